@@ -1,0 +1,170 @@
+# wend - `make help` lists what this file can do.
+#
+# Every variant builds in build/VARIANT from the same rules; `make` puts the
+# release products in build/.
+
+VARIANT ?= release
+B := build/$(VARIANT)
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC := gcc
+AR ?= ar
+
+PKGS := libuv sqlite3 yaml-0.1
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lm
+
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
+        -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
+        -Wswitch-enum -Wundef -Wformat=2 -Werror
+OPT_release := -O2 -g -DNDEBUG
+OPT_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+            -fno-omit-frame-pointer
+OPT_tsan := -O1 -g -fsanitize=thread
+OPT_coverage := -O0 -g --coverage
+OPT_valgrind := -O1 -g
+OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+            -fno-sanitize-recover=all
+ifeq ($(VARIANT),fuzz)
+CC := clang
+endif
+CFLAGS := -std=c17 $(WARN) -fvisibility=hidden -fPIC -fno-strict-aliasing \
+          $(OPT_$(VARIANT)) -Iinclude -Isrc $(PKG_CFLAGS) $(EXTRA_CFLAGS)
+LDFLAGS := $(filter -fsanitize=% --coverage,$(OPT_$(VARIANT)))
+
+LAYERS := base core wire host store lib tools
+LIB_SRC := $(sort $(foreach d,$(LAYERS),$(wildcard src/$(d)/*.c)))
+CLI_SRC := $(sort $(wildcard src/cli/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+SIM := $(patsubst tests/sim/%.c,$(B)/tests/%,$(wildcard tests/sim/sim_*.c))
+EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
+FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+.PHONY: all deps test quick demo bench fuzz campaign fmt help install clean \
+        tidy products unit examples man
+.SECONDARY:
+
+all: deps-check
+	@$(MAKE) --no-print-directory products
+
+## all        build build/wend, build/wend-bench, build/libwend.{a,so}
+products: build/wend build/wend-bench build/libwend.a build/libwend.so man
+
+# Tells what is missing before the compiler does.
+.PHONY: deps-check
+deps-check:
+	@pkg-config --exists $(PKGS) || { tools/deps --print >&2; exit 1; }
+
+build/wend: $(B)/wend
+	@cp $< $@
+build/wend-bench: $(B)/wend-bench
+	@cp $< $@
+build/libwend.a: $(B)/libwend.a
+	@cp $< $@
+build/libwend.so: $(B)/libwend.so
+	@cp $< $@
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/wend: $(CLI_OBJ) $(LIB_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(B)/wend-bench: $(B)/tests/bench/wend_bench.o $(LIB_OBJ)
+	$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+# One object whose hidden symbols are local: nothing but wend_* to clash.
+$(B)/libwend.a: $(LIB_OBJ)
+	@rm -f $@
+	ld -r -o $(B)/libwend.o $^
+	objcopy --localize-hidden $(B)/libwend.o
+	$(AR) rcs $@ $(B)/libwend.o
+
+$(B)/libwend.so: $(LIB_OBJ)
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,libwend.so.0 -Wl,--no-undefined \
+	    -o $@ $^ $(PKG_LIBS)
+
+$(B)/tests/%: $(B)/tests/unit/%.o $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+$(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+# Examples see only what users see: the public header and the library.
+$(B)/examples/%: examples/%.c $(B)/libwend.a
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L \
+	    -Iinclude $(OPT_$(VARIANT)) -o $@ $^ $(PKG_LIBS)
+
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(PKG_LIBS)
+
+## deps       install the Debian packages that are missing
+deps:
+	@tools/deps
+
+unit: $(UNIT) $(SIM)
+examples: $(EXAMPLES)
+
+## test       install, build with sanitizers, run all that CI runs
+test: deps
+	@$(MAKE) --no-print-directory products
+	@tests/run all
+
+## quick      the unit tests alone, with sanitizers
+quick:
+	@tests/run quick
+
+## tidy       layers, purity, exports, limits, bans
+tidy:
+	@tools/tidy
+
+## demo       an agent with tools, offline, as it happens
+demo: deps
+	@$(MAKE) --no-print-directory products
+	@examples/demo.sh
+
+## bench      speed marks as ratios of one run; JSON on stdout
+bench: products
+	@tests/bench/run
+
+## fuzz       each fuzz target for FUZZ_SECONDS (default 60)
+fuzz:
+	@tests/run fuzz
+
+## campaign   the long form of simulation, fuzzing and races
+campaign:
+	@tests/run campaign
+
+## man        manual pages, the event page from the event table
+man: build/man/wend-events.7
+build/man/wend-events.7: tools/event-doc include/wend_event.h \
+                         docs/man/wend-events.7.in src/core/event_fields.c
+	@mkdir -p $(@D)
+	tools/event-doc > $@.tmp
+	@mv $@.tmp $@
+	@cp docs/man/*.[0-9] build/man/ 2>/dev/null || true
+
+## fmt        clang-format over the tree
+fmt:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+## install    into $(DESTDIR)$(PREFIX)
+install: all
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" tools/install
+
+## clean      remove build/
+clean:
+	rm -rf build
+
+## help       this list
+help:
+	@sed -n 's/^## //p' Makefile
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
+-include $(wildcard $(B)/tests/*/*.d)

@@ -1,0 +1,371 @@
+/*
+ * wend.h - run LLM agents from C.
+ *
+ * The rules, without exceptions:
+ *
+ * Status     Every function that can fail returns a wend_status. Details go
+ *            into the caller's wend_error (may be NULL). A failed call is a
+ *            status; a failed run is an event (run_end).
+ * Ownership  `T **out` is yours: free it with T_free; T_free(NULL) is fine.
+ *            `const T *` is lent until the next call on the same handle.
+ *            Strings and structs that go in are copied. Handles that go in
+ *            are borrowed: free them after what uses them.
+ * Threads    A runtime and everything made from it belong to the thread that
+ *            made it. Only functions marked [any thread] may be called from
+ *            elsewhere. A call from a wrong thread returns WEND_E_MISUSE.
+ *            A store may be shared by runtimes of several threads.
+ * Callbacks  A callback may call anything except what waits or pumps
+ *            (wend_run_next, _poll, _wait, wend_runtime_pump) and what frees
+ *            its own handle; those return WEND_E_MISUSE.
+ * Growth     Option structs begin with `size`; set it to sizeof the struct.
+ *            Zero means default. Fields are only ever appended. Structs that
+ *            are lent (events, infos) are only ever appended to: never copy
+ *            them by value, use wend_event_clone.
+ * Waiting    `next` and `wait` wait, `poll` and `pump` never do.
+ */
+#ifndef WEND_H
+#define WEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WEND_VERSION "0.1.0"
+#define WEND_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
+
+#if defined(__GNUC__)
+#define WEND_API __attribute__((visibility("default")))
+#else
+#define WEND_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Basics ----------------------------------------------------------- */
+
+/* Bytes with a length. `ptr` is NULL when the value is absent. What wend
+ * hands out is valid UTF-8; it may contain NUL only as part of the text. */
+typedef struct wend_str {
+    const char *ptr;
+    size_t len;
+} wend_str;
+
+typedef enum wend_status {
+    WEND_OK = 0,
+    WEND_END = 1,   /* the stream is over */
+    WEND_AGAIN = 2, /* nothing now; ask again after a pump */
+    WEND_E_INVAL = -1,    /* an argument or an option is wrong */
+    WEND_E_NOMEM = -2,    /* an allocation failed */
+    WEND_E_NOTFOUND = -3, /* no such run, tool, file, call */
+    WEND_E_EXISTS = -4,   /* the name is taken */
+    WEND_E_LIMIT = -5,    /* over a named limit */
+    WEND_E_MISUSE = -6,   /* wrong thread, from inside a callback, after free */
+    WEND_E_STORE = -7,    /* the store failed; nothing more is accepted */
+    WEND_E_PARSE = -8,    /* input does not parse; see line and column */
+    WEND_E_BUSY = -9,     /* another owner has it */
+    WEND_E_IO = -10,      /* the operating system refused */
+    WEND_E_CORRUPT = -11, /* stored data is damaged */
+    WEND_E_STALE = -12    /* the run belongs to a newer epoch */
+} wend_status;
+
+typedef struct wend_error {
+    wend_status status;
+    uint32_t line;   /* of the input, from 1; 0 = not about a place */
+    uint32_t column; /* from 1 */
+    char message[500];
+} wend_error;
+
+WEND_API const char *wend_version(void);             /* [any thread] */
+WEND_API const char *wend_status_name(wend_status s); /* [any thread] */
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "wend_event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Store: where runs are kept --------------------------------------- */
+
+typedef struct wend_store wend_store;
+typedef struct wend_runs wend_runs;
+
+/* `url` is a path to an SQLite file (made if absent, mode 0600) or
+ * "memory:". NULL means $WEND_STORE, then ~/.local/share/wend/wend.db. */
+WEND_API wend_status wend_store_open(const char *url, wend_store **out,
+                                     wend_error *err);
+WEND_API void wend_store_free(wend_store *store);
+
+typedef struct wend_list_options {
+    size_t size;
+    const char *user; /* NULL: any; the same for the next four */
+    const char *session;
+    const char *agent;
+    const char *status; /* running waiting paused interrupted ok limit ... */
+    const char *run;    /* an id or a prefix of one */
+    int64_t since_us;   /* started at or after, unix microseconds */
+    int64_t until_us;   /* started before; 0 = no bound */
+    const char *after;  /* page: only runs listed after this run id */
+    uint32_t limit;     /* default 100 */
+} wend_list_options;
+
+/* One row of a listing. Lent until the next wend_runs_next. */
+typedef struct wend_run_info {
+    wend_str run, status, agent, model, prompt, user, session, parent;
+    int64_t started_us, ended_us; /* ended_us is 0 while it is not over */
+    int64_t turns, tokens_in, tokens_out;
+    int64_t cost_nano; /* USD * 10^-9 */
+    int64_t seq;       /* of its newest kept event */
+} wend_run_info;
+
+/* Newest first. */
+WEND_API wend_status wend_store_list(wend_store *store,
+                                     const wend_list_options *options,
+                                     wend_runs **out, wend_error *err);
+WEND_API wend_status wend_runs_next(wend_runs *list,
+                                    const wend_run_info **info);
+WEND_API void wend_runs_free(wend_runs *list);
+
+/* ---- Runtime: one loop, one thread ------------------------------------ */
+
+typedef struct wend_runtime wend_runtime;
+
+/* Like realloc; size 0 frees and returns NULL. */
+typedef void *(*wend_alloc_fn)(void *ctx, void *p, size_t size);
+
+typedef struct wend_runtime_options {
+    size_t size;
+    wend_store *store; /* NULL: an own memory store */
+    wend_alloc_fn alloc;
+    void *alloc_ctx;
+} wend_runtime_options;
+
+WEND_API wend_status wend_runtime_new(const wend_runtime_options *options,
+                                      wend_runtime **out, wend_error *err);
+WEND_API void wend_runtime_free(wend_runtime *rt);
+
+/* For a loop of your own: when the fd is readable or the timeout (-1 =
+ * none) is over, pump, then poll your runs. */
+WEND_API int wend_runtime_fd(const wend_runtime *rt);
+WEND_API int wend_runtime_timeout_ms(const wend_runtime *rt);
+WEND_API wend_status wend_runtime_pump(wend_runtime *rt);
+/* Makes the fd readable, or a waiting call look around. [any thread] */
+WEND_API wend_status wend_runtime_wakeup(wend_runtime *rt);
+
+/* ---- Agent: a model, instructions, tools, limits ---------------------- */
+
+typedef struct wend_agent wend_agent;
+typedef struct wend_call wend_call;
+
+typedef enum wend_eager {
+    WEND_EAGER_SAFE = 0, /* read and idempotent calls start when sealed */
+    WEND_EAGER_ALL,
+    WEND_EAGER_OFF
+} wend_eager;
+
+typedef struct wend_limits {
+    uint32_t turns;     /* default 50 */
+    uint32_t parallel;  /* calls at once, default 5, at most 64 */
+    int64_t time_ms;    /* 0 = none */
+    int64_t tokens;     /* input + output of the whole run; 0 = none */
+    int64_t cost_nano;  /* USD * 10^-9; 0 = none */
+} wend_limits;
+
+/* What happens to a call that no rule allows or denies. */
+typedef enum wend_approve {
+    WEND_APPROVE_ASK = 0, /* approval_ask, then wait for wend_run_approve */
+    WEND_APPROVE_DENY,    /* nobody is there to ask */
+    WEND_APPROVE_ALL
+} wend_approve;
+
+typedef struct wend_agent_options {
+    size_t size;
+    const char *name;  /* default "agent" */
+    const char *model; /* "script:FILE" or "script:{...}" */
+    const char *instructions;
+    wend_limits limits;
+    wend_eager eager;
+    wend_approve approve;
+    /* Rules `tool(arg-glob)`, `!` in front denies, first match wins. */
+    const char *const *rules;
+    size_t rules_count;
+    const char *cwd; /* root for file tools; default: the process's */
+} wend_agent_options;
+
+WEND_API wend_status wend_agent_new(wend_runtime *rt,
+                                    const wend_agent_options *options,
+                                    wend_agent **out, wend_error *err);
+WEND_API void wend_agent_free(wend_agent *agent);
+
+/* A tool is called with a call that it must answer exactly once, by
+ * wend_call_return or wend_call_fail: at once, or later from any thread.
+ * The call is yours until then. A status other than WEND_OK answers it
+ * with a failure. */
+typedef wend_status (*wend_tool_fn)(void *ctx, wend_call *call);
+
+typedef struct wend_tool_options {
+    size_t size;
+    const char *name; /* [A-Za-z0-9_.-]{1,64} */
+    const char *description;
+    const char *schema;        /* JSON Schema of the arguments, an object */
+    wend_class call_class;     /* default WEND_CLASS_UNSAFE */
+    wend_category category;    /* default WEND_CATEGORY_GENERAL */
+    bool concurrent;           /* may run beside others though not `read` */
+    bool threaded;             /* fn runs on a worker thread */
+    uint32_t timeout_ms;       /* default 60 s */
+    const char *subject;       /* argument that rules match; default: the
+                                  first one that is a string */
+    wend_tool_fn fn;
+    void *ctx;
+} wend_tool_options;
+
+WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
+                                         const wend_tool_options *tool,
+                                         wend_error *err);
+/* calculator, read_file, list_dir, write_file */
+WEND_API wend_status wend_agent_add_builtin(wend_agent *agent,
+                                            const char *name, wend_error *err);
+
+typedef struct wend_tool_info {
+    wend_str name, description, schema;
+    wend_class call_class;
+    wend_category category;
+} wend_tool_info;
+
+/* The i-th built-in tool, or NULL past the last. [any thread] */
+WEND_API const wend_tool_info *wend_builtin(size_t i);
+
+/* What a tool sees of its call. [any thread] until it is answered */
+WEND_API wend_str wend_call_id(const wend_call *call);
+WEND_API wend_str wend_call_name(const wend_call *call);
+WEND_API wend_str wend_call_args(const wend_call *call); /* JSON */
+WEND_API wend_str wend_call_key(const wend_call *call);  /* idempotency */
+WEND_API bool wend_call_canceled(const wend_call *call);
+WEND_API wend_status wend_call_progress(wend_call *call, const char *text);
+WEND_API wend_status wend_call_return(wend_call *call, wend_str output);
+WEND_API wend_status wend_call_fail(wend_call *call, const char *message);
+
+/* ---- Hooks: look at, change, skip or stop ------------------------------ */
+
+typedef enum wend_hook_point {
+    WEND_HOOK_TURN_BEFORE, /* change: `text` joins the conversation */
+    WEND_HOOK_MODEL_BEFORE, /* change: as above; skip: `text` is the answer */
+    WEND_HOOK_MODEL_AFTER,  /* text = answer; change replaces it */
+    WEND_HOOK_CALL_BEFORE,  /* text = arguments; change replaces them;
+                               skip: `text` is the result */
+    WEND_HOOK_CALL_AFTER,   /* text = result; change replaces it */
+    WEND_HOOK_TURN_AFTER    /* can only stop */
+} wend_hook_point;
+
+typedef enum wend_hook_answer {
+    WEND_HOOK_GO = 0,
+    WEND_HOOK_CHANGE,
+    WEND_HOOK_SKIP,
+    WEND_HOOK_STOP /* ends the run as failed, code hook_stop */
+} wend_hook_answer;
+
+typedef struct wend_hook {
+    wend_hook_point point;
+    uint32_t turn;
+    wend_str call, name; /* of the tool call, else absent */
+    wend_str text;       /* in: see the point; out: for change, skip, stop */
+} wend_hook;
+
+typedef wend_hook_answer (*wend_hook_fn)(void *ctx, wend_hook *hook);
+
+/* ---- Run: a stream of events ------------------------------------------ */
+
+typedef struct wend_run wend_run;
+
+/* Makes a slow reader's life easier; what is merged or left out is still
+ * in the store. */
+typedef struct wend_filter {
+    uint64_t types;         /* bit per wend_event_type; 0 = all */
+    uint32_t merge_count;   /* join up to so many deltas of one kind ... */
+    uint32_t merge_ms;      /* ... that came within so many milliseconds */
+} wend_filter;
+
+typedef struct wend_run_options {
+    size_t size;
+    const char *user, *session, *correlation_id;
+    const char *labels; /* a JSON object with string values */
+    wend_filter filter;
+    wend_hook_fn hook;
+    void *hook_ctx;
+} wend_run_options;
+
+WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
+                                    const wend_run_options *options,
+                                    wend_run **out, wend_error *err);
+
+/* The next event, lent until the next call on this run. WEND_END after
+ * run_end. A run goes on only while its runtime is pumped: by next, wait
+ * or pump, of this run or any other. */
+WEND_API wend_status wend_run_next(wend_run *run, const wend_event **event);
+WEND_API wend_status wend_run_poll(wend_run *run, const wend_event **event);
+
+/* Hands every event to `fn` during pumping instead. */
+typedef void (*wend_listen_fn)(void *ctx, const wend_event *event);
+WEND_API wend_status wend_run_listen(wend_run *run, wend_listen_fn fn,
+                                     void *ctx);
+
+/* Runs to the end and lends the answer: run_end's text. */
+WEND_API wend_status wend_run_wait(wend_run *run, wend_str *text);
+
+WEND_API wend_status wend_run_say(wend_run *run, wend_str text);
+WEND_API wend_status wend_run_approve(wend_run *run, wend_str call, bool yes,
+                                      const char *by);
+WEND_API wend_status wend_run_pause(wend_run *run);
+WEND_API wend_status wend_run_continue(wend_run *run);
+WEND_API wend_status wend_run_cancel(wend_run *run); /* [any thread] */
+
+WEND_API const char *wend_run_id(const wend_run *run);
+/* How it ended: the outcome once run_end has been decided. */
+WEND_API wend_status wend_run_outcome(const wend_run *run, wend_outcome *out);
+/* Why the last call on this run failed; lent. */
+WEND_API const wend_error *wend_run_error(const wend_run *run);
+/* A run that is not over is left as it is in the store: interrupted. */
+WEND_API void wend_run_free(wend_run *run);
+
+/* ---- Replay: a recorded run as a run ----------------------------------- */
+
+typedef struct wend_replay_options {
+    size_t size;
+    double speed;    /* 1 = as it happened, 2 = twice as fast, 0 = at once */
+    int64_t seq_from; /* first kept event, default 1 */
+    int64_t seq_to;   /* last kept event; 0 = all */
+    bool follow;      /* go on with what is being written, until run_end */
+    wend_filter filter;
+} wend_replay_options;
+
+/* `id` is a full run id. Calls no model and no tool. */
+WEND_API wend_status wend_store_replay(wend_runtime *rt, const char *id,
+                                       const wend_replay_options *options,
+                                       wend_run **out, wend_error *err);
+
+/* ---- Collector: what most consumers want to know ----------------------- */
+
+typedef struct wend_collector wend_collector;
+
+WEND_API wend_status wend_collector_new(wend_collector **out);
+WEND_API wend_status wend_collector_add(wend_collector *c,
+                                        const wend_event *event);
+/* All text of the run so far, turn after turn. Lent. */
+WEND_API wend_str wend_collector_text(const wend_collector *c);
+/* run_end.text, absent before. Lent. */
+WEND_API wend_str wend_collector_answer(const wend_collector *c);
+/* The i-th event of a type (kept types only), NULL past the last: results
+ * are WEND_CALL_END, errors WEND_ERROR, warnings WEND_WARNING. */
+WEND_API const wend_event *wend_collector_get(const wend_collector *c,
+                                              wend_event_type type, size_t i);
+WEND_API void wend_collector_free(wend_collector *c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

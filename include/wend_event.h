@@ -1,0 +1,407 @@
+/*
+ * wend_event.h - the events of a run. Included by wend.h.
+ *
+ * One table lists the types; the enum, the wire names, the codec and the
+ * manual page wend-events(7) follow it. A payload struct belongs to each
+ * row, as the member of `u` with the wire name. A wend_str with ptr NULL is
+ * absent; members called `..._json` hold one JSON value as text. Pointers
+ * to structs may be NULL where the manual says the field may be absent.
+ */
+#ifndef WEND_EVENT_H
+#define WEND_EVENT_H
+
+/* constant, wire name, payload type, kept in the log on its own or delta */
+#define WEND_EVENTS(X)                                                \
+    X(RUN_START, run_start, wend_ev_run_start, KEPT)                  \
+    X(RUN_FORK, run_fork, wend_ev_run_fork, KEPT)                     \
+    X(RUN_RESUME, run_resume, wend_ev_run_resume, KEPT)               \
+    X(RUN_END, run_end, wend_ev_run_end, KEPT)                        \
+    X(TURN_START, turn_start, wend_ev_turn_start, KEPT)               \
+    X(TURN_END, turn_end, wend_ev_turn_end, KEPT)                     \
+    X(CONTEXT_START, context_start, wend_ev_context_start, KEPT)      \
+    X(RETRIEVAL_START, retrieval_start, wend_ev_retrieval_start, KEPT)\
+    X(RETRIEVAL_HIT, retrieval_hit, wend_ev_retrieval_hit, KEPT)      \
+    X(RETRIEVAL_END, retrieval_end, wend_ev_retrieval_end, KEPT)      \
+    X(COMPACTED, compacted, wend_ev_compacted, KEPT)                  \
+    X(CONTEXT_END, context_end, wend_ev_context_end, KEPT)            \
+    X(MODEL_START, model_start, wend_ev_model_start, KEPT)            \
+    X(THINKING_DELTA, thinking_delta, wend_ev_delta, DELTA)           \
+    X(TEXT_DELTA, text_delta, wend_ev_delta, DELTA)                   \
+    X(ARGS_DELTA, args_delta, wend_ev_delta, DELTA)                   \
+    X(MODEL_PART, model_part, wend_ev_model_part, KEPT)               \
+    X(MODEL_RETRY, model_retry, wend_ev_model_retry, KEPT)            \
+    X(MODEL_END, model_end, wend_ev_model_end, KEPT)                  \
+    X(APPROVAL_ASK, approval_ask, wend_ev_approval_ask, KEPT)         \
+    X(APPROVAL_ANSWER, approval_answer, wend_ev_approval_answer, KEPT)\
+    X(CALL_START, call_start, wend_ev_call_start, KEPT)               \
+    X(CALL_OUTPUT, call_output, wend_ev_delta, DELTA)                 \
+    X(CALL_END, call_end, wend_ev_call_end, KEPT)                     \
+    X(PLAN_START, plan_start, wend_ev_plan_start, KEPT)               \
+    X(PLAN_ACTION, plan_action, wend_ev_plan_action, KEPT)            \
+    X(ACTION_START, action_start, wend_ev_action_start, KEPT)         \
+    X(ACTION_OUTPUT, action_output, wend_ev_delta, DELTA)             \
+    X(ACTION_RETRY, action_retry, wend_ev_action_retry, KEPT)         \
+    X(ACTION_END, action_end, wend_ev_action_end, KEPT)               \
+    X(PLAN_END, plan_end, wend_ev_plan_end, KEPT)                     \
+    X(BRANCH_START, branch_start, wend_ev_branch_start, KEPT)         \
+    X(BRANCH_END, branch_end, wend_ev_branch_end, KEPT)               \
+    X(CHILD_START, child_start, wend_ev_child_start, KEPT)            \
+    X(CHILD_END, child_end, wend_ev_child_end, KEPT)                  \
+    X(MESSAGE, message, wend_ev_message, KEPT)                        \
+    X(CONTROL, control, wend_ev_control, KEPT)                        \
+    X(METRICS, metrics, wend_ev_metrics, KEPT)                        \
+    X(PROGRESS, progress, wend_ev_progress, KEPT)                     \
+    X(WARNING, warning, wend_ev_warning, KEPT)                        \
+    X(ERROR, error, wend_ev_error, KEPT)
+
+typedef enum wend_event_type {
+    WEND_EVENT_NONE = 0,
+#define X(constant, name, payload, keep) WEND_##constant,
+    WEND_EVENTS(X)
+#undef X
+    WEND_EVENT_TYPES /* one more than the last */
+} wend_event_type;
+
+/* ---- Words that several events use ------------------------------------- */
+
+typedef enum wend_outcome {
+    WEND_OUTCOME_NONE = 0,
+    WEND_OUTCOME_OK,
+    WEND_OUTCOME_LIMIT,
+    WEND_OUTCOME_CANCELED,
+    WEND_OUTCOME_FAILED,
+    WEND_OUTCOME_SUPERSEDED,
+    WEND_OUTCOME_DENIED,
+    WEND_OUTCOME_TIMEOUT,
+    WEND_OUTCOME_UNKNOWN,
+    WEND_OUTCOME_SKIPPED
+} wend_outcome;
+
+typedef enum wend_purpose {
+    WEND_PURPOSE_ANSWER = 0,
+    WEND_PURPOSE_SUMMARY,
+    WEND_PURPOSE_REPAIR,
+    WEND_PURPOSE_PLAN,
+    WEND_PURPOSE_JUDGE,
+    WEND_PURPOSE_MEMORY
+} wend_purpose;
+
+/* What a second run of the same call would do. */
+typedef enum wend_class {
+    WEND_CLASS_UNSAFE = 0,
+    WEND_CLASS_IDEMPOTENT,
+    WEND_CLASS_READ
+} wend_class;
+
+typedef enum wend_category {
+    WEND_CATEGORY_GENERAL = 0,
+    WEND_CATEGORY_NETWORK,
+    WEND_CATEGORY_DESTRUCTIVE
+} wend_category;
+
+typedef enum wend_decision {
+    WEND_DECISION_ALLOW = 0,
+    WEND_DECISION_DENY,
+    WEND_DECISION_ASK
+} wend_decision;
+
+typedef enum wend_risk {
+    WEND_RISK_LOW = 0,
+    WEND_RISK_MEDIUM,
+    WEND_RISK_HIGH,
+    WEND_RISK_CRITICAL
+} wend_risk;
+
+typedef struct wend_ev_error {
+    wend_str code, message, component;
+    bool retryable;
+    bool effect_possible;
+} wend_ev_error;
+
+typedef struct wend_ev_usage {
+    int64_t input, output, cached, reasoning;
+    int64_t cost_nano; /* USD * 10^-9; -1 = not known */
+} wend_ev_usage;
+
+typedef struct wend_ev_policy {
+    wend_decision decision;
+    wend_risk risk;
+    wend_str layers_json;
+    wend_str rule;
+} wend_ev_policy;
+
+typedef struct wend_ev_call {
+    wend_str id, name;
+    wend_str args_json;
+} wend_ev_call;
+
+typedef struct wend_ev_limits {
+    int64_t turns, time_ms, tokens, cost_nano, parallel; /* 0 = none */
+} wend_ev_limits;
+
+typedef struct wend_ev_metrics {
+    int64_t turns, model_calls, tool_calls, tool_errors, actions;
+    int64_t tokens_in, tokens_out, tokens_cached, cost_nano;
+    int64_t ms, first_token_ms;
+} wend_ev_metrics;
+
+/* ---- Payloads ------------------------------------------------------------ */
+
+typedef struct wend_ev_run_start {
+    wend_str prompt, messages_json, agent, model, user, session, cwd;
+    wend_str context_json, correlation_id, parent_run, parent_call;
+    wend_str plan_json;
+    wend_ev_limits limits;
+    wend_str labels_json, config_json;
+} wend_ev_run_start;
+
+typedef struct wend_ev_run_fork {
+    wend_str parent;
+    int64_t at;
+} wend_ev_run_fork;
+
+typedef struct wend_ev_run_resume {
+    int64_t epoch, from_seq;
+    wend_str unsettled_json;
+} wend_ev_run_resume;
+
+typedef struct wend_ev_run_end {
+    wend_outcome outcome;
+    wend_str text, limit;
+    const wend_ev_error *error;
+    wend_ev_metrics metrics;
+} wend_ev_run_end;
+
+typedef struct wend_ev_turn_start {
+    int64_t counter;
+    wend_str id, parent_id;
+    bool compacted;
+} wend_ev_turn_start;
+
+typedef struct wend_ev_turn_end {
+    wend_outcome outcome;
+    int64_t calls, failed_calls;
+} wend_ev_turn_end;
+
+typedef struct wend_ev_context_start {
+    int64_t budget_tokens;
+} wend_ev_context_start;
+
+typedef struct wend_ev_retrieval_start {
+    wend_str query, source;
+} wend_ev_retrieval_start;
+
+typedef struct wend_ev_retrieval_hit {
+    wend_str title, source;
+    double score;
+    int64_t tokens;
+} wend_ev_retrieval_hit;
+
+typedef struct wend_ev_retrieval_end {
+    int64_t count;
+    const wend_ev_error *error;
+} wend_ev_retrieval_end;
+
+typedef struct wend_ev_compacted {
+    wend_str method; /* trimmed summary window */
+    int64_t messages_before, messages_after, tokens_before, tokens_after;
+    wend_str topics_json;
+    int64_t attempts;
+} wend_ev_compacted;
+
+typedef struct wend_ev_context_end {
+    int64_t tokens;
+    wend_str parts_json, prefix_hash, prefix_changed_json;
+} wend_ev_context_end;
+
+typedef struct wend_ev_model_start {
+    wend_str model;
+    int64_t attempt;
+    wend_purpose purpose;
+    wend_str action, branch;
+    int64_t messages, tools;
+} wend_ev_model_start;
+
+typedef struct wend_ev_delta {
+    wend_str call, text, action, branch;
+} wend_ev_delta;
+
+typedef struct wend_ev_model_part {
+    wend_str text, thinking, opaque_json;
+} wend_ev_model_part;
+
+typedef struct wend_ev_model_retry {
+    int64_t attempt, delay_ms;
+    wend_str reason, next_model;
+} wend_ev_model_retry;
+
+typedef struct wend_ev_model_end {
+    wend_outcome outcome;
+    wend_purpose purpose;
+    wend_str text, thinking, opaque_json;
+    const wend_ev_call *calls;
+    size_t calls_count;
+    wend_str finish;
+    wend_ev_usage usage;
+    int64_t first_token_ms, ms;
+    const wend_ev_error *error;
+} wend_ev_model_end;
+
+typedef struct wend_ev_approval_ask {
+    wend_str call, action, name, args_json;
+    wend_risk risk;
+    wend_str layers_json, reason;
+} wend_ev_approval_ask;
+
+typedef struct wend_ev_approval_answer {
+    wend_str call, action;
+    bool yes;
+    wend_str by, remember;
+} wend_ev_approval_answer;
+
+typedef struct wend_ev_call_start {
+    wend_str call, name, args_json;
+    bool args_invalid;
+    wend_class call_class;
+    wend_str key;
+    int64_t attempt;
+    wend_ev_policy policy;
+} wend_ev_call_start;
+
+typedef struct wend_ev_call_end {
+    wend_str call, name;
+    wend_outcome outcome;
+    wend_str output;
+    bool truncated, cached;
+    wend_str labels_json;
+    int64_t ms;
+    const wend_ev_error *error;
+} wend_ev_call_end;
+
+typedef struct wend_ev_plan_start {
+    wend_str plan, name;
+    bool streamed;
+    wend_str actions_json;
+    int64_t waves, sequential_ms, critical_path_ms, max_parallel;
+} wend_ev_plan_start;
+
+typedef struct wend_ev_plan_action {
+    wend_str action_json;
+} wend_ev_plan_action;
+
+typedef struct wend_ev_action_start {
+    wend_str action, name, type, mode, target, params_json;
+    int64_t attempt;
+    wend_str key;
+    wend_ev_policy policy;
+} wend_ev_action_start;
+
+typedef struct wend_ev_action_retry {
+    wend_str action;
+    int64_t attempt, delay_ms;
+    const wend_ev_error *error;
+} wend_ev_action_retry;
+
+typedef struct wend_ev_action_end {
+    wend_str action, name;
+    wend_outcome outcome;
+    bool cached;
+    wend_str output_json, output_key;
+    int64_t ms;
+    const wend_ev_error *error;
+    wend_str reason;
+} wend_ev_action_end;
+
+typedef struct wend_ev_plan_end {
+    wend_outcome outcome;
+    int64_t ok, failed, skipped, running, ms;
+} wend_ev_plan_end;
+
+typedef struct wend_ev_branch_start {
+    wend_str branch;
+    int64_t of_turn;
+    wend_str label;
+} wend_ev_branch_start;
+
+typedef struct wend_ev_branch_end {
+    wend_str branch;
+    wend_outcome outcome;
+    wend_str text;
+} wend_ev_branch_end;
+
+typedef struct wend_ev_child_start {
+    wend_str run, agent;
+    int64_t depth;
+    wend_str call, action;
+} wend_ev_child_start;
+
+typedef struct wend_ev_child_end {
+    wend_str run;
+    wend_outcome outcome;
+    wend_str text;
+} wend_ev_child_end;
+
+typedef struct wend_ev_message {
+    wend_str role, text;
+} wend_ev_message;
+
+typedef struct wend_ev_control {
+    wend_str what, by, value_json;
+} wend_ev_control;
+
+typedef struct wend_ev_progress {
+    int64_t done, total;
+    wend_str label;
+} wend_ev_progress;
+
+typedef struct wend_ev_warning {
+    wend_str code, message;
+} wend_ev_warning;
+
+/* ---- The event ------------------------------------------------------------ */
+
+typedef struct wend_event {
+    wend_event_type type;
+    bool in_turn;     /* turn and turn_id count */
+    wend_str run;     /* UUIDv7 */
+    int64_t seq;      /* of this kept event, or of the one before a delta */
+    int64_t n;        /* which delta after seq, from 1; 0 = a kept event */
+    int64_t time_us;  /* unix microseconds, never decreasing in a run */
+    int64_t turn;     /* from 0 */
+    wend_str turn_id;
+    union {
+#define X(constant, name, payload, keep) payload name;
+        WEND_EVENTS(X)
+#undef X
+    } u;
+} wend_event;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "call_end" for WEND_CALL_END, NULL for a number that is no type. */
+WEND_API const char *wend_event_name(wend_event_type type); /* [any thread] */
+/* WEND_EVENT_NONE for an unknown name. [any thread] */
+WEND_API wend_event_type wend_event_type_of(const char *name);
+WEND_API bool wend_event_is_delta(wend_event_type type); /* [any thread] */
+WEND_API const char *wend_outcome_name(wend_outcome outcome);
+WEND_API const char *wend_class_name(wend_class c);
+WEND_API const char *wend_category_name(wend_category c);
+WEND_API const char *wend_risk_name(wend_risk r);
+
+/* The canonical line, without a newline: the same bytes as in the store.
+ * `*json` is yours; free it with wend_string_free. [any thread] */
+WEND_API wend_status wend_event_to_json(const wend_event *event, char **json,
+                                        size_t *len);
+WEND_API void wend_string_free(char *s);
+
+/* A copy that is yours. [any thread] */
+WEND_API wend_status wend_event_clone(const wend_event *event,
+                                      wend_event **out);
+WEND_API void wend_event_free(wend_event *event);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,46 @@
+/*
+ * fail.c - report and return in one line.
+ */
+#include "base/fail.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+__attribute__((format(printf, 5, 0))) static wend_status
+fill(wend_error *err, wend_status s, uint32_t line, uint32_t column,
+     const char *fmt, va_list ap)
+{
+    if (err) {
+        err->status = s;
+        err->line = line;
+        err->column = column;
+        vsnprintf(err->message, sizeof err->message, fmt, ap);
+    }
+    return s;
+}
+
+wend_status fail(wend_error *err, wend_status s, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    fill(err, s, 0, 0, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+wend_status fail_at(wend_error *err, wend_status s, uint32_t line,
+                    uint32_t column, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    fill(err, s, line, column, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+wend_status fail_nomem(wend_error *err)
+{
+    return fail(err, WEND_E_NOMEM, "out of memory");
+}

@@ -1,0 +1,18 @@
+/*
+ * fail.h - report and return in one line.
+ */
+#ifndef BASE_FAIL_H
+#define BASE_FAIL_H
+
+#include "wend.h"
+
+/* Fills err (may be NULL) and returns s. */
+wend_status fail(wend_error *err, wend_status s, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same with a place in the input, both from 1. */
+wend_status fail_at(wend_error *err, wend_status s, uint32_t line,
+                    uint32_t column, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+wend_status fail_nomem(wend_error *err);
+
+#endif

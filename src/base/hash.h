@@ -1,0 +1,23 @@
+/*
+ * hash.h - SHA-256 (FIPS 180-4).
+ */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include "base/str.h"
+
+enum { SHA256_BYTES = 32, SHA256_HEX = 64 };
+
+struct sha256 {
+    uint32_t h[8];
+    uint64_t bytes;
+    unsigned char block[64];
+};
+
+void sha256_init(struct sha256 *s);
+void sha256_add(struct sha256 *s, const void *p, size_t len);
+void sha256_end(struct sha256 *s, unsigned char out[SHA256_BYTES]);
+/* Writes 2 * len lower-case digits and a NUL. */
+void hex_text(char *out, const unsigned char *p, size_t len);
+
+#endif

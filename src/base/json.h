@@ -1,0 +1,62 @@
+/*
+ * json.h - JSON both ways: strict (RFC 8259), bounded, canonical.
+ *
+ * A value is a tree of nodes in an arena. Numbers keep their text; strings
+ * are decoded to UTF-8 (lone surrogates become U+FFFD; \u0000 is kept);
+ * members keep their order; duplicate keys are refused.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/str.h"
+
+enum json_kind {
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+};
+
+struct json {
+    enum json_kind kind;
+    uint32_t count;            /* of children */
+    uint32_t line, column;     /* where it began, from 1 */
+    wend_str key;              /* if it is a member */
+    wend_str text;             /* of a string or a number */
+    struct json *first, *next; /* children; sibling */
+};
+
+/* Parses exactly one value. Strings without escapes point into `text`,
+ * which must outlive the tree; nothing else does. NULL on failure, with
+ * line, column and what was wrong in err; status WEND_E_PARSE,
+ * WEND_E_LIMIT (depth) or WEND_E_NOMEM. */
+struct json *json_parse(wend_str text, struct arena *a, wend_error *err);
+
+const char *json_kind_name(enum json_kind k); /* "object" ... */
+/* The member with that key, or NULL; j may be NULL or no object. */
+struct json *json_get(const struct json *j, const char *key);
+wend_str json_str(const struct json *j); /* absent if no string */
+/* False unless j is a number that is an integer in range (1e3 and 5.0
+ * count). */
+bool json_i64(const struct json *j, int64_t *out);
+bool json_f64(const struct json *j, double *out);
+/* Equal values: numbers by value, objects whatever the order. */
+bool json_equal(const struct json *a, const struct json *b);
+
+/* ---- Writing -------------------------------------------------------------- */
+
+/* A JSON string with quotes: escapes only what must be (quote, backslash,
+ * control characters); s must be valid UTF-8. */
+void json_put_str(struct buf *b, wend_str s);
+void json_put_f64(struct buf *b, double d); /* shortest that reads back */
+/* USD from 10^-9 parts: 0.00125, no exponent, no trailing zeros. */
+void json_put_nano(struct buf *b, int64_t nano);
+/* Unix seconds with six decimals. */
+void json_put_time(struct buf *b, int64_t time_us);
+/* The tree again, canonical: no space, number text and order as read. */
+void json_put(struct buf *b, const struct json *j);
+
+#endif

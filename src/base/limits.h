@@ -1,0 +1,38 @@
+/*
+ * limits.h - every limit has a name, here.
+ *
+ * Each is tested at one below, at and one above it.
+ */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+enum {
+    STRING_INLINE_MAX = 256 << 10,  /* longer strings become blobs */
+    BLOB_BYTES_MAX = 64 << 20,      /* a blob, and so a prompt */
+    BLOB_HEAD_BYTES = 256,          /* of a blob's text shown in its place */
+    OUTPUT_BYTES_MAX = 256 << 10,   /* of a tool's output, to the model */
+    ARGS_BYTES_MAX = 1 << 20,       /* of a call's arguments */
+    JSON_DEPTH_MAX = 64,
+    CALLS_MAX = 256,                /* tool calls in one message */
+    TOOLS_MAX = 1024,               /* tools of an agent */
+    PARALLEL_MAX = 64,              /* calls at once */
+    TOOL_NAME_MAX = 64,
+    SCRIPT_BYTES_MAX = 16 << 20,    /* of a script file */
+    PACK_BYTES_MAX = 8 << 10,       /* of delta text in one pack */
+    PACK_MS = 50,                   /* deltas wait at most so long */
+    QUEUE_EVENTS_MAX = 256,         /* a reader's queue, then it lags */
+    QUEUE_BYTES_MAX = 1 << 20,
+    RETRIES_MAX = 2,                /* of a model call, before any piece */
+    RETRY_BASE_MS = 500,
+    RETRY_CAP_MS = 8000,
+    RETRY_AFTER_MAX_MS = 60000,     /* a longer wish is not believed */
+    METRICS_EVERY_MS = 5000,
+    STOP_GRACE_MS = 2000,           /* a canceled call may take, and ... */
+    STOP_SLACK_MS = 250,            /* ... then the run ends without it */
+    INBOX_POLL_MS = 100,            /* requests of other processes */
+    TURNS_DEFAULT = 50,
+    PARALLEL_DEFAULT = 5,
+    TOOL_TIMEOUT_DEFAULT_MS = 60000,
+};
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * mem.h - all memory comes through one hook; arenas for what lives together.
+ *
+ * There is no global allocator: whoever allocates holds a struct mem. A
+ * failed allocation returns NULL and, in arenas and buffers, sticks
+ * (`failed`), so that a builder may check once at its end.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wend.h"
+
+struct mem {
+    wend_alloc_fn fn; /* NULL: libc's realloc and free */
+    void *ctx;
+};
+
+void *mem_alloc(const struct mem *m, size_t size); /* not zeroed */
+void *mem_zalloc(const struct mem *m, size_t size);
+void *mem_realloc(const struct mem *m, void *p, size_t size);
+void mem_free(const struct mem *m, void *p);
+
+struct arena_chunk;
+
+/* Zero-initialise with `mem` set; nothing is allocated before first use. */
+struct arena {
+    const struct mem *mem;
+    struct arena_chunk *last;
+    char *at, *end;  /* free room in the last chunk */
+    size_t held;     /* bytes in all chunks */
+    size_t chunk_min; /* of the first chunk; 0 = ARENA_CHUNK_MIN */
+    bool failed;
+};
+
+void *arena_alloc(struct arena *a, size_t size); /* zeroed, 8-aligned */
+/* Room for a string of `len` bytes and a NUL; not zeroed. */
+char *arena_chars(struct arena *a, size_t len);
+wend_str arena_str(struct arena *a, wend_str s); /* NUL-terminated copy */
+void arena_free(struct arena *a);
+/* Forgets everything but keeps the newest chunk for reuse. */
+void arena_reset(struct arena *a);
+
+#endif

@@ -1,0 +1,283 @@
+/*
+ * str.c - strings with a length, and a growing buffer.
+ */
+#include "base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BUF_MIN = 64,
+    NEAR_MAX = 64, /* names longer than this get no suggestion */
+};
+
+wend_str str_of(const char *s)
+{
+    return s ? (wend_str){s, strlen(s)} : STR_NONE;
+}
+
+bool str_eq(wend_str a, wend_str b)
+{
+    return a.len == b.len && (!a.len || !memcmp(a.ptr, b.ptr, a.len));
+}
+
+bool str_is(wend_str a, const char *b)
+{
+    size_t len = strlen(b);
+
+    return a.ptr && a.len == len && !memcmp(a.ptr, b, len);
+}
+
+bool str_starts(wend_str s, const char *prefix)
+{
+    size_t len = strlen(prefix);
+
+    return s.len >= len && !memcmp(s.ptr, prefix, len);
+}
+
+int str_index(wend_str s, const char *const *names, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (names[i] && str_is(s, names[i]))
+            return i;
+    return -1;
+}
+
+/* Levenshtein distance; both at most NEAR_MAX long. */
+static int distance(wend_str a, const char *b, int b_len)
+{
+    int row[NEAR_MAX + 1], diagonal, above, cost;
+
+    for (int j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        diagonal = row[0];
+        row[0] = (int)i;
+        for (int j = 1; j <= b_len; j++) {
+            above = row[j];
+            cost = diagonal + (a.ptr[i - 1] != b[j - 1]);
+            if (above + 1 < cost)
+                cost = above + 1;
+            if (row[j - 1] + 1 < cost)
+                cost = row[j - 1] + 1;
+            row[j] = cost;
+            diagonal = above;
+        }
+    }
+    return row[b_len];
+}
+
+const char *str_near(wend_str s, const char *const *names, int n)
+{
+    const char *best = NULL;
+    int best_d = s.len <= 3 ? 2 : 3; /* must be closer than this */
+
+    if (s.len > NEAR_MAX)
+        return NULL;
+    for (int i = 0; i < n; i++) {
+        size_t len = names[i] ? strlen(names[i]) : 0;
+        int d;
+
+        if (!len || len > NEAR_MAX)
+            continue;
+        d = distance(s, names[i], (int)len);
+        if (d < best_d) {
+            best_d = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+bool str_to_i64(wend_str s, int64_t *out)
+{
+    int64_t n = 0;
+
+    if (!s.len)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        int digit = s.ptr[i] - '0';
+
+        if (digit < 0 || digit > 9 || n > (INT64_MAX - digit) / 10)
+            return false;
+        n = n * 10 + digit;
+    }
+    *out = n;
+    return true;
+}
+
+bool str_to_ms(wend_str s, int64_t *out)
+{
+    static const struct {
+        const char *unit;
+        int64_t ms;
+    } units[] = {
+        {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000},
+        {"d", 86400000}, {"", 1000},
+    };
+    const int64_t year_ms = 366LL * 86400000;
+    int64_t whole = 0, part = 0, scale = 1;
+    size_t i = 0;
+    bool digits = false;
+
+    for (; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9'; i++) {
+        digits = true;
+        whole = whole * 10 + (s.ptr[i] - '0');
+        if (whole > year_ms)
+            return false;
+    }
+    if (i < s.len && s.ptr[i] == '.')
+        for (i++; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9'; i++) {
+            if (scale > 1000000)
+                continue;
+            part = part * 10 + (s.ptr[i] - '0');
+            scale *= 10;
+        }
+    if (!digits)
+        return false;
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        wend_str rest = {s.ptr + i, s.len - i};
+
+        if (!str_is(rest, units[u].unit))
+            continue;
+        if (whole > year_ms / units[u].ms)
+            return false;
+        *out = whole * units[u].ms + part * units[u].ms / scale;
+        return *out <= year_ms;
+    }
+    return false;
+}
+
+bool str_glob(wend_str pattern, wend_str text)
+{
+    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
+
+    while (t < text.len) {
+        if (p < pattern.len && pattern.ptr[p] == '*') {
+            star = p++;
+            mark = t;
+        } else if (p < pattern.len && (pattern.ptr[p] == '?' ||
+                                       pattern.ptr[p] == text.ptr[t])) {
+            p++;
+            t++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1; /* let the last star take one byte more */
+            t = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
+bool buf_room(struct buf *b, size_t more)
+{
+    size_t cap = b->cap ? b->cap : BUF_MIN;
+    char *p;
+
+    if (b->failed)
+        return false;
+    if (more < b->cap - b->len && b->cap)
+        return true;
+    if (more > SIZE_MAX / 4 - b->len) {
+        b->failed = true;
+        return false;
+    }
+    while (cap - b->len <= more)
+        cap *= 2;
+    p = mem_realloc(b->mem, b->ptr, cap);
+    if (!p) {
+        b->failed = true;
+        return false;
+    }
+    b->ptr = p;
+    b->cap = cap;
+    return true;
+}
+
+void buf_add(struct buf *b, const char *p, size_t len)
+{
+    if (!buf_room(b, len))
+        return;
+    if (len)
+        memcpy(b->ptr + b->len, p, len);
+    b->len += len;
+    b->ptr[b->len] = 0;
+}
+
+void buf_str(struct buf *b, wend_str s)
+{
+    buf_add(b, s.ptr, s.len);
+}
+
+void buf_cstr(struct buf *b, const char *s)
+{
+    buf_add(b, s, strlen(s));
+}
+
+void buf_char(struct buf *b, char c)
+{
+    buf_add(b, &c, 1);
+}
+
+size_t i64_text(char *p, int64_t n)
+{
+    char digits[20];
+    uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    size_t len = 0, i = sizeof digits;
+
+    do {
+        digits[--i] = (char)('0' + u % 10);
+        u /= 10;
+    } while (u);
+    if (n < 0)
+        p[len++] = '-';
+    memcpy(p + len, digits + i, sizeof digits - i);
+    return len + sizeof digits - i;
+}
+
+void buf_i64(struct buf *b, int64_t n)
+{
+    char text[21];
+
+    buf_add(b, text, i64_text(text, n));
+}
+
+void buf_fmt(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    int len;
+
+    va_start(ap, fmt);
+    len = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (len < 0 || !buf_room(b, (size_t)len))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(b->ptr + b->len, (size_t)len + 1, fmt, ap);
+    va_end(ap);
+    b->len += (size_t)len;
+}
+
+void buf_clear(struct buf *b)
+{
+    b->len = 0;
+    b->failed = false;
+    if (b->ptr)
+        b->ptr[0] = 0;
+}
+
+void buf_free(struct buf *b)
+{
+    mem_free(b->mem, b->ptr);
+    b->ptr = NULL;
+    b->len = b->cap = 0;
+    b->failed = false;
+}
+
+wend_str buf_view(const struct buf *b)
+{
+    return b->ptr ? (wend_str){b->ptr, b->len} : STR("");
+}

@@ -1,0 +1,55 @@
+/*
+ * str.h - strings with a length, and a growing buffer.
+ */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdarg.h>
+
+#include "base/mem.h"
+
+#define STR(literal) ((wend_str){("" literal), sizeof(literal) - 1})
+#define STR_NONE ((wend_str){NULL, 0})
+
+wend_str str_of(const char *s); /* NULL gives an absent string */
+bool str_eq(wend_str a, wend_str b);
+bool str_is(wend_str a, const char *b);
+bool str_starts(wend_str s, const char *prefix);
+/* The index of s among n names, or -1. */
+int str_index(wend_str s, const char *const *names, int n);
+/* The nearest of n names for "did you mean", or NULL when none is near. */
+const char *str_near(wend_str s, const char *const *names, int n);
+/* Decimal digits only, at most INT64_MAX. */
+bool str_to_i64(wend_str s, int64_t *out);
+/* 20ms, 1.5s, 2m, 1h, or a bare number of seconds; false if none of these
+ * or beyond a year. */
+bool str_to_ms(wend_str s, int64_t *out);
+
+/* `*` any run of bytes, `?` one byte; the whole text must match. Linear in
+ * pattern * text at worst. */
+bool str_glob(wend_str pattern, wend_str text);
+
+/* Zero-initialise with `mem` set. Always NUL-terminated once not empty. */
+struct buf {
+    const struct mem *mem;
+    char *ptr;
+    size_t len, cap;
+    bool failed; /* sticks; what was added since is lost */
+};
+
+bool buf_room(struct buf *b, size_t more); /* makes room, false on failure */
+void buf_add(struct buf *b, const char *p, size_t len);
+void buf_str(struct buf *b, wend_str s);
+void buf_cstr(struct buf *b, const char *s);
+void buf_char(struct buf *b, char c);
+void buf_i64(struct buf *b, int64_t n);
+void buf_fmt(struct buf *b, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void buf_clear(struct buf *b); /* keeps the memory */
+void buf_free(struct buf *b);
+wend_str buf_view(const struct buf *b); /* never absent; lent */
+
+/* Writes n in decimal to p (room for 21 bytes), returns the length. */
+size_t i64_text(char *p, int64_t n);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * utf8.h - UTF-8 as RFC 3629 has it: no overlongs, no surrogates.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include "base/str.h"
+
+/* Length of the valid prefix of s; equals s.len when all is valid. */
+size_t utf8_valid_len(wend_str s);
+/* Appends s; each maximal bad part becomes U+FFFD. Returns how many. */
+size_t utf8_repair(struct buf *out, wend_str s);
+/* Encodes a code point (not a surrogate) to p (room for 4). */
+size_t utf8_put(char *p, uint32_t code_point);
+/* Length in bytes of the first `count` code points of valid s. */
+size_t utf8_take(wend_str s, size_t count);
+/* The largest cut <= max that does not split a code point of valid s. */
+size_t utf8_cut(wend_str s, size_t max);
+
+#endif
