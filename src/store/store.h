@@ -1,0 +1,132 @@
+/*
+ * store.h - where runs are kept: one vtable for all engines.
+ *
+ * A batch is what one step of one run adds: all of it or nothing. append
+ * hands it to the engine and returns; `done` is called once when it is safe
+ * on stable storage or has failed. After one WEND_E_STORE an engine accepts
+ * nothing more: a failed commit is never tried again.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/hash.h"
+
+/* A kept event: `body` is its canonical line. */
+struct store_event {
+    int64_t seq;
+    wend_event_type type;
+    int64_t time_us;
+    wend_str body;
+};
+
+/* Deltas n .. n + count - 1 after kept event seq (see store/pack.h). */
+struct store_pack {
+    int64_t seq, n, count;
+    wend_str body;
+};
+
+struct store_blob {
+    char hash[SHA256_HEX + 1];
+    wend_str body;
+};
+
+/* What a listing shows besides what never changes. */
+struct store_summary {
+    const char *status; /* static text: running waiting paused ok limit ... */
+    int64_t ended_us;   /* 0 while it is not over */
+    int64_t turns, tokens_in, tokens_out, cost_nano;
+};
+
+/* What never changes; given with a run's first batch. */
+struct store_birth {
+    wend_str agent, model, prompt, user, session, parent;
+    int64_t started_us;
+};
+
+struct store_batch;
+/* May be called before append returns, or later from the engine's thread;
+ * the batch and all it points to are the caller's again. */
+typedef void (*store_done_fn)(struct store_batch *b, wend_status s);
+
+struct store_batch {
+    wend_str run;
+    int64_t epoch;                   /* that the caller believes it holds */
+    const struct store_birth *birth; /* first batch only, else NULL */
+    const struct store_pack *packs;  /* before the events, in order */
+    size_t packs_count;
+    const struct store_event *events;
+    size_t events_count;
+    const struct store_blob *blobs;
+    size_t blobs_count;
+    struct store_summary summary;
+    store_done_fn done;
+    void *ctx;                /* the caller's */
+    struct store_batch *next; /* the engine's */
+};
+
+/* One row of a read: a kept event, or a pack of deltas after it. */
+struct store_item {
+    bool is_pack;
+    int64_t seq, n, count;
+    wend_event_type type;
+    int64_t time_us;
+    wend_str body;                           /* lent during the call */
+    unsigned char hash[SHA256_BYTES];        /* of a kept event */
+};
+/* Returns false to stop. */
+typedef bool (*store_item_fn)(void *ctx, const struct store_item *item);
+
+/* A request from another process: cancel say pause continue approve. */
+struct store_request {
+    int64_t id;
+    wend_str run, what, body; /* body: a JSON object */
+};
+typedef void (*store_request_fn)(void *ctx, const struct store_request *r);
+
+struct store_ops {
+    void (*free)(wend_store *s);
+    /* The caller keeps b alive until done. A batch with a stale epoch, or a
+     * birth of a run that exists, fails alone with WEND_E_STALE; its
+     * neighbours in the same commit are unharmed. */
+    void (*append)(wend_store *s, struct store_batch *b);
+    /* Makes this process the owner of a run nobody holds (WEND_E_BUSY
+     * otherwise); gives the new epoch and the newest seq. */
+    wend_status (*claim)(wend_store *s, wend_str run, int64_t *epoch,
+                         int64_t *seq, wend_error *err);
+    /* Items from kept event seq_from on, in order, at most max. */
+    wend_status (*read)(wend_store *s, wend_str run, int64_t seq_from,
+                        uint32_t max, store_item_fn fn, void *ctx,
+                        wend_error *err);
+    /* Rows live in the arena. */
+    wend_status (*list)(wend_store *s, const wend_list_options *o,
+                        struct arena *a, wend_run_info **rows, size_t *count,
+                        wend_error *err);
+    wend_status (*blob)(wend_store *s, wend_str hash, struct buf *out,
+                        wend_error *err);
+    wend_status (*post)(wend_store *s, wend_str run, const char *what,
+                        wend_str body, wend_error *err);
+    /* Requests for runs that this process owns; each is given once. */
+    wend_status (*take)(wend_store *s, store_request_fn fn, void *ctx,
+                        wend_error *err);
+};
+
+struct wend_store {
+    const struct store_ops *ops;
+    struct mem mem;
+};
+
+/* Engines; url prefixes decide in store.c. */
+wend_status store_memory_open(wend_store **out, wend_error *err);
+wend_status store_sqlite_open(const char *path, wend_store **out,
+                              wend_error *err);
+
+/* hash = SHA-256(previous, packs before the event, its body). */
+struct chain {
+    unsigned char head[SHA256_BYTES]; /* zero before the first event */
+    struct sha256 packs;              /* since the head */
+    bool packs_any;
+};
+void chain_pack(struct chain *c, wend_str body);
+void chain_event(struct chain *c, wend_str body);
+
+#endif
