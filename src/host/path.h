@@ -1,0 +1,29 @@
+/*
+ * path.h - the only way to a file: beneath a directory that is held open.
+ *
+ * The kernel resolves (openat2, RESOLVE_BENEATH), so a symlink swapped in
+ * between cannot lead outside. Where openat2 is missing, opening fails with
+ * a message that says so: no weaker way is taken.
+ */
+#ifndef HOST_PATH_H
+#define HOST_PATH_H
+
+#include <sys/types.h>
+
+#include "wend.h"
+
+/* A directory fd for path_open, close-on-exec; -1 with err on failure. */
+int path_root(const char *dir, wend_error *err);
+/* Opens beneath root_fd (close-on-exec added to flags); -1 with err: which
+ * path, what went wrong, in words a model understands. Absolute paths are
+ * accepted only when they lie beneath the root's own absolute path. */
+int path_open(int root_fd, wend_str path, int flags, mode_t mode,
+              wend_error *err);
+/* Replaces a file's content by writing a new one beside it and renaming
+ * within the same directory; makes missing parent directories beneath the
+ * root; fsyncs the file. */
+wend_status path_write(int root_fd, wend_str path, wend_str content,
+                       wend_error *err);
+bool path_supported(void); /* openat2 works here */
+
+#endif
