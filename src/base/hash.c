@@ -1,0 +1,169 @@
+/*
+ * hash.c - SHA-256 (FIPS 180-4), portable and without tables but its own.
+ *
+ * The schedule is kept as 16 rolling words and sixteen rounds are written
+ * out, so that the eight state words stay in registers and change names
+ * instead of places.
+ */
+#include "base/hash.h"
+
+#include <string.h>
+
+enum { BLOCK_BYTES = 64, LENGTH_AT = 56 };
+
+/* clang-format off */
+static const uint32_t round_keys[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5,
+    0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
+    0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc,
+    0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7,
+    0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13,
+    0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
+    0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5,
+    0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
+    0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+/* clang-format on */
+
+static uint32_t load_be32(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+static void store_be32(unsigned char *p, uint32_t n)
+{
+    p[0] = (unsigned char)(n >> 24);
+    p[1] = (unsigned char)(n >> 16);
+    p[2] = (unsigned char)(n >> 8);
+    p[3] = (unsigned char)n;
+}
+
+#define ROTR(x, n) ((x) >> (n) | (x) << (32 - (n)))
+#define SUM0(x) (ROTR(x, 2) ^ ROTR(x, 13) ^ ROTR(x, 22))
+#define SUM1(x) (ROTR(x, 6) ^ ROTR(x, 11) ^ ROTR(x, 25))
+#define MIX0(x) (ROTR(x, 7) ^ ROTR(x, 18) ^ (x) >> 3)
+#define MIX1(x) (ROTR(x, 17) ^ ROTR(x, 19) ^ (x) >> 10)
+#define CHOOSE(x, y, z) ((z) ^ ((x) & ((y) ^ (z))))
+#define MAJORITY(x, y, z) (((x) & (y)) | ((z) & ((x) | (y))))
+
+#define ROUND(a, b, c, d, e, f, g, h, i, word)            \
+    do {                                                  \
+        h += SUM1(e) + CHOOSE(e, f, g) + key[i] + (word); \
+        d += h;                                           \
+        h += SUM0(a) + MAJORITY(a, b, c);                 \
+    } while (0)
+
+/* The i-th word as read, and as it follows from the 16 before it. */
+#define FIRST(i) (w[i] = load_be32(p + (i)*4))
+#define LATER(i) \
+    (w[i] +=     \
+     MIX1(w[((i) + 14) & 15]) + w[((i) + 9) & 15] + MIX0(w[((i) + 1) & 15]))
+
+#define ROUNDS_8(i, WORD)                                      \
+    do {                                                       \
+        ROUND(a, b, c, d, e, f, g, h, (i) + 0, WORD((i) + 0)); \
+        ROUND(h, a, b, c, d, e, f, g, (i) + 1, WORD((i) + 1)); \
+        ROUND(g, h, a, b, c, d, e, f, (i) + 2, WORD((i) + 2)); \
+        ROUND(f, g, h, a, b, c, d, e, (i) + 3, WORD((i) + 3)); \
+        ROUND(e, f, g, h, a, b, c, d, (i) + 4, WORD((i) + 4)); \
+        ROUND(d, e, f, g, h, a, b, c, (i) + 5, WORD((i) + 5)); \
+        ROUND(c, d, e, f, g, h, a, b, (i) + 6, WORD((i) + 6)); \
+        ROUND(b, c, d, e, f, g, h, a, (i) + 7, WORD((i) + 7)); \
+    } while (0)
+
+static void add_blocks(uint32_t state[8], const unsigned char *p, size_t count)
+{
+    uint32_t w[16];
+
+    for (; count; count--, p += BLOCK_BYTES) {
+        uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+        uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+        const uint32_t *key = round_keys;
+
+        ROUNDS_8(0, FIRST);
+        ROUNDS_8(8, FIRST);
+        for (int i = 1; i < 4; i++) {
+            key += 16;
+            ROUNDS_8(0, LATER);
+            ROUNDS_8(8, LATER);
+        }
+        state[0] += a;
+        state[1] += b;
+        state[2] += c;
+        state[3] += d;
+        state[4] += e;
+        state[5] += f;
+        state[6] += g;
+        state[7] += h;
+    }
+}
+
+void sha256_init(struct sha256 *s)
+{
+    static const uint32_t start[8] = {
+        0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+    };
+
+    memcpy(s->h, start, sizeof start);
+    s->bytes = 0;
+}
+
+void sha256_add(struct sha256 *s, const void *p, size_t len)
+{
+    const unsigned char *from = p;
+    size_t held = s->bytes % BLOCK_BYTES, part;
+
+    if (!len)
+        return;
+    s->bytes += len;
+    if (held) {
+        part = len < BLOCK_BYTES - held ? len : BLOCK_BYTES - held;
+        memcpy(s->block + held, from, part);
+        if (held + part < BLOCK_BYTES)
+            return;
+        add_blocks(s->h, s->block, 1);
+        from += part;
+        len -= part;
+    }
+    add_blocks(s->h, from, len / BLOCK_BYTES);
+    memcpy(s->block, from + len / BLOCK_BYTES * BLOCK_BYTES, len % BLOCK_BYTES);
+}
+
+void sha256_end(struct sha256 *s, unsigned char out[SHA256_BYTES])
+{
+    size_t held = s->bytes % BLOCK_BYTES;
+    uint64_t bits = s->bytes * 8;
+
+    s->block[held++] = 0x80;
+    if (held > LENGTH_AT) {
+        memset(s->block + held, 0, BLOCK_BYTES - held);
+        add_blocks(s->h, s->block, 1);
+        held = 0;
+    }
+    memset(s->block + held, 0, LENGTH_AT - held);
+    store_be32(s->block + LENGTH_AT, (uint32_t)(bits >> 32));
+    store_be32(s->block + LENGTH_AT + 4, (uint32_t)bits);
+    add_blocks(s->h, s->block, 1);
+    for (size_t i = 0; i < 8; i++)
+        store_be32(out + 4 * i, s->h[i]);
+}
+
+void hex_text(char *out, const unsigned char *p, size_t len)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < len; i++) {
+        *out++ = digits[p[i] >> 4];
+        *out++ = digits[p[i] & 15];
+    }
+    *out = 0;
+}
