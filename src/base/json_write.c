@@ -1,0 +1,255 @@
+/*
+ * json_write.c - writes JSON, always in the same bytes for the same value.
+ *
+ * Failed allocations stick in the buffer. Numbers look the same in every
+ * locale.
+ */
+#include "base/json.h"
+
+#include <assert.h>
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_scan.h"
+#include "base/utf8.h"
+
+enum {
+    F64_DIGITS_MAX = 17,  /* enough for every double ... */
+    F64_DIGITS_SURE = 15, /* ... and so many come back from every normal one */
+    /* As ECMAScript and RFC 8785 do: from 1e-6 to below 1e21 without an
+     * exponent. */
+    PLAIN_POINT_MIN = -5,
+    PLAIN_POINT_MAX = 21,
+    ROOM_MORE = 16, /* above any escape, both quotes and what follows */
+};
+
+/* One byte where room was made before. */
+static void put(struct buf *b, char c)
+{
+    b->ptr[b->len++] = c;
+}
+
+static void put_escape(struct buf *b, unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    static const char letters[256] = {
+        ['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+        ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't',
+    };
+
+    put(b, '\\');
+    if (letters[c]) {
+        put(b, letters[c]);
+        return;
+    }
+    put(b, 'u');
+    put(b, '0');
+    put(b, '0');
+    put(b, digits[c >> 4]);
+    put(b, digits[c & 15]);
+}
+
+/* Room is made once for all that needs no escape, then again for each one
+ * that does. The string may be followed by one more byte. */
+static void put_str(struct buf *b, wend_str s, char after)
+{
+    uint64_t seen = 0;
+    size_t plain_len;
+
+    assert(utf8_valid_len(s) == s.len);
+    if (s.len > SIZE_MAX / 8 || !buf_room(b, s.len + ROOM_MORE)) {
+        b->failed = true;
+        return;
+    }
+    put(b, '"');
+    while (s.len) {
+        plain_len = json_plain_len(s.ptr, s.len, &seen);
+        memcpy(b->ptr + b->len, s.ptr, plain_len);
+        b->len += plain_len;
+        s.ptr += plain_len;
+        s.len -= plain_len;
+        if (!s.len)
+            break;
+        put_escape(b, (unsigned char)*s.ptr);
+        s.ptr++;
+        s.len--;
+        if (!buf_room(b, s.len + ROOM_MORE))
+            break; /* the last room still has some for the end */
+    }
+    put(b, '"');
+    if (after)
+        put(b, after);
+    b->ptr[b->len] = 0;
+}
+
+void json_put_str(struct buf *b, wend_str s)
+{
+    put_str(b, s, 0);
+}
+
+/* ---- Numbers ----------------------------------------------------------- */
+
+/* 0.digits * 10^point */
+struct shortest {
+    char digits[F64_DIGITS_MAX];
+    int count;
+    int point;
+};
+
+/* Fewer digits cannot be enough when 15 are not, and of 15 that are, the
+ * zeros at the end are not needed. That is so for normal numbers alone. */
+static struct shortest shortest_of(double d)
+{
+    struct shortest s = {.count = 0};
+    /* Sign and separator, which may be several bytes, and the exponent. */
+    char text[F64_DIGITS_MAX + 32], back[F64_DIGITS_MAX + 32];
+    int precision = d >= DBL_MIN ? F64_DIGITS_SURE : 1;
+
+    for (; precision <= F64_DIGITS_MAX; precision++) {
+        const char *p = text;
+
+        snprintf(text, sizeof text, "%.*e", precision - 1, d);
+        for (s.count = 0; *p && *p != 'e'; p++)
+            if (*p >= '0' && *p <= '9')
+                s.digits[s.count++] = *p;
+        s.point = *p ? (int)strtol(p + 1, NULL, 10) + 1 : 0;
+        snprintf(back, sizeof back, "%.*se%d", s.count, s.digits,
+                 s.point - s.count);
+        if (strtod(back, NULL) == d)
+            break;
+    }
+    while (s.count > 1 && s.digits[s.count - 1] == '0')
+        s.count--;
+    return s;
+}
+
+static void put_zeros(struct buf *b, int count)
+{
+    while (count-- > 0)
+        buf_char(b, '0');
+}
+
+static void put_shortest(struct buf *b, const struct shortest *s)
+{
+    int whole = s->point < s->count ? s->point : s->count;
+
+    if (s->point < PLAIN_POINT_MIN || s->point > PLAIN_POINT_MAX) {
+        whole = 1;
+        buf_add(b, s->digits, 1);
+    } else if (s->point <= 0) {
+        whole = 0;
+        buf_char(b, '0');
+    } else {
+        buf_add(b, s->digits, (size_t)whole);
+        put_zeros(b, s->point - s->count);
+    }
+    if (whole < s->count) {
+        buf_char(b, '.');
+        if (s->point >= PLAIN_POINT_MIN)
+            put_zeros(b, -s->point);
+        buf_add(b, s->digits + whole, (size_t)(s->count - whole));
+    }
+    if (s->point < PLAIN_POINT_MIN || s->point > PLAIN_POINT_MAX) {
+        buf_cstr(b, s->point > 0 ? "e+" : "e");
+        buf_i64(b, s->point - 1);
+    }
+}
+
+void json_put_f64(struct buf *b, double d)
+{
+    const double exact_max = 9007199254740992.0; /* 2^53 */
+    struct shortest s;
+
+    if (!(d >= -DBL_MAX && d <= DBL_MAX)) {
+        buf_cstr(b, "null"); /* JSON has no infinity and no NaN */
+        return;
+    }
+    if (d >= -exact_max && d <= exact_max && d == (double)(int64_t)d) {
+        buf_i64(b, (int64_t)d);
+        return;
+    }
+    if (d < 0) {
+        buf_char(b, '-');
+        d = -d;
+    }
+    s = shortest_of(d);
+    put_shortest(b, &s);
+}
+
+/* n / 10^places, with all its places. */
+static void put_fixed(struct buf *b, int64_t n, size_t places)
+{
+    uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    char text[24];
+    size_t at = sizeof text;
+
+    for (size_t digits = 0; u || digits <= places; digits++) {
+        if (digits == places)
+            text[--at] = '.';
+        text[--at] = (char)('0' + u % 10);
+        u /= 10;
+    }
+    if (n < 0)
+        text[--at] = '-';
+    buf_add(b, text + at, sizeof text - at);
+}
+
+void json_put_nano(struct buf *b, int64_t nano)
+{
+    size_t before = b->len;
+
+    put_fixed(b, nano, 9);
+    if (b->failed || b->len == before)
+        return;
+    while (b->ptr[b->len - 1] == '0')
+        b->len--;
+    if (b->ptr[b->len - 1] == '.')
+        b->len--;
+    b->ptr[b->len] = 0;
+}
+
+void json_put_time(struct buf *b, int64_t time_us)
+{
+    put_fixed(b, time_us, 6);
+}
+
+/* ---- Trees ------------------------------------------------------------- */
+
+static void put_children(struct buf *b, const struct json *j)
+{
+    bool object = j->kind == JSON_OBJECT;
+
+    buf_char(b, object ? '{' : '[');
+    for (const struct json *c = j->first; c; c = c->next) {
+        if (c != j->first)
+            buf_char(b, ',');
+        if (object)
+            put_str(b, c->key, ':');
+        json_put(b, c);
+    }
+    buf_char(b, object ? '}' : ']');
+}
+
+/* Recursion ends with the tree, which JSON_DEPTH_MAX bounds. */
+void json_put(struct buf *b, const struct json *j)
+{
+    switch (j->kind) {
+    case JSON_NULL:
+    case JSON_FALSE:
+    case JSON_TRUE:
+        buf_cstr(b, json_kind_name(j->kind));
+        break;
+    case JSON_NUMBER:
+        buf_str(b, j->text);
+        break;
+    case JSON_STRING:
+        json_put_str(b, j->text);
+        break;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        put_children(b, j);
+        break;
+    }
+}
