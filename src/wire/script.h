@@ -10,9 +10,9 @@
 #include "base/json.h"
 
 struct script_call {
-    wend_str id;   /* absent: call_1, call_2 ... by place */
+    wend_str id; /* absent: call_1, call_2 ... by place */
     wend_str name;
-    wend_str args; /* canonical JSON, or args_text as written */
+    wend_str args; /* canonical JSON, or args_text as written; never absent */
 };
 
 struct script_error {
@@ -36,6 +36,7 @@ struct script_entry {
 struct script {
     wend_str model; /* default "script" */
     const struct script_entry *entries;
+    const uint32_t *repeats; /* of the entries, dense for script_pick */
     size_t count;
 };
 
