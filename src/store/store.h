@@ -9,7 +9,14 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
+#include <pthread.h>
+
 #include "base/hash.h"
+
+enum {
+    PROMPT_LISTED_MAX = 4 << 10, /* a listing shows no more of a prompt */
+    LIST_LIMIT_DEFAULT = 100,
+};
 
 /* A kept event: `body` is its canonical line. */
 struct store_event {
@@ -32,8 +39,10 @@ struct store_blob {
 
 /* What a listing shows besides what never changes. */
 struct store_summary {
-    const char *status; /* static text: running waiting paused ok limit ... */
-    int64_t ended_us;   /* 0 while it is not over */
+    /* Static text: running waiting paused ok limit ... `interrupted` gives
+     * the run up, so that anyone may claim it. */
+    const char *status;
+    int64_t ended_us; /* 0 while it is not over */
     int64_t turns, tokens_in, tokens_out, cost_nano;
 };
 
@@ -70,10 +79,10 @@ struct store_item {
     int64_t seq, n, count;
     wend_event_type type;
     int64_t time_us;
-    wend_str body;                           /* lent during the call */
-    unsigned char hash[SHA256_BYTES];        /* of a kept event */
+    wend_str body;                    /* lent during the call */
+    unsigned char hash[SHA256_BYTES]; /* of a kept event */
 };
-/* Returns false to stop. */
+/* Returns false to stop. May call `blob` of the same store, nothing else. */
 typedef bool (*store_item_fn)(void *ctx, const struct store_item *item);
 
 /* A request from another process: cancel say pause continue approve. */
@@ -85,15 +94,16 @@ typedef void (*store_request_fn)(void *ctx, const struct store_request *r);
 
 struct store_ops {
     void (*free)(wend_store *s);
-    /* The caller keeps b alive until done. A batch with a stale epoch, or a
+    /* The caller keeps b alive until done. A batch with a stale epoch, a
+     * first seq that is not the next one (a birth may begin anywhere), or a
      * birth of a run that exists, fails alone with WEND_E_STALE; its
      * neighbours in the same commit are unharmed. */
     void (*append)(wend_store *s, struct store_batch *b);
-    /* Makes this process the owner of a run nobody holds (WEND_E_BUSY
-     * otherwise); gives the new epoch and the newest seq. */
+    /* Makes this handle the owner of a run that no other living one holds
+     * (WEND_E_BUSY otherwise); gives the new epoch and the newest seq. */
     wend_status (*claim)(wend_store *s, wend_str run, int64_t *epoch,
                          int64_t *seq, wend_error *err);
-    /* Items from kept event seq_from on, in order, at most max. */
+    /* Items from kept event seq_from on, in order, at most max; 0 = all. */
     wend_status (*read)(wend_store *s, wend_str run, int64_t seq_from,
                         uint32_t max, store_item_fn fn, void *ctx,
                         wend_error *err);
@@ -108,12 +118,21 @@ struct store_ops {
     /* Requests for runs that this process owns; each is given once. */
     wend_status (*take)(wend_store *s, store_request_fn fn, void *ctx,
                         wend_error *err);
+    /* Why appends fail: WEND_E_STORE and the reason, or WEND_OK. */
+    wend_status (*failure)(wend_store *s, wend_error *err);
 };
 
 struct wend_store {
     const struct store_ops *ops;
     struct mem mem;
 };
+
+/* For engines: the part of a prompt that a listing shows. */
+wend_str store_prompt(wend_str prompt);
+/* Whether b follows on seq and belongs to epoch. */
+bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq);
+/* A lock for readers: recursive, since they may ask for a blob. */
+bool store_lock_init(pthread_mutex_t *lock);
 
 /* Engines; url prefixes decide in store.c. */
 wend_status store_memory_open(wend_store **out, wend_error *err);

@@ -1,0 +1,407 @@
+/*
+ * memory.c - the store that forgets: runs kept in memory.
+ *
+ * append calls done before it returns. One lock guards everything.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/memory_run.h"
+
+struct blob {
+    struct node node; /* key: the hash */
+    size_t len;
+    char bytes[]; /* the hash, then the text */
+};
+
+struct request {
+    struct request *next;
+    struct store_request view;
+    char bytes[];
+};
+
+struct memory {
+    wend_store base;
+    pthread_mutex_t lock;
+    struct table runs, blobs;
+    struct request *inbox, **inbox_last;
+    int64_t request_id;
+};
+
+static struct memory_run *run_get(const struct memory *m, wend_str id)
+{
+    return table_get(&m->runs, id, offsetof(struct memory_run, text));
+}
+
+static struct blob *blob_get(const struct memory *m, wend_str hash)
+{
+    return table_get(&m->blobs, hash, offsetof(struct blob, bytes));
+}
+
+static struct memory_run *run_find(const struct memory *m, wend_str id,
+                                   wend_error *err)
+{
+    struct memory_run *r = run_get(m, id);
+
+    if (!r)
+        fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)id.len, id.ptr);
+    return r;
+}
+
+/* ---- Appending ----------------------------------------------------------- */
+
+/* A blob that stays behind when its batch fails harms nobody. */
+static bool blobs_add(struct memory *m, const struct store_batch *b)
+{
+    for (size_t i = 0; i < b->blobs_count; i++) {
+        wend_str hash = str_of(b->blobs[i].hash);
+        wend_str body = b->blobs[i].body;
+        struct blob *blob;
+
+        if (blob_get(m, hash))
+            continue;
+        if (!table_room(&m->blobs, &m->base.mem))
+            return false;
+        blob = mem_alloc(&m->base.mem, sizeof *blob + hash.len + body.len);
+        if (!blob)
+            return false;
+        blob->len = body.len;
+        memcpy(blob->bytes, hash.ptr, hash.len);
+        if (body.len)
+            memcpy(blob->bytes + hash.len, body.ptr, body.len);
+        table_add(&m->blobs, &blob->node, hash);
+    }
+    return true;
+}
+
+static wend_status add(struct memory *m, const struct store_batch *b)
+{
+    const struct mem *mem = &m->base.mem;
+    struct memory_run *r = run_get(m, b->run), *fresh = NULL;
+
+    if (!r && !b->birth)
+        return WEND_E_NOTFOUND;
+    if (r && (b->birth || !store_batch_fits(b, r->epoch, r->seq)))
+        return WEND_E_STALE;
+    if (!r) {
+        fresh = r = memory_run_new(mem, b);
+        if (!r || !table_room(&m->runs, mem))
+            goto nomem;
+        if (!store_batch_fits(b, r->epoch, r->seq)) {
+            memory_run_free(mem, fresh);
+            return WEND_E_STALE;
+        }
+    }
+    if (!blobs_add(m, b) || !memory_run_add(r, mem, b))
+        goto nomem;
+    r->summary = b->summary;
+    if (fresh)
+        table_add(&m->runs, &fresh->node, b->run);
+    return WEND_OK;
+nomem:
+    memory_run_free(mem, fresh);
+    return WEND_E_NOMEM;
+}
+
+static void memory_append(wend_store *s, struct store_batch *b)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status;
+
+    pthread_mutex_lock(&m->lock);
+    status = add(m, b);
+    pthread_mutex_unlock(&m->lock);
+    b->done(b, status);
+}
+
+static wend_status memory_claim(wend_store *s, wend_str run, int64_t *epoch,
+                                int64_t *seq, wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    struct memory_run *r;
+
+    pthread_mutex_lock(&m->lock);
+    r = run_find(m, run, err);
+    if (r) {
+        if (!r->summary.ended_us)
+            r->summary.status = "running";
+        *epoch = ++r->epoch;
+        *seq = r->seq;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return r ? WEND_OK : WEND_E_NOTFOUND;
+}
+
+/* ---- Reading ------------------------------------------------------------- */
+
+static wend_status memory_read(wend_store *s, wend_str run, int64_t seq_from,
+                               uint32_t max, store_item_fn fn, void *ctx,
+                               wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status = WEND_OK;
+    struct store_item item;
+    struct memory_run *r;
+    uint32_t given = 0;
+
+    pthread_mutex_lock(&m->lock);
+    r = run_find(m, run, err);
+    if (!r)
+        status = WEND_E_NOTFOUND;
+    for (size_t i = r ? memory_run_find(r, seq_from) : 0;
+         r && i < r->rows_count && (!max || given < max); i++, given++) {
+        if (!memory_run_item(r, &s->mem, r->rows[i], &item)) {
+            status = fail_nomem(err);
+            break;
+        }
+        if (!fn(ctx, &item))
+            break;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return status;
+}
+
+static wend_status memory_blob(wend_store *s, wend_str hash, struct buf *out,
+                               wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status = WEND_OK;
+    struct blob *b;
+
+    pthread_mutex_lock(&m->lock);
+    b = blob_get(m, hash);
+    if (b)
+        buf_add(out, b->bytes + b->node.key_len, b->len);
+    else
+        status = fail(err, WEND_E_NOTFOUND, "no blob '%.*s'", (int)hash.len,
+                      hash.ptr);
+    pthread_mutex_unlock(&m->lock);
+    return out->failed ? fail_nomem(err) : status;
+}
+
+/* ---- Listing ------------------------------------------------------------- */
+
+static bool text_is(const struct memory_run *r, enum text which,
+                    const char *wanted)
+{
+    return !wanted || str_is(memory_run_text(r, which), wanted);
+}
+
+/* Newest first; ids settle what started in the same microsecond. */
+static int newer(const void *a, const void *b)
+{
+    const struct memory_run *x = *(struct memory_run *const *)a,
+                            *y = *(struct memory_run *const *)b;
+
+    if (x->started_us != y->started_us)
+        return x->started_us > y->started_us ? -1 : 1;
+    return -memcmp(x->text, y->text,
+                   x->node.key_len < y->node.key_len ? x->node.key_len
+                                                     : y->node.key_len);
+}
+
+static bool listed(const struct memory_run *r, const wend_list_options *o,
+                   struct memory_run *after)
+{
+    return text_is(r, T_USER, o->user) && text_is(r, T_SESSION, o->session) &&
+           text_is(r, T_AGENT, o->agent) &&
+           (!o->status || !strcmp(r->summary.status, o->status)) &&
+           (!o->run || str_starts(memory_run_text(r, T_RUN), o->run)) &&
+           r->started_us >= o->since_us &&
+           (!o->until_us || r->started_us < o->until_us) &&
+           (!after || newer(&after, &r) < 0);
+}
+
+static void info_of(const struct memory_run *r, struct arena *a,
+                    wend_run_info *info)
+{
+    *info = (wend_run_info){
+        .run = arena_str(a, memory_run_text(r, T_RUN)),
+        .status = str_of(r->summary.status),
+        .agent = arena_str(a, memory_run_text(r, T_AGENT)),
+        .model = arena_str(a, memory_run_text(r, T_MODEL)),
+        .prompt = arena_str(a, memory_run_text(r, T_PROMPT)),
+        .user = arena_str(a, memory_run_text(r, T_USER)),
+        .session = arena_str(a, memory_run_text(r, T_SESSION)),
+        .parent = arena_str(a, memory_run_text(r, T_PARENT)),
+        .started_us = r->started_us,
+        .ended_us = r->summary.ended_us,
+        .turns = r->summary.turns,
+        .tokens_in = r->summary.tokens_in,
+        .tokens_out = r->summary.tokens_out,
+        .cost_nano = r->summary.cost_nano,
+        .seq = r->seq,
+    };
+}
+
+static wend_status list(const struct memory *m, const wend_list_options *o,
+                        struct arena *a, wend_run_info **rows, size_t *count,
+                        wend_error *err)
+{
+    struct memory_run **found, *after = NULL;
+    size_t found_count = 0;
+
+    if (o->after && !(after = run_find(m, str_of(o->after), err)))
+        return WEND_E_NOTFOUND;
+    found = arena_alloc(a, m->runs.count * sizeof *found);
+    for (size_t i = 0; found && i < m->runs.slots_count; i++)
+        for (struct node *n = m->runs.slots[i]; n; n = n->next)
+            if (listed((struct memory_run *)n, o, after))
+                found[found_count++] = (struct memory_run *)n;
+    if (found_count)
+        qsort(found, found_count, sizeof *found, newer);
+    *count = found_count < o->limit ? found_count : o->limit;
+    *rows = arena_alloc(a, *count * sizeof **rows);
+    for (size_t i = 0; *rows && i < *count; i++)
+        info_of(found[i], a, &(*rows)[i]);
+    return a->failed ? fail_nomem(err) : WEND_OK;
+}
+
+static wend_status memory_list(wend_store *s, const wend_list_options *o,
+                               struct arena *a, wend_run_info **rows,
+                               size_t *count, wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status;
+
+    pthread_mutex_lock(&m->lock);
+    status = list(m, o, a, rows, count, err);
+    pthread_mutex_unlock(&m->lock);
+    return status;
+}
+
+/* ---- Requests ------------------------------------------------------------ */
+
+static wend_str put(char **at, wend_str s)
+{
+    wend_str copy = {*at, s.len};
+
+    if (s.len)
+        memcpy(*at, s.ptr, s.len);
+    *at += s.len;
+    return copy;
+}
+
+static struct request *request_new(const struct mem *m, wend_str run,
+                                   wend_str what, wend_str body)
+{
+    struct request *r =
+        mem_zalloc(m, sizeof *r + run.len + what.len + body.len);
+    char *p;
+
+    if (!r)
+        return NULL;
+    p = r->bytes;
+    r->view.run = put(&p, run);
+    r->view.what = put(&p, what);
+    r->view.body = put(&p, body);
+    return r;
+}
+
+static wend_status memory_post(wend_store *s, wend_str run, const char *what,
+                               wend_str body, wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status = WEND_OK;
+    struct request *q;
+    struct memory_run *r;
+
+    pthread_mutex_lock(&m->lock);
+    r = run_find(m, run, err);
+    if (!r)
+        status = WEND_E_NOTFOUND;
+    else if (r->summary.ended_us)
+        status =
+            fail(err, WEND_E_INVAL, "run %.*s is over", (int)run.len, run.ptr);
+    else if (!(q = request_new(&s->mem, run, str_of(what), body)))
+        status = fail_nomem(err);
+    else {
+        q->view.id = ++m->request_id;
+        *m->inbox_last = q;
+        m->inbox_last = &q->next;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return status;
+}
+
+static wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
+                               wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    struct request *q, *next;
+
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    q = m->inbox;
+    m->inbox = NULL;
+    m->inbox_last = &m->inbox;
+    pthread_mutex_unlock(&m->lock);
+    for (; q; q = next) {
+        next = q->next;
+        if (fn)
+            fn(ctx, &q->view);
+        mem_free(&s->mem, q);
+    }
+    return WEND_OK;
+}
+
+static wend_status memory_failure(wend_store *s, wend_error *err)
+{
+    (void)s;
+    (void)err;
+    return WEND_OK;
+}
+
+static void memory_free(wend_store *s)
+{
+    struct memory *m = (struct memory *)s;
+    struct mem mem = s->mem;
+    struct node *n, *next;
+
+    memory_take(s, NULL, NULL, NULL);
+    for (size_t i = 0; i < m->runs.slots_count; i++)
+        for (n = m->runs.slots[i]; n; n = next) {
+            next = n->next;
+            memory_run_free(&mem, (struct memory_run *)n);
+        }
+    for (size_t i = 0; i < m->blobs.slots_count; i++)
+        for (n = m->blobs.slots[i]; n; n = next) {
+            next = n->next;
+            mem_free(&mem, n);
+        }
+    mem_free(&mem, m->runs.slots);
+    mem_free(&mem, m->blobs.slots);
+    pthread_mutex_destroy(&m->lock);
+    mem_free(&mem, m);
+}
+
+wend_status store_memory_open(wend_store **out, wend_error *err)
+{
+    static const struct store_ops ops = {
+        .free = memory_free,
+        .append = memory_append,
+        .claim = memory_claim,
+        .read = memory_read,
+        .list = memory_list,
+        .blob = memory_blob,
+        .post = memory_post,
+        .take = memory_take,
+        .failure = memory_failure,
+    };
+    const struct mem mem = {0};
+    struct memory *m = mem_zalloc(&mem, sizeof *m);
+
+    if (!m)
+        return fail_nomem(err);
+    if (!store_lock_init(&m->lock)) {
+        mem_free(&mem, m);
+        return fail_nomem(err);
+    }
+    m->base.ops = &ops;
+    m->inbox_last = &m->inbox;
+    *out = &m->base;
+    return WEND_OK;
+}

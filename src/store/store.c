@@ -1,0 +1,191 @@
+/*
+ * store.c - opens a store by its url and lists what is in it.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+
+struct wend_runs {
+    struct mem mem;
+    struct arena arena;
+    wend_run_info *rows;
+    size_t count, at;
+};
+
+wend_str store_prompt(wend_str prompt)
+{
+    if (prompt.ptr)
+        prompt.len = utf8_cut(prompt, PROMPT_LISTED_MAX);
+    return prompt;
+}
+
+bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq)
+{
+    if (b->epoch != epoch)
+        return false;
+    for (size_t i = 0; i < b->packs_count; i++)
+        if (b->packs[i].seq != seq)
+            return false;
+    for (size_t i = 0; i < b->events_count; i++)
+        if (b->events[i].seq != ++seq)
+            return false;
+    return true;
+}
+
+bool store_lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+    bool ok = !pthread_mutexattr_init(&attr);
+
+    if (!ok)
+        return false;
+    ok = !pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE) &&
+         !pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return ok;
+}
+
+/* Makes every directory of `path` that is missing, for us alone. */
+static wend_status make_dirs(char *path, wend_error *err)
+{
+    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+        bool made;
+
+        *p = 0;
+        made = !mkdir(path, 0700) || errno == EEXIST;
+        if (!made)
+            fail(err, WEND_E_STORE,
+                 "cannot make directory %s: %s; set WEND_STORE to another "
+                 "place",
+                 path, strerror(errno));
+        *p = '/';
+        if (!made)
+            return WEND_E_STORE;
+    }
+    return WEND_OK;
+}
+
+static wend_status open_default(wend_store **out, wend_error *err)
+{
+    struct mem mem = {0};
+    struct buf path = {.mem = &mem};
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    wend_status s;
+
+    if (data && data[0] == '/') { /* a relative one is to be ignored */
+        buf_cstr(&path, data);
+    } else if (home && home[0] == '/') {
+        buf_cstr(&path, home);
+        buf_cstr(&path, "/.local/share");
+    } else {
+        return fail(err, WEND_E_INVAL,
+                    "no place for the store: HOME is not set; set WEND_STORE "
+                    "to a path");
+    }
+    buf_cstr(&path, "/wend/wend.db");
+    if (path.failed)
+        s = fail_nomem(err);
+    else
+        s = make_dirs(path.ptr, err);
+    if (s == WEND_OK)
+        s = store_sqlite_open(path.ptr, out, err);
+    buf_free(&path);
+    return s;
+}
+
+wend_status wend_store_open(const char *url, wend_store **out, wend_error *err)
+{
+    wend_str u;
+
+    if (!out)
+        return fail(err, WEND_E_INVAL, "out is NULL");
+    *out = NULL;
+    if (!url)
+        url = getenv("WEND_STORE");
+    if (!url || !*url)
+        return open_default(out, err);
+    u = str_of(url);
+    if (str_is(u, "memory:"))
+        return store_memory_open(out, err);
+    if (str_starts(u, "sqlite:"))
+        url += strlen("sqlite:");
+    /* The url is not shown: it may hold a password. */
+    else if (str_starts(u, "postgres://") || str_starts(u, "postgresql://"))
+        return fail(err, WEND_E_INVAL,
+                    "PostgreSQL is not built in; give a path to an SQLite "
+                    "file, or memory:");
+    else if (strstr(url, "://"))
+        return fail(err, WEND_E_INVAL,
+                    "no such kind of store; give a path to an SQLite file, "
+                    "or memory:");
+    if (!*url)
+        return fail(err, WEND_E_INVAL, "the path of the store is empty");
+    return store_sqlite_open(url, out, err);
+}
+
+void wend_store_free(wend_store *store)
+{
+    if (store)
+        store->ops->free(store);
+}
+
+wend_status wend_store_list(wend_store *store, const wend_list_options *options,
+                            wend_runs **out, wend_error *err)
+{
+    wend_list_options o = {.size = sizeof o};
+    wend_runs *list;
+    wend_status s;
+
+    if (!store || !out)
+        return fail(err, WEND_E_INVAL, "store or out is NULL");
+    *out = NULL;
+    if (options && !options->size)
+        return fail(err, WEND_E_INVAL, "list options: size is not set");
+    if (options)
+        memcpy(&o, options,
+               options->size < sizeof o ? options->size : sizeof o);
+    if (!o.limit)
+        o.limit = LIST_LIMIT_DEFAULT;
+    list = mem_zalloc(&store->mem, sizeof *list);
+    if (!list)
+        return fail_nomem(err);
+    list->mem = store->mem;
+    list->arena.mem = &list->mem;
+    s = store->ops->list(store, &o, &list->arena, &list->rows, &list->count,
+                         err);
+    if (s == WEND_OK) {
+        *out = list;
+        list = NULL; /* now the caller's */
+    }
+    wend_runs_free(list);
+    return s;
+}
+
+wend_status wend_runs_next(wend_runs *list, const wend_run_info **info)
+{
+    if (!list || !info)
+        return WEND_E_INVAL;
+    *info = NULL;
+    if (list->at == list->count)
+        return WEND_END;
+    *info = &list->rows[list->at++];
+    return WEND_OK;
+}
+
+void wend_runs_free(wend_runs *list)
+{
+    struct mem mem;
+
+    if (!list)
+        return;
+    mem = list->mem;
+    arena_free(&list->arena);
+    mem_free(&mem, list);
+}
