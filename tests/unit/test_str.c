@@ -1,0 +1,198 @@
+/*
+ * test_str.c - strings with a length, and the growing buffer.
+ */
+#include "base/str.h"
+
+#include "fault.h"
+#include "tap.h"
+
+static const char *const names[] = {"sync", NULL, "async", "fire_and_forget"};
+
+static void test_compare(void)
+{
+    tap_ok(str_eq(STR(""), STR_NONE), "nothing equals empty");
+    tap_ok(!str_eq(STR("ab"), STR("abc")), "a prefix is not equal");
+    tap_ok(str_is(STR("abc"), "abc"), "the same text");
+    tap_ok(!str_is(STR_NONE, ""), "absent is not the empty string");
+    tap_ok(!str_is((wend_str){"a\0b", 3}, "a"), "a NUL does not end it");
+    tap_ok(str_starts(STR("abc"), ""), "all start with nothing");
+    tap_ok(!str_starts(STR("ab"), "abc"), "shorter than the prefix");
+    tap_is_str(str_of(NULL), (const char *)NULL, "NULL is absent");
+    tap_is_i64(str_index(STR("async"), names, 4), 2, "holes are skipped");
+    tap_is_i64(str_index(STR("a"), names, 4), -1, "a prefix is no name");
+}
+
+static void test_near(void)
+{
+    static const struct {
+        const char *why, *given, *wanted;
+    } rows[] = {
+        {"two letters swapped", "asnyc", "async"},
+        {"one too many", "ssync", "sync"},
+        {"far from all", "parallel", NULL},
+        {"short ones must be very near", "xyz", NULL},
+        {"exact", "sync", "sync"},
+        {"empty", "", NULL},
+        {"longer than what is compared",
+         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+         "a",
+         NULL},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_is_str(str_near(str_of(rows[i].given), names, 4), rows[i].wanted,
+                   "near: %s", rows[i].why);
+}
+
+static void test_numbers(void)
+{
+    static const struct {
+        const char *why, *given;
+        int64_t wanted; /* -1: refused */
+    } whole[] = {
+        {"zero", "0", 0},
+        {"leading zeros", "007", 7},
+        {"the largest", "9223372036854775807", INT64_MAX},
+        {"one more", "9223372036854775808", -1},
+        {"much more", "99999999999999999999999999", -1},
+        {"empty", "", -1},
+        {"a sign is not a digit", "-1", -1},
+        {"a space is not a digit", "1 ", -1},
+    };
+    static const struct {
+        const char *why, *given;
+        int64_t wanted_ms; /* -1: refused */
+    } times[] = {
+        {"milliseconds", "20ms", 20},
+        {"a fraction", "1.5s", 1500},
+        {"minutes", "2m", 120000},
+        {"hours", "1h", 3600000},
+        {"days", "1d", 86400000},
+        {"bare seconds", "7", 7000},
+        {"less than a millisecond", "0.0001s", 0},
+        {"many places are cut, not overflowed", "1.99999999999999999999s",
+         1999},
+        {"exactly the bound", "366d", 31622400000},
+        {"beyond a year", "367d", -1},
+        {"overflow", "99999999999999999999h", -1},
+        {"unknown unit", "3w", -1},
+        {"no digits", "s", -1},
+        {"a dot alone", ".5s", -1},
+        {"empty", "", -1},
+        {"negative", "-1s", -1},
+    };
+    int64_t got;
+
+    for (size_t i = 0; i < tap_count(whole); i++) {
+        got = -1;
+        if (!str_to_i64(str_of(whole[i].given), &got))
+            got = -1;
+        tap_is_i64(got, whole[i].wanted, "i64: %s", whole[i].why);
+    }
+    for (size_t i = 0; i < tap_count(times); i++) {
+        got = -1;
+        if (!str_to_ms(str_of(times[i].given), &got))
+            got = -1;
+        tap_is_i64(got, times[i].wanted_ms, "ms: %s", times[i].why);
+    }
+}
+
+static void test_glob(void)
+{
+    static const struct {
+        const char *why, *pattern, *text;
+        bool wanted;
+    } rows[] = {
+        {"empty matches empty", "", "", true},
+        {"empty matches nothing else", "", "a", false},
+        {"a star matches empty", "*", "", true},
+        {"a star crosses slashes", "src/*", "src/a/b", true},
+        {"the whole text must match", "src", "src/a", false},
+        {"one byte", "a?c", "abc", true},
+        {"not none", "a?c", "ac", false},
+        {"a star gives back", "*ab*c", "aababxc", true},
+        {"stars at the end", "a***", "a", true},
+        {"no match after all stars", "*a*b*c", "aabb", false},
+    };
+    char text[2000];
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_ok(str_glob(str_of(rows[i].pattern), str_of(rows[i].text)) ==
+                   rows[i].wanted,
+               "glob: %s", rows[i].why);
+    memset(text, 'a', sizeof text);
+    tap_ok(
+        !str_glob(STR("*a*a*a*a*a*a*a*a*a*a*b"), (wend_str){text, sizeof text}),
+        "glob: many stars do not take for ever");
+}
+
+static void test_i64_text(void)
+{
+    static const struct {
+        int64_t n;
+        const char *wanted;
+    } rows[] = {
+        {0, "0"},
+        {-1, "-1"},
+        {10, "10"},
+        {INT64_MAX, "9223372036854775807"},
+        {INT64_MIN, "-9223372036854775808"},
+    };
+    char text[21];
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_str got = {text, i64_text(text, rows[i].n)};
+
+        tap_is_str(got, rows[i].wanted, "i64_text %s", rows[i].wanted);
+    }
+}
+
+static void fill(struct buf *b)
+{
+    buf_str(b, STR("one "));
+    buf_cstr(b, "two ");
+    buf_char(b, '3');
+    buf_i64(b, -4);
+    for (int i = 0; i < 100; i++)
+        buf_fmt(b, " %d%s", i, "th");
+}
+
+static void test_buf(void)
+{
+    struct mem plain = {0}, m;
+    struct buf b = {.mem = &plain};
+    struct fault f = {0};
+    int64_t bad = 0;
+
+    tap_is_str(buf_view(&b), "", "an unused buffer is empty, not absent");
+    fill(&b);
+    tap_ok(str_starts(buf_view(&b), "one two 3-4 0th 1th 2th"), "it adds up");
+    tap_ok(!b.ptr[b.len], "it ends with a NUL");
+    buf_clear(&b);
+    tap_is_str(buf_view(&b), "", "clear empties it");
+    tap_ok(!buf_room(&b, SIZE_MAX), "sizes that wrap round fail");
+    buf_cstr(&b, "lost");
+    tap_ok(b.failed && !b.len, "and that sticks");
+    buf_free(&b);
+    while (fault_next(&f)) {
+        m = fault_mem(&f);
+        b = (struct buf){.mem = &m};
+        fill(&b);
+        bad += b.failed != f.hit;
+        bad += !b.failed && b.len < 500;
+        buf_free(&b);
+        bad += f.live != 0;
+    }
+    tap_ok(!bad && f.fail_at > 3, "each failing allocation sticks, no leak");
+}
+
+int main(void)
+{
+    test_compare();
+    test_near();
+    test_numbers();
+    test_glob();
+    test_i64_text();
+    test_buf();
+    return tap_done();
+}

@@ -1,0 +1,133 @@
+/*
+ * test_utf8.c - UTF-8, good and bad.
+ */
+#include "base/utf8.h"
+
+#include "fault.h"
+#include "tap.h"
+
+#define MARK "\xef\xbf\xbd"
+
+/* How much is valid, and what the rest is repaired to. */
+static const struct {
+    const char *why, *given;
+    size_t valid_len;
+    const char *repaired;
+} rows[] = {
+    {"empty", "", 0, ""},
+    {"absent", NULL, 0, ""},
+    {"ASCII over several words", "0123456789abcdefXYZ", 19,
+     "0123456789abcdefXYZ"},
+    {"first and last of 2 bytes", "\xc2\x80\xdf\xbf", 4, "\xc2\x80\xdf\xbf"},
+    {"first and last of 3 bytes", "\xe0\xa0\x80\xef\xbf\xbf", 6,
+     "\xe0\xa0\x80\xef\xbf\xbf"},
+    {"both sides of the surrogates", "\xed\x9f\xbf\xee\x80\x80", 6,
+     "\xed\x9f\xbf\xee\x80\x80"},
+    {"first and last of 4 bytes", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", 8,
+     "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"},
+    {"overlong slash", "a\xc0\xaf", 1, "a" MARK MARK},
+    {"overlong of 3", "\xe0\x80\xaf", 0, MARK MARK MARK},
+    {"overlong of 4", "\xf0\x80\x80\xaf", 0, MARK MARK MARK MARK},
+    {"a surrogate", "\xed\xa0\x80", 0, MARK MARK MARK},
+    {"over U+10FFFF", "\xf4\x90\x80\x80", 0, MARK MARK MARK MARK},
+    {"bytes that never occur", "\xfe\xff", 0, MARK MARK},
+    {"a continuation alone", "ab\x80", 2, "ab" MARK},
+    {"cut at the end: one mark", "a\xe2\x82", 1, "a" MARK},
+    {"cut in the middle: one mark", "\xf0\x9f\x98z", 0, MARK "z"},
+    {"lead after lead", "\xe2\xe2\x82\xac", 0, MARK "\xe2\x82\xac"},
+    {"good between bad", "\xffz\xff", 0, MARK "z" MARK},
+    {"bad after 8 good", "01234567\xc3(", 8, "01234567" MARK "("},
+};
+
+static void test_rows(void)
+{
+    struct mem m = {0};
+    struct buf b = {.mem = &m};
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_str given = str_of(rows[i].given);
+        size_t marks = 0, repairs;
+
+        for (const char *p = rows[i].repaired; (p = strstr(p, MARK)); p += 3)
+            marks++;
+        tap_is_i64((int64_t)utf8_valid_len(given), (int64_t)rows[i].valid_len,
+                   "valid: %s", rows[i].why);
+        buf_clear(&b);
+        repairs = utf8_repair(&b, given);
+        tap_is_str(buf_view(&b), rows[i].repaired, "repair: %s", rows[i].why);
+        tap_is_i64((int64_t)repairs, (int64_t)marks, "count: %s", rows[i].why);
+    }
+    buf_free(&b);
+}
+
+/* All code points there are: put, then validated whole and cut short. */
+static void test_all(void)
+{
+    char text[4];
+    int64_t bad = 0;
+
+    for (uint32_t c = 0; c <= 0x10ffff; c++) {
+        size_t len;
+
+        if (c == 0xd800)
+            c = 0xe000;
+        len = utf8_put(text, c);
+        bad += utf8_valid_len((wend_str){text, len}) != len;
+        bad += utf8_valid_len((wend_str){text, len - 1}) != 0;
+        bad += utf8_cut((wend_str){text, len}, len - 1) != 0;
+    }
+    tap_is_i64(bad, 0, "every code point is valid, and no part of it is");
+}
+
+static void test_take_and_cut(void)
+{
+    static const struct {
+        const char *why, *text;
+        size_t n, taken, cut;
+    } sizes[] = {
+        {"nothing", "abc", 0, 0, 0},
+        {"ASCII", "abc", 2, 2, 2},
+        {"all", "abc", 3, 3, 3},
+        {"more than there is", "abc", 9, 3, 3},
+        {"in the middle of one", "\xe2\x82\xac\xe2\x82\xac", 1, 3, 0},
+        {"after one", "\xe2\x82\xac\xe2\x82\xac", 3, 6, 3},
+        {"inside the second", "a\xf0\x9f\x98\x80z", 4, 6, 1},
+        {"of an empty text", "", 5, 0, 0},
+    };
+
+    for (size_t i = 0; i < tap_count(sizes); i++) {
+        wend_str s = str_of(sizes[i].text);
+
+        tap_is_i64((int64_t)utf8_take(s, sizes[i].n), (int64_t)sizes[i].taken,
+                   "take: %s", sizes[i].why);
+        tap_is_i64((int64_t)utf8_cut(s, sizes[i].n), (int64_t)sizes[i].cut,
+                   "cut: %s", sizes[i].why);
+    }
+}
+
+static void test_failures(void)
+{
+    struct fault f = {0};
+    int64_t bad = 0;
+
+    while (fault_next(&f)) {
+        struct mem m = fault_mem(&f);
+        struct buf b = {.mem = &m};
+
+        for (int i = 0; i < 100; i++)
+            utf8_repair(&b, STR("a\xff"));
+        bad += b.failed != f.hit;
+        buf_free(&b);
+        bad += f.live != 0;
+    }
+    tap_is_i64(bad, 0, "repair: each failing allocation sticks, no leak");
+}
+
+int main(void)
+{
+    test_rows();
+    test_all();
+    test_take_and_cut();
+    test_failures();
+    return tap_done();
+}
