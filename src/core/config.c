@@ -1,0 +1,211 @@
+/*
+ * config.c - what an agent is, as recorded in run_start.config.
+ */
+#include "core/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "core/event.h"
+
+enum { CONTEXT_TOKENS_DEFAULT = 128000 };
+
+static const char *const approve_names[] = {"ask", "deny", "all"};
+static const char *const eager_names[] = {"safe", "all", "off"};
+
+int64_t tokens_estimate(size_t bytes)
+{
+    return (int64_t)(bytes + 3) / 4;
+}
+
+static int64_t i64_or(const struct json *j, int64_t otherwise)
+{
+    int64_t n;
+
+    return json_i64(j, &n) ? n : otherwise;
+}
+
+static int word_or(const struct json *j, const char *const *names, int count,
+                   int otherwise)
+{
+    int i = str_index(json_str(j), names, count);
+
+    return i < 0 ? otherwise : i;
+}
+
+static bool is_true(const struct json *j)
+{
+    return j && j->kind == JSON_TRUE;
+}
+
+static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
+{
+    const struct json *schema = json_get(j, "schema");
+    struct buf b = {.mem = a->mem};
+
+    t->name = json_str(json_get(j, "name"));
+    t->description = json_str(json_get(j, "description"));
+    t->subject = json_str(json_get(j, "subject"));
+    t->call_class = (wend_class)word_or(json_get(j, "class"),
+                                        class_words.names, class_words.count,
+                                        WEND_CLASS_UNSAFE);
+    t->category = (wend_category)word_or(
+        json_get(j, "category"), category_words.names, category_words.count,
+        WEND_CATEGORY_GENERAL);
+    t->concurrent = is_true(json_get(j, "concurrent"));
+    t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
+    t->schema = schema && schema->kind == JSON_OBJECT ? schema : NULL;
+    if (t->schema) {
+        json_put(&b, schema);
+        t->schema_text = arena_str(a, buf_view(&b));
+    }
+    a->failed |= b.failed;
+    buf_free(&b);
+    return t->name.ptr && !a->failed;
+}
+
+static int tool_order(const void *a, const void *b)
+{
+    const struct tool *x = a, *y = b;
+    size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
+    int order = memcmp(x->name.ptr, y->name.ptr, len);
+
+    return order ? order : (x->name.len > y->name.len) -
+                               (x->name.len < y->name.len);
+}
+
+static wend_status tools_read(const struct json *list, struct arena *a,
+                              struct config *c, wend_error *err)
+{
+    struct tool *tools;
+
+    if (!list || !list->count)
+        return WEND_OK;
+    tools = arena_alloc(a, list->count * sizeof *tools);
+    if (!tools)
+        return fail_nomem(err);
+    for (const struct json *j = list->first; j; j = j->next)
+        if (!tool_read(j, a, &tools[c->tools_count++]))
+            return a->failed ? fail_nomem(err)
+                             : fail_at(err, WEND_E_PARSE, j->line, j->column,
+                                       "config: a tool without a name");
+    qsort(tools, c->tools_count, sizeof *tools, tool_order);
+    c->tools = tools;
+    return WEND_OK;
+}
+
+wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
+{
+    wend_str rest = text;
+    const char *open;
+
+    memset(out, 0, sizeof *out);
+    out->text = text;
+    if (rest.len && rest.ptr[0] == '!') {
+        out->deny = true;
+        rest.ptr++;
+        rest.len--;
+    }
+    open = rest.len ? memchr(rest.ptr, '(', rest.len) : NULL;
+    out->tool = rest;
+    if (open) {
+        if (rest.ptr[rest.len - 1] != ')')
+            return fail(err, WEND_E_INVAL, "rule '%.*s' has no closing )",
+                        (int)text.len, text.ptr);
+        out->tool.len = (size_t)(open - rest.ptr);
+        out->subject.ptr = open + 1;
+        out->subject.len = rest.len - out->tool.len - 2;
+    }
+    if (!out->tool.len)
+        return fail(err, WEND_E_INVAL,
+                    "rule '%.*s' names no tool; write tool or "
+                    "tool(arg-glob), with ! in front to deny",
+                    (int)text.len, text.ptr);
+    return WEND_OK;
+}
+
+static wend_status policy_read(const struct json *policy, struct arena *a,
+                               struct config *c, wend_error *err)
+{
+    const struct json *rules = json_get(policy, "rules");
+    struct rule *list;
+
+    c->approve = (enum approve)word_or(json_get(policy, "approve"),
+                                       approve_names, 3, APPROVE_ASK);
+    if (!rules || !rules->count)
+        return WEND_OK;
+    list = arena_alloc(a, rules->count * sizeof *list);
+    if (!list)
+        return fail_nomem(err);
+    for (const struct json *j = rules->first; j; j = j->next) {
+        wend_status s = rule_parse(json_str(j), &list[c->rules_count++], err);
+
+        if (s != WEND_OK)
+            return s;
+    }
+    c->rules = list;
+    return WEND_OK;
+}
+
+static void fixed_part(struct config *c)
+{
+    struct sha256 sha;
+    size_t bytes = c->instructions.len;
+
+    sha256_init(&sha);
+    sha256_add(&sha, c->instructions.ptr, c->instructions.len);
+    for (size_t i = 0; i < c->tools_count; i++) {
+        const wend_str parts[] = {c->tools[i].name, c->tools[i].description,
+                                  c->tools[i].schema_text};
+
+        for (size_t p = 0; p < 3; p++) {
+            sha256_add(&sha, "", 1); /* so that no two lists look alike */
+            sha256_add(&sha, parts[p].ptr, parts[p].len);
+            bytes += parts[p].len;
+        }
+    }
+    sha256_end(&sha, c->prefix);
+    c->fixed_tokens = tokens_estimate(bytes);
+}
+
+wend_status config_parse(wend_str json, struct arena *a, struct config **out,
+                         wend_error *err)
+{
+    struct config *c = arena_alloc(a, sizeof *c);
+    struct json *j;
+    wend_status s;
+
+    if (!c)
+        return fail_nomem(err);
+    c->json = arena_str(a, json);
+    j = c->json.ptr ? json_parse(c->json, a, err) : NULL;
+    if (!j)
+        return a->failed ? fail_nomem(err) : WEND_E_PARSE;
+    c->instructions = json_str(json_get(j, "instructions"));
+    c->eager = (enum eager)word_or(json_get(j, "eager"), eager_names, 3,
+                                   EAGER_SAFE);
+    c->hooks = is_true(json_get(j, "hooks"));
+    c->context_tokens =
+        i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
+    c->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
+    s = tools_read(json_get(j, "tools"), a, c, err);
+    if (s == WEND_OK)
+        s = policy_read(json_get(j, "policy"), a, c, err);
+    if (s != WEND_OK)
+        return s;
+    fixed_part(c);
+    *out = c;
+    return WEND_OK;
+}
+
+const struct tool *config_tool(const struct config *c, wend_str name)
+{
+    struct tool key = {.name = name};
+
+    if (!name.ptr || !c->tools_count)
+        return NULL;
+    return bsearch(&key, c->tools, c->tools_count, sizeof *c->tools,
+                   tool_order);
+}

@@ -1,0 +1,59 @@
+/*
+ * config.h - what an agent is, as recorded in run_start.config.
+ *
+ * The only source is the JSON text in the log: a live run parses the same
+ * bytes that a replay does.
+ */
+#ifndef CORE_CONFIG_H
+#define CORE_CONFIG_H
+
+#include "base/hash.h"
+#include "base/json.h"
+
+struct tool {
+    wend_str name, description, subject;
+    wend_str schema_text;
+    const struct json *schema; /* NULL: any arguments */
+    wend_class call_class;
+    wend_category category;
+    bool concurrent;
+    int64_t timeout_ms;
+};
+
+enum approve { APPROVE_ASK, APPROVE_DENY, APPROVE_ALL };
+enum eager { EAGER_SAFE, EAGER_ALL, EAGER_OFF };
+
+struct rule {
+    wend_str text;    /* as the user wrote it */
+    wend_str tool;    /* glob over tool names */
+    wend_str subject; /* glob over the subject argument; absent: any */
+    bool deny;
+};
+
+struct config {
+    wend_str json;
+    wend_str instructions;
+    const struct tool *tools; /* sorted by name */
+    size_t tools_count;
+    const struct rule *rules;
+    size_t rules_count;
+    enum approve approve;
+    enum eager eager;
+    bool hooks;              /* ask the shell before each turn */
+    int64_t context_tokens;  /* the model's window */
+    int64_t output_tokens;   /* most that one answer may have; 0 = unknown */
+    int64_t fixed_tokens;    /* estimate for instructions and tools */
+    unsigned char prefix[SHA256_BYTES]; /* of instructions and tools */
+};
+
+/* Everything lives in the arena; `json` is copied into it. */
+wend_status config_parse(wend_str json, struct arena *a, struct config **out,
+                         wend_error *err);
+const struct tool *config_tool(const struct config *c, wend_str name);
+/* Parses `!tool(arg-glob)`; views into text. */
+wend_status rule_parse(wend_str text, struct rule *out, wend_error *err);
+
+/* A rough count, good enough to decide; the provider's own replaces it. */
+int64_t tokens_estimate(size_t bytes);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * event.h - events as typed structs and as canonical JSON, both ways.
+ *
+ * The tables in event_fields.c drive the writer, the reader and the copier,
+ * so that a new field is one row.
+ */
+#ifndef CORE_EVENT_H
+#define CORE_EVENT_H
+
+#include "base/hash.h"
+#include "base/json.h"
+
+enum field_kind {
+    F_STR,
+    F_JSON,      /* one JSON value as text; `none` stands in when absent */
+    F_I64,
+    F_F64,
+    F_BOOL,
+    F_NANO,      /* money, USD * 10^-9; -1 = absent */
+    F_ENUM,
+    F_OBJECT,    /* a struct inside */
+    F_REF,       /* a pointer to a struct, NULL = absent */
+    F_LIST,      /* a pointer to structs, then a size_t count */
+};
+
+enum { OPTIONAL = 1, NULLABLE = 2 };
+
+struct words {
+    const char *const *names;
+    int count;
+};
+
+struct fields;
+
+struct field {
+    const char *name;
+    enum field_kind kind;
+    unsigned flags;
+    size_t offset;
+    const char *none;           /* F_JSON */
+    const struct words *words;  /* F_ENUM */
+    const struct fields *sub;   /* F_OBJECT, F_REF, F_LIST */
+};
+
+struct fields {
+    const struct field *list;
+    size_t count, size; /* size of the struct */
+};
+
+/* The payload's fields in wire order; NULL for a number that is no type. */
+const struct fields *event_fields(wend_event_type type);
+
+extern const struct words outcome_words, purpose_words, class_words,
+    category_words, decision_words, risk_words;
+
+/* A string too long to stand in an event. */
+struct event_blob {
+    struct event_blob *next;
+    char hash[SHA256_HEX + 1];
+    wend_str text; /* lent from the event */
+};
+
+struct event_blobs {
+    struct arena *arena;
+    struct event_blob *first;
+    size_t count;
+};
+
+/* Appends the canonical line. Long strings are replaced by references and
+ * listed in `blobs` (may be NULL). */
+void event_write(struct buf *b, const wend_event *ev,
+                 struct event_blobs *blobs);
+
+/* Gives the text of a blob; lent until the arena is freed. */
+typedef wend_status (*event_blob_fn)(void *ctx, wend_str hash,
+                                     struct arena *a, wend_str *text);
+
+/* Reads a line. Unknown fields are skipped; an unknown type gives WEND_OK
+ * and type WEND_EVENT_NONE. Strings live in the arena or in `line`. With
+ * blob == NULL a reference reads as its head. */
+wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
+                       void *blob_ctx, wend_event *out, wend_error *err);
+
+/* A deep copy in one block from `m`; NULL when out of memory. */
+wend_event *event_copy(const struct mem *m, const wend_event *ev);
+
+#endif

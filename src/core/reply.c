@@ -1,0 +1,149 @@
+/*
+ * reply.c - what a model has written so far: fragments to whole calls.
+ */
+#include "core/reply.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+
+void reply_init(struct reply *r, const struct mem *m, int64_t began_us)
+{
+    memset(r, 0, sizeof *r);
+    r->mem = m;
+    r->arena.mem = m;
+    r->text.mem = r->thinking.mem = r->opaque.mem = m;
+    r->began_us = began_us;
+    r->usage.cost_nano = -1;
+}
+
+void reply_free(struct reply *r)
+{
+    if (!r->mem)
+        return;
+    for (size_t i = 0; i < r->calls_count; i++) {
+        buf_free(&r->calls[i].id);
+        buf_free(&r->calls[i].name);
+        buf_free(&r->calls[i].args);
+    }
+    mem_free(r->mem, r->calls);
+    buf_free(&r->text);
+    buf_free(&r->thinking);
+    buf_free(&r->opaque);
+    arena_free(&r->arena);
+    memset(r, 0, sizeof *r);
+}
+
+static void count_piece(struct reply *r, int64_t now_us)
+{
+    r->pieces++;
+    if (!r->first_us)
+        r->first_us = now_us;
+}
+
+void reply_text(struct reply *r, wend_str piece, int64_t now_us)
+{
+    buf_str(&r->text, piece);
+    r->failed |= r->text.failed;
+    count_piece(r, now_us);
+}
+
+void reply_thinking(struct reply *r, wend_str piece, int64_t now_us)
+{
+    buf_str(&r->thinking, piece);
+    r->failed |= r->thinking.failed;
+    count_piece(r, now_us);
+}
+
+static bool id_taken(const struct reply *r, wend_str id)
+{
+    for (size_t i = 0; i < r->calls_count; i++)
+        if (str_eq(buf_view(&r->calls[i].id), id))
+            return true;
+    return false;
+}
+
+static void make_id(struct reply *r, struct buf *out, wend_str id)
+{
+    size_t number = r->calls_count + 1;
+
+    buf_str(out, id);
+    if (id.len && !id_taken(r, id))
+        return;
+    do {
+        buf_clear(out);
+        if (id.len)
+            buf_fmt(out, "%.*s_%zu", (int)id.len, id.ptr, number);
+        else
+            buf_fmt(out, "call_%zu", number);
+        number++;
+    } while (!out->failed && id_taken(r, buf_view(out)));
+}
+
+int reply_call(struct reply *r, wend_str id, wend_str name)
+{
+    struct reply_call *c;
+
+    if (r->calls_count == CALLS_MAX)
+        return -1;
+    if (r->calls_count == r->calls_cap) {
+        size_t cap = r->calls_cap ? r->calls_cap * 2 : 2;
+
+        c = mem_realloc(r->mem, r->calls, cap * sizeof *c);
+        if (!c) {
+            r->failed = true;
+            return -1;
+        }
+        r->calls = c;
+        r->calls_cap = cap;
+    }
+    c = &r->calls[r->calls_count];
+    memset(c, 0, sizeof *c);
+    c->id.mem = c->name.mem = c->args.mem = r->mem;
+    make_id(r, &c->id, id);
+    buf_str(&c->name, name);
+    r->failed |= c->id.failed || c->name.failed;
+    return (int)r->calls_count++;
+}
+
+void reply_args(struct reply *r, int call, wend_str piece, int64_t now_us)
+{
+    struct reply_call *c = &r->calls[call];
+
+    /* One byte over the limit is enough to know. */
+    if (c->args.len <= ARGS_BYTES_MAX)
+        buf_str(&c->args, piece);
+    r->failed |= c->args.failed;
+    count_piece(r, now_us);
+}
+
+void reply_seal(struct reply *r, int call)
+{
+    struct reply_call *c = &r->calls[call];
+    wend_str raw = c->args.len ? buf_view(&c->args) : STR("{}");
+    struct arena scratch = {.mem = r->mem};
+    struct buf out = {.mem = r->mem};
+    struct json *j = NULL;
+
+    if (raw.len <= ARGS_BYTES_MAX)
+        j = json_parse(raw, &scratch, NULL);
+    else
+        raw.len = utf8_cut(raw, ARGS_BYTES_MAX);
+    if (j && j->kind != JSON_STRING) {
+        json_put(&out, j);
+    } else { /* a bare string is how raw text is told from JSON later */
+        c->invalid = true;
+        json_put_str(&out, raw);
+    }
+    c->json = arena_str(&r->arena, buf_view(&out));
+    c->sealed = true;
+    r->failed |= scratch.failed || out.failed || !c->json.ptr;
+    arena_free(&scratch);
+    buf_free(&out);
+}
+
+wend_str reply_call_id(const struct reply *r, int call)
+{
+    return buf_view(&r->calls[call].id);
+}

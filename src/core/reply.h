@@ -1,0 +1,46 @@
+/*
+ * reply.h - what a model has written so far: fragments to whole calls.
+ *
+ * Pure accumulation. A driver feeds pieces; the shell hands the reply to
+ * the core with every input, as the part of the world that is not in the
+ * log yet.
+ */
+#ifndef CORE_REPLY_H
+#define CORE_REPLY_H
+
+#include "base/json.h"
+
+struct reply_call {
+    struct buf id, name, args; /* args as streamed */
+    wend_str json;             /* once sealed: canonical, or a JSON string
+                                  with the raw text */
+    bool sealed, invalid;
+};
+
+struct reply {
+    const struct mem *mem;
+    struct arena arena; /* of sealed values */
+    struct buf text, thinking, opaque;
+    struct reply_call *calls;
+    size_t calls_count, calls_cap;
+    wend_ev_usage usage;
+    wend_str finish; /* in the arena */
+    int64_t pieces;  /* that a consumer may have seen */
+    int64_t began_us, first_us; /* first_us: of the first piece, 0 = none */
+    bool failed;     /* out of memory somewhere */
+};
+
+void reply_init(struct reply *r, const struct mem *m, int64_t began_us);
+void reply_free(struct reply *r);
+
+void reply_text(struct reply *r, wend_str piece, int64_t now_us);
+void reply_thinking(struct reply *r, wend_str piece, int64_t now_us);
+/* Opens the next call; an id that this message has already is made unique.
+ * Returns its index, or -1 past CALLS_MAX or out of memory. */
+int reply_call(struct reply *r, wend_str id, wend_str name);
+void reply_args(struct reply *r, int call, wend_str piece, int64_t now_us);
+/* The call's block is complete: its arguments become a JSON value. */
+void reply_seal(struct reply *r, int call);
+wend_str reply_call_id(const struct reply *r, int call);
+
+#endif

@@ -1,0 +1,410 @@
+/*
+ * tt.c - the turn loop: runs, turns, stops; see tt_model.c and tt_calls.c.
+ *
+ * Base cases: no calls (ok), a limit, canceled, an error. Everything else
+ * ends in begin_turn, which is the tail call.
+ */
+#include "core/tt_step.h"
+
+#include <string.h>
+
+#include "base/id.h"
+
+void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
+{
+    memset(s, 0, sizeof *s);
+    s->scratch = scratch;
+    s->keep = k;
+    s->events_tail = &s->events;
+    s->effects_tail = &s->effects;
+    s->blobs.arena = scratch;
+}
+
+/* ---- Writing a step ------------------------------------------------------------ */
+
+wend_event *draft(struct tt *x, wend_event_type type)
+{
+    struct step_event *e = arena_alloc(x->s->scratch, sizeof *e);
+
+    if (!e)
+        return NULL;
+    e->ev.type = type;
+    return &e->ev;
+}
+
+void emit(struct tt *x, wend_event *ev)
+{
+    struct turn *t = &x->s->turn;
+    struct step_event *e;
+
+    if (!ev)
+        return;
+    e = (struct step_event *)(void *)((char *)ev -
+                                      offsetof(struct step_event, ev));
+    ev->run = t->run.ptr ? t->run : x->in->run;
+    ev->seq = t->seq + 1;
+    ev->time_us = x->in->time_us > t->time_us ? x->in->time_us : t->time_us;
+    *t = turn_apply(t, ev, x->s->keep);
+    /* turn_start and turn_end belong to the turn they open and close. */
+    ev->in_turn = t->counter >= 0 && ev->type != WEND_RUN_END &&
+                  (t->phase != PH_BETWEEN || ev->type == WEND_TURN_END);
+    ev->turn = t->counter;
+    ev->turn_id = t->id;
+    *x->s->events_tail = e;
+    x->s->events_tail = &e->next;
+    x->s->events_count++;
+}
+
+struct effect *want(struct tt *x, enum effect_kind kind)
+{
+    struct effect *fx = arena_alloc(x->s->scratch, sizeof *fx);
+
+    if (!fx)
+        return NULL;
+    fx->kind = kind;
+    fx->ask = x->s->turn.ask;
+    fx->turn = x->s->turn.counter;
+    *x->s->effects_tail = fx;
+    x->s->effects_tail = &fx->next;
+    return fx;
+}
+
+void want_timer(struct tt *x, enum timer timer, int64_t delay_ms)
+{
+    struct effect *fx = want(x, FX_TIMER);
+
+    if (!fx)
+        return;
+    fx->timer = timer;
+    fx->delay_ms = delay_ms;
+}
+
+wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
+                           wend_str component)
+{
+    wend_ev_error *e = arena_alloc(x->s->scratch, sizeof *e);
+
+    if (!e)
+        return NULL;
+    e->code = code;
+    e->message = message;
+    e->component = component;
+    return e;
+}
+
+void warn(struct tt *x, wend_str code, wend_str message)
+{
+    wend_event *ev = draft(x, WEND_WARNING);
+
+    if (ev) {
+        ev->u.warning.code = code;
+        ev->u.warning.message = message;
+    }
+    emit(x, ev);
+}
+
+/* ---- Ends ---------------------------------------------------------------------- */
+
+static void emit_metrics(struct tt *x)
+{
+    wend_event *ev = draft(x, WEND_METRICS);
+
+    if (ev)
+        ev->u.metrics = x->s->turn.metrics;
+    emit(x, ev);
+}
+
+void end_turn(struct tt *x, wend_outcome outcome)
+{
+    wend_event *ev = draft(x, WEND_TURN_END);
+
+    if (ev) {
+        ev->u.turn_end.outcome = outcome;
+        ev->u.turn_end.calls = x->s->turn.calls_count;
+        ev->u.turn_end.failed_calls = x->s->turn.failed_calls;
+    }
+    emit(x, ev);
+    emit_metrics(x);
+}
+
+void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
+             const wend_ev_error *error)
+{
+    wend_event *ev = draft(x, WEND_RUN_END);
+
+    if (ev) {
+        ev->u.run_end.outcome = outcome;
+        ev->u.run_end.text = x->s->turn.answer;
+        ev->u.run_end.limit = limit;
+        ev->u.run_end.error = error;
+        ev->u.run_end.metrics = x->s->turn.metrics;
+    }
+    emit(x, ev);
+}
+
+/* ---- Turns --------------------------------------------------------------------- */
+
+/* A paused run stands here until it is continued; so does one whose hook
+ * has not answered. */
+static void enter_turn(struct tt *x)
+{
+    if (x->s->turn.paused)
+        return;
+    if (x->s->turn.config->hooks)
+        want(x, FX_HOOK);
+    else
+        ask_model(x);
+}
+
+void begin_turn(struct tt *x)
+{
+    struct turn *t = &x->s->turn;
+    wend_event *ev;
+    char id[TURN_ID_MAX];
+    size_t len;
+
+    if (t->counter + 1 >= t->limits.turns) {
+        end_run(x, WEND_OUTCOME_LIMIT, STR("turns"), NULL);
+        return;
+    }
+    ev = draft(x, WEND_TURN_START);
+    if (!ev)
+        return;
+    len = turn_id_make(id, t->run, t->counter + 1);
+    ev->u.turn_start.counter = t->counter + 1;
+    ev->u.turn_start.id = arena_str(x->s->scratch, (wend_str){id, len});
+    ev->u.turn_start.parent_id = t->id;
+    emit(x, ev);
+    enter_turn(x);
+}
+
+void go_on(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    if (t->calls_count || t->pending)
+        begin_turn(x);
+    else
+        end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);
+}
+
+/* ---- Inputs -------------------------------------------------------------------- */
+
+static void on_start(struct tt *x)
+{
+    wend_event *ev = draft(x, WEND_RUN_START);
+
+    if (ev)
+        ev->u.run_start = *x->in->start;
+    emit(x, ev);
+    if (x->s->scratch->failed || x->s->keep->arena->failed)
+        return;
+    if (x->in->repaired)
+        warn(x, STR("invalid_utf8"),
+             STR("the prompt was not valid UTF-8: bad bytes are replaced by "
+                 "U+FFFD"));
+    if (x->s->turn.limits.time_ms)
+        want_timer(x, TIMER_RUN, x->s->turn.limits.time_ms);
+    want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
+    begin_turn(x);
+}
+
+static void emit_control(struct tt *x, wend_str what, wend_str by,
+                         wend_str value_json)
+{
+    wend_event *ev = draft(x, WEND_CONTROL);
+
+    if (ev) {
+        ev->u.control.what = what;
+        ev->u.control.by = by;
+        ev->u.control.value_json = value_json;
+    }
+    emit(x, ev);
+}
+
+/* What a stop leaves to do once no call runs any more. */
+static void finish_stop(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    wend_ev_error *error = NULL;
+
+    if (t->stop.code.ptr)
+        error = draft_error(x, t->stop.code, t->stop.message, STR("hook"));
+    if (t->phase != PH_BETWEEN)
+        end_turn(x, t->stop.outcome);
+    end_run(x, x->s->turn.stop.outcome, x->s->turn.stop.limit, error);
+}
+
+/* The control event is written; now close every bracket that can be. */
+static void stop_all(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    if (t->phase == PH_MODEL) {
+        want(x, FX_STOP_MODEL);
+        close_model(x, WEND_OUTCOME_CANCELED, NULL);
+    }
+    stop_calls(x);
+    if (turn_running(t))
+        want_timer(x, TIMER_STOP, STOP_GRACE_MS + STOP_SLACK_MS);
+    else
+        finish_stop(x);
+}
+
+static void on_cancel(struct tt *x)
+{
+    emit_control(x, STR("cancel"), x->in->by, STR_NONE);
+    stop_all(x);
+}
+
+static void on_stop(struct tt *x)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str value;
+
+    buf_cstr(&b, "{\"code\":\"hook_stop\",\"message\":");
+    json_put_str(&b, x->in->text.ptr ? x->in->text
+                                     : STR("a hook stopped the run"));
+    buf_char(&b, '}');
+    value = arena_str(x->s->scratch, buf_view(&b));
+    x->s->scratch->failed |= b.failed;
+    buf_free(&b);
+    emit_control(x, STR("cancel"), x->in->by, value);
+    stop_all(x);
+}
+
+static void on_say(struct tt *x)
+{
+    wend_event *ev = draft(x, WEND_MESSAGE);
+
+    if (ev) {
+        ev->u.message.role = STR("user");
+        ev->u.message.text = x->in->text;
+    }
+    emit(x, ev);
+}
+
+static void on_pause(struct tt *x)
+{
+    if (!x->s->turn.paused)
+        emit_control(x, STR("pause"), x->in->by, STR_NONE);
+}
+
+static void on_continue(struct tt *x)
+{
+    if (!x->s->turn.paused)
+        return;
+    emit_control(x, STR("continue"), x->in->by, STR_NONE);
+    if (x->s->turn.phase == PH_TURN)
+        enter_turn(x);
+    else if (x->s->turn.phase == PH_CALLS)
+        run_calls(x);
+}
+
+static void on_turn_hook(struct tt *x)
+{
+    const struct hook_done *h = &x->in->hook;
+    wend_event *ev;
+
+    if (x->s->turn.phase != PH_TURN || x->s->turn.paused)
+        return;
+    switch (h->answer) {
+    case WEND_HOOK_GO:
+    case WEND_HOOK_STOP: /* comes as IN_STOP */
+        break;
+    case WEND_HOOK_SKIP:
+        answer_instead(x, h->text);
+        return;
+    case WEND_HOOK_CHANGE:
+        ev = draft(x, WEND_MESSAGE);
+        if (ev) {
+            ev->u.message.role = STR("system");
+            ev->u.message.text = h->text;
+        }
+        emit(x, ev);
+        break;
+    }
+    ask_model(x);
+}
+
+static void on_hook(struct tt *x)
+{
+    if (x->in->hook.turn != x->s->turn.counter)
+        return;
+    if (x->in->hook.call.ptr)
+        on_call_hook(x);
+    else
+        on_turn_hook(x);
+}
+
+static void on_metrics_timer(struct tt *x)
+{
+    if (x->s->turn.phase == PH_MODEL || turn_running(&x->s->turn))
+        emit_metrics(x);
+    want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
+}
+
+static void on_timer(struct tt *x)
+{
+    switch (x->in->timer) {
+    case TIMER_RUN:
+        emit_control(x, STR("limits"), STR("time"),
+                     STR("{\"reached\":\"time\"}"));
+        stop_all(x);
+        break;
+    case TIMER_RETRY: on_retry_timer(x); break;
+    case TIMER_METRICS: on_metrics_timer(x); break;
+    case TIMER_STOP: break; /* only while stopping */
+    case TIMERS: break;
+    }
+}
+
+/* While stopping only two things count: a running call that ends, and the
+ * end of patience. */
+static void while_stopping(struct tt *x)
+{
+    if (x->in->kind == IN_CALL_DONE)
+        on_call_done(x);
+    else if (x->in->kind == IN_TIMER && x->in->timer == TIMER_STOP)
+        abandon_calls(x);
+    else
+        return;
+    if (!turn_running(&x->s->turn))
+        finish_stop(x);
+}
+
+static void while_going(struct tt *x)
+{
+    switch (x->in->kind) {
+    case IN_START: break; /* a second one means nothing */
+    case IN_HOOK: on_hook(x); break;
+    case IN_SEALED: start_eager(x); break;
+    case IN_MODEL_DONE: on_model_done(x); break;
+    case IN_MODEL_FAIL: on_model_fail(x); break;
+    case IN_CALL_DONE: on_call_done(x); break;
+    case IN_APPROVAL: on_approval(x); break;
+    case IN_TIMER: on_timer(x); break;
+    case IN_CANCEL: on_cancel(x); break;
+    case IN_STOP: on_stop(x); break;
+    case IN_SAY: on_say(x); break;
+    case IN_PAUSE: on_pause(x); break;
+    case IN_CONTINUE: on_continue(x); break;
+    }
+}
+
+void tt(const struct turn *t, const struct input *in, struct step *s)
+{
+    struct tt x = {s, in};
+
+    s->turn = *t;
+    if (t->phase == PH_END)
+        return;
+    if (t->phase == PH_NEW) {
+        if (in->kind == IN_START)
+            on_start(&x);
+    } else if (t->stop.outcome != WEND_OUTCOME_NONE) {
+        while_stopping(&x);
+    } else {
+        while_going(&x);
+    }
+}

@@ -1,0 +1,120 @@
+/*
+ * tt.h - the turn loop: decides what happens next, and does nothing.
+ *
+ * tt(turn, input) gives events (what happened) and effects (what the shell
+ * shall do). Its last act in a turn is to name the argument of its own next
+ * call, the turn_start event; the shell loops, so no stack grows. Events
+ * are applied as they are decided, because the next decision of the same
+ * step needs to see them; step->turn is the state after all of them.
+ */
+#ifndef CORE_TT_H
+#define CORE_TT_H
+
+#include "core/reply.h"
+#include "core/turn.h"
+
+enum input_kind {
+    IN_START,      /* start */
+    IN_HOOK,       /* hook */
+    IN_SEALED,     /* one more call of the reply is complete */
+    IN_MODEL_DONE, /* ask; the reply is complete */
+    IN_MODEL_FAIL, /* ask, error */
+    IN_CALL_DONE,  /* done */
+    IN_APPROVAL,   /* approval */
+    IN_TIMER,      /* timer, ask for TIMER_RETRY */
+    IN_CANCEL,     /* by */
+    IN_STOP,       /* by, text: a hook ends the run */
+    IN_SAY,        /* text */
+    IN_PAUSE,      /* by */
+    IN_CONTINUE,   /* by */
+};
+
+enum timer { TIMER_RUN, TIMER_RETRY, TIMER_METRICS, TIMER_STOP, TIMERS };
+
+struct model_error {
+    wend_str code; /* network timeout rate_limit service auth ... */
+    wend_str message;
+    bool retry_never;       /* whatever the code says */
+    int64_t retry_after_ms; /* the provider's wish; 0 = none */
+};
+
+struct call_done {
+    int64_t turn; /* counter: an answer to an older turn is late */
+    wend_str call;
+    wend_outcome outcome;
+    wend_str output; /* valid UTF-8; the message if not ok */
+    wend_str code;   /* of the error, if not ok */
+    bool effect_possible;
+    int64_t ms;
+};
+
+struct hook_done {
+    int64_t turn;
+    wend_str call; /* absent: the hook before a turn */
+    wend_hook_answer answer;
+    wend_str text;
+};
+
+struct input {
+    enum input_kind kind;
+    int64_t time_us;
+    /* What the model has written so far, NULL when no call is open. */
+    const struct reply *reply;
+    int64_t ask; /* which model attempt this is about */
+    const wend_ev_run_start *start;
+    wend_str run;             /* with start */
+    size_t repaired;          /* bad bytes replaced in the prompt */
+    struct model_error error;
+    struct call_done done;
+    struct hook_done hook;
+    struct {
+        wend_str call, by;
+        bool yes;
+    } approval;
+    enum timer timer;
+    wend_str text, by;
+};
+
+enum effect_kind {
+    FX_ASK_MODEL,  /* ask; the same number again is the same request */
+    FX_STOP_MODEL, /* ask */
+    FX_RUN_CALL,   /* call, tool, key */
+    FX_STOP_CALL,  /* call */
+    FX_TIMER,      /* timer, delay_ms, ask; replaces an earlier one */
+    FX_HOOK,       /* call, or absent before a turn */
+};
+
+struct effect {
+    struct effect *next;
+    enum effect_kind kind;
+    int64_t ask;
+    int64_t turn;
+    const struct call *call; /* kept with the turn */
+    const struct tool *tool;
+    wend_str args; /* what the call really gets */
+    wend_str key;
+    enum timer timer;
+    int64_t delay_ms;
+};
+
+struct step_event {
+    struct step_event *next;
+    wend_event ev;
+};
+
+/* scratch, keep are the caller's; the rest is filled. If scratch or
+ * keep->arena failed, the step must be thrown away. */
+struct step {
+    struct arena *scratch; /* events and effects, until the next step */
+    const struct keep *keep;
+    struct turn turn;
+    struct step_event *events, **events_tail;
+    struct effect *effects, **effects_tail;
+    struct event_blobs blobs; /* besides those of long strings */
+    size_t events_count;
+};
+
+void step_begin(struct step *s, struct arena *scratch, const struct keep *k);
+void tt(const struct turn *t, const struct input *in, struct step *s);
+
+#endif

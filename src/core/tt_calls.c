@@ -1,0 +1,560 @@
+/*
+ * tt_calls.c - the calls of a message: admission, order, results.
+ *
+ * Calls start in call order. Reading ones run beside each other up to the
+ * limit; any other waits for all before it and holds all after it, so that
+ * the outcome is that of running them one by one.
+ */
+#include "core/tt_step.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "core/policy.h"
+#include "core/sched.h"
+#include "core/schema.h"
+
+/* What is known about one call before it starts. */
+struct admission {
+    const struct tool *tool;
+    struct verdict verdict;
+    wend_outcome refused; /* NONE: it may run */
+    wend_str code, message;
+};
+
+static wend_str said(struct tt *x, struct buf *b)
+{
+    wend_str s = arena_str(x->s->scratch, buf_view(b));
+
+    x->s->scratch->failed |= b->failed;
+    buf_free(b);
+    return s;
+}
+
+static void refuse(struct admission *a, wend_outcome outcome, wend_str code,
+                   wend_str message)
+{
+    a->refused = outcome;
+    a->code = code;
+    a->message = message;
+}
+
+static void unknown_tool(struct tt *x, struct admission *a,
+                         const struct call *c)
+{
+    const struct config *config = x->s->turn.config;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_fmt(&b, "there is no tool '%.*s'; the tools are:", (int)c->name.len,
+            c->name.ptr);
+    for (size_t i = 0; i < config->tools_count; i++)
+        buf_fmt(&b, "%s %.*s", i ? "," : "", (int)config->tools[i].name.len,
+                config->tools[i].name.ptr);
+    if (!config->tools_count)
+        buf_cstr(&b, " none");
+    refuse(a, WEND_OUTCOME_FAILED, STR("unknown_tool"), said(x, &b));
+}
+
+static void check_args(struct tt *x, struct admission *a,
+                       const struct call *c, const struct json *args,
+                       const wend_error *why)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    if (!args) {
+        buf_fmt(&b,
+                "the arguments are not valid JSON (%s, line %u column %u); "
+                "call the tool again with a JSON object",
+                why->message, why->line, why->column);
+        refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"), said(x, &b));
+        return;
+    }
+    buf_cstr(&b, "the arguments do not fit the tool's schema: ");
+    if (a->tool->schema && !schema_check(a->tool->schema, args, &b))
+        refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"), said(x, &b));
+    else if (args->kind != JSON_OBJECT)
+        refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
+               STR("the arguments must be a JSON object"));
+    else
+        buf_free(&b);
+    (void)c;
+}
+
+/* Invalid arguments are kept as a JSON string with the raw text. */
+static struct json *parse_args(struct tt *x, const struct call *c,
+                               wend_error *why)
+{
+    struct json *j = json_parse(c->args, x->s->scratch, why);
+
+    if (!c->invalid || !j)
+        return j;
+    if (j->text.len >= ARGS_BYTES_MAX) {
+        memset(why, 0, sizeof *why);
+        memcpy(why->message, "over 1 MiB", 11);
+        return NULL;
+    }
+    j = json_parse(j->text, x->s->scratch, why);
+    return j && j->kind == JSON_STRING ? j : NULL;
+}
+
+static void admit(struct tt *x, const struct call *c, struct admission *a)
+{
+    const struct config *config = x->s->turn.config;
+    wend_error why = {0};
+    struct json *args;
+
+    memset(a, 0, sizeof *a);
+    a->tool = config_tool(config, c->name);
+    if (!a->tool) {
+        a->verdict.policy.rule = STR("unknown tool");
+        unknown_tool(x, a, c);
+        return;
+    }
+    args = parse_args(x, c, &why);
+    policy_check(config, a->tool, args, x->s->scratch, &a->verdict);
+    check_args(x, a, c, args, &why);
+    if (a->refused != WEND_OUTCOME_NONE)
+        return;
+    if (a->verdict.policy.decision == WEND_DECISION_DENY) {
+        struct buf b = {.mem = x->s->scratch->mem};
+
+        buf_fmt(&b, "denied by policy (%.*s): %.*s",
+                (int)a->verdict.policy.rule.len, a->verdict.policy.rule.ptr,
+                (int)a->verdict.reason.len, a->verdict.reason.ptr);
+        refuse(a, WEND_OUTCOME_DENIED, STR("denied"), said(x, &b));
+    }
+}
+
+/* ---- Brackets ------------------------------------------------------------------ */
+
+/* The same on every attempt and in every resume. */
+static wend_str call_key(struct tt *x, const struct call *c)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_fmt(&b, "%.*s/%lld/%.*s", (int)t->run.len, t->run.ptr,
+            (long long)t->counter, (int)c->id.len, c->id.ptr);
+    return said(x, &b);
+}
+
+static wend_str emit_call_start(struct tt *x, const struct call *c,
+                                const struct admission *a, wend_str args)
+{
+    wend_event *ev = draft(x, WEND_CALL_START);
+    wend_ev_call_start *e;
+
+    if (!ev)
+        return STR_NONE;
+    e = &ev->u.call_start;
+    e->call = c->id;
+    e->name = c->name;
+    e->args_json = args.ptr ? args : c->args;
+    e->args_invalid = c->invalid && !args.ptr;
+    e->call_class = a->tool ? a->tool->call_class : WEND_CLASS_UNSAFE;
+    e->key = call_key(x, c);
+    e->attempt = 1;
+    e->policy = a->verdict.policy;
+    emit(x, ev);
+    return e->key;
+}
+
+/* The model gets at most OUTPUT_BYTES_MAX; the whole is kept as a blob. */
+static wend_str cut_output(struct tt *x, wend_str output)
+{
+    enum { MARK_ROOM = 256 };
+    struct event_blob *blob = arena_alloc(x->s->scratch, sizeof *blob);
+    struct buf b = {.mem = x->s->scratch->mem};
+    unsigned char digest[SHA256_BYTES];
+    struct sha256 sha;
+    size_t cut = utf8_cut(output, OUTPUT_BYTES_MAX - MARK_ROOM);
+
+    if (!blob)
+        return output;
+    sha256_init(&sha);
+    sha256_add(&sha, output.ptr, output.len);
+    sha256_end(&sha, digest);
+    hex_text(blob->hash, digest, sizeof digest);
+    blob->text = output;
+    blob->next = x->s->blobs.first;
+    x->s->blobs.first = blob;
+    x->s->blobs.count++;
+    buf_add(&b, output.ptr, cut);
+    buf_fmt(&b, "\n[cut: %zu of %zu bytes shown; blob %s has all]", cut,
+            output.len, blob->hash);
+    return said(x, &b);
+}
+
+static void emit_call_end(struct tt *x, const struct call *c,
+                          const struct call_done *d)
+{
+    wend_event *ev = draft(x, WEND_CALL_END);
+    wend_ev_call_end *e;
+    wend_ev_error *error;
+
+    if (!ev)
+        return;
+    e = &ev->u.call_end;
+    e->call = c->id;
+    e->name = c->name;
+    e->outcome = d->outcome;
+    e->output = d->output;
+    e->ms = d->ms;
+    if (d->output.len > OUTPUT_BYTES_MAX) {
+        e->output = cut_output(x, d->output);
+        e->truncated = true;
+    }
+    if (d->outcome != WEND_OUTCOME_OK) {
+        error = draft_error(x, d->code.ptr ? d->code : STR("failed"),
+                            e->output, STR("tool"));
+        if (error)
+            error->effect_possible = d->effect_possible;
+        e->error = error;
+    }
+    emit(x, ev);
+}
+
+/* Refused without running: both brackets in one step. */
+static void end_unstarted(struct tt *x, const struct call *c,
+                          const struct admission *a, wend_outcome outcome,
+                          wend_str code, wend_str message)
+{
+    struct call_done d = {.outcome = outcome, .code = code,
+                          .output = message};
+
+    emit_call_start(x, c, a, STR_NONE);
+    emit_call_end(x, c, &d);
+}
+
+static void start_call(struct tt *x, const struct call *c,
+                       const struct admission *a, wend_str args)
+{
+    wend_str key = emit_call_start(x, c, a, args);
+    struct effect *fx = want(x, FX_RUN_CALL);
+
+    if (!fx)
+        return;
+    fx->call = turn_call(&x->s->turn, c->index);
+    fx->tool = a->tool;
+    fx->args = args.ptr ? args : c->args;
+    fx->key = key;
+}
+
+/* ---- Which may start ----------------------------------------------------------- */
+
+struct batch {
+    struct sched sched;
+    struct admission *admissions;
+};
+
+static bool runs_beside_others(const struct tool *tool)
+{
+    return tool && (tool->call_class == WEND_CLASS_READ || tool->concurrent);
+}
+
+/* Still to be answered by whoever approves. */
+static bool waits_for_approval(const struct turn *t, uint32_t i)
+{
+    return bit_get(&t->asked, i) && !bit_get(&t->answered, i);
+}
+
+/* The calls as items of the scheduler: a call that may not run beside
+ * others waits for all before it, and all after it wait for it. */
+static bool make_batch(struct tt *x, struct batch *b, uint32_t count)
+{
+    const struct turn *t = &x->s->turn;
+    struct arena *a = x->s->scratch;
+    uint32_t open = 0, open_alone = 0;
+
+    memset(b, 0, sizeof *b);
+    b->sched.count = count;
+    b->sched.slots = (uint32_t)t->limits.parallel;
+    b->sched.items = arena_alloc(a, (count + 1) * sizeof *b->sched.items);
+    b->sched.heap = arena_alloc(a, (count + 1) * sizeof *b->sched.heap);
+    if (!b->sched.items || !b->sched.heap)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sched_item *item = &b->sched.items[i];
+        const struct call *c = turn_call(t, i);
+        bool beside = runs_beside_others(config_tool(t->config, c->name));
+
+        if (bit_get(&t->ended, i)) {
+            item->state = SCHED_DONE;
+            continue;
+        }
+        if (bit_get(&t->started, i))
+            item->state = SCHED_RUNNING;
+        item->waits = (beside ? open_alone : open) + waits_for_approval(t, i);
+        open++;
+        open_alone += !beside;
+    }
+    sched_begin(&b->sched);
+    return true;
+}
+
+/* Refusals and questions come before anything starts. */
+static void settle(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    const struct call *c = turn_call(t, i);
+    struct admission a;
+    wend_event *ev;
+
+    if (bit_get(&t->started, i) || waits_for_approval(t, i))
+        return;
+    admit(x, c, &a);
+    if (bit_get(&t->answered, i) && !bit_get(&t->approved, i))
+        end_unstarted(x, c, &a, WEND_OUTCOME_DENIED, STR("denied"),
+                      STR("denied: the call was not approved"));
+    else if (a.refused != WEND_OUTCOME_NONE)
+        end_unstarted(x, c, &a, a.refused, a.code, a.message);
+    else if (a.verdict.policy.decision == WEND_DECISION_ASK &&
+             !bit_get(&t->answered, i)) {
+        ev = draft(x, WEND_APPROVAL_ASK);
+        if (ev) {
+            ev->u.approval_ask.call = c->id;
+            ev->u.approval_ask.name = c->name;
+            ev->u.approval_ask.args_json = c->args;
+            ev->u.approval_ask.risk = a.verdict.policy.risk;
+            ev->u.approval_ask.layers_json = a.verdict.policy.layers_json;
+            ev->u.approval_ask.reason = a.verdict.reason;
+        }
+        emit(x, ev);
+    }
+}
+
+static void approved_policy(const struct turn *t, uint32_t i,
+                            struct admission *a)
+{
+    if (!bit_get(&t->approved, i))
+        return;
+    a->verdict.policy.decision = WEND_DECISION_ALLOW;
+    a->verdict.policy.rule = STR("approved");
+}
+
+static void start_ready(struct tt *x)
+{
+    struct batch b;
+    uint32_t i;
+
+    if (x->s->turn.paused || !make_batch(x, &b, x->s->turn.calls_count))
+        return;
+    while (sched_next(&b.sched, &i)) {
+        const struct call *c = turn_call(&x->s->turn, i);
+        struct effect *fx;
+        struct admission a;
+
+        if (x->s->turn.config->hooks) { /* the answer starts it */
+            fx = want(x, FX_HOOK);
+            if (fx) {
+                fx->call = c;
+                fx->args = c->args;
+            }
+            continue;
+        }
+        admit(x, c, &a);
+        approved_policy(&x->s->turn, i, &a);
+        start_call(x, c, &a, STR_NONE);
+    }
+}
+
+void run_calls(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    uint32_t open = 0;
+
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        settle(x, i);
+    start_ready(x);
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        open += !bit_get(&t->ended, i);
+    if (open)
+        return;
+    end_turn(x, WEND_OUTCOME_OK);
+    go_on(x);
+}
+
+/* ---- While the message still streams ------------------------------------------- */
+
+static bool is_eager(const struct config *c, const struct admission *a)
+{
+    if (c->eager == EAGER_OFF || c->hooks ||
+        a->refused != WEND_OUTCOME_NONE ||
+        a->verdict.policy.decision != WEND_DECISION_ALLOW)
+        return false;
+    return c->eager == EAGER_ALL || a->tool->call_class != WEND_CLASS_UNSAFE;
+}
+
+/* Room for one more beside what runs, in call order. */
+static bool has_room(const struct turn *t, const struct tool *tool)
+{
+    uint32_t running = turn_running(t);
+
+    if (running >= (uint32_t)t->limits.parallel)
+        return false;
+    if (!runs_beside_others(tool))
+        return !running;
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        if (turn_call_runs(t, i) &&
+            !runs_beside_others(config_tool(t->config, turn_call(t, i)->name)))
+            return false;
+    return true;
+}
+
+static void emit_part(struct tt *x)
+{
+    const struct reply *r = x->in->reply;
+    wend_event *ev = draft(x, WEND_MODEL_PART);
+
+    if (ev) {
+        ev->u.model_part.text = buf_view(&r->text);
+        if (r->thinking.len)
+            ev->u.model_part.thinking = buf_view(&r->thinking);
+        if (r->opaque.len)
+            ev->u.model_part.opaque_json = buf_view(&r->opaque);
+    }
+    emit(x, ev);
+}
+
+/* The first call that cannot start now keeps those after it waiting too. */
+void start_eager(struct tt *x)
+{
+    const struct reply *r = x->in->reply;
+    const struct turn *t = &x->s->turn;
+
+    if (t->phase != PH_MODEL || x->in->ask != t->ask || !r || t->paused)
+        return;
+    while (t->calls_count < r->calls_count &&
+           r->calls[t->calls_count].sealed) {
+        const struct reply_call *rc = &r->calls[t->calls_count];
+        struct call c = {NULL, t->calls_count, buf_view(&rc->id),
+                         buf_view(&rc->name), rc->json, rc->invalid};
+        struct admission a;
+
+        admit(x, &c, &a);
+        if (!is_eager(t->config, &a) || !has_room(t, a.tool))
+            return;
+        if (!t->part)
+            emit_part(x);
+        start_call(x, &c, &a, STR_NONE);
+        if (x->s->scratch->failed || x->s->keep->arena->failed)
+            return;
+    }
+}
+
+/* ---- Answers ------------------------------------------------------------------- */
+
+void on_call_done(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int i = turn_call_index(t, x->in->done.call);
+
+    if (i < 0 || x->in->done.turn != t->counter ||
+        !turn_call_runs(t, (uint32_t)i))
+        return; /* late, or twice */
+    emit_call_end(x, turn_call(t, (uint32_t)i), &x->in->done);
+    if (t->stop.outcome != WEND_OUTCOME_NONE)
+        return;
+    if (t->phase == PH_MODEL)
+        start_eager(x);
+    else if (t->phase == PH_CALLS)
+        run_calls(x);
+}
+
+/* Starts the call if the scheduler would still choose it. */
+void on_call_hook(struct tt *x)
+{
+    const struct hook_done *h = &x->in->hook;
+    const struct turn *t = &x->s->turn;
+    int index = turn_call_index(t, h->call);
+    struct admission a;
+    struct call changed;
+    struct batch b;
+    uint32_t i;
+    bool chosen = false;
+
+    if (t->phase != PH_CALLS || index < 0 || t->paused ||
+        !make_batch(x, &b, t->calls_count))
+        return;
+    while (!chosen && sched_next(&b.sched, &i))
+        chosen = i == (uint32_t)index;
+    if (!chosen)
+        return;
+    changed = *turn_call(t, (uint32_t)index);
+    if (h->answer == WEND_HOOK_CHANGE) {
+        changed.args = h->text;
+        changed.invalid = false;
+    }
+    admit(x, &changed, &a);
+    approved_policy(t, (uint32_t)index, &a);
+    if (h->answer == WEND_HOOK_SKIP)
+        end_unstarted(x, &changed, &a, WEND_OUTCOME_OK, STR_NONE, h->text);
+    else if (a.refused != WEND_OUTCOME_NONE)
+        end_unstarted(x, &changed, &a, a.refused, a.code, a.message);
+    else
+        start_call(x, &changed, &a,
+                   h->answer == WEND_HOOK_CHANGE ? h->text : STR_NONE);
+    if (h->answer == WEND_HOOK_SKIP || a.refused != WEND_OUTCOME_NONE)
+        run_calls(x);
+}
+
+void on_approval(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int i = turn_call_index(t, x->in->approval.call);
+    wend_event *ev;
+
+    if (i < 0 || !waits_for_approval(t, (uint32_t)i))
+        return;
+    ev = draft(x, WEND_APPROVAL_ANSWER);
+    if (ev) {
+        ev->u.approval_answer.call = turn_call(t, (uint32_t)i)->id;
+        ev->u.approval_answer.yes = x->in->approval.yes;
+        ev->u.approval_answer.by = x->in->approval.by;
+    }
+    emit(x, ev);
+    run_calls(x);
+}
+
+/* ---- Stopping ------------------------------------------------------------------ */
+
+void stop_calls(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    for (uint32_t i = 0; i < t->calls_count; i++) {
+        const struct call *c = turn_call(t, i);
+        struct effect *fx;
+        struct admission a;
+
+        if (bit_get(&t->ended, i))
+            continue;
+        if (bit_get(&t->started, i)) {
+            fx = want(x, FX_STOP_CALL);
+            if (fx)
+                fx->call = c;
+            continue;
+        }
+        admit(x, c, &a);
+        end_unstarted(x, c, &a, WEND_OUTCOME_CANCELED, STR("canceled"),
+                      STR("canceled before it began"));
+    }
+}
+
+void abandon_calls(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    for (uint32_t i = 0; i < t->calls_count; i++) {
+        struct call_done d = {
+            .outcome = WEND_OUTCOME_CANCELED,
+            .code = STR("canceled"),
+            .output = STR("canceled; it did not stop in time and may have "
+                          "had an effect"),
+            .effect_possible = true,
+        };
+
+        if (turn_call_runs(t, i))
+            emit_call_end(x, turn_call(t, i), &d);
+    }
+}

@@ -1,0 +1,305 @@
+/*
+ * tt_model.c - the model's part of a turn: context, question, answer.
+ */
+#include "core/tt_step.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { PREFIX_SHOWN = 16 }; /* bytes of the prefix hash in context_end */
+
+static wend_str parts_json(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int64_t instructions = tokens_estimate(t->config->instructions.len);
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str s;
+
+    buf_cstr(&b, "[");
+    if (t->config->instructions.len)
+        buf_fmt(&b,
+                "{\"name\":\"instructions\",\"priority\":100,"
+                "\"tokens\":%lld,\"truncated\":false},",
+                (long long)instructions);
+    if (t->config->tools_count)
+        buf_fmt(&b,
+                "{\"name\":\"tools\",\"priority\":70,\"tokens\":%lld,"
+                "\"truncated\":false},",
+                (long long)(t->config->fixed_tokens - instructions));
+    buf_fmt(&b,
+            "{\"name\":\"history\",\"priority\":100,\"tokens\":%lld,"
+            "\"truncated\":false}]",
+            (long long)(t->history ? t->history->tokens : 0));
+    s = arena_str(x->s->scratch, buf_view(&b));
+    x->s->scratch->failed |= b.failed;
+    buf_free(&b);
+    return s;
+}
+
+static void emit_context(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    wend_event *ev = draft(x, WEND_CONTEXT_START);
+    char hex[2 * PREFIX_SHOWN + 1];
+
+    if (ev)
+        ev->u.context_start.budget_tokens = t->config->context_tokens * 9 / 10;
+    emit(x, ev);
+    ev = draft(x, WEND_CONTEXT_END);
+    if (!ev)
+        return;
+    hex_text(hex, t->history ? t->history->prefix : t->config->prefix,
+             PREFIX_SHOWN);
+    ev->u.context_end.tokens = turn_tokens(t);
+    ev->u.context_end.parts_json = parts_json(x);
+    ev->u.context_end.prefix_hash =
+        arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
+    emit(x, ev);
+}
+
+static void emit_model_start(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    wend_event *ev = draft(x, WEND_MODEL_START);
+
+    if (ev) {
+        ev->u.model_start.model = t->model;
+        ev->u.model_start.attempt = 1;
+        ev->u.model_start.purpose = WEND_PURPOSE_ANSWER;
+        ev->u.model_start.messages = t->history ? t->history->index + 1 : 0;
+        ev->u.model_start.tools = (int64_t)t->config->tools_count;
+    }
+    emit(x, ev);
+}
+
+/* The limit that the next model call would break, or absent. What it may
+ * cost is reserved before it starts: the estimate and the longest answer. */
+static wend_str over_budget(const struct turn *t)
+{
+    const wend_ev_metrics *m = &t->metrics;
+
+    if (t->limits.tokens && m->tokens_in + m->tokens_out + turn_tokens(t) +
+                                    t->config->output_tokens >
+                                t->limits.tokens)
+        return STR("tokens");
+    if (t->limits.cost_nano && m->cost_nano >= t->limits.cost_nano)
+        return STR("cost");
+    return STR_NONE;
+}
+
+void ask_model(struct tt *x)
+{
+    wend_str limit;
+
+    emit_context(x);
+    limit = over_budget(&x->s->turn);
+    if (limit.ptr) {
+        end_turn(x, WEND_OUTCOME_LIMIT);
+        end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
+        return;
+    }
+    emit_model_start(x);
+    want(x, FX_ASK_MODEL);
+}
+
+void answer_instead(struct tt *x, wend_str text)
+{
+    wend_event *ev;
+
+    emit_context(x);
+    emit_model_start(x);
+    ev = draft(x, WEND_MODEL_END);
+    if (ev) {
+        ev->u.model_end.outcome = WEND_OUTCOME_OK;
+        ev->u.model_end.text = text;
+        ev->u.model_end.finish = STR("stop");
+        ev->u.model_end.usage.cost_nano = -1;
+    }
+    emit(x, ev);
+    run_calls(x);
+}
+
+/* ---- The answer ---------------------------------------------------------------- */
+
+/* How many of the reply's calls belong to the message as it is closed. */
+static size_t sealed_count(const struct reply *r)
+{
+    size_t n = 0;
+
+    while (n < r->calls_count && r->calls[n].sealed)
+        n++;
+    return n;
+}
+
+static wend_ev_call *list_calls(struct tt *x, size_t count)
+{
+    const struct reply *r = x->in->reply;
+    wend_ev_call *calls =
+        arena_alloc(x->s->scratch, (count ? count : 1) * sizeof *calls);
+
+    for (size_t i = 0; calls && i < count; i++) {
+        const struct call *started = turn_call(&x->s->turn, (uint32_t)i);
+
+        calls[i].id = buf_view(&r->calls[i].id);
+        calls[i].name = buf_view(&r->calls[i].name);
+        calls[i].args_json = r->calls[i].json;
+        if (started) /* a reply cannot change what has begun */
+            calls[i] = (wend_ev_call){started->id, started->name,
+                                      started->args};
+    }
+    return calls;
+}
+
+static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
+                                   size_t calls)
+{
+    const struct turn *t = &x->s->turn;
+    const struct reply *r = x->in->reply;
+    wend_event *ev = draft(x, WEND_MODEL_END);
+    wend_ev_model_end *e;
+
+    if (!ev)
+        return NULL;
+    e = &ev->u.model_end;
+    e->outcome = outcome;
+    e->finish = outcome == WEND_OUTCOME_OK ? STR("stop")
+                                           : str_of(wend_outcome_name(outcome));
+    e->usage.cost_nano = -1;
+    e->ms = (x->in->time_us - t->model_us) / 1000;
+    if (e->ms < 0)
+        e->ms = 0;
+    if (!r)
+        return ev;
+    e->text = buf_view(&r->text);
+    if (r->thinking.len)
+        e->thinking = buf_view(&r->thinking);
+    if (r->opaque.len)
+        e->opaque_json = buf_view(&r->opaque);
+    e->calls = list_calls(x, calls);
+    e->calls_count = calls;
+    if (outcome == WEND_OUTCOME_OK && r->finish.len)
+        e->finish = r->finish;
+    else if (outcome == WEND_OUTCOME_OK && calls)
+        e->finish = STR("tool_calls");
+    e->usage = r->usage;
+    if (r->first_us > t->model_us)
+        e->first_token_ms = (r->first_us - t->model_us) / 1000;
+    return ev;
+}
+
+/* Ends the model's bracket with what has begun: a call that has started is
+ * part of the message for good, one that has not never was. */
+void close_model(struct tt *x, wend_outcome outcome,
+                 const wend_ev_error *error)
+{
+    wend_event *ev = draft_model_end(x, outcome, x->s->turn.calls_count);
+
+    if (ev)
+        ev->u.model_end.error = error;
+    emit(x, ev);
+}
+
+void on_model_done(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    wend_str finish;
+
+    if (t->phase != PH_MODEL || x->in->ask != t->ask || !x->in->reply)
+        return;
+    finish = x->in->reply->finish;
+    emit(x, draft_model_end(x, WEND_OUTCOME_OK, sealed_count(x->in->reply)));
+    if (str_is(finish, "length"))
+        warn(x, STR("answer_cut"),
+             STR("the model stopped at its output limit; the answer is cut"));
+    else if (str_is(finish, "content_filter"))
+        warn(x, STR("answer_filtered"),
+             STR("the provider's content filter cut the answer"));
+    run_calls(x);
+}
+
+/* ---- Failure ------------------------------------------------------------------- */
+
+static bool may_retry(const struct turn *t, const struct input *in)
+{
+    static const char *const codes[] = {"network", "timeout", "rate_limit",
+                                        "service"};
+
+    return !in->error.retry_never && !t->calls_count &&
+           (!in->reply || !in->reply->pieces) && t->attempt <= RETRIES_MAX &&
+           str_index(in->error.code, codes, 4) >= 0;
+}
+
+/* Doubling from RETRY_BASE_MS, less up to a quarter. The jitter comes from
+ * the run's id, so that many runs spread and a replay does not differ. */
+static int64_t retry_delay(const struct turn *t, int64_t wish_ms)
+{
+    int64_t delay = RETRY_BASE_MS;
+    uint32_t mix = 2166136261u;
+
+    if (wish_ms > 0 && wish_ms <= RETRY_AFTER_MAX_MS)
+        return wish_ms;
+    for (int64_t i = 1; i < t->attempt && delay < RETRY_CAP_MS; i++)
+        delay *= 2;
+    if (delay > RETRY_CAP_MS)
+        delay = RETRY_CAP_MS;
+    for (size_t i = 0; i < t->run.len; i++)
+        mix = (mix ^ (unsigned char)t->run.ptr[i]) * 16777619u;
+    mix = (mix ^ (uint32_t)t->ask) * 16777619u;
+    return delay - delay / 4 * (int64_t)(mix >> 16 & 0xff) / 256;
+}
+
+static void retry(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int64_t delay_ms = retry_delay(t, x->in->error.retry_after_ms);
+    wend_event *ev = draft(x, WEND_MODEL_RETRY);
+    struct effect *fx;
+
+    if (ev) {
+        ev->u.model_retry.attempt = t->attempt;
+        ev->u.model_retry.delay_ms = delay_ms;
+        ev->u.model_retry.reason = x->in->error.code;
+        ev->u.model_retry.next_model = t->model;
+    }
+    emit(x, ev);
+    fx = want(x, FX_TIMER);
+    if (fx) {
+        fx->timer = TIMER_RETRY;
+        fx->delay_ms = delay_ms;
+    }
+}
+
+void on_model_fail(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    wend_ev_error *error;
+
+    if (t->phase != PH_MODEL || x->in->ask != t->ask)
+        return;
+    if (may_retry(t, x->in)) {
+        retry(x);
+        return;
+    }
+    error = draft_error(x, x->in->error.code, x->in->error.message,
+                        STR("model"));
+    close_model(x, WEND_OUTCOME_FAILED, error);
+    if (x->s->turn.calls_count) { /* what began is finished, then we go on */
+        run_calls(x);
+        return;
+    }
+    end_turn(x, WEND_OUTCOME_FAILED);
+    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
+}
+
+void on_retry_timer(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    if (t->phase != PH_MODEL || x->in->ask != t->ask)
+        return;
+    if (t->paused) /* look again soon: no new call while paused */
+        want_timer(x, TIMER_RETRY, STOP_SLACK_MS);
+    else
+        want(x, FX_ASK_MODEL);
+}

@@ -1,0 +1,51 @@
+/*
+ * tt_step.h - how the parts of tt write a step. Only for core/tt*.c.
+ */
+#ifndef CORE_TT_STEP_H
+#define CORE_TT_STEP_H
+
+#include "core/tt.h"
+
+/* One call of tt: where it stands, what came in. `s->turn` is the state
+ * after what has been emitted so far. */
+struct tt {
+    struct step *s;
+    const struct input *in;
+};
+
+/* A new event of that type, zeroed, to fill and emit. NULL: out of memory,
+ * which sticks in the arena; emit(NULL) is fine. */
+wend_event *draft(struct tt *x, wend_event_type type);
+void emit(struct tt *x, wend_event *ev);
+struct effect *want(struct tt *x, enum effect_kind kind);
+void want_timer(struct tt *x, enum timer timer, int64_t delay_ms);
+wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
+                           wend_str component);
+void warn(struct tt *x, wend_str code, wend_str message);
+
+/* tt.c: the turn's end and what follows it */
+void end_turn(struct tt *x, wend_outcome outcome);
+void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
+             const wend_ev_error *error);
+void begin_turn(struct tt *x);
+void go_on(struct tt *x); /* after a turn: the next one, or the end */
+
+/* tt_model.c */
+void ask_model(struct tt *x);
+void answer_instead(struct tt *x, wend_str text); /* a hook did */
+void on_model_done(struct tt *x);
+void on_model_fail(struct tt *x);
+void on_retry_timer(struct tt *x);
+void close_model(struct tt *x, wend_outcome outcome,
+                 const wend_ev_error *error);
+
+/* tt_calls.c */
+void start_eager(struct tt *x);
+void run_calls(struct tt *x); /* starts what may; ends the turn if done */
+void on_call_done(struct tt *x);
+void on_call_hook(struct tt *x);
+void on_approval(struct tt *x);
+void stop_calls(struct tt *x);
+void abandon_calls(struct tt *x);
+
+#endif

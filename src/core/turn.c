@@ -1,0 +1,448 @@
+/*
+ * turn.c - the state of a run: an immutable value, evolved by events.
+ *
+ * Nothing here decides; see tt.c for that. Every event type has its line in
+ * the switch at the end, also those that change nothing yet.
+ */
+#include "core/turn.h"
+
+#include <string.h>
+
+enum { MESSAGE_TOKENS = 4 }; /* what a provider adds around each message */
+
+bool bit_get(const struct bits *b, uint32_t i)
+{
+    return b->w[i / 64] >> (i % 64) & 1;
+}
+
+void bit_set(struct bits *b, uint32_t i)
+{
+    b->w[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+void turn_init(struct turn *t)
+{
+    memset(t, 0, sizeof *t);
+    t->counter = -1;
+}
+
+const struct call *turn_call(const struct turn *t, uint32_t index)
+{
+    const struct call *c = t->calls;
+
+    while (c && c->index != index)
+        c = c->prev;
+    return c;
+}
+
+int turn_call_index(const struct turn *t, wend_str id)
+{
+    for (const struct call *c = t->calls; c; c = c->prev)
+        if (str_eq(c->id, id))
+            return (int)c->index;
+    return -1;
+}
+
+bool turn_call_runs(const struct turn *t, uint32_t index)
+{
+    return bit_get(&t->started, index) && !bit_get(&t->ended, index);
+}
+
+uint32_t turn_running(const struct turn *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        n += turn_call_runs(t, i);
+    return n;
+}
+
+const struct result *turn_result(const struct turn *t, uint32_t index)
+{
+    const struct result *r = t->results;
+
+    while (r && r->index != index)
+        r = r->prev;
+    return r;
+}
+
+int64_t turn_tokens(const struct turn *t)
+{
+    return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
+}
+
+/* ---- Messages ---------------------------------------------------------------- */
+
+/* Chained, so that the prefix of a longer history costs only what is new. */
+static void seal_msg(struct msg *m, const unsigned char *before,
+                     int64_t tokens_before)
+{
+    size_t bytes = m->text.len + m->thinking.len;
+    struct sha256 sha;
+    unsigned char role = (unsigned char)m->role;
+
+    sha256_init(&sha);
+    sha256_add(&sha, before, SHA256_BYTES);
+    sha256_add(&sha, &role, 1);
+    sha256_add(&sha, m->text.ptr, m->text.len);
+    sha256_add(&sha, m->call.ptr, m->call.len);
+    for (const struct call *c = m->calls; c; c = c->prev) {
+        sha256_add(&sha, c->id.ptr, c->id.len);
+        sha256_add(&sha, c->name.ptr, c->name.len);
+        sha256_add(&sha, c->args.ptr, c->args.len);
+        bytes += c->name.len + c->args.len;
+    }
+    sha256_end(&sha, m->prefix);
+    m->tokens = tokens_before + tokens_estimate(bytes) + MESSAGE_TOKENS;
+}
+
+bool turn_history_add(struct turn *t, struct msg *m)
+{
+    const struct msg *prev = t->history;
+
+    if (!m)
+        return false;
+    m->prev = prev;
+    m->index = prev ? prev->index + 1 : 0;
+    seal_msg(m, prev ? prev->prefix : t->config->prefix,
+             prev ? prev->tokens : 0);
+    t->history = m;
+    return true;
+}
+
+static struct msg *new_msg(const struct keep *k, enum role role, wend_str text)
+{
+    struct msg *m = arena_alloc(k->arena, sizeof *m);
+
+    if (m) {
+        m->role = role;
+        m->text = arena_str(k->arena, text);
+    }
+    return m;
+}
+
+static void say(struct turn *t, const struct keep *k, enum role role,
+                wend_str text)
+{
+    struct msg *m = new_msg(k, role, text);
+
+    if (t->config)
+        turn_history_add(t, m);
+}
+
+/* ---- One function for each event that changes something ----------------------- */
+
+static void on_run_start(struct turn *t, const wend_event *ev,
+                         const struct keep *k)
+{
+    const wend_ev_run_start *e = &ev->u.run_start;
+    struct config *c = NULL;
+
+    t->run = arena_str(k->arena, ev->run);
+    t->started_us = ev->time_us;
+    t->model = arena_str(k->arena, e->model);
+    t->limits = e->limits;
+    if (k->known && str_eq(k->known->json, e->config_json)) {
+        t->config = k->known;
+    } else if (config_parse(e->config_json, k->arena, &c, NULL) == WEND_OK) {
+        t->config = c;
+    } else {
+        k->arena->failed = true;
+        return;
+    }
+    t->phase = PH_BETWEEN;
+    say(t, k, ROLE_USER, e->prompt);
+}
+
+static void on_turn_start(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_turn_start *e = &ev->u.turn_start;
+    const struct bits none = {{0}};
+
+    t->phase = PH_TURN;
+    t->counter = e->counter;
+    t->parent_id = t->id;
+    t->id = arena_str(k->arena, e->id);
+    t->compacted = e->compacted;
+    t->calls = NULL;
+    t->calls_count = t->failed_calls = 0;
+    t->started = t->ended = t->asked = t->answered = t->approved = none;
+    t->results = NULL;
+    t->part = false;
+    t->metrics.turns++;
+}
+
+/* `pending` is newest first; it joins oldest first. Few are ever waiting,
+ * so walking to each is cheaper than keeping a second list. */
+static void on_context_start(struct turn *t, const struct keep *k)
+{
+    uint32_t left = 0;
+
+    for (const struct msg *m = t->pending; m; m = m->prev)
+        left++;
+    for (; left; left--) {
+        const struct msg *said = t->pending;
+        struct msg *m = arena_alloc(k->arena, sizeof *m);
+
+        if (!m)
+            return;
+        for (uint32_t i = 1; i < left; i++)
+            said = said->prev;
+        m->role = said->role;
+        m->text = said->text;
+        turn_history_add(t, m);
+    }
+    t->pending = NULL;
+}
+
+static void add_call(struct turn *t, const struct keep *k, wend_str id,
+                     wend_str name, wend_str args, bool invalid)
+{
+    struct call *c = arena_alloc(k->arena, sizeof *c);
+
+    if (!c)
+        return;
+    c->prev = t->calls;
+    c->index = t->calls_count++;
+    c->id = arena_str(k->arena, id);
+    c->name = arena_str(k->arena, name);
+    c->args = arena_str(k->arena, args);
+    c->invalid = invalid;
+    t->calls = c;
+}
+
+static void on_model_start(struct turn *t, const wend_event *ev)
+{
+    t->phase = PH_MODEL;
+    t->ask++;
+    t->attempt = ev->u.model_start.attempt;
+    t->model_us = ev->time_us;
+    t->metrics.model_calls++;
+}
+
+static void on_model_retry(struct turn *t)
+{
+    t->ask++;
+    t->attempt++;
+    t->metrics.model_calls++;
+}
+
+/* A JSON string in place of arguments is raw text that did not parse: JSON
+ * arguments are never a bare string. */
+static bool args_are_raw(wend_str args)
+{
+    return args.len && args.ptr[0] == '"';
+}
+
+static void on_model_end(struct turn *t, const wend_event *ev,
+                         const struct keep *k)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+    struct msg *m;
+
+    for (size_t i = t->calls_count; i < e->calls_count; i++)
+        add_call(t, k, e->calls[i].id, e->calls[i].name,
+                 e->calls[i].args_json, args_are_raw(e->calls[i].args_json));
+    t->phase = PH_CALLS;
+    t->metrics.tokens_in += e->usage.input;
+    t->metrics.tokens_out += e->usage.output;
+    t->metrics.tokens_cached += e->usage.cached;
+    if (e->usage.cost_nano > 0)
+        t->metrics.cost_nano += e->usage.cost_nano;
+    if (!t->metrics.first_token_ms)
+        t->metrics.first_token_ms = e->first_token_ms;
+    if (e->purpose != WEND_PURPOSE_ANSWER)
+        return;
+    t->answer = arena_str(k->arena, e->text);
+    if (!e->text.len && !t->calls_count)
+        return;
+    m = arena_alloc(k->arena, sizeof *m);
+    if (!m)
+        return;
+    m->role = ROLE_ASSISTANT;
+    m->text = t->answer;
+    m->thinking = arena_str(k->arena, e->thinking);
+    m->opaque = arena_str(k->arena, e->opaque_json);
+    m->calls = t->calls;
+    turn_history_add(t, m);
+}
+
+static void mark(struct turn *t, wend_str call, struct bits *bits)
+{
+    int i = turn_call_index(t, call);
+
+    if (i >= 0)
+        bit_set(bits, (uint32_t)i);
+}
+
+static void on_approval_answer(struct turn *t, const wend_event *ev)
+{
+    const wend_ev_approval_answer *e = &ev->u.approval_answer;
+
+    mark(t, e->call, &t->answered);
+    if (e->yes)
+        mark(t, e->call, &t->approved);
+}
+
+static void on_call_start(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_call_start *e = &ev->u.call_start;
+
+    if (turn_call_index(t, e->call) < 0 && t->calls_count < CALLS_MAX)
+        add_call(t, k, e->call, e->name, e->args_json, e->args_invalid);
+    mark(t, e->call, &t->started);
+}
+
+static void on_call_end(struct turn *t, const wend_event *ev,
+                        const struct keep *k)
+{
+    const wend_ev_call_end *e = &ev->u.call_end;
+    int i = turn_call_index(t, e->call);
+    struct result *r;
+
+    if (i < 0)
+        return;
+    r = arena_alloc(k->arena, sizeof *r);
+    if (!r)
+        return;
+    bit_set(&t->ended, (uint32_t)i);
+    r->prev = t->results;
+    r->index = (uint32_t)i;
+    r->outcome = e->outcome;
+    r->output = arena_str(k->arena, e->output);
+    t->results = r;
+    t->metrics.tool_calls++;
+    if (e->outcome != WEND_OUTCOME_OK) {
+        t->metrics.tool_errors++;
+        t->failed_calls++;
+    }
+}
+
+/* Results join the conversation in call order, whatever order they came. */
+static void on_turn_end(struct turn *t, const struct keep *k)
+{
+    for (uint32_t i = 0; i < t->calls_count; i++) {
+        const struct call *c = turn_call(t, i);
+        const struct result *r = turn_result(t, i);
+        struct msg *m = arena_alloc(k->arena, sizeof *m);
+
+        if (!m)
+            return;
+        m->role = ROLE_TOOL;
+        m->text = r ? r->output : STR("");
+        m->call = c->id;
+        m->name = c->name;
+        turn_history_add(t, m);
+    }
+    t->phase = PH_BETWEEN;
+}
+
+static void on_message(struct turn *t, const wend_event *ev,
+                       const struct keep *k)
+{
+    enum role role = str_is(ev->u.message.role, "system") ? ROLE_SYSTEM
+                                                          : ROLE_USER;
+    struct msg *m = new_msg(k, role, ev->u.message.text);
+
+    if (!m)
+        return;
+    m->prev = t->pending;
+    t->pending = m;
+}
+
+/* A stop is recorded before what it stops ends:
+ *     cancel by user; cancel by hook {"code","message"}; limits {"reached"} */
+static void on_control(struct turn *t, const wend_event *ev,
+                       const struct keep *k)
+{
+    const wend_ev_control *e = &ev->u.control;
+    struct arena scratch = {.mem = k->arena->mem};
+    struct json *value = NULL;
+
+    if (e->value_json.ptr)
+        value = json_parse(e->value_json, &scratch, NULL);
+    if (str_is(e->what, "pause")) {
+        t->paused = true;
+    } else if (str_is(e->what, "continue")) {
+        t->paused = false;
+    } else if (str_is(e->what, "cancel")) {
+        t->stop.code = arena_str(k->arena, json_str(json_get(value, "code")));
+        t->stop.message =
+            arena_str(k->arena, json_str(json_get(value, "message")));
+        t->stop.outcome = t->stop.code.ptr ? WEND_OUTCOME_FAILED
+                                           : WEND_OUTCOME_CANCELED;
+    } else if (json_get(value, "reached")) {
+        t->stop.outcome = WEND_OUTCOME_LIMIT;
+        t->stop.limit =
+            arena_str(k->arena, json_str(json_get(value, "reached")));
+    }
+    k->arena->failed |= scratch.failed;
+    arena_free(&scratch);
+}
+
+static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
+{
+    switch (ev->type) {
+    case WEND_RUN_START: on_run_start(t, ev, k); break;
+    case WEND_TURN_START: on_turn_start(t, ev, k); break;
+    case WEND_CONTEXT_START: on_context_start(t, k); break;
+    case WEND_MODEL_START: on_model_start(t, ev); break;
+    case WEND_MODEL_PART: t->part = true; break;
+    case WEND_MODEL_RETRY: on_model_retry(t); break;
+    case WEND_MODEL_END: on_model_end(t, ev, k); break;
+    case WEND_APPROVAL_ASK:
+        mark(t, ev->u.approval_ask.call, &t->asked);
+        break;
+    case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev); break;
+    case WEND_CALL_START: on_call_start(t, ev, k); break;
+    case WEND_CALL_END: on_call_end(t, ev, k); break;
+    case WEND_TURN_END: on_turn_end(t, k); break;
+    case WEND_MESSAGE: on_message(t, ev, k); break;
+    case WEND_CONTROL: on_control(t, ev, k); break;
+    case WEND_RUN_END: t->phase = PH_END; break;
+    case WEND_CONTEXT_END:
+    case WEND_METRICS:
+    case WEND_WARNING:
+    case WEND_ERROR:
+    case WEND_PROGRESS: break; /* nothing to remember */
+    case WEND_RUN_FORK:
+    case WEND_RUN_RESUME:
+    case WEND_RETRIEVAL_START:
+    case WEND_RETRIEVAL_HIT:
+    case WEND_RETRIEVAL_END:
+    case WEND_COMPACTED:
+    case WEND_PLAN_START:
+    case WEND_PLAN_ACTION:
+    case WEND_ACTION_START:
+    case WEND_ACTION_RETRY:
+    case WEND_ACTION_END:
+    case WEND_PLAN_END:
+    case WEND_BRANCH_START:
+    case WEND_BRANCH_END:
+    case WEND_CHILD_START:
+    case WEND_CHILD_END: break; /* nobody decides these yet */
+    case WEND_THINKING_DELTA:
+    case WEND_TEXT_DELTA:
+    case WEND_ARGS_DELTA:
+    case WEND_CALL_OUTPUT:
+    case WEND_ACTION_OUTPUT: break; /* deltas change no state */
+    case WEND_EVENT_NONE:
+    case WEND_EVENT_TYPES: break; /* from a newer writer */
+    }
+}
+
+struct turn turn_apply(const struct turn *t, const wend_event *ev,
+                       const struct keep *k)
+{
+    struct turn next = *t;
+
+    if (ev->n) /* a delta */
+        return next;
+    next.seq = ev->seq;
+    next.time_us = ev->time_us;
+    apply(&next, ev, k);
+    next.metrics.ms = (next.time_us - next.started_us) / 1000;
+    return next;
+}

@@ -1,0 +1,128 @@
+/*
+ * turn.h - the state of a run: an immutable value, evolved by events.
+ *
+ * turn_apply(turn, event) gives the next turn and leaves the old one as it
+ * was: what is shared (history, calls, results) is a list that only grows
+ * at its head. So a fork is a copy of one struct, and an old state can be
+ * looked at while a newer one runs.
+ *
+ *     PH_NEW --run_start--> PH_BETWEEN --turn_start--> PH_TURN
+ *     PH_TURN --model_start--> PH_MODEL --model_end--> PH_CALLS
+ *     PH_CALLS --turn_end--> PH_BETWEEN      any --run_end--> PH_END
+ */
+#ifndef CORE_TURN_H
+#define CORE_TURN_H
+
+#include "base/limits.h"
+#include "core/config.h"
+#include "core/event.h"
+
+enum phase { PH_NEW, PH_BETWEEN, PH_TURN, PH_MODEL, PH_CALLS, PH_END };
+
+enum role { ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL, ROLE_SYSTEM };
+
+/* A call of the current message. */
+struct call {
+    const struct call *prev; /* the one before it in the message */
+    uint32_t index;
+    wend_str id, name;
+    wend_str args; /* canonical JSON; a JSON string when `invalid` */
+    bool invalid;  /* the arguments are no JSON */
+};
+
+struct result {
+    const struct result *prev; /* the one that ended before it */
+    uint32_t index;            /* of its call */
+    wend_outcome outcome;
+    wend_str output;
+};
+
+/* One message of the conversation, newest first by prev. */
+struct msg {
+    const struct msg *prev;
+    int64_t index; /* from 0 */
+    enum role role;
+    wend_str text, thinking, opaque;
+    const struct call *calls; /* of an assistant, last one first */
+    wend_str call, name;      /* of a tool's result */
+    int64_t tokens;           /* estimate for it and all before it */
+    unsigned char prefix[SHA256_BYTES]; /* hash of it and all before it */
+};
+
+struct bits {
+    uint64_t w[CALLS_MAX / 64];
+};
+
+/* Why the run is being stopped; outcome NONE while it is not. */
+struct stop {
+    wend_outcome outcome;
+    wend_str limit, code, message;
+};
+
+struct turn {
+    enum phase phase;
+    wend_str run;
+    int64_t seq;     /* of the newest kept event */
+    int64_t time_us; /* of the newest kept event */
+    int64_t started_us;
+    const struct config *config;
+    wend_str model;
+    wend_ev_limits limits;
+
+    int64_t counter; /* of this turn, -1 before the first */
+    wend_str id, parent_id;
+    bool compacted;
+
+    const struct msg *history;
+    const struct msg *pending; /* said meanwhile; joins at context_start */
+
+    int64_t ask;     /* number of model attempts so far */
+    int64_t attempt; /* of this model call, from 1 */
+    int64_t model_us; /* when this model call began */
+    bool part;       /* model_part has been written for this message */
+
+    const struct call *calls; /* of this message, last one first */
+    uint32_t calls_count, failed_calls;
+    struct bits started, ended, asked, answered, approved;
+    const struct result *results;
+
+    wend_ev_metrics metrics;
+    wend_str answer; /* text of the newest answer message */
+    bool paused;
+    struct stop stop;
+};
+
+void turn_init(struct turn *t);
+
+/* Where evolving allocates; one `known` config saves parsing it again. */
+struct keep {
+    struct arena *arena;
+    const struct config *known; /* may be NULL */
+};
+
+/* The next turn. On a failed allocation k->arena->failed is set and the
+ * result must not be used. */
+struct turn turn_apply(const struct turn *t, const wend_event *ev,
+                       const struct keep *k);
+
+bool bit_get(const struct bits *b, uint32_t i);
+void bit_set(struct bits *b, uint32_t i);
+
+const struct call *turn_call(const struct turn *t, uint32_t index);
+/* -1 if this message has no call with that id. */
+int turn_call_index(const struct turn *t, wend_str id);
+bool turn_call_runs(const struct turn *t, uint32_t index);
+uint32_t turn_running(const struct turn *t);
+const struct result *turn_result(const struct turn *t, uint32_t index);
+/* Estimated tokens of the next request. */
+int64_t turn_tokens(const struct turn *t);
+
+/* Puts a message whose strings are kept on the history; false for NULL. */
+bool turn_history_add(struct turn *t, struct msg *m);
+
+/* The whole state as JSON, and back: equal bytes mean equal states. */
+void turn_write(struct buf *b, const struct turn *t);
+wend_status turn_read(wend_str json, const struct keep *k, struct turn *out,
+                      wend_error *err);
+
+#endif
