@@ -17,6 +17,7 @@
 
 enum {
     KEYS_COMPARED_MAX = 16, /* members; more than these get a trie */
+    KEY_HASH_LEVELS = 16,   /* of two bits */
     KEY_SHOWN_MAX = 64,     /* bytes of a key in an error message */
     FOUND_MAX = 24,
 };
@@ -299,22 +300,22 @@ static uint64_t key_bit(wend_str key)
 }
 
 /* FNV-1a, with its better high bits mixed into the low ones. */
-static uint64_t key_hash(wend_str key)
+static uint32_t key_hash(wend_str key)
 {
-    uint64_t hash = 0xcbf29ce484222325;
+    uint32_t hash = 0x811c9dc5;
 
     for (size_t i = 0; i < key.len; i++)
-        hash = (hash ^ (unsigned char)key.ptr[i]) * 0x100000001b3;
-    return hash ^ hash >> 29;
+        hash = (hash ^ (unsigned char)key.ptr[i]) * 0x01000193;
+    return hash ^ hash >> 15;
 }
 
 /* Which child at that level. Chosen keys can share their whole hash; below
  * it their own bytes decide, so that they cannot make one long chain. */
-static unsigned key_turn(wend_str key, uint64_t hash, size_t level)
+static unsigned key_turn(wend_str key, uint32_t hash, size_t level)
 {
-    if (level < 32)
+    if (level < KEY_HASH_LEVELS)
         return hash >> (2 * level) & 3;
-    level -= 32;
+    level -= KEY_HASH_LEVELS;
     if (level / 4 >= key.len)
         return 0;
     return (unsigned char)key.ptr[level / 4] >> (2 * (level % 4)) & 3;
@@ -324,7 +325,7 @@ static unsigned key_turn(wend_str key, uint64_t hash, size_t level)
 static bool trie_add(struct arena *a, struct key_trie **slot, wend_str key,
                      bool *nomem)
 {
-    uint64_t hash = key_hash(key);
+    uint32_t hash = key_hash(key);
 
     for (size_t level = 0; *slot; level++) {
         if (str_eq((*slot)->key, key))

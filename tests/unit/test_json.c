@@ -322,6 +322,81 @@ static void test_many_keys(void)
     }
 }
 
+enum { STAGES = 12, BLOCK = 8, BLOCKS_TRIED = 1 << 20 };
+
+static uint32_t fnv(uint32_t hash, const char *p)
+{
+    for (int i = 0; i < BLOCK; i++)
+        hash = (hash ^ (unsigned char)p[i]) * 0x01000193;
+    return hash;
+}
+
+/* Short words in order do not collide; scattered ones do. */
+static void block_text(char out[BLOCK], uint32_t n)
+{
+    n *= 0x9e3779b1;
+    for (int i = 0; i < BLOCK; i++, n >>= 4)
+        out[i] = (char)('a' + (n & 15));
+}
+
+/* Two blocks that lead from one state of the hash to the same next one. */
+static bool collide(uint32_t *hash, char first[BLOCK], char second[BLOCK])
+{
+    uint32_t *last = calloc(BLOCKS_TRIED, sizeof *last); /* by hash, from 1 */
+    bool found = false;
+
+    for (uint32_t n = 0; last && n < BLOCKS_TRIED && !found; n++) {
+        uint32_t next, *slot;
+
+        block_text(second, n);
+        next = fnv(*hash, second);
+        slot = &last[(next ^ next >> 15) % BLOCKS_TRIED];
+        if (*slot)
+            block_text(first, *slot - 1);
+        found = *slot && fnv(*hash, first) == next;
+        *slot = n + 1;
+    }
+    *hash = fnv(*hash, second);
+    free(last);
+    return found;
+}
+
+/* Keys made by someone who knows the hash: every choice of one block per
+ * stage has the same. */
+static void test_chosen_keys(void)
+{
+    char blocks[STAGES][2][BLOCK];
+    char first[STAGES * BLOCK + 2]; /* and its quotes */
+    uint32_t hash = 0x811c9dc5;
+    struct arena a = {.mem = &plain};
+    struct buf b = {.mem = &plain};
+    wend_error err = {0};
+    bool found = true;
+    struct json *j;
+
+    for (int i = 0; i < STAGES; i++)
+        found = collide(&hash, blocks[i][0], blocks[i][1]) && found;
+    tap_ok(found, "chosen keys: they are there");
+    for (uint32_t n = 0; n < 1 << STAGES; n++) {
+        buf_cstr(&b, n ? ",\"" : "{\"");
+        for (int i = 0; i < STAGES; i++)
+            buf_add(&b, blocks[i][n >> i & 1], BLOCK);
+        buf_cstr(&b, "\":0");
+    }
+    buf_char(&b, '}');
+    j = json_parse(buf_view(&b), &a, &err);
+    tap_is_i64(j ? j->count : 0, 1 << STAGES, "chosen keys: none is refused");
+    memcpy(first, b.ptr + 1, sizeof first);
+    b.len--;
+    buf_char(&b, ',');
+    buf_add(&b, first, sizeof first);
+    buf_cstr(&b, ":0}");
+    j = json_parse(buf_view(&b), &a, &err);
+    tap_ok(!j && strstr(err.message, "again"), "chosen keys: but one twice");
+    buf_free(&b);
+    arena_free(&a);
+}
+
 static void test_tree(void)
 {
     const char *text = "{\"a\": [1, true],\n  \"b\" : \"x\\ty\"}";
@@ -379,6 +454,7 @@ int main(void)
     test_bad();
     test_depth();
     test_many_keys();
+    test_chosen_keys();
     test_tree();
     test_failures();
     return tap_done();
