@@ -54,8 +54,8 @@ typedef struct wend_str {
 
 typedef enum wend_status {
     WEND_OK = 0,
-    WEND_END = 1,   /* the stream is over */
-    WEND_AGAIN = 2, /* nothing now; ask again after a pump */
+    WEND_END = 1,         /* the stream is over */
+    WEND_AGAIN = 2,       /* nothing now; ask again after a pump */
     WEND_E_INVAL = -1,    /* an argument or an option is wrong */
     WEND_E_NOMEM = -2,    /* an allocation failed */
     WEND_E_NOTFOUND = -3, /* no such run, tool, file, call */
@@ -77,7 +77,7 @@ typedef struct wend_error {
     char message[500];
 } wend_error;
 
-WEND_API const char *wend_version(void);             /* [any thread] */
+WEND_API const char *wend_version(void);              /* [any thread] */
 WEND_API const char *wend_status_name(wend_status s); /* [any thread] */
 
 #ifdef __cplusplus
@@ -169,11 +169,11 @@ typedef enum wend_eager {
 } wend_eager;
 
 typedef struct wend_limits {
-    uint32_t turns;     /* default 50 */
-    uint32_t parallel;  /* calls at once, default 5, at most 64 */
-    int64_t time_ms;    /* 0 = none */
-    int64_t tokens;     /* input + output of the whole run; 0 = none */
-    int64_t cost_nano;  /* USD * 10^-9; 0 = none */
+    uint32_t turns;    /* default 50 */
+    uint32_t parallel; /* calls at once, default 5, at most 64 */
+    int64_t time_ms;   /* 0 = none */
+    int64_t tokens;    /* input + output of the whole run; 0 = none */
+    int64_t cost_nano; /* USD * 10^-9; 0 = none */
 } wend_limits;
 
 /* What happens to a call that no rule allows or denies. */
@@ -212,14 +212,14 @@ typedef struct wend_tool_options {
     size_t size;
     const char *name; /* [A-Za-z0-9_.-]{1,64} */
     const char *description;
-    const char *schema;        /* JSON Schema of the arguments, an object */
-    wend_class call_class;     /* default WEND_CLASS_UNSAFE */
-    wend_category category;    /* default WEND_CATEGORY_GENERAL */
-    bool concurrent;           /* may run beside others though not `read` */
-    bool threaded;             /* fn runs on a worker thread */
-    uint32_t timeout_ms;       /* default 60 s */
-    const char *subject;       /* argument that rules match; default: the
-                                  first one that is a string */
+    const char *schema;     /* JSON Schema of the arguments, an object */
+    wend_class call_class;  /* default WEND_CLASS_UNSAFE */
+    wend_category category; /* default WEND_CATEGORY_GENERAL */
+    bool concurrent;        /* may run beside others though not `read` */
+    bool threaded;          /* fn runs on a worker thread */
+    uint32_t timeout_ms;    /* default 60 s */
+    const char *subject;    /* argument that rules match; default: the
+                               first one that is a string */
     wend_tool_fn fn;
     void *ctx;
 } wend_tool_options;
@@ -228,8 +228,8 @@ WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
                                          const wend_tool_options *tool,
                                          wend_error *err);
 /* calculator, read_file, list_dir, write_file */
-WEND_API wend_status wend_agent_add_builtin(wend_agent *agent,
-                                            const char *name, wend_error *err);
+WEND_API wend_status wend_agent_add_builtin(wend_agent *agent, const char *name,
+                                            wend_error *err);
 
 typedef struct wend_tool_info {
     wend_str name, description, schema;
@@ -253,7 +253,7 @@ WEND_API wend_status wend_call_fail(wend_call *call, const char *message);
 /* ---- Hooks: look at, change, skip or stop ------------------------------ */
 
 typedef enum wend_hook_point {
-    WEND_HOOK_TURN_BEFORE, /* change: `text` joins the conversation */
+    WEND_HOOK_TURN_BEFORE,  /* change: `text` joins the conversation */
     WEND_HOOK_MODEL_BEFORE, /* change: as above; skip: `text` is the answer */
     WEND_HOOK_MODEL_AFTER,  /* text = answer; change replaces it */
     WEND_HOOK_CALL_BEFORE,  /* text = arguments; change replaces them;
@@ -285,9 +285,9 @@ typedef struct wend_run wend_run;
 /* Makes a slow reader's life easier; what is merged or left out is still
  * in the store. */
 typedef struct wend_filter {
-    uint64_t types;         /* bit per wend_event_type; 0 = all */
-    uint32_t merge_count;   /* join up to so many deltas of one kind ... */
-    uint32_t merge_ms;      /* ... that came within so many milliseconds */
+    uint64_t types;       /* bit per wend_event_type; 0 = all */
+    uint32_t merge_count; /* join up to so many deltas of one kind ... */
+    uint32_t merge_ms;    /* ... that came within so many milliseconds */
 } wend_filter;
 
 typedef struct wend_run_options {
@@ -336,7 +336,7 @@ WEND_API void wend_run_free(wend_run *run);
 
 typedef struct wend_replay_options {
     size_t size;
-    double speed;    /* 1 = as it happened, 2 = twice as fast, 0 = at once */
+    double speed;     /* 1 = as it happened, 2 = twice as fast, 0 = at once */
     int64_t seq_from; /* first kept event, default 1 */
     int64_t seq_to;   /* last kept event; 0 = all */
     bool follow;      /* go on with what is being written, until run_end */

@@ -11,49 +11,50 @@
 #define WEND_EVENT_H
 
 /* constant, wire name, payload type, kept in the log on its own or delta */
-#define WEND_EVENTS(X)                                                \
-    X(RUN_START, run_start, wend_ev_run_start, KEPT)                  \
-    X(RUN_FORK, run_fork, wend_ev_run_fork, KEPT)                     \
-    X(RUN_RESUME, run_resume, wend_ev_run_resume, KEPT)               \
-    X(RUN_END, run_end, wend_ev_run_end, KEPT)                        \
-    X(TURN_START, turn_start, wend_ev_turn_start, KEPT)               \
-    X(TURN_END, turn_end, wend_ev_turn_end, KEPT)                     \
-    X(CONTEXT_START, context_start, wend_ev_context_start, KEPT)      \
-    X(RETRIEVAL_START, retrieval_start, wend_ev_retrieval_start, KEPT)\
-    X(RETRIEVAL_HIT, retrieval_hit, wend_ev_retrieval_hit, KEPT)      \
-    X(RETRIEVAL_END, retrieval_end, wend_ev_retrieval_end, KEPT)      \
-    X(COMPACTED, compacted, wend_ev_compacted, KEPT)                  \
-    X(CONTEXT_END, context_end, wend_ev_context_end, KEPT)            \
-    X(MODEL_START, model_start, wend_ev_model_start, KEPT)            \
-    X(THINKING_DELTA, thinking_delta, wend_ev_delta, DELTA)           \
-    X(TEXT_DELTA, text_delta, wend_ev_delta, DELTA)                   \
-    X(ARGS_DELTA, args_delta, wend_ev_delta, DELTA)                   \
-    X(MODEL_PART, model_part, wend_ev_model_part, KEPT)               \
-    X(MODEL_RETRY, model_retry, wend_ev_model_retry, KEPT)            \
-    X(MODEL_END, model_end, wend_ev_model_end, KEPT)                  \
-    X(APPROVAL_ASK, approval_ask, wend_ev_approval_ask, KEPT)         \
-    X(APPROVAL_ANSWER, approval_answer, wend_ev_approval_answer, KEPT)\
-    X(CALL_START, call_start, wend_ev_call_start, KEPT)               \
-    X(CALL_OUTPUT, call_output, wend_ev_delta, DELTA)                 \
-    X(CALL_END, call_end, wend_ev_call_end, KEPT)                     \
-    X(PLAN_START, plan_start, wend_ev_plan_start, KEPT)               \
-    X(PLAN_ACTION, plan_action, wend_ev_plan_action, KEPT)            \
-    X(ACTION_START, action_start, wend_ev_action_start, KEPT)         \
-    X(ACTION_OUTPUT, action_output, wend_ev_delta, DELTA)             \
-    X(ACTION_RETRY, action_retry, wend_ev_action_retry, KEPT)         \
-    X(ACTION_END, action_end, wend_ev_action_end, KEPT)               \
-    X(PLAN_END, plan_end, wend_ev_plan_end, KEPT)                     \
-    X(BRANCH_START, branch_start, wend_ev_branch_start, KEPT)         \
-    X(BRANCH_END, branch_end, wend_ev_branch_end, KEPT)               \
-    X(CHILD_START, child_start, wend_ev_child_start, KEPT)            \
-    X(CHILD_END, child_end, wend_ev_child_end, KEPT)                  \
-    X(MESSAGE, message, wend_ev_message, KEPT)                        \
-    X(CONTROL, control, wend_ev_control, KEPT)                        \
-    X(METRICS, metrics, wend_ev_metrics, KEPT)                        \
-    X(PROGRESS, progress, wend_ev_progress, KEPT)                     \
-    X(WARNING, warning, wend_ev_warning, KEPT)                        \
+#define WEND_EVENTS(X)                                                 \
+    X(RUN_START, run_start, wend_ev_run_start, KEPT)                   \
+    X(RUN_FORK, run_fork, wend_ev_run_fork, KEPT)                      \
+    X(RUN_RESUME, run_resume, wend_ev_run_resume, KEPT)                \
+    X(RUN_END, run_end, wend_ev_run_end, KEPT)                         \
+    X(TURN_START, turn_start, wend_ev_turn_start, KEPT)                \
+    X(TURN_END, turn_end, wend_ev_turn_end, KEPT)                      \
+    X(CONTEXT_START, context_start, wend_ev_context_start, KEPT)       \
+    X(RETRIEVAL_START, retrieval_start, wend_ev_retrieval_start, KEPT) \
+    X(RETRIEVAL_HIT, retrieval_hit, wend_ev_retrieval_hit, KEPT)       \
+    X(RETRIEVAL_END, retrieval_end, wend_ev_retrieval_end, KEPT)       \
+    X(COMPACTED, compacted, wend_ev_compacted, KEPT)                   \
+    X(CONTEXT_END, context_end, wend_ev_context_end, KEPT)             \
+    X(MODEL_START, model_start, wend_ev_model_start, KEPT)             \
+    X(THINKING_DELTA, thinking_delta, wend_ev_delta, DELTA)            \
+    X(TEXT_DELTA, text_delta, wend_ev_delta, DELTA)                    \
+    X(ARGS_DELTA, args_delta, wend_ev_delta, DELTA)                    \
+    X(MODEL_PART, model_part, wend_ev_model_part, KEPT)                \
+    X(MODEL_RETRY, model_retry, wend_ev_model_retry, KEPT)             \
+    X(MODEL_END, model_end, wend_ev_model_end, KEPT)                   \
+    X(APPROVAL_ASK, approval_ask, wend_ev_approval_ask, KEPT)          \
+    X(APPROVAL_ANSWER, approval_answer, wend_ev_approval_answer, KEPT) \
+    X(CALL_START, call_start, wend_ev_call_start, KEPT)                \
+    X(CALL_OUTPUT, call_output, wend_ev_delta, DELTA)                  \
+    X(CALL_END, call_end, wend_ev_call_end, KEPT)                      \
+    X(PLAN_START, plan_start, wend_ev_plan_start, KEPT)                \
+    X(PLAN_ACTION, plan_action, wend_ev_plan_action, KEPT)             \
+    X(ACTION_START, action_start, wend_ev_action_start, KEPT)          \
+    X(ACTION_OUTPUT, action_output, wend_ev_delta, DELTA)              \
+    X(ACTION_RETRY, action_retry, wend_ev_action_retry, KEPT)          \
+    X(ACTION_END, action_end, wend_ev_action_end, KEPT)                \
+    X(PLAN_END, plan_end, wend_ev_plan_end, KEPT)                      \
+    X(BRANCH_START, branch_start, wend_ev_branch_start, KEPT)          \
+    X(BRANCH_END, branch_end, wend_ev_branch_end, KEPT)                \
+    X(CHILD_START, child_start, wend_ev_child_start, KEPT)             \
+    X(CHILD_END, child_end, wend_ev_child_end, KEPT)                   \
+    X(MESSAGE, message, wend_ev_message, KEPT)                         \
+    X(CONTROL, control, wend_ev_control, KEPT)                         \
+    X(METRICS, metrics, wend_ev_metrics, KEPT)                         \
+    X(PROGRESS, progress, wend_ev_progress, KEPT)                      \
+    X(WARNING, warning, wend_ev_warning, KEPT)                         \
     X(ERROR, error, wend_ev_error, KEPT)
 
+/* clang-format off */
 typedef enum wend_event_type {
     WEND_EVENT_NONE = 0,
 #define X(constant, name, payload, keep) WEND_##constant,
@@ -61,6 +62,7 @@ typedef enum wend_event_type {
 #undef X
     WEND_EVENT_TYPES /* one more than the last */
 } wend_event_type;
+/* clang-format on */
 
 /* ---- Words that several events use ------------------------------------- */
 
@@ -358,16 +360,16 @@ typedef struct wend_ev_warning {
     wend_str code, message;
 } wend_ev_warning;
 
-/* ---- The event ------------------------------------------------------------ */
+/* ---- The event --------------------------------------------------------- */
 
 typedef struct wend_event {
     wend_event_type type;
-    bool in_turn;     /* turn and turn_id count */
-    wend_str run;     /* UUIDv7 */
-    int64_t seq;      /* of this kept event, or of the one before a delta */
-    int64_t n;        /* which delta after seq, from 1; 0 = a kept event */
-    int64_t time_us;  /* unix microseconds, never decreasing in a run */
-    int64_t turn;     /* from 0 */
+    bool in_turn;    /* turn and turn_id count */
+    wend_str run;    /* UUIDv7 */
+    int64_t seq;     /* of this kept event, or of the one before a delta */
+    int64_t n;       /* which delta after seq, from 1; 0 = a kept event */
+    int64_t time_us; /* unix microseconds, never decreasing in a run */
+    int64_t turn;    /* from 0 */
     wend_str turn_id;
     union {
 #define X(constant, name, payload, keep) payload name;

@@ -423,22 +423,12 @@ static bool open_frame(struct parser *ps, struct json *node,
 static bool read_value(struct parser *ps, struct json *node)
 {
     switch (ps->p < ps->end ? *ps->p : 0) {
-    case '{':
-        return open_frame(ps, node, JSON_OBJECT);
-    case '[':
-        return open_frame(ps, node, JSON_ARRAY);
-    case '"':
-        node->kind = JSON_STRING;
-        return read_string(ps, &node->text);
-    case 't':
-        node->kind = JSON_TRUE;
-        return read_literal(ps, "true");
-    case 'f':
-        node->kind = JSON_FALSE;
-        return read_literal(ps, "false");
-    case 'n':
-        node->kind = JSON_NULL;
-        return read_literal(ps, "null");
+    case '{': return open_frame(ps, node, JSON_OBJECT);
+    case '[': return open_frame(ps, node, JSON_ARRAY);
+    case '"': node->kind = JSON_STRING; return read_string(ps, &node->text);
+    case 't': node->kind = JSON_TRUE; return read_literal(ps, "true");
+    case 'f': node->kind = JSON_FALSE; return read_literal(ps, "false");
+    case 'n': node->kind = JSON_NULL; return read_literal(ps, "null");
     default:
         if (!is_digit(ps, ps->p) && (ps->p == ps->end || *ps->p != '-'))
             return refuse(ps, ps->p, "a value");

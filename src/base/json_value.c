@@ -217,15 +217,11 @@ bool json_equal(const struct json *a, const struct json *b)
     switch (a->kind) {
     case JSON_NULL:
     case JSON_FALSE:
-    case JSON_TRUE:
-        return true;
-    case JSON_NUMBER:
-        return same_number(a->text, b->text);
-    case JSON_STRING:
-        return str_eq(a->text, b->text);
+    case JSON_TRUE: return true;
+    case JSON_NUMBER: return same_number(a->text, b->text);
+    case JSON_STRING: return str_eq(a->text, b->text);
     case JSON_ARRAY:
-    case JSON_OBJECT:
-        return same_children(a, b);
+    case JSON_OBJECT: return same_children(a, b);
     }
     return false;
 }

@@ -238,18 +238,10 @@ void json_put(struct buf *b, const struct json *j)
     switch (j->kind) {
     case JSON_NULL:
     case JSON_FALSE:
-    case JSON_TRUE:
-        buf_cstr(b, json_kind_name(j->kind));
-        break;
-    case JSON_NUMBER:
-        buf_str(b, j->text);
-        break;
-    case JSON_STRING:
-        json_put_str(b, j->text);
-        break;
+    case JSON_TRUE: buf_cstr(b, json_kind_name(j->kind)); break;
+    case JSON_NUMBER: buf_str(b, j->text); break;
+    case JSON_STRING: json_put_str(b, j->text); break;
     case JSON_ARRAY:
-    case JSON_OBJECT:
-        put_children(b, j);
-        break;
+    case JSON_OBJECT: put_children(b, j); break;
     }
 }

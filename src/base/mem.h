@@ -30,8 +30,8 @@ struct arena_chunk;
 struct arena {
     const struct mem *mem;
     struct arena_chunk *last;
-    char *at, *end;  /* free room in the last chunk */
-    size_t held;     /* bytes in all chunks */
+    char *at, *end;   /* free room in the last chunk */
+    size_t held;      /* bytes in all chunks */
     size_t chunk_min; /* of the first chunk; 0 = ARENA_CHUNK_MIN */
     bool failed;
 };

@@ -112,8 +112,8 @@ bool str_to_ms(wend_str s, int64_t *out)
         const char *unit;
         int64_t ms;
     } units[] = {
-        {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000},
-        {"d", 86400000}, {"", 1000},
+        {"ms", 1},      {"s", 1000},     {"m", 60000},
+        {"h", 3600000}, {"d", 86400000}, {"", 1000},
     };
     const int64_t year_ms = 366LL * 86400000;
     int64_t whole = 0, part = 0, scale = 1;
@@ -156,8 +156,8 @@ bool str_glob(wend_str pattern, wend_str text)
         if (p < pattern.len && pattern.ptr[p] == '*') {
             star = p++;
             mark = t;
-        } else if (p < pattern.len && (pattern.ptr[p] == '?' ||
-                                       pattern.ptr[p] == text.ptr[t])) {
+        } else if (p < pattern.len &&
+                   (pattern.ptr[p] == '?' || pattern.ptr[p] == text.ptr[t])) {
             p++;
             t++;
         } else if (star != SIZE_MAX) {

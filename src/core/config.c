@@ -48,12 +48,11 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->name = json_str(json_get(j, "name"));
     t->description = json_str(json_get(j, "description"));
     t->subject = json_str(json_get(j, "subject"));
-    t->call_class = (wend_class)word_or(json_get(j, "class"),
-                                        class_words.names, class_words.count,
-                                        WEND_CLASS_UNSAFE);
-    t->category = (wend_category)word_or(
-        json_get(j, "category"), category_words.names, category_words.count,
-        WEND_CATEGORY_GENERAL);
+    t->call_class = (wend_class)word_or(json_get(j, "class"), class_words.names,
+                                        class_words.count, WEND_CLASS_UNSAFE);
+    t->category =
+        (wend_category)word_or(json_get(j, "category"), category_words.names,
+                               category_words.count, WEND_CATEGORY_GENERAL);
     t->concurrent = is_true(json_get(j, "concurrent"));
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
     t->schema = schema && schema->kind == JSON_OBJECT ? schema : NULL;
@@ -72,8 +71,8 @@ static int tool_order(const void *a, const void *b)
     size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
     int order = memcmp(x->name.ptr, y->name.ptr, len);
 
-    return order ? order : (x->name.len > y->name.len) -
-                               (x->name.len < y->name.len);
+    return order ? order
+                 : (x->name.len > y->name.len) - (x->name.len < y->name.len);
 }
 
 static wend_status tools_read(const struct json *list, struct arena *a,
@@ -184,8 +183,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (!j)
         return a->failed ? fail_nomem(err) : WEND_E_PARSE;
     c->instructions = json_str(json_get(j, "instructions"));
-    c->eager = (enum eager)word_or(json_get(j, "eager"), eager_names, 3,
-                                   EAGER_SAFE);
+    c->eager =
+        (enum eager)word_or(json_get(j, "eager"), eager_names, 3, EAGER_SAFE);
     c->hooks = is_true(json_get(j, "hooks"));
     c->context_tokens =
         i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);

@@ -39,10 +39,10 @@ struct config {
     size_t rules_count;
     enum approve approve;
     enum eager eager;
-    bool hooks;              /* ask the shell before each turn */
-    int64_t context_tokens;  /* the model's window */
-    int64_t output_tokens;   /* most that one answer may have; 0 = unknown */
-    int64_t fixed_tokens;    /* estimate for instructions and tools */
+    bool hooks;             /* ask the shell before each turn */
+    int64_t context_tokens; /* the model's window */
+    int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
+    int64_t fixed_tokens;   /* estimate for instructions and tools */
     unsigned char prefix[SHA256_BYTES]; /* of instructions and tools */
 };
 

@@ -12,15 +12,15 @@
 
 enum field_kind {
     F_STR,
-    F_JSON,      /* one JSON value as text; `none` stands in when absent */
+    F_JSON, /* one JSON value as text; `none` stands in when absent */
     F_I64,
     F_F64,
     F_BOOL,
-    F_NANO,      /* money, USD * 10^-9; -1 = absent */
+    F_NANO, /* money, USD * 10^-9; -1 = absent */
     F_ENUM,
-    F_OBJECT,    /* a struct inside */
-    F_REF,       /* a pointer to a struct, NULL = absent */
-    F_LIST,      /* a pointer to structs, then a size_t count */
+    F_OBJECT, /* a struct inside */
+    F_REF,    /* a pointer to a struct, NULL = absent */
+    F_LIST,   /* a pointer to structs, then a size_t count */
 };
 
 enum { OPTIONAL = 1, NULLABLE = 2 };
@@ -37,9 +37,9 @@ struct field {
     enum field_kind kind;
     unsigned flags;
     size_t offset;
-    const char *none;           /* F_JSON */
-    const struct words *words;  /* F_ENUM */
-    const struct fields *sub;   /* F_OBJECT, F_REF, F_LIST */
+    const char *none;          /* F_JSON */
+    const struct words *words; /* F_ENUM */
+    const struct fields *sub;  /* F_OBJECT, F_REF, F_LIST */
 };
 
 struct fields {
@@ -72,8 +72,8 @@ void event_write(struct buf *b, const wend_event *ev,
                  struct event_blobs *blobs);
 
 /* Gives the text of a blob; lent until the arena is freed. */
-typedef wend_status (*event_blob_fn)(void *ctx, wend_str hash,
-                                     struct arena *a, wend_str *text);
+typedef wend_status (*event_blob_fn)(void *ctx, wend_str hash, struct arena *a,
+                                     wend_str *text);
 
 /* Reads a line. Unknown fields are skipped; an unknown type gives WEND_OK
  * and type WEND_EVENT_NONE. Strings live in the arena or in `line`. With

@@ -4,9 +4,9 @@
 #include "core/event.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-#define WORDS(...)                                    \
-    {                                                 \
-        (const char *const[]){__VA_ARGS__},           \
+#define WORDS(...)                                           \
+    {                                                        \
+        (const char *const[]){__VA_ARGS__},                  \
             (int)COUNT(((const char *const[]){__VA_ARGS__})) \
     }
 
@@ -16,11 +16,12 @@ const struct words outcome_words =
 const struct words purpose_words =
     WORDS("answer", "summary", "repair", "plan", "judge", "memory");
 const struct words class_words = WORDS("unsafe", "idempotent", "read");
-const struct words category_words =
-    WORDS("general", "network", "destructive");
+const struct words category_words = WORDS("general", "network", "destructive");
 const struct words decision_words = WORDS("allow", "deny", "ask");
 const struct words risk_words = WORDS("low", "medium", "high", "critical");
 
+/* One field a line: tools/event-doc reads them. */
+/* clang-format off */
 #define AT(member) offsetof(struct_t, member)
 #define STR_F(name, member) {name, F_STR, 0, AT(member), 0, 0, 0}
 #define STR_O(name, member) {name, F_STR, OPTIONAL, AT(member), 0, 0, 0}
@@ -516,6 +517,7 @@ static const struct field error_list[] = {
 };
 TABLE(error);
 #undef struct_t
+/* clang-format on */
 
 #define thinking_delta delta
 #define text_delta delta

@@ -37,8 +37,8 @@ static bool read_blob(struct reader *r, const struct json *j, wend_str *out)
         *out = json_str(head);
         return true;
     }
-    r->status = r->blob(r->blob_ctx, json_str(json_get(j, "blob")), r->arena,
-                        out);
+    r->status =
+        r->blob(r->blob_ctx, json_str(json_get(j, "blob")), r->arena, out);
     if (r->status == WEND_OK)
         return true;
     fail(r->err, r->status, "event: blob %.64s cannot be read",
@@ -147,14 +147,10 @@ static bool read_value(struct reader *r, const struct field *f,
                        const struct json *j, void *at)
 {
     switch (f->kind) {
-    case F_STR:
-        return read_str(r, f, j, at);
-    case F_JSON:
-        return read_raw(r, j, at);
-    case F_I64:
-        return json_i64(j, at) || bad(r, j, f->name, "an integer");
-    case F_F64:
-        return json_f64(j, at) || bad(r, j, f->name, "a number");
+    case F_STR: return read_str(r, f, j, at);
+    case F_JSON: return read_raw(r, j, at);
+    case F_I64: return json_i64(j, at) || bad(r, j, f->name, "an integer");
+    case F_F64: return json_f64(j, at) || bad(r, j, f->name, "a number");
     case F_BOOL:
         *(bool *)at = j->kind == JSON_TRUE;
         return j->kind == JSON_TRUE || j->kind == JSON_FALSE ||
@@ -162,12 +158,9 @@ static bool read_value(struct reader *r, const struct field *f,
     case F_NANO:
         return (j->kind == JSON_NUMBER && nano_of(j->text, at)) ||
                bad(r, j, f->name, "a decimal number");
-    case F_ENUM:
-        return read_enum(r, f, j, at);
-    case F_OBJECT:
-        return read_fields(r, f->sub, j, at);
-    case F_REF:
-        return j->kind == JSON_NULL || read_items(r, f, j, at, 1);
+    case F_ENUM: return read_enum(r, f, j, at);
+    case F_OBJECT: return read_fields(r, f->sub, j, at);
+    case F_REF: return j->kind == JSON_NULL || read_items(r, f, j, at, 1);
     case F_LIST:
         if (j->kind != JSON_ARRAY)
             return bad(r, j, f->name, "a list");
@@ -205,8 +198,7 @@ static bool read_fields(struct reader *r, const struct fields *fs,
         if (tried == fs->count)
             continue;
         next = i + 1;
-        if (!read_value(r, &fs->list[i], m, (char *)base +
-                                                fs->list[i].offset))
+        if (!read_value(r, &fs->list[i], m, (char *)base + fs->list[i].offset))
             return false;
     }
     return true;
@@ -268,12 +260,11 @@ wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
             out->type = (wend_event_type)t;
     if (out->type == WEND_EVENT_NONE)
         return WEND_OK;
-    return read_fields(&r, event_fields(out->type), data, &out->u)
-               ? WEND_OK
-               : r.status;
+    return read_fields(&r, event_fields(out->type), data, &out->u) ? WEND_OK
+                                                                   : r.status;
 }
 
-/* ---- Words ------------------------------------------------------------------ */
+/* ---- Words ------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -63,20 +63,15 @@ static bool is_absent(const struct field *f, const char *at)
 {
     switch (f->kind) {
     case F_STR:
-    case F_JSON:
-        return !((const wend_str *)(const void *)at)->ptr;
-    case F_BOOL:
-        return !*(const bool *)at;
-    case F_NANO:
-        return *(const int64_t *)(const void *)at < 0;
-    case F_REF:
-        return !*(const void *const *)(const void *)at;
+    case F_JSON: return !((const wend_str *)(const void *)at)->ptr;
+    case F_BOOL: return !*(const bool *)at;
+    case F_NANO: return *(const int64_t *)(const void *)at < 0;
+    case F_REF: return !*(const void *const *)(const void *)at;
     case F_I64:
     case F_F64:
     case F_ENUM:
     case F_OBJECT:
-    case F_LIST:
-        break;
+    case F_LIST: break;
     }
     return false;
 }
@@ -89,8 +84,8 @@ static void put_enum(struct buf *b, const struct words *w, int value)
 }
 
 /* Recursion is as deep as the tables: a struct in a struct. */
-static void put_fields(struct buf *b, const struct fields *fs,
-                       const void *base, struct event_blobs *blobs);
+static void put_fields(struct buf *b, const struct fields *fs, const void *base,
+                       struct event_blobs *blobs);
 
 static void put_list(struct buf *b, const struct field *f, const void *at,
                      struct event_blobs *blobs)
@@ -125,35 +120,19 @@ static void put_value(struct buf *b, const struct field *f, const void *at,
         else
             buf_cstr(b, f->none);
         break;
-    case F_I64:
-        buf_i64(b, *(const int64_t *)at);
-        break;
-    case F_F64:
-        json_put_f64(b, *(const double *)at);
-        break;
-    case F_BOOL:
-        buf_cstr(b, *(const bool *)at ? "true" : "false");
-        break;
-    case F_NANO:
-        json_put_nano(b, *(const int64_t *)at);
-        break;
-    case F_ENUM:
-        put_enum(b, f->words, *(const int *)at);
-        break;
-    case F_OBJECT:
-        put_fields(b, f->sub, at, blobs);
-        break;
-    case F_REF:
-        put_fields(b, f->sub, *(const void *const *)at, blobs);
-        break;
-    case F_LIST:
-        put_list(b, f, at, blobs);
-        break;
+    case F_I64: buf_i64(b, *(const int64_t *)at); break;
+    case F_F64: json_put_f64(b, *(const double *)at); break;
+    case F_BOOL: buf_cstr(b, *(const bool *)at ? "true" : "false"); break;
+    case F_NANO: json_put_nano(b, *(const int64_t *)at); break;
+    case F_ENUM: put_enum(b, f->words, *(const int *)at); break;
+    case F_OBJECT: put_fields(b, f->sub, at, blobs); break;
+    case F_REF: put_fields(b, f->sub, *(const void *const *)at, blobs); break;
+    case F_LIST: put_list(b, f, at, blobs); break;
     }
 }
 
-static void put_fields(struct buf *b, const struct fields *fs,
-                       const void *base, struct event_blobs *blobs)
+static void put_fields(struct buf *b, const struct fields *fs, const void *base,
+                       struct event_blobs *blobs)
 {
     bool first = true;
 
@@ -177,8 +156,7 @@ static void put_fields(struct buf *b, const struct fields *fs,
     buf_char(b, '}');
 }
 
-void event_write(struct buf *b, const wend_event *ev,
-                 struct event_blobs *blobs)
+void event_write(struct buf *b, const wend_event *ev, struct event_blobs *blobs)
 {
     const struct fields *fs = event_fields(ev->type);
 
@@ -211,7 +189,7 @@ void event_write(struct buf *b, const wend_event *ev,
     buf_char(b, '}');
 }
 
-/* ---- Copies ---------------------------------------------------------------- */
+/* ---- Copies ------------------------------------------------------------ */
 
 /* One block: a first pass without memory counts, a second one copies. */
 struct copier {
@@ -270,12 +248,8 @@ static void copy_fields(struct copier *c, const struct fields *fs, void *base)
 
         switch (f->kind) {
         case F_STR:
-        case F_JSON:
-            copy_str(c, (wend_str *)(void *)at);
-            break;
-        case F_OBJECT:
-            copy_fields(c, f->sub, at);
-            break;
+        case F_JSON: copy_str(c, (wend_str *)(void *)at); break;
+        case F_OBJECT: copy_fields(c, f->sub, at); break;
         case F_REF:
             if (*(void **)(void *)at)
                 copy_items(c, f->sub, at, 1);
@@ -287,8 +261,7 @@ static void copy_fields(struct copier *c, const struct fields *fs, void *base)
         case F_F64:
         case F_BOOL:
         case F_NANO:
-        case F_ENUM:
-            break;
+        case F_ENUM: break;
         }
     }
 }

@@ -42,8 +42,7 @@ static const struct rule *find_rule(const struct config *c,
 
         if (!str_glob(r->tool, tool->name))
             continue;
-        if (!r->subject.ptr ||
-            (subject.ptr && str_glob(r->subject, subject)))
+        if (!r->subject.ptr || (subject.ptr && str_glob(r->subject, subject)))
             return r;
     }
     return NULL;
@@ -92,8 +91,7 @@ static wend_str layers(const struct tool *tool, wend_decision d,
 }
 
 void policy_check(const struct config *c, const struct tool *tool,
-                  const struct json *args, struct arena *a,
-                  struct verdict *out)
+                  const struct json *args, struct arena *a, struct verdict *out)
 {
     const struct rule *rule = find_rule(c, tool, subject_of(tool, args));
     wend_ev_policy *p = &out->policy;

@@ -24,10 +24,10 @@ struct reply {
     struct reply_call *calls;
     size_t calls_count, calls_cap;
     wend_ev_usage usage;
-    wend_str finish; /* in the arena */
-    int64_t pieces;  /* that a consumer may have seen */
+    wend_str finish;            /* in the arena */
+    int64_t pieces;             /* that a consumer may have seen */
     int64_t began_us, first_us; /* first_us: of the first piece, 0 = none */
-    bool failed;     /* out of memory somewhere */
+    bool failed;                /* out of memory somewhere */
 };
 
 void reply_init(struct reply *r, const struct mem *m, int64_t began_us);

@@ -16,9 +16,9 @@
 enum sched_state { SCHED_WAITING, SCHED_RUNNING, SCHED_DONE };
 
 struct sched_item {
-    int64_t rank;      /* longest remaining path */
+    int64_t rank; /* longest remaining path */
     int32_t priority;
-    uint32_t waits;    /* how many it still waits for */
+    uint32_t waits;             /* how many it still waits for */
     uint32_t edge, edges_count; /* who waits for it: s->edges[edge ..] */
     enum sched_state state;
     bool holds;

@@ -23,8 +23,8 @@ struct check {
 static bool check(struct check *c, const struct json *schema,
                   const struct json *v);
 
-__attribute__((format(printf, 2, 3))) static bool
-wrong(struct check *c, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static bool wrong(struct check *c,
+                                                        const char *fmt, ...)
 {
     char text[300];
     va_list ap;
@@ -249,7 +249,7 @@ static bool check_combined(struct check *c, const struct json *schema,
         return wrong(c, "fits none of the schemas of anyOf");
     if ((one = json_get(schema, "oneOf")) && matches(c, one, v) != 1)
         return wrong(c, "does not fit exactly one schema of oneOf");
-    if (!not)
+    if (!not )
         return true;
     c->why = NULL;
     fits = check(c, not, v);
@@ -261,19 +261,15 @@ static bool check_kind(struct check *c, const struct json *schema,
                        const struct json *v)
 {
     switch (v->kind) {
-    case JSON_OBJECT:
-        return check_object(c, schema, v);
-    case JSON_ARRAY:
-        return check_array(c, schema, v);
+    case JSON_OBJECT: return check_object(c, schema, v);
+    case JSON_ARRAY: return check_array(c, schema, v);
     case JSON_STRING:
         return check_count(c, schema, "minLength", "maxLength",
                            code_points(v->text), "characters");
-    case JSON_NUMBER:
-        return check_number(c, schema, v);
+    case JSON_NUMBER: return check_number(c, schema, v);
     case JSON_NULL:
     case JSON_FALSE:
-    case JSON_TRUE:
-        break;
+    case JSON_TRUE: break;
     }
     return true;
 }

@@ -20,7 +20,7 @@ void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
     s->blobs.arena = scratch;
 }
 
-/* ---- Writing a step ------------------------------------------------------------ */
+/* ---- Writing a step ---------------------------------------------------- */
 
 wend_event *draft(struct tt *x, wend_event_type type)
 {
@@ -103,7 +103,7 @@ void warn(struct tt *x, wend_str code, wend_str message)
     emit(x, ev);
 }
 
-/* ---- Ends ---------------------------------------------------------------------- */
+/* ---- Ends -------------------------------------------------------------- */
 
 static void emit_metrics(struct tt *x)
 {
@@ -142,7 +142,7 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
     emit(x, ev);
 }
 
-/* ---- Turns --------------------------------------------------------------------- */
+/* ---- Turns ------------------------------------------------------------- */
 
 /* A paused run stands here until it is continued; so does one whose hook
  * has not answered. */
@@ -188,7 +188,7 @@ void go_on(struct tt *x)
         end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);
 }
 
-/* ---- Inputs -------------------------------------------------------------------- */
+/* ---- Inputs ------------------------------------------------------------ */
 
 static void on_start(struct tt *x)
 {
@@ -263,8 +263,8 @@ static void on_stop(struct tt *x)
     wend_str value;
 
     buf_cstr(&b, "{\"code\":\"hook_stop\",\"message\":");
-    json_put_str(&b, x->in->text.ptr ? x->in->text
-                                     : STR("a hook stopped the run"));
+    json_put_str(&b,
+                 x->in->text.ptr ? x->in->text : STR("a hook stopped the run"));
     buf_char(&b, '}');
     value = arena_str(x->s->scratch, buf_view(&b));
     x->s->scratch->failed |= b.failed;
@@ -310,11 +310,8 @@ static void on_turn_hook(struct tt *x)
         return;
     switch (h->answer) {
     case WEND_HOOK_GO:
-    case WEND_HOOK_STOP: /* comes as IN_STOP */
-        break;
-    case WEND_HOOK_SKIP:
-        answer_instead(x, h->text);
-        return;
+    case WEND_HOOK_STOP: /* comes as IN_STOP */ break;
+    case WEND_HOOK_SKIP: answer_instead(x, h->text); return;
     case WEND_HOOK_CHANGE:
         ev = draft(x, WEND_MESSAGE);
         if (ev) {

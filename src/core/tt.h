@@ -62,8 +62,8 @@ struct input {
     const struct reply *reply;
     int64_t ask; /* which model attempt this is about */
     const wend_ev_run_start *start;
-    wend_str run;             /* with start */
-    size_t repaired;          /* bad bytes replaced in the prompt */
+    wend_str run;    /* with start */
+    size_t repaired; /* bad bytes replaced in the prompt */
     struct model_error error;
     struct call_done done;
     struct hook_done hook;

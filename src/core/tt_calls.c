@@ -55,9 +55,8 @@ static void unknown_tool(struct tt *x, struct admission *a,
     refuse(a, WEND_OUTCOME_FAILED, STR("unknown_tool"), said(x, &b));
 }
 
-static void check_args(struct tt *x, struct admission *a,
-                       const struct call *c, const struct json *args,
-                       const wend_error *why)
+static void check_args(struct tt *x, struct admission *a, const struct call *c,
+                       const struct json *args, const wend_error *why)
 {
     struct buf b = {.mem = x->s->scratch->mem};
 
@@ -125,7 +124,7 @@ static void admit(struct tt *x, const struct call *c, struct admission *a)
     }
 }
 
-/* ---- Brackets ------------------------------------------------------------------ */
+/* ---- Brackets ---------------------------------------------------------- */
 
 /* The same on every attempt and in every resume. */
 static wend_str call_key(struct tt *x, const struct call *c)
@@ -205,8 +204,8 @@ static void emit_call_end(struct tt *x, const struct call *c,
         e->truncated = true;
     }
     if (d->outcome != WEND_OUTCOME_OK) {
-        error = draft_error(x, d->code.ptr ? d->code : STR("failed"),
-                            e->output, STR("tool"));
+        error = draft_error(x, d->code.ptr ? d->code : STR("failed"), e->output,
+                            STR("tool"));
         if (error)
             error->effect_possible = d->effect_possible;
         e->error = error;
@@ -219,8 +218,7 @@ static void end_unstarted(struct tt *x, const struct call *c,
                           const struct admission *a, wend_outcome outcome,
                           wend_str code, wend_str message)
 {
-    struct call_done d = {.outcome = outcome, .code = code,
-                          .output = message};
+    struct call_done d = {.outcome = outcome, .code = code, .output = message};
 
     emit_call_start(x, c, a, STR_NONE);
     emit_call_end(x, c, &d);
@@ -240,7 +238,7 @@ static void start_call(struct tt *x, const struct call *c,
     fx->key = key;
 }
 
-/* ---- Which may start ----------------------------------------------------------- */
+/* ---- Which may start --------------------------------------------------- */
 
 struct batch {
     struct sched sched;
@@ -374,12 +372,11 @@ void run_calls(struct tt *x)
     go_on(x);
 }
 
-/* ---- While the message still streams ------------------------------------------- */
+/* ---- While the message still streams ----------------------------------- */
 
 static bool is_eager(const struct config *c, const struct admission *a)
 {
-    if (c->eager == EAGER_OFF || c->hooks ||
-        a->refused != WEND_OUTCOME_NONE ||
+    if (c->eager == EAGER_OFF || c->hooks || a->refused != WEND_OUTCOME_NONE ||
         a->verdict.policy.decision != WEND_DECISION_ALLOW)
         return false;
     return c->eager == EAGER_ALL || a->tool->call_class != WEND_CLASS_UNSAFE;
@@ -424,11 +421,11 @@ void start_eager(struct tt *x)
 
     if (t->phase != PH_MODEL || x->in->ask != t->ask || !r || t->paused)
         return;
-    while (t->calls_count < r->calls_count &&
-           r->calls[t->calls_count].sealed) {
+    while (t->calls_count < r->calls_count && r->calls[t->calls_count].sealed) {
         const struct reply_call *rc = &r->calls[t->calls_count];
-        struct call c = {NULL, t->calls_count, buf_view(&rc->id),
-                         buf_view(&rc->name), rc->json, rc->invalid};
+        struct call c = {
+            NULL,     t->calls_count, buf_view(&rc->id), buf_view(&rc->name),
+            rc->json, rc->invalid};
         struct admission a;
 
         admit(x, &c, &a);
@@ -442,7 +439,7 @@ void start_eager(struct tt *x)
     }
 }
 
-/* ---- Answers ------------------------------------------------------------------- */
+/* ---- Answers ----------------------------------------------------------- */
 
 void on_call_done(struct tt *x)
 {
@@ -516,7 +513,7 @@ void on_approval(struct tt *x)
     run_calls(x);
 }
 
-/* ---- Stopping ------------------------------------------------------------------ */
+/* ---- Stopping ---------------------------------------------------------- */
 
 void stop_calls(struct tt *x)
 {

@@ -120,7 +120,7 @@ void answer_instead(struct tt *x, wend_str text)
     run_calls(x);
 }
 
-/* ---- The answer ---------------------------------------------------------------- */
+/* ---- The answer -------------------------------------------------------- */
 
 /* How many of the reply's calls belong to the message as it is closed. */
 static size_t sealed_count(const struct reply *r)
@@ -145,8 +145,8 @@ static wend_ev_call *list_calls(struct tt *x, size_t count)
         calls[i].name = buf_view(&r->calls[i].name);
         calls[i].args_json = r->calls[i].json;
         if (started) /* a reply cannot change what has begun */
-            calls[i] = (wend_ev_call){started->id, started->name,
-                                      started->args};
+            calls[i] =
+                (wend_ev_call){started->id, started->name, started->args};
     }
     return calls;
 }
@@ -190,8 +190,7 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
 
 /* Ends the model's bracket with what has begun: a call that has started is
  * part of the message for good, one that has not never was. */
-void close_model(struct tt *x, wend_outcome outcome,
-                 const wend_ev_error *error)
+void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
 {
     wend_event *ev = draft_model_end(x, outcome, x->s->turn.calls_count);
 
@@ -218,7 +217,7 @@ void on_model_done(struct tt *x)
     run_calls(x);
 }
 
-/* ---- Failure ------------------------------------------------------------------- */
+/* ---- Failure ----------------------------------------------------------- */
 
 static bool may_retry(const struct turn *t, const struct input *in)
 {
@@ -281,8 +280,8 @@ void on_model_fail(struct tt *x)
         retry(x);
         return;
     }
-    error = draft_error(x, x->in->error.code, x->in->error.message,
-                        STR("model"));
+    error =
+        draft_error(x, x->in->error.code, x->in->error.message, STR("model"));
     close_model(x, WEND_OUTCOME_FAILED, error);
     if (x->s->turn.calls_count) { /* what began is finished, then we go on */
         run_calls(x);

@@ -71,7 +71,7 @@ int64_t turn_tokens(const struct turn *t)
     return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
 }
 
-/* ---- Messages ---------------------------------------------------------------- */
+/* ---- Messages ---------------------------------------------------------- */
 
 /* Chained, so that the prefix of a longer history costs only what is new. */
 static void seal_msg(struct msg *m, const unsigned char *before,
@@ -130,7 +130,7 @@ static void say(struct turn *t, const struct keep *k, enum role role,
         turn_history_add(t, m);
 }
 
-/* ---- One function for each event that changes something ----------------------- */
+/* ---- One function for each event that changes something ---------------- */
 
 static void on_run_start(struct turn *t, const wend_event *ev,
                          const struct keep *k)
@@ -242,8 +242,8 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     struct msg *m;
 
     for (size_t i = t->calls_count; i < e->calls_count; i++)
-        add_call(t, k, e->calls[i].id, e->calls[i].name,
-                 e->calls[i].args_json, args_are_raw(e->calls[i].args_json));
+        add_call(t, k, e->calls[i].id, e->calls[i].name, e->calls[i].args_json,
+                 args_are_raw(e->calls[i].args_json));
     t->phase = PH_CALLS;
     t->metrics.tokens_in += e->usage.input;
     t->metrics.tokens_out += e->usage.output;
@@ -342,8 +342,8 @@ static void on_turn_end(struct turn *t, const struct keep *k)
 static void on_message(struct turn *t, const wend_event *ev,
                        const struct keep *k)
 {
-    enum role role = str_is(ev->u.message.role, "system") ? ROLE_SYSTEM
-                                                          : ROLE_USER;
+    enum role role =
+        str_is(ev->u.message.role, "system") ? ROLE_SYSTEM : ROLE_USER;
     struct msg *m = new_msg(k, role, ev->u.message.text);
 
     if (!m)
@@ -371,8 +371,8 @@ static void on_control(struct turn *t, const wend_event *ev,
         t->stop.code = arena_str(k->arena, json_str(json_get(value, "code")));
         t->stop.message =
             arena_str(k->arena, json_str(json_get(value, "message")));
-        t->stop.outcome = t->stop.code.ptr ? WEND_OUTCOME_FAILED
-                                           : WEND_OUTCOME_CANCELED;
+        t->stop.outcome =
+            t->stop.code.ptr ? WEND_OUTCOME_FAILED : WEND_OUTCOME_CANCELED;
     } else if (json_get(value, "reached")) {
         t->stop.outcome = WEND_OUTCOME_LIMIT;
         t->stop.limit =
@@ -392,9 +392,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_MODEL_PART: t->part = true; break;
     case WEND_MODEL_RETRY: on_model_retry(t); break;
     case WEND_MODEL_END: on_model_end(t, ev, k); break;
-    case WEND_APPROVAL_ASK:
-        mark(t, ev->u.approval_ask.call, &t->asked);
-        break;
+    case WEND_APPROVAL_ASK: mark(t, ev->u.approval_ask.call, &t->asked); break;
     case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev); break;
     case WEND_CALL_START: on_call_start(t, ev, k); break;
     case WEND_CALL_END: on_call_end(t, ev, k); break;

@@ -43,9 +43,9 @@ struct msg {
     int64_t index; /* from 0 */
     enum role role;
     wend_str text, thinking, opaque;
-    const struct call *calls; /* of an assistant, last one first */
-    wend_str call, name;      /* of a tool's result */
-    int64_t tokens;           /* estimate for it and all before it */
+    const struct call *calls;           /* of an assistant, last one first */
+    wend_str call, name;                /* of a tool's result */
+    int64_t tokens;                     /* estimate for it and all before it */
     unsigned char prefix[SHA256_BYTES]; /* hash of it and all before it */
 };
 
@@ -76,10 +76,10 @@ struct turn {
     const struct msg *history;
     const struct msg *pending; /* said meanwhile; joins at context_start */
 
-    int64_t ask;     /* number of model attempts so far */
-    int64_t attempt; /* of this model call, from 1 */
+    int64_t ask;      /* number of model attempts so far */
+    int64_t attempt;  /* of this model call, from 1 */
     int64_t model_us; /* when this model call began */
-    bool part;       /* model_part has been written for this message */
+    bool part;        /* model_part has been written for this message */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;

@@ -12,8 +12,7 @@
 
 static const char *const phase_names[] = {"new",   "between", "turn",
                                           "model", "calls",   "end"};
-static const char *const role_names[] = {"user", "assistant", "tool",
-                                         "system"};
+static const char *const role_names[] = {"user", "assistant", "tool", "system"};
 
 /* Plain members, written and read by one table. */
 enum kind { K_I64, K_U32, K_STR, K_BOOL };
@@ -72,7 +71,7 @@ static const struct {
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* ---- Writing ----------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------- */
 
 static void put_str(struct buf *b, const char *name, wend_str s)
 {
@@ -96,9 +95,7 @@ static void put_members(struct buf *b, const struct turn *t)
         case K_U32:
             buf_fmt(b, ",\"%s\":%u", members[i].name, *(const uint32_t *)at);
             break;
-        case K_STR:
-            put_str(b, members[i].name, *(const wend_str *)at);
-            break;
+        case K_STR: put_str(b, members[i].name, *(const wend_str *)at); break;
         case K_BOOL:
             buf_fmt(b, ",\"%s\":%s", members[i].name,
                     *(const bool *)at ? "true" : "false");
@@ -210,10 +207,9 @@ void turn_write(struct buf *b, const struct turn *t)
     buf_char(b, '}');
 }
 
-/* ---- Reading ----------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------- */
 
-static wend_str get_str(const struct json *j, const char *name,
-                        struct arena *a)
+static wend_str get_str(const struct json *j, const char *name, struct arena *a)
 {
     return arena_str(a, json_str(json_get(j, name)));
 }
@@ -237,12 +233,8 @@ static bool read_members(const struct json *j, struct arena *a, struct turn *t)
                 return false;
             *(uint32_t *)at = (uint32_t)n;
             break;
-        case K_STR:
-            *(wend_str *)at = arena_str(a, json_str(m));
-            break;
-        case K_BOOL:
-            *(bool *)at = m->kind == JSON_TRUE;
-            break;
+        case K_STR: *(wend_str *)at = arena_str(a, json_str(m)); break;
+        case K_BOOL: *(bool *)at = m->kind == JSON_TRUE; break;
         }
     }
     return true;
@@ -263,8 +255,8 @@ static const struct call *read_calls(const struct json *list, struct arena *a)
         c->id = get_str(j, "id", a);
         c->name = get_str(j, "name", a);
         c->args = get_str(j, "args", a);
-        c->invalid = json_get(j, "invalid") &&
-                     json_get(j, "invalid")->kind == JSON_TRUE;
+        c->invalid =
+            json_get(j, "invalid") && json_get(j, "invalid")->kind == JSON_TRUE;
         last = c;
     }
     return last;
@@ -296,8 +288,7 @@ static bool read_results(const struct json *list, struct arena *a,
 
         if (!r || !json_i64(json_get(j, "index"), &index) ||
             !json_i64(json_get(j, "outcome"), &outcome) || index < 0 ||
-            index >= CALLS_MAX || outcome < 0 ||
-            outcome > WEND_OUTCOME_SKIPPED)
+            index >= CALLS_MAX || outcome < 0 || outcome > WEND_OUTCOME_SKIPPED)
             return false;
         r->index = (uint32_t)index;
         r->outcome = (wend_outcome)outcome;

@@ -387,27 +387,21 @@ static wend_status on_document(struct reader *r, const yaml_event_t *e)
 static wend_status on_event(struct reader *r, const yaml_event_t *e)
 {
     switch (e->type) {
-    case YAML_DOCUMENT_START_EVENT:
-        return on_document(r, e);
+    case YAML_DOCUMENT_START_EVENT: return on_document(r, e);
     case YAML_ALIAS_EVENT:
         return refuse(r, e->start_mark, "aliases (*) are not supported");
-    case YAML_SCALAR_EVENT:
-        return on_scalar(r, e);
-    case YAML_SEQUENCE_START_EVENT:
-        return on_open(r, e, JSON_ARRAY);
-    case YAML_MAPPING_START_EVENT:
-        return on_open(r, e, JSON_OBJECT);
+    case YAML_SCALAR_EVENT: return on_scalar(r, e);
+    case YAML_SEQUENCE_START_EVENT: return on_open(r, e, JSON_ARRAY);
+    case YAML_MAPPING_START_EVENT: return on_open(r, e, JSON_OBJECT);
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
-        return on_close(r);
+    case YAML_MAPPING_END_EVENT: return on_close(r);
     case YAML_STREAM_END_EVENT:
         if (!r->root)
             return refuse(r, e->start_mark, "the document is empty");
         return WEND_END;
     case YAML_NO_EVENT:
     case YAML_STREAM_START_EVENT:
-    case YAML_DOCUMENT_END_EVENT:
-        return WEND_OK;
+    case YAML_DOCUMENT_END_EVENT: return WEND_OK;
     }
     return WEND_OK;
 }
