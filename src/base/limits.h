@@ -19,6 +19,8 @@ enum {
     TOOL_NAME_MAX = 64,
     SCRIPT_BYTES_MAX = 16 << 20,    /* of a script file */
     SCRIPT_TURNS_MAX = 100000,      /* entries in it */
+    EXPRESSION_BYTES_MAX = 4096,    /* for the calculator */
+    LIST_ENTRIES_MAX = 10000,       /* of a directory, shown */
     PACK_BYTES_MAX = 8 << 10,       /* of delta text in one pack */
     PACK_MS = 50,                   /* deltas wait at most so long */
     QUEUE_EVENTS_MAX = 256,         /* a reader's queue, then it lags */

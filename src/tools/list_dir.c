@@ -1,0 +1,203 @@
+/*
+ * list_dir.c - what is in a directory, sorted, one entry a line.
+ *
+ * Names are bytes that anybody may have chosen: what is not plain text is
+ * escaped, so that no name can look like two entries.
+ */
+#define _GNU_SOURCE /* fdopendir, fstatat, readlinkat */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "host/path.h"
+#include "tools/tools.h"
+
+enum {
+    NOTE_BYTES = 128,          /* kept free for the note */
+    SCAN_ENTRIES_MAX = 100000, /* sorted, to show the first of them */
+};
+
+struct listing {
+    const wend_call *call;
+    struct arena arena; /* names */
+    struct buf names;   /* an array of pointers to them */
+    struct buf line;
+    bool more; /* than SCAN_ENTRIES_MAX */
+};
+
+/* ---- One entry ---------------------------------------------------------- */
+
+static bool is_control(wend_str s)
+{
+    unsigned char c = (unsigned char)s.ptr[0];
+
+    if (c == 0xC2 && s.len > 1) /* C1: U+0080 to U+009F */
+        return (unsigned char)s.ptr[1] < 0xA0;
+    return c < 0x20 || c == 0x7F;
+}
+
+/* \\ for a backslash, \xNN for bytes that are control or no UTF-8. */
+static void put_name(struct buf *out, wend_str s)
+{
+    size_t valid = utf8_valid_len(s), n;
+
+    while (s.len) {
+        n = valid ? utf8_take((wend_str){s.ptr, valid}, 1) : 1;
+        if (n == 1 && s.ptr[0] == '\\')
+            buf_cstr(out, "\\\\");
+        else if (valid && !is_control(s))
+            buf_add(out, s.ptr, n);
+        else
+            for (size_t i = 0; i < n; i++)
+                buf_fmt(out, "\\x%02x", (unsigned char)s.ptr[i]);
+        s.ptr += n;
+        s.len -= n;
+        valid = valid ? valid - n : utf8_valid_len(s);
+    }
+}
+
+static const char *special_name(mode_t mode)
+{
+    if (S_ISFIFO(mode))
+        return "fifo";
+    if (S_ISSOCK(mode))
+        return "socket";
+    return "device";
+}
+
+static void put_entry(struct buf *out, int dir, const char *name)
+{
+    char target[PATH_MAX];
+    struct stat st;
+    ssize_t len;
+
+    put_name(out, str_of(name));
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
+        buf_cstr(out, "\t?"); /* gone meanwhile */
+    } else if (S_ISDIR(st.st_mode)) {
+        buf_char(out, '/');
+    } else if (S_ISLNK(st.st_mode)) {
+        len = readlinkat(dir, name, target, sizeof target);
+        buf_cstr(out, " -> ");
+        put_name(out, (wend_str){target, len > 0 ? (size_t)len : 0});
+    } else if (S_ISREG(st.st_mode)) {
+        buf_fmt(out, "\t%lld", (long long)st.st_size);
+    } else {
+        buf_fmt(out, "\t%s", special_name(st.st_mode));
+    }
+    buf_char(out, '\n');
+}
+
+/* ---- All of them -------------------------------------------------------- */
+
+static wend_status collect(struct listing *l, DIR *d, size_t *count,
+                           wend_error *err)
+{
+    const struct dirent *e;
+    const char *name;
+
+    for (*count = 0;; ++*count) {
+        if (l->call && wend_call_canceled(l->call))
+            return fail(err, WEND_E_BUSY, "canceled");
+        errno = 0;
+        do
+            e = readdir(d); /* each stream belongs to one thread */
+        while (e && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")));
+        if (!e)
+            break;
+        if (*count == SCAN_ENTRIES_MAX) {
+            l->more = true;
+            return WEND_OK;
+        }
+        name = arena_str(&l->arena, str_of(e->d_name)).ptr;
+        buf_add(&l->names, (const char *)&name, sizeof name);
+        if (!name || l->names.failed)
+            return fail_nomem(err);
+    }
+    return errno ? fail(err, WEND_E_IO, "cannot list: error %d", errno)
+                 : WEND_OK;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static wend_status list_open(struct listing *l, DIR *d, struct buf *out,
+                             wend_error *err)
+{
+    const size_t bytes_max = OUTPUT_BYTES_MAX - NOTE_BYTES;
+    size_t count, shown = 0;
+    char **names;
+    wend_status s = collect(l, d, &count, err);
+
+    if (s)
+        return s;
+    if (!count)
+        buf_cstr(out, "[no entries]\n");
+    names = (char **)(void *)l->names.ptr;
+    if (count)
+        qsort(names, count, sizeof *names, by_bytes);
+    for (; shown < count && shown < LIST_ENTRIES_MAX; shown++) {
+        buf_clear(&l->line);
+        put_entry(&l->line, dirfd(d), names[shown]);
+        if (l->line.failed)
+            return fail_nomem(err);
+        if (l->line.len > bytes_max - out->len)
+            break;
+        buf_str(out, buf_view(&l->line));
+    }
+    if (shown < count)
+        buf_fmt(out, "[%zu of %s%zu entries shown]\n", shown,
+                l->more ? "more than " : "", count);
+    return WEND_OK;
+}
+
+wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
+                          struct buf *out, wend_error *err)
+{
+    struct listing l = {.call = call,
+                        .arena = {.mem = out->mem},
+                        .names = {.mem = out->mem},
+                        .line = {.mem = out->mem}};
+    int fd = path_open(root_fd, path, O_RDONLY | O_DIRECTORY, 0, err);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    wend_status s = WEND_E_IO;
+
+    if (d)
+        s = list_open(&l, d, out, err);
+    else if (fd >= 0)
+        s = fail(err, WEND_E_IO, "cannot list: error %d", errno);
+    else if (err)
+        s = err->status;
+    if (d)
+        closedir(d); /* and with it fd */
+    else if (fd >= 0)
+        close(fd);
+    buf_free(&l.line);
+    buf_free(&l.names);
+    arena_free(&l.arena);
+    return s;
+}
+
+wend_status tool_list_dir(void *env, wend_call *call)
+{
+    const struct tool_env *e = env;
+    struct tool_job j;
+    wend_str path = STR(".");
+    wend_status s = tool_begin(&j, call);
+
+    if (!s)
+        s = tool_str(&j, "path", &path);
+    if (!s)
+        s = list_dir_text(e->root_fd, path, call, &j.out, &j.err);
+    return tool_end(&j, call, s);
+}

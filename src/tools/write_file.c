@@ -1,0 +1,27 @@
+/*
+ * write_file.c - a text file, made or replaced as a whole.
+ *
+ * Idempotent: the same call twice leaves the same file.
+ */
+#include "base/utf8.h"
+#include "host/path.h"
+#include "tools/tools.h"
+
+wend_status tool_write_file(void *env, wend_call *call)
+{
+    const struct tool_env *e = env;
+    struct tool_job j;
+    wend_str path = STR_NONE, content = STR_NONE;
+    wend_status s = tool_begin(&j, call);
+
+    if (!s)
+        s = tool_str(&j, "path", &path);
+    if (!s)
+        s = tool_str(&j, "content", &content);
+    if (!s)
+        s = path_write(e->root_fd, path, content, &j.err);
+    if (!s)
+        buf_fmt(&j.out, "wrote %zu bytes to %s", content.len,
+                arena_str(&j.arena, path).ptr);
+    return tool_end(&j, call, s);
+}
