@@ -1,0 +1,117 @@
+/*
+ * owner.c - who is alive: kernel locks on a file beside the store.
+ *
+ * The locks belong to the open file description, not to the process: two
+ * handles in one process are two owners, and closing one leaves the other
+ * its lock.
+ */
+#include "store/owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+enum { BYTE_MAKE = 0, ID_TRIES = 8 };
+
+static const int64_t id_max = INT64_C(1) << 62; /* file offsets have 63 bits */
+
+/* len 0 reaches to the end of all offsets. */
+static struct flock bytes_at(short type, int64_t start, int64_t len)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = len};
+}
+
+static bool id_make(int64_t *id)
+{
+    uint64_t chance;
+
+    if (getrandom(&chance, sizeof chance, 0) != sizeof chance)
+        return false;
+    *id = (int64_t)(chance % (uint64_t)(id_max - 1)) + 1;
+    return true;
+}
+
+static bool id_lock(struct owner *o)
+{
+    for (int i = 0; i < ID_TRIES; i++) {
+        struct flock lock;
+
+        if (!id_make(&o->id))
+            return false;
+        lock = bytes_at(F_WRLCK, o->id, 1);
+        if (!fcntl(o->fd, F_OFD_SETLK, &lock))
+            return true;
+        if (errno != EAGAIN && errno != EACCES)
+            return false;
+    }
+    return false;
+}
+
+wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err)
+{
+    struct stat st;
+
+    o->fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (o->fd < 0 || fstat(o->fd, &st))
+        return fail(err, WEND_E_STORE, "cannot open %s: %s", lock_path,
+                    strerror(errno));
+    if (st.st_uid != geteuid() || !S_ISREG(st.st_mode))
+        return fail(err, WEND_E_STORE,
+                    "%s is not a file of yours; remove it or choose another "
+                    "store",
+                    lock_path);
+    if ((st.st_mode & 077) && fchmod(o->fd, 0600))
+        return fail(err, WEND_E_STORE, "cannot make %s private: %s", lock_path,
+                    strerror(errno));
+    if (!id_lock(o))
+        return fail(err, WEND_E_STORE, "cannot lock %s: %s", lock_path,
+                    strerror(errno));
+    return WEND_OK;
+}
+
+void owner_close(struct owner *o)
+{
+    if (o->fd >= 0)
+        close(o->fd);
+    o->fd = -1;
+}
+
+bool owner_alive(const struct owner *o, int64_t id)
+{
+    struct flock lock = bytes_at(F_WRLCK, id, 1);
+
+    if (id == o->id) /* a lock does not stand in its own way */
+        return true;
+    return fcntl(o->fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
+}
+
+bool owner_alone(const struct owner *o)
+{
+    struct flock lock = bytes_at(F_WRLCK, BYTE_MAKE + 1, 0);
+
+    return !fcntl(o->fd, F_OFD_GETLK, &lock) && lock.l_type == F_UNLCK;
+}
+
+bool owner_lock(const struct owner *o)
+{
+    struct flock lock = bytes_at(F_WRLCK, BYTE_MAKE, 1);
+    int rc;
+
+    do
+        rc = fcntl(o->fd, F_OFD_SETLKW, &lock);
+    while (rc && errno == EINTR);
+    return !rc;
+}
+
+void owner_unlock(const struct owner *o)
+{
+    struct flock lock = bytes_at(F_UNLCK, BYTE_MAKE, 1);
+
+    fcntl(o->fd, F_OFD_SETLK, &lock);
+}

@@ -1,0 +1,26 @@
+/*
+ * owner.h - who is alive: kernel locks on a file beside the store.
+ *
+ * Every opened store handle is an owner with a random id and holds a lock
+ * on the byte at that offset for as long as it lives; the kernel lets go of
+ * it however the process ends. Byte 0 serialises making and upgrading.
+ */
+#ifndef STORE_OWNER_H
+#define STORE_OWNER_H
+
+#include "base/str.h"
+
+struct owner {
+    int fd; /* -1: not open */
+    int64_t id;
+};
+
+wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err);
+void owner_close(struct owner *o);
+/* In doubt yes: a run taken from the living would be written twice. */
+bool owner_alive(const struct owner *o, int64_t id);
+bool owner_alone(const struct owner *o); /* no other handle is open */
+bool owner_lock(const struct owner *o);  /* waits for byte 0 */
+void owner_unlock(const struct owner *o);
+
+#endif
