@@ -3,7 +3,6 @@
  *
  * append calls done before it returns. One lock guards everything.
  */
-#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,9 +81,7 @@ static wend_status add(struct memory *m, const struct store_batch *b)
     const struct mem *mem = &m->base.mem;
     struct memory_run *r = run_get(m, b->run), *fresh = NULL;
 
-    if (!r && !b->birth)
-        return WEND_E_NOTFOUND;
-    if (r && (b->birth || !store_batch_fits(b, r->epoch, r->seq)))
+    if (r ? b->birth || !store_batch_fits(b, r->epoch, r->seq) : !b->birth)
         return WEND_E_STALE;
     if (!r) {
         fresh = r = memory_run_new(mem, b);

@@ -1,12 +1,112 @@
 /*
- * sqlite.c - the store in an SQLite file.
+ * sqlite.c - the store in an SQLite file: joins file, writer and readers.
  */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "base/fail.h"
-#include "store/store.h"
+#include "store/sqlite.h"
+
+enum { CWD_BYTES_MAX = 4096 };
+
+/* So that a change of directory moves nothing, and no name is special. */
+static wend_status path_absolute(const char *path, struct buf *out,
+                                 wend_error *err)
+{
+    char cwd[CWD_BYTES_MAX];
+
+    if (path[0] != '/') {
+        if (!getcwd(cwd, sizeof cwd))
+            return fail(err, WEND_E_STORE, "store %s: no current directory: %s",
+                        path, strerror(errno));
+        buf_cstr(out, cwd);
+        buf_char(out, '/');
+    }
+    buf_cstr(out, path);
+    return out->failed ? fail_nomem(err) : WEND_OK;
+}
+
+static void sqlite_free(wend_store *store)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct mem mem = store->mem;
+
+    db_writer_stop(s);
+    if (s->failure.status != WEND_OK && s->read.handle)
+        sqlite3_db_config(s->read.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                          NULL);
+    db_close(&s->read);
+    db_close(&s->write);
+    owner_close(&s->owner);
+    pthread_cond_destroy(&s->wake);
+    pthread_cond_destroy(&s->finished);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->read_lock);
+    mem_free(&mem, s->path);
+    mem_free(&mem, s);
+}
+
+static struct sqlite_store *sqlite_new(void)
+{
+    static const struct store_ops ops = {
+        .free = sqlite_free,
+        .append = db_append,
+        .claim = db_claim,
+        .read = db_read,
+        .list = db_list,
+        .blob = db_blob,
+        .post = db_post,
+        .take = db_take,
+        .failure = db_failure,
+    };
+    const struct mem mem = {0};
+    struct sqlite_store *s = mem_zalloc(&mem, sizeof *s);
+
+    if (!s)
+        return NULL;
+    if (!store_lock_init(&s->read_lock)) {
+        mem_free(&mem, s);
+        return NULL;
+    }
+    /* With default attributes these cannot fail here. */
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->wake, NULL);
+    pthread_cond_init(&s->finished, NULL);
+    s->base.ops = &ops;
+    s->owner.fd = -1;
+    s->taken_at = -1;
+    return s;
+}
+
+wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
+                           wend_store **out, wend_error *err)
+{
+    struct sqlite_store *s = sqlite_new();
+    struct buf absolute = {0};
+    wend_status status;
+
+    *out = NULL;
+    if (!s)
+        return fail_nomem(err);
+    absolute.mem = &s->base.mem;
+    status = path_absolute(path, &absolute, err);
+    s->path = absolute.ptr; /* handed over, whole or not */
+    if (status == WEND_OK)
+        status = db_open(s->path, schema, &s->write, &s->owner, err);
+    if (status == WEND_OK && !db_writer_start(s))
+        status = fail(err, WEND_E_STORE, "store %s: no thread to be had", path);
+    if (status == WEND_OK) {
+        *out = &s->base;
+        s = NULL; /* now the caller's */
+    }
+    if (s)
+        sqlite_free(&s->base);
+    return status;
+}
 
 wend_status store_sqlite_open(const char *path, wend_store **out,
                               wend_error *err)
 {
-    *out = NULL;
-    return fail(err, WEND_E_STORE, "store %s: SQLite is not built in", path);
+    return sqlite_open_as(path, &db_schema_now, out, err);
 }

@@ -1,7 +1,6 @@
 /*
  * store.c - opens a store by its url and lists what is in it.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "store/store.h"
 
 #include <errno.h>
@@ -31,7 +30,8 @@ bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq)
     if (b->epoch != epoch)
         return false;
     for (size_t i = 0; i < b->packs_count; i++)
-        if (b->packs[i].seq != seq)
+        if (b->packs[i].seq != seq ||
+            (i && b->packs[i].n != b->packs[i - 1].n + b->packs[i - 1].count))
             return false;
     for (size_t i = 0; i < b->events_count; i++)
         if (b->events[i].seq != ++seq)

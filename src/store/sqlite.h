@@ -1,0 +1,178 @@
+/*
+ * sqlite.h - the parts of the SQLite engine.
+ *
+ * sqlite.c joins them; sqlite_db.c is a connection and its statements,
+ * sqlite_open.c makes, checks and upgrades a file, sqlite_write.c is the
+ * writer thread, sqlite_read.c answers on the caller's thread.
+ */
+#ifndef STORE_SQLITE_H
+#define STORE_SQLITE_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "store/owner.h"
+#include "store/store.h"
+
+enum { TAKE_MAX = 64 }; /* requests given at once */
+
+/* ---- A connection (sqlite_db.c) ------------------------------------------ */
+
+enum query {
+    Q_BEGIN,
+    Q_BEGIN_WRITE,
+    Q_COMMIT,
+    Q_ROLLBACK,
+    Q_BATCH,
+    Q_BATCH_KEEP,
+    Q_BATCH_UNDO,
+    Q_RUN,
+    Q_RUN_ADD,
+    Q_RUN_SET,
+    Q_RUN_CLAIM,
+    Q_EVENT_ADD,
+    Q_PACK_ADD,
+    Q_BLOB_ADD,
+    Q_REQUEST_ADD,
+    Q_REQUEST_DROP,
+    Q_REQUESTS_DROP,
+    Q_EVENTS,
+    Q_PACKS,
+    Q_PACKS_AFTER,
+    Q_BLOB,
+    Q_REQUESTS,
+    Q_CHANGED,
+    Q_LIST,
+    Q_LIST_PREFIX,
+    QUERIES
+};
+
+/* Columns of Q_RUN. */
+enum { RUN_ID, RUN_EPOCH, RUN_SEQ, RUN_HEAD, RUN_OWNER, RUN_ENDED };
+
+struct db {
+    sqlite3 *handle;
+    const char *path; /* the store's */
+    sqlite3_stmt *statements[QUERIES];
+};
+
+/* A statement being given its parameters; the first error sticks. */
+struct ask {
+    struct db *db;
+    sqlite3_stmt *statement;
+    int at, rc;
+};
+
+/* Does not make the file. On failure close it nevertheless. */
+wend_status db_connect(struct db *db, const char *path, wend_error *err);
+void db_close(struct db *db);
+/* Says what went wrong last: WEND_E_STORE, _CORRUPT or _NOMEM. */
+wend_status db_fail(const struct db *db, wend_error *err);
+/* The first value of the first row. */
+wend_status db_number(struct db *db, const char *sql, int64_t *out,
+                      wend_error *err);
+/* Whether that value is `text`. */
+wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
+                    wend_error *err);
+wend_status db_exec(struct db *db, const char *sql, wend_error *err);
+
+struct ask ask(struct db *db, enum query q);
+void ask_i64(struct ask *a, int64_t n);
+void ask_null(struct ask *a);
+void ask_str(struct ask *a, wend_str s); /* absent is NULL; lent until reset */
+void ask_bytes(struct ask *a, const void *p, size_t len);
+int ask_step(struct ask *a); /* SQLITE_ROW, SQLITE_DONE or an error */
+/* Steps to the end and resets: SQLITE_OK or an error. */
+int ask_run(struct ask *a);
+int64_t ask_get_i64(const struct ask *a, int column);
+/* Lent until the next step or reset. */
+wend_str ask_get_str(struct ask *a, int column);
+void ask_reset(struct ask *a);
+
+/* ---- The file (sqlite_open.c) -------------------------------------------- */
+
+struct db_step { /* from one version to the next */
+    int from;
+    const char *sql;
+};
+
+struct db_schema {
+    int version;
+    const char *create;
+    const struct db_step *steps;
+    size_t steps_count;
+};
+
+extern const struct db_schema db_schema_now;
+
+/* Opens or makes the file and becomes one of its owners. On failure both
+ * are to be closed nevertheless. */
+wend_status db_open(const char *path, const struct db_schema *schema,
+                    struct db *db, struct owner *owner, wend_error *err);
+
+/* ---- The engine -----------------------------------------------------------
+ */
+
+/* Work for the writer that is no batch. */
+struct db_op {
+    struct db_op *next;
+    wend_status (*fn)(struct db *db, struct db_op *op);
+    const struct owner *owner;
+    wend_str run, what, body;
+    int64_t epoch, seq;    /* out, of a claim */
+    int64_t ids[TAKE_MAX]; /* of requests to be dropped */
+    size_t ids_count;
+    wend_status status;
+    wend_error err;
+    bool finished;
+};
+
+struct sqlite_store {
+    wend_store base;
+    char *path;
+    struct owner owner;
+
+    struct db write; /* the writer's alone once it runs */
+    pthread_t writer;
+    bool writer_runs;
+    pthread_mutex_t lock; /* guards what follows, up to `failure` */
+    pthread_cond_t wake, finished;
+    struct store_batch *batches, **batches_last;
+    struct db_op *ops, **ops_last;
+    bool stopping;
+    struct db_op drop;  /* of requests that were taken; reused ... */
+    bool drop_waits;    /* ... once it is done */
+    wend_error failure; /* status WEND_OK: none */
+
+    pthread_mutex_t read_lock; /* guards what follows */
+    struct db read;            /* opened when first needed */
+    int64_t taken_at;          /* Q_CHANGED when there was nothing to take */
+};
+
+bool db_writer_start(struct sqlite_store *s);
+void db_writer_stop(struct sqlite_store *s); /* after all that is queued */
+void db_append(wend_store *store, struct store_batch *b);
+wend_status db_claim(wend_store *store, wend_str run, int64_t *epoch,
+                     int64_t *seq, wend_error *err);
+wend_status db_post(wend_store *store, wend_str run, const char *what,
+                    wend_str body, wend_error *err);
+/* Whoever gets true fills s->drop.ids and ends with how many they are. */
+bool db_drop_begin(struct sqlite_store *s);
+void db_drop_end(struct sqlite_store *s, size_t count);
+wend_status db_failure(wend_store *store, wend_error *err);
+
+wend_status db_read(wend_store *store, wend_str run, int64_t seq_from,
+                    uint32_t max, store_item_fn fn, void *ctx, wend_error *err);
+wend_status db_list(wend_store *store, const wend_list_options *o,
+                    struct arena *a, wend_run_info **rows, size_t *count,
+                    wend_error *err);
+wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
+                    wend_error *err);
+wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
+                    wend_error *err);
+
+/* As store_sqlite_open, with another idea of what the newest schema is. */
+wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
+                           wend_store **out, wend_error *err);
+
+#endif

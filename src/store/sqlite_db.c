@@ -1,0 +1,282 @@
+/*
+ * sqlite_db.c - a connection to an SQLite store and its statements.
+ *
+ * A connection belongs to one thread at a time; statements are prepared
+ * when first asked for and kept.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "store/sqlite.h"
+
+enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
+
+#define LIST_COLUMNS                                                   \
+    "SELECT run, status, agent, model, prompt, user, session, parent," \
+    " started, ended, turns, tokens_in, tokens_out, cost, seq, owner"  \
+    " FROM runs WHERE (?1 IS NULL OR user = ?1)"                       \
+    " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR agent = ?3)" \
+    " AND (?4 IS NULL OR status = ?4) AND (?5 = 0 OR ended IS NULL)"   \
+    " AND started >= ?6 AND started < ?7"                              \
+    " AND (?8 IS NULL OR (started, run) <"                             \
+    " (SELECT started, run FROM runs WHERE run = ?8))"
+#define LIST_ORDER " ORDER BY started DESC, run DESC"
+
+static const char *const queries[QUERIES] = {
+    [Q_BEGIN] = "BEGIN",
+    [Q_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+    [Q_COMMIT] = "COMMIT",
+    [Q_ROLLBACK] = "ROLLBACK",
+    [Q_BATCH] = "SAVEPOINT batch",
+    [Q_BATCH_KEEP] = "RELEASE batch",
+    [Q_BATCH_UNDO] = "ROLLBACK TO batch",
+    [Q_RUN] = "SELECT id, epoch, seq, head, owner, ended FROM runs"
+              " WHERE run = ?",
+    [Q_RUN_ADD] = "INSERT INTO runs (run, agent, model, prompt, user,"
+                  " session, parent, started, epoch, seq)"
+                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [Q_RUN_SET] = "UPDATE runs SET status = ?2, ended = ?3, turns = ?4,"
+                  " tokens_in = ?5, tokens_out = ?6, cost = ?7, owner = ?8,"
+                  " seq = ?9, head = ?10 WHERE id = ?1",
+    [Q_RUN_CLAIM] = "UPDATE runs SET epoch = epoch + 1,"
+                    " owner = iif(ended IS NULL, ?2, NULL),"
+                    " status = iif(ended IS NULL, 'running', status)"
+                    " WHERE id = ?1",
+    [Q_EVENT_ADD] = "INSERT INTO events (run, seq, type, time, body, hash)"
+                    " VALUES (?, ?, ?, ?, ?, ?)",
+    [Q_PACK_ADD] = "INSERT INTO deltas (run, seq, n, count, body)"
+                   " VALUES (?, ?, ?, ?, ?)",
+    [Q_BLOB_ADD] = "INSERT INTO blobs (hash, body) VALUES (?, ?)"
+                   " ON CONFLICT (hash) DO NOTHING",
+    [Q_REQUEST_ADD] = "INSERT INTO inbox (run, what, body) VALUES (?, ?, ?)",
+    [Q_REQUEST_DROP] = "DELETE FROM inbox WHERE id = ?",
+    [Q_REQUESTS_DROP] = "DELETE FROM inbox WHERE run = ?",
+    [Q_EVENTS] = "SELECT seq, type, time, body, hash FROM events"
+                 " WHERE run = ? AND seq >= ? ORDER BY seq",
+    [Q_PACKS] = "SELECT seq, n, count, body FROM deltas"
+                " WHERE run = ? AND seq >= ? ORDER BY seq, n",
+    [Q_PACKS_AFTER] = "SELECT body FROM deltas WHERE run = ? AND seq = ?"
+                      " ORDER BY n",
+    [Q_BLOB] = "SELECT body FROM blobs WHERE hash = ?",
+    [Q_REQUESTS] = "SELECT inbox.id, runs.run, what, body FROM inbox"
+                   " JOIN runs ON runs.id = inbox.run WHERE owner = ?"
+                   " ORDER BY inbox.id LIMIT ?",
+    [Q_CHANGED] = "PRAGMA data_version",
+    [Q_LIST] = LIST_COLUMNS LIST_ORDER,
+    [Q_LIST_PREFIX] = LIST_COLUMNS " AND run >= ?9 AND run < ?10" LIST_ORDER,
+};
+
+/* What to tell people; the others speak for themselves. */
+static const struct {
+    int code;
+    wend_status status;
+    const char *text;
+} failures[] = {
+    {SQLITE_FULL, WEND_E_STORE, "the disk is full; make room"},
+    {SQLITE_READONLY, WEND_E_STORE,
+     "it is read-only; make the file and its directory writable, or choose "
+     "another store"},
+    {SQLITE_BUSY, WEND_E_STORE,
+     "another program has locked it for more than 5 s"},
+    {SQLITE_CORRUPT, WEND_E_CORRUPT,
+     "the file is damaged; keep a copy and try sqlite3's .recover"},
+    {SQLITE_NOTADB, WEND_E_STORE,
+     "it is not a wend store, nor any SQLite file; choose another path"},
+    {SQLITE_CANTOPEN, WEND_E_STORE,
+     "it cannot be opened; the file and its directory must be yours and "
+     "writable"},
+    {SQLITE_NOMEM, WEND_E_NOMEM, "out of memory"},
+};
+
+wend_status db_fail(const struct db *db, wend_error *err)
+{
+    int code = db->handle ? sqlite3_extended_errcode(db->handle) : SQLITE_NOMEM;
+    int system = db->handle ? sqlite3_system_errno(db->handle) : 0;
+
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (failures[i].code == (code & 0xff))
+            return fail(err, failures[i].status, "store %s: %s", db->path,
+                        failures[i].text);
+    if ((code & 0xff) == SQLITE_IOERR)
+        return fail(err, WEND_E_STORE, "store %s: %s (%s, %d)", db->path,
+                    sqlite3_errmsg(db->handle),
+                    system ? strerror(system) : "input/output", code);
+    return fail(err, WEND_E_STORE, "store %s: %s (%d)", db->path,
+                sqlite3_errmsg(db->handle), code);
+}
+
+/* Evenly and often, so that a steady writer cannot keep others out. */
+static int on_busy(void *ctx, int tries)
+{
+    const struct timespec ms = {.tv_nsec = 1000000};
+
+    (void)ctx;
+    nanosleep(&ms, NULL);
+    return tries < BUSY_MS_MAX;
+}
+
+wend_status db_connect(struct db *db, const char *path, wend_error *err)
+{
+    /* What is in the file is data: it may not make us run anything. */
+    static const int off[] = {
+        SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+        SQLITE_DBCONFIG_ENABLE_TRIGGER,
+        SQLITE_DBCONFIG_ENABLE_VIEW,
+    };
+    int rc;
+
+    db->path = path;
+    rc = sqlite3_open_v2(path, &db->handle,
+                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK)
+        return db_fail(db, err);
+    sqlite3_extended_result_codes(db->handle, 1);
+    sqlite3_busy_handler(db->handle, on_busy, NULL);
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        sqlite3_db_config(db->handle, off[i], 0, NULL);
+    return WEND_OK;
+}
+
+void db_close(struct db *db)
+{
+    for (int i = 0; i < QUERIES; i++)
+        sqlite3_finalize(db->statements[i]);
+    sqlite3_close(db->handle);
+    memset(db, 0, sizeof *db);
+}
+
+/* The first row of a statement that is to be finalized; NULL if none. */
+static sqlite3_stmt *first_row(struct db *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        return statement;
+    sqlite3_finalize(statement);
+    return NULL;
+}
+
+wend_status db_number(struct db *db, const char *sql, int64_t *out,
+                      wend_error *err)
+{
+    sqlite3_stmt *row = first_row(db, sql);
+
+    if (!row)
+        return db_fail(db, err);
+    *out = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    return WEND_OK;
+}
+
+wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
+                    wend_error *err)
+{
+    sqlite3_stmt *row = first_row(db, sql);
+    const char *value;
+
+    if (!row)
+        return db_fail(db, err);
+    value = (const char *)sqlite3_column_text(row, 0);
+    *yes = value && !strcmp(value, text);
+    sqlite3_finalize(row);
+    return WEND_OK;
+}
+
+wend_status db_exec(struct db *db, const char *sql, wend_error *err)
+{
+    return sqlite3_exec(db->handle, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? WEND_OK
+               : db_fail(db, err);
+}
+
+/* ---- Statements -----------------------------------------------------------
+ */
+
+struct ask ask(struct db *db, enum query q)
+{
+    struct ask a = {.db = db, .statement = db->statements[q]};
+
+    if (!a.statement) {
+        a.rc = sqlite3_prepare_v3(db->handle, queries[q], -1,
+                                  SQLITE_PREPARE_PERSISTENT, &db->statements[q],
+                                  NULL);
+        a.statement = db->statements[q];
+    }
+    return a;
+}
+
+static void note(struct ask *a, int rc)
+{
+    if (a->rc == SQLITE_OK)
+        a->rc = rc;
+}
+
+void ask_i64(struct ask *a, int64_t n)
+{
+    note(a, sqlite3_bind_int64(a->statement, ++a->at, n));
+}
+
+void ask_null(struct ask *a)
+{
+    note(a, sqlite3_bind_null(a->statement, ++a->at));
+}
+
+void ask_str(struct ask *a, wend_str s)
+{
+    note(a, sqlite3_bind_text64(a->statement, ++a->at, s.ptr, s.len,
+                                SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void ask_bytes(struct ask *a, const void *p, size_t len)
+{
+    note(a, sqlite3_bind_blob64(a->statement, ++a->at, p, len, SQLITE_STATIC));
+}
+
+int ask_step(struct ask *a)
+{
+    if (a->rc == SQLITE_OK || a->rc == SQLITE_ROW)
+        a->rc = sqlite3_step(a->statement);
+    return a->rc;
+}
+
+void ask_reset(struct ask *a)
+{
+    sqlite3_reset(a->statement);
+    sqlite3_clear_bindings(a->statement);
+    a->at = 0;
+}
+
+int ask_run(struct ask *a)
+{
+    int rc;
+
+    do
+        rc = ask_step(a);
+    while (rc == SQLITE_ROW);
+    ask_reset(a);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int64_t ask_get_i64(const struct ask *a, int column)
+{
+    return sqlite3_column_int64(a->statement, column);
+}
+
+wend_str ask_get_str(struct ask *a, int column)
+{
+    /* The pointer first: asking for it settles the length. */
+    const void *p = sqlite3_column_blob(a->statement, column);
+    size_t len = (size_t)sqlite3_column_bytes(a->statement, column);
+
+    if (p || sqlite3_column_type(a->statement, column) == SQLITE_NULL)
+        return (wend_str){p, len};
+    if (sqlite3_errcode(a->db->handle) == SQLITE_NOMEM)
+        a->rc = SQLITE_NOMEM;
+    return STR("");
+}

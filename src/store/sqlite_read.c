@@ -1,0 +1,374 @@
+/*
+ * sqlite_read.c - answers from an SQLite store, on the caller's thread.
+ *
+ * One connection that cannot write, one caller at a time; it never waits
+ * for the writer.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/sqlite.h"
+
+/* Takes the lock also when it fails. */
+static wend_status read_begin(struct sqlite_store *s, wend_error *err)
+{
+    wend_status status = WEND_OK;
+
+    pthread_mutex_lock(&s->read_lock);
+    if (s->read.handle)
+        return WEND_OK;
+    status = db_connect(&s->read, s->path, err);
+    if (status == WEND_OK)
+        status = db_exec(&s->read, "PRAGMA query_only = ON", err);
+    if (status != WEND_OK)
+        db_close(&s->read);
+    return status;
+}
+
+static void read_end(struct sqlite_store *s)
+{
+    pthread_mutex_unlock(&s->read_lock);
+}
+
+static wend_status find_run(struct db *db, wend_str run, int64_t *id,
+                            wend_error *err)
+{
+    struct ask a = ask(db, Q_RUN);
+    wend_status status = WEND_OK;
+    int rc;
+
+    ask_str(&a, run);
+    rc = ask_step(&a);
+    if (rc == SQLITE_ROW)
+        *id = ask_get_i64(&a, RUN_ID);
+    else if (rc == SQLITE_DONE)
+        status =
+            fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len, run.ptr);
+    else
+        status = db_fail(db, err);
+    ask_reset(&a);
+    return status;
+}
+
+/* ---- A run's log ------------------------------------------------------------
+ */
+
+static void event_item(struct ask *a, struct store_item *item)
+{
+    const char *type = (const char *)sqlite3_column_text(a->statement, 1);
+    wend_str hash = ask_get_str(a, 4);
+
+    *item = (struct store_item){
+        .seq = ask_get_i64(a, 0),
+        .type = type ? wend_event_type_of(type) : WEND_EVENT_NONE,
+        .time_us = ask_get_i64(a, 2),
+        .body = ask_get_str(a, 3),
+    };
+    if (hash.len == sizeof item->hash)
+        memcpy(item->hash, hash.ptr, hash.len);
+}
+
+static void pack_item(struct ask *a, struct store_item *item)
+{
+    *item = (struct store_item){
+        .is_pack = true,
+        .seq = ask_get_i64(a, 0),
+        .n = ask_get_i64(a, 1),
+        .count = ask_get_i64(a, 2),
+        .body = ask_get_str(a, 3),
+    };
+}
+
+/* Merges both by seq, an event before the packs that follow it. */
+static void merge(struct ask *events, struct ask *packs, uint32_t max,
+                  store_item_fn fn, void *ctx)
+{
+    struct store_item item;
+    struct ask *from;
+
+    ask_step(events);
+    ask_step(packs);
+    for (uint32_t given = 0; !max || given < max; given++) {
+        bool event = events->rc == SQLITE_ROW, pack = packs->rc == SQLITE_ROW;
+
+        if ((!event && events->rc != SQLITE_DONE) ||
+            (!pack && packs->rc != SQLITE_DONE) || (!event && !pack))
+            return;
+        if (event && pack)
+            event = ask_get_i64(events, 0) <= ask_get_i64(packs, 0);
+        from = event ? events : packs;
+        (event ? event_item : pack_item)(from, &item);
+        if (from->rc != SQLITE_ROW || !fn(ctx, &item))
+            return;
+        ask_step(from);
+    }
+}
+
+static wend_status read_log(struct db *db, int64_t run, int64_t seq_from,
+                            uint32_t max, store_item_fn fn, void *ctx,
+                            wend_error *err)
+{
+    struct ask events = ask(db, Q_EVENTS), packs = ask(db, Q_PACKS);
+    wend_status status = WEND_OK;
+    struct ask *both[] = {&events, &packs};
+
+    for (int i = 0; i < 2; i++) {
+        ask_i64(both[i], run);
+        ask_i64(both[i], seq_from);
+    }
+    merge(&events, &packs, max, fn, ctx);
+    for (int i = 0; i < 2; i++) {
+        if (both[i]->rc != SQLITE_ROW && both[i]->rc != SQLITE_DONE)
+            status = db_fail(db, err);
+        ask_reset(both[i]);
+    }
+    return status;
+}
+
+wend_status db_read(wend_store *store, wend_str run, int64_t seq_from,
+                    uint32_t max, store_item_fn fn, void *ctx, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = read_begin(s, err);
+    struct ask a;
+    int64_t id;
+
+    if (status == WEND_OK) {
+        a = ask(&s->read, Q_BEGIN); /* both statements see the same */
+        if (ask_run(&a) != SQLITE_OK)
+            status = db_fail(&s->read, err);
+    }
+    if (status == WEND_OK) {
+        status = find_run(&s->read, run, &id, err);
+        if (status == WEND_OK)
+            status = read_log(&s->read, id, seq_from, max, fn, ctx, err);
+        a = ask(&s->read, Q_COMMIT);
+        ask_run(&a);
+    }
+    read_end(s);
+    return status;
+}
+
+wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
+                    wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = read_begin(s, err);
+    struct ask a;
+    int rc;
+
+    if (status == WEND_OK) {
+        a = ask(&s->read, Q_BLOB);
+        ask_str(&a, hash);
+        rc = ask_step(&a);
+        if (rc == SQLITE_ROW)
+            buf_str(out, ask_get_str(&a, 0));
+        if (rc == SQLITE_DONE)
+            status = fail(err, WEND_E_NOTFOUND, "no blob '%.*s'", (int)hash.len,
+                          hash.ptr);
+        else if (a.rc != SQLITE_ROW)
+            status = db_fail(&s->read, err);
+        else if (out->failed)
+            status = fail_nomem(err);
+        ask_reset(&a);
+    }
+    read_end(s);
+    return status;
+}
+
+/* ---- Listing
+ * ------------------------------------------------------------------ */
+
+enum { LIST_ENDED = 9, LIST_OWNER = 15 };
+
+static void ask_list(struct ask *a, const wend_list_options *o)
+{
+    /* Whether an owner is dead is not in the file. */
+    bool interrupted = o->status && !strcmp(o->status, "interrupted");
+
+    ask_str(a, str_of(o->user));
+    ask_str(a, str_of(o->session));
+    ask_str(a, str_of(o->agent));
+    ask_str(a, interrupted ? STR_NONE : str_of(o->status));
+    ask_i64(a, interrupted);
+    ask_i64(a, o->since_us);
+    ask_i64(a, o->until_us ? o->until_us : INT64_MAX);
+    ask_str(a, str_of(o->after));
+}
+
+static const char *status_of(struct ask *a, const struct owner *me)
+{
+    int64_t owner = ask_get_i64(a, LIST_OWNER);
+
+    if (ask_get_i64(a, LIST_ENDED) || (owner && owner_alive(me, owner)))
+        return (const char *)sqlite3_column_text(a->statement, 1);
+    return "interrupted";
+}
+
+static void info_of(struct ask *a, const char *status, struct arena *arena,
+                    wend_run_info *info)
+{
+    wend_str *const texts[] = {&info->run,     &info->status, &info->agent,
+                               &info->model,   &info->prompt, &info->user,
+                               &info->session, &info->parent};
+    int64_t *const numbers[] = {
+        &info->started_us, &info->ended_us,  &info->turns, &info->tokens_in,
+        &info->tokens_out, &info->cost_nano, &info->seq};
+    int column = 0;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = arena_str(arena, ask_get_str(a, column++));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = ask_get_i64(a, column++);
+    info->status = arena_str(arena, str_of(status));
+}
+
+/* Rows grow in a buffer, since how many there will be is not known. */
+static wend_status list_rows(struct sqlite_store *s, struct ask *a,
+                             const wend_list_options *o, struct arena *arena,
+                             struct buf *rows, wend_error *err)
+{
+    while (rows->len / sizeof(wend_run_info) < o->limit &&
+           ask_step(a) == SQLITE_ROW) {
+        const char *status = status_of(a, &s->owner);
+        wend_run_info info;
+
+        if (o->status && (!status || strcmp(status, o->status)))
+            continue;
+        info_of(a, status, arena, &info);
+        buf_add(rows, (const char *)&info, sizeof info);
+        if (rows->failed || arena->failed)
+            return fail_nomem(err);
+    }
+    if (a->rc == SQLITE_ROW || a->rc == SQLITE_DONE || a->rc == SQLITE_OK)
+        return WEND_OK;
+    return db_fail(&s->read, err);
+}
+
+static wend_status list(struct sqlite_store *s, const wend_list_options *o,
+                        struct arena *arena, struct buf *rows, wend_error *err)
+{
+    struct buf end = {.mem = &s->base.mem};
+    wend_status status = WEND_OK;
+    struct ask a;
+    int64_t id;
+
+    if (o->after)
+        status = find_run(&s->read, str_of(o->after), &id, err);
+    if (status != WEND_OK)
+        return status;
+    a = ask(&s->read, o->run ? Q_LIST_PREFIX : Q_LIST);
+    ask_list(&a, o);
+    if (o->run) { /* no id has a byte like that */
+        buf_fmt(&end, "%s\x7f", o->run);
+        ask_str(&a, str_of(o->run));
+        ask_str(&a, buf_view(&end));
+    }
+    status =
+        end.failed ? fail_nomem(err) : list_rows(s, &a, o, arena, rows, err);
+    ask_reset(&a);
+    buf_free(&end);
+    return status;
+}
+
+wend_status db_list(wend_store *store, const wend_list_options *o,
+                    struct arena *arena, wend_run_info **rows, size_t *count,
+                    wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct buf found = {.mem = &store->mem};
+    wend_status status = read_begin(s, err);
+
+    if (status == WEND_OK)
+        status = list(s, o, arena, &found, err);
+    read_end(s);
+    if (status == WEND_OK) {
+        *count = found.len / sizeof **rows;
+        *rows = arena_alloc(arena, found.len);
+        if (arena->failed)
+            status = fail_nomem(err);
+        else if (found.len)
+            memcpy(*rows, found.ptr, found.len);
+    }
+    buf_free(&found);
+    return status;
+}
+
+/* ---- Requests
+ * ------------------------------------------------------------------ */
+
+/* Fills s->drop.ids as well. */
+static wend_status requests(struct sqlite_store *s, struct arena *arena,
+                            struct store_request *list, size_t *count,
+                            wend_error *err)
+{
+    struct ask a = ask(&s->read, Q_REQUESTS);
+    wend_status status = WEND_OK;
+
+    ask_i64(&a, s->owner.id);
+    ask_i64(&a, TAKE_MAX);
+    for (*count = 0; ask_step(&a) == SQLITE_ROW; ++*count)
+        list[*count] = (struct store_request){
+            .id = s->drop.ids[*count] = ask_get_i64(&a, 0),
+            .run = arena_str(arena, ask_get_str(&a, 1)),
+            .what = arena_str(arena, ask_get_str(&a, 2)),
+            .body = arena_str(arena, ask_get_str(&a, 3)),
+        };
+    if (a.rc != SQLITE_DONE)
+        status = db_fail(&s->read, err);
+    else if (arena->failed)
+        status = fail_nomem(err);
+    ask_reset(&a);
+    return status;
+}
+
+static wend_status changed(struct sqlite_store *s, int64_t *at, wend_error *err)
+{
+    struct ask a = ask(&s->read, Q_CHANGED);
+    wend_status status = WEND_OK;
+
+    if (ask_step(&a) == SQLITE_ROW)
+        *at = ask_get_i64(&a, 0);
+    else
+        status = db_fail(&s->read, err);
+    ask_reset(&a);
+    return status;
+}
+
+static wend_status take(struct sqlite_store *s, struct arena *arena,
+                        struct store_request *list, size_t *count,
+                        wend_error *err)
+{
+    int64_t at;
+    wend_status status = changed(s, &at, err);
+
+    if (status == WEND_OK && at != s->taken_at)
+        status = requests(s, arena, list, count, err);
+    if (status == WEND_OK)
+        s->taken_at = at;
+    else
+        *count = 0;
+    return status;
+}
+
+wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
+                    wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct store_request list[TAKE_MAX];
+    struct arena arena = {.mem = &store->mem};
+    wend_status status = read_begin(s, err);
+    /* While a drop is under way, what it drops would be given twice. */
+    bool mine = status == WEND_OK && db_drop_begin(s);
+    size_t count = 0;
+
+    if (mine)
+        status = take(s, &arena, list, &count, err);
+    read_end(s);
+    for (size_t i = 0; i < count; i++)
+        fn(ctx, &list[i]);
+    if (mine) /* given first: a crash may not lose any */
+        db_drop_end(s, count);
+    arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,548 @@
+/*
+ * sqlite_write.c - the writer thread of an SQLite store.
+ *
+ * It takes all that is queued, writes it in one transaction and reports
+ * back after the commit: many runs share one fsync. A batch that does not
+ * fit is undone alone. After a failure of the storage nothing is tried
+ * again: what the disk holds then is only known after a fresh open.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/sqlite.h"
+
+struct work {
+    struct store_batch *batches;
+    struct db_op *ops;
+};
+
+/* A conflict is the batch's fault, everything else the storage's. */
+static wend_status outcome(struct db *db, int rc, wend_error *err)
+{
+    if (rc == SQLITE_OK)
+        return WEND_OK;
+    if ((rc & 0xff) == SQLITE_CONSTRAINT)
+        return WEND_E_STALE;
+    db_fail(db, err);
+    if (err)
+        err->status = WEND_E_STORE;
+    return WEND_E_STORE;
+}
+
+static int run(struct db *db, enum query q)
+{
+    struct ask a = ask(db, q);
+
+    return ask_run(&a);
+}
+
+/* ---- One batch
+ * --------------------------------------------------------------- */
+
+struct place { /* where a run's log stands */
+    int64_t id, epoch, seq;
+    struct chain chain;
+};
+
+static int add_run(struct db *db, const struct store_batch *b, struct place *at)
+{
+    const struct store_birth *birth = b->birth;
+    struct ask a = ask(db, Q_RUN_ADD);
+    int rc;
+
+    at->epoch = b->epoch;
+    at->seq = b->events_count ? b->events[0].seq - 1 : 0;
+    ask_str(&a, b->run);
+    ask_str(&a, birth->agent);
+    ask_str(&a, birth->model);
+    ask_str(&a, store_prompt(birth->prompt));
+    ask_str(&a, birth->user);
+    ask_str(&a, birth->session);
+    ask_str(&a, birth->parent);
+    ask_i64(&a, birth->started_us);
+    ask_i64(&a, at->epoch);
+    ask_i64(&a, at->seq);
+    rc = ask_run(&a);
+    at->id = sqlite3_last_insert_rowid(db->handle);
+    return rc;
+}
+
+/* SQLITE_ROW if there is such a run. */
+static int find_run(struct db *db, wend_str id, struct place *at)
+{
+    struct ask a = ask(db, Q_RUN);
+    wend_str head;
+    int rc;
+
+    ask_str(&a, id);
+    rc = ask_step(&a);
+    if (rc == SQLITE_ROW) {
+        at->id = ask_get_i64(&a, RUN_ID);
+        at->epoch = ask_get_i64(&a, RUN_EPOCH);
+        at->seq = ask_get_i64(&a, RUN_SEQ);
+        head = ask_get_str(&a, RUN_HEAD);
+        if (head.len == sizeof at->chain.head)
+            memcpy(at->chain.head, head.ptr, head.len);
+    }
+    ask_reset(&a);
+    return rc;
+}
+
+/* Packs that came in batches before this one are part of the next link. */
+static int add_packs_to_chain(struct db *db, struct place *at)
+{
+    struct ask a = ask(db, Q_PACKS_AFTER);
+    int rc;
+
+    ask_i64(&a, at->id);
+    ask_i64(&a, at->seq);
+    while ((rc = ask_step(&a)) == SQLITE_ROW)
+        chain_pack(&at->chain, ask_get_str(&a, 0));
+    ask_reset(&a);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int add_pack(struct db *db, const struct store_pack *p,
+                    const struct place *at)
+{
+    struct ask a = ask(db, Q_PACK_ADD);
+
+    ask_i64(&a, at->id);
+    ask_i64(&a, p->seq);
+    ask_i64(&a, p->n);
+    ask_i64(&a, p->count);
+    ask_str(&a, p->body);
+    return ask_run(&a);
+}
+
+static int add_event(struct db *db, const struct store_event *e,
+                     struct place *at)
+{
+    struct ask a = ask(db, Q_EVENT_ADD);
+
+    chain_event(&at->chain, e->body);
+    at->seq = e->seq;
+    ask_i64(&a, at->id);
+    ask_i64(&a, e->seq);
+    ask_str(&a, str_of(wend_event_name(e->type)));
+    ask_i64(&a, e->time_us);
+    ask_str(&a, e->body);
+    ask_bytes(&a, at->chain.head, sizeof at->chain.head);
+    return ask_run(&a);
+}
+
+static int add_blob(struct db *db, const struct store_blob *b)
+{
+    struct ask a = ask(db, Q_BLOB_ADD);
+
+    ask_str(&a, str_of(b->hash));
+    ask_bytes(&a, b->body.ptr ? b->body.ptr : "", b->body.len);
+    return ask_run(&a);
+}
+
+static int set_run(struct db *db, const struct store_summary *m, int64_t owner,
+                   const struct place *at)
+{
+    struct ask a = ask(db, Q_RUN_SET);
+    int rc;
+
+    ask_i64(&a, at->id);
+    ask_str(&a, str_of(m->status));
+    if (m->ended_us)
+        ask_i64(&a, m->ended_us);
+    else
+        ask_null(&a);
+    ask_i64(&a, m->turns);
+    ask_i64(&a, m->tokens_in);
+    ask_i64(&a, m->tokens_out);
+    ask_i64(&a, m->cost_nano);
+    if (m->ended_us || !strcmp(m->status, "interrupted"))
+        ask_null(&a);
+    else
+        ask_i64(&a, owner);
+    ask_i64(&a, at->seq);
+    ask_bytes(&a, at->chain.head, sizeof at->chain.head);
+    rc = ask_run(&a);
+    if (rc == SQLITE_OK && m->ended_us) { /* nobody will answer them */
+        a = ask(db, Q_REQUESTS_DROP);
+        ask_i64(&a, at->id);
+        rc = ask_run(&a);
+    }
+    return rc;
+}
+
+static int add_rows(struct db *db, const struct store_batch *b, int64_t owner,
+                    struct place *at)
+{
+    int rc = SQLITE_OK;
+
+    if (b->events_count && !b->birth)
+        rc = add_packs_to_chain(db, at);
+    for (size_t i = 0; rc == SQLITE_OK && i < b->packs_count; i++) {
+        rc = add_pack(db, &b->packs[i], at);
+        if (b->events_count)
+            chain_pack(&at->chain, b->packs[i].body);
+    }
+    for (size_t i = 0; rc == SQLITE_OK && i < b->events_count; i++)
+        rc = add_event(db, &b->events[i], at);
+    for (size_t i = 0; rc == SQLITE_OK && i < b->blobs_count; i++)
+        rc = add_blob(db, &b->blobs[i]);
+    if (rc == SQLITE_OK)
+        rc = set_run(db, &b->summary, owner, at);
+    return rc;
+}
+
+static wend_status add_batch(struct db *db, const struct store_batch *b,
+                             int64_t owner, wend_error *err)
+{
+    struct place at = {0};
+    int rc;
+
+    if (b->birth) {
+        rc = add_run(db, b, &at);
+    } else {
+        rc = find_run(db, b->run, &at);
+        if (rc == SQLITE_DONE)
+            return WEND_E_STALE;
+        if (rc == SQLITE_ROW)
+            rc = SQLITE_OK;
+    }
+    if (rc == SQLITE_OK && !store_batch_fits(b, at.epoch, at.seq))
+        return WEND_E_STALE;
+    if (rc == SQLITE_OK)
+        rc = add_rows(db, b, owner, &at);
+    return outcome(db, rc, err);
+}
+
+/* ---- Claims and requests
+ * ------------------------------------------------------ */
+
+static wend_status claim(struct db *db, struct db_op *op)
+{
+    struct ask a = ask(db, Q_RUN);
+    int64_t id = 0, owner = 0;
+    int rc;
+
+    ask_str(&a, op->run);
+    rc = ask_step(&a);
+    if (rc == SQLITE_ROW) {
+        id = ask_get_i64(&a, RUN_ID);
+        op->epoch = ask_get_i64(&a, RUN_EPOCH) + 1;
+        op->seq = ask_get_i64(&a, RUN_SEQ);
+        owner = ask_get_i64(&a, RUN_OWNER);
+    }
+    ask_reset(&a);
+    if (rc == SQLITE_DONE)
+        return fail(&op->err, WEND_E_NOTFOUND, "no run '%.*s'",
+                    (int)op->run.len, op->run.ptr);
+    if (rc != SQLITE_ROW)
+        return outcome(db, rc, &op->err);
+    if (owner && owner_alive(op->owner, owner) && owner != op->owner->id)
+        return fail(&op->err, WEND_E_BUSY,
+                    "run %.*s is held by another process", (int)op->run.len,
+                    op->run.ptr);
+    a = ask(db, Q_RUN_CLAIM);
+    ask_i64(&a, id);
+    ask_i64(&a, op->owner->id);
+    return outcome(db, ask_run(&a), &op->err);
+}
+
+static wend_status post(struct db *db, struct db_op *op)
+{
+    struct ask a = ask(db, Q_RUN);
+    int64_t id = 0;
+    bool over = false;
+    int rc;
+
+    ask_str(&a, op->run);
+    rc = ask_step(&a);
+    if (rc == SQLITE_ROW) {
+        id = ask_get_i64(&a, RUN_ID);
+        over = ask_get_i64(&a, RUN_ENDED) != 0;
+    }
+    ask_reset(&a);
+    if (rc == SQLITE_DONE)
+        return fail(&op->err, WEND_E_NOTFOUND, "no run '%.*s'",
+                    (int)op->run.len, op->run.ptr);
+    if (rc != SQLITE_ROW)
+        return outcome(db, rc, &op->err);
+    if (over)
+        return fail(&op->err, WEND_E_INVAL, "run %.*s is over",
+                    (int)op->run.len, op->run.ptr);
+    a = ask(db, Q_REQUEST_ADD);
+    ask_i64(&a, id);
+    ask_str(&a, op->what);
+    ask_str(&a, op->body);
+    return outcome(db, ask_run(&a), &op->err);
+}
+
+static wend_status drop(struct db *db, struct db_op *op)
+{
+    int rc = SQLITE_OK;
+
+    for (size_t i = 0; rc == SQLITE_OK && i < op->ids_count; i++) {
+        struct ask a = ask(db, Q_REQUEST_DROP);
+
+        ask_i64(&a, op->ids[i]);
+        rc = ask_run(&a);
+    }
+    return outcome(db, rc, &op->err);
+}
+
+/* ---- One transaction
+ * ------------------------------------------------------------ */
+
+/* Moves the batches that do not fit to `stale`; WEND_E_STORE ends it all. */
+static wend_status write_batches(struct sqlite_store *s,
+                                 struct store_batch **list,
+                                 struct store_batch **stale, wend_error *err)
+{
+    struct db *db = &s->write;
+    struct store_batch *b;
+    wend_status status;
+
+    while ((b = *list)) {
+        status = outcome(db, run(db, Q_BATCH), err);
+        if (status == WEND_OK)
+            status = add_batch(db, b, s->owner.id, err);
+        if (status == WEND_E_STORE)
+            return status;
+        if (status != WEND_OK &&
+            outcome(db, run(db, Q_BATCH_UNDO), err) != WEND_OK)
+            return WEND_E_STORE;
+        if (outcome(db, run(db, Q_BATCH_KEEP), err) != WEND_OK)
+            return WEND_E_STORE;
+        if (status == WEND_OK) {
+            list = &b->next;
+            continue;
+        }
+        *list = b->next;
+        b->next = NULL;
+        *stale = b;
+        stale = &b->next;
+    }
+    return WEND_OK;
+}
+
+static wend_status write_ops(struct sqlite_store *s, struct db_op *ops,
+                             wend_error *err)
+{
+    for (struct db_op *op = ops; op; op = op->next) {
+        op->status = op->fn(&s->write, op);
+        if (op->status == WEND_E_STORE) {
+            *err = op->err;
+            return WEND_E_STORE;
+        }
+    }
+    return WEND_OK;
+}
+
+static wend_status write_all(struct sqlite_store *s, struct work *w,
+                             struct store_batch **stale, wend_error *err)
+{
+    struct db *db = &s->write;
+    wend_status status = outcome(db, run(db, Q_BEGIN_WRITE), err);
+
+    if (status == WEND_OK)
+        status = write_batches(s, &w->batches, stale, err);
+    if (status == WEND_OK)
+        status = write_ops(s, w->ops, err);
+    if (status == WEND_OK)
+        status = outcome(db, run(db, Q_COMMIT), err);
+    if (status == WEND_OK)
+        return status;
+    if (!sqlite3_get_autocommit(db->handle))
+        run(db, Q_ROLLBACK);
+    /* The log may hold less than was written: leave it to the next open. */
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return WEND_E_STORE;
+}
+
+/* ---- The thread
+ * -------------------------------------------------------------------- */
+
+static bool take_work(struct sqlite_store *s, struct work *w)
+{
+    pthread_mutex_lock(&s->lock);
+    while (!s->batches && !s->ops && !s->stopping)
+        pthread_cond_wait(&s->wake, &s->lock);
+    w->batches = s->batches;
+    s->batches = NULL;
+    s->batches_last = &s->batches;
+    w->ops = s->ops;
+    s->ops = NULL;
+    s->ops_last = &s->ops;
+    pthread_mutex_unlock(&s->lock);
+    return w->batches || w->ops;
+}
+
+static void report_batches(struct store_batch *list, wend_status status,
+                           wend_status other)
+{
+    struct store_batch *next;
+
+    for (; list; list = next) {
+        next = list->next;
+        list->done(list, status != WEND_OK ? status : other);
+    }
+}
+
+static void report_ops(struct sqlite_store *s, struct db_op *ops,
+                       const wend_error *failure)
+{
+    struct db_op *next;
+
+    pthread_mutex_lock(&s->lock);
+    if (failure->status != WEND_OK)
+        s->failure = *failure;
+    for (; ops; ops = next) {
+        next = ops->next;
+        if (failure->status != WEND_OK) {
+            ops->status = failure->status;
+            ops->err = *failure;
+        } else if (ops == &s->drop) {
+            s->drop_waits = false;
+        }
+        ops->finished = true; /* a waiting op is gone after this */
+    }
+    pthread_cond_broadcast(&s->finished);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void *writer(void *ctx)
+{
+    struct sqlite_store *s = ctx;
+    wend_error failure = {0};
+    struct work w;
+
+    while (take_work(s, &w)) {
+        struct store_batch *stale = NULL;
+
+        if (failure.status == WEND_OK)
+            write_all(s, &w, &stale, &failure);
+        report_ops(s, w.ops, &failure);
+        report_batches(w.batches, failure.status, WEND_OK);
+        report_batches(stale, failure.status, WEND_E_STALE);
+    }
+    return NULL;
+}
+
+/* Call with s->lock held. */
+static void queue_op(struct sqlite_store *s, struct db_op *op)
+{
+    op->next = NULL;
+    op->finished = false;
+    *s->ops_last = op;
+    s->ops_last = &op->next;
+    pthread_cond_signal(&s->wake);
+}
+
+static wend_status do_op(struct sqlite_store *s, struct db_op *op,
+                         wend_error *err)
+{
+    pthread_mutex_lock(&s->lock);
+    queue_op(s, op);
+    while (!op->finished)
+        pthread_cond_wait(&s->finished, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    if (op->status != WEND_OK && err)
+        *err = op->err;
+    return op->status;
+}
+
+bool db_writer_start(struct sqlite_store *s)
+{
+    sigset_t all, before;
+
+    s->batches_last = &s->batches;
+    s->ops_last = &s->ops;
+    s->drop.fn = drop;
+    /* The host's signals are for the host's threads. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    s->writer_runs = !pthread_create(&s->writer, NULL, writer, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return s->writer_runs;
+}
+
+void db_writer_stop(struct sqlite_store *s)
+{
+    if (!s->writer_runs)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stopping = true;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->writer, NULL);
+    s->writer_runs = false;
+}
+
+void db_append(wend_store *store, struct store_batch *b)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+
+    b->next = NULL;
+    pthread_mutex_lock(&s->lock);
+    *s->batches_last = b;
+    s->batches_last = &b->next;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+}
+
+wend_status db_claim(wend_store *store, wend_str run_id, int64_t *epoch,
+                     int64_t *seq, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct db_op op = {.fn = claim, .owner = &s->owner, .run = run_id};
+    wend_status status = do_op(s, &op, err);
+
+    *epoch = op.epoch;
+    *seq = op.seq;
+    return status;
+}
+
+wend_status db_post(wend_store *store, wend_str run_id, const char *what,
+                    wend_str body, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct db_op op = {
+        .fn = post, .run = run_id, .what = str_of(what), .body = body};
+
+    return do_op(s, &op, err);
+}
+
+bool db_drop_begin(struct sqlite_store *s)
+{
+    bool mine;
+
+    pthread_mutex_lock(&s->lock);
+    mine = !s->drop_waits;
+    s->drop_waits = true;
+    pthread_mutex_unlock(&s->lock);
+    return mine;
+}
+
+void db_drop_end(struct sqlite_store *s, size_t count)
+{
+    pthread_mutex_lock(&s->lock);
+    s->drop.ids_count = count;
+    if (count)
+        queue_op(s, &s->drop);
+    else
+        s->drop_waits = false;
+    pthread_mutex_unlock(&s->lock);
+}
+
+wend_status db_failure(wend_store *store, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status;
+
+    pthread_mutex_lock(&s->lock);
+    status = s->failure.status;
+    if (status != WEND_OK && err)
+        *err = s->failure;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
