@@ -7,6 +7,9 @@
  * absent; members called `..._json` hold one JSON value as text. Pointers
  * to structs may be NULL where the manual says the field may be absent.
  */
+#ifndef WEND_H
+#include "wend.h" /* which includes this file where it belongs */
+#endif
 #ifndef WEND_EVENT_H
 #define WEND_EVENT_H
 
