@@ -4,8 +4,6 @@
  * A connection belongs to one thread at a time; statements are prepared
  * when first asked for and kept.
  */
-#include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <time.h>
 
@@ -77,16 +75,16 @@ static const struct {
 } failures[] = {
     {SQLITE_FULL, WEND_E_STORE, "the disk is full; make room"},
     {SQLITE_READONLY, WEND_E_STORE,
-     "it is read-only; make the file and its directory writable, or choose "
+     "is read-only; make the file and its directory writable, or choose "
      "another store"},
     {SQLITE_BUSY, WEND_E_STORE,
-     "another program has locked it for more than 5 s"},
+     "was locked by another program for more than 5 s"},
     {SQLITE_CORRUPT, WEND_E_CORRUPT,
      "the file is damaged; keep a copy and try sqlite3's .recover"},
     {SQLITE_NOTADB, WEND_E_STORE,
-     "it is not a wend store, nor any SQLite file; choose another path"},
+     "is not a wend store, nor any SQLite file; choose another path"},
     {SQLITE_CANTOPEN, WEND_E_STORE,
-     "it cannot be opened; the file and its directory must be yours and "
+     "cannot be opened; the file and its directory must be yours and "
      "writable"},
     {SQLITE_NOMEM, WEND_E_NOMEM, "out of memory"},
 };
@@ -94,17 +92,12 @@ static const struct {
 wend_status db_fail(const struct db *db, wend_error *err)
 {
     int code = db->handle ? sqlite3_extended_errcode(db->handle) : SQLITE_NOMEM;
-    int system = db->handle ? sqlite3_system_errno(db->handle) : 0;
 
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].code == (code & 0xff))
             return fail(err, failures[i].status, "store %s: %s", db->path,
                         failures[i].text);
-    if ((code & 0xff) == SQLITE_IOERR)
-        return fail(err, WEND_E_STORE, "store %s: %s (%s, %d)", db->path,
-                    sqlite3_errmsg(db->handle),
-                    system ? strerror(system) : "input/output", code);
-    return fail(err, WEND_E_STORE, "store %s: %s (%d)", db->path,
+    return fail(err, WEND_E_STORE, "store %s: %s (SQLite code %d)", db->path,
                 sqlite3_errmsg(db->handle), code);
 }
 

@@ -295,6 +295,11 @@ static wend_status upgrade(struct db *db, const struct owner *owner,
 {
     wend_status s;
 
+    for (int64_t v = version; v < schema->version; v++)
+        if (!step_from(schema, v))
+            return fail(err, WEND_E_STORE,
+                        "store %s: has version %lld, too old for this wend",
+                        db->path, (long long)version);
     if (!owner_alone(owner))
         return fail(err, WEND_E_BUSY,
                     "store %s: must be upgraded from version %lld, but other "
@@ -304,14 +309,8 @@ static wend_status upgrade(struct db *db, const struct owner *owner,
     s = db_exec(db, "BEGIN IMMEDIATE", err);
     if (s == WEND_OK)
         s = keep_copy(db->path, version, err);
-    for (; s == WEND_OK && version < schema->version; version++) {
-        const struct db_step *step = step_from(schema, version);
-
-        s = step ? db_exec(db, step->sql, err)
-                 : fail(err, WEND_E_STORE,
-                        "store %s: has version %lld, too old for this wend",
-                        db->path, (long long)version);
-    }
+    for (; s == WEND_OK && version < schema->version; version++)
+        s = db_exec(db, step_from(schema, version)->sql, err);
     if (s == WEND_OK)
         s = set_version(db, schema->version, err);
     if (s == WEND_OK)

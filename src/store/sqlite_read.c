@@ -339,7 +339,7 @@ static wend_status take(struct sqlite_store *s, struct arena *arena,
                         struct store_request *list, size_t *count,
                         wend_error *err)
 {
-    int64_t at;
+    int64_t at = s->taken_at;
     wend_status status = changed(s, &at, err);
 
     if (status == WEND_OK && at != s->taken_at)
