@@ -4,7 +4,7 @@
 #ifndef TESTS_STORE_HELP_H
 #define TESTS_STORE_HELP_H
 
-#include <dirent.h>
+#include <ftw.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -141,17 +141,19 @@ static inline char *dir_make(void)
     return mkdtemp(dir);
 }
 
-/* Removes the directory and the files in it. */
+static inline int remove_one(const char *path, const struct stat *st, int type,
+                             struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+/* Removes the directory with all that is in it. */
 static inline void dir_remove(const char *dir)
 {
-    DIR *d = opendir(dir);
-    struct dirent *e;
-
-    while (d && (e = readdir(d)))
-        unlinkat(dirfd(d), e->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(dir);
+    nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 #endif
