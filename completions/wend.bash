@@ -1,0 +1,41 @@
+# Completion of wend for bash.
+
+_wend()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local commands="run runs log replay tools doctor" words=
+    local command=${COMP_WORDS[1]}
+
+    COMPREPLY=()
+    case $prev in
+    --eager) words="safe all off" ;;
+    --approve) words="ask deny all" ;;
+    -t | --tool) words="calculator read_file list_dir write_file" ;;
+    --status)
+        words="running waiting paused interrupted ok limit canceled failed"
+        ;;
+    --store)
+        COMPREPLY=($(compgen -f -- "$cur"))
+        return
+        ;;
+    esac
+    if [ -z "$words" ] && [ "$COMP_CWORD" = 1 ]; then
+        words="$commands --help --version"
+    elif [ -z "$words" ]; then
+        case $command in
+        run)
+            words="--model --tool --store --json --max-turns --timeout
+                   --budget-tokens --budget-cost --parallel --eager
+                   --approve --help"
+            ;;
+        runs) words="--json --status --limit --store --help" ;;
+        log) words="--follow --from --type --json --store --help last" ;;
+        replay) words="--speed --json --store --help last" ;;
+        tools) words="--json --help" ;;
+        doctor) words="--help" ;;
+        esac
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+
+complete -o default -F _wend wend
