@@ -9,6 +9,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 CC := gcc
 AR ?= ar
+# `make V=1` shows every command.
+Q := $(if $(V),,@)
 
 PKGS := libuv sqlite3 yaml-0.1
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
@@ -28,7 +30,7 @@ OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 ifeq ($(VARIANT),fuzz)
 CC := clang
 endif
-CFLAGS := -std=c17 $(WARN) -fvisibility=hidden -fPIC -fno-strict-aliasing \
+CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -fno-strict-aliasing \
           $(OPT_$(VARIANT)) -Iinclude -Isrc $(PKG_CFLAGS) $(EXTRA_CFLAGS)
 LDFLAGS := $(filter -fsanitize=% --coverage,$(OPT_$(VARIANT)))
 
@@ -68,41 +70,41 @@ build/libwend.so: $(B)/libwend.so
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/wend: $(CLI_OBJ) $(LIB_OBJ)
-	$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 $(B)/wend-bench: $(B)/tests/bench/wend_bench.o $(LIB_OBJ)
-	$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # One object whose hidden symbols are local: nothing but wend_* to clash.
 $(B)/libwend.a: $(LIB_OBJ)
 	@rm -f $@
-	ld -r -o $(B)/libwend.o $^
-	objcopy --localize-hidden $(B)/libwend.o
-	$(AR) rcs $@ $(B)/libwend.o
+	$(Q)ld -r -o $(B)/libwend.o $^
+	$(Q)objcopy --localize-hidden $(B)/libwend.o
+	$(Q)$(AR) rcs $@ $(B)/libwend.o
 
 $(B)/libwend.so: $(LIB_OBJ)
-	$(CC) -shared $(LDFLAGS) -Wl,-soname,libwend.so.0 -Wl,--no-undefined \
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,libwend.so.0 -Wl,--no-undefined \
 	    -o $@ $^ $(PKG_LIBS)
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 $(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # Examples see only what users see: the public header and the library.
 $(B)/examples/%: examples/%.c $(B)/libwend.a
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L \
+	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L \
 	    -Iinclude $(OPT_$(VARIANT)) -o $@ $^ $(PKG_LIBS)
 
 $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(PKG_LIBS)
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(PKG_LIBS)
 
 ## deps       install the Debian packages that are missing
 deps:
@@ -146,7 +148,7 @@ man: build/man/wend-events.7
 build/man/wend-events.7: tools/event-doc include/wend_event.h \
                          docs/man/wend-events.7.in src/core/event_fields.c
 	@mkdir -p $(@D)
-	tools/event-doc > $@.tmp
+	$(Q)tools/event-doc > $@.tmp
 	@mv $@.tmp $@
 	@cp docs/man/*.[0-9] build/man/ 2>/dev/null || true
 

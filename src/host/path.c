@@ -6,7 +6,6 @@
  * take one component, relative to a directory that openat2 gave, and follow
  * no link. No state: any thread may call.
  */
-#define _GNU_SOURCE /* syscall, O_PATH */
 #include "host/path.h"
 
 #include <errno.h>

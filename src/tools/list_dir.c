@@ -4,7 +4,6 @@
  * Names are bytes that anybody may have chosen: what is not plain text is
  * escaped, so that no name can look like two entries.
  */
-#define _GNU_SOURCE /* fdopendir, fstatat, readlinkat */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

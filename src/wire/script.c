@@ -5,7 +5,6 @@
  * is read; everything else is refused, since a key that is silently ignored
  * costs its writer an hour. Everything a script holds is in its arena.
  */
-#define _GNU_SOURCE /* memmem */
 #include "wire/script.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /*
  * test_files.c - read_file and list_dir on a directory of their own.
  */
-#define _GNU_SOURCE /* mkdtemp, symlinkat */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
  * test_path.c - no way out of the root; each attempt with its control: the
  * plain call that would have got out.
  */
-#define _GNU_SOURCE /* renameat2 */
 #include "host/path.h"
 
 #include <errno.h>

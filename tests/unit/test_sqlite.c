@@ -350,29 +350,37 @@ static void default_place(void)
     unsetenv("WEND_STORE");
 }
 
+static void make_and_put(const char *path, int number)
+{
+    wend_store *s = open_store(path);
+    char run[64];
+
+    snprintf(run, sizeof run, "01900000-0000-7000-8000-%012d", number);
+    if (!s || put_event(s, run, 1, "{}") != WEND_OK)
+        _exit(1);
+    wend_store_free(s);
+    _exit(0);
+}
+
 /* Several processes may find no file at the same time. */
 static void made_at_once(void)
 {
-    enum { MAKERS = 8 };
-    const char *path = path_of("race.db");
+    enum { MAKERS = 8, ROUNDS = 20 };
     int bad = 0, status;
     pid_t pids[MAKERS];
 
-    for (int i = 0; i < MAKERS; i++) {
-        pids[i] = fork();
-        if (!pids[i]) {
-            char run[64];
-            wend_store *s = open_store(path);
+    for (int round = 0; round < ROUNDS; round++) {
+        char name[32];
 
-            snprintf(run, sizeof run, "01900000-0000-7000-8000-%012d", i);
-            if (!s || put_event(s, run, 1, "{}") != WEND_OK)
-                _exit(1);
-            wend_store_free(s);
-            _exit(0);
+        snprintf(name, sizeof name, "race%d.db", round);
+        for (int i = 0; i < MAKERS; i++) {
+            pids[i] = fork();
+            if (!pids[i])
+                make_and_put(path_of(name), i);
         }
+        for (int i = 0; i < MAKERS; i++)
+            bad += waitpid(pids[i], &status, 0) != pids[i] || status != 0;
     }
-    for (int i = 0; i < MAKERS; i++)
-        bad += waitpid(pids[i], &status, 0) != pids[i] || status != 0;
     tap_is_i64(bad, 0, "%d processes make the same store", MAKERS);
 }
 

@@ -1,0 +1,345 @@
+/*
+ * agent.c - a model, instructions, tools and limits.
+ *
+ * An agent's whole meaning is the JSON that goes into run_start.config;
+ * what is kept beside it are the hands: tool functions and the driver.
+ */
+#include "lib/lib.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "host/path.h"
+
+static const char *const eager_names[] = {"safe", "all", "off"};
+static const char *const approve_names[] = {"ask", "deny", "all"};
+
+/* ---- Options ------------------------------------------------------------------- */
+
+static wend_status check_options(const wend_agent_options *o, wend_error *err)
+{
+    struct rule rule;
+
+    if (!o || o->size < sizeof *o)
+        return fail(err, WEND_E_INVAL, "agent: options.size is not set");
+    if (!o->model)
+        return fail(err, WEND_E_INVAL, "agent: options.model is NULL");
+    if ((unsigned)o->eager > WEND_EAGER_OFF ||
+        (unsigned)o->approve > WEND_APPROVE_ALL)
+        return fail(err, WEND_E_INVAL, "agent: eager or approve is no value");
+    if (o->limits.parallel > PARALLEL_MAX)
+        return fail(err, WEND_E_LIMIT, "agent: parallel is over %d",
+                    PARALLEL_MAX);
+    if (o->limits.time_ms < 0 || o->limits.tokens < 0 ||
+        o->limits.cost_nano < 0)
+        return fail(err, WEND_E_INVAL, "agent: a limit is below 0");
+    for (size_t i = 0; i < o->rules_count; i++) {
+        wend_status s = rule_parse(str_of(o->rules[i]), &rule, err);
+
+        if (s != WEND_OK)
+            return s;
+    }
+    return WEND_OK;
+}
+
+static void put_member(struct buf *b, const char *key, const char *value)
+{
+    struct buf clean = {.mem = b->mem};
+
+    utf8_repair(&clean, str_of(value));
+    buf_fmt(b, "\"%s\":", key);
+    json_put_str(b, buf_view(&clean));
+    b->failed |= clean.failed;
+    buf_free(&clean);
+}
+
+static void put_rest(struct buf *b, const wend_agent_options *o)
+{
+    put_member(b, "instructions", o->instructions ? o->instructions : "");
+    buf_char(b, ',');
+    put_member(b, "model", o->model);
+    buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"rules\":[",
+            approve_names[o->approve]);
+    for (size_t i = 0; i < o->rules_count; i++) {
+        if (i)
+            buf_char(b, ',');
+        json_put_str(b, str_of(o->rules[i]));
+    }
+    buf_fmt(b, "]},\"sandbox\":\"on\",\"eager\":\"%s\"",
+            eager_names[o->eager]);
+}
+
+static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
+{
+    char *path = cwd ? realpath(cwd, NULL) : getcwd(NULL, 0);
+
+    if (!path)
+        return fail(err, WEND_E_NOTFOUND, "agent: working directory %s: %s",
+                    cwd ? cwd : "of the process", strerror(errno));
+    a->cwd = arena_str(&a->arena, str_of(path));
+    free(path);
+    return a->cwd.ptr ? WEND_OK : fail_nomem(err);
+}
+
+/* ---- Life ---------------------------------------------------------------------- */
+
+wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *o,
+                           wend_agent **out, wend_error *err)
+{
+    wend_status s = rt_enter(rt);
+    wend_agent *a;
+
+    if (s != WEND_OK)
+        return fail(err, s, "agent: the runtime is NULL, freed or of another "
+                            "thread");
+    s = out ? check_options(o, err)
+            : fail(err, WEND_E_INVAL, "agent: out is NULL");
+    if (s != WEND_OK)
+        return s;
+    a = mem_zalloc(&rt->mem, sizeof *a);
+    if (!a)
+        return fail_nomem(err);
+    a->rt = rt;
+    a->env.root_fd = -1;
+    a->arena.mem = a->tools_json.mem = a->rest_json.mem = &rt->mem;
+    a->name = arena_str(&a->arena, str_of(o->name ? o->name : "agent"));
+    a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
+    a->limits.parallel =
+        o->limits.parallel ? o->limits.parallel : PARALLEL_DEFAULT;
+    a->limits.time_ms = o->limits.time_ms;
+    a->limits.tokens = o->limits.tokens;
+    a->limits.cost_nano = o->limits.cost_nano;
+    put_rest(&a->rest_json, o);
+    s = set_cwd(a, o->cwd, err);
+    if (s == WEND_OK)
+        s = driver_open(o->model, &rt->mem, &a->driver, err);
+    if (s == WEND_OK && (a->arena.failed || a->rest_json.failed))
+        s = fail_nomem(err);
+    if (s != WEND_OK) {
+        wend_agent_free(a);
+        return s;
+    }
+    a->model = a->driver->model;
+    *out = a;
+    return WEND_OK;
+}
+
+static void destroy(wend_agent *a)
+{
+    struct mem m = a->rt->mem;
+
+    if (a->driver)
+        a->driver->ops->free(a->driver);
+    if (a->env.root_fd >= 0)
+        close(a->env.root_fd);
+    buf_free(&a->tools_json);
+    buf_free(&a->rest_json);
+    arena_free(&a->arena);
+    mem_free(&m, a);
+}
+
+void wend_agent_free(wend_agent *a)
+{
+    if (!a)
+        return;
+    a->gone = true; /* its runs still borrow it */
+    if (!a->runs)
+        destroy(a);
+}
+
+void agent_release(wend_agent *a)
+{
+    a->runs--;
+    if (a->gone && !a->runs)
+        destroy(a);
+}
+
+/* ---- Tools --------------------------------------------------------------------- */
+
+const struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
+{
+    for (const struct agent_tool *t = a->tools; t; t = t->next)
+        if (str_eq(t->name, name))
+            return t;
+    return NULL;
+}
+
+static bool name_ok(const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+    size_t ok = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_.-")
+                     : 0;
+
+    return len && len <= TOOL_NAME_MAX && ok == len;
+}
+
+static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
+                              wend_error *err)
+{
+    if (!t || t->size < sizeof *t)
+        return fail(err, WEND_E_INVAL, "tool: options.size is not set");
+    if (!name_ok(t->name))
+        return fail(err, WEND_E_INVAL,
+                    "tool: name '%.80s' must be 1 to %d of A-Z a-z 0-9 _ . -",
+                    t->name ? t->name : "", TOOL_NAME_MAX);
+    if (!t->fn)
+        return fail(err, WEND_E_INVAL, "tool '%s': fn is NULL", t->name);
+    if ((unsigned)t->call_class > WEND_CLASS_READ ||
+        (unsigned)t->category > WEND_CATEGORY_DESTRUCTIVE)
+        return fail(err, WEND_E_INVAL,
+                    "tool '%s': call_class or category is no value", t->name);
+    if (agent_tool(a, str_of(t->name)))
+        return fail(err, WEND_E_EXISTS, "tool '%s' is there already",
+                    t->name);
+    if (a->tools_count >= TOOLS_MAX)
+        return fail(err, WEND_E_LIMIT, "an agent has at most %d tools",
+                    TOOLS_MAX);
+    return WEND_OK;
+}
+
+/* The schema as canonical JSON; it must be an object. */
+static wend_status put_schema(struct buf *b, const wend_tool_options *t,
+                              wend_error *err)
+{
+    struct arena a = {.mem = b->mem};
+    wend_error why = {0};
+    struct json *j = json_parse(str_of(t->schema), &a, &why);
+    wend_status s = WEND_OK;
+
+    if (!j)
+        s = fail_at(err, why.status, why.line, why.column,
+                    "tool '%s': schema: %.300s", t->name, why.message);
+    else if (j->kind != JSON_OBJECT)
+        s = fail(err, WEND_E_INVAL, "tool '%s': schema is no JSON object",
+                 t->name);
+    else
+        json_put(b, j);
+    arena_free(&a);
+    return s;
+}
+
+static wend_status put_tool(struct buf *b, const wend_tool_options *t,
+                            const char *source, wend_error *err)
+{
+    buf_cstr(b, b->len ? ",{" : "{");
+    put_member(b, "name", t->name);
+    buf_char(b, ',');
+    put_member(b, "description", t->description ? t->description : "");
+    if (t->schema) {
+        wend_status s;
+
+        buf_cstr(b, ",\"schema\":");
+        s = put_schema(b, t, err);
+        if (s != WEND_OK)
+            return s;
+    }
+    buf_fmt(b, ",\"class\":\"%s\",\"category\":\"%s\",\"source\":\"%s\"",
+            wend_class_name(t->call_class), wend_category_name(t->category),
+            source);
+    if (t->concurrent)
+        buf_cstr(b, ",\"concurrent\":true");
+    if (t->timeout_ms)
+        buf_fmt(b, ",\"timeout_ms\":%u", t->timeout_ms);
+    if (t->subject) {
+        buf_char(b, ',');
+        put_member(b, "subject", t->subject);
+    }
+    buf_char(b, '}');
+    return b->failed ? fail_nomem(err) : WEND_OK;
+}
+
+static wend_status add_tool(wend_agent *a, const wend_tool_options *t,
+                            const char *source, wend_error *err)
+{
+    wend_status s = check_tool(a, t, err);
+    size_t len = a->tools_json.len;
+    struct agent_tool *tool;
+
+    if (s != WEND_OK)
+        return s;
+    s = put_tool(&a->tools_json, t, source, err);
+    tool = s == WEND_OK ? arena_alloc(&a->arena, sizeof *tool) : NULL;
+    if (tool)
+        tool->name = arena_str(&a->arena, str_of(t->name));
+    if (!tool || !tool->name.ptr) {
+        a->arena.failed = a->tools_json.failed = false;
+        if (a->tools_json.ptr)
+            a->tools_json.ptr[len] = 0;
+        a->tools_json.len = len;
+        return s != WEND_OK ? s : fail_nomem(err);
+    }
+    tool->fn = t->fn;
+    tool->ctx = t->ctx;
+    tool->threaded = t->threaded;
+    tool->next = a->tools;
+    a->tools = tool;
+    a->tools_count++;
+    a->configs[0] = a->configs[1] = NULL; /* runs keep the one they have */
+    return WEND_OK;
+}
+
+wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *t,
+                                wend_error *err)
+{
+    wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
+
+    if (s != WEND_OK)
+        return fail(err, s, "tool: the agent is NULL or of another thread");
+    return add_tool(a, t, "c", err);
+}
+
+wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
+                                   wend_error *err)
+{
+    const struct builtin *b = name ? builtin_find(name) : NULL;
+    wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    wend_tool_options t = {.size = sizeof t, .threaded = true};
+
+    if (s != WEND_OK)
+        return fail(err, s, "tool: the agent is NULL or of another thread");
+    if (!b)
+        return fail(err, WEND_E_NOTFOUND,
+                    "there is no built-in tool '%.80s'; `wend tools` lists "
+                    "them",
+                    name ? name : "");
+    if (a->env.root_fd < 0) {
+        a->env.root_fd = path_root(a->cwd.ptr, err);
+        if (a->env.root_fd < 0)
+            return WEND_E_IO;
+    }
+    t.name = b->info.name.ptr;
+    t.description = b->info.description.ptr;
+    t.schema = b->info.schema.ptr;
+    t.call_class = b->info.call_class;
+    t.category = b->info.category;
+    t.concurrent = b->concurrent;
+    t.subject = b->subject;
+    t.fn = b->fn;
+    t.ctx = &a->env;
+    return add_tool(a, &t, "builtin", err);
+}
+
+wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
+{
+    struct buf b = {.mem = &a->rt->mem};
+    wend_status s;
+
+    if (a->configs[hooks])
+        return WEND_OK;
+    buf_cstr(&b, "{");
+    buf_str(&b, buf_view(&a->rest_json));
+    buf_cstr(&b, ",\"tools\":[");
+    buf_str(&b, buf_view(&a->tools_json));
+    buf_cstr(&b, hooks ? "],\"hooks\":true}" : "]}");
+    s = b.failed ? fail_nomem(err)
+                 : config_parse(buf_view(&b), &a->arena, &a->configs[hooks],
+                                err);
+    buf_free(&b);
+    return s;
+}

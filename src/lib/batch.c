@@ -1,0 +1,186 @@
+/*
+ * batch.c - what steps of one run add to the store, on its way there.
+ *
+ * Bodies are written one after the other into one buffer; while it grows
+ * they are known by their offset.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+struct batch *batch_new(struct wend_run *r)
+{
+    struct batch *b = mem_zalloc(&r->rt->mem, sizeof *b);
+
+    if (!b)
+        return NULL;
+    b->mem = r->rt->mem;
+    b->post.kind = POST_COMMITTED;
+    b->run = r;
+    b->mailbox = r->rt->mailbox;
+    mailbox_ref(b->mailbox);
+    b->arena.mem = b->bytes.mem = &b->mem;
+    return b;
+}
+
+void batch_free(struct batch *b)
+{
+    struct mem m;
+    struct fx_node *fx, *next;
+
+    if (!b)
+        return;
+    m = b->mem;
+    for (fx = b->effects; fx; fx = next) {
+        next = fx->next;
+        mem_free(&m, fx);
+    }
+    for (size_t i = 0; i < b->packs_count; i++)
+        mem_free(&m, (void *)(uintptr_t)b->packs[i].body.ptr);
+    mem_free(&m, b->events);
+    mem_free(&m, b->packs);
+    buf_free(&b->bytes);
+    arena_free(&b->arena);
+    mailbox_unref(b->mailbox);
+    mem_free(&m, b);
+}
+
+/* Room for one more element; the array may move. */
+static bool grow(const struct mem *m, void *array, size_t *cap, size_t count,
+                 size_t size)
+{
+    void **p = array;
+    size_t want = *cap ? *cap * 2 : 8;
+    void *more;
+
+    if (count < *cap)
+        return true;
+    more = mem_realloc(m, *p, want * size);
+    if (!more)
+        return false;
+    *p = more;
+    *cap = want;
+    return true;
+}
+
+bool batch_blobs(struct batch *b, const struct event_blob *list)
+{
+    for (; list; list = list->next) {
+        struct event_blob *copy = arena_alloc(&b->arena, sizeof *copy);
+
+        if (!copy)
+            return false;
+        *copy = *list;
+        copy->text = arena_str(&b->arena, list->text);
+        copy->next = b->blobs;
+        b->blobs = copy;
+        b->blobs_count++;
+    }
+    return !b->arena.failed;
+}
+
+bool batch_event(struct batch *b, const wend_event *ev)
+{
+    struct event_blobs blobs = {.arena = &b->arena};
+    size_t at = b->bytes.len;
+
+    if (!grow(&b->mem, &b->events, &b->events_cap, b->events_count,
+              sizeof *b->events))
+        return false;
+    event_write(&b->bytes, ev, &blobs);
+    if (b->bytes.failed || b->arena.failed)
+        return false;
+    b->events[b->events_count++] = (struct store_event){
+        ev->seq, ev->type, ev->time_us, {(const char *)at, b->bytes.len - at}};
+    b->last_seq = ev->seq;
+    return batch_blobs(b, blobs.first);
+}
+
+bool batch_pack(struct batch *b, struct pack *p)
+{
+    struct store_pack *sp;
+
+    if (!p->count)
+        return true;
+    pack_close(p);
+    if (p->body.failed || !grow(&b->mem, &b->packs, &b->packs_cap,
+                                b->packs_count, sizeof *b->packs))
+        return false;
+    sp = &b->packs[b->packs_count++];
+    sp->seq = p->seq;
+    sp->n = p->n;
+    sp->count = p->count;
+    sp->body = buf_view(&p->body);
+    memset(&p->body, 0, sizeof p->body); /* handed over */
+    p->body.mem = &b->run->rt->mem;
+    pack_clear(p);
+    return true;
+}
+
+bool batch_effects(struct batch *b, const struct effect *fx)
+{
+    struct fx_node **tail = &b->effects;
+
+    while (*tail)
+        tail = &(*tail)->next;
+    for (; fx; fx = fx->next) {
+        size_t extra = fx->args.len + fx->key.len + 2;
+        struct fx_node *n = mem_zalloc(&b->mem, sizeof *n + extra);
+        char *text;
+
+        if (!n)
+            return false;
+        n->fx = *fx;
+        n->fx.next = NULL;
+        text = (char *)(n + 1);
+        if (fx->args.len)
+            memcpy(text, fx->args.ptr, fx->args.len);
+        n->fx.args.ptr = text;
+        text += fx->args.len + 1;
+        if (fx->key.len)
+            memcpy(text, fx->key.ptr, fx->key.len);
+        n->fx.key.ptr = text;
+        *tail = n;
+        tail = &n->next;
+    }
+    return true;
+}
+
+/* Called by the store, possibly from its thread. */
+static void on_done(struct store_batch *sb, wend_status s)
+{
+    struct batch *b = sb->ctx;
+
+    b->status = s;
+    if (!mailbox_post(b->mailbox, &b->post))
+        batch_free(b);
+}
+
+void batch_submit(struct batch *b, wend_store *store)
+{
+    struct store_blob *blobs = NULL;
+    size_t i = 0;
+
+    for (size_t e = 0; e < b->events_count; e++)
+        b->events[e].body.ptr =
+            b->bytes.ptr + (size_t)b->events[e].body.ptr;
+    if (b->blobs_count)
+        blobs = arena_alloc(&b->arena, b->blobs_count * sizeof *blobs);
+    for (struct event_blob *l = b->blobs; blobs && l; l = l->next, i++) {
+        memcpy(blobs[i].hash, l->hash, sizeof blobs[i].hash);
+        blobs[i].body = l->text;
+    }
+    b->sb.events = b->events;
+    b->sb.events_count = b->events_count;
+    b->sb.packs = b->packs;
+    b->sb.packs_count = b->packs_count;
+    b->sb.blobs = blobs;
+    b->sb.blobs_count = i;
+    b->sb.done = on_done;
+    b->sb.ctx = b;
+    if (b->blobs_count && !blobs) {
+        on_done(&b->sb, WEND_E_NOMEM);
+        return;
+    }
+    store->ops->append(store, &b->sb);
+}

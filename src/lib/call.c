@@ -1,0 +1,327 @@
+/*
+ * call.c - tool calls: started, answered from any thread, or given up.
+ *
+ * A call has two owners, the shell and the tool, and goes when both have
+ * let go. An answer nobody waits for any more is dropped in silence: the
+ * log has said what became of that call.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* Text on its way from a tool to its run. */
+struct output_post {
+    struct post post; /* POST_OUTPUT */
+    struct wend_call *call;
+    struct buf text;
+};
+
+void call_unref(struct wend_call *c)
+{
+    struct mem m;
+
+    if (!c || atomic_fetch_sub(&c->refs, 1) != 1)
+        return;
+    m = c->mem;
+    buf_free(&c->output);
+    mailbox_unref(c->mailbox);
+    mem_free(&m, c);
+}
+
+/* ---- The tool's side [any thread] ---------------------------------------------- */
+
+wend_str wend_call_id(const wend_call *call)
+{
+    return call ? call->id : STR_NONE;
+}
+
+wend_str wend_call_name(const wend_call *call)
+{
+    return call ? call->name : STR_NONE;
+}
+
+wend_str wend_call_args(const wend_call *call)
+{
+    return call ? call->args : STR_NONE;
+}
+
+wend_str wend_call_key(const wend_call *call)
+{
+    return call ? call->key : STR_NONE;
+}
+
+bool wend_call_canceled(const wend_call *call)
+{
+    return !call || atomic_load(&call->canceled);
+}
+
+static void free_output(struct output_post *p)
+{
+    struct mem m = p->call->mem;
+
+    buf_free(&p->text);
+    call_unref(p->call);
+    mem_free(&m, p);
+}
+
+wend_status wend_call_progress(wend_call *call, const char *text)
+{
+    struct output_post *p;
+
+    if (!call || !text)
+        return WEND_E_INVAL;
+    if (atomic_load(&call->answered))
+        return WEND_E_MISUSE;
+    p = mem_zalloc(&call->mem, sizeof *p);
+    if (!p)
+        return WEND_E_NOMEM;
+    p->post.kind = POST_OUTPUT;
+    p->call = call;
+    atomic_fetch_add(&call->refs, 1);
+    p->text.mem = &call->mem;
+    utf8_repair(&p->text, str_of(text));
+    if (p->text.failed || !mailbox_post(call->mailbox, &p->post)) {
+        free_output(p);
+        return WEND_OK; /* progress nobody can see is no failure */
+    }
+    return WEND_OK;
+}
+
+static wend_status answer(wend_call *call, wend_outcome outcome,
+                          wend_str output)
+{
+    if (!call || (!output.ptr && output.len))
+        return WEND_E_INVAL;
+    if (atomic_exchange(&call->answered, true))
+        return WEND_E_MISUSE;
+    if (output.len > BLOB_BYTES_MAX) {
+        outcome = WEND_OUTCOME_FAILED;
+        output = STR("the tool's output is over 64 MiB");
+    }
+    call->outcome = outcome;
+    utf8_repair(&call->output, output);
+    if (call->output.failed)
+        call->outcome = WEND_OUTCOME_NONE; /* out of memory, told later */
+    if (!mailbox_post(call->mailbox, &call->post))
+        call_unref(call);
+    return WEND_OK;
+}
+
+wend_status wend_call_return(wend_call *call, wend_str output)
+{
+    return answer(call, WEND_OUTCOME_OK, output);
+}
+
+wend_status wend_call_fail(wend_call *call, const char *message)
+{
+    return answer(call, WEND_OUTCOME_FAILED,
+                  str_of(message ? message : "the tool failed"));
+}
+
+/* ---- The shell's side ------------------------------------------------------------ */
+
+static void forget(struct wend_run *r, struct wend_call *c)
+{
+    struct wend_call **link = &r->calls;
+
+    while (*link != c)
+        link = &(*link)->next;
+    *link = c->next;
+    timer_clear(&r->rt->timers, &c->deadline);
+    atomic_store(&c->canceled, true);
+    c->run = NULL;
+    call_unref(c);
+}
+
+/* Tells the core how the call went; after this nobody waits for it. */
+static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
+                   const char *code, bool effect_possible)
+{
+    struct wend_run *r = c->run;
+    struct input in = {.kind = IN_CALL_DONE};
+
+    /* Its strings are used below, after the shell has let go of it. */
+    atomic_fetch_add(&c->refs, 1);
+    in.done = (struct call_done){
+        .turn = c->turn,
+        .call = c->id,
+        .outcome = outcome,
+        .output = output,
+        .code = str_of(code),
+        .effect_possible = effect_possible,
+        .ms = (rt_clock(r->rt) - c->began_us) / 1000,
+    };
+    forget(r, c);
+    shell_input(r, &in);
+    call_unref(c);
+}
+
+void call_output(struct post *p)
+{
+    struct output_post *o = (struct output_post *)(void *)p;
+
+    if (o->call->run)
+        shell_output(o->call->run, o->call->id, buf_view(&o->text));
+    free_output(o);
+}
+
+static bool after_hook(struct wend_call *c, wend_str *output)
+{
+    struct wend_run *r = c->run;
+    wend_hook h = {.point = WEND_HOOK_CALL_AFTER,
+                   .turn = (uint32_t)c->turn,
+                   .call = c->id,
+                   .name = c->name,
+                   .text = *output};
+    wend_hook_answer a = hook_ask(r, &h);
+
+    if (a == WEND_HOOK_CHANGE)
+        *output = h.text;
+    if (a == WEND_HOOK_STOP)
+        hook_stop(r, h.text);
+    return a != WEND_HOOK_STOP;
+}
+
+void call_returned(struct wend_call *c)
+{
+    wend_str output = buf_view(&c->output);
+    struct wend_run *r = c->run;
+
+    if (r && c->outcome == WEND_OUTCOME_NONE)
+        settle(c, WEND_OUTCOME_FAILED, STR("out of memory"), "no_memory",
+               true);
+    else if (r && (!r->hook || after_hook(c, &output)) && c->run)
+        settle(c, c->outcome, output,
+               c->outcome == WEND_OUTCOME_OK ? NULL : "failed",
+               c->outcome != WEND_OUTCOME_OK);
+    call_unref(c); /* the tool's */
+}
+
+static void on_deadline(struct timer_node *t)
+{
+    struct wend_call *c =
+        (struct wend_call *)(void *)((char *)t -
+                                     offsetof(struct wend_call, deadline));
+
+    settle(c, WEND_OUTCOME_TIMEOUT,
+           STR("the tool did not answer in time; it may have had an effect"),
+           "timeout", true);
+}
+
+static void run_job(struct threads_job *job)
+{
+    struct wend_call *c =
+        (struct wend_call *)(void *)((char *)job -
+                                     offsetof(struct wend_call, job));
+    wend_status s;
+
+    if (atomic_load(&c->canceled)) {
+        wend_call_fail(c, "canceled");
+        return;
+    }
+    atomic_fetch_add(&c->refs, 1); /* an answer lets go of the tool's */
+    s = c->fn(c->ctx, c);
+    if (s != WEND_OK)
+        wend_call_fail(c, wend_status_name(s)); /* no harm if answered */
+    call_unref(c);
+}
+
+static wend_str put(char **at, wend_str s)
+{
+    wend_str copy = {*at, s.len};
+
+    if (s.len)
+        memcpy(*at, s.ptr, s.len);
+    (*at)[s.len] = 0;
+    *at += s.len + 1;
+    return copy;
+}
+
+static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
+                                  const struct agent_tool *tool)
+{
+    wend_str name = fx->call->name, id = fx->call->id;
+    size_t text = id.len + name.len + fx->args.len + fx->key.len + 4;
+    struct wend_call *c = mem_zalloc(&r->rt->mem, sizeof *c + text);
+    char *at;
+
+    if (!c)
+        return NULL;
+    at = (char *)(c + 1);
+    c->post.kind = POST_RETURN;
+    c->mem = r->rt->mem;
+    c->mailbox = r->rt->mailbox;
+    mailbox_ref(c->mailbox);
+    atomic_init(&c->refs, 2);
+    c->id = put(&at, id);
+    c->name = put(&at, name);
+    c->args = put(&at, fx->args);
+    c->key = put(&at, fx->key);
+    c->fn = tool->fn;
+    c->ctx = tool->ctx;
+    c->run = r;
+    c->turn = fx->turn;
+    c->began_us = rt_clock(r->rt);
+    c->output.mem = &c->mem;
+    c->deadline.fire = on_deadline;
+    c->next = r->calls;
+    r->calls = c;
+    return c;
+}
+
+static void run_here(struct wend_run *r, struct wend_call *c)
+{
+    wend_status s;
+
+    atomic_fetch_add(&c->refs, 1);
+    r->rt->callbacks++;
+    s = c->fn(c->ctx, c);
+    r->rt->callbacks--;
+    if (s != WEND_OK)
+        wend_call_fail(c, wend_status_name(s));
+    call_unref(c);
+}
+
+void call_start(struct wend_run *r, const struct effect *fx)
+{
+    const struct agent_tool *tool = agent_tool(r->agent, fx->call->name);
+    struct wend_call *c;
+    struct threads *pool;
+
+    if (!turn_call_runs(&r->turn, fx->call->index))
+        return; /* ended meanwhile */
+    c = tool ? call_new(r, fx, tool) : NULL;
+    if (!c || !timer_set(&r->rt->timers, &c->deadline,
+                         c->began_us + fx->tool->timeout_ms * 1000)) {
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    if (!tool->threaded) {
+        run_here(r, c);
+        return;
+    }
+    c->job.fn = run_job;
+    pool = rt_threads(r->rt);
+    if (!pool || threads_run(pool, &c->job) != WEND_OK)
+        wend_call_fail(c, "no thread could be started");
+}
+
+/* In-process work cannot be killed: it is told, and given up. */
+void call_stop(struct wend_run *r, wend_str id)
+{
+    for (struct wend_call *c = r->calls; c; c = c->next)
+        if (str_eq(c->id, id)) {
+            settle(c, WEND_OUTCOME_CANCELED,
+                   STR("canceled; it may have had an effect"), "canceled",
+                   true);
+            return;
+        }
+}
+
+void calls_drop(struct wend_run *r)
+{
+    while (r->calls)
+        forget(r, r->calls);
+}

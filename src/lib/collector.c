@@ -1,0 +1,89 @@
+/*
+ * collector.c - what most consumers want to know about a run.
+ */
+#include "lib/lib.h"
+
+struct wend_collector {
+    struct mem mem;
+    struct buf text;
+    wend_event **events;
+    size_t count, cap;
+    const wend_event *end;
+};
+
+wend_status wend_collector_new(wend_collector **out)
+{
+    const struct mem m = {NULL, NULL};
+    wend_collector *c;
+
+    if (!out)
+        return WEND_E_INVAL;
+    c = mem_zalloc(&m, sizeof *c);
+    if (!c)
+        return WEND_E_NOMEM;
+    c->text.mem = &c->mem;
+    *out = c;
+    return WEND_OK;
+}
+
+wend_status wend_collector_add(wend_collector *c, const wend_event *event)
+{
+    wend_event *copy;
+
+    if (!c || !event)
+        return WEND_E_INVAL;
+    if (event->type == WEND_TEXT_DELTA)
+        buf_str(&c->text, event->u.text_delta.text);
+    if (event->n)
+        return c->text.failed ? WEND_E_NOMEM : WEND_OK;
+    if (c->count == c->cap) {
+        size_t cap = c->cap ? c->cap * 2 : 16;
+        wend_event **more =
+            mem_realloc(&c->mem, c->events, cap * sizeof *more);
+
+        if (!more)
+            return WEND_E_NOMEM;
+        c->events = more;
+        c->cap = cap;
+    }
+    copy = event_copy(&c->mem, event);
+    if (!copy)
+        return WEND_E_NOMEM;
+    c->events[c->count++] = copy;
+    if (copy->type == WEND_RUN_END)
+        c->end = copy;
+    return WEND_OK;
+}
+
+wend_str wend_collector_text(const wend_collector *c)
+{
+    return c ? buf_view(&c->text) : STR_NONE;
+}
+
+wend_str wend_collector_answer(const wend_collector *c)
+{
+    return c && c->end ? c->end->u.run_end.text : STR_NONE;
+}
+
+const wend_event *wend_collector_get(const wend_collector *c,
+                                     wend_event_type type, size_t i)
+{
+    for (size_t e = 0; c && e < c->count; e++)
+        if (c->events[e]->type == type && !i--)
+            return c->events[e];
+    return NULL;
+}
+
+void wend_collector_free(wend_collector *c)
+{
+    struct mem m;
+
+    if (!c)
+        return;
+    m = c->mem;
+    for (size_t i = 0; i < c->count; i++)
+        mem_free(&m, c->events[i]);
+    mem_free(&m, c->events);
+    buf_free(&c->text);
+    mem_free(&m, c);
+}

@@ -1,0 +1,327 @@
+/*
+ * lib.h - the handles behind wend.h. Only for src/lib.
+ *
+ * Everything here belongs to the runtime's thread, except the mailbox and
+ * what of a call says otherwise.
+ */
+#ifndef LIB_LIB_H
+#define LIB_LIB_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/tt.h"
+#include "host/env.h"
+#include "host/loop.h"
+#include "host/threads.h"
+#include "lib/timers.h"
+#include "store/pack.h"
+#include "store/store.h"
+#include "tools/tools.h"
+
+/* ---- Mailbox: what other threads have for the runtime -------------------- */
+
+enum post_kind { POST_COMMITTED, POST_RETURN, POST_OUTPUT, POST_CANCEL };
+
+struct post {
+    struct post *next;
+    enum post_kind kind;
+};
+
+/* Outlives the runtime while a call or a batch still points to it. */
+struct mailbox {
+    struct mem mem;
+    pthread_mutex_t lock;
+    struct post *first, **tail;
+    struct loop *loop; /* NULL once the runtime is gone */
+    pthread_t owner;
+    atomic_int refs;
+    atomic_bool any; /* cheap look before the lock */
+};
+
+struct mailbox *mailbox_new(const struct mem *m, struct loop *loop);
+void mailbox_ref(struct mailbox *b);
+void mailbox_unref(struct mailbox *b);
+/* [any thread] False if the runtime is gone: the post stays the caller's. */
+bool mailbox_post(struct mailbox *b, struct post *p);
+/* All posts so far, oldest first; the owner's. */
+struct post *mailbox_take(struct mailbox *b);
+void mailbox_close(struct mailbox *b);
+
+/* ---- Runtime ----------------------------------------------------------------- */
+
+struct wend_runtime {
+    uint32_t magic;
+    struct mem mem;
+    const struct env *env;
+    struct loop *loop;
+    struct mailbox *mailbox;
+    struct threads *threads; /* made with the first threaded call */
+    struct timers timers;
+    wend_store *store;
+    bool store_own;
+    pthread_t thread;
+    unsigned callbacks; /* depth: callbacks of the host under way */
+    struct wend_run *runs; /* all, for the day the runtime goes first */
+    struct wend_run *dirty; /* have something to append */
+    struct timer_node inbox_timer;
+    size_t live; /* runs that are not over */
+    unsigned since_poll; /* pumps without a look at the fd */
+    wend_error failed; /* status != WEND_OK: the store has failed */
+    struct arena scratch; /* of one step */
+};
+
+enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };
+
+/* WEND_OK, or why this call must not happen. */
+wend_status rt_enter(const wend_runtime *rt);
+int64_t rt_wall(const wend_runtime *rt);
+int64_t rt_clock(const wend_runtime *rt);
+/* Looks at mail, timers and the fd once; waits at most timeout_ms (-1 = no
+ * limit) if there is nothing to do. */
+void rt_pump(wend_runtime *rt, int timeout_ms);
+void rt_flush(wend_runtime *rt); /* hands what is dirty to the store */
+void rt_store_failed(wend_runtime *rt, wend_status s);
+struct threads *rt_threads(wend_runtime *rt);
+
+/* ---- Agent ---------------------------------------------------------------------- */
+
+struct driver;
+
+struct agent_tool {
+    struct agent_tool *next;
+    wend_str name;
+    wend_tool_fn fn;
+    void *ctx;
+    bool threaded;
+};
+
+struct wend_agent {
+    wend_runtime *rt;
+    struct arena arena;
+    wend_str name, model, cwd;
+    wend_ev_limits limits;
+    struct agent_tool *tools;
+    size_t tools_count;
+    struct buf tools_json; /* `{...},{...}` */
+    struct buf rest_json;  /* the other members of the config */
+    struct config *configs[2]; /* parsed on first use: without, with hooks */
+    struct driver *driver;
+    struct tool_env env;
+    unsigned runs; /* that borrow it */
+    bool gone;     /* freed by the host while runs go on */
+};
+
+/* The parsed config for a run with or without hooks. */
+wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
+const struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
+void agent_release(wend_agent *a); /* one run less */
+
+/* ---- Driver: how a model is asked ------------------------------------------------ */
+
+struct wend_run;
+
+/* What a driver keeps for one run; the first member of its own struct. */
+struct session {
+    const struct driver_ops *ops;
+};
+
+struct driver_ops {
+    /* A run's session; NULL when out of memory. */
+    struct session *(*open)(struct driver *d, struct wend_run *run);
+    /* Starts asking. Answers come later through shell_*, never from inside
+     * this call. */
+    void (*ask)(struct session *s, const struct turn *t, int64_t ask);
+    void (*stop)(struct session *s);
+    void (*close)(struct session *s);
+    void (*free)(struct driver *d);
+};
+
+struct driver {
+    const struct driver_ops *ops;
+    wend_str model; /* name shown in events */
+};
+
+wend_status driver_open(const char *model, const struct mem *m,
+                        struct driver **out, wend_error *err);
+/* One provider, in script_driver.c: what follows "script:". */
+wend_status script_driver_open(wend_str spec, const struct mem *m,
+                               struct driver **out, wend_error *err);
+
+/* ---- Calls ------------------------------------------------------------------------ */
+
+struct wend_call {
+    struct post post; /* POST_RETURN */
+    struct threads_job job;
+    struct mem mem;
+    struct mailbox *mailbox;
+    atomic_int refs;       /* the shell's and the tool's */
+    atomic_bool canceled;  /* [any thread] */
+    atomic_bool answered;  /* [any thread] */
+    wend_str id, name, args, key; /* in the same block */
+    wend_tool_fn fn;
+    void *ctx;
+    /* the runtime's thread only */
+    struct wend_run *run; /* NULL once nobody waits for it */
+    struct wend_call *next; /* of the run */
+    struct timer_node deadline;
+    int64_t turn, began_us;
+    /* the answer, written once before it is posted */
+    wend_outcome outcome;
+    struct buf output;
+};
+
+void call_start(struct wend_run *r, const struct effect *fx);
+void call_stop(struct wend_run *r, wend_str id);
+void call_returned(struct wend_call *c); /* from the mailbox */
+void call_output(struct post *p);        /* from the mailbox */
+void calls_drop(struct wend_run *r);     /* nobody waits any more */
+void call_unref(struct wend_call *c);
+
+/* ---- Run ---------------------------------------------------------------------------- */
+
+/* What is on its way into the store. */
+struct batch {
+    struct post post; /* POST_COMMITTED */
+    struct store_batch sb;
+    struct mem mem;
+    struct mailbox *mailbox;
+    struct wend_run *run;  /* NULL once the run is freed */
+    struct batch *next;    /* of the run, oldest first */
+    struct arena arena;
+    struct buf bytes;      /* bodies one after the other */
+    size_t events_count, events_cap, packs_count, packs_cap, blobs_count;
+    struct store_event *events; /* body.ptr is an offset until submitted */
+    struct store_pack *packs;
+    struct event_blob *blobs;
+    int64_t last_seq;
+    wend_status status;
+    struct fx_node *effects; /* to perform once it is safe */
+};
+
+struct fx_node {
+    struct fx_node *next;
+    struct effect fx; /* args and key in the same block */
+};
+
+/* The reader's side: events in order, visible up to durable_seq. */
+struct shown {
+    wend_event **ring;
+    uint32_t cap, first, count;
+    size_t bytes;
+    wend_event *lent;         /* given out last */
+    int64_t seq, n;           /* newest event given out or queued */
+    bool lagged;              /* go on from the store after (seq, n) */
+    wend_filter filter;
+    wend_listen_fn listen;
+    void *listen_ctx;
+    /* a delta being merged */
+    wend_event *held;
+    struct buf held_text;
+    uint32_t held_count;
+    struct timer_node held_timer;
+};
+
+struct run_timer {
+    struct timer_node node;
+    struct wend_run *run;
+    int64_t ask;
+    enum timer kind;
+};
+
+struct player; /* replay.c */
+
+struct wend_run {
+    uint32_t magic;
+    wend_runtime *rt; /* NULL once the runtime is gone */
+    struct mem mem;
+    struct wend_run *next, **prev; /* rt->runs */
+    struct wend_run *dirty_next;
+    bool dirty, over;
+    char id[40];
+    wend_agent *agent; /* NULL for a replay */
+    struct arena arena;
+    struct turn turn;
+    int64_t epoch, durable_seq, delta_n;
+    int64_t last_us; /* newest time given to an event */
+    wend_outcome outcome;
+    struct session *session;
+    struct reply reply;
+    int64_t asked; /* newest ask that went to the driver */
+    bool replying;
+    struct run_timer timers[TIMERS];
+    struct timer_node pack_timer;
+    struct pack pack;
+    struct batch *open;            /* being filled */
+    struct batch *sent, **sent_tail; /* at the store */
+    struct wend_call *calls;
+    struct shown shown;
+    wend_hook_fn hook;
+    void *hook_ctx;
+    wend_str answer; /* of run_end, lent by wait */
+    struct store_birth birth;
+    bool born;
+    wend_error error;
+    struct player *player;
+    struct post cancel_post;
+    atomic_bool cancel_posted;
+};
+
+/* shell.c: the only place where mind and hands meet */
+void shell_input(struct wend_run *r, struct input *in);
+void shell_committed(struct batch *b);
+void shell_submit(struct wend_run *r);
+void shell_fail(struct wend_run *r, wend_status s, const char *message);
+/* A driver's answers; ignored unless `ask` is the open one. */
+bool shell_open(const struct wend_run *r, int64_t ask);
+bool shell_may_read(const struct wend_run *r);
+void shell_text(struct wend_run *r, int64_t ask, wend_str piece);
+void shell_thinking(struct wend_run *r, int64_t ask, wend_str piece);
+int shell_call(struct wend_run *r, int64_t ask, wend_str id, wend_str name);
+void shell_args(struct wend_run *r, int64_t ask, int call, wend_str piece);
+void shell_seal(struct wend_run *r, int64_t ask, int call);
+void shell_done(struct wend_run *r, int64_t ask, wend_str finish,
+                const wend_ev_usage *usage);
+void shell_model_fail(struct wend_run *r, int64_t ask,
+                      const struct model_error *e);
+void shell_output(struct wend_run *r, wend_str call, wend_str text);
+/* A delta of the open turn: shown at once, packed behind. */
+void shell_delta(struct wend_run *r, wend_event_type type, wend_str call,
+                 wend_str text);
+
+/* batch.c */
+struct batch *batch_new(struct wend_run *r);
+bool batch_event(struct batch *b, const wend_event *ev);
+bool batch_pack(struct batch *b, struct pack *p);
+bool batch_blobs(struct batch *b, const struct event_blob *list);
+bool batch_effects(struct batch *b, const struct effect *fx);
+void batch_submit(struct batch *b, wend_store *store);
+void batch_free(struct batch *b);
+
+/* show.c */
+bool show_event(struct wend_run *r, const wend_event *ev);
+void show_visible(struct wend_run *r); /* listeners, after a commit */
+/* The next visible event, now lent; NULL if none is. */
+const wend_event *show_next(struct wend_run *r);
+void show_free(struct wend_run *r);
+bool show_wants(const struct shown *s, wend_event_type type);
+
+/* hook.c */
+void hook_perform(struct wend_run *r, const struct effect *fx);
+wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h);
+void hook_stop(struct wend_run *r, wend_str message);
+
+/* replay.c */
+bool replay_due(struct wend_run *r, const wend_event *ev);
+void replay_drained(struct wend_run *r); /* the store has no more now */
+bool replay_over(const struct wend_run *r);
+void replay_free(struct wend_run *r);
+/* Gives the text of a blob of this runtime's store. */
+wend_status run_blob(void *ctx, wend_str hash, struct arena *a,
+                     wend_str *text);
+
+/* run.c */
+struct wend_run *run_new(wend_runtime *rt, wend_error *err);
+void run_detach(struct wend_run *r); /* the runtime goes first */
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * replay.c - a recorded run as a run: same events, same order, same bytes.
+ *
+ * A replay is a reader that always lags: it lives off the store alone and
+ * only adds the pace.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/id.h"
+
+enum { FOLLOW_POLL_MS = 50 }; /* how often a followed log is looked at */
+
+struct player {
+    double speed; /* 0 = at once */
+    int64_t from, to;
+    bool follow;
+    bool drained; /* the store has nothing more */
+    bool ended;   /* run_end or `to` was given out */
+    int64_t first_us, began_us; /* first event's time; clock at its showing */
+    int64_t next_look_us;
+    struct timer_node timer;
+};
+
+static void look_again(struct timer_node *t)
+{
+    (void)t; /* waking up is all; the reader looks itself */
+}
+
+static void wake_at(struct wend_run *r, int64_t due_us)
+{
+    r->player->timer.fire = look_again;
+    timer_set(&r->rt->timers, &r->player->timer, due_us);
+}
+
+bool replay_due(struct wend_run *r, const wend_event *ev)
+{
+    struct player *p = r->player;
+    int64_t now, due;
+
+    if (p->ended)
+        return false;
+    if (p->to && (ev->seq > p->to || (ev->seq == p->to && ev->n))) {
+        p->ended = true;
+        return false;
+    }
+    if (p->speed > 0) {
+        now = rt_clock(r->rt);
+        if (!p->first_us) {
+            p->first_us = ev->time_us;
+            p->began_us = now;
+        }
+        due = p->began_us +
+              (int64_t)((double)(ev->time_us - p->first_us) / p->speed);
+        if (due > now) {
+            wake_at(r, due);
+            return false;
+        }
+    }
+    if (ev->type == WEND_RUN_END) {
+        p->ended = true;
+        r->outcome = ev->u.run_end.outcome;
+    }
+    return true;
+}
+
+void replay_drained(struct wend_run *r)
+{
+    struct player *p = r->player;
+
+    p->drained = !p->follow;
+    if (p->follow)
+        wake_at(r, rt_clock(r->rt) + FOLLOW_POLL_MS * 1000);
+}
+
+bool replay_over(const struct wend_run *r)
+{
+    return r->player->ended || (r->player->drained && !r->shown.count);
+}
+
+void replay_free(struct wend_run *r)
+{
+    if (!r->player)
+        return;
+    timer_clear(&r->rt->timers, &r->player->timer);
+    mem_free(&r->rt->mem, r->player);
+    r->player = NULL;
+}
+
+wend_status run_blob(void *ctx, wend_str hash, struct arena *a,
+                     wend_str *text)
+{
+    wend_runtime *rt = ctx;
+    struct buf b = {.mem = &rt->mem};
+    wend_status s = rt->store->ops->blob(rt->store, hash, &b, NULL);
+
+    if (s == WEND_OK) {
+        *text = arena_str(a, buf_view(&b));
+        s = text->ptr ? WEND_OK : WEND_E_NOMEM;
+    }
+    buf_free(&b);
+    return s;
+}
+
+static wend_status find(wend_runtime *rt, const char *id, wend_error *err)
+{
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    struct arena a = {.mem = &rt->mem};
+    wend_run_info *rows;
+    size_t count = 0;
+    wend_status s = rt->store->ops->list(rt->store, &o, &a, &rows, &count,
+                                         err);
+
+    arena_free(&a);
+    if (s == WEND_OK && !count)
+        s = fail(err, WEND_E_NOTFOUND, "there is no run %s", id);
+    return s;
+}
+
+wend_status wend_store_replay(wend_runtime *rt, const char *id,
+                              const wend_replay_options *o, wend_run **out,
+                              wend_error *err)
+{
+    wend_status s = rt_enter(rt);
+    struct wend_run *r;
+
+    if (s != WEND_OK)
+        return fail(err, s, "replay: the runtime is NULL or of another "
+                            "thread");
+    if (!out || !id || !run_id_valid(str_of(id)) ||
+        (o && (o->size < sizeof *o || o->speed < 0)))
+        return fail(err, WEND_E_INVAL,
+                    "replay: out or id is NULL, id is no run id, or an option "
+                    "is wrong");
+    s = find(rt, id, err);
+    if (s != WEND_OK)
+        return s;
+    r = run_new(rt, err);
+    if (!r)
+        return WEND_E_NOMEM;
+    r->mem = rt->mem;
+    r->player = mem_zalloc(&rt->mem, sizeof *r->player);
+    if (!r->player) {
+        wend_run_free(r);
+        return fail_nomem(err);
+    }
+    memcpy(r->id, id, RUN_ID_LEN);
+    r->shown.lagged = true;
+    if (o) {
+        r->player->speed = o->speed;
+        r->player->to = o->seq_to;
+        r->player->follow = o->follow;
+        r->shown.filter = o->filter;
+        if (o->seq_from > 1) {
+            r->shown.seq = o->seq_from - 1;
+            r->shown.n = INT64_MAX;
+        }
+    }
+    *out = r;
+    return WEND_OK;
+}

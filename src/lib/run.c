@@ -1,0 +1,487 @@
+/*
+ * run.c - runs as the host sees them: started, read, told, freed.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/id.h"
+#include "base/utf8.h"
+
+/* ---- Life ---------------------------------------------------------------------- */
+
+static void on_timer(struct timer_node *t)
+{
+    struct run_timer *rt = (struct run_timer *)(void *)t;
+    struct input in = {.kind = IN_TIMER, .timer = rt->kind, .ask = rt->ask};
+
+    shell_input(rt->run, &in);
+}
+
+struct wend_run *run_new(wend_runtime *rt, wend_error *err)
+{
+    struct wend_run *r = mem_zalloc(&rt->mem, sizeof *r);
+
+    if (!r) {
+        fail_nomem(err);
+        return NULL;
+    }
+    r->magic = RUN_MAGIC;
+    r->rt = rt;
+    r->arena.mem = r->pack.body.mem = &rt->mem;
+    r->cancel_post.kind = POST_CANCEL;
+    r->sent_tail = &r->sent;
+    turn_init(&r->turn);
+    for (int i = 0; i < TIMERS; i++) {
+        r->timers[i].run = r;
+        r->timers[i].kind = (enum timer)i;
+        r->timers[i].node.fire = on_timer;
+    }
+    r->next = rt->runs;
+    r->prev = &rt->runs;
+    if (r->next)
+        r->next->prev = &r->next;
+    rt->runs = r;
+    return r;
+}
+
+static void drop_dirty(struct wend_run *r)
+{
+    struct wend_run **link = &r->rt->dirty;
+
+    while (r->dirty && *link != r)
+        link = &(*link)->dirty_next;
+    if (r->dirty)
+        *link = r->dirty_next;
+    r->dirty = false;
+}
+
+/* A cancel from another thread may still be in the mail. */
+static void drop_cancel(struct wend_run *r)
+{
+    struct mailbox *b = r->rt->mailbox;
+
+    pthread_mutex_lock(&b->lock);
+    for (struct post **link = &b->first; *link; link = &(*link)->next)
+        if (*link == &r->cancel_post) {
+            *link = r->cancel_post.next;
+            break;
+        }
+    b->tail = &b->first;
+    while (*b->tail)
+        b->tail = &(*b->tail)->next;
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* Lets go of everything that belongs to the runtime. What was shown but
+ * not yet packed goes to the store first. */
+void run_detach(struct wend_run *r)
+{
+    wend_runtime *rt = r->rt;
+
+    if (!r->over && r->agent && r->turn.phase != PH_NEW)
+        rt->live--;
+    if (r->pack.count && r->error.status == WEND_OK) {
+        if (!r->open)
+            r->open = batch_new(r);
+        if (r->open)
+            batch_pack(r->open, &r->pack);
+    }
+    drop_dirty(r);
+    if (rt->failed.status == WEND_OK && r->error.status == WEND_OK)
+        shell_submit(r);
+    batch_free(r->open);
+    r->open = NULL;
+    for (struct batch *b = r->sent; b; b = b->next)
+        b->run = NULL;
+    drop_cancel(r);
+    calls_drop(r);
+    if (r->session)
+        r->session->ops->close(r->session);
+    if (r->replying)
+        reply_free(&r->reply);
+    for (int i = 0; i < TIMERS; i++)
+        timer_clear(&rt->timers, &r->timers[i].node);
+    timer_clear(&rt->timers, &r->pack_timer);
+    buf_free(&r->pack.body);
+    replay_free(r);
+    show_free(r);
+    arena_free(&r->arena);
+    if (r->agent)
+        agent_release(r->agent);
+    *r->prev = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+    memset(&r->answer, 0, sizeof r->answer);
+    r->session = NULL;
+    r->agent = NULL;
+    r->replying = false;
+    r->rt = NULL;
+}
+
+void wend_run_free(wend_run *r)
+{
+    struct mem m;
+
+    if (!r || r->magic != RUN_MAGIC)
+        return;
+    if (r->rt && (rt_enter(r->rt) != WEND_OK || r->rt->callbacks))
+        return;
+    m = r->rt ? r->rt->mem : r->mem;
+    if (r->rt)
+        run_detach(r);
+    r->magic = 0;
+    mem_free(&m, r);
+}
+
+/* ---- Starting ------------------------------------------------------------------ */
+
+static wend_status check_start(const wend_agent *a, wend_str prompt,
+                               const wend_run_options *o, wend_run **out,
+                               wend_error *err)
+{
+    if (!a || !out)
+        return fail(err, WEND_E_INVAL, "run: agent or out is NULL");
+    if (rt_enter(a->rt) != WEND_OK)
+        return fail(err, WEND_E_MISUSE, "run: another thread's runtime");
+    if (a->rt->failed.status != WEND_OK)
+        return fail(err, WEND_E_STORE, "%s", a->rt->failed.message);
+    if (!prompt.ptr)
+        return fail(err, WEND_E_INVAL, "run: prompt is NULL");
+    if (prompt.len > BLOB_BYTES_MAX)
+        return fail(err, WEND_E_LIMIT, "run: the prompt is over %d bytes",
+                    BLOB_BYTES_MAX);
+    if (o && o->size < sizeof *o)
+        return fail(err, WEND_E_INVAL, "run: options.size is not set");
+    return WEND_OK;
+}
+
+static wend_status canonical_labels(struct wend_run *r, const char *labels,
+                                    wend_str *out, wend_error *err)
+{
+    struct arena a = {.mem = &r->rt->mem};
+    struct buf b = {.mem = &r->rt->mem};
+    wend_error why = {0};
+    struct json *j = json_parse(str_of(labels), &a, &why);
+    wend_status s = WEND_OK;
+
+    if (!j || j->kind != JSON_OBJECT)
+        s = fail(err, WEND_E_INVAL, "run: labels must be a JSON object%s%.300s",
+                 why.message[0] ? ": " : "", why.message);
+    for (const struct json *m = s == WEND_OK ? j->first : NULL; m; m = m->next)
+        if (m->kind != JSON_STRING)
+            s = fail(err, WEND_E_INVAL, "run: label '%.*s' is no string",
+                     (int)m->key.len, m->key.ptr);
+    if (s == WEND_OK) {
+        json_put(&b, j);
+        *out = arena_str(&r->arena, buf_view(&b));
+    }
+    buf_free(&b);
+    arena_free(&a);
+    return s;
+}
+
+/* A string of the host's, made valid. */
+static wend_str clean(struct wend_run *r, const char *s)
+{
+    struct buf b = {.mem = &r->rt->mem};
+    wend_str kept = STR_NONE;
+
+    if (s) {
+        utf8_repair(&b, str_of(s));
+        kept = arena_str(&r->arena, buf_view(&b));
+        r->arena.failed |= b.failed;
+    }
+    buf_free(&b);
+    return kept;
+}
+
+static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
+                              wend_ev_run_start *e, wend_error *err)
+{
+    const wend_agent *a = r->agent;
+
+    e->agent = a->name;
+    e->model = a->model;
+    e->cwd = a->cwd;
+    e->limits = a->limits;
+    e->config_json = a->configs[r->hook != NULL]->json;
+    e->correlation_id = str_of(r->id);
+    if (!o)
+        return WEND_OK;
+    e->user = clean(r, o->user);
+    e->session = clean(r, o->session);
+    if (o->correlation_id)
+        e->correlation_id = clean(r, o->correlation_id);
+    return o->labels ? canonical_labels(r, o->labels, &e->labels_json, err)
+                     : WEND_OK;
+}
+
+/* What the listing shows; strings live as long as the run. */
+static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
+{
+    wend_str head = {e->prompt.ptr, utf8_cut(e->prompt, 4096)};
+
+    r->birth = (struct store_birth){
+        .agent = e->agent,
+        .model = e->model,
+        .prompt = arena_str(&r->arena, head),
+        .user = e->user,
+        .session = e->session,
+        .started_us = rt_wall(r->rt),
+    };
+    r->epoch = 1;
+}
+
+static wend_status begin(struct wend_run *r, wend_str prompt,
+                         const wend_run_options *o, wend_error *err)
+{
+    struct buf text = {.mem = &r->rt->mem};
+    wend_ev_run_start e;
+    struct input in = {.kind = IN_START, .start = &e};
+    wend_status s;
+
+    memset(&e, 0, sizeof e);
+    s = fill_start(r, o, &e, err);
+    in.repaired = utf8_repair(&text, prompt);
+    e.prompt = buf_view(&text);
+    if (s == WEND_OK) {
+        fill_birth(r, &e);
+        in.run = str_of(r->id);
+        r->session = r->agent->driver->ops->open(r->agent->driver, r);
+        if (!r->session || text.failed || r->arena.failed)
+            s = fail_nomem(err);
+    }
+    if (s == WEND_OK) {
+        r->rt->live++;
+        if (!r->rt->inbox_timer.place)
+            timer_set(&r->rt->timers, &r->rt->inbox_timer,
+                      rt_clock(r->rt) + INBOX_POLL_MS * 1000);
+        shell_input(r, &in);
+        if (r->error.status != WEND_OK) {
+            r->rt->live -= r->turn.phase == PH_NEW;
+            s = fail(err, r->error.status, "%s", r->error.message);
+        }
+    }
+    buf_free(&text);
+    return s;
+}
+
+wend_status wend_run_start(wend_agent *agent, wend_str prompt,
+                           const wend_run_options *options, wend_run **out,
+                           wend_error *err)
+{
+    unsigned char chance[10];
+    struct wend_run *r;
+    wend_status s = check_start(agent, prompt, options, out, err);
+
+    if (s != WEND_OK)
+        return s;
+    s = agent_config(agent, options && options->hook, err);
+    if (s != WEND_OK)
+        return s;
+    r = run_new(agent->rt, err);
+    if (!r)
+        return WEND_E_NOMEM;
+    r->mem = agent->rt->mem;
+    r->agent = agent;
+    agent->runs++;
+    if (options) {
+        r->hook = options->hook;
+        r->hook_ctx = options->hook_ctx;
+        r->shown.filter = options->filter;
+    }
+    r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
+    run_id_make(r->id, rt_wall(r->rt), chance);
+    s = begin(r, prompt, options, err);
+    if (s != WEND_OK) {
+        wend_run_free(r);
+        return s;
+    }
+    *out = r;
+    return WEND_OK;
+}
+
+/* ---- Reading ------------------------------------------------------------------- */
+
+static wend_status enter(struct wend_run *r, bool pumps)
+{
+    wend_status s;
+
+    if (!r)
+        return WEND_E_INVAL;
+    if (r->magic != RUN_MAGIC || !r->rt)
+        return WEND_E_MISUSE;
+    s = rt_enter(r->rt);
+    if (s == WEND_OK && pumps && r->rt->callbacks)
+        s = WEND_E_MISUSE;
+    return s;
+}
+
+static bool is_drained(const struct wend_run *r)
+{
+    if (r->player)
+        return replay_over(r);
+    return r->over && !r->shown.count && !r->shown.lagged &&
+           r->durable_seq == r->turn.seq;
+}
+
+static wend_status poll_once(struct wend_run *r, const wend_event **event)
+{
+    *event = show_next(r);
+    if (*event)
+        return WEND_OK;
+    if (r->rt->failed.status != WEND_OK)
+        r->error = r->rt->failed;
+    if (r->error.status != WEND_OK)
+        return r->error.status;
+    return is_drained(r) ? WEND_END : WEND_AGAIN;
+}
+
+wend_status wend_run_poll(wend_run *r, const wend_event **event)
+{
+    wend_status s = event ? enter(r, true) : WEND_E_INVAL;
+
+    return s == WEND_OK ? poll_once(r, event) : s;
+}
+
+wend_status wend_run_next(wend_run *r, const wend_event **event)
+{
+    wend_status s = event ? enter(r, true) : WEND_E_INVAL;
+
+    if (s != WEND_OK)
+        return s;
+    while ((s = poll_once(r, event)) == WEND_AGAIN)
+        rt_pump(r->rt, -1);
+    return s;
+}
+
+wend_status wend_run_listen(wend_run *r, wend_listen_fn fn, void *ctx)
+{
+    wend_status s = enter(r, false);
+
+    if (s != WEND_OK)
+        return s;
+    r->shown.listen = fn;
+    r->shown.listen_ctx = ctx;
+    if (!r->rt->callbacks)
+        show_visible(r);
+    return WEND_OK;
+}
+
+wend_status wend_run_wait(wend_run *r, wend_str *text)
+{
+    const wend_event *ev;
+    wend_status s = text ? enter(r, true) : WEND_E_INVAL;
+
+    if (s != WEND_OK)
+        return s;
+    while ((s = wend_run_next(r, &ev)) == WEND_OK)
+        if (r->player && ev->type == WEND_RUN_END) {
+            r->answer = arena_str(&r->arena, ev->u.run_end.text);
+            r->outcome = ev->u.run_end.outcome;
+        }
+    *text = r->answer;
+    return s == WEND_END ? WEND_OK : s;
+}
+
+/* ---- Telling ------------------------------------------------------------------- */
+
+static wend_status tell(struct wend_run *r, struct input *in)
+{
+    wend_status s = enter(r, false);
+
+    if (s != WEND_OK)
+        return s;
+    if (!r->agent)
+        return WEND_E_INVAL; /* a replay listens to nobody */
+    if (r->over)
+        return WEND_END;
+    shell_input(r, in);
+    return r->error.status;
+}
+
+wend_status wend_run_say(wend_run *r, wend_str text)
+{
+    struct input in = {.kind = IN_SAY};
+    wend_status s = text.ptr ? enter(r, false) : WEND_E_INVAL;
+    struct buf b = {0};
+
+    if (s != WEND_OK)
+        return s;
+    if (text.len > BLOB_BYTES_MAX)
+        return WEND_E_LIMIT;
+    b.mem = &r->rt->mem;
+    utf8_repair(&b, text);
+    in.text = buf_view(&b);
+    s = b.failed ? WEND_E_NOMEM : tell(r, &in);
+    buf_free(&b);
+    return s;
+}
+
+wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
+                             const char *by)
+{
+    struct input in = {.kind = IN_APPROVAL};
+    wend_status s = call.ptr ? enter(r, false) : WEND_E_INVAL;
+    int i;
+
+    if (s != WEND_OK)
+        return s;
+    i = turn_call_index(&r->turn, call);
+    if (i < 0 || !bit_get(&r->turn.asked, (uint32_t)i))
+        return WEND_E_NOTFOUND;
+    in.approval.call = call;
+    in.approval.yes = yes;
+    in.approval.by = str_of(by ? by : "api");
+    return tell(r, &in);
+}
+
+wend_status wend_run_pause(wend_run *r)
+{
+    struct input in = {.kind = IN_PAUSE, .by = STR("api")};
+
+    return tell(r, &in);
+}
+
+wend_status wend_run_continue(wend_run *r)
+{
+    struct input in = {.kind = IN_CONTINUE, .by = STR("api")};
+
+    return tell(r, &in);
+}
+
+wend_status wend_run_cancel(wend_run *r)
+{
+    if (!r)
+        return WEND_E_INVAL;
+    if (r->magic != RUN_MAGIC || !r->rt || !r->agent)
+        return WEND_E_MISUSE;
+    if (atomic_exchange(&r->cancel_posted, true))
+        return WEND_OK; /* one is on its way */
+    mailbox_post(r->rt->mailbox, &r->cancel_post);
+    return WEND_OK;
+}
+
+/* ---- Asking about it ------------------------------------------------------------- */
+
+const char *wend_run_id(const wend_run *r)
+{
+    return r && r->magic == RUN_MAGIC ? r->id : NULL;
+}
+
+wend_status wend_run_outcome(const wend_run *r, wend_outcome *out)
+{
+    if (!r || !out || r->magic != RUN_MAGIC)
+        return WEND_E_INVAL;
+    if (r->outcome == WEND_OUTCOME_NONE)
+        return WEND_AGAIN;
+    *out = r->outcome;
+    return WEND_OK;
+}
+
+const wend_error *wend_run_error(const wend_run *r)
+{
+    return r && r->magic == RUN_MAGIC ? &r->error : NULL;
+}

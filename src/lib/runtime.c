@@ -1,0 +1,331 @@
+/*
+ * runtime.c - one loop, one thread: mail, deadlines, the store's inbox.
+ *
+ * A pump takes the mail, fires what is due and hands what the runs have
+ * written to the store in one go, so that everything decided in one pass
+ * shares a commit.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+enum {
+    PUMPS_PER_POLL = 16, /* busy pumps between two looks at the fd */
+    THREADS_MAX = PARALLEL_MAX,
+};
+
+const char *wend_version(void)
+{
+    return WEND_VERSION;
+}
+
+const char *wend_status_name(wend_status s)
+{
+    switch (s) {
+    case WEND_OK: return "ok";
+    case WEND_END: return "end";
+    case WEND_AGAIN: return "again";
+    case WEND_E_INVAL: return "invalid";
+    case WEND_E_NOMEM: return "no_memory";
+    case WEND_E_NOTFOUND: return "not_found";
+    case WEND_E_EXISTS: return "exists";
+    case WEND_E_LIMIT: return "limit";
+    case WEND_E_MISUSE: return "misuse";
+    case WEND_E_STORE: return "store";
+    case WEND_E_PARSE: return "parse";
+    case WEND_E_BUSY: return "busy";
+    case WEND_E_IO: return "io";
+    case WEND_E_CORRUPT: return "corrupt";
+    case WEND_E_STALE: return "stale";
+    }
+    return "unknown";
+}
+
+wend_status rt_enter(const wend_runtime *rt)
+{
+    if (!rt)
+        return WEND_E_INVAL;
+    if (rt->magic != RUNTIME_MAGIC ||
+        !pthread_equal(rt->thread, pthread_self()))
+        return WEND_E_MISUSE;
+    return WEND_OK;
+}
+
+int64_t rt_wall(const wend_runtime *rt)
+{
+    return rt->env->wall_us(rt->env->ctx);
+}
+
+int64_t rt_clock(const wend_runtime *rt)
+{
+    return rt->env->clock_us(rt->env->ctx);
+}
+
+struct threads *rt_threads(wend_runtime *rt)
+{
+    if (!rt->threads)
+        threads_new(&rt->mem, THREADS_MAX, &rt->threads, NULL);
+    return rt->threads;
+}
+
+/* ---- The store's inbox: requests of other processes ----------------------- */
+
+static struct wend_run *find_run(wend_runtime *rt, wend_str id)
+{
+    for (struct wend_run *r = rt->runs; r; r = r->next)
+        if (str_is(id, r->id) && r->agent)
+            return r;
+    return NULL;
+}
+
+static void serve_request(void *ctx, const struct store_request *q)
+{
+    static const struct {
+        const char *what;
+        enum input_kind kind;
+    } kinds[] = {
+        {"cancel", IN_CANCEL},     {"say", IN_SAY},
+        {"pause", IN_PAUSE},       {"continue", IN_CONTINUE},
+        {"approve", IN_APPROVAL},
+    };
+    wend_runtime *rt = ctx;
+    struct wend_run *r = find_run(rt, q->run);
+    struct arena a = {.mem = &rt->mem};
+    struct json *body = json_parse(q->body, &a, NULL);
+    struct input in = {.by = json_str(json_get(body, "by")),
+                       .text = json_str(json_get(body, "text"))};
+
+    if (!in.by.ptr)
+        in.by = STR("inbox");
+    in.approval.call = json_str(json_get(body, "call"));
+    in.approval.by = in.by;
+    in.approval.yes = json_get(body, "yes") &&
+                      json_get(body, "yes")->kind == JSON_TRUE;
+    for (size_t i = 0; r && i < sizeof kinds / sizeof *kinds; i++)
+        if (str_is(q->what, kinds[i].what)) {
+            in.kind = kinds[i].kind;
+            if (in.kind != IN_SAY || in.text.ptr)
+                shell_input(r, &in);
+        }
+    arena_free(&a);
+}
+
+static void on_inbox_timer(struct timer_node *t)
+{
+    wend_runtime *rt =
+        (wend_runtime *)(void *)((char *)t -
+                                 offsetof(wend_runtime, inbox_timer));
+
+    if (!rt->live)
+        return;
+    rt->store->ops->take(rt->store, serve_request, rt, NULL);
+    timer_set(&rt->timers, t, rt_clock(rt) + INBOX_POLL_MS * 1000);
+}
+
+/* ---- Life ------------------------------------------------------------------ */
+
+wend_status wend_runtime_new(const wend_runtime_options *options,
+                             wend_runtime **out, wend_error *err)
+{
+    struct mem m = {options ? options->alloc : NULL,
+                    options ? options->alloc_ctx : NULL};
+    wend_status s = WEND_OK;
+    wend_runtime *rt;
+
+    if (!out || (options && options->size < sizeof(size_t)))
+        return fail(err, WEND_E_INVAL,
+                    "runtime: out is NULL or options.size is not set");
+    rt = mem_zalloc(&m, sizeof *rt);
+    if (!rt)
+        return fail_nomem(err);
+    rt->mem = m;
+    rt->env = &env_real;
+    rt->thread = pthread_self();
+    rt->timers.mem = &rt->mem;
+    rt->scratch.mem = &rt->mem;
+    rt->scratch.chunk_min = 16 << 10; /* most steps fit into one chunk */
+    rt->inbox_timer.fire = on_inbox_timer;
+    rt->store = options ? options->store : NULL;
+    s = loop_new(&rt->mem, &rt->loop, err);
+    if (s == WEND_OK && !(rt->mailbox = mailbox_new(&rt->mem, rt->loop)))
+        s = fail_nomem(err);
+    if (s == WEND_OK && !rt->store) {
+        rt->store_own = true;
+        s = store_memory_open(&rt->store, err);
+    }
+    rt->magic = RUNTIME_MAGIC;
+    if (s != WEND_OK) {
+        wend_runtime_free(rt);
+        return s;
+    }
+    *out = rt;
+    return WEND_OK;
+}
+
+static void take_mail(wend_runtime *rt);
+
+void wend_runtime_free(wend_runtime *rt)
+{
+    if (!rt || rt->magic != RUNTIME_MAGIC || rt->callbacks)
+        return;
+    while (rt->runs)
+        run_detach(rt->runs);
+    rt_flush(rt);
+    if (rt->mailbox) {
+        mailbox_close(rt->mailbox);
+        take_mail(rt);
+        mailbox_unref(rt->mailbox);
+    }
+    loop_free(rt->loop);
+    threads_free(rt->threads);
+    timers_free(&rt->timers);
+    arena_free(&rt->scratch);
+    if (rt->store_own)
+        wend_store_free(rt->store);
+    rt->magic = 0;
+    mem_free(&(struct mem){rt->mem.fn, rt->mem.ctx}, rt);
+}
+
+/* ---- Pumping ----------------------------------------------------------------- */
+
+void rt_store_failed(wend_runtime *rt, wend_status s)
+{
+    if (rt->failed.status != WEND_OK)
+        return;
+    fail(&rt->failed, s, "the store failed; nothing more is accepted");
+    rt->store->ops->failure(rt->store, &rt->failed);
+    rt->failed.status = WEND_E_STORE;
+}
+
+static void open_post(struct post *p)
+{
+    switch (p->kind) {
+    case POST_COMMITTED:
+        shell_committed((struct batch *)(void *)p);
+        break;
+    case POST_RETURN:
+        call_returned((struct wend_call *)(void *)p);
+        break;
+    case POST_OUTPUT:
+        call_output(p);
+        break;
+    case POST_CANCEL: {
+        struct wend_run *r = (struct wend_run *)(void *)((char *)p -
+                                                         offsetof(
+                                                             struct wend_run,
+                                                             cancel_post));
+        struct input in = {.kind = IN_CANCEL, .by = STR("api")};
+
+        atomic_store(&r->cancel_posted, false);
+        shell_input(r, &in);
+        break;
+    }
+    }
+}
+
+static void take_mail(wend_runtime *rt)
+{
+    struct post *p = mailbox_take(rt->mailbox), *next;
+
+    for (; p; p = next) {
+        next = p->next;
+        open_post(p);
+    }
+}
+
+void rt_flush(wend_runtime *rt)
+{
+    struct wend_run *r;
+
+    while ((r = rt->dirty)) {
+        rt->dirty = r->dirty_next;
+        r->dirty_next = NULL;
+        r->dirty = false;
+        shell_submit(r);
+    }
+}
+
+static int until_next_timer(wend_runtime *rt, int timeout_ms)
+{
+    int64_t next = timers_next(&rt->timers), left;
+
+    if (next == INT64_MAX)
+        return timeout_ms;
+    left = (next - rt_clock(rt) + 999) / 1000;
+    if (left < 0)
+        left = 0;
+    if (timeout_ms >= 0 && left > timeout_ms)
+        left = timeout_ms;
+    return left > INT32_MAX ? INT32_MAX : (int)left;
+}
+
+/* A busy runtime looks at the fd only now and then: a look costs as much
+ * as fifty deltas. */
+static void look_around(wend_runtime *rt, int timeout_ms)
+{
+    int wait_ms = until_next_timer(rt, timeout_ms);
+
+    if (atomic_load(&rt->mailbox->any))
+        wait_ms = 0;
+    if (!wait_ms && ++rt->since_poll < PUMPS_PER_POLL)
+        return;
+    rt->since_poll = 0;
+    loop_turn(rt->loop, wait_ms);
+}
+
+void rt_pump(wend_runtime *rt, int timeout_ms)
+{
+    struct timer_node *t;
+    int64_t now;
+
+    rt_flush(rt);
+    look_around(rt, timeout_ms);
+    take_mail(rt);
+    now = rt_clock(rt);
+    while ((t = timers_due(&rt->timers, now)))
+        t->fire(t);
+    rt_flush(rt);
+    take_mail(rt); /* a store in memory has answered already */
+    rt_flush(rt);
+}
+
+int wend_runtime_fd(const wend_runtime *rt)
+{
+    return rt_enter(rt) == WEND_OK ? loop_fd(rt->loop) : -1;
+}
+
+int wend_runtime_timeout_ms(const wend_runtime *rt)
+{
+    wend_runtime *self = (wend_runtime *)(uintptr_t)rt;
+
+    if (rt_enter(rt) != WEND_OK)
+        return -1;
+    if (rt->dirty || atomic_load(&rt->mailbox->any))
+        return 0;
+    return until_next_timer(self, -1);
+}
+
+wend_status wend_runtime_pump(wend_runtime *rt)
+{
+    wend_status s = rt_enter(rt);
+
+    if (s != WEND_OK)
+        return s;
+    if (rt->callbacks)
+        return WEND_E_MISUSE;
+    rt->since_poll = PUMPS_PER_POLL; /* a foreign loop saw the fd: look */
+    rt_pump(rt, 0);
+    return rt->failed.status;
+}
+
+wend_status wend_runtime_wakeup(wend_runtime *rt)
+{
+    if (!rt)
+        return WEND_E_INVAL;
+    if (rt->magic != RUNTIME_MAGIC)
+        return WEND_E_MISUSE;
+    loop_wake(rt->loop);
+    return WEND_OK;
+}

@@ -1,0 +1,398 @@
+/*
+ * shell.c - the only place where the mind (core) meets the hands.
+ *
+ *     what happened -> tt decides -> remember -> once it is safe: show, act
+ *
+ * Callbacks only turn what they get into inputs; no decision lives here.
+ * Deltas take the short way: shown at once, packed into the log behind.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+/* Wall time that never goes back inside a run. */
+static int64_t run_now(struct wend_run *r)
+{
+    int64_t now = rt_wall(r->rt);
+
+    if (now < r->last_us)
+        now = r->last_us;
+    r->last_us = now;
+    return now;
+}
+
+static void mark_dirty(struct wend_run *r)
+{
+    if (r->dirty)
+        return;
+    r->dirty = true;
+    r->dirty_next = r->rt->dirty;
+    r->rt->dirty = r;
+}
+
+static struct batch *open_batch(struct wend_run *r)
+{
+    if (!r->open)
+        r->open = batch_new(r);
+    if (r->open)
+        mark_dirty(r);
+    return r->open;
+}
+
+/* Ends the work on a run without a run_end: its log stays as it is, so
+ * that it can be taken up again. */
+void shell_fail(struct wend_run *r, wend_status s, const char *message)
+{
+    if (r->error.status != WEND_OK)
+        return;
+    fail(&r->error, s, "%s", message);
+    if (r->session)
+        r->session->ops->stop(r->session);
+    calls_drop(r);
+    for (int i = 0; i < TIMERS; i++)
+        timer_clear(&r->rt->timers, &r->timers[i].node);
+}
+
+/* ---- One step ------------------------------------------------------------------ */
+
+static bool remember(struct wend_run *r, const struct step *s)
+{
+    struct batch *b = open_batch(r);
+
+    if (!b || !batch_pack(b, &r->pack))
+        return false;
+    for (const struct step_event *e = s->events; e; e = e->next)
+        if (!batch_event(b, &e->ev))
+            return false;
+    return batch_blobs(b, s->blobs.first) && batch_effects(b, s->effects);
+}
+
+static void note_end(struct wend_run *r, const wend_event *ev)
+{
+    r->over = true;
+    r->outcome = ev->u.run_end.outcome;
+    r->answer = arena_str(&r->arena, ev->u.run_end.text);
+    r->rt->live--;
+    for (int i = 0; i < TIMERS; i++)
+        timer_clear(&r->rt->timers, &r->timers[i].node);
+}
+
+static bool show(struct wend_run *r, const struct step *s)
+{
+    for (const struct step_event *e = s->events; e; e = e->next) {
+        if (!show_event(r, &e->ev))
+            return false;
+        if (e->ev.type == WEND_RUN_END)
+            note_end(r, &e->ev);
+    }
+    return true;
+}
+
+/* A closed message needs its reply no longer. */
+static void drop_reply(struct wend_run *r)
+{
+    if (r->replying && r->turn.phase != PH_MODEL) {
+        reply_free(&r->reply);
+        r->replying = false;
+    }
+}
+
+void shell_input(struct wend_run *r, struct input *in)
+{
+    struct keep keep = {&r->arena, r->agent->configs[r->hook != NULL]};
+    struct step s;
+    bool ok;
+
+    if (r->over || r->error.status != WEND_OK)
+        return;
+    in->time_us = run_now(r);
+    in->reply = r->replying ? &r->reply : NULL;
+    if (r->replying && r->reply.failed) {
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    step_begin(&s, &r->rt->scratch, &keep);
+    tt(&r->turn, in, &s);
+    ok = !r->rt->scratch.failed && !r->arena.failed;
+    if (ok && (s.events || s.effects)) {
+        ok = remember(r, &s);
+        if (ok) {
+            if (s.events_count)
+                r->delta_n = 0;
+            r->turn = s.turn;
+            ok = show(r, &s);
+        }
+        drop_reply(r);
+    }
+    arena_reset(&r->rt->scratch);
+    if (!ok)
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+}
+
+/* ---- Acting --------------------------------------------------------------------- */
+
+static void ask(struct wend_run *r, const struct effect *fx)
+{
+    if (fx->ask <= r->asked || fx->ask != r->turn.ask ||
+        r->turn.phase != PH_MODEL)
+        return;
+    r->asked = fx->ask;
+    if (r->replying)
+        reply_free(&r->reply);
+    reply_init(&r->reply, &r->rt->mem, rt_wall(r->rt));
+    r->replying = true;
+    r->session->ops->ask(r->session, &r->turn, fx->ask);
+}
+
+static void arm(struct wend_run *r, const struct effect *fx)
+{
+    struct run_timer *t = &r->timers[fx->timer];
+
+    if (r->over)
+        return;
+    t->ask = fx->ask;
+    if (!timer_set(&r->rt->timers, &t->node,
+                   rt_clock(r->rt) + fx->delay_ms * 1000))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+}
+
+static void perform(struct wend_run *r, const struct effect *fx)
+{
+    switch (fx->kind) {
+    case FX_ASK_MODEL: ask(r, fx); break;
+    case FX_STOP_MODEL: r->session->ops->stop(r->session); break;
+    case FX_RUN_CALL: call_start(r, fx); break;
+    case FX_STOP_CALL: call_stop(r, fx->call->id); break;
+    case FX_TIMER: arm(r, fx); break;
+    case FX_HOOK: hook_perform(r, fx); break;
+    }
+}
+
+static void after_turn_hook(struct wend_run *r, const struct batch *b)
+{
+    wend_hook h = {.point = WEND_HOOK_TURN_AFTER,
+                   .turn = (uint32_t)r->turn.counter};
+    bool ended = false;
+
+    for (size_t i = 0; i < b->events_count; i++)
+        ended |= b->events[i].type == WEND_TURN_END;
+    if (r->hook && ended && hook_ask(r, &h) == WEND_HOOK_STOP)
+        hook_stop(r, h.text);
+}
+
+void shell_committed(struct batch *b)
+{
+    struct wend_run *r = b->run;
+
+    if (!r || !r->rt) {
+        batch_free(b);
+        return;
+    }
+    r->sent = b->next; /* answers come in the order of sending */
+    if (!r->sent)
+        r->sent_tail = &r->sent;
+    if (b->status == WEND_E_STORE)
+        rt_store_failed(r->rt, b->status);
+    if (b->status != WEND_OK) {
+        shell_fail(r, b->status,
+                   b->status == WEND_E_STALE
+                       ? "the run belongs to another owner now"
+                   : b->status == WEND_E_STORE ? r->rt->failed.message
+                                               : "out of memory");
+    } else if (r->error.status == WEND_OK) {
+        if (b->last_seq > r->durable_seq)
+            r->durable_seq = b->last_seq;
+        show_visible(r);
+        after_turn_hook(r, b);
+        for (struct fx_node *n = b->effects; n; n = n->next)
+            if (r->error.status == WEND_OK)
+                perform(r, &n->fx);
+    }
+    batch_free(b);
+}
+
+static const char *status_now(const struct wend_run *r)
+{
+    const struct turn *t = &r->turn;
+
+    if (r->over)
+        return wend_outcome_name(r->outcome);
+    if (t->paused)
+        return "paused";
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        if (bit_get(&t->asked, i) && !bit_get(&t->answered, i))
+            return "waiting";
+    return "running";
+}
+
+void shell_submit(struct wend_run *r)
+{
+    struct batch *b = r->open;
+
+    if (!b)
+        return;
+    r->open = NULL;
+    timer_clear(&r->rt->timers, &r->pack_timer);
+    b->sb.run = str_of(r->id);
+    b->sb.epoch = r->epoch;
+    b->sb.birth = r->born ? NULL : &r->birth;
+    b->sb.summary = (struct store_summary){
+        .status = status_now(r),
+        .ended_us = r->over ? r->turn.time_us : 0,
+        .turns = r->turn.metrics.turns,
+        .tokens_in = r->turn.metrics.tokens_in,
+        .tokens_out = r->turn.metrics.tokens_out,
+        .cost_nano = r->turn.metrics.cost_nano,
+    };
+    r->born = true;
+    *r->sent_tail = b;
+    r->sent_tail = &b->next;
+    batch_submit(b, r->rt->store);
+}
+
+/* ---- What a driver brings --------------------------------------------------------- */
+
+bool shell_open(const struct wend_run *r, int64_t ask_number)
+{
+    return r->replying && r->turn.phase == PH_MODEL &&
+           r->turn.ask == ask_number && r->error.status == WEND_OK;
+}
+
+/* Only the log's own writer slows a run down. */
+bool shell_may_read(const struct wend_run *r)
+{
+    return r->shown.count < QUEUE_EVENTS_MAX ||
+           r->durable_seq == r->turn.seq;
+}
+
+static void flush_pack(struct timer_node *t)
+{
+    struct wend_run *r =
+        (struct wend_run *)(void *)((char *)t -
+                                    offsetof(struct wend_run, pack_timer));
+    struct batch *b = open_batch(r);
+
+    if (!b || !batch_pack(b, &r->pack))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+}
+
+void shell_delta(struct wend_run *r, wend_event_type type, wend_str call,
+                 wend_str text)
+{
+    wend_event ev;
+
+    if (!text.len)
+        return;
+    memset(&ev, 0, offsetof(wend_event, u) + sizeof ev.u.text_delta);
+    ev.type = type;
+    ev.run = str_of(r->id);
+    ev.seq = r->turn.seq;
+    ev.n = ++r->delta_n;
+    ev.time_us = run_now(r);
+    ev.in_turn = true;
+    ev.turn = r->turn.counter;
+    ev.turn_id = r->turn.id;
+    ev.u.text_delta.text = text;
+    ev.u.text_delta.call = call;
+    pack_add(&r->pack, &ev);
+    if (r->pack.body.failed || !show_event(r, &ev)) {
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    if (r->pack.text_bytes >= PACK_BYTES_MAX) {
+        flush_pack(&r->pack_timer);
+    } else if (!r->pack_timer.place) {
+        r->pack_timer.fire = flush_pack;
+        timer_set(&r->rt->timers, &r->pack_timer,
+                  rt_clock(r->rt) + PACK_MS * 1000);
+    }
+}
+
+void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
+{
+    if (!shell_open(r, ask_number) || !piece.len)
+        return;
+    reply_text(&r->reply, piece, rt_wall(r->rt));
+    shell_delta(r, WEND_TEXT_DELTA, STR_NONE, piece);
+}
+
+void shell_thinking(struct wend_run *r, int64_t ask_number, wend_str piece)
+{
+    if (!shell_open(r, ask_number) || !piece.len)
+        return;
+    reply_thinking(&r->reply, piece, rt_wall(r->rt));
+    shell_delta(r, WEND_THINKING_DELTA, STR_NONE, piece);
+}
+
+int shell_call(struct wend_run *r, int64_t ask_number, wend_str id,
+               wend_str name)
+{
+    return shell_open(r, ask_number) ? reply_call(&r->reply, id, name) : -1;
+}
+
+void shell_args(struct wend_run *r, int64_t ask_number, int call,
+                wend_str piece)
+{
+    if (call < 0 || !shell_open(r, ask_number) || !piece.len)
+        return;
+    reply_args(&r->reply, call, piece, rt_wall(r->rt));
+    shell_delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece);
+}
+
+void shell_seal(struct wend_run *r, int64_t ask_number, int call)
+{
+    struct input in = {.kind = IN_SEALED, .ask = ask_number};
+
+    if (call < 0 || !shell_open(r, ask_number))
+        return;
+    reply_seal(&r->reply, call);
+    shell_input(r, &in);
+}
+
+void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
+                const wend_ev_usage *usage)
+{
+    struct input in = {.kind = IN_MODEL_DONE, .ask = ask_number};
+    wend_hook h = {.point = WEND_HOOK_MODEL_AFTER,
+                   .turn = (uint32_t)r->turn.counter};
+
+    if (!shell_open(r, ask_number))
+        return;
+    r->reply.finish = arena_str(&r->reply.arena, finish);
+    if (usage)
+        r->reply.usage = *usage;
+    if (r->hook) {
+        h.text = buf_view(&r->reply.text);
+        switch (hook_ask(r, &h)) {
+        case WEND_HOOK_CHANGE:
+            buf_clear(&r->reply.text);
+            buf_str(&r->reply.text, h.text);
+            break;
+        case WEND_HOOK_STOP: hook_stop(r, h.text); return;
+        case WEND_HOOK_GO:
+        case WEND_HOOK_SKIP: break;
+        }
+    }
+    shell_input(r, &in);
+}
+
+void shell_model_fail(struct wend_run *r, int64_t ask_number,
+                      const struct model_error *e)
+{
+    struct input in = {.kind = IN_MODEL_FAIL, .ask = ask_number, .error = *e};
+
+    if (shell_open(r, ask_number))
+        shell_input(r, &in);
+}
+
+/* A late word from a call that has ended is not shown. */
+void shell_output(struct wend_run *r, wend_str call, wend_str text)
+{
+    int i = turn_call_index(&r->turn, call);
+
+    if (!r->over && r->error.status == WEND_OK && i >= 0 &&
+        turn_call_runs(&r->turn, (uint32_t)i))
+        shell_delta(r, WEND_CALL_OUTPUT, call, text);
+}

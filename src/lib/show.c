@@ -1,0 +1,296 @@
+/*
+ * show.c - the reader's side of a run: a bounded queue, then the store.
+ *
+ * An event is visible once the kept event it belongs to is durable. A
+ * reader that falls behind loses its queue, not its events: it goes on from
+ * the store until it has caught up.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+enum {
+    RING_MIN = 16,
+    REFILL_ITEMS = 64, /* store rows read at once by a reader that lags */
+};
+
+bool show_wants(const struct shown *s, wend_event_type type)
+{
+    return !s->filter.types || s->filter.types >> type & 1;
+}
+
+/* Rough: what an event holds on to. */
+static size_t weight(const wend_event *ev)
+{
+    size_t text = wend_event_is_delta(ev->type) ? ev->u.text_delta.text.len
+                  : ev->type == WEND_CALL_END   ? ev->u.call_end.output.len
+                  : ev->type == WEND_MODEL_END  ? ev->u.model_end.text.len
+                                                : 0;
+
+    return sizeof *ev + text;
+}
+
+static bool ring_grow(struct wend_run *r)
+{
+    struct shown *s = &r->shown;
+    uint32_t cap = s->cap ? s->cap * 2 : RING_MIN;
+    wend_event **ring;
+
+    if (s->count < s->cap)
+        return true;
+    ring = mem_alloc(&r->rt->mem, cap * sizeof *ring);
+    if (!ring)
+        return false;
+    for (uint32_t i = 0; i < s->count; i++)
+        ring[i] = s->ring[(s->first + i) % s->cap];
+    mem_free(&r->rt->mem, s->ring);
+    s->ring = ring;
+    s->cap = cap;
+    s->first = 0;
+    return true;
+}
+
+/* Takes the copy over, also when it fails. */
+static bool ring_push(struct wend_run *r, wend_event *copy)
+{
+    struct shown *s = &r->shown;
+
+    if (!copy || !ring_grow(r)) {
+        mem_free(&r->rt->mem, copy);
+        return false;
+    }
+    s->ring[(s->first + s->count++) % s->cap] = copy;
+    s->bytes += weight(copy);
+    s->seq = copy->seq;
+    s->n = copy->n;
+    return true;
+}
+
+static wend_event *ring_pop(struct shown *s)
+{
+    wend_event *ev = s->ring[s->first];
+
+    s->first = (s->first + 1) % s->cap;
+    s->count--;
+    s->bytes -= weight(ev);
+    return ev;
+}
+
+/* ---- Merging ------------------------------------------------------------------- */
+
+static bool flush_held(struct wend_run *r)
+{
+    struct shown *s = &r->shown;
+    wend_event *held = s->held, merged;
+    bool ok;
+
+    if (!held)
+        return true;
+    s->held = NULL;
+    timer_clear(&r->rt->timers, &s->held_timer);
+    memcpy(&merged, held, offsetof(wend_event, u) + sizeof(wend_ev_delta));
+    merged.u.text_delta.text = buf_view(&s->held_text);
+    ok = !s->held_text.failed &&
+         ring_push(r, event_copy(&r->rt->mem, &merged));
+    buf_clear(&s->held_text);
+    mem_free(&r->rt->mem, held);
+    return ok;
+}
+
+static void on_held_timer(struct timer_node *t)
+{
+    struct wend_run *r =
+        (struct wend_run *)(void *)((char *)t -
+                                    offsetof(struct wend_run,
+                                             shown.held_timer));
+
+    if (!flush_held(r))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    show_visible(r);
+}
+
+/* Joins a delta to the held one; the first one's number stays, so that the
+ * order by (seq, n) holds. */
+static bool merge(struct wend_run *r, const wend_event *ev)
+{
+    struct shown *s = &r->shown;
+    const wend_event *held = s->held;
+
+    if (held && (held->type != ev->type || held->seq != ev->seq ||
+                 s->held_count >= s->filter.merge_count ||
+                 !str_eq(held->u.text_delta.call, ev->u.text_delta.call)))
+        if (!flush_held(r))
+            return false;
+    if (!s->held) {
+        s->held = event_copy(&r->rt->mem, ev);
+        if (!s->held)
+            return false;
+        s->held_text.mem = &r->rt->mem;
+        s->held_count = 0;
+        s->held_timer.fire = on_held_timer;
+        if (!timer_set(&r->rt->timers, &s->held_timer,
+                       rt_clock(r->rt) +
+                           (int64_t)(s->filter.merge_ms ? s->filter.merge_ms
+                                                        : PACK_MS) *
+                               1000))
+            return false;
+    }
+    buf_str(&s->held_text, ev->u.text_delta.text);
+    s->held_count++;
+    return s->held_count < s->filter.merge_count || flush_held(r);
+}
+
+/* ---- In ------------------------------------------------------------------------ */
+
+bool show_event(struct wend_run *r, const wend_event *ev)
+{
+    struct shown *s = &r->shown;
+
+    if (s->lagged)
+        return true; /* it will be read from the store */
+    if (s->count >= QUEUE_EVENTS_MAX || s->bytes >= QUEUE_BYTES_MAX) {
+        s->lagged = true;
+        return flush_held(r);
+    }
+    if (!show_wants(s, ev->type)) {
+        if (!s->held && !s->count) {
+            s->seq = ev->seq;
+            s->n = ev->n;
+        }
+        return true;
+    }
+    if (s->filter.merge_count > 1 && ev->n)
+        return merge(r, ev);
+    return flush_held(r) && ring_push(r, event_copy(&r->rt->mem, ev));
+}
+
+/* ---- Catching up from the store ------------------------------------------------- */
+
+struct refill {
+    struct wend_run *run;
+    struct arena arena;
+    int64_t seq, n; /* skip up to here */
+    wend_event around; /* the kept event whose turn the deltas share */
+    bool ok, any;
+};
+
+static bool refill_one(struct refill *f, const wend_event *ev)
+{
+    struct shown *s = &f->run->shown;
+
+    if (ev->seq < f->seq || (ev->seq == f->seq && ev->n <= f->n))
+        return true;
+    f->any = true;
+    s->seq = ev->seq;
+    s->n = ev->n;
+    if (ev->type != WEND_EVENT_NONE && show_wants(s, ev->type))
+        f->ok = ring_push(f->run, event_copy(&f->run->rt->mem, ev));
+    return f->ok;
+}
+
+static bool refill_delta(void *ctx, wend_event *ev)
+{
+    struct refill *f = ctx;
+
+    ev->run = f->around.run;
+    ev->in_turn = f->around.in_turn;
+    ev->turn = f->around.turn;
+    ev->turn_id = f->around.turn_id;
+    return refill_one(f, ev);
+}
+
+static bool refill_item(void *ctx, const struct store_item *item)
+{
+    struct refill *f = ctx;
+    wend_str body = arena_str(&f->arena, item->body);
+
+    f->ok = !f->arena.failed;
+    if (!f->ok)
+        return false;
+    if (item->is_pack) {
+        f->ok &= pack_read(body, item->seq, item->n, &f->arena, refill_delta,
+                           f, NULL) == WEND_OK;
+        return f->ok;
+    }
+    f->ok = event_read(body, &f->arena, run_blob, f->run->rt, &f->around,
+                       NULL) == WEND_OK;
+    return f->ok && refill_one(f, &f->around);
+}
+
+/* Reads on after the newest event the reader has had. Once the store has
+ * nothing more and nothing newer exists, the reader is live again. */
+static void refill(struct wend_run *r)
+{
+    struct shown *s = &r->shown;
+    struct refill f = {.run = r, .seq = s->seq, .n = s->n, .ok = true,
+                       .arena = {.mem = &r->rt->mem}};
+    wend_store *store = r->rt->store;
+    wend_status st = store->ops->read(store, str_of(r->id),
+                                      f.seq ? f.seq : 1, REFILL_ITEMS,
+                                      refill_item, &f, NULL);
+
+    arena_free(&f.arena);
+    if (st != WEND_OK || !f.ok)
+        shell_fail(r, st != WEND_OK ? st : WEND_E_NOMEM,
+                   "the log cannot be read back");
+    if (f.any)
+        return;
+    if (r->player)
+        replay_drained(r);
+    else if (s->seq == r->turn.seq && s->n == r->delta_n)
+        s->lagged = false;
+}
+
+/* ---- Out ------------------------------------------------------------------------ */
+
+static bool is_visible(struct wend_run *r)
+{
+    const struct shown *s = &r->shown;
+
+    if (!s->count)
+        return false;
+    if (r->player)
+        return replay_due(r, s->ring[s->first]);
+    return s->ring[s->first]->seq <= r->durable_seq;
+}
+
+const wend_event *show_next(struct wend_run *r)
+{
+    struct shown *s = &r->shown;
+
+    if (!s->count && s->lagged)
+        refill(r);
+    if (!is_visible(r))
+        return NULL;
+    mem_free(&r->rt->mem, s->lent);
+    s->lent = ring_pop(s);
+    return s->lent;
+}
+
+void show_visible(struct wend_run *r)
+{
+    struct shown *s = &r->shown;
+    const wend_event *ev;
+
+    while (s->listen && (ev = show_next(r))) {
+        r->rt->callbacks++;
+        s->listen(s->listen_ctx, ev);
+        r->rt->callbacks--;
+    }
+}
+
+void show_free(struct wend_run *r)
+{
+    struct shown *s = &r->shown;
+    const struct mem *m = &r->rt->mem;
+
+    while (s->count)
+        mem_free(m, ring_pop(s));
+    mem_free(m, s->lent);
+    mem_free(m, s->ring);
+    mem_free(m, s->held);
+    timer_clear(&r->rt->timers, &s->held_timer);
+    s->held_text.mem = m;
+    buf_free(&s->held_text);
+    memset(s, 0, sizeof *s);
+}
