@@ -141,16 +141,21 @@ static wend_status make_private(const char *path, wend_error *err)
 /* ---- What it is ------------------------------------------------------------
  */
 
+/* In one transaction: another process may be making it. */
 static wend_status look(struct db *db, enum kind *kind, int64_t *version,
                         wend_error *err)
 {
     int64_t id, objects;
-    wend_status s = db_number(db, "PRAGMA application_id", &id, err);
+    wend_status s = db_exec(db, "BEGIN", err);
 
+    if (s == WEND_OK)
+        s = db_number(db, "PRAGMA application_id", &id, err);
     if (s == WEND_OK)
         s = db_number(db, "PRAGMA user_version", version, err);
     if (s == WEND_OK)
         s = db_number(db, "SELECT count(*) FROM sqlite_schema", &objects, err);
+    if (!sqlite3_get_autocommit(db->handle))
+        db_exec(db, "ROLLBACK", NULL);
     if (s != WEND_OK)
         return s;
     if (id == APPLICATION_ID)

@@ -351,76 +351,77 @@ static void list_text(wend_store *s, const wend_list_options *o, char *out)
     wend_runs_free(list);
 }
 
+static const struct {
+    const char *name;
+    wend_list_options o;
+    const char *wanted;
+} lists[] = {
+    {"all", {.size = sizeof(wend_list_options)}, "ba9876543210"},
+    {"a user", {.size = sizeof(wend_list_options), .user = "u1"}, "b97531"},
+    {"a session",
+     {.size = sizeof(wend_list_options), .session = "it's"},
+     "ba9876"},
+    {"an agent", {.size = sizeof(wend_list_options), .agent = "y"}, "9630"},
+    {"user and agent",
+     {.size = sizeof(wend_list_options), .user = "u1", .agent = "y"},
+     "93"},
+    {"running",
+     {.size = sizeof(wend_list_options), .status = "running"},
+     "840"},
+    {"ok", {.size = sizeof(wend_list_options), .status = "ok"}, "951"},
+    {"waiting",
+     {.size = sizeof(wend_list_options), .status = "waiting"},
+     "b73"},
+    {"interrupted",
+     {.size = sizeof(wend_list_options), .status = "interrupted"},
+     ""},
+    {"a prefix",
+     {.size = sizeof(wend_list_options), .run = "01900001"},
+     "7654"},
+    {"a whole id",
+     {.size = sizeof(wend_list_options),
+      .run = "01900001-0000-7000-8000-000000000005"},
+     "5"},
+    {"no pattern", {.size = sizeof(wend_list_options), .run = "0%"}, ""},
+    {"since", {.size = sizeof(wend_list_options), .since_us = 104}, "ba98"},
+    {"until", {.size = sizeof(wend_list_options), .until_us = 102}, "3210"},
+    {"since and until",
+     {.size = sizeof(wend_list_options), .since_us = 101, .until_us = 102},
+     "32"},
+    {"a few", {.size = sizeof(wend_list_options), .limit = 3}, "ba9"},
+    {"a page",
+     {.size = sizeof(wend_list_options),
+      .limit = 3,
+      .after = "01900002-0000-7000-8000-000000000009"},
+     "876"},
+    {"a page of a filter",
+     {.size = sizeof(wend_list_options),
+      .limit = 2,
+      .status = "waiting",
+      .after = "01900002-0000-7000-8000-000000000011"},
+     "73"},
+    {"after the last",
+     {.size = sizeof(wend_list_options),
+      .after = "01900000-0000-7000-8000-000000000000"},
+     ""},
+    {"after nobody",
+     {.size = sizeof(wend_list_options), .after = "nobody"},
+     "!"},
+    {"an older struct without paging",
+     {.size = offsetof(wend_list_options, after),
+      .after = "nobody",
+      .limit = 1},
+     "ba9876543210"},
+};
+
 static void test_list(wend_store *s)
 {
-    static const struct {
-        const char *name;
-        wend_list_options o;
-        const char *wanted;
-    } rows[] = {
-        {"all", {.size = sizeof(wend_list_options)}, "ba9876543210"},
-        {"a user", {.size = sizeof(wend_list_options), .user = "u1"}, "b97531"},
-        {"a session",
-         {.size = sizeof(wend_list_options), .session = "it's"},
-         "ba9876"},
-        {"an agent", {.size = sizeof(wend_list_options), .agent = "y"}, "9630"},
-        {"user and agent",
-         {.size = sizeof(wend_list_options), .user = "u1", .agent = "y"},
-         "93"},
-        {"running",
-         {.size = sizeof(wend_list_options), .status = "running"},
-         "840"},
-        {"ok", {.size = sizeof(wend_list_options), .status = "ok"}, "951"},
-        {"waiting",
-         {.size = sizeof(wend_list_options), .status = "waiting"},
-         "b73"},
-        {"interrupted",
-         {.size = sizeof(wend_list_options), .status = "interrupted"},
-         ""},
-        {"a prefix",
-         {.size = sizeof(wend_list_options), .run = "01900001"},
-         "7654"},
-        {"a whole id",
-         {.size = sizeof(wend_list_options),
-          .run = "01900001-0000-7000-8000-000000000005"},
-         "5"},
-        {"no pattern", {.size = sizeof(wend_list_options), .run = "0%"}, ""},
-        {"since", {.size = sizeof(wend_list_options), .since_us = 104}, "ba98"},
-        {"until", {.size = sizeof(wend_list_options), .until_us = 102}, "3210"},
-        {"since and until",
-         {.size = sizeof(wend_list_options), .since_us = 101, .until_us = 102},
-         "32"},
-        {"a few", {.size = sizeof(wend_list_options), .limit = 3}, "ba9"},
-        {"a page",
-         {.size = sizeof(wend_list_options),
-          .limit = 3,
-          .after = "01900002-0000-7000-8000-000000000009"},
-         "876"},
-        {"a page of a filter",
-         {.size = sizeof(wend_list_options),
-          .limit = 2,
-          .status = "waiting",
-          .after = "01900002-0000-7000-8000-000000000011"},
-         "73"},
-        {"after the last",
-         {.size = sizeof(wend_list_options),
-          .after = "01900000-0000-7000-8000-000000000000"},
-         ""},
-        {"after nobody",
-         {.size = sizeof(wend_list_options), .after = "nobody"},
-         "!"},
-        {"an older struct without paging",
-         {.size = offsetof(wend_list_options, after),
-          .after = "nobody",
-          .limit = 1},
-         "ba9876543210"},
-    };
     char text[64];
 
     add_listed(s);
-    for (size_t i = 0; i < tap_count(rows); i++) {
-        list_text(s, &rows[i].o, text);
-        tap_is_str(text, rows[i].wanted, "list %s", rows[i].name);
+    for (size_t i = 0; i < tap_count(lists); i++) {
+        list_text(s, &lists[i].o, text);
+        tap_is_str(text, lists[i].wanted, "list %s", lists[i].name);
     }
     list_text(s, NULL, text);
     tap_is_str(text, "ba9876543210", "list without options");
