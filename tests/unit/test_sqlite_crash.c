@@ -17,7 +17,8 @@
 enum {
     PATH_BYTES = 160,
     KILLS = 20,
-    BATCHES_AHEAD = 4, /* so that a commit takes several */
+    KILL_US_MAX = 40000, /* after the first event, spread evenly */
+    BATCHES_AHEAD = 4,   /* so that a commit takes several */
     FULL_TRIES = 5000,
     DISK_LEFT = 200 << 10,
 };
@@ -143,7 +144,6 @@ static void killed(void)
     int bad = 0, lost = 0;
     int64_t total = 0;
 
-    srand(7);
     for (int i = 0; i < KILLS; i++) {
         char name[32];
         int64_t first, acked;
@@ -155,7 +155,7 @@ static void killed(void)
         snprintf(name, sizeof name, "kill%d.db", i);
         pid = spawn(path_of(name), &ack);
         bad += read(ack, &first, sizeof first) != sizeof first;
-        usleep((useconds_t)(rand() % 40000));
+        usleep(KILL_US_MAX / KILLS * (useconds_t)i);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
         acked = last_ack(ack);

@@ -346,7 +346,7 @@ static void list_text(wend_store *s, const wend_list_options *o, char *out)
     if (wend_store_list(s, o, &list, NULL) != WEND_OK)
         *out++ = '!';
     while (list && wend_runs_next(list, &info) == WEND_OK)
-        out += sprintf(out, "%x", (int)info->turns);
+        *out++ = "0123456789abcdef"[info->turns];
     *out = 0;
     wend_runs_free(list);
 }
