@@ -109,10 +109,24 @@ static struct row *row_put(struct memory_run *r, char **at, wend_str body)
     return row;
 }
 
+/* Packs from number p on that stand before event seq. */
+static size_t put_packs(struct memory_run *r, char **at,
+                        const struct store_batch *b, size_t p, int64_t seq)
+{
+    for (; p < b->packs_count && b->packs[p].seq < seq; p++) {
+        struct row *row = row_put(r, at, b->packs[p].body);
+
+        row->seq = b->packs[p].seq;
+        row->at = b->packs[p].n;
+        row->count = (uint32_t)b->packs[p].count;
+    }
+    return p;
+}
+
 bool memory_run_add(struct memory_run *r, const struct mem *m,
                     const struct store_batch *b)
 {
-    size_t size = sizeof(struct block);
+    size_t size = sizeof(struct block), p = 0;
     struct block *block;
     char *at;
 
@@ -131,21 +145,17 @@ bool memory_run_add(struct memory_run *r, const struct mem *m,
     block->next = r->blocks;
     r->blocks = block;
     at = block->bytes;
-    for (size_t i = 0; i < b->packs_count; i++) {
-        struct row *row = row_put(r, &at, b->packs[i].body);
-
-        row->seq = b->packs[i].seq;
-        row->at = b->packs[i].n;
-        row->count = (uint32_t)b->packs[i].count;
-    }
     for (size_t i = 0; i < b->events_count; i++) {
-        struct row *row = row_put(r, &at, b->events[i].body);
+        struct row *row;
 
+        p = put_packs(r, &at, b, p, b->events[i].seq);
+        row = row_put(r, &at, b->events[i].body);
         row->seq = b->events[i].seq;
         row->at = b->events[i].time_us;
         row->type = (unsigned char)b->events[i].type;
         r->seq = row->seq;
     }
+    put_packs(r, &at, b, p, INT64_MAX);
     return true;
 }
 

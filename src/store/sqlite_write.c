@@ -175,17 +175,23 @@ static int set_run(struct db *db, const struct store_summary *m, int64_t owner,
 static int add_rows(struct db *db, const struct store_batch *b, int64_t owner,
                     struct place *at)
 {
+    size_t p = 0;
     int rc = SQLITE_OK;
 
     if (b->events_count && !b->birth)
         rc = add_packs_to_chain(db, at);
-    for (size_t i = 0; rc == SQLITE_OK && i < b->packs_count; i++) {
-        rc = add_pack(db, &b->packs[i], at);
-        if (b->events_count)
-            chain_pack(&at->chain, b->packs[i].body);
+    for (size_t i = 0; rc == SQLITE_OK && i < b->events_count; i++) {
+        for (; rc == SQLITE_OK && p < b->packs_count &&
+               b->packs[p].seq < b->events[i].seq;
+             p++) {
+            rc = add_pack(db, &b->packs[p], at);
+            chain_pack(&at->chain, b->packs[p].body);
+        }
+        if (rc == SQLITE_OK)
+            rc = add_event(db, &b->events[i], at);
     }
-    for (size_t i = 0; rc == SQLITE_OK && i < b->events_count; i++)
-        rc = add_event(db, &b->events[i], at);
+    for (; rc == SQLITE_OK && p < b->packs_count; p++)
+        rc = add_pack(db, &b->packs[p], at);
     for (size_t i = 0; rc == SQLITE_OK && i < b->blobs_count; i++)
         rc = add_blob(db, &b->blobs[i]);
     if (rc == SQLITE_OK)

@@ -27,16 +27,19 @@ wend_str store_prompt(wend_str prompt)
 
 bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq)
 {
+    size_t p = 0;
+
     if (b->epoch != epoch)
         return false;
-    for (size_t i = 0; i < b->packs_count; i++)
-        if (b->packs[i].seq != seq ||
-            (i && b->packs[i].n != b->packs[i - 1].n + b->packs[i - 1].count))
+    for (size_t e = 0; e <= b->events_count; e++) {
+        for (; p < b->packs_count && b->packs[p].seq == seq; p++)
+            if (p && b->packs[p - 1].seq == seq &&
+                b->packs[p].n != b->packs[p - 1].n + b->packs[p - 1].count)
+                return false;
+        if (e < b->events_count && b->events[e].seq != ++seq)
             return false;
-    for (size_t i = 0; i < b->events_count; i++)
-        if (b->events[i].seq != ++seq)
-            return false;
-    return true;
+    }
+    return p == b->packs_count;
 }
 
 bool store_lock_init(pthread_mutex_t *lock)

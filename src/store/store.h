@@ -61,7 +61,8 @@ struct store_batch {
     wend_str run;
     int64_t epoch;                   /* that the caller believes it holds */
     const struct store_birth *birth; /* first batch only, else NULL */
-    const struct store_pack *packs;  /* before the events, in order */
+    const struct store_pack *packs;  /* in order; one with seq S follows
+                                        event S, of this batch or before */
     size_t packs_count;
     const struct store_event *events;
     size_t events_count;
