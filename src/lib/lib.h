@@ -238,6 +238,7 @@ struct wend_run {
     struct wend_run *next, **prev; /* rt->runs */
     struct wend_run *dirty_next;
     bool dirty, over;
+    bool parked; /* let go before its end: somebody else may take it up */
     char id[40];
     wend_agent *agent; /* NULL for a replay */
     struct arena arena;

@@ -74,20 +74,28 @@ static void drop_cancel(struct wend_run *r)
     pthread_mutex_unlock(&b->lock);
 }
 
-/* Lets go of everything that belongs to the runtime. What was shown but
- * not yet packed goes to the store first. */
+/* What was shown but not yet packed goes to the store, and with it the word
+ * that nobody owns the run any more. */
+static void park(struct wend_run *r)
+{
+    if (r->over || !r->agent || r->turn.phase == PH_NEW)
+        return;
+    r->rt->live--;
+    r->parked = true;
+    if (r->rt->failed.status != WEND_OK || r->error.status != WEND_OK)
+        return;
+    if (!r->open)
+        r->open = batch_new(r);
+    if (r->open)
+        batch_pack(r->open, &r->pack);
+}
+
+/* Lets go of everything that belongs to the runtime. */
 void run_detach(struct wend_run *r)
 {
     wend_runtime *rt = r->rt;
 
-    if (!r->over && r->agent && r->turn.phase != PH_NEW)
-        rt->live--;
-    if (r->pack.count && r->error.status == WEND_OK) {
-        if (!r->open)
-            r->open = batch_new(r);
-        if (r->open)
-            batch_pack(r->open, &r->pack);
-    }
+    park(r);
     drop_dirty(r);
     if (rt->failed.status == WEND_OK && r->error.status == WEND_OK)
         shell_submit(r);

@@ -219,6 +219,8 @@ static const char *status_now(const struct wend_run *r)
 
     if (r->over)
         return wend_outcome_name(r->outcome);
+    if (r->parked)
+        return "interrupted";
     if (t->paused)
         return "paused";
     for (uint32_t i = 0; i < t->calls_count; i++)

@@ -226,8 +226,9 @@ static void refill(struct wend_run *r)
                        .arena = {.mem = &r->rt->mem}};
     wend_store *store = r->rt->store;
     wend_status st = store->ops->read(store, str_of(r->id),
-                                      f.seq ? f.seq : 1, REFILL_ITEMS,
-                                      refill_item, &f, NULL);
+                                      (struct store_place){f.seq ? f.seq : 1,
+                                                           f.n},
+                                      REFILL_ITEMS, refill_item, &f, NULL);
 
     arena_free(&f.arena);
     if (st != WEND_OK || !f.ok)

@@ -134,9 +134,9 @@ static wend_status memory_claim(wend_store *s, wend_str run, int64_t *epoch,
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static wend_status memory_read(wend_store *s, wend_str run, int64_t seq_from,
-                               uint32_t max, store_item_fn fn, void *ctx,
-                               wend_error *err)
+static wend_status memory_read(wend_store *s, wend_str run,
+                               struct store_place from, uint32_t max,
+                               store_item_fn fn, void *ctx, wend_error *err)
 {
     struct memory *m = (struct memory *)s;
     wend_status status = WEND_OK;
@@ -148,12 +148,16 @@ static wend_status memory_read(wend_store *s, wend_str run, int64_t seq_from,
     r = run_find(m, run, err);
     if (!r)
         status = WEND_E_NOTFOUND;
-    for (size_t i = r ? memory_run_find(r, seq_from) : 0;
-         r && i < r->rows_count && (!max || given < max); i++, given++) {
+    for (size_t i = r ? memory_run_find(r, from.seq) : 0;
+         r && i < r->rows_count && (!max || given < max); i++) {
         if (!memory_run_item(r, &s->mem, r->rows[i], &item)) {
             status = fail_nomem(err);
             break;
         }
+        if (item.is_pack && item.seq == from.seq &&
+            item.n + item.count - 1 <= from.n)
+            continue;
+        given++;
         if (!fn(ctx, &item))
             break;
     }

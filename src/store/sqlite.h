@@ -161,7 +161,7 @@ bool db_drop_begin(struct sqlite_store *s);
 void db_drop_end(struct sqlite_store *s, size_t count);
 wend_status db_failure(wend_store *store, wend_error *err);
 
-wend_status db_read(wend_store *store, wend_str run, int64_t seq_from,
+wend_status db_read(wend_store *store, wend_str run, struct store_place from,
                     uint32_t max, store_item_fn fn, void *ctx, wend_error *err);
 wend_status db_list(wend_store *store, const wend_list_options *o,
                     struct arena *a, wend_run_info **rows, size_t *count,

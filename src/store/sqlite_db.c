@@ -55,7 +55,8 @@ static const char *const queries[QUERIES] = {
     [Q_EVENTS] = "SELECT seq, type, time, body, hash FROM events"
                  " WHERE run = ? AND seq >= ? ORDER BY seq",
     [Q_PACKS] = "SELECT seq, n, count, body FROM deltas"
-                " WHERE run = ? AND seq >= ? ORDER BY seq, n",
+                " WHERE run = ? AND seq >= ? AND (seq > ? OR n + count - 1 > ?)"
+                " ORDER BY seq, n",
     [Q_PACKS_AFTER] = "SELECT body FROM deltas WHERE run = ? AND seq = ?"
                       " ORDER BY n",
     [Q_BLOB] = "SELECT body FROM blobs WHERE hash = ?",

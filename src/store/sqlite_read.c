@@ -104,8 +104,8 @@ static void merge(struct ask *events, struct ask *packs, uint32_t max,
     }
 }
 
-static wend_status read_log(struct db *db, int64_t run, int64_t seq_from,
-                            uint32_t max, store_item_fn fn, void *ctx,
+static wend_status read_log(struct db *db, int64_t run,
+                            struct store_place place, uint32_t max, store_item_fn fn, void *ctx,
                             wend_error *err)
 {
     struct ask events = ask(db, Q_EVENTS), packs = ask(db, Q_PACKS);
@@ -114,8 +114,10 @@ static wend_status read_log(struct db *db, int64_t run, int64_t seq_from,
 
     for (int i = 0; i < 2; i++) {
         ask_i64(both[i], run);
-        ask_i64(both[i], seq_from);
+        ask_i64(both[i], place.seq);
     }
+    ask_i64(&packs, place.seq);
+    ask_i64(&packs, place.n);
     merge(&events, &packs, max, fn, ctx);
     for (int i = 0; i < 2; i++) {
         if (both[i]->rc != SQLITE_ROW && both[i]->rc != SQLITE_DONE)
@@ -125,7 +127,7 @@ static wend_status read_log(struct db *db, int64_t run, int64_t seq_from,
     return status;
 }
 
-wend_status db_read(wend_store *store, wend_str run, int64_t seq_from,
+wend_status db_read(wend_store *store, wend_str run, struct store_place from,
                     uint32_t max, store_item_fn fn, void *ctx, wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
@@ -141,7 +143,7 @@ wend_status db_read(wend_store *store, wend_str run, int64_t seq_from,
     if (status == WEND_OK) {
         status = find_run(&s->read, run, &id, err);
         if (status == WEND_OK)
-            status = read_log(&s->read, id, seq_from, max, fn, ctx, err);
+            status = read_log(&s->read, id, from, max, fn, ctx, err);
         a = ask(&s->read, Q_COMMIT);
         ask_run(&a);
     }

@@ -74,6 +74,11 @@ struct store_batch {
     struct store_batch *next; /* the engine's */
 };
 
+/* Where a reader stands: it has had event seq and n deltas after it. */
+struct store_place {
+    int64_t seq, n;
+};
+
 /* One row of a read: a kept event, or a pack of deltas after it. */
 struct store_item {
     bool is_pack;
@@ -104,8 +109,9 @@ struct store_ops {
      * (WEND_E_BUSY otherwise); gives the new epoch and the newest seq. */
     wend_status (*claim)(wend_store *s, wend_str run, int64_t *epoch,
                          int64_t *seq, wend_error *err);
-    /* Items from kept event seq_from on, in order, at most max; 0 = all. */
-    wend_status (*read)(wend_store *s, wend_str run, int64_t seq_from,
+    /* Items in order, at most max; 0 = all: kept event from.seq, the packs
+     * after it that go beyond delta from.n, and everything after them. */
+    wend_status (*read)(wend_store *s, wend_str run, struct store_place from,
                         uint32_t max, store_item_fn fn, void *ctx,
                         wend_error *err);
     /* Rows live in the arena. */

@@ -62,17 +62,26 @@ static void test_read(wend_store *s)
         uint32_t max;
         int left;
         const char *wanted;
+        int64_t n;
     } reads[] = {
         {"all of it", 1, 0, 0,
          "e1@1001:{\"a\":1} e2@1002:{\"b\":\"\xf0\x9f\x98\x80\"} "
          "e3@1003:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] p3.3+1:[2] "
-         "p3.4+1:[3] e4@1004:{\"d\":\"\"} "},
+         "p3.4+1:[3] e4@1004:{\"d\":\"\"} ", 0},
         {"from the middle, at most three", 3, 3, 0,
-         "e3@1003:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] p3.3+1:[2] "},
-        {"from before the beginning", -5, 1, 0, "e1@1001:{\"a\":1} "},
-        {"until told to stop", 1, 0, 1, "e1@1001:{\"a\":1} "},
-        {"the last", 4, 0, 0, "e4@1004:{\"d\":\"\"} "},
-        {"past the end", 5, 0, 0, ""},
+         "e3@1003:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] p3.3+1:[2] ", 0},
+        {"from before the beginning", -5, 1, 0, "e1@1001:{\"a\":1} ", 0},
+        {"until told to stop", 1, 0, 1, "e1@1001:{\"a\":1} ", 0},
+        {"the last", 4, 0, 0, "e4@1004:{\"d\":\"\"} ", 0},
+        {"past the end", 5, 0, 0, "", 0},
+        {"on after a delta inside a pack", 3, 2, 0,
+         "e3@1003:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] ", 1},
+        {"on after a whole pack", 3, 2, 0,
+         "e3@1003:{\"c\":\"\\u0000\"} p3.3+1:[2] ", 2},
+        {"a delta's number counts only after its event", 2, 3, 0,
+         "e2@1002:{\"b\":\"\xf0\x9f\x98\x80\"} "
+         "e3@1003:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] ",
+         9},
     };
     const struct mem mem = {0};
     wend_error err = {0};
@@ -82,8 +91,9 @@ static void test_read(wend_store *s)
     for (size_t i = 0; i < tap_count(reads); i++) {
         struct rows r = {.text = {.mem = &mem}, .left = reads[i].left};
 
-        tap_ok(s->ops->read(s, STR(RUN_A), reads[i].from, reads[i].max,
-                            rows_add, &r, NULL) == WEND_OK,
+        tap_ok(s->ops->read(s, STR(RUN_A),
+                            (struct store_place){reads[i].from, reads[i].n},
+                            reads[i].max, rows_add, &r, NULL) == WEND_OK,
                "read %s", reads[i].name);
         tap_is_str(buf_view(&r.text), reads[i].wanted, "%s", reads[i].name);
         buf_free(&r.text);
@@ -91,7 +101,7 @@ static void test_read(wend_store *s)
     log = log_read(s, RUN_A);
     tap_ok(!log.bad && log.seq_last == 4 && log.packs == 3,
            "the chain holds through the packs");
-    tap_ok(s->ops->read(s, STR("nobody"), 1, 0, rows_add, NULL, &err) ==
+    tap_ok(s->ops->read(s, STR("nobody"), FROM_START, 0, rows_add, NULL, &err) ==
                    WEND_E_NOTFOUND &&
                strstr(err.message, "'nobody'"),
            "a run that is not there is named");
@@ -111,7 +121,7 @@ static void test_fork(wend_store *s)
 
     tap_ok(put(s, &b) == WEND_OK, "a birth may begin at 8");
     tap_ok(put_event(s, RUN_A, 9, "{\"x\":9}") == WEND_OK, "9 follows");
-    s->ops->read(s, STR(RUN_A), 1, 0, log_item, &log, NULL);
+    s->ops->read(s, STR(RUN_A), FROM_START, 0, log_item, &log, NULL);
     tap_ok(!log.bad && log.seq_last == 9, "both are there, chained");
 }
 
@@ -230,7 +240,7 @@ static void test_blob(wend_store *s)
     tap_ok(s->ops->blob(s, STR("h3"), &out, &err) == WEND_E_NOTFOUND &&
                strstr(err.message, "'h3'"),
            "no such blob");
-    s->ops->read(s, STR(RUN_A), 1, 0, ask_blob, &in, NULL);
+    s->ops->read(s, STR(RUN_A), FROM_START, 0, ask_blob, &in, NULL);
     tap_ok(in.status == WEND_OK && out.len == 8, "a reader may ask for one");
     buf_free(&out);
 }
