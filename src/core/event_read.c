@@ -99,7 +99,7 @@ static bool nano_of(wend_str text, int64_t *out)
         if (decimals == 9)
             continue;
         decimals += point;
-        if (nano > (INT64_MAX - 9) / 10)
+        if (nano > (INT64_MAX - (c - '0')) / 10)
             return false;
         nano = nano * 10 + (c - '0');
     }
