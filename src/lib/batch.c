@@ -17,6 +17,7 @@ struct batch *batch_new(struct wend_run *r)
     b->mem = r->rt->mem;
     b->post.kind = POST_COMMITTED;
     b->run = r;
+    memcpy(b->id, r->id, sizeof b->id);
     b->mailbox = r->rt->mailbox;
     mailbox_ref(b->mailbox);
     b->arena.mem = b->bytes.mem = &b->mem;
@@ -146,6 +147,18 @@ bool batch_effects(struct batch *b, const struct effect *fx)
     return true;
 }
 
+void batch_birth(struct batch *b, const struct store_birth *birth)
+{
+    b->birth = *birth;
+    b->birth.agent = arena_str(&b->arena, birth->agent);
+    b->birth.model = arena_str(&b->arena, birth->model);
+    b->birth.prompt = arena_str(&b->arena, birth->prompt);
+    b->birth.user = arena_str(&b->arena, birth->user);
+    b->birth.session = arena_str(&b->arena, birth->session);
+    b->birth.parent = arena_str(&b->arena, birth->parent);
+    b->sb.birth = &b->birth;
+}
+
 /* Called by the store, possibly from its thread. */
 static void on_done(struct store_batch *sb, wend_status s)
 {
@@ -178,7 +191,7 @@ void batch_submit(struct batch *b, wend_store *store)
     b->sb.blobs_count = i;
     b->sb.done = on_done;
     b->sb.ctx = b;
-    if (b->blobs_count && !blobs) {
+    if (b->arena.failed) {
         on_done(&b->sb, WEND_E_NOMEM);
         return;
     }

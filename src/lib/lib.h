@@ -188,6 +188,8 @@ struct batch {
     struct mailbox *mailbox;
     struct wend_run *run;  /* NULL once the run is freed */
     struct batch *next;    /* of the run, oldest first */
+    char id[40];           /* of the run, which may be gone before us */
+    struct store_birth birth;
     struct arena arena;
     struct buf bytes;      /* bodies one after the other */
     size_t events_count, events_cap, packs_count, packs_cap, blobs_count;
@@ -296,6 +298,7 @@ bool batch_event(struct batch *b, const wend_event *ev);
 bool batch_pack(struct batch *b, struct pack *p);
 bool batch_blobs(struct batch *b, const struct event_blob *list);
 bool batch_effects(struct batch *b, const struct effect *fx);
+void batch_birth(struct batch *b, const struct store_birth *birth);
 void batch_submit(struct batch *b, wend_store *store);
 void batch_free(struct batch *b);
 

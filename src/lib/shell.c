@@ -237,9 +237,10 @@ void shell_submit(struct wend_run *r)
         return;
     r->open = NULL;
     timer_clear(&r->rt->timers, &r->pack_timer);
-    b->sb.run = str_of(r->id);
+    b->sb.run = str_of(b->id);
     b->sb.epoch = r->epoch;
-    b->sb.birth = r->born ? NULL : &r->birth;
+    if (!r->born)
+        batch_birth(b, &r->birth);
     b->sb.summary = (struct store_summary){
         .status = status_now(r),
         .ended_us = r->over ? r->turn.time_us : 0,

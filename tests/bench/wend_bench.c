@@ -1,0 +1,274 @@
+/*
+ * wend_bench.c - drives the library for measurements.
+ *
+ *     wend-bench MODE N MODEL [STORE]
+ *
+ * once   one run                     many   N runs at once in one process
+ * seq    N runs one after another    parked N runs that wait; bytes each
+ * idle   one run, then waits for end of file on stdin
+ * turns  one run; cost of its first and last 100 turns
+ *
+ * Offers one C tool `noop` ({"turn":int,"i":int}, answers "ok"; sleeps
+ * TOOL_SLEEP_MS first; answers with NOOP_BYTES bytes if set). Ends with one
+ * JSON line.
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wend.h"
+
+enum { WINDOW = 100, TURNS_MAX = 2000000 };
+
+struct totals {
+    long completed, errors, deltas, chars, tool_calls;
+    int inflight, max_inflight;
+    bool first_seen;
+    double *turn_cpu; /* at each turn_start, for `turns` */
+    long turns;
+};
+
+static struct totals totals;
+static char answer[1 << 20];
+static size_t answer_len;
+
+static double cpu_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+}
+
+static double wall_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+}
+
+static void die(const char *what, const wend_error *err)
+{
+    fprintf(stderr, "wend-bench: %s: %s\n", what, err->message);
+    exit(1);
+}
+
+static wend_status noop(void *ctx, wend_call *call)
+{
+    const char *sleep_ms = getenv("TOOL_SLEEP_MS");
+
+    (void)ctx;
+    totals.tool_calls++;
+    if (sleep_ms)
+        usleep((useconds_t)(atoi(sleep_ms) * 1000));
+    return wend_call_return(call, (wend_str){answer, answer_len});
+}
+
+static void on_event(void *ctx, const wend_event *ev)
+{
+    (void)ctx;
+    switch ((int)ev->type) {
+    case WEND_TEXT_DELTA:
+        if (!totals.first_seen) {
+            totals.first_seen = true;
+            puts("first");
+            fflush(stdout);
+        }
+        totals.deltas++;
+        totals.chars += (long)ev->u.text_delta.text.len;
+        break;
+    case WEND_CALL_START:
+        if (++totals.inflight > totals.max_inflight)
+            totals.max_inflight = totals.inflight;
+        break;
+    case WEND_CALL_END:
+        totals.inflight--;
+        break;
+    case WEND_TURN_START:
+        if (totals.turn_cpu && totals.turns < TURNS_MAX)
+            totals.turn_cpu[totals.turns++] = cpu_us();
+        break;
+    case WEND_RUN_END:
+        totals.completed++;
+        totals.errors += ev->u.run_end.outcome != WEND_OUTCOME_OK;
+        break;
+    }
+}
+
+static wend_agent *make_agent(wend_runtime *rt, const char *model)
+{
+    wend_agent_options o = {.size = sizeof o, .model = model, .name = "bench"};
+    wend_tool_options t = {
+        .size = sizeof t,
+        .name = "noop",
+        .description = "does nothing",
+        .schema = "{\"type\":\"object\",\"properties\":{\"turn\":{\"type\":"
+                  "\"integer\"},\"i\":{\"type\":\"integer\"}}}",
+        .call_class = WEND_CLASS_READ,
+        .fn = noop,
+    };
+    wend_agent *a;
+    wend_error err;
+
+    o.limits.turns = TURNS_MAX;
+    if (wend_agent_new(rt, &o, &a, &err) != WEND_OK ||
+        wend_agent_add_tool(a, &t, &err) != WEND_OK)
+        die("agent", &err);
+    return a;
+}
+
+static wend_run *start(wend_agent *a)
+{
+    wend_str prompt = {"go", 2};
+    wend_run *run;
+    wend_error err;
+
+    if (wend_run_start(a, prompt, NULL, &run, &err) != WEND_OK)
+        die("run", &err);
+    return run;
+}
+
+static void finish(wend_run *run)
+{
+    const wend_event *ev;
+    wend_status s;
+
+    while ((s = wend_run_next(run, &ev)) == WEND_OK)
+        on_event(NULL, ev);
+    if (s != WEND_END)
+        totals.errors++;
+    wend_run_free(run);
+}
+
+static void mode_many(wend_runtime *rt, wend_agent *a, long n)
+{
+    wend_run **runs = calloc((size_t)n, sizeof *runs);
+
+    for (long i = 0; i < n; i++) {
+        runs[i] = start(a);
+        wend_run_listen(runs[i], on_event, NULL);
+    }
+    /* Waiting for one pumps them all. */
+    for (long i = 0; i < n; i++)
+        finish(runs[i]);
+    (void)rt;
+    free(runs);
+}
+
+/* What N runs hold on to while they wait for a model. */
+static void mode_parked(wend_runtime *rt, wend_agent *a, long n)
+{
+    wend_run **runs = calloc((size_t)n, sizeof *runs);
+    const wend_event *ev;
+    size_t before = mallinfo2().uordblks, after;
+
+    for (long i = 0; i < n; i++) {
+        runs[i] = start(a);
+        wend_runtime_pump(rt);
+        while (wend_run_poll(runs[i], &ev) == WEND_OK)
+            continue;
+    }
+    wend_runtime_pump(rt);
+    for (long i = 0; i < n; i++)
+        while (wend_run_poll(runs[i], &ev) == WEND_OK)
+            continue;
+    after = mallinfo2().uordblks;
+    printf("{\"runs\":%ld,\"bytes_each\":%.0f}\n", n,
+           (double)(after - before) / (double)n);
+    for (long i = 0; i < n; i++)
+        wend_run_free(runs[i]);
+    free(runs);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Median CPU of `WINDOW` turns from `first` on: one page fault in a turn
+ * must not decide. */
+static double window_us(long first)
+{
+    double each[WINDOW];
+
+    for (int i = 0; i < WINDOW; i++)
+        each[i] = totals.turn_cpu[first + i + 1] - totals.turn_cpu[first + i];
+    qsort(each, WINDOW, sizeof *each, by_size);
+    return each[WINDOW / 2];
+}
+
+static void report(double cpu, double wall)
+{
+    printf("{\"completed\":%ld,\"errors\":%ld,\"deltas\":%ld,\"chars\":%ld,"
+           "\"tool_calls\":%ld,\"max_inflight\":%d,\"cpu_us\":%.0f,"
+           "\"wall_us\":%.0f",
+           totals.completed, totals.errors, totals.deltas, totals.chars,
+           totals.tool_calls, totals.max_inflight, cpu, wall);
+    if (totals.turns > 3 * WINDOW)
+        printf(",\"turns\":%ld,\"first_us\":%.2f,\"last_us\":%.2f",
+               totals.turns, window_us(WINDOW / 2),
+               window_us(totals.turns - WINDOW - 1));
+    puts("}");
+}
+
+static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
+{
+    double cpu, wall;
+
+    if (!strcmp(mode, "parked")) {
+        mode_parked(rt, a, n);
+        return;
+    }
+    if (!strcmp(mode, "turns"))
+        totals.turn_cpu = calloc(TURNS_MAX, sizeof(double));
+    cpu = cpu_us();
+    wall = wall_us();
+    if (!strcmp(mode, "many"))
+        mode_many(rt, a, n);
+    else
+        for (long i = 0; i < (strcmp(mode, "seq") ? 1 : n); i++)
+            finish(start(a));
+    report(cpu_us() - cpu, wall_us() - wall);
+    free(totals.turn_cpu);
+    if (!strcmp(mode, "idle")) {
+        puts("idle");
+        fflush(stdout);
+        while (getchar() != EOF)
+            continue;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    wend_runtime_options o = {.size = sizeof o};
+    const char *bytes = getenv("NOOP_BYTES");
+    wend_runtime *rt;
+    wend_agent *a;
+    wend_error err;
+
+    if (argc < 4) {
+        fputs("usage: wend-bench once|many|seq|idle|turns|parked N MODEL "
+              "[STORE]\n",
+              stderr);
+        return 2;
+    }
+    memset(answer, 'x', sizeof answer);
+    memcpy(answer, "ok", 2);
+    answer_len = bytes ? (size_t)atol(bytes) % sizeof answer : 2;
+    if (argc > 4 && wend_store_open(argv[4], &o.store, &err) != WEND_OK)
+        die("store", &err);
+    if (wend_runtime_new(&o, &rt, &err) != WEND_OK)
+        die("runtime", &err);
+    a = make_agent(rt, argv[3]);
+    measure(rt, a, argv[1], atol(argv[2]));
+    wend_agent_free(a);
+    wend_runtime_free(rt);
+    wend_store_free(o.store);
+    return totals.errors != 0;
+}
