@@ -136,3 +136,18 @@ size_t utf8_cut(wend_str s, size_t max)
         max--;
     return max;
 }
+
+size_t utf8_whole(const char *p, size_t len)
+{
+    size_t tail = 0, wanted;
+    unsigned char first;
+
+    while (tail < len && tail < 3 &&
+           ((unsigned char)p[len - 1 - tail] & 0xc0) == 0x80)
+        tail++;
+    if (tail == len)
+        return len;
+    first = (unsigned char)p[len - 1 - tail];
+    wanted = (first >= 0xc0) + (first >= 0xe0) + (first >= 0xf0);
+    return wanted > tail ? len - 1 - tail : len;
+}

@@ -16,5 +16,7 @@ size_t utf8_put(char *p, uint32_t code_point);
 size_t utf8_take(wend_str s, size_t count);
 /* The largest cut <= max that does not split a code point of valid s. */
 size_t utf8_cut(wend_str s, size_t max);
+/* len less a last code point whose end was cut off. */
+size_t utf8_whole(const char *p, size_t len);
 
 #endif

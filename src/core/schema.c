@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 enum {
     STEPS_MAX = 1000000, /* far above any tool's schema */
     PATH_MAX_BYTES = 256,
@@ -23,29 +25,40 @@ struct check {
 static bool check(struct check *c, const struct json *schema,
                   const struct json *v);
 
+/* How much of a text of `wanted` bytes there is in p, cut between code
+ * points: keys come from the model and what is said goes into an event. */
+static size_t printed(const char *p, size_t size, int wanted)
+{
+    if (wanted < 0)
+        return 0;
+    return (size_t)wanted < size ? (size_t)wanted : utf8_whole(p, size - 1);
+}
+
 __attribute__((format(printf, 2, 3))) static bool wrong(struct check *c,
                                                         const char *fmt, ...)
 {
     char text[300];
     va_list ap;
+    int len;
 
     if (!c->why)
         return false;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    len = vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    buf_fmt(c->why, "%.*s %s", (int)(c->path_len ? c->path_len : 9),
-            c->path_len ? c->path : "arguments", text);
+    buf_str(c->why,
+            c->path_len ? (wend_str){c->path, c->path_len} : STR("arguments"));
+    buf_char(c->why, ' ');
+    buf_add(c->why, text, printed(text, sizeof text, len));
     return false;
 }
 
 /* Both give the length to go back to. */
 static size_t entered(struct check *c, int added)
 {
-    size_t old = c->path_len, room = sizeof c->path - old;
+    size_t old = c->path_len;
 
-    if (added > 0)
-        c->path_len += (size_t)added < room ? (size_t)added : room - 1;
+    c->path_len += printed(c->path + old, sizeof c->path - old, added);
     return old;
 }
 
@@ -68,6 +81,8 @@ static bool fits_type(const struct json *v, wend_str type)
 
     if (str_is(type, "integer"))
         return json_i64(v, &n);
+    if (v->kind == JSON_TRUE || v->kind == JSON_FALSE)
+        return str_is(type, "boolean");
     return str_is(type, json_kind_name(v->kind));
 }
 

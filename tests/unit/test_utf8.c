@@ -3,6 +3,7 @@
  */
 #include "base/utf8.h"
 
+#include "base/fail.h"
 #include "fault.h"
 #include "tap.h"
 
@@ -105,6 +106,48 @@ static void test_take_and_cut(void)
     }
 }
 
+static void test_whole(void)
+{
+    static const struct {
+        const char *why, *text;
+        size_t wanted;
+    } cuts[] = {
+        {"nothing", "", 0},
+        {"ASCII", "ab", 2},
+        {"two bytes, whole", "a\xc3\xa9", 3},
+        {"one of two", "a\xc3", 1},
+        {"three bytes, whole", "\xe2\x82\xac", 3},
+        {"two of three", "a\xe2\x82", 1},
+        {"one of three", "\xe2", 0},
+        {"four bytes, whole", "\xf0\x9f\x92\xa9", 4},
+        {"three of four", "ab\xf0\x9f\x92", 2},
+        {"no first byte in reach", "\x80\x80\x80\x80\x80", 5},
+        {"bad before the end stays", "\xff\xc3\xa9", 3},
+    };
+
+    for (size_t i = 0; i < tap_count(cuts); i++)
+        tap_is_i64((int64_t)utf8_whole(cuts[i].text, strlen(cuts[i].text)),
+                   (int64_t)cuts[i].wanted, "whole: %s", cuts[i].why);
+}
+
+/* A message that does not fit is cut between characters. */
+static void test_fail(void)
+{
+    char text[3 * 200 + 1];
+    wend_error err;
+    int bad = 0;
+
+    for (size_t i = 0; i < sizeof text - 1; i++)
+        text[i] = "\xe2\x82\xac"[i % 3];
+    text[sizeof text - 1] = 0;
+    for (int shift = 0; shift < 3; shift++) {
+        fail(&err, WEND_E_INVAL, "%.*s%s", shift, "ab", text);
+        bad += utf8_valid_len(str_of(err.message)) != strlen(err.message) ||
+               strlen(err.message) < sizeof err.message - 4;
+    }
+    tap_is_i64(bad, 0, "fail: a long message is cut between characters");
+}
+
 static void test_failures(void)
 {
     struct fault f = {0};
@@ -128,6 +171,8 @@ int main(void)
     test_rows();
     test_all();
     test_take_and_cut();
+    test_whole();
+    test_fail();
     test_failures();
     return tap_done();
 }
