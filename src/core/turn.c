@@ -110,13 +110,20 @@ bool turn_history_add(struct turn *t, struct msg *m)
     return true;
 }
 
+/* For a field that the wire always has: what a reader gets when it is
+ * absent, so that a live state and one from the log are the same. */
+static wend_str kept(const struct keep *k, wend_str s, wend_str absent)
+{
+    return arena_str(k->arena, s.ptr ? s : absent);
+}
+
 static struct msg *new_msg(const struct keep *k, enum role role, wend_str text)
 {
     struct msg *m = arena_alloc(k->arena, sizeof *m);
 
     if (m) {
         m->role = role;
-        m->text = arena_str(k->arena, text);
+        m->text = kept(k, text, STR(""));
     }
     return m;
 }
@@ -140,7 +147,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
 
     t->run = arena_str(k->arena, ev->run);
     t->started_us = ev->time_us;
-    t->model = arena_str(k->arena, e->model);
+    t->model = kept(k, e->model, STR(""));
     t->limits = e->limits;
     if (k->known && str_eq(k->known->json, e->config_json)) {
         t->config = k->known;
@@ -205,9 +212,9 @@ static void add_call(struct turn *t, const struct keep *k, wend_str id,
         return;
     c->prev = t->calls;
     c->index = t->calls_count++;
-    c->id = arena_str(k->arena, id);
-    c->name = arena_str(k->arena, name);
-    c->args = arena_str(k->arena, args);
+    c->id = kept(k, id, STR(""));
+    c->name = kept(k, name, STR(""));
+    c->args = kept(k, args, STR("{}"));
     c->invalid = invalid;
     t->calls = c;
 }
@@ -254,7 +261,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         t->metrics.first_token_ms = e->first_token_ms;
     if (e->purpose != WEND_PURPOSE_ANSWER)
         return;
-    t->answer = arena_str(k->arena, e->text);
+    t->answer = kept(k, e->text, STR(""));
     if (!e->text.len && !t->calls_count)
         return;
     m = arena_alloc(k->arena, sizeof *m);
@@ -263,7 +270,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     m->role = ROLE_ASSISTANT;
     m->text = t->answer;
     m->thinking = arena_str(k->arena, e->thinking);
-    m->opaque = arena_str(k->arena, e->opaque_json);
+    m->opaque = kept(k, e->opaque_json, STR("[]"));
     m->calls = t->calls;
     turn_history_add(t, m);
 }
@@ -311,7 +318,7 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     r->prev = t->results;
     r->index = (uint32_t)i;
     r->outcome = e->outcome;
-    r->output = arena_str(k->arena, e->output);
+    r->output = kept(k, e->output, STR(""));
     t->results = r;
     t->metrics.tool_calls++;
     if (e->outcome != WEND_OUTCOME_OK) {
