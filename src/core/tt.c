@@ -32,6 +32,13 @@ wend_event *draft(struct tt *x, wend_event_type type)
     return &e->ev;
 }
 
+/* Of what is emitted now; a clock that went back does not show. */
+static int64_t event_time(const struct tt *x)
+{
+    return x->in->time_us > x->s->turn.time_us ? x->in->time_us
+                                               : x->s->turn.time_us;
+}
+
 void emit(struct tt *x, wend_event *ev)
 {
     struct turn *t = &x->s->turn;
@@ -43,7 +50,7 @@ void emit(struct tt *x, wend_event *ev)
                                       offsetof(struct step_event, ev));
     ev->run = t->run.ptr ? t->run : x->in->run;
     ev->seq = t->seq + 1;
-    ev->time_us = x->in->time_us > t->time_us ? x->in->time_us : t->time_us;
+    ev->time_us = event_time(x);
     *t = turn_apply(t, ev, x->s->keep);
     /* turn_start and turn_end belong to the turn they open and close. */
     ev->in_turn = t->counter >= 0 && ev->type != WEND_RUN_END &&
@@ -105,12 +112,21 @@ void warn(struct tt *x, wend_str code, wend_str message)
 
 /* ---- Ends -------------------------------------------------------------- */
 
+/* As of now, not as of the event before. */
+static wend_ev_metrics metrics_now(const struct tt *x)
+{
+    wend_ev_metrics m = x->s->turn.metrics;
+
+    m.ms = (event_time(x) - x->s->turn.started_us) / 1000;
+    return m;
+}
+
 static void emit_metrics(struct tt *x)
 {
     wend_event *ev = draft(x, WEND_METRICS);
 
     if (ev)
-        ev->u.metrics = x->s->turn.metrics;
+        ev->u.metrics = metrics_now(x);
     emit(x, ev);
 }
 
@@ -137,7 +153,7 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
         ev->u.run_end.text = x->s->turn.answer;
         ev->u.run_end.limit = limit;
         ev->u.run_end.error = error;
-        ev->u.run_end.metrics = x->s->turn.metrics;
+        ev->u.run_end.metrics = metrics_now(x);
     }
     emit(x, ev);
 }
