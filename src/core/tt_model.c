@@ -177,7 +177,7 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
     if (r->opaque.len)
         e->opaque_json = buf_view(&r->opaque);
     e->calls = list_calls(x, calls);
-    e->calls_count = calls;
+    e->calls_count = e->calls ? calls : 0;
     if (outcome == WEND_OUTCOME_OK && r->finish.len)
         e->finish = r->finish;
     else if (outcome == WEND_OUTCOME_OK && calls)
