@@ -55,7 +55,7 @@ static void unknown_tool(struct tt *x, struct admission *a,
     refuse(a, WEND_OUTCOME_FAILED, STR("unknown_tool"), said(x, &b));
 }
 
-static void check_args(struct tt *x, struct admission *a, const struct call *c,
+static void check_args(struct tt *x, struct admission *a,
                        const struct json *args, const wend_error *why)
 {
     struct buf b = {.mem = x->s->scratch->mem};
@@ -69,14 +69,14 @@ static void check_args(struct tt *x, struct admission *a, const struct call *c,
         return;
     }
     buf_cstr(&b, "the arguments do not fit the tool's schema: ");
-    if (a->tool->schema && !schema_check(a->tool->schema, args, &b))
+    if (a->tool->schema && !schema_check(a->tool->schema, args, &b)) {
         refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"), said(x, &b));
-    else if (args->kind != JSON_OBJECT)
+        return;
+    }
+    buf_free(&b);
+    if (args->kind != JSON_OBJECT)
         refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
                STR("the arguments must be a JSON object"));
-    else
-        buf_free(&b);
-    (void)c;
 }
 
 /* Invalid arguments are kept as a JSON string with the raw text. */
@@ -111,7 +111,7 @@ static void admit(struct tt *x, const struct call *c, struct admission *a)
     }
     args = parse_args(x, c, &why);
     policy_check(config, a->tool, args, x->s->scratch, &a->verdict);
-    check_args(x, a, c, args, &why);
+    check_args(x, a, args, &why);
     if (a->refused != WEND_OUTCOME_NONE)
         return;
     if (a->verdict.policy.decision == WEND_DECISION_DENY) {
