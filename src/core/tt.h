@@ -52,7 +52,7 @@ struct hook_done {
     int64_t turn;
     wend_str call; /* absent: the hook before a turn */
     wend_hook_answer answer;
-    wend_str text;
+    wend_str text; /* canonical JSON if it changes arguments */
 };
 
 struct input {

@@ -290,13 +290,28 @@ static bool make_batch(struct tt *x, struct batch *b, uint32_t count)
     return true;
 }
 
+static void ask_approval(struct tt *x, const struct call *c,
+                         const struct admission *a)
+{
+    wend_event *ev = draft(x, WEND_APPROVAL_ASK);
+
+    if (ev) {
+        ev->u.approval_ask.call = c->id;
+        ev->u.approval_ask.name = c->name;
+        ev->u.approval_ask.args_json = c->args;
+        ev->u.approval_ask.risk = a->verdict.policy.risk;
+        ev->u.approval_ask.layers_json = a->verdict.policy.layers_json;
+        ev->u.approval_ask.reason = a->verdict.reason;
+    }
+    emit(x, ev);
+}
+
 /* Refusals and questions come before anything starts. */
 static void settle(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
     const struct call *c = turn_call(t, i);
     struct admission a;
-    wend_event *ev;
 
     if (bit_get(&t->started, i) || waits_for_approval(t, i))
         return;
@@ -307,18 +322,8 @@ static void settle(struct tt *x, uint32_t i)
     else if (a.refused != WEND_OUTCOME_NONE)
         end_unstarted(x, c, &a, a.refused, a.code, a.message);
     else if (a.verdict.policy.decision == WEND_DECISION_ASK &&
-             !bit_get(&t->answered, i)) {
-        ev = draft(x, WEND_APPROVAL_ASK);
-        if (ev) {
-            ev->u.approval_ask.call = c->id;
-            ev->u.approval_ask.name = c->name;
-            ev->u.approval_ask.args_json = c->args;
-            ev->u.approval_ask.risk = a.verdict.policy.risk;
-            ev->u.approval_ask.layers_json = a.verdict.policy.layers_json;
-            ev->u.approval_ask.reason = a.verdict.reason;
-        }
-        emit(x, ev);
-    }
+             !bit_get(&t->answered, i))
+        ask_approval(x, c, &a);
 }
 
 static void approved_policy(const struct turn *t, uint32_t i,
@@ -488,10 +493,12 @@ void on_call_hook(struct tt *x)
         end_unstarted(x, &changed, &a, WEND_OUTCOME_OK, STR_NONE, h->text);
     else if (a.refused != WEND_OUTCOME_NONE)
         end_unstarted(x, &changed, &a, a.refused, a.code, a.message);
+    else if (a.verdict.policy.decision == WEND_DECISION_ASK)
+        ask_approval(x, &changed, &a); /* only the changed one needs it */
     else
         start_call(x, &changed, &a,
                    h->answer == WEND_HOOK_CHANGE ? h->text : STR_NONE);
-    if (h->answer == WEND_HOOK_SKIP || a.refused != WEND_OUTCOME_NONE)
+    if (!turn_call_runs(t, (uint32_t)index)) /* others have its place */
         run_calls(x);
 }
 
