@@ -1,0 +1,560 @@
+/*
+ * loom.c - the loom dialect: native events in, loom records out.
+ *
+ * Pure: the same events give the same bytes. A handler writes the members
+ * of its records in the order that loom.h gives.
+ */
+#include "wire/loom.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+
+/* A call_output names its call only by id; loom wants the tool's name. */
+struct loom_call {
+    struct loom_call *next;
+    wend_str id, name;
+};
+
+/* ---- Writing records --------------------------------------------------- */
+
+/* A member's name, with the comma if one is due. */
+static void put_key(struct buf *b, const char *name)
+{
+    if (b->len && b->ptr[b->len - 1] != '{')
+        buf_char(b, ',');
+    buf_char(b, '"');
+    buf_cstr(b, name);
+    buf_add(b, "\":", 2);
+}
+
+static void put_str(struct buf *b, const char *name, wend_str s)
+{
+    if (!s.ptr)
+        return;
+    put_key(b, name);
+    json_put_str(b, s);
+}
+
+static void put_i64(struct buf *b, const char *name, int64_t n)
+{
+    put_key(b, name);
+    buf_i64(b, n);
+}
+
+static void put_f64(struct buf *b, const char *name, double d)
+{
+    put_key(b, name);
+    json_put_f64(b, d);
+}
+
+static void put_bool(struct buf *b, const char *name, bool yes)
+{
+    put_key(b, name);
+    buf_cstr(b, yes ? "true" : "false");
+}
+
+static void open_object(struct buf *b, const char *name)
+{
+    put_key(b, name);
+    buf_char(b, '{');
+}
+
+static void close_object(struct buf *b)
+{
+    buf_char(b, '}');
+}
+
+static void open_record(struct buf *b, const wend_event *ev, const char *type)
+{
+    buf_cstr(b, "{\"type\":\"");
+    buf_cstr(b, type);
+    buf_cstr(b, "\",\"timestamp\":");
+    json_put_time(b, ev->time_us);
+}
+
+/* The end of a run counts as part of its last turn. */
+static void close_record(const struct loom *l, struct buf *b)
+{
+    if (l->iteration >= 0) {
+        put_i64(b, "iteration", l->iteration);
+        put_str(b, "turn_id", buf_view(&l->turn_id));
+    }
+    buf_add(b, "}\n", 2);
+}
+
+static void put_plain(const struct loom *l, const wend_event *ev,
+                      const char *type, struct buf *b)
+{
+    open_record(b, ev, type);
+    close_record(l, b);
+}
+
+/* ---- Holding back ------------------------------------------------------ */
+
+static void let_go(struct buf *held, struct buf *out)
+{
+    out->failed |= held->failed;
+    buf_str(out, buf_view(held));
+    buf_clear(held);
+}
+
+/* A call may start while its message still streams; in loom it comes after
+ * tool_calls_start. */
+static struct buf *calls_out(struct loom *l, struct buf *out)
+{
+    return l->in_model ? &l->calls_held : out;
+}
+
+/* ---- Turns ------------------------------------------------------------- */
+
+static void enter_turn(struct loom *l, int64_t iteration, wend_str turn_id)
+{
+    l->iteration = iteration;
+    buf_clear(&l->turn_id);
+    buf_str(&l->turn_id, turn_id);
+}
+
+static void on_run_start(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_run_start *e = &ev->u.run_start;
+
+    l->turns_max = e->limits.turns;
+    l->parallel_max = e->limits.parallel;
+    buf_clear(&l->correlation_id);
+    buf_str(&l->correlation_id, e->correlation_id);
+    out->failed |= l->correlation_id.failed;
+}
+
+static void on_turn_start(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_turn_start *e = &ev->u.turn_start;
+
+    let_go(&l->iteration_end_held, out);
+    arena_reset(&l->calls_arena);
+    l->calls = NULL;
+    if (e->counter > 0) {
+        open_record(out, ev, "recursion");
+        open_object(out, "metadata");
+        put_i64(out, "from_turn", e->counter - 1);
+        put_i64(out, "to_turn", e->counter);
+        put_i64(out, "depth", e->counter);
+        close_object(out);
+        close_record(l, out);
+    }
+    open_record(out, ev, "iteration_start");
+    if (e->parent_id.ptr) {
+        open_object(out, "metadata");
+        put_str(out, "parent_turn_id", e->parent_id);
+        close_object(out);
+    }
+    close_record(l, out);
+}
+
+static void on_turn_end(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_turn_end *e = &ev->u.turn_end;
+
+    if (!e->calls) { /* loom ends the last turn with the run alone */
+        put_plain(l, ev, "iteration_end", &l->iteration_end_held);
+        return;
+    }
+    open_record(out, ev, "tool_calls_complete");
+    open_object(out, "metadata");
+    put_i64(out, "results_count", e->calls);
+    close_object(out);
+    close_record(l, out);
+    put_plain(l, ev, "iteration_end", out);
+}
+
+/* ---- Context ----------------------------------------------------------- */
+
+static void on_context_start(struct loom *l, const wend_event *ev,
+                             struct buf *out)
+{
+    l->budget_tokens = ev->u.context_start.budget_tokens;
+    put_plain(l, ev, "context_assembly_start", out);
+    open_record(out, ev, "phase_start");
+    put_str(out, "phase", STR("context_assembly"));
+    close_record(l, out);
+}
+
+static int64_t count_items(const struct loom *l, wend_str json, struct buf *out)
+{
+    struct arena a = {.mem = l->mem};
+    struct json *list = json.ptr ? json_parse(json, &a, NULL) : NULL;
+    int64_t count = list ? list->count : 0;
+
+    out->failed |= a.failed;
+    arena_free(&a);
+    return count;
+}
+
+static void on_context_end(struct loom *l, const wend_event *ev,
+                           struct buf *out)
+{
+    const wend_ev_context_end *e = &ev->u.context_end;
+    double budget = l->budget_tokens > 0 ? (double)l->budget_tokens : 1;
+
+    open_record(out, ev, "phase_end");
+    put_str(out, "phase", STR("context_assembly"));
+    open_object(out, "metadata");
+    put_i64(out, "tokens_used", e->tokens);
+    put_i64(out, "components", count_items(l, e->parts_json, out));
+    put_f64(out, "utilization",
+            l->budget_tokens > 0 ? (double)e->tokens / budget : 0);
+    close_object(out);
+    close_record(l, out);
+    put_plain(l, ev, "context_assembly_complete", out);
+}
+
+static void on_retrieval_start(struct loom *l, const wend_event *ev,
+                               struct buf *out)
+{
+    put_plain(l, ev, "retrieval_start", out);
+}
+
+static void on_retrieval_hit(struct loom *l, const wend_event *ev,
+                             struct buf *out)
+{
+    open_record(out, ev, "retrieval_progress");
+    open_object(out, "metadata");
+    put_str(out, "doc_title", ev->u.retrieval_hit.title);
+    put_f64(out, "relevance_score", ev->u.retrieval_hit.score);
+    close_object(out);
+    close_record(l, out);
+}
+
+static void on_retrieval_end(struct loom *l, const wend_event *ev,
+                             struct buf *out)
+{
+    const wend_ev_retrieval_end *e = &ev->u.retrieval_end;
+
+    open_record(out, ev, "retrieval_complete");
+    if (e->error)
+        put_str(out, "error", e->error->message);
+    open_object(out, "metadata");
+    put_i64(out, "doc_count", e->count);
+    close_object(out);
+    close_record(l, out);
+}
+
+static void on_compacted(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    open_record(out, ev, "compression_applied");
+    open_object(out, "metadata");
+    put_i64(out, "messages_before", ev->u.compacted.messages_before);
+    put_i64(out, "messages_after", ev->u.compacted.messages_after);
+    close_object(out);
+    close_record(l, out);
+}
+
+/* ---- Model ------------------------------------------------------------- */
+
+static void on_model_start(struct loom *l, const wend_event *ev,
+                           struct buf *out)
+{
+    l->in_model = true;
+    put_plain(l, ev, "llm_start", out);
+}
+
+static void on_text_delta(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    open_record(out, ev, "llm_delta");
+    put_str(out, "content", ev->u.text_delta.text);
+    close_record(l, out);
+}
+
+static void on_model_retry(struct loom *l, const wend_event *ev,
+                           struct buf *out)
+{
+    const wend_ev_model_retry *e = &ev->u.model_retry;
+
+    l->recoveries++;
+    open_record(out, ev, "recovery_attempt");
+    put_str(out, "error", e->reason);
+    open_object(out, "metadata");
+    put_i64(out, "attempt", e->attempt);
+    put_i64(out, "delay_ms", e->delay_ms);
+    close_object(out);
+    close_record(l, out);
+}
+
+static void put_recovery(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+    bool ok = e->outcome == WEND_OUTCOME_OK;
+
+    open_record(out, ev, ok ? "recovery_success" : "recovery_failed");
+    if (e->error)
+        put_str(out, "error", e->error->message);
+    open_object(out, "metadata");
+    put_i64(out, "attempts", l->recoveries);
+    close_object(out);
+    close_record(l, out);
+    l->recoveries = 0;
+}
+
+static void put_calls(const struct loom *l, const wend_event *ev,
+                      struct buf *out)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+
+    open_record(out, ev, "llm_tool_calls");
+    open_object(out, "metadata");
+    put_i64(out, "tool_count", (int64_t)e->calls_count);
+    put_key(out, "tool_names");
+    buf_char(out, '[');
+    for (size_t i = 0; i < e->calls_count; i++) {
+        if (i)
+            buf_char(out, ',');
+        json_put_str(out, e->calls[i].name);
+    }
+    buf_char(out, ']');
+    close_object(out);
+    close_record(l, out);
+    open_record(out, ev, "tool_calls_start");
+    open_object(out, "metadata");
+    put_i64(out, "total_tools", (int64_t)e->calls_count);
+    put_i64(out, "max_parallel", l->parallel_max);
+    close_object(out);
+    close_record(l, out);
+}
+
+static void on_model_end(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+
+    if (l->recoveries)
+        put_recovery(l, ev, out);
+    open_record(out, ev, "llm_complete");
+    put_str(out, "content", e->text);
+    if (e->error)
+        put_str(out, "error", e->error->message);
+    close_record(l, out);
+    if (e->calls_count)
+        put_calls(l, ev, out);
+    l->in_model = false;
+    let_go(&l->calls_held, out);
+}
+
+/* ---- Calls ------------------------------------------------------------- */
+
+static void remember_call(struct loom *l, wend_str id, wend_str name,
+                          struct buf *out)
+{
+    struct loom_call *c = arena_alloc(&l->calls_arena, sizeof *c);
+
+    if (!c) {
+        out->failed = true;
+        return;
+    }
+    c->id = arena_str(&l->calls_arena, id);
+    c->name = arena_str(&l->calls_arena, name);
+    c->next = l->calls;
+    l->calls = c;
+    out->failed |= l->calls_arena.failed;
+}
+
+static wend_str call_name(const struct loom *l, wend_str id)
+{
+    for (const struct loom_call *c = l->calls; c; c = c->next)
+        if (str_eq(c->id, id))
+            return c->name;
+    return STR_NONE;
+}
+
+static void on_call_start(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_call_start *e = &ev->u.call_start;
+    struct buf *b = calls_out(l, out);
+
+    remember_call(l, e->call, e->name, out);
+    open_record(b, ev, "tool_execution_start");
+    open_object(b, "tool_call");
+    put_str(b, "id", e->call);
+    put_str(b, "name", e->name);
+    put_key(b, "arguments");
+    buf_str(b, e->args_json.ptr ? e->args_json : STR("{}"));
+    close_object(b);
+    close_record(l, b);
+}
+
+static void on_call_output(struct loom *l, const wend_event *ev,
+                           struct buf *out)
+{
+    const wend_ev_delta *e = &ev->u.call_output;
+    struct buf *b = calls_out(l, out);
+
+    open_record(b, ev, "tool_progress");
+    open_object(b, "metadata");
+    put_str(b, "tool_name", call_name(l, e->call));
+    put_str(b, "status", e->text);
+    close_object(b);
+    close_record(l, b);
+}
+
+/* What loom has no member for and a reader may still want to know. */
+static void put_result_metadata(struct buf *b, const wend_ev_call_end *e)
+{
+    bool ok = e->outcome == WEND_OUTCOME_OK;
+
+    if (ok && !e->truncated && !e->cached)
+        return;
+    open_object(b, "metadata");
+    if (!ok)
+        put_str(b, "outcome", str_of(wend_outcome_name(e->outcome)));
+    if (e->truncated)
+        put_bool(b, "truncated", true);
+    if (e->cached)
+        put_bool(b, "cached", true);
+    close_object(b);
+}
+
+static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_call_end *e = &ev->u.call_end;
+    bool ok = e->outcome == WEND_OUTCOME_OK;
+    struct buf *b = calls_out(l, out);
+
+    open_record(b, ev, ok ? "tool_result" : "tool_error");
+    open_object(b, "tool_result");
+    put_str(b, "tool_call_id", e->call);
+    put_str(b, "tool_name", e->name);
+    put_str(b, "content", e->output);
+    put_bool(b, "is_error", !ok);
+    put_i64(b, "execution_time_ms", e->ms);
+    put_result_metadata(b, e);
+    close_object(b);
+    if (e->error)
+        put_str(b, "error", e->error->message);
+    close_record(l, b);
+}
+
+/* ---- Ends -------------------------------------------------------------- */
+
+static void put_finish(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_run_end *e = &ev->u.run_end;
+
+    open_record(out, ev, "agent_finish");
+    put_str(out, "content", e->text.ptr ? e->text : STR(""));
+    open_object(out, "metadata");
+    put_i64(out, "turn_counter", l->iteration);
+    put_i64(out, "total_llm_calls", e->metrics.model_calls);
+    close_object(out);
+    close_record(l, out);
+}
+
+/* Loom counts the turn that may not begin any more. Its one limit is that
+ * of turns; the name of another one is added. */
+static void put_limit(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_run_end *e = &ev->u.run_end;
+
+    open_record(out, ev, "max_iterations_reached");
+    open_object(out, "metadata");
+    put_i64(out, "turn_counter", l->iteration + 1);
+    put_i64(out, "max_iterations", l->turns_max);
+    if (!str_is(e->limit, "turns"))
+        put_str(out, "limit", e->limit);
+    close_object(out);
+    close_record(l, out);
+}
+
+static void put_canceled(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    open_record(out, ev, "execution_cancelled");
+    open_object(out, "metadata");
+    put_str(out, "correlation_id", buf_view(&l->correlation_id));
+    close_object(out);
+    close_record(l, out);
+}
+
+static void put_failed(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    const wend_ev_run_end *e = &ev->u.run_end;
+    wend_str why = e->error ? e->error->message : STR_NONE;
+
+    open_record(out, ev, "error");
+    put_str(out, "error", why.ptr ? why : STR("the run failed"));
+    close_record(l, out);
+}
+
+static void on_run_end(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    buf_clear(&l->iteration_end_held); /* nothing follows it */
+    switch (ev->u.run_end.outcome) {
+    case WEND_OUTCOME_OK: put_finish(l, ev, out); break;
+    case WEND_OUTCOME_LIMIT: put_limit(l, ev, out); break;
+    case WEND_OUTCOME_CANCELED: put_canceled(l, ev, out); break;
+    case WEND_OUTCOME_FAILED:
+    case WEND_OUTCOME_NONE: /* the rest does not end runs */
+    case WEND_OUTCOME_SUPERSEDED:
+    case WEND_OUTCOME_DENIED:
+    case WEND_OUTCOME_TIMEOUT:
+    case WEND_OUTCOME_UNKNOWN:
+    case WEND_OUTCOME_SKIPPED: put_failed(l, ev, out); break;
+    }
+}
+
+/* ---- Publics ----------------------------------------------------------- */
+
+typedef void (*handler)(struct loom *, const wend_event *, struct buf *);
+
+/* What has no row has no record in loom. */
+static const handler handlers[WEND_EVENT_TYPES] = {
+    [WEND_RUN_START] = on_run_start,
+    [WEND_RUN_END] = on_run_end,
+    [WEND_TURN_START] = on_turn_start,
+    [WEND_TURN_END] = on_turn_end,
+    [WEND_CONTEXT_START] = on_context_start,
+    [WEND_RETRIEVAL_START] = on_retrieval_start,
+    [WEND_RETRIEVAL_HIT] = on_retrieval_hit,
+    [WEND_RETRIEVAL_END] = on_retrieval_end,
+    [WEND_COMPACTED] = on_compacted,
+    [WEND_CONTEXT_END] = on_context_end,
+    [WEND_MODEL_START] = on_model_start,
+    [WEND_TEXT_DELTA] = on_text_delta,
+    [WEND_MODEL_RETRY] = on_model_retry,
+    [WEND_MODEL_END] = on_model_end,
+    [WEND_CALL_START] = on_call_start,
+    [WEND_CALL_OUTPUT] = on_call_output,
+    [WEND_CALL_END] = on_call_end,
+};
+
+void loom_init(struct loom *l, const struct mem *m)
+{
+    memset(l, 0, sizeof *l);
+    l->mem = m;
+    l->calls_arena.mem = m;
+    l->calls_held.mem = m;
+    l->iteration_end_held.mem = m;
+    l->turn_id.mem = m;
+    l->correlation_id.mem = m;
+    l->iteration = -1;
+    l->turns_max = TURNS_DEFAULT;
+    l->parallel_max = PARALLEL_DEFAULT;
+}
+
+void loom_event(struct loom *l, const wend_event *ev, struct buf *out)
+{
+    if ((unsigned)ev->type >= WEND_EVENT_TYPES || !handlers[ev->type])
+        return;
+    /* Not only at turn_start: a reader may come in the middle of a turn. */
+    if (ev->in_turn && ev->turn != l->iteration)
+        enter_turn(l, ev->turn, ev->turn_id);
+    handlers[ev->type](l, ev, out);
+    out->failed |=
+        l->turn_id.failed | l->calls_held.failed | l->iteration_end_held.failed;
+}
+
+void loom_free(struct loom *l)
+{
+    arena_free(&l->calls_arena);
+    buf_free(&l->calls_held);
+    buf_free(&l->iteration_end_held);
+    buf_free(&l->turn_id);
+    buf_free(&l->correlation_id);
+}
