@@ -197,16 +197,6 @@ bool buf_room(struct buf *b, size_t more)
     return true;
 }
 
-void buf_add(struct buf *b, const char *p, size_t len)
-{
-    if (!buf_room(b, len))
-        return;
-    if (len)
-        memcpy(b->ptr + b->len, p, len);
-    b->len += len;
-    b->ptr[b->len] = 0;
-}
-
 void buf_str(struct buf *b, wend_str s)
 {
     buf_add(b, s.ptr, s.len);

@@ -5,6 +5,7 @@
 #define BASE_STR_H
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -38,7 +39,18 @@ struct buf {
 };
 
 bool buf_room(struct buf *b, size_t more); /* makes room, false on failure */
-void buf_add(struct buf *b, const char *p, size_t len);
+
+/* Inline: events are written in many small pieces. */
+static inline void buf_add(struct buf *b, const char *p, size_t len)
+{
+    if ((b->failed || b->cap - b->len <= len) && !buf_room(b, len))
+        return;
+    if (len)
+        memcpy(b->ptr + b->len, p, len);
+    b->len += len;
+    b->ptr[b->len] = 0;
+}
+
 void buf_str(struct buf *b, wend_str s);
 void buf_cstr(struct buf *b, const char *s);
 void buf_char(struct buf *b, char c);

@@ -33,7 +33,8 @@ struct words {
 struct fields;
 
 struct field {
-    const char *name;
+    const char *key; /* `,"name":` */
+    size_t name_len;
     enum field_kind kind;
     unsigned flags;
     size_t offset;
@@ -46,6 +47,11 @@ struct fields {
     const struct field *list;
     size_t count, size; /* size of the struct */
 };
+
+static inline wend_str field_name(const struct field *f)
+{
+    return (wend_str){f->key + 2, f->name_len};
+}
 
 /* The payload's fields in wire order; NULL for a number that is no type. */
 const struct fields *event_fields(wend_event_type type);

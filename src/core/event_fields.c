@@ -22,24 +22,26 @@ const struct words risk_words = WORDS("low", "medium", "high", "critical");
 
 /* One field a line: tools/event-doc reads them. */
 /* clang-format off */
+/* `,"name":` as it is written, with the place of the name in it. */
+#define KEY(name) ",\"" name "\":", sizeof(name) - 1
 #define AT(member) offsetof(struct_t, member)
-#define STR_F(name, member) {name, F_STR, 0, AT(member), 0, 0, 0}
-#define STR_O(name, member) {name, F_STR, OPTIONAL, AT(member), 0, 0, 0}
-#define STR_N(name, member) {name, F_STR, NULLABLE, AT(member), 0, 0, 0}
-#define JSON_F(name, member, none) {name, F_JSON, 0, AT(member), none, 0, 0}
-#define JSON_O(name, member) {name, F_JSON, OPTIONAL, AT(member), 0, 0, 0}
-#define I64_F(name, member) {name, F_I64, 0, AT(member), 0, 0, 0}
-#define F64_F(name, member) {name, F_F64, 0, AT(member), 0, 0, 0}
-#define BOOL_F(name, member) {name, F_BOOL, 0, AT(member), 0, 0, 0}
-#define BOOL_O(name, member) {name, F_BOOL, OPTIONAL, AT(member), 0, 0, 0}
-#define NANO_F(name, member) {name, F_NANO, 0, AT(member), 0, 0, 0}
-#define NANO_O(name, member) {name, F_NANO, OPTIONAL, AT(member), 0, 0, 0}
+#define STR_F(name, member) {KEY(name), F_STR, 0, AT(member), 0, 0, 0}
+#define STR_O(name, member) {KEY(name), F_STR, OPTIONAL, AT(member), 0, 0, 0}
+#define STR_N(name, member) {KEY(name), F_STR, NULLABLE, AT(member), 0, 0, 0}
+#define JSON_F(name, member, none) {KEY(name), F_JSON, 0, AT(member), none, 0, 0}
+#define JSON_O(name, member) {KEY(name), F_JSON, OPTIONAL, AT(member), 0, 0, 0}
+#define I64_F(name, member) {KEY(name), F_I64, 0, AT(member), 0, 0, 0}
+#define F64_F(name, member) {KEY(name), F_F64, 0, AT(member), 0, 0, 0}
+#define BOOL_F(name, member) {KEY(name), F_BOOL, 0, AT(member), 0, 0, 0}
+#define BOOL_O(name, member) {KEY(name), F_BOOL, OPTIONAL, AT(member), 0, 0, 0}
+#define NANO_F(name, member) {KEY(name), F_NANO, 0, AT(member), 0, 0, 0}
+#define NANO_O(name, member) {KEY(name), F_NANO, OPTIONAL, AT(member), 0, 0, 0}
 #define ENUM_F(name, member, words) \
-    {name, F_ENUM, 0, AT(member), 0, &words, 0}
-#define OBJ_F(name, member, sub) {name, F_OBJECT, 0, AT(member), 0, 0, &sub}
+    {KEY(name), F_ENUM, 0, AT(member), 0, &words, 0}
+#define OBJ_F(name, member, sub) {KEY(name), F_OBJECT, 0, AT(member), 0, 0, &sub}
 #define REF_O(name, member, sub) \
-    {name, F_REF, OPTIONAL, AT(member), 0, 0, &sub}
-#define LIST_F(name, member, sub) {name, F_LIST, 0, AT(member), 0, 0, &sub}
+    {KEY(name), F_REF, OPTIONAL, AT(member), 0, 0, &sub}
+#define LIST_F(name, member, sub) {KEY(name), F_LIST, 0, AT(member), 0, 0, &sub}
 
 #define TABLE(id) \
     static const struct fields id = {id##_list, COUNT(id##_list), \

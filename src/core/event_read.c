@@ -19,13 +19,20 @@ struct reader {
     wend_status status;
 };
 
-static bool bad(struct reader *r, const struct json *j, const char *name,
-                const char *wanted)
+static bool bad_name(struct reader *r, const struct json *j, wend_str name,
+                     const char *wanted)
 {
     r->status = fail_at(r->err, WEND_E_PARSE, j->line, j->column,
-                        "event: field '%s' must be %s, not %s", name, wanted,
+                        "event: field '%.*s' must be %s, not %s",
+                        (int)name.len, name.ptr, wanted,
                         json_kind_name(j->kind));
     return false;
+}
+
+static bool bad(struct reader *r, const struct json *j, const struct field *f,
+                const char *wanted)
+{
+    return bad_name(r, j, field_name(f), wanted);
 }
 
 /* {"blob":hash,"bytes":n,"head":text}: the text it stands for. */
@@ -60,7 +67,7 @@ static bool read_str(struct reader *r, const struct field *f,
     if (is_blob(j))
         return read_blob(r, j, out);
     if (j->kind != JSON_STRING)
-        return bad(r, j, f->name, "a string");
+        return bad(r, j, f, "a string");
     *out = j->text;
     return true;
 }
@@ -118,7 +125,7 @@ static bool read_enum(struct reader *r, const struct field *f,
     int i = str_index(json_str(j), f->words->names, f->words->count);
 
     if (j->kind != JSON_STRING || i < 0)
-        return bad(r, j, f->name, "one of its words");
+        return bad(r, j, f, "one of its words");
     *out = i;
     return true;
 }
@@ -149,21 +156,21 @@ static bool read_value(struct reader *r, const struct field *f,
     switch (f->kind) {
     case F_STR: return read_str(r, f, j, at);
     case F_JSON: return read_raw(r, j, at);
-    case F_I64: return json_i64(j, at) || bad(r, j, f->name, "an integer");
-    case F_F64: return json_f64(j, at) || bad(r, j, f->name, "a number");
+    case F_I64: return json_i64(j, at) || bad(r, j, f, "an integer");
+    case F_F64: return json_f64(j, at) || bad(r, j, f, "a number");
     case F_BOOL:
         *(bool *)at = j->kind == JSON_TRUE;
         return j->kind == JSON_TRUE || j->kind == JSON_FALSE ||
-               bad(r, j, f->name, "true or false");
+               bad(r, j, f, "true or false");
     case F_NANO:
         return (j->kind == JSON_NUMBER && nano_of(j->text, at)) ||
-               bad(r, j, f->name, "a decimal number");
+               bad(r, j, f, "a decimal number");
     case F_ENUM: return read_enum(r, f, j, at);
     case F_OBJECT: return read_fields(r, f->sub, j, at);
     case F_REF: return j->kind == JSON_NULL || read_items(r, f, j, at, 1);
     case F_LIST:
         if (j->kind != JSON_ARRAY)
-            return bad(r, j, f->name, "a list");
+            return bad(r, j, f, "a list");
         *((size_t *)at + 1) = j->count;
         return read_items(r, f, j, at, j->count);
     }
@@ -183,7 +190,7 @@ static bool read_fields(struct reader *r, const struct fields *fs,
     size_t next = 0;
 
     if (j->kind != JSON_OBJECT)
-        return bad(r, j, "data", "an object");
+        return bad_name(r, j, STR("data"), "an object");
     preset(fs, base);
     for (const struct json *m = j->first; m; m = m->next) {
         size_t i = next, tried = 0;
@@ -192,7 +199,7 @@ static bool read_fields(struct reader *r, const struct fields *fs,
         for (; tried < fs->count; tried++, i++) {
             if (i == fs->count)
                 i = 0;
-            if (str_is(m->key, fs->list[i].name))
+            if (str_eq(m->key, field_name(&fs->list[i])))
                 break;
         }
         if (tried == fs->count)
@@ -232,7 +239,7 @@ static bool read_envelope(struct reader *r, const struct json *j,
         ev->in_turn = true;
         ev->turn_id = json_str(json_get(j, "turn_id"));
         if (!json_i64(turn, &ev->turn))
-            return bad(r, turn, "turn", "an integer");
+            return bad_name(r, turn, STR("turn"), "an integer");
     }
     return true;
 }

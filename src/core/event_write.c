@@ -134,7 +134,7 @@ static void put_value(struct buf *b, const struct field *f, const void *at,
 static void put_fields(struct buf *b, const struct fields *fs, const void *base,
                        struct event_blobs *blobs)
 {
-    bool first = true;
+    size_t first = 1; /* the first key goes without its comma */
 
     buf_char(b, '{');
     for (size_t i = 0; i < fs->count; i++) {
@@ -143,14 +143,8 @@ static void put_fields(struct buf *b, const struct fields *fs, const void *base,
 
         if ((f->flags & OPTIONAL) && is_absent(f, at))
             continue;
-        buf_add(b, ",\"", 2);
-        if (first) { /* take the comma back */
-            b->len -= b->failed ? 0 : 2;
-            buf_char(b, '"');
-            first = false;
-        }
-        buf_cstr(b, f->name);
-        buf_add(b, "\":", 2);
+        buf_add(b, f->key + first, f->name_len + 4 - first);
+        first = 0;
         put_value(b, f, at, blobs);
     }
     buf_char(b, '}');
