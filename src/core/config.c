@@ -40,6 +40,34 @@ static bool is_true(const struct json *j)
     return j && j->kind == JSON_TRUE;
 }
 
+static const wend_risk class_risk[] = {
+    [WEND_CLASS_UNSAFE] = WEND_RISK_HIGH,
+    [WEND_CLASS_IDEMPOTENT] = WEND_RISK_MEDIUM,
+    [WEND_CLASS_READ] = WEND_RISK_LOW,
+};
+static const wend_risk category_risk[] = {
+    [WEND_CATEGORY_GENERAL] = WEND_RISK_LOW,
+    [WEND_CATEGORY_NETWORK] = WEND_RISK_MEDIUM,
+    [WEND_CATEGORY_DESTRUCTIVE] = WEND_RISK_HIGH,
+};
+
+static wend_str layers(const struct tool *t, bool denied, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    wend_str s;
+
+    buf_fmt(&b,
+            "[{\"layer\":\"permission\",\"ok\":%s,\"risk\":\"%s\"},"
+            "{\"layer\":\"category\",\"ok\":true,\"risk\":\"%s\"}]",
+            denied ? "false" : "true",
+            risk_words.names[class_risk[t->call_class]],
+            risk_words.names[category_risk[t->category]]);
+    s = arena_str(a, buf_view(&b));
+    a->failed |= b.failed;
+    buf_free(&b);
+    return s;
+}
+
 static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
 {
     const struct json *schema = json_get(j, "schema");
@@ -55,6 +83,11 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
                                category_words.count, WEND_CATEGORY_GENERAL);
     t->concurrent = is_true(json_get(j, "concurrent"));
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
+    t->risk = class_risk[t->call_class];
+    if (category_risk[t->category] > t->risk)
+        t->risk = category_risk[t->category];
+    t->layers_ok = layers(t, false, a);
+    t->layers_denied = layers(t, true, a);
     t->schema = schema && schema->kind == JSON_OBJECT ? schema : NULL;
     if (t->schema) {
         json_put(&b, schema);
@@ -169,6 +202,27 @@ static void fixed_part(struct config *c)
     c->fixed_tokens = tokens_estimate(bytes);
 }
 
+/* What instructions and tools add to every context_end. */
+static void fixed_parts(struct config *c, struct arena *a)
+{
+    int64_t instructions = tokens_estimate(c->instructions.len);
+    struct buf b = {.mem = a->mem};
+
+    if (c->instructions.len)
+        buf_fmt(&b,
+                "{\"name\":\"instructions\",\"priority\":100,"
+                "\"tokens\":%lld,\"truncated\":false},",
+                (long long)instructions);
+    if (c->tools_count)
+        buf_fmt(&b,
+                "{\"name\":\"tools\",\"priority\":70,\"tokens\":%lld,"
+                "\"truncated\":false},",
+                (long long)(c->fixed_tokens - instructions));
+    c->parts = arena_str(a, buf_view(&b));
+    a->failed |= b.failed;
+    buf_free(&b);
+}
+
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err)
 {
@@ -195,6 +249,9 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (s != WEND_OK)
         return s;
     fixed_part(c);
+    fixed_parts(c, a);
+    if (a->failed)
+        return fail_nomem(err);
     *out = c;
     return WEND_OK;
 }

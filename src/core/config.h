@@ -18,6 +18,8 @@ struct tool {
     wend_category category;
     bool concurrent;
     int64_t timeout_ms;
+    wend_risk risk;                    /* the highest of its layers */
+    wend_str layers_ok, layers_denied; /* JSON: what each layer says */
 };
 
 enum approve { APPROVE_ASK, APPROVE_DENY, APPROVE_ALL };
@@ -43,6 +45,7 @@ struct config {
     int64_t context_tokens; /* the model's window */
     int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
     int64_t fixed_tokens;   /* estimate for instructions and tools */
+    wend_str parts;         /* JSON of what they add to a context */
     unsigned char prefix[SHA256_BYTES]; /* of instructions and tools */
 };
 

@@ -170,7 +170,7 @@ void event_write(struct buf *b, const wend_event *ev, struct event_blobs *blobs)
     json_put_time(b, ev->time_us);
     buf_add(b, ",\"type\":\"", 9);
     buf_cstr(b, wend_event_name(ev->type));
-    buf_char(b, '"');
+    buf_add(b, "\"", 1);
     if (ev->in_turn) {
         buf_add(b, ",\"turn\":", 8);
         buf_i64(b, ev->turn);

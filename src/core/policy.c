@@ -11,17 +11,6 @@
 
 #include "core/event.h"
 
-static const wend_risk class_risk[] = {
-    [WEND_CLASS_UNSAFE] = WEND_RISK_HIGH,
-    [WEND_CLASS_IDEMPOTENT] = WEND_RISK_MEDIUM,
-    [WEND_CLASS_READ] = WEND_RISK_LOW,
-};
-static const wend_risk category_risk[] = {
-    [WEND_CATEGORY_GENERAL] = WEND_RISK_LOW,
-    [WEND_CATEGORY_NETWORK] = WEND_RISK_MEDIUM,
-    [WEND_CATEGORY_DESTRUCTIVE] = WEND_RISK_HIGH,
-};
-
 /* The argument that rules look at: the named one, else the first string. */
 static wend_str subject_of(const struct tool *tool, const struct json *args)
 {
@@ -72,36 +61,17 @@ static wend_decision decide(const struct config *c, const struct tool *tool,
     return by_mode[c->approve];
 }
 
-static wend_str layers(const struct tool *tool, wend_decision d,
-                       struct arena *a)
-{
-    struct buf b = {.mem = a->mem};
-    wend_str s;
-
-    buf_fmt(&b,
-            "[{\"layer\":\"permission\",\"ok\":%s,\"risk\":\"%s\"},"
-            "{\"layer\":\"category\",\"ok\":true,\"risk\":\"%s\"}]",
-            d == WEND_DECISION_DENY ? "false" : "true",
-            risk_words.names[class_risk[tool->call_class]],
-            risk_words.names[category_risk[tool->category]]);
-    s = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
-    return s;
-}
-
 void policy_check(const struct config *c, const struct tool *tool,
-                  const struct json *args, struct arena *a, struct verdict *out)
+                  const struct json *args, struct verdict *out)
 {
     const struct rule *rule = find_rule(c, tool, subject_of(tool, args));
     wend_ev_policy *p = &out->policy;
 
     memset(out, 0, sizeof *out);
     p->decision = decide(c, tool, rule, &p->rule);
-    p->risk = class_risk[tool->call_class];
-    if (category_risk[tool->category] > p->risk)
-        p->risk = category_risk[tool->category];
-    p->layers_json = layers(tool, p->decision, a);
+    p->risk = tool->risk;
+    p->layers_json = p->decision == WEND_DECISION_DENY ? tool->layers_denied
+                                                       : tool->layers_ok;
     if (p->decision == WEND_DECISION_ASK)
         out->reason = STR("no rule allows or denies this call");
     else if (p->decision == WEND_DECISION_DENY)

@@ -7,13 +7,12 @@
 #include "core/config.h"
 
 struct verdict {
-    wend_ev_policy policy; /* strings static or in the arena */
+    wend_ev_policy policy; /* strings are static or the config's */
     wend_str reason;       /* why it is asked or denied */
 };
 
 /* args: the call's arguments; NULL if they are no JSON. Deterministic. */
 void policy_check(const struct config *c, const struct tool *tool,
-                  const struct json *args, struct arena *a,
-                  struct verdict *out);
+                  const struct json *args, struct verdict *out);
 
 #endif

@@ -218,20 +218,28 @@ static int64_t code_points(wend_str s)
 static bool check_number(struct check *c, const struct json *schema,
                          const struct json *v)
 {
+    static const struct {
+        const char *keyword;
+        int wrong_side; /* of the bound */
+        bool equal_ok;
+    } bounds[] = {
+        {"minimum", -1, true},
+        {"maximum", 1, true},
+        {"exclusiveMinimum", -1, false},
+        {"exclusiveMaximum", 1, false},
+    };
     double value, bound;
 
-    if (!json_f64(v, &value))
-        return true;
-    if (json_f64(json_get(schema, "minimum"), &bound) && value < bound)
-        return wrong(c, "is below its minimum %g", bound);
-    if (json_f64(json_get(schema, "maximum"), &bound) && value > bound)
-        return wrong(c, "is above its maximum %g", bound);
-    if (json_f64(json_get(schema, "exclusiveMinimum"), &bound) &&
-        value <= bound)
-        return wrong(c, "must be above %g", bound);
-    if (json_f64(json_get(schema, "exclusiveMaximum"), &bound) &&
-        value >= bound)
-        return wrong(c, "must be below %g", bound);
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        const struct json *rule = json_get(schema, bounds[i].keyword);
+        int side;
+
+        if (!rule || !json_f64(rule, &bound) || !json_f64(v, &value))
+            continue;
+        side = (value > bound) - (value < bound);
+        if (side == bounds[i].wrong_side || (!side && !bounds[i].equal_ok))
+            return wrong(c, "breaks %s %g", bounds[i].keyword, bound);
+    }
     return true;
 }
 

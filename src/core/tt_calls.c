@@ -110,7 +110,7 @@ static void admit(struct tt *x, const struct call *c, struct admission *a)
         return;
     }
     args = parse_args(x, c, &why);
-    policy_check(config, a->tool, args, x->s->scratch, &a->verdict);
+    policy_check(config, a->tool, args, &a->verdict);
     check_args(x, a, args, &why);
     if (a->refused != WEND_OUTCOME_NONE)
         return;
@@ -132,8 +132,12 @@ static wend_str call_key(struct tt *x, const struct call *c)
     const struct turn *t = &x->s->turn;
     struct buf b = {.mem = x->s->scratch->mem};
 
-    buf_fmt(&b, "%.*s/%lld/%.*s", (int)t->run.len, t->run.ptr,
-            (long long)t->counter, (int)c->id.len, c->id.ptr);
+    buf_room(&b, t->run.len + c->id.len + 32);
+    buf_str(&b, t->run);
+    buf_char(&b, '/');
+    buf_i64(&b, t->counter);
+    buf_char(&b, '/');
+    buf_str(&b, c->id);
     return said(x, &b);
 }
 

@@ -12,25 +12,15 @@ enum { PREFIX_SHOWN = 16 }; /* bytes of the prefix hash in context_end */
 static wend_str parts_json(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    int64_t instructions = tokens_estimate(t->config->instructions.len);
     struct buf b = {.mem = x->s->scratch->mem};
     wend_str s;
 
-    buf_cstr(&b, "[");
-    if (t->config->instructions.len)
-        buf_fmt(&b,
-                "{\"name\":\"instructions\",\"priority\":100,"
-                "\"tokens\":%lld,\"truncated\":false},",
-                (long long)instructions);
-    if (t->config->tools_count)
-        buf_fmt(&b,
-                "{\"name\":\"tools\",\"priority\":70,\"tokens\":%lld,"
-                "\"truncated\":false},",
-                (long long)(t->config->fixed_tokens - instructions));
-    buf_fmt(&b,
-            "{\"name\":\"history\",\"priority\":100,\"tokens\":%lld,"
-            "\"truncated\":false}]",
-            (long long)(t->history ? t->history->tokens : 0));
+    buf_room(&b, t->config->parts.len + 128);
+    buf_char(&b, '[');
+    buf_str(&b, t->config->parts);
+    buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
+    buf_i64(&b, t->history ? t->history->tokens : 0);
+    buf_cstr(&b, ",\"truncated\":false}]");
     s = arena_str(x->s->scratch, buf_view(&b));
     x->s->scratch->failed |= b.failed;
     buf_free(&b);

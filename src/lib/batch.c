@@ -8,10 +8,18 @@
 
 #include <string.h>
 
+enum {
+    EVENTS_FIRST = 16,      /* a turn's events fit without growing */
+    SPARE_BYTES = 64 << 10, /* a larger buffer is not kept for reuse */
+};
+
 struct batch *batch_new(struct wend_run *r)
 {
-    struct batch *b = mem_zalloc(&r->rt->mem, sizeof *b);
+    struct batch *b = r->rt->spare;
 
+    r->rt->spare = NULL;
+    if (!b)
+        b = mem_zalloc(&r->rt->mem, sizeof *b);
     if (!b)
         return NULL;
     b->mem = r->rt->mem;
@@ -24,26 +32,52 @@ struct batch *batch_new(struct wend_run *r)
     return b;
 }
 
+static void empty(struct batch *b)
+{
+    struct fx_node *fx, *next;
+
+    for (fx = b->effects; fx; fx = next) {
+        next = fx->next;
+        mem_free(&b->mem, fx);
+    }
+    for (size_t i = 0; i < b->packs_count; i++)
+        mem_free(&b->mem, (void *)(uintptr_t)b->packs[i].body.ptr);
+    arena_free(&b->arena);
+    mailbox_unref(b->mailbox);
+}
+
 void batch_free(struct batch *b)
 {
     struct mem m;
-    struct fx_node *fx, *next;
 
     if (!b)
         return;
     m = b->mem;
-    for (fx = b->effects; fx; fx = next) {
-        next = fx->next;
-        mem_free(&m, fx);
-    }
-    for (size_t i = 0; i < b->packs_count; i++)
-        mem_free(&m, (void *)(uintptr_t)b->packs[i].body.ptr);
+    empty(b);
     mem_free(&m, b->events);
     mem_free(&m, b->packs);
     buf_free(&b->bytes);
-    arena_free(&b->arena);
-    mailbox_unref(b->mailbox);
     mem_free(&m, b);
+}
+
+void batch_done(struct batch *b)
+{
+    wend_runtime *rt = b->run ? b->run->rt : NULL;
+    struct batch fresh = {.mem = b->mem,
+                          .events = b->events,
+                          .events_cap = b->events_cap,
+                          .packs = b->packs,
+                          .packs_cap = b->packs_cap,
+                          .bytes = b->bytes};
+
+    if (!rt || rt->spare || b->bytes.cap > SPARE_BYTES) {
+        batch_free(b);
+        return;
+    }
+    empty(b);
+    *b = fresh;
+    buf_clear(&b->bytes);
+    rt->spare = b;
 }
 
 /* Room for one more element; the array may move. */
@@ -51,7 +85,7 @@ static bool grow(const struct mem *m, void *array, size_t *cap, size_t count,
                  size_t size)
 {
     void **p = array;
-    size_t want = *cap ? *cap * 2 : 8;
+    size_t want = *cap ? *cap * 2 : EVENTS_FIRST;
     void *more;
 
     if (count < *cap)

@@ -69,6 +69,7 @@ struct wend_runtime {
     unsigned since_poll; /* pumps without a look at the fd */
     wend_error failed; /* status != WEND_OK: the store has failed */
     struct arena scratch; /* of one step */
+    struct batch *spare;  /* an empty one to use again */
 };
 
 enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };
@@ -288,9 +289,6 @@ void shell_done(struct wend_run *r, int64_t ask, wend_str finish,
 void shell_model_fail(struct wend_run *r, int64_t ask,
                       const struct model_error *e);
 void shell_output(struct wend_run *r, wend_str call, wend_str text);
-/* A delta of the open turn: shown at once, packed behind. */
-void shell_delta(struct wend_run *r, wend_event_type type, wend_str call,
-                 wend_str text);
 
 /* batch.c */
 struct batch *batch_new(struct wend_run *r);
@@ -300,6 +298,7 @@ bool batch_blobs(struct batch *b, const struct event_blob *list);
 bool batch_effects(struct batch *b, const struct effect *fx);
 void batch_birth(struct batch *b, const struct store_birth *birth);
 void batch_submit(struct batch *b, wend_store *store);
+void batch_done(struct batch *b); /* frees it, or keeps it for reuse */
 void batch_free(struct batch *b);
 
 /* show.c */

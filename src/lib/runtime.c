@@ -178,6 +178,7 @@ void wend_runtime_free(wend_runtime *rt)
         take_mail(rt);
         mailbox_unref(rt->mailbox);
     }
+    batch_free(rt->spare);
     loop_free(rt->loop);
     threads_free(rt->threads);
     timers_free(&rt->timers);

@@ -210,7 +210,7 @@ void shell_committed(struct batch *b)
             if (r->error.status == WEND_OK)
                 perform(r, &n->fx);
     }
-    batch_free(b);
+    batch_done(b);
 }
 
 static const char *status_now(const struct wend_run *r)
@@ -281,19 +281,18 @@ static void flush_pack(struct timer_node *t)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
 }
 
-void shell_delta(struct wend_run *r, wend_event_type type, wend_str call,
-                 wend_str text)
+/* A delta of the open turn: shown at once, packed behind. */
+static void delta(struct wend_run *r, wend_event_type type, wend_str call,
+                  wend_str text, int64_t now_us)
 {
     wend_event ev;
 
-    if (!text.len)
-        return;
     memset(&ev, 0, offsetof(wend_event, u) + sizeof ev.u.text_delta);
     ev.type = type;
-    ev.run = str_of(r->id);
+    ev.run = r->turn.run;
     ev.seq = r->turn.seq;
     ev.n = ++r->delta_n;
-    ev.time_us = run_now(r);
+    ev.time_us = now_us;
     ev.in_turn = true;
     ev.turn = r->turn.counter;
     ev.turn_id = r->turn.id;
@@ -315,18 +314,24 @@ void shell_delta(struct wend_run *r, wend_event_type type, wend_str call,
 
 void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
 {
+    int64_t now;
+
     if (!shell_open(r, ask_number) || !piece.len)
         return;
-    reply_text(&r->reply, piece, rt_wall(r->rt));
-    shell_delta(r, WEND_TEXT_DELTA, STR_NONE, piece);
+    now = run_now(r);
+    reply_text(&r->reply, piece, now);
+    delta(r, WEND_TEXT_DELTA, STR_NONE, piece, now);
 }
 
 void shell_thinking(struct wend_run *r, int64_t ask_number, wend_str piece)
 {
+    int64_t now;
+
     if (!shell_open(r, ask_number) || !piece.len)
         return;
-    reply_thinking(&r->reply, piece, rt_wall(r->rt));
-    shell_delta(r, WEND_THINKING_DELTA, STR_NONE, piece);
+    now = run_now(r);
+    reply_thinking(&r->reply, piece, now);
+    delta(r, WEND_THINKING_DELTA, STR_NONE, piece, now);
 }
 
 int shell_call(struct wend_run *r, int64_t ask_number, wend_str id,
@@ -338,10 +343,13 @@ int shell_call(struct wend_run *r, int64_t ask_number, wend_str id,
 void shell_args(struct wend_run *r, int64_t ask_number, int call,
                 wend_str piece)
 {
+    int64_t now;
+
     if (call < 0 || !shell_open(r, ask_number) || !piece.len)
         return;
-    reply_args(&r->reply, call, piece, rt_wall(r->rt));
-    shell_delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece);
+    now = run_now(r);
+    reply_args(&r->reply, call, piece, now);
+    delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece, now);
 }
 
 void shell_seal(struct wend_run *r, int64_t ask_number, int call)
@@ -395,7 +403,7 @@ void shell_output(struct wend_run *r, wend_str call, wend_str text)
 {
     int i = turn_call_index(&r->turn, call);
 
-    if (!r->over && r->error.status == WEND_OK && i >= 0 &&
+    if (!r->over && r->error.status == WEND_OK && i >= 0 && text.len &&
         turn_call_runs(&r->turn, (uint32_t)i))
-        shell_delta(r, WEND_CALL_OUTPUT, call, text);
+        delta(r, WEND_CALL_OUTPUT, call, text, run_now(r));
 }

@@ -27,7 +27,7 @@ struct totals {
     long completed, errors, deltas, chars, tool_calls;
     int inflight, max_inflight;
     bool first_seen;
-    double *turn_cpu; /* at each turn_start, for `turns` */
+    double *turn_cpu; /* at each WINDOW-th turn_start, for `turns` */
     long turns;
 };
 
@@ -89,8 +89,9 @@ static void on_event(void *ctx, const wend_event *ev)
         totals.inflight--;
         break;
     case WEND_TURN_START:
-        if (totals.turn_cpu && totals.turns < TURNS_MAX)
-            totals.turn_cpu[totals.turns++] = cpu_us();
+        if (totals.turn_cpu && totals.turns % WINDOW == 0)
+            totals.turn_cpu[totals.turns / WINDOW] = cpu_us();
+        totals.turns++;
         break;
     case WEND_RUN_END:
         totals.completed++;
@@ -184,23 +185,10 @@ static void mode_parked(wend_runtime *rt, wend_agent *a, long n)
     free(runs);
 }
 
-static int by_size(const void *a, const void *b)
+/* CPU of a turn, over the i-th hundred of them. */
+static double window_us(long i)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Median CPU of `WINDOW` turns from `first` on: one page fault in a turn
- * must not decide. */
-static double window_us(long first)
-{
-    double each[WINDOW];
-
-    for (int i = 0; i < WINDOW; i++)
-        each[i] = totals.turn_cpu[first + i + 1] - totals.turn_cpu[first + i];
-    qsort(each, WINDOW, sizeof *each, by_size);
-    return each[WINDOW / 2];
+    return (totals.turn_cpu[i + 1] - totals.turn_cpu[i]) / WINDOW;
 }
 
 static void report(double cpu, double wall)
@@ -210,10 +198,10 @@ static void report(double cpu, double wall)
            "\"wall_us\":%.0f",
            totals.completed, totals.errors, totals.deltas, totals.chars,
            totals.tool_calls, totals.max_inflight, cpu, wall);
-    if (totals.turns > 3 * WINDOW)
+    if (totals.turn_cpu && totals.turns > 3 * WINDOW)
         printf(",\"turns\":%ld,\"first_us\":%.2f,\"last_us\":%.2f",
-               totals.turns, window_us(WINDOW / 2),
-               window_us(totals.turns - WINDOW - 1));
+               totals.turns, window_us(0),
+               window_us((totals.turns - 1) / WINDOW - 1));
     puts("}");
 }
 
@@ -226,7 +214,7 @@ static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
         return;
     }
     if (!strcmp(mode, "turns"))
-        totals.turn_cpu = calloc(TURNS_MAX, sizeof(double));
+        totals.turn_cpu = calloc(TURNS_MAX / WINDOW, sizeof(double));
     cpu = cpu_us();
     wall = wall_us();
     if (!strcmp(mode, "many"))
