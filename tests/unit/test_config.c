@@ -1,0 +1,211 @@
+/*
+ * test_config.c - what an agent is, from the bytes in the log.
+ */
+#include "core/config.h"
+
+#include "base/limits.h"
+#include "fault.h"
+#include "tap.h"
+
+static const struct mem plain;
+
+#define FULL                                                              \
+    "{\"instructions\":\"Be brief.\",\"eager\":\"off\",\"hooks\":true,"   \
+    "\"context_tokens\":1000,\"output_tokens\":50,\"unknown\":[1],"       \
+    "\"tools\":["                                                         \
+    "{\"name\":\"write\",\"description\":\"d\",\"subject\":\"path\","     \
+    "\"class\":\"idempotent\",\"category\":\"destructive\","              \
+    "\"concurrent\":true,\"timeout_ms\":7,"                               \
+    "\"schema\":{ \"type\" : \"object\" }},"                              \
+    "{\"name\":\"read\",\"class\":\"read\"},"                             \
+    "{\"name\":\"rea\"}],"                                                \
+    "\"policy\":{\"approve\":\"deny\",\"rules\":[\"read\",\"!write(/etc/" \
+    "*)\"]}}"
+
+static struct config *parse(const char *text, struct arena *a, wend_error *err)
+{
+    struct config *c = NULL;
+
+    return config_parse(str_of(text), a, &c, err) == WEND_OK ? c : NULL;
+}
+
+static void test_full(void)
+{
+    struct arena a = {.mem = &plain};
+    struct config *c = parse(FULL, &a, NULL);
+    const struct tool *t;
+
+    if (!tap_ok(c != NULL, "parses"))
+        return;
+    tap_is_str(c->json, FULL, "keeps the bytes it came from");
+    tap_is_str(c->instructions, "Be brief.", "instructions");
+    tap_ok(c->eager == EAGER_OFF && c->hooks && c->context_tokens == 1000 &&
+               c->output_tokens == 50,
+           "plain members");
+    tap_is_i64((int64_t)c->tools_count, 3, "tools");
+    t = config_tool(c, STR("write"));
+    tap_ok(t && t->call_class == WEND_CLASS_IDEMPOTENT &&
+               t->category == WEND_CATEGORY_DESTRUCTIVE && t->concurrent &&
+               t->timeout_ms == 7,
+           "a tool with everything");
+    tap_is_str(t->schema_text, "{\"type\":\"object\"}",
+               "its schema is canonical");
+    tap_is_str(t->subject, "path", "its subject");
+    t = config_tool(c, STR("rea"));
+    tap_ok(t && t->call_class == WEND_CLASS_UNSAFE && !t->concurrent &&
+               t->category == WEND_CATEGORY_GENERAL && !t->schema &&
+               t->timeout_ms == TOOL_TIMEOUT_DEFAULT_MS,
+           "a tool with nothing is unsafe");
+    tap_ok(config_tool(c, STR("read")) && !config_tool(c, STR("re")) &&
+               !config_tool(c, STR("reads")) && !config_tool(c, STR_NONE) &&
+               !config_tool(c, STR("")),
+           "only whole names are found");
+    tap_ok(c->approve == APPROVE_DENY && c->rules_count == 2 &&
+               !c->rules[0].deny && c->rules[1].deny,
+           "rules in their order");
+    tap_is_str(c->rules[1].subject, "/etc/*", "a rule's glob");
+    arena_free(&a);
+}
+
+static void test_empty(void)
+{
+    struct arena a = {.mem = &plain};
+    struct config *c = parse("{}", &a, NULL);
+
+    tap_ok(c && !c->tools_count && !c->rules_count && !c->hooks &&
+               c->approve == APPROVE_ASK && c->eager == EAGER_SAFE &&
+               c->context_tokens > 0 && !c->fixed_tokens,
+           "an empty one has the defaults");
+    tap_ok(c && !config_tool(c, STR("x")), "and no tool");
+    arena_free(&a);
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *why, *text, *wanted;
+    } rows[] = {
+        {"no JSON", "{", ""},
+        {"a tool without a name", "{\"tools\":[{}]}", "without a name"},
+        {"a tool that is a string", "{\"tools\":[\"x\"]}", "without a name"},
+        {"a rule without a tool", "{\"policy\":{\"rules\":[\"(x)\"]}}",
+         "names no tool"},
+        {"a rule that only denies", "{\"policy\":{\"rules\":[\"!\"]}}",
+         "names no tool"},
+        {"an empty rule", "{\"policy\":{\"rules\":[\"\"]}}", "names no tool"},
+        {"a rule that does not close",
+         "{\"policy\":{\"rules\":[\"write(/etc/*\"]}}", "no closing )"},
+        {"a rule that is a number", "{\"policy\":{\"rules\":[5]}}",
+         "names no tool"},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct arena a = {.mem = &plain};
+        wend_error err = {0};
+
+        tap_ok(!parse(rows[i].text, &a, &err) &&
+                   strstr(err.message, rows[i].wanted),
+               "refused: %s", rows[i].why);
+        arena_free(&a);
+    }
+}
+
+static void test_rules(void)
+{
+    static const struct {
+        const char *text, *tool, *subject;
+        bool deny;
+    } rows[] = {
+        {"read", "read", NULL, false},
+        {"!read", "read", NULL, true},
+        {"mcp.*", "mcp.*", NULL, false},
+        {"write(*.c)", "write", "*.c", false},
+        {"!write()", "write", "", true},
+        {"run(echo (a) (b))", "run", "echo (a) (b)", false},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct rule r;
+
+        tap_ok(rule_parse(str_of(rows[i].text), &r, NULL) == WEND_OK &&
+                   r.deny == rows[i].deny,
+               "rule %s", rows[i].text);
+        tap_is_str(r.tool, rows[i].tool, "rule %s: tool", rows[i].text);
+        tap_is_str(r.subject, rows[i].subject, "rule %s: subject",
+                   rows[i].text);
+        tap_is_str(r.text, rows[i].text, "rule %s: as written", rows[i].text);
+    }
+}
+
+/* The prefix changes with what a provider would see, and with nothing else. */
+static void test_prefix(void)
+{
+    static const struct {
+        const char *why, *text;
+        bool same;
+    } rows[] = {
+        {"another policy",
+         "{\"instructions\":\"i\",\"tools\":[{\"name\":\"a\"},"
+         "{\"name\":\"b\"}],\"policy\":{\"approve\":\"all\"}}",
+         true},
+        {"tools in another order",
+         "{\"instructions\":\"i\",\"tools\":[{\"name\":\"b\"},"
+         "{\"name\":\"a\"}]}",
+         true},
+        {"other instructions",
+         "{\"instructions\":\"j\",\"tools\":[{\"name\":\"a\"},"
+         "{\"name\":\"b\"}]}",
+         false},
+        {"a description",
+         "{\"instructions\":\"i\",\"tools\":[{\"name\":\"a\","
+         "\"description\":\"d\"},{\"name\":\"b\"}]}",
+         false},
+        {"the same letters in one tool",
+         "{\"instructions\":\"i\",\"tools\":[{\"name\":\"ab\"}]}", false},
+        {"the same letters in the instructions",
+         "{\"instructions\":\"ia\",\"tools\":[{\"name\":\"b\"}]}", false},
+    };
+    struct arena a = {.mem = &plain};
+    const struct config *c = parse("{\"instructions\":\"i\",\"tools\":"
+                                   "[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+                                   &a, NULL);
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        const struct config *other = parse(rows[i].text, &a, NULL);
+
+        tap_ok(c && other &&
+                   !memcmp(c->prefix, other->prefix, SHA256_BYTES) ==
+                       rows[i].same,
+               "prefix: %s", rows[i].why);
+    }
+    arena_free(&a);
+}
+
+static void test_faults(void)
+{
+    struct fault f = {0};
+    int bad = 0;
+
+    while (fault_next(&f)) {
+        struct mem m = fault_mem(&f);
+        struct arena a = {.mem = &m, .chunk_min = 64};
+        struct config *c = NULL;
+
+        bad += config_parse(STR(FULL), &a, &c, NULL) !=
+               (f.hit ? WEND_E_NOMEM : WEND_OK);
+        arena_free(&a);
+        bad += f.live != 0;
+    }
+    tap_is_i64(bad, 0, "each failing allocation is reported, no leak");
+}
+
+int main(void)
+{
+    test_full();
+    test_empty();
+    test_refused();
+    test_rules();
+    test_prefix();
+    test_faults();
+    return tap_done();
+}

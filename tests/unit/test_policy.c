@@ -1,0 +1,128 @@
+/*
+ * test_policy.c - may this call run?
+ */
+#include "core/policy.h"
+
+#include "tap.h"
+
+static const struct mem plain;
+
+/* Tools with every class and category that matters. */
+#define TOOLS                                                           \
+    "\"tools\":[{\"name\":\"read\",\"class\":\"read\"},"                \
+    "{\"name\":\"fetch\",\"class\":\"read\",\"category\":\"network\"}," \
+    "{\"name\":\"put\",\"class\":\"idempotent\",\"subject\":\"path\"}," \
+    "{\"name\":\"run\"},"                                               \
+    "{\"name\":\"wipe\",\"class\":\"read\",\"category\":\"destructive\"}]"
+
+struct row {
+    const char *why;
+    const char *approve, *rules; /* of the policy; rules as JSON */
+    const char *tool, *args;     /* args NULL: they are no JSON */
+    wend_decision decision;
+    wend_risk risk;
+    const char *rule;
+};
+
+static const struct row rows[] = {
+    {"reading is allowed", "ask", "[]", "read", "{}", WEND_DECISION_ALLOW,
+     WEND_RISK_LOW, "default read"},
+    {"reading is allowed where nobody is asked", "deny", "[]", "read", "{}",
+     WEND_DECISION_ALLOW, WEND_RISK_LOW, "default read"},
+    {"reading from the network is asked", "ask", "[]", "fetch", "{}",
+     WEND_DECISION_ASK, WEND_RISK_MEDIUM, "default ask"},
+    {"writing is asked", "ask", "[]", "put", "{}", WEND_DECISION_ASK,
+     WEND_RISK_MEDIUM, "default ask"},
+    {"the undeclared is asked", "ask", "[]", "run", "{}", WEND_DECISION_ASK,
+     WEND_RISK_HIGH, "default ask"},
+    {"the higher risk counts", "ask", "[]", "wipe", "{}", WEND_DECISION_ASK,
+     WEND_RISK_HIGH, "default ask"},
+    {"nobody to ask", "deny", "[]", "put", "{}", WEND_DECISION_DENY,
+     WEND_RISK_MEDIUM, "approve deny"},
+    {"all approved", "all", "[]", "run", "{}", WEND_DECISION_ALLOW,
+     WEND_RISK_HIGH, "approve all"},
+    {"a rule allows", "deny", "[\"put\"]", "put", "{}", WEND_DECISION_ALLOW,
+     WEND_RISK_MEDIUM, "put"},
+    {"a rule denies what would be allowed", "all", "[\"!read\"]", "read", "{}",
+     WEND_DECISION_DENY, WEND_RISK_LOW, "!read"},
+    {"the first that matches counts", "ask", "[\"!p*\",\"put\"]", "put", "{}",
+     WEND_DECISION_DENY, WEND_RISK_MEDIUM, "!p*"},
+    {"and not a later one", "ask", "[\"put\",\"!p*\"]", "put", "{}",
+     WEND_DECISION_ALLOW, WEND_RISK_MEDIUM, "put"},
+    {"a rule for another tool", "deny", "[\"putt\",\"pu\"]", "put", "{}",
+     WEND_DECISION_DENY, WEND_RISK_MEDIUM, "approve deny"},
+    {"a glob over the subject", "deny", "[\"put(/tmp/*)\"]", "put",
+     "{\"text\":\"x\",\"path\":\"/tmp/a/b\"}", WEND_DECISION_ALLOW,
+     WEND_RISK_MEDIUM, "put(/tmp/*)"},
+    {"that does not match", "deny", "[\"put(/tmp/*)\"]", "put",
+     "{\"path\":\"/etc/x\"}", WEND_DECISION_DENY, WEND_RISK_MEDIUM,
+     "approve deny"},
+    {"only the subject is looked at", "deny", "[\"put(/tmp/*)\"]", "put",
+     "{\"text\":\"/tmp/x\",\"path\":\"/etc/x\"}", WEND_DECISION_DENY,
+     WEND_RISK_MEDIUM, "approve deny"},
+    {"a subject that is no string", "deny", "[\"put(*)\"]", "put",
+     "{\"path\":[\"/tmp/x\"]}", WEND_DECISION_DENY, WEND_RISK_MEDIUM,
+     "approve deny"},
+    {"without a subject the first string", "deny", "[\"run(ls*)\"]", "run",
+     "{\"n\":1,\"cmd\":\"ls -l\",\"x\":\"rm\"}", WEND_DECISION_ALLOW,
+     WEND_RISK_HIGH, "run(ls*)"},
+    {"no arguments to look at", "deny", "[\"run(*)\",\"run\"]", "run", NULL,
+     WEND_DECISION_ALLOW, WEND_RISK_HIGH, "run"},
+    {"arguments that are a list", "deny", "[\"run(*)\"]", "run", "[\"ls\"]",
+     WEND_DECISION_DENY, WEND_RISK_HIGH, "approve deny"},
+    {"an empty glob matches the empty subject", "deny", "[\"run()\"]", "run",
+     "{\"cmd\":\"\"}", WEND_DECISION_ALLOW, WEND_RISK_HIGH, "run()"},
+};
+
+static struct config *make_config(const struct row *r, struct arena *a)
+{
+    struct buf b = {.mem = &plain};
+    struct config *c = NULL;
+
+    buf_fmt(&b, "{" TOOLS ",\"policy\":{\"approve\":\"%s\",\"rules\":%s}}",
+            r->approve, r->rules);
+    config_parse(buf_view(&b), a, &c, NULL);
+    buf_free(&b);
+    return c;
+}
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        const struct row *r = &rows[i];
+        struct arena a = {.mem = &plain};
+        struct config *c = make_config(r, &a);
+        struct json *args =
+            r->args ? json_parse(str_of(r->args), &a, NULL) : NULL;
+        struct verdict v;
+
+        policy_check(c, config_tool(c, str_of(r->tool)), args, &v);
+        tap_is_i64(v.policy.decision, r->decision, "%s", r->why);
+        tap_is_i64(v.policy.risk, r->risk, "%s: risk", r->why);
+        tap_is_str(v.policy.rule, r->rule, "%s: rule", r->why);
+        tap_ok(!v.reason.ptr == (r->decision == WEND_DECISION_ALLOW),
+               "%s: a reason unless allowed", r->why);
+        arena_free(&a);
+    }
+}
+
+static void test_layers(void)
+{
+    struct arena a = {.mem = &plain};
+    struct config *c = make_config(&rows[6], &a);
+    struct verdict v;
+
+    policy_check(c, config_tool(c, STR("put")), NULL, &v);
+    tap_is_str(v.policy.layers_json,
+               "[{\"layer\":\"permission\",\"ok\":false,\"risk\":\"medium\"},"
+               "{\"layer\":\"category\",\"ok\":true,\"risk\":\"low\"}]",
+               "what each layer says");
+    arena_free(&a);
+}
+
+int main(void)
+{
+    test_rows();
+    test_layers();
+    return tap_done();
+}
