@@ -178,29 +178,28 @@ void json_put_f64(struct buf *b, double d)
     put_shortest(b, &s);
 }
 
-/* n / 10^places, with all its places. */
-static void put_fixed(struct buf *b, int64_t n, size_t places)
+/* n / 10^places, with all its places; unit is 10^places. */
+static void put_fixed(struct buf *b, int64_t n, size_t places, int64_t unit)
 {
     uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-    char text[24];
-    size_t at = sizeof text;
+    uint64_t part = u % (uint64_t)unit;
+    char text[32];
+    size_t len = 0, at;
 
-    for (size_t digits = 0; u || digits <= places; digits++) {
-        if (digits == places)
-            text[--at] = '.';
-        text[--at] = (char)('0' + u % 10);
-        u /= 10;
-    }
     if (n < 0)
-        text[--at] = '-';
-    buf_add(b, text + at, sizeof text - at);
+        text[len++] = '-';
+    len += i64_text(text + len, (int64_t)(u / (uint64_t)unit));
+    text[len++] = '.';
+    for (at = len + places; at > len; part /= 10)
+        text[--at] = (char)('0' + part % 10);
+    buf_add(b, text, len + places);
 }
 
 void json_put_nano(struct buf *b, int64_t nano)
 {
     size_t before = b->len;
 
-    put_fixed(b, nano, 9);
+    put_fixed(b, nano, 9, 1000000000);
     if (b->failed || b->len == before)
         return;
     while (b->ptr[b->len - 1] == '0')
@@ -212,7 +211,7 @@ void json_put_nano(struct buf *b, int64_t nano)
 
 void json_put_time(struct buf *b, int64_t time_us)
 {
-    put_fixed(b, time_us, 6);
+    put_fixed(b, time_us, 6, 1000000);
 }
 
 /* ---- Trees ------------------------------------------------------------- */

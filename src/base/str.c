@@ -218,10 +218,18 @@ size_t i64_text(char *p, int64_t n)
     uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     size_t len = 0, i = sizeof digits;
 
-    do {
+    while (u >= 100) { /* two digits a division */
+        unsigned two = (unsigned)(u % 100);
+
+        u /= 100;
+        digits[--i] = (char)('0' + two % 10);
+        digits[--i] = (char)('0' + two / 10);
+    }
+    if (u >= 10) {
         digits[--i] = (char)('0' + u % 10);
         u /= 10;
-    } while (u);
+    }
+    digits[--i] = (char)('0' + u);
     if (n < 0)
         p[len++] = '-';
     memcpy(p + len, digits + i, sizeof digits - i);

@@ -8,21 +8,56 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 
+enum { KEEP_BYTES = 4 << 10 }; /* a larger buffer is not kept for reuse */
+
 void reply_init(struct reply *r, const struct mem *m, int64_t began_us)
 {
     memset(r, 0, sizeof *r);
     r->mem = m;
     r->arena.mem = m;
+    r->arena.chunk_min = 256; /* the arguments of a call or two */
     r->text.mem = r->thinking.mem = r->opaque.mem = m;
     r->began_us = began_us;
     r->usage.cost_nano = -1;
+}
+
+static void clear(struct buf *b)
+{
+    if (b->cap > KEEP_BYTES)
+        buf_free(b);
+    else
+        buf_clear(b);
+}
+
+void reply_again(struct reply *r, int64_t began_us)
+{
+    const wend_ev_usage none = {.cost_nano = -1};
+
+    for (size_t i = 0; i < r->calls_count; i++) {
+        clear(&r->calls[i].id);
+        clear(&r->calls[i].name);
+        clear(&r->calls[i].args);
+    }
+    clear(&r->text);
+    clear(&r->thinking);
+    clear(&r->opaque);
+    if (r->arena.held > KEEP_BYTES)
+        arena_free(&r->arena);
+    else
+        arena_reset(&r->arena);
+    r->calls_count = 0;
+    r->usage = none;
+    r->finish = STR_NONE;
+    r->pieces = r->first_us = 0;
+    r->began_us = began_us;
+    r->failed = false;
 }
 
 void reply_free(struct reply *r)
 {
     if (!r->mem)
         return;
-    for (size_t i = 0; i < r->calls_count; i++) {
+    for (size_t i = 0; i < r->calls_made; i++) {
         buf_free(&r->calls[i].id);
         buf_free(&r->calls[i].name);
         buf_free(&r->calls[i].args);
@@ -73,11 +108,9 @@ static void make_id(struct reply *r, struct buf *out, wend_str id)
         return;
     do {
         buf_clear(out);
-        if (id.len)
-            buf_fmt(out, "%.*s_%zu", (int)id.len, id.ptr, number);
-        else
-            buf_fmt(out, "call_%zu", number);
-        number++;
+        buf_str(out, id.len ? id : STR("call"));
+        buf_char(out, '_');
+        buf_i64(out, (int64_t)number++);
     } while (!out->failed && id_taken(r, buf_view(out)));
 }
 
@@ -99,8 +132,13 @@ int reply_call(struct reply *r, wend_str id, wend_str name)
         r->calls_cap = cap;
     }
     c = &r->calls[r->calls_count];
-    memset(c, 0, sizeof *c);
-    c->id.mem = c->name.mem = c->args.mem = r->mem;
+    if (r->calls_count == r->calls_made) {
+        memset(c, 0, sizeof *c);
+        c->id.mem = c->name.mem = c->args.mem = r->mem;
+        r->calls_made++;
+    }
+    c->sealed = c->invalid = false;
+    c->json = STR_NONE;
     make_id(r, &c->id, id);
     buf_str(&c->name, name);
     r->failed |= c->id.failed || c->name.failed;

@@ -22,7 +22,8 @@ struct reply {
     struct arena arena; /* of sealed values */
     struct buf text, thinking, opaque;
     struct reply_call *calls;
-    size_t calls_count, calls_cap;
+    size_t calls_count, calls_cap; /* those past count keep their buffers */
+    size_t calls_made;
     wend_ev_usage usage;
     wend_str finish;            /* in the arena */
     int64_t pieces;             /* that a consumer may have seen */
@@ -31,6 +32,8 @@ struct reply {
 };
 
 void reply_init(struct reply *r, const struct mem *m, int64_t began_us);
+/* As new, with its memory kept for the next answer. */
+void reply_again(struct reply *r, int64_t began_us);
 void reply_free(struct reply *r);
 
 void reply_text(struct reply *r, wend_str piece, int64_t now_us);

@@ -107,8 +107,7 @@ void run_detach(struct wend_run *r)
     calls_drop(r);
     if (r->session)
         r->session->ops->close(r->session);
-    if (r->replying)
-        reply_free(&r->reply);
+    reply_free(&r->reply);
     for (int i = 0; i < TIMERS; i++)
         timer_clear(&rt->timers, &r->timers[i].node);
     timer_clear(&rt->timers, &r->pack_timer);

@@ -94,7 +94,7 @@ static bool show(struct wend_run *r, const struct step *s)
 static void drop_reply(struct wend_run *r)
 {
     if (r->replying && r->turn.phase != PH_MODEL) {
-        reply_free(&r->reply);
+        reply_again(&r->reply, 0);
         r->replying = false;
     }
 }
@@ -139,9 +139,10 @@ static void ask(struct wend_run *r, const struct effect *fx)
         r->turn.phase != PH_MODEL)
         return;
     r->asked = fx->ask;
-    if (r->replying)
-        reply_free(&r->reply);
-    reply_init(&r->reply, &r->rt->mem, rt_wall(r->rt));
+    if (r->reply.mem)
+        reply_again(&r->reply, rt_wall(r->rt));
+    else
+        reply_init(&r->reply, &r->rt->mem, rt_wall(r->rt));
     r->replying = true;
     r->session->ops->ask(r->session, &r->turn, fx->ask);
 }
