@@ -1,0 +1,132 @@
+/*
+ * agent.h - random agents and moods: what a simulated run starts with.
+ */
+#ifndef SIM_AGENT_H
+#define SIM_AGENT_H
+
+#include "base/id.h"
+#include "sim.h"
+
+enum { TOOLS_IN_SIM = 6 };
+
+static const char *const schemas[] = {
+    "",
+    "",
+    "",
+    ",\"schema\":{\"type\":\"object\"}",
+    ",\"schema\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":"
+    "\"integer\"}},\"required\":[\"n\"]}",
+    ",\"schema\":{\"type\":\"object\",\"properties\":{\"path\":{\"type\":"
+    "\"string\",\"minLength\":1}},\"additionalProperties\":false}",
+};
+
+static void put_tool(struct sim *s, struct buf *b, uint32_t i)
+{
+    static const char *const classes[] = {"read", "read", "idempotent",
+                                          "unsafe"};
+    static const char *const categories[] = {"general", "general", "general",
+                                             "network", "destructive"};
+    struct chance *c = &s->chance;
+
+    buf_fmt(b, "%s{\"name\":\"t%u\",\"description\":\"tool %u\"", i ? "," : "",
+            i, i);
+    buf_fmt(b, ",\"class\":\"%s\"", chance_pick(c, classes));
+    buf_fmt(b, ",\"category\":\"%s\"", chance_pick(c, categories));
+    if (chance_of(c, 300))
+        buf_cstr(b, ",\"concurrent\":true");
+    if (chance_of(c, 300))
+        buf_cstr(b, ",\"subject\":\"path\"");
+    buf_fmt(b, "%s}", chance_pick(c, schemas));
+}
+
+static void put_policy(struct sim *s, struct buf *b)
+{
+    static const char *const approve[] = {"ask", "ask", "all", "all", "deny"};
+    static const char *const rules[] = {"t0",       "t1(safe/*)", "!t2",
+                                        "t*",       "!t1(etc*)",  "t3",
+                                        "!*(*rm*)", "t*(safe*)"};
+    uint32_t n = chance_below(&s->chance, 4);
+
+    buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"rules\":[",
+            chance_pick(&s->chance, approve));
+    for (uint32_t i = 0; i < n; i++)
+        buf_fmt(b, "%s\"%s\"", i ? "," : "", chance_pick(&s->chance, rules));
+    buf_cstr(b, "]}");
+}
+
+static wend_str make_config(struct sim *s)
+{
+    static const char *const eager[] = {"safe", "safe", "all", "off"};
+    struct buf b = {.mem = &s->mem};
+    uint32_t tools = chance_of(&s->chance, 50)
+                         ? 0
+                         : 1 + chance_below(&s->chance, TOOLS_IN_SIM);
+    wend_str text;
+
+    buf_cstr(&b, "{\"instructions\":\"be brief\",\"tools\":[");
+    for (uint32_t i = 0; i < tools; i++)
+        put_tool(s, &b, i);
+    buf_char(&b, ']');
+    put_policy(s, &b);
+    buf_fmt(&b, ",\"eager\":\"%s\"", chance_pick(&s->chance, eager));
+    if (chance_of(&s->chance, 250))
+        buf_cstr(&b, ",\"hooks\":true");
+    if (chance_of(&s->chance, 300))
+        buf_cstr(&b, ",\"output_tokens\":50");
+    buf_char(&b, '}');
+    text = arena_str(&s->world, buf_view(&b));
+    buf_free(&b);
+    return text;
+}
+
+static void make_start(struct sim *s)
+{
+    struct chance *c = &s->chance;
+    unsigned char bytes[10];
+    wend_ev_run_start *e = &s->start;
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)chance_next(c);
+    run_id_make(s->run, s->now_us, bytes);
+    e->prompt = STR("do it \"well\"\n\xc3\xa4\xf0\x9f\x99\x82");
+    e->agent = STR("agent");
+    e->model = STR("model");
+    e->cwd = STR("/");
+    e->correlation_id = STR("c");
+    e->config_json = make_config(s);
+    e->limits.turns = 1 + chance_below(c, 8);
+    e->limits.parallel = 1 + chance_below(c, 6);
+    if (chance_of(c, 250))
+        e->limits.tokens = 50 + chance_below(c, 2000);
+    if (chance_of(c, 250))
+        e->limits.time_ms = 10 + chance_below(c, 20000);
+    if (chance_of(c, 150))
+        e->limits.cost_nano = 1 + chance_below(c, 5000000);
+    if (config_parse(e->config_json, &s->world, &s->config, NULL) != WEND_OK)
+        broken(s, "the simulator's own", "its config does not parse");
+}
+
+/* One in four worlds is kind, so that long runs are seen as well. */
+static void make_mood(struct sim *s)
+{
+    struct chance *c = &s->chance;
+    struct mood *m = &s->mood;
+
+    m->nomem = chance_below(c, 150);
+    m->huge = chance_of(c, 20) ? 20 : 0;
+    m->timer = 5 + chance_below(c, 60);
+    m->call_fail = chance_below(c, 400);
+    if (chance_of(c, 250))
+        return;
+    m->again = chance_below(c, 150);
+    m->unknown = chance_below(c, 100);
+    m->say = chance_below(c, 60);
+    m->pause = chance_below(c, 60);
+    m->cancel = chance_of(c, 500) ? chance_below(c, 30) : 0;
+    m->stop = chance_of(c, 200) ? chance_below(c, 20) : 0;
+    m->model_fail = chance_below(c, 300);
+    m->clock_back = chance_below(c, 100);
+    m->outage = chance_of(c, 150) ? 700 : 0;
+}
+
+#endif

@@ -1,0 +1,297 @@
+/*
+ * book.h - what a reader of the log knows about a run.
+ *
+ * Written again from EVENTS alone and without the core's turn.c, so that a
+ * mistake there does not hide itself here. Flat and without ownership: a
+ * copy of the struct is a copy of the book. Texts are kept as hashes; an
+ * absent one and an empty one are the same to a model.
+ */
+#ifndef SIM_BOOK_H
+#define SIM_BOOK_H
+
+#include <string.h>
+
+#include "core/config.h"
+#include "core/event.h"
+#include "core/turn.h"
+
+enum { BOOK_CALLS = 32, BOOK_MSGS = 320, BOOK_ID = 48 };
+
+struct book_call {
+    char id[BOOK_ID];
+    const struct tool *tool; /* NULL: unknown */
+    bool listed;             /* in model_end.calls */
+    bool started, ended, asked, answered, yes;
+    bool ran, told; /* FX_RUN_CALL, FX_STOP_CALL were seen */
+    bool fresh;     /* started in this step */
+    uint64_t output;
+};
+
+struct book_msg {
+    enum role role;
+    uint64_t text;
+    uint64_t call;  /* of a tool's result */
+    uint32_t calls; /* of an assistant */
+};
+
+struct book {
+    const struct config *config; /* the sim's own */
+    wend_ev_limits limits;
+    bool run_open, run_over, turn_open, context_open, context_done;
+    bool model_open, model_done, part, paused;
+    bool stopping;
+    wend_outcome stop;
+    int64_t seq, time_us, started_us;
+    int64_t turn, asks, attempt;
+    char turn_id[BOOK_ID], last_turn_id[BOOK_ID];
+    bool asked_model; /* FX_ASK_MODEL was seen for `asks` */
+    struct book_call calls[BOOK_CALLS];
+    uint32_t calls_count, failed;
+    struct book_msg msgs[BOOK_MSGS], pending[BOOK_MSGS];
+    uint32_t msgs_count, pending_count;
+    wend_ev_metrics sum;
+    uint64_t answer;
+};
+
+static inline uint64_t hash_str(wend_str s)
+{
+    uint64_t h = 14695981039346656037u;
+
+    for (size_t i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
+    return h;
+}
+
+static inline void book_id(char out[BOOK_ID], wend_str s)
+{
+    snprintf(out, BOOK_ID, "%.*s", (int)s.len, s.ptr ? s.ptr : "");
+}
+
+static inline void book_init(struct book *b, const struct config *c)
+{
+    memset(b, 0, sizeof *b);
+    b->config = c;
+    b->turn = -1;
+    b->answer = hash_str(STR_NONE);
+}
+
+static inline struct book_call *book_call(struct book *b, wend_str id)
+{
+    char text[BOOK_ID];
+
+    book_id(text, id);
+    for (uint32_t i = 0; i < b->calls_count; i++)
+        if (!strcmp(b->calls[i].id, text))
+            return &b->calls[i];
+    return NULL;
+}
+
+static inline bool book_runs(const struct book_call *c)
+{
+    return c && c->started && !c->ended;
+}
+
+static inline uint32_t book_running(const struct book *b)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->calls_count; i++)
+        n += book_runs(&b->calls[i]);
+    return n;
+}
+
+static struct book_call *add_book_call(struct book *b, wend_str id,
+                                       wend_str name)
+{
+    struct book_call *c;
+
+    if (b->calls_count == BOOK_CALLS)
+        return NULL;
+    c = &b->calls[b->calls_count++];
+    memset(c, 0, sizeof *c);
+    book_id(c->id, id);
+    c->tool = config_tool(b->config, name);
+    return c;
+}
+
+static void add_book_msg(struct book_msg *list, uint32_t *count,
+                         struct book_msg m)
+{
+    if (*count < BOOK_MSGS)
+        list[(*count)++] = m;
+}
+
+static void book_turn_start(struct book *b, const wend_event *ev)
+{
+    memcpy(b->last_turn_id, b->turn_id, BOOK_ID);
+    book_id(b->turn_id, ev->u.turn_start.id);
+    b->turn = ev->u.turn_start.counter;
+    b->turn_open = true;
+    b->context_done = b->model_done = b->part = false;
+    b->calls_count = b->failed = 0;
+    b->sum.turns++;
+}
+
+static void book_context_start(struct book *b)
+{
+    b->context_open = true;
+    for (uint32_t i = 0; i < b->pending_count; i++)
+        add_book_msg(b->msgs, &b->msgs_count, b->pending[i]);
+    b->pending_count = 0;
+}
+
+static void book_model_end(struct book *b, const wend_ev_model_end *e)
+{
+    b->model_open = false;
+    b->model_done = true;
+    for (size_t i = 0; i < e->calls_count; i++) {
+        struct book_call *c = book_call(b, e->calls[i].id);
+
+        if (!c)
+            c = add_book_call(b, e->calls[i].id, e->calls[i].name);
+        if (c)
+            c->listed = true;
+    }
+    b->sum.tokens_in += e->usage.input;
+    b->sum.tokens_out += e->usage.output;
+    b->sum.tokens_cached += e->usage.cached;
+    if (e->usage.cost_nano > 0)
+        b->sum.cost_nano += e->usage.cost_nano;
+    if (!b->sum.first_token_ms)
+        b->sum.first_token_ms = e->first_token_ms;
+    b->answer = hash_str(e->text);
+    if (e->text.len || e->calls_count)
+        add_book_msg(b->msgs, &b->msgs_count,
+                     (struct book_msg){.role = ROLE_ASSISTANT,
+                                       .text = hash_str(e->text),
+                                       .calls = (uint32_t)e->calls_count});
+}
+
+static void book_call_start(struct book *b, const wend_ev_call_start *e)
+{
+    struct book_call *c = book_call(b, e->call);
+
+    if (!c)
+        c = add_book_call(b, e->call, e->name);
+    if (c)
+        c->started = c->fresh = true;
+}
+
+static void book_call_end(struct book *b, const wend_ev_call_end *e)
+{
+    struct book_call *c = book_call(b, e->call);
+
+    b->sum.tool_calls++;
+    if (e->outcome != WEND_OUTCOME_OK) {
+        b->sum.tool_errors++;
+        b->failed++;
+    }
+    if (!c)
+        return;
+    c->ended = true;
+    c->output = hash_str(e->output);
+}
+
+static void book_turn_end(struct book *b)
+{
+    for (uint32_t i = 0; i < b->calls_count; i++)
+        add_book_msg(
+            b->msgs, &b->msgs_count,
+            (struct book_msg){.role = ROLE_TOOL,
+                              .text = b->calls[i].output,
+                              .call = hash_str(str_of(b->calls[i].id))});
+    b->turn_open = false;
+}
+
+static void book_control(struct book *b, const wend_ev_control *e)
+{
+    if (str_is(e->what, "pause")) {
+        b->paused = true;
+    } else if (str_is(e->what, "continue")) {
+        b->paused = false;
+    } else {
+        b->stopping = true;
+        b->stop = !str_is(e->what, "cancel") ? WEND_OUTCOME_LIMIT
+                  : e->value_json.ptr        ? WEND_OUTCOME_FAILED
+                                             : WEND_OUTCOME_CANCELED;
+    }
+}
+
+static void book_model_ask(struct book *b, int64_t attempt)
+{
+    b->asks++;
+    b->attempt = attempt;
+    b->sum.model_calls++;
+    b->asked_model = false;
+}
+
+static void book_approval(struct book *b, const wend_event *ev)
+{
+    bool asks = ev->type == WEND_APPROVAL_ASK;
+    struct book_call *c = book_call(b, asks ? ev->u.approval_ask.call
+                                            : ev->u.approval_answer.call);
+
+    if (!c)
+        return;
+    if (asks) {
+        c->asked = true;
+    } else {
+        c->answered = true;
+        c->yes = ev->u.approval_answer.yes;
+    }
+}
+
+static void book_messages(struct book *b, const wend_event *ev)
+{
+    if (ev->type == WEND_RUN_START) {
+        b->run_open = true;
+        b->started_us = ev->time_us;
+        b->limits = ev->u.run_start.limits;
+        add_book_msg(
+            b->msgs, &b->msgs_count,
+            (struct book_msg){.role = ROLE_USER,
+                              .text = hash_str(ev->u.run_start.prompt)});
+        return;
+    }
+    add_book_msg(b->pending, &b->pending_count,
+                 (struct book_msg){.role = str_is(ev->u.message.role, "user")
+                                               ? ROLE_USER
+                                               : ROLE_SYSTEM,
+                                   .text = hash_str(ev->u.message.text)});
+}
+
+/* Types that no run without plans, branches and children has are left to
+ * the default on purpose: a reader skips what it does not know. */
+static void book_add(struct book *b, const wend_event *ev)
+{
+    b->seq = ev->seq;
+    b->time_us = ev->time_us;
+    switch ((int)ev->type) {
+    case WEND_RUN_START:
+    case WEND_MESSAGE: book_messages(b, ev); break;
+    case WEND_RUN_END: b->run_over = true; break;
+    case WEND_TURN_START: book_turn_start(b, ev); break;
+    case WEND_TURN_END: book_turn_end(b); break;
+    case WEND_CONTEXT_START: book_context_start(b); break;
+    case WEND_CONTEXT_END:
+        b->context_open = false;
+        b->context_done = true;
+        break;
+    case WEND_MODEL_START:
+        b->model_open = true;
+        book_model_ask(b, 1);
+        break;
+    case WEND_MODEL_PART: b->part = true; break;
+    case WEND_MODEL_RETRY: book_model_ask(b, b->attempt + 1); break;
+    case WEND_MODEL_END: book_model_end(b, &ev->u.model_end); break;
+    case WEND_APPROVAL_ASK:
+    case WEND_APPROVAL_ANSWER: book_approval(b, ev); break;
+    case WEND_CALL_START: book_call_start(b, &ev->u.call_start); break;
+    case WEND_CALL_END: book_call_end(b, &ev->u.call_end); break;
+    case WEND_CONTROL: book_control(b, &ev->u.control); break;
+    default: break;
+    }
+    b->sum.ms = (b->time_us - b->started_us) / 1000;
+}
+
+#endif

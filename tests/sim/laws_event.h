@@ -1,0 +1,296 @@
+/*
+ * laws_event.h - the laws that one event of the log can break.
+ *
+ * Each looks at the event as a reader gets it, and at the book before the
+ * event is entered. The event comes from the stored bytes.
+ */
+#ifndef SIM_LAWS_EVENT_H
+#define SIM_LAWS_EVENT_H
+
+#include "base/id.h"
+#include "sim.h"
+
+typedef void (*event_law)(struct sim *s, const wend_event *ev,
+                          const char *name);
+
+static void law_over(struct sim *s, const wend_event *ev, const char *name)
+{
+    if (s->book.run_over)
+        broken(s, name, "%s after run_end", wend_event_name(ev->type));
+}
+
+static void law_seq(struct sim *s, const wend_event *ev, const char *name)
+{
+    if (ev->seq != s->book.seq + 1 || ev->n)
+        broken(s, name, "seq %lld after %lld", (long long)ev->seq,
+               (long long)s->book.seq);
+}
+
+static void law_time(struct sim *s, const wend_event *ev, const char *name)
+{
+    if (ev->time_us < s->book.time_us)
+        broken(s, name, "%lld us back at seq %lld",
+               (long long)(s->book.time_us - ev->time_us), (long long)ev->seq);
+}
+
+/* What must be open, and what must not, for an event to come. */
+enum {
+    RUN = 1,
+    TURN = 2,
+    CONTEXT = 4,
+    MODEL = 8,
+    CONTEXT_DONE = 16,
+    MODEL_DONE = 32,
+    CALLS = 64, /* one is open */
+};
+
+static const struct {
+    unsigned needs, bars;
+} places[WEND_EVENT_TYPES] = {
+    [WEND_RUN_START] = {0, RUN},
+    [WEND_RUN_END] = {RUN, TURN},
+    [WEND_TURN_START] = {RUN, TURN},
+    [WEND_TURN_END] = {RUN | TURN, CONTEXT | MODEL | CALLS},
+    [WEND_CONTEXT_START] = {RUN | TURN, CONTEXT | CONTEXT_DONE | MODEL},
+    [WEND_CONTEXT_END] = {RUN | TURN | CONTEXT, MODEL},
+    [WEND_MODEL_START] = {RUN | TURN | CONTEXT_DONE, MODEL | MODEL_DONE},
+    [WEND_MODEL_PART] = {RUN | TURN | MODEL, CALLS},
+    [WEND_MODEL_RETRY] = {RUN | TURN | MODEL, CALLS},
+    [WEND_MODEL_END] = {RUN | TURN | MODEL, 0},
+    [WEND_APPROVAL_ASK] = {RUN | TURN | MODEL_DONE, 0},
+    [WEND_APPROVAL_ANSWER] = {RUN | TURN | MODEL_DONE, 0},
+    [WEND_CALL_START] = {RUN | TURN | CONTEXT_DONE, CONTEXT},
+    [WEND_CALL_END] = {RUN | TURN | CALLS, CONTEXT},
+    [WEND_MESSAGE] = {RUN | TURN, 0},
+    [WEND_CONTROL] = {RUN | TURN, 0},
+    [WEND_METRICS] = {RUN, 0},
+    [WEND_WARNING] = {RUN, 0},
+};
+
+static void law_brackets(struct sim *s, const wend_event *ev, const char *name)
+{
+    const struct book *b = &s->book;
+    unsigned open = (b->run_open ? RUN : 0) | (b->turn_open ? TURN : 0) |
+                    (b->context_open ? CONTEXT : 0) |
+                    (b->model_open ? MODEL : 0) |
+                    (b->turn_open && b->context_done ? CONTEXT_DONE : 0) |
+                    (b->turn_open && b->model_done ? MODEL_DONE : 0) |
+                    (book_running(b) ? CALLS : 0);
+    unsigned needs = places[ev->type].needs, bars = places[ev->type].bars;
+
+    if ((open & needs) != needs || (open & bars))
+        broken(s, name, "%s where open is %u, needed %u, barred %u",
+               wend_event_name(ev->type), open, needs, bars);
+    if (!needs && !bars)
+        broken(s, name, "%s has no place here", wend_event_name(ev->type));
+}
+
+static void law_turn_ids(struct sim *s, const wend_event *ev, const char *name)
+{
+    const struct book *b = &s->book;
+    const wend_ev_turn_start *e = &ev->u.turn_start;
+    bool starts = ev->type == WEND_TURN_START;
+    int64_t counter = b->turn + starts;
+    char id[TURN_ID_MAX] = "";
+
+    turn_id_make(id, str_of(s->run), counter);
+    if (!str_is(ev->run, s->run))
+        broken(s, name, "run is '%.*s'", (int)ev->run.len, ev->run.ptr);
+    if (ev->in_turn != (b->turn_open || starts))
+        broken(s, name, "%s %s a turn", wend_event_name(ev->type),
+               ev->in_turn ? "says it is in" : "does not name");
+    if (ev->in_turn && (ev->turn != counter || !str_is(ev->turn_id, id)))
+        broken(s, name, "%s is in turn %lld '%.*s', not %s",
+               wend_event_name(ev->type), (long long)ev->turn,
+               (int)ev->turn_id.len, ev->turn_id.ptr, id);
+    if (!starts)
+        return;
+    if (counter >= b->limits.turns)
+        broken(s, name, "turn %lld of %lld", (long long)counter + 1,
+               (long long)b->limits.turns);
+    if (e->counter != counter || !str_is(e->id, id))
+        broken(s, name, "turn_start %lld '%.*s', not %s", (long long)e->counter,
+               (int)e->id.len, e->id.ptr, id);
+    if (b->turn < 0 ? e->parent_id.ptr != NULL
+                    : !str_is(e->parent_id, b->turn_id))
+        broken(s, name, "parent_id is '%.*s', not '%s'", (int)e->parent_id.len,
+               e->parent_id.ptr ? e->parent_id.ptr : "", b->turn_id);
+}
+
+static void law_part(struct sim *s, const wend_event *ev, const char *name)
+{
+    const struct book *b = &s->book;
+
+    if (ev->type == WEND_MODEL_PART && (b->part || b->calls_count))
+        broken(s, name, "a second model_part, or one after a call");
+    if (ev->type == WEND_CALL_START && b->model_open && !b->part)
+        broken(s, name, "an eager call_start without a model_part");
+}
+
+static void law_call_bracket(struct sim *s, const wend_event *ev,
+                             const char *name)
+{
+    struct book *b = &s->book;
+    const struct book_call *c;
+
+    if (ev->type == WEND_CALL_START) {
+        c = book_call(b, ev->u.call_start.call);
+        if (c && c->started)
+            broken(s, name, "call %s starts twice", c->id);
+        if (b->model_done && !c)
+            broken(s, name, "call '%.*s' is not in model_end.calls",
+                   (int)ev->u.call_start.call.len, ev->u.call_start.call.ptr);
+    } else if (ev->type == WEND_CALL_END) {
+        c = book_call(b, ev->u.call_end.call);
+        if (!c || !c->started || c->ended)
+            broken(s, name, "call_end of '%.*s', which is not open",
+                   (int)ev->u.call_end.call.len, ev->u.call_end.call.ptr);
+    }
+}
+
+static void law_approval(struct sim *s, const wend_event *ev, const char *name)
+{
+    struct book *b = &s->book;
+    const struct book_call *c;
+
+    if (ev->type == WEND_APPROVAL_ASK) {
+        c = book_call(b, ev->u.approval_ask.call);
+        if (!c || c->asked || c->started)
+            broken(s, name, "approval_ask for a call that is %s",
+                   !c         ? "unknown"
+                   : c->asked ? "asked for"
+                              : "started");
+    } else if (ev->type == WEND_APPROVAL_ANSWER) {
+        c = book_call(b, ev->u.approval_answer.call);
+        if (!c || !c->asked || c->answered)
+            broken(s, name, "approval_answer to no open question");
+    }
+}
+
+/* Calls that began are at the head of the list, in the same order. */
+static void check_listed(struct sim *s, const wend_ev_model_end *e,
+                         const char *name)
+{
+    const struct book *b = &s->book;
+
+    if (e->calls_count < b->calls_count) {
+        broken(s, name, "model_end lists %zu calls, %u have begun",
+               e->calls_count, b->calls_count);
+        return;
+    }
+    for (uint32_t i = 0; i < b->calls_count; i++)
+        if (!str_is(e->calls[i].id, b->calls[i].id))
+            broken(s, name, "model_end lists '%.*s' as %u, '%s' began",
+                   (int)e->calls[i].id.len, e->calls[i].id.ptr, i,
+                   b->calls[i].id);
+}
+
+static void law_results(struct sim *s, const wend_event *ev, const char *name)
+{
+    const struct book *b = &s->book;
+
+    if (ev->type == WEND_MODEL_END)
+        check_listed(s, &ev->u.model_end, name);
+    if (ev->type != WEND_TURN_END)
+        return;
+    for (uint32_t i = 0; i < b->calls_count; i++)
+        if (!b->calls[i].listed || !b->calls[i].started || !b->calls[i].ended)
+            broken(s, name, "turn_end before call_end of '%s'%s",
+                   b->calls[i].id, b->calls[i].listed ? "" : " (not listed)");
+    if (ev->u.turn_end.calls != b->calls_count ||
+        ev->u.turn_end.failed_calls != b->failed)
+        broken(s, name, "turn_end counts %lld calls, %lld failed, not %u, %u",
+               (long long)ev->u.turn_end.calls,
+               (long long)ev->u.turn_end.failed_calls, b->calls_count,
+               b->failed);
+}
+
+static void law_quiet(struct sim *s, const wend_event *ev, const char *name)
+{
+    if (ev->type == WEND_MODEL_START && (s->book.paused || s->book.stopping))
+        broken(s, name, "model_start while %s",
+               s->book.paused ? "paused" : "stopping");
+}
+
+static void law_retry(struct sim *s, const wend_event *ev, const char *name)
+{
+    const struct book *b = &s->book;
+    const wend_ev_model_retry *e = &ev->u.model_retry;
+
+    if (ev->type != WEND_MODEL_RETRY)
+        return;
+    if (s->stream.reply.pieces)
+        broken(s, name, "retry after %lld pieces",
+               (long long)s->stream.reply.pieces);
+    if (b->calls_count)
+        broken(s, name, "retry after a call has begun");
+    if (e->attempt != b->attempt || e->attempt > RETRIES_MAX)
+        broken(s, name, "retry of attempt %lld; at %lld, most %d",
+               (long long)e->attempt, (long long)b->attempt, RETRIES_MAX);
+    if (e->delay_ms <= 0 || e->delay_ms > RETRY_AFTER_MAX_MS)
+        broken(s, name, "a delay of %lld ms", (long long)e->delay_ms);
+}
+
+static void law_metrics(struct sim *s, const wend_event *ev, const char *name)
+{
+    wend_ev_metrics want = s->book.sum;
+    const wend_ev_metrics *got =
+        ev->type == WEND_METRICS ? &ev->u.metrics : &ev->u.run_end.metrics;
+
+    if (ev->type != WEND_METRICS && ev->type != WEND_RUN_END)
+        return;
+    want.ms = (ev->time_us - s->book.started_us) / 1000;
+    if (memcmp(got, &want, sizeof want))
+        broken(s, name,
+               "turns %lld models %lld calls %lld errors %lld in %lld out "
+               "%lld ms %lld; wanted %lld %lld %lld %lld %lld %lld %lld",
+               (long long)got->turns, (long long)got->model_calls,
+               (long long)got->tool_calls, (long long)got->tool_errors,
+               (long long)got->tokens_in, (long long)got->tokens_out,
+               (long long)got->ms, (long long)want.turns,
+               (long long)want.model_calls, (long long)want.tool_calls,
+               (long long)want.tool_errors, (long long)want.tokens_in,
+               (long long)want.tokens_out, (long long)want.ms);
+}
+
+static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
+{
+    const struct book *b = &s->book;
+    const wend_ev_run_end *e = &ev->u.run_end;
+
+    if (ev->type != WEND_RUN_END)
+        return;
+    if (hash_str(e->text) != b->answer)
+        broken(s, name, "text '%.*s' is not the last answer", (int)e->text.len,
+               e->text.ptr);
+    if (b->stopping && e->outcome != b->stop)
+        broken(s, name, "outcome %s, stopped for %s",
+               wend_outcome_name(e->outcome), wend_outcome_name(b->stop));
+    if (!b->stopping && e->outcome == WEND_OUTCOME_CANCELED)
+        broken(s, name, "canceled, but nobody did");
+    if ((e->outcome == WEND_OUTCOME_LIMIT) != (e->limit.ptr != NULL) ||
+        (e->outcome == WEND_OUTCOME_FAILED) != (e->error != NULL))
+        broken(s, name, "outcome %s does not fit limit or error",
+               wend_outcome_name(e->outcome));
+}
+
+static const struct {
+    const char *name;
+    event_law check;
+} event_laws[] = {
+    {"nothing after run_end", law_over},
+    {"seq has no gap", law_seq},
+    {"time never goes back", law_time},
+    {"brackets nest", law_brackets},
+    {"turns are numbered and chained", law_turn_ids},
+    {"one model_part before the first eager call", law_part},
+    {"a call has one bracket", law_call_bracket},
+    {"approval_answer follows approval_ask", law_approval},
+    {"every call has one result", law_results},
+    {"nothing starts while paused or stopping", law_quiet},
+    {"a model call is retried only unseen", law_retry},
+    {"metrics add up", law_metrics},
+    {"run_end says how it ended", law_run_end},
+};
+
+#endif

@@ -1,0 +1,518 @@
+/*
+ * plant.h - bugs on purpose: the simulator must catch every one.
+ *
+ * A bug bends what tt is given, or spoils the step that it gave: to the
+ * laws that looks as if tt (or a shell, or a codec) were broken that way.
+ */
+#ifndef SIM_PLANT_H
+#define SIM_PLANT_H
+
+#include "sim.h"
+
+struct bug {
+    const char *name;
+    const char *law; /* that it must break */
+    void (*bend)(struct sim *s, struct turn *t, struct input *in);
+    void (*after)(struct sim *s, struct turn *t, struct step *step);
+    void (*spoil)(struct sim *s, struct step *step);
+    void (*misread)(struct sim *s, wend_event *ev); /* what a codec loses */
+    void (*reread)(struct turn *t); /* what a state loses in JSON */
+    void (*refold)(struct turn *t); /* what a state from the log lacks */
+    bool keeps_half; /* a step that ran out of memory is not thrown away */
+};
+
+/* ---- Bent: tt decides from something that is not so
+ * --------------------------- */
+
+static struct config *bend_config(struct sim *s, struct turn *t)
+{
+    struct config *c = &s->bent_config;
+
+    if (!t->config)
+        return NULL;
+    *c = *t->config;
+    for (size_t i = 0; i < c->tools_count; i++)
+        s->bent_tools[i] = c->tools[i];
+    c->tools = s->bent_tools;
+    t->config = c;
+    return c;
+}
+
+static void bend_parallel(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    t->limits.parallel++;
+}
+
+static void bend_turns(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    t->limits.turns++;
+}
+
+static void bend_pause(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    if (in->kind != IN_PAUSE && in->kind != IN_CONTINUE)
+        t->paused = false;
+}
+
+static void bend_stop(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    t->stop.outcome = WEND_OUTCOME_NONE;
+}
+
+static void bend_eager(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->eager = EAGER_ALL;
+}
+
+static void bend_approve(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->approve = APPROVE_ALL;
+}
+
+static void bend_rules(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->rules_count = 0;
+}
+
+static void bend_beside(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)in;
+    if (!bend_config(s, t))
+        return;
+    for (size_t i = 0; i < s->bent_config.tools_count; i++)
+        s->bent_tools[i].concurrent = true;
+}
+
+/* As if neither turn nor ask were looked at. */
+static void bend_late(struct sim *s, struct turn *t, struct input *in)
+{
+    int i = turn_call_index(t, in->done.call);
+
+    (void)s;
+    in->ask = t->ask;
+    if (in->kind != IN_CALL_DONE || i < 0)
+        return;
+    in->done.turn = t->counter;
+    t->ended.w[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+
+static void bend_pieces(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)t;
+    if (in->kind != IN_MODEL_FAIL || !in->reply)
+        return;
+    s->bent_reply = *in->reply;
+    s->bent_reply.pieces = 0;
+    in->reply = &s->bent_reply;
+}
+
+static void bend_attempt(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    if (in->kind == IN_MODEL_FAIL && t->attempt > RETRIES_MAX)
+        t->attempt = RETRIES_MAX;
+}
+
+/* A livelock: the timer asks for itself again, for ever. */
+static void bend_retry(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    if (in->kind == IN_TIMER && in->timer == TIMER_RETRY)
+        t->paused = true;
+}
+
+/* What was bent is not the run's: the next step sees the truth again. */
+static void unbend(struct sim *s, struct step *step)
+{
+    bool stops = false, pauses = false;
+
+    if (s->turn.phase == PH_NEW)
+        return;
+    for (struct step_event *e = step->events; e; e = e->next) {
+        const wend_ev_control *c = &e->ev.u.control;
+        bool pause;
+
+        if (e->ev.type != WEND_CONTROL)
+            continue;
+        pause = str_is(c->what, "pause") || str_is(c->what, "continue");
+        stops |= !pause;
+        pauses |= pause;
+    }
+    step->turn.config = s->turn.config;
+    step->turn.limits = s->turn.limits;
+    if (!stops)
+        step->turn.stop = s->turn.stop;
+    if (!pauses)
+        step->turn.paused = s->turn.paused;
+}
+
+static void edit_turn(struct sim *s, struct turn *t, struct step *step)
+{
+    (void)s, (void)step;
+    t->ask++;
+}
+
+static void differ(struct sim *s, struct turn *t, struct step *step)
+{
+    (void)t;
+    if (step->events)
+        step->events->ev.time_us += s->bends++;
+}
+
+static void hide_nomem(struct sim *s, struct turn *t, struct step *step)
+{
+    (void)s, (void)t;
+    step->scratch->failed = step->keep->arena->failed = false;
+}
+
+static void leak(struct sim *s, struct turn *t, struct step *step)
+{
+    (void)t, (void)step;
+    if (!s->leaked)
+        s->leaked = mem_alloc(&s->mem, 1);
+}
+
+/* ---- Spoiled: the step is changed after it was decided
+ * -------------------------- */
+
+static struct step_event **find_event(struct step *step, wend_event_type type)
+{
+    struct step_event **at = &step->events;
+
+    while (*at && (*at)->ev.type != type)
+        at = &(*at)->next;
+    return at;
+}
+
+/* As if the core had decided just these events. */
+static void recount(struct sim *s, struct step *step)
+{
+    struct turn t = s->turn;
+
+    for (struct step_event *e = step->events; e; e = e->next) {
+        e->ev.seq = t.seq + 1;
+        t = turn_apply(&t, &e->ev, step->keep);
+    }
+    step->turn = t;
+}
+
+static void forget(struct sim *s, struct step *step, wend_event_type type)
+{
+    struct step_event **at = find_event(step, type);
+
+    if (!*at)
+        return;
+    *at = (*at)->next;
+    recount(s, step);
+}
+
+static void repeat(struct sim *s, struct step *step, wend_event_type type)
+{
+    struct step_event *e = *find_event(step, type), *copy;
+
+    if (!e)
+        return;
+    copy = arena_alloc(step->scratch, sizeof *copy);
+    *copy = *e;
+    e->next = copy;
+    recount(s, step);
+}
+
+static void forget_call_end(struct sim *s, struct step *step)
+{
+    forget(s, step, WEND_CALL_END);
+}
+
+static void forget_message(struct sim *s, struct step *step)
+{
+    forget(s, step, WEND_MESSAGE);
+}
+
+static void forget_part(struct sim *s, struct step *step)
+{
+    forget(s, step, WEND_MODEL_PART);
+}
+
+static void forget_turn_end(struct sim *s, struct step *step)
+{
+    forget(s, step, WEND_TURN_END);
+}
+
+static void repeat_call_end(struct sim *s, struct step *step)
+{
+    repeat(s, step, WEND_CALL_END);
+}
+
+static void repeat_answer(struct sim *s, struct step *step)
+{
+    repeat(s, step, WEND_APPROVAL_ANSWER);
+}
+
+static void repeat_part(struct sim *s, struct step *step)
+{
+    repeat(s, step, WEND_MODEL_PART);
+}
+
+/* Applied, but never stored. */
+static void unlogged(struct sim *s, struct step *step)
+{
+    struct step_event **at = find_event(step, WEND_CONTROL);
+
+    (void)s;
+    if (*at)
+        *at = (*at)->next;
+}
+
+static void skip_seq(struct sim *s, struct step *step)
+{
+    if (s->turn.phase == PH_NEW || !step->events)
+        return;
+    for (struct step_event *e = step->events; e; e = e->next)
+        e->ev.seq++;
+    step->turn.seq++;
+}
+
+static void go_after_end(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_RUN_END), *more;
+
+    if (!e)
+        return;
+    more = arena_alloc(step->scratch, sizeof *more);
+    more->ev = e->ev;
+    more->ev.type = WEND_WARNING;
+    more->ev.u.warning.code = more->ev.u.warning.message = STR("late");
+    e->next = more;
+    recount(s, step);
+}
+
+static void swap_results(struct sim *s, struct step *step)
+{
+    (void)s;
+    if (!*find_event(step, WEND_TURN_END))
+        return;
+    for (const struct msg *m = step->turn.history; m && m->prev; m = m->prev)
+        if (m->role == ROLE_TOOL && m->prev->role == ROLE_TOOL) {
+            struct msg *a = (struct msg *)(uintptr_t)m;
+            struct msg *b = (struct msg *)(uintptr_t)m->prev;
+            wend_str call = a->call;
+
+            a->call = b->call;
+            b->call = call;
+            return;
+        }
+}
+
+static void misquote(struct sim *s, struct step *step)
+{
+    (void)s;
+    if (*find_event(step, WEND_MODEL_END) && step->turn.history)
+        ((struct msg *)(uintptr_t)step->turn.history)->text = STR("misquoted");
+}
+
+static void lose_pending(struct sim *s, struct step *step)
+{
+    (void)s;
+    if (*find_event(step, WEND_CALL_END))
+        step->turn.pending = NULL;
+}
+
+static void time_back(struct sim *s, struct step *step)
+{
+    if (s->turn.phase != PH_NEW && step->events)
+        step->events->ev.time_us = s->turn.time_us - 1;
+}
+
+static void wrong_parent(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_TURN_START);
+
+    (void)s;
+    if (e && e->ev.u.turn_start.counter > 1)
+        e->ev.u.turn_start.parent_id = STR("another");
+}
+
+static void wrong_metrics(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_METRICS);
+
+    (void)s;
+    if (e)
+        e->ev.u.metrics.tokens_out++;
+}
+
+static void wrong_text(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_RUN_END);
+
+    (void)s;
+    if (e)
+        e->ev.u.run_end.text = STR("something else");
+}
+
+static void lose_call(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_MODEL_END);
+
+    if (!e || e->ev.u.model_end.calls_count <= s->turn.calls_count)
+        return;
+    e->ev.u.model_end.calls_count--;
+    recount(s, step);
+}
+
+static struct effect **find_effect(struct step *step, enum effect_kind kind)
+{
+    struct effect **at = &step->effects;
+
+    while (*at && (*at)->kind != kind)
+        at = &(*at)->next;
+    return at;
+}
+
+static void lose_run(struct sim *s, struct step *step)
+{
+    struct effect **at = find_effect(step, FX_RUN_CALL);
+
+    (void)s;
+    if (*at)
+        *at = (*at)->next;
+}
+
+static void lose_ask(struct sim *s, struct step *step)
+{
+    struct effect **at = find_effect(step, FX_ASK_MODEL);
+
+    (void)s;
+    if (*at)
+        *at = (*at)->next;
+}
+
+static void lose_hook(struct sim *s, struct step *step)
+{
+    struct effect **at = find_effect(step, FX_HOOK);
+
+    (void)s;
+    if (*at)
+        *at = (*at)->next;
+}
+
+static void lose_timers(struct sim *s, struct step *step)
+{
+    struct effect **at = find_effect(step, FX_TIMER);
+
+    if (s->turn.phase != PH_NEW && *at && (*at)->timer == TIMER_STOP)
+        *at = (*at)->next;
+}
+
+static void run_twice(struct sim *s, struct step *step)
+{
+    struct effect *fx = *find_effect(step, FX_RUN_CALL), *copy;
+
+    (void)s;
+    if (!fx)
+        return;
+    copy = arena_alloc(step->scratch, sizeof *copy);
+    *copy = *fx;
+    fx->next = copy;
+}
+
+static void lose_error(struct sim *s, wend_event *ev)
+{
+    (void)s;
+    if (ev->type == WEND_CALL_END)
+        ev->u.call_end.error = NULL;
+}
+
+static void lose_args(struct sim *s, wend_event *ev)
+{
+    (void)s;
+    if (ev->type == WEND_MODEL_END && ev->u.model_end.calls_count)
+        ev->u.model_end.calls_count--;
+}
+
+static void lose_turns(struct turn *t)
+{
+    t->metrics.turns++;
+}
+
+/* Not in the state's JSON, but the next decision depends on it. */
+static void lose_tokens(struct turn *t)
+{
+    if (t->history)
+        ((struct msg *)(uintptr_t)t->history)->tokens++;
+}
+
+static const struct bug bugs[] = {
+    {"forget-call-end", "every call has one result", .spoil = forget_call_end},
+    {"forget-said", "what counts is heard", .spoil = forget_message},
+    {"forget-part", "one model_part before the first eager call",
+     .spoil = forget_part},
+    {"forget-turn-end", "brackets nest", .spoil = forget_turn_end},
+    {"repeat-call-end", "a call has one bracket", .spoil = repeat_call_end},
+    {"repeat-part", "one model_part before the first eager call",
+     .spoil = repeat_part},
+    {"apply-unlogged", "the log folds to the live state", .spoil = unlogged},
+    {"skip-seq", "seq has no gap", .spoil = skip_seq},
+    {"go-after-end", "nothing after run_end", .spoil = go_after_end},
+    {"swap-results", "every call in the request has its result",
+     .spoil = swap_results},
+    {"lose-pending", "the log folds to the live state", .spoil = lose_pending},
+    {"time-back", "time never goes back", .spoil = time_back},
+    {"wrong-parent", "turns are numbered and chained", .spoil = wrong_parent},
+    {"wrong-metrics", "metrics add up", .spoil = wrong_metrics},
+    {"wrong-text", "run_end says how it ended", .spoil = wrong_text},
+    {"lose-call", "what counts is heard", .spoil = lose_call},
+    {"lose-run", "effects follow the log", .spoil = lose_run},
+    {"lose-ask", "a run waits for somebody", .spoil = lose_ask},
+    {"lose-hook", "a run waits for somebody", .spoil = lose_hook},
+    {"lose-stop-timer", "a stop ends the run", .spoil = lose_timers},
+    {"run-twice", "effects follow the log", .spoil = run_twice},
+    {"one-too-many", "running calls within the limit", .bend = bend_parallel},
+    {"turn-too-many", "turns are numbered and chained", .bend = bend_turns},
+    {"ignore-pause", "nothing starts while paused or stopping",
+     .bend = bend_pause},
+    {"ignore-cancel", "cancel ends the run", .bend = bend_stop},
+    {"eager-unsafe", "only safe calls are eager", .bend = bend_eager},
+    {"skip-approval", "nothing runs that is not allowed", .bend = bend_approve},
+    {"skip-rules", "nothing runs that is not allowed", .bend = bend_rules},
+    {"overlap", "calls run in call order", .bend = bend_beside},
+    {"late-answer", "late answers change nothing", .bend = bend_late},
+    {"retry-after-piece", "a model call is retried only unseen",
+     .bend = bend_pieces},
+    {"retry-too-often", "a model call is retried only unseen",
+     .bend = bend_attempt},
+    {"edit-argument", "tt never edits its argument", .after = edit_turn},
+    {"differ", "tt is a function", .after = differ},
+    {"codec-loses-error", "the codec keeps every byte", .misread = lose_error},
+    {"codec-loses-call", "the codec keeps every byte", .misread = lose_args},
+    {"keep-half-step", "tt never edits its argument", .keeps_half = true},
+    {"repeat-answer", "approval_answer follows approval_ask",
+     .spoil = repeat_answer},
+    {"misquote", "the request is what was said", .spoil = misquote},
+    {"retry-for-ever", "an answering world ends the run", .bend = bend_retry},
+    {"hide-nomem", "out of memory leaves no trace", .after = hide_nomem},
+    {"leak", "nothing leaks", .after = leak},
+    {"json-loses-turns", "a state survives JSON", .reread = lose_turns},
+    {"fold-loses-tokens", "a state from the log decides the same",
+     .refold = lose_tokens},
+};
+
+enum { BUGS = sizeof bugs / sizeof *bugs };
+
+#endif

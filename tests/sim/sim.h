@@ -1,0 +1,156 @@
+/*
+ * sim.h - the state of one simulated run, and how a broken law is told.
+ *
+ * The simulated shell does what lib/run does, with nothing real in it: it
+ * stores the events of a step, then performs the effects. Besides it keeps
+ * what the laws need: the log as bytes, a second state folded from these
+ * bytes, and a book of what a reader of the log knows.
+ */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "../unit/fault.h"
+#include "book.h"
+#include "chance.h"
+#include "core/tt.h"
+
+enum {
+    OUT_MAX = 256,   /* effects that wait for an answer */
+    PAST_MAX = 24,   /* inputs that may come a second time */
+    BROKEN_MAX = 12, /* laws broken in one step */
+    WHY_BYTES = 400,
+    CALLS_PER_MESSAGE = 8,
+    SAYS_MAX = 24,   /* in a run, so that the book stays small */
+    PATIENCE = 1500, /* inputs until an answering world must have ended */
+};
+
+struct bug;
+
+/* An effect that the world has yet to answer. */
+struct out {
+    enum effect_kind kind; /* FX_RUN_CALL, FX_TIMER, FX_HOOK */
+    int64_t ask, turn, due_us;
+    wend_str call;
+    enum timer timer;
+    bool used, stop; /* stop: it was told to */
+};
+
+/* The open model call; `reply` counts only while open. */
+struct stream {
+    struct reply reply;
+    int64_t ask;
+    uint32_t left; /* things it will still do before it ends */
+    bool open;
+};
+
+struct line {
+    char *ptr;
+    size_t len;
+};
+
+struct blob {
+    char hash[SHA256_HEX + 1];
+    char *ptr;
+    size_t len;
+};
+
+struct log {
+    struct line *lines;
+    struct blob *blobs;
+    size_t lines_count, lines_cap, blobs_count, blobs_cap;
+};
+
+struct broken {
+    const char *law;
+    char why[WHY_BYTES];
+};
+
+/* How unkind this world is, in permille of its inputs. */
+struct mood {
+    uint32_t again, unknown, say, pause, cancel, stop, model_fail, call_fail;
+    uint32_t nomem, clock_back, huge, timer, outage;
+};
+
+struct counters {
+    int64_t inputs[IN_CONTINUE + 1], stale[IN_CONTINUE + 1];
+    int64_t events[WEND_EVENT_TYPES], outcomes[WEND_OUTCOME_SKIPPED + 1];
+    int64_t steps, discarded, blobs, eager, probes, drained;
+};
+
+struct sim {
+    uint64_t seed;
+    struct chance chance;
+    struct mood mood;
+    const struct bug *bug;
+    FILE *trace; /* NULL: silent */
+    struct counters *counters;
+
+    struct fault fault;
+    struct mem mem; /* through the fault */
+    struct arena keep_arena, scratch, world;
+    struct keep keep;
+    struct turn turn;
+    int64_t now_us, steps;
+
+    wend_ev_run_start start;
+    char run[40];
+    struct config *config; /* as the world knows it */
+    struct stream stream;
+    struct out outs[OUT_MAX];
+    struct input past[PAST_MAX];
+    uint32_t past_count, says, ids;
+    bool draining;
+    bool probe; /* a side history: the reply is lent */
+
+    struct log log;
+    struct book book;
+    struct turn folded;
+    struct arena fold_arena;
+    struct keep fold_keep;
+    struct buf state; /* the live turn as bytes */
+    struct turn bent; /* for bugs: what tt is given in place of turn */
+    struct config bent_config;
+    struct tool bent_tools[8];
+    struct reply bent_reply;
+    uint32_t bends;
+    void *leaked;
+
+    struct broken broken[BROKEN_MAX];
+    uint32_t broken_count;
+};
+
+/* The same law twice in one step says nothing new. */
+__attribute__((format(printf, 3, 4))) static inline void
+broken(struct sim *s, const char *law, const char *fmt, ...)
+{
+    struct broken *b = &s->broken[s->broken_count];
+    va_list ap;
+
+    for (uint32_t i = 0; i < s->broken_count; i++)
+        if (!strcmp(s->broken[i].law, law))
+            return;
+    if (s->broken_count == BROKEN_MAX)
+        return;
+    s->broken_count++;
+    b->law = law;
+    va_start(ap, fmt);
+    vsnprintf(b->why, sizeof b->why, fmt, ap);
+    va_end(ap);
+}
+
+__attribute__((format(printf, 2, 3))) static inline void
+trace(struct sim *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!s->trace)
+        return;
+    va_start(ap, fmt);
+    vfprintf(s->trace, fmt, ap);
+    va_end(ap);
+}
+
+#endif

@@ -1,0 +1,412 @@
+/*
+ * world.h - what comes in: a model that streams, calls that answer, people
+ * that speak, and everything late, twice, or about nothing.
+ *
+ * world_next() fills one input, its strings in the world's arena. Faults
+ * are as likely as the mood says; while draining there are none, and what
+ * is open gets its answer.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "agent.h"
+
+enum { HUGE_BYTES = (256 << 10) + 77 }; /* over what stands in an event */
+
+static const char *const words[] = {"yes", "a\tb",  "\xe2\x82\xac", "x \"q\" y",
+                                    "\n",  "done.", "\\",           "{}"};
+
+static wend_str some_text(struct sim *s)
+{
+    char *p;
+
+    if (!chance_of(&s->chance, s->mood.huge))
+        return str_of(chance_pick(&s->chance, words));
+    p = arena_chars(&s->world, HUGE_BYTES);
+    memset(p, 'h', HUGE_BYTES);
+    return (wend_str){p, HUGE_BYTES};
+}
+
+static wend_str numbered(struct sim *s, const char *what, unsigned n)
+{
+    char text[64];
+    int len = snprintf(text, sizeof text, "%s%u", what, n);
+
+    return arena_str(&s->world, (wend_str){text, (size_t)len});
+}
+
+/* ---- The model --------------------------------------------------------------
+ */
+
+static const char *const arguments[] = {
+    "{\"n\":1}",
+    "{\"n\":2,\"path\":\"safe/a\"}",
+    "{\"path\":\"safe/b\"}",
+    "{\"path\":\"etc/passwd\"}",
+    "{\"path\":\"x rm y\",\"n\":3}",
+    "{}",
+    "",
+    " { \"n\" : 1e2 , \"b\" : [ true , null ] } ",
+    "{\"n\":\"text\"}",
+    "{\"n\":",
+    "\"bare\"",
+    "\"\\u0000\"",
+    "[1,2]",
+    "{\"a\":1,\"a\":2}",
+    "{\"blob\":\"x\"}",
+    "{\"path\":\"\"}",
+    "{\"path\":\"\\ud83d\\ude42\\u0000\"}",
+};
+
+static void open_call(struct sim *s)
+{
+    static const char *const ids[] = {"c1", "c2",         "c1",
+                                      "",   "call \"3\"", "c1_2"};
+    struct reply *r = &s->stream.reply;
+    wend_str name = numbered(s, "t", chance_below(&s->chance, TOOLS_IN_SIM));
+    wend_str raw = str_of(chance_pick(&s->chance, arguments)), piece;
+    int call;
+
+    if (s->config->tools_count && chance_of(&s->chance, 850))
+        name = s->config
+                   ->tools[chance_below(&s->chance,
+                                        (uint32_t)s->config->tools_count)]
+                   .name;
+    if (chance_of(&s->chance, 30))
+        name = STR("");
+    if (chance_of(&s->chance, 500))
+        raw = str_of(arguments[chance_below(&s->chance, 3)]);
+    call = reply_call(r, str_of(chance_pick(&s->chance, ids)), name);
+    while (call >= 0 && raw.len) {
+        piece = raw;
+        piece.len = 1 + chance_below(&s->chance, (uint32_t)raw.len);
+        reply_args(r, call, piece, s->now_us);
+        raw.ptr += piece.len;
+        raw.len -= piece.len;
+    }
+    if (call >= 0 && chance_of(&s->chance, s->mood.huge))
+        reply_args(r, call, some_text(s), s->now_us);
+}
+
+/* Mostly in order, as providers do. */
+static bool seal_one(struct sim *s)
+{
+    struct reply *r = &s->stream.reply;
+    size_t skip = chance_of(&s->chance, 100);
+
+    for (size_t i = 0; i < r->calls_count; i++)
+        if (!r->calls[i].sealed && !skip--) {
+            reply_seal(r, (int)i);
+            return true;
+        }
+    return false;
+}
+
+static void model_done(struct sim *s, struct input *in)
+{
+    static const char *const finishes[] = {"", "stop", "tool_calls", "length",
+                                           "content_filter"};
+    struct reply *r = &s->stream.reply;
+
+    if (s->draining || chance_of(&s->chance, 950))
+        while (seal_one(s) || seal_one(s) || seal_one(s))
+            ;
+    r->usage.input = chance_below(&s->chance, 200);
+    r->usage.output = chance_below(&s->chance, 100);
+    r->usage.cached = chance_below(&s->chance, 50);
+    if (chance_of(&s->chance, 500))
+        r->usage.cost_nano = chance_below(&s->chance, 2000000);
+    r->finish = arena_str(&r->arena, str_of(chance_pick(&s->chance, finishes)));
+    in->kind = IN_MODEL_DONE;
+    in->ask = s->stream.ask;
+}
+
+static void model_fail(struct sim *s, struct input *in)
+{
+    static const char *const codes[] = {
+        "network", "timeout", "rate_limit", "service",  "network", "timeout",
+        "auth",    "request", "context",    "canceled", "parse",   "odd"};
+
+    in->kind = IN_MODEL_FAIL;
+    in->ask = s->stream.ask;
+    in->error.code = str_of(chance_pick(&s->chance, codes));
+    in->error.message = some_text(s);
+    in->error.retry_never = chance_of(&s->chance, 100);
+    if (chance_of(&s->chance, 200))
+        in->error.retry_after_ms = chance_below(&s->chance, 90000);
+}
+
+/* In an outage mostly before the first piece, so that it is tried again. */
+static bool fails_now(struct sim *s)
+{
+    if (s->draining)
+        return false;
+    if (!s->stream.reply.pieces && chance_of(&s->chance, s->mood.outage))
+        return true;
+    return chance_of(&s->chance, s->stream.left ? s->mood.model_fail / 4
+                                                : s->mood.model_fail);
+}
+
+/* One more thing from the model; false when it is no input. */
+static bool stream_next(struct sim *s, struct input *in)
+{
+    struct reply *r = &s->stream.reply;
+    uint32_t what = chance_below(&s->chance, 10);
+
+    if (fails_now(s)) {
+        model_fail(s, in);
+        return true;
+    }
+    if (!s->stream.left) {
+        model_done(s, in);
+        return true;
+    }
+    s->stream.left--;
+    if (what < 2)
+        reply_text(r, some_text(s), s->now_us);
+    else if (what < 3)
+        reply_thinking(r, some_text(s), s->now_us);
+    else if (what < 6 && r->calls_count < CALLS_PER_MESSAGE)
+        open_call(s);
+    if (what < 6 || !seal_one(s))
+        return false;
+    in->kind = IN_SEALED;
+    in->ask = s->stream.ask;
+    return true;
+}
+
+/* ---- Answers
+ * ----------------------------------------------------------------- */
+
+static void answer_call(struct sim *s, const struct out *o, struct input *in)
+{
+    static const wend_outcome bad[] = {WEND_OUTCOME_FAILED, WEND_OUTCOME_FAILED,
+                                       WEND_OUTCOME_TIMEOUT};
+
+    in->kind = IN_CALL_DONE;
+    in->done.turn = o->turn;
+    in->done.call = o->call;
+    in->done.outcome = WEND_OUTCOME_OK;
+    in->done.output = some_text(s);
+    in->done.ms = chance_below(&s->chance, 1000);
+    if (o->stop && chance_of(&s->chance, 700))
+        in->done.outcome = WEND_OUTCOME_CANCELED;
+    else if (chance_of(&s->chance, s->mood.call_fail))
+        in->done.outcome = chance_pick(&s->chance, bad);
+    if (in->done.outcome == WEND_OUTCOME_OK)
+        return;
+    if (chance_of(&s->chance, 800))
+        in->done.code = STR("exit");
+    in->done.effect_possible = chance_of(&s->chance, 500);
+}
+
+/* The shell takes only JSON from a hook, and makes it canonical. */
+static wend_str some_args(struct sim *s)
+{
+    struct json *j =
+        json_parse(str_of(chance_pick(&s->chance, arguments)), &s->world, NULL);
+    struct buf b = {.mem = &s->mem};
+    wend_str text = STR("{\"n\":7}");
+
+    if (j) {
+        json_put(&b, j);
+        text = arena_str(&s->world, buf_view(&b));
+    }
+    buf_free(&b);
+    return text;
+}
+
+static void answer_hook(struct sim *s, const struct out *o, struct input *in)
+{
+    static const wend_hook_answer answers[] = {WEND_HOOK_GO, WEND_HOOK_GO,
+                                               WEND_HOOK_GO, WEND_HOOK_CHANGE,
+                                               WEND_HOOK_SKIP};
+
+    in->kind = IN_HOOK;
+    in->hook.turn = o->turn;
+    in->hook.call = o->call;
+    in->hook.answer = chance_pick(&s->chance, answers);
+    if (in->hook.answer == WEND_HOOK_GO)
+        return;
+    in->hook.text = some_text(s);
+    if (in->hook.answer == WEND_HOOK_CHANGE && o->call.ptr)
+        in->hook.text = some_args(s);
+}
+
+static void answer_out(struct sim *s, struct out *o, struct input *in)
+{
+    o->used = false;
+    if (o->kind == FX_RUN_CALL) {
+        answer_call(s, o, in);
+    } else if (o->kind == FX_HOOK) {
+        answer_hook(s, o, in);
+    } else {
+        if (s->now_us < o->due_us)
+            s->now_us = o->due_us;
+        in->kind = IN_TIMER;
+        in->timer = o->timer;
+        in->ask = o->ask;
+    }
+}
+
+static bool is_kind(const struct out *o, enum effect_kind kind)
+{
+    return o->used && o->kind == kind;
+}
+
+/* A call told to stop may also never answer: the timer ends it. */
+static struct out *pick_out(struct sim *s, enum effect_kind kind)
+{
+    struct out *found = NULL;
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < OUT_MAX; i++)
+        if (is_kind(&s->outs[i], kind) && !chance_below(&s->chance, ++seen))
+            found = &s->outs[i];
+    return found;
+}
+
+static struct out *find_timer(struct sim *s, enum timer timer)
+{
+    for (uint32_t i = 0; i < OUT_MAX; i++)
+        if (is_kind(&s->outs[i], FX_TIMER) && s->outs[i].timer == timer)
+            return &s->outs[i];
+    return NULL;
+}
+
+static bool approve_one(struct sim *s, struct input *in)
+{
+    for (uint32_t i = 0; i < s->book.calls_count; i++) {
+        const struct book_call *c = &s->book.calls[i];
+
+        if (!c->asked || c->answered || chance_of(&s->chance, 300))
+            continue;
+        in->kind = IN_APPROVAL;
+        in->approval.call = arena_str(&s->world, str_of(c->id));
+        in->approval.by = STR("user");
+        in->approval.yes = chance_of(&s->chance, 700);
+        return true;
+    }
+    return false;
+}
+
+/* What is open, in any order. False: nothing, or only a piece. */
+static bool answer_next(struct sim *s, struct input *in)
+{
+    static const enum effect_kind kinds[] = {FX_RUN_CALL, FX_HOOK};
+    struct out *o = NULL;
+    uint32_t from = chance_below(&s->chance, 4);
+
+    if (chance_of(&s->chance, s->draining ? 0 : s->mood.timer))
+        o = pick_out(s, FX_TIMER);
+    for (uint32_t i = 0; !o && i < 4; i++) {
+        uint32_t source = (from + i) % 4;
+
+        if (source < 2)
+            o = pick_out(s, kinds[source]);
+        else if (source == 2 && s->stream.open)
+            return stream_next(s, in);
+        else if (source == 3 && approve_one(s, in))
+            return true;
+    }
+    if (!o)
+        o = find_timer(s, TIMER_STOP);
+    if (!o)
+        o = find_timer(s, TIMER_RETRY);
+    if (o)
+        answer_out(s, o, in);
+    return o != NULL;
+}
+
+/* ---- Faults
+ * ------------------------------------------------------------------ */
+
+static void about_nothing(struct sim *s, struct input *in)
+{
+    struct out o = {.turn = s->book.turn, .call = STR("nobody")};
+
+    if (s->book.calls_count && chance_of(&s->chance, 600)) {
+        o.call = arena_str(&s->world, str_of(s->book.calls[0].id));
+        o.turn += chance_of(&s->chance, 500) ? -1 : 1;
+    }
+    in->ask = s->book.asks + (chance_of(&s->chance, 500) ? -1 : 1);
+    switch (chance_below(&s->chance, 7)) {
+    case 0: answer_call(s, &o, in); break;
+    case 1: answer_hook(s, &o, in); break;
+    case 2: in->kind = IN_MODEL_DONE; break;
+    case 3: in->kind = IN_SEALED; break;
+    case 4:
+        in->kind = IN_MODEL_FAIL;
+        in->error.code = STR("network");
+        break;
+    case 5:
+        in->kind = IN_TIMER;
+        in->timer = chance_of(&s->chance, 500) ? TIMER_RETRY : TIMER_STOP;
+        break;
+    case 6:
+        in->kind = IN_APPROVAL;
+        in->approval.call = STR("nobody");
+        in->approval.by = STR("user");
+        break;
+    }
+}
+
+/* Whoever stands beside the run. */
+static bool people_next(struct sim *s, struct input *in)
+{
+    struct chance *c = &s->chance;
+
+    in->by = STR("user");
+    if (s->says < SAYS_MAX && chance_of(c, s->mood.say)) {
+        in->kind = IN_SAY;
+        in->text = numbered(s, "said ", s->says++);
+    } else if (chance_of(c, s->mood.pause)) {
+        in->kind = IN_PAUSE;
+    } else if (chance_of(c, s->book.paused ? 150 : s->mood.pause / 8)) {
+        in->kind = IN_CONTINUE;
+    } else if (chance_of(c, s->mood.cancel)) {
+        in->kind = IN_CANCEL;
+    } else if (chance_of(c, s->mood.stop)) {
+        in->kind = IN_STOP;
+        if (chance_of(c, 800))
+            in->text = some_text(s);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool world_next(struct sim *s, struct input *in)
+{
+    struct chance *c = &s->chance;
+
+    memset(in, 0, sizeof *in);
+    s->now_us += chance_below(c, chance_of(c, 50) ? 2000000 : 30000);
+    if (!s->book.run_open && (s->draining || chance_of(c, 900))) {
+        in->kind = IN_START;
+        in->start = &s->start;
+        in->run = str_of(s->run);
+        in->repaired = chance_of(c, 100);
+        return true;
+    }
+    if (s->draining && s->book.paused && !s->book.stopping) {
+        in->kind = IN_CONTINUE;
+        return true;
+    }
+    if (!s->draining && s->past_count && chance_of(c, s->mood.again)) {
+        uint32_t n = s->past_count < PAST_MAX ? s->past_count : PAST_MAX;
+
+        *in = s->past[chance_below(c, n)];
+        return true;
+    }
+    if (!s->draining && chance_of(c, s->mood.unknown)) {
+        about_nothing(s, in);
+        return true;
+    }
+    if (!s->draining && people_next(s, in))
+        return true;
+    memset(in, 0, sizeof *in);
+    return answer_next(s, in);
+}
+
+#endif
