@@ -167,3 +167,22 @@ void hex_text(char *out, const unsigned char *p, size_t len)
     }
     *out = 0;
 }
+
+uint64_t mix64(uint64_t before, const void *p, size_t len)
+{
+    const unsigned char *at = p;
+    uint64_t h = before ^ (len * 0x9e3779b97f4a7c15u), word;
+
+    for (; len; at += 8, len -= 8) {
+        size_t n = len < 8 ? len : 8;
+
+        word = 0;
+        memcpy(&word, at, n);
+        h = (h ^ word) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+        if (n < 8)
+            break;
+    }
+    h *= 0xc4ceb9fe1a85ec53u;
+    return h ^ h >> 29;
+}

@@ -1,5 +1,5 @@
 /*
- * hash.h - SHA-256 (FIPS 180-4).
+ * hash.h - SHA-256 (FIPS 180-4), and a quick hash for comparing.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -17,6 +17,10 @@ struct sha256 {
 void sha256_init(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *p, size_t len);
 void sha256_end(struct sha256 *s, unsigned char out[SHA256_BYTES]);
+/* A fast hash that goes on from `before`: to see whether bytes changed, not
+ * to keep anybody from making two that are alike. */
+uint64_t mix64(uint64_t before, const void *p, size_t len);
+
 /* Writes 2 * len lower-case digits and a NUL. */
 void hex_text(char *out, const unsigned char *p, size_t len);
 

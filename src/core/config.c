@@ -183,22 +183,18 @@ static wend_status policy_read(const struct json *policy, struct arena *a,
 
 static void fixed_part(struct config *c)
 {
-    struct sha256 sha;
     size_t bytes = c->instructions.len;
 
-    sha256_init(&sha);
-    sha256_add(&sha, c->instructions.ptr, c->instructions.len);
+    c->prefix = mix64(0, c->instructions.ptr, c->instructions.len);
     for (size_t i = 0; i < c->tools_count; i++) {
         const wend_str parts[] = {c->tools[i].name, c->tools[i].description,
                                   c->tools[i].schema_text};
 
         for (size_t p = 0; p < 3; p++) {
-            sha256_add(&sha, "", 1); /* so that no two lists look alike */
-            sha256_add(&sha, parts[p].ptr, parts[p].len);
+            c->prefix = mix64(c->prefix, parts[p].ptr, parts[p].len);
             bytes += parts[p].len;
         }
     }
-    sha256_end(&sha, c->prefix);
     c->fixed_tokens = tokens_estimate(bytes);
 }
 

@@ -46,7 +46,7 @@ struct config {
     int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
     int64_t fixed_tokens;   /* estimate for instructions and tools */
     wend_str parts;         /* JSON of what they add to a context */
-    unsigned char prefix[SHA256_BYTES]; /* of instructions and tools */
+    uint64_t prefix;        /* hash of instructions and tools */
 };
 
 /* Everything lives in the arena; `json` is copied into it. */

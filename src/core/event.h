@@ -89,5 +89,8 @@ wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
 
 /* A deep copy in one block from `m`; NULL when out of memory. */
 wend_event *event_copy(const struct mem *m, const wend_event *ev);
+/* The same, but run and turn_id stay lent from ev: for a copy that does not
+ * outlive its run. */
+wend_event *event_copy_here(const struct mem *m, const wend_event *ev);
 
 #endif

@@ -23,9 +23,8 @@ static bool bad_name(struct reader *r, const struct json *j, wend_str name,
                      const char *wanted)
 {
     r->status = fail_at(r->err, WEND_E_PARSE, j->line, j->column,
-                        "event: field '%.*s' must be %s, not %s",
-                        (int)name.len, name.ptr, wanted,
-                        json_kind_name(j->kind));
+                        "event: field '%.*s' must be %s, not %s", (int)name.len,
+                        name.ptr, wanted, json_kind_name(j->kind));
     return false;
 }
 

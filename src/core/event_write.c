@@ -187,7 +187,8 @@ void event_write(struct buf *b, const wend_event *ev, struct event_blobs *blobs)
 
 /* One block: a first pass without memory counts, a second one copies. */
 struct copier {
-    char *at; /* NULL while counting */
+    char *at;      /* NULL while counting */
+    bool ids_lent; /* run and turn_id outlive the copy */
     size_t bytes;
 };
 
@@ -262,16 +263,19 @@ static void copy_fields(struct copier *c, const struct fields *fs, void *base)
 
 static void copy_event(struct copier *c, wend_event *ev)
 {
-    copy_str(c, &ev->run);
-    copy_str(c, &ev->turn_id);
+    if (!c->ids_lent) {
+        copy_str(c, &ev->run);
+        copy_str(c, &ev->turn_id);
+    }
     copy_fields(c, event_fields(ev->type), &ev->u);
 }
 
-wend_event *event_copy(const struct mem *m, const wend_event *ev)
+static wend_event *copy_of(const struct mem *m, const wend_event *ev,
+                           bool ids_lent)
 {
     const struct fields *fs = event_fields(ev->type);
     size_t head = offsetof(wend_event, u) + (fs ? fs->size : 0);
-    struct copier c = {NULL, 0};
+    struct copier c = {.ids_lent = ids_lent};
     wend_event *copy;
 
     if (!fs)
@@ -286,4 +290,14 @@ wend_event *event_copy(const struct mem *m, const wend_event *ev)
     c.at = (char *)copy + head;
     copy_event(&c, copy);
     return copy;
+}
+
+wend_event *event_copy(const struct mem *m, const wend_event *ev)
+{
+    return copy_of(m, ev, false);
+}
+
+wend_event *event_copy_here(const struct mem *m, const wend_event *ev)
+{
+    return copy_of(m, ev, true);
 }

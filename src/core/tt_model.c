@@ -7,8 +7,6 @@
 
 #include "base/hash.h"
 
-enum { PREFIX_SHOWN = 16 }; /* bytes of the prefix hash in context_end */
-
 static wend_str parts_json(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
@@ -31,7 +29,9 @@ static void emit_context(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
     wend_event *ev = draft(x, WEND_CONTEXT_START);
-    char hex[2 * PREFIX_SHOWN + 1];
+    uint64_t prefix;
+    unsigned char bytes[8];
+    char hex[2 * sizeof bytes + 1];
 
     if (ev)
         ev->u.context_start.budget_tokens = t->config->context_tokens * 9 / 10;
@@ -39,8 +39,10 @@ static void emit_context(struct tt *x)
     ev = draft(x, WEND_CONTEXT_END);
     if (!ev)
         return;
-    hex_text(hex, t->history ? t->history->prefix : t->config->prefix,
-             PREFIX_SHOWN);
+    prefix = t->history ? t->history->prefix : t->config->prefix;
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(prefix >> (56 - 8 * i));
+    hex_text(hex, bytes, sizeof bytes);
     ev->u.context_end.tokens = turn_tokens(t);
     ev->u.context_end.parts_json = parts_json(x);
     ev->u.context_end.prefix_hash =

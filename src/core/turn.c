@@ -73,26 +73,23 @@ int64_t turn_tokens(const struct turn *t)
 
 /* ---- Messages ---------------------------------------------------------- */
 
+static uint64_t mix(uint64_t before, wend_str s)
+{
+    return mix64(before, s.ptr, s.len);
+}
+
 /* Chained, so that the prefix of a longer history costs only what is new. */
-static void seal_msg(struct msg *m, const unsigned char *before,
-                     int64_t tokens_before)
+static void seal_msg(struct msg *m, uint64_t before, int64_t tokens_before)
 {
     size_t bytes = m->text.len + m->thinking.len;
-    struct sha256 sha;
-    unsigned char role = (unsigned char)m->role;
 
-    sha256_init(&sha);
-    sha256_add(&sha, before, SHA256_BYTES);
-    sha256_add(&sha, &role, 1);
-    sha256_add(&sha, m->text.ptr, m->text.len);
-    sha256_add(&sha, m->call.ptr, m->call.len);
+    before = mix(before + m->role, m->text);
+    before = mix(before, m->call);
     for (const struct call *c = m->calls; c; c = c->prev) {
-        sha256_add(&sha, c->id.ptr, c->id.len);
-        sha256_add(&sha, c->name.ptr, c->name.len);
-        sha256_add(&sha, c->args.ptr, c->args.len);
+        before = mix(mix(mix(before, c->id), c->name), c->args);
         bytes += c->name.len + c->args.len;
     }
-    sha256_end(&sha, m->prefix);
+    m->prefix = before;
     m->tokens = tokens_before + tokens_estimate(bytes) + MESSAGE_TOKENS;
 }
 

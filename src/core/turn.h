@@ -43,10 +43,10 @@ struct msg {
     int64_t index; /* from 0 */
     enum role role;
     wend_str text, thinking, opaque;
-    const struct call *calls;           /* of an assistant, last one first */
-    wend_str call, name;                /* of a tool's result */
-    int64_t tokens;                     /* estimate for it and all before it */
-    unsigned char prefix[SHA256_BYTES]; /* hash of it and all before it */
+    const struct call *calls; /* of an assistant, last one first */
+    wend_str call, name;      /* of a tool's result */
+    int64_t tokens;           /* estimate for it and all before it */
+    uint64_t prefix;          /* hash of it and all before it */
 };
 
 struct bits {

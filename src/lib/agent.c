@@ -18,7 +18,8 @@
 static const char *const eager_names[] = {"safe", "all", "off"};
 static const char *const approve_names[] = {"ask", "deny", "all"};
 
-/* ---- Options ------------------------------------------------------------------- */
+/* ---- Options
+ * ------------------------------------------------------------------- */
 
 static wend_status check_options(const wend_agent_options *o, wend_error *err)
 {
@@ -69,8 +70,7 @@ static void put_rest(struct buf *b, const wend_agent_options *o)
             buf_char(b, ',');
         json_put_str(b, str_of(o->rules[i]));
     }
-    buf_fmt(b, "]},\"sandbox\":\"on\",\"eager\":\"%s\"",
-            eager_names[o->eager]);
+    buf_fmt(b, "]},\"sandbox\":\"on\",\"eager\":\"%s\"", eager_names[o->eager]);
 }
 
 static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
@@ -85,7 +85,8 @@ static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
     return a->cwd.ptr ? WEND_OK : fail_nomem(err);
 }
 
-/* ---- Life ---------------------------------------------------------------------- */
+/* ---- Life
+ * ---------------------------------------------------------------------- */
 
 wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *o,
                            wend_agent **out, wend_error *err)
@@ -94,8 +95,9 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *o,
     wend_agent *a;
 
     if (s != WEND_OK)
-        return fail(err, s, "agent: the runtime is NULL, freed or of another "
-                            "thread");
+        return fail(err, s,
+                    "agent: the runtime is NULL, freed or of another "
+                    "thread");
     s = out ? check_options(o, err)
             : fail(err, WEND_E_INVAL, "agent: out is NULL");
     if (s != WEND_OK)
@@ -158,7 +160,8 @@ void agent_release(wend_agent *a)
         destroy(a);
 }
 
-/* ---- Tools --------------------------------------------------------------------- */
+/* ---- Tools
+ * --------------------------------------------------------------------- */
 
 const struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
 {
@@ -195,8 +198,7 @@ static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
         return fail(err, WEND_E_INVAL,
                     "tool '%s': call_class or category is no value", t->name);
     if (agent_tool(a, str_of(t->name)))
-        return fail(err, WEND_E_EXISTS, "tool '%s' is there already",
-                    t->name);
+        return fail(err, WEND_E_EXISTS, "tool '%s' is there already", t->name);
     if (a->tools_count >= TOOLS_MAX)
         return fail(err, WEND_E_LIMIT, "an agent has at most %d tools",
                     TOOLS_MAX);
@@ -337,9 +339,9 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
     buf_cstr(&b, ",\"tools\":[");
     buf_str(&b, buf_view(&a->tools_json));
     buf_cstr(&b, hooks ? "],\"hooks\":true}" : "]}");
-    s = b.failed ? fail_nomem(err)
-                 : config_parse(buf_view(&b), &a->arena, &a->configs[hooks],
-                                err);
+    s = b.failed
+            ? fail_nomem(err)
+            : config_parse(buf_view(&b), &a->arena, &a->configs[hooks], err);
     buf_free(&b);
     return s;
 }

@@ -209,8 +209,7 @@ void batch_submit(struct batch *b, wend_store *store)
     size_t i = 0;
 
     for (size_t e = 0; e < b->events_count; e++)
-        b->events[e].body.ptr =
-            b->bytes.ptr + (size_t)b->events[e].body.ptr;
+        b->events[e].body.ptr = b->bytes.ptr + (size_t)b->events[e].body.ptr;
     if (b->blobs_count)
         blobs = arena_alloc(&b->arena, b->blobs_count * sizeof *blobs);
     for (struct event_blob *l = b->blobs; blobs && l; l = l->next, i++) {

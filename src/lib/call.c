@@ -30,7 +30,8 @@ void call_unref(struct wend_call *c)
     mem_free(&m, c);
 }
 
-/* ---- The tool's side [any thread] ---------------------------------------------- */
+/* ---- The tool's side [any thread]
+ * ---------------------------------------------- */
 
 wend_str wend_call_id(const wend_call *call)
 {
@@ -120,7 +121,8 @@ wend_status wend_call_fail(wend_call *call, const char *message)
                   str_of(message ? message : "the tool failed"));
 }
 
-/* ---- The shell's side ------------------------------------------------------------ */
+/* ---- The shell's side
+ * ------------------------------------------------------------ */
 
 static void forget(struct wend_run *r, struct wend_call *c)
 {
@@ -190,8 +192,7 @@ void call_returned(struct wend_call *c)
     struct wend_run *r = c->run;
 
     if (r && c->outcome == WEND_OUTCOME_NONE)
-        settle(c, WEND_OUTCOME_FAILED, STR("out of memory"), "no_memory",
-               true);
+        settle(c, WEND_OUTCOME_FAILED, STR("out of memory"), "no_memory", true);
     else if (r && (!r->hook || after_hook(c, &output)) && c->run)
         settle(c, c->outcome, output,
                c->outcome == WEND_OUTCOME_OK ? NULL : "failed",

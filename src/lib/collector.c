@@ -38,8 +38,7 @@ wend_status wend_collector_add(wend_collector *c, const wend_event *event)
         return c->text.failed ? WEND_E_NOMEM : WEND_OK;
     if (c->count == c->cap) {
         size_t cap = c->cap ? c->cap * 2 : 16;
-        wend_event **more =
-            mem_realloc(&c->mem, c->events, cap * sizeof *more);
+        wend_event **more = mem_realloc(&c->mem, c->events, cap * sizeof *more);
 
         if (!more)
             return WEND_E_NOMEM;

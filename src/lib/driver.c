@@ -9,8 +9,8 @@
 
 static const struct {
     const char *prefix;
-    wend_status (*open)(wend_str spec, const struct mem *m,
-                        struct driver **out, wend_error *err);
+    wend_status (*open)(wend_str spec, const struct mem *m, struct driver **out,
+                        wend_error *err);
 } providers[] = {
     {"script:", script_driver_open},
 };
@@ -24,8 +24,8 @@ wend_status driver_open(const char *model, const struct mem *m,
         size_t len = strlen(providers[i].prefix);
 
         if (str_starts(name, providers[i].prefix))
-            return providers[i].open((wend_str){model + len, name.len - len},
-                                     m, out, err);
+            return providers[i].open((wend_str){model + len, name.len - len}, m,
+                                     out, err);
     }
     return fail(err, WEND_E_INVAL,
                 "model '%.200s' has no driver here; write script:FILE or "

@@ -85,8 +85,7 @@ static void before_call(struct wend_run *r, const struct effect *fx)
  * the conversation, the model's hook alone can answer instead. */
 static void before_turn(struct wend_run *r, const struct effect *fx)
 {
-    wend_hook h = {.point = WEND_HOOK_TURN_BEFORE,
-                   .turn = (uint32_t)fx->turn};
+    wend_hook h = {.point = WEND_HOOK_TURN_BEFORE, .turn = (uint32_t)fx->turn};
     struct input in = {.kind = IN_HOOK};
     struct buf b = {.mem = &r->rt->mem};
     wend_hook_answer a;

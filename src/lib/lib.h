@@ -48,7 +48,8 @@ bool mailbox_post(struct mailbox *b, struct post *p);
 struct post *mailbox_take(struct mailbox *b);
 void mailbox_close(struct mailbox *b);
 
-/* ---- Runtime ----------------------------------------------------------------- */
+/* ---- Runtime
+ * ----------------------------------------------------------------- */
 
 struct wend_runtime {
     uint32_t magic;
@@ -61,13 +62,13 @@ struct wend_runtime {
     wend_store *store;
     bool store_own;
     pthread_t thread;
-    unsigned callbacks; /* depth: callbacks of the host under way */
-    struct wend_run *runs; /* all, for the day the runtime goes first */
+    unsigned callbacks;     /* depth: callbacks of the host under way */
+    struct wend_run *runs;  /* all, for the day the runtime goes first */
     struct wend_run *dirty; /* have something to append */
     struct timer_node inbox_timer;
-    size_t live; /* runs that are not over */
-    unsigned since_poll; /* pumps without a look at the fd */
-    wend_error failed; /* status != WEND_OK: the store has failed */
+    size_t live;          /* runs that are not over */
+    unsigned since_poll;  /* pumps without a look at the fd */
+    wend_error failed;    /* status != WEND_OK: the store has failed */
     struct arena scratch; /* of one step */
     struct batch *spare;  /* an empty one to use again */
 };
@@ -85,7 +86,8 @@ void rt_flush(wend_runtime *rt); /* hands what is dirty to the store */
 void rt_store_failed(wend_runtime *rt, wend_status s);
 struct threads *rt_threads(wend_runtime *rt);
 
-/* ---- Agent ---------------------------------------------------------------------- */
+/* ---- Agent
+ * ---------------------------------------------------------------------- */
 
 struct driver;
 
@@ -104,8 +106,8 @@ struct wend_agent {
     wend_ev_limits limits;
     struct agent_tool *tools;
     size_t tools_count;
-    struct buf tools_json; /* `{...},{...}` */
-    struct buf rest_json;  /* the other members of the config */
+    struct buf tools_json;     /* `{...},{...}` */
+    struct buf rest_json;      /* the other members of the config */
     struct config *configs[2]; /* parsed on first use: without, with hooks */
     struct driver *driver;
     struct tool_env env;
@@ -118,7 +120,8 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
 const struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 void agent_release(wend_agent *a); /* one run less */
 
-/* ---- Driver: how a model is asked ------------------------------------------------ */
+/* ---- Driver: how a model is asked
+ * ------------------------------------------------ */
 
 struct wend_run;
 
@@ -149,21 +152,22 @@ wend_status driver_open(const char *model, const struct mem *m,
 wend_status script_driver_open(wend_str spec, const struct mem *m,
                                struct driver **out, wend_error *err);
 
-/* ---- Calls ------------------------------------------------------------------------ */
+/* ---- Calls
+ * ------------------------------------------------------------------------ */
 
 struct wend_call {
     struct post post; /* POST_RETURN */
     struct threads_job job;
     struct mem mem;
     struct mailbox *mailbox;
-    atomic_int refs;       /* the shell's and the tool's */
-    atomic_bool canceled;  /* [any thread] */
-    atomic_bool answered;  /* [any thread] */
+    atomic_int refs;              /* the shell's and the tool's */
+    atomic_bool canceled;         /* [any thread] */
+    atomic_bool answered;         /* [any thread] */
     wend_str id, name, args, key; /* in the same block */
     wend_tool_fn fn;
     void *ctx;
     /* the runtime's thread only */
-    struct wend_run *run; /* NULL once nobody waits for it */
+    struct wend_run *run;   /* NULL once nobody waits for it */
     struct wend_call *next; /* of the run */
     struct timer_node deadline;
     int64_t turn, began_us;
@@ -179,7 +183,9 @@ void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */
 void call_unref(struct wend_call *c);
 
-/* ---- Run ---------------------------------------------------------------------------- */
+/* ---- Run
+ * ----------------------------------------------------------------------------
+ */
 
 /* What is on its way into the store. */
 struct batch {
@@ -187,12 +193,12 @@ struct batch {
     struct store_batch sb;
     struct mem mem;
     struct mailbox *mailbox;
-    struct wend_run *run;  /* NULL once the run is freed */
-    struct batch *next;    /* of the run, oldest first */
-    char id[40];           /* of the run, which may be gone before us */
+    struct wend_run *run; /* NULL once the run is freed */
+    struct batch *next;   /* of the run, oldest first */
+    char id[40];          /* of the run, which may be gone before us */
     struct store_birth birth;
     struct arena arena;
-    struct buf bytes;      /* bodies one after the other */
+    struct buf bytes; /* bodies one after the other */
     size_t events_count, events_cap, packs_count, packs_cap, blobs_count;
     struct store_event *events; /* body.ptr is an offset until submitted */
     struct store_pack *packs;
@@ -212,9 +218,9 @@ struct shown {
     wend_event **ring;
     uint32_t cap, first, count;
     size_t bytes;
-    wend_event *lent;         /* given out last */
-    int64_t seq, n;           /* newest event given out or queued */
-    bool lagged;              /* go on from the store after (seq, n) */
+    wend_event *lent; /* given out last */
+    int64_t seq, n;   /* newest event given out or queued */
+    bool lagged;      /* go on from the store after (seq, n) */
     wend_filter filter;
     wend_listen_fn listen;
     void *listen_ctx;
@@ -256,7 +262,7 @@ struct wend_run {
     struct run_timer timers[TIMERS];
     struct timer_node pack_timer;
     struct pack pack;
-    struct batch *open;            /* being filled */
+    struct batch *open;              /* being filled */
     struct batch *sent, **sent_tail; /* at the store */
     struct wend_call *calls;
     struct shown shown;
@@ -320,8 +326,7 @@ void replay_drained(struct wend_run *r); /* the store has no more now */
 bool replay_over(const struct wend_run *r);
 void replay_free(struct wend_run *r);
 /* Gives the text of a blob of this runtime's store. */
-wend_status run_blob(void *ctx, wend_str hash, struct arena *a,
-                     wend_str *text);
+wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text);
 
 /* run.c */
 struct wend_run *run_new(wend_runtime *rt, wend_error *err);

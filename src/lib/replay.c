@@ -17,8 +17,8 @@ struct player {
     double speed; /* 0 = at once */
     int64_t from, to;
     bool follow;
-    bool drained; /* the store has nothing more */
-    bool ended;   /* run_end or `to` was given out */
+    bool drained;               /* the store has nothing more */
+    bool ended;                 /* run_end or `to` was given out */
     int64_t first_us, began_us; /* first event's time; clock at its showing */
     int64_t next_look_us;
     struct timer_node timer;
@@ -89,8 +89,7 @@ void replay_free(struct wend_run *r)
     r->player = NULL;
 }
 
-wend_status run_blob(void *ctx, wend_str hash, struct arena *a,
-                     wend_str *text)
+wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text)
 {
     wend_runtime *rt = ctx;
     struct buf b = {.mem = &rt->mem};
@@ -110,8 +109,7 @@ static wend_status find(wend_runtime *rt, const char *id, wend_error *err)
     struct arena a = {.mem = &rt->mem};
     wend_run_info *rows;
     size_t count = 0;
-    wend_status s = rt->store->ops->list(rt->store, &o, &a, &rows, &count,
-                                         err);
+    wend_status s = rt->store->ops->list(rt->store, &o, &a, &rows, &count, err);
 
     arena_free(&a);
     if (s == WEND_OK && !count)
@@ -127,8 +125,9 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
     struct wend_run *r;
 
     if (s != WEND_OK)
-        return fail(err, s, "replay: the runtime is NULL or of another "
-                            "thread");
+        return fail(err, s,
+                    "replay: the runtime is NULL or of another "
+                    "thread");
     if (!out || !id || !run_id_valid(str_of(id)) ||
         (o && (o->size < sizeof *o || o->speed < 0)))
         return fail(err, WEND_E_INVAL,

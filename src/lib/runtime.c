@@ -70,7 +70,8 @@ struct threads *rt_threads(wend_runtime *rt)
     return rt->threads;
 }
 
-/* ---- The store's inbox: requests of other processes ----------------------- */
+/* ---- The store's inbox: requests of other processes -----------------------
+ */
 
 static struct wend_run *find_run(wend_runtime *rt, wend_str id)
 {
@@ -86,8 +87,8 @@ static void serve_request(void *ctx, const struct store_request *q)
         const char *what;
         enum input_kind kind;
     } kinds[] = {
-        {"cancel", IN_CANCEL},     {"say", IN_SAY},
-        {"pause", IN_PAUSE},       {"continue", IN_CONTINUE},
+        {"cancel", IN_CANCEL},    {"say", IN_SAY},
+        {"pause", IN_PAUSE},      {"continue", IN_CONTINUE},
         {"approve", IN_APPROVAL},
     };
     wend_runtime *rt = ctx;
@@ -101,8 +102,8 @@ static void serve_request(void *ctx, const struct store_request *q)
         in.by = STR("inbox");
     in.approval.call = json_str(json_get(body, "call"));
     in.approval.by = in.by;
-    in.approval.yes = json_get(body, "yes") &&
-                      json_get(body, "yes")->kind == JSON_TRUE;
+    in.approval.yes =
+        json_get(body, "yes") && json_get(body, "yes")->kind == JSON_TRUE;
     for (size_t i = 0; r && i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(q->what, kinds[i].what)) {
             in.kind = kinds[i].kind;
@@ -124,7 +125,8 @@ static void on_inbox_timer(struct timer_node *t)
     timer_set(&rt->timers, t, rt_clock(rt) + INBOX_POLL_MS * 1000);
 }
 
-/* ---- Life ------------------------------------------------------------------ */
+/* ---- Life ------------------------------------------------------------------
+ */
 
 wend_status wend_runtime_new(const wend_runtime_options *options,
                              wend_runtime **out, wend_error *err)
@@ -189,7 +191,8 @@ void wend_runtime_free(wend_runtime *rt)
     mem_free(&(struct mem){rt->mem.fn, rt->mem.ctx}, rt);
 }
 
-/* ---- Pumping ----------------------------------------------------------------- */
+/* ---- Pumping
+ * ----------------------------------------------------------------- */
 
 void rt_store_failed(wend_runtime *rt, wend_status s)
 {
@@ -203,20 +206,13 @@ void rt_store_failed(wend_runtime *rt, wend_status s)
 static void open_post(struct post *p)
 {
     switch (p->kind) {
-    case POST_COMMITTED:
-        shell_committed((struct batch *)(void *)p);
-        break;
-    case POST_RETURN:
-        call_returned((struct wend_call *)(void *)p);
-        break;
-    case POST_OUTPUT:
-        call_output(p);
-        break;
+    case POST_COMMITTED: shell_committed((struct batch *)(void *)p); break;
+    case POST_RETURN: call_returned((struct wend_call *)(void *)p); break;
+    case POST_OUTPUT: call_output(p); break;
     case POST_CANCEL: {
-        struct wend_run *r = (struct wend_run *)(void *)((char *)p -
-                                                         offsetof(
-                                                             struct wend_run,
-                                                             cancel_post));
+        struct wend_run *r =
+            (struct wend_run *)(void *)((char *)p -
+                                        offsetof(struct wend_run, cancel_post));
         struct input in = {.kind = IN_CANCEL, .by = STR("api")};
 
         atomic_store(&r->cancel_posted, false);

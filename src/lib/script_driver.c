@@ -14,8 +14,8 @@
 #include "wire/script.h"
 
 enum {
-    BURST = 64,         /* pieces without delay before others get a turn */
-    STALL_US = 1000,    /* look again when the log's writer is behind */
+    BURST = 64,      /* pieces without delay before others get a turn */
+    STALL_US = 1000, /* look again when the log's writer is behind */
 };
 
 struct script_driver {
@@ -32,7 +32,7 @@ struct script_session {
     struct script_driver *driver;
     struct wend_run *run;
     struct timer_node timer;
-    size_t first;    /* entries before it are used up */
+    size_t first; /* entries before it are used up */
     int64_t ask, turn, pieces;
     const struct script_entry *entry;
     enum stage stage;
@@ -43,7 +43,8 @@ struct script_session {
     uint32_t used[];
 };
 
-/* ---- Choosing ------------------------------------------------------------------- */
+/* ---- Choosing
+ * ------------------------------------------------------------------- */
 
 static wend_str last_message(const struct turn *t)
 {
@@ -86,7 +87,8 @@ static const struct script_entry *choose(struct script_session *s,
     return &rest.entries[i];
 }
 
-/* ---- Streaming ------------------------------------------------------------------- */
+/* ---- Streaming
+ * ------------------------------------------------------------------- */
 
 static void enter(struct script_session *s, enum stage stage)
 {
@@ -97,8 +99,8 @@ static void enter(struct script_session *s, enum stage stage)
     s->at = 0;
     buf_clear(&s->text);
     if (stage == ST_THINKING)
-        script_fill(&s->text, e->thinking, s->turn,
-                    last_result(&s->run->turn), false);
+        script_fill(&s->text, e->thinking, s->turn, last_result(&s->run->turn),
+                    false);
     else if (stage == ST_TEXT)
         script_fill(&s->text, e->text, s->turn, last_result(&s->run->turn),
                     false);
@@ -129,7 +131,7 @@ static void finish(struct script_session *s)
     }
     s->stage = ST_IDLE;
     shell_done(s->run, s->ask,
-               e->finish.ptr      ? e->finish
+               e->finish.ptr    ? e->finish
                : e->calls_count ? STR("tool_calls")
                                 : STR("stop"),
                &e->usage);
@@ -170,9 +172,7 @@ static void give(struct script_session *s)
 static void advance(struct script_session *s)
 {
     switch (s->stage) {
-    case ST_THINKING:
-        enter(s, ST_TEXT);
-        break;
+    case ST_THINKING: enter(s, ST_TEXT); break;
     case ST_TEXT:
         s->call = 0;
         enter(s, s->entry->calls_count ? ST_CALLS : ST_DONE);
@@ -183,8 +183,7 @@ static void advance(struct script_session *s)
         enter(s, s->call < s->entry->calls_count ? ST_CALLS : ST_DONE);
         break;
     case ST_IDLE:
-    case ST_DONE:
-        break;
+    case ST_DONE: break;
     }
 }
 
@@ -241,14 +240,14 @@ static void on_timer(struct timer_node *t)
     wait_us(s, s->entry->delay_ms * 1000);
 }
 
-/* ---- The driver ------------------------------------------------------------------ */
+/* ---- The driver
+ * ------------------------------------------------------------------ */
 
 static struct session *session_open(struct driver *d, struct wend_run *run)
 {
     struct script_driver *sd = (struct script_driver *)(void *)d;
-    struct script_session *s =
-        mem_zalloc(&run->rt->mem,
-                   sizeof *s + sd->script->count * sizeof *s->used);
+    struct script_session *s = mem_zalloc(
+        &run->rt->mem, sizeof *s + sd->script->count * sizeof *s->used);
 
     if (!s)
         return NULL;
@@ -260,8 +259,7 @@ static struct session *session_open(struct driver *d, struct wend_run *run)
     return &s->base;
 }
 
-static void session_ask(struct session *base, const struct turn *t,
-                        int64_t ask)
+static void session_ask(struct session *base, const struct turn *t, int64_t ask)
 {
     struct script_session *s = (struct script_session *)(void *)base;
     static const struct script_entry nothing_left = {

@@ -76,7 +76,8 @@ static wend_event *ring_pop(struct shown *s)
     return ev;
 }
 
-/* ---- Merging ------------------------------------------------------------------- */
+/* ---- Merging
+ * ------------------------------------------------------------------- */
 
 static bool flush_held(struct wend_run *r)
 {
@@ -90,8 +91,7 @@ static bool flush_held(struct wend_run *r)
     timer_clear(&r->rt->timers, &s->held_timer);
     memcpy(&merged, held, offsetof(wend_event, u) + sizeof(wend_ev_delta));
     merged.u.text_delta.text = buf_view(&s->held_text);
-    ok = !s->held_text.failed &&
-         ring_push(r, event_copy(&r->rt->mem, &merged));
+    ok = !s->held_text.failed && ring_push(r, event_copy(&r->rt->mem, &merged));
     buf_clear(&s->held_text);
     mem_free(&r->rt->mem, held);
     return ok;
@@ -100,9 +100,8 @@ static bool flush_held(struct wend_run *r)
 static void on_held_timer(struct timer_node *t)
 {
     struct wend_run *r =
-        (struct wend_run *)(void *)((char *)t -
-                                    offsetof(struct wend_run,
-                                             shown.held_timer));
+        (struct wend_run *)(void *)((char *)t - offsetof(struct wend_run,
+                                                         shown.held_timer));
 
     if (!flush_held(r))
         shell_fail(r, WEND_E_NOMEM, "out of memory");
@@ -129,10 +128,10 @@ static bool merge(struct wend_run *r, const wend_event *ev)
         s->held_count = 0;
         s->held_timer.fire = on_held_timer;
         if (!timer_set(&r->rt->timers, &s->held_timer,
-                       rt_clock(r->rt) +
-                           (int64_t)(s->filter.merge_ms ? s->filter.merge_ms
-                                                        : PACK_MS) *
-                               1000))
+                       rt_clock(r->rt) + (int64_t)(s->filter.merge_ms
+                                                       ? s->filter.merge_ms
+                                                       : PACK_MS) *
+                                             1000))
             return false;
     }
     buf_str(&s->held_text, ev->u.text_delta.text);
@@ -140,7 +139,8 @@ static bool merge(struct wend_run *r, const wend_event *ev)
     return s->held_count < s->filter.merge_count || flush_held(r);
 }
 
-/* ---- In ------------------------------------------------------------------------ */
+/* ---- In
+ * ------------------------------------------------------------------------ */
 
 bool show_event(struct wend_run *r, const wend_event *ev)
 {
@@ -161,15 +161,16 @@ bool show_event(struct wend_run *r, const wend_event *ev)
     }
     if (s->filter.merge_count > 1 && ev->n)
         return merge(r, ev);
-    return flush_held(r) && ring_push(r, event_copy(&r->rt->mem, ev));
+    return flush_held(r) && ring_push(r, event_copy_here(&r->rt->mem, ev));
 }
 
-/* ---- Catching up from the store ------------------------------------------------- */
+/* ---- Catching up from the store
+ * ------------------------------------------------- */
 
 struct refill {
     struct wend_run *run;
     struct arena arena;
-    int64_t seq, n; /* skip up to here */
+    int64_t seq, n;    /* skip up to here */
     wend_event around; /* the kept event whose turn the deltas share */
     bool ok, any;
 };
@@ -208,8 +209,8 @@ static bool refill_item(void *ctx, const struct store_item *item)
     if (!f->ok)
         return false;
     if (item->is_pack) {
-        f->ok &= pack_read(body, item->seq, item->n, &f->arena, refill_delta,
-                           f, NULL) == WEND_OK;
+        f->ok &= pack_read(body, item->seq, item->n, &f->arena, refill_delta, f,
+                           NULL) == WEND_OK;
         return f->ok;
     }
     f->ok = event_read(body, &f->arena, run_blob, f->run->rt, &f->around,
@@ -222,13 +223,15 @@ static bool refill_item(void *ctx, const struct store_item *item)
 static void refill(struct wend_run *r)
 {
     struct shown *s = &r->shown;
-    struct refill f = {.run = r, .seq = s->seq, .n = s->n, .ok = true,
+    struct refill f = {.run = r,
+                       .seq = s->seq,
+                       .n = s->n,
+                       .ok = true,
                        .arena = {.mem = &r->rt->mem}};
     wend_store *store = r->rt->store;
-    wend_status st = store->ops->read(store, str_of(r->id),
-                                      (struct store_place){f.seq ? f.seq : 1,
-                                                           f.n},
-                                      REFILL_ITEMS, refill_item, &f, NULL);
+    wend_status st = store->ops->read(
+        store, str_of(r->id), (struct store_place){f.seq ? f.seq : 1, f.n},
+        REFILL_ITEMS, refill_item, &f, NULL);
 
     arena_free(&f.arena);
     if (st != WEND_OK || !f.ok)
@@ -242,7 +245,8 @@ static void refill(struct wend_run *r)
         s->lagged = false;
 }
 
-/* ---- Out ------------------------------------------------------------------------ */
+/* ---- Out
+ * ------------------------------------------------------------------------ */
 
 static bool is_visible(struct wend_run *r)
 {
