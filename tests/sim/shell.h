@@ -339,19 +339,27 @@ static void decide_checked(struct sim *s, const struct input *in,
 /* ---- Acting
  * --------------------------------------------------------------------- */
 
+/* Freed now and then, so that a state that points into it is found; else
+ * its memory is used again. */
 static void close_stream(struct sim *s)
 {
-    if (s->stream.open && !s->probe)
+    if (s->stream.open && !s->probe && chance_of(&s->chance, 500)) {
         reply_free(&s->stream.reply);
+        s->stream.made = false;
+    }
     s->stream.open = false;
 }
 
 static void open_stream(struct sim *s, int64_t ask)
 {
-    if (s->stream.open && s->stream.ask == ask)
+    if (s->probe || (s->stream.open && s->stream.ask == ask))
         return; /* the same number is the same request */
     close_stream(s);
-    reply_init(&s->stream.reply, &s->mem, s->now_us);
+    if (s->stream.made)
+        reply_again(&s->stream.reply, s->now_us);
+    else
+        reply_init(&s->stream.reply, &s->mem, s->now_us);
+    s->stream.made = true;
     s->stream.ask = ask;
     s->stream.left =
         chance_below(&s->chance, chance_of(&s->chance, 200) ? 3 : 30);

@@ -44,6 +44,7 @@ struct stream {
     int64_t ask;
     uint32_t left; /* things it will still do before it ends */
     bool open;
+    bool made; /* the reply holds memory, maybe of an earlier ask */
 };
 
 struct line {

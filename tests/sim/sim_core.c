@@ -57,7 +57,8 @@ static void sim_begin(struct sim *s, uint64_t seed, const struct bug *bug,
 
 static void sim_end(struct sim *s)
 {
-    close_stream(s);
+    if (s->stream.made && !s->probe)
+        reply_free(&s->stream.reply);
     log_free(&s->log);
     buf_free(&s->state);
     arena_free(&s->keep_arena);
