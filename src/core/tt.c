@@ -350,6 +350,12 @@ static void on_hook(struct tt *x)
         on_turn_hook(x);
 }
 
+static void on_sealed(struct tt *x)
+{
+    if (x->in->ask == x->s->turn.ask)
+        start_eager(x);
+}
+
 static void on_metrics_timer(struct tt *x)
 {
     if (x->s->turn.phase == PH_MODEL || turn_running(&x->s->turn))
@@ -391,7 +397,7 @@ static void while_going(struct tt *x)
     switch (x->in->kind) {
     case IN_START: break; /* a second one means nothing */
     case IN_HOOK: on_hook(x); break;
-    case IN_SEALED: start_eager(x); break;
+    case IN_SEALED: on_sealed(x); break;
     case IN_MODEL_DONE: on_model_done(x); break;
     case IN_MODEL_FAIL: on_model_fail(x); break;
     case IN_CALL_DONE: on_call_done(x); break;

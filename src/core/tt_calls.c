@@ -428,7 +428,7 @@ void start_eager(struct tt *x)
     const struct reply *r = x->in->reply;
     const struct turn *t = &x->s->turn;
 
-    if (t->phase != PH_MODEL || x->in->ask != t->ask || !r || t->paused)
+    if (t->phase != PH_MODEL || !r || t->paused)
         return;
     while (t->calls_count < r->calls_count && r->calls[t->calls_count].sealed) {
         const struct reply_call *rc = &r->calls[t->calls_count];
