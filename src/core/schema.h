@@ -11,7 +11,8 @@
 
 #include "base/json.h"
 
-/* On a mismatch appends a sentence that names the path and the rule. */
+/* On a mismatch appends a sentence that names the path and the rule to
+ * `why` (may be NULL). */
 bool schema_check(const struct json *schema, const struct json *value,
                   struct buf *why);
 

@@ -179,7 +179,7 @@ void begin_turn(struct tt *x)
     char id[TURN_ID_MAX];
     size_t len;
 
-    if (t->counter + 1 >= t->limits.turns) {
+    if (t->limits.turns && t->counter + 1 >= t->limits.turns) {
         end_run(x, WEND_OUTCOME_LIMIT, STR("turns"), NULL);
         return;
     }

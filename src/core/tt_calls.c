@@ -68,15 +68,14 @@ static void check_args(struct tt *x, struct admission *a,
         refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"), said(x, &b));
         return;
     }
-    buf_cstr(&b, "the arguments do not fit the tool's schema: ");
-    if (a->tool->schema && !schema_check(a->tool->schema, args, &b)) {
+    if (a->tool->schema && !schema_check(a->tool->schema, args, NULL)) {
+        buf_cstr(&b, "the arguments do not fit the tool's schema: ");
+        schema_check(a->tool->schema, args, &b); /* again, for the words */
         refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"), said(x, &b));
-        return;
-    }
-    buf_free(&b);
-    if (args->kind != JSON_OBJECT)
+    } else if (args->kind != JSON_OBJECT) {
         refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
                STR("the arguments must be a JSON object"));
+    }
 }
 
 /* Invalid arguments are kept as a JSON string with the raw text. */
@@ -254,6 +253,11 @@ static bool runs_beside_others(const struct tool *tool)
     return tool && (tool->call_class == WEND_CLASS_READ || tool->concurrent);
 }
 
+static uint32_t slots(const struct turn *t)
+{
+    return t->limits.parallel ? (uint32_t)t->limits.parallel : CALLS_MAX;
+}
+
 /* Still to be answered by whoever approves. */
 static bool waits_for_approval(const struct turn *t, uint32_t i)
 {
@@ -270,7 +274,7 @@ static bool make_batch(struct tt *x, struct batch *b, uint32_t count)
 
     memset(b, 0, sizeof *b);
     b->sched.count = count;
-    b->sched.slots = (uint32_t)t->limits.parallel;
+    b->sched.slots = slots(t);
     b->sched.items = arena_alloc(a, (count + 1) * sizeof *b->sched.items);
     b->sched.heap = arena_alloc(a, (count + 1) * sizeof *b->sched.heap);
     if (!b->sched.items || !b->sched.heap)
@@ -396,7 +400,7 @@ static bool has_room(const struct turn *t, const struct tool *tool)
 {
     uint32_t running = turn_running(t);
 
-    if (running >= (uint32_t)t->limits.parallel)
+    if (running >= slots(t))
         return false;
     if (!runs_beside_others(tool))
         return !running;
