@@ -1,0 +1,178 @@
+/*
+ * test_tt_loop.c - the loop at length: 100,000 turns without growing slower
+ * or deeper, limits of nothing, budgets, every allocation failing.
+ */
+#include "tt_help.h"
+
+#include <time.h>
+
+#define CONFIG                                                                \
+    "{\"instructions\":\"i\",\"tools\":[{\"name\":\"r\",\"class\":\"read\"}," \
+    "{\"name\":\"w\",\"class\":\"idempotent\"}],"                             \
+    "\"policy\":{\"approve\":\"ask\",\"rules\":[\"!w(no)\"]}}"
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* The best of several batches, so that a busy machine does not matter. */
+struct pace {
+    double first, last;
+};
+
+static void note_pace(struct pace *p, double took, bool early)
+{
+    double *best = early ? &p->first : &p->last;
+
+    if (!*best || took < *best)
+        *best = took;
+}
+
+static void test_many_turns(void)
+{
+    enum { TURNS = 100000, BATCH = 1000, BATCHES = TURNS / BATCH, EDGE = 10 };
+    struct pace pace = {0, 0};
+    struct world w;
+
+    world_init(&w, &plain, CONFIG);
+    w.lawful = false;
+    w.start.limits.turns = TURNS + 1;
+    play(&w, "start");
+    for (int batch = 0; batch < BATCHES; batch++) {
+        double began = seconds_now();
+
+        for (int i = 0; i < BATCH; i++)
+            play(&w, "text call:r done ok:call_1");
+        if (batch < EDGE || batch >= BATCHES - EDGE)
+            note_pace(&pace, seconds_now() - began, batch < EDGE);
+        buf_clear(&w.said);
+    }
+    play(&w, "text done");
+    tap_is_str(buf_view(&w.said), "model_end turn_end metrics run_end(ok)",
+               "100,000 turns end");
+    tap_is_i64(w.turn.counter, TURNS, "each was counted");
+    tap_is_i64(w.turn.history->index, 2 * TURNS + 1,
+               "the conversation has all messages");
+    if (!tap_ok(pace.last <= 3 * pace.first,
+                "the last turns cost what the first did"))
+        printf("# first %f s, last %f s\n", pace.first, pace.last);
+    world_free(&w);
+}
+
+static void test_no_limits(void)
+{
+    struct world w;
+
+    world_init(&w, &plain, CONFIG);
+    w.start.limits = (wend_ev_limits){0};
+    play(&w, "start call:r call:r call:r done ok:call_1 ok:call_2");
+    play(&w, "ok:call_3 text done");
+    tap_is_i64(w.turn.phase, PH_END, "limits of 0 are none");
+    tap_is_i64(w.turn.metrics.turns, 2, "and both turns were made");
+    tap_is_i64(w.broken, 0, "no law is broken");
+    world_free(&w);
+}
+
+/* Spent plus reserved must fit before the model is asked. */
+static void test_budget(void)
+{
+    struct world w;
+
+    world_init(&w, &plain, CONFIG);
+    w.start.limits.tokens = 1000;
+    play(&w, "start");
+    w.reply.usage.input = 600;
+    w.reply.usage.output = 390;
+    play(&w, "call:r done ok:call_1");
+    tap_is_i64(w.turn.phase, PH_END, "tokens: no second question");
+    tap_is_i64(w.turn.metrics.model_calls, 1, "tokens: one was made");
+    world_free(&w);
+    world_init(&w, &plain, CONFIG);
+    w.start.limits.cost_nano = 5;
+    play(&w, "start");
+    w.reply.usage.cost_nano = 5;
+    play(&w, "call:r done ok:call_1");
+    tap_is_i64(w.turn.phase, PH_END, "cost: no second question");
+    tap_is_i64(w.turn.metrics.cost_nano, 5, "cost: what was spent");
+    world_free(&w);
+}
+
+/* The wait doubles, differs between runs, and obeys the provider. */
+static void test_retry_delay(void)
+{
+    static const int64_t wishes[] = {0, 1, RETRY_AFTER_MAX_MS,
+                                     RETRY_AFTER_MAX_MS + 1};
+
+    for (size_t i = 0; i < tap_count(wishes); i++) {
+        struct input in = {.kind = IN_MODEL_FAIL, .error.code = STR("network")};
+        int64_t wish = wishes[i], wanted = RETRY_BASE_MS;
+        struct world w;
+        struct step s;
+
+        world_init(&w, &plain, CONFIG);
+        play(&w, "start");
+        in.ask = w.turn.ask;
+        in.time_us = w.time_us;
+        in.error.retry_after_ms = wish;
+        arena_reset(&w.scratch);
+        step_begin(&s, &w.scratch, &w.keep);
+        tt(&w.turn, &in, &s);
+        if (wish && wish <= RETRY_AFTER_MAX_MS)
+            tap_is_i64(s.effects->delay_ms, wish, "a wish of %d ms is obeyed",
+                       (int)wish);
+        else
+            tap_ok(s.effects->delay_ms > wanted * 3 / 4 &&
+                       s.effects->delay_ms <= wanted,
+                   "a wish of %d ms is not, the wait is our own", (int)wish);
+        tap_is_i64(s.events->ev.u.model_retry.delay_ms, s.effects->delay_ms,
+                   "the event says the same");
+        world_free(&w);
+    }
+}
+
+/* A step that ran out of memory says so; nothing crashes, nothing leaks. */
+static void test_faults(void)
+{
+    static const char *const plays[] = {
+        "start text think done",
+        "start text call:r call:r call:w call:nope call:r={ done ok:call_1 "
+        "ok:call_2 yes:call_3 ok:call_3 text done",
+        "start call:r={\"a\":[1,2]} call:w=[] done say cancel ok:call_1",
+        "start fail:network retry text fail:network",
+        "start call:w={\"p\":\"no\"} done time pause continue stop",
+        "start call:r cancel patience",
+    };
+
+    for (size_t i = 0; i < tap_count(plays); i++) {
+        struct fault f = {0};
+        int bad = 0;
+
+        while (fault_next(&f)) {
+            struct mem m = fault_mem(&f);
+            struct world w;
+
+            world_init(&w, &m, CONFIG);
+            w.lawful = false;
+            w.kept.chunk_min = w.scratch.chunk_min = 64;
+            play(&w, plays[i]);
+            bad += w.failed != f.hit;
+            world_free(&w);
+            bad += f.live != 0;
+        }
+        tap_is_i64(bad, 0, "each failing allocation is seen: %s", plays[i]);
+    }
+}
+
+int main(void)
+{
+    test_no_limits();
+    test_budget();
+    test_retry_delay();
+    test_faults();
+    test_many_turns();
+    return tap_done();
+}
