@@ -213,7 +213,6 @@ bool memory_run_item(struct memory_run *r, const struct mem *m,
     *item = (struct store_item){
         .is_pack = row->type == WEND_EVENT_NONE,
         .seq = row->seq,
-        .type = (wend_event_type)row->type,
         .body = {row->body, row->len},
     };
     if (item->is_pack) {
@@ -221,7 +220,6 @@ bool memory_run_item(struct memory_run *r, const struct mem *m,
         item->count = row->count;
         return true;
     }
-    item->time_us = row->at;
     nth = (size_t)(row->seq - r->seq_base);
     if (!hash_events(r, m, nth))
         return false;

@@ -19,9 +19,9 @@ enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
     " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR agent = ?3)" \
     " AND (?4 IS NULL OR status = ?4) AND (?5 = 0 OR ended IS NULL)"   \
     " AND started >= ?6 AND started < ?7"                              \
-    " AND (?8 IS NULL OR (started, run) <"                             \
-    " (SELECT started, run FROM runs WHERE run = ?8))"
-#define LIST_ORDER " ORDER BY started DESC, run DESC"
+    " AND (?8 IS NULL OR run < ?8)"
+/* A run's id begins with the time of its start. */
+#define LIST_ORDER " ORDER BY run DESC"
 
 static const char *const queries[QUERIES] = {
     [Q_BEGIN] = "BEGIN",
@@ -43,8 +43,8 @@ static const char *const queries[QUERIES] = {
                     " owner = iif(ended IS NULL, ?2, NULL),"
                     " status = iif(ended IS NULL, 'running', status)"
                     " WHERE id = ?1",
-    [Q_EVENT_ADD] = "INSERT INTO events (run, seq, type, time, body, hash)"
-                    " VALUES (?, ?, ?, ?, ?, ?)",
+    [Q_EVENT_ADD] = "INSERT INTO events (run, seq, body, hash)"
+                    " VALUES (?, ?, ?, ?)",
     [Q_PACK_ADD] = "INSERT INTO deltas (run, seq, n, count, body)"
                    " VALUES (?, ?, ?, ?, ?)",
     [Q_BLOB_ADD] = "INSERT INTO blobs (hash, body) VALUES (?, ?)"
@@ -52,7 +52,7 @@ static const char *const queries[QUERIES] = {
     [Q_REQUEST_ADD] = "INSERT INTO inbox (run, what, body) VALUES (?, ?, ?)",
     [Q_REQUEST_DROP] = "DELETE FROM inbox WHERE id = ?",
     [Q_REQUESTS_DROP] = "DELETE FROM inbox WHERE run = ?",
-    [Q_EVENTS] = "SELECT seq, type, time, body, hash FROM events"
+    [Q_EVENTS] = "SELECT seq, body, hash FROM events"
                  " WHERE run = ? AND seq >= ? ORDER BY seq",
     [Q_PACKS] = "SELECT seq, n, count, body FROM deltas"
                 " WHERE run = ? AND seq >= ? AND (seq > ? OR n + count - 1 > ?)"

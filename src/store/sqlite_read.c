@@ -55,14 +55,11 @@ static wend_status find_run(struct db *db, wend_str run, int64_t *id,
 
 static void event_item(struct ask *a, struct store_item *item)
 {
-    const char *type = (const char *)sqlite3_column_text(a->statement, 1);
-    wend_str hash = ask_get_str(a, 4);
+    wend_str hash = ask_get_str(a, 2);
 
     *item = (struct store_item){
         .seq = ask_get_i64(a, 0),
-        .type = type ? wend_event_type_of(type) : WEND_EVENT_NONE,
-        .time_us = ask_get_i64(a, 2),
-        .body = ask_get_str(a, 3),
+        .body = ask_get_str(a, 1),
     };
     if (hash.len == sizeof item->hash)
         memcpy(item->hash, hash.ptr, hash.len);

@@ -125,8 +125,6 @@ static int add_event(struct db *db, const struct store_event *e,
     at->seq = e->seq;
     ask_i64(&a, at->id);
     ask_i64(&a, e->seq);
-    ask_str(&a, str_of(wend_event_name(e->type)));
-    ask_i64(&a, e->time_us);
     ask_str(&a, e->body);
     ask_bytes(&a, at->chain.head, sizeof at->chain.head);
     return ask_run(&a);

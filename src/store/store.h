@@ -83,8 +83,6 @@ struct store_place {
 struct store_item {
     bool is_pack;
     int64_t seq, n, count;
-    wend_event_type type;
-    int64_t time_us;
     wend_str body;                    /* lent during the call */
     unsigned char hash[SHA256_BYTES]; /* of a kept event */
 };
