@@ -28,7 +28,8 @@ const struct words risk_words = WORDS("low", "medium", "high", "critical");
 #define STR_F(name, member) {KEY(name), F_STR, 0, AT(member), 0, 0, 0}
 #define STR_O(name, member) {KEY(name), F_STR, OPTIONAL, AT(member), 0, 0, 0}
 #define STR_N(name, member) {KEY(name), F_STR, NULLABLE, AT(member), 0, 0, 0}
-#define JSON_F(name, member, none) {KEY(name), F_JSON, 0, AT(member), none, 0, 0}
+#define JSON_F(name, member, none) \
+    {KEY(name), F_JSON, 0, AT(member), none, 0, 0}
 #define JSON_O(name, member) {KEY(name), F_JSON, OPTIONAL, AT(member), 0, 0, 0}
 #define I64_F(name, member) {KEY(name), F_I64, 0, AT(member), 0, 0, 0}
 #define F64_F(name, member) {KEY(name), F_F64, 0, AT(member), 0, 0, 0}
@@ -38,7 +39,8 @@ const struct words risk_words = WORDS("low", "medium", "high", "critical");
 #define NANO_O(name, member) {KEY(name), F_NANO, OPTIONAL, AT(member), 0, 0, 0}
 #define ENUM_F(name, member, words) \
     {KEY(name), F_ENUM, 0, AT(member), 0, &words, 0}
-#define OBJ_F(name, member, sub) {KEY(name), F_OBJECT, 0, AT(member), 0, 0, &sub}
+#define OBJ_F(name, member, sub) \
+    {KEY(name), F_OBJECT, 0, AT(member), 0, 0, &sub}
 #define REF_O(name, member, sub) \
     {KEY(name), F_REF, OPTIONAL, AT(member), 0, 0, &sub}
 #define LIST_F(name, member, sub) {KEY(name), F_LIST, 0, AT(member), 0, 0, &sub}

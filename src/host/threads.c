@@ -58,8 +58,8 @@ static void *worker(void *arg)
     return NULL;
 }
 
-wend_status threads_new(const struct mem *m, unsigned max,
-                        struct threads **out, wend_error *err)
+wend_status threads_new(const struct mem *m, unsigned max, struct threads **out,
+                        wend_error *err)
 {
     struct threads *t = mem_zalloc(m, sizeof *t);
 

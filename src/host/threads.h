@@ -18,8 +18,8 @@ struct threads_job {
 };
 
 /* m's hook is called from worker threads too. */
-wend_status threads_new(const struct mem *m, unsigned max,
-                        struct threads **out, wend_error *err);
+wend_status threads_new(const struct mem *m, unsigned max, struct threads **out,
+                        wend_error *err);
 /* The job is the caller's; it must live until fn is over. */
 wend_status threads_run(struct threads *t, struct threads_job *job);
 void threads_free(struct threads *t); /* does not wait */

@@ -102,8 +102,8 @@ static void merge(struct ask *events, struct ask *packs, uint32_t max,
 }
 
 static wend_status read_log(struct db *db, int64_t run,
-                            struct store_place place, uint32_t max, store_item_fn fn, void *ctx,
-                            wend_error *err)
+                            struct store_place place, uint32_t max,
+                            store_item_fn fn, void *ctx, wend_error *err)
 {
     struct ask events = ask(db, Q_EVENTS), packs = ask(db, Q_PACKS);
     wend_status status = WEND_OK;

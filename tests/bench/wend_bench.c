@@ -85,9 +85,7 @@ static void on_event(void *ctx, const wend_event *ev)
         if (++totals.inflight > totals.max_inflight)
             totals.max_inflight = totals.inflight;
         break;
-    case WEND_CALL_END:
-        totals.inflight--;
-        break;
+    case WEND_CALL_END: totals.inflight--; break;
     case WEND_TURN_START:
         if (totals.turn_cpu && totals.turns % WINDOW == 0)
             totals.turn_cpu[totals.turns / WINDOW] = cpu_us();

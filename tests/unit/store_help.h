@@ -14,7 +14,6 @@
 
 #define FROM_START ((struct store_place){1, 0})
 
-
 struct wait {
     sem_t sem;
     wend_status status;
@@ -114,7 +113,8 @@ static inline struct log log_read(wend_store *s, const char *run)
 {
     struct log l = {0};
 
-    if (s->ops->read(s, str_of(run), FROM_START, 0, log_item, &l, NULL) != WEND_OK)
+    if (s->ops->read(s, str_of(run), FROM_START, 0, log_item, &l, NULL) !=
+        WEND_OK)
         l.bad++;
     return l;
 }

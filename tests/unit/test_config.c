@@ -173,9 +173,7 @@ static void test_prefix(void)
     for (size_t i = 0; i < tap_count(rows); i++) {
         const struct config *other = parse(rows[i].text, &a, NULL);
 
-        tap_ok(c && other &&
-                   (c->prefix == other->prefix) ==
-                       rows[i].same,
+        tap_ok(c && other && (c->prefix == other->prefix) == rows[i].same,
                "prefix: %s", rows[i].why);
     }
     arena_free(&a);

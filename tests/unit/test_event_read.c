@@ -147,92 +147,86 @@ static void test_absent(void)
     arena_free(&a);
 }
 
+static const struct {
+    const char *why, *line, *wanted;
+} refused[] = {
+    {"no JSON", "{\"run\":", ""},
+    {"no object", "[]", "type or data is missing"},
+    {"no type", "{\"run\":\"x\",\"data\":{}}", "type or data"},
+    {"no data", HEAD("1", "turn_end") "}", "type or data"},
+    {"no run", "{\"seq\":1,\"time\":1,\"type\":\"error\",\"data\":{}}",
+     "run, seq or time"},
+    {"seq is a string",
+     "{\"run\":\"x\",\"seq\":\"1\",\"time\":1,\"type\":\"error\","
+     "\"data\":{}}",
+     "run, seq or time"},
+    {"time is negative",
+     "{\"run\":\"x\",\"seq\":1,\"time\":-1,\"type\":\"error\","
+     "\"data\":{}}",
+     "run, seq or time"},
+    {"n is no integer",
+     "{\"run\":\"x\",\"seq\":1,\"n\":1.5,\"time\":1,"
+     "\"type\":\"text_delta\",\"data\":{}}",
+     "run, seq or time"},
+    {"turn is no integer", HEAD("1", "error") ",\"turn\":\"2\",\"data\":{}}",
+     "'turn' must be an integer, not string"},
+    {"a string is a number", HEAD("1", "error") ",\"data\":{\"code\":5}}",
+     "'code' must be a string, not number"},
+    {"a string that must be there is null",
+     HEAD("1", "error") ",\"data\":{\"code\":null}}",
+     "'code' must be a string, not null"},
+    {"an integer is a string",
+     HEAD("1", "turn_end") ",\"data\":{\"calls\":\"1\"}}",
+     "'calls' must be an integer, not string"},
+    {"an integer has a fraction",
+     HEAD("1", "turn_end") ",\"data\":{\"calls\":1.5}}",
+     "'calls' must be an integer"},
+    {"an integer is too large",
+     HEAD("1", "turn_end") ",\"data\":{\"calls\":9223372036854775808}}",
+     "'calls' must be an integer"},
+    {"a number is true",
+     HEAD("1", "retrieval_hit") ",\"data\":{\"score\":true}}",
+     "'score' must be a number, not true"},
+    {"a bool is 1", HEAD("1", "error") ",\"data\":{\"retryable\":1}}",
+     "'retryable' must be true or false, not number"},
+    {"a word is unknown",
+     HEAD("1", "turn_end") ",\"data\":{\"outcome\":\"fine\"}}",
+     "'outcome' must be one of its words"},
+    {"a word is a number", HEAD("1", "turn_end") ",\"data\":{\"outcome\":1}}",
+     "'outcome' must be one of its words, not number"},
+    {"money is a string", HEAD("1", "metrics") ",\"data\":{\"cost\":\"1\"}}",
+     "'cost' must be a decimal number, not string"},
+    {"money has an exponent", HEAD("1", "metrics") ",\"data\":{\"cost\":1e3}}",
+     "'cost' must be a decimal number"},
+    {"money is beyond all measure",
+     HEAD("1", "metrics") ",\"data\":{\"cost\":9223372037}}",
+     "'cost' must be a decimal number"},
+    {"an object is a list", HEAD("1", "run_end") ",\"data\":{\"metrics\":[]}}",
+     "must be an object, not array"},
+    {"an error is a string",
+     HEAD("1", "run_end") ",\"data\":{\"error\":\"x\"}}",
+     "must be an object, not string"},
+    {"a list is an object", HEAD("1", "model_end") ",\"data\":{\"calls\":{}}}",
+     "'calls' must be a list, not object"},
+    {"a call is a string",
+     HEAD("1", "model_end") ",\"data\":{\"calls\":[\"x\"]}}",
+     "must be an object, not string"},
+    {"data is a list", HEAD("1", "error") ",\"data\":[]}",
+     "must be an object, not array"},
+};
+
 static void test_refused(void)
 {
-    static const struct {
-        const char *why, *line, *wanted;
-    } rows[] = {
-        {"no JSON", "{\"run\":", ""},
-        {"no object", "[]", "type or data is missing"},
-        {"no type", "{\"run\":\"x\",\"data\":{}}", "type or data"},
-        {"no data", HEAD("1", "turn_end") "}", "type or data"},
-        {"no run", "{\"seq\":1,\"time\":1,\"type\":\"error\",\"data\":{}}",
-         "run, seq or time"},
-        {"seq is a string",
-         "{\"run\":\"x\",\"seq\":\"1\",\"time\":1,\"type\":\"error\","
-         "\"data\":{}}",
-         "run, seq or time"},
-        {"time is negative",
-         "{\"run\":\"x\",\"seq\":1,\"time\":-1,\"type\":\"error\","
-         "\"data\":{}}",
-         "run, seq or time"},
-        {"n is no integer",
-         "{\"run\":\"x\",\"seq\":1,\"n\":1.5,\"time\":1,"
-         "\"type\":\"text_delta\",\"data\":{}}",
-         "run, seq or time"},
-        {"turn is no integer",
-         HEAD("1", "error") ",\"turn\":\"2\",\"data\":{}}",
-         "'turn' must be an integer, not string"},
-        {"a string is a number", HEAD("1", "error") ",\"data\":{\"code\":5}}",
-         "'code' must be a string, not number"},
-        {"a string that must be there is null",
-         HEAD("1", "error") ",\"data\":{\"code\":null}}",
-         "'code' must be a string, not null"},
-        {"an integer is a string",
-         HEAD("1", "turn_end") ",\"data\":{\"calls\":\"1\"}}",
-         "'calls' must be an integer, not string"},
-        {"an integer has a fraction",
-         HEAD("1", "turn_end") ",\"data\":{\"calls\":1.5}}",
-         "'calls' must be an integer"},
-        {"an integer is too large",
-         HEAD("1", "turn_end") ",\"data\":{\"calls\":9223372036854775808}}",
-         "'calls' must be an integer"},
-        {"a number is true",
-         HEAD("1", "retrieval_hit") ",\"data\":{\"score\":true}}",
-         "'score' must be a number, not true"},
-        {"a bool is 1", HEAD("1", "error") ",\"data\":{\"retryable\":1}}",
-         "'retryable' must be true or false, not number"},
-        {"a word is unknown",
-         HEAD("1", "turn_end") ",\"data\":{\"outcome\":\"fine\"}}",
-         "'outcome' must be one of its words"},
-        {"a word is a number",
-         HEAD("1", "turn_end") ",\"data\":{\"outcome\":1}}",
-         "'outcome' must be one of its words, not number"},
-        {"money is a string",
-         HEAD("1", "metrics") ",\"data\":{\"cost\":\"1\"}}",
-         "'cost' must be a decimal number, not string"},
-        {"money has an exponent",
-         HEAD("1", "metrics") ",\"data\":{\"cost\":1e3}}",
-         "'cost' must be a decimal number"},
-        {"money is beyond all measure",
-         HEAD("1", "metrics") ",\"data\":{\"cost\":9223372037}}",
-         "'cost' must be a decimal number"},
-        {"an object is a list",
-         HEAD("1", "run_end") ",\"data\":{\"metrics\":[]}}",
-         "must be an object, not array"},
-        {"an error is a string",
-         HEAD("1", "run_end") ",\"data\":{\"error\":\"x\"}}",
-         "must be an object, not string"},
-        {"a list is an object",
-         HEAD("1", "model_end") ",\"data\":{\"calls\":{}}}",
-         "'calls' must be a list, not object"},
-        {"a call is a string",
-         HEAD("1", "model_end") ",\"data\":{\"calls\":[\"x\"]}}",
-         "must be an object, not string"},
-        {"data is a list", HEAD("1", "error") ",\"data\":[]}",
-         "must be an object, not array"},
-    };
-
-    for (size_t i = 0; i < tap_count(rows); i++) {
+    for (size_t i = 0; i < tap_count(refused); i++) {
         struct arena a = {.mem = &plain};
         wend_event ev;
         wend_error err = {0};
         wend_status s =
-            event_read(str_of(rows[i].line), &a, NULL, NULL, &ev, &err);
+            event_read(str_of(refused[i].line), &a, NULL, NULL, &ev, &err);
 
         if (!tap_ok(s == WEND_E_PARSE && err.line == 1 && err.column &&
-                        strstr(err.message, rows[i].wanted),
-                    "refused: %s", rows[i].why))
+                        strstr(err.message, refused[i].wanted),
+                    "refused: %s", refused[i].why))
             printf("# %d at %u:%u: %s\n", s, err.line, err.column, err.message);
         arena_free(&a);
     }

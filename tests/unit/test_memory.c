@@ -86,7 +86,8 @@ static void out_of_memory(void)
         s->mem = fault_mem(&f);
         status = put(s, &b);
         bad += status != WEND_OK && status != WEND_E_NOMEM;
-        found = s->ops->read(s, STR(RUN_A), FROM_START, 0, log_item, &log, NULL);
+        found =
+            s->ops->read(s, STR(RUN_A), FROM_START, 0, log_item, &log, NULL);
         bad += (found == WEND_E_NOTFOUND) != (status != WEND_OK);
         bad += found == WEND_OK && (log.bad || log.seq_last != 2);
         shown = wend_store_list(s, NULL, &list, NULL);

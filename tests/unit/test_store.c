@@ -66,7 +66,8 @@ static void test_read(wend_store *s)
         {"all of it", 1, 0, 0,
          "e1:{\"a\":1} e2:{\"b\":\"\xf0\x9f\x98\x80\"} "
          "e3:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] p3.3+1:[2] "
-         "p3.4+1:[3] e4:{\"d\":\"\"} ", 0},
+         "p3.4+1:[3] e4:{\"d\":\"\"} ",
+         0},
         {"from the middle, at most three", 3, 3, 0,
          "e3:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] p3.3+1:[2] ", 0},
         {"from before the beginning", -5, 1, 0, "e1:{\"a\":1} ", 0},
@@ -75,8 +76,8 @@ static void test_read(wend_store *s)
         {"past the end", 5, 0, 0, "", 0},
         {"on after a delta inside a pack", 3, 2, 0,
          "e3:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] ", 1},
-        {"on after a whole pack", 3, 2, 0,
-         "e3:{\"c\":\"\\u0000\"} p3.3+1:[2] ", 2},
+        {"on after a whole pack", 3, 2, 0, "e3:{\"c\":\"\\u0000\"} p3.3+1:[2] ",
+         2},
         {"a delta's number counts only after its event", 2, 3, 0,
          "e2:{\"b\":\"\xf0\x9f\x98\x80\"} "
          "e3:{\"c\":\"\\u0000\"} p3.1+2:[1,\"\xc3\xa4\"] ",
@@ -100,8 +101,8 @@ static void test_read(wend_store *s)
     log = log_read(s, RUN_A);
     tap_ok(!log.bad && log.seq_last == 4 && log.packs == 3,
            "the chain holds through the packs");
-    tap_ok(s->ops->read(s, STR("nobody"), FROM_START, 0, rows_add, NULL, &err) ==
-                   WEND_E_NOTFOUND &&
+    tap_ok(s->ops->read(s, STR("nobody"), FROM_START, 0, rows_add, NULL,
+                        &err) == WEND_E_NOTFOUND &&
                strstr(err.message, "'nobody'"),
            "a run that is not there is named");
 }
