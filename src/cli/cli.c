@@ -1,0 +1,227 @@
+/*
+ * cli.c - what the commands share.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/term.h"
+
+static const struct mem libc_mem = {0};
+
+/* ---- Saying what is wrong --------------------------------------------------
+ */
+
+static void put_error(wend_str text)
+{
+    while (text.len) {
+        ssize_t n = write(STDERR_FILENO, text.ptr, text.len);
+
+        if (n <= 0 && errno != EINTR)
+            return; /* nobody is left to be told */
+        if (n > 0)
+            text = (wend_str){text.ptr + n, text.len - (size_t)n};
+    }
+}
+
+static void say(const char *fmt, va_list args, const char *tail)
+{
+    struct buf raw = {.mem = &libc_mem}, out = {.mem = &libc_mem};
+    char text[2048];
+
+    vsnprintf(text, sizeof text, fmt, args);
+    buf_cstr(&raw, text);
+    buf_cstr(&out, "wend: ");
+    term_text(&out, buf_view(&raw));
+    buf_char(&out, '\n');
+    buf_cstr(&out, tail);
+    put_error(buf_view(&out));
+    buf_free(&raw);
+    buf_free(&out);
+}
+
+int complain(int code, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(fmt, args, "");
+    va_end(args);
+    return code;
+}
+
+int usage_error(const struct cli *cli, const char *fmt, ...)
+{
+    char tail[96];
+    va_list args;
+
+    snprintf(tail, sizeof tail, "Try 'wend %s%s--help'.\n",
+             cli->command ? cli->command->name : "", cli->command ? " " : "");
+    va_start(args, fmt);
+    say(fmt, args, tail);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+bool wants_json(const struct settings *set)
+{
+    return set->json || set->events >= 0;
+}
+
+int exit_of(wend_status s)
+{
+    switch (s) {
+    case WEND_E_STORE:
+    case WEND_E_CORRUPT:
+    case WEND_E_BUSY: return EXIT_STORE;
+    case WEND_E_NOMEM:
+    case WEND_E_MISUSE:
+    case WEND_E_STALE: return EXIT_FAILED;
+    case WEND_OK:
+    case WEND_END:
+    case WEND_AGAIN: return EXIT_DONE;
+    case WEND_E_INVAL:
+    case WEND_E_NOTFOUND:
+    case WEND_E_EXISTS:
+    case WEND_E_LIMIT:
+    case WEND_E_PARSE:
+    case WEND_E_IO: return EXIT_USAGE;
+    }
+    return EXIT_FAILED;
+}
+
+int give_up(const struct cli *cli, wend_status s, const wend_error *err)
+{
+    struct buf line = {.mem = &libc_mem};
+    int code = exit_of(s);
+    const char *message = err->message[0] ? err->message : wend_status_name(s);
+
+    if (code == EXIT_STORE && wants_json(&cli->set)) {
+        struct buf text = {.mem = &libc_mem};
+
+        term_text(&text, str_of(message)); /* valid from here on */
+        buf_cstr(&line, "{\"type\":\"error\",\"kept\":false,\"code\":\"store\","
+                        "\"message\":");
+        json_put_str(&line, buf_view(&text));
+        buf_cstr(&line, "}\n");
+        print_all(buf_view(&line));
+        buf_free(&text);
+    }
+    buf_free(&line);
+    return complain(code, "%s", message);
+}
+
+/* ---- Standard output
+ * --------------------------------------------------------- */
+
+int print_all(wend_str text)
+{
+    while (text.len) {
+        ssize_t n = write(STDOUT_FILENO, text.ptr, text.len);
+
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd fd = {STDOUT_FILENO, POLLOUT, 0};
+
+            poll(&fd, 1, -1);
+        } else if (n < 0 && errno == EPIPE) {
+            return EXIT_CANCELED;
+        } else if (n < 0 && errno != EINTR) {
+            return complain(EXIT_FAILED, "cannot write to standard output: %s",
+                            strerror(errno));
+        }
+        if (n > 0)
+            text = (wend_str){text.ptr + n, text.len - (size_t)n};
+    }
+    return EXIT_DONE;
+}
+
+/* ---- The store
+ * ----------------------------------------------------------------- */
+
+int open_store(struct cli *cli)
+{
+    wend_error err = {0};
+    wend_status s = wend_store_open(cli->set.store, &cli->store, &err);
+
+    return s == WEND_OK ? 0 : give_up(cli, s, &err);
+}
+
+int open_runtime(struct cli *cli)
+{
+    wend_runtime_options o = {.size = sizeof o};
+    wend_error err = {0};
+    wend_status s;
+    int code = open_store(cli);
+
+    if (code)
+        return code;
+    o.store = cli->store;
+    s = wend_runtime_new(&o, &cli->rt, &err);
+    return s == WEND_OK ? 0 : give_up(cli, s, &err);
+}
+
+/* ---- RUN
+ * ------------------------------------------------------------------------ */
+
+enum { CANDIDATES_SHOWN = 5 };
+
+static void keep_found(struct found *out, const wend_run_info *info)
+{
+    snprintf(out->id, sizeof out->id, "%.*s", (int)info->run.len,
+             info->run.ptr);
+    out->started_us = info->started_us;
+    out->ended_us = info->ended_us;
+}
+
+/* `first` was taken from the list before, `info` after it. */
+static int not_one(const char *name, wend_runs *list, const struct found *first,
+                   const wend_run_info *info)
+{
+    struct buf names = {.mem = &libc_mem};
+    int shown = 1;
+
+    buf_fmt(&names, "%s", first->id);
+    do {
+        if (shown++ < CANDIDATES_SHOWN)
+            buf_fmt(&names, ", %.*s", (int)info->run.len, info->run.ptr);
+    } while (wend_runs_next(list, &info) == WEND_OK);
+    complain(EXIT_USAGE, "'%s' could be any of: %s%s", name,
+             buf_view(&names).ptr, shown > CANDIDATES_SHOWN ? " ..." : "");
+    buf_free(&names);
+    return EXIT_USAGE;
+}
+
+int find_run(struct cli *cli, const char *name, struct found *out)
+{
+    bool last = !strcmp(name, "last");
+    wend_list_options o = {.size = sizeof o, .run = last ? NULL : name};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    wend_error err = {0};
+    wend_status s;
+    int code = EXIT_DONE;
+
+    if (!*name)
+        return usage_error(cli, "the name of the run is empty");
+    o.limit = last ? 1 : CANDIDATES_SHOWN + 1;
+    s = wend_store_list(cli->store, &o, &list, &err);
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    if (wend_runs_next(list, &info) == WEND_OK) {
+        keep_found(out, info);
+        if (wend_runs_next(list, &info) == WEND_OK)
+            code = not_one(name, list, out, info);
+    } else if (last) {
+        code = complain(EXIT_USAGE, "there are no runs yet");
+    } else {
+        code = complain(EXIT_USAGE,
+                        "there is no run '%s'; 'wend runs' lists them", name);
+    }
+    wend_runs_free(list);
+    return code;
+}

@@ -1,0 +1,101 @@
+/*
+ * cli.h - what the commands share: exit codes, settings, the store.
+ *
+ * The command is a user of wend.h like any other: it adds options, what
+ * goes to the terminal and what the exit status says.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/str.h"
+#include "cli/options.h"
+
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2, /* also a bad input file or an unknown run */
+    EXIT_LIMIT = 3,
+    EXIT_STORE = 74,
+    EXIT_HANGUP = 129,
+    EXIT_CANCELED = 130,
+    EXIT_TERM = 143,
+};
+
+/* All that a file, the environment or an option can set. */
+struct settings {
+    /* Any of the three. */
+    const char *model, *store, *instructions;
+    int64_t max_turns, timeout_ms, budget_tokens, budget_cost, parallel;
+    int64_t eager; /* wend_eager */
+    struct words approve, tools;
+    /* Options only. */
+    bool help, json, quiet, verbose, follow, no_deltas;
+    const char *log_file, *status, *user, *session, *agent;
+    struct words types;
+    int64_t events;  /* enum dialect; -1 = not given */
+    int64_t sandbox; /* index of the word */
+    int64_t since_ms, limit, seq_from, seq_to;
+    double speed;
+};
+
+enum dialect {
+    DIALECT_NATIVE,
+    DIALECT_LOOM,
+    DIALECT_AGIO, /* from here on not built yet */
+    DIALECT_CORTEX,
+    DIALECT_AG_UI,
+};
+extern const char *const dialect_words[]; /* ends with NULL */
+
+struct cli {
+    const struct command *command;
+    struct settings set;
+    struct arena arena; /* lives as long as the process */
+    int args_count;
+    char **args; /* what is no option */
+    wend_store *store;
+    wend_runtime *rt;
+};
+
+struct command {
+    const char *name;
+    const char *args;    /* shown behind the name */
+    const char *summary; /* one line */
+    const char *more;    /* of its help; may be NULL */
+    const struct opt *opts;
+    bool no_config; /* runs though the config file is broken */
+    int (*run)(struct cli *cli);
+};
+
+extern const struct command command_run, command_runs, command_log,
+    command_replay, command_tools, command_doctor;
+
+/* "wend: ..." on standard error, made harmless. Returns code. */
+int complain(int code, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same with EXIT_USAGE and where to read more. */
+int usage_error(const struct cli *cli, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Standard output is for programs: --json, or a dialect was named. */
+bool wants_json(const struct settings *set);
+/* The exit code for a status from before a run began. */
+int exit_of(wend_status s);
+/* Says why and returns the exit code; a failed store gets its last line
+ * where the output is JSON. */
+int give_up(const struct cli *cli, wend_status s, const wend_error *err);
+
+/* These say what is wrong themselves; 0 or an exit code. */
+int open_store(struct cli *cli);
+int open_runtime(struct cli *cli); /* and its store */
+
+/* All of it to standard output: 0, or EXIT_CANCELED if nobody reads. */
+int print_all(wend_str text);
+
+/* The id behind RUN: a full id, a unique prefix or `last`. */
+struct found {
+    char id[40];
+    int64_t started_us, ended_us;
+};
+int find_run(struct cli *cli, const char *name, struct found *out);
+
+#endif

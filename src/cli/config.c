@@ -1,0 +1,192 @@
+/*
+ * config.c - the settings file, read through the rows of the options.
+ */
+#include "cli/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "wire/yaml.h"
+
+enum { CONFIG_BYTES_MAX = 1 << 20 };
+
+/* A key sets what an option of `run` sets. */
+static const struct {
+    const char *key, *option;
+    bool list; /* may be one */
+} keys[] = {
+    {"model", "model", false},
+    {"store", "store", false},
+    {"instructions", "instructions", false},
+    {"max_turns", "max-turns", false},
+    {"timeout", "timeout", false},
+    {"budget_tokens", "budget-tokens", false},
+    {"budget_cost", "budget-cost", false},
+    {"parallel", "parallel", false},
+    {"eager", "eager", false},
+    {"approve", "approve", true},
+    {"tools", "tool", true},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+bool config_path(struct buf *out, bool *named)
+{
+    const char *own = getenv("WEND_CONFIG"), *home = getenv("HOME");
+    const char *xdg = getenv("XDG_CONFIG_HOME");
+
+    *named = own && *own;
+    if (*named)
+        buf_cstr(out, own);
+    else if (xdg && xdg[0] == '/') /* a relative one is to be ignored */
+        buf_fmt(out, "%s/wend/config.yaml", xdg);
+    else if (home && home[0] == '/')
+        buf_fmt(out, "%s/.config/wend/config.yaml", home);
+    return out->len > 0;
+}
+
+static wend_status read_all(const char *path, struct buf *text, wend_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    wend_status s = WEND_OK;
+    ssize_t n = 1;
+
+    if (fd < 0 && errno == ENOENT)
+        return fail(err, WEND_E_NOTFOUND, "%s: there is no such file", path);
+    if (fd < 0)
+        return fail(err, WEND_E_IO, "%s: %s", path, strerror(errno));
+    while (n > 0 && text->len <= CONFIG_BYTES_MAX && buf_room(text, 4096)) {
+        n = read(fd, text->ptr + text->len, 4096);
+        if (n > 0)
+            text->len += (size_t)n;
+    }
+    if (n < 0)
+        s = fail(err, WEND_E_IO, "%s: %s", path, strerror(errno));
+    else if (text->len > CONFIG_BYTES_MAX)
+        s = fail(err, WEND_E_LIMIT, "%s: is over %d bytes", path,
+                 CONFIG_BYTES_MAX);
+    else if (text->failed)
+        s = fail_nomem(err);
+    close(fd);
+    return s;
+}
+
+struct reader {
+    const char *path;
+    struct settings *set;
+    struct arena *arena;
+    wend_error *err;
+};
+
+static wend_status wrong(const struct reader *r, const struct json *j,
+                         const char *key, const char *what)
+{
+    return fail_at(r->err, WEND_E_PARSE, j->line, j->column,
+                   "%s:%u:%u: %s: %.300s", r->path, j->line, j->column, key,
+                   what);
+}
+
+static wend_status set_one(const struct reader *r, const struct opt *o,
+                           const char *key, const struct json *j)
+{
+    struct buf why = {.mem = r->arena->mem};
+    wend_status s = WEND_OK;
+    wend_str value;
+
+    if (j->kind != JSON_STRING && j->kind != JSON_NUMBER)
+        return wrong(r, j, key, "must be a text or a number");
+    value = arena_str(r->arena, j->text);
+    if (!value.ptr)
+        return fail_nomem(r->err);
+    if (!opt_set(o, r->set, value.ptr, ORIGIN_CONFIG, r->arena, &why))
+        s = wrong(r, j, key, buf_view(&why).ptr);
+    buf_free(&why);
+    return s;
+}
+
+static wend_status unknown_key(const struct reader *r, const struct json *j)
+{
+    const char *names[KEYS], *near;
+
+    for (int i = 0; i < KEYS; i++)
+        names[i] = keys[i].key;
+    near = str_near(j->key, names, KEYS);
+    return fail_at(r->err, WEND_E_PARSE, j->line, j->column,
+                   "%s:%u:%u: unknown key '%.*s'%s%s%s", r->path, j->line,
+                   j->column, (int)(j->key.len < 80 ? j->key.len : 80),
+                   j->key.ptr, near ? "; did you mean '" : "", near ? near : "",
+                   near ? "'?" : "");
+}
+
+static wend_status read_key(const struct reader *r, const struct json *j)
+{
+    wend_status s = WEND_OK;
+    const struct opt *o;
+    int i = 0;
+
+    while (i < KEYS && !str_is(j->key, keys[i].key))
+        i++;
+    if (i == KEYS)
+        return unknown_key(r, j);
+    o = opt_named(command_run.opts, str_of(keys[i].option));
+    if (j->kind != JSON_ARRAY)
+        return set_one(r, o, keys[i].key, j);
+    if (!keys[i].list)
+        return wrong(r, j, keys[i].key, "must not be a list");
+    for (const struct json *e = j->first; s == WEND_OK && e; e = e->next)
+        s = set_one(r, o, keys[i].key, e);
+    return s;
+}
+
+static wend_status read_tree(const struct reader *r, wend_str text)
+{
+    wend_error why = {0};
+    struct json *tree = yaml_parse(text, r->arena, &why);
+    wend_status s = WEND_OK;
+
+    if (!tree)
+        return fail_at(r->err, WEND_E_PARSE, why.line, why.column,
+                       "%s:%u:%u: %.400s", r->path, why.line, why.column,
+                       why.message);
+    if (tree->kind == JSON_NULL)
+        return WEND_OK; /* nothing but comments */
+    if (tree->kind != JSON_OBJECT)
+        return fail(r->err, WEND_E_PARSE,
+                    "%s: must hold keys and values, like 'model: NAME'",
+                    r->path);
+    for (const struct json *j = tree->first; s == WEND_OK && j; j = j->next)
+        s = read_key(r, j);
+    return s;
+}
+
+wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
+{
+    struct buf path = {.mem = a->mem}, text = {.mem = a->mem};
+    wend_status s = WEND_OK;
+    bool named;
+
+    if (config_path(&path, &named)) {
+        s = read_all(path.ptr, &text, err);
+        if (s == WEND_E_NOTFOUND && !named)
+            s = WEND_OK;
+        else if (s == WEND_OK && text.len)
+            s = read_tree(&(struct reader){path.ptr, set, a, err},
+                          buf_view(&text));
+    }
+    buf_free(&path);
+    buf_free(&text);
+    return s;
+}
+
+void config_environment(struct settings *set)
+{
+    const char *model = getenv("WEND_MODEL"), *store = getenv("WEND_STORE");
+
+    if (model && *model)
+        set->model = model;
+    if (store && *store)
+        set->store = store;
+}

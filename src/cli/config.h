@@ -1,0 +1,18 @@
+/*
+ * config.h - the settings file: ~/.config/wend/config.yaml.
+ */
+#ifndef CLI_CONFIG_H
+#define CLI_CONFIG_H
+
+#include "cli/cli.h"
+
+/* The path of the file in out: $WEND_CONFIG, $XDG_CONFIG_HOME, HOME. False
+ * if none of them is set. */
+bool config_path(struct buf *out, bool *named);
+/* Adds what the file says to the settings, its values checked like those
+ * of options. No file is fine unless it was named. */
+wend_status config_load(struct settings *set, struct arena *a, wend_error *err);
+/* WEND_MODEL and WEND_STORE. */
+void config_environment(struct settings *set);
+
+#endif

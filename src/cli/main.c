@@ -1,0 +1,190 @@
+/*
+ * main.c - the table of commands.
+ */
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/config.h"
+
+static const struct command *const commands[] = {
+    &command_run,    &command_runs,  &command_log,
+    &command_replay, &command_tools, &command_doctor,
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+/* Known words that this version does not carry out. */
+static const char *const later[] = {
+    "chat",   "plan",    "resume", "fork",     "cancel", "say",
+    "pause",  "approve", "view",   "diff",     "verify", "export",
+    "import", "prune",   "stats",  "index",    "serve",  "worker",
+    "agents", "models",  "trust",  "continue",
+};
+enum { LATER = sizeof later / sizeof *later };
+
+static const struct mem libc_mem = {0};
+
+/* ---- Help
+ * -------------------------------------------------------------------- */
+
+static int print_help(void)
+{
+    struct buf b = {.mem = &libc_mem};
+    int code;
+
+    buf_cstr(&b, "wend - run an agent, see what it did, play it again\n\n"
+                 "usage: wend COMMAND [OPTIONS] [ARGUMENTS]\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        buf_fmt(&b, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    buf_cstr(&b, "\n'wend COMMAND --help' says more about a command, "
+                 "'wend --version' which wend this is.\n"
+                 "Exit status: 0 done, 1 the run failed, 2 wrong usage, "
+                 "3 a limit was reached,\n74 the store failed, 130 canceled, "
+                 "143 ended by SIGTERM.\n");
+    code = print_all(buf_view(&b));
+    buf_free(&b);
+    return code;
+}
+
+static int print_command_help(const struct command *c)
+{
+    struct buf b = {.mem = &libc_mem};
+    int code;
+
+    buf_fmt(&b, "wend %s - %s\n\nusage: wend %s%s%s\n\n", c->name, c->summary,
+            c->name, c->args[0] ? " " : "", c->args);
+    options_help(c->opts, &b);
+    if (c->more)
+        buf_fmt(&b, "\n%s", c->more);
+    code = print_all(buf_view(&b));
+    buf_free(&b);
+    return code;
+}
+
+/* ---- Finding the command
+ * ------------------------------------------------------- */
+
+static const struct command *command_named(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}
+
+static int no_command(const struct cli *cli, const char *name)
+{
+    const char *names[COMMANDS], *near;
+
+    if (str_index(str_of(name), later, LATER) >= 0)
+        return complain(EXIT_USAGE, "'%s' is not available in this version",
+                        name);
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = commands[i]->name;
+    near = str_near(str_of(name), names, COMMANDS);
+    return near ? usage_error(cli, "unknown command '%s'; did you mean '%s'?",
+                              name, near)
+                : usage_error(cli, "unknown command '%s'", name);
+}
+
+static int help_about(const struct cli *cli, const char *name)
+{
+    const struct command *c = name ? command_named(name) : NULL;
+
+    if (c)
+        return print_command_help(c);
+    return name ? no_command(cli, name) : print_help();
+}
+
+/* ---- Running it
+ * ---------------------------------------------------------------- */
+
+static void defaults(struct settings *set)
+{
+    memset(set, 0, sizeof *set);
+    set->limit = set->events = -1;
+    set->speed = 1;
+}
+
+/* The options are looked at twice: first alone, so that help and mistakes
+ * come before the config file's; then on top of it. */
+static int settle(struct cli *cli, int count, char **args)
+{
+    char **copy = arena_alloc(&cli->arena, ((size_t)count + 1) * sizeof *copy);
+    struct buf why = {.mem = &libc_mem};
+    wend_error err = {0};
+    int looked = count, code = EXIT_DONE;
+
+    if (!copy)
+        return complain(EXIT_FAILED, "out of memory");
+    memcpy(copy, args, (size_t)count * sizeof *copy);
+    defaults(&cli->set);
+    if (!options_parse(cli->command->opts, &cli->set, &looked, copy,
+                       &cli->arena, &why)) {
+        code = usage_error(cli, "%s", buf_view(&why).ptr);
+    } else if (!cli->set.help) {
+        defaults(&cli->set);
+        if (!cli->command->no_config &&
+            config_load(&cli->set, &cli->arena, &err) != WEND_OK)
+            code = complain(EXIT_USAGE, "%s", err.message);
+        config_environment(&cli->set);
+        cli->args_count = count;
+        cli->args = args;
+        options_parse(cli->command->opts, &cli->set, &cli->args_count, args,
+                      &cli->arena, &why);
+    }
+    buf_free(&why);
+    return code;
+}
+
+static int run_command(struct cli *cli, int count, char **args)
+{
+    int code = settle(cli, count, args);
+
+    if (code == EXIT_DONE)
+        code = cli->set.help ? print_command_help(cli->command)
+                             : cli->command->run(cli);
+    wend_runtime_free(cli->rt);
+    wend_store_free(cli->store);
+    return code;
+}
+
+/* A file opened later must not become standard output by accident. */
+static void hold_standard_fds(void)
+{
+    int fd = 0;
+
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDONLY);
+    if (fd >= 0)
+        close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    struct cli cli = {.arena = {.mem = &libc_mem}};
+    const char *name = argc > 1 ? argv[1] : NULL;
+    int code;
+
+    hold_standard_fds();
+    signal(SIGPIPE, SIG_IGN);
+    setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
+    if (!name)
+        code = usage_error(&cli, "which command?");
+    else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+        code = print_all(STR("wend " WEND_VERSION "\n"));
+    else if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+        code = print_help();
+    else if (!strcmp(name, "help"))
+        code = help_about(&cli, argc > 2 ? argv[2] : NULL);
+    else if (name[0] == '-')
+        code = usage_error(&cli, "unknown option %s", name);
+    else if (!(cli.command = command_named(name)))
+        code = no_command(&cli, name);
+    else
+        code = run_command(&cli, argc - 2, argv + 2);
+    arena_free(&cli.arena);
+    return code;
+}

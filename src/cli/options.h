@@ -1,0 +1,61 @@
+/*
+ * options.h - options from tables.
+ *
+ * A row says where in the settings its value goes and what it may be; the
+ * config file goes through the same rows, so that a value means the same
+ * in both. Long options take `--name value` and `--name=value`, letters
+ * `-x value` and `-xvalue`; flags can be bundled; `--` ends the options.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "base/str.h"
+
+/* A list of values. What comes from another origin starts it anew: options
+ * replace what the config file says. */
+struct words {
+    const char **items;
+    size_t count, cap;
+    int origin;
+};
+
+enum opt_kind {
+    OPT_FLAG,   /* bool */
+    OPT_TEXT,   /* const char * */
+    OPT_LIST,   /* struct words */
+    OPT_NUMBER, /* int64_t, min to max */
+    OPT_TIME,   /* int64_t, milliseconds, at least one */
+    OPT_MONEY,  /* int64_t, USD * 10^-9, more than nothing */
+    OPT_FACTOR, /* double, 0 or more */
+    OPT_WORD,   /* int64_t, the index of one of `words` */
+    OPT_LATER,  /* known, but not in this version */
+};
+
+enum { ORIGIN_CONFIG = 1, ORIGIN_OPTIONS };
+
+struct opt {
+    char letter;       /* 0 = none */
+    const char *name;  /* without dashes */
+    const char *value; /* shown in help; NULL for a flag */
+    const char *help;  /* NULL = not shown */
+    enum opt_kind kind;
+    size_t at; /* offset in the settings */
+    int64_t min, max;
+    const char *const *words; /* ends with NULL */
+};
+
+enum { OPTS_MAX = 40 }; /* rows of a table; the last has no name */
+
+/* Sets one value. On failure `why` says what is wrong with it. */
+bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
+             struct arena *a, struct buf *why);
+
+/* Fills the settings; what is no option is moved to the front of args and
+ * counted. False with what is wrong in `why`. */
+bool options_parse(const struct opt *opts, void *settings, int *args_count,
+                   char **args, struct arena *a, struct buf *why);
+
+const struct opt *opt_named(const struct opt *opts, wend_str name);
+void options_help(const struct opt *opts, struct buf *out);
+
+#endif

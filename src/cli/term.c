@@ -1,0 +1,189 @@
+/*
+ * term.c - what may reach a terminal.
+ */
+#include "cli/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "base/utf8.h"
+
+enum { WIDTH_DEFAULT = 80, WIDTH_MIN = 20 };
+
+/* Besides the C0 controls: what acts on a terminal, reorders text or hides
+ * in it. Joiners (U+200C, U+200D) stay, words and emoji need them. */
+static const struct {
+    uint32_t first, last;
+} harmful[] = {
+    {0x7F, 0x9F},       /* DEL, C1 */
+    {0x061C, 0x061C},   /* Arabic letter mark */
+    {0x180E, 0x180E},   /* a space without width */
+    {0x200B, 0x200B},   /* another */
+    {0x200E, 0x200F},   /* direction marks */
+    {0x2028, 0x2029},   /* line and paragraph separators */
+    {0x202A, 0x202E},   /* embeddings and overrides of direction */
+    {0x2060, 0x206F},   /* word joiner, invisible operators, isolates */
+    {0xFEFF, 0xFEFF},   /* a space without width, once more */
+    {0xFFF9, 0xFFFB},   /* interlinear notes */
+    {0xE0000, 0xE0FFF}, /* tags, more variation selectors */
+};
+
+static bool is_harmful(uint32_t c)
+{
+    if (c < 0x20)
+        return c != '\n' && c != '\t';
+    for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++)
+        if (c >= harmful[i].first && c <= harmful[i].last)
+            return true;
+    return false;
+}
+
+/* The first code point of valid s, which is not empty, and its length. */
+static uint32_t decode(wend_str s, size_t *len)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr;
+    uint32_t c;
+
+    *len = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    c = *len == 1 ? p[0] : p[0] & (0x7Fu >> *len);
+    for (size_t i = 1; i < *len; i++)
+        c = c << 6 | (p[i] & 0x3F);
+    return c;
+}
+
+static void put_code_point(struct buf *out, uint32_t c)
+{
+    char bytes[4];
+
+    buf_add(out, bytes, utf8_put(bytes, c));
+}
+
+static uint32_t picture(uint32_t c)
+{
+    if (c < 0x20)
+        return 0x2400 + c;
+    return c == 0x7F ? 0x2421 : 0xFFFD;
+}
+
+static void put_text(struct buf *out, wend_str s)
+{
+    size_t len;
+
+    for (size_t i = 0; i < s.len; i += len) {
+        wend_str rest = {s.ptr + i, s.len - i};
+        uint32_t c = decode(rest, &len);
+
+        if (is_harmful(c))
+            put_code_point(out, picture(c));
+        else
+            buf_add(out, rest.ptr, len);
+    }
+}
+
+/* Most is valid already; the rest is repaired first. */
+static wend_str made_valid(struct buf *room, wend_str s)
+{
+    if (utf8_valid_len(s) == s.len)
+        return s;
+    utf8_repair(room, s);
+    return buf_view(room);
+}
+
+void term_text(struct buf *out, wend_str s)
+{
+    struct buf room = {.mem = out->mem};
+
+    put_text(out, made_valid(&room, s));
+    out->failed |= room.failed;
+    buf_free(&room);
+}
+
+static size_t columns_of(uint32_t c)
+{
+    int w = c < 0x7F ? 1 : wcwidth((wchar_t)c);
+
+    return w < 0 ? 1 : (size_t)w;
+}
+
+static void put_line(struct buf *out, wend_str s, size_t columns)
+{
+    size_t used = 0, len, keep = out->len;
+
+    for (size_t i = 0; i < s.len; i += len) {
+        wend_str rest = {s.ptr + i, s.len - i};
+        uint32_t c = decode(rest, &len);
+
+        if (c == '\n' || c == '\t' || c == '\r')
+            c = ' ';
+        else if (is_harmful(c))
+            c = picture(c);
+        if (used + columns_of(c) > columns) {
+            out->len = keep;
+            put_code_point(out, 0x2026);
+            return;
+        }
+        used += columns_of(c);
+        put_code_point(out, c);
+        if (used < columns)
+            keep = out->len; /* the ellipsis fits behind it */
+    }
+}
+
+void term_line(struct buf *out, wend_str s, size_t columns)
+{
+    struct buf room = {.mem = out->mem};
+    /* Of a long text only the beginning can show; 16 bytes a column are
+     * more than any character needs. */
+    wend_str head = {s.ptr, s.len / 16 > columns ? columns * 16 : s.len};
+
+    put_line(out, made_valid(&room, head), columns);
+    out->failed |= room.failed;
+    buf_free(&room);
+}
+
+void term_json(struct buf *out, wend_str json)
+{
+    size_t len;
+
+    for (size_t i = 0; i < json.len; i += len) {
+        wend_str rest = {json.ptr + i, json.len - i};
+        uint32_t c = decode(rest, &len);
+
+        if (!is_harmful(c))
+            buf_add(out, rest.ptr, len);
+        else if (c < 0x10000)
+            buf_fmt(out, "\\u%04x", c);
+        else
+            buf_fmt(out, "\\u%04x\\u%04x", 0xD7C0 + (c >> 10),
+                    0xDC00 + (c & 0x3FF));
+    }
+}
+
+size_t term_width(int fd)
+{
+    struct winsize w;
+
+    if (ioctl(fd, TIOCGWINSZ, &w) || w.ws_col < WIDTH_MIN)
+        return WIDTH_DEFAULT;
+    return w.ws_col;
+}
+
+bool term_same(int fd, int fd2)
+{
+    struct stat a, b;
+
+    return isatty(fd) && isatty(fd2) && !fstat(fd, &a) && !fstat(fd2, &b) &&
+           a.st_rdev == b.st_rdev;
+}
+
+bool term_colour(int fd)
+{
+    const char *no = getenv("NO_COLOR"), *kind = getenv("TERM");
+
+    return isatty(fd) && !(no && *no) && !(kind && !strcmp(kind, "dumb"));
+}

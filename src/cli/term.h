@@ -1,0 +1,27 @@
+/*
+ * term.h - what may reach a terminal.
+ *
+ * Text from models, tools, files and other people's runs may hold escape
+ * sequences, direction changes and characters that nobody sees. None of
+ * them gets through: controls become their picture (ESC is shown as
+ * U+241B), the rest U+FFFD.
+ */
+#ifndef CLI_TERM_H
+#define CLI_TERM_H
+
+#include "base/str.h"
+
+/* Keeps \n and \t. s need not be valid UTF-8. */
+void term_text(struct buf *out, wend_str s);
+/* On one line: line ends and tabs become spaces; at most `columns` wide,
+ * then cut with an ellipsis. */
+void term_line(struct buf *out, wend_str s, size_t columns);
+/* The same JSON with nothing that acts on a terminal: such characters are
+ * only in strings and become \u escapes. */
+void term_json(struct buf *out, wend_str json);
+
+size_t term_width(int fd);       /* 80 if it is no terminal */
+bool term_same(int fd, int fd2); /* both are one terminal */
+bool term_colour(int fd);        /* a terminal, and NO_COLOR is not set */
+
+#endif
