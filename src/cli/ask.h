@@ -1,0 +1,31 @@
+/*
+ * ask.h - calls that wait for a yes or a no from the terminal.
+ *
+ * Asked one after the other, in the order they came. The answer is read
+ * from /dev/tty, since standard input may be the prompt.
+ */
+#ifndef CLI_ASK_H
+#define CLI_ASK_H
+
+#include "cli/view.h"
+
+enum { ASKS_MAX = 256 }; /* calls of one message */
+
+struct ask {
+    int tty;                     /* -1 = nobody is there */
+    wend_event *queue[ASKS_MAX]; /* approval_ask events; the first is open */
+    size_t count;
+    bool shown;
+    char line[64];
+    size_t line_len;
+};
+
+void ask_open(struct ask *a);
+void ask_close(struct ask *a);
+/* Looks at every event of a live run: adds questions, drops those that
+ * were settled otherwise. */
+void ask_event(struct ask *a, struct view *v, const wend_event *ev);
+bool ask_waits(const struct ask *a); /* poll a->tty */
+void ask_read(struct ask *a, struct view *v, wend_run *run);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * cmd_log.c - wend log: the events of a run, as lines or as JSON.
+ */
+#include <stddef.h>
+
+#include "cli/cli.h"
+#include "cli/stream.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {'f', "follow", NULL, "go on with what is being written, to the end",
+     OPT_FLAG, AT(follow), 0, 0, NULL},
+    {0, "from", "SEQ", "begin at that kept event", OPT_NUMBER, AT(seq_from), 1,
+     0, NULL},
+    {0, "type", "TYPE", "only events of that type; may be repeated", OPT_LIST,
+     AT(types), 0, 0, NULL},
+    {0, "no-deltas", NULL, "only kept events", OPT_FLAG, AT(no_deltas), 0, 0,
+     NULL},
+    {0, "json", NULL, "as JSON lines, with the bytes the run had", OPT_FLAG,
+     AT(json), 0, 0, NULL},
+    {0, "events", "DIALECT", "of JSON lines: native or loom", OPT_WORD,
+     AT(events), 0, 0, dialect_words},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+static int unknown_type(const char *name)
+{
+    const char *names[WEND_EVENT_TYPES], *near;
+    int n = 0;
+
+    for (int i = WEND_EVENT_NONE + 1; i < WEND_EVENT_TYPES; i++)
+        names[n++] = wend_event_name((wend_event_type)i);
+    near = str_near(str_of(name), names, n);
+    return complain(EXIT_USAGE, "--type: there are no events '%s'%s%s%s", name,
+                    near ? "; did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
+}
+
+/* A bit per type to be shown; all of them if nothing was said. */
+static int read_types(const struct settings *set, uint64_t *bits)
+{
+    *bits = 0;
+    for (size_t i = 0; i < set->types.count; i++) {
+        wend_event_type t = wend_event_type_of(set->types.items[i]);
+
+        if (t == WEND_EVENT_NONE)
+            return unknown_type(set->types.items[i]);
+        *bits |= (uint64_t)1 << t;
+    }
+    if (!*bits)
+        *bits = UINT64_MAX;
+    for (int t = 0; set->no_deltas && t < WEND_EVENT_TYPES; t++)
+        if (wend_event_is_delta((wend_event_type)t))
+            *bits &= ~((uint64_t)1 << t);
+    return EXIT_DONE;
+}
+
+static int run(struct cli *cli)
+{
+    const struct settings *set = &cli->set;
+    wend_replay_options o = {
+        .size = sizeof o, .seq_from = set->seq_from, .follow = set->follow};
+    struct found found;
+    struct view view;
+    struct stream st = {.cli = cli, .view = &view};
+    wend_error err = {0};
+    uint64_t types;
+    wend_status s;
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    code = read_types(set, &types);
+    if (code == EXIT_DONE)
+        code = open_runtime(cli);
+    if (code == EXIT_DONE)
+        code = find_run(cli, cli->args[0], &found);
+    if (code != EXIT_DONE)
+        return code;
+    if (!view_open(&view, set, wants_json(set) ? view_look(set) : LOOK_LINES))
+        return EXIT_USAGE;
+    view.types = types;
+    view.began_us = found.started_us;
+    s = wend_store_replay(cli->rt, found.id, &o, &st.run, &err);
+    code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
+    if (view.outcome && code == exit_of_outcome(view.outcome))
+        code = EXIT_DONE; /* how the run ended is its own affair */
+    wend_run_free(st.run);
+    view_free(&view);
+    return code;
+}
+
+const struct command command_log = {
+    .name = "log",
+    .args = "[OPTIONS] RUN",
+    .summary = "the events of a run",
+    .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
+            "A line shows the time since the start, the number of the event, "
+            "the turn, the\ntype and what matters most.\n",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,70 @@
+/*
+ * cmd_replay.c - wend replay: a run again, as it happened.
+ */
+#include <stddef.h>
+
+#include "cli/cli.h"
+#include "cli/stream.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "speed", "X", "2 is twice as fast, 0 is at once; default 1", OPT_FACTOR,
+     AT(speed), 0, 0, NULL},
+    {0, "to", "SEQ", "stop after that kept event", OPT_NUMBER, AT(seq_to), 1, 0,
+     NULL},
+    {0, "json", NULL, "all events as JSON lines", OPT_FLAG, AT(json), 0, 0,
+     NULL},
+    {0, "events", "DIALECT", "of JSON lines: native or loom", OPT_WORD,
+     AT(events), 0, 0, dialect_words},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {'v', "verbose", NULL, "say more on standard error", OPT_FLAG, AT(verbose),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "live", NULL, NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0},
+};
+
+static int run(struct cli *cli)
+{
+    const struct settings *set = &cli->set;
+    wend_replay_options o = {
+        .size = sizeof o, .speed = set->speed, .seq_to = set->seq_to};
+    struct found found;
+    struct view view;
+    struct stream st = {.cli = cli, .view = &view};
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    code = open_runtime(cli);
+    if (code == EXIT_DONE)
+        code = find_run(cli, cli->args[0], &found);
+    if (code != EXIT_DONE)
+        return code;
+    if (!view_open(&view, set, view_look(set)))
+        return EXIT_USAGE;
+    s = wend_store_replay(cli->rt, found.id, &o, &st.run, &err);
+    code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
+    if (code == EXIT_DONE && !view.outcome && !set->seq_to)
+        complain(0, "the run is not over: no run_end was recorded");
+    wend_run_free(st.run);
+    view_free(&view);
+    return code;
+}
+
+const struct command command_replay = {
+    .name = "replay",
+    .args = "[OPTIONS] RUN",
+    .summary = "play a run again as it happened",
+    .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
+            "No model is asked and no tool runs. The exit status is that of "
+            "the run.\n",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,331 @@
+/*
+ * cmd_run.c - wend run: an agent on a prompt, the answer as it streams.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/stream.h"
+
+static const char *const eager_words[] = {
+    [WEND_EAGER_SAFE] = "safe",
+    [WEND_EAGER_ALL] = "all",
+    [WEND_EAGER_OFF] = "off",
+    NULL,
+};
+static const char *const on_off[] = {"on", "off", NULL};
+static const char *const approve_words[] = {
+    [WEND_APPROVE_ASK] = "ask",
+    [WEND_APPROVE_DENY] = "deny",
+    [WEND_APPROVE_ALL] = "all",
+};
+enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
+
+/* Offered when no tool is named: they only read. */
+static const char *const tools_default[] = {"calculator", "read_file",
+                                            "list_dir"};
+enum { TOOLS_DEFAULT = sizeof tools_default / sizeof *tools_default };
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {'m', "model", "NAME", "script:FILE or script:{...}; default $WEND_MODEL",
+     OPT_TEXT, AT(model), 0, 0, NULL},
+    {'t', "tool", "NAME", "offer a built-in tool; may be repeated", OPT_LIST,
+     AT(tools), 0, 0, NULL},
+    {0, "instructions", "TEXT", "what the model is told first", OPT_TEXT,
+     AT(instructions), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file or memory:; default $WEND_STORE", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {0, "json", NULL, "all events as JSON lines", OPT_FLAG, AT(json), 0, 0,
+     NULL},
+    {0, "events", "DIALECT", "of JSON lines: native or loom", OPT_WORD,
+     AT(events), 0, 0, dialect_words},
+    {0, "max-turns", "N", "at most so many turns; default 50", OPT_NUMBER,
+     AT(max_turns), 1, UINT32_MAX, NULL},
+    {0, "timeout", "DUR", "at most so long, such as 30s or 5m", OPT_TIME,
+     AT(timeout_ms), 0, 0, NULL},
+    {0, "budget-tokens", "N", "at most so many tokens, in and out", OPT_NUMBER,
+     AT(budget_tokens), 1, 0, NULL},
+    {0, "budget-cost", "USD", "at most so much money", OPT_MONEY,
+     AT(budget_cost), 0, 0, NULL},
+    {0, "parallel", "N", "tools at once; default 5", OPT_NUMBER, AT(parallel),
+     1, PARALLEL_MAX, NULL},
+    {0, "eager", "WHICH", "calls that start early: safe, all or off", OPT_WORD,
+     AT(eager), 0, 0, eager_words},
+    {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",
+     OPT_LIST, AT(approve), 0, 0, NULL},
+    {0, "sandbox", "on|off", "of tools that are programs", OPT_WORD,
+     AT(sandbox), 0, 0, on_off},
+    {0, "log-file", "FILE", "append all events as JSON lines, too", OPT_TEXT,
+     AT(log_file), 0, 0, NULL},
+    {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {'v', "verbose", NULL, "say more on standard error", OPT_FLAG, AT(verbose),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {'a', "agent", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "plan", "GOAL", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "tools", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "mcp", "SERVER", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "base-url", "URL", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "key-file", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "schema", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "set", "K=V", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "record", "DIR", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0, "playback", "DIR", NULL, OPT_LATER, 0, 0, 0, NULL},
+    {0},
+};
+
+/* ---- The prompt
+ * ---------------------------------------------------------------- */
+
+static int read_stdin(struct cli *cli, struct buf *out)
+{
+    ssize_t n = 1;
+
+    while (n && out->len <= BLOB_BYTES_MAX) {
+        if (!buf_room(out, 64 << 10))
+            return complain(EXIT_FAILED, "out of memory");
+        n = read(STDIN_FILENO, out->ptr + out->len, 64 << 10);
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n < 0)
+            return complain(EXIT_USAGE, "cannot read standard input: %s",
+                            strerror(errno));
+        else
+            out->len += (size_t)n;
+    }
+    if (out->len > BLOB_BYTES_MAX)
+        return usage_error(cli, "the prompt is over %d MiB",
+                           BLOB_BYTES_MAX >> 20);
+    return EXIT_DONE;
+}
+
+static int read_prompt(struct cli *cli, struct buf *out)
+{
+    bool piped = cli->args_count == 1 && !strcmp(cli->args[0], "-");
+    int code = EXIT_DONE;
+
+    if (!cli->args_count && isatty(STDIN_FILENO))
+        return usage_error(cli, "what shall it do? Give a prompt");
+    if (piped || !cli->args_count)
+        code = read_stdin(cli, out);
+    else
+        for (int i = 0; i < cli->args_count; i++) {
+            if (i)
+                buf_char(out, ' ');
+            buf_cstr(out, cli->args[i]);
+        }
+    if (code == EXIT_DONE && out->failed)
+        return complain(EXIT_FAILED, "out of memory");
+    if (code == EXIT_DONE && !out->len)
+        return usage_error(cli, "the prompt is empty");
+    return code;
+}
+
+/* ---- The agent
+ * ----------------------------------------------------------------- */
+
+static int first_run(void)
+{
+    static const char text[] =
+        "wend: no model is set.\n"
+        "\n"
+        "Name one with -m NAME, with the environment variable WEND_MODEL, or "
+        "with\n'model: NAME' in ~/.config/wend/config.yaml.\n"
+        "\n"
+        "A script stands in for a model and needs no network. This works "
+        "right now:\n"
+        "\n"
+        "  wend run -m 'script:{\"turns\":[{\"text\":\"Let me compute. \","
+        "\"calls\":\n"
+        "    [{\"name\":\"calculator\",\"args\":{\"expression\":\"6*7\"}}]},\n"
+        "    {\"text\":\"The answer is ${tool_result}.\"}]}' 'What is 6*7?'\n"
+        "\n"
+        "Then 'wend log last' shows what happened.\n";
+    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+
+    (void)n;
+    return EXIT_USAGE;
+}
+
+static int no_tool(const char *what, wend_str name, bool or_mode)
+{
+    const char *names[TOOLS_MAX], *near;
+    const wend_tool_info *t;
+    int n = 0;
+
+    for (size_t i = 0; n < TOOLS_MAX && (t = wend_builtin(i)); i++)
+        names[n++] = t->name.ptr;
+    for (int i = 0; or_mode && i < APPROVE_WORDS; i++)
+        names[n++] = approve_words[i];
+    near = str_near(name, names, n);
+    return complain(EXIT_USAGE, "%s: there is no tool '%.*s'%s%s%s", what,
+                    (int)name.len, name.ptr, near ? "; did you mean '" : "",
+                    near ? near : "; 'wend tools' lists them",
+                    near ? "'?" : "");
+}
+
+static bool is_builtin(wend_str name)
+{
+    const wend_tool_info *t;
+
+    for (size_t i = 0; (t = wend_builtin(i)); i++)
+        if (str_eq(t->name, name))
+            return true;
+    return false;
+}
+
+/* A deny rule with a misspelled name would protect nothing. Globs and
+ * names with a dot (tools of servers) cannot be known here. */
+static int check_rule(const char *rule)
+{
+    wend_str name = str_of(rule[0] == '!' ? rule + 1 : rule);
+
+    name.len = strcspn(name.ptr, "(");
+    if (is_builtin(name) || !name.len)
+        return EXIT_DONE;
+    for (size_t i = 0; i < name.len; i++)
+        if (strchr("*?.", name.ptr[i]))
+            return EXIT_DONE;
+    return no_tool("--approve", name, !strchr(rule, '('));
+}
+
+/* Modes and rules come in one list; the last mode counts. */
+static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
+{
+    const struct words *w = &cli->set.approve;
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    const char **rules =
+        arena_alloc(&cli->arena, (w->count + 1) * sizeof *rules);
+
+    if (!rules)
+        return complain(EXIT_FAILED, "out of memory");
+    o->approve = WEND_APPROVE_ASK;
+    for (size_t i = 0; i < w->count; i++) {
+        int mode = str_index(str_of(w->items[i]), approve_words, APPROVE_WORDS);
+        int code = mode < 0 ? check_rule(w->items[i]) : EXIT_DONE;
+
+        if (code)
+            return code;
+        if (mode >= 0)
+            o->approve = (wend_approve)mode;
+        else
+            rules[o->rules_count++] = w->items[i];
+    }
+    o->rules = rules;
+    /* Asking where nobody can answer is a denial. */
+    if (o->approve == WEND_APPROVE_ASK && !terminal)
+        o->approve = WEND_APPROVE_DENY;
+    *asks = o->approve == WEND_APPROVE_ASK;
+    return EXIT_DONE;
+}
+
+static int add_tools(struct cli *cli, wend_agent *agent)
+{
+    const struct words *w = &cli->set.tools;
+    const char *const *names = w->count ? w->items : tools_default;
+    size_t count = w->count ? w->count : TOOLS_DEFAULT;
+    wend_error err = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        wend_status s = WEND_OK;
+
+        if (!is_builtin(str_of(names[i])))
+            return no_tool("--tool", str_of(names[i]), false);
+        s = wend_agent_add_builtin(agent, names[i], &err);
+        if (s != WEND_OK && s != WEND_E_EXISTS) /* named twice: once is it */
+            return give_up(cli, s, &err);
+    }
+    return EXIT_DONE;
+}
+
+static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
+{
+    const struct settings *set = &cli->set;
+    wend_agent_options o = {
+        .size = sizeof o,
+        .model = set->model,
+        .instructions = set->instructions,
+        .limits = {.turns = (uint32_t)set->max_turns,
+                   .parallel = (uint32_t)set->parallel,
+                   .time_ms = set->timeout_ms,
+                   .tokens = set->budget_tokens,
+                   .cost_nano = set->budget_cost},
+        .eager = (wend_eager)set->eager,
+    };
+    wend_error err = {0};
+    wend_status s;
+    int code = fill_approve(cli, &o, asks);
+
+    if (code)
+        return code;
+    s = wend_agent_new(cli->rt, &o, agent, &err);
+    return s == WEND_OK ? add_tools(cli, *agent) : give_up(cli, s, &err);
+}
+
+/* ---- The run
+ * ------------------------------------------------------------------- */
+
+static int go(struct cli *cli, wend_agent *agent, wend_str prompt, bool asks)
+{
+    struct view view;
+    struct stream st = {.cli = cli, .view = &view, .live = true, .asks = asks};
+    wend_error err = {0};
+    wend_status s;
+    int code = EXIT_USAGE;
+
+    if (!view_open(&view, &cli->set, view_look(&cli->set)))
+        return EXIT_USAGE;
+    view.live = true;
+    s = wend_run_start(agent, prompt, NULL, &st.run, &err);
+    if (s != WEND_OK)
+        code = give_up(cli, s, &err);
+    else
+        code = stream_go(&st);
+    /* A run that is not over stays as it is and can be taken up again. */
+    wend_run_free(st.run);
+    view_free(&view);
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    struct buf prompt = {.mem = cli->arena.mem};
+    wend_agent *agent = NULL;
+    bool asks = false;
+    int code;
+
+    if (!cli->set.model || !*cli->set.model)
+        return first_run();
+    code = read_prompt(cli, &prompt);
+    if (code == EXIT_DONE)
+        code = open_runtime(cli);
+    if (code == EXIT_DONE)
+        code = make_agent(cli, &agent, &asks);
+    if (code == EXIT_DONE)
+        code = go(cli, agent, buf_view(&prompt), asks);
+    wend_agent_free(agent);
+    buf_free(&prompt);
+    return code;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .args = "[OPTIONS] [PROMPT]",
+    .summary = "run an agent on a prompt (or standard input)",
+    .more =
+        "Without PROMPT, or with -, standard input is the prompt.\n"
+        "Without --tool the tools that only read are offered: calculator, "
+        "read_file,\nlist_dir. A rule for --approve is TOOL or TOOL(GLOB), "
+        "with ! in front it denies;\nthe first that matches counts. Without "
+        "one, reading is allowed and all else is\nasked, or denied where "
+        "nobody can answer.\nCtrl-C cancels and keeps the partial answer; "
+        "twice leaves at once.\n",
+    .opts = opts,
+    .run = run,
+};

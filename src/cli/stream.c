@@ -1,0 +1,212 @@
+/*
+ * stream.c - the loop: a run, its readers, the keyboard and the signals.
+ *
+ * The run never waits for a reader: while the output is full no event is
+ * taken, the library's queue lags, and the rest is read from the log once
+ * there is room again.
+ */
+#include "cli/stream.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/ask.h"
+#include "cli/signals.h"
+
+enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
+
+struct loop {
+    struct stream *st;
+    struct ask ask;
+    struct pollfd fds[FDS];
+    bool over;          /* no event will follow */
+    bool canceled;      /* by a signal or a reader that left */
+    int code;           /* leave now with it; -1 = go on */
+    wend_status status; /* what ended it before its end, or WEND_OK */
+};
+
+int exit_of_outcome(wend_outcome outcome)
+{
+    static const int codes[] = {
+        [WEND_OUTCOME_OK] = EXIT_DONE,
+        [WEND_OUTCOME_LIMIT] = EXIT_LIMIT,
+        [WEND_OUTCOME_CANCELED] = EXIT_CANCELED,
+        [WEND_OUTCOME_FAILED] = EXIT_FAILED,
+    };
+    size_t i = outcome;
+
+    return i && i < sizeof codes / sizeof *codes ? codes[i] : EXIT_FAILED;
+}
+
+/* ---- Ends
+ * --------------------------------------------------------------------- */
+
+/* A run of our own goes on to its run_end; of another's there is nothing
+ * to wait for. */
+static void cancel(struct loop *l)
+{
+    l->canceled = true;
+    if (l->over || !l->st->live || wend_run_cancel(l->st->run) != WEND_OK)
+        l->code = EXIT_CANCELED;
+}
+
+static void take_signals(struct loop *l)
+{
+    int number;
+
+    while ((number = signals_next()))
+        if (number == SIGTERM)
+            l->code = EXIT_TERM;
+        else if (number == SIGHUP)
+            l->code = EXIT_HANGUP;
+        else
+            cancel(l);
+}
+
+static void reader_left(struct loop *l)
+{
+    int error = l->st->view->results.error;
+
+    if (l->canceled)
+        return;
+    if (error != EPIPE && !l->st->view->quiet)
+        complain(0, "cannot write to standard output: %s", strerror(error));
+    cancel(l);
+}
+
+/* ---- One round
+ * ------------------------------------------------------------------ */
+
+static void watch(struct loop *l, int fd, int i, short events)
+{
+    l->fds[i] = (struct pollfd){.fd = fd, .events = events};
+}
+
+static void wait_for_something(struct loop *l)
+{
+    struct view *v = l->st->view;
+    wend_runtime *rt = l->st->cli->rt;
+
+    watch(l, l->over ? -1 : wend_runtime_fd(rt), FD_RUNTIME, POLLIN);
+    /* Without POLLOUT, too: poll tells when the reader is gone. */
+    watch(l, v->results.error ? -1 : v->results.fd, FD_RESULTS,
+          out_pending(&v->results) ? POLLOUT : 0);
+    watch(l, out_pending(&v->talk) ? v->talk.fd : -1, FD_TALK, POLLOUT);
+    watch(l, ask_waits(&l->ask) ? l->ask.tty : -1, FD_TTY, POLLIN);
+    poll(l->fds, FDS, l->over ? -1 : wend_runtime_timeout_ms(rt));
+}
+
+static void write_some(struct loop *l)
+{
+    struct view *v = l->st->view;
+    short results = l->fds[FD_RESULTS].revents;
+    short talk = l->fds[FD_TALK].revents;
+
+    if (results & POLLOUT)
+        out_write(&v->results);
+    else if (results & (POLLERR | POLLHUP | POLLNVAL))
+        out_close(&v->results, results & POLLNVAL ? EBADF : EPIPE);
+    if (talk & POLLOUT)
+        out_write(&v->talk);
+    else if (talk)
+        out_close(&v->talk, EPIPE);
+    if (v->results.error)
+        reader_left(l);
+}
+
+static bool has_room(const struct view *v)
+{
+    return !out_full(&v->results) && !out_full(&v->talk);
+}
+
+static void take_events(struct loop *l)
+{
+    struct stream *st = l->st;
+    const wend_event *ev;
+    wend_status s = WEND_OK;
+
+    while (has_room(st->view) && (s = wend_run_poll(st->run, &ev)) == WEND_OK) {
+        view_event(st->view, ev);
+        if (st->asks)
+            ask_event(&l->ask, st->view, ev);
+    }
+    if (s == WEND_OK || s == WEND_AGAIN)
+        return;
+    l->over = true;
+    l->status = s == WEND_END ? WEND_OK : s;
+    view_end(st->view);
+}
+
+static bool is_done(const struct loop *l)
+{
+    const struct view *v = l->st->view;
+
+    return l->code >= 0 ||
+           (l->over && !out_pending(&v->results) && !out_pending(&v->talk));
+}
+
+static void go_round(struct loop *l)
+{
+    wait_for_something(l);
+    if (l->fds[FD_SIGNALS].revents)
+        take_signals(l);
+    write_some(l);
+    if (l->code >= 0 || l->over)
+        return;
+    if (l->fds[FD_TTY].revents && ask_waits(&l->ask))
+        ask_read(&l->ask, l->st->view, l->st->run);
+    /* If the store has failed, the events before it come first. */
+    wend_runtime_pump(l->st->cli->rt);
+    take_events(l);
+}
+
+/* What the readers take at once; for leaving early. */
+static void flush(struct out *o)
+{
+    struct pollfd fd = {.fd = o->fd, .events = POLLOUT};
+
+    while (out_pending(o) && poll(&fd, 1, 0) == 1 && fd.revents & POLLOUT)
+        out_write(o);
+}
+
+static int ended(struct loop *l)
+{
+    struct view *v = l->st->view;
+    int code;
+
+    if (l->code >= 0)
+        return l->code;
+    if (l->status != WEND_OK) {
+        code = give_up(l->st->cli, l->status, wend_run_error(l->st->run));
+        return code == EXIT_STORE ? EXIT_STORE : EXIT_FAILED;
+    }
+    if (v->results.error)
+        return EXIT_CANCELED; /* its reader did not get the answer */
+    return v->outcome ? exit_of_outcome(v->outcome) : EXIT_DONE;
+}
+
+int stream_go(struct stream *st)
+{
+    struct loop l = {.st = st, .code = -1};
+    int signals = signals_open();
+
+    if (signals < 0)
+        return complain(EXIT_FAILED, "no pipe: %s", strerror(errno));
+    l.ask.tty = -1;
+    if (st->asks)
+        ask_open(&l.ask);
+    watch(&l, signals, FD_SIGNALS, POLLIN);
+    take_events(&l);
+    while (!is_done(&l))
+        go_round(&l);
+    if (l.code >= 0) {
+        view_end(st->view);
+        flush(&st->view->results);
+        flush(&st->view->talk);
+    }
+    ask_close(&l.ask);
+    return ended(&l);
+}

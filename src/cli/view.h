@@ -1,0 +1,62 @@
+/*
+ * view.h - how the events of a run look: as an answer, as lines, as JSON.
+ *
+ * A view appends to two outputs: results and talk. If both are the same
+ * terminal, talk goes to the first one, so that the order holds.
+ */
+#ifndef CLI_VIEW_H
+#define CLI_VIEW_H
+
+#include "cli/cli.h"
+#include "cli/out.h"
+#include "wire/loom.h"
+
+enum look {
+    LOOK_ANSWER, /* the text as it streams, tools beside it */
+    LOOK_LINES,  /* one readable line an event */
+    LOOK_JSON,   /* canonical lines */
+    LOOK_LOOM,   /* that dialect's lines */
+};
+
+struct view {
+    enum look look;
+    bool quiet, verbose;
+    bool live;      /* it is happening now */
+    bool safe_only; /* results go to a terminal */
+    bool together;  /* talk goes where results go */
+    bool talks;     /* tools are shown */
+    bool colour;    /* of talk */
+    size_t width;   /* of talk */
+    struct out results, talk;
+    int log_fd; /* every event as a line, too; -1 = none */
+    struct mem mem;
+    struct loom loom;
+    uint64_t types; /* bit per type that is shown; 0 = all */
+    int64_t began_us;
+    /* Of the answer: */
+    bool text_any;      /* some text was shown in this run */
+    bool text_open;     /* and its last line is not ended */
+    bool piece_any;     /* of this message */
+    wend_str last_call; /* whose line was the last; in `call` */
+    char call[64];
+    wend_outcome outcome; /* of the run, once it is over */
+};
+
+/* The look that --json and --events ask for. */
+enum look view_look(const struct settings *set);
+/* False if the dialect is not built or the log file cannot be opened; it
+ * has been said. view_free is due only after true. */
+bool view_open(struct view *v, const struct settings *set, enum look look);
+void view_event(struct view *v, const wend_event *ev);
+/* Ends the last line; after the last event. */
+void view_end(struct view *v);
+void view_free(struct view *v);
+
+/* Where talk is added. */
+struct buf *view_talk(struct view *v);
+
+/* An answer (render.c) and a line (gist.c). */
+void render_event(struct view *v, const wend_event *ev);
+void gist_event(struct view *v, const wend_event *ev);
+
+#endif
