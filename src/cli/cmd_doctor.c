@@ -1,0 +1,342 @@
+/*
+ * cmd_doctor.c - wend doctor: what works here, and how to fix what does not.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/config.h"
+#include "cli/term.h"
+
+/* Numbers and shapes that older headers lack. */
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#endif
+enum {
+    RESOLVE_BENEATH_FLAG = 0x08,
+    LANDLOCK_VERSION_FLAG = 1,
+    SECCOMP_ACTION_AVAIL = 2,
+    LANDLOCK_ABI_WANTED = 3,
+};
+#define CLOCK_EARLIEST 1735689600 /* 2025-01-01: before wend was made */
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "json", NULL, "one object a check", OPT_FLAG, AT(json), 0, 0, NULL},
+    {0, "store", "URL", "the store to look at; default $WEND_STORE", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'m', "model", "NAME", "the model to look at; default $WEND_MODEL",
+     OPT_TEXT, AT(model), 0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+enum mark { MARK_OK, MARK_NOTE, MARK_FAIL };
+static const char *const mark_names[] = {
+    [MARK_OK] = "ok", [MARK_NOTE] = "note", [MARK_FAIL] = "FAIL"};
+
+struct finding {
+    enum mark mark;
+    struct buf what;
+    const char *fix; /* NULL = nothing to do */
+};
+
+typedef void (*check_fn)(struct cli *cli, struct finding *f);
+
+static void found(struct finding *f, enum mark mark, const char *fix)
+{
+    f->mark = mark;
+    f->fix = fix;
+}
+
+/* ---- The checks
+ * ----------------------------------------------------------------- */
+
+static void check_version(struct cli *cli, struct finding *f)
+{
+    (void)cli;
+    buf_fmt(&f->what, "wend %s", wend_version());
+}
+
+static void check_config(struct cli *cli, struct finding *f)
+{
+    struct settings read = {0};
+    wend_error err = {0};
+    bool named;
+
+    if (!config_path(&f->what, &named)) {
+        buf_cstr(&f->what, "no place for it: HOME is not set");
+        found(f, MARK_NOTE, "set HOME, or WEND_CONFIG");
+        return;
+    }
+    if (access(f->what.ptr, F_OK) && !named) {
+        buf_cstr(&f->what, " (not there, none is needed)");
+        return;
+    }
+    if (config_load(&read, &cli->arena, &err) == WEND_OK)
+        return;
+    buf_clear(&f->what);
+    buf_cstr(&f->what, err.message);
+    found(f, MARK_FAIL, "correct that line, or move the file away");
+}
+
+static void check_model(struct cli *cli, struct finding *f)
+{
+    wend_agent_options o = {.size = sizeof o, .model = cli->set.model};
+    wend_runtime *rt = NULL;
+    wend_agent *agent = NULL;
+    wend_error err = {0};
+
+    if (!o.model) {
+        buf_cstr(&f->what, "none is set");
+        found(f, MARK_NOTE, "use -m, or set WEND_MODEL");
+        return;
+    }
+    if (wend_runtime_new(NULL, &rt, &err) == WEND_OK &&
+        wend_agent_new(rt, &o, &agent, &err) == WEND_OK) {
+        buf_cstr(&f->what, o.model);
+    } else {
+        buf_cstr(&f->what, err.message);
+        found(f, MARK_FAIL, "use another model, or correct its script");
+    }
+    wend_agent_free(agent);
+    wend_runtime_free(rt);
+}
+
+/* The path of the store's file; false if it is none. */
+static bool store_path(const struct cli *cli, struct buf *path)
+{
+    const char *url = cli->set.store, *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+
+    if (url && str_starts(str_of(url), "sqlite:"))
+        url += strlen("sqlite:");
+    if (url && !strcmp(url, "memory:"))
+        return false;
+    if (url && *url)
+        buf_cstr(path, url);
+    else if (data && data[0] == '/')
+        buf_fmt(path, "%s/wend/wend.db", data);
+    else if (home)
+        buf_fmt(path, "%s/.local/share/wend/wend.db", home);
+    return path->len > 0;
+}
+
+/* Opening makes it if it is absent, locks it, and reads back that it is
+ * durable: write-ahead log, synchronous=FULL. */
+static void check_store(struct cli *cli, struct finding *f)
+{
+    wend_error err = {0};
+    wend_status s = wend_store_open(cli->set.store, &cli->store, &err);
+
+    if (s != WEND_OK) {
+        buf_cstr(&f->what, err.message);
+        found(f, MARK_FAIL, "repair it, or choose another with --store");
+    } else if (store_path(cli, &f->what)) {
+        buf_cstr(&f->what, ": opens, and its commits are durable");
+    } else {
+        buf_cstr(&f->what, "in memory: gone when the command ends");
+        found(f, MARK_NOTE, "give a path to keep runs");
+    }
+}
+
+static void check_mode(struct cli *cli, struct finding *f)
+{
+    struct buf path = {.mem = f->what.mem};
+    struct stat st;
+
+    if (!store_path(cli, &path) || stat(path.ptr, &st)) {
+        buf_cstr(&f->what, "no file to look at");
+    } else if (st.st_mode & 077) {
+        buf_fmt(&f->what, "%s: others may read it (mode %o)", path.ptr,
+                st.st_mode & 0777);
+        found(f, MARK_FAIL, "chmod 600 the file");
+    } else {
+        buf_fmt(&f->what, "%s: only its owner may read it (mode %o)", path.ptr,
+                st.st_mode & 0777);
+    }
+    buf_free(&path);
+}
+
+static void check_openat2(struct cli *cli, struct finding *f)
+{
+    struct {
+        uint64_t flags, mode, resolve;
+    } how = {O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_BENEATH_FLAG};
+    long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof how);
+
+    (void)cli;
+    if (fd >= 0) {
+        close((int)fd);
+        buf_cstr(&f->what, "paths are held beneath the working directory");
+        return;
+    }
+    buf_fmt(&f->what, "openat2: %s", strerror(errno));
+    found(f, MARK_FAIL,
+          "file tools refuse to work; use Linux 5.6 or newer, "
+          "and let the container's filter allow openat2");
+}
+
+static void check_landlock(struct cli *cli, struct finding *f)
+{
+    long abi =
+        syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION_FLAG);
+
+    (void)cli;
+    if (abi >= LANDLOCK_ABI_WANTED) {
+        buf_fmt(&f->what, "version %ld", abi);
+        return;
+    }
+    if (abi > 0)
+        buf_fmt(&f->what, "version %ld, without truncate", abi);
+    else
+        buf_fmt(&f->what, "not there: %s", strerror(errno));
+    found(f, MARK_NOTE,
+          "tools that are programs need it; enable landlock in "
+          "the kernel (lsm=landlock,...)");
+}
+
+static void check_seccomp(struct cli *cli, struct finding *f)
+{
+    uint32_t action = SECCOMP_RET_ERRNO;
+
+    (void)cli;
+    if (!syscall(SYS_seccomp, SECCOMP_ACTION_AVAIL, 0, &action)) {
+        buf_cstr(&f->what, "filters can be set");
+        return;
+    }
+    buf_fmt(&f->what, "no filters: %s", strerror(errno));
+    found(f, MARK_NOTE,
+          "tools that are programs need it; use a kernel with "
+          "CONFIG_SECCOMP_FILTER");
+}
+
+static void check_clock(struct cli *cli, struct finding *f)
+{
+    struct timespec wall, steady, later;
+    char text[40];
+
+    (void)cli;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    clock_gettime(CLOCK_MONOTONIC, &steady);
+    clock_gettime(CLOCK_MONOTONIC, &later);
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime(&wall.tv_sec));
+    buf_cstr(&f->what, text);
+    if (wall.tv_sec < CLOCK_EARLIEST)
+        found(f, MARK_FAIL, "set the clock: ids and times come from it");
+    else if (later.tv_sec < steady.tv_sec)
+        found(f, MARK_FAIL, "the monotonic clock goes back");
+}
+
+static void check_terminal(struct cli *cli, struct finding *f)
+{
+    bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+
+    (void)cli;
+    if (isatty(STDOUT_FILENO))
+        buf_fmt(&f->what, "%zu columns%s", term_width(STDOUT_FILENO),
+                term_colour(STDOUT_FILENO) ? ", with colour" : "");
+    else
+        buf_cstr(&f->what, "standard output is none");
+    buf_cstr(&f->what, asks ? "; calls can be approved here"
+                            : "; calls cannot be approved here");
+}
+
+static const struct {
+    const char *name;
+    check_fn fn;
+} checks[] = {
+    {"version", check_version},   {"config", check_config},
+    {"store", check_store},       {"file mode", check_mode},
+    {"model", check_model},       {"openat2", check_openat2},
+    {"landlock", check_landlock}, {"seccomp", check_seccomp},
+    {"clock", check_clock},       {"terminal", check_terminal},
+};
+
+/* ---- Saying it
+ * ------------------------------------------------------------------- */
+
+static void put_json(struct buf *out, const char *name, const struct finding *f)
+{
+    struct buf clean = {.mem = out->mem};
+
+    term_text(&clean, buf_view(&f->what)); /* valid, too */
+    buf_cstr(out, "{\"check\":");
+    json_put_str(out, str_of(name));
+    buf_fmt(out, ",\"result\":\"%s\",\"what\":",
+            f->mark == MARK_FAIL ? "fail" : mark_names[f->mark]);
+    json_put_str(out, buf_view(&clean));
+    buf_cstr(out, ",\"fix\":");
+    if (f->fix)
+        json_put_str(out, str_of(f->fix));
+    else
+        buf_cstr(out, "null");
+    buf_cstr(out, "}\n");
+    buf_free(&clean);
+}
+
+static void put_line(struct buf *out, const char *name, const struct finding *f)
+{
+    buf_fmt(out, "%-4s %-10s ", mark_names[f->mark], name);
+    term_text(out, buf_view(&f->what));
+    buf_char(out, '\n');
+    if (f->fix)
+        buf_fmt(out, "%16s-> %s\n", "", f->fix);
+}
+
+static int run(struct cli *cli)
+{
+    struct buf out = {.mem = cli->arena.mem};
+    struct settings read = {0};
+    int code, failed = 0;
+
+    if (cli->args_count)
+        return usage_error(cli, "'%s' is one word too many", cli->args[0]);
+    /* What the file says counts where nothing else was said. */
+    if (config_load(&read, &cli->arena, NULL) == WEND_OK) {
+        if (!cli->set.model)
+            cli->set.model = read.model;
+        if (!cli->set.store)
+            cli->set.store = read.store;
+    }
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        struct finding f = {.what = {.mem = cli->arena.mem}};
+
+        checks[i].fn(cli, &f);
+        failed += f.mark == MARK_FAIL;
+        if (cli->set.json)
+            put_json(&out, checks[i].name, &f);
+        else
+            put_line(&out, checks[i].name, &f);
+        buf_free(&f.what);
+    }
+    code = print_all(buf_view(&out));
+    buf_free(&out);
+    if (code == EXIT_DONE && failed)
+        code = EXIT_FAILED;
+    return code;
+}
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .args = "[OPTIONS]",
+    .summary = "what works on this machine, and how to fix what does not",
+    .more = "Exit status 1 if something essential fails.\n",
+    .opts = opts,
+    .no_config = true,
+    .run = run,
+};

@@ -1,0 +1,317 @@
+/*
+ * cmd_runs.c - wend runs: what is in the store, newest first.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/term.h"
+
+enum {
+    LIMIT_DEFAULT = 20,
+    PAGE = 100,
+    SHORT_ROWS_MAX = 200, /* with more rows ids are not shortened */
+    MODEL_COLUMNS = 16,
+    PROMPT_COLUMNS_MIN = 10,
+    FLUSH_BYTES = 64 << 10,
+};
+
+static const char *const status_words[] = {
+    "running", "waiting",  "paused", "interrupted", "ok",
+    "limit",   "canceled", "failed", NULL,
+};
+enum { STATUS_WORDS = sizeof status_words / sizeof *status_words - 1 };
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "json", NULL, "one object a run", OPT_FLAG, AT(json), 0, 0, NULL},
+    {0, "status", "STATUS", "running, waiting, paused, interrupted, ok ...",
+     OPT_TEXT, AT(status), 0, 0, NULL},
+    {0, "user", "NAME", "only this user's", OPT_TEXT, AT(user), 0, 0, NULL},
+    {0, "session", "NAME", "only of this session", OPT_TEXT, AT(session), 0, 0,
+     NULL},
+    {0, "agent", "NAME", "only of this agent", OPT_TEXT, AT(agent), 0, 0, NULL},
+    {0, "since", "DUR", "started at most so long ago, such as 2h", OPT_TIME,
+     AT(since_ms), 0, 0, NULL},
+    {'n', "limit", "N", "at most so many; default 20, 0 = all", OPT_NUMBER,
+     AT(limit), 0, UINT32_MAX, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+struct lister {
+    struct cli *cli;
+    struct buf out;
+    int64_t now_us;
+    int id_len;
+    size_t width;
+    bool safe_only;
+    int64_t left; /* rows; -1 = no end */
+    int64_t rows;
+};
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* ---- One row
+ * ------------------------------------------------------------------ */
+
+static void put_member(struct buf *b, const char *key, wend_str value)
+{
+    buf_fmt(b, ",\"%s\":", key);
+    if (value.ptr)
+        json_put_str(b, value);
+    else
+        buf_cstr(b, "null");
+}
+
+static void put_json(struct lister *l, const wend_run_info *r)
+{
+    struct buf b = {.mem = l->out.mem};
+
+    buf_cstr(&b, "{\"run\":");
+    json_put_str(&b, r->run);
+    put_member(&b, "status", r->status);
+    put_member(&b, "agent", r->agent);
+    put_member(&b, "model", r->model);
+    put_member(&b, "prompt", r->prompt);
+    buf_cstr(&b, ",\"started\":");
+    json_put_time(&b, r->started_us);
+    buf_cstr(&b, ",\"ended\":");
+    if (r->ended_us)
+        json_put_time(&b, r->ended_us);
+    else
+        buf_cstr(&b, "null");
+    buf_fmt(&b, ",\"turns\":%lld,\"tokens_in\":%lld,\"tokens_out\":%lld",
+            (long long)r->turns, (long long)r->tokens_in,
+            (long long)r->tokens_out);
+    buf_cstr(&b, ",\"cost\":");
+    json_put_nano(&b, r->cost_nano);
+    buf_cstr(&b, "}\n");
+    if (l->safe_only)
+        term_json(&l->out, buf_view(&b));
+    else
+        buf_str(&l->out, buf_view(&b));
+    l->out.failed |= b.failed;
+    buf_free(&b);
+}
+
+static void put_age(struct buf *b, int64_t us)
+{
+    static const struct {
+        int64_t seconds;
+        char unit;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    int64_t seconds = us > 0 ? us / 1000000 : 0;
+    char text[32];
+    size_t i = 0;
+
+    while (i < 3 && seconds < units[i].seconds)
+        i++;
+    snprintf(text, sizeof text, "%lld%c",
+             (long long)(seconds / units[i].seconds), units[i].unit);
+    buf_fmt(b, "%5s", text);
+}
+
+/* Padded with spaces to the columns it should have. */
+static void put_cell(struct buf *b, wend_str s, size_t columns)
+{
+    size_t begun = b->len, shown = 0;
+
+    term_line(b, s, columns);
+    for (size_t i = begun; i < b->len; i++)
+        shown += ((unsigned char)b->ptr[i] & 0xC0) != 0x80;
+    for (; shown < columns; shown++)
+        buf_char(b, ' ');
+}
+
+static void put_row(struct lister *l, const wend_run_info *r)
+{
+    struct buf *b = &l->out;
+    size_t begun = b->len, used;
+
+    buf_fmt(b, "%.*s  ", l->id_len, r->run.ptr);
+    put_cell(b, r->status, 11);
+    buf_char(b, ' ');
+    put_age(b, l->now_us - r->started_us);
+    buf_fmt(b, " %5lld %8lld  ", (long long)r->turns,
+            (long long)(r->tokens_in + r->tokens_out));
+    used = b->len - begun + MODEL_COLUMNS + 2; /* all ASCII so far */
+    put_cell(b, r->model, MODEL_COLUMNS);
+    buf_cstr(b, "  ");
+    term_line(b, r->prompt,
+              l->width > used + PROMPT_COLUMNS_MIN ? l->width - used
+                                                   : PROMPT_COLUMNS_MIN);
+    buf_char(b, '\n');
+}
+
+static void put_head(struct lister *l)
+{
+    buf_fmt(&l->out, "%-*s  %-11s %5s %5s %8s  %-*s  %s\n", l->id_len, "RUN",
+            "STATUS", "AGE", "TURNS", "TOKENS", MODEL_COLUMNS, "MODEL",
+            "PROMPT");
+}
+
+/* ---- Short ids
+ * ---------------------------------------------------------------- */
+
+static bool is_unique(struct cli *cli, wend_str run, int len)
+{
+    char prefix[RUN_ID_LEN + 1];
+    wend_list_options o = {.size = sizeof o, .run = prefix, .limit = 2};
+    const wend_run_info *info;
+    wend_runs *list;
+    bool unique;
+
+    snprintf(prefix, sizeof prefix, "%.*s", len, run.ptr);
+    if (wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
+        return false;
+    wend_runs_next(list, &info);
+    unique = wend_runs_next(list, &info) == WEND_END;
+    wend_runs_free(list);
+    return unique;
+}
+
+/* Ends of the groups of an id, so that a short one looks like the start of
+ * a long one. */
+static int longer(int len)
+{
+    return len < 8 ? 8 : len < 13 ? 13 : len < 18 ? 18 : len < 23 ? 23 : 36;
+}
+
+/* ---- All of them
+ * ---------------------------------------------------------------- */
+
+typedef void (*row_fn)(struct lister *l, const wend_run_info *r);
+
+static void lengthen(struct lister *l, const wend_run_info *r)
+{
+    while (l->id_len < RUN_ID_LEN && l->rows < SHORT_ROWS_MAX &&
+           !is_unique(l->cli, r->run, l->id_len))
+        l->id_len = longer(l->id_len);
+    if (++l->rows > SHORT_ROWS_MAX)
+        l->id_len = RUN_ID_LEN;
+}
+
+static int flush(struct lister *l, size_t keep)
+{
+    int code = EXIT_DONE;
+
+    if (l->out.failed)
+        return complain(EXIT_FAILED, "out of memory");
+    if (l->out.len > keep) {
+        code = print_all(buf_view(&l->out));
+        buf_clear(&l->out);
+    }
+    return code;
+}
+
+static int list(struct lister *l, const wend_list_options *filter, row_fn fn)
+{
+    wend_list_options o = *filter;
+    char after[RUN_ID_LEN + 1];
+    int64_t left = l->left;
+    bool more = true;
+    int code = EXIT_DONE;
+
+    while (more && left && code == EXIT_DONE) {
+        const wend_run_info *info;
+        wend_runs *page = NULL;
+        wend_error err = {0};
+        int64_t got = 0;
+        wend_status s;
+
+        o.limit = left > 0 && left < PAGE ? (uint32_t)left : PAGE;
+        s = wend_store_list(l->cli->store, &o, &page, &err);
+        if (s != WEND_OK)
+            return give_up(l->cli, s, &err);
+        while (wend_runs_next(page, &info) == WEND_OK) {
+            fn(l, info);
+            snprintf(after, sizeof after, "%.*s", (int)info->run.len,
+                     info->run.ptr);
+            got++;
+        }
+        wend_runs_free(page);
+        o.after = after;
+        more = got == o.limit;
+        left -= left > 0 ? got : 0;
+        code = flush(l, FLUSH_BYTES);
+    }
+    return code;
+}
+
+static int check_status(const struct cli *cli)
+{
+    wend_str given = str_of(cli->set.status);
+    const char *near;
+
+    if (!given.ptr || str_index(given, status_words, STATUS_WORDS) >= 0)
+        return EXIT_DONE;
+    near = str_near(given, status_words, STATUS_WORDS);
+    return usage_error(cli, "--status: no run can be '%s'%s%s%s",
+                       cli->set.status, near ? "; did you mean '" : "",
+                       near ? near : "", near ? "'?" : "");
+}
+
+static int print_table(struct lister *l, const wend_list_options *filter)
+{
+    int code = list(l, filter, lengthen);
+
+    if (code == EXIT_DONE && !l->rows)
+        return complain(EXIT_DONE, "no runs");
+    put_head(l);
+    return code == EXIT_DONE ? list(l, filter, put_row) : code;
+}
+
+static int run(struct cli *cli)
+{
+    const struct settings *set = &cli->set;
+    struct lister l = {.cli = cli, .out = {.mem = cli->arena.mem}};
+    wend_list_options filter = {.size = sizeof filter,
+                                .status = set->status,
+                                .user = set->user,
+                                .session = set->session,
+                                .agent = set->agent};
+    int code = check_status(cli);
+
+    if (code == EXIT_DONE && cli->args_count)
+        code = usage_error(cli, "'%s' is one word too many", cli->args[0]);
+    if (code == EXIT_DONE)
+        code = open_store(cli);
+    if (code != EXIT_DONE)
+        return code;
+    l.now_us = now_us();
+    l.id_len = 8;
+    l.width = term_width(STDOUT_FILENO);
+    l.safe_only = isatty(STDOUT_FILENO);
+    l.left = set->limit < 0 ? LIMIT_DEFAULT : set->limit ? set->limit : -1;
+    if (set->since_ms)
+        filter.since_us = l.now_us - set->since_ms * 1000;
+    code = set->json ? list(&l, &filter, put_json) : print_table(&l, &filter);
+    if (code == EXIT_DONE)
+        code = flush(&l, 0);
+    buf_free(&l.out);
+    return code;
+}
+
+const struct command command_runs = {
+    .name = "runs",
+    .args = "[OPTIONS]",
+    .summary = "list runs, newest first",
+    .more = "A run whose process has died is interrupted.\n",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/*
+ * cmd_tools.c - wend tools: what can be offered to a model.
+ */
+#include <stddef.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+
+enum { TOOLS_LISTED_MAX = 64 };
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "json", NULL, "one object a tool, with its schema", OPT_FLAG, AT(json),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+static void put_json(struct buf *b, const wend_tool_info *t)
+{
+    buf_cstr(b, "{\"name\":");
+    json_put_str(b, t->name);
+    buf_fmt(b, ",\"class\":\"%s\",\"category\":\"%s\",\"description\":",
+            wend_class_name(t->call_class), wend_category_name(t->category));
+    json_put_str(b, t->description);
+    buf_cstr(b, ",\"schema\":");
+    buf_str(b, t->schema);
+    buf_cstr(b, "}\n");
+}
+
+/* Words, broken before `columns`, each line after `indent` spaces. */
+static void put_words(struct buf *b, wend_str text, int indent, size_t columns)
+{
+    size_t used = columns; /* so that the first word begins a line */
+
+    for (size_t i = 0; i < text.len;) {
+        size_t end = i;
+
+        while (end < text.len && text.ptr[end] != ' ')
+            end++;
+        if (used + 1 + (end - i) > columns) {
+            buf_fmt(b, "%s%*s", i ? "\n" : "", indent, "");
+            used = (size_t)indent;
+        } else {
+            buf_char(b, ' ');
+            used++;
+        }
+        buf_add(b, text.ptr + i, end - i);
+        used += end - i;
+        i = end + 1;
+    }
+    buf_char(b, '\n');
+}
+
+static void put_head(struct buf *b, const wend_tool_info *t)
+{
+    buf_fmt(b, "%-12s %-10s %s\n", t->name.ptr, wend_class_name(t->call_class),
+            wend_category_name(t->category));
+    put_words(b, t->description, 4, 78);
+}
+
+/* Indented; small enough that recursion is no danger (JSON_DEPTH_MAX). */
+static void put_pretty(struct buf *b, const struct json *j, int indent)
+{
+    bool object = j->kind == JSON_OBJECT;
+
+    if (!j->first || (!object && j->kind != JSON_ARRAY)) {
+        json_put(b, j);
+        return;
+    }
+    buf_cstr(b, object ? "{\n" : "[\n");
+    for (const struct json *m = j->first; m; m = m->next) {
+        buf_fmt(b, "%*s", indent + 2, "");
+        if (object) {
+            json_put_str(b, m->key);
+            buf_cstr(b, ": ");
+        }
+        put_pretty(b, m, indent + 2);
+        buf_cstr(b, m->next ? ",\n" : "\n");
+    }
+    buf_fmt(b, "%*s%c", indent, "", object ? '}' : ']');
+}
+
+static void put_one(struct buf *b, const wend_tool_info *t, struct arena *a)
+{
+    struct json *schema = json_parse(t->schema, a, NULL);
+
+    put_head(b, t);
+    if (!schema)
+        return;
+    buf_cstr(b, "arguments:\n");
+    put_pretty(b, schema, 0);
+    buf_char(b, '\n');
+}
+
+static int unknown(const char *name)
+{
+    const char *names[TOOLS_LISTED_MAX], *near;
+    const wend_tool_info *t;
+    int n = 0;
+
+    while (n < TOOLS_LISTED_MAX && (t = wend_builtin((size_t)n)))
+        names[n++] = t->name.ptr;
+    near = str_near(str_of(name), names, n);
+    return complain(EXIT_USAGE, "there is no tool '%s'%s%s%s", name,
+                    near ? "; did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
+}
+
+static int run(struct cli *cli)
+{
+    const char *name = cli->args_count ? cli->args[0] : NULL;
+    struct buf b = {.mem = cli->arena.mem};
+    const wend_tool_info *t;
+    int code, found = 0;
+
+    if (cli->args_count > 1)
+        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
+    for (size_t i = 0; (t = wend_builtin(i)); i++) {
+        if (name && !str_is(t->name, name))
+            continue;
+        found++;
+        if (cli->set.json)
+            put_json(&b, t);
+        else if (name)
+            put_one(&b, t, &cli->arena);
+        else
+            put_head(&b, t);
+    }
+    code = found ? print_all(buf_view(&b)) : unknown(name);
+    buf_free(&b);
+    return code;
+}
+
+const struct command command_tools = {
+    .name = "tools",
+    .args = "[OPTIONS] [NAME]",
+    .summary = "the tools that can be offered to a model",
+    .more = "The class says what a second run of the same call would do: "
+            "read changes\nnothing, idempotent has the same effect, unsafe "
+            "may do it twice.\n",
+    .opts = opts,
+    .no_config = true,
+    .run = run,
+};
