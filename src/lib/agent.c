@@ -39,10 +39,14 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
         o->limits.cost_nano < 0)
         return fail(err, WEND_E_INVAL, "agent: a limit is below 0");
     for (size_t i = 0; i < o->rules_count; i++) {
-        wend_status s = rule_parse(str_of(o->rules[i]), &rule, err);
+        wend_str text = str_of(o->rules[i]);
+        wend_status s = rule_parse(text, &rule, err);
 
         if (s != WEND_OK)
             return s;
+        /* Repaired it would match something else. */
+        if (utf8_valid_len(text) != text.len)
+            return fail(err, WEND_E_INVAL, "agent: rule %zu is not UTF-8", i);
     }
     return WEND_OK;
 }

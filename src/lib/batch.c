@@ -133,22 +133,15 @@ bool batch_event(struct batch *b, const wend_event *ev)
 
 bool batch_pack(struct batch *b, struct pack *p)
 {
-    struct store_pack *sp;
+    struct store_pack sp = {.seq = p->seq, .n = p->n, .count = p->count};
 
     if (!p->count)
         return true;
-    pack_close(p);
-    if (p->body.failed || !grow(&b->mem, &b->packs, &b->packs_cap,
-                                b->packs_count, sizeof *b->packs))
+    if (!grow(&b->mem, &b->packs, &b->packs_cap, b->packs_count,
+              sizeof *b->packs) ||
+        !pack_close(p, &sp.body))
         return false;
-    sp = &b->packs[b->packs_count++];
-    sp->seq = p->seq;
-    sp->n = p->n;
-    sp->count = p->count;
-    sp->body = buf_view(&p->body);
-    memset(&p->body, 0, sizeof p->body); /* handed over */
-    p->body.mem = &b->run->rt->mem;
-    pack_clear(p);
+    b->packs[b->packs_count++] = sp;
     return true;
 }
 

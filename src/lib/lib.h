@@ -228,6 +228,7 @@ struct shown {
     wend_event *held;
     struct buf held_text;
     uint32_t held_count;
+    int64_t held_n; /* of the newest delta in it */
     struct timer_node held_timer;
 };
 

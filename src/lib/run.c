@@ -30,7 +30,8 @@ struct wend_run *run_new(wend_runtime *rt, wend_error *err)
     }
     r->magic = RUN_MAGIC;
     r->rt = rt;
-    r->arena.mem = r->pack.body.mem = &rt->mem;
+    r->arena.mem = &rt->mem;
+    pack_init(&r->pack, &rt->mem);
     r->cancel_post.kind = POST_CANCEL;
     r->sent_tail = &r->sent;
     turn_init(&r->turn);
@@ -112,7 +113,7 @@ void run_detach(struct wend_run *r)
     for (int i = 0; i < TIMERS; i++)
         timer_clear(&rt->timers, &r->timers[i].node);
     timer_clear(&rt->timers, &r->pack_timer);
-    buf_free(&r->pack.body);
+    pack_free(&r->pack);
     replay_free(r);
     show_free(r);
     arena_free(&r->arena);

@@ -301,8 +301,7 @@ static void delta(struct wend_run *r, wend_event_type type, wend_str call,
     ev.turn_id = r->turn.id;
     ev.u.text_delta.text = text;
     ev.u.text_delta.call = call;
-    pack_add(&r->pack, &ev);
-    if (r->pack.body.failed || !show_event(r, &ev)) {
+    if (!pack_add(&r->pack, &ev) || !show_event(r, &ev)) {
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;
     }

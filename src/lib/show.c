@@ -92,6 +92,8 @@ static bool flush_held(struct wend_run *r)
     memcpy(&merged, held, offsetof(wend_event, u) + sizeof(wend_ev_delta));
     merged.u.text_delta.text = buf_view(&s->held_text);
     ok = !s->held_text.failed && ring_push(r, event_copy(&r->rt->mem, &merged));
+    /* One who lags goes on after the newest delta that was joined. */
+    s->n = ok ? s->held_n : s->n;
     buf_clear(&s->held_text);
     mem_free(&r->rt->mem, held);
     return ok;
@@ -136,6 +138,7 @@ static bool merge(struct wend_run *r, const wend_event *ev)
     }
     buf_str(&s->held_text, ev->u.text_delta.text);
     s->held_count++;
+    s->held_n = ev->n;
     return s->held_count < s->filter.merge_count || flush_held(r);
 }
 

@@ -58,8 +58,8 @@ static const struct delta kinds[] = {
     {WEND_ARGS_DELTA, 15, T("{\"pa"), T("call_1"), NONE, NONE},
 };
 static const char kinds_wanted[] =
-    "[1700000000000000,[\"x\",0,\"Hel\"],[\"x\",2100,\"lo\"],"
-    "[\"a\",15,\"{\\\"pa\",\"call_1\"]]";
+    "[1700000000000000,[\"x\",\"Hello\",[3,0,2,2100]],"
+    "[\"a\",\"{\\\"pa\",[4,15],\"call_1\"]]";
 
 static const struct delta odd[] = {
     {WEND_THINKING_DELTA, 0, T("a\0b\x01\x1f\x7f"), NONE, NONE, NONE},
@@ -67,7 +67,9 @@ static const struct delta odd[] = {
     {WEND_ACTION_OUTPUT, 0, T("\\\"\n\r\t/"), NONE, T("a"), NONE},
     {WEND_TEXT_DELTA, 0, T("\xf0\x9f\x98\x80\xef\xbf\xbd\xc2\x80"), NONE, NONE,
      T("b")},
-    {WEND_TEXT_DELTA, 0, NONE, T(""), T(""), T("")},
+    {WEND_TEXT_DELTA, 0, T(""), T(""), T(""), T("")},
+    {WEND_TEXT_DELTA, 3, T("same ids"), T(""), T(""), T("")},
+    {WEND_TEXT_DELTA, 3, T("one id less"), T(""), NONE, T("")},
     {WEND_TEXT_DELTA, -5, T("back"), T("c"), T("a"), T("b")},
     {WEND_TEXT_DELTA, 86400000000, T("a day"), NONE, NONE, NONE},
 };
@@ -94,17 +96,18 @@ static void round_trip(const char *name, const struct delta *from, size_t count,
                        const char *wanted)
 {
     const struct mem mem = {0};
-    struct pack p = {.body = {.mem = &mem}};
+    struct pack p;
     struct arena a = {.mem = &mem};
     wend_event events[DELTAS_MAX];
     struct check c = {.wanted = events, .count = make(from, count, events)};
     wend_str body;
 
+    pack_init(&p, &mem);
     for (size_t i = 0; i < count; i++)
         pack_add(&p, &events[i]);
-    body = pack_close(&p);
     tap_ok(p.seq == 7 && p.n == 3 && p.count == (int64_t)count, "%s: counted",
            name);
+    tap_ok(pack_close(&p, &body), "%s: closed", name);
     if (wanted)
         tap_is_str(body, wanted, "%s: as documented", name);
     tap_ok(pack_read(body, 7, 3, &a, on_delta, &c, NULL) == WEND_OK &&
@@ -115,10 +118,10 @@ static void round_trip(const char *name, const struct delta *from, size_t count,
     tap_ok(pack_read(body, 7, 3, &a, on_delta, &c, NULL) == WEND_OK &&
                c.at == 1,
            "%s: stops when told", name);
-    pack_clear(&p);
-    tap_ok(!p.count && !p.body.len && !p.text_bytes, "%s: cleared", name);
+    tap_ok(!p.count && !p.body.len && !p.text_bytes, "%s: as new", name);
     arena_free(&a);
-    buf_free(&p.body);
+    mem_free(&mem, (void *)(uintptr_t)body.ptr);
+    pack_free(&p);
 }
 
 static uint32_t chance(uint32_t *state)
@@ -135,12 +138,14 @@ static void random_text(void)
     int bad = 0;
 
     for (int round = 0; round < 200; round++) {
-        struct pack p = {.body = {.mem = &mem}};
+        struct pack p;
+        wend_str body = {NULL, 0};
         struct arena a = {.mem = &mem};
         wend_event events[DELTAS_MAX];
         char text[DELTAS_MAX][16];
         struct check c = {.wanted = events, .count = DELTAS_MAX};
 
+        pack_init(&p, &mem);
         for (int i = 0; i < DELTAS_MAX; i++) {
             size_t len = chance(&state) % 8;
 
@@ -161,11 +166,12 @@ static void random_text(void)
             events[i].u.call_output.text = (wend_str){text[i], 2 * len};
             pack_add(&p, &events[i]);
         }
-        bad +=
-            pack_read(pack_close(&p), 1, 1, &a, on_delta, &c, NULL) != WEND_OK;
+        bad += !pack_close(&p, &body) ||
+               pack_read(body, 1, 1, &a, on_delta, &c, NULL) != WEND_OK;
         bad += c.bad || c.at != DELTAS_MAX;
         arena_free(&a);
-        buf_free(&p.body);
+        mem_free(&mem, (void *)(uintptr_t)body.ptr);
+        pack_free(&p);
     }
     tap_is_i64(bad, 0, "200 packs of random text come back");
 }
@@ -176,20 +182,26 @@ static void damaged(void)
         const char *name, *body;
     } rows[] = {
         {"nothing", ""},
-        {"cut off", "[1,[\"x\",0,\"a\"]"},
+        {"cut off", "[1,[\"x\",\"a\",[1,0]]"},
         {"no array", "{}"},
         {"no time", "[]"},
         {"time is a text", "[\"1\"]"},
-        {"no delta", "[1,2]"},
-        {"delta too short", "[1,[\"x\",0]]"},
-        {"delta too long", "[1,[\"x\",0,\"a\",\"b\",\"c\",\"d\",\"e\"]]"},
-        {"unknown kind", "[1,[\"z\",0,\"a\"]]"},
-        {"kind of two letters", "[1,[\"xx\",0,\"a\"]]"},
-        {"kind is a number", "[1,[1,0,\"a\"]]"},
-        {"time since is a text", "[1,[\"x\",\"0\",\"a\"]]"},
-        {"time since overflows", "[1,[\"x\",9223372036854775807,\"a\"]]"},
-        {"text is a number", "[1,[\"x\",0,1]]"},
-        {"call is a number", "[1,[\"x\",0,\"a\",1]]"},
+        {"no list", "[1,2]"},
+        {"list too short", "[1,[\"x\",\"a\"]]"},
+        {"list too long", "[1,[\"x\",\"a\",[1,0],\"b\",\"c\",\"d\",\"e\"]]"},
+        {"unknown kind", "[1,[\"z\",\"a\",[1,0]]]"},
+        {"kind of two letters", "[1,[\"xx\",\"a\",[1,0]]]"},
+        {"kind is a number", "[1,[1,\"a\",[1,0]]]"},
+        {"text is a number", "[1,[\"x\",1,[1,0]]]"},
+        {"no marks", "[1,[\"x\",\"\",[]]]"},
+        {"half a mark", "[1,[\"x\",\"a\",[1]]]"},
+        {"marks are a number", "[1,[\"x\",\"a\",1]]"},
+        {"more bytes than text", "[1,[\"x\",\"a\",[2,0]]]"},
+        {"bytes below 0", "[1,[\"x\",\"a\",[-1,0]]]"},
+        {"text left over", "[1,[\"x\",\"ab\",[1,0]]]"},
+        {"time since is a text", "[1,[\"x\",\"a\",[1,\"0\"]]]"},
+        {"time since overflows", "[1,[\"x\",\"a\",[1,9223372036854775807]]]"},
+        {"call is a number", "[1,[\"x\",\"a\",[1,0],1]]"},
     };
     const struct mem mem = {0};
 
@@ -214,21 +226,22 @@ static void out_of_memory(void)
 
     while (fault_next(&f)) {
         struct mem mem = fault_mem(&f);
-        struct pack p = {.body = {.mem = &mem}};
+        struct pack p;
         struct arena a = {.mem = &mem};
         wend_event events[DELTAS_MAX];
         size_t count = make(odd, tap_count(odd), events);
         struct check c = {.wanted = events, .count = count};
-        wend_status s;
+        wend_str body = {NULL, 0};
+        wend_status s = WEND_E_NOMEM;
 
+        pack_init(&p, &mem);
         for (size_t i = 0; i < count; i++)
             pack_add(&p, &events[i]);
-        pack_close(&p);
-        s = p.body.failed
-                ? WEND_E_NOMEM
-                : pack_read(buf_view(&p.body), 7, 3, &a, on_delta, &c, NULL);
+        if (pack_close(&p, &body))
+            s = pack_read(body, 7, 3, &a, on_delta, &c, NULL);
         arena_free(&a);
-        buf_free(&p.body);
+        mem_free(&mem, (void *)(uintptr_t)body.ptr);
+        pack_free(&p);
         bad += f.live || s != (f.hit ? WEND_E_NOMEM : WEND_OK);
     }
     tap_is_i64(bad, 0, "every failed allocation is reported, none leaks");
