@@ -14,10 +14,9 @@ static const char model[] =
 
 static void show(const wend_event *ev)
 {
-    wend_str text = ev->u.text_delta.text;
-
     if (ev->type == WEND_TEXT_DELTA)
-        printf("text_delta '%.*s'\n", (int)text.len, text.ptr);
+        printf("text_delta '%.*s'\n", (int)ev->u.text_delta.text.len,
+               ev->u.text_delta.text.ptr);
     else if (ev->type == WEND_MODEL_END)
         printf("model_end %s\n", wend_outcome_name(ev->u.model_end.outcome));
     else if (ev->type == WEND_TURN_END)
