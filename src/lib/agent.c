@@ -77,6 +77,19 @@ static void put_rest(struct buf *b, const wend_agent_options *o)
     buf_fmt(b, "]},\"sandbox\":\"on\",\"eager\":\"%s\"", eager_names[o->eager]);
 }
 
+/* A string of the host's, made valid. */
+static wend_str clean(wend_agent *a, const char *s)
+{
+    struct buf b = {.mem = &a->rt->mem};
+    wend_str kept;
+
+    utf8_repair(&b, str_of(s));
+    kept = arena_str(&a->arena, buf_view(&b));
+    a->arena.failed |= b.failed;
+    buf_free(&b);
+    return kept;
+}
+
 static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
 {
     char *path = cwd ? realpath(cwd, NULL) : getcwd(NULL, 0);
@@ -84,9 +97,10 @@ static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
     if (!path)
         return fail(err, WEND_E_NOTFOUND, "agent: working directory %s: %s",
                     cwd ? cwd : "of the process", strerror(errno));
-    a->cwd = arena_str(&a->arena, str_of(path));
+    a->root = arena_str(&a->arena, str_of(path));
+    a->cwd = clean(a, path);
     free(path);
-    return a->cwd.ptr ? WEND_OK : fail_nomem(err);
+    return a->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
 /* ---- Life
@@ -112,7 +126,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *o,
     a->rt = rt;
     a->env.root_fd = -1;
     a->arena.mem = a->tools_json.mem = a->rest_json.mem = &rt->mem;
-    a->name = arena_str(&a->arena, str_of(o->name ? o->name : "agent"));
+    a->name = clean(a, o->name ? o->name : "agent");
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
     a->limits.parallel =
         o->limits.parallel ? o->limits.parallel : PARALLEL_DEFAULT;
@@ -315,7 +329,7 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
                     "them",
                     name ? name : "");
     if (a->env.root_fd < 0) {
-        a->env.root_fd = path_root(a->cwd.ptr, err);
+        a->env.root_fd = path_root(a->root.ptr, err);
         if (a->env.root_fd < 0)
             return WEND_E_IO;
     }

@@ -103,6 +103,7 @@ struct wend_agent {
     wend_runtime *rt;
     struct arena arena;
     wend_str name, model, cwd;
+    wend_str root; /* cwd in the bytes that the system knows it by */
     wend_ev_limits limits;
     struct agent_tool *tools;
     size_t tools_count;

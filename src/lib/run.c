@@ -446,7 +446,7 @@ wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
         return WEND_E_NOTFOUND;
     in.approval.call = call;
     in.approval.yes = yes;
-    in.approval.by = str_of(by ? by : "api");
+    in.approval.by = clean(r, by ? by : "api");
     return tell(r, &in);
 }
 
