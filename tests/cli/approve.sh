@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# approve.sh - who may write: rules, modes, and nobody to ask.
+. "$(dirname "$0")/lib.sh"
+
+write() { # PATH
+    echo "script:{\"turns\":[{\"calls\":[{\"name\":\"write_file\",\"args\":
+{\"path\":\"$1\",\"content\":\"new\"}}]},{\"text\":\"went on\"}]}"
+}
+outcome() {
+    json "$out" "CASE $(at type) WHEN 'call_end' THEN $(at data.outcome) END" |
+        grep .
+}
+
+# name | path | options | outcome of the call
+while IFS='|' read -r name path options wanted; do
+    rm -rf out other
+    eval "exits '$name' 0 \"\$WEND\" run --json -t write_file $options \
+        -m '$(write "$path")' hi"
+    is "$name: outcome" "$(outcome)" "$wanted"
+    is "$name: the file" "$(cat "$path" 2>/dev/null)" \
+        "$([ "$wanted" = ok ] && echo new)"
+    tail -1 "$out" >last
+    is "$name: the run goes on" "$(json last "$(at data.text)")" "went on"
+done <<'ROWS'
+nobody to ask|out/a||denied
+asked where nobody can answer|out/a|--approve ask|denied
+denied|out/a|--approve deny|denied
+all|out/a|--approve all|ok
+a rule|out/a|--approve 'write_file(out/*)'|ok
+a rule for another path|other/a|--approve 'write_file(out/*)'|denied
+a rule for the tool|other/a|--approve write_file|ok
+a rule for all tools|other/a|--approve '*'|ok
+a rule that denies|out/a|--approve '!write_file(out/*)' --approve all|denied
+the first rule counts|out/a|--approve '!write_file(out/*)' --approve write_file|denied
+another path than the denied|other/a|--approve '!write_file(out/*)' --approve all|ok
+ROWS
+exits "denied, in words" 0 "$WEND" run -v -t write_file -m "$(write a)" hi
+has "denied, in words" "$err" "  ! denied: "
+exits "reading is allowed" 0 "$WEND" run --approve deny -m "$sum" hi
+has "reading is allowed" "$out" "It is 42."
+exits "reading can be denied" 0 "$WEND" run --approve '!calculator' -v \
+    -m "$sum" hi
+has "reading can be denied" "$err" "denied"
+finish

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# usage.sh - help, versions, mistakes on the command line.
+. "$(dirname "$0")/lib.sh"
+
+exits "--version" 0 "$WEND" --version
+has "--version" "$out" "wend 0."
+exits "--help" 0 "$WEND" --help
+cp "$out" "$work/all"
+for command in run runs log replay tools doctor; do
+    has "--help names $command" "$work/all" "  $command "
+    run "$WEND" "$command" --help
+    is "$command --help: exit status" $status 0
+    cp "$out" "$work/help"
+    has "$command --help says how" "$work/help" "usage: wend $command"
+    run "$WEND" help "$command"
+    cmp -s "$out" "$work/help"
+    ok "help $command is the same"
+done
+
+# name | wanted on stderr | arguments
+while IFS='|' read -r name wanted arguments; do
+    eval "run \"\$WEND\" $arguments"
+    is "$name: exit status" $status 2
+    has "$name: said" "$err" "$wanted"
+    is "$name: nothing on stdout" "$(cat "$out")" ""
+done <<'ROWS'
+no command|which command|
+unknown command|unknown command 'wurst'|wurst
+near command|did you mean 'replay'?|repaly
+unknown option before a command|unknown option --wurst|--wurst
+command of later|'serve' is not available in this version|serve
+command of later, with options|'fork' is not available|fork last --at 3
+help about nothing|unknown command 'wurst'|help wurst
+unknown option|unknown option --wurst|run --wurst
+near option|did you mean --model?|run --modle x
+unknown letter|unknown option -z|run -z
+missing value|--model needs a value (NAME)|run --model
+missing value of a letter|-m needs a value|run -m
+value for a flag|--json takes no value|run --json=yes
+option of later|--plan: not available in this version|run --plan goal
+option of later with =|--mcp: not available|run --mcp=a=b
+letter of later|-a: not available|run -a file
+no number|--max-turns: 'x' is no number from 1|run --max-turns x
+zero|--max-turns: '0' is no number|run --max-turns 0
+too many|--parallel: '65' is no number from 1 to 64|run --parallel 65
+no time|--timeout: '5 parsec' is no time|run --timeout '5 parsec'
+no time at all|--timeout: '0' is no time|run --timeout 0
+no money|--budget-cost: '-1' is no sum|run --budget-cost=-1
+ten decimals|is no sum|run --budget-cost 0.0000000001
+no word|'some' is none of safe, all, off|run --eager some
+near word|did you mean 'all'?|run --eager al
+near dialect|did you mean 'native'?|run --events natve
+dialect of later|--events agio is not available|run -m "$hello" --events agio hi
+no tool|there is no tool 'wurst'|run -m "$hello" -t wurst hi
+near tool|did you mean 'calculator'?|run -m "$hello" -t calcualtor hi
+rule without a tool|did you mean 'write_file'?|run -m "$hello" --approve '!write_fil' hi
+near mode|did you mean 'deny'?|run -m "$hello" --approve deni hi
+broken rule|has no closing )|run -m "$hello" --approve 'write_file(a' hi
+empty prompt|the prompt is empty|run -m "$hello" ''
+empty stdin|the prompt is empty|run -m "$hello"
+no such provider|script:|run -m wurst:x hi
+no run|name one run|log
+two runs|name one run|replay a b
+runs with a word|one word too many|runs all
+no status|no run can be 'wurst'|runs --status wurst
+near status|did you mean 'failed'?|runs --status faild
+no events|there are no events 'wurst'|log --type wurst last
+near events|did you mean 'call_end'?|log --type cal_end last
+no factor|is no factor|replay --speed fast last
+replay live|--live: not available|replay --live last
+no such tool|there is no tool 'wurst'|tools wurst
+no store of that kind|no such kind of store|runs --store wurst://x
+log file|cannot open the log file|run -m "$hello" --log-file /nowhere/x hi
+ROWS
+is "no run was started" "$("$WEND" runs --json)" ""
+
+# Both ways to give values.
+exits "--opt=value" 0 "$WEND" run --model="$hello" --max-turns=3 hi
+exits "--opt value" 0 "$WEND" run --model "$hello" --max-turns 3 hi
+exits "-oVALUE" 0 "$WEND" run "-m$hello" hi
+exits "flags and a value in one" 0 "$WEND" run "-qm$hello" hi
+exits "-- ends the options" 0 "$WEND" run -m "$hello" -- --json
+is "-- ends the options" "$(cat "$out")" "Hello there."
+run "$WEND" runs --json --limit 1
+is "the prompt is what stood behind --" "$(json "$out" "$(at prompt)")" --json
+exits "words are joined" 0 "$WEND" run -m "$hello" what is this
+run "$WEND" runs --json --limit 1
+is "words are joined" "$(json "$out" "$(at prompt)")" "what is this"
+exits "options behind the prompt" 0 "$WEND" run hi -m "$hello"
+
+# Without a model: what to set, and an example that works when pasted.
+exits "no model" 2 "$WEND" run hi
+has "no model: names the variable" "$err" WEND_MODEL
+sed -n "/wend run/,/What is/p" "$err" | sed "s,^ *wend,'$WEND'," >example
+run bash example
+is "the example works" "$status $(cat "$out")" "0 Let me compute. 
+The answer is 42."
+WEND_MODEL=$hello
+export WEND_MODEL
+exits "WEND_MODEL" 0 "$WEND" run hi
+exits "-m before WEND_MODEL" 0 "$WEND" run -m "$sum" hi
+has "-m before WEND_MODEL" "$out" "It is 42."
+finish
