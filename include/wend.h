@@ -43,7 +43,7 @@
 extern "C" {
 #endif
 
-/* ---- Basics ----------------------------------------------------------- */
+/* ---- Basics -------------------------------------------------------------- */
 
 /* Bytes with a length. `ptr` is NULL when the value is absent. What wend
  * hands out is valid UTF-8; it may contain NUL only as part of the text. */
@@ -90,7 +90,7 @@ WEND_API const char *wend_status_name(wend_status s); /* [any thread] */
 extern "C" {
 #endif
 
-/* ---- Store: where runs are kept --------------------------------------- */
+/* ---- Store: where runs are kept ------------------------------------------ */
 
 typedef struct wend_store wend_store;
 typedef struct wend_runs wend_runs;
@@ -131,7 +131,7 @@ WEND_API wend_status wend_runs_next(wend_runs *list,
                                     const wend_run_info **info);
 WEND_API void wend_runs_free(wend_runs *list);
 
-/* ---- Runtime: one loop, one thread ------------------------------------ */
+/* ---- Runtime: one loop, one thread --------------------------------------- */
 
 typedef struct wend_runtime wend_runtime;
 
@@ -157,7 +157,7 @@ WEND_API wend_status wend_runtime_pump(wend_runtime *rt);
 /* Makes the fd readable, or a waiting call look around. [any thread] */
 WEND_API wend_status wend_runtime_wakeup(wend_runtime *rt);
 
-/* ---- Agent: a model, instructions, tools, limits ---------------------- */
+/* ---- Agent: a model, instructions, tools, limits ------------------------- */
 
 typedef struct wend_agent wend_agent;
 typedef struct wend_call wend_call;
@@ -250,7 +250,7 @@ WEND_API wend_status wend_call_progress(wend_call *call, const char *text);
 WEND_API wend_status wend_call_return(wend_call *call, wend_str output);
 WEND_API wend_status wend_call_fail(wend_call *call, const char *message);
 
-/* ---- Hooks: look at, change, skip or stop ------------------------------ */
+/* ---- Hooks: look at, change, skip or stop -------------------------------- */
 
 typedef enum wend_hook_point {
     WEND_HOOK_TURN_BEFORE,  /* change: `text` joins the conversation */
@@ -278,7 +278,7 @@ typedef struct wend_hook {
 
 typedef wend_hook_answer (*wend_hook_fn)(void *ctx, wend_hook *hook);
 
-/* ---- Run: a stream of events ------------------------------------------ */
+/* ---- Run: a stream of events --------------------------------------------- */
 
 typedef struct wend_run wend_run;
 
@@ -332,7 +332,7 @@ WEND_API const wend_error *wend_run_error(const wend_run *run);
 /* A run that is not over is left as it is in the store: interrupted. */
 WEND_API void wend_run_free(wend_run *run);
 
-/* ---- Replay: a recorded run as a run ----------------------------------- */
+/* ---- Replay: a recorded run as a run ------------------------------------- */
 
 typedef struct wend_replay_options {
     size_t size;
@@ -348,7 +348,7 @@ WEND_API wend_status wend_store_replay(wend_runtime *rt, const char *id,
                                        const wend_replay_options *options,
                                        wend_run **out, wend_error *err);
 
-/* ---- Collector: what most consumers want to know ----------------------- */
+/* ---- Collector: what most consumers want to know ------------------------- */
 
 typedef struct wend_collector wend_collector;
 

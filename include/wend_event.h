@@ -3,9 +3,10 @@
  *
  * One table lists the types; the enum, the wire names, the codec and the
  * manual page wend-events(7) follow it. A payload struct belongs to each
- * row, as the member of `u` with the wire name. A wend_str with ptr NULL is
- * absent; members called `..._json` hold one JSON value as text. Pointers
- * to structs may be NULL where the manual says the field may be absent.
+ * row, as the member of `u` with the wire name; look at no other member,
+ * there may be no memory behind it. A wend_str with ptr NULL is absent;
+ * members called `..._json` hold one JSON value as text. Pointers to structs
+ * may be NULL where the manual says the field may be absent.
  */
 #ifndef WEND_H
 #include "wend.h" /* which includes this file where it belongs */
@@ -67,7 +68,7 @@ typedef enum wend_event_type {
 } wend_event_type;
 /* clang-format on */
 
-/* ---- Words that several events use ------------------------------------- */
+/* ---- Words that several events use --------------------------------------- */
 
 typedef enum wend_outcome {
     WEND_OUTCOME_NONE = 0,
@@ -363,7 +364,7 @@ typedef struct wend_ev_warning {
     wend_str code, message;
 } wend_ev_warning;
 
-/* ---- The event --------------------------------------------------------- */
+/* ---- The event ----------------------------------------------------------- */
 
 typedef struct wend_event {
     wend_event_type type;

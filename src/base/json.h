@@ -46,7 +46,7 @@ bool json_f64(const struct json *j, double *out);
 /* Equal values: numbers by value, objects whatever the order. */
 bool json_equal(const struct json *a, const struct json *b);
 
-/* ---- Writing ----------------------------------------------------------- */
+/* ---- Writing ------------------------------------------------------------- */
 
 /* A JSON string with quotes: escapes only what must be (quote, backslash,
  * control characters); s must be valid UTF-8. */

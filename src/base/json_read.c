@@ -96,7 +96,7 @@ static void skip_space(struct parser *ps)
     }
 }
 
-/* ---- Strings ----------------------------------------------------------- */
+/* ---- Strings ------------------------------------------------------------- */
 
 static int hex_value(char c)
 {
@@ -230,7 +230,7 @@ static bool read_string(struct parser *ps, wend_str *out)
     return true;
 }
 
-/* ---- Numbers and literals ---------------------------------------------- */
+/* ---- Numbers and literals ------------------------------------------------ */
 
 static bool is_digit(const struct parser *ps, const char *p)
 {
@@ -285,7 +285,7 @@ static bool read_literal(struct parser *ps, const char *word)
     return true;
 }
 
-/* ---- Keys -------------------------------------------------------------- */
+/* ---- Keys ---------------------------------------------------------------- */
 
 /* One of 64 bits; differing bits spare the comparison of small objects. */
 static uint64_t key_bit(wend_str key)
@@ -396,7 +396,7 @@ static bool read_key(struct parser *ps, struct frame *f)
     return true;
 }
 
-/* ---- Values ------------------------------------------------------------ */
+/* ---- Values -------------------------------------------------------------- */
 
 static bool open_frame(struct parser *ps, struct json *node,
                        enum json_kind kind)

@@ -89,7 +89,7 @@ void json_put_str(struct buf *b, wend_str s)
     put_str(b, s, 0);
 }
 
-/* ---- Numbers ----------------------------------------------------------- */
+/* ---- Numbers ------------------------------------------------------------- */
 
 /* 0.digits * 10^point */
 struct shortest {
@@ -214,7 +214,7 @@ void json_put_time(struct buf *b, int64_t time_us)
     put_fixed(b, time_us, 6, 1000000);
 }
 
-/* ---- Trees ------------------------------------------------------------- */
+/* ---- Trees --------------------------------------------------------------- */
 
 static void put_children(struct buf *b, const struct json *j)
 {

@@ -116,8 +116,7 @@ int give_up(const struct cli *cli, wend_status s, const wend_error *err)
     return complain(code, "%s", message);
 }
 
-/* ---- Standard output
- * --------------------------------------------------------- */
+/* ---- Standard output ----------------------------------------------------- */
 
 int print_all(wend_str text)
 {
@@ -140,8 +139,7 @@ int print_all(wend_str text)
     return EXIT_DONE;
 }
 
-/* ---- The store
- * ----------------------------------------------------------------- */
+/* ---- The store ----------------------------------------------------------- */
 
 int open_store(struct cli *cli)
 {
@@ -165,8 +163,7 @@ int open_runtime(struct cli *cli)
     return s == WEND_OK ? 0 : give_up(cli, s, &err);
 }
 
-/* ---- RUN
- * ------------------------------------------------------------------------ */
+/* ---- RUN ----------------------------------------------------------------- */
 
 enum { CANDIDATES_SHOWN = 5 };
 

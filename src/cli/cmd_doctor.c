@@ -63,8 +63,7 @@ static void found(struct finding *f, enum mark mark, const char *fix)
     f->fix = fix;
 }
 
-/* ---- The checks
- * ----------------------------------------------------------------- */
+/* ---- The checks ---------------------------------------------------------- */
 
 static void check_version(struct cli *cli, struct finding *f)
 {
@@ -267,8 +266,7 @@ static const struct {
     {"clock", check_clock},       {"terminal", check_terminal},
 };
 
-/* ---- Saying it
- * ------------------------------------------------------------------- */
+/* ---- Saying it ----------------------------------------------------------- */
 
 static void put_json(struct buf *out, const char *name, const struct finding *f)
 {

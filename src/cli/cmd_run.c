@@ -80,8 +80,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-/* ---- The prompt
- * ---------------------------------------------------------------- */
+/* ---- The prompt ---------------------------------------------------------- */
 
 static int read_stdin(struct cli *cli, struct buf *out)
 {
@@ -127,8 +126,7 @@ static int read_prompt(struct cli *cli, struct buf *out)
     return code;
 }
 
-/* ---- The agent
- * ----------------------------------------------------------------- */
+/* ---- The agent ----------------------------------------------------------- */
 
 static int first_run(void)
 {
@@ -268,8 +266,7 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
     return s == WEND_OK ? add_tools(cli, *agent) : give_up(cli, s, &err);
 }
 
-/* ---- The run
- * ------------------------------------------------------------------- */
+/* ---- The run ------------------------------------------------------------- */
 
 static int go(struct cli *cli, wend_agent *agent, wend_str prompt, bool asks)
 {

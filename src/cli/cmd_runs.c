@@ -66,8 +66,7 @@ static int64_t now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* ---- One row
- * ------------------------------------------------------------------ */
+/* ---- One row ------------------------------------------------------------- */
 
 static void put_member(struct buf *b, const char *key, wend_str value)
 {
@@ -165,8 +164,7 @@ static void put_head(struct lister *l)
             "PROMPT");
 }
 
-/* ---- Short ids
- * ---------------------------------------------------------------- */
+/* ---- Short ids ----------------------------------------------------------- */
 
 static bool is_unique(struct cli *cli, wend_str run, int len)
 {
@@ -192,8 +190,7 @@ static int longer(int len)
     return len < 8 ? 8 : len < 13 ? 13 : len < 18 ? 18 : len < 23 ? 23 : 36;
 }
 
-/* ---- All of them
- * ---------------------------------------------------------------- */
+/* ---- All of them --------------------------------------------------------- */
 
 typedef void (*row_fn)(struct lister *l, const wend_run_info *r);
 

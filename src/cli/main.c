@@ -26,8 +26,7 @@ enum { LATER = sizeof later / sizeof *later };
 
 static const struct mem libc_mem = {0};
 
-/* ---- Help
- * -------------------------------------------------------------------- */
+/* ---- Help ---------------------------------------------------------------- */
 
 static int print_help(void)
 {
@@ -63,8 +62,7 @@ static int print_command_help(const struct command *c)
     return code;
 }
 
-/* ---- Finding the command
- * ------------------------------------------------------- */
+/* ---- Finding the command ------------------------------------------------- */
 
 static const struct command *command_named(const char *name)
 {
@@ -98,8 +96,7 @@ static int help_about(const struct cli *cli, const char *name)
     return name ? no_command(cli, name) : print_help();
 }
 
-/* ---- Running it
- * ---------------------------------------------------------------- */
+/* ---- Running it ---------------------------------------------------------- */
 
 static void defaults(struct settings *set)
 {

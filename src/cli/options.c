@@ -12,7 +12,7 @@ enum {
     HELP_COLUMN = 28, /* where the words of help begin */
 };
 
-/* ---- Values ------------------------------------------------------------- */
+/* ---- Values -------------------------------------------------------------- */
 
 static bool set_list(struct words *w, const char *value, int origin,
                      struct arena *a)

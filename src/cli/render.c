@@ -90,8 +90,7 @@ static void model_retry(struct view *v, const wend_event *ev)
             (double)e->delay_ms / 1000);
 }
 
-/* ---- Tools
- * -------------------------------------------------------------------- */
+/* ---- Tools --------------------------------------------------------------- */
 
 static void call_start(struct view *v, const wend_event *ev)
 {
@@ -156,8 +155,7 @@ static void approval_answer(struct view *v, const wend_event *ev)
     buf_char(view_talk(v), '\n');
 }
 
-/* ---- What went wrong
- * ------------------------------------------------------------ */
+/* ---- What went wrong ----------------------------------------------------- */
 
 static void warning(struct view *v, const wend_event *ev)
 {

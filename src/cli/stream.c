@@ -41,8 +41,7 @@ int exit_of_outcome(wend_outcome outcome)
     return i && i < sizeof codes / sizeof *codes ? codes[i] : EXIT_FAILED;
 }
 
-/* ---- Ends
- * --------------------------------------------------------------------- */
+/* ---- Ends ---------------------------------------------------------------- */
 
 /* A run of our own goes on to its run_end; of another's there is nothing
  * to wait for. */
@@ -77,8 +76,7 @@ static void reader_left(struct loop *l)
     cancel(l);
 }
 
-/* ---- One round
- * ------------------------------------------------------------------ */
+/* ---- One round ----------------------------------------------------------- */
 
 static void watch(struct loop *l, int fd, int i, short events)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json_scan.h"
 
 struct reader {
     struct arena *arena;
@@ -221,13 +222,21 @@ static bool time_of(const struct json *j, int64_t *out)
     return true;
 }
 
+/* Ids are written as they are, so they may hold nothing to escape. */
+static bool is_id(wend_str s)
+{
+    uint64_t seen = 0;
+
+    return s.len && json_plain_len(s.ptr, s.len, &seen) == s.len;
+}
+
 static bool read_envelope(struct reader *r, const struct json *j,
                           wend_event *ev)
 {
     const struct json *n = json_get(j, "n"), *turn = json_get(j, "turn");
 
     ev->run = json_str(json_get(j, "run"));
-    if (!ev->run.ptr || !json_i64(json_get(j, "seq"), &ev->seq) ||
+    if (!is_id(ev->run) || !json_i64(json_get(j, "seq"), &ev->seq) ||
         !time_of(json_get(j, "time"), &ev->time_us) ||
         (n && !json_i64(n, &ev->n))) {
         r->status = fail_at(r->err, WEND_E_PARSE, j->line, j->column,
@@ -239,6 +248,11 @@ static bool read_envelope(struct reader *r, const struct json *j,
         ev->turn_id = json_str(json_get(j, "turn_id"));
         if (!json_i64(turn, &ev->turn))
             return bad_name(r, turn, STR("turn"), "an integer");
+        if (!is_id(ev->turn_id)) {
+            r->status = fail_at(r->err, WEND_E_PARSE, turn->line, turn->column,
+                                "event: turn without a turn_id");
+            return false;
+        }
     }
     return true;
 }
@@ -270,7 +284,7 @@ wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
                                                                    : r.status;
 }
 
-/* ---- Words ------------------------------------------------------------- */
+/* ---- Words --------------------------------------------------------------- */
 
 static const struct {
     const char *name;

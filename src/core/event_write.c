@@ -183,7 +183,7 @@ void event_write(struct buf *b, const wend_event *ev, struct event_blobs *blobs)
     buf_char(b, '}');
 }
 
-/* ---- Copies ------------------------------------------------------------ */
+/* ---- Copies -------------------------------------------------------------- */
 
 /* One block: a first pass without memory counts, a second one copies. */
 struct copier {

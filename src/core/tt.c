@@ -20,7 +20,7 @@ void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
     s->blobs.arena = scratch;
 }
 
-/* ---- Writing a step ---------------------------------------------------- */
+/* ---- Writing a step ------------------------------------------------------ */
 
 wend_event *draft(struct tt *x, wend_event_type type)
 {
@@ -110,7 +110,7 @@ void warn(struct tt *x, wend_str code, wend_str message)
     emit(x, ev);
 }
 
-/* ---- Ends -------------------------------------------------------------- */
+/* ---- Ends ---------------------------------------------------------------- */
 
 /* As of now, not as of the event before. */
 static wend_ev_metrics metrics_now(const struct tt *x)
@@ -158,7 +158,7 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
     emit(x, ev);
 }
 
-/* ---- Turns ------------------------------------------------------------- */
+/* ---- Turns --------------------------------------------------------------- */
 
 /* A paused run stands here until it is continued; so does one whose hook
  * has not answered. */
@@ -204,7 +204,7 @@ void go_on(struct tt *x)
         end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);
 }
 
-/* ---- Inputs ------------------------------------------------------------ */
+/* ---- Inputs -------------------------------------------------------------- */
 
 static void on_start(struct tt *x)
 {

@@ -123,7 +123,7 @@ static void admit(struct tt *x, const struct call *c, struct admission *a)
     }
 }
 
-/* ---- Brackets ---------------------------------------------------------- */
+/* ---- Brackets ------------------------------------------------------------ */
 
 /* The same on every attempt and in every resume. */
 static wend_str call_key(struct tt *x, const struct call *c)
@@ -241,7 +241,7 @@ static void start_call(struct tt *x, const struct call *c,
     fx->key = key;
 }
 
-/* ---- Which may start --------------------------------------------------- */
+/* ---- Which may start ----------------------------------------------------- */
 
 struct batch {
     struct sched sched;
@@ -385,7 +385,7 @@ void run_calls(struct tt *x)
     go_on(x);
 }
 
-/* ---- While the message still streams ----------------------------------- */
+/* ---- While the message still streams ------------------------------------- */
 
 static bool is_eager(const struct config *c, const struct admission *a)
 {
@@ -452,7 +452,7 @@ void start_eager(struct tt *x)
     }
 }
 
-/* ---- Answers ----------------------------------------------------------- */
+/* ---- Answers ------------------------------------------------------------- */
 
 void on_call_done(struct tt *x)
 {
@@ -528,7 +528,7 @@ void on_approval(struct tt *x)
     run_calls(x);
 }
 
-/* ---- Stopping ---------------------------------------------------------- */
+/* ---- Stopping ------------------------------------------------------------ */
 
 void stop_calls(struct tt *x)
 {

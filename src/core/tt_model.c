@@ -112,7 +112,7 @@ void answer_instead(struct tt *x, wend_str text)
     run_calls(x);
 }
 
-/* ---- The answer -------------------------------------------------------- */
+/* ---- The answer ---------------------------------------------------------- */
 
 /* How many of the reply's calls belong to the message as it is closed. */
 static size_t sealed_count(const struct reply *r)
@@ -209,7 +209,7 @@ void on_model_done(struct tt *x)
     run_calls(x);
 }
 
-/* ---- Failure ----------------------------------------------------------- */
+/* ---- Failure ------------------------------------------------------------- */
 
 static bool may_retry(const struct turn *t, const struct input *in)
 {

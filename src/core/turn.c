@@ -71,7 +71,7 @@ int64_t turn_tokens(const struct turn *t)
     return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
 }
 
-/* ---- Messages ---------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t before, wend_str s)
 {
@@ -134,7 +134,7 @@ static void say(struct turn *t, const struct keep *k, enum role role,
         turn_history_add(t, m);
 }
 
-/* ---- One function for each event that changes something ---------------- */
+/* ---- One function for each event that changes something ------------------ */
 
 static void on_run_start(struct turn *t, const wend_event *ev,
                          const struct keep *k)
@@ -444,7 +444,9 @@ struct turn turn_apply(const struct turn *t, const wend_event *ev,
         return next;
     next.seq = ev->seq;
     next.time_us = ev->time_us;
-    apply(&next, ev, k);
+    /* Before run_start there is nothing to evolve; a damaged log may try. */
+    if (next.config || ev->type == WEND_RUN_START)
+        apply(&next, ev, k);
     next.metrics.ms = (next.time_us - next.started_us) / 1000;
     return next;
 }

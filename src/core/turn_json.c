@@ -71,7 +71,7 @@ static const struct {
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* ---- Writing ----------------------------------------------------------- */
+/* ---- Writing ------------------------------------------------------------- */
 
 static void put_str(struct buf *b, const char *name, wend_str s)
 {
@@ -207,7 +207,7 @@ void turn_write(struct buf *b, const struct turn *t)
     buf_char(b, '}');
 }
 
-/* ---- Reading ----------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------- */
 
 static wend_str get_str(const struct json *j, const char *name, struct arena *a)
 {

@@ -45,7 +45,7 @@ struct relative {
     char text[PATH_MAX];
 };
 
-/* ---- Words for what went wrong ------------------------------------------ */
+/* ---- Words for what went wrong ------------------------------------------- */
 
 static wend_status trouble(wend_error *err, int code, wend_str path)
 {
@@ -89,7 +89,7 @@ static wend_status trouble(wend_error *err, int code, wend_str path)
                 code);
 }
 
-/* ---- Opening ------------------------------------------------------------ */
+/* ---- Opening ------------------------------------------------------------- */
 
 /* Returns a descriptor, or -errno. */
 static int open_beneath(int root_fd, const char *path, int flags, mode_t mode)
@@ -167,7 +167,7 @@ static wend_status make_relative(int root_fd, wend_str path,
     return WEND_OK;
 }
 
-/* ---- Writing ------------------------------------------------------------ */
+/* ---- Writing ------------------------------------------------------------- */
 
 static bool is_dots(const char *name)
 {
@@ -295,7 +295,7 @@ static int replace(int dir, const char *name, wend_str content)
     return code;
 }
 
-/* ---- Public ------------------------------------------------------------- */
+/* ---- Public -------------------------------------------------------------- */
 
 int path_root(const char *dir, wend_error *err)
 {

@@ -18,8 +18,7 @@
 static const char *const eager_names[] = {"safe", "all", "off"};
 static const char *const approve_names[] = {"ask", "deny", "all"};
 
-/* ---- Options
- * ------------------------------------------------------------------- */
+/* ---- Options ------------------------------------------------------------- */
 
 static wend_status check_options(const wend_agent_options *o, wend_error *err)
 {
@@ -103,8 +102,7 @@ static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
     return a->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
-/* ---- Life
- * ---------------------------------------------------------------------- */
+/* ---- Life ---------------------------------------------------------------- */
 
 wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *o,
                            wend_agent **out, wend_error *err)
@@ -178,8 +176,7 @@ void agent_release(wend_agent *a)
         destroy(a);
 }
 
-/* ---- Tools
- * --------------------------------------------------------------------- */
+/* ---- Tools --------------------------------------------------------------- */
 
 const struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
 {

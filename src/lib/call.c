@@ -30,8 +30,7 @@ void call_unref(struct wend_call *c)
     mem_free(&m, c);
 }
 
-/* ---- The tool's side [any thread]
- * ---------------------------------------------- */
+/* ---- The tool's side [any thread] ---------------------------------------- */
 
 wend_str wend_call_id(const wend_call *call)
 {
@@ -121,8 +120,7 @@ wend_status wend_call_fail(wend_call *call, const char *message)
                   str_of(message ? message : "the tool failed"));
 }
 
-/* ---- The shell's side
- * ------------------------------------------------------------ */
+/* ---- The shell's side ---------------------------------------------------- */
 
 static void forget(struct wend_run *r, struct wend_call *c)
 {

@@ -48,8 +48,7 @@ bool mailbox_post(struct mailbox *b, struct post *p);
 struct post *mailbox_take(struct mailbox *b);
 void mailbox_close(struct mailbox *b);
 
-/* ---- Runtime
- * ----------------------------------------------------------------- */
+/* ---- Runtime ------------------------------------------------------------- */
 
 struct wend_runtime {
     uint32_t magic;
@@ -86,8 +85,7 @@ void rt_flush(wend_runtime *rt); /* hands what is dirty to the store */
 void rt_store_failed(wend_runtime *rt, wend_status s);
 struct threads *rt_threads(wend_runtime *rt);
 
-/* ---- Agent
- * ---------------------------------------------------------------------- */
+/* ---- Agent --------------------------------------------------------------- */
 
 struct driver;
 
@@ -121,8 +119,7 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
 const struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 void agent_release(wend_agent *a); /* one run less */
 
-/* ---- Driver: how a model is asked
- * ------------------------------------------------ */
+/* ---- Driver: how a model is asked ---------------------------------------- */
 
 struct wend_run;
 
@@ -153,8 +150,7 @@ wend_status driver_open(const char *model, const struct mem *m,
 wend_status script_driver_open(wend_str spec, const struct mem *m,
                                struct driver **out, wend_error *err);
 
-/* ---- Calls
- * ------------------------------------------------------------------------ */
+/* ---- Calls --------------------------------------------------------------- */
 
 struct wend_call {
     struct post post; /* POST_RETURN */
@@ -184,9 +180,7 @@ void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */
 void call_unref(struct wend_call *c);
 
-/* ---- Run
- * ----------------------------------------------------------------------------
- */
+/* ---- Run ----------------------------------------------------------------- */
 
 /* What is on its way into the store. */
 struct batch {

@@ -9,8 +9,7 @@
 #include "base/id.h"
 #include "base/utf8.h"
 
-/* ---- Life
- * ---------------------------------------------------------------------- */
+/* ---- Life ---------------------------------------------------------------- */
 
 static void on_timer(struct timer_node *t)
 {
@@ -144,8 +143,7 @@ void wend_run_free(wend_run *r)
     mem_free(&m, r);
 }
 
-/* ---- Starting
- * ------------------------------------------------------------------ */
+/* ---- Starting ------------------------------------------------------------ */
 
 static wend_status check_start(const wend_agent *a, wend_str prompt,
                                const wend_run_options *o, wend_run **out,
@@ -313,8 +311,7 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
     return WEND_OK;
 }
 
-/* ---- Reading
- * ------------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------- */
 
 static wend_status enter(struct wend_run *r, bool pumps)
 {
@@ -397,8 +394,7 @@ wend_status wend_run_wait(wend_run *r, wend_str *text)
     return s == WEND_END ? WEND_OK : s;
 }
 
-/* ---- Telling
- * ------------------------------------------------------------------- */
+/* ---- Telling ------------------------------------------------------------- */
 
 static wend_status tell(struct wend_run *r, struct input *in)
 {
@@ -476,8 +472,7 @@ wend_status wend_run_cancel(wend_run *r)
     return WEND_OK;
 }
 
-/* ---- Asking about it
- * ------------------------------------------------------------- */
+/* ---- Asking about it ----------------------------------------------------- */
 
 const char *wend_run_id(const wend_run *r)
 {

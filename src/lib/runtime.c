@@ -191,8 +191,7 @@ void wend_runtime_free(wend_runtime *rt)
     mem_free(&(struct mem){rt->mem.fn, rt->mem.ctx}, rt);
 }
 
-/* ---- Pumping
- * ----------------------------------------------------------------- */
+/* ---- Pumping ------------------------------------------------------------- */
 
 void rt_store_failed(wend_runtime *rt, wend_status s)
 {

@@ -43,8 +43,7 @@ struct script_session {
     uint32_t used[];
 };
 
-/* ---- Choosing
- * ------------------------------------------------------------------- */
+/* ---- Choosing ------------------------------------------------------------ */
 
 static wend_str last_message(const struct turn *t)
 {
@@ -87,8 +86,7 @@ static const struct script_entry *choose(struct script_session *s,
     return &rest.entries[i];
 }
 
-/* ---- Streaming
- * ------------------------------------------------------------------- */
+/* ---- Streaming ----------------------------------------------------------- */
 
 static void enter(struct script_session *s, enum stage stage)
 {
@@ -240,8 +238,7 @@ static void on_timer(struct timer_node *t)
     wait_us(s, s->entry->delay_ms * 1000);
 }
 
-/* ---- The driver
- * ------------------------------------------------------------------ */
+/* ---- The driver ---------------------------------------------------------- */
 
 static struct session *session_open(struct driver *d, struct wend_run *run)
 {

@@ -55,8 +55,7 @@ void shell_fail(struct wend_run *r, wend_status s, const char *message)
         timer_clear(&r->rt->timers, &r->timers[i].node);
 }
 
-/* ---- One step
- * ------------------------------------------------------------------ */
+/* ---- One step ------------------------------------------------------------ */
 
 static bool remember(struct wend_run *r, const struct step *s)
 {
@@ -132,8 +131,7 @@ void shell_input(struct wend_run *r, struct input *in)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
 }
 
-/* ---- Acting
- * --------------------------------------------------------------------- */
+/* ---- Acting -------------------------------------------------------------- */
 
 static void ask(struct wend_run *r, const struct effect *fx)
 {
@@ -258,8 +256,7 @@ void shell_submit(struct wend_run *r)
     batch_submit(b, r->rt->store);
 }
 
-/* ---- What a driver brings
- * --------------------------------------------------------- */
+/* ---- What a driver brings ------------------------------------------------ */
 
 bool shell_open(const struct wend_run *r, int64_t ask_number)
 {

@@ -76,8 +76,7 @@ static wend_event *ring_pop(struct shown *s)
     return ev;
 }
 
-/* ---- Merging
- * ------------------------------------------------------------------- */
+/* ---- Merging ------------------------------------------------------------- */
 
 static bool flush_held(struct wend_run *r)
 {
@@ -142,8 +141,7 @@ static bool merge(struct wend_run *r, const wend_event *ev)
     return s->held_count < s->filter.merge_count || flush_held(r);
 }
 
-/* ---- In
- * ------------------------------------------------------------------------ */
+/* ---- In ------------------------------------------------------------------ */
 
 bool show_event(struct wend_run *r, const wend_event *ev)
 {
@@ -167,8 +165,7 @@ bool show_event(struct wend_run *r, const wend_event *ev)
     return flush_held(r) && ring_push(r, event_copy_here(&r->rt->mem, ev));
 }
 
-/* ---- Catching up from the store
- * ------------------------------------------------- */
+/* ---- Catching up from the store ------------------------------------------ */
 
 struct refill {
     struct wend_run *run;
@@ -248,8 +245,7 @@ static void refill(struct wend_run *r)
         s->lagged = false;
 }
 
-/* ---- Out
- * ------------------------------------------------------------------------ */
+/* ---- Out ----------------------------------------------------------------- */
 
 static bool is_visible(struct wend_run *r)
 {

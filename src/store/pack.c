@@ -51,7 +51,7 @@ static void note_failure(struct pack *p)
                  p->ids[0].failed || p->ids[1].failed || p->ids[2].failed;
 }
 
-/* ---- Writing ----------------------------------------------------------- */
+/* ---- Writing ------------------------------------------------------------- */
 
 static void end_list(struct pack *p)
 {
@@ -154,7 +154,7 @@ bool pack_close(struct pack *p, wend_str *body)
     return ok;
 }
 
-/* ---- Reading ----------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------- */
 
 /* False unless j is a string or null; past the last member means absent. */
 static bool take_str(const struct json **j, wend_str *out)

@@ -175,8 +175,7 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
     return status;
 }
 
-/* ---- Listing
- * ------------------------------------------------------------------ */
+/* ---- Listing ------------------------------------------------------------- */
 
 enum { LIST_ENDED = 9, LIST_OWNER = 15 };
 
@@ -293,8 +292,7 @@ wend_status db_list(wend_store *store, const wend_list_options *o,
     return status;
 }
 
-/* ---- Requests
- * ------------------------------------------------------------------ */
+/* ---- Requests ------------------------------------------------------------ */
 
 /* Fills s->drop.ids as well. */
 static wend_status requests(struct sqlite_store *s, struct arena *arena,

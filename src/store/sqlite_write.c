@@ -37,8 +37,7 @@ static int run(struct db *db, enum query q)
     return ask_run(&a);
 }
 
-/* ---- One batch
- * --------------------------------------------------------------- */
+/* ---- One batch ----------------------------------------------------------- */
 
 struct place { /* where a run's log stands */
     int64_t id, epoch, seq;
@@ -219,8 +218,7 @@ static wend_status add_batch(struct db *db, const struct store_batch *b,
     return outcome(db, rc, err);
 }
 
-/* ---- Claims and requests
- * ------------------------------------------------------ */
+/* ---- Claims and requests ------------------------------------------------- */
 
 static wend_status claim(struct db *db, struct db_op *op)
 {
@@ -294,8 +292,7 @@ static wend_status drop(struct db *db, struct db_op *op)
     return outcome(db, rc, &op->err);
 }
 
-/* ---- One transaction
- * ------------------------------------------------------------ */
+/* ---- One transaction ----------------------------------------------------- */
 
 /* Moves the batches that do not fit to `stale`; WEND_E_STORE ends it all. */
 static wend_status write_batches(struct sqlite_store *s,
@@ -363,8 +360,7 @@ static wend_status write_all(struct sqlite_store *s, struct work *w,
     return WEND_E_STORE;
 }
 
-/* ---- The thread
- * -------------------------------------------------------------------- */
+/* ---- The thread ---------------------------------------------------------- */
 
 static bool take_work(struct sqlite_store *s, struct work *w)
 {

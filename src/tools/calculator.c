@@ -66,7 +66,7 @@ static wend_status refuse(struct calc *c, const char *at, const char *what)
                 column_of(c, at), (int)utf8_cut(rest, SHOWN_MAX), at);
 }
 
-/* ---- Applying ----------------------------------------------------------- */
+/* ---- Applying ------------------------------------------------------------ */
 
 static wend_status push_value(struct calc *c, const char *at, double v)
 {
@@ -151,7 +151,7 @@ static wend_status reduce(struct calc *c, enum bind least)
     return s;
 }
 
-/* ---- Reading ------------------------------------------------------------ */
+/* ---- Reading ------------------------------------------------------------- */
 
 static wend_status push_op(struct calc *c, char symbol,
                            const struct function *fn, const char *at)

@@ -32,7 +32,7 @@ struct listing {
     bool more; /* than SCAN_ENTRIES_MAX */
 };
 
-/* ---- One entry ---------------------------------------------------------- */
+/* ---- One entry ----------------------------------------------------------- */
 
 static bool is_control(wend_str s)
 {
@@ -95,7 +95,7 @@ static void put_entry(struct buf *out, int dir, const char *name)
     buf_char(out, '\n');
 }
 
-/* ---- All of them -------------------------------------------------------- */
+/* ---- All of them --------------------------------------------------------- */
 
 static wend_status collect(struct listing *l, DIR *d, size_t *count,
                            wend_error *err)

@@ -17,7 +17,7 @@ struct loom_call {
     wend_str id, name;
 };
 
-/* ---- Writing records --------------------------------------------------- */
+/* ---- Writing records ----------------------------------------------------- */
 
 /* A member's name, with the comma if one is due. */
 static void put_key(struct buf *b, const char *name)
@@ -91,7 +91,7 @@ static void put_plain(const struct loom *l, const wend_event *ev,
     close_record(l, b);
 }
 
-/* ---- Holding back ------------------------------------------------------ */
+/* ---- Holding back -------------------------------------------------------- */
 
 static void let_go(struct buf *held, struct buf *out)
 {
@@ -107,7 +107,7 @@ static struct buf *calls_out(struct loom *l, struct buf *out)
     return l->in_model ? &l->calls_held : out;
 }
 
-/* ---- Turns ------------------------------------------------------------- */
+/* ---- Turns --------------------------------------------------------------- */
 
 static void enter_turn(struct loom *l, int64_t iteration, wend_str turn_id)
 {
@@ -168,7 +168,7 @@ static void on_turn_end(struct loom *l, const wend_event *ev, struct buf *out)
     put_plain(l, ev, "iteration_end", out);
 }
 
-/* ---- Context ----------------------------------------------------------- */
+/* ---- Context ------------------------------------------------------------- */
 
 static void on_context_start(struct loom *l, const wend_event *ev,
                              struct buf *out)
@@ -250,7 +250,7 @@ static void on_compacted(struct loom *l, const wend_event *ev, struct buf *out)
     close_record(l, out);
 }
 
-/* ---- Model ------------------------------------------------------------- */
+/* ---- Model --------------------------------------------------------------- */
 
 static void on_model_start(struct loom *l, const wend_event *ev,
                            struct buf *out)
@@ -339,7 +339,7 @@ static void on_model_end(struct loom *l, const wend_event *ev, struct buf *out)
     let_go(&l->calls_held, out);
 }
 
-/* ---- Calls ------------------------------------------------------------- */
+/* ---- Calls --------------------------------------------------------------- */
 
 static void remember_call(struct loom *l, wend_str id, wend_str name,
                           struct buf *out)
@@ -432,7 +432,7 @@ static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
     close_record(l, b);
 }
 
-/* ---- Ends -------------------------------------------------------------- */
+/* ---- Ends ---------------------------------------------------------------- */
 
 static void put_finish(struct loom *l, const wend_event *ev, struct buf *out)
 {
@@ -499,7 +499,7 @@ static void on_run_end(struct loom *l, const wend_event *ev, struct buf *out)
     }
 }
 
-/* ---- Publics ----------------------------------------------------------- */
+/* ---- Publics ------------------------------------------------------------- */
 
 typedef void (*handler)(struct loom *, const wend_event *, struct buf *);
 

@@ -44,7 +44,7 @@ struct field {
 
 #define COUNT_OF(a) ((int)(sizeof(a) / sizeof *(a)))
 
-/* ---- Reports ------------------------------------------------------------ */
+/* ---- Reports ------------------------------------------------------------- */
 
 /* A value as a message repeats it: short scalars as they are. */
 static void describe(const struct json *j, char *out, size_t size)
@@ -102,7 +102,7 @@ static wend_status unknown(struct reader *r, const struct json *j,
                    near ? "'?" : "");
 }
 
-/* ---- Scalars ------------------------------------------------------------ */
+/* ---- Scalars ------------------------------------------------------------- */
 
 static wend_status read_text(struct reader *r, const struct field *f,
                              const struct json *j, void *at)
@@ -211,7 +211,7 @@ static wend_status read_purpose(struct reader *r, const struct field *f,
     return s;
 }
 
-/* ---- Mappings ----------------------------------------------------------- */
+/* ---- Mappings ------------------------------------------------------------ */
 
 /* Reads one mapping into the target; `what` is its name in messages. */
 static wend_status read_mapping(struct reader *r, const struct json *j,
@@ -286,7 +286,7 @@ static wend_status read_error(struct reader *r, const struct field *f,
     return e->code.ptr ? WEND_OK : missing(r, j, "code");
 }
 
-/* ---- Calls -------------------------------------------------------------- */
+/* ---- Calls --------------------------------------------------------------- */
 
 struct call_draft {
     struct script_call call;
@@ -365,7 +365,7 @@ static wend_status read_calls(struct reader *r, const struct field *f,
     return WEND_OK;
 }
 
-/* ---- Turns -------------------------------------------------------------- */
+/* ---- Turns --------------------------------------------------------------- */
 
 static wend_status read_entry(struct reader *r, const struct json *j,
                               struct script_entry *e)
@@ -460,7 +460,7 @@ static wend_status read_script(struct reader *r, const struct json *j,
     return json_get(j, "turns") ? WEND_OK : missing(r, j, "turns");
 }
 
-/* ---- Public ------------------------------------------------------------- */
+/* ---- Public -------------------------------------------------------------- */
 
 wend_status script_parse(wend_str text, struct arena *a, struct script **out,
                          wend_error *err)

@@ -48,7 +48,7 @@ static wend_status refuse(struct reader *r, yaml_mark_t at, const char *what)
                    "%s", what);
 }
 
-/* ---- Scalars ------------------------------------------------------------ */
+/* ---- Scalars ------------------------------------------------------------- */
 
 static size_t digits_at(wend_str s, size_t i)
 {
@@ -192,7 +192,7 @@ static wend_status resolve(struct reader *r, struct json *j, wend_str s,
     return j->text.ptr ? WEND_OK : fail_nomem(r->err);
 }
 
-/* ---- Duplicate keys ----------------------------------------------------- */
+/* ---- Duplicate keys ------------------------------------------------------ */
 
 static int key_order(const struct member *a, const struct member *b)
 {
@@ -269,7 +269,7 @@ static wend_status check_keys(struct reader *r, const struct json *mapping)
                    found->value.key.ptr);
 }
 
-/* ---- Events ------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------- */
 
 static bool wants_key(const struct reader *r)
 {
@@ -406,7 +406,7 @@ static wend_status on_event(struct reader *r, const yaml_event_t *e)
     return WEND_OK;
 }
 
-/* ---- Text --------------------------------------------------------------- */
+/* ---- Text ---------------------------------------------------------------- */
 
 static yaml_mark_t mark_of(wend_str text, size_t offset)
 {

@@ -151,8 +151,7 @@ static void law_heard(struct sim *s, const struct view *v, const char *name)
         broken(s, name, "%s does not say what came in", wend_event_name(want));
 }
 
-/* ---- Calls
- * ------------------------------------------------------------------- */
+/* ---- Calls --------------------------------------------------------------- */
 
 static bool is_beside(const struct book_call *c)
 {
@@ -253,8 +252,7 @@ static void law_allowed(struct sim *s, const struct view *v, const char *name)
     }
 }
 
-/* ---- Effects
- * ----------------------------------------------------------------- */
+/* ---- Effects ------------------------------------------------------------- */
 
 static void check_call_effect(struct sim *s, const struct effect *fx,
                               const char *name)
@@ -311,8 +309,7 @@ static void law_still(struct sim *s, const struct view *v, const char *name)
                    s->book.stopping ? "stopping" : "paused");
 }
 
-/* ---- State
- * ------------------------------------------------------------------- */
+/* ---- State --------------------------------------------------------------- */
 
 static void law_request(struct sim *s, const struct view *v, const char *name)
 {

@@ -21,8 +21,7 @@ struct bug {
     bool keeps_half; /* a step that ran out of memory is not thrown away */
 };
 
-/* ---- Bent: tt decides from something that is not so
- * --------------------------- */
+/* ---- Bent: tt decides from something that is not so ---------------------- */
 
 static struct config *bend_config(struct sim *s, struct turn *t)
 {
@@ -188,8 +187,7 @@ static void leak(struct sim *s, struct turn *t, struct step *step)
         s->leaked = mem_alloc(&s->mem, 1);
 }
 
-/* ---- Spoiled: the step is changed after it was decided
- * -------------------------- */
+/* ---- Spoiled: the step is changed after it was decided ------------------- */
 
 static struct step_event **find_event(struct step *step, wend_event_type type)
 {

@@ -13,8 +13,7 @@
 #include "show.h"
 #include "world.h"
 
-/* ---- The log
- * ------------------------------------------------------------------ */
+/* ---- The log ------------------------------------------------------------- */
 
 static char *own_bytes(wend_str s)
 {
@@ -91,8 +90,7 @@ static wend_status log_blob(void *ctx, wend_str hash, struct arena *a,
     return WEND_E_NOTFOUND;
 }
 
-/* ---- From the log to a state
- * --------------------------------------------------- */
+/* ---- From the log to a state --------------------------------------------- */
 
 static void check_codec(struct sim *s, const wend_event *ev, wend_str line)
 {
@@ -210,8 +208,7 @@ static void check_state(struct sim *s)
     compare_state(s, &s->folded, "the log folds to the live state");
 }
 
-/* ---- Deciding
- * ------------------------------------------------------------------- */
+/* ---- Deciding ------------------------------------------------------------ */
 
 static void decide(struct sim *s, const struct turn *from,
                    const struct input *in, struct arena *scratch,
@@ -336,8 +333,7 @@ static void decide_checked(struct sim *s, const struct input *in,
     buf_free(&b);
 }
 
-/* ---- Acting
- * --------------------------------------------------------------------- */
+/* ---- Acting -------------------------------------------------------------- */
 
 /* Freed now and then, so that a state that points into it is found; else
  * its memory is used again. */
@@ -434,8 +430,7 @@ static void law_waiting(struct sim *s)
         broken(s, "a run waits for somebody", "nothing is under way");
 }
 
-/* ---- One input
- * -------------------------------------------------------------------- */
+/* ---- One input ----------------------------------------------------------- */
 
 static struct input lend_input(struct sim *s, const struct input *in,
                                struct arena *a)

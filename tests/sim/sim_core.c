@@ -30,8 +30,7 @@ struct options {
     bool self_test, verbose, one;
 };
 
-/* ---- One seed
- * --------------------------------------------------------------------- */
+/* ---- One seed ------------------------------------------------------------ */
 
 static void sim_begin(struct sim *s, uint64_t seed, const struct bug *bug,
                       FILE *trace, struct counters *counters)
@@ -183,8 +182,7 @@ static void seed_show(struct sim *s, uint64_t seed, const struct bug *bug)
            seed, seed, bug ? " --bug " : "", bug ? bug->name : "");
 }
 
-/* ---- Many seeds
- * ------------------------------------------------------------------- */
+/* ---- Many seeds ---------------------------------------------------------- */
 
 static double seconds_now(void)
 {
@@ -300,8 +298,7 @@ static bool seeds_hold(struct sim *s, const struct options *o)
     return !bad;
 }
 
-/* ---- Options
- * ------------------------------------------------------------------------ */
+/* ---- Options ------------------------------------------------------------- */
 
 static const struct bug *find_bug(const char *name)
 {

@@ -175,8 +175,7 @@ static bool stream_next(struct sim *s, struct input *in)
     return true;
 }
 
-/* ---- Answers
- * ----------------------------------------------------------------- */
+/* ---- Answers ------------------------------------------------------------- */
 
 static void answer_call(struct sim *s, const struct out *o, struct input *in)
 {
@@ -318,8 +317,7 @@ static bool answer_next(struct sim *s, struct input *in)
     return o != NULL;
 }
 
-/* ---- Faults
- * ------------------------------------------------------------------ */
+/* ---- Faults -------------------------------------------------------------- */
 
 static void about_nothing(struct sim *s, struct input *in)
 {

@@ -33,7 +33,7 @@ static inline wend_event event_of(wend_event_type type, bool in_turn)
     return ev;
 }
 
-/* ---- Random events ----------------------------------------------------- */
+/* ---- Random events ------------------------------------------------------- */
 
 static uint64_t random_state = 20251115;
 
@@ -164,7 +164,7 @@ static inline void fill_event(struct arena *a, wend_event *ev,
     fill(a, event_fields(type), &ev->u);
 }
 
-/* ---- A store for blobs ------------------------------------------------- */
+/* ---- A store for blobs --------------------------------------------------- */
 
 struct blob_store {
     struct event_blobs kept;

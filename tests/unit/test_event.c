@@ -9,7 +9,7 @@ static const struct words *const all_words[] = {
     &category_words, &decision_words, &risk_words,
 };
 
-/* ---- Round trips ------------------------------------------------------- */
+/* ---- Round trips --------------------------------------------------------- */
 
 /* Writes, reads, writes, copies, frees what was copied, writes. */
 static bool round_trip(wend_event_type type)
@@ -104,7 +104,7 @@ static void test_names(void)
            "beyond the words there is no name");
 }
 
-/* ---- By literal -------------------------------------------------------- */
+/* ---- By literal ---------------------------------------------------------- */
 
 static void is_line(const wend_event *ev, const char *wanted, const char *why)
 {
@@ -218,7 +218,7 @@ static void test_golden_run_end(void)
         "the end of a run");
 }
 
-/* ---- Out of memory ----------------------------------------------------- */
+/* ---- Out of memory ------------------------------------------------------- */
 
 static void make_large(struct arena *a, wend_event *ev, wend_str text)
 {

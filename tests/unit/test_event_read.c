@@ -4,7 +4,7 @@
  */
 #include "event_help.h"
 
-/* ---- Blobs ------------------------------------------------------------- */
+/* ---- Blobs --------------------------------------------------------------- */
 
 /* A text of `bytes`, as a string or (with its quotes) as a JSON value. */
 static void check_blob(size_t bytes, bool json, size_t wanted)
@@ -83,7 +83,7 @@ static void test_no_blobs(void)
     }
 }
 
-/* ---- What a reader skips and refuses ----------------------------------- */
+/* ---- What a reader skips and refuses ------------------------------------- */
 
 static void test_lenient(void)
 {
@@ -156,6 +156,12 @@ static const struct {
     {"no data", HEAD("1", "turn_end") "}", "type or data"},
     {"no run", "{\"seq\":1,\"time\":1,\"type\":\"error\",\"data\":{}}",
      "run, seq or time"},
+    {"an id that would have to be escaped",
+     "{\"run\":\"a\\\"b\",\"seq\":1,\"time\":1,\"type\":\"error\","
+     "\"data\":{}}",
+     "run, seq or time"},
+    {"a turn without its id", HEAD("1", "error") ",\"turn\":2,\"data\":{}}",
+     "turn without a turn_id"},
     {"seq is a string",
      "{\"run\":\"x\",\"seq\":\"1\",\"time\":1,\"type\":\"error\","
      "\"data\":{}}",

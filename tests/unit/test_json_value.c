@@ -242,7 +242,7 @@ static void test_equal(void)
            "equal: nothing is not null");
 }
 
-/* ---- Random values: written, read and written again -------------------- */
+/* ---- Random values: written, read and written again ---------------------- */
 
 static uint32_t chance(uint64_t *seed, uint32_t below)
 {

@@ -10,7 +10,7 @@
 
 enum { ITEMS_MAX = 40, EDGES_MAX = ITEMS_MAX * ITEMS_MAX };
 
-/* ---- By hand ----------------------------------------------------------- */
+/* ---- By hand ------------------------------------------------------------- */
 
 static void test_order(void)
 {
@@ -83,7 +83,7 @@ static void test_resumed(void)
     tap_ok(sched_next(&s, &got) && got == 2, "then what waited for it");
 }
 
-/* ---- Against an oracle ------------------------------------------------- */
+/* ---- Against an oracle --------------------------------------------------- */
 
 static uint64_t random_state;
 

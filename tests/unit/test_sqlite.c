@@ -218,8 +218,7 @@ static void read_only(void)
     dir_remove(sub);
 }
 
-/* ---- Making and upgrading
- * ------------------------------------------------------ */
+/* ---- Making and upgrading ------------------------------------------------ */
 
 static mode_t mode_of(const char *path, const char *ending)
 {
@@ -384,8 +383,7 @@ static void made_at_once(void)
     tap_is_i64(bad, 0, "%d processes make the same store", MAKERS);
 }
 
-/* ---- Owners
- * --------------------------------------------------------------------- */
+/* ---- Owners -------------------------------------------------------------- */
 
 static void two_handles(void)
 {
@@ -486,8 +484,7 @@ static void half_a_batch(void)
     wend_store_free(s);
 }
 
-/* ---- Speed and size
- * --------------------------------------------------------------- */
+/* ---- Speed and size ------------------------------------------------------ */
 
 enum { SIZE_RUNS = 200, SIZE_EVENTS = 27 };
 

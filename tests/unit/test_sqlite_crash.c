@@ -43,8 +43,7 @@ static wend_store *open_store(const char *path)
     return s;
 }
 
-/* ---- kill -9
- * ------------------------------------------------------------------ */
+/* ---- kill -9 ------------------------------------------------------------- */
 
 struct step { /* a batch with its own memory */
     struct store_batch batch;
@@ -196,8 +195,7 @@ static void killed_owner(void)
     wend_store_free(s);
 }
 
-/* ---- No more room
- * --------------------------------------------------------------- */
+/* ---- No more room -------------------------------------------------------- */
 
 static struct rlimit limit_before;
 static char mounted[PATH_BYTES];
@@ -322,8 +320,7 @@ static void full_disk(void)
     rmdir(mounted);
 }
 
-/* ---- Somebody else's lock
- * ---------------------------------------------------------- */
+/* ---- Somebody else's lock ------------------------------------------------ */
 
 static void locked(void)
 {

@@ -125,8 +125,7 @@ static void test_fork(wend_store *s)
     tap_ok(!log.bad && log.seq_last == 9, "both are there, chained");
 }
 
-/* ---- What does not fit
- * ------------------------------------------------------- */
+/* ---- What does not fit --------------------------------------------------- */
 
 static void test_stale(wend_store *s)
 {
@@ -200,8 +199,7 @@ static void test_claim(wend_store *s)
            "no such run to claim");
 }
 
-/* ---- Blobs and requests
- * -------------------------------------------------------- */
+/* ---- Blobs and requests -------------------------------------------------- */
 
 struct blob_in_read {
     wend_store *store;
@@ -308,8 +306,7 @@ static void test_inbox(wend_store *s)
     buf_free(&t.text);
 }
 
-/* ---- Listing
- * ----------------------------------------------------------------------- */
+/* ---- Listing ------------------------------------------------------------- */
 
 enum { LISTED = 12 };
 
@@ -479,8 +476,7 @@ static void test_info(wend_store *s)
     wend_runs_free(list);
 }
 
-/* ---- Many at once
- * -------------------------------------------------------------------- */
+/* ---- Many at once -------------------------------------------------------- */
 
 enum { THREADS = 4, EACH = 60 };
 
@@ -526,9 +522,7 @@ static void test_threads(wend_store *s)
     tap_is_i64(bad, 0, "%d threads write and read their runs", THREADS);
 }
 
-/* ---- All of it
- * -----------------------------------------------------------------------------
- */
+/* ---- All of it ----------------------------------------------------------- */
 
 static const struct {
     const char *name;

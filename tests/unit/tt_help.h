@@ -77,7 +77,7 @@ static inline void world_free(struct world *w)
     buf_free(&w->said);
 }
 
-/* ---- Writing down ------------------------------------------------------ */
+/* ---- Writing down -------------------------------------------------------- */
 
 static inline void put_outcome(struct buf *b, wend_outcome outcome)
 {
@@ -136,7 +136,7 @@ static inline void put_effect(struct buf *b, const struct effect *fx)
         put_call(b, fx->call->id, WEND_OUTCOME_OK);
 }
 
-/* ---- Laws -------------------------------------------------------------- */
+/* ---- Laws ---------------------------------------------------------------- */
 
 static inline wend_status no_blob(void *ctx, wend_str hash, struct arena *a,
                                   wend_str *text)
@@ -217,7 +217,7 @@ static inline void check_laws(struct world *w, const struct turn *old,
     arena_free(&a);
 }
 
-/* ---- One step ---------------------------------------------------------- */
+/* ---- One step ------------------------------------------------------------ */
 
 static inline void take_effects(struct world *w, const struct step *s)
 {
@@ -261,7 +261,7 @@ static inline void feed(struct world *w, struct input *in)
     free(old_text);
 }
 
-/* ---- Words ------------------------------------------------------------- */
+/* ---- Words --------------------------------------------------------------- */
 
 static inline bool take(wend_str *word, const char *prefix)
 {
