@@ -141,18 +141,37 @@ static wend_status read_key(const struct reader *r, const struct json *j)
     return s;
 }
 
+/* Nothing but comments: a file may be there only to explain itself. */
+static bool is_blank(wend_str text)
+{
+    bool comment = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        if (c == '\n')
+            comment = false;
+        else if (c == '#')
+            comment = true;
+        else if (!comment && c != ' ' && c != '\t' && c != '\r')
+            return false;
+    }
+    return true;
+}
+
 static wend_status read_tree(const struct reader *r, wend_str text)
 {
     wend_error why = {0};
-    struct json *tree = yaml_parse(text, r->arena, &why);
+    struct json *tree;
     wend_status s = WEND_OK;
 
+    if (is_blank(text))
+        return WEND_OK;
+    tree = yaml_parse(text, r->arena, &why);
     if (!tree)
         return fail_at(r->err, WEND_E_PARSE, why.line, why.column,
                        "%s:%u:%u: %.400s", r->path, why.line, why.column,
                        why.message);
-    if (tree->kind == JSON_NULL)
-        return WEND_OK; /* nothing but comments */
     if (tree->kind != JSON_OBJECT)
         return fail(r->err, WEND_E_PARSE,
                     "%s: must hold keys and values, like 'model: NAME'",
@@ -172,7 +191,7 @@ wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
         s = read_all(path.ptr, &text, err);
         if (s == WEND_E_NOTFOUND && !named)
             s = WEND_OK;
-        else if (s == WEND_OK && text.len)
+        else if (s == WEND_OK)
             s = read_tree(&(struct reader){path.ptr, set, a, err},
                           buf_view(&text));
     }

@@ -108,15 +108,15 @@ types() { # FILE
         tr '\n' ' ' | sed 's/ $//'
 }
 
-# An SQL expression over `value` for each JSON line. Lines that are not JSON
+# An SQL expression over line.value for each JSON line. Lines that are not JSON
 # are an error.
 json() { # FILE EXPRESSION
     sqlite3 :memory: "SELECT $2 FROM json_each('[' || replace(rtrim(
-        CAST(readfile('$1') AS TEXT), char(10)), char(10), ',') || ']')"
+        CAST(readfile('$1') AS TEXT), char(10)), char(10), ',') || ']') AS line"
 }
 
 at() { # PATH: the SQL for that member of the line
-    echo "json_extract(value, '\$.$1')"
+    echo "json_extract(line.value, '\$.$1')"
 }
 
 # Kept events are 1, 2, 3 ... and deltas count from 1 after each.

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# replay.sh - replay and log: the same bytes, the same pace, other readers.
+. "$(dirname "$0")/lib.sh"
+
+exits "a run" 0 "$WEND" run --json -m "$sum" hi
+cp "$out" original
+exits "replay --speed 0 --json" 0 "$WEND" replay --speed 0 --json last
+cmp -s "$out" original
+ok "replay: the same bytes, deltas too"
+exits "log --json" 0 "$WEND" log --json last
+cmp -s "$out" original
+ok "log: the same bytes"
+exits "replay in words" 0 "$WEND" replay --speed 0 last
+is "replay in words" "$(cat "$out")" "Let me see.
+It is 42."
+exits "replay loom" 0 "$WEND" replay --speed 0 --events loom last
+exits "run loom" 0 "$WEND" log --events loom last
+is "loom: the same from log and replay" "$(cat "$out")" \
+    "$("$WEND" replay --speed 0 --events loom last)"
+exits "--to" 0 "$WEND" replay --speed 0 --json --to 4 last
+is "--to" "$(types "$out")" \
+    "run_start turn_start context_start context_end"
+
+exits "log" 0 "$WEND" log last
+is "log: a line an event" "$(wc -l <"$out")" "$(wc -l <original)"
+exits "--no-deltas" 0 "$WEND" log --no-deltas --json last
+is "--no-deltas" "$(cat "$out")" "$(grep -v '"n":' original)"
+exits "--type" 0 "$WEND" log --json --type call_end --type run_end last
+is "--type" "$(types "$out")" "call_end run_end"
+exits "--from" 0 "$WEND" log --json --from 8 last
+is "--from" "$(head -1 "$out")" "$(grep -n '"seq":8,"time"' original |
+    cut -d: -f2-)"
+exits "--from past the end" 0 "$WEND" log --json --from 999 last
+is "--from past the end" "$(cat "$out")" ""
+exits "--follow of a run that is over" 0 "$WEND" log --follow --json last
+cmp -s "$out" original
+ok "--follow of a run that is over"
+exits "--follow without its run_end" 0 timeout 20 "$WEND" log --follow --json \
+    --type call_end last
+is "--follow without its run_end" "$(types "$out")" call_end
+
+# The exit status of the original.
+for row in "1 $(model bad '{"turns":[]}')" "3 $sum"; do
+    run "$WEND" run --max-turns 1 -m "${row#* }" hi
+    is "original: exit status" $status "${row%% *}"
+    cp "$err" said
+    exits "replay of it" "${row%% *}" "$WEND" replay --speed 0 last
+    is "replay of it: says the same" "$(cat "$err")" "$(cat said)"
+    exits "log of it" 0 "$WEND" log last
+done
+
+# The pace.
+pace='script:{"turns":[{"text":"abcdefgh","chunk":2,"delay":"150ms"}]}'
+run "$WEND" run -m "$pace" hi
+took() { # COMMAND...: milliseconds
+    local began=$(date +%s%N)
+    "$@" >/dev/null 2>&1
+    echo $((($(date +%s%N) - began) / 1000000))
+}
+ms=$(took "$WEND" replay last)
+[ "$ms" -ge 450 ] && [ "$ms" -lt 3000 ]
+ok "real timing ($ms ms)"
+ms=$(took "$WEND" replay --speed 0 last)
+[ "$ms" -lt 400 ]
+ok "at once ($ms ms)"
+ms=$(took "$WEND" replay --speed 0.5 last)
+[ "$ms" -ge 900 ]
+ok "half as fast ($ms ms)"
+"$WEND" replay --speed 0.01 last >"$out" 2>&1 &
+pid=$!
+sleep 0.5
+kill -INT $pid
+wait $pid
+is "an interrupt ends a replay: exit status" $? 130
+
+# Another process follows a run as it happens.
+"$WEND" run --json -m "$slow" hi >live &
+pid=$!
+soon grep -q text_delta live
+"$WEND" log --follow --json last >followed &
+follower=$!
+soon grep -q text_delta followed
+ok "--follow shows deltas"
+kill -0 $pid 2>/dev/null
+ok "while the run goes on"
+wait $pid
+wait $follower
+is "--follow ends with the run: exit status" $? 0
+cmp -s live followed
+ok "--follow: the same bytes"
+finish

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# store.sh - a store that cannot be used: exit status 74, said why, and
+# nothing is broken by it.
+. "$(dirname "$0")/lib.sh"
+
+# The last line is the error, and it says that it was not kept.
+refused() { # NAME TEXT-ON-STDERR
+    exits "$1" 74 "$WEND" run -m "$hello" hi
+    has "$1: said" "$err" "$2"
+    is "$1: nothing on stdout" "$(cat "$out")" ""
+    exits "$1, --json" 74 "$WEND" run --json -m "$hello" hi
+    tail -1 "$out" >last
+    is "$1: the last line" "$(json last "$(at type)||' '||$(at kept)||' '||
+        $(at code)||' '||(length($(at message)) > 10)")" "error 0 store 1"
+    exits "$1, runs" 74 "$WEND" runs
+}
+
+export WEND_STORE=$work/foreign.db
+sqlite3 "$WEND_STORE" 'CREATE TABLE t (x)'
+before=$(sha256sum <"$WEND_STORE")
+refused "another program's file" "is not a wend store"
+is "it is not touched" "$(sha256sum <"$WEND_STORE")" "$before"
+
+export WEND_STORE=$work/text.db
+echo "this is no database, only a text that is long enough" >"$WEND_STORE"
+refused "no database at all" "store $WEND_STORE"
+
+export WEND_STORE=$work/newer.db
+run "$WEND" run -m "$hello" hi
+sqlite3 "$WEND_STORE" 'PRAGMA user_version = 99' >/dev/null
+refused "a newer version" "newer wend"
+
+export WEND_STORE=$work/nowhere/wend.db
+refused "no such directory" "store $WEND_STORE"
+
+export WEND_STORE=$work
+refused "a directory" "is not a file"
+
+export WEND_STORE=$work/read-only.db
+run "$WEND" run -m "$hello" hi
+chmod 400 "$WEND_STORE"
+if [ "$(id -u)" = 0 ]; then
+    skip "a read-only file" "root may write it"
+else
+    refused "a read-only file" "read-only"
+fi
+
+# The default place is made, for us alone.
+unset WEND_STORE
+exits "the default place" 0 "$WEND" run -m "$hello" hi
+is "the default place" \
+    "$(stat -c %a "$HOME/.local/share/wend/wend.db")" 600
+export WEND_STORE=$work/wend.db
+exits "--store" 0 "$WEND" run --store "$work/own.db" -m "$hello" hi
+is "--store is before WEND_STORE" \
+    "$("$WEND" runs --json; "$WEND" runs --json --store "$work/own.db" | wc -l)" 1
+
+# A full disk. The runs before it stay readable.
+mkdir "$work/small"
+if mount -t tmpfs -o size=400k none "$work/small" 2>/dev/null; then
+    export WEND_STORE=$work/small/wend.db
+    exits "before the disk is full" 0 "$WEND" run -m "$hello" first
+    head -c 200000 /dev/urandom | base64 -w0 >large
+    "$WEND" run --json -m "$hello" <large >"$out" 2>"$err"
+    is "disk full: exit status" $? 74
+    has "disk full: said" "$err" "store"
+    tail -1 "$out" >last
+    is "disk full: the last line" \
+        "$(json last "$(at type)||' '||$(at kept)||' '||$(at code)")" \
+        "error 0 store"
+    "$WEND" replay --speed 0 "$("$WEND" runs --json |
+        sed -n '$s/.*"run":"\([^"]*\)".*/\1/p')" >"$out" 2>"$err"
+    is "disk full: the run before is readable" "$(cat "$out")" "Hello there."
+    umount "$work/small"
+else
+    skip "disk full" "no right to mount"
+fi
+
+# Another writer holds it for longer than anyone waits.
+export WEND_STORE=$work/locked.db
+exits "before it is locked" 0 "$WEND" run -m "$hello" first
+mkfifo hold
+sqlite3 "$WEND_STORE" <hold >/dev/null &
+exec 9>hold
+echo 'BEGIN EXCLUSIVE; SELECT 1;' >&9
+locked() { ! sqlite3 "$WEND_STORE" 'BEGIN IMMEDIATE; ROLLBACK'; }
+soon locked
+run timeout 60 "$WEND" run --json -m "$hello" second
+is "locked: exit status" $status 74
+has "locked: said" "$err" "store"
+tail -1 "$out" >last
+is "locked: the last line" \
+    "$(json last "$(at type)||' '||$(at kept)||' '||$(at code)")" \
+    "error 0 store"
+exec 9>&-
+wait
+exits "unlocked: usable again" 0 "$WEND" run -m "$hello" third
+run "$WEND" runs --json
+has "unlocked: the first run is there" "$out" '"prompt":"first"'
+finish
