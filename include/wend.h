@@ -4,23 +4,29 @@
  * The rules, without exceptions:
  *
  * Status     Every function that can fail returns a wend_status. Details go
- *            into the caller's wend_error (may be NULL). A failed call is a
- *            status; a failed run is an event (run_end).
+ *            into the caller's wend_error (may be NULL) or, for a run, are
+ *            lent by wend_run_error. A failed call is a status; a failed run
+ *            is an event (run_end).
  * Ownership  `T **out` is yours: free it with T_free; T_free(NULL) is fine.
  *            `const T *` is lent until the next call on the same handle.
  *            Strings and structs that go in are copied. Handles that go in
- *            are borrowed: free them after what uses them.
+ *            are borrowed: free them after what uses them. A run or an agent
+ *            whose runtime is gone can only be freed.
  * Threads    A runtime and everything made from it belong to the thread that
  *            made it. Only functions marked [any thread] may be called from
- *            elsewhere. A call from a wrong thread returns WEND_E_MISUSE.
- *            A store may be shared by runtimes of several threads.
+ *            elsewhere. A call from a wrong thread returns WEND_E_MISUSE, or
+ *            does nothing if it is a _free. A store may be shared by
+ *            runtimes of several threads.
  * Callbacks  A callback may call anything except what waits or pumps
- *            (wend_run_next, _poll, _wait, wend_runtime_pump) and what frees
- *            its own handle; those return WEND_E_MISUSE.
+ *            (wend_run_next, _poll, _wait, wend_runtime_pump): that returns
+ *            WEND_E_MISUSE; and except wend_run_free and wend_runtime_free:
+ *            those do nothing there.
  * Growth     Option structs begin with `size`; set it to sizeof the struct.
- *            Zero means default. Fields are only ever appended. Structs that
- *            are lent (events, infos) are only ever appended to: never copy
- *            them by value, use wend_event_clone.
+ *            Zero means default. Fields are only ever appended, and a host
+ *            built with an older or a newer header is understood. wend_limits
+ *            and wend_filter stand inside others and stay as they are.
+ *            Structs that are lent (events, infos) are only ever appended
+ *            to: never copy them by value, use wend_event_clone.
  * Waiting    `next` and `wait` wait, `poll` and `pump` never do.
  */
 #ifndef WEND_H

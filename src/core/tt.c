@@ -150,7 +150,8 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
 
     if (ev) {
         ev->u.run_end.outcome = outcome;
-        ev->u.run_end.text = x->s->turn.answer;
+        ev->u.run_end.text =
+            x->s->turn.answer.ptr ? x->s->turn.answer : STR("");
         ev->u.run_end.limit = limit;
         ev->u.run_end.error = error;
         ev->u.run_end.metrics = metrics_now(x);

@@ -70,10 +70,10 @@ static void emit_model_start(struct tt *x)
 static wend_str over_budget(const struct turn *t)
 {
     const wend_ev_metrics *m = &t->metrics;
+    int64_t spent = i64_sum(m->tokens_in, m->tokens_out);
+    int64_t reserved = i64_sum(turn_tokens(t), t->config->output_tokens);
 
-    if (t->limits.tokens && m->tokens_in + m->tokens_out + turn_tokens(t) +
-                                    t->config->output_tokens >
-                                t->limits.tokens)
+    if (t->limits.tokens && i64_sum(spent, reserved) > t->limits.tokens)
         return STR("tokens");
     if (t->limits.cost_nano && m->cost_nano >= t->limits.cost_nano)
         return STR("cost");

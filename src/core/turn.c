@@ -66,6 +66,13 @@ const struct result *turn_result(const struct turn *t, uint32_t index)
     return r;
 }
 
+int64_t i64_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 int64_t turn_tokens(const struct turn *t)
 {
     return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
@@ -239,6 +246,13 @@ static bool args_are_raw(wend_str args)
     return args.len && args.ptr[0] == '"';
 }
 
+/* What a provider says it used never lowers what was spent, nor wraps. */
+static void spend(int64_t *spent, int64_t more)
+{
+    if (more > 0)
+        *spent = i64_sum(*spent, more);
+}
+
 static void on_model_end(struct turn *t, const wend_event *ev,
                          const struct keep *k)
 {
@@ -249,11 +263,10 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         add_call(t, k, e->calls[i].id, e->calls[i].name, e->calls[i].args_json,
                  args_are_raw(e->calls[i].args_json));
     t->phase = PH_CALLS;
-    t->metrics.tokens_in += e->usage.input;
-    t->metrics.tokens_out += e->usage.output;
-    t->metrics.tokens_cached += e->usage.cached;
-    if (e->usage.cost_nano > 0)
-        t->metrics.cost_nano += e->usage.cost_nano;
+    spend(&t->metrics.tokens_in, e->usage.input);
+    spend(&t->metrics.tokens_out, e->usage.output);
+    spend(&t->metrics.tokens_cached, e->usage.cached);
+    spend(&t->metrics.cost_nano, e->usage.cost_nano);
     if (!t->metrics.first_token_ms)
         t->metrics.first_token_ms = e->first_token_ms;
     if (e->purpose != WEND_PURPOSE_ANSWER)

@@ -114,6 +114,8 @@ int turn_call_index(const struct turn *t, wend_str id);
 bool turn_call_runs(const struct turn *t, uint32_t index);
 uint32_t turn_running(const struct turn *t);
 const struct result *turn_result(const struct turn *t, uint32_t index);
+/* INT64_MAX if there is no such number. */
+int64_t i64_sum(int64_t a, int64_t b);
 /* Estimated tokens of the next request. */
 int64_t turn_tokens(const struct turn *t);
 

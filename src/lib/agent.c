@@ -24,8 +24,6 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
 {
     struct rule rule;
 
-    if (!o || o->size < sizeof *o)
-        return fail(err, WEND_E_INVAL, "agent: options.size is not set");
     if (!o->model)
         return fail(err, WEND_E_INVAL, "agent: options.model is NULL");
     if ((unsigned)o->eager > WEND_EAGER_OFF ||
@@ -104,9 +102,10 @@ static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
 
 /* ---- Life ---------------------------------------------------------------- */
 
-wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *o,
+wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
                            wend_agent **out, wend_error *err)
 {
+    wend_agent_options taken, *o = &taken;
     wend_status s = rt_enter(rt);
     wend_agent *a;
 
@@ -114,16 +113,24 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *o,
         return fail(err, s,
                     "agent: the runtime is NULL, freed or of another "
                     "thread");
-    s = out ? check_options(o, err)
-            : fail(err, WEND_E_INVAL, "agent: out is NULL");
+    if (!out || !options || !options_take(o, sizeof *o, options))
+        return fail(err, WEND_E_INVAL,
+                    "agent: out or options is NULL, or options.size is wrong");
+    s = check_options(o, err);
     if (s != WEND_OK)
         return s;
     a = mem_zalloc(&rt->mem, sizeof *a);
     if (!a)
         return fail_nomem(err);
     a->rt = rt;
+    a->mem = rt->mem;
+    a->prev = &rt->agents;
+    a->next = rt->agents;
+    if (a->next)
+        a->next->prev = &a->next;
+    rt->agents = a;
     a->env.root_fd = -1;
-    a->arena.mem = a->tools_json.mem = a->rest_json.mem = &rt->mem;
+    a->arena.mem = a->tools_json.mem = a->rest_json.mem = &a->mem;
     a->name = clean(a, o->name ? o->name : "agent");
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
     a->limits.parallel =
@@ -146,10 +153,9 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *o,
     return WEND_OK;
 }
 
-static void destroy(wend_agent *a)
+/* Only the handle stays, for the host to free. */
+void agent_detach(wend_agent *a)
 {
-    struct mem m = a->rt->mem;
-
     if (a->driver)
         a->driver->ops->free(a->driver);
     if (a->env.root_fd >= 0)
@@ -157,12 +163,24 @@ static void destroy(wend_agent *a)
     buf_free(&a->tools_json);
     buf_free(&a->rest_json);
     arena_free(&a->arena);
+    *a->prev = a->next;
+    if (a->next)
+        a->next->prev = a->prev;
+    a->rt = NULL;
+}
+
+static void destroy(wend_agent *a)
+{
+    struct mem m = a->mem;
+
+    if (a->rt)
+        agent_detach(a);
     mem_free(&m, a);
 }
 
 void wend_agent_free(wend_agent *a)
 {
-    if (!a)
+    if (!a || (a->rt && rt_enter(a->rt) != WEND_OK))
         return;
     a->gone = true; /* its runs still borrow it */
     if (!a->runs)
@@ -200,8 +218,6 @@ static bool name_ok(const char *name)
 static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
                               wend_error *err)
 {
-    if (!t || t->size < sizeof *t)
-        return fail(err, WEND_E_INVAL, "tool: options.size is not set");
     if (!name_ok(t->name))
         return fail(err, WEND_E_INVAL,
                     "tool: name '%.80s' must be 1 to %d of A-Z a-z 0-9 _ . -",
@@ -301,14 +317,18 @@ static wend_status add_tool(wend_agent *a, const wend_tool_options *t,
     return WEND_OK;
 }
 
-wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *t,
+wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *tool,
                                 wend_error *err)
 {
     wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    wend_tool_options t;
 
     if (s != WEND_OK)
         return fail(err, s, "tool: the agent is NULL or of another thread");
-    return add_tool(a, t, "c", err);
+    if (!tool || !options_take(&t, sizeof t, tool))
+        return fail(err, WEND_E_INVAL,
+                    "tool: options are NULL or options.size is wrong");
+    return add_tool(a, &t, "c", err);
 }
 
 wend_status wend_agent_add_builtin(wend_agent *a, const char *name,

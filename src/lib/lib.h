@@ -48,6 +48,10 @@ bool mailbox_post(struct mailbox *b, struct post *p);
 struct post *mailbox_take(struct mailbox *b);
 void mailbox_close(struct mailbox *b);
 
+/* Copies a host's option struct, whatever its age; NULL gives defaults.
+ * False: its size is not set, or it uses fields that we do not know. */
+bool options_take(void *to, size_t to_size, const void *from);
+
 /* ---- Runtime ------------------------------------------------------------- */
 
 struct wend_runtime {
@@ -61,8 +65,9 @@ struct wend_runtime {
     wend_store *store;
     bool store_own;
     pthread_t thread;
-    unsigned callbacks;     /* depth: callbacks of the host under way */
-    struct wend_run *runs;  /* all, for the day the runtime goes first */
+    unsigned callbacks;    /* depth: callbacks of the host under way */
+    struct wend_run *runs; /* all, for the day the runtime goes first */
+    struct wend_agent *agents;
     struct wend_run *dirty; /* have something to append */
     struct timer_node inbox_timer;
     size_t live;          /* runs that are not over */
@@ -98,7 +103,9 @@ struct agent_tool {
 };
 
 struct wend_agent {
-    wend_runtime *rt;
+    wend_runtime *rt; /* NULL once the runtime is gone */
+    struct mem mem;
+    struct wend_agent *next, **prev; /* rt->agents */
     struct arena arena;
     wend_str name, model, cwd;
     wend_str root; /* cwd in the bytes that the system knows it by */
@@ -117,6 +124,7 @@ struct wend_agent {
 /* The parsed config for a run with or without hooks. */
 wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
 const struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
+void agent_detach(wend_agent *a);  /* the runtime goes first */
 void agent_release(wend_agent *a); /* one run less */
 
 /* ---- Driver: how a model is asked ---------------------------------------- */
@@ -267,7 +275,8 @@ struct wend_run {
     wend_str answer; /* of run_end, lent by wait */
     struct store_birth birth;
     bool born;
-    wend_error error;
+    wend_error error; /* why nothing goes on */
+    wend_error said;  /* why the last call was refused */
     struct player *player;
     struct post cancel_post;
     atomic_bool cancel_posted;
@@ -318,6 +327,7 @@ void hook_stop(struct wend_run *r, wend_str message);
 
 /* replay.c */
 bool replay_due(struct wend_run *r, const wend_event *ev);
+void replay_end(struct wend_run *r, const wend_event *run_end);
 void replay_drained(struct wend_run *r); /* the store has no more now */
 bool replay_over(const struct wend_run *r);
 void replay_free(struct wend_run *r);

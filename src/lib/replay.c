@@ -20,7 +20,7 @@ struct player {
     bool drained;               /* the store has nothing more */
     bool ended;                 /* run_end or `to` was given out */
     int64_t first_us, began_us; /* first event's time; clock at its showing */
-    int64_t next_look_us;
+    wend_outcome outcome;       /* of the run_end that was read */
     struct timer_node timer;
 };
 
@@ -61,17 +61,28 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
     }
     if (ev->type == WEND_RUN_END) {
         p->ended = true;
-        r->outcome = ev->u.run_end.outcome;
+        r->outcome = p->outcome;
     }
     return true;
+}
+
+/* Known as soon as it is read, also when the reader filters it out. */
+void replay_end(struct wend_run *r, const wend_event *run_end)
+{
+    const wend_ev_run_end *e = &run_end->u.run_end;
+
+    r->player->outcome = e->outcome;
+    r->answer = arena_str(&r->arena, e->text.ptr ? e->text : STR(""));
 }
 
 void replay_drained(struct wend_run *r)
 {
     struct player *p = r->player;
 
-    p->drained = !p->follow;
-    if (p->follow)
+    p->drained = !p->follow || p->outcome != WEND_OUTCOME_NONE;
+    if (p->drained)
+        r->outcome = p->outcome;
+    else
         wake_at(r, rt_clock(r->rt) + FOLLOW_POLL_MS * 1000);
 }
 
@@ -118,9 +129,10 @@ static wend_status find(wend_runtime *rt, const char *id, wend_error *err)
 }
 
 wend_status wend_store_replay(wend_runtime *rt, const char *id,
-                              const wend_replay_options *o, wend_run **out,
-                              wend_error *err)
+                              const wend_replay_options *options,
+                              wend_run **out, wend_error *err)
 {
+    wend_replay_options o;
     wend_status s = rt_enter(rt);
     struct wend_run *r;
 
@@ -129,7 +141,7 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
                     "replay: the runtime is NULL or of another "
                     "thread");
     if (!out || !id || !run_id_valid(str_of(id)) ||
-        (o && (o->size < sizeof *o || o->speed < 0)))
+        !options_take(&o, sizeof o, options) || !(o.speed >= 0))
         return fail(err, WEND_E_INVAL,
                     "replay: out or id is NULL, id is no run id, or an option "
                     "is wrong");
@@ -147,15 +159,13 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
     }
     memcpy(r->id, id, RUN_ID_LEN);
     r->shown.lagged = true;
-    if (o) {
-        r->player->speed = o->speed;
-        r->player->to = o->seq_to;
-        r->player->follow = o->follow;
-        r->shown.filter = o->filter;
-        if (o->seq_from > 1) {
-            r->shown.seq = o->seq_from - 1;
-            r->shown.n = INT64_MAX;
-        }
+    r->player->speed = o.speed;
+    r->player->to = o.seq_to;
+    r->player->follow = o.follow;
+    r->shown.filter = o.filter;
+    if (o.seq_from > 1) {
+        r->shown.seq = o.seq_from - 1;
+        r->shown.n = INT64_MAX;
     }
     *out = r;
     return WEND_OK;

@@ -146,12 +146,11 @@ void wend_run_free(wend_run *r)
 /* ---- Starting ------------------------------------------------------------ */
 
 static wend_status check_start(const wend_agent *a, wend_str prompt,
-                               const wend_run_options *o, wend_run **out,
-                               wend_error *err)
+                               wend_run **out, wend_error *err)
 {
     if (!a || !out)
         return fail(err, WEND_E_INVAL, "run: agent or out is NULL");
-    if (rt_enter(a->rt) != WEND_OK)
+    if (!a->rt || rt_enter(a->rt) != WEND_OK)
         return fail(err, WEND_E_MISUSE, "run: another thread's runtime");
     if (a->rt->failed.status != WEND_OK)
         return fail(err, WEND_E_STORE, "%s", a->rt->failed.message);
@@ -160,8 +159,6 @@ static wend_status check_start(const wend_agent *a, wend_str prompt,
     if (prompt.len > BLOB_BYTES_MAX)
         return fail(err, WEND_E_LIMIT, "run: the prompt is over %d bytes",
                     BLOB_BYTES_MAX);
-    if (o && o->size < sizeof *o)
-        return fail(err, WEND_E_INVAL, "run: options.size is not set");
     return WEND_OK;
 }
 
@@ -216,8 +213,6 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->limits = a->limits;
     e->config_json = a->configs[r->hook != NULL]->json;
     e->correlation_id = str_of(r->id);
-    if (!o)
-        return WEND_OK;
     e->user = clean(r, o->user);
     e->session = clean(r, o->session);
     if (o->correlation_id)
@@ -281,12 +276,15 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
                            wend_error *err)
 {
     unsigned char chance[10];
+    wend_run_options o;
     struct wend_run *r;
-    wend_status s = check_start(agent, prompt, options, out, err);
+    wend_status s = check_start(agent, prompt, out, err);
 
     if (s != WEND_OK)
         return s;
-    s = agent_config(agent, options && options->hook, err);
+    if (!options_take(&o, sizeof o, options))
+        return fail(err, WEND_E_INVAL, "run: options.size is wrong");
+    s = agent_config(agent, o.hook != NULL, err);
     if (s != WEND_OK)
         return s;
     r = run_new(agent->rt, err);
@@ -295,14 +293,12 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
     r->mem = agent->rt->mem;
     r->agent = agent;
     agent->runs++;
-    if (options) {
-        r->hook = options->hook;
-        r->hook_ctx = options->hook_ctx;
-        r->shown.filter = options->filter;
-    }
+    r->hook = o.hook;
+    r->hook_ctx = o.hook_ctx;
+    r->shown.filter = o.filter;
     r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
     run_id_make(r->id, rt_wall(r->rt), chance);
-    s = begin(r, prompt, options, err);
+    s = begin(r, prompt, &o, err);
     if (s != WEND_OK) {
         wend_run_free(r);
         return s;
@@ -386,10 +382,7 @@ wend_status wend_run_wait(wend_run *r, wend_str *text)
     if (s != WEND_OK)
         return s;
     while ((s = wend_run_next(r, &ev)) == WEND_OK)
-        if (r->player && ev->type == WEND_RUN_END) {
-            r->answer = arena_str(&r->arena, ev->u.run_end.text);
-            r->outcome = ev->u.run_end.outcome;
-        }
+        continue;
     *text = r->answer;
     return s == WEND_END ? WEND_OK : s;
 }
@@ -403,9 +396,9 @@ static wend_status tell(struct wend_run *r, struct input *in)
     if (s != WEND_OK)
         return s;
     if (!r->agent)
-        return WEND_E_INVAL; /* a replay listens to nobody */
+        return fail(&r->said, WEND_E_INVAL, "a replay listens to nobody");
     if (r->over)
-        return WEND_END;
+        return fail(&r->said, WEND_END, "the run is over");
     shell_input(r, in);
     return r->error.status;
 }
@@ -419,7 +412,8 @@ wend_status wend_run_say(wend_run *r, wend_str text)
     if (s != WEND_OK)
         return s;
     if (text.len > BLOB_BYTES_MAX)
-        return WEND_E_LIMIT;
+        return fail(&r->said, WEND_E_LIMIT, "the text is over %d bytes",
+                    BLOB_BYTES_MAX);
     b.mem = &r->rt->mem;
     utf8_repair(&b, text);
     in.text = buf_view(&b);
@@ -439,7 +433,9 @@ wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
         return s;
     i = turn_call_index(&r->turn, call);
     if (i < 0 || !bit_get(&r->turn.asked, (uint32_t)i))
-        return WEND_E_NOTFOUND;
+        return fail(&r->said, WEND_E_NOTFOUND,
+                    "no call '%.*s' waits for approval", (int)call.len,
+                    call.ptr);
     in.approval.call = call;
     in.approval.yes = yes;
     in.approval.by = clean(r, by ? by : "api");
@@ -491,5 +487,7 @@ wend_status wend_run_outcome(const wend_run *r, wend_outcome *out)
 
 const wend_error *wend_run_error(const wend_run *r)
 {
-    return r && r->magic == RUN_MAGIC ? &r->error : NULL;
+    if (!r || r->magic != RUN_MAGIC)
+        return NULL;
+    return r->error.status != WEND_OK ? &r->error : &r->said;
 }

@@ -131,25 +131,27 @@ static void on_inbox_timer(struct timer_node *t)
 wend_status wend_runtime_new(const wend_runtime_options *options,
                              wend_runtime **out, wend_error *err)
 {
-    struct mem m = {options ? options->alloc : NULL,
-                    options ? options->alloc_ctx : NULL};
+    wend_runtime_options o;
     wend_status s = WEND_OK;
+    struct mem m;
     wend_runtime *rt;
 
-    if (!out || (options && options->size < sizeof(size_t)))
+    if (!out || !options_take(&o, sizeof o, options))
         return fail(err, WEND_E_INVAL,
-                    "runtime: out is NULL or options.size is not set");
+                    "runtime: out is NULL or options.size is wrong");
+    m = (struct mem){o.alloc, o.alloc_ctx};
     rt = mem_zalloc(&m, sizeof *rt);
     if (!rt)
         return fail_nomem(err);
     rt->mem = m;
     rt->env = &env_real;
     rt->thread = pthread_self();
+    rt->magic = RUNTIME_MAGIC;
     rt->timers.mem = &rt->mem;
     rt->scratch.mem = &rt->mem;
     rt->scratch.chunk_min = 16 << 10; /* most steps fit into one chunk */
     rt->inbox_timer.fire = on_inbox_timer;
-    rt->store = options ? options->store : NULL;
+    rt->store = o.store;
     s = loop_new(&rt->mem, &rt->loop, err);
     if (s == WEND_OK && !(rt->mailbox = mailbox_new(&rt->mem, rt->loop)))
         s = fail_nomem(err);
@@ -157,7 +159,6 @@ wend_status wend_runtime_new(const wend_runtime_options *options,
         rt->store_own = true;
         s = store_memory_open(&rt->store, err);
     }
-    rt->magic = RUNTIME_MAGIC;
     if (s != WEND_OK) {
         wend_runtime_free(rt);
         return s;
@@ -170,10 +171,12 @@ static void take_mail(wend_runtime *rt);
 
 void wend_runtime_free(wend_runtime *rt)
 {
-    if (!rt || rt->magic != RUNTIME_MAGIC || rt->callbacks)
+    if (rt_enter(rt) != WEND_OK || rt->callbacks)
         return;
     while (rt->runs)
         run_detach(rt->runs);
+    while (rt->agents)
+        agent_detach(rt->agents);
     rt_flush(rt);
     if (rt->mailbox) {
         mailbox_close(rt->mailbox);

@@ -143,6 +143,16 @@ static bool merge(struct wend_run *r, const wend_event *ev)
 
 /* ---- In ------------------------------------------------------------------ */
 
+/* `copy` knows how long what ev points to lives. */
+static bool enqueue(struct wend_run *r, const wend_event *ev,
+                    wend_event *(*copy)(const struct mem *m,
+                                        const wend_event *ev))
+{
+    if (r->shown.filter.merge_count > 1 && ev->n)
+        return merge(r, ev);
+    return flush_held(r) && ring_push(r, copy(&r->rt->mem, ev));
+}
+
 bool show_event(struct wend_run *r, const wend_event *ev)
 {
     struct shown *s = &r->shown;
@@ -160,9 +170,7 @@ bool show_event(struct wend_run *r, const wend_event *ev)
         }
         return true;
     }
-    if (s->filter.merge_count > 1 && ev->n)
-        return merge(r, ev);
-    return flush_held(r) && ring_push(r, event_copy_here(&r->rt->mem, ev));
+    return enqueue(r, ev, event_copy_here);
 }
 
 /* ---- Catching up from the store ------------------------------------------ */
@@ -182,10 +190,12 @@ static bool refill_one(struct refill *f, const wend_event *ev)
     if (ev->seq < f->seq || (ev->seq == f->seq && ev->n <= f->n))
         return true;
     f->any = true;
+    if (f->run->player && ev->type == WEND_RUN_END)
+        replay_end(f->run, ev);
+    if (ev->type != WEND_EVENT_NONE && show_wants(s, ev->type))
+        f->ok = enqueue(f->run, ev, event_copy);
     s->seq = ev->seq;
     s->n = ev->n;
-    if (ev->type != WEND_EVENT_NONE && show_wants(s, ev->type))
-        f->ok = ring_push(f->run, event_copy(&f->run->rt->mem, ev));
     return f->ok;
 }
 
@@ -237,8 +247,10 @@ static void refill(struct wend_run *r)
     if (st != WEND_OK || !f.ok)
         shell_fail(r, st != WEND_OK ? st : WEND_E_NOMEM,
                    "the log cannot be read back");
-    if (f.any)
+    if (f.any || r->error.status != WEND_OK)
         return;
+    if (!flush_held(r))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
     if (r->player)
         replay_drained(r);
     else if (s->seq == r->turn.seq && s->n == r->delta_n)

@@ -101,6 +101,39 @@ static void test_budget(void)
     world_free(&w);
 }
 
+/* A provider that counts wrong must not open the budget. */
+static void test_usage(void)
+{
+    static const struct {
+        const char *why;
+        int64_t input, output;
+        bool ends;
+    } rows[] = {
+        {"as much as there is", INT64_MAX, INT64_MAX, true},
+        {"less than nothing", 600, -600, false},
+        {"nothing after much", 1000, -1000, true},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct world w;
+
+        world_init(&w, &plain, CONFIG);
+        w.start.limits.tokens = 1000;
+        play(&w, "start");
+        w.reply.usage.input = rows[i].input;
+        w.reply.usage.output = rows[i].output;
+        play(&w, "call:r done ok:call_1");
+        tap_ok((w.turn.phase == PH_END) == rows[i].ends, "usage: %s",
+               rows[i].why);
+        tap_is_i64(w.turn.metrics.tokens_in, rows[i].input, "usage: %s, input",
+                   rows[i].why);
+        tap_ok(w.turn.metrics.tokens_out >= 0, "usage: %s, output",
+               rows[i].why);
+        tap_is_i64(w.broken, 0, "usage: %s, no law is broken", rows[i].why);
+        world_free(&w);
+    }
+}
+
 /* The wait doubles, differs between runs, and obeys the provider. */
 static void test_retry_delay(void)
 {
@@ -171,6 +204,7 @@ int main(void)
 {
     test_no_limits();
     test_budget();
+    test_usage();
     test_retry_delay();
     test_faults();
     test_many_turns();
