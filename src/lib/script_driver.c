@@ -318,6 +318,18 @@ static wend_status blame(wend_error *err, wend_status s, const char *name)
                    inner.line, inner.column, inner.message);
 }
 
+static wend_status read_script(struct script_driver *d, wend_str text,
+                               const char *name, wend_error *err)
+{
+    wend_str kept = arena_str(&d->arena, text);
+    wend_status s;
+
+    if (!kept.ptr)
+        return fail_nomem(err);
+    s = script_parse(kept, &d->arena, &d->script, err);
+    return s == WEND_OK || s == WEND_E_NOMEM ? s : blame(err, s, name);
+}
+
 wend_status script_driver_open(wend_str spec, const struct mem *m,
                                struct driver **out, wend_error *err)
 {
@@ -335,13 +347,11 @@ wend_status script_driver_open(wend_str spec, const struct mem *m,
         buf_str(&text, spec);
     else
         s = file_read(spec.ptr, SCRIPT_BYTES_MAX, &text, err);
-    if (s == WEND_OK) {
-        wend_str kept = arena_str(&d->arena, buf_view(&text));
-
-        s = script_parse(kept, &d->arena, &d->script, err);
-        if (s == WEND_E_PARSE || s == WEND_E_LIMIT || s == WEND_E_INVAL)
-            s = blame(err, s, is_inline ? "script" : spec.ptr);
-    }
+    if (s == WEND_OK)
+        s = read_script(d, buf_view(&text), is_inline ? "script" : spec.ptr,
+                        err);
+    if (text.failed)
+        s = fail_nomem(err);
     buf_free(&text);
     if (s != WEND_OK) {
         driver_free(&d->base);
