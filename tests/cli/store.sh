@@ -36,13 +36,20 @@ refused "no such directory" "store $WEND_STORE"
 export WEND_STORE=$work
 refused "a directory" "is not a file"
 
-export WEND_STORE=$work/read-only.db
-run "$WEND" run -m "$hello" hi
-chmod 400 "$WEND_STORE"
-if [ "$(id -u)" = 0 ]; then
-    skip "a read-only file" "root may write it"
-else
+# Root writes what others may not: for it the whole place is read-only.
+mkdir "$work/fixed"
+export WEND_STORE=$work/fixed/wend.db
+if [ "$(id -u)" != 0 ]; then
+    run "$WEND" run -m "$hello" hi
+    chmod 400 "$WEND_STORE"
     refused "a read-only file" "read-only"
+elif mount -t tmpfs -o size=4m none "$work/fixed" 2>/dev/null; then
+    run "$WEND" run -m "$hello" hi
+    mount -o remount,ro "$work/fixed"
+    refused "a read-only place" "read-only"
+    umount "$work/fixed"
+else
+    skip "a read-only store" "no right to mount"
 fi
 
 # The default place is made, for us alone.

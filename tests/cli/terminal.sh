@@ -52,6 +52,10 @@ has "colour" "$out" $'\e[2m'
 on_terminal "TERM=dumb NO_COLOR= $WEND run -m '$sum' hi"
 lacks "no colour on a dumb terminal" "$out" $'\e['
 
+on_terminal "$WEND run -m '$hello'"
+is "no prompt on a terminal: exit status" $status 2
+has "no prompt on a terminal: said" "$out" "Give a prompt"
+
 # Questions.
 write='{"turns":[{"calls":[{"name":"write_file","args":{"path":"new",
 "content":"x\u001b[2Jy"}}]},{"text":"went on"}]}'
@@ -64,6 +68,7 @@ answer() { # WORD: once the question is there
 }
 yes_later() { answer y; }
 no_later() { answer no; }
+perhaps_later() { answer perhaps | sed 'p; s/.*/no/'; }
 rm -f new
 : >"$out"
 on_terminal "$WEND run -t write_file -m script:write.json hi" yes_later
@@ -85,4 +90,10 @@ is "no: exit status" $status 0
 has "no: the run goes on" "$out" "went on"
 [ ! -e new ]
 ok "no: it is not written"
+rm -f new
+: >"$out"
+on_terminal "$WEND run -t write_file -m script:write.json hi" perhaps_later
+is "neither yes nor no: asked again" "$(grep -o 'allow?' "$out" | wc -l)" 2
+[ ! -e new ]
+ok "neither yes nor no: it is not written"
 finish
