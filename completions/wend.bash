@@ -10,11 +10,13 @@ _wend()
     case $prev in
     --eager) words="safe all off" ;;
     --approve) words="ask deny all" ;;
+    --events) words="native loom" ;;
+    --sandbox) words="on off" ;;
     -t | --tool) words="calculator read_file list_dir write_file" ;;
     --status)
         words="running waiting paused interrupted ok limit canceled failed"
         ;;
-    --store)
+    --store | --log-file)
         COMPREPLY=($(compgen -f -- "$cur"))
         return
         ;;
@@ -24,15 +26,27 @@ _wend()
     elif [ -z "$words" ]; then
         case $command in
         run)
-            words="--model --tool --store --json --max-turns --timeout
-                   --budget-tokens --budget-cost --parallel --eager
-                   --approve --help"
+            words="--model --tool --instructions --store --json --events
+                   --max-turns --timeout --budget-tokens --budget-cost
+                   --parallel --eager --approve --sandbox --log-file --quiet
+                   --verbose --help"
             ;;
-        runs) words="--json --status --limit --store --help" ;;
-        log) words="--follow --from --type --json --store --help last" ;;
-        replay) words="--speed --json --store --help last" ;;
-        tools) words="--json --help" ;;
-        doctor) words="--help" ;;
+        runs)
+            words="--json --status --user --session --agent --since --limit
+                   --store --help"
+            ;;
+        log)
+            words="--follow --from --type --no-deltas --json --events --store
+                   --help last"
+            ;;
+        replay)
+            words="--speed --to --json --events --store --quiet --verbose
+                   --help last"
+            ;;
+        tools)
+            words="--json --help calculator read_file list_dir write_file"
+            ;;
+        doctor) words="--json --store --model --help" ;;
         esac
     fi
     COMPREPLY=($(compgen -W "$words" -- "$cur"))

@@ -1,48 +1,79 @@
 # Completion of wend for fish.
 
 set -l commands run runs log replay tools doctor
+set -l none "not __fish_seen_subcommand_from $commands"
+set -l states running waiting paused interrupted ok limit canceled failed
+set -l tools calculator read_file list_dir write_file
 
 complete -c wend -f
-complete -c wend -n "not __fish_seen_subcommand_from $commands" -a run \
-    -d "run an agent on a prompt"
-complete -c wend -n "not __fish_seen_subcommand_from $commands" -a runs \
-    -d "list runs, newest first"
-complete -c wend -n "not __fish_seen_subcommand_from $commands" -a log \
-    -d "print the events of a run"
-complete -c wend -n "not __fish_seen_subcommand_from $commands" -a replay \
-    -d "play a run again as it happened"
-complete -c wend -n "not __fish_seen_subcommand_from $commands" -a tools \
-    -d "list the built-in tools"
-complete -c wend -n "not __fish_seen_subcommand_from $commands" -a doctor \
-    -d "say what works on this machine"
-
+complete -c wend -n "$none" -a run -d "run an agent on a prompt"
+complete -c wend -n "$none" -a runs -d "list runs, newest first"
+complete -c wend -n "$none" -a log -d "the events of a run"
+complete -c wend -n "$none" -a replay -d "play a run again as it happened"
+complete -c wend -n "$none" -a tools -d "the built-in tools"
+complete -c wend -n "$none" -a doctor -d "what works on this machine"
 complete -c wend -l help -d "show help"
-complete -c wend -n "__fish_seen_subcommand_from run runs log replay tools" \
-    -l json -d "JSON lines"
-complete -c wend -n "__fish_seen_subcommand_from run runs log replay" \
-    -l store -r -F -d "where runs are kept"
 
-complete -c wend -n "__fish_seen_subcommand_from run" -s m -l model -x \
-    -d "the model"
-complete -c wend -n "__fish_seen_subcommand_from run" -s t -l tool -x \
-    -a "calculator read_file list_dir write_file" -d "offer a tool"
-complete -c wend -n "__fish_seen_subcommand_from run" -l max-turns -x
-complete -c wend -n "__fish_seen_subcommand_from run" -l timeout -x
-complete -c wend -n "__fish_seen_subcommand_from run" -l budget-tokens -x
-complete -c wend -n "__fish_seen_subcommand_from run" -l budget-cost -x
-complete -c wend -n "__fish_seen_subcommand_from run" -l parallel -x
-complete -c wend -n "__fish_seen_subcommand_from run" -l eager -x \
-    -a "safe all off"
-complete -c wend -n "__fish_seen_subcommand_from run" -l approve -x \
-    -a "ask deny all"
-complete -c wend -n "__fish_seen_subcommand_from run" -s q -d "only the answer"
-complete -c wend -n "__fish_seen_subcommand_from run" -s v -d "say more"
+set -l run "__fish_seen_subcommand_from run"
+complete -c wend -n "$run" -s m -l model -x -d "the model"
+complete -c wend -n "$run" -s t -l tool -x -a "$tools" -d "offer a tool"
+complete -c wend -n "$run" -l instructions -x -d "what the model is told first"
+complete -c wend -n "$run" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$run" -l json -d "events as JSON lines"
+complete -c wend -n "$run" -l events -x -a "native loom" \
+    -d "vocabulary of JSON lines"
+complete -c wend -n "$run" -l max-turns -x -d "most turns"
+complete -c wend -n "$run" -l timeout -x -d "most time"
+complete -c wend -n "$run" -l budget-tokens -x -d "most tokens"
+complete -c wend -n "$run" -l budget-cost -x -d "most money"
+complete -c wend -n "$run" -l parallel -x -d "most tools at once"
+complete -c wend -n "$run" -l eager -x -a "safe all off" \
+    -d "calls that start early"
+complete -c wend -n "$run" -l approve -x -a "ask deny all" \
+    -d "what to do with calls"
+complete -c wend -n "$run" -l sandbox -x -a "on off" \
+    -d "of tools that are programs"
+complete -c wend -n "$run" -l log-file -r -F -d "append events there"
+complete -c wend -n "$run" -s q -l quiet -d "only the answer"
+complete -c wend -n "$run" -s v -l verbose -d "say more"
 
-complete -c wend -n "__fish_seen_subcommand_from runs" -l limit -x
-complete -c wend -n "__fish_seen_subcommand_from runs" -l status -x \
-    -a "running waiting paused interrupted ok limit canceled failed"
-complete -c wend -n "__fish_seen_subcommand_from log replay" -a last
-complete -c wend -n "__fish_seen_subcommand_from log" -s f -l follow
-complete -c wend -n "__fish_seen_subcommand_from log" -l from -x
-complete -c wend -n "__fish_seen_subcommand_from log" -l type -x
-complete -c wend -n "__fish_seen_subcommand_from replay" -l speed -x
+set -l runs "__fish_seen_subcommand_from runs"
+complete -c wend -n "$runs" -l json -d "one object a run"
+complete -c wend -n "$runs" -l status -x -a "$states" -d "only these"
+complete -c wend -n "$runs" -l user -x -d "only this user"
+complete -c wend -n "$runs" -l session -x -d "only this session"
+complete -c wend -n "$runs" -l agent -x -d "only this agent"
+complete -c wend -n "$runs" -l since -x -d "started at most so long ago"
+complete -c wend -n "$runs" -s n -l limit -x -d "most runs"
+complete -c wend -n "$runs" -l store -r -F -d "where runs are kept"
+
+set -l log "__fish_seen_subcommand_from log"
+complete -c wend -n "$log" -s f -l follow -d "go on"
+complete -c wend -n "$log" -l from -x -d "begin there"
+complete -c wend -n "$log" -l type -x -d "only this type"
+complete -c wend -n "$log" -l no-deltas -d "only kept events"
+complete -c wend -n "$log" -l json -d "events as JSON lines"
+complete -c wend -n "$log" -l events -x -a "native loom" \
+    -d "vocabulary of JSON lines"
+complete -c wend -n "$log" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$log" -a last -d "the newest run"
+
+set -l replay "__fish_seen_subcommand_from replay"
+complete -c wend -n "$replay" -l speed -x -d "factor"
+complete -c wend -n "$replay" -l to -x -d "stop after it"
+complete -c wend -n "$replay" -l json -d "events as JSON lines"
+complete -c wend -n "$replay" -l events -x -a "native loom" \
+    -d "vocabulary of JSON lines"
+complete -c wend -n "$replay" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$replay" -s q -l quiet -d "only the answer"
+complete -c wend -n "$replay" -s v -l verbose -d "say more"
+complete -c wend -n "$replay" -a last -d "the newest run"
+
+set -l tools "__fish_seen_subcommand_from tools"
+complete -c wend -n "$tools" -l json -d "one object a tool"
+complete -c wend -n "$tools" -a "$tools"
+
+set -l doctor "__fish_seen_subcommand_from doctor"
+complete -c wend -n "$doctor" -l json -d "one object a check"
+complete -c wend -n "$doctor" -l store -r -F -d "the store to look at"
+complete -c wend -n "$doctor" -s m -l model -x -d "the model to look at"
