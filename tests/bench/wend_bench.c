@@ -7,6 +7,8 @@
  * seq    N runs one after another    parked N runs that wait; bytes each
  * idle   one run, then waits for end of file on stdin
  * turns  one run; cost of its first and last 100 turns
+ * start  N times: milliseconds from exec of the command MODEL (a path) to
+ *        the first event of a run with an existing STORE, median
  *
  * Offers one C tool `noop` ({"turn":int,"i":int}, answers "ok"; sleeps
  * TOOL_SLEEP_MS first; answers with NOOP_BYTES bytes if set). Ends with one
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -230,6 +233,59 @@ static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
     }
 }
 
+/* ---- Starting the command ------------------------------------------------ */
+
+static double one_start(const char *command, const char *store)
+{
+    double begin = wall_us(), took = 0;
+    int fds[2];
+    char byte;
+    pid_t pid;
+
+    if (pipe(fds))
+        return 0;
+    pid = fork();
+    if (!pid) {
+        dup2(fds[1], STDOUT_FILENO);
+        close(fds[0]);
+        close(fds[1]);
+        execl(command, command, "run", "--json", "--store", store, "-m",
+              "script:{\"turns\":[{\"text\":\"hi\"}]}", "go", (char *)NULL);
+        _exit(127);
+    }
+    close(fds[1]);
+    if (read(fds[0], &byte, 1) == 1)
+        took = wall_us() - begin;
+    else
+        totals.errors++;
+    while (read(fds[0], &byte, 1) == 1)
+        continue;
+    close(fds[0]);
+    waitpid(pid, NULL, 0);
+    return took;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int measure_start(long n, const char *command, const char *store)
+{
+    double *each = calloc((size_t)n + 1, sizeof *each);
+
+    one_start(command, store); /* makes the store, warms the caches */
+    for (long i = 0; i < n; i++)
+        each[i] = one_start(command, store);
+    qsort(each, (size_t)n, sizeof *each, by_size);
+    printf("{\"starts\":%ld,\"median_us\":%.0f,\"worst_us\":%.0f}\n", n,
+           each[n / 2], each[n - 1]);
+    free(each);
+    return totals.errors != 0;
+}
+
 int main(int argc, char **argv)
 {
     wend_runtime_options o = {.size = sizeof o};
@@ -239,11 +295,13 @@ int main(int argc, char **argv)
     wend_error err;
 
     if (argc < 4) {
-        fputs("usage: wend-bench once|many|seq|idle|turns|parked N MODEL "
+        fputs("usage: wend-bench once|many|seq|idle|turns|parked|start N MODEL "
               "[STORE]\n",
               stderr);
         return 2;
     }
+    if (!strcmp(argv[1], "start") && argc > 4 && atol(argv[2]) > 0)
+        return measure_start(atol(argv[2]), argv[3], argv[4]);
     memset(answer, 'x', sizeof answer);
     memcpy(answer, "ok", 2);
     answer_len = bytes ? (size_t)atol(bytes) % sizeof answer : 2;
