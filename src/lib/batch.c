@@ -23,6 +23,7 @@ struct batch *batch_new(struct wend_run *r)
     if (!b)
         return NULL;
     b->mem = r->rt->mem;
+    b->effects_tail = &b->effects;
     b->post.kind = POST_COMMITTED;
     b->run = r;
     memcpy(b->id, r->id, sizeof b->id);
@@ -32,14 +33,17 @@ struct batch *batch_new(struct wend_run *r)
     return b;
 }
 
-static void empty(struct batch *b)
+static void free_effects(struct batch *b, struct fx_node *fx)
 {
-    struct fx_node *fx, *next;
-
-    for (fx = b->effects; fx; fx = next) {
+    for (struct fx_node *next; fx; fx = next) {
         next = fx->next;
         mem_free(&b->mem, fx);
     }
+}
+
+static void empty(struct batch *b)
+{
+    free_effects(b, b->effects);
     for (size_t i = 0; i < b->packs_count; i++)
         mem_free(&b->mem, (void *)(uintptr_t)b->packs[i].body.ptr);
     arena_free(&b->arena);
@@ -147,10 +151,6 @@ bool batch_pack(struct batch *b, struct pack *p)
 
 bool batch_effects(struct batch *b, const struct effect *fx)
 {
-    struct fx_node **tail = &b->effects;
-
-    while (*tail)
-        tail = &(*tail)->next;
     for (; fx; fx = fx->next) {
         size_t extra = fx->args.len + fx->key.len + 2;
         struct fx_node *n = mem_zalloc(&b->mem, sizeof *n + extra);
@@ -168,10 +168,31 @@ bool batch_effects(struct batch *b, const struct effect *fx)
         if (fx->key.len)
             memcpy(text, fx->key.ptr, fx->key.len);
         n->fx.key.ptr = text;
-        *tail = n;
-        tail = &n->next;
+        *b->effects_tail = n;
+        b->effects_tail = &n->next;
     }
     return true;
+}
+
+struct batch_mark batch_mark(const struct batch *b)
+{
+    return (struct batch_mark){b->events_count, b->bytes.len,    b->blobs_count,
+                               b->blobs,        b->effects_tail, b->last_seq};
+}
+
+/* Events of one step are all there or none is. Deltas that were packed on
+ * the way stay: they stand for themselves. */
+void batch_undo(struct batch *b, struct batch_mark m)
+{
+    free_effects(b, *m.effects_tail);
+    *m.effects_tail = NULL;
+    b->effects_tail = m.effects_tail;
+    b->events_count = m.events_count;
+    b->bytes.len = m.bytes_len;
+    b->bytes.failed = b->arena.failed = false;
+    b->blobs = m.blobs;
+    b->blobs_count = m.blobs_count;
+    b->last_seq = m.last_seq;
 }
 
 void batch_birth(struct batch *b, const struct store_birth *birth)

@@ -208,7 +208,7 @@ struct batch {
     struct event_blob *blobs;
     int64_t last_seq;
     wend_status status;
-    struct fx_node *effects; /* to perform once it is safe */
+    struct fx_node *effects, **effects_tail; /* once it is safe */
 };
 
 struct fx_node {
@@ -302,7 +302,17 @@ void shell_model_fail(struct wend_run *r, int64_t ask,
 void shell_output(struct wend_run *r, wend_str call, wend_str text);
 
 /* batch.c */
+/* Where a batch stood before a step, to go back if the step fails. */
+struct batch_mark {
+    size_t events_count, bytes_len, blobs_count;
+    struct event_blob *blobs;
+    struct fx_node **effects_tail;
+    int64_t last_seq;
+};
+
 struct batch *batch_new(struct wend_run *r);
+struct batch_mark batch_mark(const struct batch *b);
+void batch_undo(struct batch *b, struct batch_mark m);
 bool batch_event(struct batch *b, const wend_event *ev);
 bool batch_pack(struct batch *b, struct pack *p);
 bool batch_blobs(struct batch *b, const struct event_blob *list);

@@ -57,16 +57,26 @@ void shell_fail(struct wend_run *r, wend_status s, const char *message)
 
 /* ---- One step ------------------------------------------------------------ */
 
-static bool remember(struct wend_run *r, const struct step *s)
+static bool fill(struct batch *b, const struct step *s)
 {
-    struct batch *b = open_batch(r);
-
-    if (!b || !batch_pack(b, &r->pack))
-        return false;
     for (const struct step_event *e = s->events; e; e = e->next)
         if (!batch_event(b, &e->ev))
             return false;
     return batch_blobs(b, s->blobs.first) && batch_effects(b, s->effects);
+}
+
+static bool remember(struct wend_run *r, const struct step *s)
+{
+    struct batch *b = open_batch(r);
+    struct batch_mark before;
+
+    if (!b || !batch_pack(b, &r->pack))
+        return false;
+    before = batch_mark(b);
+    if (fill(b, s))
+        return true;
+    batch_undo(b, before);
+    return false;
 }
 
 static void note_end(struct wend_run *r, const wend_event *ev)
