@@ -108,7 +108,8 @@ static void test_merge_time(void)
     wend_outcome outcome;
 
     rig_open(&r, NULL,
-             "script:{\"turns\":[{\"text\":\"aaaabbbb\",\"delay\":\"300ms\"}]}");
+             "script:{\"turns\":[{\"text\":\"aaaabbbb\","
+             "\"delay\":\"300ms\"}]}");
     o.filter.merge_count = 100;
     o.filter.merge_ms = 10;
     run = rig_start(&r, &o);
@@ -251,82 +252,79 @@ static wend_hook_answer on_hook(void *ctx, wend_hook *h)
     return k->answer;
 }
 
-static void test_hooks(void)
+static const struct hook_row {
+    const char *why;
+    struct hooked hook;
+    const char *answer;
+    wend_outcome outcome;
+} hooks[] = {
+    {"go",
+     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_GO, NULL, 0},
+     "got {\"a\":1}",
+     WEND_OUTCOME_OK},
+    {"change arguments",
+     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_CHANGE, "{ \"b\" : 2 }", 0},
+     "got {\"b\":2}",
+     WEND_OUTCOME_OK},
+    {"arguments that are no JSON stop the run",
+     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_CHANGE, "{", 0},
+     "",
+     WEND_OUTCOME_FAILED},
+    {"skip a call",
+     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_SKIP, "instead", 0},
+     "got instead",
+     WEND_OUTCOME_OK},
+    {"change a result",
+     {WEND_HOOK_CALL_AFTER, WEND_HOOK_CHANGE, "other", 0},
+     "got other",
+     WEND_OUTCOME_OK},
+    {"stop at a result",
+     {WEND_HOOK_CALL_AFTER, WEND_HOOK_STOP, "enough", 0},
+     "",
+     WEND_OUTCOME_FAILED},
+    {"answer instead of the model",
+     {WEND_HOOK_MODEL_BEFORE, WEND_HOOK_SKIP, "mine", 0},
+     "mine",
+     WEND_OUTCOME_OK},
+    {"change an answer",
+     {WEND_HOOK_MODEL_AFTER, WEND_HOOK_CHANGE, "better", 0},
+     "better",
+     WEND_OUTCOME_OK},
+    {"add to the conversation",
+     {WEND_HOOK_TURN_BEFORE, WEND_HOOK_CHANGE, "note", 0},
+     "noted",
+     WEND_OUTCOME_OK},
+    {"stop after a turn",
+     {WEND_HOOK_TURN_AFTER, WEND_HOOK_STOP, "enough", 0},
+     "",
+     WEND_OUTCOME_FAILED},
+    {"stop before the model",
+     {WEND_HOOK_MODEL_BEFORE, WEND_HOOK_STOP, "no", 0},
+     "",
+     WEND_OUTCOME_FAILED},
+};
+
+static void test_hook(const struct hook_row *row)
 {
-    static const struct {
-        const char *why;
-        struct hooked hook;
-        const char *answer;
-        wend_outcome outcome;
-    } rows[] = {
-        {"go", {WEND_HOOK_CALL_BEFORE, WEND_HOOK_GO, NULL, 0}, "got {\"a\":1}",
-         WEND_OUTCOME_OK},
-        {"change arguments",
-         {WEND_HOOK_CALL_BEFORE, WEND_HOOK_CHANGE, "{ \"b\" : 2 }", 0},
-         "got {\"b\":2}",
-         WEND_OUTCOME_OK},
-        {"arguments that are no JSON stop the run",
-         {WEND_HOOK_CALL_BEFORE, WEND_HOOK_CHANGE, "{", 0},
-         "",
-         WEND_OUTCOME_FAILED},
-        {"skip a call",
-         {WEND_HOOK_CALL_BEFORE, WEND_HOOK_SKIP, "instead", 0},
-         "got instead",
-         WEND_OUTCOME_OK},
-        {"change a result",
-         {WEND_HOOK_CALL_AFTER, WEND_HOOK_CHANGE, "other", 0},
-         "got other",
-         WEND_OUTCOME_OK},
-        {"stop at a result",
-         {WEND_HOOK_CALL_AFTER, WEND_HOOK_STOP, "enough", 0},
-         "",
-         WEND_OUTCOME_FAILED},
-        {"answer instead of the model",
-         {WEND_HOOK_MODEL_BEFORE, WEND_HOOK_SKIP, "mine", 0},
-         "mine",
-         WEND_OUTCOME_OK},
-        {"change an answer",
-         {WEND_HOOK_MODEL_AFTER, WEND_HOOK_CHANGE, "better", 0},
-         "better",
-         WEND_OUTCOME_OK},
-        {"add to the conversation",
-         {WEND_HOOK_TURN_BEFORE, WEND_HOOK_CHANGE, "note", 0},
-         "noted",
-         WEND_OUTCOME_OK},
-        {"stop after a turn",
-         {WEND_HOOK_TURN_AFTER, WEND_HOOK_STOP, "enough", 0},
-         "",
-         WEND_OUTCOME_FAILED},
-        {"stop before the model",
-         {WEND_HOOK_MODEL_BEFORE, WEND_HOOK_STOP, "no", 0},
-         "",
-         WEND_OUTCOME_FAILED},
-    };
+    struct rig r = {.err = {0}};
+    struct hooked hook = row->hook;
+    wend_run_options o = {.size = sizeof o, .hook = on_hook, .hook_ctx = &hook};
+    wend_outcome outcome = WEND_OUTCOME_NONE;
+    wend_str answer;
+    wend_run *run;
 
-    for (size_t i = 0; i < tap_count(rows); i++) {
-        struct rig r = {.err = {0}};
-        struct hooked hook = rows[i].hook;
-        wend_run_options o = {.size = sizeof o,
-                              .hook = on_hook,
-                              .hook_ctx = &hook};
-        wend_outcome outcome = WEND_OUTCOME_NONE;
-        wend_str answer;
-        wend_run *run;
-
-        rig_open(&r, NULL,
-                 "script:{\"turns\":[{\"when\":\"note\",\"text\":\"noted\"},"
-                 "{\"calls\":[{\"name\":\"echo\",\"args\":{\"a\":1}}]},"
-                 "{\"text\":\"got ${tool_result}\"}]}");
-        run = rig_start(&r, &o);
-        tap_ok(wend_run_wait(run, &answer) == WEND_OK, "hook: %s: ends",
-               rows[i].why);
-        tap_is_str(answer, rows[i].answer, "hook: %s", rows[i].why);
-        wend_run_outcome(run, &outcome);
-        tap_ok(outcome == rows[i].outcome && hook.asked,
-               "hook: %s: asked, and ends as it should", rows[i].why);
-        wend_run_free(run);
-        rig_close(&r);
-    }
+    rig_open(&r, NULL,
+             "script:{\"turns\":[{\"when\":\"note\",\"text\":\"noted\"},"
+             "{\"calls\":[{\"name\":\"echo\",\"args\":{\"a\":1}}]},"
+             "{\"text\":\"got ${tool_result}\"}]}");
+    run = rig_start(&r, &o);
+    tap_ok(wend_run_wait(run, &answer) == WEND_OK, "hook: %s: ends", row->why);
+    tap_is_str(answer, row->answer, "hook: %s", row->why);
+    wend_run_outcome(run, &outcome);
+    tap_ok(outcome == row->outcome && hook.asked,
+           "hook: %s: asked, and ends as it should", row->why);
+    wend_run_free(run);
+    rig_close(&r);
 }
 
 /* ---- Collecting ---------------------------------------------------------- */
@@ -372,10 +370,11 @@ int main(void)
     test_listen();
     test_cancel_text();
     test_cancel_call();
-    test_hooks();
+    for (size_t i = 0; i < tap_count(hooks); i++)
+        test_hook(&hooks[i]);
     test_collector();
     unlink(file);
-    strcat(file, "-lock");
+    snprintf(file, sizeof file, "%s/s.db-lock", s ? s : "");
     unlink(file);
     if (s)
         rmdir(s);
