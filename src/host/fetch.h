@@ -1,0 +1,58 @@
+/*
+ * fetch.h - HTTP by libcurl on the loop.
+ *
+ * One multi handle for up to about a thousand transfers, more as needed;
+ * connections are kept alive; HTTP/1.1 unless asked otherwise; TLS is
+ * checked against the system's authorities. libcurl is loaded with the
+ * first transfer, so that who needs no network does not pay for it.
+ */
+#ifndef HOST_FETCH_H
+#define HOST_FETCH_H
+
+#include "host/loop.h"
+
+struct fetch;    /* a pool of transfers of one loop */
+struct transfer; /* one of them */
+
+enum fetch_end {
+    FETCH_OK,      /* the body is complete */
+    FETCH_NETWORK, /* resolve, connect, TLS, reset */
+    FETCH_TIMEOUT,
+    FETCH_NOMEM,
+};
+
+struct fetch_request {
+    const char *url;
+    const char *method;         /* NULL: POST with a body, else GET */
+    const char *const *headers; /* `Name: value`, NULL at the end */
+    wend_str body;              /* lent until the transfer ends */
+    const char *unix_socket;    /* NULL: TCP */
+    const char *proxy;          /* NULL: the environment's */
+    const char *ca_file;        /* NULL: the system's */
+    bool http2;
+    /* Milliseconds; 0 = none. */
+    int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
+};
+
+/* All are called from the loop, never from inside fetch_start. */
+struct fetch_events {
+    /* Status and headers are known; header() gives a value by name. */
+    void (*head)(void *ctx, struct transfer *t, int status);
+    /* Bytes of the body as they come. False pauses: the same bytes come
+     * again after fetch_resume. */
+    bool (*body)(void *ctx, const char *p, size_t len);
+    void (*end)(void *ctx, enum fetch_end how, const char *message);
+};
+
+wend_status fetch_new(const struct mem *m, struct loop *loop,
+                      struct fetch **out, wend_error *err);
+void fetch_free(struct fetch *f); /* stops what is under way, no events */
+wend_status fetch_start(struct fetch *f, const struct fetch_request *q,
+                        const struct fetch_events *events, void *ctx,
+                        struct transfer **out, wend_error *err);
+/* A response header by name, lent until the transfer ends; absent. */
+wend_str fetch_header(const struct transfer *t, const char *name);
+void fetch_resume(struct transfer *t);
+void fetch_stop(struct transfer *t); /* closes at once; no more events */
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * codec.h - how one provider's API is spoken: bytes <-> meaning, pure.
+ *
+ * A codec turns a turn into a request body, and the events of an answer's
+ * stream into pieces. It keeps its state in memory the driver gives it and
+ * tells the sink; it never waits, never retries, never decides.
+ */
+#ifndef WIRE_CODEC_H
+#define WIRE_CODEC_H
+
+#include "core/turn.h"
+#include "wire/sse.h"
+
+/* What is asked: the conversation is the turn's. */
+struct wire_ask {
+    const struct turn *turn;
+    wend_str model;     /* the provider's name for it */
+    int64_t max_tokens; /* of the answer; 0 = the provider's default */
+    wend_str schema;    /* JSON Schema of the answer; absent: free text */
+};
+
+/* Where a decoder puts what it finds. Text is never empty. */
+struct wire_sink {
+    void *ctx;
+    void (*text)(void *ctx, wend_str piece);
+    void (*thinking)(void *ctx, wend_str piece);
+    /* Opens a call; an absent or empty id is made up. Returns a handle, or
+     * -1 if no more are taken. */
+    int (*call)(void *ctx, wend_str id, wend_str name);
+    void (*args)(void *ctx, int call, wend_str piece);
+    void (*seal)(void *ctx, int call); /* its arguments are complete */
+    /* One JSON value that must be sent back with this message. */
+    void (*opaque)(void *ctx, wend_str json);
+    /* Replaces what was told before; input includes cached. */
+    void (*usage)(void *ctx, const wend_ev_usage *usage);
+    /* stop, length, tool_calls, content_filter */
+    void (*finish)(void *ctx, wend_str reason);
+    /* An error in the middle of the stream; code as struct model_error. */
+    void (*fail)(void *ctx, wend_str code, wend_str message);
+    /* Everything so far is void: the server began the message anew. */
+    void (*restart)(void *ctx);
+};
+
+struct decoder {
+    const struct codec *codec;
+    const struct mem *mem;
+    const struct wire_sink *sink;
+    struct arena scratch; /* of one event; reset after each */
+    bool finished;        /* a finish reason or an end mark was seen */
+    bool failed;          /* sink->fail was called, or out of memory */
+    bool nomem;
+    void *state; /* the codec's, state_size bytes, zeroed */
+};
+
+struct codec {
+    const char *name; /* of the provider: openai ... */
+    enum sse_framing framing;
+    /* `%s` stands for the key; NULL: none is sent. */
+    const char *key_header;
+    const char *const *headers; /* more of them, NULL at the end; or NULL */
+    const char *key_env;        /* where the key is looked for */
+    const char *base_url;       /* default; no slash at the end */
+    /* Appends what follows the base URL. */
+    void (*path)(const struct wire_ask *q, struct buf *out);
+    /* Appends the request body: canonical JSON, tools sorted by name; the
+     * same turn gives the same bytes. */
+    void (*request)(const struct wire_ask *q, struct buf *out);
+    size_t state_size;
+    /* One event of the stream (or one line). */
+    void (*event)(struct decoder *d, wend_str name, const struct json *data);
+    /* A whole answer that did not stream. */
+    void (*whole)(struct decoder *d, const struct json *body);
+    /* The stream is over: seal what is open. */
+    void (*end)(struct decoder *d);
+    void (*free)(struct decoder *d); /* of the state; may be NULL */
+};
+
+extern const struct codec codec_openai, codec_responses, codec_anthropic,
+    codec_gemini, codec_ollama;
+const struct codec *codec_find(wend_str name); /* NULL if unknown */
+
+bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
+                  const struct wire_sink *sink);
+/* For sse_feed: parses data as JSON (`[DONE]` is an end mark, a payload that
+ * is no JSON a failure) and hands it to the codec. False once failed. */
+bool decoder_event(void *decoder, wend_str name, wend_str data);
+void decoder_whole(struct decoder *d, wend_str body);
+void decoder_end(struct decoder *d);
+void decoder_free(struct decoder *d);
+
+/* ---- For codecs ---------------------------------------------------------- */
+
+/* Messages of a turn, oldest first, in the arena; NULL: out of memory. */
+const struct msg **wire_messages(const struct turn *t, struct arena *a,
+                                 size_t *count);
+/* The calls of an assistant message, first one first. */
+const struct call **wire_calls(const struct msg *m, struct arena *a,
+                               size_t *count);
+/* Tells the sink of an error object as any provider writes it. */
+void wire_fail(struct decoder *d, const struct json *error);
+int64_t wire_i64(const struct json *j, const char *key); /* 0 if absent */
+
+#endif

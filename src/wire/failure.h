@@ -1,0 +1,34 @@
+/*
+ * failure.h - what an HTTP answer that is no answer means.
+ *
+ * Error bodies of all providers, also wrapped in lists, also HTML, also
+ * empty; the headers that say when to try again.
+ */
+#ifndef WIRE_FAILURE_H
+#define WIRE_FAILURE_H
+
+#include "base/json.h"
+
+/* The headers that count; absent ones are absent. */
+struct failure_headers {
+    wend_str should_retry;   /* x-should-retry */
+    wend_str retry_after_ms; /* retry-after-ms */
+    wend_str retry_after;    /* Retry-After: seconds or a date */
+    wend_str request_id;
+};
+
+struct failure {
+    wend_str code;    /* network timeout rate_limit service auth not_found
+                         invalid overflow unknown; static */
+    wend_str message; /* in the arena: what the server said, with status */
+    bool retry;       /* may be tried again */
+    int64_t retry_after_ms; /* 0 = no wish */
+};
+
+/* now_us: to read a date. */
+void failure_of(int status, wend_str body, const struct failure_headers *h,
+                int64_t now_us, struct arena *a, struct failure *out);
+/* The code for an error's `type` or `code` word, e.g. overloaded_error. */
+wend_str failure_code(wend_str word, int status);
+
+#endif
