@@ -24,14 +24,17 @@ typedef bool (*sse_fn)(void *ctx, wend_str name, wend_str data);
 struct sse {
     enum sse_framing framing;
     size_t bytes_max; /* of one line and of one event's data */
-    struct buf line, name, data, clean;
+    struct buf line;  /* begun in an earlier chunk */
+    struct buf name, data, clean;
+    wend_str lent; /* the event's only data line, still in the chunk */
     bool begun, after_cr, any_data, stopped;
     wend_status status; /* WEND_E_LIMIT, WEND_E_NOMEM stick */
 };
 
 void sse_init(struct sse *s, const struct mem *m, enum sse_framing framing,
               size_t bytes_max);
-/* Any chunking gives the same events. */
+/* Any chunking gives the same events. An event that is whole in its chunk
+ * is given where it lies, without a copy. */
 wend_status sse_feed(struct sse *s, const char *p, size_t len, sse_fn fn,
                      void *ctx);
 wend_status sse_end(struct sse *s, sse_fn fn, void *ctx);
