@@ -51,7 +51,7 @@ void emit(struct tt *x, wend_event *ev)
     ev->run = t->run.ptr ? t->run : x->in->run;
     ev->seq = t->seq + 1;
     ev->time_us = event_time(x);
-    *t = turn_apply(t, ev, x->s->keep);
+    turn_become(t, ev, x->s->keep);
     /* turn_start and turn_end belong to the turn they open and close. */
     ev->in_turn = t->counter >= 0 && ev->type != WEND_RUN_END &&
                   (t->phase != PH_BETWEEN || ev->type == WEND_TURN_END);

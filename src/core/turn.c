@@ -448,18 +448,23 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     }
 }
 
+void turn_become(struct turn *t, const wend_event *ev, const struct keep *k)
+{
+    if (ev->n) /* a delta */
+        return;
+    t->seq = ev->seq;
+    t->time_us = ev->time_us;
+    /* Before run_start there is nothing to evolve; a damaged log may try. */
+    if (t->config || ev->type == WEND_RUN_START)
+        apply(t, ev, k);
+    t->metrics.ms = (t->time_us - t->started_us) / 1000;
+}
+
 struct turn turn_apply(const struct turn *t, const wend_event *ev,
                        const struct keep *k)
 {
     struct turn next = *t;
 
-    if (ev->n) /* a delta */
-        return next;
-    next.seq = ev->seq;
-    next.time_us = ev->time_us;
-    /* Before run_start there is nothing to evolve; a damaged log may try. */
-    if (next.config || ev->type == WEND_RUN_START)
-        apply(&next, ev, k);
-    next.metrics.ms = (next.time_us - next.started_us) / 1000;
+    turn_become(&next, ev, k);
     return next;
 }

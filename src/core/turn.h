@@ -104,6 +104,8 @@ struct keep {
  * result must not be used. */
 struct turn turn_apply(const struct turn *t, const wend_event *ev,
                        const struct keep *k);
+/* The same for a turn that nobody else looks at: a step's own. */
+void turn_become(struct turn *t, const wend_event *ev, const struct keep *k);
 
 bool bit_get(const struct bits *b, uint32_t i);
 void bit_set(struct bits *b, uint32_t i);
