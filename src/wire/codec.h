@@ -47,6 +47,7 @@ struct decoder {
     const struct wire_sink *sink;
     struct arena scratch; /* of one event; reset after each */
     bool finished;        /* a finish reason or an end mark was seen */
+    bool done;            /* an end mark was: what comes after it is ignored */
     bool failed;          /* sink->fail was called, or out of memory */
     bool nomem;
     void *state; /* the codec's, state_size bytes, zeroed */
@@ -68,9 +69,9 @@ struct codec {
     size_t state_size;
     /* One event of the stream (or one line). */
     void (*event)(struct decoder *d, wend_str name, const struct json *data);
-    /* A whole answer that did not stream. */
+    /* A whole answer that did not stream; end() comes after it. */
     void (*whole)(struct decoder *d, const struct json *body);
-    /* The stream is over: seal what is open. */
+    /* The stream is over and `finished`: seal what is open. */
     void (*end)(struct decoder *d);
     void (*free)(struct decoder *d); /* of the state; may be NULL */
 };
@@ -84,7 +85,10 @@ bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
 /* For sse_feed: parses data as JSON (`[DONE]` is an end mark, a payload that
  * is no JSON a failure) and hands it to the codec. False once failed. */
 bool decoder_event(void *decoder, wend_str name, wend_str data);
+/* An answer that did not stream; decoder_end follows it, too. */
 void decoder_whole(struct decoder *d, wend_str body);
+/* A stream that was not `finished` fails as "network": its open calls are
+ * never sealed. */
 void decoder_end(struct decoder *d);
 void decoder_free(struct decoder *d);
 
@@ -96,8 +100,13 @@ const struct msg **wire_messages(const struct turn *t, struct arena *a,
 /* The calls of an assistant message, first one first. */
 const struct call **wire_calls(const struct msg *m, struct arena *a,
                                size_t *count);
-/* Tells the sink of an error object as any provider writes it. */
+/* Tells the sink of an error object as any provider writes it. Of several
+ * failures only the first one is told. */
 void wire_fail(struct decoder *d, const struct json *error);
-int64_t wire_i64(const struct json *j, const char *key); /* 0 if absent */
+void wire_fail_fmt(struct decoder *d, const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void wire_fail_nomem(struct decoder *d);
+/* A count: 0 if absent, no integer or negative; j may be NULL. */
+int64_t wire_i64(const struct json *j, const char *key);
 
 #endif

@@ -28,7 +28,31 @@ struct failure {
 /* now_us: to read a date. */
 void failure_of(int status, wend_str body, const struct failure_headers *h,
                 int64_t now_us, struct arena *a, struct failure *out);
-/* The code for an error's `type` or `code` word, e.g. overloaded_error. */
+/* The code for an error's `type` or `code` word, e.g. overloaded_error; the
+ * status decides about words that nobody knows. */
 wend_str failure_code(wend_str word, int status);
+
+/* ---- For codecs ---------------------------------------------------------- */
+
+enum { FAILURE_WORDS = 3 };
+
+/* What an error object says, in any provider's words; lent by the tree. */
+struct failure_said {
+    wend_str message, more;       /* more: what a server behind it said */
+    wend_str word[FAILURE_WORDS]; /* code, type, status */
+    int status;                   /* 0 = none */
+};
+
+void failure_read(const struct json *error, struct failure_said *out);
+wend_str failure_said_code(const struct failure_said *said);
+/* Appends one line of at most FAILURE_TEXT_MAX bytes that is safe to show. */
+void failure_said_text(struct buf *out, const struct failure_said *said);
+/* The same for any bytes: without tags, control characters, bad UTF-8. */
+void failure_text(struct buf *out, wend_str bytes, size_t max);
+
+enum {
+    FAILURE_TEXT_MAX = 2000, /* of what a server says in its own words */
+    FAILURE_HEAD_MAX = 200,  /* of a body that nobody wrote for us */
+};
 
 #endif

@@ -1,0 +1,284 @@
+/*
+ * codec.c - what all codecs share: events to JSON, errors, the history.
+ *
+ * A codec sees only values that are no errors, and sees none after a
+ * failure or an end mark.
+ */
+#include "wire/codec.h"
+
+#include <stdio.h>
+
+#include "wire/failure.h"
+
+enum {
+    SCRATCH_MIN = 2 << 10,   /* the tree of a usual delta */
+    SCRATCH_KEEP = 64 << 10, /* more is given back after the event */
+    MESSAGE_MAX = 1024,      /* of a failure found here */
+};
+
+static const struct codec *const codecs[] = {
+    NULL,
+};
+
+/* ---- Failures ------------------------------------------------------------ */
+
+void wire_fail_nomem(struct decoder *d)
+{
+    d->failed = d->nomem = true;
+}
+
+void wire_fail_fmt(struct decoder *d, const char *code, const char *fmt, ...)
+{
+    char text[MESSAGE_MAX];
+    va_list ap;
+
+    if (d->failed)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    d->failed = true;
+    d->sink->fail(d->sink->ctx, str_of(code), str_of(text));
+}
+
+static void fail_said(struct decoder *d, const struct failure_said *said)
+{
+    struct buf b = {.mem = d->mem};
+
+    if (d->failed)
+        return;
+    failure_said_text(&b, said);
+    if (!b.len)
+        buf_cstr(&b, "the server reported an error without a word");
+    if (b.failed) {
+        wire_fail_nomem(d);
+    } else {
+        d->failed = true;
+        d->sink->fail(d->sink->ctx, failure_said_code(said), buf_view(&b));
+    }
+    buf_free(&b);
+}
+
+void wire_fail(struct decoder *d, const struct json *error)
+{
+    struct failure_said said;
+
+    failure_read(error, &said);
+    if (str_is(failure_said_code(&said), "unknown"))
+        said.status = 500; /* it broke off: as good as any broken server */
+    fail_said(d, &said);
+}
+
+/* What is no JSON: its place, and how it begins. */
+static void fail_parse(struct decoder *d, wend_str data, const wend_error *err)
+{
+    struct buf head = {.mem = d->mem};
+
+    failure_text(&head, data, FAILURE_HEAD_MAX);
+    if (err->status == WEND_E_NOMEM || head.failed)
+        wire_fail_nomem(d);
+    else
+        wire_fail_fmt(d, "service",
+                      "the server sent no JSON (line %u, byte %u: %s): %s",
+                      (unsigned)err->line, (unsigned)err->column, err->message,
+                      buf_view(&head).ptr);
+    buf_free(&head);
+}
+
+/* ---- Errors in place of an answer ---------------------------------------- */
+
+static bool says_error(const struct json *j)
+{
+    const struct json *error = json_get(j, "error");
+
+    if (error && error->kind != JSON_NULL && error->kind != JSON_FALSE &&
+        !(error->kind == JSON_STRING && !error->text.len))
+        return true;
+    if (str_is(json_str(json_get(j, "object")), "error"))
+        return true;
+    /* Alone, as web frameworks answer. */
+    return j->kind == JSON_OBJECT && j->count == 1 && json_get(j, "detail");
+}
+
+/* A list is one long answer: its error may stand last. */
+static const struct json *find_error(const struct json *j)
+{
+    if (j->kind != JSON_ARRAY)
+        return says_error(j) ? j : NULL;
+    for (const struct json *item = j->first; item; item = item->next)
+        if (says_error(item))
+            return item;
+    return NULL;
+}
+
+/* ---- Decoder ------------------------------------------------------------- */
+
+static wend_str trimmed(wend_str s)
+{
+    while (s.len && (unsigned char)*s.ptr <= ' ') {
+        s.ptr++;
+        s.len--;
+    }
+    while (s.len && (unsigned char)s.ptr[s.len - 1] <= ' ')
+        s.len--;
+    return s;
+}
+
+static void forget_event(struct decoder *d)
+{
+    if (d->scratch.failed)
+        wire_fail_nomem(d);
+    if (d->scratch.held > SCRATCH_KEEP)
+        arena_free(&d->scratch);
+    else
+        arena_reset(&d->scratch);
+}
+
+/* The value, or NULL after telling of the error that it is. */
+static const struct json *read_value(struct decoder *d, wend_str data,
+                                     bool is_error)
+{
+    wend_error err = {0};
+    const struct json *j = json_parse(data, &d->scratch, &err), *error;
+
+    if (!j && is_error && err.status != WEND_E_NOMEM) {
+        struct failure_said said = {.message = data, .status = 500};
+
+        fail_said(d, &said);
+        return NULL;
+    }
+    if (!j) {
+        fail_parse(d, data, &err);
+        return NULL;
+    }
+    error = is_error ? j : find_error(j);
+    if (error)
+        wire_fail(d, error);
+    return error ? NULL : j;
+}
+
+bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
+                  const struct wire_sink *sink)
+{
+    memset(d, 0, sizeof *d);
+    d->codec = c;
+    d->mem = m;
+    d->sink = sink;
+    d->scratch.mem = m;
+    d->scratch.chunk_min = SCRATCH_MIN;
+    if (c->state_size) {
+        d->state = mem_zalloc(m, c->state_size);
+        if (!d->state)
+            wire_fail_nomem(d);
+    }
+    return !d->failed;
+}
+
+bool decoder_event(void *decoder, wend_str name, wend_str data)
+{
+    struct decoder *d = decoder;
+    bool is_error = str_is(name, "error");
+    const struct json *j;
+
+    data = trimmed(data);
+    if (d->failed || d->done)
+        return !d->failed;
+    if (str_is(data, "[DONE]")) {
+        d->finished = d->done = true;
+        return true;
+    }
+    if (!data.len && !is_error) /* keeps the connection open, says nothing */
+        return true;
+    j = read_value(d, data, is_error);
+    if (j)
+        d->codec->event(d, name, j);
+    forget_event(d);
+    return !d->failed;
+}
+
+void decoder_whole(struct decoder *d, wend_str body)
+{
+    const struct json *j;
+
+    if (d->failed)
+        return;
+    j = read_value(d, trimmed(body), false);
+    if (j)
+        d->codec->whole(d, j);
+    forget_event(d);
+}
+
+void decoder_end(struct decoder *d)
+{
+    if (d->failed)
+        return;
+    if (d->finished)
+        d->codec->end(d);
+    else
+        wire_fail_fmt(d, "network", "the stream ended before the answer did");
+    if (d->scratch.last)
+        forget_event(d);
+}
+
+void decoder_free(struct decoder *d)
+{
+    if (d->state && d->codec->free)
+        d->codec->free(d);
+    mem_free(d->mem, d->state);
+    arena_free(&d->scratch);
+    d->state = NULL;
+}
+
+/* ---- For codecs ---------------------------------------------------------- */
+
+const struct codec *codec_find(wend_str name)
+{
+    const struct codec *const *c = codecs;
+
+    while (*c && !str_is(name, (*c)->name))
+        c++;
+    return *c;
+}
+
+const struct msg **wire_messages(const struct turn *t, struct arena *a,
+                                 size_t *count)
+{
+    const struct msg **list;
+    size_t n = 0;
+
+    for (const struct msg *m = t->history; m; m = m->prev)
+        n++;
+    *count = n;
+    list = arena_alloc(a, (n ? n : 1) * sizeof *list);
+    if (list)
+        for (const struct msg *m = t->history; m; m = m->prev)
+            list[--n] = m;
+    else
+        *count = 0;
+    return list;
+}
+
+const struct call **wire_calls(const struct msg *m, struct arena *a,
+                               size_t *count)
+{
+    const struct call **list;
+    size_t n = 0;
+
+    for (const struct call *c = m->calls; c; c = c->prev)
+        n++;
+    *count = n;
+    list = arena_alloc(a, (n ? n : 1) * sizeof *list);
+    if (list)
+        for (const struct call *c = m->calls; c; c = c->prev)
+            list[--n] = c;
+    else
+        *count = 0;
+    return list;
+}
+
+int64_t wire_i64(const struct json *j, const char *key)
+{
+    int64_t n;
+
+    return json_i64(json_get(j, key), &n) && n > 0 ? n : 0;
+}
