@@ -13,8 +13,10 @@ AR ?= ar
 Q := $(if $(V),,@)
 
 PKGS := libuv sqlite3 yaml-0.1
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lm
+# Only the headers: the library is loaded with the first transfer.
+PKGS_HEADERS := libcurl
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(PKGS_HEADERS) 2>/dev/null)
+PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lm -ldl
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
         -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
@@ -57,7 +59,7 @@ products: build/wend build/wend-bench build/libwend.a build/libwend.so man
 # Tells what is missing before the compiler does.
 .PHONY: deps-check
 deps-check:
-	@pkg-config --exists $(PKGS) || { tools/deps --print >&2; exit 1; }
+	@pkg-config --exists $(PKGS) $(PKGS_HEADERS) || { tools/deps --print >&2; exit 1; }
 
 build/wend: $(B)/wend
 	@cp $< $@

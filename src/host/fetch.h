@@ -27,10 +27,12 @@ struct fetch_request {
     const char *const *headers; /* `Name: value`, NULL at the end */
     wend_str body;              /* lent until the transfer ends */
     const char *unix_socket;    /* NULL: TCP */
-    const char *proxy;          /* NULL: the environment's */
-    const char *ca_file;        /* NULL: the system's */
+    const char *proxy;          /* NULL: the environment's; "": none */
+    const char *ca_file;        /* NULL: SSL_CERT_FILE, the system's */
     bool http2;
-    /* Milliseconds; 0 = none. */
+    /* Milliseconds; 0 = none. connect: from the start until the request
+     * leaves; first_byte: from there to the body's first byte; between: two
+     * reads of the body, not counted while paused; whole: all. */
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
 };
 
@@ -41,18 +43,21 @@ struct fetch_events {
     /* Bytes of the body as they come. False pauses: the same bytes come
      * again after fetch_resume. */
     bool (*body)(void *ctx, const char *p, size_t len);
+    /* message: `host: reason`, empty if FETCH_OK; lent. */
     void (*end)(void *ctx, enum fetch_end how, const char *message);
 };
 
 wend_status fetch_new(const struct mem *m, struct loop *loop,
                       struct fetch **out, wend_error *err);
-void fetch_free(struct fetch *f); /* stops what is under way, no events */
+/* Stops what is under way, without events; not from inside an event. */
+void fetch_free(struct fetch *f);
 wend_status fetch_start(struct fetch *f, const struct fetch_request *q,
                         const struct fetch_events *events, void *ctx,
                         struct transfer **out, wend_error *err);
-/* A response header by name, lent until the transfer ends; absent. */
+/* A response header by name, lent until the end event is over; absent. */
 wend_str fetch_header(const struct transfer *t, const char *name);
 void fetch_resume(struct transfer *t);
-void fetch_stop(struct transfer *t); /* closes at once; no more events */
+/* No more events; closes at once, from inside an event in the next turn. */
+void fetch_stop(struct transfer *t);
 
 #endif

@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "base/fail.h"
+#include "host/loop_uv.h"
 
 struct loop {
     const struct mem *mem;
@@ -81,6 +82,17 @@ void loop_turn(struct loop *l, int timeout_ms)
     }
     uv_run(&l->uv, UV_RUN_ONCE);
     uv_timer_stop(&l->timer);
+}
+
+int loop_timeout_ms(struct loop *l)
+{
+    uv_update_time(&l->uv); /* else it counts from the last turn */
+    return uv_backend_timeout(&l->uv);
+}
+
+uv_loop_t *loop_uv(struct loop *l)
+{
+    return &l->uv;
 }
 
 void loop_wake(struct loop *l)

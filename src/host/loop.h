@@ -1,8 +1,8 @@
 /*
  * loop.h - one event loop: an fd, one timer, one wake-up, worker threads.
  *
- * Who owns the loop keeps its own list of deadlines and tells the nearest;
- * everything else that happens arrives through `on_wake`.
+ * Who owns the loop keeps its own list of deadlines and tells the nearest.
+ * What else waits on it (transfers) joins through loop_uv.h.
  */
 #ifndef HOST_LOOP_H
 #define HOST_LOOP_H
@@ -19,6 +19,8 @@ void loop_free(struct loop *l);
 int loop_fd(const struct loop *l);
 /* Looks at the world once. timeout_ms: 0 = do not wait, -1 = no limit. */
 void loop_turn(struct loop *l, int timeout_ms);
+/* How long a foreign loop that watches the fd may wait; -1 = no limit. */
+int loop_timeout_ms(struct loop *l);
 /* Makes a waiting loop_turn return; the fd becomes readable. [any thread,
  * but not after loop_free] */
 void loop_wake(struct loop *l);

@@ -303,7 +303,7 @@ int wend_runtime_timeout_ms(const wend_runtime *rt)
         return -1;
     if (rt->dirty || atomic_load(&rt->mailbox->any))
         return 0;
-    return until_next_timer(self, -1);
+    return until_next_timer(self, loop_timeout_ms(rt->loop));
 }
 
 wend_status wend_runtime_pump(wend_runtime *rt)

@@ -1,0 +1,32 @@
+/*
+ * fetch_easy.h - a request as libcurl's options; its results in words.
+ *
+ * Only for src/host.
+ */
+#ifndef HOST_FETCH_EASY_H
+#define HOST_FETCH_EASY_H
+
+#include "base/str.h"
+#include "host/fetch.h"
+#include "host/fetch_curl.h"
+
+/* WEND_E_INVAL for what must not go onto the wire: other protocols, line
+ * ends inside a header. */
+wend_status easy_check(const struct fetch_request *q, wend_error *err);
+/* Who is asked, for messages and names to look up: the host, without port
+ * and without user; the path of a unix socket. In the arena. */
+wend_str easy_host(const struct fetch_request *q, struct arena *a);
+/* Sets everything but callbacks. The arena must last as long as the
+ * transfer. False: no memory. */
+bool easy_set(const struct curl_api *curl, CURL *easy,
+              const struct fetch_request *q, const char *ca_file,
+              struct arena *a);
+/* Where the system keeps its certificate authorities in one file; NULL if
+ * it has none. */
+const char *easy_ca_file(void);
+/* detail: libcurl's own words. Writes `host: reason`. */
+enum fetch_end easy_result(const struct curl_api *curl, CURL *easy,
+                           CURLcode code, const char *host, const char *detail,
+                           char *message, size_t message_size);
+
+#endif

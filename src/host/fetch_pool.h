@@ -1,0 +1,164 @@
+/*
+ * fetch_pool.h - what is inside struct fetch. Only for src/host/fetch*.c.
+ *
+ *   live      transfers somebody waits for
+ *   spare     ended ones, kept with their libcurl handles
+ *   queue     live ones that want something done: to start, to go on, to be
+ *             let go. Served once a turn of the loop, outside of libcurl,
+ *             which may not be entered from its own callbacks.
+ */
+#ifndef HOST_FETCH_POOL_H
+#define HOST_FETCH_POOL_H
+
+#include <uv.h>
+
+#include "base/str.h"
+#include "host/fetch.h"
+#include "host/fetch_curl.h"
+
+enum {
+    NAMES_MAX = 16, /* hosts whose look-ups are shared; others are not */
+    NAME_BYTES_MAX = 256,
+};
+
+struct ring {
+    struct ring *next, *prev;
+};
+
+/* One of libcurl's multi handles. */
+struct multi {
+    struct multi *next;
+    struct fetch *fetch;
+    CURLM *handle;
+    uv_timer_t timer;
+    unsigned transfers;
+    bool due; /* libcurl wants to be called now */
+};
+
+/* A host name that is being looked up, or was a short while ago. */
+struct name {
+    struct ring waiting; /* transfers, by their queue_link */
+    int64_t fresh_until_ms;
+    bool asking;
+    char host[NAME_BYTES_MAX];
+};
+
+struct fetch {
+    struct mem mem; /* by value: handles close after the owner is gone */
+    uv_loop_t *uv;
+    const struct curl_api *curl; /* NULL before the first transfer */
+    CURLSH *share;               /* names and TLS sessions, for all multis */
+    struct multi *multis;
+    uv_idle_t idle; /* active while something is queued or due */
+    struct ring live, spare, queue;
+    struct sock *socks; /* closed ones, to use again */
+    size_t spare_count, handles;
+    unsigned inside; /* calls of libcurl under way */
+    bool closed;
+    const char *ca_file;
+    struct name names[NAMES_MAX];
+};
+
+enum phase { PHASE_CONNECT, PHASE_WAIT, PHASE_BODY, PHASE_OVER };
+
+struct transfer {
+    struct fetch *fetch;
+    struct ring link;       /* live or spare */
+    struct ring queue_link; /* queue, or waiting for a name */
+    struct multi *multi;    /* NULL: not with libcurl */
+    struct name *asks;      /* looks this name up for others, too */
+    CURL *easy;
+    uv_timer_t timer;
+    struct arena arena; /* of the request */
+    const struct fetch_events *events;
+    void *ctx;
+    const char *host;
+    int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
+    int64_t began_ms, phase_ms, byte_ms;
+    enum phase phase;
+    bool stopped, paused, resume;
+    bool head_done;
+    bool doubted;     /* a deadline passed; the sockets get one more look */
+    CURLcode refused; /* we gave up ourselves; OK: we did not */
+    struct buf head;  /* the response's header lines */
+    char detail[CURL_ERROR_SIZE];
+    char message[512];
+};
+
+static inline void ring_init(struct ring *r)
+{
+    r->next = r->prev = r;
+}
+
+static inline bool ring_empty(const struct ring *r)
+{
+    return r->next == r;
+}
+
+static inline void ring_out(struct ring *r)
+{
+    r->next->prev = r->prev;
+    r->prev->next = r->next;
+    ring_init(r);
+}
+
+static inline void ring_put(struct ring *head, struct ring *r)
+{
+    r->prev = head->prev;
+    r->next = head;
+    head->prev->next = r;
+    head->prev = r;
+}
+
+/* Moves all of `from`, which becomes empty, to the end of `to`. */
+static inline void ring_move(struct ring *to, struct ring *from)
+{
+    if (ring_empty(from))
+        return;
+    from->next->prev = to->prev;
+    to->prev->next = from->next;
+    from->prev->next = to;
+    to->prev = from->prev;
+    ring_init(from);
+}
+
+static inline struct transfer *of_queue(struct ring *r)
+{
+    return (struct transfer *)(void *)((char *)r -
+                                       offsetof(struct transfer, queue_link));
+}
+
+static inline struct transfer *of_link(struct ring *r)
+{
+    return (struct transfer *)(void *)((char *)r -
+                                       offsetof(struct transfer, link));
+}
+
+/* ---- fetch_name.c: one look-up a host ------------------------------------
+ */
+
+void name_init(struct fetch *f);
+/* True: another transfer is looking the name up, this one waits. */
+bool name_wait(struct transfer *t);
+/* The name is known now, or t gives up: whoever waited goes on. */
+void name_done(struct transfer *t, bool known);
+
+/* ---- fetch_multi.c: libcurl on the loop ----------------------------------
+ */
+
+bool multi_add(struct transfer *t); /* false: no memory */
+void multi_remove(struct transfer *t);
+void multi_free_all(struct fetch *f);
+/* Calls those that want to be called. */
+void multi_run_due(struct fetch *f);
+/* One more uv handle has closed; the last one frees f. */
+void fetch_handle_closed(struct fetch *f);
+
+/* ---- fetch.c: the transfers ---------------------------------------------- */
+
+void fetch_kick(struct fetch *f); /* serves the queue in the next turn */
+void fetch_enqueue(struct transfer *t);
+/* libcurl is done with it, or shall be. */
+void transfer_finish(struct transfer *t, CURLcode code);
+
+#endif

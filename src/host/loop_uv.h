@@ -1,0 +1,16 @@
+/*
+ * loop_uv.h - the libuv loop inside struct loop. Only for src/host.
+ *
+ * A callback that leaves work for the loop's owner calls uv_stop: timers run
+ * before the poll, and without it the same turn would go on to wait.
+ */
+#ifndef HOST_LOOP_UV_H
+#define HOST_LOOP_UV_H
+
+#include <uv.h>
+
+#include "host/loop.h"
+
+uv_loop_t *loop_uv(struct loop *l);
+
+#endif
