@@ -191,8 +191,11 @@ typedef enum wend_approve {
 
 typedef struct wend_agent_options {
     size_t size;
-    const char *name;  /* default "agent" */
-    const char *model; /* "script:FILE" or "script:{...}" */
+    const char *name; /* default "agent" */
+    /* "provider:model" with the providers openai (Chat Completions),
+     * responses, anthropic, gemini, ollama; or "script:FILE",
+     * "script:{...}" for a model that needs no network. */
+    const char *model;
     const char *instructions;
     wend_limits limits;
     wend_eager eager;
@@ -201,6 +204,12 @@ typedef struct wend_agent_options {
     const char *const *rules;
     size_t rules_count;
     const char *cwd; /* root for file tools; default: the process's */
+    /* For models of a provider, see `model`. */
+    const char *base_url;   /* default: the provider's own */
+    const char *key_file;   /* default: the provider's environment variable */
+    const char *ca_file;    /* certificates to trust; default: the system's */
+    uint32_t output_tokens; /* most that one answer may have */
+    bool http2;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

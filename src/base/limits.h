@@ -25,6 +25,13 @@ enum {
     PACK_MS = 50,                /* deltas wait at most so long */
     QUEUE_EVENTS_MAX = 256,      /* a reader's queue, then it lags */
     QUEUE_BYTES_MAX = 1 << 20,
+    LINE_BYTES_MAX = 16 << 20,     /* of a provider's stream */
+    RESPONSE_BYTES_MAX = 64 << 20, /* of a provider's answer */
+    FAILURE_BYTES_MAX = 64 << 10,  /* of it, when it is no answer */
+    KEY_BYTES_MAX = 4 << 10,       /* of a file with a key */
+    CONNECT_MS = 10000,            /* to a provider */
+    FIRST_BYTE_MS = 300000,        /* some models think for minutes */
+    BETWEEN_BYTES_MS = 120000,
     RETRIES_MAX = 2, /* of a model call, before any piece */
     RETRY_BASE_MS = 500,
     RETRY_CAP_MS = 8000,

@@ -24,7 +24,7 @@ enum {
 /* All that a file, the environment or an option can set. */
 struct settings {
     /* Any of the three. */
-    const char *model, *store, *instructions;
+    const char *model, *store, *instructions, *base_url, *key_file, *ca_file;
     int64_t max_turns, timeout_ms, budget_tokens, budget_cost, parallel;
     int64_t eager; /* wend_eager */
     struct words approve, tools;

@@ -32,8 +32,14 @@ enum { TOOLS_DEFAULT = sizeof tools_default / sizeof *tools_default };
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {'m', "model", "NAME", "script:FILE or script:{...}; default $WEND_MODEL",
+    {'m', "model", "NAME", "provider:model or script:FILE; default $WEND_MODEL",
      OPT_TEXT, AT(model), 0, 0, NULL},
+    {0, "base-url", "URL", "where the provider's API is", OPT_TEXT,
+     AT(base_url), 0, 0, NULL},
+    {0, "key-file", "FILE", "the provider's key; default: the environment",
+     OPT_TEXT, AT(key_file), 0, 0, NULL},
+    {0, "ca-file", "FILE", "certificates to trust; default: the system's",
+     OPT_TEXT, AT(ca_file), 0, 0, NULL},
     {'t', "tool", "NAME", "offer a built-in tool; may be repeated", OPT_LIST,
      AT(tools), 0, 0, NULL},
     {0, "instructions", "TEXT", "what the model is told first", OPT_TEXT,
@@ -71,8 +77,6 @@ static const struct opt opts[] = {
     {0, "plan", "GOAL", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "tools", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "mcp", "SERVER", NULL, OPT_LATER, 0, 0, 0, NULL},
-    {0, "base-url", "URL", NULL, OPT_LATER, 0, 0, 0, NULL},
-    {0, "key-file", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "schema", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "set", "K=V", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "record", "DIR", NULL, OPT_LATER, 0, 0, 0, NULL},
@@ -135,6 +139,11 @@ static int first_run(void)
         "\n"
         "Name one with -m NAME, with the environment variable WEND_MODEL, or "
         "with\n'model: NAME' in ~/.config/wend/config.yaml.\n"
+        "\n"
+        "A provider's model is openai:NAME, responses:NAME, anthropic:NAME, "
+        "gemini:NAME\nor ollama:NAME; its key comes from OPENAI_API_KEY, "
+        "ANTHROPIC_API_KEY or\nGEMINI_API_KEY. With --base-url a server of "
+        "your own answers.\n"
         "\n"
         "A script stands in for a model and needs no network. This works "
         "right now:\n"
@@ -255,6 +264,9 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
                    .tokens = set->budget_tokens,
                    .cost_nano = set->budget_cost},
         .eager = (wend_eager)set->eager,
+        .base_url = set->base_url,
+        .key_file = set->key_file,
+        .ca_file = set->ca_file,
     };
     wend_error err = {0};
     wend_status s;

@@ -181,6 +181,17 @@ void reply_seal(struct reply *r, int call)
     buf_free(&out);
 }
 
+/* The buffer is a JSON list at any time. */
+void reply_opaque(struct reply *r, wend_str json)
+{
+    if (r->opaque.len)
+        r->opaque.len--; /* its closing bracket */
+    buf_char(&r->opaque, r->opaque.len ? ',' : '[');
+    buf_str(&r->opaque, json);
+    buf_char(&r->opaque, ']');
+    r->failed |= r->opaque.failed;
+}
+
 wend_str reply_call_id(const struct reply *r, int call)
 {
     return buf_view(&r->calls[call].id);

@@ -44,6 +44,8 @@ int reply_call(struct reply *r, wend_str id, wend_str name);
 void reply_args(struct reply *r, int call, wend_str piece, int64_t now_us);
 /* The call's block is complete: its arguments become a JSON value. */
 void reply_seal(struct reply *r, int call);
+/* A JSON value to send back with this message. */
+void reply_opaque(struct reply *r, wend_str json);
 wend_str reply_call_id(const struct reply *r, int call);
 
 #endif

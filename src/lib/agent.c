@@ -64,6 +64,12 @@ static void put_rest(struct buf *b, const wend_agent_options *o)
     put_member(b, "instructions", o->instructions ? o->instructions : "");
     buf_char(b, ',');
     put_member(b, "model", o->model);
+    if (o->base_url) {
+        buf_char(b, ',');
+        put_member(b, "base_url", o->base_url);
+    }
+    if (o->output_tokens)
+        buf_fmt(b, ",\"output_tokens\":%u", o->output_tokens);
     buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"rules\":[",
             approve_names[o->approve]);
     for (size_t i = 0; i < o->rules_count; i++) {
@@ -85,6 +91,15 @@ static wend_str clean(wend_agent *a, const char *s)
     a->arena.failed |= b.failed;
     buf_free(&b);
     return kept;
+}
+
+static struct driver_options driver_options(const wend_agent_options *o)
+{
+    return (struct driver_options){.base_url = o->base_url,
+                                   .key_file = o->key_file,
+                                   .ca_file = o->ca_file,
+                                   .output_tokens = o->output_tokens,
+                                   .http2 = o->http2};
 }
 
 static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
@@ -141,7 +156,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     put_rest(&a->rest_json, o);
     s = set_cwd(a, o->cwd, err);
     if (s == WEND_OK)
-        s = driver_open(o->model, &rt->mem, &a->driver, err);
+        s = driver_open(o->model, driver_options(o), &rt->mem, &a->driver, err);
     if (s == WEND_OK && (a->arena.failed || a->rest_json.failed))
         s = fail_nomem(err);
     if (s != WEND_OK) {

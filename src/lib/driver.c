@@ -6,29 +6,25 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "wire/codec.h"
 
-static const struct {
-    const char *prefix;
-    wend_status (*open)(wend_str spec, const struct mem *m, struct driver **out,
-                        wend_error *err);
-} providers[] = {
-    {"script:", script_driver_open},
-};
-
-wend_status driver_open(const char *model, const struct mem *m,
-                        struct driver **out, wend_error *err)
+wend_status driver_open(const char *model, struct driver_options o,
+                        const struct mem *m, struct driver **out,
+                        wend_error *err)
 {
-    wend_str name = str_of(model);
+    const char *colon = strchr(model, ':');
+    wend_str provider = {model, colon ? (size_t)(colon - model) : 0};
+    const struct codec *codec;
 
-    for (size_t i = 0; i < sizeof providers / sizeof *providers; i++) {
-        size_t len = strlen(providers[i].prefix);
-
-        if (str_starts(name, providers[i].prefix))
-            return providers[i].open((wend_str){model + len, name.len - len}, m,
-                                     out, err);
-    }
+    o.spec = str_of(colon ? colon + 1 : "");
+    if (str_is(provider, "script"))
+        return script_driver_open(&o, m, out, err);
+    codec = codec_find(provider);
+    if (codec && o.spec.len)
+        return http_driver_open(codec, &o, m, out, err);
     return fail(err, WEND_E_INVAL,
-                "model '%.200s' has no driver here; write script:FILE or "
-                "script:{...}",
+                "model '%.200s' has no driver; write provider:model with "
+                "openai, responses, anthropic, gemini or ollama, or "
+                "script:FILE",
                 model);
 }

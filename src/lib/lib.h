@@ -12,6 +12,7 @@
 
 #include "core/tt.h"
 #include "host/env.h"
+#include "host/fetch.h"
 #include "host/loop.h"
 #include "host/threads.h"
 #include "lib/timers.h"
@@ -61,6 +62,7 @@ struct wend_runtime {
     struct loop *loop;
     struct mailbox *mailbox;
     struct threads *threads; /* made with the first threaded call */
+    struct fetch *fetch;     /* made with the first request */
     struct timers timers;
     wend_store *store;
     bool store_own;
@@ -89,9 +91,11 @@ void rt_pump(wend_runtime *rt, int timeout_ms);
 void rt_flush(wend_runtime *rt); /* hands what is dirty to the store */
 void rt_store_failed(wend_runtime *rt, wend_status s);
 struct threads *rt_threads(wend_runtime *rt);
+wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
 
 /* ---- Agent --------------------------------------------------------------- */
 
+struct codec;
 struct driver;
 
 struct agent_tool {
@@ -152,11 +156,25 @@ struct driver {
     wend_str model; /* name shown in events */
 };
 
-wend_status driver_open(const char *model, const struct mem *m,
-                        struct driver **out, wend_error *err);
-/* One provider, in script_driver.c: what follows "script:". */
-wend_status script_driver_open(wend_str spec, const struct mem *m,
-                               struct driver **out, wend_error *err);
+/* What of an agent's options is the driver's business. */
+struct driver_options {
+    wend_str spec; /* the model's name after the provider and its colon */
+    const char *base_url, *key_file, *ca_file;
+    int64_t output_tokens;
+    bool http2;
+};
+
+wend_status driver_open(const char *model, struct driver_options o,
+                        const struct mem *m, struct driver **out,
+                        wend_error *err);
+/* One for each kind: a script, and providers over HTTP. */
+wend_status script_driver_open(const struct driver_options *o,
+                               const struct mem *m, struct driver **out,
+                               wend_error *err);
+wend_status http_driver_open(const struct codec *codec,
+                             const struct driver_options *o,
+                             const struct mem *m, struct driver **out,
+                             wend_error *err);
 
 /* ---- Calls --------------------------------------------------------------- */
 
@@ -295,6 +313,9 @@ void shell_thinking(struct wend_run *r, int64_t ask, wend_str piece);
 int shell_call(struct wend_run *r, int64_t ask, wend_str id, wend_str name);
 void shell_args(struct wend_run *r, int64_t ask, int call, wend_str piece);
 void shell_seal(struct wend_run *r, int64_t ask, int call);
+void shell_opaque(struct wend_run *r, int64_t ask, wend_str json);
+/* The message begins anew: what was gathered is void. */
+void shell_restart(struct wend_run *r, int64_t ask);
 void shell_done(struct wend_run *r, int64_t ask, wend_str finish,
                 const wend_ev_usage *usage);
 void shell_model_fail(struct wend_run *r, int64_t ask,

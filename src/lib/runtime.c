@@ -70,6 +70,16 @@ struct threads *rt_threads(wend_runtime *rt)
     return rt->threads;
 }
 
+wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    if (!rt->fetch)
+        s = fetch_new(&rt->mem, rt->loop, &rt->fetch, err);
+    *out = rt->fetch;
+    return s;
+}
+
 /* ---- The store's inbox: requests of other processes -----------------------
  */
 
@@ -184,6 +194,7 @@ void wend_runtime_free(wend_runtime *rt)
         mailbox_unref(rt->mailbox);
     }
     batch_free(rt->spare);
+    fetch_free(rt->fetch);
     loop_free(rt->loop);
     threads_free(rt->threads);
     timers_free(&rt->timers);

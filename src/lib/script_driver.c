@@ -330,10 +330,12 @@ static wend_status read_script(struct script_driver *d, wend_str text,
     return s == WEND_OK || s == WEND_E_NOMEM ? s : blame(err, s, name);
 }
 
-wend_status script_driver_open(wend_str spec, const struct mem *m,
-                               struct driver **out, wend_error *err)
+wend_status script_driver_open(const struct driver_options *o,
+                               const struct mem *m, struct driver **out,
+                               wend_error *err)
 {
     struct script_driver *d = mem_zalloc(m, sizeof *d);
+    wend_str spec = o->spec;
     bool is_inline = spec.len && spec.ptr[0] == '{';
     struct buf text = {.mem = m};
     wend_status s = WEND_OK;

@@ -371,6 +371,19 @@ void shell_seal(struct wend_run *r, int64_t ask_number, int call)
     shell_input(r, &in);
 }
 
+void shell_opaque(struct wend_run *r, int64_t ask_number, wend_str json)
+{
+    if (shell_open(r, ask_number))
+        reply_opaque(&r->reply, json);
+}
+
+/* Once a call has started, the message it belongs to is there to stay. */
+void shell_restart(struct wend_run *r, int64_t ask_number)
+{
+    if (shell_open(r, ask_number) && !r->turn.calls_count)
+        reply_again(&r->reply, r->reply.began_us);
+}
+
 void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
                 const wend_ev_usage *usage)
 {

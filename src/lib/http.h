@@ -1,0 +1,30 @@
+/*
+ * http.h - what the two halves of the HTTP driver share.
+ */
+#ifndef LIB_HTTP_H
+#define LIB_HTTP_H
+
+#include "lib/lib.h"
+#include "wire/codec.h"
+
+enum { HTTP_HEADERS_MAX = 16 };
+
+struct http_driver {
+    struct driver base;
+    struct mem mem;
+    struct arena arena;
+    const struct codec *codec;
+    wend_str model, key; /* key: absent if none is needed */
+    const char *base_url, *ca_file, *unix_socket;
+    const char *headers[HTTP_HEADERS_MAX + 1];
+    int64_t output_tokens;
+    bool http2;
+};
+
+/* http_driver.c: asking */
+struct session *http_session_open(struct driver *d, struct wend_run *run);
+void http_session_ask(struct session *base, const struct turn *t, int64_t ask);
+void http_session_stop(struct session *base);
+void http_session_close(struct session *base);
+
+#endif

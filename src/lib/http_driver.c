@@ -1,0 +1,450 @@
+/*
+ * http_driver.c - models of providers, asked over HTTP.
+ *
+ * Joins host/fetch (bytes) to a codec (meaning) and the codec to the shell
+ * (inputs). What a failure means is wire/failure's; whether to try again is
+ * the core's.
+ */
+#include "lib/http.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "wire/failure.h"
+
+enum { STALL_MS = 1 }; /* look again when the log's writer is behind */
+
+/* What a session keeps the memory of from ask to ask. */
+enum {
+    URL,
+    REQUEST,
+    COLLECTED, /* a body that does not stream */
+    FINISH,
+    FAIL_CODE,
+    FAIL_MESSAGE,
+    BUFS,
+};
+
+/* How the body of this answer is read. */
+enum body_kind { BODY_STREAM, BODY_WHOLE, BODY_FAILURE };
+
+struct http_session {
+    struct session base;
+    struct http_driver *driver;
+    struct wend_run *run;
+    struct transfer *transfer; /* NULL: nothing is under way */
+    int64_t ask;
+    struct buf bufs[BUFS];
+    struct sse sse;
+    struct decoder decoder;
+    struct wire_sink sink;
+    bool decoding; /* sse and decoder are in use */
+    enum body_kind kind;
+    int status;
+    size_t body_bytes;
+    wend_ev_usage usage;
+    bool has_failed;
+    struct timer_node stall; /* while paused; then it looks again */
+};
+
+/* ---- What the codec finds ------------------------------------------------ */
+
+static void on_text(void *ctx, wend_str piece)
+{
+    struct http_session *s = ctx;
+
+    shell_text(s->run, s->ask, piece);
+}
+
+static void on_thinking(void *ctx, wend_str piece)
+{
+    struct http_session *s = ctx;
+
+    shell_thinking(s->run, s->ask, piece);
+}
+
+static int on_call(void *ctx, wend_str id, wend_str name)
+{
+    struct http_session *s = ctx;
+
+    return shell_call(s->run, s->ask, id, name);
+}
+
+static void on_args(void *ctx, int call, wend_str piece)
+{
+    struct http_session *s = ctx;
+
+    shell_args(s->run, s->ask, call, piece);
+}
+
+static void on_seal(void *ctx, int call)
+{
+    struct http_session *s = ctx;
+
+    shell_seal(s->run, s->ask, call);
+}
+
+static void on_opaque(void *ctx, wend_str json)
+{
+    struct http_session *s = ctx;
+
+    shell_opaque(s->run, s->ask, json);
+}
+
+static void on_usage(void *ctx, const wend_ev_usage *usage)
+{
+    struct http_session *s = ctx;
+
+    s->usage = *usage;
+}
+
+static void on_finish(void *ctx, wend_str reason)
+{
+    struct http_session *s = ctx;
+
+    buf_clear(&s->bufs[FINISH]);
+    buf_str(&s->bufs[FINISH], reason);
+}
+
+static void on_fail(void *ctx, wend_str code, wend_str message)
+{
+    struct http_session *s = ctx;
+
+    if (s->has_failed)
+        return; /* the first reason is the reason */
+    s->has_failed = true;
+    buf_clear(&s->bufs[FAIL_CODE]);
+    buf_clear(&s->bufs[FAIL_MESSAGE]);
+    buf_str(&s->bufs[FAIL_CODE], code);
+    buf_str(&s->bufs[FAIL_MESSAGE], message);
+}
+
+static void on_restart(void *ctx)
+{
+    struct http_session *s = ctx;
+
+    shell_restart(s->run, s->ask);
+    buf_clear(&s->bufs[FINISH]);
+}
+
+static const struct wire_sink sink_ops = {
+    .text = on_text,
+    .thinking = on_thinking,
+    .call = on_call,
+    .args = on_args,
+    .seal = on_seal,
+    .opaque = on_opaque,
+    .usage = on_usage,
+    .finish = on_finish,
+    .fail = on_fail,
+    .restart = on_restart,
+};
+
+/* ---- Ends ---------------------------------------------------------------- */
+
+static void stop_decoding(struct http_session *s)
+{
+    if (!s->decoding)
+        return;
+    s->decoding = false;
+    decoder_free(&s->decoder);
+    sse_free(&s->sse);
+}
+
+static void stop_transfer(struct http_session *s)
+{
+    struct transfer *t = s->transfer;
+
+    s->transfer = NULL;
+    if (s->run->rt)
+        timer_clear(&s->run->rt->timers, &s->stall);
+    if (t)
+        fetch_stop(t);
+}
+
+/* A server may quote what it was sent: the key goes no further. */
+static wend_str redacted(struct http_session *s, wend_str text)
+{
+    wend_str key = s->driver->key;
+    char *at;
+
+    if (key.len < 8 || !text.len)
+        return text;
+    /* buf_view's memory is ours to write and ends in NUL */
+    while ((at = memmem(text.ptr, text.len, key.ptr, key.len)))
+        memset(at, '*', key.len);
+    return text;
+}
+
+static void fail_model(struct http_session *s, const struct model_error *e)
+{
+    struct model_error told = *e;
+
+    stop_transfer(s);
+    stop_decoding(s);
+    told.message = redacted(s, told.message);
+    shell_model_fail(s->run, s->ask, &told);
+}
+
+static void fail_said(struct http_session *s)
+{
+    struct model_error e = {.code = buf_view(&s->bufs[FAIL_CODE]),
+                            .message = buf_view(&s->bufs[FAIL_MESSAGE])};
+
+    fail_model(s, &e);
+}
+
+static void fail_status(struct http_session *s)
+{
+    struct failure_headers h = {
+        .should_retry = fetch_header(s->transfer, "x-should-retry"),
+        .retry_after_ms = fetch_header(s->transfer, "retry-after-ms"),
+        .retry_after = fetch_header(s->transfer, "retry-after"),
+        .request_id = fetch_header(s->transfer, "x-request-id"),
+    };
+    struct arena a = {.mem = &s->run->rt->mem};
+    struct failure f = {{NULL, 0}, {NULL, 0}, false, 0};
+    struct model_error e;
+
+    failure_of(s->status, buf_view(&s->bufs[COLLECTED]), &h,
+               rt_wall(s->run->rt), &a, &f);
+    e = (struct model_error){.code = f.code,
+                             .message = f.message,
+                             .retry_never = !f.retry,
+                             .retry_after_ms = f.retry_after_ms};
+    fail_model(s, &e);
+    arena_free(&a);
+}
+
+static void finish(struct http_session *s)
+{
+    struct model_error e = {.code = STR("network"),
+                            .message =
+                                STR("the answer ended before it was complete")};
+    wend_str reason = buf_view(&s->bufs[FINISH]);
+
+    if (s->kind == BODY_FAILURE) {
+        fail_status(s);
+        return;
+    }
+    if (s->kind == BODY_WHOLE)
+        decoder_whole(&s->decoder, buf_view(&s->bufs[COLLECTED]));
+    else
+        sse_end(&s->sse, decoder_event, &s->decoder);
+    decoder_end(&s->decoder);
+    if (s->has_failed) {
+        fail_said(s);
+    } else if (s->decoder.nomem) {
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+    } else if (!s->decoder.finished) {
+        fail_model(s, &e);
+    } else {
+        s->transfer = NULL;
+        stop_decoding(s);
+        shell_done(s->run, s->ask, reason.len ? reason : STR("stop"),
+                   &s->usage);
+    }
+}
+
+/* ---- What the network brings --------------------------------------------- */
+
+static void on_head(void *ctx, struct transfer *t, int status)
+{
+    struct http_session *s = ctx;
+    wend_str type = fetch_header(t, "content-type");
+
+    s->status = status;
+    if (status < 200 || status > 299)
+        s->kind = BODY_FAILURE;
+    else if (s->driver->codec->framing == SSE_EVENTS &&
+             str_starts(type, "application/json"))
+        s->kind = BODY_WHOLE; /* it did not stream though asked to */
+    else if (str_starts(type, "text/html"))
+        s->kind = BODY_FAILURE; /* a proxy's page, whatever its status */
+    else
+        s->kind = BODY_STREAM;
+}
+
+static void on_stall(struct timer_node *t)
+{
+    struct http_session *s =
+        (struct http_session *)(void *)((char *)t -
+                                        offsetof(struct http_session, stall));
+
+    if (s->transfer)
+        fetch_resume(s->transfer);
+}
+
+static bool pause(struct http_session *s)
+{
+    wend_runtime *rt = s->run->rt;
+
+    s->stall.fire = on_stall;
+    if (!timer_set(&rt->timers, &s->stall, rt_clock(rt) + STALL_MS * 1000))
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+    return false;
+}
+
+static void over_limit(struct http_session *s, const char *what)
+{
+    struct model_error e = {
+        .code = STR("invalid"), .message = str_of(what), .retry_never = true};
+
+    fail_model(s, &e);
+}
+
+static bool on_body(void *ctx, const char *p, size_t len)
+{
+    struct http_session *s = ctx;
+    size_t room = FAILURE_BYTES_MAX - s->bufs[COLLECTED].len;
+
+    if (s->kind == BODY_STREAM && !shell_may_read(s->run))
+        return pause(s);
+    s->body_bytes += len;
+    if (s->kind == BODY_FAILURE) { /* the beginning says enough */
+        if (s->bufs[COLLECTED].len < FAILURE_BYTES_MAX)
+            buf_add(&s->bufs[COLLECTED], p, len < room ? len : room);
+        return true;
+    }
+    if (s->body_bytes > RESPONSE_BYTES_MAX) {
+        over_limit(s, "the answer is over 64 MiB");
+        return true;
+    }
+    if (s->kind == BODY_WHOLE) {
+        buf_add(&s->bufs[COLLECTED], p, len);
+        return true;
+    }
+    if (sse_feed(&s->sse, p, len, decoder_event, &s->decoder) == WEND_E_LIMIT)
+        over_limit(s, "a line of the answer is over 16 MiB");
+    else if (s->has_failed)
+        fail_said(s);
+    return true;
+}
+
+static void on_end(void *ctx, enum fetch_end how, const char *message)
+{
+    static const char *const codes[] = {
+        [FETCH_NETWORK] = "network",
+        [FETCH_TIMEOUT] = "timeout",
+    };
+    struct http_session *s = ctx;
+    struct model_error e = {.message = str_of(message)};
+
+    if (how == FETCH_OK) {
+        finish(s);
+        s->transfer = NULL;
+        return;
+    }
+    s->transfer = NULL; /* it is over: nothing to stop */
+    if (how == FETCH_NOMEM) {
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    e.code = str_of(codes[how]);
+    fail_model(s, &e);
+}
+
+static const struct fetch_events fetch_ops = {on_head, on_body, on_end};
+
+/* ---- Asking -------------------------------------------------------------- */
+
+static void reset(struct http_session *s, int64_t ask)
+{
+    s->ask = ask;
+    s->status = 0;
+    s->kind = BODY_STREAM;
+    s->body_bytes = 0;
+    s->has_failed = false;
+    s->usage = (wend_ev_usage){.cost_nano = -1};
+    buf_clear(&s->bufs[URL]);
+    buf_clear(&s->bufs[REQUEST]);
+    buf_clear(&s->bufs[COLLECTED]);
+    buf_clear(&s->bufs[FINISH]);
+}
+
+static wend_status begin(struct http_session *s, const struct turn *t,
+                         wend_error *err)
+{
+    struct http_driver *d = s->driver;
+    struct wire_ask q = {
+        .turn = t, .model = d->model, .max_tokens = d->output_tokens};
+    struct fetch_request request = {
+        .headers = d->headers,
+        .unix_socket = d->unix_socket,
+        .ca_file = d->ca_file,
+        .http2 = d->http2,
+        .connect_ms = CONNECT_MS,
+        .first_byte_ms = FIRST_BYTE_MS,
+        .between_ms = BETWEEN_BYTES_MS,
+    };
+    struct fetch *fetch;
+    wend_status st = rt_fetch(s->run->rt, &fetch, err);
+
+    if (st != WEND_OK)
+        return st;
+    buf_cstr(&s->bufs[URL], d->base_url);
+    d->codec->path(&q, &s->bufs[URL]);
+    d->codec->request(&q, &s->bufs[REQUEST]);
+    if (s->bufs[URL].failed || s->bufs[REQUEST].failed ||
+        !decoder_init(&s->decoder, d->codec, &s->run->rt->mem, &s->sink))
+        return fail_nomem(err);
+    sse_init(&s->sse, &s->run->rt->mem, d->codec->framing, LINE_BYTES_MAX);
+    s->decoding = true;
+    request.url = s->bufs[URL].ptr;
+    request.body = buf_view(&s->bufs[REQUEST]);
+    return fetch_start(fetch, &request, &fetch_ops, s, &s->transfer, err);
+}
+
+void http_session_ask(struct session *base, const struct turn *t, int64_t ask)
+{
+    struct http_session *s = (struct http_session *)(void *)base;
+    wend_error err = {0};
+    wend_status st;
+
+    stop_transfer(s);
+    stop_decoding(s);
+    reset(s, ask);
+    st = begin(s, t, &err);
+    if (st == WEND_E_NOMEM) {
+        shell_fail(s->run, st, "out of memory");
+    } else if (st != WEND_OK) {
+        on_fail(s, STR("network"), str_of(err.message));
+        fail_said(s);
+    }
+}
+
+void http_session_stop(struct session *base)
+{
+    struct http_session *s = (struct http_session *)(void *)base;
+
+    stop_transfer(s);
+    stop_decoding(s);
+}
+
+void http_session_close(struct session *base)
+{
+    struct http_session *s = (struct http_session *)(void *)base;
+    struct mem m = s->run->rt->mem;
+
+    http_session_stop(base);
+    for (int i = 0; i < BUFS; i++)
+        buf_free(&s->bufs[i]);
+    mem_free(&m, s);
+}
+
+struct session *http_session_open(struct driver *d, struct wend_run *run)
+{
+    struct http_session *s = mem_zalloc(&run->rt->mem, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->base.ops = d->ops;
+    s->driver = (struct http_driver *)(void *)d;
+    s->run = run;
+    s->sink = sink_ops;
+    s->sink.ctx = s;
+    for (int i = 0; i < BUFS; i++)
+        s->bufs[i].mem = &run->rt->mem;
+    return &s->base;
+}

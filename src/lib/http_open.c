@@ -1,0 +1,168 @@
+/*
+ * http_open.c - a provider's driver: its key, its address, its headers.
+ *
+ * Keys come from a file or the environment and stay here: they are in no
+ * event, no log and no message.
+ */
+#include "lib/http.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "host/file.h"
+
+static void driver_free(struct driver *base)
+{
+    struct http_driver *d = (struct http_driver *)(void *)base;
+    struct mem m = d->mem;
+
+    /* The key leaves memory with the driver. */
+    if (d->key.ptr)
+        memset((char *)(uintptr_t)d->key.ptr, 0, d->key.len);
+    arena_free(&d->arena);
+    mem_free(&m, d);
+}
+
+static const struct driver_ops http_ops = {
+    http_session_open,  http_session_ask, http_session_stop,
+    http_session_close, driver_free,
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* From the named file, else from the provider's variable. A server of one's
+ * own (a base URL was given) may need none. */
+static wend_status find_key(struct http_driver *d,
+                            const struct driver_options *o, wend_error *err)
+{
+    const char *env = d->codec->key_env ? getenv(d->codec->key_env) : NULL;
+    struct buf text = {.mem = &d->mem};
+    wend_str key = str_of(env);
+    wend_status s = WEND_OK;
+
+    if (o->key_file) {
+        s = file_read(o->key_file, KEY_BYTES_MAX, &text, err);
+        key = buf_view(&text);
+    }
+    while (key.len && is_blank(key.ptr[key.len - 1]))
+        key.len--;
+    if (s == WEND_OK && key.len) {
+        d->key = arena_str(&d->arena, key);
+        for (size_t i = 0; i < key.len; i++)
+            if (key.ptr[i] <= ' ' || key.ptr[i] > '~')
+                s = fail(err, WEND_E_INVAL,
+                         "the key for %s contains a space or a character "
+                         "that is no ASCII",
+                         d->codec->name);
+    } else if (s == WEND_OK && d->codec->key_header && !o->base_url) {
+        s = fail(err, WEND_E_INVAL,
+                 "no key for %s: set %s, or name a file with --key-file",
+                 d->codec->name, d->codec->key_env);
+    }
+    if (text.ptr)
+        memset(text.ptr, 0, text.len);
+    buf_free(&text);
+    return s;
+}
+
+static wend_status join_url(struct http_driver *d, const char *host,
+                            const char *path, wend_error *err)
+{
+    struct buf b = {.mem = &d->mem};
+
+    buf_cstr(&b, host);
+    buf_cstr(&b, path);
+    d->base_url = b.failed ? NULL : arena_str(&d->arena, buf_view(&b)).ptr;
+    buf_free(&b);
+    return d->base_url ? WEND_OK : fail_nomem(err);
+}
+
+/* unix:/path/to.sock[:/v1], or a URL without the slash at its end. */
+static wend_status find_url(struct http_driver *d,
+                            const struct driver_options *o, wend_error *err)
+{
+    wend_str url = str_of(o->base_url ? o->base_url : d->codec->base_url);
+    const char *path = "", *colon;
+
+    if (str_starts(url, "unix:")) {
+        wend_str socket = {url.ptr + 5, url.len - 5};
+
+        colon = memchr(socket.ptr, ':', socket.len);
+        if (colon) {
+            path = colon + 1;
+            socket.len = (size_t)(colon - socket.ptr);
+        }
+        d->unix_socket = arena_str(&d->arena, socket).ptr;
+        return join_url(d, "http://localhost", path, err);
+    }
+    if (!str_starts(url, "http://") && !str_starts(url, "https://"))
+        return fail(err, WEND_E_INVAL,
+                    "base URL '%.200s' must begin with http://, https:// or "
+                    "unix:",
+                    url.ptr);
+    while (url.len && url.ptr[url.len - 1] == '/')
+        url.len--;
+    d->base_url = arena_str(&d->arena, url).ptr;
+    return d->base_url ? WEND_OK : fail_nomem(err);
+}
+
+static wend_status make_headers(struct http_driver *d, wend_error *err)
+{
+    struct buf b = {.mem = &d->mem};
+    size_t n = 0;
+
+    d->headers[n++] = "Content-Type: application/json";
+    d->headers[n++] = d->codec->framing == SSE_LINES
+                          ? "Accept: application/x-ndjson"
+                          : "Accept: text/event-stream";
+    for (size_t i = 0; d->codec->headers && d->codec->headers[i]; i++)
+        d->headers[n++] = d->codec->headers[i];
+    if (d->key.len && d->codec->key_header) {
+        const char *at = strstr(d->codec->key_header, "%s");
+
+        buf_add(&b, d->codec->key_header, (size_t)(at - d->codec->key_header));
+        buf_str(&b, d->key);
+        d->headers[n++] = arena_str(&d->arena, buf_view(&b)).ptr;
+        if (b.ptr)
+            memset(b.ptr, 0, b.len);
+    }
+    d->arena.failed |= b.failed;
+    buf_free(&b);
+    return d->arena.failed ? fail_nomem(err) : WEND_OK;
+}
+
+wend_status http_driver_open(const struct codec *codec,
+                             const struct driver_options *o,
+                             const struct mem *m, struct driver **out,
+                             wend_error *err)
+{
+    struct http_driver *d = mem_zalloc(m, sizeof *d);
+    wend_status s;
+
+    if (!d)
+        return fail_nomem(err);
+    d->base.ops = &http_ops;
+    d->mem = *m;
+    d->arena.mem = &d->mem;
+    d->codec = codec;
+    d->model = d->base.model = arena_str(&d->arena, o->spec);
+    d->output_tokens = o->output_tokens;
+    d->http2 = o->http2;
+    d->ca_file =
+        o->ca_file ? arena_str(&d->arena, str_of(o->ca_file)).ptr : NULL;
+    s = find_key(d, o, err);
+    if (s == WEND_OK)
+        s = find_url(d, o, err);
+    if (s == WEND_OK)
+        s = make_headers(d, err);
+    if (s != WEND_OK) {
+        driver_free(&d->base);
+        return s;
+    }
+    *out = &d->base;
+    return WEND_OK;
+}
