@@ -1,7 +1,7 @@
 /*
  * wend_bench.c - drives the library for measurements.
  *
- *     wend-bench MODE N MODEL [STORE]
+ *     wend-bench MODE N MODEL [--base-url URL] [STORE]
  *
  * once   one run                     many   N runs at once in one process
  * seq    N runs one after another    parked N runs that wait; bytes each
@@ -101,9 +101,13 @@ static void on_event(void *ctx, const wend_event *ev)
     }
 }
 
-static wend_agent *make_agent(wend_runtime *rt, const char *model)
+static wend_agent *make_agent(wend_runtime *rt, const char *model,
+                              const char *base_url)
 {
-    wend_agent_options o = {.size = sizeof o, .model = model, .name = "bench"};
+    wend_agent_options o = {.size = sizeof o,
+                            .model = model,
+                            .name = "bench",
+                            .base_url = base_url};
     wend_tool_options t = {
         .size = sizeof t,
         .name = "noop",
@@ -289,28 +293,35 @@ static int measure_start(long n, const char *command, const char *store)
 int main(int argc, char **argv)
 {
     wend_runtime_options o = {.size = sizeof o};
-    const char *bytes = getenv("NOOP_BYTES");
+    const char *bytes = getenv("NOOP_BYTES"), *base_url = NULL;
+    const char *words[4] = {NULL};
+    int count = 0;
     wend_runtime *rt;
     wend_agent *a;
     wend_error err;
 
-    if (argc < 4) {
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--base-url") && i + 1 < argc)
+            base_url = argv[++i];
+        else if (count < 4)
+            words[count++] = argv[i];
+    if (count < 3) {
         fputs("usage: wend-bench once|many|seq|idle|turns|parked|start N MODEL "
-              "[STORE]\n",
+              "[--base-url URL] [STORE]\n",
               stderr);
         return 2;
     }
-    if (!strcmp(argv[1], "start") && argc > 4 && atol(argv[2]) > 0)
-        return measure_start(atol(argv[2]), argv[3], argv[4]);
+    if (!strcmp(words[0], "start") && words[3] && atol(words[1]) > 0)
+        return measure_start(atol(words[1]), words[2], words[3]);
     memset(answer, 'x', sizeof answer);
     memcpy(answer, "ok", 2);
     answer_len = bytes ? (size_t)atol(bytes) % sizeof answer : 2;
-    if (argc > 4 && wend_store_open(argv[4], &o.store, &err) != WEND_OK)
+    if (words[3] && wend_store_open(words[3], &o.store, &err) != WEND_OK)
         die("store", &err);
     if (wend_runtime_new(&o, &rt, &err) != WEND_OK)
         die("runtime", &err);
-    a = make_agent(rt, argv[3]);
-    measure(rt, a, argv[1], atol(argv[2]));
+    a = make_agent(rt, words[2], base_url);
+    measure(rt, a, words[0], atol(words[1]));
     wend_agent_free(a);
     wend_runtime_free(rt);
     wend_store_free(o.store);
