@@ -17,6 +17,7 @@ enum {
 };
 
 static const struct codec *const codecs[] = {
+    &codec_anthropic,
     NULL,
 };
 
