@@ -17,6 +17,7 @@ enum {
 };
 
 static const struct codec *const codecs[] = {
+    &codec_openai,
     &codec_anthropic,
     NULL,
 };
@@ -80,9 +81,9 @@ static void fail_parse(struct decoder *d, wend_str data, const wend_error *err)
         wire_fail_nomem(d);
     else
         wire_fail_fmt(d, "service",
-                      "the server sent no JSON (line %u, byte %u: %s): %s",
+                      "the server sent no JSON (line %u, byte %u: %s)%s%s",
                       (unsigned)err->line, (unsigned)err->column, err->message,
-                      buf_view(&head).ptr);
+                      head.len ? ": " : "", buf_view(&head).ptr);
     buf_free(&head);
 }
 

@@ -163,7 +163,7 @@ static void test_whole(void)
          "value, found '<'): Log in\n"},
         {"nothing", "",
          "fail service the server sent no JSON (line 1, byte 1: expected a "
-         "value, found end of input): \n"},
+         "value, found end of input)\n"},
     };
 
     for (size_t i = 0; i < tap_count(bodies); i++) {

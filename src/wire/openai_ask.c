@@ -1,0 +1,177 @@
+/*
+ * openai_ask.c - a turn as the body of a Chat Completions request.
+ *
+ * Canonical bytes: the members in a fixed order, tools as the config sorts
+ * them, every message as it was. A longer history only adds to the end of
+ * the list, so that a server can reuse what it knows of the start.
+ */
+#include "wire/openai.h"
+
+static void put_pair(struct buf *b, const char *key, wend_str value)
+{
+    buf_fmt(b, "\"%s\":", key);
+    json_put_str(b, value);
+}
+
+/* Raw text that was no JSON is a JSON string already: the model gets back
+ * exactly what it wrote. */
+static void put_call(struct buf *b, const struct call *c)
+{
+    buf_char(b, '{');
+    put_pair(b, "id", c->id);
+    buf_cstr(b, ",\"type\":\"function\",\"function\":{");
+    put_pair(b, "name", c->name);
+    buf_cstr(b, ",\"arguments\":");
+    if (c->invalid)
+        buf_str(b, c->args);
+    else
+        json_put_str(b, c->args);
+    buf_cstr(b, "}}");
+}
+
+/* Our own item of a list, from `item` on; NULL if there is none. */
+static const struct json *own(const struct json *item, const char *key)
+{
+    while (item && !(str_is(json_str(json_get(item, "p")), "openai") &&
+                     json_get(item, key)))
+        item = item->next;
+    return item;
+}
+
+/* What the server wants back, by the names it gave. */
+static void put_kept(struct buf *b, const struct msg *m, struct arena *a)
+{
+    const struct json *all, *item;
+    const char *before = ",\"reasoning_details\":[";
+    wend_str field;
+
+    if (m->opaque.len <= 2) /* [] is what nearly all have */
+        return;
+    all = json_parse(m->opaque, a, NULL);
+    item = own(all ? all->first : NULL, "thinking");
+    field = json_str(json_get(item, "thinking"));
+    if (field.ptr && m->calls) { /* others may refuse or bill it */
+        buf_char(b, ',');
+        json_put_str(b, field);
+        buf_char(b, ':');
+        json_put_str(b, m->thinking);
+    }
+    item = own(all ? all->first : NULL, "detail");
+    if (!item)
+        return;
+    for (; item; item = own(item->next, "detail")) {
+        buf_cstr(b, before);
+        json_put(b, json_get(item, "detail"));
+        before = ",";
+    }
+    buf_char(b, ']');
+}
+
+static void put_assistant(struct buf *b, const struct msg *m, struct arena *a)
+{
+    size_t count;
+    const struct call **calls = wire_calls(m, a, &count);
+
+    buf_cstr(b, "{\"role\":\"assistant\",\"content\":");
+    if (count && !m->text.len)
+        buf_cstr(b, "null");
+    else
+        json_put_str(b, m->text);
+    put_kept(b, m, a);
+    for (size_t i = 0; i < count; i++) {
+        buf_cstr(b, i ? "," : ",\"tool_calls\":[");
+        put_call(b, calls[i]);
+    }
+    buf_cstr(b, count ? "]}" : "}");
+}
+
+static void put_message(struct buf *b, const struct msg *m, struct arena *a)
+{
+    static const char *const roles[] = {
+        [ROLE_USER] = "user",
+        [ROLE_ASSISTANT] = "assistant",
+        [ROLE_TOOL] = "tool",
+        [ROLE_SYSTEM] = "system",
+    };
+
+    if (m->role == ROLE_ASSISTANT) {
+        put_assistant(b, m, a);
+        return;
+    }
+    buf_fmt(b, "{\"role\":\"%s\",", roles[m->role]);
+    if (m->role == ROLE_TOOL) {
+        put_pair(b, "tool_call_id", m->call);
+        buf_char(b, ',');
+    }
+    put_pair(b, "content", m->text);
+    buf_char(b, '}');
+}
+
+static void put_messages(struct buf *b, const struct wire_ask *q)
+{
+    struct arena a = {.mem = b->mem};
+    wend_str system = q->turn->config->instructions;
+    size_t count;
+    const struct msg **list = wire_messages(q->turn, &a, &count);
+
+    buf_cstr(b, ",\"messages\":[");
+    if (system.len) {
+        buf_cstr(b, "{\"role\":\"system\",");
+        put_pair(b, "content", system);
+        buf_char(b, '}');
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i || system.len)
+            buf_char(b, ',');
+        put_message(b, list[i], &a);
+    }
+    buf_char(b, ']');
+    b->failed |= a.failed;
+    arena_free(&a);
+}
+
+static void put_tool(struct buf *b, const struct tool *t)
+{
+    buf_cstr(b, "{\"type\":\"function\",\"function\":{");
+    put_pair(b, "name", t->name);
+    if (t->description.len) {
+        buf_char(b, ',');
+        put_pair(b, "description", t->description);
+    }
+    buf_cstr(b, ",\"parameters\":");
+    buf_str(b, t->schema ? t->schema_text
+                         : STR("{\"type\":\"object\",\"properties\":{}}"));
+    buf_cstr(b, "}}");
+}
+
+void openai_path(const struct wire_ask *q, struct buf *out)
+{
+    (void)q;
+    buf_cstr(out, "/chat/completions");
+}
+
+void openai_request(const struct wire_ask *q, struct buf *out)
+{
+    const struct config *c = q->turn->config;
+
+    buf_char(out, '{');
+    put_pair(out, "model", q->model);
+    put_messages(out, q);
+    for (size_t i = 0; i < c->tools_count; i++) {
+        buf_cstr(out, i ? "," : ",\"tools\":[");
+        put_tool(out, &c->tools[i]);
+    }
+    if (c->tools_count)
+        buf_char(out, ']');
+    if (q->max_tokens)
+        buf_fmt(out, ",\"max_completion_tokens\":%lld",
+                (long long)q->max_tokens);
+    if (q->schema.len) {
+        buf_cstr(out, ",\"response_format\":{\"type\":\"json_schema\","
+                      "\"json_schema\":{\"name\":\"answer\",\"schema\":");
+        buf_str(out, q->schema);
+        buf_cstr(out, "}}");
+    }
+    buf_cstr(out, ",\"stream\":true,"
+                  "\"stream_options\":{\"include_usage\":true}}");
+}

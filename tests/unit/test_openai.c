@@ -1,0 +1,262 @@
+/*
+ * test_openai.c - Chat Completions: golden streams, and requests.
+ */
+#include "core/reply.h"
+#include "wire_help.h"
+
+static const char config[] =
+    "{\"instructions\":\"Be brief.\",\"tools\":[{\"name\":\"now\"},"
+    "{\"name\":\"add\",\"description\":\"Adds \\\"numbers\\\".\","
+    "\"schema\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+    "\"number\"}}}}]}";
+
+#define HEAD "{\"model\":\"m\",\"messages\":["
+#define TAIL "],\"stream\":true,\"stream_options\":{\"include_usage\":true}}"
+#define SYSTEM "{\"role\":\"system\",\"content\":\"Be brief.\"}"
+#define TOOLS                                                               \
+    "],\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"add\","   \
+    "\"description\":\"Adds \\\"numbers\\\".\",\"parameters\":{\"type\":"   \
+    "\"object\",\"properties\":{\"a\":{\"type\":\"number\"}}}}},"           \
+    "{\"type\":\"function\",\"function\":{\"name\":\"now\",\"parameters\":" \
+    "{\"type\":\"object\",\"properties\":{}}}}"
+
+static void is_request(struct wire_ask q, const char *wanted, const char *why)
+{
+    struct buf b = {.mem = &wire_plain};
+
+    if (!q.model.ptr)
+        q.model = STR("m");
+    codec_openai.request(&q, &b);
+    tap_is_str(buf_view(&b), wanted, "request: %s", why);
+    buf_free(&b);
+}
+
+static void test_simple(void)
+{
+    struct talk k;
+
+    talk_init(&k, "{}");
+    is_request((struct wire_ask){.turn = &k.turn}, HEAD TAIL, "nothing");
+    talk_add(&k, ROLE_USER, "Say \"hi\"\n\x01");
+    is_request((struct wire_ask){.turn = &k.turn},
+               HEAD "{\"role\":\"user\",\"content\":\"Say \\\"hi\\\"\\n"
+                    "\\u0001\"}" TAIL,
+               "a user");
+    is_request((struct wire_ask){.turn = &k.turn,
+                                 .model = STR("a/b:c"),
+                                 .max_tokens = 300,
+                                 .schema = STR("{\"type\":\"object\"}")},
+               "{\"model\":\"a/b:c\",\"messages\":[{\"role\":\"user\","
+               "\"content\":\"Say \\\"hi\\\"\\n\\u0001\"}],"
+               "\"max_completion_tokens\":300,\"response_format\":{\"type\":"
+               "\"json_schema\",\"json_schema\":{\"name\":\"answer\","
+               "\"schema\":{\"type\":\"object\"}}},\"stream\":true,"
+               "\"stream_options\":{\"include_usage\":true}}",
+               "a limit and a schema");
+    talk_free(&k);
+    talk_init(&k, config);
+    is_request((struct wire_ask){.turn = &k.turn}, HEAD SYSTEM TOOLS TAIL,
+               "instructions and tools, sorted");
+    talk_free(&k);
+}
+
+#define CALLS                                                             \
+    "\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":"  \
+    "{\"name\":\"add\",\"arguments\":\"{\\\"a\\\":1}\"}},{\"id\":\"c2\"," \
+    "\"type\":\"function\",\"function\":{\"name\":\"now\",\"arguments\":" \
+    "\"{oops\"}}]"
+
+static void test_history(void)
+{
+    struct talk k;
+
+    talk_init(&k, config);
+    talk_add(&k, ROLE_SYSTEM, "Summary.");
+    talk_add(&k, ROLE_USER, "1");
+    talk_add(&k, ROLE_ASSISTANT, "");
+    talk_call(&k, "c1", "add", "{\"a\":1}");
+    talk_call(&k, "c2", "now", "\"{oops\"");
+    talk_result(&k, "c1", "add", "2");
+    talk_result(&k, "c2", "now", "no JSON");
+    talk_add(&k, ROLE_ASSISTANT, "Two.");
+    talk_add(&k, ROLE_ASSISTANT, "");
+    is_request(
+        (struct wire_ask){.turn = &k.turn},
+        HEAD SYSTEM
+        ",{\"role\":\"system\",\"content\":\"Summary.\"},"
+        "{\"role\":\"user\",\"content\":\"1\"},"
+        "{\"role\":\"assistant\",\"content\":null," CALLS "},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"2\"},"
+        "{\"role\":\"tool\",\"tool_call_id\":\"c2\",\"content\":\"no JSON\"},"
+        "{\"role\":\"assistant\",\"content\":\"Two.\"},"
+        "{\"role\":\"assistant\",\"content\":\"\"}" TOOLS TAIL,
+        "a history with calls, one of them with raw text");
+    talk_free(&k);
+}
+
+static void test_kept(void)
+{
+    static const struct {
+        const char *why, *opaque, *wanted;
+        bool calls;
+    } rows[] = {
+        {"nothing kept", "[]", "", true},
+        {"no JSON", "[", "", true},
+        {"of another provider",
+         "[{\"p\":\"x\",\"detail\":{}},{\"p\":\"x\",\"thinking\":\"a\"},1]", "",
+         true},
+        {"thinking, with calls",
+         "[{\"p\":\"openai\",\"thinking\":\"reasoning_content\"}]",
+         ",\"reasoning_content\":\"hm\"", true},
+        {"thinking is not sent without calls",
+         "[{\"p\":\"openai\",\"thinking\":\"reasoning_content\"}]", "", false},
+        {"details, in their order",
+         "[{\"p\":\"openai\",\"detail\":{\"b\":1}},{\"p\":\"x\"},"
+         "{\"p\":\"openai\",\"detail\":{\"a\":2}}]",
+         ",\"reasoning_details\":[{\"b\":1},{\"a\":2}]", false},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct buf b = {.mem = &wire_plain};
+        struct talk k;
+
+        talk_init(&k, "{}");
+        talk_add(&k, ROLE_ASSISTANT, "");
+        k.last->opaque = str_of(rows[i].opaque);
+        k.last->thinking = STR("hm");
+        if (rows[i].calls) {
+            talk_call(&k, "c1", "add", "{\"a\":1}");
+            talk_call(&k, "c2", "now", "\"{oops\"");
+        }
+        buf_fmt(&b, HEAD "{\"role\":\"assistant\",\"content\":%s%s%s}" TAIL,
+                rows[i].calls ? "null" : "\"\"", rows[i].wanted,
+                rows[i].calls ? "," CALLS : "");
+        is_request((struct wire_ask){.turn = &k.turn}, b.ptr, rows[i].why);
+        buf_free(&b);
+        talk_free(&k);
+    }
+}
+
+static void fill(struct talk *k, uint32_t seed, int count)
+{
+    static const char *const texts[] = {"", "a", "\xc3\xa9\"\\", "{}"};
+
+    for (int i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        talk_add(k, ROLE_USER, texts[seed >> 30]);
+        talk_add(k, ROLE_ASSISTANT, texts[seed >> 28 & 3]);
+        if (seed >> 27 & 1) {
+            k->last->opaque = STR("[{\"p\":\"openai\",\"detail\":{}}]");
+            talk_call(k, "c", "add", seed >> 26 & 1 ? "{}" : "\"\"");
+            talk_result(k, "c", "add", texts[seed >> 24 & 3]);
+        }
+    }
+}
+
+/* The same turn gives the same bytes; a longer one only adds to the end of
+ * its messages. */
+static void test_stable(void)
+{
+    int bad = 0;
+
+    for (uint32_t seed = 0; seed < 200; seed++) {
+        struct buf one = {.mem = &wire_plain}, two = {.mem = &wire_plain};
+        struct buf longer = {.mem = &wire_plain};
+        struct talk a, b;
+        struct wire_ask q = {.model = STR("m")};
+        size_t shared;
+
+        talk_init(&a, config);
+        talk_init(&b, config);
+        fill(&a, seed, (int)(seed % 7));
+        fill(&b, seed, (int)(seed % 7));
+        q.turn = &a.turn;
+        codec_openai.request(&q, &one);
+        q.turn = &b.turn;
+        codec_openai.request(&q, &two);
+        talk_add(&b, ROLE_USER, "more");
+        codec_openai.request(&q, &longer);
+        shared = one.len - strlen(TOOLS TAIL);
+        bad += !str_eq(buf_view(&one), buf_view(&two));
+        bad += memcmp(one.ptr, longer.ptr, shared) != 0;
+        buf_free(&one);
+        buf_free(&two);
+        buf_free(&longer);
+        talk_free(&a);
+        talk_free(&b);
+    }
+    tap_is_i64(bad, 0, "requests are stable, and grow at their end");
+}
+
+static void test_request_faults(void)
+{
+    struct fault f = {0};
+    struct talk k;
+    int bad = 0;
+
+    talk_init(&k, config);
+    fill(&k, 3, 6);
+    while (fault_next(&f)) {
+        struct mem m = fault_mem(&f);
+        struct buf b = {.mem = &m};
+        struct wire_ask q = {.turn = &k.turn, .model = STR("m")};
+
+        codec_openai.request(&q, &b);
+        bad += b.failed != f.hit;
+        buf_free(&b);
+        bad += f.live != 0;
+    }
+    tap_is_i64(bad, 0, "request: every allocation may fail");
+    talk_free(&k);
+}
+
+/* More calls than a message may have end it; silently fewer would not. */
+static void test_many_calls(void)
+{
+    struct buf b = {.mem = &wire_plain};
+
+    for (int extra = -1; extra <= 1; extra++) {
+        struct told t;
+
+        buf_clear(&b);
+        for (int i = 0; i < CALLS_MAX + extra; i++)
+            buf_fmt(&b,
+                    "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{"
+                    "\"index\":%d,\"function\":{\"name\":\"a\",\"arguments\":"
+                    "\"{}\"}}]}}]}\n\n",
+                    i);
+        buf_cstr(&b, "data: [DONE]\n\n");
+        wire_lines(&codec_openai, buf_view(&b), &t);
+        tap_ok(t.failed == (extra == 1) && t.finished != t.failed, "%d calls",
+               CALLS_MAX + extra);
+        told_free(&t);
+    }
+    buf_free(&b);
+}
+
+static void test_names(void)
+{
+    struct buf b = {.mem = &wire_plain};
+    struct talk k;
+    struct wire_ask q = {.turn = &k.turn};
+
+    talk_init(&k, "{}");
+    codec_openai.path(&q, &b);
+    tap_is_str(buf_view(&b), "/chat/completions", "the path");
+    tap_ok(codec_find(STR("openai")) == &codec_openai, "is found by name");
+    buf_free(&b);
+    talk_free(&k);
+}
+
+int main(void)
+{
+    wire_check_golden(&codec_openai, "tests/golden/openai");
+    test_simple();
+    test_history();
+    test_kept();
+    test_stable();
+    test_request_faults();
+    test_many_calls();
+    test_names();
+    return tap_done();
+}
