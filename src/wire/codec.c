@@ -19,6 +19,8 @@ enum {
 static const struct codec *const codecs[] = {
     &codec_openai,
     &codec_anthropic,
+    &codec_gemini,
+    &codec_ollama,
     NULL,
 };
 

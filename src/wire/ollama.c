@@ -1,0 +1,247 @@
+/*
+ * ollama.c - Ollama's own API: one JSON value a line.
+ *
+ * Calls come whole, in any line, their arguments as a value; most versions
+ * give them no id. Results are matched by the tool's name and their order.
+ */
+#include "wire/codec.h"
+
+struct state {
+    bool calls, cut;
+};
+
+/* ---- Request ------------------------------------------------------------- */
+
+static void put_pair(struct buf *b, const char *key, wend_str value)
+{
+    buf_fmt(b, "\"%s\":", key);
+    json_put_str(b, value);
+}
+
+/* Arguments must be an object; what is none is put into one. */
+static void put_call(struct buf *b, const struct call *c)
+{
+    bool object = c->args.len && c->args.ptr[0] == '{';
+
+    buf_cstr(b, "{\"function\":{");
+    put_pair(b, "name", c->name);
+    buf_cstr(b, object ? ",\"arguments\":" : ",\"arguments\":{\"text\":");
+    buf_str(b, c->args);
+    buf_cstr(b, object ? "}}" : "}}}");
+}
+
+/* Models that call while they think go on from what they thought. */
+static void put_calls(struct buf *b, const struct msg *m, struct arena *a)
+{
+    size_t count;
+    const struct call **calls = wire_calls(m, a, &count);
+
+    if (!count)
+        return;
+    if (m->thinking.len) {
+        buf_char(b, ',');
+        put_pair(b, "thinking", m->thinking);
+    }
+    for (size_t i = 0; i < count; i++) {
+        buf_cstr(b, i ? "," : ",\"tool_calls\":[");
+        put_call(b, calls[i]);
+    }
+    buf_char(b, ']');
+}
+
+static void put_message(struct buf *b, const struct msg *m, struct arena *a)
+{
+    static const char *const roles[] = {
+        [ROLE_USER] = "user",
+        [ROLE_ASSISTANT] = "assistant",
+        [ROLE_TOOL] = "tool",
+        [ROLE_SYSTEM] = "system",
+    };
+
+    buf_fmt(b, "{\"role\":\"%s\",", roles[m->role]);
+    if (m->role == ROLE_TOOL) {
+        put_pair(b, "tool_name", m->name);
+        buf_char(b, ',');
+    }
+    put_pair(b, "content", m->text);
+    if (m->role == ROLE_ASSISTANT)
+        put_calls(b, m, a);
+    buf_char(b, '}');
+}
+
+static void put_messages(struct buf *b, const struct wire_ask *q)
+{
+    struct arena a = {.mem = b->mem};
+    wend_str system = q->turn->config->instructions;
+    size_t count;
+    const struct msg **list = wire_messages(q->turn, &a, &count);
+
+    buf_cstr(b, ",\"messages\":[");
+    if (system.len) {
+        buf_cstr(b, "{\"role\":\"system\",");
+        put_pair(b, "content", system);
+        buf_char(b, '}');
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i || system.len)
+            buf_char(b, ',');
+        put_message(b, list[i], &a);
+    }
+    buf_char(b, ']');
+    b->failed |= a.failed;
+    arena_free(&a);
+}
+
+static void put_tool(struct buf *b, const struct tool *t)
+{
+    buf_cstr(b, "{\"type\":\"function\",\"function\":{");
+    put_pair(b, "name", t->name);
+    buf_char(b, ',');
+    put_pair(b, "description", t->description);
+    buf_cstr(b, ",\"parameters\":");
+    buf_str(b, t->schema ? t->schema_text
+                         : STR("{\"type\":\"object\",\"properties\":{}}"));
+    buf_cstr(b, "}}");
+}
+
+static void put_path(const struct wire_ask *q, struct buf *out)
+{
+    (void)q;
+    buf_cstr(out, "/api/chat");
+}
+
+static void put_request(const struct wire_ask *q, struct buf *out)
+{
+    const struct config *c = q->turn->config;
+
+    buf_char(out, '{');
+    put_pair(out, "model", q->model);
+    put_messages(out, q);
+    for (size_t i = 0; i < c->tools_count; i++) {
+        buf_cstr(out, i ? "," : ",\"tools\":[");
+        put_tool(out, &c->tools[i]);
+    }
+    if (c->tools_count)
+        buf_char(out, ']');
+    if (q->schema.len) {
+        buf_cstr(out, ",\"format\":");
+        buf_str(out, q->schema);
+    }
+    if (q->max_tokens)
+        buf_fmt(out, ",\"options\":{\"num_predict\":%lld}",
+                (long long)q->max_tokens);
+    buf_cstr(out, ",\"stream\":true}");
+}
+
+/* ---- Answer -------------------------------------------------------------- */
+
+static void on_args(struct decoder *d, int call, const struct json *args)
+{
+    struct buf b = {.mem = d->mem};
+
+    if (!args || args->kind == JSON_NULL)
+        return;
+    if (args->kind == JSON_STRING)
+        buf_str(&b, args->text);
+    else
+        json_put(&b, args);
+    if (b.failed)
+        wire_fail_nomem(d);
+    else if (b.len)
+        d->sink->args(d->sink->ctx, call, buf_view(&b));
+    buf_free(&b);
+}
+
+static void on_call(struct decoder *d, const struct json *j)
+{
+    const struct json *function = json_get(j, "function");
+    wend_str name = json_str(json_get(function, "name"));
+    struct state *st = d->state;
+    int call;
+
+    if (!name.len) {
+        wire_fail_fmt(d, "service", "a tool call without a name");
+        return;
+    }
+    call = d->sink->call(d->sink->ctx, json_str(json_get(j, "id")), name);
+    if (call < 0) {
+        wire_fail_fmt(d, "service", "more tool calls than are taken");
+        return;
+    }
+    st->calls = true;
+    on_args(d, call, json_get(function, "arguments"));
+    if (!d->failed)
+        d->sink->seal(d->sink->ctx, call);
+}
+
+static void on_message(struct decoder *d, const struct json *message)
+{
+    const struct wire_sink *k = d->sink;
+    wend_str thinking = json_str(json_get(message, "thinking"));
+    wend_str text = json_str(json_get(message, "content"));
+    const struct json *calls = json_get(message, "tool_calls");
+
+    if (thinking.len)
+        k->thinking(k->ctx, thinking);
+    if (text.len)
+        k->text(k->ctx, text);
+    if (calls && calls->kind == JSON_ARRAY)
+        for (const struct json *c = calls->first; c && !d->failed; c = c->next)
+            on_call(d, c);
+}
+
+static void on_done(struct decoder *d, const struct json *data)
+{
+    struct state *st = d->state;
+    wend_ev_usage usage = {
+        .input = wire_i64(data, "prompt_eval_count"),
+        .output = wire_i64(data, "eval_count"),
+        .cost_nano = -1,
+    };
+
+    if (usage.input || usage.output)
+        d->sink->usage(d->sink->ctx, &usage);
+    st->cut = str_is(json_str(json_get(data, "done_reason")), "length");
+    d->finished = true;
+}
+
+static void on_event(struct decoder *d, wend_str name, const struct json *data)
+{
+    const struct json *done = json_get(data, "done");
+
+    (void)name;
+    on_message(d, json_get(data, "message"));
+    if (!d->failed && done && done->kind == JSON_TRUE)
+        on_done(d, data);
+}
+
+static void on_whole(struct decoder *d, const struct json *body)
+{
+    if (!json_get(body, "message")) {
+        wire_fail_fmt(d, "service", "the answer has no message");
+        return;
+    }
+    on_event(d, STR(""), body);
+    d->finished = true;
+}
+
+static void on_end(struct decoder *d)
+{
+    const struct state *st = d->state;
+
+    d->sink->finish(d->sink->ctx, st->cut     ? STR("length")
+                                  : st->calls ? STR("tool_calls")
+                                              : STR("stop"));
+}
+
+const struct codec codec_ollama = {
+    .name = "ollama",
+    .framing = SSE_LINES,
+    .base_url = "http://127.0.0.1:11434",
+    .path = put_path,
+    .request = put_request,
+    .state_size = sizeof(struct state),
+    .event = on_event,
+    .whole = on_whole,
+    .end = on_end,
+};
