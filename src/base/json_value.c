@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 enum {
     /* Digits after these cannot change a double but by not being zero. */
     F64_DIGITS_MAX = 768,
@@ -18,73 +20,11 @@ enum {
     F64_EXPONENT_MAX = 4096,
 };
 
-/* No text is long enough to make up for an exponent like this. */
-static const int64_t exponent_max = INT64_C(1) << 60;
-
-/* digits * 10^exponent, where neither end of the digits is a zero. */
-struct decimal {
-    const char *from, *to; /* text of the digits, a '.' may be among them */
-    size_t count;          /* of digits; 0 means zero */
-    int64_t exponent;
-    bool negative;
-};
-
-static int64_t exponent_of(const char *p, const char *end)
-{
-    bool negative = p < end && *p == '-';
-    int64_t n = 0;
-
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
-    for (; p < end; p++)
-        if (n < exponent_max / 16)
-            n = n * 10 + (*p - '0');
-    return negative ? -n : n;
-}
-
-static struct decimal decimal_of(wend_str text)
-{
-    struct decimal d = {.from = text.ptr, .to = text.ptr + text.len};
-    const char *p;
-    bool fraction = false;
-
-    d.negative = d.from < d.to && *d.from == '-';
-    d.from += d.negative;
-    for (p = d.from; p < d.to && *p != 'e' && *p != 'E'; p++) {
-        if (*p == '.')
-            fraction = true;
-        else
-            d.exponent -= fraction;
-    }
-    if (p < d.to)
-        d.exponent += exponent_of(p + 1, d.to);
-    d.to = p;
-    for (; d.from < d.to && (d.to[-1] == '0' || d.to[-1] == '.'); d.to--)
-        d.exponent += d.to[-1] == '0';
-    while (d.from < d.to && (*d.from == '0' || *d.from == '.'))
-        d.from++;
-    for (p = d.from; p < d.to; p++)
-        d.count += *p != '.';
-    if (!d.count)
-        d.exponent = 0;
-    return d;
-}
-
 static bool same_number(wend_str text_a, wend_str text_b)
 {
     struct decimal a = decimal_of(text_a), b = decimal_of(text_b);
 
-    if (a.count != b.count || a.exponent != b.exponent)
-        return false;
-    if (a.count && a.negative != b.negative)
-        return false;
-    for (; a.from < a.to; a.from++, b.from++) {
-        a.from += *a.from == '.';
-        b.from += *b.from == '.';
-        if (*a.from != *b.from)
-            return false;
-    }
-    return true;
+    return !decimal_compare(&a, &b);
 }
 
 /* The member of the object b with that key, looked for from `near` on and

@@ -1,0 +1,31 @@
+/*
+ * decimal.h - numbers of JSON as exact decimals.
+ *
+ * Nothing is rounded: a decimal is a view of the text it was read from, so
+ * 0.1 is a tenth and a number of a thousand digits has a thousand digits.
+ */
+#ifndef BASE_DECIMAL_H
+#define BASE_DECIMAL_H
+
+#include "base/str.h"
+
+/* digits * 10^exponent, where neither end of the digits is a zero. */
+struct decimal {
+    const char *from, *to; /* text of the digits, a '.' may be among them */
+    size_t count;          /* of digits; 0 means zero */
+    int64_t exponent;      /* so negative means not an integer */
+    bool negative;
+};
+
+struct decimal decimal_of(wend_str text); /* of a JSON number; lent */
+/* Below 0, 0 or above 0. */
+int decimal_compare(const struct decimal *a, const struct decimal *b);
+
+enum { DECIMAL_UNIT_DIGITS = 18 }; /* one more and a step overflows 64 bits */
+/* Whether d / unit is an integer; unit is not 0 and has at most
+ * DECIMAL_UNIT_DIGITS digits. */
+bool decimal_multiple(const struct decimal *d, const struct decimal *unit);
+/* The same text for equal numbers and for no others. */
+void decimal_put(struct buf *b, const struct decimal *d);
+
+#endif
