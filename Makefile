@@ -12,7 +12,7 @@ AR ?= ar
 # `make V=1` shows every command.
 Q := $(if $(V),,@)
 
-PKGS := libuv sqlite3 yaml-0.1
+PKGS := libuv sqlite3 yaml-0.1 libpcre2-8
 # Only the headers: the library is loaded with the first transfer.
 PKGS_HEADERS := libcurl
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(PKGS_HEADERS) 2>/dev/null)

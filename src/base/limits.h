@@ -13,9 +13,14 @@ enum {
     OUTPUT_BYTES_MAX = 256 << 10,  /* of a tool's output, to the model */
     ARGS_BYTES_MAX = 1 << 20,      /* of a call's arguments */
     JSON_DEPTH_MAX = 64,
-    CALLS_MAX = 256,   /* tool calls in one message */
-    TOOLS_MAX = 1024,  /* tools of an agent */
-    PARALLEL_MAX = 64, /* calls at once */
+    SCHEMA_NODES_MAX = 10000,     /* schemas in a schema */
+    SCHEMA_DEPTH_MAX = 400,       /* of a check; JSON_DEPTH_MAX times a few */
+    SCHEMA_STEPS_MAX = 4000000,   /* of a check, about 20 ns each */
+    SCHEMA_WORK_MAX = 4000000,    /* of a check's patterns, the same */
+    REGEX_PATTERN_MAX = 16 << 10, /* bytes; longer ones were generated */
+    CALLS_MAX = 256,              /* tool calls in one message */
+    TOOLS_MAX = 1024,             /* tools of an agent */
+    PARALLEL_MAX = 64,            /* calls at once */
     TOOL_NAME_MAX = 64,
     SCRIPT_BYTES_MAX = 16 << 20, /* of a script file */
     SCRIPT_TURNS_MAX = 100000,   /* entries in it */

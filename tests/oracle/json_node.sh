@@ -11,5 +11,5 @@ fi
 mkdir -p build/oracle
 ${CC:-gcc} -std=c17 -O1 -g -fsanitize=address,undefined \
     -fno-sanitize-recover=all -Iinclude -Isrc -o build/oracle/json_driver \
-    tests/oracle/json_driver.c src/base/*.c
+    tests/oracle/json_driver.c src/base/*.c $(pkg-config --libs libpcre2-8)
 exec node tests/oracle/json_node.js build/oracle/json_driver

@@ -1,0 +1,482 @@
+/*
+ * regex_ecma.c - reads a pattern of ECMA-262 and writes it for PCRE2.
+ *
+ * Everything that goes out was understood here: an escape or a group that
+ * only PCRE2 knows is refused, and literal characters cannot turn into one.
+ */
+#include "base/regex.h"
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+
+/* White space and line ends as ECMA-262 has them, and all else. */
+#define SPACE                                                          \
+    "\\x{9}-\\x{d}\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}" \
+    "\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
+#define NO_SPACE                                                  \
+    "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}" \
+    "\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}"   \
+    "\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}"   \
+    "\\x{ff00}-\\x{10ffff}"
+#define NO_LINE_END "[^\\x{a}\\x{d}\\x{2028}\\x{2029}]"
+
+struct ecma {
+    wend_str in;
+    size_t at;
+    struct buf *out;
+    bool repeatable; /* may a repeat follow? */
+    wend_error *err;
+};
+
+static bool wrong(struct ecma *e, size_t at, const char *what)
+{
+    fail(e->err, WEND_E_PARSE, "%s at byte %zu", what, at);
+    return false;
+}
+
+/* The byte so far ahead, or 0 after the end; a NUL in a pattern means
+ * nothing to those who look ahead. */
+static char ahead(const struct ecma *e, size_t by)
+{
+    return by < e->in.len - e->at ? e->in.ptr[e->at + by] : 0;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_name(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_';
+}
+
+/* The rest, if it begins so; no pattern has a NUL where this asks. */
+static bool begins(const struct ecma *e, const char *prefix)
+{
+    wend_str rest = {e->in.ptr + e->at, e->in.len - e->at};
+
+    return str_starts(rest, prefix);
+}
+
+static void put_code(struct ecma *e, uint32_t code_point)
+{
+    buf_fmt(e->out, "\\x{%x}", (unsigned)code_point);
+}
+
+/* Exactly `min` to `max` hexadecimal digits from `by` on; how many, or 0. */
+static size_t hex(const struct ecma *e, size_t by, size_t min, size_t max,
+                  uint32_t *out)
+{
+    uint32_t n = 0;
+    size_t i = 0;
+
+    for (; i < max; i++) {
+        char c = ahead(e, by + i);
+
+        if (is_digit(c))
+            n = n * 16 + (uint32_t)(c - '0');
+        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+            n = n * 16 + (uint32_t)((c | 0x20) - 'a' + 10);
+        else
+            break;
+    }
+    *out = n;
+    return i >= min ? i : 0;
+}
+
+/* \uXXXX, a pair of them, or \u{X...}; at the backslash. */
+static bool unicode_escape(struct ecma *e)
+{
+    uint32_t code, low;
+    size_t len;
+
+    if (ahead(e, 2) == '{') {
+        len = hex(e, 3, 1, 8, &code);
+        if (!len || ahead(e, 3 + len) != '}' || code > 0x10ffff)
+            return wrong(e, e->at, "\\u{...} is no code point");
+        e->at += 4 + len;
+        put_code(e, code);
+        return true;
+    }
+    if (!hex(e, 2, 4, 4, &code))
+        return wrong(e, e->at, "\\u needs four hexadecimal digits");
+    e->at += 6;
+    if (code >= 0xd800 && code < 0xdc00 && begins(e, "\\u") &&
+        hex(e, 2, 4, 4, &low) && low >= 0xdc00 && low < 0xe000) {
+        e->at += 6;
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    }
+    put_code(e, code);
+    return true;
+}
+
+/* PCRE2 knows the categories by their short names only. */
+static const char *short_category(wend_str name)
+{
+    static const struct {
+        const char *name, *category;
+    } rows[] = {
+        {"Letter", "L"},
+        {"Cased_Letter", "L&"},
+        {"LC", "L&"},
+        {"Uppercase_Letter", "Lu"},
+        {"Lowercase_Letter", "Ll"},
+        {"Titlecase_Letter", "Lt"},
+        {"Modifier_Letter", "Lm"},
+        {"Other_Letter", "Lo"},
+        {"Mark", "M"},
+        {"Combining_Mark", "M"},
+        {"Nonspacing_Mark", "Mn"},
+        {"Spacing_Mark", "Mc"},
+        {"Enclosing_Mark", "Me"},
+        {"Number", "N"},
+        {"Decimal_Number", "Nd"},
+        {"digit", "Nd"},
+        {"Letter_Number", "Nl"},
+        {"Other_Number", "No"},
+        {"Punctuation", "P"},
+        {"punct", "P"},
+        {"Connector_Punctuation", "Pc"},
+        {"Dash_Punctuation", "Pd"},
+        {"Open_Punctuation", "Ps"},
+        {"Close_Punctuation", "Pe"},
+        {"Initial_Punctuation", "Pi"},
+        {"Final_Punctuation", "Pf"},
+        {"Other_Punctuation", "Po"},
+        {"Symbol", "S"},
+        {"Math_Symbol", "Sm"},
+        {"Currency_Symbol", "Sc"},
+        {"Modifier_Symbol", "Sk"},
+        {"Other_Symbol", "So"},
+        {"Separator", "Z"},
+        {"Space_Separator", "Zs"},
+        {"Line_Separator", "Zl"},
+        {"Paragraph_Separator", "Zp"},
+        {"Other", "C"},
+        {"Control", "Cc"},
+        {"cntrl", "Cc"},
+        {"Format", "Cf"},
+        {"Surrogate", "Cs"},
+        {"Private_Use", "Co"},
+        {"Unassigned", "Cn"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_is(name, rows[i].name))
+            return rows[i].category;
+    return NULL;
+}
+
+/* \p{...} or \P{...}; at the backslash. */
+static bool property_escape(struct ecma *e)
+{
+    static const char *const category_prefixes[] = {"gc=", "General_Category="};
+    const char *category;
+    wend_str name;
+    size_t len = 0;
+
+    while (is_name(ahead(e, 3 + len)) || ahead(e, 3 + len) == '=')
+        len++;
+    if (ahead(e, 2) != '{' || !len || ahead(e, 3 + len) != '}')
+        return wrong(e, e->at, "\\p needs {a property}");
+    name = (wend_str){e->in.ptr + e->at + 3, len};
+    for (size_t i = 0; i < 2; i++)
+        if (str_starts(name, category_prefixes[i])) {
+            name.ptr += strlen(category_prefixes[i]);
+            name.len -= strlen(category_prefixes[i]);
+        }
+    category = short_category(name);
+    if (str_is(name, "Assigned"))
+        buf_fmt(e->out, "\\%c{Cn}", ahead(e, 1) == 'p' ? 'P' : 'p');
+    else if (category)
+        buf_fmt(e->out, "\\%c{%s}", ahead(e, 1), category);
+    else
+        buf_fmt(e->out, "\\%c{%.*s}", ahead(e, 1), (int)name.len, name.ptr);
+    e->at += 4 + len;
+    return true;
+}
+
+/* The escapes of one character; at the backslash. */
+static bool char_escape(struct ecma *e)
+{
+    static const struct {
+        char letter;
+        unsigned char code;
+    } controls[] = {{'t', 9},  {'n', 10}, {'v', 11},
+                    {'f', 12}, {'r', 13}, {'0', 0}};
+    char c = ahead(e, 1);
+    uint32_t code;
+
+    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++)
+        if (c == controls[i].letter && !is_digit(ahead(e, 2))) {
+            put_code(e, controls[i].code);
+            e->at += 2;
+            return true;
+        }
+    if (c == 'u')
+        return unicode_escape(e);
+    if (c == 'x' && hex(e, 2, 2, 2, &code)) {
+        put_code(e, code);
+        e->at += 4;
+        return true;
+    }
+    if (c == 'c' && is_letter(ahead(e, 2))) {
+        put_code(e, (uint32_t)ahead(e, 2) & 31);
+        e->at += 3;
+        return true;
+    }
+    if (c > ' ' && c < 127 && !is_letter(c) && !is_digit(c)) {
+        buf_add(e->out, e->in.ptr + e->at, 2);
+        e->at += 2;
+        return true;
+    }
+    if (c == ' ') {
+        put_code(e, ' ');
+        e->at += 2;
+        return true;
+    }
+    return wrong(e, e->at, "an escape that ECMA-262 does not have");
+}
+
+/* What stands for many characters, in a class or outside: \d \s \w \p and
+ * their opposites. */
+static bool is_set(const struct ecma *e, size_t by)
+{
+    char c = ahead(e, by + 1);
+
+    return ahead(e, by) == '\\' && c && strchr("dDsSwWpP", c);
+}
+
+static bool set_escape(struct ecma *e, bool in_class)
+{
+    char c = ahead(e, 1);
+
+    if (c == 'p' || c == 'P')
+        return property_escape(e);
+    if (c == 's' || c == 'S')
+        buf_fmt(e->out, "%s%s%s", in_class ? "" : "[",
+                c == 's' ? SPACE : NO_SPACE, in_class ? "" : "]");
+    else
+        buf_add(e->out, e->in.ptr + e->at, 2);
+    e->at += 2;
+    return true;
+}
+
+static void copy_char(struct ecma *e)
+{
+    size_t len = 1;
+
+    while ((ahead(e, len) & 0xc0) == 0x80 && e->at + len < e->in.len)
+        len++;
+    buf_add(e->out, e->in.ptr + e->at, len);
+    e->at += len;
+}
+
+static bool class_atom(struct ecma *e)
+{
+    char c = ahead(e, 0);
+
+    if (is_set(e, 0))
+        return set_escape(e, true);
+    if (c == '\\' && ahead(e, 1) == 'b') {
+        put_code(e, 8);
+        e->at += 2;
+        return true;
+    }
+    if (c == '\\')
+        return char_escape(e);
+    if (c == '[') /* [: begins a class of POSIX */
+        buf_char(e->out, '\\');
+    copy_char(e);
+    return true;
+}
+
+/* A '-' between two characters is a range, all others are themselves. */
+static bool class(struct ecma *e)
+{
+    size_t from = e->at++;
+    bool may_range = false; /* after one character that begins no range */
+    bool in_range = false;
+
+    buf_char(e->out, '[');
+    if (ahead(e, 0) == '^')
+        copy_char(e);
+    while (e->at < e->in.len && ahead(e, 0) != ']') {
+        bool set = is_set(e, 0);
+
+        if (ahead(e, 0) == '-' && !in_range) {
+            in_range = may_range && ahead(e, 1) != ']' && !is_set(e, 1);
+            buf_cstr(e->out, in_range ? "-" : "\\-");
+            e->at++;
+            may_range = !in_range && !may_range;
+            continue;
+        }
+        if (in_range && ahead(e, 0) == '-')
+            buf_char(e->out, '\\');
+        if (!class_atom(e))
+            return false;
+        may_range = !set && !in_range;
+        in_range = false;
+    }
+    if (e->at >= e->in.len)
+        return wrong(e, from, "a [ without its ]");
+    copy_char(e);
+    e->repeatable = true;
+    return true;
+}
+
+static bool back_reference(struct ecma *e)
+{
+    size_t len = 1;
+
+    while (is_digit(ahead(e, 1 + len)))
+        len++;
+    buf_fmt(e->out, "\\g{%.*s}", (int)len, e->in.ptr + e->at + 1);
+    e->at += 1 + len;
+    return true;
+}
+
+static bool named_reference(struct ecma *e)
+{
+    size_t len = 3;
+
+    while (is_name(ahead(e, len)))
+        len++;
+    if (ahead(e, 2) != '<' || ahead(e, len) != '>')
+        return wrong(e, e->at, "\\k needs <a name>");
+    buf_add(e->out, e->in.ptr + e->at, len + 1);
+    e->at += len + 1;
+    return true;
+}
+
+static bool escape(struct ecma *e)
+{
+    char c = ahead(e, 1);
+
+    e->repeatable = true;
+    if (c == 'b' || c == 'B') {
+        e->repeatable = false;
+        buf_add(e->out, e->in.ptr + e->at, 2);
+        e->at += 2;
+        return true;
+    }
+    if (is_set(e, 0))
+        return set_escape(e, false);
+    if (c >= '1' && c <= '9')
+        return back_reference(e);
+    if (c == 'k')
+        return named_reference(e);
+    return char_escape(e);
+}
+
+static bool group(struct ecma *e)
+{
+    static const char *const kinds[] = {
+        "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:", "(?i)"};
+    size_t len = 3;
+
+    e->repeatable = false;
+    if (ahead(e, 1) != '?') {
+        copy_char(e);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (begins(e, kinds[i])) {
+            buf_cstr(e->out, kinds[i]);
+            e->at += strlen(kinds[i]);
+            return true;
+        }
+    if (begins(e, "(?P<"))
+        len = 4;
+    else if (!begins(e, "(?<"))
+        return wrong(e, e->at, "a group that ECMA-262 does not have");
+    e->at += len;
+    for (len = 0; is_name(ahead(e, len));)
+        len++;
+    if (!len || ahead(e, len) != '>')
+        return wrong(e, e->at, "a group needs <a name>");
+    buf_fmt(e->out, "(?<%.*s>", (int)len, e->in.ptr + e->at);
+    e->at += len + 1;
+    return true;
+}
+
+/* Length of {n}, {n,} or {n,m}; 0 if it is none of these. */
+static size_t counted(const struct ecma *e)
+{
+    size_t len = 1;
+
+    while (is_digit(ahead(e, len)))
+        len++;
+    if (len == 1)
+        return 0;
+    if (ahead(e, len) == ',')
+        for (len++; is_digit(ahead(e, len));)
+            len++;
+    return ahead(e, len) == '}' ? len + 1 : 0;
+}
+
+static bool repeat(struct ecma *e, size_t len)
+{
+    if (!e->repeatable)
+        return wrong(e, e->at, "nothing to repeat");
+    if (ahead(e, len) == '?') /* lazy */
+        len++;
+    buf_add(e->out, e->in.ptr + e->at, len);
+    e->at += len;
+    e->repeatable = false;
+    return true;
+}
+
+static bool literal(struct ecma *e)
+{
+    char c = ahead(e, 0);
+
+    if (c == '{' || c == '}' || c == ']')
+        buf_char(e->out, '\\');
+    e->repeatable = c != '^' && c != '$' && c != '|';
+    copy_char(e);
+    return true;
+}
+
+static bool term(struct ecma *e)
+{
+    size_t len;
+
+    switch (ahead(e, 0)) {
+    case '\\': return escape(e);
+    case '[': return class(e);
+    case '(': return group(e);
+    case '*':
+    case '+':
+    case '?': return repeat(e, 1);
+    case '{': len = counted(e); return len ? repeat(e, len) : literal(e);
+    case '.':
+        buf_cstr(e->out, NO_LINE_END);
+        e->at++;
+        e->repeatable = true;
+        return true;
+    }
+    return literal(e);
+}
+
+wend_status regex_translate(wend_str pattern, struct buf *out, wend_error *err)
+{
+    struct ecma e = {.in = pattern, .out = out, .err = err};
+
+    if (pattern.len > REGEX_PATTERN_MAX)
+        return fail(err, WEND_E_LIMIT, "pattern over %d bytes",
+                    REGEX_PATTERN_MAX);
+    if (utf8_valid_len(pattern) != pattern.len)
+        return fail(err, WEND_E_PARSE, "pattern is not UTF-8");
+    while (e.at < pattern.len)
+        if (!term(&e))
+            return WEND_E_PARSE;
+    return out->failed ? fail_nomem(err) : WEND_OK;
+}
