@@ -21,6 +21,7 @@ static const struct codec *const codecs[] = {
     &codec_anthropic,
     &codec_gemini,
     &codec_ollama,
+    &codec_responses,
     NULL,
 };
 

@@ -1,0 +1,122 @@
+/*
+ * test_responses.c - the Responses API: streams, whole answers, requests.
+ */
+#include "ask_help.h"
+
+#define DIR "tests/golden/responses"
+
+/* As many output items as are remembered, and one more. */
+static void test_many_items(void)
+{
+    for (int over = 0; over <= 1; over++) {
+        struct buf in = {.mem = &wire_plain};
+        struct told t;
+
+        for (int i = 0; i < 4 * CALLS_MAX + over; i++)
+            buf_fmt(&in,
+                    "data: {\"type\":\"response.output_text.delta\","
+                    "\"output_index\":%d,\"delta\":\"x\"}\n\n",
+                    i);
+        buf_cstr(&in, "data: {\"type\":\"response.completed\"}\n\n");
+        wire_lines(&codec_responses, buf_view(&in), &t);
+        tap_ok(t.failed == over && t.finished != over, "%d items too many",
+               over);
+        told_free(&t);
+        buf_free(&in);
+    }
+}
+
+/* More calls than a message may have: those beyond are not told of. */
+static void test_many_calls(void)
+{
+    struct buf in = {.mem = &wire_plain};
+    struct told t;
+
+    for (int i = 0; i <= CALLS_MAX; i++)
+        buf_fmt(&in,
+                "data: {\"type\":\"response.output_item.done\","
+                "\"output_index\":%d,\"item\":{\"type\":\"function_call\","
+                "\"call_id\":\"c\",\"name\":\"f\",\"arguments\":\"{}\"}}\n\n",
+                i);
+    buf_cstr(&in, "data: {\"type\":\"response.completed\"}\n\n");
+    wire_lines(&codec_responses, buf_view(&in), &t);
+    tap_ok(t.finished && !strstr(t.lines.ptr, "LAW"), "one call too many");
+    told_free(&t);
+    buf_free(&in);
+}
+
+/* ---- Requests ------------------------------------------------------------ */
+
+#define REASONING(id)                                                    \
+    "\"item\":{\"id\":\"" id "\",\"type\":\"reasoning\",\"summary\":[]," \
+    "\"encrypted_content\":\"RU5D\"}"
+#define OPAQUE                                                            \
+    "[{\"p\":\"responses\",\"text\":0,\"calls\":0," REASONING(            \
+        "rs_1") "},"                                                      \
+                "{\"p\":\"openai\",\"text\":0,\"calls\":0," REASONING(    \
+                    "no") "},"                                            \
+                          "{\"p\":\"responses\",\"text\":12,\"calls\":"   \
+                          "1," REASONING(                                 \
+                              "rs_2") "},"                                \
+                                      "{\"p\":\"responses\",\"text\":12," \
+                                      "\"calls\":9," REASONING("last") "}]"
+
+static void test_requests(void)
+{
+    struct wire_ask q;
+    struct talk k;
+
+    ask_story(&k);
+    q = ask_of(&k);
+    ask_check(&codec_responses, &q, DIR, "ask_tools");
+    q.max_tokens = 99;
+    q.schema = STR(ASK_SCHEMA_STRICT);
+    ask_check(&codec_responses, &q, DIR, "ask_schema");
+    q.schema = STR(ASK_SCHEMA_LOOSE);
+    ask_check(&codec_responses, &q, DIR, "ask_schema_loose");
+    ask_check_faults(&codec_responses, &q);
+    talk_free(&k);
+}
+
+static void test_reasoning_back(void)
+{
+    struct wire_ask q;
+    struct talk k;
+
+    talk_init(&k, ASK_CONFIG_BARE);
+    talk_add(&k, ROLE_USER, "go");
+    talk_add(&k, ROLE_ASSISTANT, "I will look.");
+    k.last->opaque = STR(OPAQUE);
+    talk_call(&k, "call_1", "now", "{}");
+    talk_call(&k, "call_2", "now", "\"{\\\"cut\"");
+    talk_result(&k, "call_1", "now", "1");
+    talk_result(&k, "call_2", "now", "");
+    talk_add(&k, ROLE_SYSTEM, "be kind");
+    q = ask_of(&k);
+    ask_check(&codec_responses, &q, DIR, "ask_reasoning");
+    ask_check_faults(&codec_responses, &q);
+    talk_free(&k);
+}
+
+static void test_codec(void)
+{
+    struct buf path = {.mem = &wire_plain};
+    struct wire_ask q = {.model = STR("m")};
+
+    codec_responses.path(&q, &path);
+    tap_is_str(buf_view(&path), "/responses", "the path");
+    tap_ok(codec_find(STR("responses")) == &codec_responses, "by its name");
+    buf_free(&path);
+}
+
+int main(void)
+{
+    test_codec();
+    wire_check_golden(&codec_responses, DIR);
+    test_many_items();
+    test_many_calls();
+    test_requests();
+    test_reasoning_back();
+    ask_check_prefix(&codec_responses, OPAQUE, NULL);
+    return tap_done();
+}
