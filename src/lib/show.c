@@ -91,8 +91,10 @@ static bool flush_held(struct wend_run *r)
     memcpy(&merged, held, offsetof(wend_event, u) + sizeof(wend_ev_delta));
     merged.u.text_delta.text = buf_view(&s->held_text);
     ok = !s->held_text.failed && ring_push(r, event_copy(&r->rt->mem, &merged));
-    /* One who lags goes on after the newest delta that was joined. */
+    /* One who lags goes on after the newest delta that was joined; what is
+     * lost must not be followed by anything. */
     s->n = ok ? s->held_n : s->n;
+    s->lagged &= ok;
     buf_clear(&s->held_text);
     mem_free(&r->rt->mem, held);
     return ok;
@@ -168,7 +170,7 @@ bool show_event(struct wend_run *r, const wend_event *ev)
             s->seq = ev->seq;
             s->n = ev->n;
         }
-        return true;
+        return ev->type != WEND_RUN_END || flush_held(r);
     }
     return enqueue(r, ev, event_copy_here);
 }
@@ -210,9 +212,16 @@ static bool refill_delta(void *ctx, wend_event *ev)
     return refill_one(f, ev);
 }
 
+/* A whole record more than fits is as much as a queue ever holds. */
+static bool has_room(const struct shown *s)
+{
+    return s->count < QUEUE_EVENTS_MAX && s->bytes < QUEUE_BYTES_MAX;
+}
+
 static bool refill_item(void *ctx, const struct store_item *item)
 {
     struct refill *f = ctx;
+    const struct shown *s = &f->run->shown;
     wend_str body = arena_str(&f->arena, item->body);
 
     f->ok = !f->arena.failed;
@@ -221,16 +230,17 @@ static bool refill_item(void *ctx, const struct store_item *item)
     if (item->is_pack) {
         f->ok &= pack_read(body, item->seq, item->n, &f->arena, refill_delta, f,
                            NULL) == WEND_OK;
-        return f->ok;
+        return f->ok && has_room(s);
     }
     f->ok = event_read(body, &f->arena, run_blob, f->run->rt, &f->around,
                        NULL) == WEND_OK;
-    return f->ok && refill_one(f, &f->around);
+    return f->ok && refill_one(f, &f->around) && has_room(s);
 }
 
-/* Reads on after the newest event the reader has had. Once the store has
- * nothing more and nothing newer exists, the reader is live again. */
-static void refill(struct wend_run *r)
+/* Reads on after the newest event the reader has had; false if there was
+ * nothing. Once the store has nothing more and nothing newer exists, the
+ * reader is live again. */
+static bool refill(struct wend_run *r)
 {
     struct shown *s = &r->shown;
     struct refill f = {.run = r,
@@ -244,17 +254,21 @@ static void refill(struct wend_run *r)
         REFILL_ITEMS, refill_item, &f, NULL);
 
     arena_free(&f.arena);
-    if (st != WEND_OK || !f.ok)
+    if (st != WEND_OK || !f.ok) {
         shell_fail(r, st != WEND_OK ? st : WEND_E_NOMEM,
                    "the log cannot be read back");
-    if (f.any || r->error.status != WEND_OK)
-        return;
+        s->lagged = false; /* what is missing must not be followed */
+        return false;
+    }
+    if (f.any)
+        return true;
     if (!flush_held(r))
         shell_fail(r, WEND_E_NOMEM, "out of memory");
     if (r->player)
         replay_drained(r);
     else if (s->seq == r->turn.seq && s->n == r->delta_n)
         s->lagged = false;
+    return false;
 }
 
 /* ---- Out ----------------------------------------------------------------- */
@@ -274,8 +288,10 @@ const wend_event *show_next(struct wend_run *r)
 {
     struct shown *s = &r->shown;
 
-    if (!s->count && s->lagged)
-        refill(r);
+    /* What is read may all be filtered out or held: only at its end is
+     * there nothing, or nobody would come back to look. */
+    while (!s->count && s->lagged && refill(r))
+        continue;
     if (!is_visible(r))
         return NULL;
     mem_free(&r->rt->mem, s->lent);
