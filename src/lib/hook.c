@@ -90,6 +90,9 @@ static void before_turn(struct wend_run *r, const struct effect *fx)
     struct buf b = {.mem = &r->rt->mem};
     wend_hook_answer a;
 
+    if (r->turn.phase != PH_TURN || fx->turn != r->turn.counter ||
+        r->turn.paused)
+        return; /* stopped, answered already, or asked again later */
     in.hook.turn = fx->turn;
     a = hook_ask(r, &h);
     if (a == WEND_HOOK_CHANGE) {

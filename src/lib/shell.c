@@ -181,16 +181,23 @@ static void perform(struct wend_run *r, const struct effect *fx)
     }
 }
 
+/* For every turn that this batch ends; mostly it begins the next one, too. */
 static void after_turn_hook(struct wend_run *r, const struct batch *b)
 {
-    wend_hook h = {.point = WEND_HOOK_TURN_AFTER,
-                   .turn = (uint32_t)r->turn.counter};
-    bool ended = false;
+    int64_t turn = r->turn.counter;
 
+    if (!r->hook)
+        return;
     for (size_t i = 0; i < b->events_count; i++)
-        ended |= b->events[i].type == WEND_TURN_END;
-    if (r->hook && ended && hook_ask(r, &h) == WEND_HOOK_STOP)
-        hook_stop(r, h.text);
+        turn -= b->events[i].type == WEND_TURN_START;
+    for (size_t i = 0; i < b->events_count; i++) {
+        wend_hook h = {.point = WEND_HOOK_TURN_AFTER, .turn = (uint32_t)turn};
+
+        turn += b->events[i].type == WEND_TURN_START;
+        if (b->events[i].type == WEND_TURN_END &&
+            hook_ask(r, &h) == WEND_HOOK_STOP)
+            hook_stop(r, h.text);
+    }
 }
 
 void shell_committed(struct batch *b)

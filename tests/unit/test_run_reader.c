@@ -67,7 +67,32 @@ static void test_filter(void)
     rig_close(&r);
 }
 
-static void test_merge(uint32_t count, int wanted)
+/* More rows than are read at once, and none of them wanted but the last. */
+static void test_filter_log(void)
+{
+    wend_replay_options o = {.size = sizeof o};
+    struct rig r = {.agent_options = {.limits = {.turns = 20}}};
+    struct buf names = {.mem = &rig_mem};
+    wend_str answer;
+    wend_run *run, *log = NULL;
+
+    rig_open(&r, NULL,
+             "script:{\"turns\":[{\"calls\":[{\"name\":\"echo\"}],"
+             "\"repeat\":\"forever\"}]}");
+    run = rig_start(&r, NULL);
+    wend_run_wait(run, &answer);
+    o.filter.types = (uint64_t)1 << WEND_RUN_END;
+    wend_store_replay(r.rt, wend_run_id(run), &o, &log, NULL);
+    tap_ok(read_all(log, &names, NULL) == WEND_END, "filter: a log ends");
+    tap_is_str(buf_view(&names), "run_end(limit)",
+               "filter: nobody waits for what he does not want");
+    wend_run_free(log);
+    wend_run_free(run);
+    buf_free(&names);
+    rig_close(&r);
+}
+
+static void test_merge(uint64_t types, uint32_t count, int wanted)
 {
     struct rig r = {.err = {0}};
     wend_run_options o = {.size = sizeof o};
@@ -79,6 +104,7 @@ static void test_merge(uint32_t count, int wanted)
 
     rig_open(&r, NULL,
              "script:{\"turns\":[{\"text\":\"aaaabbbbccccddddeeee\"}]}");
+    o.filter.types = types;
     o.filter.merge_count = count;
     o.filter.merge_ms = 1000;
     run = rig_start(&r, &o);
@@ -239,6 +265,7 @@ struct hooked {
     wend_hook_answer answer;
     const char *text;
     int asked;
+    uint32_t turn; /* of the newest question */
 };
 
 static wend_hook_answer on_hook(void *ctx, wend_hook *h)
@@ -248,6 +275,7 @@ static wend_hook_answer on_hook(void *ctx, wend_hook *h)
     if (h->point != k->point)
         return WEND_HOOK_GO;
     k->asked++;
+    k->turn = h->turn;
     h->text = str_of(k->text);
     return k->answer;
 }
@@ -259,47 +287,51 @@ static const struct hook_row {
     wend_outcome outcome;
 } hooks[] = {
     {"go",
-     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_GO, NULL, 0},
+     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_GO, NULL, 0, 0},
      "got {\"a\":1}",
      WEND_OUTCOME_OK},
     {"change arguments",
-     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_CHANGE, "{ \"b\" : 2 }", 0},
+     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_CHANGE, "{ \"b\" : 2 }", 0, 0},
      "got {\"b\":2}",
      WEND_OUTCOME_OK},
     {"arguments that are no JSON stop the run",
-     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_CHANGE, "{", 0},
+     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_CHANGE, "{", 0, 0},
      "",
      WEND_OUTCOME_FAILED},
     {"skip a call",
-     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_SKIP, "instead", 0},
+     {WEND_HOOK_CALL_BEFORE, WEND_HOOK_SKIP, "instead", 0, 0},
      "got instead",
      WEND_OUTCOME_OK},
     {"change a result",
-     {WEND_HOOK_CALL_AFTER, WEND_HOOK_CHANGE, "other", 0},
+     {WEND_HOOK_CALL_AFTER, WEND_HOOK_CHANGE, "other", 0, 0},
      "got other",
      WEND_OUTCOME_OK},
     {"stop at a result",
-     {WEND_HOOK_CALL_AFTER, WEND_HOOK_STOP, "enough", 0},
+     {WEND_HOOK_CALL_AFTER, WEND_HOOK_STOP, "enough", 0, 0},
      "",
      WEND_OUTCOME_FAILED},
     {"answer instead of the model",
-     {WEND_HOOK_MODEL_BEFORE, WEND_HOOK_SKIP, "mine", 0},
+     {WEND_HOOK_MODEL_BEFORE, WEND_HOOK_SKIP, "mine", 0, 0},
      "mine",
      WEND_OUTCOME_OK},
     {"change an answer",
-     {WEND_HOOK_MODEL_AFTER, WEND_HOOK_CHANGE, "better", 0},
+     {WEND_HOOK_MODEL_AFTER, WEND_HOOK_CHANGE, "better", 0, 0},
      "better",
      WEND_OUTCOME_OK},
     {"add to the conversation",
-     {WEND_HOOK_TURN_BEFORE, WEND_HOOK_CHANGE, "note", 0},
+     {WEND_HOOK_TURN_BEFORE, WEND_HOOK_CHANGE, "note", 0, 0},
      "noted",
      WEND_OUTCOME_OK},
     {"stop after a turn",
-     {WEND_HOOK_TURN_AFTER, WEND_HOOK_STOP, "enough", 0},
+     {WEND_HOOK_TURN_AFTER, WEND_HOOK_STOP, "enough", 0, 0},
      "",
      WEND_OUTCOME_FAILED},
+    {"hear of every turn",
+     {WEND_HOOK_TURN_AFTER, WEND_HOOK_GO, NULL, 0, 0},
+     "got {\"a\":1}",
+     WEND_OUTCOME_OK},
     {"stop before the model",
-     {WEND_HOOK_MODEL_BEFORE, WEND_HOOK_STOP, "no", 0},
+     {WEND_HOOK_MODEL_BEFORE, WEND_HOOK_STOP, "no", 0, 0},
      "",
      WEND_OUTCOME_FAILED},
 };
@@ -323,6 +355,9 @@ static void test_hook(const struct hook_row *row)
     wend_run_outcome(run, &outcome);
     tap_ok(outcome == row->outcome && hook.asked,
            "hook: %s: asked, and ends as it should", row->why);
+    if (hook.point == WEND_HOOK_TURN_AFTER)
+        tap_is_i64(hook.turn, hook.asked - 1, "hook: %s: the turn that ended",
+                   row->why);
     wend_run_free(run);
     rig_close(&r);
 }
@@ -364,8 +399,10 @@ int main(void)
     test_lag(NULL);
     test_lag(file);
     test_filter();
-    test_merge(2, 3);
-    test_merge(100, 1);
+    test_filter_log();
+    test_merge(0, 2, 3);
+    test_merge(0, 100, 1);
+    test_merge((uint64_t)1 << WEND_TEXT_DELTA, 100, 1); /* no end to see */
     test_merge_time();
     test_listen();
     test_cancel_text();
