@@ -289,11 +289,13 @@ void call_start(struct wend_run *r, const struct effect *fx)
     struct wend_call *c;
     struct threads *pool;
 
-    if (!turn_call_runs(&r->turn, fx->call->index))
-        return; /* ended meanwhile */
+    if (!turn_call_runs(&r->turn, fx->call->index) ||
+        r->turn.stop.outcome != WEND_OUTCOME_NONE)
+        return; /* ended meanwhile, or will be stopped before it began */
     c = tool ? call_new(r, fx, tool) : NULL;
     if (!c || !timer_set(&r->rt->timers, &c->deadline,
                          c->began_us + fx->tool->timeout_ms * 1000)) {
+        call_unref(c); /* the tool's: it will never see it */
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;
     }
@@ -308,15 +310,25 @@ void call_start(struct wend_run *r, const struct effect *fx)
 }
 
 /* In-process work cannot be killed: it is told, and given up. */
-void call_stop(struct wend_run *r, wend_str id)
+void call_stop(struct wend_run *r, const struct effect *fx)
 {
+    struct input in = {.kind = IN_CALL_DONE};
+
     for (struct wend_call *c = r->calls; c; c = c->next)
-        if (str_eq(c->id, id)) {
+        if (str_eq(c->id, fx->call->id)) {
             settle(c, WEND_OUTCOME_CANCELED,
                    STR("canceled; it may have had an effect"), "canceled",
                    true);
             return;
         }
+    in.done = (struct call_done){
+        .turn = fx->turn,
+        .call = fx->call->id,
+        .outcome = WEND_OUTCOME_CANCELED,
+        .output = STR("canceled before it began"),
+        .code = STR("canceled"),
+    };
+    shell_input(r, &in); /* means nothing if the call has ended */
 }
 
 void calls_drop(struct wend_run *r)

@@ -200,7 +200,7 @@ struct wend_call {
 };
 
 void call_start(struct wend_run *r, const struct effect *fx);
-void call_stop(struct wend_run *r, wend_str id);
+void call_stop(struct wend_run *r, const struct effect *fx);
 void call_returned(struct wend_call *c); /* from the mailbox */
 void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */
