@@ -397,6 +397,8 @@ static wend_status tell(struct wend_run *r, struct input *in)
         return s;
     if (!r->agent)
         return fail(&r->said, WEND_E_INVAL, "a replay listens to nobody");
+    if (r->error.status != WEND_OK)
+        return r->error.status;
     if (r->over)
         return fail(&r->said, WEND_END, "the run is over");
     shell_input(r, in);

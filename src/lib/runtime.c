@@ -214,12 +214,22 @@ void rt_store_failed(wend_runtime *rt, wend_status s)
     fail(&rt->failed, s, "the store failed; nothing more is accepted");
     rt->store->ops->failure(rt->store, &rt->failed);
     rt->failed.status = WEND_E_STORE;
+    for (struct wend_run *r = rt->runs; r; r = r->next)
+        shell_fail(r, WEND_E_STORE, rt->failed.message);
 }
 
-static void open_post(struct post *p)
+/* The run of a batch may be gone; that its store failed counts for all. */
+static void committed(wend_runtime *rt, struct batch *b)
+{
+    if (b->status == WEND_E_STORE)
+        rt_store_failed(rt, b->status);
+    shell_committed(b);
+}
+
+static void open_post(wend_runtime *rt, struct post *p)
 {
     switch (p->kind) {
-    case POST_COMMITTED: shell_committed((struct batch *)(void *)p); break;
+    case POST_COMMITTED: committed(rt, (struct batch *)(void *)p); break;
     case POST_RETURN: call_returned((struct wend_call *)(void *)p); break;
     case POST_OUTPUT: call_output(p); break;
     case POST_CANCEL: {
@@ -241,7 +251,7 @@ static void take_mail(wend_runtime *rt)
 
     for (; p; p = next) {
         next = p->next;
-        open_post(p);
+        open_post(rt, p);
     }
 }
 

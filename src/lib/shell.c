@@ -211,8 +211,6 @@ void shell_committed(struct batch *b)
     r->sent = b->next; /* answers come in the order of sending */
     if (!r->sent)
         r->sent_tail = &r->sent;
-    if (b->status == WEND_E_STORE)
-        rt_store_failed(r->rt, b->status);
     if (b->status != WEND_OK) {
         shell_fail(r, b->status,
                    b->status == WEND_E_STALE
