@@ -207,6 +207,15 @@ void batch_birth(struct batch *b, const struct store_birth *birth)
     b->sb.birth = &b->birth;
 }
 
+size_t batch_bytes(const struct batch *b)
+{
+    size_t bytes = b->bytes.len + b->arena.held;
+
+    for (size_t i = 0; i < b->packs_count; i++)
+        bytes += b->packs[i].body.len;
+    return bytes;
+}
+
 /* Called by the store, possibly from its thread. */
 static void on_done(struct store_batch *sb, wend_status s)
 {

@@ -225,6 +225,7 @@ struct batch {
     struct store_pack *packs;
     struct event_blob *blobs;
     int64_t last_seq;
+    size_t sent_bytes; /* what it weighs at the store */
     wend_status status;
     struct fx_node *effects, **effects_tail; /* once it is safe */
 };
@@ -286,6 +287,7 @@ struct wend_run {
     struct pack pack;
     struct batch *open;              /* being filled */
     struct batch *sent, **sent_tail; /* at the store */
+    size_t sent_bytes;               /* of them */
     struct wend_call *calls;
     struct shown shown;
     wend_hook_fn hook;
@@ -340,7 +342,8 @@ bool batch_blobs(struct batch *b, const struct event_blob *list);
 bool batch_effects(struct batch *b, const struct effect *fx);
 void batch_birth(struct batch *b, const struct store_birth *birth);
 void batch_submit(struct batch *b, wend_store *store);
-void batch_done(struct batch *b); /* frees it, or keeps it for reuse */
+size_t batch_bytes(const struct batch *b); /* that it holds on to */
+void batch_done(struct batch *b);          /* frees it, or keeps it for reuse */
 void batch_free(struct batch *b);
 
 /* show.c */

@@ -200,6 +200,20 @@ static void after_turn_hook(struct wend_run *r, const struct batch *b)
     }
 }
 
+/* Answers mostly come in the order of sending, but one that ran out of
+ * memory on its way to the store is back before those in front of it. */
+static void drop_sent(struct wend_run *r, struct batch *b)
+{
+    struct batch **link = &r->sent;
+
+    while (*link != b)
+        link = &(*link)->next;
+    *link = b->next;
+    if (!*link)
+        r->sent_tail = link;
+    r->sent_bytes -= b->sent_bytes;
+}
+
 void shell_committed(struct batch *b)
 {
     struct wend_run *r = b->run;
@@ -208,9 +222,7 @@ void shell_committed(struct batch *b)
         batch_free(b);
         return;
     }
-    r->sent = b->next; /* answers come in the order of sending */
-    if (!r->sent)
-        r->sent_tail = &r->sent;
+    drop_sent(r, b);
     if (b->status != WEND_OK) {
         shell_fail(r, b->status,
                    b->status == WEND_E_STALE
@@ -268,6 +280,8 @@ void shell_submit(struct wend_run *r)
     r->born = true;
     *r->sent_tail = b;
     r->sent_tail = &b->next;
+    b->sent_bytes = batch_bytes(b);
+    r->sent_bytes += b->sent_bytes;
     batch_submit(b, r->rt->store);
 }
 
@@ -282,7 +296,7 @@ bool shell_open(const struct wend_run *r, int64_t ask_number)
 /* Only the log's own writer slows a run down. */
 bool shell_may_read(const struct wend_run *r)
 {
-    return r->shown.count < QUEUE_EVENTS_MAX || r->durable_seq == r->turn.seq;
+    return r->sent_bytes < QUEUE_BYTES_MAX;
 }
 
 static void flush_pack(struct timer_node *t)
