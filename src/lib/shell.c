@@ -338,6 +338,7 @@ static void delta(struct wend_run *r, wend_event_type type, wend_str call,
         timer_set(&r->rt->timers, &r->pack_timer,
                   rt_clock(r->rt) + PACK_MS * 1000);
     }
+    show_visible(r); /* last: a listener may change everything */
 }
 
 void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
