@@ -1,0 +1,336 @@
+/*
+ * lib_act.h - what a host does: starts runs, tells them things, lets go.
+ *
+ * Every action is checked for the status that it must have.
+ */
+#ifndef SIM_LIB_ACT_H
+#define SIM_LIB_ACT_H
+
+#include "lib_world.h"
+
+static struct known *pick_run(struct sim *s)
+{
+    struct known *k = s->runs_count
+                          ? &s->runs[chance_below(&s->chance, s->runs_count)]
+                          : NULL;
+
+    return k && k->handle ? k : NULL;
+}
+
+static wend_filter some_filter(struct sim *s)
+{
+    static const uint32_t counts[] = {2, 5, 100};
+    wend_filter f = {0};
+
+    if (s->mood.calm || chance_of(&s->chance, 500))
+        return f;
+    if (chance_of(&s->chance, 400))
+        f.types = chance_next(&s->chance) | 1;
+    if (chance_of(&s->chance, 200)) /* only text, not even the end */
+        f.types = (uint64_t)1 << WEND_TEXT_DELTA;
+    if (chance_of(&s->chance, 500)) {
+        f.merge_count = chance_pick(&s->chance, counts);
+        f.merge_ms = chance_below(&s->chance, 200);
+    }
+    return f;
+}
+
+/* ---- Starting ------------------------------------------------------------ */
+
+static void begin_known(struct sim *s, struct known *k)
+{
+    memset(k, 0, sizeof *k);
+    k->place = s->runs_count;
+    k->epoch = 1;
+    k->hooked = s->mood.hooks && chance_of(&s->chance, 500);
+    k->reader = reader_add(s, k, true);
+    k->reader->filter = some_filter(s);
+    k->reader->style = (enum style)chance_below(&s->chance, STYLES);
+}
+
+static void act_start(struct sim *s)
+{
+    struct known *k = &s->runs[s->runs_count];
+    wend_run_options o = {.size = sizeof o};
+    wend_status st;
+
+    if (s->runs_count == s->mood.runs || s->readers_count == READERS_MAX)
+        return;
+    begin_known(s, k);
+    o.filter = k->reader->filter;
+    if (k->hooked) {
+        o.hook = hook;
+        o.hook_ctx = k;
+    }
+    st = wend_run_start(s->agents[chance_below(&s->chance, 2)], STR("a prompt"),
+                        &o, &k->handle, NULL);
+    if (s->down ? st != WEND_E_STORE
+                : st != WEND_OK && !(st == WEND_E_NOMEM && s->fault.hit))
+        broken(s, s->down ? LAW_FAILED : LAW_END, "start says %s",
+               wend_status_name(st));
+    if (st != WEND_OK) {
+        s->readers_count--;
+        return;
+    }
+    s->runs_count++;
+    snprintf(k->id, sizeof k->id, "%s", wend_run_id(k->handle));
+    k->reader->handle = k->handle;
+    if (k->reader->style == READ_LISTEN)
+        wend_run_listen(k->handle, on_event, k->reader);
+    trace(s, "run %u starts, style %d, filter %llx, merge %u%s", k->place,
+          (int)k->reader->style, (unsigned long long)o.filter.types,
+          o.filter.merge_count, k->hooked ? ", hooks" : "");
+}
+
+/* One more reader, who lives off the store alone. */
+static void act_follow(struct sim *s)
+{
+    struct known *k = pick_run(s);
+    wend_replay_options o = {.size = sizeof o, .follow = true};
+    struct reader *r;
+
+    if (!k || !k->stored_seq || s->readers_count == READERS_MAX || s->down)
+        return;
+    r = reader_add(s, k, false);
+    r->filter = o.filter = some_filter(s);
+    r->style = (enum style)chance_below(&s->chance, READ_LISTEN);
+    o.speed = chance_of(&s->chance, 300) ? 5 : 0;
+    if (wend_store_replay(s->rt, k->id, &o, &r->handle, NULL) != WEND_OK) {
+        if (!s->fault.hit)
+            broken(s, LAW_LOG, "run %u cannot be followed", k->place);
+        s->readers_count--;
+        return;
+    }
+    s->counters->followed++;
+    trace(s, "run %u is followed, style %d, filter %llx, merge %u", k->place,
+          (int)r->style, (unsigned long long)r->filter.types,
+          r->filter.merge_count);
+}
+
+/* ---- Telling ------------------------------------------------------------- */
+
+static void check_told(struct sim *s, const struct known *k, const char *what,
+                       wend_status st)
+{
+    trace(s, "run %u %s: %s", k->place, what, wend_status_name(st));
+    if ((s->fault.hit && st == WEND_E_NOMEM) ||
+        (k->stale_told && s->down && st == WEND_E_STORE))
+        return;
+    if (k->stale_told ? st != WEND_E_STALE : s->down && st != WEND_E_STORE)
+        broken(s, s->down ? LAW_FAILED : LAW_STALE, "run %u: %s says %s",
+               k->place, what, wend_status_name(st));
+    else if (!s->down && !k->stolen && !s->store.failed && st != WEND_OK &&
+             st != WEND_END)
+        broken(s, LAW_END, "run %u: %s says %s", k->place, what,
+               wend_status_name(st));
+}
+
+static void act_say(struct sim *s)
+{
+    struct known *k = pick_run(s);
+
+    if (k)
+        check_told(s, k, "say", wend_run_say(k->handle, STR("more")));
+}
+
+static void act_pause(struct sim *s)
+{
+    struct known *k = pick_run(s);
+
+    if (!k)
+        return;
+    if (chance_of(&s->chance, 500))
+        check_told(s, k, "pause", wend_run_pause(k->handle));
+    else
+        check_told(s, k, "continue", wend_run_continue(k->handle));
+}
+
+static void act_cancel(struct sim *s)
+{
+    struct known *k = pick_run(s);
+    wend_status st;
+
+    if (!k)
+        return;
+    if (s->bug && s->bug->forget_cancel)
+        atomic_store(&k->handle->cancel_posted, true);
+    st = wend_run_cancel(k->handle);
+    trace(s, "run %u cancel", k->place);
+    s->counters->canceled++;
+    k->cancel_sent = true;
+    if (st != WEND_OK)
+        broken(s, LAW_CANCEL, "run %u: cancel says %s", k->place,
+               wend_status_name(st));
+}
+
+static void answer_approval(struct sim *s, struct known *k, uint32_t i)
+{
+    const struct turn *t = &k->handle->turn;
+    wend_str id = turn_call(t, i)->id;
+
+    if (!bit_get(&t->asked, i) || bit_get(&t->answered, i))
+        return;
+    s->counters->approvals++;
+    check_told(
+        s, k, "approve",
+        wend_run_approve(k->handle, id, chance_of(&s->chance, 700), NULL));
+}
+
+static void act_approve(struct sim *s)
+{
+    struct known *k = pick_run(s);
+
+    if (!k)
+        return;
+    if (!s->down && !k->stolen &&
+        wend_run_approve(k->handle, STR("nobody"), true, NULL) !=
+            WEND_E_NOTFOUND)
+        broken(s, LAW_MISUSE, "run %u: approves what nobody asked", k->place);
+    for (uint32_t i = 0; i < k->handle->turn.calls_count; i++)
+        answer_approval(s, k, i);
+}
+
+/* As another process would. */
+static void act_inbox(struct sim *s)
+{
+    static const char *const whats[] = {"say",    "pause",   "continue",
+                                        "cancel", "approve", "nonsense"};
+    struct known *k = pick_run(s);
+    wend_store *inner = s->store.inner;
+
+    if (k && k->stored_seq)
+        inner->ops->post(inner, str_of(k->id), chance_pick(&s->chance, whats),
+                         STR("{\"text\":\"from afar\",\"call\":\"call_1\","
+                             "\"yes\":true}"),
+                         NULL);
+}
+
+static void act_listen(struct sim *s)
+{
+    struct known *k = pick_run(s);
+    bool on;
+
+    if (!k || k->reader->ended)
+        return;
+    on = k->reader->style != READ_LISTEN;
+    k->reader->style = on ? READ_LISTEN : READ_SOME;
+    wend_run_listen(k->handle, on ? on_event : NULL, k->reader);
+}
+
+/* ---- Tools answer -------------------------------------------------------- */
+
+static void answer_at(struct sim *s, uint32_t i)
+{
+    wend_call *call = s->kept[i].call;
+    bool late = wend_call_canceled(call);
+
+    s->kept[i] = s->kept[--s->kept_count];
+    s->counters->late_answers += late;
+    trace(s, "a tool answers%s", late ? ", too late" : "");
+    answer(s, call);
+}
+
+static void act_answer(struct sim *s)
+{
+    for (uint32_t i = s->kept_count; i--;)
+        if (s->kept[i].due_us <= s->clock_us)
+            answer_at(s, i);
+        else if (chance_of(&s->chance, s->mood.progress))
+            wend_call_progress(s->kept[i].call, "still at it");
+}
+
+/* ---- Letting go ---------------------------------------------------------- */
+
+static void free_run(struct sim *s, struct known *k)
+{
+    if (!k->handle)
+        return;
+    trace(s, "run %u is freed", k->place);
+    k->cut |= !k->end_acked;
+    wend_run_free(k->handle);
+    k->handle = k->reader->handle = NULL;
+}
+
+static void act_free(struct sim *s)
+{
+    struct known *k = pick_run(s);
+
+    if (k) {
+        free_run(s, k);
+        s->counters->freed++;
+    }
+}
+
+static void act_steal(struct sim *s)
+{
+    struct known *k = pick_run(s);
+    int64_t epoch, seq;
+
+    if (!k || !k->stored_seq || k->stolen || s->runs_count < 2)
+        return;
+    if (s->store.inner->ops->claim(s->store.inner, str_of(k->id), &epoch, &seq,
+                                   NULL) == WEND_OK) {
+        k->stolen = true;
+        s->counters->stolen++;
+        trace(s, "run %u is stolen", k->place);
+    }
+}
+
+static void act_jump(struct sim *s)
+{
+    s->clock_us += (int64_t)chance_below(&s->chance, 3000) * 1000;
+    if (chance_of(&s->chance, 300))
+        s->wall_skew_us += (int64_t)chance_below(&s->chance, 2000000) - 1000000;
+}
+
+static void act_nomem(struct sim *s)
+{
+    if (!s->fault.fail_at)
+        s->fault.fail_at = s->fault.count + 1 + chance_below(&s->chance, 300);
+}
+
+/* One step's worth of what a host might do. */
+static void act(struct sim *s)
+{
+    const struct mood *m = &s->mood;
+    const struct {
+        uint32_t permille;
+        void (*act)(struct sim *s);
+    } acts[] = {
+        {m->runs > 1 ? 60 : 0, act_start},
+        {m->say, act_say},
+        {m->pause, act_pause},
+        {m->cancel, act_cancel},
+        {m->approve, act_approve},
+        {m->inbox, act_inbox},
+        {m->free_run, act_free},
+        {m->steal, act_steal},
+        {m->jump, act_jump},
+        {m->nomem, act_nomem},
+        {m->calm ? 0 : 8, act_follow},
+        {m->calm ? 0 : 6, act_listen},
+    };
+
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
+        if (acts[i].permille && chance_of(&s->chance, acts[i].permille))
+            acts[i].act(s);
+    act_answer(s);
+}
+
+/* A world that answers, so that every run can end. */
+static void act_kindly(struct sim *s)
+{
+    for (uint32_t i = 0; i < s->runs_count; i++) {
+        struct known *k = &s->runs[i];
+
+        if (!k->handle || k->handle->over || k->handle->error.status != WEND_OK)
+            continue;
+        if (k->handle->turn.paused)
+            wend_run_continue(k->handle);
+        for (uint32_t c = 0; c < k->handle->turn.calls_count; c++)
+            answer_approval(s, k, c);
+    }
+    act_answer(s);
+}
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * lib_sim.h - the state of one simulated runtime, and how a broken law is
+ * told.
+ *
+ * The library is the real one. What is around it is not: the store commits
+ * when the simulator says so, the clock stands until it is moved, and all
+ * chance comes from the seed.
+ */
+#ifndef SIM_LIB_SIM_H
+#define SIM_LIB_SIM_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "../unit/fault.h"
+#include "chance.h"
+#include "lib/lib.h"
+
+enum {
+    RUNS_MAX = 6,
+    READERS_MAX = 2 * RUNS_MAX, /* owners, and some who follow the log */
+    KEPT_MAX = 64,              /* calls that a tool has not answered */
+    TOOLS = 6,
+    BROKEN_MAX = 12, /* laws broken by one seed */
+    WHY_BYTES = 300,
+    TURNS_KNOWN = 128, /* of a run, for the laws of hooks */
+};
+
+/* ---- Laws ---------------------------------------------------------------- */
+
+enum law {
+    LAW_BATCH,
+    LAW_SHOWN,
+    LAW_ACTED,
+    LAW_ORDER,
+    LAW_LOG,
+    LAW_LISTEN,
+    LAW_FAILED,
+    LAW_STALE,
+    LAW_END,
+    LAW_CALL_END,
+    LAW_MADE,
+    LAW_MISUSE,
+    LAW_CANCEL,
+    LAW_STOP,
+    LAW_AFTER,
+    LAW_QUEUE,
+    LAW_WRITER,
+    LAW_COMMITS,
+    LAW_HOOK,
+    LAW_LEAK,
+    LAWS
+};
+
+static const char *const law_names[LAWS] = {
+    [LAW_BATCH] = "a batch follows the one before it",
+    [LAW_SHOWN] = "stored before shown",
+    [LAW_ACTED] = "stored before acted",
+    [LAW_ORDER] = "every event once, in order",
+    [LAW_LOG] = "the log is what was seen",
+    [LAW_LISTEN] = "a listener hears at once",
+    [LAW_FAILED] = "a failed store stops everything",
+    [LAW_STALE] = "a stale run fails alone",
+    [LAW_END] = "every run ends",
+    [LAW_CALL_END] = "every call has one end",
+    [LAW_MADE] = "a call is made once",
+    [LAW_MISUSE] = "misuse is told",
+    [LAW_CANCEL] = "a cancel is recorded at once",
+    [LAW_STOP] = "a stopped run ends in time",
+    [LAW_AFTER] = "nothing starts after a recorded stop",
+    [LAW_QUEUE] = "a reader's queue is bounded",
+    [LAW_WRITER] = "only the log's writer slows a run down",
+    [LAW_COMMITS] = "a tool turn costs two commits",
+    [LAW_HOOK] = "a hook hears of each turn once",
+    [LAW_LEAK] = "nothing leaks",
+};
+
+struct broken {
+    enum law law;
+    char why[WHY_BYTES];
+};
+
+/* ---- What is known ------------------------------------------------------- */
+
+/* 64-bit hashes, in no order. */
+struct set {
+    uint64_t *at;
+    uint32_t count, cap;
+};
+
+enum style { READ_ALL, READ_SOME, READ_SELDOM, READ_LATE, READ_LISTEN, STYLES };
+
+/* What one reader was given: exact lines, or with deltas of one kind joined
+ * if the reader wants them so. */
+struct reader {
+    struct sim *sim;
+    wend_run *handle; /* NULL once freed */
+    struct known *of;
+    wend_filter filter;
+    enum style style;
+    bool owner; /* of the run; else a replay that follows */
+    bool ended;
+    int64_t seq, n, time_us; /* of the newest event */
+    struct buf seen;
+    size_t kept_len;        /* of `seen`, up to the newest kept event */
+    wend_event_type joined; /* kind of the delta at its end */
+    uint64_t joined_call;
+};
+
+/* A run, as one who knows only the store and the tools sees it. */
+struct known {
+    wend_run *handle; /* NULL before the start and after the free */
+    char id[40];
+    uint32_t place;
+    bool hooked, born;
+    int64_t sent_seq, stored_seq, acked_seq;
+    int64_t pack_seq, pack_n; /* where the newest pack ended */
+    int64_t epoch;
+    int64_t batches;         /* appended */
+    int64_t asks;            /* model attempts on record */
+    uint32_t pack_max;       /* deltas in the largest pack */
+    size_t waiting_bytes;    /* at the store, not yet committed */
+    struct set starts, made; /* calls on record, calls made */
+    bool stolen;             /* another owner took the run */
+    bool stale_told, cut;    /* cut: freed before its end */
+    bool cancel_sent;        /* before this pump */
+    int64_t stop_seen_us;    /* first pump after a stop was on record */
+    bool stop_acked, end_acked;
+    int64_t turns_begun, turns_ended, messages_begun; /* on record */
+    uint8_t heard_before[TURNS_KNOWN], heard_after[TURNS_KNOWN];
+    struct reader *reader; /* the owner's */
+};
+
+/* A call that its tool has not answered yet. */
+struct kept_call {
+    wend_call *call;
+    int64_t due_us; /* INT64_MAX: only at the very end */
+};
+
+/* How unkind this world is: permille of the steps, or a choice. */
+struct mood {
+    uint32_t say, pause, cancel, inbox, approve, free_run;
+    uint32_t steal, fail_store, jump, progress, never, nomem;
+    uint32_t commit_ms_max; /* 0: inside append */
+    uint32_t runs, steps;
+    bool hooks;
+    bool calm;   /* nothing goes wrong: commits are counted */
+    bool flood;  /* an answer larger than the store can take at once */
+    bool abrupt; /* everything is freed in the middle */
+};
+
+struct counters {
+    int64_t steps, batches, events, lagged, merged, listened, followed,
+        canceled;
+    int64_t stolen, failed, freed, hooks, approvals, late_answers, deadlines;
+    int64_t outcomes[WEND_OUTCOME_SKIPPED + 1], calm, nomem, ends;
+};
+
+struct bug;
+
+/* A batch at the store, not yet on stable storage. */
+struct held {
+    struct held *next;
+    struct store_batch *batch;
+    struct known *of;
+    int64_t due_us;
+    size_t bytes;
+    bool told;        /* a bug has called done already, so that ... */
+    struct arena own; /* ... the batch must be ours */
+    struct store_batch copy;
+};
+
+struct slow_store {
+    wend_store base; /* first: the runtime sees only this */
+    wend_store *inner;
+    struct sim *sim;
+    struct held *first, **last;
+    struct held *lost; /* by a bug */
+    int64_t due_us;    /* of the newest batch: commits keep their order */
+    bool failed;       /* a commit has failed */
+    bool told;         /* and somebody was told so */
+};
+
+struct sim {
+    uint64_t seed;
+    struct chance chance, ids;
+    struct mood mood;
+    const struct bug *bug;
+    FILE *trace; /* NULL: silent */
+    struct counters *counters;
+
+    struct fault fault;
+    struct env env;
+    int64_t clock_us, wall_skew_us;
+    struct slow_store store;
+    wend_runtime *rt;
+    wend_agent *agents[2];
+    const struct driver_ops *script_ops;
+    struct known runs[RUNS_MAX];
+    uint32_t runs_count;
+    struct reader readers[READERS_MAX];
+    uint32_t readers_count;
+    struct kept_call kept[KEPT_MAX];
+    uint32_t kept_count;
+    bool down;     /* the runtime has said WEND_E_STORE */
+    bool draining; /* the world answers */
+    bool in_pump;
+    int64_t steps, tool_turns;
+    void *leaked;
+    uint32_t plants; /* how often the bug has struck */
+
+    struct broken broken[BROKEN_MAX];
+    uint32_t broken_count;
+};
+
+/* A bug on purpose; store and readers look for the flags. */
+struct bug {
+    const char *name;
+    enum law law;                  /* that it must break */
+    void (*before)(struct sim *s); /* each pump */
+    void (*after)(struct sim *s);
+    bool ack_early, ack_swapped, ack_failed, ack_never, drop_pack,
+        stale_spreads;
+    bool read_twice, read_loses_ends;
+    bool flush_always, leak, forget_cancel, answer_twice;
+};
+
+/* The same law twice says nothing new. */
+__attribute__((format(printf, 3, 4))) static void
+broken(struct sim *s, enum law law, const char *fmt, ...)
+{
+    struct broken *b = &s->broken[s->broken_count];
+    va_list ap;
+
+    for (uint32_t i = 0; i < s->broken_count; i++)
+        if (s->broken[i].law == law)
+            return;
+    if (s->broken_count == BROKEN_MAX)
+        return;
+    s->broken_count++;
+    b->law = law;
+    va_start(ap, fmt);
+    vsnprintf(b->why, sizeof b->why, fmt, ap);
+    va_end(ap);
+    if (s->trace)
+        fprintf(s->trace, "     BROKEN: %s: %s\n", law_names[law], b->why);
+}
+
+__attribute__((format(printf, 2, 3))) static void trace(struct sim *s,
+                                                        const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!s->trace)
+        return;
+    fprintf(s->trace, "%8.3f ", (double)s->clock_us / 1e6);
+    va_start(ap, fmt);
+    vfprintf(s->trace, fmt, ap);
+    va_end(ap);
+    fputc('\n', s->trace);
+}
+
+/* ---- Sets ---------------------------------------------------------------- */
+
+static uint64_t hash_of(wend_str s)
+{
+    uint64_t h = 14695981039346656037u;
+
+    for (size_t i = 0; i < s.len; i++)
+        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
+    return h;
+}
+
+static uint32_t set_count(const struct set *s, uint64_t h)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->count; i++)
+        n += s->at[i] == h;
+    return n;
+}
+
+static void set_add(struct set *s, uint64_t h)
+{
+    if (s->count == s->cap) {
+        s->cap = s->cap ? s->cap * 2 : 16;
+        s->at = realloc(s->at, s->cap * sizeof *s->at);
+        if (!s->at)
+            abort();
+    }
+    s->at[s->count++] = h;
+}
+
+static struct known *known_by_id(struct sim *s, wend_str id)
+{
+    for (uint32_t i = 0; i < s->runs_count; i++)
+        if (str_is(id, s->runs[i].id))
+            return &s->runs[i];
+    return NULL;
+}
+
+/* Its work has ended without a run_end, for a reason that we gave. */
+static bool known_failed(const struct sim *s, const struct known *k)
+{
+    return k->stolen || k->cut || s->store.failed ||
+           (k->handle && k->handle->error.status == WEND_E_NOMEM);
+}
+
+#endif

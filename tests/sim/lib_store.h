@@ -1,0 +1,405 @@
+/*
+ * lib_store.h - a store that commits when the simulator says so.
+ *
+ * It wraps the memory engine. What is appended waits for its time, in the
+ * order of appending; a commit may fail, and then everything after it does.
+ * What is on record is written down here a second time, so that the laws do
+ * not have to believe the library.
+ */
+#ifndef SIM_LIB_STORE_H
+#define SIM_LIB_STORE_H
+
+#include "lib_sim.h"
+
+static struct slow_store *slow(wend_store *s)
+{
+    return (struct slow_store *)(void *)s;
+}
+
+/* ---- What a batch must be ------------------------------------------------ */
+
+static bool count_delta(void *ctx, wend_event *delta)
+{
+    (void)delta;
+    ++*(int64_t *)ctx;
+    return true;
+}
+
+/* Deltas are numbered from 1 after each kept event, without a gap. */
+static void check_pack(struct sim *s, struct known *k,
+                       const struct store_pack *p, int64_t seq)
+{
+    struct mem m = {0};
+    struct arena a = {.mem = &m};
+    int64_t count = 0, want = p->seq == k->pack_seq ? k->pack_n + 1 : 1;
+
+    if (p->seq != seq || p->n != want)
+        broken(s, LAW_BATCH, "run %u: deltas from %lld/%lld, wanted %lld/%lld",
+               k->place, (long long)p->seq, (long long)p->n, (long long)seq,
+               (long long)want);
+    if (pack_read(p->body, p->seq, p->n, &a, count_delta, &count, NULL) !=
+            WEND_OK ||
+        count != p->count)
+        broken(s, LAW_BATCH, "run %u: a pack of %lld deltas says %lld",
+               k->place, (long long)count, (long long)p->count);
+    if (p->count > k->pack_max)
+        k->pack_max = (uint32_t)p->count;
+    k->pack_seq = p->seq;
+    k->pack_n = p->n + p->count - 1;
+    arena_free(&a);
+}
+
+static void check_batch(struct sim *s, struct known *k,
+                        const struct store_batch *b)
+{
+    size_t p = 0;
+
+    if (!!b->birth == k->born)
+        broken(s, LAW_BATCH, "run %u: born %s", k->place,
+               k->born ? "twice" : "never");
+    if (b->epoch != k->epoch)
+        broken(s, LAW_BATCH, "run %u: epoch %lld, wanted %lld", k->place,
+               (long long)b->epoch, (long long)k->epoch);
+    for (size_t i = 0; i <= b->events_count; i++) {
+        while (p < b->packs_count &&
+               (i == b->events_count || b->packs[p].seq < b->events[i].seq))
+            check_pack(s, k, &b->packs[p++], k->sent_seq);
+        if (i == b->events_count)
+            break;
+        if (b->events[i].seq != k->sent_seq + 1)
+            broken(s, LAW_BATCH, "run %u: event %lld after %lld", k->place,
+                   (long long)b->events[i].seq, (long long)k->sent_seq);
+        k->sent_seq = b->events[i].seq;
+    }
+    k->born = true;
+    k->batches++;
+    s->counters->batches++;
+}
+
+/* ---- What is on record --------------------------------------------------- */
+
+static void record_event(struct sim *s, struct known *k,
+                         const struct store_event *e)
+{
+    struct mem m = {0};
+    struct arena a = {.mem = &m};
+    wend_event ev;
+
+    if (event_read(e->body, &a, NULL, NULL, &ev, NULL) != WEND_OK)
+        broken(s, LAW_BATCH, "run %u: event %lld cannot be read", k->place,
+               (long long)e->seq);
+    else if (e->type == WEND_CALL_START)
+        set_add(&k->starts, hash_of(ev.u.call_start.key));
+    else if (e->type == WEND_CONTROL)
+        k->stop_acked |= str_is(ev.u.control.what, "cancel") ||
+                         str_is(ev.u.control.what, "limits");
+    k->asks += e->type == WEND_MODEL_START || e->type == WEND_MODEL_RETRY;
+    k->turns_begun += e->type == WEND_TURN_START;
+    k->turns_ended += e->type == WEND_TURN_END;
+    k->messages_begun += e->type == WEND_MODEL_START;
+    k->end_acked |= e->type == WEND_RUN_END;
+    k->acked_seq = e->seq;
+    arena_free(&a);
+}
+
+static void record(struct sim *s, struct known *k, const struct store_batch *b)
+{
+    for (size_t i = 0; i < b->events_count; i++)
+        record_event(s, k, &b->events[i]);
+}
+
+/* ---- Committing ---------------------------------------------------------- */
+
+static void note_status(struct store_batch *b, wend_status s)
+{
+    *(wend_status *)b->ctx = s;
+}
+
+static const struct mem store_mem;
+
+/* Once it is told the batch is its owner's again. */
+static void keep_copy(struct held *h)
+{
+    const struct store_batch *b = h->batch;
+    struct store_event *events;
+    struct store_pack *packs;
+    struct store_birth *birth;
+
+    h->own.mem = &store_mem;
+    events = arena_alloc(&h->own, (b->events_count + 1) * sizeof *events);
+    packs = arena_alloc(&h->own, (b->packs_count + 1) * sizeof *packs);
+    birth = arena_alloc(&h->own, sizeof *birth);
+    for (size_t i = 0; i < b->events_count; i++) {
+        events[i] = b->events[i];
+        events[i].body = arena_str(&h->own, b->events[i].body);
+    }
+    for (size_t i = 0; i < b->packs_count; i++) {
+        packs[i] = b->packs[i];
+        packs[i].body = arena_str(&h->own, b->packs[i].body);
+    }
+    h->copy = *b;
+    h->copy.run = arena_str(&h->own, b->run);
+    h->copy.events = events;
+    h->copy.packs = packs;
+    h->copy.blobs_count = 0;
+    h->copy.birth = b->birth ? birth : NULL;
+}
+
+static wend_status commit(struct slow_store *st, const struct held *h)
+{
+    const struct bug *bug = st->sim->bug;
+    struct store_batch copy = *h->batch;
+    wend_status s = WEND_E_NOMEM;
+
+    if (bug && bug->drop_pack && copy.events_count)
+        copy.packs_count = 0;
+    copy.done = note_status;
+    copy.ctx = &s;
+    st->inner->ops->append(st->inner, &copy);
+    if (s == WEND_OK && copy.events_count)
+        h->of->stored_seq = copy.events[copy.events_count - 1].seq;
+    return s;
+}
+
+/* A batch whose commit failed may be there after all: only a fresh look at
+ * the disk would tell. */
+static wend_status fail_commit(struct slow_store *st, struct held *h)
+{
+    struct sim *s = st->sim;
+
+    if (!st->failed) {
+        trace(s, "     the store fails");
+        s->counters->failed++;
+        st->failed = true;
+        if (chance_of(&s->chance, 500))
+            commit(st, h);
+    }
+    return WEND_E_STORE;
+}
+
+static bool fails_now(struct sim *s)
+{
+    return s->mood.fail_store && !s->draining &&
+           chance_of(&s->chance, s->mood.fail_store);
+}
+
+static void tell(struct slow_store *st, struct held *h, wend_status status)
+{
+    struct sim *s = st->sim;
+    const struct bug *bug = s->bug;
+
+    if (status == WEND_E_STORE && bug && bug->ack_failed)
+        status = WEND_OK;
+    else if (status == WEND_OK && (!bug || !bug->ack_early))
+        record(s, h->of, h->batch);
+    st->told |= status == WEND_E_STORE;
+    if (status == WEND_E_STALE)
+        trace(s, "     run %u is refused as stale", h->of->place);
+    h->told = true;
+    if (bug)
+        keep_copy(h);
+    h->batch->done(h->batch, status);
+    h->batch = &h->copy;
+}
+
+/* Takes the oldest one out. */
+static void commit_first(struct slow_store *st)
+{
+    struct sim *s = st->sim;
+    const struct bug *bug = s->bug;
+    struct held *h = st->first;
+    wend_status status;
+
+    st->first = h->next;
+    if (!st->first)
+        st->last = &st->first;
+    h->of->waiting_bytes -= h->bytes;
+    if (bug && bug->ack_never && h->batch->events_count && s->plants++ == 3) {
+        h->next = st->lost;
+        st->lost = h;
+        return;
+    }
+    status = st->failed || fails_now(s) ? fail_commit(st, h) : commit(st, h);
+    if (status == WEND_E_STALE && !h->of->stolen)
+        broken(s, LAW_STALE, "run %u is refused, nobody stole it",
+               h->of->place);
+    if (bug && bug->stale_spreads && h->of->stolen && st->first &&
+        !st->first->told && st->first->of != h->of)
+        tell(st, st->first, WEND_E_STALE);
+    if (!h->told)
+        tell(st, h, status);
+    else if (bug && bug->ack_early && status == WEND_OK)
+        record(s, h->of, h->batch);
+    arena_free(&h->own);
+    free(h);
+}
+
+/* Those that a bug has forgotten still hold memory. */
+static void tell_lost(struct slow_store *st)
+{
+    struct held *h;
+
+    while ((h = st->lost)) {
+        st->lost = h->next;
+        h->batch->done(h->batch, WEND_E_STORE);
+        free(h);
+    }
+}
+
+/* ---- The engine ---------------------------------------------------------- */
+
+static size_t bytes_of(const struct store_batch *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->events_count; i++)
+        n += b->events[i].body.len;
+    for (size_t i = 0; i < b->packs_count; i++)
+        n += b->packs[i].body.len;
+    return n;
+}
+
+/* A second answer before the first: the older one of two is told later. */
+static void swap_acks(struct slow_store *st, struct held *h)
+{
+    if (st->first != h && !h->told && h->batch->events_count)
+        tell(st, h, WEND_OK);
+}
+
+static void slow_append(wend_store *base, struct store_batch *b)
+{
+    struct slow_store *st = slow(base);
+    struct sim *s = st->sim;
+    struct known *k = known_by_id(s, b->run);
+    struct held *h = calloc(1, sizeof *h);
+    int64_t wait_us = chance_below(&s->chance, s->mood.commit_ms_max + 1);
+
+    if (!h || !k)
+        abort();
+    check_batch(s, k, b);
+    h->batch = b;
+    h->of = k;
+    h->bytes = bytes_of(b);
+    k->waiting_bytes += h->bytes;
+    if (s->clock_us + wait_us * 1000 > st->due_us)
+        st->due_us = s->clock_us + wait_us * 1000;
+    h->due_us = st->due_us;
+    *st->last = h;
+    st->last = &h->next;
+    if (s->bug && s->bug->ack_early)
+        tell(st, h, WEND_OK);
+    if (s->bug && s->bug->ack_swapped)
+        swap_acks(st, h);
+    while (!s->mood.commit_ms_max && st->first)
+        commit_first(st);
+}
+
+static void store_work(struct slow_store *st)
+{
+    while (st->first && st->first->due_us <= st->sim->clock_us)
+        commit_first(st);
+}
+
+static wend_status slow_claim(wend_store *base, wend_str run, int64_t *epoch,
+                              int64_t *seq, wend_error *err)
+{
+    return slow(base)->inner->ops->claim(slow(base)->inner, run, epoch, seq,
+                                         err);
+}
+
+struct giving {
+    store_item_fn fn;
+    void *ctx;
+    const struct bug *bug;
+};
+
+static bool give_item(void *ctx, const struct store_item *item)
+{
+    struct giving *r = ctx;
+
+    if (r->bug && r->bug->read_loses_ends && !item->is_pack &&
+        memmem(item->body.ptr, item->body.len, "\"call_end\"", 10))
+        return true;
+    if (r->bug && r->bug->read_twice && !item->is_pack && item->seq == 7 &&
+        !r->fn(r->ctx, item))
+        return false;
+    return r->fn(r->ctx, item);
+}
+
+static wend_status slow_read(wend_store *base, wend_str run,
+                             struct store_place from, uint32_t max,
+                             store_item_fn fn, void *ctx, wend_error *err)
+{
+    struct slow_store *st = slow(base);
+    struct giving r = {.fn = fn, .ctx = ctx, .bug = st->sim->bug};
+
+    return st->inner->ops->read(st->inner, run, from, max, give_item, &r, err);
+}
+
+static wend_status slow_list(wend_store *base, const wend_list_options *o,
+                             struct arena *a, wend_run_info **rows,
+                             size_t *count, wend_error *err)
+{
+    wend_store *inner = slow(base)->inner;
+
+    return inner->ops->list(inner, o, a, rows, count, err);
+}
+
+static wend_status slow_blob(wend_store *base, wend_str hash, struct buf *out,
+                             wend_error *err)
+{
+    return slow(base)->inner->ops->blob(slow(base)->inner, hash, out, err);
+}
+
+static wend_status slow_post(wend_store *base, wend_str run, const char *what,
+                             wend_str body, wend_error *err)
+{
+    return slow(base)->inner->ops->post(slow(base)->inner, run, what, body,
+                                        err);
+}
+
+static wend_status slow_take(wend_store *base, store_request_fn fn, void *ctx,
+                             wend_error *err)
+{
+    return slow(base)->inner->ops->take(slow(base)->inner, fn, ctx, err);
+}
+
+static wend_status slow_failure(wend_store *base, wend_error *err)
+{
+    if (!slow(base)->failed)
+        return WEND_OK;
+    if (err) {
+        memset(err, 0, sizeof *err);
+        err->status = WEND_E_STORE;
+        snprintf(err->message, sizeof err->message, "the disk is gone");
+    }
+    return WEND_E_STORE;
+}
+
+static void slow_free(wend_store *base)
+{
+    wend_store_free(slow(base)->inner);
+    slow(base)->inner = NULL;
+}
+
+static bool store_begin(struct slow_store *st, struct sim *s)
+{
+    static const struct store_ops ops = {
+        .free = slow_free,
+        .append = slow_append,
+        .claim = slow_claim,
+        .read = slow_read,
+        .list = slow_list,
+        .blob = slow_blob,
+        .post = slow_post,
+        .take = slow_take,
+        .failure = slow_failure,
+    };
+
+    st->base.ops = &ops;
+    st->sim = s;
+    st->last = &st->first;
+    return store_memory_open(&st->inner, NULL) == WEND_OK;
+}
+
+#endif
