@@ -46,6 +46,10 @@ SIM := $(patsubst tests/sim/%.c,$(B)/tests/%,$(wildcard tests/sim/sim_*.c))
 EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
+# The peer of all tests that need a model server.
+SERVER := $(B)/tests/wend-test-server
+SERVER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/server/*.c))
+
 .PHONY: all deps test quick demo bench fuzz campaign fmt help install clean \
         tidy products unit examples man
 .SECONDARY:
@@ -97,6 +101,10 @@ $(B)/tests/%: $(B)/tests/unit/%.o $(LIB_OBJ)
 $(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(SERVER): $(SERVER_OBJ) $(filter $(B)/src/base/%,$(LIB_OBJ))
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lssl -lcrypto
+$(UNIT): | $(SERVER)
 
 # Examples see only what users see: the public header and the library.
 $(B)/examples/%: examples/%.c $(B)/libwend.a
