@@ -436,13 +436,13 @@ static wend_str trimmed(wend_str s)
 /* A number with an optional fraction, times `scale`. */
 static bool number(wend_str s, int64_t scale, int64_t *out)
 {
-    int64_t part = 0, unit = scale;
+    int64_t n, part = 0, unit = scale;
     wend_str whole = s;
     const char *dot = s.len ? memchr(s.ptr, '.', s.len) : NULL;
 
     if (dot)
         whole.len = (size_t)(dot - s.ptr);
-    if (!str_to_i64(whole, out) || *out > RETRY_AFTER_MAX_MS)
+    if (!str_to_i64(whole, &n) || n > RETRY_AFTER_MAX_MS)
         return false;
     for (const char *p = dot ? dot + 1 : s.ptr + s.len; p < s.ptr + s.len;
          p++) {
@@ -451,7 +451,7 @@ static bool number(wend_str s, int64_t scale, int64_t *out)
         part += unit * (*p - '0') / 10;
         unit /= 10;
     }
-    *out = *out * scale + part;
+    *out = n * scale + part;
     return true;
 }
 
