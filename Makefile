@@ -52,26 +52,26 @@ SERVER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/server/*.c))
 
 .PHONY: all deps test quick demo bench fuzz campaign fmt help install clean \
         tidy products unit examples man
-.SECONDARY:
+.PRECIOUS: $(B)/%.o
 
 all: deps-check
 	@$(MAKE) --no-print-directory products
 
-## all        build build/wend, build/wend-bench, build/libwend.{a,so}
-products: build/wend build/wend-bench build/libwend.a build/libwend.so man
+## all        build build/wend, build/wend-bench, build/libwend.{a,so}; with
+##            VARIANT=asan, tsan, ... the same in build/VARIANT
+PRODUCTS := wend wend-bench libwend.a libwend.so
+ifeq ($(VARIANT),release)
+products: $(PRODUCTS:%=build/%) man
+else
+products: $(PRODUCTS:%=$(B)/%)
+endif
 
 # Tells what is missing before the compiler does.
 .PHONY: deps-check
 deps-check:
 	@pkg-config --exists $(PKGS) $(PKGS_HEADERS) || { tools/deps --print >&2; exit 1; }
 
-build/wend: $(B)/wend
-	@cp $< $@
-build/wend-bench: $(B)/wend-bench
-	@cp $< $@
-build/libwend.a: $(B)/libwend.a
-	@cp $< $@
-build/libwend.so: $(B)/libwend.so
+$(PRODUCTS:%=build/%): build/%: build/release/%
 	@cp $< $@
 
 $(B)/%.o: %.c

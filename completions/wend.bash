@@ -26,7 +26,8 @@ _wend()
     elif [ -z "$words" ]; then
         case $command in
         run)
-            words="--model --tool --instructions --store --json --events
+            words="--model --base-url --key-file --ca-file
+                --tool --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
                    --parallel --eager --approve --sandbox --log-file --quiet
                    --verbose --help"

@@ -274,7 +274,7 @@ typedef enum wend_hook_point {
     WEND_HOOK_CALL_BEFORE,  /* text = arguments; change replaces them;
                                skip: `text` is the result */
     WEND_HOOK_CALL_AFTER,   /* text = result; change replaces it */
-    WEND_HOOK_TURN_AFTER    /* can only stop */
+    WEND_HOOK_TURN_AFTER    /* can only stop: no other turn asks the model */
 } wend_hook_point;
 
 typedef enum wend_hook_answer {

@@ -35,6 +35,10 @@ struct json {
  * WEND_E_LIMIT (depth) or WEND_E_NOMEM. */
 struct json *json_parse(wend_str text, struct arena *a, wend_error *err);
 
+/* The same for what we wrote ourselves around values from outside: deeper
+ * by JSON_DEPTH_AROUND, so that what was accepted can be read back. */
+struct json *json_parse_own(wend_str text, struct arena *a, wend_error *err);
+
 const char *json_kind_name(enum json_kind k); /* "object" ... */
 /* The member with that key, or NULL; j may be NULL or no object. */
 struct json *json_get(const struct json *j, const char *key);

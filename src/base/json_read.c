@@ -40,10 +40,11 @@ struct parser {
     const char *line_start;
     uint32_t line;
     uint32_t depth; /* frames in use */
+    uint32_t depth_max;
     struct arena *arena;
     wend_error *err;
     wend_str key; /* of the value to come; absent in an array */
-    struct frame frames[JSON_DEPTH_MAX];
+    struct frame frames[JSON_DEPTH_MAX + JSON_DEPTH_AROUND];
 };
 
 static uint32_t column(const struct parser *ps, const char *at)
@@ -403,10 +404,10 @@ static bool open_frame(struct parser *ps, struct json *node,
 {
     struct frame *f;
 
-    if (ps->depth == JSON_DEPTH_MAX) {
+    if (ps->depth == ps->depth_max) {
         fail_at(ps->err, WEND_E_LIMIT, ps->line, column(ps, ps->p),
-                "expected at most %d open arrays and objects, found '%c'",
-                JSON_DEPTH_MAX, *ps->p);
+                "expected at most %u open arrays and objects, found '%c'",
+                ps->depth_max, *ps->p);
         return false;
     }
     node->kind = kind;
@@ -486,7 +487,8 @@ static bool go_on(struct parser *ps)
     return ps->p == ps->end || refuse(ps, ps->p, "nothing after the value");
 }
 
-struct json *json_parse(wend_str text, struct arena *a, wend_error *err)
+static struct json *parse(wend_str text, uint32_t depth_max, struct arena *a,
+                          wend_error *err)
 {
     struct parser ps; /* the frames are set as they are opened */
     struct json *root = NULL, *node;
@@ -497,6 +499,7 @@ struct json *json_parse(wend_str text, struct arena *a, wend_error *err)
     ps.end = text.ptr + text.len;
     ps.line = 1;
     ps.depth = 0;
+    ps.depth_max = depth_max;
     ps.arena = a;
     ps.err = err;
     ps.key = STR_NONE;
@@ -509,4 +512,14 @@ struct json *json_parse(wend_str text, struct arena *a, wend_error *err)
             root = node;
     } while (ps.depth);
     return root;
+}
+
+struct json *json_parse(wend_str text, struct arena *a, wend_error *err)
+{
+    return parse(text, JSON_DEPTH_MAX, a, err);
+}
+
+struct json *json_parse_own(wend_str text, struct arena *a, wend_error *err)
+{
+    return parse(text, JSON_DEPTH_MAX + JSON_DEPTH_AROUND, a, err);
 }

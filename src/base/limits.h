@@ -13,6 +13,7 @@ enum {
     OUTPUT_BYTES_MAX = 256 << 10,  /* of a tool's output, to the model */
     ARGS_BYTES_MAX = 1 << 20,      /* of a call's arguments */
     JSON_DEPTH_MAX = 64,
+    JSON_DEPTH_AROUND = 16,       /* an event around a value of that depth */
     SCHEMA_NODES_MAX = 10000,     /* schemas in a schema */
     SCHEMA_DEPTH_MAX = 400,       /* of a check; JSON_DEPTH_MAX times a few */
     SCHEMA_STEPS_MAX = 4000000,   /* of a check, about 20 ns each */

@@ -59,6 +59,15 @@ static void talk_line(struct view *v, const char *mark, wend_str text)
     term_line(out, text, v->width > used ? v->width - used : 1);
 }
 
+/* The run goes on with the calls that had started; people should know. */
+static void message_cut(struct view *v, const wend_ev_model_end *e)
+{
+    buf_cstr(view_talk(v), "wend: the model's message was cut: ");
+    term_line(view_talk(v), e->error->message, v->width);
+    buf_fmt(view_talk(v), "; going on with the %zu calls that had started\n",
+            e->calls_count);
+}
+
 static void model_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
@@ -66,6 +75,9 @@ static void model_end(struct view *v, const wend_event *ev)
     if (e->outcome == WEND_OUTCOME_SUPERSEDED && v->piece_any && !v->quiet)
         buf_cstr(view_talk(v),
                  "wend: the answer was cut off and begins again\n");
+    if (e->outcome == WEND_OUTCOME_FAILED && e->calls_count && e->error &&
+        !v->quiet)
+        message_cut(v, e);
     if (e->purpose != WEND_PURPOSE_ANSWER)
         return;
     if (v->verbose && v->talks && e->thinking.len) {

@@ -82,6 +82,7 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
         (wend_category)word_or(json_get(j, "category"), category_words.names,
                                category_words.count, WEND_CATEGORY_GENERAL);
     t->concurrent = is_true(json_get(j, "concurrent"));
+    t->subject_is_path = is_true(json_get(j, "subject_is_path"));
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
     t->risk = class_risk[t->call_class];
     if (category_risk[t->category] > t->risk)
@@ -229,10 +230,11 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (!c)
         return fail_nomem(err);
     c->json = arena_str(a, json);
-    j = c->json.ptr ? json_parse(c->json, a, err) : NULL;
+    j = c->json.ptr ? json_parse_own(c->json, a, err) : NULL;
     if (!j)
         return a->failed ? fail_nomem(err) : WEND_E_PARSE;
     c->instructions = json_str(json_get(j, "instructions"));
+    c->root = json_str(json_get(j, "root"));
     c->eager =
         (enum eager)word_or(json_get(j, "eager"), eager_names, 3, EAGER_SAFE);
     c->hooks = is_true(json_get(j, "hooks"));

@@ -16,7 +16,7 @@ struct tool {
     const struct json *schema; /* NULL: any arguments */
     wend_class call_class;
     wend_category category;
-    bool concurrent;
+    bool concurrent, subject_is_path;
     int64_t timeout_ms;
     wend_risk risk;                    /* the highest of its layers */
     wend_str layers_ok, layers_denied; /* JSON: what each layer says */
@@ -35,6 +35,7 @@ struct rule {
 struct config {
     wend_str json;
     wend_str instructions;
+    wend_str root;            /* directory of the file tools */
     const struct tool *tools; /* sorted by name */
     size_t tools_count;
     const struct rule *rules;

@@ -261,7 +261,7 @@ wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
                        void *blob_ctx, wend_event *out, wend_error *err)
 {
     struct reader r = {a, blob, blob_ctx, err, WEND_OK};
-    struct json *j = json_parse(line, a, err);
+    struct json *j = json_parse_own(line, a, err);
     const struct json *data;
     wend_str type;
 

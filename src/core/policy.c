@@ -11,6 +11,8 @@
 
 #include "core/event.h"
 
+enum { PATH_BYTES = 4096 }; /* the kernel takes no longer ones */
+
 /* The argument that rules look at: the named one, else the first string. */
 static wend_str subject_of(const struct tool *tool, const struct json *args)
 {
@@ -21,6 +23,50 @@ static wend_str subject_of(const struct tool *tool, const struct json *args)
                               : m->kind == JSON_STRING)
             return json_str(m);
     return STR_NONE;
+}
+
+/* `a/./b//../c` as a/c, relative to the root if it lies beneath it: rules
+ * look at the file that is meant, not at how its path is spelled. Absent if
+ * it does not fit, which is longer than any file's path can be. */
+static wend_str normal_path(wend_str path, wend_str root, char *out,
+                            size_t size)
+{
+    size_t len = 0, at = 0;
+
+    if (path.len && path.ptr[0] == '/') {
+        if (root.len && path.len >= root.len &&
+            !memcmp(path.ptr, root.ptr, root.len) &&
+            (path.len == root.len || path.ptr[root.len] == '/'))
+            at = root.len;
+        else
+            out[len++] = '/';
+    }
+    while (at < path.len) {
+        const char *slash = memchr(path.ptr + at, '/', path.len - at);
+        wend_str part = {path.ptr + at, slash ? (size_t)(slash - path.ptr) - at
+                                              : path.len - at};
+
+        at += part.len + 1;
+        if (!part.len || str_is(part, "."))
+            continue;
+        if (str_is(part, "..") && len && out[len - 1] != '/' &&
+            !(len >= 2 && !memcmp(out + len - 2, "..", 2) &&
+              (len == 2 || out[len - 3] == '/'))) {
+            while (len && out[len - 1] != '/')
+                len--;
+            len -= len > 1;
+            continue;
+        }
+        if (len + part.len + 2 > size)
+            return STR_NONE;
+        if (len && out[len - 1] != '/')
+            out[len++] = '/';
+        memcpy(out + len, part.ptr, part.len);
+        len += part.len;
+    }
+    if (!len)
+        out[len++] = '.';
+    return (wend_str){out, len};
 }
 
 static const struct rule *find_rule(const struct config *c,
@@ -64,10 +110,15 @@ static wend_decision decide(const struct config *c, const struct tool *tool,
 void policy_check(const struct config *c, const struct tool *tool,
                   const struct json *args, struct verdict *out)
 {
-    const struct rule *rule = find_rule(c, tool, subject_of(tool, args));
+    char path[PATH_BYTES];
+    wend_str subject = subject_of(tool, args);
+    const struct rule *rule;
     wend_ev_policy *p = &out->policy;
 
     memset(out, 0, sizeof *out);
+    if (tool->subject_is_path && subject.ptr)
+        subject = normal_path(subject, c->root, path, sizeof path);
+    rule = find_rule(c, tool, subject);
     p->decision = decide(c, tool, rule, &p->rule);
     p->risk = tool->risk;
     p->layers_json = p->decision == WEND_DECISION_DENY ? tool->layers_denied

@@ -60,6 +60,12 @@ static void check_args(struct tt *x, struct admission *a,
 {
     struct buf b = {.mem = x->s->scratch->mem};
 
+    if (!args && !why->line) {
+        refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
+               STR("the arguments are over 1 MiB; call the tool again with "
+                   "less"));
+        return;
+    }
     if (!args) {
         buf_fmt(&b,
                 "the arguments are not valid JSON (%s, line %u column %u); "
@@ -87,8 +93,7 @@ static struct json *parse_args(struct tt *x, const struct call *c,
     if (!c->invalid || !j)
         return j;
     if (j->text.len >= ARGS_BYTES_MAX) {
-        memset(why, 0, sizeof *why);
-        memcpy(why->message, "over 1 MiB", 11);
+        why->line = 0; /* too long to be about a place */
         return NULL;
     }
     j = json_parse(j->text, x->s->scratch, why);
@@ -187,6 +192,13 @@ static wend_str cut_output(struct tt *x, wend_str output)
     return said(x, &b);
 }
 
+static bool only_reads(struct tt *x, const struct call *c)
+{
+    const struct tool *tool = config_tool(x->s->turn.config, c->name);
+
+    return tool && tool->call_class == WEND_CLASS_READ;
+}
+
 static void emit_call_end(struct tt *x, const struct call *c,
                           const struct call_done *d)
 {
@@ -210,7 +222,7 @@ static void emit_call_end(struct tt *x, const struct call *c,
         error = draft_error(x, d->code.ptr ? d->code : STR("failed"), e->output,
                             STR("tool"));
         if (error)
-            error->effect_possible = d->effect_possible;
+            error->effect_possible = d->effect_possible && !only_reads(x, c);
         e->error = error;
     }
     emit(x, ev);

@@ -36,8 +36,10 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
         o->limits.cost_nano < 0)
         return fail(err, WEND_E_INVAL, "agent: a limit is below 0");
     for (size_t i = 0; i < o->rules_count; i++) {
-        wend_str text = str_of(o->rules[i]);
-        wend_status s = rule_parse(text, &rule, err);
+        wend_str text = str_of(o->rules ? o->rules[i] : NULL);
+        wend_status s =
+            text.ptr ? rule_parse(text, &rule, err)
+                     : fail(err, WEND_E_INVAL, "agent: rule %zu is NULL", i);
 
         if (s != WEND_OK)
             return s;
@@ -128,6 +130,8 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
         return fail(err, s,
                     "agent: the runtime is NULL, freed or of another "
                     "thread");
+    if (rt->failed.status != WEND_OK)
+        return fail(err, WEND_E_STORE, "%s", rt->failed.message);
     if (!out || !options || !options_take(o, sizeof *o, options))
         return fail(err, WEND_E_INVAL,
                     "agent: out or options is NULL, or options.size is wrong");
@@ -275,6 +279,9 @@ static wend_status put_schema(struct buf *b, const wend_tool_options *t,
 static wend_status put_tool(struct buf *b, const wend_tool_options *t,
                             const char *source, wend_error *err)
 {
+    /* Built-in tools call a path a path. */
+    bool is_path = !strcmp(source, "builtin") && !strcmp(t->subject, "path");
+
     buf_cstr(b, b->len ? ",{" : "{");
     put_member(b, "name", t->name);
     buf_char(b, ',');
@@ -298,6 +305,8 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
         buf_char(b, ',');
         put_member(b, "subject", t->subject);
     }
+    if (is_path)
+        buf_cstr(b, ",\"subject_is_path\":true");
     buf_char(b, '}');
     return b->failed ? fail_nomem(err) : WEND_OK;
 }
@@ -386,6 +395,8 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
         return WEND_OK;
     buf_cstr(&b, "{");
     buf_str(&b, buf_view(&a->rest_json));
+    buf_char(&b, ',');
+    put_member(&b, "root", a->cwd.ptr);
     buf_cstr(&b, ",\"tools\":[");
     buf_str(&b, buf_view(&a->tools_json));
     buf_cstr(&b, hooks ? "],\"hooks\":true}" : "]}");

@@ -13,7 +13,8 @@ static void keep_text(struct wend_run *r, wend_hook *h)
 {
     struct buf b = {.mem = &r->rt->mem};
 
-    utf8_repair(&b, h->text);
+    if (h->text.ptr) /* whatever its length claims */
+        utf8_repair(&b, h->text);
     h->text = b.failed ? STR_NONE : arena_str(&r->arena, buf_view(&b));
     if (!h->text.ptr)
         r->arena.failed = true;

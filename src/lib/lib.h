@@ -72,11 +72,12 @@ struct wend_runtime {
     struct wend_agent *agents;
     struct wend_run *dirty; /* have something to append */
     struct timer_node inbox_timer;
-    size_t live;          /* runs that are not over */
-    unsigned since_poll;  /* pumps without a look at the fd */
-    wend_error failed;    /* status != WEND_OK: the store has failed */
-    struct arena scratch; /* of one step */
-    struct batch *spare;  /* an empty one to use again */
+    size_t live;              /* runs that are not over */
+    unsigned since_poll;      /* pumps without a look at the fd */
+    wend_error failed;        /* status != WEND_OK: the store has failed */
+    atomic_bool store_failed; /* the same, for other threads */
+    struct arena scratch;     /* of one step */
+    struct batch *spare;      /* an empty one to use again */
 };
 
 enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };

@@ -11,12 +11,17 @@
 #include "base/fail.h"
 #include "base/id.h"
 
-enum { FOLLOW_POLL_MS = 50 }; /* how often a followed log is looked at */
+enum {
+    FOLLOW_POLL_MS = 50, /* how often a followed log is looked at */
+    LOOKS_PER_CHECK = 4, /* and every so often whether its owner lives */
+};
 
 struct player {
     double speed; /* 0 = at once */
     int64_t from, to;
     bool follow;
+    bool owner_gone;
+    unsigned looks;
     bool drained;               /* the store has nothing more */
     bool ended;                 /* run_end or `to` was given out */
     int64_t first_us, began_us; /* first event's time; clock at its showing */
@@ -66,6 +71,24 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
     return true;
 }
 
+/* Looks a run up; *alive: somebody may still write to it. */
+static wend_status find(wend_runtime *rt, const char *id, bool *alive,
+                        wend_error *err)
+{
+    static const char *const states[] = {"running", "waiting", "paused"};
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    struct arena a = {.mem = &rt->mem};
+    wend_run_info *rows;
+    size_t count = 0;
+    wend_status s = rt->store->ops->list(rt->store, &o, &a, &rows, &count, err);
+
+    if (s == WEND_OK && !count)
+        s = fail(err, WEND_E_NOTFOUND, "there is no run %s", id);
+    *alive = s == WEND_OK && str_index(rows[0].status, states, 3) >= 0;
+    arena_free(&a);
+    return s;
+}
+
 /* Known as soon as it is read, also when the reader filters it out. */
 void replay_end(struct wend_run *r, const wend_event *run_end)
 {
@@ -78,8 +101,16 @@ void replay_end(struct wend_run *r, const wend_event *run_end)
 void replay_drained(struct wend_run *r)
 {
     struct player *p = r->player;
+    bool alive = true;
 
-    p->drained = !p->follow || p->outcome != WEND_OUTCOME_NONE;
+    /* Nothing more will come from an owner that is gone. Its last words may
+     * have come since we read, so it is over only after one more look. */
+    if (p->follow && ++p->looks % LOOKS_PER_CHECK == 0) {
+        p->drained = p->owner_gone;
+        find(r->rt, r->id, &alive, NULL);
+        p->owner_gone = !alive;
+    }
+    p->drained |= !p->follow || p->outcome != WEND_OUTCOME_NONE;
     if (p->drained)
         r->outcome = p->outcome;
     else
@@ -114,25 +145,12 @@ wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text)
     return s;
 }
 
-static wend_status find(wend_runtime *rt, const char *id, wend_error *err)
-{
-    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
-    struct arena a = {.mem = &rt->mem};
-    wend_run_info *rows;
-    size_t count = 0;
-    wend_status s = rt->store->ops->list(rt->store, &o, &a, &rows, &count, err);
-
-    arena_free(&a);
-    if (s == WEND_OK && !count)
-        s = fail(err, WEND_E_NOTFOUND, "there is no run %s", id);
-    return s;
-}
-
 wend_status wend_store_replay(wend_runtime *rt, const char *id,
                               const wend_replay_options *options,
                               wend_run **out, wend_error *err)
 {
     wend_replay_options o;
+    bool alive;
     wend_status s = rt_enter(rt);
     struct wend_run *r;
 
@@ -140,12 +158,14 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
         return fail(err, s,
                     "replay: the runtime is NULL or of another "
                     "thread");
+    if (rt->failed.status != WEND_OK)
+        return fail(err, WEND_E_STORE, "%s", rt->failed.message);
     if (!out || !id || !run_id_valid(str_of(id)) ||
         !options_take(&o, sizeof o, options) || !(o.speed >= 0))
         return fail(err, WEND_E_INVAL,
                     "replay: out or id is NULL, id is no run id, or an option "
                     "is wrong");
-    s = find(rt, id, err);
+    s = find(rt, id, &alive, err);
     if (s != WEND_OK)
         return s;
     r = run_new(rt, err);

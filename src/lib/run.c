@@ -150,7 +150,9 @@ static wend_status check_start(const wend_agent *a, wend_str prompt,
 {
     if (!a || !out)
         return fail(err, WEND_E_INVAL, "run: agent or out is NULL");
-    if (!a->rt || rt_enter(a->rt) != WEND_OK)
+    if (!a->rt)
+        return fail(err, WEND_E_MISUSE, "run: the agent's runtime is gone");
+    if (rt_enter(a->rt) != WEND_OK)
         return fail(err, WEND_E_MISUSE, "run: another thread's runtime");
     if (a->rt->failed.status != WEND_OK)
         return fail(err, WEND_E_STORE, "%s", a->rt->failed.message);
@@ -464,6 +466,8 @@ wend_status wend_run_cancel(wend_run *r)
         return WEND_E_INVAL;
     if (r->magic != RUN_MAGIC || !r->rt || !r->agent)
         return WEND_E_MISUSE;
+    if (atomic_load(&r->rt->store_failed))
+        return WEND_E_STORE;
     if (atomic_exchange(&r->cancel_posted, true))
         return WEND_OK; /* one is on its way */
     mailbox_post(r->rt->mailbox, &r->cancel_post);
@@ -481,6 +485,8 @@ wend_status wend_run_outcome(const wend_run *r, wend_outcome *out)
 {
     if (!r || !out || r->magic != RUN_MAGIC)
         return WEND_E_INVAL;
+    if (r->rt && rt_enter(r->rt) != WEND_OK)
+        return WEND_E_MISUSE;
     if (r->outcome == WEND_OUTCOME_NONE)
         return WEND_AGAIN;
     *out = r->outcome;

@@ -214,6 +214,7 @@ void rt_store_failed(wend_runtime *rt, wend_status s)
     fail(&rt->failed, s, "the store failed; nothing more is accepted");
     rt->store->ops->failure(rt->store, &rt->failed);
     rt->failed.status = WEND_E_STORE;
+    atomic_store(&rt->store_failed, true);
     for (struct wend_run *r = rt->runs; r; r = r->next)
         shell_fail(r, WEND_E_STORE, rt->failed.message);
 }

@@ -185,8 +185,9 @@ static void advance(struct script_session *s)
     }
 }
 
-/* Goes on until a piece is out or nothing is left; true after a piece. */
-static bool next_piece(struct script_session *s)
+/* Goes on until a piece is ready to be given; false if the answer is over.
+ * What needs no piece (sealing a call, ending) waits for nothing. */
+static bool piece_ready(struct script_session *s)
 {
     while (s->stage != ST_IDLE && shell_open(s->run, s->ask)) {
         if (s->stage == ST_DONE) {
@@ -197,16 +198,13 @@ static bool next_piece(struct script_session *s)
             open_call(s);
             continue;
         }
-        if (s->at < s->text.len) {
-            if (s->entry->error.code.ptr &&
-                s->pieces >= s->entry->error.after) {
-                fail_now(s);
-                return false;
-            }
-            give(s);
-            return true;
+        if (s->at == s->text.len) {
+            advance(s);
+            continue;
         }
-        advance(s);
+        if (!s->entry->error.code.ptr || s->pieces < s->entry->error.after)
+            return true;
+        fail_now(s);
     }
     s->stage = ST_IDLE;
     return false;
@@ -232,10 +230,10 @@ static void on_timer(struct timer_node *t)
         wait_us(s, STALL_US);
         return;
     }
-    for (int i = 0; i < burst; i++)
-        if (!next_piece(s))
-            return;
-    wait_us(s, s->entry->delay_ms * 1000);
+    for (int i = 0; i < burst && piece_ready(s); i++)
+        give(s);
+    if (piece_ready(s))
+        wait_us(s, s->entry->delay_ms * 1000);
 }
 
 /* ---- The driver ---------------------------------------------------------- */
@@ -262,7 +260,9 @@ static void session_ask(struct session *base, const struct turn *t, int64_t ask)
     static const struct script_entry nothing_left = {
         .error = {{"invalid", 7}, {"script: no turn left", 20}, 0},
         .chunk = 1,
+        .first_delay_ms = -1,
     };
+    bool any;
 
     s->ask = ask;
     s->turn = t->counter;
@@ -271,8 +271,10 @@ static void session_ask(struct session *base, const struct turn *t, int64_t ask)
     if (!s->entry)
         s->entry = &nothing_left;
     enter(s, ST_THINKING);
-    wait_us(s, (s->entry->first_delay_ms ? s->entry->first_delay_ms
-                                         : s->entry->delay_ms) *
+    any = s->entry->thinking.len || s->entry->text.len || s->entry->calls_count;
+    wait_us(s, (s->entry->first_delay_ms >= 0 ? s->entry->first_delay_ms
+                : any                         ? s->entry->delay_ms
+                                              : 0) *
                    1000);
 }
 

@@ -149,6 +149,9 @@ wend_status wend_store_list(wend_store *store, const wend_list_options *options,
     if (!store || !out)
         return fail(err, WEND_E_INVAL, "store or out is NULL");
     *out = NULL;
+    s = store->ops->failure(store, err);
+    if (s != WEND_OK)
+        return s;
     if (options && !options->size)
         return fail(err, WEND_E_INVAL, "list options: size is not set");
     if (options)

@@ -397,6 +397,7 @@ static wend_status read_entry(struct reader *r, const struct json *j,
 
     e->usage.cost_nano = -1; /* a script knows no prices */
     e->chunk = CHUNK_DEFAULT;
+    e->first_delay_ms = -1;
     e->repeat = 1;
     return read_mapping(r, j, "a turn", fields, COUNT_OF(fields), e);
 }

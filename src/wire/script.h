@@ -29,8 +29,9 @@ struct script_entry {
     wend_str finish; /* absent: stop, or tool_calls with calls */
     struct script_error error;
     int64_t chunk; /* code points a piece, default 4 */
-    int64_t delay_ms, first_delay_ms;
-    int64_t repeat; /* 0 = forever */
+    int64_t delay_ms;
+    int64_t first_delay_ms; /* -1 = the first piece waits like the others */
+    int64_t repeat;         /* 0 = forever */
 };
 
 struct script {

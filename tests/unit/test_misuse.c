@@ -79,6 +79,11 @@ static void test_options(void)
           .model = "script:{\"turns\":[]}",
           .limits = {.parallel = 65}},
          "64"},
+        {"rules that are not there",
+         {.size = sizeof(wend_agent_options),
+          .model = "script:{\"turns\":[]}",
+          .rules_count = 1},
+         "rule 0"},
     };
     struct rig r = {.err = {0}};
 

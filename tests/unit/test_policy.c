@@ -106,6 +106,58 @@ static void test_rows(void)
     }
 }
 
+/* The model picks the spelling; rules are about the file. */
+static void test_paths(void)
+{
+    static const struct {
+        const char *why, *rules, *path;
+        wend_decision decision;
+    } paths[] = {
+        {"as it is", "[\"put(new/*)\"]", "new/a", WEND_DECISION_ALLOW},
+        {"out again", "[\"put(new/*)\"]", "new/../a", WEND_DECISION_DENY},
+        {"out and in", "[\"put(new/*)\"]", "x/.././new/a", WEND_DECISION_ALLOW},
+        {"past the root", "[\"put(new/*)\"]", "../new/a", WEND_DECISION_DENY},
+        {"twice past it", "[\"put(../../a)\"]", "../../a", WEND_DECISION_ALLOW},
+        {"a dot does not hide", "[\"!put(a)\",\"put\"]", "./a",
+         WEND_DECISION_DENY},
+        {"nor a doubled slash", "[\"!put(n/a)\",\"put\"]", "n//a",
+         WEND_DECISION_DENY},
+        {"nor a way back", "[\"!put(a)\",\"put\"]", "b/c/../../a",
+         WEND_DECISION_DENY},
+        {"nor the whole path", "[\"!put(a)\",\"put\"]", "/w/s/a",
+         WEND_DECISION_DENY},
+        {"nor one bent", "[\"!put(a)\",\"put\"]", "/w/s/./x/../a",
+         WEND_DECISION_DENY},
+        {"a neighbour is no part", "[\"put(a)\"]", "/w/sa/a",
+         WEND_DECISION_DENY},
+        {"elsewhere", "[\"put(/etc/*)\"]", "/etc//x", WEND_DECISION_ALLOW},
+        {"the root itself", "[\"put(.)\"]", "/w/s/", WEND_DECISION_ALLOW},
+        {"nothing", "[\"put(.)\"]", "", WEND_DECISION_ALLOW},
+    };
+
+    for (size_t i = 0; i < tap_count(paths); i++) {
+        struct arena a = {.mem = &plain};
+        struct buf b = {.mem = &plain}, text = {.mem = &plain};
+        struct config *c = NULL;
+        struct verdict v;
+
+        buf_fmt(&b,
+                "{\"root\":\"/w/s\",\"tools\":[{\"name\":\"put\","
+                "\"subject\":\"path\",\"subject_is_path\":true}],"
+                "\"policy\":{\"approve\":\"deny\",\"rules\":%s}}",
+                paths[i].rules);
+        buf_fmt(&text, "{\"path\":\"%s\"}", paths[i].path);
+        config_parse(buf_view(&b), &a, &c, NULL);
+        policy_check(c, config_tool(c, STR("put")),
+                     json_parse(buf_view(&text), &a, NULL), &v);
+        tap_is_i64(v.policy.decision, paths[i].decision, "path: %s",
+                   paths[i].why);
+        buf_free(&b);
+        buf_free(&text);
+        arena_free(&a);
+    }
+}
+
 static void test_layers(void)
 {
     struct arena a = {.mem = &plain};
@@ -123,6 +175,7 @@ static void test_layers(void)
 int main(void)
 {
     test_rows();
+    test_paths();
     test_layers();
     return tap_done();
 }

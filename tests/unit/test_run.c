@@ -176,6 +176,34 @@ static void test_scenario(const struct scenario *sc, const char *url)
     rig_close(&r);
 }
 
+/* ---- As deep as it may be --------------------------------------------- */
+
+/* Arguments of every depth around the limit: what the log takes it gives
+ * back. */
+static void test_depth(int depth)
+{
+    struct rig r = {.err = {0}};
+    struct buf script = {.mem = &rig_mem}, lines = {.mem = &rig_mem};
+    struct scenario sc = {.why = "depth"};
+    wend_run *run;
+
+    buf_cstr(&script, "script:{\"turns\":[{\"calls\":[{\"name\":\"echo\","
+                      "\"args_text\":\"{\\\"a\\\":");
+    for (int i = 1; i < depth; i++)
+        buf_char(&script, '[');
+    for (int i = 1; i < depth; i++)
+        buf_char(&script, ']');
+    buf_cstr(&script, "}\"}]},{\"text\":\"end\"}]}");
+    rig_open(&r, NULL, script.ptr);
+    run = rig_start(&r, NULL);
+    tap_ok(read_all(run, NULL, &lines) == WEND_END, "depth %d: ends", depth);
+    check_replay(&r, &sc, wend_run_id(run), buf_view(&lines));
+    wend_run_free(run);
+    buf_free(&script);
+    buf_free(&lines);
+    rig_close(&r);
+}
+
 /* ---- Answers from elsewhere ------------------------------------------------
  */
 
@@ -352,6 +380,8 @@ int main(void)
         test_scenario(&scenarios[i], NULL);
         test_scenario(&scenarios[i], path);
     }
+    for (int depth = 58; depth <= 66; depth++)
+        test_depth(depth);
     test_later();
     test_deadline();
     test_approval(true);
