@@ -325,8 +325,10 @@ static void take_chunk(struct decoder *d, const struct json *chunk)
     if (parts && parts->kind == JSON_ARRAY)
         for (const struct json *p = parts->first; p && !d->failed; p = p->next)
             take_part(d, p);
+    if (d->failed)
+        return;
     take_usage(d, json_get(chunk, "usageMetadata"));
-    if (candidate && !d->failed)
+    if (candidate)
         take_reason(d, candidate);
     if (!candidate && json_str(blocked).len) {
         s->reason = "content_filter";
