@@ -17,12 +17,8 @@ enum {
 };
 
 static const struct codec *const codecs[] = {
-    &codec_openai,
-    &codec_anthropic,
-    &codec_gemini,
-    &codec_ollama,
-    &codec_responses,
-    NULL,
+    &codec_openai, &codec_anthropic, &codec_gemini,
+    &codec_ollama, &codec_responses, NULL,
 };
 
 /* ---- Failures ------------------------------------------------------------ */

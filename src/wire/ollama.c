@@ -4,10 +4,11 @@
  * Calls come whole, in any line, their arguments as a value; most versions
  * give them no id. Results are matched by the tool's name and their order.
  */
-#include "wire/codec.h"
+#include "wire/think.h"
 
 struct state {
     bool calls, cut;
+    struct think think;
 };
 
 /* ---- Request ------------------------------------------------------------- */
@@ -104,6 +105,19 @@ static void put_tool(struct buf *b, const struct tool *t)
     buf_cstr(b, "}}");
 }
 
+static void put_format(struct buf *b, wend_str schema)
+{
+    struct arena a = {.mem = b->mem};
+    const struct json *j = schema.len ? json_parse(schema, &a, NULL) : NULL;
+
+    if (j) {
+        buf_cstr(b, ",\"format\":");
+        json_put(b, j);
+    }
+    b->failed |= a.failed;
+    arena_free(&a);
+}
+
 static void put_path(const struct wire_ask *q, struct buf *out)
 {
     (void)q;
@@ -123,10 +137,7 @@ static void put_request(const struct wire_ask *q, struct buf *out)
     }
     if (c->tools_count)
         buf_char(out, ']');
-    if (q->schema.len) {
-        buf_cstr(out, ",\"format\":");
-        buf_str(out, q->schema);
-    }
+    put_format(out, q->schema);
     if (q->max_tokens)
         buf_fmt(out, ",\"options\":{\"num_predict\":%lld}",
                 (long long)q->max_tokens);
@@ -176,15 +187,15 @@ static void on_call(struct decoder *d, const struct json *j)
 
 static void on_message(struct decoder *d, const struct json *message)
 {
-    const struct wire_sink *k = d->sink;
+    struct state *st = d->state;
     wend_str thinking = json_str(json_get(message, "thinking"));
-    wend_str text = json_str(json_get(message, "content"));
     const struct json *calls = json_get(message, "tool_calls");
 
-    if (thinking.len)
-        k->thinking(k->ctx, thinking);
-    if (text.len)
-        k->text(k->ctx, text);
+    if (thinking.len) {
+        d->sink->thinking(d->sink->ctx, thinking);
+        st->think.at = THINK_TEXT;
+    }
+    think_add(&st->think, d->sink, json_str(json_get(message, "content")));
     if (calls && calls->kind == JSON_ARRAY)
         for (const struct json *c = calls->first; c && !d->failed; c = c->next)
             on_call(d, c);
@@ -227,8 +238,9 @@ static void on_whole(struct decoder *d, const struct json *body)
 
 static void on_end(struct decoder *d)
 {
-    const struct state *st = d->state;
+    struct state *st = d->state;
 
+    think_end(&st->think, d->sink);
     d->sink->finish(d->sink->ctx, st->cut     ? STR("length")
                                   : st->calls ? STR("tool_calls")
                                               : STR("stop"));

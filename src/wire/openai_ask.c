@@ -6,6 +6,7 @@
  * the list, so that a server can reuse what it knows of the start.
  */
 #include "wire/openai.h"
+#include "wire/parts.h"
 
 static void put_pair(struct buf *b, const char *key, wend_str value)
 {
@@ -144,6 +145,22 @@ static void put_tool(struct buf *b, const struct tool *t)
     buf_cstr(b, "}}");
 }
 
+/* `strict` only where it is not refused; the answer is checked anyway. */
+static void put_format(struct buf *b, wend_str schema)
+{
+    struct arena a = {.mem = b->mem};
+    const struct json *j = schema.len ? json_parse(schema, &a, NULL) : NULL;
+
+    if (j) {
+        buf_cstr(b, ",\"response_format\":{\"type\":\"json_schema\","
+                    "\"json_schema\":{\"name\":\"answer\",\"schema\":");
+        json_put(b, j);
+        buf_cstr(b, schema_is_strict(j) ? ",\"strict\":true}}" : "}}");
+    }
+    b->failed |= a.failed;
+    arena_free(&a);
+}
+
 void openai_path(const struct wire_ask *q, struct buf *out)
 {
     (void)q;
@@ -166,12 +183,7 @@ void openai_request(const struct wire_ask *q, struct buf *out)
     if (q->max_tokens)
         buf_fmt(out, ",\"max_completion_tokens\":%lld",
                 (long long)q->max_tokens);
-    if (q->schema.len) {
-        buf_cstr(out, ",\"response_format\":{\"type\":\"json_schema\","
-                      "\"json_schema\":{\"name\":\"answer\",\"schema\":");
-        buf_str(out, q->schema);
-        buf_cstr(out, "}}");
-    }
+    put_format(out, q->schema);
     buf_cstr(out, ",\"stream\":true,"
                   "\"stream_options\":{\"include_usage\":true}}");
 }

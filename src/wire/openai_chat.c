@@ -5,12 +5,14 @@
  * carry, and in how they end; what none of them means is ignored.
  */
 #include "wire/openai.h"
+#include "wire/think.h"
 
 struct state {
     struct calls calls;
     const char *finish; /* NULL: none was given */
     bool thinking_back; /* reasoning_content: such servers want it again */
     struct details details;
+    struct think think;
 };
 
 /* ---- Text and thinking --------------------------------------------------- */
@@ -22,30 +24,29 @@ static void tell(const struct wire_sink *sink,
         fn(sink->ctx, piece);
 }
 
-/* Text, or a list of parts: thinking has such a list of its own. */
-static void on_content(struct decoder *d, const struct json *content,
-                       bool thinking)
+/* A string, or a list of parts that have one. */
+static void on_thought(struct decoder *d, const struct json *thought)
 {
-    const struct wire_sink *k = d->sink;
-    const struct json *inner;
+    if (!thought)
+        return;
+    tell(d->sink, d->sink->thinking, json_str(thought));
+    for (const struct json *p = thought->first; p; p = p->next)
+        tell(d->sink, d->sink->thinking, json_str(json_get(p, "text")));
+}
+
+static void on_content(struct decoder *d, const struct json *content)
+{
+    struct state *st = d->state;
 
     if (!content)
         return;
-    if (content->kind == JSON_STRING)
-        tell(k, thinking ? k->thinking : k->text, content->text);
+    think_add(&st->think, d->sink, json_str(content));
     if (content->kind != JSON_ARRAY)
         return;
     for (const struct json *p = content->first; p; p = p->next) {
-        tell(k, thinking ? k->thinking : k->text,
-             json_str(json_get(p, "text")));
-        tell(k, k->text, json_str(json_get(p, "refusal")));
-        inner = json_get(p, "thinking");
-        if (!inner)
-            continue;
-        if (inner->kind == JSON_STRING)
-            tell(k, k->thinking, inner->text);
-        for (const struct json *t = inner->first; t; t = t->next)
-            tell(k, k->thinking, json_str(json_get(t, "text")));
+        on_thought(d, json_get(p, "thinking"));
+        think_add(&st->think, d->sink, json_str(json_get(p, "text")));
+        tell(d->sink, d->sink->text, json_str(json_get(p, "refusal")));
     }
 }
 
@@ -74,6 +75,8 @@ static void on_thinking(struct decoder *d, const struct json *delta)
         content.len ? content : json_str(json_get(delta, "reasoning"));
 
     st->thinking_back |= content.ptr != NULL;
+    if (said.len && st->think.at == THINK_START && !st->think.held)
+        st->think.at = THINK_TEXT;
     tell(d->sink, d->sink->thinking, said);
     on_details(d, json_get(delta, "reasoning_details"), !said.len);
 }
@@ -197,7 +200,7 @@ static void on_choice(struct decoder *d, const struct json *choice)
     if (!delta)
         delta = json_get(choice, "message"); /* did not stream */
     on_thinking(d, delta);
-    on_content(d, json_get(delta, "content"), false);
+    on_content(d, json_get(delta, "content"));
     tell(d->sink, d->sink->text, json_str(json_get(delta, "refusal")));
     calls = json_get(delta, "tool_calls");
     if (calls && calls->kind == JSON_ARRAY)
@@ -242,6 +245,7 @@ static void on_end(struct decoder *d)
     struct state *st = d->state;
     const char *finish = st->finish ? st->finish : "stop";
 
+    think_end(&st->think, d->sink);
     close_calls(d);
     if (d->failed)
         return;

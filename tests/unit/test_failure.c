@@ -183,79 +183,74 @@ static void test_bodies(void)
     }
 }
 
+static const struct {
+    const char *why;
+    int status;
+    const char *should, *ms, *after;
+    bool retry;
+    int64_t wish_ms;
+} headers[] = {
+    {"no wish", 429, NULL, NULL, NULL, true, 0},
+    {"seconds", 429, NULL, NULL, "1", true, 1000},
+    {"with a fraction", 429, NULL, NULL, "1.5", true, 1500},
+    {"a long fraction", 429, NULL, NULL, "0.12345678", true, 123},
+    {"none", 429, NULL, NULL, "0", true, 0},
+    {"milliseconds", 429, NULL, "250", NULL, true, 250},
+    {"milliseconds with a fraction", 429, NULL, "250.7", NULL, true, 250},
+    {"milliseconds win", 429, NULL, "250", "7", true, 250},
+    {"bad milliseconds do not", 429, NULL, "soon", "7", true, 7000},
+    {"one below the limit", 503, NULL, NULL, "59", true, 59000},
+    {"at the limit", 503, NULL, NULL, "60", true, 60000},
+    {"one above the limit", 503, NULL, NULL, "61", true, 0},
+    {"just above", 503, NULL, "60001", NULL, true, 0},
+    {"a number without end", 503, NULL, NULL, "99999999999999999999", true, 0},
+    {"negative", 503, NULL, NULL, "-1", true, 0},
+    {"a plus", 503, NULL, NULL, "+1", true, 0},
+    {"a unit", 503, NULL, NULL, "1s", true, 0},
+    {"a dot", 503, NULL, NULL, ".", true, 0},
+    {"two dots", 503, NULL, NULL, "1.2.3", true, 0},
+    {"an exponent", 503, NULL, NULL, "1e1", true, 0},
+    {"empty", 503, NULL, "", "", true, 0},
+    {"space around it", 503, NULL, NULL, " 2 ", true, 2000},
+    {"a date", 503, NULL, NULL, "Sun, 15 Jun 2025 12:00:30 GMT", true, 30000},
+    {"a date that is now", 503, NULL, NULL, "Sun, 15 Jun 2025 12:00:00 GMT",
+     true, 0},
+    {"a date that was", 503, NULL, NULL, "Sun, 15 Jun 2025 11:59:59 GMT", true,
+     0},
+    {"a date too far", 503, NULL, NULL, "Sun, 15 Jun 2025 12:01:01 GMT", true,
+     0},
+    {"the wrong day of the week", 503, NULL, NULL,
+     "Mon, 15 Jun 2025 12:00:30 GMT", true, 0},
+    {"another zone", 503, NULL, NULL, "Sun, 15 Jun 2025 12:00:30 UTC", true, 0},
+    {"lower case", 503, NULL, NULL, "sun, 15 jun 2025 12:00:30 gmt", true, 0},
+    {"one digit", 503, NULL, NULL, "Sun, 5 Jun 2025 12:00:30 GMT", true, 0},
+    {"letters for digits", 503, NULL, NULL, "Sun, 1x Jun 2025 12:00:30 GMT",
+     true, 0},
+    {"the old form", 503, NULL, NULL, "Sunday, 15-Jun-25 12:00:30 GMT", true,
+     0},
+    {"the form of C", 503, NULL, NULL, "Sun Jun 15 12:00:30 2025", true, 0},
+    {"no such hour", 503, NULL, NULL, "Sun, 15 Jun 2025 24:00:30 GMT", true, 0},
+    {"not tried again, no wish", 400, NULL, NULL, "1", false, 0},
+    {"the server says no", 500, "false", NULL, "1", false, 0},
+    {"the server says yes", 400, "true", NULL, "1", true, 1000},
+    {"the server says maybe", 500, "maybe", NULL, NULL, true, 0},
+};
+
 static void test_headers(void)
 {
-    static const struct {
-        const char *why;
-        int status;
-        const char *should, *ms, *after;
-        bool retry;
-        int64_t wish_ms;
-    } cases[] = {
-        {"no wish", 429, NULL, NULL, NULL, true, 0},
-        {"seconds", 429, NULL, NULL, "1", true, 1000},
-        {"with a fraction", 429, NULL, NULL, "1.5", true, 1500},
-        {"a long fraction", 429, NULL, NULL, "0.12345678", true, 123},
-        {"none", 429, NULL, NULL, "0", true, 0},
-        {"milliseconds", 429, NULL, "250", NULL, true, 250},
-        {"milliseconds with a fraction", 429, NULL, "250.7", NULL, true, 250},
-        {"milliseconds win", 429, NULL, "250", "7", true, 250},
-        {"bad milliseconds do not", 429, NULL, "soon", "7", true, 7000},
-        {"one below the limit", 503, NULL, NULL, "59", true, 59000},
-        {"at the limit", 503, NULL, NULL, "60", true, 60000},
-        {"one above the limit", 503, NULL, NULL, "61", true, 0},
-        {"just above", 503, NULL, "60001", NULL, true, 0},
-        {"a number without end", 503, NULL, NULL, "99999999999999999999", true,
-         0},
-        {"negative", 503, NULL, NULL, "-1", true, 0},
-        {"a plus", 503, NULL, NULL, "+1", true, 0},
-        {"a unit", 503, NULL, NULL, "1s", true, 0},
-        {"a dot", 503, NULL, NULL, ".", true, 0},
-        {"two dots", 503, NULL, NULL, "1.2.3", true, 0},
-        {"an exponent", 503, NULL, NULL, "1e1", true, 0},
-        {"empty", 503, NULL, "", "", true, 0},
-        {"space around it", 503, NULL, NULL, " 2 ", true, 2000},
-        {"a date", 503, NULL, NULL, "Sun, 15 Jun 2025 12:00:30 GMT", true,
-         30000},
-        {"a date that is now", 503, NULL, NULL, "Sun, 15 Jun 2025 12:00:00 GMT",
-         true, 0},
-        {"a date that was", 503, NULL, NULL, "Sun, 15 Jun 2025 11:59:59 GMT",
-         true, 0},
-        {"a date too far", 503, NULL, NULL, "Sun, 15 Jun 2025 12:01:01 GMT",
-         true, 0},
-        {"the wrong day of the week", 503, NULL, NULL,
-         "Mon, 15 Jun 2025 12:00:30 GMT", true, 0},
-        {"another zone", 503, NULL, NULL, "Sun, 15 Jun 2025 12:00:30 UTC", true,
-         0},
-        {"lower case", 503, NULL, NULL, "sun, 15 jun 2025 12:00:30 gmt", true,
-         0},
-        {"one digit", 503, NULL, NULL, "Sun, 5 Jun 2025 12:00:30 GMT", true, 0},
-        {"letters for digits", 503, NULL, NULL, "Sun, 1x Jun 2025 12:00:30 GMT",
-         true, 0},
-        {"the old form", 503, NULL, NULL, "Sunday, 15-Jun-25 12:00:30 GMT",
-         true, 0},
-        {"the form of C", 503, NULL, NULL, "Sun Jun 15 12:00:30 2025", true, 0},
-        {"no such hour", 503, NULL, NULL, "Sun, 15 Jun 2025 24:00:30 GMT", true,
-         0},
-        {"not tried again, no wish", 400, NULL, NULL, "1", false, 0},
-        {"the server says no", 500, "false", NULL, "1", false, 0},
-        {"the server says yes", 400, "true", NULL, "1", true, 1000},
-        {"the server says maybe", 500, "maybe", NULL, NULL, true, 0},
-    };
-
-    for (size_t i = 0; i < tap_count(cases); i++) {
+    for (size_t i = 0; i < tap_count(headers); i++) {
         struct failure_headers h = {
-            .should_retry = str_of(cases[i].should),
-            .retry_after_ms = str_of(cases[i].ms),
-            .retry_after = str_of(cases[i].after),
+            .should_retry = str_of(headers[i].should),
+            .retry_after_ms = str_of(headers[i].ms),
+            .retry_after = str_of(headers[i].after),
         };
         struct arena a = {.mem = &plain};
         struct failure f;
 
-        failure_of(cases[i].status, STR(""), &h, now_us, &a, &f);
-        tap_ok(f.retry == cases[i].retry, "headers, %s", cases[i].why);
-        tap_is_i64(f.retry_after_ms, cases[i].wish_ms, "headers, %s: wish",
-                   cases[i].why);
+        failure_of(headers[i].status, STR(""), &h, now_us, &a, &f);
+        tap_ok(f.retry == headers[i].retry, "headers, %s", headers[i].why);
+        tap_is_i64(f.retry_after_ms, headers[i].wish_ms, "headers, %s: wish",
+                   headers[i].why);
         arena_free(&a);
     }
 }

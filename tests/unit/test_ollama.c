@@ -79,7 +79,9 @@ static void test_request_faults(void)
     while (fault_next(&f)) {
         struct mem m = fault_mem(&f);
         struct buf b = {.mem = &m};
-        struct wire_ask q = {.turn = &k.turn, .model = STR("m")};
+        struct wire_ask q = {.turn = &k.turn,
+                             .model = STR("m"),
+                             .schema = STR("{\"type\":\"object\"}")};
 
         codec_ollama.request(&q, &b);
         bad += b.failed != f.hit;

@@ -53,6 +53,19 @@ static void test_simple(void)
                "\"schema\":{\"type\":\"object\"}}},\"stream\":true,"
                "\"stream_options\":{\"include_usage\":true}}",
                "a limit and a schema");
+    is_request((struct wire_ask){.turn = &k.turn,
+                                 .schema = STR("{ \"type\":\"object\","
+                                               "\"properties\":{},"
+                                               "\"additionalProperties\":false,"
+                                               "\"required\":[] }")},
+               HEAD "{\"role\":\"user\",\"content\":\"Say \\\"hi\\\"\\n"
+                    "\\u0001\"}],\"response_format\":{\"type\":"
+                    "\"json_schema\",\"json_schema\":{\"name\":\"answer\","
+                    "\"schema\":{\"type\":\"object\",\"properties\":{},"
+                    "\"additionalProperties\":false,\"required\":[]},"
+                    "\"strict\":true}},\"stream\":true,"
+                    "\"stream_options\":{\"include_usage\":true}}",
+               "a schema that the server can hold the model to");
     talk_free(&k);
     talk_init(&k, config);
     is_request((struct wire_ask){.turn = &k.turn}, HEAD SYSTEM TOOLS TAIL,
@@ -199,7 +212,9 @@ static void test_request_faults(void)
     while (fault_next(&f)) {
         struct mem m = fault_mem(&f);
         struct buf b = {.mem = &m};
-        struct wire_ask q = {.turn = &k.turn, .model = STR("m")};
+        struct wire_ask q = {.turn = &k.turn,
+                             .model = STR("m"),
+                             .schema = STR("{\"type\":\"object\"}")};
 
         codec_openai.request(&q, &b);
         bad += b.failed != f.hit;
