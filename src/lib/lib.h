@@ -352,6 +352,8 @@ bool show_event(struct wend_run *r, const wend_event *ev);
 void show_visible(struct wend_run *r); /* listeners, after a commit */
 /* The next visible event, now lent; NULL if none is. */
 const wend_event *show_next(struct wend_run *r);
+/* What comes next cannot be read; seq is what is damaged. */
+void show_lost(struct wend_run *r, wend_status why, int64_t seq);
 void show_free(struct wend_run *r);
 bool show_wants(const struct shown *s, wend_event_type type);
 
@@ -362,6 +364,10 @@ void hook_stop(struct wend_run *r, wend_str message);
 
 /* replay.c */
 bool replay_due(struct wend_run *r, const wend_event *ev);
+/* Whether an item follows the one before it, by seq and by hash; else
+ * *bad_seq is the first event that is missing or wrong. */
+bool replay_check(struct wend_run *r, const struct store_item *item,
+                  int64_t *bad_seq);
 void replay_end(struct wend_run *r, const wend_event *run_end);
 void replay_drained(struct wend_run *r); /* the store has no more now */
 bool replay_over(const struct wend_run *r);

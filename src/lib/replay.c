@@ -27,6 +27,10 @@ struct player {
     int64_t first_us, began_us; /* first event's time; clock at its showing */
     wend_outcome outcome;       /* of the run_end that was read */
     struct timer_node timer;
+    /* The log so far, to see that it is whole. */
+    struct chain chain;
+    int64_t seq, n;      /* newest item in it; seq 0 = none */
+    int64_t seq_written; /* when the replay began */
 };
 
 static void look_again(struct timer_node *t)
@@ -71,9 +75,38 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
     return true;
 }
 
+bool replay_check(struct wend_run *r, const struct store_item *item,
+                  int64_t *bad_seq)
+{
+    struct player *p = r->player;
+
+    if (item->is_pack) {
+        if (item->seq == p->seq && item->n > p->n) {
+            chain_pack(&p->chain, item->body);
+            p->n = item->n;
+        }
+        return true;
+    }
+    if (item->seq == p->seq)
+        return true; /* read again, for the deltas after it */
+    *bad_seq = p->seq + 1;
+    if (!p->seq && item->seq == p->from - 1) {
+        /* A replay that begins in the middle takes this one's word. */
+        memcpy(p->chain.head, item->hash, sizeof p->chain.head);
+    } else {
+        chain_event(&p->chain, item->body);
+        if (item->seq != p->seq + 1 ||
+            memcmp(p->chain.head, item->hash, sizeof item->hash))
+            return false;
+    }
+    p->seq = item->seq;
+    p->n = 0;
+    return true;
+}
+
 /* Looks a run up; *alive: somebody may still write to it. */
 static wend_status find(wend_runtime *rt, const char *id, bool *alive,
-                        wend_error *err)
+                        int64_t *seq, wend_error *err)
 {
     static const char *const states[] = {"running", "waiting", "paused"};
     wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
@@ -85,6 +118,8 @@ static wend_status find(wend_runtime *rt, const char *id, bool *alive,
     if (s == WEND_OK && !count)
         s = fail(err, WEND_E_NOTFOUND, "there is no run %s", id);
     *alive = s == WEND_OK && str_index(rows[0].status, states, 3) >= 0;
+    if (s == WEND_OK)
+        *seq = rows[0].seq;
     arena_free(&a);
     return s;
 }
@@ -107,10 +142,12 @@ void replay_drained(struct wend_run *r)
      * have come since we read, so it is over only after one more look. */
     if (p->follow && ++p->looks % LOOKS_PER_CHECK == 0) {
         p->drained = p->owner_gone;
-        find(r->rt, r->id, &alive, NULL);
+        find(r->rt, r->id, &alive, &p->seq_written, NULL);
         p->owner_gone = !alive;
     }
     p->drained |= !p->follow || p->outcome != WEND_OUTCOME_NONE;
+    if (p->drained && p->seq < p->seq_written)
+        show_lost(r, WEND_E_CORRUPT, p->seq + 1); /* its end is missing */
     if (p->drained)
         r->outcome = p->outcome;
     else
@@ -150,6 +187,7 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
                               wend_run **out, wend_error *err)
 {
     wend_replay_options o;
+    int64_t written = 0;
     bool alive;
     wend_status s = rt_enter(rt);
     struct wend_run *r;
@@ -165,7 +203,7 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
         return fail(err, WEND_E_INVAL,
                     "replay: out or id is NULL, id is no run id, or an option "
                     "is wrong");
-    s = find(rt, id, &alive, err);
+    s = find(rt, id, &alive, &written, err);
     if (s != WEND_OK)
         return s;
     r = run_new(rt, err);
@@ -183,6 +221,8 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
     r->player->to = o.seq_to;
     r->player->follow = o.follow;
     r->shown.filter = o.filter;
+    r->player->seq_written = written;
+    r->player->from = o.seq_from;
     if (o.seq_from > 1) {
         r->shown.seq = o.seq_from - 1;
         r->shown.n = INT64_MAX;

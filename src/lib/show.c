@@ -7,6 +7,7 @@
  */
 #include "lib/lib.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -183,6 +184,8 @@ struct refill {
     int64_t seq, n;    /* skip up to here */
     wend_event around; /* the kept event whose turn the deltas share */
     bool ok, any;
+    wend_status status; /* why not ok */
+    int64_t bad_seq;    /* of what is damaged */
 };
 
 static bool refill_one(struct refill *f, const wend_event *ev)
@@ -218,23 +221,52 @@ static bool has_room(const struct shown *s)
     return s->count < QUEUE_EVENTS_MAX && s->bytes < QUEUE_BYTES_MAX;
 }
 
+static bool refill_bad(struct refill *f, int64_t seq, wend_status why)
+{
+    f->ok = false;
+    f->status = why;
+    f->bad_seq = seq;
+    return false;
+}
+
 static bool refill_item(void *ctx, const struct store_item *item)
 {
     struct refill *f = ctx;
     const struct shown *s = &f->run->shown;
     wend_str body = arena_str(&f->arena, item->body);
+    wend_status st;
 
-    f->ok = !f->arena.failed;
-    if (!f->ok)
-        return false;
-    if (item->is_pack) {
-        f->ok &= pack_read(body, item->seq, item->n, &f->arena, refill_delta, f,
-                           NULL) == WEND_OK;
-        return f->ok && has_room(s);
-    }
-    f->ok = event_read(body, &f->arena, run_blob, f->run->rt, &f->around,
-                       NULL) == WEND_OK;
-    return f->ok && refill_one(f, &f->around) && has_room(s);
+    if (f->arena.failed || !f->ok)
+        return refill_bad(f, item->seq, WEND_E_NOMEM);
+    if (f->run->player && !replay_check(f->run, item, &f->bad_seq))
+        return refill_bad(f, f->bad_seq, WEND_E_CORRUPT);
+    if (item->is_pack)
+        st = pack_read(body, item->seq, item->n, &f->arena, refill_delta, f,
+                       NULL);
+    else
+        st =
+            event_read(body, &f->arena, run_blob, f->run->rt, &f->around, NULL);
+    if (st != WEND_OK)
+        return refill_bad(f, item->seq,
+                          st == WEND_E_NOMEM ? st : WEND_E_CORRUPT);
+    if (!item->is_pack && f->ok)
+        refill_one(f, &f->around);
+    return f->ok ? has_room(s) : refill_bad(f, item->seq, WEND_E_NOMEM);
+}
+
+void show_lost(struct wend_run *r, wend_status why, int64_t seq)
+{
+    char text[200];
+
+    if (why == WEND_E_CORRUPT)
+        snprintf(text, sizeof text,
+                 "the log of run %s is damaged at event %lld", r->id,
+                 (long long)seq);
+    else
+        snprintf(text, sizeof text, "the log of run %s cannot be read: %s",
+                 r->id, wend_status_name(why));
+    shell_fail(r, why, text);
+    r->shown.lagged = false; /* what is missing must not be followed */
 }
 
 /* Reads on after the newest event the reader has had; false if there was
@@ -249,15 +281,15 @@ static bool refill(struct wend_run *r)
                        .ok = true,
                        .arena = {.mem = &r->rt->mem}};
     wend_store *store = r->rt->store;
-    wend_status st = store->ops->read(
-        store, str_of(r->id), (struct store_place){f.seq ? f.seq : 1, f.n},
-        REFILL_ITEMS, refill_item, &f, NULL);
+    /* A replay that begins in the middle reads the deltas before its first
+     * event, too: that event's hash covers them. */
+    struct store_place from = {f.seq ? f.seq : 1, f.n == INT64_MAX ? 0 : f.n};
+    wend_status st = store->ops->read(store, str_of(r->id), from, REFILL_ITEMS,
+                                      refill_item, &f, NULL);
 
     arena_free(&f.arena);
     if (st != WEND_OK || !f.ok) {
-        shell_fail(r, st != WEND_OK ? st : WEND_E_NOMEM,
-                   "the log cannot be read back");
-        s->lagged = false; /* what is missing must not be followed */
+        show_lost(r, st != WEND_OK ? st : f.status, f.bad_seq);
         return false;
     }
     if (f.any)
