@@ -124,7 +124,10 @@ static void on_restart(void *ctx)
 {
     struct http_session *s = ctx;
 
-    shell_restart(s->run, s->ask);
+    /* What a started call belongs to cannot become another message. */
+    if (!shell_restart(s->run, s->ask))
+        on_fail(s, STR("service"),
+                STR("the server began another message in the middle"));
     buf_clear(&s->bufs[FINISH]);
 }
 
@@ -219,10 +222,7 @@ static void fail_status(struct http_session *s)
 
 static void finish(struct http_session *s)
 {
-    struct model_error e = {.code = STR("network"),
-                            .message =
-                                STR("the answer ended before it was complete")};
-    wend_str reason = buf_view(&s->bufs[FINISH]);
+    wend_str reason;
 
     if (s->kind == BODY_FAILURE) {
         fail_status(s);
@@ -232,13 +232,12 @@ static void finish(struct http_session *s)
         decoder_whole(&s->decoder, buf_view(&s->bufs[COLLECTED]));
     else
         sse_end(&s->sse, decoder_event, &s->decoder);
-    decoder_end(&s->decoder);
+    decoder_end(&s->decoder); /* tells the reason, or that there is none */
+    reason = buf_view(&s->bufs[FINISH]);
     if (s->has_failed) {
         fail_said(s);
-    } else if (s->decoder.nomem) {
+    } else if (s->decoder.nomem || s->sse.status == WEND_E_NOMEM) {
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
-    } else if (!s->decoder.finished) {
-        fail_model(s, &e);
     } else {
         s->transfer = NULL;
         stop_decoding(s);
@@ -298,6 +297,7 @@ static bool on_body(void *ctx, const char *p, size_t len)
 {
     struct http_session *s = ctx;
     size_t room = FAILURE_BYTES_MAX - s->bufs[COLLECTED].len;
+    wend_status st;
 
     if (s->kind == BODY_STREAM && !shell_may_read(s->run))
         return pause(s);
@@ -315,8 +315,11 @@ static bool on_body(void *ctx, const char *p, size_t len)
         buf_add(&s->bufs[COLLECTED], p, len);
         return true;
     }
-    if (sse_feed(&s->sse, p, len, decoder_event, &s->decoder) == WEND_E_LIMIT)
+    st = sse_feed(&s->sse, p, len, decoder_event, &s->decoder);
+    if (st == WEND_E_LIMIT)
         over_limit(s, "a line of the answer is over 16 MiB");
+    else if (st == WEND_E_NOMEM || s->decoder.nomem)
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     else if (s->has_failed)
         fail_said(s);
     return true;

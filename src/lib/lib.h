@@ -317,8 +317,9 @@ int shell_call(struct wend_run *r, int64_t ask, wend_str id, wend_str name);
 void shell_args(struct wend_run *r, int64_t ask, int call, wend_str piece);
 void shell_seal(struct wend_run *r, int64_t ask, int call);
 void shell_opaque(struct wend_run *r, int64_t ask, wend_str json);
-/* The message begins anew: what was gathered is void. */
-void shell_restart(struct wend_run *r, int64_t ask);
+/* The message begins anew: what was gathered is void. False if one of its
+ * calls has started: then the message is there to stay. */
+bool shell_restart(struct wend_run *r, int64_t ask);
 void shell_done(struct wend_run *r, int64_t ask, wend_str finish,
                 const wend_ev_usage *usage);
 void shell_model_fail(struct wend_run *r, int64_t ask,

@@ -397,11 +397,43 @@ void shell_opaque(struct wend_run *r, int64_t ask_number, wend_str json)
         reply_opaque(&r->reply, json);
 }
 
-/* Once a call has started, the message it belongs to is there to stay. */
-void shell_restart(struct wend_run *r, int64_t ask_number)
+void shell_model_fail(struct wend_run *r, int64_t ask_number,
+                      const struct model_error *e)
 {
-    if (shell_open(r, ask_number) && !r->turn.calls_count)
-        reply_again(&r->reply, r->reply.began_us);
+    struct input in = {.kind = IN_MODEL_FAIL, .ask = ask_number, .error = *e};
+
+    if (shell_open(r, ask_number))
+        shell_input(r, &in);
+}
+
+bool shell_restart(struct wend_run *r, int64_t ask_number)
+{
+    if (!shell_open(r, ask_number) || r->turn.calls_count)
+        return false;
+    reply_again(&r->reply, r->reply.began_us);
+    return true;
+}
+
+/* A message that ends inside a call cannot be acted upon: what is there of
+ * its arguments may mean something else than was meant. */
+static bool ends_inside_call(struct wend_run *r, int64_t ask_number,
+                             wend_str finish)
+{
+    struct model_error e = {
+        .code = STR("invalid"),
+        .message = str_is(finish, "length")
+                       ? STR("the model reached its output limit inside a "
+                             "tool call; allow it more or ask for less")
+                       : STR("the answer ended inside a tool call"),
+        .retry_never = true,
+    };
+    size_t open = 0;
+
+    for (size_t i = 0; i < r->reply.calls_count; i++)
+        open += !r->reply.calls[i].sealed;
+    if (open)
+        shell_model_fail(r, ask_number, &e);
+    return open > 0;
 }
 
 void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
@@ -411,7 +443,7 @@ void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
     wend_hook h = {.point = WEND_HOOK_MODEL_AFTER,
                    .turn = (uint32_t)r->turn.counter};
 
-    if (!shell_open(r, ask_number))
+    if (!shell_open(r, ask_number) || ends_inside_call(r, ask_number, finish))
         return;
     r->reply.finish = arena_str(&r->reply.arena, finish);
     if (usage)
@@ -429,15 +461,6 @@ void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
         }
     }
     shell_input(r, &in);
-}
-
-void shell_model_fail(struct wend_run *r, int64_t ask_number,
-                      const struct model_error *e)
-{
-    struct input in = {.kind = IN_MODEL_FAIL, .ask = ask_number, .error = *e};
-
-    if (shell_open(r, ask_number))
-        shell_input(r, &in);
 }
 
 /* A late word from a call that has ended is not shown. */
