@@ -68,11 +68,27 @@ static wend_str layers(const struct tool *t, bool denied, struct arena *a)
     return s;
 }
 
+/* A schema that does not compile came from elsewhere, since agents refuse
+ * it; the log must still replay, so its tool takes any arguments. */
+static void schema_read(const struct json *json, struct arena *a,
+                        struct tool *t)
+{
+    struct buf b = {.mem = a->mem};
+    struct schema *schema = NULL;
+
+    if (!json || json->kind != JSON_OBJECT)
+        return;
+    if (schema_compile(json, a, &schema, NULL) == WEND_E_NOMEM)
+        a->failed = true;
+    t->schema = schema;
+    json_put(&b, json);
+    t->schema_text = arena_str(a, buf_view(&b));
+    a->failed |= b.failed;
+    buf_free(&b);
+}
+
 static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
 {
-    const struct json *schema = json_get(j, "schema");
-    struct buf b = {.mem = a->mem};
-
     t->name = json_str(json_get(j, "name"));
     t->description = json_str(json_get(j, "description"));
     t->subject = json_str(json_get(j, "subject"));
@@ -89,13 +105,7 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
         t->risk = category_risk[t->category];
     t->layers_ok = layers(t, false, a);
     t->layers_denied = layers(t, true, a);
-    t->schema = schema && schema->kind == JSON_OBJECT ? schema : NULL;
-    if (t->schema) {
-        json_put(&b, schema);
-        t->schema_text = arena_str(a, buf_view(&b));
-    }
-    a->failed |= b.failed;
-    buf_free(&b);
+    schema_read(json_get(j, "schema"), a, t);
     return t->name.ptr && !a->failed;
 }
 

@@ -9,11 +9,12 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "core/schema.h"
 
 struct tool {
     wend_str name, description, subject;
     wend_str schema_text;
-    const struct json *schema; /* NULL: any arguments */
+    const struct schema *schema; /* NULL: any arguments */
     wend_class call_class;
     wend_category category;
     bool concurrent, subject_is_path;

@@ -1,326 +1,512 @@
 /*
- * schema.c - does a JSON value fit a JSON Schema?
+ * schema.c - does a JSON value fit a compiled schema?
  *
- * Recursion follows the schema and the value, both of bounded depth. The
- * work is bounded too: anyOf in anyOf can multiply, so every step counts.
+ * Recursion follows schema and value. A $ref may lead in a circle, so depth
+ * is counted; anyOf in anyOf can multiply, so steps are. At either limit the
+ * whole check stops: `not` must not turn "unknown" into "fits".
+ *
+ * For unevaluatedProperties and unevaluatedItems, children that some schema
+ * has looked at are marked; marks of an alternative count only if it fits.
  */
 #include "core/schema.h"
+#include "core/schema_node.h"
 
-#include <stdio.h>
-
+#include "base/limits.h"
 #include "base/utf8.h"
 
 enum {
-    STEPS_MAX = 1000000, /* far above any tool's schema */
-    PATH_MAX_BYTES = 256,
+    TEXT_A_STEP = 64,     /* bytes of a string or a number */
+    VALUES_A_STEP = 8,    /* compared, of enum */
+    MEMBERS_A_STEP = 16,  /* looked at, for one name */
+    BYTES_A_STEP = 16,    /* sorted, for uniqueItems */
+    EXPLAINED_MAX = 3,    /* alternatives */
+    NAME_MAX_SHOWN = 160, /* bytes */
 };
 
-struct check {
-    struct buf *why; /* NULL while trying alternatives */
-    char path[PATH_MAX_BYTES];
-    size_t path_len;
-    uint32_t steps;
+/* Which children are evaluated, by place. */
+struct marks {
+    uint64_t *bits;
+    size_t words;
+    uint64_t few; /* if one word is enough */
 };
 
-static bool check(struct check *c, const struct json *schema,
-                  const struct json *v);
+static bool check(struct checking *c, const struct schema_node *n,
+                  const struct json *v, struct marks *marks);
 
-/* How much of a text of `wanted` bytes there is in p, cut between code
- * points: keys come from the model and what is said goes into an event. */
-static size_t printed(const char *p, size_t size, int wanted)
+/* ---- Marks --------------------------------------------------------------- */
+
+static bool marks_open(struct checking *c, struct marks *m, size_t count)
 {
-    if (wanted < 0)
-        return 0;
-    return (size_t)wanted < size ? (size_t)wanted : utf8_whole(p, size - 1);
+    m->words = count / 64 + 1;
+    m->few = 0;
+    m->bits = m->words == 1 ? &m->few
+                            : mem_zalloc(c->mem, m->words * sizeof *m->bits);
+    c->steps += m->words;
+    return m->bits || schema_stop_nomem(c);
 }
 
-__attribute__((format(printf, 2, 3))) static bool wrong(struct check *c,
-                                                        const char *fmt, ...)
+static void marks_close(struct checking *c, struct marks *m)
 {
-    char text[300];
-    va_list ap;
-    int len;
+    if (m->bits != &m->few)
+        mem_free(c->mem, m->bits);
+}
 
-    if (!c->why)
+static void mark(struct marks *m, uint32_t i)
+{
+    if (m)
+        m->bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static bool marked(const struct marks *m, uint32_t i)
+{
+    return m->bits[i / 64] >> i % 64 & 1;
+}
+
+static void marks_add(struct marks *m, const struct marks *more)
+{
+    for (size_t i = 0; i < m->words; i++)
+        m->bits[i] |= more->bits[i];
+}
+
+/* Tries an alternative for the same value; quiet. */
+static bool branch(struct checking *c, const struct schema_node *n,
+                   const struct json *v, struct marks *marks)
+{
+    struct marks own;
+    bool fits;
+
+    c->quiet++;
+    if (!marks) {
+        fits = check(c, n, v, NULL);
+    } else {
+        fits = marks_open(c, &own, v->count) && check(c, n, v, &own);
+        if (fits)
+            marks_add(marks, &own);
+        marks_close(c, &own);
+    }
+    if (!c->stopped)
+        c->quiet--;
+    return fits && !c->stopped;
+}
+
+/* ---- Into children ------------------------------------------------------- */
+
+static bool into(struct checking *c, const struct schema_node *n,
+                 const struct json *v, struct schema_step step)
+{
+    bool fits;
+
+    step.up = c->path;
+    c->path = &step;
+    fits = check(c, n, v, NULL);
+    c->path = step.up;
+    return fits;
+}
+
+static bool into_member(struct checking *c, const struct schema_node *n,
+                        const struct json *m)
+{
+    return into(c, n, m, (struct schema_step){.key = m->key});
+}
+
+static bool into_item(struct checking *c, const struct schema_node *n,
+                      const struct json *e, uint32_t i)
+{
+    return into(c, n, e, (struct schema_step){.index = i});
+}
+
+/* ---- Values of each kind ------------------------------------------------- */
+
+static bool check_contains(struct checking *c, const struct schema_array *a,
+                           const struct json *v, struct marks *marks)
+{
+    int64_t min = a->contained.min.set ? a->contained.min.n : 1, n = 0;
+    uint32_t i = 0;
+
+    c->quiet++;
+    for (const struct json *e = v->first; e && !c->stopped; e = e->next, i++)
+        if (into_item(c, a->contains, e, i)) {
+            mark(marks, i);
+            n++;
+        }
+    if (c->stopped)
         return false;
-    va_start(ap, fmt);
-    len = vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    buf_str(c->why,
-            c->path_len ? (wend_str){c->path, c->path_len} : STR("arguments"));
-    buf_char(c->why, ' ');
-    buf_add(c->why, text, printed(text, sizeof text, len));
+    c->quiet--;
+    if (n < min)
+        return schema_wrong(c,
+                            "must have at least %lld items that fit "
+                            "contains, has %lld",
+                            (long long)min, (long long)n);
+    if (a->contained.max.set && n > a->contained.max.n)
+        return schema_wrong(c,
+                            "must have at most %lld items that fit "
+                            "contains (maxContains), has %lld",
+                            (long long)a->contained.max.n, (long long)n);
+    return true;
+}
+
+static bool check_unique(struct checking *c, const struct json *v)
+{
+    uint32_t pair[2] = {0, 0};
+    size_t bytes = 0;
+    enum schema_unique unique = schema_unique(v, c->mem, pair, &bytes);
+
+    c->steps += bytes / BYTES_A_STEP;
+    if (unique == UNIQUE_NOMEM)
+        return schema_stop_nomem(c);
+    return unique == UNIQUE_YES ||
+           schema_wrong(c,
+                        "has the same item twice, at [%u] and [%u] "
+                        "(uniqueItems)",
+                        pair[0], pair[1]);
+}
+
+static bool check_array(struct checking *c, const struct schema_array *a,
+                        const struct json *v, struct marks *marks)
+{
+    uint32_t i = 0;
+
+    if (!schema_check_range(c, &a->range, v->count, "items", "Items"))
+        return false;
+    for (const struct json *e = v->first; e; e = e->next, i++) {
+        const struct schema_node *n =
+            i < a->prefix.count ? a->prefix.at[i] : a->items;
+
+        if (!n)
+            break;
+        if (!into_item(c, n, e, i))
+            return false;
+        mark(marks, i);
+    }
+    if (a->unique && v->count > 1 && !check_unique(c, v))
+        return false;
+    return !a->contains || check_contains(c, a, v, marks);
+}
+
+static const struct schema_property *property(const struct schema_object *o,
+                                              wend_str key)
+{
+    size_t low = 0, high = o->properties_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = schema_key_order(key, o->properties[middle].key);
+
+        if (!order)
+            return &o->properties[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+static bool check_name(struct checking *c, const struct schema_node *n,
+                       wend_str key)
+{
+    const struct json name = {.kind = JSON_STRING, .text = key};
+
+    return into(c, n, &name, (struct schema_step){.key = key, .name = true});
+}
+
+static bool check_member(struct checking *c, const struct schema_object *o,
+                         const struct schema_property *p, const struct json *m,
+                         bool *evaluated)
+{
+    bool known = p && p->node;
+
+    if (known && !into_member(c, p->node, m))
+        return false;
+    for (size_t i = 0; i < o->patterns_count; i++) {
+        if (schema_found(c, &o->patterns[i], m->key)) {
+            known = true;
+            if (!into_member(c, o->patterns[i].node, m))
+                return false;
+        }
+        if (c->stopped)
+            return false;
+    }
+    if (!known && o->additional) {
+        if (o->additional->never)
+            return schema_wrong_property(c, o, m->key);
+        if (!into_member(c, o->additional, m))
+            return false;
+        known = true;
+    }
+    *evaluated = known;
+    return !o->property_names || check_name(c, o->property_names, m->key);
+}
+
+static bool has(struct checking *c, const struct json *v, wend_str key)
+{
+    c->steps += v->count / MEMBERS_A_STEP;
+    for (const struct json *m = v->first; m; m = m->next)
+        if (str_eq(m->key, key))
+            return true;
     return false;
 }
 
-/* Both give the length to go back to. */
-static size_t entered(struct check *c, int added)
+/* Slow, but then it is already known that one is missing. */
+static bool missing(struct checking *c, const struct schema_object *o,
+                    const struct json *v)
 {
-    size_t old = c->path_len;
-
-    c->path_len += printed(c->path + old, sizeof c->path - old, added);
-    return old;
+    if (!schema_speaks(c))
+        return false;
+    for (size_t i = 0; i < o->properties_count; i++)
+        if (o->properties[i].required && !has(c, v, o->properties[i].key))
+            return schema_wrong(c, "lacks the required property '%.*s'",
+                                (int)o->properties[i].key.len,
+                                o->properties[i].key.ptr);
+    return false;
 }
 
-static size_t enter_key(struct check *c, wend_str key)
+static bool check_dependent(struct checking *c,
+                            const struct schema_dependent *d,
+                            const struct json *v, struct marks *marks)
 {
-    return entered(c, snprintf(c->path + c->path_len,
-                               sizeof c->path - c->path_len, "%s%.*s",
-                               c->path_len ? "." : "", (int)key.len, key.ptr));
+    if (!has(c, v, d->key))
+        return true;
+    if (d->node)
+        return check(c, d->node, v, marks);
+    for (const struct json *e = d->required->first; e; e = e->next)
+        if (!has(c, v, e->text))
+            return schema_wrong(c,
+                                "lacks the property '%.*s', which '%.*s' "
+                                "requires",
+                                (int)utf8_cut(e->text, NAME_MAX_SHOWN),
+                                e->text.ptr, (int)d->key.len, d->key.ptr);
+    return true;
 }
 
-static size_t enter_index(struct check *c, unsigned i)
+static bool check_object(struct checking *c, const struct schema_object *o,
+                         const struct json *v, struct marks *marks)
 {
-    return entered(c, snprintf(c->path + c->path_len,
-                               sizeof c->path - c->path_len, "[%u]", i));
+    size_t required = 0;
+    uint32_t i = 0;
+
+    if (!schema_check_range(c, &o->range, v->count, "properties", "Properties"))
+        return false;
+    for (const struct json *m = v->first; m; m = m->next, i++) {
+        const struct schema_property *p = property(o, m->key);
+        bool evaluated = false;
+
+        required += p && p->required;
+        if (!check_member(c, o, p, m, &evaluated))
+            return false;
+        if (evaluated)
+            mark(marks, i);
+    }
+    if (required < o->required_count)
+        return missing(c, o, v);
+    for (size_t d = 0; d < o->dependents_count; d++)
+        if (!check_dependent(c, &o->dependents[d], v, marks))
+            return false;
+    return true;
 }
 
-static bool fits_type(const struct json *v, wend_str type)
-{
-    int64_t n;
+/* ---- Values of any kind -------------------------------------------------- */
 
-    if (str_is(type, "integer"))
-        return json_i64(v, &n);
-    if (v->kind == JSON_TRUE || v->kind == JSON_FALSE)
-        return str_is(type, "boolean");
-    return str_is(type, json_kind_name(v->kind));
-}
-
-static bool check_type(struct check *c, const struct json *rule,
+static bool check_enum(struct checking *c, const struct json *values,
                        const struct json *v)
 {
-    const struct json *one = rule->kind == JSON_ARRAY ? rule->first : rule;
-    wend_str first = json_str(one);
-
-    for (; one; one = rule->kind == JSON_ARRAY ? one->next : NULL)
-        if (fits_type(v, json_str(one)))
-            return true;
-    return wrong(c, "must be of type %.*s%s, not %s", (int)first.len,
-                 first.ptr ? first.ptr : "",
-                 rule->kind == JSON_ARRAY && rule->count > 1 ? " (or others)"
-                                                             : "",
-                 json_kind_name(v->kind));
-}
-
-static bool check_enum(struct check *c, const struct json *rule,
-                       const struct json *v)
-{
-    for (const struct json *one = rule->first; one; one = one->next)
+    c->steps += values->count / VALUES_A_STEP;
+    for (const struct json *one = values->first; one; one = one->next)
         if (json_equal(one, v))
             return true;
-    return wrong(c, "is not one of the values of enum");
+    return schema_wrong_value(c, values, NULL);
 }
 
-static bool check_const(struct check *c, const struct json *rule,
-                        const struct json *v)
+/* Why none of them fits, one by one; not again inside one of these. */
+static bool explain(struct checking *c, const struct schema_list *list,
+                    const struct json *v, const char *keyword)
 {
-    return json_equal(rule, v) || wrong(c, "is not the value of const");
-}
-
-static bool check_required(struct check *c, const struct json *rule,
-                           const struct json *v)
-{
-    for (const struct json *one = rule->first; one; one = one->next) {
-        bool found = false;
-
-        for (const struct json *m = v->first; m && !found; m = m->next)
-            found = str_eq(m->key, json_str(one));
-        if (!found)
-            return wrong(c, "lacks the required property '%.*s'",
-                         (int)one->text.len, one->text.ptr);
-    }
-    return true;
-}
-
-/* The schema for one property: its own, or additionalProperties. */
-static bool check_property(struct check *c, const struct json *schema,
-                           const struct json *m)
-{
-    const struct json *props = json_get(schema, "properties"), *sub = NULL;
-    const struct json *more = json_get(schema, "additionalProperties");
-    size_t old;
-    bool ok;
-
-    for (sub = props ? props->first : NULL; sub; sub = sub->next)
-        if (str_eq(sub->key, m->key))
-            break;
-    if (!sub && more && more->kind == JSON_FALSE)
-        return wrong(c, "has the unknown property '%.*s'", (int)m->key.len,
-                     m->key.ptr);
-    if (!sub)
-        sub = more;
-    if (!sub || sub->kind != JSON_OBJECT)
-        return true;
-    old = enter_key(c, m->key);
-    ok = check(c, sub, m);
-    c->path_len = old;
-    return ok;
-}
-
-static bool check_object(struct check *c, const struct json *schema,
-                         const struct json *v)
-{
-    const struct json *required = json_get(schema, "required");
-
-    if (required && !check_required(c, required, v))
+    schema_wrong(c, "fits none of the %zu schemas of %s", list->count, keyword);
+    if (!schema_speaks(c) || c->explaining)
         return false;
-    for (const struct json *m = v->first; m; m = m->next)
-        if (!check_property(c, schema, m))
-            return false;
-    return true;
-}
-
-static bool check_count(struct check *c, const struct json *schema,
-                        const char *low, const char *high, int64_t count,
-                        const char *what)
-{
-    int64_t n;
-
-    if (json_i64(json_get(schema, low), &n) && count < n)
-        return wrong(c, "must have at least %lld %s (%s), has %lld",
-                     (long long)n, what, low, (long long)count);
-    if (json_i64(json_get(schema, high), &n) && count > n)
-        return wrong(c, "must have at most %lld %s (%s), has %lld",
-                     (long long)n, what, high, (long long)count);
-    return true;
-}
-
-static bool check_array(struct check *c, const struct json *schema,
-                        const struct json *v)
-{
-    const struct json *items = json_get(schema, "items");
-    unsigned i = 0;
-
-    if (!check_count(c, schema, "minItems", "maxItems", v->count, "items"))
-        return false;
-    if (!items || items->kind != JSON_OBJECT)
-        return true;
-    for (const struct json *e = v->first; e; e = e->next) {
-        size_t old = enter_index(c, i++);
-        bool ok = check(c, items, e);
-
-        c->path_len = old;
-        if (!ok)
-            return false;
+    c->explaining = true;
+    for (size_t i = 0; i < list->count && i < EXPLAINED_MAX; i++) {
+        buf_fmt(c->why, "%s(%zu) ", i ? "; " : ": ", i + 1);
+        check(c, list->at[i], v, NULL);
     }
-    return true;
+    if (list->count > EXPLAINED_MAX)
+        buf_cstr(c->why, "; ...");
+    c->explaining = false;
+    return false;
 }
 
-static int64_t code_points(wend_str s)
+static bool check_any(struct checking *c, const struct schema_list *list,
+                      const struct json *v, struct marks *marks)
 {
-    int64_t n = 0;
+    bool fits = false;
 
-    for (size_t i = 0; i < s.len; i++)
-        n += (s.ptr[i] & 0xc0) != 0x80;
-    return n;
+    for (size_t i = 0; i < list->count && !c->stopped; i++) {
+        fits |= branch(c, list->at[i], v, marks);
+        if (fits && !marks) /* who marks must see them all */
+            return true;
+    }
+    if (c->stopped)
+        return false;
+    return fits || explain(c, list, v, "anyOf");
 }
 
-static bool check_number(struct check *c, const struct json *schema,
-                         const struct json *v)
+static bool check_one(struct checking *c, const struct schema_list *list,
+                      const struct json *v, struct marks *marks)
 {
-    static const struct {
-        const char *keyword;
-        int wrong_side; /* of the bound */
-        bool equal_ok;
-    } bounds[] = {
-        {"minimum", -1, true},
-        {"maximum", 1, true},
-        {"exclusiveMinimum", -1, false},
-        {"exclusiveMaximum", 1, false},
+    size_t which[2] = {0, 0}, n = 0;
+
+    for (size_t i = 0; i < list->count && n < 2 && !c->stopped; i++)
+        if (branch(c, list->at[i], v, marks))
+            which[n++] = i + 1;
+    if (c->stopped)
+        return false;
+    if (!n)
+        return explain(c, list, v, "oneOf");
+    return n == 1 || schema_wrong(c,
+                                  "fits more than one schema of oneOf: "
+                                  "(%zu) and (%zu)",
+                                  which[0], which[1]);
+}
+
+static bool check_not(struct checking *c, const struct schema_node *n,
+                      const struct json *v)
+{
+    bool fits = branch(c, n, v, NULL);
+
+    return !c->stopped && (!fits || schema_wrong(c, "fits the schema of not"));
+}
+
+static bool check_condition(struct checking *c, const struct schema_any *a,
+                            const struct json *v, struct marks *marks)
+{
+    bool fits = branch(c, a->condition, v, marks);
+    const struct schema_node *n = fits ? a->then : a->otherwise;
+
+    if (c->stopped)
+        return false;
+    return !n || check(c, n, v, marks);
+}
+
+static bool check_combined(struct checking *c, const struct schema_any *a,
+                           const struct json *v, struct marks *marks)
+{
+    if (a->ref && !check(c, a->ref, v, marks))
+        return false;
+    if (a->dynamic_ref && !check(c, a->dynamic_ref, v, marks))
+        return false;
+    for (size_t i = 0; i < a->all.count; i++)
+        if (!check(c, a->all.at[i], v, marks))
+            return false;
+    if (a->any.count && !check_any(c, &a->any, v, marks))
+        return false;
+    if (a->one.count && !check_one(c, &a->one, v, marks))
+        return false;
+    if (a->not &&!check_not(c, a->not, v))
+        return false;
+    return !a->condition || check_condition(c, a, v, marks);
+}
+
+/* ---- A node -------------------------------------------------------------- */
+
+static bool fits_type(unsigned types, const struct json *v)
+{
+    static const unsigned bits[] = {
+        [JSON_NULL] = 1u << TYPE_NULL,     [JSON_FALSE] = 1u << TYPE_BOOLEAN,
+        [JSON_TRUE] = 1u << TYPE_BOOLEAN,  [JSON_NUMBER] = 1u << TYPE_NUMBER,
+        [JSON_STRING] = 1u << TYPE_STRING, [JSON_ARRAY] = 1u << TYPE_ARRAY,
+        [JSON_OBJECT] = 1u << TYPE_OBJECT,
     };
-    double value, bound;
 
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
-        const struct json *rule = json_get(schema, bounds[i].keyword);
-        int side;
-
-        if (!rule || !json_f64(rule, &bound) || !json_f64(v, &value))
-            continue;
-        side = (value > bound) - (value < bound);
-        if (side == bounds[i].wrong_side || (!side && !bounds[i].equal_ok))
-            return wrong(c, "breaks %s %g", bounds[i].keyword, bound);
-    }
-    return true;
+    return types & bits[v->kind] ||
+           (v->kind == JSON_NUMBER && types & 1u << TYPE_INTEGER &&
+            decimal_of(v->text).exponent >= 0);
 }
 
-static unsigned matches(struct check *c, const struct json *list,
-                        const struct json *v)
+static bool check_rules(struct checking *c, const struct schema_node *n,
+                        const struct json *v, struct marks *marks)
 {
-    struct buf *why = c->why;
-    unsigned n = 0;
+    const struct schema_any *a = n->any;
+    bool fits = true;
 
-    c->why = NULL;
-    for (const struct json *one = list ? list->first : NULL; one;
-         one = one->next)
-        n += check(c, one, v);
-    c->why = why;
-    return n;
-}
-
-static bool check_combined(struct check *c, const struct json *schema,
-                           const struct json *v)
-{
-    const struct json *all = json_get(schema, "allOf"), *one;
-    const struct json *not = json_get(schema, "not");
-    struct buf *why = c->why;
-    bool fits;
-
-    for (one = all ? all->first : NULL; one; one = one->next)
-        if (!check(c, one, v))
-            return false;
-    if ((one = json_get(schema, "anyOf")) && !matches(c, one, v))
-        return wrong(c, "fits none of the schemas of anyOf");
-    if ((one = json_get(schema, "oneOf")) && matches(c, one, v) != 1)
-        return wrong(c, "does not fit exactly one schema of oneOf");
-    if (!not )
-        return true;
-    c->why = NULL;
-    fits = check(c, not, v);
-    c->why = why;
-    return !fits || wrong(c, "fits the schema of not");
-}
-
-static bool check_kind(struct check *c, const struct json *schema,
-                       const struct json *v)
-{
+    if (a && a->only && !json_equal(a->only, v))
+        return schema_wrong_value(c, NULL, a->only);
+    if (a && a->values && !check_enum(c, a->values, v))
+        return false;
     switch (v->kind) {
-    case JSON_OBJECT: return check_object(c, schema, v);
-    case JSON_ARRAY: return check_array(c, schema, v);
+    case JSON_OBJECT:
+        fits = !n->object || check_object(c, n->object, v, marks);
+        break;
+    case JSON_ARRAY:
+        fits = !n->array || check_array(c, n->array, v, marks);
+        break;
     case JSON_STRING:
-        return check_count(c, schema, "minLength", "maxLength",
-                           code_points(v->text), "characters");
-    case JSON_NUMBER: return check_number(c, schema, v);
+        fits = !n->string || schema_check_string(c, n->string, v);
+        break;
+    case JSON_NUMBER: fits = !n->number || schema_check_number(c, n, v); break;
     case JSON_NULL:
     case JSON_FALSE:
     case JSON_TRUE: break;
     }
-    return true;
+    return fits && (!a || check_combined(c, a, v, marks));
 }
 
-static bool check(struct check *c, const struct json *schema,
-                  const struct json *v)
+/* Last, the children that nothing has looked at. */
+static bool check_rest(struct checking *c, const struct schema_node *n,
+                       const struct schema_node *rest, const struct json *v,
+                       struct marks *marks)
 {
-    const struct json *rule;
+    struct marks own;
+    bool fits = marks_open(c, &own, v->count) && check_rules(c, n, v, &own);
+    uint32_t i = 0;
 
-    if (++c->steps > STEPS_MAX)
-        return wrong(c, "takes too many steps to check");
-    if (schema->kind == JSON_FALSE)
-        return wrong(c, "is not allowed");
-    if (schema->kind != JSON_OBJECT)
-        return true;
-    if ((rule = json_get(schema, "type")) && !check_type(c, rule, v))
-        return false;
-    if ((rule = json_get(schema, "enum")) && !check_enum(c, rule, v))
-        return false;
-    if ((rule = json_get(schema, "const")) && !check_const(c, rule, v))
-        return false;
-    return check_kind(c, schema, v) && check_combined(c, schema, v);
+    for (const struct json *e = v->first; e && fits; e = e->next, i++) {
+        if (!marked(&own, i) && rest->never && v->kind == JSON_OBJECT)
+            fits = schema_wrong(c,
+                                "has the unknown property '%.*s' "
+                                "(unevaluatedProperties)",
+                                (int)e->key.len, e->key.ptr);
+        else if (!marked(&own, i))
+            fits = v->kind == JSON_OBJECT ? into_member(c, rest, e)
+                                          : into_item(c, rest, e, i);
+        if (fits)
+            mark(marks, i);
+    }
+    marks_close(c, &own);
+    return fits;
 }
 
-bool schema_check(const struct json *schema, const struct json *value,
+static bool check(struct checking *c, const struct schema_node *n,
+                  const struct json *v, struct marks *marks)
+{
+    const struct schema_node *rest = NULL;
+    bool fits;
+
+    c->steps += 1 + v->text.len / TEXT_A_STEP + v->count / MEMBERS_A_STEP;
+    if (c->steps > SCHEMA_STEPS_MAX)
+        return schema_stop(c, "takes too many steps to check");
+    if (n->never)
+        return schema_wrong(c, "is not allowed");
+    if (n->types && !fits_type(n->types, v))
+        return schema_wrong_type(c, n->types, v);
+    if (c->depth >= SCHEMA_DEPTH_MAX)
+        return schema_stop(c, "nests too deep to check; does a $ref lead in "
+                              "a circle?");
+    if (v->kind == JSON_OBJECT && n->object)
+        rest = n->object->unevaluated;
+    else if (v->kind == JSON_ARRAY && n->array)
+        rest = n->array->unevaluated;
+    c->depth++;
+    fits =
+        rest ? check_rest(c, n, rest, v, marks) : check_rules(c, n, v, marks);
+    c->depth--;
+    return fits && !c->stopped;
+}
+
+bool schema_check(const struct schema *schema, const struct json *value,
                   struct buf *why)
 {
-    struct check c = {.why = why};
+    struct checking c = {
+        .mem = schema->mem, .why = why, .work = SCHEMA_WORK_MAX};
 
-    return check(&c, schema, value);
+    return check(&c, schema->root, value, NULL);
 }

@@ -59,6 +59,7 @@ static void check_args(struct tt *x, struct admission *a,
                        const struct json *args, const wend_error *why)
 {
     struct buf b = {.mem = x->s->scratch->mem};
+    struct buf wrong = {.mem = x->s->scratch->mem};
 
     if (!args && !why->line) {
         refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
@@ -74,9 +75,9 @@ static void check_args(struct tt *x, struct admission *a,
         refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"), said(x, &b));
         return;
     }
-    if (a->tool->schema && !schema_check(a->tool->schema, args, NULL)) {
+    if (a->tool->schema && !schema_check(a->tool->schema, args, &wrong)) {
         buf_cstr(&b, "the arguments do not fit the tool's schema: ");
-        schema_check(a->tool->schema, args, &b); /* again, for the words */
+        buf_str(&b, said(x, &wrong));
         refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"), said(x, &b));
     } else if (args->kind != JSON_OBJECT) {
         refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),

@@ -255,21 +255,23 @@ static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
     return WEND_OK;
 }
 
-/* The schema as canonical JSON; it must be an object. */
+/* The schema as canonical JSON; it must be an object and compile. */
 static wend_status put_schema(struct buf *b, const wend_tool_options *t,
                               wend_error *err)
 {
     struct arena a = {.mem = b->mem};
     wend_error why = {0};
     struct json *j = json_parse(str_of(t->schema), &a, &why);
+    struct schema *schema;
     wend_status s = WEND_OK;
 
-    if (!j)
-        s = fail_at(err, why.status, why.line, why.column,
-                    "tool '%s': schema: %.300s", t->name, why.message);
-    else if (j->kind != JSON_OBJECT)
+    if (j && j->kind != JSON_OBJECT)
         s = fail(err, WEND_E_INVAL, "tool '%s': schema is no JSON object",
                  t->name);
+    else if (!j || schema_compile(j, &a, &schema, &why) != WEND_OK)
+        s = fail_at(err, why.status, why.line, why.column,
+                    "tool '%s': schema: %.*s", t->name,
+                    (int)utf8_cut(str_of(why.message), 400), why.message);
     else
         json_put(b, j);
     arena_free(&a);

@@ -67,6 +67,20 @@ static void test_full(void)
     arena_free(&a);
 }
 
+/* Agents refuse such schemas, but a log may come from elsewhere. */
+static void test_bad_schema(void)
+{
+    struct arena a = {.mem = &plain};
+    struct config *c = parse("{\"tools\":[{\"name\":\"t\",\"schema\":"
+                             "{\"$ref\":\"https://example.com\"}}]}",
+                             &a, NULL);
+
+    tap_ok(c && !c->tools[0].schema,
+           "a tool whose schema does not compile takes any arguments");
+    tap_ok(c && c->tools[0].schema_text.len > 0, "and shows it still");
+    arena_free(&a);
+}
+
 static void test_empty(void)
 {
     struct arena a = {.mem = &plain};
@@ -200,6 +214,7 @@ static void test_faults(void)
 int main(void)
 {
     test_full();
+    test_bad_schema();
     test_empty();
     test_refused();
     test_rules();

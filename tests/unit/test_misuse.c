@@ -143,6 +143,7 @@ static void test_tools(void)
         {"taken", "echo", NULL, WEND_E_EXISTS},
         {"schema is no JSON", "new", "{", WEND_E_PARSE},
         {"schema is a list", "new", "[]", WEND_E_INVAL},
+        {"schema does not compile", "new", "{\"type\":1}", WEND_E_INVAL},
         {"fine", "new", "{}", WEND_OK},
         {"now taken", "new", "{}", WEND_E_EXISTS},
     };
@@ -155,6 +156,14 @@ static void test_tools(void)
         tap_ok(wend_agent_add_tool(r.agent, &t, &r.err) == rows[i].status,
                "tool: %s", rows[i].why);
     }
+    t.name = "bad";
+    t.schema = "{\"items\":{\"pattern\":\"(\"}}";
+    wend_agent_add_tool(r.agent, &t, &r.err);
+    tap_is_str(r.err.message,
+               "tool 'bad': schema: #/items/pattern has a bad pattern '(': "
+               "missing closing parenthesis",
+               "a bad schema: which tool, which place");
+    t.schema = NULL;
     t.fn = NULL;
     t.name = "other";
     tap_ok(wend_agent_add_tool(r.agent, &t, &r.err) == WEND_E_INVAL,

@@ -1,0 +1,267 @@
+/*
+ * schema_node.h - a compiled schema, for the files schema*.c only.
+ *
+ * Keywords are grouped by the kind of value they speak of; a group without
+ * keywords is NULL, so that a check only looks at what is there.
+ */
+#ifndef CORE_SCHEMA_NODE_H
+#define CORE_SCHEMA_NODE_H
+
+#include "base/decimal.h"
+#include "base/json.h"
+#include "base/regex.h"
+
+enum schema_type {
+    TYPE_NULL,
+    TYPE_BOOLEAN,
+    TYPE_INTEGER,
+    TYPE_NUMBER,
+    TYPE_STRING,
+    TYPE_ARRAY,
+    TYPE_OBJECT,
+    TYPE_COUNT,
+};
+
+extern const char *const schema_type_names[TYPE_COUNT];
+
+struct schema_list {
+    struct schema_node **at;
+    size_t count;
+};
+
+/* minX or maxX. */
+struct schema_count {
+    int64_t n;
+    bool set;
+};
+
+struct schema_range {
+    struct schema_count min, max;
+};
+
+/* properties and required together, sorted by key. */
+struct schema_property {
+    wend_str key;
+    struct schema_node *node; /* NULL: only required */
+    bool required;
+};
+
+struct schema_pattern {
+    wend_str text;
+    struct regex *regex;
+    struct schema_node *node; /* in patternProperties */
+};
+
+/* dependentRequired or dependentSchemas: one of the two is NULL. */
+struct schema_dependent {
+    wend_str key;
+    const struct json *required;
+    struct schema_node *node;
+};
+
+struct schema_object {
+    struct schema_property *properties;
+    size_t properties_count, required_count;
+    const char **names; /* of properties, for "did you mean" */
+    size_t names_count;
+    struct schema_pattern *patterns;
+    size_t patterns_count;
+    struct schema_dependent *dependents;
+    size_t dependents_count;
+    struct schema_node *additional, *property_names, *unevaluated;
+    struct schema_range range;
+};
+
+struct schema_array {
+    struct schema_list prefix;
+    struct schema_node *items, *contains, *unevaluated;
+    struct schema_range range, contained;
+    bool unique;
+};
+
+struct schema_bound {
+    struct decimal limit;
+    wend_str text; /* absent: not set */
+};
+
+enum schema_bound_kind {
+    BOUND_MIN,
+    BOUND_MAX,
+    BOUND_ABOVE,
+    BOUND_BELOW,
+    BOUND_COUNT,
+};
+
+struct schema_number {
+    struct schema_bound bounds[BOUND_COUNT], multiple;
+};
+
+struct schema_string {
+    struct schema_range range;
+    struct schema_pattern pattern; /* regex NULL: none */
+};
+
+/* Keywords for values of every kind. */
+struct schema_any {
+    const struct json *values; /* of enum */
+    const struct json *only;   /* const */
+    struct schema_list all, any, one;
+    struct schema_node * not, *condition, *then, *otherwise;
+    struct schema_node *ref, *dynamic_ref;
+};
+
+struct schema_node {
+    unsigned types;                    /* bits by schema_type; 0: all */
+    bool never;                        /* the schema `false` */
+    bool exclusive_min, exclusive_max; /* as in draft 4 */
+    struct schema_any *any;
+    struct schema_object *object;
+    struct schema_array *array;
+    struct schema_number *number;
+    struct schema_string *string;
+    /* While compiling: */
+    const struct json *json;
+    const struct schema_resource *resource;
+    struct schema_node *next;  /* as they were made */
+    struct schema_node *chain; /* in the same bucket */
+};
+
+/* Shorter ones first: most are told apart by their length. */
+static inline int schema_key_order(wend_str a, wend_str b)
+{
+    if (a.len != b.len)
+        return a.len < b.len ? -1 : 1;
+    return a.len ? memcmp(a.ptr, b.ptr, a.len) : 0;
+}
+
+struct schema {
+    const struct mem *mem; /* for checks */
+    struct schema_node *root;
+};
+
+/* A part of the document with a $id of its own, or all of it. */
+struct schema_resource {
+    wend_str base; /* its URI; absent: unknown */
+    const struct json *root;
+    const struct schema_resource *next;
+};
+
+struct schema_anchor {
+    wend_str name;
+    const struct schema_resource *resource;
+    const struct json *json;
+    const struct schema_anchor *next;
+};
+
+/* A $ref to be followed once all resources and anchors are known. */
+struct schema_ref {
+    const struct json *json;
+    const struct schema_resource *resource;
+    struct schema_node **out;
+    struct schema_ref *next;
+};
+
+enum { SCHEMA_BUCKETS = 64 };
+
+struct compiling {
+    struct arena *arena;
+    const struct json *document;
+    struct schema_node *first, **last; /* to be compiled */
+    struct schema_node *buckets[SCHEMA_BUCKETS];
+    size_t nodes;
+    const struct schema_resource *resources;
+    const struct schema_anchor *anchors;
+    struct schema_ref *refs;
+    wend_error *err;
+    wend_status status;
+};
+
+/* ---- schema_compile.c ---------------------------------------------------- */
+
+/* The node for that place, made and queued if it is new. */
+bool schema_node_for(struct compiling *k, const struct json *json,
+                     const struct schema_resource *resource,
+                     struct schema_node **out);
+/* Names the place; returns false. */
+bool schema_refuse(struct compiling *k, const struct json *at, const char *fmt,
+                   ...) __attribute__((format(printf, 3, 4)));
+bool schema_nomem(struct compiling *k);
+
+/* ---- schema_keyword.c ---------------------------------------------------- */
+
+/* Compiles one member of a schema into the node; unknown ones are fine. */
+bool schema_keyword(struct compiling *k, struct schema_node *n,
+                    const struct json *v);
+
+/* ---- schema_ref.c -------------------------------------------------------- */
+
+/* Notes $id and $anchor of a node before its keywords. */
+bool schema_identify(struct compiling *k, struct schema_node *n);
+/* Follows all that is in k->refs; may queue new nodes. */
+bool schema_follow(struct compiling *k);
+/* The way from the document's root as a JSON pointer. */
+void schema_pointer(const struct json *document, const struct json *at,
+                    struct buf *out);
+
+/* ---- schema_say.c -------------------------------------------------------- */
+
+/* How a check got where it is: a member, an item or a member's name. */
+struct schema_step {
+    const struct schema_step *up;
+    wend_str key; /* absent: an item */
+    uint32_t index;
+    bool name;
+};
+
+struct checking {
+    const struct mem *mem;
+    struct buf *why; /* NULL: nobody asks */
+    const struct schema_step *path;
+    unsigned quiet; /* above 0 while trying alternatives */
+    unsigned depth;
+    uint64_t steps, work; /* done; left for patterns */
+    bool stopped;         /* at a limit: no answer is right any more */
+    bool explaining;      /* alternatives, one by one */
+};
+
+/* All return false. */
+bool schema_wrong(struct checking *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+bool schema_stop(struct checking *c, const char *why);
+bool schema_stop_nomem(struct checking *c);
+bool schema_wrong_type(struct checking *c, unsigned types,
+                       const struct json *v);
+/* values: a list, or the one of const. */
+bool schema_wrong_value(struct checking *c, const struct json *values,
+                        const struct json *only);
+bool schema_wrong_property(struct checking *c, const struct schema_object *o,
+                           wend_str key);
+static inline bool schema_speaks(const struct checking *c)
+{
+    return c->why && !c->quiet;
+}
+
+/* ---- schema_plain.c ------------------------------------------------------ */
+
+/* "minItems" is "min" and the suffix "Items". */
+bool schema_check_range(struct checking *c, const struct schema_range *r,
+                        int64_t count, const char *what, const char *suffix);
+/* False also when it stopped the check. */
+bool schema_found(struct checking *c, const struct schema_pattern *p,
+                  wend_str text);
+bool schema_check_string(struct checking *c, const struct schema_string *s,
+                         const struct json *v);
+bool schema_check_number(struct checking *c, const struct schema_node *n,
+                         const struct json *v);
+
+/* ---- schema_same.c ------------------------------------------------------- */
+
+enum schema_unique { UNIQUE_YES, UNIQUE_NO, UNIQUE_NOMEM };
+
+/* Whether no two of the children are equal; else which. `bytes` says how
+ * much was looked at. */
+enum schema_unique schema_unique(const struct json *array,
+                                 const struct mem *mem, uint32_t pair[2],
+                                 size_t *bytes);
+
+#endif
