@@ -14,6 +14,7 @@
 enum {
     FOLLOW_POLL_MS = 50, /* how often a followed log is looked at */
     LOOKS_PER_CHECK = 4, /* and every so often whether its owner lives */
+    MISSING_CHECKS = 5,  /* in vain, then what was written is lost */
 };
 
 struct player {
@@ -21,7 +22,7 @@ struct player {
     int64_t from, to;
     bool follow;
     bool owner_gone;
-    unsigned looks;
+    unsigned looks, missing;
     bool drained;               /* the store has nothing more */
     bool ended;                 /* run_end or `to` was given out */
     int64_t first_us, began_us; /* first event's time; clock at its showing */
@@ -139,14 +140,19 @@ void replay_drained(struct wend_run *r)
     bool alive = true;
 
     /* Nothing more will come from an owner that is gone. Its last words may
-     * have come since we read, so it is over only after one more look. */
+     * have come since we read: it is over only after one more look, and
+     * damaged only if what was written does not come for a while. */
     if (p->follow && ++p->looks % LOOKS_PER_CHECK == 0) {
-        p->drained = p->owner_gone;
+        bool was_gone = p->owner_gone;
+
         find(r->rt, r->id, &alive, &p->seq_written, NULL);
         p->owner_gone = !alive;
+        p->missing = p->seq < p->seq_written ? p->missing + 1 : 0;
+        p->drained =
+            was_gone && !alive && (!p->missing || p->missing > MISSING_CHECKS);
     }
     p->drained |= !p->follow || p->outcome != WEND_OUTCOME_NONE;
-    if (p->drained && p->seq < p->seq_written)
+    if (p->drained && p->seq < p->seq_written && p->from <= p->seq_written)
         show_lost(r, WEND_E_CORRUPT, p->seq + 1); /* its end is missing */
     if (p->drained)
         r->outcome = p->outcome;

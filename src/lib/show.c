@@ -51,6 +51,16 @@ static bool ring_grow(struct wend_run *r)
     return true;
 }
 
+/* How far the reader has come. A joined delta is queued after what followed
+ * it was read, so this never goes back. */
+static void come_to(struct shown *s, int64_t seq, int64_t n)
+{
+    if (seq < s->seq || (seq == s->seq && n < s->n))
+        return;
+    s->seq = seq;
+    s->n = n;
+}
+
 /* Takes the copy over, also when it fails. */
 static bool ring_push(struct wend_run *r, wend_event *copy)
 {
@@ -62,8 +72,7 @@ static bool ring_push(struct wend_run *r, wend_event *copy)
     }
     s->ring[(s->first + s->count++) % s->cap] = copy;
     s->bytes += weight(copy);
-    s->seq = copy->seq;
-    s->n = copy->n;
+    come_to(s, copy->seq, copy->n);
     return true;
 }
 
@@ -94,7 +103,8 @@ static bool flush_held(struct wend_run *r)
     ok = !s->held_text.failed && ring_push(r, event_copy(&r->rt->mem, &merged));
     /* One who lags goes on after the newest delta that was joined; what is
      * lost must not be followed by anything. */
-    s->n = ok ? s->held_n : s->n;
+    if (ok)
+        come_to(s, merged.seq, s->held_n);
     s->lagged &= ok;
     buf_clear(&s->held_text);
     mem_free(&r->rt->mem, held);
@@ -167,10 +177,8 @@ bool show_event(struct wend_run *r, const wend_event *ev)
         return flush_held(r);
     }
     if (!show_wants(s, ev->type)) {
-        if (!s->held && !s->count) {
-            s->seq = ev->seq;
-            s->n = ev->n;
-        }
+        if (!s->held && !s->count)
+            come_to(s, ev->seq, ev->n);
         return ev->type != WEND_RUN_END || flush_held(r);
     }
     return enqueue(r, ev, event_copy_here);
@@ -199,8 +207,7 @@ static bool refill_one(struct refill *f, const wend_event *ev)
         replay_end(f->run, ev);
     if (ev->type != WEND_EVENT_NONE && show_wants(s, ev->type))
         f->ok = enqueue(f->run, ev, event_copy);
-    s->seq = ev->seq;
-    s->n = ev->n;
+    come_to(s, ev->seq, ev->n);
     return f->ok;
 }
 

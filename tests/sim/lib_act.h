@@ -157,6 +157,8 @@ static void act_cancel(struct sim *s)
     st = wend_run_cancel(k->handle);
     trace(s, "run %u cancel", k->place);
     s->counters->canceled++;
+    if (st == WEND_E_STORE && s->store.failed)
+        return; /* there is nothing left to cancel */
     k->cancel_sent = true;
     if (st != WEND_OK)
         broken(s, LAW_CANCEL, "run %u: cancel says %s", k->place,
