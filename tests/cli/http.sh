@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# http.sh - models over real sockets: every protocol, every kind of failure.
+. "$(dirname "$0")/lib.sh"
+
+server=$(dirname "$WEND")/tests/wend-test-server
+if [ ! -x "$server" ]; then
+    echo "1..0 # SKIP $server is not built"
+    exit 0
+fi
+unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY http_proxy https_proxy
+unset all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+
+tls=()
+if command -v openssl >/dev/null; then
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
+        -addext subjectAltName=DNS:localhost \
+        -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null &&
+        tls=(--tls "$work/cert.pem" "$work/key.pem")
+fi
+mkfifo "$work/hold"
+"$server" --until-eof --unix "$work/sock" --log "$work/requests" \
+    "${tls[@]}" <"$work/hold" >"$work/ports" 2>"$work/server" &
+exec 9>"$work/hold" # the server ends when this is closed
+for _ in $(seq 100); do
+    [ -s "$work/ports" ] && break
+    sleep 0.05
+done
+read -r port tls_port <"$work/ports"
+base=http://127.0.0.1:$port
+
+types() { # the types of events in $out, deltas left out
+    sed -n 's/^{"run":"[^"]*","seq":[0-9]*,"time":[0-9.]*,"type":"\([a-z_]*\)".*/\1/p' \
+        "$out" | tr '\n' ' '
+}
+
+ask() { # MODEL [OPTION...]: a run with all events in $out
+    local model=$1
+    shift
+    run "$WEND" run --json -m "$model" "$@" hi
+}
+
+# ---- Every protocol ----------------------------------------------------------
+
+# In the path, so that no protocol quotes it.
+call='call:calculator:%7B%22expression%22:%226*7%22%7D'
+tool_turn="run_start turn_start context_start context_end model_start \
+model_part call_start"
+for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
+    provider=${row%%:*} url=$base${row#*:}
+    ask "$provider:text:3:8" --base-url "$url"
+    is "$provider: text: exit status" $status 0
+    has "$provider: text" "$out" '"text":"0000000 0000001 0000002 "'
+    ask "$provider:text:3:8,json" --base-url "$url"
+    has "$provider: an answer that does not stream" "$out" \
+        '"text":"0000000 0000001 0000002 "'
+    ask "$provider:x" --base-url "$base/=$call${row#*:}"
+    is "$provider: a call: exit status" $status 0
+    has "$provider: a call: its result" "$out" '"output":"42"'
+    case "$(types)" in "$tool_turn "*) true ;; *) false ;; esac
+    ok "$provider: a call starts before its message ends" || types
+    ask "$provider:think:2:4" --base-url "$url"
+    has "$provider: thinking" "$out" '"type":"thinking_delta"'
+    ask "$provider:par:3:2" --base-url "$url" --eager off
+    is "$provider: three calls a turn, unknown ones" \
+        "$(grep -c '"type":"call_end"' "$out")" 6
+    ask "$provider:status:401" --base-url "$url"
+    is "$provider: 401: exit status" $status 1
+    lacks "$provider: 401 is not tried again" "$out" model_retry
+    has "$provider: 401 is a matter of the key" "$out" '"code":"auth"'
+    ask "$provider:error-mid:2" --base-url "$url"
+    is "$provider: an error in the middle" $status 1
+    ask "$provider:nofinish:2" --base-url "$url"
+    is "$provider: cut short" $status 1
+done
+
+# ---- Failures ------------------------------------------------------------------
+
+url=$base/v1
+ask "openai:status:429:retry-after-ms=10;status:500:retry-after-ms=10;text:2" \
+    --base-url "$url"
+is "tried again twice: exit status" $status 0
+is "tried again twice" "$(grep -c '"type":"model_retry"' "$out")" 2
+has "as soon as the server wished" "$out" '"delay_ms":10'
+ask "openai:status:429:code=insufficient_quota" --base-url "$url"
+lacks "no quota: not tried again" "$out" model_retry
+ask "openai:status:500:x-should-retry=false" --base-url "$url"
+lacks "told not to: not tried again" "$out" model_retry
+ask "openai:text:50:8,delay=5ms,reset=5000" --base-url "$url"
+is "a reset after pieces" $status 1
+lacks "a reset after pieces: not tried again" "$out" model_retry
+ask "openai:html" --base-url "$url"
+has "a page instead of an answer" "$out" "Sign in"
+for odd in garbage:500 gzip:300; do
+    ask "openai:$odd" --base-url "$url" --timeout 5s
+    is "$odd" $((status == 1 || status == 3)) 1
+done
+ask "openai:hang" --base-url "$url" --timeout 200ms
+is "a server that says nothing" $status 3
+ask "openai:text:3" --base-url http://127.0.0.1:1/v1
+is "nobody listens" $status 1
+has "nobody listens: said" "$out" "connection refused"
+ask "openai:text:1000000:1000" --base-url "$url"
+has "over the limit of an answer" "$out" "over 64 MiB"
+
+# ---- Addresses and keys ----------------------------------------------------------
+
+ask "openai:text:2:8" --base-url "unix:$work/sock:/v1"
+is "a unix socket" $status 0
+if [ -n "${tls_port:-}" ]; then
+    safe=https://localhost:$tls_port/v1
+    ask "openai:text:2:8" --base-url "$safe" --ca-file "$work/cert.pem"
+    is "TLS with a certificate that is trusted" $status 0
+    ask "openai:text:2:8" --base-url "$safe"
+    is "TLS with one that is not" $status 1
+    has "TLS with one that is not: said" "$out" "certificate"
+    ask "openai:text:2:8" --base-url "https://127.0.0.1:$tls_port/v1" \
+        --ca-file "$work/cert.pem"
+    is "TLS with another name" $status 1
+fi
+exits "no key" 2 "$WEND" run -m openai:x hi
+has "no key: what to set" "$err" OPENAI_API_KEY
+exits "no such provider" 2 "$WEND" run -m nobody:x hi
+exits "an address that is none" 2 "$WEND" run -m openai:x --base-url ftp://x hi
+
+canary=sk-canary-0123456789
+OPENAI_API_KEY=$canary ask "openai:text:2:8" --base-url "$url"
+has "the key goes to the server" "$work/requests" "Bearer $canary"
+echo "$canary" >"$work/keyfile"
+quote="bytes:data: {\"error\":{\"message\":\"bad key $canary\"}}
+
+"
+quote=$(printf %s "$quote" | od -An -v -tx1 | tr -d '\n' | sed 's/ /%/g')
+ask openai:x --base-url "$base/=$quote/v1" --key-file "$work/keyfile"
+has "a server quotes it: the run fails" "$out" "bad key"
+lacks "not in events" "$out" "$canary"
+lacks "not on standard error" "$err" "$canary"
+for f in "$WEND_STORE"*; do
+    lacks "not in ${f##*/}" "$f" "$canary"
+done
+
+# ---- Stopping --------------------------------------------------------------------
+
+"$WEND" run -m "openai:delay:20ms:500:8" --base-url "$url" hi \
+    >"$out" 2>"$err" &
+pid=$!
+for _ in $(seq 100); do
+    [ -s "$out" ] && break
+    sleep 0.05
+done
+kill -INT $pid
+wait $pid
+is "Ctrl-C in the middle" $? 130
+has "keeps the partial answer" "$out" 0000000
+exec 9>&-
+finish
