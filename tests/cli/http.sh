@@ -140,16 +140,17 @@ done
 
 # ---- Stopping --------------------------------------------------------------------
 
+part=$work/part # its own file: what is in it came from this run
 "$WEND" run -m "openai:delay:20ms:500:8" --base-url "$url" hi \
-    >"$out" 2>"$err" &
+    >"$part" 2>"$err" &
 pid=$!
 for _ in $(seq 100); do
-    [ -s "$out" ] && break
+    [ -s "$part" ] && break
     sleep 0.05
 done
 kill -INT $pid
 wait $pid
 is "Ctrl-C in the middle" $? 130
-has "keeps the partial answer" "$out" 0000000
+has "keeps the partial answer" "$part" 0000000
 exec 9>&-
 finish
