@@ -294,13 +294,14 @@ static bool make_batch(struct tt *x, struct batch *b, uint32_t count)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         struct sched_item *item = &b->sched.items[i];
-        const struct call *c = turn_call(t, i);
-        bool beside = runs_beside_others(config_tool(t->config, c->name));
+        bool beside;
 
         if (bit_get(&t->ended, i)) {
             item->state = SCHED_DONE;
             continue;
         }
+        beside =
+            runs_beside_others(config_tool(t->config, turn_call(t, i)->name));
         if (bit_get(&t->started, i))
             item->state = SCHED_RUNNING;
         item->waits = (beside ? open_alone : open) + waits_for_approval(t, i);
@@ -327,7 +328,8 @@ static void ask_approval(struct tt *x, const struct call *c,
     emit(x, ev);
 }
 
-/* Refusals and questions come before anything starts. */
+/* Refusals and questions come before anything starts, once: a message may
+ * have many calls with long arguments, and each look reads them. */
 static void settle(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
@@ -382,13 +384,17 @@ static void start_ready(struct tt *x)
     }
 }
 
+void settle_calls(struct tt *x)
+{
+    for (uint32_t i = 0; i < x->s->turn.calls_count; i++)
+        settle(x, i);
+}
+
 void run_calls(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
     uint32_t open = 0;
 
-    for (uint32_t i = 0; i < t->calls_count; i++)
-        settle(x, i);
     start_ready(x);
     for (uint32_t i = 0; i < t->calls_count; i++)
         open += !bit_get(&t->ended, i);
@@ -538,6 +544,7 @@ void on_approval(struct tt *x)
         ev->u.approval_answer.by = x->in->approval.by;
     }
     emit(x, ev);
+    settle(x, (uint32_t)i);
     run_calls(x);
 }
 

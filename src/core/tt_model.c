@@ -206,6 +206,7 @@ void on_model_done(struct tt *x)
     else if (str_is(finish, "content_filter"))
         warn(x, STR("answer_filtered"),
              STR("the provider's content filter cut the answer"));
+    settle_calls(x);
     run_calls(x);
 }
 

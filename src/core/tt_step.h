@@ -41,7 +41,8 @@ void close_model(struct tt *x, wend_outcome outcome,
 
 /* tt_calls.c */
 void start_eager(struct tt *x);
-void run_calls(struct tt *x); /* starts what may; ends the turn if done */
+void settle_calls(struct tt *x); /* refuses or asks, once the message ends */
+void run_calls(struct tt *x);    /* starts what may; ends the turn if done */
 void on_call_done(struct tt *x);
 void on_call_hook(struct tt *x);
 void on_approval(struct tt *x);

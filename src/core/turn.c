@@ -184,33 +184,33 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->metrics.turns++;
 }
 
-/* `pending` is newest first; it joins oldest first. Few are ever waiting,
- * so walking to each is cheaper than keeping a second list. */
+/* `pending` is newest first; it joins oldest first. */
 static void on_context_start(struct turn *t, const struct keep *k)
 {
-    uint32_t left = 0;
+    size_t count = 0, i;
+    struct msg *joined;
 
     for (const struct msg *m = t->pending; m; m = m->prev)
-        left++;
-    for (; left; left--) {
-        const struct msg *said = t->pending;
-        struct msg *m = arena_alloc(k->arena, sizeof *m);
-
-        if (!m)
-            return;
-        for (uint32_t i = 1; i < left; i++)
-            said = said->prev;
-        m->role = said->role;
-        m->text = said->text;
-        turn_history_add(t, m);
+        count++;
+    joined = count ? arena_alloc(k->arena, count * sizeof *joined) : NULL;
+    if (!joined)
+        return;
+    i = count;
+    for (const struct msg *m = t->pending; m; m = m->prev) {
+        joined[--i].role = m->role;
+        joined[i].text = m->text;
     }
+    for (i = 0; i < count; i++)
+        turn_history_add(t, &joined[i]);
     t->pending = NULL;
 }
 
 static void add_call(struct turn *t, const struct keep *k, wend_str id,
                      wend_str name, wend_str args, bool invalid)
 {
-    struct call *c = arena_alloc(k->arena, sizeof *c);
+    struct call *c = t->calls_count < CALLS_MAX
+                         ? arena_alloc(k->arena, sizeof *c)
+                         : NULL; /* no live run has more; a log may */
 
     if (!c)
         return;
@@ -307,7 +307,7 @@ static void on_call_start(struct turn *t, const wend_event *ev,
 {
     const wend_ev_call_start *e = &ev->u.call_start;
 
-    if (turn_call_index(t, e->call) < 0 && t->calls_count < CALLS_MAX)
+    if (turn_call_index(t, e->call) < 0)
         add_call(t, k, e->call, e->name, e->args_json, e->args_invalid);
     mark(t, e->call, &t->started);
 }
