@@ -91,7 +91,9 @@ static struct wend_run *find_run(wend_runtime *rt, wend_str id)
     return NULL;
 }
 
-static void serve_request(void *ctx, const struct store_request *q)
+/* What it leads to is handed to the store before the request is dropped: a
+ * crash in between may do it twice, never lose it. */
+static bool serve_request(void *ctx, const struct store_request *q)
 {
     static const struct {
         const char *what;
@@ -121,6 +123,8 @@ static void serve_request(void *ctx, const struct store_request *q)
                 shell_input(r, &in);
         }
     arena_free(&a);
+    rt_flush(rt);
+    return r != NULL;
 }
 
 static void on_inbox_timer(struct timer_node *t)

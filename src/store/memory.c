@@ -328,11 +328,33 @@ static wend_status memory_post(wend_store *s, wend_str run, const char *what,
     return status;
 }
 
+/* In front of those that came meanwhile, without those for runs that are
+ * over: nobody will answer them. */
+static void put_back(struct memory *m, struct request *left)
+{
+    struct request **link = &left, *q;
+
+    pthread_mutex_lock(&m->lock);
+    while ((q = *link)) {
+        if (!run_get(m, q->view.run)->summary.ended_us) {
+            link = &q->next;
+            continue;
+        }
+        *link = q->next;
+        mem_free(&m->base.mem, q);
+    }
+    *link = m->inbox;
+    if (!m->inbox)
+        m->inbox_last = left ? link : &m->inbox;
+    m->inbox = left;
+    pthread_mutex_unlock(&m->lock);
+}
+
 static wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
                                wend_error *err)
 {
     struct memory *m = (struct memory *)s;
-    struct request *q, *next;
+    struct request *q, *next, *left = NULL, **left_last = &left;
 
     (void)err;
     pthread_mutex_lock(&m->lock);
@@ -342,10 +364,15 @@ static wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
     pthread_mutex_unlock(&m->lock);
     for (; q; q = next) {
         next = q->next;
-        if (fn)
-            fn(ctx, &q->view);
-        mem_free(&s->mem, q);
+        if (fn(ctx, &q->view)) {
+            mem_free(&s->mem, q);
+            continue;
+        }
+        q->next = NULL;
+        *left_last = q;
+        left_last = &q->next;
     }
+    put_back(m, left);
     return WEND_OK;
 }
 
@@ -362,7 +389,10 @@ static void memory_free(wend_store *s)
     struct mem mem = s->mem;
     struct node *n, *next;
 
-    memory_take(s, NULL, NULL, NULL);
+    for (struct request *q = m->inbox, *q_next; q; q = q_next) {
+        q_next = q->next;
+        mem_free(&mem, q);
+    }
     for (size_t i = 0; i < m->runs.slots_count; i++)
         for (n = m->runs.slots[i]; n; n = next) {
             next = n->next;

@@ -294,7 +294,6 @@ wend_status db_list(wend_store *store, const wend_list_options *o,
 
 /* ---- Requests ------------------------------------------------------------ */
 
-/* Fills s->drop.ids as well. */
 static wend_status requests(struct sqlite_store *s, struct arena *arena,
                             struct store_request *list, size_t *count,
                             wend_error *err)
@@ -306,7 +305,7 @@ static wend_status requests(struct sqlite_store *s, struct arena *arena,
     ask_i64(&a, TAKE_MAX);
     for (*count = 0; ask_step(&a) == SQLITE_ROW; ++*count)
         list[*count] = (struct store_request){
-            .id = s->drop.ids[*count] = ask_get_i64(&a, 0),
+            .id = ask_get_i64(&a, 0),
             .run = arena_str(arena, ask_get_str(&a, 1)),
             .what = arena_str(arena, ask_get_str(&a, 2)),
             .body = arena_str(arena, ask_get_str(&a, 3)),
@@ -348,6 +347,14 @@ static wend_status take(struct sqlite_store *s, struct arena *arena,
     return status;
 }
 
+/* What is left is somebody else's, who shall find it without a change. */
+static void look_again(struct sqlite_store *s)
+{
+    pthread_mutex_lock(&s->read_lock);
+    s->taken_at = -1;
+    pthread_mutex_unlock(&s->read_lock);
+}
+
 wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
                     wend_error *err)
 {
@@ -357,15 +364,18 @@ wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
     wend_status status = read_begin(s, err);
     /* While a drop is under way, what it drops would be given twice. */
     bool mine = status == WEND_OK && db_drop_begin(s);
-    size_t count = 0;
+    size_t count = 0, taken = 0;
 
     if (mine)
         status = take(s, &arena, list, &count, err);
     read_end(s);
     for (size_t i = 0; i < count; i++)
-        fn(ctx, &list[i]);
+        if (fn(ctx, &list[i]))
+            s->drop.ids[taken++] = list[i].id;
+    if (taken < count)
+        look_again(s);
     if (mine) /* given first: a crash may not lose any */
-        db_drop_end(s, count);
+        db_drop_end(s, taken);
     arena_free(&arena);
     return status;
 }

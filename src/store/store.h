@@ -94,7 +94,8 @@ struct store_request {
     int64_t id;
     wend_str run, what, body; /* body: a JSON object */
 };
-typedef void (*store_request_fn)(void *ctx, const struct store_request *r);
+/* Returns whether it is dealt with. */
+typedef bool (*store_request_fn)(void *ctx, const struct store_request *r);
 
 struct store_ops {
     void (*free)(wend_store *s);
@@ -120,7 +121,8 @@ struct store_ops {
                         wend_error *err);
     wend_status (*post)(wend_store *s, wend_str run, const char *what,
                         wend_str body, wend_error *err);
-    /* Requests for runs that this process owns; each is given once. */
+    /* Requests for runs that this handle owns. One that fn does not take
+     * stays for whoever else shares the handle, and is given again. */
     wend_status (*take)(wend_store *s, store_request_fn fn, void *ctx,
                         wend_error *err);
     /* Why appends fail: WEND_E_STORE and the reason, or WEND_OK. */

@@ -420,12 +420,13 @@ struct taken {
     char what[16];
 };
 
-static void on_request(void *ctx, const struct store_request *r)
+static bool on_request(void *ctx, const struct store_request *r)
 {
     struct taken *t = ctx;
 
     t->count++;
     snprintf(t->what, sizeof t->what, "%.*s", (int)r->what.len, r->what.ptr);
+    return true;
 }
 
 /* From another process to the owner, and to whoever claims the run later. */

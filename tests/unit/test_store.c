@@ -199,7 +199,7 @@ static void test_claim(wend_store *s)
            "no such run to claim");
 }
 
-/* ---- Blobs and requests -------------------------------------------------- */
+/* ---- Blobs --------------------------------------------------------------- */
 
 struct blob_in_read {
     wend_store *store;
@@ -241,69 +241,6 @@ static void test_blob(wend_store *s)
     s->ops->read(s, STR(RUN_A), FROM_START, 0, ask_blob, &in, NULL);
     tap_ok(in.status == WEND_OK && out.len == 8, "a reader may ask for one");
     buf_free(&out);
-}
-
-struct taken {
-    int count;
-    struct buf text;
-};
-
-static void on_request(void *ctx, const struct store_request *r)
-{
-    struct taken *t = ctx;
-
-    t->count++;
-    buf_fmt(&t->text, "%.*s %.*s %.*s;", (int)r->run.len, r->run.ptr,
-            (int)r->what.len, r->what.ptr, (int)r->body.len, r->body.ptr);
-}
-
-/* The taken ones are dropped in the background. */
-static void take_all(wend_store *s, struct taken *t, int wanted)
-{
-    for (int i = 0; i < 500 && t->count < wanted; i++) {
-        s->ops->take(s, on_request, t, NULL);
-        usleep(1000);
-    }
-    for (int i = 0; i < 20; i++) {
-        s->ops->take(s, on_request, t, NULL);
-        usleep(1000);
-    }
-}
-
-static void test_inbox(wend_store *s)
-{
-    const struct mem mem = {0};
-    struct taken t = {.text = {.mem = &mem}};
-    wend_error err = {0};
-
-    put_event(s, RUN_A, 1, "{}");
-    put_event(s, RUN_B, 1, "{}");
-    tap_ok(s->ops->take(s, on_request, &t, NULL) == WEND_OK && !t.count,
-           "nothing there");
-    tap_ok(s->ops->post(s, STR(RUN_A), "say", STR("{\"text\":\"hi\"}"), NULL) ==
-               WEND_OK,
-           "posted");
-    s->ops->post(s, STR(RUN_B), "cancel", STR("{}"), NULL);
-    take_all(s, &t, 2);
-    tap_is_str(buf_view(&t.text),
-               RUN_A " say {\"text\":\"hi\"};" RUN_B " cancel {};",
-               "each is given once, in order");
-    buf_clear(&t.text);
-    t.count = 0;
-    for (int i = 0; i < 150; i++)
-        s->ops->post(s, STR(RUN_A), "say", STR("{}"), NULL);
-    take_all(s, &t, 150);
-    tap_is_i64(t.count, 150, "many are given, none twice");
-    tap_ok(s->ops->post(s, STR("nobody"), "say", STR("{}"), &err) ==
-                   WEND_E_NOTFOUND &&
-               strstr(err.message, "nobody"),
-           "no such run to reach");
-    put_summary(s, RUN_A, 1, "ok", 5);
-    tap_ok(s->ops->post(s, STR(RUN_A), "say", STR("{}"), &err) ==
-                   WEND_E_INVAL &&
-               strstr(err.message, "is over"),
-           "a run that is over cannot be reached");
-    buf_free(&t.text);
 }
 
 /* ---- Listing ------------------------------------------------------------- */
@@ -528,9 +465,9 @@ static const struct {
     const char *name;
     void (*fn)(wend_store *s);
 } tests[] = {
-    {"read", test_read},   {"fork", test_fork}, {"stale", test_stale},
-    {"claim", test_claim}, {"blob", test_blob}, {"inbox", test_inbox},
-    {"list", test_list},   {"info", test_info}, {"threads", test_threads},
+    {"read", test_read},   {"fork", test_fork},       {"stale", test_stale},
+    {"claim", test_claim}, {"blob", test_blob},       {"list", test_list},
+    {"info", test_info},   {"threads", test_threads},
 };
 
 static void urls(void)
