@@ -8,9 +8,12 @@
 #include "wire/openai.h"
 #include "wire/parts.h"
 
+/* The whole history is written for every turn: no format strings here. */
 static void put_pair(struct buf *b, const char *key, wend_str value)
 {
-    buf_fmt(b, "\"%s\":", key);
+    buf_add(b, "\"", 1);
+    buf_cstr(b, key);
+    buf_add(b, "\":", 2);
     json_put_str(b, value);
 }
 
@@ -99,7 +102,9 @@ static void put_message(struct buf *b, const struct msg *m, struct arena *a)
         put_assistant(b, m, a);
         return;
     }
-    buf_fmt(b, "{\"role\":\"%s\",", roles[m->role]);
+    buf_cstr(b, "{\"role\":\"");
+    buf_cstr(b, roles[m->role]);
+    buf_add(b, "\",", 2);
     if (m->role == ROLE_TOOL) {
         put_pair(b, "tool_call_id", m->call);
         buf_char(b, ',');
