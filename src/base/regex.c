@@ -69,10 +69,8 @@ static int spend(pcre2_callout_block *block, void *ctx)
 
 static wend_status compile(struct regex *r, wend_str text, wend_error *err)
 {
-    const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY |
-                             PCRE2_ALLOW_EMPTY_CLASS | PCRE2_AUTO_CALLOUT |
-                             PCRE2_MATCH_UNSET_BACKREF |
-                             PCRE2_NEVER_BACKSLASH_C;
+    uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_AUTO_CALLOUT |
+                       PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C;
     pcre2_compile_context *c;
     uint32_t captures = 0;
     PCRE2_UCHAR said[120];
@@ -83,6 +81,10 @@ static wend_status compile(struct regex *r, wend_str text, wend_error *err)
     c = r->memory ? pcre2_compile_context_create(r->memory) : NULL;
     if (!c)
         return fail_nomem(err);
+    /* Of properties, 10.42 thinks some exclude each other that do not. */
+    if (memmem(text.ptr, text.len, "\\p{", 3) ||
+        memmem(text.ptr, text.len, "\\P{", 3))
+        options |= PCRE2_NO_AUTO_POSSESS;
     pcre2_set_parens_nest_limit(c, NESTING_MAX);
     /* A lone half of a pair is legal and matches nothing. */
     pcre2_set_compile_extra_options(c, PCRE2_EXTRA_ALLOW_SURROGATE_ESCAPES);

@@ -10,16 +10,23 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 
-/* White space and line ends as ECMA-262 has them, and all else. */
+/* White space and line ends as ECMA-262 has them. */
 #define SPACE                                                          \
     "\\x{9}-\\x{d}\\x{20}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}" \
     "\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}"
+#define NO_LINE_END "[^\\x{a}\\x{d}\\x{2028}\\x{2029}]"
+
+/* What all else is, written out: PCRE2 forgets \D and \W beyond ASCII in a
+ * class with \p in it. */
 #define NO_SPACE                                                  \
     "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}" \
     "\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}"   \
     "\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}"   \
     "\\x{ff00}-\\x{10ffff}"
-#define NO_LINE_END "[^\\x{a}\\x{d}\\x{2028}\\x{2029}]"
+#define NO_DIGIT "\\x{0}-\\x{2f}\\x{3a}-\\x{10ffff}"
+#define NO_WORD                                                   \
+    "\\x{0}-\\x{2f}\\x{3a}-\\x{40}\\x{5b}-\\x{5e}\\x{60}\\x{7b}-" \
+    "\\x{10ffff}"
 
 struct ecma {
     wend_str in;
@@ -55,6 +62,11 @@ static bool is_letter(char c)
 static bool is_name(char c)
 {
     return is_letter(c) || is_digit(c) || c == '_';
+}
+
+static bool is_punctuation(char c)
+{
+    return c > ' ' && c < 127 && !is_letter(c) && !is_digit(c);
 }
 
 /* The rest, if it begins so; no pattern has a NUL where this asks. */
@@ -215,7 +227,7 @@ static bool char_escape(struct ecma *e)
     uint32_t code;
 
     for (size_t i = 0; i < sizeof controls / sizeof *controls; i++)
-        if (c == controls[i].letter && !is_digit(ahead(e, 2))) {
+        if (c == controls[i].letter && !(c == '0' && is_digit(ahead(e, 2)))) {
             put_code(e, controls[i].code);
             e->at += 2;
             return true;
@@ -232,7 +244,7 @@ static bool char_escape(struct ecma *e)
         e->at += 3;
         return true;
     }
-    if (c > ' ' && c < 127 && !is_letter(c) && !is_digit(c)) {
+    if (is_punctuation(c)) {
         buf_add(e->out, e->in.ptr + e->at, 2);
         e->at += 2;
         return true;
@@ -256,17 +268,20 @@ static bool is_set(const struct ecma *e, size_t by)
 
 static bool set_escape(struct ecma *e, bool in_class)
 {
+    static const struct {
+        char letter;
+        const char *ranges;
+    } sets[] = {{'d', "0-9"}, {'D', NO_DIGIT}, {'w', "0-9A-Z_a-z"},
+                {'s', SPACE}, {'S', NO_SPACE}, {'W', NO_WORD}};
     char c = ahead(e, 1);
 
-    if (c == 'p' || c == 'P')
-        return property_escape(e);
-    if (c == 's' || c == 'S')
-        buf_fmt(e->out, "%s%s%s", in_class ? "" : "[",
-                c == 's' ? SPACE : NO_SPACE, in_class ? "" : "]");
-    else
-        buf_add(e->out, e->in.ptr + e->at, 2);
-    e->at += 2;
-    return true;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (c == sets[i].letter) {
+            buf_fmt(e->out, in_class ? "%s" : "[%s]", sets[i].ranges);
+            e->at += 2;
+            return true;
+        }
+    return property_escape(e);
 }
 
 static void copy_char(struct ecma *e)
@@ -292,7 +307,7 @@ static bool class_atom(struct ecma *e)
     }
     if (c == '\\')
         return char_escape(e);
-    if (c == '[') /* [: begins a class of POSIX */
+    if (is_punctuation(c)) /* [: and [. begin what only POSIX has */
         buf_char(e->out, '\\');
     copy_char(e);
     return true;
@@ -301,10 +316,19 @@ static bool class_atom(struct ecma *e)
 /* A '-' between two characters is a range, all others are themselves. */
 static bool class(struct ecma *e)
 {
-    size_t from = e->at++;
+    size_t from = e->at;
     bool may_range = false; /* after one character that begins no range */
     bool in_range = false;
 
+    e->repeatable = true;
+    if (begins(e, "[]") || begins(e, "[^]")) {
+        bool none = ahead(e, 1) == ']';
+
+        buf_cstr(e->out, none ? "(?:(?!))" : "[\\x{0}-\\x{10ffff}]");
+        e->at += none ? 2 : 3;
+        return true;
+    }
+    e->at++;
     buf_char(e->out, '[');
     if (ahead(e, 0) == '^')
         copy_char(e);
@@ -318,8 +342,6 @@ static bool class(struct ecma *e)
             may_range = !in_range && !may_range;
             continue;
         }
-        if (in_range && ahead(e, 0) == '-')
-            buf_char(e->out, '\\');
         if (!class_atom(e))
             return false;
         may_range = !set && !in_range;
@@ -328,7 +350,6 @@ static bool class(struct ecma *e)
     if (e->at >= e->in.len)
         return wrong(e, from, "a [ without its ]");
     copy_char(e);
-    e->repeatable = true;
     return true;
 }
 
