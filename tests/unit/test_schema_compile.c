@@ -36,183 +36,180 @@ static struct schema *compile(const char *text, struct arena *a,
     return s;
 }
 
+static const struct {
+    const char *schema, *wanted;
+} refused[] = {
+    {"1", "# must be a schema: an object or a boolean"},
+    {"{'type':'text'}", "#/type must be null, boolean, integer, number, "
+                        "string, array, object or a list of these"},
+    {"{'type':['string',1]}", "#/type/1 must be null, boolean, integer, "
+                              "number, string, array, object or a list "
+                              "of these"},
+    {"{'type':[]}", "#/type must not be empty"},
+    {"{'properties':{'a':{'items':{'minimum':'3'}}}}",
+     "#/properties/a/items/minimum must be a number"},
+    {"{'properties':{'a/b~c':3}}",
+     "#/properties/a~1b~0c must be a schema: an object or a boolean"},
+    {"{'properties':[]}", "#/properties must be an object of schemas"},
+    {"{'required':true}", "#/required must be a list of names"},
+    {"{'required':['a',1]}", "#/required/1 must be a string"},
+    {"{'enum':'a'}", "#/enum must be a list of values"},
+    {"{'allOf':[]}", "#/allOf must not be empty"},
+    {"{'anyOf':{}}", "#/anyOf must be a list of schemas"},
+    {"{'oneOf':[{},1]}", "#/oneOf/1 must be a schema: an object or a boolean"},
+    {"{'not':null}", "#/not must be a schema: an object or a boolean"},
+    {"{'minLength':-1}", "#/minLength must be an integer from 0 on"},
+    {"{'minItems':1.5}", "#/minItems must be an integer from 0 on"},
+    {"{'maxItems':'1'}", "#/maxItems must be a number"},
+    {"{'exclusiveMinimum':'1'}", "#/exclusiveMinimum must be a number"},
+    {"{'multipleOf':0}", "#/multipleOf must be above 0"},
+    {"{'multipleOf':-1}", "#/multipleOf must be above 0"},
+    {"{'multipleOf':1.234567890123456789}",
+     "#/multipleOf must not have over 18 digits"},
+    {"{'uniqueItems':1}", "#/uniqueItems must be a boolean"},
+    {"{'pattern':1}", "#/pattern must be a string"},
+    {"{'pattern':'('}",
+     "#/pattern has a bad pattern '(': missing closing parenthesis"},
+    {"{'patternProperties':{'a':{},'*':{}}}",
+     "#/patternProperties/* has a bad pattern '*': nothing to repeat at "
+     "byte 0"},
+    {"{'patternProperties':1}",
+     "#/patternProperties must be an object of schemas"},
+    {"{'dependentRequired':{'a':[1]}}",
+     "#/dependentRequired/a/0 must be a string"},
+    {"{'dependentRequired':{'a':{}}}",
+     "#/dependentRequired/a must be a list of names"},
+    {"{'dependentSchemas':{'a':[]}}",
+     "#/dependentSchemas/a must be a schema: an object or a boolean"},
+    {"{'dependencies':1}", "#/dependencies must be an object"},
+    {"{'$defs':{'a':{'type':1}}}",
+     "#/$defs/a/type must be null, boolean, integer, number, string, "
+     "array, object or a list of these"},
+    {"{'definitions':[]}", "#/definitions must be an object of schemas"},
+    {"{'prefixItems':[true],'items':[true]}",
+     "#/items must be a schema: an object or a boolean"},
+    {"{'$ref':1}", "#/$ref must be a string"},
+    {"{'$ref':'#/$defs/b','$defs':{'a':{}}}",
+     "#/$ref leads to nothing: '#/$defs/b'"},
+    {"{'items':{'$ref':'#a'}}", "#/items/$ref leads to nothing: '#a'"},
+    {"{'x':[1],'$ref':'#/x/0'}",
+     "#/x/0 must be a schema: an object or a boolean"},
+    {"{'x':[true],'$ref':'#/x/1'}", "#/$ref leads to nothing: '#/x/1'"},
+    {"{'$ref':'https://example.com/s.json'}",
+     "#/$ref leads out of the document, to 'https://example.com/s.json'; "
+     "nothing is fetched"},
+    {"{'$ref':'other.json#/a'}",
+     "#/$ref leads out of the document, to 'other.json#/a'; nothing is "
+     "fetched"},
+    {"{'$id':1}", "#/$id must be a string"},
+    {"{'$anchor':''}", "#/$anchor must be a name"},
+    {"{'$defs':{'a':{'$anchor':'x'},'b':{'$anchor':'x'}}}",
+     "#/$defs/b/$anchor is the name of another schema, too"},
+    {"{'$defs':{'a':{'$id':'x'},'b':{'$id':'x'}}}",
+     "#/$defs/b/$id is the name of another schema, too"},
+};
+
 static void test_refused(void)
 {
-    static const struct {
-        const char *schema, *wanted;
-    } rows[] = {
-        {"1", "# must be a schema: an object or a boolean"},
-        {"{'type':'text'}", "#/type must be null, boolean, integer, number, "
-                            "string, array, object or a list of these"},
-        {"{'type':['string',1]}", "#/type/1 must be null, boolean, integer, "
-                                  "number, string, array, object or a list "
-                                  "of these"},
-        {"{'type':[]}", "#/type must not be empty"},
-        {"{'properties':{'a':{'items':{'minimum':'3'}}}}",
-         "#/properties/a/items/minimum must be a number"},
-        {"{'properties':{'a/b~c':3}}",
-         "#/properties/a~1b~0c must be a schema: an object or a boolean"},
-        {"{'properties':[]}", "#/properties must be an object of schemas"},
-        {"{'required':true}", "#/required must be a list of names"},
-        {"{'required':['a',1]}", "#/required/1 must be a string"},
-        {"{'enum':'a'}", "#/enum must be a list of values"},
-        {"{'allOf':[]}", "#/allOf must not be empty"},
-        {"{'anyOf':{}}", "#/anyOf must be a list of schemas"},
-        {"{'oneOf':[{},1]}",
-         "#/oneOf/1 must be a schema: an object or a boolean"},
-        {"{'not':null}", "#/not must be a schema: an object or a boolean"},
-        {"{'minLength':-1}", "#/minLength must be an integer from 0 on"},
-        {"{'minItems':1.5}", "#/minItems must be an integer from 0 on"},
-        {"{'maxItems':'1'}", "#/maxItems must be a number"},
-        {"{'exclusiveMinimum':'1'}", "#/exclusiveMinimum must be a number"},
-        {"{'multipleOf':0}", "#/multipleOf must be above 0"},
-        {"{'multipleOf':-1}", "#/multipleOf must be above 0"},
-        {"{'multipleOf':1.234567890123456789}",
-         "#/multipleOf must not have over 18 digits"},
-        {"{'uniqueItems':1}", "#/uniqueItems must be a boolean"},
-        {"{'pattern':1}", "#/pattern must be a string"},
-        {"{'pattern':'('}",
-         "#/pattern has a bad pattern '(': missing closing parenthesis"},
-        {"{'patternProperties':{'a':{},'*':{}}}",
-         "#/patternProperties/* has a bad pattern '*': nothing to repeat at "
-         "byte 0"},
-        {"{'patternProperties':1}",
-         "#/patternProperties must be an object of schemas"},
-        {"{'dependentRequired':{'a':[1]}}",
-         "#/dependentRequired/a/0 must be a string"},
-        {"{'dependentRequired':{'a':{}}}",
-         "#/dependentRequired/a must be a list of names"},
-        {"{'dependentSchemas':{'a':[]}}",
-         "#/dependentSchemas/a must be a schema: an object or a boolean"},
-        {"{'dependencies':1}", "#/dependencies must be an object"},
-        {"{'$defs':{'a':{'type':1}}}",
-         "#/$defs/a/type must be null, boolean, integer, number, string, "
-         "array, object or a list of these"},
-        {"{'definitions':[]}", "#/definitions must be an object of schemas"},
-        {"{'prefixItems':[true],'items':[true]}",
-         "#/items must be a schema: an object or a boolean"},
-        {"{'$ref':1}", "#/$ref must be a string"},
-        {"{'$ref':'#/$defs/b','$defs':{'a':{}}}",
-         "#/$ref leads to nothing: '#/$defs/b'"},
-        {"{'items':{'$ref':'#a'}}", "#/items/$ref leads to nothing: '#a'"},
-        {"{'x':[1],'$ref':'#/x/0'}",
-         "#/x/0 must be a schema: an object or a boolean"},
-        {"{'x':[true],'$ref':'#/x/1'}", "#/$ref leads to nothing: '#/x/1'"},
-        {"{'$ref':'https://example.com/s.json'}",
-         "#/$ref leads out of the document, to 'https://example.com/s.json'; "
-         "nothing is fetched"},
-        {"{'$ref':'other.json#/a'}",
-         "#/$ref leads out of the document, to 'other.json#/a'; nothing is "
-         "fetched"},
-        {"{'$id':1}", "#/$id must be a string"},
-        {"{'$anchor':''}", "#/$anchor must be a name"},
-        {"{'$defs':{'a':{'$anchor':'x'},'b':{'$anchor':'x'}}}",
-         "#/$defs/b/$anchor is the name of another schema, too"},
-        {"{'$defs':{'a':{'$id':'x'},'b':{'$id':'x'}}}",
-         "#/$defs/b/$id is the name of another schema, too"},
-    };
-
-    for (size_t i = 0; i < tap_count(rows); i++) {
+    for (size_t i = 0; i < tap_count(refused); i++) {
         struct arena a = {.mem = &plain};
         wend_error err = {0};
 
-        tap_ok(!compile(rows[i].schema, &a, &err) && err.status == WEND_E_INVAL,
-               "refused: %s", rows[i].schema);
-        tap_is_str(str_of(err.message), rows[i].wanted, "and says why");
+        tap_ok(!compile(refused[i].schema, &a, &err) &&
+                   err.status == WEND_E_INVAL,
+               "refused: %s", refused[i].schema);
+        tap_is_str(str_of(err.message), refused[i].wanted, "and says why");
         arena_free(&a);
     }
 }
 
 /* Every row: a value that fits and one that does not. */
+static const struct {
+    const char *why, *schema, *yes, *no;
+} refs[] = {
+    {"into $defs",
+     "{'items':{'$ref':'#/$defs/a'},'$defs':{'a':{'type':'null'}}}", "[null]",
+     "[1]"},
+    {"into definitions",
+     "{'$ref':'#/definitions/a','definitions':{'a':{'type':'null'}}}", "null",
+     "1"},
+    {"to what no keyword knows",
+     "{'$ref':'#/components/0/x','components':[{'x':{'type':'null'}}]}", "null",
+     "1"},
+    {"through another",
+     "{'$ref':'#/$defs/a','$defs':{'a':{'$ref':'#/$defs/b'},"
+     "'b':{'type':'null'}}}",
+     "null", "1"},
+    {"to itself, for a tree",
+     "{'type':'object','properties':{'next':{'$ref':'#'}}}",
+     "{'next':{'next':{}}}", "{'next':{'next':1}}"},
+    {"beside other keywords",
+     "{'$ref':'#/$defs/a','maximum':3,'$defs':{'a':{'minimum':1}}}", "2", "4"},
+    {"escaped and encoded",
+     "{'$ref':'#/$defs/a~1b~0c%25%20d','$defs':"
+     "{'a/b~c% d':{'type':'null'}}}",
+     "null", "1"},
+    {"a percent sign that encodes nothing",
+     "{'$ref':'#/$defs/a%2','$defs':{'a%2':{'type':'null'}}}", "null", "1"},
+    {"an empty key", "{'$ref':'#/$defs/','$defs':{'':{'type':'null'}}}", "null",
+     "1"},
+    {"by $anchor",
+     "{'$ref':'#here','$defs':{'a':{'$anchor':'here','type':'null'}}}", "null",
+     "1"},
+    {"by $dynamicRef",
+     "{'$dynamicRef':'#n','$defs':{'a':{'$dynamicAnchor':'n',"
+     "'type':'null'}}}",
+     "null", "1"},
+    {"draft 7: $id as an anchor",
+     "{'$ref':'#here','$defs':{'a':{'$id':'#here','type':'null'}}}", "null",
+     "1"},
+    {"by $id", "{'$ref':'a.json','$defs':{'a':{'$id':'a.json','type':'null'}}}",
+     "null", "1"},
+    {"by an absolute URI",
+     "{'$id':'https://example.com/x/root.json','$ref':"
+     "'https://example.com/x/a.json','$defs':{'a':{'$id':'a.json',"
+     "'type':'null'}}}",
+     "null", "1"},
+    {"by a path",
+     "{'$id':'https://example.com/x/root.json','$ref':'/a.json',"
+     "'$defs':{'a':{'$id':'https://example.com/a.json','type':'null'}}}",
+     "null", "1"},
+    {"to the document by its URI",
+     "{'$id':'https://example.com/r','properties':{'a':{'$ref':"
+     "'https://example.com/r#/$defs/a'}},'$defs':{'a':{'type':'null'}}}",
+     "{'a':null}", "{'a':1}"},
+    {"# is the nearest $id",
+     "{'$defs':{'a':{'type':'string'}},'items':{'$id':'in','$ref':"
+     "'#/$defs/a','$defs':{'a':{'type':'null'}}}}",
+     "[null]", "['']"},
+    {"an anchor belongs to its $id",
+     "{'$defs':{'a':{'$id':'in','$defs':{'x':{'$anchor':'n',"
+     "'type':'null'}}},'b':{'$anchor':'n','type':'string'}},"
+     "'$ref':'in#n'}",
+     "null", "''"},
+    {"a $ref among values is no $ref",
+     "{'enum':[{'$ref':'nowhere'}],'default':{'$ref':'nowhere'}}",
+     "{'$ref':'nowhere'}", "1"},
+    {"a property named $ref is no $ref",
+     "{'properties':{'$ref':{'type':'null'}}}", "{'$ref':null}", "{'$ref':1}"},
+};
+
 static void test_refs(void)
 {
-    static const struct {
-        const char *why, *schema, *yes, *no;
-    } rows[] = {
-        {"into $defs",
-         "{'items':{'$ref':'#/$defs/a'},'$defs':{'a':{'type':'null'}}}",
-         "[null]", "[1]"},
-        {"into definitions",
-         "{'$ref':'#/definitions/a','definitions':{'a':{'type':'null'}}}",
-         "null", "1"},
-        {"to what no keyword knows",
-         "{'$ref':'#/components/0/x','components':[{'x':{'type':'null'}}]}",
-         "null", "1"},
-        {"through another",
-         "{'$ref':'#/$defs/a','$defs':{'a':{'$ref':'#/$defs/b'},"
-         "'b':{'type':'null'}}}",
-         "null", "1"},
-        {"to itself, for a tree",
-         "{'type':'object','properties':{'next':{'$ref':'#'}}}",
-         "{'next':{'next':{}}}", "{'next':{'next':1}}"},
-        {"beside other keywords",
-         "{'$ref':'#/$defs/a','maximum':3,'$defs':{'a':{'minimum':1}}}", "2",
-         "4"},
-        {"escaped and encoded",
-         "{'$ref':'#/$defs/a~1b~0c%25%20d','$defs':"
-         "{'a/b~c% d':{'type':'null'}}}",
-         "null", "1"},
-        {"a percent sign that encodes nothing",
-         "{'$ref':'#/$defs/a%2','$defs':{'a%2':{'type':'null'}}}", "null", "1"},
-        {"an empty key", "{'$ref':'#/$defs/','$defs':{'':{'type':'null'}}}",
-         "null", "1"},
-        {"by $anchor",
-         "{'$ref':'#here','$defs':{'a':{'$anchor':'here','type':'null'}}}",
-         "null", "1"},
-        {"by $dynamicRef",
-         "{'$dynamicRef':'#n','$defs':{'a':{'$dynamicAnchor':'n',"
-         "'type':'null'}}}",
-         "null", "1"},
-        {"draft 7: $id as an anchor",
-         "{'$ref':'#here','$defs':{'a':{'$id':'#here','type':'null'}}}", "null",
-         "1"},
-        {"by $id",
-         "{'$ref':'a.json','$defs':{'a':{'$id':'a.json','type':'null'}}}",
-         "null", "1"},
-        {"by an absolute URI",
-         "{'$id':'https://example.com/x/root.json','$ref':"
-         "'https://example.com/x/a.json','$defs':{'a':{'$id':'a.json',"
-         "'type':'null'}}}",
-         "null", "1"},
-        {"by a path",
-         "{'$id':'https://example.com/x/root.json','$ref':'/a.json',"
-         "'$defs':{'a':{'$id':'https://example.com/a.json','type':'null'}}}",
-         "null", "1"},
-        {"to the document by its URI",
-         "{'$id':'https://example.com/r','properties':{'a':{'$ref':"
-         "'https://example.com/r#/$defs/a'}},'$defs':{'a':{'type':'null'}}}",
-         "{'a':null}", "{'a':1}"},
-        {"# is the nearest $id",
-         "{'$defs':{'a':{'type':'string'}},'items':{'$id':'in','$ref':"
-         "'#/$defs/a','$defs':{'a':{'type':'null'}}}}",
-         "[null]", "['']"},
-        {"an anchor belongs to its $id",
-         "{'$defs':{'a':{'$id':'in','$defs':{'x':{'$anchor':'n',"
-         "'type':'null'}}},'b':{'$anchor':'n','type':'string'}},"
-         "'$ref':'in#n'}",
-         "null", "''"},
-        {"a $ref among values is no $ref",
-         "{'enum':[{'$ref':'nowhere'}],'default':{'$ref':'nowhere'}}",
-         "{'$ref':'nowhere'}", "1"},
-        {"a property named $ref is no $ref",
-         "{'properties':{'$ref':{'type':'null'}}}", "{'$ref':null}",
-         "{'$ref':1}"},
-    };
-
-    for (size_t i = 0; i < tap_count(rows); i++) {
+    for (size_t i = 0; i < tap_count(refs); i++) {
         struct arena a = {.mem = &plain};
         wend_error err = {0};
-        struct schema *s = compile(rows[i].schema, &a, &err);
+        struct schema *s = compile(refs[i].schema, &a, &err);
         struct buf yes = {.mem = &plain}, no = yes;
         struct json *fits =
-            json_parse(str_of(quoted(&yes, rows[i].yes)), &a, NULL);
+            json_parse(str_of(quoted(&yes, refs[i].yes)), &a, NULL);
         struct json *not =
-            json_parse(str_of(quoted(&no, rows[i].no)), &a, NULL);
+            json_parse(str_of(quoted(&no, refs[i].no)), &a, NULL);
 
-        tap_ok(s && schema_check(s, fits, NULL), "$ref: %s %s", rows[i].why,
+        tap_ok(s && schema_check(s, fits, NULL), "$ref: %s %s", refs[i].why,
                err.message);
         tap_ok(s && !schema_check(s, not, NULL), "$ref: %s, and no more",
-               rows[i].why);
+               refs[i].why);
         buf_free(&yes);
         buf_free(&no);
         arena_free(&a);
