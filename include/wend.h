@@ -141,7 +141,9 @@ WEND_API void wend_runs_free(wend_runs *list);
 
 typedef struct wend_runtime wend_runtime;
 
-/* Like realloc; size 0 frees and returns NULL. */
+/* Like realloc; size 0 frees and returns NULL. Called from tools' and the
+ * store's threads too, and once more after wend_runtime_free for each call
+ * that is answered later. */
 typedef void *(*wend_alloc_fn)(void *ctx, void *p, size_t size);
 
 typedef struct wend_runtime_options {
@@ -288,7 +290,8 @@ typedef struct wend_hook {
     wend_hook_point point;
     uint32_t turn;
     wend_str call, name; /* of the tool call, else absent */
-    wend_str text;       /* in: see the point; out: for change, skip, stop */
+    wend_str text;       /* in: see the point; out: for change, skip, stop;
+                            copied after the callback has returned */
 } wend_hook;
 
 typedef wend_hook_answer (*wend_hook_fn)(void *ctx, wend_hook *hook);

@@ -148,7 +148,6 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     if (a->next)
         a->next->prev = &a->next;
     rt->agents = a;
-    a->env.root_fd = -1;
     a->arena.mem = a->tools_json.mem = a->rest_json.mem = &a->mem;
     a->name = clean(a, o->name ? o->name : "agent");
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
@@ -172,13 +171,24 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     return WEND_OK;
 }
 
+void workplace_unref(struct workplace *w)
+{
+    struct mem m;
+
+    if (!w || atomic_fetch_sub(&w->refs, 1) != 1)
+        return;
+    m = w->mem;
+    if (w->env.root_fd >= 0)
+        close(w->env.root_fd);
+    mem_free(&m, w);
+}
+
 /* Only the handle stays, for the host to free. */
 void agent_detach(wend_agent *a)
 {
     if (a->driver)
         a->driver->ops->free(a->driver);
-    if (a->env.root_fd >= 0)
-        close(a->env.root_fd);
+    workplace_unref(a->place);
     buf_free(&a->tools_json);
     buf_free(&a->rest_json);
     arena_free(&a->arena);
@@ -313,8 +323,9 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     return b->failed ? fail_nomem(err) : WEND_OK;
 }
 
+/* `place` is that of a built-in tool, else NULL. */
 static wend_status add_tool(wend_agent *a, const wend_tool_options *t,
-                            const char *source, wend_error *err)
+                            struct workplace *place, wend_error *err)
 {
     wend_status s = check_tool(a, t, err);
     size_t len = a->tools_json.len;
@@ -322,7 +333,7 @@ static wend_status add_tool(wend_agent *a, const wend_tool_options *t,
 
     if (s != WEND_OK)
         return s;
-    s = put_tool(&a->tools_json, t, source, err);
+    s = put_tool(&a->tools_json, t, place ? "builtin" : "c", err);
     tool = s == WEND_OK ? arena_alloc(&a->arena, sizeof *tool) : NULL;
     if (tool)
         tool->name = arena_str(&a->arena, str_of(t->name));
@@ -335,6 +346,7 @@ static wend_status add_tool(wend_agent *a, const wend_tool_options *t,
     }
     tool->fn = t->fn;
     tool->ctx = t->ctx;
+    tool->place = place;
     tool->threaded = t->threaded;
     tool->next = a->tools;
     a->tools = tool;
@@ -354,7 +366,26 @@ wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *tool,
     if (!tool || !options_take(&t, sizeof t, tool))
         return fail(err, WEND_E_INVAL,
                     "tool: options are NULL or options.size is wrong");
-    return add_tool(a, &t, "c", err);
+    return add_tool(a, &t, NULL, err);
+}
+
+static wend_status find_place(wend_agent *a, wend_error *err)
+{
+    struct workplace *w = a->place ? NULL : mem_zalloc(&a->mem, sizeof *w);
+
+    if (a->place)
+        return WEND_OK;
+    if (!w)
+        return fail_nomem(err);
+    w->mem = a->mem;
+    atomic_init(&w->refs, 1);
+    w->env.root_fd = path_root(a->root.ptr, err);
+    if (w->env.root_fd < 0) {
+        workplace_unref(w);
+        return WEND_E_IO;
+    }
+    a->place = w;
+    return WEND_OK;
 }
 
 wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
@@ -371,11 +402,9 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
                     "there is no built-in tool '%.80s'; `wend tools` lists "
                     "them",
                     name ? name : "");
-    if (a->env.root_fd < 0) {
-        a->env.root_fd = path_root(a->root.ptr, err);
-        if (a->env.root_fd < 0)
-            return WEND_E_IO;
-    }
+    s = find_place(a, err);
+    if (s != WEND_OK)
+        return s;
     t.name = b->info.name.ptr;
     t.description = b->info.description.ptr;
     t.schema = b->info.schema.ptr;
@@ -384,8 +413,8 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
     t.concurrent = b->concurrent;
     t.subject = b->subject;
     t.fn = b->fn;
-    t.ctx = &a->env;
-    return add_tool(a, &t, "builtin", err);
+    t.ctx = &a->place->env;
+    return add_tool(a, &t, a->place, err);
 }
 
 wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)

@@ -216,14 +216,17 @@ size_t batch_bytes(const struct batch *b)
     return bytes;
 }
 
-/* Called by the store, possibly from its thread. */
-static void on_done(struct store_batch *sb, wend_status s)
+void batch_answer(struct batch *b, wend_status s)
 {
-    struct batch *b = sb->ctx;
-
     b->status = s;
     if (!mailbox_post(b->mailbox, &b->post))
         batch_free(b);
+}
+
+/* Called by the store, possibly from its thread. */
+static void on_done(struct store_batch *sb, wend_status s)
+{
+    batch_answer(sb->ctx, s);
 }
 
 void batch_submit(struct batch *b, wend_store *store)
@@ -248,7 +251,7 @@ void batch_submit(struct batch *b, wend_store *store)
     b->sb.done = on_done;
     b->sb.ctx = b;
     if (b->arena.failed) {
-        on_done(&b->sb, WEND_E_NOMEM);
+        batch_answer(b, WEND_E_NOMEM);
         return;
     }
     store->ops->append(store, &b->sb);

@@ -27,6 +27,7 @@ void call_unref(struct wend_call *c)
     m = c->mem;
     buf_free(&c->output);
     mailbox_unref(c->mailbox);
+    workplace_unref(c->place);
     mem_free(&m, c);
 }
 
@@ -260,6 +261,9 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->key = put(&at, fx->key);
     c->fn = tool->fn;
     c->ctx = tool->ctx;
+    c->place = tool->place;
+    if (c->place)
+        atomic_fetch_add(&c->place->refs, 1);
     c->run = r;
     c->turn = fx->turn;
     c->began_us = rt_clock(r->rt);
@@ -294,7 +298,7 @@ void call_start(struct wend_run *r, const struct effect *fx)
         return; /* ended meanwhile, or will be stopped before it began */
     c = tool ? call_new(r, fx, tool) : NULL;
     if (!c || !timer_set(&r->rt->timers, &c->deadline,
-                         c->began_us + fx->tool->timeout_ms * 1000)) {
+                         rt_after(r->rt, fx->tool->timeout_ms))) {
         call_unref(c); /* the tool's: it will never see it */
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;

@@ -53,6 +53,7 @@ static bool canonical(struct wend_run *r, wend_str *text)
         json_put(&b, j);
         *text = arena_str(&r->arena, buf_view(&b));
     }
+    r->arena.failed |= b.failed;
     buf_free(&b);
     arena_free(&a);
     return j != NULL;
@@ -114,6 +115,7 @@ static void before_turn(struct wend_run *r, const struct effect *fx)
         buf_str(&b, h.text);
     }
     in.hook.text = buf_view(&b);
+    r->arena.failed |= b.failed;
     if (a == WEND_HOOK_STOP)
         hook_stop(r, h.text);
     else

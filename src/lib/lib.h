@@ -86,6 +86,8 @@ enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };
 wend_status rt_enter(const wend_runtime *rt);
 int64_t rt_wall(const wend_runtime *rt);
 int64_t rt_clock(const wend_runtime *rt);
+/* The clock in so many milliseconds; INT64_MAX if it has no such time. */
+int64_t rt_after(const wend_runtime *rt, int64_t ms);
 /* Looks at mail, timers and the fd once; waits at most timeout_ms (-1 = no
  * limit) if there is nothing to do. */
 void rt_pump(wend_runtime *rt, int timeout_ms);
@@ -99,11 +101,20 @@ wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
 struct codec;
 struct driver;
 
+/* What the built-in tools work with. A call that was given up may be at
+ * work when its agent is gone: each call holds on to it. */
+struct workplace {
+    struct tool_env env;
+    struct mem mem;
+    atomic_int refs;
+};
+
 struct agent_tool {
     struct agent_tool *next;
     wend_str name;
     wend_tool_fn fn;
     void *ctx;
+    struct workplace *place; /* NULL: a tool of the host's */
     bool threaded;
 };
 
@@ -121,9 +132,9 @@ struct wend_agent {
     struct buf rest_json;      /* the other members of the config */
     struct config *configs[2]; /* parsed on first use: without, with hooks */
     struct driver *driver;
-    struct tool_env env;
-    unsigned runs; /* that borrow it */
-    bool gone;     /* freed by the host while runs go on */
+    struct workplace *place; /* made with the first built-in tool */
+    unsigned runs;           /* that borrow it */
+    bool gone;               /* freed by the host while runs go on */
 };
 
 /* The parsed config for a run with or without hooks. */
@@ -131,6 +142,7 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
 const struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 void agent_detach(wend_agent *a);  /* the runtime goes first */
 void agent_release(wend_agent *a); /* one run less */
+void workplace_unref(struct workplace *w);
 
 /* ---- Driver: how a model is asked ---------------------------------------- */
 
@@ -190,6 +202,7 @@ struct wend_call {
     wend_str id, name, args, key; /* in the same block */
     wend_tool_fn fn;
     void *ctx;
+    struct workplace *place; /* that ctx is in; NULL: the host's business */
     /* the runtime's thread only */
     struct wend_run *run;   /* NULL once nobody waits for it */
     struct wend_call *next; /* of the run */
@@ -247,6 +260,7 @@ struct shown {
     wend_filter filter;
     wend_listen_fn listen;
     void *listen_ctx;
+    struct timer_node look; /* there may be something to see then */
     /* a delta being merged */
     wend_event *held;
     struct buf held_text;
@@ -344,13 +358,17 @@ bool batch_blobs(struct batch *b, const struct event_blob *list);
 bool batch_effects(struct batch *b, const struct effect *fx);
 void batch_birth(struct batch *b, const struct store_birth *birth);
 void batch_submit(struct batch *b, wend_store *store);
+/* [any thread] Posts how it went. */
+void batch_answer(struct batch *b, wend_status s);
 size_t batch_bytes(const struct batch *b); /* that it holds on to */
 void batch_done(struct batch *b);          /* frees it, or keeps it for reuse */
 void batch_free(struct batch *b);
 
 /* show.c */
 bool show_event(struct wend_run *r, const wend_event *ev);
-void show_visible(struct wend_run *r); /* listeners, after a commit */
+void show_visible(struct wend_run *r); /* to the listener, if there is one */
+/* Makes a waiting reader look, and the listener hear, at that time. */
+void show_at(struct wend_run *r, int64_t due_us);
 /* The next visible event, now lent; NULL if none is. */
 const wend_event *show_next(struct wend_run *r);
 /* What comes next cannot be read; seq is what is damaged. */

@@ -27,22 +27,21 @@ struct player {
     bool ended;                 /* run_end or `to` was given out */
     int64_t first_us, began_us; /* first event's time; clock at its showing */
     wend_outcome outcome;       /* of the run_end that was read */
-    struct timer_node timer;
     /* The log so far, to see that it is whole. */
     struct chain chain;
     int64_t seq, n;      /* newest item in it; seq 0 = none */
     int64_t seq_written; /* when the replay began */
 };
 
-static void look_again(struct timer_node *t)
+/* In doubles: a damaged log may say any time, a host any speed. */
+static int64_t due_at(const struct player *p, int64_t time_us)
 {
-    (void)t; /* waking up is all; the reader looks itself */
-}
+    const double never = 1e17; /* microseconds: three thousand years */
+    double later = ((double)time_us - (double)p->first_us) / p->speed;
 
-static void wake_at(struct wend_run *r, int64_t due_us)
-{
-    r->player->timer.fire = look_again;
-    timer_set(&r->rt->timers, &r->player->timer, due_us);
+    if (later <= 0)
+        return p->began_us;
+    return later < never ? p->began_us + (int64_t)later : INT64_MAX;
 }
 
 bool replay_due(struct wend_run *r, const wend_event *ev)
@@ -62,10 +61,9 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
             p->first_us = ev->time_us;
             p->began_us = now;
         }
-        due = p->began_us +
-              (int64_t)((double)(ev->time_us - p->first_us) / p->speed);
+        due = due_at(p, ev->time_us);
         if (due > now) {
-            wake_at(r, due);
+            show_at(r, due);
             return false;
         }
     }
@@ -157,7 +155,7 @@ void replay_drained(struct wend_run *r)
     if (p->drained)
         r->outcome = p->outcome;
     else
-        wake_at(r, rt_clock(r->rt) + FOLLOW_POLL_MS * 1000);
+        show_at(r, rt_after(r->rt, FOLLOW_POLL_MS));
 }
 
 bool replay_over(const struct wend_run *r)
@@ -169,7 +167,6 @@ void replay_free(struct wend_run *r)
 {
     if (!r->player)
         return;
-    timer_clear(&r->rt->timers, &r->player->timer);
     mem_free(&r->rt->mem, r->player);
     r->player = NULL;
 }

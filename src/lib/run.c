@@ -262,7 +262,7 @@ static wend_status begin(struct wend_run *r, wend_str prompt,
         r->rt->live++;
         if (!r->rt->inbox_timer.place)
             timer_set(&r->rt->timers, &r->rt->inbox_timer,
-                      rt_clock(r->rt) + INBOX_POLL_MS * 1000);
+                      rt_after(r->rt, INBOX_POLL_MS));
         shell_input(r, &in);
         if (r->error.status != WEND_OK) {
             r->rt->live -= r->turn.phase == PH_NEW;
@@ -335,7 +335,8 @@ static bool is_drained(const struct wend_run *r)
 
 static wend_status poll_once(struct wend_run *r, const wend_event **event)
 {
-    *event = show_next(r);
+    show_visible(r);
+    *event = r->shown.listen ? NULL : show_next(r);
     if (*event)
         return WEND_OK;
     if (r->rt->failed.status != WEND_OK)
@@ -371,9 +372,8 @@ wend_status wend_run_listen(wend_run *r, wend_listen_fn fn, void *ctx)
         return s;
     r->shown.listen = fn;
     r->shown.listen_ctx = ctx;
-    if (!r->rt->callbacks)
-        show_visible(r);
-    return WEND_OK;
+    show_at(r, rt_clock(r->rt));
+    return r->error.status;
 }
 
 wend_status wend_run_wait(wend_run *r, wend_str *text)
@@ -436,7 +436,8 @@ wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
     if (s != WEND_OK)
         return s;
     i = turn_call_index(&r->turn, call);
-    if (i < 0 || !bit_get(&r->turn.asked, (uint32_t)i))
+    if (i < 0 || !bit_get(&r->turn.asked, (uint32_t)i) ||
+        bit_get(&r->turn.answered, (uint32_t)i))
         return fail(&r->said, WEND_E_NOTFOUND,
                     "no call '%.*s' waits for approval", (int)call.len,
                     call.ptr);

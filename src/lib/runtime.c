@@ -63,6 +63,13 @@ int64_t rt_clock(const wend_runtime *rt)
     return rt->env->clock_us(rt->env->ctx);
 }
 
+int64_t rt_after(const wend_runtime *rt, int64_t ms)
+{
+    int64_t now = rt_clock(rt);
+
+    return ms < (INT64_MAX - now) / 1000 ? now + ms * 1000 : INT64_MAX;
+}
+
 struct threads *rt_threads(wend_runtime *rt)
 {
     if (!rt->threads)
@@ -136,7 +143,7 @@ static void on_inbox_timer(struct timer_node *t)
     if (!rt->live)
         return;
     rt->store->ops->take(rt->store, serve_request, rt, NULL);
-    timer_set(&rt->timers, t, rt_clock(rt) + INBOX_POLL_MS * 1000);
+    timer_set(&rt->timers, t, rt_after(rt, INBOX_POLL_MS));
 }
 
 /* ---- Life ------------------------------------------------------------------

@@ -14,8 +14,8 @@
 #include "wire/script.h"
 
 enum {
-    BURST = 64,      /* pieces without delay before others get a turn */
-    STALL_US = 1000, /* look again when the log's writer is behind */
+    BURST = 64,   /* pieces without delay before others get a turn */
+    STALL_MS = 1, /* look again when the log's writer is behind */
 };
 
 struct script_driver {
@@ -210,11 +210,11 @@ static bool piece_ready(struct script_session *s)
     return false;
 }
 
-static void wait_us(struct script_session *s, int64_t us)
+static void wait_ms(struct script_session *s, int64_t ms)
 {
     wend_runtime *rt = s->run->rt;
 
-    if (!timer_set(&rt->timers, &s->timer, rt_clock(rt) + us))
+    if (!timer_set(&rt->timers, &s->timer, rt_after(rt, ms)))
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
 }
 
@@ -227,13 +227,13 @@ static void on_timer(struct timer_node *t)
     int burst = s->entry->delay_ms ? 1 : BURST;
 
     if (!shell_may_read(s->run)) {
-        wait_us(s, STALL_US);
+        wait_ms(s, STALL_MS);
         return;
     }
     for (int i = 0; i < burst && piece_ready(s); i++)
         give(s);
     if (piece_ready(s))
-        wait_us(s, s->entry->delay_ms * 1000);
+        wait_ms(s, s->entry->delay_ms);
 }
 
 /* ---- The driver ---------------------------------------------------------- */
@@ -272,10 +272,9 @@ static void session_ask(struct session *base, const struct turn *t, int64_t ask)
         s->entry = &nothing_left;
     enter(s, ST_THINKING);
     any = s->entry->thinking.len || s->entry->text.len || s->entry->calls_count;
-    wait_us(s, (s->entry->first_delay_ms >= 0 ? s->entry->first_delay_ms
-                : any                         ? s->entry->delay_ms
-                                              : 0) *
-                   1000);
+    wait_ms(s, s->entry->first_delay_ms >= 0 ? s->entry->first_delay_ms
+               : any                         ? s->entry->delay_ms
+                                             : 0);
 }
 
 static void session_stop(struct session *base)

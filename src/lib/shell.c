@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 
 /* Wall time that never goes back inside a run. */
 static int64_t run_now(struct wend_run *r)
@@ -91,13 +92,14 @@ static void note_end(struct wend_run *r, const wend_event *ev)
 
 static bool show(struct wend_run *r, const struct step *s)
 {
+    bool ok = true;
+
     for (const struct step_event *e = s->events; e; e = e->next) {
-        if (!show_event(r, &e->ev))
-            return false;
         if (e->ev.type == WEND_RUN_END)
-            note_end(r, &e->ev);
+            note_end(r, &e->ev); /* whether it can be shown or not */
+        ok = ok && show_event(r, &e->ev);
     }
-    return true;
+    return ok;
 }
 
 /* A closed message needs its reply no longer. */
@@ -164,8 +166,7 @@ static void arm(struct wend_run *r, const struct effect *fx)
     if (r->over)
         return;
     t->ask = fx->ask;
-    if (!timer_set(&r->rt->timers, &t->node,
-                   rt_clock(r->rt) + fx->delay_ms * 1000))
+    if (!timer_set(&r->rt->timers, &t->node, rt_after(r->rt, fx->delay_ms)))
         shell_fail(r, WEND_E_NOMEM, "out of memory");
 }
 
@@ -198,6 +199,14 @@ static void after_turn_hook(struct wend_run *r, const struct batch *b)
             hook_ask(r, &h) == WEND_HOOK_STOP)
             hook_stop(r, h.text);
     }
+}
+
+static void link_sent(struct wend_run *r, struct batch *b)
+{
+    *r->sent_tail = b;
+    r->sent_tail = &b->next;
+    b->sent_bytes = batch_bytes(b);
+    r->sent_bytes += b->sent_bytes;
 }
 
 /* Answers mostly come in the order of sending, but one that ran out of
@@ -265,6 +274,12 @@ void shell_submit(struct wend_run *r)
         return;
     r->open = NULL;
     timer_clear(&r->rt->timers, &r->pack_timer);
+    if (!b->events_count && !b->packs_count && !r->sent && !r->parked) {
+        /* Nothing to keep, and all that it follows from is kept. */
+        link_sent(r, b);
+        batch_answer(b, WEND_OK);
+        return;
+    }
     b->sb.run = str_of(b->id);
     b->sb.epoch = r->epoch;
     if (!r->born)
@@ -278,10 +293,7 @@ void shell_submit(struct wend_run *r)
         .cost_nano = r->turn.metrics.cost_nano,
     };
     r->born = true;
-    *r->sent_tail = b;
-    r->sent_tail = &b->next;
-    b->sent_bytes = batch_bytes(b);
-    r->sent_bytes += b->sent_bytes;
+    link_sent(r, b);
     batch_submit(b, r->rt->store);
 }
 
@@ -311,8 +323,8 @@ static void flush_pack(struct timer_node *t)
 }
 
 /* A delta of the open turn: shown at once, packed behind. */
-static void delta(struct wend_run *r, wend_event_type type, wend_str call,
-                  wend_str text, int64_t now_us)
+static void one_delta(struct wend_run *r, wend_event_type type, wend_str call,
+                      wend_str text, int64_t now_us)
 {
     wend_event ev;
 
@@ -339,6 +351,19 @@ static void delta(struct wend_run *r, wend_event_type type, wend_str call,
                   rt_clock(r->rt) + PACK_MS * 1000);
     }
     show_visible(r); /* last: a listener may change everything */
+}
+
+/* A delta is one line wherever it goes, so a longer piece becomes several. */
+static void delta(struct wend_run *r, wend_event_type type, wend_str call,
+                  wend_str text, int64_t now_us)
+{
+    while (text.len && r->error.status == WEND_OK) {
+        wend_str part = {text.ptr, utf8_cut(text, STRING_INLINE_MAX)};
+
+        one_delta(r, type, call, part, now_us);
+        text.ptr += part.len;
+        text.len -= part.len;
+    }
 }
 
 void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
@@ -454,6 +479,7 @@ void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
         case WEND_HOOK_CHANGE:
             buf_clear(&r->reply.text);
             buf_str(&r->reply.text, h.text);
+            r->reply.failed |= r->reply.text.failed;
             break;
         case WEND_HOOK_STOP: hook_stop(r, h.text); return;
         case WEND_HOOK_GO:

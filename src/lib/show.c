@@ -142,10 +142,8 @@ static bool merge(struct wend_run *r, const wend_event *ev)
         s->held_count = 0;
         s->held_timer.fire = on_held_timer;
         if (!timer_set(&r->rt->timers, &s->held_timer,
-                       rt_clock(r->rt) + (int64_t)(s->filter.merge_ms
-                                                       ? s->filter.merge_ms
-                                                       : PACK_MS) *
-                                             1000))
+                       rt_after(r->rt, s->filter.merge_ms ? s->filter.merge_ms
+                                                          : PACK_MS)))
             return false;
     }
     buf_str(&s->held_text, ev->u.text_delta.text);
@@ -350,6 +348,20 @@ void show_visible(struct wend_run *r)
     }
 }
 
+static void on_look(struct timer_node *t)
+{
+    show_visible(
+        (struct wend_run *)(void *)((char *)t -
+                                    offsetof(struct wend_run, shown.look)));
+}
+
+void show_at(struct wend_run *r, int64_t due_us)
+{
+    r->shown.look.fire = on_look;
+    if (!timer_set(&r->rt->timers, &r->shown.look, due_us))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+}
+
 void show_free(struct wend_run *r)
 {
     struct shown *s = &r->shown;
@@ -361,6 +373,7 @@ void show_free(struct wend_run *r)
     mem_free(m, s->ring);
     mem_free(m, s->held);
     timer_clear(&r->rt->timers, &s->held_timer);
+    timer_clear(&r->rt->timers, &s->look);
     s->held_text.mem = m;
     buf_free(&s->held_text);
     memset(s, 0, sizeof *s);

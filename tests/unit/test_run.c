@@ -296,10 +296,14 @@ static void test_approval(bool yes)
            "approval: nothing to approve yet");
     while (wend_run_next(run, &ev) == WEND_OK) {
         note(&names, ev);
-        if (ev->type == WEND_APPROVAL_ASK)
-            tap_ok(wend_run_approve(run, ev->u.approval_ask.call, yes,
-                                    "test") == WEND_OK,
-                   "approval: answered");
+        if (ev->type != WEND_APPROVAL_ASK)
+            continue;
+        tap_ok(wend_run_approve(run, ev->u.approval_ask.call, yes, "test") ==
+                   WEND_OK,
+               "approval: answered");
+        tap_ok(wend_run_approve(run, ev->u.approval_ask.call, !yes, "late") ==
+                   WEND_E_NOTFOUND,
+               "approval: the second to answer is told so");
     }
     tap_ok(strstr(names.ptr, yes ? "model_end(ok) approval_ask approval_answer "
                                    "call_start call_end(ok)"

@@ -188,6 +188,54 @@ static void test_listen(void)
     rig_close(&r);
 }
 
+struct ear {
+    struct buf text;
+    bool ended;
+};
+
+static void on_text(void *ctx, const wend_event *ev)
+{
+    struct ear *e = ctx;
+
+    if (ev->type == WEND_TEXT_DELTA)
+        buf_str(&e->text, ev->u.text_delta.text);
+    e->ended |= ev->type == WEND_RUN_END;
+}
+
+/* Who waits takes nothing away from who listens, and a recorded run is
+ * heard at its own pace. */
+static void test_listen_all(void)
+{
+    struct rig r = {.err = {0}};
+    wend_replay_options o = {.size = sizeof o, .speed = 2};
+    struct ear live = {.text = {.mem = &rig_mem}},
+               again = {.text = {.mem = &rig_mem}};
+    wend_run *run, *replay = NULL;
+    wend_str text;
+
+    rig_open(&r, NULL,
+             "script:{\"turns\":[{\"text\":\"aaaabbbbccccdddd\","
+             "\"delay\":\"5ms\"}]}");
+    run = rig_start(&r, NULL);
+    wend_run_listen(run, on_text, &live);
+    wend_run_wait(run, &text);
+    tap_is_str(buf_view(&live.text), "aaaabbbbccccdddd",
+               "listen: deltas too, while somebody waits");
+    wend_store_replay(r.rt, wend_run_id(run), &o, &replay, &r.err);
+    wend_run_listen(replay, on_text, &again);
+    for (int i = 0; i < 5000 && !again.ended; i++) {
+        wend_runtime_pump(r.rt);
+        usleep(1000);
+    }
+    tap_is_str(buf_view(&again.text), "aaaabbbbccccdddd",
+               "listen: a replay by pumping alone");
+    wend_run_free(replay);
+    wend_run_free(run);
+    buf_free(&live.text);
+    buf_free(&again.text);
+    rig_close(&r);
+}
+
 /* ---- Stopping ------------------------------------------------------------ */
 
 static void *cancel_thread(void *arg)
@@ -405,6 +453,7 @@ int main(void)
     test_merge((uint64_t)1 << WEND_TEXT_DELTA, 100, 1); /* no end to see */
     test_merge_time();
     test_listen();
+    test_listen_all();
     test_cancel_text();
     test_cancel_call();
     for (size_t i = 0; i < tap_count(hooks); i++)
