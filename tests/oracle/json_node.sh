@@ -9,7 +9,7 @@ if ! command -v node >/dev/null 2>&1; then
     exit 0
 fi
 mkdir -p build/oracle
-${CC:-gcc} -std=c17 -O1 -g -fsanitize=address,undefined \
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -O1 -g -fsanitize=address,undefined \
     -fno-sanitize-recover=all -Iinclude -Isrc -o build/oracle/json_driver \
     tests/oracle/json_driver.c src/base/*.c $(pkg-config --libs libpcre2-8)
 exec node tests/oracle/json_node.js build/oracle/json_driver
