@@ -25,6 +25,7 @@ enum {
     HEAD_BYTES_MAX = 32 << 10, /* of a response's headers, as servers do */
     HEAD_BYTES_KEPT = 2 << 10, /* by a transfer that is spare */
     SPARES_MAX = 256,          /* each holds a handle of about 6 KB */
+    SERVED_MAX = 256,          /* of the queue, in one turn */
 };
 
 static int64_t now_ms(const struct fetch *f)
@@ -308,6 +309,8 @@ static void finish_one(struct transfer *t, CURLcode code)
 
     if (t->refused != CURLE_OK)
         code = t->refused;
+    else if (code == CURLE_OK && !t->head_done)
+        code = CURLE_GOT_NOTHING; /* the end came within the head */
     if (code == CURLE_OPERATION_TIMEDOUT)
         say_timeout(t);
     else
@@ -369,7 +372,9 @@ static void serve(struct transfer *t)
     }
 }
 
-/* What is queued while this runs waits for the next turn. */
+/* What is queued while this runs waits for the next turn, and so does the
+ * rest of a thousand starts: those under way must not wait for all of them.
+ */
 static void on_idle(uv_idle_t *idle)
 {
     struct fetch *f = idle->data;
@@ -378,9 +383,13 @@ static void on_idle(uv_idle_t *idle)
     uv_idle_stop(idle);
     ring_init(&now);
     ring_move(&now, &f->queue);
-    while (!ring_empty(&now))
+    for (int n = 0; n < SERVED_MAX && !ring_empty(&now); n++)
         serve(of_queue(now.next));
+    ring_move(&now, &f->queue);
+    ring_move(&f->queue, &now);
     multi_run_due(f);
+    if (!ring_empty(&f->queue))
+        fetch_kick(f);
 }
 
 /* ---- Public -------------------------------------------------------------- */

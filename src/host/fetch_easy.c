@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -19,6 +20,7 @@ enum {
     RECEIVE_BYTES = 16 << 10, /* per transfer under way: one read */
     KEEPALIVE_IDLE_S = 60,
     KEEPALIVE_EVERY_S = 30,
+    UNIX_PATH_MAX = sizeof(((struct sockaddr_un *)0)->sun_path),
 };
 
 /* ---- What may go onto the wire -------------------------------------------
@@ -41,6 +43,9 @@ wend_status easy_check(const struct fetch_request *q, wend_error *err)
         return fail(err, WEND_E_INVAL, "a space or control byte in the URL");
     if (q->method && (!*q->method || has_control(q->method, '!')))
         return fail(err, WEND_E_INVAL, "the method is not a word");
+    if (q->unix_socket && strlen(q->unix_socket) >= UNIX_PATH_MAX)
+        return fail(err, WEND_E_INVAL, "%s: the path is over %d bytes",
+                    q->unix_socket, UNIX_PATH_MAX - 1);
     for (size_t i = 0; q->headers && q->headers[i]; i++) {
         const char *colon = strchr(q->headers[i], ':');
 
@@ -248,27 +253,30 @@ static const struct {
 };
 
 /* Two very different mistakes share one code. */
-static const char *certificate_words(const struct curl_api *curl, CURL *easy)
+static const char *certificate_words(const char *detail)
 {
-    long verified = 0;
-
-    curl->easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verified);
-    return verified ? "the certificate is not trusted"
-                    : "the certificate does not match the host";
+    return strstr(detail, "match") ? "the certificate does not match the host"
+                                   : "the certificate is not trusted";
 }
 
-static const char *system_words(const struct curl_api *curl, CURL *easy)
+/* Handles are used again and keep the number of an older failure, so it
+ * counts only where libcurl has set it for sure. */
+static const char *system_words(const struct curl_api *curl, CURL *easy,
+                                CURLcode code, const char *detail)
 {
     long number = 0;
 
-    curl->easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
-    switch (number) {
-    case 0: return NULL;
-    case ECONNREFUSED: return "connection refused";
-    case ECONNRESET: return "connection reset by the server";
-    case EPIPE: return "connection closed by the server";
-    default: return strerrordesc_np((int)number);
-    }
+    if (code == CURLE_COULDNT_CONNECT)
+        curl->easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+    if (number == ECONNREFUSED)
+        return "connection refused";
+    if (number)
+        return strerrordesc_np((int)number);
+    if (strstr(detail, "reset by peer"))
+        return "connection reset by the server";
+    if (strstr(detail, "Broken pipe"))
+        return "connection closed by the server";
+    return NULL;
 }
 
 enum fetch_end easy_result(const struct curl_api *curl, CURL *easy,
@@ -284,9 +292,9 @@ enum fetch_end easy_result(const struct curl_api *curl, CURL *easy,
             words = results[i].words;
         }
     if (code == CURLE_PEER_FAILED_VERIFICATION)
-        words = certificate_words(curl, easy);
+        words = certificate_words(detail);
     if (!words)
-        words = system_words(curl, easy);
+        words = system_words(curl, easy, code, detail);
     if (!words)
         words = *detail ? detail : curl->easy_strerror(code);
     if (code == CURLE_OK)

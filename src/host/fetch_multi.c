@@ -16,6 +16,7 @@ struct sock {
     struct multi *multi;
     uv_poll_t poll;
     curl_socket_t fd;
+    int events; /* that libcurl waits for */
 };
 
 void fetch_handle_closed(struct fetch *f)
@@ -126,11 +127,17 @@ static struct sock *sock_new(struct multi *m, curl_socket_t fd)
     return s;
 }
 
+/* libuv ends the watch when a socket has an error; libcurl learns which one
+ * by reading or writing, after what came before it. */
 static void on_sock(uv_poll_t *p, int status, int events)
 {
     struct sock *s = p->data;
-    int bits = status < 0 ? CURL_CSELECT_ERR : 0;
+    int bits = 0;
 
+    if (status < 0) {
+        events = s->events;
+        uv_poll_start(p, events, on_sock);
+    }
     if (events & UV_READABLE)
         bits |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)
@@ -159,8 +166,11 @@ static int on_socket_wish(CURL *easy, curl_socket_t fd, int what, void *ctx,
         events |= UV_WRITABLE;
     if (!s)
         s = sock_new(m, fd);
-    if (s && !uv_poll_start(&s->poll, events, on_sock))
-        return 0;
+    if (s) {
+        s->events = events;
+        if (!uv_poll_start(&s->poll, events, on_sock))
+            return 0;
+    }
     /* A refusal here would end every transfer of this handle. */
     m->fetch->curl->easy_getinfo(easy, CURLINFO_PRIVATE, &t);
     if (t) {
