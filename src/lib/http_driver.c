@@ -40,6 +40,7 @@ struct http_session {
     struct decoder decoder;
     struct wire_sink sink;
     bool decoding; /* sse and decoder are in use */
+    bool reading;  /* ... and somebody stands in them just now */
     enum body_kind kind;
     int status;
     size_t body_bytes;
@@ -146,9 +147,10 @@ static const struct wire_sink sink_ops = {
 
 /* ---- Ends ---------------------------------------------------------------- */
 
+/* A run that is stopped by what it reads is let out first. */
 static void stop_decoding(struct http_session *s)
 {
-    if (!s->decoding)
+    if (!s->decoding || s->reading)
         return;
     s->decoding = false;
     decoder_free(&s->decoder);
@@ -228,13 +230,17 @@ static void finish(struct http_session *s)
         fail_status(s);
         return;
     }
+    s->reading = true;
     if (s->kind == BODY_WHOLE)
         decoder_whole(&s->decoder, buf_view(&s->bufs[COLLECTED]));
     else
         sse_end(&s->sse, decoder_event, &s->decoder);
     decoder_end(&s->decoder); /* tells the reason, or that there is none */
+    s->reading = false;
     reason = buf_view(&s->bufs[FINISH]);
-    if (s->has_failed) {
+    if (!s->transfer) {
+        stop_decoding(s);
+    } else if (s->has_failed) {
         fail_said(s);
     } else if (s->decoder.nomem || s->sse.status == WEND_E_NOMEM) {
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
@@ -315,8 +321,12 @@ static bool on_body(void *ctx, const char *p, size_t len)
         buf_add(&s->bufs[COLLECTED], p, len);
         return true;
     }
+    s->reading = true;
     st = sse_feed(&s->sse, p, len, decoder_event, &s->decoder);
-    if (st == WEND_E_LIMIT)
+    s->reading = false;
+    if (!s->transfer)
+        stop_decoding(s);
+    else if (st == WEND_E_LIMIT)
         over_limit(s, "a line of the answer is over 16 MiB");
     else if (st == WEND_E_NOMEM || s->decoder.nomem)
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
