@@ -4,7 +4,8 @@
  * The table is the only state of this folder that outlives its owners: the
  * library itself is one a process, is set up once a process, and threads
  * that look up names may still run inside it when the last transfer is
- * gone. It is therefore never unloaded.
+ * gone. It is therefore never unloaded, and its memory is libc's: a hook
+ * would be one a process, too.
  */
 #include "host/fetch_curl.h"
 

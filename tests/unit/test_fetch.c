@@ -286,7 +286,7 @@ static void test_no_timeouts(struct world *w)
         struct fetch_request q = {.url = url,
                                   .connect_ms = 3000,
                                   .first_byte_ms = 3000,
-                                  .between_ms = 400};
+                                  .between_ms = 1000};
 
         snprintf(url, sizeof url, "http://127.0.0.1:%d%s", w->server.port,
                  rows[i].path);
@@ -294,10 +294,10 @@ static void test_no_timeouts(struct world *w)
         while (!s.ends) {
             loop_turn(w->loop, 1000);
             if (rows[i].held_up && s.chunks == 2)
-                usleep(600000);
+                usleep(1500000);
             if (!s.paused)
                 continue;
-            world_run(w, 600);
+            world_run(w, 1500);
             s.paused = false;
             s.pause_every = 0;
             fetch_resume(s.t);

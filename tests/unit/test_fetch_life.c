@@ -150,8 +150,21 @@ static void test_many(struct world *w)
 static void test_many_names(struct world *w)
 {
     static struct seen s[50];
-    int bad = 0, first = 0;
+    int bad = 0;
+    char url[64];
 
+    /* libcurl itself knows all names below localhost. */
+    snprintf(url, sizeof url, "http://many.localhost:%d/=text:3/",
+             w->server.port);
+    for (size_t i = 0; i < tap_count(s); i++) {
+        s[i] = (struct seen){.w = w};
+        seen_start(&s[i], url);
+    }
+    for (size_t i = 0; i < tap_count(s); i++) {
+        seen_wait(&s[i]);
+        bad += s[i].how != FETCH_OK || s[i].bytes != 24;
+    }
+    tap_is_i64(bad, 0, "a name, for many");
     for (size_t i = 0; i < tap_count(s); i++) {
         s[i] = (struct seen){.w = w};
         seen_start(&s[i],
@@ -164,8 +177,7 @@ static void test_many_names(struct world *w)
         bad += s[i].how != FETCH_NETWORK ||
                !strstr(s[i].message, "could not resolve");
     }
-    first = s[0].ends;
-    tap_ok(!bad && !first, "a name that nobody knows, for many");
+    tap_ok(!bad && !s[0].ends, "a name that nobody knows, for many");
 }
 
 /* ---- Stops --------------------------------------------------------------- */
