@@ -75,7 +75,7 @@ static inline bool server_spawn(struct test_server *s, char **argv)
         posix_spawn_file_actions_addclose(&a, in[i]);
         posix_spawn_file_actions_addclose(&a, out[i]);
     }
-    ok = posix_spawn(&s->pid, argv[0], &a, NULL, argv, environ) == 0;
+    ok = posix_spawnp(&s->pid, argv[0], &a, NULL, argv, environ) == 0;
     posix_spawn_file_actions_destroy(&a);
     close(in[0]);
     close(out[1]);
