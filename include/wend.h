@@ -263,6 +263,7 @@ WEND_API wend_str wend_call_name(const wend_call *call);
 WEND_API wend_str wend_call_args(const wend_call *call); /* JSON */
 WEND_API wend_str wend_call_key(const wend_call *call);  /* idempotency */
 WEND_API bool wend_call_canceled(const wend_call *call);
+/* Shown as call_output. WEND_AGAIN: too much waits to be shown already. */
 WEND_API wend_status wend_call_progress(wend_call *call, const char *text);
 WEND_API wend_status wend_call_return(wend_call *call, wend_str output);
 WEND_API wend_status wend_call_fail(wend_call *call, const char *message);

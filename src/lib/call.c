@@ -16,6 +16,7 @@ struct output_post {
     struct post post; /* POST_OUTPUT */
     struct wend_call *call;
     struct buf text;
+    size_t bytes; /* that count as waiting */
 };
 
 void call_unref(struct wend_call *c)
@@ -62,6 +63,7 @@ static void free_output(struct output_post *p)
 {
     struct mem m = p->call->mem;
 
+    atomic_fetch_sub(&p->call->waiting, p->bytes);
     buf_free(&p->text);
     call_unref(p->call);
     mem_free(&m, p);
@@ -70,24 +72,34 @@ static void free_output(struct output_post *p)
 wend_status wend_call_progress(wend_call *call, const char *text)
 {
     struct output_post *p;
+    size_t len, waiting;
 
     if (!call || !text)
         return WEND_E_INVAL;
     if (atomic_load(&call->answered))
         return WEND_E_MISUSE;
+    len = strlen(text);
+    if (len > STRING_INLINE_MAX)
+        return WEND_E_LIMIT;
     p = mem_zalloc(&call->mem, sizeof *p);
     if (!p)
         return WEND_E_NOMEM;
     p->post.kind = POST_OUTPUT;
     p->call = call;
+    p->bytes = len + sizeof *p;
     atomic_fetch_add(&call->refs, 1);
+    waiting = atomic_fetch_add(&call->waiting, p->bytes);
     p->text.mem = &call->mem;
     utf8_repair(&p->text, str_of(text));
-    if (p->text.failed || !mailbox_post(call->mailbox, &p->post)) {
-        free_output(p);
-        return WEND_OK; /* progress nobody can see is no failure */
-    }
-    return WEND_OK;
+    /* A tool that talks faster than the loop reads must wait. */
+    if (waiting <= QUEUE_BYTES_MAX && !p->text.failed &&
+        mailbox_post(call->mailbox, &p->post))
+        return WEND_OK;
+    len = p->text.failed;
+    free_output(p);
+    return len                         ? WEND_E_NOMEM
+           : waiting > QUEUE_BYTES_MAX ? WEND_AGAIN
+                                       : WEND_OK;
 }
 
 static wend_status answer(wend_call *call, wend_outcome outcome,

@@ -156,8 +156,8 @@ struct session {
 struct driver_ops {
     /* A run's session; NULL when out of memory. */
     struct session *(*open)(struct driver *d, struct wend_run *run);
-    /* Starts asking. Answers come later through shell_*, never from inside
-     * this call. */
+    /* Starts asking. What comes of it is told through shell_*, from inside
+     * this call only if asking failed at once. */
     void (*ask)(struct session *s, const struct turn *t, int64_t ask);
     void (*stop)(struct session *s);
     void (*close)(struct session *s);
@@ -199,6 +199,7 @@ struct wend_call {
     atomic_int refs;              /* the shell's and the tool's */
     atomic_bool canceled;         /* [any thread] */
     atomic_bool answered;         /* [any thread] */
+    atomic_size_t waiting;        /* bytes of progress not yet read */
     wend_str id, name, args, key; /* in the same block */
     wend_tool_fn fn;
     void *ctx;

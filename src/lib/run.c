@@ -63,6 +63,8 @@ static void drop_cancel(struct wend_run *r)
 {
     struct mailbox *b = r->rt->mailbox;
 
+    if (!atomic_load(&r->cancel_posted))
+        return;
     pthread_mutex_lock(&b->lock);
     for (struct post **link = &b->first; *link; link = &(*link)->next)
         if (*link == &r->cancel_post) {
@@ -75,6 +77,14 @@ static void drop_cancel(struct wend_run *r)
     pthread_mutex_unlock(&b->lock);
 }
 
+/* A run that ran out of memory is still ours; one that another owner has
+ * taken, or whose store failed, is not to be touched. */
+static bool may_write(const struct wend_run *r)
+{
+    return r->rt->failed.status == WEND_OK &&
+           (r->error.status == WEND_OK || r->error.status == WEND_E_NOMEM);
+}
+
 /* What was shown but not yet packed goes to the store, and with it the word
  * that nobody owns the run any more. */
 static void park(struct wend_run *r)
@@ -83,11 +93,11 @@ static void park(struct wend_run *r)
         return;
     r->rt->live--;
     r->parked = true;
-    if (r->rt->failed.status != WEND_OK || r->error.status != WEND_OK)
+    if (!may_write(r))
         return;
     if (!r->open)
         r->open = batch_new(r);
-    if (r->open)
+    if (r->open && r->error.status == WEND_OK)
         batch_pack(r->open, &r->pack);
 }
 
@@ -98,7 +108,7 @@ void run_detach(struct wend_run *r)
 
     park(r);
     drop_dirty(r);
-    if (rt->failed.status == WEND_OK && r->error.status == WEND_OK)
+    if (may_write(r))
         shell_submit(r);
     batch_free(r->open);
     r->open = NULL;

@@ -191,6 +191,7 @@ static wend_status set_modes(struct db *db, wend_error *err)
     wend_status s =
         db_exec(db,
                 "PRAGMA synchronous = FULL;"
+                "PRAGMA journal_size_limit = 67108864;"
                 "PRAGMA journal_mode = WAL;"
                 "PRAGMA wal_autocheckpoint = " TEXT(CHECKPOINT_PAGES),
                 err);

@@ -246,6 +246,37 @@ static void test_later(void)
     rig_close(&r);
 }
 
+/* A tool that talks faster than anybody reads is told to wait. */
+static void test_flood(void)
+{
+    wend_call *calls[4] = {0};
+    char text[1024];
+    struct rig r = {.err = {0}};
+    const wend_event *ev;
+    wend_run *run;
+    int taken = 0;
+
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    rig_open(&r, NULL,
+             "script:{\"turns\":[{\"calls\":[{\"name\":\"later\"}]},"
+             "{\"text\":\"end\"}]}");
+    rig_add(&r, "later", tool_later, WEND_CLASS_READ, calls);
+    run = rig_start(&r, NULL);
+    while (!calls[0] && wend_run_next(run, &ev) == WEND_OK)
+        continue;
+    while (taken < 10000 && wend_call_progress(calls[0], text) == WEND_OK)
+        taken++;
+    tap_ok(taken > 500 && taken < 1100, "flood: %d KiB, then it waits", taken);
+    wend_runtime_pump(r.rt);
+    tap_ok(wend_call_progress(calls[0], text) == WEND_OK,
+           "flood: once they are read it goes on");
+    wend_call_return(calls[0], STR("done"));
+    tap_ok(read_all(run, NULL, NULL) == WEND_END, "flood: ends");
+    wend_run_free(run);
+    rig_close(&r);
+}
+
 /* A call past its deadline ends; its late answer is dropped. */
 static void test_deadline(void)
 {
@@ -387,6 +418,7 @@ int main(void)
     for (int depth = 58; depth <= 66; depth++)
         test_depth(depth);
     test_later();
+    test_flood();
     test_deadline();
     test_approval(true);
     test_approval(false);
