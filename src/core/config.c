@@ -109,6 +109,23 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     return t->name.ptr && !a->failed;
 }
 
+/* A price that is none makes all of them unknown: a budget must not be
+ * kept by half of them. */
+static void price_read(const struct json *j, struct price *out)
+{
+    static const char *const names[] = {"input", "cached", "output"};
+    int64_t *const at[] = {&out->input, &out->cached, &out->output};
+
+    for (int i = 0; i < 3; i++) {
+        *at[i] = i64_or(json_get(j, names[i]), -1);
+        if (*at[i] < 0 || *at[i] > PRICE_NANO_MAX) {
+            *out = (struct price){0};
+            return;
+        }
+    }
+    out->known = true;
+}
+
 static int tool_order(const void *a, const void *b)
 {
     const struct tool *x = a, *y = b;
@@ -251,6 +268,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->context_tokens =
         i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
     c->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
+    price_read(json_get(j, "price"), &c->price);
     s = tools_read(json_get(j, "tools"), a, c, err);
     if (s == WEND_OK)
         s = policy_read(json_get(j, "policy"), a, c, err);

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "core/price.h"
 #include "core/schema.h"
 
 struct tool {
@@ -46,6 +47,7 @@ struct config {
     bool hooks;             /* ask the shell before each turn */
     int64_t context_tokens; /* the model's window */
     int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
+    struct price price;     /* of the model's tokens */
     int64_t fixed_tokens;   /* estimate for instructions and tools */
     wend_str parts;         /* JSON of what they add to a context */
     uint64_t prefix;        /* hash of instructions and tools */

@@ -70,12 +70,19 @@ static void emit_model_start(struct tt *x)
 static wend_str over_budget(const struct turn *t)
 {
     const wend_ev_metrics *m = &t->metrics;
+    const wend_ev_usage most = {.input = turn_tokens(t),
+                                .output = t->config->output_tokens};
     int64_t spent = i64_sum(m->tokens_in, m->tokens_out);
-    int64_t reserved = i64_sum(turn_tokens(t), t->config->output_tokens);
+    int64_t reserved = i64_sum(most.input, most.output);
+    int64_t cost = price_of(&t->config->price, &most);
 
     if (t->limits.tokens && i64_sum(spent, reserved) > t->limits.tokens)
         return STR("tokens");
-    if (t->limits.cost_nano && m->cost_nano >= t->limits.cost_nano)
+    if (!t->limits.cost_nano)
+        return STR_NONE;
+    /* Without a price only what is spent can be known. */
+    if (cost < 0 ? m->cost_nano >= t->limits.cost_nano
+                 : i64_sum(m->cost_nano, cost) > t->limits.cost_nano)
         return STR("cost");
     return STR_NONE;
 }
@@ -175,6 +182,8 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
     else if (outcome == WEND_OUTCOME_OK && calls)
         e->finish = STR("tool_calls");
     e->usage = r->usage;
+    if (e->usage.cost_nano < 0) /* what the provider says goes first */
+        e->usage.cost_nano = price_of(&t->config->price, &e->usage);
     if (r->first_us > t->model_us)
         e->first_token_ms = (r->first_us - t->model_us) / 1000;
     return ev;

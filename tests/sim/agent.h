@@ -73,6 +73,11 @@ static wend_str make_config(struct sim *s)
         buf_cstr(&b, ",\"hooks\":true");
     if (chance_of(&s->chance, 300))
         buf_cstr(&b, ",\"output_tokens\":50");
+    if (chance_of(&s->chance, 300))
+        buf_fmt(&b, ",\"price\":{\"input\":%u,\"cached\":%u,\"output\":%u000}",
+                chance_below(&s->chance, 1000000000),
+                chance_below(&s->chance, 1000000000),
+                chance_below(&s->chance, 10000000));
     buf_char(&b, '}');
     text = arena_str(&s->world, buf_view(&b));
     buf_free(&b);

@@ -298,6 +298,34 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
     }
 }
 
+/* What a question may cost is reserved, so that only the excess of one over
+ * its own estimate can go beyond the limit. */
+static void check_budget(struct sim *s, const struct turn *t, const char *name)
+{
+    const struct book *b = &s->book;
+    const wend_ev_usage most = {.input = turn_tokens(t),
+                                .output = b->config->output_tokens};
+    int64_t tokens = b->sum.tokens_in + b->sum.tokens_out;
+    int64_t cost = price_of(&b->config->price, &most);
+
+    if (b->limits.tokens &&
+        tokens + most.input + most.output > b->limits.tokens)
+        broken(s, name, "%lld tokens spent, %lld may", (long long)tokens,
+               (long long)b->limits.tokens);
+    if (b->limits.cost_nano && cost >= 0 &&
+        b->sum.cost_nano + cost > b->limits.cost_nano)
+        broken(s, name, "cost: %lld spent, %lld reserved, %lld may",
+               (long long)b->sum.cost_nano, (long long)cost,
+               (long long)b->limits.cost_nano);
+}
+
+static void law_budget(struct sim *s, const struct view *v, const char *name)
+{
+    for (const struct effect *fx = v->step->effects; fx; fx = fx->next)
+        if (fx->kind == FX_ASK_MODEL)
+            check_budget(s, &v->step->turn, name);
+}
+
 static void law_still(struct sim *s, const struct view *v, const char *name)
 {
     if (!s->book.paused && !s->book.stopping)
@@ -395,6 +423,7 @@ static const struct {
     {"only safe calls are eager", law_eager},
     {"nothing runs that is not allowed", law_allowed},
     {"effects follow the log", law_effects},
+    {"a question is asked only if it fits the budget", law_budget},
     {"nothing starts while paused or stopping", law_still},
     {"the request is what was said", law_request},
     {"every call in the request has its result", law_pairs},

@@ -49,6 +49,20 @@ static void bend_turns(struct sim *s, struct turn *t, struct input *in)
     t->limits.turns++;
 }
 
+static void bend_cost(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    if (t->limits.cost_nano)
+        t->limits.cost_nano += 1000000;
+}
+
+static void bend_tokens(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    if (t->limits.tokens)
+        t->limits.tokens += 100;
+}
+
 static void bend_pause(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s;
@@ -483,6 +497,10 @@ static const struct bug bugs[] = {
     {"run-twice", "effects follow the log", .spoil = run_twice},
     {"one-too-many", "running calls within the limit", .bend = bend_parallel},
     {"turn-too-many", "turns are numbered and chained", .bend = bend_turns},
+    {"spend-too-much", "a question is asked only if it fits the budget",
+     .bend = bend_cost},
+    {"too-many-tokens", "a question is asked only if it fits the budget",
+     .bend = bend_tokens},
     {"ignore-pause", "nothing starts while paused or stopping",
      .bend = bend_pause},
     {"ignore-cancel", "cancel ends the run", .bend = bend_stop},

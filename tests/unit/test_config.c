@@ -193,6 +193,37 @@ static void test_prefix(void)
     arena_free(&a);
 }
 
+/* A log may come from elsewhere: half a price is none. */
+static void test_price(void)
+{
+    static const struct {
+        const char *why, *text;
+        bool known;
+    } rows[] = {
+        {"none", "{}", false},
+        {"all", "{\"price\":{\"input\":3,\"cached\":2,\"output\":0}}", true},
+        {"the highest",
+         "{\"price\":{\"input\":2000000000000,\"cached\":0,\"output\":0}}",
+         true},
+        {"one too high",
+         "{\"price\":{\"input\":2000000000001,\"cached\":0,\"output\":0}}",
+         false},
+        {"one below nothing",
+         "{\"price\":{\"input\":3,\"cached\":-1,\"output\":0}}", false},
+        {"one missing", "{\"price\":{\"input\":3,\"output\":0}}", false},
+        {"no mapping", "{\"price\":[1,2,3]}", false},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct arena a = {.mem = &plain};
+        const struct config *c = parse(rows[i].text, &a, NULL);
+
+        tap_ok(c && c->price.known == rows[i].known, "price: %s", rows[i].why);
+        tap_ok(c && (c->price.known || !c->price.input), "  whole or not");
+        arena_free(&a);
+    }
+}
+
 static void test_faults(void)
 {
     struct fault f = {0};
@@ -219,6 +250,7 @@ int main(void)
     test_refused();
     test_rules();
     test_prefix();
+    test_price();
     test_faults();
     return tap_done();
 }

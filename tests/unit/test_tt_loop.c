@@ -101,6 +101,52 @@ static void test_budget(void)
     world_free(&w);
 }
 
+#define PRICED                                                                 \
+    "{\"instructions\":\"i\",\"tools\":[{\"name\":\"r\",\"class\":\"read\"}]," \
+    "\"output_tokens\":10,\"price\":{\"input\":1000000,\"cached\":0,"          \
+    "\"output\":2000000}}"
+
+/* A price of 1 for each token in, 2 for each out: the first question has an
+ * estimate of FIRST and reserves 20 for the answer. */
+static void test_reserve(void)
+{
+    enum { FIRST = 6 };
+    static const struct {
+        const char *why;
+        int64_t limit, input, output, told; /* told: by the provider */
+        int64_t calls, spent;
+    } rows[] = {
+        {"the first does not fit", FIRST + 20 - 1, 0, 0, -1, 0, 0},
+        {"the first fits", FIRST + 20, 8, 10, -1, 1, 28},
+        {"what is spent counts", 120, 80, 10, -1, 1, 100},
+        {"there is enough for two", 1000, 80, 10, -1, 2, 100},
+        {"the provider's word goes first", 1000, 80, 10, 999, 1, 999},
+        {"a provider that counts nothing", 1000, 0, 0, -1, 2, 0},
+        {"more than there is", 1000, INT64_MAX, 10, -1, 1, INT64_MAX},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct world w;
+
+        world_init(&w, &plain, PRICED);
+        w.start.limits.cost_nano = rows[i].limit;
+        play(&w, "start");
+        if (rows[i].calls) {
+            w.reply.usage.input = rows[i].input;
+            w.reply.usage.output = rows[i].output;
+            w.reply.usage.cost_nano = rows[i].told;
+            play(&w, "call:r done ok:call_1");
+        }
+        tap_is_i64(w.turn.metrics.model_calls, rows[i].calls, "reserve: %s",
+                   rows[i].why);
+        tap_is_i64(w.turn.metrics.cost_nano, rows[i].spent, "  spent");
+        tap_is_i64(w.turn.phase, rows[i].calls < 2 ? PH_END : PH_MODEL,
+                   "  and then");
+        tap_is_i64(w.broken, 0, "  no law is broken");
+        world_free(&w);
+    }
+}
+
 /* A provider that counts wrong must not open the budget. */
 static void test_usage(void)
 {
@@ -204,6 +250,7 @@ int main(void)
 {
     test_no_limits();
     test_budget();
+    test_reserve();
     test_usage();
     test_retry_delay();
     test_faults();

@@ -1,0 +1,23 @@
+/*
+ * price.h - what tokens cost, in integers.
+ */
+#ifndef CORE_PRICE_H
+#define CORE_PRICE_H
+
+#include "wend_event.h"
+
+/* USD * 10^-9 for a million tokens, each from 0 to PRICE_NANO_MAX. */
+struct price {
+    bool known; /* false: the rest says nothing */
+    int64_t input, cached, output;
+};
+
+/* 2000 USD for a million tokens: far above any price list, and a sum of
+ * three prices for less than a million tokens each fits 64 bits. */
+#define PRICE_NANO_MAX (INT64_C(2000) * 1000000000)
+
+/* USD * 10^-9, rounded up once; INT64_MAX if there is no such number; -1 if
+ * the price is not known or nothing was counted. */
+int64_t price_of(const struct price *p, const wend_ev_usage *u);
+
+#endif
