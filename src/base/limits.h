@@ -25,6 +25,9 @@ enum {
     TOOL_NAME_MAX = 64,
     SCRIPT_BYTES_MAX = 16 << 20, /* of a script file */
     SCRIPT_TURNS_MAX = 100000,   /* entries in it */
+    MODELS_BYTES_MAX = 1 << 20,  /* of a file about models */
+    MODELS_MAX = 10000,          /* entries in it */
+    MODEL_TOKENS_MAX = 1 << 30,  /* of a window; the largest have 2^24 */
     EXPRESSION_BYTES_MAX = 4096, /* for the calculator */
     LIST_ENTRIES_MAX = 10000,    /* of a directory, shown */
     PACK_BYTES_MAX = 8 << 10,    /* of delta text in one pack */

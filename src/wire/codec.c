@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "wire/failure.h"
+#include "wire/provider.h"
 
 enum {
     SCRATCH_MIN = 2 << 10,   /* the tree of a usual delta */
@@ -239,6 +240,14 @@ const struct codec *codec_find(wend_str name)
     while (*c && !str_is(name, (*c)->name))
         c++;
     return *c;
+}
+
+bool provider_at(size_t i, struct provider *out)
+{
+    if (i + 1 >= sizeof codecs / sizeof *codecs)
+        return false;
+    *out = (struct provider){codecs[i]->name, codecs[i]->key_env};
+    return true;
 }
 
 const struct msg **wire_messages(const struct turn *t, struct arena *a,
