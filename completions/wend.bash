@@ -3,7 +3,7 @@
 _wend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run runs log replay tools doctor" words=
+    local commands="run runs log replay tools models doctor" words=
     local command=${COMP_WORDS[1]}
 
     COMPREPLY=()
@@ -16,7 +16,7 @@ _wend()
     --status)
         words="running waiting paused interrupted ok limit canceled failed"
         ;;
-    --store | --log-file)
+    --store | --log-file | --models)
         COMPREPLY=($(compgen -f -- "$cur"))
         return
         ;;
@@ -26,7 +26,7 @@ _wend()
     elif [ -z "$words" ]; then
         case $command in
         run)
-            words="--model --base-url --key-file --ca-file
+            words="--model --base-url --key-file --ca-file --models
                 --tool --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
                    --parallel --eager --approve --sandbox --log-file --quiet
@@ -47,6 +47,7 @@ _wend()
         tools)
             words="--json --help calculator read_file list_dir write_file"
             ;;
+        models) words="--json --models --help" ;;
         doctor) words="--json --store --model --help" ;;
         esac
     fi

@@ -1,6 +1,6 @@
 # Completion of wend for fish.
 
-set -l commands run runs log replay tools doctor
+set -l commands run runs log replay tools models doctor
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file
@@ -11,6 +11,7 @@ complete -c wend -n "$none" -a runs -d "list runs, newest first"
 complete -c wend -n "$none" -a log -d "the events of a run"
 complete -c wend -n "$none" -a replay -d "play a run again as it happened"
 complete -c wend -n "$none" -a tools -d "the built-in tools"
+complete -c wend -n "$none" -a models -d "windows and prices of models"
 complete -c wend -n "$none" -a doctor -d "what works on this machine"
 complete -c wend -l help -d "show help"
 
@@ -20,6 +21,7 @@ complete -c wend -n "$run" -s t -l tool -x -a "$tools" -d "offer a tool"
 complete -c wend -n "$run" -l base-url -x -d "where the provider's API is"
 complete -c wend -n "$run" -l key-file -r -d "a file with the provider's key"
 complete -c wend -n "$run" -l ca-file -r -d "certificates to trust"
+complete -c wend -n "$run" -l models -r -F -d "windows and prices of models"
 complete -c wend -n "$run" -l instructions -x -d "what the model is told first"
 complete -c wend -n "$run" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$run" -l json -d "events as JSON lines"
@@ -75,6 +77,10 @@ complete -c wend -n "$replay" -a last -d "the newest run"
 set -l tools "__fish_seen_subcommand_from tools"
 complete -c wend -n "$tools" -l json -d "one object a tool"
 complete -c wend -n "$tools" -a "$tools"
+
+set -l models "__fish_seen_subcommand_from models"
+complete -c wend -n "$models" -l json -d "one object a model"
+complete -c wend -n "$models" -l models -r -F -d "the file to read"
 
 set -l doctor "__fish_seen_subcommand_from doctor"
 complete -c wend -n "$doctor" -l json -d "one object a check"

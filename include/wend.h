@@ -212,6 +212,10 @@ typedef struct wend_agent_options {
     const char *ca_file;    /* certificates to trust; default: the system's */
     uint32_t output_tokens; /* most that one answer may have */
     bool http2;
+    /* What models can take and cost, see wend-models(5). Default:
+     * $WEND_MODELS, else models.yaml in the user's folder for settings of
+     * wend, if it is there. */
+    const char *models_file;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

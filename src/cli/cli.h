@@ -25,6 +25,7 @@ enum {
 struct settings {
     /* Any of the three. */
     const char *model, *store, *instructions, *base_url, *key_file, *ca_file;
+    const char *models;
     int64_t max_turns, timeout_ms, budget_tokens, budget_cost, parallel;
     int64_t eager; /* wend_eager */
     struct words approve, tools;
@@ -68,7 +69,7 @@ struct command {
 };
 
 extern const struct command command_run, command_runs, command_log,
-    command_replay, command_tools, command_doctor;
+    command_replay, command_tools, command_models, command_doctor;
 
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)

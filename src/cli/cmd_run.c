@@ -40,6 +40,8 @@ static const struct opt opts[] = {
      OPT_TEXT, AT(key_file), 0, 0, NULL},
     {0, "ca-file", "FILE", "certificates to trust; default: the system's",
      OPT_TEXT, AT(ca_file), 0, 0, NULL},
+    {0, "models", "FILE", "windows and prices of models; see wend models",
+     OPT_TEXT, AT(models), 0, 0, NULL},
     {'t', "tool", "NAME", "offer a built-in tool; may be repeated", OPT_LIST,
      AT(tools), 0, 0, NULL},
     {0, "instructions", "TEXT", "what the model is told first", OPT_TEXT,
@@ -267,6 +269,7 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
         .base_url = set->base_url,
         .key_file = set->key_file,
         .ca_file = set->ca_file,
+        .models_file = set->models,
     };
     wend_error err = {0};
     wend_status s;

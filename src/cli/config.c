@@ -25,6 +25,7 @@ static const struct {
     {"base_url", "base-url", false},
     {"key_file", "key-file", false},
     {"ca_file", "ca-file", false},
+    {"models", "models", false},
     {"max_turns", "max-turns", false},
     {"timeout", "timeout", false},
     {"budget_tokens", "budget-tokens", false},
@@ -51,7 +52,7 @@ bool config_path(struct buf *out, bool *named)
     return out->len > 0;
 }
 
-static wend_status read_all(const char *path, struct buf *text, wend_error *err)
+wend_status config_read(const char *path, struct buf *text, wend_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     wend_status s = WEND_OK;
@@ -191,7 +192,7 @@ wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
     bool named;
 
     if (config_path(&path, &named)) {
-        s = read_all(path.ptr, &text, err);
+        s = config_read(path.ptr, &text, err);
         if (s == WEND_E_NOTFOUND && !named)
             s = WEND_OK;
         else if (s == WEND_OK)
@@ -206,9 +207,12 @@ wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
 void config_environment(struct settings *set)
 {
     const char *model = getenv("WEND_MODEL"), *store = getenv("WEND_STORE");
+    const char *models = getenv("WEND_MODELS");
 
     if (model && *model)
         set->model = model;
     if (store && *store)
         set->store = store;
+    if (models && *models)
+        set->models = models;
 }

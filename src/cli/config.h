@@ -12,7 +12,9 @@ bool config_path(struct buf *out, bool *named);
 /* Adds what the file says to the settings, its values checked like those
  * of options. No file is fine unless it was named. */
 wend_status config_load(struct settings *set, struct arena *a, wend_error *err);
-/* WEND_MODEL and WEND_STORE. */
+/* A small file, whole. */
+wend_status config_read(const char *path, struct buf *text, wend_error *err);
+/* WEND_MODEL, WEND_STORE and WEND_MODELS. */
 void config_environment(struct settings *set);
 
 #endif

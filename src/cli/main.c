@@ -10,17 +10,16 @@
 #include "cli/config.h"
 
 static const struct command *const commands[] = {
-    &command_run,    &command_runs,  &command_log,
-    &command_replay, &command_tools, &command_doctor,
+    &command_run,   &command_runs,   &command_log,    &command_replay,
+    &command_tools, &command_models, &command_doctor,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* Known words that this version does not carry out. */
 static const char *const later[] = {
-    "chat",   "plan",    "resume", "fork",     "cancel", "say",
-    "pause",  "approve", "view",   "diff",     "verify", "export",
-    "import", "prune",   "stats",  "index",    "serve",  "worker",
-    "agents", "models",  "trust",  "continue",
+    "chat",    "plan",  "resume", "fork",   "cancel", "say",    "pause",
+    "approve", "view",  "diff",   "verify", "export", "import", "prune",
+    "stats",   "index", "serve",  "worker", "agents", "trust",  "continue",
 };
 enum { LATER = sizeof later / sizeof *later };
 

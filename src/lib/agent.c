@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "host/path.h"
+#include "wire/models.h"
 
 static const char *const eager_names[] = {"safe", "all", "off"};
 static const char *const approve_names[] = {"ask", "deny", "all"};
@@ -61,7 +62,22 @@ static void put_member(struct buf *b, const char *key, const char *value)
     buf_free(&clean);
 }
 
-static void put_rest(struct buf *b, const wend_agent_options *o)
+static void put_facts(struct buf *b, const struct model *facts)
+{
+    if (facts->window)
+        buf_fmt(b, ",\"context_tokens\":%lld", (long long)facts->window);
+    if (facts->output)
+        buf_fmt(b, ",\"output_tokens\":%lld", (long long)facts->output);
+    if (facts->price.known)
+        buf_fmt(b,
+                ",\"price\":{\"input\":%lld,\"cached\":%lld,"
+                "\"output\":%lld}",
+                (long long)facts->price.input, (long long)facts->price.cached,
+                (long long)facts->price.output);
+}
+
+static void put_rest(struct buf *b, const wend_agent_options *o,
+                     const struct model *facts)
 {
     put_member(b, "instructions", o->instructions ? o->instructions : "");
     buf_char(b, ',');
@@ -70,8 +86,7 @@ static void put_rest(struct buf *b, const wend_agent_options *o)
         buf_char(b, ',');
         put_member(b, "base_url", o->base_url);
     }
-    if (o->output_tokens)
-        buf_fmt(b, ",\"output_tokens\":%u", o->output_tokens);
+    put_facts(b, facts);
     buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"rules\":[",
             approve_names[o->approve]);
     for (size_t i = 0; i < o->rules_count; i++) {
@@ -95,12 +110,13 @@ static wend_str clean(wend_agent *a, const char *s)
     return kept;
 }
 
-static struct driver_options driver_options(const wend_agent_options *o)
+static struct driver_options driver_options(const wend_agent_options *o,
+                                            const struct model *facts)
 {
     return (struct driver_options){.base_url = o->base_url,
                                    .key_file = o->key_file,
                                    .ca_file = o->ca_file,
-                                   .output_tokens = o->output_tokens,
+                                   .output_tokens = facts->output,
                                    .http2 = o->http2};
 }
 
@@ -124,6 +140,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
 {
     wend_agent_options taken, *o = &taken;
     wend_status s = rt_enter(rt);
+    struct model facts;
     wend_agent *a;
 
     if (s != WEND_OK)
@@ -136,6 +153,8 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
         return fail(err, WEND_E_INVAL,
                     "agent: out or options is NULL, or options.size is wrong");
     s = check_options(o, err);
+    if (s == WEND_OK)
+        s = model_facts(o, &rt->mem, &facts, err);
     if (s != WEND_OK)
         return s;
     a = mem_zalloc(&rt->mem, sizeof *a);
@@ -156,10 +175,11 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     a->limits.time_ms = o->limits.time_ms;
     a->limits.tokens = o->limits.tokens;
     a->limits.cost_nano = o->limits.cost_nano;
-    put_rest(&a->rest_json, o);
+    put_rest(&a->rest_json, o, &facts);
     s = set_cwd(a, o->cwd, err);
     if (s == WEND_OK)
-        s = driver_open(o->model, driver_options(o), &rt->mem, &a->driver, err);
+        s = driver_open(o->model, driver_options(o, &facts), &rt->mem,
+                        &a->driver, err);
     if (s == WEND_OK && (a->arena.failed || a->rest_json.failed))
         s = fail_nomem(err);
     if (s != WEND_OK) {

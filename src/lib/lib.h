@@ -100,6 +100,7 @@ wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
 
 struct codec;
 struct driver;
+struct model;
 
 /* What the built-in tools work with. A call that was given up may be at
  * work when its agent is gone: each call holds on to it. */
@@ -168,6 +169,12 @@ struct driver {
     const struct driver_ops *ops;
     wend_str model; /* name shown in events */
 };
+
+/* model_facts.c: what the file of models says about the agent's, nothing if
+ * there is none; `output` is the agent's own if it has one. Refuses a limit
+ * of cost that cannot be kept. */
+wend_status model_facts(const wend_agent_options *o, const struct mem *m,
+                        struct model *out, wend_error *err);
 
 /* What of an agent's options is the driver's business. */
 struct driver_options {

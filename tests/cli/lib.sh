@@ -9,7 +9,7 @@ test_dir=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/home" "$work/cwd"
-unset WEND_MODEL WEND_CONFIG XDG_CONFIG_HOME XDG_DATA_HOME
+unset WEND_MODEL WEND_MODELS WEND_CONFIG XDG_CONFIG_HOME XDG_DATA_HOME
 export HOME=$work/home WEND_STORE=$work/wend.db NO_COLOR=1 LC_ALL=C
 cd "$work/cwd" || exit 2
 out=$work/out err=$work/err status=0

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# models.sh - windows and prices from a file: what is listed, what a run costs,
+# and that a budget of money is kept or refused.
+. "$(dirname "$0")/lib.sh"
+top=$(realpath "$test_dir/../..")
+unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY
+
+# ---- The list -----------------------------------------------------------------
+
+exits "no file" 0 "$WEND" models
+has "no file: where it would be" "$out" "$HOME/.config/wend/models.yaml"
+has "no file: providers" "$out" "OPENAI_API_KEY is not set"
+exits "no file, JSON" 0 "$WEND" models --json
+is "no file, JSON: only providers" "$(json "$out" "$(at provider)" | wc -l)" \
+    "$(wc -l <"$out")"
+exits "the example" 0 "$WEND" models --models "$top/examples/models.yaml"
+has "the example: a model" "$out" "ollama:*"
+
+cat >m.yaml <<'YAML'
+wend: models/1
+models:
+  - name: "script:*"
+    window: 1000
+    output: 10
+    price: {input: 3, cached: 0.3, cache_write: 3.75, output: 15}
+  - {name: "openai:dear", price: {input: 1, output: 2}}
+  - {name: "openai:*", window: 5}
+YAML
+export OPENAI_API_KEY=never-show-this
+exits "a file" 0 "$WEND" models --models m.yaml
+is "a file: a line" "$(grep '^script' "$out" | tr -s ' ')" \
+    "script:* 1000 10 3 0.3 15 -"
+is "a file: what is not known" "$(grep '^openai:\*' "$out" | tr -s ' ')" \
+    "openai:* 5 - - - - yes"
+lacks "the key is not shown" "$out" never-show
+exits "JSON" 0 "$WEND" models --json --models m.yaml
+is "JSON: a model" "$(head -1 "$out")" '{"name":"script:*","window":1000,'\
+'"output":10,"price":{"input":3,"cached":0.3,"cache_write":3.75,"output":15},'\
+'"key":null}'
+is "JSON: what is not known" "$(sed -n 3p "$out")" \
+    '{"name":"openai:*","window":5,"output":null,"price":null,"key":true}'
+has "JSON: a provider" "$out" \
+    '{"provider":"openai","key_env":"OPENAI_API_KEY","key":true}'
+lacks "JSON: the key is not shown" "$out" never-show
+exits "a word too many" 2 "$WEND" models all
+
+# ---- Where the file is ------------------------------------------------------------
+
+WEND_MODELS=m.yaml exits "WEND_MODELS" 0 "$WEND" models
+has "WEND_MODELS: it is read" "$out" "script:*"
+mkdir -p "$work/xdg/wend" "$HOME/.config/wend"
+echo '{"wend":"models/1","models":[{"name":"gemini:xdg"}]}' \
+    >"$work/xdg/wend/models.yaml"
+XDG_CONFIG_HOME=$work/xdg exits "XDG_CONFIG_HOME" 0 "$WEND" models
+has "XDG_CONFIG_HOME: it is read" "$out" "gemini:xdg"
+XDG_CONFIG_HOME=$work/xdg WEND_MODELS=m.yaml exits "a name goes first" 0 \
+    "$WEND" models
+lacks "a name goes first: only it" "$out" "gemini:xdg"
+WEND_MODELS=m.yaml exits "an option goes before it" 0 "$WEND" models \
+    --models "$work/xdg/wend/models.yaml"
+has "an option goes before it: only it" "$out" "gemini:xdg"
+echo "models: $PWD/m.yaml" >"$HOME/.config/wend/config.yaml"
+exits "named in the settings" 0 "$WEND" models
+has "named in the settings: it is read" "$out" "script:*"
+rm "$HOME/.config/wend/config.yaml"
+exits "a named file must be there" 2 "$WEND" models --models none.yaml
+has "a named file must be there: which" "$err" none.yaml
+exits "for a run, too" 2 "$WEND" run --models none.yaml -m "$hello" hi
+has "for a run, too: which" "$err" none.yaml
+
+printf 'wend: models/1\nmodels:\n- {name: "a:b", prise: {}}\n' >bad.yaml
+exits "a mistake" 2 "$WEND" models --models bad.yaml
+has "a mistake: where" "$err" "bad.yaml:3:24: unknown key 'prise'"
+has "a mistake: what was meant" "$err" "did you mean 'price'?"
+exits "a mistake, for a run" 2 "$WEND" run --models bad.yaml -m "$hello" hi
+has "a mistake, for a run: where" "$err" "bad.yaml:3:24: unknown key 'prise'"
+
+# ---- Cost ------------------------------------------------------------------------------
+
+loop=$(model loop '{"turns":[{"calls":[{"name":"calculator","args":{"expression":
+"${turn}"}}],"usage":{"input":100,"cached":40,"output":10},"repeat":2},
+{"text":"Done.","usage":{"input":100,"output":1}}]}')
+of() { grep "\"type\":\"$1\"" "$out" | tail -1 >line && json line "$(at "$2")"; }
+
+exits "a run" 0 "$WEND" run --json --models m.yaml -m "$loop" hi
+is "cost of a question" "$(grep '"type":"model_end"' "$out" | head -1 >line
+    json line "$(at data.usage.cost)")" 0.000342
+is "cost of the run" "$(of run_end data.metrics.cost)" 0.000999
+is "cost in metrics" "$(of metrics data.cost)" 0.000999
+is "nine tenths of the window" "$(of context_start data.budget_tokens)" 900
+exits "runs" 0 "$WEND" runs --json -n 1
+is "cost in runs" "$(json "$out" "$(at cost)")" 0.000999
+exits "no price" 0 "$WEND" run --json -m "$loop" hi
+is "no price: no cost" "$(of model_end data.usage.cost)" ""
+
+# ---- Budgets -----------------------------------------------------------------------------
+
+exits "a budget that is enough" 0 "$WEND" run --models m.yaml \
+    --budget-cost 0.1 -m "$loop" hi
+exits "a budget that is not" 3 "$WEND" run --json --models m.yaml \
+    --budget-cost 0.002 -t calculator -m "$(model forever '{"turns":[{"calls":[
+{"name":"calculator","args":{"expression":"1"}}],"repeat":"forever",
+"usage":{"input":100,"output":10}}]}')" hi
+is "which limit" "$(of run_end data.limit)" cost
+awk -v spent="$(of run_end data.metrics.cost)" \
+    'BEGIN { exit !(spent > 0 && spent <= 0.002) }'
+ok "not more than it was spent"
+exits "a budget for nothing at all" 3 "$WEND" run --json --models m.yaml \
+    --budget-cost 0.000001 -m "$hello" hi
+lacks "a budget for nothing at all: nobody is asked" "$out" model_start
+exits "no price, no budget" 2 "$WEND" run --models m.yaml --budget-cost 1 \
+    -m openai:other hi
+has "no price, no budget: why" "$err" "no price is known for 'openai:other'"
+exits "no longest answer, no budget" 2 "$WEND" run --models m.yaml \
+    --budget-cost 1 -m openai:dear hi
+has "no longest answer, no budget: why" "$err" "give its 'output'"
+exits "no file, no budget" 2 "$WEND" run --budget-cost 1 -m openai:other hi
+exits "a script costs nothing" 0 "$WEND" run --budget-cost 1 -m "$hello" hi
+
+# ---- Over HTTP -----------------------------------------------------------------------------
+
+server=$(dirname "$WEND")/tests/wend-test-server
+if [ ! -x "$server" ]; then
+    skip "over HTTP" "$server is not built"
+    finish
+fi
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+mkfifo "$work/hold"
+"$server" --until-eof --log "$work/requests" <"$work/hold" >"$work/ports" \
+    2>"$work/server" &
+exec 9>"$work/hold" # the server ends when this is closed
+soon test -s "$work/ports"
+read -r port _ <"$work/ports"
+cat >http.yaml <<'YAML'
+wend: models/1
+models:
+  - {name: "*:text:*", output: 77, price: {input: 1000, output: 1000}}
+YAML
+for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
+    provider=${row%%:*}
+    : >"$work/requests"
+    exits "$provider" 0 "$WEND" run --json --models http.yaml --budget-cost 100 \
+        -m "$provider:text:3:8" --base-url "http://127.0.0.1:$port${row#*:}" hi
+    tokens=$(json "$out" "($(at data.usage.input)+$(at data.usage.output))/1000.0" |
+        grep .)
+    is "$provider: its tokens have a cost" "$(of model_end data.usage.cost)" \
+        "${tokens:-some}"
+    has "$provider: the request carries the longest answer" "$work/requests" \
+        ':77'
+done
+exec 9>&-
+finish
