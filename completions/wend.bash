@@ -16,7 +16,7 @@ _wend()
     --status)
         words="running waiting paused interrupted ok limit canceled failed"
         ;;
-    --store | --log-file | --models)
+    --store | --log-file | --models | --record | --playback)
         COMPREPLY=($(compgen -f -- "$cur"))
         return
         ;;
@@ -27,6 +27,7 @@ _wend()
         case $command in
         run)
             words="--model --base-url --key-file --ca-file --models
+                --record --playback
                 --tool --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
                    --parallel --eager --approve --sandbox --log-file --quiet

@@ -216,6 +216,9 @@ typedef struct wend_agent_options {
      * $WEND_MODELS, else models.yaml in the user's folder for settings of
      * wend, if it is there. */
     const char *models_file;
+    /* Keeps what is sent and answered in this directory, without secrets;
+     * or answers from there, with no network and no key. */
+    const char *record_dir, *playback_dir;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

@@ -42,6 +42,10 @@ static const struct opt opts[] = {
      OPT_TEXT, AT(ca_file), 0, 0, NULL},
     {0, "models", "FILE", "windows and prices of models; see wend models",
      OPT_TEXT, AT(models), 0, 0, NULL},
+    {0, "record", "DIR", "keep what is sent and answered there", OPT_TEXT,
+     AT(record_dir), 0, 0, NULL},
+    {0, "playback", "DIR", "answer from there; no network, no key", OPT_TEXT,
+     AT(playback_dir), 0, 0, NULL},
     {'t', "tool", "NAME", "offer a built-in tool; may be repeated", OPT_LIST,
      AT(tools), 0, 0, NULL},
     {0, "instructions", "TEXT", "what the model is told first", OPT_TEXT,
@@ -81,8 +85,6 @@ static const struct opt opts[] = {
     {0, "mcp", "SERVER", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "schema", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "set", "K=V", NULL, OPT_LATER, 0, 0, 0, NULL},
-    {0, "record", "DIR", NULL, OPT_LATER, 0, 0, 0, NULL},
-    {0, "playback", "DIR", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0},
 };
 
@@ -270,6 +272,8 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
         .key_file = set->key_file,
         .ca_file = set->ca_file,
         .models_file = set->models,
+        .record_dir = set->record_dir,
+        .playback_dir = set->playback_dir,
     };
     wend_error err = {0};
     wend_status s;

@@ -19,6 +19,7 @@ enum fetch_end {
     FETCH_NETWORK, /* resolve, connect, TLS, reset */
     FETCH_TIMEOUT,
     FETCH_NOMEM,
+    FETCH_REFUSED, /* never by fetch: whoever stands in for it gives up */
 };
 
 struct fetch_request {

@@ -1,11 +1,13 @@
 /*
- * file.c - files that the user named: scripts, configuration, prompts.
+ * file.c - files that the user named: scripts, configuration, recordings.
  */
 #include "host/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -52,4 +54,67 @@ wend_status file_read(const char *path, size_t max, struct buf *out,
     s = read_all(fd, path, max, out, err);
     close(fd);
     return s;
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+wend_status file_dir_new(const char *path, wend_error *err)
+{
+    const struct dirent *entry;
+    bool empty = true;
+    DIR *dir;
+
+    if (mkdir(path, 0700) == 0)
+        return WEND_OK;
+    if (errno != EEXIST)
+        return fail(err, WEND_E_IO, "cannot make the directory %s: %s", path,
+                    strerror(errno));
+    dir = opendir(path);
+    if (!dir)
+        return fail(err, WEND_E_IO, "cannot open the directory %s: %s", path,
+                    strerror(errno));
+    while (empty && (entry = readdir(dir)))
+        empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+    closedir(dir);
+    return empty ? WEND_OK
+                 : fail(err, WEND_E_EXISTS, "the directory %s is not empty",
+                        path);
+}
+
+wend_status file_create(const char *path, int *fd, wend_error *err)
+{
+    *fd = open(path,
+               O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+               0600);
+    if (*fd < 0)
+        return fail(err, errno == EEXIST ? WEND_E_EXISTS : WEND_E_IO,
+                    "cannot create %s: %s", path, strerror(errno));
+    return WEND_OK;
+}
+
+wend_status file_append(int fd, const char *path, wend_str bytes,
+                        wend_error *err)
+{
+    ssize_t n;
+
+    while (bytes.len) {
+        n = write(fd, bytes.ptr, bytes.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail(err, WEND_E_IO, "cannot write %s: %s", path,
+                        strerror(errno));
+        bytes.ptr += n;
+        bytes.len -= (size_t)n;
+    }
+    return WEND_OK;
+}
+
+void file_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
 }

@@ -1,5 +1,5 @@
 /*
- * file.h - files that the user named: scripts, configuration, prompts.
+ * file.h - files that the user named: scripts, configuration, recordings.
  */
 #ifndef HOST_FILE_H
 #define HOST_FILE_H
@@ -9,5 +9,16 @@
 /* Appends the whole file, "-" is stdin. Over `max` bytes is refused. */
 wend_status file_read(const char *path, size_t max, struct buf *out,
                       wend_error *err);
+bool file_exists(const char *path);
+
+/* A directory of its own for what follows: makes it (only for the user), or
+ * takes one that is empty. */
+wend_status file_dir_new(const char *path, wend_error *err);
+/* A file, only for the user, that must not be there yet; its fd. */
+wend_status file_create(const char *path, int *fd, wend_error *err);
+/* Writes all of it at the end; path is for the message. */
+wend_status file_append(int fd, const char *path, wend_str bytes,
+                        wend_error *err);
+void file_close(int fd);
 
 #endif

@@ -117,6 +117,8 @@ static struct driver_options driver_options(const wend_agent_options *o,
                                    .key_file = o->key_file,
                                    .ca_file = o->ca_file,
                                    .output_tokens = facts->output,
+                                   .record_dir = o->record_dir,
+                                   .playback_dir = o->playback_dir,
                                    .http2 = o->http2};
 }
 

@@ -17,6 +17,12 @@ wend_status driver_open(const char *model, struct driver_options o,
     const struct codec *codec;
 
     o.spec = str_of(colon ? colon + 1 : "");
+    if (o.record_dir && o.playback_dir)
+        return fail(err, WEND_E_INVAL,
+                    "recording and playing back exclude each other");
+    if (str_is(provider, "script") && (o.record_dir || o.playback_dir))
+        return fail(err, WEND_E_INVAL,
+                    "a script has no wire to record or play back");
     if (str_is(provider, "script"))
         return script_driver_open(&o, m, out, err);
     codec = codec_find(provider);

@@ -5,6 +5,7 @@
 #define LIB_HTTP_H
 
 #include "lib/lib.h"
+#include "lib/source.h"
 #include "wire/codec.h"
 
 enum { HTTP_HEADERS_MAX = 16 };
@@ -17,6 +18,7 @@ struct http_driver {
     wend_str model, key; /* key: absent if none is needed */
     const char *base_url, *ca_file, *unix_socket;
     const char *headers[HTTP_HEADERS_MAX + 1];
+    struct tape *tape; /* NULL: the network alone */
     int64_t output_tokens;
     bool http2;
 };

@@ -1,7 +1,7 @@
 /*
  * http_driver.c - models of providers, asked over HTTP.
  *
- * Joins host/fetch (bytes) to a codec (meaning) and the codec to the shell
+ * Joins a source (bytes) to a codec (meaning) and the codec to the shell
  * (inputs). What a failure means is wire/failure's; whether to try again is
  * the core's.
  */
@@ -33,7 +33,7 @@ struct http_session {
     struct session base;
     struct http_driver *driver;
     struct wend_run *run;
-    struct transfer *transfer; /* NULL: nothing is under way */
+    struct source source;
     int64_t ask;
     struct buf bufs[BUFS];
     struct sse sse;
@@ -159,13 +159,9 @@ static void stop_decoding(struct http_session *s)
 
 static void stop_transfer(struct http_session *s)
 {
-    struct transfer *t = s->transfer;
-
-    s->transfer = NULL;
     if (s->run->rt)
         timer_clear(&s->run->rt->timers, &s->stall);
-    if (t)
-        fetch_stop(t);
+    source_stop(&s->source);
 }
 
 /* A server may quote what it was sent: the key goes no further. */
@@ -203,10 +199,10 @@ static void fail_said(struct http_session *s)
 static void fail_status(struct http_session *s)
 {
     struct failure_headers h = {
-        .should_retry = fetch_header(s->transfer, "x-should-retry"),
-        .retry_after_ms = fetch_header(s->transfer, "retry-after-ms"),
-        .retry_after = fetch_header(s->transfer, "retry-after"),
-        .request_id = fetch_header(s->transfer, "x-request-id"),
+        .should_retry = source_header(&s->source, "x-should-retry"),
+        .retry_after_ms = source_header(&s->source, "retry-after-ms"),
+        .retry_after = source_header(&s->source, "retry-after"),
+        .request_id = source_header(&s->source, "x-request-id"),
     };
     struct arena a = {.mem = &s->run->rt->mem};
     struct failure f = {{NULL, 0}, {NULL, 0}, false, 0};
@@ -238,14 +234,14 @@ static void finish(struct http_session *s)
     decoder_end(&s->decoder); /* tells the reason, or that there is none */
     s->reading = false;
     reason = buf_view(&s->bufs[FINISH]);
-    if (!s->transfer) {
+    if (!source_busy(&s->source)) {
         stop_decoding(s);
     } else if (s->has_failed) {
         fail_said(s);
     } else if (s->decoder.nomem || s->sse.status == WEND_E_NOMEM) {
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     } else {
-        s->transfer = NULL;
+        source_over(&s->source);
         stop_decoding(s);
         shell_done(s->run, s->ask, reason.len ? reason : STR("stop"),
                    &s->usage);
@@ -257,8 +253,9 @@ static void finish(struct http_session *s)
 static void on_head(void *ctx, struct transfer *t, int status)
 {
     struct http_session *s = ctx;
-    wend_str type = fetch_header(t, "content-type");
+    wend_str type = source_header(&s->source, "content-type");
 
+    (void)t; /* a tape has none */
     s->status = status;
     if (status < 200 || status > 299)
         s->kind = BODY_FAILURE;
@@ -277,8 +274,7 @@ static void on_stall(struct timer_node *t)
         (struct http_session *)(void *)((char *)t -
                                         offsetof(struct http_session, stall));
 
-    if (s->transfer)
-        fetch_resume(s->transfer);
+    source_resume(&s->source);
 }
 
 static bool pause(struct http_session *s)
@@ -291,7 +287,7 @@ static bool pause(struct http_session *s)
     return false;
 }
 
-static void over_limit(struct http_session *s, const char *what)
+static void refuse(struct http_session *s, const char *what)
 {
     struct model_error e = {
         .code = STR("invalid"), .message = str_of(what), .retry_never = true};
@@ -314,7 +310,7 @@ static bool on_body(void *ctx, const char *p, size_t len)
         return true;
     }
     if (s->body_bytes > RESPONSE_BYTES_MAX) {
-        over_limit(s, "the answer is over 64 MiB");
+        refuse(s, "the answer is over 64 MiB");
         return true;
     }
     if (s->kind == BODY_WHOLE) {
@@ -324,10 +320,10 @@ static bool on_body(void *ctx, const char *p, size_t len)
     s->reading = true;
     st = sse_feed(&s->sse, p, len, decoder_event, &s->decoder);
     s->reading = false;
-    if (!s->transfer)
+    if (!source_busy(&s->source))
         stop_decoding(s);
     else if (st == WEND_E_LIMIT)
-        over_limit(s, "a line of the answer is over 16 MiB");
+        refuse(s, "a line of the answer is over 16 MiB");
     else if (st == WEND_E_NOMEM || s->decoder.nomem)
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     else if (s->has_failed)
@@ -340,16 +336,18 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
     static const char *const codes[] = {
         [FETCH_NETWORK] = "network",
         [FETCH_TIMEOUT] = "timeout",
+        [FETCH_REFUSED] = "invalid",
     };
     struct http_session *s = ctx;
-    struct model_error e = {.message = str_of(message)};
+    struct model_error e = {.message = str_of(message),
+                            .retry_never = how == FETCH_REFUSED};
 
     if (how == FETCH_OK) {
         finish(s);
-        s->transfer = NULL;
+        source_over(&s->source);
         return;
     }
-    s->transfer = NULL; /* it is over: nothing to stop */
+    source_over(&s->source); /* it is over: nothing to stop */
     if (how == FETCH_NOMEM) {
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
         return;
@@ -391,11 +389,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
         .first_byte_ms = FIRST_BYTE_MS,
         .between_ms = BETWEEN_BYTES_MS,
     };
-    struct fetch *fetch;
-    wend_status st = rt_fetch(s->run->rt, &fetch, err);
 
-    if (st != WEND_OK)
-        return st;
     buf_cstr(&s->bufs[URL], d->base_url);
     d->codec->path(&q, &s->bufs[URL]);
     d->codec->request(&q, &s->bufs[REQUEST]);
@@ -406,7 +400,8 @@ static wend_status begin(struct http_session *s, const struct turn *t,
     s->decoding = true;
     request.url = s->bufs[URL].ptr;
     request.body = buf_view(&s->bufs[REQUEST]);
-    return fetch_start(fetch, &request, &fetch_ops, s, &s->transfer, err);
+    return source_start(&s->source, s->run->rt, d->tape, &request, &fetch_ops,
+                        s, err);
 }
 
 void http_session_ask(struct session *base, const struct turn *t, int64_t ask)
@@ -421,6 +416,8 @@ void http_session_ask(struct session *base, const struct turn *t, int64_t ask)
     st = begin(s, t, &err);
     if (st == WEND_E_NOMEM) {
         shell_fail(s->run, st, "out of memory");
+    } else if (st == WEND_E_IO) {
+        refuse(s, err.message);
     } else if (st != WEND_OK) {
         on_fail(s, STR("network"), str_of(err.message));
         fail_said(s);

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "host/file.h"
+#include "lib/tape.h"
 
 static void driver_free(struct driver *base)
 {
@@ -20,6 +21,7 @@ static void driver_free(struct driver *base)
     /* The key leaves memory with the driver. */
     if (d->key.ptr)
         memset((char *)(uintptr_t)d->key.ptr, 0, d->key.len);
+    tape_free(d->tape);
     arena_free(&d->arena);
     mem_free(&m, d);
 }
@@ -35,7 +37,7 @@ static bool is_blank(char c)
 }
 
 /* From the named file, else from the provider's variable. A server of one's
- * own (a base URL was given) may need none. */
+ * own (a base URL was given) may need none, a tape needs none. */
 static wend_status find_key(struct http_driver *d,
                             const struct driver_options *o, wend_error *err)
 {
@@ -58,7 +60,8 @@ static wend_status find_key(struct http_driver *d,
                          "the key for %s contains a space or a character "
                          "that is no ASCII",
                          d->codec->name);
-    } else if (s == WEND_OK && d->codec->key_header && !o->base_url) {
+    } else if (s == WEND_OK && d->codec->key_header && !o->base_url &&
+               !o->playback_dir) {
         s = fail(err, WEND_E_INVAL,
                  "no key for %s: set %s, or name a file with --key-file",
                  d->codec->name, d->codec->key_env);
@@ -135,6 +138,20 @@ static wend_status make_headers(struct http_driver *d, wend_error *err)
     return d->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
+static wend_status open_tape(struct http_driver *d,
+                             const struct driver_options *o, wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    if (o->record_dir)
+        s = tape_open_record(o->record_dir, &d->mem, &d->tape, err);
+    else if (o->playback_dir)
+        s = tape_open_play(o->playback_dir, &d->mem, &d->tape, err);
+    if (d->tape)
+        d->tape->key = d->key;
+    return s;
+}
+
 wend_status http_driver_open(const struct codec *codec,
                              const struct driver_options *o,
                              const struct mem *m, struct driver **out,
@@ -159,6 +176,8 @@ wend_status http_driver_open(const struct codec *codec,
         s = find_url(d, o, err);
     if (s == WEND_OK)
         s = make_headers(d, err);
+    if (s == WEND_OK)
+        s = open_tape(d, o, err);
     if (s != WEND_OK) {
         driver_free(&d->base);
         return s;

@@ -180,6 +180,7 @@ wend_status model_facts(const wend_agent_options *o, const struct mem *m,
 struct driver_options {
     wend_str spec; /* the model's name after the provider and its colon */
     const char *base_url, *key_file, *ca_file;
+    const char *record_dir, *playback_dir;
     int64_t output_tokens;
     bool http2;
 };
