@@ -69,22 +69,22 @@ static wend_str layers(const struct tool *t, bool denied, struct arena *a)
 }
 
 /* A schema that does not compile came from elsewhere, since agents refuse
- * it; the log must still replay, so its tool takes any arguments. */
-static void schema_read(const struct json *json, struct arena *a,
-                        struct tool *t)
+ * it; the log must still replay, so that anything fits it. */
+static const struct schema *schema_read(const struct json *json,
+                                        struct arena *a, wend_str *text)
 {
     struct buf b = {.mem = a->mem};
     struct schema *schema = NULL;
 
     if (!json || json->kind != JSON_OBJECT)
-        return;
+        return NULL;
     if (schema_compile(json, a, &schema, NULL) == WEND_E_NOMEM)
         a->failed = true;
-    t->schema = schema;
     json_put(&b, json);
-    t->schema_text = arena_str(a, buf_view(&b));
+    *text = arena_str(a, buf_view(&b));
     a->failed |= b.failed;
     buf_free(&b);
+    return schema;
 }
 
 static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
@@ -105,7 +105,7 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
         t->risk = category_risk[t->category];
     t->layers_ok = layers(t, false, a);
     t->layers_denied = layers(t, true, a);
-    schema_read(json_get(j, "schema"), a, t);
+    t->schema = schema_read(json_get(j, "schema"), a, &t->schema_text);
     return t->name.ptr && !a->failed;
 }
 
@@ -223,13 +223,17 @@ static void fixed_part(struct config *c)
             bytes += parts[p].len;
         }
     }
-    c->fixed_tokens = tokens_estimate(bytes);
+    if (c->schema_text.len)
+        c->prefix = mix64(c->prefix, c->schema_text.ptr, c->schema_text.len);
+    c->fixed_tokens =
+        tokens_estimate(bytes) + tokens_estimate(c->schema_text.len);
 }
 
-/* What instructions and tools add to every context_end. */
+/* What all but the history adds to every context_end. */
 static void fixed_parts(struct config *c, struct arena *a)
 {
     int64_t instructions = tokens_estimate(c->instructions.len);
+    int64_t schema = tokens_estimate(c->schema_text.len);
     struct buf b = {.mem = a->mem};
 
     if (c->instructions.len)
@@ -241,7 +245,12 @@ static void fixed_parts(struct config *c, struct arena *a)
         buf_fmt(&b,
                 "{\"name\":\"tools\",\"priority\":70,\"tokens\":%lld,"
                 "\"truncated\":false},",
-                (long long)(c->fixed_tokens - instructions));
+                (long long)(c->fixed_tokens - instructions - schema));
+    if (schema)
+        buf_fmt(&b,
+                "{\"name\":\"schema\",\"priority\":100,\"tokens\":%lld,"
+                "\"truncated\":false},",
+                (long long)schema);
     c->parts = arena_str(a, buf_view(&b));
     a->failed |= b.failed;
     buf_free(&b);
@@ -269,6 +278,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
         i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
     c->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
     price_read(json_get(j, "price"), &c->price);
+    c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text);
     s = tools_read(json_get(j, "tools"), a, c, err);
     if (s == WEND_OK)
         s = policy_read(json_get(j, "policy"), a, c, err);

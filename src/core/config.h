@@ -44,13 +44,15 @@ struct config {
     size_t rules_count;
     enum approve approve;
     enum eager eager;
-    bool hooks;             /* ask the shell before each turn */
-    int64_t context_tokens; /* the model's window */
-    int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
-    struct price price;     /* of the model's tokens */
-    int64_t fixed_tokens;   /* estimate for instructions and tools */
-    wend_str parts;         /* JSON of what they add to a context */
-    uint64_t prefix;        /* hash of instructions and tools */
+    bool hooks;                  /* ask the shell before each turn */
+    wend_str schema_text;        /* of the answer; absent: free text */
+    const struct schema *schema; /* NULL: any answer */
+    int64_t context_tokens;      /* the model's window */
+    int64_t output_tokens; /* most that one answer may have; 0 = unknown */
+    struct price price;    /* of the model's tokens */
+    int64_t fixed_tokens;  /* estimate for all but the history */
+    wend_str parts;        /* JSON of what they add to a context */
+    uint64_t prefix;       /* hash of the same */
 };
 
 /* Everything lives in the arena; `json` is copied into it. */

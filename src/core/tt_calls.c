@@ -400,6 +400,10 @@ void run_calls(struct tt *x)
         open += !bit_get(&t->ended, i);
     if (open)
         return;
+    if (!t->calls_count && !t->pending) {
+        close_answer(x);
+        return;
+    }
     end_turn(x, WEND_OUTCOME_OK);
     go_on(x);
 }

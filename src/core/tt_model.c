@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "core/answer.h"
 
 static wend_str parts_json(struct tt *x)
 {
@@ -58,7 +59,7 @@ static void emit_model_start(struct tt *x)
     if (ev) {
         ev->u.model_start.model = t->model;
         ev->u.model_start.attempt = 1;
-        ev->u.model_start.purpose = WEND_PURPOSE_ANSWER;
+        ev->u.model_start.purpose = turn_purpose(t);
         ev->u.model_start.messages = t->history ? t->history->index + 1 : 0;
         ev->u.model_start.tools = (int64_t)t->config->tools_count;
     }
@@ -111,6 +112,7 @@ void answer_instead(struct tt *x, wend_str text)
     ev = draft(x, WEND_MODEL_END);
     if (ev) {
         ev->u.model_end.outcome = WEND_OUTCOME_OK;
+        ev->u.model_end.purpose = x->s->turn.purpose;
         ev->u.model_end.text = text;
         ev->u.model_end.finish = STR("stop");
         ev->u.model_end.usage.cost_nano = -1;
@@ -162,6 +164,7 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
         return NULL;
     e = &ev->u.model_end;
     e->outcome = outcome;
+    e->purpose = t->purpose;
     e->finish = outcome == WEND_OUTCOME_OK ? STR("stop")
                                            : str_of(wend_outcome_name(outcome));
     e->usage.cost_nano = -1;
@@ -217,6 +220,61 @@ void on_model_done(struct tt *x)
              STR("the provider's content filter cut the answer"));
     settle_calls(x);
     run_calls(x);
+}
+
+/* Said by nobody but us: what is wrong, and what was wanted. */
+static void ask_repair(struct tt *x, wend_str why)
+{
+    wend_event *ev = draft(x, WEND_MESSAGE);
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_str(&b, why);
+    buf_cstr(&b, "\nAnswer again, with nothing but JSON that fits this JSON "
+                 "Schema:\n");
+    buf_str(&b, x->s->turn.config->schema_text);
+    if (ev) {
+        ev->u.message.role = STR("user");
+        ev->u.message.text = arena_str(x->s->scratch, buf_view(&b));
+    }
+    x->s->scratch->failed |= b.failed;
+    buf_free(&b);
+    warn(x, STR("answer_invalid"), why);
+    emit(x, ev);
+    end_turn(x, WEND_OUTCOME_OK);
+    go_on(x);
+}
+
+static void give_up_answer(struct tt *x, wend_str why)
+{
+    const wend_ev_error *error =
+        draft_error(x, STR("answer_invalid"), why, STR("schema"));
+
+    end_turn(x, WEND_OUTCOME_FAILED);
+    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
+}
+
+void close_answer(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str why;
+
+    if (!t->config->schema ||
+        answer_fits(t->config->schema, t->answer, x->s->scratch, &b)) {
+        buf_free(&b);
+        end_turn(x, WEND_OUTCOME_OK);
+        go_on(x);
+        return;
+    }
+    why = arena_str(x->s->scratch, buf_view(&b));
+    x->s->scratch->failed |= b.failed;
+    buf_free(&b);
+    if (x->s->scratch->failed)
+        return;
+    if (t->repair)
+        give_up_answer(x, why);
+    else
+        ask_repair(x, why);
 }
 
 /* ---- Failure ------------------------------------------------------------- */

@@ -39,6 +39,8 @@ void on_retry_timer(struct tt *x);
 void close_model(struct tt *x, wend_outcome outcome,
                  const wend_ev_error *error);
 
+void close_answer(struct tt *x); /* the turn had no calls: is this it? */
+
 /* tt_calls.c */
 void start_eager(struct tt *x);
 void settle_calls(struct tt *x); /* refuses or asks, once the message ends */

@@ -73,6 +73,17 @@ int64_t i64_sum(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+wend_purpose turn_purpose(const struct turn *t)
+{
+    return t->repair && !t->repair_used ? WEND_PURPOSE_REPAIR
+                                        : WEND_PURPOSE_ANSWER;
+}
+
+bool turn_shows_deltas(const struct turn *t)
+{
+    return t->purpose == WEND_PURPOSE_ANSWER || t->purpose == WEND_PURPOSE_PLAN;
+}
+
 int64_t turn_tokens(const struct turn *t)
 {
     return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
@@ -228,6 +239,8 @@ static void on_model_start(struct turn *t, const wend_event *ev)
     t->phase = PH_MODEL;
     t->ask++;
     t->attempt = ev->u.model_start.attempt;
+    t->purpose = ev->u.model_start.purpose;
+    t->repair_used |= t->purpose == WEND_PURPOSE_REPAIR;
     t->model_us = ev->time_us;
     t->metrics.model_calls++;
 }
@@ -269,7 +282,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     spend(&t->metrics.cost_nano, e->usage.cost_nano);
     if (!t->metrics.first_token_ms)
         t->metrics.first_token_ms = e->first_token_ms;
-    if (e->purpose != WEND_PURPOSE_ANSWER)
+    if (e->purpose != WEND_PURPOSE_ANSWER && e->purpose != WEND_PURPOSE_REPAIR)
         return;
     t->answer = kept(k, e->text, STR(""));
     if (!e->text.len && !t->calls_count)
@@ -369,6 +382,11 @@ static void on_message(struct turn *t, const wend_event *ev,
     t->pending = m;
 }
 
+static void on_warning(struct turn *t, const wend_event *ev)
+{
+    t->repair |= str_is(ev->u.warning.code, "answer_invalid");
+}
+
 /* A stop is recorded before what it stops ends:
  *     cancel by user; cancel by hook {"code","message"}; limits {"reached"} */
 static void on_control(struct turn *t, const wend_event *ev,
@@ -416,10 +434,10 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_TURN_END: on_turn_end(t, k); break;
     case WEND_MESSAGE: on_message(t, ev, k); break;
     case WEND_CONTROL: on_control(t, ev, k); break;
+    case WEND_WARNING: on_warning(t, ev); break;
     case WEND_RUN_END: t->phase = PH_END; break;
     case WEND_CONTEXT_END:
     case WEND_METRICS:
-    case WEND_WARNING:
     case WEND_ERROR:
     case WEND_PROGRESS: break; /* nothing to remember */
     case WEND_RUN_FORK:

@@ -76,10 +76,13 @@ struct turn {
     const struct msg *history;
     const struct msg *pending; /* said meanwhile; joins at context_start */
 
-    int64_t ask;      /* number of model attempts so far */
-    int64_t attempt;  /* of this model call, from 1 */
-    int64_t model_us; /* when this model call began */
-    bool part;        /* model_part has been written for this message */
+    int64_t ask;          /* number of model attempts so far */
+    int64_t attempt;      /* of this model call, from 1 */
+    int64_t model_us;     /* when this model call began */
+    wend_purpose purpose; /* of this model call */
+    bool repair;          /* an answer did not fit the schema */
+    bool repair_used;     /* the model was asked to repair it */
+    bool part;            /* model_part has been written for this message */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
@@ -118,6 +121,10 @@ uint32_t turn_running(const struct turn *t);
 const struct result *turn_result(const struct turn *t, uint32_t index);
 /* INT64_MAX if there is no such number. */
 int64_t i64_sum(int64_t a, int64_t b);
+/* What the next model call is for. */
+wend_purpose turn_purpose(const struct turn *t);
+/* Whether readers see what this model call says as it comes. */
+bool turn_shows_deltas(const struct turn *t);
 /* Estimated tokens of the next request. */
 int64_t turn_tokens(const struct turn *t);
 

@@ -38,6 +38,8 @@ static const struct {
     {"ask", K_I64, offsetof(struct turn, ask)},
     {"attempt", K_I64, offsetof(struct turn, attempt)},
     {"model_us", K_I64, offsetof(struct turn, model_us)},
+    {"repair", K_BOOL, offsetof(struct turn, repair)},
+    {"repair_used", K_BOOL, offsetof(struct turn, repair_used)},
     {"part", K_BOOL, offsetof(struct turn, part)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"answer", K_STR, offsetof(struct turn, answer)},
@@ -189,8 +191,9 @@ static void put_set(struct buf *b, const char *name, const struct bits *bits)
 
 void turn_write(struct buf *b, const struct turn *t)
 {
-    buf_fmt(b, "{\"phase\":\"%s\",\"stop\":%d", phase_names[t->phase],
-            (int)t->stop.outcome);
+    buf_fmt(b, "{\"phase\":\"%s\",\"stop\":%d,\"purpose\":\"%s\"",
+            phase_names[t->phase], (int)t->stop.outcome,
+            purpose_words.names[t->purpose]);
     put_members(b, t);
     put_str(b, "config", t->config ? t->config->json : STR_NONE);
     buf_cstr(b, ",\"history\":");
@@ -321,17 +324,20 @@ static bool read_state(const struct json *j, const struct keep *k,
 {
     int phase = str_index(json_str(json_get(j, "phase")), phase_names,
                           COUNT(phase_names));
+    int purpose = str_index(json_str(json_get(j, "purpose")),
+                            purpose_words.names, purpose_words.count);
     wend_str config = json_str(json_get(j, "config"));
     const struct json *list;
     struct config *c = NULL;
     int64_t stop;
 
-    if (phase < 0 || !json_i64(json_get(j, "stop"), &stop) || stop < 0 ||
-        stop > WEND_OUTCOME_SKIPPED || !read_members(j, k->arena, t) ||
-        !read_sets(j, t) ||
+    if (phase < 0 || purpose < 0 || !json_i64(json_get(j, "stop"), &stop) ||
+        stop < 0 || stop > WEND_OUTCOME_SKIPPED ||
+        !read_members(j, k->arena, t) || !read_sets(j, t) ||
         !read_results(json_get(j, "results"), k->arena, &t->results))
         return false;
     t->phase = (enum phase)phase;
+    t->purpose = (wend_purpose)purpose;
     t->stop.outcome = (wend_outcome)stop;
     t->calls = read_calls(json_get(j, "calls"), k->arena);
     t->calls_count = t->calls ? t->calls->index + 1 : 0;

@@ -54,6 +54,13 @@ static void put_policy(struct sim *s, struct buf *b)
     buf_cstr(b, "]}");
 }
 
+/* Of the answer; the world knows what fits them. */
+static const char *const answer_schemas[] = {
+    ",\"schema\":{\"type\":\"object\"}",
+    ",\"schema\":{\"type\":\"object\",\"required\":[\"n\"]}",
+    ",\"schema\":{\"enum\":[\"yes\",[1]]}",
+};
+
 static wend_str make_config(struct sim *s)
 {
     static const char *const eager[] = {"safe", "safe", "all", "off"};
@@ -78,6 +85,8 @@ static wend_str make_config(struct sim *s)
                 chance_below(&s->chance, 1000000000),
                 chance_below(&s->chance, 1000000000),
                 chance_below(&s->chance, 10000000));
+    if (chance_of(&s->chance, 300))
+        buf_cstr(&b, chance_pick(&s->chance, answer_schemas));
     buf_char(&b, '}');
     text = arena_str(&s->world, buf_view(&b));
     buf_free(&b);

@@ -51,6 +51,9 @@ struct book {
     uint32_t msgs_count, pending_count;
     wend_ev_metrics sum;
     uint64_t answer;
+    wend_purpose purpose;       /* of the newest model call */
+    uint32_t invalid, repaired; /* answer_invalid, repairs of it */
+    bool told;                  /* and what was wrong, since */
 };
 
 static inline uint64_t hash_str(wend_str s)
@@ -241,6 +244,14 @@ static void book_approval(struct book *b, const wend_event *ev)
     }
 }
 
+static void book_warning(struct book *b, const wend_ev_warning *e)
+{
+    if (!str_is(e->code, "answer_invalid"))
+        return;
+    b->invalid++;
+    b->told = false;
+}
+
 static void book_messages(struct book *b, const wend_event *ev)
 {
     if (ev->type == WEND_RUN_START) {
@@ -253,6 +264,7 @@ static void book_messages(struct book *b, const wend_event *ev)
                               .text = hash_str(ev->u.run_start.prompt)});
         return;
     }
+    b->told |= str_is(ev->u.message.role, "user");
     add_book_msg(b->pending, &b->pending_count,
                  (struct book_msg){.role = str_is(ev->u.message.role, "user")
                                                ? ROLE_USER
@@ -279,6 +291,8 @@ static void book_add(struct book *b, const wend_event *ev)
         break;
     case WEND_MODEL_START:
         b->model_open = true;
+        b->purpose = ev->u.model_start.purpose;
+        b->repaired += b->purpose == WEND_PURPOSE_REPAIR;
         book_model_ask(b, 1);
         break;
     case WEND_MODEL_PART: b->part = true; break;
@@ -288,6 +302,7 @@ static void book_add(struct book *b, const wend_event *ev)
     case WEND_APPROVAL_ANSWER: book_approval(b, ev); break;
     case WEND_CALL_START: book_call_start(b, &ev->u.call_start); break;
     case WEND_CALL_END: book_call_end(b, &ev->u.call_end); break;
+    case WEND_WARNING: book_warning(b, &ev->u.warning); break;
     case WEND_CONTROL: book_control(b, &ev->u.control); break;
     default: break;
     }

@@ -274,6 +274,68 @@ static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
                wend_outcome_name(e->outcome));
 }
 
+/* By hand, without core/answer: white space and one fence do not count. */
+static bool fits(struct sim *s, wend_str text)
+{
+    struct arena a = {.mem = &s->mem};
+    struct buf copy = {.mem = &s->mem};
+    struct json *value;
+    char *from, *to;
+    bool ok;
+
+    buf_str(&copy, text);
+    buf_char(&copy, ' '); /* never NULL */
+    from = copy.ptr + strspn(copy.ptr, " \t\r\n");
+    for (to = copy.ptr + copy.len; to > from && strchr(" \t\r\n", to[-1]);)
+        *--to = 0;
+    if (to - from >= 6 && !strncmp(from, "```", 3) && !strcmp(to - 3, "```")) {
+        to[-3] = 0;
+        from += 3;
+        if (!strncasecmp(from, "json", 4))
+            from += 4;
+    }
+    value = json_parse(str_of(from), &a, NULL);
+    ok = value && schema_check(s->config->schema, value, NULL);
+    arena_free(&a);
+    buf_free(&copy);
+    return ok;
+}
+
+static void law_answer(struct sim *s, const wend_event *ev, const char *name)
+{
+    const wend_ev_run_end *e = &ev->u.run_end;
+    bool invalid;
+
+    if (ev->type != WEND_RUN_END)
+        return;
+    invalid = e->error && str_is(e->error->code, "answer_invalid");
+    if (s->config->schema && e->outcome == WEND_OUTCOME_OK && !fits(s, e->text))
+        broken(s, name, "ok with '%.*s'", (int)e->text.len, e->text.ptr);
+    if (invalid && (!s->config->schema || fits(s, e->text)))
+        broken(s, name, "refused '%.*s'", (int)e->text.len, e->text.ptr);
+    if (invalid && !s->book.repaired)
+        broken(s, name, "given up without a repair");
+}
+
+static void law_repair(struct sim *s, const wend_event *ev, const char *name)
+{
+    const struct book *b = &s->book;
+    bool due = b->invalid > b->repaired;
+
+    if (ev->type == WEND_WARNING && b->invalid &&
+        str_is(ev->u.warning.code, "answer_invalid"))
+        broken(s, name, "a second answer_invalid");
+    if (ev->type == WEND_MODEL_END && ev->u.model_end.purpose != b->purpose)
+        broken(s, name, "model_end of another purpose");
+    if (ev->type != WEND_MODEL_START)
+        return;
+    if (due != (ev->u.model_start.purpose == WEND_PURPOSE_REPAIR))
+        broken(s, name, "asked for %s",
+               due ? "another answer" : "a repair of nothing");
+    if (due && !b->told)
+        broken(s, name, "the model is not told what is wrong");
+}
+
 static const struct {
     const char *name;
     event_law check;
@@ -291,6 +353,8 @@ static const struct {
     {"a model call is retried only unseen", law_retry},
     {"metrics add up", law_metrics},
     {"run_end says how it ended", law_run_end},
+    {"an answer fits its schema", law_answer},
+    {"one repair, and for a reason", law_repair},
 };
 
 #endif

@@ -142,6 +142,22 @@ static void bend_attempt(struct sim *s, struct turn *t, struct input *in)
         t->attempt = RETRIES_MAX;
 }
 
+static void bend_schema(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->schema = NULL;
+}
+
+static void bend_repair(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    if (in->kind == IN_MODEL_DONE)
+        t->repair = t->repair_used = false;
+}
+
 /* A livelock: the timer asks for itself again, for ever. */
 static void bend_retry(struct sim *s, struct turn *t, struct input *in)
 {
@@ -169,6 +185,8 @@ static void unbend(struct sim *s, struct step *step)
     }
     step->turn.config = s->turn.config;
     step->turn.limits = s->turn.limits;
+    step->turn.repair |= s->turn.repair;
+    step->turn.repair_used |= s->turn.repair_used;
     if (!stops)
         step->turn.stop = s->turn.stop;
     if (!pauses)
@@ -254,6 +272,13 @@ static void forget_call_end(struct sim *s, struct step *step)
 static void forget_message(struct sim *s, struct step *step)
 {
     forget(s, step, WEND_MESSAGE);
+}
+
+/* Not what somebody said, which another law knows about. */
+static void forget_wrong(struct sim *s, struct step *step)
+{
+    if (*find_event(step, WEND_WARNING))
+        forget(s, step, WEND_MESSAGE);
 }
 
 static void forget_part(struct sim *s, struct step *step)
@@ -523,6 +548,9 @@ static const struct bug bugs[] = {
     {"misquote", "the request is what was said", .spoil = misquote},
     {"retry-for-ever", "an answering world ends the run", .bend = bend_retry},
     {"hide-nomem", "out of memory leaves no trace", .after = hide_nomem},
+    {"skip-schema", "an answer fits its schema", .bend = bend_schema},
+    {"repair-again", "one repair, and for a reason", .bend = bend_repair},
+    {"forget-wrong", "one repair, and for a reason", .spoil = forget_wrong},
     {"leak", "nothing leaks", .after = leak},
     {"json-loses-turns", "a state survives JSON", .reread = lose_turns},
     {"fold-loses-tokens", "a state from the log decides the same",

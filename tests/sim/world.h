@@ -27,6 +27,29 @@ static wend_str some_text(struct sim *s)
     return (wend_str){p, HUGE_BYTES};
 }
 
+/* What the model says: JSON mostly, where that is asked for. */
+static wend_str some_answer(struct sim *s)
+{
+    static const char *const answers[] = {
+        "{}",
+        "{\"n\":1}",
+        "```json\n{\"n\":2}\n```",
+        " {\"n\":[]}\n",
+        "[1]",
+        "\"yes\"",
+        "```\n[1]```",
+        "{\"n\":",
+        "",
+        "``````",
+        "{\"n\":1} and more",
+    };
+
+    if (s->config->schema && !s->stream.reply.text.len &&
+        chance_of(&s->chance, 800))
+        return str_of(chance_pick(&s->chance, answers));
+    return some_text(s);
+}
+
 static wend_str numbered(struct sim *s, const char *what, unsigned n)
 {
     char text[64];
@@ -163,7 +186,7 @@ static bool stream_next(struct sim *s, struct input *in)
     }
     s->stream.left--;
     if (what < 2)
-        reply_text(r, some_text(s), s->now_us);
+        reply_text(r, some_answer(s), s->now_us);
     else if (what < 3)
         reply_thinking(r, some_text(s), s->now_us);
     else if (what < 6 && r->calls_count < CALLS_PER_MESSAGE)

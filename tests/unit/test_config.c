@@ -12,7 +12,7 @@ static const struct mem plain;
 #define FULL                                                              \
     "{\"instructions\":\"Be brief.\",\"eager\":\"off\",\"hooks\":true,"   \
     "\"context_tokens\":1000,\"output_tokens\":50,\"unknown\":[1],"       \
-    "\"tools\":["                                                         \
+    "\"schema\":{ \"type\" : \"array\" },\"tools\":["                     \
     "{\"name\":\"write\",\"description\":\"d\",\"subject\":\"path\","     \
     "\"class\":\"idempotent\",\"category\":\"destructive\","              \
     "\"concurrent\":true,\"timeout_ms\":7,"                               \
@@ -42,6 +42,9 @@ static void test_full(void)
     tap_ok(c->eager == EAGER_OFF && c->hooks && c->context_tokens == 1000 &&
                c->output_tokens == 50,
            "plain members");
+    tap_is_str(c->schema_text, "{\"type\":\"array\"}", "the answer's schema");
+    tap_ok(c->schema && strstr(c->parts.ptr, "{\"name\":\"schema\","),
+           "it is compiled, and a part of every context");
     tap_is_i64((int64_t)c->tools_count, 3, "tools");
     t = config_tool(c, STR("write"));
     tap_ok(t && t->call_class == WEND_CLASS_IDEMPOTENT &&
@@ -71,13 +74,15 @@ static void test_full(void)
 static void test_bad_schema(void)
 {
     struct arena a = {.mem = &plain};
-    struct config *c = parse("{\"tools\":[{\"name\":\"t\",\"schema\":"
+    struct config *c = parse("{\"schema\":{\"type\":1},"
+                             "\"tools\":[{\"name\":\"t\",\"schema\":"
                              "{\"$ref\":\"https://example.com\"}}]}",
                              &a, NULL);
 
     tap_ok(c && !c->tools[0].schema,
            "a tool whose schema does not compile takes any arguments");
     tap_ok(c && c->tools[0].schema_text.len > 0, "and shows it still");
+    tap_ok(c && !c->schema, "and any answer is one");
     arena_free(&a);
 }
 

@@ -9,6 +9,7 @@
  *
  *     start            the run begins
  *     text, think      the model says, thinks something
+ *     text:X           it says X (no spaces)
  *     call:T, call:T=A it calls tool T, with arguments A (no spaces)
  *     done, fail:CODE  its message is complete, or has failed
  *     ok:C, bad:C      call C has ended
@@ -104,6 +105,10 @@ static inline void put_event(struct buf *b, const wend_event *ev)
         put_call(b, ev->u.approval_ask.call, WEND_OUTCOME_OK);
     else if (ev->type == WEND_APPROVAL_ANSWER)
         put_call(b, ev->u.approval_answer.call, WEND_OUTCOME_OK);
+    else if (ev->type == WEND_MODEL_START &&
+             ev->u.model_start.purpose != WEND_PURPOSE_ANSWER)
+        put_call(b, str_of(purpose_words.names[ev->u.model_start.purpose]),
+                 WEND_OUTCOME_OK);
     else if (ev->type == WEND_MODEL_END)
         put_outcome(b, ev->u.model_end.outcome);
     else if (ev->type == WEND_TURN_END)
@@ -384,6 +389,8 @@ static inline bool do_word(struct world *w, wend_str word)
         reply_text(&w->reply, STR("hello"), w->time_us);
     else if (str_is(word, "think"))
         reply_thinking(&w->reply, STR("hm"), w->time_us);
+    else if (take(&word, "text:"))
+        reply_text(&w->reply, word, w->time_us);
     else if (take(&word, "call:"))
         do_call(w, word);
     else if (take(&word, "fail:")) {
