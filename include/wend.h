@@ -219,6 +219,9 @@ typedef struct wend_agent_options {
     /* Keeps what is sent and answered in this directory, without secrets;
      * or answers from there, with no network and no key. */
     const char *record_dir, *playback_dir;
+    /* JSON Schema of the final answer, an object. An answer that does not
+     * fit is asked for once more; then the run fails (answer_invalid). */
+    const char *schema;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

@@ -7,6 +7,7 @@
 #include "lib/lib.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,8 +77,31 @@ static void put_facts(struct buf *b, const struct model *facts)
                 (long long)facts->price.output);
 }
 
-static void put_rest(struct buf *b, const wend_agent_options *o,
-                     const struct model *facts)
+/* The schema as canonical JSON; it must be an object and compile. Whose it
+ * is stands before what is wrong with it. */
+static wend_status put_schema(struct buf *b, const char *text, const char *of,
+                              wend_error *err)
+{
+    struct arena a = {.mem = b->mem};
+    wend_error why = {0};
+    struct json *j = json_parse(str_of(text), &a, &why);
+    struct schema *schema;
+    wend_status s = WEND_OK;
+
+    if (j && j->kind != JSON_OBJECT)
+        s = fail_at(err, WEND_E_INVAL, j->line, j->column,
+                    "%s: schema: a JSON object is needed", of);
+    else if (!j || schema_compile(j, &a, &schema, &why) != WEND_OK)
+        s = fail_at(err, why.status, why.line, why.column, "%s: schema: %.*s",
+                    of, (int)utf8_cut(str_of(why.message), 400), why.message);
+    else
+        json_put(b, j);
+    arena_free(&a);
+    return s;
+}
+
+static wend_status put_rest(struct buf *b, const wend_agent_options *o,
+                            const struct model *facts, wend_error *err)
 {
     put_member(b, "instructions", o->instructions ? o->instructions : "");
     buf_char(b, ',');
@@ -95,6 +119,10 @@ static void put_rest(struct buf *b, const wend_agent_options *o,
         json_put_str(b, str_of(o->rules[i]));
     }
     buf_fmt(b, "]},\"sandbox\":\"on\",\"eager\":\"%s\"", eager_names[o->eager]);
+    if (!o->schema)
+        return WEND_OK;
+    buf_cstr(b, ",\"schema\":");
+    return put_schema(b, o->schema, "agent", err);
 }
 
 /* A string of the host's, made valid. */
@@ -177,8 +205,9 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     a->limits.time_ms = o->limits.time_ms;
     a->limits.tokens = o->limits.tokens;
     a->limits.cost_nano = o->limits.cost_nano;
-    put_rest(&a->rest_json, o, &facts);
-    s = set_cwd(a, o->cwd, err);
+    s = put_rest(&a->rest_json, o, &facts, err);
+    if (s == WEND_OK)
+        s = set_cwd(a, o->cwd, err);
     if (s == WEND_OK)
         s = driver_open(o->model, driver_options(o, &facts), &rt->mem,
                         &a->driver, err);
@@ -287,29 +316,6 @@ static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
     return WEND_OK;
 }
 
-/* The schema as canonical JSON; it must be an object and compile. */
-static wend_status put_schema(struct buf *b, const wend_tool_options *t,
-                              wend_error *err)
-{
-    struct arena a = {.mem = b->mem};
-    wend_error why = {0};
-    struct json *j = json_parse(str_of(t->schema), &a, &why);
-    struct schema *schema;
-    wend_status s = WEND_OK;
-
-    if (j && j->kind != JSON_OBJECT)
-        s = fail(err, WEND_E_INVAL, "tool '%s': schema is no JSON object",
-                 t->name);
-    else if (!j || schema_compile(j, &a, &schema, &why) != WEND_OK)
-        s = fail_at(err, why.status, why.line, why.column,
-                    "tool '%s': schema: %.*s", t->name,
-                    (int)utf8_cut(str_of(why.message), 400), why.message);
-    else
-        json_put(b, j);
-    arena_free(&a);
-    return s;
-}
-
 static wend_status put_tool(struct buf *b, const wend_tool_options *t,
                             const char *source, wend_error *err)
 {
@@ -321,10 +327,12 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     buf_char(b, ',');
     put_member(b, "description", t->description ? t->description : "");
     if (t->schema) {
+        char of[TOOL_NAME_MAX + sizeof "tool ''"];
         wend_status s;
 
+        snprintf(of, sizeof of, "tool '%s'", t->name);
         buf_cstr(b, ",\"schema\":");
-        s = put_schema(b, t, err);
+        s = put_schema(b, t->schema, of, err);
         if (s != WEND_OK)
             return s;
     }

@@ -378,8 +378,10 @@ static wend_status begin(struct http_session *s, const struct turn *t,
                          wend_error *err)
 {
     struct http_driver *d = s->driver;
-    struct wire_ask q = {
-        .turn = t, .model = d->model, .max_tokens = d->output_tokens};
+    struct wire_ask q = {.turn = t,
+                         .model = d->model,
+                         .max_tokens = d->output_tokens,
+                         .schema = t->config->schema_text};
     struct fetch_request request = {
         .headers = d->headers,
         .unix_socket = d->unix_socket,

@@ -78,8 +78,7 @@ static const struct script_entry *choose(struct script_session *s,
     rest.entries += s->first;
     rest.repeats += s->first;
     rest.count -= s->first;
-    i = script_pick(&rest, s->used + s->first, WEND_PURPOSE_ANSWER,
-                    last_message(t));
+    i = script_pick(&rest, s->used + s->first, t->purpose, last_message(t));
     if (i < 0)
         return NULL;
     s->used[s->first + (size_t)i]++;

@@ -366,6 +366,14 @@ static void delta(struct wend_run *r, wend_event_type type, wend_str call,
     }
 }
 
+/* Of the model's message, which not every purpose shows as it comes. */
+static void model_delta(struct wend_run *r, wend_event_type type, wend_str call,
+                        wend_str text, int64_t now_us)
+{
+    if (turn_shows_deltas(&r->turn))
+        delta(r, type, call, text, now_us);
+}
+
 void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
 {
     int64_t now;
@@ -374,7 +382,7 @@ void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
         return;
     now = run_now(r);
     reply_text(&r->reply, piece, now);
-    delta(r, WEND_TEXT_DELTA, STR_NONE, piece, now);
+    model_delta(r, WEND_TEXT_DELTA, STR_NONE, piece, now);
 }
 
 void shell_thinking(struct wend_run *r, int64_t ask_number, wend_str piece)
@@ -385,7 +393,7 @@ void shell_thinking(struct wend_run *r, int64_t ask_number, wend_str piece)
         return;
     now = run_now(r);
     reply_thinking(&r->reply, piece, now);
-    delta(r, WEND_THINKING_DELTA, STR_NONE, piece, now);
+    model_delta(r, WEND_THINKING_DELTA, STR_NONE, piece, now);
 }
 
 int shell_call(struct wend_run *r, int64_t ask_number, wend_str id,
@@ -403,7 +411,7 @@ void shell_args(struct wend_run *r, int64_t ask_number, int call,
         return;
     now = run_now(r);
     reply_args(&r->reply, call, piece, now);
-    delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece, now);
+    model_delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece, now);
 }
 
 void shell_seal(struct wend_run *r, int64_t ask_number, int call)

@@ -272,6 +272,17 @@ static void hook_twice(struct sim *s)
     each_run(s, hear_again);
 }
 
+static void forget_purpose(struct sim *s, struct wend_run *r)
+{
+    (void)s;
+    r->turn.purpose = WEND_PURPOSE_ANSWER;
+}
+
+static void show_repair(struct sim *s)
+{
+    each_run(s, forget_purpose);
+}
+
 /* As if all that waits at the store were safe. */
 static void forget_waiting(struct sim *s, struct wend_run *r)
 {
@@ -312,6 +323,7 @@ static const struct bug bugs[] = {
     {"answer-twice", LAW_MISUSE, .answer_twice = true},
     {"flush-always", LAW_COMMITS, .flush_always = true},
     {"hook-twice", LAW_HOOK, .after = hook_twice},
+    {"show-repair", LAW_REPAIR, .before = show_repair, .after = show_repair},
     {"wrong-epoch", LAW_BATCH, .after = wrong_epoch},
     {"born-twice", LAW_BATCH, .after = born_twice},
     {"leak", LAW_LEAK, .leak = true},

@@ -105,6 +105,13 @@ static void see(struct sim *s, struct reader *r, const wend_event *ev)
     if (ev->time_us < r->time_us)
         broken(s, LAW_ORDER, "run %u: time goes back at %lld/%lld", k->place,
                (long long)ev->seq, (long long)ev->n);
+    if (ev->type == WEND_MODEL_START)
+        r->repairs = ev->u.model_start.purpose == WEND_PURPOSE_REPAIR;
+    if (r->repairs && !r->filter.types &&
+        (ev->type == WEND_TEXT_DELTA || ev->type == WEND_THINKING_DELTA ||
+         ev->type == WEND_ARGS_DELTA))
+        broken(s, LAW_REPAIR, "run %u: %s %lld/%lld", k->place,
+               wend_event_name(ev->type), (long long)ev->seq, (long long)ev->n);
     note(r, ev);
     trace(s, "run %u %s %s %lld/%lld", k->place,
           r->owner ? "shows" : "is followed:", wend_event_name(ev->type),

@@ -48,6 +48,7 @@ enum law {
     LAW_WRITER,
     LAW_COMMITS,
     LAW_HOOK,
+    LAW_REPAIR,
     LAW_LEAK,
     LAWS
 };
@@ -72,6 +73,7 @@ static const char *const law_names[LAWS] = {
     [LAW_WRITER] = "only the log's writer slows a run down",
     [LAW_COMMITS] = "a tool turn costs two commits",
     [LAW_HOOK] = "a hook hears of each turn once",
+    [LAW_REPAIR] = "a repair is not shown as it comes",
     [LAW_LEAK] = "nothing leaks",
 };
 
@@ -100,6 +102,7 @@ struct reader {
     enum style style;
     bool owner; /* of the run; else a replay that follows */
     bool ended;
+    bool repairs;            /* the open model call does */
     int64_t seq, n, time_us; /* of the newest event */
     struct buf seen;
     size_t kept_len;        /* of `seen`, up to the newest kept event */

@@ -177,7 +177,7 @@ static void put_flood(struct buf *b)
     buf_cstr(b, "\"}");
 }
 
-static void put_script(struct sim *s, struct buf *b)
+static void put_script(struct sim *s, struct buf *b, bool repairs)
 {
     uint32_t turns = s->mood.calm ? 3 : 1 + chance_below(&s->chance, 4);
 
@@ -191,6 +191,12 @@ static void put_script(struct sim *s, struct buf *b)
         put_flood(b);
     else
         put_entry(s, b, false);
+    if (repairs) {
+        buf_cstr(b, ",{\"purpose\":\"repair\",");
+        put_pace(s, b, false);
+        buf_fmt(b, "\"text\":\"%s\"}",
+                chance_of(&s->chance, 500) ? "{}" : "not at all");
+    }
     buf_cstr(b, "]}");
 }
 
@@ -368,7 +374,9 @@ static wend_agent *make_agent(struct sim *s)
     wend_agent *a = NULL;
     wend_error err = {0};
 
-    put_script(s, &script);
+    if (!s->mood.calm && !s->mood.flood && chance_of(&s->chance, 250))
+        o.schema = "{\"type\":\"object\"}";
+    put_script(s, &script, o.schema != NULL);
     o.model = script.ptr;
     o.cwd = "/";
     o.limits.turns = s->mood.calm ? 50 : 1 + chance_below(&s->chance, 8);

@@ -84,6 +84,21 @@ static void test_options(void)
           .model = "script:{\"turns\":[]}",
           .rules_count = 1},
          "rule 0"},
+        {"schema is no JSON",
+         {.size = sizeof(wend_agent_options),
+          .model = "script:{\"turns\":[]}",
+          .schema = "{"},
+         "agent: schema: "},
+        {"schema is a list",
+         {.size = sizeof(wend_agent_options),
+          .model = "script:{\"turns\":[]}",
+          .schema = "[]"},
+         "agent: schema: a JSON object is needed"},
+        {"schema does not compile",
+         {.size = sizeof(wend_agent_options),
+          .model = "script:{\"turns\":[]}",
+          .schema = "{\"items\":{\"type\":1}}"},
+         "agent: schema: #/items/type must be"},
     };
     struct rig r = {.err = {0}};
 
@@ -260,7 +275,8 @@ static void test_order(void)
 /* ---- Memory ----------------------------------------------------------------
  */
 
-/* A whole run with two calls; WEND_OK only if it reached its end. */
+/* A whole run with two calls and a repair; WEND_OK only if it reached its end.
+ */
 static wend_status whole_run(struct fault *f)
 {
     wend_runtime_options ro = {
@@ -269,7 +285,9 @@ static wend_status whole_run(struct fault *f)
         .size = sizeof ao,
         .model = "script:{\"turns\":[{\"text\":\"a\",\"thinking\":\"b\","
                  "\"calls\":[{\"name\":\"echo\",\"args\":{\"x\":[1]}},"
-                 "{\"name\":\"nope\"}]},{\"text\":\"end\"}]}"};
+                 "{\"name\":\"nope\"}]},{\"text\":\"end\"},"
+                 "{\"purpose\":\"repair\",\"text\":\"{}\"}]}",
+        .schema = "{\"type\":\"object\"}"};
     wend_tool_options t = {.size = sizeof t,
                            .name = "echo",
                            .schema = "{\"type\":\"object\"}",
@@ -289,7 +307,7 @@ static wend_status whole_run(struct fault *f)
         s = wend_run_start(agent, STR("go"), NULL, &run, NULL);
     if (s == WEND_OK)
         s = wend_run_wait(run, &text);
-    if (s == WEND_OK && !str_eq(text, STR("end")))
+    if (s == WEND_OK && !str_eq(text, STR("{}")))
         s = WEND_E_CORRUPT;
     wend_run_free(run);
     wend_agent_free(agent);

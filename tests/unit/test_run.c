@@ -7,7 +7,7 @@
 #include "run_help.h"
 
 static const struct scenario {
-    const char *why, *script, *wanted, *answer;
+    const char *why, *script, *wanted, *answer, *schema;
     wend_limits limits;
     wend_eager eager;
     wend_approve approve;
@@ -117,6 +117,31 @@ static const struct scenario {
                "context_start context_end model_start text_delta* "
                "model_end(ok) turn_end metrics run_end(ok)",
      .answer = "went on"},
+    {.why = "an answer that fits its schema",
+     .schema = "{\"type\":\"object\"}",
+     .script = "script:{\"turns\":[{\"text\":\" {}\"}]}",
+     .wanted = "run_start turn_start context_start context_end model_start "
+               "text_delta* model_end(ok) turn_end metrics run_end(ok)",
+     .answer = " {}"},
+    {.why = "one that does not is repaired, which shows no deltas",
+     .schema = "{\"type\":\"object\"}",
+     .script = "script:{\"turns\":[{\"text\":\"[]\"},{\"text\":\"no\"},"
+               "{\"purpose\":\"repair\",\"when\":\"not fit its schema\","
+               "\"text\":\"{}\",\"thinking\":\"oh\"}]}",
+     .wanted = "run_start turn_start context_start context_end model_start "
+               "text_delta* model_end(ok) warning message turn_end metrics "
+               "turn_start context_start context_end model_start "
+               "model_end(ok) turn_end metrics run_end(ok)",
+     .answer = "{}"},
+    {.why = "and given up if that does not fit either",
+     .schema = "{\"type\":\"object\"}",
+     .script = "script:{\"turns\":[{\"text\":\"[]\"},"
+               "{\"purpose\":\"repair\",\"text\":\"sorry\"}]}",
+     .wanted = "run_start turn_start context_start context_end model_start "
+               "text_delta* model_end(ok) warning message turn_end metrics "
+               "turn_start context_start context_end model_start "
+               "model_end(ok) turn_end metrics run_end(failed)",
+     .answer = "sorry"},
     {.why = "past the end of the script",
      .script = "script:{\"turns\":[]}",
      .wanted = "run_start turn_start context_start context_end model_start "
@@ -157,7 +182,8 @@ static void test_scenario(const struct scenario *sc, const char *url)
 {
     struct rig r = {.agent_options = {.limits = sc->limits,
                                       .eager = sc->eager,
-                                      .approve = sc->approve}};
+                                      .approve = sc->approve,
+                                      .schema = sc->schema}};
     struct buf names = {.mem = &rig_mem}, lines = {.mem = &rig_mem};
     wend_str answer;
     wend_run *run;
@@ -374,6 +400,41 @@ static void test_say(void)
     rig_close(&r);
 }
 
+static wend_status tool_speaks(void *ctx, wend_call *call)
+{
+    (void)ctx;
+    wend_call_progress(call, "halfway");
+    return wend_call_return(call, STR("done"));
+}
+
+/* What a tool says is shown, whatever its message was for. */
+static void test_repair(void)
+{
+    struct rig r = {.agent_options = {.schema = "{\"type\":\"object\"}",
+                                      .eager = WEND_EAGER_OFF}};
+    struct buf names = {.mem = &rig_mem};
+    wend_run *run;
+
+    rig_open(&r, NULL,
+             "script:{\"turns\":[{\"text\":\"no\"},{\"purpose\":\"repair\","
+             "\"text\":\"well\",\"calls\":[{\"name\":\"speaks\"}]},"
+             "{\"text\":\"{}\"}]}");
+    rig_add(&r, "speaks", tool_speaks, WEND_CLASS_READ, NULL);
+    run = rig_start(&r, NULL);
+    read_all(run, &names, NULL);
+    tap_ok(strstr(names.ptr, "warning message turn_end metrics turn_start "
+                             "context_start context_end model_start "
+                             "model_end(ok) call_start call_output* "
+                             "call_end(ok) turn_end metrics turn_start "
+                             "context_start context_end model_start "
+                             "text_delta* model_end(ok) turn_end metrics "
+                             "run_end(ok)") != NULL,
+           "repair: calls are made, and heard; then it answers");
+    wend_run_free(run);
+    buf_free(&names);
+    rig_close(&r);
+}
+
 static void test_pause(void)
 {
     struct rig r = {.err = {0}};
@@ -423,6 +484,7 @@ int main(void)
     test_approval(true);
     test_approval(false);
     test_say();
+    test_repair();
     test_pause();
     for (const char *const *s =
              (const char *const[]){"", "-lock", "-wal", "-shm", NULL};
