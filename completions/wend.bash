@@ -16,7 +16,7 @@ _wend()
     --status)
         words="running waiting paused interrupted ok limit canceled failed"
         ;;
-    --store | --log-file | --models | --record | --playback)
+    --store | --log-file | --models | --schema | --record | --playback)
         COMPREPLY=($(compgen -f -- "$cur"))
         return
         ;;
@@ -30,8 +30,8 @@ _wend()
                 --record --playback
                 --tool --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
-                   --parallel --eager --approve --sandbox --log-file --quiet
-                   --verbose --help"
+                   --parallel --eager --approve --sandbox --schema
+                   --log-file --quiet --verbose --help"
             ;;
         runs)
             words="--json --status --user --session --agent --since --limit

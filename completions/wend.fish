@@ -40,6 +40,7 @@ complete -c wend -n "$run" -l approve -x -a "ask deny all" \
     -d "what to do with calls"
 complete -c wend -n "$run" -l sandbox -x -a "on off" \
     -d "of tools that are programs"
+complete -c wend -n "$run" -l schema -r -F -d "JSON Schema of the answer"
 complete -c wend -n "$run" -l log-file -r -F -d "append events there"
 complete -c wend -n "$run" -s q -l quiet -d "only the answer"
 complete -c wend -n "$run" -s v -l verbose -d "say more"

@@ -31,7 +31,7 @@ struct settings {
     struct words approve, tools;
     /* Options only. */
     bool help, json, quiet, verbose, follow, no_deltas;
-    const char *log_file, *status, *user, *session, *agent;
+    const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir;
     struct words types;
     int64_t events;  /* enum dialect; -1 = not given */

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "cli/config.h"
 #include "cli/stream.h"
 
 static const char *const eager_words[] = {
@@ -72,6 +73,8 @@ static const struct opt opts[] = {
      OPT_LIST, AT(approve), 0, 0, NULL},
     {0, "sandbox", "on|off", "of tools that are programs", OPT_WORD,
      AT(sandbox), 0, 0, on_off},
+    {0, "schema", "FILE", "JSON Schema that the answer must fit", OPT_TEXT,
+     AT(schema), 0, 0, NULL},
     {0, "log-file", "FILE", "append all events as JSON lines, too", OPT_TEXT,
      AT(log_file), 0, 0, NULL},
     {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG, AT(quiet), 0, 0,
@@ -83,7 +86,6 @@ static const struct opt opts[] = {
     {0, "plan", "GOAL", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "tools", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "mcp", "SERVER", NULL, OPT_LATER, 0, 0, 0, NULL},
-    {0, "schema", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "set", "K=V", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0},
 };
@@ -255,6 +257,42 @@ static int add_tools(struct cli *cli, wend_agent *agent)
     return EXIT_DONE;
 }
 
+static int read_schema(struct cli *cli, const char **text)
+{
+    const char *path = cli->set.schema;
+    struct buf b = {.mem = cli->arena.mem};
+    wend_error err = {0};
+    int code = EXIT_DONE;
+    wend_str kept;
+
+    if (!path)
+        return EXIT_DONE;
+    if (config_read(path, &b, &err) != WEND_OK) {
+        code = complain(EXIT_USAGE, "--schema: %s", err.message);
+    } else if (b.len && memchr(b.ptr, 0, b.len)) {
+        code = complain(EXIT_USAGE, "--schema: %s: has a zero byte", path);
+    } else {
+        kept = arena_str(&cli->arena, b.len ? buf_view(&b) : STR(""));
+        *text = kept.ptr;
+        if (!kept.ptr)
+            code = complain(EXIT_FAILED, "out of memory");
+    }
+    buf_free(&b);
+    return code;
+}
+
+/* Where in the file, if it is about the schema. */
+static int no_agent(struct cli *cli, wend_status s, const wend_error *err)
+{
+    static const char about[] = "agent: schema: ";
+
+    if (!cli->set.schema || strncmp(err->message, about, sizeof about - 1))
+        return give_up(cli, s, err);
+    return complain(EXIT_USAGE, "%s:%u:%u: %s", cli->set.schema,
+                    (unsigned)err->line, (unsigned)err->column,
+                    err->message + sizeof about - 1);
+}
+
 static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
 {
     const struct settings *set = &cli->set;
@@ -279,10 +317,12 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
     wend_status s;
     int code = fill_approve(cli, &o, asks);
 
+    if (!code)
+        code = read_schema(cli, &o.schema);
     if (code)
         return code;
     s = wend_agent_new(cli->rt, &o, agent, &err);
-    return s == WEND_OK ? add_tools(cli, *agent) : give_up(cli, s, &err);
+    return s == WEND_OK ? add_tools(cli, *agent) : no_agent(cli, s, &err);
 }
 
 /* ---- The run ------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/term.h"
 
 static const char DIM[] = "\033[2m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
@@ -36,11 +37,22 @@ static void put_text(struct view *v, wend_str text)
     v->last_call.len = 0;
 }
 
+/* An answer with a schema is for a program: nothing else goes out. */
+static void run_start(struct view *v, const wend_event *ev)
+{
+    struct arena a = {.mem = &v->mem};
+    const struct json *config =
+        json_parse(ev->u.run_start.config_json, &a, NULL);
+
+    v->whole = json_get(config, "schema") != NULL;
+    arena_free(&a);
+}
+
 static void text_delta(struct view *v, const wend_event *ev)
 {
     const wend_ev_delta *e = &ev->u.text_delta;
 
-    if (!e->action.ptr && !e->branch.ptr)
+    if (!v->whole && !e->action.ptr && !e->branch.ptr)
         put_text(v, e->text);
 }
 
@@ -78,7 +90,7 @@ static void model_end(struct view *v, const wend_event *ev)
     if (e->outcome == WEND_OUTCOME_FAILED && e->calls_count && e->error &&
         !v->quiet)
         message_cut(v, e);
-    if (e->purpose != WEND_PURPOSE_ANSWER)
+    if (e->purpose != WEND_PURPOSE_ANSWER && e->purpose != WEND_PURPOSE_REPAIR)
         return;
     if (v->verbose && v->talks && e->thinking.len) {
         paint(v, DIM);
@@ -86,7 +98,7 @@ static void model_end(struct view *v, const wend_event *ev)
         paint(v, PLAIN);
         buf_char(view_talk(v), '\n');
     }
-    if (!v->piece_any && e->outcome == WEND_OUTCOME_OK)
+    if (!v->whole && !v->piece_any && e->outcome == WEND_OUTCOME_OK)
         put_text(v, e->text); /* it came in one piece */
 }
 
@@ -255,6 +267,8 @@ static void run_end(struct view *v, const wend_event *ev)
     const wend_ev_run_end *e = &ev->u.run_end;
     const wend_ev_metrics *m = &e->metrics;
 
+    if (v->whole && e->outcome == WEND_OUTCOME_OK)
+        put_text(v, e->text);
     view_end(v);
     if (e->outcome == WEND_OUTCOME_FAILED)
         failed(v, e);
@@ -274,6 +288,7 @@ static void run_end(struct view *v, const wend_event *ev)
 typedef void (*render_fn)(struct view *v, const wend_event *ev);
 
 static const render_fn renderers[WEND_EVENT_TYPES] = {
+    [WEND_RUN_START] = run_start,
     [WEND_MODEL_START] = model_start,
     [WEND_TEXT_DELTA] = text_delta,
     [WEND_MODEL_END] = model_end,

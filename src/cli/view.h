@@ -34,6 +34,7 @@ struct view {
     uint64_t types; /* bit per type that is shown; 0 = all */
     int64_t began_us;
     /* Of the answer: */
+    bool whole;         /* only at the end, if it fits its schema */
     bool text_any;      /* some text was shown in this run */
     bool text_open;     /* and its last line is not ended */
     bool piece_any;     /* of this message */
