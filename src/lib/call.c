@@ -79,7 +79,7 @@ wend_status wend_call_progress(wend_call *call, const char *text)
     if (atomic_load(&call->answered))
         return WEND_E_MISUSE;
     len = strlen(text);
-    if (len > STRING_INLINE_MAX)
+    if (len > QUEUE_BYTES_MAX)
         return WEND_E_LIMIT;
     p = mem_zalloc(&call->mem, sizeof *p);
     if (!p)

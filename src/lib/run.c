@@ -77,12 +77,14 @@ static void drop_cancel(struct wend_run *r)
     pthread_mutex_unlock(&b->lock);
 }
 
-/* A run that ran out of memory is still ours; one that another owner has
- * taken, or whose store failed, is not to be touched. */
+/* A run that ran out of memory is still ours, unless it never reached the
+ * store; one that another owner has taken, or whose store failed, is not to
+ * be touched. */
 static bool may_write(const struct wend_run *r)
 {
     return r->rt->failed.status == WEND_OK &&
-           (r->error.status == WEND_OK || r->error.status == WEND_E_NOMEM);
+           (r->error.status == WEND_OK ||
+            (r->error.status == WEND_E_NOMEM && r->born));
 }
 
 /* What was shown but not yet packed goes to the store, and with it the word
