@@ -102,7 +102,9 @@ static void seal_msg(struct msg *m, uint64_t before, int64_t tokens_before)
     size_t bytes = m->text.len + m->thinking.len;
 
     before = mix(before + m->role, m->text);
-    before = mix(before, m->call);
+    before = mix(mix(before, m->call), m->opaque);
+    if (m->failed)
+        before = mix(before, STR("failed"));
     for (const struct call *c = m->calls; c; c = c->prev) {
         before = mix(mix(mix(before, c->id), c->name), c->args);
         bytes += c->name.len + c->args.len;
@@ -364,6 +366,7 @@ static void on_turn_end(struct turn *t, const struct keep *k)
         m->text = r ? r->output : STR("");
         m->call = c->id;
         m->name = c->name;
+        m->failed = r && r->outcome != WEND_OUTCOME_OK;
         turn_history_add(t, m);
     }
     t->phase = PH_BETWEEN;

@@ -45,6 +45,7 @@ struct msg {
     wend_str text, thinking, opaque;
     const struct call *calls; /* of an assistant, last one first */
     wend_str call, name;      /* of a tool's result */
+    bool failed;              /* a result that is not ok: it says why */
     int64_t tokens;           /* estimate for it and all before it */
     uint64_t prefix;          /* hash of it and all before it */
 };

@@ -129,7 +129,8 @@ static void put_calls(struct buf *b, const struct call *last)
 
 static void put_msg(struct buf *b, const struct msg *m)
 {
-    buf_fmt(b, "{\"role\":\"%s\"", role_names[m->role]);
+    buf_fmt(b, "{\"role\":\"%s\",\"failed\":%s", role_names[m->role],
+            m->failed ? "true" : "false");
     put_str(b, "text", m->text);
     put_str(b, "thinking", m->thinking);
     put_str(b, "opaque", m->opaque);
@@ -217,6 +218,13 @@ static wend_str get_str(const struct json *j, const char *name, struct arena *a)
     return arena_str(a, json_str(json_get(j, name)));
 }
 
+static bool get_bool(const struct json *j, const char *name)
+{
+    const struct json *value = json_get(j, name);
+
+    return value && value->kind == JSON_TRUE;
+}
+
 static bool read_members(const struct json *j, struct arena *a, struct turn *t)
 {
     for (size_t i = 0; i < COUNT(members); i++) {
@@ -258,8 +266,7 @@ static const struct call *read_calls(const struct json *list, struct arena *a)
         c->id = get_str(j, "id", a);
         c->name = get_str(j, "name", a);
         c->args = get_str(j, "args", a);
-        c->invalid =
-            json_get(j, "invalid") && json_get(j, "invalid")->kind == JSON_TRUE;
+        c->invalid = get_bool(j, "invalid");
         last = c;
     }
     return last;
@@ -278,6 +285,7 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
     m->opaque = get_str(j, "opaque", a);
     m->call = get_str(j, "call", a);
     m->name = get_str(j, "name", a);
+    m->failed = get_bool(j, "failed");
     m->calls = read_calls(json_get(j, "calls"), a);
     return m;
 }

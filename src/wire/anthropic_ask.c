@@ -177,6 +177,7 @@ static void put_user_block(struct buf *b, const struct msg *m, bool last)
     put_word(b, m->call);
     buf_cstr(b, ",\"content\":");
     json_put_str(b, m->text);
+    buf_cstr(b, m->failed ? ",\"is_error\":true" : "");
     buf_cstr(b, mark);
     buf_char(b, '}');
 }

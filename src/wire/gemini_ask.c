@@ -188,7 +188,8 @@ static void put_result(struct writer *w, const struct msg *m)
     }
     buf_cstr(w->out, "\"name\":");
     json_put_str(w->out, m->name);
-    buf_cstr(w->out, ",\"response\":{\"result\":");
+    buf_cstr(w->out, m->failed ? ",\"response\":{\"error\":"
+                               : ",\"response\":{\"output\":");
     json_put_str(w->out, m->text);
     buf_cstr(w->out, "}}}");
 }

@@ -29,7 +29,7 @@ static inline struct wire_ask ask_of(const struct talk *k)
     return (struct wire_ask){.turn = &k->turn, .model = STR("m-1")};
 }
 
-/* A question, two calls at once, their results, a word in between. */
+/* A question, two calls at once, their results (one failed), one word more. */
 static inline void ask_story(struct talk *k)
 {
     talk_init(k, ASK_CONFIG);
@@ -38,7 +38,8 @@ static inline void ask_story(struct talk *k)
     talk_call(k, "call_1", "weather", "{\"city\":\"Paris\"}");
     talk_call(k, "call_2", "now", "{}");
     talk_result(k, "call_1", "weather", "sun\n");
-    talk_result(k, "call_2", "now", "");
+    talk_result(k, "call_2", "now", "no clock");
+    k->last->failed = true;
     talk_add(k, ROLE_USER, "hurry");
 }
 
@@ -123,8 +124,10 @@ static inline void ask_exchange(struct talk *k, uint32_t *seed,
         k->last->opaque = str_of(opaque);
     for (uint32_t i = 0; i < calls; i++)
         talk_call(k, ids[i], "now", args[ask_chance(seed, 3)]);
-    for (uint32_t i = 0; i < calls; i++)
+    for (uint32_t i = 0; i < calls; i++) {
         talk_result(k, ids[i], "now", texts[ask_chance(seed, 5)]);
+        k->last->failed = ask_chance(seed, 2);
+    }
     if (!calls || !ask_chance(seed, 3))
         talk_add(k, ask_chance(seed, 4) ? ROLE_USER : ROLE_SYSTEM, "go on");
 }

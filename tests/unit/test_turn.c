@@ -74,7 +74,8 @@ static void put_history(struct buf *b, const struct msg *m)
     put_history(b, m->prev);
     buf_fmt(b, "%s:%.*s", roles[m->role], (int)m->text.len, m->text.ptr);
     if (m->call.ptr)
-        buf_fmt(b, "(%.*s)", (int)m->call.len, m->call.ptr);
+        buf_fmt(b, "(%.*s)%s", (int)m->call.len, m->call.ptr,
+                m->failed ? "!" : "");
     for (const struct call *c = m->calls; c; c = c->prev)
         buf_fmt(b, "+%.*s", (int)c->name.len, c->name.ptr);
     buf_char(b, ' ');
@@ -88,7 +89,7 @@ static void test_history(void)
         {"results join in call order",
          "start call:r call:r done ok:call_2 "
          "bad:call_1",
-         "user:hi assistant:+r+r tool:out(call_1) tool:out(call_2) "},
+         "user:hi assistant:+r+r tool:out(call_1)! tool:out(call_2) "},
         {"what is said joins before the next question",
          "start say text say done",
          "user:hi assistant:hello user:and? user:and? "},
@@ -101,8 +102,8 @@ static void test_history(void)
         {"every call has a result, also when canceled",
          "start call:r call:w done cancel patience",
          "user:hi assistant:+w+r tool:canceled; it did not stop in time and "
-         "may have had an effect(call_1) tool:canceled before it "
-         "began(call_2) "},
+         "may have had an effect(call_1)! tool:canceled before it "
+         "began(call_2)! "},
     };
 
     for (size_t i = 0; i < tap_count(rows); i++) {
