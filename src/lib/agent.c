@@ -423,7 +423,7 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
 {
     const struct builtin *b = name ? builtin_find(name) : NULL;
     wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
-    wend_tool_options t = {.size = sizeof t, .threaded = true};
+    wend_tool_options t = {.size = sizeof t};
 
     if (s != WEND_OK)
         return fail(err, s, "tool: the agent is NULL or of another thread");
@@ -441,6 +441,7 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
     t.call_class = b->info.call_class;
     t.category = b->info.category;
     t.concurrent = b->concurrent;
+    t.threaded = !b->on_loop;
     t.subject = b->subject;
     t.fn = b->fn;
     t.ctx = &a->place->env;

@@ -133,6 +133,24 @@ wend_status wend_call_fail(wend_call *call, const char *message)
                   str_of(message ? message : "the tool failed"));
 }
 
+/* ---- A built-in tool's side ---------------------------------------------- */
+
+void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)
+{
+    call->stop = stop;
+    call->stop_ctx = ctx;
+}
+
+wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err)
+{
+    return rt_fetch(call->run->rt, out, err);
+}
+
+struct loop *call_loop(wend_call *call)
+{
+    return call->run->rt->loop;
+}
+
 /* ---- The shell's side ---------------------------------------------------- */
 
 static void forget(struct wend_run *r, struct wend_call *c)
@@ -144,6 +162,8 @@ static void forget(struct wend_run *r, struct wend_call *c)
     *link = c->next;
     timer_clear(&r->rt->timers, &c->deadline);
     atomic_store(&c->canceled, true);
+    if (c->stop && !atomic_load(&c->answered))
+        c->stop(c->stop_ctx, CALL_STOP_NOW);
     c->run = NULL;
     call_unref(c);
 }
@@ -197,12 +217,33 @@ static bool after_hook(struct wend_call *c, wend_str *output)
     return a != WEND_HOOK_STOP;
 }
 
+static const struct {
+    const char *code, *text;
+} given_up[] = {
+    [CALL_STOP_DEADLINE] = {"timeout",
+                            "the tool did not answer in time; it may have had "
+                            "an effect"},
+    [CALL_STOP_CANCEL] = {"canceled", "canceled; it may have had an effect"},
+};
+
+/* With what the tool said when it was told to stop, if it did. */
+static void give_up(struct wend_call *c, enum stop_reason why, wend_str said)
+{
+    settle(
+        c,
+        why == CALL_STOP_CANCEL ? WEND_OUTCOME_CANCELED : WEND_OUTCOME_TIMEOUT,
+        said.len ? said : str_of(given_up[why].text), given_up[why].code, true);
+}
+
 void call_returned(struct wend_call *c)
 {
     wend_str output = buf_view(&c->output);
     struct wend_run *r = c->run;
 
-    if (r && c->outcome == WEND_OUTCOME_NONE)
+    if (r && c->stopping)
+        give_up(c, c->stopping,
+                c->outcome == WEND_OUTCOME_NONE ? STR_NONE : output);
+    else if (r && c->outcome == WEND_OUTCOME_NONE)
         settle(c, WEND_OUTCOME_FAILED, STR("out of memory"), "no_memory", true);
     else if (r && (!r->hook || after_hook(c, &output)) && c->run)
         settle(c, c->outcome, output,
@@ -211,15 +252,35 @@ void call_returned(struct wend_call *c)
     call_unref(c); /* the tool's */
 }
 
+/* Tells a tool that can stop to do so; its answer ends the call, or the end
+ * of the grace does. False: it cannot. */
+static bool stop_gently(struct wend_call *c, enum stop_reason why)
+{
+    wend_runtime *rt = c->run->rt;
+
+    if (!c->stop)
+        return false;
+    if (c->stopping || atomic_load(&c->answered))
+        return true; /* told before, or its answer is in the mail */
+    if (!timer_set(&rt->timers, &c->deadline,
+                   rt_after(rt, STOP_GRACE_MS + STOP_SLACK_MS)))
+        return false;
+    c->stopping = why;
+    atomic_store(&c->canceled, true);
+    c->stop(c->stop_ctx, why);
+    return true;
+}
+
 static void on_deadline(struct timer_node *t)
 {
     struct wend_call *c =
         (struct wend_call *)(void *)((char *)t -
                                      offsetof(struct wend_call, deadline));
 
-    settle(c, WEND_OUTCOME_TIMEOUT,
-           STR("the tool did not answer in time; it may have had an effect"),
-           "timeout", true);
+    if (c->stopping)
+        give_up(c, c->stopping, STR_NONE); /* the grace is over, too */
+    else if (!stop_gently(c, CALL_STOP_DEADLINE))
+        give_up(c, CALL_STOP_DEADLINE, STR_NONE);
 }
 
 static void run_job(struct threads_job *job)
@@ -325,16 +386,16 @@ void call_start(struct wend_run *r, const struct effect *fx)
         wend_call_fail(c, "no thread could be started");
 }
 
-/* In-process work cannot be killed: it is told, and given up. */
+/* Work of a callback or a thread cannot be killed: it is told, and given
+ * up. */
 void call_stop(struct wend_run *r, const struct effect *fx)
 {
     struct input in = {.kind = IN_CALL_DONE};
 
     for (struct wend_call *c = r->calls; c; c = c->next)
         if (str_eq(c->id, fx->call->id)) {
-            settle(c, WEND_OUTCOME_CANCELED,
-                   STR("canceled; it may have had an effect"), "canceled",
-                   true);
+            if (!stop_gently(c, CALL_STOP_CANCEL))
+                give_up(c, CALL_STOP_CANCEL, STR_NONE);
             return;
         }
     in.done = (struct call_done){

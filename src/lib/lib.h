@@ -217,6 +217,9 @@ struct wend_call {
     struct wend_call *next; /* of the run */
     struct timer_node deadline;
     int64_t turn, began_us;
+    call_stop_fn stop; /* NULL: it cannot be stopped, only given up */
+    void *stop_ctx;
+    enum stop_reason stopping; /* told so, and why; its answer is awaited */
     /* the answer, written once before it is posted */
     wend_outcome outcome;
     struct buf output;

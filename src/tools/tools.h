@@ -1,15 +1,19 @@
 /*
  * tools.h - the built-in tools: one file each, one table.
  *
- * A tool's function is called on a worker thread with a struct tool_env as
- * its context and answers through wend_call_return or wend_call_fail. It is
- * bounded in work, looks at wend_call_canceled in loops, and touches files
- * only through host/path.
+ * A tool's function is called with a struct tool_env as its context and
+ * answers through wend_call_return or wend_call_fail. Mostly it runs on a
+ * worker thread: then it is bounded in work and looks at wend_call_canceled
+ * in loops. With `on_loop` it runs on the runtime's thread, must not wait,
+ * and answers later. Either way it touches files only through host/path.
  */
 #ifndef TOOLS_TOOLS_H
 #define TOOLS_TOOLS_H
 
 #include "base/json.h"
+
+struct fetch;
+struct loop;
 
 struct tool_env {
     int root_fd; /* directory that file tools cannot leave */
@@ -19,6 +23,7 @@ struct builtin {
     wend_tool_info info;
     const char *subject; /* the argument that policy rules match */
     bool concurrent;
+    bool on_loop; /* fn runs on the runtime's thread, not on a worker's */
     wend_tool_fn fn;
 };
 
@@ -29,6 +34,33 @@ wend_status tool_calculator(void *env, wend_call *call);
 wend_status tool_read_file(void *env, wend_call *call);
 wend_status tool_list_dir(void *env, wend_call *call);
 wend_status tool_write_file(void *env, wend_call *call);
+
+/* ---- Tools that work on the loop ----------------------------------------- */
+
+/* Why a call must stop; 0 is no reason. */
+enum stop_reason {
+    CALL_STOP_DEADLINE = 1, /* call_end will say timeout */
+    CALL_STOP_CANCEL,       /* call_end will say canceled */
+    CALL_STOP_NOW,          /* nobody waits; the loop may be gone after this */
+};
+
+typedef void (*call_stop_fn)(void *ctx, enum stop_reason why);
+
+/* What is below is for calls that were begun on the runtime's thread, and
+ * is itself called on it, from fn on until the call is answered (which must
+ * happen on that thread, too).
+ *
+ * stop is called at the deadline or on cancel, once: the tool ends its work
+ * and then answers, from inside stop or within STOP_GRACE_MS; its text goes
+ * to the model, its outcome is that of the reason. STOP_SLACK_MS later, or
+ * when the run or the runtime goes, stop is called with CALL_STOP_NOW, also
+ * as a second call: then the tool lets go of the loop and of all it holds
+ * there before it returns, and answers, to nobody. ctx must live until the
+ * call is answered; after that stop is not called. */
+void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
+/* The runtime's transfers and its loop. */
+wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
+struct loop *call_loop(wend_call *call);
 
 /* ---- What every tool does first and last --------------------------------- */
 
