@@ -184,7 +184,8 @@ typedef struct wend_limits {
     int64_t cost_nano; /* USD * 10^-9; 0 = none */
 } wend_limits;
 
-/* What happens to a call that no rule allows or denies. */
+/* What happens to a call that no rule allows or denies; also what a rule
+ * that asks means. */
 typedef enum wend_approve {
     WEND_APPROVE_ASK = 0, /* approval_ask, then wait for wend_run_approve */
     WEND_APPROVE_DENY,    /* nobody is there to ask */
@@ -202,7 +203,8 @@ typedef struct wend_agent_options {
     wend_limits limits;
     wend_eager eager;
     wend_approve approve;
-    /* Rules `tool(arg-glob)`, `!` in front denies, first match wins. */
+    /* Rules `tool(arg-glob)`, `!` in front denies, `?` asks, first match
+     * wins. */
     const char *const *rules;
     size_t rules_count;
     const char *cwd; /* root for file tools; default: the process's */

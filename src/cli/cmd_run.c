@@ -197,7 +197,7 @@ static bool is_builtin(wend_str name)
  * names with a dot (tools of servers) cannot be known here. */
 static int check_rule(const char *rule)
 {
-    wend_str name = str_of(rule[0] == '!' ? rule + 1 : rule);
+    wend_str name = str_of(rule + (rule[0] == '!' || rule[0] == '?'));
 
     name.len = strcspn(name.ptr, "(");
     if (is_builtin(name) || !name.len)
@@ -378,10 +378,10 @@ const struct command command_run = {
         "Without PROMPT, or with -, standard input is the prompt.\n"
         "Without --tool the tools that only read are offered: calculator, "
         "read_file,\nlist_dir. A rule for --approve is TOOL or TOOL(GLOB), "
-        "with ! in front it denies;\nthe first that matches counts. Without "
-        "one, reading is allowed and all else is\nasked, or denied where "
-        "nobody can answer.\nCtrl-C cancels and keeps the partial answer; "
-        "twice leaves at once.\n",
+        "with ! in front it denies,\nwith ? it asks; the first that matches "
+        "counts. Without one, reading is allowed\nand all else is asked, or "
+        "denied where nobody can answer.\n"
+        "Ctrl-C cancels and keeps the partial answer; twice leaves at once.\n",
     .opts = opts,
     .run = run,
 };

@@ -163,8 +163,9 @@ wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
 
     memset(out, 0, sizeof *out);
     out->text = text;
-    if (rest.len && rest.ptr[0] == '!') {
-        out->deny = true;
+    if (rest.len && (rest.ptr[0] == '!' || rest.ptr[0] == '?')) {
+        out->decision =
+            rest.ptr[0] == '!' ? WEND_DECISION_DENY : WEND_DECISION_ASK;
         rest.ptr++;
         rest.len--;
     }
@@ -181,7 +182,7 @@ wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
     if (!out->tool.len)
         return fail(err, WEND_E_INVAL,
                     "rule '%.*s' names no tool; write tool or "
-                    "tool(arg-glob), with ! in front to deny",
+                    "tool(arg-glob), with ! in front to deny, ? to ask",
                     (int)text.len, text.ptr);
     return WEND_OK;
 }

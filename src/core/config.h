@@ -31,7 +31,7 @@ struct rule {
     wend_str text;    /* as the user wrote it */
     wend_str tool;    /* glob over tool names */
     wend_str subject; /* glob over the subject argument; absent: any */
-    bool deny;
+    wend_decision decision;
 };
 
 struct config {
@@ -59,7 +59,8 @@ struct config {
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
-/* Parses `!tool(arg-glob)`; views into text. */
+/* Parses `tool(arg-glob)`, with `!` in front to deny, with `?` to ask; views
+ * into text. */
 wend_status rule_parse(wend_str text, struct rule *out, wend_error *err);
 
 /* A rough count, good enough to decide; the provider's own replaces it. */

@@ -1,9 +1,10 @@
 /*
  * policy.c - may this call run?
  *
- * Rules first (first match wins). Without one, reading in category general
- * is allowed and everything else is asked; the agent's approve mode says
- * what asking means. Each layer names a risk; the highest counts.
+ * Rules first (first match wins): they allow, deny or ask. Without one,
+ * reading in category general is allowed and everything else is asked; the
+ * agent's approve mode says what asking means. Each layer names a risk; the
+ * highest counts.
  */
 #include "core/policy.h"
 
@@ -94,7 +95,8 @@ static wend_decision decide(const struct config *c, const struct tool *tool,
 
     if (rule) {
         *name = rule->text;
-        return rule->deny ? WEND_DECISION_DENY : WEND_DECISION_ALLOW;
+        return rule->decision == WEND_DECISION_ASK ? by_mode[c->approve]
+                                                   : rule->decision;
     }
     if (tool->call_class == WEND_CLASS_READ &&
         tool->category == WEND_CATEGORY_GENERAL) {
@@ -105,6 +107,27 @@ static wend_decision decide(const struct config *c, const struct tool *tool,
             : c->approve == APPROVE_DENY ? STR("approve deny")
                                          : STR("default ask");
     return by_mode[c->approve];
+}
+
+/* Why it is asked or denied; absent if it is allowed. */
+static wend_str reason(wend_decision decision, const struct rule *rule)
+{
+    bool asks = rule && rule->decision == WEND_DECISION_ASK;
+
+    switch (decision) {
+    case WEND_DECISION_ALLOW: return STR_NONE;
+    case WEND_DECISION_ASK:
+        return asks ? STR("a rule asks before this call")
+                    : STR("no rule allows or denies this call");
+    case WEND_DECISION_DENY:
+        if (asks)
+            return STR("a rule asks before this call and nobody is there to "
+                       "ask");
+        return rule ? STR("a rule denies this call")
+                    : STR("no rule allows this call and nobody is there to "
+                          "ask");
+    }
+    return STR_NONE;
 }
 
 void policy_check(const struct config *c, const struct tool *tool,
@@ -123,10 +146,5 @@ void policy_check(const struct config *c, const struct tool *tool,
     p->risk = tool->risk;
     p->layers_json = p->decision == WEND_DECISION_DENY ? tool->layers_denied
                                                        : tool->layers_ok;
-    if (p->decision == WEND_DECISION_ASK)
-        out->reason = STR("no rule allows or denies this call");
-    else if (p->decision == WEND_DECISION_DENY)
-        out->reason = rule ? STR("a rule denies this call")
-                           : STR("no rule allows this call and nobody is "
-                                 "there to ask");
+    out->reason = reason(p->decision, rule);
 }

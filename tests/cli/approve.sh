@@ -32,6 +32,8 @@ a rule for the tool|other/a|--approve write_file|ok
 a rule for all tools|other/a|--approve '*'|ok
 a rule that denies|out/a|--approve '!write_file(out/*)' --approve all|denied
 the first rule counts|out/a|--approve '!write_file(out/*)' --approve write_file|denied
+a rule that asks, and nobody is there|out/a|--approve '?write_file(out/*)' --approve write_file|denied
+a rule that asks, and all is approved|out/a|--approve '?write_file' --approve all|ok
 another path than the denied|other/a|--approve '!write_file(out/*)' --approve all|ok
 ROWS
 exits "denied, in words" 0 "$WEND" run -v -t write_file -m "$(write a)" hi
@@ -41,4 +43,7 @@ has "reading is allowed" "$out" "It is 42."
 exits "reading can be denied" 0 "$WEND" run --approve '!calculator' -v \
     -m "$sum" hi
 has "reading can be denied" "$err" "denied"
+exits "a rule that asks for no tool" 2 "$WEND" run --approve '?calculater' \
+    -m "$sum" hi
+has "a rule that asks for no tool" "$err" "did you mean 'calculator'?"
 finish

@@ -42,9 +42,9 @@ static void put_tool(struct sim *s, struct buf *b, uint32_t i)
 static void put_policy(struct sim *s, struct buf *b)
 {
     static const char *const approve[] = {"ask", "ask", "all", "all", "deny"};
-    static const char *const rules[] = {"t0",       "t1(safe/*)", "!t2",
-                                        "t*",       "!t1(etc*)",  "t3",
-                                        "!*(*rm*)", "t*(safe*)"};
+    static const char *const rules[] = {
+        "t0", "t1(safe/*)", "!t2",       "t*",  "!t1(etc*)",
+        "t3", "!*(*rm*)",   "t*(safe*)", "?t*", "?t0(*)"};
     uint32_t n = chance_below(&s->chance, 4);
 
     buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"rules\":[",

@@ -64,7 +64,8 @@ static void test_full(void)
                !config_tool(c, STR("")),
            "only whole names are found");
     tap_ok(c->approve == APPROVE_DENY && c->rules_count == 2 &&
-               !c->rules[0].deny && c->rules[1].deny,
+               c->rules[0].decision == WEND_DECISION_ALLOW &&
+               c->rules[1].decision == WEND_DECISION_DENY,
            "rules in their order");
     tap_is_str(c->rules[1].subject, "/etc/*", "a rule's glob");
     arena_free(&a);
@@ -133,21 +134,24 @@ static void test_rules(void)
 {
     static const struct {
         const char *text, *tool, *subject;
-        bool deny;
+        wend_decision decision;
     } rows[] = {
-        {"read", "read", NULL, false},
-        {"!read", "read", NULL, true},
-        {"mcp.*", "mcp.*", NULL, false},
-        {"write(*.c)", "write", "*.c", false},
-        {"!write()", "write", "", true},
-        {"run(echo (a) (b))", "run", "echo (a) (b)", false},
+        {"read", "read", NULL, WEND_DECISION_ALLOW},
+        {"!read", "read", NULL, WEND_DECISION_DENY},
+        {"?read", "read", NULL, WEND_DECISION_ASK},
+        {"??ead", "?ead", NULL, WEND_DECISION_ASK},
+        {"mcp.*", "mcp.*", NULL, WEND_DECISION_ALLOW},
+        {"write(*.c)", "write", "*.c", WEND_DECISION_ALLOW},
+        {"!write()", "write", "", WEND_DECISION_DENY},
+        {"?write(a?)", "write", "a?", WEND_DECISION_ASK},
+        {"run(echo (a) (b))", "run", "echo (a) (b)", WEND_DECISION_ALLOW},
     };
 
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct rule r;
 
         tap_ok(rule_parse(str_of(rows[i].text), &r, NULL) == WEND_OK &&
-                   r.deny == rows[i].deny,
+                   r.decision == rows[i].decision,
                "rule %s", rows[i].text);
         tap_is_str(r.tool, rows[i].tool, "rule %s: tool", rows[i].text);
         tap_is_str(r.subject, rows[i].subject, "rule %s: subject",

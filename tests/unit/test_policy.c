@@ -45,6 +45,14 @@ static const struct row rows[] = {
      WEND_RISK_MEDIUM, "put"},
     {"a rule denies what would be allowed", "all", "[\"!read\"]", "read", "{}",
      WEND_DECISION_DENY, WEND_RISK_LOW, "!read"},
+    {"a rule asks for what would be allowed", "ask", "[\"?read\"]", "read",
+     "{}", WEND_DECISION_ASK, WEND_RISK_LOW, "?read"},
+    {"a rule asks and nobody is there", "deny", "[\"?read\"]", "read", "{}",
+     WEND_DECISION_DENY, WEND_RISK_LOW, "?read"},
+    {"a rule asks and all is approved", "all", "[\"?put(*)\"]", "put",
+     "{\"path\":\"a\"}", WEND_DECISION_ALLOW, WEND_RISK_MEDIUM, "?put(*)"},
+    {"a rule that asks stands before others", "ask", "[\"?run\",\"run\"]",
+     "run", "{}", WEND_DECISION_ASK, WEND_RISK_HIGH, "?run"},
     {"the first that matches counts", "ask", "[\"!p*\",\"put\"]", "put", "{}",
      WEND_DECISION_DENY, WEND_RISK_MEDIUM, "!p*"},
     {"and not a later one", "ask", "[\"put\",\"!p*\"]", "put", "{}",
@@ -158,6 +166,34 @@ static void test_paths(void)
     }
 }
 
+static void test_reasons(void)
+{
+    static const struct {
+        const char *approve, *rules, *reason;
+    } reasons[] = {
+        {"ask", "[]", "no rule allows or denies this call"},
+        {"deny", "[]", "no rule allows this call and nobody is there to ask"},
+        {"all", "[\"!put\"]", "a rule denies this call"},
+        {"ask", "[\"?put\"]", "a rule asks before this call"},
+        {"deny", "[\"?put\"]",
+         "a rule asks before this call and nobody is there to ask"},
+        {"all", "[\"?put\"]", NULL},
+    };
+
+    for (size_t i = 0; i < tap_count(reasons); i++) {
+        struct row r = {.approve = reasons[i].approve,
+                        .rules = reasons[i].rules};
+        struct arena a = {.mem = &plain};
+        struct config *c = make_config(&r, &a);
+        struct verdict v;
+
+        policy_check(c, config_tool(c, STR("put")), NULL, &v);
+        tap_is_str(v.reason, reasons[i].reason, "reason: %s %s", r.approve,
+                   r.rules);
+        arena_free(&a);
+    }
+}
+
 static void test_layers(void)
 {
     struct arena a = {.mem = &plain};
@@ -176,6 +212,7 @@ int main(void)
 {
     test_rows();
     test_paths();
+    test_reasons();
     test_layers();
     return tap_done();
 }
