@@ -126,7 +126,8 @@ typedef struct wend_ev_error {
 
 typedef struct wend_ev_usage {
     int64_t input, output, cached, reasoning;
-    int64_t cost_nano; /* USD * 10^-9; -1 = not known */
+    int64_t cost_nano;   /* USD * 10^-9; -1 = not known */
+    int64_t cache_write; /* of input: put into the provider's cache */
 } wend_ev_usage;
 
 typedef struct wend_ev_policy {

@@ -76,9 +76,9 @@ static void put_json(struct buf *b, const struct model *m)
         json_put_nano(b, m->price.input);
         buf_cstr(b, ",\"cached\":");
         json_put_nano(b, m->price.cached);
-        if (m->cache_write >= 0) {
+        if (m->price.cache_write >= 0) {
             buf_cstr(b, ",\"cache_write\":");
-            json_put_nano(b, m->cache_write);
+            json_put_nano(b, m->price.cache_write);
         }
         buf_cstr(b, ",\"output\":");
         json_put_nano(b, m->price.output);

@@ -123,6 +123,11 @@ static void price_read(const struct json *j, struct price *out)
             return;
         }
     }
+    out->cache_write = i64_or(json_get(j, "cache_write"), -1);
+    if (out->cache_write > PRICE_NANO_MAX) {
+        *out = (struct price){0};
+        return;
+    }
     out->known = true;
 }
 

@@ -32,6 +32,7 @@ const struct words risk_words = WORDS("low", "medium", "high", "critical");
     {KEY(name), F_JSON, 0, AT(member), none, 0, 0}
 #define JSON_O(name, member) {KEY(name), F_JSON, OPTIONAL, AT(member), 0, 0, 0}
 #define I64_F(name, member) {KEY(name), F_I64, 0, AT(member), 0, 0, 0}
+#define I64_O(name, member) {KEY(name), F_I64, OPTIONAL, AT(member), 0, 0, 0}
 #define F64_F(name, member) {KEY(name), F_F64, 0, AT(member), 0, 0, 0}
 #define BOOL_F(name, member) {KEY(name), F_BOOL, 0, AT(member), 0, 0, 0}
 #define BOOL_O(name, member) {KEY(name), F_BOOL, OPTIONAL, AT(member), 0, 0, 0}
@@ -67,6 +68,7 @@ static const struct field usage_list[] = {
     I64_F("cached", cached),
     I64_F("reasoning", reasoning),
     NANO_O("cost", cost_nano),
+    I64_O("cache_write", cache_write),
 };
 TABLE(usage);
 #undef struct_t

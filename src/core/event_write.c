@@ -67,7 +67,7 @@ static bool is_absent(const struct field *f, const char *at)
     case F_BOOL: return !*(const bool *)at;
     case F_NANO: return *(const int64_t *)(const void *)at < 0;
     case F_REF: return !*(const void *const *)(const void *)at;
-    case F_I64:
+    case F_I64: return !*(const int64_t *)(const void *)at;
     case F_F64:
     case F_ENUM:
     case F_OBJECT:

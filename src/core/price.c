@@ -3,7 +3,7 @@
  */
 #include "core/price.h"
 
-enum { MILLION = 1000000, PARTS = 3 };
+enum { MILLION = 1000000, PARTS = 4 };
 
 static int64_t above_zero(int64_t n)
 {
@@ -17,8 +17,13 @@ int64_t price_of(const struct price *p, const wend_ev_usage *u)
     int64_t input = above_zero(u->input), output = above_zero(u->output);
     /* More cached than read is a mistake, and nothing is below zero. */
     int64_t cached = above_zero(u->cached < input ? u->cached : input);
-    const int64_t tokens[PARTS] = {input - cached, cached, output};
-    const int64_t prices[PARTS] = {p->input, p->cached, p->output};
+    int64_t fresh = input - cached;
+    int64_t written =
+        above_zero(u->cache_write < fresh ? u->cache_write : fresh);
+    const int64_t tokens[PARTS] = {fresh - written, cached, written, output};
+    const int64_t prices[PARTS] = {
+        p->input, p->cached, p->cache_write < 0 ? p->input : p->cache_write,
+        p->output};
     int64_t whole = 0, rest = 0, product;
 
     if (!p->known || (!input && !output))
@@ -31,4 +36,15 @@ int64_t price_of(const struct price *p, const wend_ev_usage *u)
     }
     rest = rest / MILLION + (rest % MILLION != 0);
     return __builtin_add_overflow(whole, rest, &whole) ? INT64_MAX : whole;
+}
+
+int64_t price_most(const struct price *p, int64_t input, int64_t output)
+{
+    wend_ev_usage most = {.input = input, .output = output};
+
+    if (p->cache_write > p->input)
+        most.cache_write = input;
+    else if (p->cached > p->input)
+        most.cached = input;
+    return price_of(p, &most);
 }

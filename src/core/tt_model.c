@@ -71,11 +71,10 @@ static void emit_model_start(struct tt *x)
 static wend_str over_budget(const struct turn *t)
 {
     const wend_ev_metrics *m = &t->metrics;
-    const wend_ev_usage most = {.input = turn_tokens(t),
-                                .output = t->config->output_tokens};
+    int64_t input = turn_tokens(t), output = t->config->output_tokens;
     int64_t spent = i64_sum(m->tokens_in, m->tokens_out);
-    int64_t reserved = i64_sum(most.input, most.output);
-    int64_t cost = price_of(&t->config->price, &most);
+    int64_t reserved = i64_sum(input, output);
+    int64_t cost = price_most(&t->config->price, input, output);
 
     if (t->limits.tokens && i64_sum(spent, reserved) > t->limits.tokens)
         return STR("tokens");

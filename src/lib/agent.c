@@ -69,12 +69,15 @@ static void put_facts(struct buf *b, const struct model *facts)
         buf_fmt(b, ",\"context_tokens\":%lld", (long long)facts->window);
     if (facts->output)
         buf_fmt(b, ",\"output_tokens\":%lld", (long long)facts->output);
-    if (facts->price.known)
-        buf_fmt(b,
-                ",\"price\":{\"input\":%lld,\"cached\":%lld,"
-                "\"output\":%lld}",
-                (long long)facts->price.input, (long long)facts->price.cached,
-                (long long)facts->price.output);
+    if (!facts->price.known)
+        return;
+    buf_fmt(b, ",\"price\":{\"input\":%lld,\"cached\":%lld,\"output\":%lld",
+            (long long)facts->price.input, (long long)facts->price.cached,
+            (long long)facts->price.output);
+    if (facts->price.cache_write >= 0)
+        buf_fmt(b, ",\"cache_write\":%lld",
+                (long long)facts->price.cache_write);
+    buf_char(b, '}');
 }
 
 /* The schema as canonical JSON; it must be an object and compile. Whose it

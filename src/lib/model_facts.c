@@ -68,7 +68,7 @@ wend_status model_facts(const wend_agent_options *o, const struct mem *m,
     struct buf path = {.mem = m}, text = {.mem = m};
     wend_status s = WEND_OK;
 
-    *out = (struct model){.cache_write = -1};
+    *out = (struct model){.price.cache_write = -1};
     if (models_path(&path, named, getenv("XDG_CONFIG_HOME"), getenv("HOME"))) {
         s = file_read(path.ptr, MODELS_BYTES_MAX, &text, err);
         if (s == WEND_E_NOTFOUND && !(named && *named))

@@ -321,6 +321,7 @@ static void take_usage(struct decoder *d, const struct json *usage)
                &s->reasoning);
     u.input = i64_sum(i64_sum(s->input, s->created), s->cached);
     u.cached = s->cached;
+    u.cache_write = s->created;
     u.output = s->output;
     u.reasoning = s->reasoning < s->output ? s->reasoning : s->output;
     d->sink->usage(d->sink->ctx, &u);

@@ -172,7 +172,7 @@ static wend_status read_price(struct reader *r, const struct json *j, void *at)
     static const struct field fields[] = {
         {"input", read_usd, AT(price.input)},
         {"cached", read_usd, AT(price.cached)},
-        {"cache_write", read_usd, AT(cache_write)},
+        {"cache_write", read_usd, AT(price.cache_write)},
         {"output", read_usd, AT(price.output)},
     };
     struct model *m = at;
@@ -201,7 +201,7 @@ static wend_status read_model(struct reader *r, const struct json *j,
     };
     wend_status s;
 
-    m->cache_write = -1;
+    m->price.cache_write = -1;
     s = read_mapping(r, j, fields, COUNT_OF(fields), m);
     if (s)
         return s;

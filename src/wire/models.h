@@ -15,7 +15,6 @@ struct model {
     int64_t window; /* tokens; 0 = unknown */
     int64_t output; /* most tokens of an answer; 0 = unknown */
     struct price price;
-    int64_t cache_write; /* like a price; -1 = unknown */
 };
 
 struct models {

@@ -111,8 +111,10 @@ static void on_usage(struct decoder *d, const struct json *u)
         .reasoning = first_of(wire_i64(out, "reasoning_tokens"),
                               wire_i64(u, "reasoning_tokens"), 0),
         .cost_nano = cost_nano(json_get(u, "cost")),
+        .cache_write = wire_i64(in, "cache_write_tokens"),
     };
     int64_t total = wire_i64(u, "total_tokens");
+    int64_t kept = i64_sum(usage.cached, usage.cache_write);
     int64_t apart =
         i64_sum(i64_sum(usage.input, usage.output), usage.reasoning);
 
@@ -121,8 +123,8 @@ static void on_usage(struct decoder *d, const struct json *u)
     /* Some count thinking beside the completion; the total tells. */
     if (usage.reasoning && (apart == total || usage.reasoning > usage.output))
         usage.output = i64_sum(usage.output, usage.reasoning);
-    if (usage.cached > usage.input)
-        usage.input = i64_sum(usage.input, usage.cached);
+    if (usage.input < kept)
+        usage.input = i64_sum(usage.input, kept);
     d->sink->usage(d->sink->ctx, &usage);
 }
 

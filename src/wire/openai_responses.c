@@ -298,19 +298,20 @@ static void on_item_done(struct decoder *d, const struct json *ev)
 
 static void take_usage(struct decoder *d, const struct json *usage)
 {
+    const struct json *in = json_get(usage, "input_tokens_details");
     wend_ev_usage u = {.cost_nano = -1};
 
     if (!usage || usage->kind != JSON_OBJECT)
         return;
     u.input = wire_i64(usage, "input_tokens");
     u.output = wire_i64(usage, "output_tokens");
-    u.cached =
-        wire_i64(json_get(usage, "input_tokens_details"), "cached_tokens");
+    u.cached = wire_i64(in, "cached_tokens");
+    u.cache_write = wire_i64(in, "cache_write_tokens");
     u.reasoning =
         wire_i64(json_get(usage, "output_tokens_details"), "reasoning_tokens");
     /* Some gateways count apart what should be included. */
-    if (u.input < u.cached)
-        u.input = i64_sum(u.input, u.cached);
+    if (u.input < i64_sum(u.cached, u.cache_write))
+        u.input = i64_sum(u.input, i64_sum(u.cached, u.cache_write));
     if (u.output < u.reasoning)
         u.output = i64_sum(u.output, u.reasoning);
     d->sink->usage(d->sink->ctx, &u);

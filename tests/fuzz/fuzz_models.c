@@ -9,13 +9,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct model *m)
 {
-    wend_ev_usage u = {.input = 1234567, .cached = 234567, .output = 7654321};
+    wend_ev_usage u = {.input = 1234567,
+                       .cached = 234567,
+                       .cache_write = 1000000,
+                       .output = 7654321};
 
     if (!m->name.len || m->window < 0 || m->output < 0)
         abort();
     if (m->price.known != (price_of(&m->price, &u) >= 0))
         abort();
-    if (m->cache_write < -1 || m->cache_write > PRICE_NANO_MAX)
+    if (m->price.cache_write < -1 || m->price.cache_write > PRICE_NANO_MAX)
         abort();
 }
 

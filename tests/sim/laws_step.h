@@ -303,13 +303,11 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
 static void check_budget(struct sim *s, const struct turn *t, const char *name)
 {
     const struct book *b = &s->book;
-    const wend_ev_usage most = {.input = turn_tokens(t),
-                                .output = b->config->output_tokens};
+    int64_t input = turn_tokens(t), output = b->config->output_tokens;
     int64_t tokens = b->sum.tokens_in + b->sum.tokens_out;
-    int64_t cost = price_of(&b->config->price, &most);
+    int64_t cost = price_most(&b->config->price, input, output);
 
-    if (b->limits.tokens &&
-        tokens + most.input + most.output > b->limits.tokens)
+    if (b->limits.tokens && tokens + input + output > b->limits.tokens)
         broken(s, name, "%lld tokens spent, %lld may", (long long)tokens,
                (long long)b->limits.tokens);
     if (b->limits.cost_nano && cost >= 0 &&

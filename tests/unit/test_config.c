@@ -219,6 +219,14 @@ static void test_price(void)
          false},
         {"one below nothing",
          "{\"price\":{\"input\":3,\"cached\":-1,\"output\":0}}", false},
+        {"one for writing a cache",
+         "{\"price\":{\"input\":3,\"cached\":2,\"output\":0,"
+         "\"cache_write\":4}}",
+         true},
+        {"that one too high",
+         "{\"price\":{\"input\":3,\"cached\":2,\"output\":0,"
+         "\"cache_write\":2000000000001}}",
+         false},
         {"one missing", "{\"price\":{\"input\":3,\"output\":0}}", false},
         {"no mapping", "{\"price\":[1,2,3]}", false},
     };

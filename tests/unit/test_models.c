@@ -40,7 +40,7 @@ static void test_manual(void)
     tap_is_i64(x->price.input, INT64_C(2500000000), "price of input");
     tap_is_i64(x->price.cached, 250000000, "price of cached input");
     tap_is_i64(x->price.output, INT64_C(10000000000), "price of output");
-    tap_is_i64(x->cache_write, -1, "no price of writing a cache");
+    tap_is_i64(x->price.cache_write, -1, "no price of writing a cache");
     tap_ok(all->list[1].price.known && !all->list[1].price.output,
            "for nothing is a price");
     tap_is_i64(all->list[1].output, 0, "output left out");
@@ -86,7 +86,7 @@ static void test_prices(void)
         models_parse(buf_view(&b), &a, &all, NULL);
         tap_is_i64(all ? all->list[0].price.input : -1, prices[i].nano,
                    "price: %s", prices[i].why);
-        tap_is_i64(all ? all->list[0].cache_write : -1, prices[i].nano,
+        tap_is_i64(all ? all->list[0].price.cache_write : -1, prices[i].nano,
                    "  of writing a cache");
         tap_is_i64(all ? all->list[0].price.cached : -1, prices[i].nano,
                    "  cached is like input");
@@ -310,7 +310,7 @@ static void test_cost(void)
 
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct price p = {true, rows[i].price[0], rows[i].price[1],
-                          rows[i].price[2]};
+                          rows[i].price[2], -1};
         wend_ev_usage u = {.input = rows[i].usage[0],
                            .cached = rows[i].usage[1],
                            .output = rows[i].usage[2]};
@@ -319,6 +319,58 @@ static void test_cost(void)
         p.known = false;
         tap_is_i64(price_of(&p, &u), -1, "  not known without a price");
     }
+}
+
+/* 100 tokens read at 3, 40 of them cached at 1; of those written at that. */
+static void test_cost_written(void)
+{
+    static const struct {
+        const char *why;
+        int64_t price, written, cost;
+    } rows[] = {
+        {"at its own price", 4000000, 12, 232},
+        {"without a price of its own", -1, 12, 220},
+        {"for nothing", 0, 12, 184},
+        {"nothing", 4000000, 0, 220},
+        {"less than nothing", 4000000, -1, 220},
+        {"more than was read", 4000000, 99, 280},
+    };
+    const struct price highest = {true, PRICE_NANO_MAX, PRICE_NANO_MAX,
+                                  PRICE_NANO_MAX, PRICE_NANO_MAX};
+    const wend_ev_usage most = {.input = 2999997,
+                                .cached = 999999,
+                                .cache_write = 999999,
+                                .output = 999999};
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct price p = {true, 3000000, 1000000, 0, rows[i].price};
+        wend_ev_usage u = {
+            .input = 100, .cached = 40, .cache_write = rows[i].written};
+
+        tap_is_i64(price_of(&p, &u), rows[i].cost, "written: %s", rows[i].why);
+    }
+    tap_is_i64(price_of(&highest, &most),
+               INT64_C(2000000000000) * 3999996 / 1000000,
+               "the highest prices of all, just below a million");
+}
+
+static void test_cost_most(void)
+{
+    static const struct {
+        const char *why;
+        struct price price;
+        int64_t cost;
+    } rows[] = {
+        {"no price", {.cache_write = -1}, -1},
+        {"no cache", {true, 3000000, 3000000, 1000000, -1}, 310},
+        {"all of it written", {true, 3000000, 0, 1000000, 4000000}, 410},
+        {"writing is cheaper", {true, 3000000, 0, 1000000, 2000000}, 310},
+        {"reading is dearer", {true, 3000000, 5000000, 1000000, -1}, 510},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++)
+        tap_is_i64(price_most(&rows[i].price, 100, 10), rows[i].cost,
+                   "the most: %s", rows[i].why);
 }
 
 static void test_no_memory(void)
@@ -351,6 +403,8 @@ int main(void)
     test_find();
     test_path();
     test_cost();
+    test_cost_written();
+    test_cost_most();
     test_no_memory();
     return tap_done();
 }

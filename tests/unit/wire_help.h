@@ -5,8 +5,8 @@
  *
  *     text "Hel"            thinking "hm"          restart
  *     call 0 ID NAME        args 0 "{"             seal 0
- *     opaque JSON           usage IN/OUT/CACHED/REASONING [cost NANO]
- *     finish REASON         fail CODE MESSAGE
+ *     opaque JSON           finish REASON          fail CODE MESSAGE
+ *     usage IN/OUT/CACHED/REASONING [cost NANO] [write TOKENS]
  *
  * and a line that begins with LAW when a decoder breaks the contract of
  * codec.h. A golden stream NAME.sse (NAME.ndjson, or NAME.json for a whole
@@ -140,12 +140,15 @@ static inline void told_usage(void *ctx, const wend_ev_usage *u)
 {
     struct told *t = told_any(ctx);
 
-    told_law(t, u->cached <= u->input, "input includes cached");
+    told_law(t, i64_sum(u->cached, u->cache_write) <= u->input,
+             "input includes what is cached, and what is written");
     told_law(t, u->reasoning <= u->output, "output includes reasoning");
     buf_fmt(&t->lines, "usage %" PRId64 "/%" PRId64 "/%" PRId64 "/%" PRId64,
             u->input, u->output, u->cached, u->reasoning);
     if (u->cost_nano >= 0)
         buf_fmt(&t->lines, " cost %" PRId64, u->cost_nano);
+    if (u->cache_write)
+        buf_fmt(&t->lines, " write %" PRId64, u->cache_write);
     buf_char(&t->lines, '\n');
 }
 
