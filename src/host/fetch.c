@@ -144,8 +144,12 @@ void fetch_enqueue(struct transfer *t)
 static curl_socket_t on_open(void *ctx, curlsocktype purpose,
                              struct curl_sockaddr *a)
 {
+    struct transfer *t = ctx;
+
     (void)purpose;
-    name_done(ctx, true);
+    name_done(t, true);
+    if (t->allow && !t->allow(t->ctx, &a->addr, t->why, sizeof t->why))
+        return CURL_SOCKET_BAD; /* libcurl tries the next address */
     /* Tools that are started meanwhile must not inherit it. */
     return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 }
@@ -311,11 +315,15 @@ static void finish_one(struct transfer *t, CURLcode code)
         code = t->refused;
     else if (code == CURLE_OK && !t->head_done)
         code = CURLE_GOT_NOTHING; /* the end came within the head */
-    if (code == CURLE_OPERATION_TIMEDOUT)
+    if (code == CURLE_OPERATION_TIMEDOUT) {
         say_timeout(t);
-    else
+    } else if (code == CURLE_COULDNT_CONNECT && t->why[0]) {
+        how = FETCH_REFUSED;
+        snprintf(t->message, sizeof t->message, "%.300s: %s", t->host, t->why);
+    } else {
         how = easy_result(t->fetch->curl, t->easy, code, t->host, t->detail,
                           t->message, sizeof t->message);
+    }
     detach(t);
     if (!t->stopped) {
         uv_stop(t->fetch->uv);
@@ -503,7 +511,8 @@ wend_status fetch_start(struct fetch *f, const struct fetch_request *q,
     t->whole_ms = q->whole_ms;
     t->stopped = t->paused = t->resume = t->head_done = false;
     t->refused = CURLE_OK;
-    t->detail[0] = 0;
+    t->detail[0] = t->why[0] = 0;
+    t->allow = q->allow;
     if (!easy_set(f->curl, t->easy, q, f->ca_file, &t->arena) ||
         !set_callbacks(f->curl, t)) {
         retire(t);

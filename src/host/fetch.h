@@ -11,6 +11,7 @@
 
 #include "host/loop.h"
 
+struct sockaddr;
 struct fetch;    /* a pool of transfers of one loop */
 struct transfer; /* one of them */
 
@@ -19,7 +20,8 @@ enum fetch_end {
     FETCH_NETWORK, /* resolve, connect, TLS, reset */
     FETCH_TIMEOUT,
     FETCH_NOMEM,
-    FETCH_REFUSED, /* never by fetch: whoever stands in for it gives up */
+    FETCH_REFUSED, /* no address was allowed; or who stands in for us gives up
+                    */
 };
 
 struct fetch_request {
@@ -31,6 +33,12 @@ struct fetch_request {
     const char *proxy;          /* NULL: the environment's; "": none */
     const char *ca_file;        /* NULL: SSL_CERT_FILE, the system's */
     bool http2;
+    /* Asked before each connect, with fetch_start's ctx and the very address:
+     * a name cannot mean another one by then. False: not that one, *why says
+     * the reason. The transfer gets a connection of its own. NULL: any
+     * address. Set `proxy` to "" with it: a proxy would resolve for us. */
+    bool (*allow)(void *ctx, const struct sockaddr *to, char *why,
+                  size_t why_size);
     /* Milliseconds; 0 = none. connect: from the start until the request
      * leaves; first_byte: from there to the body's first byte; between: two
      * reads of the body, not counted while paused; whole: all. */

@@ -218,6 +218,10 @@ bool easy_set(const struct curl_api *curl, CURL *easy,
     failed |= set_ca(curl, easy, q->ca_file ? q->ca_file : ca_file);
     if (proxy)
         failed |= curl->easy_setopt(easy, CURLOPT_PROXY, proxy);
+    if (q->allow) { /* one that is there was perhaps opened unasked */
+        failed |= curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        failed |= curl->easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    }
     if (q->unix_socket)
         failed |=
             curl->easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, q->unix_socket);

@@ -73,6 +73,8 @@ struct transfer {
     const struct fetch_events *events;
     void *ctx;
     const char *host;
+    bool (*allow)(void *ctx, const struct sockaddr *to, char *why, size_t size);
+    char why[160]; /* an address was not allowed */
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
     int64_t began_ms, phase_ms, byte_ms;
     enum phase phase;
