@@ -118,3 +118,30 @@ void decimal_put(struct buf *b, const struct decimal *d)
     buf_char(b, 'e');
     buf_i64(b, d->exponent);
 }
+
+bool decimal_nano(wend_str text, int64_t max, int64_t *out)
+{
+    enum { NANO_DIGITS = 9 };
+    struct decimal d = decimal_of(text);
+    int64_t zeros = d.exponent + NANO_DIGITS, n = 0;
+
+    *out = 0;
+    if (!d.count)
+        return true;
+    if (d.negative || zeros < 0 || zeros > 2 * NANO_DIGITS)
+        return false;
+    for (const char *p = d.from; p < d.to; p++) {
+        if (*p == '.')
+            continue;
+        if (n > (max - (*p - '0')) / 10)
+            return false;
+        n = n * 10 + (*p - '0');
+    }
+    while (zeros-- > 0) {
+        if (n > max / 10)
+            return false;
+        n *= 10;
+    }
+    *out = n;
+    return true;
+}

@@ -27,5 +27,8 @@ enum { DECIMAL_UNIT_DIGITS = 18 }; /* one more and a step overflows 64 bits */
 bool decimal_multiple(const struct decimal *d, const struct decimal *unit);
 /* The same text for equal numbers and for no others. */
 void decimal_put(struct buf *b, const struct decimal *d);
+/* A JSON number as an integer of 10^-9 parts: from 0 to max, nothing is
+ * rounded. */
+bool decimal_nano(wend_str text, int64_t max, int64_t *out);
 
 #endif

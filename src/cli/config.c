@@ -83,6 +83,7 @@ struct reader {
     struct settings *set;
     struct arena *arena;
     wend_error *err;
+    const struct yaml *yaml;
 };
 
 static wend_status wrong(const struct reader *r, const struct json *j,
@@ -114,14 +115,16 @@ static wend_status set_one(const struct reader *r, const struct opt *o,
 static wend_status unknown_key(const struct reader *r, const struct json *j)
 {
     const char *names[KEYS], *near;
+    uint32_t line, column;
 
     for (int i = 0; i < KEYS; i++)
         names[i] = keys[i].key;
     near = str_near(j->key, names, KEYS);
-    return fail_at(r->err, WEND_E_PARSE, j->line, j->column,
-                   "%s:%u:%u: unknown key '%.*s'%s%s%s", r->path, j->line,
-                   j->column, (int)(j->key.len < 80 ? j->key.len : 80),
-                   j->key.ptr, near ? "; did you mean '" : "", near ? near : "",
+    yaml_key(r->yaml, j, &line, &column);
+    return fail_at(r->err, WEND_E_PARSE, line, column,
+                   "%s:%u:%u: unknown key '%.*s'%s%s%s", r->path, line, column,
+                   (int)(j->key.len < 80 ? j->key.len : 80), j->key.ptr,
+                   near ? "; did you mean '" : "", near ? near : "",
                    near ? "'?" : "");
 }
 
@@ -163,19 +166,21 @@ static bool is_blank(wend_str text)
     return true;
 }
 
-static wend_status read_tree(const struct reader *r, wend_str text)
+static wend_status read_tree(struct reader *r, wend_str text)
 {
     wend_error why = {0};
-    struct json *tree;
+    struct yaml yaml;
+    const struct json *tree;
     wend_status s = WEND_OK;
 
     if (is_blank(text))
         return WEND_OK;
-    tree = yaml_parse(text, r->arena, &why);
-    if (!tree)
+    if (!yaml_read(text, r->arena, &yaml, &why))
         return fail_at(r->err, WEND_E_PARSE, why.line, why.column,
                        "%s:%u:%u: %.400s", r->path, why.line, why.column,
                        why.message);
+    tree = yaml.root;
+    r->yaml = &yaml;
     if (tree->kind != JSON_OBJECT)
         return fail(r->err, WEND_E_PARSE,
                     "%s: must hold keys and values, like 'model: NAME'",
@@ -189,15 +194,16 @@ wend_status config_load(struct settings *set, struct arena *a, wend_error *err)
 {
     struct buf path = {.mem = a->mem}, text = {.mem = a->mem};
     wend_status s = WEND_OK;
+    struct reader r = {.set = set, .arena = a, .err = err};
     bool named;
 
     if (config_path(&path, &named)) {
+        r.path = path.ptr;
         s = config_read(path.ptr, &text, err);
         if (s == WEND_E_NOTFOUND && !named)
             s = WEND_OK;
         else if (s == WEND_OK)
-            s = read_tree(&(struct reader){path.ptr, set, a, err},
-                          buf_view(&text));
+            s = read_tree(&r, buf_view(&text));
     }
     buf_free(&path);
     buf_free(&text);

@@ -15,7 +15,7 @@
 
 enum { QUOTED_MAX = 64 }; /* bytes of the input that a message repeats */
 
-/* Where the key stood is of use only until the mapping is closed. */
+/* Where the key stood is of use only when something is wrong with it. */
 struct member {
     struct json value; /* first: the tree's nodes are the first halves */
     uint32_t key_line, key_column;
@@ -469,11 +469,13 @@ static bool begins_like_json(wend_str s)
     return i < s.len && (s.ptr[i] == '{' || s.ptr[i] == '[');
 }
 
-struct json *yaml_parse(wend_str text, struct arena *a, wend_error *err)
+bool yaml_read(wend_str text, struct arena *a, struct yaml *out,
+               wend_error *err)
 {
     struct reader r = {.arena = a, .err = err};
     size_t valid;
 
+    *out = (struct yaml){NULL, STR_NONE};
     if (!text.ptr)
         text = STR("");
     if (str_starts(text, "\xEF\xBB\xBF"))
@@ -481,15 +483,56 @@ struct json *yaml_parse(wend_str text, struct arena *a, wend_error *err)
     valid = utf8_valid_len(text);
     if (valid != text.len) {
         refuse(&r, mark_of(text, valid), "invalid UTF-8");
-        return NULL;
+        return false;
     }
     if (begins_like_json(text)) {
-        text = arena_str(a, text); /* the tree must not point into theirs */
-        if (!text.ptr) {
+        out->json = arena_str(a, text); /* the tree points into it */
+        if (out->json.ptr)
+            out->root = json_parse(out->json, a, err);
+        else
             fail_nomem(err);
-            return NULL;
-        }
-        return json_parse(text, a, err);
+    } else if (!read_events(&r, text)) {
+        out->root = r.root;
     }
-    return read_events(&r, text) ? NULL : r.root;
+    return out->root != NULL;
+}
+
+struct json *yaml_parse(wend_str text, struct arena *a, wend_error *err)
+{
+    struct yaml y;
+
+    return yaml_read(text, a, &y, err) ? y.root : NULL;
+}
+
+/* Columns of JSON are bytes, as its parser counts them. */
+static void json_key(wend_str text, const struct json *member, uint32_t *line,
+                     uint32_t *column)
+{
+    uintptr_t start = (uintptr_t)text.ptr, at = (uintptr_t)member->key.ptr;
+    size_t begin = 0, n = 0;
+
+    if (at <= start || at > start + text.len)
+        return; /* decoded elsewhere */
+    for (size_t i = 0; i < at - start; i++)
+        if (text.ptr[i] == '\n') {
+            begin = i + 1;
+            n++;
+        }
+    *line = from_one(n);
+    *column = (uint32_t)(at - start - begin); /* of the quote before it */
+}
+
+void yaml_key(const struct yaml *y, const struct json *member, uint32_t *line,
+              uint32_t *column)
+{
+    *line = member->line;
+    *column = member->column;
+    if (y->json.ptr) {
+        json_key(y->json, member, line, column);
+    } else if (member->key.ptr) {
+        const struct member *m = (const struct member *)member;
+
+        *line = m->key_line;
+        *column = m->key_column;
+    }
 }

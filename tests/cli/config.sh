@@ -53,7 +53,7 @@ while IFS='|' read -r name text wanted; do
     has "$name: said where" "$err" "$file:$wanted"
 done <<'ROWS'
 unknown key|model: a\nmax_turn: 5|2:
-unknown key, near|max_turn: 5|1:11: unknown key 'max_turn'; did you mean 'max_turns'?
+unknown key, near|max_turn: 5|1:1: unknown key 'max_turn'; did you mean 'max_turns'?
 bad value|max_turns: many|1:12: max_turns: 'many' is no number
 bad word|\neager: some|2:8: eager: 'some' is none of
 bad time|timeout: long|1:10: timeout: 'long' is no time

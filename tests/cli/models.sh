@@ -70,10 +70,10 @@ has "for a run, too: which" "$err" none.yaml
 
 printf 'wend: models/1\nmodels:\n- {name: "a:b", prise: {}}\n' >bad.yaml
 exits "a mistake" 2 "$WEND" models --models bad.yaml
-has "a mistake: where" "$err" "bad.yaml:3:24: unknown key 'prise'"
+has "a mistake: where" "$err" "bad.yaml:3:17: unknown key 'prise'"
 has "a mistake: what was meant" "$err" "did you mean 'price'?"
 exits "a mistake, for a run" 2 "$WEND" run --models bad.yaml -m "$hello" hi
-has "a mistake, for a run: where" "$err" "bad.yaml:3:24: unknown key 'prise'"
+has "a mistake, for a run: where" "$err" "bad.yaml:3:17: unknown key 'prise'"
 
 # ---- Cost ------------------------------------------------------------------------------
 
