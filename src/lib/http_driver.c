@@ -36,6 +36,10 @@ struct http_session {
     struct source source;
     int64_t ask;
     struct buf bufs[BUFS];
+    /* What of the last request the next one can go on with. */
+    const struct config *sent_config;
+    const struct msg *sent_last;
+    size_t sent_end; /* bytes up to that message, with it; 0: nothing */
     struct sse sse;
     struct decoder decoder;
     struct wire_sink sink;
@@ -369,9 +373,36 @@ static void reset(struct http_session *s, int64_t ask)
     s->has_failed = false;
     s->usage = (wend_ev_usage){.cost_nano = -1};
     buf_clear(&s->bufs[URL]);
-    buf_clear(&s->bufs[REQUEST]);
     buf_clear(&s->bufs[COLLECTED]);
     buf_clear(&s->bufs[FINISH]);
+}
+
+static bool is_in(const struct msg *history, const struct msg *m)
+{
+    while (history && history != m)
+        history = history->prev;
+    return history;
+}
+
+/* A conversation mostly has grown at its end: then so does the request. */
+static void encode(struct http_session *s, struct wire_ask *q)
+{
+    struct buf *b = &s->bufs[REQUEST];
+    bool grown = s->sent_end && s->sent_config == q->turn->config &&
+                 s->sent_last && is_in(q->turn->history, s->sent_last);
+
+    if (grown)
+        b->len = s->sent_end;
+    else
+        buf_clear(b);
+    q->after = grown ? s->sent_last : NULL;
+    q->messages_end = &s->sent_end;
+    s->sent_end = 0;
+    s->sent_config = q->turn->config;
+    s->sent_last = q->turn->history;
+    s->driver->codec->request(q, b);
+    if (b->failed)
+        s->sent_end = 0;
 }
 
 static wend_status begin(struct http_session *s, const struct turn *t,
@@ -394,7 +425,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
 
     buf_cstr(&s->bufs[URL], d->base_url);
     d->codec->path(&q, &s->bufs[URL]);
-    d->codec->request(&q, &s->bufs[REQUEST]);
+    encode(s, &q);
     if (s->bufs[URL].failed || s->bufs[REQUEST].failed ||
         !decoder_init(&s->decoder, d->codec, &s->run->rt->mem, &s->sink))
         return fail_nomem(err);

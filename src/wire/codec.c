@@ -250,22 +250,29 @@ bool provider_at(size_t i, struct provider *out)
     return true;
 }
 
-const struct msg **wire_messages(const struct turn *t, struct arena *a,
-                                 size_t *count)
+const struct msg **wire_messages_after(const struct turn *t,
+                                       const struct msg *after, struct arena *a,
+                                       size_t *count)
 {
     const struct msg **list;
     size_t n = 0;
 
-    for (const struct msg *m = t->history; m; m = m->prev)
+    for (const struct msg *m = t->history; m != after; m = m->prev)
         n++;
     *count = n;
     list = arena_alloc(a, (n ? n : 1) * sizeof *list);
     if (list)
-        for (const struct msg *m = t->history; m; m = m->prev)
+        for (const struct msg *m = t->history; m != after; m = m->prev)
             list[--n] = m;
     else
         *count = 0;
     return list;
+}
+
+const struct msg **wire_messages(const struct turn *t, struct arena *a,
+                                 size_t *count)
+{
+    return wire_messages_after(t, NULL, a, count);
 }
 
 const struct call **wire_calls(const struct msg *m, struct arena *a,

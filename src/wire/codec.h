@@ -17,6 +17,12 @@ struct wire_ask {
     wend_str model;     /* the provider's name for it */
     int64_t max_tokens; /* of the answer; 0 = the provider's default */
     wend_str schema;    /* JSON Schema of the answer; absent: free text */
+    /* To go on with the bytes of an earlier request, which had the same
+     * config and history up to `after`: `out` holds them up to the length
+     * that was left in *messages_end. A codec that cannot go on leaves 0
+     * there. Both may be NULL. */
+    const struct msg *after;
+    size_t *messages_end;
 };
 
 /* Where a decoder puts what it finds. Text is never empty. */
@@ -97,6 +103,10 @@ void decoder_free(struct decoder *d);
 /* Messages of a turn, oldest first, in the arena; NULL: out of memory. */
 const struct msg **wire_messages(const struct turn *t, struct arena *a,
                                  size_t *count);
+/* Those that came after that one; NULL: all of them. */
+const struct msg **wire_messages_after(const struct turn *t,
+                                       const struct msg *after, struct arena *a,
+                                       size_t *count);
 /* The calls of an assistant message, first one first. */
 const struct call **wire_calls(const struct msg *m, struct arena *a,
                                size_t *count);

@@ -113,24 +113,36 @@ static void put_message(struct buf *b, const struct msg *m, struct arena *a)
     buf_char(b, '}');
 }
 
-static void put_messages(struct buf *b, const struct wire_ask *q)
+/* Up to the first message of the history. */
+static void put_head(struct buf *b, const struct wire_ask *q)
 {
-    struct arena a = {.mem = b->mem};
     wend_str system = q->turn->config->instructions;
-    size_t count;
-    const struct msg **list = wire_messages(q->turn, &a, &count);
 
+    buf_char(b, '{');
+    put_pair(b, "model", q->model);
     buf_cstr(b, ",\"messages\":[");
     if (system.len) {
         buf_cstr(b, "{\"role\":\"system\",");
         put_pair(b, "content", system);
         buf_char(b, '}');
     }
+}
+
+static void put_messages(struct buf *b, const struct wire_ask *q)
+{
+    struct arena a = {.mem = b->mem};
+    bool any = q->after || q->turn->config->instructions.len;
+    size_t count;
+    const struct msg **list =
+        wire_messages_after(q->turn, q->after, &a, &count);
+
     for (size_t i = 0; i < count; i++) {
-        if (i || system.len)
+        if (i || any)
             buf_char(b, ',');
         put_message(b, list[i], &a);
     }
+    if (q->messages_end)
+        *q->messages_end = b->len;
     buf_char(b, ']');
     b->failed |= a.failed;
     arena_free(&a);
@@ -176,8 +188,8 @@ void openai_request(const struct wire_ask *q, struct buf *out)
 {
     const struct config *c = q->turn->config;
 
-    buf_char(out, '{');
-    put_pair(out, "model", q->model);
+    if (!q->after)
+        put_head(out, q);
     put_messages(out, q);
     for (size_t i = 0; i < c->tools_count; i++) {
         buf_cstr(out, i ? "," : ",\"tools\":[");

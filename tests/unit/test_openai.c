@@ -201,6 +201,36 @@ static void test_stable(void)
     tap_is_i64(bad, 0, "requests are stable, and grow at their end");
 }
 
+/* Written onto the request before it, a longer one is the same as whole. */
+static void test_continued(const char *with, const char *why)
+{
+    int bad = 0;
+
+    for (uint32_t seed = 0; seed < 200; seed++) {
+        struct buf grown = {.mem = &wire_plain}, whole = {.mem = &wire_plain};
+        struct talk k;
+        struct wire_ask q = {.turn = &k.turn, .model = STR("m")};
+        size_t end = 0;
+
+        talk_init(&k, with);
+        for (uint32_t round = 0; round < 4; round++) {
+            fill(&k, seed + round, (int)((seed >> round) % 3));
+            grown.len = q.after ? end : 0;
+            q.messages_end = &end;
+            codec_openai.request(&q, &grown);
+            buf_clear(&whole);
+            codec_openai.request(
+                &(struct wire_ask){.turn = &k.turn, .model = STR("m")}, &whole);
+            bad += !str_eq(buf_view(&grown), buf_view(&whole));
+            q.after = k.turn.history;
+        }
+        buf_free(&grown);
+        buf_free(&whole);
+        talk_free(&k);
+    }
+    tap_is_i64(bad, 0, "requests go on where the last one ended: %s", why);
+}
+
 static void test_request_faults(void)
 {
     struct fault f = {0};
@@ -270,6 +300,8 @@ int main(void)
     test_history();
     test_kept();
     test_stable();
+    test_continued(config, "instructions");
+    test_continued("{}", "none");
     test_request_faults();
     test_many_calls();
     test_names();
