@@ -131,6 +131,34 @@ static void price_read(const struct json *j, struct price *out)
     out->known = true;
 }
 
+static void model_read(const struct json *j, struct model_use *out)
+{
+    out->name = json_str(json_get(j, "name"));
+    out->context_tokens =
+        i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
+    out->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
+    price_read(json_get(j, "price"), &out->price);
+}
+
+/* The model itself, then what is asked in its place. */
+static bool models_read(const struct json *j, struct arena *a, struct config *c)
+{
+    const struct json *list = json_get(j, "fallback");
+    size_t count =
+        list && list->kind == JSON_ARRAY ? (size_t)list->count + 1 : 1;
+    struct model_use *models = arena_alloc(a, count * sizeof *models);
+
+    if (!models)
+        return false;
+    model_read(j, &models[0]);
+    models[0].name = STR_NONE;
+    c->models = models;
+    c->models_count = 1;
+    for (const struct json *m = count > 1 ? list->first : NULL; m; m = m->next)
+        model_read(m, &models[c->models_count++]);
+    return true;
+}
+
 static int tool_order(const void *a, const void *b)
 {
     const struct tool *x = a, *y = b;
@@ -280,10 +308,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->eager =
         (enum eager)word_or(json_get(j, "eager"), eager_names, 3, EAGER_SAFE);
     c->hooks = is_true(json_get(j, "hooks"));
-    c->context_tokens =
-        i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
-    c->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
-    price_read(json_get(j, "price"), &c->price);
+    if (!models_read(j, a, c))
+        return fail_nomem(err);
     c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text);
     s = tools_read(json_get(j, "tools"), a, c, err);
     if (s == WEND_OK)

@@ -34,6 +34,14 @@ struct rule {
     wend_decision decision;
 };
 
+/* One of the models that may be asked, as far as deciding needs it. */
+struct model_use {
+    wend_str name;          /* in events; the first one's is run_start's */
+    int64_t context_tokens; /* its window */
+    int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
+    struct price price;     /* of its tokens */
+};
+
 struct config {
     wend_str json;
     wend_str instructions;
@@ -44,15 +52,14 @@ struct config {
     size_t rules_count;
     enum approve approve;
     enum eager eager;
-    bool hooks;                  /* ask the shell before each turn */
-    wend_str schema_text;        /* of the answer; absent: free text */
-    const struct schema *schema; /* NULL: any answer */
-    int64_t context_tokens;      /* the model's window */
-    int64_t output_tokens; /* most that one answer may have; 0 = unknown */
-    struct price price;    /* of the model's tokens */
-    int64_t fixed_tokens;  /* estimate for all but the history */
-    wend_str parts;        /* JSON of what they add to a context */
-    uint64_t prefix;       /* hash of the same */
+    bool hooks;                     /* ask the shell before each turn */
+    wend_str schema_text;           /* of the answer; absent: free text */
+    const struct schema *schema;    /* NULL: any answer */
+    const struct model_use *models; /* in the order they are tried */
+    uint32_t models_count;          /* at least one */
+    int64_t fixed_tokens;           /* estimate for all but the history */
+    wend_str parts;                 /* JSON of what they add to a context */
+    uint64_t prefix;                /* hash of the same */
 };
 
 /* Everything lives in the arena; `json` is copied into it. */

@@ -35,6 +35,7 @@ struct model_error {
     wend_str code; /* network timeout rate_limit service auth ... */
     wend_str message;
     bool retry_never;       /* whatever the code says */
+    bool resting;           /* not asked at all, see lib/pool.c */
     int64_t retry_after_ms; /* the provider's wish; 0 = none */
 };
 

@@ -35,7 +35,8 @@ static void emit_context(struct tt *x)
     char hex[2 * sizeof bytes + 1];
 
     if (ev)
-        ev->u.context_start.budget_tokens = t->config->context_tokens * 9 / 10;
+        ev->u.context_start.budget_tokens =
+            turn_model(t)->context_tokens * 9 / 10;
     emit(x, ev);
     ev = draft(x, WEND_CONTEXT_END);
     if (!ev)
@@ -66,15 +67,15 @@ static void emit_model_start(struct tt *x)
     emit(x, ev);
 }
 
-/* The limit that the next model call would break, or absent. What it may
- * cost is reserved before it starts: the estimate and the longest answer. */
-static wend_str over_budget(const struct turn *t)
+/* The limit that asking this model would break, or absent. What it may cost
+ * is reserved before it starts: the estimate and the longest answer. */
+static wend_str over_budget(const struct turn *t, const struct model_use *model)
 {
     const wend_ev_metrics *m = &t->metrics;
-    int64_t input = turn_tokens(t), output = t->config->output_tokens;
+    int64_t input = turn_tokens(t), output = model->output_tokens;
     int64_t spent = i64_sum(m->tokens_in, m->tokens_out);
     int64_t reserved = i64_sum(input, output);
-    int64_t cost = price_most(&t->config->price, input, output);
+    int64_t cost = price_most(&model->price, input, output);
 
     if (t->limits.tokens && i64_sum(spent, reserved) > t->limits.tokens)
         return STR("tokens");
@@ -92,7 +93,7 @@ void ask_model(struct tt *x)
     wend_str limit;
 
     emit_context(x);
-    limit = over_budget(&x->s->turn);
+    limit = over_budget(&x->s->turn, turn_model(&x->s->turn));
     if (limit.ptr) {
         end_turn(x, WEND_OUTCOME_LIMIT);
         end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
@@ -185,7 +186,7 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
         e->finish = STR("tool_calls");
     e->usage = r->usage;
     if (e->usage.cost_nano < 0) /* what the provider says goes first */
-        e->usage.cost_nano = price_of(&t->config->price, &e->usage);
+        e->usage.cost_nano = price_of(&turn_model(t)->price, &e->usage);
     if (r->first_us > t->model_us)
         e->first_token_ms = (r->first_us - t->model_us) / 1000;
     return ev;
@@ -278,14 +279,30 @@ void close_answer(struct tt *x)
 
 /* ---- Failure ------------------------------------------------------------- */
 
+/* Nothing was given to anybody that another attempt would take back. */
+static bool may_ask_again(const struct turn *t, const struct input *in)
+{
+    return !t->calls_count && (!in->reply || !in->reply->pieces);
+}
+
 static bool may_retry(const struct turn *t, const struct input *in)
 {
     static const char *const codes[] = {"network", "timeout", "rate_limit",
                                         "service"};
 
-    return !in->error.retry_never && !t->calls_count &&
-           (!in->reply || !in->reply->pieces) && t->attempt <= RETRIES_MAX &&
-           str_index(in->error.code, codes, 4) >= 0;
+    return may_ask_again(t, in) && !in->error.retry_never &&
+           t->tries <= RETRIES_MAX && str_index(in->error.code, codes, 4) >= 0;
+}
+
+/* The model to ask in place of one that cannot answer, or NULL. An invalid
+ * request is ours: another model would be asked the same. */
+static const struct model_use *next_model(const struct turn *t,
+                                          const struct input *in)
+{
+    if (!may_ask_again(t, in) || t->model_at + 1 >= t->config->models_count ||
+        str_is(in->error.code, "invalid"))
+        return NULL;
+    return turn_model(t) + 1;
 }
 
 /* Doubling from RETRY_BASE_MS, less up to a quarter. The jitter comes from
@@ -297,7 +314,7 @@ static int64_t retry_delay(const struct turn *t, int64_t wish_ms)
 
     if (wish_ms > 0 && wish_ms <= RETRY_AFTER_MAX_MS)
         return wish_ms;
-    for (int64_t i = 1; i < t->attempt && delay < RETRY_CAP_MS; i++)
+    for (int64_t i = 1; i < t->tries && delay < RETRY_CAP_MS; i++)
         delay *= 2;
     if (delay > RETRY_CAP_MS)
         delay = RETRY_CAP_MS;
@@ -307,10 +324,10 @@ static int64_t retry_delay(const struct turn *t, int64_t wish_ms)
     return delay - delay / 4 * (int64_t)(mix >> 16 & 0xff) / 256;
 }
 
-static void retry(struct tt *x)
+/* Asks again after so long: the same model, or another one. */
+static void ask_again(struct tt *x, wend_str model, int64_t delay_ms)
 {
     const struct turn *t = &x->s->turn;
-    int64_t delay_ms = retry_delay(t, x->in->error.retry_after_ms);
     wend_event *ev = draft(x, WEND_MODEL_RETRY);
     struct effect *fx;
 
@@ -318,7 +335,7 @@ static void retry(struct tt *x)
         ev->u.model_retry.attempt = t->attempt;
         ev->u.model_retry.delay_ms = delay_ms;
         ev->u.model_retry.reason = x->in->error.code;
-        ev->u.model_retry.next_model = t->model;
+        ev->u.model_retry.next_model = model;
     }
     emit(x, ev);
     fx = want(x, FX_TIMER);
@@ -331,12 +348,21 @@ static void retry(struct tt *x)
 void on_model_fail(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
+    const struct model_use *next;
+    wend_str limit = STR_NONE;
     wend_ev_error *error;
 
     if (t->phase != PH_MODEL || x->in->ask != t->ask)
         return;
-    if (may_retry(t, x->in)) {
-        retry(x);
+    next = next_model(t, x->in);
+    if (may_retry(t, x->in) && !(next && x->in->error.resting)) {
+        ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms));
+        return;
+    }
+    if (next)
+        limit = over_budget(t, next);
+    if (next && !limit.ptr) {
+        ask_again(x, next->name, 0);
         return;
     }
     error =
@@ -346,8 +372,9 @@ void on_model_fail(struct tt *x)
         run_calls(x);
         return;
     }
-    end_turn(x, WEND_OUTCOME_FAILED);
-    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
+    end_turn(x, limit.ptr ? WEND_OUTCOME_LIMIT : WEND_OUTCOME_FAILED);
+    end_run(x, limit.ptr ? WEND_OUTCOME_LIMIT : WEND_OUTCOME_FAILED, limit,
+            limit.ptr ? NULL : error);
 }
 
 void on_retry_timer(struct tt *x)

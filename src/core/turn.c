@@ -73,6 +73,11 @@ int64_t i64_sum(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+const struct model_use *turn_model(const struct turn *t)
+{
+    return &t->config->models[t->model_at];
+}
+
 wend_purpose turn_purpose(const struct turn *t)
 {
     return t->repair && !t->repair_used ? WEND_PURPOSE_REPAIR
@@ -241,16 +246,40 @@ static void on_model_start(struct turn *t, const wend_event *ev)
     t->phase = PH_MODEL;
     t->ask++;
     t->attempt = ev->u.model_start.attempt;
+    t->tries = 1;
     t->purpose = ev->u.model_start.purpose;
     t->repair_used |= t->purpose == WEND_PURPOSE_REPAIR;
     t->model_us = ev->time_us;
     t->metrics.model_calls++;
 }
 
-static void on_model_retry(struct turn *t)
+/* A run stays with the model it has changed to: what the first one wrote
+ * is in the conversation already, what it cached is not worth more turns of
+ * asking in vain. */
+static void change_model(struct turn *t, wend_str name, const struct keep *k)
 {
+    uint32_t i = t->model_at + 1;
+
+    while (i < t->config->models_count &&
+           !str_eq(t->config->models[i].name, name))
+        i++;
+    if (i >= t->config->models_count)
+        return;
+    t->model_at = i;
+    t->model = arena_str(k->arena, name);
+    t->tries = 0;
+}
+
+static void on_model_retry(struct turn *t, const wend_event *ev,
+                           const struct keep *k)
+{
+    wend_str next = ev->u.model_retry.next_model;
+
+    if (next.ptr && !str_eq(next, t->model))
+        change_model(t, next, k);
     t->ask++;
     t->attempt++;
+    t->tries++;
     t->metrics.model_calls++;
 }
 
@@ -428,7 +457,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_CONTEXT_START: on_context_start(t, k); break;
     case WEND_MODEL_START: on_model_start(t, ev); break;
     case WEND_MODEL_PART: t->part = true; break;
-    case WEND_MODEL_RETRY: on_model_retry(t); break;
+    case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
     case WEND_MODEL_END: on_model_end(t, ev, k); break;
     case WEND_APPROVAL_ASK: mark(t, ev->u.approval_ask.call, &t->asked); break;
     case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev); break;

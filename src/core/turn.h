@@ -79,6 +79,8 @@ struct turn {
 
     int64_t ask;          /* number of model attempts so far */
     int64_t attempt;      /* of this model call, from 1 */
+    int64_t tries;        /* of them with this model */
+    uint32_t model_at;    /* which of the config's models is asked */
     int64_t model_us;     /* when this model call began */
     wend_purpose purpose; /* of this model call */
     bool repair;          /* an answer did not fit the schema */
@@ -122,6 +124,8 @@ uint32_t turn_running(const struct turn *t);
 const struct result *turn_result(const struct turn *t, uint32_t index);
 /* INT64_MAX if there is no such number. */
 int64_t i64_sum(int64_t a, int64_t b);
+/* The model that is asked now, of the config's. */
+const struct model_use *turn_model(const struct turn *t);
 /* What the next model call is for. */
 wend_purpose turn_purpose(const struct turn *t);
 /* Whether readers see what this model call says as it comes. */

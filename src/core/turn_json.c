@@ -37,6 +37,8 @@ static const struct {
     {"compacted", K_BOOL, offsetof(struct turn, compacted)},
     {"ask", K_I64, offsetof(struct turn, ask)},
     {"attempt", K_I64, offsetof(struct turn, attempt)},
+    {"tries", K_I64, offsetof(struct turn, tries)},
+    {"model_at", K_U32, offsetof(struct turn, model_at)},
     {"model_us", K_I64, offsetof(struct turn, model_us)},
     {"repair", K_BOOL, offsetof(struct turn, repair)},
     {"repair_used", K_BOOL, offsetof(struct turn, repair_used)},
@@ -354,6 +356,8 @@ static bool read_state(const struct json *j, const struct keep *k,
             return false;
         t->config = c;
     }
+    if (t->config && t->model_at >= t->config->models_count)
+        return false;
     list = json_get(j, "history");
     for (const struct json *m = list ? list->first : NULL; m; m = m->next)
         if (!t->config || !turn_history_add(t, read_msg(m, k->arena)))

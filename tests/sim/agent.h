@@ -61,6 +61,28 @@ static const char *const answer_schemas[] = {
     ",\"schema\":{\"enum\":[\"yes\",[1]]}",
 };
 
+static void put_fallback(struct sim *s, struct buf *b)
+{
+    uint32_t count =
+        chance_of(&s->chance, 300) ? 1 + chance_below(&s->chance, 3) : 0;
+
+    buf_cstr(b, ",\"fallback\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        buf_fmt(b, "%s{\"name\":\"spare%u\"", i ? "," : "", i);
+        if (chance_of(&s->chance, 500))
+            buf_fmt(b, ",\"output_tokens\":%u", chance_below(&s->chance, 5000));
+        if (chance_of(&s->chance, 500))
+            buf_fmt(b,
+                    ",\"price\":{\"input\":%u,\"cached\":%u,"
+                    "\"output\":%u000}",
+                    chance_below(&s->chance, 1000000000),
+                    chance_below(&s->chance, 1000000000),
+                    chance_below(&s->chance, 10000000));
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
 static wend_str make_config(struct sim *s)
 {
     static const char *const eager[] = {"safe", "safe", "all", "off"};
@@ -85,6 +107,7 @@ static wend_str make_config(struct sim *s)
                 chance_below(&s->chance, 1000000000),
                 chance_below(&s->chance, 1000000000),
                 chance_below(&s->chance, 10000000));
+    put_fallback(s, &b);
     if (chance_of(&s->chance, 300))
         buf_cstr(&b, chance_pick(&s->chance, answer_schemas));
     buf_char(&b, '}');

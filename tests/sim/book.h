@@ -43,6 +43,8 @@ struct book {
     wend_outcome stop;
     int64_t seq, time_us, started_us;
     int64_t turn, asks, attempt;
+    int64_t tries;     /* attempts with this model */
+    uint32_t model_at; /* which of the config's models */
     char turn_id[BOOK_ID], last_turn_id[BOOK_ID];
     bool asked_model; /* FX_ASK_MODEL was seen for `asks` */
     struct book_call calls[BOOK_CALLS];
@@ -228,6 +230,20 @@ static void book_model_ask(struct book *b, int64_t attempt)
     b->asked_model = false;
 }
 
+/* The next model's name is not this one's: it is another model now. */
+static void book_model_retry(struct book *b, wend_str next)
+{
+    uint32_t at = b->model_at + 1;
+
+    if (at < b->config->models_count &&
+        str_eq(next, b->config->models[at].name)) {
+        b->model_at = at;
+        b->tries = 0;
+    }
+    b->tries++;
+    book_model_ask(b, b->attempt + 1);
+}
+
 static void book_approval(struct book *b, const wend_event *ev)
 {
     bool asks = ev->type == WEND_APPROVAL_ASK;
@@ -293,10 +309,13 @@ static void book_add(struct book *b, const wend_event *ev)
         b->model_open = true;
         b->purpose = ev->u.model_start.purpose;
         b->repaired += b->purpose == WEND_PURPOSE_REPAIR;
+        b->tries = 1;
         book_model_ask(b, 1);
         break;
     case WEND_MODEL_PART: b->part = true; break;
-    case WEND_MODEL_RETRY: book_model_ask(b, b->attempt + 1); break;
+    case WEND_MODEL_RETRY:
+        book_model_retry(b, ev->u.model_retry.next_model);
+        break;
     case WEND_MODEL_END: book_model_end(b, &ev->u.model_end); break;
     case WEND_APPROVAL_ASK:
     case WEND_APPROVAL_ANSWER: book_approval(b, ev); break;

@@ -224,9 +224,21 @@ static void law_retry(struct sim *s, const wend_event *ev, const char *name)
                (long long)s->stream.reply.pieces);
     if (b->calls_count)
         broken(s, name, "retry after a call has begun");
-    if (e->attempt != b->attempt || e->attempt > RETRIES_MAX)
-        broken(s, name, "retry of attempt %lld; at %lld, most %d",
-               (long long)e->attempt, (long long)b->attempt, RETRIES_MAX);
+    if (e->attempt != b->attempt)
+        broken(s, name, "retry of attempt %lld; at %lld", (long long)e->attempt,
+               (long long)b->attempt);
+    if (b->model_at + 1 < b->config->models_count &&
+        str_eq(e->next_model, b->config->models[b->model_at + 1].name)) {
+        if (e->delay_ms)
+            broken(s, name, "another model waits %lld ms",
+                   (long long)e->delay_ms);
+        return;
+    }
+    if (!str_eq(e->next_model, s->turn.model))
+        broken(s, name, "a model that is not the next one");
+    if (b->tries > RETRIES_MAX)
+        broken(s, name, "retry of try %lld, most %d", (long long)b->tries,
+               RETRIES_MAX);
     if (e->delay_ms <= 0 || e->delay_ms > RETRY_AFTER_MAX_MS)
         broken(s, name, "a delay of %lld ms", (long long)e->delay_ms);
 }

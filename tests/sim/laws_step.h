@@ -303,9 +303,10 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
 static void check_budget(struct sim *s, const struct turn *t, const char *name)
 {
     const struct book *b = &s->book;
-    int64_t input = turn_tokens(t), output = b->config->output_tokens;
+    const struct model_use *model = &b->config->models[b->model_at];
+    int64_t input = turn_tokens(t), output = model->output_tokens;
     int64_t tokens = b->sum.tokens_in + b->sum.tokens_out;
-    int64_t cost = price_most(&b->config->price, input, output);
+    int64_t cost = price_most(&model->price, input, output);
 
     if (b->limits.tokens && tokens + input + output > b->limits.tokens)
         broken(s, name, "%lld tokens spent, %lld may", (long long)tokens,

@@ -138,8 +138,8 @@ static void bend_pieces(struct sim *s, struct turn *t, struct input *in)
 static void bend_attempt(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s;
-    if (in->kind == IN_MODEL_FAIL && t->attempt > RETRIES_MAX)
-        t->attempt = RETRIES_MAX;
+    if (in->kind == IN_MODEL_FAIL && t->tries > RETRIES_MAX)
+        t->tries = RETRIES_MAX;
 }
 
 static void bend_schema(struct sim *s, struct turn *t, struct input *in)

@@ -157,6 +157,7 @@ static void model_fail(struct sim *s, struct input *in)
     in->error.retry_never = chance_of(&s->chance, 100);
     if (chance_of(&s->chance, 200))
         in->error.retry_after_ms = chance_below(&s->chance, 90000);
+    in->error.resting = !s->stream.reply.pieces && chance_of(&s->chance, 200);
 }
 
 /* In an outage mostly before the first piece, so that it is tried again. */

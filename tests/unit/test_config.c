@@ -39,8 +39,9 @@ static void test_full(void)
         return;
     tap_is_str(c->json, FULL, "keeps the bytes it came from");
     tap_is_str(c->instructions, "Be brief.", "instructions");
-    tap_ok(c->eager == EAGER_OFF && c->hooks && c->context_tokens == 1000 &&
-               c->output_tokens == 50,
+    tap_ok(c->eager == EAGER_OFF && c->hooks && c->models_count == 1 &&
+               c->models[0].context_tokens == 1000 &&
+               c->models[0].output_tokens == 50,
            "plain members");
     tap_is_str(c->schema_text, "{\"type\":\"array\"}", "the answer's schema");
     tap_ok(c->schema && strstr(c->parts.ptr, "{\"name\":\"schema\","),
@@ -94,7 +95,7 @@ static void test_empty(void)
 
     tap_ok(c && !c->tools_count && !c->rules_count && !c->hooks &&
                c->approve == APPROVE_ASK && c->eager == EAGER_SAFE &&
-               c->context_tokens > 0 && !c->fixed_tokens,
+               c->models[0].context_tokens > 0 && !c->fixed_tokens,
            "an empty one has the defaults");
     tap_ok(c && !config_tool(c, STR("x")), "and no tool");
     arena_free(&a);
@@ -235,8 +236,10 @@ static void test_price(void)
         struct arena a = {.mem = &plain};
         const struct config *c = parse(rows[i].text, &a, NULL);
 
-        tap_ok(c && c->price.known == rows[i].known, "price: %s", rows[i].why);
-        tap_ok(c && (c->price.known || !c->price.input), "  whole or not");
+        tap_ok(c && c->models[0].price.known == rows[i].known, "price: %s",
+               rows[i].why);
+        tap_ok(c && (c->models[0].price.known || !c->models[0].price.input),
+               "  whole or not");
         arena_free(&a);
     }
 }

@@ -19,6 +19,12 @@
 #define ASK "{" TOOLS "," POLICY("ask") "}"
 #define DENY "{" TOOLS "," POLICY("deny") "}"
 #define ALL "{" TOOLS "," POLICY("all") "}"
+/* The second spare costs more than any limit allows. */
+#define SPARES                                                          \
+    "{" TOOLS "," POLICY(                                               \
+        "all") ",\"fallback\":[{\"name\":\"one\"},"                     \
+               "{\"name\":\"two\",\"output_tokens\":1000000,\"price\":" \
+               "{\"input\":1000000,\"cached\":0,\"output\":1000000000}}]}"
 #define LATER "{" TOOLS "," POLICY("all") ",\"eager\":\"off\"}"
 #define EAGER "{" TOOLS "," POLICY("all") ",\"eager\":\"all\"}"
 #define HOOKS "{" TOOLS "," POLICY("all") ",\"hooks\":true}"
@@ -296,6 +302,56 @@ static void test_failures(void)
          .inputs = "start text fail:network",
          .wanted = BEGIN
          "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "the next model, after all retries of one",
+         .config = SPARES,
+         .inputs = "start fail:network retry fail:network retry "
+                   "fail:network retry text done",
+         .wanted =
+             BEGIN "model_retry +retry +ask model_retry +retry +ask "
+                   "model_retry(one) +retry +ask model_end " END "run_end(ok)"},
+        {.why = "every model gets its retries, then the run fails",
+         .config = SPARES,
+         .inputs = "start fail:auth retry fail:timeout retry fail:auth retry "
+                   "fail:network retry fail:network retry fail:network",
+         .wanted = BEGIN
+         "model_retry(one) +retry +ask model_retry(one) +retry +ask "
+         "model_retry(two) +retry +ask model_retry(two) +retry +ask "
+         "model_retry(two) +retry +ask "
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "a model that rests is not waited for if there is another",
+         .config = SPARES,
+         .inputs = "start rest retry text done",
+         .wanted =
+             BEGIN "model_retry(one) +retry +ask model_end " END "run_end(ok)"},
+        {.why = "a model that rests is waited for if it is the only one",
+         .config = ALL,
+         .inputs = "start rest retry text done",
+         .wanted =
+             BEGIN "model_retry +retry +ask model_end " END "run_end(ok)"},
+        {.why = "a run stays with the model it changed to",
+         .config = SPARES,
+         .inputs = "start fail:auth retry call:r ok:call_1 done text "
+                   "fail:network",
+         .wanted = BEGIN
+         "model_retry(one) +retry +ask model_part call_start(call_1) "
+         "+run(call_1) call_end(call_1) model_end " NEXT
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "another model would be asked the same",
+         .config = SPARES,
+         .inputs = "start fail:invalid",
+         .wanted = BEGIN
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "no other model after the first piece",
+         .config = SPARES,
+         .inputs = "start text fail:auth",
+         .wanted = BEGIN
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "another model must fit the budget, too",
+         .config = SPARES,
+         .limits = {.turns = 50, .parallel = 5, .cost_nano = 1000},
+         .inputs = "start fail:auth retry fail:auth",
+         .wanted = BEGIN "model_retry(one) +retry +ask model_end(failed) "
+                         "turn_end(limit) metrics run_end(limit)"},
         {.why = "no retry after the first thought",
          .config = ALL,
          .inputs = "start think fail:network",

@@ -12,6 +12,7 @@
  *     text:X           it says X (no spaces)
  *     call:T, call:T=A it calls tool T, with arguments A (no spaces)
  *     done, fail:CODE  its message is complete, or has failed
+ *     rest             it is not asked at all just now
  *     ok:C, bad:C      call C has ended
  *     old:C            as ok, but of the turn before
  *     yes:C, no:C      call C is approved, or not
@@ -109,6 +110,9 @@ static inline void put_event(struct buf *b, const wend_event *ev)
              ev->u.model_start.purpose != WEND_PURPOSE_ANSWER)
         put_call(b, str_of(purpose_words.names[ev->u.model_start.purpose]),
                  WEND_OUTCOME_OK);
+    else if (ev->type == WEND_MODEL_RETRY &&
+             !str_is(ev->u.model_retry.next_model, "script"))
+        put_call(b, ev->u.model_retry.next_model, WEND_OUTCOME_OK);
     else if (ev->type == WEND_MODEL_END)
         put_outcome(b, ev->u.model_end.outcome);
     else if (ev->type == WEND_TURN_END)
@@ -354,6 +358,9 @@ static inline bool do_simple(struct world *w, wend_str word)
     } rows[] = {
         {"start", {.kind = IN_START, .run = {RUN_ID, sizeof RUN_ID - 1}}},
         {"done", {.kind = IN_MODEL_DONE}},
+        {"rest",
+         {.kind = IN_MODEL_FAIL,
+          .error = {.code = {"service", 7}, .resting = true}}},
         {"retry", {.kind = IN_TIMER, .timer = TIMER_RETRY}},
         {"time", {.kind = IN_TIMER, .timer = TIMER_RUN}},
         {"patience", {.kind = IN_TIMER, .timer = TIMER_STOP}},
