@@ -26,7 +26,7 @@ _wend()
     elif [ -z "$words" ]; then
         case $command in
         run)
-            words="--model --base-url --key-file --ca-file --models
+            words="--model --fallback --base-url --key-file --ca-file --models
                 --record --playback
                 --tool --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost

@@ -224,6 +224,13 @@ typedef struct wend_agent_options {
     /* JSON Schema of the final answer, an object. An answer that does not
      * fit is asked for once more; then the run fails (answer_invalid). */
     const char *schema;
+    /* Asked in this order when the model before cannot answer: after its
+     * retries, or at once if it cannot be asked. As `model`; `@URL` behind
+     * it says where, else it is asked where the model is (the same
+     * provider) or at the provider's own. A run stays with the model it
+     * has changed to. */
+    const char *const *fallbacks;
+    size_t fallbacks_count; /* at most 8 */
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

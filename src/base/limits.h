@@ -28,6 +28,7 @@ enum {
     MODELS_BYTES_MAX = 1 << 20,  /* of a file about models */
     MODELS_MAX = 10000,          /* entries in it */
     MODEL_TOKENS_MAX = 1 << 30,  /* of a window; the largest have 2^24 */
+    MODEL_REQUESTS_MAX = 100000, /* to one at once */
     EXPRESSION_BYTES_MAX = 4096, /* for the calculator */
     LIST_ENTRIES_MAX = 10000,    /* of a directory, shown */
     PACK_BYTES_MAX = 8 << 10,    /* of delta text in one pack */
@@ -49,6 +50,9 @@ enum {
     STOP_GRACE_MS = 2000, /* a canceled call may take, and ... */
     STOP_SLACK_MS = 250,  /* ... then the run ends without it */
     INBOX_POLL_MS = 100,  /* requests of other processes */
+    FALLBACKS_MAX = 8,    /* models of an agent besides its own */
+    BREAKER_FAILURES = 5, /* in a row, then a model rests ... */
+    BREAKER_MS = 30000,   /* ... so long */
     TURNS_DEFAULT = 50,
     PARALLEL_DEFAULT = 5,
     TOOL_TIMEOUT_DEFAULT_MS = 60000,

@@ -28,7 +28,7 @@ struct settings {
     const char *models;
     int64_t max_turns, timeout_ms, budget_tokens, budget_cost, parallel;
     int64_t eager; /* wend_eager */
-    struct words approve, tools;
+    struct words approve, tools, fallback;
     /* Options only. */
     bool help, json, quiet, verbose, follow, no_deltas;
     const char *log_file, *schema, *status, *user, *session, *agent;

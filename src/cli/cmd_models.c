@@ -86,6 +86,7 @@ static void put_json(struct buf *b, const struct model *m)
     } else {
         buf_cstr(b, "null");
     }
+    put_count(b, "concurrency", m->concurrency);
     buf_fmt(b, ",\"key\":%s}\n", key_json[key_for(m->name)]);
 }
 

@@ -35,6 +35,8 @@ enum { TOOLS_DEFAULT = sizeof tools_default / sizeof *tools_default };
 static const struct opt opts[] = {
     {'m', "model", "NAME", "provider:model or script:FILE; default $WEND_MODEL",
      OPT_TEXT, AT(model), 0, 0, NULL},
+    {0, "fallback", "NAME", "a model to ask when that one cannot answer",
+     OPT_LIST, AT(fallback), 0, 0, NULL},
     {0, "base-url", "URL", "where the provider's API is", OPT_TEXT,
      AT(base_url), 0, 0, NULL},
     {0, "key-file", "FILE", "the provider's key; default: the environment",
@@ -312,6 +314,8 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
         .models_file = set->models,
         .record_dir = set->record_dir,
         .playback_dir = set->playback_dir,
+        .fallbacks = set->fallback.items,
+        .fallbacks_count = set->fallback.count,
     };
     wend_error err = {0};
     wend_status s;

@@ -22,6 +22,7 @@ static const struct {
     {"model", "model", false},
     {"store", "store", false},
     {"instructions", "instructions", false},
+    {"fallback", "fallback", true},
     {"base_url", "base-url", false},
     {"key_file", "key-file", false},
     {"ca_file", "ca-file", false},

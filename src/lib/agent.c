@@ -15,7 +15,6 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "host/path.h"
-#include "wire/models.h"
 
 static const char *const eager_names[] = {"safe", "all", "off"};
 static const char *const approve_names[] = {"ask", "deny", "all"};
@@ -52,7 +51,7 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
     return WEND_OK;
 }
 
-static void put_member(struct buf *b, const char *key, const char *value)
+void agent_put(struct buf *b, const char *key, const char *value)
 {
     struct buf clean = {.mem = b->mem};
 
@@ -61,23 +60,6 @@ static void put_member(struct buf *b, const char *key, const char *value)
     json_put_str(b, buf_view(&clean));
     b->failed |= clean.failed;
     buf_free(&clean);
-}
-
-static void put_facts(struct buf *b, const struct model *facts)
-{
-    if (facts->window)
-        buf_fmt(b, ",\"context_tokens\":%lld", (long long)facts->window);
-    if (facts->output)
-        buf_fmt(b, ",\"output_tokens\":%lld", (long long)facts->output);
-    if (!facts->price.known)
-        return;
-    buf_fmt(b, ",\"price\":{\"input\":%lld,\"cached\":%lld,\"output\":%lld",
-            (long long)facts->price.input, (long long)facts->price.cached,
-            (long long)facts->price.output);
-    if (facts->price.cache_write >= 0)
-        buf_fmt(b, ",\"cache_write\":%lld",
-                (long long)facts->price.cache_write);
-    buf_char(b, '}');
 }
 
 /* The schema as canonical JSON; it must be an object and compile. Whose it
@@ -103,17 +85,17 @@ static wend_status put_schema(struct buf *b, const char *text, const char *of,
     return s;
 }
 
-static wend_status put_rest(struct buf *b, const wend_agent_options *o,
-                            const struct model *facts, wend_error *err)
+static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
+                            wend_error *err)
 {
-    put_member(b, "instructions", o->instructions ? o->instructions : "");
+    struct buf *b = &a->rest_json;
+    wend_status s;
+
+    agent_put(b, "instructions", o->instructions ? o->instructions : "");
     buf_char(b, ',');
-    put_member(b, "model", o->model);
-    if (o->base_url) {
-        buf_char(b, ',');
-        put_member(b, "base_url", o->base_url);
-    }
-    put_facts(b, facts);
+    s = agent_models(a, o, err);
+    if (s != WEND_OK)
+        return s;
     buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"rules\":[",
             approve_names[o->approve]);
     for (size_t i = 0; i < o->rules_count; i++) {
@@ -141,18 +123,6 @@ static wend_str clean(wend_agent *a, const char *s)
     return kept;
 }
 
-static struct driver_options driver_options(const wend_agent_options *o,
-                                            const struct model *facts)
-{
-    return (struct driver_options){.base_url = o->base_url,
-                                   .key_file = o->key_file,
-                                   .ca_file = o->ca_file,
-                                   .output_tokens = facts->output,
-                                   .record_dir = o->record_dir,
-                                   .playback_dir = o->playback_dir,
-                                   .http2 = o->http2};
-}
-
 static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
 {
     char *path = cwd ? realpath(cwd, NULL) : getcwd(NULL, 0);
@@ -173,7 +143,6 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
 {
     wend_agent_options taken, *o = &taken;
     wend_status s = rt_enter(rt);
-    struct model facts;
     wend_agent *a;
 
     if (s != WEND_OK)
@@ -186,8 +155,6 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
         return fail(err, WEND_E_INVAL,
                     "agent: out or options is NULL, or options.size is wrong");
     s = check_options(o, err);
-    if (s == WEND_OK)
-        s = model_facts(o, &rt->mem, &facts, err);
     if (s != WEND_OK)
         return s;
     a = mem_zalloc(&rt->mem, sizeof *a);
@@ -208,12 +175,9 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     a->limits.time_ms = o->limits.time_ms;
     a->limits.tokens = o->limits.tokens;
     a->limits.cost_nano = o->limits.cost_nano;
-    s = put_rest(&a->rest_json, o, &facts, err);
+    s = put_rest(a, o, err);
     if (s == WEND_OK)
         s = set_cwd(a, o->cwd, err);
-    if (s == WEND_OK)
-        s = driver_open(o->model, driver_options(o, &facts), &rt->mem,
-                        &a->driver, err);
     if (s == WEND_OK && (a->arena.failed || a->rest_json.failed))
         s = fail_nomem(err);
     if (s != WEND_OK) {
@@ -326,9 +290,9 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     bool is_path = !strcmp(source, "builtin") && !strcmp(t->subject, "path");
 
     buf_cstr(b, b->len ? ",{" : "{");
-    put_member(b, "name", t->name);
+    agent_put(b, "name", t->name);
     buf_char(b, ',');
-    put_member(b, "description", t->description ? t->description : "");
+    agent_put(b, "description", t->description ? t->description : "");
     if (t->schema) {
         char of[TOOL_NAME_MAX + sizeof "tool ''"];
         wend_status s;
@@ -348,7 +312,7 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
         buf_fmt(b, ",\"timeout_ms\":%u", t->timeout_ms);
     if (t->subject) {
         buf_char(b, ',');
-        put_member(b, "subject", t->subject);
+        agent_put(b, "subject", t->subject);
     }
     if (is_path)
         buf_cstr(b, ",\"subject_is_path\":true");
@@ -461,7 +425,7 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
     buf_cstr(&b, "{");
     buf_str(&b, buf_view(&a->rest_json));
     buf_char(&b, ',');
-    put_member(&b, "root", a->cwd.ptr);
+    agent_put(&b, "root", a->cwd.ptr);
     buf_cstr(&b, ",\"tools\":[");
     buf_str(&b, buf_view(&a->tools_json));
     buf_cstr(&b, hooks ? "],\"hooks\":true}" : "]}");

@@ -27,8 +27,11 @@ static void driver_free(struct driver *base)
 }
 
 static const struct driver_ops http_ops = {
-    http_session_open,  http_session_ask, http_session_stop,
-    http_session_close, driver_free,
+    .open = http_session_open,
+    .ask = http_session_ask,
+    .stop = http_session_stop,
+    .close = http_session_close,
+    .free = driver_free,
 };
 
 static bool is_blank(char c)
@@ -146,7 +149,8 @@ static wend_status open_tape(struct http_driver *d,
     if (o->record_dir)
         s = tape_open_record(o->record_dir, &d->mem, &d->tape, err);
     else if (o->playback_dir)
-        s = tape_open_play(o->playback_dir, &d->mem, &d->tape, err);
+        s = tape_open_play(o->playback_dir, o->tape_may_be_empty, &d->mem,
+                           &d->tape, err);
     if (d->tape)
         d->tape->key = d->key;
     return s;

@@ -78,6 +78,7 @@ struct wend_runtime {
     atomic_bool store_failed; /* the same, for other threads */
     struct arena scratch;     /* of one step */
     struct batch *spare;      /* an empty one to use again */
+    struct health *health;    /* of models, see pool.h */
 };
 
 enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };
@@ -100,6 +101,7 @@ wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
 
 struct codec;
 struct driver;
+struct health;
 struct model;
 
 /* What the built-in tools work with. A call that was given up may be at
@@ -141,6 +143,11 @@ struct wend_agent {
 /* The parsed config for a run with or without hooks. */
 wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
 const struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
+/* `"key":"value"`, the value of a host made valid. */
+void agent_put(struct buf *b, const char *key, const char *value);
+/* agent_models.c: makes a->driver and the part of rest_json about models. */
+wend_status agent_models(wend_agent *a, const wend_agent_options *o,
+                         wend_error *err);
 void agent_detach(wend_agent *a);  /* the runtime goes first */
 void agent_release(wend_agent *a); /* one run less */
 void workplace_unref(struct workplace *w);
@@ -160,6 +167,9 @@ struct driver_ops {
     /* Starts asking. What comes of it is told through shell_*, from inside
      * this call only if asking failed at once. */
     void (*ask)(struct session *s, const struct turn *t, int64_t ask);
+    /* What was asked last has ended: answered, or failed with this code.
+     * NULL: it does not want to know. */
+    void (*ended)(struct session *s, wend_str code);
     void (*stop)(struct session *s);
     void (*close)(struct session *s);
     void (*free)(struct driver *d);
@@ -170,11 +180,12 @@ struct driver {
     wend_str model; /* name shown in events */
 };
 
-/* model_facts.c: what the file of models says about the agent's, nothing if
+/* model_facts.c: what the file of models says about this one, nothing if
  * there is none; `output` is the agent's own if it has one. Refuses a limit
  * of cost that cannot be kept. */
-wend_status model_facts(const wend_agent_options *o, const struct mem *m,
-                        struct model *out, wend_error *err);
+wend_status model_facts(const wend_agent_options *o, const char *model,
+                        const struct mem *m, struct model *out,
+                        wend_error *err);
 
 /* What of an agent's options is the driver's business. */
 struct driver_options {
@@ -182,6 +193,7 @@ struct driver_options {
     const char *base_url, *key_file, *ca_file;
     const char *record_dir, *playback_dir;
     int64_t output_tokens;
+    bool tape_may_be_empty; /* to play: it was never asked */
     bool http2;
 };
 

@@ -42,27 +42,27 @@ static wend_status read_entry(const char *path, wend_str text, wend_str model,
 }
 
 /* A budget that nobody can keep would be broken unseen. */
-static wend_status check_budget(const wend_agent_options *o,
+static wend_status check_budget(const wend_agent_options *o, const char *model,
                                 const struct model *facts, wend_error *err)
 {
-    if (!o->limits.cost_nano || str_starts(str_of(o->model), "script:"))
+    if (!o->limits.cost_nano || str_starts(str_of(model), "script:"))
         return WEND_OK;
     if (!facts->price.known)
         return fail(err, WEND_E_INVAL,
                     "a limit of cost cannot be kept: no price is known for "
                     "'%.200s'; see wend-models(5)",
-                    o->model);
+                    model);
     if (facts->price.output && !facts->output)
         return fail(err, WEND_E_INVAL,
                     "a limit of cost cannot be kept: the longest answer of "
                     "'%.200s' is not known; give its 'output', see "
                     "wend-models(5)",
-                    o->model);
+                    model);
     return WEND_OK;
 }
 
-wend_status model_facts(const wend_agent_options *o, const struct mem *m,
-                        struct model *out, wend_error *err)
+wend_status model_facts(const wend_agent_options *o, const char *model,
+                        const struct mem *m, struct model *out, wend_error *err)
 {
     const char *named = o->models_file ? o->models_file : getenv("WEND_MODELS");
     struct buf path = {.mem = m}, text = {.mem = m};
@@ -74,7 +74,7 @@ wend_status model_facts(const wend_agent_options *o, const struct mem *m,
         if (s == WEND_E_NOTFOUND && !(named && *named))
             s = WEND_OK; /* none is needed */
         else if (s == WEND_OK)
-            s = read_entry(path.ptr, buf_view(&text), str_of(o->model), m, out,
+            s = read_entry(path.ptr, buf_view(&text), str_of(model), m, out,
                            err);
     }
     if (path.failed)
@@ -83,5 +83,5 @@ wend_status model_facts(const wend_agent_options *o, const struct mem *m,
     buf_free(&text);
     if (o->output_tokens)
         out->output = o->output_tokens;
-    return s == WEND_OK ? check_budget(o, out, err) : s;
+    return s == WEND_OK ? check_budget(o, model, out, err) : s;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lib/pool.h"
 
 enum {
     PUMPS_PER_POLL = 16, /* busy pumps between two looks at the fd */
@@ -205,6 +206,7 @@ void wend_runtime_free(wend_runtime *rt)
         mailbox_unref(rt->mailbox);
     }
     batch_free(rt->spare);
+    pool_forget(rt);
     fetch_free(rt->fetch);
     loop_free(rt->loop);
     threads_free(rt->threads);

@@ -303,7 +303,11 @@ static void driver_free(struct driver *d)
 }
 
 static const struct driver_ops script_ops = {
-    session_open, session_ask, session_stop, session_close, driver_free,
+    .open = session_open,
+    .ask = session_ask,
+    .stop = session_stop,
+    .close = session_close,
+    .free = driver_free,
 };
 
 /* Names the file in front of what is wrong in it. */

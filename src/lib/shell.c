@@ -430,13 +430,21 @@ void shell_opaque(struct wend_run *r, int64_t ask_number, wend_str json)
         reply_opaque(&r->reply, json);
 }
 
+static void ended(struct wend_run *r, wend_str code)
+{
+    if (r->session->ops->ended)
+        r->session->ops->ended(r->session, code);
+}
+
 void shell_model_fail(struct wend_run *r, int64_t ask_number,
                       const struct model_error *e)
 {
     struct input in = {.kind = IN_MODEL_FAIL, .ask = ask_number, .error = *e};
 
-    if (shell_open(r, ask_number))
-        shell_input(r, &in);
+    if (!shell_open(r, ask_number))
+        return;
+    ended(r, e->code);
+    shell_input(r, &in);
 }
 
 bool shell_restart(struct wend_run *r, int64_t ask_number)
@@ -478,6 +486,7 @@ void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
 
     if (!shell_open(r, ask_number) || ends_inside_call(r, ask_number, finish))
         return;
+    ended(r, STR_NONE);
     r->reply.finish = arena_str(&r->reply.arena, finish);
     if (usage)
         r->reply.usage = *usage;

@@ -33,8 +33,9 @@ wend_status tape_open_record(const char *dir, const struct mem *m,
     return s == WEND_OK ? tape_new(dir, m, out, err) : s;
 }
 
-wend_status tape_open_play(const char *dir, const struct mem *m,
-                           struct tape **out, wend_error *err)
+wend_status tape_open_play(const char *dir, bool may_be_empty,
+                           const struct mem *m, struct tape **out,
+                           wend_error *err)
 {
     wend_status s = tape_new(dir, m, out, err);
     struct buf path = {.mem = m};
@@ -47,7 +48,7 @@ wend_status tape_open_play(const char *dir, const struct mem *m,
     (*out)->number = 0;
     if (path.failed)
         s = fail_nomem(err);
-    else if (!file_exists(path.ptr))
+    else if (!may_be_empty && !file_exists(path.ptr))
         s = fail(err, WEND_E_NOTFOUND,
                  "playback: there is no recording in %.200s", dir);
     buf_free(&path);

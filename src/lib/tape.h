@@ -33,9 +33,10 @@ struct tape {
 /* Refuses a directory that is not empty. */
 wend_status tape_open_record(const char *dir, const struct mem *m,
                              struct tape **out, wend_error *err);
-/* Refuses one without a first request. */
-wend_status tape_open_play(const char *dir, const struct mem *m,
-                           struct tape **out, wend_error *err);
+/* Refuses one without a first request, unless it may be empty. */
+wend_status tape_open_play(const char *dir, bool may_be_empty,
+                           const struct mem *m, struct tape **out,
+                           wend_error *err);
 void tape_free(struct tape *t);
 
 wend_status tape_record(struct tape *t, wend_runtime *rt, struct fetch *fetch,

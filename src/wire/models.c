@@ -75,6 +75,8 @@ static wend_status read_model(struct fields *f, const struct json *j,
         {"window", field_number, AT(window), 1, MODEL_TOKENS_MAX, NULL},
         {"output", field_number, AT(output), 1, MODEL_TOKENS_MAX, NULL},
         {"price", read_price, 0, 0, 0, NULL},
+        {"concurrency", field_number, AT(concurrency), 1, MODEL_REQUESTS_MAX,
+         NULL},
         {0},
     };
     struct model *m = item;

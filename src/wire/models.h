@@ -15,6 +15,7 @@ struct model {
     int64_t window; /* tokens; 0 = unknown */
     int64_t output; /* most tokens of an answer; 0 = unknown */
     struct price price;
+    int64_t concurrency; /* requests at once; 0 = no limit */
 };
 
 struct models {

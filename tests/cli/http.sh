@@ -138,6 +138,31 @@ for f in "$WEND_STORE"*; do
     lacks "not in ${f##*/}" "$f" "$canary"
 done
 
+# ---- Models in the place of others -------------------------------------------------
+
+spare="anthropic:text:2:8@$base/v1"
+ask "openai:status:401" --base-url "$url" --fallback "$spare"
+is "another model answers" $status 0
+has "another model: said" "$out" \
+    '"delay_ms":0,"reason":"auth","next_model":"text:2:8"}'
+has "another model: its answer" "$out" '"text":"0000000 0000001 "'
+ask "openai:status:503:retry-after-ms=1" --base-url "$url" \
+    --fallback "openai:status:404" --fallback "$spare"
+is "the third model answers" $status 0
+is "the third model: after retries of the first alone" \
+    "$(grep -c '"model_retry"' "$out")" 4
+ask "openai:error-mid:2" --base-url "$url" --fallback "$spare"
+is "nobody is asked after a piece was shown" $status 1
+ask "openai:status:400" --base-url "$url" --fallback "$spare"
+is "nobody is asked what is wrong in itself" $status 1
+rm -rf "$work/tape"
+ask "openai:status:401#tape" --base-url "$url" --fallback "$spare" \
+    --record "$work/tape"
+is "a tape of both" $status 0
+ask "openai:status:401#tape" --base-url "$url" --fallback "$spare" \
+    --playback "$work/tape"
+has "a tape of both plays" "$out" '"text":"0000000 0000001 "'
+
 # ---- Stopping --------------------------------------------------------------------
 
 part=$work/part # its own file: what is in it came from this run

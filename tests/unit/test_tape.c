@@ -316,7 +316,9 @@ static void test_open(void)
            "record: one that is empty will do");
     tape_free(t);
     t = NULL;
-    tap_ok(tape_open_play(inner, &libc_mem, &t, &err) == WEND_E_NOTFOUND && !t,
+    tap_ok(tape_open_play(inner, false, &libc_mem, &t, &err) ==
+                   WEND_E_NOTFOUND &&
+               !t,
            "playback: not one that is empty");
     tap_ok(file_create(path, &fd, &err) == WEND_OK &&
                file_append(fd, path, STR("x"), &err) == WEND_OK,
@@ -333,7 +335,7 @@ static void test_open(void)
     file_close(fd);
     while (fault_next(&f)) {
         struct mem m = fault_mem(&f);
-        wend_status s = tape_open_play(inner, &m, &t, &err);
+        wend_status s = tape_open_play(inner, false, &m, &t, &err);
 
         bad += (s == WEND_OK) == f.hit || (t != NULL) == f.hit;
         tape_free(t);

@@ -29,35 +29,6 @@
 #define EAGER "{" TOOLS "," POLICY("all") ",\"eager\":\"all\"}"
 #define HOOKS "{" TOOLS "," POLICY("all") ",\"hooks\":true}"
 
-struct row {
-    const char *why, *config, *inputs, *wanted;
-    wend_ev_limits limits; /* 0: those of tt_help.h */
-};
-
-static void check_rows(const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const wend_ev_limits *given = &rows[i].limits;
-        wend_str wanted = str_of(rows[i].wanted);
-        struct world w;
-
-        world_init(&w, &plain, rows[i].config);
-        if (given->turns)
-            w.start.limits.turns = given->turns;
-        if (given->parallel)
-            w.start.limits.parallel = given->parallel;
-        w.start.limits.time_ms = given->time_ms;
-        w.start.limits.tokens = given->tokens;
-        w.start.limits.cost_nano = given->cost_nano;
-        play(&w, rows[i].inputs);
-        /* The macros end with a space. */
-        wanted.len -= wanted.ptr[wanted.len - 1] == ' ';
-        tap_is_str(buf_view(&w.said), wanted, "%s", rows[i].why);
-        tap_is_i64(w.broken, 0, "%s: no law is broken", rows[i].why);
-        world_free(&w);
-    }
-}
-
 static void test_text(void)
 {
     static const struct row rows[] = {
@@ -282,26 +253,9 @@ static void test_approval(void)
     check_rows(rows, tap_count(rows));
 }
 
-static void test_failures(void)
+static void test_fallback(void)
 {
     static const struct row rows[] = {
-        {.why = "the model is dead, after all retries",
-         .config = ALL,
-         .inputs = "start fail:network retry fail:service retry "
-                   "fail:rate_limit",
-         .wanted = BEGIN
-         "model_retry +retry +ask model_retry +retry +ask "
-         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
-        {.why = "a retry helps",
-         .config = ALL,
-         .inputs = "start fail:timeout retry text done",
-         .wanted =
-             BEGIN "model_retry +retry +ask model_end " END "run_end(ok)"},
-        {.why = "no retry after the first piece",
-         .config = ALL,
-         .inputs = "start text fail:network",
-         .wanted = BEGIN
-         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
         {.why = "the next model, after all retries of one",
          .config = SPARES,
          .inputs = "start fail:network retry fail:network retry "
@@ -352,6 +306,31 @@ static void test_failures(void)
          .inputs = "start fail:auth retry fail:auth",
          .wanted = BEGIN "model_retry(one) +retry +ask model_end(failed) "
                          "turn_end(limit) metrics run_end(limit)"},
+    };
+
+    check_rows(rows, tap_count(rows));
+}
+
+static void test_failures(void)
+{
+    static const struct row rows[] = {
+        {.why = "the model is dead, after all retries",
+         .config = ALL,
+         .inputs = "start fail:network retry fail:service retry "
+                   "fail:rate_limit",
+         .wanted = BEGIN
+         "model_retry +retry +ask model_retry +retry +ask "
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "a retry helps",
+         .config = ALL,
+         .inputs = "start fail:timeout retry text done",
+         .wanted =
+             BEGIN "model_retry +retry +ask model_end " END "run_end(ok)"},
+        {.why = "no retry after the first piece",
+         .config = ALL,
+         .inputs = "start text fail:network",
+         .wanted = BEGIN
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
         {.why = "no retry after the first thought",
          .config = ALL,
          .inputs = "start think fail:network",
@@ -586,6 +565,7 @@ int main(void)
     test_refusals();
     test_approval();
     test_failures();
+    test_fallback();
     test_limits();
     test_cancel();
     test_pause();

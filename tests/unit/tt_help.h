@@ -439,4 +439,35 @@ static inline void play(struct world *w, const char *inputs)
     }
 }
 
+/* ---- Tables -------------------------------------------------------------- */
+
+struct row {
+    const char *why, *config, *inputs, *wanted;
+    wend_ev_limits limits; /* 0: those of tt_help.h */
+};
+
+static inline void check_rows(const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const wend_ev_limits *given = &rows[i].limits;
+        wend_str wanted = str_of(rows[i].wanted);
+        struct world w;
+
+        world_init(&w, &plain, rows[i].config);
+        if (given->turns)
+            w.start.limits.turns = given->turns;
+        if (given->parallel)
+            w.start.limits.parallel = given->parallel;
+        w.start.limits.time_ms = given->time_ms;
+        w.start.limits.tokens = given->tokens;
+        w.start.limits.cost_nano = given->cost_nano;
+        play(&w, rows[i].inputs);
+        /* The macros end with a space. */
+        wanted.len -= wanted.ptr[wanted.len - 1] == ' ';
+        tap_is_str(buf_view(&w.said), wanted, "%s", rows[i].why);
+        tap_is_i64(w.broken, 0, "%s: no law is broken", rows[i].why);
+        world_free(&w);
+    }
+}
+
 #endif
