@@ -38,7 +38,7 @@ is "JSON: a model" "$(head -1 "$out")" '{"name":"script:*","window":1000,'\
 '"output":10,"price":{"input":3,"cached":0.3,"cache_write":3.75,"output":15},'\
 '"key":null}'
 is "JSON: what is not known" "$(sed -n 3p "$out")" \
-    '{"name":"openai:*","window":5,"output":null,"price":null,"key":true}'
+    '{"name":"openai:*","window":5,"output":null,"price":null,"concurrency":null,"key":true}'
 has "JSON: a provider" "$out" \
     '{"provider":"openai","key_env":"OPENAI_API_KEY","key":true}'
 lacks "JSON: the key is not shown" "$out" never-show
