@@ -9,6 +9,7 @@ _wend()
     COMPREPLY=()
     case $prev in
     --eager) words="safe all off" ;;
+    --effort) words="default none low medium high" ;;
     --approve) words="ask deny all" ;;
     --events) words="native loom" ;;
     --sandbox) words="on off" ;;
@@ -30,7 +31,7 @@ _wend()
                 --record --playback
                 --tool --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
-                   --parallel --eager --approve --sandbox --schema
+                   --parallel --eager --effort --approve --sandbox --schema
                    --log-file --quiet --verbose --help"
             ;;
         runs)

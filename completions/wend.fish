@@ -35,6 +35,8 @@ complete -c wend -n "$run" -l timeout -x -d "most time"
 complete -c wend -n "$run" -l budget-tokens -x -d "most tokens"
 complete -c wend -n "$run" -l budget-cost -x -d "most money"
 complete -c wend -n "$run" -l parallel -x -d "most tools at once"
+complete -c wend -n "$run" -l effort -x -a "default none low medium high" \
+    -d "How much it thinks"
 complete -c wend -n "$run" -l eager -x -a "safe all off" \
     -d "calls that start early"
 complete -c wend -n "$run" -l approve -x -a "ask deny all" \

@@ -192,6 +192,16 @@ typedef enum wend_approve {
     WEND_APPROVE_ALL
 } wend_approve;
 
+/* How much a model thinks before it answers. Each provider has its own form
+ * for it; one that cannot turn thinking off takes the least for NONE. */
+typedef enum wend_effort {
+    WEND_EFFORT_DEFAULT = 0, /* nothing is asked for */
+    WEND_EFFORT_NONE,
+    WEND_EFFORT_LOW,
+    WEND_EFFORT_MEDIUM,
+    WEND_EFFORT_HIGH
+} wend_effort;
+
 typedef struct wend_agent_options {
     size_t size;
     const char *name; /* default "agent" */
@@ -231,6 +241,7 @@ typedef struct wend_agent_options {
      * has changed to. */
     const char *const *fallbacks;
     size_t fallbacks_count; /* at most 8 */
+    wend_effort effort;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

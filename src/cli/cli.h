@@ -27,7 +27,8 @@ struct settings {
     const char *model, *store, *instructions, *base_url, *key_file, *ca_file;
     const char *models;
     int64_t max_turns, timeout_ms, budget_tokens, budget_cost, parallel;
-    int64_t eager; /* wend_eager */
+    int64_t eager;  /* wend_eager */
+    int64_t effort; /* wend_effort */
     struct words approve, tools, fallback;
     /* Options only. */
     bool help, json, quiet, verbose, follow, no_deltas;

@@ -17,6 +17,11 @@ static const char *const eager_words[] = {
     [WEND_EAGER_OFF] = "off",
     NULL,
 };
+static const char *const effort_words[] = {
+    [WEND_EFFORT_DEFAULT] = "default", [WEND_EFFORT_NONE] = "none",
+    [WEND_EFFORT_LOW] = "low",         [WEND_EFFORT_MEDIUM] = "medium",
+    [WEND_EFFORT_HIGH] = "high",       NULL,
+};
 static const char *const on_off[] = {"on", "off", NULL};
 static const char *const approve_words[] = {
     [WEND_APPROVE_ASK] = "ask",
@@ -71,6 +76,8 @@ static const struct opt opts[] = {
      1, PARALLEL_MAX, NULL},
     {0, "eager", "WHICH", "calls that start early: safe, all or off", OPT_WORD,
      AT(eager), 0, 0, eager_words},
+    {0, "effort", "LEVEL", "thinking: default, none, low, medium or high",
+     OPT_WORD, AT(effort), 0, 0, effort_words},
     {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",
      OPT_LIST, AT(approve), 0, 0, NULL},
     {0, "sandbox", "on|off", "of tools that are programs", OPT_WORD,
@@ -308,6 +315,7 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
                    .tokens = set->budget_tokens,
                    .cost_nano = set->budget_cost},
         .eager = (wend_eager)set->eager,
+        .effort = (wend_effort)set->effort,
         .base_url = set->base_url,
         .key_file = set->key_file,
         .ca_file = set->ca_file,

@@ -33,6 +33,7 @@ static const struct {
     {"budget_cost", "budget-cost", false},
     {"parallel", "parallel", false},
     {"eager", "eager", false},
+    {"effort", "effort", false},
     {"approve", "approve", true},
     {"tools", "tool", true},
 };

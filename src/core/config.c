@@ -14,6 +14,8 @@ enum { CONTEXT_TOKENS_DEFAULT = 128000 };
 
 static const char *const approve_names[] = {"ask", "deny", "all"};
 static const char *const eager_names[] = {"safe", "all", "off"};
+const char *const effort_names[EFFORTS] = {"default", "none", "low", "medium",
+                                           "high"};
 
 int64_t tokens_estimate(size_t bytes)
 {
@@ -307,6 +309,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->root = json_str(json_get(j, "root"));
     c->eager =
         (enum eager)word_or(json_get(j, "eager"), eager_names, 3, EAGER_SAFE);
+    c->effort = (enum effort)word_or(json_get(j, "effort"), effort_names,
+                                     EFFORTS, EFFORT_DEFAULT);
     c->hooks = is_true(json_get(j, "hooks"));
     if (!models_read(j, a, c))
         return fail_nomem(err);

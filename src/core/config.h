@@ -26,6 +26,16 @@ struct tool {
 
 enum approve { APPROVE_ASK, APPROVE_DENY, APPROVE_ALL };
 enum eager { EAGER_SAFE, EAGER_ALL, EAGER_OFF };
+/* How much the model thinks; the default is the provider's own. */
+enum effort {
+    EFFORT_DEFAULT,
+    EFFORT_NONE,
+    EFFORT_LOW,
+    EFFORT_MEDIUM,
+    EFFORT_HIGH,
+    EFFORTS
+};
+extern const char *const effort_names[EFFORTS];
 
 struct rule {
     wend_str text;    /* as the user wrote it */
@@ -52,6 +62,7 @@ struct config {
     size_t rules_count;
     enum approve approve;
     enum eager eager;
+    enum effort effort;
     bool hooks;                     /* ask the shell before each turn */
     wend_str schema_text;           /* of the answer; absent: free text */
     const struct schema *schema;    /* NULL: any answer */

@@ -28,8 +28,10 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
     if (!o->model)
         return fail(err, WEND_E_INVAL, "agent: options.model is NULL");
     if ((unsigned)o->eager > WEND_EAGER_OFF ||
-        (unsigned)o->approve > WEND_APPROVE_ALL)
-        return fail(err, WEND_E_INVAL, "agent: eager or approve is no value");
+        (unsigned)o->approve > WEND_APPROVE_ALL ||
+        (unsigned)o->effort > WEND_EFFORT_HIGH)
+        return fail(err, WEND_E_INVAL,
+                    "agent: eager, approve or effort is no value");
     if (o->limits.parallel > PARALLEL_MAX)
         return fail(err, WEND_E_LIMIT, "agent: parallel is over %d",
                     PARALLEL_MAX);
@@ -104,6 +106,8 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
         json_put_str(b, str_of(o->rules[i]));
     }
     buf_fmt(b, "]},\"sandbox\":\"on\",\"eager\":\"%s\"", eager_names[o->eager]);
+    if (o->effort)
+        buf_fmt(b, ",\"effort\":\"%s\"", effort_names[o->effort]);
     if (!o->schema)
         return WEND_OK;
     buf_cstr(b, ",\"schema\":");

@@ -6,6 +6,10 @@
  * on the last block of the last user message: it moves on with the end of
  * the conversation. The two other marks (last tool, last system block) stay.
  *
+ * How much is thought goes as an effort that the model interprets (adaptive)
+ * from version 4.6 of its models on, which refuse a budget sooner or later,
+ * and as a budget of tokens to all others, which know nothing else.
+ *
  * A schema goes as output_config when it is of the closed kind the API can
  * enforce, and as one more system block when it is not; the caller checks
  * the answer either way.
@@ -99,7 +103,7 @@ static void put_tool_use(struct buf *b, const struct call *c)
     buf_char(b, '}');
 }
 
-static bool put_thinking(struct buf *b, const struct json *item)
+static bool put_thought(struct buf *b, const struct json *item)
 {
     const struct json *redacted = json_get(item, "redacted_thinking");
     const struct json *thinking = json_get(item, "thinking");
@@ -130,7 +134,7 @@ static bool put_part(struct buf *b, const struct part *p)
         put_text_block(b, p->text, "");
         return true;
     case PART_CALL: put_tool_use(b, p->call); return true;
-    case PART_ITEM: return put_thinking(b, p->item);
+    case PART_ITEM: return put_thought(b, p->item);
     case PART_END: break;
     }
     return false;
@@ -223,6 +227,95 @@ static void put_messages(struct buf *b, const struct msg **list, size_t count,
     buf_cstr(b, user ? "]}" : "");
 }
 
+/* ---- Thinking ------------------------------------------------------------ */
+
+/* The number of one or two digits behind `at`, or -1: more are a date. */
+static int number_after(wend_str s, size_t at)
+{
+    int n = 0, digits = 0;
+
+    while (++at < s.len && s.ptr[at] >= '0' && s.ptr[at] <= '9' && digits < 3) {
+        n = n * 10 + (s.ptr[at] - '0');
+        digits++;
+    }
+    return digits == 1 || digits == 2 ? n : -1;
+}
+
+/* claude-opus-4-7, claude-4.6-sonnet and the like, with anything before and
+ * after it: the first short number, and one that follows it. */
+static bool is_adaptive(wend_str model)
+{
+    const char *claude = memmem(model.ptr, model.len, "claude-", 7);
+    int major = -1, minor = -1;
+    size_t at = claude ? (size_t)(claude - model.ptr) : model.len;
+
+    for (; at < model.len && major < 0; at++)
+        if (memchr("-.", model.ptr[at], 2))
+            major = number_after(model, at);
+    for (; at < model.len && model.ptr[at] >= '0' && model.ptr[at] <= '9';)
+        at++;
+    if (at < model.len && memchr("-.", model.ptr[at], 2))
+        minor = number_after(model, at);
+    return major > 4 || (major == 4 && minor >= 6);
+}
+
+/* With a budget the API refuses a turn (the model's messages and results
+ * since the user spoke) that calls and does not begin with thinking: of
+ * another provider, or one that was cut. */
+static bool may_think(const struct msg **list, size_t count, struct arena *a)
+{
+    struct parts parts;
+    size_t i = count;
+
+    while (i && (list[i - 1]->role == ROLE_ASSISTANT ||
+                 list[i - 1]->role == ROLE_TOOL))
+        i--;
+    if (i == count || list[i]->role != ROLE_ASSISTANT)
+        return true;
+    parts_begin(&parts, list[i], "anthropic", a);
+    return parts_next(&parts).kind == PART_ITEM;
+}
+
+struct thinking {
+    enum effort effort;
+    bool adaptive;
+    int64_t tokens; /* of the budget; 0: none */
+};
+
+static void put_thinking(struct buf *b, const struct thinking *t)
+{
+    if (t->effort == EFFORT_NONE) {
+        buf_cstr(b, ",\"thinking\":{\"type\":\"disabled\"}");
+    } else if (t->adaptive) {
+        buf_cstr(b, ",\"thinking\":{\"type\":\"adaptive\","
+                    "\"display\":\"summarized\"}");
+    } else if (t->tokens) {
+        buf_cstr(b, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":");
+        buf_i64(b, t->tokens);
+        buf_char(b, '}');
+    }
+}
+
+/* format: a schema of the kind that can be enforced, or NULL. */
+static void put_output(struct buf *b, const struct thinking *t,
+                       const struct json *format)
+{
+    bool effort = t->adaptive && t->effort > EFFORT_NONE;
+
+    if (!effort && !format)
+        return;
+    buf_cstr(b, ",\"output_config\":{");
+    if (effort)
+        buf_fmt(b, "\"effort\":\"%s\"%s", effort_names[t->effort],
+                format ? "," : "");
+    if (format) {
+        buf_cstr(b, "\"format\":{\"type\":\"json_schema\",\"schema\":");
+        json_put(b, format);
+        buf_char(b, '}');
+    }
+    buf_char(b, '}');
+}
+
 void anthropic_path(const struct wire_ask *q, struct buf *out)
 {
     (void)q;
@@ -236,24 +329,29 @@ void anthropic_request(const struct wire_ask *q, struct buf *out)
     size_t count = 0;
     const struct msg **list = wire_messages(q->turn, &a, &count);
     const struct json *schema = NULL;
+    struct thinking t = {config->effort,
+                         config->effort && is_adaptive(q->model), 0};
+    int64_t max_tokens = q->max_tokens;
     bool strict;
 
     if (q->schema.len)
         schema = json_parse(q->schema, &a, NULL);
     strict = schema_is_strict(schema);
+    if (!t.adaptive)
+        t.tokens = wire_think_tokens(t.effort, max_tokens);
+    if (!max_tokens)
+        max_tokens = OUTPUT_TOKENS_DEFAULT + t.tokens;
+    if (t.tokens && !may_think(list, count, &a))
+        t.tokens = 0;
     buf_cstr(out, "{\"model\":");
     json_put_str(out, q->model);
     buf_cstr(out, ",\"max_tokens\":");
-    buf_i64(out, q->max_tokens > 0 ? q->max_tokens : OUTPUT_TOKENS_DEFAULT);
+    buf_i64(out, max_tokens);
     buf_cstr(out, ",\"stream\":true");
+    put_thinking(out, &t);
     put_tools(out, config);
     put_system(out, config->instructions, strict ? STR_NONE : q->schema);
-    if (strict) {
-        buf_cstr(out, ",\"output_config\":{\"format\":{\"type\":"
-                      "\"json_schema\",\"schema\":");
-        json_put(out, schema);
-        buf_cstr(out, "}}");
-    }
+    put_output(out, &t, strict ? schema : NULL);
     buf_cstr(out, ",\"messages\":[");
     if (list)
         put_messages(out, list, count, &a);

@@ -15,6 +15,7 @@ enum {
     SCRATCH_MIN = 2 << 10,   /* the tree of a usual delta */
     SCRATCH_KEEP = 64 << 10, /* more is given back after the event */
     MESSAGE_MAX = 1024,      /* of a failure found here */
+    THINK_TOKENS_MIN = 1024, /* fewer are refused by some */
 };
 
 static const struct codec *const codecs[] = {
@@ -291,6 +292,22 @@ const struct call **wire_calls(const struct msg *m, struct arena *a,
     else
         *count = 0;
     return list;
+}
+
+int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
+{
+    static const int64_t tokens[EFFORTS] = {
+        [EFFORT_LOW] = THINK_TOKENS_MIN,
+        [EFFORT_MEDIUM] = 8192,
+        [EFFORT_HIGH] = 16384,
+    };
+    int64_t half = max_tokens / 2;
+
+    if (!max_tokens || tokens[effort] <= half)
+        return tokens[effort];
+    if (half >= THINK_TOKENS_MIN)
+        return half;
+    return max_tokens > THINK_TOKENS_MIN ? THINK_TOKENS_MIN : 0;
 }
 
 int64_t wire_i64(const struct json *j, const char *key)

@@ -116,6 +116,9 @@ void wire_fail(struct decoder *d, const struct json *error);
 void wire_fail_fmt(struct decoder *d, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void wire_fail_nomem(struct decoder *d);
+/* Tokens to think with, where an API wants a number: less than the answer may
+ * have (0: no limit), and 0 if that leaves too few or none were wanted. */
+int64_t wire_think_tokens(enum effort effort, int64_t max_tokens);
 /* A count: 0 if absent, no integer or negative; j may be NULL. */
 int64_t wire_i64(const struct json *j, const char *key);
 

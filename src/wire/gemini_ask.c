@@ -11,6 +11,8 @@
 #include "wire/ask.h"
 #include "wire/parts.h"
 
+enum { PRO_THINK_TOKENS_MIN = 128 }; /* 2.5 Pro always thinks */
+
 #define NO_SIGNATURE "skip_thought_signature_validator"
 
 /* The calls of the newest assistant message, and the ids the server gave
@@ -268,6 +270,40 @@ static void put_tools(struct buf *b, const struct config *c)
     buf_cstr(b, "]}],");
 }
 
+/* Generation 3 has levels, and none without thinking: the least is low, and
+ * its first model has no medium. Before it there are budgets; thoughts can
+ * only be asked for if there may be any. */
+static void put_thinking(struct buf *b, const struct wire_ask *q)
+{
+    enum effort effort = q->turn->config->effort;
+    wend_str name = base_name(q->model);
+    int64_t tokens;
+
+    if (effort == EFFORT_DEFAULT) {
+        buf_cstr(b, "\"thinkingConfig\":{\"includeThoughts\":true}");
+        return;
+    }
+    if (generation(q->model) >= 3) {
+        if (effort == EFFORT_NONE)
+            effort = EFFORT_LOW;
+        if (effort == EFFORT_MEDIUM && str_starts(name, "gemini-3-pro"))
+            effort = EFFORT_HIGH;
+        buf_fmt(b,
+                "\"thinkingConfig\":{\"includeThoughts\":true,"
+                "\"thinkingLevel\":\"%s\"}",
+                effort_names[effort]);
+        return;
+    }
+    tokens = wire_think_tokens(effort, q->max_tokens);
+    if (!tokens && str_starts(name, "gemini-2.5-pro"))
+        tokens = PRO_THINK_TOKENS_MIN;
+    buf_cstr(b, "\"thinkingConfig\":{");
+    buf_cstr(b, tokens ? "\"includeThoughts\":true," : "");
+    buf_cstr(b, "\"thinkingBudget\":");
+    buf_i64(b, tokens);
+    buf_char(b, '}');
+}
+
 static void put_generation(struct buf *b, const struct wire_ask *q,
                            wend_str schema)
 {
@@ -288,7 +324,7 @@ static void put_generation(struct buf *b, const struct wire_ask *q,
     }
     if (thinks(q->model)) {
         buf_cstr(b, comma);
-        buf_cstr(b, "\"thinkingConfig\":{\"includeThoughts\":true}");
+        put_thinking(b, q);
     }
     buf_cstr(b, "},");
 }

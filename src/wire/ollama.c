@@ -118,6 +118,22 @@ static void put_format(struct buf *b, wend_str schema)
     arena_free(&a);
 }
 
+/* Levels are for gpt-oss alone, which knows nothing else. */
+static void put_effort(struct buf *b, enum effort effort, wend_str model)
+{
+    bool levels = memmem(model.ptr, model.len, "gpt-oss", 7);
+
+    if (effort == EFFORT_DEFAULT)
+        return;
+    buf_cstr(b, ",\"think\":");
+    if (effort == EFFORT_NONE)
+        buf_cstr(b, "false");
+    else if (levels)
+        json_put_str(b, str_of(effort_names[effort]));
+    else
+        buf_cstr(b, "true");
+}
+
 static void put_path(const struct wire_ask *q, struct buf *out)
 {
     (void)q;
@@ -138,6 +154,7 @@ static void put_request(const struct wire_ask *q, struct buf *out)
     if (c->tools_count)
         buf_char(out, ']');
     put_format(out, q->schema);
+    put_effort(out, c->effort, q->model);
     if (q->max_tokens)
         buf_fmt(out, ",\"options\":{\"num_predict\":%lld}",
                 (long long)q->max_tokens);

@@ -200,6 +200,10 @@ void openai_request(const struct wire_ask *q, struct buf *out)
     if (q->max_tokens)
         buf_fmt(out, ",\"max_completion_tokens\":%lld",
                 (long long)q->max_tokens);
+    if (c->effort) {
+        buf_char(out, ',');
+        put_pair(out, "reasoning_effort", str_of(effort_names[c->effort]));
+    }
     put_format(out, q->schema);
     buf_cstr(out, ",\"stream\":true,"
                   "\"stream_options\":{\"include_usage\":true}}");

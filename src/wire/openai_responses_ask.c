@@ -153,6 +153,10 @@ void responses_request(const struct wire_ask *q, struct buf *out)
         buf_cstr(out, ",\"max_output_tokens\":");
         buf_i64(out, q->max_tokens);
     }
+    if (config->effort)
+        buf_fmt(out, ",\"reasoning\":{\"effort\":\"%s\"%s}",
+                effort_names[config->effort],
+                config->effort == EFFORT_NONE ? "" : ",\"summary\":\"auto\"");
     if (config->instructions.len) {
         buf_cstr(out, ",\"instructions\":");
         json_put_str(out, config->instructions);

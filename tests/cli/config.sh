@@ -16,6 +16,7 @@ budget_tokens: 5000
 budget_cost: 0.25
 parallel: 2
 eager: off
+effort: high
 approve: [deny, '!write_file']
 tools: [calculator, list_dir]
 instructions: be brief
@@ -25,10 +26,11 @@ exits "all keys" 0 "$WEND" run --json hi
 is "all keys: limits" "$(first "$(at data.limits)")" \
     '{"turns":7,"time_ms":90000,"tokens":5000,"cost":0.25,"parallel":2}'
 is "all keys: the rest" "$(first "$(at data.config.eager)||' '||
+    $(at data.config.effort)||' '||
     $(at data.config.instructions)||' '||$(at 'data.config.tools[0].name')||' '||
     json_array_length($(at data.config.tools))||' '||
     $(at 'data.config.policy.rules[0]')")" \
-    "off be brief calculator 2 !write_file"
+    "off high be brief calculator 2 !write_file"
 [ -e "$work/own.db" ]
 ok "all keys: store"
 exits "options come first" 0 "$WEND" run --json --max-turns 3 -t read_file \

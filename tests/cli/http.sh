@@ -33,6 +33,16 @@ types() { # the types of events in $out, deltas left out
         "$out" | tr '\n' ' '
 }
 
+thinking() { # PROVIDER: what --effort low is in a request
+    case $1 in
+    openai) echo '"reasoning_effort":"low"' ;;
+    responses) echo '"reasoning":{"effort":"low","summary":"auto"}' ;;
+    anthropic) echo '"thinking":{"type":"enabled","budget_tokens":1024}' ;;
+    gemini) echo '{"includeThoughts":true,"thinkingBudget":1024}' ;;
+    ollama) echo '"think":true' ;;
+    esac
+}
+
 ask() { # MODEL [OPTION...]: a run with all events in $out
     local model=$1
     shift
@@ -60,6 +70,9 @@ for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     ok "$provider: a call starts before its message ends" || types
     ask "$provider:think:2:4" --base-url "$url"
     has "$provider: thinking" "$out" '"type":"thinking_delta"'
+    ask "$provider:text:3" --base-url "$url" --effort low
+    has "$provider: how much it shall think" "$work/requests" \
+        "$(thinking "$provider")"
     ask "$provider:par:3:2" --base-url "$url" --eager off
     is "$provider: three calls a turn, unknown ones" \
         "$(grep -c '"type":"call_end"' "$out")" 6

@@ -49,6 +49,7 @@ no money|--budget-cost: '-1' is no sum|run --budget-cost=-1
 ten decimals|is no sum|run --budget-cost 0.0000000001
 no word|'some' is none of safe, all, off|run --eager some
 near word|did you mean 'all'?|run --eager al
+no effort|none of default, none, low, medium, high|run --effort much
 near dialect|did you mean 'native'?|run --events natve
 dialect of later|--events agio is not available|run -m "$hello" --events agio hi
 no tool|there is no tool 'wurst'|run -m "$hello" -t wurst hi
