@@ -56,6 +56,8 @@ enum {
     TURNS_DEFAULT = 50,
     PARALLEL_DEFAULT = 5,
     TOOL_TIMEOUT_DEFAULT_MS = 60000,
+    MANIFEST_BYTES_MAX = 1 << 20, /* of a file about an agent or a tool */
+    MANIFEST_LIST_MAX = 1024,     /* entries of a list in it, as TOOLS_MAX */
 };
 
 #endif

@@ -191,6 +191,17 @@ static wend_status tools_read(const struct json *list, struct arena *a,
     return WEND_OK;
 }
 
+bool tool_name_ok(wend_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!name.ptr[i] || !strchr("abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_.-",
+                                    name.ptr[i]))
+            return false;
+    return name.len && name.len <= TOOL_NAME_MAX;
+}
+
 wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
 {
     wend_str rest = text;

@@ -77,6 +77,7 @@ struct config {
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
+bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
 /* Parses `tool(arg-glob)`, with `!` in front to deny, with `?` to ask; views
  * into text. */
 wend_status rule_parse(wend_str text, struct rule *out, wend_error *err);

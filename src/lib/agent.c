@@ -255,21 +255,10 @@ const struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
     return NULL;
 }
 
-static bool name_ok(const char *name)
-{
-    size_t len = name ? strlen(name) : 0;
-    size_t ok = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz"
-                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789_.-")
-                     : 0;
-
-    return len && len <= TOOL_NAME_MAX && ok == len;
-}
-
 static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
                               wend_error *err)
 {
-    if (!name_ok(t->name))
+    if (!tool_name_ok(str_of(t->name)))
         return fail(err, WEND_E_INVAL,
                     "tool: name '%.80s' must be 1 to %d of A-Z a-z 0-9 _ . -",
                     t->name ? t->name : "", TOOL_NAME_MAX);

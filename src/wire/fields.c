@@ -121,7 +121,8 @@ FIELD_READ(field_ms)
     int64_t ms;
 
     if ((j->kind != JSON_STRING && j->kind != JSON_NUMBER) ||
-        !str_to_ms(j->text, &ms) || ms < field->min)
+        !str_to_ms(j->text, &ms) || ms < field->min ||
+        (field->max && ms > field->max))
         return fields_wrong(f, j, "a duration such as 20ms");
     *(int64_t *)at = ms;
     return WEND_OK;

@@ -1,0 +1,86 @@
+/*
+ * manifest.h - files that describe agents (agent/1) and tools (tool/1).
+ *
+ * Pure: texts come from elsewhere, and nothing that they name is looked at.
+ * What is wrong is said with line and column. Strings are in the arena,
+ * valid UTF-8, ended by NUL and without another one. Absent is absent; a
+ * number that is not given is 0.
+ */
+#ifndef WIRE_MANIFEST_H
+#define WIRE_MANIFEST_H
+
+#include "base/json.h"
+
+/* An entry of a list, and where it stood. */
+struct manifest_word {
+    wend_str text;
+    uint32_t line, column;
+};
+
+struct manifest_words {
+    const struct manifest_word *list;
+    size_t count;
+    bool given; /* an empty list differs from none */
+};
+
+struct manifest_server { /* of MCP: either a command or a URL */
+    wend_str name, url;
+    struct manifest_words command, secrets;
+    int64_t timeout_ms;
+    bool sandbox_off;
+};
+
+enum manifest_network { NETWORK_ON, NETWORK_OFF };
+enum manifest_memory { MEMORY_OFF, MEMORY_SYNC, MEMORY_ASYNC };
+
+struct agent_manifest {
+    wend_str name, description, model, base_url, instructions;
+    struct manifest_words fallbacks;
+    struct manifest_words tools; /* names of built-in ones, or files */
+    struct manifest_words rules; /* as wend_agent_options has them */
+    wend_limits limits;
+    int64_t context_tokens;
+    int network; /* enum manifest_network */
+    /* Not served yet. */
+    const struct manifest_server *servers;
+    size_t servers_count;
+    struct manifest_words skills, agents;
+    struct {
+        bool given;
+        struct manifest_words sources;
+        int64_t top;
+    } retrieval;
+    int memory; /* enum manifest_memory */
+};
+
+struct tool_manifest {
+    wend_str name, description;
+    wend_str schema; /* canonical JSON */
+    struct manifest_words command, secrets, labels;
+    int call_class; /* wend_class */
+    int category;   /* wend_category */
+    int64_t timeout_ms;
+    bool sandbox_off, output_json;
+};
+
+/* YAML, JSON, or Markdown whose front matter is YAML and whose text is the
+ * instructions. */
+wend_status agent_manifest_parse(wend_str text, struct arena *a,
+                                 struct agent_manifest **out, wend_error *err);
+/* YAML or JSON. */
+wend_status tool_manifest_parse(wend_str text, struct arena *a,
+                                struct tool_manifest **out, wend_error *err);
+
+/* The i-th key that the file has and nobody serves yet, or NULL. */
+const char *agent_manifest_unserved(const struct agent_manifest *m, size_t i);
+
+/* Whether an entry of `tools` is a file: it has a slash or the suffix of
+ * one. */
+bool manifest_is_file(wend_str entry);
+/* A path as the file `of` means it: relative to the folder that it is in. */
+void manifest_path(struct buf *out, wend_str of, wend_str path);
+/* Whether the i-th word of a command is such a path: it begins with ./ or
+ * ../, or is the program and has a slash. */
+bool manifest_word_is_path(wend_str word, size_t i);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * fuzz_manifest.c - any bytes as a manifest of an agent and of a tool; what
+ * is accepted can be handed to C, what is not has a reason.
+ */
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "core/config.h"
+#include "wire/manifest.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_text(wend_str s)
+{
+    if (s.ptr && (strlen(s.ptr) != s.len || utf8_valid_len(s) != s.len))
+        abort();
+}
+
+static void check_words(const struct manifest_words *w)
+{
+    if (w->count && !w->given)
+        abort();
+    for (size_t i = 0; i < w->count; i++) {
+        check_text(w->list[i].text);
+        if (!w->list[i].text.ptr || !w->list[i].line || !w->list[i].column)
+            abort();
+    }
+}
+
+static void check_agent(const struct agent_manifest *m)
+{
+    const wend_str texts[] = {m->name, m->description, m->model, m->base_url,
+                              m->instructions};
+    struct rule rule;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check_text(texts[i]);
+    check_words(&m->fallbacks);
+    check_words(&m->tools);
+    check_words(&m->skills);
+    check_words(&m->agents);
+    check_words(&m->retrieval.sources);
+    check_words(&m->rules);
+    for (size_t i = 0; i < m->rules.count; i++)
+        if (rule_parse(m->rules.list[i].text, &rule, NULL))
+            abort();
+    for (size_t i = 0; i < m->servers_count; i++) {
+        check_text(m->servers[i].name);
+        check_text(m->servers[i].url);
+        check_words(&m->servers[i].command);
+        check_words(&m->servers[i].secrets);
+    }
+    if (m->limits.time_ms < 0 || m->limits.tokens < 0 ||
+        m->limits.cost_nano < 0)
+        abort();
+    agent_manifest_unserved(m, 0);
+}
+
+static void check_tool(const struct tool_manifest *t)
+{
+    check_text(t->name);
+    check_text(t->description);
+    check_text(t->schema);
+    check_words(&t->command);
+    check_words(&t->secrets);
+    check_words(&t->labels);
+    if (!tool_name_ok(t->name) || !t->command.count ||
+        !t->command.list[0].text.len)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    wend_str text = {(const char *)data, size};
+    struct mem mem = {0};
+    struct arena a = {.mem = &mem};
+    struct agent_manifest *agent = NULL;
+    struct tool_manifest *tool = NULL;
+    wend_error err = {0};
+
+    if (!agent_manifest_parse(text, &a, &agent, &err))
+        check_agent(agent);
+    else if (!err.status || !err.message[0])
+        abort();
+    err = (wend_error){0};
+    if (!tool_manifest_parse(text, &a, &tool, &err))
+        check_tool(tool);
+    else if (!err.status || !err.message[0])
+        abort();
+    arena_free(&a);
+    return 0;
+}
