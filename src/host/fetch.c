@@ -14,7 +14,6 @@
 
 #include <stdio.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 #include "base/fail.h"
 #include "host/fetch_easy.h"
@@ -150,8 +149,7 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose,
     name_done(t, true);
     if (t->allow && !t->allow(t->ctx, &a->addr, t->why, sizeof t->why))
         return CURL_SOCKET_BAD; /* libcurl tries the next address */
-    /* Tools that are started meanwhile must not inherit it. */
-    return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+    return multi_open_socket(t, a);
 }
 
 static int on_connected(void *ctx, char *ip, char *own_ip, int port,
@@ -475,6 +473,7 @@ static bool set_callbacks(const struct curl_api *curl, struct transfer *t)
         {CURLOPT_SHARE, t->fetch->share},
         {CURLOPT_PREREQDATA, t},
         {CURLOPT_OPENSOCKETDATA, t},
+        {CURLOPT_CLOSESOCKETDATA, t->fetch}, /* connections outlive t */
         {CURLOPT_HEADERDATA, t},
         {CURLOPT_WRITEDATA, t},
     };
@@ -484,6 +483,8 @@ static bool set_callbacks(const struct curl_api *curl, struct transfer *t)
         failed |= curl->easy_setopt(t->easy, data[i].option, data[i].value);
     failed |= curl->easy_setopt(t->easy, CURLOPT_PREREQFUNCTION, on_connected);
     failed |= curl->easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    failed |= curl->easy_setopt(t->easy, CURLOPT_CLOSESOCKETFUNCTION,
+                                multi_close_socket);
     failed |= curl->easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, on_header);
     failed |= curl->easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, on_body);
     return !failed;

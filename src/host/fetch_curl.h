@@ -21,7 +21,6 @@
     X(easy_strerror)       \
     X(global_init)         \
     X(multi_add_handle)    \
-    X(multi_assign)        \
     X(multi_cleanup)       \
     X(multi_info_read)     \
     X(multi_init)          \

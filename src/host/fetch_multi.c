@@ -2,13 +2,21 @@
  * fetch_multi.c - libcurl's multi handles on the libuv loop.
  *
  * libcurl says which sockets it watches and when it wants to be called; each
- * socket gets a uv_poll, each multi handle a uv_timer. A wish to be called
- * at once is served by the idle handle, so that libcurl is never entered
+ * socket gets a uv_poll, each multi handle a uv_timer. A connection's socket
+ * keeps its uv_poll, and stays watched while the connection is idle: most
+ * are used again, and libuv takes four system calls to come back. A wish to be
+ * called at once is served by the idle handle, so that libcurl is never entered
  * from its own callbacks and a chain of such wishes cannot hold up the loop.
  */
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "host/fetch_pool.h"
 
-enum { MULTI_TRANSFERS_MAX = 1000 }; /* above, each costs more than before */
+enum {
+    MULTI_TRANSFERS_MAX = 1000, /* above, each costs more than before */
+    SOCKS_FIRST = 64,
+};
 
 struct sock {
     struct sock *next;   /* among the closed ones */
@@ -16,7 +24,9 @@ struct sock {
     struct multi *multi;
     uv_poll_t poll;
     curl_socket_t fd;
-    int events; /* that libcurl waits for */
+    int wanted;  /* events that libcurl waits for */
+    int watched; /* events that the loop waits for */
+    bool ours;   /* opened and closed by us: a connection's */
 };
 
 void fetch_handle_closed(struct fetch *f)
@@ -31,10 +41,19 @@ void fetch_handle_closed(struct fetch *f)
         f->socks = s->next;
         mem_free(&m, s);
     }
+    mem_free(&m, f->sock_of);
     mem_free(&m, f);
 }
 
 /* ---- Calling libcurl ----------------------------------------------------- */
+
+static struct transfer *transfer_of(struct fetch *f, CURL *easy)
+{
+    char *t = NULL;
+
+    f->curl->easy_getinfo(easy, CURLINFO_PRIVATE, &t);
+    return (struct transfer *)(void *)t;
+}
 
 static void take_results(struct multi *m)
 {
@@ -44,11 +63,10 @@ static void take_results(struct multi *m)
 
     while ((msg = curl->multi_info_read(m->handle, &left))) {
         CURLcode code = msg->data.result;
-        char *t = NULL;
+        struct transfer *t = transfer_of(m->fetch, msg->easy_handle);
 
-        curl->easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &t);
         if (t)
-            transfer_finish((struct transfer *)(void *)t, code);
+            transfer_finish(t, code);
     }
 }
 
@@ -104,18 +122,44 @@ static void on_sock_closed(uv_handle_t *h)
     fetch_handle_closed(f);
 }
 
-static struct sock *sock_new(struct multi *m, curl_socket_t fd)
+static struct sock *sock_find(const struct fetch *f, curl_socket_t fd)
 {
-    struct fetch *f = m->fetch;
+    return (size_t)fd < f->sock_of_count ? f->sock_of[fd] : NULL;
+}
+
+static bool sock_room(struct fetch *f, curl_socket_t fd)
+{
+    size_t want = f->sock_of_count ? f->sock_of_count * 2 : SOCKS_FIRST;
+    struct sock **more;
+
+    if ((size_t)fd < f->sock_of_count)
+        return true;
+    while (want <= (size_t)fd)
+        want *= 2;
+    more = mem_realloc(&f->mem, f->sock_of, want * sizeof(struct sock *));
+    if (!more)
+        return false;
+    memset(more + f->sock_of_count, 0,
+           (want - f->sock_of_count) * sizeof(struct sock *));
+    f->sock_of = more;
+    f->sock_of_count = want;
+    return true;
+}
+
+static struct sock *sock_new(struct fetch *f, curl_socket_t fd, bool ours)
+{
     struct sock *s = f->socks;
 
+    if (!sock_room(f, fd))
+        return NULL;
     if (s)
         f->socks = s->next;
     else if (!(s = mem_alloc(&f->mem, sizeof *s)))
         return NULL;
     s->fetch = f;
-    s->multi = m;
     s->fd = fd;
+    s->ours = ours;
+    s->wanted = s->watched = 0;
     if (uv_poll_init_socket(f->uv, &s->poll, fd)) {
         s->next = f->socks;
         f->socks = s;
@@ -123,8 +167,24 @@ static struct sock *sock_new(struct multi *m, curl_socket_t fd)
     }
     s->poll.data = s;
     f->handles++;
-    f->curl->multi_assign(m->handle, fd, s);
+    f->sock_of[fd] = s;
     return s;
+}
+
+static void sock_drop(struct sock *s)
+{
+    s->fetch->sock_of[s->fd] = NULL;
+    uv_close((uv_handle_t *)&s->poll, on_sock_closed);
+}
+
+static void on_sock(uv_poll_t *p, int status, int events);
+
+static bool sock_watch(struct sock *s, int events)
+{
+    if (s->watched == events)
+        return true;
+    s->watched = events;
+    return !uv_poll_start(&s->poll, events, on_sock);
 }
 
 /* libuv ends the watch when a socket has an error; libcurl learns which one
@@ -135,8 +195,13 @@ static void on_sock(uv_poll_t *p, int status, int events)
     int bits = 0;
 
     if (status < 0) {
-        events = s->events;
-        uv_poll_start(p, events, on_sock);
+        events = s->wanted;
+        s->watched = 0;
+        sock_watch(s, s->wanted);
+    }
+    if (!s->wanted) { /* idle: the next transfer will see what it is */
+        sock_watch(s, 0);
+        return;
     }
     if (events & UV_READABLE)
         bits |= CURL_CSELECT_IN;
@@ -145,39 +210,74 @@ static void on_sock(uv_poll_t *p, int status, int events)
     act(s->multi, s->fd, bits);
 }
 
+/* What libcurl has not connected yet it closes without a word to us. */
+static void sock_leave(struct sock *s, const struct transfer *t)
+{
+    if (s->ours && t && t->phase != PHASE_CONNECT)
+        s->wanted = 0;
+    else
+        sock_drop(s);
+}
+
 static int on_socket_wish(CURL *easy, curl_socket_t fd, int what, void *ctx,
                           void *sockp)
 {
     struct multi *m = ctx;
-    struct sock *s = sockp;
-    char *t = NULL;
-    int events = 0;
+    struct fetch *f = m->fetch;
+    struct transfer *t = transfer_of(f, easy);
+    struct sock *s = sock_find(f, fd);
 
+    (void)sockp;
     if (what == CURL_POLL_REMOVE) {
-        if (s) {
-            m->fetch->curl->multi_assign(m->handle, fd, NULL);
-            uv_close((uv_handle_t *)&s->poll, on_sock_closed);
-        }
+        if (s)
+            sock_leave(s, t);
         return 0;
     }
-    if (what & CURL_POLL_IN)
-        events |= UV_READABLE;
-    if (what & CURL_POLL_OUT)
-        events |= UV_WRITABLE;
     if (!s)
-        s = sock_new(m, fd);
+        s = sock_new(f, fd, false);
     if (s) {
-        s->events = events;
-        if (!uv_poll_start(&s->poll, events, on_sock))
+        s->multi = m;
+        s->wanted = 0;
+        if (what & CURL_POLL_IN)
+            s->wanted |= UV_READABLE;
+        if (what & CURL_POLL_OUT)
+            s->wanted |= UV_WRITABLE;
+        if (sock_watch(s, s->wanted))
             return 0;
     }
     /* A refusal here would end every transfer of this handle. */
-    m->fetch->curl->easy_getinfo(easy, CURLINFO_PRIVATE, &t);
     if (t) {
-        ((struct transfer *)(void *)t)->refused = CURLE_OUT_OF_MEMORY;
-        fetch_enqueue((struct transfer *)(void *)t);
+        t->refused = CURLE_OUT_OF_MEMORY;
+        fetch_enqueue(t);
     }
     return 0;
+}
+
+curl_socket_t multi_open_socket(struct transfer *t,
+                                const struct curl_sockaddr *a)
+{
+    /* Tools that are started meanwhile must not inherit it. */
+    curl_socket_t fd =
+        socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+
+    if (fd < 0)
+        return CURL_SOCKET_BAD;
+    if (sock_find(t->fetch, fd)) /* closed unseen */
+        sock_drop(sock_find(t->fetch, fd));
+    if (sock_new(t->fetch, fd, true))
+        return fd;
+    t->refused = CURLE_OUT_OF_MEMORY;
+    close(fd);
+    return CURL_SOCKET_BAD;
+}
+
+int multi_close_socket(void *fetch, curl_socket_t fd)
+{
+    struct sock *s = sock_find(fetch, fd);
+
+    if (s)
+        sock_drop(s);
+    return close(fd);
 }
 
 /* ---- Multi handles ------------------------------------------------------- */
@@ -256,4 +356,7 @@ void multi_free_all(struct fetch *f)
         uv_close((uv_handle_t *)&m->timer, on_multi_closed);
     }
     f->multis = NULL;
+    for (size_t fd = 0; fd < f->sock_of_count; fd++)
+        if (f->sock_of[fd])
+            sock_drop(f->sock_of[fd]);
 }

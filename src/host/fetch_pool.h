@@ -51,7 +51,9 @@ struct fetch {
     struct multi *multis;
     uv_idle_t idle; /* active while something is queued or due */
     struct ring live, spare, queue;
-    struct sock *socks; /* closed ones, to use again */
+    struct sock *socks;    /* closed ones, to use again */
+    struct sock **sock_of; /* those in use, by their number */
+    size_t sock_of_count;
     size_t spare_count, handles;
     unsigned inside; /* calls of libcurl under way */
     bool closed;
@@ -151,6 +153,10 @@ void name_done(struct transfer *t, bool known);
 bool multi_add(struct transfer *t); /* false: no memory */
 void multi_remove(struct transfer *t);
 void multi_free_all(struct fetch *f);
+/* For libcurl: a connection's socket, which keeps its place in the loop. */
+curl_socket_t multi_open_socket(struct transfer *t,
+                                const struct curl_sockaddr *a);
+int multi_close_socket(void *fetch, curl_socket_t fd);
 /* Calls those that want to be called. */
 void multi_run_due(struct fetch *f);
 /* One more uv handle has closed; the last one frees f. */
