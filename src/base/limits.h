@@ -39,6 +39,7 @@ enum {
     RESPONSE_BYTES_MAX = 64 << 20, /* of a provider's answer */
     FAILURE_BYTES_MAX = 64 << 10,  /* of it, when it is no answer */
     KEY_BYTES_MAX = 4 << 10,       /* of a file with a key */
+    URL_BYTES_MAX = 8 << 10,       /* as most servers have it */
     CONNECT_MS = 10000,            /* to a provider */
     FIRST_BYTE_MS = 300000,        /* some models think for minutes */
     BETWEEN_BYTES_MS = 120000,

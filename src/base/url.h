@@ -1,0 +1,39 @@
+/*
+ * url.h - http and https URLs: read strictly, written in one way.
+ *
+ * Two readers of one URL that disagree about its host are a hole. So there is
+ * one, it refuses whatever others might read differently, and what goes to
+ * others is written anew from what was read.
+ */
+#ifndef BASE_URL_H
+#define BASE_URL_H
+
+#include "base/address.h"
+
+enum url_host { URL_NAME, URL_ADDRESS };
+
+struct url {
+    bool https;
+    enum url_host kind;
+    wend_str host; /* lower case, no dot at its end; IPv6 without brackets */
+    struct address address; /* of a URL_ADDRESS */
+    uint16_t port;
+    wend_str target; /* path and query, from the slash on; escaped */
+    /* Scheme, host, port and path were spelled as url_put writes them, but
+     * for escapes: what was matched against the text holds for the URL. */
+    bool plain;
+};
+
+/* No user, no spaces or control characters, no backslash, no number as host
+ * but in its usual spelling, no name but of ASCII letters, digits, `-` and
+ * `_`. A fragment is dropped. Strings live in the arena. */
+wend_status url_parse(wend_str text, struct arena *a, struct url *out,
+                      wend_error *err);
+/* What a reference (a Location header) means in a document at `base`. */
+wend_status url_join(const struct url *base, wend_str reference,
+                     struct arena *a, struct url *out, wend_error *err);
+void url_put_origin(struct buf *b, const struct url *u); /* no path */
+void url_put(struct buf *b, const struct url *u);
+bool url_same_origin(const struct url *a, const struct url *b);
+
+#endif
