@@ -17,7 +17,7 @@ enum block_kind { BLOCK_FREE, BLOCK_THINKING, BLOCK_TOOL };
 struct block {
     enum block_kind kind;
     int64_t index;
-    int call;             /* the sink's handle; -1: not taken */
+    int call;             /* the sink's handle */
     bool any_args;        /* a piece of arguments was seen */
     struct buf text;      /* thinking; or input that came with the start */
     struct buf signature; /* of thinking */
@@ -118,8 +118,7 @@ static void give_args(struct decoder *d, struct block *b, wend_str piece)
     if (!piece.len)
         return;
     b->any_args = true;
-    if (b->call >= 0)
-        d->sink->args(d->sink->ctx, b->call, piece);
+    d->sink->args(d->sink->ctx, b->call, piece);
 }
 
 static void give_thinking(struct decoder *d, struct block *b, wend_str piece)
@@ -142,8 +141,10 @@ static void start_tool(struct decoder *d, const struct json *ev,
 
     if (!b)
         return;
-    b->call = d->sink->call(d->sink->ctx, id, name);
-    s->calls_count += b->call >= 0;
+    b->call = wire_call(d, id, name);
+    if (b->call < 0)
+        return;
+    s->calls_count++;
     /* Some servers give the input here and no pieces. */
     if (input && input->count) {
         keep(d, &b->text, STR_NONE);
@@ -258,8 +259,6 @@ static void stop_tool(struct decoder *d, struct block *b)
     release(d);
     if (!b->any_args)
         give_args(d, b, buf_view(&b->text));
-    if (b->call < 0)
-        return;
     if (b->any_args) {
         seal(d, b->call);
         return;

@@ -310,6 +310,18 @@ int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
     return max_tokens > THINK_TOKENS_MIN ? THINK_TOKENS_MIN : 0;
 }
 
+int wire_call(struct decoder *d, wend_str id, wend_str name)
+{
+    int call = name.len ? d->sink->call(d->sink->ctx, id, name) : -1;
+
+    if (!name.len)
+        wire_fail_fmt(d, "service", "a tool call without a name");
+    else if (call < 0)
+        wire_fail_fmt(d, "service", "more than %d tool calls in one message",
+                      CALLS_MAX);
+    return call;
+}
+
 int64_t wire_i64(const struct json *j, const char *key)
 {
     int64_t n;

@@ -119,6 +119,9 @@ void wire_fail_nomem(struct decoder *d);
 /* Tokens to think with, where an API wants a number: less than the answer may
  * have (0: no limit), and 0 if that leaves too few or none were wanted. */
 int64_t wire_think_tokens(enum effort effort, int64_t max_tokens);
+/* Opens a call with the sink. A call without a name, or one more than are
+ * taken, is a failure: -1. */
+int wire_call(struct decoder *d, wend_str id, wend_str name);
 /* A count: 0 if absent, no integer or negative; j may be NULL. */
 int64_t wire_i64(const struct json *j, const char *key);
 

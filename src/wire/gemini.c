@@ -4,7 +4,7 @@
  * Calls mostly come whole; where they stream, their arguments are put
  * together from pieces with paths (gemini_args.c) and told at their end.
  * Old models say `finishReason` in every chunk, so the last one counts, and
- * it is told when the stream is over.
+ * it is told when the stream is over; but an answer that was cut stays so.
  */
 #include "base/utf8.h"
 #include "wire/ask.h"
@@ -23,7 +23,7 @@ struct state {
     struct buf item, json;
     /* The call that streams. */
     bool open;
-    int call; /* the sink's handle; -1: not taken */
+    int call; /* the sink's handle */
     size_t call_text_len, call_index;
     struct buf id, signature;
     struct args args;
@@ -96,7 +96,7 @@ static void give_args(struct decoder *d, int call)
     struct state *s = d->state;
 
     check(d, &s->json);
-    if (d->failed || call < 0)
+    if (d->failed)
         return;
     d->sink->args(d->sink->ctx, call, buf_view(&s->json));
     d->sink->seal(d->sink->ctx, call);
@@ -114,9 +114,8 @@ static void close_call(struct decoder *d)
     s->json.mem = d->mem;
     buf_clear(&s->json);
     args_put(&s->args, &s->json);
-    if (s->call >= 0)
-        give_call_item(d, s->call_text_len, s->call_index, buf_view(&s->id),
-                       buf_view(&s->signature));
+    give_call_item(d, s->call_text_len, s->call_index, buf_view(&s->id),
+                   buf_view(&s->signature));
     give_args(d, s->call);
     args_reset(&s->args);
 }
@@ -132,9 +131,9 @@ static void open_call(struct decoder *d, wend_str id, wend_str name)
     args_reset(&s->args);
     s->call_text_len = s->text_len;
     s->call_index = s->calls_count;
-    s->call = d->sink->call(d->sink->ctx, id, name);
-    s->calls_count += s->call >= 0;
-    s->open = true;
+    s->call = wire_call(d, id, name);
+    s->open = s->call >= 0;
+    s->calls_count += s->open;
 }
 
 static void whole_call(struct decoder *d, const struct json *call,
@@ -146,7 +145,7 @@ static void whole_call(struct decoder *d, const struct json *call,
     size_t index = s->calls_count;
     int handle;
 
-    handle = d->sink->call(d->sink->ctx, id, json_str(json_get(call, "name")));
+    handle = wire_call(d, id, json_str(json_get(call, "name")));
     if (handle < 0)
         return;
     s->calls_count++;
@@ -172,6 +171,7 @@ static void take_call(struct decoder *d, const struct json *call,
     struct state *s = d->state;
     const struct json *more = json_get(call, "willContinue");
     const struct json *pieces = json_get(call, "partialArgs");
+    const struct json *args = json_get(call, "args");
     wend_str name = json_str(json_get(call, "name"));
     wend_str id = json_str(json_get(call, "id"));
     bool goes_on = more && more->kind == JSON_TRUE;
@@ -179,7 +179,7 @@ static void take_call(struct decoder *d, const struct json *call,
 
     if (name.len && !again) {
         close_call(d);
-        if (json_get(call, "args") || (!goes_on && !pieces)) {
+        if (args || (!goes_on && !pieces)) {
             whole_call(d, call, signature);
             return;
         }
@@ -187,7 +187,7 @@ static void take_call(struct decoder *d, const struct json *call,
     }
     if (!s->open) {
         /* A call it could be meant for may have been made already. */
-        if (pieces && pieces->count)
+        if ((pieces && pieces->count) || (args && args->count))
             wire_fail_fmt(d, "service", "arguments for no open call");
         return;
     }
@@ -294,11 +294,12 @@ static void take_reason(struct decoder *d, const struct json *candidate)
     struct state *s = d->state;
     wend_str word = json_str(json_get(candidate, "finishReason"));
     wend_str message = json_str(json_get(candidate, "finishMessage"));
+    const char *reason;
 
     if (!word.len || str_is(word, "FINISH_REASON_UNSPECIFIED"))
         return;
-    s->reason = reason_of(word);
-    if (!s->reason) {
+    reason = reason_of(word);
+    if (!reason) {
         wire_fail_fmt(
             d, "service", "the answer ended with %.*s%s%.*s",
             (int)utf8_cut(word, WORD_MAX), word.ptr, message.len ? ": " : "",
@@ -306,6 +307,8 @@ static void take_reason(struct decoder *d, const struct json *candidate)
         return;
     }
     d->finished = true;
+    if (!s->reason || !strcmp(s->reason, "stop"))
+        s->reason = reason;
     /* The end of the call may be missing; if none of its strings was to go
      * on, nothing else is. */
     if (s->open && !strcmp(s->reason, "stop") && !s->args.open)

@@ -187,15 +187,9 @@ static void on_call(struct decoder *d, const struct json *j)
     struct state *st = d->state;
     int call;
 
-    if (!name.len) {
-        wire_fail_fmt(d, "service", "a tool call without a name");
+    call = wire_call(d, json_str(json_get(j, "id")), name);
+    if (call < 0)
         return;
-    }
-    call = d->sink->call(d->sink->ctx, json_str(json_get(j, "id")), name);
-    if (call < 0) {
-        wire_fail_fmt(d, "service", "more tool calls than are taken");
-        return;
-    }
     st->calls = true;
     on_args(d, call, json_get(function, "arguments"));
     if (!d->failed)
@@ -229,7 +223,7 @@ static void on_done(struct decoder *d, const struct json *data)
 
     if (usage.input || usage.output)
         d->sink->usage(d->sink->ctx, &usage);
-    st->cut = str_is(json_str(json_get(data, "done_reason")), "length");
+    st->cut |= str_is(json_str(json_get(data, "done_reason")), "length");
     d->finished = true;
 }
 

@@ -197,11 +197,8 @@ static void open_call(struct decoder *d, struct slot *s)
 {
     if (s->handle >= 0 || !s->name.len)
         return;
-    s->handle =
-        d->sink->call(d->sink->ctx, buf_view(&s->id), buf_view(&s->name));
-    if (s->handle < 0)
-        wire_fail_fmt(d, "service", "more tool calls than are taken");
-    else if (s->held.len)
+    s->handle = wire_call(d, buf_view(&s->id), buf_view(&s->name));
+    if (s->handle >= 0 && s->held.len)
         d->sink->args(d->sink->ctx, s->handle, buf_view(&s->held));
     buf_free(&s->held);
 }

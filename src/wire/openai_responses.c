@@ -30,22 +30,18 @@ struct item {
 struct state {
     struct item *items;
     size_t items_count, items_cap;
+    struct buf call_id; /* of the newest call */
     size_t text_len, calls_count, sealed_count;
     struct buf opaque;
     const char *reason;
     bool told, refused;
 };
 
-/* The item of an event, made if it is new; NULL: out of memory. The newest
- * one is meant nearly always. */
-static struct item *item_of(struct decoder *d, int64_t index)
+static struct item *item_new(struct decoder *d, int64_t index)
 {
     struct state *s = d->state;
     struct item *it;
 
-    for (size_t i = s->items_count; i; i--)
-        if (s->items[i - 1].index == index)
-            return &s->items[i - 1];
     if (s->items_count == ITEMS_MAX) {
         wire_fail_fmt(d, "service", "more than %d output items", ITEMS_MAX);
         return NULL;
@@ -66,9 +62,41 @@ static struct item *item_of(struct decoder *d, int64_t index)
     return it;
 }
 
+/* The item of an event, made if it is new; NULL: out of memory. The newest
+ * one is meant nearly always. */
+static struct item *item_of(struct decoder *d, int64_t index)
+{
+    struct state *s = d->state;
+
+    for (size_t i = s->items_count; i; i--)
+        if (s->items[i - 1].index == index)
+            return &s->items[i - 1];
+    return item_new(d, index);
+}
+
+/* Without an index the newest item is meant. */
 static struct item *item_in(struct decoder *d, const struct json *ev)
 {
-    return item_of(d, wire_i64(ev, "output_index"));
+    struct state *s = d->state;
+    int64_t index = s->items_count ? s->items[s->items_count - 1].index : 0;
+
+    json_i64(json_get(ev, "output_index"), &index);
+    return item_of(d, index);
+}
+
+/* Some gateways number nothing, or all alike: what begins after the end, or
+ * has the id of another call, is another item. */
+static struct item *item_at(struct decoder *d, const struct json *ev,
+                            bool begins)
+{
+    struct state *s = d->state;
+    struct item *it = item_in(d, ev);
+    wend_str id = json_str(json_get(json_get(ev, "item"), "call_id"));
+
+    if (!it || !it->done ||
+        (id.len ? str_eq(id, buf_view(&s->call_id)) : !begins))
+        return it;
+    return item_new(d, it->index);
 }
 
 /* ---- Pieces -------------------------------------------------------------- */
@@ -105,13 +133,18 @@ static void open_call(struct decoder *d, struct item *it,
                       const struct json *item)
 {
     struct state *s = d->state;
+    wend_str id = json_str(json_get(item, "call_id"));
 
     if (it->opened)
         return;
     it->opened = true;
-    it->call = d->sink->call(d->sink->ctx, json_str(json_get(item, "call_id")),
-                             json_str(json_get(item, "name")));
+    it->call = wire_call(d, id, json_str(json_get(item, "name")));
     s->calls_count += it->call >= 0;
+    s->call_id.mem = d->mem;
+    buf_clear(&s->call_id);
+    buf_str(&s->call_id, id);
+    if (s->call_id.failed)
+        wire_fail_nomem(d);
 }
 
 /* ---- Items that are complete --------------------------------------------- */
@@ -209,7 +242,7 @@ static void finish_reasoning(struct decoder *d, struct item *it,
         d->sink->opaque(d->sink->ctx, buf_view(&s->opaque));
 }
 
-static void finish_item(struct decoder *d, int64_t index,
+static void finish_item(struct decoder *d, struct item *it,
                         const struct json *item)
 {
     static const struct {
@@ -221,7 +254,6 @@ static void finish_item(struct decoder *d, int64_t index,
         {"reasoning", finish_reasoning},
     };
     wend_str type = json_str(json_get(item, "type"));
-    struct item *it = item_of(d, index);
 
     if (!it || it->done)
         return;
@@ -284,7 +316,7 @@ static void on_summary_part(struct decoder *d, const struct json *ev)
 static void on_item_added(struct decoder *d, const struct json *ev)
 {
     const struct json *item = json_get(ev, "item");
-    struct item *it = item_in(d, ev);
+    struct item *it = item_at(d, ev, true);
 
     if (!it || !str_is(json_str(json_get(item, "type")), "function_call"))
         return;
@@ -293,7 +325,7 @@ static void on_item_added(struct decoder *d, const struct json *ev)
 
 static void on_item_done(struct decoder *d, const struct json *ev)
 {
-    finish_item(d, wire_i64(ev, "output_index"), json_get(ev, "item"));
+    finish_item(d, item_at(d, ev, false), json_get(ev, "item"));
 }
 
 static void take_usage(struct decoder *d, const struct json *usage)
@@ -327,7 +359,7 @@ static void take_output(struct decoder *d, const struct json *response)
     if (s->items_count || !output || output->kind != JSON_ARRAY)
         return;
     for (const struct json *i = output->first; i && !d->failed; i = i->next)
-        finish_item(d, index++, i);
+        finish_item(d, item_of(d, index++), i);
 }
 
 static void complete(struct decoder *d, const struct json *response,
@@ -445,6 +477,7 @@ static void responses_free(struct decoder *d)
     struct state *s = d->state;
 
     mem_free(d->mem, s->items);
+    buf_free(&s->call_id);
     buf_free(&s->opaque);
 }
 

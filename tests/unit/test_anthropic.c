@@ -44,7 +44,8 @@ static void test_many_blocks(void)
     for (int i = 0; i < 17; i++)
         buf_fmt(&in,
                 "data: {\"type\":\"content_block_start\",\"index\":%d,"
-                "\"content_block\":{\"type\":\"tool_use\",\"id\":\"i\"}}\n\n",
+                "\"content_block\":{\"type\":\"tool_use\",\"id\":\"i\","
+                "\"name\":\"f\"}}\n\n",
                 i);
     wire_lines(&codec_anthropic, buf_view(&in), &t);
     tap_ok(t.failed && !t.finished, "blocks that never end are a failure");
@@ -52,7 +53,7 @@ static void test_many_blocks(void)
     buf_free(&in);
 }
 
-/* More calls than a message may have: those beyond are not told of. */
+/* More calls than a message may have are a failure, and no silence. */
 static void test_many_calls(void)
 {
     struct buf in = {.mem = &wire_plain};
@@ -62,12 +63,13 @@ static void test_many_calls(void)
         buf_fmt(&in,
                 "data: {\"type\":\"content_block_start\",\"index\":%d,"
                 "\"content_block\":{\"type\":\"tool_use\",\"id\":\"i\","
-                "\"input\":{\"a\":1}}}\n\n"
+                "\"name\":\"f\",\"input\":{\"a\":1}}}\n\n"
                 "data: {\"type\":\"content_block_stop\",\"index\":%d}\n\n",
                 i, i);
     buf_cstr(&in, "data: {\"type\":\"message_stop\"}\n\n");
     wire_lines(&codec_anthropic, buf_view(&in), &t);
-    tap_ok(t.finished && !strstr(t.lines.ptr, "LAW"), "one call too many");
+    tap_ok(t.failed && !t.finished && !strstr(t.lines.ptr, "LAW"),
+           "one call too many");
     told_free(&t);
     buf_free(&in);
 }
