@@ -78,6 +78,21 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# The supervisor of process tools: static, without libc, the same in every
+# variant; the library carries its bytes.
+SUPER := build/super/wend-super
+SUPER_SRC := $(sort $(wildcard src/super/*.c))
+SUPER_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -Os -Isrc -ffreestanding \
+    -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables \
+    -fno-tree-loop-distribute-patterns -fno-strict-aliasing \
+    $(if $(filter x86_64,$(shell uname -m)),-mno-red-zone)
+$(SUPER): $(SUPER_SRC) $(wildcard src/super/*.h)
+	@mkdir -p $(@D)
+	$(Q)gcc $(SUPER_CFLAGS) -static -nostdlib -no-pie -s -Wl,--build-id=none \
+	    -Wl,-z,noseparate-code -Wl,-z,noexecstack -o $@ $(SUPER_SRC)
+$(B)/src/host/proc_image.o: CFLAGS += -DSUPER_PROGRAM='"$(SUPER)"'
+$(B)/src/host/proc_image.o: $(SUPER)
+
 $(B)/wend: $(CLI_OBJ) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 

@@ -1,0 +1,472 @@
+/*
+ * proc.c - programs on the loop: the queue, their streams, their ends.
+ *
+ *     waiting --a place is free--> running --report--> ended --> reaped
+ *
+ * A program is over when its supervisor says that the tree is gone; the
+ * supervisor itself may stay a little longer to remove the private folder.
+ * What the pipes hold by then is all there will be.
+ */
+#include "host/proc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "host/proc_pool.h"
+
+enum {
+    FREE_WAIT_MS = 5000,       /* for what is killed when all is freed */
+    DRAIN_BYTES_MAX = 1 << 20, /* the most that a pipe can hold */
+};
+
+/* ---- Ends ------------------------------------------------------------------
+ */
+
+static void kick(struct procs *ps)
+{
+    if (!ps->closing)
+        uv_timer_start(&ps->kick, ps->on_kick, 0, 0);
+}
+
+static void say(struct proc *p, enum proc_how how, int code, const char *text)
+{
+    p->end.how = how;
+    p->end.code = code;
+    snprintf(p->message, sizeof p->message, "%s: %s", p->program, text);
+}
+
+static void say_status(struct proc *p, int status)
+{
+    char text[80];
+
+    if (WIFEXITED(status)) {
+        snprintf(text, sizeof text, "exit code %d", WEXITSTATUS(status));
+        say(p, PROC_EXITED, WEXITSTATUS(status), text);
+        if (!WEXITSTATUS(status))
+            p->message[0] = 0;
+    } else {
+        snprintf(text, sizeof text, "ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+        say(p, PROC_SIGNALED, WTERMSIG(status), text);
+    }
+}
+
+static void on_gone(struct proc *p, const struct super_report *r)
+{
+    char text[120];
+
+    if (p->over) {
+        snprintf(text, sizeof text,
+                 "it wrote more than %zu bytes to standard %s and was killed",
+                 p->bytes_max, p->over == 1 ? "output" : "error");
+        say(p, PROC_OUTPUT, 0, text);
+    } else if (r->b == SUPER_STOPPED) {
+        say(p, PROC_STOPPED, 0, "stopped");
+    } else if (r->b == SUPER_DEADLINE) {
+        say(p, PROC_DEADLINE, 0, "it ran until its deadline and was stopped");
+    } else {
+        say_status(p, r->a);
+    }
+}
+
+static void on_failed(struct proc *p, const struct super_report *r)
+{
+    p->end.how = PROC_NOT_STARTED;
+    launch_say(r, p->program, p->cwd, p->message, sizeof p->message);
+}
+
+/* No word of the tree: what is known of it is killed from here. */
+static void on_lost(struct proc *p)
+{
+    if (p->child > 0)
+        kill(-p->child, SIGKILL);
+    say(p, PROC_LOST, 0,
+        "its supervisor was killed from outside; some of what it started may "
+        "still run");
+}
+
+static void tell_end(struct proc *p)
+{
+    struct procs *ps = p->ps;
+
+    if (p->told)
+        return;
+    p->told = true;
+    for (int i = IN; i <= CONTROL; i++)
+        line_close(&p->lines[i]);
+    if (p->counted)
+        ps->running--;
+    p->counted = false;
+    if (ps->queue)
+        kick(ps);
+    p->end.message = p->message;
+    if (p->freed)
+        return;
+    uv_stop(ps->uv);
+    p->events.end(p->ctx, &p->end);
+}
+
+/* ---- Reports ---------------------------------------------------------------
+ */
+
+static void drain(struct proc *p)
+{
+    for (int i = OUT; i <= ERR; i++) {
+        size_t before = p->got[i];
+
+        while (p->got[i] - before < DRAIN_BYTES_MAX && line_read(p, i))
+            ;
+    }
+}
+
+static void finish(struct proc *p, const struct super_report *r)
+{
+    if (p->state == ENDED)
+        return;
+    p->state = ENDED;
+    drain(p);
+    if (!r)
+        on_lost(p);
+    else if (r->kind == SUPER_GONE)
+        on_gone(p, r);
+    else
+        on_failed(p, r);
+    tell_end(p);
+}
+
+static void on_control(uv_poll_t *poll, int status, int events)
+{
+    struct line *l = poll->data;
+    struct proc *p = l->proc;
+    struct super_report r;
+
+    (void)status, (void)events;
+    while (l->fd >= 0) {
+        ssize_t n = recv(l->fd, &r, sizeof r, 0);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n != (ssize_t)sizeof r)
+            finish(p, NULL);
+        else if (r.kind == SUPER_STARTED)
+            p->child = r.a;
+        else
+            finish(p, &r);
+    }
+}
+
+static void reap(struct proc *p)
+{
+    if (p->lines[PID].fd < 0)
+        return;
+    waitpid(p->pid, NULL, WNOHANG);
+    line_close(&p->lines[PID]);
+}
+
+/* The supervisor has ended, and has said before what there was to say. */
+static void on_exit_seen(uv_poll_t *poll, int status, int events)
+{
+    struct line *l = poll->data;
+    struct proc *p = l->proc;
+
+    if (p->lines[CONTROL].fd >= 0)
+        on_control(&p->lines[CONTROL].poll, status, events);
+    reap(p);
+}
+
+/* ---- The queue -------------------------------------------------------------
+ */
+
+static wend_status run(struct proc *p, wend_error *err)
+{
+    struct launched l;
+    wend_status s, bad;
+
+    s = launch(p->ps->image_fd, buf_view(&p->packed), buf_view(&p->input),
+               p->input_open, &l, err);
+    buf_free(&p->packed);
+    if (s != WEND_OK)
+        return s;
+    if (!p->input_open)
+        buf_free(&p->input);
+    p->state = RUNNING;
+    p->pid = l.pid;
+    bad = line_open(p, PID, l.pid_fd, UV_READABLE, on_exit_seen);
+    bad |= line_open(p, CONTROL, l.control, UV_READABLE, on_control);
+    bad |= line_open(p, OUT, l.out, UV_READABLE, on_line_output);
+    bad |= line_open(p, ERR, l.err, UV_READABLE, on_line_output);
+    bad |=
+        line_open(p, IN, l.in, p->input.len || p->input_ends ? UV_WRITABLE : 0,
+                  on_line_input);
+    if (!bad)
+        return WEND_OK;
+    for (int i = 0; i < LINES; i++) /* the supervisor kills what it began */
+        line_close(&p->lines[i]);
+    waitpid(p->pid, NULL, 0);
+    p->state = ENDED;
+    return fail(err, WEND_E_IO, "%s: it cannot be watched", p->program);
+}
+
+static void queue_put(struct procs *ps, struct proc *p)
+{
+    p->queue_next = NULL;
+    *ps->queue_end = p;
+    ps->queue_end = &p->queue_next;
+}
+
+static struct proc **list_out(struct proc **at, struct proc *p)
+{
+    while (*at != p)
+        at = &(*at)->queue_next;
+    *at = p->queue_next;
+    return at;
+}
+
+static void queue_out(struct proc *p)
+{
+    struct proc **at = list_out(&p->ps->queue, p);
+
+    if (!*at)
+        p->ps->queue_end = at;
+}
+
+static void start_next(struct procs *ps)
+{
+    struct proc *p = ps->queue;
+    wend_error err = {0};
+
+    queue_out(p);
+    ps->running++;
+    p->counted = true;
+    if (run(p, &err) == WEND_OK)
+        return;
+    p->state = ENDED;
+    p->end = (struct proc_end){.how = PROC_NOT_STARTED};
+    snprintf(p->message, sizeof p->message, "%s", err.message);
+    tell_end(p);
+}
+
+static void on_kick(uv_timer_t *t)
+{
+    struct procs *ps = t->data;
+    struct proc *p;
+
+    while ((p = ps->stopped)) {
+        ps->stopped = p->queue_next;
+        p->state = ENDED;
+        say(p, PROC_STOPPED, 0, "stopped before it started");
+        tell_end(p);
+    }
+    while (ps->queue && ps->running < PROC_RUNNING_MAX)
+        start_next(ps);
+}
+
+/* ---- Public ----------------------------------------------------------------
+ */
+
+static void on_kick_closed(uv_handle_t *h)
+{
+    struct procs *ps = h->data;
+
+    ps->kick_open = false;
+    procs_release(ps);
+}
+
+wend_status procs_new(const struct mem *m, struct loop *loop,
+                      struct procs **out, wend_error *err)
+{
+    struct procs *ps = mem_zalloc(m, sizeof *ps);
+
+    if (!ps)
+        return fail_nomem(err);
+    ps->mem = *m;
+    ps->uv = loop_uv(loop);
+    ps->image_fd = -1; /* with the first program */
+    ps->queue_end = &ps->queue;
+    ps->room = mem_alloc(m, READ_BYTES);
+    if (!ps->room) {
+        mem_free(m, ps);
+        return fail_nomem(err);
+    }
+    uv_timer_init(ps->uv, &ps->kick);
+    ps->kick.data = ps;
+    ps->on_kick = on_kick;
+    ps->kick_open = true;
+    *out = ps;
+    return WEND_OK;
+}
+
+/* All are being killed; each is waited for until the time is up. */
+static void wait_all(struct procs *ps)
+{
+    struct timespec now;
+    int64_t until_ms, now_ms;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    until_ms = now.tv_sec * 1000 + now.tv_nsec / 1000000 + FREE_WAIT_MS;
+    for (struct proc *p = ps->all; p; p = p->next) {
+        struct pollfd fd = {.fd = p->lines[PID].fd, .events = POLLIN};
+
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        now_ms = now.tv_sec * 1000 + now.tv_nsec / 1000000;
+        if (fd.fd >= 0)
+            poll(&fd, 1, until_ms > now_ms ? (int)(until_ms - now_ms) : 0);
+        reap(p);
+    }
+}
+
+void procs_free(struct procs *ps)
+{
+    if (!ps)
+        return;
+    ps->closing = true;
+    for (struct proc *p = ps->all, *next; p; p = next) {
+        next = p->next;
+        proc_free(p);
+    }
+    wait_all(ps);
+    uv_close((uv_handle_t *)&ps->kick, on_kick_closed);
+}
+
+static const char *tmp_base(void)
+{
+    const char *dir = getenv("TMPDIR");
+
+    return dir && dir[0] == '/' ? dir : "/tmp";
+}
+
+static wend_status fill(struct proc *p, const struct proc_spec *spec,
+                        wend_error *err)
+{
+    struct procs *ps = p->ps;
+    wend_status s;
+
+    p->packed.mem = p->input.mem = &ps->mem;
+    s = launch_pack(spec, tmp_base(), &p->packed, err);
+    if (s != WEND_OK)
+        return s;
+    buf_str(&p->input, spec->input_open ? STR_NONE : spec->input);
+    if (p->input.failed)
+        return fail_nomem(err);
+    p->input_open = spec->input_open;
+    p->bytes_max =
+        spec->output_bytes_max ? spec->output_bytes_max : PROC_OUTPUT_MAX;
+    snprintf(p->program, sizeof p->program, "%s", spec->argv[0]);
+    snprintf(p->cwd, sizeof p->cwd, "%s", spec->cwd);
+    for (int i = 0; i < LINES; i++)
+        p->lines[i].fd = -1;
+    return WEND_OK;
+}
+
+/* One whose input is open may live long, and others may wait for it: it
+ * takes no place. */
+wend_status proc_start(struct procs *ps, const struct proc_spec *spec,
+                       const struct proc_events *events, void *ctx,
+                       struct proc **out, wend_error *err)
+{
+    struct proc *p = mem_zalloc(&ps->mem, sizeof *p);
+    wend_status s;
+
+    if (!p)
+        return fail_nomem(err);
+    p->ps = ps;
+    p->events = *events;
+    p->ctx = ctx;
+    s = fill(p, spec, err);
+    if (s == WEND_OK && ps->image_fd < 0)
+        s = launch_image(&ps->image_fd, err);
+    p->next = ps->all;
+    if (p->next)
+        p->next->prev = p;
+    ps->all = p;
+    ps->count++;
+    if (s == WEND_OK && !p->input_open &&
+        (ps->queue || ps->running >= PROC_RUNNING_MAX)) {
+        queue_put(ps, p);
+    } else if (s == WEND_OK && (s = run(p, err)) == WEND_OK) {
+        p->counted = !p->input_open;
+        ps->running += p->counted;
+    }
+    if (s == WEND_OK) {
+        *out = p;
+        return s;
+    }
+    p->state = ENDED;
+    p->told = true;
+    proc_free(p);
+    return s;
+}
+
+wend_status proc_write(struct proc *p, const char *bytes, size_t len,
+                       wend_error *err)
+{
+    if (p->input_ends || p->lines[IN].fd < 0)
+        return fail(err, WEND_E_IO, "%s: it does not read any more",
+                    p->program);
+    if (len > PROC_INPUT_QUEUE_MAX ||
+        p->input.len - p->input_at > PROC_INPUT_QUEUE_MAX - len)
+        return fail(err, WEND_E_LIMIT,
+                    "%s: %zu bytes wait to be read by it, at most %d",
+                    p->program, p->input.len - p->input_at + len,
+                    PROC_INPUT_QUEUE_MAX);
+    if (p->input_at > p->input.len / 2) { /* what was taken makes room */
+        memmove(p->input.ptr, p->input.ptr + p->input_at,
+                p->input.len - p->input_at);
+        p->input.len -= p->input_at;
+        p->input_at = 0;
+    }
+    buf_add(&p->input, bytes, len);
+    if (p->input.failed)
+        return fail_nomem(err);
+    uv_poll_start(&p->lines[IN].poll, UV_WRITABLE, on_line_input);
+    return WEND_OK;
+}
+
+void proc_close_input(struct proc *p)
+{
+    p->input_ends = true;
+    if (p->lines[IN].fd < 0)
+        return;
+    if (p->input_at < p->input.len)
+        return; /* on_line_input closes it */
+    line_close(&p->lines[IN]);
+}
+
+void proc_stop(struct proc *p)
+{
+    if (p->stopped || p->state == ENDED)
+        return;
+    p->stopped = true;
+    if (p->state == RUNNING) {
+        line_order(p, SUPER_STOP);
+        return;
+    }
+    queue_out(p);
+    p->queue_next = p->ps->stopped;
+    p->ps->stopped = p;
+    kick(p->ps);
+}
+
+void proc_free(struct proc *p)
+{
+    if (!p || p->freed)
+        return;
+    p->freed = true;
+    if (p->state == WAITING && p->stopped)
+        list_out(&p->ps->stopped, p);
+    else if (p->state == WAITING)
+        queue_out(p);
+    p->state = ENDED;
+    tell_end(p); /* to nobody; closes the control socket */
+    proc_release(p);
+}

@@ -1,0 +1,339 @@
+/*
+ * filter.c - which system calls the tool may make, as a BPF program.
+ *
+ * It takes away what Landlock does not cover: sockets, other processes,
+ * namespaces, the kernel itself. A table and a page of code make it here, at
+ * each start: it depends on what the kernel's Landlock can do and on the
+ * tool's labels, and needs no library in the supervisor. A call that the
+ * table does not name is allowed if it existed when the table was written;
+ * newer ones are refused, as if the kernel did not have them.
+ */
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "super/super.h"
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#else
+#define ARCH AUDIT_ARCH_AARCH64
+#endif
+
+enum {
+    INSTRUCTIONS_MAX = 1024,
+    LAST_KNOWN = 462,       /* mseal */
+    X32_BIT = 0x40000000,   /* x86-64: calls of its small twin */
+    ABI_TRUNCATE = 3,       /* Landlock covers truncate from here on */
+    IOCTL_TIOCSTI = 0x5412, /* types into a terminal */
+    IOCTL_TIOCLINUX = 0x541c,
+    SOCKET_TYPE = 0xf, /* the rest are flags */
+    ANY_KIND = -1,
+};
+
+#define ALLOW SECCOMP_RET_ALLOW
+#define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
+/* clone and unshare: all that begin with CLONE_NEW. */
+#define NEW_NAMESPACES 0x7e020080u
+#define LOW(i) (offsetof(struct seccomp_data, args) + 8 * (i))
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the low half of an argument comes first"
+#endif
+
+struct program {
+    struct sock_filter code[INSTRUCTIONS_MAX];
+    uint16_t len;
+};
+
+/* Refused whatever the arguments. */
+static const uint16_t refused[] = {
+    /* other processes */
+    __NR_ptrace,
+    __NR_process_vm_readv,
+    __NR_process_vm_writev,
+    __NR_kcmp,
+    __NR_pidfd_getfd,
+    __NR_process_madvise,
+    __NR_migrate_pages,
+    __NR_move_pages,
+    /* memory and queues that other programs see */
+    __NR_shmget,
+    __NR_shmat,
+    __NR_shmctl,
+    __NR_msgget,
+    __NR_msgsnd,
+    __NR_msgrcv,
+    __NR_msgctl,
+    __NR_semget,
+    __NR_semop,
+    __NR_semtimedop,
+    __NR_semctl,
+    __NR_mq_open,
+    __NR_mq_unlink,
+    /* ways around a filter, and into the kernel */
+    __NR_io_uring_setup,
+    __NR_io_uring_enter,
+    __NR_io_uring_register,
+    __NR_bpf,
+    __NR_perf_event_open,
+    __NR_userfaultfd,
+    __NR_keyctl,
+    __NR_add_key,
+    __NR_request_key,
+    __NR_kexec_load,
+    __NR_init_module,
+    __NR_finit_module,
+    __NR_delete_module,
+    __NR_lookup_dcookie,
+    __NR_fanotify_init,
+    __NR_open_by_handle_at,
+    __NR_name_to_handle_at,
+#ifdef __NR_kexec_file_load
+    __NR_kexec_file_load,
+#endif
+#ifdef __NR_iopl
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_modify_ldt,
+#endif
+    /* mounts, namespaces, roots */
+    __NR_mount,
+    __NR_umount2,
+    __NR_pivot_root,
+    __NR_chroot,
+    __NR_setns,
+    __NR_move_mount,
+    __NR_open_tree,
+    __NR_fsopen,
+    __NR_fsconfig,
+    __NR_fsmount,
+    __NR_fspick,
+    __NR_mount_setattr,
+    /* the whole machine */
+    __NR_reboot,
+    __NR_swapon,
+    __NR_swapoff,
+    __NR_acct,
+    __NR_syslog,
+    __NR_quotactl,
+    __NR_quotactl_fd,
+    __NR_settimeofday,
+    __NR_clock_settime,
+    __NR_clock_adjtime,
+    __NR_adjtimex,
+    __NR_sethostname,
+    __NR_setdomainname,
+    __NR_vhangup,
+    __NR_nfsservctl,
+};
+
+/* One argument says whose it is and must be 0, the caller's own; before it
+ * may stand one that says what that number is of. */
+static const struct {
+    uint16_t nr;
+    int kind; /* of the first argument; ANY_KIND = it is the number */
+} own_only[] = {
+    {__NR_prlimit64, ANY_KIND},       {__NR_sched_setscheduler, ANY_KIND},
+    {__NR_sched_setparam, ANY_KIND},  {__NR_sched_setattr, ANY_KIND},
+    {__NR_setpriority, PRIO_PROCESS}, {__NR_ioprio_set, 1 /* process */},
+};
+
+/* Of sockets that are there: a pair needs none of them. */
+static const uint16_t refused_without_network[] = {
+    __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4,
+};
+
+/* ---- Writing the program ---------------------------------------------------
+ */
+
+static void put(struct program *p, uint16_t code, uint32_t k, uint8_t yes,
+                uint8_t no)
+{
+    if (p->len < INSTRUCTIONS_MAX)
+        p->code[p->len] = (struct sock_filter){code, yes, no, k};
+    p->len++;
+}
+
+static void load(struct program *p, size_t at)
+{
+    put(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
+}
+
+static void answer(struct program *p, uint32_t action)
+{
+    put(p, BPF_RET | BPF_K, action, 0, 0);
+}
+
+/* If the loaded word is k: that action, else on to what follows. */
+static void when(struct program *p, uint32_t k, uint32_t action)
+{
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, k, 0, 1);
+    answer(p, action);
+}
+
+static void when_any_of(struct program *p, uint32_t bits, uint32_t action)
+{
+    put(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+    answer(p, action);
+}
+
+/* What is written until call_end is for this call alone, and must answer. */
+static uint16_t call_begin(struct program *p, uint32_t nr)
+{
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 0);
+    return (uint16_t)(p->len - 1);
+}
+
+static void call_end(struct program *p, uint16_t begun)
+{
+    if (p->len <= INSTRUCTIONS_MAX)
+        p->code[begun].jf = (uint8_t)(p->len - begun - 1);
+}
+
+/* ---- Calls with arguments --------------------------------------------------
+ */
+
+static void put_sockets(struct program *p, bool network)
+{
+    uint16_t at = call_begin(p, __NR_socket);
+
+    if (network) {
+        load(p, LOW(0));
+        when(p, AF_INET, ALLOW);
+        when(p, AF_INET6, ALLOW);
+        put(p, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 1, 0);
+        answer(p, REFUSE(EACCES));
+        load(p, LOW(2));
+        when(p, NETLINK_ROUTE, ALLOW);
+    }
+    answer(p, REFUSE(EACCES));
+    call_end(p, at);
+
+    /* A pair of datagram sockets could still be connected elsewhere. */
+    at = call_begin(p, __NR_socketpair);
+    load(p, LOW(0));
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0);
+    answer(p, REFUSE(EACCES));
+    load(p, LOW(1));
+    put(p, BPF_ALU | BPF_AND | BPF_K, SOCKET_TYPE, 0, 0);
+    when(p, SOCK_STREAM, ALLOW);
+    when(p, SOCK_SEQPACKET, ALLOW);
+    answer(p, REFUSE(EACCES));
+    call_end(p, at);
+    if (!network)
+        for (size_t i = 0; i < sizeof refused_without_network /
+                                   sizeof *refused_without_network;
+             i++)
+            when(p, refused_without_network[i], REFUSE(EACCES));
+}
+
+static void put_namespaces(struct program *p)
+{
+    static const uint16_t calls[] = {__NR_clone, __NR_unshare};
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        uint16_t at = call_begin(p, calls[i]);
+
+        load(p, LOW(0));
+        when_any_of(p, NEW_NAMESPACES & (i ? ~0u : ~0xffu), REFUSE(EPERM));
+        answer(p, ALLOW);
+        call_end(p, at);
+    }
+    /* Its flags lie in memory; libc then takes the older one. */
+    when(p, __NR_clone3, REFUSE(ENOSYS));
+}
+
+static void put_terminal(struct program *p)
+{
+    uint16_t at = call_begin(p, __NR_ioctl);
+
+    load(p, LOW(1));
+    when(p, IOCTL_TIOCSTI, REFUSE(EPERM));
+    when(p, IOCTL_TIOCLINUX, REFUSE(EPERM));
+    answer(p, ALLOW);
+    call_end(p, at);
+}
+
+/* Landlock asks for no right when a file that is opened for reading, or for
+ * nothing, is emptied on the way. */
+static void put_open(struct program *p, uint16_t nr, int arg)
+{
+    uint16_t at = call_begin(p, nr);
+
+    load(p, LOW(arg));
+    put(p, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE | O_TRUNC, 0, 0);
+    when(p, O_TRUNC | O_RDONLY, REFUSE(EACCES));
+    when(p, O_TRUNC | O_ACCMODE, REFUSE(EACCES));
+    answer(p, ALLOW);
+    call_end(p, at);
+}
+
+static void put_truncate(struct program *p)
+{
+    when(p, __NR_truncate, REFUSE(EACCES));
+    when(p, __NR_openat2, REFUSE(ENOSYS)); /* its flags lie in memory */
+    put_open(p, __NR_openat, 2);
+#ifdef __NR_open
+    put_open(p, __NR_open, 1);
+#endif
+}
+
+static void put_own_only(struct program *p)
+{
+    for (size_t i = 0; i < sizeof own_only / sizeof *own_only; i++) {
+        uint16_t at = call_begin(p, own_only[i].nr);
+
+        if (own_only[i].kind != ANY_KIND) {
+            load(p, LOW(0));
+            put(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)own_only[i].kind, 1, 0);
+            answer(p, REFUSE(EPERM));
+        }
+        load(p, LOW(own_only[i].kind != ANY_KIND));
+        when(p, 0, ALLOW);
+        answer(p, REFUSE(EPERM));
+        call_end(p, at);
+    }
+}
+
+static void put_head(struct program *p)
+{
+    load(p, offsetof(struct seccomp_data, arch));
+    put(p, BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
+    answer(p, SECCOMP_RET_KILL_PROCESS);
+    load(p, offsetof(struct seccomp_data, nr));
+#if defined(__x86_64__)
+    put(p, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
+    answer(p, SECCOMP_RET_KILL_PROCESS);
+#endif
+    put(p, BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 0, 1);
+    answer(p, REFUSE(ENOSYS));
+}
+
+void filter_apply(struct job *j, volatile struct failure *f)
+{
+    static struct program p;
+    struct sock_fprog fprog;
+    long r = -E2BIG;
+
+    put_head(&p);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        when(&p, refused[i], REFUSE(EPERM));
+    put_sockets(&p, j->spec->flags & SUPER_NETWORK);
+    put_namespaces(&p);
+    put_terminal(&p);
+    put_own_only(&p);
+    if (j->landlock_abi < ABI_TRUNCATE)
+        put_truncate(&p);
+    answer(&p, ALLOW);
+    fprog = (struct sock_fprog){p.len, p.code};
+    if (p.len <= INSTRUCTIONS_MAX)
+        r = sys3(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &fprog);
+    if (r < 0) {
+        f->step = SUPER_STEP_SECCOMP;
+        f->error = (int)-r;
+    }
+}

@@ -1,0 +1,197 @@
+/*
+ * landlock.c - what the tool may read and write: system folders, its lists
+ * and its private folder; nothing else.
+ *
+ * Landlock cannot take away from what it gave, so below /etc only files that
+ * hold no secrets are named, one by one: root could read the others.
+ */
+#include <fcntl.h>
+#include <linux/landlock.h>
+
+#include "super/super.h"
+
+/* What newer kernels know besides the headers. */
+enum {
+    LL_TRUNCATE = 1 << 14,      /* since ABI 3 */
+    LL_IOCTL_DEV = 1 << 15,     /* since ABI 5 */
+    LL_NET_TCP = 3,             /* bind and connect; since ABI 4 */
+    LL_SCOPE_ABSTRACT_UNIX = 1, /* since ABI 6 */
+    LL_SCOPE_SIGNAL = 2,        /* the same */
+    LL_VERSION = 1,
+};
+
+struct ruleset_attr {
+    uint64_t fs, net, scoped;
+};
+
+#define LL_READ                                                  \
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | \
+     LANDLOCK_ACCESS_FS_READ_DIR)
+#define LL_DEVICE (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
+#define LL_DEVICES_MADE \
+    (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
+#define LL_ABI_1 ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+#define LL_OF_FILES                                              \
+    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | \
+     LANDLOCK_ACCESS_FS_WRITE_FILE | LL_TRUNCATE | LL_IOCTL_DEV)
+
+/* What is absent is skipped. */
+static const char *const readable[] = {
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/proc",
+    "/sys/devices/system",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+    "/run/systemd/resolve",
+    "/var/lib/ca-certificates",
+    "/etc/alternatives",
+    "/etc/bash.bashrc",
+    "/etc/ca-certificates",
+    "/etc/debian_version",
+    "/etc/environment",
+    "/etc/fonts",
+    "/etc/gai.conf",
+    "/etc/gitconfig",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hostname",
+    "/etc/hosts",
+    "/etc/inputrc",
+    "/etc/java-17-openjdk",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/locale.alias",
+    "/etc/locale.conf",
+    "/etc/localtime",
+    "/etc/login.defs",
+    "/etc/lsb-release",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/perl",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/profile",
+    "/etc/profile.d",
+    "/etc/protocols",
+    "/etc/python3",
+    "/etc/python3.11",
+    "/etc/resolv.conf",
+    "/etc/rpc",
+    "/etc/services",
+    "/etc/shells",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/terminfo",
+    "/etc/timezone",
+    "/etc/vim",
+    "/etc/xattr.conf",
+};
+
+static const char *const devices[] = {
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+};
+
+int landlock_abi(void)
+{
+    return (int)sys3(__NR_landlock_create_ruleset, NULL, 0, LL_VERSION);
+}
+
+/* A file takes only the rights of files. */
+static long add(int rules, const char *path, uint64_t rights)
+{
+    struct landlock_path_beneath_attr a = {.allowed_access = rights};
+    long r = sys4(__NR_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+
+    if (r < 0)
+        return r;
+    a.parent_fd = (int)r;
+    r = sys4(__NR_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
+    if (r == -EINVAL && rights & ~(uint64_t)LL_OF_FILES) {
+        a.allowed_access = rights & LL_OF_FILES;
+        r = sys4(__NR_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &a,
+                 0);
+    }
+    sys1(__NR_close, a.parent_fd);
+    return r;
+}
+
+static long add_list(int rules, char *const *paths, uint64_t rights)
+{
+    long r = 0;
+
+    while (r >= 0 && *paths)
+        r = add(rules, *paths++, rights);
+    return r;
+}
+
+static void add_system(int rules, uint64_t device_rights)
+{
+    for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
+        add(rules, readable[i], LL_READ);
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        add(rules, devices[i], device_rights);
+}
+
+static uint64_t rights_known(int abi)
+{
+    uint64_t rights = LL_ABI_1;
+
+    if (abi >= 2)
+        rights |= LANDLOCK_ACCESS_FS_REFER;
+    if (abi >= 3)
+        rights |= LL_TRUNCATE;
+    if (abi >= 5)
+        rights |= LL_IOCTL_DEV;
+    return rights;
+}
+
+static bool failed(volatile struct failure *f, enum super_step step, long r)
+{
+    if (r >= 0)
+        return false;
+    f->step = step;
+    f->error = (int)-r;
+    return true;
+}
+
+void landlock_apply(struct job *j, volatile struct failure *f)
+{
+    int abi = j->landlock_abi;
+    struct ruleset_attr a = {.fs = rights_known(abi)};
+    uint64_t all = a.fs & ~(uint64_t)(LL_DEVICES_MADE | LL_IOCTL_DEV);
+    long rules;
+
+    if (failed(f, SUPER_STEP_LANDLOCK, abi))
+        return;
+    if (abi >= 4 && !(j->spec->flags & SUPER_NETWORK))
+        a.net = LL_NET_TCP;
+    if (abi >= 6)
+        a.scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL;
+    rules = sys3(__NR_landlock_create_ruleset, &a, sizeof a, 0);
+    if (failed(f, SUPER_STEP_LANDLOCK, rules))
+        return;
+    add_system((int)rules, LL_DEVICE | (a.fs & LL_TRUNCATE));
+    if (failed(f, SUPER_STEP_RULE,
+               add_list((int)rules, j->lists[SUPER_READ], LL_READ)) ||
+        failed(f, SUPER_STEP_RULE,
+               add_list((int)rules, j->lists[SUPER_WRITE], all)) ||
+        failed(f, SUPER_STEP_TMP, add((int)rules, j->tmp_path, all)))
+        return;
+    failed(f, SUPER_STEP_LANDLOCK, sys2(__NR_landlock_restrict_self, rules, 0));
+    sys1(__NR_close, rules);
+}

@@ -1,0 +1,286 @@
+/*
+ * main.c - the supervisor's life: start one program, watch, end its tree.
+ *
+ *     running --stop, deadline, child ended--> term --grace--> kill --> gone
+ *     any     --the host is gone-------------> kill
+ *
+ * It is the subreaper: whoever loses its parent becomes its child, so that
+ * wait saying ECHILD means that nobody is left.
+ */
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <linux/signal.h>
+#include <linux/time.h>
+#include <linux/wait.h>
+#include <poll.h>
+
+#include "super/super.h"
+
+#define NEVER INT64_MAX
+
+enum phase { RUNNING, TERM, KILL };
+enum { KILL_AGAIN_MS = 5 }; /* a process may have forked in between */
+
+struct watch {
+    struct job job;
+    enum phase phase;
+    enum super_why why;
+    int child, status;
+    bool child_ended, host_gone;
+    int signal_fd, host_fd;
+    int64_t due_ms; /* deadline, end of the grace, or the next kill */
+};
+
+static int64_t now_ms(void)
+{
+    struct __kernel_timespec t;
+
+    sys2(__NR_clock_gettime, CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void report(uint32_t kind, int a, int b)
+{
+    struct super_report r = {kind, a, b};
+
+    sys6(__NR_sendto, SUPER_CONTROL_FD, SYS_ARG(&r), sizeof r,
+         0x4000 /* MSG_NOSIGNAL */, 0, 0);
+}
+
+static __attribute__((noreturn)) void leave(int code)
+{
+    for (;;)
+        sys1(__NR_exit_group, code);
+}
+
+/* ---- Phases ---------------------------------------------------------------
+ */
+
+static void begin_kill(struct watch *w)
+{
+    w->phase = KILL;
+    tree_signal(SIGKILL);
+    w->due_ms = now_ms() + KILL_AGAIN_MS;
+}
+
+static void begin_term(struct watch *w, enum super_why why)
+{
+    if (w->phase != RUNNING)
+        return;
+    w->phase = TERM;
+    w->why = why;
+    tree_signal(SIGTERM);
+    tree_signal(SIGCONT); /* a stopped one could not hear it */
+    w->due_ms = now_ms() + w->job.spec->grace_ms;
+}
+
+static void on_due(struct watch *w)
+{
+    switch (w->phase) {
+    case RUNNING: begin_term(w, SUPER_DEADLINE); break;
+    case TERM:
+    case KILL: begin_kill(w); break;
+    }
+}
+
+/* ---- Watching --------------------------------------------------------------
+ */
+
+/* False when nobody is left. */
+static bool reap(struct watch *w)
+{
+    long pid;
+    int status;
+
+    for (;;) {
+        pid = sys4(__NR_wait4, -1, &status, WNOHANG, 0);
+        if (pid == -ECHILD)
+            return false;
+        if (pid == 0)
+            return true;
+        if (pid == w->child) {
+            w->child_ended = true;
+            w->status = status;
+        }
+    }
+}
+
+static void read_control(struct watch *w)
+{
+    char c;
+    long n = sys3(__NR_read, SUPER_CONTROL_FD, &c, 1);
+
+    if (n == 1 && c == SUPER_STOP) {
+        begin_term(w, SUPER_STOPPED);
+    } else if (n == 1) {
+        w->why = SUPER_STOPPED;
+        begin_kill(w);
+    } else if (n != -EINTR) {
+        w->host_gone = true;
+    }
+}
+
+static void look(struct watch *w)
+{
+    struct pollfd p[] = {
+        {.fd = w->host_gone ? -1 : SUPER_CONTROL_FD, .events = POLLIN},
+        {.fd = w->host_gone ? -1 : w->host_fd, .events = POLLIN},
+        {.fd = w->signal_fd, .events = POLLIN},
+    };
+    struct __kernel_timespec t = {0};
+    int64_t left = w->due_ms == NEVER ? 0 : w->due_ms - now_ms();
+    char drop[1024];
+
+    if (left > 0)
+        t = (struct __kernel_timespec){left / 1000, left % 1000 * 1000000};
+    sys5(__NR_ppoll, p, 3, w->due_ms == NEVER ? NULL : &t, NULL, 0);
+    if (p[2].revents)
+        sys3(__NR_read, w->signal_fd, drop, sizeof drop);
+    if (p[0].revents)
+        read_control(w);
+    if (p[1].revents)
+        w->host_gone = true;
+    if (w->host_gone && w->phase != KILL)
+        begin_kill(w);
+    else if (w->due_ms != NEVER && now_ms() >= w->due_ms)
+        on_due(w);
+}
+
+static void watch(struct watch *w)
+{
+    uint64_t deadline_ms = w->job.spec->deadline_ms;
+
+    w->due_ms = deadline_ms ? now_ms() + (int64_t)deadline_ms : NEVER;
+    while (reap(w)) {
+        if (w->child_ended)
+            begin_term(w, SUPER_ENDED);
+        look(w);
+    }
+}
+
+/* ---- The beginning ---------------------------------------------------------
+ */
+
+static int get_ready(struct watch *w, int host_pid)
+{
+    sys_signals all = ~(sys_signals)0, child = 1ull << (SIGCHLD - 1);
+    long r;
+
+    sys4(__NR_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all);
+    r = sys5(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (r < 0)
+        return (int)r;
+    r = sys4(__NR_signalfd4, -1, &child, sizeof child, O_CLOEXEC);
+    if (r < 0)
+        return (int)r;
+    w->signal_fd = (int)r;
+    r = sys2(__NR_pidfd_open, host_pid, 0);
+    if (r < 0)
+        return (int)r;
+    w->host_fd = (int)r;
+    /* It may have died before, and another have its number. */
+    return sys0(__NR_getppid) == host_pid ? 0 : -ESRCH;
+}
+
+/* The lists point into the mapped file, their arrays follow it. */
+static int unpack(struct job *j)
+{
+    struct super_spec head;
+    size_t pointers = SUPER_LISTS + 1; /* the ends, and TMPDIR */
+    char *at, **slot;
+    long r;
+
+    if (sys4(__NR_pread64, SUPER_SPEC_FD, &head, sizeof head, 0) !=
+            (long)sizeof head ||
+        head.magic != SUPER_MAGIC)
+        return -EINVAL;
+    for (int i = 0; i < SUPER_LISTS; i++)
+        pointers += head.counts[i];
+    r = sys6(__NR_mmap, 0, (long)(head.size + 8 + pointers * sizeof *slot), 3,
+             0x22 /* MAP_PRIVATE | MAP_ANONYMOUS */, -1, 0);
+    if (r < 0 && r > -4096)
+        return (int)r;
+    at = (char *)r;
+    for (size_t got = 0; got < head.size; got += (size_t)r) {
+        r = sys4(__NR_pread64, SUPER_SPEC_FD, at + got, head.size - got, got);
+        if (r <= 0)
+            return -EINVAL;
+    }
+    j->spec = (const struct super_spec *)(void *)at;
+    slot = (char **)(void *)(at + (head.size + 7) / 8 * 8);
+    at += sizeof head;
+    j->cwd = at;
+    at += text_len(at) + 1;
+    j->tmp_base = at;
+    at += text_len(at) + 1;
+    for (int i = 0; i < SUPER_LISTS; i++) {
+        j->lists[i] = slot;
+        for (uint32_t k = 0; k < head.counts[i]; k++) {
+            *slot++ = at;
+            at += text_len(at) + 1;
+        }
+        slot += i == SUPER_ENV; /* room for TMPDIR */
+        *slot++ = NULL;
+    }
+    return 0;
+}
+
+static int begin(struct watch *w, volatile struct failure *f)
+{
+    sys3(__NR_close_range, SUPER_SPEC_FD + 1, ~0u, 0);
+    sys3(__NR_fcntl, SUPER_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+    sys3(__NR_fcntl, SUPER_SPEC_FD, F_SETFD, FD_CLOEXEC);
+    f->step = SUPER_STEP_SPEC;
+    f->error = -unpack(&w->job);
+    if (f->error)
+        return -1;
+    sys1(__NR_close, SUPER_SPEC_FD);
+    f->step = SUPER_STEP_READY;
+    f->error = -get_ready(w, w->job.spec->host_pid);
+    if (f->error)
+        return -1;
+    if (w->job.spec->flags & SUPER_SANDBOX) {
+        f->step = SUPER_STEP_TMP;
+        f->error = -tmp_make(&w->job);
+        if (f->error)
+            return -1;
+    }
+    w->child = start_child(&w->job, f);
+    return w->child < 0 ? -1 : 0;
+}
+
+__attribute__((noreturn, used)) void super_main(void);
+void super_main(void)
+{
+    static struct watch w;
+    static volatile struct failure f;
+
+    if (begin(&w, &f) < 0) {
+        report(SUPER_FAILED, f.step, f.error);
+    } else {
+        report(SUPER_STARTED, w.child, 0);
+        for (int fd = 0; fd <= 2; fd++)
+            sys1(__NR_close, fd);
+        sys5(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+        watch(&w);
+        report(SUPER_GONE, w.status, w.why);
+    }
+    sys1(__NR_close, SUPER_CONTROL_FD);
+    if (w.job.tmp_path)
+        tmp_remove(w.job.tmp_path);
+    leave(0);
+}
+
+#if defined(__x86_64__)
+__asm__(".globl _start\n"
+        "_start:\n"
+        "    xor %ebp, %ebp\n"
+        "    and $-16, %rsp\n"
+        "    call super_main\n");
+#else
+__asm__(".globl _start\n"
+        "_start:\n"
+        "    mov x29, xzr\n"
+        "    mov x30, xzr\n"
+        "    b super_main\n");
+#endif

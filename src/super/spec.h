@@ -1,0 +1,77 @@
+/*
+ * spec.h - what the library and the supervisor say to each other.
+ *
+ * The spec comes in a file without a name (SUPER_SPEC_FD): the head below,
+ * then strings, each with its NUL: cwd, the place for the private folder,
+ * then the lists in the order of the counts. The control socket carries
+ * one byte for a stop (enum super_order), and reports back; its end means
+ * that the host is gone.
+ */
+#ifndef SUPER_SPEC_H
+#define SUPER_SPEC_H
+
+#include <stdint.h>
+
+enum { SUPER_CONTROL_FD = 3, SUPER_SPEC_FD = 4 };
+enum { SUPER_MAGIC = 0x77656e64 };
+
+enum {
+    SUPER_SANDBOX = 1, /* flags */
+    SUPER_NETWORK = 2,
+};
+
+enum super_order {
+    SUPER_STOP = 's', /* SIGTERM, the grace, SIGKILL */
+    SUPER_KILL = 'k', /* SIGKILL */
+};
+
+enum super_list {
+    SUPER_ARGV,
+    SUPER_ENV,
+    SUPER_READ,
+    SUPER_WRITE,
+    SUPER_LISTS,
+};
+
+struct super_spec {
+    uint32_t magic, size; /* of all of it */
+    uint32_t flags, grace_ms;
+    uint64_t deadline_ms; /* 0 = none */
+    /* 0 = as the host has it. */
+    uint64_t cpu_s, memory_bytes, file_bytes, files;
+    uint32_t tasks_max; /* processes and threads of the tree; sandbox only */
+    int32_t host_pid;
+    uint32_t counts[SUPER_LISTS];
+};
+
+enum super_report_kind {
+    SUPER_STARTED = 1, /* a: pid */
+    SUPER_FAILED,      /* a: enum super_step, b: errno */
+    SUPER_GONE,        /* a: status as of wait, b: enum super_why */
+};
+
+enum super_why { SUPER_ENDED, SUPER_STOPPED, SUPER_DEADLINE };
+
+/* What the supervisor did when it could not go on. */
+enum super_step {
+    SUPER_STEP_SPEC,
+    SUPER_STEP_READY, /* signals, subreaper */
+    SUPER_STEP_TMP,
+    SUPER_STEP_FORK,
+    SUPER_STEP_LIMITS,
+    SUPER_STEP_CWD,
+    SUPER_STEP_CAPS,
+    SUPER_STEP_PRIVS,
+    SUPER_STEP_LANDLOCK,
+    SUPER_STEP_RULE, /* a folder of the lists */
+    SUPER_STEP_SECCOMP,
+    SUPER_STEP_EXEC,
+    SUPER_STEPS,
+};
+
+struct super_report {
+    uint32_t kind;
+    int32_t a, b;
+};
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * start.c - the child: session, limits, folder, capabilities, sandbox, exec.
+ *
+ * The child shares memory and descriptors with the supervisor until its
+ * exec, as after vfork: where it stops it leaves word in the failure.
+ */
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/prctl.h>
+#include <linux/resource.h>
+#include <linux/sched.h>
+#include <linux/securebits.h>
+#include <linux/signal.h>
+
+#include "super/super.h"
+
+#define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
+
+enum { PROGRAM_PATH_MAX = 4096 };
+
+/* As root: what is about the owner and the mode of files, nothing else. */
+#define CAPS_KEPT                                                        \
+    (1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER | \
+     1ull << CAP_FSETID)
+
+static bool stop(volatile struct failure *f, enum super_step step, long error)
+{
+    if (error >= 0)
+        return false;
+    f->step = step;
+    f->error = (int)-error;
+    return true;
+}
+
+static long limit(int what, uint64_t value)
+{
+    struct rlimit64 now;
+    long r = sys4(__NR_prlimit64, 0, what, NULL, &now);
+
+    if (r < 0)
+        return r;
+    if (value > now.rlim_max)
+        value = now.rlim_max;
+    now.rlim_cur = now.rlim_max = value;
+    return sys4(__NR_prlimit64, 0, what, &now, NULL);
+}
+
+static long set_limits(const struct super_spec *s)
+{
+    const struct {
+        int what;
+        uint64_t value;
+    } rows[] = {
+        {RLIMIT_CPU, s->cpu_s},
+        {RLIMIT_DATA, s->memory_bytes},
+        {RLIMIT_FSIZE, s->file_bytes},
+        {RLIMIT_NOFILE, s->files},
+    };
+    long r = limit(RLIMIT_CORE, 0);
+
+    for (size_t i = 0; r >= 0 && i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value)
+            r = limit(rows[i].what, rows[i].value);
+    return r;
+}
+
+/* Capabilities come back with an exec by root, up to the bounding set. */
+static long drop_capabilities(void)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct now[2] = {{0}};
+    long r = sys2(__NR_capget, &head, now);
+
+    if (r < 0)
+        return r;
+    if (!(now[0].permitted | now[1].permitted) && sys0(__NR_geteuid))
+        return 0;
+    for (int cap = 0; cap < 64; cap++) {
+        if (cap < 32 && CAPS_KEPT >> cap & 1)
+            continue;
+        r = sys5(__NR_prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
+        if (r == -EINVAL)
+            break; /* beyond the last one */
+        if (r < 0)
+            return r;
+    }
+    sys5(__NR_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    now[0].permitted &= (uint32_t)CAPS_KEPT;
+    now[0].effective = now[0].permitted;
+    now[1].permitted = now[1].effective = 0;
+    now[0].inheritable = now[1].inheritable = 0;
+    return sys2(__NR_capset, &head, now);
+}
+
+/* ---- Finding the program ---------------------------------------------------
+ */
+
+static const char *path_of(char *const *env)
+{
+    for (; *env; env++)
+        if (text_starts(*env, "PATH="))
+            return *env + 5;
+    return PATH_DEFAULT;
+}
+
+/* Every folder of PATH in turn; an empty one is skipped: it would be the
+ * working directory. Returns only on failure. */
+static long exec_in_path(const struct job *j, const char *name)
+{
+    const char *path = path_of(j->lists[SUPER_ENV]);
+    long said = -ENOENT;
+
+    while (*path) {
+        char full[PROGRAM_PATH_MAX];
+        size_t dir = 0, len = text_len(name);
+
+        while (path[dir] && path[dir] != ':')
+            dir++;
+        if (path[0] == '/' && dir + 1 + len < sizeof full) {
+            long r;
+
+            __builtin_memcpy(full, path, dir);
+            full[dir] = '/';
+            __builtin_memcpy(full + dir + 1, name, len + 1);
+            r = sys3(__NR_execve, full, j->lists[SUPER_ARGV],
+                     j->lists[SUPER_ENV]);
+            if (r != -ENOENT && r != -ENOTDIR)
+                said = r;
+            if (r != -ENOENT && r != -ENOTDIR && r != -EACCES)
+                return r;
+        }
+        path += dir + (path[dir] == ':');
+    }
+    return said;
+}
+
+static long exec(const struct job *j)
+{
+    const char *name = j->lists[SUPER_ARGV][0];
+
+    for (const char *p = name; *p; p++)
+        if (*p == '/')
+            return sys3(__NR_execve, name, j->lists[SUPER_ARGV],
+                        j->lists[SUPER_ENV]);
+    return exec_in_path(j, name);
+}
+
+/* ---- The child -------------------------------------------------------------
+ */
+
+static void in_child(struct job *j, volatile struct failure *f)
+{
+    const struct super_spec *s = j->spec;
+    sys_signals none = 0;
+
+    sys0(__NR_setsid);
+    /* Goes with the exec of a setuid program, which needs the sandbox off. */
+    sys5(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (stop(f, SUPER_STEP_LIMITS, set_limits(s)) ||
+        stop(f, SUPER_STEP_CWD, sys1(__NR_chdir, j->cwd)))
+        return;
+    if (s->flags & SUPER_SANDBOX) {
+        if (stop(f, SUPER_STEP_CAPS, drop_capabilities()) ||
+            stop(f, SUPER_STEP_PRIVS,
+                 sys5(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
+            return;
+        landlock_apply(j, f);
+        if (!f->error)
+            filter_apply(j, f);
+        if (f->error)
+            return;
+    }
+    sys4(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+    stop(f, SUPER_STEP_EXEC, exec(j));
+}
+
+int start_child(struct job *j, volatile struct failure *f)
+{
+    long pid;
+
+    if (j->spec->flags & SUPER_SANDBOX)
+        j->landlock_abi = landlock_abi();
+    f->error = 0;
+    pid = sys5(__NR_clone, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, 0, 0,
+               0, 0);
+    if (pid == 0) {
+        in_child(j, f);
+        for (;;)
+            sys1(__NR_exit, 127);
+    }
+    if (stop(f, SUPER_STEP_FORK, pid))
+        return -1;
+    return f->error ? -1 : (int)pid;
+}

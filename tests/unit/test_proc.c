@@ -1,0 +1,224 @@
+/*
+ * test_proc.c - programs on the loop: input, output, ends, bounds.
+ */
+#include "proc_help.h"
+
+static void test_ends(struct proc_world *w)
+{
+    static const struct {
+        const char *why, *text, *out, *err;
+        enum proc_how how;
+        int code;
+        const char *message;
+    } rows[] = {
+        {"nothing", ":", "", "", PROC_EXITED, 0, ""},
+        {"output", "echo a; echo b >&2", "a\n", "b\n", PROC_EXITED, 0, ""},
+        {"a code", "exit 3", "", "", PROC_EXITED, 3, "sh: exit code 3"},
+        {"the last code", "exit 255", "", "", PROC_EXITED, 255,
+         "sh: exit code 255"},
+        {"a signal", "kill -USR1 $$", "", "", PROC_SIGNALED, SIGUSR1,
+         "sh: ended by signal 10 (User defined signal 1)"},
+        {"killed", "kill -9 $$", "", "", PROC_SIGNALED, SIGKILL,
+         "sh: ended by signal 9 (Killed)"},
+        {"only the given environment", "env -u PWD -u TMPDIR -u _ -u SHLVL",
+         "PATH=/usr/bin:/bin\nLC_ALL=C\n", "", PROC_EXITED, 0, ""},
+        {"its place", "test \"$PWD\" = \"$(pwd)\" && echo > f && cat f", "\n",
+         "", PROC_EXITED, 0, ""},
+        {"three descriptors", "ls /proc/self/fd | wc -l", "4\n", "",
+         PROC_EXITED, 0, ""}, /* and the one that ls reads */
+        {"no input", "cat", "", "", PROC_EXITED, 0, ""},
+        {"a folder of its own",
+         "test -w \"$TMPDIR\" && cd \"$TMPDIR\" && "
+         "mkdir -p a/b/c && touch a/b/c/d a/e && chmod 0 a/b/c && ls -a | wc "
+         "-l",
+         "3\n", "", PROC_EXITED, 0, ""},
+        {"children of its own", "echo a | cat | cat & wait", "a\n", "",
+         PROC_EXITED, 0, ""},
+        {"a session of its own", "test $$ = $(ps -o sid= -p $$) && echo yes",
+         "yes\n", "", PROC_EXITED, 0, ""},
+    };
+
+    for (int off = 0; off < 2; off++)
+        for (size_t i = 0; i < tap_count(rows); i++) {
+            struct proc_spec spec = {.sandbox_off = off};
+            struct proc_seen s;
+
+            if (off && strstr(rows[i].text, "TMPDIR\" &&"))
+                continue;
+            proc_sh(w, &s, rows[i].text, &spec);
+            proc_seen_wait(w, &s);
+            tap_ok(s.ends == 1 && s.how == rows[i].how &&
+                       s.code == rows[i].code,
+                   "%s%s: how (%d, %d)", rows[i].why, off ? ", no sandbox" : "",
+                   s.how, s.code);
+            tap_is_str((const char *)s.message, rows[i].message, "its message");
+            tap_is_str(buf_view(&s.out[1]), rows[i].out, "its output");
+            tap_is_str(buf_view(&s.out[2]), rows[i].err, "its errors");
+            proc_seen_free(&s);
+        }
+}
+
+static void test_not_started(struct proc_world *w)
+{
+    static const struct {
+        const char *why, *program, *cwd, *writable, *message;
+    } rows[] = {
+        {"no program", "no-such-program", NULL, NULL,
+         "no-such-program: there is no such program in PATH"},
+        {"no file", "/no/such/program", NULL, NULL,
+         "/no/such/program: there is no such program, or what runs it is "
+         "missing"},
+        {"no folder", "true", "/no/such/folder", NULL,
+         "true: its working directory /no/such/folder: No such file or "
+         "directory"},
+        {"a folder is no program", "/usr", NULL, NULL,
+         "/usr: cannot be run: Permission denied"},
+        {"a folder to write that is absent", "true", NULL, "/no/such",
+         "true: a folder of the sandbox cannot be opened (No such file or "
+         "directory)"},
+        {"no name", "", NULL, NULL, "a program needs a name"},
+        {"a place that is not absolute", "true", "x", NULL,
+         "true: its working directory must be an absolute path"},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        const char *argv[] = {rows[i].program, NULL};
+        const char *dirs[] = {rows[i].writable, NULL};
+        struct proc_spec spec = {.argv = argv,
+                                 .cwd = rows[i].cwd ? rows[i].cwd : w->dir,
+                                 .env = proc_env,
+                                 .writable = dirs};
+        struct proc_seen s;
+        wend_error err = {0};
+
+        if (proc_seen_start(w, &s, &spec, &err) == WEND_OK) {
+            proc_seen_wait(w, &s);
+            tap_ok(s.ends == 1 && s.how == PROC_NOT_STARTED, "%s: not started",
+                   rows[i].why);
+            tap_is_str((const char *)s.message, rows[i].message, "and why");
+        } else {
+            tap_is_str((const char *)err.message, rows[i].message, "%s",
+                       rows[i].why);
+        }
+        proc_seen_free(&s);
+    }
+}
+
+static void test_input(struct proc_world *w)
+{
+    struct proc_spec spec = {.input = STR("some\nlines\n")};
+    struct proc_seen s;
+    wend_error err = {0};
+    char *big = calloc(1, PROC_INPUT_QUEUE_MAX + 1);
+
+    proc_sh(w, &s, "cat", &spec);
+    proc_seen_wait(w, &s);
+    tap_is_str(buf_view(&s.out[1]), "some\nlines\n", "input as bytes");
+    proc_seen_free(&s);
+
+    spec = (struct proc_spec){.input_open = true};
+    proc_sh(w, &s, "while read x; do echo \"<$x>\"; done", &spec);
+    for (int i = 0; i < 3; i++) {
+        char line[20];
+        size_t want = (size_t)(i + 1) * 4;
+
+        snprintf(line, sizeof line, "%d\n", i);
+        tap_ok(proc_write(s.proc, line, strlen(line), NULL) == WEND_OK,
+               "a line is written");
+        while (s.out[1].len < want && !s.ends)
+            loop_turn(w->loop, 1000);
+        tap_is_i64((int64_t)s.out[1].len, (int64_t)want, "and answered");
+    }
+    proc_close_input(s.proc);
+    tap_ok(proc_write(s.proc, "x", 1, &err) == WEND_E_IO, "closed is closed");
+    proc_seen_wait(w, &s);
+    tap_ok(s.how == PROC_EXITED && s.code == 0, "and it ends");
+    proc_seen_free(&s);
+
+    proc_sh(w, &s, "wc -c", &spec);
+    tap_ok(proc_write(s.proc, big, PROC_INPUT_QUEUE_MAX + 1, &err) ==
+               WEND_E_LIMIT,
+           "over the queue: %s", err.message);
+    tap_ok(proc_write(s.proc, big, PROC_INPUT_QUEUE_MAX, &err) == WEND_OK &&
+               proc_write(s.proc, big, 1, &err) == WEND_E_LIMIT,
+           "the queue, and no byte more");
+    proc_close_input(s.proc);
+    proc_seen_wait(w, &s);
+    tap_is_str(buf_view(&s.out[1]), "8388608\n", "all of it arrives");
+    proc_seen_free(&s);
+
+    proc_sh(w, &s, "exec 0<&-; sleep 0.1; echo x", &spec);
+    tap_ok(proc_write(s.proc, big, PROC_INPUT_QUEUE_MAX, &err) == WEND_OK,
+           "bytes for one that does not read");
+    proc_seen_wait(w, &s);
+    tap_ok(s.how == PROC_EXITED, "do no harm");
+    proc_seen_free(&s);
+    free(big);
+}
+
+static void test_output_bound(struct proc_world *w)
+{
+    static const struct {
+        const char *why, *text;
+        size_t bytes, got;
+        enum proc_how how;
+    } rows[] = {
+        {"below", "head -c 99999 /dev/zero", 100000, 99999, PROC_EXITED},
+        {"at", "head -c 100000 /dev/zero", 100000, 100000, PROC_EXITED},
+        {"over", "head -c 100001 /dev/zero", 100000, 100000, PROC_OUTPUT},
+        {"over on the other", "head -c 100001 /dev/zero >&2", 100000, 100000,
+         PROC_OUTPUT},
+        {"without end", "trap '' TERM PIPE; exec 2>&-; cat /dev/zero & yes", 0,
+         PROC_OUTPUT_MAX, PROC_OUTPUT},
+        {"none", "head -c 20000000 /dev/zero", SIZE_MAX, 20000000, PROC_EXITED},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct proc_spec spec = {.output_bytes_max = rows[i].bytes};
+        struct proc_seen s;
+
+        proc_sh(w, &s, rows[i].text, &spec);
+        s.keep = false;
+        proc_seen_wait(w, &s);
+        tap_ok(s.ends == 1 && s.how == rows[i].how, "output %s: %s",
+               rows[i].why, s.message);
+        tap_is_i64((int64_t)s.bytes, (int64_t)rows[i].got, "its bytes");
+        proc_seen_free(&s);
+    }
+}
+
+/* More than may run at once: the rest waits, in order. */
+static void test_many(struct proc_world *w)
+{
+    enum { MANY = 1000 };
+    static struct proc_seen seen[MANY];
+    const char *argv[] = {"true", NULL}, *dirs[] = {w->dir, NULL};
+    struct proc_spec spec = {
+        .argv = argv, .cwd = w->dir, .env = proc_env, .writable = dirs};
+    int good = 0, started = 0;
+
+    for (int i = 0; i < MANY; i++)
+        started += proc_seen_start(w, &seen[i], &spec, NULL) == WEND_OK;
+    tap_is_i64(started, MANY, "a thousand at once");
+    for (int i = 0; i < MANY; i++) {
+        proc_seen_wait(w, &seen[i]);
+        good += seen[i].ends == 1 && seen[i].how == PROC_EXITED &&
+                seen[i].code == 0;
+        proc_seen_free(&seen[i]);
+    }
+    tap_is_i64(good, MANY, "and all are well");
+}
+
+int main(void)
+{
+    struct proc_world w;
+
+    proc_world_begin(&w);
+    test_ends(&w);
+    test_not_started(&w);
+    test_input(&w);
+    test_output_bound(&w);
+    test_many(&w);
+    proc_world_end(&w);
+    return tap_done();
+}
