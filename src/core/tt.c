@@ -199,7 +199,7 @@ void go_on(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
 
-    if (t->calls_count || t->pending)
+    if (t->calls_count || t->pending || t->halted)
         begin_turn(x);
     else
         end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);

@@ -400,7 +400,10 @@ void run_calls(struct tt *x)
         open += !bit_get(&t->ended, i);
     if (open)
         return;
-    if (!t->calls_count && !t->pending) {
+    /* A provider that works long on its own pauses its message, and goes on
+     * when it gets it back: what it said so far is no answer yet. The next
+     * turn counts like any other, so that a limit ends one that never does. */
+    if (!t->calls_count && !t->pending && !t->halted) {
         close_answer(x);
         return;
     }

@@ -198,7 +198,7 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->calls_count = t->failed_calls = 0;
     t->started = t->ended = t->asked = t->answered = t->approved = none;
     t->results = NULL;
-    t->part = false;
+    t->part = t->halted = false;
     t->metrics.turns++;
 }
 
@@ -316,7 +316,8 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     if (e->purpose != WEND_PURPOSE_ANSWER && e->purpose != WEND_PURPOSE_REPAIR)
         return;
     t->answer = kept(k, e->text, STR(""));
-    if (!e->text.len && !t->calls_count)
+    t->halted = str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK;
+    if (!e->text.len && !t->calls_count && !t->halted)
         return;
     m = arena_alloc(k->arena, sizeof *m);
     if (!m)

@@ -86,6 +86,7 @@ struct turn {
     bool repair;          /* an answer did not fit the schema */
     bool repair_used;     /* the model was asked to repair it */
     bool part;            /* model_part has been written for this message */
+    bool halted;          /* the model paused: it goes on when asked again */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;

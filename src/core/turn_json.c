@@ -43,6 +43,7 @@ static const struct {
     {"repair", K_BOOL, offsetof(struct turn, repair)},
     {"repair_used", K_BOOL, offsetof(struct turn, repair_used)},
     {"part", K_BOOL, offsetof(struct turn, part)},
+    {"halted", K_BOOL, offsetof(struct turn, halted)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"answer", K_STR, offsetof(struct turn, answer)},
     {"paused", K_BOOL, offsetof(struct turn, paused)},

@@ -3,6 +3,8 @@
  *
  * Thinking blocks with their signatures, and redacted ones, are kept to go
  * back as they came; one without a signature would be refused and is not.
+ * So are the blocks of tools that the server runs itself: a message that is
+ * paused among them goes on only if it gets them back.
  */
 #include "wire/ask.h"
 #include "wire/parts.h"
@@ -11,7 +13,7 @@ enum { BLOCKS_OPEN_MAX = 16 }; /* at once; real servers have one */
 
 #define PROVIDER "anthropic"
 
-enum block_kind { BLOCK_FREE, BLOCK_THINKING, BLOCK_TOOL };
+enum block_kind { BLOCK_FREE, BLOCK_THINKING, BLOCK_TOOL, BLOCK_OTHER };
 
 /* Blocks whose end matters. Text needs no memory. */
 struct block {
@@ -19,8 +21,9 @@ struct block {
     int64_t index;
     int call;             /* the sink's handle */
     bool any_args;        /* a piece of arguments was seen */
-    struct buf text;      /* thinking; or input that came with the start */
-    struct buf signature; /* of thinking */
+    struct buf text;      /* thinking; input that came with the start of a
+                             tool's; the whole start of another's */
+    struct buf signature; /* of thinking; the pieces of another's input */
 };
 
 struct state {
@@ -200,11 +203,34 @@ static void start_redacted(struct decoder *d, const struct json *ev,
     give_item(d);
 }
 
+static void start_other(struct decoder *d, const struct json *ev,
+                        const struct json *content)
+{
+    struct block *b =
+        parts_too_deep(content) ? NULL : open_block(d, ev, BLOCK_OTHER);
+
+    if (!b)
+        return;
+    keep(d, &b->text, STR_NONE);
+    json_put(&b->text, content);
+    if (b->text.failed)
+        wire_fail_nomem(d);
+}
+
 static void start_text(struct decoder *d, const struct json *ev,
                        const struct json *content)
 {
     (void)ev;
     give_text(d, json_get(content, "text"));
+}
+
+/* web_search_tool_result, mcp_tool_result ... come whole. */
+static bool is_result(wend_str type)
+{
+    wend_str end = STR("_tool_result");
+
+    return type.len > end.len &&
+           !memcmp(type.ptr + type.len - end.len, end.ptr, end.len);
 }
 
 static void on_block_start(struct decoder *d, const struct json *ev)
@@ -218,6 +244,8 @@ static void on_block_start(struct decoder *d, const struct json *ev)
         {"tool_use", start_tool},
         {"thinking", start_thinking},
         {"redacted_thinking", start_redacted},
+        {"server_tool_use", start_other},
+        {"mcp_tool_use", start_other},
     };
     const struct json *content = json_get(ev, "content_block");
     wend_str type = json_str(json_get(content, "type"));
@@ -229,6 +257,8 @@ static void on_block_start(struct decoder *d, const struct json *ev)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(type, kinds[i].type))
             kinds[i].fn(d, ev, content);
+    if (is_result(type))
+        start_other(d, ev, content);
 }
 
 static void on_block_delta(struct decoder *d, const struct json *ev)
@@ -244,7 +274,9 @@ static void on_block_delta(struct decoder *d, const struct json *ev)
     b = find_block(d->state, ev);
     if (b && b->kind == BLOCK_TOOL && str_is(type, "input_json_delta"))
         give_args(d, b, json_str(json_get(delta, "partial_json")));
-    if (b && b->kind == BLOCK_TOOL)
+    if (b && b->kind == BLOCK_OTHER && str_is(type, "input_json_delta"))
+        keep(d, &b->signature, json_str(json_get(delta, "partial_json")));
+    if (b && b->kind != BLOCK_THINKING)
         return;
     if (str_is(type, "thinking_delta"))
         give_thinking(d, b, json_str(json_get(delta, "thinking")));
@@ -282,16 +314,45 @@ static void stop_thinking(struct decoder *d, struct block *b)
     give_item(d);
 }
 
+/* Input that came in pieces takes the place of the empty one. */
+static void stop_other(struct decoder *d, struct block *b)
+{
+    struct state *s = d->state;
+    const struct json *start =
+        json_parse(buf_view(&b->text), &d->scratch, NULL);
+    const struct json *input = NULL;
+
+    if (b->signature.len)
+        input = json_parse(buf_view(&b->signature), &d->scratch, NULL);
+    if (!start || (b->signature.len && (!input || parts_too_deep(input))))
+        return; /* no memory is seen in the scratch */
+    begin_item(d);
+    buf_cstr(&s->item, ",\"block\":{");
+    for (const struct json *m = start->first; m; m = m->next) {
+        bool replaced = input && str_is(m->key, "input");
+
+        if (m != start->first)
+            buf_char(&s->item, ',');
+        json_put_str(&s->item, m->key);
+        buf_char(&s->item, ':');
+        json_put(&s->item, replaced ? input : m);
+    }
+    buf_cstr(&s->item, "}}");
+    give_item(d);
+}
+
 static void on_block_stop(struct decoder *d, const struct json *ev)
 {
     struct block *b = find_block(d->state, ev);
 
     if (!b)
         return;
-    if (b->kind == BLOCK_TOOL)
-        stop_tool(d, b);
-    else
-        stop_thinking(d, b);
+    switch (b->kind) {
+    case BLOCK_TOOL: stop_tool(d, b); break;
+    case BLOCK_THINKING: stop_thinking(d, b); break;
+    case BLOCK_OTHER: stop_other(d, b); break;
+    case BLOCK_FREE: break;
+    }
     close_block(b);
 }
 
@@ -365,7 +426,7 @@ static const char *reason_of(wend_str word)
     } reasons[] = {
         {"end_turn", "stop"},
         {"stop_sequence", "stop"},
-        {"pause_turn", "stop"},
+        {"pause_turn", "pause"},
         {"tool_use", "tool_calls"},
         {"max_tokens", "length"},
         {"model_context_window_exceeded", "length"},

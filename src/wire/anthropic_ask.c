@@ -103,12 +103,17 @@ static void put_tool_use(struct buf *b, const struct call *c)
     buf_char(b, '}');
 }
 
-static bool put_thought(struct buf *b, const struct json *item)
+static bool put_item(struct buf *b, const struct json *item)
 {
+    const struct json *block = json_get(item, "block");
     const struct json *redacted = json_get(item, "redacted_thinking");
     const struct json *thinking = json_get(item, "thinking");
     const struct json *signature = json_get(item, "signature");
 
+    if (block) {
+        json_put(b, block);
+        return true;
+    }
     if (redacted) {
         buf_cstr(b, "{\"type\":\"redacted_thinking\",\"data\":");
         json_put(b, redacted);
@@ -134,14 +139,15 @@ static bool put_part(struct buf *b, const struct part *p)
         put_text_block(b, p->text, "");
         return true;
     case PART_CALL: put_tool_use(b, p->call); return true;
-    case PART_ITEM: return put_thought(b, p->item);
+    case PART_ITEM: return put_item(b, p->item);
     case PART_END: break;
     }
     return false;
 }
 
 /* A message must not end with thinking, nor be empty: what would make it so
- * is taken back. */
+ * is taken back. The last one must not end with space; which one is the last
+ * changes, so none does. */
 static bool put_assistant(struct buf *b, const struct msg *m, struct arena *a)
 {
     size_t begin = b->len, end = begin, first;
@@ -154,11 +160,14 @@ static bool put_assistant(struct buf *b, const struct msg *m, struct arena *a)
     while ((part = parts_next(&parts)).kind != PART_END) {
         size_t before = b->len;
 
+        while (part.text.len && !parts_left(&parts) &&
+               strchr(" \t\r\n", part.text.ptr[part.text.len - 1]))
+            part.text.len--;
         if (before > first)
             buf_char(b, ',');
         if (!put_part(b, &part))
             b->len = before;
-        else if (part.kind != PART_ITEM)
+        else if (part.kind != PART_ITEM || json_get(part.item, "block"))
             end = b->len;
     }
     if (!b->failed)
@@ -265,6 +274,7 @@ static bool is_adaptive(wend_str model)
 static bool may_think(const struct msg **list, size_t count, struct arena *a)
 {
     struct parts parts;
+    struct part first;
     size_t i = count;
 
     while (i && (list[i - 1]->role == ROLE_ASSISTANT ||
@@ -273,7 +283,8 @@ static bool may_think(const struct msg **list, size_t count, struct arena *a)
     if (i == count || list[i]->role != ROLE_ASSISTANT)
         return true;
     parts_begin(&parts, list[i], "anthropic", a);
-    return parts_next(&parts).kind == PART_ITEM;
+    first = parts_next(&parts);
+    return first.kind == PART_ITEM && !json_get(first.item, "block");
 }
 
 struct thinking {

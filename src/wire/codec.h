@@ -39,7 +39,8 @@ struct wire_sink {
     void (*opaque)(void *ctx, wend_str json);
     /* Replaces what was told before; input includes cached. */
     void (*usage)(void *ctx, const wend_ev_usage *usage);
-    /* stop, length, tool_calls, content_filter */
+    /* stop, length, tool_calls, content_filter; pause: it goes on when the
+     * message comes back */
     void (*finish)(void *ctx, wend_str reason);
     /* An error in the middle of the stream; code as struct model_error. */
     void (*fail)(void *ctx, wend_str code, wend_str message);

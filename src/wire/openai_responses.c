@@ -14,10 +14,6 @@
 /* Far more than any answer has: calls, reasoning before each, messages. */
 enum { ITEMS_MAX = 4 * CALLS_MAX };
 
-/* Of a reasoning item. It must still fit into an event of the log, and real
- * ones have three. */
-enum { ITEM_DEPTH_MAX = 16 };
-
 /* One of the answer's output items. */
 struct item {
     int64_t index;
@@ -197,16 +193,6 @@ static void think_parts(struct decoder *d, struct item *it,
     }
 }
 
-static bool is_deeper(const struct json *j, int max)
-{
-    if (j->first && !max)
-        return true;
-    for (const struct json *c = j->first; c; c = c->next)
-        if (is_deeper(c, max - 1))
-            return true;
-    return false;
-}
-
 /* Nothing is stored at the server, so only what carries its content can go
  * back. Members that are null are not taken back. */
 static void finish_reasoning(struct decoder *d, struct item *it,
@@ -220,7 +206,7 @@ static void finish_reasoning(struct decoder *d, struct item *it,
     if (!it->any_thinking)
         think_parts(d, it, json_get(item, "content"));
     if (!json_str(json_get(item, "encrypted_content")).len ||
-        is_deeper(item, ITEM_DEPTH_MAX))
+        parts_too_deep(item))
         return;
     s->opaque.mem = d->mem;
     buf_clear(&s->opaque);

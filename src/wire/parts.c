@@ -8,6 +8,8 @@
 
 #include "base/utf8.h"
 
+enum { ITEM_DEPTH_MAX = 16 }; /* real ones have five */
+
 static const struct json *own_item(const struct parts *p,
                                    const struct json *item)
 {
@@ -95,6 +97,21 @@ void parts_put_item(struct buf *b, const char *provider, size_t text_len,
             calls_count);
 }
 
+static bool is_deeper(const struct json *j, int max)
+{
+    if (j->first && !max)
+        return true;
+    for (const struct json *c = j->first; c; c = c->next)
+        if (is_deeper(c, max - 1))
+            return true;
+    return false;
+}
+
+bool parts_too_deep(const struct json *value)
+{
+    return is_deeper(value, ITEM_DEPTH_MAX);
+}
+
 void parts_put_args(struct buf *b, const struct call *c)
 {
     bool object = c->args.len && c->args.ptr[0] == '{';
@@ -107,15 +124,17 @@ void parts_put_args(struct buf *b, const struct call *c)
 void parts_finish(struct decoder *d, const char *reason, size_t calls_count,
                   size_t sealed_count)
 {
-    static const char *const complete[] = {"stop", "tool_calls"};
+    static const char *const complete[] = {"stop", "tool_calls", "pause"};
+    int which = str_index(str_of(reason), complete, 3);
 
-    if (str_index(str_of(reason), complete, 2) >= 0) {
-        if (sealed_count < calls_count) {
-            wire_fail_fmt(d, "service", "the answer ended inside a tool call");
-            return;
-        }
-        reason = complete[calls_count > 0];
+    if (which >= 0 && sealed_count < calls_count) {
+        wire_fail_fmt(d, "service", "the answer ended inside a tool call");
+        return;
     }
+    if (which >= 0 && calls_count)
+        reason = "tool_calls";
+    else if (which == 1)
+        reason = "stop";
     d->sink->finish(d->sink->ctx, str_of(reason));
 }
 

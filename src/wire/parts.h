@@ -45,12 +45,15 @@ bool parts_left(const struct parts *p);
 void parts_put_item(struct buf *b, const char *provider, size_t text_len,
                     size_t calls_count);
 
+/* What an item may not hold: it must still fit into an event of the log. */
+bool parts_too_deep(const struct json *value);
+
 /* The arguments where an API takes nothing but an object: what is none is
  * shown inside one. */
 void parts_put_args(struct buf *b, const struct call *c);
 
-/* Tells how the answer ended. A stop after calls is a wish to have them made;
- * one inside a call is none, but a failure. */
+/* Tells how the answer ended. A stop or a pause after calls is a wish to have
+ * them made; one inside a call is none, but a failure. */
 void parts_finish(struct decoder *d, const char *reason, size_t calls_count,
                   size_t sealed_count);
 

@@ -86,6 +86,18 @@ for row in openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:; do
     is "$provider: cut short" $status 1
 done
 
+# A message that is paused goes back, and on; it is no answer yet.
+ask "anthropic:text:2,stop=pause_turn;text:3" --base-url "$base/v1"
+is "paused: exit status" $status 0
+is "paused: asked again" "$(grep -c '"type":"model_start"' "$out")" 2
+has "paused: what it said" "$out" '"finish":"pause"'
+has "paused: goes back" "$work/requests" \
+    '{"role":"assistant","content":[{"type":"text","text":"0000000 0000001"}]}]}'
+has "paused: the answer" "$out" '"outcome":"ok","text":"0000000 0000001 0000002 "'
+ask "anthropic:text:1,stop=pause_turn" --base-url "$base/v1" --max-turns 3
+is "paused for ever: the limit of turns" $status 3
+is "paused for ever: turns" "$(grep -c '"type":"turn_start"' "$out")" 3
+
 # ---- Failures ------------------------------------------------------------------
 
 url=$base/v1

@@ -36,7 +36,7 @@ lacks "the key is not shown" "$out" never-show
 exits "JSON" 0 "$WEND" models --json --models m.yaml
 is "JSON: a model" "$(head -1 "$out")" '{"name":"script:*","window":1000,'\
 '"output":10,"price":{"input":3,"cached":0.3,"cache_write":3.75,"output":15},'\
-'"key":null}'
+'"concurrency":null,"key":null}'
 is "JSON: what is not known" "$(sed -n 3p "$out")" \
     '{"name":"openai:*","window":5,"output":null,"price":null,"concurrency":null,"key":true}'
 has "JSON: a provider" "$out" \

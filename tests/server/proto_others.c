@@ -99,15 +99,25 @@ static void messages_call(struct answer *a, struct buf *b, int64_t i,
             (long long)a->block_index++);
 }
 
+static void put_stop(struct answer *a, struct buf *b)
+{
+    wend_str reason = a->calls ? STR("tool_use") : STR("end_turn");
+
+    buf_cstr(b, "\"stop_reason\":");
+    json_put_str(b, a->plan.stop.len ? a->plan.stop : reason);
+    buf_cstr(b, ",\"stop_sequence\":null");
+}
+
 static void messages_finish(struct answer *a, struct buf *b)
 {
     stop_block(a, b);
+    buf_cstr(b, "event: message_delta\ndata: {\"type\":\"message_delta\","
+                "\"delta\":{");
+    put_stop(a, b);
     buf_fmt(b,
-            "event: message_delta\ndata: {\"type\":\"message_delta\","
-            "\"delta\":{\"stop_reason\":\"%s\",\"stop_sequence\":null},"
-            "\"usage\":{\"output_tokens\":%lld}}\n\n"
+            "},\"usage\":{\"output_tokens\":%lld}}\n\n"
             "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
-            a->calls ? "tool_use" : "end_turn", (long long)answer_usage(a));
+            (long long)answer_usage(a));
 }
 
 static void messages_failure(struct answer *a, struct buf *b)
@@ -148,11 +158,10 @@ static void messages_whole(struct answer *a, struct buf *b)
         buf_char(b, '}');
         buf_free(&args);
     }
-    buf_fmt(b,
-            "],\"stop_reason\":\"%s\",\"stop_sequence\":null,\"usage\":"
-            "{\"input_tokens\":%d,\"output_tokens\":%lld}}\n",
-            a->calls ? "tool_use" : "end_turn", USAGE_INPUT,
-            (long long)answer_usage(a));
+    buf_cstr(b, "],");
+    put_stop(a, b);
+    buf_fmt(b, ",\"usage\":{\"input_tokens\":%d,\"output_tokens\":%lld}}\n",
+            USAGE_INPUT, (long long)answer_usage(a));
 }
 
 const struct proto proto_messages = {

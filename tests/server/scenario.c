@@ -251,6 +251,7 @@ static const struct {
     {"error", VALUE_NUMBER, offsetof(struct plan, error_at), 0},
     {"type", VALUE_TEXT, offsetof(struct plan, type), 0},
     {"encoding", VALUE_TEXT, offsetof(struct plan, encoding), 0},
+    {"stop", VALUE_TEXT, offsetof(struct plan, stop), 0},
     {"json", VALUE_FLAG, offsetof(struct plan, json), 0},
     {"nofinish", VALUE_FLAG, offsetof(struct plan, nofinish), 0},
     {"length", VALUE_FLAG, offsetof(struct plan, length), 0},

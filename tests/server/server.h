@@ -37,6 +37,7 @@ struct plan {
     wend_str file, type, encoding;
     wend_str headers; /* more of them: `name: value CRLF` */
     wend_str code;    /* in the body of an error */
+    wend_str stop;    /* why a message ended, for Messages */
     int64_t status;
     int64_t head_us, first_us, delay_us, slow_us;
     enum fault_kind fault;

@@ -165,7 +165,8 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
     if (!b->sum.first_token_ms)
         b->sum.first_token_ms = e->first_token_ms;
     b->answer = hash_str(e->text);
-    if (e->text.len || e->calls_count)
+    if (e->text.len || e->calls_count ||
+        (str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK))
         add_book_msg(b->msgs, &b->msgs_count,
                      (struct book_msg){.role = ROLE_ASSISTANT,
                                        .text = hash_str(e->text),

@@ -127,8 +127,8 @@ static bool seal_one(struct sim *s)
 
 static void model_done(struct sim *s, struct input *in)
 {
-    static const char *const finishes[] = {"", "stop", "tool_calls", "length",
-                                           "content_filter"};
+    static const char *const finishes[] = {
+        "", "stop", "tool_calls", "length", "content_filter", "pause"};
     struct reply *r = &s->stream.reply;
 
     if (s->draining || chance_of(&s->chance, 950))

@@ -11,7 +11,7 @@ static const struct {
 } reasons[] = {
     {"end_turn", "finish stop\n"},
     {"stop_sequence", "finish stop\n"},
-    {"pause_turn", "finish stop\n"},
+    {"pause_turn", "finish pause\n"},
     {"max_tokens", "finish length\n"},
     {"model_context_window_exceeded", "finish length\n"},
     {"refusal", "finish content_filter\n"},
@@ -83,6 +83,11 @@ static void test_many_calls(void)
     "\"redacted_thinking\":\"RU5D\"},{\"p\":\"anthropic\",\"text\":12,"   \
     "\"calls\":2,\"thinking\":\"last\",\"signature\":\"no\"}]"
 
+#define PAUSED                                                              \
+    "[{\"p\":\"anthropic\",\"text\":5,\"calls\":0,\"block\":{\"type\":\"x_" \
+    "tool_result\","                                                        \
+    "\"content\":[{}]}}]"
+
 static void test_requests(void)
 {
     struct wire_ask q;
@@ -116,6 +121,22 @@ static void test_thinking_back(void)
     q = ask_of(&k);
     ask_check(&codec_anthropic, &q, DIR, "ask_thinking");
     ask_check_faults(&codec_anthropic, &q);
+    talk_free(&k);
+}
+
+/* A message that was paused is the last one, as it came; so that it can be,
+ * no space is left at its end. */
+static void test_paused(void)
+{
+    struct wire_ask q;
+    struct talk k;
+
+    talk_init(&k, ASK_CONFIG_BARE);
+    talk_add(&k, ROLE_USER, "go");
+    talk_add(&k, ROLE_ASSISTANT, "Wait: ");
+    k.last->opaque = STR(PAUSED);
+    q = ask_of(&k);
+    ask_check(&codec_anthropic, &q, DIR, "ask_paused");
     talk_free(&k);
 }
 
@@ -164,6 +185,7 @@ int main(void)
     test_many_calls();
     test_requests();
     test_thinking_back();
+    test_paused();
     test_refusable();
     ask_check_prefix(&codec_anthropic, OPAQUE, CACHE_MARK);
     return tap_done();

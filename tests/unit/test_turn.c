@@ -97,6 +97,8 @@ static void test_history(void)
          "start call:r done say ok:call_1",
          "user:hi assistant:+r tool:out(call_1) user:and? "},
         {"an empty answer is no message", "start done", "user:hi "},
+        {"a paused one is, since it goes on", "start halt done",
+         "user:hi assistant: "},
         {"a partial answer is one", "start text cancel",
          "user:hi assistant:hello "},
         {"every call has a result, also when canceled",

@@ -10,6 +10,7 @@
  *     start            the run begins
  *     text, think      the model says, thinks something
  *     text:X           it says X (no spaces)
+ *     halt             it ends its message only to go on later
  *     call:T, call:T=A it calls tool T, with arguments A (no spaces)
  *     done, fail:CODE  its message is complete, or has failed
  *     rest             it is not asked at all just now
@@ -396,6 +397,8 @@ static inline bool do_word(struct world *w, wend_str word)
         reply_text(&w->reply, STR("hello"), w->time_us);
     else if (str_is(word, "think"))
         reply_thinking(&w->reply, STR("hm"), w->time_us);
+    else if (str_is(word, "halt"))
+        w->reply.finish = STR("pause");
     else if (take(&word, "text:"))
         reply_text(&w->reply, word, w->time_us);
     else if (take(&word, "call:"))

@@ -155,10 +155,10 @@ static inline void told_usage(void *ctx, const wend_ev_usage *u)
 static inline void told_finish(void *ctx, wend_str reason)
 {
     static const char *const reasons[] = {"stop", "length", "tool_calls",
-                                          "content_filter"};
+                                          "content_filter", "pause"};
     struct told *t = told_any(ctx);
 
-    told_law(t, str_index(reason, reasons, 4) >= 0, "a reason that is known");
+    told_law(t, str_index(reason, reasons, 5) >= 0, "a reason that is known");
     told_law(t, !t->finished, "finishes once");
     t->finished = true;
     buf_cstr(&t->lines, "finish ");
