@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "wire/failure.h"
+#include "wire/name.h"
 
 enum { STALL_MS = 1 }; /* look again when the log's writer is behind */
 
@@ -73,6 +74,7 @@ static int on_call(void *ctx, wend_str id, wend_str name)
 {
     struct http_session *s = ctx;
 
+    name = name_meant(s->run->turn.config, name);
     return shell_call(s->run, s->ask, id, name);
 }
 

@@ -15,13 +15,14 @@
  * the answer either way.
  */
 #include "wire/ask.h"
+#include "wire/name.h"
 #include "wire/parts.h"
 
 enum { OUTPUT_TOKENS_DEFAULT = 8192 }; /* the API wants a number, always */
 
 #define CACHE_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
 
-/* Ids and names may have letters, digits, _ and - alone; another provider's
+/* Ids may have letters, digits, _ and - alone; another provider's
  * or a model's invention may have more. */
 static void put_word(struct buf *b, wend_str s)
 {
@@ -80,7 +81,7 @@ static void put_tools(struct buf *b, const struct config *c)
         const struct tool *t = &c->tools[i];
 
         buf_cstr(b, i ? ",{\"name\":" : "{\"name\":");
-        json_put_str(b, t->name);
+        name_put(b, t->name);
         if (t->description.len) {
             buf_cstr(b, ",\"description\":");
             json_put_str(b, t->description);
@@ -97,7 +98,7 @@ static void put_tool_use(struct buf *b, const struct call *c)
     buf_cstr(b, "{\"type\":\"tool_use\",\"id\":");
     put_word(b, c->id);
     buf_cstr(b, ",\"name\":");
-    put_word(b, c->name);
+    name_put(b, c->name);
     buf_cstr(b, ",\"input\":");
     parts_put_args(b, c);
     buf_char(b, '}');

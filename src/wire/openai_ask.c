@@ -5,6 +5,7 @@
  * them, every message as it was. A longer history only adds to the end of
  * the list, so that a server can reuse what it knows of the start.
  */
+#include "wire/name.h"
 #include "wire/openai.h"
 #include "wire/parts.h"
 
@@ -24,7 +25,8 @@ static void put_call(struct buf *b, const struct call *c)
     buf_char(b, '{');
     put_pair(b, "id", c->id);
     buf_cstr(b, ",\"type\":\"function\",\"function\":{");
-    put_pair(b, "name", c->name);
+    buf_cstr(b, "\"name\":");
+    name_put(b, c->name);
     buf_cstr(b, ",\"arguments\":");
     if (c->invalid)
         buf_str(b, c->args);
@@ -151,7 +153,8 @@ static void put_messages(struct buf *b, const struct wire_ask *q)
 static void put_tool(struct buf *b, const struct tool *t)
 {
     buf_cstr(b, "{\"type\":\"function\",\"function\":{");
-    put_pair(b, "name", t->name);
+    buf_cstr(b, "\"name\":");
+    name_put(b, t->name);
     if (t->description.len) {
         buf_char(b, ',');
         put_pair(b, "description", t->description);

@@ -7,6 +7,7 @@
  * the shorter one, up to the end of its last message.
  */
 #include "wire/ask.h"
+#include "wire/name.h"
 #include "wire/parts.h"
 
 struct writer {
@@ -37,7 +38,7 @@ static void put_call(struct writer *w, const struct call *c)
     buf_cstr(w->out, "{\"type\":\"function_call\",\"call_id\":");
     json_put_str(w->out, c->id);
     buf_cstr(w->out, ",\"name\":");
-    json_put_str(w->out, c->name);
+    name_put(w->out, c->name);
     buf_cstr(w->out, ",\"arguments\":");
     if (c->invalid)
         buf_str(w->out, c->args);
@@ -105,7 +106,7 @@ static void put_tools(struct buf *b, const struct config *c)
 
         buf_cstr(b, i ? ",{\"type\":\"function\",\"name\":"
                       : "{\"type\":\"function\",\"name\":");
-        json_put_str(b, t->name);
+        name_put(b, t->name);
         if (t->description.len) {
             buf_cstr(b, ",\"description\":");
             json_put_str(b, t->description);

@@ -1,0 +1,44 @@
+/*
+ * jsonrpc.h - messages of JSON-RPC 2.0, in and out.
+ *
+ * Ids are strings or numbers and are echoed as they came: 0 and "" are ids
+ * like any other. What has the form of no message is skipped and counted.
+ */
+#ifndef WIRE_JSONRPC_H
+#define WIRE_JSONRPC_H
+
+#include "base/json.h"
+
+enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESULT, RPC_ERROR };
+
+struct rpc {
+    enum rpc_kind kind;
+    const struct json *id;     /* a string or a number; NULL: there is none */
+    wend_str method;           /* of a request or a notification */
+    const struct json *params; /* NULL: none */
+    const struct json *result;
+    const struct json *data; /* of an error; NULL: none */
+    wend_str message;
+    int64_t code;
+};
+
+enum { RPC_METHOD_NOT_FOUND = -32601 };
+
+typedef void (*rpc_fn)(void *ctx, const struct rpc *message);
+
+/* Reads one message, or a batch of at most RPC_BATCH_MAX, and hands each to
+ * fn; they live in the arena and the text. *skipped counts what was none. */
+wend_status rpc_read(wend_str text, struct arena *a, rpc_fn fn, void *ctx,
+                     size_t *skipped, wend_error *err);
+/* Whether the id is this number of ours, and not a text that looks so. */
+bool rpc_id_is(const struct json *id, int64_t number);
+
+/* Up to the value of `params`, which must follow, and then a brace. An id
+ * of 0 makes it a notification. */
+void rpc_put_head(struct buf *b, int64_t id, const char *method);
+/* Whole answers to a request of the other side. */
+void rpc_put_empty(struct buf *b, const struct json *id);
+void rpc_put_error(struct buf *b, const struct json *id, int code,
+                   const char *message);
+
+#endif
