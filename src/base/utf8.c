@@ -151,3 +151,43 @@ size_t utf8_whole(const char *p, size_t len)
     wanted = (first >= 0xc0) + (first >= 0xe0) + (first >= 0xf0);
     return wanted > tail ? len - 1 - tail : len;
 }
+
+/* Besides the C0 controls: what acts on a terminal, reorders text or hides
+ * in it. Joiners (U+200C, U+200D) stay, words and emoji need them. */
+static const struct {
+    uint32_t first, last;
+} harmful[] = {
+    {0x7F, 0x9F},       /* DEL, C1 */
+    {0x061C, 0x061C},   /* Arabic letter mark */
+    {0x180E, 0x180E},   /* a space without width */
+    {0x200B, 0x200B},   /* another */
+    {0x200E, 0x200F},   /* direction marks */
+    {0x2028, 0x2029},   /* line and paragraph separators */
+    {0x202A, 0x202E},   /* embeddings and overrides of direction */
+    {0x2060, 0x206F},   /* word joiner, invisible operators, isolates */
+    {0xFEFF, 0xFEFF},   /* a space without width, once more */
+    {0xFFF9, 0xFFFB},   /* interlinear notes */
+    {0xE0000, 0xE0FFF}, /* tags, more variation selectors */
+};
+
+bool utf8_harmful(uint32_t c)
+{
+    if (c < 0x20)
+        return c != '\n' && c != '\t';
+    for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++)
+        if (c >= harmful[i].first && c <= harmful[i].last)
+            return true;
+    return false;
+}
+
+uint32_t utf8_first(wend_str s, size_t *len)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr;
+    uint32_t c;
+
+    *len = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    c = *len == 1 ? p[0] : p[0] & (0x7Fu >> *len);
+    for (size_t i = 1; i < *len; i++)
+        c = c << 6 | (p[i] & 0x3F);
+    return c;
+}

@@ -18,5 +18,9 @@ size_t utf8_take(wend_str s, size_t count);
 size_t utf8_cut(wend_str s, size_t max);
 /* len less a last code point whose end was cut off. */
 size_t utf8_whole(const char *p, size_t len);
+/* The first code point of valid s, which is not empty, and its length. */
+uint32_t utf8_first(wend_str s, size_t *len);
+/* Controls but \n and \t, and what reorders text or hides in it. */
+bool utf8_harmful(uint32_t code_point);
 
 #endif

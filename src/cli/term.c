@@ -15,47 +15,6 @@
 
 enum { WIDTH_DEFAULT = 80, WIDTH_MIN = 20 };
 
-/* Besides the C0 controls: what acts on a terminal, reorders text or hides
- * in it. Joiners (U+200C, U+200D) stay, words and emoji need them. */
-static const struct {
-    uint32_t first, last;
-} harmful[] = {
-    {0x7F, 0x9F},       /* DEL, C1 */
-    {0x061C, 0x061C},   /* Arabic letter mark */
-    {0x180E, 0x180E},   /* a space without width */
-    {0x200B, 0x200B},   /* another */
-    {0x200E, 0x200F},   /* direction marks */
-    {0x2028, 0x2029},   /* line and paragraph separators */
-    {0x202A, 0x202E},   /* embeddings and overrides of direction */
-    {0x2060, 0x206F},   /* word joiner, invisible operators, isolates */
-    {0xFEFF, 0xFEFF},   /* a space without width, once more */
-    {0xFFF9, 0xFFFB},   /* interlinear notes */
-    {0xE0000, 0xE0FFF}, /* tags, more variation selectors */
-};
-
-static bool is_harmful(uint32_t c)
-{
-    if (c < 0x20)
-        return c != '\n' && c != '\t';
-    for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++)
-        if (c >= harmful[i].first && c <= harmful[i].last)
-            return true;
-    return false;
-}
-
-/* The first code point of valid s, which is not empty, and its length. */
-static uint32_t decode(wend_str s, size_t *len)
-{
-    const unsigned char *p = (const unsigned char *)s.ptr;
-    uint32_t c;
-
-    *len = p[0] < 0x80 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-    c = *len == 1 ? p[0] : p[0] & (0x7Fu >> *len);
-    for (size_t i = 1; i < *len; i++)
-        c = c << 6 | (p[i] & 0x3F);
-    return c;
-}
-
 static void put_code_point(struct buf *out, uint32_t c)
 {
     char bytes[4];
@@ -76,9 +35,9 @@ static void put_text(struct buf *out, wend_str s)
 
     for (size_t i = 0; i < s.len; i += len) {
         wend_str rest = {s.ptr + i, s.len - i};
-        uint32_t c = decode(rest, &len);
+        uint32_t c = utf8_first(rest, &len);
 
-        if (is_harmful(c))
+        if (utf8_harmful(c))
             put_code_point(out, picture(c));
         else
             buf_add(out, rest.ptr, len);
@@ -116,11 +75,11 @@ static void put_line(struct buf *out, wend_str s, size_t columns)
 
     for (size_t i = 0; i < s.len; i += len) {
         wend_str rest = {s.ptr + i, s.len - i};
-        uint32_t c = decode(rest, &len);
+        uint32_t c = utf8_first(rest, &len);
 
         if (c == '\n' || c == '\t' || c == '\r')
             c = ' ';
-        else if (is_harmful(c))
+        else if (utf8_harmful(c))
             c = picture(c);
         if (used + columns_of(c) > columns) {
             out->len = keep;
@@ -152,9 +111,9 @@ void term_json(struct buf *out, wend_str json)
 
     for (size_t i = 0; i < json.len; i += len) {
         wend_str rest = {json.ptr + i, json.len - i};
-        uint32_t c = decode(rest, &len);
+        uint32_t c = utf8_first(rest, &len);
 
-        if (!is_harmful(c))
+        if (!utf8_harmful(c))
             buf_add(out, rest.ptr, len);
         else if (c < 0x10000)
             buf_fmt(out, "\\u%04x", c);
