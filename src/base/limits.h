@@ -43,7 +43,14 @@ enum {
     CONNECT_MS = 10000,            /* to a provider */
     FIRST_BYTE_MS = 300000,        /* some models think for minutes */
     BETWEEN_BYTES_MS = 120000,
-    RETRIES_MAX = 2, /* of a model call, before any piece */
+    RPC_BATCH_MAX = 1000,          /* messages at once from an old server */
+    MCP_PAGES_MAX = 64,            /* of a server's list of tools */
+    MCP_TOOLS_MAX = 512,           /* of one server */
+    MCP_PARAMS_MAX = 32,           /* arguments of a tool in headers */
+    MCP_CALLS_MAX = 1024,          /* under way or waiting at one server */
+    MCP_WARNINGS_MAX = 32,         /* of one server; then it is not heard */
+    MCP_DESCRIPTION_MAX = 4 << 10, /* bytes of a tool's */
+    RETRIES_MAX = 2,               /* of a model call, before any piece */
     RETRY_BASE_MS = 500,
     RETRY_CAP_MS = 8000,
     RETRY_AFTER_MAX_MS = 60000, /* a longer wish is not believed */
