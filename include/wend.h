@@ -255,6 +255,14 @@ WEND_API void wend_agent_free(wend_agent *agent);
  * with a failure. */
 typedef wend_status (*wend_tool_fn)(void *ctx, wend_call *call);
 
+/* What a call brings into a run, or takes out of it. A call that would
+ * bring all three together needs approval, whatever rules say. */
+typedef enum wend_label {
+    WEND_LABEL_UNTRUSTED_SOURCE = 1, /* text that others may have written */
+    WEND_LABEL_SENSITIVE = 2,        /* what must not get out */
+    WEND_LABEL_EXTERNAL_EFFECT = 4   /* somebody outside gets to see it */
+} wend_label;
+
 typedef struct wend_tool_options {
     size_t size;
     const char *name; /* [A-Za-z0-9_.-]{1,64} */
@@ -269,6 +277,7 @@ typedef struct wend_tool_options {
                                first one that is a string */
     wend_tool_fn fn;
     void *ctx;
+    uint32_t labels; /* wend_label, or'ed */
 } wend_tool_options;
 
 WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
@@ -282,6 +291,7 @@ typedef struct wend_tool_info {
     wend_str name, description, schema;
     wend_class call_class;
     wend_category category;
+    uint32_t labels; /* wend_label, or'ed */
 } wend_tool_info;
 
 /* The i-th built-in tool, or NULL past the last. [any thread] */
@@ -369,6 +379,10 @@ WEND_API wend_status wend_run_wait(wend_run *run, wend_str *text);
 WEND_API wend_status wend_run_say(wend_run *run, wend_str text);
 WEND_API wend_status wend_run_approve(wend_run *run, wend_str call, bool yes,
                                       const char *by);
+/* The same; and the answer counts for calls like it (approval_ask's rule)
+ * while this run lasts. To remember it for longer is the host's business. */
+WEND_API wend_status wend_run_approve_always(wend_run *run, wend_str call,
+                                             bool yes, const char *by);
 WEND_API wend_status wend_run_pause(wend_run *run);
 WEND_API wend_status wend_run_continue(wend_run *run);
 WEND_API wend_status wend_run_cancel(wend_run *run); /* [any thread] */

@@ -258,6 +258,7 @@ typedef struct wend_ev_approval_ask {
     wend_str call, action, name, args_json;
     wend_risk risk;
     wend_str layers_json, reason;
+    wend_str rule; /* that an answer for calls like it makes; may be absent */
 } wend_ev_approval_ask;
 
 typedef struct wend_ev_approval_answer {

@@ -53,17 +53,64 @@ static const wend_risk category_risk[] = {
     [WEND_CATEGORY_DESTRUCTIVE] = WEND_RISK_HIGH,
 };
 
+static wend_risk sandbox_risk(const struct tool *t)
+{
+    return t->program && t->unprotected ? WEND_RISK_CRITICAL : WEND_RISK_LOW;
+}
+
+void layers_put(struct buf *b, const struct tool *t, bool permitted,
+                bool path_ok, wend_risk path)
+{
+    const struct {
+        const char *name;
+        bool ok;
+        wend_risk risk;
+    } layers[] = {
+        {"permission", permitted, class_risk[t->call_class]},
+        {"category", true, category_risk[t->category]},
+        {"path", path_ok, path},
+        {"sandbox", true, sandbox_risk(t)},
+    };
+
+    for (size_t i = 0; i < 4; i++)
+        buf_fmt(b, "%s{\"layer\":\"%s\",\"ok\":%s,\"risk\":\"%s\"}%s",
+                i ? "," : "[", layers[i].name, layers[i].ok ? "true" : "false",
+                risk_words.names[layers[i].risk], i == 3 ? "]" : "");
+}
+
 static wend_str layers(const struct tool *t, bool denied, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
     wend_str s;
 
-    buf_fmt(&b,
-            "[{\"layer\":\"permission\",\"ok\":%s,\"risk\":\"%s\"},"
-            "{\"layer\":\"category\",\"ok\":true,\"risk\":\"%s\"}]",
-            denied ? "false" : "true",
-            risk_words.names[class_risk[t->call_class]],
-            risk_words.names[category_risk[t->category]]);
+    layers_put(&b, t, !denied, true, WEND_RISK_LOW);
+    s = arena_str(a, buf_view(&b));
+    a->failed |= b.failed;
+    buf_free(&b);
+    return s;
+}
+
+static uint32_t labels_read(const struct json *list)
+{
+    static const char *const names[] = {"untrusted_source", "sensitive",
+                                        "external_effect"};
+    uint32_t labels = 0;
+
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        int i = str_index(json_str(j), names, 3);
+
+        if (i >= 0)
+            labels |= UINT32_C(1) << i;
+    }
+    return labels;
+}
+
+static wend_str json_text(const struct json *j, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    wend_str s;
+
+    json_put(&b, j);
     s = arena_str(a, buf_view(&b));
     a->failed |= b.failed;
     buf_free(&b);
@@ -75,17 +122,13 @@ static wend_str layers(const struct tool *t, bool denied, struct arena *a)
 static const struct schema *schema_read(const struct json *json,
                                         struct arena *a, wend_str *text)
 {
-    struct buf b = {.mem = a->mem};
     struct schema *schema = NULL;
 
     if (!json || json->kind != JSON_OBJECT)
         return NULL;
     if (schema_compile(json, a, &schema, NULL) == WEND_E_NOMEM)
         a->failed = true;
-    json_put(&b, json);
-    *text = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
+    *text = json_text(json, a);
     return schema;
 }
 
@@ -102,12 +145,19 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->concurrent = is_true(json_get(j, "concurrent"));
     t->subject_is_path = is_true(json_get(j, "subject_is_path"));
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
+    t->program = is_true(json_get(j, "program"));
+    t->unprotected = str_is(json_str(json_get(j, "sandbox")), "off");
+    t->labels = labels_read(json_get(j, "labels"));
     t->risk = class_risk[t->call_class];
     if (category_risk[t->category] > t->risk)
         t->risk = category_risk[t->category];
+    if (sandbox_risk(t) > t->risk)
+        t->risk = sandbox_risk(t);
     t->layers_ok = layers(t, false, a);
     t->layers_denied = layers(t, true, a);
     t->schema = schema_read(json_get(j, "schema"), a, &t->schema_text);
+    if (t->labels)
+        t->labels_json = json_text(json_get(j, "labels"), a);
     return t->name.ptr && !a->failed;
 }
 

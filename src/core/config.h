@@ -19,6 +19,10 @@ struct tool {
     wend_class call_class;
     wend_category category;
     bool concurrent, subject_is_path;
+    bool program;     /* it runs one */
+    bool unprotected; /* ... without the sandbox */
+    uint32_t labels;  /* wend_label */
+    wend_str labels_json;
     int64_t timeout_ms;
     wend_risk risk;                    /* the highest of its layers */
     wend_str layers_ok, layers_denied; /* JSON: what each layer says */
@@ -74,6 +78,11 @@ struct config {
 };
 
 /* Everything lives in the arena; `json` is copied into it. */
+/* JSON of what each layer says about a call: permission, category, path,
+ * sandbox; the first one that is not ok is why it is denied. */
+void layers_put(struct buf *b, const struct tool *t, bool permitted,
+                bool path_ok, wend_risk path);
+
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);

@@ -325,6 +325,7 @@ static const struct field approval_ask_list[] = {
     ENUM_F("risk", risk, risk_words),
     JSON_F("layers", layers_json, "[]"),
     STR_F("reason", reason),
+    STR_O("rule", rule),
 };
 TABLE(approval_ask);
 #undef struct_t

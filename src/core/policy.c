@@ -70,18 +70,70 @@ static wend_str normal_path(wend_str path, wend_str root, char *out,
     return (wend_str){out, len};
 }
 
-static const struct rule *find_rule(const struct config *c,
+static bool rule_fits(const struct rule *r, const struct tool *tool,
+                      wend_str subject)
+{
+    return str_glob(r->tool, tool->name) &&
+           (!r->subject.ptr || (subject.ptr && str_glob(r->subject, subject)));
+}
+
+static const struct rule *find_rule(const struct turn *t,
                                     const struct tool *tool, wend_str subject)
 {
-    for (size_t i = 0; i < c->rules_count; i++) {
-        const struct rule *r = &c->rules[i];
-
-        if (!str_glob(r->tool, tool->name))
-            continue;
-        if (!r->subject.ptr || (subject.ptr && str_glob(r->subject, subject)))
-            return r;
-    }
+    for (const struct remembered *r = t->rules; r; r = r->prev)
+        if (rule_fits(&r->rule, tool, subject))
+            return &r->rule;
+    for (size_t i = 0; i < t->config->rules_count; i++)
+        if (rule_fits(&t->config->rules[i], tool, subject))
+            return &t->config->rules[i];
     return NULL;
+}
+
+/* The rule for this very subject. None if it would fit others, too. */
+static wend_str rule_for(const struct tool *tool, wend_str subject,
+                         struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    wend_str s;
+
+    for (size_t i = 0; i < subject.len; i++)
+        if (subject.ptr[i] == '*' || subject.ptr[i] == '?')
+            return STR_NONE;
+    buf_str(&b, tool->name);
+    if (subject.ptr) {
+        buf_char(&b, '(');
+        buf_str(&b, subject);
+        buf_char(&b, ')');
+    }
+    s = arena_str(a, buf_view(&b));
+    a->failed |= b.failed;
+    buf_free(&b);
+    return s;
+}
+
+static bool is_outside(wend_str path)
+{
+    return path.ptr[0] == '/' || str_is(path, "..") || str_starts(path, "../");
+}
+
+/* Files that decide what else is trusted. */
+static wend_risk path_risk(wend_str path)
+{
+    static const char *const grave[] = {".git", ".hg", ".svn", ".ssh",
+                                        ".gnupg"};
+
+    if (is_outside(path))
+        return WEND_RISK_HIGH;
+    for (size_t at = 0; at < path.len;) {
+        const char *slash = memchr(path.ptr + at, '/', path.len - at);
+        size_t end = slash ? (size_t)(slash - path.ptr) : path.len;
+        wend_str part = {path.ptr + at, end - at};
+
+        if (str_index(part, grave, 5) >= 0 || str_starts(part, ".env"))
+            return WEND_RISK_HIGH;
+        at = end + 1;
+    }
+    return WEND_RISK_LOW;
 }
 
 static wend_decision decide(const struct config *c, const struct tool *tool,
@@ -130,21 +182,77 @@ static wend_str reason(wend_decision decision, const struct rule *rule)
     return STR_NONE;
 }
 
-void policy_check(const struct config *c, const struct tool *tool,
-                  const struct json *args, struct verdict *out)
+static wend_str layers_text(const struct tool *tool, bool permitted,
+                            bool path_ok, wend_risk path, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    wend_str s;
+
+    if (path == WEND_RISK_LOW)
+        return permitted ? tool->layers_ok : tool->layers_denied;
+    layers_put(&b, tool, permitted, path_ok, path);
+    s = arena_str(a, buf_view(&b));
+    a->failed |= b.failed;
+    buf_free(&b);
+    return s;
+}
+
+/* Text of strangers, data that must not get out, and a way out: together
+ * they let the strangers have the data, so that a person must look. */
+static bool combines(const struct turn *t, const struct tool *tool)
+{
+    const uint32_t all = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_SENSITIVE |
+                         WEND_LABEL_EXTERNAL_EFFECT;
+
+    return tool->labels && (t->taint | tool->labels) == all;
+}
+
+static void check_labels(const struct turn *t, const struct tool *tool,
+                         struct verdict *out)
+{
+    bool asks = t->config->approve == APPROVE_ASK;
+
+    if (out->policy.decision == WEND_DECISION_DENY || !combines(t, tool))
+        return;
+    out->policy.decision = asks ? WEND_DECISION_ASK : WEND_DECISION_DENY;
+    out->policy.rule = STR("labels");
+    out->policy.risk = WEND_RISK_CRITICAL;
+    out->reason =
+        asks ? STR("with this call the run has text of strangers, sensitive "
+                   "data and a way out; no rule allows all three")
+             : STR("with this call the run has text of strangers, sensitive "
+                   "data and a way out; that needs approval and nobody is "
+                   "there to ask");
+}
+
+void policy_check(const struct turn *t, const struct tool *tool,
+                  const struct json *args, struct arena *a, struct verdict *out)
 {
     char path[PATH_BYTES];
     wend_str subject = subject_of(tool, args);
+    wend_risk risk = WEND_RISK_LOW;
     const struct rule *rule;
     wend_ev_policy *p = &out->policy;
+    bool outside = false;
 
     memset(out, 0, sizeof *out);
     if (tool->subject_is_path && subject.ptr)
-        subject = normal_path(subject, c->root, path, sizeof path);
-    rule = find_rule(c, tool, subject);
-    p->decision = decide(c, tool, rule, &p->rule);
-    p->risk = tool->risk;
-    p->layers_json = p->decision == WEND_DECISION_DENY ? tool->layers_denied
-                                                       : tool->layers_ok;
+        subject = normal_path(subject, t->config->root, path, sizeof path);
+    if (tool->subject_is_path && subject.ptr) {
+        risk = path_risk(subject);
+        outside = is_outside(subject);
+    }
+    rule = find_rule(t, tool, subject);
+    p->decision = decide(t->config, tool, rule, &p->rule);
+    p->risk = tool->risk > risk ? tool->risk : risk;
     out->reason = reason(p->decision, rule);
+    out->rule = rule_for(tool, subject, a);
+    p->layers_json =
+        layers_text(tool, p->decision != WEND_DECISION_DENY, !outside, risk, a);
+    if (outside && p->decision != WEND_DECISION_DENY) {
+        p->decision = WEND_DECISION_DENY;
+        p->rule = STR("path");
+        out->reason = STR("the path leads out of the working directory");
+    }
+    check_labels(t, tool, out);
 }

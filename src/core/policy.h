@@ -4,15 +4,19 @@
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
 
-#include "core/config.h"
+#include "core/turn.h"
 
 struct verdict {
-    wend_ev_policy policy; /* strings are static or the config's */
+    wend_ev_policy policy; /* strings are static, the turn's or in the arena */
     wend_str reason;       /* why it is asked or denied */
+    wend_str rule;         /* one that fits this call and those like it;
+                              absent if there is none */
 };
 
-/* args: the call's arguments; NULL if they are no JSON. Deterministic. */
-void policy_check(const struct config *c, const struct tool *tool,
-                  const struct json *args, struct verdict *out);
+/* args: the call's arguments; NULL if they are no JSON. Deterministic. A
+ * failed allocation sets a->failed. */
+void policy_check(const struct turn *t, const struct tool *tool,
+                  const struct json *args, struct arena *a,
+                  struct verdict *out);
 
 #endif

@@ -45,7 +45,7 @@ struct call_done {
     wend_outcome outcome;
     wend_str output; /* valid UTF-8; the message if not ok */
     wend_str code;   /* of the error, if not ok */
-    bool effect_possible;
+    bool effect_possible, cached;
     int64_t ms;
 };
 
@@ -70,7 +70,7 @@ struct input {
     struct hook_done hook;
     struct {
         wend_str call, by;
-        bool yes;
+        bool yes, remember;
     } approval;
     enum timer timer;
     wend_str text, by;

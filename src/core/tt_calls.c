@@ -10,124 +10,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "core/policy.h"
 #include "core/sched.h"
-#include "core/schema.h"
-
-/* What is known about one call before it starts. */
-struct admission {
-    const struct tool *tool;
-    struct verdict verdict;
-    wend_outcome refused; /* NONE: it may run */
-    wend_str code, message;
-};
-
-static wend_str said(struct tt *x, struct buf *b)
-{
-    wend_str s = arena_str(x->s->scratch, buf_view(b));
-
-    x->s->scratch->failed |= b->failed;
-    buf_free(b);
-    return s;
-}
-
-static void refuse(struct admission *a, wend_outcome outcome, wend_str code,
-                   wend_str message)
-{
-    a->refused = outcome;
-    a->code = code;
-    a->message = message;
-}
-
-static void unknown_tool(struct tt *x, struct admission *a,
-                         const struct call *c)
-{
-    const struct config *config = x->s->turn.config;
-    struct buf b = {.mem = x->s->scratch->mem};
-
-    buf_fmt(&b, "there is no tool '%.*s'; the tools are:", (int)c->name.len,
-            c->name.ptr);
-    for (size_t i = 0; i < config->tools_count; i++)
-        buf_fmt(&b, "%s %.*s", i ? "," : "", (int)config->tools[i].name.len,
-                config->tools[i].name.ptr);
-    if (!config->tools_count)
-        buf_cstr(&b, " none");
-    refuse(a, WEND_OUTCOME_FAILED, STR("unknown_tool"), said(x, &b));
-}
-
-static void check_args(struct tt *x, struct admission *a,
-                       const struct json *args, const wend_error *why)
-{
-    struct buf b = {.mem = x->s->scratch->mem};
-    struct buf wrong = {.mem = x->s->scratch->mem};
-
-    if (!args && !why->line) {
-        refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
-               STR("the arguments are over 1 MiB; call the tool again with "
-                   "less"));
-        return;
-    }
-    if (!args) {
-        buf_fmt(&b,
-                "the arguments are not valid JSON (%s, line %u column %u); "
-                "call the tool again with a JSON object",
-                why->message, why->line, why->column);
-        refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"), said(x, &b));
-        return;
-    }
-    if (a->tool->schema && !schema_check(a->tool->schema, args, &wrong)) {
-        buf_cstr(&b, "the arguments do not fit the tool's schema: ");
-        buf_str(&b, said(x, &wrong));
-        refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"), said(x, &b));
-    } else if (args->kind != JSON_OBJECT) {
-        refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
-               STR("the arguments must be a JSON object"));
-    }
-}
-
-/* Invalid arguments are kept as a JSON string with the raw text. */
-static struct json *parse_args(struct tt *x, const struct call *c,
-                               wend_error *why)
-{
-    struct json *j = json_parse(c->args, x->s->scratch, why);
-
-    if (!c->invalid || !j)
-        return j;
-    if (j->text.len >= ARGS_BYTES_MAX) {
-        why->line = 0; /* too long to be about a place */
-        return NULL;
-    }
-    j = json_parse(j->text, x->s->scratch, why);
-    return j && j->kind == JSON_STRING ? j : NULL;
-}
-
-static void admit(struct tt *x, const struct call *c, struct admission *a)
-{
-    const struct config *config = x->s->turn.config;
-    wend_error why = {0};
-    struct json *args;
-
-    memset(a, 0, sizeof *a);
-    a->tool = config_tool(config, c->name);
-    if (!a->tool) {
-        a->verdict.policy.rule = STR("unknown tool");
-        unknown_tool(x, a, c);
-        return;
-    }
-    args = parse_args(x, c, &why);
-    policy_check(config, a->tool, args, &a->verdict);
-    check_args(x, a, args, &why);
-    if (a->refused != WEND_OUTCOME_NONE)
-        return;
-    if (a->verdict.policy.decision == WEND_DECISION_DENY) {
-        struct buf b = {.mem = x->s->scratch->mem};
-
-        buf_fmt(&b, "denied by policy (%.*s): %.*s",
-                (int)a->verdict.policy.rule.len, a->verdict.policy.rule.ptr,
-                (int)a->verdict.reason.len, a->verdict.reason.ptr);
-        refuse(a, WEND_OUTCOME_DENIED, STR("denied"), said(x, &b));
-    }
-}
 
 /* ---- Brackets ------------------------------------------------------------ */
 
@@ -143,7 +26,7 @@ static wend_str call_key(struct tt *x, const struct call *c)
     buf_i64(&b, t->counter);
     buf_char(&b, '/');
     buf_str(&b, c->id);
-    return said(x, &b);
+    return take_text(x, &b);
 }
 
 static wend_str emit_call_start(struct tt *x, const struct call *c,
@@ -190,7 +73,7 @@ static wend_str cut_output(struct tt *x, wend_str output)
     buf_add(&b, output.ptr, cut);
     buf_fmt(&b, "\n[cut: %zu of %zu bytes shown; blob %s has all]", cut,
             output.len, blob->hash);
-    return said(x, &b);
+    return take_text(x, &b);
 }
 
 static bool only_reads(struct tt *x, const struct call *c)
@@ -200,8 +83,9 @@ static bool only_reads(struct tt *x, const struct call *c)
     return tool && tool->call_class == WEND_CLASS_READ;
 }
 
+/* labels: what it brought into the run; absent if it did not run. */
 static void emit_call_end(struct tt *x, const struct call *c,
-                          const struct call_done *d)
+                          const struct call_done *d, wend_str labels)
 {
     wend_event *ev = draft(x, WEND_CALL_END);
     wend_ev_call_end *e;
@@ -215,6 +99,8 @@ static void emit_call_end(struct tt *x, const struct call *c,
     e->outcome = d->outcome;
     e->output = d->output;
     e->ms = d->ms;
+    e->cached = d->cached;
+    e->labels_json = labels;
     if (d->output.len > OUTPUT_BYTES_MAX) {
         e->output = cut_output(x, d->output);
         e->truncated = true;
@@ -229,6 +115,14 @@ static void emit_call_end(struct tt *x, const struct call *c,
     emit(x, ev);
 }
 
+static void emit_ran(struct tt *x, const struct call *c,
+                     const struct call_done *d)
+{
+    const struct tool *tool = config_tool(x->s->turn.config, c->name);
+
+    emit_call_end(x, c, d, tool ? tool->labels_json : STR_NONE);
+}
+
 /* Refused without running: both brackets in one step. */
 static void end_unstarted(struct tt *x, const struct call *c,
                           const struct admission *a, wend_outcome outcome,
@@ -237,7 +131,7 @@ static void end_unstarted(struct tt *x, const struct call *c,
     struct call_done d = {.outcome = outcome, .code = code, .output = message};
 
     emit_call_start(x, c, a, STR_NONE);
-    emit_call_end(x, c, &d);
+    emit_call_end(x, c, &d, STR_NONE);
 }
 
 static void start_call(struct tt *x, const struct call *c,
@@ -324,6 +218,7 @@ static void ask_approval(struct tt *x, const struct call *c,
         ev->u.approval_ask.risk = a->verdict.policy.risk;
         ev->u.approval_ask.layers_json = a->verdict.policy.layers_json;
         ev->u.approval_ask.reason = a->verdict.reason;
+        ev->u.approval_ask.rule = a->verdict.rule;
     }
     emit(x, ev);
 }
@@ -338,7 +233,7 @@ static void settle(struct tt *x, uint32_t i)
 
     if (bit_get(&t->started, i) || waits_for_approval(t, i))
         return;
-    admit(x, c, &a);
+    admit_call(x, c, &a);
     if (bit_get(&t->answered, i) && !bit_get(&t->approved, i))
         end_unstarted(x, c, &a, WEND_OUTCOME_DENIED, STR("denied"),
                       STR("denied: the call was not approved"));
@@ -349,38 +244,61 @@ static void settle(struct tt *x, uint32_t i)
         ask_approval(x, c, &a);
 }
 
-static void approved_policy(const struct turn *t, uint32_t i,
+/* A yes is for the arguments that were shown, and for no others. */
+static void approved_policy(const struct turn *t, uint32_t i, wend_str args,
                             struct admission *a)
 {
-    if (!bit_get(&t->approved, i))
+    if (!bit_get(&t->approved, i) || !str_eq(args, turn_asked_args(t, i)))
         return;
     a->verdict.policy.decision = WEND_DECISION_ALLOW;
     a->verdict.policy.rule = STR("approved");
 }
 
+static void ask_hook(struct tt *x, const struct call *c)
+{
+    struct effect *fx = want(x, FX_HOOK);
+
+    if (!fx)
+        return;
+    fx->call = c;
+    fx->args = c->args;
+}
+
+/* What was allowed when its message ended may not be now: calls before it
+ * have brought something into the run. False if it does not start. */
+static bool start_allowed(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    const struct call *c = turn_call(t, i);
+    struct admission a;
+
+    admit_call(x, c, &a);
+    approved_policy(t, i, c->args, &a);
+    if (a.refused != WEND_OUTCOME_NONE)
+        end_unstarted(x, c, &a, a.refused, a.code, a.message);
+    else if (a.verdict.policy.decision == WEND_DECISION_ASK)
+        ask_approval(x, c, &a);
+    else
+        start_call(x, c, &a, STR_NONE);
+    return turn_call_runs(t, i);
+}
+
 static void start_ready(struct tt *x)
 {
+    bool again = true;
     struct batch b;
     uint32_t i;
 
-    if (x->s->turn.paused || !make_batch(x, &b, x->s->turn.calls_count))
-        return;
-    while (sched_next(&b.sched, &i)) {
-        const struct call *c = turn_call(&x->s->turn, i);
-        struct effect *fx;
-        struct admission a;
-
-        if (x->s->turn.config->hooks) { /* the answer starts it */
-            fx = want(x, FX_HOOK);
-            if (fx) {
-                fx->call = c;
-                fx->args = c->args;
-            }
-            continue;
+    while (again && !x->s->scratch->failed) {
+        again = false;
+        if (x->s->turn.paused || !make_batch(x, &b, x->s->turn.calls_count))
+            return;
+        while (!again && sched_next(&b.sched, &i)) {
+            if (x->s->turn.config->hooks) /* the answer starts it */
+                ask_hook(x, turn_call(&x->s->turn, i));
+            else
+                again = !start_allowed(x, i); /* its place is free */
         }
-        admit(x, c, &a);
-        approved_policy(&x->s->turn, i, &a);
-        start_call(x, c, &a, STR_NONE);
     }
 }
 
@@ -467,7 +385,7 @@ void start_eager(struct tt *x)
             rc->json, rc->invalid};
         struct admission a;
 
-        admit(x, &c, &a);
+        admit_call(x, &c, &a);
         if (!is_eager(t->config, &a) || !has_room(t, a.tool))
             return;
         if (!t->part)
@@ -488,7 +406,7 @@ void on_call_done(struct tt *x)
     if (i < 0 || x->in->done.turn != t->counter ||
         !turn_call_runs(t, (uint32_t)i))
         return; /* late, or twice */
-    emit_call_end(x, turn_call(t, (uint32_t)i), &x->in->done);
+    emit_ran(x, turn_call(t, (uint32_t)i), &x->in->done);
     if (t->stop.outcome != WEND_OUTCOME_NONE)
         return;
     if (t->phase == PH_MODEL)
@@ -521,8 +439,12 @@ void on_call_hook(struct tt *x)
         changed.args = h->text;
         changed.invalid = false;
     }
-    admit(x, &changed, &a);
-    approved_policy(t, (uint32_t)index, &a);
+    admit_call(x, &changed, &a);
+    approved_policy(t, (uint32_t)index, changed.args, &a);
+    if (a.verdict.policy.decision == WEND_DECISION_ASK &&
+        bit_get(&t->answered, (uint32_t)index))
+        admission_refuse(&a, WEND_OUTCOME_DENIED, STR("denied"),
+                         STR("denied: a hook changed what had been approved"));
     if (h->answer == WEND_HOOK_SKIP)
         end_unstarted(x, &changed, &a, WEND_OUTCOME_OK, STR_NONE, h->text);
     else if (a.refused != WEND_OUTCOME_NONE)
@@ -534,6 +456,20 @@ void on_call_hook(struct tt *x)
                    h->answer == WEND_HOOK_CHANGE ? h->text : STR_NONE);
     if (!turn_call_runs(t, (uint32_t)index)) /* others have its place */
         run_calls(x);
+}
+
+/* The rule that the answer makes for calls like this one. */
+static wend_str remembered(struct tt *x, const struct call *c)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct admission a;
+
+    admit_call(x, c, &a);
+    if (!a.verdict.rule.ptr || x->in->approval.yes)
+        return a.verdict.rule;
+    buf_char(&b, '!');
+    buf_str(&b, a.verdict.rule);
+    return take_text(x, &b);
 }
 
 void on_approval(struct tt *x)
@@ -549,6 +485,9 @@ void on_approval(struct tt *x)
         ev->u.approval_answer.call = turn_call(t, (uint32_t)i)->id;
         ev->u.approval_answer.yes = x->in->approval.yes;
         ev->u.approval_answer.by = x->in->approval.by;
+        if (x->in->approval.remember)
+            ev->u.approval_answer.remember =
+                remembered(x, turn_call(t, (uint32_t)i));
     }
     emit(x, ev);
     settle(x, (uint32_t)i);
@@ -574,7 +513,7 @@ void stop_calls(struct tt *x)
                 fx->call = c;
             continue;
         }
-        admit(x, c, &a);
+        admit_call(x, c, &a);
         end_unstarted(x, c, &a, WEND_OUTCOME_CANCELED, STR("canceled"),
                       STR("canceled before it began"));
     }
@@ -594,6 +533,6 @@ void abandon_calls(struct tt *x)
         };
 
         if (turn_call_runs(t, i))
-            emit_call_end(x, turn_call(t, i), &d);
+            emit_ran(x, turn_call(t, i), &d);
     }
 }

@@ -4,6 +4,7 @@
 #ifndef CORE_TT_STEP_H
 #define CORE_TT_STEP_H
 
+#include "core/policy.h"
 #include "core/tt.h"
 
 /* One call of tt: where it stands, what came in. `s->turn` is the state
@@ -50,5 +51,20 @@ void on_call_hook(struct tt *x);
 void on_approval(struct tt *x);
 void stop_calls(struct tt *x);
 void abandon_calls(struct tt *x);
+
+/* What is known about one call before it starts. */
+struct admission {
+    const struct tool *tool;
+    struct verdict verdict;
+    wend_outcome refused; /* NONE: it may run */
+    wend_str code, message;
+};
+
+/* tt_admit.c */
+void admit_call(struct tt *x, const struct call *c, struct admission *a);
+void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
+                      wend_str message);
+/* The text in scratch; frees b. */
+wend_str take_text(struct tt *x, struct buf *b);
 
 #endif

@@ -66,6 +66,14 @@ const struct result *turn_result(const struct turn *t, uint32_t index)
     return r;
 }
 
+wend_str turn_asked_args(const struct turn *t, uint32_t index)
+{
+    for (const struct question *a = t->asks; a; a = a->prev)
+        if (a->index == index)
+            return a->args;
+    return STR_NONE;
+}
+
 int64_t i64_sum(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -198,6 +206,7 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->calls_count = t->failed_calls = 0;
     t->started = t->ended = t->asked = t->answered = t->approved = none;
     t->results = NULL;
+    t->asks = NULL;
     t->part = t->halted = false;
     t->metrics.turns++;
 }
@@ -330,6 +339,17 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     turn_history_add(t, m);
 }
 
+/* A log may hold a rule that is none: then it matches nothing. */
+void turn_remember(struct turn *t, wend_str text, const struct keep *k)
+{
+    struct remembered *r = arena_alloc(k->arena, sizeof *r);
+
+    if (!r || rule_parse(arena_str(k->arena, text), &r->rule, NULL) != WEND_OK)
+        return;
+    r->prev = t->rules;
+    t->rules = r;
+}
+
 static void mark(struct turn *t, wend_str call, struct bits *bits)
 {
     int i = turn_call_index(t, call);
@@ -338,13 +358,32 @@ static void mark(struct turn *t, wend_str call, struct bits *bits)
         bit_set(bits, (uint32_t)i);
 }
 
-static void on_approval_answer(struct turn *t, const wend_event *ev)
+static void on_approval_ask(struct turn *t, const wend_event *ev,
+                            const struct keep *k)
+{
+    const wend_ev_approval_ask *e = &ev->u.approval_ask;
+    int i = turn_call_index(t, e->call);
+    struct question *a = i >= 0 ? arena_alloc(k->arena, sizeof *a) : NULL;
+
+    if (!a)
+        return;
+    bit_set(&t->asked, (uint32_t)i);
+    a->prev = t->asks;
+    a->index = (uint32_t)i;
+    a->args = kept(k, e->args_json, STR("{}"));
+    t->asks = a;
+}
+
+static void on_approval_answer(struct turn *t, const wend_event *ev,
+                               const struct keep *k)
 {
     const wend_ev_approval_answer *e = &ev->u.approval_answer;
 
     mark(t, e->call, &t->answered);
     if (e->yes)
         mark(t, e->call, &t->approved);
+    if (e->remember.len)
+        turn_remember(t, e->remember, k);
 }
 
 static void on_call_start(struct turn *t, const wend_event *ev,
@@ -355,6 +394,11 @@ static void on_call_start(struct turn *t, const wend_event *ev,
     if (turn_call_index(t, e->call) < 0)
         add_call(t, k, e->call, e->name, e->args_json, e->args_invalid);
     mark(t, e->call, &t->started);
+}
+
+static uint32_t labels_of(const struct tool *tool)
+{
+    return tool ? tool->labels : 0;
 }
 
 static void on_call_end(struct turn *t, const wend_event *ev,
@@ -375,6 +419,8 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     r->outcome = e->outcome;
     r->output = kept(k, e->output, STR(""));
     t->results = r;
+    if (e->labels_json.ptr)
+        t->taint |= labels_of(config_tool(t->config, e->name));
     t->metrics.tool_calls++;
     if (e->outcome != WEND_OUTCOME_OK) {
         t->metrics.tool_errors++;
@@ -460,8 +506,8 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_MODEL_PART: t->part = true; break;
     case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
     case WEND_MODEL_END: on_model_end(t, ev, k); break;
-    case WEND_APPROVAL_ASK: mark(t, ev->u.approval_ask.call, &t->asked); break;
-    case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev); break;
+    case WEND_APPROVAL_ASK: on_approval_ask(t, ev, k); break;
+    case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev, k); break;
     case WEND_CALL_START: on_call_start(t, ev, k); break;
     case WEND_CALL_END: on_call_end(t, ev, k); break;
     case WEND_TURN_END: on_turn_end(t, k); break;

@@ -60,6 +60,19 @@ struct stop {
     wend_str limit, code, message;
 };
 
+/* An answer to one call that counts for those like it. */
+struct remembered {
+    const struct remembered *prev;
+    struct rule rule;
+};
+
+/* What was shown to whoever approves. */
+struct question {
+    const struct question *prev;
+    uint32_t index; /* of the call */
+    wend_str args;
+};
+
 struct turn {
     enum phase phase;
     wend_str run;
@@ -92,9 +105,12 @@ struct turn {
     uint32_t calls_count, failed_calls;
     struct bits started, ended, asked, answered, approved;
     const struct result *results;
+    const struct question *asks; /* newest first */
 
     wend_ev_metrics metrics;
-    wend_str answer; /* text of the newest answer message */
+    uint32_t taint; /* wend_label: what its calls brought into the run */
+    const struct remembered *rules; /* newest first; before the config's */
+    wend_str answer;                /* text of the newest answer message */
     bool paused;
     struct stop stop;
 };
@@ -123,6 +139,8 @@ int turn_call_index(const struct turn *t, wend_str id);
 bool turn_call_runs(const struct turn *t, uint32_t index);
 uint32_t turn_running(const struct turn *t);
 const struct result *turn_result(const struct turn *t, uint32_t index);
+/* The arguments that were shown for approval; absent: none were. */
+wend_str turn_asked_args(const struct turn *t, uint32_t index);
 /* INT64_MAX if there is no such number. */
 int64_t i64_sum(int64_t a, int64_t b);
 /* The model that is asked now, of the config's. */
@@ -133,6 +151,9 @@ wend_purpose turn_purpose(const struct turn *t);
 bool turn_shows_deltas(const struct turn *t);
 /* Estimated tokens of the next request. */
 int64_t turn_tokens(const struct turn *t);
+
+/* Adds a rule in front of all others. */
+void turn_remember(struct turn *t, wend_str text, const struct keep *k);
 
 /* Puts a message whose strings are kept on the history; false for NULL. */
 bool turn_history_add(struct turn *t, struct msg *m);

@@ -45,6 +45,7 @@ static const struct {
     {"part", K_BOOL, offsetof(struct turn, part)},
     {"halted", K_BOOL, offsetof(struct turn, halted)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
+    {"taint", K_U32, offsetof(struct turn, taint)},
     {"answer", K_STR, offsetof(struct turn, answer)},
     {"paused", K_BOOL, offsetof(struct turn, paused)},
     {"turns", K_I64, offsetof(struct turn, metrics.turns)},
@@ -180,6 +181,28 @@ static void put_results(struct buf *b, const struct result *newest)
     buf_char(b, ']');
 }
 
+static void put_asks(struct buf *b, const struct question *newest)
+{
+    buf_char(b, '[');
+    for (const struct question *a = newest; a; a = a->prev) {
+        buf_fmt(b, "%s{\"index\":%u", a == newest ? "" : ",", a->index);
+        put_str(b, "args", a->args);
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
+static void put_rules(struct buf *b, const struct remembered *newest)
+{
+    buf_char(b, '[');
+    for (const struct remembered *r = newest; r; r = r->prev) {
+        if (r != newest)
+            buf_char(b, ',');
+        json_put_str(b, r->rule.text);
+    }
+    buf_char(b, ']');
+}
+
 static void put_set(struct buf *b, const char *name, const struct bits *bits)
 {
     bool any = false;
@@ -211,6 +234,10 @@ void turn_write(struct buf *b, const struct turn *t)
                 (const void *)((const char *)t + sets[i].offset));
     buf_cstr(b, ",\"results\":");
     put_results(b, t->results);
+    buf_cstr(b, ",\"asks\":");
+    put_asks(b, t->asks);
+    buf_cstr(b, ",\"rules\":");
+    put_rules(b, t->rules);
     buf_char(b, '}');
 }
 
@@ -313,6 +340,40 @@ static bool read_results(const struct json *list, struct arena *a,
     return true;
 }
 
+static bool read_asks(const struct json *list, struct arena *a,
+                      const struct question **out)
+{
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        struct question *q = arena_alloc(a, sizeof *q);
+        int64_t index;
+
+        if (!q || !json_i64(json_get(j, "index"), &index) || index < 0 ||
+            index >= CALLS_MAX)
+            return false;
+        q->index = (uint32_t)index;
+        q->args = get_str(j, "args", a);
+        *out = q;
+        out = &q->prev;
+    }
+    return true;
+}
+
+/* The last one in the list is the oldest. */
+static void read_rules(const struct json *list, const struct keep *k,
+                       struct turn *t)
+{
+    const struct json *at = NULL;
+
+    while (list && list->first != at) {
+        const struct json *j = list->first;
+
+        while (j->next != at)
+            j = j->next;
+        turn_remember(t, json_str(j), k);
+        at = j;
+    }
+}
+
 static bool read_sets(const struct json *j, struct turn *t)
 {
     for (size_t i = 0; i < COUNT(sets); i++) {
@@ -345,11 +406,13 @@ static bool read_state(const struct json *j, const struct keep *k,
     if (phase < 0 || purpose < 0 || !json_i64(json_get(j, "stop"), &stop) ||
         stop < 0 || stop > WEND_OUTCOME_SKIPPED ||
         !read_members(j, k->arena, t) || !read_sets(j, t) ||
-        !read_results(json_get(j, "results"), k->arena, &t->results))
+        !read_results(json_get(j, "results"), k->arena, &t->results) ||
+        !read_asks(json_get(j, "asks"), k->arena, &t->asks))
         return false;
     t->phase = (enum phase)phase;
     t->purpose = (wend_purpose)purpose;
     t->stop.outcome = (wend_outcome)stop;
+    read_rules(json_get(j, "rules"), k, t);
     t->calls = read_calls(json_get(j, "calls"), k->arena);
     t->calls_count = t->calls ? t->calls->index + 1 : 0;
     if (config.ptr) {

@@ -265,15 +265,32 @@ static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
     if (!t->fn)
         return fail(err, WEND_E_INVAL, "tool '%s': fn is NULL", t->name);
     if ((unsigned)t->call_class > WEND_CLASS_READ ||
-        (unsigned)t->category > WEND_CATEGORY_DESTRUCTIVE)
+        (unsigned)t->category > WEND_CATEGORY_DESTRUCTIVE || t->labels > 7)
         return fail(err, WEND_E_INVAL,
-                    "tool '%s': call_class or category is no value", t->name);
+                    "tool '%s': call_class, category or labels is no value",
+                    t->name);
     if (agent_tool(a, str_of(t->name)))
         return fail(err, WEND_E_EXISTS, "tool '%s' is there already", t->name);
     if (a->tools_count >= TOOLS_MAX)
         return fail(err, WEND_E_LIMIT, "an agent has at most %d tools",
                     TOOLS_MAX);
     return WEND_OK;
+}
+
+static void put_labels(struct buf *b, uint32_t labels)
+{
+    static const char *const names[] = {"untrusted_source", "sensitive",
+                                        "external_effect"};
+    const char *before = ",\"labels\":[";
+
+    for (int i = 0; i < 3; i++) {
+        if (!(labels >> i & 1))
+            continue;
+        buf_fmt(b, "%s\"%s\"", before, names[i]);
+        before = ",";
+    }
+    if (labels)
+        buf_char(b, ']');
 }
 
 static wend_status put_tool(struct buf *b, const wend_tool_options *t,
@@ -309,6 +326,7 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     }
     if (is_path)
         buf_cstr(b, ",\"subject_is_path\":true");
+    put_labels(b, t->labels);
     buf_char(b, '}');
     return b->failed ? fail_nomem(err) : WEND_OK;
 }
@@ -400,6 +418,7 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
     t.schema = b->info.schema.ptr;
     t.call_class = b->info.call_class;
     t.category = b->info.category;
+    t.labels = b->info.labels;
     t.concurrent = b->concurrent;
     t.threaded = !b->on_loop;
     t.subject = b->subject;

@@ -438,8 +438,8 @@ wend_status wend_run_say(wend_run *r, wend_str text)
     return s;
 }
 
-wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
-                             const char *by)
+static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
+                           const char *by)
 {
     struct input in = {.kind = IN_APPROVAL};
     wend_status s = call.ptr ? enter(r, false) : WEND_E_INVAL;
@@ -455,8 +455,21 @@ wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
                     call.ptr);
     in.approval.call = call;
     in.approval.yes = yes;
+    in.approval.remember = remember;
     in.approval.by = clean(r, by ? by : "api");
     return tell(r, &in);
+}
+
+wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
+                             const char *by)
+{
+    return approve(r, call, yes, false, by);
+}
+
+wend_status wend_run_approve_always(wend_run *r, wend_str call, bool yes,
+                                    const char *by)
+{
+    return approve(r, call, yes, true, by);
 }
 
 wend_status wend_run_pause(wend_run *r)

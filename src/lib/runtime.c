@@ -99,6 +99,13 @@ static struct wend_run *find_run(wend_runtime *rt, wend_str id)
     return NULL;
 }
 
+static bool says_yes(const struct json *body, const char *key)
+{
+    const struct json *j = json_get(body, key);
+
+    return j && j->kind == JSON_TRUE;
+}
+
 /* What it leads to is handed to the store before the request is dropped: a
  * crash in between may do it twice, never lose it. */
 static bool serve_request(void *ctx, const struct store_request *q)
@@ -122,8 +129,8 @@ static bool serve_request(void *ctx, const struct store_request *q)
         in.by = STR("inbox");
     in.approval.call = json_str(json_get(body, "call"));
     in.approval.by = in.by;
-    in.approval.yes =
-        json_get(body, "yes") && json_get(body, "yes")->kind == JSON_TRUE;
+    in.approval.remember = says_yes(body, "remember");
+    in.approval.yes = says_yes(body, "yes");
     for (size_t i = 0; r && i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(q->what, kinds[i].what)) {
             in.kind = kinds[i].kind;

@@ -26,7 +26,7 @@ unknown argument|[{"name":"calculator","args":{"expression":"1","x":1}}]|failed 
 wrong type|[{"name":"calculator","args":{"expression":1}}]|failed invalid_arguments|string
 tool that fails|[{"name":"calculator","args":{"expression":"1/0"}}]|failed failed|zero
 no such file|[{"name":"read_file","args":{"path":"nowhere"}}]|failed failed|nowhere
-path that leaves|[{"name":"read_file","args":{"path":"../../etc/passwd"}}]|failed failed|/
+path that leaves|[{"name":"read_file","args":{"path":"../../etc/passwd"}}]|denied denied|working directory
 ROWS
 
 # Several calls of one message, results in call order for the model.

@@ -20,6 +20,13 @@ static const char *const schemas[] = {
     "\"string\",\"minLength\":1}},\"additionalProperties\":false}",
 };
 
+static const char *const label_lists[] = {
+    "[\"untrusted_source\"]",
+    "[\"sensitive\"]",
+    "[\"external_effect\"]",
+    "[\"untrusted_source\",\"external_effect\"]",
+};
+
 static void put_tool(struct sim *s, struct buf *b, uint32_t i)
 {
     static const char *const classes[] = {"read", "read", "idempotent",
@@ -36,6 +43,8 @@ static void put_tool(struct sim *s, struct buf *b, uint32_t i)
         buf_cstr(b, ",\"concurrent\":true");
     if (chance_of(c, 300))
         buf_cstr(b, ",\"subject\":\"path\"");
+    if (chance_of(c, 300))
+        buf_fmt(b, ",\"labels\":%s", chance_pick(c, label_lists));
     buf_fmt(b, "%s}", chance_pick(c, schemas));
 }
 

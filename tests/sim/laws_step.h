@@ -218,8 +218,9 @@ static void law_eager(struct sim *s, const struct view *v, const char *name)
 }
 
 /* What policy says about the arguments that the call really gets. */
-static void check_allowed(struct sim *s, const struct effect *fx,
-                          const struct book_call *c, const char *name)
+static void check_allowed(struct sim *s, const struct turn *t,
+                          const struct effect *fx, const struct book_call *c,
+                          const char *name)
 {
     struct arena a = {.mem = &s->mem};
     struct json *args = json_parse(fx->args, &a, NULL);
@@ -228,7 +229,7 @@ static void check_allowed(struct sim *s, const struct effect *fx,
     if (!args || !c->tool) {
         broken(s, name, "'%s' runs with no tool or no arguments", c->id);
     } else {
-        policy_check(s->config, c->tool, args, &verdict);
+        policy_check(t, c->tool, args, &a, &verdict);
         if (verdict.policy.decision == WEND_DECISION_DENY)
             broken(s, name, "'%s' runs though it is denied", c->id);
         else if (verdict.policy.decision == WEND_DECISION_ASK && !c->yes)
@@ -248,7 +249,7 @@ static void law_allowed(struct sim *s, const struct view *v, const char *name)
             continue;
         c = book_call(&s->book, fx->call->id);
         if (c)
-            check_allowed(s, fx, c, name);
+            check_allowed(s, &v->step->turn, fx, c, name);
     }
 }
 

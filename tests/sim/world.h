@@ -308,6 +308,7 @@ static bool approve_one(struct sim *s, struct input *in)
         in->approval.call = arena_str(&s->world, str_of(c->id));
         in->approval.by = STR("user");
         in->approval.yes = chance_of(&s->chance, 700);
+        in->approval.remember = chance_of(&s->chance, 200);
         return true;
     }
     return false;

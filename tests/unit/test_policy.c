@@ -104,7 +104,8 @@ static void test_rows(void)
             r->args ? json_parse(str_of(r->args), &a, NULL) : NULL;
         struct verdict v;
 
-        policy_check(c, config_tool(c, str_of(r->tool)), args, &v);
+        policy_check(&(struct turn){.config = c},
+                     config_tool(c, str_of(r->tool)), args, &a, &v);
         tap_is_i64(v.policy.decision, r->decision, "%s", r->why);
         tap_is_i64(v.policy.risk, r->risk, "%s: risk", r->why);
         tap_is_str(v.policy.rule, r->rule, "%s: rule", r->why);
@@ -125,7 +126,7 @@ static void test_paths(void)
         {"out again", "[\"put(new/*)\"]", "new/../a", WEND_DECISION_DENY},
         {"out and in", "[\"put(new/*)\"]", "x/.././new/a", WEND_DECISION_ALLOW},
         {"past the root", "[\"put(new/*)\"]", "../new/a", WEND_DECISION_DENY},
-        {"twice past it", "[\"put(../../a)\"]", "../../a", WEND_DECISION_ALLOW},
+        {"twice past it", "[\"put(../../a)\"]", "../../a", WEND_DECISION_DENY},
         {"a dot does not hide", "[\"!put(a)\",\"put\"]", "./a",
          WEND_DECISION_DENY},
         {"nor a doubled slash", "[\"!put(n/a)\",\"put\"]", "n//a",
@@ -138,7 +139,7 @@ static void test_paths(void)
          WEND_DECISION_DENY},
         {"a neighbour is no part", "[\"put(a)\"]", "/w/sa/a",
          WEND_DECISION_DENY},
-        {"elsewhere", "[\"put(/etc/*)\"]", "/etc//x", WEND_DECISION_ALLOW},
+        {"elsewhere", "[\"put(/etc/*)\"]", "/etc//x", WEND_DECISION_DENY},
         {"the root itself", "[\"put(.)\"]", "/w/s/", WEND_DECISION_ALLOW},
         {"nothing", "[\"put(.)\"]", "", WEND_DECISION_ALLOW},
     };
@@ -156,8 +157,8 @@ static void test_paths(void)
                 paths[i].rules);
         buf_fmt(&text, "{\"path\":\"%s\"}", paths[i].path);
         config_parse(buf_view(&b), &a, &c, NULL);
-        policy_check(c, config_tool(c, STR("put")),
-                     json_parse(buf_view(&text), &a, NULL), &v);
+        policy_check(&(struct turn){.config = c}, config_tool(c, STR("put")),
+                     json_parse(buf_view(&text), &a, NULL), &a, &v);
         tap_is_i64(v.policy.decision, paths[i].decision, "path: %s",
                    paths[i].why);
         buf_free(&b);
@@ -187,7 +188,8 @@ static void test_reasons(void)
         struct config *c = make_config(&r, &a);
         struct verdict v;
 
-        policy_check(c, config_tool(c, STR("put")), NULL, &v);
+        policy_check(&(struct turn){.config = c}, config_tool(c, STR("put")),
+                     NULL, &a, &v);
         tap_is_str(v.reason, reasons[i].reason, "reason: %s %s", r.approve,
                    r.rules);
         arena_free(&a);
@@ -196,16 +198,151 @@ static void test_reasons(void)
 
 static void test_layers(void)
 {
-    struct arena a = {.mem = &plain};
-    struct config *c = make_config(&rows[6], &a);
-    struct verdict v;
+    static const struct {
+        const char *why, *tool, *args, *layers;
+        wend_risk risk;
+    } tools[] = {
+        {"a file in the root", "{\"class\":\"read\"}", "{\"path\":\"a\"}",
+         "permission+low category+low path+low sandbox+low", WEND_RISK_LOW},
+        {"a file that matters", "{\"class\":\"read\"}",
+         "{\"path\":\"x/.git/config\"}",
+         "permission+low category+low path+high sandbox+low", WEND_RISK_HIGH},
+        {"another one", "{\"class\":\"read\"}", "{\"path\":\".env.local\"}",
+         "permission+low category+low path+high sandbox+low", WEND_RISK_HIGH},
+        {"only a part of its name", "{\"class\":\"read\"}",
+         "{\"path\":\"x.git/env\"}",
+         "permission+low category+low path+low sandbox+low", WEND_RISK_LOW},
+        {"a file outside", "{\"class\":\"read\"}", "{\"path\":\"../a\"}",
+         "permission+low category+low path-high sandbox+low", WEND_RISK_HIGH},
+        {"a program", "{\"program\":true}", "{}",
+         "permission-high category+low path+low sandbox+low", WEND_RISK_HIGH},
+        {"a program without sandbox", "{\"program\":true,\"sandbox\":\"off\"}",
+         "{}", "permission-high category+low path+low sandbox+critical",
+         WEND_RISK_CRITICAL},
+    };
 
-    policy_check(c, config_tool(c, STR("put")), NULL, &v);
-    tap_is_str(v.policy.layers_json,
-               "[{\"layer\":\"permission\",\"ok\":false,\"risk\":\"medium\"},"
-               "{\"layer\":\"category\",\"ok\":true,\"risk\":\"low\"}]",
-               "what each layer says");
-    arena_free(&a);
+    for (size_t i = 0; i < tap_count(tools); i++) {
+        struct arena a = {.mem = &plain};
+        struct buf b = {.mem = &plain}, said = {.mem = &plain};
+        struct config *c = NULL;
+        struct json *layers;
+        struct verdict v;
+
+        buf_fmt(&b,
+                "{\"root\":\"/w\",\"tools\":[{\"name\":\"x\","
+                "\"subject\":\"path\",\"subject_is_path\":true,%s],"
+                "\"policy\":{\"approve\":\"deny\"}}",
+                tools[i].tool + 1);
+        config_parse(buf_view(&b), &a, &c, NULL);
+        policy_check(&(struct turn){.config = c}, config_tool(c, STR("x")),
+                     json_parse(str_of(tools[i].args), &a, NULL), &a, &v);
+        layers = json_parse(v.policy.layers_json, &a, NULL);
+        for (const struct json *j = layers->first; j; j = j->next) {
+            buf_cstr(&said, j == layers->first ? "" : " ");
+            buf_str(&said, json_str(json_get(j, "layer")));
+            buf_char(&said, json_get(j, "ok")->kind == JSON_TRUE ? '+' : '-');
+            buf_str(&said, json_str(json_get(j, "risk")));
+        }
+        tap_is_str(buf_view(&said), tools[i].layers, "%s", tools[i].why);
+        tap_is_i64(v.policy.risk, tools[i].risk, "%s: risk", tools[i].why);
+        tap_ok((v.policy.decision == WEND_DECISION_DENY) ==
+                   (strchr(tools[i].layers, '-') != NULL),
+               "%s: denied if one layer is against it", tools[i].why);
+        buf_free(&b);
+        buf_free(&said);
+        arena_free(&a);
+    }
+}
+
+/* Text of strangers, sensitive data, a way out: never all three unseen. */
+static void test_labels(void)
+{
+    static const struct {
+        const char *approve, *tool;
+        uint32_t taint;
+        wend_decision decision;
+    } cases[] = {
+        {"all", "out", 0, WEND_DECISION_ALLOW},
+        {"all", "out", 1, WEND_DECISION_ALLOW},
+        {"all", "out", 2, WEND_DECISION_ALLOW},
+        {"all", "out", 3, WEND_DECISION_DENY},
+        {"ask", "out", 3, WEND_DECISION_ASK},
+        {"deny", "out", 3, WEND_DECISION_DENY},
+        {"ask", "web", 2, WEND_DECISION_ASK},
+        {"ask", "web", 6, WEND_DECISION_ASK},
+        {"ask", "mail", 5, WEND_DECISION_ASK},
+        {"ask", "mail", 4, WEND_DECISION_ALLOW},
+        {"ask", "plain", 7, WEND_DECISION_ALLOW},
+    };
+
+    for (size_t i = 0; i < tap_count(cases); i++) {
+        struct arena a = {.mem = &plain};
+        struct buf b = {.mem = &plain};
+        struct config *c = NULL;
+        struct verdict v;
+        const struct tool *tool;
+
+        buf_fmt(&b,
+                "{\"tools\":[{\"name\":\"plain\"},{\"name\":\"out\","
+                "\"labels\":[\"external_effect\"]},{\"name\":\"mail\","
+                "\"labels\":[\"sensitive\"]},{\"name\":\"web\",\"labels\":"
+                "[\"untrusted_source\",\"external_effect\",\"later\"]}],"
+                "\"policy\":{\"approve\":\"%s\",\"rules\":[\"*\"]}}",
+                cases[i].approve);
+        config_parse(buf_view(&b), &a, &c, NULL);
+        tool = config_tool(c, str_of(cases[i].tool));
+        policy_check(&(struct turn){.config = c, .taint = cases[i].taint}, tool,
+                     NULL, &a, &v);
+        tap_is_i64(v.policy.decision, cases[i].decision,
+                   "%s of %u with approve %s", cases[i].tool, cases[i].taint,
+                   cases[i].approve);
+        if (cases[i].decision != WEND_DECISION_ALLOW)
+            tap_is_str(v.policy.rule, "labels", "  by its labels");
+        buf_free(&b);
+        arena_free(&a);
+    }
+}
+
+static void test_rule_for(void)
+{
+    static const struct {
+        const char *tool, *args, *rule;
+    } cases[] = {
+        {"put", "{\"path\":\"a/b\"}", "put(a/b)"},
+        {"put", "{\"path\":\"a*\"}", NULL},
+        {"put", "{\"path\":\"a?\"}", NULL},
+        {"put", "{\"path\":\"\"}", "put()"},
+        {"put", "{}", "put"},
+        {"run", "{\"command\":\"ls (x)\"}", "run(ls (x))"},
+    };
+
+    for (size_t i = 0; i < tap_count(cases); i++) {
+        struct arena a = {.mem = &plain};
+        struct config *c = make_config(&rows[0], &a);
+        struct json *args = json_parse(str_of(cases[i].args), &a, NULL);
+        struct turn t = {.config = c};
+        struct verdict v;
+
+        policy_check(&t, config_tool(c, str_of(cases[i].tool)), args, &a, &v);
+        if (!cases[i].rule) {
+            tap_ok(!v.rule.ptr, "no rule for %s", cases[i].args);
+        } else {
+            tap_is_str(v.rule, cases[i].rule, "the rule for %s", cases[i].args);
+            turn_remember(&t, v.rule, &(struct keep){&a, NULL});
+            policy_check(&t, config_tool(c, str_of(cases[i].tool)), args, &a,
+                         &v);
+            tap_is_i64(v.policy.decision, WEND_DECISION_ALLOW,
+                       "  remembered, it allows the same call");
+            args = json_parse(STR("{\"path\":\"other\"}"), &a, NULL);
+            policy_check(&t, config_tool(c, str_of(cases[i].tool)), args, &a,
+                         &v);
+            tap_ok(v.policy.decision == (strchr(cases[i].rule, '(')
+                                             ? WEND_DECISION_ASK
+                                             : WEND_DECISION_ALLOW),
+                   "  and not others");
+        }
+        arena_free(&a);
+    }
 }
 
 int main(void)
@@ -214,5 +351,7 @@ int main(void)
     test_paths();
     test_reasons();
     test_layers();
+    test_labels();
+    test_rule_for();
     return tap_done();
 }

@@ -4,31 +4,6 @@
  */
 #include "tt_help.h"
 
-#define BEGIN "run_start " TURN
-#define TURN "turn_start context_start context_end model_start +ask "
-#define NEXT "turn_end metrics " TURN
-#define END "turn_end metrics "
-
-/* r reads, w writes, u is undeclared, s has a schema. */
-#define TOOLS                                                             \
-    "\"tools\":[{\"name\":\"r\",\"class\":\"read\"},"                     \
-    "{\"name\":\"w\",\"class\":\"idempotent\"},{\"name\":\"u\"},"         \
-    "{\"name\":\"s\",\"class\":\"read\",\"schema\":{\"type\":\"object\"," \
-    "\"required\":[\"text\"]}}]"
-#define POLICY(approve) "\"policy\":{\"approve\":\"" approve "\"}"
-#define ASK "{" TOOLS "," POLICY("ask") "}"
-#define DENY "{" TOOLS "," POLICY("deny") "}"
-#define ALL "{" TOOLS "," POLICY("all") "}"
-/* The second spare costs more than any limit allows. */
-#define SPARES                                                          \
-    "{" TOOLS "," POLICY(                                               \
-        "all") ",\"fallback\":[{\"name\":\"one\"},"                     \
-               "{\"name\":\"two\",\"output_tokens\":1000000,\"price\":" \
-               "{\"input\":1000000,\"cached\":0,\"output\":1000000000}}]}"
-#define LATER "{" TOOLS "," POLICY("all") ",\"eager\":\"off\"}"
-#define EAGER "{" TOOLS "," POLICY("all") ",\"eager\":\"all\"}"
-#define HOOKS "{" TOOLS "," POLICY("all") ",\"hooks\":true}"
-
 static void test_text(void)
 {
     static const struct row rows[] = {
@@ -250,70 +225,36 @@ static void test_approval(void)
          .inputs = "start call:r call:w done",
          .wanted = BEGIN "model_part call_start(call_1) +run(call_1) model_end "
                          "approval_ask(call_2)"},
+        {.why = "labels of calls before it count when a call starts",
+         .config = LABELS,
+         .inputs = "start call:web call:mail call:out done ok:call_1 ok:call_2 "
+                   "yes:call_3 ok:call_3",
+         .wanted = BEGIN
+         "model_end call_start(call_1) +run(call_1) call_end(call_1) "
+         "call_start(call_2) +run(call_2) call_end(call_2) "
+         "approval_ask(call_3) approval_answer(call_3) call_start(call_3) "
+         "+run(call_3) call_end(call_3) " NEXT},
+        {.why = "and in later turns; nobody to ask is a no",
+         .config = LABELS_ALL,
+         .inputs = "start call:web call:mail done ok:call_1 ok:call_2 call:out "
+                   "done",
+         .wanted = BEGIN
+         "model_end call_start(call_1) +run(call_1) call_end(call_1) "
+         "call_start(call_2) +run(call_2) call_end(call_2) " NEXT
+         "model_end call_start(call_1) call_end(call_1,denied) " NEXT},
+        {.why = "a hook cannot change what was approved",
+         .config = ASK_HOOKS,
+         .inputs = "start hook call:w done yes:call_1 hook:call_1=change",
+         .wanted = "run_start turn_start +hook context_start context_end "
+                   "model_start +ask model_end approval_ask(call_1) "
+                   "approval_answer(call_1) +hook(call_1) call_start(call_1) "
+                   "call_end(call_1,denied) turn_end metrics turn_start +hook"},
         {.why = "canceled while asked",
          .config = ASK,
          .inputs = "start call:w done cancel yes:call_1",
          .wanted = BEGIN "model_end approval_ask(call_1) control(cancel) "
                          "call_start(call_1) call_end(call_1,canceled) "
                          "turn_end(canceled) metrics run_end(canceled)"},
-    };
-
-    check_rows(rows, tap_count(rows));
-}
-
-static void test_fallback(void)
-{
-    static const struct row rows[] = {
-        {.why = "the next model, after all retries of one",
-         .config = SPARES,
-         .inputs = "start fail:network retry fail:network retry "
-                   "fail:network retry text done",
-         .wanted =
-             BEGIN "model_retry +retry +ask model_retry +retry +ask "
-                   "model_retry(one) +retry +ask model_end " END "run_end(ok)"},
-        {.why = "every model gets its retries, then the run fails",
-         .config = SPARES,
-         .inputs = "start fail:auth retry fail:timeout retry fail:auth retry "
-                   "fail:network retry fail:network retry fail:network",
-         .wanted = BEGIN
-         "model_retry(one) +retry +ask model_retry(one) +retry +ask "
-         "model_retry(two) +retry +ask model_retry(two) +retry +ask "
-         "model_retry(two) +retry +ask "
-         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
-        {.why = "a model that rests is not waited for if there is another",
-         .config = SPARES,
-         .inputs = "start rest retry text done",
-         .wanted =
-             BEGIN "model_retry(one) +retry +ask model_end " END "run_end(ok)"},
-        {.why = "a model that rests is waited for if it is the only one",
-         .config = ALL,
-         .inputs = "start rest retry text done",
-         .wanted =
-             BEGIN "model_retry +retry +ask model_end " END "run_end(ok)"},
-        {.why = "a run stays with the model it changed to",
-         .config = SPARES,
-         .inputs = "start fail:auth retry call:r ok:call_1 done text "
-                   "fail:network",
-         .wanted = BEGIN
-         "model_retry(one) +retry +ask model_part call_start(call_1) "
-         "+run(call_1) call_end(call_1) model_end " NEXT
-         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
-        {.why = "another model would be asked the same",
-         .config = SPARES,
-         .inputs = "start fail:invalid",
-         .wanted = BEGIN
-         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
-        {.why = "no other model after the first piece",
-         .config = SPARES,
-         .inputs = "start text fail:auth",
-         .wanted = BEGIN
-         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
-        {.why = "another model must fit the budget, too",
-         .config = SPARES,
-         .limits = {.turns = 50, .parallel = 5, .cost_nano = 1000},
-         .inputs = "start fail:auth retry fail:auth",
-         .wanted = BEGIN "model_retry(one) +retry +ask model_end(failed) "
-                         "turn_end(limit) metrics run_end(limit)"},
     };
 
     check_rows(rows, tap_count(rows));
@@ -573,7 +514,6 @@ int main(void)
     test_refusals();
     test_approval();
     test_failures();
-    test_fallback();
     test_limits();
     test_cancel();
     test_pause();

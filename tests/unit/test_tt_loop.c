@@ -214,6 +214,64 @@ static void test_retry_delay(void)
 }
 
 /* A step that ran out of memory says so; nothing crashes, nothing leaks. */
+static void test_fallback(void)
+{
+    static const struct row rows[] = {
+        {.why = "the next model, after all retries of one",
+         .config = SPARES,
+         .inputs = "start fail:network retry fail:network retry "
+                   "fail:network retry text done",
+         .wanted =
+             BEGIN "model_retry +retry +ask model_retry +retry +ask "
+                   "model_retry(one) +retry +ask model_end " END "run_end(ok)"},
+        {.why = "every model gets its retries, then the run fails",
+         .config = SPARES,
+         .inputs = "start fail:auth retry fail:timeout retry fail:auth retry "
+                   "fail:network retry fail:network retry fail:network",
+         .wanted = BEGIN
+         "model_retry(one) +retry +ask model_retry(one) +retry +ask "
+         "model_retry(two) +retry +ask model_retry(two) +retry +ask "
+         "model_retry(two) +retry +ask "
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "a model that rests is not waited for if there is another",
+         .config = SPARES,
+         .inputs = "start rest retry text done",
+         .wanted =
+             BEGIN "model_retry(one) +retry +ask model_end " END "run_end(ok)"},
+        {.why = "a model that rests is waited for if it is the only one",
+         .config = ALL,
+         .inputs = "start rest retry text done",
+         .wanted =
+             BEGIN "model_retry +retry +ask model_end " END "run_end(ok)"},
+        {.why = "a run stays with the model it changed to",
+         .config = SPARES,
+         .inputs = "start fail:auth retry call:r ok:call_1 done text "
+                   "fail:network",
+         .wanted = BEGIN
+         "model_retry(one) +retry +ask model_part call_start(call_1) "
+         "+run(call_1) call_end(call_1) model_end " NEXT
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "another model would be asked the same",
+         .config = SPARES,
+         .inputs = "start fail:invalid",
+         .wanted = BEGIN
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "no other model after the first piece",
+         .config = SPARES,
+         .inputs = "start text fail:auth",
+         .wanted = BEGIN
+         "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "another model must fit the budget, too",
+         .config = SPARES,
+         .limits = {.turns = 50, .parallel = 5, .cost_nano = 1000},
+         .inputs = "start fail:auth retry fail:auth",
+         .wanted = BEGIN "model_retry(one) +retry +ask model_end(failed) "
+                         "turn_end(limit) metrics run_end(limit)"},
+    };
+
+    check_rows(rows, tap_count(rows));
+}
+
 static void test_faults(void)
 {
     static const char *const plays[] = {
@@ -253,6 +311,7 @@ int main(void)
     test_reserve();
     test_usage();
     test_retry_delay();
+    test_fallback();
     test_faults();
     test_many_turns();
     return tap_done();

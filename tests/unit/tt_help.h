@@ -444,6 +444,39 @@ static inline void play(struct world *w, const char *inputs)
 
 /* ---- Tables -------------------------------------------------------------- */
 
+#define BEGIN "run_start " TURN
+#define TURN "turn_start context_start context_end model_start +ask "
+#define NEXT "turn_end metrics " TURN
+#define END "turn_end metrics "
+
+/* r reads, w writes, u is undeclared, s has a schema. */
+#define TOOLS                                                             \
+    "\"tools\":[{\"name\":\"r\",\"class\":\"read\"},"                     \
+    "{\"name\":\"w\",\"class\":\"idempotent\"},{\"name\":\"u\"},"         \
+    "{\"name\":\"s\",\"class\":\"read\",\"schema\":{\"type\":\"object\"," \
+    "\"required\":[\"text\"]}}]"
+#define POLICY(approve) "\"policy\":{\"approve\":\"" approve "\"}"
+#define ASK "{" TOOLS "," POLICY("ask") "}"
+#define DENY "{" TOOLS "," POLICY("deny") "}"
+#define ALL "{" TOOLS "," POLICY("all") "}"
+/* The second spare costs more than any limit allows. */
+#define SPARES                                                          \
+    "{" TOOLS "," POLICY(                                               \
+        "all") ",\"fallback\":[{\"name\":\"one\"},"                     \
+               "{\"name\":\"two\",\"output_tokens\":1000000,\"price\":" \
+               "{\"input\":1000000,\"cached\":0,\"output\":1000000000}}]}"
+#define LABELED(approve)                                                    \
+    "{\"tools\":[{\"name\":\"web\",\"labels\":[\"untrusted_source\"]},"     \
+    "{\"name\":\"mail\",\"labels\":[\"sensitive\"]},{\"name\":\"out\","     \
+    "\"labels\":[\"external_effect\"]}],\"policy\":{\"approve\":\"" approve \
+    "\",\"rules\":[\"*\"]}}"
+#define LABELS LABELED("ask")
+#define LABELS_ALL LABELED("all")
+#define ASK_HOOKS "{" TOOLS "," POLICY("ask") ",\"hooks\":true}"
+#define LATER "{" TOOLS "," POLICY("all") ",\"eager\":\"off\"}"
+#define EAGER "{" TOOLS "," POLICY("all") ",\"eager\":\"all\"}"
+#define HOOKS "{" TOOLS "," POLICY("all") ",\"hooks\":true}"
+
 struct row {
     const char *why, *config, *inputs, *wanted;
     wend_ev_limits limits; /* 0: those of tt_help.h */

@@ -1,0 +1,120 @@
+/*
+ * tt_admit.c - whether a call may run: its tool, its arguments, the policy.
+ */
+#include "core/tt_step.h"
+
+#include <string.h>
+
+#include "core/schema.h"
+
+wend_str take_text(struct tt *x, struct buf *b)
+{
+    wend_str s = arena_str(x->s->scratch, buf_view(b));
+
+    x->s->scratch->failed |= b->failed;
+    buf_free(b);
+    return s;
+}
+
+void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
+                      wend_str message)
+{
+    a->refused = outcome;
+    a->code = code;
+    a->message = message;
+}
+
+static void unknown_tool(struct tt *x, struct admission *a,
+                         const struct call *c)
+{
+    const struct config *config = x->s->turn.config;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_fmt(&b, "there is no tool '%.*s'; the tools are:", (int)c->name.len,
+            c->name.ptr);
+    for (size_t i = 0; i < config->tools_count; i++)
+        buf_fmt(&b, "%s %.*s", i ? "," : "", (int)config->tools[i].name.len,
+                config->tools[i].name.ptr);
+    if (!config->tools_count)
+        buf_cstr(&b, " none");
+    admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_tool"),
+                     take_text(x, &b));
+}
+
+static void check_args(struct tt *x, struct admission *a,
+                       const struct json *args, const wend_error *why)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct buf wrong = {.mem = x->s->scratch->mem};
+
+    if (!args && !why->line) {
+        admission_refuse(
+            a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
+            STR("the arguments are over 1 MiB; call the tool again with "
+                "less"));
+        return;
+    }
+    if (!args) {
+        buf_fmt(&b,
+                "the arguments are not valid JSON (%s, line %u column %u); "
+                "call the tool again with a JSON object",
+                why->message, why->line, why->column);
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
+                         take_text(x, &b));
+        return;
+    }
+    if (a->tool->schema && !schema_check(a->tool->schema, args, &wrong)) {
+        buf_cstr(&b, "the arguments do not fit the tool's schema: ");
+        buf_str(&b, take_text(x, &wrong));
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
+                         take_text(x, &b));
+    } else if (args->kind != JSON_OBJECT) {
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
+                         STR("the arguments must be a JSON object"));
+    }
+}
+
+/* Invalid arguments are kept as a JSON string with the raw text. */
+static struct json *parse_args(struct tt *x, const struct call *c,
+                               wend_error *why)
+{
+    struct json *j = json_parse(c->args, x->s->scratch, why);
+
+    if (!c->invalid || !j)
+        return j;
+    if (j->text.len >= ARGS_BYTES_MAX) {
+        why->line = 0; /* too long to be about a place */
+        return NULL;
+    }
+    j = json_parse(j->text, x->s->scratch, why);
+    return j && j->kind == JSON_STRING ? j : NULL;
+}
+
+void admit_call(struct tt *x, const struct call *c, struct admission *a)
+{
+    const struct config *config = x->s->turn.config;
+    wend_error why = {0};
+    struct json *args;
+
+    memset(a, 0, sizeof *a);
+    a->tool = config_tool(config, c->name);
+    if (!a->tool) {
+        a->verdict.policy.rule = STR("unknown tool");
+        unknown_tool(x, a, c);
+        return;
+    }
+    args = parse_args(x, c, &why);
+    policy_check(&x->s->turn, a->tool, args, x->s->scratch, &a->verdict);
+    check_args(x, a, args, &why);
+    if (a->refused != WEND_OUTCOME_NONE)
+        return;
+    if (a->verdict.policy.decision == WEND_DECISION_DENY) {
+        struct buf b = {.mem = x->s->scratch->mem};
+
+        buf_fmt(&b, "denied by policy (%.*s): %.*s",
+                (int)a->verdict.policy.rule.len, a->verdict.policy.rule.ptr,
+                (int)a->verdict.reason.len, a->verdict.reason.ptr);
+        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
+                         take_text(x, &b));
+    }
+}
