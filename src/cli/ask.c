@@ -9,6 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "cli/remember.h"
 #include "cli/term.h"
 
 enum { ARGS_SHOWN_MAX = 8 << 10 }; /* then it is said how much is missing */
@@ -50,6 +51,20 @@ static void put_reasons(struct view *v, const wend_ev_approval_ask *e)
     buf_cstr(out, "\n");
 }
 
+/* Always and never are offered where the rule they make can be said. */
+static void put_question(const struct ask *a, struct buf *out)
+{
+    wend_str rule = a->queue[0]->u.approval_ask.rule;
+
+    if (remember_can(rule)) {
+        buf_cstr(out, "allow? [y]es [n]o, or for every ");
+        term_line(out, rule, 200);
+        buf_cstr(out, " [a]lways n[e]ver ");
+    } else {
+        buf_cstr(out, "allow? [y]es [n]o ");
+    }
+}
+
 /* Everything that is allowed by a yes is on the screen, or said to be
  * missing. */
 static void show(struct ask *a, struct view *v)
@@ -74,7 +89,7 @@ static void show(struct ask *a, struct view *v)
                 e->args_json.len - args.len);
     buf_char(out, '\n');
     put_reasons(v, e);
-    buf_cstr(out, "allow? [y]es [n]o ");
+    put_question(a, out);
     /* What was typed before the question is no answer to it. */
     tcflush(a->tty, TCIFLUSH);
     a->line_len = 0;
@@ -114,23 +129,68 @@ void ask_event(struct ask *a, struct view *v, const wend_event *ev)
     show(a, v);
 }
 
-/* -1 = neither yes nor no. */
-static int read_answer(wend_str line)
-{
-    static const char *const words[] = {"n", "no",  "N", "No",  "NO",
-                                        "y", "yes", "Y", "Yes", "YES"};
-    int i = str_index(line, words, 10);
+enum answer { ANSWER_NONE, ANSWER_NO, ANSWER_YES, ANSWER_NEVER, ANSWER_ALWAYS };
 
-    return i < 0 ? -1 : i >= 5;
+static enum answer read_answer(wend_str line)
+{
+    static const struct {
+        const char *word;
+        enum answer answer;
+    } words[] = {
+        {"n", ANSWER_NO},     {"no", ANSWER_NO},
+        {"N", ANSWER_NO},     {"No", ANSWER_NO},
+        {"NO", ANSWER_NO},    {"y", ANSWER_YES},
+        {"yes", ANSWER_YES},  {"Y", ANSWER_YES},
+        {"Yes", ANSWER_YES},  {"YES", ANSWER_YES},
+        {"e", ANSWER_NEVER},  {"never", ANSWER_NEVER},
+        {"a", ANSWER_ALWAYS}, {"always", ANSWER_ALWAYS},
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_is(line, words[i].word))
+            return words[i].answer;
+    return ANSWER_NONE;
+}
+
+/* Kept for later runs; if that fails it still counts for this one. */
+static void keep_rule(struct view *v, wend_str rule, bool yes)
+{
+    struct buf text = {.mem = view_talk(v)->mem};
+    wend_error err = {0};
+
+    if (!yes)
+        buf_char(&text, '!');
+    buf_str(&text, rule);
+    if (text.failed || remember_add(buf_view(&text), &err) != WEND_OK) {
+        buf_cstr(view_talk(v), "not remembered: ");
+        term_line(view_talk(v), str_of(err.message), 300);
+        buf_char(view_talk(v), '\n');
+    }
+    buf_free(&text);
+}
+
+static void tell(struct ask *a, struct view *v, wend_run *run,
+                 enum answer answer)
+{
+    const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
+    bool yes = answer == ANSWER_YES || answer == ANSWER_ALWAYS;
+
+    /* Refused only if it was settled meanwhile: nothing is left to do. */
+    if (answer < ANSWER_NEVER) {
+        wend_run_approve(run, e->call, yes, "terminal");
+        return;
+    }
+    keep_rule(v, e->rule, yes);
+    wend_run_approve_always(run, e->call, yes, "terminal");
 }
 
 void ask_read(struct ask *a, struct view *v, wend_run *run)
 {
     ssize_t n =
         read(a->tty, a->line + a->line_len, sizeof a->line - a->line_len);
-    wend_str call = a->queue[0]->u.approval_ask.call, line;
+    enum answer answer;
+    wend_str line;
     char *end;
-    int yes;
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
@@ -140,14 +200,15 @@ void ask_read(struct ask *a, struct view *v, wend_run *run)
     if (n > 0 && !end && a->line_len < sizeof a->line)
         return;
     line = (wend_str){a->line, end ? (size_t)(end - a->line) : a->line_len};
-    yes = n <= 0 ? 0 : read_answer(line);
+    answer = n <= 0 ? ANSWER_NO : read_answer(line);
     a->line_len = 0;
-    if (yes < 0) {
-        buf_cstr(view_talk(v), "allow? [y]es [n]o ");
+    if (answer == ANSWER_NONE ||
+        (answer >= ANSWER_NEVER &&
+         !remember_can(a->queue[0]->u.approval_ask.rule))) {
+        put_question(a, view_talk(v));
         return;
     }
-    /* Refused only if it was settled meanwhile: nothing is left to do. */
-    wend_run_approve(run, call, yes, "terminal");
+    tell(a, v, run, answer);
     drop(a, 0);
     show(a, v);
 }

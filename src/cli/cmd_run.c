@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/config.h"
+#include "cli/remember.h"
 #include "cli/stream.h"
 
 static const char *const eager_words[] = {
@@ -222,9 +223,14 @@ static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
 {
     const struct words *w = &cli->set.approve;
     bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-    const char **rules =
-        arena_alloc(&cli->arena, (w->count + 1) * sizeof *rules);
+    struct words kept = {0};
+    const char **rules;
+    wend_error err = {0};
 
+    if (remember_rules(&kept, &cli->arena, &err) != WEND_OK)
+        return complain(EXIT_USAGE, "%s", err.message);
+    rules =
+        arena_alloc(&cli->arena, (w->count + kept.count + 1) * sizeof *rules);
     if (!rules)
         return complain(EXIT_FAILED, "out of memory");
     o->approve = WEND_APPROVE_ASK;
@@ -238,6 +244,13 @@ static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
             o->approve = (wend_approve)mode;
         else
             rules[o->rules_count++] = w->items[i];
+    }
+    for (size_t i = 0; i < kept.count; i++)
+        rules[o->rules_count++] = kept.items[i];
+    /* Where somebody can be asked, what no rule covers is asked. */
+    if (o->approve == WEND_APPROVE_ALL && terminal) {
+        o->approve = WEND_APPROVE_ASK;
+        rules[o->rules_count++] = "*";
     }
     o->rules = rules;
     /* Asking where nobody can answer is a denial. */

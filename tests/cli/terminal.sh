@@ -68,6 +68,8 @@ answer() { # WORD: once the question is there
 }
 yes_later() { answer y; }
 no_later() { answer no; }
+always_later() { answer a; }
+never_later() { answer never; }
 perhaps_later() { answer perhaps | sed 'p; s/.*/no/'; }
 rm -f new
 : >"$out"
@@ -96,4 +98,37 @@ on_terminal "$WEND run -t write_file -m script:write.json hi" perhaps_later
 is "neither yes nor no: asked again" "$(grep -o 'allow?' "$out" | wc -l)" 2
 [ ! -e new ]
 ok "neither yes nor no: it is not written"
+
+# Answers for calls like it, also in runs to come.
+file=$HOME/.local/share/wend/approvals
+rm -f new
+: >"$out"
+on_terminal "$WEND run -t write_file -m script:write.json hi" always_later
+has "always: what it would allow is shown" "$out" 'every write_file(new)'
+[ -e new ]
+ok "always: it is written"
+is "always: the rule" "$(cat "$file")" 'write_file(new)'
+is "always: nobody else can read it" "$(stat -c %a "$file")" 600
+is "always: in the log" "$("$WEND" log --json last |
+    grep -c '"by":"terminal","remember":"write_file(new)"')" 1
+rm -f new
+exits "always: later" 0 "$WEND" run -t write_file -m script:write.json hi
+[ -e new ]
+ok "always: later it is not asked"
+rm -f new "$file"
+: >"$out"
+on_terminal "$WEND run -t write_file -m script:write.json hi" never_later
+is "never: the rule" "$(cat "$file")" '!write_file(new)'
+exits "never: later" 0 "$WEND" run --approve all -t write_file \
+    -m script:write.json hi
+[ ! -e new ]
+ok "never: not later, either"
+exits "but an option goes first" 0 "$WEND" run --approve write_file \
+    -t write_file -m script:write.json hi
+[ -e new ]
+ok "but an option goes first: it is written"
+echo 'x(' >"$file"
+exits "a rule that is none" 2 "$WEND" run -m script:write.json hi
+has "a rule that is none: said" "$err" "approvals: 'x(' is no rule"
+rm -f "$file"
 finish
