@@ -13,6 +13,7 @@
 #include "core/tt.h"
 #include "host/env.h"
 #include "host/fetch.h"
+#include "host/proc.h"
 #include "host/loop.h"
 #include "host/threads.h"
 #include "lib/timers.h"
@@ -63,6 +64,7 @@ struct wend_runtime {
     struct mailbox *mailbox;
     struct threads *threads; /* made with the first threaded call */
     struct fetch *fetch;     /* made with the first request */
+    struct procs *procs;     /* made with the first program */
     struct timers timers;
     wend_store *store;
     bool store_own;
@@ -96,6 +98,7 @@ void rt_flush(wend_runtime *rt); /* hands what is dirty to the store */
 void rt_store_failed(wend_runtime *rt, wend_status s);
 struct threads *rt_threads(wend_runtime *rt);
 wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
+wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err);
 
 /* ---- Agent --------------------------------------------------------------- */
 

@@ -88,6 +88,16 @@ wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err)
     return s;
 }
 
+wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    if (!rt->procs)
+        s = procs_new(&rt->mem, rt->loop, &rt->procs, err);
+    *out = rt->procs;
+    return s;
+}
+
 /* ---- The store's inbox: requests of other processes -----------------------
  */
 
@@ -214,6 +224,7 @@ void wend_runtime_free(wend_runtime *rt)
     }
     batch_free(rt->spare);
     pool_forget(rt);
+    procs_free(rt->procs);
     fetch_free(rt->fetch);
     loop_free(rt->loop);
     threads_free(rt->threads);
