@@ -5,6 +5,7 @@ _wend()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="run runs log replay tools models doctor" words=
     local command=${COMP_WORDS[1]}
+    local tools="calculator read_file list_dir glob grep write_file edit_file"
 
     COMPREPLY=()
     case $prev in
@@ -13,7 +14,7 @@ _wend()
     --approve) words="ask deny all" ;;
     --events) words="native loom" ;;
     --sandbox) words="on off" ;;
-    -t | --tool) words="calculator read_file list_dir write_file" ;;
+    -t | --tool) words=$tools ;;
     --status)
         words="running waiting paused interrupted ok limit canceled failed"
         ;;
@@ -47,7 +48,7 @@ _wend()
                    --help last"
             ;;
         tools)
-            words="--json --help calculator read_file list_dir write_file"
+            words="--json --help $tools"
             ;;
         models) words="--json --models --help" ;;
         doctor) words="--json --store --model --help" ;;

@@ -283,7 +283,7 @@ typedef struct wend_tool_options {
 WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
                                          const wend_tool_options *tool,
                                          wend_error *err);
-/* calculator, read_file, list_dir, write_file */
+/* calculator, read_file, list_dir, glob, grep, write_file, edit_file */
 WEND_API wend_status wend_agent_add_builtin(wend_agent *agent, const char *name,
                                             wend_error *err);
 

@@ -12,6 +12,7 @@
 #include <pcre2.h>
 
 #include "base/fail.h"
+#include "base/limits.h"
 
 enum {
     NESTING_MAX = 100,  /* of groups; compiling recurses on each */
@@ -24,10 +25,12 @@ enum {
 
 struct regex {
     struct mem mem;      /* for searches */
-    struct arena *arena; /* while compiling: what stays */
+    struct arena *arena; /* while compiling, and for what is kept */
     pcre2_general_context *memory;
     pcre2_code *code;
-    uint32_t unit; /* what one step costs: captures are copied */
+    pcre2_match_context *context; /* kept, or NULL: made for each search */
+    pcre2_match_data *data;       /* the same */
+    uint32_t unit;                /* what one step costs: captures are copied */
 };
 
 struct spending {
@@ -67,16 +70,17 @@ static int spend(pcre2_callout_block *block, void *ctx)
     return 0;
 }
 
-static wend_status compile(struct regex *r, wend_str text, wend_error *err)
+static wend_status compile(struct regex *r, wend_str text, uint32_t options,
+                           wend_error *err)
 {
-    uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_AUTO_CALLOUT |
-                       PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C;
     pcre2_compile_context *c;
     uint32_t captures = 0;
     PCRE2_UCHAR said[120];
     PCRE2_SIZE at = 0;
     int code = 0;
 
+    options |= PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_AUTO_CALLOUT |
+               PCRE2_NEVER_BACKSLASH_C;
     r->memory = pcre2_general_context_create(take, give, r);
     c = r->memory ? pcre2_compile_context_create(r->memory) : NULL;
     if (!c)
@@ -94,6 +98,9 @@ static wend_status compile(struct regex *r, wend_str text, wend_error *err)
         return fail_nomem(err);
     if (!r->code) {
         pcre2_get_error_message(code, said, sizeof said);
+        if (options & PCRE2_MATCH_INVALID_UTF) /* it is as it was given */
+            return fail(err, WEND_E_PARSE, "%s at byte %zu", (const char *)said,
+                        (size_t)at);
         return fail(err, WEND_E_PARSE, "%s", (const char *)said);
     }
     pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &captures);
@@ -120,6 +127,18 @@ static enum regex_result result_of(int code, wend_error *err)
     return REGEX_ERROR;
 }
 
+static pcre2_match_context *new_context(const struct regex *r)
+{
+    pcre2_match_context *c = pcre2_match_context_create(r->memory);
+
+    if (c) {
+        pcre2_set_match_limit(c, MATCH_MAX);
+        pcre2_set_depth_limit(c, DEPTH_MAX);
+        pcre2_set_heap_limit(c, HEAP_KIB_MAX);
+    }
+    return c;
+}
+
 wend_status regex_compile(wend_str pattern, struct arena *a, struct regex **out,
                           wend_error *err)
 {
@@ -133,7 +152,7 @@ wend_status regex_compile(wend_str pattern, struct arena *a, struct regex **out,
     r->arena = a;
     s = regex_translate(pattern, &text, err);
     if (s == WEND_OK)
-        s = compile(r, buf_view(&text), err);
+        s = compile(r, buf_view(&text), PCRE2_MATCH_UNSET_BACKREF, err);
     buf_free(&text);
     r->arena = NULL;
     if (s == WEND_OK)
@@ -141,11 +160,38 @@ wend_status regex_compile(wend_str pattern, struct arena *a, struct regex **out,
     return s;
 }
 
-enum regex_result regex_search(const struct regex *r, wend_str text,
-                               uint64_t *work, wend_error *err)
+wend_status regex_compile_perl(wend_str pattern, bool any_case, struct arena *a,
+                               struct regex **out, wend_error *err)
 {
-    pcre2_match_context *c = pcre2_match_context_create(r->memory);
-    pcre2_match_data *d = pcre2_match_data_create(1, r->memory);
+    struct regex *r = arena_alloc(a, sizeof *r);
+    wend_status s;
+
+    if (!r)
+        return fail_nomem(err);
+    if (pattern.len > REGEX_PATTERN_MAX)
+        return fail(err, WEND_E_LIMIT, "over %d bytes", REGEX_PATTERN_MAX);
+    r->mem = *a->mem;
+    r->arena = a;
+    s = compile(r, pattern,
+                PCRE2_MATCH_INVALID_UTF | (any_case ? PCRE2_CASELESS : 0u),
+                err);
+    if (s != WEND_OK)
+        return s;
+    r->context = new_context(r);
+    r->data = pcre2_match_data_create(1, r->memory);
+    if (!r->context || !r->data)
+        return fail_nomem(err);
+    *out = r;
+    return WEND_OK;
+}
+
+enum regex_result regex_find(const struct regex *r, wend_str text,
+                             uint64_t *work, struct regex_place *place,
+                             wend_error *err)
+{
+    pcre2_match_context *c = r->context ? r->context : new_context(r);
+    pcre2_match_data *d =
+        r->data ? r->data : pcre2_match_data_create(1, r->memory);
     struct spending s = {.left = *work, .unit = r->unit};
     uint64_t once = 1 + text.len / BYTES_A_UNIT; /* is it UTF-8? */
     int code = PCRE2_ERROR_NOMEMORY;
@@ -155,15 +201,25 @@ enum regex_result regex_search(const struct regex *r, wend_str text,
         s.left = 0;
     } else if (c && d) {
         s.left -= once;
-        pcre2_set_match_limit(c, MATCH_MAX);
-        pcre2_set_depth_limit(c, DEPTH_MAX);
-        pcre2_set_heap_limit(c, HEAP_KIB_MAX);
         pcre2_set_callout(c, spend, &s);
         code = pcre2_match(r->code, (PCRE2_SPTR)(text.ptr ? text.ptr : ""),
                            text.len, 0, 0, d, c);
     }
+    if (code >= 0 && place) {
+        const PCRE2_SIZE *at = pcre2_get_ovector_pointer(d);
+
+        *place = (struct regex_place){at[0], at[1]};
+    }
     *work = s.left;
-    pcre2_match_data_free(d);
-    pcre2_match_context_free(c);
+    if (!r->data)
+        pcre2_match_data_free(d);
+    if (!r->context)
+        pcre2_match_context_free(c);
     return result_of(code, err);
+}
+
+enum regex_result regex_search(const struct regex *r, wend_str text,
+                               uint64_t *work, wend_error *err)
+{
+    return regex_find(r, text, work, NULL, err);
 }

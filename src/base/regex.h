@@ -31,6 +31,25 @@ wend_status regex_compile(wend_str pattern, struct arena *a, struct regex **out,
 enum regex_result regex_search(const struct regex *r, wend_str text,
                                uint64_t *work, wend_error *err);
 
+/* Perl's syntax as PCRE2 has it, for text of any bytes: what is UTF-8 is
+ * matched as such, and nothing matches a part that is not. Unlike the other
+ * it keeps what a search needs: one thread at a time. */
+wend_status regex_compile_perl(wend_str pattern, bool any_case, struct arena *a,
+                               struct regex **out, wend_error *err);
+
+struct regex_place {
+    size_t start, end;
+};
+
+/* The same as regex_search, and where the first match is. */
+enum regex_result regex_find(const struct regex *r, wend_str text,
+                             uint64_t *work, struct regex_place *place,
+                             wend_error *err);
+
+/* Appends bytes that every text with a match of this pattern (Perl's, case
+ * counts) contains; nothing if there are none to be seen at a glance. */
+void regex_literal(wend_str pattern, struct buf *out);
+
 /* For regex.c: the pattern in the syntax of PCRE2, appended to `out`. */
 wend_status regex_translate(wend_str pattern, struct buf *out, wend_error *err);
 

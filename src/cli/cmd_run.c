@@ -33,7 +33,7 @@ enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 
 /* Offered when no tool is named: they only read. */
 static const char *const tools_default[] = {"calculator", "read_file",
-                                            "list_dir"};
+                                            "list_dir", "glob", "grep"};
 enum { TOOLS_DEFAULT = sizeof tools_default / sizeof *tools_default };
 
 #define AT(member) offsetof(struct settings, member)
@@ -402,10 +402,10 @@ const struct command command_run = {
     .more =
         "Without PROMPT, or with -, standard input is the prompt.\n"
         "Without --tool the tools that only read are offered: calculator, "
-        "read_file,\nlist_dir. A rule for --approve is TOOL or TOOL(GLOB), "
-        "with ! in front it denies,\nwith ? it asks; the first that matches "
-        "counts. Without one, reading is allowed\nand all else is asked, or "
-        "denied where nobody can answer.\n"
+        "read_file,\nlist_dir, glob, grep. A rule for --approve is TOOL or "
+        "TOOL(GLOB), with ! in front\nit denies, with ? it asks; the first "
+        "that matches counts. Without one, reading\nis allowed and all else "
+        "is asked, or denied where nobody can answer.\n"
         "Ctrl-C cancels and keeps the partial answer; twice leaves at once.\n",
     .opts = opts,
     .run = run,

@@ -8,6 +8,7 @@
  */
 #include "host/path.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,28 +27,18 @@
 #include "base/fail.h"
 #include "base/str.h"
 #include "base/utf8.h"
-
-#if !defined(O_PATH)
-#define O_PATH O_RDONLY
-#endif
+#include "host/path_open.h"
 
 enum {
-    SHOWN_MAX = 200, /* bytes of a path that a message repeats */
     /* Where `..` meets a rename the kernel says EAGAIN; so often in a row
      * only if somebody renames on purpose. */
     AGAIN_MAX = 1000,
-    TEMP_NAMES_MAX = 1000, /* leftovers of crashes to step over */
-    TEMP_NAME_SIZE = 64,
-};
-
-/* Made relative to the root, for the kernel to resolve. */
-struct relative {
-    char text[PATH_MAX];
+    NEAR_ENTRIES_MAX = 10000, /* looked at for a name that was meant */
 };
 
 /* ---- Words for what went wrong ------------------------------------------- */
 
-static wend_status trouble(wend_error *err, int code, wend_str path)
+wend_status path_trouble(wend_error *err, int code, wend_str path)
 {
     static const struct {
         int code;
@@ -76,10 +67,12 @@ static wend_status trouble(wend_error *err, int code, wend_str path)
         {ENFILE, WEND_E_IO, "too many open files for ", ""},
         {ENOMEM, WEND_E_NOMEM, "out of memory for ", ""},
         {EAGAIN, WEND_E_BUSY, "directories on ", " keep being renamed"},
+        {ESTALE, WEND_E_BUSY, "",
+         " was changed by somebody else meanwhile; read it again"},
         {ENOSYS, WEND_E_IO, "cannot open ",
          " safely: this system has no openat2 (Linux 5.6)"},
     };
-    int len = (int)utf8_cut(path, SHOWN_MAX);
+    int len = (int)utf8_cut(path, PATH_SHOWN_MAX);
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].code == code)
@@ -91,8 +84,11 @@ static wend_status trouble(wend_error *err, int code, wend_str path)
 
 /* ---- Opening ------------------------------------------------------------- */
 
+enum links { LINKS_BENEATH, LINKS_NONE };
+
 /* Returns a descriptor, or -errno. */
-static int open_beneath(int root_fd, const char *path, int flags, mode_t mode)
+static int open_with(int root_fd, const char *path, int flags, mode_t mode,
+                     enum links links)
 {
 #if defined(SYS_openat2)
     struct open_how how = {
@@ -101,6 +97,9 @@ static int open_beneath(int root_fd, const char *path, int flags, mode_t mode)
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
     long fd;
+
+    if (links == LINKS_NONE)
+        how.resolve |= RESOLVE_NO_SYMLINKS;
 
     if (!(flags & O_PATH)) /* a fifo must not block, a tty not become ours */
         how.flags |= O_NOCTTY | O_NONBLOCK;
@@ -117,8 +116,14 @@ static int open_beneath(int root_fd, const char *path, int flags, mode_t mode)
     (void)path;
     (void)flags;
     (void)mode;
+    (void)links;
     return -ENOSYS;
 #endif
+}
+
+int path_beneath(int root_fd, const char *path, int flags, mode_t mode)
+{
+    return open_with(root_fd, path, flags, mode, LINKS_BENEATH);
 }
 
 /* Length of the root's own path if `path` lies beneath it, else 0. */
@@ -140,8 +145,8 @@ static size_t root_prefix(int root_fd, wend_str path)
     return (size_t)len;
 }
 
-static wend_status make_relative(int root_fd, wend_str path,
-                                 struct relative *out, wend_error *err)
+wend_status path_relative(int root_fd, wend_str path, struct relative *out,
+                          wend_error *err)
 {
     wend_str rest = path;
 
@@ -150,12 +155,12 @@ static wend_status make_relative(int root_fd, wend_str path,
     if (memchr(path.ptr, 0, path.len))
         return fail(err, WEND_E_INVAL, "path contains a NUL byte");
     if (path.len >= sizeof out->text)
-        return trouble(err, ENAMETOOLONG, path);
+        return path_trouble(err, ENAMETOOLONG, path);
     if (path.ptr[0] == '/') {
         size_t skip = root_prefix(root_fd, path);
 
         if (!skip)
-            return trouble(err, EXDEV, path);
+            return path_trouble(err, EXDEV, path);
         while (skip < path.len && path.ptr[skip] == '/')
             skip++;
         rest = (wend_str){path.ptr + skip, path.len - skip};
@@ -167,132 +172,71 @@ static wend_status make_relative(int root_fd, wend_str path,
     return WEND_OK;
 }
 
-/* ---- Writing ------------------------------------------------------------- */
+/* ---- What was meant ------------------------------------------------------ */
 
-static bool is_dots(const char *name)
+/* The entry of a directory whose name is nearest; false if none is near, or
+ * the name is there: then it is a link to nothing. */
+static bool near_entry(int root_fd, const char *dir, wend_str name,
+                       char best[NAME_MAX + 1])
 {
-    return !strcmp(name, ".") || !strcmp(name, "..");
-}
+    int fd = path_beneath(root_fd, dir, O_RDONLY | O_DIRECTORY, 0);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *e;
+    const char *names[2] = {NULL, NULL}; /* the nearest so far, and one more */
+    bool there = false;
 
-/* Opens the directory `path`, whose last component is `name` in `parent`,
- * and makes it if it is missing. */
-static int enter(int root_fd, const char *path, int parent, const char *name)
-{
-    int fd = open_beneath(root_fd, path, O_PATH | O_DIRECTORY, 0);
-
-    if (fd != -ENOENT || is_dots(name))
-        return fd;
-    if (mkdirat(parent, name, 0777) && errno != EEXIST)
-        return -errno;
-    return open_beneath(root_fd, path, O_PATH | O_DIRECTORY, 0);
-}
-
-/* Opens the directory of the last component, making what is missing above
- * it. Returns -errno on failure. */
-static int enter_parents(int root_fd, struct relative *path)
-{
-    char *start = path->text, *slash;
-    int dir = open_beneath(root_fd, ".", O_PATH | O_DIRECTORY, 0), next;
-
-    while (dir >= 0 && (slash = strchr(start, '/'))) {
-        if (slash > start) {
-            *slash = 0;
-            next = enter(root_fd, path->text, dir, start);
-            *slash = '/';
-            close(dir);
-            dir = next;
-        }
-        start = slash + 1;
+    if (!d && fd >= 0)
+        close(fd);
+    for (int i = 0; d && i < NEAR_ENTRIES_MAX && (e = readdir(d)); i++) {
+        names[1] = e->d_name;
+        there |= str_is(name, e->d_name);
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+            str_near(name, names, 2) != e->d_name)
+            continue;
+        snprintf(best, NAME_MAX + 1, "%s", e->d_name);
+        names[0] = best;
     }
-    return dir;
+    if (d)
+        closedir(d);
+    return names[0] && !there;
 }
 
-/* What is there may be replaced: nothing, or a file that may be written.
- * Renaming would get round a file's own permissions, so they are asked. */
-static int check_target(int dir, const char *name, mode_t *mode)
+/* Nothing is there: says so, with a name that may have been meant. */
+wend_status path_missing(wend_error *err, int root_fd, struct relative *r,
+                         wend_str path)
 {
-    struct stat st;
-
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
-        return errno == ENOENT ? 0 : -errno;
-    if (S_ISDIR(st.st_mode))
-        return -EISDIR;
-    if (S_ISLNK(st.st_mode))
-        return -ELOOP;
-    if (!S_ISREG(st.st_mode))
-        return -ENXIO;
-    if (faccessat(dir, name, W_OK, AT_EACCESS))
-        return -errno;
-    *mode = st.st_mode & 0777;
-    return 0;
-}
-
-static int open_temp(int dir, char name[TEMP_NAME_SIZE])
-{
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    char best[NAME_MAX + 1], *start = r->text, *slash;
+    const char *dir = ".";
+    bool found = false;
     int fd;
 
-    for (int i = 0; i < TEMP_NAMES_MAX; i++) {
-        snprintf(name, TEMP_NAME_SIZE, ".wend-%ld-%d.tmp", (long)getpid(), i);
-        fd = openat(dir, name, flags, 0666);
-        if (fd >= 0)
-            return fd;
-        if (errno != EEXIST && errno != EINTR)
+    for (;;) { /* up to the first component that is missing */
+        slash = strchr(start, '/');
+        if (slash)
+            *slash = 0;
+        fd = path_beneath(root_fd, r->text, O_PATH, 0);
+        if (fd < 0)
             break;
+        close(fd);
+        if (!slash)
+            break;
+        *slash = '/';
+        start = slash + 1;
     }
-    return -errno;
-}
-
-static int write_all(int fd, wend_str s)
-{
-    while (s.len) {
-        ssize_t n = write(fd, s.ptr, s.len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        s.ptr += n;
-        s.len -= (size_t)n;
+    if (start > r->text) {
+        start[-1] = 0;
+        dir = r->text;
     }
-    return fsync(fd) ? -errno : 0;
-}
-
-/* So that the new name survives a crash, where the file system can. */
-static void sync_dir(int dir)
-{
-    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    close(fd);
-}
-
-/* Returns 0 or -errno. */
-static int replace(int dir, const char *name, wend_str content)
-{
-    char temp[TEMP_NAME_SIZE];
-    mode_t mode = 0;
-    int fd, code = check_target(dir, name, &mode);
-
-    if (code)
-        return code;
-    fd = open_temp(dir, temp);
-    if (fd < 0)
-        return fd;
-    code = write_all(fd, content);
-    if (!code && mode && fchmod(fd, mode))
-        code = -errno;
-    if (close(fd) && !code)
-        code = -errno;
-    if (!code && renameat(dir, temp, dir, name))
-        code = -errno;
-    if (code)
-        unlinkat(dir, temp, 0);
-    else
-        sync_dir(dir);
-    return code;
+    if (fd == -ENOENT)
+        found = near_entry(root_fd, dir, str_of(start), best);
+    if (!found)
+        return path_trouble(err, ENOENT, path);
+    return fail(err, WEND_E_NOTFOUND,
+                "no such file: '%.*s' (beneath the working directory); did "
+                "you mean '%.*s%s%s'?",
+                (int)utf8_cut(path, PATH_SHOWN_MAX), path.ptr,
+                PATH_SHOWN_MAX / 2, start > r->text ? dir : "",
+                start > r->text ? "/" : "", best);
 }
 
 /* ---- Public -------------------------------------------------------------- */
@@ -306,9 +250,9 @@ int path_root(const char *dir, wend_error *err)
     if (errno == ENOENT || errno == ENOTDIR)
         fail(err, WEND_E_NOTFOUND, "%s: '%.*s'",
              errno == ENOENT ? "no such directory" : "not a directory",
-             (int)utf8_cut(str_of(dir), SHOWN_MAX), dir);
+             (int)utf8_cut(str_of(dir), PATH_SHOWN_MAX), dir);
     else
-        trouble(err, errno, str_of(dir));
+        path_trouble(err, errno, str_of(dir));
     return -1;
 }
 
@@ -318,40 +262,26 @@ int path_open(int root_fd, wend_str path, int flags, mode_t mode,
     struct relative r;
     int fd;
 
-    if (make_relative(root_fd, path, &r, err))
+    if (path_relative(root_fd, path, &r, err))
         return -1;
-    fd = open_beneath(root_fd, r.text, flags, mode);
+    fd = path_beneath(root_fd, r.text, flags, mode);
     if (fd >= 0)
         return fd;
-    trouble(err, -fd, path);
+    if (fd == -ENOENT)
+        path_missing(err, root_fd, &r, path);
+    else
+        path_trouble(err, -fd, path);
     return -1;
 }
 
-wend_status path_write(int root_fd, wend_str path, wend_str content,
-                       wend_error *err)
+int path_step(int dir_fd, const char *name, int flags)
 {
-    struct relative r;
-    const char *slash, *name;
-    int dir, code;
-    wend_status s = make_relative(root_fd, path, &r, err);
-
-    if (s)
-        return s;
-    slash = strrchr(r.text, '/');
-    name = slash ? slash + 1 : r.text;
-    if (!*name || is_dots(name))
-        return trouble(err, EISDIR, path);
-    dir = enter_parents(root_fd, &r);
-    if (dir < 0)
-        return trouble(err, -dir, path);
-    code = replace(dir, name, content);
-    close(dir);
-    return code ? trouble(err, -code, path) : WEND_OK;
+    return open_with(dir_fd, name, flags, 0, LINKS_NONE);
 }
 
 bool path_supported(void)
 {
-    int fd = open_beneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0);
+    int fd = path_beneath(AT_FDCWD, ".", O_PATH | O_DIRECTORY, 0);
 
     if (fd >= 0)
         close(fd);

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "wend.h"
+#include "base/str.h"
 
 /* A directory fd for path_open, close-on-exec; -1 with err on failure. */
 int path_root(const char *dir, wend_error *err);
@@ -19,11 +19,25 @@ int path_root(const char *dir, wend_error *err);
  * accepted only when they lie beneath the root's own absolute path. */
 int path_open(int root_fd, wend_str path, int flags, mode_t mode,
               wend_error *err);
+/* Opens one component of a directory that was opened beneath the root, and
+ * follows no link; a descriptor, or -errno. */
+int path_step(int dir_fd, const char *name, int flags);
 /* Replaces a file's content by writing a new one beside it and renaming
  * within the same directory; makes missing parent directories beneath the
- * root; fsyncs the file. */
+ * root; fsyncs the file. Keeps its mode. Whoever else in this process writes
+ * the same file is waited for. */
 wend_status path_write(int root_fd, wend_str path, wend_str content,
                        wend_error *err);
+
+/* Appends what a file becomes. */
+typedef wend_status (*path_change_fn)(void *ctx, wend_str old, struct buf *out,
+                                      wend_error *err);
+/* Reads a file that is there, of at most max bytes, and replaces it by what
+ * fn makes of it, as path_write does; nobody in this process writes it in
+ * between, and if somebody else did it is left alone: WEND_E_BUSY. */
+wend_status path_change(int root_fd, wend_str path, size_t max,
+                        path_change_fn fn, void *ctx, const struct mem *m,
+                        wend_error *err);
 bool path_supported(void); /* openat2 works here */
 
 #endif

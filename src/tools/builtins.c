@@ -105,6 +105,108 @@ static const struct builtin builtins[] = {
         .concurrent = false,
         .fn = tool_write_file,
     },
+    {
+        .info =
+            {
+                .name = TEXT("edit_file"),
+                .description = TEXT(
+                    "Replaces a text in a file beneath the working directory. "
+                    "old_string must stand in the file exactly as given, white "
+                    "space included, and only once: add lines around it until "
+                    "it is unique, or set replace_all. Read the file first. "
+                    "If it fails nothing was changed, and the answer says why "
+                    "and where to look."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"path\":{\"type\":\"string\",\"description\":"
+                         "\"relative to the working directory\"},"
+                         "\"old_string\":{\"type\":\"string\",\"minLength\":1,"
+                         "\"description\":\"the text to replace\"},"
+                         "\"new_string\":{\"type\":\"string\",\"description\":"
+                         "\"what stands there afterwards; may be empty\"},"
+                         "\"replace_all\":{\"type\":\"boolean\","
+                         "\"description\":\"replace it wherever it stands; "
+                         "default false\"}},"
+                         "\"required\":[\"path\",\"old_string\","
+                         "\"new_string\"],"
+                         "\"additionalProperties\":false}"),
+                /* Twice is not once where the new text contains the old. */
+                .call_class = WEND_CLASS_UNSAFE,
+                .category = WEND_CATEGORY_GENERAL,
+            },
+        .subject = "path",
+        .concurrent = false,
+        .fn = tool_edit_file,
+    },
+    {
+        .info =
+            {
+                .name = TEXT("glob"),
+                .description = TEXT(
+                    "Finds files by name: lists the paths that match a "
+                    "pattern, sorted, one a line. * and ? match within a "
+                    "name, ** as a component any number of directories, "
+                    "[a-z] a character, {a,b} alternatives. A pattern that "
+                    "ends with / finds directories. Links are not followed; "
+                    ".git, .hg and .svn only if the pattern names them."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"pattern\":{\"type\":\"string\",\"minLength\":1,"
+                         "\"description\":\"for example **/*.c or "
+                         "src/**/{Makefile,*.mk}\"},"
+                         "\"path\":{\"type\":\"string\",\"description\":"
+                         "\"directory to look in, relative to the working "
+                         "directory; default .\"}},"
+                         "\"required\":[\"pattern\"],"
+                         "\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_READ,
+                .category = WEND_CATEGORY_GENERAL,
+            },
+        .subject = "pattern",
+        .concurrent = true,
+        .fn = tool_glob,
+    },
+    {
+        .info =
+            {
+                .name = TEXT("grep"),
+                .description = TEXT(
+                    "Searches files for a regular expression (PCRE2), line by "
+                    "line. Answers path:line:text for each line that matches, "
+                    "path-line-text for lines around it. Binary files, links "
+                    "and the folders .git, .hg and .svn are passed over; long "
+                    "lines are cut around the match."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"pattern\":{\"type\":\"string\",\"minLength\":1,"
+                         "\"description\":\"for example "
+                         "\\\\bmain\\\\s*\\\\(\"},"
+                         "\"path\":{\"type\":\"string\",\"description\":"
+                         "\"file or directory, relative to the working "
+                         "directory; default .\"},"
+                         "\"glob\":{\"type\":\"string\",\"minLength\":1,"
+                         "\"description\":\"only files whose name, or path "
+                         "if there is a / in it, matches; for example "
+                         "*.{c,h}\"},"
+                         "\"ignore_case\":{\"type\":\"boolean\"},"
+                         "\"context\":{\"type\":\"integer\",\"minimum\":0,"
+                         "\"description\":\"lines to show before and after "
+                         "each match; default 0\"},"
+                         "\"files_only\":{\"type\":\"boolean\","
+                         "\"description\":\"list only the paths of files "
+                         "with a match\"},"
+                         "\"max_results\":{\"type\":\"integer\","
+                         "\"minimum\":1,\"description\":\"matching lines, or "
+                         "files; default 200\"}},"
+                         "\"required\":[\"pattern\"],"
+                         "\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_READ,
+                .category = WEND_CATEGORY_GENERAL,
+            },
+        .subject = "path",
+        .concurrent = true,
+        .fn = tool_grep,
+    },
 };
 
 const struct builtin *builtin_at(size_t i)

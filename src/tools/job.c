@@ -5,6 +5,9 @@
  * wrote them: types are looked at here once more, and nothing is trusted.
  */
 #include "base/fail.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "host/walk.h"
 #include "tools/tools.h"
 
 wend_status tool_begin(struct tool_job *j, const wend_call *call)
@@ -50,6 +53,62 @@ wend_status tool_i64(struct tool_job *j, const char *key, int64_t min,
                     (long long)min);
     *out = n;
     return WEND_OK;
+}
+
+wend_status tool_bool(struct tool_job *j, const char *key, bool *out)
+{
+    const struct json *v = json_get(j->args, key);
+
+    if (!v)
+        return WEND_OK;
+    if (v->kind != JSON_TRUE && v->kind != JSON_FALSE)
+        return fail(&j->err, WEND_E_INVAL,
+                    "argument '%s' must be true or false, not %s", key,
+                    json_kind_name(v->kind));
+    *out = v->kind == JSON_TRUE;
+    return WEND_OK;
+}
+
+static bool is_control(wend_str s)
+{
+    unsigned char c = (unsigned char)s.ptr[0];
+
+    if (c == 0xC2 && s.len > 1) /* C1: U+0080 to U+009F */
+        return (unsigned char)s.ptr[1] < 0xA0;
+    return c < 0x20 || c == 0x7F;
+}
+
+void tool_put_name(struct buf *out, wend_str s)
+{
+    size_t valid = utf8_valid_len(s), n;
+
+    while (s.len) {
+        n = valid ? utf8_take((wend_str){s.ptr, valid}, 1) : 1;
+        if (n == 1 && s.ptr[0] == '\\')
+            buf_cstr(out, "\\\\");
+        else if (valid && !is_control(s))
+            buf_add(out, s.ptr, n);
+        else
+            for (size_t i = 0; i < n; i++)
+                buf_fmt(out, "\\x%02x", (unsigned char)s.ptr[i]);
+        s.ptr += n;
+        s.len -= n;
+        valid = valid ? valid - n : utf8_valid_len(s);
+    }
+}
+
+void tool_put_gaps(struct buf *out, const struct walk *w)
+{
+    struct walk_gaps g = walk_gaps(w);
+
+    if (g.unreadable)
+        buf_fmt(out, "[%zu directories could not be read]\n", g.unreadable);
+    if (g.too_deep)
+        buf_fmt(out, "[nothing more than %d directories deep was looked at]\n",
+                WALK_DEPTH_MAX);
+    if (g.too_many)
+        buf_fmt(out, "[stopped after %d entries; name a directory]\n",
+                WALK_ENTRIES_MAX);
 }
 
 wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s)

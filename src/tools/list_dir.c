@@ -34,35 +34,6 @@ struct listing {
 
 /* ---- One entry ----------------------------------------------------------- */
 
-static bool is_control(wend_str s)
-{
-    unsigned char c = (unsigned char)s.ptr[0];
-
-    if (c == 0xC2 && s.len > 1) /* C1: U+0080 to U+009F */
-        return (unsigned char)s.ptr[1] < 0xA0;
-    return c < 0x20 || c == 0x7F;
-}
-
-/* \\ for a backslash, \xNN for bytes that are control or no UTF-8. */
-static void put_name(struct buf *out, wend_str s)
-{
-    size_t valid = utf8_valid_len(s), n;
-
-    while (s.len) {
-        n = valid ? utf8_take((wend_str){s.ptr, valid}, 1) : 1;
-        if (n == 1 && s.ptr[0] == '\\')
-            buf_cstr(out, "\\\\");
-        else if (valid && !is_control(s))
-            buf_add(out, s.ptr, n);
-        else
-            for (size_t i = 0; i < n; i++)
-                buf_fmt(out, "\\x%02x", (unsigned char)s.ptr[i]);
-        s.ptr += n;
-        s.len -= n;
-        valid = valid ? valid - n : utf8_valid_len(s);
-    }
-}
-
 static const char *special_name(mode_t mode)
 {
     if (S_ISFIFO(mode))
@@ -78,7 +49,7 @@ static void put_entry(struct buf *out, int dir, const char *name)
     struct stat st;
     ssize_t len;
 
-    put_name(out, str_of(name));
+    tool_put_name(out, str_of(name));
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
         buf_cstr(out, "\t?"); /* gone meanwhile */
     } else if (S_ISDIR(st.st_mode)) {
@@ -86,7 +57,7 @@ static void put_entry(struct buf *out, int dir, const char *name)
     } else if (S_ISLNK(st.st_mode)) {
         len = readlinkat(dir, name, target, sizeof target);
         buf_cstr(out, " -> ");
-        put_name(out, (wend_str){target, len > 0 ? (size_t)len : 0});
+        tool_put_name(out, (wend_str){target, len > 0 ? (size_t)len : 0});
     } else if (S_ISREG(st.st_mode)) {
         buf_fmt(out, "\t%lld", (long long)st.st_size);
     } else {

@@ -34,6 +34,9 @@ wend_status tool_calculator(void *env, wend_call *call);
 wend_status tool_read_file(void *env, wend_call *call);
 wend_status tool_list_dir(void *env, wend_call *call);
 wend_status tool_write_file(void *env, wend_call *call);
+wend_status tool_edit_file(void *env, wend_call *call);
+wend_status tool_glob(void *env, wend_call *call);
+wend_status tool_grep(void *env, wend_call *call);
 
 /* ---- Tools that work on the loop ----------------------------------------- */
 
@@ -79,6 +82,14 @@ wend_status tool_str(struct tool_job *j, const char *key, wend_str *out);
 /* A whole number from min on; *out stays when it is absent. */
 wend_status tool_i64(struct tool_job *j, const char *key, int64_t min,
                      int64_t *out);
+/* true or false; *out stays when it is absent. */
+wend_status tool_bool(struct tool_job *j, const char *key, bool *out);
+/* Appends a name that anybody may have chosen: what is not plain text is
+ * escaped (\\ and \xNN), so that no name can look like two. */
+void tool_put_name(struct buf *out, wend_str name);
+struct walk;
+/* Appends what a walk has not seen, if anything, as notes in brackets. */
+void tool_put_gaps(struct buf *out, const struct walk *w);
 /* Answers with out, or with err if s is a failure; WEND_OK. */
 wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s);
 
@@ -98,5 +109,27 @@ wend_status read_file_text(int root_fd, wend_str path, struct read_range range,
                            wend_error *err);
 wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
                           struct buf *out, wend_error *err);
+
+struct edit {
+    wend_str old_text, new_text;
+    bool all;
+};
+
+wend_status edit_file_text(int root_fd, wend_str path, struct edit edit,
+                           struct buf *out, wend_error *err);
+
+wend_status glob_text(int root_fd, wend_str pattern, wend_str path,
+                      const wend_call *call, struct buf *out, wend_error *err);
+
+struct grep_options {
+    wend_str pattern, path;
+    wend_str glob;   /* of files to look into; absent = all */
+    int64_t context; /* lines around a match */
+    int64_t max;     /* matching lines, or files */
+    bool ignore_case, files_only;
+};
+
+wend_status grep_text(int root_fd, const struct grep_options *o,
+                      const wend_call *call, struct buf *out, wend_error *err);
 
 #endif

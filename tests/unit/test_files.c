@@ -85,8 +85,14 @@ static const struct {
     {"binary", "binary", 1, 0, NULL, "'binary' is a binary file of 3 bytes"},
     {"a directory", "dir", 1, 0, NULL, "'dir' is a directory; use list_dir"},
     {"a fifo", "fifo", 1, 0, NULL, "'fifo' is not a regular file"},
-    {"nothing there", "nope", 1, 0, NULL,
-     "no such file: 'nope' (beneath the working directory)"},
+    {"nothing there", "elsewhere", 1, 0, NULL,
+     "no such file: 'elsewhere' (beneath the working directory)"},
+    {"nothing there, but near", "thre", 1, 0, NULL,
+     "no such file: 'thre' (beneath the working directory); did you mean "
+     "'three'?"},
+    {"a directory that is near", "dirr/a", 1, 0, NULL,
+     "no such file: 'dirr/a' (beneath the working directory); did you mean "
+     "'dir'?"},
     {"outside", "../x", 1, 0, NULL, "path '../x' leaves the working directory"},
 };
 
@@ -287,17 +293,17 @@ static void test_no_memory(void)
 
 static void test_table(void)
 {
-    static const char *const names[] = {"calculator", "read_file", "list_dir",
-                                        "write_file"};
+    static const char *const names[] = {"read_file", "list_dir", "write_file",
+                                        "edit_file", "glob",     "grep"};
     struct mem m = {0};
+    const struct builtin *b;
 
     for (size_t i = 0; i < tap_count(names); i++) {
         struct arena a = {.mem = &m};
-        const struct builtin *b = builtin_find(names[i]);
         const struct json *schema, *subject;
 
-        tap_ok(b && b == builtin_at(i) && &b->info == wend_builtin(i),
-               "%s is in the table", names[i]);
+        b = builtin_find(names[i]);
+        tap_ok(b != NULL, "%s is in the table", names[i]);
         if (!b)
             continue;
         schema = json_parse(b->info.schema, &a, NULL);
@@ -311,8 +317,12 @@ static void test_table(void)
                "  nothing else is accepted");
         arena_free(&a);
     }
-    tap_ok(!builtin_at(4) && !wend_builtin(4), "the table ends");
-    tap_ok(!builtin_find("shell") && !builtin_find(NULL), "unknown names");
+    for (size_t i = 0; (b = builtin_at(i)); i++)
+        tap_ok(b == builtin_find(b->info.name.ptr) &&
+                   &b->info == wend_builtin(i),
+               "%s is found by its name", b->info.name.ptr);
+    tap_ok(!wend_builtin(1000), "the table ends");
+    tap_ok(!builtin_find("wurst") && !builtin_find(NULL), "unknown names");
 }
 
 int main(void)

@@ -1,0 +1,155 @@
+/*
+ * regex_literal.c - what a text must contain to match a pattern, seen at a
+ * glance.
+ *
+ * Looking for bytes is many times faster than searching, so whoever searches
+ * much looks first. Where a pattern is not plain the answer is shorter, or
+ * nothing; it is never too much.
+ */
+#include "base/regex.h"
+
+#include "base/utf8.h"
+
+struct glance {
+    wend_str in;
+    size_t at;
+    struct buf *out;
+    size_t out_start;
+    struct buf run; /* literal bytes up to here, without a gap */
+    size_t last;    /* length of the run before its last code point */
+    int depth;      /* of groups, in which nothing is taken */
+};
+
+static bool is_alnum(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+/* Keeps the longest run. */
+static void end_run(struct glance *g)
+{
+    g->out->failed |= g->run.failed;
+    if (g->run.len > g->out->len - g->out_start) {
+        g->out->len = g->out_start;
+        buf_str(g->out, buf_view(&g->run));
+    }
+    buf_clear(&g->run);
+    g->last = 0;
+}
+
+/* The last code point may be missing, or be there many times. */
+static void drop_last(struct glance *g)
+{
+    g->run.len = g->last;
+    end_run(g);
+}
+
+static void take(struct glance *g, size_t len)
+{
+    if (!g->depth) {
+        g->last = g->run.len;
+        buf_add(&g->run, g->in.ptr + g->at, len);
+    }
+    g->at += len;
+}
+
+/* Behind the class that begins here. */
+static size_t class_end(wend_str in, size_t at)
+{
+    size_t first;
+
+    at++;
+    at += at < in.len && in.ptr[at] == '^';
+    for (first = at; at < in.len; at++) {
+        if (in.ptr[at] == ']' && at > first)
+            return at + 1;
+        if (in.ptr[at] == '\\') {
+            at++;
+        } else if (in.ptr[at] == '[' && at + 1 < in.len &&
+                   in.ptr[at + 1] == ':') {
+            const char *end = memchr(in.ptr + at + 1, ']', in.len - at - 1);
+
+            if (end && end[-1] == in.ptr[at + 1] && end > in.ptr + at + 2)
+                at = (size_t)(end - in.ptr);
+        }
+    }
+    return in.len;
+}
+
+/* The length of {2}, {2,} or {2,3} at the front, else 0. */
+static size_t count_len(wend_str s)
+{
+    size_t n = 1;
+
+    while (n < s.len &&
+           ((s.ptr[n] >= '0' && s.ptr[n] <= '9') || s.ptr[n] == ','))
+        n++;
+    return n > 1 && n < s.len && s.ptr[n] == '}' ? n + 1 : 0;
+}
+
+/* \. is a dot, \b and \d and their like are no text; of all else (\x41, \1,
+ * \p{..}) not even the end is known here, so nothing behind it is taken. */
+static void glance_escape(struct glance *g, wend_str rest)
+{
+    static const char plain[] = "bBdDsSwWhHvVAzZ";
+    char c = rest.len > 1 ? rest.ptr[1] : 0;
+
+    if (!is_alnum(c) && !(c & 0x80) && c) {
+        g->at++;
+        take(g, 1);
+        return;
+    }
+    end_run(g);
+    g->at = c && memchr(plain, c, sizeof plain - 1) ? g->at + 2 : g->in.len;
+}
+
+static void glance_item(struct glance *g)
+{
+    wend_str rest = {g->in.ptr + g->at, g->in.len - g->at};
+    char c = *rest.ptr;
+
+    switch (c) {
+    case '\\': glance_escape(g, rest); return;
+    case '{':
+        drop_last(g);
+        g->at += count_len(rest) ? count_len(rest) : 1;
+        return;
+    case '[':
+        end_run(g);
+        g->at = class_end(g->in, g->at);
+        return;
+    case '?':
+    case '*': drop_last(g); break;
+    case '(': g->depth++; break;
+    case ')': g->depth -= g->depth > 0; break;
+    }
+    if (!strchr("?*()+.^$", c) || !c) {
+        take(g, c & 0x80 ? utf8_take(rest, 1) : 1);
+        return;
+    }
+    end_run(g);
+    g->at++;
+}
+
+void regex_literal(wend_str pattern, struct buf *out)
+{
+    struct glance g = {.in = pattern,
+                       .out = out,
+                       .out_start = out->len,
+                       .run = {.mem = out->mem}};
+
+    /* Alternatives, settings, comments: not at a glance. */
+    if (memchr(pattern.ptr, '|', pattern.len) ||
+        memmem(pattern.ptr, pattern.len, "(?", 2) ||
+        memmem(pattern.ptr, pattern.len, "(*", 2) ||
+        memmem(pattern.ptr, pattern.len, "\\Q", 2) ||
+        memmem(pattern.ptr, pattern.len, "\\K", 2) ||
+        memmem(pattern.ptr, pattern.len, "\\E", 2) ||
+        utf8_valid_len(pattern) != pattern.len)
+        return;
+    while (g.at < pattern.len)
+        glance_item(&g);
+    end_run(&g);
+    buf_free(&g.run);
+}
