@@ -41,7 +41,14 @@ struct json *json_parse_own(wend_str text, struct arena *a, wend_error *err);
 
 const char *json_kind_name(enum json_kind k); /* "object" ... */
 /* The member with that key, or NULL; j may be NULL or no object. */
-struct json *json_get(const struct json *j, const char *key);
+struct json *json_member(const struct json *j, wend_str key);
+
+/* Inline: mostly the key is known, and so is its length. */
+static inline struct json *json_get(const struct json *j, const char *key)
+{
+    return json_member(j, (wend_str){key, strlen(key)});
+}
+
 wend_str json_str(const struct json *j); /* absent if no string */
 /* False unless j is a number that is an integer in range (1e3 and 5.0
  * count). */

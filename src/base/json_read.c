@@ -85,7 +85,7 @@ static bool refuse_nomem(struct parser *ps)
     return false;
 }
 
-static void skip_space(struct parser *ps)
+static void skip_spaces(struct parser *ps)
 {
     for (; ps->p < ps->end; ps->p++) {
         if (*ps->p == '\n') {
@@ -95,6 +95,13 @@ static void skip_space(struct parser *ps)
             return;
         }
     }
+}
+
+/* Mostly there is none. */
+static inline void skip_space(struct parser *ps)
+{
+    if (ps->p < ps->end && (unsigned char)*ps->p <= ' ')
+        skip_spaces(ps);
 }
 
 /* ---- Strings ------------------------------------------------------------- */

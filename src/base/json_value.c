@@ -72,14 +72,12 @@ const char *json_kind_name(enum json_kind k)
     return names[k];
 }
 
-struct json *json_get(const struct json *j, const char *key)
+struct json *json_member(const struct json *j, wend_str key)
 {
-    size_t len = strlen(key);
-
     if (!j || j->kind != JSON_OBJECT)
         return NULL;
     for (struct json *m = j->first; m; m = m->next)
-        if (m->key.len == len && !memcmp(m->key.ptr, key, len))
+        if (m->key.len == key.len && !memcmp(m->key.ptr, key.ptr, key.len))
             return m;
     return NULL;
 }

@@ -12,7 +12,6 @@
 enum {
     ARENA_CHUNK_MIN = 1 << 10, /* a parked run needs little more */
     ARENA_CHUNK_MAX = 64 << 10,
-    ALIGN = 8,
 };
 
 struct arena_chunk {
@@ -79,7 +78,7 @@ static bool arena_grow(struct arena *a, size_t need)
 
 static void *arena_take(struct arena *a, size_t size)
 {
-    size_t rounded = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    size_t rounded = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
     void *p;
 
     if (rounded < size ||
@@ -92,7 +91,7 @@ static void *arena_take(struct arena *a, size_t size)
     return p;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+void *arena_alloc_more(struct arena *a, size_t size)
 {
     void *p = arena_take(a, size);
 

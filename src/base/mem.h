@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "wend.h"
 
@@ -36,7 +37,22 @@ struct arena {
     bool failed;
 };
 
-void *arena_alloc(struct arena *a, size_t size); /* zeroed, 8-aligned */
+enum { ARENA_ALIGN = 8 };
+
+void *arena_alloc_more(struct arena *a, size_t size); /* from a new chunk */
+
+/* Zeroed, aligned. Inline: a tree is made node by node. */
+static inline void *arena_alloc(struct arena *a, size_t size)
+{
+    size_t rounded = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+    void *p = a->at;
+
+    if (!rounded || (size_t)(a->end - a->at) < rounded)
+        return arena_alloc_more(a, size);
+    a->at += rounded;
+    return memset(p, 0, size);
+}
+
 /* Room for a string of `len` bytes and a NUL; not zeroed. */
 char *arena_chars(struct arena *a, size_t len);
 wend_str arena_str(struct arena *a, wend_str s); /* NUL-terminated copy */

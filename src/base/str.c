@@ -21,13 +21,6 @@ bool str_eq(wend_str a, wend_str b)
     return a.len == b.len && (!a.len || !memcmp(a.ptr, b.ptr, a.len));
 }
 
-bool str_is(wend_str a, const char *b)
-{
-    size_t len = strlen(b);
-
-    return a.ptr && a.len == len && !memcmp(a.ptr, b, len);
-}
-
 bool str_starts(wend_str s, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -195,16 +188,6 @@ bool buf_room(struct buf *b, size_t more)
     b->ptr = p;
     b->cap = cap;
     return true;
-}
-
-void buf_str(struct buf *b, wend_str s)
-{
-    buf_add(b, s.ptr, s.len);
-}
-
-void buf_cstr(struct buf *b, const char *s)
-{
-    buf_add(b, s, strlen(s));
 }
 
 void buf_char(struct buf *b, char c)

@@ -14,7 +14,14 @@
 
 wend_str str_of(const char *s); /* NULL gives an absent string */
 bool str_eq(wend_str a, wend_str b);
-bool str_is(wend_str a, const char *b);
+/* Inline: mostly b is known, and so is its length. */
+static inline bool str_is(wend_str a, const char *b)
+{
+    size_t len = strlen(b);
+
+    return a.ptr && a.len == len && !memcmp(a.ptr, b, len);
+}
+
 bool str_starts(wend_str s, const char *prefix);
 /* The index of s among n names, or -1. */
 int str_index(wend_str s, const char *const *names, int n);
@@ -51,8 +58,16 @@ static inline void buf_add(struct buf *b, const char *p, size_t len)
     b->ptr[b->len] = 0;
 }
 
-void buf_str(struct buf *b, wend_str s);
-void buf_cstr(struct buf *b, const char *s);
+static inline void buf_str(struct buf *b, wend_str s)
+{
+    buf_add(b, s.ptr, s.len);
+}
+
+static inline void buf_cstr(struct buf *b, const char *s)
+{
+    buf_add(b, s, strlen(s));
+}
+
 void buf_char(struct buf *b, char c);
 void buf_i64(struct buf *b, int64_t n);
 void buf_fmt(struct buf *b, const char *fmt, ...)
