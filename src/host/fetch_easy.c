@@ -17,7 +17,9 @@
 #include "base/fail.h"
 
 enum {
-    RECEIVE_BYTES = 16 << 10, /* per transfer under way: one read */
+    RECEIVE_BYTES = 16 << 10,   /* per transfer under way: one read */
+    SEND_BYTES_MIN = 64 << 10,  /* libcurl's own; enough for most bodies */
+    SEND_BYTES_MAX = 512 << 10, /* held while a larger body's answer comes */
     KEEPALIVE_IDLE_S = 60,
     KEEPALIVE_EVERY_S = 30,
     UNIX_PATH_MAX = sizeof(((struct sockaddr_un *)0)->sun_path),
@@ -162,12 +164,22 @@ static struct curl_slist *header_list(const struct fetch_request *q,
     return list;
 }
 
+/* libcurl waits for the socket before every piece of a body. */
+static long send_bytes(size_t body_len)
+{
+    if (body_len > SEND_BYTES_MAX)
+        return SEND_BYTES_MAX;
+    return body_len < SEND_BYTES_MIN ? SEND_BYTES_MIN : (long)body_len;
+}
+
 static int set_method(const struct curl_api *curl, CURL *easy,
                       const struct fetch_request *q)
 {
     int failed = 0;
 
     if (q->body.ptr) {
+        failed |= curl->easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE,
+                                    send_bytes(q->body.len));
         failed |= curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
                                     (curl_off_t)q->body.len);
         failed |= curl->easy_setopt(easy, CURLOPT_POSTFIELDS, q->body.ptr);
