@@ -99,6 +99,13 @@ $(B)/wend: $(CLI_OBJ) $(LIB_OBJ)
 $(B)/wend-bench: $(B)/tests/bench/wend_bench.o $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
+# What speed is compared with, and what measures it.
+BENCH_TOOLS := $(B)/tests/raw-client $(B)/tests/best
+$(B)/tests/raw-client: $(B)/tests/bench/raw_client.o
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+$(B)/tests/best: $(B)/tests/bench/best.o
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+
 # One object whose hidden symbols are local: nothing but wend_* to clash.
 $(B)/libwend.a: $(LIB_OBJ)
 	@rm -f $@
@@ -157,7 +164,7 @@ demo: deps
 	@examples/demo.sh
 
 ## bench      speed marks as ratios of one run; JSON on stdout
-bench: products
+bench: products $(SERVER) $(BENCH_TOOLS)
 	@tests/bench/run
 
 ## fuzz       each fuzz target for FUZZ_SECONDS (default 60)

@@ -6,25 +6,31 @@
  * once   one run                     many   N runs at once in one process
  * seq    N runs one after another    parked N runs that wait; bytes each
  * idle   one run, then waits for end of file on stdin
- * turns  one run; cost of its first and last 100 turns
+ * turns  one run; the cost of some of its turns
  * start  N times: milliseconds from exec of the command MODEL (a path) to
  *        the first event of a run with an existing STORE, median
+ * leave  N times: the same to the first byte of a request to a model, whose
+ *        name stands in the place of STORE
  *
  * Offers one C tool `noop` ({"turn":int,"i":int}, answers "ok"; sleeps
  * TOOL_SLEEP_MS first; answers with NOOP_BYTES bytes if set). Ends with one
  * JSON line.
  */
+#include <arpa/inet.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "wend.h"
 
-enum { WINDOW = 100, TURNS_MAX = 2000000 };
+enum { WINDOW = 50, TURNS_MAX = 2000000 };
 
 struct totals {
     long completed, errors, deltas, chars, tool_calls;
@@ -32,6 +38,8 @@ struct totals {
     bool first_seen;
     double *turn_cpu; /* at each WINDOW-th turn_start, for `turns` */
     long turns;
+    double delta_us, call_us; /* when the first of each came */
+    long rss_kb, rss_part_kb; /* at the end; after a fifth of `seq` */
 };
 
 static struct totals totals;
@@ -54,6 +62,18 @@ static double wall_us(void)
     return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
+static long rss_kb(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    if (f && fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
 static void die(const char *what, const wend_error *err)
 {
     fprintf(stderr, "wend-bench: %s: %s\n", what, err->message);
@@ -65,7 +85,8 @@ static wend_status noop(void *ctx, wend_call *call)
     const char *sleep_ms = getenv("TOOL_SLEEP_MS");
 
     (void)ctx;
-    totals.tool_calls++;
+    if (!totals.tool_calls++)
+        totals.call_us = wall_us();
     if (sleep_ms)
         usleep((useconds_t)(atoi(sleep_ms) * 1000));
     return wend_call_return(call, (wend_str){answer, answer_len});
@@ -78,6 +99,7 @@ static void on_event(void *ctx, const wend_event *ev)
     case WEND_TEXT_DELTA:
         if (!totals.first_seen) {
             totals.first_seen = true;
+            totals.delta_us = wall_us();
             puts("first");
             fflush(stdout);
         }
@@ -190,7 +212,17 @@ static void mode_parked(wend_runtime *rt, wend_agent *a, long n)
     free(runs);
 }
 
-/* CPU of a turn, over the i-th hundred of them. */
+/* The part tells what is only held once from what grows. */
+static void mode_seq(wend_agent *a, long n)
+{
+    for (long i = 0; i < n; i++) {
+        finish(start(a));
+        if (i == n / 5)
+            totals.rss_part_kb = rss_kb();
+    }
+}
+
+/* CPU of a turn, over the i-th WINDOW of them. */
 static double window_us(long i)
 {
     return (totals.turn_cpu[i + 1] - totals.turn_cpu[i]) / WINDOW;
@@ -198,16 +230,24 @@ static double window_us(long i)
 
 static void report(double cpu, double wall)
 {
+    struct rusage most;
+
+    getrusage(RUSAGE_SELF, &most);
     printf("{\"completed\":%ld,\"errors\":%ld,\"deltas\":%ld,\"chars\":%ld,"
            "\"tool_calls\":%ld,\"max_inflight\":%d,\"cpu_us\":%.0f,"
            "\"wall_us\":%.0f",
            totals.completed, totals.errors, totals.deltas, totals.chars,
            totals.tool_calls, totals.max_inflight, cpu, wall);
     if (totals.turn_cpu && totals.turns > 3 * WINDOW)
-        printf(",\"turns\":%ld,\"first_us\":%.2f,\"last_us\":%.2f",
-               totals.turns, window_us(0),
+        printf(",\"turns\":%ld,\"first_us\":%.2f,\"turn_125_us\":%.2f,"
+               "\"last_us\":%.2f",
+               totals.turns, window_us(0), window_us(100 / WINDOW),
                window_us((totals.turns - 1) / WINDOW - 1));
-    puts("}");
+    if (totals.tool_calls && totals.first_seen)
+        printf(",\"call_after_us\":%.0f", totals.call_us - totals.delta_us);
+    if (totals.rss_part_kb)
+        printf(",\"rss_part_kb\":%ld", totals.rss_part_kb);
+    printf(",\"rss_kb\":%ld,\"rss_most_kb\":%ld}\n", rss_kb(), most.ru_maxrss);
 }
 
 static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
@@ -224,9 +264,10 @@ static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
     wall = wall_us();
     if (!strcmp(mode, "many"))
         mode_many(rt, a, n);
+    else if (!strcmp(mode, "seq"))
+        mode_seq(a, n);
     else
-        for (long i = 0; i < (strcmp(mode, "seq") ? 1 : n); i++)
-            finish(start(a));
+        finish(start(a));
     report(cpu_us() - cpu, wall_us() - wall);
     free(totals.turn_cpu);
     if (!strcmp(mode, "idle")) {
@@ -238,6 +279,40 @@ static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
 }
 
 /* ---- Starting the command ------------------------------------------------ */
+
+/* To a server that accepts and reads, but never answers. */
+static double one_leave(const char *command, const char *model)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET,
+                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof a;
+    int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fd;
+    double begin, took = 0;
+    char url[64], byte;
+    pid_t pid;
+
+    if (bind(door, (struct sockaddr *)&a, sizeof a) || listen(door, 1) ||
+        getsockname(door, (struct sockaddr *)&a, &len))
+        return 0;
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/v1", ntohs(a.sin_port));
+    begin = wall_us();
+    pid = fork();
+    if (!pid) {
+        execl(command, command, "run", "--store", "memory:", "-q", "-m", model,
+              "--base-url", url, "go", (char *)NULL);
+        _exit(127);
+    }
+    fd = accept(door, NULL, NULL);
+    if (read(fd, &byte, 1) == 1)
+        took = wall_us() - begin;
+    else
+        totals.errors++;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(fd);
+    close(door);
+    return took;
+}
 
 static double one_start(const char *command, const char *store)
 {
@@ -276,13 +351,14 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int measure_start(long n, const char *command, const char *store)
+static int measure_start(double (*one)(const char *command, const char *arg),
+                         long n, const char *command, const char *arg)
 {
     double *each = calloc((size_t)n + 1, sizeof *each);
 
-    one_start(command, store); /* makes the store, warms the caches */
+    one(command, arg); /* makes the store, warms the caches */
     for (long i = 0; i < n; i++)
-        each[i] = one_start(command, store);
+        each[i] = one(command, arg);
     qsort(each, (size_t)n, sizeof *each, by_size);
     printf("{\"starts\":%ld,\"median_us\":%.0f,\"worst_us\":%.0f}\n", n,
            each[n / 2], each[n - 1]);
@@ -306,16 +382,18 @@ int main(int argc, char **argv)
         else if (count < 4)
             words[count++] = argv[i];
     if (count < 3) {
-        fputs("usage: wend-bench once|many|seq|idle|turns|parked|start N MODEL "
-              "[--base-url URL] [STORE]\n",
+        fputs("usage: wend-bench once|many|seq|idle|turns|parked|start|leave "
+              "N MODEL [--base-url URL] [STORE]\n",
               stderr);
         return 2;
     }
     if (!strcmp(words[0], "start") && words[3] && atol(words[1]) > 0)
-        return measure_start(atol(words[1]), words[2], words[3]);
-    memset(answer, 'x', sizeof answer);
-    memcpy(answer, "ok", 2);
+        return measure_start(one_start, atol(words[1]), words[2], words[3]);
+    if (!strcmp(words[0], "leave") && words[3] && atol(words[1]) > 0)
+        return measure_start(one_leave, atol(words[1]), words[2], words[3]);
     answer_len = bytes ? (size_t)atol(bytes) % sizeof answer : 2;
+    memset(answer, 'x', answer_len);
+    memcpy(answer, "ok", 2);
     if (words[3] && wend_store_open(words[3], &o.store, &err) != WEND_OK)
         die("store", &err);
     if (wend_runtime_new(&o, &rt, &err) != WEND_OK)
