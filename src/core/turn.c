@@ -333,6 +333,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         return;
     m->role = ROLE_ASSISTANT;
     m->text = t->answer;
+    m->model = t->model;
     m->thinking = arena_str(k->arena, e->thinking);
     m->opaque = kept(k, e->opaque_json, STR("[]"));
     m->calls = t->calls;

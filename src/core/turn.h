@@ -43,6 +43,7 @@ struct msg {
     int64_t index; /* from 0 */
     enum role role;
     wend_str text, thinking, opaque;
+    wend_str model;           /* that wrote it, if one did */
     const struct call *calls; /* of an assistant, last one first */
     wend_str call, name;      /* of a tool's result */
     bool failed;              /* a result that is not ok: it says why */

@@ -138,6 +138,7 @@ static void put_msg(struct buf *b, const struct msg *m)
     put_str(b, "text", m->text);
     put_str(b, "thinking", m->thinking);
     put_str(b, "opaque", m->opaque);
+    put_str(b, "model", m->model);
     put_str(b, "call", m->call);
     put_str(b, "name", m->name);
     buf_cstr(b, ",\"calls\":");
@@ -313,6 +314,7 @@ static struct msg *read_msg(const struct json *j, struct arena *a)
     m->text = get_str(j, "text", a);
     m->thinking = get_str(j, "thinking", a);
     m->opaque = get_str(j, "opaque", a);
+    m->model = get_str(j, "model", a);
     m->call = get_str(j, "call", a);
     m->name = get_str(j, "name", a);
     m->failed = get_bool(j, "failed");

@@ -22,21 +22,6 @@ enum { OUTPUT_TOKENS_DEFAULT = 8192 }; /* the API wants a number, always */
 
 #define CACHE_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
 
-/* Ids may have letters, digits, _ and - alone; another provider's
- * or a model's invention may have more. */
-static void put_word(struct buf *b, wend_str s)
-{
-    buf_char(b, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                    (c >= '0' && c <= '9') || c == '_' || c == '-';
-
-        buf_char(b, fine ? c : '_');
-    }
-    buf_cstr(b, s.len ? "\"" : "_\"");
-}
-
 static void put_text_block(struct buf *b, wend_str text, const char *mark)
 {
     buf_cstr(b, "{\"type\":\"text\",\"text\":");
@@ -93,10 +78,13 @@ static void put_tools(struct buf *b, const struct config *c)
     buf_char(b, ']');
 }
 
-static void put_tool_use(struct buf *b, const struct call *c)
+static void put_tool_use(struct buf *b, const struct turn *t,
+                         const struct msg *m, const struct call *c)
 {
+    char room[WIRE_ID + 1];
+
     buf_cstr(b, "{\"type\":\"tool_use\",\"id\":");
-    put_word(b, c->id);
+    wire_put_word(b, wire_call_id(t, m, c, room));
     buf_cstr(b, ",\"name\":");
     name_put(b, c->name);
     buf_cstr(b, ",\"input\":");
@@ -131,7 +119,8 @@ static bool put_item(struct buf *b, const struct json *item)
 }
 
 /* False, and nothing is written, when the part makes no block. */
-static bool put_part(struct buf *b, const struct part *p)
+static bool put_part(struct buf *b, const struct turn *t, const struct msg *m,
+                     const struct part *p)
 {
     switch (p->kind) {
     case PART_TEXT:
@@ -139,7 +128,7 @@ static bool put_part(struct buf *b, const struct part *p)
             return false;
         put_text_block(b, p->text, "");
         return true;
-    case PART_CALL: put_tool_use(b, p->call); return true;
+    case PART_CALL: put_tool_use(b, t, m, p->call); return true;
     case PART_ITEM: return put_item(b, p->item);
     case PART_END: break;
     }
@@ -149,13 +138,14 @@ static bool put_part(struct buf *b, const struct part *p)
 /* A message must not end with thinking, nor be empty: what would make it so
  * is taken back. The last one must not end with space; which one is the last
  * changes, so none does. */
-static bool put_assistant(struct buf *b, const struct msg *m, struct arena *a)
+static bool put_assistant(struct buf *b, const struct turn *t,
+                          const struct msg *m, struct arena *a)
 {
     size_t begin = b->len, end = begin, first;
     struct parts parts;
     struct part part;
 
-    parts_begin(&parts, m, "anthropic", a);
+    parts_begin(&parts, t, m, "anthropic", a);
     buf_cstr(b, "{\"role\":\"assistant\",\"content\":[");
     first = b->len;
     while ((part = parts_next(&parts)).kind != PART_END) {
@@ -166,7 +156,7 @@ static bool put_assistant(struct buf *b, const struct msg *m, struct arena *a)
             part.text.len--;
         if (before > first)
             buf_char(b, ',');
-        if (!put_part(b, &part))
+        if (!put_part(b, t, m, &part))
             b->len = before;
         else if (part.kind != PART_ITEM || json_get(part.item, "block"))
             end = b->len;
@@ -179,8 +169,10 @@ static bool put_assistant(struct buf *b, const struct msg *m, struct arena *a)
     return true;
 }
 
-static void put_user_block(struct buf *b, const struct msg *m, bool last)
+static void put_user_block(struct buf *b, const struct turn *t,
+                           const struct msg *m, bool last)
 {
+    char room[WIRE_ID + 1];
     const char *mark = last ? CACHE_MARK : "";
 
     if (m->role != ROLE_TOOL) {
@@ -188,7 +180,7 @@ static void put_user_block(struct buf *b, const struct msg *m, bool last)
         return;
     }
     buf_cstr(b, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    put_word(b, m->call);
+    wire_put_word(b, wire_result_id(t, m, room));
     buf_cstr(b, ",\"content\":");
     json_put_str(b, m->text);
     buf_cstr(b, m->failed ? ",\"is_error\":true" : "");
@@ -203,8 +195,8 @@ static bool makes_user_block(const struct msg *m)
 }
 
 /* Results and what the user says after them are one message. */
-static void put_messages(struct buf *b, const struct msg **list, size_t count,
-                         struct arena *a)
+static void put_messages(struct buf *b, const struct turn *t,
+                         const struct msg **list, size_t count, struct arena *a)
 {
     size_t last = count;
     bool user = false, any = false;
@@ -218,7 +210,7 @@ static void put_messages(struct buf *b, const struct msg **list, size_t count,
 
         if (m->role == ROLE_ASSISTANT) {
             buf_cstr(b, user ? "]}," : any ? "," : "");
-            if (put_assistant(b, m, a)) {
+            if (put_assistant(b, t, m, a)) {
                 user = false;
                 any = true;
             } else if (!b->failed) {
@@ -230,7 +222,7 @@ static void put_messages(struct buf *b, const struct msg **list, size_t count,
                                 : "{\"role\":\"user\",\"content\":[");
             else
                 buf_char(b, ',');
-            put_user_block(b, m, i == last);
+            put_user_block(b, t, m, i == last);
             user = any = true;
         }
     }
@@ -272,7 +264,8 @@ static bool is_adaptive(wend_str model)
 /* With a budget the API refuses a turn (the model's messages and results
  * since the user spoke) that calls and does not begin with thinking: of
  * another provider, or one that was cut. */
-static bool may_think(const struct msg **list, size_t count, struct arena *a)
+static bool may_think(const struct turn *t, const struct msg **list,
+                      size_t count, struct arena *a)
 {
     struct parts parts;
     struct part first;
@@ -283,7 +276,7 @@ static bool may_think(const struct msg **list, size_t count, struct arena *a)
         i--;
     if (i == count || list[i]->role != ROLE_ASSISTANT)
         return true;
-    parts_begin(&parts, list[i], "anthropic", a);
+    parts_begin(&parts, t, list[i], "anthropic", a);
     first = parts_next(&parts);
     return first.kind == PART_ITEM && !json_get(first.item, "block");
 }
@@ -353,7 +346,7 @@ void anthropic_request(const struct wire_ask *q, struct buf *out)
         t.tokens = wire_think_tokens(t.effort, max_tokens);
     if (!max_tokens)
         max_tokens = OUTPUT_TOKENS_DEFAULT + t.tokens;
-    if (t.tokens && !may_think(list, count, &a))
+    if (t.tokens && !may_think(q->turn, list, count, &a))
         t.tokens = 0;
     buf_cstr(out, "{\"model\":");
     json_put_str(out, q->model);
@@ -366,7 +359,7 @@ void anthropic_request(const struct wire_ask *q, struct buf *out)
     put_output(out, &t, strict ? schema : NULL);
     buf_cstr(out, ",\"messages\":[");
     if (list)
-        put_messages(out, list, count, &a);
+        put_messages(out, q->turn, list, count, &a);
     buf_cstr(out, "]}");
     out->failed |= a.failed;
     arena_free(&a);

@@ -294,6 +294,53 @@ const struct call **wire_calls(const struct msg *m, struct arena *a,
     return list;
 }
 
+bool wire_is_own(const struct turn *t, const struct msg *m)
+{
+    return !m->model.ptr || str_eq(m->model, t->model);
+}
+
+static wend_str new_id(const struct msg *m, uint32_t call, char *room)
+{
+    uint32_t number = (uint32_t)m->index * CALLS_MAX + call;
+
+    snprintf(room, WIRE_ID + 1, "c%08x", number);
+    return (wend_str){room, WIRE_ID};
+}
+
+wend_str wire_call_id(const struct turn *t, const struct msg *m,
+                      const struct call *c, char room[WIRE_ID + 1])
+{
+    return wire_is_own(t, m) ? c->id : new_id(m, c->index, room);
+}
+
+wend_str wire_result_id(const struct turn *t, const struct msg *result,
+                        char room[WIRE_ID + 1])
+{
+    const struct msg *m = result->prev;
+
+    while (m && m->role == ROLE_TOOL)
+        m = m->prev;
+    if (!m || wire_is_own(t, m))
+        return result->call;
+    for (const struct call *c = m->calls; c; c = c->prev)
+        if (str_eq(c->id, result->call))
+            return new_id(m, c->index, room);
+    return result->call;
+}
+
+void wire_put_word(struct buf *b, wend_str s)
+{
+    buf_char(b, '"');
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                    (c >= '0' && c <= '9') || c == '_' || c == '-';
+
+        buf_char(b, fine ? c : '_');
+    }
+    buf_cstr(b, s.len ? "\"" : "_\"");
+}
+
 int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
 {
     static const int64_t tokens[EFFORTS] = {

@@ -111,6 +111,19 @@ const struct msg **wire_messages_after(const struct turn *t,
 /* The calls of an assistant message, first one first. */
 const struct call **wire_calls(const struct msg *m, struct arena *a,
                                size_t *count);
+/* Whether the model that is asked wrote the message. What another one keeps
+ * with it, and how it thought, is for nobody else: servers refuse it. */
+bool wire_is_own(const struct turn *t, const struct msg *m);
+/* The id of a call, and that which its result answers. What another server
+ * made may be refused (its signs, its length): such a call gets one that all
+ * take. It is in `room` or lent by the message. */
+enum { WIRE_ID = 9 }; /* the only length that some take */
+wend_str wire_call_id(const struct turn *t, const struct msg *m,
+                      const struct call *c, char room[WIRE_ID + 1]);
+wend_str wire_result_id(const struct turn *t, const struct msg *result,
+                        char room[WIRE_ID + 1]);
+/* As a JSON string of letters, digits, _ and -; other signs become _. */
+void wire_put_word(struct buf *b, wend_str s);
 /* Tells the sink of an error object as any provider writes it. Of several
  * failures only the first one is told. */
 void wire_fail(struct decoder *d, const struct json *error);

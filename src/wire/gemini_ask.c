@@ -9,6 +9,7 @@
  * provider made carry the word that Google has documented for this.
  */
 #include "wire/ask.h"
+#include "wire/name.h"
 #include "wire/parts.h"
 
 enum { PRO_THINK_TOKENS_MIN = 128 }; /* 2.5 Pro always thinks */
@@ -24,6 +25,7 @@ struct asked {
 };
 
 struct writer {
+    const struct turn *turn;
     struct buf *out;
     struct arena *arena;
     struct asked asked;
@@ -76,9 +78,20 @@ static void put_signature(struct buf *b, wend_str signature)
     json_put_str(b, signature);
 }
 
-static void put_call(struct buf *b, const struct call *c, wend_str id,
+/* A model's invention may have signs that are refused in a name. */
+static void put_name(const struct writer *w, wend_str name)
+{
+    if (config_tool(w->turn->config, name))
+        json_put_str(w->out, name);
+    else
+        name_put(w->out, name);
+}
+
+static void put_call(const struct writer *w, const struct call *c, wend_str id,
                      wend_str signature)
 {
+    struct buf *b = w->out;
+
     buf_cstr(b, "{\"functionCall\":{");
     if (id.len) {
         buf_cstr(b, "\"id\":");
@@ -86,7 +99,7 @@ static void put_call(struct buf *b, const struct call *c, wend_str id,
         buf_char(b, ',');
     }
     buf_cstr(b, "\"name\":");
-    json_put_str(b, c->name);
+    put_name(w, c->name);
     buf_cstr(b, ",\"args\":");
     parts_put_args(b, c);
     buf_char(b, '}');
@@ -103,7 +116,7 @@ static bool put_item(struct writer *w, const struct part *p, size_t call)
     if (p->call) {
         if (w->asked.ids)
             w->asked.ids[call] = id;
-        put_call(w->out, p->call, id, signature);
+        put_call(w, p->call, id, signature);
         return true;
     }
     if (!signature.len || json_get(p->item, "call"))
@@ -125,8 +138,7 @@ static bool put_part(struct writer *w, const struct part *p, size_t call,
     switch (p->kind) {
     case PART_TEXT: put_text_part(w->out, p->text); return true;
     case PART_CALL:
-        put_call(w->out, p->call, STR_NONE,
-                 first ? STR(NO_SIGNATURE) : STR_NONE);
+        put_call(w, p->call, STR_NONE, first ? STR(NO_SIGNATURE) : STR_NONE);
         return true;
     case PART_ITEM: return put_item(w, p, call);
     case PART_END: break;
@@ -141,7 +153,7 @@ static void put_model(struct writer *w, const struct msg *m)
     struct part part;
     bool foreign;
 
-    parts_begin(&parts, m, "gemini", w->arena);
+    parts_begin(&parts, w->turn, m, "gemini", w->arena);
     foreign = !parts.item;
     w->asked = (struct asked){.calls = parts.calls, .count = parts.calls_count};
     if (parts.calls_count)
@@ -189,7 +201,7 @@ static void put_result(struct writer *w, const struct msg *m)
         buf_char(w->out, ',');
     }
     buf_cstr(w->out, "\"name\":");
-    json_put_str(w->out, m->name);
+    put_name(w, m->name);
     buf_cstr(w->out, m->failed ? ",\"response\":{\"error\":"
                                : ",\"response\":{\"output\":");
     json_put_str(w->out, m->text);
@@ -357,7 +369,7 @@ void gemini_request(const struct wire_ask *q, struct buf *out)
     struct arena a = {.mem = out->mem};
     size_t count = 0;
     const struct msg **list = wire_messages(q->turn, &a, &count);
-    struct writer w = {.out = out, .arena = &a};
+    struct writer w = {.turn = q->turn, .out = out, .arena = &a};
     bool words;
 
     w.generation = generation(q->model);

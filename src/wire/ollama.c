@@ -32,14 +32,15 @@ static void put_call(struct buf *b, const struct call *c)
 }
 
 /* Models that call while they think go on from what they thought. */
-static void put_calls(struct buf *b, const struct msg *m, struct arena *a)
+static void put_calls(struct buf *b, const struct turn *t, const struct msg *m,
+                      struct arena *a)
 {
     size_t count;
     const struct call **calls = wire_calls(m, a, &count);
 
     if (!count)
         return;
-    if (m->thinking.len) {
+    if (m->thinking.len && wire_is_own(t, m)) {
         buf_char(b, ',');
         put_pair(b, "thinking", m->thinking);
     }
@@ -50,7 +51,8 @@ static void put_calls(struct buf *b, const struct msg *m, struct arena *a)
     buf_char(b, ']');
 }
 
-static void put_message(struct buf *b, const struct msg *m, struct arena *a)
+static void put_message(struct buf *b, const struct turn *t,
+                        const struct msg *m, struct arena *a)
 {
     static const char *const roles[] = {
         [ROLE_USER] = "user",
@@ -66,7 +68,7 @@ static void put_message(struct buf *b, const struct msg *m, struct arena *a)
     }
     put_pair(b, "content", m->text);
     if (m->role == ROLE_ASSISTANT)
-        put_calls(b, m, a);
+        put_calls(b, t, m, a);
     buf_char(b, '}');
 }
 
@@ -86,7 +88,7 @@ static void put_messages(struct buf *b, const struct wire_ask *q)
     for (size_t i = 0; i < count; i++) {
         if (i || system.len)
             buf_char(b, ',');
-        put_message(b, list[i], &a);
+        put_message(b, q->turn, list[i], &a);
     }
     buf_char(b, ']');
     b->failed |= a.failed;

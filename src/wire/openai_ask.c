@@ -20,12 +20,14 @@ static void put_pair(struct buf *b, const char *key, wend_str value)
 
 /* Raw text that was no JSON is a JSON string already: the model gets back
  * exactly what it wrote. */
-static void put_call(struct buf *b, const struct call *c)
+static void put_call(struct buf *b, const struct turn *t, const struct msg *m,
+                     const struct call *c)
 {
+    char room[WIRE_ID + 1];
+
     buf_char(b, '{');
-    put_pair(b, "id", c->id);
-    buf_cstr(b, ",\"type\":\"function\",\"function\":{");
-    buf_cstr(b, "\"name\":");
+    put_pair(b, "id", wire_call_id(t, m, c, room));
+    buf_cstr(b, ",\"type\":\"function\",\"function\":{\"name\":");
     name_put(b, c->name);
     buf_cstr(b, ",\"arguments\":");
     if (c->invalid)
@@ -73,7 +75,8 @@ static void put_kept(struct buf *b, const struct msg *m, struct arena *a)
     buf_char(b, ']');
 }
 
-static void put_assistant(struct buf *b, const struct msg *m, struct arena *a)
+static void put_assistant(struct buf *b, const struct turn *t,
+                          const struct msg *m, struct arena *a)
 {
     size_t count;
     const struct call **calls = wire_calls(m, a, &count);
@@ -83,15 +86,17 @@ static void put_assistant(struct buf *b, const struct msg *m, struct arena *a)
         buf_cstr(b, "null");
     else
         json_put_str(b, m->text);
-    put_kept(b, m, a);
+    if (wire_is_own(t, m))
+        put_kept(b, m, a);
     for (size_t i = 0; i < count; i++) {
         buf_cstr(b, i ? "," : ",\"tool_calls\":[");
-        put_call(b, calls[i]);
+        put_call(b, t, m, calls[i]);
     }
     buf_cstr(b, count ? "]}" : "}");
 }
 
-static void put_message(struct buf *b, const struct msg *m, struct arena *a)
+static void put_message(struct buf *b, const struct turn *t,
+                        const struct msg *m, struct arena *a)
 {
     static const char *const roles[] = {
         [ROLE_USER] = "user",
@@ -99,16 +104,17 @@ static void put_message(struct buf *b, const struct msg *m, struct arena *a)
         [ROLE_TOOL] = "tool",
         [ROLE_SYSTEM] = "system",
     };
+    char room[WIRE_ID + 1];
 
     if (m->role == ROLE_ASSISTANT) {
-        put_assistant(b, m, a);
+        put_assistant(b, t, m, a);
         return;
     }
     buf_cstr(b, "{\"role\":\"");
     buf_cstr(b, roles[m->role]);
     buf_add(b, "\",", 2);
     if (m->role == ROLE_TOOL) {
-        put_pair(b, "tool_call_id", m->call);
+        put_pair(b, "tool_call_id", wire_result_id(t, m, room));
         buf_char(b, ',');
     }
     put_pair(b, "content", m->text);
@@ -141,7 +147,7 @@ static void put_messages(struct buf *b, const struct wire_ask *q)
     for (size_t i = 0; i < count; i++) {
         if (i || any)
             buf_char(b, ',');
-        put_message(b, list[i], &a);
+        put_message(b, q->turn, list[i], &a);
     }
     if (q->messages_end)
         *q->messages_end = b->len;

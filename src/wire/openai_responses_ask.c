@@ -11,6 +11,7 @@
 #include "wire/parts.h"
 
 struct writer {
+    const struct turn *turn;
     struct buf *out;
     struct arena *arena;
     bool any; /* an item has been written */
@@ -32,11 +33,14 @@ static void put_message(struct writer *w, const char *role, wend_str text)
 }
 
 /* Arguments are a string; raw ones already are one. */
-static void put_call(struct writer *w, const struct call *c)
+static void put_call(struct writer *w, const struct msg *m,
+                     const struct call *c)
 {
+    char room[WIRE_ID + 1];
+
     next_item(w);
     buf_cstr(w->out, "{\"type\":\"function_call\",\"call_id\":");
-    json_put_str(w->out, c->id);
+    json_put_str(w->out, wire_call_id(w->turn, m, c, room));
     buf_cstr(w->out, ",\"name\":");
     name_put(w->out, c->name);
     buf_cstr(w->out, ",\"arguments\":");
@@ -63,11 +67,11 @@ static void put_assistant(struct writer *w, const struct msg *m)
     struct parts parts;
     struct part part;
 
-    parts_begin(&parts, m, "responses", w->arena);
+    parts_begin(&parts, w->turn, m, "responses", w->arena);
     while ((part = parts_next(&parts)).kind != PART_END) {
         switch (part.kind) {
         case PART_TEXT: put_message(w, "assistant", part.text); break;
-        case PART_CALL: put_call(w, part.call); break;
+        case PART_CALL: put_call(w, m, part.call); break;
         case PART_ITEM: put_reasoning(w, part.item, !parts_left(&parts)); break;
         case PART_END: break;
         }
@@ -76,9 +80,11 @@ static void put_assistant(struct writer *w, const struct msg *m)
 
 static void put_result(struct writer *w, const struct msg *m)
 {
+    char room[WIRE_ID + 1];
+
     next_item(w);
     buf_cstr(w->out, "{\"type\":\"function_call_output\",\"call_id\":");
-    json_put_str(w->out, m->call);
+    json_put_str(w->out, wire_result_id(w->turn, m, room));
     buf_cstr(w->out, ",\"output\":");
     json_put_str(w->out, m->text);
     buf_char(w->out, '}');
@@ -144,7 +150,7 @@ void responses_request(const struct wire_ask *q, struct buf *out)
     struct arena a = {.mem = out->mem};
     size_t count = 0;
     const struct msg **list = wire_messages(q->turn, &a, &count);
-    struct writer w = {.out = out, .arena = &a};
+    struct writer w = {.turn = q->turn, .out = out, .arena = &a};
 
     buf_cstr(out, "{\"model\":");
     json_put_str(out, q->model);

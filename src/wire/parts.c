@@ -47,8 +47,8 @@ static struct part take_item(struct parts *p)
     return out;
 }
 
-void parts_begin(struct parts *p, const struct msg *m, const char *provider,
-                 struct arena *a)
+void parts_begin(struct parts *p, const struct turn *t, const struct msg *m,
+                 const char *provider, struct arena *a)
 {
     const struct json *items = NULL;
 
@@ -58,7 +58,7 @@ void parts_begin(struct parts *p, const struct msg *m, const char *provider,
     p->calls = wire_calls(m, a, &p->calls_count);
     if (!p->calls)
         p->calls_count = 0;
-    if (m->opaque.len > 2) /* [] is what nearly all have */
+    if (m->opaque.len > 2 && wire_is_own(t, m)) /* [] is what most have */
         items = json_parse(m->opaque, a, NULL);
     if (items && items->kind == JSON_ARRAY)
         p->item = own_item(p, items->first);

@@ -9,7 +9,8 @@
  *     {... "len":BYTES, ...}                            about that much text
  *     {... "call":true, ...}                            about the next call
  *
- * Items of other providers are passed over: nobody else can read them.
+ * Items of other providers are passed over, and those of other models of the
+ * same one: nobody else can read them.
  */
 #ifndef WIRE_PARTS_H
 #define WIRE_PARTS_H
@@ -34,9 +35,10 @@ struct parts {
     const struct json *item; /* the next one */
 };
 
-/* All is in the arena or lent by the message; see a->failed. */
-void parts_begin(struct parts *p, const struct msg *m, const char *provider,
-                 struct arena *a);
+/* All is in the arena or lent by the message; see a->failed. The turn's model
+ * is the one that is asked. */
+void parts_begin(struct parts *p, const struct turn *t, const struct msg *m,
+                 const char *provider, struct arena *a);
 struct part parts_next(struct parts *p);
 /* Whether text or a call is still to come. */
 bool parts_left(const struct parts *p);

@@ -76,7 +76,7 @@ static void test_order(void)
         k.last->opaque = str_of(rows[i].opaque);
         for (int c = 0; c < rows[i].calls; c++)
             talk_call(&k, "id", "name", "{}");
-        parts_begin(&parts, k.last, "me", &k.arena);
+        parts_begin(&parts, &k.turn, k.last, "me", &k.arena);
         while ((part = parts_next(&parts)).kind != PART_END)
             show(&out, &part);
         tap_ok(!parts_left(&parts), "%s: all of it", rows[i].why);
