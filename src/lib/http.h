@@ -17,6 +17,7 @@ struct http_driver {
     const struct codec *codec;
     wend_str model, key; /* key: absent if none is needed */
     const char *base_url, *ca_file, *unix_socket;
+    const char *query; /* of the base URL; NULL: none */
     const char *headers[HTTP_HEADERS_MAX + 1];
     struct tape *tape; /* NULL: the network alone */
     int64_t output_tokens;

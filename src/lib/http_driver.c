@@ -8,13 +8,18 @@
 #include "lib/http.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/fail.h"
+#include "base/redact.h"
 #include "base/utf8.h"
 #include "wire/failure.h"
 #include "wire/name.h"
 
-enum { STALL_MS = 1 }; /* look again when the log's writer is behind */
+enum {
+    STALL_MS = 1,     /* look again when the log's writer is behind */
+    LINGER_MS = 1000, /* after the end mark, so that a connection can be kept */
+};
 
 /* What a session keeps the memory of from ask to ask. */
 enum {
@@ -49,10 +54,27 @@ struct http_session {
     enum body_kind kind;
     int status;
     size_t body_bytes;
+    bool looked; /* at the first byte of the body */
     wend_ev_usage usage;
     bool has_failed;
-    struct timer_node stall; /* while paused; then it looks again */
+    struct redact text, thinking, args;
+    struct timer_node stall; /* while paused, or after the end mark */
 };
+
+/* A server may quote what it was sent: the key goes no further. What a codec
+ * tells is in memory of ours. */
+static wend_str cleaned(struct redact *r, wend_str piece)
+{
+    redact(r, (char *)(uintptr_t)piece.ptr, piece.len);
+    return piece;
+}
+
+static wend_str redacted(const struct http_session *s, wend_str text)
+{
+    struct redact r = {.secret = s->driver->key};
+
+    return cleaned(&r, text);
+}
 
 /* ---- What the codec finds ------------------------------------------------ */
 
@@ -60,14 +82,14 @@ static void on_text(void *ctx, wend_str piece)
 {
     struct http_session *s = ctx;
 
-    shell_text(s->run, s->ask, piece);
+    shell_text(s->run, s->ask, cleaned(&s->text, piece));
 }
 
 static void on_thinking(void *ctx, wend_str piece)
 {
     struct http_session *s = ctx;
 
-    shell_thinking(s->run, s->ask, piece);
+    shell_thinking(s->run, s->ask, cleaned(&s->thinking, piece));
 }
 
 static int on_call(void *ctx, wend_str id, wend_str name)
@@ -75,14 +97,15 @@ static int on_call(void *ctx, wend_str id, wend_str name)
     struct http_session *s = ctx;
 
     name = name_meant(s->run->turn.config, name);
-    return shell_call(s->run, s->ask, id, name);
+    s->args.matched = 0;
+    return shell_call(s->run, s->ask, redacted(s, id), redacted(s, name));
 }
 
 static void on_args(void *ctx, int call, wend_str piece)
 {
     struct http_session *s = ctx;
 
-    shell_args(s->run, s->ask, call, piece);
+    shell_args(s->run, s->ask, call, cleaned(&s->args, piece));
 }
 
 static void on_seal(void *ctx, int call)
@@ -96,7 +119,7 @@ static void on_opaque(void *ctx, wend_str json)
 {
     struct http_session *s = ctx;
 
-    shell_opaque(s->run, s->ask, json);
+    shell_opaque(s->run, s->ask, redacted(s, json));
 }
 
 static void on_usage(void *ctx, const wend_ev_usage *usage)
@@ -170,20 +193,6 @@ static void stop_transfer(struct http_session *s)
     source_stop(&s->source);
 }
 
-/* A server may quote what it was sent: the key goes no further. */
-static wend_str redacted(struct http_session *s, wend_str text)
-{
-    wend_str key = s->driver->key;
-    char *at;
-
-    if (key.len < 8 || !text.len)
-        return text;
-    /* buf_view's memory is ours to write and ends in NUL */
-    while ((at = memmem(text.ptr, text.len, key.ptr, key.len)))
-        memset(at, '*', key.len);
-    return text;
-}
-
 static void fail_model(struct http_session *s, const struct model_error *e)
 {
     struct model_error told = *e;
@@ -209,11 +218,14 @@ static void fail_status(struct http_session *s)
         .retry_after_ms = source_header(&s->source, "retry-after-ms"),
         .retry_after = source_header(&s->source, "retry-after"),
         .request_id = source_header(&s->source, "x-request-id"),
+        .location = source_header(&s->source, "location"),
     };
     struct arena a = {.mem = &s->run->rt->mem};
     struct failure f = {{NULL, 0}, {NULL, 0}, false, 0};
     struct model_error e;
 
+    if (!h.request_id.len)
+        h.request_id = source_header(&s->source, "request-id");
     failure_of(s->status, buf_view(&s->bufs[COLLECTED]), &h,
                rt_wall(s->run->rt), &a, &f);
     e = (struct model_error){.code = f.code,
@@ -247,7 +259,7 @@ static void finish(struct http_session *s)
     } else if (s->decoder.nomem || s->sse.status == WEND_E_NOMEM) {
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     } else {
-        source_over(&s->source);
+        stop_transfer(s);
         stop_decoding(s);
         shell_done(s->run, s->ask, reason.len ? reason : STR("stop"),
                    &s->usage);
@@ -256,22 +268,60 @@ static void finish(struct http_session *s)
 
 /* ---- What the network brings --------------------------------------------- */
 
+static void refuse(struct http_session *s, const char *what)
+{
+    struct model_error e = {.code = STR("invalid"), .retry_never = true};
+
+    buf_clear(&s->bufs[FAIL_MESSAGE]); /* where it may be blanked */
+    buf_cstr(&s->bufs[FAIL_MESSAGE], what);
+    e.message = buf_view(&s->bufs[FAIL_MESSAGE]);
+    fail_model(s, &e);
+}
+
+static bool is_type(wend_str type, const char *wanted)
+{
+    size_t len = strlen(wanted);
+
+    return type.len >= len && !strncasecmp(type.ptr, wanted, len);
+}
+
 static void on_head(void *ctx, struct transfer *t, int status)
 {
     struct http_session *s = ctx;
     wend_str type = source_header(&s->source, "content-type");
+    wend_str coding = source_header(&s->source, "content-encoding");
 
     (void)t; /* a tape has none */
     s->status = status;
     if (status < 200 || status > 299)
         s->kind = BODY_FAILURE;
+    else if (coding.len && !is_type(coding, "identity"))
+        refuse(s, "the answer is compressed though plain text was asked for; "
+                  "look at what stands between here and the server");
     else if (s->driver->codec->framing == SSE_EVENTS &&
-             str_starts(type, "application/json"))
+             is_type(type, "application/json"))
         s->kind = BODY_WHOLE; /* it did not stream though asked to */
-    else if (str_starts(type, "text/html"))
+    else if (is_type(type, "text/html"))
         s->kind = BODY_FAILURE; /* a proxy's page, whatever its status */
     else
         s->kind = BODY_STREAM;
+}
+
+/* The type of a body may be missing or wrong; how it begins is not. */
+static void look(struct http_session *s, const char *p, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && (p[i] == ' ' || (p[i] >= '\t' && p[i] <= '\r')))
+        i++;
+    if (i == len)
+        return;
+    s->looked = true;
+    if (p[i] == '<')
+        s->kind = BODY_FAILURE;
+    else if (s->driver->codec->framing == SSE_EVENTS &&
+             (p[i] == '{' || p[i] == '['))
+        s->kind = BODY_WHOLE;
 }
 
 static void on_stall(struct timer_node *t)
@@ -283,46 +333,28 @@ static void on_stall(struct timer_node *t)
     source_resume(&s->source);
 }
 
-static bool pause(struct http_session *s)
+static void wake_in(struct http_session *s, int64_t ms,
+                    void (*fire)(struct timer_node *t))
 {
     wend_runtime *rt = s->run->rt;
 
-    s->stall.fire = on_stall;
-    if (!timer_set(&rt->timers, &s->stall, rt_clock(rt) + STALL_MS * 1000))
+    s->stall.fire = fire;
+    if (!timer_set(&rt->timers, &s->stall, rt_clock(rt) + ms * 1000))
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
-    return false;
 }
 
-static void refuse(struct http_session *s, const char *what)
+/* All is said, but the body does not end. */
+static void on_linger(struct timer_node *t)
 {
-    struct model_error e = {
-        .code = STR("invalid"), .message = str_of(what), .retry_never = true};
-
-    fail_model(s, &e);
+    finish(
+        (struct http_session *)(void *)((char *)t -
+                                        offsetof(struct http_session, stall)));
 }
 
-static bool on_body(void *ctx, const char *p, size_t len)
+static bool read_stream(struct http_session *s, const char *p, size_t len)
 {
-    struct http_session *s = ctx;
-    size_t room = FAILURE_BYTES_MAX - s->bufs[COLLECTED].len;
     wend_status st;
 
-    if (s->kind == BODY_STREAM && !shell_may_read(s->run))
-        return pause(s);
-    s->body_bytes += len;
-    if (s->kind == BODY_FAILURE) { /* the beginning says enough */
-        if (s->bufs[COLLECTED].len < FAILURE_BYTES_MAX)
-            buf_add(&s->bufs[COLLECTED], p, len < room ? len : room);
-        return true;
-    }
-    if (s->body_bytes > RESPONSE_BYTES_MAX) {
-        refuse(s, "the answer is over 64 MiB");
-        return true;
-    }
-    if (s->kind == BODY_WHOLE) {
-        buf_add(&s->bufs[COLLECTED], p, len);
-        return true;
-    }
     s->reading = true;
     st = sse_feed(&s->sse, p, len, decoder_event, &s->decoder);
     s->reading = false;
@@ -334,6 +366,37 @@ static bool on_body(void *ctx, const char *p, size_t len)
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     else if (s->has_failed)
         fail_said(s);
+    else if (s->decoder.done)
+        wake_in(s, LINGER_MS, on_linger);
+    return true;
+}
+
+static bool on_body(void *ctx, const char *p, size_t len)
+{
+    struct http_session *s = ctx;
+    struct buf *body = &s->bufs[COLLECTED];
+    size_t room = FAILURE_BYTES_MAX - body->len;
+
+    if (s->kind == BODY_STREAM && s->decoder.done)
+        return true; /* not of this answer */
+    if (s->kind == BODY_STREAM && !shell_may_read(s->run)) {
+        wake_in(s, STALL_MS, on_stall);
+        return false;
+    }
+    if (s->kind != BODY_FAILURE && !s->looked)
+        look(s, p, len);
+    s->body_bytes += len;
+    if (s->kind == BODY_FAILURE) { /* the beginning says enough */
+        buf_add(body, p, len < room ? len : room);
+        if (len >= room)
+            fail_status(s);
+    } else if (s->body_bytes > RESPONSE_BYTES_MAX) {
+        refuse(s, "the answer is over 64 MiB");
+    } else if (s->kind == BODY_WHOLE) {
+        buf_add(body, p, len);
+    } else {
+        return read_stream(s, p, len);
+    }
     return true;
 }
 
@@ -348,7 +411,9 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
     struct model_error e = {.message = str_of(message),
                             .retry_never = how == FETCH_REFUSED};
 
-    if (how == FETCH_OK) {
+    /* What breaks after the end mark breaks nothing. */
+    if (how == FETCH_OK || (s->decoding && s->decoder.done &&
+                            how != FETCH_NOMEM && how != FETCH_REFUSED)) {
         finish(s);
         source_over(&s->source);
         return;
@@ -372,7 +437,8 @@ static void reset(struct http_session *s, int64_t ask)
     s->status = 0;
     s->kind = BODY_STREAM;
     s->body_bytes = 0;
-    s->has_failed = false;
+    s->has_failed = s->looked = false;
+    s->text = s->thinking = s->args = (struct redact){.secret = s->driver->key};
     s->usage = (wend_ev_usage){.cost_nano = -1};
     buf_clear(&s->bufs[URL]);
     buf_clear(&s->bufs[COLLECTED]);
@@ -407,6 +473,15 @@ static void encode(struct http_session *s, struct wire_ask *q)
         s->sent_end = 0;
 }
 
+/* What follows the path of the base URL; a path may have its own. */
+static void put_query(struct buf *url, const char *query)
+{
+    wend_str so_far = buf_view(url);
+
+    buf_char(url, memchr(so_far.ptr, '?', so_far.len) ? '&' : '?');
+    buf_cstr(url, query);
+}
+
 static wend_status begin(struct http_session *s, const struct turn *t,
                          wend_error *err)
 {
@@ -427,6 +502,8 @@ static wend_status begin(struct http_session *s, const struct turn *t,
 
     buf_cstr(&s->bufs[URL], d->base_url);
     d->codec->path(&q, &s->bufs[URL]);
+    if (d->query)
+        put_query(&s->bufs[URL], d->query);
     encode(s, &q);
     if (s->bufs[URL].failed || s->bufs[REQUEST].failed ||
         !decoder_init(&s->decoder, d->codec, &s->run->rt->mem, &s->sink))

@@ -13,6 +13,9 @@
 #include "host/file.h"
 #include "lib/tape.h"
 
+/* Of struct sockaddr_un. */
+enum { SOCKET_PATH_MAX = 108 };
+
 static void driver_free(struct driver *base)
 {
     struct http_driver *d = (struct http_driver *)(void *)base;
@@ -63,6 +66,8 @@ static wend_status find_key(struct http_driver *d,
                          "the key for %s contains a space or a character "
                          "that is no ASCII",
                          d->codec->name);
+    } else if (s == WEND_OK && o->key_file) {
+        s = fail(err, WEND_E_INVAL, "there is no key in %s", o->key_file);
     } else if (s == WEND_OK && d->codec->key_header && !o->base_url &&
                !o->playback_dir) {
         s = fail(err, WEND_E_INVAL,
@@ -75,45 +80,92 @@ static wend_status find_key(struct http_driver *d,
     return s;
 }
 
-static wend_status join_url(struct http_driver *d, const char *host,
-                            const char *path, wend_error *err)
+/* scheme://host[:port]: what stands in the log, and what libcurl would only
+ * refuse with the first request. */
+static const char *wrong_with(wend_str url)
 {
-    struct buf b = {.mem = &d->mem};
+    const char *host = strstr(url.ptr, "://") + 3, *port;
+    size_t len = strcspn(host, "/?");
+    int64_t number;
 
-    buf_cstr(&b, host);
-    buf_cstr(&b, path);
-    d->base_url = b.failed ? NULL : arena_str(&d->arena, buf_view(&b)).ptr;
-    buf_free(&b);
-    return d->base_url ? WEND_OK : fail_nomem(err);
+    for (size_t i = 0; i < url.len; i++)
+        if ((unsigned char)url.ptr[i] <= ' ' || url.ptr[i] == 0x7f ||
+            url.ptr[i] == '\\')
+            return "a space or a character that no URL may contain";
+    if (memchr(url.ptr, '#', url.len))
+        return "a '#', after which nothing is sent";
+    if (memchr(host, '@', len))
+        return "a user or password, which would stand in the log: use "
+               "--key-file";
+    port = memrchr(host, ':', len);
+    if (port && memchr(port, ']', len - (size_t)(port - host)))
+        port = NULL; /* a colon of an address */
+    if (!len || port == host)
+        return "no host";
+    if (port &&
+        (!str_to_i64((wend_str){port + 1, len - (size_t)(port + 1 - host)},
+                     &number) ||
+         number < 1 || number > 65535))
+        return "a port that is no number up to 65535";
+    return NULL;
 }
 
-/* unix:/path/to.sock[:/v1], or a URL without the slash at its end. */
+/* Cuts the query off; no slash stays at the end of what is before it. */
+static wend_status keep_url(struct http_driver *d, wend_str url,
+                            wend_error *err)
+{
+    const char *wrong = wrong_with(url);
+    const char *query = memchr(url.ptr, '?', url.len);
+
+    if (wrong)
+        return fail(err, WEND_E_INVAL, "the base URL has %s", wrong);
+    if (query) {
+        wend_str rest = {query + 1, (size_t)(url.ptr + url.len - query - 1)};
+
+        url.len = (size_t)(query - url.ptr);
+        d->query = rest.len ? arena_str(&d->arena, rest).ptr : NULL;
+    }
+    while (url.len && url.ptr[url.len - 1] == '/')
+        url.len--;
+    d->base_url = arena_str(&d->arena, url).ptr;
+    return d->arena.failed ? fail_nomem(err) : WEND_OK;
+}
+
+/* unix:/path/to.sock[:/v1] */
+static wend_status keep_socket(struct http_driver *d, wend_str socket,
+                               wend_error *err)
+{
+    const char *colon = memchr(socket.ptr, ':', socket.len);
+    struct buf b = {.mem = &d->mem};
+    wend_status s;
+
+    buf_cstr(&b, "http://localhost");
+    if (colon) {
+        buf_cstr(&b, colon + 1);
+        socket.len = (size_t)(colon - socket.ptr);
+    }
+    d->unix_socket = arena_str(&d->arena, socket).ptr;
+    if (!socket.len || socket.len >= SOCKET_PATH_MAX)
+        s = fail(err, WEND_E_INVAL, "a unix socket's path has 1 to %d bytes",
+                 SOCKET_PATH_MAX - 1);
+    else
+        s = b.failed ? fail_nomem(err) : keep_url(d, buf_view(&b), err);
+    buf_free(&b);
+    return s;
+}
+
 static wend_status find_url(struct http_driver *d,
                             const struct driver_options *o, wend_error *err)
 {
     wend_str url = str_of(o->base_url ? o->base_url : d->codec->base_url);
-    const char *path = "", *colon;
 
-    if (str_starts(url, "unix:")) {
-        wend_str socket = {url.ptr + 5, url.len - 5};
-
-        colon = memchr(socket.ptr, ':', socket.len);
-        if (colon) {
-            path = colon + 1;
-            socket.len = (size_t)(colon - socket.ptr);
-        }
-        d->unix_socket = arena_str(&d->arena, socket).ptr;
-        return join_url(d, "http://localhost", path, err);
-    }
-    if (!str_starts(url, "http://") && !str_starts(url, "https://"))
-        return fail(err, WEND_E_INVAL,
-                    "base URL '%.200s' must begin with http://, https:// or "
-                    "unix:",
-                    url.ptr);
-    while (url.len && url.ptr[url.len - 1] == '/')
-        url.len--;
-    d->base_url = arena_str(&d->arena, url).ptr;
-    return d->base_url ? WEND_OK : fail_nomem(err);
+    if (str_starts(url, "unix:"))
+        return keep_socket(d, (wend_str){url.ptr + 5, url.len - 5}, err);
+    if (str_starts(url, "http://") || str_starts(url, "https://"))
+        return keep_url(d, url, err);
+    return fail(err, WEND_E_INVAL,
+                "base URL '%.200s' must begin with http://, https:// or unix:",
+                url.ptr);
 }
 
 static wend_status make_headers(struct http_driver *d, wend_error *err)

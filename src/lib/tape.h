@@ -55,7 +55,7 @@ wend_status tape_play(struct tape *t, wend_runtime *rt,
 enum {
     TAPE_KEY_MIN = 8,           /* a shorter one is no secret but a word */
     TAPE_BYTES_MAX = 256 << 20, /* of a file; RESPONSE_BYTES_MAX, framed */
-    TAPE_HEADERS = 6,           /* of an answer that are kept */
+    TAPE_HEADERS = 8,           /* of an answer that are kept */
 };
 
 extern const char *const tape_headers[TAPE_HEADERS];

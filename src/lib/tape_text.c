@@ -17,8 +17,8 @@ enum {
 static const char key_mark[] = "[key]";
 
 const char *const tape_headers[TAPE_HEADERS] = {
-    "content-type",   "retry-after",  "retry-after-ms",
-    "x-should-retry", "x-request-id", "request-id",
+    "content-type", "retry-after", "retry-after-ms",   "x-should-retry",
+    "x-request-id", "request-id",  "content-encoding", "location",
 };
 
 static const char *const secret_headers[] = {

@@ -192,6 +192,7 @@ bool decoder_event(void *decoder, wend_str name, wend_str data)
     }
     if (!data.len && !is_error) /* keeps the connection open, says nothing */
         return true;
+    d->any = true;
     j = read_value(d, data, is_error);
     if (j)
         d->codec->event(d, name, j);
@@ -217,8 +218,10 @@ void decoder_end(struct decoder *d)
         return;
     if (d->finished)
         d->codec->end(d);
-    else
+    else if (d->any)
         wire_fail_fmt(d, "network", "the stream ended before the answer did");
+    else
+        wire_fail_fmt(d, "network", "the answer has nothing in it");
     if (d->scratch.last)
         forget_event(d);
 }

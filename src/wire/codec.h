@@ -53,6 +53,7 @@ struct decoder {
     const struct mem *mem;
     const struct wire_sink *sink;
     struct arena scratch; /* of one event; reset after each */
+    bool any;             /* an event came that said something */
     bool finished;        /* a finish reason or an end mark was seen */
     bool done;            /* an end mark was: what comes after it is ignored */
     bool failed;          /* sink->fail was called, or out of memory */

@@ -15,6 +15,7 @@ struct failure_headers {
     wend_str retry_after_ms; /* retry-after-ms */
     wend_str retry_after;    /* Retry-After: seconds or a date */
     wend_str request_id;
+    wend_str location; /* of a redirect, which nobody follows */
 };
 
 struct failure {

@@ -172,7 +172,7 @@ has "past the end: said" "$out" \
 
 cp -r "$work/openai" "$work/cut"
 size=$(stat -c %s "$work/cut/0002.response")
-for part in 0 5 60 $((size / 2)) $((size - 1)); do
+for part in 0 5 60 $((size / 2)) $((size * 3 / 4)); do
     head -c "$part" "$work/openai/0002.response" >"$work/cut/0002.response"
     ask openai:x --base-url "$url" --playback "$work/cut" --timeout 5s
     is "cut off after $part bytes: exit status" $status 1
@@ -181,6 +181,9 @@ for part in 0 5 60 $((size / 2)) $((size - 1)); do
     ok "cut off after $part bytes: said" || tail -n 3 "$out"
 done
 has "cut off: a matter of the network" "$out" '"code":"network"'
+head -c $((size - 1)) "$work/openai/0002.response" >"$work/cut/0002.response"
+ask openai:x --base-url "$url" --playback "$work/cut" --timeout 5s
+is "cut off after the end mark: nothing is missing" $status 0
 echo "hello" >"$work/cut/0002.response"
 ask openai:x --base-url "$url" --playback "$work/cut"
 has "no recording: said" "$out" "0002.response is no recording"

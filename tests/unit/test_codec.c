@@ -61,8 +61,9 @@ static const struct {
     {"an empty event", "data:\n\ndata: \n\ndata: [DONE]\n\n", "finish stop\n"},
     {"no end", "data: 1\n\n",
      "text \"1\"\nfail network the stream ended before the answer did\n"},
-    {"nothing at all", "",
-     "fail network the stream ended before the answer did\n"},
+    {"nothing at all", "", "fail network the answer has nothing in it\n"},
+    {"nothing but a sign of life", ": ping\n\ndata:\n\n",
+     "fail network the answer has nothing in it\n"},
     {"no JSON", "data: <b>no</b>\n\ndata: 1\n\n",
      "fail service the server sent no JSON (line 1, byte 1: expected a value, "
      "found '<'): no\n"},
