@@ -5,7 +5,8 @@ _wend()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="run runs log replay tools models doctor" words=
     local command=${COMP_WORDS[1]}
-    local tools="calculator read_file list_dir glob grep write_file edit_file"
+    local tools="calculator read_file list_dir glob grep write_file edit_file
+                 http_request"
 
     COMPREPLY=()
     case $prev in

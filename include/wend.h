@@ -242,6 +242,10 @@ typedef struct wend_agent_options {
     const char *const *fallbacks;
     size_t fallbacks_count; /* at most 8 */
     wend_effort effort;
+    /* What http_request may reach besides public addresses: names,
+     * addresses, ranges; `db.local`, `localhost:8080`, `10.0.0.0/8`. */
+    const char *const *network;
+    size_t network_count;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,
@@ -283,7 +287,8 @@ typedef struct wend_tool_options {
 WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
                                          const wend_tool_options *tool,
                                          wend_error *err);
-/* calculator, read_file, list_dir, glob, grep, write_file, edit_file */
+/* calculator, read_file, list_dir, glob, grep, write_file, edit_file,
+ * http_request */
 WEND_API wend_status wend_agent_add_builtin(wend_agent *agent, const char *name,
                                             wend_error *err);
 

@@ -28,7 +28,8 @@ struct fetch_request {
     const char *url;
     const char *method;         /* NULL: POST with a body, else GET */
     const char *const *headers; /* `Name: value`, NULL at the end */
-    wend_str body;              /* lent until the transfer ends */
+    wend_str body;              /* lent until the transfer ends ... */
+    bool copy_body;             /* ... or copied now */
     const char *unix_socket;    /* NULL: TCP */
     const char *proxy;          /* NULL: the environment's; "": none */
     const char *ca_file;        /* NULL: SSL_CERT_FILE, the system's */

@@ -182,7 +182,9 @@ static int set_method(const struct curl_api *curl, CURL *easy,
                                     send_bytes(q->body.len));
         failed |= curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
                                     (curl_off_t)q->body.len);
-        failed |= curl->easy_setopt(easy, CURLOPT_POSTFIELDS, q->body.ptr);
+        failed |= curl->easy_setopt(
+            easy, q->copy_body ? CURLOPT_COPYPOSTFIELDS : CURLOPT_POSTFIELDS,
+            q->body.ptr);
     }
     if (q->method && !strcmp(q->method, "HEAD"))
         failed |= curl->easy_setopt(easy, CURLOPT_NOBODY, 1L);

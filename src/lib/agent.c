@@ -87,6 +87,24 @@ static wend_status put_schema(struct buf *b, const char *text, const char *of,
     return s;
 }
 
+/* What tools may reach; it stands in the log, too. */
+static wend_status put_network(wend_agent *a, const wend_agent_options *o,
+                               wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    for (size_t i = 0; i < o->network_count && s == WEND_OK; i++) {
+        wend_str entry = str_of(o->network ? o->network[i] : NULL);
+
+        s = network_add(&a->network, entry, &a->arena, err);
+        buf_cstr(&a->rest_json, i ? "," : ",\"network\":[");
+        if (s == WEND_OK)
+            json_put_str(&a->rest_json, entry);
+    }
+    buf_cstr(&a->rest_json, o->network_count ? "]" : "");
+    return s;
+}
+
 static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
                             wend_error *err)
 {
@@ -108,8 +126,9 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
     buf_fmt(b, "]},\"sandbox\":\"on\",\"eager\":\"%s\"", eager_names[o->eager]);
     if (o->effort)
         buf_fmt(b, ",\"effort\":\"%s\"", effort_names[o->effort]);
-    if (!o->schema)
-        return WEND_OK;
+    s = put_network(a, o, err);
+    if (s != WEND_OK || !o->schema)
+        return s;
     buf_cstr(b, ",\"schema\":");
     return put_schema(b, o->schema, "agent", err);
 }
@@ -386,6 +405,7 @@ static wend_status find_place(wend_agent *a, wend_error *err)
     if (!w)
         return fail_nomem(err);
     w->mem = a->mem;
+    w->env.network = &a->network;
     atomic_init(&w->refs, 1);
     w->env.root_fd = path_root(a->root.ptr, err);
     if (w->env.root_fd < 0) {

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/network.h"
 #include "core/tt.h"
 #include "host/env.h"
 #include "host/fetch.h"
@@ -130,7 +131,8 @@ struct wend_agent {
     struct wend_agent *next, **prev; /* rt->agents */
     struct arena arena;
     wend_str name, model, cwd;
-    wend_str root; /* cwd in the bytes that the system knows it by */
+    wend_str root;          /* cwd in the bytes that the system knows it by */
+    struct network network; /* that tools may reach besides the public one */
     wend_ev_limits limits;
     struct agent_tool *tools;
     size_t tools_count;

@@ -207,6 +207,45 @@ static const struct builtin builtins[] = {
         .concurrent = true,
         .fn = tool_grep,
     },
+    {
+        .info =
+            {
+                .name = TEXT("http_request"),
+                .description = TEXT(
+                    "Makes a request over HTTP or HTTPS and returns the "
+                    "status, the most important headers and the body as text, "
+                    "cut after 240 KiB. Redirects are followed, at most 5. "
+                    "Only hosts with public addresses can be reached. Cookies "
+                    "are not kept."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"url\":{\"type\":\"string\",\"description\":"
+                         "\"whole URL, http:// or https://, without user and "
+                         "password\"},"
+                         "\"method\":{\"type\":\"string\",\"enum\":[\"GET\","
+                         "\"HEAD\",\"POST\",\"PUT\",\"PATCH\",\"DELETE\"],"
+                         "\"description\":\"default GET\"},"
+                         "\"headers\":{\"type\":\"object\","
+                         "\"additionalProperties\":{\"type\":\"string\"},"
+                         "\"description\":\"for example Accept, "
+                         "Authorization, Content-Type\"},"
+                         "\"body\":{\"type\":\"string\",\"description\":"
+                         "\"of POST, PUT, PATCH or DELETE; say its "
+                         "Content-Type in headers\"},"
+                         "\"max_bytes\":{\"type\":\"integer\",\"minimum\":1,"
+                         "\"description\":\"how much of the body to read\"}},"
+                         "\"required\":[\"url\"],"
+                         "\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_UNSAFE,
+                .category = WEND_CATEGORY_NETWORK,
+                .labels =
+                    WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_EXTERNAL_EFFECT,
+            },
+        .subject = "url",
+        .concurrent = false,
+        .on_loop = true,
+        .fn = tool_http_request,
+    },
 };
 
 const struct builtin *builtin_at(size_t i)

@@ -14,9 +14,11 @@
 
 struct fetch;
 struct loop;
+struct network;
 
 struct tool_env {
-    int root_fd; /* directory that file tools cannot leave */
+    int root_fd;                   /* directory that file tools cannot leave */
+    const struct network *network; /* on the loop only: goes with the agent */
 };
 
 struct builtin {
@@ -37,6 +39,7 @@ wend_status tool_write_file(void *env, wend_call *call);
 wend_status tool_edit_file(void *env, wend_call *call);
 wend_status tool_glob(void *env, wend_call *call);
 wend_status tool_grep(void *env, wend_call *call);
+wend_status tool_http_request(void *env, wend_call *call);
 
 /* ---- Tools that work on the loop ----------------------------------------- */
 

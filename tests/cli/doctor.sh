@@ -3,7 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 
 exits "tools" 0 "$WEND" tools
-for tool in calculator read_file list_dir write_file edit_file glob grep; do
+for tool in calculator read_file list_dir write_file edit_file glob grep \
+    http_request; do
     grep -q "^$tool " "$out"
     ok "tools: $tool"
 done

@@ -121,6 +121,18 @@ static void do_status(struct step *s)
     buf_free(&headers);
 }
 
+static void do_redirect(struct step *s)
+{
+    const char *colon = memchr(s->rest.ptr, ':', s->rest.len);
+    struct buf headers = {.mem = s->arena->mem};
+
+    s->plan->kind = PLAN_STATUS;
+    s->plan->status = strtoll(s->rest.ptr, NULL, 10);
+    buf_fmt(&headers, "Location: %s\r\n", colon ? colon + 1 : "");
+    s->plan->headers = arena_str(s->arena, buf_view(&headers));
+    buf_free(&headers);
+}
+
 static void fault_at(struct step *s, enum fault_kind kind)
 {
     s->plan->texts = 1000;
@@ -216,6 +228,7 @@ static const struct {
     {"say", do_say, true},
     {"bytes", do_bytes, true},
     {"status", do_status, false},
+    {"redirect", do_redirect, true},
     {"reset", do_reset, false},
     {"cut", do_cut, false},
     {"hang", do_hang, false},
