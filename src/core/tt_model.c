@@ -26,6 +26,17 @@ static wend_str parts_json(struct tt *x)
     return s;
 }
 
+/* What a provider has cached of the last request serves this one, too, as far
+ * as their beginnings are the same. A turn only adds to the conversation, and
+ * config never changes in a run, so that nothing but another model takes it
+ * away: from the first byte, since no model shares its cache. */
+static wend_str prefix_changed(const struct turn *t)
+{
+    if (!t->context_model.ptr || str_eq(t->context_model, t->model))
+        return STR_NONE;
+    return STR("{\"byte\":0,\"cause\":\"model\"}");
+}
+
 static void emit_context(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
@@ -49,6 +60,7 @@ static void emit_context(struct tt *x)
     ev->u.context_end.parts_json = parts_json(x);
     ev->u.context_end.prefix_hash =
         arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
+    ev->u.context_end.prefix_changed_json = prefix_changed(t);
     emit(x, ev);
 }
 

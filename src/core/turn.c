@@ -516,7 +516,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_CONTROL: on_control(t, ev, k); break;
     case WEND_WARNING: on_warning(t, ev); break;
     case WEND_RUN_END: t->phase = PH_END; break;
-    case WEND_CONTEXT_END:
+    case WEND_CONTEXT_END: t->context_model = t->model; break;
     case WEND_METRICS:
     case WEND_ERROR:
     case WEND_PROGRESS: break; /* nothing to remember */

@@ -90,6 +90,7 @@ struct turn {
 
     const struct msg *history;
     const struct msg *pending; /* said meanwhile; joins at context_start */
+    wend_str context_model;    /* that the newest context was for */
 
     int64_t ask;          /* number of model attempts so far */
     int64_t attempt;      /* of this model call, from 1 */

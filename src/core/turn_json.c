@@ -26,6 +26,7 @@ static const struct {
     {"time_us", K_I64, offsetof(struct turn, time_us)},
     {"started_us", K_I64, offsetof(struct turn, started_us)},
     {"model", K_STR, offsetof(struct turn, model)},
+    {"context_model", K_STR, offsetof(struct turn, context_model)},
     {"turns_max", K_I64, offsetof(struct turn, limits.turns)},
     {"time_ms_max", K_I64, offsetof(struct turn, limits.time_ms)},
     {"tokens_max", K_I64, offsetof(struct turn, limits.tokens)},

@@ -188,6 +188,15 @@ ask "openai:status:401#tape" --base-url "$url" --fallback "$spare" \
     --playback "$work/tape"
 has "a tape of both plays" "$out" '"text":"0000000 0000001 "'
 
+# One protocol begins, another goes on.
+ask "anthropic:tools:9,think=1;status:401" --base-url "$base/v1" \
+    --fallback "openai:tools:2@$url"
+is "from one protocol to another" $status 0
+is "each result has a call that it knows" \
+    "$(grep -c '"tool_call_id":"c[0-9a-f]\{8\}","content"' "$work/requests")" 2
+is "what was cached counts no more, once" \
+    "$(grep -c '"prefix_changed":{"byte":0,"cause":"model"}' "$out")" 1
+
 # ---- Stopping --------------------------------------------------------------------
 
 part=$work/part # its own file: what is in it came from this run

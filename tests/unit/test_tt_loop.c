@@ -4,6 +4,11 @@
  */
 #include "tt_help.h"
 
+/* The next turn, whose request another model's cache knows nothing of. */
+#define NEW_PREFIX                                                       \
+    "turn_end metrics turn_start context_start context_end(new prefix) " \
+    "model_start +ask "
+
 #include <time.h>
 
 #define CONFIG                                                                \
@@ -249,8 +254,15 @@ static void test_fallback(void)
                    "fail:network",
          .wanted = BEGIN
          "model_retry(one) +retry +ask model_part call_start(call_1) "
-         "+run(call_1) call_end(call_1) model_end " NEXT
+         "+run(call_1) call_end(call_1) model_end " NEW_PREFIX
          "model_end(failed) turn_end(failed) metrics run_end(failed)"},
+        {.why = "its cache is a new one, once",
+         .config = SPARES,
+         .inputs = "start halt done fail:auth retry halt done halt done "
+                   "text done",
+         .wanted = BEGIN "model_end " NEXT
+                         "model_retry(one) +retry +ask model_end " NEW_PREFIX
+                         "model_end " NEXT "model_end " END "run_end(ok)"},
         {.why = "another model would be asked the same",
          .config = SPARES,
          .inputs = "start fail:invalid",

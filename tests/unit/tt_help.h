@@ -114,6 +114,9 @@ static inline void put_event(struct buf *b, const wend_event *ev)
     else if (ev->type == WEND_MODEL_RETRY &&
              !str_is(ev->u.model_retry.next_model, "script"))
         put_call(b, ev->u.model_retry.next_model, WEND_OUTCOME_OK);
+    else if (ev->type == WEND_CONTEXT_END &&
+             ev->u.context_end.prefix_changed_json.ptr)
+        buf_cstr(b, "(new prefix)");
     else if (ev->type == WEND_MODEL_END)
         put_outcome(b, ev->u.model_end.outcome);
     else if (ev->type == WEND_TURN_END)
