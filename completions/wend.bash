@@ -3,7 +3,7 @@
 _wend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run runs log replay tools models doctor" words=
+    local commands="run runs log replay tools models agents trust doctor" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request"
@@ -19,7 +19,8 @@ _wend()
     --status)
         words="running waiting paused interrupted ok limit canceled failed"
         ;;
-    --store | --log-file | --models | --schema | --record | --playback)
+    -a | --agent | --tools | --store | --log-file | --models | --schema | \
+        --record | --playback)
         COMPREPLY=($(compgen -f -- "$cur"))
         return
         ;;
@@ -29,7 +30,7 @@ _wend()
     elif [ -z "$words" ]; then
         case $command in
         run)
-            words="--model --fallback --base-url --key-file --ca-file --models
+            words="--agent --tools --model --fallback --base-url --key-file --ca-file --models
                 --record --playback
                 --tool --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
@@ -52,6 +53,11 @@ _wend()
             words="--json --help $tools"
             ;;
         models) words="--json --models --help" ;;
+        agents) words="--json --help" ;;
+        trust)
+            words="--list --remove --help"
+            [[ $cur == -* ]] || { COMPREPLY=($(compgen -f -- "$cur")) && return; }
+            ;;
         doctor) words="--json --store --model --help" ;;
         esac
     fi

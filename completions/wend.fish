@@ -1,6 +1,6 @@
 # Completion of wend for fish.
 
-set -l commands run runs log replay tools models doctor
+set -l commands run runs log replay tools models agents trust doctor
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request
@@ -12,10 +12,14 @@ complete -c wend -n "$none" -a log -d "the events of a run"
 complete -c wend -n "$none" -a replay -d "play a run again as it happened"
 complete -c wend -n "$none" -a tools -d "the built-in tools"
 complete -c wend -n "$none" -a models -d "windows and prices of models"
+complete -c wend -n "$none" -a agents -d "the agents that can be run"
+complete -c wend -n "$none" -a trust -d "accept a manifest by its content"
 complete -c wend -n "$none" -a doctor -d "what works on this machine"
 complete -c wend -l help -d "show help"
 
 set -l run "__fish_seen_subcommand_from run"
+complete -c wend -n "$run" -s a -l agent -r -F -d "the agent"
+complete -c wend -n "$run" -l tools -r -F -d "the file of a tool"
 complete -c wend -n "$run" -s m -l model -x -d "the model"
 complete -c wend -n "$run" -s t -l tool -x -a "$tools" -d "offer a tool"
 complete -c wend -n "$run" -l fallback -x -d "a model in its place"
@@ -87,6 +91,14 @@ complete -c wend -n "$tools" -a "$tools"
 set -l models "__fish_seen_subcommand_from models"
 complete -c wend -n "$models" -l json -d "one object a model"
 complete -c wend -n "$models" -l models -r -F -d "the file to read"
+
+set -l agents "__fish_seen_subcommand_from agents"
+complete -c wend -n "$agents" -l json -d "one object an agent"
+
+set -l trust "__fish_seen_subcommand_from trust"
+complete -c wend -n "$trust" -l list -d "what was accepted"
+complete -c wend -n "$trust" -l remove -d "accept it no more"
+complete -c wend -n "$trust" -F
 
 set -l doctor "__fish_seen_subcommand_from doctor"
 complete -c wend -n "$doctor" -l json -d "one object a check"

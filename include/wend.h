@@ -246,6 +246,9 @@ typedef struct wend_agent_options {
      * addresses, ranges; `db.local`, `localhost:8080`, `10.0.0.0/8`. */
     const char *const *network;
     size_t network_count;
+    /* Tokens that question and answer may have together, at most what the
+     * model can take; default: that. */
+    int64_t context_tokens;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

@@ -34,7 +34,8 @@ struct settings {
     bool help, json, quiet, verbose, follow, no_deltas;
     const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir;
-    struct words types;
+    struct words types, tool_files;
+    bool list, remove;
     int64_t events;  /* enum dialect; -1 = not given */
     int64_t sandbox; /* index of the word */
     int64_t since_ms, limit, seq_from, seq_to;
@@ -53,6 +54,9 @@ extern const char *const dialect_words[]; /* ends with NULL */
 struct cli {
     const struct command *command;
     struct settings set;
+    const struct agent_file *agent; /* NULL: the built-in one */
+    struct tool_file *tool_files;   /* of --tools */
+    size_t tool_files_count;
     struct arena arena; /* lives as long as the process */
     int args_count;
     char **args; /* what is no option */
@@ -66,12 +70,14 @@ struct command {
     const char *summary; /* one line */
     const char *more;    /* of its help; may be NULL */
     const struct opt *opts;
-    bool no_config; /* runs though the config file is broken */
+    bool no_config;   /* runs though the config file is broken */
+    bool takes_agent; /* has -a */
     int (*run)(struct cli *cli);
 };
 
 extern const struct command command_run, command_runs, command_log,
-    command_replay, command_tools, command_models, command_doctor;
+    command_replay, command_tools, command_models, command_agents,
+    command_trust, command_doctor;
 
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "cli/cli.h"
+#include "cli/agent_tools.h"
 #include "cli/config.h"
 #include "cli/remember.h"
 #include "cli/stream.h"
@@ -31,14 +31,11 @@ static const char *const approve_words[] = {
 };
 enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 
-/* Offered when no tool is named: they only read. */
-static const char *const tools_default[] = {"calculator", "read_file",
-                                            "list_dir", "glob", "grep"};
-enum { TOOLS_DEFAULT = sizeof tools_default / sizeof *tools_default };
-
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
+    {'a', "agent", "FILE", "the agent, or its name; default ./wend.yaml",
+     OPT_TEXT, AT(agent), 0, 0, NULL},
     {'m', "model", "NAME", "provider:model or script:FILE; default $WEND_MODEL",
      OPT_TEXT, AT(model), 0, 0, NULL},
     {0, "fallback", "NAME", "a model to ask when that one cannot answer",
@@ -55,8 +52,10 @@ static const struct opt opts[] = {
      AT(record_dir), 0, 0, NULL},
     {0, "playback", "DIR", "answer from there; no network, no key", OPT_TEXT,
      AT(playback_dir), 0, 0, NULL},
-    {'t', "tool", "NAME", "offer a built-in tool; may be repeated", OPT_LIST,
-     AT(tools), 0, 0, NULL},
+    {'t', "tool", "NAME", "offer a tool; may be repeated", OPT_LIST, AT(tools),
+     0, 0, NULL},
+    {0, "tools", "FILE", "offer the tool of that file, too; may be repeated",
+     OPT_LIST, AT(tool_files), 0, 0, NULL},
     {0, "instructions", "TEXT", "what the model is told first", OPT_TEXT,
      AT(instructions), 0, 0, NULL},
     {0, "store", "URL", "SQLite file or memory:; default $WEND_STORE", OPT_TEXT,
@@ -92,9 +91,7 @@ static const struct opt opts[] = {
     {'v', "verbose", NULL, "say more on standard error", OPT_FLAG, AT(verbose),
      0, 0, NULL},
     {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
-    {'a', "agent", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "plan", "GOAL", NULL, OPT_LATER, 0, 0, 0, NULL},
-    {0, "tools", "FILE", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "mcp", "SERVER", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "set", "K=V", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0},
@@ -176,52 +173,13 @@ static int first_run(void)
     return EXIT_USAGE;
 }
 
-static int no_tool(const char *what, wend_str name, bool or_mode)
-{
-    const char *names[TOOLS_MAX], *near;
-    const wend_tool_info *t;
-    int n = 0;
-
-    for (size_t i = 0; n < TOOLS_MAX && (t = wend_builtin(i)); i++)
-        names[n++] = t->name.ptr;
-    for (int i = 0; or_mode && i < APPROVE_WORDS; i++)
-        names[n++] = approve_words[i];
-    near = str_near(name, names, n);
-    return complain(EXIT_USAGE, "%s: there is no tool '%.*s'%s%s%s", what,
-                    (int)name.len, name.ptr, near ? "; did you mean '" : "",
-                    near ? near : "; 'wend tools' lists them",
-                    near ? "'?" : "");
-}
-
-static bool is_builtin(wend_str name)
-{
-    const wend_tool_info *t;
-
-    for (size_t i = 0; (t = wend_builtin(i)); i++)
-        if (str_eq(t->name, name))
-            return true;
-    return false;
-}
-
-/* A deny rule with a misspelled name would protect nothing. Globs and
- * names with a dot (tools of servers) cannot be known here. */
-static int check_rule(const char *rule)
-{
-    wend_str name = str_of(rule + (rule[0] == '!' || rule[0] == '?'));
-
-    name.len = strcspn(name.ptr, "(");
-    if (is_builtin(name) || !name.len)
-        return EXIT_DONE;
-    for (size_t i = 0; i < name.len; i++)
-        if (strchr("*?.", name.ptr[i]))
-            return EXIT_DONE;
-    return no_tool("--approve", name, !strchr(rule, '('));
-}
-
-/* Modes and rules come in one list; the last mode counts. */
+/* Modes and rules come in one list; the last mode counts. What the user
+ * says goes before what the agent's file says. */
 static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
 {
     const struct words *w = &cli->set.approve;
+    const struct manifest_words *own =
+        cli->agent ? &cli->agent->manifest->rules : NULL;
     bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     struct words kept = {0};
     const char **rules;
@@ -229,14 +187,17 @@ static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
 
     if (remember_rules(&kept, &cli->arena, &err) != WEND_OK)
         return complain(EXIT_USAGE, "%s", err.message);
-    rules =
-        arena_alloc(&cli->arena, (w->count + kept.count + 1) * sizeof *rules);
+    rules = arena_alloc(&cli->arena,
+                        (w->count + kept.count + (own ? own->count : 0) + 1) *
+                            sizeof *rules);
     if (!rules)
         return complain(EXIT_FAILED, "out of memory");
     o->approve = WEND_APPROVE_ASK;
     for (size_t i = 0; i < w->count; i++) {
         int mode = str_index(str_of(w->items[i]), approve_words, APPROVE_WORDS);
-        int code = mode < 0 ? check_rule(w->items[i]) : EXIT_DONE;
+        int code = mode < 0 ? tools_check_rule(cli, w->items[i], approve_words,
+                                               APPROVE_WORDS)
+                            : EXIT_DONE;
 
         if (code)
             return code;
@@ -247,9 +208,13 @@ static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
     }
     for (size_t i = 0; i < kept.count; i++)
         rules[o->rules_count++] = kept.items[i];
+    for (size_t i = 0; own && i < own->count; i++)
+        rules[o->rules_count++] = own->list[i].text.ptr;
     /* Where somebody can be asked, what no rule covers is asked. */
     if (o->approve == WEND_APPROVE_ALL && terminal) {
         o->approve = WEND_APPROVE_ASK;
+        for (size_t i = 0; i < o->rules_count; i++)
+            rules[i] += rules[i][0] == '?'; /* all is a yes to those, too */
         rules[o->rules_count++] = "*";
     }
     o->rules = rules;
@@ -257,25 +222,6 @@ static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
     if (o->approve == WEND_APPROVE_ASK && !terminal)
         o->approve = WEND_APPROVE_DENY;
     *asks = o->approve == WEND_APPROVE_ASK;
-    return EXIT_DONE;
-}
-
-static int add_tools(struct cli *cli, wend_agent *agent)
-{
-    const struct words *w = &cli->set.tools;
-    const char *const *names = w->count ? w->items : tools_default;
-    size_t count = w->count ? w->count : TOOLS_DEFAULT;
-    wend_error err = {0};
-
-    for (size_t i = 0; i < count; i++) {
-        wend_status s = WEND_OK;
-
-        if (!is_builtin(str_of(names[i])))
-            return no_tool("--tool", str_of(names[i]), false);
-        s = wend_agent_add_builtin(agent, names[i], &err);
-        if (s != WEND_OK && s != WEND_E_EXISTS) /* named twice: once is it */
-            return give_up(cli, s, &err);
-    }
     return EXIT_DONE;
 }
 
@@ -337,17 +283,21 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
         .playback_dir = set->playback_dir,
         .fallbacks = set->fallback.items,
         .fallbacks_count = set->fallback.count,
+        .name = cli->agent ? cli->agent->name : NULL,
+        .context_tokens = cli->agent ? cli->agent->manifest->context_tokens : 0,
     };
     wend_error err = {0};
     wend_status s;
-    int code = fill_approve(cli, &o, asks);
+    int code = tools_load(cli);
 
+    if (!code)
+        code = fill_approve(cli, &o, asks);
     if (!code)
         code = read_schema(cli, &o.schema);
     if (code)
         return code;
     s = wend_agent_new(cli->rt, &o, agent, &err);
-    return s == WEND_OK ? add_tools(cli, *agent) : no_agent(cli, s, &err);
+    return s == WEND_OK ? tools_add(cli, *agent) : no_agent(cli, s, &err);
 }
 
 /* ---- The run ------------------------------------------------------------- */
@@ -408,5 +358,6 @@ const struct command command_run = {
         "is asked, or denied where nobody can answer.\n"
         "Ctrl-C cancels and keeps the partial answer; twice leaves at once.\n",
     .opts = opts,
+    .takes_agent = true,
     .run = run,
 };

@@ -7,19 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/agent_use.h"
 #include "cli/config.h"
 
 static const struct command *const commands[] = {
-    &command_run,   &command_runs,   &command_log,    &command_replay,
-    &command_tools, &command_models, &command_doctor,
+    &command_run,    &command_runs,  &command_log,
+    &command_replay, &command_tools, &command_models,
+    &command_agents, &command_trust, &command_doctor,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* Known words that this version does not carry out. */
 static const char *const later[] = {
-    "chat",    "plan",  "resume", "fork",   "cancel", "say",    "pause",
-    "approve", "view",  "diff",   "verify", "export", "import", "prune",
-    "stats",   "index", "serve",  "worker", "agents", "trust",  "continue",
+    "chat",    "plan",  "resume", "fork",   "cancel",   "say",    "pause",
+    "approve", "view",  "diff",   "verify", "export",   "import", "prune",
+    "stats",   "index", "serve",  "worker", "continue",
 };
 enum { LATER = sizeof later / sizeof *later };
 
@@ -108,6 +110,7 @@ static void defaults(struct settings *set)
  * come before the config file's; then on top of it. */
 static int settle(struct cli *cli, int count, char **args)
 {
+    struct settings alone;
     char **copy = arena_alloc(&cli->arena, ((size_t)count + 1) * sizeof *copy);
     struct buf why = {.mem = &libc_mem};
     wend_error err = {0};
@@ -121,11 +124,14 @@ static int settle(struct cli *cli, int count, char **args)
                        &cli->arena, &why)) {
         code = usage_error(cli, "%s", buf_view(&why).ptr);
     } else if (!cli->set.help) {
+        alone = cli->set;
         defaults(&cli->set);
         if (!cli->command->no_config &&
             config_load(&cli->set, &cli->arena, &err) != WEND_OK)
             code = complain(EXIT_USAGE, "%s", err.message);
         config_environment(&cli->set);
+        if (!code && cli->command->takes_agent)
+            code = agent_use(cli, &alone);
         cli->args_count = count;
         cli->args = args;
         options_parse(cli->command->opts, &cli->set, &cli->args_count, args,

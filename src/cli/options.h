@@ -31,7 +31,7 @@ enum opt_kind {
     OPT_LATER,  /* known, but not in this version */
 };
 
-enum { ORIGIN_CONFIG = 1, ORIGIN_OPTIONS };
+enum { ORIGIN_CONFIG = 1, ORIGIN_AGENT, ORIGIN_OPTIONS };
 
 struct opt {
     char letter;       /* 0 = none */

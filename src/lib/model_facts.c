@@ -83,5 +83,7 @@ wend_status model_facts(const wend_agent_options *o, const char *model,
     buf_free(&text);
     if (o->output_tokens)
         out->output = o->output_tokens;
+    if (o->context_tokens && (!out->window || out->window > o->context_tokens))
+        out->window = o->context_tokens;
     return s == WEND_OK ? check_budget(o, model, out, err) : s;
 }

@@ -39,7 +39,6 @@ missing value of a letter|-m needs a value|run -m
 value for a flag|--json takes no value|run --json=yes
 option of later|--plan: not available in this version|run --plan goal
 option of later with =|--mcp: not available|run --mcp=a=b
-letter of later|-a: not available|run -a file
 no number|--max-turns: 'x' is no number from 1|run --max-turns x
 zero|--max-turns: '0' is no number|run --max-turns 0
 too many|--parallel: '65' is no number from 1 to 64|run --parallel 65

@@ -1,0 +1,377 @@
+/*
+ * agent_file.c - an agent from a file, with all the files that it names.
+ */
+#include "cli/agent_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "cli/config.h"
+
+struct loader {
+    struct arena *arena;
+    wend_error *err;
+    struct sha256 sum;
+    int files, depth;
+};
+
+/* ---- Bytes --------------------------------------------------------------- */
+
+static wend_status nomem(struct loader *l)
+{
+    return fail_nomem(l->err);
+}
+
+/* Length before bytes, so that no two lists of files look the same. */
+static void sum_add(struct loader *l, wend_str s)
+{
+    char len[24];
+
+    sha256_add(&l->sum, len, i64_text(len, (int64_t)s.len));
+    sha256_add(&l->sum, ":", 1);
+    sha256_add(&l->sum, s.ptr, s.len);
+}
+
+/* A pipe in a project's folder would make us wait for ever. */
+static wend_status check_plain(struct loader *l, const char *path)
+{
+    struct stat st;
+
+    if (++l->files > AGENT_FILES_MAX)
+        return fail(l->err, WEND_E_LIMIT, "%s: one file too many; at most %d",
+                    path, AGENT_FILES_MAX);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return fail(l->err, WEND_E_IO, "%s: is no regular file", path);
+    return WEND_OK;
+}
+
+static wend_status read_summed(struct loader *l, const char *path, bool plain,
+                               wend_str *text)
+{
+    struct buf b = {.mem = l->arena->mem};
+    wend_status s = plain ? check_plain(l, path) : WEND_OK;
+
+    if (!s)
+        s = config_read(path, &b, l->err);
+    if (!s) {
+        *text = arena_str(l->arena, buf_view(&b));
+        s = text->ptr ? WEND_OK : nomem(l);
+    }
+    if (!s)
+        sum_add(l, *text);
+    buf_free(&b);
+    return s;
+}
+
+/* A program may be large and need not be text; one that is not there yet
+ * counts as that. */
+static wend_status sum_program(struct loader *l, const char *path)
+{
+    wend_status s = check_plain(l, path);
+    unsigned char hash[SHA256_BYTES];
+    struct sha256 own;
+    char piece[16384];
+    ssize_t n = 1;
+    int fd;
+
+    if (s)
+        return s;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT) {
+        sum_add(l, STR("absent"));
+        return WEND_OK;
+    }
+    if (fd < 0)
+        return fail(l->err, WEND_E_IO, "%s: %s", path, strerror(errno));
+    sha256_init(&own);
+    while (n > 0 || (n < 0 && errno == EINTR)) {
+        n = read(fd, piece, sizeof piece);
+        if (n > 0)
+            sha256_add(&own, piece, (size_t)n);
+    }
+    if (n < 0)
+        s = fail(l->err, WEND_E_IO, "%s: %s", path, strerror(errno));
+    close(fd);
+    sha256_end(&own, hash);
+    sum_add(l, (wend_str){(const char *)hash, sizeof hash});
+    return s;
+}
+
+/* ---- Names --------------------------------------------------------------- */
+
+/* The path that `of` means, or NULL without memory. */
+static const char *path_of(struct loader *l, const char *of, wend_str path)
+{
+    struct buf b = {.mem = l->arena->mem};
+    wend_str kept;
+
+    manifest_path(&b, str_of(of), path);
+    kept = b.failed ? STR_NONE : arena_str(l->arena, buf_view(&b));
+    buf_free(&b);
+    return kept.ptr;
+}
+
+/* notes/helper.yaml is called helper. */
+static const char *stem_of(struct loader *l, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    wend_str name = str_of(slash ? slash + 1 : path);
+    const char *dot = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
+
+    if (dot && dot > name.ptr)
+        name.len = (size_t)(dot - name.ptr);
+    return arena_str(l->arena, name).ptr;
+}
+
+/* Puts in front of what is wrong where the file was named. */
+static wend_status blame(struct loader *l, wend_status s, const char *of,
+                         const struct manifest_word *w)
+{
+    char why[400];
+
+    if (s == WEND_E_NOMEM || !l->err)
+        return s;
+    memcpy(why, l->err->message, sizeof why - 1);
+    why[sizeof why - 1] = 0;
+    return fail_at(l->err, s, w->line, w->column, "%.90s:%u:%u: %s", of,
+                   w->line, w->column, why);
+}
+
+/* The same for what is wrong in the file itself. */
+static wend_status blame_file(struct loader *l, wend_status s, const char *path,
+                              const wend_error *why)
+{
+    if (s == WEND_E_NOMEM)
+        return nomem(l);
+    return fail_at(l->err, s, why->line, why->column, "%.150s:%u:%u: %.300s",
+                   path, why->line, why->column, why->message);
+}
+
+/* ---- Models -------------------------------------------------------------- */
+
+/* script:FILE is a file that is named here; its bytes are as good as
+ * instructions. */
+static wend_status take_model(struct loader *l, const char *of, wend_str model,
+                              const char **out)
+{
+    static const char prefix[] = "script:";
+    size_t len = sizeof prefix - 1;
+    struct buf b = {.mem = l->arena->mem};
+    wend_status s;
+
+    *out = model.ptr;
+    if (!str_starts(model, prefix) || model.ptr[len] == '{')
+        return WEND_OK;
+    buf_cstr(&b, prefix);
+    manifest_path(&b, str_of(of), (wend_str){model.ptr + len, model.len - len});
+    *out = b.failed ? NULL : arena_str(l->arena, buf_view(&b)).ptr;
+    buf_free(&b);
+    if (!*out)
+        return nomem(l);
+    s = sum_program(l, *out + len);
+    return s;
+}
+
+static wend_status take_models(struct loader *l, struct agent_file *f)
+{
+    const struct manifest_words *w = &f->manifest->fallbacks;
+    const char **list = arena_alloc(l->arena, (w->count + 1) * sizeof *list);
+    wend_status s = WEND_OK;
+
+    if (!list)
+        return nomem(l);
+    if (f->manifest->model.ptr)
+        s = take_model(l, f->path, f->manifest->model, &f->model);
+    for (size_t i = 0; !s && i < w->count; i++)
+        s = take_model(l, f->path, w->list[i].text, &list[i]);
+    f->fallbacks = list;
+    f->fallbacks_count = w->count;
+    return s;
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+static wend_status take_command(struct loader *l, struct tool_file *t)
+{
+    const struct manifest_words *w = &t->manifest->command;
+    const char **argv = arena_alloc(l->arena, (w->count + 1) * sizeof *argv);
+    wend_status s = WEND_OK;
+
+    if (!argv)
+        return nomem(l);
+    for (size_t i = 0; !s && i < w->count; i++) {
+        wend_str word = w->list[i].text;
+        bool path = manifest_word_is_path(word, i);
+
+        argv[i] = path ? path_of(l, t->path, word) : word.ptr;
+        if (!argv[i])
+            return nomem(l);
+        if (path && word.ptr[0] != '/') /* the system's own may change */
+            s = sum_program(l, argv[i]);
+        if (s)
+            s = blame(l, s, t->path, &w->list[i]);
+    }
+    t->argv = argv;
+    return s;
+}
+
+static wend_status load_tool(struct loader *l, const char *path, bool plain,
+                             struct tool_file *out)
+{
+    struct tool_manifest *m = NULL;
+    wend_error why = {0};
+    wend_str text;
+    wend_status s = read_summed(l, path, plain, &text);
+
+    if (s)
+        return s;
+    s = tool_manifest_parse(text, l->arena, &m, &why);
+    if (s)
+        return blame_file(l, s, path, &why);
+    out->path = path;
+    out->manifest = m;
+    return take_command(l, out);
+}
+
+static wend_status take_tools(struct loader *l, struct agent_file *f)
+{
+    const struct manifest_words *w = &f->manifest->tools;
+    wend_status s = WEND_OK;
+
+    f->tools = arena_alloc(l->arena, (w->count + 1) * sizeof *f->tools);
+    if (!f->tools)
+        return nomem(l);
+    for (size_t i = 0; !s && i < w->count; i++) {
+        const char *path;
+
+        if (!manifest_is_file(w->list[i].text))
+            continue;
+        path = path_of(l, f->path, w->list[i].text);
+        if (!path)
+            return nomem(l);
+        s = load_tool(l, path, true, &f->tools[f->tools_count++]);
+        if (s)
+            s = blame(l, s, f->path, &w->list[i]);
+    }
+    return s;
+}
+
+/* ---- Agents -------------------------------------------------------------- */
+
+static wend_status load_agent(struct loader *l, const char *path, bool plain,
+                              struct agent_file *f);
+
+/* Skills are folders with a SKILL.md, or such a file. */
+static wend_status take_skills(struct loader *l, const struct agent_file *f)
+{
+    const struct manifest_words *w = &f->manifest->skills;
+    wend_status s = WEND_OK;
+    struct stat st;
+    wend_str text;
+
+    for (size_t i = 0; !s && i < w->count; i++) {
+        const char *path = path_of(l, f->path, w->list[i].text);
+
+        if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+            struct buf b = {.mem = l->arena->mem};
+
+            buf_fmt(&b, "%s/SKILL.md", path);
+            path = b.failed ? NULL : arena_str(l->arena, buf_view(&b)).ptr;
+            buf_free(&b);
+        }
+        if (!path)
+            return nomem(l);
+        s = read_summed(l, path, true, &text);
+        if (s)
+            s = blame(l, s, f->path, &w->list[i]);
+    }
+    return s;
+}
+
+/* They are read to be checked and summed up; recursion is bounded by
+ * AGENT_DEPTH_MAX. */
+static wend_status take_agents(struct loader *l, const struct agent_file *f)
+{
+    const struct manifest_words *w = &f->manifest->agents;
+    wend_status s = WEND_OK;
+
+    if (w->count && l->depth == AGENT_DEPTH_MAX)
+        return fail_at(l->err, WEND_E_LIMIT, w->list[0].line, w->list[0].column,
+                       "%s:%u:%u: agents in agents, deeper than %d", f->path,
+                       w->list[0].line, w->list[0].column, AGENT_DEPTH_MAX);
+    l->depth++;
+    for (size_t i = 0; !s && i < w->count; i++) {
+        struct agent_file inner = {0};
+        const char *path = path_of(l, f->path, w->list[i].text);
+
+        if (!path)
+            return nomem(l);
+        s = load_agent(l, path, true, &inner);
+        if (s)
+            s = blame(l, s, f->path, &w->list[i]);
+    }
+    l->depth--;
+    return s;
+}
+
+static wend_status load_agent(struct loader *l, const char *path, bool plain,
+                              struct agent_file *f)
+{
+    struct agent_manifest *m = NULL;
+    wend_error why = {0};
+    wend_str text;
+    wend_status s = read_summed(l, path, plain, &text);
+
+    if (s)
+        return s;
+    s = agent_manifest_parse(text, l->arena, &m, &why);
+    if (s)
+        return blame_file(l, s, path, &why);
+    f->path = path;
+    f->manifest = m;
+    f->name = m->name.ptr ? m->name.ptr : stem_of(l, path);
+    if (!f->name)
+        return nomem(l);
+    s = take_models(l, f);
+    if (!s)
+        s = take_tools(l, f);
+    if (!s)
+        s = take_skills(l, f);
+    return s ? s : take_agents(l, f);
+}
+
+/* ---- Public -------------------------------------------------------------- */
+
+wend_status agent_file_load(const char *path, bool plain, struct arena *a,
+                            struct agent_file **out, wend_error *err)
+{
+    struct loader l = {.arena = a, .err = err};
+    struct agent_file *f = arena_alloc(a, sizeof *f);
+    unsigned char hash[SHA256_BYTES];
+    wend_status s;
+
+    if (!f)
+        return fail_nomem(err);
+    sha256_init(&l.sum);
+    s = load_agent(&l, path, plain, f);
+    if (s)
+        return s;
+    sha256_end(&l.sum, hash);
+    hex_text(f->sum, hash, sizeof hash);
+    *out = f;
+    return WEND_OK;
+}
+
+wend_status tool_file_load(const char *path, struct arena *a,
+                           struct tool_file *out, wend_error *err)
+{
+    struct loader l = {.arena = a, .err = err};
+
+    sha256_init(&l.sum);
+    return load_tool(&l, path, false, out);
+}

@@ -1,0 +1,42 @@
+/*
+ * agent_file.h - an agent from a file, with all the files that it names.
+ *
+ * Everything is read once: what was summed up for trust is what is used,
+ * except programs, which are read again when they are started.
+ */
+#ifndef CLI_AGENT_FILE_H
+#define CLI_AGENT_FILE_H
+
+#include "base/hash.h"
+#include "wire/manifest.h"
+
+enum {
+    AGENT_FILES_MAX = 1000, /* that one agent names, in all */
+    AGENT_DEPTH_MAX = 3,    /* of agents in agents */
+};
+
+struct tool_file {
+    const char *path;
+    const struct tool_manifest *manifest;
+    const char *const *argv; /* paths as the file means them; NULL at the end */
+};
+
+struct agent_file {
+    const char *path;
+    const char *name; /* its own, else that of the file */
+    const struct agent_manifest *manifest;
+    const char *model; /* NULL if it names none; a script's path is whole */
+    const char *const *fallbacks; /* the same */
+    size_t fallbacks_count;
+    struct tool_file *tools; /* those of manifest->tools that are files */
+    size_t tools_count;
+    char sum[SHA256_HEX + 1]; /* of all bytes, in the order they are named */
+};
+
+/* `plain`: nothing but a regular file will do; nobody named it. */
+wend_status agent_file_load(const char *path, bool plain, struct arena *a,
+                            struct agent_file **out, wend_error *err);
+wend_status tool_file_load(const char *path, struct arena *a,
+                           struct tool_file *out, wend_error *err);
+
+#endif

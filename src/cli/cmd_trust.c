@@ -1,0 +1,123 @@
+/*
+ * cmd_trust.c - wend trust: accept a project's manifest, by its content.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/agent_tools.h"
+#include "cli/agent_use.h"
+#include "cli/term.h"
+#include "cli/trust.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "list", NULL, "what was accepted, and whether it still is", OPT_FLAG,
+     AT(list), 0, 0, NULL},
+    {0, "remove", NULL, "accept FILE no more", OPT_FLAG, AT(remove), 0, 0,
+     NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+/* ---- What was accepted --------------------------------------------------- */
+
+struct listing {
+    struct buf out;
+    struct arena *arena;
+};
+
+static void put_line(void *ctx, wend_str sum, wend_str path)
+{
+    struct listing *l = ctx;
+    const char *name = arena_str(l->arena, path).ptr;
+    const char *state = "changed";
+    struct agent_file *f = NULL;
+
+    if (!name || access(name, F_OK))
+        state = "gone";
+    else if (agent_file_load(name, true, l->arena, &f, NULL) == WEND_OK &&
+             str_is(sum, f->sum))
+        state = "ok";
+    buf_fmt(&l->out, "%-8s ", state);
+    term_line(&l->out, path, 4096);
+    buf_char(&l->out, '\n');
+}
+
+static int list(struct cli *cli)
+{
+    struct listing l = {.out = {.mem = cli->arena.mem}, .arena = &cli->arena};
+    wend_error err = {0};
+    wend_status s = trust_each(&cli->arena, put_line, &l, &err);
+    int code =
+        s == WEND_OK ? print_all(buf_view(&l.out)) : give_up(cli, s, &err);
+
+    buf_free(&l.out);
+    return code;
+}
+
+/* ---- Changes ------------------------------------------------------------- */
+
+static int accept_file(struct cli *cli, const char *path)
+{
+    struct buf b = {.mem = cli->arena.mem};
+    const char *real = trust_real(path, &cli->arena);
+    struct agent_file *f = NULL;
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    if (!real)
+        return complain(EXIT_USAGE, "%s: %s", path, strerror(errno));
+    s = agent_file_load(path, true, &cli->arena, &f, &err);
+    if (s == WEND_OK)
+        s = agent_tools_check(f, &err);
+    if (s == WEND_OK)
+        s = trust_add(real, f->sum, &cli->arena, &err);
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    buf_cstr(&b, "accepted as it is now: ");
+    term_line(&b, str_of(real), 4096);
+    buf_char(&b, '\n');
+    agent_show(&b, f);
+    code = print_all(buf_view(&b));
+    buf_free(&b);
+    return code;
+}
+
+static int remove_file(struct cli *cli, const char *path)
+{
+    const char *real = trust_real(path, &cli->arena); /* it may be gone */
+    wend_error err = {0};
+    wend_status s = trust_remove(real ? real : path, &cli->arena, &err);
+
+    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+}
+
+static int run(struct cli *cli)
+{
+    if (cli->set.list && (cli->args_count || cli->set.remove))
+        return usage_error(cli, "--list stands alone");
+    if (cli->set.list)
+        return list(cli);
+    if (!cli->args_count)
+        return usage_error(cli, "which file?");
+    if (cli->args_count > 1)
+        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
+    return cli->set.remove ? remove_file(cli, cli->args[0])
+                           : accept_file(cli, cli->args[0]);
+}
+
+const struct command command_trust = {
+    .name = "trust",
+    .args = "[OPTIONS] [FILE]",
+    .summary = "accept a project's manifest, by its content",
+    .more = "./wend.yaml is used only if it was accepted, together with the "
+            "files that it names;\na changed byte in any of them takes that "
+            "back. Read them first.\n",
+    .opts = opts,
+    .no_config = true,
+    .run = run,
+};

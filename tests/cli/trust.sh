@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# trust.sh - ./wend.yaml: ignored until it was accepted, by content.
+. "$(dirname "$0")/lib.sh"
+list=$HOME/.local/share/wend/trusted
+agent() { head -1 "$out" >x && json x "$(at data.agent)"; }
+
+mkdir -p tools skill
+cat >wend.yaml <<YAML
+wend: agent/1
+name: here
+model: script:tools/model
+instructions: be kind
+tools: [calculator, tools/t.yaml]
+skills: [skill]
+agents: [tools/other.md]
+YAML
+printf 'wend: tool/1\nname: count\ndescription: d\ncommand: [./count.sh, a, ../data]\nsecrets: [TOKEN]\n' \
+    >tools/t.yaml
+echo "${hello#script:}" >tools/model
+echo 'exit 0' >tools/count.sh
+echo 'data' >data
+echo 'a skill' >skill/SKILL.md
+printf -- '---\nwend: agent/1\n---\nOther.\n' >tools/other.md
+
+# ---- Nobody to ask -------------------------------------------------------------
+
+exits "not accepted" 0 "$WEND" run --json -m "$hello" hi
+is "not accepted: the built-in agent" "$(agent)" agent
+has "not accepted: said" "$err" \
+    "wend.yaml is ignored: it was not accepted yet"
+has "not accepted: what to do" "$err" "wend trust wend.yaml"
+exits "not accepted, quiet" 0 "$WEND" run -q --json -m "$hello" hi
+is "not accepted, quiet: nothing is said" "$(cat "$err")" ""
+is "not accepted, quiet: the built-in agent" "$(agent)" agent
+exits "not accepted, no model" 2 "$WEND" run hi
+has "not accepted, no model: its own is not taken" "$err" "no model is set"
+exits "named" 0 "$WEND" run --json -a wend.yaml hi
+is "named: that is trust" "$(agent)" here
+[ ! -e "$list" ]
+ok "nothing was kept"
+
+# ---- Accepted --------------------------------------------------------------------
+
+exits "trust" 0 "$WEND" trust wend.yaml
+has "trust: the model" "$out" "script:tools/model"
+has "trust: the program" "$out" "count: ./count.sh a ../data; gets TOKEN"
+has "trust: instructions" "$out" "be kind"
+is "trust: only for the user" "$(stat -c %a "$list")" 600
+is "trust: a line" "$(sed 's/^[0-9a-f]\{64\} //' "$list")" "$PWD/wend.yaml"
+exits "accepted" 0 "$WEND" run --json hi
+is "accepted: it is used" "$(agent)" here
+exits "agents" 0 "$WEND" agents --json
+is "agents: trusted" "$(sed -n 2p "$out" >x && json x "$(at trusted)")" 1
+exits "trust --list" 0 "$WEND" trust --list
+is "trust --list" "$(cat "$out")" "ok       $PWD/wend.yaml"
+exits "again" 0 "$WEND" trust ./wend.yaml
+is "again: one line" "$(wc -l <"$list")" 1
+
+# A changed byte in any file that it names takes it back.
+for file in wend.yaml tools/t.yaml tools/model tools/count.sh data \
+    skill/SKILL.md tools/other.md; do
+    cp "$file" kept
+    case $file in
+    *.yaml) echo '#' >>"$file" ;;
+    *) echo ' ' >>"$file" ;;
+    esac
+    exits "changed: $file" 0 "$WEND" run --json -m "$hello" hi
+    is "changed: $file: ignored" "$(agent)" agent
+    exits "changed: $file: trust --list" 0 "$WEND" trust --list
+    is "changed: $file: trust --list" "$(cat "$out")" \
+        "changed  $PWD/wend.yaml"
+    cp kept "$file"
+    run "$WEND" run --json -m "$hello" hi
+    is "as before: $file" "$(agent)" here
+done
+mv tools/count.sh kept
+run "$WEND" run --json -m "$hello" hi
+is "a program that is gone" "$(agent)" agent
+mv kept tools/count.sh
+cp -r "$PWD" "$work/copy"
+cd "$work/copy" || exit 2
+run "$WEND" run --json -m "$hello" hi
+is "a copy elsewhere is another project" "$(agent)" agent
+cd "$work/cwd" || exit 2
+ln -s "$PWD" "$work/link"
+cd "$work/link" || exit 2
+run "$WEND" run --json hi
+is "another way to the same folder is the same" "$(agent)" here
+cd "$work/cwd" || exit 2
+
+# ---- No more ------------------------------------------------------------------------
+
+exits "remove" 0 "$WEND" trust --remove wend.yaml
+run "$WEND" run --json -m "$hello" hi
+is "remove: ignored" "$(agent)" agent
+is "remove: the line is gone" "$(cat "$list")" ""
+exits "remove again" 2 "$WEND" trust --remove wend.yaml
+has "remove again" "$err" "was not accepted"
+mkdir gone && cp "$work/copy/tools/other.md" gone/wend.yaml
+exits "one that will be gone" 0 "$WEND" trust gone/wend.yaml
+rm -r gone
+exits "gone: trust --list" 0 "$WEND" trust --list
+is "gone: trust --list" "$(cat "$out")" "gone     $PWD/gone/wend.yaml"
+exits "gone: by its whole path" 0 "$WEND" trust --remove "$PWD/gone/wend.yaml"
+
+# ---- Mistakes ------------------------------------------------------------------------
+
+exits "no file named" 2 "$WEND" trust
+exits "two files named" 2 "$WEND" trust a b
+exits "--list and a file" 2 "$WEND" trust --list wend.yaml
+exits "no such file" 2 "$WEND" trust none.yaml
+has "no such file" "$err" "none.yaml: No such file"
+exits "a tool is no agent" 2 "$WEND" trust tools/t.yaml
+exits "a pipe cannot be accepted" 2 "$WEND" trust <(echo 'wend: agent/1')
+printf 'wend: agent/1\ntools: [no_such]\n' >bad.yaml
+exits "an unknown tool" 2 "$WEND" trust bad.yaml
+has "an unknown tool: where" "$err" "bad.yaml:2:9: there is no tool 'no_such'"
+is "mistakes: nothing was kept" "$(cat "$list")" ""
+
+run "$WEND" trust wend.yaml
+chmod 666 "$list"
+run "$WEND" run --json -m "$hello" hi
+is "others may write there: not believed" "$(agent)" agent
+has "others may write there: said" "$err" "others may write to $list"
+exits "others may write there: nor changed" 2 "$WEND" trust wend.yaml
+chmod 600 "$list"
+
+# ---- Hostile folders -----------------------------------------------------------------------
+
+mkdir evil
+cd evil || exit 2
+mkfifo wend.yaml
+exits "a pipe" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+is "a pipe: ignored" "$(agent)" agent
+has "a pipe: said" "$err" "is no regular file"
+rm wend.yaml
+printf 'wend: agent/1\ntools: [p.yaml]\n' >wend.yaml
+mkfifo p.yaml
+exits "names a pipe" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+is "names a pipe: ignored" "$(agent)" agent
+ln -s wend.yaml loop.yaml
+printf 'wend: agent/1\nagents: [loop.yaml, loop.yaml, loop.yaml]\n' >wend.yaml
+exits "names itself" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+is "names itself: ignored" "$(agent)" agent
+printf 'wend: agent/1\nname: "\\e[31mred\\e]0;t\\a"\nmodle: x\n' >wend.yaml
+run "$WEND" agents
+! grep -q $'\e' "$out"
+ok "no escape gets through"
+head -c 2000000 /dev/zero >wend.yaml
+exits "large" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+is "large: ignored" "$(agent)" agent
+rm -f wend.yaml
+mkdir wend.yaml
+exits "a folder" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+is "a folder: ignored" "$(agent)" agent
+cd .. || exit 2
+
+# ---- On a terminal ---------------------------------------------------------------------------
+
+if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    skip "on a terminal" "no script(1) from util-linux"
+    finish
+fi
+on_terminal() { # COMMAND-LINE INPUT-COMMAND
+    $2 | TERM=xterm script -qec "$1" /dev/null >"$out" 2>&1
+    status=$?
+}
+types_after() { sleep 1 && echo "$1" && sleep 1; }
+"$WEND" trust --remove wend.yaml
+on_terminal "$WEND run -v -m '$hello' hi" "types_after n"
+has "asked" "$out" "use it, now and as long as it stays as it is?"
+has "asked: what it would do" "$out" "count: ./count.sh a ../data; gets TOKEN"
+has "no: ignored" "$out" "wend.yaml is ignored"
+is "no: nothing is kept" "$(cat "$list")" ""
+on_terminal "$WEND run --json hi" "types_after y"
+has "yes: it is used" "$out" '"agent":"here"'
+is "yes: it is kept" "$(sed 's/^[0-9a-f]\{64\} //' "$list")" "$PWD/wend.yaml"
+on_terminal "$WEND run --json hi" true
+lacks "yes: asked once" "$out" "use it, now"
+has "yes: used again" "$out" '"agent":"here"'
+finish
