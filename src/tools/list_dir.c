@@ -21,6 +21,7 @@
 
 enum {
     NOTE_BYTES = 128,          /* kept free for the note */
+    PATH_SHOWN = 200,          /* bytes of a path that a message repeats */
     SCAN_ENTRIES_MAX = 100000, /* sorted, to show the first of them */
 };
 
@@ -131,6 +132,22 @@ static wend_status list_open(struct listing *l, DIR *d, struct buf *out,
     return WEND_OK;
 }
 
+/* Why it did not open: what is there may be something else. */
+static wend_status no_dir(int root_fd, wend_str path, const wend_error *why,
+                          wend_error *err)
+{
+    int fd = path_open(root_fd, path, O_PATH, 0, NULL);
+
+    if (fd < 0 || why->status != WEND_E_NOTFOUND)
+        fail(err, why->status, "%s", why->message);
+    else
+        fail(err, why->status, "'%.*s' is not a directory; use read_file",
+             (int)utf8_cut(path, PATH_SHOWN), path.ptr);
+    if (fd >= 0)
+        close(fd);
+    return why->status;
+}
+
 wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
                           struct buf *out, wend_error *err)
 {
@@ -138,16 +155,17 @@ wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
                         .arena = {.mem = out->mem},
                         .names = {.mem = out->mem},
                         .line = {.mem = out->mem}};
-    int fd = path_open(root_fd, path, O_RDONLY | O_DIRECTORY, 0, err);
+    wend_error why = {0};
+    int fd = path_open(root_fd, path, O_RDONLY | O_DIRECTORY, 0, &why);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    wend_status s = WEND_E_IO;
+    wend_status s;
 
     if (d)
         s = list_open(&l, d, out, err);
     else if (fd >= 0)
         s = fail(err, WEND_E_IO, "cannot list: error %d", errno);
-    else if (err)
-        s = err->status;
+    else
+        s = no_dir(root_fd, path, &why, err);
     if (d)
         closedir(d); /* and with it fd */
     else if (fd >= 0)

@@ -211,8 +211,7 @@ static void test_list(void)
     tap_is_str(buf_view(&b), "[no entries]\n", "an empty directory");
     tap_is_i64(list_dir_text(root_fd, STR("three"), NULL, &b, &err),
                WEND_E_NOTFOUND, "a file is no directory");
-    tap_is_str(err.message,
-               "'three' is not a directory, or lies beneath a file",
+    tap_is_str(err.message, "'three' is not a directory; use read_file",
                "  in words");
     tap_ok(list_dir_text(root_fd, STR(".."), NULL, &b, &err), "outside");
     tap_is_str(err.message, "path '..' leaves the working directory",
