@@ -89,6 +89,7 @@ void agent_show(struct buf *out, const struct agent_file *f)
     for (size_t i = 0; i < m->servers_count; i++)
         put_server(out, &m->servers[i]);
     put_words(out, "rules", &m->rules);
+    put_words(out, "network", &m->network);
     put_words(out, "skills", &m->skills);
     put_words(out, "agents", &m->agents);
 }

@@ -127,7 +127,7 @@ static wend_str rule_name(wend_str rule)
 wend_status agent_tools_check(const struct agent_file *f, wend_error *err)
 {
     const struct agent_manifest *m = f->manifest;
-    bool offline = m->network == NETWORK_OFF;
+    bool offline = m->network_off;
     size_t file = 0;
 
     for (size_t i = 0; i < m->tools.count; i++) {

@@ -261,6 +261,27 @@ static int no_agent(struct cli *cli, wend_status s, const wend_error *err)
                     err->message + sizeof about - 1);
 }
 
+/* What the settings do not have. */
+static int fill_from_file(struct cli *cli, wend_agent_options *o)
+{
+    const struct manifest_words *w;
+    const char **network;
+
+    if (!cli->agent)
+        return EXIT_DONE;
+    w = &cli->agent->manifest->network;
+    network = arena_alloc(&cli->arena, (w->count + 1) * sizeof *network);
+    if (!network)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < w->count; i++)
+        network[i] = w->list[i].text.ptr;
+    o->network = network;
+    o->network_count = w->count;
+    o->name = cli->agent->name;
+    o->context_tokens = cli->agent->manifest->context_tokens;
+    return EXIT_DONE;
+}
+
 static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
 {
     const struct settings *set = &cli->set;
@@ -283,8 +304,6 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
         .playback_dir = set->playback_dir,
         .fallbacks = set->fallback.items,
         .fallbacks_count = set->fallback.count,
-        .name = cli->agent ? cli->agent->name : NULL,
-        .context_tokens = cli->agent ? cli->agent->manifest->context_tokens : 0,
     };
     wend_error err = {0};
     wend_status s;
@@ -292,6 +311,8 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
 
     if (!code)
         code = fill_approve(cli, &o, asks);
+    if (!code)
+        code = fill_from_file(cli, &o);
     if (!code)
         code = read_schema(cli, &o.schema);
     if (code)

@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/fail.h"
 #include "base/limits.h"
+#include "base/network.h"
 #include "base/utf8.h"
 #include "core/config.h"
 #include "wire/manifest_read.h"
@@ -156,6 +157,43 @@ static FIELD_READ(read_policy)
     return manifest_read_list(f, j, read_rule, at);
 }
 
+/* ---- The network --------------------------------------------------------- */
+
+static wend_status read_place(struct fields *f, const struct json *j,
+                              void *item)
+{
+    struct manifest_word *w = item;
+    struct network network = {0};
+    wend_error why = {0};
+    wend_status s = manifest_read_word(f, j, w);
+
+    if (s)
+        return s;
+    s = network_add(&network, w->text, f->arena, &why);
+    if (s == WEND_E_NOMEM)
+        return fail_nomem(f->err);
+    return s ? fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s",
+                       why.message)
+             : WEND_OK;
+}
+
+static FIELD_READ(read_network)
+{
+    static const char *const words[] = {"on", "off", NULL};
+    const struct field row = {.words = words};
+    struct agent_manifest *m = at;
+    int i;
+    wend_status s;
+
+    (void)field;
+    if (j->kind == JSON_ARRAY)
+        return manifest_read_list(f, j, read_place, &m->network);
+    s = field_index(f, &row, j, &i);
+    if (!s)
+        m->network_off = i == 1;
+    return s;
+}
+
 /* ---- MCP servers --------------------------------------------------------- */
 
 static FIELD_READ(read_url)
@@ -252,8 +290,6 @@ static wend_status read_agent(struct fields *f, const struct json *j,
                               struct agent_manifest *m)
 {
     static const char *const version[] = {"agent/1", NULL};
-    static const char *const networks[] = {
-        [NETWORK_ON] = "on", [NETWORK_OFF] = "off", NULL};
     static const char *const memories[] = {[MEMORY_OFF] = "off",
                                            [MEMORY_SYNC] = "sync",
                                            [MEMORY_ASYNC] = "async",
@@ -276,7 +312,7 @@ static wend_status read_agent(struct fields *f, const struct json *j,
         {"memory", field_index, AT(memory), 0, 0, memories},
         {"limits", read_limits, AT(limits), 0, 0, NULL},
         {"policy", read_policy, AT(rules), 0, 0, NULL},
-        {"network", field_index, AT(network), 0, 0, networks},
+        {"network", read_network, 0, 0, 0, NULL},
         {"agents", manifest_read_words, AT(agents), 0, 0, NULL},
         {0},
     };

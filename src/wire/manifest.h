@@ -30,7 +30,6 @@ struct manifest_server { /* of MCP: either a command or a URL */
     bool sandbox_off;
 };
 
-enum manifest_network { NETWORK_ON, NETWORK_OFF };
 enum manifest_memory { MEMORY_OFF, MEMORY_SYNC, MEMORY_ASYNC };
 
 struct agent_manifest {
@@ -40,7 +39,8 @@ struct agent_manifest {
     struct manifest_words rules; /* as wend_agent_options has them */
     wend_limits limits;
     int64_t context_tokens;
-    int network; /* enum manifest_network */
+    bool network_off;
+    struct manifest_words network; /* as wend_agent_options has it */
     /* Not served yet. */
     const struct manifest_server *servers;
     size_t servers_count;

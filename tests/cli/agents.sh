@@ -75,6 +75,12 @@ printf 'wend: agent/1\nmodel: script:full.script\ntools: []\n' >sub/none.yaml
 exits "no tools at all" 0 "$WEND" run --json -a sub/none.yaml hi
 is "no tools at all" "$(first "json_array_length($(at data.config.tools))")" 0
 
+printf 'wend: agent/1\nmodel: script:full.script\nnetwork: [db.local, 10.0.0.0/8]\n' \
+    >sub/net.yaml
+exits "places to reach" 0 "$WEND" run --json -a sub/net.yaml hi
+is "places to reach" "$(first "$(at data.config.network)")" \
+    '["db.local","10.0.0.0/8"]'
+
 # A window is at most what the model can take.
 for window in 4000 6000; do
     echo "{\"wend\":\"models/1\",\"models\":[{\"name\":\"script:*\",
@@ -129,6 +135,7 @@ while IFS='|' read -r name text wanted; do
 done <<'ROWS'
 unknown key|modle: a|2:1: unknown key 'modle' in the file; did you mean 'model'?
 unknown tool|tools: [read_fil]|2:9: there is no tool 'read_fil'; did you mean 'read_file'?
+network that is off|network: off\ntools: [http_request]|3:9: 'http_request' uses the network
 rule for no tool|policy: [{tool: write_fle, do: deny}]|2:10: there is no tool 'write_fle'; did you mean
 a file that is not there|tools: [./no.yaml]|2:9: ./no.yaml: there is no such file
 a skill that is not there|skills: [./no]|2:10: ./no: there is no such file

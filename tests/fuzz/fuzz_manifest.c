@@ -37,6 +37,7 @@ static void check_agent(const struct agent_manifest *m)
         check_text(texts[i]);
     check_words(&m->fallbacks);
     check_words(&m->tools);
+    check_words(&m->network);
     check_words(&m->skills);
     check_words(&m->agents);
     check_words(&m->retrieval.sources);

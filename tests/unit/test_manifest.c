@@ -95,7 +95,7 @@ static void test_agent(void)
     tap_is_i64(m->limits.parallel, 4, "limits.parallel");
     tap_is_words(&m->rules, "write_file(notes/*)|!write_file|?word_count",
                  "policy as rules");
-    tap_is_i64(m->network, NETWORK_OFF, "network");
+    tap_ok(m->network_off && !m->network.given, "network");
     tap_ok(!agent_manifest_unserved(m, 0), "all of it is served");
     arena_free(&a);
 }
@@ -295,6 +295,8 @@ static const struct refusal agents_refused[] = {
      17, "policy[0]: rule '!a(b' has no closing )"},
     {"another network", TOP "network: some", 2, 10,
      "network must be one of on, off, not 'some'"},
+    {"a place that is none", TOP "network: [db.local, 10.0.0.0/99]", 2, 21,
+     "network: '10.0.0.0/99' is no range like 10.0.0.0/8"},
     {"another memory", TOP "memory: asinc", 2, 9,
      "memory is 'asinc'; did you mean 'async'?"},
     {"a skill of nothing", TOP "skills: [a, '']", 2, 13,
