@@ -217,6 +217,7 @@ static size_t on_body(char *p, size_t size, size_t count, void *ctx)
     t->doubted = false;
     if (t->phase != PHASE_BODY)
         enter(t, PHASE_BODY);
+    t->fetch->body_bytes += len;
     uv_stop(t->fetch->uv);
     t->paused = !t->events->body(t->ctx, p, len);
     if (t->stopped)
@@ -323,6 +324,7 @@ static void finish_one(struct transfer *t, CURLcode code)
                           t->message, sizeof t->message);
     }
     detach(t);
+    t->fetch->quick_reads = 0; /* what follows is not put off */
     if (!t->stopped) {
         uv_stop(t->fetch->uv);
         t->events->end(t->ctx, how, t->message);
@@ -408,6 +410,7 @@ wend_status fetch_new(const struct mem *m, struct loop *loop,
     if (!f)
         return fail_nomem(err);
     f->mem = *m;
+    f->loop = loop;
     f->uv = loop_uv(loop);
     f->ca_file = easy_ca_file();
     ring_init(&f->live);
@@ -520,6 +523,7 @@ wend_status fetch_start(struct fetch *f, const struct fetch_request *q,
         return fail_nomem(err);
     }
     ring_put(&f->live, &t->link);
+    f->quick_reads = 0;
     uv_update_time(f->uv); /* the last turn may be long ago */
     t->began_ms = t->byte_ms = now_ms(f);
     enter(t, PHASE_CONNECT);

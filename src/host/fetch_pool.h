@@ -45,6 +45,7 @@ struct name {
 
 struct fetch {
     struct mem mem; /* by value: handles close after the owner is gone */
+    struct loop *loop;
     uv_loop_t *uv;
     const struct curl_api *curl; /* NULL before the first transfer */
     CURLSH *share;               /* names and TLS sessions, for all multis */
@@ -55,7 +56,11 @@ struct fetch {
     struct sock **sock_of; /* those in use, by their number */
     size_t sock_of_count;
     size_t spare_count, handles;
-    unsigned inside; /* calls of libcurl under way */
+    unsigned inside;       /* calls of libcurl under way */
+    size_t body_bytes;     /* of all transfers */
+    curl_socket_t read_fd; /* the socket that was last read */
+    uint64_t read_ns;      /* when a socket was last read */
+    unsigned quick_reads;  /* small, one soon after the other */
     bool closed;
     const char *ca_file;
     struct name names[NAMES_MAX];

@@ -16,6 +16,7 @@ struct loop {
     uv_loop_t uv;
     uv_async_t wake;
     uv_timer_t timer;
+    bool rest; /* before the next wait */
 };
 
 static void nothing_async(uv_async_t *a)
@@ -76,12 +77,21 @@ void loop_turn(struct loop *l, int timeout_ms)
         uv_run(&l->uv, UV_RUN_NOWAIT);
         return;
     }
+    if (l->rest) {
+        l->rest = false;
+        uv_sleep(LOOP_REST_MS);
+    }
     if (timeout_ms > 0) {
         uv_update_time(&l->uv);
         uv_timer_start(&l->timer, nothing_timer, (uint64_t)timeout_ms, 0);
     }
     uv_run(&l->uv, UV_RUN_ONCE);
     uv_timer_stop(&l->timer);
+}
+
+void loop_rest(struct loop *l)
+{
+    l->rest = true;
 }
 
 int loop_timeout_ms(struct loop *l)

@@ -19,6 +19,10 @@ void loop_free(struct loop *l);
 int loop_fd(const struct loop *l);
 /* Looks at the world once. timeout_ms: 0 = do not wait, -1 = no limit. */
 void loop_turn(struct loop *l, int timeout_ms);
+/* The next turn that waits rests first, so that what comes meanwhile is seen
+ * at once: to wake up costs more than to read. */
+enum { LOOP_REST_MS = 2 }; /* nobody sees it */
+void loop_rest(struct loop *l);
 /* How long a foreign loop that watches the fd may wait; -1 = no limit. */
 int loop_timeout_ms(struct loop *l);
 /* Makes a waiting loop_turn return; the fd becomes readable. [any thread,

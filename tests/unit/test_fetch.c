@@ -453,6 +453,21 @@ static void test_stale_connection(struct world *w)
            "after a connection was closed, a new one");
 }
 
+/* Pieces that come faster than a millisecond do not wake us one by one. */
+static void test_quick_stream(struct world *w)
+{
+    enum { PIECES = 600, PIECE_BYTES = 8 };
+    struct seen s = {.w = w};
+    int turns = 0;
+
+    seen_start(&s, "/=delay:250us:600:8/");
+    for (; !s.ends; turns++)
+        loop_turn(w->loop, 1000);
+    tap_ok(s.how == FETCH_OK && s.bytes == PIECES * PIECE_BYTES,
+           "a quick stream: all of it (%zu bytes)", s.bytes);
+    tap_ok(turns < PIECES * 3 / 4, "in fewer turns than pieces (%d)", turns);
+}
+
 int main(void)
 {
     struct world w;
@@ -478,6 +493,7 @@ int main(void)
     test_proxy(&w);
     test_keep_alive(&w);
     test_stale_connection(&w);
+    test_quick_stream(&w);
     world_close(&w);
     return tap_done();
 }
