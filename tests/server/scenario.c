@@ -206,7 +206,8 @@ static void do_gzip(struct step *s)
 static void do_file(struct step *s)
 {
     s->plan->kind = PLAN_FILE;
-    s->plan->file = s->count ? s->args[0] : STR("");
+    /* a name for fopen ends in NUL */
+    s->plan->file = arena_str(s->arena, s->count ? s->args[0] : STR(""));
 }
 
 static void do_echo(struct step *s)
