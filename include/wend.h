@@ -249,6 +249,7 @@ typedef struct wend_agent_options {
     /* Tokens that question and answer may have together, at most what the
      * model can take; default: that. */
     int64_t context_tokens;
+    bool sandbox_off; /* tools that are programs run without one */
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,
@@ -293,6 +294,36 @@ WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
 /* calculator, read_file, list_dir, glob, grep, write_file, edit_file,
  * http_request */
 WEND_API wend_status wend_agent_add_builtin(wend_agent *agent, const char *name,
+                                            wend_error *err);
+
+/* A program as a tool: it gets the arguments as JSON on standard input and
+ * answers on standard output; lines on standard error are shown as
+ * call_output; an exit status other than 0 is a failure. It runs in a
+ * sandbox (see SECURITY.md) under a supervisor that ends all that descends
+ * from it: at the deadline, on cancel, and when this process dies. Of the
+ * environment it gets PATH, LANG, LC_ALL, LC_CTYPE and TZ, HOME (the working
+ * directory), TMPDIR (a folder of its own), WEND_CALL, WEND_IDEMPOTENCY_KEY
+ * and the secrets. */
+typedef struct wend_command_options {
+    size_t size;
+    const char *name, *description, *schema; /* as for a tool */
+    const char *const *argv;                 /* the program and its arguments */
+    size_t argv_count;
+    wend_class call_class;
+    wend_category category; /* NETWORK: it may open connections */
+    uint32_t labels;
+    bool concurrent;
+    bool sandbox_off; /* runs like any other program */
+    uint32_t timeout_ms;
+    const char *subject;
+    /* Names of environment variables; their values are blanked in all that
+     * the program says. */
+    const char *const *secrets;
+    size_t secrets_count; /* at most 16 */
+} wend_command_options;
+
+WEND_API wend_status wend_agent_add_command(wend_agent *agent,
+                                            const wend_command_options *command,
                                             wend_error *err);
 
 typedef struct wend_tool_info {

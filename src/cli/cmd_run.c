@@ -302,6 +302,7 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
         .models_file = set->models,
         .record_dir = set->record_dir,
         .playback_dir = set->playback_dir,
+        .sandbox_off = set->sandbox == 1, /* the word at 1 is off */
         .fallbacks = set->fallback.items,
         .fallbacks_count = set->fallback.count,
     };

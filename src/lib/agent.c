@@ -123,7 +123,8 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
             buf_char(b, ',');
         json_put_str(b, str_of(o->rules[i]));
     }
-    buf_fmt(b, "]},\"sandbox\":\"on\",\"eager\":\"%s\"", eager_names[o->eager]);
+    buf_fmt(b, "]},\"sandbox\":\"%s\",\"eager\":\"%s\"",
+            o->sandbox_off ? "off" : "on", eager_names[o->eager]);
     if (o->effort)
         buf_fmt(b, ",\"effort\":\"%s\"", effort_names[o->effort]);
     s = put_network(a, o, err);
@@ -192,6 +193,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     rt->agents = a;
     a->arena.mem = a->tools_json.mem = a->rest_json.mem = &a->mem;
     a->name = clean(a, o->name ? o->name : "agent");
+    a->sandbox_off = o->sandbox_off;
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
     a->limits.parallel =
         o->limits.parallel ? o->limits.parallel : PARALLEL_DEFAULT;
@@ -313,10 +315,11 @@ static void put_labels(struct buf *b, uint32_t labels)
 }
 
 static wend_status put_tool(struct buf *b, const wend_tool_options *t,
-                            const char *source, wend_error *err)
+                            const struct tool_kind *kind, wend_error *err)
 {
     /* Built-in tools call a path a path. */
-    bool is_path = !strcmp(source, "builtin") && !strcmp(t->subject, "path");
+    bool is_path =
+        !strcmp(kind->source, "builtin") && !strcmp(t->subject, "path");
 
     buf_cstr(b, b->len ? ",{" : "{");
     agent_put(b, "name", t->name);
@@ -334,7 +337,7 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     }
     buf_fmt(b, ",\"class\":\"%s\",\"category\":\"%s\",\"source\":\"%s\"",
             wend_class_name(t->call_class), wend_category_name(t->category),
-            source);
+            kind->source);
     if (t->concurrent)
         buf_cstr(b, ",\"concurrent\":true");
     if (t->timeout_ms)
@@ -346,13 +349,15 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     if (is_path)
         buf_cstr(b, ",\"subject_is_path\":true");
     put_labels(b, t->labels);
+    if (kind->program)
+        buf_fmt(b, ",\"program\":true,\"sandbox\":\"%s\"",
+                kind->sandbox_off ? "off" : "on");
     buf_char(b, '}');
     return b->failed ? fail_nomem(err) : WEND_OK;
 }
 
-/* `place` is that of a built-in tool, else NULL. */
-static wend_status add_tool(wend_agent *a, const wend_tool_options *t,
-                            struct workplace *place, wend_error *err)
+wend_status agent_add(wend_agent *a, const wend_tool_options *t,
+                      const struct tool_kind *kind, wend_error *err)
 {
     wend_status s = check_tool(a, t, err);
     size_t len = a->tools_json.len;
@@ -360,7 +365,7 @@ static wend_status add_tool(wend_agent *a, const wend_tool_options *t,
 
     if (s != WEND_OK)
         return s;
-    s = put_tool(&a->tools_json, t, place ? "builtin" : "c", err);
+    s = put_tool(&a->tools_json, t, kind, err);
     tool = s == WEND_OK ? arena_alloc(&a->arena, sizeof *tool) : NULL;
     if (tool)
         tool->name = arena_str(&a->arena, str_of(t->name));
@@ -373,7 +378,7 @@ static wend_status add_tool(wend_agent *a, const wend_tool_options *t,
     }
     tool->fn = t->fn;
     tool->ctx = t->ctx;
-    tool->place = place;
+    tool->place = kind->place;
     tool->threaded = t->threaded;
     tool->next = a->tools;
     a->tools = tool;
@@ -393,7 +398,7 @@ wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *tool,
     if (!tool || !options_take(&t, sizeof t, tool))
         return fail(err, WEND_E_INVAL,
                     "tool: options are NULL or options.size is wrong");
-    return add_tool(a, &t, NULL, err);
+    return agent_add(a, &t, &(struct tool_kind){.source = "c"}, err);
 }
 
 static wend_status find_place(wend_agent *a, wend_error *err)
@@ -407,6 +412,8 @@ static wend_status find_place(wend_agent *a, wend_error *err)
     w->mem = a->mem;
     w->env.network = &a->network;
     atomic_init(&w->refs, 1);
+    w->env.root = a->root.ptr;
+    w->env.sandbox_off = a->sandbox_off;
     w->env.root_fd = path_root(a->root.ptr, err);
     if (w->env.root_fd < 0) {
         workplace_unref(w);
@@ -422,6 +429,7 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
     const struct builtin *b = name ? builtin_find(name) : NULL;
     wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
     wend_tool_options t = {.size = sizeof t};
+    struct tool_kind kind = {.source = "builtin"};
 
     if (s != WEND_OK)
         return fail(err, s, "tool: the agent is NULL or of another thread");
@@ -444,7 +452,10 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
     t.subject = b->subject;
     t.fn = b->fn;
     t.ctx = &a->place->env;
-    return add_tool(a, &t, a->place, err);
+    kind.place = a->place;
+    kind.program = b->program;
+    kind.sandbox_off = a->sandbox_off;
+    return agent_add(a, &t, &kind, err);
 }
 
 wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)

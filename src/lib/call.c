@@ -151,6 +151,22 @@ struct loop *call_loop(wend_call *call)
     return call->run->rt->loop;
 }
 
+wend_status call_procs(wend_call *call, struct procs **out, wend_error *err)
+{
+    return rt_procs(call->run->rt, out, err);
+}
+
+struct mem call_mem(const wend_call *call)
+{
+    return call->mem;
+}
+
+void call_show(wend_call *call, wend_str text)
+{
+    if (call->run)
+        shell_output(call->run, call->id, text);
+}
+
 /* ---- The shell's side ---------------------------------------------------- */
 
 static void forget(struct wend_run *r, struct wend_call *c)

@@ -143,6 +143,7 @@ struct wend_agent {
     struct workplace *place; /* made with the first built-in tool */
     unsigned runs;           /* that borrow it */
     bool gone;               /* freed by the host while runs go on */
+    bool sandbox_off;        /* programs run without */
 };
 
 /* The parsed config for a run with or without hooks. */
@@ -150,6 +151,15 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
 const struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 /* `"key":"value"`, the value of a host made valid. */
 void agent_put(struct buf *b, const char *key, const char *value);
+/* Where a tool comes from. */
+struct tool_kind {
+    const char *source;
+    struct workplace *place; /* of a built-in tool, else NULL */
+    bool program, sandbox_off;
+};
+
+wend_status agent_add(wend_agent *a, const wend_tool_options *t,
+                      const struct tool_kind *kind, wend_error *err);
 /* agent_models.c: makes a->driver and the part of rest_json about models. */
 wend_status agent_models(wend_agent *a, const wend_agent_options *o,
                          wend_error *err);

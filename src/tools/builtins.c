@@ -246,6 +246,30 @@ static const struct builtin builtins[] = {
         .on_loop = true,
         .fn = tool_http_request,
     },
+    {
+        .info =
+            {
+                .name = TEXT("shell"),
+                .description =
+                    TEXT("Runs a command with /bin/sh in the working "
+                         "directory and returns what it writes. It cannot "
+                         "reach the network, and it can change files only "
+                         "beneath the working directory. It has no input and "
+                         "is ended, with all it started, after a minute."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"command\":{\"type\":\"string\",\"minLength\":1,"
+                         "\"description\":\"for example: wc -l *.c\"}},"
+                         "\"required\":[\"command\"],"
+                         "\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_UNSAFE,
+                .category = WEND_CATEGORY_DESTRUCTIVE,
+            },
+        .subject = "command",
+        .on_loop = true,
+        .program = true,
+        .fn = tool_shell,
+    },
 };
 
 const struct builtin *builtin_at(size_t i)

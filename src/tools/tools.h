@@ -15,10 +15,13 @@
 struct fetch;
 struct loop;
 struct network;
+struct procs;
 
 struct tool_env {
     int root_fd;                   /* directory that file tools cannot leave */
-    const struct network *network; /* on the loop only: goes with the agent */
+    const char *root;              /* its path; on the loop only, as the next */
+    const struct network *network; /* goes with the agent */
+    bool sandbox_off;              /* of programs; the user said so */
 };
 
 struct builtin {
@@ -26,6 +29,7 @@ struct builtin {
     const char *subject; /* the argument that policy rules match */
     bool concurrent;
     bool on_loop; /* fn runs on the runtime's thread, not on a worker's */
+    bool program; /* it runs one */
     wend_tool_fn fn;
 };
 
@@ -40,6 +44,7 @@ wend_status tool_edit_file(void *env, wend_call *call);
 wend_status tool_glob(void *env, wend_call *call);
 wend_status tool_grep(void *env, wend_call *call);
 wend_status tool_http_request(void *env, wend_call *call);
+wend_status tool_shell(void *env, wend_call *call);
 
 /* ---- Tools that work on the loop ----------------------------------------- */
 
@@ -67,6 +72,20 @@ void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
 /* The runtime's transfers and its loop. */
 wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
 struct loop *call_loop(wend_call *call);
+wend_status call_procs(wend_call *call, struct procs **out, wend_error *err);
+struct mem call_mem(const wend_call *call);
+void call_show(wend_call *call, wend_str text); /* as call_output, valid */
+
+/* command.c: a program as a tool. All is lent for as long as the call lasts;
+ * lists end with NULL and may be NULL. */
+struct command {
+    const char *root;           /* working directory; it may write there */
+    const char *const *secrets; /* names of variables that it gets, too */
+    bool sandbox_off, network;
+    bool merges; /* the answer has standard error, too */
+};
+wend_status command_start(wend_call *call, const struct command *c,
+                          const char *const *argv, wend_str input);
 
 /* ---- What every tool does first and last --------------------------------- */
 

@@ -1,0 +1,115 @@
+/*
+ * agent_command.c - tools that are programs of the user's.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+/* What a call of it needs; in the agent's arena. */
+struct program {
+    struct command command;
+    const char **argv;
+};
+
+static wend_status run_program(void *ctx, wend_call *call)
+{
+    const struct program *p = ctx;
+
+    return command_start(call, &p->command, p->argv, wend_call_args(call));
+}
+
+/* A copy that ends with NULL; NULL: out of memory, or one of them is NULL. */
+static const char **keep_list(struct arena *a, const char *const *list,
+                              size_t count)
+{
+    const char **kept = arena_alloc(a, (count + 1) * sizeof *kept);
+
+    for (size_t i = 0; kept && i < count; i++) {
+        kept[i] = list[i] ? arena_str(a, str_of(list[i])).ptr : NULL;
+        if (!kept[i])
+            return NULL;
+    }
+    return kept;
+}
+
+static wend_status check(const wend_command_options *o, wend_error *err)
+{
+    const char *name = o->name ? o->name : "";
+
+    if (!o->argv || !o->argv_count || !o->argv[0] || !o->argv[0][0])
+        return fail(err, WEND_E_INVAL, "tool '%.80s': argv names no program",
+                    name);
+    if (o->argv_count > COMMAND_WORDS_MAX)
+        return fail(err, WEND_E_LIMIT, "tool '%.80s': over %d arguments", name,
+                    COMMAND_WORDS_MAX);
+    if (o->secrets_count > SECRETS_MAX)
+        return fail(err, WEND_E_LIMIT, "tool '%.80s': over %d secrets", name,
+                    SECRETS_MAX);
+    for (size_t i = 0; i < o->argv_count; i++)
+        if (!o->argv[i])
+            return fail(err, WEND_E_INVAL, "tool '%.80s': argv[%zu] is NULL",
+                        name, i);
+    for (size_t i = 0; i < o->secrets_count; i++)
+        if (!o->secrets || !o->secrets[i] || !o->secrets[i][0] ||
+            strchr(o->secrets[i], '='))
+            return fail(err, WEND_E_INVAL,
+                        "tool '%.80s': secret %zu is no variable's name", name,
+                        i);
+    return WEND_OK;
+}
+
+static struct program *keep_program(wend_agent *a,
+                                    const wend_command_options *o)
+{
+    struct program *p = arena_alloc(&a->arena, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->argv = keep_list(&a->arena, o->argv, o->argv_count);
+    p->command = (struct command){
+        .root = a->root.ptr,
+        .secrets = keep_list(&a->arena, o->secrets, o->secrets_count),
+        .sandbox_off = o->sandbox_off || a->sandbox_off,
+        .network = o->category == WEND_CATEGORY_NETWORK,
+    };
+    return p->argv && p->command.secrets ? p : NULL;
+}
+
+wend_status wend_agent_add_command(wend_agent *a,
+                                   const wend_command_options *command,
+                                   wend_error *err)
+{
+    wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    struct tool_kind kind = {.source = "command", .program = true};
+    wend_command_options o;
+    wend_tool_options t = {.size = sizeof t, .fn = run_program};
+    struct program *p;
+
+    if (s != WEND_OK)
+        return fail(err, s, "tool: the agent is NULL or of another thread");
+    if (!command || !options_take(&o, sizeof o, command))
+        return fail(err, WEND_E_INVAL,
+                    "tool: options are NULL or options.size is wrong");
+    s = check(&o, err);
+    if (s != WEND_OK)
+        return s;
+    p = keep_program(a, &o);
+    if (!p) {
+        a->arena.failed = false; /* the agent is as it was */
+        return fail_nomem(err);
+    }
+    kind.sandbox_off = p->command.sandbox_off;
+    t.name = o.name;
+    t.description = o.description;
+    t.schema = o.schema;
+    t.call_class = o.call_class;
+    t.category = o.category;
+    t.labels = o.labels;
+    t.concurrent = o.concurrent;
+    t.timeout_ms = o.timeout_ms;
+    t.subject = o.subject;
+    t.ctx = p;
+    return agent_add(a, &t, &kind, err);
+}

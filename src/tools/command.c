@@ -1,0 +1,291 @@
+/*
+ * command.c - tools that are programs: the shell, and those of users.
+ *
+ * The program gets its arguments as JSON on standard input, or none. What it
+ * writes to standard error is shown as it comes; its answer is what it
+ * writes to standard output. The environment is a short list of ours and the
+ * secrets that were granted by name, which are blanked in all it says.
+ */
+#include "tools/tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "base/redact.h"
+#include "base/utf8.h"
+#include "host/proc.h"
+
+enum {
+    ENV_MAX = 16 + SECRETS_MAX,
+    TAIL_BYTES = 8 << 10, /* of what it says when it fails */
+};
+
+struct command_job {
+    struct mem mem;
+    wend_call *call;
+    struct proc *proc;
+    struct buf out, err, line;
+    struct arena arena; /* environment, secrets */
+    const char *env[ENV_MAX + 1];
+    size_t env_count;
+    wend_str secrets[SECRETS_MAX];
+    struct redact hidden[SECRETS_MAX][2]; /* of standard output, error */
+    size_t secrets_count;
+    bool merges; /* the answer has both streams */
+};
+
+/* ---- Environment --------------------------------------------------------- */
+
+static void put_env(struct command_job *j, const char *name, wend_str value)
+{
+    struct buf b = {.mem = &j->mem};
+
+    buf_fmt(&b, "%s=", name);
+    buf_str(&b, value);
+    j->env[j->env_count++] = arena_str(&j->arena, buf_view(&b)).ptr;
+    j->arena.failed |= b.failed;
+    buf_free(&b);
+}
+
+static wend_status grant(struct command_job *j, const char *const *names,
+                         wend_error *err)
+{
+    for (size_t i = 0; names && names[i]; i++) {
+        const char *value = getenv(names[i]);
+        wend_str kept;
+
+        if (!value || !*value)
+            return fail(err, WEND_E_NOTFOUND,
+                        "the tool is to get the secret %.100s, but the "
+                        "environment has none of that name",
+                        names[i]);
+        put_env(j, names[i], str_of(value));
+        kept = arena_str(&j->arena, str_of(value));
+        j->hidden[i][0].secret = j->hidden[i][1].secret = kept;
+        j->secrets[j->secrets_count++] = kept;
+    }
+    return WEND_OK;
+}
+
+static wend_status fill_env(struct command_job *j, const struct command *c,
+                            wend_error *err)
+{
+    static const char *const passed[] = {"LANG", "LC_ALL", "LC_CTYPE", "TZ"};
+    const char *path = getenv("PATH");
+    wend_status s;
+
+    put_env(j, "PATH", str_of(path && *path ? path : "/usr/bin:/bin"));
+    put_env(j, "HOME", str_of(c->root)); /* the user's is not to be read */
+    put_env(j, "WEND_IDEMPOTENCY_KEY", wend_call_key(j->call));
+    put_env(j, "WEND_CALL", wend_call_id(j->call));
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+        if (getenv(passed[i]))
+            put_env(j, passed[i], str_of(getenv(passed[i])));
+    s = grant(j, c->secrets, err);
+    return s == WEND_OK && j->arena.failed ? fail_nomem(err) : s;
+}
+
+/* ---- What it says -------------------------------------------------------- */
+
+static void hide(struct command_job *j, int stream, struct buf *b, size_t from)
+{
+    for (size_t i = 0; i < j->secrets_count; i++)
+        redact(&j->hidden[i][stream - 1], b->ptr + from, b->len - from);
+}
+
+/* Whole lines, so that no character is cut; the rest waits for its end. */
+static void show_lines(struct command_job *j, bool all)
+{
+    const char *last =
+        j->line.len ? memrchr(j->line.ptr, '\n', j->line.len) : NULL;
+    size_t len = all    ? j->line.len
+                 : last ? (size_t)(last - j->line.ptr) + 1
+                        : 0;
+    struct buf text = {.mem = &j->mem};
+
+    if (!len && j->line.len < TAIL_BYTES)
+        return;
+    if (!len)
+        len = j->line.len;
+    utf8_repair(&text, (wend_str){j->line.ptr, len});
+    if (!text.failed)
+        call_show(j->call, buf_view(&text));
+    buf_free(&text);
+    memmove(j->line.ptr, j->line.ptr + len, j->line.len - len);
+    j->line.len -= len;
+}
+
+static void on_out(void *ctx, int stream, const char *p, size_t len)
+{
+    struct command_job *j = ctx;
+    struct buf *to = stream == 1 ? &j->out : &j->err;
+    size_t from = to->len;
+
+    buf_add(to, p, len);
+    if (to->failed)
+        return; /* told at the end */
+    hide(j, stream, to, from);
+    if (stream == 2) {
+        buf_add(&j->line, to->ptr + from, len);
+        if (!j->line.failed)
+            show_lines(j, false);
+    }
+}
+
+/* ---- Its end ------------------------------------------------------------- */
+
+static wend_str tail(const struct buf *b)
+{
+    wend_str s = buf_view(b);
+
+    while (s.len && s.ptr[s.len - 1] == '\n')
+        s.len--;
+    if (s.len > TAIL_BYTES) {
+        s.ptr += s.len - TAIL_BYTES;
+        s.len = TAIL_BYTES;
+    }
+    return s;
+}
+
+static void put_failure(struct command_job *j, const char *message,
+                        struct buf *text)
+{
+    wend_str err = tail(&j->err), out = tail(&j->out);
+
+    buf_cstr(text, message);
+    if (err.len) {
+        buf_char(text, '\n');
+        buf_str(text, err);
+    }
+    if (out.len) {
+        buf_cstr(text, "\nits output:\n");
+        buf_str(text, out);
+    }
+}
+
+static void put_answer(struct command_job *j, struct buf *text)
+{
+    buf_str(text, buf_view(&j->out));
+    if (j->merges && j->err.len) {
+        if (text->len && text->ptr[text->len - 1] != '\n')
+            buf_char(text, '\n');
+        buf_cstr(text, "[standard error]\n");
+        buf_str(text, buf_view(&j->err));
+    }
+}
+
+static void job_free(struct command_job *j)
+{
+    struct mem m = j->mem;
+
+    for (size_t i = 0; i < j->secrets_count; i++)
+        memset((char *)(uintptr_t)j->secrets[i].ptr, 0, j->secrets[i].len);
+    proc_free(j->proc);
+    buf_free(&j->out);
+    buf_free(&j->err);
+    buf_free(&j->line);
+    arena_free(&j->arena);
+    mem_free(&m, j);
+}
+
+static void on_end(void *ctx, const struct proc_end *end)
+{
+    struct command_job *j = ctx;
+    struct buf text = {.mem = &j->mem};
+    bool ok = end->how == PROC_EXITED && !end->code;
+
+    show_lines(j, true);
+    if (ok)
+        put_answer(j, &text);
+    else
+        put_failure(j, end->message, &text);
+    if (text.failed || j->out.failed || j->err.failed || j->line.failed)
+        wend_call_fail(j->call, "out of memory");
+    else if (ok)
+        wend_call_return(j->call, text.len ? buf_view(&text) : STR(""));
+    else
+        wend_call_fail(j->call, text.ptr);
+    buf_free(&text);
+    job_free(j);
+}
+
+static void on_stop(void *ctx, enum stop_reason why)
+{
+    struct command_job *j = ctx;
+
+    if (why != CALL_STOP_NOW) {
+        proc_stop(j->proc); /* its end is the answer */
+        return;
+    }
+    wend_call_fail(j->call, "killed");
+    job_free(j);
+}
+
+wend_status command_start(wend_call *call, const struct command *c,
+                          const char *const *argv, wend_str input)
+{
+    static const struct proc_events events = {on_out, on_end};
+    const char *const writable[] = {c->root, NULL};
+    struct mem m = call_mem(call);
+    struct command_job *j = mem_zalloc(&m, sizeof *j);
+    struct proc_spec spec = {
+        .argv = argv,
+        .cwd = c->root,
+        .input = input,
+        .sandbox_off = c->sandbox_off,
+        .network = c->network,
+        .writable = writable,
+    };
+    struct procs *procs;
+    wend_error err = {0};
+    wend_status s;
+
+    if (!j)
+        return WEND_E_NOMEM;
+    j->mem = m;
+    j->call = call;
+    j->merges = c->merges;
+    j->out.mem = j->err.mem = j->line.mem = j->arena.mem = &j->mem;
+    s = fill_env(j, c, &err);
+    spec.env = j->env;
+    if (s == WEND_OK)
+        s = call_procs(call, &procs, &err);
+    if (s == WEND_OK)
+        s = proc_start(procs, &spec, &events, j, &j->proc, &err);
+    if (s != WEND_OK) {
+        wend_call_fail(call, err.message);
+        job_free(j);
+        return WEND_OK;
+    }
+    call_set_stop(call, on_stop, j);
+    return WEND_OK;
+}
+
+/* ---- The shell ----------------------------------------------------------- */
+
+wend_status tool_shell(void *env, wend_call *call)
+{
+    const struct tool_env *e = env;
+    const struct command c = {
+        .root = e->root, .sandbox_off = e->sandbox_off, .merges = true};
+    struct tool_job j;
+    wend_str text = STR_NONE;
+    wend_status s = tool_begin(&j, call);
+    const char *argv[] = {"/bin/sh", "-c", NULL, NULL};
+
+    if (s == WEND_OK)
+        s = tool_str(&j, "command", &text);
+    if (s == WEND_OK && memchr(text.ptr, 0, text.len))
+        s = fail(&j.err, WEND_E_INVAL, "the command has a zero byte");
+    argv[2] = s == WEND_OK ? arena_str(&j.arena, text).ptr : NULL;
+    if (s == WEND_OK && !argv[2])
+        s = fail_nomem(&j.err);
+    if (s != WEND_OK)
+        return tool_end(&j, call, s);
+    s = command_start(call, &c, argv, STR_NONE);
+    arena_free(&j.arena);
+    buf_free(&j.out);
+    return s;
+}
