@@ -23,8 +23,8 @@ enum {
     TOOLS_MAX = 1024,             /* tools of an agent */
     PARALLEL_MAX = 64,            /* calls at once */
     TOOL_NAME_MAX = 64,
-    COMMAND_WORDS_MAX = 256, /* of a program's arguments */
-    SECRETS_MAX = 16,        /* that a tool is granted */
+    COMMAND_WORDS_MAX = 256,     /* of a program's arguments */
+    SECRETS_MAX = 16,            /* that a tool is granted */
     SCRIPT_BYTES_MAX = 16 << 20, /* of a script file */
     SCRIPT_TURNS_MAX = 100000,   /* entries in it */
     MODELS_BYTES_MAX = 1 << 20,  /* of a file about models */
