@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# http_request.sh - the tool as a user meets it: asked for, recorded, refused
+# inside, opened by an agent's file.
+. "$(dirname "$0")/lib.sh"
+
+server=$(dirname "$WEND")/tests/wend-test-server
+if [ ! -x "$server" ]; then
+    echo "1..0 # SKIP $server is not built"
+    exit 0
+fi
+# A proxy of the environment must not be asked; this one would not answer.
+export http_proxy=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9
+mkfifo "$work/hold"
+"$server" --until-eof --log "$work/requests" \
+    <"$work/hold" >"$work/ports" 2>"$work/server" &
+exec 9>"$work/hold" # the server ends when this is closed
+for _ in $(seq 100); do
+    [ -s "$work/ports" ] && break
+    sleep 0.05
+done
+read -r port _ <"$work/ports"
+
+script() { # ARGUMENTS: a model that makes one request and says what came
+    cat >script.json <<JSON
+{"turns": [{"calls": [{"name": "http_request", "args": $1}]},
+           {"text": "\${tool_result}"}]}
+JSON
+}
+
+agent() { # NETWORK
+    cat >agent.yaml <<YAML
+wend: agent/1
+name: caller
+tools: [http_request]
+network: $1
+policy:
+  - {tool: "http_request(http://127.0.0.1:*)", do: allow}
+YAML
+}
+
+# ---- With nothing added -------------------------------------------------------
+
+script "{\"url\": \"http://127.0.0.1:$port/=say:inside/\"}"
+exits "without a rule: denied" 0 \
+    "$WEND" run --json -t http_request -m script:script.json hi
+has "and the model is told" "$out" '"outcome":"denied"'
+exits "loopback" 0 "$WEND" run --json -t http_request --approve all \
+    -m script:script.json hi
+has "is refused" "$out" 'its address 127.0.0.1 is loopback'
+has "as a failed call" "$out" '"outcome":"failed"'
+[ ! -s "$work/requests" ]
+ok "and nobody was asked" || cat "$work/requests"
+
+# ---- With an agent's file ------------------------------------------------------
+
+agent "['127.0.0.1:$port']"
+exits "loopback, added by the file" 0 \
+    "$WEND" run --json -a agent.yaml -m script:script.json hi
+has "is reached" "$out" 'status: 200'
+has "and answers" "$out" 'inside'
+has "the log has what was added" "$out" "\"network\":[\"127.0.0.1:$port\"]"
+has "and the labels" "$out" '"untrusted_source"'
+is "one request came" "$(grep -c '^GET ' "$work/requests")" 1
+agent "['127.0.0.1:1']"
+exits "another port" 0 "$WEND" run --json -a agent.yaml -m script:script.json hi
+has "is not opened by it" "$out" 'its address 127.0.0.1 is loopback'
+agent "off"
+exits "no network at all" 2 \
+    "$WEND" run --json -a agent.yaml -m script:script.json hi
+has "is said" "$err" 'network: off'
+agent "['10.0.0.0/99']"
+exits "a range that is none" 2 \
+    "$WEND" run --json -a agent.yaml -m script:script.json hi
+has "is said with its place" "$err" "agent.yaml:4:"
+is "and still one request" "$(grep -c '^GET ' "$work/requests")" 1
+
+# ---- Redirects -----------------------------------------------------------------
+
+agent "['127.0.0.1:$port']"
+script "{\"url\": \"http://127.0.0.1:$port/=redirect:302:http:%2F%2Flocalhost:$port%2F=say:moved%2F/\"}"
+exits "a redirect" 0 "$WEND" run --json -a agent.yaml -m script:script.json hi
+has "to an allowed address" "$out" 'moved'
+has "says where it led" "$out" "url: http://localhost:$port/=say:moved/"
+script "{\"url\": \"http://127.0.0.1:$port/=redirect:302:http:%2F%2F169.254.169.254%2Flatest%2F/\"}"
+exits "a redirect elsewhere" 0 \
+    "$WEND" run --json -a agent.yaml -m script:script.json hi
+has "is refused" "$out" 'its address 169.254.169.254 is link-local'
+
+# ---- Stopping ------------------------------------------------------------------
+
+script "{\"url\": \"http://127.0.0.1:$port/=hang/\"}"
+began=$(date +%s)
+exits "an answer that never comes" 3 \
+    "$WEND" run --json -a agent.yaml --timeout 1s -m script:script.json hi
+has "is given up" "$out" 'stopped after 0 bytes'
+[ $(($(date +%s) - began)) -lt 10 ]
+ok "at once"
+
+finish
