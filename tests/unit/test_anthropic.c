@@ -88,23 +88,6 @@ static void test_many_calls(void)
     "tool_result\","                                                        \
     "\"content\":[{}]}}]"
 
-static void test_requests(void)
-{
-    struct wire_ask q;
-    struct talk k;
-
-    ask_story(&k);
-    q = ask_of(&k);
-    ask_check(&codec_anthropic, &q, DIR, "ask_tools");
-    q.max_tokens = 99;
-    q.schema = STR(ASK_SCHEMA_STRICT);
-    ask_check(&codec_anthropic, &q, DIR, "ask_schema");
-    q.schema = STR(ASK_SCHEMA_LOOSE);
-    ask_check(&codec_anthropic, &q, DIR, "ask_schema_words");
-    ask_check_faults(&codec_anthropic, &q);
-    talk_free(&k);
-}
-
 static void test_thinking_back(void)
 {
     struct wire_ask q;
@@ -140,6 +123,37 @@ static void test_paused(void)
     talk_free(&k);
 }
 
+/* The cache is marked where its parts end: the tools, the instructions, and
+ * the last that the user or a tool said, also when the model spoke since. */
+static void test_marks(void)
+{
+    static const char *const places[] = {"\"name\":\"weather\"",
+                                         "\"text\":\"Be \\\"brief\\\".\"",
+                                         "\"text\":\"hurry\"", NULL};
+    struct buf b = {.mem = &wire_plain};
+    struct wire_ask q;
+    struct talk k;
+    const char *at, *mark;
+    int n = 0;
+
+    ask_story(&k);
+    talk_add(&k, ROLE_ASSISTANT, "Sun");
+    q = ask_of(&k);
+    codec_anthropic.request(&q, &b);
+    at = b.ptr;
+    for (; places[n] && (mark = strstr(at, CACHE_MARK)); n++) {
+        const char *place = strstr(at, places[n]);
+
+        tap_ok(place && place < mark &&
+                   (!places[n + 1] || mark < strstr(at, places[n + 1])),
+               "a mark after %s", places[n]);
+        at = mark + 1;
+    }
+    tap_ok(!places[n] && !strstr(at, CACHE_MARK), "three marks, no more");
+    buf_free(&b);
+    talk_free(&k);
+}
+
 /* What the API would refuse: empty text, an empty message, thinking alone,
  * ids with other signs, arguments that are no object. */
 static void test_refusable(void)
@@ -165,28 +179,18 @@ static void test_refusable(void)
     talk_free(&k);
 }
 
-static void test_codec(void)
-{
-    struct buf path = {.mem = &wire_plain};
-    struct wire_ask q = {.model = STR("m")};
-
-    codec_anthropic.path(&q, &path);
-    tap_is_str(buf_view(&path), "/messages", "the path");
-    tap_ok(codec_find(STR("anthropic")) == &codec_anthropic, "by its name");
-    buf_free(&path);
-}
-
 int main(void)
 {
-    test_codec();
+    ask_check_codec(&codec_anthropic, "anthropic", "/messages");
     wire_check_golden(&codec_anthropic, DIR);
     test_reasons();
     test_many_blocks();
     test_many_calls();
-    test_requests();
+    ask_check_story(&codec_anthropic, DIR, "ask_schema_words");
     test_thinking_back();
     test_paused();
+    test_marks();
     test_refusable();
-    ask_check_prefix(&codec_anthropic, OPAQUE, CACHE_MARK);
+    ask_check_prefix(&codec_anthropic, OPAQUE, NULL, CACHE_MARK);
     return tap_done();
 }

@@ -190,6 +190,6 @@ int main(void)
     test_args_depth();
     test_requests();
     test_signatures_back();
-    ask_check_prefix(&codec_gemini, OPAQUE, NULL);
+    ask_check_prefix(&codec_gemini, OPAQUE, NULL, NULL);
     return tap_done();
 }

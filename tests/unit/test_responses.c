@@ -62,23 +62,6 @@ static void test_many_calls(void)
                                       "{\"p\":\"responses\",\"text\":12," \
                                       "\"calls\":9," REASONING("last") "}]"
 
-static void test_requests(void)
-{
-    struct wire_ask q;
-    struct talk k;
-
-    ask_story(&k);
-    q = ask_of(&k);
-    ask_check(&codec_responses, &q, DIR, "ask_tools");
-    q.max_tokens = 99;
-    q.schema = STR(ASK_SCHEMA_STRICT);
-    ask_check(&codec_responses, &q, DIR, "ask_schema");
-    q.schema = STR(ASK_SCHEMA_LOOSE);
-    ask_check(&codec_responses, &q, DIR, "ask_schema_loose");
-    ask_check_faults(&codec_responses, &q);
-    talk_free(&k);
-}
-
 static void test_reasoning_back(void)
 {
     struct wire_ask q;
@@ -99,25 +82,14 @@ static void test_reasoning_back(void)
     talk_free(&k);
 }
 
-static void test_codec(void)
-{
-    struct buf path = {.mem = &wire_plain};
-    struct wire_ask q = {.model = STR("m")};
-
-    codec_responses.path(&q, &path);
-    tap_is_str(buf_view(&path), "/responses", "the path");
-    tap_ok(codec_find(STR("responses")) == &codec_responses, "by its name");
-    buf_free(&path);
-}
-
 int main(void)
 {
-    test_codec();
+    ask_check_codec(&codec_responses, "responses", "/responses");
     wire_check_golden(&codec_responses, DIR);
     test_many_items();
     test_many_calls();
-    test_requests();
+    ask_check_story(&codec_responses, DIR, "ask_schema_loose");
     test_reasoning_back();
-    ask_check_prefix(&codec_responses, OPAQUE, NULL);
+    ask_check_prefix(&codec_responses, OPAQUE, NULL, NULL);
     return tap_done();
 }
