@@ -20,6 +20,7 @@ enum {
     KEY_HASH_LEVELS = 16,   /* of two bits */
     KEY_SHOWN_MAX = 64,     /* bytes of a key in an error message */
     FOUND_MAX = 24,
+    STRING_LOOK = 24, /* bytes; longer strings are read with more care */
 };
 
 /* Keys by their hash, two bits a level. */
@@ -203,8 +204,7 @@ static bool decode(struct parser *ps, const char *p, const char *end,
     return true;
 }
 
-/* ps->p is at the opening quote. */
-static bool read_string(struct parser *ps, wend_str *out)
+static bool read_any_string(struct parser *ps, wend_str *out)
 {
     const char *start = ps->p + 1, *p = start;
     uint64_t seen = 0;
@@ -235,6 +235,24 @@ static bool read_string(struct parser *ps, wend_str *out)
     if (escapes)
         return decode(ps, start, p, out);
     *out = raw;
+    return true;
+}
+
+/* ps->p is at the opening quote. Mostly a string is short, plain and not the
+ * last thing of the text. */
+static inline bool read_string(struct parser *ps, wend_str *out)
+{
+    const char *start = ps->p + 1;
+    size_t left = (size_t)(ps->end - start), len;
+    uint64_t seen = 0;
+
+    if (left <= STRING_LOOK)
+        return read_any_string(ps, out);
+    len = json_plain_len(start, STRING_LOOK, &seen);
+    if (start[len] != '"' || (seen & JSON_EACH_BYTE(0x80)))
+        return read_any_string(ps, out);
+    *out = (wend_str){start, len};
+    ps->p = start + len + 1;
     return true;
 }
 
