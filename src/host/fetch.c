@@ -400,6 +400,17 @@ static void on_idle(uv_idle_t *idle)
         fetch_kick(f);
 }
 
+/* The loop is about to wait: then libcurl need not wait for the next turn. */
+static void serve_now(void *ctx)
+{
+    struct fetch *f = ctx;
+
+    if (!uv_is_active((uv_handle_t *)&f->idle))
+        return;
+    uv_update_time(f->uv);
+    on_idle(&f->idle);
+}
+
 /* ---- Public -------------------------------------------------------------- */
 
 wend_status fetch_new(const struct mem *m, struct loop *loop,
@@ -420,6 +431,7 @@ wend_status fetch_new(const struct mem *m, struct loop *loop,
     uv_idle_init(f->uv, &f->idle);
     f->idle.data = f;
     f->handles = 1;
+    loop_before(loop, serve_now, f);
     *out = f;
     return WEND_OK;
 }
@@ -434,6 +446,7 @@ void fetch_free(struct fetch *f)
     if (!f)
         return;
     f->closed = true;
+    loop_before(f->loop, NULL, NULL);
     while (!ring_empty(&f->live)) {
         struct transfer *t = of_link(f->live.next);
 

@@ -17,6 +17,8 @@ struct loop {
     uv_async_t wake;
     uv_timer_t timer;
     bool rest; /* before the next wait */
+    void (*before)(void *ctx);
+    void *before_ctx;
 };
 
 static void nothing_async(uv_async_t *a)
@@ -81,6 +83,8 @@ void loop_turn(struct loop *l, int timeout_ms)
         l->rest = false;
         uv_sleep(LOOP_REST_MS);
     }
+    if (l->before)
+        l->before(l->before_ctx);
     if (timeout_ms > 0) {
         uv_update_time(&l->uv);
         uv_timer_start(&l->timer, nothing_timer, (uint64_t)timeout_ms, 0);
@@ -103,6 +107,12 @@ int loop_timeout_ms(struct loop *l)
 uv_loop_t *loop_uv(struct loop *l)
 {
     return &l->uv;
+}
+
+void loop_before(struct loop *l, void (*fn)(void *ctx), void *ctx)
+{
+    l->before = fn;
+    l->before_ctx = ctx;
 }
 
 void loop_wake(struct loop *l)

@@ -12,5 +12,8 @@
 #include "host/loop.h"
 
 uv_loop_t *loop_uv(struct loop *l);
+/* One function that is called before a turn waits: what it does then needs no
+ * turn of its own. NULL: none. */
+void loop_before(struct loop *l, void (*fn)(void *ctx), void *ctx);
 
 #endif
