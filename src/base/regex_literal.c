@@ -54,10 +54,22 @@ static void take(struct glance *g, size_t len)
     g->at += len;
 }
 
+/* The length of [:alpha:] or [:^alpha:] at the front, else 0. */
+static size_t named_len(wend_str s)
+{
+    size_t n = 2;
+
+    if (s.len < 2 || s.ptr[1] != ':')
+        return 0;
+    while (n < s.len && (is_alnum(s.ptr[n]) || s.ptr[n] == '^'))
+        n++;
+    return s.len - n > 1 && s.ptr[n] == ':' && s.ptr[n + 1] == ']' ? n + 2 : 0;
+}
+
 /* Behind the class that begins here. */
 static size_t class_end(wend_str in, size_t at)
 {
-    size_t first;
+    size_t first, named;
 
     at++;
     at += at < in.len && in.ptr[at] == '^';
@@ -66,12 +78,9 @@ static size_t class_end(wend_str in, size_t at)
             return at + 1;
         if (in.ptr[at] == '\\') {
             at++;
-        } else if (in.ptr[at] == '[' && at + 1 < in.len &&
-                   in.ptr[at + 1] == ':') {
-            const char *end = memchr(in.ptr + at + 1, ']', in.len - at - 1);
-
-            if (end && end[-1] == in.ptr[at + 1] && end > in.ptr + at + 2)
-                at = (size_t)(end - in.ptr);
+        } else if (in.ptr[at] == '[') {
+            named = named_len((wend_str){in.ptr + at, in.len - at});
+            at += named ? named - 1 : 0;
         }
     }
     return in.len;

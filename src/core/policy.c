@@ -26,11 +26,7 @@ static wend_str subject_of(const struct tool *tool, const struct json *args)
     return STR_NONE;
 }
 
-/* `a/./b//../c` as a/c, relative to the root if it lies beneath it: rules
- * look at the file that is meant, not at how its path is spelled. Absent if
- * it does not fit, which is longer than any file's path can be. */
-static wend_str normal_path(wend_str path, wend_str root, char *out,
-                            size_t size)
+wend_str policy_path(wend_str path, wend_str root, char *out, size_t size)
 {
     size_t len = 0, at = 0;
 
@@ -237,7 +233,7 @@ void policy_check(const struct turn *t, const struct tool *tool,
 
     memset(out, 0, sizeof *out);
     if (tool->subject_is_path && subject.ptr)
-        subject = normal_path(subject, t->config->root, path, sizeof path);
+        subject = policy_path(subject, t->config->root, path, sizeof path);
     if (tool->subject_is_path && subject.ptr) {
         risk = path_risk(subject);
         outside = is_outside(subject);

@@ -19,4 +19,9 @@ void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a,
                   struct verdict *out);
 
+/* `a/./b//../c` as a/c, relative to the root if it lies beneath it: rules
+ * look at the file that is meant, not at how its path is spelled. Absent if
+ * it does not fit into out, which is longer than any file's path can be. */
+wend_str policy_path(wend_str path, wend_str root, char *out, size_t size);
+
 #endif

@@ -150,6 +150,7 @@ static const struct {
     {"[^]x]abc", "abc"},
     {"[[:alpha:]]abc", "abc"},
     {"[[:]abc", "abc"},
+    {"[[:[x[:]abc", "abc"},
     {"[\\]x]abc", "abc"},
     {"^abc$", "abc"},
     {".*", ""},
