@@ -147,6 +147,8 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose,
 
     (void)purpose;
     name_done(t, true);
+    if (t->stopped) /* and whoever could be asked is gone */
+        return CURL_SOCKET_BAD;
     if (t->allow && !t->allow(t->ctx, &a->addr, t->why, sizeof t->why))
         return CURL_SOCKET_BAD; /* libcurl tries the next address */
     return multi_open_socket(t, a);
