@@ -64,7 +64,8 @@ static const char *wrong(const struct one *o)
         return "calls and results do not match";
     if (o->outcome == WEND_OUTCOME_OK && !o->calls && !o->retries)
         return "the call is lost";
-    if (o->outcome == WEND_OUTCOME_OK && strcmp(o->text, "0000000 0000001 ") != 0)
+    if (o->outcome == WEND_OUTCOME_OK &&
+        strcmp(o->text, "0000000 0000001 ") != 0)
         return "the text is not whole";
     if (o->outcome != WEND_OUTCOME_OK && o->outcome != WEND_OUTCOME_FAILED)
         return "another outcome";
