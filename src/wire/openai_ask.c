@@ -187,6 +187,29 @@ static void put_format(struct buf *b, wend_str schema)
     arena_free(&a);
 }
 
+/* OpenAI's newer models refuse the old name of the limit; other servers pass
+ * over the new one, and then there is no limit. The model tells whose it is,
+ * whatever stands before it. */
+static const char *limit_name(wend_str model)
+{
+    static const char *const theirs[] = {"gpt-", "chatgpt-", "codex-"};
+    size_t at = model.len;
+
+    while (at && !memchr("/:", model.ptr[at - 1], 2))
+        at--;
+    if (str_starts(model, "ft:")) /* ft:MODEL:OWNER:... */
+        at = 3;
+    model.ptr += at;
+    model.len -= at;
+    if (model.len > 1 && model.ptr[0] == 'o' && model.ptr[1] >= '1' &&
+        model.ptr[1] <= '9')
+        return "max_completion_tokens";
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
+        if (str_starts(model, theirs[i]) && !str_starts(model, "gpt-oss"))
+            return "max_completion_tokens";
+    return "max_tokens";
+}
+
 void openai_path(const struct wire_ask *q, struct buf *out)
 {
     (void)q;
@@ -207,7 +230,7 @@ void openai_request(const struct wire_ask *q, struct buf *out)
     if (c->tools_count)
         buf_char(out, ']');
     if (q->max_tokens)
-        buf_fmt(out, ",\"max_completion_tokens\":%lld",
+        buf_fmt(out, ",\"%s\":%lld", limit_name(q->model),
                 (long long)q->max_tokens);
     if (c->effort) {
         buf_char(out, ',');

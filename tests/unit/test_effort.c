@@ -19,7 +19,7 @@ static const struct {
     {"a word", &codec_openai, "m", EFFORT_NONE, 0,
      ",\"reasoning_effort\":\"none\",", NULL},
     {"a word", &codec_openai, "m", EFFORT_HIGH, 5,
-     ",\"max_completion_tokens\":5,\"reasoning_effort\":\"high\",", NULL},
+     ",\"max_tokens\":5,\"reasoning_effort\":\"high\",", NULL},
 
     {"nothing is sent", &codec_responses, "m", EFFORT_DEFAULT, 0, "{",
      "\"reasoning\":"},

@@ -48,7 +48,7 @@ static void test_simple(void)
                                  .schema = STR("{\"type\":\"object\"}")},
                "{\"model\":\"a/b:c\",\"messages\":[{\"role\":\"user\","
                "\"content\":\"Say \\\"hi\\\"\\n\\u0001\"}],"
-               "\"max_completion_tokens\":300,\"response_format\":{\"type\":"
+               "\"max_tokens\":300,\"response_format\":{\"type\":"
                "\"json_schema\",\"json_schema\":{\"name\":\"answer\","
                "\"schema\":{\"type\":\"object\"}}},\"stream\":true,"
                "\"stream_options\":{\"include_usage\":true}}",
@@ -71,6 +71,44 @@ static void test_simple(void)
     is_request((struct wire_ask){.turn = &k.turn}, HEAD SYSTEM TOOLS TAIL,
                "instructions and tools, sorted");
     talk_free(&k);
+}
+
+static void test_limit(void)
+{
+    static const struct {
+        const char *model;
+        bool newer;
+    } rows[] = {
+        {"gpt-5.1", true},
+        {"o4-mini", true},
+        {"openai/o3", true},
+        {"ft:o4-mini:me::x", true},
+        {"codex-mini", true},
+        {"chatgpt-4o-latest", true},
+        {"", false},
+        {"o", false},
+        {"olmo-2", false},
+        {"gpt-oss:20b", false},
+        {"qwen3:8b", false},
+        {"mistral-large", false},
+        {"x/gpt-oss-1", false},
+        {"deepseek/gpt", false},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct buf b = {.mem = &wire_plain};
+        struct talk k;
+        struct wire_ask q = {
+            .turn = &k.turn, .model = str_of(rows[i].model), .max_tokens = 7};
+
+        talk_init(&k, "{}");
+        codec_openai.request(&q, &b);
+        tap_ok(strstr(b.ptr, rows[i].newer ? ",\"max_completion_tokens\":7,"
+                                           : ",\"max_tokens\":7,"),
+               "the limit for '%s'", rows[i].model);
+        buf_free(&b);
+        talk_free(&k);
+    }
 }
 
 #define CALLS                                                             \
@@ -248,6 +286,7 @@ int main(void)
 {
     wire_check_golden(&codec_openai, "tests/golden/openai");
     test_simple();
+    test_limit();
     test_history();
     test_kept();
     ask_check_prefix(&codec_openai,

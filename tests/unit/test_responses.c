@@ -46,6 +46,32 @@ static void test_many_calls(void)
     buf_free(&in);
 }
 
+static void test_incomplete(void)
+{
+    static const struct {
+        const char *said, *meant;
+    } rows[] = {
+        {"max_output_tokens", "finish length\n"},
+        {"max_messages", "finish length\n"},
+        {"steered", "finish length\n"},
+        {"content_filter", "finish content_filter\n"},
+        {"a_later_word", "finish length\n"},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        char in[256];
+        struct told t;
+
+        snprintf(in, sizeof in,
+                 "data: {\"type\":\"response.incomplete\",\"response\":{"
+                 "\"incomplete_details\":{\"reason\":\"%s\"}}}\n\n",
+                 rows[i].said);
+        tap_is_str(wire_lines(&codec_responses, str_of(in), &t), rows[i].meant,
+                   "%s", rows[i].said);
+        told_free(&t);
+    }
+}
+
 /* ---- Requests ------------------------------------------------------------ */
 
 #define REASONING(id)                                                    \
@@ -88,6 +114,7 @@ int main(void)
     wire_check_golden(&codec_responses, DIR);
     test_many_items();
     test_many_calls();
+    test_incomplete();
     ask_check_story(&codec_responses, DIR, "ask_schema_loose");
     test_reasoning_back();
     ask_check_prefix(&codec_responses, OPAQUE, NULL, NULL);
