@@ -286,6 +286,10 @@ typedef struct wend_tool_options {
     wend_tool_fn fn;
     void *ctx;
     uint32_t labels; /* wend_label, or'ed */
+    /* Class read only: the answer is given again, with call_end.cached, to
+     * calls with the same arguments within so long. */
+    uint32_t cache_ms;
+    uint32_t per_minute; /* calls in any minute; more wait. 0 = no bound */
 } wend_tool_options;
 
 WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
@@ -319,7 +323,8 @@ typedef struct wend_command_options {
     /* Names of environment variables; their values are blanked in all that
      * the program says. */
     const char *const *secrets;
-    size_t secrets_count; /* at most 16 */
+    size_t secrets_count;          /* at most 16 */
+    uint32_t cache_ms, per_minute; /* as for a tool */
 } wend_command_options;
 
 WEND_API wend_status wend_agent_add_command(wend_agent *agent,

@@ -23,6 +23,9 @@ enum {
     TOOLS_MAX = 1024,             /* tools of an agent */
     PARALLEL_MAX = 64,            /* calls at once */
     TOOL_NAME_MAX = 64,
+    PACE_MAX = 100000,           /* calls of a tool in a minute */
+    ANSWERS_KEPT_MAX = 256,      /* of a tool, to give them again */
+    ANSWERS_BYTES_MAX = 4 << 20, /* of them */
     COMMAND_WORDS_MAX = 256,     /* of a program's arguments */
     SECRETS_MAX = 16,            /* that a tool is granted */
     SCRIPT_BYTES_MAX = 16 << 20, /* of a script file */

@@ -232,6 +232,8 @@ void agent_detach(wend_agent *a)
     if (a->driver)
         a->driver->ops->free(a->driver);
     workplace_unref(a->place);
+    for (struct agent_tool *t = a->tools; t; t = t->next)
+        answers_free(&t->answers, &a->mem);
     buf_free(&a->tools_json);
     buf_free(&a->rest_json);
     arena_free(&a->arena);
@@ -268,9 +270,9 @@ void agent_release(wend_agent *a)
 
 /* ---- Tools --------------------------------------------------------------- */
 
-const struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
+struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
 {
-    for (const struct agent_tool *t = a->tools; t; t = t->next)
+    for (struct agent_tool *t = a->tools; t; t = t->next)
         if (str_eq(t->name, name))
             return t;
     return NULL;
@@ -289,6 +291,14 @@ static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
         (unsigned)t->category > WEND_CATEGORY_DESTRUCTIVE || t->labels > 7)
         return fail(err, WEND_E_INVAL,
                     "tool '%s': call_class, category or labels is no value",
+                    t->name);
+    if (t->per_minute > PACE_MAX)
+        return fail(err, WEND_E_LIMIT, "tool '%s': per_minute is over %d",
+                    t->name, PACE_MAX);
+    if (t->cache_ms && t->call_class != WEND_CLASS_READ)
+        return fail(err, WEND_E_INVAL,
+                    "tool '%s': only answers of class read can be given "
+                    "again (cache_ms)",
                     t->name);
     if (agent_tool(a, str_of(t->name)))
         return fail(err, WEND_E_EXISTS, "tool '%s' is there already", t->name);
@@ -367,9 +377,15 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
         return s;
     s = put_tool(&a->tools_json, t, kind, err);
     tool = s == WEND_OK ? arena_alloc(&a->arena, sizeof *tool) : NULL;
-    if (tool)
+    if (tool) {
         tool->name = arena_str(&a->arena, str_of(t->name));
-    if (!tool || !tool->name.ptr) {
+        tool->cache_ms = t->cache_ms;
+        tool->pace.count = t->per_minute;
+        if (t->per_minute)
+            tool->pace.begun_us = arena_alloc(
+                &a->arena, t->per_minute * sizeof *tool->pace.begun_us);
+    }
+    if (!tool || a->arena.failed) {
         a->arena.failed = a->tools_json.failed = false;
         if (a->tools_json.ptr)
             a->tools_json.ptr[len] = 0;

@@ -110,6 +110,8 @@ wend_status wend_agent_add_command(wend_agent *a,
     t.concurrent = o.concurrent;
     t.timeout_ms = o.timeout_ms;
     t.subject = o.subject;
+    t.cache_ms = o.cache_ms;
+    t.per_minute = o.per_minute;
     t.ctx = p;
     return agent_add(a, &t, &kind, err);
 }

@@ -177,6 +177,10 @@ static void forget(struct wend_run *r, struct wend_call *c)
         link = &(*link)->next;
     *link = c->next;
     timer_clear(&r->rt->timers, &c->deadline);
+    if (c->begin.place) {
+        timer_clear(&r->rt->timers, &c->begin);
+        call_unref(c); /* the tool's: it will never see it */
+    }
     atomic_store(&c->canceled, true);
     if (c->stop && !atomic_load(&c->answered))
         c->stop(c->stop_ctx, CALL_STOP_NOW);
@@ -251,6 +255,13 @@ static void give_up(struct wend_call *c, enum stop_reason why, wend_str said)
         said.len ? said : str_of(given_up[why].text), given_up[why].code, true);
 }
 
+static void keep_answer(struct wend_call *c, wend_str output)
+{
+    if (c->tool->cache_ms && c->outcome == WEND_OUTCOME_OK)
+        answers_keep(&c->tool->answers, &c->mem, c->args, output,
+                     rt_after(c->run->rt, c->tool->cache_ms));
+}
+
 void call_returned(struct wend_call *c)
 {
     wend_str output = buf_view(&c->output);
@@ -261,10 +272,12 @@ void call_returned(struct wend_call *c)
                 c->outcome == WEND_OUTCOME_NONE ? STR_NONE : output);
     else if (r && c->outcome == WEND_OUTCOME_NONE)
         settle(c, WEND_OUTCOME_FAILED, STR("out of memory"), "no_memory", true);
-    else if (r && (!r->hook || after_hook(c, &output)) && c->run)
+    else if (r && (!r->hook || after_hook(c, &output)) && c->run) {
+        keep_answer(c, output);
         settle(c, c->outcome, output,
                c->outcome == WEND_OUTCOME_OK ? NULL : "failed",
                c->outcome != WEND_OUTCOME_OK);
+    }
     call_unref(c); /* the tool's */
 }
 
@@ -329,7 +342,7 @@ static wend_str put(char **at, wend_str s)
 }
 
 static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
-                                  const struct agent_tool *tool)
+                                  struct agent_tool *tool)
 {
     wend_str name = fx->call->name, id = fx->call->id;
     size_t text = id.len + name.len + fx->args.len + fx->key.len + 4;
@@ -348,6 +361,8 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->name = put(&at, name);
     c->args = put(&at, fx->args);
     c->key = put(&at, fx->key);
+    c->tool = tool;
+    c->timeout_ms = fx->tool->timeout_ms;
     c->fn = tool->fn;
     c->ctx = tool->ctx;
     c->place = tool->place;
@@ -376,23 +391,18 @@ static void run_here(struct wend_run *r, struct wend_call *c)
     call_unref(c);
 }
 
-void call_start(struct wend_run *r, const struct effect *fx)
+static void begin(struct wend_run *r, struct wend_call *c)
 {
-    const struct agent_tool *tool = agent_tool(r->agent, fx->call->name);
-    struct wend_call *c;
     struct threads *pool;
 
-    if (!turn_call_runs(&r->turn, fx->call->index) ||
-        r->turn.stop.outcome != WEND_OUTCOME_NONE)
-        return; /* ended meanwhile, or will be stopped before it began */
-    c = tool ? call_new(r, fx, tool) : NULL;
-    if (!c || !timer_set(&r->rt->timers, &c->deadline,
-                         rt_after(r->rt, fx->tool->timeout_ms))) {
+    c->began_us = rt_clock(r->rt);
+    if (!timer_set(&r->rt->timers, &c->deadline,
+                   rt_after(r->rt, c->timeout_ms))) {
         call_unref(c); /* the tool's: it will never see it */
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;
     }
-    if (!tool->threaded) {
+    if (!c->tool->threaded) {
         run_here(r, c);
         return;
     }
@@ -402,6 +412,61 @@ void call_start(struct wend_run *r, const struct effect *fx)
         wend_call_fail(c, "no thread could be started");
 }
 
+static void on_begin(struct timer_node *t)
+{
+    struct wend_call *c =
+        (struct wend_call *)(void *)((char *)t -
+                                     offsetof(struct wend_call, begin));
+
+    begin(c->run, c);
+}
+
+/* The answer to the same question, if the tool gave it a while ago. */
+static bool answer_again(struct wend_run *r, const struct effect *fx,
+                         const struct agent_tool *tool)
+{
+    struct input in = {.kind = IN_CALL_DONE};
+    wend_str output = answers_find(&tool->answers, fx->args, rt_clock(r->rt));
+
+    if (!output.ptr)
+        return false;
+    in.done = (struct call_done){.turn = fx->turn,
+                                 .call = fx->call->id,
+                                 .outcome = WEND_OUTCOME_OK,
+                                 .output = output,
+                                 .cached = true};
+    shell_input(r, &in);
+    return true;
+}
+
+void call_start(struct wend_run *r, const struct effect *fx)
+{
+    struct agent_tool *tool = agent_tool(r->agent, fx->call->name);
+    struct wend_call *c;
+    int64_t due;
+
+    if (!turn_call_runs(&r->turn, fx->call->index) ||
+        r->turn.stop.outcome != WEND_OUTCOME_NONE)
+        return; /* ended meanwhile, or will be stopped before it began */
+    if (tool && tool->cache_ms && answer_again(r, fx, tool))
+        return;
+    c = tool ? call_new(r, fx, tool) : NULL;
+    if (!c) {
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    due = pace_take(&tool->pace, c->began_us);
+    if (due <= c->began_us) {
+        begin(r, c);
+        return;
+    }
+    c->begin.fire = on_begin;
+    if (!timer_set(&r->rt->timers, &c->begin, due)) {
+        call_unref(c);
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    }
+}
+
 /* Work of a callback or a thread cannot be killed: it is told, and given
  * up. */
 void call_stop(struct wend_run *r, const struct effect *fx)
@@ -409,7 +474,11 @@ void call_stop(struct wend_run *r, const struct effect *fx)
     struct input in = {.kind = IN_CALL_DONE};
 
     for (struct wend_call *c = r->calls; c; c = c->next)
-        if (str_eq(c->id, fx->call->id)) {
+        if (str_eq(c->id, fx->call->id) && c->begin.place) {
+            settle(c, WEND_OUTCOME_CANCELED, STR("canceled before it began"),
+                   "canceled", false);
+            return;
+        } else if (str_eq(c->id, fx->call->id)) {
             if (!stop_gently(c, CALL_STOP_CANCEL))
                 give_up(c, CALL_STOP_CANCEL, STR_NONE);
             return;

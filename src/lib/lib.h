@@ -18,6 +18,7 @@
 #include "host/loop.h"
 #include "host/threads.h"
 #include "lib/timers.h"
+#include "lib/tool_keep.h"
 #include "store/pack.h"
 #include "store/store.h"
 #include "tools/tools.h"
@@ -123,6 +124,9 @@ struct agent_tool {
     void *ctx;
     struct workplace *place; /* NULL: a tool of the host's */
     bool threaded;
+    int64_t cache_ms; /* answers are given again so long; 0 = never */
+    struct pace pace;
+    struct answers answers;
 };
 
 struct wend_agent {
@@ -148,7 +152,7 @@ struct wend_agent {
 
 /* The parsed config for a run with or without hooks. */
 wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
-const struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
+struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 /* `"key":"value"`, the value of a host made valid. */
 void agent_put(struct buf *b, const char *key, const char *value);
 /* Where a tool comes from. */
@@ -242,8 +246,10 @@ struct wend_call {
     /* the runtime's thread only */
     struct wend_run *run;   /* NULL once nobody waits for it */
     struct wend_call *next; /* of the run */
+    struct agent_tool *tool;
     struct timer_node deadline;
-    int64_t turn, began_us;
+    struct timer_node begin; /* while it waits for its tool's pace */
+    int64_t turn, began_us, timeout_ms;
     call_stop_fn stop; /* NULL: it cannot be stopped, only given up */
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
