@@ -16,7 +16,6 @@
 #include <strings.h>
 
 #include "base/fail.h"
-#include "host/fetch_easy.h"
 #include "host/fetch_pool.h"
 #include "host/loop_uv.h"
 
@@ -250,7 +249,7 @@ static wend_status transfer_new(struct fetch *f, struct transfer **out,
         return fail_nomem(err);
     }
     t->fetch = f;
-    t->arena.mem = t->head.mem = &f->mem;
+    t->arena.mem = t->head.mem = t->url.text.mem = &f->mem;
     ring_init(&t->link);
     ring_init(&t->queue_link);
     uv_timer_init(f->uv, &t->timer);
@@ -273,6 +272,7 @@ static void transfer_free(struct transfer *t)
 {
     ring_out(&t->link);
     t->fetch->curl->easy_cleanup(t->easy);
+    easy_url_free(t->fetch->curl, &t->url);
     buf_free(&t->head);
     arena_free(&t->arena);
     uv_close((uv_handle_t *)&t->timer, on_transfer_closed);
@@ -532,7 +532,7 @@ wend_status fetch_start(struct fetch *f, const struct fetch_request *q,
     t->refused = CURLE_OK;
     t->detail[0] = t->why[0] = 0;
     t->allow = q->allow;
-    if (!easy_set(f->curl, t->easy, q, f->ca_file, &t->arena) ||
+    if (!easy_set(f->curl, t->easy, q, f->ca_file, &t->url, &t->arena) ||
         !set_callbacks(f->curl, t)) {
         retire(t);
         return fail_nomem(err);

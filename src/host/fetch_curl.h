@@ -30,6 +30,9 @@
     X(share_cleanup)       \
     X(share_init)          \
     X(share_setopt)        \
+    X(url)                 \
+    X(url_cleanup)         \
+    X(url_set)             \
     X(version_info)
 
 struct curl_api {

@@ -206,9 +206,35 @@ static int set_ca(const struct curl_api *curl, CURL *easy, const char *file)
     return failed;
 }
 
+void easy_url_free(const struct curl_api *curl, struct easy_url *u)
+{
+    curl->url_cleanup(u->parts);
+    u->parts = NULL;
+    buf_free(&u->text);
+}
+
+/* The URL itself is set, too: libcurl says what is wrong with it if it cannot
+ * be taken apart. */
+static int set_url(const struct curl_api *curl, CURL *easy, const char *url,
+                   struct easy_url *u)
+{
+    int failed = curl->easy_setopt(easy, CURLOPT_URL, url);
+
+    if (!u->parts || !str_is(buf_view(&u->text), url)) {
+        easy_url_free(curl, u);
+        buf_cstr(&u->text, url);
+        u->parts = curl->url();
+        failed |= u->text.failed || !u->parts;
+        if (u->parts && curl->url_set(u->parts, CURLUPART_URL, url,
+                                      CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
+            easy_url_free(curl, u);
+    }
+    return failed | (int)curl->easy_setopt(easy, CURLOPT_CURLU, u->parts);
+}
+
 bool easy_set(const struct curl_api *curl, CURL *easy,
               const struct fetch_request *q, const char *ca_file,
-              struct arena *a)
+              struct easy_url *url, struct arena *a)
 {
     struct curl_slist *headers = header_list(q, a);
     const char *proxy = q->unix_socket ? "" : q->proxy;
@@ -221,7 +247,7 @@ bool easy_set(const struct curl_api *curl, CURL *easy,
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         curl->easy_setopt(easy, fixed[i].option, fixed[i].value);
     failed |= curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    failed |= curl->easy_setopt(easy, CURLOPT_URL, q->url);
+    failed |= set_url(curl, easy, q->url, url);
     failed |= curl->easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     failed |= curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
     failed |= curl->easy_setopt(easy, CURLOPT_HTTP_VERSION,

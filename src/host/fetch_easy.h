@@ -16,11 +16,18 @@ wend_status easy_check(const struct fetch_request *q, wend_error *err);
 /* Who is asked, for messages and names to look up: the host, without port
  * and without user; the path of a unix socket. In the arena. */
 wend_str easy_host(const struct fetch_request *q, struct arena *a);
+/* The URL of a handle's last request, taken apart: mostly the next one has
+ * the same, and libcurl is slow at it. Zero-initialise with text.mem set. */
+struct easy_url {
+    struct buf text;
+    CURLU *parts;
+};
+void easy_url_free(const struct curl_api *curl, struct easy_url *u);
 /* Sets everything but callbacks. The arena must last as long as the
  * transfer. False: no memory. */
 bool easy_set(const struct curl_api *curl, CURL *easy,
               const struct fetch_request *q, const char *ca_file,
-              struct arena *a);
+              struct easy_url *url, struct arena *a);
 /* Where the system keeps its certificate authorities in one file; NULL if
  * it has none. */
 const char *easy_ca_file(void);

@@ -14,7 +14,7 @@
 
 #include "base/str.h"
 #include "host/fetch.h"
-#include "host/fetch_curl.h"
+#include "host/fetch_easy.h"
 
 enum {
     NAMES_MAX = 16, /* hosts whose look-ups are shared; others are not */
@@ -76,6 +76,7 @@ struct transfer {
     struct name *asks;      /* looks this name up for others, too */
     CURL *easy;
     uv_timer_t timer;
+    struct easy_url url;
     struct arena arena; /* of the request */
     const struct fetch_events *events;
     void *ctx;
