@@ -127,6 +127,7 @@ static void on_usage(void *ctx, const wend_ev_usage *usage)
     struct http_session *s = ctx;
 
     s->usage = *usage;
+    shell_usage(s->run, s->ask, usage);
 }
 
 static void on_finish(void *ctx, wend_str reason)

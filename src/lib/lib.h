@@ -376,6 +376,8 @@ int shell_call(struct wend_run *r, int64_t ask, wend_str id, wend_str name);
 void shell_args(struct wend_run *r, int64_t ask, int call, wend_str piece);
 void shell_seal(struct wend_run *r, int64_t ask, int call);
 void shell_opaque(struct wend_run *r, int64_t ask, wend_str json);
+/* Replaces what was told before. */
+void shell_usage(struct wend_run *r, int64_t ask, const wend_ev_usage *usage);
 /* The message begins anew: what was gathered is void. False if one of its
  * calls has started: then the message is there to stay. */
 bool shell_restart(struct wend_run *r, int64_t ask);

@@ -436,6 +436,14 @@ static void ended(struct wend_run *r, wend_str code)
         r->session->ops->ended(r->session, code);
 }
 
+/* What was used counts, also if the answer breaks off. */
+void shell_usage(struct wend_run *r, int64_t ask_number,
+                 const wend_ev_usage *usage)
+{
+    if (shell_open(r, ask_number))
+        r->reply.usage = *usage;
+}
+
 void shell_model_fail(struct wend_run *r, int64_t ask_number,
                       const struct model_error *e)
 {

@@ -95,6 +95,9 @@ odd "a call without a name" 1 "a tool call without a name" \
     '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c",
 data: "function":{"arguments":"{}"}}]}}]}'
 
+ask "anthropic:error-mid:2" --base-url "$url"
+ends "an error in the middle: what it used is counted" 1 '"tokens_in":10'
+
 # ---- After the end mark ------------------------------------------------------------
 
 printf '%s%s' "$piece" "$stop" >"$work/done"
