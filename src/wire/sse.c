@@ -110,13 +110,32 @@ static void on_error(struct sse *s, wend_str value, bool lent)
     on_data(s, value, lent);
 }
 
+static void on_id(struct sse *s, wend_str value, bool lent)
+{
+    (void)lent;
+    if (value.len > SSE_ID_MAX ||
+        (value.len && memchr(value.ptr, 0, value.len)))
+        return;
+    buf_clear(&s->id);
+    utf8_repair(&s->id, value);
+    check(s, &s->id);
+}
+
+static void on_retry(struct sse *s, wend_str value, bool lent)
+{
+    int64_t ms;
+
+    (void)lent;
+    if (str_to_i64(value, &ms))
+        s->retry_ms = ms;
+}
+
 static const struct field {
     const char *name;
     void (*take)(struct sse *s, wend_str value, bool lent);
 } fields[] = {
-    {"data", on_data},
-    {"event", on_event},
-    {"error", on_error},
+    {"data", on_data}, {"event", on_event}, {"error", on_error},
+    {"id", on_id},     {"retry", on_retry},
 };
 
 static void on_field(struct sse *s, wend_str line, bool lent)
@@ -228,6 +247,8 @@ void sse_init(struct sse *s, const struct mem *m, enum sse_framing framing,
     s->framing = framing;
     s->bytes_max = bytes_max;
     s->line.mem = s->name.mem = s->data.mem = s->clean.mem = m;
+    s->id.mem = m;
+    s->retry_ms = -1;
 }
 
 wend_status sse_feed(struct sse *s, const char *p, size_t len, sse_fn fn,
@@ -266,4 +287,5 @@ void sse_free(struct sse *s)
     buf_free(&s->name);
     buf_free(&s->data);
     buf_free(&s->clean);
+    buf_free(&s->id);
 }

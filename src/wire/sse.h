@@ -29,7 +29,13 @@ struct sse {
     wend_str lent; /* the event's only data line, still in the chunk */
     bool begun, after_cr, any_data, stopped;
     wend_status status; /* WEND_E_LIMIT, WEND_E_NOMEM stick */
+    /* For who asks again where a stream ended: the newest id, and how long
+     * to wait; -1: not said. */
+    struct buf id;
+    int64_t retry_ms;
 };
+
+enum { SSE_ID_MAX = 1024 }; /* a longer id is no id */
 
 void sse_init(struct sse *s, const struct mem *m, enum sse_framing framing,
               size_t bytes_max);
