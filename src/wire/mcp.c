@@ -18,7 +18,7 @@ enum {
     VERSION_UNSUPPORTED = -32022,
 };
 
-enum { REASON_BYTES_MAX = 300 };
+enum { REASON_BYTES_MAX = 300, RELISTS_MAX = 4 };
 
 /* UTF-8, though it may have been cut anywhere; lent by `room`. */
 static const char *repaired(struct buf *room, const char *text)
@@ -99,6 +99,7 @@ static void initialize(struct mcp *m)
 static void list(struct mcp *m)
 {
     mcp_list_clear(m);
+    m->outdated = false;
     buf_clear(&m->cursor);
     mcp_ask(m, MCP_LISTING, "tools/list", "");
 }
@@ -146,6 +147,10 @@ static void on_probe_error(struct mcp *m, const struct rpc *e)
 
 static void on_list(struct mcp *m)
 {
+    if (m->outdated && m->relists++ < RELISTS_MAX) {
+        list(m);
+        return;
+    }
     if (!mcp_list_end(m)) {
         if (m->nomem)
             mcp_no_memory(m);
@@ -295,8 +300,11 @@ static void on_notification(struct mcp *m, const struct rpc *r)
 {
     if (str_is(r->method, "notifications/progress")) {
         on_progress(m, r->params);
-    } else if (str_is(r->method, "notifications/tools/list_changed") &&
-               !m->changed) {
+    } else if (!str_is(r->method, "notifications/tools/list_changed")) {
+        return;
+    } else if (m->state == MCP_LISTING) {
+        m->outdated = true;
+    } else if (m->state == MCP_READY && !m->changed) {
         m->changed = true;
         mcp_warn(m, "the server says that its tools have changed; the ones "
                     "it began with stay");

@@ -99,8 +99,10 @@ struct mcp {
     size_t list_count, pages;
     struct buf cursor;
     unsigned warnings;
-    bool changed; /* list_changed was told of */
-    bool nomem;   /* ran out of memory: everything is void */
+    bool changed;     /* list_changed was told of */
+    bool outdated;    /* ... while the list was read: read it again */
+    unsigned relists; /* so often */
+    bool nomem;       /* ran out of memory: everything is void */
 };
 
 void mcp_init(struct mcp *m, const struct mem *mem,
@@ -127,6 +129,8 @@ void mcp_close(struct mcp *m, const char *why);
 void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
               wend_str args, wend_str key);
 void mcp_cancel(struct mcp *m, void *call); /* no done follows */
+/* Whether the answer to that request would still mean something. */
+bool mcp_waits(const struct mcp *m, int64_t id);
 
 /* `server.tool` as tools are named here: what does not fit is replaced, a
  * long name cut and told apart by its hash. */

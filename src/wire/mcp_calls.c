@@ -117,3 +117,12 @@ void mcp_cancel(struct mcp *m, void *call)
     }
     m->sink->drop(m->ctx, id);
 }
+
+bool mcp_waits(const struct mcp *m, int64_t id)
+{
+    const struct mcp_call *c = m->calls;
+
+    while (c && c->id != id)
+        c = c->next;
+    return id && (id == m->asked || c);
+}

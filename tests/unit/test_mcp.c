@@ -202,6 +202,14 @@ static const struct row {
             "< {\"method\":\"notifications/message\",\"params\":{}}\n",
      LEGACY_SAYS "warn the server says that its tools have changed; the ones "
                  "it began with stay\n"},
+    {"tools that change while they are listed: once more",
+     "start\n" RESULT(
+         1, DISCOVERED) "< "
+                        "{\"method\":\"notifications/tools/"
+                        "list_changed\"}\n" RESULT(2, TOOLS(TOOL("a")))
+                            RESULT(3, TOOLS(TOOL("a") "," TOOL("b"))),
+     PROBE REQUEST(2, "tools/list", META "}")
+         REQUEST(3, "tools/list", META "}") "ready a b\n"},
     {"what is no message",
      LEGACY "< 7\n< {\n< [1,2]\n< {\"id\":null,\"method\":\"ping\"}\n"
             "< {\"error\":{\"code\":-32700,\"message\":\"what?\"}}\n",
@@ -434,6 +442,28 @@ static void test_pages(void)
     buf_free(&d.lines);
 }
 
+/* It must not keep us from getting ready. */
+static void test_changes(void)
+{
+    struct driven d;
+    char line[200];
+    int64_t id;
+
+    driven_open(&d, &mcp_plain, MCP_STDIO);
+    driven_script(&d, STR("start\n" RESULT(1, DISCOVERED)));
+    for (id = 2; d.mcp.state == MCP_LISTING && id < 1000; id++) {
+        int n = snprintf(line, sizeof line,
+                         "[{\"method\":\"notifications/tools/list_changed\"},"
+                         "{\"id\":%d,\"result\":{\"tools\":[]}}]",
+                         (int)id);
+
+        mcp_text(&d.mcp, (wend_str){line, (size_t)n});
+    }
+    tap_ok(d.mcp.state == MCP_READY && id < 10, "a list that never rests");
+    driven_close(&d);
+    buf_free(&d.lines);
+}
+
 static void test_tools_max(size_t count)
 {
     struct buf page = {.mem = &mcp_plain};
@@ -543,6 +573,7 @@ int main(void)
     test_faults(http_rows, tap_count(http_rows), MCP_HTTP);
     test_flood();
     test_pages();
+    test_changes();
     test_tools_max(MCP_TOOLS_MAX - 1);
     test_tools_max(MCP_TOOLS_MAX);
     test_tools_max(MCP_TOOLS_MAX + 1);
