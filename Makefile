@@ -126,7 +126,12 @@ $(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
 
 $(SERVER): $(SERVER_OBJ) $(filter $(B)/src/base/%,$(LIB_OBJ))
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lssl -lcrypto
-$(UNIT): | $(SERVER)
+# A server of tools. It runs in the sandbox, where a sanitizer has no room.
+MCP_SERVER := $(B)/tests/wend-test-mcp
+$(MCP_SERVER): tests/mcp/server.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $<
+$(UNIT): | $(SERVER) $(MCP_SERVER)
 
 # Examples see only what users see: the public header and the library.
 $(B)/examples/%: examples/%.c $(B)/libwend.a

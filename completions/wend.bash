@@ -32,7 +32,7 @@ _wend()
         run)
             words="--agent --tools --model --fallback --base-url --key-file --ca-file --models
                 --record --playback
-                --tool --instructions --store --json --events
+                --tool --mcp --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
                    --parallel --eager --effort --approve --sandbox --schema
                    --log-file --quiet --verbose --help"
@@ -50,7 +50,7 @@ _wend()
                    --help last"
             ;;
         tools)
-            words="--json --help $tools"
+            words="--json --mcp --accept --sandbox --help $tools"
             ;;
         models) words="--json --models --help" ;;
         agents) words="--json --help" ;;

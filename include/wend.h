@@ -331,6 +331,39 @@ WEND_API wend_status wend_agent_add_command(wend_agent *agent,
                                             const wend_command_options *command,
                                             wend_error *err);
 
+/* A server of tools that speaks MCP, over its standard streams or by
+ * streamable HTTP. It is not trusted: its tools, NAME.tool, are of the class
+ * unsafe, its list of tools is remembered with the first use, and another
+ * list is refused until it is accepted. */
+typedef void (*wend_note_fn)(void *ctx, const char *text);
+
+typedef struct wend_mcp_options {
+    size_t size;
+    const char *name; /* [A-Za-z0-9_-]{1,32}, no __, no _ at its end */
+    const char *const *command; /* argv, NULL at the end; either this ... */
+    const char *url;            /* ... or this */
+    /* Environment variables that the program gets besides those that any
+     * program gets; of a URL one, whose value is its bearer token. They are
+     * blanked in all that the server says. */
+    const char *const *secrets;
+    size_t secrets_count;
+    uint32_t timeout_ms;   /* of a call, and of each step to connect; 60 s */
+    bool sandbox_off;      /* of the program */
+    bool network;          /* the program may use it */
+    bool trust;            /* believe what it says: read-only, idempotent */
+    bool accept;           /* its tools as they are now */
+    const char *pins_file; /* default: mcp.pins in the user's data of wend */
+    wend_note_fn note;     /* gets warnings about it, a line each */
+    void *note_ctx;
+} wend_mcp_options;
+
+/* Connects, lists and offers its tools; waits for that. WEND_E_IO: it cannot
+ * be reached, or does not speak the protocol. WEND_E_STALE: its tools are
+ * not those that were accepted before. */
+WEND_API wend_status wend_agent_add_mcp(wend_agent *agent,
+                                        const wend_mcp_options *options,
+                                        wend_error *err);
+
 typedef struct wend_tool_info {
     wend_str name, description, schema;
     wend_class call_class;
@@ -340,6 +373,8 @@ typedef struct wend_tool_info {
 
 /* The i-th built-in tool, or NULL past the last. [any thread] */
 WEND_API const wend_tool_info *wend_builtin(size_t i);
+/* The i-th tool of an agent, by name, or NULL past the last. Lent. */
+WEND_API const wend_tool_info *wend_agent_tool(wend_agent *agent, size_t i);
 
 /* What a tool sees of its call. [any thread] until it is answered */
 WEND_API wend_str wend_call_id(const wend_call *call);

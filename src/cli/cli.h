@@ -31,10 +31,10 @@ struct settings {
     int64_t effort; /* wend_effort */
     struct words approve, tools, fallback;
     /* Options only. */
-    bool help, json, quiet, verbose, follow, no_deltas;
+    bool help, json, quiet, verbose, follow, no_deltas, accept;
     const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir;
-    struct words types, tool_files;
+    struct words types, tool_files, servers;
     bool list, remove;
     int64_t events;  /* enum dialect; -1 = not given */
     int64_t sandbox; /* index of the word */

@@ -10,6 +10,7 @@
 #include "cli/agent_tools.h"
 #include "cli/config.h"
 #include "cli/remember.h"
+#include "cli/servers.h"
 #include "cli/stream.h"
 
 static const char *const eager_words[] = {
@@ -56,6 +57,8 @@ static const struct opt opts[] = {
      0, 0, NULL},
     {0, "tools", "FILE", "offer the tool of that file, too; may be repeated",
      OPT_LIST, AT(tool_files), 0, 0, NULL},
+    {0, "mcp", "SERVER", "tools of NAME=COMMAND or NAME=URL; may be repeated",
+     OPT_LIST, AT(servers), 0, 0, NULL},
     {0, "instructions", "TEXT", "what the model is told first", OPT_TEXT,
      AT(instructions), 0, 0, NULL},
     {0, "store", "URL", "SQLite file or memory:; default $WEND_STORE", OPT_TEXT,
@@ -92,7 +95,6 @@ static const struct opt opts[] = {
      0, 0, NULL},
     {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
     {0, "plan", "GOAL", NULL, OPT_LATER, 0, 0, 0, NULL},
-    {0, "mcp", "SERVER", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "set", "K=V", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0},
 };
@@ -319,7 +321,10 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
     if (code)
         return code;
     s = wend_agent_new(cli->rt, &o, agent, &err);
-    return s == WEND_OK ? tools_add(cli, *agent) : no_agent(cli, s, &err);
+    if (s != WEND_OK)
+        return no_agent(cli, s, &err);
+    code = tools_add(cli, *agent);
+    return code ? code : servers_add(cli, *agent, false, false);
 }
 
 /* ---- The run ------------------------------------------------------------- */

@@ -4,15 +4,24 @@
 #include <stddef.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/servers.h"
+#include "cli/term.h"
 
 enum { TOOLS_LISTED_MAX = 64 };
+
+static const char *const on_off[] = {"on", "off", NULL};
 
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
     {0, "json", NULL, "one object a tool, with its schema", OPT_FLAG, AT(json),
      0, 0, NULL},
+    {0, "mcp", "SERVER", "those of NAME=COMMAND or NAME=URL; may be repeated",
+     OPT_LIST, AT(servers), 0, 0, NULL},
+    {0, "accept", NULL, "and remember them as they are now", OPT_FLAG,
+     AT(accept), 0, 0, NULL},
+    {0, "sandbox", "on|off", "of servers that are programs", OPT_WORD,
+     AT(sandbox), 0, 0, on_off},
     {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
@@ -37,7 +46,7 @@ static void put_words(struct buf *b, wend_str text, int indent, size_t columns)
     for (size_t i = 0; i < text.len;) {
         size_t end = i;
 
-        while (end < text.len && text.ptr[end] != ' ')
+        while (end < text.len && text.ptr[end] != ' ' && text.ptr[end] != '\n')
             end++;
         if (used + 1 + (end - i) > columns) {
             buf_fmt(b, "%s%*s", i ? "\n" : "", indent, "");
@@ -55,9 +64,14 @@ static void put_words(struct buf *b, wend_str text, int indent, size_t columns)
 
 static void put_head(struct buf *b, const wend_tool_info *t)
 {
-    buf_fmt(b, "%-12s %-10s %s\n", t->name.ptr, wend_class_name(t->call_class),
-            wend_category_name(t->category));
-    put_words(b, t->description, 4, 78);
+    struct buf clean = {.mem = b->mem};
+
+    buf_fmt(b, "%-12.*s %-10s %s\n", (int)t->name.len, t->name.ptr,
+            wend_class_name(t->call_class), wend_category_name(t->category));
+    term_text(&clean, t->description); /* a server's may be anything */
+    put_words(b, buf_view(&clean), 4, 78);
+    b->failed |= clean.failed;
+    buf_free(&clean);
 }
 
 /* Indented; small enough that recursion is no danger (JSON_DEPTH_MAX). */
@@ -85,39 +99,64 @@ static void put_pretty(struct buf *b, const struct json *j, int indent)
 static void put_one(struct buf *b, const wend_tool_info *t, struct arena *a)
 {
     struct json *schema = json_parse(t->schema, a, NULL);
+    struct buf raw = {.mem = b->mem};
 
     put_head(b, t);
     if (!schema)
         return;
     buf_cstr(b, "arguments:\n");
-    put_pretty(b, schema, 0);
+    put_pretty(&raw, schema, 0);
+    term_json(b, buf_view(&raw));
     buf_char(b, '\n');
+    b->failed |= raw.failed;
+    buf_free(&raw);
 }
 
-static int unknown(const char *name)
+static const wend_tool_info *tool_at(wend_agent *agent, size_t i)
+{
+    return agent ? wend_agent_tool(agent, i) : wend_builtin(i);
+}
+
+static int unknown(struct cli *cli, wend_agent *agent, const char *name)
 {
     const char *names[TOOLS_LISTED_MAX], *near;
     const wend_tool_info *t;
     int n = 0;
 
-    while (n < TOOLS_LISTED_MAX && (t = wend_builtin((size_t)n)))
-        names[n++] = t->name.ptr;
+    while (n < TOOLS_LISTED_MAX && (t = tool_at(agent, (size_t)n)) &&
+           (names[n] = arena_str(&cli->arena, t->name).ptr))
+        n++;
     near = str_near(str_of(name), names, n);
     return complain(EXIT_USAGE, "there is no tool '%s'%s%s%s", name,
                     near ? "; did you mean '" : "", near ? near : "",
                     near ? "'?" : "");
 }
 
-static int run(struct cli *cli)
+/* An agent that never runs: its servers are what is looked at. */
+static int make_agent(struct cli *cli, wend_agent **agent)
 {
-    const char *name = cli->args_count ? cli->args[0] : NULL;
+    wend_agent_options o = {.size = sizeof o,
+                            .model = "script:{\"turns\":[{\"text\":\"\"}]}"};
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    cli->set.store = "memory:";
+    code = open_runtime(cli);
+    if (code)
+        return code;
+    s = wend_agent_new(cli->rt, &o, agent, &err);
+    return s == WEND_OK ? servers_add(cli, *agent, cli->set.accept, true)
+                        : give_up(cli, s, &err);
+}
+
+static int show(struct cli *cli, wend_agent *agent, const char *name)
+{
     struct buf b = {.mem = cli->arena.mem};
     const wend_tool_info *t;
     int code, found = 0;
 
-    if (cli->args_count > 1)
-        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
-    for (size_t i = 0; (t = wend_builtin(i)); i++) {
+    for (size_t i = 0; (t = tool_at(agent, i)); i++) {
         if (name && !str_is(t->name, name))
             continue;
         found++;
@@ -128,8 +167,27 @@ static int run(struct cli *cli)
         else
             put_head(&b, t);
     }
-    code = found ? print_all(buf_view(&b)) : unknown(name);
+    code = found || !name ? print_all(buf_view(&b)) : unknown(cli, agent, name);
     buf_free(&b);
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    const char *name = cli->args_count ? cli->args[0] : NULL;
+    wend_agent *agent = NULL;
+    int code = EXIT_DONE;
+
+    if (cli->args_count > 1)
+        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
+    if (cli->set.accept && !cli->set.servers.count)
+        return usage_error(cli, "--accept is for tools of servers: name one "
+                                "with --mcp");
+    if (cli->set.servers.count)
+        code = make_agent(cli, &agent);
+    if (!code)
+        code = show(cli, agent, name);
+    wend_agent_free(agent);
     return code;
 }
 

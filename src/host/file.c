@@ -84,6 +84,23 @@ wend_status file_dir_new(const char *path, wend_error *err)
                         path);
 }
 
+wend_status file_dirs(char *path, wend_error *err)
+{
+    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+        bool made;
+
+        *p = 0;
+        made = !mkdir(path, 0700) || errno == EEXIST;
+        if (!made)
+            fail(err, WEND_E_IO, "cannot make directory %s: %s", path,
+                 strerror(errno));
+        *p = '/';
+        if (!made)
+            return WEND_E_IO;
+    }
+    return WEND_OK;
+}
+
 wend_status file_create(const char *path, int *fd, wend_error *err)
 {
     *fd = open(path,

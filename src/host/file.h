@@ -14,6 +14,9 @@ bool file_exists(const char *path);
 /* A directory of its own for what follows: makes it (only for the user), or
  * takes one that is empty. */
 wend_status file_dir_new(const char *path, wend_error *err);
+/* Makes what is missing of the folders that lead to the file, only for the
+ * user; path is as before afterwards. */
+wend_status file_dirs(char *path, wend_error *err);
 /* A file, only for the user, that must not be there yet; its fd. */
 wend_status file_create(const char *path, int *fd, wend_error *err);
 /* Writes all of it at the end; path is for the message. */

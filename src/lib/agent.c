@@ -229,6 +229,7 @@ void workplace_unref(struct workplace *w)
 /* Only the handle stays, for the host to free. */
 void agent_detach(wend_agent *a)
 {
+    agent_drop_servers(a);
     if (a->driver)
         a->driver->ops->free(a->driver);
     workplace_unref(a->place);
@@ -493,4 +494,22 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
             : config_parse(buf_view(&b), &a->arena, &a->configs[hooks], err);
     buf_free(&b);
     return s;
+}
+
+const wend_tool_info *wend_agent_tool(wend_agent *a, size_t i)
+{
+    const struct tool *t;
+
+    if (!a || rt_enter(a->rt) != WEND_OK ||
+        agent_config(a, false, NULL) != WEND_OK ||
+        i >= a->configs[false]->tools_count)
+        return NULL;
+    t = &a->configs[false]->tools[i];
+    a->info = (wend_tool_info){.name = t->name,
+                               .description = t->description,
+                               .schema = t->schema_text,
+                               .call_class = t->call_class,
+                               .category = t->category,
+                               .labels = t->labels};
+    return &a->info;
 }

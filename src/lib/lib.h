@@ -14,8 +14,8 @@
 #include "core/tt.h"
 #include "host/env.h"
 #include "host/fetch.h"
-#include "host/proc.h"
 #include "host/loop.h"
+#include "host/proc.h"
 #include "host/threads.h"
 #include "lib/timers.h"
 #include "lib/tool_keep.h"
@@ -108,6 +108,7 @@ struct codec;
 struct driver;
 struct health;
 struct model;
+struct mcp_server;
 
 /* What the built-in tools work with. A call that was given up may be at
  * work when its agent is gone: each call holds on to it. */
@@ -145,9 +146,11 @@ struct wend_agent {
     struct config *configs[2]; /* parsed on first use: without, with hooks */
     struct driver *driver;
     struct workplace *place; /* made with the first built-in tool */
-    unsigned runs;           /* that borrow it */
-    bool gone;               /* freed by the host while runs go on */
-    bool sandbox_off;        /* programs run without */
+    struct mcp_server *servers;
+    wend_tool_info info; /* lent last */
+    unsigned runs;       /* that borrow it */
+    bool gone;           /* freed by the host while runs go on */
+    bool sandbox_off;    /* programs run without */
 };
 
 /* The parsed config for a run with or without hooks. */
@@ -170,6 +173,7 @@ wend_status agent_models(wend_agent *a, const wend_agent_options *o,
 void agent_detach(wend_agent *a);  /* the runtime goes first */
 void agent_release(wend_agent *a); /* one run less */
 void workplace_unref(struct workplace *w);
+void agent_drop_servers(wend_agent *a); /* mcp.c: ends them */
 
 /* ---- Driver: how a model is asked ---------------------------------------- */
 

@@ -1,0 +1,122 @@
+/*
+ * servers.c - servers of tools that were named with --mcp.
+ */
+#include "cli/servers.h"
+
+#include <string.h>
+
+/* ---- Words --------------------------------------------------------------- */
+
+/* Appends one word; the end of it, or NULL if a quote is left open. */
+static const char *put_word(struct buf *b, const char *p)
+{
+    char quote = 0;
+
+    for (; *p && (quote || (*p != ' ' && *p != '\t' && *p != '\n')); p++) {
+        if (quote && *p == quote)
+            quote = 0;
+        else if (!quote && (*p == '\'' || *p == '"'))
+            quote = *p;
+        else if (*p == '\\' && quote != '\'' && p[1])
+            buf_char(b, *++p);
+        else
+            buf_char(b, *p);
+    }
+    return quote ? NULL : p;
+}
+
+static const char *const *split(const char *text, struct arena *a,
+                                struct buf *why)
+{
+    /* each word has a byte of its own, and one that ends it */
+    const char **list = arena_alloc(a, (strlen(text) / 2 + 2) * sizeof *list);
+    struct buf word = {.mem = a->mem};
+    size_t n = 0;
+
+    for (text += strspn(text, " \t\n"); list && *text;
+         text += strspn(text, " \t\n")) {
+        buf_clear(&word);
+        text = put_word(&word, text);
+        if (!text) {
+            buf_cstr(why, "a quote is left open");
+            list = NULL;
+            break;
+        }
+        list[n++] = arena_str(a, buf_view(&word)).ptr;
+    }
+    a->failed |= word.failed;
+    buf_free(&word);
+    return list;
+}
+
+bool server_parse(const char *text, struct arena *a, struct server_spec *out,
+                  struct buf *why)
+{
+    const char *equals = strchr(text, '=');
+
+    *out = (struct server_spec){NULL, NULL, NULL};
+    if (!equals || equals == text || !equals[1]) {
+        buf_cstr(why, "must be NAME=COMMAND or NAME=URL");
+        return false;
+    }
+    out->name = arena_str(a, (wend_str){text, (size_t)(equals - text)}).ptr;
+    if (!strncmp(equals + 1, "http://", 7) ||
+        !strncmp(equals + 1, "https://", 8)) {
+        out->url = equals + 1;
+        return !a->failed;
+    }
+    out->command = split(equals + 1, a, why);
+    if (out->command && !out->command[0] && !why->len)
+        buf_cstr(why, "the command is empty");
+    return out->command && out->command[0] && !a->failed;
+}
+
+/* ---- Servers ------------------------------------------------------------- */
+
+static void say(void *ctx, const char *text)
+{
+    const struct cli *cli = ctx;
+
+    if (!cli->set.quiet)
+        complain(0, "%s", text);
+}
+
+static int add(struct cli *cli, wend_agent *agent, const char *text,
+               bool accept, bool must)
+{
+    struct buf why = {.mem = cli->arena.mem};
+    wend_mcp_options o = {.size = sizeof o,
+                          .sandbox_off = cli->set.sandbox != 0,
+                          .accept = accept,
+                          .note = say,
+                          .note_ctx = cli};
+    struct server_spec spec;
+    wend_error err = {0};
+    wend_status s;
+    int code = EXIT_DONE;
+
+    if (!server_parse(text, &cli->arena, &spec, &why)) {
+        code = usage_error(cli, "--mcp '%s': %s", text,
+                           why.len ? why.ptr : "out of memory");
+        buf_free(&why);
+        return code;
+    }
+    o.name = spec.name;
+    o.url = spec.url;
+    o.command = spec.command;
+    s = wend_agent_add_mcp(agent, &o, &err);
+    if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM || must)
+        code = s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+    else if (s != WEND_OK)
+        complain(0, "%s; its tools are not offered", err.message);
+    return code;
+}
+
+int servers_add(struct cli *cli, wend_agent *agent, bool accept, bool must)
+{
+    int code = EXIT_DONE;
+
+    for (size_t i = 0; !code && i < cli->set.servers.count; i++)
+        code = add(cli, agent, cli->set.servers.items[i], accept, must);
+    return code;
+}

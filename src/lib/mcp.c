@@ -1,0 +1,205 @@
+/*
+ * mcp.c - an agent's servers of tools: connected, pinned, offered.
+ *
+ * A server is not trusted: its tools are unsafe unless the user says that
+ * its own words about them count, and a list of tools other than the one
+ * that was accepted is not offered.
+ */
+#include "lib/mcp.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+
+/* What a tool of the agent points to. */
+struct offered {
+    struct mcp_server *server;
+    const struct mcp_tool *tool;
+};
+
+static wend_status run_tool(void *ctx, wend_call *call)
+{
+    const struct offered *f = ctx;
+
+    mcp_server_call(f->server, f->tool, call);
+    return WEND_OK;
+}
+
+/* ---- Options ------------------------------------------------------------- */
+
+/* No two underscores and none at the end: providers see `name__tool`. */
+static bool name_ok(const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+    size_t ok = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_-")
+                     : 0;
+
+    return len && len <= MCP_SERVER_NAME_MAX && ok == len &&
+           name[len - 1] != '_' && !strstr(name, "__");
+}
+
+static wend_status check(const wend_agent *a, const wend_mcp_options *o,
+                         wend_error *err)
+{
+    if (!name_ok(o->name))
+        return fail(err, WEND_E_INVAL,
+                    "mcp: a server's name must be 1 to %d of A-Z a-z 0-9 _ -, "
+                    "without __ and without _ at its end; '%.80s' is not",
+                    MCP_SERVER_NAME_MAX, o->name ? o->name : "");
+    if ((o->command && o->command[0] ? 1 : 0) + (o->url ? 1 : 0) != 1)
+        return fail(err, WEND_E_INVAL,
+                    "mcp %s: needs either a command or a URL", o->name);
+    if (o->url && strncmp(o->url, "http://", 7) &&
+        strncmp(o->url, "https://", 8))
+        return fail(err, WEND_E_INVAL,
+                    "mcp %s: the URL must begin with http:// or https://",
+                    o->name);
+    if (o->url && o->secrets_count > 1)
+        return fail(err, WEND_E_INVAL,
+                    "mcp %s: a URL has at most one secret, its bearer token",
+                    o->name);
+    for (const struct mcp_server *s = a->servers; s; s = s->next)
+        if (str_is(s->name, o->name))
+            return fail(err, WEND_E_EXISTS, "mcp %s: there is one already",
+                        o->name);
+    return WEND_OK;
+}
+
+/* ---- Pins ---------------------------------------------------------------- */
+
+static void key_of(const struct mcp_server *s, struct pin_key *k)
+{
+    unsigned char digest[SHA256_BYTES];
+    struct sha256 h;
+
+    sha256_init(&h);
+    sha256_add(&h, s->url.ptr, s->url.len);
+    for (size_t i = 0; s->command[i]; i++)
+        sha256_add(&h, s->command[i], strlen(s->command[i]) + 1);
+    sha256_end(&h, digest);
+    hex_text(k->identity, digest, sizeof digest);
+    k->name = s->name;
+}
+
+static wend_status check_pin(struct mcp_server *s, const wend_mcp_options *o,
+                             wend_error *err)
+{
+    const char *hash = s->machine.hash;
+    struct pin_key k;
+    enum pin pin;
+    wend_status st;
+
+    key_of(s, &k);
+    st = pin_look(o->pins_file, &k, hash, &s->mem, &pin, err);
+    if (st != WEND_OK || pin == PIN_SAME)
+        return st;
+    if (pin == PIN_OTHER && !o->accept)
+        return fail(err, WEND_E_STALE,
+                    "mcp %s: its tools are not those that were accepted "
+                    "before, so none is offered; look at them with 'wend "
+                    "tools --mcp' and accept them with --accept",
+                    s->name.ptr);
+    st = pin_keep(o->pins_file, &k, hash, &s->mem, err);
+    if (st == WEND_OK)
+        mcp_server_note(s, "%zu tools accepted%s and remembered (%.12s)",
+                        s->machine.tools_count,
+                        pin == PIN_NONE ? " on first use" : "", hash);
+    return st;
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+static wend_status offer(wend_agent *a, struct mcp_server *s,
+                         const struct mcp_tool *tool, wend_error *err)
+{
+    struct offered *f = arena_alloc(&s->arena, sizeof *f);
+    struct buf name = {.mem = &s->mem};
+    wend_tool_options t = {.size = sizeof t,
+                           .description = tool->description.ptr,
+                           .schema = tool->schema.ptr,
+                           .timeout_ms = (uint32_t)s->timeout_ms,
+                           .fn = run_tool,
+                           .ctx = f};
+    struct tool_kind kind = {
+        .source = "mcp", .program = !s->url.ptr, .sandbox_off = s->sandbox_off};
+    wend_error why = {0};
+    wend_status st;
+
+    if (f)
+        *f = (struct offered){.server = s, .tool = tool};
+    t.labels = WEND_LABEL_UNTRUSTED_SOURCE;
+    if (s->url.ptr || s->network || s->sandbox_off) {
+        t.category = WEND_CATEGORY_NETWORK;
+        t.labels |= WEND_LABEL_EXTERNAL_EFFECT;
+    }
+    if (s->trust && tool->destructive)
+        t.category = WEND_CATEGORY_DESTRUCTIVE;
+    if (s->trust && (tool->read_only || tool->idempotent))
+        t.call_class =
+            tool->read_only ? WEND_CLASS_READ : WEND_CLASS_IDEMPOTENT;
+    mcp_tool_name(&name, s->name, tool->name);
+    t.name = buf_view(&name).ptr;
+    st = !f || name.failed ? fail_nomem(&why) : agent_add(a, &t, &kind, &why);
+    if (st == WEND_E_NOMEM) {
+        s->arena.failed = false;
+        fail_nomem(err);
+    } else if (st != WEND_OK) {
+        mcp_server_note(s, "left out: %s", why.message);
+        st = WEND_OK;
+    }
+    buf_free(&name);
+    return st;
+}
+
+wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
+                               wend_error *err)
+{
+    wend_status st = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    struct mcp_server *s = NULL;
+    wend_mcp_options o;
+
+    if (st == WEND_OK && a->rt->callbacks)
+        st = WEND_E_MISUSE;
+    if (st != WEND_OK)
+        return fail(err, st,
+                    "mcp: the agent is NULL or of another thread, or this is "
+                    "inside a callback");
+    if (!options || !options_take(&o, sizeof o, options))
+        return fail(err, WEND_E_INVAL,
+                    "mcp: options are NULL or options.size is wrong");
+    st = check(a, &o, err);
+    if (st == WEND_OK)
+        st = mcp_server_new(a, &o, &s, err);
+    if (st == WEND_OK)
+        st = mcp_server_connect(s, err);
+    if (st == WEND_OK)
+        st = check_pin(s, &o, err);
+    for (const struct mcp_tool *t = st == WEND_OK ? s->machine.tools : NULL;
+         st == WEND_OK && t; t = t->next)
+        st = offer(a, s, t, err);
+    if (st == WEND_E_NOMEM && s && s->machine.tools) {
+        s->next = a->servers; /* some of its tools are there */
+        a->servers = s;
+        return st;
+    }
+    if (st != WEND_OK) {
+        mcp_server_free(s);
+        return st;
+    }
+    s->next = a->servers;
+    a->servers = s;
+    return WEND_OK;
+}
+
+void agent_drop_servers(wend_agent *a)
+{
+    struct mcp_server *s;
+
+    while ((s = a->servers)) {
+        a->servers = s->next;
+        mcp_server_free(s);
+    }
+}

@@ -1,0 +1,94 @@
+/*
+ * mcp.h - servers of tools (MCP) that an agent uses.
+ *
+ *   mcp.c        the agent's side: connect, pin, offer, call
+ *   mcp_server.c one server: the machine of wire/mcp.h, its deadlines, its
+ *                restarts
+ *   mcp_stdio.c  a link to a program that wend starts
+ *   mcp_http.c   a link by streamable HTTP
+ *   mcp_pin.c    which lists of tools the user has accepted
+ *
+ * A server hurts nobody but its own calls: whatever it does ends in the
+ * machine, and what waits for it has a deadline.
+ */
+#ifndef LIB_MCP_H
+#define LIB_MCP_H
+
+#include "lib/lib.h"
+#include "wire/mcp.h"
+
+enum { MCP_SERVER_NAME_MAX = 32 }; /* so that tools' names have room */
+
+enum mcp_phase { PHASE_CONNECTING, PHASE_UP, PHASE_DOWN };
+
+/* How a server is reached. All but `open` may be called from inside a
+ * function of the machine, and tell it of nothing before they return. */
+struct mcp_link_ops {
+    /* Makes a connection, in place of the one before, if any. */
+    wend_status (*open)(struct mcp_server *s, wend_error *err);
+    void (*send)(struct mcp_server *s, const struct mcp_send *m);
+    void (*drop)(struct mcp_server *s, int64_t id);
+    void (*bye)(struct mcp_server *s); /* tells the server, waits a little */
+    void (*close)(struct mcp_server *s);
+};
+
+extern const struct mcp_link_ops mcp_stdio_ops, mcp_http_ops;
+
+struct mcp_server {
+    struct mcp_server *next; /* of the agent */
+    wend_runtime *rt;
+    struct mem mem;
+    struct arena arena; /* all that was copied from the options */
+    const struct mcp_link_ops *ops;
+    void *link; /* the link's own */
+    struct mcp machine;
+    enum mcp_phase phase;
+    wend_str name, url;
+    const char *const *command;
+    const char *const *secrets; /* NAME=value, NULL at the end */
+    const char *cwd;
+    int64_t timeout_ms;
+    bool sandbox_off, network, trust;
+    wend_note_fn note;
+    void *note_ctx;
+    struct timer_node step; /* for what the machine waits for */
+    int64_t step_id;        /* the request it is set for */
+    struct timer_node turn; /* to open or to close the link */
+    unsigned restarts;
+    bool was_up;
+    char why[300]; /* it is down */
+};
+
+/* Everything of o is copied. */
+wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
+                           struct mcp_server **out, wend_error *err);
+wend_status mcp_server_connect(struct mcp_server *s, wend_error *err);
+void mcp_server_free(struct mcp_server *s);
+void mcp_server_call(struct mcp_server *s, const struct mcp_tool *tool,
+                     wend_call *call);
+void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What a link tells. */
+void mcp_server_text(struct mcp_server *s, wend_str text);
+void mcp_server_refused(struct mcp_server *s, int64_t id, int status,
+                        wend_str body);
+void mcp_server_lost(struct mcp_server *s, const char *why);
+
+/* ---- Pins ---------------------------------------------------------------- */
+
+enum pin { PIN_NONE, PIN_SAME, PIN_OTHER };
+
+struct pin_key {
+    wend_str name;                 /* of the server */
+    char identity[SHA256_HEX + 1]; /* of its command or URL */
+};
+
+/* `path` NULL: the user's file. PIN_NONE: never accepted. */
+wend_status pin_look(const char *path, const struct pin_key *k,
+                     const char *hash, const struct mem *m, enum pin *out,
+                     wend_error *err);
+wend_status pin_keep(const char *path, const struct pin_key *k,
+                     const char *hash, const struct mem *m, wend_error *err);
+
+#endif

@@ -1,0 +1,407 @@
+/*
+ * mcp_server.c - one server of tools: the machine, its deadlines, its
+ * restarts, its calls.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "lib/mcp.h"
+
+enum {
+    PROBE_MS = 10000, /* then it knows no probe, or never will */
+    CONNECT_STEP_MS = 30000,
+    RESTARTS_MAX = 5,     /* without a good answer in between */
+    RESTART_MS = 200,     /* doubled with each */
+    SECRET_BYTES_MIN = 8, /* shorter ones would blank out half a text */
+};
+
+/* A call that the machine has. */
+struct served {
+    struct mcp_server *server;
+    wend_call *call;
+};
+
+/* ---- Words --------------------------------------------------------------- */
+
+void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
+{
+    char text[600];
+    int n = snprintf(text, sizeof text, "mcp %s: ", s->name.ptr);
+    va_list ap;
+
+    if (!s->note)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text + n, sizeof text - (size_t)n, fmt, ap);
+    va_end(ap);
+    s->rt->callbacks++;
+    s->note(s->note_ctx, text);
+    s->rt->callbacks--;
+}
+
+/* A server may quote what it was given. */
+static void redact(const struct mcp_server *s, char *text, size_t len)
+{
+    for (size_t i = 0; s->secrets && s->secrets[i]; i++) {
+        const char *value = strchr(s->secrets[i], '=') + 1;
+        size_t n = strlen(value);
+        char *at = text;
+
+        while (n >= SECRET_BYTES_MIN &&
+               (at = memmem(at, len - (size_t)(at - text), value, n)))
+            memset(at, '*', n);
+    }
+}
+
+/* ---- Deadlines and restarts ---------------------------------------------- */
+
+static struct mcp_server *of_step(struct timer_node *t)
+{
+    return (struct mcp_server *)(void *)((char *)t -
+                                         offsetof(struct mcp_server, step));
+}
+
+static struct mcp_server *of_turn(struct timer_node *t)
+{
+    return (struct mcp_server *)(void *)((char *)t -
+                                         offsetof(struct mcp_server, turn));
+}
+
+static void go_down(struct mcp_server *s, const char *why);
+
+/* After each input: what is asked now has its own deadline. */
+static void watch(struct mcp_server *s)
+{
+    int64_t most = s->machine.state == MCP_PROBING ? PROBE_MS : CONNECT_STEP_MS;
+
+    if (s->machine.asked == s->step_id)
+        return;
+    s->step_id = s->machine.asked;
+    if (!s->step_id)
+        timer_clear(&s->rt->timers, &s->step);
+    else if (!timer_set(
+                 &s->rt->timers, &s->step,
+                 rt_after(s->rt, s->timeout_ms < most ? s->timeout_ms : most)))
+        go_down(s, "out of memory");
+}
+
+static void on_step(struct timer_node *t)
+{
+    struct mcp_server *s = of_step(t);
+
+    s->step_id = 0;
+    mcp_timeout(&s->machine);
+    watch(s);
+}
+
+static void start(struct mcp_server *s)
+{
+    wend_error err = {0};
+
+    if (s->ops->open(s, &err) != WEND_OK) {
+        go_down(s, err.message);
+        return;
+    }
+    mcp_start(&s->machine);
+    watch(s);
+}
+
+/* Opens the link, or closes it once the server is given up: never from
+ * inside what the link itself is doing. */
+static void on_turn(struct timer_node *t)
+{
+    struct mcp_server *s = of_turn(t);
+
+    if (s->phase == PHASE_DOWN)
+        s->ops->close(s);
+    else
+        start(s);
+}
+
+static void turn_in(struct mcp_server *s, int64_t ms)
+{
+    if (!timer_set(&s->rt->timers, &s->turn, rt_after(s->rt, ms)) &&
+        s->phase != PHASE_DOWN)
+        go_down(s, "out of memory");
+}
+
+static void go_down(struct mcp_server *s, const char *why)
+{
+    if (s->phase == PHASE_DOWN)
+        return;
+    s->phase = PHASE_DOWN;
+    snprintf(s->why, sizeof s->why, "%s", why);
+    redact(s, s->why, strlen(s->why));
+    timer_clear(&s->rt->timers, &s->step);
+    mcp_close(&s->machine, s->why);
+    if (s->was_up)
+        mcp_server_note(s, "%s; its tools fail from now on", s->why);
+    turn_in(s, 0);
+}
+
+void mcp_server_lost(struct mcp_server *s, const char *why)
+{
+    bool again = s->machine.again;
+
+    if (s->phase == PHASE_DOWN)
+        return;
+    mcp_lost(&s->machine, why);
+    watch(s);
+    if (s->machine.again && !again)
+        return; /* the probe was too much for it: on_again has seen to it */
+    if (!s->was_up || s->restarts >= RESTARTS_MAX) {
+        go_down(s, why);
+        return;
+    }
+    mcp_server_note(s, "%.300s; it is started again", why);
+    turn_in(s, (int64_t)RESTART_MS << s->restarts++);
+}
+
+/* ---- What the machine wants ---------------------------------------------- */
+
+static void on_send(void *ctx, const struct mcp_send *m)
+{
+    struct mcp_server *s = ctx;
+
+    s->ops->send(s, m);
+}
+
+static void on_ready(void *ctx)
+{
+    struct mcp_server *s = ctx;
+
+    s->phase = PHASE_UP;
+    s->was_up = true;
+}
+
+static void on_progress(void *ctx, void *call, wend_str text)
+{
+    struct served *sv = call;
+    struct mcp_server *s = ctx;
+    struct buf b = {.mem = &s->mem};
+
+    buf_str(&b, text);
+    if (!b.failed) {
+        redact(s, b.ptr, b.len);
+        wend_call_progress(sv->call, b.ptr); /* dropped if too much waits */
+    }
+    buf_free(&b);
+}
+
+static void on_done(void *ctx, void *call, bool ok, wend_str text)
+{
+    struct mcp_server *s = ctx;
+    struct served *sv = call;
+    struct buf b = {.mem = &s->mem};
+
+    buf_str(&b, text);
+    if (b.failed) {
+        wend_call_fail(sv->call, "out of memory");
+    } else {
+        redact(s, b.ptr, b.len);
+        if (ok)
+            wend_call_return(sv->call, buf_view(&b));
+        else
+            wend_call_fail(sv->call, buf_view(&b).ptr);
+    }
+    if (ok)
+        s->restarts = 0;
+    buf_free(&b);
+    mem_free(&s->mem, sv);
+}
+
+static void on_drop(void *ctx, int64_t id)
+{
+    struct mcp_server *s = ctx;
+
+    s->ops->drop(s, id);
+}
+
+static void on_warn(void *ctx, const char *text)
+{
+    struct mcp_server *s = ctx;
+    char clean[500];
+
+    snprintf(clean, sizeof clean, "%s", text);
+    redact(s, clean, strlen(clean));
+    mcp_server_note(s, "%s", clean);
+}
+
+static void on_again(void *ctx)
+{
+    turn_in(ctx, 0);
+}
+
+static void on_fail(void *ctx, const char *text)
+{
+    go_down(ctx, text);
+}
+
+static const struct mcp_sink sink = {
+    .send = on_send,
+    .ready = on_ready,
+    .progress = on_progress,
+    .done = on_done,
+    .drop = on_drop,
+    .warn = on_warn,
+    .again = on_again,
+    .fail = on_fail,
+};
+
+void mcp_server_text(struct mcp_server *s, wend_str text)
+{
+    mcp_text(&s->machine, text);
+    watch(s);
+}
+
+void mcp_server_refused(struct mcp_server *s, int64_t id, int status,
+                        wend_str body)
+{
+    mcp_refused(&s->machine, id, status, body);
+    watch(s);
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+static void on_stop(void *ctx, enum stop_reason why)
+{
+    struct served *sv = ctx;
+    struct mcp_server *s = sv->server;
+
+    (void)why; /* the server is told the same, and nobody waits for it */
+    mcp_cancel(&s->machine, sv);
+    wend_call_fail(sv->call, "");
+    mem_free(&s->mem, sv);
+}
+
+void mcp_server_call(struct mcp_server *s, const struct mcp_tool *tool,
+                     wend_call *call)
+{
+    struct served *sv = mem_alloc(&s->mem, sizeof *sv);
+
+    if (!sv) {
+        wend_call_fail(call, "out of memory");
+        return;
+    }
+    *sv = (struct served){.server = s, .call = call};
+    if (s->phase == PHASE_DOWN) {
+        wend_call_fail(call, s->why);
+        mem_free(&s->mem, sv);
+        return;
+    }
+    call_set_stop(call, on_stop, sv);
+    mcp_call(&s->machine, sv, tool, wend_call_args(call), wend_call_key(call));
+    watch(s);
+}
+
+/* ---- Life ---------------------------------------------------------------- */
+
+static const char *const *copy_list(struct arena *a, const char *const *list)
+{
+    size_t n = 0;
+    const char **copy;
+
+    while (list && list[n])
+        n++;
+    copy = arena_alloc(a, (n + 1) * sizeof *copy);
+    for (size_t i = 0; copy && i < n; i++)
+        copy[i] = arena_str(a, str_of(list[i])).ptr;
+    return copy;
+}
+
+/* `NAME=value` for each name, from our own environment. */
+static wend_status take_secrets(struct mcp_server *s, const wend_mcp_options *o,
+                                wend_error *err)
+{
+    const char **list =
+        arena_alloc(&s->arena, (o->secrets_count + 1) * sizeof *list);
+    struct buf b = {.mem = &s->mem};
+
+    for (size_t i = 0; list && i < o->secrets_count; i++) {
+        const char *name = o->secrets ? o->secrets[i] : NULL;
+        const char *value = name ? getenv(name) : NULL;
+
+        if (!value || !*value) {
+            buf_free(&b);
+            return fail(err, WEND_E_NOTFOUND,
+                        "mcp %s: the environment has no '%.80s', which it "
+                        "shall get",
+                        o->name, name ? name : "");
+        }
+        buf_clear(&b);
+        buf_fmt(&b, "%s=%s", name, value);
+        list[i] = arena_str(&s->arena, buf_view(&b)).ptr;
+        s->arena.failed |= b.failed;
+    }
+    s->secrets = list;
+    buf_free(&b);
+    return WEND_OK;
+}
+
+wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
+                           struct mcp_server **out, wend_error *err)
+{
+    struct mcp_server *s = mem_zalloc(&a->mem, sizeof *s);
+    wend_status st;
+
+    if (!s)
+        return fail_nomem(err);
+    s->rt = a->rt;
+    s->mem = a->mem;
+    s->arena.mem = &s->mem;
+    s->ops = o->url ? &mcp_http_ops : &mcp_stdio_ops;
+    s->step.fire = on_step;
+    s->turn.fire = on_turn;
+    s->name = arena_str(&s->arena, str_of(o->name));
+    s->url = o->url ? arena_str(&s->arena, str_of(o->url)) : STR_NONE;
+    s->command = copy_list(&s->arena, o->command);
+    s->cwd = arena_str(&s->arena, a->root).ptr;
+    s->timeout_ms = o->timeout_ms ? o->timeout_ms : TOOL_TIMEOUT_DEFAULT_MS;
+    s->sandbox_off = o->sandbox_off || a->sandbox_off;
+    s->network = o->network;
+    s->trust = o->trust;
+    s->note = o->note;
+    s->note_ctx = o->note_ctx;
+    mcp_init(&s->machine, &s->mem, o->url ? MCP_HTTP : MCP_STDIO, &sink, s);
+    st = take_secrets(s, o, err);
+    if (st == WEND_OK && s->arena.failed)
+        st = fail_nomem(err);
+    if (st != WEND_OK) {
+        mcp_server_free(s);
+        return st;
+    }
+    *out = s;
+    return WEND_OK;
+}
+
+wend_status mcp_server_connect(struct mcp_server *s, wend_error *err)
+{
+    start(s);
+    while (s->phase == PHASE_CONNECTING)
+        rt_pump(s->rt, -1);
+    if (s->phase == PHASE_UP)
+        return WEND_OK;
+    return fail(err, WEND_E_IO, "mcp %s: %.300s", s->name.ptr, s->why);
+}
+
+void mcp_server_free(struct mcp_server *s)
+{
+    struct mem m;
+
+    if (!s)
+        return;
+    m = s->mem;
+    if (s->phase == PHASE_UP)
+        s->ops->bye(s);
+    s->note = NULL;
+    mcp_close(&s->machine, "the agent is gone");
+    timer_clear(&s->rt->timers, &s->step);
+    timer_clear(&s->rt->timers, &s->turn);
+    s->ops->close(s);
+    mcp_free(&s->machine);
+    arena_free(&s->arena);
+    mem_free(&m, s);
+}

@@ -1,0 +1,263 @@
+/*
+ * mcp_stdio.c - a server of tools that is a program: messages are lines on
+ * its standard streams.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "host/proc.h"
+#include "lib/mcp.h"
+#include "wire/sse.h"
+
+enum {
+    STDERR_KEPT = 400, /* bytes of what it said last, for messages */
+    READABLE_MAX = 32, /* paths among its arguments */
+    VARIABLES_MAX = 64,
+};
+
+struct mcp_stdio {
+    struct mcp_server *server;
+    struct proc *proc;
+    struct sse lines;
+    size_t idle_bytes; /* since somebody wanted to hear it */
+    int64_t heard;     /* ids that were given until then */
+    char said[STDERR_KEPT + 1];
+    size_t said_len;
+    const char *broken; /* why it was stopped */
+};
+
+/* ---- What the program says ----------------------------------------------- */
+
+static bool on_line(void *ctx, wend_str name, wend_str data)
+{
+    struct mcp_stdio *l = ctx;
+
+    (void)name;
+    mcp_server_text(l->server, data);
+    return l->server->phase != PHASE_DOWN;
+}
+
+/* It will end, and that is told then. */
+static void break_off(struct mcp_stdio *l, const char *why)
+{
+    if (l->broken)
+        return;
+    l->broken = why;
+    proc_stop(l->proc);
+}
+
+/* The last bytes are the ones that say why it ended. */
+static void keep_said(struct mcp_stdio *l, const char *p, size_t len)
+{
+    size_t over;
+
+    if (len > STDERR_KEPT) {
+        p += len - STDERR_KEPT;
+        len = STDERR_KEPT;
+    }
+    over =
+        l->said_len + len > STDERR_KEPT ? l->said_len + len - STDERR_KEPT : 0;
+    memmove(l->said, l->said + over, l->said_len - over);
+    l->said_len -= over;
+    memcpy(l->said + l->said_len, p, len);
+    l->said_len += len;
+    l->said[l->said_len] = 0;
+}
+
+static void on_out(void *ctx, int stream, const char *p, size_t len)
+{
+    struct mcp_stdio *l = ctx;
+    wend_status s;
+
+    if (stream == 2)
+        keep_said(l, p, len);
+    if (stream == 2 || l->broken)
+        return;
+    if (l->server->machine.ids != l->heard) {
+        l->heard = l->server->machine.ids;
+        l->idle_bytes = 0;
+    }
+    l->idle_bytes += len;
+    s = sse_feed(&l->lines, p, len, on_line, l);
+    if (s == WEND_E_LIMIT)
+        break_off(l, "it sent a line of over 16 MiB");
+    else if (s != WEND_OK)
+        break_off(l, "out of memory");
+    else if (l->idle_bytes > RESPONSE_BYTES_MAX)
+        break_off(l, "it sent over 64 MiB that nobody asked for");
+}
+
+/* The last line of it that has any words. */
+static const char *last_words(struct mcp_stdio *l)
+{
+    char *line;
+
+    while (l->said_len && (unsigned char)l->said[l->said_len - 1] <= ' ')
+        l->said[--l->said_len] = 0;
+    line = strrchr(l->said, '\n');
+    return line ? line + 1 : l->said;
+}
+
+static void on_end(void *ctx, const struct proc_end *end)
+{
+    struct mcp_stdio *l = ctx;
+    const char *words = last_words(l);
+    char why[900];
+
+    snprintf(why, sizeof why, "%s%s%.300s",
+             l->broken         ? l->broken
+             : end->message[0] ? end->message
+                               : "the program ended",
+             *words ? "; it said: " : "", words);
+    proc_free(l->proc);
+    l->proc = NULL;
+    mcp_server_lost(l->server, why);
+}
+
+static const struct proc_events events = {on_out, on_end};
+
+/* ---- Starting it --------------------------------------------------------- */
+
+/* Nothing else of our environment is its business; the working directory is
+ * its home, since the user's own is out of its reach. */
+static void take_environment(const struct mcp_server *s, struct buf *texts,
+                             const char *list[VARIABLES_MAX + 1])
+{
+    static const char *const names[] = {"PATH", "LANG", "LC_ALL", "LC_CTYPE",
+                                        "TZ"};
+    size_t n = 0, at = 0;
+
+    buf_fmt(texts, "HOME=%s", s->cwd);
+    buf_char(texts, 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+
+        if (!value)
+            continue;
+        buf_fmt(texts, "%s=%s", names[i], value);
+        buf_char(texts, 0);
+    }
+    for (; !texts->failed && at < texts->len; at += strlen(list[n++]) + 1)
+        list[n] = texts->ptr + at;
+    for (size_t i = 0; s->secrets[i] && n < VARIABLES_MAX; i++)
+        list[n++] = s->secrets[i];
+    list[n] = NULL;
+}
+
+/* Whoever named a path in the command wants the program to read it. */
+static void take_paths(const struct mcp_server *s,
+                       const char *list[READABLE_MAX + 1])
+{
+    struct stat st;
+    size_t n = 0;
+
+    for (size_t i = 0; s->command[i] && n < READABLE_MAX; i++)
+        if (s->command[i][0] == '/' && !stat(s->command[i], &st))
+            list[n++] = s->command[i];
+    list[n] = NULL;
+}
+
+static wend_status link_new(struct mcp_server *s, wend_error *err)
+{
+    struct mcp_stdio *l = mem_zalloc(&s->mem, sizeof *l);
+
+    if (!l)
+        return fail_nomem(err);
+    l->server = s;
+    sse_init(&l->lines, &s->mem, SSE_LINES, LINE_BYTES_MAX);
+    s->link = l;
+    return WEND_OK;
+}
+
+static wend_status stdio_open(struct mcp_server *s, wend_error *err)
+{
+    struct mcp_stdio *l = s->link;
+    struct buf texts = {.mem = &s->mem};
+    const char *env[VARIABLES_MAX + 1], *readable[READABLE_MAX + 1];
+    const char *writable[] = {s->cwd, NULL};
+    struct proc_spec spec = {.argv = s->command,
+                             .cwd = s->cwd,
+                             .env = env,
+                             .input_open = true,
+                             .sandbox_off = s->sandbox_off,
+                             .network = s->network,
+                             .writable = writable,
+                             .readable = readable,
+                             .output_bytes_max = SIZE_MAX};
+    struct procs *procs;
+    wend_status st = l ? WEND_OK : link_new(s, err);
+
+    if (st != WEND_OK)
+        return st;
+    l = s->link;
+    proc_free(l->proc);
+    l->proc = NULL;
+    l->broken = NULL;
+    l->said_len = 0;
+    l->said[0] = 0;
+    sse_free(&l->lines);
+    sse_init(&l->lines, &s->mem, SSE_LINES, LINE_BYTES_MAX);
+    take_environment(s, &texts, env);
+    take_paths(s, readable);
+    st = texts.failed ? fail_nomem(err) : rt_procs(s->rt, &procs, err);
+    if (st == WEND_OK)
+        st = proc_start(procs, &spec, &events, l, &l->proc, err);
+    buf_free(&texts);
+    return st;
+}
+
+/* ---- The link ------------------------------------------------------------ */
+
+static void stdio_send(struct mcp_server *s, const struct mcp_send *m)
+{
+    struct mcp_stdio *l = s->link;
+    wend_status st;
+
+    if (!l->proc || l->broken)
+        return; /* its end is on its way */
+    st = proc_write(l->proc, m->body.ptr, m->body.len, NULL);
+    if (st == WEND_OK)
+        st = proc_write(l->proc, "\n", 1, NULL);
+    if (st == WEND_E_LIMIT)
+        break_off(l, "it does not read what it is sent");
+    else if (st != WEND_OK)
+        break_off(l, "it reads no more");
+}
+
+/* An answer that nobody waits for is not harmful on a shared stream. */
+static void stdio_drop(struct mcp_server *s, int64_t id)
+{
+    (void)s;
+    (void)id;
+}
+
+static void stdio_bye(struct mcp_server *s)
+{
+    struct mcp_stdio *l = s->link;
+
+    if (l && l->proc)
+        proc_close_input(l->proc);
+}
+
+static void stdio_close(struct mcp_server *s)
+{
+    struct mcp_stdio *l = s->link;
+
+    if (!l)
+        return;
+    s->link = NULL;
+    proc_free(l->proc);
+    sse_free(&l->lines);
+    mem_free(&s->mem, l);
+}
+
+const struct mcp_link_ops mcp_stdio_ops = {
+    .open = stdio_open,
+    .send = stdio_send,
+    .drop = stdio_drop,
+    .bye = stdio_bye,
+    .close = stdio_close,
+};
