@@ -232,7 +232,9 @@ void policy_check(const struct turn *t, const struct tool *tool,
     bool outside = false;
 
     memset(out, 0, sizeof *out);
-    if (tool->subject_is_path && subject.ptr)
+    if (tool->subject_is_path && !subject.ptr)
+        subject = STR("."); /* leaving it out must not get round a rule */
+    if (tool->subject_is_path)
         subject = policy_path(subject, t->config->root, path, sizeof path);
     if (tool->subject_is_path && subject.ptr) {
         risk = path_risk(subject);

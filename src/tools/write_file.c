@@ -20,8 +20,9 @@ wend_status tool_write_file(void *env, wend_call *call)
         s = tool_str(&j, "content", &content);
     if (!s)
         s = path_write(e->root_fd, path, content, &j.err);
-    if (!s)
-        buf_fmt(&j.out, "wrote %zu bytes to %s", content.len,
-                arena_str(&j.arena, path).ptr);
+    if (!s) {
+        buf_fmt(&j.out, "wrote %zu bytes to ", content.len);
+        tool_put_name(&j.out, path);
+    }
     return tool_end(&j, call, s);
 }

@@ -73,6 +73,9 @@ call grep '{"pattern":"return","path":"./src/../src/main.c"}' \
     --approve '!grep(src/*)'
 lacks "a rule sees the file that is meant" "$out" "return 1;"
 
+call grep '{"pattern":"return"}' --approve '!grep(*)'
+lacks "a rule counts where the path is left out" "$out" "return 1;"
+
 # A schema that says no.
 call grep '{"pattern":"a","path":"src","files":true}'
 has "an argument that is not there" "$out" "files"
