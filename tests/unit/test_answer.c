@@ -6,16 +6,13 @@
 #include "tt_help.h"
 
 #define SCHEMA "\"schema\":{\"type\":\"object\",\"required\":[\"n\"]}"
-#define TOOLS "\"tools\":[{\"name\":\"r\",\"class\":\"read\"}]"
 #define PLAIN "{" TOOLS ",\"eager\":\"off\"," SCHEMA "}"
-#define HOOKS "{" TOOLS ",\"hooks\":true," SCHEMA "}"
+#define HOOKED "{" TOOLS ",\"hooks\":true," SCHEMA "}"
 #define FREE "{" TOOLS "}"
 #define BROKEN "{" TOOLS ",\"schema\":{\"type\":\"nothing\"}}"
 #define GOOD "text:{\"n\":1}"
 
 #define CONTEXT "context_start context_end "
-#define BEGIN "run_start turn_start " CONTEXT "model_start +ask "
-#define END "turn_end metrics "
 #define WRONG "model_end warning message " END
 #define REPAIR WRONG "turn_start " CONTEXT "model_start(repair) +ask "
 #define GIVEN_UP "turn_end(failed) metrics run_end(failed)"
@@ -28,6 +25,10 @@ static const struct {
      .config = PLAIN,
      .inputs = "start " GOOD " done",
      .wanted = BEGIN "model_end " END "run_end(ok)"},
+    {.why = "what is paused is no answer yet",
+     .config = PLAIN,
+     .inputs = "start text halt done " GOOD " done",
+     .wanted = BEGIN "model_end " NEXT "model_end " END "run_end(ok)"},
     {.why = "without a schema anything fits",
      .config = FREE,
      .inputs = "start text done",
@@ -97,7 +98,7 @@ static const struct {
      .wanted = BEGIN REPAIR "message model_end " END "turn_start " CONTEXT
                             "model_start +ask model_end " GIVEN_UP},
     {.why = "a hook goes before the repair, and may answer in its place",
-     .config = HOOKS,
+     .config = HOOKED,
      .inputs = "start hook text done hook=skip",
      .wanted =
          "run_start turn_start +hook " CONTEXT "model_start +ask " WRONG
