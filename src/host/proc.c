@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -167,10 +166,15 @@ static void on_control(uv_poll_t *poll, int status, int events)
 
 static void reap(struct proc *p)
 {
+    int status = -1;
+
     if (p->lines[PID].fd < 0)
         return;
-    waitpid(p->pid, NULL, WNOHANG);
+    if (waitpid(p->pid, &status, WNOHANG) != p->pid)
+        status = -1;
     line_close(&p->lines[PID]);
+    tmp_give_back(p->ps, p->tmp, status);
+    p->tmp = NULL;
 }
 
 /* The supervisor has ended, and has said before what there was to say. */
@@ -190,13 +194,21 @@ static void on_exit_seen(uv_poll_t *poll, int status, int events)
 static wend_status run(struct proc *p, wend_error *err)
 {
     struct launched l;
-    wend_status s, bad;
+    wend_status s = WEND_OK, bad;
 
-    s = launch(p->ps->image_fd, buf_view(&p->packed), buf_view(&p->input),
-               p->input_open, &l, err);
+    if (p->sandbox)
+        s = tmp_take(p->ps, &p->tmp, err);
+    if (p->tmp)
+        s = launch_pack_tmp(&p->packed, p->tmp->path, err);
+    if (s == WEND_OK)
+        s = launch(p->ps->image_fd, buf_view(&p->packed), buf_view(&p->input),
+                   p->input_open, &l, err);
     buf_free(&p->packed);
-    if (s != WEND_OK)
+    if (s != WEND_OK) {
+        tmp_give_back(p->ps, p->tmp, 0);
+        p->tmp = NULL;
         return s;
+    }
     if (!p->input_open)
         buf_free(&p->input);
     p->state = RUNNING;
@@ -213,6 +225,8 @@ static wend_status run(struct proc *p, wend_error *err)
     for (int i = 0; i < LINES; i++) /* the supervisor kills what it began */
         line_close(&p->lines[i]);
     waitpid(p->pid, NULL, 0);
+    tmp_give_back(p->ps, p->tmp, -1);
+    p->tmp = NULL;
     p->state = ENDED;
     return fail(err, WEND_E_IO, "%s: it cannot be watched", p->program);
 }
@@ -335,14 +349,8 @@ void procs_free(struct procs *ps)
         proc_free(p);
     }
     wait_all(ps);
+    tmp_remove_all(ps);
     uv_close((uv_handle_t *)&ps->kick, on_kick_closed);
-}
-
-static const char *tmp_base(void)
-{
-    const char *dir = getenv("TMPDIR");
-
-    return dir && dir[0] == '/' ? dir : "/tmp";
 }
 
 static wend_status fill(struct proc *p, const struct proc_spec *spec,
@@ -352,13 +360,14 @@ static wend_status fill(struct proc *p, const struct proc_spec *spec,
     wend_status s;
 
     p->packed.mem = p->input.mem = &ps->mem;
-    s = launch_pack(spec, tmp_base(), &p->packed, err);
+    s = launch_pack(spec, &p->packed, err);
     if (s != WEND_OK)
         return s;
     buf_str(&p->input, spec->input_open ? STR_NONE : spec->input);
     if (p->input.failed)
         return fail_nomem(err);
     p->input_open = spec->input_open;
+    p->sandbox = !spec->sandbox_off;
     p->bytes_max =
         spec->output_bytes_max ? spec->output_bytes_max : PROC_OUTPUT_MAX;
     snprintf(p->program, sizeof p->program, "%s", spec->argv[0]);

@@ -103,8 +103,8 @@ static uint64_t limit_of(uint64_t said, uint64_t usual, bool sandbox)
     return said || !sandbox ? said : usual;
 }
 
-wend_status launch_pack(const struct proc_spec *spec, const char *tmp_base,
-                        struct buf *out, wend_error *err)
+wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
+                        wend_error *err)
 {
     const struct proc_limits *l = &spec->limits;
     bool on = !spec->sandbox_off;
@@ -132,7 +132,6 @@ wend_status launch_pack(const struct proc_spec *spec, const char *tmp_base,
                     spec->argv[0]);
     buf_add(out, (const char *)&s, sizeof s);
     add_text(out, spec->cwd);
-    add_text(out, tmp_base);
     s.counts[SUPER_ARGV] = add_list(out, spec->argv);
     s.counts[SUPER_ENV] = add_list(out, spec->env);
     s.counts[SUPER_READ] = add_list(out, spec->readable);
@@ -145,6 +144,20 @@ wend_status launch_pack(const struct proc_spec *spec, const char *tmp_base,
                     spec->argv[0], out->len, PROC_SPEC_MAX);
     s.size = (uint32_t)out->len;
     memcpy(out->ptr, &s, sizeof s);
+    return WEND_OK;
+}
+
+wend_status launch_pack_tmp(struct buf *packed, const char *path,
+                            wend_error *err)
+{
+    struct super_spec s;
+
+    add_text(packed, path);
+    if (packed->failed)
+        return fail_nomem(err);
+    memcpy(&s, packed->ptr, sizeof s);
+    s.size = (uint32_t)packed->len;
+    memcpy(packed->ptr, &s, sizeof s);
     return WEND_OK;
 }
 
@@ -303,7 +316,7 @@ void launch_say(const struct super_report *r, const char *program,
     static const char *const rows[SUPER_STEPS] = {
         [SUPER_STEP_SPEC] = "its supervisor did not get the spec",
         [SUPER_STEP_READY] = "its supervisor cannot watch over it",
-        [SUPER_STEP_TMP] = "a private folder for temporary files; see TMPDIR",
+        [SUPER_STEP_TMP] = "its private folder cannot be used; see TMPDIR",
         [SUPER_STEP_FORK] = "no new process",
         [SUPER_STEP_LIMITS] = "limits cannot be set",
         [SUPER_STEP_CAPS] = "the sandbox cannot drop capabilities; run as an "

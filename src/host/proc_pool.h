@@ -15,6 +15,13 @@ enum {
 
 enum state { WAITING, RUNNING, ENDED };
 
+/* A private folder for temporary files. They are used again: making one
+ * waits for the disk. */
+struct tmp_dir {
+    struct tmp_dir *next;
+    char path[];
+};
+
 /* A descriptor on the loop. */
 struct line {
     struct proc *proc;
@@ -40,7 +47,8 @@ struct proc {
     pid_t pid, child;
     struct buf packed, input; /* until it starts; input: what waits */
     size_t input_at;
-    bool input_open, input_ends;
+    struct tmp_dir *tmp; /* NULL = none */
+    bool input_open, input_ends, sandbox;
     size_t got[3], bytes_max; /* of output, by stream */
     int over;                 /* the stream that was too long */
     struct proc_end end;
@@ -55,9 +63,17 @@ struct procs {
     bool closing, kick_open;
     int image_fd, running, count;
     struct proc *all, *queue, **queue_end;
+    struct tmp_dir *tmps; /* empty ones, used by nobody */
     struct proc *stopped; /* while they waited; their ends are to be told */
     char *room;           /* READ_BYTES */
 };
+
+/* ---- proc_tmp.c ------------------------------------------------------------
+ */
+wend_status tmp_take(struct procs *ps, struct tmp_dir **out, wend_error *err);
+/* status: the supervisor's, of wait; -1 = not known. NULL is none. */
+void tmp_give_back(struct procs *ps, struct tmp_dir *t, int status);
+void tmp_remove_all(struct procs *ps);
 
 /* ---- proc_line.c -----------------------------------------------------------
  */

@@ -211,8 +211,6 @@ static int unpack(struct job *j)
     at += sizeof head;
     j->cwd = at;
     at += text_len(at) + 1;
-    j->tmp_base = at;
-    at += text_len(at) + 1;
     for (int i = 0; i < SUPER_LISTS; i++) {
         j->lists[i] = slot;
         for (uint32_t k = 0; k < head.counts[i]; k++) {
@@ -222,6 +220,8 @@ static int unpack(struct job *j)
         slot += i == SUPER_ENV; /* room for TMPDIR */
         *slot++ = NULL;
     }
+    if (head.flags & SUPER_SANDBOX)
+        j->tmp_path = at;
     return 0;
 }
 
@@ -241,7 +241,7 @@ static int begin(struct watch *w, volatile struct failure *f)
         return -1;
     if (w->job.spec->flags & SUPER_SANDBOX) {
         f->step = SUPER_STEP_TMP;
-        f->error = -tmp_make(&w->job);
+        f->error = -tmp_use(&w->job);
         if (f->error)
             return -1;
     }
@@ -266,8 +266,10 @@ void super_main(void)
         report(SUPER_GONE, w.status, w.why);
     }
     sys1(__NR_close, SUPER_CONTROL_FD);
-    if (w.job.tmp_path)
+    if (w.job.tmp_path && w.host_gone)
         tmp_remove(w.job.tmp_path);
+    else if (w.job.tmp_path)
+        leave(!tmp_empty(w.job.tmp_path));
     leave(0);
 }
 

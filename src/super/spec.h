@@ -2,10 +2,11 @@
  * spec.h - what the library and the supervisor say to each other.
  *
  * The spec comes in a file without a name (SUPER_SPEC_FD): the head below,
- * then strings, each with its NUL: cwd, the place for the private folder,
- * then the lists in the order of the counts. The control socket carries
- * one byte for a stop (enum super_order), and reports back; its end means
- * that the host is gone.
+ * then strings, each with its NUL: cwd, the lists in the order of the counts,
+ * and in the sandbox the private folder. It is emptied once the tree is gone
+ * (exit code 0), or removed if the host is gone, too. The control socket
+ * carries one byte for a stop (enum super_order), and reports back; its end
+ * means that the host is gone.
  */
 #ifndef SUPER_SPEC_H
 #define SUPER_SPEC_H
@@ -56,7 +57,7 @@ enum super_why { SUPER_ENDED, SUPER_STOPPED, SUPER_DEADLINE };
 enum super_step {
     SUPER_STEP_SPEC,
     SUPER_STEP_READY, /* signals, subreaper */
-    SUPER_STEP_TMP,
+    SUPER_STEP_TMP,   /* the private folder */
     SUPER_STEP_FORK,
     SUPER_STEP_LIMITS,
     SUPER_STEP_CWD,

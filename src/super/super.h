@@ -12,10 +12,10 @@ enum { TMP_PATH_MAX = 4096 };
 /* The spec, unpacked; strings lie in the mapped file. */
 struct job {
     const struct super_spec *spec;
-    const char *cwd, *tmp_base;
+    const char *cwd;
     char **lists[SUPER_LISTS]; /* each with NULL at the end */
     char tmp[TMP_PATH_MAX];    /* TMPDIR=path of the private folder */
-    const char *tmp_path;      /* in it; NULL = none */
+    const char *tmp_path;      /* NULL = none */
     int landlock_abi;          /* 0 = not probed yet */
     int listener;              /* of the filter, -1 = none */
 };
@@ -48,7 +48,9 @@ int tree_signal(int signal); /* to all of them; how many there were */
 
 /* ---- tmp.c: the private folder ---------------------------------------------
  */
-int tmp_make(struct job *j); /* 0 or -errno */
+int tmp_use(struct job *j); /* 0 or -errno */
+/* Removes all that is in it; false if something stays. */
+bool tmp_empty(const char *path);
 void tmp_remove(const char *path);
 
 #endif

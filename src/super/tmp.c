@@ -1,12 +1,12 @@
 /*
- * tmp.c - the private folder for temporary files: made, and removed with all
- * that is in it once the tree is gone.
+ * tmp.c - the private folder for temporary files, emptied once the tree is
+ * gone.
  */
 #include <fcntl.h>
 
 #include "super/super.h"
 
-enum { ENTRIES_BYTES = 4096, NAME_TRIES = 8, DIR_MODE = 0700 };
+enum { ENTRIES_BYTES = 4096, DIR_MODE = 0700 };
 enum { REMOVE_DIR = 0x200 }; /* AT_REMOVEDIR */
 
 struct entry { /* linux_dirent64 */
@@ -17,33 +17,15 @@ struct entry { /* linux_dirent64 */
     char name[];
 };
 
-int tmp_make(struct job *j)
+int tmp_use(struct job *j)
 {
-    static const char hex[] = "0123456789abcdef";
-    size_t base = text_len(j->tmp_base), at = 7;
+    size_t len = text_len(j->tmp_path);
     char **env = j->lists[SUPER_ENV];
-    uint64_t chance;
-    long r = -EEXIST;
 
-    if (base + 64 > sizeof j->tmp)
+    if (len + 8 > sizeof j->tmp)
         return -ENAMETOOLONG;
-    __builtin_memcpy(j->tmp, "TMPDIR=", at);
-    __builtin_memcpy(j->tmp + at, j->tmp_base, base);
-    at += base;
-    __builtin_memcpy(j->tmp + at, "/wend-", 6);
-    at += 6;
-    for (int i = 0; r == -EEXIST && i < NAME_TRIES; i++) {
-        if (sys3(__NR_getrandom, &chance, sizeof chance, 0) !=
-            (long)sizeof chance)
-            return -EIO;
-        for (int k = 0; k < 16; k++)
-            j->tmp[at + (size_t)k] = hex[chance >> 4 * k & 15];
-        j->tmp[at + 16] = 0;
-        r = sys3(__NR_mkdirat, AT_FDCWD, j->tmp + 7, DIR_MODE);
-    }
-    if (r < 0)
-        return (int)r;
-    j->tmp_path = j->tmp + 7;
+    __builtin_memcpy(j->tmp, "TMPDIR=", 7);
+    __builtin_memcpy(j->tmp + 7, j->tmp_path, len + 1);
     while (*env && !text_starts(*env, "TMPDIR="))
         env++;
     *env = j->tmp;
@@ -90,11 +72,13 @@ static long empty(long dir)
 
 /* Goes down into what is not empty and up again: no stack, two descriptors,
  * however deep it is. */
-void tmp_remove(const char *path)
+bool tmp_empty(const char *path)
 {
-    long dir = open_dir(AT_FDCWD, path), next;
+    long dir, next = -1;
     int64_t depth = 0;
 
+    sys3(__NR_fchmodat, AT_FDCWD, path, DIR_MODE); /* as it was given */
+    dir = open_dir(AT_FDCWD, path);
     while (dir >= 0) {
         next = empty(dir);
         if (next > 0) {
@@ -110,5 +94,11 @@ void tmp_remove(const char *path)
     }
     if (dir >= 0)
         sys1(__NR_close, dir);
+    return dir >= 0 && !next;
+}
+
+void tmp_remove(const char *path)
+{
+    tmp_empty(path);
     sys3(__NR_unlinkat, AT_FDCWD, path, REMOVE_DIR);
 }

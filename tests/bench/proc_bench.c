@@ -1,0 +1,114 @@
+/*
+ * proc_bench.c - what a sandboxed start costs beside a plain one, and how
+ * long a thousand at once take. One JSON line.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "host/proc.h"
+
+enum { STARTS = 301, MANY = 1000 };
+
+static const char *const true_argv[] = {"/bin/true", NULL};
+static const char *const true_env[] = {"PATH=/usr/bin:/bin", NULL};
+static const char *const true_dirs[] = {"/tmp", NULL};
+
+static const struct proc_spec true_spec = {
+    .argv = true_argv, .env = true_env, .cwd = "/", .writable = true_dirs};
+
+static double now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void plain(void)
+{
+    char name[] = "/bin/true", *argv[] = {name, NULL}, *env[] = {NULL};
+    int status = 0;
+    pid_t pid;
+
+    if (posix_spawn(&pid, name, NULL, NULL, argv, env) ||
+        waitpid(pid, &status, 0) != pid || status)
+        exit(1);
+}
+
+static void on_out(void *ctx, int stream, const char *p, size_t len)
+{
+    (void)ctx, (void)stream, (void)p, (void)len;
+}
+
+static void on_end(void *ctx, const struct proc_end *e)
+{
+    int *left = ctx;
+
+    --*left;
+    if (e->how != PROC_EXITED || e->code) {
+        fprintf(stderr, "proc_bench: %s\n", e->message);
+        exit(1);
+    }
+}
+
+static const struct proc_events events = {on_out, on_end};
+
+static void sandboxed(struct procs *ps, struct loop *loop, int count)
+{
+    static struct proc *procs[MANY];
+    int left = count;
+    wend_error err;
+
+    for (int i = 0; i < count; i++)
+        if (proc_start(ps, &true_spec, &events, &left, &procs[i], &err)) {
+            fprintf(stderr, "proc_bench: %s\n", err.message);
+            exit(1);
+        }
+    while (left)
+        loop_turn(loop, 1000);
+    for (int i = 0; i < count; i++)
+        proc_free(procs[i]);
+}
+
+int main(void)
+{
+    static double plain_us[STARTS], sandboxed_us[STARTS];
+    struct mem m = {0};
+    struct loop *loop;
+    struct procs *ps;
+    double many_us;
+
+    if (loop_new(&m, &loop, NULL) || procs_new(&m, loop, &ps, NULL))
+        return 1;
+    for (int i = 0; i < STARTS; i++) { /* in turn: both see the same noise */
+        double a = now_us(), b;
+
+        plain();
+        b = now_us();
+        sandboxed(ps, loop, 1);
+        plain_us[i] = b - a;
+        sandboxed_us[i] = now_us() - b;
+    }
+    many_us = now_us();
+    sandboxed(ps, loop, MANY);
+    many_us = now_us() - many_us;
+    qsort(plain_us, STARTS, sizeof *plain_us, by_size);
+    qsort(sandboxed_us, STARTS, sizeof *sandboxed_us, by_size);
+    printf("{\"plain_us\":%.0f,\"sandboxed_us\":%.0f,\"many_us\":%.0f}\n",
+           plain_us[STARTS / 2], sandboxed_us[STARTS / 2], many_us / MANY);
+    procs_free(ps);
+    loop_free(loop);
+    return 0;
+}
