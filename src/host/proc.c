@@ -69,6 +69,9 @@ static void on_gone(struct proc *p, const struct super_report *r)
         say(p, PROC_OUTPUT, 0, text);
     } else if (r->b == SUPER_STOPPED) {
         say(p, PROC_STOPPED, 0, "stopped");
+    } else if (r->b == SUPER_TASKS) {
+        say(p, PROC_CROWD, 0,
+            "it started too many processes or threads and was killed");
     } else if (r->b == SUPER_DEADLINE) {
         say(p, PROC_DEADLINE, 0, "it ran until its deadline and was stopped");
     } else {
@@ -151,7 +154,8 @@ static void on_control(uv_poll_t *poll, int status, int events)
     while (l->fd >= 0) {
         ssize_t n = recv(l->fd, &r, sizeof r, 0);
 
-        if (n < 0 && errno == EINTR)
+        /* Reset: it left an order unread, and its report comes next. */
+        if (n < 0 && (errno == EINTR || errno == ECONNRESET))
             continue;
         if (n < 0 && errno == EAGAIN)
             return;

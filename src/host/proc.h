@@ -46,6 +46,9 @@ struct proc_spec {
     bool network;
     const char *const *writable; /* files and folders, absolute */
     const char *const *readable; /* besides those of the system */
+    /* For tests: behave as on a kernel with an older Landlock; -1: with
+     * none. 0 = as it is. */
+    int landlock_abi_max;
     struct proc_limits limits;
     int64_t deadline_ms;     /* from its start; 0 = none */
     int64_t grace_ms;        /* 0 = PROC_GRACE_MS */
@@ -58,6 +61,7 @@ enum proc_how {
     PROC_STOPPED,     /* by proc_stop */
     PROC_DEADLINE,    /* by its deadline */
     PROC_OUTPUT,      /* it wrote too much */
+    PROC_CROWD,       /* it started too many processes or threads */
     PROC_NOT_STARTED, /* the message says why and what to do */
     PROC_LOST,        /* its supervisor was killed by someone */
 };

@@ -122,6 +122,7 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
         .files = limit_of(l->files, PROC_FILES, on),
         .tasks_max = (uint32_t)limit_of(l->tasks, PROC_TASKS, on),
         .host_pid = getpid(),
+        .landlock_abi_max = spec->landlock_abi_max,
     };
 
     if (!spec->argv || !spec->argv[0] || !spec->argv[0][0])

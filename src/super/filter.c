@@ -28,17 +28,19 @@ enum {
     INSTRUCTIONS_MAX = 1024,
     LAST_KNOWN = 462,       /* mseal */
     X32_BIT = 0x40000000,   /* x86-64: calls of its small twin */
-    ABI_TRUNCATE = 3,       /* Landlock covers truncate from here on */
     IOCTL_TIOCSTI = 0x5412, /* types into a terminal */
     IOCTL_TIOCLINUX = 0x541c,
     SOCKET_TYPE = 0xf, /* the rest are flags */
-    ANY_KIND = -1,
+    RANGES_MAX = 160,
+    LEAF_RANGES = 2, /* below, the search ends with a list */
 };
 
 #define ALLOW SECCOMP_RET_ALLOW
+#define NOTIFY SECCOMP_RET_USER_NOTIF
 #define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
 /* clone and unshare: all that begin with CLONE_NEW. */
 #define NEW_NAMESPACES 0x7e020080u
+#define WAIT_KILLABLE (1 << 5) /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV */
 #define LOW(i) (offsetof(struct seccomp_data, args) + 8 * (i))
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the low half of an argument comes first"
@@ -131,21 +133,44 @@ static const uint16_t refused[] = {
     __NR_nfsservctl,
 };
 
-/* One argument says whose it is and must be 0, the caller's own; before it
- * may stand one that says what that number is of. */
+/* Whose it is must be 0, the caller; who else may be meant is asked. */
+static const uint16_t of_process[] = {
+    __NR_prlimit64,      __NR_sched_setaffinity, __NR_sched_setscheduler,
+    __NR_sched_setparam, __NR_sched_setattr,
+};
+
+/* The same behind an argument that says what the number is of. */
 static const struct {
-    uint16_t nr;
-    int kind; /* of the first argument; ANY_KIND = it is the number */
-} own_only[] = {
-    {__NR_prlimit64, ANY_KIND},       {__NR_sched_setscheduler, ANY_KIND},
-    {__NR_sched_setparam, ANY_KIND},  {__NR_sched_setattr, ANY_KIND},
-    {__NR_setpriority, PRIO_PROCESS}, {__NR_ioprio_set, 1 /* process */},
+    uint16_t nr, kind;
+} of_kind[] = {
+    {__NR_setpriority, PRIO_PROCESS},
+    {__NR_ioprio_set, 1 /* process */},
 };
 
 /* Of sockets that are there: a pair needs none of them. */
 static const uint16_t refused_without_network[] = {
     __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4,
 };
+
+/* Attributes are nobody's business; tools take this for a file system that
+ * has none. */
+static const uint16_t attributes[] = {
+    __NR_setxattr,    __NR_lsetxattr,    __NR_fsetxattr,
+    __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr,
+};
+
+/* Calls whose number alone decides, by number; neighbours are one. */
+struct range {
+    uint16_t first, last;
+    uint32_t action;
+};
+
+struct ranges {
+    struct range at[RANGES_MAX];
+    size_t count;
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* ---- Writing the program ---------------------------------------------------
  */
@@ -224,11 +249,6 @@ static void put_sockets(struct program *p, bool network)
     when(p, SOCK_SEQPACKET, ALLOW);
     answer(p, REFUSE(EACCES));
     call_end(p, at);
-    if (!network)
-        for (size_t i = 0; i < sizeof refused_without_network /
-                                   sizeof *refused_without_network;
-             i++)
-            when(p, refused_without_network[i], REFUSE(EACCES));
 }
 
 static void put_namespaces(struct program *p)
@@ -243,8 +263,6 @@ static void put_namespaces(struct program *p)
         answer(p, ALLOW);
         call_end(p, at);
     }
-    /* Its flags lie in memory; libc then takes the older one. */
-    when(p, __NR_clone3, REFUSE(ENOSYS));
 }
 
 static void put_terminal(struct program *p)
@@ -272,10 +290,8 @@ static void put_open(struct program *p, uint16_t nr, int arg)
     call_end(p, at);
 }
 
-static void put_truncate(struct program *p)
+static void put_opens(struct program *p)
 {
-    when(p, __NR_truncate, REFUSE(EACCES));
-    when(p, __NR_openat2, REFUSE(ENOSYS)); /* its flags lie in memory */
     put_open(p, __NR_openat, 2);
 #ifdef __NR_open
     put_open(p, __NR_open, 1);
@@ -284,20 +300,118 @@ static void put_truncate(struct program *p)
 
 static void put_own_only(struct program *p)
 {
-    for (size_t i = 0; i < sizeof own_only / sizeof *own_only; i++) {
-        uint16_t at = call_begin(p, own_only[i].nr);
+    for (size_t i = 0; i < COUNT(of_process); i++) {
+        uint16_t at = call_begin(p, of_process[i]);
 
-        if (own_only[i].kind != ANY_KIND) {
-            load(p, LOW(0));
-            put(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)own_only[i].kind, 1, 0);
-            answer(p, REFUSE(EPERM));
-        }
-        load(p, LOW(own_only[i].kind != ANY_KIND));
+        load(p, LOW(0));
+        when(p, 0, ALLOW);
+        answer(p, NOTIFY);
+        call_end(p, at);
+    }
+    for (size_t i = 0; i < COUNT(of_kind); i++) {
+        uint16_t at = call_begin(p, of_kind[i].nr);
+
+        load(p, LOW(0));
+        put(p, BPF_JMP | BPF_JEQ | BPF_K, of_kind[i].kind, 1, 0);
+        answer(p, REFUSE(EPERM));
+        load(p, LOW(1));
         when(p, 0, ALLOW);
         answer(p, REFUSE(EPERM));
         call_end(p, at);
     }
 }
+
+/* ---- Calls by number alone -------------------------------------------------
+ */
+
+static void range_add(struct ranges *r, uint16_t nr, uint32_t action)
+{
+    size_t i = r->count;
+
+    if (r->count == RANGES_MAX)
+        return; /* filter_apply sees it */
+    for (; i > 0 && r->at[i - 1].first > nr; i--)
+        r->at[i] = r->at[i - 1];
+    r->at[i] = (struct range){nr, nr, action};
+    r->count++;
+}
+
+static void add_all(struct ranges *r, const uint16_t *calls, size_t count,
+                    uint32_t action)
+{
+    for (size_t i = 0; i < count; i++)
+        range_add(r, calls[i], action);
+}
+
+static void join_neighbours(struct ranges *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->count; i++)
+        if (n && r->at[n - 1].last + 1 == r->at[i].first &&
+            r->at[n - 1].action == r->at[i].action)
+            r->at[n - 1].last = r->at[i].last;
+        else
+            r->at[n++] = r->at[i];
+    r->count = n;
+}
+
+static void put_range(struct program *p, const struct range *r)
+{
+    if (r->first == r->last) {
+        when(p, r->first, r->action);
+        return;
+    }
+    put(p, BPF_JMP | BPF_JGE | BPF_K, r->first, 0, 2);
+    put(p, BPF_JMP | BPF_JGT | BPF_K, r->last, 1, 0);
+    answer(p, r->action);
+}
+
+/* A search tree: the kernel runs the program for each call number when it
+ * is set, so a short way through it is what makes a start fast. */
+static void put_ranges(struct program *p, const struct range *r, size_t count)
+{
+    size_t half = count / 2;
+    uint16_t at = p->len;
+
+    if (count <= LEAF_RANGES) {
+        for (size_t i = 0; i < count; i++)
+            put_range(p, &r[i]);
+        answer(p, ALLOW);
+        return;
+    }
+    put(p, BPF_JMP | BPF_JGE | BPF_K, r[half].first, 0, 0);
+    put_ranges(p, r, half);
+    if (p->len - at - 1 > 255)
+        p->len = INSTRUCTIONS_MAX + 1; /* cannot be said: refused */
+    if (at < INSTRUCTIONS_MAX)
+        p->code[at].jt = (uint8_t)(p->len - at - 1);
+    put_ranges(p, r + half, count - half);
+}
+
+static bool fill_ranges(struct ranges *r, const struct job *j)
+{
+    uint16_t calls[NOTIFY_CALLS_MAX];
+    size_t count = notify_calls(calls, j->landlock_abi < ABI_SIGNALS);
+
+    add_all(r, refused, COUNT(refused), REFUSE(EPERM));
+    add_all(r, attributes, COUNT(attributes), REFUSE(EOPNOTSUPP));
+    add_all(r, calls, count, NOTIFY);
+    if (!(j->spec->flags & SUPER_NETWORK))
+        add_all(r, refused_without_network, COUNT(refused_without_network),
+                REFUSE(EACCES));
+    /* The flags of these lie in memory; callers then take the older one. */
+    range_add(r, __NR_clone3, REFUSE(ENOSYS));
+    if (j->landlock_abi < ABI_TRUNCATE) {
+        range_add(r, __NR_openat2, REFUSE(ENOSYS));
+        range_add(r, __NR_truncate, REFUSE(EACCES));
+    }
+    join_neighbours(r);
+    return r->count < RANGES_MAX;
+}
+
+/* ---- The filter ------------------------------------------------------------
+ */
 
 static void put_head(struct program *p)
 {
@@ -313,27 +427,41 @@ static void put_head(struct program *p)
     answer(p, REFUSE(ENOSYS));
 }
 
+static long set(struct program *p)
+{
+    struct sock_fprog fprog = {p->len, p->code};
+    long r = sys3(__NR_seccomp, SECCOMP_SET_MODE_FILTER,
+                  SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE, &fprog);
+
+    if (r == -EINVAL) /* Linux before 5.19 */
+        r = sys3(__NR_seccomp, SECCOMP_SET_MODE_FILTER,
+                 SECCOMP_FILTER_FLAG_NEW_LISTENER, &fprog);
+    return r;
+}
+
 void filter_apply(struct job *j, volatile struct failure *f)
 {
     static struct program p;
-    struct sock_fprog fprog;
+    static struct ranges ranges;
     long r = -E2BIG;
 
     put_head(&p);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        when(&p, refused[i], REFUSE(EPERM));
     put_sockets(&p, j->spec->flags & SUPER_NETWORK);
     put_namespaces(&p);
     put_terminal(&p);
     put_own_only(&p);
     if (j->landlock_abi < ABI_TRUNCATE)
-        put_truncate(&p);
-    answer(&p, ALLOW);
-    fprog = (struct sock_fprog){p.len, p.code};
+        put_opens(&p);
+    if (fill_ranges(&ranges, j))
+        put_ranges(&p, ranges.at, ranges.count);
+    else
+        p.len = INSTRUCTIONS_MAX + 1;
     if (p.len <= INSTRUCTIONS_MAX)
-        r = sys3(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &fprog);
+        r = set(&p);
     if (r < 0) {
         f->step = SUPER_STEP_SECCOMP;
         f->error = (int)-r;
+        return;
     }
+    j->listener = (int)r;
 }

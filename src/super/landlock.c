@@ -111,8 +111,20 @@ int landlock_abi(void)
     return (int)sys3(__NR_landlock_create_ruleset, NULL, 0, LL_VERSION);
 }
 
+/* The supervisor asks later what lies beneath it; without room it does not
+ * know it, and refuses. */
+static void remember(struct job *j, int fd)
+{
+    char *at = j->places + j->places_len;
+    size_t room = sizeof j->places - j->places_len;
+
+    if (room > 2 && place_of(fd, at, room - 1) >= 0)
+        j->places_len += text_len(at) + 1;
+    j->places[j->places_len] = 0;
+}
+
 /* A file takes only the rights of files. */
-static long add(int rules, const char *path, uint64_t rights)
+static long add(struct job *j, int rules, const char *path, uint64_t rights)
 {
     struct landlock_path_beneath_attr a = {.allowed_access = rights};
     long r = sys4(__NR_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
@@ -120,6 +132,8 @@ static long add(int rules, const char *path, uint64_t rights)
     if (r < 0)
         return r;
     a.parent_fd = (int)r;
+    if (rights & LANDLOCK_ACCESS_FS_MAKE_REG)
+        remember(j, a.parent_fd);
     r = sys4(__NR_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
     if (r == -EINVAL && rights & ~(uint64_t)LL_OF_FILES) {
         a.allowed_access = rights & LL_OF_FILES;
@@ -130,21 +144,22 @@ static long add(int rules, const char *path, uint64_t rights)
     return r;
 }
 
-static long add_list(int rules, char *const *paths, uint64_t rights)
+static long add_list(struct job *j, int rules, char *const *paths,
+                     uint64_t rights)
 {
     long r = 0;
 
     while (r >= 0 && *paths)
-        r = add(rules, *paths++, rights);
+        r = add(j, rules, *paths++, rights);
     return r;
 }
 
-static void add_system(int rules, uint64_t device_rights)
+static void add_system(struct job *j, int rules, uint64_t device_rights)
 {
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
-        add(rules, readable[i], LL_READ);
+        add(j, rules, readable[i], LL_READ);
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-        add(rules, devices[i], device_rights);
+        add(j, rules, devices[i], device_rights);
 }
 
 static uint64_t rights_known(int abi)
@@ -185,12 +200,12 @@ void landlock_apply(struct job *j, volatile struct failure *f)
     rules = sys3(__NR_landlock_create_ruleset, &a, sizeof a, 0);
     if (failed(f, SUPER_STEP_LANDLOCK, rules))
         return;
-    add_system((int)rules, LL_DEVICE | (a.fs & LL_TRUNCATE));
+    add_system(j, (int)rules, LL_DEVICE | (a.fs & LL_TRUNCATE));
     if (failed(f, SUPER_STEP_RULE,
-               add_list((int)rules, j->lists[SUPER_READ], LL_READ)) ||
+               add_list(j, (int)rules, j->lists[SUPER_READ], LL_READ)) ||
         failed(f, SUPER_STEP_RULE,
-               add_list((int)rules, j->lists[SUPER_WRITE], all)) ||
-        failed(f, SUPER_STEP_TMP, add((int)rules, j->tmp_path, all)))
+               add_list(j, (int)rules, j->lists[SUPER_WRITE], all)) ||
+        failed(f, SUPER_STEP_TMP, add(j, (int)rules, j->tmp_path, all)))
         return;
     failed(f, SUPER_STEP_LANDLOCK, sys2(__NR_landlock_restrict_self, rules, 0));
     sys1(__NR_close, rules);

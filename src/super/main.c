@@ -19,7 +19,10 @@
 #define NEVER INT64_MAX
 
 enum phase { RUNNING, TERM, KILL };
-enum { KILL_AGAIN_MS = 5 }; /* a process may have forked in between */
+enum {
+    KILL_AGAIN_MS = 5, /* a process may have forked in between */
+    COUNT_MS = 100,
+};
 
 struct watch {
     struct job job;
@@ -28,7 +31,9 @@ struct watch {
     int child, status;
     bool child_ended, host_gone;
     int signal_fd, host_fd;
-    int64_t due_ms; /* deadline, end of the grace, or the next kill */
+    int64_t due_ms;      /* deadline, end of the grace, or the next kill */
+    int64_t count_ms;    /* when to look how many there are */
+    uint32_t tasks_near; /* below so many in all, they need no count */
 };
 
 static int64_t now_ms(void)
@@ -59,6 +64,7 @@ static __attribute__((noreturn)) void leave(int code)
 static void begin_kill(struct watch *w)
 {
     w->phase = KILL;
+    w->count_ms = NEVER;
     tree_signal(SIGKILL);
     w->due_ms = now_ms() + KILL_AGAIN_MS;
 }
@@ -68,10 +74,31 @@ static void begin_term(struct watch *w, enum super_why why)
     if (w->phase != RUNNING)
         return;
     w->phase = TERM;
+    w->count_ms = NEVER;
     w->why = why;
     tree_signal(SIGTERM);
     tree_signal(SIGCONT); /* a stopped one could not hear it */
     w->due_ms = now_ms() + w->job.spec->grace_ms;
+}
+
+/* The kernel has no limit for a tree, and none at all for root. Counting it
+ * takes time, so that is done when the machine has so many more tasks than
+ * the last time that the limit could have been reached. */
+static void count_tasks(struct watch *w)
+{
+    uint32_t max = w->job.spec->tasks_max, tasks;
+    uint32_t all = tree_tasks_of_all();
+
+    w->count_ms = now_ms() + COUNT_MS;
+    if (all < w->tasks_near)
+        return;
+    tasks = tree_tasks();
+    if (tasks <= max) {
+        w->tasks_near = all + (max - tasks) / 2;
+        return;
+    }
+    w->why = SUPER_TASKS;
+    begin_kill(w);
 }
 
 static void on_due(struct watch *w)
@@ -126,16 +153,22 @@ static void look(struct watch *w)
         {.fd = w->host_gone ? -1 : SUPER_CONTROL_FD, .events = POLLIN},
         {.fd = w->host_gone ? -1 : w->host_fd, .events = POLLIN},
         {.fd = w->signal_fd, .events = POLLIN},
+        {.fd = w->job.listener ? w->job.listener : -1, .events = POLLIN},
     };
     struct __kernel_timespec t = {0};
-    int64_t left = w->due_ms == NEVER ? 0 : w->due_ms - now_ms();
+    int64_t next_ms = w->due_ms < w->count_ms ? w->due_ms : w->count_ms;
+    int64_t left = next_ms == NEVER ? 0 : next_ms - now_ms();
     char drop[1024];
 
     if (left > 0)
         t = (struct __kernel_timespec){left / 1000, left % 1000 * 1000000};
-    sys5(__NR_ppoll, p, 3, w->due_ms == NEVER ? NULL : &t, NULL, 0);
+    sys5(__NR_ppoll, p, 4, next_ms == NEVER ? NULL : &t, NULL, 0);
     if (p[2].revents)
         sys3(__NR_read, w->signal_fd, drop, sizeof drop);
+    if (p[3].revents & POLLIN)
+        notify_answer(&w->job);
+    else if (p[3].revents)
+        w->job.listener = 0; /* the last of them is gone */
     if (p[0].revents)
         read_control(w);
     if (p[1].revents)
@@ -144,6 +177,8 @@ static void look(struct watch *w)
         begin_kill(w);
     else if (w->due_ms != NEVER && now_ms() >= w->due_ms)
         on_due(w);
+    else if (w->phase == RUNNING && now_ms() >= w->count_ms)
+        count_tasks(w);
 }
 
 static void watch(struct watch *w)
@@ -151,6 +186,8 @@ static void watch(struct watch *w)
     uint64_t deadline_ms = w->job.spec->deadline_ms;
 
     w->due_ms = deadline_ms ? now_ms() + (int64_t)deadline_ms : NEVER;
+    w->count_ms = w->job.spec->tasks_max ? now_ms() + COUNT_MS : NEVER;
+    w->tasks_near = tree_tasks_of_all() + w->job.spec->tasks_max / 2;
     while (reap(w)) {
         if (w->child_ended)
             begin_term(w, SUPER_ENDED);

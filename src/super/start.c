@@ -176,10 +176,13 @@ static void in_child(struct job *j, volatile struct failure *f)
 
 int start_child(struct job *j, volatile struct failure *f)
 {
+    int max = j->spec->landlock_abi_max;
     long pid;
 
     if (j->spec->flags & SUPER_SANDBOX)
         j->landlock_abi = landlock_abi();
+    if (max && j->landlock_abi > max)
+        j->landlock_abi = max < 0 ? -EOPNOTSUPP : max;
     f->error = 0;
     pid = sys5(__NR_clone, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, 0, 0,
                0, 0);
