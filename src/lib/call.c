@@ -146,11 +146,6 @@ wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err)
     return rt_fetch(call->run->rt, out, err);
 }
 
-struct loop *call_loop(wend_call *call)
-{
-    return call->run->rt->loop;
-}
-
 wend_status call_procs(wend_call *call, struct procs **out, wend_error *err)
 {
     return rt_procs(call->run->rt, out, err);

@@ -13,7 +13,6 @@
 #include "base/json.h"
 
 struct fetch;
-struct loop;
 struct network;
 struct procs;
 
@@ -69,9 +68,8 @@ typedef void (*call_stop_fn)(void *ctx, enum stop_reason why);
  * there before it returns, and answers, to nobody. ctx must live until the
  * call is answered; after that stop is not called. */
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
-/* The runtime's transfers and its loop. */
+/* The runtime's transfers, and its programs. */
 wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
-struct loop *call_loop(wend_call *call);
 wend_status call_procs(wend_call *call, struct procs **out, wend_error *err);
 struct mem call_mem(const wend_call *call);
 void call_show(wend_call *call, wend_str text); /* as call_output, valid */

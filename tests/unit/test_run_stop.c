@@ -54,8 +54,8 @@ static wend_status tool_worker(void *ctx, wend_call *call)
     struct fetch *fetch = NULL;
 
     call_set_stop(call, on_stop, w);
-    if (!call_loop(call) || call_fetch(call, &fetch, NULL) != WEND_OK)
-        return wend_call_fail(call, "no loop");
+    if (call_fetch(call, &fetch, NULL) != WEND_OK)
+        return wend_call_fail(call, "no transfers");
     w->call = call;
     if (w->manners == ANSWERS_BEFORE)
         let_go(w, "well");
