@@ -161,6 +161,11 @@ static void test_cuts(void)
     tap_ok(ends_with(s, "use offset 74861 to go on]"), "  and so on");
     s = read_many(&b, "seven.\n", 100000, 74861);
     tap_is_i64((int64_t)s.len, (100000 - 74860) * 7, "  to the end");
+    /* 5461 lines and a byte fill the first block: CR and LF are apart. */
+    s = read_many(&b, "x\r\n", 10000, 5462);
+    tap_is_i64((int64_t)s.len, (10000 - 5461) * 3,
+               "a line end over two blocks");
+    tap_ok(str_starts(s, "x\r\nx\r\n"), "  from the right line on");
     s = read_many(&b, "\xe2\x82\xac", 100000, 1);
     tap_ok(s.len <= OUTPUT_BYTES_MAX && utf8_valid_len(s) == s.len &&
                !strstr(s.ptr, "\xef\xbf\xbd"),

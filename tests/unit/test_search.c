@@ -11,6 +11,7 @@
 #include "fault.h"
 #include "host/path.h"
 #include "host/walk.h"
+#include "lib/lib.h"
 #include "tap.h"
 #include "tools/tools.h"
 
@@ -415,6 +416,30 @@ static void test_many_names(void)
     buf_free(&b);
 }
 
+static void test_canceled(void)
+{
+    struct buf b = {.mem = &mem};
+    struct grep_options o = {
+        .pattern = STR("needle"), .path = STR("."), .max = 1};
+    struct read_range range = {1, 0};
+    wend_error err = {0};
+    struct wend_call call = {0};
+
+    tap_ok(!grep_text(root_fd, &o, &call, &b, &err) &&
+               !glob_text(root_fd, STR("*"), o.path, &call, &b, &err) &&
+               !list_dir_text(root_fd, o.path, &call, &b, &err) &&
+               !read_file_text(root_fd, STR("a.c"), range, &call, &b, &err),
+           "control: a call that goes on");
+    atomic_store(&call.canceled, true);
+    tap_ok(grep_text(root_fd, &o, &call, &b, &err), "grep is canceled");
+    tap_ok(glob_text(root_fd, STR("*"), o.path, &call, &b, &err), "glob");
+    tap_ok(list_dir_text(root_fd, o.path, &call, &b, &err), "list_dir");
+    tap_ok(read_file_text(root_fd, STR("a.c"), range, &call, &b, &err),
+           "read_file");
+    tap_is_str(err.message, "canceled", "  in words");
+    buf_free(&b);
+}
+
 static void test_no_memory(void)
 {
     struct fault f = {0};
@@ -455,6 +480,7 @@ int main(void)
         test_greps();
         test_lines();
         test_bounds();
+        test_canceled();
         test_no_memory();
         test_large();
         test_deep();
