@@ -254,7 +254,7 @@ static bool is_adaptive(wend_str model)
     for (; at < model.len && major < 0; at++)
         if (memchr("-.", model.ptr[at], 2))
             major = number_after(model, at);
-    for (; at < model.len && model.ptr[at] >= '0' && model.ptr[at] <= '9';)
+    while (at < model.len && model.ptr[at] >= '0' && model.ptr[at] <= '9')
         at++;
     if (at < model.len && memchr("-.", model.ptr[at], 2))
         minor = number_after(model, at);
