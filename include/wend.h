@@ -306,8 +306,9 @@ WEND_API wend_status wend_agent_add_builtin(wend_agent *agent, const char *name,
  * sandbox (see SECURITY.md) under a supervisor that ends all that descends
  * from it: at the deadline, on cancel, and when this process dies. Of the
  * environment it gets PATH, LANG, LC_ALL, LC_CTYPE and TZ, HOME (the working
- * directory), TMPDIR (a folder of its own), WEND_CALL, WEND_IDEMPOTENCY_KEY
- * and the secrets. */
+ * directory), TMPDIR (a folder of its own), WEND_RUN, WEND_CALL,
+ * WEND_IDEMPOTENCY_KEY and the secrets. In the sandbox it can read the files
+ * that argv names by a path. */
 typedef struct wend_command_options {
     size_t size;
     const char *name, *description, *schema; /* as for a tool */
@@ -325,6 +326,8 @@ typedef struct wend_command_options {
     const char *const *secrets;
     size_t secrets_count;          /* at most 16 */
     uint32_t cache_ms, per_minute; /* as for a tool */
+    bool output_json;              /* output that is no JSON is a failure */
+    bool network; /* may open connections, whatever its category */
 } wend_command_options;
 
 WEND_API wend_status wend_agent_add_command(wend_agent *agent,

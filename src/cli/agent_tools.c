@@ -216,13 +216,59 @@ static int add_builtin(struct cli *cli, wend_agent *agent, const char *name)
     return give_up(cli, s, &err);
 }
 
-/* The one place where a tool that is a program would join an agent. */
-static int add_program(const struct tool_file *t)
+/* The labels that the library knows; `network` is one of the sandbox. */
+static uint32_t labels_of(const struct tool_manifest *m)
 {
-    return complain(EXIT_DONE,
-                    "%s: the tool '%s' is left out: tools that are programs "
-                    "are not served yet",
-                    t->path, t->manifest->name.ptr);
+    static const struct {
+        const char *name;
+        wend_label label;
+    } known[] = {
+        {"untrusted_source", WEND_LABEL_UNTRUSTED_SOURCE},
+        {"sensitive", WEND_LABEL_SENSITIVE},
+        {"external_effect", WEND_LABEL_EXTERNAL_EFFECT},
+    };
+    uint32_t labels = 0;
+
+    for (size_t i = 0; i < m->labels.count; i++)
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (str_is(m->labels.list[i].text, known[k].name))
+                labels |= known[k].label;
+    return labels;
+}
+
+static int add_program(struct cli *cli, wend_agent *agent,
+                       const struct tool_file *t)
+{
+    const struct tool_manifest *m = t->manifest;
+    const char **secrets =
+        arena_alloc(&cli->arena, (m->secrets.count + 1) * sizeof *secrets);
+    wend_command_options o = {
+        .size = sizeof o,
+        .name = m->name.ptr,
+        .description = m->description.ptr,
+        .schema = m->schema.ptr,
+        .call_class = (wend_class)m->call_class,
+        .category = (wend_category)m->category,
+        .labels = labels_of(m),
+        .timeout_ms = (uint32_t)m->timeout_ms,
+        .output_json = m->output_json,
+        .network = tool_networks(m),
+        .sandbox_off = m->sandbox_off,
+        .argv = t->argv,
+        .argv_count = m->command.count,
+        .secrets = secrets,
+        .secrets_count = m->secrets.count,
+    };
+    wend_error err = {0};
+    wend_status s;
+
+    if (!secrets)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < m->secrets.count; i++)
+        secrets[i] = m->secrets.list[i].text.ptr;
+    s = wend_agent_add_command(agent, &o, &err);
+    return s == WEND_OK ? EXIT_DONE
+                        : complain(exit_of(s), "%s: %s", t->path, err.message);
 }
 
 static int add_named(struct cli *cli, wend_agent *agent, const char *name)
@@ -231,7 +277,8 @@ static int add_named(struct cli *cli, wend_agent *agent, const char *name)
 
     if (builtin(str_of(name)))
         return add_builtin(cli, agent, name);
-    return t ? add_program(t) : no_tool(cli, "--tool", str_of(name), NULL, 0);
+    return t ? add_program(cli, agent, t)
+             : no_tool(cli, "--tool", str_of(name), NULL, 0);
 }
 
 static int add_agents(struct cli *cli, wend_agent *agent)
@@ -242,7 +289,7 @@ static int add_agents(struct cli *cli, wend_agent *agent)
 
     for (size_t i = 0; !code && i < w->count; i++)
         code = manifest_is_file(w->list[i].text)
-                   ? add_program(&cli->agent->tools[file++])
+                   ? add_program(cli, agent, &cli->agent->tools[file++])
                    : add_builtin(cli, agent, w->list[i].text.ptr);
     return code;
 }
@@ -264,6 +311,6 @@ int tools_add(struct cli *cli, wend_agent *agent)
         for (size_t i = 0; !code && tools_default[i]; i++)
             code = add_builtin(cli, agent, tools_default[i]);
     for (size_t i = 0; !code && i < cli->tool_files_count; i++)
-        code = add_program(&cli->tool_files[i]);
+        code = add_program(cli, agent, &cli->tool_files[i]);
     return code;
 }

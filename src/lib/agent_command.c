@@ -4,6 +4,7 @@
 #include "lib/lib.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 
@@ -32,6 +33,31 @@ static const char **keep_list(struct arena *a, const char *const *list,
             return NULL;
     }
     return kept;
+}
+
+/* The words that are paths of files, absolute; a folder would open more than
+ * was meant. */
+static const char **files_among(wend_agent *a, const wend_command_options *o)
+{
+    const char **list =
+        arena_alloc(&a->arena, (o->argv_count + 1) * sizeof *list);
+    size_t n = 0;
+    struct stat st;
+
+    for (size_t i = 0; list && i < o->argv_count; i++) {
+        struct buf b = {.mem = &a->mem};
+
+        if (!strchr(o->argv[i], '/'))
+            continue;
+        if (o->argv[i][0] != '/')
+            buf_fmt(&b, "%s/", a->root.ptr);
+        buf_cstr(&b, o->argv[i]);
+        if (!b.failed && stat(b.ptr, &st) == 0 && S_ISREG(st.st_mode))
+            list[n++] = arena_str(&a->arena, buf_view(&b)).ptr;
+        a->arena.failed |= b.failed;
+        buf_free(&b);
+    }
+    return a->arena.failed ? NULL : list;
 }
 
 static wend_status check(const wend_command_options *o, wend_error *err)
@@ -72,9 +98,11 @@ static struct program *keep_program(wend_agent *a,
         .root = a->root.ptr,
         .secrets = keep_list(&a->arena, o->secrets, o->secrets_count),
         .sandbox_off = o->sandbox_off || a->sandbox_off,
-        .network = o->category == WEND_CATEGORY_NETWORK,
+        .network = o->network || o->category == WEND_CATEGORY_NETWORK,
+        .json = o->output_json,
+        .readable = files_among(a, o),
     };
-    return p->argv && p->command.secrets ? p : NULL;
+    return p->argv && p->command.secrets && p->command.readable ? p : NULL;
 }
 
 wend_status wend_agent_add_command(wend_agent *a,

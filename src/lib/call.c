@@ -151,6 +151,11 @@ wend_status call_procs(wend_call *call, struct procs **out, wend_error *err)
     return rt_procs(call->run->rt, out, err);
 }
 
+wend_str call_run(const wend_call *call)
+{
+    return str_of(call->run->id);
+}
+
 struct mem call_mem(const wend_call *call)
 {
     return call->mem;

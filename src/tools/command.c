@@ -8,6 +8,7 @@
  */
 #include "tools/tools.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ struct command_job {
     struct redact hidden[SECRETS_MAX][2]; /* of standard output, error */
     size_t secrets_count;
     bool merges; /* the answer has both streams */
+    bool json;   /* it must be JSON */
 };
 
 /* ---- Environment --------------------------------------------------------- */
@@ -80,6 +82,7 @@ static wend_status fill_env(struct command_job *j, const struct command *c,
     put_env(j, "HOME", str_of(c->root)); /* the user's is not to be read */
     put_env(j, "WEND_IDEMPOTENCY_KEY", wend_call_key(j->call));
     put_env(j, "WEND_CALL", wend_call_id(j->call));
+    put_env(j, "WEND_RUN", call_run(j->call));
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
         if (getenv(passed[i]))
             put_env(j, passed[i], str_of(getenv(passed[i])));
@@ -190,17 +193,36 @@ static void job_free(struct command_job *j)
     mem_free(&m, j);
 }
 
+static bool is_json(const struct command_job *j, char *why, size_t size)
+{
+    struct arena a = {.mem = &j->mem};
+    wend_error err = {0};
+    bool ok = json_parse(buf_view(&j->out), &a, &err) != NULL;
+
+    arena_free(&a);
+    if (!ok)
+        snprintf(why, size, "its output is no JSON: line %u, column %u: %s",
+                 (unsigned)err.line, (unsigned)err.column, err.message);
+    return ok;
+}
+
 static void on_end(void *ctx, const struct proc_end *end)
 {
     struct command_job *j = ctx;
     struct buf text = {.mem = &j->mem};
     bool ok = end->how == PROC_EXITED && !end->code;
+    const char *message = end->message;
+    char why[600];
 
     show_lines(j, true);
+    if (ok && j->json && !j->out.failed && !is_json(j, why, sizeof why)) {
+        ok = false;
+        message = why;
+    }
     if (ok)
         put_answer(j, &text);
     else
-        put_failure(j, end->message, &text);
+        put_failure(j, message, &text);
     if (text.failed || j->out.failed || j->err.failed || j->line.failed)
         wend_call_fail(j->call, "out of memory");
     else if (ok)
@@ -237,6 +259,7 @@ wend_status command_start(wend_call *call, const struct command *c,
         .sandbox_off = c->sandbox_off,
         .network = c->network,
         .writable = writable,
+        .readable = c->readable,
     };
     struct procs *procs;
     wend_error err = {0};
@@ -247,6 +270,7 @@ wend_status command_start(wend_call *call, const struct command *c,
     j->mem = m;
     j->call = call;
     j->merges = c->merges;
+    j->json = c->json;
     j->out.mem = j->err.mem = j->line.mem = j->arena.mem = &j->mem;
     s = fill_env(j, c, &err);
     spec.env = j->env;

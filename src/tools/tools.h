@@ -72,14 +72,17 @@ void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
 wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
 wend_status call_procs(wend_call *call, struct procs **out, wend_error *err);
 struct mem call_mem(const wend_call *call);
+wend_str call_run(const wend_call *call);       /* the id of its run */
 void call_show(wend_call *call, wend_str text); /* as call_output, valid */
 
 /* command.c: a program as a tool. All is lent for as long as the call lasts;
  * lists end with NULL and may be NULL. */
 struct command {
-    const char *root;           /* working directory; it may write there */
-    const char *const *secrets; /* names of variables that it gets, too */
+    const char *root;            /* working directory; it may write there */
+    const char *const *secrets;  /* names of variables that it gets, too */
+    const char *const *readable; /* besides the system's, absolute */
     bool sandbox_off, network;
+    bool json;   /* output that is none is a failure */
     bool merges; /* the answer has standard error, too */
 };
 wend_status command_start(wend_call *call, const struct command *c,

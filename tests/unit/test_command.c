@@ -38,7 +38,9 @@ static const struct row rows[] = {
      "", 300, NULL},
     {"too much", "yes | head -c 20000000", "failed", "16", 0, NULL},
     {"its environment", "env | cut -d= -f1 | sort | tr '\\n' ' '", "ok",
-     "HOME PATH PWD TMPDIR WEND_CALL WEND_IDEMPOTENCY_KEY ", 0, NULL},
+     "HOME PATH PWD TMPDIR WEND_CALL WEND_IDEMPOTENCY_KEY "
+     "WEND_RUN ",
+     0, NULL},
     {"the working directory may be written", "echo x >new; cat new; rm new",
      "ok", "x\n", 0, NULL},
     {"nothing else may", "echo x >/var/tmp/wend-out", "failed",
