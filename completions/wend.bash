@@ -6,7 +6,8 @@ _wend()
     local commands="run runs log replay tools models agents trust doctor" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
-                 http_request shell"
+                 http_request shell remember recall
+                 search_documents task"
 
     COMPREPLY=()
     case $prev in

@@ -34,6 +34,9 @@ enum {
     MODELS_MAX = 10000,          /* entries in it */
     MODEL_TOKENS_MAX = 1 << 30,  /* of a window; the largest have 2^24 */
     MODEL_REQUESTS_MAX = 100000, /* to one at once */
+    FACT_BYTES_MAX = 8 << 10,    /* of what an agent remembers */
+    FACTS_SEEN_MAX = 10000,      /* of an agent, looked through */
+    FACTS_TOLD_MAX = 50,
     EXPRESSION_BYTES_MAX = 4096, /* for the calculator */
     LIST_ENTRIES_MAX = 10000,    /* of a directory, shown */
     GLOB_PATTERN_MAX = 1024,     /* bytes */

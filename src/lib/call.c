@@ -161,6 +161,26 @@ struct mem call_mem(const wend_call *call)
     return call->mem;
 }
 
+wend_store *call_store(const wend_call *call)
+{
+    return call->run->rt->store;
+}
+
+wend_str call_user(const wend_call *call)
+{
+    return call->run->birth.user;
+}
+
+wend_str call_agent(const wend_call *call)
+{
+    return call->run->agent->name;
+}
+
+int64_t call_time_us(const wend_call *call)
+{
+    return rt_wall(call->run->rt);
+}
+
 void call_show(wend_call *call, wend_str text)
 {
     if (call->run)

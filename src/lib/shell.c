@@ -451,7 +451,8 @@ void shell_model_fail(struct wend_run *r, int64_t ask_number,
 
     if (!shell_open(r, ask_number))
         return;
-    ended(r, e->code);
+    /* One that breaks off in the middle is not one that cannot be asked. */
+    ended(r, r->reply.pieces ? STR_NONE : e->code);
     shell_input(r, &in);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/memory_facts.h"
 #include "store/memory_run.h"
 
 struct blob {
@@ -28,6 +29,7 @@ struct memory {
     struct table runs, blobs;
     struct request *inbox, **inbox_last;
     int64_t request_id;
+    struct memory_fact *facts;
 };
 
 static struct memory_run *run_get(const struct memory *m, wend_str id)
@@ -403,10 +405,35 @@ static void memory_free(wend_store *s)
             next = n->next;
             mem_free(&mem, n);
         }
+    memory_facts_free(&m->facts, &mem);
     mem_free(&mem, m->runs.slots);
     mem_free(&mem, m->blobs.slots);
     pthread_mutex_destroy(&m->lock);
     mem_free(&mem, m);
+}
+
+static void memory_keep(wend_store *s, struct store_keep *k)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status;
+
+    pthread_mutex_lock(&m->lock);
+    status = memory_facts_set(&m->facts, &s->mem, &k->fact);
+    pthread_mutex_unlock(&m->lock);
+    k->done(k, status);
+}
+
+static wend_status memory_facts(wend_store *s, wend_str space, wend_str key,
+                                int64_t now_us, store_fact_fn fn, void *ctx,
+                                wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    memory_facts_give(m->facts, space, key, now_us, fn, ctx);
+    pthread_mutex_unlock(&m->lock);
+    return WEND_OK;
 }
 
 wend_status store_memory_open(wend_store **out, wend_error *err)
@@ -420,6 +447,8 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         .blob = memory_blob,
         .post = memory_post,
         .take = memory_take,
+        .keep = memory_keep,
+        .facts = memory_facts,
         .failure = memory_failure,
     };
     const struct mem mem = {0};

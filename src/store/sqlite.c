@@ -58,6 +58,8 @@ static struct sqlite_store *sqlite_new(void)
         .blob = db_blob,
         .post = db_post,
         .take = db_take,
+        .keep = db_keep,
+        .facts = db_facts,
         .failure = db_failure,
     };
     const struct mem mem = {0};

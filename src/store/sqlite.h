@@ -44,6 +44,9 @@ enum query {
     Q_CHANGED,
     Q_LIST,
     Q_LIST_PREFIX,
+    Q_FACT_SET,
+    Q_FACT_DROP,
+    Q_FACTS,
     QUERIES
 };
 
@@ -125,6 +128,7 @@ struct db_op {
     wend_status status;
     wend_error err;
     bool finished;
+    void (*done)(struct db_op *op); /* instead of being waited for */
 };
 
 struct sqlite_store {
@@ -156,6 +160,7 @@ wend_status db_claim(wend_store *store, wend_str run, int64_t *epoch,
                      int64_t *seq, wend_error *err);
 wend_status db_post(wend_store *store, wend_str run, const char *what,
                     wend_str body, wend_error *err);
+void db_queue(struct sqlite_store *s, struct db_op *op); /* op->done is told */
 /* Whoever gets true fills s->drop.ids and ends with how many they are. */
 bool db_drop_begin(struct sqlite_store *s);
 void db_drop_end(struct sqlite_store *s, size_t count);
@@ -168,6 +173,16 @@ wend_status db_list(wend_store *store, const wend_list_options *o,
                     wend_error *err);
 wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
                     wend_error *err);
+/* sqlite_facts.c */
+void db_keep(wend_store *store, struct store_keep *k);
+wend_status db_facts(wend_store *store, wend_str space, wend_str key,
+                     int64_t now_us, store_fact_fn fn, void *ctx,
+                     wend_error *err);
+
+/* The connection for reading, locked; read_end follows in any case. */
+wend_status db_read_begin(struct sqlite_store *s, wend_error *err);
+void db_read_end(struct sqlite_store *s);
+
 wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
                     wend_error *err);
 

@@ -50,6 +50,14 @@ static const char *const queries[QUERIES] = {
     [Q_BLOB_ADD] = "INSERT INTO blobs (hash, body) VALUES (?, ?)"
                    " ON CONFLICT (hash) DO NOTHING",
     [Q_REQUEST_ADD] = "INSERT INTO inbox (run, what, body) VALUES (?, ?, ?)",
+    [Q_FACT_SET] = "INSERT INTO memory (space, key, text, time, until)"
+                   " VALUES (?, ?, ?, ?, ?) ON CONFLICT (space, key) DO UPDATE"
+                   " SET text = excluded.text, time = excluded.time,"
+                   " until = excluded.until",
+    [Q_FACT_DROP] = "DELETE FROM memory WHERE space = ? AND key = ?",
+    [Q_FACTS] = "SELECT key, text, time, until FROM memory WHERE space = ?1"
+                " AND (?2 IS NULL OR key = ?2) AND (until = 0 OR until > ?3)"
+                " ORDER BY time DESC, key",
     [Q_REQUEST_DROP] = "DELETE FROM inbox WHERE id = ?",
     [Q_REQUESTS_DROP] = "DELETE FROM inbox WHERE run = ?",
     [Q_EVENTS] = "SELECT seq, body, hash FROM events"

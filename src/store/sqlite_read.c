@@ -10,7 +10,7 @@
 #include "store/sqlite.h"
 
 /* Takes the lock also when it fails. */
-static wend_status read_begin(struct sqlite_store *s, wend_error *err)
+wend_status db_read_begin(struct sqlite_store *s, wend_error *err)
 {
     wend_status status = WEND_OK;
 
@@ -25,7 +25,7 @@ static wend_status read_begin(struct sqlite_store *s, wend_error *err)
     return status;
 }
 
-static void read_end(struct sqlite_store *s)
+void db_read_end(struct sqlite_store *s)
 {
     pthread_mutex_unlock(&s->read_lock);
 }
@@ -128,7 +128,7 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
                     uint32_t max, store_item_fn fn, void *ctx, wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
-    wend_status status = read_begin(s, err);
+    wend_status status = db_read_begin(s, err);
     struct ask a;
     int64_t id;
 
@@ -144,7 +144,7 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
         a = ask(&s->read, Q_COMMIT);
         ask_run(&a);
     }
-    read_end(s);
+    db_read_end(s);
     return status;
 }
 
@@ -152,7 +152,7 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
                     wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
-    wend_status status = read_begin(s, err);
+    wend_status status = db_read_begin(s, err);
     struct ask a;
     int rc;
 
@@ -171,7 +171,7 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
             status = fail_nomem(err);
         ask_reset(&a);
     }
-    read_end(s);
+    db_read_end(s);
     return status;
 }
 
@@ -275,11 +275,11 @@ wend_status db_list(wend_store *store, const wend_list_options *o,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     struct buf found = {.mem = &store->mem};
-    wend_status status = read_begin(s, err);
+    wend_status status = db_read_begin(s, err);
 
     if (status == WEND_OK)
         status = list(s, o, arena, &found, err);
-    read_end(s);
+    db_read_end(s);
     if (status == WEND_OK) {
         *count = found.len / sizeof **rows;
         *rows = arena_alloc(arena, found.len);
@@ -361,14 +361,14 @@ wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
     struct sqlite_store *s = (struct sqlite_store *)store;
     struct store_request list[TAKE_MAX];
     struct arena arena = {.mem = &store->mem};
-    wend_status status = read_begin(s, err);
+    wend_status status = db_read_begin(s, err);
     /* While a drop is under way, what it drops would be given twice. */
     bool mine = status == WEND_OK && db_drop_begin(s);
     size_t count = 0, taken = 0;
 
     if (mine)
         status = take(s, &arena, list, &count, err);
-    read_end(s);
+    db_read_end(s);
     for (size_t i = 0; i < count; i++)
         if (fn(ctx, &list[i]))
             s->drop.ids[taken++] = list[i].id;

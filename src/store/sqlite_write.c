@@ -391,7 +391,7 @@ static void report_batches(struct store_batch *list, wend_status status,
 static void report_ops(struct sqlite_store *s, struct db_op *ops,
                        const wend_error *failure)
 {
-    struct db_op *next;
+    struct db_op *next, *told = NULL;
 
     pthread_mutex_lock(&s->lock);
     if (failure->status != WEND_OK)
@@ -404,10 +404,18 @@ static void report_ops(struct sqlite_store *s, struct db_op *ops,
         } else if (ops == &s->drop) {
             s->drop_waits = false;
         }
+        if (ops->done) {
+            ops->next = told;
+            told = ops;
+        }
         ops->finished = true; /* a waiting op is gone after this */
     }
     pthread_cond_broadcast(&s->finished);
     pthread_mutex_unlock(&s->lock);
+    for (; told; told = next) {
+        next = told->next;
+        told->done(told);
+    }
 }
 
 static void *writer(void *ctx)
@@ -436,6 +444,13 @@ static void queue_op(struct sqlite_store *s, struct db_op *op)
     *s->ops_last = op;
     s->ops_last = &op->next;
     pthread_cond_signal(&s->wake);
+}
+
+void db_queue(struct sqlite_store *s, struct db_op *op)
+{
+    pthread_mutex_lock(&s->lock);
+    queue_op(s, op);
+    pthread_mutex_unlock(&s->lock);
 }
 
 static wend_status do_op(struct sqlite_store *s, struct db_op *op,

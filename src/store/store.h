@@ -97,6 +97,20 @@ struct store_request {
 /* Returns whether it is dealt with. */
 typedef bool (*store_request_fn)(void *ctx, const struct store_request *r);
 
+/* What is kept by name, besides runs. */
+struct store_fact {
+    wend_str space, key, text;
+    int64_t time_us, until_us; /* until_us 0: for ever */
+};
+/* Returns false to stop; must not call the store. */
+typedef bool (*store_fact_fn)(void *ctx, const struct store_fact *fact);
+
+/* A fact on its way; the caller keeps it and its strings alive until done. */
+struct store_keep {
+    struct store_fact fact; /* text absent: it is forgotten */
+    void (*done)(struct store_keep *k, wend_status s); /* [any thread] */
+};
+
 struct store_ops {
     void (*free)(wend_store *s);
     /* The caller keeps b alive until done. A batch with a stale epoch, a
@@ -125,6 +139,13 @@ struct store_ops {
      * stays for whoever else shares the handle, and is given again. */
     wend_status (*take)(wend_store *s, store_request_fn fn, void *ctx,
                         wend_error *err);
+    /* In place of what has the same space and key. */
+    void (*keep)(wend_store *s, struct store_keep *k);
+    /* Those of a space that are not over, newest first; with a key only
+     * that one. */
+    wend_status (*facts)(wend_store *s, wend_str space, wend_str key,
+                         int64_t now_us, store_fact_fn fn, void *ctx,
+                         wend_error *err);
     /* Why appends fail: WEND_E_STORE and the reason, or WEND_OK. */
     wend_status (*failure)(wend_store *s, wend_error *err);
 };

@@ -270,6 +270,91 @@ static const struct builtin builtins[] = {
         .program = true,
         .fn = tool_shell,
     },
+    {
+        .info =
+            {
+                .name = TEXT("remember"),
+                .description = TEXT(
+                    "Keeps a fact for later runs of this agent with this user. "
+                    "A name that is given again replaces the text; an empty "
+                    "text forgets the fact of that name."),
+                .schema = TEXT(
+                    "{\"type\":\"object\",\"properties\":{"
+                    "\"text\":{\"type\":\"string\",\"description\":"
+                    "\"the fact, in one or two sentences\"},"
+                    "\"name\":{\"type\":\"string\",\"maxLength\":200,"
+                    "\"description\":\"for example user/timezone; default: "
+                    "made from the text\"}},"
+                    "\"required\":[\"text\"],\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_IDEMPOTENT,
+                .category = WEND_CATEGORY_GENERAL,
+            },
+        .subject = "name",
+        .on_loop = true,
+        .fn = tool_remember,
+    },
+    {
+        .info =
+            {
+                .name = TEXT("recall"),
+                .description = TEXT(
+                    "Finds facts that earlier runs were told to remember, the "
+                    "best first: those with the most words of the query, then "
+                    "the newest. Without a query all of them."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"query\":{\"type\":\"string\",\"description\":"
+                         "\"words to look for\"},"
+                         "\"limit\":{\"type\":\"integer\",\"minimum\":1,"
+                         "\"maximum\":50,\"description\":\"default 20\"}},"
+                         "\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_READ,
+                .category = WEND_CATEGORY_GENERAL,
+            },
+        .subject = "query",
+        .on_loop = true,
+        .fn = tool_recall,
+    },
+    {
+        .info =
+            {
+                .name = TEXT("search_documents"),
+                .description = TEXT(
+                    "Searches the documents that were indexed and returns the "
+                    "passages that fit best."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"query\":{\"type\":\"string\",\"minLength\":1},"
+                         "\"limit\":{\"type\":\"integer\",\"minimum\":1,"
+                         "\"maximum\":50}},\"required\":[\"query\"],"
+                         "\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_READ,
+                .category = WEND_CATEGORY_GENERAL,
+            },
+        .subject = "query",
+        .on_loop = true,
+        .fn = tool_search_documents,
+    },
+    {
+        .info =
+            {
+                .name = TEXT("task"),
+                .description = TEXT(
+                    "Gives a task to another agent, which works on it with a "
+                    "conversation of its own, and returns its answer."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"agent\":{\"type\":\"string\",\"minLength\":1},"
+                         "\"prompt\":{\"type\":\"string\",\"minLength\":1}},"
+                         "\"required\":[\"agent\",\"prompt\"],"
+                         "\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_UNSAFE,
+                .category = WEND_CATEGORY_GENERAL,
+            },
+        .subject = "agent",
+        .on_loop = true,
+        .fn = tool_task,
+    },
 };
 
 const struct builtin *builtin_at(size_t i)

@@ -44,6 +44,10 @@ wend_status tool_glob(void *env, wend_call *call);
 wend_status tool_grep(void *env, wend_call *call);
 wend_status tool_http_request(void *env, wend_call *call);
 wend_status tool_shell(void *env, wend_call *call);
+wend_status tool_remember(void *env, wend_call *call);
+wend_status tool_recall(void *env, wend_call *call);
+wend_status tool_search_documents(void *env, wend_call *call);
+wend_status tool_task(void *env, wend_call *call);
 
 /* ---- Tools that work on the loop ----------------------------------------- */
 
@@ -74,6 +78,11 @@ wend_status call_procs(wend_call *call, struct procs **out, wend_error *err);
 struct mem call_mem(const wend_call *call);
 wend_str call_run(const wend_call *call);       /* the id of its run */
 void call_show(wend_call *call, wend_str text); /* as call_output, valid */
+/* The store, the user and the agent of the call's run; lent. */
+wend_store *call_store(const wend_call *call);
+wend_str call_user(const wend_call *call); /* absent: nobody was named */
+wend_str call_agent(const wend_call *call);
+int64_t call_time_us(const wend_call *call); /* by the wall */
 
 /* command.c: a program as a tool. All is lent for as long as the call lasts;
  * lists end with NULL and may be NULL. */
