@@ -196,9 +196,10 @@ static wend_status take_models(struct loader *l, struct agent_file *f)
 
 /* ---- Tools --------------------------------------------------------------- */
 
-static wend_status take_command(struct loader *l, struct tool_file *t)
+static wend_status take_command(struct loader *l, const char *of,
+                                const struct manifest_words *w,
+                                const char *const **out)
 {
-    const struct manifest_words *w = &t->manifest->command;
     const char **argv = arena_alloc(l->arena, (w->count + 1) * sizeof *argv);
     wend_status s = WEND_OK;
 
@@ -208,15 +209,15 @@ static wend_status take_command(struct loader *l, struct tool_file *t)
         wend_str word = w->list[i].text;
         bool path = manifest_word_is_path(word, i);
 
-        argv[i] = path ? path_of(l, t->path, word) : word.ptr;
+        argv[i] = path ? path_of(l, of, word) : word.ptr;
         if (!argv[i])
             return nomem(l);
         if (path && word.ptr[0] != '/') /* the system's own may change */
             s = sum_program(l, argv[i]);
         if (s)
-            s = blame(l, s, t->path, &w->list[i]);
+            s = blame(l, s, of, &w->list[i]);
     }
-    t->argv = argv;
+    *out = argv;
     return s;
 }
 
@@ -235,7 +236,7 @@ static wend_status load_tool(struct loader *l, const char *path, bool plain,
         return blame_file(l, s, path, &why);
     out->path = path;
     out->manifest = m;
-    return take_command(l, out);
+    return take_command(l, path, &m->command, &out->argv);
 }
 
 static wend_status take_tools(struct loader *l, struct agent_file *f)
@@ -257,6 +258,24 @@ static wend_status take_tools(struct loader *l, struct agent_file *f)
         s = load_tool(l, path, true, &f->tools[f->tools_count++]);
         if (s)
             s = blame(l, s, f->path, &w->list[i]);
+    }
+    return s;
+}
+
+static wend_status take_servers(struct loader *l, struct agent_file *f)
+{
+    const struct agent_manifest *m = f->manifest;
+    wend_status s = WEND_OK;
+
+    f->servers =
+        arena_alloc(l->arena, (m->servers_count + 1) * sizeof *f->servers);
+    if (!f->servers)
+        return nomem(l);
+    for (size_t i = 0; !s && i < m->servers_count; i++) {
+        f->servers[i].manifest = &m->servers[i];
+        if (m->servers[i].command.given)
+            s = take_command(l, f->path, &m->servers[i].command,
+                             &f->servers[i].argv);
     }
     return s;
 }
@@ -340,6 +359,8 @@ static wend_status load_agent(struct loader *l, const char *path, bool plain,
     s = take_models(l, f);
     if (!s)
         s = take_tools(l, f);
+    if (!s)
+        s = take_servers(l, f);
     if (!s)
         s = take_skills(l, f);
     return s ? s : take_agents(l, f);

@@ -21,6 +21,11 @@ struct tool_file {
     const char *const *argv; /* paths as the file means them; NULL at the end */
 };
 
+struct server_file {
+    const struct manifest_server *manifest;
+    const char *const *argv; /* as of a tool; NULL: it has a URL */
+};
+
 struct agent_file {
     const char *path;
     const char *name; /* its own, else that of the file */
@@ -30,7 +35,8 @@ struct agent_file {
     size_t fallbacks_count;
     struct tool_file *tools; /* those of manifest->tools that are files */
     size_t tools_count;
-    char sum[SHA256_HEX + 1]; /* of all bytes, in the order they are named */
+    struct server_file *servers; /* as many as in the manifest */
+    char sum[SHA256_HEX + 1];    /* of all bytes, in the order they are named */
 };
 
 /* `plain`: nothing but a regular file will do; nobody named it. */

@@ -1,6 +1,7 @@
 /*
  * agent_show.c - what a manifest would do, for one who is to accept it.
  */
+#include "cli/agent_tools.h"
 #include "cli/agent_use.h"
 #include "cli/term.h"
 
@@ -42,11 +43,13 @@ static void put_command(struct buf *b, const struct manifest_words *w)
     }
 }
 
-static void put_extras(struct buf *b, bool sandbox_off,
+static void put_extras(struct buf *b, bool sandbox_off, bool network,
                        const struct manifest_words *secrets)
 {
     if (sandbox_off)
         buf_cstr(b, "; not in the sandbox");
+    else if (network)
+        buf_cstr(b, "; with the network");
     for (size_t i = 0; i < secrets->count; i++) {
         buf_cstr(b, i ? ", " : "; gets ");
         term_line(b, secrets->list[i].text, LINE_COLUMNS);
@@ -60,7 +63,7 @@ static void put_program(struct buf *b, const struct tool_manifest *t)
     term_line(b, t->name, LINE_COLUMNS);
     buf_cstr(b, ": ");
     put_command(b, &t->command);
-    put_extras(b, t->sandbox_off, &t->secrets);
+    put_extras(b, t->sandbox_off, tool_networks(t), &t->secrets);
 }
 
 static void put_server(struct buf *b, const struct manifest_server *m)
@@ -70,7 +73,7 @@ static void put_server(struct buf *b, const struct manifest_server *m)
     buf_cstr(b, ": ");
     put_command(b, &m->command);
     term_line(b, m->url, LINE_COLUMNS);
-    put_extras(b, m->sandbox_off, &m->secrets);
+    put_extras(b, m->sandbox_off, m->network_on, &m->secrets);
 }
 
 void agent_show(struct buf *out, const struct agent_file *f)

@@ -103,7 +103,7 @@ static wend_status uses_network(const struct agent_file *f,
                    f->path, w->line, w->column, (int)name.len, name.ptr);
 }
 
-static bool tool_networks(const struct tool_manifest *t)
+bool tool_networks(const struct tool_manifest *t)
 {
     for (size_t i = 0; i < t->labels.count; i++)
         if (str_is(t->labels.list[i].text, "network"))
@@ -143,6 +143,12 @@ wend_status agent_tools_check(const struct agent_file *f, wend_error *err)
             (p ? tool_networks(p) : t->category == WEND_CATEGORY_NETWORK))
             return uses_network(f, w, p ? p->name : t->name, err);
     }
+    for (size_t i = 0; offline && i < m->servers_count; i++)
+        if (m->servers[i].url.ptr || m->servers[i].network_on)
+            return fail(err, WEND_E_PARSE,
+                        "%.200s: the server '%s' uses the network, but the "
+                        "file says 'network: off'",
+                        f->path, m->servers[i].name.ptr);
     for (size_t i = 0; i < m->rules.count; i++) {
         wend_str name = rule_name(m->rules.list[i].text);
 

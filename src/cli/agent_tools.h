@@ -10,6 +10,8 @@
 /* Offered when no tool is named: they only read. */
 extern const char *const tools_default[]; /* ends with NULL */
 
+/* Whether a program needs sockets. */
+bool tool_networks(const struct tool_manifest *t);
 /* Whether the file's tools and rules are about tools that there are. */
 wend_status agent_tools_check(const struct agent_file *f, wend_error *err);
 

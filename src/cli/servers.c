@@ -1,9 +1,11 @@
 /*
- * servers.c - servers of tools that were named with --mcp.
+ * servers.c - servers of tools: those of --mcp and of the agent's file.
  */
 #include "cli/servers.h"
 
 #include <string.h>
+
+#include "cli/agent_file.h"
 
 /* ---- Words --------------------------------------------------------------- */
 
@@ -81,42 +83,77 @@ static void say(void *ctx, const char *text)
         complain(0, "%s", text);
 }
 
-static int add(struct cli *cli, wend_agent *agent, const char *text,
-               bool accept, bool must)
+static int add(struct cli *cli, wend_agent *agent, wend_mcp_options *o,
+               bool must)
 {
-    struct buf why = {.mem = cli->arena.mem};
-    wend_mcp_options o = {.size = sizeof o,
-                          .sandbox_off = cli->set.sandbox != 0,
-                          .accept = accept,
-                          .note = say,
-                          .note_ctx = cli};
-    struct server_spec spec;
     wend_error err = {0};
     wend_status s;
+
+    o->size = sizeof *o;
+    o->sandbox_off |= cli->set.sandbox != 0;
+    o->note = say;
+    o->note_ctx = cli;
+    s = wend_agent_add_mcp(agent, o, &err);
+    if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM || must)
+        return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+    if (s != WEND_OK)
+        complain(0, "%s; its tools are not offered", err.message);
+    return EXIT_DONE;
+}
+
+static int add_option(struct cli *cli, wend_agent *agent, const char *text,
+                      bool accept, bool must)
+{
+    struct buf why = {.mem = cli->arena.mem};
+    wend_mcp_options o = {.accept = accept};
+    struct server_spec spec;
     int code = EXIT_DONE;
 
-    if (!server_parse(text, &cli->arena, &spec, &why)) {
+    if (!server_parse(text, &cli->arena, &spec, &why))
         code = usage_error(cli, "--mcp '%s': %s", text,
                            why.len ? why.ptr : "out of memory");
-        buf_free(&why);
+    buf_free(&why);
+    if (code)
         return code;
-    }
     o.name = spec.name;
     o.url = spec.url;
     o.command = spec.command;
-    s = wend_agent_add_mcp(agent, &o, &err);
-    if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM || must)
-        code = s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
-    else if (s != WEND_OK)
-        complain(0, "%s; its tools are not offered", err.message);
-    return code;
+    return add(cli, agent, &o, must);
+}
+
+/* One of the agent's file. */
+static int add_named(struct cli *cli, wend_agent *agent,
+                     const struct server_file *f)
+{
+    const struct manifest_server *m = f->manifest;
+    const char **secrets =
+        arena_alloc(&cli->arena, (m->secrets.count + 1) * sizeof *secrets);
+    wend_mcp_options o = {
+        .name = m->name.ptr,
+        .url = m->url.ptr,
+        .command = f->argv,
+        .secrets = secrets,
+        .secrets_count = m->secrets.count,
+        .timeout_ms = (uint32_t)m->timeout_ms,
+        .sandbox_off = m->sandbox_off,
+        .network = m->network_on,
+    };
+
+    if (!secrets)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < m->secrets.count; i++)
+        secrets[i] = m->secrets.list[i].text.ptr;
+    return add(cli, agent, &o, false);
 }
 
 int servers_add(struct cli *cli, wend_agent *agent, bool accept, bool must)
 {
+    size_t own = cli->agent ? cli->agent->manifest->servers_count : 0;
     int code = EXIT_DONE;
 
     for (size_t i = 0; !code && i < cli->set.servers.count; i++)
-        code = add(cli, agent, cli->set.servers.items[i], accept, must);
+        code = add_option(cli, agent, cli->set.servers.items[i], accept, must);
+    for (size_t i = 0; !code && i < own; i++)
+        code = add_named(cli, agent, &cli->agent->servers[i]);
     return code;
 }

@@ -1,5 +1,5 @@
 /*
- * servers.h - servers of tools that were named with --mcp.
+ * servers.h - servers of tools: those of --mcp and of the agent's file.
  */
 #ifndef CLI_SERVERS_H
 #define CLI_SERVERS_H

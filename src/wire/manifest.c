@@ -14,7 +14,10 @@
 #include "core/config.h"
 #include "wire/manifest_read.h"
 
-enum { RETRIEVAL_TOP_MAX = 50 }; /* more would be most of a window */
+enum {
+    RETRIEVAL_TOP_MAX = 50, /* more would be most of a window */
+    SERVER_NAME_MAX = 32,   /* so that names of its tools have room */
+};
 
 /* ---- Values -------------------------------------------------------------- */
 
@@ -204,6 +207,17 @@ static FIELD_READ(read_url)
     return field_cstr(f, field, j, at);
 }
 
+/* on or off; `off` as manifest_read_sandbox has it, upside down. */
+static FIELD_READ(read_switch)
+{
+    bool off;
+    wend_status s = manifest_read_sandbox(f, field, j, &off);
+
+    if (!s)
+        *(bool *)at = !off;
+    return s;
+}
+
 static wend_status read_server(struct fields *f, const struct json *j,
                                struct manifest_server *m)
 {
@@ -213,6 +227,7 @@ static wend_status read_server(struct fields *f, const struct json *j,
         {"url", read_url, AT(url), 0, 0, NULL},
         {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
         {"sandbox", manifest_read_sandbox, AT(sandbox_off), 0, 0, NULL},
+        {"network", read_switch, AT(network_on), 0, 0, NULL},
         {"secrets", manifest_read_secrets, AT(secrets), 0, 0, NULL},
         {0},
     };
@@ -228,9 +243,13 @@ static wend_status read_server(struct fields *f, const struct json *j,
     return m->name.ptr ? WEND_OK : fail_nomem(f->err);
 }
 
+/* NAME.tool must be a name that every provider can be told. */
 static bool server_name_ok(wend_str name)
 {
-    return tool_name_ok(name) && !memchr(name.ptr, '.', name.len);
+    return tool_name_ok(name) && name.len <= SERVER_NAME_MAX &&
+           !memchr(name.ptr, '.', name.len) &&
+           !memmem(name.ptr, name.len, "__", 2) &&
+           name.ptr[name.len - 1] != '_';
 }
 
 static FIELD_READ(read_servers)
@@ -251,8 +270,9 @@ static FIELD_READ(read_servers)
         yaml_key(&f->yaml, e, &line, &column);
         if (!server_name_ok(e->key))
             return fail_at(f->err, WEND_E_PARSE, line, column,
-                           "the name of a server must be 1 to 64 of A-Z a-z "
-                           "0-9 _ -, not '%.*s'",
+                           "the name of a server must be 1 to 32 of A-Z a-z "
+                           "0-9 _ -, without __ and no _ at its end, not "
+                           "'%.*s'",
                            (int)utf8_cut(e->key, FIELDS_QUOTED_MAX),
                            e->key.ptr);
         snprintf(f->where + len, sizeof f->where - len, ".%.*s",
@@ -429,8 +449,9 @@ const char *agent_manifest_unserved(const struct agent_manifest *m, size_t i)
         const char *key;
         bool given;
     } keys[] = {
-        {"mcp", m->servers_count},         {"skills", m->skills.count},
-        {"retrieval", m->retrieval.given}, {"memory", m->memory != MEMORY_OFF},
+        {"skills", m->skills.count},
+        {"retrieval", m->retrieval.given},
+        {"memory", m->memory != MEMORY_OFF},
         {"agents", m->agents.count},
     };
 

@@ -27,7 +27,7 @@ struct manifest_server { /* of MCP: either a command or a URL */
     wend_str name, url;
     struct manifest_words command, secrets;
     int64_t timeout_ms;
-    bool sandbox_off;
+    bool sandbox_off, network_on;
 };
 
 enum manifest_memory { MEMORY_OFF, MEMORY_SYNC, MEMORY_ASYNC };
@@ -41,9 +41,9 @@ struct agent_manifest {
     int64_t context_tokens;
     bool network_off;
     struct manifest_words network; /* as wend_agent_options has it */
-    /* Not served yet. */
     const struct manifest_server *servers;
     size_t servers_count;
+    /* Not served yet. */
     struct manifest_words skills, agents;
     struct {
         bool given;

@@ -173,6 +173,35 @@ exits "--tools, a rule for none" 2 "$WEND" run --tools t.yaml \
     --approve word_cout -m "$hello" hi
 has "--tools, a rule for none" "$err" "did you mean 'word_count'?"
 
+# ---- Servers of tools ---------------------------------------------------------
+
+server=$(dirname "$WEND")/tests/wend-test-mcp
+if [ -x "$server" ]; then
+    cp "$server" sub/serve
+    cat >sub/mcp.yaml <<'YAML'
+wend: agent/1
+model: 'script:{"turns":[{"calls":[{"name":"words.echo","args":{"text":"x"}}]},
+  {"text":"done"}]}'
+tools: []
+mcp: {words: {command: [./serve, good], timeout: 20s}}
+policy: [{tool: words.echo, do: allow}]
+YAML
+    exits "a server" 0 timeout 60 "$WEND" run --json -a sub/mcp.yaml hi
+    is "a server: its tool" "$(json "$out" "CASE $(at type) WHEN 'call_end'
+        THEN $(at data.outcome) END" | grep .)" ok
+    sed -i 's/serve, good/none, good/' sub/mcp.yaml
+    exits "a server that is not there" 0 timeout 60 "$WEND" run --json \
+        -a sub/mcp.yaml hi
+    has "a server that is not there: said" "$err" "its tools are not offered"
+else
+    skip "servers of tools" "$server is not built"
+fi
+printf 'wend: agent/1\nmodel: "a:b"\nnetwork: off\nmcp: {a: {url: "http://b"}}\n' \
+    >bad.yaml
+exits "a server while the network is off" 2 "$WEND" run -a bad.yaml hi
+has "a server while the network is off" "$err" \
+    "bad.yaml: the server 'a' uses the network"
+
 # ---- The list ------------------------------------------------------------------------------------
 
 printf 'wend: agent/1\nname: here\ndescription: |\n  of this\n  folder\ntools: [calculator, t.yaml]\n' \

@@ -13,12 +13,14 @@ instructions: be kind
 tools: [calculator, tools/t.yaml]
 skills: [skill]
 agents: [tools/other.md]
+mcp: {words: {command: [./tools/serve, x], network: on}}
 YAML
 printf 'wend: tool/1\nname: count\ndescription: d\ncommand: [./count.sh, a, ../data]\nsecrets: [TOKEN]\n' \
     >tools/t.yaml
 echo "${hello#script:}" >tools/model
 echo 'exit 0' >tools/count.sh
 echo 'data' >data
+echo 'exit 1' >tools/serve
 echo 'a skill' >skill/SKILL.md
 printf -- '---\nwend: agent/1\n---\nOther.\n' >tools/other.md
 
@@ -44,6 +46,7 @@ ok "nothing was kept"
 exits "trust" 0 "$WEND" trust wend.yaml
 has "trust: the model" "$out" "script:tools/model"
 has "trust: the program" "$out" "count: ./count.sh a ../data; gets TOKEN"
+has "trust: the server" "$out" "words: ./tools/serve x; with the network"
 has "trust: instructions" "$out" "be kind"
 is "trust: only for the user" "$(stat -c %a "$list")" 600
 is "trust: a line" "$(sed 's/^[0-9a-f]\{64\} //' "$list")" "$PWD/wend.yaml"
@@ -57,7 +60,7 @@ exits "again" 0 "$WEND" trust ./wend.yaml
 is "again: one line" "$(wc -l <"$list")" 1
 
 # A changed byte in any file that it names takes it back.
-for file in wend.yaml tools/t.yaml tools/model tools/count.sh data \
+for file in wend.yaml tools/t.yaml tools/model tools/count.sh tools/serve data \
     skill/SKILL.md tools/other.md; do
     cp "$file" kept
     case $file in

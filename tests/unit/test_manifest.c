@@ -312,7 +312,8 @@ static const struct refusal agents_refused[] = {
     {"a server of both kinds", TOP "mcp: {a: {command: [b], url: http://c}}", 2,
      10, "mcp.a needs either 'command' or 'url'"},
     {"a server with a dot", TOP "mcp: {a.b: {url: http://c}}", 2, 7,
-     "the name of a server must be 1 to 64 of A-Z a-z 0-9 _ -, not 'a.b'"},
+     "the name of a server must be 1 to 32 of A-Z a-z 0-9 _ -, without __ and "
+     "no _ at its end, not 'a.b'"},
     {"a server by a shell", TOP "mcp: {a: {command: 'b c'}}", 2, 20,
      "mcp.a.command must be a list such as [program, argument]; no shell "
      "takes it apart, not 'b c'"},
@@ -466,9 +467,10 @@ static void test_unserved(void)
     static const char text[] =
         TOP "memory: sync\nagents: [b.yaml]\nskills: [s]\n"
             "retrieval: {sources: [docs], top: 3}\n"
-            "mcp: {a: {command: [x], sandbox: off, secrets: [K], timeout: 2s}, "
+            "mcp: {a: {command: [x], sandbox: off, secrets: [K], timeout: 2s, "
+            "network: on}, "
             "b: {url: 'https://c/d'}}\n";
-    static const char *const keys[] = {"mcp", "skills", "retrieval", "memory",
+    static const char *const keys[] = {"skills", "retrieval", "memory",
                                        "agents"};
     struct mem mem = {0};
     struct arena a = {.mem = &mem};
@@ -482,6 +484,7 @@ static void test_unserved(void)
                        "  named: %s", keys[i]);
         tap_ok(!agent_manifest_unserved(m, tap_count(keys)), "  no more");
         tap_ok(m->servers_count == 2 && m->servers[0].sandbox_off &&
+                   m->servers[0].network_on && !m->servers[1].network_on &&
                    m->servers[0].timeout_ms == 2000 &&
                    m->servers[0].secrets.count == 1 &&
                    m->servers[0].command.count == 1,
