@@ -372,6 +372,7 @@ typedef struct wend_tool_info {
     wend_class call_class;
     wend_category category;
     uint32_t labels; /* wend_label, or'ed */
+    bool concurrent; /* may run beside others */
 } wend_tool_info;
 
 /* The i-th built-in tool, or NULL past the last. [any thread] */

@@ -26,6 +26,22 @@ static const struct opt opts[] = {
     {0},
 };
 
+static void put_labels(struct buf *b, const wend_tool_info *t,
+                       const char *quote, const char *between)
+{
+    static const char *const names[] = {"untrusted_source", "sensitive",
+                                        "external_effect"};
+    bool any = false;
+
+    for (int i = 0; i < 3; i++) {
+        if (!(t->labels >> i & 1))
+            continue;
+        buf_cstr(b, any ? between : "");
+        buf_fmt(b, "%s%s%s", quote, names[i], quote);
+        any = true;
+    }
+}
+
 static void put_json(struct buf *b, const wend_tool_info *t)
 {
     buf_cstr(b, "{\"name\":");
@@ -33,7 +49,10 @@ static void put_json(struct buf *b, const wend_tool_info *t)
     buf_fmt(b, ",\"class\":\"%s\",\"category\":\"%s\",\"description\":",
             wend_class_name(t->call_class), wend_category_name(t->category));
     json_put_str(b, t->description);
-    buf_cstr(b, ",\"schema\":");
+    buf_fmt(b, ",\"concurrent\":%s,\"labels\":[",
+            t->concurrent ? "true" : "false");
+    put_labels(b, t, "\"", ",");
+    buf_cstr(b, "],\"schema\":");
     buf_str(b, t->schema);
     buf_cstr(b, "}\n");
 }

@@ -464,7 +464,7 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
     t.call_class = b->info.call_class;
     t.category = b->info.category;
     t.labels = b->info.labels;
-    t.concurrent = b->concurrent;
+    t.concurrent = b->info.concurrent;
     t.threaded = !b->on_loop;
     t.subject = b->subject;
     t.fn = b->fn;

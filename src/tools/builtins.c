@@ -30,9 +30,9 @@ static const struct builtin builtins[] = {
                          "\"additionalProperties\":false}"),
                 .call_class = WEND_CLASS_READ,
                 .category = WEND_CATEGORY_GENERAL,
+                .concurrent = true,
             },
         .subject = "expression",
-        .concurrent = true,
         .fn = tool_calculator,
     },
     {
@@ -55,9 +55,9 @@ static const struct builtin builtins[] = {
                          "\"additionalProperties\":false}"),
                 .call_class = WEND_CLASS_READ,
                 .category = WEND_CATEGORY_GENERAL,
+                .concurrent = true,
             },
         .subject = "path",
-        .concurrent = true,
         .fn = tool_read_file,
     },
     {
@@ -77,9 +77,9 @@ static const struct builtin builtins[] = {
                          "\"additionalProperties\":false}"),
                 .call_class = WEND_CLASS_READ,
                 .category = WEND_CATEGORY_GENERAL,
+                .concurrent = true,
             },
         .subject = "path",
-        .concurrent = true,
         .fn = tool_list_dir,
     },
     {
@@ -102,7 +102,6 @@ static const struct builtin builtins[] = {
                 .category = WEND_CATEGORY_GENERAL,
             },
         .subject = "path",
-        .concurrent = false,
         .fn = tool_write_file,
     },
     {
@@ -135,7 +134,6 @@ static const struct builtin builtins[] = {
                 .category = WEND_CATEGORY_GENERAL,
             },
         .subject = "path",
-        .concurrent = false,
         .fn = tool_edit_file,
     },
     {
@@ -161,9 +159,9 @@ static const struct builtin builtins[] = {
                          "\"additionalProperties\":false}"),
                 .call_class = WEND_CLASS_READ,
                 .category = WEND_CATEGORY_GENERAL,
+                .concurrent = true,
             },
         .subject = "pattern",
-        .concurrent = true,
         .fn = tool_glob,
     },
     {
@@ -202,9 +200,9 @@ static const struct builtin builtins[] = {
                          "\"additionalProperties\":false}"),
                 .call_class = WEND_CLASS_READ,
                 .category = WEND_CATEGORY_GENERAL,
+                .concurrent = true,
             },
         .subject = "path",
-        .concurrent = true,
         .fn = tool_grep,
     },
     {
@@ -242,7 +240,6 @@ static const struct builtin builtins[] = {
                     WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_EXTERNAL_EFFECT,
             },
         .subject = "url",
-        .concurrent = false,
         .on_loop = true,
         .fn = tool_http_request,
     },

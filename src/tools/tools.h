@@ -26,7 +26,6 @@ struct tool_env {
 struct builtin {
     wend_tool_info info;
     const char *subject; /* the argument that policy rules match */
-    bool concurrent;
     bool on_loop; /* fn runs on the runtime's thread, not on a worker's */
     bool program; /* it runs one */
     wend_tool_fn fn;
