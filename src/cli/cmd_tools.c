@@ -85,8 +85,11 @@ static void put_head(struct buf *b, const wend_tool_info *t)
 {
     struct buf clean = {.mem = b->mem};
 
-    buf_fmt(b, "%-12.*s %-10s %s\n", (int)t->name.len, t->name.ptr,
-            wend_class_name(t->call_class), wend_category_name(t->category));
+    buf_fmt(b, "%-16.*s %-10s %s%s%s", (int)t->name.len, t->name.ptr,
+            wend_class_name(t->call_class), wend_category_name(t->category),
+            t->concurrent ? ", concurrent" : "", t->labels ? ", " : "");
+    put_labels(b, t, "", ", ");
+    buf_char(b, '\n');
     term_text(&clean, t->description); /* a server's may be anything */
     put_words(b, buf_view(&clean), 4, 78);
     b->failed |= clean.failed;
