@@ -116,8 +116,7 @@ static const char *path_of(struct loader *l, const char *of, wend_str path)
     return kept.ptr;
 }
 
-/* notes/helper.yaml is called helper. */
-static const char *stem_of(struct loader *l, const char *path)
+wend_str agent_file_stem(const char *path)
 {
     const char *slash = strrchr(path, '/');
     wend_str name = str_of(slash ? slash + 1 : path);
@@ -125,7 +124,7 @@ static const char *stem_of(struct loader *l, const char *path)
 
     if (dot && dot > name.ptr)
         name.len = (size_t)(dot - name.ptr);
-    return arena_str(l->arena, name).ptr;
+    return name;
 }
 
 /* Puts in front of what is wrong where the file was named. */
@@ -162,7 +161,6 @@ static wend_status take_model(struct loader *l, const char *of, wend_str model,
     static const char prefix[] = "script:";
     size_t len = sizeof prefix - 1;
     struct buf b = {.mem = l->arena->mem};
-    wend_status s;
 
     *out = model.ptr;
     if (!str_starts(model, prefix) || model.ptr[len] == '{')
@@ -173,8 +171,7 @@ static wend_status take_model(struct loader *l, const char *of, wend_str model,
     buf_free(&b);
     if (!*out)
         return nomem(l);
-    s = sum_program(l, *out + len);
-    return s;
+    return sum_program(l, *out + len);
 }
 
 static wend_status take_models(struct loader *l, struct agent_file *f)
@@ -353,7 +350,8 @@ static wend_status load_agent(struct loader *l, const char *path, bool plain,
         return blame_file(l, s, path, &why);
     f->path = path;
     f->manifest = m;
-    f->name = m->name.ptr ? m->name.ptr : stem_of(l, path);
+    f->name = m->name.ptr ? m->name.ptr
+                          : arena_str(l->arena, agent_file_stem(path)).ptr;
     if (!f->name)
         return nomem(l);
     s = take_models(l, f);

@@ -42,6 +42,8 @@ struct agent_file {
 /* `plain`: nothing but a regular file will do; nobody named it. */
 wend_status agent_file_load(const char *path, bool plain, struct arena *a,
                             struct agent_file **out, wend_error *err);
+/* notes/helper.yaml is called helper. */
+wend_str agent_file_stem(const char *path);
 wend_status tool_file_load(const char *path, struct arena *a,
                            struct tool_file *out, wend_error *err);
 

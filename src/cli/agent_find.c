@@ -9,20 +9,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "wire/manifest.h"
+#include "cli/agent_file.h"
+#include "cli/config.h"
 
 enum { AGENTS_MAX = 1000 }; /* files in the folder that are looked at */
-
-static bool folder_path(struct buf *out)
-{
-    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-
-    if (xdg && xdg[0] == '/') /* a relative one is to be ignored */
-        buf_fmt(out, "%s/wend/agents", xdg);
-    else if (home && home[0] == '/')
-        buf_fmt(out, "%s/.config/wend/agents", home);
-    return out->len > 0;
-}
 
 static int order(const void *a, const void *b)
 {
@@ -61,8 +51,10 @@ wend_status agents_list(struct arena *a, const char ***paths, size_t *count,
     *paths = arena_alloc(a, AGENTS_MAX * sizeof **paths);
     if (!*paths)
         return fail_nomem(err);
-    if (folder_path(&folder))
+    if (config_folder(&folder)) {
+        buf_cstr(&folder, "/agents");
         dir = opendir(folder.ptr);
+    }
     if (dir)
         s = read_folder(dir, folder.ptr, a, *paths, count, err);
     else if (folder.len && errno != ENOENT)
@@ -75,18 +67,6 @@ wend_status agents_list(struct arena *a, const char ***paths, size_t *count,
     return s;
 }
 
-/* The file's name without folder and suffix. */
-static wend_str stem(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    wend_str name = str_of(slash ? slash + 1 : path);
-    const char *dot = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
-
-    if (dot)
-        name.len = (size_t)(dot - name.ptr);
-    return name;
-}
-
 static int no_agent(struct cli *cli, const char *name, const char **paths,
                     size_t count)
 {
@@ -95,7 +75,7 @@ static int no_agent(struct cli *cli, const char *name, const char **paths,
 
     names[n++] = AGENT_BUILTIN;
     for (size_t i = 0; i < count; i++) {
-        names[n] = arena_str(&cli->arena, stem(paths[i])).ptr;
+        names[n] = arena_str(&cli->arena, agent_file_stem(paths[i])).ptr;
         n += names[n] != NULL;
     }
     near = str_near(str_of(name), names, n);
@@ -122,7 +102,7 @@ int agent_find(struct cli *cli, const char *name, const char **path)
         return give_up(cli, s, &err);
     *path = NULL;
     for (size_t i = 0; i < count && !*path; i++)
-        if (str_is(stem(paths[i]), name))
+        if (str_is(agent_file_stem(paths[i]), name))
             *path = paths[i];
     if (*path || !strcmp(name, AGENT_BUILTIN))
         return EXIT_DONE;

@@ -39,18 +39,36 @@ static const struct {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
+static bool folder(struct buf *out, const char *xdg, const char *in_home)
+{
+    const char *home = getenv("HOME");
+
+    if (xdg && xdg[0] == '/') /* a relative one is to be ignored */
+        buf_fmt(out, "%s/wend", xdg);
+    else if (home && home[0] == '/')
+        buf_fmt(out, "%s/%s/wend", home, in_home);
+    return out->len > 0;
+}
+
+bool config_folder(struct buf *out)
+{
+    return folder(out, getenv("XDG_CONFIG_HOME"), ".config");
+}
+
+bool data_folder(struct buf *out)
+{
+    return folder(out, getenv("XDG_DATA_HOME"), ".local/share");
+}
+
 bool config_path(struct buf *out, bool *named)
 {
-    const char *own = getenv("WEND_CONFIG"), *home = getenv("HOME");
-    const char *xdg = getenv("XDG_CONFIG_HOME");
+    const char *own = getenv("WEND_CONFIG");
 
     *named = own && *own;
     if (*named)
         buf_cstr(out, own);
-    else if (xdg && xdg[0] == '/') /* a relative one is to be ignored */
-        buf_fmt(out, "%s/wend/config.yaml", xdg);
-    else if (home && home[0] == '/')
-        buf_fmt(out, "%s/.config/wend/config.yaml", home);
+    else if (config_folder(out))
+        buf_cstr(out, "/config.yaml");
     return out->len > 0;
 }
 

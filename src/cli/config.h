@@ -6,6 +6,11 @@
 
 #include "cli/cli.h"
 
+/* The user's folders for what wend reads and for what it keeps: by
+ * XDG_CONFIG_HOME and XDG_DATA_HOME, else beneath HOME. False if nothing
+ * says where. */
+bool config_folder(struct buf *out);
+bool data_folder(struct buf *out);
 /* The path of the file in out: $WEND_CONFIG, $XDG_CONFIG_HOME, HOME. False
  * if none of them is set. */
 bool config_path(struct buf *out, bool *named);

@@ -17,13 +17,11 @@ static const struct mem libc_mem;
 
 static bool file_path(struct buf *out)
 {
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    bool known = data_folder(out);
 
-    if (data && data[0] == '/')
-        buf_fmt(out, "%s/wend/approvals", data);
-    else if (home && home[0] == '/')
-        buf_fmt(out, "%s/.local/share/wend/approvals", home);
-    return out->len > 0;
+    if (known)
+        buf_cstr(out, "/approvals");
+    return known;
 }
 
 static bool add_word(struct words *w, const char *word, struct arena *a)

@@ -25,13 +25,7 @@ enum { LOCK_TRIES = 100, LOCK_WAIT_MS = 20 }; /* two seconds in all */
 
 static wend_status folder_path(struct buf *out, wend_error *err)
 {
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-
-    if (data && data[0] == '/') /* a relative one is to be ignored */
-        buf_fmt(out, "%s/wend", data);
-    else if (home && home[0] == '/')
-        buf_fmt(out, "%s/.local/share/wend", home);
-    else
+    if (!data_folder(out))
         return fail(err, WEND_E_INVAL,
                     "HOME is not set, so there is no place for what was "
                     "accepted");
