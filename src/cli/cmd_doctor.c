@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -25,11 +25,16 @@
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
 enum {
     RESOLVE_BENEATH_FLAG = 0x08,
     LANDLOCK_VERSION_FLAG = 1,
     SECCOMP_ACTION_AVAIL = 2,
-    LANDLOCK_ABI_WANTED = 3,
+    LANDLOCK_ABI_TRUNCATE = 3,
+    LANDLOCK_ABI_SIGNALS = 6,
+    MFD_EXEC_FLAG = 0x10,
 };
 #define CLOCK_EARLIEST 1735689600 /* 2025-01-01: before wend was made */
 
@@ -190,38 +195,79 @@ static void check_openat2(struct cli *cli, struct finding *f)
           "and let the container's filter allow openat2");
 }
 
+#define NO_SANDBOX "; until then tools that are programs need --sandbox off"
+
 static void check_landlock(struct cli *cli, struct finding *f)
 {
     long abi =
         syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION_FLAG);
 
     (void)cli;
-    if (abi >= LANDLOCK_ABI_WANTED) {
-        buf_fmt(&f->what, "version %ld", abi);
+    if (abi <= 0) {
+        buf_fmt(&f->what, "not there: %s", strerror(errno));
+        found(f, MARK_NOTE,
+              "use Linux 5.13 or newer and boot it with "
+              "lsm=landlock,..." NO_SANDBOX);
         return;
     }
-    if (abi > 0)
-        buf_fmt(&f->what, "version %ld, without truncate", abi);
-    else
-        buf_fmt(&f->what, "not there: %s", strerror(errno));
-    found(f, MARK_NOTE,
-          "tools that are programs need it; enable landlock in "
-          "the kernel (lsm=landlock,...)");
+    buf_fmt(&f->what, "version %ld", abi);
+    if (abi < LANDLOCK_ABI_TRUNCATE)
+        buf_cstr(&f->what, "; tools cannot truncate by path");
+    if (abi < LANDLOCK_ABI_SIGNALS)
+        buf_cstr(&f->what, "; their signals are looked at by the supervisor");
 }
 
 static void check_seccomp(struct cli *cli, struct finding *f)
 {
-    uint32_t action = SECCOMP_RET_ERRNO;
+    uint32_t action = SECCOMP_RET_USER_NOTIF;
 
     (void)cli;
     if (!syscall(SYS_seccomp, SECCOMP_ACTION_AVAIL, 0, &action)) {
-        buf_cstr(&f->what, "filters can be set");
+        buf_cstr(&f->what, "filters can be set and asked");
         return;
     }
-    buf_fmt(&f->what, "no filters: %s", strerror(errno));
+    buf_fmt(&f->what, "no filters that ask: %s", strerror(errno));
     found(f, MARK_NOTE,
-          "tools that are programs need it; use a kernel with "
-          "CONFIG_SECCOMP_FILTER");
+          "use Linux 5.5 or newer with CONFIG_SECCOMP_FILTER" NO_SANDBOX);
+}
+
+/* The supervisor of programs is run from memory. */
+static void check_memfd(struct cli *cli, struct finding *f)
+{
+    char path[40];
+    int fd = memfd_create("wend-doctor", MFD_CLOEXEC | MFD_EXEC_FLAG);
+
+    (void)cli;
+    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
+        fd = memfd_create("wend-doctor", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && !access(path, X_OK)) {
+        buf_cstr(&f->what, "programs can be run from memory");
+    } else {
+        buf_fmt(&f->what, "no program can be run from memory: %s",
+                strerror(errno));
+        found(f, MARK_NOTE,
+              "tools that are programs cannot be run; set "
+              "vm.memfd_noexec=0, and mount /proc");
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void check_pidfd(struct cli *cli, struct finding *f)
+{
+    long fd = syscall(SYS_pidfd_open, getpid(), 0);
+
+    (void)cli;
+    if (fd >= 0) {
+        close((int)fd);
+        buf_cstr(&f->what, "the end of a process can be waited for");
+        return;
+    }
+    buf_fmt(&f->what, "pidfd_open: %s", strerror(errno));
+    found(f, MARK_NOTE,
+          "tools that are programs cannot be run; use Linux 5.3 or "
+          "newer, and let the container's filter allow pidfd_open");
 }
 
 static void check_clock(struct cli *cli, struct finding *f)
@@ -263,6 +309,7 @@ static const struct {
     {"store", check_store},       {"file mode", check_mode},
     {"model", check_model},       {"openat2", check_openat2},
     {"landlock", check_landlock}, {"seccomp", check_seccomp},
+    {"memfd", check_memfd},       {"pidfd", check_pidfd},
     {"clock", check_clock},       {"terminal", check_terminal},
 };
 

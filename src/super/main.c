@@ -303,11 +303,12 @@ void super_main(void)
         report(SUPER_GONE, w.status, w.why);
     }
     sys1(__NR_close, SUPER_CONTROL_FD);
-    if (w.job.tmp_path && w.host_gone)
-        tmp_remove(w.job.tmp_path);
-    else if (w.job.tmp_path)
+    if (!w.job.tmp_path)
+        leave(0);
+    if (!w.host_gone)
         leave(!tmp_empty(w.job.tmp_path));
-    leave(0);
+    tmp_remove(w.job.tmp_path);
+    leave(1); /* it cannot be used again */
 }
 
 #if defined(__x86_64__)

@@ -21,6 +21,10 @@ exits "doctor" 0 "$WEND" doctor
 lacks "doctor: nothing fails here" "$out" FAIL
 grep -qE '^ok +store' "$out"
 ok "doctor: the store"
+for check in openat2 landlock seccomp memfd pidfd; do
+    grep -qE "^(ok|note) +$check " "$out"
+    ok "doctor: $check"
+done
 exits "doctor --json" 0 "$WEND" doctor --json
 is "doctor --json" "$(json "$out" "$(at result)" | grep -c '^ok\|^note')" \
     "$(wc -l <"$out")"
