@@ -22,6 +22,7 @@ enum phase { RUNNING, TERM, KILL };
 enum {
     KILL_AGAIN_MS = 5, /* a process may have forked in between */
     COUNT_MS = 100,
+    COUNT_EVERY = 20, /* looks: others may have ended meanwhile */
 };
 
 struct watch {
@@ -33,6 +34,7 @@ struct watch {
     int signal_fd, host_fd;
     int64_t due_ms;      /* deadline, end of the grace, or the next kill */
     int64_t count_ms;    /* when to look how many there are */
+    uint32_t looks;      /* at how many there are */
     uint32_t tasks_near; /* below so many in all, they need no count */
 };
 
@@ -90,7 +92,7 @@ static void count_tasks(struct watch *w)
     uint32_t all = tree_tasks_of_all();
 
     w->count_ms = now_ms() + COUNT_MS;
-    if (all < w->tasks_near)
+    if (all < w->tasks_near && ++w->looks % COUNT_EVERY)
         return;
     tasks = tree_tasks();
     if (tasks <= max) {

@@ -187,6 +187,70 @@ static void test_output_bound(struct proc_world *w)
     }
 }
 
+static void test_limits(struct proc_world *w)
+{
+    static const struct {
+        const char *why, *text;
+        struct proc_limits limits;
+        enum proc_how how;
+        int code;
+    } rows[] = {
+        {"time of the processor",
+         "while :; do :; done",
+         {.cpu_s = 1},
+         PROC_SIGNALED,
+         SIGKILL},
+        {"memory",
+         "perl -e '$x = \"x\" x 100000000' 2>/dev/null || exit 7",
+         {.memory_bytes = 50 << 20},
+         PROC_EXITED,
+         7},
+        {"enough memory",
+         "perl -e '$x = \"x\" x 100000000'",
+         {.memory_bytes = 500 << 20},
+         PROC_EXITED,
+         0},
+        {"a file",
+         "trap '' XFSZ; head -c 2000 /dev/zero > f 2>&- || exit 7",
+         {.file_bytes = 1000},
+         PROC_EXITED,
+         7},
+        {"a file that fits",
+         "head -c 1000 /dev/zero > f",
+         {.file_bytes = 1000},
+         PROC_EXITED,
+         0},
+        {"descriptors",
+         "test $(ulimit -n) = 20",
+         {.files = 20},
+         PROC_EXITED,
+         0},
+        {"no core", "test $(ulimit -c) = 0", {0}, PROC_EXITED, 0},
+        {"processes",
+         "for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; wait",
+         {.tasks = 8},
+         PROC_CROWD,
+         0},
+        {"fewer",
+         "for i in 1 2 3 4 5 6 7; do sleep 0.5 & done; wait",
+         {.tasks = 8},
+         PROC_EXITED,
+         0},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct proc_spec spec = {.limits = rows[i].limits};
+        struct proc_seen s;
+
+        proc_sh(w, &s, rows[i].text, &spec);
+        proc_seen_wait(w, &s);
+        tap_ok(s.ends == 1 && s.how == rows[i].how && s.code == rows[i].code,
+               "limits: %s (%d, %d: %s)", rows[i].why, s.how, s.code,
+               s.message);
+        proc_seen_free(&s);
+    }
+}
+
 /* More than may run at once: the rest waits, in order. */
 static void test_many(struct proc_world *w)
 {
@@ -214,10 +278,12 @@ int main(void)
     struct proc_world w;
 
     proc_world_begin(&w);
+    dup2(1, 50); /* one that stays open over exec */
     test_ends(&w);
     test_not_started(&w);
     test_input(&w);
     test_output_bound(&w);
+    test_limits(&w);
     test_many(&w);
     proc_world_end(&w);
     return tap_done();

@@ -170,7 +170,8 @@ static void test_host_dies(struct proc_world *w, bool freed, bool off)
 
             proc_world_begin(&own);
             start_marked(&own, &s, trees[i].text, mark, spec);
-            spin(&own, freed ? 200 : 20000);
+            await_marked(&own, mark);
+            spin(&own, freed ? 1000 : 20000);
             procs_free(own.procs);
             rmdir(own.dir);
             _exit(0);
