@@ -141,7 +141,24 @@ static struct curl_slist *add_header(struct curl_slist *list, struct arena *a,
     return s;
 }
 
-/* In the order given; a name without value tells libcurl to send none. */
+/* libcurl's word for a header without a value is a semicolon. */
+static char *header_line(const char *header, struct arena *a)
+{
+    size_t name = strcspn(header, ":");
+    bool empty = header[name + 1 + strspn(header + name + 1, " ")] == 0;
+    wend_str line = {header, empty ? name + 1 : strlen(header)};
+    char *copy = arena_chars(a, line.len);
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, line.ptr, line.len);
+    copy[line.len] = 0;
+    if (empty)
+        copy[name] = ';';
+    return copy;
+}
+
+/* In the order given; `Name:` tells libcurl to send none of its own. */
 static struct curl_slist *header_list(const struct fetch_request *q,
                                       struct arena *a)
 {
@@ -156,11 +173,8 @@ static struct curl_slist *header_list(const struct fetch_request *q,
         list = add_header(list, a, "Accept-Encoding: identity");
     while (q->headers && q->headers[n])
         n++;
-    while (n) {
-        wend_str line = arena_str(a, str_of(q->headers[--n]));
-
-        list = add_header(list, a, line.ptr);
-    }
+    while (n)
+        list = add_header(list, a, header_line(q->headers[--n], a));
     return list;
 }
 

@@ -155,11 +155,10 @@ static bool ends_with(wend_str s, const char *tail)
 
 static bool is_plain(wend_str s)
 {
-    if (!s.len || s.ptr[0] == ' ' || s.ptr[0] == '\t' ||
-        s.ptr[s.len - 1] == ' ' || s.ptr[s.len - 1] == '\t')
+    if (!s.len || s.ptr[0] == ' ' || s.ptr[s.len - 1] == ' ')
         return !s.len;
     for (size_t i = 0; i < s.len; i++)
-        if ((s.ptr[i] < 0x20 && s.ptr[i] != '\t') || s.ptr[i] > 0x7e)
+        if (s.ptr[i] < 0x20 || s.ptr[i] > 0x7e)
             return false;
     return !(str_starts(s, ENCODED_HEAD) && ends_with(s, ENCODED_TAIL));
 }

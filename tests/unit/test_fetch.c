@@ -58,8 +58,8 @@ static void test_head(struct world *w)
 
 static void test_requests(struct world *w)
 {
-    static const char *const headers[] = {"X-One: 1", "content-type: a/b",
-                                          NULL};
+    static const char *const headers[] = {
+        "X-One: 1", "X-Empty: ", "content-type: a/b", NULL};
     static const struct {
         const char *why, *method, *body;
         const char *const *headers;
@@ -73,6 +73,7 @@ static void test_requests(struct world *w)
         {"a method", "PUT", "{}", NULL, "PUT /", "Expect"},
         {"a method without body", "DELETE", NULL, NULL, "DELETE /", "Expect"},
         {"headers", NULL, "{}", headers, "\r\nX-One: 1\r\n", "x-www-form"},
+        {"one without a value", NULL, "{}", headers, "\r\nX-Empty:\r\n", "; "},
         {"their order, the body", NULL, "{}", headers,
          "\r\ncontent-type: a/b\r\n", "Content-Type:"},
         {"only as it is", NULL, "{}", NULL, "Accept-Encoding: identity\r\n",

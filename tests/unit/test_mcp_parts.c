@@ -274,7 +274,8 @@ static void test_values(void)
     } rows[] = {
         {"us-west1", "us-west1"},
         {"", ""},
-        {"a b\tc", "a b\tc"},
+        {"a b c", "a b c"},
+        {"a\tb", "=?base64?YQli?="},
         {"Hello, \xe4\xb8\x96\xe7\x95\x8c", "=?base64?SGVsbG8sIOS4lueVjA==?="},
         {" padded ", "=?base64?IHBhZGRlZCA=?="},
         {"line1\nline2", "=?base64?bGluZTEKbGluZTI=?="},
