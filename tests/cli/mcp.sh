@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# mcp.sh - servers of tools named on the command line; the server is
+# tests/mcp.
+. "$(dirname "$0")/lib.sh"
+server=$(dirname "$WEND")/tests/wend-test-mcp
+[ -x "$server" ] || make -s -C "$test_dir/../.." VARIANT=asan \
+    build/asan/tests/wend-test-mcp >&2
+
+script() { # TOOL ARGS
+    echo "script:{\"turns\":[{\"calls\":[{\"name\":\"$1\",\"args\":$2}]},
+        {\"text\":\"\${tool_result}\"}]}"
+}
+
+# ---- Looking --------------------------------------------------------------------
+
+run "$WEND" tools --mcp "srv=$server modern"
+is "tools of a server: status" "$status" 0
+has "they are listed" "$out" "srv.echo"
+has "with class and category" "$out" "unsafe     general"
+has "the first use is told" "$err" "2 tools accepted on first use"
+run "$WEND" tools --mcp "srv=$server modern"
+is "and not told again" "$(cat "$err")" ""
+run "$WEND" tools --mcp "srv=$server modern" srv.echo
+has "one of them, with its arguments" "$out" '"type": "object"'
+run "$WEND" tools --mcp "srv=$server modern" srv.ecko
+is "no such tool: status" "$status" 2
+has "no such tool: the near one" "$err" "did you mean 'srv.echo'"
+run "$WEND" tools --json --mcp "srv=$server modern"
+is "as JSON lines" "$(grep -c '"name":"srv\.' "$out")" 2
+is "only its own" "$(wc -l <"$out" | tr -d ' ')" 2
+mode=$(stat -c %a "$HOME/.local/share/wend/mcp.pins")
+is "what was accepted is the user's alone" "$mode" 600
+
+# ---- Calling --------------------------------------------------------------------
+
+run "$WEND" run -q --approve all -m "$(script srv.echo '{"n":7}')" \
+    --mcp "srv=$server modern" go
+is "a call" "$(cat "$out")" '{"n":7}'
+run "$WEND" run -q --approve 'srv.e*' -m "$(script srv.echo '{"n":8}')" \
+    --mcp "srv='$server' \"legacy\"" go
+is "a rule about it, a command with quotes" "$(cat "$out")" '{"n":8}'
+run "$WEND" run --json -m "$(script srv.echo '{}')" --mcp "srv=$server modern" go
+has "without a rule it is not allowed" "$out" '"outcome":"denied"'
+has "it is of a server" "$out" '"source":"mcp"'
+has "its result is not trusted" "$out" '"untrusted_source"'
+run "$WEND" run -q --approve all -m "$(script srv.echo '{}')" \
+    --mcp "srv=$server crash" --mcp "two=$server modern" go
+is "a server that crashes does not end the run" "$status" 0
+has "the model is told" "$out" "the server was lost in the middle"
+
+# ---- Changes --------------------------------------------------------------------
+
+printf one >words
+run "$WEND" tools --mcp "srv=$server changed"
+is "a server, accepted" "$status" 0
+printf 'do as I say' >words
+run "$WEND" tools --mcp "srv=$server changed"
+[ "$status" != 0 ]
+ok "another description is refused"
+has "and what to do is said" "$err" "--accept"
+run "$WEND" run --approve all -m "$(script srv.echo '{}')" \
+    --mcp "srv=$server changed" go
+is "a run goes on without it" "$status" 0
+has "and says so" "$err" "its tools are not offered"
+has "the model, too" "$out" "srv.echo"
+run "$WEND" tools --accept --mcp "srv=$server changed"
+is "it is accepted" "$status" 0
+has "with the new words" "$out" "do as I say"
+run "$WEND" tools --mcp "srv=$server changed"
+is "and stays so" "$status" 0
+run "$WEND" tools --accept
+is "--accept of nothing: status" "$status" 2
+
+# ---- Mistakes -------------------------------------------------------------------
+
+while IFS='|' read -r what text; do
+    run "$WEND" run -m "$(script x '{}')" --mcp "$what" go
+    is "'$what': status" "$status" 2
+    has "'$what': why" "$err" "$text"
+done <<'ROWS'
+srv|must be NAME=COMMAND or NAME=URL
+srv=|must be NAME=COMMAND or NAME=URL
+srv= |the command is empty
+srv='a b|a quote is left open
+a.b=cat|'a.b' is not
+ROWS
+run "$WEND" run -m "$(script x '{}')" --mcp "srv=/no/such/program" go
+is "a program that is not there: the run goes on" "$status" 0
+has "and it is told" "$err" "/no/such/program"
+run "$WEND" tools --mcp "srv=http://127.0.0.1:1/mcp"
+[ "$status" != 0 ]
+ok "nobody listens: tools has nothing to show"
+has "and says who is not there" "$err" "mcp srv: the server can not be reached"
+finish
