@@ -343,6 +343,11 @@ void launch_say(const struct super_report *r, const char *program,
                        "missing"
                      : "%s: there is no such program in PATH",
                  program);
+    else if (step == SUPER_STEP_EXEC && r->b == EACCES)
+        snprintf(out, size,
+                 "%s: cannot be run: %s; it must be executable and, in the "
+                 "sandbox, lie where programs may read",
+                 program, strerror(r->b));
     else if (step >= SUPER_STEPS || !rows[step])
         snprintf(out, size, "%s: cannot be run: %s", program, strerror(r->b));
     else

@@ -1,6 +1,7 @@
 /*
  * test_proc.c - programs on the loop: input, output, ends, bounds.
  */
+#include "fault.h"
 #include "proc_help.h"
 
 static void test_ends(struct proc_world *w)
@@ -72,7 +73,9 @@ static void test_not_started(struct proc_world *w)
          "true: its working directory /no/such/folder: No such file or "
          "directory"},
         {"a folder is no program", "/usr", NULL, NULL,
-         "/usr: cannot be run: Permission denied"},
+         "/usr: cannot be run: Permission denied; it must be executable and, "
+         "in "
+         "the sandbox, lie where programs may read"},
         {"a folder to write that is absent", "true", NULL, "/no/such",
          "true: a folder of the sandbox cannot be opened (No such file or "
          "directory)"},
@@ -251,6 +254,40 @@ static void test_limits(struct proc_world *w)
     }
 }
 
+static void test_memory(struct proc_world *w)
+{
+    const char *argv[] = {"cat", NULL}, *dirs[] = {w->dir, NULL};
+    struct proc_spec spec = {.argv = argv,
+                             .cwd = w->dir,
+                             .env = proc_env,
+                             .input = STR("some"),
+                             .writable = dirs};
+    struct fault f = {0};
+    int bad = 0, rounds = 0;
+
+    while (fault_next(&f)) {
+        struct proc_world own = {.mem = fault_mem(&f)};
+        struct proc_seen s = {0};
+        wend_status st = loop_new(&own.mem, &own.loop, NULL);
+
+        if (st == WEND_OK)
+            st = procs_new(&own.mem, own.loop, &own.procs, NULL);
+        if (st == WEND_OK) {
+            st = proc_start(own.procs, &spec, &proc_seen_events, &s, &s.proc,
+                            NULL);
+            if (st == WEND_OK)
+                proc_seen_wait(&own, &s);
+            bad += st == WEND_OK && (s.how != PROC_EXITED || s.bytes != 4);
+            proc_free(s.proc);
+        }
+        procs_free(own.procs);
+        loop_free(own.loop);
+        bad += f.live != 0 || (st == WEND_OK) == f.hit;
+        rounds++;
+    }
+    tap_ok(!bad && rounds > 4, "no memory, at each of %d moments", rounds);
+}
+
 /* More than may run at once: the rest waits, in order. */
 static void test_many(struct proc_world *w)
 {
@@ -284,6 +321,7 @@ int main(void)
     test_input(&w);
     test_output_bound(&w);
     test_limits(&w);
+    test_memory(&w);
     test_many(&w);
     proc_world_end(&w);
     return tap_done();
