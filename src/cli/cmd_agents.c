@@ -132,10 +132,16 @@ static void put_line(struct buf *b, const struct cli *cli, const struct row *r)
 
 static void put(struct buf *b, const struct cli *cli, const struct row *r)
 {
-    if (cli->set.json)
-        put_json(b, cli, r);
-    else
+    struct buf raw = {.mem = b->mem};
+
+    if (!cli->set.json) {
         put_line(b, cli, r);
+        return;
+    }
+    put_json(&raw, cli, r);
+    term_json(b, buf_view(&raw)); /* ./wend.yaml may be anybody's */
+    b->failed |= raw.failed;
+    buf_free(&raw);
 }
 
 /* ---- The command --------------------------------------------------------- */

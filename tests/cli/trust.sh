@@ -149,6 +149,9 @@ printf 'wend: agent/1\nname: "\\e[31mred\\e]0;t\\a"\nmodle: x\n' >wend.yaml
 run "$WEND" agents
 ! grep -q $'\e' "$out"
 ok "no escape gets through"
+printf 'wend: agent/1\ndescription: "a\\u202eb\\u009bc"\n' >wend.yaml
+run "$WEND" agents --json
+has "nor does JSON change directions" "$out" 'a\u202eb\u009bc'
 head -c 2000000 /dev/zero >wend.yaml
 exits "large" 0 timeout 10 "$WEND" run --json -m "$hello" hi
 is "large: ignored" "$(agent)" agent
