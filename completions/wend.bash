@@ -31,7 +31,7 @@ _wend()
     elif [ -z "$words" ]; then
         case $command in
         run)
-            words="--agent --tools --model --fallback --base-url --key-file --ca-file --models
+            words="--agent --tools --model --fallback --http2 --model-timeout --base-url --key-file --ca-file --models
                 --record --playback
                 --tool --mcp --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost

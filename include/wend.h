@@ -249,7 +249,8 @@ typedef struct wend_agent_options {
     /* Tokens that question and answer may have together, at most what the
      * model can take; default: that. */
     int64_t context_tokens;
-    bool sandbox_off; /* tools that are programs run without one */
+    bool sandbox_off;         /* tools that are programs run without one */
+    int64_t model_timeout_ms; /* for one answer; default 30 minutes */
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

@@ -57,6 +57,7 @@ enum {
     CONNECT_MS = 10000,            /* to a provider */
     FIRST_BYTE_MS = 300000,        /* some models think for minutes */
     BETWEEN_BYTES_MS = 120000,
+    MODEL_CALL_MS = 1800000,       /* a whole answer, unless told otherwise */
     RPC_BATCH_MAX = 1000,          /* messages at once from an old server */
     MCP_PAGES_MAX = 64,            /* of a server's list of tools */
     MCP_TOOLS_MAX = 512,           /* of one server */

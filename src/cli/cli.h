@@ -26,11 +26,13 @@ struct settings {
     /* Any of the three. */
     const char *model, *store, *instructions, *base_url, *key_file, *ca_file;
     const char *models;
+    int64_t model_timeout_ms;
     int64_t max_turns, timeout_ms, budget_tokens, budget_cost, parallel;
     int64_t eager;  /* wend_eager */
     int64_t effort; /* wend_effort */
     struct words approve, tools, fallback;
     /* Options only. */
+    bool http2;
     bool help, json, quiet, verbose, follow, no_deltas, accept;
     const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir;

@@ -23,6 +23,7 @@ static const struct {
     {"store", "store", false},
     {"instructions", "instructions", false},
     {"fallback", "fallback", true},
+    {"model_timeout", "model-timeout", false},
     {"base_url", "base-url", false},
     {"key_file", "key-file", false},
     {"ca_file", "ca-file", false},

@@ -36,7 +36,8 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
         return fail(err, WEND_E_LIMIT, "agent: parallel is over %d",
                     PARALLEL_MAX);
     if (o->limits.time_ms < 0 || o->limits.tokens < 0 ||
-        o->limits.cost_nano < 0 || o->context_tokens < 0)
+        o->model_timeout_ms < 0 || o->limits.cost_nano < 0 ||
+        o->context_tokens < 0)
         return fail(err, WEND_E_INVAL, "agent: a limit is below 0");
     for (size_t i = 0; i < o->rules_count; i++) {
         wend_str text = str_of(o->rules ? o->rules[i] : NULL);

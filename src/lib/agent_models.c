@@ -111,6 +111,7 @@ static struct driver_options options_of(const struct candidates *c,
         .output_tokens = x->facts.output,
         .record_dir = o->record_dir ? x->dir : NULL,
         .playback_dir = o->playback_dir ? x->dir : NULL,
+        .whole_ms = o->model_timeout_ms ? o->model_timeout_ms : MODEL_CALL_MS,
         .tape_may_be_empty = i > 0,
         .http2 = o->http2,
     };

@@ -20,7 +20,7 @@ struct http_driver {
     const char *query; /* of the base URL; NULL: none */
     const char *headers[HTTP_HEADERS_MAX + 1];
     struct tape *tape; /* NULL: the network alone */
-    int64_t output_tokens;
+    int64_t output_tokens, whole_ms;
     bool http2;
 };
 

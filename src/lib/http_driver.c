@@ -499,6 +499,7 @@ static wend_status begin(struct http_session *s, const struct turn *t,
         .connect_ms = CONNECT_MS,
         .first_byte_ms = FIRST_BYTE_MS,
         .between_ms = BETWEEN_BYTES_MS,
+        .whole_ms = d->whole_ms,
     };
 
     buf_cstr(&s->bufs[URL], d->base_url);

@@ -224,6 +224,7 @@ wend_status http_driver_open(const struct codec *codec,
     d->codec = codec;
     d->model = d->base.model = arena_str(&d->arena, o->spec);
     d->output_tokens = o->output_tokens;
+    d->whole_ms = o->whole_ms;
     d->http2 = o->http2;
     d->ca_file =
         o->ca_file ? arena_str(&d->arena, str_of(o->ca_file)).ptr : NULL;

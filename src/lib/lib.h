@@ -216,6 +216,7 @@ struct driver_options {
     const char *base_url, *key_file, *ca_file;
     const char *record_dir, *playback_dir;
     int64_t output_tokens;
+    int64_t whole_ms;       /* for one answer, all of it */
     bool tape_may_be_empty; /* to play: it was never asked */
     bool http2;
 };

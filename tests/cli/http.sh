@@ -119,6 +119,13 @@ for odd in garbage:500 gzip:300; do
     ask "openai:$odd" --base-url "$url" --timeout 5s
     is "$odd" $((status == 1 || status == 3)) 1
 done
+ask "openai:hang" --base-url "$url" --model-timeout 50ms
+is "one answer takes too long" $status 1
+has "one answer takes too long: said" "$out" '"code":"timeout"'
+is "one answer takes too long: tried again" \
+    "$(grep -c '"reason":"timeout"' "$out")" 2
+ask "openai:delay:20ms:500:8" --base-url "$url" --model-timeout 300ms
+has "also while it is written" "$out" '"code":"timeout"'
 ask "openai:hang" --base-url "$url" --timeout 200ms
 is "a server that says nothing" $status 3
 ask "openai:text:3" --base-url http://127.0.0.1:1/v1
