@@ -13,6 +13,7 @@
 enum { CONTEXT_TOKENS_DEFAULT = 128000 };
 
 static const char *const approve_names[] = {"ask", "deny", "all"};
+const char *const unknown_names[UNKNOWNS] = {"tell", "stop", "ask", "retry"};
 static const char *const eager_names[] = {"safe", "all", "off"};
 const char *const effort_names[EFFORTS] = {"default", "none", "low", "medium",
                                            "high"};
@@ -291,6 +292,8 @@ static wend_status policy_read(const struct json *policy, struct arena *a,
 
     c->approve = (enum approve)word_or(json_get(policy, "approve"),
                                        approve_names, 3, APPROVE_ASK);
+    c->on_unknown = (enum unknown)word_or(
+        json_get(policy, "on_unknown"), unknown_names, UNKNOWNS, UNKNOWN_TELL);
     if (!rules || !rules->count)
         return WEND_OK;
     list = arena_alloc(a, rules->count * sizeof *list);

@@ -28,6 +28,16 @@ struct tool {
     wend_str layers_ok, layers_denied; /* JSON: what each layer says */
 };
 
+/* What becomes of an unsafe call whose outcome an interruption hides. */
+enum unknown {
+    UNKNOWN_TELL,  /* the model is told so, and the run goes on */
+    UNKNOWN_STOP,  /* the run ends as failed */
+    UNKNOWN_ASK,   /* whoever approves says whether it runs again */
+    UNKNOWN_RETRY, /* it runs again */
+    UNKNOWNS
+};
+extern const char *const unknown_names[UNKNOWNS];
+
 enum approve { APPROVE_ASK, APPROVE_DENY, APPROVE_ALL };
 enum eager { EAGER_SAFE, EAGER_ALL, EAGER_OFF };
 /* How much the model thinks; the default is the provider's own. */
@@ -65,6 +75,7 @@ struct config {
     const struct rule *rules;
     size_t rules_count;
     enum approve approve;
+    enum unknown on_unknown;
     enum eager eager;
     enum effort effort;
     bool hooks;                     /* ask the shell before each turn */

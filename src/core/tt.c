@@ -163,11 +163,11 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
 
 /* A paused run stands here until it is continued; so does one whose hook
  * has not answered. */
-static void enter_turn(struct tt *x)
+void enter_turn(struct tt *x)
 {
     if (x->s->turn.paused)
         return;
-    if (x->s->turn.config->hooks)
+    if (x->s->turn.config->hooks && !x->s->turn.again)
         want(x, FX_HOOK);
     else
         ask_model(x);
@@ -226,8 +226,7 @@ static void on_start(struct tt *x)
     begin_turn(x);
 }
 
-static void emit_control(struct tt *x, wend_str what, wend_str by,
-                         wend_str value_json)
+void emit_control(struct tt *x, wend_str what, wend_str by, wend_str value_json)
 {
     wend_event *ev = draft(x, WEND_CONTROL);
 
@@ -246,14 +245,16 @@ static void finish_stop(struct tt *x)
     wend_ev_error *error = NULL;
 
     if (t->stop.code.ptr)
-        error = draft_error(x, t->stop.code, t->stop.message, STR("hook"));
+        error = draft_error(x, t->stop.code, t->stop.message,
+                            str_is(t->stop.code, "hook_stop") ? STR("hook")
+                                                              : STR("policy"));
     if (t->phase != PH_BETWEEN)
         end_turn(x, t->stop.outcome);
     end_run(x, x->s->turn.stop.outcome, x->s->turn.stop.limit, error);
 }
 
 /* The control event is written; now close every bracket that can be. */
-static void stop_all(struct tt *x)
+void stop_all(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
 
@@ -274,20 +275,23 @@ static void on_cancel(struct tt *x)
     stop_all(x);
 }
 
-static void on_stop(struct tt *x)
+void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message)
 {
     struct buf b = {.mem = x->s->scratch->mem};
-    wend_str value;
 
-    buf_cstr(&b, "{\"code\":\"hook_stop\",\"message\":");
-    json_put_str(&b,
-                 x->in->text.ptr ? x->in->text : STR("a hook stopped the run"));
+    buf_cstr(&b, "{\"code\":");
+    json_put_str(&b, code);
+    buf_cstr(&b, ",\"message\":");
+    json_put_str(&b, message);
     buf_char(&b, '}');
-    value = arena_str(x->s->scratch, buf_view(&b));
-    x->s->scratch->failed |= b.failed;
-    buf_free(&b);
-    emit_control(x, STR("cancel"), x->in->by, value);
+    emit_control(x, STR("cancel"), by, take_text(x, &b));
     stop_all(x);
+}
+
+static void on_stop(struct tt *x)
+{
+    stop_for(x, x->in->by, STR("hook_stop"),
+             x->in->text.ptr ? x->in->text : STR("a hook stopped the run"));
 }
 
 static void on_say(struct tt *x)
@@ -323,7 +327,7 @@ static void on_turn_hook(struct tt *x)
     const struct hook_done *h = &x->in->hook;
     wend_event *ev;
 
-    if (x->s->turn.phase != PH_TURN || x->s->turn.paused)
+    if (x->s->turn.phase != PH_TURN || x->s->turn.paused || x->s->turn.again)
         return;
     switch (h->answer) {
     case WEND_HOOK_GO:
@@ -364,14 +368,16 @@ static void on_metrics_timer(struct tt *x)
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
 }
 
+void time_is_over(struct tt *x)
+{
+    emit_control(x, STR("limits"), STR("time"), STR("{\"reached\":\"time\"}"));
+    stop_all(x);
+}
+
 static void on_timer(struct tt *x)
 {
     switch (x->in->timer) {
-    case TIMER_RUN:
-        emit_control(x, STR("limits"), STR("time"),
-                     STR("{\"reached\":\"time\"}"));
-        stop_all(x);
-        break;
+    case TIMER_RUN: time_is_over(x); break;
     case TIMER_RETRY: on_retry_timer(x); break;
     case TIMER_METRICS: on_metrics_timer(x); break;
     case TIMER_STOP: break; /* only while stopping */
@@ -409,6 +415,7 @@ static void while_going(struct tt *x)
     case IN_SAY: on_say(x); break;
     case IN_PAUSE: on_pause(x); break;
     case IN_CONTINUE: on_continue(x); break;
+    case IN_RESUME: break; /* on_resume, in any state */
     }
 }
 
@@ -422,6 +429,8 @@ void tt(const struct turn *t, const struct input *in, struct step *s)
     if (t->phase == PH_NEW) {
         if (in->kind == IN_START)
             on_start(&x);
+    } else if (in->kind == IN_RESUME) {
+        on_resume(&x);
     } else if (t->stop.outcome != WEND_OUTCOME_NONE) {
         while_stopping(&x);
     } else {

@@ -27,6 +27,7 @@ enum input_kind {
     IN_SAY,        /* text */
     IN_PAUSE,      /* by */
     IN_CONTINUE,   /* by */
+    IN_RESUME,     /* epoch; reply: what the log has of an open message */
 };
 
 enum timer { TIMER_RUN, TIMER_RETRY, TIMER_METRICS, TIMER_STOP, TIMERS };
@@ -74,6 +75,7 @@ struct input {
     } approval;
     enum timer timer;
     wend_str text, by;
+    int64_t epoch;
 };
 
 enum effect_kind {

@@ -32,6 +32,7 @@ static wend_str call_key(struct tt *x, const struct call *c)
 static wend_str emit_call_start(struct tt *x, const struct call *c,
                                 const struct admission *a, wend_str args)
 {
+    const struct begun *before = turn_begun(&x->s->turn, c->index);
     wend_event *ev = draft(x, WEND_CALL_START);
     wend_ev_call_start *e;
 
@@ -44,7 +45,7 @@ static wend_str emit_call_start(struct tt *x, const struct call *c,
     e->args_invalid = c->invalid && !args.ptr;
     e->call_class = a->tool ? a->tool->call_class : WEND_CLASS_UNSAFE;
     e->key = call_key(x, c);
-    e->attempt = 1;
+    e->attempt = before ? before->attempt + 1 : 1;
     e->policy = a->verdict.policy;
     emit(x, ev);
     return e->key;
@@ -115,8 +116,7 @@ static void emit_call_end(struct tt *x, const struct call *c,
     emit(x, ev);
 }
 
-static void emit_ran(struct tt *x, const struct call *c,
-                     const struct call_done *d)
+void emit_ran(struct tt *x, const struct call *c, const struct call_done *d)
 {
     const struct tool *tool = config_tool(x->s->turn.config, c->name);
 
@@ -134,8 +134,8 @@ static void end_unstarted(struct tt *x, const struct call *c,
     emit_call_end(x, c, &d, STR_NONE);
 }
 
-static void start_call(struct tt *x, const struct call *c,
-                       const struct admission *a, wend_str args)
+void start_call(struct tt *x, const struct call *c, const struct admission *a,
+                wend_str args)
 {
     wend_str key = emit_call_start(x, c, a, args);
     struct effect *fx = want(x, FX_RUN_CALL);
@@ -165,8 +165,7 @@ static uint32_t slots(const struct turn *t)
     return t->limits.parallel ? (uint32_t)t->limits.parallel : CALLS_MAX;
 }
 
-/* Still to be answered by whoever approves. */
-static bool waits_for_approval(const struct turn *t, uint32_t i)
+bool waits_for_approval(const struct turn *t, uint32_t i)
 {
     return bit_get(&t->asked, i) && !bit_get(&t->answered, i);
 }
@@ -206,8 +205,7 @@ static bool make_batch(struct tt *x, struct batch *b, uint32_t count)
     return true;
 }
 
-static void ask_approval(struct tt *x, const struct call *c,
-                         const struct admission *a)
+void ask_approval(struct tt *x, const struct call *c, const struct admission *a)
 {
     wend_event *ev = draft(x, WEND_APPROVAL_ASK);
 
@@ -313,6 +311,7 @@ void run_calls(struct tt *x)
     const struct turn *t = &x->s->turn;
     uint32_t open = 0;
 
+    restart_lost(x);
     start_ready(x);
     for (uint32_t i = 0; i < t->calls_count; i++)
         open += !bit_get(&t->ended, i);
@@ -404,8 +403,8 @@ void on_call_done(struct tt *x)
     int i = turn_call_index(t, x->in->done.call);
 
     if (i < 0 || x->in->done.turn != t->counter ||
-        !turn_call_runs(t, (uint32_t)i))
-        return; /* late, or twice */
+        !turn_call_runs(t, (uint32_t)i) || bit_get(&t->lost, (uint32_t)i))
+        return; /* late, twice, or from before an interruption */
     emit_ran(x, turn_call(t, (uint32_t)i), &x->in->done);
     if (t->stop.outcome != WEND_OUTCOME_NONE)
         return;
@@ -476,20 +475,24 @@ void on_approval(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
     int i = turn_call_index(t, x->in->approval.call);
+    bool lost;
     wend_event *ev;
 
     if (i < 0 || !waits_for_approval(t, (uint32_t)i))
         return;
+    lost = bit_get(&t->lost, (uint32_t)i);
     ev = draft(x, WEND_APPROVAL_ANSWER);
     if (ev) {
         ev->u.approval_answer.call = turn_call(t, (uint32_t)i)->id;
         ev->u.approval_answer.yes = x->in->approval.yes;
         ev->u.approval_answer.by = x->in->approval.by;
-        if (x->in->approval.remember)
+        if (x->in->approval.remember && !lost)
             ev->u.approval_answer.remember =
                 remembered(x, turn_call(t, (uint32_t)i));
     }
     emit(x, ev);
+    if (lost && !x->in->approval.yes)
+        end_lost(x, (uint32_t)i);
     settle(x, (uint32_t)i);
     run_calls(x);
 }
@@ -507,6 +510,10 @@ void stop_calls(struct tt *x)
 
         if (bit_get(&t->ended, i))
             continue;
+        if (bit_get(&t->lost, i)) {
+            end_lost(x, i);
+            continue;
+        }
         if (bit_get(&t->started, i)) {
             fx = want(x, FX_STOP_CALL);
             if (fx)

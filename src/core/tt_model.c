@@ -71,7 +71,7 @@ static void emit_model_start(struct tt *x)
 
     if (ev) {
         ev->u.model_start.model = t->model;
-        ev->u.model_start.attempt = 1;
+        ev->u.model_start.attempt = t->again ? t->attempt + 1 : 1;
         ev->u.model_start.purpose = turn_purpose(t);
         ev->u.model_start.messages = t->history ? t->history->index + 1 : 0;
         ev->u.model_start.tools = (int64_t)t->config->tools_count;
@@ -104,7 +104,8 @@ void ask_model(struct tt *x)
 {
     wend_str limit;
 
-    emit_context(x);
+    if (!x->s->turn.again) /* else it stands already */
+        emit_context(x);
     limit = over_budget(&x->s->turn, turn_model(&x->s->turn));
     if (limit.ptr) {
         end_turn(x, WEND_OUTCOME_LIMIT);
@@ -154,21 +155,47 @@ static wend_ev_call *list_calls(struct tt *x, size_t count)
     for (size_t i = 0; calls && i < count; i++) {
         const struct call *started = turn_call(&x->s->turn, (uint32_t)i);
 
-        calls[i].id = buf_view(&r->calls[i].id);
-        calls[i].name = buf_view(&r->calls[i].name);
-        calls[i].args_json = r->calls[i].json;
         if (started) /* a reply cannot change what has begun */
             calls[i] =
                 (wend_ev_call){started->id, started->name, started->args};
+        else
+            calls[i] =
+                (wend_ev_call){buf_view(&r->calls[i].id),
+                               buf_view(&r->calls[i].name), r->calls[i].json};
     }
     return calls;
+}
+
+/* What a message says that was cut off after its first call had begun: what
+ * was sealed by then, as nothing else may be acted upon. */
+static void fill_from_part(const struct turn *t, wend_ev_model_end *e)
+{
+    e->text = t->part_text;
+    e->thinking = t->part_thinking;
+    e->opaque_json = t->part_opaque;
+}
+
+static void fill_from_reply(const struct turn *t, const struct reply *r,
+                            wend_ev_model_end *e)
+{
+    e->text = buf_view(&r->text);
+    if (r->thinking.len)
+        e->thinking = buf_view(&r->thinking);
+    if (r->opaque.len)
+        e->opaque_json = buf_view(&r->opaque);
+    e->usage = r->usage;
+    if (e->usage.cost_nano < 0) /* what the provider says goes first */
+        e->usage.cost_nano = price_of(&turn_model(t)->price, &e->usage);
+    if (r->first_us > t->model_us)
+        e->first_token_ms = (r->first_us - t->model_us) / 1000;
 }
 
 static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
                                    size_t calls)
 {
     const struct turn *t = &x->s->turn;
-    const struct reply *r = x->in->reply;
+    bool resumed = x->in->kind == IN_RESUME;
+    const struct reply *r = resumed && t->part ? NULL : x->in->reply;
     wend_event *ev = draft(x, WEND_MODEL_END);
     wend_ev_model_end *e;
 
@@ -180,27 +207,18 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
     e->finish = outcome == WEND_OUTCOME_OK ? STR("stop")
                                            : str_of(wend_outcome_name(outcome));
     e->usage.cost_nano = -1;
-    e->ms = (x->in->time_us - t->model_us) / 1000;
-    if (e->ms < 0)
-        e->ms = 0;
-    if (!r)
-        return ev;
-    e->text = buf_view(&r->text);
-    if (r->thinking.len)
-        e->thinking = buf_view(&r->thinking);
-    if (r->opaque.len)
-        e->opaque_json = buf_view(&r->opaque);
+    if (!resumed && x->in->time_us > t->model_us)
+        e->ms = (x->in->time_us - t->model_us) / 1000;
+    if (r)
+        fill_from_reply(t, r, e);
+    else
+        fill_from_part(t, e);
     e->calls = list_calls(x, calls);
     e->calls_count = e->calls ? calls : 0;
-    if (outcome == WEND_OUTCOME_OK && r->finish.len)
+    if (outcome == WEND_OUTCOME_OK && r && r->finish.len)
         e->finish = r->finish;
     else if (outcome == WEND_OUTCOME_OK && calls)
         e->finish = STR("tool_calls");
-    e->usage = r->usage;
-    if (e->usage.cost_nano < 0) /* what the provider says goes first */
-        e->usage.cost_nano = price_of(&turn_model(t)->price, &e->usage);
-    if (r->first_us > t->model_us)
-        e->first_token_ms = (r->first_us - t->model_us) / 1000;
     return ev;
 }
 

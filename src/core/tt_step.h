@@ -29,7 +29,13 @@ void end_turn(struct tt *x, wend_outcome outcome);
 void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error);
 void begin_turn(struct tt *x);
+void enter_turn(struct tt *x);
 void go_on(struct tt *x); /* after a turn: the next one, or the end */
+void emit_control(struct tt *x, wend_str what, wend_str by,
+                  wend_str value_json);
+void stop_all(struct tt *x); /* the control event has been written */
+void time_is_over(struct tt *x);
+void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message);
 
 /* tt_model.c */
 void ask_model(struct tt *x);
@@ -51,6 +57,8 @@ void on_call_hook(struct tt *x);
 void on_approval(struct tt *x);
 void stop_calls(struct tt *x);
 void abandon_calls(struct tt *x);
+/* Still to be answered by whoever approves. */
+bool waits_for_approval(const struct turn *t, uint32_t i);
 
 /* What is known about one call before it starts. */
 struct admission {
@@ -59,6 +67,17 @@ struct admission {
     wend_outcome refused; /* NONE: it may run */
     wend_str code, message;
 };
+
+void start_call(struct tt *x, const struct call *c, const struct admission *a,
+                wend_str args);
+void ask_approval(struct tt *x, const struct call *c,
+                  const struct admission *a);
+void emit_ran(struct tt *x, const struct call *c, const struct call_done *d);
+
+/* tt_resume.c */
+void on_resume(struct tt *x);
+void restart_lost(struct tt *x);         /* those that may run once more */
+void end_lost(struct tt *x, uint32_t i); /* nobody will say how it went */
 
 /* tt_admit.c */
 void admit_call(struct tt *x, const struct call *c, struct admission *a);

@@ -10,96 +10,10 @@
 
 enum { MESSAGE_TOKENS = 4 }; /* what a provider adds around each message */
 
-bool bit_get(const struct bits *b, uint32_t i)
-{
-    return b->w[i / 64] >> (i % 64) & 1;
-}
-
-void bit_set(struct bits *b, uint32_t i)
-{
-    b->w[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
 void turn_init(struct turn *t)
 {
     memset(t, 0, sizeof *t);
     t->counter = -1;
-}
-
-const struct call *turn_call(const struct turn *t, uint32_t index)
-{
-    const struct call *c = t->calls;
-
-    while (c && c->index != index)
-        c = c->prev;
-    return c;
-}
-
-int turn_call_index(const struct turn *t, wend_str id)
-{
-    for (const struct call *c = t->calls; c; c = c->prev)
-        if (str_eq(c->id, id))
-            return (int)c->index;
-    return -1;
-}
-
-bool turn_call_runs(const struct turn *t, uint32_t index)
-{
-    return bit_get(&t->started, index) && !bit_get(&t->ended, index);
-}
-
-uint32_t turn_running(const struct turn *t)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < t->calls_count; i++)
-        n += turn_call_runs(t, i);
-    return n;
-}
-
-const struct result *turn_result(const struct turn *t, uint32_t index)
-{
-    const struct result *r = t->results;
-
-    while (r && r->index != index)
-        r = r->prev;
-    return r;
-}
-
-wend_str turn_asked_args(const struct turn *t, uint32_t index)
-{
-    for (const struct question *a = t->asks; a; a = a->prev)
-        if (a->index == index)
-            return a->args;
-    return STR_NONE;
-}
-
-int64_t i64_sum(int64_t a, int64_t b)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-const struct model_use *turn_model(const struct turn *t)
-{
-    return &t->config->models[t->model_at];
-}
-
-wend_purpose turn_purpose(const struct turn *t)
-{
-    return t->repair && !t->repair_used ? WEND_PURPOSE_REPAIR
-                                        : WEND_PURPOSE_ANSWER;
-}
-
-bool turn_shows_deltas(const struct turn *t)
-{
-    return t->purpose == WEND_PURPOSE_ANSWER || t->purpose == WEND_PURPOSE_PLAN;
-}
-
-int64_t turn_tokens(const struct turn *t)
-{
-    return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
 }
 
 /* ---- Messages ------------------------------------------------------------ */
@@ -205,9 +119,12 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->calls = NULL;
     t->calls_count = t->failed_calls = 0;
     t->started = t->ended = t->asked = t->answered = t->approved = none;
+    t->lost = none;
+    t->begun = NULL;
     t->results = NULL;
     t->asks = NULL;
-    t->part = t->halted = false;
+    t->part = t->halted = t->again = false;
+    t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
     t->metrics.turns++;
 }
 
@@ -253,6 +170,7 @@ static void add_call(struct turn *t, const struct keep *k, wend_str id,
 static void on_model_start(struct turn *t, const wend_event *ev)
 {
     t->phase = PH_MODEL;
+    t->again = false;
     t->ask++;
     t->attempt = ev->u.model_start.attempt;
     t->tries = 1;
@@ -260,6 +178,17 @@ static void on_model_start(struct turn *t, const wend_event *ev)
     t->repair_used |= t->purpose == WEND_PURPOSE_REPAIR;
     t->model_us = ev->time_us;
     t->metrics.model_calls++;
+}
+
+static void on_model_part(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_model_part *e = &ev->u.model_part;
+
+    t->part = true;
+    t->part_text = kept(k, e->text, STR(""));
+    t->part_thinking = arena_str(k->arena, e->thinking);
+    t->part_opaque = kept(k, e->opaque_json, STR("[]"));
 }
 
 /* A run stays with the model it has changed to: what the first one wrote
@@ -322,6 +251,11 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     spend(&t->metrics.cost_nano, e->usage.cost_nano);
     if (!t->metrics.first_token_ms)
         t->metrics.first_token_ms = e->first_token_ms;
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* as if not asked yet */
+        t->phase = PH_TURN;
+        t->again = true;
+        return;
+    }
     if (e->purpose != WEND_PURPOSE_ANSWER && e->purpose != WEND_PURPOSE_REPAIR)
         return;
     t->answer = kept(k, e->text, STR(""));
@@ -369,6 +303,8 @@ static void on_approval_ask(struct turn *t, const wend_event *ev,
     if (!a)
         return;
     bit_set(&t->asked, (uint32_t)i);
+    bit_clear(&t->answered, (uint32_t)i);
+    bit_clear(&t->approved, (uint32_t)i);
     a->prev = t->asks;
     a->index = (uint32_t)i;
     a->args = kept(k, e->args_json, STR("{}"));
@@ -391,10 +327,32 @@ static void on_call_start(struct turn *t, const wend_event *ev,
                           const struct keep *k)
 {
     const wend_ev_call_start *e = &ev->u.call_start;
+    struct begun *b;
+    int i;
 
     if (turn_call_index(t, e->call) < 0)
         add_call(t, k, e->call, e->name, e->args_json, e->args_invalid);
-    mark(t, e->call, &t->started);
+    i = turn_call_index(t, e->call);
+    b = i >= 0 ? arena_alloc(k->arena, sizeof *b) : NULL;
+    if (!b)
+        return;
+    bit_set(&t->started, (uint32_t)i);
+    bit_clear(&t->lost, (uint32_t)i);
+    b->prev = t->begun;
+    b->index = (uint32_t)i;
+    b->attempt = e->attempt;
+    b->args = turn_call(t, b->index)->args;
+    if (e->args_json.ptr && !str_eq(e->args_json, b->args))
+        b->args = arena_str(k->arena, e->args_json);
+    t->begun = b;
+}
+
+/* Whoever ran them is gone. */
+static void on_run_resume(struct turn *t)
+{
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        if (turn_call_runs(t, i))
+            bit_set(&t->lost, i);
 }
 
 static uint32_t labels_of(const struct tool *tool)
@@ -415,6 +373,7 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     if (!r)
         return;
     bit_set(&t->ended, (uint32_t)i);
+    bit_clear(&t->lost, (uint32_t)i);
     r->prev = t->results;
     r->index = (uint32_t)i;
     r->outcome = e->outcome;
@@ -504,7 +463,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_TURN_START: on_turn_start(t, ev, k); break;
     case WEND_CONTEXT_START: on_context_start(t, k); break;
     case WEND_MODEL_START: on_model_start(t, ev); break;
-    case WEND_MODEL_PART: t->part = true; break;
+    case WEND_MODEL_PART: on_model_part(t, ev, k); break;
     case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
     case WEND_MODEL_END: on_model_end(t, ev, k); break;
     case WEND_APPROVAL_ASK: on_approval_ask(t, ev, k); break;
@@ -520,8 +479,8 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_METRICS:
     case WEND_ERROR:
     case WEND_PROGRESS: break; /* nothing to remember */
+    case WEND_RUN_RESUME: on_run_resume(t); break;
     case WEND_RUN_FORK:
-    case WEND_RUN_RESUME:
     case WEND_RETRIEVAL_START:
     case WEND_RETRIEVAL_HIT:
     case WEND_RETRIEVAL_END:

@@ -67,6 +67,14 @@ struct remembered {
     struct rule rule;
 };
 
+/* How a call began; with each resume it may begin once more. */
+struct begun {
+    const struct begun *prev;
+    uint32_t index; /* of the call */
+    int64_t attempt;
+    wend_str args; /* what it really got */
+};
+
 /* What was shown to whoever approves. */
 struct question {
     const struct question *prev;
@@ -101,11 +109,15 @@ struct turn {
     bool repair;          /* an answer did not fit the schema */
     bool repair_used;     /* the model was asked to repair it */
     bool part;            /* model_part has been written for this message */
+    bool again;           /* the model call was cut off: ask once more */
     bool halted;          /* the model paused: it goes on when asked again */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
     struct bits started, ended, asked, answered, approved;
+    struct bits lost; /* open when the run was interrupted; nobody runs it */
+    const struct begun *begun;                      /* newest first */
+    wend_str part_text, part_thinking, part_opaque; /* of model_part */
     const struct result *results;
     const struct question *asks; /* newest first */
 
@@ -134,6 +146,7 @@ void turn_become(struct turn *t, const wend_event *ev, const struct keep *k);
 
 bool bit_get(const struct bits *b, uint32_t i);
 void bit_set(struct bits *b, uint32_t i);
+void bit_clear(struct bits *b, uint32_t i);
 
 const struct call *turn_call(const struct turn *t, uint32_t index);
 /* -1 if this message has no call with that id. */
@@ -141,6 +154,8 @@ int turn_call_index(const struct turn *t, wend_str id);
 bool turn_call_runs(const struct turn *t, uint32_t index);
 uint32_t turn_running(const struct turn *t);
 const struct result *turn_result(const struct turn *t, uint32_t index);
+/* How that call began last, NULL if it did not. */
+const struct begun *turn_begun(const struct turn *t, uint32_t index);
 /* The arguments that were shown for approval; absent: none were. */
 wend_str turn_asked_args(const struct turn *t, uint32_t index);
 /* INT64_MAX if there is no such number. */

@@ -44,6 +44,10 @@ static const struct {
     {"repair", K_BOOL, offsetof(struct turn, repair)},
     {"repair_used", K_BOOL, offsetof(struct turn, repair_used)},
     {"part", K_BOOL, offsetof(struct turn, part)},
+    {"part_text", K_STR, offsetof(struct turn, part_text)},
+    {"part_thinking", K_STR, offsetof(struct turn, part_thinking)},
+    {"part_opaque", K_STR, offsetof(struct turn, part_opaque)},
+    {"again", K_BOOL, offsetof(struct turn, again)},
     {"halted", K_BOOL, offsetof(struct turn, halted)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"taint", K_U32, offsetof(struct turn, taint)},
@@ -74,6 +78,7 @@ static const struct {
     {"asked", offsetof(struct turn, asked)},
     {"answered", offsetof(struct turn, answered)},
     {"approved", offsetof(struct turn, approved)},
+    {"lost", offsetof(struct turn, lost)},
 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -183,6 +188,18 @@ static void put_results(struct buf *b, const struct result *newest)
     buf_char(b, ']');
 }
 
+static void put_begun(struct buf *b, const struct begun *newest)
+{
+    buf_char(b, '[');
+    for (const struct begun *g = newest; g; g = g->prev) {
+        buf_fmt(b, "%s{\"index\":%u,\"attempt\":%lld", g == newest ? "" : ",",
+                g->index, (long long)g->attempt);
+        put_str(b, "args", g->args);
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
 static void put_asks(struct buf *b, const struct question *newest)
 {
     buf_char(b, '[');
@@ -236,6 +253,8 @@ void turn_write(struct buf *b, const struct turn *t)
                 (const void *)((const char *)t + sets[i].offset));
     buf_cstr(b, ",\"results\":");
     put_results(b, t->results);
+    buf_cstr(b, ",\"begun\":");
+    put_begun(b, t->begun);
     buf_cstr(b, ",\"asks\":");
     put_asks(b, t->asks);
     buf_cstr(b, ",\"rules\":");
@@ -343,6 +362,25 @@ static bool read_results(const struct json *list, struct arena *a,
     return true;
 }
 
+static bool read_begun(const struct json *list, struct arena *a,
+                       const struct begun **out)
+{
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        struct begun *g = arena_alloc(a, sizeof *g);
+        int64_t index;
+
+        if (!g || !json_i64(json_get(j, "index"), &index) || index < 0 ||
+            index >= CALLS_MAX ||
+            !json_i64(json_get(j, "attempt"), &g->attempt))
+            return false;
+        g->index = (uint32_t)index;
+        g->args = get_str(j, "args", a);
+        *out = g;
+        out = &g->prev;
+    }
+    return true;
+}
+
 static bool read_asks(const struct json *list, struct arena *a,
                       const struct question **out)
 {
@@ -410,6 +448,7 @@ static bool read_state(const struct json *j, const struct keep *k,
         stop < 0 || stop > WEND_OUTCOME_SKIPPED ||
         !read_members(j, k->arena, t) || !read_sets(j, t) ||
         !read_results(json_get(j, "results"), k->arena, &t->results) ||
+        !read_begun(json_get(j, "begun"), k->arena, &t->begun) ||
         !read_asks(json_get(j, "asks"), k->arena, &t->asks))
         return false;
     t->phase = (enum phase)phase;

@@ -56,8 +56,10 @@ static void put_policy(struct sim *s, struct buf *b)
         "t3", "!*(*rm*)",   "t*(safe*)", "?t*", "?t0(*)"};
     uint32_t n = chance_below(&s->chance, 4);
 
-    buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"rules\":[",
-            chance_pick(&s->chance, approve));
+    buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"on_unknown\":\"%s\"",
+            chance_pick(&s->chance, approve),
+            unknown_names[chance_below(&s->chance, UNKNOWNS)]);
+    buf_cstr(b, ",\"rules\":[");
     for (uint32_t i = 0; i < n; i++)
         buf_fmt(b, "%s\"%s\"", i ? "," : "", chance_pick(&s->chance, rules));
     buf_cstr(b, "]}");
@@ -173,6 +175,7 @@ static void make_mood(struct sim *s)
     m->model_fail = chance_below(c, 300);
     m->clock_back = chance_below(c, 100);
     m->outage = chance_of(c, 150) ? 700 : 0;
+    m->crash = chance_of(c, 500) ? chance_below(c, 60) : 0;
 }
 
 #endif

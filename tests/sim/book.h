@@ -24,6 +24,9 @@ struct book_call {
     bool started, ended, asked, answered, yes;
     bool ran, told; /* FX_RUN_CALL, FX_STOP_CALL were seen */
     bool fresh;     /* started in this step */
+    bool lost;      /* whoever ran it is gone */
+    bool again;     /* it began once more after that */
+    int64_t attempt;
     uint64_t output;
 };
 
@@ -39,7 +42,9 @@ struct book {
     wend_ev_limits limits;
     bool run_open, run_over, turn_open, context_open, context_done;
     bool model_open, model_done, part, paused;
+    bool context_used; /* a model was asked with it */
     bool stopping;
+    bool resumed; /* in this step */
     wend_outcome stop;
     int64_t seq, time_us, started_us;
     int64_t turn, asks, attempt;
@@ -132,7 +137,7 @@ static void book_turn_start(struct book *b, const wend_event *ev)
     book_id(b->turn_id, ev->u.turn_start.id);
     b->turn = ev->u.turn_start.counter;
     b->turn_open = true;
-    b->context_done = b->model_done = b->part = false;
+    b->context_done = b->context_used = b->model_done = b->part = false;
     b->calls_count = b->failed = 0;
     b->sum.turns++;
 }
@@ -148,7 +153,7 @@ static void book_context_start(struct book *b)
 static void book_model_end(struct book *b, const wend_ev_model_end *e)
 {
     b->model_open = false;
-    b->model_done = true;
+    b->model_done = e->outcome != WEND_OUTCOME_SUPERSEDED;
     for (size_t i = 0; i < e->calls_count; i++) {
         struct book_call *c = book_call(b, e->calls[i].id);
 
@@ -164,6 +169,8 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
         b->sum.cost_nano += e->usage.cost_nano;
     if (!b->sum.first_token_ms)
         b->sum.first_token_ms = e->first_token_ms;
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
+        return; /* void for readers */
     b->answer = hash_str(e->text);
     if (e->text.len || e->calls_count ||
         (str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK))
@@ -179,8 +186,12 @@ static void book_call_start(struct book *b, const wend_ev_call_start *e)
 
     if (!c)
         c = add_book_call(b, e->call, e->name);
-    if (c)
-        c->started = c->fresh = true;
+    if (!c)
+        return;
+    c->started = c->fresh = true;
+    c->again |= c->lost;
+    c->lost = false;
+    c->attempt = e->attempt;
 }
 
 static void book_call_end(struct book *b, const wend_ev_call_end *e)
@@ -195,6 +206,7 @@ static void book_call_end(struct book *b, const wend_ev_call_end *e)
     if (!c)
         return;
     c->ended = true;
+    c->lost = false;
     c->output = hash_str(e->output);
 }
 
@@ -207,6 +219,22 @@ static void book_turn_end(struct book *b)
                               .text = b->calls[i].output,
                               .call = hash_str(str_of(b->calls[i].id))});
     b->turn_open = false;
+}
+
+/* Nobody runs what was open, and nobody hears what was asked. */
+static void book_resume(struct book *b)
+{
+    b->resumed = true;
+    for (uint32_t i = 0; i < b->calls_count; i++) {
+        struct book_call *c = &b->calls[i];
+
+        if (book_runs(c)) {
+            c->lost = true;
+            c->ran = c->told = c->asked = c->answered = c->yes = false;
+        } else if (!c->answered) {
+            c->asked = false;
+        }
+    }
 }
 
 static void book_control(struct book *b, const wend_ev_control *e)
@@ -255,6 +283,7 @@ static void book_approval(struct book *b, const wend_event *ev)
         return;
     if (asks) {
         c->asked = true;
+        c->answered = c->yes = false;
     } else {
         c->answered = true;
         c->yes = ev->u.approval_answer.yes;
@@ -299,6 +328,7 @@ static void book_add(struct book *b, const wend_event *ev)
     case WEND_RUN_START:
     case WEND_MESSAGE: book_messages(b, ev); break;
     case WEND_RUN_END: b->run_over = true; break;
+    case WEND_RUN_RESUME: book_resume(b); break;
     case WEND_TURN_START: book_turn_start(b, ev); break;
     case WEND_TURN_END: book_turn_end(b); break;
     case WEND_CONTEXT_START: book_context_start(b); break;
@@ -307,11 +337,11 @@ static void book_add(struct book *b, const wend_event *ev)
         b->context_done = true;
         break;
     case WEND_MODEL_START:
-        b->model_open = true;
+        b->model_open = b->context_used = true;
         b->purpose = ev->u.model_start.purpose;
         b->repaired += b->purpose == WEND_PURPOSE_REPAIR;
         b->tries = 1;
-        book_model_ask(b, 1);
+        book_model_ask(b, ev->u.model_start.attempt);
         break;
     case WEND_MODEL_PART: b->part = true; break;
     case WEND_MODEL_RETRY:

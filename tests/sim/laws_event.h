@@ -49,6 +49,7 @@ static const struct {
 } places[WEND_EVENT_TYPES] = {
     [WEND_RUN_START] = {0, RUN},
     [WEND_RUN_END] = {RUN, TURN},
+    [WEND_RUN_RESUME] = {RUN | TURN, 0},
     [WEND_TURN_START] = {RUN, TURN},
     [WEND_TURN_END] = {RUN | TURN, CONTEXT | MODEL | CALLS},
     [WEND_CONTEXT_START] = {RUN | TURN, CONTEXT | CONTEXT_DONE | MODEL},
@@ -135,8 +136,12 @@ static void law_call_bracket(struct sim *s, const wend_event *ev,
 
     if (ev->type == WEND_CALL_START) {
         c = book_call(b, ev->u.call_start.call);
-        if (c && c->started)
+        if (c && c->started && !c->lost)
             broken(s, name, "call %s starts twice", c->id);
+        if (ev->u.call_start.attempt != (c ? c->attempt : 0) + 1)
+            broken(s, name, "attempt %lld of '%.*s'",
+                   (long long)ev->u.call_start.attempt,
+                   (int)ev->u.call_start.call.len, ev->u.call_start.call.ptr);
         if (b->model_done && !c)
             broken(s, name, "call '%.*s' is not in model_end.calls",
                    (int)ev->u.call_start.call.len, ev->u.call_start.call.ptr);
@@ -155,7 +160,7 @@ static void law_approval(struct sim *s, const wend_event *ev, const char *name)
 
     if (ev->type == WEND_APPROVAL_ASK) {
         c = book_call(b, ev->u.approval_ask.call);
-        if (!c || c->asked || c->started)
+        if (!c || c->asked || (c->started && !c->lost))
             broken(s, name, "approval_ask for a call that is %s",
                    !c         ? "unknown"
                    : c->asked ? "asked for"
@@ -286,6 +291,56 @@ static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
                wend_outcome_name(e->outcome));
 }
 
+/* Read and idempotent calls run again; an unsafe one only if the policy or
+ * a person says so, and else its end says that nobody knows. */
+static void law_lost(struct sim *s, const wend_event *ev, const char *name)
+{
+    struct book *b = &s->book;
+    const struct book_call *c = NULL;
+    bool unsafe, twice;
+
+    if (ev->type == WEND_CALL_START)
+        c = book_call(b, ev->u.call_start.call);
+    else if (ev->type == WEND_CALL_END)
+        c = book_call(b, ev->u.call_end.call);
+    else
+        return;
+    if (!c || !c->lost) {
+        if (ev->type == WEND_CALL_END &&
+            ev->u.call_end.outcome == WEND_OUTCOME_UNKNOWN)
+            broken(s, name, "unknown, though nothing was cut off");
+        return;
+    }
+    unsafe = c->tool->call_class == WEND_CLASS_UNSAFE;
+    twice = !unsafe || b->config->on_unknown == UNKNOWN_RETRY ||
+            (b->config->on_unknown == UNKNOWN_ASK && c->yes);
+    if (ev->type == WEND_CALL_START) {
+        if (!twice)
+            broken(s, name, "unsafe '%s' begins twice", c->id);
+    } else if (ev->u.call_end.outcome !=
+               (unsafe ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED)) {
+        broken(s, name, "'%s' ends as %s", c->id,
+               wend_outcome_name(ev->u.call_end.outcome));
+    } else if (twice && !b->stopping) {
+        broken(s, name, "'%s' is given up", c->id);
+    }
+}
+
+static void law_superseded(struct sim *s, const wend_event *ev,
+                           const char *name)
+{
+    const struct book *b = &s->book;
+    bool is = ev->type == WEND_MODEL_END &&
+              ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED;
+
+    if (is && (!b->resumed || b->calls_count))
+        broken(s, name, "superseded %s",
+               b->resumed ? "after a call began" : "for no reason");
+    if (ev->type == WEND_MODEL_START &&
+        (ev->u.model_start.attempt > 1) != (b->attempt && b->context_used))
+        broken(s, name, "attempt %lld", (long long)ev->u.model_start.attempt);
+}
+
 /* By hand, without core/answer: white space and one fence do not count. */
 static bool fits(struct sim *s, wend_str text)
 {
@@ -367,6 +422,8 @@ static const struct {
     {"run_end says how it ended", law_run_end},
     {"an answer fits its schema", law_answer},
     {"one repair, and for a reason", law_repair},
+    {"what was cut off is settled by its class", law_lost},
+    {"only an interruption supersedes", law_superseded},
 };
 
 #endif

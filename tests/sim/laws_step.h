@@ -37,7 +37,10 @@ static bool stop_is_stale(struct book *b, const struct input *in)
 {
     if (in->kind == IN_CALL_DONE)
         return in->done.turn != b->turn ||
-               !book_runs(book_call(b, in->done.call));
+               !book_runs(book_call(b, in->done.call)) ||
+               book_call(b, in->done.call)->lost;
+    if (in->kind == IN_RESUME)
+        return false;
     return in->kind != IN_TIMER || in->timer != TIMER_STOP;
 }
 
@@ -74,7 +77,8 @@ static bool is_stale(struct book *b, const struct input *in)
     case IN_START:
     case IN_CANCEL:
     case IN_STOP:
-    case IN_SAY: break;
+    case IN_SAY:
+    case IN_RESUME: break;
     }
     return false;
 }
@@ -100,6 +104,7 @@ static const wend_event_type first_event[] = {
     [IN_SAY] = WEND_MESSAGE,
     [IN_PAUSE] = WEND_CONTROL,
     [IN_CONTINUE] = WEND_CONTROL,
+    [IN_RESUME] = WEND_RUN_RESUME,
 };
 
 /* All that the model sealed before its end, and all that it wrote. */
@@ -136,7 +141,7 @@ static void law_heard(struct sim *s, const struct view *v, const char *name)
     const struct step_event *e = v->step->events;
     wend_event_type want;
 
-    if (v->in->kind > IN_CONTINUE || is_stale(v->before, v->in))
+    if (v->in->kind > IN_RESUME || is_stale(v->before, v->in))
         return;
     want = first_event[v->in->kind];
     if (want == WEND_EVENT_NONE)
@@ -248,7 +253,7 @@ static void law_allowed(struct sim *s, const struct view *v, const char *name)
         if (fx->kind != FX_RUN_CALL || !fx->call)
             continue;
         c = book_call(&s->book, fx->call->id);
-        if (c)
+        if (c && !c->again) /* else it was when it began */
             check_allowed(s, &v->step->turn, fx, c, name);
     }
 }
@@ -292,6 +297,8 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
     for (uint32_t i = 0; i < b->calls_count; i++) {
         const struct book_call *c = &b->calls[i];
 
+        if (c->lost && (b->paused || (c->asked && !c->answered)))
+            continue; /* it waits */
         if (book_runs(c) && !c->ran)
             broken(s, name, "call_start of '%s', but nobody runs it", c->id);
         if (book_runs(c) && b->stopping && !c->told)

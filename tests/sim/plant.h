@@ -7,7 +7,7 @@
 #ifndef SIM_PLANT_H
 #define SIM_PLANT_H
 
-#include "sim.h"
+#include "plant_bend.h"
 
 struct bug {
     const char *name;
@@ -20,178 +20,6 @@ struct bug {
     void (*refold)(struct turn *t); /* what a state from the log lacks */
     bool keeps_half; /* a step that ran out of memory is not thrown away */
 };
-
-/* ---- Bent: tt decides from something that is not so ---------------------- */
-
-static struct config *bend_config(struct sim *s, struct turn *t)
-{
-    struct config *c = &s->bent_config;
-
-    if (!t->config)
-        return NULL;
-    *c = *t->config;
-    for (size_t i = 0; i < c->tools_count; i++)
-        s->bent_tools[i] = c->tools[i];
-    c->tools = s->bent_tools;
-    t->config = c;
-    return c;
-}
-
-static void bend_parallel(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s, (void)in;
-    t->limits.parallel++;
-}
-
-static void bend_turns(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s, (void)in;
-    t->limits.turns++;
-}
-
-static void bend_cost(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s, (void)in;
-    if (t->limits.cost_nano)
-        t->limits.cost_nano += 1000000;
-}
-
-static void bend_tokens(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s, (void)in;
-    if (t->limits.tokens)
-        t->limits.tokens += 100;
-}
-
-static void bend_pause(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s;
-    if (in->kind != IN_PAUSE && in->kind != IN_CONTINUE)
-        t->paused = false;
-}
-
-static void bend_stop(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s, (void)in;
-    t->stop.outcome = WEND_OUTCOME_NONE;
-}
-
-static void bend_eager(struct sim *s, struct turn *t, struct input *in)
-{
-    struct config *c = bend_config(s, t);
-
-    (void)in;
-    if (c)
-        c->eager = EAGER_ALL;
-}
-
-static void bend_approve(struct sim *s, struct turn *t, struct input *in)
-{
-    struct config *c = bend_config(s, t);
-
-    (void)in;
-    if (c)
-        c->approve = APPROVE_ALL;
-}
-
-static void bend_rules(struct sim *s, struct turn *t, struct input *in)
-{
-    struct config *c = bend_config(s, t);
-
-    (void)in;
-    if (c)
-        c->rules_count = 0;
-}
-
-static void bend_beside(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)in;
-    if (!bend_config(s, t))
-        return;
-    for (size_t i = 0; i < s->bent_config.tools_count; i++)
-        s->bent_tools[i].concurrent = true;
-}
-
-/* As if neither turn nor ask were looked at. */
-static void bend_late(struct sim *s, struct turn *t, struct input *in)
-{
-    int i = turn_call_index(t, in->done.call);
-
-    (void)s;
-    in->ask = t->ask;
-    if (in->kind != IN_CALL_DONE || i < 0)
-        return;
-    in->done.turn = t->counter;
-    t->ended.w[i / 64] &= ~((uint64_t)1 << (i % 64));
-}
-
-static void bend_pieces(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)t;
-    if (in->kind != IN_MODEL_FAIL || !in->reply)
-        return;
-    s->bent_reply = *in->reply;
-    s->bent_reply.pieces = 0;
-    in->reply = &s->bent_reply;
-}
-
-static void bend_attempt(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s;
-    if (in->kind == IN_MODEL_FAIL && t->tries > RETRIES_MAX)
-        t->tries = RETRIES_MAX;
-}
-
-static void bend_schema(struct sim *s, struct turn *t, struct input *in)
-{
-    struct config *c = bend_config(s, t);
-
-    (void)in;
-    if (c)
-        c->schema = NULL;
-}
-
-static void bend_repair(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s;
-    if (in->kind == IN_MODEL_DONE)
-        t->repair = t->repair_used = false;
-}
-
-/* A livelock: the timer asks for itself again, for ever. */
-static void bend_retry(struct sim *s, struct turn *t, struct input *in)
-{
-    (void)s;
-    if (in->kind == IN_TIMER && in->timer == TIMER_RETRY)
-        t->paused = true;
-}
-
-/* What was bent is not the run's: the next step sees the truth again. */
-static void unbend(struct sim *s, struct step *step)
-{
-    bool stops = false, pauses = false;
-
-    if (s->turn.phase == PH_NEW)
-        return;
-    for (struct step_event *e = step->events; e; e = e->next) {
-        const wend_ev_control *c = &e->ev.u.control;
-        bool pause;
-
-        if (e->ev.type != WEND_CONTROL)
-            continue;
-        pause = str_is(c->what, "pause") || str_is(c->what, "continue");
-        stops |= !pause;
-        pauses |= pause;
-    }
-    step->turn.config = s->turn.config;
-    step->turn.limits = s->turn.limits;
-    step->turn.repair |= s->turn.repair;
-    step->turn.repair_used |= s->turn.repair_used;
-    if (!stops)
-        step->turn.stop = s->turn.stop;
-    if (!pauses)
-        step->turn.paused = s->turn.paused;
-}
 
 static void edit_turn(struct sim *s, struct turn *t, struct step *step)
 {
@@ -413,6 +241,55 @@ static void lose_call(struct sim *s, struct step *step)
     recount(s, step);
 }
 
+/* The model's open bracket stays open over a crash. */
+static void forget_cut(struct sim *s, struct step *step)
+{
+    if (*find_event(step, WEND_RUN_RESUME))
+        forget(s, step, WEND_MODEL_END);
+}
+
+static void forget_question(struct sim *s, struct step *step)
+{
+    if (*find_event(step, WEND_RUN_RESUME))
+        forget(s, step, WEND_APPROVAL_ASK);
+}
+
+static void forget_resume(struct sim *s, struct step *step)
+{
+    forget(s, step, WEND_RUN_RESUME);
+}
+
+static void supersede(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_MODEL_END);
+
+    if (!e || e->ev.u.model_end.outcome != WEND_OUTCOME_FAILED)
+        return;
+    e->ev.u.model_end.outcome = WEND_OUTCOME_SUPERSEDED;
+    recount(s, step);
+}
+
+/* A call that nobody knows the end of is said not to have run. */
+static void make_up(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_CALL_END);
+
+    if (!e || e->ev.u.call_end.outcome != WEND_OUTCOME_UNKNOWN)
+        return;
+    e->ev.u.call_end.outcome = WEND_OUTCOME_CANCELED;
+    recount(s, step);
+}
+
+static void first_again(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_CALL_START);
+
+    if (!e || e->ev.u.call_start.attempt == 1)
+        return;
+    e->ev.u.call_start.attempt = 1;
+    recount(s, step);
+}
+
 static struct effect **find_effect(struct step *step, enum effect_kind kind)
 {
     struct effect **at = &step->effects;
@@ -551,6 +428,15 @@ static const struct bug bugs[] = {
     {"skip-schema", "an answer fits its schema", .bend = bend_schema},
     {"repair-again", "one repair, and for a reason", .bend = bend_repair},
     {"forget-wrong", "one repair, and for a reason", .spoil = forget_wrong},
+    {"run-unsafe-again", "what was cut off is settled by its class",
+     .bend = bend_class},
+    {"make-up-outcome", "what was cut off is settled by its class",
+     .spoil = make_up},
+    {"leave-model-open", "brackets nest", .spoil = forget_cut},
+    {"forget-question", "a run waits for somebody", .spoil = forget_question},
+    {"forget-resume", "what counts is heard", .spoil = forget_resume},
+    {"supersede", "only an interruption supersedes", .spoil = supersede},
+    {"first-attempt-again", "a call has one bracket", .spoil = first_again},
     {"leak", "nothing leaks", .after = leak},
     {"json-loses-turns", "a state survives JSON", .reread = lose_turns},
     {"fold-loses-tokens", "a state from the log decides the same",

@@ -129,6 +129,13 @@ static void count_event(struct sim *s, const wend_event *ev)
         s->counters->outcomes[ev->u.run_end.outcome]++;
     if (ev->type == WEND_CALL_START && s->book.model_open)
         s->counters->eager++;
+    s->counters->superseded +=
+        ev->type == WEND_MODEL_END &&
+        ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED;
+    s->counters->unknown += ev->type == WEND_CALL_END &&
+                            ev->u.call_end.outcome == WEND_OUTCOME_UNKNOWN;
+    s->counters->again +=
+        ev->type == WEND_CALL_START && ev->u.call_start.attempt > 1;
 }
 
 /* A reader takes one line: laws, book, and the folded state. */
@@ -415,8 +422,10 @@ static void law_waiting(struct sim *s)
 {
     const struct book *b = &s->book;
     const struct out *retry = find_timer(s, TIMER_RETRY);
-    bool hope = b->paused || book_running(b);
+    bool hope = b->paused;
 
+    for (uint32_t i = 0; i < b->calls_count; i++)
+        hope |= book_runs(&b->calls[i]) && !b->calls[i].lost;
     if (!b->run_open || b->run_over)
         return;
     if (b->model_open)
@@ -428,6 +437,37 @@ static void law_waiting(struct sim *s)
         hope |= is_kind(&s->outs[i], FX_HOOK) && s->outs[i].turn == b->turn;
     if (!hope)
         broken(s, "a run waits for somebody", "nothing is under way");
+}
+
+/* ---- A crash ------------------------------------------------------------- */
+
+/* The process is gone, and all that was under way. Of a message that had
+ * begun the log may have its first pieces, or none; a state is what the log
+ * says. */
+static void crash(struct sim *s)
+{
+    struct reply *r = &s->stream.reply;
+    struct buf text = {.mem = &s->mem};
+    struct turn t;
+
+    memset(s->outs, 0, sizeof s->outs);
+    if (s->stream.open) {
+        buf_str(&text, buf_view(&r->text));
+        reply_again(r, s->now_us);
+        if (text.len && chance_of(&s->chance, 700))
+            reply_text(r, buf_view(&text), s->now_us);
+    }
+    buf_free(&text);
+    turn_init(&t);
+    for (size_t i = 0; i < s->log.lines_count; i++) {
+        struct arena a = {.mem = &s->mem};
+        wend_event ev;
+
+        if (read_line(s, s->log.lines[i].ptr, s->log.lines[i].len, &a, &ev))
+            t = turn_apply(&t, &ev, &s->keep);
+        arena_free(&a);
+    }
+    s->turn = t;
 }
 
 /* ---- One input ----------------------------------------------------------- */
@@ -466,8 +506,11 @@ static void deliver(struct sim *s, const struct input *world)
     struct step step;
     struct view view = {&in, &step, &before};
 
+    if (in.kind == IN_RESUME)
+        crash(s);
     for (uint32_t i = 0; i < s->book.calls_count; i++)
         s->book.calls[i].fresh = false;
+    s->book.resumed = false;
     before = s->book;
     s->steps++;
     s->counters->steps++;

@@ -20,6 +20,7 @@ static const char *const input_names[] = {
     [IN_SAY] = "say",
     [IN_PAUSE] = "pause",
     [IN_CONTINUE] = "continue",
+    [IN_RESUME] = "resume",
 };
 static const char *const effect_names[] = {
     [FX_ASK_MODEL] = "ask_model", [FX_STOP_MODEL] = "stop_model",

@@ -72,13 +72,14 @@ struct broken {
 /* How unkind this world is, in permille of its inputs. */
 struct mood {
     uint32_t again, unknown, say, pause, cancel, stop, model_fail, call_fail;
-    uint32_t nomem, clock_back, huge, timer, outage;
+    uint32_t nomem, clock_back, huge, timer, outage, crash;
 };
 
 struct counters {
-    int64_t inputs[IN_CONTINUE + 1], stale[IN_CONTINUE + 1];
+    int64_t inputs[IN_RESUME + 1], stale[IN_RESUME + 1];
     int64_t events[WEND_EVENT_TYPES], outcomes[WEND_OUTCOME_SKIPPED + 1];
     int64_t steps, discarded, blobs, eager, probes, drained;
+    int64_t superseded, unknown, again; /* what a crash leads to */
 };
 
 struct sim {
@@ -103,6 +104,7 @@ struct sim {
     struct out outs[OUT_MAX];
     struct input past[PAST_MAX];
     uint32_t past_count, says, ids;
+    int64_t epoch;
     bool draining;
     bool probe; /* a side history: the reply is lent */
 

@@ -252,20 +252,23 @@ static void check_reach(const struct counters *c)
         WEND_MODEL_START, WEND_MODEL_PART,    WEND_MODEL_RETRY,
         WEND_MODEL_END,   WEND_APPROVAL_ASK,  WEND_APPROVAL_ANSWER,
         WEND_CALL_START,  WEND_CALL_END,      WEND_MESSAGE,
-        WEND_CONTROL,     WEND_METRICS,       WEND_WARNING};
+        WEND_CONTROL,     WEND_METRICS,       WEND_WARNING,
+        WEND_RUN_RESUME};
     bool all = true;
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!c->events[types[i]])
             all = printf("# never: %s\n", wend_event_name(types[i])) < 0;
-    for (int i = 0; i <= IN_CONTINUE; i++)
+    for (int i = 0; i <= IN_RESUME; i++)
         if (!c->inputs[i] || !c->stale[i])
             all &= i == IN_CANCEL || i == IN_SAY || i == IN_STOP ||
+                   i == IN_RESUME ||
                    printf("# never: input %s\n", input_names[i]) < 0;
     for (int i = WEND_OUTCOME_OK; i <= WEND_OUTCOME_FAILED; i++)
         if (!c->outcomes[i])
             all = printf("# never: run %s\n",
                          wend_outcome_name((wend_outcome)i)) < 0;
+    all &= c->superseded && c->unknown && c->again;
     tap_ok(all && c->discarded && c->blobs && c->eager && c->probes,
            "every event, input and outcome was seen");
 }
@@ -290,9 +293,11 @@ static bool seeds_hold(struct sim *s, const struct options *o)
            seed ? seed - 1 : 0);
     printf("# %.0f seeds/s, %.0f steps/s, %" PRId64 " steps, %" PRId64
            " discarded, %" PRId64 " blobs, %" PRId64 " eager calls, %" PRId64
-           " probes\n",
+           " probes, %" PRId64 " crashes: %" PRId64 " superseded, %" PRId64
+           " unknown, %" PRId64 " again\n",
            (double)(seed - o->from) / took, (double)c.steps / took, c.steps,
-           c.discarded, c.blobs, c.eager, c.probes);
+           c.discarded, c.blobs, c.eager, c.probes, c.events[WEND_RUN_RESUME],
+           c.superseded, c.unknown, c.again);
     if (seed - o->from >= 500 && !bad)
         check_reach(&c);
     return !bad;

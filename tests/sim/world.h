@@ -416,6 +416,12 @@ static bool world_next(struct sim *s, struct input *in)
         in->kind = IN_CONTINUE;
         return true;
     }
+    if (!s->draining && s->book.run_open && !s->book.run_over &&
+        chance_of(c, s->mood.crash * (1 + 3 * book_running(&s->book)))) {
+        in->kind = IN_RESUME;
+        in->epoch = ++s->epoch;
+        return true;
+    }
     if (!s->draining && s->past_count && chance_of(c, s->mood.again)) {
         uint32_t n = s->past_count < PAST_MAX ? s->past_count : PAST_MAX;
 

@@ -20,6 +20,8 @@
  *     hook, hook:C     the hook says go; also =change, =skip
  *     retry, time, patience, tick           a timer is over
  *     cancel, stop, say, pause, continue    someone wants it
+ *     resume           the process died; another one goes on
+ *     later            ten seconds pass
  */
 #ifndef TESTS_TT_HELP_H
 #define TESTS_TT_HELP_H
@@ -353,6 +355,22 @@ static inline void do_approval(struct world *w, wend_str call, bool yes)
     feed(w, &in);
 }
 
+/* Of a message that had begun the log has its text. */
+static inline void do_resume(struct world *w)
+{
+    struct input in = {.kind = IN_RESUME, .epoch = 2};
+    struct buf text = {.mem = &plain};
+
+    if (w->asked) {
+        buf_str(&text, buf_view(&w->reply.text));
+        reply_again(&w->reply, w->time_us);
+        if (text.len)
+            reply_text(&w->reply, buf_view(&text), w->time_us);
+    }
+    feed(w, &in);
+    buf_free(&text);
+}
+
 /* Words that are an input of one kind and nothing else. */
 static inline bool do_simple(struct world *w, wend_str word)
 {
@@ -402,6 +420,10 @@ static inline bool do_word(struct world *w, wend_str word)
         reply_thinking(&w->reply, STR("hm"), w->time_us);
     else if (str_is(word, "halt"))
         w->reply.finish = STR("pause");
+    else if (str_is(word, "later"))
+        w->time_us += 10000000;
+    else if (str_is(word, "resume"))
+        do_resume(w);
     else if (take(&word, "text:"))
         reply_text(&w->reply, word, w->time_us);
     else if (take(&word, "call:"))

@@ -1,0 +1,242 @@
+/*
+ * tt_resume.c - a run goes on in another process, after its last kept event.
+ *
+ * The log alone says where it stood: nothing of what was under way is known
+ * but that it had begun. Every bracket that was open is closed or entered
+ * once more, here and nowhere else:
+ *
+ *     model call, no call of it began    model_end(superseded), asked again
+ *     model call, calls of it began      model_end(failed) with what was
+ *                                        sealed; the calls go on
+ *     call that reads or is idempotent   call_start again, the same key
+ *     unsafe call                        as the policy's on_unknown says
+ *     question to whoever approves       asked again
+ *     being stopped                      everything ends
+ */
+#include "core/tt_step.h"
+
+#include <string.h>
+
+static const struct tool *tool_of(const struct turn *t, uint32_t i)
+{
+    return config_tool(t->config, turn_call(t, i)->name);
+}
+
+/* Only a tool that says so may run twice. */
+static bool is_unsafe(const struct turn *t, uint32_t i)
+{
+    const struct tool *tool = tool_of(t, i);
+
+    return !tool || tool->call_class == WEND_CLASS_UNSAFE;
+}
+
+/* Where nobody can be asked, the model is told. */
+static enum unknown on_unknown(const struct turn *t)
+{
+    return t->config->on_unknown == UNKNOWN_ASK &&
+                   t->config->approve == APPROVE_DENY
+               ? UNKNOWN_TELL
+               : t->config->on_unknown;
+}
+
+/* What it really got. */
+static wend_str args_of(const struct turn *t, uint32_t i)
+{
+    const struct begun *b = turn_begun(t, i);
+
+    return b ? b->args : turn_call(t, i)->args;
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void emit_resume(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    wend_event *ev = draft(x, WEND_RUN_RESUME);
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_char(&b, '[');
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        if (turn_call_runs(t, i)) {
+            if (b.len > 1)
+                buf_char(&b, ',');
+            json_put_str(&b, turn_call(t, i)->id);
+        }
+    buf_char(&b, ']');
+    if (ev) {
+        ev->u.run_resume.epoch = x->in->epoch;
+        ev->u.run_resume.from_seq = t->seq;
+        ev->u.run_resume.unsettled_json = take_text(x, &b);
+    } else {
+        buf_free(&b);
+    }
+    emit(x, ev);
+}
+
+void end_lost(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    bool unknown = is_unsafe(t, i);
+    struct call_done d = {
+        .outcome = unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
+        .code = unknown ? STR("unknown") : STR("canceled"),
+        .output = unknown
+                      ? STR("unknown: the process ended while this call was "
+                            "under way. It may have had its effect, wholly, "
+                            "in part or not at all: find out before you call "
+                            "it again")
+                      : STR("canceled: the process ended while this call was "
+                            "under way"),
+        .effect_possible = true,
+    };
+
+    emit_ran(x, turn_call(t, i), &d);
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+/* It was allowed to begin; it is the same call with the same arguments. */
+static void begin_again(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    struct admission a;
+
+    memset(&a, 0, sizeof a);
+    a.tool = tool_of(t, i);
+    if (!a.tool) { /* no live run began such a call; a log may say so */
+        end_lost(x, i);
+        return;
+    }
+    a.verdict.policy.risk = a.tool->risk;
+    a.verdict.policy.layers_json = a.tool->layers_ok;
+    a.verdict.policy.rule = STR("resumed");
+    start_call(x, turn_call(t, i), &a, args_of(t, i));
+}
+
+void restart_lost(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    for (uint32_t i = 0; !t->paused && i < t->calls_count; i++)
+        if (bit_get(&t->lost, i) && !waits_for_approval(t, i))
+            begin_again(x, i);
+}
+
+/* The question once more: nobody who could hear the first one is left. */
+static void ask_once_more(struct tt *x, uint32_t i)
+{
+    struct call c = *turn_call(&x->s->turn, i);
+    struct admission a;
+
+    c.args = turn_asked_args(&x->s->turn, i);
+    admit_call(x, &c, &a);
+    ask_approval(x, &c, &a);
+}
+
+static void ask_about_lost(struct tt *x, uint32_t i)
+{
+    struct call c = *turn_call(&x->s->turn, i);
+    struct admission a;
+
+    c.args = args_of(&x->s->turn, i);
+    admit_call(x, &c, &a);
+    a.verdict.rule = STR_NONE; /* the answer is about this call alone */
+    a.verdict.reason =
+        STR("the process ended while this call was under way, and whether it "
+            "had its effect is not known; yes runs it again");
+    ask_approval(x, &c, &a);
+}
+
+/* What of the open calls is not simply run once more. */
+static void settle_lost(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    enum unknown policy = on_unknown(t);
+    bool any = false;
+
+    for (uint32_t i = 0; i < t->calls_count; i++) {
+        if (!bit_get(&t->lost, i)) {
+            if (waits_for_approval(t, i))
+                ask_once_more(x, i);
+            continue;
+        }
+        if (!is_unsafe(t, i) || policy == UNKNOWN_RETRY)
+            continue;
+        any = true;
+        if (policy == UNKNOWN_ASK)
+            ask_about_lost(x, i);
+        else
+            end_lost(x, i);
+    }
+    if (any && policy == UNKNOWN_STOP)
+        stop_for(x, STR("policy"), STR("unknown_outcome"),
+                 STR("the outcome of a call is not known, and the policy is "
+                     "to stop then"));
+}
+
+static void resume_calls(struct tt *x)
+{
+    settle_lost(x);
+    if (x->s->turn.stop.outcome != WEND_OUTCOME_NONE)
+        return;
+    settle_calls(x);
+    run_calls(x);
+}
+
+static void resume_model(struct tt *x)
+{
+    if (!x->s->turn.calls_count) {
+        close_model(x, WEND_OUTCOME_SUPERSEDED, NULL);
+        enter_turn(x);
+        return;
+    }
+    close_model(x, WEND_OUTCOME_FAILED,
+                draft_error(x, STR("interrupted"),
+                            STR("the process ended while the model was "
+                                "answering"),
+                            STR("model")));
+    resume_calls(x);
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static void arm_timers(struct tt *x, int64_t left_ms)
+{
+    if (x->s->turn.limits.time_ms)
+        want_timer(x, TIMER_RUN, left_ms);
+    want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
+}
+
+static void go_on_from(struct tt *x)
+{
+    switch (x->s->turn.phase) {
+    case PH_NEW:
+    case PH_END: break; /* tt never gets here */
+    case PH_BETWEEN:
+        if (x->s->turn.counter < 0)
+            begin_turn(x);
+        else
+            go_on(x);
+        break;
+    case PH_TURN: enter_turn(x); break;
+    case PH_MODEL: resume_model(x); break;
+    case PH_CALLS: resume_calls(x); break;
+    }
+}
+
+void on_resume(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int64_t left_ms;
+
+    emit_resume(x);
+    left_ms = t->limits.time_ms - t->metrics.ms; /* since run_start */
+    if (t->stop.outcome != WEND_OUTCOME_NONE) {
+        stop_all(x);
+    } else if (t->limits.time_ms && left_ms <= 0) {
+        time_is_over(x);
+    } else {
+        arm_timers(x, left_ms);
+        go_on_from(x);
+    }
+}

@@ -1,0 +1,104 @@
+/*
+ * turn_look.c - questions about the state of a run.
+ */
+#include "core/turn.h"
+
+bool bit_get(const struct bits *b, uint32_t i)
+{
+    return b->w[i / 64] >> (i % 64) & 1;
+}
+
+void bit_set(struct bits *b, uint32_t i)
+{
+    b->w[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+void bit_clear(struct bits *b, uint32_t i)
+{
+    b->w[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+
+const struct call *turn_call(const struct turn *t, uint32_t index)
+{
+    const struct call *c = t->calls;
+
+    while (c && c->index != index)
+        c = c->prev;
+    return c;
+}
+
+int turn_call_index(const struct turn *t, wend_str id)
+{
+    for (const struct call *c = t->calls; c; c = c->prev)
+        if (str_eq(c->id, id))
+            return (int)c->index;
+    return -1;
+}
+
+bool turn_call_runs(const struct turn *t, uint32_t index)
+{
+    return bit_get(&t->started, index) && !bit_get(&t->ended, index);
+}
+
+uint32_t turn_running(const struct turn *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        n += turn_call_runs(t, i);
+    return n;
+}
+
+const struct result *turn_result(const struct turn *t, uint32_t index)
+{
+    const struct result *r = t->results;
+
+    while (r && r->index != index)
+        r = r->prev;
+    return r;
+}
+
+const struct begun *turn_begun(const struct turn *t, uint32_t index)
+{
+    const struct begun *b = t->begun;
+
+    while (b && b->index != index)
+        b = b->prev;
+    return b;
+}
+
+wend_str turn_asked_args(const struct turn *t, uint32_t index)
+{
+    for (const struct question *a = t->asks; a; a = a->prev)
+        if (a->index == index)
+            return a->args;
+    return STR_NONE;
+}
+
+int64_t i64_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+const struct model_use *turn_model(const struct turn *t)
+{
+    return &t->config->models[t->model_at];
+}
+
+wend_purpose turn_purpose(const struct turn *t)
+{
+    return t->repair && !t->repair_used ? WEND_PURPOSE_REPAIR
+                                        : WEND_PURPOSE_ANSWER;
+}
+
+bool turn_shows_deltas(const struct turn *t)
+{
+    return t->purpose == WEND_PURPOSE_ANSWER || t->purpose == WEND_PURPOSE_PLAN;
+}
+
+int64_t turn_tokens(const struct turn *t)
+{
+    return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
+}

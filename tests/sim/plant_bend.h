@@ -1,0 +1,188 @@
+/*
+ * plant_bend.h - bugs on purpose: tt decides from something that is not so.
+ */
+#ifndef SIM_PLANT_BEND_H
+#define SIM_PLANT_BEND_H
+
+#include "sim.h"
+
+static struct config *bend_config(struct sim *s, struct turn *t)
+{
+    struct config *c = &s->bent_config;
+
+    if (!t->config)
+        return NULL;
+    *c = *t->config;
+    for (size_t i = 0; i < c->tools_count; i++)
+        s->bent_tools[i] = c->tools[i];
+    c->tools = s->bent_tools;
+    t->config = c;
+    return c;
+}
+
+static void bend_parallel(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    t->limits.parallel++;
+}
+
+static void bend_turns(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    t->limits.turns++;
+}
+
+static void bend_cost(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    if (t->limits.cost_nano)
+        t->limits.cost_nano += 1000000;
+}
+
+static void bend_tokens(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    if (t->limits.tokens)
+        t->limits.tokens += 100;
+}
+
+static void bend_pause(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    if (in->kind != IN_PAUSE && in->kind != IN_CONTINUE)
+        t->paused = false;
+}
+
+static void bend_stop(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s, (void)in;
+    t->stop.outcome = WEND_OUTCOME_NONE;
+}
+
+static void bend_eager(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->eager = EAGER_ALL;
+}
+
+static void bend_approve(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->approve = APPROVE_ALL;
+}
+
+static void bend_rules(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->rules_count = 0;
+}
+
+static void bend_beside(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)in;
+    if (!bend_config(s, t))
+        return;
+    for (size_t i = 0; i < s->bent_config.tools_count; i++)
+        s->bent_tools[i].concurrent = true;
+}
+
+/* As if neither turn nor ask were looked at. */
+static void bend_late(struct sim *s, struct turn *t, struct input *in)
+{
+    int i = turn_call_index(t, in->done.call);
+
+    (void)s;
+    in->ask = t->ask;
+    if (in->kind != IN_CALL_DONE || i < 0)
+        return;
+    in->done.turn = t->counter;
+    t->ended.w[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+
+static void bend_pieces(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)t;
+    if (in->kind != IN_MODEL_FAIL || !in->reply)
+        return;
+    s->bent_reply = *in->reply;
+    s->bent_reply.pieces = 0;
+    in->reply = &s->bent_reply;
+}
+
+static void bend_attempt(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    if (in->kind == IN_MODEL_FAIL && t->tries > RETRIES_MAX)
+        t->tries = RETRIES_MAX;
+}
+
+static void bend_schema(struct sim *s, struct turn *t, struct input *in)
+{
+    struct config *c = bend_config(s, t);
+
+    (void)in;
+    if (c)
+        c->schema = NULL;
+}
+
+static void bend_repair(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    if (in->kind == IN_MODEL_DONE)
+        t->repair = t->repair_used = false;
+}
+
+/* A livelock: the timer asks for itself again, for ever. */
+static void bend_retry(struct sim *s, struct turn *t, struct input *in)
+{
+    (void)s;
+    if (in->kind == IN_TIMER && in->timer == TIMER_RETRY)
+        t->paused = true;
+}
+
+/* An unsafe call taken for one that may run twice. */
+static void bend_class(struct sim *s, struct turn *t, struct input *in)
+{
+    if (in->kind != IN_RESUME || !bend_config(s, t))
+        return;
+    for (size_t i = 0; i < s->bent_config.tools_count; i++)
+        s->bent_tools[i].call_class = WEND_CLASS_IDEMPOTENT;
+}
+
+/* What was bent is not the run's: the next step sees the truth again. */
+static void unbend(struct sim *s, struct step *step)
+{
+    bool stops = false, pauses = false;
+
+    if (s->turn.phase == PH_NEW)
+        return;
+    for (struct step_event *e = step->events; e; e = e->next) {
+        const wend_ev_control *c = &e->ev.u.control;
+        bool pause;
+
+        if (e->ev.type != WEND_CONTROL)
+            continue;
+        pause = str_is(c->what, "pause") || str_is(c->what, "continue");
+        stops |= !pause;
+        pauses |= pause;
+    }
+    step->turn.config = s->turn.config;
+    step->turn.limits = s->turn.limits;
+    step->turn.repair |= s->turn.repair;
+    step->turn.repair_used |= s->turn.repair_used;
+    if (!stops)
+        step->turn.stop = s->turn.stop;
+    if (!pauses)
+        step->turn.paused = s->turn.paused;
+}
+
+#endif
