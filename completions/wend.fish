@@ -1,6 +1,6 @@
 # Completion of wend for fish.
 
-set -l commands run runs log replay tools models agents trust doctor
+set -l commands run runs log replay tools models agents trust doctor verify
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -15,6 +15,7 @@ complete -c wend -n "$none" -a models -d "windows and prices of models"
 complete -c wend -n "$none" -a agents -d "the agents that can be run"
 complete -c wend -n "$none" -a trust -d "accept a manifest by its content"
 complete -c wend -n "$none" -a doctor -d "what works on this machine"
+complete -c wend -n "$none" -a verify -d "check that runs are as they were written"
 complete -c wend -l help -d "show help"
 
 set -l run "__fish_seen_subcommand_from run"
@@ -110,3 +111,11 @@ set -l doctor "__fish_seen_subcommand_from doctor"
 complete -c wend -n "$doctor" -l json -d "one object a check"
 complete -c wend -n "$doctor" -l store -r -F -d "the store to look at"
 complete -c wend -n "$doctor" -s m -l model -x -d "the model to look at"
+
+set -l verify "__fish_seen_subcommand_from verify"
+complete -c wend -n "$verify" -l head -x -d "the hash it must have"
+complete -c wend -n "$verify" -l salvage -r -F -d "export what is good"
+complete -c wend -n "$verify" -l json -d "one object a run"
+complete -c wend -n "$verify" -s q -l quiet -d "only what is damaged"
+complete -c wend -n "$verify" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$verify" -a last -d "the newest run"

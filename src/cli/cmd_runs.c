@@ -10,22 +10,16 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/each_run.h"
 #include "cli/term.h"
 
 enum {
     LIMIT_DEFAULT = 20,
-    PAGE = 100,
     SHORT_ROWS_MAX = 200, /* with more rows ids are not shortened */
     MODEL_COLUMNS = 16,
     PROMPT_COLUMNS_MIN = 10,
     FLUSH_BYTES = 64 << 10,
 };
-
-static const char *const status_words[] = {
-    "running", "waiting",  "paused", "interrupted", "ok",
-    "limit",   "canceled", "failed", NULL,
-};
-enum { STATUS_WORDS = sizeof status_words / sizeof *status_words - 1 };
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -58,12 +52,17 @@ struct lister {
     int64_t rows;
 };
 
-static int64_t now_us(void)
+static int flush(struct lister *l, size_t keep)
 {
-    struct timespec t;
+    int code = EXIT_DONE;
 
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    if (l->out.failed)
+        return complain(EXIT_FAILED, "out of memory");
+    if (l->out.len > keep) {
+        code = print_all(buf_view(&l->out));
+        buf_clear(&l->out);
+    }
+    return code;
 }
 
 /* ---- One row ------------------------------------------------------------- */
@@ -77,8 +76,9 @@ static void put_member(struct buf *b, const char *key, wend_str value)
         buf_cstr(b, "null");
 }
 
-static void put_json(struct lister *l, const wend_run_info *r)
+static int put_json(void *ctx, const wend_run_info *r)
 {
+    struct lister *l = ctx;
     struct buf b = {.mem = l->out.mem};
 
     buf_cstr(&b, "{\"run\":");
@@ -106,6 +106,7 @@ static void put_json(struct lister *l, const wend_run_info *r)
         buf_str(&l->out, buf_view(&b));
     l->out.failed |= b.failed;
     buf_free(&b);
+    return flush(l, FLUSH_BYTES);
 }
 
 static void put_age(struct buf *b, int64_t us)
@@ -137,8 +138,9 @@ static void put_cell(struct buf *b, wend_str s, size_t columns)
         buf_char(b, ' ');
 }
 
-static void put_row(struct lister *l, const wend_run_info *r)
+static int put_row(void *ctx, const wend_run_info *r)
 {
+    struct lister *l = ctx;
     struct buf *b = &l->out;
     size_t begun = b->len, used;
 
@@ -155,6 +157,7 @@ static void put_row(struct lister *l, const wend_run_info *r)
               l->width > used + PROMPT_COLUMNS_MIN ? l->width - used
                                                    : PROMPT_COLUMNS_MIN);
     buf_char(b, '\n');
+    return flush(l, FLUSH_BYTES);
 }
 
 static void put_head(struct lister *l)
@@ -192,112 +195,50 @@ static int longer(int len)
 
 /* ---- All of them --------------------------------------------------------- */
 
-typedef void (*row_fn)(struct lister *l, const wend_run_info *r);
-
-static void lengthen(struct lister *l, const wend_run_info *r)
+static int lengthen(void *ctx, const wend_run_info *r)
 {
+    struct lister *l = ctx;
+
     while (l->id_len < RUN_ID_LEN && l->rows < SHORT_ROWS_MAX &&
            !is_unique(l->cli, r->run, l->id_len))
         l->id_len = longer(l->id_len);
     if (++l->rows > SHORT_ROWS_MAX)
         l->id_len = RUN_ID_LEN;
-}
-
-static int flush(struct lister *l, size_t keep)
-{
-    int code = EXIT_DONE;
-
-    if (l->out.failed)
-        return complain(EXIT_FAILED, "out of memory");
-    if (l->out.len > keep) {
-        code = print_all(buf_view(&l->out));
-        buf_clear(&l->out);
-    }
-    return code;
-}
-
-static int list(struct lister *l, const wend_list_options *filter, row_fn fn)
-{
-    wend_list_options o = *filter;
-    char after[RUN_ID_LEN + 1];
-    int64_t left = l->left;
-    bool more = true;
-    int code = EXIT_DONE;
-
-    while (more && left && code == EXIT_DONE) {
-        const wend_run_info *info;
-        wend_runs *page = NULL;
-        wend_error err = {0};
-        int64_t got = 0;
-        wend_status s;
-
-        o.limit = left > 0 && left < PAGE ? (uint32_t)left : PAGE;
-        s = wend_store_list(l->cli->store, &o, &page, &err);
-        if (s != WEND_OK)
-            return give_up(l->cli, s, &err);
-        while (wend_runs_next(page, &info) == WEND_OK) {
-            fn(l, info);
-            snprintf(after, sizeof after, "%.*s", (int)info->run.len,
-                     info->run.ptr);
-            got++;
-        }
-        wend_runs_free(page);
-        o.after = after;
-        more = got == o.limit;
-        left -= left > 0 ? got : 0;
-        code = flush(l, FLUSH_BYTES);
-    }
-    return code;
-}
-
-static int check_status(const struct cli *cli)
-{
-    wend_str given = str_of(cli->set.status);
-    const char *near;
-
-    if (!given.ptr || str_index(given, status_words, STATUS_WORDS) >= 0)
-        return EXIT_DONE;
-    near = str_near(given, status_words, STATUS_WORDS);
-    return usage_error(cli, "--status: no run can be '%s'%s%s%s",
-                       cli->set.status, near ? "; did you mean '" : "",
-                       near ? near : "", near ? "'?" : "");
+    return EXIT_DONE;
 }
 
 static int print_table(struct lister *l, const wend_list_options *filter)
 {
-    int code = list(l, filter, lengthen);
+    int code = each_run(l->cli, filter, l->left, lengthen, l);
 
     if (code == EXIT_DONE && !l->rows)
         return complain(EXIT_DONE, "no runs");
     put_head(l);
-    return code == EXIT_DONE ? list(l, filter, put_row) : code;
+    return code == EXIT_DONE ? each_run(l->cli, filter, l->left, put_row, l)
+                             : code;
 }
 
 static int run(struct cli *cli)
 {
     const struct settings *set = &cli->set;
     struct lister l = {.cli = cli, .out = {.mem = cli->arena.mem}};
-    wend_list_options filter = {.size = sizeof filter,
-                                .status = set->status,
-                                .user = set->user,
-                                .session = set->session,
-                                .agent = set->agent};
-    int code = check_status(cli);
+    wend_list_options filter;
+    int code;
 
+    l.now_us = wall_us();
+    code = run_filter(cli, l.now_us, &filter);
     if (code == EXIT_DONE && cli->args_count)
         code = usage_error(cli, "'%s' is one word too many", cli->args[0]);
     if (code == EXIT_DONE)
         code = open_store(cli);
     if (code != EXIT_DONE)
         return code;
-    l.now_us = now_us();
     l.id_len = 8;
     l.width = term_width(STDOUT_FILENO);
     l.safe_only = isatty(STDOUT_FILENO);
     l.left = set->limit < 0 ? LIMIT_DEFAULT : set->limit ? set->limit : -1;
-    if (set->since_ms)
-        filter.since_us = l.now_us - set->since_ms * 1000;
-    code = set->json ? list(&l, &filter, put_json) : print_table(&l, &filter);
+    code = set->json ? each_run(cli, &filter, l.left, put_json, &l)
+                     : print_table(&l, &filter);
     if (code == EXIT_DONE)
         code = flush(&l, 0);
     buf_free(&l.out);

@@ -185,6 +185,36 @@ static wend_status memory_blob(wend_store *s, wend_str hash, struct buf *out,
     return out->failed ? fail_nomem(err) : status;
 }
 
+static wend_status memory_state(wend_store *s, wend_str run,
+                                struct store_state *out, wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status = WEND_OK;
+    struct memory_run *r;
+
+    pthread_mutex_lock(&m->lock);
+    r = run_find(m, run, err);
+    if (!r)
+        status = WEND_E_NOTFOUND;
+    else if (!memory_run_head(r, &s->mem, out->head))
+        status = fail_nomem(err);
+    if (r) {
+        out->epoch = r->epoch;
+        out->seq = r->seq;
+        out->ended_us = r->summary.ended_us;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return status;
+}
+
+/* Nobody but us writes here. */
+static wend_status memory_check(wend_store *s, wend_error *err)
+{
+    (void)s;
+    (void)err;
+    return WEND_OK;
+}
+
 /* ---- Listing ------------------------------------------------------------- */
 
 static bool text_is(const struct memory_run *r, enum text which,
@@ -445,6 +475,8 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         .read = memory_read,
         .list = memory_list,
         .blob = memory_blob,
+        .state = memory_state,
+        .check = memory_check,
         .post = memory_post,
         .take = memory_take,
         .keep = memory_keep,

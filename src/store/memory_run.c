@@ -190,6 +190,20 @@ static bool hash_events(struct memory_run *r, const struct mem *m, size_t count)
     return true;
 }
 
+bool memory_run_head(struct memory_run *r, const struct mem *m,
+                     unsigned char head[SHA256_BYTES])
+{
+    size_t count = (size_t)(r->seq - r->seq_base);
+
+    memset(head, 0, SHA256_BYTES);
+    if (!count)
+        return true;
+    if (!hash_events(r, m, count))
+        return false;
+    memcpy(head, r->hashes[count - 1], SHA256_BYTES);
+    return true;
+}
+
 size_t memory_run_find(const struct memory_run *r, int64_t seq)
 {
     size_t low = 0, high = r->rows_count;

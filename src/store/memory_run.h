@@ -55,6 +55,9 @@ bool memory_run_add(struct memory_run *r, const struct mem *m,
                     const struct store_batch *b);
 /* The first row that is not before event seq. */
 size_t memory_run_find(const struct memory_run *r, int64_t seq);
+/* The hash of the newest event; false when out of memory. */
+bool memory_run_head(struct memory_run *r, const struct mem *m,
+                     unsigned char head[SHA256_BYTES]);
 /* False when out of memory. */
 bool memory_run_item(struct memory_run *r, const struct mem *m,
                      const struct row *row, struct store_item *item);

@@ -56,6 +56,8 @@ static struct sqlite_store *sqlite_new(void)
         .read = db_read,
         .list = db_list,
         .blob = db_blob,
+        .state = db_state,
+        .check = db_check,
         .post = db_post,
         .take = db_take,
         .keep = db_keep,

@@ -173,6 +173,10 @@ wend_status db_list(wend_store *store, const wend_list_options *o,
                     wend_error *err);
 wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
                     wend_error *err);
+/* sqlite_care.c */
+wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
+                     wend_error *err);
+wend_status db_check(wend_store *store, wend_error *err);
 /* sqlite_facts.c */
 void db_keep(wend_store *store, struct store_keep *k);
 wend_status db_facts(wend_store *store, wend_str space, wend_str key,

@@ -111,6 +111,13 @@ struct store_keep {
     void (*done)(struct store_keep *k, wend_status s); /* [any thread] */
 };
 
+/* What a store says about a run besides its log. */
+struct store_state {
+    int64_t epoch, seq;
+    int64_t ended_us;                 /* 0 while it is not over */
+    unsigned char head[SHA256_BYTES]; /* hash of event seq */
+};
+
 struct store_ops {
     void (*free)(wend_store *s);
     /* The caller keeps b alive until done. A batch with a stale epoch, a
@@ -133,6 +140,11 @@ struct store_ops {
                         wend_error *err);
     wend_status (*blob)(wend_store *s, wend_str hash, struct buf *out,
                         wend_error *err);
+    wend_status (*state)(wend_store *s, wend_str run, struct store_state *out,
+                         wend_error *err);
+    /* Whether all that is kept is sound and belongs to a run: WEND_OK, or
+     * WEND_E_CORRUPT and what is not. */
+    wend_status (*check)(wend_store *s, wend_error *err);
     wend_status (*post)(wend_store *s, wend_str run, const char *what,
                         wend_str body, wend_error *err);
     /* Requests for runs that this handle owns. One that fn does not take

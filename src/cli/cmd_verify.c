@@ -1,0 +1,179 @@
+/*
+ * cmd_verify.c - wend verify: whether stored runs are as they were written.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/each_run.h"
+#include "cli/file_out.h"
+#include "cli/term.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "head", "HASH", "what the newest event's hash must be", OPT_TEXT,
+     AT(head), 0, 0, NULL},
+    {0, "salvage", "FILE", "export what is good, as 'wend export' does",
+     OPT_TEXT, AT(salvage), 0, 0, NULL},
+    {0, "json", NULL, "one object a run", OPT_FLAG, AT(json), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'q', "quiet", NULL, "only what is damaged", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+enum { HASH_LEN = 64 };
+
+struct verifier {
+    struct cli *cli;
+    struct file_out file;
+    int64_t runs, bad;
+};
+
+static void put_json(struct buf *b, const char *id, const wend_verdict *v)
+{
+    buf_fmt(b, "{\"run\":\"%s\",\"ok\":%s,\"events\":%lld,\"head\":", id,
+            v->bad_seq ? "false" : "true", (long long)v->seq);
+    buf_fmt(b, v->head[0] ? "\"%s\"" : "null", v->head);
+    if (v->bad_seq) {
+        buf_fmt(b, ",\"bad_seq\":%lld,\"why\":", (long long)v->bad_seq);
+        json_put_str(b, str_of(v->why));
+    }
+    buf_cstr(b, "}\n");
+}
+
+static void put_line(struct buf *b, const char *id, const wend_verdict *v)
+{
+    if (v->bad_seq) {
+        buf_fmt(b, "%s  damaged at event %lld: it ", id, (long long)v->bad_seq);
+        term_text(b, str_of(v->why));
+        buf_char(b, '\n');
+    } else {
+        buf_fmt(b, "%s  ok  %lld events  %s\n", id, (long long)v->seq, v->head);
+    }
+}
+
+static int say(struct verifier *v, const char *id, const wend_verdict *found)
+{
+    struct buf raw = {.mem = v->cli->arena.mem}, out = {.mem = raw.mem};
+    int code = EXIT_DONE;
+
+    if (v->cli->set.json)
+        put_json(&raw, id, found);
+    else if (found->bad_seq || !v->cli->set.quiet)
+        put_line(&raw, id, found);
+    if (v->cli->set.json && isatty(STDOUT_FILENO))
+        term_json(&out, buf_view(&raw));
+    else
+        buf_str(&out, buf_view(&raw));
+    if (raw.failed || out.failed)
+        code = complain(EXIT_FAILED, "out of memory");
+    else if (out.len)
+        code = print_all(buf_view(&out));
+    buf_free(&raw);
+    buf_free(&out);
+    return code;
+}
+
+static int verify(void *ctx, const wend_run_info *info)
+{
+    struct verifier *v = ctx;
+    wend_verdict found = {.size = sizeof found};
+    wend_error err = {0};
+    char id[sizeof((struct found){0}.id)];
+    wend_status s;
+    int code;
+
+    snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
+    s = wend_store_verify(v->cli->store, id, v->cli->set.head, &found, &err);
+    if (s != WEND_OK)
+        return give_up(v->cli, s, &err);
+    v->runs++;
+    v->bad += found.bad_seq != 0;
+    code = say(v, id, &found);
+    if (code != EXIT_DONE || !v->cli->set.salvage || !found.seq)
+        return code;
+    s = wend_store_export(v->cli->store, id, found.seq, file_out_write,
+                          &v->file, &err);
+    if (s == WEND_E_IO)
+        return EXIT_FAILED; /* it has been said */
+    return s == WEND_OK ? EXIT_DONE : give_up(v->cli, s, &err);
+}
+
+static bool is_hash(const char *s)
+{
+    return strlen(s) == HASH_LEN && strspn(s, "0123456789abcdef") == HASH_LEN;
+}
+
+/* Runs are looked at even if the file as a whole is damaged. */
+static int verify_all(struct verifier *v)
+{
+    wend_list_options filter = {.size = sizeof filter};
+    wend_error err = {0};
+    wend_status s = wend_store_check(v->cli->store, &err);
+    int code;
+
+    if (s != WEND_OK && s != WEND_E_CORRUPT)
+        return give_up(v->cli, s, &err);
+    v->bad += s != WEND_OK;
+    if (s != WEND_OK)
+        complain(0, "%s", err.message);
+    code = each_run(v->cli, &filter, -1, verify, v);
+    if (code == EXIT_DONE && !v->cli->set.quiet && !v->cli->set.json)
+        complain(0, "%lld runs, %lld damaged", (long long)v->runs,
+                 (long long)(v->bad - (s != WEND_OK)));
+    return code;
+}
+
+static int verify_one(struct verifier *v, const char *name)
+{
+    wend_run_info info = {0};
+    struct found found;
+    int code = find_run(v->cli, name, &found);
+
+    if (code != EXIT_DONE)
+        return code;
+    info.run = str_of(found.id);
+    return verify(v, &info);
+}
+
+static int run(struct cli *cli)
+{
+    const struct settings *set = &cli->set;
+    struct verifier v = {.cli = cli};
+    int code;
+
+    if (cli->args_count > 1)
+        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
+    if (set->head && !cli->args_count)
+        return usage_error(cli, "--head needs a run: a hash is that of one");
+    if (set->head && !is_hash(set->head))
+        return usage_error(cli, "--head: '%s' is no hash: 64 digits, 0 to f",
+                           set->head);
+    code = open_store(cli);
+    if (code == EXIT_DONE && set->salvage)
+        code = file_out_open(&v.file, set->salvage);
+    if (code != EXIT_DONE)
+        return code;
+    code = cli->args_count ? verify_one(&v, cli->args[0]) : verify_all(&v);
+    if (set->salvage)
+        code = file_out_close(&v.file, code);
+    return code == EXIT_DONE && v.bad ? EXIT_FAILED : code;
+}
+
+const struct command command_verify = {
+    .name = "verify",
+    .args = "[OPTIONS] [RUN]",
+    .summary = "check that runs are as they were written",
+    .more = "Without RUN all runs and the file as a whole are checked. The "
+            "first bad event is\nnamed. The exit status is 1 if anything is "
+            "damaged.\n",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,22 @@
+/*
+ * each_run.h - runs of a listing, page by page, and the filters of `runs`.
+ */
+#ifndef CLI_EACH_RUN_H
+#define CLI_EACH_RUN_H
+
+#include "cli/cli.h"
+
+/* Returns EXIT_DONE to go on. */
+typedef int (*each_run_fn)(void *ctx, const wend_run_info *info);
+
+/* Newest first, at most `left` of them; -1 = all. Returns what fn returned
+ * last, or the exit code of a listing that failed; it has been said. */
+int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
+             each_run_fn fn, void *ctx);
+
+/* The filter that --status, --user, --session, --agent and --since make.
+ * EXIT_USAGE if there is no such status; it has been said. */
+int run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out);
+int64_t wall_us(void);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * file_out.c - a file that is written as a whole, or standard output.
+ */
+#include "cli/file_out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int file_out_open(struct file_out *f, const char *path)
+{
+    *f = (struct file_out){.path = path, .fd = STDOUT_FILENO};
+    if (!strcmp(path, "-"))
+        return EXIT_DONE;
+    f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return f->fd >= 0 ? EXIT_DONE
+                      : complain(EXIT_USAGE, "cannot write %s: %s", path,
+                                 strerror(errno));
+}
+
+bool file_out_write(void *ctx, wend_str bytes)
+{
+    struct file_out *f = ctx;
+
+    if (f->fd == STDOUT_FILENO) {
+        f->code = print_all(bytes);
+        return f->code == EXIT_DONE;
+    }
+    while (bytes.len) {
+        ssize_t n = write(f->fd, bytes.ptr, bytes.len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            f->code = complain(EXIT_FAILED, "cannot write %s: %s", f->path,
+                               strerror(errno));
+            return false;
+        }
+        bytes = (wend_str){bytes.ptr + n, bytes.len - (size_t)n};
+    }
+    return true;
+}
+
+int file_out_close(struct file_out *f, int code)
+{
+    if (f->fd != STDOUT_FILENO && close(f->fd) && f->code == EXIT_DONE)
+        f->code = complain(EXIT_FAILED, "cannot write %s: %s", f->path,
+                           strerror(errno));
+    return f->code != EXIT_DONE ? f->code : code;
+}

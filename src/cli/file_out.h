@@ -1,0 +1,22 @@
+/*
+ * file_out.h - a file that is written as a whole, or standard output.
+ */
+#ifndef CLI_FILE_OUT_H
+#define CLI_FILE_OUT_H
+
+#include "cli/cli.h"
+
+struct file_out {
+    const char *path; /* "-" is standard output */
+    int fd;
+    int code; /* of what went wrong; it has been said */
+};
+
+/* These say what is wrong; 0 or an exit code. */
+int file_out_open(struct file_out *f, const char *path);
+/* Gives `code` back, or why the file is not whole. */
+int file_out_close(struct file_out *f, int code);
+/* A wend_write_fn; ctx is the file_out. */
+bool file_out_write(void *ctx, wend_str bytes);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * sqlite_care.c - whether an SQLite store is sound.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/sqlite.h"
+
+wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
+                     wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = db_read_begin(s, err);
+    struct ask a;
+    wend_str head;
+    int rc;
+
+    memset(out, 0, sizeof *out);
+    if (status == WEND_OK) {
+        a = ask(&s->read, Q_RUN);
+        ask_str(&a, run);
+        rc = ask_step(&a);
+        if (rc == SQLITE_ROW) {
+            out->epoch = ask_get_i64(&a, RUN_EPOCH);
+            out->seq = ask_get_i64(&a, RUN_SEQ);
+            out->ended_us = ask_get_i64(&a, RUN_ENDED);
+            head = ask_get_str(&a, RUN_HEAD);
+            if (head.len == sizeof out->head)
+                memcpy(out->head, head.ptr, head.len);
+        } else if (rc == SQLITE_DONE) {
+            status = fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len,
+                          run.ptr);
+        } else {
+            status = db_fail(&s->read, err);
+        }
+        ask_reset(&a);
+    }
+    db_read_end(s);
+    return status;
+}
+
+/* ---- All of it ----------------------------------------------------------- */
+
+static wend_status check_pages(struct db *db, wend_error *err)
+{
+    bool ok = false;
+    wend_status s = db_says(db, "PRAGMA integrity_check(1)", "ok", &ok, err);
+
+    if (s == WEND_OK && !ok)
+        s = fail(err, WEND_E_CORRUPT,
+                 "store %s: the file is damaged: its pages or indexes do not "
+                 "fit each other; keep a copy, 'wend verify --salvage' saves "
+                 "what can be read",
+                 db->path);
+    return s;
+}
+
+/* Rows that name no run: its own row was taken away. */
+static wend_status check_strays(struct db *db, const char *table,
+                                const char *sql, wend_error *err)
+{
+    int64_t strays = 0;
+    wend_status s = db_number(db, sql, &strays, err);
+
+    if (s == WEND_OK && strays)
+        s = fail(err, WEND_E_CORRUPT,
+                 "store %s: the row of a run is missing: %lld rows of %s "
+                 "belong to no run",
+                 db->path, (long long)strays, table);
+    return s;
+}
+
+wend_status db_check(wend_store *store, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct db *db = &s->read;
+    wend_status status = db_read_begin(s, err);
+
+    if (status == WEND_OK)
+        status = check_pages(db, err);
+    if (status == WEND_OK)
+        status = check_strays(db, "events",
+                              "SELECT count(*) FROM events"
+                              " WHERE run NOT IN (SELECT id FROM runs)",
+                              err);
+    if (status == WEND_OK)
+        status = check_strays(db, "deltas",
+                              "SELECT count(*) FROM deltas"
+                              " WHERE run NOT IN (SELECT id FROM runs)",
+                              err);
+    db_read_end(s);
+    return status;
+}
