@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/utf8.h"
+#include "base/url.h"
 
 /* What a tool of the agent points to. */
 struct offered {
@@ -41,6 +41,20 @@ static bool name_ok(const char *name)
            name[len - 1] != '_' && !strstr(name, "__");
 }
 
+/* The host may be any: the user named it. */
+static wend_status check_url(const wend_agent *a, const wend_mcp_options *o,
+                             wend_error *err)
+{
+    struct arena room = {.mem = &a->mem};
+    wend_error why = {0};
+    struct url url;
+    wend_status s = url_parse(str_of(o->url), &room, &url, &why);
+
+    arena_free(&room);
+    return s == WEND_OK ? s
+                        : fail(err, s, "mcp %s: %.300s", o->name, why.message);
+}
+
 static wend_status check(const wend_agent *a, const wend_mcp_options *o,
                          wend_error *err)
 {
@@ -52,11 +66,6 @@ static wend_status check(const wend_agent *a, const wend_mcp_options *o,
     if ((o->command && o->command[0] ? 1 : 0) + (o->url ? 1 : 0) != 1)
         return fail(err, WEND_E_INVAL,
                     "mcp %s: needs either a command or a URL", o->name);
-    if (o->url && strncmp(o->url, "http://", 7) &&
-        strncmp(o->url, "https://", 8))
-        return fail(err, WEND_E_INVAL,
-                    "mcp %s: the URL must begin with http:// or https://",
-                    o->name);
     if (o->url && o->secrets_count > 1)
         return fail(err, WEND_E_INVAL,
                     "mcp %s: a URL has at most one secret, its bearer token",
@@ -65,7 +74,7 @@ static wend_status check(const wend_agent *a, const wend_mcp_options *o,
         if (str_is(s->name, o->name))
             return fail(err, WEND_E_EXISTS, "mcp %s: there is one already",
                         o->name);
-    return WEND_OK;
+    return o->url ? check_url(a, o, err) : WEND_OK;
 }
 
 /* ---- Pins ---------------------------------------------------------------- */

@@ -14,8 +14,7 @@
 #include "wire/sse.h"
 
 enum {
-    EXCHANGES_MAX = MCP_CALLS_MAX + 64,
-    ASIDE_MAX = 16, /* of those that nobody waits for */
+    ASIDE_MAX = 16, /* messages that nobody waits for, at once */
     ASIDE_MS = 30000,
     SESSION_MAX = 256,
     RESUMES_MAX = 16,      /* of one answer, without anything new */
@@ -30,7 +29,7 @@ enum body_kind { BODY_NONE, BODY_WHOLE, BODY_EVENTS, BODY_REFUSAL };
 
 struct mcp_http {
     struct exchange *exchanges;
-    size_t count, aside;
+    size_t aside;                  /* of them, those that nobody waits for */
     char session[SESSION_MAX + 1]; /* empty: none */
 };
 
@@ -68,7 +67,6 @@ static void let_go(struct exchange *x)
     *x->prev = x->next;
     if (x->next)
         x->next->prev = x->prev;
-    l->count--;
     l->aside -= !x->id;
     buf_free(&x->request);
     buf_free(&x->collected);
@@ -128,7 +126,7 @@ static void later(struct exchange *x, int64_t ms)
 
     x->later.fire = on_later;
     if (!timer_set(&rt->timers, &x->later, rt_after(rt, ms)))
-        let_go(x); /* the call's own deadline ends it */
+        mcp_server_down(x->server, "out of memory"); /* lets go of it, too */
 }
 
 /* Asks for the rest of an answer whose stream ended too early. */
@@ -291,8 +289,6 @@ static struct exchange *exchange_new(struct mcp_server *s, int64_t id)
     struct mcp_http *l = s->link;
     struct exchange *x;
 
-    if (l->count >= EXCHANGES_MAX || (!id && l->aside >= ASIDE_MAX))
-        return NULL; /* a server that asks for more is not answered */
     x = mem_zalloc(&s->mem, sizeof *x);
     if (!x)
         return NULL;
@@ -305,19 +301,24 @@ static struct exchange *exchange_new(struct mcp_server *s, int64_t id)
     if (x->next)
         x->next->prev = &x->next;
     l->exchanges = x;
-    l->count++;
     l->aside += !id;
     return x;
 }
 
 static void http_send(struct mcp_server *s, const struct mcp_send *m)
 {
-    struct exchange *x = exchange_new(s, m->id);
+    struct mcp_http *l = s->link;
     struct fetch_request q = {.whole_ms = m->id ? 0 : ASIDE_MS};
     wend_error err = {0};
+    struct exchange *x;
 
-    if (!x)
-        return; /* who waits for it has a deadline */
+    if (!m->id && l->aside >= ASIDE_MAX)
+        return; /* a server that asks for more is not answered */
+    x = exchange_new(s, m->id);
+    if (!x) {
+        mcp_server_down(s, "out of memory");
+        return;
+    }
     buf_str(&x->request, m->body);
     q.body = buf_view(&x->request);
     if (x->request.failed)

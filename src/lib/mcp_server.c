@@ -70,8 +70,6 @@ static struct mcp_server *of_turn(struct timer_node *t)
                                          offsetof(struct mcp_server, turn));
 }
 
-static void go_down(struct mcp_server *s, const char *why);
-
 /* After each input: what is asked now has its own deadline. */
 static void watch(struct mcp_server *s)
 {
@@ -85,7 +83,7 @@ static void watch(struct mcp_server *s)
     else if (!timer_set(
                  &s->rt->timers, &s->step,
                  rt_after(s->rt, s->timeout_ms < most ? s->timeout_ms : most)))
-        go_down(s, "out of memory");
+        mcp_server_down(s, "out of memory");
 }
 
 static void on_step(struct timer_node *t)
@@ -102,7 +100,7 @@ static void start(struct mcp_server *s)
     wend_error err = {0};
 
     if (s->ops->open(s, &err) != WEND_OK) {
-        go_down(s, err.message);
+        mcp_server_down(s, err.message);
         return;
     }
     mcp_start(&s->machine);
@@ -125,10 +123,10 @@ static void turn_in(struct mcp_server *s, int64_t ms)
 {
     if (!timer_set(&s->rt->timers, &s->turn, rt_after(s->rt, ms)) &&
         s->phase != PHASE_DOWN)
-        go_down(s, "out of memory");
+        mcp_server_down(s, "out of memory");
 }
 
-static void go_down(struct mcp_server *s, const char *why)
+void mcp_server_down(struct mcp_server *s, const char *why)
 {
     if (s->phase == PHASE_DOWN)
         return;
@@ -153,7 +151,7 @@ void mcp_server_lost(struct mcp_server *s, const char *why)
     if (s->machine.again && !again)
         return; /* the probe was too much for it: on_again has seen to it */
     if (!s->was_up || s->restarts >= RESTARTS_MAX) {
-        go_down(s, why);
+        mcp_server_down(s, why);
         return;
     }
     mcp_server_note(s, "%.300s; it is started again", why);
@@ -237,7 +235,7 @@ static void on_again(void *ctx)
 
 static void on_fail(void *ctx, const char *text)
 {
-    go_down(ctx, text);
+    mcp_server_down(ctx, text);
 }
 
 static const struct mcp_sink sink = {

@@ -2,146 +2,7 @@
  * test_mcp_server.c - agents with servers of tools, good ones and bad ones,
  * as programs in the sandbox and over HTTP. The server is tests/mcp.
  */
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
-#include "run_help.h"
-#include "server_help.h"
-
-/* A folder, an agent in it, and what was said about its servers. */
-struct bench {
-    struct rig rig;
-    char dir[64], program[PATH_MAX], pins[96];
-    struct buf notes;
-    pid_t http; /* 0: none */
-    FILE *http_in;
-    int port;
-};
-
-static void on_note(void *ctx, const char *text)
-{
-    struct bench *b = ctx;
-
-    buf_fmt(&b->notes, "%s\n", text);
-}
-
-#define SCRIPT(name, args)                                                 \
-    "script:{\"turns\":[{\"calls\":[{\"name\":\"" name "\",\"args\":" args \
-    "}]},{\"text\":\"over\"}]}"
-
-static bool bench_open(struct bench *b, const char *script)
-{
-    const char *tmp = getenv("TMPDIR");
-    char *slash;
-
-    memset(b, 0, sizeof *b);
-    b->notes.mem = &rig_mem;
-    snprintf(b->dir, sizeof b->dir, "%s/wend-mcp-XXXXXX",
-             tmp && strlen(tmp) < 32 ? tmp : "/tmp");
-    if (!mkdtemp(b->dir))
-        return false;
-    snprintf(b->pins, sizeof b->pins, "%s/d/mcp.pins", b->dir);
-    server_program(b->program);
-    slash = strrchr(b->program, '/');
-    snprintf(slash + 1, 32, "wend-test-mcp");
-    b->rig.agent_options.cwd = b->dir;
-    b->rig.agent_options.approve = WEND_APPROVE_ALL;
-    return rig_open(&b->rig, NULL, script);
-}
-
-static void bench_close(struct bench *b)
-{
-    char command[128];
-    int status;
-
-    rig_close(&b->rig);
-    if (b->http) {
-        fclose(b->http_in);
-        waitpid(b->http, &status, 0);
-    }
-    snprintf(command, sizeof command, "rm -rf '%s'", b->dir);
-    if (system(command))
-        printf("# %s stays\n", b->dir);
-    buf_free(&b->notes);
-}
-
-static bool bench_http(struct bench *b, const char *mode)
-{
-    int in[2], out[2];
-    char line[32] = "";
-    FILE *f;
-
-    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
-        return false;
-    b->http = fork();
-    if (!b->http) {
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        if (chdir(b->dir) == 0)
-            execl(b->program, b->program, mode, "--http", (char *)NULL);
-        _exit(127);
-    }
-    close(in[0]);
-    close(out[1]);
-    b->http_in = fdopen(in[1], "w");
-    f = fdopen(out[0], "r");
-    if (!fgets(line, sizeof line, f))
-        line[0] = 0;
-    fclose(f);
-    b->port = atoi(line);
-    return b->port > 0;
-}
-
-static wend_status bench_add(struct bench *b, const char *mode, bool http,
-                             wend_mcp_options o)
-{
-    const char *command[] = {b->program, mode, NULL};
-    char url[64];
-
-    o.size = sizeof o;
-    o.name = "srv";
-    o.pins_file = b->pins;
-    o.note = on_note;
-    o.note_ctx = b;
-    b->rig.err.message[0] = 0;
-    if (!http) {
-        o.command = command;
-    } else if (!b->http && !bench_http(b, mode)) {
-        return WEND_E_NOTFOUND;
-    } else {
-        snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", b->port);
-        o.url = url;
-    }
-    return wend_agent_add_mcp(b->rig.agent, &o, &b->rig.err);
-}
-
-/* Runs, and says of each call how it ended: `outcome: output`, one a line. */
-static void bench_run(struct bench *b, struct buf *ends)
-{
-    const wend_event *e;
-    wend_run *run = NULL;
-
-    if (wend_run_start(b->rig.agent, STR("go"), NULL, &run, &b->rig.err))
-        return;
-    while (wend_run_next(run, &e) == WEND_OK)
-        if (e->type == WEND_CALL_END) {
-            buf_fmt(ends, "%s: ", wend_outcome_name(e->u.call_end.outcome));
-            buf_str(ends, e->u.call_end.output);
-            buf_char(ends, '\n');
-        }
-    wend_run_free(run);
-}
-
-static bool has(const struct buf *b, const char *text)
-{
-    wend_str all = buf_view(b);
-
-    return !text || memmem(all.ptr, all.len, text, strlen(text));
-}
+#include "mcp_bench.h"
 
 /* ---- One call at servers of all kinds ------------------------------------ */
 
@@ -256,7 +117,10 @@ static void test_refused(void)
         {{.name = "a", .command = cat, .url = "http://x"},
          WEND_E_INVAL,
          "either a command or a URL"},
-        {{.name = "a", .url = "file:///etc/passwd"}, WEND_E_INVAL, "http://"},
+        {{.name = "a", .url = "file:///etc/passwd"}, WEND_E_INVAL, "mcp a: "},
+        {{.name = "a", .url = "http://me:pw@127.0.0.1/"},
+         WEND_E_INVAL,
+         "mcp a: "},
         {{.name = "a", .command = none}, WEND_E_IO, "/nonexistent/program"},
         {{.name = "a", .url = "http://127.0.0.1:1/"},
          WEND_E_IO,
@@ -415,114 +279,6 @@ static void test_secrets(void)
     bench_close(&b);
 }
 
-/* ---- Stopping ------------------------------------------------------------ */
-
-static size_t children(void)
-{
-    char path[64], text[256] = "";
-    FILE *f;
-
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-    f = fopen(path, "r");
-    if (!f)
-        return 0;
-    if (!fgets(text, sizeof text, f))
-        text[0] = 0;
-    fclose(f);
-    return strlen(text);
-}
-
-static void test_cancel(bool http)
-{
-    wend_mcp_options o = {0};
-    struct buf ends = {.mem = &rig_mem};
-    const wend_event *e;
-    struct bench b;
-    wend_run *run = NULL;
-    size_t before;
-
-    if (!bench_open(&b, SCRIPT("srv.wait", "{}")))
-        return;
-    before = children();
-    bench_add(&b, "modern", http, o);
-    wend_run_start(b.rig.agent, STR("go"), NULL, &run, &b.rig.err);
-    while (run && wend_run_next(run, &e) == WEND_OK) {
-        if (e->type == WEND_CALL_START)
-            wend_run_cancel(run);
-        if (e->type == WEND_CALL_END)
-            buf_fmt(&ends, "%s ", wend_outcome_name(e->u.call_end.outcome));
-        if (e->type == WEND_RUN_END)
-            buf_cstr(&ends, wend_outcome_name(e->u.run_end.outcome));
-    }
-    tap_is_str(buf_view(&ends), "canceled canceled", "canceled, %s",
-               http ? "http" : "stdio");
-    wend_run_free(run);
-    if (!http) {
-        wend_agent_free(b.rig.agent);
-        b.rig.agent = NULL;
-        wend_runtime_free(b.rig.rt);
-        b.rig.rt = NULL;
-        tap_is_i64((int64_t)children(), (int64_t)before, "nothing is left");
-    }
-    bench_close(&b);
-    buf_free(&ends);
-}
-
-/* A call after a crash goes to the next one. */
-static void test_restart(void)
-{
-    wend_mcp_options o = {0};
-    struct buf ends = {.mem = &rig_mem};
-    struct bench b;
-
-    if (!bench_open(&b, "script:{\"turns\":[{\"calls\":[{\"name\":\"srv.echo\","
-                        "\"args\":{\"n\":1}}]},{\"calls\":[{\"name\":"
-                        "\"srv.echo\",\"args\":{\"n\":2}}]},{\"text\":"
-                        "\"over\"}]}"))
-        return;
-    bench_add(&b, "crash-once", false, o);
-    bench_run(&b, &ends);
-    if (!tap_ok(has(&ends, "failed: the server was lost") &&
-                    has(&ends, "ok: {\"n\":2}"),
-                "a server that crashed is there again"))
-        tap_show("ends", buf_view(&ends));
-    bench_close(&b);
-    buf_free(&ends);
-}
-
-/* It is not started for ever. */
-static void test_gives_up(void)
-{
-    wend_mcp_options o = {0};
-    struct buf ends = {.mem = &rig_mem};
-    struct bench b;
-
-    if (!bench_open(&b, "script:{\"turns\":[{\"calls\":[{\"name\":\"srv.echo\","
-                        "\"args\":{}}],\"repeat\":8},{\"text\":\"over\"}]}"))
-        return;
-    bench_add(&b, "crash", false, o);
-    bench_run(&b, &ends);
-    tap_ok(has(&b.notes, "its tools fail from now on"), "it is given up");
-    bench_close(&b);
-    buf_free(&ends);
-}
-
-static void test_bye(void)
-{
-    wend_mcp_options o = {0};
-    struct bench b;
-    char path[96];
-
-    if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
-        return;
-    bench_add(&b, "session", true, o);
-    wend_agent_free(b.rig.agent);
-    b.rig.agent = NULL;
-    snprintf(path, sizeof path, "%s/deleted", b.dir);
-    tap_ok(!access(path, F_OK), "a session is ended");
-    bench_close(&b);
-}
-
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -536,10 +292,5 @@ int main(void)
     test_pins();
     test_offered();
     test_secrets();
-    test_cancel(false);
-    test_cancel(true);
-    test_restart();
-    test_gives_up();
-    test_bye();
     return tap_done();
 }

@@ -265,10 +265,47 @@ static void test_copies(void)
     sse_free(&s);
 }
 
+/* For who asks again where a stream ended. */
+static void test_resume(void)
+{
+    static const struct {
+        const char *why, *input, *id;
+        int64_t retry_ms;
+    } told[] = {
+        {"nothing is said", "data: a\n\n", "", -1},
+        {"an id and a pause", "id: e1\nretry: 500\ndata:\n\n", "e1", 500},
+        {"the newest counts", "id: a\n\nid: b\nretry: 1\nretry: 2\n\n", "b", 2},
+        {"an id may be taken back", "id: a\n\nid\n\n", "", -1},
+        {"no number, no pause", "retry: 5s\nretry: -1\nretry:\n\n", "", -1},
+    };
+    char text[SSE_ID_MAX + 10];
+    struct buf out = {.mem = &plain};
+    struct sse s;
+
+    for (size_t i = 0; i < tap_count(told); i++) {
+        sse_init(&s, &plain, SSE_EVENTS, 100);
+        for (const char *p = told[i].input; *p; p++)
+            sse_feed(&s, p, 1, record, &out);
+        tap_is_str(buf_view(&s.id), told[i].id, "id: %s", told[i].why);
+        tap_is_i64(s.retry_ms, told[i].retry_ms, "pause: %s", told[i].why);
+        sse_free(&s);
+    }
+    for (int len = SSE_ID_MAX - 1; len <= SSE_ID_MAX + 1; len++) {
+        int n = snprintf(text, sizeof text, "id:%0*d\n", len, 0);
+
+        sse_init(&s, &plain, SSE_EVENTS, sizeof text);
+        sse_feed(&s, text, (size_t)n, record, &out);
+        tap_is_i64((int64_t)s.id.len, len <= SSE_ID_MAX ? len : 0,
+                   "an id of %d bytes", len);
+        sse_free(&s);
+    }
+    buf_free(&out);
+}
+
 static void test_faults(void)
 {
     static const char input[] =
-        "event: a\ndata: b\ndata: \xff\n\ndata: cccccccc\n\ndata: d\n\n";
+        "event: a\nid: 1\ndata: b\ndata: \xff\n\ndata: cccccccc\n\ndata: d\n\n";
     struct fault f = {0};
     struct buf out = {.mem = &plain};
     int bad = 0;
@@ -298,6 +335,7 @@ int main(void)
     test_limits();
     test_stop();
     test_copies();
+    test_resume();
     test_faults();
     return tap_done();
 }

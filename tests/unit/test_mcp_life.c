@@ -1,0 +1,204 @@
+/*
+ * test_mcp_life.c - calls at servers of tools that are stopped, servers that
+ * end and begin again, and memory that runs out.
+ */
+#include "fault.h"
+#include "mcp_bench.h"
+
+/* ---- Stopping ------------------------------------------------------------ */
+
+static size_t children(void)
+{
+    char path[64], text[256] = "";
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    f = fopen(path, "r");
+    if (!f)
+        return 0;
+    if (!fgets(text, sizeof text, f))
+        text[0] = 0;
+    fclose(f);
+    return strlen(text);
+}
+
+static void test_cancel(bool http)
+{
+    wend_mcp_options o = {0};
+    struct buf ends = {.mem = &rig_mem};
+    const wend_event *e;
+    struct bench b;
+    wend_run *run = NULL;
+    size_t before;
+
+    if (!bench_open(&b, SCRIPT("srv.wait", "{}")))
+        return;
+    before = children();
+    bench_add(&b, "modern", http, o);
+    wend_run_start(b.rig.agent, STR("go"), NULL, &run, &b.rig.err);
+    while (run && wend_run_next(run, &e) == WEND_OK) {
+        if (e->type == WEND_CALL_START)
+            wend_run_cancel(run);
+        if (e->type == WEND_CALL_END)
+            buf_fmt(&ends, "%s ", wend_outcome_name(e->u.call_end.outcome));
+        if (e->type == WEND_RUN_END)
+            buf_cstr(&ends, wend_outcome_name(e->u.run_end.outcome));
+    }
+    tap_is_str(buf_view(&ends), "canceled canceled", "canceled, %s",
+               http ? "http" : "stdio");
+    wend_run_free(run);
+    if (!http) {
+        wend_agent_free(b.rig.agent);
+        b.rig.agent = NULL;
+        wend_runtime_free(b.rig.rt);
+        b.rig.rt = NULL;
+        tap_is_i64((int64_t)children(), (int64_t)before, "nothing is left");
+    }
+    bench_close(&b);
+    buf_free(&ends);
+}
+
+/* At any moment, many times, at one server: each call has one end. */
+static void test_cancel_often(bool http)
+{
+    wend_mcp_options o = {0};
+    unsigned seed = 7, bad = 0;
+    struct bench b;
+
+    if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
+        return;
+    bench_add(&b, "modern", http, o);
+    for (int i = 0; i < 100; i++) {
+        int starts = 0, ends = 0, over = 0;
+        int64_t until = rand_r(&seed) % 14;
+        const wend_event *e;
+        wend_run *run = NULL;
+
+        wend_run_start(b.rig.agent, STR("go"), NULL, &run, &b.rig.err);
+        while (run && wend_run_next(run, &e) == WEND_OK) {
+            starts += e->type == WEND_CALL_START;
+            ends += e->type == WEND_CALL_END;
+            over += e->type == WEND_RUN_END;
+            if (e->seq >= until)
+                wend_run_cancel(run);
+        }
+        bad += starts != ends || over != 1;
+        wend_run_free(run);
+    }
+    tap_is_i64(bad, 0, "canceled a hundred times, %s", http ? "http" : "stdio");
+    bench_close(&b);
+}
+
+/* A call after a crash goes to the next one. */
+static void test_restart(void)
+{
+    wend_mcp_options o = {0};
+    struct buf ends = {.mem = &rig_mem};
+    struct bench b;
+
+    if (!bench_open(&b, "script:{\"turns\":[{\"calls\":[{\"name\":\"srv.echo\","
+                        "\"args\":{\"n\":1}}]},{\"calls\":[{\"name\":"
+                        "\"srv.echo\",\"args\":{\"n\":2}}]},{\"text\":"
+                        "\"over\"}]}"))
+        return;
+    bench_add(&b, "crash-once", false, o);
+    bench_run(&b, &ends);
+    if (!tap_ok(has(&ends, "failed: the server was lost") &&
+                    has(&ends, "ok: {\"n\":2}"),
+                "a server that crashed is there again"))
+        tap_show("ends", buf_view(&ends));
+    bench_close(&b);
+    buf_free(&ends);
+}
+
+/* It is not started for ever. */
+static void test_gives_up(void)
+{
+    wend_mcp_options o = {0};
+    struct buf ends = {.mem = &rig_mem};
+    struct bench b;
+
+    if (!bench_open(&b, "script:{\"turns\":[{\"calls\":[{\"name\":\"srv.echo\","
+                        "\"args\":{}}],\"repeat\":8},{\"text\":\"over\"}]}"))
+        return;
+    bench_add(&b, "crash", false, o);
+    bench_run(&b, &ends);
+    tap_ok(has(&b.notes, "its tools fail from now on"), "it is given up");
+    bench_close(&b);
+    buf_free(&ends);
+}
+
+static void test_bye(void)
+{
+    wend_mcp_options o = {0};
+    struct bench b;
+    char path[96];
+
+    if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
+        return;
+    bench_add(&b, "session", true, o);
+    wend_agent_free(b.rig.agent);
+    b.rig.agent = NULL;
+    snprintf(path, sizeof path, "%s/deleted", b.dir);
+    tap_ok(!access(path, F_OK), "a session is ended");
+    bench_close(&b);
+}
+
+/* ---- Memory -------------------------------------------------------------- */
+
+/* Each allocation fails in turn: nothing is left over, nothing hangs. */
+static void test_faults(bool http)
+{
+    static const char script[] = SCRIPT("srv.echo", "{\"n\":1}");
+    struct fault f = {.fail_at = 1};
+    struct buf ends = {.mem = &rig_mem};
+    struct bench b;
+    int rounds = 0, bad = 0;
+
+    if (!bench_open(&b, script) || (http && !bench_http(&b, "modern")))
+        return;
+    rig_close(&b.rig);
+    do {
+        wend_runtime_options o = {
+            .size = sizeof o, .alloc = fault_alloc, .alloc_ctx = &f};
+        wend_mcp_options none = {0};
+
+        f.count = f.live = 0;
+        f.hit = false;
+        buf_clear(&ends);
+        b.rig.rt = NULL;
+        b.rig.agent = NULL;
+        if (wend_runtime_new(&o, &b.rig.rt, NULL) == WEND_OK &&
+            wend_agent_new(b.rig.rt, &b.rig.agent_options, &b.rig.agent,
+                           NULL) == WEND_OK &&
+            bench_add(&b, "modern", http, none) == WEND_OK)
+            bench_run(&b, &ends);
+        wend_agent_free(b.rig.agent);
+        wend_runtime_free(b.rig.rt);
+        bad += f.live != 0;
+        f.fail_at++;
+        rounds++;
+    } while (f.hit);
+    b.rig.agent = NULL;
+    b.rig.rt = NULL;
+    tap_is_i64(bad, 0, "memory may run out anywhere, %s, %d rounds",
+               http ? "http" : "stdio", rounds);
+    tap_is_str(buf_view(&ends), "ok: {\"n\":1}\n", "and at last it works");
+    bench_close(&b);
+    buf_free(&ends);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    test_cancel(false);
+    test_cancel(true);
+    test_cancel_often(false);
+    test_cancel_often(true);
+    test_restart();
+    test_gives_up();
+    test_bye();
+    test_faults(false);
+    test_faults(true);
+    return tap_done();
+}
