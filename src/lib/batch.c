@@ -229,7 +229,7 @@ static void on_done(struct store_batch *sb, wend_status s)
     batch_answer(sb->ctx, s);
 }
 
-void batch_submit(struct batch *b, wend_store *store)
+bool batch_submit(struct batch *b, wend_store *store)
 {
     struct store_blob *blobs = NULL;
     size_t i = 0;
@@ -252,7 +252,8 @@ void batch_submit(struct batch *b, wend_store *store)
     b->sb.ctx = b;
     if (b->arena.failed) {
         batch_answer(b, WEND_E_NOMEM);
-        return;
+        return false;
     }
     store->ops->append(store, &b->sb);
+    return true;
 }

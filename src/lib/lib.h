@@ -409,7 +409,8 @@ bool batch_pack(struct batch *b, struct pack *p);
 bool batch_blobs(struct batch *b, const struct event_blob *list);
 bool batch_effects(struct batch *b, const struct effect *fx);
 void batch_birth(struct batch *b, const struct store_birth *birth);
-void batch_submit(struct batch *b, wend_store *store);
+/* False: it did not reach the store, for want of memory. */
+bool batch_submit(struct batch *b, wend_store *store);
 /* [any thread] Posts how it went. */
 void batch_answer(struct batch *b, wend_status s);
 size_t batch_bytes(const struct batch *b); /* that it holds on to */

@@ -292,9 +292,8 @@ void shell_submit(struct wend_run *r)
         .tokens_out = r->turn.metrics.tokens_out,
         .cost_nano = r->turn.metrics.cost_nano,
     };
-    r->born = true;
     link_sent(r, b);
-    batch_submit(b, r->rt->store);
+    r->born |= batch_submit(b, r->rt->store);
 }
 
 /* ---- What a driver brings ------------------------------------------------ */

@@ -247,6 +247,7 @@ static void as_nobody(void)
     if (!pid) {
         dup2(fd[1], 1);
         setenv("WEND_SETUID", dir, 1);
+        unsetenv("TMPDIR"); /* that of a test is its user's alone */
         if (!chdir(dir) && !setgroups(0, NULL) && !setgid(NOBODY) &&
             !setuid(NOBODY))
             execl("./test", "test", (char *)NULL);
