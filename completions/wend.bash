@@ -14,7 +14,7 @@ _wend()
     --eager) words="safe all off" ;;
     --effort) words="default none low medium high" ;;
     --approve) words="ask deny all" ;;
-    --events) words="native loom" ;;
+    --events) words="native loom agio" ;;
     --sandbox) words="on off" ;;
     -t | --tool) words=$tools ;;
     --status)

@@ -36,7 +36,7 @@ complete -c wend -n "$run" -l mcp -x -d "tools of a server"
 complete -c wend -n "$run" -l instructions -x -d "what the model is told first"
 complete -c wend -n "$run" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$run" -l json -d "events as JSON lines"
-complete -c wend -n "$run" -l events -x -a "native loom" \
+complete -c wend -n "$run" -l events -x -a "native loom agio" \
     -d "vocabulary of JSON lines"
 complete -c wend -n "$run" -l max-turns -x -d "most turns"
 complete -c wend -n "$run" -l timeout -x -d "most time"
@@ -72,7 +72,7 @@ complete -c wend -n "$log" -l from -x -d "begin there"
 complete -c wend -n "$log" -l type -x -d "only this type"
 complete -c wend -n "$log" -l no-deltas -d "only kept events"
 complete -c wend -n "$log" -l json -d "events as JSON lines"
-complete -c wend -n "$log" -l events -x -a "native loom" \
+complete -c wend -n "$log" -l events -x -a "native loom agio" \
     -d "vocabulary of JSON lines"
 complete -c wend -n "$log" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$log" -a last -d "the newest run"
@@ -81,7 +81,7 @@ set -l replay "__fish_seen_subcommand_from replay"
 complete -c wend -n "$replay" -l speed -x -d "factor"
 complete -c wend -n "$replay" -l to -x -d "stop after it"
 complete -c wend -n "$replay" -l json -d "events as JSON lines"
-complete -c wend -n "$replay" -l events -x -a "native loom" \
+complete -c wend -n "$replay" -l events -x -a "native loom agio" \
     -d "vocabulary of JSON lines"
 complete -c wend -n "$replay" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$replay" -s q -l quiet -d "only the answer"

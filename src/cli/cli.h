@@ -47,8 +47,8 @@ struct settings {
 enum dialect {
     DIALECT_NATIVE,
     DIALECT_LOOM,
-    DIALECT_AGIO, /* from here on not built yet */
-    DIALECT_CORTEX,
+    DIALECT_AGIO,
+    DIALECT_CORTEX, /* from here on not built yet */
     DIALECT_AG_UI,
 };
 extern const char *const dialect_words[]; /* ends with NULL */

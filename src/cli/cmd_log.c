@@ -19,7 +19,7 @@ static const struct opt opts[] = {
      NULL},
     {0, "json", NULL, "as JSON lines, with the bytes the run had", OPT_FLAG,
      AT(json), 0, 0, NULL},
-    {0, "events", "DIALECT", "of JSON lines: native or loom", OPT_WORD,
+    {0, "events", "DIALECT", "of JSON lines: native, loom or agio", OPT_WORD,
      AT(events), 0, 0, dialect_words},
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
      0, 0, NULL},

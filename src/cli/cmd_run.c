@@ -69,7 +69,7 @@ static const struct opt opts[] = {
      AT(store), 0, 0, NULL},
     {0, "json", NULL, "all events as JSON lines", OPT_FLAG, AT(json), 0, 0,
      NULL},
-    {0, "events", "DIALECT", "of JSON lines: native or loom", OPT_WORD,
+    {0, "events", "DIALECT", "of JSON lines: native, loom or agio", OPT_WORD,
      AT(events), 0, 0, dialect_words},
     {0, "max-turns", "N", "at most so many turns; default 50", OPT_NUMBER,
      AT(max_turns), 1, UINT32_MAX, NULL},

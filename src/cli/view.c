@@ -22,6 +22,8 @@ enum look view_look(const struct settings *set)
 {
     if (set->events == DIALECT_LOOM)
         return LOOK_LOOM;
+    if (set->events == DIALECT_AGIO)
+        return LOOK_AGIO;
     return wants_json(set) ? LOOK_JSON : LOOK_ANSWER;
 }
 
@@ -55,7 +57,9 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->talk.fd = STDERR_FILENO;
     v->results.text.mem = v->talk.text.mem = &v->mem;
     loom_init(&v->loom, &v->mem);
-    if (set->events <= DIALECT_LOOM)
+    agio_init(&v->agio, &v->mem);
+    v->agio.verbose = set->verbose;
+    if (set->events <= DIALECT_AGIO)
         return open_log(v, set->log_file);
     complain(0, "--events %s is not available in this version",
              dialect_words[set->events]);
@@ -67,6 +71,7 @@ void view_free(struct view *v)
     if (v->log_fd >= 0)
         close(v->log_fd);
     loom_free(&v->loom);
+    agio_free(&v->agio);
     buf_free(&v->results.text);
     buf_free(&v->talk.text);
 }
@@ -126,15 +131,23 @@ static void show_json(struct view *v, const wend_event *ev)
     wend_string_free(line);
 }
 
-static void show_loom(struct view *v, const wend_event *ev)
+static void put_dialect(struct view *v, const wend_event *ev, struct buf *out)
+{
+    if (v->look == LOOK_LOOM)
+        loom_event(&v->loom, ev, out);
+    else
+        agio_event(&v->agio, ev, out);
+}
+
+static void show_dialect(struct view *v, const wend_event *ev)
 {
     struct buf *out = &v->results.text, lines = {.mem = &v->mem};
 
     if (!v->safe_only) {
-        loom_event(&v->loom, ev, out);
+        put_dialect(v, ev, out);
         return;
     }
-    loom_event(&v->loom, ev, &lines);
+    put_dialect(v, ev, &lines);
     term_json(out, buf_view(&lines));
     out->failed |= lines.failed;
     buf_free(&lines);
@@ -159,8 +172,8 @@ void view_event(struct view *v, const wend_event *ev)
         render_event(v, ev);
     else if (v->look == LOOK_LINES)
         gist_event(v, ev);
-    else if (v->look == LOOK_LOOM)
-        show_loom(v, ev);
+    else if (v->look == LOOK_LOOM || v->look == LOOK_AGIO)
+        show_dialect(v, ev);
     drop_unread(&v->results);
     drop_unread(&v->talk);
 }

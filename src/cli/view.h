@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "wire/agio.h"
 #include "wire/loom.h"
 
 enum look {
@@ -16,6 +17,7 @@ enum look {
     LOOK_LINES,  /* one readable line an event */
     LOOK_JSON,   /* canonical lines */
     LOOK_LOOM,   /* that dialect's lines */
+    LOOK_AGIO,
 };
 
 struct view {
@@ -31,6 +33,7 @@ struct view {
     int log_fd; /* every event as a line, too; -1 = none */
     struct mem mem;
     struct loom loom;
+    struct agio agio;
     uint64_t types; /* bit per type that is shown; 0 = all */
     int64_t began_us;
     /* Of the answer: */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/json.h"
 #include "base/limits.h"
+#include "wire/record.h"
 
 /* A call_output names its call only by id; loom wants the tool's name. */
 struct loom_call {
@@ -18,53 +18,6 @@ struct loom_call {
 };
 
 /* ---- Writing records ----------------------------------------------------- */
-
-/* A member's name, with the comma if one is due. */
-static void put_key(struct buf *b, const char *name)
-{
-    if (b->len && b->ptr[b->len - 1] != '{')
-        buf_char(b, ',');
-    buf_char(b, '"');
-    buf_cstr(b, name);
-    buf_add(b, "\":", 2);
-}
-
-static void put_str(struct buf *b, const char *name, wend_str s)
-{
-    if (!s.ptr)
-        return;
-    put_key(b, name);
-    json_put_str(b, s);
-}
-
-static void put_i64(struct buf *b, const char *name, int64_t n)
-{
-    put_key(b, name);
-    buf_i64(b, n);
-}
-
-static void put_f64(struct buf *b, const char *name, double d)
-{
-    put_key(b, name);
-    json_put_f64(b, d);
-}
-
-static void put_bool(struct buf *b, const char *name, bool yes)
-{
-    put_key(b, name);
-    buf_cstr(b, yes ? "true" : "false");
-}
-
-static void open_object(struct buf *b, const char *name)
-{
-    put_key(b, name);
-    buf_char(b, '{');
-}
-
-static void close_object(struct buf *b)
-{
-    buf_char(b, '}');
-}
 
 static void open_record(struct buf *b, const wend_event *ev, const char *type)
 {
@@ -78,8 +31,8 @@ static void open_record(struct buf *b, const wend_event *ev, const char *type)
 static void close_record(const struct loom *l, struct buf *b)
 {
     if (l->iteration >= 0) {
-        put_i64(b, "iteration", l->iteration);
-        put_str(b, "turn_id", buf_view(&l->turn_id));
+        record_i64(b, "iteration", l->iteration);
+        record_str(b, "turn_id", buf_view(&l->turn_id));
     }
     buf_add(b, "}\n", 2);
 }
@@ -92,13 +45,6 @@ static void put_plain(const struct loom *l, const wend_event *ev,
 }
 
 /* ---- Holding back -------------------------------------------------------- */
-
-static void let_go(struct buf *held, struct buf *out)
-{
-    out->failed |= held->failed;
-    buf_str(out, buf_view(held));
-    buf_clear(held);
-}
 
 /* A call may start while its message still streams; in loom it comes after
  * tool_calls_start. */
@@ -131,23 +77,23 @@ static void on_turn_start(struct loom *l, const wend_event *ev, struct buf *out)
 {
     const wend_ev_turn_start *e = &ev->u.turn_start;
 
-    let_go(&l->iteration_end_held, out);
+    record_let_go(&l->iteration_end_held, out);
     arena_reset(&l->calls_arena);
     l->calls = NULL;
     if (e->counter > 0) {
         open_record(out, ev, "recursion");
-        open_object(out, "metadata");
-        put_i64(out, "from_turn", e->counter - 1);
-        put_i64(out, "to_turn", e->counter);
-        put_i64(out, "depth", e->counter);
-        close_object(out);
+        record_open(out, "metadata");
+        record_i64(out, "from_turn", e->counter - 1);
+        record_i64(out, "to_turn", e->counter);
+        record_i64(out, "depth", e->counter);
+        record_close(out);
         close_record(l, out);
     }
     open_record(out, ev, "iteration_start");
     if (e->parent_id.ptr) {
-        open_object(out, "metadata");
-        put_str(out, "parent_turn_id", e->parent_id);
-        close_object(out);
+        record_open(out, "metadata");
+        record_str(out, "parent_turn_id", e->parent_id);
+        record_close(out);
     }
     close_record(l, out);
 }
@@ -161,9 +107,9 @@ static void on_turn_end(struct loom *l, const wend_event *ev, struct buf *out)
         return;
     }
     open_record(out, ev, "tool_calls_complete");
-    open_object(out, "metadata");
-    put_i64(out, "results_count", e->calls);
-    close_object(out);
+    record_open(out, "metadata");
+    record_i64(out, "results_count", e->calls);
+    record_close(out);
     close_record(l, out);
     put_plain(l, ev, "iteration_end", out);
 }
@@ -176,7 +122,7 @@ static void on_context_start(struct loom *l, const wend_event *ev,
     l->budget_tokens = ev->u.context_start.budget_tokens;
     put_plain(l, ev, "context_assembly_start", out);
     open_record(out, ev, "phase_start");
-    put_str(out, "phase", STR("context_assembly"));
+    record_str(out, "phase", STR("context_assembly"));
     close_record(l, out);
 }
 
@@ -198,13 +144,13 @@ static void on_context_end(struct loom *l, const wend_event *ev,
     double budget = l->budget_tokens > 0 ? (double)l->budget_tokens : 1;
 
     open_record(out, ev, "phase_end");
-    put_str(out, "phase", STR("context_assembly"));
-    open_object(out, "metadata");
-    put_i64(out, "tokens_used", e->tokens);
-    put_i64(out, "components", count_items(l, e->parts_json, out));
-    put_f64(out, "utilization",
-            l->budget_tokens > 0 ? (double)e->tokens / budget : 0);
-    close_object(out);
+    record_str(out, "phase", STR("context_assembly"));
+    record_open(out, "metadata");
+    record_i64(out, "tokens_used", e->tokens);
+    record_i64(out, "components", count_items(l, e->parts_json, out));
+    record_f64(out, "utilization",
+               l->budget_tokens > 0 ? (double)e->tokens / budget : 0);
+    record_close(out);
     close_record(l, out);
     put_plain(l, ev, "context_assembly_complete", out);
 }
@@ -219,10 +165,10 @@ static void on_retrieval_hit(struct loom *l, const wend_event *ev,
                              struct buf *out)
 {
     open_record(out, ev, "retrieval_progress");
-    open_object(out, "metadata");
-    put_str(out, "doc_title", ev->u.retrieval_hit.title);
-    put_f64(out, "relevance_score", ev->u.retrieval_hit.score);
-    close_object(out);
+    record_open(out, "metadata");
+    record_str(out, "doc_title", ev->u.retrieval_hit.title);
+    record_f64(out, "relevance_score", ev->u.retrieval_hit.score);
+    record_close(out);
     close_record(l, out);
 }
 
@@ -233,20 +179,20 @@ static void on_retrieval_end(struct loom *l, const wend_event *ev,
 
     open_record(out, ev, "retrieval_complete");
     if (e->error)
-        put_str(out, "error", e->error->message);
-    open_object(out, "metadata");
-    put_i64(out, "doc_count", e->count);
-    close_object(out);
+        record_str(out, "error", e->error->message);
+    record_open(out, "metadata");
+    record_i64(out, "doc_count", e->count);
+    record_close(out);
     close_record(l, out);
 }
 
 static void on_compacted(struct loom *l, const wend_event *ev, struct buf *out)
 {
     open_record(out, ev, "compression_applied");
-    open_object(out, "metadata");
-    put_i64(out, "messages_before", ev->u.compacted.messages_before);
-    put_i64(out, "messages_after", ev->u.compacted.messages_after);
-    close_object(out);
+    record_open(out, "metadata");
+    record_i64(out, "messages_before", ev->u.compacted.messages_before);
+    record_i64(out, "messages_after", ev->u.compacted.messages_after);
+    record_close(out);
     close_record(l, out);
 }
 
@@ -262,7 +208,7 @@ static void on_model_start(struct loom *l, const wend_event *ev,
 static void on_text_delta(struct loom *l, const wend_event *ev, struct buf *out)
 {
     open_record(out, ev, "llm_delta");
-    put_str(out, "content", ev->u.text_delta.text);
+    record_str(out, "content", ev->u.text_delta.text);
     close_record(l, out);
 }
 
@@ -273,11 +219,11 @@ static void on_model_retry(struct loom *l, const wend_event *ev,
 
     l->recoveries++;
     open_record(out, ev, "recovery_attempt");
-    put_str(out, "error", e->reason);
-    open_object(out, "metadata");
-    put_i64(out, "attempt", e->attempt);
-    put_i64(out, "delay_ms", e->delay_ms);
-    close_object(out);
+    record_str(out, "error", e->reason);
+    record_open(out, "metadata");
+    record_i64(out, "attempt", e->attempt);
+    record_i64(out, "delay_ms", e->delay_ms);
+    record_close(out);
     close_record(l, out);
 }
 
@@ -288,10 +234,10 @@ static void put_recovery(struct loom *l, const wend_event *ev, struct buf *out)
 
     open_record(out, ev, ok ? "recovery_success" : "recovery_failed");
     if (e->error)
-        put_str(out, "error", e->error->message);
-    open_object(out, "metadata");
-    put_i64(out, "attempts", l->recoveries);
-    close_object(out);
+        record_str(out, "error", e->error->message);
+    record_open(out, "metadata");
+    record_i64(out, "attempts", l->recoveries);
+    record_close(out);
     close_record(l, out);
     l->recoveries = 0;
 }
@@ -302,9 +248,9 @@ static void put_calls(const struct loom *l, const wend_event *ev,
     const wend_ev_model_end *e = &ev->u.model_end;
 
     open_record(out, ev, "llm_tool_calls");
-    open_object(out, "metadata");
-    put_i64(out, "tool_count", (int64_t)e->calls_count);
-    put_key(out, "tool_names");
+    record_open(out, "metadata");
+    record_i64(out, "tool_count", (int64_t)e->calls_count);
+    record_key(out, "tool_names");
     buf_char(out, '[');
     for (size_t i = 0; i < e->calls_count; i++) {
         if (i)
@@ -312,13 +258,13 @@ static void put_calls(const struct loom *l, const wend_event *ev,
         json_put_str(out, e->calls[i].name);
     }
     buf_char(out, ']');
-    close_object(out);
+    record_close(out);
     close_record(l, out);
     open_record(out, ev, "tool_calls_start");
-    open_object(out, "metadata");
-    put_i64(out, "total_tools", (int64_t)e->calls_count);
-    put_i64(out, "max_parallel", l->parallel_max);
-    close_object(out);
+    record_open(out, "metadata");
+    record_i64(out, "total_tools", (int64_t)e->calls_count);
+    record_i64(out, "max_parallel", l->parallel_max);
+    record_close(out);
     close_record(l, out);
 }
 
@@ -329,14 +275,14 @@ static void on_model_end(struct loom *l, const wend_event *ev, struct buf *out)
     if (l->recoveries)
         put_recovery(l, ev, out);
     open_record(out, ev, "llm_complete");
-    put_str(out, "content", e->text);
+    record_str(out, "content", e->text);
     if (e->error)
-        put_str(out, "error", e->error->message);
+        record_str(out, "error", e->error->message);
     close_record(l, out);
     if (e->calls_count)
         put_calls(l, ev, out);
     l->in_model = false;
-    let_go(&l->calls_held, out);
+    record_let_go(&l->calls_held, out);
 }
 
 /* ---- Calls --------------------------------------------------------------- */
@@ -372,12 +318,12 @@ static void on_call_start(struct loom *l, const wend_event *ev, struct buf *out)
 
     remember_call(l, e->call, e->name, out);
     open_record(b, ev, "tool_execution_start");
-    open_object(b, "tool_call");
-    put_str(b, "id", e->call);
-    put_str(b, "name", e->name);
-    put_key(b, "arguments");
+    record_open(b, "tool_call");
+    record_str(b, "id", e->call);
+    record_str(b, "name", e->name);
+    record_key(b, "arguments");
     buf_str(b, e->args_json.ptr ? e->args_json : STR("{}"));
-    close_object(b);
+    record_close(b);
     close_record(l, b);
 }
 
@@ -388,10 +334,10 @@ static void on_call_output(struct loom *l, const wend_event *ev,
     struct buf *b = calls_out(l, out);
 
     open_record(b, ev, "tool_progress");
-    open_object(b, "metadata");
-    put_str(b, "tool_name", call_name(l, e->call));
-    put_str(b, "status", e->text);
-    close_object(b);
+    record_open(b, "metadata");
+    record_str(b, "tool_name", call_name(l, e->call));
+    record_str(b, "status", e->text);
+    record_close(b);
     close_record(l, b);
 }
 
@@ -402,14 +348,14 @@ static void put_result_metadata(struct buf *b, const wend_ev_call_end *e)
 
     if (ok && !e->truncated && !e->cached)
         return;
-    open_object(b, "metadata");
+    record_open(b, "metadata");
     if (!ok)
-        put_str(b, "outcome", str_of(wend_outcome_name(e->outcome)));
+        record_str(b, "outcome", str_of(wend_outcome_name(e->outcome)));
     if (e->truncated)
-        put_bool(b, "truncated", true);
+        record_bool(b, "truncated", true);
     if (e->cached)
-        put_bool(b, "cached", true);
-    close_object(b);
+        record_bool(b, "cached", true);
+    record_close(b);
 }
 
 static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
@@ -419,16 +365,16 @@ static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
     struct buf *b = calls_out(l, out);
 
     open_record(b, ev, ok ? "tool_result" : "tool_error");
-    open_object(b, "tool_result");
-    put_str(b, "tool_call_id", e->call);
-    put_str(b, "tool_name", e->name);
-    put_str(b, "content", e->output);
-    put_bool(b, "is_error", !ok);
-    put_i64(b, "execution_time_ms", e->ms);
+    record_open(b, "tool_result");
+    record_str(b, "tool_call_id", e->call);
+    record_str(b, "tool_name", e->name);
+    record_str(b, "content", e->output);
+    record_bool(b, "is_error", !ok);
+    record_i64(b, "execution_time_ms", e->ms);
     put_result_metadata(b, e);
-    close_object(b);
+    record_close(b);
     if (e->error)
-        put_str(b, "error", e->error->message);
+        record_str(b, "error", e->error->message);
     close_record(l, b);
 }
 
@@ -439,11 +385,11 @@ static void put_finish(struct loom *l, const wend_event *ev, struct buf *out)
     const wend_ev_run_end *e = &ev->u.run_end;
 
     open_record(out, ev, "agent_finish");
-    put_str(out, "content", e->text.ptr ? e->text : STR(""));
-    open_object(out, "metadata");
-    put_i64(out, "turn_counter", l->iteration);
-    put_i64(out, "total_llm_calls", e->metrics.model_calls);
-    close_object(out);
+    record_str(out, "content", e->text.ptr ? e->text : STR(""));
+    record_open(out, "metadata");
+    record_i64(out, "turn_counter", l->iteration);
+    record_i64(out, "total_llm_calls", e->metrics.model_calls);
+    record_close(out);
     close_record(l, out);
 }
 
@@ -454,21 +400,21 @@ static void put_limit(struct loom *l, const wend_event *ev, struct buf *out)
     const wend_ev_run_end *e = &ev->u.run_end;
 
     open_record(out, ev, "max_iterations_reached");
-    open_object(out, "metadata");
-    put_i64(out, "turn_counter", l->iteration + 1);
-    put_i64(out, "max_iterations", l->turns_max);
+    record_open(out, "metadata");
+    record_i64(out, "turn_counter", l->iteration + 1);
+    record_i64(out, "max_iterations", l->turns_max);
     if (!str_is(e->limit, "turns"))
-        put_str(out, "limit", e->limit);
-    close_object(out);
+        record_str(out, "limit", e->limit);
+    record_close(out);
     close_record(l, out);
 }
 
 static void put_canceled(struct loom *l, const wend_event *ev, struct buf *out)
 {
     open_record(out, ev, "execution_cancelled");
-    open_object(out, "metadata");
-    put_str(out, "correlation_id", buf_view(&l->correlation_id));
-    close_object(out);
+    record_open(out, "metadata");
+    record_str(out, "correlation_id", buf_view(&l->correlation_id));
+    record_close(out);
     close_record(l, out);
 }
 
@@ -478,7 +424,7 @@ static void put_failed(struct loom *l, const wend_event *ev, struct buf *out)
     wend_str why = e->error ? e->error->message : STR_NONE;
 
     open_record(out, ev, "error");
-    put_str(out, "error", why.ptr ? why : STR("the run failed"));
+    record_str(out, "error", why.ptr ? why : STR("the run failed"));
     close_record(l, out);
 }
 

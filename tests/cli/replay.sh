@@ -13,10 +13,17 @@ ok "log: the same bytes"
 exits "replay in words" 0 "$WEND" replay --speed 0 last
 is "replay in words" "$(cat "$out")" "Let me see.
 It is 42."
-exits "replay loom" 0 "$WEND" replay --speed 0 --events loom last
-exits "run loom" 0 "$WEND" log --events loom last
-is "loom: the same from log and replay" "$(cat "$out")" \
-    "$("$WEND" replay --speed 0 --events loom last)"
+first=$WEND_STORE
+export WEND_STORE=$work/dialects.db
+for dialect in loom agio; do
+    "$WEND" run --events $dialect -m "$sum" hi >"$work/live" 2>/dev/null
+    exits "log $dialect" 0 "$WEND" log --events $dialect last
+    is "$dialect: log gives what the run gave" "$(cat "$out")" \
+        "$(cat "$work/live")"
+    is "$dialect: so does replay" "$(cat "$out")" \
+        "$("$WEND" replay --speed 0 --events $dialect last)"
+done
+export WEND_STORE=$first
 exits "--to" 0 "$WEND" replay --speed 0 --json --to 4 last
 is "--to" "$(types "$out")" \
     "run_start turn_start context_start context_end"

@@ -66,6 +66,12 @@ is "it is appended to" "$(types events)" "$text_order $text_order"
 is "with the same bytes" "$(tail -n "$(wc -l <"$out")" events)" "$(cat "$out")"
 is "nobody else reads it" "$(stat -c %a events)" 600
 
+exits "--events agio" 0 "$WEND" run --events agio -m "$sum" hi
+is "agio: the records" "$(json "$out" "$(at type)" | uniq | tr '\n' ' ')" \
+    "run_started step_started text_delta text_completed usage_update \
+tool_call_started tool_call_completed metrics_snapshot step_completed \
+step_started text_delta text_completed usage_update metrics_snapshot \
+step_completed run_completed "
 exits "--events loom" 0 "$WEND" run --events loom -m "$sum" hi
 is "loom: the first and the last record" \
     "$(json "$out" "$(at type)" | sed -n '1p;$p' | tr '\n' ' ')" \

@@ -1,42 +1,13 @@
 /*
  * test_loom.c - the loom dialect against records written by hand.
  *
- * Native events go in as their canonical lines, so that what is tested is
- * what a log or a stream gives. A line of `in` is "type data"; the time
- * counts up in quarters of a second, and the turn follows turn_start.
+ * What comes out is compared in a shorter form, see shorten().
  */
 #include "wire/loom.h"
 
-#include "core/event.h"
+#include "dialect_help.h"
 #include "fault.h"
 #include "tap.h"
-
-enum { LINES_MAX = 40 };
-
-struct story {
-    const char *why;
-    const char *in[LINES_MAX];
-    const char *out; /* shortened: see shorten() */
-};
-
-#define RUN_START                                                    \
-    "run_start {\"prompt\":\"p\",\"correlation_id\":\"c-9\","        \
-    "\"limits\":{\"turns\":2,\"time_ms\":0,\"tokens\":0,\"cost\":0," \
-    "\"parallel\":3}}"
-#define TURN_0                                                    \
-    "turn_start {\"counter\":0,\"id\":\"t0\",\"parent_id\":null," \
-    "\"compacted\":false}"
-#define TURN_1                                                      \
-    "turn_start {\"counter\":1,\"id\":\"t1\",\"parent_id\":\"t0\"," \
-    "\"compacted\":false}"
-#define MODEL_START "model_start {\"model\":\"m\",\"attempt\":1}"
-#define METRICS "metrics {\"turns\":1,\"model_calls\":1}"
-#define CALL_START \
-    "call_start {\"call\":\"c1\",\"name\":\"add\",\"args\":{\"a\":1}}"
-#define MODEL_END_CALL                                           \
-    "model_end {\"outcome\":\"ok\",\"text\":\"hm\",\"calls\":[{" \
-    "\"id\":\"c1\",\"name\":\"add\",\"args\":{\"a\":1}},{"       \
-    "\"id\":\"c2\",\"name\":\"rm\",\"args\":{}}]}"
 
 static const struct story stories[] = {
     {"text run: no iteration_end after the last turn",
@@ -256,47 +227,19 @@ static void shorten(struct buf *b, wend_str out)
     }
 }
 
-static void native_line(struct buf *b, const char *line, int i, int turn)
+static void to_loom(void *ctx, const wend_event *ev, struct buf *out)
 {
-    const char *data = strchr(line, ' ');
-
-    buf_clear(b);
-    buf_fmt(b, "{\"run\":\"r\",\"seq\":%d,\"time\":%d.%02d0000,\"type\":\"", i,
-            100 + i / 4, i % 4 * 25);
-    buf_add(b, line, (size_t)(data - line));
-    buf_char(b, '"');
-    if (turn >= 0 && !str_starts(str_of(line), "run_"))
-        buf_fmt(b, ",\"turn\":%d,\"turn_id\":\"t%d\"", turn, turn);
-    buf_fmt(b, ",\"data\":%s}", data + 1);
+    loom_event(ctx, ev, out);
 }
 
 static bool feed(const struct story *s, const struct mem *m, struct buf *out)
 {
-    struct mem libc = {0};
-    struct arena a = {.mem = &libc};
-    struct buf line = {.mem = &libc};
-    wend_error err = {0};
     struct loom l;
-    bool ok = true;
-    int turn = -1;
+    bool ok;
 
     loom_init(&l, m);
-    for (int i = 0; i < LINES_MAX && s->in[i]; i++) {
-        wend_event ev;
-
-        if (str_starts(str_of(s->in[i]), "turn_start"))
-            turn = s->in[i][22] - '0'; /* turn_start {"counter":N */
-        native_line(&line, s->in[i], i, turn);
-        if (event_read(buf_view(&line), &a, NULL, NULL, &ev, &err) != WEND_OK) {
-            printf("# %s: %s\n", s->in[i], err.message);
-            ok = false;
-        } else {
-            loom_event(&l, &ev, out);
-        }
-    }
+    ok = story_feed(s, to_loom, &l, out);
     loom_free(&l);
-    buf_free(&line);
-    arena_free(&a);
     return ok;
 }
 
