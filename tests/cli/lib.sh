@@ -10,6 +10,8 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/home" "$work/cwd"
 unset WEND_MODEL WEND_MODELS WEND_CONFIG XDG_CONFIG_HOME XDG_DATA_HOME
+# One that no tool was granted: what has it has taken it.
+export AWS_SECRET_ACCESS_KEY=canary-$$-$RANDOM$RANDOM$RANDOM
 export HOME=$work/home WEND_STORE=$work/wend.db NO_COLOR=1 LC_ALL=C
 cd "$work/cwd" || exit 2
 out=$work/out err=$work/err status=0
@@ -57,6 +59,10 @@ skip() { # NAME REASON
 }
 
 finish() {
+    # Nothing that a test writes has a secret of the user's in it.
+    [ -z "$(grep -rlaF -- "$AWS_SECRET_ACCESS_KEY" "$work" 2>/dev/null)" ]
+    ok "no secret of the environment in any artefact" ||
+        grep -rlaF -- "$AWS_SECRET_ACCESS_KEY" "$work" | sed 's/^/# in /'
     echo "1..$checks"
     exit $((checks_bad != 0))
 }
