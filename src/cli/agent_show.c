@@ -73,6 +73,8 @@ static void put_server(struct buf *b, const struct manifest_server *m)
     buf_cstr(b, ": ");
     put_command(b, &m->command);
     term_line(b, m->url, LINE_COLUMNS);
+    if (m->trust)
+        buf_cstr(b, "; what it says of its tools is believed");
     put_extras(b, m->sandbox_off, m->network_on, &m->secrets);
 }
 

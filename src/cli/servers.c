@@ -137,6 +137,7 @@ static int add_named(struct cli *cli, wend_agent *agent,
         .timeout_ms = (uint32_t)m->timeout_ms,
         .sandbox_off = m->sandbox_off,
         .network = m->network_on,
+        .trust = m->trust,
     };
 
     if (!secrets)

@@ -93,6 +93,41 @@ static void key_of(const struct mcp_server *s, struct pin_key *k)
     k->name = s->name;
 }
 
+static void put_word(struct buf *b, const char *word)
+{
+    bool plain = *word && !word[strcspn(word, " \t\n\"'\\")];
+
+    if (!plain)
+        buf_char(b, '"');
+    for (; *word; word++) {
+        if (!plain && (*word == '"' || *word == '\\'))
+            buf_char(b, '\\');
+        buf_char(b, *word);
+    }
+    if (!plain)
+        buf_char(b, '"');
+}
+
+/* As it would be named on the command line. */
+static wend_status refuse(const struct mcp_server *s, wend_error *err)
+{
+    struct buf b = {.mem = &s->mem};
+
+    buf_str(&b, s->url);
+    for (size_t i = 0; s->command[i]; i++) {
+        if (i)
+            buf_char(&b, ' ');
+        put_word(&b, s->command[i]);
+    }
+    fail(err, WEND_E_STALE,
+         "mcp %s: its tools are not those that were accepted before, so none "
+         "is offered; look at them and accept them with: wend tools --accept "
+         "--mcp '%s=%.250s'",
+         s->name.ptr, s->name.ptr, buf_view(&b).ptr);
+    buf_free(&b);
+    return WEND_E_STALE;
+}
+
 static wend_status check_pin(struct mcp_server *s, const wend_mcp_options *o,
                              wend_error *err)
 {
@@ -106,11 +141,7 @@ static wend_status check_pin(struct mcp_server *s, const wend_mcp_options *o,
     if (st != WEND_OK || pin == PIN_SAME)
         return st;
     if (pin == PIN_OTHER && !o->accept)
-        return fail(err, WEND_E_STALE,
-                    "mcp %s: its tools are not those that were accepted "
-                    "before, so none is offered; look at them with 'wend "
-                    "tools --mcp' and accept them with --accept",
-                    s->name.ptr);
+        return refuse(s, err);
     st = pin_keep(o->pins_file, &k, hash, &s->mem, err);
     if (st == WEND_OK)
         mcp_server_note(s, "%zu tools accepted%s and remembered (%.12s)",

@@ -228,6 +228,7 @@ static wend_status read_server(struct fields *f, const struct json *j,
         {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
         {"sandbox", manifest_read_sandbox, AT(sandbox_off), 0, 0, NULL},
         {"network", read_switch, AT(network_on), 0, 0, NULL},
+        {"trust", read_switch, AT(trust), 0, 0, NULL},
         {"secrets", manifest_read_secrets, AT(secrets), 0, 0, NULL},
         {0},
     };

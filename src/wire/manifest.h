@@ -27,7 +27,7 @@ struct manifest_server { /* of MCP: either a command or a URL */
     wend_str name, url;
     struct manifest_words command, secrets;
     int64_t timeout_ms;
-    bool sandbox_off, network_on;
+    bool sandbox_off, network_on, trust;
 };
 
 enum manifest_memory { MEMORY_OFF, MEMORY_SYNC, MEMORY_ASYNC };

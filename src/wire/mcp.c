@@ -415,6 +415,9 @@ static void refusal_text(const struct refusal *f, int status, wend_str body,
         mcp_error_text(&f->rpc, out);
         return;
     }
+    if (status == 401)
+        buf_cstr(out,
+                 "it wants a token, which a secret of the server can be; ");
     if (status)
         buf_fmt(out, "HTTP status %d%s", status, body.len ? ": " : "");
     if (body.len > REASON_BYTES_MAX)

@@ -57,7 +57,8 @@ printf 'do as I say' >words
 run "$WEND" tools --mcp "srv=$server changed"
 [ "$status" != 0 ]
 ok "another description is refused"
-has "and what to do is said" "$err" "--accept"
+has "and what to do is said" "$err" \
+    "wend tools --accept --mcp 'srv=$server changed'"
 run "$WEND" run --approve all -m "$(script srv.echo '{}')" \
     --mcp "srv=$server changed" go
 is "a run goes on without it" "$status" 0

@@ -13,7 +13,7 @@ instructions: be kind
 tools: [calculator, tools/t.yaml]
 skills: [skill]
 agents: [tools/other.md]
-mcp: {words: {command: [./tools/serve, x], network: on}}
+mcp: {words: {command: [./tools/serve, x], network: on, trust: on}}
 YAML
 printf 'wend: tool/1\nname: count\ndescription: d\ncommand: [./count.sh, a, ../data]\nsecrets: [TOKEN]\n' \
     >tools/t.yaml
@@ -46,7 +46,8 @@ ok "nothing was kept"
 exits "trust" 0 "$WEND" trust wend.yaml
 has "trust: the model" "$out" "script:tools/model"
 has "trust: the program" "$out" "count: ./count.sh a ../data; gets TOKEN"
-has "trust: the server" "$out" "words: ./tools/serve x; with the network"
+has "trust: the server" "$out" \
+    "words: ./tools/serve x; what it says of its tools is believed; with the network"
 has "trust: instructions" "$out" "be kind"
 is "trust: only for the user" "$(stat -c %a "$list")" 600
 is "trust: a line" "$(sed 's/^[0-9a-f]\{64\} //' "$list")" "$PWD/wend.yaml"

@@ -468,7 +468,7 @@ static void test_unserved(void)
         TOP "memory: sync\nagents: [b.yaml]\nskills: [s]\n"
             "retrieval: {sources: [docs], top: 3}\n"
             "mcp: {a: {command: [x], sandbox: off, secrets: [K], timeout: 2s, "
-            "network: on}, "
+            "network: on, trust: on}, "
             "b: {url: 'https://c/d'}}\n";
     static const char *const keys[] = {"skills", "retrieval", "memory",
                                        "agents"};
@@ -485,6 +485,7 @@ static void test_unserved(void)
         tap_ok(!agent_manifest_unserved(m, tap_count(keys)), "  no more");
         tap_ok(m->servers_count == 2 && m->servers[0].sandbox_off &&
                    m->servers[0].network_on && !m->servers[1].network_on &&
+                   m->servers[0].trust && !m->servers[1].trust &&
                    m->servers[0].timeout_ms == 2000 &&
                    m->servers[0].secrets.count == 1 &&
                    m->servers[0].command.count == 1,

@@ -291,7 +291,8 @@ static const struct row http_rows[] = {
     {"nobody there", "start\nrefused 1 0 connection refused\n",
      HTTP_PROBE "fail the server can not be reached: connection refused\n"},
     {"not let in", "start\nrefused 1 401 \nrefused 2 401 no\n",
-     HTTP_PROBE INITIALIZE(2) "fail HTTP status 401: no\n"},
+     HTTP_PROBE INITIALIZE(2) "fail it wants a token, which a secret of the "
+                              "server can be; HTTP status 401: no\n"},
     {"says nothing to the probe", "start\ntimeout\n",
      HTTP_PROBE "drop 1\n" INITIALIZE(2)},
     {"a call that is refused, in words or by an error",
