@@ -37,7 +37,7 @@ enum {
     FACT_BYTES_MAX = 8 << 10,    /* of what an agent remembers */
     FACTS_SEEN_MAX = 10000,      /* of an agent, looked through */
     FACTS_TOLD_MAX = 50,
-    EXPRESSION_BYTES_MAX = 4096, /* for the calculator */
+    EXPRESSION_BYTES_MAX = 4096, /* for the calculator, of a condition */
     LIST_ENTRIES_MAX = 10000,    /* of a directory, shown */
     GLOB_PATTERN_MAX = 1024,     /* bytes */
     WALK_ENTRIES_MAX = 1000000,  /* seen below a directory; some seconds */
@@ -79,8 +79,21 @@ enum {
     TURNS_DEFAULT = 50,
     PARALLEL_DEFAULT = 5,
     TOOL_TIMEOUT_DEFAULT_MS = 60000,
-    MANIFEST_BYTES_MAX = 1 << 20, /* of a file about an agent or a tool */
-    MANIFEST_LIST_MAX = 1024,     /* entries of a list in it, as TOOLS_MAX */
+    EXPR_DEPTH_MAX = 64,       /* of a condition, in parentheses */
+    EXPR_TEXT_MAX = 1 << 20,   /* bytes of a text that it makes */
+    EXPR_WORK_MAX = 4 << 20,   /* of it: values and bytes looked at */
+    PLAN_BYTES_MAX = 16 << 20, /* of a file with a plan */
+    PLAN_ACTIONS_MAX = 10000,  /* of a plan */
+    PLAN_EDGES_MAX = 100000,   /* between them */
+    PLAN_WRITTEN_MAX = 512,    /* actions of a plan that a model writes */
+    PLAN_NAME_MAX = 64,        /* bytes of the name of an action */
+    PLAN_RETRIES_MAX = 100,    /* of an action */
+    PLAN_BACKOFF_MAX = 100,    /* from one delay to the next */
+    PLAN_TIMEOUT_DEFAULT_MS = 300000, /* of an action */
+    REF_STEPS_MAX = 64,               /* of a path, as JSON_DEPTH_MAX */
+    REF_SHOWN_MAX = 64,               /* bytes of a reference in a message */
+    MANIFEST_BYTES_MAX = 1 << 20,     /* of a file about an agent or a tool */
+    MANIFEST_LIST_MAX = 1024, /* entries of a list in it, as TOOLS_MAX */
 };
 
 #endif

@@ -60,26 +60,30 @@ static int distance(wend_str a, const char *b, int b_len)
     return row[b_len];
 }
 
+bool str_nearer(wend_str s, wend_str name, int *best)
+{
+    int d;
+
+    if (!*best)
+        *best = s.len <= 3 ? 2 : 3; /* must be closer than this */
+    if (s.len > NEAR_MAX || !name.len || name.len > NEAR_MAX)
+        return false;
+    d = distance(s, name.ptr, (int)name.len);
+    if (d >= *best)
+        return false;
+    *best = d ? d : 1;
+    return true;
+}
+
 const char *str_near(wend_str s, const char *const *names, int n)
 {
-    const char *best = NULL;
-    int best_d = s.len <= 3 ? 2 : 3; /* must be closer than this */
+    const char *nearest = NULL;
+    int best = 0;
 
-    if (s.len > NEAR_MAX)
-        return NULL;
-    for (int i = 0; i < n; i++) {
-        size_t len = names[i] ? strlen(names[i]) : 0;
-        int d;
-
-        if (!len || len > NEAR_MAX)
-            continue;
-        d = distance(s, names[i], (int)len);
-        if (d < best_d) {
-            best_d = d;
-            best = names[i];
-        }
-    }
-    return best;
+    for (int i = 0; i < n; i++)
+        if (str_nearer(s, str_of(names[i]), &best))
+            nearest = names[i];
+    return nearest;
 }
 
 bool str_to_i64(wend_str s, int64_t *out)

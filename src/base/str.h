@@ -27,6 +27,9 @@ bool str_starts(wend_str s, const char *prefix);
 int str_index(wend_str s, const char *const *names, int n);
 /* The nearest of n names for "did you mean", or NULL when none is near. */
 const char *str_near(wend_str s, const char *const *names, int n);
+/* Whether the name is near, and nearer than those asked before with the same
+ * *best, which is 0 at first. */
+bool str_nearer(wend_str s, wend_str name, int *best);
 /* Decimal digits only, at most INT64_MAX. */
 bool str_to_i64(wend_str s, int64_t *out);
 /* 20ms, 1.5s, 2m, 1h, or a bare number of seconds; false if none of these

@@ -1,73 +1,13 @@
 /*
- * fields.h - files that people write: mappings read by tables.
- *
- * A table says which keys a mapping knows and how each is read; every other
- * key is refused, since one that is silently ignored costs its writer an
- * hour. What is wrong is said with its path (turns[2].delay), its line and
- * its column; of an unknown key those are the key's own.
+ * fields.h - the text of a file that people write, opened for base/fields.h.
  */
 #ifndef WIRE_FIELDS_H
 #define WIRE_FIELDS_H
 
-#include "wire/yaml.h"
+#include "base/fields.h"
 
-enum {
-    FIELDS_MAX = 24,        /* keys of a mapping */
-    FIELDS_QUOTED_MAX = 48, /* bytes of the input that a message repeats */
-};
-
-/* A file being read. */
-struct fields {
-    struct arena *arena;
-    wend_error *err;   /* not NULL once it is open */
-    const char *whole; /* what the file is called: "the script" */
-    struct yaml yaml;
-    char where[96]; /* path of the value being read; "" = all of it */
-    wend_error own;
-};
-
-struct field {
-    const char *name;
-    wend_status (*read)(struct fields *f, const struct field *field,
-                        const struct json *j, void *at);
-    size_t offset; /* of what `read` fills, in the target */
-    int64_t min, max;
-    const char *const *words; /* ends with NULL */
-};
-
-/* Parses the text; arena, err (may be NULL) and whole are set. f->yaml.root
- * is the tree, f->err the place for what is wrong with it. */
+/* Parses YAML or JSON; arena, err (may be NULL) and whole are set. f->root is
+ * the tree, f->err the place for what is wrong with it. */
 wend_status fields_open(struct fields *f, wend_str text, size_t bytes_max);
-/* One mapping into the target; the last row has no name. */
-wend_status fields_read(struct fields *f, const struct json *j,
-                        const struct field *rows, void *target);
-/* The same for each entry of a list. `read` fills an item of `size` bytes,
- * which are zero before. */
-wend_status fields_list(struct fields *f, const struct json *j, size_t size,
-                        wend_status (*read)(struct fields *f,
-                                            const struct json *j, void *item),
-                        void **list, size_t *count);
-
-wend_status fields_wrong(struct fields *f, const struct json *j,
-                         const char *wanted);
-wend_status fields_missing(struct fields *f, const struct json *j,
-                           const char *key);
-const char *fields_where(const struct fields *f);
-
-/* ---- What a field may be ------------------------------------------------- */
-
-#define FIELD_READ(name)                                          \
-    wend_status name(struct fields *f, const struct field *field, \
-                     const struct json *j, void *at)
-
-FIELD_READ(field_text);    /* wend_str; the tree's */
-FIELD_READ(field_name);    /* the same, not empty */
-FIELD_READ(field_cstr);    /* the same, ended by NUL, and no other NUL */
-FIELD_READ(field_number);  /* int64_t, min to max */
-FIELD_READ(field_ms);      /* int64_t, min to max if that is set; 20ms, 1.5s */
-FIELD_READ(field_word);    /* wend_str, one of words */
-FIELD_READ(field_index);   /* int: which of words */
-FIELD_READ(field_version); /* must be words[0]; fills nothing */
-FIELD_READ(field_json);    /* wend_str: a mapping as canonical JSON */
 
 #endif

@@ -268,7 +268,7 @@ static FIELD_READ(read_servers)
     if (!list)
         return fail_nomem(f->err);
     for (const struct json *e = j->first; e; e = e->next) {
-        yaml_key(&f->yaml, e, &line, &column);
+        fields_key(f, e, &line, &column);
         if (!server_name_ok(e->key))
             return fail_at(f->err, WEND_E_PARSE, line, column,
                            "the name of a server must be 1 to 32 of A-Z a-z "
@@ -436,7 +436,7 @@ wend_status agent_manifest_parse(wend_str text, struct arena *a,
     if (s)
         return s;
     m = arena_alloc(a, sizeof *m);
-    s = m ? read_agent(&f, f.yaml.root, m) : fail_nomem(f.err);
+    s = m ? read_agent(&f, f.root, m) : fail_nomem(f.err);
     if (!s)
         s = read_body(&f, body, lines_in(head) + 2, m);
     if (!s)

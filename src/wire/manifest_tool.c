@@ -261,7 +261,7 @@ wend_status tool_manifest_parse(wend_str text, struct arena *a,
     if (s)
         return s;
     t = arena_alloc(a, sizeof *t);
-    s = t ? read_tool(&f, f.yaml.root, t) : fail_nomem(f.err);
+    s = t ? read_tool(&f, f.root, t) : fail_nomem(f.err);
     if (!s)
         *out = t;
     return s;

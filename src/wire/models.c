@@ -138,7 +138,7 @@ wend_status models_parse(wend_str text, struct arena *a, struct models **out,
     if (s)
         return s;
     models = arena_alloc(a, sizeof *models);
-    s = models ? read_file(&f, f.yaml.root, models) : fail_nomem(f.err);
+    s = models ? read_file(&f, f.root, models) : fail_nomem(f.err);
     if (!s)
         *out = models;
     return s;

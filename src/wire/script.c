@@ -248,7 +248,7 @@ wend_status script_parse(wend_str text, struct arena *a, struct script **out,
     if (s)
         return s;
     script = arena_alloc(a, sizeof *script);
-    s = script ? read_script(&f, f.yaml.root, script) : fail_nomem(f.err);
+    s = script ? read_script(&f, f.root, script) : fail_nomem(f.err);
     if (!s)
         *out = script;
     return s;

@@ -1,0 +1,307 @@
+/*
+ * fields.c - files that people write: mappings read by tables.
+ */
+#include "base/fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+
+/* ---- Reports ------------------------------------------------------------- */
+
+/* A value as a message repeats it: short scalars as they are. */
+static void describe(const struct json *j, char *out, size_t size)
+{
+    static const char *const kinds[] = {
+        [JSON_NULL] = "nothing",     [JSON_FALSE] = "false",
+        [JSON_TRUE] = "true",        [JSON_NUMBER] = "a number",
+        [JSON_STRING] = "a string",  [JSON_ARRAY] = "a list",
+        [JSON_OBJECT] = "a mapping",
+    };
+
+    if (j->text.len > FIELDS_QUOTED_MAX || !j->text.ptr)
+        snprintf(out, size, "%s", kinds[j->kind]);
+    else if (j->kind == JSON_STRING)
+        snprintf(out, size, "'%.*s'", (int)j->text.len, j->text.ptr);
+    else
+        snprintf(out, size, "%.*s", (int)j->text.len, j->text.ptr);
+}
+
+const char *fields_where(const struct fields *f)
+{
+    return f->where[0] ? f->where : f->whole;
+}
+
+wend_status fields_wrong(struct fields *f, const struct json *j,
+                         const char *wanted)
+{
+    char found[FIELDS_QUOTED_MAX + 3];
+
+    describe(j, found, sizeof found);
+    return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
+                   "%s must be %s, not %s", fields_where(f), wanted, found);
+}
+
+wend_status fields_missing(struct fields *f, const struct json *j,
+                           const char *key)
+{
+    return fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s needs '%s'",
+                   fields_where(f), key);
+}
+
+void fields_key(const struct fields *f, const struct json *member,
+                uint32_t *line, uint32_t *column)
+{
+    *line = member->line;
+    *column = member->column;
+    if (f->key_at)
+        f->key_at(f, member, line, column);
+}
+
+/* The line in the text; absent: there are not so many. */
+static wend_str line_of(wend_str text, uint32_t line)
+{
+    const char *feed;
+
+    for (; line > 1; line--) {
+        feed = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
+        if (!feed)
+            return STR_NONE;
+        text.len -= (size_t)(feed + 1 - text.ptr);
+        text.ptr = feed + 1;
+    }
+    feed = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
+    return (wend_str){text.ptr, feed ? (size_t)(feed - text.ptr) : text.len};
+}
+
+/* Columns count code points. */
+void fields_inside(const struct fields *f, const struct json *j, size_t offset,
+                   uint32_t *line, uint32_t *column)
+{
+    wend_str all = line_of(f->text, j->line), value = j->text;
+    size_t at = utf8_take(all, j->column - 1);
+
+    *line = j->line;
+    *column = j->column;
+    if (at < all.len && (all.ptr[at] == '"' || all.ptr[at] == '\'') &&
+        (!value.len || value.ptr[0] != all.ptr[at]))
+        at++;
+    if (!all.ptr || offset > value.len || at + offset > all.len ||
+        memcmp(all.ptr + at, value.ptr, offset))
+        return;
+    at += offset;
+    *column = 1;
+    for (size_t i = 0; i < at; i++)
+        *column += (all.ptr[i] & 0xC0) != 0x80;
+}
+
+static wend_status unknown(struct fields *f, const struct json *j,
+                           const struct field *rows)
+{
+    const char *names[FIELDS_MAX], *near;
+    uint32_t line, column;
+    int count = 0;
+
+    for (; rows->name && count < FIELDS_MAX; rows++)
+        names[count++] = rows->name;
+    near = str_near(j->key, names, count);
+    fields_key(f, j, &line, &column);
+    return fail_at(
+        f->err, WEND_E_PARSE, line, column, "unknown key '%.*s' in %s%s%s%s",
+        (int)utf8_cut(j->key, FIELDS_QUOTED_MAX), j->key.ptr, fields_where(f),
+        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* ---- What a field may be ------------------------------------------------- */
+
+FIELD_READ(field_text)
+{
+    (void)field;
+    if (j->kind != JSON_STRING)
+        return fields_wrong(
+            f, j, j->kind == JSON_NUMBER ? "a string in quotes" : "a string");
+    *(wend_str *)at = j->text;
+    return WEND_OK;
+}
+
+FIELD_READ(field_name)
+{
+    if (j->kind == JSON_STRING && !j->text.len)
+        return fields_wrong(f, j, "a string that is not empty");
+    return field_text(f, field, j, at);
+}
+
+FIELD_READ(field_cstr)
+{
+    wend_str text = STR_NONE;
+    wend_status s = field_name(f, field, j, &text);
+
+    if (s)
+        return s;
+    if (memchr(text.ptr, 0, text.len))
+        return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
+                       "%s has a zero byte", fields_where(f));
+    text = arena_str(f->arena, text);
+    *(wend_str *)at = text;
+    return text.ptr ? WEND_OK : fail_nomem(f->err);
+}
+
+FIELD_READ(field_number)
+{
+    char wanted[80];
+    int64_t n;
+
+    if (json_i64(j, &n) && n >= field->min && n <= field->max) {
+        *(int64_t *)at = n;
+        return WEND_OK;
+    }
+    snprintf(wanted, sizeof wanted, "a whole number from %lld to %lld",
+             (long long)field->min, (long long)field->max);
+    return fields_wrong(f, j, wanted);
+}
+
+FIELD_READ(field_ms)
+{
+    int64_t ms;
+
+    if ((j->kind != JSON_STRING && j->kind != JSON_NUMBER) ||
+        !str_to_ms(j->text, &ms) || ms < field->min ||
+        (field->max && ms > field->max))
+        return fields_wrong(f, j, "a duration such as 20ms");
+    *(int64_t *)at = ms;
+    return WEND_OK;
+}
+
+/* Says the nearest if it is none of the words. */
+FIELD_READ(field_index)
+{
+    char wanted[160] = "one of";
+    size_t len = strlen(wanted);
+    const char *near = NULL;
+    int count = 0, i;
+
+    while (field->words[count])
+        count++;
+    i = str_index(json_str(j), field->words, count);
+    if (i >= 0) {
+        *(int *)at = i;
+        return WEND_OK;
+    }
+    if (j->kind == JSON_STRING)
+        near = str_near(j->text, field->words, count);
+    if (near)
+        return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
+                       "%s is '%.*s'; did you mean '%s'?", fields_where(f),
+                       (int)utf8_cut(j->text, FIELDS_QUOTED_MAX), j->text.ptr,
+                       near);
+    for (i = 0; i < count && len < sizeof wanted; i++)
+        len += (size_t)snprintf(wanted + len, sizeof wanted - len, "%s%s",
+                                i ? ", " : " ", field->words[i]);
+    return fields_wrong(f, j, wanted);
+}
+
+FIELD_READ(field_bool)
+{
+    (void)field;
+    if (j->kind != JSON_TRUE && j->kind != JSON_FALSE)
+        return fields_wrong(f, j, "true or false");
+    *(bool *)at = j->kind == JSON_TRUE;
+    return WEND_OK;
+}
+
+FIELD_READ(field_word)
+{
+    int i;
+    wend_status s = field_index(f, field, j, &i);
+
+    if (!s)
+        *(wend_str *)at = j->text;
+    return s;
+}
+
+FIELD_READ(field_version)
+{
+    (void)at;
+    return str_is(json_str(j), field->words[0])
+               ? WEND_OK
+               : fields_wrong(f, j, field->words[0]);
+}
+
+FIELD_READ(field_json)
+{
+    struct buf b = {.mem = f->arena->mem};
+    wend_str text;
+
+    (void)field;
+    if (j->kind != JSON_OBJECT)
+        return fields_wrong(f, j, "a mapping");
+    json_put(&b, j);
+    text = b.failed ? STR_NONE : arena_str(f->arena, buf_view(&b));
+    buf_free(&b);
+    *(wend_str *)at = text;
+    return text.ptr ? WEND_OK : fail_nomem(f->err);
+}
+
+/* ---- Mappings and lists -------------------------------------------------- */
+
+wend_status fields_read(struct fields *f, const struct json *j,
+                        const struct field *rows, void *target)
+{
+    size_t len = strlen(f->where);
+    const struct field *row;
+    wend_status s;
+
+    if (j->kind != JSON_OBJECT)
+        return fields_wrong(f, j, "a mapping");
+    for (const struct json *m = j->first; m; m = m->next) {
+        for (row = rows; row->name; row++)
+            if (str_is(m->key, row->name))
+                break;
+        if (!row->name)
+            return unknown(f, m, rows);
+        snprintf(f->where + len, sizeof f->where - len, "%s%s", len ? "." : "",
+                 row->name);
+        s = row->read(f, row, m, (char *)target + row->offset);
+        if (s)
+            return s;
+        f->where[len] = 0;
+    }
+    return WEND_OK;
+}
+
+wend_status fields_list(struct fields *f, const struct json *j, size_t size,
+                        wend_status (*read)(struct fields *f,
+                                            const struct json *j, void *item),
+                        void **list, size_t *count)
+{
+    size_t len = strlen(f->where), n = 0;
+    char *items;
+    wend_status s;
+
+    if (j->kind != JSON_ARRAY)
+        return fields_wrong(f, j, "a list");
+    items = arena_alloc(f->arena, ((size_t)j->count + 1) * size);
+    if (!items)
+        return fail_nomem(f->err);
+    for (const struct json *m = j->first; m; m = m->next, n++) {
+        snprintf(f->where + len, sizeof f->where - len, "[%zu]", n);
+        s = read(f, m, items + n * size);
+        if (s)
+            return s;
+    }
+    f->where[len] = 0;
+    *list = items;
+    *count = n;
+    return WEND_OK;
+}
+
+wend_status fields_open_json(struct fields *f, wend_str text)
+{
+    if (!f->err)
+        f->err = &f->own; /* the status of the parser comes from it */
+    f->text = text;
+    f->root = json_parse_own(text, f->arena, f->err);
+    return f->root ? WEND_OK : f->err->status;
+}

@@ -1,0 +1,86 @@
+/*
+ * fields.h - files that people write: mappings read by tables.
+ *
+ * A table says which keys a mapping knows and how each is read; every other
+ * key is refused, since one that is silently ignored costs its writer an
+ * hour. What is wrong is said with its path (turns[2].delay), its line and
+ * its column; of an unknown key those are the key's own. wire/fields.h
+ * opens the text of a file; what is in the log is JSON, and opened here.
+ */
+#ifndef BASE_FIELDS_H
+#define BASE_FIELDS_H
+
+#include "base/json.h"
+
+enum {
+    FIELDS_MAX = 24,        /* keys of a mapping */
+    FIELDS_QUOTED_MAX = 48, /* bytes of the input that a message repeats */
+};
+
+/* A file being read. */
+struct fields {
+    struct arena *arena;
+    wend_error *err;   /* not NULL once it is open */
+    const char *whole; /* what the file is called: "the script" */
+    struct json *root;
+    wend_str text; /* what root was read from */
+    /* Where the key of a member stood; NULL: where its value did. */
+    void (*key_at)(const struct fields *f, const struct json *member,
+                   uint32_t *line, uint32_t *column);
+    void *ctx;      /* the caller's, for its own readers */
+    char where[96]; /* path of the value being read; "" = all of it */
+    wend_error own;
+};
+
+struct field {
+    const char *name;
+    wend_status (*read)(struct fields *f, const struct field *field,
+                        const struct json *j, void *at);
+    size_t offset; /* of what `read` fills, in the target */
+    int64_t min, max;
+    const char *const *words; /* ends with NULL */
+};
+
+/* Parses JSON of our own; arena, err (may be NULL) and whole are set. root is
+ * the tree, err the place for what is wrong with it. */
+wend_status fields_open_json(struct fields *f, wend_str text);
+void fields_key(const struct fields *f, const struct json *member,
+                uint32_t *line, uint32_t *column);
+/* One mapping into the target; the last row has no name. */
+wend_status fields_read(struct fields *f, const struct json *j,
+                        const struct field *rows, void *target);
+/* The same for each entry of a list. `read` fills an item of `size` bytes,
+ * which are zero before. */
+wend_status fields_list(struct fields *f, const struct json *j, size_t size,
+                        wend_status (*read)(struct fields *f,
+                                            const struct json *j, void *item),
+                        void **list, size_t *count);
+
+wend_status fields_wrong(struct fields *f, const struct json *j,
+                         const char *wanted);
+wend_status fields_missing(struct fields *f, const struct json *j,
+                           const char *key);
+const char *fields_where(const struct fields *f);
+/* Where the byte `offset` of a string stands: in the text, if it is there as
+ * it is, else where the string begins. */
+void fields_inside(const struct fields *f, const struct json *j, size_t offset,
+                   uint32_t *line, uint32_t *column);
+
+/* ---- What a field may be ------------------------------------------------- */
+
+#define FIELD_READ(name)                                          \
+    wend_status name(struct fields *f, const struct field *field, \
+                     const struct json *j, void *at)
+
+FIELD_READ(field_text);    /* wend_str; the tree's */
+FIELD_READ(field_name);    /* the same, not empty */
+FIELD_READ(field_cstr);    /* the same, ended by NUL, and no other NUL */
+FIELD_READ(field_number);  /* int64_t, min to max */
+FIELD_READ(field_ms);      /* int64_t, min to max if that is set; 20ms, 1.5s */
+FIELD_READ(field_word);    /* wend_str, one of words */
+FIELD_READ(field_index);   /* int: which of words */
+FIELD_READ(field_bool);    /* bool */
+FIELD_READ(field_version); /* must be words[0]; fills nothing */
+FIELD_READ(field_json);    /* wend_str: a mapping as canonical JSON */
+
+#endif

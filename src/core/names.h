@@ -1,0 +1,28 @@
+/*
+ * names.h - names and their numbers: each gets one when it is first said.
+ */
+#ifndef CORE_NAMES_H
+#define CORE_NAMES_H
+
+#include "base/str.h"
+
+enum { NAME_NONE = UINT32_MAX };
+
+/* Zero-initialise with `arena` set. */
+struct names {
+    struct arena *arena;
+    wend_str *list; /* by number; lent by who said them */
+    uint32_t *table;
+    uint32_t count, cap; /* the table has twice as many places */
+};
+
+/* NAME_NONE if nobody has said it. */
+uint32_t names_find(const struct names *n, wend_str name);
+/* The nearest of them for "did you mean"; absent when none is near. */
+wend_str names_near(const struct names *n, wend_str name);
+/* The number of the name, new or not; NAME_NONE: out of memory. */
+uint32_t names_add(struct names *n, wend_str name);
+/* A copy that can grow by itself; false: out of memory. */
+bool names_copy(const struct names *n, struct arena *a, struct names *out);
+
+#endif
