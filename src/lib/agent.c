@@ -231,6 +231,7 @@ void workplace_unref(struct workplace *w)
 void agent_detach(wend_agent *a)
 {
     agent_drop_servers(a);
+    a->keys_count = 0; /* they go with the driver */
     if (a->driver)
         a->driver->ops->free(a->driver);
     workplace_unref(a->place);

@@ -207,6 +207,26 @@ static void put(struct buf *b, const struct candidates *c)
         buf_char(b, ']');
 }
 
+wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out)
+{
+    for (size_t i = 0; text.len && i < a->keys_count; i++) {
+        struct redact r = {.secret = a->keys[i]};
+
+        if (memmem(text.ptr, text.len, r.secret.ptr, r.secret.len)) {
+            text = arena_str(out, text);
+            redact(&r, (char *)(uintptr_t)text.ptr, text.len);
+        }
+    }
+    return text;
+}
+
+static void note_keys(wend_agent *a, const struct candidates *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->models[i].driver->key.len >= SECRET_BYTES_MIN)
+            a->keys[a->keys_count++] = c->models[i].driver->key;
+}
+
 wend_status agent_models(wend_agent *a, const wend_agent_options *o,
                          wend_error *err)
 {
@@ -221,6 +241,8 @@ wend_status agent_models(wend_agent *a, const wend_agent_options *o,
     if (s == WEND_OK) {
         put(&a->rest_json, &c);
         s = pool_open(c.models, c.count, &a->rt->mem, &a->driver, err);
+        if (s == WEND_OK)
+            note_keys(a, &c);
     } else {
         for (size_t i = 0; i < c.count; i++)
             c.models[i].driver->ops->free(c.models[i].driver);

@@ -181,10 +181,22 @@ int64_t call_time_us(const wend_call *call)
     return rt_wall(call->run->rt);
 }
 
-void call_show(wend_call *call, wend_str text)
+/* A tool may quote what it has read: keys of providers go no further. */
+static void show(wend_call *call, char *p, size_t len)
+{
+    const wend_agent *a = call->run->agent;
+
+    for (size_t i = 0; i < a->keys_count; i++) {
+        call->hidden[i].secret = a->keys[i];
+        redact(&call->hidden[i], p, len);
+    }
+    shell_output(call->run, call->id, (wend_str){p, len});
+}
+
+void call_show(wend_call *call, struct buf *text)
 {
     if (call->run)
-        shell_output(call->run, call->id, text);
+        show(call, text->ptr, text->len);
 }
 
 /* ---- The shell's side ---------------------------------------------------- */
@@ -236,7 +248,7 @@ void call_output(struct post *p)
     struct output_post *o = (struct output_post *)(void *)p;
 
     if (o->call->run)
-        shell_output(o->call->run, o->call->id, buf_view(&o->text));
+        show(o->call, o->text.ptr, o->text.len);
     free_output(o);
 }
 

@@ -15,11 +15,12 @@ struct http_driver {
     struct mem mem;
     struct arena arena;
     const struct codec *codec;
-    wend_str model, key; /* key: absent if none is needed */
+    wend_str model;
     const char *base_url, *ca_file, *unix_socket;
     const char *query; /* of the base URL; NULL: none */
     const char *headers[HTTP_HEADERS_MAX + 1];
-    struct tape *tape; /* NULL: the network alone */
+    const char *key_line; /* the header with the key; NULL: there is none */
+    struct tape *tape;    /* NULL: the network alone */
     int64_t output_tokens, whole_ms;
     bool http2;
 };

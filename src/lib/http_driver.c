@@ -71,7 +71,7 @@ static wend_str cleaned(struct redact *r, wend_str piece)
 
 static wend_str redacted(const struct http_session *s, wend_str text)
 {
-    struct redact r = {.secret = s->driver->key};
+    struct redact r = {.secret = s->driver->base.key};
 
     return cleaned(&r, text);
 }
@@ -439,7 +439,8 @@ static void reset(struct http_session *s, int64_t ask)
     s->kind = BODY_STREAM;
     s->body_bytes = 0;
     s->has_failed = s->looked = false;
-    s->text = s->thinking = s->args = (struct redact){.secret = s->driver->key};
+    s->text = s->thinking = s->args =
+        (struct redact){.secret = s->driver->base.key};
     s->usage = (wend_ev_usage){.cost_nano = -1};
     buf_clear(&s->bufs[URL]);
     buf_clear(&s->bufs[COLLECTED]);

@@ -22,8 +22,8 @@ static void driver_free(struct driver *base)
     struct mem m = d->mem;
 
     /* The key leaves memory with the driver. */
-    if (d->key.ptr)
-        memset((char *)(uintptr_t)d->key.ptr, 0, d->key.len);
+    if (d->base.key.ptr)
+        memset((char *)(uintptr_t)d->base.key.ptr, 0, d->base.key.len);
     tape_free(d->tape);
     arena_free(&d->arena);
     mem_free(&m, d);
@@ -40,6 +40,25 @@ static const struct driver_ops http_ops = {
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Within the header that carries it, so that it is in memory once. */
+static void keep_key(struct http_driver *d, wend_str key)
+{
+    const char *form = d->codec->key_header ? d->codec->key_header : "%s";
+    size_t before = (size_t)(strstr(form, "%s") - form);
+    struct buf b = {.mem = &d->mem};
+
+    buf_room(&b, before + key.len + 1);
+    buf_add(&b, form, before);
+    buf_str(&b, key);
+    d->key_line = arena_str(&d->arena, buf_view(&b)).ptr;
+    if (d->key_line)
+        d->base.key = (wend_str){d->key_line + before, key.len};
+    if (b.ptr)
+        memset(b.ptr, 0, b.len);
+    d->arena.failed |= b.failed;
+    buf_free(&b);
 }
 
 /* From the named file, else from the provider's variable. A server of one's
@@ -59,7 +78,7 @@ static wend_status find_key(struct http_driver *d,
     while (key.len && is_blank(key.ptr[key.len - 1]))
         key.len--;
     if (s == WEND_OK && key.len) {
-        d->key = arena_str(&d->arena, key);
+        keep_key(d, key);
         for (size_t i = 0; i < key.len; i++)
             if (key.ptr[i] <= ' ' || key.ptr[i] > '~')
                 s = fail(err, WEND_E_INVAL,
@@ -170,7 +189,6 @@ static wend_status find_url(struct http_driver *d,
 
 static wend_status make_headers(struct http_driver *d, wend_error *err)
 {
-    struct buf b = {.mem = &d->mem};
     size_t n = 0;
 
     d->headers[n++] = "Content-Type: application/json";
@@ -179,17 +197,8 @@ static wend_status make_headers(struct http_driver *d, wend_error *err)
                           : "Accept: text/event-stream";
     for (size_t i = 0; d->codec->headers && d->codec->headers[i]; i++)
         d->headers[n++] = d->codec->headers[i];
-    if (d->key.len && d->codec->key_header) {
-        const char *at = strstr(d->codec->key_header, "%s");
-
-        buf_add(&b, d->codec->key_header, (size_t)(at - d->codec->key_header));
-        buf_str(&b, d->key);
-        d->headers[n++] = arena_str(&d->arena, buf_view(&b)).ptr;
-        if (b.ptr)
-            memset(b.ptr, 0, b.len);
-    }
-    d->arena.failed |= b.failed;
-    buf_free(&b);
+    if (d->codec->key_header)
+        d->headers[n] = d->key_line;
     return d->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
@@ -204,7 +213,7 @@ static wend_status open_tape(struct http_driver *d,
         s = tape_open_play(o->playback_dir, o->tape_may_be_empty, &d->mem,
                            &d->tape, err);
     if (d->tape)
-        d->tape->key = d->key;
+        d->tape->key = d->base.key;
     return s;
 }
 

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/network.h"
+#include "base/redact.h"
 #include "core/tt.h"
 #include "host/env.h"
 #include "host/fetch.h"
@@ -145,6 +146,8 @@ struct wend_agent {
     struct buf rest_json;      /* the other members of the config */
     struct config *configs[2]; /* parsed on first use: without, with hooks */
     struct driver *driver;
+    wend_str keys[FALLBACKS_MAX + 1]; /* of its models' providers; lent */
+    size_t keys_count;
     struct workplace *place; /* made with the first built-in tool */
     struct mcp_server *servers;
     wend_tool_info info; /* lent last */
@@ -170,6 +173,9 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
 /* agent_models.c: makes a->driver and the part of rest_json about models. */
 wend_status agent_models(wend_agent *a, const wend_agent_options *o,
                          wend_error *err);
+/* agent_models.c: the text with the keys of the models' providers blanked;
+ * the same one if there are none in it. */
+wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out);
 void agent_detach(wend_agent *a);  /* the runtime goes first */
 void agent_release(wend_agent *a); /* one run less */
 void workplace_unref(struct workplace *w);
@@ -201,6 +207,7 @@ struct driver_ops {
 struct driver {
     const struct driver_ops *ops;
     wend_str model; /* name shown in events */
+    wend_str key;   /* the provider's secret; absent: none is known */
 };
 
 /* model_facts.c: what the file of models says about this one, nothing if
@@ -258,6 +265,7 @@ struct wend_call {
     call_stop_fn stop; /* NULL: it cannot be stopped, only given up */
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
+    struct redact hidden[FALLBACKS_MAX + 1]; /* in what it shows meanwhile */
     /* the answer, written once before it is posted */
     wend_outcome outcome;
     struct buf output;

@@ -13,9 +13,8 @@
 enum {
     PROBE_MS = 10000, /* then it knows no probe, or never will */
     CONNECT_STEP_MS = 30000,
-    RESTARTS_MAX = 5,     /* without a good answer in between */
-    RESTART_MS = 200,     /* doubled with each */
-    SECRET_BYTES_MIN = 8, /* shorter ones would blank out half a text */
+    RESTARTS_MAX = 5, /* without a good answer in between */
+    RESTART_MS = 200, /* doubled with each */
 };
 
 /* A call that the machine has. */
@@ -43,16 +42,12 @@ void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
 }
 
 /* A server may quote what it was given. */
-static void redact(const struct mcp_server *s, char *text, size_t len)
+static void hide(const struct mcp_server *s, char *text, size_t len)
 {
     for (size_t i = 0; s->secrets && s->secrets[i]; i++) {
-        const char *value = strchr(s->secrets[i], '=') + 1;
-        size_t n = strlen(value);
-        char *at = text;
+        struct redact r = {.secret = str_of(strchr(s->secrets[i], '=') + 1)};
 
-        while (n >= SECRET_BYTES_MIN &&
-               (at = memmem(at, len - (size_t)(at - text), value, n)))
-            memset(at, '*', n);
+        redact(&r, text, len);
     }
 }
 
@@ -132,7 +127,7 @@ void mcp_server_down(struct mcp_server *s, const char *why)
         return;
     s->phase = PHASE_DOWN;
     snprintf(s->why, sizeof s->why, "%s", why);
-    redact(s, s->why, strlen(s->why));
+    hide(s, s->why, strlen(s->why));
     timer_clear(&s->rt->timers, &s->step);
     mcp_close(&s->machine, s->why);
     if (s->was_up)
@@ -183,7 +178,7 @@ static void on_progress(void *ctx, void *call, wend_str text)
 
     buf_str(&b, text);
     if (!b.failed) {
-        redact(s, b.ptr, b.len);
+        hide(s, b.ptr, b.len);
         wend_call_progress(sv->call, b.ptr); /* dropped if too much waits */
     }
     buf_free(&b);
@@ -199,7 +194,7 @@ static void on_done(void *ctx, void *call, bool ok, wend_str text)
     if (b.failed) {
         wend_call_fail(sv->call, "out of memory");
     } else {
-        redact(s, b.ptr, b.len);
+        hide(s, b.ptr, b.len);
         if (ok)
             wend_call_return(sv->call, buf_view(&b));
         else
@@ -224,7 +219,7 @@ static void on_warn(void *ctx, const char *text)
     char clean[500];
 
     snprintf(clean, sizeof clean, "%s", text);
-    redact(s, clean, strlen(clean));
+    hide(s, clean, strlen(clean));
     mcp_server_note(s, "%s", clean);
 }
 

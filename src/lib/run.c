@@ -262,7 +262,7 @@ static wend_status begin(struct wend_run *r, wend_str prompt,
     memset(&e, 0, sizeof e);
     s = fill_start(r, o, &e, err);
     in.repaired = utf8_repair(&text, prompt);
-    e.prompt = buf_view(&text);
+    e.prompt = agent_blank(r->agent, buf_view(&text), &r->arena);
     if (s == WEND_OK) {
         fill_birth(r, &e);
         in.run = str_of(r->id);

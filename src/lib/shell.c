@@ -111,6 +111,17 @@ static void drop_reply(struct wend_run *r)
     }
 }
 
+/* What tools and people say may hold a key of ours: neither the log nor the
+ * model gets to see it. What models say was looked through by their driver. */
+static void blank(struct wend_run *r, struct input *in)
+{
+    struct arena *scratch = &r->rt->scratch;
+
+    in->text = agent_blank(r->agent, in->text, scratch);
+    in->hook.text = agent_blank(r->agent, in->hook.text, scratch);
+    in->done.output = agent_blank(r->agent, in->done.output, scratch);
+}
+
 void shell_input(struct wend_run *r, struct input *in)
 {
     struct keep keep = {&r->arena, r->agent->configs[r->hook != NULL]};
@@ -125,6 +136,7 @@ void shell_input(struct wend_run *r, struct input *in)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;
     }
+    blank(r, in);
     step_begin(&s, &r->rt->scratch, &keep);
     tt(&r->turn, in, &s);
     ok = !r->rt->scratch.failed && !r->arena.failed;

@@ -114,7 +114,7 @@ static void show_lines(struct command_job *j, bool all)
         len = j->line.len;
     utf8_repair(&text, (wend_str){j->line.ptr, len});
     if (!text.failed)
-        call_show(j->call, buf_view(&text));
+        call_show(j->call, &text);
     buf_free(&text);
     memmove(j->line.ptr, j->line.ptr + len, j->line.len - len);
     j->line.len -= len;

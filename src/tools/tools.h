@@ -75,8 +75,9 @@ void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
 wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
 wend_status call_procs(wend_call *call, struct procs **out, wend_error *err);
 struct mem call_mem(const wend_call *call);
-wend_str call_run(const wend_call *call);       /* the id of its run */
-void call_show(wend_call *call, wend_str text); /* as call_output, valid */
+wend_str call_run(const wend_call *call); /* the id of its run */
+/* As call_output; the text is valid, and keys in it are blanked. */
+void call_show(wend_call *call, struct buf *text);
 /* The store, the user and the agent of the call's run; lent. */
 wend_store *call_store(const wend_call *call);
 wend_str call_user(const wend_call *call); /* absent: nobody was named */

@@ -170,6 +170,34 @@ for f in "$WEND_STORE"*; do
     lacks "not in ${f##*/}" "$f" "$canary"
 done
 
+# The user says it, a tool reads it, another one shows it.
+echo "key=$canary" >notes.txt
+mkdir -p tools
+cat >tools/leak.yaml <<EOF
+wend: tool/1
+name: leak
+description: d
+command: [sh, -c, 'echo $canary >&2; cat']
+class: read
+EOF
+for leak in read_file:%7B%22path%22:%22notes.txt%22%7D leak:%7B%7D; do
+    name=${leak%%:*} log=$work/log-$name
+    run "$WEND" run --json -m openai:x --base-url "$base/=call:$leak/v1" \
+        --key-file "$work/keyfile" -t read_file --tools tools/leak.yaml \
+        --log-file "$log" "is $canary right?"
+    is "$name: exit status" $status 0
+    has "$name: its result" "$out" '"outcome":"ok","output"'
+    has "$name: what the user said is kept" "$out" \
+        '"prompt":"is ******************** right?"'
+    for f in "$out" "$err" "$log" "$WEND_STORE"*; do
+        lacks "$name: no key in ${f##*/}" "$f" "$canary"
+    done
+    is "$name: nor is it sent but in the header" \
+        "$(grep -aF "$canary" "$work/requests" | grep -avc ^Authorization)" 0
+done
+has "what a tool shows meanwhile is blanked" "$out" \
+    '"text":"********************\n"'
+
 # ---- Models in the place of others -------------------------------------------------
 
 spare="anthropic:text:2:8@$base/v1"

@@ -419,6 +419,60 @@ static void test_shared(const char *url, bool sqlite)
     rig_close(&r);
 }
 
+/* ---- A key of a provider --------------------------------------------------
+ */
+
+static const char key[] = "sk-life-0123456789";
+
+static wend_status tool_leaks(void *ctx, wend_call *call)
+{
+    (void)ctx;
+    wend_call_progress(call, "it is sk-life-01");
+    wend_call_progress(call, "23456789, you see");
+    return wend_call_return(call, (wend_str){key, sizeof key - 1});
+}
+
+static wend_hook_answer hook_leaks(void *ctx, wend_hook *h)
+{
+    (void)ctx;
+    if (h->point != WEND_HOOK_TURN_BEFORE)
+        return WEND_HOOK_GO;
+    h->text = (wend_str){key, sizeof key - 1};
+    return WEND_HOOK_CHANGE;
+}
+
+/* What models say is the drivers' business; here it is everybody else. */
+static void test_key(void)
+{
+    static const char *const fallbacks[] = {"openai:x@http://127.0.0.1:1/v1"};
+    struct rig r = {
+        .agent_options = {.fallbacks = fallbacks, .fallbacks_count = 1}};
+    wend_run_options o = {.size = sizeof o, .hook = hook_leaks};
+    struct buf lines = {.mem = &rig_mem};
+    wend_str said = {key, sizeof key - 1};
+    wend_run *run = NULL;
+
+    setenv("OPENAI_API_KEY", key, 1);
+    if (rig_open(&r, NULL,
+                 "script:{\"turns\":[{\"calls\":[{\"name\":\"leak\","
+                 "\"args\":{}}]},{\"text\":\"saw ${tool_result}\"}]}")) {
+        rig_add(&r, "leak", tool_leaks, WEND_CLASS_READ, NULL);
+        wend_run_start(r.agent, said, &o, &run, &r.err);
+        wend_run_say(run, said);
+        read_all(run, NULL, &lines);
+    }
+    buf_char(&lines, 0);
+    tap_ok(strstr(lines.ptr, "\"outcome\":\"ok\",\"text\":\"saw ****"),
+           "a key: the run goes on without it");
+    tap_ok(!strstr(lines.ptr, key), "a key: in no event");
+    tap_ok(strstr(lines.ptr, "\"text\":\"********, you see\""),
+           "a key: cut in two, its second half is in no event");
+    wend_run_free(run);
+    buf_free(&lines);
+    rig_close(&r);
+    unsetenv("OPENAI_API_KEY");
+}
+
 int main(void)
 {
     if (!mkdtemp(folder))
@@ -428,6 +482,7 @@ int main(void)
     test_waiting_is_free();
     test_builtins_alone();
     test_long_progress();
+    test_key();
     test_work();
     test_time();
     test_shared("memory:", false);
