@@ -192,6 +192,15 @@ typedef enum wend_approve {
     WEND_APPROVE_ALL
 } wend_approve;
 
+/* What becomes of a call of class unsafe that was under way when its process
+ * died: whether it had its effect, nobody knows. */
+typedef enum wend_unknown {
+    WEND_UNKNOWN_TELL = 0, /* the model is told so, and the run goes on */
+    WEND_UNKNOWN_STOP,     /* the run ends as failed, code unknown_outcome */
+    WEND_UNKNOWN_ASK,      /* approval_ask: a yes runs it again */
+    WEND_UNKNOWN_RETRY     /* it runs again, with the same key */
+} wend_unknown;
+
 /* How much a model thinks before it answers. Each provider has its own form
  * for it; one that cannot turn thinking off takes the least for NONE. */
 typedef enum wend_effort {
@@ -251,6 +260,7 @@ typedef struct wend_agent_options {
     int64_t context_tokens;
     bool sandbox_off;         /* tools that are programs run without one */
     int64_t model_timeout_ms; /* for one answer; default 30 minutes */
+    wend_unknown on_unknown;  /* when a run is resumed */
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,
@@ -445,6 +455,17 @@ typedef struct wend_run_options {
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
                                     const wend_run_options *options,
                                     wend_run **out, wend_error *err);
+
+/* Goes on with a run that is not over and that nobody has under way, after
+ * its last kept event: the process that had it died, or let it go. `id` is a
+ * full run id. All that the run is comes from its log; the agent gives the
+ * hands: its models are asked, its tools called by name (a call of a tool
+ * that it does not have fails). Of the options hook and filter count. Events
+ * begin with run_resume. WEND_E_BUSY: another owner has it. WEND_E_CORRUPT:
+ * the log is damaged. WEND_E_INVAL: the run is over. */
+WEND_API wend_status wend_run_resume(wend_agent *agent, const char *id,
+                                     const wend_run_options *options,
+                                     wend_run **out, wend_error *err);
 
 /* The next event, lent until the next call on this run. WEND_END after
  * run_end. A run goes on only while its runtime is pumped: by next, wait

@@ -127,7 +127,7 @@ void answer_instead(struct tt *x, wend_str text)
         ev->u.model_end.outcome = WEND_OUTCOME_OK;
         ev->u.model_end.purpose = x->s->turn.purpose;
         ev->u.model_end.text = text;
-        ev->u.model_end.finish = STR("stop");
+        ev->u.model_end.finish = STR("hook"); /* no model was asked */
         ev->u.model_end.usage.cost_nano = -1;
     }
     emit(x, ev);

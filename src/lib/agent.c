@@ -29,9 +29,10 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
         return fail(err, WEND_E_INVAL, "agent: options.model is NULL");
     if ((unsigned)o->eager > WEND_EAGER_OFF ||
         (unsigned)o->approve > WEND_APPROVE_ALL ||
-        (unsigned)o->effort > WEND_EFFORT_HIGH)
+        (unsigned)o->effort > WEND_EFFORT_HIGH ||
+        (unsigned)o->on_unknown > WEND_UNKNOWN_RETRY)
         return fail(err, WEND_E_INVAL,
-                    "agent: eager, approve or effort is no value");
+                    "agent: eager, approve, effort or on_unknown is no value");
     if (o->limits.parallel > PARALLEL_MAX)
         return fail(err, WEND_E_LIMIT, "agent: parallel is over %d",
                     PARALLEL_MAX);
@@ -117,8 +118,10 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
     s = agent_models(a, o, err);
     if (s != WEND_OK)
         return s;
-    buf_fmt(b, ",\"policy\":{\"approve\":\"%s\",\"rules\":[",
-            approve_names[o->approve]);
+    buf_fmt(b, ",\"policy\":{\"approve\":\"%s\"", approve_names[o->approve]);
+    if (o->on_unknown)
+        buf_fmt(b, ",\"on_unknown\":\"%s\"", unknown_names[o->on_unknown]);
+    buf_cstr(b, ",\"rules\":[");
     for (size_t i = 0; i < o->rules_count; i++) {
         if (i)
             buf_char(b, ',');

@@ -7,6 +7,7 @@
  */
 #include "lib/lib.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -471,6 +472,26 @@ static bool answer_again(struct wend_run *r, const struct effect *fx,
     return true;
 }
 
+/* A run that was resumed may know tools that its agent does not have. */
+static void answer_missing(struct wend_run *r, const struct effect *fx)
+{
+    struct input in = {.kind = IN_CALL_DONE};
+    wend_str name = fx->call->name;
+    char text[TOOL_NAME_MAX + 120];
+
+    snprintf(text, sizeof text,
+             "the tool '%.*s' is not there any more: the run was resumed "
+             "without it",
+             (int)(name.len < TOOL_NAME_MAX ? name.len : TOOL_NAME_MAX),
+             name.ptr);
+    in.done = (struct call_done){.turn = fx->turn,
+                                 .call = fx->call->id,
+                                 .outcome = WEND_OUTCOME_FAILED,
+                                 .output = str_of(text),
+                                 .code = STR("tool_missing")};
+    shell_input(r, &in);
+}
+
 void call_start(struct wend_run *r, const struct effect *fx)
 {
     struct agent_tool *tool = agent_tool(r->agent, fx->call->name);
@@ -480,9 +501,13 @@ void call_start(struct wend_run *r, const struct effect *fx)
     if (!turn_call_runs(&r->turn, fx->call->index) ||
         r->turn.stop.outcome != WEND_OUTCOME_NONE)
         return; /* ended meanwhile, or will be stopped before it began */
-    if (tool && tool->cache_ms && answer_again(r, fx, tool))
+    if (!tool) {
+        answer_missing(r, fx);
         return;
-    c = tool ? call_new(r, fx, tool) : NULL;
+    }
+    if (tool->cache_ms && answer_again(r, fx, tool))
+        return;
+    c = call_new(r, fx, tool);
     if (!c) {
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;

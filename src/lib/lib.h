@@ -199,6 +199,9 @@ struct driver_ops {
     /* What was asked last has ended: answered, or failed with this code.
      * NULL: it does not want to know. */
     void (*ended)(struct session *s, wend_str code);
+    /* An answer that the log has: the model was asked with this turn, before
+     * this session began. NULL: it does not want to know. */
+    void (*recall)(struct session *s, const struct turn *t);
     void (*stop)(struct session *s);
     void (*close)(struct session *s);
     void (*free)(struct driver *d);
@@ -457,6 +460,7 @@ wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text);
 
 /* run.c */
 struct wend_run *run_new(wend_runtime *rt, wend_error *err);
+void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
 
 #endif

@@ -213,6 +213,22 @@ static void pool_ended(struct session *base, wend_str code)
     let_go(s);
 }
 
+static void pool_recall(struct session *base, const struct turn *t)
+{
+    struct pool_session *s = (struct pool_session *)(void *)base;
+    const struct pool_entry *e = &s->pool->models[t->model_at];
+    struct session **session = &s->sessions[t->model_at];
+
+    if (!e->driver->ops->recall)
+        return;
+    if (!*session)
+        *session = e->driver->ops->open(e->driver, s->run);
+    if (*session)
+        e->driver->ops->recall(*session, t);
+    else
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+}
+
 static void pool_stop(struct session *base)
 {
     struct pool_session *s = (struct pool_session *)(void *)base;
@@ -265,6 +281,7 @@ static const struct driver_ops pool_ops = {
     .open = pool_session_open,
     .ask = pool_ask,
     .ended = pool_ended,
+    .recall = pool_recall,
     .stop = pool_stop,
     .close = pool_close,
     .free = pool_free,

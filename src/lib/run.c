@@ -47,6 +47,14 @@ struct wend_run *run_new(wend_runtime *rt, wend_error *err)
     return r;
 }
 
+void run_live(struct wend_run *r)
+{
+    r->rt->live++;
+    if (!r->rt->inbox_timer.place)
+        timer_set(&r->rt->timers, &r->rt->inbox_timer,
+                  rt_after(r->rt, INBOX_POLL_MS));
+}
+
 static void drop_dirty(struct wend_run *r)
 {
     struct wend_run **link = &r->rt->dirty;
@@ -271,10 +279,7 @@ static wend_status begin(struct wend_run *r, wend_str prompt,
             s = fail_nomem(err);
     }
     if (s == WEND_OK) {
-        r->rt->live++;
-        if (!r->rt->inbox_timer.place)
-            timer_set(&r->rt->timers, &r->rt->inbox_timer,
-                      rt_after(r->rt, INBOX_POLL_MS));
+        run_live(r);
         shell_input(r, &in);
         if (r->error.status != WEND_OK) {
             r->rt->live -= r->turn.phase == PH_NEW;

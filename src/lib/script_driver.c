@@ -276,6 +276,12 @@ static void session_ask(struct session *base, const struct turn *t, int64_t ask)
                                              : 0);
 }
 
+/* An entry that was taken is taken, whoever took it. */
+static void session_recall(struct session *base, const struct turn *t)
+{
+    choose((struct script_session *)(void *)base, t);
+}
+
 static void session_stop(struct session *base)
 {
     struct script_session *s = (struct script_session *)(void *)base;
@@ -305,6 +311,7 @@ static void driver_free(struct driver *d)
 static const struct driver_ops script_ops = {
     .open = session_open,
     .ask = session_ask,
+    .recall = session_recall,
     .stop = session_stop,
     .close = session_close,
     .free = driver_free,

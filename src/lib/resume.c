@@ -1,0 +1,275 @@
+/*
+ * resume.c - a run that another process left, taken up again from its log.
+ *
+ * The log is folded through turn_apply as a replay would; the agent gives
+ * nothing but hands: the driver and the functions of its tools. Only then is
+ * the run claimed, so that a log which cannot be gone on with stays nobody's.
+ */
+#include "lib/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/id.h"
+
+/* The log on its way into a run's state. */
+struct fold {
+    struct wend_run *r;
+    struct arena arena; /* of one item */
+    struct chain chain;
+    int64_t n;           /* newest delta after turn.seq */
+    uint32_t models_max; /* that the agent can ask */
+    wend_status status;
+    wend_error err;
+};
+
+static bool stop_fold(struct fold *f, wend_status s, int64_t seq)
+{
+    f->status = s == WEND_E_NOMEM
+                    ? fail_nomem(&f->err)
+                    : fail(&f->err, WEND_E_CORRUPT,
+                           "the log of run %s is damaged at event %lld",
+                           f->r->id, (long long)seq);
+    return false;
+}
+
+/* A message that was open at the end: what the log has of it. */
+static bool fold_delta(void *ctx, wend_event *ev)
+{
+    struct fold *f = ctx;
+    struct wend_run *r = f->r;
+
+    f->n = ev->n;
+    if (ev->time_us > r->last_us)
+        r->last_us = ev->time_us;
+    if (r->turn.phase != PH_MODEL)
+        return true;
+    if (ev->type == WEND_TEXT_DELTA)
+        reply_text(&r->reply, ev->u.text_delta.text, ev->time_us);
+    else if (ev->type == WEND_THINKING_DELTA)
+        reply_thinking(&r->reply, ev->u.text_delta.text, ev->time_us);
+    return !r->reply.failed;
+}
+
+/* Whether the model was asked, and its answer is in the log: a driver that
+ * counts its answers must know. */
+static bool ends_answer(const struct turn *t, const wend_event *ev)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+
+    if (t->phase != PH_MODEL)
+        return false;
+    return ev->type == WEND_MODEL_RETRY ||
+           (ev->type == WEND_MODEL_END &&
+            e->outcome != WEND_OUTCOME_SUPERSEDED &&
+            !str_is(e->finish, "hook"));
+}
+
+static bool fold_event(struct fold *f, const wend_event *ev)
+{
+    struct wend_run *r = f->r;
+    struct keep keep = {&r->arena, NULL};
+    const struct driver_ops *ops = r->session->ops;
+
+    if (ends_answer(&r->turn, ev) && ops->recall)
+        ops->recall(r->session, &r->turn);
+    if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
+        reply_again(&r->reply, ev->time_us);
+    turn_become(&r->turn, ev, &keep);
+    f->n = 0;
+    if (r->arena.failed)
+        return stop_fold(f, WEND_E_NOMEM, ev->seq);
+    if (ev->type == WEND_RUN_START &&
+        r->turn.config->models_count > f->models_max) {
+        f->status = fail(&f->err, WEND_E_INVAL,
+                         "run %s was started with %u models, the agent has %u",
+                         r->id, r->turn.config->models_count, f->models_max);
+        return false;
+    }
+    return true;
+}
+
+static bool fold_kept(struct fold *f, const struct store_item *item,
+                      wend_str body)
+{
+    wend_event ev;
+    wend_status s;
+
+    if (item->seq <= f->r->turn.seq)
+        return true; /* read again, for what follows it */
+    chain_event(&f->chain, body);
+    if (item->seq != f->r->turn.seq + 1 ||
+        memcmp(f->chain.head, item->hash, sizeof item->hash))
+        return stop_fold(f, WEND_E_CORRUPT, f->r->turn.seq + 1);
+    s = event_read(body, &f->arena, run_blob, f->r->rt, &ev, NULL);
+    if (s != WEND_OK || (ev.type == WEND_RUN_START) != (item->seq == 1))
+        return stop_fold(f, s == WEND_E_NOMEM ? s : WEND_E_CORRUPT, item->seq);
+    ev.seq = item->seq;
+    return fold_event(f, &ev);
+}
+
+static bool fold_item(void *ctx, const struct store_item *item)
+{
+    struct fold *f = ctx;
+    wend_str body = arena_str(&f->arena, item->body);
+    wend_status s = WEND_OK;
+    bool more = true;
+
+    if (!body.ptr) {
+        more = stop_fold(f, WEND_E_NOMEM, item->seq);
+    } else if (item->is_pack) {
+        chain_pack(&f->chain, body);
+        s = pack_read(body, item->seq, item->n, &f->arena, fold_delta, f, NULL);
+        if (s != WEND_OK || f->r->reply.failed)
+            more = stop_fold(f, s == WEND_OK ? WEND_E_NOMEM : s, item->seq);
+    } else {
+        more = fold_kept(f, item, body);
+    }
+    arena_reset(&f->arena);
+    return more;
+}
+
+/* All that the store has and the run does not know yet. */
+static wend_status fold_log(struct fold *f, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    wend_store *store = r->rt->store;
+    struct store_place from = {r->turn.seq ? r->turn.seq : 1, f->n};
+    wend_status s =
+        store->ops->read(store, str_of(r->id), from, 0, fold_item, f, &f->err);
+
+    arena_free(&f->arena);
+    if (s == WEND_OK)
+        s = f->status;
+    if (s == WEND_OK && r->turn.phase == PH_END)
+        s = fail(&f->err, WEND_E_INVAL,
+                 "run %s is over; there is nothing to resume", r->id);
+    if (s == WEND_OK && r->turn.phase == PH_NEW)
+        s = fail(&f->err, WEND_E_NOTFOUND, "there is no run %s", r->id);
+    if (s != WEND_OK)
+        fail(err, s, "%s", f->err.message);
+    return s;
+}
+
+/* ---- Taking it up -------------------------------------------------------- */
+
+/* A run of this runtime that is under way has an owner: us. */
+static bool is_ours(const wend_runtime *rt, const char *id)
+{
+    for (const struct wend_run *r = rt->runs; r; r = r->next)
+        if (!strcmp(r->id, id) && r->agent && !r->over &&
+            r->error.status == WEND_OK)
+            return true;
+    return false;
+}
+
+static wend_status check_resume(const wend_agent *a, const char *id,
+                                wend_run **out, wend_error *err)
+{
+    if (!a || !out || !id || !run_id_valid(str_of(id)))
+        return fail(err, WEND_E_INVAL,
+                    "resume: agent or out is NULL, or id is no run id");
+    if (!a->rt)
+        return fail(err, WEND_E_MISUSE, "resume: the agent's runtime is gone");
+    if (rt_enter(a->rt) != WEND_OK)
+        return fail(err, WEND_E_MISUSE, "resume: another thread's runtime");
+    if (a->rt->failed.status != WEND_OK)
+        return fail(err, WEND_E_STORE, "%s", a->rt->failed.message);
+    if (is_ours(a->rt, id))
+        return fail(err, WEND_E_BUSY, "run %s is under way in this process",
+                    id);
+    return WEND_OK;
+}
+
+/* What was written between reading and claiming is read then: after the
+ * claim nobody else can write. */
+static wend_status claim(struct fold *f, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    wend_store *store = r->rt->store;
+    int64_t seq = 0;
+    wend_status s =
+        store->ops->claim(store, str_of(r->id), &r->epoch, &seq, err);
+
+    if (s != WEND_OK)
+        return s;
+    r->born = true;
+    run_live(r);
+    if (seq != r->turn.seq)
+        s = fold_log(f, err);
+    r->over = r->turn.phase == PH_END;
+    r->rt->live -= r->over;
+    if (s == WEND_OK && seq != r->turn.seq)
+        s = fail(err, WEND_E_CORRUPT,
+                 "the log of run %s is damaged at event %lld", r->id,
+                 (long long)r->turn.seq + 1);
+    return s;
+}
+
+static wend_status go_on(struct fold *f, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    struct input in = {.kind = IN_RESUME, .epoch = r->epoch};
+
+    r->durable_seq = r->shown.seq = r->turn.seq;
+    r->shown.n = f->n;
+    if (r->turn.time_us > r->last_us)
+        r->last_us = r->turn.time_us;
+    r->replying = r->turn.phase == PH_MODEL;
+    shell_input(r, &in);
+    r->replying = false; /* the next one begins anew */
+    return r->error.status == WEND_OK
+               ? WEND_OK
+               : fail(err, r->error.status, "%s", r->error.message);
+}
+
+static wend_status take_up(struct wend_run *r, wend_error *err)
+{
+    struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}};
+    wend_status s;
+
+    f.models_max = r->agent->configs[false]->models_count;
+    reply_init(&r->reply, &r->rt->mem, 0);
+    r->session = r->agent->driver->ops->open(r->agent->driver, r);
+    if (!r->session)
+        return fail_nomem(err);
+    s = fold_log(&f, err);
+    if (s == WEND_OK)
+        s = claim(&f, err);
+    return s == WEND_OK ? go_on(&f, err) : s;
+}
+
+wend_status wend_run_resume(wend_agent *agent, const char *id,
+                            const wend_run_options *options, wend_run **out,
+                            wend_error *err)
+{
+    wend_run_options o;
+    struct wend_run *r;
+    wend_status s = check_resume(agent, id, out, err);
+
+    if (s != WEND_OK)
+        return s;
+    if (!options_take(&o, sizeof o, options))
+        return fail(err, WEND_E_INVAL, "resume: options.size is wrong");
+    s = agent_config(agent, false, err);
+    if (s != WEND_OK)
+        return s;
+    r = run_new(agent->rt, err);
+    if (!r)
+        return WEND_E_NOMEM;
+    r->mem = agent->rt->mem;
+    r->agent = agent;
+    agent->runs++;
+    r->hook = o.hook;
+    r->hook_ctx = o.hook_ctx;
+    r->shown.filter = o.filter;
+    memcpy(r->id, id, RUN_ID_LEN);
+    s = take_up(r, err);
+    if (s != WEND_OK) {
+        r->over |= !r->born; /* not ours: nothing to let go of */
+        wend_run_free(r);
+        return s;
+    }
+    *out = r;
+    return WEND_OK;
+}
