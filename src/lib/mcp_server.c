@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/utf8.h"
 #include "lib/mcp.h"
 
 enum {

@@ -104,7 +104,8 @@ static inline wend_status bench_add(struct bench *b, const char *mode,
     char url[64];
 
     o.size = sizeof o;
-    o.name = "srv";
+    if (!o.name)
+        o.name = "srv";
     o.pins_file = b->pins;
     o.note = on_note;
     o.note_ctx = b;

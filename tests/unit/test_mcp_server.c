@@ -251,6 +251,30 @@ static void test_offered(void)
     bench_close(&b);
 }
 
+/* ---- Two of them --------------------------------------------------------- */
+
+/* What one does is no matter of the other's. */
+static void test_two(void)
+{
+    wend_mcp_options good = {.trust = true}, bad = {.trust = true};
+    struct buf ends = {.mem = &rig_mem};
+    struct bench b;
+
+    bad.name = "bad";
+    if (!bench_open(&b, "script:{\"turns\":[{\"calls\":[{\"name\":\"bad.echo\","
+                        "\"args\":{}},{\"name\":\"srv.echo\",\"args\":{"
+                        "\"n\":1}}]},{\"text\":\"over\"}]}"))
+        return;
+    tap_ok(bench_add(&b, "flood", false, bad) == WEND_OK &&
+               bench_add(&b, "modern", false, good) == WEND_OK,
+           "two servers");
+    bench_run(&b, &ends);
+    tap_ok(str_starts(buf_view(&ends), "ok: {\"n\":1}\nfailed: "),
+           "one answers while the other floods");
+    bench_close(&b);
+    buf_free(&ends);
+}
+
 /* ---- Secrets ------------------------------------------------------------- */
 
 static void test_secrets(void)
@@ -269,6 +293,14 @@ static void test_secrets(void)
     tap_ok(has(&ends, "WEND_TEST_GRANTED=***************"),
            "is given, and blanked where it comes back");
     tap_ok(!has(&ends, "canary"), "nothing else is");
+    bench_close(&b);
+    if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
+        return;
+    buf_clear(&ends);
+    tap_is_i64(bench_add(&b, "param", true, o), WEND_OK, "a token");
+    bench_run(&b, &ends);
+    tap_ok(has(&ends, "Authorization: Bearer ***************"),
+           "goes into a header, and is blanked where it comes back");
     bench_close(&b);
     buf_free(&ends);
     unsetenv("WEND_TEST_GRANTED");
@@ -291,6 +323,7 @@ int main(void)
     test_refused();
     test_pins();
     test_offered();
+    test_two();
     test_secrets();
     return tap_done();
 }
