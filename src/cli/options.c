@@ -14,12 +14,8 @@ enum {
 
 /* ---- Values -------------------------------------------------------------- */
 
-static bool set_list(struct words *w, const char *value, int origin,
-                     struct arena *a)
+bool words_add(struct words *w, const char *word, struct arena *a)
 {
-    if (w->origin != origin)
-        w->count = 0;
-    w->origin = origin;
     if (w->count == w->cap) {
         size_t cap = w->cap ? w->cap * 2 : 8;
         const char **items = arena_alloc(a, cap * sizeof *items);
@@ -31,8 +27,17 @@ static bool set_list(struct words *w, const char *value, int origin,
         w->items = items;
         w->cap = cap;
     }
-    w->items[w->count++] = value;
+    w->items[w->count++] = word;
     return true;
+}
+
+static bool set_list(struct words *w, const char *value, int origin,
+                     struct arena *a)
+{
+    if (w->origin != origin)
+        w->count = 0;
+    w->origin = origin;
+    return words_add(w, value, a);
 }
 
 /* 12, 0.05, 1.000000001; integers inside, so no float is ever near it. */

@@ -19,6 +19,8 @@ struct words {
     int origin;
 };
 
+bool words_add(struct words *w, const char *word, struct arena *a);
+
 enum opt_kind {
     OPT_FLAG,   /* bool */
     OPT_TEXT,   /* const char * */

@@ -24,23 +24,6 @@ static bool file_path(struct buf *out)
     return known;
 }
 
-static bool add_word(struct words *w, const char *word, struct arena *a)
-{
-    if (w->count == w->cap) {
-        size_t cap = w->cap ? w->cap * 2 : 8;
-        const char **items = arena_alloc(a, cap * sizeof *items);
-
-        if (!items)
-            return false;
-        if (w->count)
-            memcpy(items, w->items, w->count * sizeof *items);
-        w->items = items;
-        w->cap = cap;
-    }
-    w->items[w->count++] = word;
-    return true;
-}
-
 /* A name, or a name and something in parentheses. */
 static bool is_rule(wend_str line)
 {
@@ -72,7 +55,7 @@ static wend_status take_lines(wend_str text, const char *path,
         if (!is_rule(line))
             return fail(err, WEND_E_PARSE, "%.200s: '%.100s' is no rule", path,
                         line.ptr);
-        if (!add_word(out, line.ptr, a))
+        if (!words_add(out, line.ptr, a))
             return fail_nomem(err);
     }
     return WEND_OK;

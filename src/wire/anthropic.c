@@ -472,10 +472,7 @@ static void on_message_stop(struct decoder *d, const struct json *ev)
 static void anthropic_event(struct decoder *d, wend_str name,
                             const struct json *data)
 {
-    static const struct {
-        const char *type;
-        void (*fn)(struct decoder *d, const struct json *ev);
-    } events[] = {
+    static const struct wire_event events[] = {
         {"content_block_delta", on_block_delta},
         {"content_block_start", on_block_start},
         {"content_block_stop", on_block_stop},
@@ -484,15 +481,8 @@ static void anthropic_event(struct decoder *d, wend_str name,
         {"message_stop", on_message_stop},
         {"error", wire_fail},
     };
-    wend_str type = json_str(json_get(data, "type"));
 
-    if (!type.len)
-        type = name;
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        if (str_is(type, events[i].type)) {
-            events[i].fn(d, data);
-            return;
-        }
+    wire_dispatch(d, name, data, events, sizeof events / sizeof *events);
 }
 
 /* A block that is open now was cut off, and stays unsealed. */

@@ -372,6 +372,20 @@ int wire_call(struct decoder *d, wend_str id, wend_str name)
     return call;
 }
 
+void wire_dispatch(struct decoder *d, wend_str name, const struct json *data,
+                   const struct wire_event *events, size_t count)
+{
+    wend_str type = json_str(json_get(data, "type"));
+
+    if (!type.len)
+        type = name;
+    for (size_t i = 0; i < count; i++)
+        if (str_is(type, events[i].type)) {
+            events[i].fn(d, data);
+            return;
+        }
+}
+
 int64_t wire_i64(const struct json *j, const char *key)
 {
     int64_t n;

@@ -137,6 +137,14 @@ int64_t wire_think_tokens(enum effort effort, int64_t max_tokens);
 /* Opens a call with the sink. A call without a name, or one more than are
  * taken, is a failure: -1. */
 int wire_call(struct decoder *d, wend_str id, wend_str name);
+/* Events by the `type` in them, or by their name if there is none. */
+struct wire_event {
+    const char *type;
+    void (*fn)(struct decoder *d, const struct json *ev);
+};
+/* Calls the one that fits; what is not listed means nothing. */
+void wire_dispatch(struct decoder *d, wend_str name, const struct json *data,
+                   const struct wire_event *events, size_t count);
 /* A count: 0 if absent, no integer or negative; j may be NULL. */
 int64_t wire_i64(const struct json *j, const char *key);
 

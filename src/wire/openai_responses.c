@@ -398,10 +398,7 @@ static void on_failed(struct decoder *d, const struct json *ev)
 static void responses_event(struct decoder *d, wend_str name,
                             const struct json *data)
 {
-    static const struct {
-        const char *type;
-        void (*fn)(struct decoder *d, const struct json *ev);
-    } events[] = {
+    static const struct wire_event events[] = {
         {"response.output_text.delta", on_text_delta},
         {"response.function_call_arguments.delta", on_args_delta},
         {"response.reasoning_summary_text.delta", on_thinking_delta},
@@ -417,15 +414,8 @@ static void responses_event(struct decoder *d, wend_str name,
         {"response.failed", on_failed},
         {"error", wire_fail},
     };
-    wend_str type = json_str(json_get(data, "type"));
 
-    if (!type.len)
-        type = name;
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-        if (str_is(type, events[i].type)) {
-            events[i].fn(d, data);
-            return;
-        }
+    wire_dispatch(d, name, data, events, sizeof events / sizeof *events);
 }
 
 static void responses_end(struct decoder *d)
