@@ -315,13 +315,14 @@ static bool may_ask_again(const struct turn *t, const struct input *in)
     return !t->calls_count && (!in->reply || !in->reply->pieces);
 }
 
-static bool may_retry(const struct turn *t, const struct input *in)
+/* The same request may be answered another time. */
+static bool is_passing(const struct turn *t, const struct input *in)
 {
     static const char *const codes[] = {"network", "timeout", "rate_limit",
                                         "service"};
 
     return may_ask_again(t, in) && !in->error.retry_never &&
-           t->tries <= RETRIES_MAX && str_index(in->error.code, codes, 4) >= 0;
+           str_index(in->error.code, codes, 4) >= 0;
 }
 
 /* The model to ask in place of one that cannot answer, or NULL. An invalid
@@ -385,7 +386,8 @@ void on_model_fail(struct tt *x)
     if (t->phase != PH_MODEL || x->in->ask != t->ask)
         return;
     next = next_model(t, x->in);
-    if (may_retry(t, x->in) && !(next && x->in->error.resting)) {
+    if (is_passing(t, x->in) && t->tries <= RETRIES_MAX &&
+        !(next && x->in->error.resting)) {
         ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms));
         return;
     }
@@ -397,6 +399,8 @@ void on_model_fail(struct tt *x)
     }
     error =
         draft_error(x, x->in->error.code, x->in->error.message, STR("model"));
+    if (error)
+        error->retryable = is_passing(t, x->in);
     close_model(x, WEND_OUTCOME_FAILED, error);
     if (x->s->turn.calls_count) { /* what began is finished, then we go on */
         run_calls(x);

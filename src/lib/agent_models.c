@@ -109,6 +109,7 @@ static struct driver_options options_of(const struct candidates *c,
         .key_file = related ? o->key_file : NULL,
         .ca_file = o->ca_file,
         .output_tokens = x->facts.output,
+        .effort = (enum effort)o->effort,
         .record_dir = o->record_dir ? x->dir : NULL,
         .playback_dir = o->playback_dir ? x->dir : NULL,
         .whole_ms = o->model_timeout_ms ? o->model_timeout_ms : MODEL_CALL_MS,
@@ -165,12 +166,15 @@ static wend_status add(struct candidates *c, const wend_agent_options *o,
     return name_it(c, i, err);
 }
 
-static void put_facts(struct buf *b, const struct model *facts)
+static void put_facts(struct buf *b, const struct model *facts,
+                      const struct driver *d)
 {
+    int64_t output = facts->output ? facts->output : d->output_tokens;
+
     if (facts->window)
         buf_fmt(b, ",\"context_tokens\":%lld", (long long)facts->window);
-    if (facts->output)
-        buf_fmt(b, ",\"output_tokens\":%lld", (long long)facts->output);
+    if (output) /* what a budget reserves */
+        buf_fmt(b, ",\"output_tokens\":%lld", (long long)output);
     if (!facts->price.known)
         return;
     buf_fmt(b, ",\"price\":{\"input\":%lld,\"cached\":%lld,\"output\":%lld",
@@ -199,7 +203,7 @@ static void put(struct buf *b, const struct candidates *c)
             buf_char(b, ',');
             agent_put(b, "base_url", x->url);
         }
-        put_facts(b, &x->facts);
+        put_facts(b, &x->facts, c->models[i].driver);
         if (i)
             buf_char(b, '}');
     }

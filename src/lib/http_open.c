@@ -232,7 +232,9 @@ wend_status http_driver_open(const struct codec *codec,
     d->arena.mem = &d->mem;
     d->codec = codec;
     d->model = d->base.model = arena_str(&d->arena, o->spec);
-    d->output_tokens = o->output_tokens;
+    d->output_tokens = d->base.output_tokens = o->output_tokens;
+    if (!o->output_tokens && codec->output_tokens)
+        d->base.output_tokens = codec->output_tokens(o->spec, o->effort);
     d->whole_ms = o->whole_ms;
     d->http2 = o->http2;
     d->ca_file =

@@ -209,8 +209,9 @@ struct driver_ops {
 
 struct driver {
     const struct driver_ops *ops;
-    wend_str model; /* name shown in events */
-    wend_str key;   /* the provider's secret; absent: none is known */
+    wend_str model;        /* name shown in events */
+    wend_str key;          /* the provider's secret; absent: none is known */
+    int64_t output_tokens; /* that a request allows an answer; 0: not said */
 };
 
 /* model_facts.c: what the file of models says about this one, nothing if
@@ -225,7 +226,8 @@ struct driver_options {
     wend_str spec; /* the model's name after the provider and its colon */
     const char *base_url, *key_file, *ca_file;
     const char *record_dir, *playback_dir;
-    int64_t output_tokens;
+    int64_t output_tokens; /* 0: not known */
+    enum effort effort;
     int64_t whole_ms;       /* for one answer, all of it */
     bool tape_may_be_empty; /* to play: it was never asked */
     bool http2;

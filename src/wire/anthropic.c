@@ -547,6 +547,7 @@ const struct codec codec_anthropic = {
     .base_url = "https://api.anthropic.com/v1",
     .path = anthropic_path,
     .request = anthropic_request,
+    .output_tokens = anthropic_output_tokens,
     .state_size = sizeof(struct state),
     .event = anthropic_event,
     .whole = anthropic_whole,

@@ -327,6 +327,12 @@ void anthropic_path(const struct wire_ask *q, struct buf *out)
     buf_cstr(out, "/messages");
 }
 
+int64_t anthropic_output_tokens(wend_str model, enum effort effort)
+{
+    return OUTPUT_TOKENS_DEFAULT +
+           (is_adaptive(model) ? 0 : wire_think_tokens(effort, 0));
+}
+
 void anthropic_request(const struct wire_ask *q, struct buf *out)
 {
     const struct config *config = q->turn->config;
@@ -345,7 +351,7 @@ void anthropic_request(const struct wire_ask *q, struct buf *out)
     if (!t.adaptive)
         t.tokens = wire_think_tokens(t.effort, max_tokens);
     if (!max_tokens)
-        max_tokens = OUTPUT_TOKENS_DEFAULT + t.tokens;
+        max_tokens = anthropic_output_tokens(q->model, t.effort);
     if (t.tokens && !may_think(q->turn, list, count, &a))
         t.tokens = 0;
     buf_cstr(out, "{\"model\":");

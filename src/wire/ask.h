@@ -9,6 +9,7 @@
 #include "wire/codec.h"
 
 void anthropic_path(const struct wire_ask *q, struct buf *out);
+int64_t anthropic_output_tokens(wend_str model, enum effort effort);
 void anthropic_request(const struct wire_ask *q, struct buf *out);
 void gemini_path(const struct wire_ask *q, struct buf *out);
 void gemini_request(const struct wire_ask *q, struct buf *out);

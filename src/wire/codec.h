@@ -74,6 +74,9 @@ struct codec {
     /* Appends the request body: canonical JSON, tools sorted by name; the
      * same turn gives the same bytes. */
     void (*request)(const struct wire_ask *q, struct buf *out);
+    /* What the request allows an answer if nobody says how long it may be;
+     * NULL: nothing stands in it. */
+    int64_t (*output_tokens)(wend_str model, enum effort effort);
     size_t state_size;
     /* One event of the stream (or one line). */
     void (*event)(struct decoder *d, wend_str name, const struct json *data);

@@ -110,8 +110,12 @@ ask "openai:status:429:code=insufficient_quota" --base-url "$url"
 lacks "no quota: not tried again" "$out" model_retry
 ask "openai:status:500:x-should-retry=false" --base-url "$url"
 lacks "told not to: not tried again" "$out" model_retry
+lacks "told not to: nor later" "$out" '"retryable":true'
+ask "openai:status:500:retry-after-ms=1" --base-url "$url"
+has "a failure that may pass: said" "$out" '"component":"model","retryable":true'
 ask "openai:text:50:8,delay=5ms,reset=5000" --base-url "$url"
 is "a reset after pieces" $status 1
+lacks "a reset after pieces: nothing to repeat" "$out" '"retryable":true'
 lacks "a reset after pieces: not tried again" "$out" model_retry
 ask "openai:html" --base-url "$url"
 has "a page instead of an answer" "$out" "Sign in"
@@ -133,6 +137,15 @@ is "nobody listens" $status 1
 has "nobody listens: said" "$out" "connection refused"
 ask "openai:text:1000000:1000" --base-url "$url"
 has "over the limit of an answer" "$out" "over 64 MiB"
+
+# What a request allows is reserved, also where nobody but the codec says it.
+ask "anthropic:text:3" --base-url "$url" --budget-tokens 8192
+is "an answer that may be too long is not asked for" $status 3
+lacks "not asked for: it was not" "$out" model_start
+ask "anthropic:text:3" --base-url "$url" --budget-tokens 10000
+is "one that fits is" $status 0
+ask "anthropic:text:3" --base-url "$url" --budget-tokens 10000 --effort medium
+is "thinking counts, too" $status 3
 
 # ---- Addresses and keys ----------------------------------------------------------
 
