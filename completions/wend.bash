@@ -3,7 +3,7 @@
 _wend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run runs log replay tools models agents trust doctor verify" words=
+    local commands="run runs log replay tools models agents trust doctor verify export import" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request shell remember recall
@@ -21,7 +21,7 @@ _wend()
         words="running waiting paused interrupted ok limit canceled failed"
         ;;
     -a | --agent | --tools | --store | --log-file | --models | --schema | \
-        --record | --playback | --salvage)
+        --record | --playback | --salvage | -o | --output)
         COMPREPLY=($(compgen -f -- "$cur"))
         return
         ;;
@@ -62,6 +62,13 @@ _wend()
         doctor) words="--json --store --model --help" ;;
         verify)
             words="--head --salvage --json --store --quiet --help last"
+            ;;
+        export)
+            words="--output --store --help last"
+            ;;
+        import)
+            words="--store --quiet --help"
+            [[ $cur == -* ]] || { COMPREPLY=($(compgen -f -- "$cur")) && return; }
             ;;
         esac
     fi

@@ -1,6 +1,6 @@
 # Completion of wend for fish.
 
-set -l commands run runs log replay tools models agents trust doctor verify
+set -l commands run runs log replay tools models agents trust doctor verify export import
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -16,6 +16,8 @@ complete -c wend -n "$none" -a agents -d "the agents that can be run"
 complete -c wend -n "$none" -a trust -d "accept a manifest by its content"
 complete -c wend -n "$none" -a doctor -d "what works on this machine"
 complete -c wend -n "$none" -a verify -d "check that runs are as they were written"
+complete -c wend -n "$none" -a export -d "write a run as one file"
+complete -c wend -n "$none" -a import -d "take exported runs into the store"
 complete -c wend -l help -d "show help"
 
 set -l run "__fish_seen_subcommand_from run"
@@ -119,3 +121,13 @@ complete -c wend -n "$verify" -l json -d "one object a run"
 complete -c wend -n "$verify" -s q -l quiet -d "only what is damaged"
 complete -c wend -n "$verify" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$verify" -a last -d "the newest run"
+
+set -l export "__fish_seen_subcommand_from export"
+complete -c wend -n "$export" -s o -l output -r -F -d "where to"
+complete -c wend -n "$export" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$export" -a last -d "the newest run"
+
+set -l import "__fish_seen_subcommand_from import"
+complete -c wend -n "$import" -s q -l quiet -d "say nothing"
+complete -c wend -n "$import" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$import" -F

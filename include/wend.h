@@ -547,6 +547,17 @@ WEND_API wend_status wend_store_export(wend_store *store, const char *id,
                                        int64_t seq_to, wend_write_fn fn,
                                        void *ctx, wend_error *err);
 
+/* Told of each run in a file: how many events of it were new. */
+typedef void (*wend_import_fn)(void *ctx, const char *run, int64_t events);
+
+/* Takes the runs of an exported file into the store. All of it is checked
+ * before anything is stored; WEND_E_PARSE or _CORRUPT say in which line the
+ * first mistake is. A run that is there already must be the same, or the
+ * beginning of the one in the file: WEND_E_EXISTS otherwise. */
+WEND_API wend_status wend_store_import(wend_store *store, wend_str file,
+                                       wend_import_fn fn, void *ctx,
+                                       wend_error *err);
+
 /* ---- Collector: what most consumers want to know ------------------------- */
 
 typedef struct wend_collector wend_collector;

@@ -35,7 +35,7 @@ struct settings {
     bool http2;
     bool help, json, quiet, verbose, follow, no_deltas, accept;
     const char *log_file, *schema, *status, *user, *session, *agent;
-    const char *record_dir, *playback_dir, *head, *salvage;
+    const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers;
     bool list, remove;
     int64_t events;  /* enum dialect; -1 = not given */
@@ -79,7 +79,8 @@ struct command {
 
 extern const struct command command_run, command_runs, command_log,
     command_replay, command_tools, command_models, command_agents,
-    command_trust, command_doctor, command_verify;
+    command_trust, command_doctor, command_verify, command_export,
+    command_import;
 
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)

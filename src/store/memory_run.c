@@ -119,6 +119,7 @@ static size_t put_packs(struct memory_run *r, char **at,
         row->seq = b->packs[p].seq;
         row->at = b->packs[p].n;
         row->count = (uint32_t)b->packs[p].count;
+        row->is_pack = true;
     }
     return p;
 }
@@ -152,7 +153,6 @@ bool memory_run_add(struct memory_run *r, const struct mem *m,
         row = row_put(r, &at, b->events[i].body);
         row->seq = b->events[i].seq;
         row->at = b->events[i].time_us;
-        row->type = (unsigned char)b->events[i].type;
         r->seq = row->seq;
     }
     put_packs(r, &at, b, p, INT64_MAX);
@@ -180,7 +180,7 @@ static bool hash_events(struct memory_run *r, const struct mem *m, size_t count)
         const struct row *row = r->rows[r->rows_hashed++];
         wend_str body = {row->body, row->len};
 
-        if (row->type == WEND_EVENT_NONE) {
+        if (row->is_pack) {
             chain_pack(&c, body);
             continue;
         }
@@ -225,7 +225,7 @@ bool memory_run_item(struct memory_run *r, const struct mem *m,
     size_t nth; /* of the run's events, from 1 */
 
     *item = (struct store_item){
-        .is_pack = row->type == WEND_EVENT_NONE,
+        .is_pack = row->is_pack,
         .seq = row->seq,
         .body = {row->body, row->len},
     };

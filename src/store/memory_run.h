@@ -7,12 +7,12 @@
 #include "store/store.h"
 #include "store/table.h"
 
-/* A kept event or, with type WEND_EVENT_NONE, a pack. */
+/* A kept event or a pack. */
 struct row {
     int64_t seq;
     int64_t at; /* time_us of an event, n of a pack */
     uint32_t count, len;
-    unsigned char type;
+    bool is_pack;
     char body[];
 };
 

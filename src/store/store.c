@@ -55,6 +55,41 @@ bool store_lock_init(pthread_mutex_t *lock)
     return ok;
 }
 
+struct appended {
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    bool is_done;
+    wend_status status;
+};
+
+static void on_appended(struct store_batch *b, wend_status s)
+{
+    struct appended *a = b->ctx;
+
+    pthread_mutex_lock(&a->lock);
+    a->status = s;
+    a->is_done = true;
+    pthread_cond_signal(&a->done);
+    pthread_mutex_unlock(&a->lock);
+}
+
+wend_status store_append_wait(wend_store *s, struct store_batch *b)
+{
+    struct appended a = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                         .done = PTHREAD_COND_INITIALIZER};
+
+    b->done = on_appended;
+    b->ctx = &a;
+    s->ops->append(s, b);
+    pthread_mutex_lock(&a.lock);
+    while (!a.is_done)
+        pthread_cond_wait(&a.done, &a.lock);
+    pthread_mutex_unlock(&a.lock);
+    pthread_cond_destroy(&a.done);
+    pthread_mutex_destroy(&a.lock);
+    return a.status;
+}
+
 /* Makes every directory of `path` that is missing, for us alone. */
 static wend_status make_dirs(char *path, wend_error *err)
 {

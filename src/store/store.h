@@ -167,6 +167,9 @@ struct wend_store {
     struct mem mem;
 };
 
+/* Appends and waits; b->done and b->ctx are overwritten. */
+wend_status store_append_wait(wend_store *s, struct store_batch *b);
+
 /* For engines: the part of a prompt that a listing shows. */
 wend_str store_prompt(wend_str prompt);
 /* Whether b follows on seq and belongs to epoch. */

@@ -1,0 +1,54 @@
+/*
+ * cmd_export.c - wend export: a run as one file.
+ */
+#include <stddef.h>
+
+#include "cli/cli.h"
+#include "cli/file_out.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {'o', "output", "FILE", "write there; default standard output", OPT_TEXT,
+     AT(output), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+static int run(struct cli *cli)
+{
+    const char *path = cli->set.output ? cli->set.output : "-";
+    struct file_out file;
+    struct found found;
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    code = open_store(cli);
+    if (code == EXIT_DONE)
+        code = find_run(cli, cli->args[0], &found);
+    if (code == EXIT_DONE)
+        code = file_out_open(&file, path);
+    if (code != EXIT_DONE)
+        return code;
+    s = wend_store_export(cli->store, found.id, 0, file_out_write, &file, &err);
+    if (s != WEND_OK && s != WEND_E_IO) /* that has been said */
+        code = give_up(cli, s, &err);
+    return file_out_close(&file, code);
+}
+
+const struct command command_export = {
+    .name = "export",
+    .args = "[OPTIONS] RUN",
+    .summary = "a run as one file, for 'wend import'",
+    .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
+            "The file is JSON lines, see wend-store(5); files of several runs "
+            "can be joined.\nIt holds all that the run saw and said: treat it "
+            "like the store.\n",
+    .opts = opts,
+    .run = run,
+};
