@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/id.h"
+#include "core/answer.h"
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
 {
@@ -146,12 +147,14 @@ void end_turn(struct tt *x, wend_outcome outcome)
 void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error)
 {
+    const struct turn *t = &x->s->turn;
     wend_event *ev = draft(x, WEND_RUN_END);
 
     if (ev) {
         ev->u.run_end.outcome = outcome;
-        ev->u.run_end.text =
-            x->s->turn.answer.ptr ? x->s->turn.answer : STR("");
+        ev->u.run_end.text = t->answer.ptr ? t->answer : STR("");
+        if (outcome == WEND_OUTCOME_OK && t->config->schema)
+            ev->u.run_end.text = answer_json(t->answer); /* for a program */
         ev->u.run_end.limit = limit;
         ev->u.run_end.error = error;
         ev->u.run_end.metrics = metrics_now(x);

@@ -21,6 +21,9 @@ is "an answer that fits: exit status" $status 0
 is "an answer that fits" "$(cat "$out")" '{"n": 1}'
 is "nothing else is said" "$(cat "$err")" ""
 
+ask '{"turns":[{"text":"```json\n{\"n\": 1}\n```\n"}]}'
+is "without the fence that models like" "$(cat "$out")" '{"n": 1}'
+
 ask '{"turns":[{"text":"Let me see. ","calls":[{"name":"calculator",
     "args":{"expression":"1+1"}}]},{"text":"{\"n\":${tool_result}}"}]}' -q
 is "what is said before the answer is not printed" "$(cat "$out")" '{"n":2}'
