@@ -73,7 +73,7 @@ void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
 void mcp_server_text(struct mcp_server *s, wend_str text);
 void mcp_server_refused(struct mcp_server *s, int64_t id, int status,
                         wend_str body);
-void mcp_server_lost(struct mcp_server *s, const char *why);
+void mcp_server_lost(struct mcp_server *s, const char *said);
 /* It is given up at once; the link is closed a little later. */
 void mcp_server_down(struct mcp_server *s, const char *why);
 

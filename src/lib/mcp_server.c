@@ -134,12 +134,15 @@ void mcp_server_down(struct mcp_server *s, const char *why)
     turn_in(s, 0);
 }
 
-void mcp_server_lost(struct mcp_server *s, const char *why)
+void mcp_server_lost(struct mcp_server *s, const char *said)
 {
     bool again = s->machine.again;
+    char why[400];
 
     if (s->phase == PHASE_DOWN)
         return;
+    snprintf(why, sizeof why, "%s", said);
+    hide(s, why, strlen(why));
     mcp_lost(&s->machine, why);
     watch(s);
     if (s->machine.again && !again)
@@ -148,7 +151,7 @@ void mcp_server_lost(struct mcp_server *s, const char *why)
         mcp_server_down(s, why);
         return;
     }
-    mcp_server_note(s, "%.300s; it is started again", why);
+    mcp_server_note(s, "%s; it is started again", why);
     turn_in(s, (int64_t)RESTART_MS << s->restarts++);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/redact.h"
 #include "host/proc.h"
 #include "lib/mcp.h"
 #include "wire/sse.h"
@@ -26,6 +27,8 @@ struct mcp_stdio {
     int64_t heard;     /* ids that were given until then */
     char said[STDERR_KEPT + 1];
     size_t said_len;
+    struct redact *hidden; /* in what it says, one a secret */
+    size_t hidden_count;
     const char *broken; /* why it was stopped */
 };
 
@@ -67,13 +70,25 @@ static void keep_said(struct mcp_stdio *l, const char *p, size_t len)
     l->said[l->said_len] = 0;
 }
 
+/* Secrets go before the text is cut: half of one would not be known. */
+static void on_said(struct mcp_stdio *l, const char *p, size_t len)
+{
+    struct buf b = {.mem = &l->server->mem};
+
+    buf_add(&b, p, len);
+    for (size_t i = 0; !b.failed && i < l->hidden_count; i++)
+        redact(&l->hidden[i], b.ptr, b.len);
+    keep_said(l, buf_view(&b).ptr, b.failed ? 0 : b.len);
+    buf_free(&b);
+}
+
 static void on_out(void *ctx, int stream, const char *p, size_t len)
 {
     struct mcp_stdio *l = ctx;
     wend_status s;
 
     if (stream == 2)
-        keep_said(l, p, len);
+        on_said(l, p, len);
     if (stream == 2 || l->broken)
         return;
     if (l->server->machine.ids != l->heard) {
@@ -167,6 +182,16 @@ static wend_status link_new(struct mcp_server *s, wend_error *err)
     if (!l)
         return fail_nomem(err);
     l->server = s;
+    while (s->secrets[l->hidden_count])
+        l->hidden_count++;
+    l->hidden =
+        arena_alloc(&s->arena, (l->hidden_count + 1) * sizeof *l->hidden);
+    if (!l->hidden) {
+        mem_free(&s->mem, l);
+        return fail_nomem(err);
+    }
+    for (size_t i = 0; i < l->hidden_count; i++)
+        l->hidden[i].secret = str_of(strchr(s->secrets[i], '=') + 1);
     sse_init(&l->lines, &s->mem, SSE_LINES, LINE_BYTES_MAX);
     s->link = l;
     return WEND_OK;

@@ -243,7 +243,8 @@ static void call(struct out *o, const char *id, const char *request,
         cut(o, id);
     if (is("crash") || (is("crash-once") && access("crashed", F_OK))) {
         fclose(fopen("crashed", "w"));
-        fputs("some words\nSegmentation what?\n", stderr);
+        fprintf(stderr, "some words\nSegmentation what?%s\n",
+                getenv("WEND_TEST_GRANTED") ? getenv("WEND_TEST_GRANTED") : "");
         _exit(3);
     }
     if (is("twice"))

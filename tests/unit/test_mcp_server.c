@@ -297,6 +297,15 @@ static void test_secrets(void)
     if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
         return;
     buf_clear(&ends);
+    bench_add(&b, "crash", false, o);
+    bench_run(&b, &ends);
+    tap_ok(has(&ends, "what?***************") &&
+               has(&b.notes, "what?***************"),
+           "so it is in the last words of a program");
+    bench_close(&b);
+    if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
+        return;
+    buf_clear(&ends);
     tap_is_i64(bench_add(&b, "param", true, o), WEND_OK, "a token");
     bench_run(&b, &ends);
     tap_ok(has(&ends, "Authorization: Bearer ***************"),
