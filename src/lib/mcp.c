@@ -152,14 +152,27 @@ static wend_status check_pin(struct mcp_server *s, const wend_mcp_options *o,
 
 /* ---- Tools --------------------------------------------------------------- */
 
+/* What a model may see of it. */
+static const char *shown(struct mcp_server *s, wend_str text)
+{
+    char *copy = arena_chars(&s->arena, text.len);
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = 0;
+    mcp_server_hide(s, copy, text.len);
+    return copy;
+}
+
 static wend_status offer(wend_agent *a, struct mcp_server *s,
                          const struct mcp_tool *tool, wend_error *err)
 {
     struct offered *f = arena_alloc(&s->arena, sizeof *f);
     struct buf name = {.mem = &s->mem};
     wend_tool_options t = {.size = sizeof t,
-                           .description = tool->description.ptr,
-                           .schema = tool->schema.ptr,
+                           .description = shown(s, tool->description),
+                           .schema = shown(s, tool->schema),
                            .timeout_ms = (uint32_t)s->timeout_ms,
                            .fn = run_tool,
                            .ctx = f};
@@ -182,7 +195,8 @@ static wend_status offer(wend_agent *a, struct mcp_server *s,
             tool->read_only ? WEND_CLASS_READ : WEND_CLASS_IDEMPOTENT;
     mcp_tool_name(&name, s->name, tool->name);
     t.name = buf_view(&name).ptr;
-    st = !f || name.failed ? fail_nomem(&why) : agent_add(a, &t, &kind, &why);
+    st = s->arena.failed || name.failed ? fail_nomem(&why)
+                                        : agent_add(a, &t, &kind, &why);
     if (st == WEND_E_NOMEM) {
         s->arena.failed = false;
         fail_nomem(err);

@@ -69,6 +69,9 @@ void mcp_server_call(struct mcp_server *s, const struct mcp_tool *tool,
 void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Blanks its secrets: a server may quote what it was given. */
+void mcp_server_hide(const struct mcp_server *s, char *text, size_t len);
+
 /* What a link tells. */
 void mcp_server_text(struct mcp_server *s, wend_str text);
 void mcp_server_refused(struct mcp_server *s, int64_t id, int status,

@@ -40,8 +40,7 @@ void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
     s->rt->callbacks--;
 }
 
-/* A server may quote what it was given. */
-static void hide(const struct mcp_server *s, char *text, size_t len)
+void mcp_server_hide(const struct mcp_server *s, char *text, size_t len)
 {
     for (size_t i = 0; s->secrets && s->secrets[i]; i++) {
         struct redact r = {.secret = str_of(strchr(s->secrets[i], '=') + 1)};
@@ -126,7 +125,7 @@ void mcp_server_down(struct mcp_server *s, const char *why)
         return;
     s->phase = PHASE_DOWN;
     snprintf(s->why, sizeof s->why, "%s", why);
-    hide(s, s->why, strlen(s->why));
+    mcp_server_hide(s, s->why, strlen(s->why));
     timer_clear(&s->rt->timers, &s->step);
     mcp_close(&s->machine, s->why);
     if (s->was_up)
@@ -142,7 +141,7 @@ void mcp_server_lost(struct mcp_server *s, const char *said)
     if (s->phase == PHASE_DOWN)
         return;
     snprintf(why, sizeof why, "%s", said);
-    hide(s, why, strlen(why));
+    mcp_server_hide(s, why, strlen(why));
     mcp_lost(&s->machine, why);
     watch(s);
     if (s->machine.again && !again)
@@ -180,7 +179,7 @@ static void on_progress(void *ctx, void *call, wend_str text)
 
     buf_str(&b, text);
     if (!b.failed) {
-        hide(s, b.ptr, b.len);
+        mcp_server_hide(s, b.ptr, b.len);
         wend_call_progress(sv->call, b.ptr); /* dropped if too much waits */
     }
     buf_free(&b);
@@ -196,7 +195,7 @@ static void on_done(void *ctx, void *call, bool ok, wend_str text)
     if (b.failed) {
         wend_call_fail(sv->call, "out of memory");
     } else {
-        hide(s, b.ptr, b.len);
+        mcp_server_hide(s, b.ptr, b.len);
         if (ok)
             wend_call_return(sv->call, buf_view(&b));
         else
@@ -221,7 +220,7 @@ static void on_warn(void *ctx, const char *text)
     char clean[500];
 
     snprintf(clean, sizeof clean, "%s", text);
-    hide(s, clean, strlen(clean));
+    mcp_server_hide(s, clean, strlen(clean));
     mcp_server_note(s, "%s", clean);
 }
 

@@ -132,8 +132,11 @@ static void text_result(struct out *o, const char *id, const char *words)
 static void list(struct out *o, const char *id)
 {
     char words[200] = "gives back what it gets", value[1000];
+    const char *secret = getenv("WEND_TEST_GRANTED");
     FILE *f = is("changed") ? fopen("words", "r") : NULL;
 
+    if (is("environment") && secret)
+        snprintf(words, sizeof words, "knows %s", secret);
     if (f && !fgets(words, sizeof words, f))
         words[0] = 0;
     if (f)

@@ -293,6 +293,8 @@ static void test_secrets(void)
     tap_ok(has(&ends, "WEND_TEST_GRANTED=***************"),
            "is given, and blanked where it comes back");
     tap_ok(!has(&ends, "canary"), "nothing else is");
+    tap_is_str(find_tool(b.rig.agent, "srv.echo")->description,
+               "knows ***************", "nor can a description tell it");
     bench_close(&b);
     if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
         return;
