@@ -503,6 +503,8 @@ static wend_str message_of(int status, const struct failure_said *said,
     failure_said_text(&b, said);
     if (b.len == before)
         failure_text(&b, body, FAILURE_HEAD_MAX);
+    if (status < 300 && is_markup(body))
+        buf_cstr(&b, " (a page and no answer; is the base URL right?)");
     if (status >= 300 && status < 400 && h->location.len) {
         b.len = before;
         buf_cstr(&b, "redirected, which is not followed; the base URL may be "

@@ -164,14 +164,18 @@ static const struct {
     {"insufficient_system_resource", NULL},
 };
 
+static bool is_cut(const char *finish)
+{
+    return str_is(str_of(finish), "length") ||
+           str_is(str_of(finish), "content_filter");
+}
+
 /* Complete, and so are its calls; unless it was cut. */
 static void close_calls(struct decoder *d)
 {
     struct state *st = d->state;
-    wend_str finish = str_of(st->finish);
 
-    calls_close(&st->calls, d,
-                str_is(finish, "length") || str_is(finish, "content_filter"));
+    calls_close(&st->calls, d, is_cut(st->finish));
 }
 
 static void on_finish(struct decoder *d, wend_str said)
@@ -188,7 +192,7 @@ static void on_finish(struct decoder *d, wend_str said)
         return;
     }
     d->finished = true;
-    if (!st->finish)
+    if (!st->finish || is_cut(meant)) /* a cut is not to be missed */
         st->finish = meant;
     close_calls(d);
 }
