@@ -123,6 +123,8 @@ $(B)/libwend.so: $(LIB_OBJ)
 $(B)/tests/%: $(B)/tests/unit/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+# Parts of the command that can be tested alone.
+$(B)/tests/test_stats: $(B)/src/cli/stats.o
 $(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)

@@ -1,6 +1,6 @@
 # Completion of wend for fish.
 
-set -l commands run runs log replay tools models agents trust doctor verify export import
+set -l commands run runs log replay tools models agents trust doctor verify export import stats
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -18,6 +18,7 @@ complete -c wend -n "$none" -a doctor -d "what works on this machine"
 complete -c wend -n "$none" -a verify -d "check that runs are as they were written"
 complete -c wend -n "$none" -a export -d "write a run as one file"
 complete -c wend -n "$none" -a import -d "take exported runs into the store"
+complete -c wend -n "$none" -a stats -d "what many runs used"
 complete -c wend -l help -d "show help"
 
 set -l run "__fish_seen_subcommand_from run"
@@ -131,3 +132,13 @@ set -l import "__fish_seen_subcommand_from import"
 complete -c wend -n "$import" -s q -l quiet -d "say nothing"
 complete -c wend -n "$import" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$import" -F
+
+set -l stats "__fish_seen_subcommand_from stats"
+complete -c wend -n "$stats" -l json -d "as one object"
+complete -c wend -n "$stats" -l status -x -a "$states" -d "only these"
+complete -c wend -n "$stats" -l user -x -d "only this user"
+complete -c wend -n "$stats" -l session -x -d "only this session"
+complete -c wend -n "$stats" -l agent -x -d "only this agent"
+complete -c wend -n "$stats" -l since -x -d "started at most so long ago"
+complete -c wend -n "$stats" -s n -l limit -x -d "only the newest"
+complete -c wend -n "$stats" -l store -r -F -d "where runs are kept"

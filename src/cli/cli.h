@@ -80,7 +80,7 @@ struct command {
 extern const struct command command_run, command_runs, command_log,
     command_replay, command_tools, command_models, command_agents,
     command_trust, command_doctor, command_verify, command_export,
-    command_import;
+    command_import, command_stats;
 
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)

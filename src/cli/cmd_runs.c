@@ -126,18 +126,6 @@ static void put_age(struct buf *b, int64_t us)
     buf_fmt(b, "%5s", text);
 }
 
-/* Padded with spaces to the columns it should have. */
-static void put_cell(struct buf *b, wend_str s, size_t columns)
-{
-    size_t begun = b->len, shown = 0;
-
-    term_line(b, s, columns);
-    for (size_t i = begun; i < b->len; i++)
-        shown += ((unsigned char)b->ptr[i] & 0xC0) != 0x80;
-    for (; shown < columns; shown++)
-        buf_char(b, ' ');
-}
-
 static int put_row(void *ctx, const wend_run_info *r)
 {
     struct lister *l = ctx;
@@ -145,13 +133,13 @@ static int put_row(void *ctx, const wend_run_info *r)
     size_t begun = b->len, used;
 
     buf_fmt(b, "%.*s  ", l->id_len, r->run.ptr);
-    put_cell(b, r->status, 11);
+    term_cell(b, r->status, 11);
     buf_char(b, ' ');
     put_age(b, l->now_us - r->started_us);
     buf_fmt(b, " %5lld %8lld  ", (long long)r->turns,
             (long long)(r->tokens_in + r->tokens_out));
     used = b->len - begun + MODEL_COLUMNS + 2; /* all ASCII so far */
-    put_cell(b, r->model, MODEL_COLUMNS);
+    term_cell(b, r->model, MODEL_COLUMNS);
     buf_cstr(b, "  ");
     term_line(b, r->prompt,
               l->width > used + PROMPT_COLUMNS_MIN ? l->width - used

@@ -105,6 +105,20 @@ void term_line(struct buf *out, wend_str s, size_t columns)
     buf_free(&room);
 }
 
+void term_cell(struct buf *out, wend_str s, size_t columns)
+{
+    size_t begun = out->len, shown = 0, len;
+
+    term_line(out, s, columns);
+    for (size_t i = begun; i < out->len; i += len) {
+        wend_str rest = {out->ptr + i, out->len - i};
+
+        shown += columns_of(utf8_first(rest, &len));
+    }
+    for (; shown < columns; shown++)
+        buf_char(out, ' ');
+}
+
 void term_json(struct buf *out, wend_str json)
 {
     size_t len;

@@ -16,6 +16,8 @@ void term_text(struct buf *out, wend_str s);
 /* On one line: line ends and tabs become spaces; at most `columns` wide,
  * then cut with an ellipsis. */
 void term_line(struct buf *out, wend_str s, size_t columns);
+/* The same, padded with spaces to so many columns. */
+void term_cell(struct buf *out, wend_str s, size_t columns);
 /* The same JSON with nothing that acts on a terminal: such characters are
  * only in strings and become \u escapes. */
 void term_json(struct buf *out, wend_str json);

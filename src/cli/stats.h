@@ -1,0 +1,61 @@
+/*
+ * stats.h - what many runs used and how long it took, folded from events.
+ */
+#ifndef CLI_STATS_H
+#define CLI_STATS_H
+
+#include "base/str.h"
+
+/* Times in milliseconds, as many as there were. */
+struct times {
+    struct buf values; /* int64_t */
+};
+
+enum { PERCENTILES = 3 };
+extern const int percentiles[PERCENTILES]; /* 50, 90, 99 */
+
+struct spread {
+    int64_t at[PERCENTILES], most;
+};
+
+/* Of a model, a tool or an agent. */
+struct tally {
+    struct tally *next; /* in the order of first use */
+    wend_str name;
+    int64_t count, retries, cached;
+    int64_t outcomes[WEND_OUTCOME_SKIPPED + 1]; /* the rest are not over */
+    int64_t tokens_in, tokens_out, tokens_cached, cost_nano;
+    struct times first_token, took;
+};
+
+/* Why something failed. */
+struct cause {
+    struct cause *next;
+    wend_str what; /* run, model, tool */
+    wend_str code;
+    int64_t count;
+};
+
+struct stats {
+    struct arena arena;
+    int64_t turns;
+    struct tally runs; /* all of them together */
+    struct tally *models, *tools, *agents;
+    struct cause *causes;
+    bool failed; /* out of memory */
+    /* Of the run that is being read: */
+    struct tally *agent, *model;
+    int64_t began_us;
+};
+
+void stats_init(struct stats *s, const struct mem *m); /* m is borrowed */
+/* Types that matter, a bit each, for wend_filter. */
+uint64_t stats_types(void);
+void stats_event(struct stats *s, const wend_event *ev);
+/* After the last event of a run; it may have no end. */
+void stats_run_over(struct stats *s);
+/* False if there are none. Sorts them. */
+bool times_spread(struct times *t, struct spread *out);
+void stats_free(struct stats *s);
+
+#endif
