@@ -51,3 +51,38 @@ void redact(struct redact *r, char *p, size_t len)
         }
     }
 }
+
+static char *find(wend_str secret, char *from, const char *end)
+{
+    return end > from
+               ? memmem(from, (size_t)(end - from), secret.ptr, secret.len)
+               : NULL;
+}
+
+void redact_whole(wend_str secret, char *p, size_t len)
+{
+    const char *end = p + len;
+    char *at, *next;
+
+    if (secret.len < SECRET_BYTES_MIN)
+        return;
+    for (at = find(secret, p, end); at; at = next) {
+        size_t n = secret.len;
+
+        next = find(secret, at + 1, end); /* it may begin inside this one */
+        if (next && (size_t)(next - at) < n)
+            n = (size_t)(next - at);
+        memset(at, '*', n);
+    }
+}
+
+size_t redact_begins(wend_str secret, wend_str text)
+{
+    size_t len = secret.len >= SECRET_BYTES_MIN ? secret.len - 1 : 0;
+
+    if (len > text.len)
+        len = text.len;
+    while (len && memcmp(text.ptr + text.len - len, secret.ptr, len) != 0)
+        len--;
+    return len;
+}

@@ -23,4 +23,10 @@ struct redact {
  * most SECRET_SHOWN_MAX. */
 void redact(struct redact *r, char *p, size_t len);
 
+/* For a text that can wait: blanks every secret that is whole. */
+void redact_whole(wend_str secret, char *p, size_t len);
+/* How many bytes at the end of the text could be the beginning of the secret:
+ * these wait for what follows. */
+size_t redact_begins(wend_str secret, wend_str text);
+
 #endif

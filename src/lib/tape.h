@@ -53,7 +53,6 @@ wend_status tape_play(struct tape *t, wend_runtime *rt,
 /* ---- tape_text.c: what stands in the files ------------------------------- */
 
 enum {
-    TAPE_KEY_MIN = 8,           /* a shorter one is no secret but a word */
     TAPE_BYTES_MAX = 256 << 20, /* of a file; RESPONSE_BYTES_MAX, framed */
     TAPE_HEADERS = 8,           /* of an answer that are kept */
 };
@@ -80,8 +79,6 @@ void tape_put_request(struct buf *out, const struct fetch_request *q,
                       wend_str key);
 /* Appends text with the key's value replaced. */
 void tape_put_redacted(struct buf *out, wend_str text, wend_str key);
-/* How many bytes at the end of text could be the beginning of the key. */
-size_t tape_key_begins(wend_str text, wend_str key);
 void tape_put_chunk(struct buf *out, int64_t at_us, wend_str bytes);
 void tape_put_end(struct buf *out, int64_t at_us, enum fetch_end how,
                   wend_str message);

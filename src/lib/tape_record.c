@@ -6,6 +6,7 @@
  * fails ends the call: a recording with a hole would be worse than none.
  */
 #include "base/fail.h"
+#include "base/redact.h"
 #include "host/file.h"
 #include "lib/tape.h"
 
@@ -80,7 +81,7 @@ static void put_body(struct recorder *r, wend_str bytes, bool last)
 
     buf_str(&r->tail, bytes);
     all = buf_view(&r->tail);
-    held = last ? 0 : tape_key_begins(all, r->tape->key);
+    held = last ? 0 : redact_begins(r->tape->key, all);
     tape_put_redacted(&clean, (wend_str){all.ptr, all.len - held},
                       r->tape->key);
     if (clean.len)

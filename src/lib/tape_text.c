@@ -5,6 +5,7 @@
  */
 #include <strings.h>
 
+#include "base/redact.h"
 #include "lib/tape.h"
 
 enum {
@@ -44,7 +45,7 @@ void tape_path(struct buf *out, const struct tape *t, const char *kind)
 
 static const char *find_key(wend_str text, wend_str key)
 {
-    return key.len >= TAPE_KEY_MIN && text.len
+    return key.len >= SECRET_BYTES_MIN && text.len
                ? memmem(text.ptr, text.len, key.ptr, key.len)
                : NULL;
 }
@@ -62,17 +63,6 @@ void tape_put_redacted(struct buf *out, wend_str text, wend_str key)
         text.len -= before + key.len;
     }
     buf_str(out, text);
-}
-
-size_t tape_key_begins(wend_str text, wend_str key)
-{
-    size_t len = key.len >= TAPE_KEY_MIN ? key.len - 1 : 0;
-
-    if (len > text.len)
-        len = text.len;
-    while (len && memcmp(text.ptr + text.len - len, key.ptr, len) != 0)
-        len--;
-    return len;
 }
 
 static bool is_secret(const char *header, wend_str key)

@@ -31,8 +31,7 @@ struct command_job {
     struct arena arena; /* environment, secrets */
     const char *env[ENV_MAX + 1];
     size_t env_count;
-    wend_str secrets[SECRETS_MAX];
-    struct redact hidden[SECRETS_MAX][2]; /* of standard output, error */
+    wend_str secrets[SECRETS_MAX]; /* longest first: one may hold another */
     size_t secrets_count;
     bool merges; /* the answer has both streams */
     bool json;   /* it must be JSON */
@@ -51,12 +50,20 @@ static void put_env(struct command_job *j, const char *name, wend_str value)
     buf_free(&b);
 }
 
+static void keep_secret(struct command_job *j, wend_str value)
+{
+    size_t i = j->secrets_count++;
+
+    for (; i > 0 && j->secrets[i - 1].len < value.len; i--)
+        j->secrets[i] = j->secrets[i - 1];
+    j->secrets[i] = value;
+}
+
 static wend_status grant(struct command_job *j, const char *const *names,
                          wend_error *err)
 {
     for (size_t i = 0; names && names[i]; i++) {
         const char *value = getenv(names[i]);
-        wend_str kept;
 
         if (!value || !*value)
             return fail(err, WEND_E_NOTFOUND,
@@ -64,9 +71,7 @@ static wend_status grant(struct command_job *j, const char *const *names,
                         "environment has none of that name",
                         names[i]);
         put_env(j, names[i], str_of(value));
-        kept = arena_str(&j->arena, str_of(value));
-        j->hidden[i][0].secret = j->hidden[i][1].secret = kept;
-        j->secrets[j->secrets_count++] = kept;
+        keep_secret(j, arena_str(&j->arena, str_of(value)));
     }
     return WEND_OK;
 }
@@ -92,26 +97,42 @@ static wend_status fill_env(struct command_job *j, const struct command *c,
 
 /* ---- What it says -------------------------------------------------------- */
 
-static void hide(struct command_job *j, int stream, struct buf *b, size_t from)
+static void hide(const struct command_job *j, struct buf *b)
 {
     for (size_t i = 0; i < j->secrets_count; i++)
-        redact(&j->hidden[i][stream - 1], b->ptr + from, b->len - from);
+        redact_whole(j->secrets[i], b->ptr, b->len);
 }
 
-/* Whole lines, so that no character is cut; the rest waits for its end. */
+/* What no secret can begin in. */
+static size_t clear_len(const struct command_job *j, wend_str text)
+{
+    size_t held = 0;
+
+    for (size_t i = 0; i < j->secrets_count; i++) {
+        size_t n = redact_begins(j->secrets[i], text);
+
+        held = n > held ? n : held;
+    }
+    return text.len - held;
+}
+
+/* Whole lines, so that no character and no secret is cut; the rest waits for
+ * its end. */
 static void show_lines(struct command_job *j, bool all)
 {
-    const char *last =
-        j->line.len ? memrchr(j->line.ptr, '\n', j->line.len) : NULL;
-    size_t len = all    ? j->line.len
-                 : last ? (size_t)(last - j->line.ptr) + 1
-                        : 0;
     struct buf text = {.mem = &j->mem};
+    const char *last;
+    size_t len;
 
-    if (!len && j->line.len < TAIL_BYTES)
+    if (!j->line.len)
         return;
+    hide(j, &j->line);
+    len = all ? j->line.len : clear_len(j, buf_view(&j->line));
+    last = memrchr(j->line.ptr, '\n', len);
+    if (!all && (last || len < TAIL_BYTES))
+        len = last ? (size_t)(last - j->line.ptr) + 1 : 0;
     if (!len)
-        len = j->line.len;
+        return;
     utf8_repair(&text, (wend_str){j->line.ptr, len});
     if (!text.failed)
         call_show(j->call, &text);
@@ -123,18 +144,12 @@ static void show_lines(struct command_job *j, bool all)
 static void on_out(void *ctx, int stream, const char *p, size_t len)
 {
     struct command_job *j = ctx;
-    struct buf *to = stream == 1 ? &j->out : &j->err;
-    size_t from = to->len;
 
-    buf_add(to, p, len);
-    if (to->failed)
-        return; /* told at the end */
-    hide(j, stream, to, from);
-    if (stream == 2) {
-        buf_add(&j->line, to->ptr + from, len);
-        if (!j->line.failed)
-            show_lines(j, false);
-    }
+    buf_add(stream == 1 ? &j->out : &j->err, p, len);
+    if (stream == 2)
+        buf_add(&j->line, p, len);
+    if (!j->line.failed) /* else told at the end */
+        show_lines(j, false);
 }
 
 /* ---- Its end ------------------------------------------------------------- */
@@ -215,6 +230,8 @@ static void on_end(void *ctx, const struct proc_end *end)
     char why[600];
 
     show_lines(j, true);
+    hide(j, &j->out);
+    hide(j, &j->err);
     if (ok && j->json && !j->out.failed && !is_json(j, why, sizeof why)) {
         ok = false;
         message = why;

@@ -31,8 +31,39 @@ static const struct {
      "0123456789abcdef********************"},
 };
 
+static const struct {
+    const char *why, *secret, *text, *shown;
+    size_t held; /* at its end */
+} whole[] = {
+    {"nothing", "sk-12345", "", "", 0},
+    {"inside", "sk-12345", "a sk-12345 b", "a ******** b", 0},
+    {"twice", "sk-12345", "sk-12345sk-12345", "****************", 0},
+    {"begins inside of itself", "abababab", "xabababababx", "x**********x", 0},
+    {"what only begins like it stays", "sk-12345", "sk-1234 ", "sk-1234 ", 0},
+    {"its first byte", "sk-12345", "hellos", "hellos", 1},
+    {"all but its last", "sk-12345", "a sk-1234", "a sk-1234", 7},
+    {"all of it", "sk-12345", "a sk-12345", "a ********", 0},
+    {"a false start", "sk-12345", "sk-1sk-", "sk-1sk-", 3},
+    {"a word is no secret", "1234567", "1234567 1", "1234567 1", 0},
+};
+
+static void test_whole(void)
+{
+    for (size_t i = 0; i < tap_count(whole); i++) {
+        wend_str secret = str_of(whole[i].secret);
+        char text[64];
+
+        snprintf(text, sizeof text, "%s", whole[i].text);
+        redact_whole(secret, text, strlen(text));
+        tap_is_str(str_of(text), whole[i].shown, "whole: %s", whole[i].why);
+        tap_is_i64((int64_t)redact_begins(secret, str_of(text)),
+                   (int64_t)whole[i].held, "held: %s", whole[i].why);
+    }
+}
+
 int main(void)
 {
+    test_whole();
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct redact r = {.secret = str_of(rows[i].secret)};
         char text[256], *at = text;

@@ -44,27 +44,6 @@ static void test_request(void)
     buf_free(&b);
 }
 
-static const struct {
-    const char *why, *text;
-    int held;
-} begins[] = {
-    {"nothing", "", 0},
-    {"no part of it", "hello", 0},
-    {"its first byte", "hellos", 1},
-    {"all but its last", "sk-012345678", 12},
-    {"all of it has been replaced already", "sk-0123456789", 0},
-    {"a false start", "sk-0sk-", 3},
-};
-
-static void test_begins(void)
-{
-    for (size_t i = 0; i < tap_count(begins); i++)
-        tap_is_i64((int64_t)tape_key_begins(str_of(begins[i].text), key),
-                   begins[i].held, "the beginning of a key: %s", begins[i].why);
-    tap_is_i64((int64_t)tape_key_begins(STR("abc"), STR("abcd")), 0,
-               "the beginning of a key: a word is none");
-}
-
 /* ---- Responses ----------------------------------------------------------- */
 
 static const struct {
@@ -440,7 +419,6 @@ static void test_play(void)
 int main(void)
 {
     test_request();
-    test_begins();
     test_responses();
     test_round();
     test_diffs();
