@@ -121,28 +121,39 @@ static int open_with(int root_fd, const char *path, int flags, mode_t mode,
 #endif
 }
 
+/* Rules are about paths as they are written. So no link is followed, not even
+ * one that stays inside: what is opened is what the rules were asked about. */
 int path_beneath(int root_fd, const char *path, int flags, mode_t mode)
 {
-    return open_with(root_fd, path, flags, mode, LINKS_BENEATH);
+    return open_with(root_fd, path, flags, mode, LINKS_NONE);
+}
+
+/* Where an open file is, as an absolute path; absent if that is not known. */
+static wend_str place_of(int fd, char out[PATH_MAX])
+{
+    char link[32];
+    ssize_t len;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    len = readlink(link, out, PATH_MAX);
+    if (len <= 0 || len >= PATH_MAX || out[0] != '/')
+        return STR_NONE;
+    return (wend_str){out, (size_t)len};
 }
 
 /* Length of the root's own path if `path` lies beneath it, else 0. */
 static size_t root_prefix(int root_fd, wend_str path)
 {
-    char link[32], root[PATH_MAX];
-    ssize_t len;
+    char room[PATH_MAX];
+    wend_str root = place_of(root_fd, room);
 
-    snprintf(link, sizeof link, "/proc/self/fd/%d", root_fd);
-    len = readlink(link, root, sizeof root);
-    if (len <= 0 || (size_t)len >= sizeof root || root[0] != '/')
+    if (root.len <= 1)
+        return root.len; /* the root is the file system's, or not known */
+    if (path.len < root.len || memcmp(path.ptr, root.ptr, root.len))
         return 0;
-    if (len == 1)
-        return 1; /* the root is the file system's */
-    if (path.len < (size_t)len || memcmp(path.ptr, root, (size_t)len))
-        return 0;
-    if (path.len > (size_t)len && path.ptr[len] != '/')
+    if (path.len > root.len && path.ptr[root.len] != '/')
         return 0; /* /work is no parent of /workshop */
-    return (size_t)len;
+    return root.len;
 }
 
 wend_status path_relative(int root_fd, wend_str path, struct relative *out,
@@ -239,6 +250,50 @@ wend_status path_missing(wend_error *err, int root_fd, struct relative *r,
                 start > r->text ? "/" : "", best);
 }
 
+/* ---- Links --------------------------------------------------------------- */
+
+/* Where the path leads, from the root. 0 or -errno. */
+static int follow(int root_fd, const char *path, char out[PATH_MAX])
+{
+    int fd = open_with(root_fd, path, O_PATH, 0, LINKS_BENEATH);
+    wend_str place;
+    size_t skip;
+
+    if (fd < 0)
+        return fd;
+    place = place_of(fd, out);
+    close(fd);
+    skip = place.ptr ? root_prefix(root_fd, place) : 0;
+    if (!skip)
+        return -EXDEV; /* moved away meanwhile */
+    while (skip < place.len && out[skip] == '/')
+        skip++;
+    memmove(out, out + skip, place.len - skip);
+    out[place.len - skip] = 0;
+    return 0;
+}
+
+wend_status path_linked(wend_error *err, int root_fd, struct relative *r,
+                        wend_str path)
+{
+    char place[PATH_MAX], *slash = strrchr(r->text, '/');
+    int code = follow(root_fd, r->text, place);
+    bool is_new = code == -ENOENT && slash;
+
+    if (is_new) { /* then where it would be */
+        *slash = 0;
+        code = follow(root_fd, r->text, place);
+    }
+    if (code)
+        return path_trouble(err, -code, path);
+    return fail(err, WEND_E_INVAL,
+                "'%.*s' is or goes through a symbolic link; use the path that "
+                "it leads to: '%.*s%s%s'",
+                (int)utf8_cut(path, PATH_SHOWN_MAX), path.ptr, PATH_SHOWN_MAX,
+                *place ? place : ".", is_new ? "/" : "",
+                is_new ? slash + 1 : "");
+}
+
 /* ---- Public -------------------------------------------------------------- */
 
 int path_root(const char *dir, wend_error *err)
@@ -269,6 +324,8 @@ int path_open(int root_fd, wend_str path, int flags, mode_t mode,
         return fd;
     if (fd == -ENOENT)
         path_missing(err, root_fd, &r, path);
+    else if (fd == -ELOOP)
+        path_linked(err, root_fd, &r, path);
     else
         path_trouble(err, -fd, path);
     return -1;

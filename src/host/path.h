@@ -2,8 +2,9 @@
  * path.h - the only way to a file: beneath a directory that is held open.
  *
  * The kernel resolves (openat2, RESOLVE_BENEATH), so a symlink swapped in
- * between cannot lead outside. Where openat2 is missing, opening fails with
- * a message that says so: no weaker way is taken.
+ * between cannot lead outside. No link is followed: a path that a rule looked
+ * at is the path of what is opened. Where openat2 is missing, opening fails
+ * with a message that says so: no weaker way is taken.
  */
 #ifndef HOST_PATH_H
 #define HOST_PATH_H

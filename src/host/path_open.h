@@ -30,5 +30,9 @@ wend_status path_trouble(wend_error *err, int code, wend_str path);
  * pieces. */
 wend_status path_missing(wend_error *err, int root_fd, struct relative *r,
                          wend_str path);
+/* A link is in the way: says where it leads, if that is inside. Cuts r to
+ * pieces. */
+wend_status path_linked(wend_error *err, int root_fd, struct relative *r,
+                        wend_str path);
 
 #endif

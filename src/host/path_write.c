@@ -334,15 +334,17 @@ wend_status path_write(int root_fd, wend_str path, wend_str content,
     name = file_name(&r);
     if (!name)
         return path_trouble(err, EISDIR, path);
-    dir = enter_parents(root_fd, &r);
-    if (dir < 0)
-        return path_trouble(err, -dir, path);
-    code = writing_begin(&w, dir, name);
-    if (!code) {
-        code = replace(dir, name, content, NULL);
-        writing_end(&w);
+    dir = code = enter_parents(root_fd, &r);
+    if (dir >= 0) {
+        code = writing_begin(&w, dir, name);
+        if (!code) {
+            code = replace(dir, name, content, NULL);
+            writing_end(&w);
+        }
+        close(dir);
     }
-    close(dir);
+    if (code == -ELOOP)
+        return path_linked(err, root_fd, &r, path);
     return code ? path_trouble(err, -code, path) : WEND_OK;
 }
 
@@ -376,6 +378,7 @@ wend_status path_change(int root_fd, wend_str path, size_t max,
         close(c.dir);
     if (fd >= 0)
         return s;
-    return fd == -ENOENT ? path_missing(err, root_fd, &r, path)
-                         : path_trouble(err, -fd, path);
+    return fd == -ENOENT  ? path_missing(err, root_fd, &r, path)
+           : fd == -ELOOP ? path_linked(err, root_fd, &r, path)
+                          : path_trouble(err, -fd, path);
 }

@@ -36,6 +36,21 @@ a rule that asks, and nobody is there|out/a|--approve '?write_file(out/*)' --app
 a rule that asks, and all is approved|out/a|--approve '?write_file' --approve all|ok
 another path than the denied|other/a|--approve '!write_file(out/*)' --approve all|ok
 ROWS
+# However a path is spelled, the rule for it holds.
+mkdir -p private a/b
+echo canary >private/key
+ln -s private to-folder
+ln -s private/key to-file
+ln -s a/b to-b
+echo canary >a/key
+for path in private/key ./private/key private//key a/../private/key \
+    private/key/ "$PWD/private/key" "$PWD/../${PWD##*/}/private/key" \
+    to-folder/key to-file to-b/../key; do
+    run "$WEND" run --json --approve '!read_file(private/*)' \
+        --approve '!read_file(a/*)' -m "script:{\"turns\":[{\"calls\":[
+{\"name\":\"read_file\",\"args\":{\"path\":\"$path\"}}]},{\"text\":\"\"}]}" hi
+    lacks "denied as ${path/#$PWD/DIR}" "$out" canary
+done
 exits "denied, in words" 0 "$WEND" run -v -t write_file -m "$(write a)" hi
 has "denied, in words" "$err" "  ! denied: "
 exits "reading is allowed" 0 "$WEND" run --approve deny -m "$sum" hi

@@ -49,7 +49,7 @@ edit_file: too often|edit_file|{"path":"src/main.c","old_string":"i","new_string
 edit_file: all|edit_file|{"path":"src/deep/notes.txt","old_string":"no","new_string":"yes","replace_all":true}|replaced 2 places in src/deep/notes.txt, from line 1 on
 edit_file: line ends|edit_file|{"path":"src/helper.h","old_string":"void helper(void);","new_string":"int a;\nint b;"}|replaced 1 place in src/helper.h, at line 1
 edit_file: binary|edit_file|{"path":"src/data.bin","old_string":"main","new_string":"x"}|'src/data.bin' is a binary file of 17 bytes
-edit_file: a link that leaves|edit_file|{"path":"src/passwd","old_string":"root","new_string":"x"}|'src/passwd' is or goes through a symbolic link that is not followed
+edit_file: a link that leaves|edit_file|{"path":"src/passwd","old_string":"root","new_string":"x"}|path 'src/passwd' leaves the working directory
 write_file: a directory|write_file|{"path":"src","content":"x"}|'src' is a directory
 ROWS
 is "edit_file: in the file" "$(sed -n 3p src/main.c)" "    return 1;"

@@ -159,7 +159,8 @@ static void test_refused(void)
         {"binary", "binary", "'binary' is a binary file of 3 bytes"},
         {"outside", "../x", "path '../x' leaves the working directory"},
         {"a link", "link",
-         "'link' is or goes through a symbolic link that is not followed"},
+         "'link' is or goes through a symbolic link; use the path that it "
+         "leads to: 'f'"},
         {"beneath a file", "f/x",
          "'f/x' is not a directory, or lies beneath a file"},
     };

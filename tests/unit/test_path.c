@@ -117,6 +117,15 @@ static const struct {
      "path 'magic-linkBASE/secret.txt' leaves the working directory"},
     {"a loop", "loop-a", false,
      "'loop-a' is or goes through a symbolic link that is not followed"},
+    {"a link that stays inside", "good-link", false,
+     "'good-link' is or goes through a symbolic link; use the path that it "
+     "leads to: 'dir/x'"},
+    {"through one", "in-link/x", false,
+     "'in-link/x' is or goes through a symbolic link; use the path that it "
+     "leads to: 'dir/x'"},
+    {"through one and up again", "in-link/../plain", false,
+     "'in-link/../plain' is or goes through a symbolic link; use the path "
+     "that it leads to: 'plain'"},
     {"nothing there", "nope", false,
      "no such file: 'nope' (beneath the working directory)"},
     {"nothing there, but near", "plian", false,
@@ -174,7 +183,6 @@ static void test_opens(void)
         {"a file", "plain"},
         {"a file in a directory", "dir/x"},
         {"dots that stay inside", "dir/../plain"},
-        {"a symlink that stays inside", "good-link"},
         {"absolute beneath the root", "BASE/root/dir/x"},
         {"absolute with many slashes", "BASE/root//dir//x"},
     };
@@ -241,7 +249,12 @@ static const struct {
     {"in directories that are missing", "a/b/c/new", NULL},
     {"with dots inside", "a/../a/b/new", NULL},
     {"absolute", "BASE/root/a/new", NULL},
-    {"through a link that stays inside", "in-link/y", NULL},
+    {"through a link that stays inside", "in-link/y",
+     "'in-link/y' is or goes through a symbolic link; use the path that it "
+     "leads to: 'dir/y'"},
+    {"on a link that stays inside", "good-link",
+     "'good-link' is or goes through a symbolic link; use the path that it "
+     "leads to: 'dir/x'"},
     {"out by dots", "../new", "path '../new' leaves the working directory"},
     {"out by a missing directory", "a/../../evil/new",
      "path 'a/../../evil/new' leaves the working directory"},
@@ -249,8 +262,7 @@ static const struct {
      "path 'dir-link/new' leaves the working directory"},
     {"new directories beyond a link", "dir-link/evil/new",
      "path 'dir-link/evil/new' leaves the working directory"},
-    {"on a link", "up-link",
-     "'up-link' is or goes through a symbolic link that is not followed"},
+    {"on a link", "up-link", "path 'up-link' leaves the working directory"},
     {"through a link to nothing", "dangling/new",
      "no such file: 'dangling/new' (beneath the working directory)"},
     {"on a directory", "dir", "'dir' is a directory"},

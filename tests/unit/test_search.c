@@ -198,8 +198,9 @@ static const struct {
      ""},
     {"a link that was named",
      {.pattern = {"two", 3}, .path = {"link.c", 6}},
-     "link.c:2:two needle\n",
-     ""},
+     NULL,
+     "'link.c' is or goes through a symbolic link; use the path that it leads "
+     "to: 'a.c'"},
     {"version control that was named",
      {.pattern = {"needle", 6}, .path = {".git", 4}},
      ".git/config:1:needle\n",
