@@ -12,7 +12,7 @@
 #ifndef CORE_PLAN_H
 #define CORE_PLAN_H
 
-#include "base/fields.h"
+#include "base/json.h"
 #include "core/expr.h"
 #include "core/scope.h"
 
@@ -154,6 +154,8 @@ struct plan_options {
 };
 
 /* ---- Making one ---------------------------------------------------------- */
+
+struct fields; /* base/fields.h */
 
 /* f->root is the plan; its tree and text must live as long as f->arena. */
 wend_status plan_read(struct fields *f, const struct plan_options *o,

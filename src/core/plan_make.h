@@ -4,6 +4,7 @@
 #ifndef CORE_PLAN_MAKE_H
 #define CORE_PLAN_MAKE_H
 
+#include "base/fields.h"
 #include "core/plan.h"
 
 struct plan_draft {

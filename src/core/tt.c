@@ -122,7 +122,7 @@ static wend_ev_metrics metrics_now(const struct tt *x)
     return m;
 }
 
-static void emit_metrics(struct tt *x)
+void emit_metrics(struct tt *x)
 {
     wend_event *ev = draft(x, WEND_METRICS);
 
@@ -153,7 +153,9 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
     if (ev) {
         ev->u.run_end.outcome = outcome;
         ev->u.run_end.text = t->answer.ptr ? t->answer : STR("");
-        if (outcome == WEND_OUTCOME_OK && t->config->schema)
+        if (t->plan.plan)
+            ev->u.run_end.text = plan_text(x);
+        else if (outcome == WEND_OUTCOME_OK && t->config->schema)
             ev->u.run_end.text = answer_json(t->answer); /* for a program */
         ev->u.run_end.limit = limit;
         ev->u.run_end.error = error;
@@ -226,7 +228,10 @@ static void on_start(struct tt *x)
     if (x->s->turn.limits.time_ms)
         want_timer(x, TIMER_RUN, x->s->turn.limits.time_ms);
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
-    begin_turn(x);
+    if (x->s->turn.plan.plan)
+        begin_plan(x);
+    else
+        begin_turn(x);
 }
 
 void emit_control(struct tt *x, wend_str what, wend_str by, wend_str value_json)
@@ -251,7 +256,9 @@ static void finish_stop(struct tt *x)
         error = draft_error(x, t->stop.code, t->stop.message,
                             str_is(t->stop.code, "hook_stop") ? STR("hook")
                                                               : STR("policy"));
-    if (t->phase != PH_BETWEEN)
+    if (t->phase == PH_PLAN)
+        end_plan(x, t->stop.outcome);
+    else if (t->phase != PH_BETWEEN)
         end_turn(x, t->stop.outcome);
     end_run(x, x->s->turn.stop.outcome, x->s->turn.stop.limit, error);
 }
@@ -266,7 +273,8 @@ void stop_all(struct tt *x)
         close_model(x, WEND_OUTCOME_CANCELED, NULL);
     }
     stop_calls(x);
-    if (turn_running(t))
+    stop_plan(x);
+    if (turn_running(t) || t->plan.running)
         want_timer(x, TIMER_STOP, STOP_GRACE_MS + STOP_SLACK_MS);
     else
         finish_stop(x);
@@ -323,6 +331,8 @@ static void on_continue(struct tt *x)
         enter_turn(x);
     else if (x->s->turn.phase == PH_CALLS)
         run_calls(x);
+    else if (x->s->turn.phase == PH_PLAN)
+        run_plan(x);
 }
 
 static void on_turn_hook(struct tt *x)
@@ -366,7 +376,8 @@ static void on_sealed(struct tt *x)
 
 static void on_metrics_timer(struct tt *x)
 {
-    if (x->s->turn.phase == PH_MODEL || turn_running(&x->s->turn))
+    if (x->s->turn.phase == PH_MODEL || x->s->turn.plan.running ||
+        turn_running(&x->s->turn))
         emit_metrics(x);
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
 }
@@ -394,11 +405,14 @@ static void while_stopping(struct tt *x)
 {
     if (x->in->kind == IN_CALL_DONE)
         on_call_done(x);
-    else if (x->in->kind == IN_TIMER && x->in->timer == TIMER_STOP)
+    else if (x->in->kind == IN_ACTION_DONE)
+        on_action_done(x);
+    else if (x->in->kind == IN_TIMER && x->in->timer == TIMER_STOP) {
         abandon_calls(x);
-    else
+        abandon_actions(x);
+    } else
         return;
-    if (!turn_running(&x->s->turn))
+    if (!turn_running(&x->s->turn) && !x->s->turn.plan.running)
         finish_stop(x);
 }
 
@@ -411,6 +425,7 @@ static void while_going(struct tt *x)
     case IN_MODEL_DONE: on_model_done(x); break;
     case IN_MODEL_FAIL: on_model_fail(x); break;
     case IN_CALL_DONE: on_call_done(x); break;
+    case IN_ACTION_DONE: on_action_done(x); break;
     case IN_APPROVAL: on_approval(x); break;
     case IN_TIMER: on_timer(x); break;
     case IN_CANCEL: on_cancel(x); break;

@@ -14,20 +14,21 @@
 #include "core/turn.h"
 
 enum input_kind {
-    IN_START,      /* start */
-    IN_HOOK,       /* hook */
-    IN_SEALED,     /* one more call of the reply is complete */
-    IN_MODEL_DONE, /* ask; the reply is complete */
-    IN_MODEL_FAIL, /* ask, error */
-    IN_CALL_DONE,  /* done */
-    IN_APPROVAL,   /* approval */
-    IN_TIMER,      /* timer, ask for TIMER_RETRY */
-    IN_CANCEL,     /* by */
-    IN_STOP,       /* by, text: a hook ends the run */
-    IN_SAY,        /* text */
-    IN_PAUSE,      /* by */
-    IN_CONTINUE,   /* by */
-    IN_RESUME,     /* epoch; reply: what the log has of an open message */
+    IN_START,       /* start */
+    IN_HOOK,        /* hook */
+    IN_SEALED,      /* one more call of the reply is complete */
+    IN_MODEL_DONE,  /* ask; the reply is complete */
+    IN_MODEL_FAIL,  /* ask, error */
+    IN_CALL_DONE,   /* done */
+    IN_ACTION_DONE, /* done: action, attempt instead of turn, call */
+    IN_APPROVAL,    /* approval */
+    IN_TIMER,       /* timer, ask for TIMER_RETRY */
+    IN_CANCEL,      /* by */
+    IN_STOP,        /* by, text: a hook ends the run */
+    IN_SAY,         /* text */
+    IN_PAUSE,       /* by */
+    IN_CONTINUE,    /* by */
+    IN_RESUME,      /* epoch; reply: what the log has of an open message */
 };
 
 enum timer { TIMER_RUN, TIMER_RETRY, TIMER_METRICS, TIMER_STOP, TIMERS };
@@ -48,6 +49,11 @@ struct call_done {
     wend_str code;   /* of the error, if not ok */
     bool effect_possible, cached;
     int64_t ms;
+    /* of an action */
+    uint32_t action; /* its index */
+    int64_t attempt; /* an answer to an older one is late */
+    bool json;       /* output is JSON already */
+    bool retryable;
 };
 
 struct hook_done {
@@ -79,12 +85,15 @@ struct input {
 };
 
 enum effect_kind {
-    FX_ASK_MODEL,  /* ask; the same number again is the same request */
-    FX_STOP_MODEL, /* ask */
-    FX_RUN_CALL,   /* call, tool, key */
-    FX_STOP_CALL,  /* call */
-    FX_TIMER,      /* timer, delay_ms, ask; replaces an earlier one */
-    FX_HOOK,       /* call, or absent before a turn */
+    FX_ASK_MODEL,   /* ask; the same number again is the same request */
+    FX_STOP_MODEL,  /* ask */
+    FX_RUN_CALL,    /* call, tool, key */
+    FX_STOP_CALL,   /* call */
+    FX_RUN_ACTION,  /* action, attempt, args, key, tool, timeout_ms, after
+                       delay_ms */
+    FX_STOP_ACTION, /* action, attempt */
+    FX_TIMER,       /* timer, delay_ms, ask; replaces an earlier one */
+    FX_HOOK,        /* call, or absent before a turn */
 };
 
 struct effect {
@@ -98,6 +107,8 @@ struct effect {
     wend_str key;
     enum timer timer;
     int64_t delay_ms;
+    uint32_t action; /* index in the plan */
+    int64_t attempt, timeout_ms;
 };
 
 struct step_event {

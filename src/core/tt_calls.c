@@ -478,6 +478,8 @@ void on_approval(struct tt *x)
     bool lost;
     wend_event *ev;
 
+    if (on_plan_approval(x))
+        return;
     if (i < 0 || !waits_for_approval(t, (uint32_t)i))
         return;
     lost = bit_get(&t->lost, (uint32_t)i);

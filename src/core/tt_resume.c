@@ -54,6 +54,7 @@ static void emit_resume(struct tt *x)
     const struct turn *t = &x->s->turn;
     wend_event *ev = draft(x, WEND_RUN_RESUME);
     struct buf b = {.mem = x->s->scratch->mem};
+    uint32_t place = 0, action;
 
     buf_char(&b, '[');
     for (uint32_t i = 0; i < t->calls_count; i++)
@@ -62,6 +63,12 @@ static void emit_resume(struct tt *x)
                 buf_char(&b, ',');
             json_put_str(&b, turn_call(t, i)->id);
         }
+    while (t->plan.started &&
+           (action = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE) {
+        if (b.len > 1)
+            buf_char(&b, ',');
+        json_put_str(&b, t->plan.plan->actions[action]->id);
+    }
     buf_char(&b, ']');
     if (ev) {
         ev->u.run_resume.epoch = x->in->epoch;
@@ -213,7 +220,9 @@ static void go_on_from(struct tt *x)
     case PH_NEW:
     case PH_END: break; /* tt never gets here */
     case PH_BETWEEN:
-        if (x->s->turn.counter < 0)
+        if (x->s->turn.plan.plan)
+            resume_plan(x);
+        else if (x->s->turn.counter < 0)
             begin_turn(x);
         else
             go_on(x);
@@ -221,6 +230,7 @@ static void go_on_from(struct tt *x)
     case PH_TURN: enter_turn(x); break;
     case PH_MODEL: resume_model(x); break;
     case PH_CALLS: resume_calls(x); break;
+    case PH_PLAN: resume_plan(x); break;
     }
 }
 

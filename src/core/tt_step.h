@@ -37,6 +37,19 @@ void stop_all(struct tt *x); /* the control event has been written */
 void time_is_over(struct tt *x);
 void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message);
 
+void emit_metrics(struct tt *x);
+
+/* tt_plan.c */
+void begin_plan(struct tt *x);
+void run_plan(struct tt *x); /* starts what may; ends the plan if done */
+void end_plan(struct tt *x, wend_outcome outcome); /* unless it has ended */
+void on_action_done(struct tt *x);
+bool on_plan_approval(struct tt *x); /* false: it is about no action */
+void stop_plan(struct tt *x);
+void abandon_actions(struct tt *x);
+void resume_plan(struct tt *x);
+wend_str plan_text(struct tt *x); /* what it gives: its outputs */
+
 /* tt_model.c */
 void ask_model(struct tt *x);
 void answer_instead(struct tt *x, wend_str text); /* a hook did */

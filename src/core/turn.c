@@ -88,6 +88,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
 {
     const wend_ev_run_start *e = &ev->u.run_start;
     struct config *c = NULL;
+    struct plan *plan = NULL;
 
     t->run = arena_str(k->arena, ev->run);
     t->started_us = ev->time_us;
@@ -101,6 +102,12 @@ static void on_run_start(struct turn *t, const wend_event *ev,
         k->arena->failed = true;
         return;
     }
+    if (e->plan_json.ptr &&
+        plan_parse(e->plan_json, NULL, k->arena, &plan, NULL) != WEND_OK) {
+        k->arena->failed = true;
+        return;
+    }
+    t->plan.plan = plan;
     t->phase = PH_BETWEEN;
     say(t, k, ROLE_USER, e->prompt);
 }
@@ -388,6 +395,31 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     }
 }
 
+static void on_plan_start(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    if (!t->plan.plan)
+        return;
+    plan_begin(&t->plan, ev, k->arena);
+    t->phase = PH_PLAN;
+}
+
+/* What a tool that ran may have brought into the run. */
+static void on_action_end(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_action_end *e = &ev->u.action_end;
+    uint32_t i =
+        t->plan.started ? plan_find(t->plan.plan, e->action) : PLAN_NONE;
+
+    if (i != PLAN_NONE && t->plan.plan->actions[i]->type == ACTION_TOOL &&
+        e->outcome != WEND_OUTCOME_SKIPPED && e->outcome != WEND_OUTCOME_DENIED)
+        t->taint |=
+            labels_of(config_tool(t->config, t->plan.plan->actions[i]->target));
+    t->metrics.actions++;
+    plan_evolve(&t->plan, ev, k->arena);
+}
+
 /* Results join the conversation in call order, whatever order they came. */
 static void on_turn_end(struct turn *t, const struct keep *k)
 {
@@ -466,8 +498,14 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_MODEL_PART: on_model_part(t, ev, k); break;
     case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
     case WEND_MODEL_END: on_model_end(t, ev, k); break;
-    case WEND_APPROVAL_ASK: on_approval_ask(t, ev, k); break;
-    case WEND_APPROVAL_ANSWER: on_approval_answer(t, ev, k); break;
+    case WEND_APPROVAL_ASK:
+        on_approval_ask(t, ev, k);
+        plan_evolve(&t->plan, ev, k->arena);
+        break;
+    case WEND_APPROVAL_ANSWER:
+        on_approval_answer(t, ev, k);
+        plan_evolve(&t->plan, ev, k->arena);
+        break;
     case WEND_CALL_START: on_call_start(t, ev, k); break;
     case WEND_CALL_END: on_call_end(t, ev, k); break;
     case WEND_TURN_END: on_turn_end(t, k); break;
@@ -479,18 +517,21 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_METRICS:
     case WEND_ERROR:
     case WEND_PROGRESS: break; /* nothing to remember */
-    case WEND_RUN_RESUME: on_run_resume(t); break;
+    case WEND_RUN_RESUME:
+        on_run_resume(t);
+        plan_evolve(&t->plan, ev, k->arena);
+        break;
+    case WEND_PLAN_START: on_plan_start(t, ev, k); break;
+    case WEND_ACTION_END: on_action_end(t, ev, k); break;
+    case WEND_ACTION_START:
+    case WEND_ACTION_RETRY:
+    case WEND_PLAN_END: plan_evolve(&t->plan, ev, k->arena); break;
     case WEND_RUN_FORK:
     case WEND_RETRIEVAL_START:
     case WEND_RETRIEVAL_HIT:
     case WEND_RETRIEVAL_END:
     case WEND_COMPACTED:
-    case WEND_PLAN_START:
     case WEND_PLAN_ACTION:
-    case WEND_ACTION_START:
-    case WEND_ACTION_RETRY:
-    case WEND_ACTION_END:
-    case WEND_PLAN_END:
     case WEND_BRANCH_START:
     case WEND_BRANCH_END:
     case WEND_CHILD_START:

@@ -9,6 +9,7 @@
  *     PH_NEW --run_start--> PH_BETWEEN --turn_start--> PH_TURN
  *     PH_TURN --model_start--> PH_MODEL --model_end--> PH_CALLS
  *     PH_CALLS --turn_end--> PH_BETWEEN      any --run_end--> PH_END
+ *     PH_BETWEEN --plan_start--> PH_PLAN, of a run that is one plan
  */
 #ifndef CORE_TURN_H
 #define CORE_TURN_H
@@ -16,8 +17,9 @@
 #include "base/limits.h"
 #include "core/config.h"
 #include "core/event.h"
+#include "core/plan_state.h"
 
-enum phase { PH_NEW, PH_BETWEEN, PH_TURN, PH_MODEL, PH_CALLS, PH_END };
+enum phase { PH_NEW, PH_BETWEEN, PH_TURN, PH_MODEL, PH_CALLS, PH_PLAN, PH_END };
 
 enum role { ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL, ROLE_SYSTEM };
 
@@ -127,6 +129,7 @@ struct turn {
     wend_str answer;                /* text of the newest answer message */
     bool paused;
     struct stop stop;
+    struct plan_state plan;
 };
 
 void turn_init(struct turn *t);

@@ -10,8 +10,8 @@
 
 #include "base/fail.h"
 
-static const char *const phase_names[] = {"new",   "between", "turn",
-                                          "model", "calls",   "end"};
+static const char *const phase_names[] = {"new",   "between", "turn", "model",
+                                          "calls", "plan",    "end"};
 static const char *const role_names[] = {"user", "assistant", "tool", "system"};
 
 /* Plain members, written and read by one table. */
@@ -259,6 +259,8 @@ void turn_write(struct buf *b, const struct turn *t)
     put_asks(b, t->asks);
     buf_cstr(b, ",\"rules\":");
     put_rules(b, t->rules);
+    buf_cstr(b, ",\"plan\":");
+    plan_state_write(b, &t->plan);
     buf_char(b, '}');
 }
 
@@ -450,6 +452,8 @@ static bool read_state(const struct json *j, const struct keep *k,
         !read_results(json_get(j, "results"), k->arena, &t->results) ||
         !read_begun(json_get(j, "begun"), k->arena, &t->begun) ||
         !read_asks(json_get(j, "asks"), k->arena, &t->asks))
+        return false;
+    if (!plan_state_read(json_get(j, "plan"), k->arena, &t->plan))
         return false;
     t->phase = (enum phase)phase;
     t->purpose = (wend_purpose)purpose;

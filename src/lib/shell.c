@@ -189,6 +189,8 @@ static void perform(struct wend_run *r, const struct effect *fx)
     case FX_STOP_MODEL: r->session->ops->stop(r->session); break;
     case FX_RUN_CALL: call_start(r, fx); break;
     case FX_STOP_CALL: call_stop(r, fx); break;
+    case FX_RUN_ACTION:
+    case FX_STOP_ACTION: break; /* no run is started with a plan yet */
     case FX_TIMER: arm(r, fx); break;
     case FX_HOOK: hook_perform(r, fx); break;
     }

@@ -414,6 +414,8 @@ static void perform(struct sim *s, const struct step *step)
         case FX_RUN_CALL:
         case FX_TIMER:
         case FX_HOOK: add_out(s, fx); break;
+        case FX_RUN_ACTION:
+        case FX_STOP_ACTION: break; /* these runs have no plan */
         }
 }
 

@@ -13,6 +13,7 @@ static const char *const input_names[] = {
     [IN_MODEL_DONE] = "model_done",
     [IN_MODEL_FAIL] = "model_fail",
     [IN_CALL_DONE] = "call_done",
+    [IN_ACTION_DONE] = "action_done",
     [IN_APPROVAL] = "approval",
     [IN_TIMER] = "timer",
     [IN_CANCEL] = "cancel",
@@ -23,9 +24,10 @@ static const char *const input_names[] = {
     [IN_RESUME] = "resume",
 };
 static const char *const effect_names[] = {
-    [FX_ASK_MODEL] = "ask_model", [FX_STOP_MODEL] = "stop_model",
-    [FX_RUN_CALL] = "run_call",   [FX_STOP_CALL] = "stop_call",
-    [FX_TIMER] = "timer",         [FX_HOOK] = "hook",
+    [FX_ASK_MODEL] = "ask_model",   [FX_STOP_MODEL] = "stop_model",
+    [FX_RUN_CALL] = "run_call",     [FX_STOP_CALL] = "stop_call",
+    [FX_TIMER] = "timer",           [FX_HOOK] = "hook",
+    [FX_RUN_ACTION] = "run_action", [FX_STOP_ACTION] = "stop_action",
 };
 static const char *const timer_names[] = {
     [TIMER_RUN] = "run",

@@ -1,0 +1,569 @@
+/*
+ * plan_state.c - how far a plan is: what follows from each event.
+ *
+ * Each event costs what it touches: the action itself and those that wait
+ * for it, never all of them. Nothing recurses: a chain of fallbacks is
+ * walked in a loop, and a chain of actions goes on with the next event.
+ */
+#include "core/plan_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+
+enum { PACE_FIRST = PARALLEL_DEFAULT };
+
+/* ---- Changing one action ------------------------------------------------- */
+
+static unsigned marks_of(const struct action_state *s)
+{
+    static const unsigned marks[ACTION_ATS] = {
+        [AT_WAITS] = 1 << MARK_OPEN,
+        [AT_READY] = 1 << MARK_OPEN | 1 << MARK_READY,
+        [AT_SKIPS] = 1 << MARK_OPEN | 1 << MARK_SETTLE,
+        [AT_BREAKS] = 1 << MARK_OPEN | 1 << MARK_SETTLE,
+        [AT_ASKED] = 1 << MARK_OPEN,
+        [AT_RUNS] = 1 << MARK_RUNS,
+        [AT_LOST] = 1 << MARK_RUNS,
+    };
+
+    return marks[s->at];
+}
+
+/* A copy to change and then keep; NULL: out of memory. */
+static struct action_state *copy_of(const struct plan_state *p, uint32_t i,
+                                    struct arena *a)
+{
+    struct action_state *s = arena_alloc(a, sizeof *s);
+
+    if (s)
+        *s = *plan_action_state(p, i);
+    return s;
+}
+
+static void keep_state(struct plan_state *p, uint32_t i,
+                       const struct action_state *s, struct arena *a)
+{
+    pvec_set(&p->actions, p->place[i], s, marks_of(s), a);
+}
+
+static void set_value(struct plan_state *p, uint32_t slot, wend_str json,
+                      struct arena *a)
+{
+    wend_str *v = slot != NAME_NONE ? arena_alloc(a, sizeof *v) : NULL;
+
+    if (!v)
+        return;
+    *v = json;
+    pvec_set(&p->values, slot, v, 0, a);
+}
+
+/* ---- Who may start ------------------------------------------------------- */
+
+/* All that it waits for is there: its condition decides. */
+static void look_at_condition(const struct plan_state *p, uint32_t i,
+                              struct action_state *s, struct arena *a)
+{
+    const struct plan_action *action = p->plan->actions[i];
+    struct arena scratch = {.mem = a->mem};
+    struct scope scope;
+    wend_error why = {0};
+    bool holds = true;
+
+    s->at = AT_READY;
+    if (!action->when)
+        return;
+    if (!plan_scope(p, action->refs, &scratch, &scope)) {
+        a->failed = true;
+    } else if (expr_holds(action->when, &scope, &holds, &why) != WEND_OK) {
+        a->failed |= scratch.failed || why.status == WEND_E_NOMEM;
+        s->at = AT_BREAKS;
+        s->reason = arena_str(a, str_of(why.message));
+    } else if (!holds) {
+        s->at = AT_SKIPS;
+        s->reason = STR("condition");
+    }
+    arena_free(&scratch);
+}
+
+static void skip(struct action_state *s, wend_str reason)
+{
+    s->at = AT_SKIPS;
+    s->reason = reason;
+}
+
+/* Whether what it waits for lets it start, or never will. */
+static void look_at_deps(const struct plan_state *p, uint32_t i,
+                         struct action_state *s, struct arena *a)
+{
+    const uint32_t *at = p->plan->graph.deps_at;
+    uint32_t deps = at[i + 1] - at[i];
+    bool any = p->plan->actions[i]->wait_for_any;
+
+    if (any ? s->oks && s->triggered : !s->waits && !s->fails) {
+        if (deps && !s->oks)
+            skip(s, STR("dependencies_skipped"));
+        else if (s->triggered)
+            look_at_condition(p, i, s, a);
+    } else if (s->fails && (!any || (!s->waits && !s->oks))) {
+        skip(s, STR("dependency_failed"));
+    } else if (any && deps && !s->waits && !s->oks) {
+        skip(s, STR("dependencies_skipped"));
+    } else if (any && !deps && s->triggered) {
+        look_at_condition(p, i, s, a);
+    }
+}
+
+static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
+                       struct arena *a)
+{
+    struct action_state *s;
+
+    if (plan_action_state(p, i)->at != AT_WAITS)
+        return;
+    s = copy_of(p, i, a);
+    if (!s)
+        return;
+    s->waits--;
+    s->oks += how == WEND_OUTCOME_OK;
+    s->fails += how == WEND_OUTCOME_FAILED;
+    look_at_deps(p, i, s, a);
+    keep_state(p, i, s, a);
+}
+
+static void skip_waiting(struct plan_state *p, uint32_t i, wend_str reason,
+                         struct arena *a)
+{
+    struct action_state *s;
+
+    if (i == PLAN_NONE || plan_action_state(p, i)->at != AT_WAITS)
+        return;
+    s = copy_of(p, i, a);
+    if (!s)
+        return;
+    skip(s, reason);
+    keep_state(p, i, s, a);
+}
+
+/* ---- How an action counts ------------------------------------------------ */
+
+/* The first failure that counts is what people are told about. */
+static void note_failure(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    const struct plan_action *action = p->plan->actions[i];
+    char text[256];
+    int len;
+
+    if (p->plan->graph.fallback_of[i] != PLAN_NONE ||
+        action->mode == ACTION_FORGET || p->broken)
+        return;
+    len = snprintf(text, sizeof text, "action '%.*s' ended as %s",
+                   (int)utf8_cut(action->name, 100), action->name.ptr,
+                   wend_outcome_name(plan_action_state(p, i)->outcome));
+    p->broken = true;
+    p->cause = arena_str(a, (wend_str){text, (size_t)len});
+}
+
+/* A fallback ended: whom it is for counts as it does. */
+static wend_outcome stand_in(struct plan_state *p, uint32_t of, uint32_t i,
+                             wend_outcome how, struct arena *a)
+{
+    wend_str output = plan_action_state(p, i)->output;
+
+    if (how == WEND_OUTCOME_OK && output.ptr) /* else it is forgotten */
+        set_value(p, p->plan->actions[of]->output_slot, output, a);
+    if (how == WEND_OUTCOME_OK)
+        return how;
+    return p->plan->actions[of]->skip_on_error ? WEND_OUTCOME_SKIPPED
+                                               : WEND_OUTCOME_FAILED;
+}
+
+/* Whether it failed and waits for its fallback. */
+static bool waits_for_fallback(const struct plan_state *p, uint32_t i)
+{
+    const struct action_state *s = plan_action_state(p, i);
+
+    return s->at == AT_ENDED && s->counts == WEND_OUTCOME_NONE;
+}
+
+static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
+                      struct arena *a)
+{
+    const struct plan_graph *g = &p->plan->graph;
+
+    for (;;) {
+        struct action_state *s = copy_of(p, i, a);
+        uint32_t of = g->fallback_of[i];
+
+        if (!s)
+            return;
+        s->counts = how;
+        keep_state(p, i, s, a);
+        if (how == WEND_OUTCOME_FAILED)
+            note_failure(p, i, a);
+        for (uint32_t u = g->users_at[i]; u < g->users_at[i + 1]; u++)
+            dep_counts(p, g->users[u], how, a);
+        skip_waiting(p, g->fallback[i], STR("not_needed"), a);
+        if (a->failed || of == PLAN_NONE || !waits_for_fallback(p, of))
+            return;
+        how = stand_in(p, of, i, how, a);
+        i = of;
+    }
+}
+
+/* It failed: its fallback may start. False if that never will. */
+static bool call_fallback(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    uint32_t f = p->plan->graph.fallback[i];
+    struct action_state *s;
+
+    if (f == PLAN_NONE || plan_action_state(p, f)->at != AT_WAITS)
+        return false;
+    s = copy_of(p, f, a);
+    if (!s)
+        return true;
+    s->triggered = true;
+    look_at_deps(p, f, s, a);
+    keep_state(p, f, s, a);
+    return true;
+}
+
+/* Those that the decision's other cases name. */
+static void skip_not_chosen(struct plan_state *p, uint32_t i, wend_str output,
+                            struct arena *a)
+{
+    const struct plan_graph *g = &p->plan->graph;
+    struct arena scratch = {.mem = a->mem};
+    const struct json *j = json_parse(output, &scratch, NULL);
+    bool *chosen = arena_alloc(&scratch, p->plan->count + 1);
+    int64_t which = -1;
+
+    if (chosen) {
+        if (json_i64(json_get(j, "case"), &which) && which >= 0 &&
+            (size_t)which < p->plan->actions[i]->cases_count) {
+            size_t count;
+            const uint32_t *c = plan_chosen(p->plan, i, (size_t)which, &count);
+
+            for (size_t k = 0; k < count; k++)
+                if (c[k] != PLAN_NONE)
+                    chosen[c[k]] = true;
+        }
+        for (uint32_t k = g->chosen_at[i]; k < g->chosen_at[i + 1]; k++)
+            if (g->chosen[k] != PLAN_NONE && !chosen[g->chosen[k]])
+                skip_waiting(p, g->chosen[k], STR("not_chosen"), a);
+    }
+    a->failed |= scratch.failed;
+    arena_free(&scratch);
+}
+
+/* ---- Pace ---------------------------------------------------------------- */
+
+static bool says_too_many(const wend_ev_action_end *e)
+{
+    return e->outcome == WEND_OUTCOME_TIMEOUT ||
+           (e->error && str_is(e->error->code, "rate_limit"));
+}
+
+static void pace(struct plan_pace *w, const wend_ev_action_end *e,
+                 int64_t now_us)
+{
+    int64_t took_us = now_us - w->from_us;
+    bool faster;
+
+    if (says_too_many(e)) {
+        w->slots = w->slots > 1 ? w->slots / 2 : 1;
+        *w = (struct plan_pace){.slots = w->slots, .from_us = now_us};
+        return;
+    }
+    if (++w->ended < w->slots)
+        return;
+    faster = !w->last_ended || (double)w->ended * (double)w->last_us >
+                                   (double)w->last_ended * (double)took_us;
+    if (faster && w->slots < PARALLEL_MAX)
+        w->slots++;
+    w->last_ended = w->ended;
+    w->last_us = took_us;
+    w->ended = 0;
+    w->from_us = now_us;
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void on_action_start(struct plan_state *p, uint32_t i,
+                            const wend_event *ev, struct arena *a)
+{
+    const struct plan_action *action = p->plan->actions[i];
+    struct action_state *s = copy_of(p, i, a);
+    bool again;
+
+    if (!s)
+        return;
+    again = s->at == AT_RUNS || s->at == AT_LOST;
+    s->at = AT_RUNS;
+    s->attempt = ev->u.action_start.attempt;
+    s->params = arena_str(a, ev->u.action_start.params_json.ptr
+                                 ? ev->u.action_start.params_json
+                                 : STR("{}"));
+    if (!again) {
+        s->began_us = ev->time_us;
+        p->running += action->type != ACTION_DECISION;
+        p->holding += action->mode == ACTION_SYNC;
+        p->left -= action->mode == ACTION_FORGET;
+    }
+    keep_state(p, i, s, a);
+    if (!again && action->mode == ACTION_FORGET)
+        counts_as(p, i, WEND_OUTCOME_OK, a);
+}
+
+static void count_end(struct plan_state *p, uint32_t i, wend_outcome outcome,
+                      bool ran)
+{
+    const struct plan_action *action = p->plan->actions[i];
+
+    if (ran) {
+        p->running -= action->type != ACTION_DECISION;
+        p->holding -= action->mode == ACTION_SYNC;
+    }
+    p->left -= !ran || action->mode != ACTION_FORGET;
+    if (outcome == WEND_OUTCOME_OK)
+        p->ok++;
+    else if (outcome == WEND_OUTCOME_SKIPPED || action->skip_on_error)
+        p->skipped++;
+    else
+        p->failed++;
+}
+
+static void how_it_counts(struct plan_state *p, uint32_t i,
+                          const wend_ev_action_end *e, struct arena *a)
+{
+    const struct plan_action *action = p->plan->actions[i];
+
+    if (e->outcome == WEND_OUTCOME_OK || e->outcome == WEND_OUTCOME_SKIPPED)
+        counts_as(p, i, e->outcome, a);
+    else if (e->outcome == WEND_OUTCOME_CANCELED || !call_fallback(p, i, a))
+        counts_as(p, i,
+                  action->skip_on_error ? WEND_OUTCOME_SKIPPED
+                                        : WEND_OUTCOME_FAILED,
+                  a);
+}
+
+static void on_action_end(struct plan_state *p, uint32_t i,
+                          const wend_event *ev, struct arena *a)
+{
+    const wend_ev_action_end *e = &ev->u.action_end;
+    const struct plan_action *action = p->plan->actions[i];
+    struct action_state *s = copy_of(p, i, a);
+    wend_str output =
+        arena_str(a, e->output_json.ptr ? e->output_json : STR("null"));
+
+    if (!s || s->at == AT_ENDED)
+        return;
+    p->asked -= s->at == AT_ASKED;
+    count_end(p, i, e->outcome, s->at == AT_RUNS || s->at == AT_LOST);
+    s->at = AT_ENDED;
+    s->outcome = e->outcome;
+    s->params = STR_NONE; /* nobody asks any more */
+    s->reason = STR_NONE;
+    if (p->plan->graph.fallback_of[i] != PLAN_NONE)
+        s->output = output;
+    keep_state(p, i, s, a);
+    if (e->outcome == WEND_OUTCOME_OK)
+        set_value(p, action->output_slot, output, a);
+    if (e->outcome == WEND_OUTCOME_OK && action->type == ACTION_DECISION)
+        skip_not_chosen(p, i, output, a);
+    if (e->outcome != WEND_OUTCOME_SKIPPED)
+        pace(&p->pace, e, ev->time_us);
+    if (s->counts == WEND_OUTCOME_NONE)
+        how_it_counts(p, i, e, a);
+}
+
+static void on_ask(struct plan_state *p, uint32_t i, const wend_event *ev,
+                   struct arena *a)
+{
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || s->at == AT_ENDED)
+        return;
+    p->asked += s->at != AT_ASKED;
+    s->at = AT_ASKED;
+    s->params = arena_str(a, ev->u.approval_ask.args_json.ptr
+                                 ? ev->u.approval_ask.args_json
+                                 : STR("{}"));
+    keep_state(p, i, s, a);
+}
+
+static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
+                      struct arena *a)
+{
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || s->at != AT_ASKED)
+        return;
+    p->asked--;
+    s->at = AT_READY;
+    s->answered = true;
+    s->approved = ev->u.approval_answer.yes;
+    keep_state(p, i, s, a);
+}
+
+static void on_resume(struct plan_state *p, struct arena *a)
+{
+    uint32_t place = 0, i;
+
+    while (!a->failed && (i = plan_marked(p, MARK_RUNS, &place)) != PLAN_NONE) {
+        struct action_state *s = copy_of(p, i, a);
+
+        if (!s)
+            return;
+        s->at = AT_LOST;
+        keep_state(p, i, s, a);
+    }
+}
+
+static void on_retry(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || s->at != AT_RUNS)
+        return;
+    s->attempt++;
+    keep_state(p, i, s, a);
+}
+
+void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
+{
+    static const struct {
+        wend_event_type type;
+        size_t action;
+        void (*on)(struct plan_state *p, uint32_t i, const wend_event *ev,
+                   struct arena *a);
+    } rows[] = {
+        {WEND_ACTION_START, offsetof(wend_event, u.action_start.action),
+         on_action_start},
+        {WEND_ACTION_END, offsetof(wend_event, u.action_end.action),
+         on_action_end},
+        {WEND_APPROVAL_ASK, offsetof(wend_event, u.approval_ask.action),
+         on_ask},
+        {WEND_APPROVAL_ANSWER, offsetof(wend_event, u.approval_answer.action),
+         on_answer},
+    };
+    uint32_t i;
+
+    if (!p->started)
+        return;
+    if (ev->type == WEND_PLAN_END)
+        p->ended = true;
+    else if (ev->type == WEND_RUN_RESUME)
+        on_resume(p, a);
+    else if (ev->type == WEND_ACTION_RETRY) {
+        i = plan_find(p->plan, ev->u.action_retry.action);
+        if (i != PLAN_NONE)
+            on_retry(p, i, a);
+    }
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const wend_str *id = (const void *)((const char *)ev + rows[r].action);
+
+        if (ev->type != rows[r].type || !id->ptr)
+            continue;
+        i = plan_find(p->plan, *id);
+        if (i != PLAN_NONE)
+            rows[r].on(p, i, ev, a);
+    }
+}
+
+/* ---- The beginning ------------------------------------------------------- */
+
+struct placed {
+    int64_t priority, rank;
+    uint32_t index;
+    bool free; /* takes no slot, so it never waits behind one that does */
+};
+
+static int by_place(const void *va, const void *vb)
+{
+    const struct placed *a = va, *b = vb;
+
+    if (a->free != b->free)
+        return a->free ? -1 : 1;
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Best first, once: among the ready the first one starts. */
+static bool find_places(struct plan_state *p, struct arena *a)
+{
+    const struct plan *plan = p->plan;
+    struct arena scratch = {.mem = a->mem};
+    size_t room = plan->count + 1;
+    struct placed *list = arena_alloc(&scratch, room * sizeof *list);
+    uint32_t *place = arena_alloc(a, room * sizeof *place);
+    uint32_t *action = arena_alloc(a, room * sizeof *action);
+    bool ok = list && place && action;
+
+    for (uint32_t i = 0; ok && i < plan->count; i++)
+        list[i] =
+            (struct placed){plan->actions[i]->priority, plan->graph.rank[i], i,
+                            plan->actions[i]->type == ACTION_DECISION};
+    if (ok)
+        qsort(list, plan->count, sizeof *list, by_place);
+    for (uint32_t i = 0; ok && i < plan->count; i++) {
+        action[i] = list[i].index;
+        place[list[i].index] = i;
+    }
+    p->place = place;
+    p->action = action;
+    a->failed |= !ok;
+    arena_free(&scratch);
+    return ok;
+}
+
+void plan_put_state(struct plan_state *p, uint32_t i,
+                    const struct action_state *s)
+{
+    pvec_init(&p->actions, p->place[i], s, marks_of(s));
+}
+
+static void begin_action(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    const struct plan_graph *g = &p->plan->graph;
+    struct action_state *s = arena_alloc(a, sizeof *s);
+
+    if (!s)
+        return;
+    s->waits = g->deps_at[i + 1] - g->deps_at[i];
+    s->triggered = g->fallback_of[i] == PLAN_NONE;
+    if (!s->waits)
+        look_at_deps(p, i, s, a);
+    plan_put_state(p, i, s);
+}
+
+bool plan_room(struct plan_state *p, struct arena *a)
+{
+    if (!find_places(p, a))
+        return false;
+    pvec_make(&p->actions, p->plan->count, NULL, a);
+    pvec_make(&p->values, p->plan->keys.count, NULL, a);
+    return !a->failed;
+}
+
+void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a)
+{
+    const struct plan *plan = p->plan;
+
+    if (!plan || p->started || !plan_room(p, a))
+        return;
+    for (uint32_t slot = 0; slot < plan->keys.count; slot++)
+        if (plan->inputs[slot].ptr)
+            pvec_init(&p->values, slot, &plan->inputs[slot], 0);
+    p->started = true;
+    p->started_us = ev->time_us;
+    p->left = plan->count;
+    p->pace = (struct plan_pace){.slots = PACE_FIRST, .from_us = ev->time_us};
+    for (uint32_t i = 0; !a->failed && i < plan->count; i++)
+        begin_action(p, i, a);
+}

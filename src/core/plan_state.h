@@ -1,0 +1,121 @@
+/*
+ * plan_state.h - how far a plan is: part of the turn, evolved by events.
+ *
+ *     AT_WAITS --dependencies--> AT_READY --action_start--> AT_RUNS
+ *     AT_WAITS --dependencies--> AT_SKIPS (with a reason), AT_BREAKS
+ *     AT_READY --approval_ask--> AT_ASKED --approval_answer--> AT_READY
+ *     AT_RUNS --run_resume--> AT_LOST --action_start--> AT_RUNS
+ *     any --action_end--> AT_ENDED
+ *
+ * What follows from an event without a choice happens with it: an action
+ * becomes ready, or is to be skipped, when the last one it waited for ends,
+ * and its condition is looked at then. tt_plan.c makes the choices.
+ *
+ * How an action *counts* for those who wait for it is not always how it
+ * ended: a fallback may take its place, a failure may count as skipped, and
+ * one that is fire_and_forget counts as ok once it has started.
+ */
+#ifndef CORE_PLAN_STATE_H
+#define CORE_PLAN_STATE_H
+
+#include "core/event.h"
+#include "core/plan.h"
+#include "core/pvec.h"
+
+enum action_at {
+    AT_WAITS,
+    AT_READY,
+    AT_SKIPS,  /* its end is still to be written: skipped */
+    AT_BREAKS, /* ... failed, since its condition has no value */
+    AT_ASKED,  /* somebody must approve it */
+    AT_RUNS,
+    AT_LOST, /* ran when the run was interrupted; nobody runs it */
+    AT_ENDED,
+    ACTION_ATS
+};
+
+/* Marks in plan_state.actions. */
+enum {
+    MARK_READY,
+    MARK_SETTLE, /* AT_SKIPS and AT_BREAKS */
+    MARK_RUNS,   /* AT_RUNS and AT_LOST */
+    MARK_OPEN    /* neither started nor ended */
+};
+
+struct action_state {
+    enum action_at at;
+    wend_outcome outcome; /* once it has ended */
+    wend_outcome counts;  /* for those who wait: OK, FAILED, SKIPPED; NONE */
+    bool triggered;       /* whom it is the fallback for has failed, or
+                             it is nobody's */
+    bool answered, approved;
+    int64_t attempt; /* from 1 once it has started */
+    int64_t began_us;
+    uint32_t waits; /* dependencies that do not count yet */
+    uint32_t oks, fails;
+    wend_str reason; /* of AT_SKIPS, AT_BREAKS */
+    wend_str params; /* resolved, once asked about or started */
+    wend_str output; /* of a fallback, for whom it stands in */
+};
+
+/* How many at once, when the plan leaves it to us: one more whenever that
+ * many ended at a higher rate than those before, half after a failure that
+ * says "too many". */
+struct plan_pace {
+    uint32_t slots;
+    uint32_t ended;           /* in this window */
+    uint32_t last_ended;      /* in the one before */
+    int64_t from_us, last_us; /* when this one began; how long that took */
+};
+
+struct plan_state {
+    const struct plan *plan; /* NULL: this run has none */
+    const uint32_t *place;   /* of an action in `actions`: best first */
+    const uint32_t *action;  /* ... and back */
+    struct pvec actions;     /* of struct action_state */
+    struct pvec values;      /* by slot of plan->keys, of wend_str */
+    bool started, ended;     /* plan_start, plan_end */
+    int64_t started_us;
+    uint32_t running, holding; /* that take a slot; of them, sync */
+    uint32_t asked;
+    uint32_t left;                /* plan_end waits for */
+    uint32_t ok, failed, skipped; /* of those that ended */
+    bool broken;                  /* a failure that counts */
+    wend_str cause;               /* of the first one: what to tell people */
+    struct plan_pace pace;
+};
+
+/* The plan's beginning: what waits for nobody becomes ready. */
+void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a);
+/* The next state, in place; events about others change nothing. */
+void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a);
+
+const struct action_state *plan_action_state(const struct plan_state *p,
+                                             uint32_t i);
+/* The next action with the mark, best first, after place `*place` (0 at
+ * first); PLAN_NONE if there is none. */
+uint32_t plan_marked(const struct plan_state *p, unsigned mark,
+                     uint32_t *place);
+uint32_t plan_slots(const struct plan_state *p);
+/* Nothing more starts, what runs is told to stop. */
+bool plan_fails_fast(const struct plan_state *p);
+
+/* The values that these references need, in `a`. */
+bool plan_scope(const struct plan_state *p, const struct ref *refs,
+                struct arena *a, struct scope *out);
+/* All values. */
+bool plan_scope_all(const struct plan_state *p, struct arena *a,
+                    struct scope *out);
+
+/* Places and empty vectors for p->plan; then each action its state, and
+ * values by pvec_init: for a state that nobody else looks at yet. */
+bool plan_room(struct plan_state *p, struct arena *a);
+void plan_put_state(struct plan_state *p, uint32_t i,
+                    const struct action_state *s);
+
+/* plan_state_json.c: for turn_json.c */
+void plan_state_write(struct buf *b, const struct plan_state *p);
+bool plan_state_read(const struct json *j, struct arena *a,
+                     struct plan_state *p);
+
+#endif

@@ -1,0 +1,439 @@
+/*
+ * tt_action.c - one action of a plan: its values, admission, brackets.
+ */
+#include "core/tt_plan.h"
+
+#include <string.h>
+
+static const struct plan_action *action_of(const struct tt *x, uint32_t i)
+{
+    return x->s->turn.plan.plan->actions[i];
+}
+
+static const struct action_state *state_of(const struct tt *x, uint32_t i)
+{
+    return plan_action_state(&x->s->turn.plan, i);
+}
+
+/* ---- Brackets ------------------------------------------------------------ */
+
+/* The same on every attempt and in every resume. */
+static wend_str action_key(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_str(&b, t->run);
+    buf_char(&b, '/');
+    buf_str(&b, t->plan.plan->name);
+    buf_char(&b, '/');
+    buf_str(&b, action_of(x, i)->id);
+    return take_text(x, &b);
+}
+
+static wend_str emit_action_start(struct tt *x, uint32_t i, wend_str params,
+                                  const wend_ev_policy *policy)
+{
+    const struct plan_action *a = action_of(x, i);
+    wend_event *ev = draft(x, WEND_ACTION_START);
+    wend_ev_action_start *e;
+
+    if (!ev)
+        return STR_NONE;
+    e = &ev->u.action_start;
+    e->action = a->id;
+    e->name = a->name;
+    e->type = str_of(action_type_names[a->type]);
+    e->mode = str_of(action_mode_names[a->mode]);
+    e->target = a->target.ptr ? a->target : STR("");
+    e->params_json = params.ptr ? params : STR("{}");
+    e->attempt = state_of(x, i)->attempt + 1;
+    e->key = action_key(x, i);
+    e->policy = *policy;
+    emit(x, ev);
+    return e->key;
+}
+
+static const wend_ev_error *fate_error(struct tt *x, uint32_t i,
+                                       const struct action_fate *f)
+{
+    static const char *const components[ACTION_TYPES] = {
+        [ACTION_TOOL] = "tool",   [ACTION_AGENT] = "agent",
+        [ACTION_RELIC] = "relic", [ACTION_WORKFLOW] = "plan",
+        [ACTION_LLM] = "model",   [ACTION_DECISION] = "plan",
+    };
+    wend_ev_error *error;
+
+    if (f->outcome == WEND_OUTCOME_OK || f->outcome == WEND_OUTCOME_SKIPPED)
+        return NULL;
+    error = draft_error(x, f->code.ptr ? f->code : STR("failed"),
+                        f->message.ptr ? f->message : STR(""),
+                        str_of(components[action_of(x, i)->type]));
+    if (error) {
+        error->effect_possible =
+            f->effect_possible &&
+            action_class(&x->s->turn, i) != WEND_CLASS_READ;
+        error->retryable = f->retryable;
+    }
+    return error;
+}
+
+void end_action(struct tt *x, uint32_t i, const struct action_fate *f)
+{
+    const struct plan_action *a = action_of(x, i);
+    const struct action_state *s = state_of(x, i);
+    wend_event *ev = draft(x, WEND_ACTION_END);
+    wend_ev_action_end *e;
+
+    if (!ev)
+        return;
+    e = &ev->u.action_end;
+    e->action = a->id;
+    e->name = a->name;
+    e->outcome = f->outcome;
+    e->cached = f->cached;
+    e->output_json = f->output.ptr ? f->output : STR("null");
+    if (f->outcome == WEND_OUTCOME_OK)
+        e->output_key = a->output_key;
+    if (s->attempt && x->in->time_us > s->began_us)
+        e->ms = (x->in->time_us - s->began_us) / 1000;
+    e->error = fate_error(x, i, f);
+    e->reason = f->reason;
+    emit(x, ev);
+}
+
+/* Refused without running: both brackets in one step. */
+static void end_unstarted(struct tt *x, uint32_t i, wend_str params,
+                          const wend_ev_policy *policy,
+                          const struct action_fate *f)
+{
+    emit_action_start(x, i, params, policy);
+    end_action(x, i, f);
+}
+
+void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message)
+{
+    static const wend_ev_policy none;
+    struct action_fate f = {
+        .outcome = WEND_OUTCOME_FAILED, .code = code, .message = message};
+
+    end_unstarted(x, i, STR_NONE, &none, &f);
+}
+
+/* ---- Its values ---------------------------------------------------------- */
+
+/* {"prompt":...} in front of what else is given. */
+static bool put_params(const struct plan_action *a, const struct scope *scope,
+                       struct arena *scratch, struct buf *out, wend_error *why)
+{
+    struct buf text = {.mem = scratch->mem};
+    wend_status s = WEND_OK;
+
+    if (!a->prompt) {
+        if (a->params)
+            s = template_put(a->params, scope, ARGS_BYTES_MAX, out, why);
+        else
+            buf_cstr(out, "{}");
+        return s == WEND_OK;
+    }
+    s = template_put(a->prompt, scope, BLOB_BYTES_MAX / 4, &text, why);
+    if (s == WEND_OK) {
+        buf_cstr(out, "{\"prompt\":");
+        json_put_str(out, buf_view(&text));
+        out->failed |= text.failed;
+        buf_clear(&text);
+        if (a->params)
+            s = template_put(a->params, scope, ARGS_BYTES_MAX, &text, why);
+        if (s == WEND_OK && text.len > 2) { /* more than {} */
+            buf_char(out, ',');
+            buf_add(out, text.ptr + 1, text.len - 1);
+        } else {
+            buf_char(out, '}');
+        }
+    }
+    out->failed |= text.failed;
+    buf_free(&text);
+    return s == WEND_OK;
+}
+
+/* False: the action was refused, or there is no memory. */
+static bool find_params(struct tt *x, uint32_t i, wend_str *out)
+{
+    const struct plan_action *a = action_of(x, i);
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct scope scope;
+    wend_error why = {0};
+
+    if (!plan_scope(&x->s->turn.plan, a->refs, x->s->scratch, &scope))
+        return false;
+    if (put_params(a, &scope, x->s->scratch, &b, &why)) {
+        *out = take_text(x, &b);
+        return !x->s->scratch->failed;
+    }
+    x->s->scratch->failed |= b.failed || why.status == WEND_E_NOMEM;
+    buf_free(&b);
+    if (!x->s->scratch->failed)
+        refuse_action(x, i,
+                      why.status == WEND_E_LIMIT ? STR("too_long")
+                                                 : STR("bad_reference"),
+                      arena_str(x->s->scratch, str_of(why.message)));
+    return false;
+}
+
+wend_str output_json(struct tt *x, wend_str text)
+{
+    struct arena a = {.mem = x->s->scratch->mem};
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_error why = {0};
+    const struct json *j = text.len ? json_parse(text, &a, &why) : NULL;
+
+    if (j)
+        json_put(&b, j);
+    else
+        json_put_str(&b, text.ptr ? text : STR(""));
+    x->s->scratch->failed |= a.failed || why.status == WEND_E_NOMEM;
+    arena_free(&a);
+    return take_text(x, &b);
+}
+
+/* ---- Decisions ----------------------------------------------------------- */
+
+static void put_choice(struct buf *b, const struct plan_action *a, size_t c)
+{
+    bool chosen = c < a->cases_count;
+
+    buf_cstr(b, "{\"case\":");
+    if (chosen)
+        buf_i64(b, (int64_t)c);
+    else
+        buf_cstr(b, "null");
+    buf_cstr(b, ",\"then\":[");
+    for (size_t k = 0; chosen && k < a->cases[c].then.count; k++) {
+        if (k)
+            buf_char(b, ',');
+        json_put_str(b, a->cases[c].then.list[k].text);
+    }
+    buf_cstr(b, "]}");
+}
+
+/* The first case that holds; needs nobody's hands. */
+static void decide(struct tt *x, uint32_t i)
+{
+    static const wend_ev_policy none;
+    const struct plan_action *a = action_of(x, i);
+    struct action_fate f = {.outcome = WEND_OUTCOME_OK};
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct scope scope;
+    wend_error why = {0};
+    bool holds = false;
+    size_t c = 0;
+
+    if (!plan_scope(&x->s->turn.plan, a->refs, x->s->scratch, &scope))
+        return;
+    for (; c < a->cases_count; c++) {
+        if (!a->cases[c].when)
+            break;
+        if (expr_holds(a->cases[c].when, &scope, &holds, &why) != WEND_OK) {
+            x->s->scratch->failed |= why.status == WEND_E_NOMEM;
+            refuse_action(x, i, STR("bad_condition"),
+                          arena_str(x->s->scratch, str_of(why.message)));
+            return;
+        }
+        if (holds)
+            break;
+    }
+    put_choice(&b, a, c);
+    f.output = take_text(x, &b);
+    end_unstarted(x, i, STR_NONE, &none, &f);
+}
+
+/* ---- Starting ------------------------------------------------------------ */
+
+static void run_action(struct tt *x, uint32_t i, wend_str key, int64_t delay_ms)
+{
+    const struct action_state *s = state_of(x, i);
+    const struct plan_action *a = action_of(x, i);
+    struct effect *fx = want(x, FX_RUN_ACTION);
+
+    if (!fx)
+        return;
+    fx->action = i;
+    fx->attempt = s->attempt;
+    fx->args = s->params;
+    fx->key = key;
+    fx->delay_ms = delay_ms;
+    fx->timeout_ms = a->timeout_ms;
+    if (a->type == ACTION_TOOL)
+        fx->tool = config_tool(x->s->turn.config, a->target);
+}
+
+static void ask_about(struct tt *x, uint32_t i, wend_str params,
+                      const struct verdict *v)
+{
+    wend_event *ev = draft(x, WEND_APPROVAL_ASK);
+    wend_ev_approval_ask *e;
+
+    if (!ev)
+        return;
+    e = &ev->u.approval_ask;
+    e->action = action_of(x, i)->id;
+    e->name = action_of(x, i)->target;
+    e->args_json = params;
+    e->risk = v->policy.risk;
+    e->layers_json = v->policy.layers_json;
+    e->reason = v->reason;
+    e->rule = v->rule;
+    emit(x, ev);
+}
+
+static void admit(struct tt *x, uint32_t i, wend_str params,
+                  struct admission *a)
+{
+    const struct plan_action *action = action_of(x, i);
+    struct call c = {.id = action->id, .name = action->target, .args = params};
+
+    if (action->type == ACTION_TOOL) {
+        admit_call(x, &c, a);
+        return;
+    }
+    memset(a, 0, sizeof *a);
+    a->verdict.policy.rule = STR("plan"); /* the user's own words */
+}
+
+/* What was approved are the values that were shown. */
+void start_action(struct tt *x, uint32_t i)
+{
+    const struct action_state *s = state_of(x, i);
+    struct action_fate f = {0};
+    struct admission a;
+    wend_str params = s->params, key;
+
+    if (action_of(x, i)->type == ACTION_DECISION) {
+        decide(x, i);
+        return;
+    }
+    if (!s->answered && !find_params(x, i, &params))
+        return;
+    admit(x, i, params, &a);
+    if (s->answered && !s->approved)
+        admission_refuse(&a, WEND_OUTCOME_DENIED, STR("denied"),
+                         STR("denied: the action was not approved"));
+    if (a.refused != WEND_OUTCOME_NONE) {
+        f.outcome = a.refused;
+        f.code = a.code;
+        f.message = a.message;
+        end_unstarted(x, i, params, &a.verdict.policy, &f);
+        return;
+    }
+    if (a.verdict.policy.decision == WEND_DECISION_ASK && !s->answered) {
+        ask_about(x, i, params, &a.verdict);
+        return;
+    }
+    if (a.verdict.policy.decision == WEND_DECISION_ASK) {
+        a.verdict.policy.decision = WEND_DECISION_ALLOW;
+        a.verdict.policy.rule = STR("approved");
+    }
+    key = emit_action_start(x, i, params, &a.verdict.policy);
+    if (!x->s->keep->arena->failed)
+        run_action(x, i, key, 0);
+}
+
+/* It was allowed to begin; it is the same action with the same values. */
+void start_action_again(struct tt *x, uint32_t i)
+{
+    wend_ev_policy policy = {.rule = STR("resumed")};
+    wend_str key = emit_action_start(x, i, state_of(x, i)->params, &policy);
+
+    if (!x->s->keep->arena->failed)
+        run_action(x, i, key, 0);
+}
+
+/* The rule that the answer makes for actions like this one. */
+static wend_str remembered(struct tt *x, uint32_t i)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct admission a;
+
+    admit(x, i, state_of(x, i)->params, &a);
+    if (!a.verdict.rule.ptr || x->in->approval.yes)
+        return a.verdict.rule;
+    buf_char(&b, '!');
+    buf_str(&b, a.verdict.rule);
+    return take_text(x, &b);
+}
+
+void action_approval(struct tt *x, uint32_t i)
+{
+    wend_event *ev = draft(x, WEND_APPROVAL_ANSWER);
+
+    if (ev) {
+        ev->u.approval_answer.action = action_of(x, i)->id;
+        ev->u.approval_answer.yes = x->in->approval.yes;
+        ev->u.approval_answer.by = x->in->approval.by;
+        if (x->in->approval.remember)
+            ev->u.approval_answer.remember = remembered(x, i);
+    }
+    emit(x, ev);
+}
+
+/* ---- Once more ----------------------------------------------------------- */
+
+wend_class action_class(const struct turn *t, uint32_t i)
+{
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct tool *tool;
+
+    if (a->call_class >= 0)
+        return (wend_class)a->call_class;
+    switch ((enum action_type)a->type) {
+    case ACTION_TOOL:
+        tool = config_tool(t->config, a->target);
+        return tool ? tool->call_class : WEND_CLASS_UNSAFE;
+    case ACTION_LLM:
+    case ACTION_DECISION: return WEND_CLASS_READ;
+    case ACTION_RELIC: return WEND_CLASS_IDEMPOTENT;
+    case ACTION_AGENT:
+    case ACTION_WORKFLOW:
+    case ACTION_TYPES: break;
+    }
+    return WEND_CLASS_UNSAFE;
+}
+
+bool may_retry_action(const struct tt *x, uint32_t i,
+                      const struct action_fate *f)
+{
+    const struct turn *t = &x->s->turn;
+
+    if (f->outcome != WEND_OUTCOME_FAILED && f->outcome != WEND_OUTCOME_TIMEOUT)
+        return false;
+    return state_of(x, i)->attempt <= action_of(x, i)->retry.max &&
+           t->stop.outcome == WEND_OUTCOME_NONE && !plan_fails_fast(&t->plan) &&
+           (!f->effect_possible || action_class(t, i) != WEND_CLASS_UNSAFE);
+}
+
+static int64_t retry_delay(const struct plan_retry *r, int64_t attempt)
+{
+    double delay = (double)r->delay_ms;
+
+    for (int64_t n = 1; n < attempt && delay < (double)r->delay_max_ms; n++)
+        delay *= r->backoff;
+    return delay < (double)r->delay_max_ms ? (int64_t)delay : r->delay_max_ms;
+}
+
+void retry_action(struct tt *x, uint32_t i, const struct action_fate *f)
+{
+    const struct plan_action *a = action_of(x, i);
+    int64_t attempt = state_of(x, i)->attempt;
+    int64_t delay_ms = retry_delay(&a->retry, attempt);
+    wend_event *ev = draft(x, WEND_ACTION_RETRY);
+
+    if (ev) {
+        ev->u.action_retry.action = a->id;
+        ev->u.action_retry.attempt = attempt;
+        ev->u.action_retry.delay_ms = delay_ms;
+        ev->u.action_retry.error = fate_error(x, i, f);
+    }
+    emit(x, ev);
+    if (!x->s->keep->arena->failed)
+        run_action(x, i, action_key(x, i), delay_ms);
+}

@@ -1,0 +1,31 @@
+/*
+ * tt_plan.h - how the parts of tt about plans speak. Only for core/tt*.c.
+ */
+#ifndef CORE_TT_PLAN_H
+#define CORE_TT_PLAN_H
+
+#include "core/tt_step.h"
+
+/* How an action ended, to be written. */
+struct action_fate {
+    wend_outcome outcome;
+    wend_str output; /* JSON; absent: null */
+    wend_str code, message, reason;
+    bool effect_possible, retryable, cached;
+};
+
+/* tt_action.c: one action */
+void start_action(struct tt *x, uint32_t i);       /* or asks, or refuses */
+void start_action_again(struct tt *x, uint32_t i); /* lost, or to be retried */
+void end_action(struct tt *x, uint32_t i, const struct action_fate *f);
+void retry_action(struct tt *x, uint32_t i, const struct action_fate *f);
+bool may_retry_action(const struct tt *x, uint32_t i,
+                      const struct action_fate *f);
+/* Failed before anything began. */
+void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message);
+wend_class action_class(const struct turn *t, uint32_t i);
+void action_approval(struct tt *x, uint32_t i);
+/* A tool's text as JSON: what it is if it is JSON, else a string. */
+wend_str output_json(struct tt *x, wend_str text);
+
+#endif
