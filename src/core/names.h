@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-enum { NAME_NONE = UINT32_MAX };
+#define NAME_NONE UINT32_MAX
 
 /* Zero-initialise with `arena` set. */
 struct names {

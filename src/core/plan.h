@@ -16,7 +16,7 @@
 #include "core/expr.h"
 #include "core/scope.h"
 
-enum { PLAN_NONE = UINT32_MAX }; /* no action */
+#define PLAN_NONE UINT32_MAX /* no action */
 
 enum action_type {
     ACTION_TOOL,

@@ -13,7 +13,8 @@
 #include "base/utf8.h"
 #include "core/plan_make.h"
 
-enum { CASE_NONE = UINT32_MAX, CASE_MANY = UINT32_MAX - 1 };
+#define CASE_NONE UINT32_MAX
+#define CASE_MANY (UINT32_MAX - 1)
 
 /* A reference to somebody who is no direct dependency. If several have that
  * output_key, there is one for each of them, and one must be before. */
