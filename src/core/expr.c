@@ -378,14 +378,17 @@ static wend_status parse_comparison(struct parser *p)
 static wend_status parse_not(struct parser *p)
 {
     size_t at = p->token.at;
-    bool negated = false;
+    uint32_t count = 0;
     wend_status s = WEND_OK;
 
-    for (; !s && sign_is(p, "not"); negated = !negated)
+    for (; !s && sign_is(p, "not"); count++)
         s = take(p);
     if (!s)
         s = parse_comparison(p);
-    return s || !negated ? s : emit(p, (struct expr_step){.op = OP_NOT}, at, 0);
+    if (s || !count)
+        return s;
+    return emit(p, (struct expr_step){.op = count % 2 ? OP_NOT : OP_TRUTH}, at,
+                0);
 }
 
 /* `parse` for both sides of a word that may leave the right one out. */

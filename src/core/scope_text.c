@@ -40,12 +40,12 @@ static wend_status add_part(struct draft *d, const struct ref *ref,
 {
     struct part part = {.ref = ref, .form = form};
 
-    part.before = arena_str(d->reader->arena, buf_view(&d->literal));
+    if (!d->literal.failed)
+        part.before = arena_str(d->reader->arena, buf_view(&d->literal));
     buf_clear(&d->literal);
     buf_add(&d->parts, (const char *)&part, sizeof part);
-    return part.before.ptr && !d->literal.failed && !d->parts.failed
-               ? WEND_OK
-               : fail_nomem(d->reader->err);
+    return part.before.ptr && !d->parts.failed ? WEND_OK
+                                               : fail_nomem(d->reader->err);
 }
 
 /* The bytes of a JSON string without its quotes. */
