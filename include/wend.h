@@ -575,6 +575,8 @@ WEND_API const wend_event *wend_collector_get(const wend_collector *c,
                                               wend_event_type type, size_t i);
 WEND_API void wend_collector_free(wend_collector *c);
 
+#include "wend_plan.h"
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,43 @@
+/*
+ * wend_plan.h - plans: actions, and what each waits for. Included by wend.h.
+ */
+#ifndef WEND_H
+#include "wend.h" /* which includes this file where it belongs */
+#endif
+#ifndef WEND_PLAN_H
+#define WEND_PLAN_H
+
+typedef struct wend_plan wend_plan;
+
+typedef struct wend_plan_options {
+    size_t size;
+    /* Whether there is such a tool, agent, relic, workflow or llm; `near` may
+     * be set to a name that was meant. NULL: whatever is named. */
+    bool (*knows)(void *ctx, wend_str type, wend_str target, const char **near);
+    void *ctx;
+    const char *const *sets; /* "input=value", each in the place of its own */
+    size_t sets_count;
+    wend_alloc_fn alloc;
+    void *alloc_ctx;
+} wend_plan_options;
+
+/* The text of a file, YAML or JSON (see wend-plan(5)). Everything about it is
+ * checked; err has the line and column. options may be NULL. [any thread] */
+WEND_API wend_status wend_plan_parse(wend_str text,
+                                     const wend_plan_options *options,
+                                     wend_plan **out, wend_error *err);
+WEND_API void wend_plan_free(wend_plan *plan);
+
+typedef enum wend_plan_format {
+    WEND_PLAN_JSON = 0, /* an object: numbers, waves, paths, actions */
+    WEND_PLAN_DOT,      /* for Graphviz */
+    WEND_PLAN_SVG,
+    WEND_PLAN_HTML /* one file that needs no other */
+} wend_plan_format;
+
+/* Lent until the plan is freed. */
+WEND_API wend_status wend_plan_describe(wend_plan *plan,
+                                        wend_plan_format format, wend_str *out,
+                                        wend_error *err);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * plan.c - plans for hosts: read, checked, described.
+ */
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "lib/lib.h"
+#include "wire/plan_file.h"
+#include "wire/plan_show.h"
+
+enum { FORMATS = WEND_PLAN_HTML + 1 };
+
+struct wend_plan {
+    struct mem mem;
+    struct arena arena;
+    struct plan *plan;
+    wend_str shown[FORMATS]; /* absent: nobody has asked yet */
+};
+
+/* ---- Options ------------------------------------------------------------- */
+
+static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
+{
+    const wend_plan_options *o = ctx;
+    const char *near = NULL;
+
+    if (o->knows(o->ctx, str_of(action_type_names[a->type]), a->target, &near))
+        return true;
+    if (near)
+        buf_fmt(hint, "; did you mean '%s'?", near);
+    return false;
+}
+
+static wend_status read_sets(const wend_plan_options *o, struct arena *a,
+                             struct plan_options *out, wend_error *err)
+{
+    struct plan_set *list = arena_alloc(a, (o->sets_count + 1) * sizeof *list);
+
+    if (!list)
+        return fail_nomem(err);
+    for (size_t i = 0; i < o->sets_count; i++) {
+        wend_str text = str_of(o->sets[i]);
+        const char *equals = text.len ? memchr(text.ptr, '=', text.len) : NULL;
+
+        if (!equals || equals == text.ptr)
+            return fail(err, WEND_E_INVAL,
+                        "an input is set by name=value, not by '%.*s'",
+                        (int)utf8_cut(text, 64), text.ptr ? text.ptr : "");
+        list[i].name = (wend_str){text.ptr, (size_t)(equals - text.ptr)};
+        list[i].value = str_of(equals + 1);
+    }
+    out->sets = list;
+    out->sets_count = o->sets_count;
+    return WEND_OK;
+}
+
+/* ---- Public -------------------------------------------------------------- */
+
+wend_status wend_plan_parse(wend_str text, const wend_plan_options *options,
+                            wend_plan **out, wend_error *err)
+{
+    wend_plan_options o = {.size = sizeof o};
+    struct plan_options inside = {.sets_count = 0};
+    struct mem mem;
+    wend_plan *p;
+    wend_status s;
+
+    if (!out || !text.ptr)
+        return fail(err, WEND_E_INVAL, "plan: text or out is NULL");
+    *out = NULL;
+    if (options)
+        memcpy(&o, options,
+               options->size < sizeof o ? options->size : sizeof o);
+    if (o.sets_count && !o.sets)
+        return fail(err, WEND_E_INVAL, "plan: options.sets is NULL");
+    mem = (struct mem){o.alloc, o.alloc_ctx};
+    p = mem_zalloc(&mem, sizeof *p);
+    if (!p)
+        return fail_nomem(err);
+    p->mem = mem;
+    p->arena.mem = &p->mem;
+    if (o.knows) {
+        inside.knows = knows;
+        inside.ctx = &o;
+    }
+    s = read_sets(&o, &p->arena, &inside, err);
+    if (!s)
+        s = plan_file_parse(text, &inside, &p->arena, &p->plan, err);
+    if (!s) {
+        *out = p;
+        p = NULL;
+    }
+    wend_plan_free(p);
+    return s;
+}
+
+void wend_plan_free(wend_plan *plan)
+{
+    struct mem mem;
+
+    if (!plan)
+        return;
+    mem = plan->mem;
+    arena_free(&plan->arena);
+    mem_free(&mem, plan);
+}
+
+wend_status wend_plan_describe(wend_plan *plan, wend_plan_format format,
+                               wend_str *out, wend_error *err)
+{
+    static void (*const put[FORMATS])(struct buf * b, const struct plan *p) = {
+        [WEND_PLAN_JSON] = plan_put_json,
+        [WEND_PLAN_DOT] = plan_put_dot,
+        [WEND_PLAN_SVG] = plan_put_svg,
+        [WEND_PLAN_HTML] = plan_put_html,
+    };
+    struct buf b;
+
+    if (!plan || !out || (unsigned)format >= FORMATS)
+        return fail(err, WEND_E_INVAL, "plan: no such description");
+    if (!plan->shown[format].ptr) {
+        b = (struct buf){.mem = &plan->mem};
+        put[format](&b, plan->plan);
+        if (!b.failed)
+            plan->shown[format] = arena_str(&plan->arena, buf_view(&b));
+        buf_free(&b);
+    }
+    *out = plan->shown[format];
+    return out->ptr ? WEND_OK : fail_nomem(err);
+}
