@@ -237,6 +237,16 @@ static void fail_status(struct http_session *s)
     arena_free(&a);
 }
 
+/* Of memory: what was found is not all, and no mistake of the server's. */
+static bool ran_short(const struct http_session *s)
+{
+    bool failed = s->decoder.nomem || s->sse.status == WEND_E_NOMEM;
+
+    for (int i = 0; i < BUFS; i++)
+        failed |= s->bufs[i].failed;
+    return failed;
+}
+
 static void finish(struct http_session *s)
 {
     wend_str reason;
@@ -255,10 +265,10 @@ static void finish(struct http_session *s)
     reason = buf_view(&s->bufs[FINISH]);
     if (!source_busy(&s->source)) {
         stop_decoding(s);
+    } else if (ran_short(s)) {
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     } else if (s->has_failed) {
         fail_said(s);
-    } else if (s->decoder.nomem || s->sse.status == WEND_E_NOMEM) {
-        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     } else {
         stop_transfer(s);
         stop_decoding(s);
@@ -363,7 +373,7 @@ static bool read_stream(struct http_session *s, const char *p, size_t len)
         stop_decoding(s);
     else if (st == WEND_E_LIMIT)
         refuse(s, "a line of the answer is over 16 MiB");
-    else if (st == WEND_E_NOMEM || s->decoder.nomem)
+    else if (ran_short(s))
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
     else if (s->has_failed)
         fail_said(s);

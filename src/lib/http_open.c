@@ -164,7 +164,10 @@ static wend_status keep_socket(struct http_driver *d, wend_str socket,
         socket.len = (size_t)(colon - socket.ptr);
     }
     d->unix_socket = arena_str(&d->arena, socket).ptr;
-    if (!socket.len || socket.len >= SOCKET_PATH_MAX)
+    if (colon && colon[1] && colon[1] != '/')
+        s = fail(err, WEND_E_INVAL,
+                 "what follows a unix socket's colon must begin with a '/'");
+    else if (!socket.len || socket.len >= SOCKET_PATH_MAX)
         s = fail(err, WEND_E_INVAL, "a unix socket's path has 1 to %d bytes",
                  SOCKET_PATH_MAX - 1);
     else

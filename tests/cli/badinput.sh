@@ -121,6 +121,7 @@ no host|http:///v1
 no port|http://127.0.0.1:/v1
 a port that is too large|http://127.0.0.1:65536/v1
 a socket without a name|unix:
+a path without a slash|unix:/tmp/socket:v1
 ROWS
 ask "openai:text:1" --base-url "$base/v1/?a=b"
 has "a query stays behind the path" "$work/requests" \
