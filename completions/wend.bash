@@ -3,7 +3,7 @@
 _wend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run runs log replay tools models agents trust doctor verify export import stats" words=
+    local commands="run runs log replay tools models agents trust doctor verify export import stats diff" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request shell remember recall
@@ -73,6 +73,9 @@ _wend()
         stats)
             words="--json --status --user --session --agent --since --limit
                    --store --help"
+            ;;
+        diff)
+            words="--exact --json --quiet --store --help last"
             ;;
         esac
     fi

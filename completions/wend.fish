@@ -1,6 +1,6 @@
 # Completion of wend for fish.
 
-set -l commands run runs log replay tools models agents trust doctor verify export import stats
+set -l commands run runs log replay tools models agents trust doctor verify export import stats diff
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -19,6 +19,7 @@ complete -c wend -n "$none" -a verify -d "check that runs are as they were writt
 complete -c wend -n "$none" -a export -d "write a run as one file"
 complete -c wend -n "$none" -a import -d "take exported runs into the store"
 complete -c wend -n "$none" -a stats -d "what many runs used"
+complete -c wend -n "$none" -a diff -d "the first difference of two runs"
 complete -c wend -l help -d "show help"
 
 set -l run "__fish_seen_subcommand_from run"
@@ -142,3 +143,10 @@ complete -c wend -n "$stats" -l agent -x -d "only this agent"
 complete -c wend -n "$stats" -l since -x -d "started at most so long ago"
 complete -c wend -n "$stats" -s n -l limit -x -d "only the newest"
 complete -c wend -n "$stats" -l store -r -F -d "where runs are kept"
+
+set -l diff "__fish_seen_subcommand_from diff"
+complete -c wend -n "$diff" -l exact -d "ids and times count, too"
+complete -c wend -n "$diff" -l json -d "as one object"
+complete -c wend -n "$diff" -s q -l quiet -d "only the exit status"
+complete -c wend -n "$diff" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$diff" -a last -d "the newest run"

@@ -14,15 +14,14 @@ static const struct command *const commands[] = {
     &command_run,    &command_runs,   &command_log,    &command_replay,
     &command_tools,  &command_models, &command_agents, &command_trust,
     &command_doctor, &command_verify, &command_export, &command_import,
-    &command_stats,
+    &command_stats,  &command_diff,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* Known words that this version does not carry out. */
 static const char *const later[] = {
-    "chat",  "plan",  "resume",  "fork",   "cancel",
-    "say",   "pause", "approve", "view",   "diff",
-    "prune", "index", "serve",   "worker", "continue",
+    "chat",    "plan", "resume", "fork",  "cancel", "say",    "pause",
+    "approve", "view", "prune",  "index", "serve",  "worker", "continue",
 };
 enum { LATER = sizeof later / sizeof *later };
 
