@@ -193,6 +193,20 @@ static wend_str layers_text(const struct tool *tool, bool permitted,
     return s;
 }
 
+/* What the run's calls have brought into it, or are about to. */
+static uint32_t taint_of(const struct turn *t)
+{
+    uint32_t taint = t->taint;
+
+    for (const struct call *c = t->calls; c; c = c->prev)
+        if (turn_call_runs(t, c->index)) {
+            const struct tool *tool = config_tool(t->config, c->name);
+
+            taint |= tool ? tool->labels : 0;
+        }
+    return taint;
+}
+
 /* Text of strangers, data that must not get out, and a way out: together
  * they let the strangers have the data, so that a person must look. */
 static bool combines(const struct turn *t, const struct tool *tool)
@@ -200,7 +214,7 @@ static bool combines(const struct turn *t, const struct tool *tool)
     const uint32_t all = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_SENSITIVE |
                          WEND_LABEL_EXTERNAL_EFFECT;
 
-    return tool->labels && (t->taint | tool->labels) == all;
+    return tool->labels && (taint_of(t) | tool->labels) == all;
 }
 
 static void check_labels(const struct turn *t, const struct tool *tool,

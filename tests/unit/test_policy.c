@@ -303,6 +303,33 @@ static void test_labels(void)
     }
 }
 
+/* A call beside it counts as if it had ended. */
+static void test_labels_beside(void)
+{
+    struct arena a = {.mem = &plain};
+    struct config *c = NULL;
+    struct call mail = {.name = STR("mail")};
+    struct turn t = {.calls = &mail, .calls_count = 1};
+    struct verdict v;
+
+    config_parse(STR("{\"tools\":[{\"name\":\"mail\",\"labels\":"
+                     "[\"sensitive\"]},{\"name\":\"web\",\"labels\":"
+                     "[\"untrusted_source\",\"external_effect\"]}],"
+                     "\"policy\":{\"approve\":\"all\"}}"),
+                 &a, &c, NULL);
+    t.config = c;
+    policy_check(&t, config_tool(c, STR("web")), NULL, &a, &v);
+    tap_is_i64(v.policy.decision, WEND_DECISION_ALLOW, "before it begins");
+    bit_set(&t.started, 0);
+    policy_check(&t, config_tool(c, STR("web")), NULL, &a, &v);
+    tap_is_i64(v.policy.decision, WEND_DECISION_DENY, "while it runs");
+    bit_set(&t.ended, 0);
+    policy_check(&t, config_tool(c, STR("web")), NULL, &a, &v);
+    tap_is_i64(v.policy.decision, WEND_DECISION_ALLOW,
+               "when it ended and brought nothing");
+    arena_free(&a);
+}
+
 static void test_rule_for(void)
 {
     static const struct {
@@ -352,6 +379,7 @@ int main(void)
     test_reasons();
     test_layers();
     test_labels();
+    test_labels_beside();
     test_rule_for();
     return tap_done();
 }
