@@ -3,7 +3,9 @@
 _wend()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run runs log replay tools models agents trust doctor verify export import stats diff" words=
+    local commands="run runs log replay tools models agents trust doctor verify
+                    export import stats diff resume cancel say pause continue
+                    approve" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request shell remember recall
@@ -16,6 +18,7 @@ _wend()
     --approve) words="ask deny all" ;;
     --events) words="native loom agio" ;;
     --sandbox) words="on off" ;;
+    --on-unknown) words="tell stop ask retry" ;;
     -t | --tool) words=$tools ;;
     --status)
         words="running waiting paused interrupted ok limit canceled failed"
@@ -35,7 +38,8 @@ _wend()
                 --record --playback
                 --tool --mcp --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
-                   --parallel --eager --effort --approve --sandbox --schema
+                   --parallel --eager --effort --approve --on-unknown
+                   --sandbox --schema
                    --log-file --quiet --verbose --help"
             ;;
         runs)
@@ -60,6 +64,12 @@ _wend()
             [[ $cur == -* ]] || { COMPREPLY=($(compgen -f -- "$cur")) && return; }
             ;;
         doctor) words="--json --store --model --help" ;;
+        resume)
+            words="--key-file --ca-file --models --store --json --events
+                   --log-file --quiet --verbose --help last"
+            ;;
+        cancel | say | pause | continue) words="--store --help last" ;;
+        approve) words="--always --store --help last yes no" ;;
         verify)
             words="--head --salvage --json --store --quiet --help last"
             ;;

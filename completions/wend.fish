@@ -1,6 +1,7 @@
 # Completion of wend for fish.
 
-set -l commands run runs log replay tools models agents trust doctor verify export import stats diff
+set -l commands run runs log replay tools models agents trust doctor verify \
+    export import stats diff resume cancel say pause continue approve
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -9,6 +10,12 @@ complete -c wend -f
 complete -c wend -n "$none" -a run -d "run an agent on a prompt"
 complete -c wend -n "$none" -a runs -d "list runs, newest first"
 complete -c wend -n "$none" -a log -d "the events of a run"
+complete -c wend -n "$none" -a resume -d "go on with interrupted runs"
+complete -c wend -n "$none" -a cancel -d "cancel a run of another process"
+complete -c wend -n "$none" -a say -d "say something to a run"
+complete -c wend -n "$none" -a pause -d "let a run start nothing more"
+complete -c wend -n "$none" -a continue -d "let a paused run go on"
+complete -c wend -n "$none" -a approve -d "answer a call that waits"
 complete -c wend -n "$none" -a replay -d "play a run again as it happened"
 complete -c wend -n "$none" -a tools -d "the built-in tools"
 complete -c wend -n "$none" -a models -d "windows and prices of models"
@@ -53,6 +60,8 @@ complete -c wend -n "$run" -l eager -x -a "safe all off" \
     -d "calls that start early"
 complete -c wend -n "$run" -l approve -x -a "ask deny all" \
     -d "what to do with calls"
+complete -c wend -n "$run" -l on-unknown -x -a "tell stop ask retry" \
+    -d "if a crash hides an outcome"
 complete -c wend -n "$run" -l sandbox -x -a "on off" \
     -d "of tools that are programs"
 complete -c wend -n "$run" -l schema -r -F -d "JSON Schema of the answer"
@@ -150,3 +159,33 @@ complete -c wend -n "$diff" -l json -d "as one object"
 complete -c wend -n "$diff" -s q -l quiet -d "only the exit status"
 complete -c wend -n "$diff" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$diff" -a last -d "the newest run"
+
+set -l resume "__fish_seen_subcommand_from resume"
+complete -c wend -n "$resume" -l key-file -r -F -d "the provider's key"
+complete -c wend -n "$resume" -l ca-file -r -F -d "certificates to trust"
+complete -c wend -n "$resume" -l models -r -F -d "windows and prices"
+complete -c wend -n "$resume" -l json -d "events as JSON lines"
+complete -c wend -n "$resume" -l events -x -a "native loom agio" \
+    -d "vocabulary of JSON lines"
+complete -c wend -n "$resume" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$resume" -l log-file -r -F -d "append events there, too"
+complete -c wend -n "$resume" -s q -l quiet -d "only the answer"
+complete -c wend -n "$resume" -s v -l verbose -d "say more"
+complete -c wend -n "$resume" -a last -d "the newest run"
+
+set -l cancel "__fish_seen_subcommand_from cancel"
+set -l say "__fish_seen_subcommand_from say"
+set -l pause "__fish_seen_subcommand_from pause"
+set -l continue "__fish_seen_subcommand_from continue"
+set -l approve "__fish_seen_subcommand_from approve"
+complete -c wend -n "$cancel" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$cancel" -a last -d "the newest run"
+complete -c wend -n "$say" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$say" -a last -d "the newest run"
+complete -c wend -n "$pause" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$pause" -a last -d "the newest run"
+complete -c wend -n "$continue" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$continue" -a last -d "the newest run"
+complete -c wend -n "$approve" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$approve" -l always -d "for calls like it, too"
+complete -c wend -n "$approve" -a "last yes no"

@@ -137,6 +137,33 @@ WEND_API wend_status wend_runs_next(wend_runs *list,
                                     const wend_run_info **info);
 WEND_API void wend_runs_free(wend_runs *list);
 
+/* What can be said to a run that another process has under way. */
+typedef enum wend_request_kind {
+    WEND_REQUEST_CANCEL = 0,
+    WEND_REQUEST_SAY,
+    WEND_REQUEST_PAUSE,
+    WEND_REQUEST_CONTINUE,
+    WEND_REQUEST_APPROVE
+} wend_request_kind;
+
+typedef struct wend_request {
+    size_t size;
+    wend_request_kind kind;
+    const char *by;   /* who; default "inbox" */
+    const char *text; /* for SAY, valid UTF-8 */
+    const char *call; /* for APPROVE: the id of a call that waits ... */
+    bool yes;         /* ... and whether it may run */
+    bool always;      /* the answer counts for calls like it, in this run */
+} wend_request;
+
+/* Leaves a request in the store. Whoever has the run under way looks there
+ * every 100 ms; what means nothing to the run is dropped. WEND_E_NOTFOUND:
+ * there is no such run. WEND_E_INVAL: it is over. WEND_E_STALE: nobody has
+ * it under way; resume it. */
+WEND_API wend_status wend_store_tell(wend_store *store, const char *id,
+                                     const wend_request *request,
+                                     wend_error *err);
+
 /* ---- Runtime: one loop, one thread --------------------------------------- */
 
 typedef struct wend_runtime wend_runtime;
@@ -197,7 +224,8 @@ typedef enum wend_approve {
 typedef enum wend_unknown {
     WEND_UNKNOWN_TELL = 0, /* the model is told so, and the run goes on */
     WEND_UNKNOWN_STOP,     /* the run ends as failed, code unknown_outcome */
-    WEND_UNKNOWN_ASK,      /* approval_ask: a yes runs it again */
+    WEND_UNKNOWN_ASK,      /* approval_ask: a yes runs it again; as TELL
+                              unless approve is WEND_APPROVE_ASK */
     WEND_UNKNOWN_RETRY     /* it runs again, with the same key */
 } wend_unknown;
 

@@ -37,9 +37,10 @@ struct settings {
     const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers;
-    bool list, remove, exact;
-    int64_t events;  /* enum dialect; -1 = not given */
-    int64_t sandbox; /* index of the word */
+    bool list, remove, exact, always;
+    int64_t events;     /* enum dialect; -1 = not given */
+    int64_t sandbox;    /* index of the word */
+    int64_t on_unknown; /* wend_unknown */
     int64_t since_ms, limit, seq_from, seq_to;
     double speed;
 };
@@ -80,7 +81,8 @@ struct command {
 extern const struct command command_run, command_runs, command_log,
     command_replay, command_tools, command_models, command_agents,
     command_trust, command_doctor, command_verify, command_export,
-    command_import, command_stats, command_diff;
+    command_import, command_stats, command_diff, command_resume, command_cancel,
+    command_say, command_pause, command_continue, command_approve;
 
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)

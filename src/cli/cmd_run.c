@@ -24,6 +24,13 @@ static const char *const effort_words[] = {
     [WEND_EFFORT_LOW] = "low",         [WEND_EFFORT_MEDIUM] = "medium",
     [WEND_EFFORT_HIGH] = "high",       NULL,
 };
+static const char *const unknown_words[] = {
+    [WEND_UNKNOWN_TELL] = "tell",
+    [WEND_UNKNOWN_STOP] = "stop",
+    [WEND_UNKNOWN_ASK] = "ask",
+    [WEND_UNKNOWN_RETRY] = "retry",
+    NULL,
+};
 static const char *const on_off[] = {"on", "off", NULL};
 static const char *const approve_words[] = {
     [WEND_APPROVE_ASK] = "ask",
@@ -87,6 +94,9 @@ static const struct opt opts[] = {
      OPT_WORD, AT(effort), 0, 0, effort_words},
     {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",
      OPT_LIST, AT(approve), 0, 0, NULL},
+    {0, "on-unknown", "WHAT",
+     "if a crash hides an outcome: tell, stop, ask, retry", OPT_WORD,
+     AT(on_unknown), 0, 0, unknown_words},
     {0, "sandbox", "on|off", "of tools that are programs", OPT_WORD,
      AT(sandbox), 0, 0, on_off},
     {0, "schema", "FILE", "JSON Schema that the answer must fit", OPT_TEXT,
@@ -302,6 +312,7 @@ static int make_agent(struct cli *cli, wend_agent **agent, bool *asks)
                    .cost_nano = set->budget_cost},
         .eager = (wend_eager)set->eager,
         .effort = (wend_effort)set->effort,
+        .on_unknown = (wend_unknown)set->on_unknown,
         .base_url = set->base_url,
         .key_file = set->key_file,
         .ca_file = set->ca_file,

@@ -11,17 +11,17 @@
 #include "cli/config.h"
 
 static const struct command *const commands[] = {
-    &command_run,    &command_runs,   &command_log,    &command_replay,
-    &command_tools,  &command_models, &command_agents, &command_trust,
-    &command_doctor, &command_verify, &command_export, &command_import,
-    &command_stats,  &command_diff,
+    &command_run,    &command_runs,   &command_log,      &command_replay,
+    &command_tools,  &command_models, &command_agents,   &command_trust,
+    &command_doctor, &command_verify, &command_export,   &command_import,
+    &command_stats,  &command_diff,   &command_resume,   &command_cancel,
+    &command_say,    &command_pause,  &command_continue, &command_approve,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* Known words that this version does not carry out. */
 static const char *const later[] = {
-    "chat",    "plan", "resume", "fork",  "cancel", "say",    "pause",
-    "approve", "view", "prune",  "index", "serve",  "worker", "continue",
+    "chat", "plan", "fork", "view", "prune", "index", "serve", "worker",
 };
 enum { LATER = sizeof later / sizeof *later };
 
@@ -37,7 +37,7 @@ static int print_help(void)
     buf_cstr(&b, "wend - run an agent, see what it did, play it again\n\n"
                  "usage: wend COMMAND [OPTIONS] [ARGUMENTS]\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        buf_fmt(&b, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        buf_fmt(&b, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     buf_cstr(&b, "\n'wend COMMAND --help' says more about a command, "
                  "'wend --version' which wend this is.\n"
                  "Exit status: 0 done, 1 the run failed, 2 wrong usage, "

@@ -32,6 +32,8 @@ int signals_open(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction act, old;
 
+    if (ends[0] >= 0)
+        return ends[0]; /* of an earlier run of this process */
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return -1;
     memset(&act, 0, sizeof act);

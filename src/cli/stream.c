@@ -208,7 +208,7 @@ int stream_go(struct stream *st)
     ask_close(&l.ask);
     if ((l.code == EXIT_TERM || l.code == EXIT_HANGUP) && st->live && !l.over &&
         !st->view->quiet)
-        complain(0, "stopped; run %s is kept as it is, 'wend log %s' shows it",
-                 wend_run_id(st->run), wend_run_id(st->run));
+        complain(0, "stopped; 'wend resume %s' goes on with it",
+                 wend_run_id(st->run));
     return ended(&l);
 }

@@ -34,7 +34,7 @@ static bool is_unsafe(const struct turn *t, uint32_t i)
 static enum unknown on_unknown(const struct turn *t)
 {
     return t->config->on_unknown == UNKNOWN_ASK &&
-                   t->config->approve == APPROVE_DENY
+                   t->config->approve != APPROVE_ASK
                ? UNKNOWN_TELL
                : t->config->on_unknown;
 }

@@ -66,6 +66,23 @@ void agent_put(struct buf *b, const char *key, const char *value)
     buf_free(&clean);
 }
 
+void agent_put_list(struct buf *b, const char *key, const char *const *list,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (utf8_valid_len(str_of(list[i])) != strlen(list[i]))
+            return; /* repaired it would name something else */
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buf_char(b, ',');
+        else
+            buf_fmt(b, ",\"%s\":[", key);
+        json_put_str(b, str_of(list[i]));
+    }
+    if (count)
+        buf_char(b, ']');
+}
+
 /* The schema as canonical JSON; it must be an object and compile. Whose it
  * is stands before what is wrong with it. */
 static wend_status put_schema(struct buf *b, const char *text, const char *of,
@@ -368,6 +385,7 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     if (kind->program)
         buf_fmt(b, ",\"program\":true,\"sandbox\":\"%s\"",
                 kind->sandbox_off ? "off" : "on");
+    buf_str(b, kind->hands);
     buf_char(b, '}');
     return b->failed ? fail_nomem(err) : WEND_OK;
 }
@@ -493,7 +511,9 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
     agent_put(&b, "root", a->cwd.ptr);
     buf_cstr(&b, ",\"tools\":[");
     buf_str(&b, buf_view(&a->tools_json));
-    buf_cstr(&b, hooks ? "],\"hooks\":true}" : "]}");
+    buf_char(&b, ']');
+    agent_put_servers(a, &b);
+    buf_cstr(&b, hooks ? ",\"hooks\":true}" : "}");
     s = b.failed
             ? fail_nomem(err)
             : config_parse(buf_view(&b), &a->arena, &a->configs[hooks], err);

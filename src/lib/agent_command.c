@@ -105,6 +105,21 @@ static struct program *keep_program(wend_agent *a,
     return p->argv && p->command.secrets && p->command.readable ? p : NULL;
 }
 
+/* Enough to offer it again from the log; secrets by name. */
+static void put_hands(struct buf *b, const wend_command_options *o)
+{
+    agent_put_list(b, "argv", o->argv, o->argv_count);
+    agent_put_list(b, "secrets", o->secrets, o->secrets_count);
+    if (o->network)
+        buf_cstr(b, ",\"network\":true");
+    if (o->output_json)
+        buf_cstr(b, ",\"output_json\":true");
+    if (o->cache_ms)
+        buf_fmt(b, ",\"cache_ms\":%u", o->cache_ms);
+    if (o->per_minute)
+        buf_fmt(b, ",\"per_minute\":%u", o->per_minute);
+}
+
 wend_status wend_agent_add_command(wend_agent *a,
                                    const wend_command_options *command,
                                    wend_error *err)
@@ -113,6 +128,7 @@ wend_status wend_agent_add_command(wend_agent *a,
     struct tool_kind kind = {.source = "command", .program = true};
     wend_command_options o;
     wend_tool_options t = {.size = sizeof t, .fn = run_program};
+    struct buf hands = {0};
     struct program *p;
 
     if (s != WEND_OK)
@@ -141,5 +157,10 @@ wend_status wend_agent_add_command(wend_agent *a,
     t.cache_ms = o.cache_ms;
     t.per_minute = o.per_minute;
     t.ctx = p;
-    return agent_add(a, &t, &kind, err);
+    hands.mem = &a->mem;
+    put_hands(&hands, &o);
+    kind.hands = buf_view(&hands);
+    s = hands.failed ? fail_nomem(err) : agent_add(a, &t, &kind, err);
+    buf_free(&hands);
+    return s;
 }

@@ -166,6 +166,7 @@ struct tool_kind {
     const char *source;
     struct workplace *place; /* of a built-in tool, else NULL */
     bool program, sandbox_off;
+    wend_str hands; /* JSON members that say how to make it again, or none */
 };
 
 wend_status agent_add(wend_agent *a, const wend_tool_options *t,
@@ -180,6 +181,11 @@ void agent_detach(wend_agent *a);  /* the runtime goes first */
 void agent_release(wend_agent *a); /* one run less */
 void workplace_unref(struct workplace *w);
 void agent_drop_servers(wend_agent *a); /* mcp.c: ends them */
+/* mcp.c: `,"mcp":[...]`, what is needed to reach them again. */
+void agent_put_servers(const wend_agent *a, struct buf *b);
+/* `,"key":["...",...]`, nothing if there is none or one is no UTF-8. */
+void agent_put_list(struct buf *b, const char *key, const char *const *list,
+                    size_t count);
 
 /* ---- Driver: how a model is asked ---------------------------------------- */
 

@@ -245,7 +245,55 @@ wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
     }
     s->next = a->servers;
     a->servers = s;
+    a->configs[0] = a->configs[1] = NULL; /* they tell of it */
     return WEND_OK;
+}
+
+/* Secrets are NAME=value in there; only the name is told. */
+static void put_secrets(struct buf *b, const struct mcp_server *s)
+{
+    for (size_t i = 0; s->secrets && s->secrets[i]; i++) {
+        size_t len = strcspn(s->secrets[i], "=");
+
+        buf_cstr(b, i ? "," : ",\"secrets\":[");
+        json_put_str(b, (wend_str){s->secrets[i], len});
+    }
+    if (s->secrets && s->secrets[0])
+        buf_char(b, ']');
+}
+
+static void put_server(struct buf *b, const struct mcp_server *s)
+{
+    size_t words = 0;
+
+    while (s->command && s->command[words])
+        words++;
+    buf_char(b, '{');
+    agent_put(b, "name", s->name.ptr);
+    agent_put_list(b, "command", s->command, words);
+    if (s->url.ptr) {
+        buf_char(b, ',');
+        agent_put(b, "url", s->url.ptr);
+    }
+    put_secrets(b, s);
+    buf_fmt(b, ",\"timeout_ms\":%lld", (long long)s->timeout_ms);
+    if (s->sandbox_off)
+        buf_cstr(b, ",\"sandbox\":\"off\"");
+    if (s->network)
+        buf_cstr(b, ",\"network\":true");
+    if (s->trust)
+        buf_cstr(b, ",\"trust\":true");
+    buf_char(b, '}');
+}
+
+void agent_put_servers(const wend_agent *a, struct buf *b)
+{
+    for (const struct mcp_server *s = a->servers; s; s = s->next) {
+        buf_cstr(b, s == a->servers ? ",\"mcp\":[" : ",");
+        put_server(b, s);
+    }
+    if (a->servers)
+        buf_char(b, ']');
 }
 
 void agent_drop_servers(wend_agent *a)

@@ -1,0 +1,254 @@
+/*
+ * again.c - the agent of a run, made again from what its log says.
+ *
+ * run_start.config has all that the run is; here are only the hands: which
+ * models are asked and where, which tools there are. Keys come from where
+ * they always come from.
+ */
+#include "cli/again.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+
+/* What the first event of the log says. */
+struct past {
+    wend_str agent, cwd;
+    const struct json *config;
+};
+
+static const char *text_of(struct cli *cli, const struct json *j)
+{
+    return arena_str(&cli->arena, json_str(j)).ptr;
+}
+
+static bool is_true(const struct json *j)
+{
+    return j && j->kind == JSON_TRUE;
+}
+
+static uint32_t number_of(const struct json *j)
+{
+    int64_t n;
+
+    return json_i64(j, &n) && n > 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+/* A list of strings; *count may be NULL for one that ends with NULL. */
+static const char *const *list_of(struct cli *cli, const struct json *list,
+                                  size_t *count)
+{
+    size_t n = list ? list->count : 0, i = 0;
+    const char **out = arena_alloc(&cli->arena, (n + 1) * sizeof *out);
+
+    for (const struct json *j = n ? list->first : NULL; out && j; j = j->next)
+        out[i++] = text_of(cli, j);
+    if (count)
+        *count = i;
+    return out;
+}
+
+/* ---- The log ------------------------------------------------------------- */
+
+static int damaged(const char *id)
+{
+    return complain(EXIT_STORE, "the log of run %s is damaged at event 1", id);
+}
+
+static int read_past(struct cli *cli, const char *id, struct past *out)
+{
+    wend_replay_options o = {.size = sizeof o, .seq_to = 1};
+    const wend_event *ev = NULL;
+    wend_run *log = NULL;
+    wend_error err = {0};
+    wend_status s = wend_store_replay(cli->rt, id, &o, &log, &err);
+    int code = EXIT_DONE;
+
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    s = wend_run_next(log, &ev);
+    if (s == WEND_OK && ev->type == WEND_RUN_START) {
+        out->agent = arena_str(&cli->arena, ev->u.run_start.agent);
+        out->cwd = arena_str(&cli->arena, ev->u.run_start.cwd);
+        out->config =
+            json_parse(arena_str(&cli->arena, ev->u.run_start.config_json),
+                       &cli->arena, NULL);
+        if (!out->config)
+            code = damaged(id);
+    } else {
+        code = s < 0 && s != WEND_E_CORRUPT
+                   ? give_up(cli, s, wend_run_error(log))
+                   : damaged(id);
+    }
+    wend_run_free(log);
+    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory") : code;
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+static uint32_t labels_of(const struct json *list)
+{
+    static const char *const names[] = {"untrusted_source", "sensitive",
+                                        "external_effect"};
+    uint32_t labels = 0;
+
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        int i = str_index(json_str(j), names, 3);
+
+        labels |= i < 0 ? 0 : UINT32_C(1) << i;
+    }
+    return labels;
+}
+
+/* What policy says about a call is the log's: class and category are not
+ * needed once more, but that a program may use the network is. */
+static wend_status add_command(struct cli *cli, wend_agent *agent,
+                               const struct json *t, wend_error *err)
+{
+    wend_command_options o = {.size = sizeof o};
+
+    o.name = text_of(cli, json_get(t, "name"));
+    o.argv = list_of(cli, json_get(t, "argv"), &o.argv_count);
+    o.secrets = list_of(cli, json_get(t, "secrets"), &o.secrets_count);
+    o.network = is_true(json_get(t, "network"));
+    if (str_is(json_str(json_get(t, "category")), "network"))
+        o.category = WEND_CATEGORY_NETWORK;
+    o.output_json = is_true(json_get(t, "output_json"));
+    o.sandbox_off = str_is(json_str(json_get(t, "sandbox")), "off");
+    o.labels = labels_of(json_get(t, "labels"));
+    o.per_minute = number_of(json_get(t, "per_minute"));
+    if (str_is(json_str(json_get(t, "class")), "read")) {
+        o.call_class = WEND_CLASS_READ;
+        o.cache_ms = number_of(json_get(t, "cache_ms"));
+    }
+    if (!o.argv || !o.secrets)
+        return WEND_E_NOMEM;
+    return wend_agent_add_command(agent, &o, err);
+}
+
+static wend_status add_server(struct cli *cli, wend_agent *agent,
+                              const struct json *m, wend_error *err)
+{
+    wend_mcp_options o = {.size = sizeof o};
+
+    o.name = text_of(cli, json_get(m, "name"));
+    o.url = text_of(cli, json_get(m, "url"));
+    if (!o.url)
+        o.command = list_of(cli, json_get(m, "command"), NULL);
+    o.secrets = list_of(cli, json_get(m, "secrets"), &o.secrets_count);
+    o.timeout_ms = number_of(json_get(m, "timeout_ms"));
+    o.sandbox_off = str_is(json_str(json_get(m, "sandbox")), "off");
+    o.network = is_true(json_get(m, "network"));
+    o.trust = is_true(json_get(m, "trust"));
+    return wend_agent_add_mcp(agent, &o, err);
+}
+
+/* A tool that cannot be made again fails its calls; the run goes on. */
+static void add_tools(struct cli *cli, wend_agent *agent,
+                      const struct json *config)
+{
+    const struct json *list = json_get(config, "tools");
+    const struct json *servers = json_get(config, "mcp");
+
+    for (const struct json *t = list ? list->first : NULL; t; t = t->next) {
+        const char *name = text_of(cli, json_get(t, "name"));
+        wend_str source = json_str(json_get(t, "source"));
+        wend_error err = {0};
+        wend_status s = WEND_OK;
+
+        if (str_is(source, "builtin"))
+            s = wend_agent_add_builtin(agent, name, &err);
+        else if (str_is(source, "command"))
+            s = add_command(cli, agent, t, &err);
+        else if (!str_is(source, "mcp"))
+            complain(0,
+                     "the tool '%s' belongs to the program that started "
+                     "the run; its calls will fail",
+                     name ? name : "");
+        if (s != WEND_OK)
+            complain(0, "the tool '%s' is not there: %s; its calls will fail",
+                     name ? name : "", err.message);
+    }
+    for (const struct json *m = servers ? servers->first : NULL; m;
+         m = m->next) {
+        wend_error err = {0};
+
+        if (add_server(cli, agent, m, &err) != WEND_OK)
+            complain(0, "%s; calls of its tools will fail", err.message);
+    }
+}
+
+/* ---- The agent ----------------------------------------------------------- */
+
+static const char *const *fallbacks_of(struct cli *cli, const struct json *list,
+                                       size_t *count)
+{
+    size_t n = list ? list->count : 0, i = 0;
+    const char **out = arena_alloc(&cli->arena, (n + 1) * sizeof *out);
+
+    for (const struct json *j = n ? list->first : NULL; out && j; j = j->next) {
+        struct buf b = {.mem = cli->arena.mem};
+        wend_str url = json_str(json_get(j, "base_url"));
+
+        buf_str(&b, json_str(json_get(j, "model")));
+        if (url.ptr) {
+            buf_char(&b, '@');
+            buf_str(&b, url);
+        }
+        out[i++] = arena_str(&cli->arena, buf_view(&b)).ptr;
+        cli->arena.failed |= b.failed;
+        buf_free(&b);
+    }
+    *count = i;
+    return out;
+}
+
+static int make(struct cli *cli, const struct past *past, wend_agent **agent)
+{
+    const struct settings *set = &cli->set;
+    const struct json *config = past->config;
+    wend_agent_options o = {
+        .size = sizeof o,
+        .key_file = set->key_file,
+        .ca_file = set->ca_file,
+        .models_file = set->models,
+        .name = past->agent.ptr,
+    };
+    wend_error err = {0};
+    wend_status s;
+
+    o.model = text_of(cli, json_get(config, "model"));
+    o.base_url = text_of(cli, json_get(config, "base_url"));
+    o.output_tokens = number_of(json_get(config, "output_tokens"));
+    o.sandbox_off = str_is(json_str(json_get(config, "sandbox")), "off");
+    o.network = list_of(cli, json_get(config, "network"), &o.network_count);
+    o.fallbacks =
+        fallbacks_of(cli, json_get(config, "fallback"), &o.fallbacks_count);
+    if (cli->arena.failed)
+        return complain(EXIT_FAILED, "out of memory");
+    s = wend_agent_new(cli->rt, &o, agent, &err);
+    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+}
+
+int again_agent(struct cli *cli, const char *id, wend_agent **agent, bool *asks)
+{
+    struct past past = {0};
+    const struct json *policy;
+    int code = read_past(cli, id, &past);
+
+    if (code)
+        return code;
+    /* Files that the run names by relative paths are found from there. */
+    if (past.cwd.ptr && chdir(past.cwd.ptr))
+        return complain(EXIT_USAGE, "the directory of run %s, %s: %s", id,
+                        past.cwd.ptr, strerror(errno));
+    code = make(cli, &past, agent);
+    if (code)
+        return code;
+    add_tools(cli, *agent, past.config);
+    policy = json_get(past.config, "policy");
+    *asks = str_is(json_str(json_get(policy, "approve")), "ask");
+    return EXIT_DONE;
+}

@@ -1,0 +1,161 @@
+/*
+ * cmd_resume.c - wend resume: go on with runs whose process is gone.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/again.h"
+#include "cli/stream.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "key-file", "FILE", "the provider's key; default: the environment",
+     OPT_TEXT, AT(key_file), 0, 0, NULL},
+    {0, "ca-file", "FILE", "certificates to trust; default: the system's",
+     OPT_TEXT, AT(ca_file), 0, 0, NULL},
+    {0, "models", "FILE", "windows and prices of models; see wend models",
+     OPT_TEXT, AT(models), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {0, "json", NULL, "all events as JSON lines", OPT_FLAG, AT(json), 0, 0,
+     NULL},
+    {0, "events", "DIALECT", "of JSON lines: native, loom or agio", OPT_WORD,
+     AT(events), 0, 0, dialect_words},
+    {0, "log-file", "FILE", "append all events as JSON lines, too", OPT_TEXT,
+     AT(log_file), 0, 0, NULL},
+    {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {'v', "verbose", NULL, "say more on standard error", OPT_FLAG, AT(verbose),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
+              struct view *view)
+{
+    struct stream st = {.cli = cli, .view = view, .live = true, .asks = asks};
+    wend_error err = {0};
+    wend_status s = wend_run_resume(agent, id, NULL, &st.run, &err);
+    int code;
+
+    view->live = true;
+    if (s == WEND_E_BUSY)
+        return complain(EXIT_USAGE, "%s", err.message);
+    code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
+    wend_run_free(st.run);
+    return code;
+}
+
+static int resume(struct cli *cli, const char *id)
+{
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    wend_agent *agent = NULL;
+    struct view view;
+    bool asks = false;
+    int code;
+
+    /* First: its files are found from where the command was called. */
+    if (!view_open(&view, &cli->set, view_look(&cli->set)))
+        return EXIT_USAGE;
+    code = again_agent(cli, id, &agent, &asks);
+    if (!code)
+        code = go(cli, agent, id, asks && terminal, &view);
+    wend_agent_free(agent);
+    view_free(&view);
+    return code;
+}
+
+/* ---- All of them --------------------------------------------------------- */
+
+struct id {
+    struct id *next;
+    char text[40];
+};
+
+/* Oldest first, as they were started. */
+static int interrupted(struct cli *cli, struct id **out)
+{
+    wend_list_options o = {.size = sizeof o, .status = "interrupted"};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    wend_error err = {0};
+    size_t count;
+    wend_status s;
+
+    do {
+        count = 0;
+        s = wend_store_list(cli->store, &o, &list, &err);
+        if (s != WEND_OK)
+            return give_up(cli, s, &err);
+        while (wend_runs_next(list, &info) == WEND_OK) {
+            struct id *id = arena_alloc(&cli->arena, sizeof *id);
+
+            if (!id)
+                break;
+            snprintf(id->text, sizeof id->text, "%.*s", (int)info->run.len,
+                     info->run.ptr);
+            id->next = *out;
+            *out = id;
+            o.after = id->text;
+            count++;
+        }
+        wend_runs_free(list);
+    } while (count && !cli->arena.failed);
+    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
+                             : EXIT_DONE;
+}
+
+/* The first exit code that is not 0; a signal or a failed store ends it. */
+static int resume_all(struct cli *cli)
+{
+    struct id *list = NULL;
+    int code = interrupted(cli, &list), worst = EXIT_DONE;
+
+    if (code)
+        return code;
+    if (!list && !cli->set.quiet)
+        complain(0, "no run was interrupted");
+    for (const struct id *id = list; id; id = id->next) {
+        if (!cli->set.quiet)
+            complain(0, "resuming run %s", id->text);
+        code = resume(cli, id->text);
+        if (worst == EXIT_DONE)
+            worst = code;
+        if (code >= EXIT_STORE)
+            return code;
+    }
+    return worst;
+}
+
+static int run(struct cli *cli)
+{
+    struct found found;
+    int code;
+
+    if (cli->args_count > 1)
+        return usage_error(cli, "name one run, or last, or none");
+    code = open_runtime(cli);
+    if (!code && !cli->args_count)
+        return resume_all(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    return code ? code : resume(cli, found.id);
+}
+
+const struct command command_resume = {
+    .name = "resume",
+    .args = "[OPTIONS] [RUN]",
+    .summary = "go on with a run that was interrupted, or with all of them",
+    .more =
+        "RUN is an id, a prefix of one that no other run has, or last; without "
+        "it every run\nwhose process is gone is gone on with.\n"
+        "What is recorded is not done again. Calls that were under way run "
+        "again if they\nonly read or are idempotent; what became of any other "
+        "is not known, and the model\nis told so. The exit status is that of "
+        "the run.\n",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,248 @@
+/*
+ * cmd_tell.c - wend cancel, say, pause, continue, approve: reach a run that
+ * another process has under way.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+static const struct opt approve_opts[] = {
+    {0, "always", NULL, "the answer counts for calls like it, in this run",
+     OPT_FLAG, AT(always), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+static int tell(struct cli *cli, const char *id, wend_request r)
+{
+    wend_error err = {0};
+    wend_status s;
+
+    r.size = sizeof r;
+    r.by = "command";
+    s = wend_store_tell(cli->store, id, &r, &err);
+    if (s == WEND_E_STALE)
+        return complain(EXIT_USAGE, "%s", err.message);
+    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+}
+
+static int tell_simply(struct cli *cli, wend_request_kind kind)
+{
+    struct found found;
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    code = open_store(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    return code ? code : tell(cli, found.id, (wend_request){.kind = kind});
+}
+
+static int run_cancel(struct cli *cli)
+{
+    return tell_simply(cli, WEND_REQUEST_CANCEL);
+}
+
+static int run_pause(struct cli *cli)
+{
+    return tell_simply(cli, WEND_REQUEST_PAUSE);
+}
+
+static int run_continue(struct cli *cli)
+{
+    return tell_simply(cli, WEND_REQUEST_CONTINUE);
+}
+
+static int run_say(struct cli *cli)
+{
+    struct buf text = {.mem = cli->arena.mem};
+    struct found found;
+    int code;
+
+    if (cli->args_count < 2)
+        return usage_error(cli, "name a run, and what to say to it");
+    for (int i = 1; i < cli->args_count; i++) {
+        if (i > 1)
+            buf_char(&text, ' ');
+        buf_cstr(&text, cli->args[i]);
+    }
+    code =
+        text.failed ? complain(EXIT_FAILED, "out of memory") : open_store(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    if (!code)
+        code = tell(cli, found.id,
+                    (wend_request){.kind = WEND_REQUEST_SAY, .text = text.ptr});
+    buf_free(&text);
+    return code;
+}
+
+/* ---- Approve ------------------------------------------------------------- */
+
+enum { WAITING_MAX = 64, CALL_ID_MAX = 128 };
+
+/* The calls of a run that wait for an answer, by its log. */
+struct waiting {
+    char ids[WAITING_MAX][CALL_ID_MAX];
+    int count;
+};
+
+static void drop_waiting(struct waiting *w, wend_str call)
+{
+    for (int i = 0; i < w->count; i++)
+        if (str_is(call, w->ids[i])) {
+            w->count--;
+            memmove(w->ids[i], w->ids[w->count], sizeof w->ids[i]);
+            return;
+        }
+}
+
+static void note_waiting(struct waiting *w, const wend_event *ev)
+{
+    wend_str call;
+
+    if (ev->type == WEND_APPROVAL_ASK) {
+        call = ev->u.approval_ask.call;
+        drop_waiting(w, call); /* asked again after a resume */
+        if (call.len < CALL_ID_MAX && w->count < WAITING_MAX) {
+            memcpy(w->ids[w->count], call.ptr, call.len);
+            w->ids[w->count++][call.len] = 0;
+        }
+    } else if (ev->type == WEND_APPROVAL_ANSWER) {
+        drop_waiting(w, ev->u.approval_answer.call);
+    } else if (ev->type == WEND_CALL_END) {
+        drop_waiting(w, ev->u.call_end.call);
+    }
+}
+
+static int find_waiting(struct cli *cli, const char *id, struct waiting *w)
+{
+    wend_replay_options o = {.size = sizeof o,
+                             .filter.types = (uint64_t)1 << WEND_APPROVAL_ASK |
+                                             (uint64_t)1
+                                                 << WEND_APPROVAL_ANSWER |
+                                             (uint64_t)1 << WEND_CALL_END};
+    wend_run *log = NULL;
+    const wend_event *ev;
+    wend_error err = {0};
+    wend_status s = wend_store_replay(cli->rt, id, &o, &log, &err);
+
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    while ((s = wend_run_next(log, &ev)) == WEND_OK)
+        note_waiting(w, ev);
+    if (s != WEND_END)
+        err = *wend_run_error(log);
+    wend_run_free(log);
+    return s == WEND_END ? EXIT_DONE : give_up(cli, s, &err);
+}
+
+static int not_waiting(const struct waiting *w, const char *id,
+                       const char *call)
+{
+    struct buf names = {.mem = &(struct mem){0}};
+    int code;
+
+    for (int i = 0; i < w->count; i++)
+        buf_fmt(&names, "%s%s", i ? ", " : "", w->ids[i]);
+    code = w->count ? complain(EXIT_USAGE,
+                               "no call '%s' waits for approval in run %s; "
+                               "these do: %s",
+                               call, id, names.ptr)
+                    : complain(EXIT_USAGE,
+                               "no call waits for approval in run %s", id);
+    buf_free(&names);
+    return code;
+}
+
+static int run_approve(struct cli *cli)
+{
+    static const char *const answers[] = {"no", "yes"};
+    struct waiting w = {.count = 0};
+    struct found found;
+    int yes, code;
+
+    if (cli->args_count != 3)
+        return usage_error(cli, "name a run, one of its calls, and yes or no");
+    yes = str_index(str_of(cli->args[2]), answers, 2);
+    if (yes < 0)
+        return usage_error(cli, "'%s' is neither yes nor no", cli->args[2]);
+    code = open_runtime(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    if (!code)
+        code = find_waiting(cli, found.id, &w);
+    if (code)
+        return code;
+    for (int i = 0; i < w.count; i++)
+        if (!strcmp(w.ids[i], cli->args[1]))
+            return tell(cli, found.id,
+                        (wend_request){.kind = WEND_REQUEST_APPROVE,
+                                       .call = cli->args[1],
+                                       .yes = yes == 1,
+                                       .always = cli->set.always});
+    return not_waiting(&w, found.id, cli->args[1]);
+}
+
+/* ---- The commands -------------------------------------------------------- */
+
+#define RUN_IS "RUN is an id, a prefix of one that no other run has, or last.\n"
+
+const struct command command_cancel = {
+    .name = "cancel",
+    .args = "[OPTIONS] RUN",
+    .summary = "cancel a run of another process",
+    .more = RUN_IS "The run ends within moments; what it has said is kept.\n",
+    .opts = opts,
+    .run = run_cancel,
+};
+
+const struct command command_say = {
+    .name = "say",
+    .args = "[OPTIONS] RUN TEXT",
+    .summary = "say something to a run of another process",
+    .more = RUN_IS "The model reads it with its next turn.\n",
+    .opts = opts,
+    .run = run_say,
+};
+
+const struct command command_pause = {
+    .name = "pause",
+    .args = "[OPTIONS] RUN",
+    .summary = "let a run of another process start nothing more",
+    .more = RUN_IS "What is under way goes on to its end.\n",
+    .opts = opts,
+    .run = run_pause,
+};
+
+const struct command command_continue = {
+    .name = "continue",
+    .args = "[OPTIONS] RUN",
+    .summary = "let a paused run go on",
+    .more = RUN_IS,
+    .opts = opts,
+    .run = run_continue,
+};
+
+const struct command command_approve = {
+    .name = "approve",
+    .args = "[OPTIONS] RUN CALL yes|no",
+    .summary = "answer a call that waits for approval",
+    .more = RUN_IS "CALL is the id that approval_ask has; 'wend log RUN' shows "
+                   "it.\n",
+    .opts = approve_opts,
+    .run = run_approve,
+};

@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# resume.sh - runs whose process is gone are gone on with.
+. "$(dirname "$0")/lib.sh"
+
+start() { # WAIT-FOR OPTIONS...: in the background, until that is in the log
+    local text=$1 before
+    shift
+    before=$(newest)
+    : >"$out"
+    "$WEND" run "$@" hi >"$out" 2>"$err" </dev/null &
+    pid=$!
+    soon is_new "$before" && soon in_log "$text"
+}
+newest() { "$WEND" runs --json --limit 1 | head -c 45; }
+is_new() { [ "$(newest)" != "$1" ]; }
+in_log() { "$WEND" log --json last | grep -qF -- "$1"; }
+killed() {
+    kill -KILL $pid
+    { wait $pid; } 2>/dev/null
+}
+field() { # STATUS or another member of the newest run
+    "$WEND" runs --json --limit 1 >list && json list "$(at "$1")"
+}
+resumed() { # what the newest run's log has from run_resume on
+    "$WEND" log --json last | sed -n '/"type":"run_resume"/,$p' >events
+    types events
+}
+
+# ---- A message ------------------------------------------------------------------
+
+start '"text":"one "' -m "$slow"
+exits "a run that is under way" 2 "$WEND" resume last
+has "a run that is under way: said" "$err" "is held by another process"
+killed
+is "killed: status" "$(field status)" interrupted
+exits "resume" 0 "$WEND" resume last
+is "resume: the answer, once more from its beginning" "$(cat "$out")" \
+    "one two three four five six seven eight nine"
+is "resume: status" "$(field status)" ok
+is "resume: order" "$(resumed)" "run_resume model_end model_start text_delta \
+model_end turn_end metrics run_end"
+has "resume: what was cut off is kept" events \
+    '"type":"model_end","turn":0,"turn_id":"'
+has "resume: and void" events '"outcome":"superseded","purpose":"answer","text":"one '
+"$WEND" log --json last >whole
+seqs_hold whole
+ok "resume: the log is one"
+exits "resume: the log is as written" 0 "$WEND" verify last
+exits "a run that is over" 2 "$WEND" resume last
+has "a run that is over: said" "$err" "is over"
+exits "a run that is none" 2 "$WEND" resume nothing
+exits "too many" 2 "$WEND" resume a b
+
+# ---- Where it stood --------------------------------------------------------------
+
+two=$(model two '{"turns":[{"calls":[{"name":"calculator",
+"args":{"expression":"6*7"}}]},{"text":"slowly it is ${tool_result}",
+"delay":"200ms"},{"text":"wrong"}]}')
+cp "$work/two.script" here.script
+start '"text":"slow"' -m script:here.script
+killed
+(cd / && run "$WEND" resume --json last && types "$out" >"$work/order"
+    tail -1 "$out" >"$work/last")
+is "from elsewhere: the script of its directory, where it was" \
+    "$(json "$work/last" "$(at data.text)")" "slowly it is 42"
+is "--json: order" "$(cat "$work/order")" "run_resume model_end model_start \
+text_delta model_end turn_end metrics run_end"
+
+# ---- Ends -------------------------------------------------------------------------
+
+start '"text":"one "' -m "$slow"
+kill -TERM $pid
+wait $pid
+is "SIGTERM: exit status" $? 143
+has "SIGTERM: says how to go on" "$err" "'wend resume "
+start '"text":"one "' -m "$slow"
+killed
+exits "all of them" 0 "$WEND" resume
+is "all of them: two answers" "$(grep -c nine "$out")" 2
+is "all of them: said" "$(grep -c 'resuming run' "$err")" 2
+exits "none is left" 0 "$WEND" resume
+has "none is left: said" "$err" "no run was interrupted"
+exits "none is left, quietly" 0 "$WEND" resume -q
+is "none is left, quietly: nothing said" "$(cat "$err")" ""
+
+start '"text":"one "' -m "$slow" --timeout 1s
+killed
+sleep 1
+exits "the time is over" 3 "$WEND" resume last
+is "the time is over: order" "$(resumed)" "run_resume control model_end turn_end \
+metrics run_end"
+
+# ---- Programs ------------------------------------------------------------------------
+
+tool() { # CLASS
+    printf '#!/bin/sh\necho "$WEND_IDEMPOTENCY_KEY" >>ledger\nsleep %s\necho done\n' \
+        1 >t.sh
+    chmod +x t.sh
+    printf 'wend: tool/1\nname: t\ndescription: d\ncommand: [./t.sh]\nclass: %s\n' \
+        "$1" >t.yaml
+    rm -f ledger
+}
+calls='script:{"turns":[{"calls":[{"name":"t","args":{}}]},{"text":"went on"}]}'
+began() { [ -s ledger ]; }
+use() { # CLASS OPTIONS...: killed while the program is at work
+    tool "$1"
+    shift
+    start '"type":"call_start"' --tools t.yaml --approve all -m "$calls" "$@"
+    soon began
+    killed
+}
+
+use unsafe
+exits "an unsafe program" 0 "$WEND" resume last
+is "an unsafe program: order" "$(resumed)" "run_resume call_end turn_end metrics \
+turn_start context_start context_end model_start text_delta model_end turn_end \
+metrics run_end"
+has "an unsafe program: nobody knows" events '"outcome":"unknown"'
+has "an unsafe program: the call is named" events '"unsettled":["call_1"]'
+is "an unsafe program: it ran once" "$(wc -l <ledger)" 1
+use idempotent
+exits "an idempotent program" 0 "$WEND" resume last
+is "an idempotent program: it ran twice" "$(wc -l <ledger)" 2
+is "an idempotent program: with one key" "$(sort -u ledger | wc -l)" 1
+resumed >/dev/null
+has "an idempotent program: the second attempt" events '"attempt":2'
+has "an idempotent program: its answer" events '"outcome":"ok","output":"done'
+use unsafe --on-unknown stop
+exits "stop" 1 "$WEND" resume last
+has "stop: said" "$err" "not known"
+use unsafe --on-unknown retry
+exits "retry" 0 "$WEND" resume last
+is "retry: it ran twice" "$(wc -l <ledger)" 2
+use unsafe --on-unknown ask
+exits "ask where nobody is: the model is told" 0 "$WEND" resume last
+is "ask where nobody is: it ran once" "$(wc -l <ledger)" 1
+
+use idempotent
+rm t.sh
+exits "a program that is gone" 0 "$WEND" resume last
+resumed >/dev/null
+has "a program that is gone: its call fails" events '"outcome":"failed"'
+
+# The second interrupt leaves at once; resume closes the run.
+printf '#!/bin/sh\ntrap "" TERM\necho x >>ledger\nsleep 3\n' >t.sh
+chmod +x t.sh
+printf 'wend: tool/1\nname: t\ndescription: d\ncommand: [./t.sh]\n' >t.yaml
+rm -f ledger
+start '"type":"call_start"' --tools t.yaml --approve all -m "$calls"
+soon began
+kill -INT $pid
+soon in_log '"what":"cancel"'
+kill -INT $pid
+wait $pid
+is "interrupted twice: exit status" $? 130
+is "interrupted twice: status" "$(field status)" interrupted
+exits "interrupted twice: resume closes it" 130 "$WEND" resume last
+is "interrupted twice: order" "$(resumed)" \
+    "run_resume call_end turn_end metrics run_end"
+is "interrupted twice: canceled" "$(field status)" canceled
+finish
