@@ -1,10 +1,10 @@
 /*
- * fetch.h - HTTP by libcurl on the loop.
+ * fetch.h - HTTP on the loop.
  *
- * One multi handle for up to about a thousand transfers, more as needed;
- * connections are kept alive; HTTP/1.1 unless asked otherwise; TLS is
- * checked against the system's authorities. libcurl is loaded with the
- * first transfer, so that who needs no network does not pay for it.
+ * Connections are kept alive; HTTP/1.1 unless asked otherwise; TLS is
+ * checked against the system's authorities. Plain HTTP to an address or a
+ * unix socket goes over sockets of our own, all else by libcurl, which is
+ * loaded with the first transfer that needs it.
  */
 #ifndef HOST_FETCH_H
 #define HOST_FETCH_H
@@ -34,6 +34,7 @@ struct fetch_request {
     const char *proxy;          /* NULL: the environment's; "": none */
     const char *ca_file;        /* NULL: SSL_CERT_FILE, the system's */
     bool http2;
+    bool libcurl; /* even where a plain socket would do; for tests */
     /* Asked before each connect, with fetch_start's ctx and the very address:
      * a name cannot mean another one by then. False: not that one, *why says
      * the reason. The transfer gets a connection of its own. NULL: any

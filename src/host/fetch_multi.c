@@ -16,11 +16,6 @@
 enum {
     MULTI_TRANSFERS_MAX = 1000, /* above, each costs more than before */
     SOCKS_FIRST = 64,
-    /* More than so many reads of less than so many bytes, each so soon after
-     * the one before: waking up is what they cost. */
-    QUICK_READS = 8,
-    QUICK_BYTES = 4 << 10,
-    QUICK_NS = 1000 * 1000,
 };
 
 struct sock {
@@ -47,6 +42,7 @@ void fetch_handle_closed(struct fetch *f)
         mem_free(&m, s);
     }
     mem_free(&m, f->sock_of);
+    mem_free(&m, f->read_buf);
     mem_free(&m, f);
 }
 
@@ -192,24 +188,6 @@ static bool sock_watch(struct sock *s, int events)
     return !uv_poll_start(&s->poll, events, on_sock);
 }
 
-/* A stream of more than a piece a millisecond is taken a rest's worth at a
- * time. Where several streams run, each turn sees pieces of many anyway. */
-static void note_read(struct fetch *f, curl_socket_t fd, size_t bytes)
-{
-    uint64_t now_ns = uv_hrtime(), gap_ns = now_ns - f->read_ns;
-    uint64_t soon_ns = f->quick_reads > QUICK_READS
-                           ? QUICK_NS + LOOP_REST_MS * 1000000
-                           : QUICK_NS;
-    bool same = fd == f->read_fd;
-
-    f->read_ns = now_ns;
-    f->read_fd = fd;
-    if (!same || !bytes || bytes > QUICK_BYTES || gap_ns > soon_ns)
-        f->quick_reads = 0;
-    else if (++f->quick_reads > QUICK_READS)
-        loop_rest(f->loop);
-}
-
 /* libuv ends the watch when a socket has an error; libcurl learns which one
  * by reading or writing, after what came before it. */
 static void on_sock(uv_poll_t *p, int status, int events)
@@ -234,7 +212,7 @@ static void on_sock(uv_poll_t *p, int status, int events)
     if (events & UV_WRITABLE)
         bits |= CURL_CSELECT_OUT;
     act(s->multi, fd, bits);
-    note_read(f, fd, f->body_bytes - before);
+    fetch_note_read(f, fd, f->body_bytes - before);
 }
 
 /* What libcurl has not connected yet it closes without a word to us. */

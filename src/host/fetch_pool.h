@@ -2,7 +2,7 @@
  * fetch_pool.h - what is inside struct fetch. Only for src/host/fetch*.c.
  *
  *   live      transfers somebody waits for
- *   spare     ended ones, kept with their libcurl handles
+ *   spare     ended ones, kept with their buffers and libcurl handles
  *   queue     live ones that want something done: to start, to go on, to be
  *             let go. Served once a turn of the loop, outside of libcurl,
  *             which may not be entered from its own callbacks.
@@ -15,6 +15,8 @@
 #include "base/str.h"
 #include "host/fetch.h"
 #include "host/fetch_easy.h"
+#include "host/fetch_route.h"
+#include "wire/http1.h"
 
 enum {
     NAMES_MAX = 16, /* hosts whose look-ups are shared; others are not */
@@ -64,12 +66,39 @@ struct fetch {
     bool closed;
     const char *ca_file;
     struct name names[NAMES_MAX];
+    struct ring idle_conns; /* of fetch_conn.c, the newest last */
+    size_t idle_count;
+    char *read_buf; /* what was just read, by whichever transfer */
+};
+
+/* A connection of fetch_conn.c: a socket on the loop. */
+struct conn {
+    struct ring link; /* idle_conns, while it has no transfer */
+    struct fetch *fetch;
+    struct transfer *transfer; /* NULL: it waits for the next one */
+    uv_poll_t poll;
+    int fd, watched;
+    bool used; /* it has brought an answer, and may be closed by now */
+    int64_t idle_ms;
+    struct place place;
 };
 
 enum phase { PHASE_CONNECT, PHASE_WAIT, PHASE_BODY, PHASE_OVER };
 
+/* One of the two ways to make a transfer. */
+struct way {
+    wend_status (*prepare)(struct transfer *t, const struct fetch_request *q,
+                           wend_error *err);
+    void (*begin)(struct transfer *t);  /* from inside fetch_start */
+    void (*serve)(struct transfer *t);  /* once it was queued */
+    void (*leave)(struct transfer *t);  /* its connection */
+    void (*forget)(struct transfer *t); /* the request */
+};
+extern const struct way plain_way, libcurl_way;
+
 struct transfer {
     struct fetch *fetch;
+    const struct way *way;
     struct ring link;       /* live or spare */
     struct ring queue_link; /* queue, or waiting for a name */
     struct multi *multi;    /* NULL: not with libcurl */
@@ -91,6 +120,17 @@ struct transfer {
     bool doubted;     /* a deadline passed; the sockets get one more look */
     CURLcode refused; /* we gave up ourselves; OK: we did not */
     struct buf head;  /* the response's header lines */
+    /* Of the plain way. */
+    struct conn *conn;
+    struct route route;
+    struct http1 answer;
+    struct buf asking; /* the request's head */
+    wend_str body;     /* and its body */
+    size_t sent;       /* bytes of both */
+    struct buf held;   /* of the answer, read while paused ... */
+    size_t held_at;    /* ... and given up to here */
+    bool again;        /* a kept connection was closed: now a new one */
+    int error;         /* the socket's, until it is told */
     char detail[CURL_ERROR_SIZE];
     char message[512];
 };
@@ -168,11 +208,41 @@ void multi_run_due(struct fetch *f);
 /* One more uv handle has closed; the last one frees f. */
 void fetch_handle_closed(struct fetch *f);
 
-/* ---- fetch.c: the transfers ---------------------------------------------- */
+/* ---- fetch_libcurl.c ------------------------------------------------------
+ */
 
-void fetch_kick(struct fetch *f); /* serves the queue in the next turn */
-void fetch_enqueue(struct transfer *t);
 /* libcurl is done with it, or shall be. */
 void transfer_finish(struct transfer *t, CURLcode code);
+
+/* ---- fetch_conn.c: connections of the plain way ---------------------------
+ */
+
+/* One that is kept and leads there; NULL: none. */
+struct conn *conn_kept(struct fetch *f, const struct place *to);
+/* Begins to connect. NULL: *error says why. */
+struct conn *conn_open(struct fetch *f, const struct place *to, int *error);
+bool conn_watch(struct conn *c, int events); /* false: no memory */
+void conn_keep(struct conn *c);              /* for the next transfer */
+void conn_close(struct conn *c);
+void conn_free_all(struct fetch *f); /* those that are kept */
+
+/* ---- fetch_plain.c -------------------------------------------------------
+ */
+
+/* The transfer's socket can be read or written; status < 0: or has failed. */
+void plain_ready(struct transfer *t, int status, int events);
+
+/* ---- fetch.c: the transfers ---------------------------------------------- */
+
+int64_t fetch_now_ms(const struct fetch *f);
+void fetch_kick(struct fetch *f); /* serves the queue in the next turn */
+void fetch_enqueue(struct transfer *t);
+/* A read of the body, so many bytes: a quick stream is read in larger ones. */
+void fetch_note_read(struct fetch *f, int fd, size_t bytes);
+void transfer_enter(struct transfer *t, enum phase phase);
+void transfer_arm(struct transfer *t); /* after a deadline has changed */
+void transfer_timeout(struct transfer *t);
+/* Its end: `message` is set. Silent if it was stopped. */
+void transfer_over(struct transfer *t, enum fetch_end how);
 
 #endif

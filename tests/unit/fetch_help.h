@@ -16,6 +16,7 @@ struct world {
     struct test_server server;
     struct loop *loop;
     struct fetch *fetch;
+    bool libcurl; /* also where plain sockets would do */
 };
 
 /* What one transfer has said so far. */
@@ -113,6 +114,7 @@ static inline wend_status seen_ask(struct seen *s, struct fetch_request *q,
     s->body.mem = &fetch_mem_libc;
     if (!q->proxy)
         q->proxy = "";
+    q->libcurl = s->w->libcurl;
     return fetch_start(s->w->fetch, q, &seen_events, s, &s->t, err);
 }
 

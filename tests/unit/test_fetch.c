@@ -416,6 +416,7 @@ static void test_proxy(struct world *w)
         if (rows[i].no_proxy)
             setenv("no_proxy", "localhost", 1);
         q.proxy = rows[i].option ? proxy : NULL;
+        q.libcurl = w->libcurl;
         fetch_start(w->fetch, &q, &seen_events, &s, &s.t, NULL);
         seen_wait(&s);
         tap_is_i64(s.status, rows[i].status, "proxy: %s", rows[i].why);
@@ -469,6 +470,24 @@ static void test_quick_stream(struct world *w)
     tap_ok(turns < PIECES * 3 / 4, "in fewer turns than pieces (%d)", turns);
 }
 
+static void test_all(struct world *w)
+{
+    test_bodies(w);
+    test_head(w);
+    test_requests(w);
+    test_large_request(w);
+    test_refused_requests(w);
+    test_failures(w);
+    test_timeouts(w);
+    test_no_timeouts(w);
+    test_bad_heads(w);
+    test_unix(w);
+    test_proxy(w);
+    test_keep_alive(w);
+    test_stale_connection(w);
+    test_quick_stream(w);
+}
+
 int main(void)
 {
     struct world w;
@@ -481,20 +500,11 @@ int main(void)
     unsetenv("NO_PROXY");
     if (!tap_ok(world_open(&w, false), "a server"))
         return tap_done();
-    test_bodies(&w);
-    test_head(&w);
-    test_requests(&w);
-    test_large_request(&w);
-    test_refused_requests(&w);
-    test_failures(&w);
-    test_timeouts(&w);
-    test_no_timeouts(&w);
-    test_bad_heads(&w);
-    test_unix(&w);
-    test_proxy(&w);
-    test_keep_alive(&w);
-    test_stale_connection(&w);
-    test_quick_stream(&w);
+    for (int way = 0; way < 2; way++) {
+        w.libcurl = way;
+        printf("# %s\n", w.libcurl ? "by libcurl" : "over plain sockets");
+        test_all(&w);
+    }
     world_close(&w);
     return tap_done();
 }

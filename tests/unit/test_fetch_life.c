@@ -111,7 +111,7 @@ static void test_resume_inside(struct world *w)
                                                seen_end};
     struct seen s = {.w = w};
     char url[64];
-    struct fetch_request q = {.url = url, .proxy = ""};
+    struct fetch_request q = {.url = url, .proxy = "", .libcurl = w->libcurl};
 
     snprintf(url, sizeof url, "http://127.0.0.1:%d/=text:2000:16/",
              w->server.port);
@@ -279,7 +279,7 @@ static void test_free_under_way(struct world *w)
 
     for (int turns = 0; turns < 10; turns++) {
         struct seen s[tap_count(paths) * 4] = {{0}};
-        struct world own = {.server = w->server};
+        struct world own = {.server = w->server, .libcurl = w->libcurl};
 
         loop_new(&fetch_mem_libc, &own.loop, NULL);
         fetch_new(&fetch_mem_libc, own.loop, &own.fetch, NULL);
@@ -307,7 +307,7 @@ static void test_no_memory(struct world *w)
 
     while (fault_next(&f)) {
         struct mem m = fault_mem(&f);
-        struct world own = {.server = w->server};
+        struct world own = {.server = w->server, .libcurl = w->libcurl};
         struct seen s = {.w = &own};
         wend_status status;
 
@@ -371,6 +371,22 @@ static void test_no_wait_after_event(struct world *w)
     tap_ok(clock_ms() - began < 3000, "a turn ends with its events");
 }
 
+static void test_all(struct world *w)
+{
+    test_pause_exact(w);
+    test_pause_memory(w);
+    test_resume_inside(w);
+    test_many(w);
+    test_many_names(w);
+    test_stop_any_time(w);
+    test_stop_inside(w);
+    test_stop_other(w);
+    test_free_under_way(w);
+    test_no_memory(w);
+    test_foreign_loop(w);
+    test_no_wait_after_event(w);
+}
+
 int main(void)
 {
     struct world w;
@@ -381,18 +397,11 @@ int main(void)
     setrlimit(RLIMIT_NOFILE, &r);
     if (!tap_ok(world_open(&w, false), "a server"))
         return tap_done();
-    test_pause_exact(&w);
-    test_pause_memory(&w);
-    test_resume_inside(&w);
-    test_many(&w);
-    test_many_names(&w);
-    test_stop_any_time(&w);
-    test_stop_inside(&w);
-    test_stop_other(&w);
-    test_free_under_way(&w);
-    test_no_memory(&w);
-    test_foreign_loop(&w);
-    test_no_wait_after_event(&w);
+    for (int way = 0; way < 2; way++) {
+        w.libcurl = way;
+        printf("# %s\n", w.libcurl ? "by libcurl" : "over plain sockets");
+        test_all(&w);
+    }
     world_close(&w);
     return tap_done();
 }

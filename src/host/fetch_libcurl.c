@@ -1,0 +1,253 @@
+/*
+ * fetch_libcurl.c - transfers by libcurl: TLS, proxies, names, HTTP/2, and
+ * whatever plain sockets (fetch_plain.c) leave to it.
+ *
+ * libcurl may not be entered from its own callbacks; `inside` counts them.
+ */
+#include <stdio.h>
+
+#include "base/fail.h"
+#include "host/fetch_pool.h"
+
+/* ---- Callbacks of libcurl ------------------------------------------------
+ */
+
+/* A name is known when a socket is opened for it. */
+static curl_socket_t on_open(void *ctx, curlsocktype purpose,
+                             struct curl_sockaddr *a)
+{
+    struct transfer *t = ctx;
+
+    (void)purpose;
+    name_done(t, true);
+    if (t->stopped) /* and whoever could be asked is gone */
+        return CURL_SOCKET_BAD;
+    if (t->allow && !t->allow(t->ctx, &a->addr, t->why, sizeof t->why))
+        return CURL_SOCKET_BAD; /* libcurl tries the next address */
+    return multi_open_socket(t, a);
+}
+
+static int on_connected(void *ctx, char *ip, char *own_ip, int port,
+                        int own_port)
+{
+    struct transfer *t = ctx;
+
+    (void)ip, (void)own_ip, (void)port, (void)own_port;
+    name_done(t, true);
+    if (t->phase == PHASE_CONNECT)
+        transfer_enter(t, PHASE_WAIT);
+    return CURL_PREREQFUNC_OK;
+}
+
+/* Returning 0 makes libcurl give up. */
+static size_t refuse(struct transfer *t, CURLcode why)
+{
+    t->refused = why;
+    return 0;
+}
+
+static bool head_ends(struct transfer *t)
+{
+    struct fetch *f = t->fetch;
+    long status = 0;
+
+    f->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status < 200) { /* more heads follow */
+        buf_clear(&t->head);
+        return true;
+    }
+    t->head_done = true;
+    uv_stop(f->uv);
+    t->events->head(t->ctx, t, (int)status);
+    return !t->stopped;
+}
+
+static size_t on_header(char *p, size_t size, size_t count, void *ctx)
+{
+    struct transfer *t = ctx;
+    size_t len = size * count;
+
+    if (t->stopped)
+        return 0;
+    if (t->head_done) /* trailers */
+        return len;
+    if (len > 5 && !memcmp(p, "HTTP/", 5))
+        buf_clear(&t->head);
+    if (len <= 2 && (p[0] == '\r' || p[0] == '\n'))
+        return head_ends(t) ? len : 0;
+    if (len > HTTP1_HEAD_MAX - t->head.len)
+        return refuse(t, CURLE_FILESIZE_EXCEEDED);
+    buf_add(&t->head, p, len);
+    return t->head.failed ? refuse(t, CURLE_OUT_OF_MEMORY) : len;
+}
+
+static size_t on_body(char *p, size_t size, size_t count, void *ctx)
+{
+    struct transfer *t = ctx;
+    size_t len = size * count;
+
+    if (t->stopped || !len)
+        return 0;
+    t->byte_ms = fetch_now_ms(t->fetch);
+    t->doubted = false;
+    if (t->phase != PHASE_BODY)
+        transfer_enter(t, PHASE_BODY);
+    t->fetch->body_bytes += len;
+    uv_stop(t->fetch->uv);
+    t->paused = !t->events->body(t->ctx, p, len);
+    if (t->stopped)
+        return 0;
+    return t->paused ? CURL_WRITEFUNC_PAUSE : len;
+}
+
+/* ---- Ends ---------------------------------------------------------------- */
+
+static void finish_one(struct transfer *t, CURLcode code)
+{
+    enum fetch_end how;
+
+    if (t->refused != CURLE_OK)
+        code = t->refused;
+    else if (code == CURLE_OK && !t->head_done)
+        code = CURLE_GOT_NOTHING; /* the end came within the head */
+    if (code == CURLE_OPERATION_TIMEDOUT) {
+        transfer_timeout(t);
+        return;
+    }
+    if (code == CURLE_COULDNT_CONNECT && t->why[0]) {
+        how = FETCH_REFUSED;
+        snprintf(t->message, sizeof t->message, "%.300s: %s", t->host, t->why);
+    } else {
+        how = easy_result(t->fetch->curl, t->easy, code, t->host, t->detail,
+                          t->message, sizeof t->message);
+    }
+    transfer_over(t, how);
+}
+
+/* A name that one transfer cannot resolve is not asked for again by those
+ * that waited for the answer. */
+void transfer_finish(struct transfer *t, CURLcode code)
+{
+    struct ring same;
+
+    ring_init(&same);
+    if (code == CURLE_COULDNT_RESOLVE_HOST && t->asks)
+        ring_move(&same, &t->asks->waiting);
+    finish_one(t, code);
+    while (!ring_empty(&same))
+        finish_one(of_queue(same.next), code);
+}
+
+/* ---- Begins ----------------------------------------------------------- */
+
+static void go_on(struct transfer *t)
+{
+    struct fetch *f = t->fetch;
+    CURLcode code;
+
+    t->resume = false;
+    if (!t->paused)
+        return;
+    t->paused = false;
+    t->byte_ms = fetch_now_ms(f);
+    f->inside++;
+    code = f->curl->easy_pause(t->easy, CURLPAUSE_CONT);
+    f->inside--;
+    if (code != CURLE_OK)
+        transfer_finish(t, code);
+    else
+        transfer_arm(t);
+}
+
+static void serve(struct transfer *t)
+{
+    if (t->refused != CURLE_OK) {
+        transfer_finish(t, t->refused);
+    } else if (t->multi) {
+        if (t->resume)
+            go_on(t);
+    } else if (!name_wait(t) && !multi_add(t)) {
+        transfer_finish(t, CURLE_OUT_OF_MEMORY);
+    }
+}
+
+static void leave(struct transfer *t)
+{
+    multi_remove(t);
+    name_done(t, false);
+}
+
+/* With the first transfer. */
+static wend_status open_curl(struct fetch *f, wend_error *err)
+{
+    const struct curl_api *curl;
+    wend_status s = curl_load(&curl, err);
+
+    if (s != WEND_OK)
+        return s;
+    f->share = curl->share_init();
+    if (!f->share)
+        return fail_nomem(err);
+    curl->share_setopt(f->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+    curl->share_setopt(f->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    f->ca_file = easy_ca_file();
+    f->curl = curl;
+    return WEND_OK;
+}
+
+static bool set_callbacks(const struct curl_api *curl, struct transfer *t)
+{
+    const struct {
+        CURLoption option;
+        void *value;
+    } data[] = {
+        {CURLOPT_PRIVATE, t},
+        {CURLOPT_ERRORBUFFER, t->detail},
+        {CURLOPT_SHARE, t->fetch->share},
+        {CURLOPT_PREREQDATA, t},
+        {CURLOPT_OPENSOCKETDATA, t},
+        {CURLOPT_CLOSESOCKETDATA, t->fetch}, /* connections outlive t */
+        {CURLOPT_HEADERDATA, t},
+        {CURLOPT_WRITEDATA, t},
+    };
+    int failed = 0;
+
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+        failed |= curl->easy_setopt(t->easy, data[i].option, data[i].value);
+    failed |= curl->easy_setopt(t->easy, CURLOPT_PREREQFUNCTION, on_connected);
+    failed |= curl->easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    failed |= curl->easy_setopt(t->easy, CURLOPT_CLOSESOCKETFUNCTION,
+                                multi_close_socket);
+    failed |= curl->easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, on_header);
+    failed |= curl->easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, on_body);
+    return !failed;
+}
+
+static wend_status prepare(struct transfer *t, const struct fetch_request *q,
+                           wend_error *err)
+{
+    struct fetch *f = t->fetch;
+    wend_status s = f->curl ? WEND_OK : open_curl(f, err);
+
+    if (s != WEND_OK)
+        return s;
+    if (!t->easy)
+        t->easy = f->curl->easy_init();
+    t->refused = CURLE_OK;
+    t->detail[0] = t->why[0] = 0;
+    t->allow = q->allow;
+    if (!t->easy ||
+        !easy_set(f->curl, t->easy, q, f->ca_file, &t->url, &t->arena) ||
+        !set_callbacks(f->curl, t))
+        return fail_nomem(err);
+    return WEND_OK;
+}
+
+/* Forgets keys and bodies. */
+static void forget(struct transfer *t)
+{
+    if (t->easy)
+        t->fetch->curl->easy_reset(t->easy);
+}
+
+const struct way libcurl_way = {prepare, fetch_enqueue, serve, leave, forget};

@@ -1,0 +1,43 @@
+/*
+ * fetch_route.h - which requests go over plain sockets, and where to.
+ *
+ * Only for src/host.
+ */
+#ifndef HOST_FETCH_ROUTE_H
+#define HOST_FETCH_ROUTE_H
+
+#include <netinet/in.h>
+#include <sys/un.h>
+
+#include "base/url.h"
+#include "host/fetch.h"
+
+struct place {
+    socklen_t len;
+    union {
+        struct sockaddr_un local;
+        struct sockaddr_in6 v6;
+        struct sockaddr_in v4;
+        struct sockaddr any;
+    } at;
+};
+
+enum { PLACES_MAX = 2 }; /* localhost has two addresses */
+
+/* In the order in which they are tried. */
+struct route {
+    struct url url;
+    const struct place *places;
+    int count, next;
+};
+
+/* False: it is libcurl's, for it needs TLS, a proxy, a look-up, an address
+ * that is asked about, or says how the connection is to be used. The arena
+ * may have failed. */
+bool route_find(const struct fetch_request *q, struct arena *a,
+                struct route *out);
+/* The request's head, up to the empty line. */
+void route_put_head(const struct route *r, const struct fetch_request *q,
+                    struct buf *b);
+
+#endif

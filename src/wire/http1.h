@@ -1,0 +1,79 @@
+/*
+ * http1.h - answers of HTTP/1.1 (RFC 9112), from bytes in any chunks.
+ *
+ * Strict where two readers could disagree about where an answer ends: a
+ * length that is said twice with two values, a length beside chunks, a chunk
+ * size that is no number, a folded line, a control byte. Heads of 1xx are
+ * skipped. The body is given where it lies, without a copy.
+ *
+ *   http1_begin; then, for the bytes of each read, http1_next until
+ *   HTTP1_MORE; http1_end when the connection was closed.
+ */
+#ifndef WIRE_HTTP1_H
+#define WIRE_HTTP1_H
+
+#include "base/str.h"
+
+enum {
+    HTTP1_HEAD_MAX = 32 << 10, /* status line and headers; so are trailers */
+    HTTP1_CHUNK_LINE_MAX = 4 << 10, /* a chunk's size and its extensions */
+    HTTP1_INTERIM_MAX = 16,         /* heads before the one that counts */
+};
+
+enum http1_event {
+    HTTP1_MORE,  /* all that was given is read */
+    HTTP1_HEAD,  /* `status` and `head` are known */
+    HTTP1_BODY,  /* bytes of the body: see http1_take */
+    HTTP1_DONE,  /* complete; what is left of the input belongs to no answer */
+    HTTP1_BAD,   /* `why` says what is wrong */
+    HTTP1_NOMEM, /* for the head */
+};
+
+enum http1_state {
+    HTTP1_STATUS_LINE,
+    HTTP1_FIELDS,
+    HTTP1_LENGTH,      /* `left` bytes */
+    HTTP1_CLOSE,       /* as many as come */
+    HTTP1_CHUNK_SIZE,  /* hexadecimal digits ... */
+    HTTP1_CHUNK_SPACE, /* ... white space, then a semicolon ... */
+    HTTP1_CHUNK_EXT,   /* ... extensions ... */
+    HTTP1_CHUNK_LF,    /* ... and a line end */
+    HTTP1_CHUNK_DATA,  /* `left` bytes */
+    HTTP1_DATA_CR,     /* a line end behind them */
+    HTTP1_DATA_LF,
+    HTTP1_TRAILER, /* a line begins */
+    HTTP1_TRAILER_NAME,
+    HTTP1_TRAILER_VALUE,
+    HTTP1_TRAILER_LF,
+    HTTP1_LAST_LF, /* of the empty line behind them */
+    HTTP1_OVER,
+    HTTP1_BROKEN,
+};
+
+struct http1 {
+    struct buf *head; /* the caller's: status line and headers, as they came */
+    int status;
+    bool keep;       /* when done: the connection may be used again */
+    const char *why; /* of HTTP1_BAD */
+    /* The reader's own. */
+    enum http1_state state;
+    bool no_body, chunked, has_length, old, says_close, says_keep;
+    size_t line_at;  /* in head: where the line begins */
+    size_t line_len; /* of a chunk's line; of all trailers */
+    int interim;
+    uint64_t left;
+};
+
+/* For the answer to the next request; to_head: to one with HEAD. */
+void http1_begin(struct http1 *h, struct buf *head, bool to_head);
+/* Takes from the front of *in. HTTP1_BODY: *body is the front of *in, and is
+ * not taken yet. */
+enum http1_event http1_next(struct http1 *h, wend_str *in, wend_str *body);
+/* Takes n bytes of the body, or fewer than were given. */
+void http1_take(struct http1 *h, wend_str *in, size_t n);
+/* The connection was closed: HTTP1_DONE, or HTTP1_BAD. */
+enum http1_event http1_end(struct http1 *h);
+/* Whether any byte of an answer has come. */
+bool http1_begun(const struct http1 *h);
+
+#endif
