@@ -57,7 +57,7 @@ static void put_question(const struct ask *a, struct buf *out)
     wend_str rule = a->queue[0]->u.approval_ask.rule;
 
     if (remember_can(rule)) {
-        buf_cstr(out, "allow? [y]es [n]o, or for every ");
+        buf_cstr(out, "allow? [y]es [n]o, or in this folder for every ");
         term_line(out, rule, 200);
         buf_cstr(out, " [a]lways n[e]ver ");
     } else {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -59,6 +60,38 @@ bool config_folder(struct buf *out)
 bool data_folder(struct buf *out)
 {
     return folder(out, getenv("XDG_DATA_HOME"), ".local/share");
+}
+
+wend_status data_folder_make(struct buf *folder, wend_error *err)
+{
+    for (char *p = folder->ptr + 1;; p++) {
+        char c = *p;
+
+        if (c && c != '/')
+            continue;
+        *p = 0;
+        if (mkdir(folder->ptr, 0700) && errno != EEXIST)
+            return fail(err, WEND_E_IO, "cannot make the folder %s: %s",
+                        folder->ptr, strerror(errno));
+        *p = c;
+        if (!c)
+            return WEND_OK;
+    }
+}
+
+wend_status data_file_check(const char *path, wend_error *err)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return WEND_OK; /* the reader says why, if that matters */
+    if (st.st_uid != geteuid())
+        return fail(err, WEND_E_IO, "%s belongs to somebody else", path);
+    if (st.st_mode & 022)
+        return fail(err, WEND_E_IO,
+                    "others may write to %s; look at it, then 'chmod 600' it",
+                    path);
+    return WEND_OK;
 }
 
 bool config_path(struct buf *out, bool *named)

@@ -11,6 +11,11 @@
  * says where. */
 bool config_folder(struct buf *out);
 bool data_folder(struct buf *out);
+/* Makes that folder and those above it. */
+wend_status data_folder_make(struct buf *folder, wend_error *err);
+/* A file in it that allows things: only the user may be able to write it. No
+ * file is fine. */
+wend_status data_file_check(const char *path, wend_error *err);
 /* The path of the file in out: $WEND_CONFIG, $XDG_CONFIG_HOME, HOME. False
  * if none of them is set. */
 bool config_path(struct buf *out, bool *named);

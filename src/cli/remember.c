@@ -5,9 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -15,14 +14,7 @@
 
 static const struct mem libc_mem;
 
-static bool file_path(struct buf *out)
-{
-    bool known = data_folder(out);
-
-    if (known)
-        buf_cstr(out, "/approvals");
-    return known;
-}
+enum { RULE_BYTES_MAX = 4096 };
 
 /* A name, or a name and something in parentheses. */
 static bool is_rule(wend_str line)
@@ -33,16 +25,29 @@ static bool is_rule(wend_str line)
     return *name && open != name && (!open || line.ptr[line.len - 1] == ')');
 }
 
+/* The rule of a line, absent if it is for another folder. */
+static wend_str rule_of(wend_str line, const char *here)
+{
+    const char *tab = line.ptr[0] == '/' ? strchr(line.ptr, '\t') : NULL;
+    wend_str folder = {line.ptr, tab ? (size_t)(tab - line.ptr) : 0};
+
+    if (!tab)
+        return line;
+    return here && str_is(folder, here) ? str_of(tab + 1) : STR_NONE;
+}
+
 /* From the end: what was said last counts. */
 static wend_status take_lines(wend_str text, const char *path,
                               struct words *out, struct arena *a,
                               wend_error *err)
 {
+    char room[PATH_MAX];
+    const char *here = getcwd(room, sizeof room);
     size_t end = text.len;
 
     while (end) {
         size_t begin = end;
-        wend_str line;
+        wend_str line, rule;
 
         while (begin && text.ptr[begin - 1] != '\n')
             begin--;
@@ -52,10 +57,11 @@ static wend_status take_lines(wend_str text, const char *path,
             return fail_nomem(err);
         if (!line.len || line.ptr[0] == '#')
             continue;
-        if (!is_rule(line))
+        rule = rule_of(line, here);
+        if (rule.ptr && !is_rule(rule))
             return fail(err, WEND_E_PARSE, "%.200s: '%.100s' is no rule", path,
-                        line.ptr);
-        if (!words_add(out, line.ptr, a))
+                        rule.ptr);
+        if (rule.ptr && !words_add(out, rule.ptr, a))
             return fail_nomem(err);
     }
     return WEND_OK;
@@ -64,67 +70,63 @@ static wend_status take_lines(wend_str text, const char *path,
 wend_status remember_rules(struct words *out, struct arena *a, wend_error *err)
 {
     struct buf path = {.mem = &libc_mem}, text = {.mem = &libc_mem};
-    wend_status s = WEND_OK;
+    wend_status s;
 
-    if (file_path(&path) && !access(path.ptr, F_OK)) {
+    if (!data_folder(&path))
+        return WEND_OK;
+    buf_cstr(&path, "/approvals");
+    s = path.failed ? fail_nomem(err) : data_file_check(path.ptr, err);
+    if (!s)
         s = config_read(path.ptr, &text, err);
-        if (s == WEND_OK)
-            s = take_lines(buf_view(&text), path.ptr, out, a, err);
-    }
-    if (path.failed || text.failed)
-        s = fail_nomem(err);
+    if (!s)
+        s = take_lines(buf_view(&text), path.ptr, out, a, err);
     buf_free(&path);
     buf_free(&text);
-    return s;
+    return s == WEND_E_NOTFOUND ? WEND_OK : s;
 }
 
-bool remember_can(wend_str rule)
+static bool is_plain(const char *s, size_t len)
 {
-    if (!rule.len || rule.ptr[0] == '#' || rule.len > 4096)
-        return false;
-    for (size_t i = 0; i < rule.len; i++)
-        if ((unsigned char)rule.ptr[i] < ' ')
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)s[i] < ' ')
             return false;
     return true;
 }
 
-/* The directories above it, only for the user. */
-static void make_parents(char *path)
+bool remember_can(wend_str rule)
 {
-    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-        *p = 0;
-        mkdir(path, 0700); /* what matters is whether the file opens */
-        *p = '/';
-    }
+    char here[PATH_MAX];
+
+    return rule.len && rule.ptr[0] != '#' && rule.len <= RULE_BYTES_MAX &&
+           is_plain(rule.ptr, rule.len) && getcwd(here, sizeof here) &&
+           is_plain(here, strlen(here));
 }
 
 wend_status remember_add(wend_str rule, wend_error *err)
 {
     struct buf path = {.mem = &libc_mem}, line = {.mem = &libc_mem};
-    wend_status s;
-    int fd;
+    char here[PATH_MAX];
+    wend_status s = WEND_OK;
+    int fd = -1;
 
-    if (!file_path(&path))
+    if (!data_folder(&path))
         return fail(err, WEND_E_NOTFOUND,
                     "neither XDG_DATA_HOME nor HOME is set");
+    buf_fmt(&line, "%s\t", getcwd(here, sizeof here) ? here : "");
     buf_str(&line, rule);
     buf_char(&line, '\n');
-    if (path.failed || line.failed) {
+    if (!path.failed)
+        s = data_folder_make(&path, err);
+    buf_cstr(&path, "/approvals");
+    if (!s && (path.failed || line.failed))
         s = fail_nomem(err);
-        goto done;
-    }
-    make_parents(path.ptr);
-    fd = open(path.ptr, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        s = fail(err, WEND_E_IO, "%.200s: %s", path.ptr, strerror(errno));
-        goto done;
-    }
+    if (!s)
+        fd = open(path.ptr, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     /* One write, so that two runs do not mix their lines. */
-    s = write(fd, line.ptr, line.len) == (ssize_t)line.len
-            ? WEND_OK
-            : fail(err, WEND_E_IO, "%.200s: %s", path.ptr, strerror(errno));
-    close(fd);
-done:
+    if (!s && (fd < 0 || write(fd, line.ptr, line.len) != (ssize_t)line.len))
+        s = fail(err, WEND_E_IO, "%.200s: %s", path.ptr, strerror(errno));
+    if (fd >= 0)
+        close(fd);
     buf_free(&path);
     buf_free(&line);
     return s;

@@ -32,24 +32,6 @@ static wend_status folder_path(struct buf *out, wend_error *err)
     return out->failed ? fail_nomem(err) : WEND_OK;
 }
 
-/* Makes the folder and those above it. */
-static wend_status make_folder(char *path, wend_error *err)
-{
-    for (char *p = path + 1;; p++) {
-        char c = *p;
-
-        if (c && c != '/')
-            continue;
-        *p = 0;
-        if (mkdir(path, 0700) && errno != EEXIST)
-            return fail(err, WEND_E_IO, "cannot make the folder %s: %s", path,
-                        strerror(errno));
-        *p = c;
-        if (!c)
-            return WEND_OK;
-    }
-}
-
 const char *trust_real(const char *path, struct arena *a)
 {
     char *real = realpath(path, NULL);
@@ -61,21 +43,6 @@ const char *trust_real(const char *path, struct arena *a)
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static wend_status check_owner(const char *path, wend_error *err)
-{
-    struct stat st;
-
-    if (stat(path, &st))
-        return WEND_OK; /* the reader says why, if that matters */
-    if (st.st_uid != geteuid())
-        return fail(err, WEND_E_IO, "%s belongs to somebody else", path);
-    if (st.st_mode & 022)
-        return fail(err, WEND_E_IO,
-                    "others may write to %s; look at it, then 'chmod 600' it",
-                    path);
-    return WEND_OK;
-}
-
 static wend_status read_lines(const char *folder, struct arena *a,
                               wend_str *text, wend_error *err)
 {
@@ -84,7 +51,7 @@ static wend_status read_lines(const char *folder, struct arena *a,
 
     *text = STR("");
     buf_fmt(&path, "%s/trusted", folder);
-    s = path.failed ? fail_nomem(err) : check_owner(path.ptr, err);
+    s = path.failed ? fail_nomem(err) : data_file_check(path.ptr, err);
     if (!s)
         s = config_read(path.ptr, &b, err);
     if (!s) {
@@ -216,7 +183,7 @@ static wend_status change(const char *path, const char *sum, struct arena *a,
 
     *had = false;
     if (!s)
-        s = make_folder(folder.ptr, err);
+        s = data_folder_make(&folder, err);
     if (!s)
         s = lock_folder(folder.ptr, &fd, err);
     if (!s)

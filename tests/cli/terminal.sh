@@ -107,7 +107,7 @@ on_terminal "$WEND run -t write_file -m script:write.json hi" always_later
 has "always: what it would allow is shown" "$out" 'every write_file(new)'
 [ -e new ]
 ok "always: it is written"
-is "always: the rule" "$(cat "$file")" 'write_file(new)'
+is "always: the rule" "$(cat "$file")" "$PWD"$'\twrite_file(new)'
 is "always: nobody else can read it" "$(stat -c %a "$file")" 600
 is "always: in the log" "$("$WEND" log --json last |
     grep -c '"by":"terminal","remember":"write_file(new)"')" 1
@@ -115,10 +115,23 @@ rm -f new
 exits "always: later" 0 "$WEND" run -t write_file -m script:write.json hi
 [ -e new ]
 ok "always: later it is not asked"
+mkdir elsewhere
+(cd elsewhere && "$WEND" run -t write_file -m script:../write.json hi) \
+    >"$out" 2>&1
+[ ! -e elsewhere/new ]
+ok "always: not in another folder"
+echo 'write_file(new)' >>"$file"
+(cd elsewhere && "$WEND" run -t write_file -m script:../write.json hi) \
+    >"$out" 2>&1
+[ -e elsewhere/new ]
+ok "a rule alone counts in every folder"
+chmod 666 "$file"
+exits "others could have written it" 2 "$WEND" run -m script:write.json hi
+has "others could have written it: said" "$err" "others may write to"
 rm -f new "$file"
 : >"$out"
 on_terminal "$WEND run -t write_file -m script:write.json hi" never_later
-is "never: the rule" "$(cat "$file")" '!write_file(new)'
+is "never: the rule" "$(cat "$file")" "$PWD"$'\t!write_file(new)'
 exits "never: later" 0 "$WEND" run --approve all -t write_file \
     -m script:write.json hi
 [ ! -e new ]
