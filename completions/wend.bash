@@ -5,7 +5,7 @@ _wend()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="run runs log replay tools models agents trust doctor verify
                     export import stats diff resume cancel say pause continue
-                    approve" words=
+                    approve plan" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request shell remember recall
@@ -18,6 +18,7 @@ _wend()
     --approve) words="ask deny all" ;;
     --events) words="native loom agio" ;;
     --sandbox) words="on off" ;;
+    --format) words="text json dot svg html" ;;
     --on-unknown) words="tell stop ask retry" ;;
     -t | --tool) words=$tools ;;
     --status)
@@ -79,6 +80,11 @@ _wend()
         import)
             words="--store --quiet --help"
             [[ $cur == -* ]] || { COMPREPLY=($(compgen -f -- "$cur")) && return; }
+            ;;
+        plan)
+            words="--set --format --json --tools --help show"
+            [[ $cur == -* || $prev == plan ]] ||
+                { COMPREPLY=($(compgen -f -- "$cur")) && return; }
             ;;
         stats)
             words="--json --status --user --session --agent --since --limit

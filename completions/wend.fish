@@ -1,7 +1,7 @@
 # Completion of wend for fish.
 
 set -l commands run runs log replay tools models agents trust doctor verify \
-    export import stats diff resume cancel say pause continue approve
+    export import stats diff resume cancel say pause continue approve plan
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -26,6 +26,7 @@ complete -c wend -n "$none" -a verify -d "check that runs are as they were writt
 complete -c wend -n "$none" -a export -d "write a run as one file"
 complete -c wend -n "$none" -a import -d "take exported runs into the store"
 complete -c wend -n "$none" -a stats -d "what many runs used"
+complete -c wend -n "$none" -a plan -d "what a plan will do"
 complete -c wend -n "$none" -a diff -d "the first difference of two runs"
 complete -c wend -l help -d "show help"
 
@@ -189,3 +190,11 @@ complete -c wend -n "$continue" -a last -d "the newest run"
 complete -c wend -n "$approve" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$approve" -l always -d "for calls like it, too"
 complete -c wend -n "$approve" -a "last yes no"
+
+set -l plan "__fish_seen_subcommand_from plan"
+complete -c wend -n "$plan" -a show -d "check it and show its graph"
+complete -c wend -n "$plan" -F
+complete -c wend -n "$plan" -l set -x -d "an input of the plan"
+complete -c wend -n "$plan" -l format -x -a "text json dot svg html" -d "how it is shown"
+complete -c wend -n "$plan" -l json -d "the same as --format json"
+complete -c wend -n "$plan" -l tools -r -F -d "the file of a tool"

@@ -21,9 +21,9 @@
 enum action_type {
     ACTION_TOOL,
     ACTION_AGENT,
+    ACTION_LLM,
     ACTION_RELIC,
     ACTION_WORKFLOW,
-    ACTION_LLM,
     ACTION_DECISION,
     ACTION_TYPES
 };

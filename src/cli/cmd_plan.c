@@ -1,0 +1,247 @@
+/*
+ * cmd_plan.c - wend plan: what a plan will do, before it does it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/agent_tools.h"
+#include "cli/plan_draw.h"
+#include "cli/term.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_SVG, FORMAT_HTML };
+static const char *const formats[] = {"text", "json", "dot",
+                                      "svg",  "html", NULL};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "set", "K=V", "an input, in the place of the file's; may be repeated",
+     OPT_LIST, AT(inputs), 0, 0, NULL},
+    {0, "format", "text|json|dot|svg|html", "how it is shown", OPT_WORD,
+     AT(format), 0, 0, formats},
+    {0, "json", NULL, "the same as --format json", OPT_FLAG, AT(json), 0, 0,
+     NULL},
+    {0, "tools", "FILE", "a tool that the plan may name; may be repeated",
+     OPT_LIST, AT(tool_files), 0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+/* ---- Targets ------------------------------------------------------------- */
+
+struct known {
+    const struct cli *cli;
+    wend_str path;          /* of the plan */
+    const char *names[256]; /* of tools */
+    int count;
+};
+
+static void learn_tools(struct known *k)
+{
+    const wend_tool_info *t;
+    int most = sizeof k->names / sizeof *k->names;
+
+    for (size_t i = 0; (t = wend_builtin(i)) && k->count < most; i++)
+        k->names[k->count++] = t->name.ptr;
+    for (size_t i = 0; i < k->cli->tool_files_count && k->count < most; i++)
+        k->names[k->count++] = k->cli->tool_files[i].manifest->name.ptr;
+}
+
+/* Whether there is such a file, as the plan means it. */
+static bool is_there(const struct known *k, wend_str path)
+{
+    struct buf b = {.mem = k->cli->arena.mem};
+    bool there;
+
+    manifest_path(&b, k->path, path);
+    there = !b.failed && strlen(b.ptr) == b.len && !access(b.ptr, R_OK);
+    buf_free(&b);
+    return there;
+}
+
+/* relic.endpoint is in relics/relic.yaml. */
+static bool relic_is_there(const struct known *k, wend_str target)
+{
+    const char *dot = memchr(target.ptr, '.', target.len);
+    struct buf b = {.mem = k->cli->arena.mem};
+    bool there;
+
+    buf_fmt(&b, "relics/%.*s.yaml", (int)(dot - target.ptr), target.ptr);
+    there = !b.failed && is_there(k, buf_view(&b));
+    buf_free(&b);
+    return there;
+}
+
+static bool knows(void *ctx, wend_str type, wend_str target, const char **near)
+{
+    struct known *k = ctx;
+
+    if (str_is(type, "agent") || str_is(type, "workflow"))
+        return is_there(k, target);
+    if (str_is(type, "relic"))
+        return relic_is_there(k, target);
+    if (str_is(type, "llm"))
+        return str_is(target, "default") || memchr(target.ptr, ':', target.len);
+    if (str_index(target, k->names, k->count) >= 0)
+        return true;
+    *near = str_near(target, k->names, k->count);
+    /* A tool of a server has a dot; who knows is the server. */
+    return !*near && memchr(target.ptr, '.', target.len);
+}
+
+/* ---- The file ------------------------------------------------------------ */
+
+static wend_status read_file(const char *path, struct buf *text,
+                             wend_error *err)
+{
+    int fd = !strcmp(path, "-") ? dup(STDIN_FILENO)
+                                : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = 1;
+
+    if (fd < 0)
+        return fail(err, errno == ENOENT ? WEND_E_NOTFOUND : WEND_E_IO, "%s",
+                    errno == ENOENT ? "there is no such file"
+                                    : strerror(errno));
+    while (n > 0 && text->len <= PLAN_BYTES_MAX && buf_room(text, 64 << 10)) {
+        n = read(fd, text->ptr + text->len, 64 << 10);
+        if (n > 0)
+            text->len += (size_t)n;
+    }
+    if (n < 0)
+        fail(err, WEND_E_IO, "%s", strerror(errno));
+    close(fd);
+    if (text->failed)
+        return fail_nomem(err);
+    return n < 0 ? WEND_E_IO : WEND_OK;
+}
+
+static int load(struct cli *cli, const char *path, wend_plan **out)
+{
+    struct known k = {.cli = cli, .path = str_of(path)};
+    struct buf text = {.mem = cli->arena.mem};
+    wend_plan_options o = {.size = sizeof o,
+                           .knows = knows,
+                           .ctx = &k,
+                           .sets = cli->set.inputs.items,
+                           .sets_count = cli->set.inputs.count};
+    wend_error err = {0};
+    wend_status s = read_file(path, &text, &err);
+
+    learn_tools(&k);
+    if (!s)
+        s = wend_plan_parse(buf_view(&text), &o, out, &err);
+    buf_free(&text);
+    if (!s)
+        return EXIT_DONE;
+    if (s == WEND_E_NOMEM)
+        return complain(EXIT_FAILED, "out of memory");
+    return err.line ? complain(EXIT_USAGE, "%s:%u:%u: %s", path, err.line,
+                               err.column, err.message)
+                    : complain(EXIT_USAGE, "%s: %s", path, err.message);
+}
+
+/* ---- Showing it ---------------------------------------------------------- */
+
+static int show_text(wend_str json)
+{
+    struct mem mem = {0};
+    struct arena a = {.mem = &mem};
+    struct buf b = {.mem = &mem};
+    struct plan_look look = {.columns = term_width(STDOUT_FILENO),
+                             .lines = isatty(STDOUT_FILENO),
+                             .colour = term_colour(STDOUT_FILENO)};
+    struct json *plan = json_parse(json, &a, NULL);
+    int code;
+
+    if (plan)
+        plan_draw(&b, plan, &look);
+    code = !plan || b.failed ? complain(EXIT_FAILED, "out of memory")
+                             : print_all(buf_view(&b));
+    buf_free(&b);
+    arena_free(&a);
+    return code;
+}
+
+static int show_json(wend_str json)
+{
+    struct mem mem = {0};
+    struct buf b = {.mem = &mem};
+    int code;
+
+    term_json(&b, json);
+    buf_char(&b, '\n');
+    code = b.failed ? complain(EXIT_FAILED, "out of memory")
+                    : print_all(buf_view(&b));
+    buf_free(&b);
+    return code;
+}
+
+static int show_raw(wend_str text)
+{
+    struct mem mem = {0};
+    struct buf b = {.mem = &mem};
+    int code;
+
+    term_text(&b, text);
+    code = b.failed ? complain(EXIT_FAILED, "out of memory")
+                    : print_all(buf_view(&b));
+    buf_free(&b);
+    return code;
+}
+
+static int plan_show(struct cli *cli, const char *path)
+{
+    static const wend_plan_format of[] = {
+        [FORMAT_TEXT] = WEND_PLAN_JSON, [FORMAT_JSON] = WEND_PLAN_JSON,
+        [FORMAT_DOT] = WEND_PLAN_DOT,   [FORMAT_SVG] = WEND_PLAN_SVG,
+        [FORMAT_HTML] = WEND_PLAN_HTML,
+    };
+    int64_t format = cli->set.json ? FORMAT_JSON : cli->set.format;
+    wend_plan *plan = NULL;
+    wend_error err = {0};
+    wend_str text;
+    int code = load(cli, path, &plan);
+
+    if (code)
+        return code;
+    if (wend_plan_describe(plan, of[format], &text, &err) != WEND_OK)
+        code = complain(EXIT_FAILED, "%s", err.message);
+    else if (format == FORMAT_TEXT)
+        code = show_text(text);
+    else if (format == FORMAT_JSON)
+        code = show_json(text);
+    else
+        code = show_raw(text);
+    wend_plan_free(plan);
+    return code;
+}
+
+static int cmd_plan(struct cli *cli)
+{
+    int code;
+
+    if (!cli->args_count)
+        return usage_error(cli, "plan: show?");
+    if (strcmp(cli->args[0], "show") != 0)
+        return usage_error(cli, "plan: cannot '%s'; it can show", cli->args[0]);
+    if (cli->args_count != 2)
+        return usage_error(cli, "plan show takes one FILE");
+    code = tools_load(cli);
+    return code ? code : plan_show(cli, cli->args[1]);
+}
+
+const struct command command_plan = {
+    .name = "plan",
+    .args = "show [OPTIONS] FILE",
+    .summary = "what a plan will do: waves, estimates, critical path",
+    .more = "Checks the whole plan and shows its graph; nothing of it runs. "
+            "FILE - is standard\ninput. wend-plan(5) describes the file.\n",
+    .opts = opts,
+    .run = cmd_plan,
+};

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# plan.sh - wend plan show: the numbers, the drawings, what is refused.
+. "$(dirname "$0")/lib.sh"
+top=$(realpath "$test_dir/../..")
+plan=examples/research/plan.yaml
+
+# ---- The research assistant: its numbers are promised ----------------------------
+
+cd "$top" || exit 2
+exits "the example" 0 "$WEND" plan show $plan
+has "its actions" "$out" "10 actions (7 tool, 1 agent, 1 llm, 1 relic; 7 async, \
+2 sync, 1 fire_and_forget)"
+has "its times" "$out" "5 waves, sequential 330 s, critical path 240 s, 1.4x"
+is "its critical path" "$(sed -n 's/^ *[0-9]*  \* \([a-z_]*\) .*/\1/p' "$out" |
+    tr '\n' ' ')" "fetch_arxiv summarize_papers synthesize_report quality_check \
+finalize_report "
+has "what an action waits for" "$out" \
+    "20 s; after synthesize_report"
+exits "for programs" 0 "$WEND" plan show --json $plan
+is "for programs: the numbers" "$(json "$out" "$(at count)||' '||$(at waves)||' '
+    ||$(at sequential_ms)||' '||$(at critical_path_ms)||' '||$(at speedup)||' '
+    ||$(at types.tool)||' '||$(at modes.async)||' '||$(at edges)")" \
+    "10 5 330000 240000 1.375 7 7 10"
+cp "$out" "$work/a.json"
+exits "--format json" 0 "$WEND" plan show --format json $plan
+cmp -s "$out" "$work/a.json"
+ok "--format json is --json"
+exits "dot" 0 "$WEND" plan show --format dot $plan
+is "dot: an edge each" "$(grep -c -- '->' "$out")" 10
+exits "svg" 0 "$WEND" plan show --format svg $plan
+is "svg: a box each" "$(grep -o '<rect' "$out" | wc -l)" 10
+exits "html" 0 "$WEND" plan show --format html $plan
+has "html: the numbers" "$out" "One after the other 330 s, critical path 240 s"
+lacks "html: loads nothing" "$out" 'src='
+lacks "html: no program" "$out" '<script'
+exits "an input" 0 "$WEND" plan show --json --set topic=looms $plan
+has "an input: set" "$out" '"topic":"looms"'
+exits "no such input" 2 "$WEND" plan show --set topik=looms $plan
+has "no such input: said" "$err" "did you mean 'topic'?"
+exits "no value" 2 "$WEND" plan show --set topic $plan
+has "no value: said" "$err" "name=value"
+echo '{"wend":"plan/1","name":"x","actions":[{"name":"a","type":"tool",
+       "target":"calculator"}]}' >"$work/in.json"
+exits "standard input" 0 sh -c "'$WEND' plan show - <'$work/in.json'"
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    TERM=xterm script -qec "stty cols 100; $WEND plan show $plan" /dev/null \
+        </dev/null >"$out" 2>&1
+    has "a drawing" "$out" "◆─┴─╯ synthesize_report"
+    TERM=xterm script -qec "stty cols 45; $WEND plan show $plan" /dev/null \
+        </dev/null >"$out" 2>&1
+    lacks "no drawing where there is no room" "$out" "─"
+fi
+cd "$work/cwd" || exit 2
+
+# ---- What is refused -------------------------------------------------------------
+
+refused() { # WHY PLACE-AND-MESSAGE; the plan is on standard input
+    cat >p.yaml
+    exits "$1" 2 "$WEND" plan show p.yaml
+    has "$1: said" "$err" "wend: p.yaml:$2"
+}
+
+head='wend: plan/1
+name: x
+actions:'
+refused "a cycle" "4:5: 3 actions in a cycle: a -> b -> c -> a" <<YAML
+$head
+  - {name: a, type: tool, target: grep, depends_on: [c]}
+  - {name: b, type: tool, target: grep, depends_on: [a]}
+  - {name: c, type: tool, target: grep, depends_on: [b]}
+YAML
+refused "an unknown tool" "4:35: unknown tool 'grap'; did you mean 'grep'?" <<YAML
+$head
+  - {name: a, type: tool, target: grap}
+YAML
+refused "an agent that is not there" "4:36: unknown agent 'none.yaml'" <<YAML
+$head
+  - {name: a, type: agent, target: none.yaml, prompt: hi}
+YAML
+refused "a relic that is not there" "4:36: unknown relic 'cache.put'" <<YAML
+$head
+  - {name: a, type: relic, target: cache.put}
+YAML
+refused "a model without a provider" "4:34: unknown llm 'gpt'" <<YAML
+$head
+  - {name: a, type: llm, target: gpt, prompt: hi}
+YAML
+refused "a condition" "4:49: actions[0].when: '=' is no comparison" <<YAML
+$head
+  - {name: a, type: tool, target: grep, when: 1 = 2}
+YAML
+printf '\033[31m: 1\n' >p.yaml
+exits "escapes" 2 "$WEND" plan show p.yaml
+! LC_ALL=C grep -q $'\033' "$err"
+ok "escapes: do not come through"
+exits "no such file" 2 "$WEND" plan show none.yaml
+has "no such file: said" "$err" "none.yaml: there is no such file"
+exits "no file" 2 "$WEND" plan show
+exits "no word" 2 "$WEND" plan
+exits "another word" 2 "$WEND" plan shaw p.yaml
+
+# ---- Tools in files --------------------------------------------------------------
+
+printf 'wend: tool/1\nname: mine\ndescription: x\ncommand: ["true"]\n' >t.yaml
+printf '%s\n  - {name: a, type: tool, target: mine}\n' "$head" >p.yaml
+exits "a tool in a file" 0 "$WEND" plan show --tools t.yaml p.yaml
+exits "not without it" 2 "$WEND" plan show p.yaml
+finish
