@@ -40,4 +40,15 @@ WEND_API wend_status wend_plan_describe(wend_plan *plan,
                                         wend_plan_format format, wend_str *out,
                                         wend_error *err);
 
+/* Runs it: no model is asked but by its llm actions, its tools are the
+ * agent's. `inputs` is a JSON object with values in the place of those that
+ * the plan has, or NULL. A plan with something in it that the agent cannot do
+ * is refused: err has the line and column, and no run was begun. The plan may
+ * be freed at once. */
+WEND_API wend_status wend_run_start_plan(wend_agent *agent,
+                                         const wend_plan *plan,
+                                         const char *inputs,
+                                         const wend_run_options *options,
+                                         wend_run **out, wend_error *err);
+
 #endif

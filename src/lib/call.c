@@ -191,7 +191,10 @@ static void show(wend_call *call, char *p, size_t len)
         call->hidden[i].secret = a->keys[i];
         redact(&call->hidden[i], p, len);
     }
-    shell_output(call->run, call->id, (wend_str){p, len});
+    if (call->of_action)
+        shell_action_output(call->run, call->action, (wend_str){p, len});
+    else
+        shell_output(call->run, call->id, (wend_str){p, len});
 }
 
 void call_show(wend_call *call, struct buf *text)
@@ -226,7 +229,7 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
                    const char *code, bool effect_possible)
 {
     struct wend_run *r = c->run;
-    struct input in = {.kind = IN_CALL_DONE};
+    struct input in = {.kind = c->of_action ? IN_ACTION_DONE : IN_CALL_DONE};
 
     /* Its strings are used below, after the shell has let go of it. */
     atomic_fetch_add(&c->refs, 1);
@@ -238,6 +241,8 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
         .code = str_of(code),
         .effect_possible = effect_possible,
         .ms = (rt_clock(r->rt) - c->began_us) / 1000,
+        .action = c->action,
+        .attempt = c->attempt,
     };
     forget(r, c);
     shell_input(r, &in);
@@ -374,10 +379,36 @@ static wend_str put(char **at, wend_str s)
     return copy;
 }
 
+static wend_str tool_name(const struct wend_run *r, const struct effect *fx)
+{
+    return fx->kind == FX_RUN_ACTION ? action_of(r, fx)->target
+                                     : fx->call->name;
+}
+
+/* Whom an answer is about that no struct wend_call brings. */
+static struct input answer_to(const struct effect *fx, wend_outcome outcome,
+                              wend_str output, wend_str code)
+{
+    bool of_action = fx->kind == FX_RUN_ACTION || fx->kind == FX_STOP_ACTION;
+
+    return (struct input){
+        .kind = of_action ? IN_ACTION_DONE : IN_CALL_DONE,
+        .done = {.turn = fx->turn,
+                 .call = of_action ? STR_NONE : fx->call->id,
+                 .action = fx->action,
+                 .attempt = fx->attempt,
+                 .outcome = outcome,
+                 .output = output,
+                 .code = code},
+    };
+}
+
 static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
                                   struct agent_tool *tool)
 {
-    wend_str name = fx->call->name, id = fx->call->id;
+    bool of_action = fx->kind == FX_RUN_ACTION;
+    wend_str name = tool_name(r, fx);
+    wend_str id = of_action ? action_of(r, fx)->id : fx->call->id;
     size_t text = id.len + name.len + fx->args.len + fx->key.len + 4;
     struct wend_call *c = mem_zalloc(&r->rt->mem, sizeof *c + text);
     char *at;
@@ -395,7 +426,10 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->args = put(&at, fx->args);
     c->key = put(&at, fx->key);
     c->tool = tool;
-    c->timeout_ms = fx->tool->timeout_ms;
+    c->timeout_ms = of_action ? fx->timeout_ms : fx->tool->timeout_ms;
+    c->of_action = of_action;
+    c->action = fx->action;
+    c->attempt = fx->attempt;
     c->fn = tool->fn;
     c->ctx = tool->ctx;
     c->place = tool->place;
@@ -458,16 +492,12 @@ static void on_begin(struct timer_node *t)
 static bool answer_again(struct wend_run *r, const struct effect *fx,
                          const struct agent_tool *tool)
 {
-    struct input in = {.kind = IN_CALL_DONE};
     wend_str output = answers_find(&tool->answers, fx->args, rt_clock(r->rt));
+    struct input in = answer_to(fx, WEND_OUTCOME_OK, output, STR_NONE);
 
     if (!output.ptr)
         return false;
-    in.done = (struct call_done){.turn = fx->turn,
-                                 .call = fx->call->id,
-                                 .outcome = WEND_OUTCOME_OK,
-                                 .output = output,
-                                 .cached = true};
+    in.done.cached = true;
     shell_input(r, &in);
     return true;
 }
@@ -475,31 +505,33 @@ static bool answer_again(struct wend_run *r, const struct effect *fx,
 /* A run that was resumed may know tools that its agent does not have. */
 static void answer_missing(struct wend_run *r, const struct effect *fx)
 {
-    struct input in = {.kind = IN_CALL_DONE};
-    wend_str name = fx->call->name;
+    wend_str name = tool_name(r, fx);
     char text[TOOL_NAME_MAX + 120];
+    struct input in;
 
     snprintf(text, sizeof text,
              "the tool '%.*s' is not there any more: the run was resumed "
              "without it",
              (int)(name.len < TOOL_NAME_MAX ? name.len : TOOL_NAME_MAX),
              name.ptr);
-    in.done = (struct call_done){.turn = fx->turn,
-                                 .call = fx->call->id,
-                                 .outcome = WEND_OUTCOME_FAILED,
-                                 .output = str_of(text),
-                                 .code = STR("tool_missing")};
+    in = answer_to(fx, WEND_OUTCOME_FAILED, str_of(text), STR("tool_missing"));
     shell_input(r, &in);
+}
+
+static bool still_runs(const struct wend_run *r, const struct effect *fx)
+{
+    return fx->kind == FX_RUN_ACTION
+               ? action_runs(r, fx)
+               : turn_call_runs(&r->turn, fx->call->index);
 }
 
 void call_start(struct wend_run *r, const struct effect *fx)
 {
-    struct agent_tool *tool = agent_tool(r->agent, fx->call->name);
+    struct agent_tool *tool = agent_tool(r->agent, tool_name(r, fx));
     struct wend_call *c;
     int64_t due;
 
-    if (!turn_call_runs(&r->turn, fx->call->index) ||
-        r->turn.stop.outcome != WEND_OUTCOME_NONE)
+    if (!still_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
         return; /* ended meanwhile, or will be stopped before it began */
     if (!tool) {
         answer_missing(r, fx);
@@ -513,6 +545,8 @@ void call_start(struct wend_run *r, const struct effect *fx)
         return;
     }
     due = pace_take(&tool->pace, c->began_us);
+    if (fx->kind == FX_RUN_ACTION && rt_after(r->rt, fx->delay_ms) > due)
+        due = rt_after(r->rt, fx->delay_ms); /* it is tried once more */
     if (due <= c->began_us) {
         begin(r, c);
         return;
@@ -524,30 +558,31 @@ void call_start(struct wend_run *r, const struct effect *fx)
     }
 }
 
+static bool is_meant(const struct wend_call *c, const struct effect *fx)
+{
+    if (fx->kind == FX_STOP_ACTION)
+        return c->of_action && c->action == fx->action;
+    return !c->of_action && str_eq(c->id, fx->call->id);
+}
+
 /* Work of a callback or a thread cannot be killed: it is told, and given
  * up. */
 void call_stop(struct wend_run *r, const struct effect *fx)
 {
-    struct input in = {.kind = IN_CALL_DONE};
+    struct input in =
+        answer_to(fx, WEND_OUTCOME_CANCELED, STR("canceled before it began"),
+                  STR("canceled"));
+    struct wend_call *c = r->calls;
 
-    for (struct wend_call *c = r->calls; c; c = c->next)
-        if (str_eq(c->id, fx->call->id) && c->begin.place) {
-            settle(c, WEND_OUTCOME_CANCELED, STR("canceled before it began"),
-                   "canceled", false);
-            return;
-        } else if (str_eq(c->id, fx->call->id)) {
-            if (!stop_gently(c, CALL_STOP_CANCEL))
-                give_up(c, CALL_STOP_CANCEL, STR_NONE);
-            return;
-        }
-    in.done = (struct call_done){
-        .turn = fx->turn,
-        .call = fx->call->id,
-        .outcome = WEND_OUTCOME_CANCELED,
-        .output = STR("canceled before it began"),
-        .code = STR("canceled"),
-    };
-    shell_input(r, &in); /* means nothing if the call has ended */
+    while (c && !is_meant(c, fx))
+        c = c->next;
+    if (!c)
+        shell_input(r, &in); /* means nothing if it has ended */
+    else if (c->begin.place)
+        settle(c, WEND_OUTCOME_CANCELED, STR("canceled before it began"),
+               "canceled", false);
+    else if (!stop_gently(c, CALL_STOP_CANCEL))
+        give_up(c, CALL_STOP_CANCEL, STR_NONE);
 }
 
 void calls_drop(struct wend_run *r)

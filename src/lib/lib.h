@@ -273,6 +273,9 @@ struct wend_call {
     struct timer_node deadline;
     struct timer_node begin; /* while it waits for its tool's pace */
     int64_t turn, began_us, timeout_ms;
+    bool of_action;    /* of a plan, and no model's */
+    uint32_t action;   /* its index */
+    int64_t attempt;   /* of the action */
     call_stop_fn stop; /* NULL: it cannot be stopped, only given up */
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
@@ -288,6 +291,19 @@ void call_returned(struct wend_call *c); /* from the mailbox */
 void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */
 void call_unref(struct wend_call *c);
+
+/* ---- Actions ------------------------------------------------------------- */
+
+/* plan.c */
+const struct plan *plan_inside(const wend_plan *plan); /* lent */
+
+/* action.c: what an action asks of the hands */
+void action_start(struct wend_run *r, const struct effect *fx);
+void action_stop(struct wend_run *r, const struct effect *fx);
+/* Whether the effect's action, and no later attempt, is under way. */
+bool action_runs(const struct wend_run *r, const struct effect *fx);
+const struct plan_action *action_of(const struct wend_run *r,
+                                    const struct effect *fx);
 
 /* ---- Run ----------------------------------------------------------------- */
 
@@ -410,6 +426,7 @@ void shell_done(struct wend_run *r, int64_t ask, wend_str finish,
 void shell_model_fail(struct wend_run *r, int64_t ask,
                       const struct model_error *e);
 void shell_output(struct wend_run *r, wend_str call, wend_str text);
+void shell_action_output(struct wend_run *r, uint32_t action, wend_str text);
 
 /* batch.c */
 /* Where a batch stood before a step, to go back if the step fails. */
@@ -468,6 +485,10 @@ wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text);
 
 /* run.c */
 struct wend_run *run_new(wend_runtime *rt, wend_error *err);
+/* plan: canonical JSON; absent for a prompt alone. */
+wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
+                      const wend_run_options *options, wend_run **out,
+                      wend_error *err);
 void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
 

@@ -93,6 +93,11 @@ wend_status wend_plan_parse(wend_str text, const wend_plan_options *options,
     return s;
 }
 
+const struct plan *plan_inside(const wend_plan *plan)
+{
+    return plan->plan;
+}
+
 void wend_plan_free(wend_plan *plan)
 {
     struct mem mem;

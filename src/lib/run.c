@@ -259,7 +259,7 @@ static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
     r->epoch = 1;
 }
 
-static wend_status begin(struct wend_run *r, wend_str prompt,
+static wend_status begin(struct wend_run *r, wend_str prompt, wend_str plan,
                          const wend_run_options *o, wend_error *err)
 {
     struct buf text = {.mem = &r->rt->mem};
@@ -271,6 +271,7 @@ static wend_status begin(struct wend_run *r, wend_str prompt,
     s = fill_start(r, o, &e, err);
     in.repaired = utf8_repair(&text, prompt);
     e.prompt = agent_blank(r->agent, buf_view(&text), &r->arena);
+    e.plan_json = plan;
     if (s == WEND_OK) {
         fill_birth(r, &e);
         in.run = str_of(r->id);
@@ -290,9 +291,9 @@ static wend_status begin(struct wend_run *r, wend_str prompt,
     return s;
 }
 
-wend_status wend_run_start(wend_agent *agent, wend_str prompt,
-                           const wend_run_options *options, wend_run **out,
-                           wend_error *err)
+wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
+                      const wend_run_options *options, wend_run **out,
+                      wend_error *err)
 {
     unsigned char chance[10];
     wend_run_options o;
@@ -317,13 +318,20 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
     r->shown.filter = o.filter;
     r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
     run_id_make(r->id, rt_wall(r->rt), chance);
-    s = begin(r, prompt, &o, err);
+    s = begin(r, prompt, plan, &o, err);
     if (s != WEND_OK) {
         wend_run_free(r);
         return s;
     }
     *out = r;
     return WEND_OK;
+}
+
+wend_status wend_run_start(wend_agent *agent, wend_str prompt,
+                           const wend_run_options *options, wend_run **out,
+                           wend_error *err)
+{
+    return run_start(agent, prompt, STR_NONE, options, out, err);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -443,6 +451,14 @@ wend_status wend_run_say(wend_run *r, wend_str text)
     return s;
 }
 
+static bool action_asks(const wend_run *r, wend_str id)
+{
+    const struct plan_state *p = &r->turn.plan;
+    uint32_t i = p->started ? plan_find(p->plan, id) : PLAN_NONE;
+
+    return i != PLAN_NONE && plan_action_state(p, i)->at == AT_ASKED;
+}
+
 static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
                            const char *by)
 {
@@ -453,11 +469,12 @@ static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
     if (s != WEND_OK)
         return s;
     i = turn_call_index(&r->turn, call);
-    if (i < 0 || !bit_get(&r->turn.asked, (uint32_t)i) ||
-        bit_get(&r->turn.answered, (uint32_t)i))
+    if (!action_asks(r, call) &&
+        (i < 0 || !bit_get(&r->turn.asked, (uint32_t)i) ||
+         bit_get(&r->turn.answered, (uint32_t)i)))
         return fail(&r->said, WEND_E_NOTFOUND,
-                    "no call '%.*s' waits for approval", (int)call.len,
-                    call.ptr);
+                    "no call or action '%.*s' waits for approval",
+                    (int)call.len, call.ptr);
     in.approval.call = call;
     in.approval.yes = yes;
     in.approval.remember = remember;

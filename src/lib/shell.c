@@ -189,8 +189,8 @@ static void perform(struct wend_run *r, const struct effect *fx)
     case FX_STOP_MODEL: r->session->ops->stop(r->session); break;
     case FX_RUN_CALL: call_start(r, fx); break;
     case FX_STOP_CALL: call_stop(r, fx); break;
-    case FX_RUN_ACTION:
-    case FX_STOP_ACTION: break; /* no run is started with a plan yet */
+    case FX_RUN_ACTION: action_start(r, fx); break;
+    case FX_STOP_ACTION: action_stop(r, fx); break;
     case FX_TIMER: arm(r, fx); break;
     case FX_HOOK: hook_perform(r, fx); break;
     }
@@ -277,6 +277,8 @@ static const char *status_now(const struct wend_run *r)
     for (uint32_t i = 0; i < t->calls_count; i++)
         if (bit_get(&t->asked, i) && !bit_get(&t->answered, i))
             return "waiting";
+    if (t->plan.asked)
+        return "waiting";
     return "running";
 }
 
@@ -335,9 +337,14 @@ static void flush_pack(struct timer_node *t)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
 }
 
-/* A delta of the open turn: shown at once, packed behind. */
-static void one_delta(struct wend_run *r, wend_event_type type, wend_str call,
-                      wend_str text, int64_t now_us)
+/* Of what the text is: a call, an action, or neither. */
+struct about {
+    wend_str call, action;
+};
+
+/* A delta of the open turn or plan: shown at once, packed behind. */
+static void one_delta(struct wend_run *r, wend_event_type type,
+                      struct about about, wend_str text, int64_t now_us)
 {
     wend_event ev;
 
@@ -347,11 +354,12 @@ static void one_delta(struct wend_run *r, wend_event_type type, wend_str call,
     ev.seq = r->turn.seq;
     ev.n = ++r->delta_n;
     ev.time_us = now_us;
-    ev.in_turn = true;
+    ev.in_turn = r->turn.counter >= 0;
     ev.turn = r->turn.counter;
     ev.turn_id = r->turn.id;
     ev.u.text_delta.text = text;
-    ev.u.text_delta.call = call;
+    ev.u.text_delta.call = about.call;
+    ev.u.text_delta.action = about.action;
     if (!pack_add(&r->pack, &ev) || !show_event(r, &ev)) {
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;
@@ -367,13 +375,13 @@ static void one_delta(struct wend_run *r, wend_event_type type, wend_str call,
 }
 
 /* A delta is one line wherever it goes, so a longer piece becomes several. */
-static void delta(struct wend_run *r, wend_event_type type, wend_str call,
+static void delta(struct wend_run *r, wend_event_type type, struct about about,
                   wend_str text, int64_t now_us)
 {
     while (text.len && r->error.status == WEND_OK) {
         wend_str part = {text.ptr, utf8_cut(text, STRING_INLINE_MAX)};
 
-        one_delta(r, type, call, part, now_us);
+        one_delta(r, type, about, part, now_us);
         text.ptr += part.len;
         text.len -= part.len;
     }
@@ -384,7 +392,7 @@ static void model_delta(struct wend_run *r, wend_event_type type, wend_str call,
                         wend_str text, int64_t now_us)
 {
     if (turn_shows_deltas(&r->turn))
-        delta(r, type, call, text, now_us);
+        delta(r, type, (struct about){.call = call}, text, now_us);
 }
 
 void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
@@ -535,5 +543,17 @@ void shell_output(struct wend_run *r, wend_str call, wend_str text)
 
     if (!r->over && r->error.status == WEND_OK && i >= 0 && text.len &&
         turn_call_runs(&r->turn, (uint32_t)i))
-        delta(r, WEND_CALL_OUTPUT, call, text, run_now(r));
+        delta(r, WEND_CALL_OUTPUT, (struct about){.call = call}, text,
+              run_now(r));
+}
+
+void shell_action_output(struct wend_run *r, uint32_t action, wend_str text)
+{
+    const struct plan_state *p = &r->turn.plan;
+
+    if (!r->over && r->error.status == WEND_OK && text.len &&
+        plan_action_state(p, action)->at == AT_RUNS)
+        delta(r, WEND_ACTION_OUTPUT,
+              (struct about){.action = p->plan->actions[action]->id}, text,
+              run_now(r));
 }

@@ -1,0 +1,71 @@
+/*
+ * action.c - what the actions of a plan ask of the hands.
+ *
+ * A tool's action is a call like any other (call.c): the same threads,
+ * deadlines and ways to stop.
+ */
+#include "lib/lib.h"
+
+const struct plan_action *action_of(const struct wend_run *r,
+                                    const struct effect *fx)
+{
+    return r->turn.plan.plan->actions[fx->action];
+}
+
+bool action_runs(const struct wend_run *r, const struct effect *fx)
+{
+    const struct action_state *s = plan_action_state(&r->turn.plan, fx->action);
+
+    return s->at == AT_RUNS && s->attempt == fx->attempt;
+}
+
+static void answer(struct wend_run *r, const struct effect *fx,
+                   wend_outcome outcome, wend_str code, wend_str output)
+{
+    struct input in = {.kind = IN_ACTION_DONE,
+                       .done = {.action = fx->action,
+                                .attempt = fx->attempt,
+                                .outcome = outcome,
+                                .output = output,
+                                .code = code}};
+
+    shell_input(r, &in);
+}
+
+/* A hook sees a tool's action as it sees a call. It cannot change the
+ * values: they stand in the log, with the key. */
+static bool hook_lets(struct wend_run *r, const struct effect *fx)
+{
+    wend_hook h = {.point = WEND_HOOK_CALL_BEFORE,
+                   .call = action_of(r, fx)->id,
+                   .name = action_of(r, fx)->target,
+                   .text = fx->args};
+
+    switch (hook_ask(r, &h)) {
+    case WEND_HOOK_GO: return true;
+    case WEND_HOOK_SKIP:
+        answer(r, fx, WEND_OUTCOME_OK, STR_NONE, h.text);
+        break;
+    case WEND_HOOK_STOP: hook_stop(r, h.text); break;
+    case WEND_HOOK_CHANGE:
+        answer(r, fx, WEND_OUTCOME_DENIED, STR("denied"),
+               STR("a hook wants other values, which an action of a plan "
+                   "cannot be given"));
+        break;
+    }
+    return false;
+}
+
+void action_start(struct wend_run *r, const struct effect *fx)
+{
+    if (!action_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
+        return; /* ended meanwhile, or will be stopped before it began */
+    if (r->hook && !hook_lets(r, fx))
+        return;
+    call_start(r, fx);
+}
+
+void action_stop(struct wend_run *r, const struct effect *fx)
+{
+    call_stop(r, fx);
+}

@@ -1,0 +1,117 @@
+/*
+ * plan_run.c - a run that is a plan: checked against its agent, and begun.
+ *
+ * Whatever of the plan nobody could do is refused here, before anything of
+ * it has run.
+ */
+#include "lib/lib.h"
+
+#include "base/fail.h"
+#include "base/utf8.h"
+
+/* ---- What the agent can do ----------------------------------------------- */
+
+static wend_status refuse(const struct plan_action *a, const char *what,
+                          wend_str near, wend_error *err)
+{
+    return fail_at(
+        err, WEND_E_INVAL, a->target_line, a->target_column,
+        "action '%.*s': %s '%.*s'%s%.*s%s", (int)utf8_cut(a->name, 80),
+        a->name.ptr, what, (int)utf8_cut(a->target, 80),
+        a->target.ptr ? a->target.ptr : "", near.ptr ? "; did you mean '" : "",
+        (int)near.len, near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
+}
+
+static wend_status check_tool(const struct config *c,
+                              const struct plan_action *a, wend_error *err)
+{
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    if (config_tool(c, a->target))
+        return WEND_OK;
+    for (size_t i = 0; i < c->tools_count; i++)
+        if (str_nearer(a->target, c->tools[i].name, &best))
+            near = c->tools[i].name;
+    return refuse(a, "there is no tool", near, err);
+}
+
+static wend_status check_action(const struct config *c,
+                                const struct plan_action *a, wend_error *err)
+{
+    switch ((enum action_type)a->type) {
+    case ACTION_DECISION: return WEND_OK;
+    case ACTION_TOOL: return check_tool(c, a, err);
+    case ACTION_LLM:
+    case ACTION_RELIC:
+    case ACTION_AGENT:
+    case ACTION_WORKFLOW:
+    case ACTION_TYPES: break;
+    }
+    return fail_at(err, WEND_E_INVAL, a->line, a->column,
+                   "action '%.*s': this wend runs no actions of type %s",
+                   (int)utf8_cut(a->name, 80), a->name.ptr,
+                   action_type_names[a->type]);
+}
+
+/* ---- Its inputs ---------------------------------------------------------- */
+
+static wend_status read_inputs(const char *inputs, struct arena *a,
+                               struct plan_options *o, wend_error *err)
+{
+    struct json *j = json_parse(str_of(inputs), a, err);
+    struct plan_set *sets;
+
+    if (!j)
+        return a->failed ? fail_nomem(err) : WEND_E_INVAL;
+    if (j->kind != JSON_OBJECT)
+        return fail(err, WEND_E_INVAL, "plan: inputs must be a JSON object");
+    sets = arena_alloc(a, (j->count + 1) * sizeof *sets);
+    if (!sets)
+        return fail_nomem(err);
+    for (const struct json *e = j->first; e; e = e->next) {
+        struct buf b = {.mem = a->mem};
+        struct plan_set *set = &sets[o->sets_count++];
+
+        json_put(&b, e);
+        set->name = e->key;
+        set->value = arena_str(a, buf_view(&b));
+        set->json = true;
+        a->failed |= b.failed;
+        buf_free(&b);
+    }
+    o->sets = sets;
+    return a->failed ? fail_nomem(err) : WEND_OK;
+}
+
+wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
+                                const char *inputs,
+                                const wend_run_options *options, wend_run **out,
+                                wend_error *err)
+{
+    struct arena a = {0};
+    struct plan_options o = {.sets_count = 0};
+    const struct plan *p = plan ? plan_inside(plan) : NULL;
+    struct plan *set = NULL;
+    wend_status s = WEND_OK;
+
+    if (!agent || !agent->rt || !p)
+        return fail(err, WEND_E_INVAL, "run: agent or plan is NULL");
+    if (rt_enter(agent->rt) != WEND_OK)
+        return fail(err, WEND_E_MISUSE, "run: another thread's runtime");
+    a.mem = &agent->rt->mem;
+    if (inputs) {
+        s = read_inputs(inputs, &a, &o, err);
+        if (s == WEND_OK)
+            s = plan_parse(p->json, &o, &a, &set, err);
+        p = set;
+    }
+    if (s == WEND_OK)
+        s = agent_config(agent, false, err);
+    for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)
+        s = check_action(agent->configs[0], p->actions[i], err);
+    if (s == WEND_OK)
+        s = run_start(agent, p->name, p->json, options, out, err);
+    arena_free(&a);
+    return s;
+}

@@ -1,0 +1,265 @@
+/*
+ * test_plan_lib.c - plans through the library: tools, values, ends.
+ */
+#include "run_help.h"
+
+#define PLAN(options, actions) \
+    "wend: plan/1\nname: p\n" options "actions: [" actions "]\n"
+#define ACT(name, target, rest) \
+    "{name: " name ", type: tool, target: " target ", mode: async" rest "}"
+
+static const char script[] = "script:{\"turns\":[]}";
+
+static wend_call *unanswered[4];
+static wend_status tool_talk(void *ctx, wend_call *call)
+{
+    (void)ctx;
+    wend_call_progress(call, "half ");
+    return wend_call_return(call, (wend_str){"[1, 2]", 6});
+}
+
+/* Whoever gave up on it does not hear the answer. */
+static void answer_late(void)
+{
+    for (size_t i = 0; i < tap_count(unanswered) && unanswered[i]; i++) {
+        wend_call_return(unanswered[i], (wend_str){"late", 4});
+        unanswered[i] = NULL;
+    }
+}
+
+static wend_run *start(struct rig *r, const char *text, const char *inputs)
+{
+    wend_plan *plan = NULL;
+    wend_run *run = NULL;
+
+    if (wend_plan_parse(str_of(text), NULL, &plan, &r->err) != WEND_OK)
+        tap_ok(false, "plan: %s", r->err.message);
+    else
+        wend_run_start_plan(r->agent, plan, inputs, NULL, &run, &r->err);
+    wend_plan_free(plan); /* a run does not need it */
+    return run;
+}
+
+static bool open_rig(struct rig *r, const char *url, wend_approve approve)
+{
+    memset(r, 0, sizeof *r);
+    r->agent_options.approve = approve;
+    if (!rig_open(r, url, script))
+        return false;
+    rig_add(r, "talk", tool_talk, WEND_CLASS_READ, NULL);
+    rig_add(r, "never", tool_later, WEND_CLASS_READ, unanswered);
+    return true;
+}
+
+static const struct {
+    const char *why, *plan, *names, *text;
+} rows[] = {
+    {"values go from action to action",
+     PLAN("inputs: {n: 3}\noutputs: {got: $b, deep: \"${b.x[1]}\"}\n",
+          ACT("a", "talk", ", output_key: k") "," ACT(
+              "b", "echo",
+              ", depends_on: [a], params: {x: $k, y: \"n=$n\"}, "
+              "output_key: b")),
+     "run_start plan_start action_start action_output* action_end "
+     "action_start action_end plan_end metrics run_end(ok)",
+     "{\"got\":{\"x\":[1,2],\"y\":\"n=3\"},\"deep\":2}"},
+    {"a tool that fails fails its plan", PLAN("", ACT("a", "broken", "")),
+     "run_start plan_start action_start action_end plan_end metrics "
+     "run_end(failed)",
+     ""},
+    {"a tool that answers too late",
+     PLAN("", ACT("a", "never", ", timeout: 20ms")),
+     "run_start plan_start action_start action_end plan_end metrics "
+     "run_end(failed)",
+     ""},
+    {"a tool is tried again",
+     PLAN("", ACT("a", "broken", ", retry: {max: 2, delay: 1ms}")),
+     "run_start plan_start action_start action_retry action_retry action_end "
+     "plan_end metrics run_end(failed)",
+     ""},
+    {"what nobody may approve is denied",
+     PLAN("on_failure: continue\n", ACT("a", "write", "")),
+     "run_start plan_start action_start action_end plan_end metrics "
+     "run_end(ok)",
+     ""},
+};
+
+static void check_rows(void)
+{
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct buf names = {.mem = &rig_mem};
+        struct rig r;
+        wend_run *run;
+        wend_str text;
+
+        if (!open_rig(&r, NULL, WEND_APPROVE_DENY))
+            return;
+        run = start(&r, rows[i].plan, NULL);
+        if (tap_ok(run != NULL, "%s: it starts (%s)", rows[i].why,
+                   r.err.message)) {
+            read_all(run, &names, NULL);
+            tap_is_str(buf_view(&names), rows[i].names, "%s", rows[i].why);
+            wend_run_wait(run, &text);
+            tap_is_str(text, rows[i].text, "%s: what it gives", rows[i].why);
+        }
+        wend_run_free(run);
+        answer_late();
+        rig_close(&r);
+        buf_free(&names);
+    }
+}
+
+/* Nothing of a plan runs that cannot be done as a whole. */
+static void check_refused(void)
+{
+    static const struct {
+        const char *plan, *inputs, *wanted;
+    } wrong[] = {
+        {PLAN("", ACT("a", "ecko", "")), NULL,
+         "action 'a': there is no tool 'ecko'; did you mean 'echo'?"},
+        {PLAN("", "{name: a, type: agent, target: x.yaml, prompt: hi}"), NULL,
+         "action 'a': this wend runs no actions of type agent"},
+        {PLAN("inputs: {n: 1}\n", ACT("a", "echo", "")), "{\"m\":1}",
+         "the plan has no input 'm'; did you mean 'n'?"},
+        {PLAN("inputs: {n: 1}\n", ACT("a", "echo", "")), "[1]",
+         "plan: inputs must be a JSON object"},
+    };
+
+    for (size_t i = 0; i < tap_count(wrong); i++) {
+        struct rig r;
+        wend_run *run;
+
+        if (!open_rig(&r, NULL, WEND_APPROVE_ALL))
+            return;
+        run = start(&r, wrong[i].plan, wrong[i].inputs);
+        tap_ok(run == NULL, "refused: %s", wrong[i].wanted);
+        tap_is_str((const char *)r.err.message, wrong[i].wanted, "it says so");
+        rig_close(&r);
+    }
+}
+
+static void check_inputs(void)
+{
+    struct rig r;
+    wend_run *run;
+    wend_str text;
+
+    if (!open_rig(&r, NULL, WEND_APPROVE_ALL))
+        return;
+    run = start(&r,
+                PLAN("inputs: {n: 1, s: x}\noutputs: {n: $n, s: $s}\n",
+                     ACT("a", "echo", "")),
+                "{\"n\": 2.50, \"s\": \"y\"}");
+    wend_run_wait(run, &text);
+    tap_is_str(text, "{\"n\":2.50,\"s\":\"y\"}", "inputs of the host's");
+    wend_run_free(run);
+    rig_close(&r);
+}
+
+static void check_cancel(void)
+{
+    struct buf names = {.mem = &rig_mem};
+    struct rig r;
+    wend_run *run;
+
+    if (!open_rig(&r, NULL, WEND_APPROVE_ALL))
+        return;
+    run = start(&r,
+                PLAN("", ACT("a", "never", "") "," ACT("b", "echo",
+                                                       ", depends_on: [a]")),
+                NULL);
+    wend_runtime_pump(r.rt);
+    wend_run_cancel(run);
+    read_all(run, &names, NULL);
+    tap_is_str(buf_view(&names),
+               "run_start plan_start action_start control action_end "
+               "action_end plan_end metrics run_end(canceled)",
+               "a cancel ends every action");
+    answer_late();
+    wend_run_free(run);
+    rig_close(&r);
+    buf_free(&names);
+}
+
+/* The process that had it is gone; another one goes on. */
+static void check_resume(void)
+{
+    static const char plan[] =
+        PLAN("outputs: {all: \"$k $m\"}\n",
+             ACT("a", "echo", ", params: {x: 1}, output_key: k") "," ACT(
+                 "b", "later", ", depends_on: [a], output_key: m"));
+    struct buf names = {.mem = &rig_mem};
+    wend_call *slots[4] = {NULL};
+    struct rig r;
+    wend_run *run;
+    char id[64];
+    wend_str text = {"", 0};
+
+    if (!open_rig(&r, NULL, WEND_APPROVE_ALL))
+        return;
+    rig_add(&r, "later", tool_later, WEND_CLASS_READ, slots);
+    run = start(&r, plan, NULL);
+    while (run && !slots[0])
+        wend_runtime_pump(r.rt);
+    snprintf(id, sizeof id, "%s", run ? wend_run_id(run) : "");
+    wend_run_free(run);
+    run = NULL;
+    tap_is_i64(wend_run_resume(r.agent, id, NULL, &run, &r.err), WEND_OK,
+               "it is resumed: %s", r.err.message);
+    while (run && !slots[1])
+        wend_runtime_pump(r.rt);
+    wend_call_return(slots[0], (wend_str){"old", 3}); /* nobody waits */
+    if (run) {
+        tap_is_str(wend_call_key(slots[1]), wend_call_key(slots[0]),
+                   "the key is the same");
+        wend_call_return(slots[1], (wend_str){"new", 3});
+        read_all(run, &names, NULL);
+        tap_is_str(buf_view(&names),
+                   "run_resume action_start action_end plan_end metrics "
+                   "run_end(ok)",
+                   "it goes on after its last event");
+        wend_run_wait(run, &text);
+        tap_is_str(text, "{\"all\":\"{\\\"x\\\":1} new\"}",
+                   "with what was known");
+    }
+    wend_run_free(run);
+    rig_close(&r);
+    buf_free(&names);
+}
+
+static void check_approval(void)
+{
+    struct buf names = {.mem = &rig_mem};
+    struct rig r;
+    wend_run *run;
+    const wend_event *ev;
+
+    if (!open_rig(&r, NULL, WEND_APPROVE_ASK))
+        return;
+    run = start(&r, PLAN("", ACT("a", "write", "")), NULL);
+    while (wend_run_next(run, &ev) == WEND_OK) {
+        note(&names, ev);
+        if (ev->type == WEND_APPROVAL_ASK)
+            tap_is_i64(
+                wend_run_approve(run, ev->u.approval_ask.action, true, "test"),
+                WEND_OK, "an action is approved by its id");
+    }
+    tap_is_str(buf_view(&names),
+               "run_start plan_start approval_ask approval_answer "
+               "action_start action_end plan_end metrics run_end(ok)",
+               "and runs then");
+    wend_run_free(run);
+    rig_close(&r);
+    buf_free(&names);
+}
+
+int main(void)
+{
+    check_rows();
+    check_refused();
+    check_inputs();
+    check_cancel();
+    check_resume();
+    check_approval();
+    return tap_done();
+}
