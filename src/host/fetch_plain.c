@@ -23,7 +23,7 @@
 #include "base/fail.h"
 #include "host/fetch_pool.h"
 
-enum { READ_BYTES = 64 << 10 }; /* at once; the cache holds it */
+enum { READ_BYTES = 16 << 10 }; /* at once; and held, if it pauses then */
 
 /* What becomes of a transfer. */
 enum verdict {

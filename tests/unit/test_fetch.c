@@ -372,16 +372,30 @@ static void test_bad_heads(struct world *w)
 
 /* ---- Ways to the server -------------------------------------------------- */
 
+/* The URL's host is not asked for; it stands in the request. */
 static void test_unix(struct world *w)
 {
-    struct seen s = {.w = w, .keep = true};
-    struct fetch_request q = {.url = "http://models.test/=text:2:4/",
-                              .unix_socket = w->server.unix_path};
+    static const struct {
+        const char *url, *has;
+    } rows[] = {
+        {"http://models.test/=text:2:4/", "000 001 "},
+        {"http://models.test/=echo/", "\r\nHost: models.test\r\n"},
+        {"http://models.test:80/=echo/", "\r\nHost: models.test\r\n"},
+        {"http://models.test:81/=echo/", "\r\nHost: models.test:81\r\n"},
+        {"http://[::1]:81/=echo/", "\r\nHost: [::1]:81\r\n"},
+    };
+    struct fetch_request q = {.unix_socket = w->server.unix_path};
+    struct seen s;
 
-    seen_ask(&s, &q, NULL);
-    seen_wait(&s);
-    tap_is_str(buf_view(&s.body), "000 001 ", "over a unix socket");
-    buf_free(&s.body);
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        s = (struct seen){.w = w, .keep = true};
+        q.url = rows[i].url;
+        seen_ask(&s, &q, NULL);
+        seen_wait(&s);
+        tap_ok(s.body.ptr && strstr(s.body.ptr, rows[i].has),
+               "over a unix socket: %s", rows[i].url);
+        buf_free(&s.body);
+    }
     s = (struct seen){.w = w};
     q.unix_socket = "/nonexistent/socket";
     seen_ask(&s, &q, NULL);

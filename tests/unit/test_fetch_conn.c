@@ -5,6 +5,7 @@
  * The server is a socket of our own: it says what a row says, when it says.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -243,6 +244,53 @@ static void test_answer_before_request(struct world *w)
     free(big);
 }
 
+/* ---- No connection ------------------------------------------------------- */
+
+/* A queue that is full lets nobody in, and refuses nobody. */
+static void test_connect_timeout(struct world *w)
+{
+    enum { WAITING = 4 };
+    struct peer p;
+    struct sockaddr_in a;
+    socklen_t len = sizeof a;
+    struct seen s = {.w = w};
+    struct fetch_request q = {.connect_ms = 100, .first_byte_ms = 5000};
+    int fds[WAITING];
+
+    if (!peer_open(&p, w))
+        return;
+    listen(p.listener, 0);
+    getsockname(p.listener, (struct sockaddr *)&a, &len);
+    for (int i = 0; i < WAITING; i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (connect(fds[i], (struct sockaddr *)&a, len) && errno != EINPROGRESS)
+            perror("# connect");
+    }
+    q.url = p.url;
+    seen_ask(&s, &q, NULL);
+    seen_wait(&s);
+    tap_ok(s.how == FETCH_TIMEOUT &&
+               !strcmp(s.message, "127.0.0.1: no connection within 100 ms"),
+           "nobody takes the connection (%s)", s.message);
+    for (int i = 0; i < WAITING; i++)
+        close(fds[i]);
+    peer_close(&p);
+}
+
+/* The libraries that libcurl needs are what it costs. */
+static bool is_loaded(const char *name)
+{
+    FILE *f = fopen("/proc/self/maps", "re");
+    char line[PATH_MAX + 128];
+    bool found = false;
+
+    while (f && fgets(line, sizeof line, f))
+        found |= strstr(line, name) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
 /* ---- Slow and long heads ------------------------------------------------- */
 
 static void test_slow_head(struct world *w)
@@ -379,10 +427,13 @@ int main(void)
         test_reuse(&w);
         test_stale(&w);
         test_answer_before_request(&w);
+        test_connect_timeout(&w);
         test_slow_head(&w);
         test_head_limit(&w);
         test_methods(&w);
         test_head_sent(&w);
+        tap_ok(is_loaded("libcurl.so") == w.libcurl,
+               "libcurl is loaded only if it is needed");
     }
     world_close(&w);
     return tap_done();
