@@ -7,8 +7,9 @@
  * single timer, which looks when it fires what is due. So a byte that
  * arrives only costs a note of the time.
  *
- * fetch_start, fetch_resume and, from inside a callback, fetch_stop only
- * leave a wish in the queue; the loop's next turn serves it.
+ * Which way a transfer takes (struct way) is decided when it starts. To
+ * connect, to go on and, from inside a callback, to stop are wishes that are
+ * left in the queue; the loop's next turn serves it.
  */
 #include "host/fetch.h"
 

@@ -4,8 +4,8 @@
  *   live      transfers somebody waits for
  *   spare     ended ones, kept with their buffers and libcurl handles
  *   queue     live ones that want something done: to start, to go on, to be
- *             let go. Served once a turn of the loop, outside of libcurl,
- *             which may not be entered from its own callbacks.
+ *             let go. Served once a turn of the loop, outside of all
+ *             callbacks: libcurl may not be entered from its own.
  */
 #ifndef HOST_FETCH_POOL_H
 #define HOST_FETCH_POOL_H
@@ -49,7 +49,7 @@ struct fetch {
     struct mem mem; /* by value: handles close after the owner is gone */
     struct loop *loop;
     uv_loop_t *uv;
-    const struct curl_api *curl; /* NULL before the first transfer */
+    const struct curl_api *curl; /* NULL before it is needed */
     CURLSH *share;               /* names and TLS sessions, for all multis */
     struct multi *multis;
     uv_idle_t idle; /* active while something is queued or due */
