@@ -321,7 +321,7 @@ typedef struct wend_tool_options {
     bool threaded;          /* fn runs on a worker thread */
     uint32_t timeout_ms;    /* default 60 s */
     const char *subject;    /* argument that rules match; default: the
-                               first one that is a string */
+                               schema's first one that is a string */
     wend_tool_fn fn;
     void *ctx;
     uint32_t labels; /* wend_label, or'ed */

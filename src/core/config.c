@@ -133,11 +133,25 @@ static const struct schema *schema_read(const struct json *json,
     return schema;
 }
 
+/* The main argument where none is named: the first one of the schema that is
+ * a string, however a call orders them. */
+static wend_str first_string(const struct json *schema)
+{
+    const struct json *p = json_get(schema, "properties");
+
+    for (p = p && p->kind == JSON_OBJECT ? p->first : NULL; p; p = p->next)
+        if (str_is(json_str(json_get(p, "type")), "string"))
+            return p->key;
+    return STR_NONE;
+}
+
 static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
 {
     t->name = json_str(json_get(j, "name"));
     t->description = json_str(json_get(j, "description"));
     t->subject = json_str(json_get(j, "subject"));
+    if (!t->subject.ptr)
+        t->subject = first_string(json_get(j, "schema"));
     t->call_class = (wend_class)word_or(json_get(j, "class"), class_words.names,
                                         class_words.count, WEND_CLASS_UNSAFE);
     t->category =

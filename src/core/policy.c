@@ -14,16 +14,39 @@
 
 enum { PATH_BYTES = 4096 }; /* the kernel takes no longer ones */
 
-/* The argument that rules look at: the named one, else the first string. */
-static wend_str subject_of(const struct tool *tool, const struct json *args)
+/* A call as rules see it. */
+struct asked {
+    const struct tool *tool;
+    const struct json *args; /* NULL: none that could be looked at */
+    wend_str subject;        /* the main argument; absent: there is none */
+};
+
+/* Without a main argument, as the tool's options and its schema say it, any
+ * string may be what matters: the model orders them as it likes. */
+static bool any_string(const struct asked *q, wend_str glob)
 {
-    if (!args || args->kind != JSON_OBJECT)
-        return STR_NONE;
-    for (const struct json *m = args->first; m; m = m->next)
-        if (tool->subject.ptr ? str_eq(m->key, tool->subject)
-                              : m->kind == JSON_STRING)
-            return json_str(m);
-    return STR_NONE;
+    const struct json *m =
+        q->args && !q->tool->subject.ptr ? q->args->first : NULL;
+
+    while (m && (m->kind != JSON_STRING || !str_glob(glob, json_str(m))))
+        m = m->next;
+    return m != NULL;
+}
+
+static void find_subject(struct asked *q)
+{
+    size_t strings = 0;
+
+    if (q->args && q->args->kind != JSON_OBJECT)
+        q->args = NULL;
+    for (const struct json *m = q->args ? q->args->first : NULL; m; m = m->next)
+        if (q->tool->subject.ptr ? str_eq(m->key, q->tool->subject)
+                                 : m->kind == JSON_STRING) {
+            q->subject = json_str(m);
+            strings++;
+        }
+    if (strings > 1)
+        q->subject = STR_NONE;
 }
 
 wend_str policy_path(wend_str path, wend_str root, char *out, size_t size)
@@ -66,39 +89,43 @@ wend_str policy_path(wend_str path, wend_str root, char *out, size_t size)
     return (wend_str){out, len};
 }
 
-static bool rule_fits(const struct rule *r, const struct tool *tool,
-                      wend_str subject)
+static bool rule_fits(const struct rule *r, const struct asked *q)
 {
-    return str_glob(r->tool, tool->name) &&
-           (!r->subject.ptr || (subject.ptr && str_glob(r->subject, subject)));
+    if (!str_glob(r->tool, q->tool->name))
+        return false;
+    if (!r->subject.ptr)
+        return true;
+    if (q->subject.ptr)
+        return str_glob(r->subject, q->subject);
+    return r->decision != WEND_DECISION_ALLOW && any_string(q, r->subject);
 }
 
-static const struct rule *find_rule(const struct turn *t,
-                                    const struct tool *tool, wend_str subject)
+static const struct rule *find_rule(const struct turn *t, const struct asked *q)
 {
     for (const struct remembered *r = t->rules; r; r = r->prev)
-        if (rule_fits(&r->rule, tool, subject))
+        if (rule_fits(&r->rule, q))
             return &r->rule;
     for (size_t i = 0; i < t->config->rules_count; i++)
-        if (rule_fits(&t->config->rules[i], tool, subject))
+        if (rule_fits(&t->config->rules[i], q))
             return &t->config->rules[i];
     return NULL;
 }
 
 /* The rule for this very subject. None if it would fit others, too. */
-static wend_str rule_for(const struct tool *tool, wend_str subject,
-                         struct arena *a)
+static wend_str rule_for(const struct asked *q, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
     wend_str s;
 
-    for (size_t i = 0; i < subject.len; i++)
-        if (subject.ptr[i] == '*' || subject.ptr[i] == '?')
+    if (!q->subject.ptr && any_string(q, STR("*")))
+        return STR_NONE;
+    for (size_t i = 0; i < q->subject.len; i++)
+        if (q->subject.ptr[i] == '*' || q->subject.ptr[i] == '?')
             return STR_NONE;
-    buf_str(&b, tool->name);
-    if (subject.ptr) {
+    buf_str(&b, q->tool->name);
+    if (q->subject.ptr) {
         buf_char(&b, '(');
-        buf_str(&b, subject);
+        buf_str(&b, q->subject);
         buf_char(&b, ')');
     }
     s = arena_str(a, buf_view(&b));
@@ -239,26 +266,27 @@ void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a, struct verdict *out)
 {
     char path[PATH_BYTES];
-    wend_str subject = subject_of(tool, args);
+    struct asked q = {.tool = tool, .args = args};
     wend_risk risk = WEND_RISK_LOW;
     const struct rule *rule;
     wend_ev_policy *p = &out->policy;
     bool outside = false;
 
     memset(out, 0, sizeof *out);
-    if (tool->subject_is_path && !subject.ptr)
-        subject = STR("."); /* leaving it out must not get round a rule */
+    find_subject(&q);
+    if (tool->subject_is_path && !q.subject.ptr)
+        q.subject = STR("."); /* leaving it out must not get round a rule */
     if (tool->subject_is_path)
-        subject = policy_path(subject, t->config->root, path, sizeof path);
-    if (tool->subject_is_path && subject.ptr) {
-        risk = path_risk(subject);
-        outside = is_outside(subject);
+        q.subject = policy_path(q.subject, t->config->root, path, sizeof path);
+    if (tool->subject_is_path && q.subject.ptr) {
+        risk = path_risk(q.subject);
+        outside = is_outside(q.subject);
     }
-    rule = find_rule(t, tool, subject);
+    rule = find_rule(t, &q);
     p->decision = decide(t->config, tool, rule, &p->rule);
     p->risk = tool->risk > risk ? tool->risk : risk;
     out->reason = reason(p->decision, rule);
-    out->rule = rule_for(tool, subject, a);
+    out->rule = rule_for(&q, a);
     p->layers_json =
         layers_text(tool, p->decision != WEND_DECISION_DENY, !outside, risk, a);
     if (outside && p->decision != WEND_DECISION_DENY) {

@@ -61,6 +61,9 @@ struct tool_manifest {
     int category;   /* wend_category */
     int64_t timeout_ms;
     bool sandbox_off, output_json;
+    wend_str subject;   /* the argument that rules look at */
+    int64_t cache_ms;   /* 0: no answer is given again */
+    int64_t per_minute; /* 0: no bound */
 };
 
 /* YAML, JSON, or Markdown whose front matter is YAML and whose text is the

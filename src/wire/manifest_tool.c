@@ -204,6 +204,24 @@ static FIELD_READ(read_output)
     return s;
 }
 
+/* What only makes sense together. */
+static wend_status check_tool(struct fields *f, const struct json *j,
+                              const struct tool_manifest *t)
+{
+    const struct json *cache = json_get(j, "cache");
+    const struct json *subject = json_get(j, "subject");
+    const struct json *known = json_get(json_get(j, "schema"), "properties");
+
+    if (cache && t->call_class != WEND_CLASS_READ)
+        return fail_at(f->err, WEND_E_PARSE, cache->line, cache->column,
+                       "cache: only answers of class read can be given again");
+    if (subject && known && !json_get(known, t->subject.ptr))
+        return fail_at(f->err, WEND_E_PARSE, subject->line, subject->column,
+                       "subject: the schema has no property '%.*s'",
+                       (int)utf8_cut(t->subject, 80), t->subject.ptr);
+    return WEND_OK;
+}
+
 static wend_status read_tool(struct fields *f, const struct json *j,
                              struct tool_manifest *t)
 {
@@ -235,6 +253,9 @@ static wend_status read_tool(struct fields *f, const struct json *j,
         {"sandbox", manifest_read_sandbox, AT(sandbox_off), 0, 0, NULL},
         {"secrets", manifest_read_secrets, AT(secrets), 0, 0, NULL},
         {"output", read_output, AT(output_json), 0, 0, outputs},
+        {"subject", field_cstr, AT(subject), 0, 0, NULL},
+        {"cache", field_ms, AT(cache_ms), 1, UINT32_MAX, NULL},
+        {"per_minute", field_number, AT(per_minute), 1, PACE_MAX, NULL},
         {0},
     };
 #undef AT
@@ -248,7 +269,7 @@ static wend_status read_tool(struct fields *f, const struct json *j,
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!json_get(j, needed[i]))
             return fields_missing(f, j, needed[i]);
-    return WEND_OK;
+    return check_tool(f, j, t);
 }
 
 wend_status tool_manifest_parse(wend_str text, struct arena *a,

@@ -54,6 +54,28 @@ use
 is "arguments that do not fit" "$(of_call outcome)" failed
 lacks "arguments that do not fit: it did not run" "$out" never
 
+tool 'echo x >>times; echo hi' 'cache: 1m'
+run timeout 60 "$WEND" run --json --tools tools/t.yaml \
+    -m 'script:{"turns":[{"calls":[{"name":"t","args":{}}],"repeat":3},
+{"text":"done"}]}' hi
+is "an answer that is kept" "$(wc -l <times)" 1
+is "an answer that is kept: the log says so" "$(grep -c '"cached":true' "$out")" 2
+tool 'echo hi' 'per_minute: 1'
+run timeout 60 "$WEND" run --json --timeout 2s --tools tools/t.yaml \
+    -m 'script:{"turns":[{"calls":[{"name":"t","args":{}}],"repeat":3},
+{"text":"done"}]}' hi
+is "calls a minute: the next one waits" \
+    "$status $(grep -c '"outcome":"ok","output":"hi' "$out")" "3 1"
+tool 'echo hi' 'schema: {type: object, properties: {a: {type: string}, b: {type: string}}}\nsubject: b\nclass: unsafe'
+sed -i '/^class: read/d' tools/t.yaml
+for args in '{"a":"no","b":"yes"}' '{"b":"no","a":"yes"}'; do
+    run "$WEND" run --json --approve 't(yes)' --tools tools/t.yaml \
+        -m "script:{\"turns\":[{\"calls\":[{\"name\":\"t\",\"args\":$args}]},
+{\"text\":\"done\"}]}" hi
+    of_call outcome
+done >said
+is "a rule looks at the subject" "$(tr '\n' ' ' <said)" "ok denied "
+
 # ---- Ends ---------------------------------------------------------------------------
 
 tool 'echo half; echo why >&2; exit 3'

@@ -40,7 +40,10 @@ static const char manual_tool[] = "wend: tool/1\n"
                                   "timeout: 5s\n"
                                   "sandbox: on\n"
                                   "secrets: [NOTES_TOKEN]\n"
-                                  "output: json\n";
+                                  "output: json\n"
+                                  "subject: text\n"
+                                  "cache: 10m\n"
+                                  "per_minute: 30\n";
 
 /* ---- What is read -------------------------------------------------------- */
 
@@ -127,6 +130,9 @@ static void test_tool(void)
     tap_ok(!t->sandbox_off, "sandbox");
     tap_is_words(&t->secrets, "NOTES_TOKEN", "secrets");
     tap_ok(t->output_json, "output");
+    tap_is_str(t->subject, "text", "subject");
+    tap_is_i64(t->cache_ms, 600000, "cache");
+    tap_is_i64(t->per_minute, 30, "per_minute");
     arena_free(&a);
 }
 
@@ -365,6 +371,13 @@ static const struct refusal tools_refused[] = {
      "secrets[0] must be the name of an environment variable, not 'sk-1234'"},
     {"a secret that is a digit", TOOL "secrets: ['1A']", 5, 11,
      "secrets[0] must be the name of an environment variable, not '1A'"},
+    {"a subject that it does not have",
+     TOOL "subject: b\nschema: {properties: {a: {}}}", 5, 10,
+     "subject: the schema has no property 'b'"},
+    {"answers that nobody may keep", TOOL "class: idempotent\ncache: 1s", 6, 8,
+     "cache: only answers of class read can be given again"},
+    {"no calls at all", TOOL "per_minute: 0", 5, 13,
+     "per_minute must be a whole number from 1 to 100000, not 0"},
     {"another output", TOOL "output: yaml", 5, 9,
      "output must be one of text, json, not 'yaml'"},
 };

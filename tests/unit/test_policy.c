@@ -13,6 +13,9 @@ static const struct mem plain;
     "{\"name\":\"fetch\",\"class\":\"read\",\"category\":\"network\"}," \
     "{\"name\":\"put\",\"class\":\"idempotent\",\"subject\":\"path\"}," \
     "{\"name\":\"run\"},"                                               \
+    "{\"name\":\"say\",\"schema\":{\"properties\":{\"n\":{\"type\":"    \
+    "\"number\"},\"cmd\":{\"type\":\"string\"},\"note\":{\"type\":"     \
+    "\"string\"}}}},"                                                   \
     "{\"name\":\"wipe\",\"class\":\"read\",\"category\":\"destructive\"}]"
 
 struct row {
@@ -71,9 +74,24 @@ static const struct row rows[] = {
     {"a subject that is no string", "deny", "[\"put(*)\"]", "put",
      "{\"path\":[\"/tmp/x\"]}", WEND_DECISION_DENY, WEND_RISK_MEDIUM,
      "approve deny"},
-    {"without a subject the first string", "deny", "[\"run(ls*)\"]", "run",
-     "{\"n\":1,\"cmd\":\"ls -l\",\"x\":\"rm\"}", WEND_DECISION_ALLOW,
-     WEND_RISK_HIGH, "run(ls*)"},
+    {"without a subject the only string", "deny", "[\"run(ls*)\"]", "run",
+     "{\"n\":1,\"cmd\":\"ls -l\",\"x\":2}", WEND_DECISION_ALLOW, WEND_RISK_HIGH,
+     "run(ls*)"},
+    {"no string stands for others", "deny", "[\"run(ls*)\"]", "run",
+     "{\"x\":\"ls\",\"cmd\":\"rm\"}", WEND_DECISION_DENY, WEND_RISK_HIGH,
+     "approve deny"},
+    {"nor hides one from a rule that denies", "all", "[\"!run(rm*)\"]", "run",
+     "{\"x\":\"ls\",\"cmd\":\"rm\"}", WEND_DECISION_DENY, WEND_RISK_HIGH,
+     "!run(rm*)"},
+    {"nor from one that asks", "ask", "[\"?run(rm*)\",\"run\"]", "run",
+     "{\"x\":\"ls\",\"cmd\":\"rm\"}", WEND_DECISION_ASK, WEND_RISK_HIGH,
+     "?run(rm*)"},
+    {"a schema says which one it is", "deny", "[\"say(ls*)\"]", "say",
+     "{\"note\":\"rm\",\"cmd\":\"ls\"}", WEND_DECISION_ALLOW, WEND_RISK_HIGH,
+     "say(ls*)"},
+    {"whatever comes first in the call", "deny", "[\"say(ls*)\"]", "say",
+     "{\"note\":\"ls\",\"cmd\":\"rm\"}", WEND_DECISION_DENY, WEND_RISK_HIGH,
+     "approve deny"},
     {"no arguments to look at", "deny", "[\"run(*)\",\"run\"]", "run", NULL,
      WEND_DECISION_ALLOW, WEND_RISK_HIGH, "run"},
     {"arguments that are a list", "deny", "[\"run(*)\"]", "run", "[\"ls\"]",
@@ -341,6 +359,8 @@ static void test_rule_for(void)
         {"put", "{\"path\":\"\"}", "put()"},
         {"put", "{}", "put"},
         {"run", "{\"command\":\"ls (x)\"}", "run(ls (x))"},
+        {"run", "{\"a\":\"x\",\"b\":\"y\"}", NULL},
+        {"say", "{\"note\":\"x\",\"cmd\":\"y\"}", "say(y)"},
     };
 
     for (size_t i = 0; i < tap_count(cases); i++) {
