@@ -214,11 +214,11 @@ static void put(struct buf *b, const struct candidates *c)
 wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out)
 {
     for (size_t i = 0; text.len && i < a->keys_count; i++) {
-        struct redact r = {.secret = a->keys[i]};
+        wend_str key = a->keys[i];
 
-        if (memmem(text.ptr, text.len, r.secret.ptr, r.secret.len)) {
+        if (memmem(text.ptr, text.len, key.ptr, key.len)) {
             text = arena_str(out, text);
-            redact(&r, (char *)(uintptr_t)text.ptr, text.len);
+            redact_whole(key, (char *)(uintptr_t)text.ptr, text.len);
         }
     }
     return text;

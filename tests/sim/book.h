@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "core/answer.h"
 #include "core/config.h"
 #include "core/event.h"
 #include "core/turn.h"
@@ -57,10 +58,10 @@ struct book {
     struct book_msg msgs[BOOK_MSGS], pending[BOOK_MSGS];
     uint32_t msgs_count, pending_count;
     wend_ev_metrics sum;
-    uint64_t answer;
-    wend_purpose purpose;       /* of the newest model call */
-    uint32_t invalid, repaired; /* answer_invalid, repairs of it */
-    bool told;                  /* and what was wrong, since */
+    uint64_t answer, answer_bare; /* bare: as JSON for a schema */
+    wend_purpose purpose;         /* of the newest model call */
+    uint32_t invalid, repaired;   /* answer_invalid, repairs of it */
+    bool told;                    /* and what was wrong, since */
 };
 
 static inline uint64_t hash_str(wend_str s)
@@ -82,7 +83,7 @@ static inline void book_init(struct book *b, const struct config *c)
     memset(b, 0, sizeof *b);
     b->config = c;
     b->turn = -1;
-    b->answer = hash_str(STR_NONE);
+    b->answer = b->answer_bare = hash_str(STR_NONE);
 }
 
 static inline struct book_call *book_call(struct book *b, wend_str id)
@@ -172,6 +173,7 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
     if (e->outcome == WEND_OUTCOME_SUPERSEDED)
         return; /* void for readers */
     b->answer = hash_str(e->text);
+    b->answer_bare = hash_str(answer_json(e->text));
     if (e->text.len || e->calls_count ||
         (str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK))
         add_book_msg(b->msgs, &b->msgs_count,

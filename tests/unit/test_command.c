@@ -134,10 +134,11 @@ static void test_rows(void)
     }
 }
 
-/* With time between them to be read one by one. */
-#define IN_PIECES                                                   \
-    "printf canary-0; sleep 0.1; printf 123; sleep 0.1; printf %s " \
-    "\"${TEST_SECRET#canary-0123}\""
+/* With time between them to be read one by one. The command itself stands in
+ * the log. */
+#define IN_PIECES                                                     \
+    "printf %s \"${TEST_SECRET%123456789}\"; sleep 0.1; printf 123; " \
+    "sleep 0.1; printf %s \"${TEST_SECRET#*0123}\""
 
 static void test_secrets(void)
 {

@@ -122,7 +122,7 @@ static const struct scenario {
      .script = "script:{\"turns\":[{\"text\":\" {}\"}]}",
      .wanted = "run_start turn_start context_start context_end model_start "
                "text_delta* model_end(ok) turn_end metrics run_end(ok)",
-     .answer = " {}"},
+     .answer = "{}"},
     {.why = "one that does not is repaired, which shows no deltas",
      .schema = "{\"type\":\"object\"}",
      .script = "script:{\"turns\":[{\"text\":\"[]\"},{\"text\":\"no\"},"
