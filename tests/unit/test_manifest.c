@@ -25,25 +25,13 @@ static const char manual_agent[] =
     "  - {tool: \"write_file\", do: deny}\n"
     "  - {tool: \"word_count\", do: ask}\n"
     "network: off\n";
-static const char manual_tool[] = "wend: tool/1\n"
-                                  "name: word_count\n"
-                                  "description: Counts the words of a text.\n"
-                                  "schema:\n"
-                                  "  type: object\n"
-                                  "  properties: {text: {type: string}}\n"
-                                  "  required: [text]\n"
-                                  "  additionalProperties: false\n"
-                                  "command: [./word_count.py, --json]\n"
-                                  "class: read\n"
-                                  "category: general\n"
-                                  "labels: [sensitive]\n"
-                                  "timeout: 5s\n"
-                                  "sandbox: on\n"
-                                  "secrets: [NOTES_TOKEN]\n"
-                                  "output: json\n"
-                                  "subject: text\n"
-                                  "cache: 10m\n"
-                                  "per_minute: 30\n";
+static const char manual_tool[] =
+    "wend: tool/1\nname: word_count\ndescription: Counts the words of a text.\n"
+    "schema:\n  type: object\n  properties: {text: {type: string}}\n"
+    "  required: [text]\n  additionalProperties: false\n"
+    "command: [./word_count.py, --json]\nclass: read\ncategory: general\n"
+    "labels: [sensitive]\ntimeout: 5s\nsandbox: on\nsecrets: [NOTES_TOKEN]\n"
+    "output: json\nsubject: text\ncache: 10m\nper_minute: 30\n";
 
 /* ---- What is read -------------------------------------------------------- */
 
