@@ -82,7 +82,10 @@ _wend()
             [[ $cur == -* ]] || { COMPREPLY=($(compgen -f -- "$cur")) && return; }
             ;;
         plan)
-            words="--set --format --json --tools --help show"
+            words="--set --format --json --tools --mcp --agent --model
+                   --base-url --key-file --store --events --timeout
+                   --budget-tokens --budget-cost --approve --sandbox
+                   --log-file --quiet --verbose --help show run"
             [[ $cur == -* || $prev == plan ]] ||
                 { COMPREPLY=($(compgen -f -- "$cur")) && return; }
             ;;

@@ -12,23 +12,56 @@
 #include "base/limits.h"
 #include "cli/agent_tools.h"
 #include "cli/plan_draw.h"
+#include "cli/plan_run.h"
 #include "cli/term.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_SVG, FORMAT_HTML };
 static const char *const formats[] = {"text", "json", "dot",
                                       "svg",  "html", NULL};
 
+static const char *const on_off[] = {"on", "off", NULL};
+
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
     {0, "set", "K=V", "an input, in the place of the file's; may be repeated",
      OPT_LIST, AT(inputs), 0, 0, NULL},
-    {0, "format", "text|json|dot|svg|html", "how it is shown", OPT_WORD,
+    {0, "format", "text|json|dot|svg|html", "how show shows it", OPT_WORD,
      AT(format), 0, 0, formats},
-    {0, "json", NULL, "the same as --format json", OPT_FLAG, AT(json), 0, 0,
-     NULL},
+    {0, "json", NULL, "show: --format json; run: all events as JSON lines",
+     OPT_FLAG, AT(json), 0, 0, NULL},
     {0, "tools", "FILE", "a tool that the plan may name; may be repeated",
      OPT_LIST, AT(tool_files), 0, 0, NULL},
+    {0, "mcp", "SERVER", "run: tools of NAME=COMMAND or NAME=URL", OPT_LIST,
+     AT(servers), 0, 0, NULL},
+    {'a', "agent", "FILE", "run: the agent whose rules and tools count",
+     OPT_TEXT, AT(agent), 0, 0, NULL},
+    {'m', "model", "NAME", "run: provider:model or script:FILE", OPT_TEXT,
+     AT(model), 0, 0, NULL},
+    {0, "base-url", "URL", "run: where the provider's API is", OPT_TEXT,
+     AT(base_url), 0, 0, NULL},
+    {0, "key-file", "FILE", "run: the provider's key", OPT_TEXT, AT(key_file),
+     0, 0, NULL},
+    {0, "store", "URL", "run: SQLite file or memory:; default $WEND_STORE",
+     OPT_TEXT, AT(store), 0, 0, NULL},
+    {0, "events", "DIALECT", "run: of JSON lines: native, loom or agio",
+     OPT_WORD, AT(events), 0, 0, dialect_words},
+    {0, "timeout", "DUR", "run: at most so long, such as 30s or 5m", OPT_TIME,
+     AT(timeout_ms), 0, 0, NULL},
+    {0, "budget-tokens", "N", "run: at most so many tokens, in and out",
+     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
+    {0, "budget-cost", "USD", "run: at most so much money", OPT_MONEY,
+     AT(budget_cost), 0, 0, NULL},
+    {0, "approve", "WHAT", "run: ask, deny, all, or a rule; may be repeated",
+     OPT_LIST, AT(approve), 0, 0, NULL},
+    {0, "sandbox", "on|off", "run: of tools that are programs", OPT_WORD,
+     AT(sandbox), 0, 0, on_off},
+    {0, "log-file", "FILE", "run: append all events as JSON lines, too",
+     OPT_TEXT, AT(log_file), 0, 0, NULL},
+    {'q', "quiet", NULL, "run: nothing but the outputs", OPT_FLAG, AT(quiet), 0,
+     0, NULL},
+    {'v', "verbose", NULL, "run: say more on standard error", OPT_FLAG,
+     AT(verbose), 0, 0, NULL},
     {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
@@ -121,7 +154,7 @@ static wend_status read_file(const char *path, struct buf *text,
     return n < 0 ? WEND_E_IO : WEND_OK;
 }
 
-static int load(struct cli *cli, const char *path, wend_plan **out)
+int plan_load(struct cli *cli, const char *path, wend_plan **out)
 {
     struct known k = {.cli = cli, .path = str_of(path)};
     struct buf text = {.mem = cli->arena.mem};
@@ -206,7 +239,7 @@ static int plan_show(struct cli *cli, const char *path)
     wend_plan *plan = NULL;
     wend_error err = {0};
     wend_str text;
-    int code = load(cli, path, &plan);
+    int code = plan_load(cli, path, &plan);
 
     if (code)
         return code;
@@ -224,24 +257,32 @@ static int plan_show(struct cli *cli, const char *path)
 
 static int cmd_plan(struct cli *cli)
 {
+    const char *what = cli->args_count ? cli->args[0] : "";
+    bool runs = !strcmp(what, "run");
     int code;
 
-    if (!cli->args_count)
-        return usage_error(cli, "plan: show?");
-    if (strcmp(cli->args[0], "show") != 0)
-        return usage_error(cli, "plan: cannot '%s'; it can show", cli->args[0]);
+    if (!*what)
+        return usage_error(cli, "plan: show or run?");
+    if (!runs && strcmp(what, "show") != 0)
+        return usage_error(cli, "plan: cannot '%s'; it can show and run", what);
     if (cli->args_count != 2)
-        return usage_error(cli, "plan show takes one FILE");
+        return usage_error(cli, "plan %s takes one FILE", what);
     code = tools_load(cli);
-    return code ? code : plan_show(cli, cli->args[1]);
+    if (code)
+        return code;
+    return runs ? plan_run(cli, cli->args[1]) : plan_show(cli, cli->args[1]);
 }
 
 const struct command command_plan = {
     .name = "plan",
-    .args = "show [OPTIONS] FILE",
-    .summary = "what a plan will do: waves, estimates, critical path",
-    .more = "Checks the whole plan and shows its graph; nothing of it runs. "
-            "FILE - is standard\ninput. wend-plan(5) describes the file.\n",
+    .args = "show|run [OPTIONS] FILE",
+    .summary = "what a plan will do, or do it",
+    .more =
+        "show checks the whole plan and draws its graph; nothing of it runs. "
+        "run runs it,\nwith every known tool as a target; approval is as for "
+        "'wend run'. Its outputs go\nto standard output. FILE - is standard "
+        "input. wend-plan(5) describes the file.\n",
     .opts = opts,
+    .takes_agent = true,
     .run = cmd_plan,
 };

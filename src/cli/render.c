@@ -45,6 +45,8 @@ static void run_start(struct view *v, const wend_event *ev)
         json_parse(ev->u.run_start.config_json, &a, NULL);
 
     v->whole = json_get(config, "schema") != NULL;
+    v->plan = ev->u.run_start.plan_json.ptr != NULL;
+    v->began_us = ev->time_us;
     arena_free(&a);
 }
 
@@ -267,7 +269,9 @@ static void run_end(struct view *v, const wend_event *ev)
     const wend_ev_run_end *e = &ev->u.run_end;
     const wend_ev_metrics *m = &e->metrics;
 
-    if (v->whole && e->outcome == WEND_OUTCOME_OK)
+    if (v->plan && e->text.len)
+        render_outputs(v, e->text);
+    else if (v->whole && e->outcome == WEND_OUTCOME_OK)
         put_text(v, e->text);
     view_end(v);
     if (e->outcome == WEND_OUTCOME_FAILED)
@@ -297,6 +301,11 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
     [WEND_APPROVAL_ANSWER] = approval_answer,
     [WEND_CALL_START] = call_start,
     [WEND_CALL_END] = call_end,
+    [WEND_PLAN_START] = render_plan_start,
+    [WEND_ACTION_START] = render_action_start,
+    [WEND_ACTION_RETRY] = render_action_retry,
+    [WEND_ACTION_END] = render_action_end,
+    [WEND_PLAN_END] = render_plan_end,
     [WEND_WARNING] = warning,
     [WEND_ERROR] = error,
     [WEND_RUN_END] = run_end,

@@ -37,6 +37,7 @@ struct view {
     uint64_t types; /* bit per type that is shown; 0 = all */
     int64_t began_us;
     /* Of the answer: */
+    bool plan;          /* the run is one, and this its outputs */
     bool whole;         /* only at the end, if it fits its schema */
     bool text_any;      /* some text was shown in this run */
     bool text_open;     /* and its last line is not ended */
@@ -58,6 +59,14 @@ void view_free(struct view *v);
 
 /* Where talk is added. */
 struct buf *view_talk(struct view *v);
+
+/* Of a plan (render_plan.c). */
+void render_plan_start(struct view *v, const wend_event *ev);
+void render_action_start(struct view *v, const wend_event *ev);
+void render_action_retry(struct view *v, const wend_event *ev);
+void render_action_end(struct view *v, const wend_event *ev);
+void render_plan_end(struct view *v, const wend_event *ev);
+void render_outputs(struct view *v, wend_str json);
 
 /* An answer (render.c) and a line (gist.c). */
 void render_event(struct view *v, const wend_event *ev);

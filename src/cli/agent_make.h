@@ -1,0 +1,12 @@
+/*
+ * agent_make.h - the agent of a run, from the settings and its file.
+ */
+#ifndef CLI_AGENT_MAKE_H
+#define CLI_AGENT_MAKE_H
+
+#include "cli/cli.h"
+
+/* Whether somebody is to be asked is in *asks. What is wrong is said. */
+int agent_make(struct cli *cli, wend_agent **agent, bool *asks);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * render_plan.c - a plan as its user sees it: a line for each thing that
+ * happens beside the outputs, which are the results.
+ */
+#include "cli/view.h"
+
+#include "base/json.h"
+#include "cli/term.h"
+
+static double seconds(const struct view *v, const wend_event *ev)
+{
+    return (double)(ev->time_us - v->began_us) / 1e6;
+}
+
+/* `  1.23 s  what  name  more` */
+static void line(struct view *v, const wend_event *ev, const char *what,
+                 wend_str name, wend_str more)
+{
+    enum { COLUMNS_BEFORE = 24 };
+    struct buf *out = view_talk(v);
+    struct buf text = {.mem = &v->mem};
+
+    if (v->quiet)
+        return;
+    buf_fmt(out, "%8.2f s  %-8s ", seconds(v, ev), what);
+    buf_str(&text, name);
+    if (more.len) {
+        buf_cstr(&text, ": ");
+        buf_str(&text, more);
+    }
+    term_line(out, buf_view(&text),
+              v->width > COLUMNS_BEFORE + 20 ? v->width - COLUMNS_BEFORE : 20);
+    buf_char(out, '\n');
+    buf_free(&text);
+}
+
+void render_plan_start(struct view *v, const wend_event *ev)
+{
+    line(v, ev, "plan", ev->u.plan_start.name, STR_NONE);
+}
+
+void render_action_start(struct view *v, const wend_event *ev)
+{
+    line(v, ev, "start", ev->u.action_start.name, STR_NONE);
+}
+
+void render_action_retry(struct view *v, const wend_event *ev)
+{
+    const wend_ev_action_retry *e = &ev->u.action_retry;
+
+    line(v, ev, "again", e->action, e->error ? e->error->message : STR_NONE);
+}
+
+void render_action_end(struct view *v, const wend_event *ev)
+{
+    const wend_ev_action_end *e = &ev->u.action_end;
+
+    line(v, ev, wend_outcome_name(e->outcome), e->name,
+         e->error        ? e->error->message
+         : e->reason.ptr ? e->reason
+                         : STR_NONE);
+}
+
+void render_plan_end(struct view *v, const wend_event *ev)
+{
+    const wend_ev_plan_end *e = &ev->u.plan_end;
+    struct buf text = {.mem = &v->mem};
+
+    buf_fmt(&text, "%lld ok, %lld failed, %lld skipped", (long long)e->ok,
+            (long long)e->failed, (long long)e->skipped);
+    if (e->running)
+        buf_fmt(&text, ", %lld still running", (long long)e->running);
+    line(v, ev, "plan", str_of(wend_outcome_name(e->outcome)), buf_view(&text));
+    buf_free(&text);
+}
+
+/* One output that is a text is that text; anything else is JSON. */
+void render_outputs(struct view *v, wend_str json)
+{
+    struct arena a = {.mem = &v->mem};
+    const struct json *j = json_parse(json, &a, NULL);
+    const struct json *only = j && j->count == 1 ? j->first : NULL;
+    struct buf *out = &v->results.text;
+    wend_str text = only && only->kind == JSON_STRING ? only->text : json;
+
+    if (v->safe_only)
+        term_text(out, text);
+    else
+        buf_str(out, text);
+    v->text_any = true;
+    v->text_open = text.len && text.ptr[text.len - 1] != '\n';
+    arena_free(&a);
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# plan_run.sh - wend plan run: outputs, lines, exit codes, the log.
+. "$(dirname "$0")/lib.sh"
+
+cat >p.yaml <<'EOF'
+wend: plan/1
+name: sums
+max_parallel: 2
+inputs: {n: 6}
+actions:
+  - name: a
+    type: tool
+    target: calculator
+    mode: async
+    params: {expression: "$n*7"}
+    output_key: x
+  - name: b
+    type: tool
+    target: calculator
+    mode: async
+    params: {expression: "1/0"}
+    retry: {max: 1, delay: 10ms}
+    skip_on_error: true
+  - name: d
+    type: decision
+    depends_on: [a]
+    cases: [{when: "$x > 41", then: [c]}, {else: [e]}]
+  - name: c
+    type: tool
+    target: calculator
+    params: {expression: "$x+1"}
+    output_key: y
+  - name: e
+    type: tool
+    target: calculator
+    params: {expression: "0"}
+    output_key: y
+outputs: {y: $y, text: "x is $x"}
+EOF
+
+exits "a plan" 0 "$WEND" plan run p.yaml
+is "its outputs, and nothing else" "$(cat "$out")" '{"y":43,"text":"x is 42"}'
+has "what was skipped, and why" "$err" "skipped  e: not_chosen"
+has "what was tried again" "$err" "again    b: division by zero"
+has "how it went" "$err" "plan     ok: 3 ok, 0 failed, 2 skipped"
+exits "another input" 0 "$WEND" plan run --set n=2 -q p.yaml
+is "another input: outputs" "$(cat "$out")" '{"y":0,"text":"x is 14"}'
+is "quiet: nothing beside them" "$(cat "$err")" ""
+exits "for programs" 0 "$WEND" plan run --json p.yaml
+is "for programs: the order" "$(
+    sed -n 's/.*"time":[0-9.]*,"type":"\([a-z_]*\)".*/\1/p' "$out" |
+        sed -n '1,2p;$p' | tr '\n' ' ')" "run_start plan_start run_end "
+exits "the log has it" 0 "$WEND" log last --json
+is "the log: every action has one end" \
+    "$(grep -c '"type":"action_end"' "$out")" 5
+exits "a replay" 0 "$WEND" replay --speed 0 last
+is "a replay: the same outputs" "$(cat "$out")" '{"y":43,"text":"x is 42"}'
+
+# ---- What goes wrong ---------------------------------------------------------
+
+cat >bad.yaml <<'EOF'
+wend: plan/1
+name: bad
+actions:
+  - {name: a, type: tool, target: calculator, params: {expression: "1/0"}}
+  - {name: b, type: tool, target: calculator, depends_on: [a]}
+EOF
+exits "a plan that fails" 1 "$WEND" plan run bad.yaml
+has "it says which action" "$err" "plan_failed: action 'a' ended as failed"
+sed 's/target: calculator,/target: calculater,/' bad.yaml >worse.yaml
+exits "no such tool" 2 "$WEND" plan run worse.yaml
+has "no such tool: where" "$err" "worse.yaml:4:"
+has "no such tool: which" "$err" "did you mean 'calculator'?"
+cat >ask.yaml <<'EOF'
+wend: plan/1
+name: ask
+actions:
+  - {name: a, type: llm, target: default, prompt: hello}
+EOF
+exits "no model" 2 "$WEND" plan run ask.yaml
+cat >write.yaml <<'EOF'
+wend: plan/1
+name: write
+actions:
+  - {name: a, type: tool, target: write_file, params: {path: f, content: hi}}
+EOF
+exits "not approved" 1 "$WEND" plan run write.yaml
+[ ! -e f ]
+ok "not approved: nothing is written"
+exits "approved" 0 "$WEND" plan run --approve write_file write.yaml
+is "approved: it is written" "$(cat f)" "hi"
+exits "no file" 2 "$WEND" plan run none.yaml
+exits "neither show nor run" 2 "$WEND" plan rum p.yaml
+finish
