@@ -11,6 +11,7 @@
  *        the first event of a run with an existing STORE, median
  * leave  N times: the same to the first byte of a request to a model, whose
  *        name stands in the place of STORE
+ * plan   N times: the plan in the file MODEL read and checked; CPU time
  *
  * Offers one C tool `noop` ({"turn":int,"i":int}, answers "ok"; sleeps
  * TOOL_SLEEP_MS first; answers with NOOP_BYTES bytes if set). Ends with one
@@ -367,6 +368,37 @@ static int measure_start(double (*one)(const char *command, const char *arg),
     return totals.errors != 0;
 }
 
+/* The file of a plan, read and checked n times. */
+static int measure_plan(long n, const char *path)
+{
+    double *each = calloc((size_t)n + 1, sizeof *each);
+    wend_str text = {NULL, 0};
+    FILE *f = fopen(path, "rb");
+    char *bytes = NULL;
+    wend_error err = {0};
+    wend_plan *plan;
+
+    if (!f || getdelim(&bytes, &text.len, EOF, f) < 0)
+        die("plan", &err);
+    text = (wend_str){bytes, strlen(bytes)};
+    fclose(f);
+    for (long i = 0; i < n; i++) {
+        double from = cpu_us();
+
+        if (wend_plan_parse(text, NULL, &plan, &err) != WEND_OK)
+            die("plan", &err);
+        each[i] = cpu_us() - from;
+        wend_plan_free(plan);
+    }
+    qsort(each, (size_t)n, sizeof *each, by_size);
+    printf(
+        "{\"plans\":%ld,\"bytes\":%zu,\"best_us\":%.0f,\"median_us\":%.0f}\n",
+        n, text.len, each[0], each[n / 2]);
+    free(bytes);
+    free(each);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     wend_runtime_options o = {.size = sizeof o};
@@ -383,8 +415,8 @@ int main(int argc, char **argv)
         else if (count < 4)
             words[count++] = argv[i];
     if (count < 3) {
-        fputs("usage: wend-bench once|many|seq|idle|turns|parked|start|leave "
-              "N MODEL [--base-url URL] [STORE]\n",
+        fputs("usage: wend-bench once|many|seq|idle|turns|parked|start|leave|"
+              "plan N MODEL [--base-url URL] [STORE]\n",
               stderr);
         return 2;
     }
@@ -392,6 +424,8 @@ int main(int argc, char **argv)
         return measure_start(one_start, atol(words[1]), words[2], words[3]);
     if (!strcmp(words[0], "leave") && words[3] && atol(words[1]) > 0)
         return measure_start(one_leave, atol(words[1]), words[2], words[3]);
+    if (!strcmp(words[0], "plan") && atol(words[1]) > 0)
+        return measure_plan(atol(words[1]), words[2]);
     answer_len = bytes ? (size_t)atol(bytes) % sizeof answer : 2;
     memset(answer, 'x', answer_len);
     memcpy(answer, "ok", 2);
