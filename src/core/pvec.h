@@ -11,7 +11,8 @@
 
 #include "base/mem.h"
 
-enum { PVEC_MARKS = 4, PVEC_NONE = UINT32_MAX };
+enum { PVEC_MARKS = 4 };
+#define PVEC_NONE UINT32_MAX
 
 struct pvec_node;
 
