@@ -1,7 +1,7 @@
 # Completion of wend for fish.
 
 set -l commands run runs log replay tools models agents trust doctor verify \
-    export import stats diff resume cancel say pause continue approve plan
+    export import stats diff resume cancel say pause continue approve plan prune
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -28,6 +28,7 @@ complete -c wend -n "$none" -a import -d "take exported runs into the store"
 complete -c wend -n "$none" -a stats -d "what many runs used"
 complete -c wend -n "$none" -a plan -d "what a plan will do"
 complete -c wend -n "$none" -a diff -d "the first difference of two runs"
+complete -c wend -n "$none" -a prune -d "take old runs out of the store"
 complete -c wend -l help -d "show help"
 
 set -l run "__fish_seen_subcommand_from run"
@@ -214,3 +215,10 @@ complete -c wend -n "$plan" -l log-file -r -F -d "append events there"
 complete -c wend -n "$plan" -s q -l quiet -d "only the outputs"
 complete -c wend -n "$plan" -s v -l verbose -d "say more"
 complete -c wend -n "$plan" -l tools -r -F -d "the file of a tool"
+
+set -l prune "__fish_seen_subcommand_from prune"
+complete -c wend -n "$prune" -l older-than -x -d "ended so long ago"
+complete -c wend -n "$prune" -l dry-run -d "only say how many"
+complete -c wend -n "$prune" -l json -d "as one object"
+complete -c wend -n "$prune" -s q -l quiet -d "say nothing"
+complete -c wend -n "$prune" -l store -r -F -d "where runs are kept"

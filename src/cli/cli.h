@@ -37,12 +37,12 @@ struct settings {
     const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers, inputs;
-    bool list, remove, exact, always;
+    bool list, remove, exact, always, dry_run;
     int64_t events;     /* enum dialect; -1 = not given */
     int64_t sandbox;    /* index of the word */
     int64_t format;     /* the same, of a plan */
     int64_t on_unknown; /* wend_unknown */
-    int64_t since_ms, limit, seq_from, seq_to;
+    int64_t since_ms, older_ms, limit, seq_from, seq_to;
     double speed;
 };
 
@@ -83,7 +83,8 @@ extern const struct command command_run, command_runs, command_log,
     command_replay, command_tools, command_models, command_agents,
     command_trust, command_doctor, command_verify, command_export,
     command_import, command_stats, command_diff, command_resume, command_cancel,
-    command_say, command_pause, command_continue, command_approve, command_plan;
+    command_say, command_pause, command_continue, command_approve, command_plan,
+    command_prune;
 
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)

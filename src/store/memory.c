@@ -14,6 +14,7 @@
 struct blob {
     struct node node; /* key: the hash */
     size_t len;
+    bool used;    /* while the store is tidied */
     char bytes[]; /* the hash, then the text */
 };
 
@@ -70,6 +71,7 @@ static bool blobs_add(struct memory *m, const struct store_batch *b)
         if (!blob)
             return false;
         blob->len = body.len;
+        blob->used = false;
         memcpy(blob->bytes, hash.ptr, hash.len);
         if (body.len)
             memcpy(blob->bytes + hash.len, body.ptr, body.len);
@@ -212,6 +214,82 @@ static wend_status memory_check(wend_store *s, wend_error *err)
 {
     (void)s;
     (void)err;
+    return WEND_OK;
+}
+
+/* ---- Forgetting ---------------------------------------------------------- */
+
+static bool has_child(const struct memory *m, wend_str run)
+{
+    for (size_t i = 0; i < m->runs.slots_count; i++)
+        for (const struct node *n = m->runs.slots[i]; n; n = n->next)
+            if (str_eq(memory_run_text((const struct memory_run *)n, T_PARENT),
+                       run))
+                return true;
+    return false;
+}
+
+static wend_status memory_forget(wend_store *s, wend_str run, wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status = WEND_OK;
+    struct memory_run *r;
+
+    pthread_mutex_lock(&m->lock);
+    r = run_find(m, run, err);
+    if (!r)
+        status = WEND_E_NOTFOUND;
+    else if (!r->summary.ended_us || has_child(m, run))
+        status = fail(err, WEND_E_BUSY,
+                      "run %.*s is not over, or another run shares its past",
+                      (int)run.len, run.ptr);
+    if (status == WEND_OK) {
+        table_remove(&m->runs, &r->node);
+        memory_run_free(&s->mem, r);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return status;
+}
+
+static void mark_used(struct memory *m, const struct memory_run *r)
+{
+    for (size_t i = 0; i < r->rows_count; i++) {
+        wend_str rest = {r->rows[i]->body, r->rows[i]->len}, hash;
+
+        while (store_blob_next(&rest, &hash)) {
+            struct blob *b = blob_get(m, hash);
+
+            if (b)
+                b->used = true;
+        }
+    }
+}
+
+static wend_status memory_tidy(wend_store *s, int64_t *bytes, wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    struct node *n, *next;
+
+    (void)err;
+    *bytes = 0;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->runs.slots_count; i++)
+        for (n = m->runs.slots[i]; n; n = n->next)
+            mark_used(m, (struct memory_run *)n);
+    for (size_t i = 0; i < m->blobs.slots_count; i++)
+        for (n = m->blobs.slots[i]; n; n = next) {
+            struct blob *b = (struct blob *)n;
+
+            next = n->next;
+            if (!b->used) {
+                *bytes += (int64_t)b->len;
+                table_remove(&m->blobs, n);
+                mem_free(&s->mem, b);
+                continue;
+            }
+            b->used = false;
+        }
+    pthread_mutex_unlock(&m->lock);
     return WEND_OK;
 }
 
@@ -368,7 +446,9 @@ static void put_back(struct memory *m, struct request *left)
 
     pthread_mutex_lock(&m->lock);
     while ((q = *link)) {
-        if (!run_get(m, q->view.run)->summary.ended_us) {
+        struct memory_run *r = run_get(m, q->view.run);
+
+        if (r && !r->summary.ended_us) {
             link = &q->next;
             continue;
         }
@@ -477,6 +557,8 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         .blob = memory_blob,
         .state = memory_state,
         .check = memory_check,
+        .forget = memory_forget,
+        .tidy = memory_tidy,
         .post = memory_post,
         .take = memory_take,
         .keep = memory_keep,

@@ -58,6 +58,8 @@ static struct sqlite_store *sqlite_new(void)
         .blob = db_blob,
         .state = db_state,
         .check = db_check,
+        .forget = db_forget,
+        .tidy = db_tidy,
         .post = db_post,
         .take = db_take,
         .keep = db_keep,

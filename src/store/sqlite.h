@@ -47,6 +47,13 @@ enum query {
     Q_FACT_SET,
     Q_FACT_DROP,
     Q_FACTS,
+    Q_PRUNE_MARK,
+    Q_PRUNE_EVENTS,
+    Q_PRUNE_DELTAS,
+    Q_PRUNE_RUN,
+    Q_BLOB_HASHES,
+    Q_BLOB_USERS,
+    Q_BLOB_DROP,
     QUERIES
 };
 
@@ -161,6 +168,7 @@ wend_status db_claim(wend_store *store, wend_str run, int64_t *epoch,
 wend_status db_post(wend_store *store, wend_str run, const char *what,
                     wend_str body, wend_error *err);
 void db_queue(struct sqlite_store *s, struct db_op *op); /* op->done is told */
+wend_status db_wait(struct sqlite_store *s, struct db_op *op, wend_error *err);
 /* Whoever gets true fills s->drop.ids and ends with how many they are. */
 bool db_drop_begin(struct sqlite_store *s);
 void db_drop_end(struct sqlite_store *s, size_t count);
@@ -177,6 +185,9 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
                      wend_error *err);
 wend_status db_check(wend_store *store, wend_error *err);
+/* sqlite_prune.c */
+wend_status db_forget(wend_store *store, wend_str run, wend_error *err);
+wend_status db_tidy(wend_store *store, int64_t *bytes, wend_error *err);
 /* sqlite_facts.c */
 void db_keep(wend_store *store, struct store_keep *k);
 wend_status db_facts(wend_store *store, wend_str space, wend_str key,

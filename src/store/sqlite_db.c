@@ -19,7 +19,7 @@ enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
     " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR agent = ?3)" \
     " AND (?4 IS NULL OR status = ?4) AND (?5 = 0 OR ended IS NULL)"   \
     " AND started >= ?6 AND started < ?7"                              \
-    " AND (?8 IS NULL OR run < ?8)"
+    " AND (?8 IS NULL OR run < ?8) AND status <> 'pruned'"
 /* A run's id begins with the time of its start. */
 #define LIST_ORDER " ORDER BY run DESC"
 
@@ -32,7 +32,7 @@ static const char *const queries[QUERIES] = {
     [Q_BATCH_KEEP] = "RELEASE batch",
     [Q_BATCH_UNDO] = "ROLLBACK TO batch",
     [Q_RUN] = "SELECT id, epoch, seq, head, owner, ended FROM runs"
-              " WHERE run = ?",
+              " WHERE run = ? AND status <> 'pruned'",
     [Q_RUN_ADD] = "INSERT INTO runs (run, agent, model, prompt, user,"
                   " session, parent, started, epoch, seq)"
                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -71,6 +71,22 @@ static const char *const queries[QUERIES] = {
     [Q_REQUESTS] = "SELECT inbox.id, runs.run, what, body FROM inbox"
                    " JOIN runs ON runs.id = inbox.run WHERE owner = ?"
                    " ORDER BY inbox.id LIMIT ?",
+    [Q_PRUNE_MARK] = "UPDATE runs SET status = 'pruned', owner = NULL"
+                     " WHERE run = ?1 AND ended IS NOT NULL AND"
+                     " status <> 'pruned' AND NOT EXISTS (SELECT 1 FROM runs"
+                     " AS child WHERE child.parent = ?1 AND"
+                     " child.status <> 'pruned')",
+    [Q_PRUNE_EVENTS] = "DELETE FROM events WHERE id IN (SELECT id FROM events"
+                       " WHERE run = ? LIMIT ?)",
+    [Q_PRUNE_DELTAS] = "DELETE FROM deltas WHERE id IN (SELECT id FROM deltas"
+                       " WHERE run = ? LIMIT ?)",
+    [Q_PRUNE_RUN] = "DELETE FROM runs WHERE id = ? AND status = 'pruned'",
+    [Q_BLOB_HASHES] = "SELECT hash FROM blobs",
+    [Q_BLOB_USERS] = "SELECT body FROM events"
+                     " WHERE instr(body, '{\"blob\":\"')",
+    [Q_BLOB_DROP] = "DELETE FROM blobs WHERE hash = ?1 AND NOT EXISTS"
+                    " (SELECT 1 FROM events WHERE id > ?2"
+                    " AND instr(body, ?1))",
     [Q_CHANGED] = "PRAGMA data_version",
     [Q_LIST] = LIST_COLUMNS LIST_ORDER,
     [Q_LIST_PREFIX] = LIST_COLUMNS " AND run >= ?9 AND run < ?10" LIST_ORDER,

@@ -228,7 +228,12 @@ static wend_status set_version(struct db *db, int version, wend_error *err)
 static wend_status create(struct db *db, const struct db_schema *schema,
                           wend_error *err)
 {
-    wend_status s = db_exec(db, "PRAGMA page_size = " TEXT(PAGE_BYTES), err);
+    /* Free pages go to the end of the file only if it is made so. */
+    wend_status s = db_exec(db,
+                            "PRAGMA page_size = " TEXT(
+                                PAGE_BYTES) ";"
+                                            "PRAGMA auto_vacuum = INCREMENTAL",
+                            err);
 
     if (s == WEND_OK)
         s = set_modes(db, err);

@@ -453,8 +453,7 @@ void db_queue(struct sqlite_store *s, struct db_op *op)
     pthread_mutex_unlock(&s->lock);
 }
 
-static wend_status do_op(struct sqlite_store *s, struct db_op *op,
-                         wend_error *err)
+wend_status db_wait(struct sqlite_store *s, struct db_op *op, wend_error *err)
 {
     pthread_mutex_lock(&s->lock);
     queue_op(s, op);
@@ -510,7 +509,7 @@ wend_status db_claim(wend_store *store, wend_str run_id, int64_t *epoch,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     struct db_op op = {.fn = claim, .owner = &s->owner, .run = run_id};
-    wend_status status = do_op(s, &op, err);
+    wend_status status = db_wait(s, &op, err);
 
     *epoch = op.epoch;
     *seq = op.seq;
@@ -524,7 +523,7 @@ wend_status db_post(wend_store *store, wend_str run_id, const char *what,
     struct db_op op = {
         .fn = post, .run = run_id, .what = str_of(what), .body = body};
 
-    return do_op(s, &op, err);
+    return db_wait(s, &op, err);
 }
 
 bool db_drop_begin(struct sqlite_store *s)

@@ -25,6 +25,21 @@ wend_str store_prompt(wend_str prompt)
     return prompt;
 }
 
+bool store_blob_next(wend_str *rest, wend_str *hash)
+{
+    static const char mark[] = "{\"blob\":\"";
+    const char *at = memmem(rest->ptr, rest->len, mark, sizeof mark - 1);
+    size_t left;
+
+    if (!at)
+        return false;
+    at += sizeof mark - 1;
+    left = (size_t)(rest->ptr + rest->len - at);
+    *hash = (wend_str){at, left < SHA256_HEX ? left : SHA256_HEX};
+    *rest = (wend_str){at, left};
+    return true;
+}
+
 bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq)
 {
     size_t p = 0;

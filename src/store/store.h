@@ -145,6 +145,11 @@ struct store_ops {
     /* Whether all that is kept is sound and belongs to a run: WEND_OK, or
      * WEND_E_CORRUPT and what is not. */
     wend_status (*check)(wend_store *s, wend_error *err);
+    /* Takes a run that is over out of the store. WEND_E_BUSY: it is not
+     * over, or it is the parent of one that is there. */
+    wend_status (*forget)(wend_store *s, wend_str run, wend_error *err);
+    /* Drops blobs that no event refers to, and gives free room back. */
+    wend_status (*tidy)(wend_store *s, int64_t *bytes, wend_error *err);
     wend_status (*post)(wend_store *s, wend_str run, const char *what,
                         wend_str body, wend_error *err);
     /* Requests for runs that this handle owns. One that fn does not take
@@ -172,6 +177,9 @@ wend_status store_append_wait(wend_store *s, struct store_batch *b);
 
 /* For engines: the part of a prompt that a listing shows. */
 wend_str store_prompt(wend_str prompt);
+/* The next blob that an event's body refers to. A text that only looks like
+ * a reference may be given, too. */
+bool store_blob_next(wend_str *rest, wend_str *hash);
 /* Whether b follows on seq and belongs to epoch. */
 bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq);
 /* A lock for readers: recursive, since they may ask for a blob. */

@@ -63,3 +63,13 @@ void *table_get(const struct table *t, wend_str key, size_t key_at)
         n = n->next;
     return n;
 }
+
+void table_remove(struct table *t, struct node *n)
+{
+    struct node **at = &t->slots[n->hash & (t->slots_count - 1)];
+
+    while (*at != n)
+        at = &(*at)->next;
+    *at = n->next;
+    t->count--;
+}

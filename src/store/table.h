@@ -26,4 +26,7 @@ void table_add(struct table *t, struct node *n, wend_str key);
 /* `key_at` is where a node's key stands, counted from the node. */
 void *table_get(const struct table *t, wend_str key, size_t key_at);
 
+/* The node is in the table. */
+void table_remove(struct table *t, struct node *n);
+
 #endif

@@ -1,0 +1,304 @@
+/*
+ * sqlite_prune.c - takes runs out of an SQLite store, and gives room back.
+ *
+ * All of it in small transactions, so that whoever writes to the file waits
+ * for one of them at most. A run is marked first: from then on nobody sees
+ * it, and what a crash leaves of it goes the next time. One process at a
+ * time: numbers of events may only grow while blobs are looked at.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/sqlite.h"
+#include "store/table.h"
+
+enum {
+    ROWS_AT_ONCE = 500,
+    BLOBS_AT_ONCE = 16,
+};
+
+/* Most runs have no parent: it is small, and made with the first prune. */
+static const char create_index[] =
+    "CREATE INDEX IF NOT EXISTS runs_parent ON runs (parent)"
+    " WHERE parent IS NOT NULL";
+
+struct prune_op {
+    struct db_op op;
+    int64_t id;    /* of a run */
+    int64_t count; /* out: rows or pages */
+    const char (*hashes)[SHA256_HEX + 1];
+    size_t hashes_count;
+    int64_t events_max; /* newest event when blobs were looked at */
+};
+
+static wend_status done(struct db *db, struct db_op *op, int rc)
+{
+    return rc == SQLITE_OK ? WEND_OK : db_fail(db, &op->err);
+}
+
+/* ---- A run --------------------------------------------------------------- */
+
+static wend_status mark(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+    wend_status s = db_exec(db, create_index, &op->err);
+    struct ask a;
+
+    if (s != WEND_OK)
+        return s;
+    a = ask(db, Q_PRUNE_MARK);
+    ask_str(&a, op->run);
+    s = done(db, op, ask_run(&a));
+    p->count = sqlite3_changes(db->handle);
+    return s;
+}
+
+/* Some rows of the run; the run itself when none is left. */
+static wend_status sweep(struct db *db, struct db_op *op)
+{
+    static const enum query queries[] = {Q_PRUNE_EVENTS, Q_PRUNE_DELTAS,
+                                         Q_REQUESTS_DROP};
+    struct prune_op *p = (struct prune_op *)(void *)op;
+    wend_status s = WEND_OK;
+    struct ask a;
+
+    p->count = 0;
+    for (size_t i = 0;
+         s == WEND_OK && !p->count && i < sizeof queries / sizeof *queries;
+         i++) {
+        a = ask(db, queries[i]);
+        ask_i64(&a, p->id);
+        if (queries[i] != Q_REQUESTS_DROP)
+            ask_i64(&a, ROWS_AT_ONCE);
+        s = done(db, op, ask_run(&a));
+        p->count = sqlite3_changes(db->handle);
+    }
+    if (s == WEND_OK && !p->count) {
+        a = ask(db, Q_PRUNE_RUN);
+        ask_i64(&a, p->id);
+        s = done(db, op, ask_run(&a));
+    }
+    return s;
+}
+
+/* All that is marked. */
+static wend_status sweep_all(struct sqlite_store *s, wend_error *err)
+{
+    wend_status status = WEND_OK;
+
+    while (status == WEND_OK) {
+        struct prune_op p = {.op.fn = sweep};
+
+        status = db_read_begin(s, err);
+        if (status == WEND_OK)
+            status = db_number(&s->read,
+                               "SELECT coalesce(min(id), 0) FROM runs"
+                               " WHERE status = 'pruned'",
+                               &p.id, err);
+        db_read_end(s);
+        if (!p.id)
+            break;
+        do
+            status = db_wait(s, &p.op, err);
+        while (status == WEND_OK && p.count);
+    }
+    return status;
+}
+
+static wend_status lock(struct sqlite_store *s, wend_error *err)
+{
+    return owner_lock(&s->owner)
+               ? WEND_OK
+               : fail(err, WEND_E_STORE, "store %s: cannot be locked: %s",
+                      s->path, strerror(errno));
+}
+
+wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct prune_op p = {.op = {.fn = mark, .run = run}};
+    struct store_state state;
+    wend_status status = db_state(store, run, &state, err);
+
+    if (status == WEND_OK)
+        status = lock(s, err);
+    if (status != WEND_OK)
+        return status;
+    status = db_wait(s, &p.op, err);
+    if (status == WEND_OK && !p.count)
+        status = fail(err, WEND_E_BUSY,
+                      "run %.*s is not over, or another run shares its past",
+                      (int)run.len, run.ptr);
+    if (status == WEND_OK)
+        status = sweep_all(s, err);
+    owner_unlock(&s->owner);
+    return status;
+}
+
+/* ---- Blobs --------------------------------------------------------------- */
+
+struct blob { /* that the store has */
+    struct node node;
+    char hash[SHA256_HEX + 1];
+    bool used;
+};
+
+static wend_status load_blobs(struct db *db, struct arena *a, struct table *t,
+                              wend_error *err)
+{
+    struct ask q = ask(db, Q_BLOB_HASHES);
+
+    while (ask_step(&q) == SQLITE_ROW) {
+        wend_str hash = ask_get_str(&q, 0);
+        struct blob *b = arena_alloc(a, sizeof *b);
+
+        if (!b || !table_room(t, a->mem)) {
+            q.rc = SQLITE_NOMEM;
+            break;
+        }
+        if (hash.len != SHA256_HEX)
+            continue; /* none of ours */
+        memcpy(b->hash, hash.ptr, hash.len);
+        table_add(t, &b->node, hash);
+    }
+    ask_reset(&q);
+    if (q.rc == SQLITE_NOMEM)
+        return fail_nomem(err);
+    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+}
+
+static wend_status mark_used(struct db *db, struct table *t, wend_error *err)
+{
+    struct ask q = ask(db, Q_BLOB_USERS);
+
+    while (ask_step(&q) == SQLITE_ROW) {
+        wend_str rest = ask_get_str(&q, 0), hash;
+
+        while (store_blob_next(&rest, &hash)) {
+            struct blob *b = table_get(t, hash, offsetof(struct blob, hash));
+
+            if (b)
+                b->used = true;
+        }
+    }
+    ask_reset(&q);
+    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+}
+
+/* Unless an event that is newer than the look refers to it. */
+static wend_status drop_blobs(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+    wend_status s = WEND_OK;
+
+    for (size_t i = 0; s == WEND_OK && i < p->hashes_count; i++) {
+        struct ask a = ask(db, Q_BLOB_DROP);
+
+        ask_str(&a, str_of(p->hashes[i]));
+        ask_i64(&a, p->events_max);
+        s = done(db, op, ask_run(&a));
+    }
+    return s;
+}
+
+static wend_status drop_unused(struct sqlite_store *s, const struct table *t,
+                               int64_t events_max, wend_error *err)
+{
+    char hashes[BLOBS_AT_ONCE][SHA256_HEX + 1];
+    struct prune_op p = {.op.fn = drop_blobs,
+                         .hashes = (const char(*)[SHA256_HEX + 1]) hashes,
+                         .events_max = events_max};
+    wend_status status = WEND_OK;
+
+    for (size_t i = 0; i < t->slots_count; i++)
+        for (const struct node *n = t->slots[i]; n; n = n->next) {
+            const struct blob *b = (const struct blob *)n;
+
+            if (b->used || status != WEND_OK)
+                continue;
+            memcpy(hashes[p.hashes_count++], b->hash, sizeof b->hash);
+            if (p.hashes_count == BLOBS_AT_ONCE) {
+                status = db_wait(s, &p.op, err);
+                p.hashes_count = 0;
+            }
+        }
+    return status == WEND_OK && p.hashes_count ? db_wait(s, &p.op, err)
+                                               : status;
+}
+
+static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
+{
+    struct arena arena = {.mem = &s->base.mem};
+    struct table t = {0};
+    int64_t events_max = 0;
+    wend_status status = db_read_begin(s, err);
+
+    if (status == WEND_OK)
+        status = load_blobs(&s->read, &arena, &t, err);
+    /* Each statement sees at least what the one before saw. */
+    if (status == WEND_OK && t.count)
+        status = db_number(&s->read, "SELECT coalesce(max(id), 0) FROM events",
+                           &events_max, err);
+    if (status == WEND_OK && t.count)
+        status = mark_used(&s->read, &t, err);
+    db_read_end(s);
+    if (status == WEND_OK)
+        status = drop_unused(s, &t, events_max, err);
+    mem_free(&s->base.mem, t.slots);
+    arena_free(&arena);
+    return status;
+}
+
+/* ---- Room ---------------------------------------------------------------- */
+
+static wend_status give_back(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+    int64_t before = 0, after = 0;
+    wend_status s = db_number(db, "PRAGMA page_count", &before, &op->err);
+
+    if (s == WEND_OK)
+        s = db_exec(db, "PRAGMA incremental_vacuum(64)", &op->err);
+    if (s == WEND_OK)
+        s = db_number(db, "PRAGMA page_count", &after, &op->err);
+    p->count = before - after;
+    return s;
+}
+
+/* A file that was made without keeps its free pages and uses them again. */
+static wend_status give_all_back(struct sqlite_store *s, int64_t *bytes,
+                                 wend_error *err)
+{
+    struct prune_op p = {.op.fn = give_back};
+    int64_t page = 0;
+    wend_status status = db_read_begin(s, err);
+
+    if (status == WEND_OK)
+        status = db_number(&s->read, "PRAGMA page_size", &page, err);
+    db_read_end(s);
+    while (status == WEND_OK) {
+        status = db_wait(s, &p.op, err);
+        if (p.count <= 0)
+            break;
+        *bytes += p.count * page;
+    }
+    return status;
+}
+
+wend_status db_tidy(wend_store *store, int64_t *bytes, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = lock(s, err);
+
+    *bytes = 0;
+    if (status != WEND_OK)
+        return status;
+    status = sweep_all(s, err);
+    if (status == WEND_OK)
+        status = tidy_blobs(s, err);
+    if (status == WEND_OK)
+        status = give_all_back(s, bytes, err);
+    owner_unlock(&s->owner);
+    return status;
+}

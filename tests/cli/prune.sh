@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# prune.sh - old runs go; what is under way neither goes nor waits.
+. "$(dirname "$0")/lib.sh"
+
+if ! command -v sqlite3 >/dev/null; then
+    echo "1..0 # SKIP no sqlite3"
+    exit 0
+fi
+count() { sqlite3 "$WEND_STORE" "select count(*) from $1"; }
+
+exits "without --older-than" 2 "$WEND" prune
+has "without --older-than" "$err" "--older-than"
+exits "a word too many" 2 "$WEND" prune --older-than 1h last
+exits "no runs" 0 "$WEND" prune --older-than 1h
+is "no runs" "$(cat "$out")" "0 runs are gone, 0 bytes are free"
+
+big() { head -c 400000 /dev/zero | tr '\0' "$1"; }
+big a | "$WEND" run -q -m "$hello" >/dev/null
+big b | "$WEND" run -q -m "$hello" >/dev/null
+big b | "$WEND" run -q -m "$hello" >/dev/null
+"$WEND" run -q -m "$sum" hi >/dev/null
+# The first two are a day old.
+sqlite3 "$WEND_STORE" "update runs set ended = ended - 86400000000
+    where id <= 2"
+exits "--dry-run" 0 "$WEND" prune --older-than 2h --dry-run
+is "--dry-run" "$(cat "$out")" "2 runs would go"
+is "--dry-run: all are there" "$(count runs) $(count blobs)" "4 2"
+exits "prune" 0 "$WEND" prune --older-than 2h --json
+is "prune: two runs" "$(json "$out" "$(at runs)||' '||$(at kept)||' '||
+    ($(at bytes) > 300000)")" "2 0 1"
+is "prune: their rows are gone" "$(count runs) $(sqlite3 "$WEND_STORE" \
+    "select count(*) from events where run <= 2") $(sqlite3 "$WEND_STORE" \
+    "select count(*) from deltas where run <= 2")" "2 0 0"
+is "prune: a blob that another run has stays" "$(count blobs)" 1
+exits "prune: the rest is whole" 0 "$WEND" verify
+is "prune: no room is left free" \
+    "$(sqlite3 "$WEND_STORE" "pragma freelist_count")" 0
+exits "prune again" 0 "$WEND" prune -q --older-than 2h
+is "prune again, --quiet" "$(cat "$out" "$err")" ""
+
+# A prune that was cut off: the run is marked, and some rows are gone.
+sqlite3 "$WEND_STORE" "update runs set status = 'pruned' where id = 3;
+    delete from events where run = 3 and seq < 4"
+is "cut off: nobody sees the run" "$("$WEND" runs --json | wc -l)" 1
+exits "cut off: what is seen is whole" 0 "$WEND" verify
+exits "cut off: the next one goes on" 0 "$WEND" prune --older-than 2h
+is "cut off: nothing is left" "$(count runs) $(count blobs) $(sqlite3 \
+    "$WEND_STORE" "select count(*) from events where run = 3")" "1 0 0"
+
+# A run under way stays, and goes on meanwhile.
+"$WEND" run --json -m "$slow" >"$work/live" 2>/dev/null </dev/null hi &
+live=$!
+soon grep -q text_delta "$work/live"
+"$WEND" run -q -m "$hello" x >/dev/null
+sleep 0.01
+exits "beside a run" 0 "$WEND" prune --older-than 1ms
+is "beside a run: it stays" "$("$WEND" runs --json |
+    grep -c '"status":"running"')$(count runs)" 11
+wait $live
+is "beside a run: it ends well" "$? $(tail -1 "$work/live" |
+    grep -c '"outcome":"ok"')" "0 1"
+exits "beside a run: whole" 0 "$WEND" verify
+
+# Many rows, and a writer that does not wait for long.
+for i in 1 2 3 4; do
+    "$WEND" run -q -m "$sum" hi >/dev/null
+done
+sqlite3 "$WEND_STORE" "with recursive n(i) as (select 100 union all
+    select i + 1 from n where i < 30000) insert into events (run, seq, body,
+    hash) select (select max(id) from runs), i, '{\"x\":' || i || '}',
+    zeroblob(32) from n"
+sleep 0.01
+"$WEND" prune --older-than 1ms >"$work/pruned" 2>&1 &
+pruner=$!
+longest=0
+while kill -0 $pruner 2>/dev/null; do
+    began=$(date +%s%N)
+    "$WEND" run -q -m "$hello" x >/dev/null || break
+    took=$((($(date +%s%N) - began) / 1000000))
+    [ $took -gt $longest ] && longest=$took
+done
+wait $pruner
+is "while others write" "$? $(grep -c 'runs are gone' "$work/pruned")" "0 1"
+[ "$longest" -lt 3000 ]
+ok "while others write: nobody waits for long ($longest ms)"
+exits "while others write: whole" 0 "$WEND" verify
+finish
