@@ -50,7 +50,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SERVER := $(B)/tests/wend-test-server
 SERVER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/server/*.c))
 
-.PHONY: all deps test quick demo bench fuzz campaign fmt help install clean \
+.PHONY: all deps test quick demo bench crash fuzz campaign fmt help install clean \
         tidy products unit examples man
 .PRECIOUS: $(B)/%.o
 
@@ -129,6 +129,9 @@ $(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
+$(B)/tests/crash-test: $(B)/tests/crash/crash.o $(LIB_OBJ)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
 $(SERVER): $(SERVER_OBJ) $(filter $(B)/src/base/%,$(LIB_OBJ))
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lssl -lcrypto
 # A server of tools. It runs in the sandbox, where a sanitizer has no room.
@@ -176,6 +179,10 @@ demo: deps
 ## bench      speed marks as ratios of one run; JSON on stdout
 bench: products $(SERVER) $(BENCH_TOOLS)
 	@tests/bench/run
+
+## crash      kill runs by SIGKILL at N points (default 20000) and go on
+crash: $(B)/tests/crash-test
+	@$(B)/tests/crash-test --kills $(or $(N),20000)
 
 ## fuzz       each fuzz target for FUZZ_SECONDS (default 60)
 fuzz:

@@ -337,7 +337,7 @@ int main(void)
     test_waiting();
     test_again();
     test_memory();
-    for (const char **end = (const char *[]){"", "-wal", "-shm", ".lock", NULL};
+    for (const char **end = (const char *[]){"", "-wal", "-shm", "-lock", NULL};
          *end; end++) {
         char name[80];
 

@@ -1,0 +1,143 @@
+/*
+ * check.h - the log of a run against the ledger of its effects.
+ */
+#ifndef CRASH_CHECK_H
+#define CRASH_CHECK_H
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+enum { KEYS_MAX = 64, KEY_BYTES = 96 };
+
+struct scenario {
+    const char *name, *script, *fallback, *answer;
+    wend_approve approve;
+    wend_eager eager;
+    bool cancels; /* whoever watches cancels at the first call */
+    bool says;    /* and says something meanwhile */
+    bool makes;   /* the store is made, too */
+};
+
+/* What all checks came to; the checker tells it through a pipe. */
+struct finding {
+    long lost, doubled, unsaved, unfinished, unlawful, wrong;
+    long unknown, superseded, again, resumes;
+};
+
+struct key {
+    char text[KEY_BYTES];
+    long lines, starts, ends;
+    bool unsafe;
+    wend_outcome outcome;
+};
+
+struct book {
+    struct key keys[KEYS_MAX];
+    size_t count;
+};
+
+static struct key *key_of(struct book *b, const char *text)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (!strcmp(b->keys[i].text, text))
+            return &b->keys[i];
+    if (b->count == KEYS_MAX)
+        _exit(4);
+    snprintf(b->keys[b->count].text, KEY_BYTES, "%s", text);
+    return &b->keys[b->count++];
+}
+
+static void read_ledger(struct book *b)
+{
+    FILE *f = fopen("ledger", "r");
+    char line[KEY_BYTES];
+
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = 0;
+        key_of(b, line)->lines++;
+    }
+    if (f)
+        fclose(f);
+}
+
+static void take_event(struct book *b, const wend_event *ev, long open[3],
+                       struct finding *f)
+{
+    char key[KEY_BYTES];
+    struct key *k;
+
+    open[0] += (ev->type == WEND_TURN_START) - (ev->type == WEND_TURN_END);
+    open[1] += (ev->type == WEND_MODEL_START) - (ev->type == WEND_MODEL_END);
+    f->superseded += ev->type == WEND_MODEL_END &&
+                     ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED;
+    f->resumes += ev->type == WEND_RUN_RESUME;
+    if (ev->type == WEND_CALL_START) {
+        snprintf(key, sizeof key, "%.*s", (int)ev->u.call_start.key.len,
+                 ev->u.call_start.key.ptr);
+        k = key_of(b, key);
+        k->starts++;
+        k->unsafe = ev->u.call_start.call_class == WEND_CLASS_UNSAFE;
+        f->unlawful += k->starts != ev->u.call_start.attempt;
+        f->again += k->starts > 1;
+    } else if (ev->type == WEND_CALL_END) {
+        snprintf(key, sizeof key, "%.*s/%lld/%.*s", (int)ev->run.len,
+                 ev->run.ptr, (long long)ev->turn, (int)ev->u.call_end.call.len,
+                 ev->u.call_end.call.ptr);
+        k = key_of(b, key);
+        k->ends++;
+        k->outcome = ev->u.call_end.outcome;
+        f->unknown += k->outcome == WEND_OUTCOME_UNKNOWN;
+    }
+}
+
+static void check_keys(const struct book *b, struct finding *f)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        const struct key *k = &b->keys[i];
+
+        f->unsaved += k->lines && !k->starts;
+        f->unlawful += k->starts && k->ends != 1;
+        f->lost += k->outcome == WEND_OUTCOME_OK && !k->lines;
+        f->doubled += k->unsafe && (k->lines > 1 || k->starts > 1);
+    }
+}
+
+/* An end that fits: an answer, or that it was canceled. */
+static bool is_right(const struct scenario *sc, const wend_ev_run_end *e)
+{
+    if (sc->cancels && e->outcome == WEND_OUTCOME_CANCELED)
+        return true;
+    return e->outcome == WEND_OUTCOME_OK &&
+           (!sc->answer || str_is(e->text, sc->answer));
+}
+
+static void check_log(wend_runtime *rt, const char *id,
+                      const struct scenario *sc, struct finding *f)
+{
+    struct book b = {.count = 0};
+    long open[3] = {0};
+    int64_t seq = 0;
+    bool right = false;
+    wend_run *log = NULL;
+    const wend_event *ev;
+    wend_status s = wend_store_replay(rt, id, NULL, &log, NULL);
+
+    while (s == WEND_OK && (s = wend_run_next(log, &ev)) == WEND_OK) {
+        if (ev->n)
+            continue;
+        f->unlawful += ev->seq != ++seq;
+        take_event(&b, ev, open, f);
+        if (ev->type == WEND_RUN_END)
+            right = is_right(sc, &ev->u.run_end);
+    }
+    f->unlawful += s != WEND_END || open[0] || open[1];
+    f->wrong += !right;
+    read_ledger(&b);
+    check_keys(&b, f);
+    wend_run_free(log);
+}
+
+#endif

@@ -1,0 +1,493 @@
+/*
+ * crash.c - kills runs at every boundary and goes on with them.
+ *
+ *     crash [--kills N] [--scenario NAME] [--control]
+ *
+ * A child process advances a run: it starts it, or goes on with the one in
+ * the store, and dies at one of its points (points.h). Others follow until
+ * the run is over; then a last one compares the log with the ledger. Prints
+ * TAP. Without arguments it takes CRASH_SECONDS (default 40) for all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "../unit/tap.h"
+#include "check.h"
+#include "store_wrap.h"
+
+enum {
+    CHILDREN_MAX = 12,     /* of one run; more means that it never ends */
+    BIG_BYTES = 400 << 10, /* an output that becomes a blob */
+    CHILD_SECONDS = 30,
+};
+
+#define CALL(tool) "{\"name\":\"" tool "\",\"args\":{}}"
+#define DONE "{\"text\":\"done\"}"
+
+static const struct scenario scenarios[] = {
+    {"one turn", "{\"text\":\"a few words, in pieces\",\"chunk\":2}", NULL,
+     "a few words, in pieces", WEND_APPROVE_ALL, 0, false, false, true},
+    {"one unsafe call", "{\"calls\":[" CALL("unsafe") "]}," DONE, NULL, "done",
+     WEND_APPROVE_ALL, 0, false, false, false},
+    {"parallel calls",
+     "{\"text\":\"five\",\"calls\":[" CALL("read") "," CALL("read") "," CALL(
+         "idem") "," CALL("read") "," CALL("unsafe") "]}," DONE,
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false},
+    {"three turns",
+     "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL(
+         "idem") "]},"
+                 "{\"calls\":[" CALL("unsafe") "," CALL("unsafe") "]}," DONE,
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false},
+    {"another model",
+     "{\"calls\":[" CALL(
+         "unsafe") "]},"
+                   "{\"error\":{\"code\":\"auth\",\"message\":\"no\"}}",
+     "script:{\"model\":\"spare\",\"turns\":[{\"calls\":[" CALL(
+         "idem") "]}," DONE "]}",
+     "done", WEND_APPROVE_ALL, 0, false, false, false},
+    {"cancel", "{\"calls\":[" CALL("never") "]}," DONE, NULL, NULL,
+     WEND_APPROVE_ALL, 0, true, false, false},
+    {"approval", "{\"calls\":[" CALL("unsafe") "," CALL("read") "]}," DONE,
+     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false},
+    {"blobs", "{\"calls\":[" CALL("big") "," CALL("unsafe") "]}," DONE, NULL,
+     "done", WEND_APPROVE_ALL, 0, false, false, false},
+    {"calls in mid-stream",
+     "{\"text\":\"ab\",\"chunk\":1,\"calls\":[" CALL("unsafe") "," CALL(
+         "read") "," CALL("idem") "]}," DONE,
+     NULL, "done", WEND_APPROVE_ALL, WEND_EAGER_ALL, false, false, false},
+    {"said meanwhile", "{\"calls\":[" CALL("idem") "]},{\"text\":\"a\"}," DONE,
+     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false},
+};
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+/* ---- Tools --------------------------------------------------------------- */
+
+static int ledger = -1;
+static char big[BIG_BYTES];
+
+/* The effect: a line outside, on stable storage. */
+static void effect(wend_call *call)
+{
+    wend_str key = wend_call_key(call);
+    char line[KEY_BYTES];
+    int n = snprintf(line, sizeof line, "%.*s\n", (int)key.len, key.ptr);
+
+    point();
+    if (write(ledger, line, (size_t)n) != n)
+        _exit(9);
+    syscall(SYS_fsync, ledger);
+    point();
+}
+
+static wend_status tool(void *ctx, wend_call *call)
+{
+    const char *name = ctx;
+    wend_str answer = {"ok", 2};
+
+    effect(call);
+    if (!strcmp(name, "never"))
+        return WEND_OK; /* whoever cancels ends it */
+    if (!strcmp(name, "big"))
+        answer = (wend_str){big, sizeof big};
+    return wend_call_return(call, answer);
+}
+
+static const struct {
+    const char *name;
+    wend_class call_class;
+} tools[] = {
+    {"read", WEND_CLASS_READ},      {"idem", WEND_CLASS_IDEMPOTENT},
+    {"unsafe", WEND_CLASS_UNSAFE},  {"never", WEND_CLASS_UNSAFE},
+    {"big", WEND_CLASS_IDEMPOTENT},
+};
+
+static bool add_tools(wend_agent *agent)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+        wend_tool_options t = {.size = sizeof t,
+                               .name = tools[i].name,
+                               .call_class = tools[i].call_class,
+                               .fn = tool,
+                               .ctx = (void *)(uintptr_t)tools[i].name};
+
+        ok &= wend_agent_add_tool(agent, &t, NULL) == WEND_OK;
+    }
+    return ok;
+}
+
+/* ---- One child: advances the run ----------------------------------------- */
+
+static wend_agent *make_agent(wend_runtime *rt, const struct scenario *sc)
+{
+    char model[4096];
+    wend_agent_options o = {.size = sizeof o,
+                            .model = model,
+                            .approve = sc->approve,
+                            .eager = sc->eager,
+                            .fallbacks = &sc->fallback,
+                            .fallbacks_count = sc->fallback != NULL};
+    wend_agent *agent = NULL;
+
+    snprintf(model, sizeof model, "script:{\"turns\":[%s]}", sc->script);
+    if (wend_agent_new(rt, &o, &agent, NULL) != WEND_OK || !add_tools(agent))
+        return NULL;
+    return agent;
+}
+
+/* The only run of the store: its id, and whether it is over. */
+static bool find_run(wend_store *store, char id[40], bool *over)
+{
+    wend_runs *list = NULL;
+    const wend_run_info *info;
+    bool found;
+
+    if (wend_store_list(store, NULL, &list, NULL) != WEND_OK)
+        _exit(8);
+    found = wend_runs_next(list, &info) == WEND_OK;
+    if (found) {
+        snprintf(id, 40, "%.*s", (int)info->run.len, info->run.ptr);
+        *over = info->ended_us != 0;
+    }
+    wend_runs_free(list);
+    return found;
+}
+
+static void watch(wend_run *run, const struct scenario *sc)
+{
+    const wend_event *ev;
+    bool said = false;
+
+    while (wend_run_next(run, &ev) == WEND_OK) {
+        if (ev->type == WEND_APPROVAL_ASK)
+            wend_run_approve(run, ev->u.approval_ask.call, true, "crash");
+        if (ev->type == WEND_CALL_START && sc->cancels)
+            wend_run_cancel(run);
+        if (ev->type == WEND_CALL_START && sc->says && !said) {
+            said = true;
+            wend_run_say(run, (wend_str){"and?", 4});
+        }
+    }
+}
+
+/* Exits with 0 once the run is over. */
+static void child(const struct scenario *sc, long kill_at, bool lies,
+                  int report)
+{
+    wend_runtime_options o = {.size = sizeof o};
+    wend_runtime *rt = NULL;
+    wend_agent *agent;
+    wend_run *run = NULL;
+    wend_status s;
+    char id[40];
+    bool over = false;
+    long seen;
+
+    alarm(CHILD_SECONDS);
+    memset(big, 'b', sizeof big);
+    ledger = open("ledger", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    points_kill = kill_at;
+    atomic_store(&points_on, true);
+    o.store = wrap_open("wend.db", lies);
+    if (ledger < 0 || !o.store || wend_runtime_new(&o, &rt, NULL) != WEND_OK)
+        _exit(7);
+    agent = make_agent(rt, sc);
+    if (!find_run(o.store, id, &over))
+        s = wend_run_start(agent, (wend_str){"go", 2}, NULL, &run, NULL);
+    else
+        s = over ? WEND_END : wend_run_resume(agent, id, NULL, &run, NULL);
+    if (s == WEND_OK)
+        watch(run, sc);
+    wend_run_free(run);
+    wend_agent_free(agent);
+    wend_runtime_free(rt);
+    wend_store_free(o.store);
+    seen = atomic_load(&points_seen);
+    atomic_store(&points_on, false);
+    if (write(report, &seen, sizeof seen) != sizeof seen)
+        _exit(6);
+    _exit(s == WEND_OK || s == WEND_END ? 0 : 5);
+}
+
+/* ---- The checker: the log against the ledger ----------------------------- */
+
+static void checker(const struct scenario *sc, int report)
+{
+    wend_runtime_options o = {.size = sizeof o};
+    wend_runtime *rt = NULL;
+    struct finding f = {0};
+    char id[40];
+    bool over = false;
+
+    alarm(CHILD_SECONDS);
+    if (wend_store_open("wend.db", &o.store, NULL) != WEND_OK ||
+        wend_runtime_new(&o, &rt, NULL) != WEND_OK)
+        _exit(7);
+    f.unfinished = !find_run(o.store, id, &over) || !over;
+    if (!f.unfinished)
+        check_log(rt, id, sc, &f);
+    wend_runtime_free(rt);
+    wend_store_free(o.store);
+    _exit(write(report, &f, sizeof f) == sizeof f ? 0 : 6);
+}
+
+/* ---- The parent ---------------------------------------------------------- */
+
+static int pipe_ends[2];
+
+/* The child's exit status, -1 if it was killed by its own hand, -2 if it
+ * ended in any other way; what it reports is in the pipe. */
+static int wait_for(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? -1 : -2;
+}
+
+static int advance(const struct scenario *sc, long kill_at, bool lies,
+                   long *seen)
+{
+    pid_t pid;
+    int code;
+
+    fflush(stdout);
+    pid = fork();
+    if (!pid)
+        child(sc, kill_at, lies, pipe_ends[1]);
+    code = wait_for(pid);
+    if (code >= 0 && read(pipe_ends[0], seen, sizeof *seen) != sizeof *seen)
+        return -2;
+    return code;
+}
+
+static bool check(const struct scenario *sc, struct finding *sum)
+{
+    struct finding f;
+    long *to = (long *)(void *)sum, *from = (long *)(void *)&f;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (!pid)
+        checker(sc, pipe_ends[1]);
+    if (wait_for(pid) || read(pipe_ends[0], &f, sizeof f) != sizeof f)
+        return false;
+    for (size_t i = 0; i < sizeof f / sizeof *to; i++)
+        to[i] += from[i];
+    return true;
+}
+
+static void clear(void)
+{
+    static const char *const names[] = {"ledger",       "wend.db",
+                                        "wend.db-wal",  "wend.db-shm",
+                                        "wend.db-lock", NULL};
+
+    for (const char *const *n = names; *n; n++)
+        unlink(*n);
+}
+
+/* An empty store, made once: most kills shall be for the run. */
+static void make_empty(void)
+{
+    wend_store *store = NULL;
+    pid_t pid = fork();
+
+    if (!pid) {
+        wend_store_open("wend.db", &store, NULL);
+        wend_store_free(store);
+        _exit(!store);
+    }
+    if (wait_for(pid) || rename("wend.db", "empty.db"))
+        printf("# no empty store\n");
+}
+
+static void prepare(const struct scenario *sc)
+{
+    char bytes[64 << 10];
+    ssize_t n = 1;
+    int from, to;
+
+    clear();
+    if (sc->makes)
+        return;
+    from = open("empty.db", O_RDONLY | O_CLOEXEC);
+    to = open("wend.db", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    while (n > 0) {
+        n = read(from, bytes, sizeof bytes);
+        if (n > 0 && write(to, bytes, (size_t)n) != n)
+            n = -1;
+    }
+    close(from);
+    close(to);
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15u;
+    return x ^ (x >> 29);
+}
+
+/* One run: killed at `first`; then in two of three at another point, and in
+ * one of three at a third. Returns how often it was killed. */
+static long story(const struct scenario *sc, long first, bool lies,
+                  struct finding *sum)
+{
+    uint64_t chance = mix((uint64_t)first + 77);
+    long kill_at = first, kills = 0, seen;
+    int code = -1;
+
+    prepare(sc);
+    for (int i = 0; i < CHILDREN_MAX && code < 0; i++) {
+        code = advance(sc, kill_at, lies, &seen);
+        kills += code == -1;
+        if (code == -2 || code > 0)
+            break;
+        chance = mix(chance);
+        kill_at = i < 2 && chance % 3 ? 1 + (long)(chance >> 8) % 60 : 0;
+    }
+    if (code || !check(sc, sum)) {
+        sum->unfinished++;
+        printf("# %s: killed at %ld: a child ended with %d\n", sc->name, first,
+               code);
+    }
+    return kills;
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool is_good(const struct finding *f)
+{
+    return !f->lost && !f->doubled && !f->unsaved && !f->unfinished &&
+           !f->unlawful && !f->wrong;
+}
+
+/* Something was done that nobody saved. */
+static bool is_caught(const struct finding *f)
+{
+    return f->doubled || f->unsaved || f->lost;
+}
+
+/* Near the golden section, and without a common divisor: multiples of it
+ * come to every point, far from the ones before. */
+static long stride(long points)
+{
+    long step = points * 618 / 1000, a, b;
+
+    do {
+        a = ++step;
+        for (b = points; b;) {
+            long rest = a % b;
+
+            a = b;
+            b = rest;
+        }
+    } while (a != 1);
+    return step;
+}
+
+/* Points in an order that spreads, until time or number is over. */
+static long scenario(const struct scenario *sc, long kills_max, double seconds,
+                     bool lies, struct finding *sum)
+{
+    struct finding f = {0};
+    long points = 0, kills = 0, step, tried = 0;
+    double end = now() + seconds;
+
+    prepare(sc);
+    if (advance(sc, 0, lies, &points) || points < 10) {
+        tap_ok(false, "%s: runs by itself, %ld points", sc->name, points);
+        return 0;
+    }
+    step = stride(points);
+    for (long i = 0; i < points && kills < kills_max && now() < end; i++) {
+        long at = (i * step) % points + 1;
+
+        kills += story(sc, at, lies, &f);
+        tried++;
+        if (lies && is_caught(&f))
+            break;
+    }
+    printf("# %s: %ld points, %ld tried, %ld kills, %ld resumes; lost %ld "
+           "doubled %ld unsaved %ld unfinished %ld unlawful %ld wrong %ld; "
+           "unknown %ld superseded %ld again %ld\n",
+           sc->name, points, tried, kills, f.resumes, f.lost, f.doubled,
+           f.unsaved, f.unfinished, f.unlawful, f.wrong, f.unknown,
+           f.superseded, f.again);
+    if (!lies)
+        tap_ok(is_good(&f), "%s: nothing lost, doubled or left", sc->name);
+    for (size_t i = 0; i < sizeof f / sizeof(long); i++)
+        ((long *)(void *)sum)[i] += ((long *)(void *)&f)[i];
+    return kills;
+}
+
+/* In memory where that is: a process dies here, not the machine. */
+static bool enter(char dir[64])
+{
+    snprintf(dir, 64, "%s", "/dev/shm/wend-crash-XXXXXX");
+    if (!mkdtemp(dir)) {
+        snprintf(dir, 64, "%s", "/tmp/wend-crash-XXXXXX");
+        if (!mkdtemp(dir))
+            return false;
+    }
+    return !chdir(dir) && !pipe2(pipe_ends, O_CLOEXEC);
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = NULL, *longer = getenv("CRASH_SECONDS");
+    double seconds = longer && atoi(longer) > 0 ? atoi(longer) : 40;
+    struct finding sum = {0}, control = {0};
+    long kills = 0, kills_max = 1000000;
+    bool control_only = false;
+    char dir[64];
+
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--control"))
+            control_only = true;
+        else if (!strcmp(argv[i], "--kills") && i + 1 < argc) {
+            kills_max = atol(argv[++i]) / SCENARIOS;
+            seconds = 1e6;
+        } else if (!strcmp(argv[i], "--scenario") && i + 1 < argc)
+            only = argv[++i];
+        else
+            return fprintf(stderr, "usage: crash [--kills N] [--scenario NAME] "
+                                   "[--control]\n"),
+                   2;
+    if (!enter(dir))
+        return 2;
+    make_empty();
+    for (size_t i = 0; i < SCENARIOS && !control_only; i++)
+        if (!only || !strcmp(only, scenarios[i].name))
+            kills += scenario(&scenarios[i], kills_max,
+                              seconds / (SCENARIOS + 1), false, &sum);
+    if (!only && !control_only)
+        tap_ok(kills > 100 && sum.unknown && sum.superseded && sum.again,
+               "%ld kills: some outcomes are unknown, some messages void, "
+               "some calls made again",
+               kills);
+    /* Saved after it was done: the ledger must tell. The first has none. */
+    for (size_t i = 1; i < SCENARIOS && !is_caught(&control); i++)
+        scenario(&scenarios[i], kills_max, seconds / 4, true, &control);
+    tap_ok(is_caught(&control), "a build that acts before it saves is caught");
+    clear();
+    unlink("empty.db");
+    if (chdir("/") || rmdir(dir))
+        printf("# %s is left\n", dir);
+    return tap_done();
+}
