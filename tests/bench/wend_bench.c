@@ -7,6 +7,7 @@
  * seq    N runs one after another    parked N runs that wait; bytes each
  * idle   one run, then waits for end of file on stdin
  * turns  one run; the cost of some of its turns
+ * programs  as many, with a tool `true` that is a program in its sandbox
  * start  N times: milliseconds from exec of the command MODEL (a path) to
  *        the first event of a run with an existing STORE, median
  * leave  N times: the same to the first byte of a request to a model, whose
@@ -111,7 +112,10 @@ static void on_event(void *ctx, const wend_event *ev)
         if (++totals.inflight > totals.max_inflight)
             totals.max_inflight = totals.inflight;
         break;
-    case WEND_CALL_END: totals.inflight--; break;
+    case WEND_CALL_END:
+        totals.inflight--;
+        totals.errors += ev->u.call_end.outcome != WEND_OUTCOME_OK;
+        break;
     case WEND_TURN_START:
         if (totals.turn_cpu && totals.turns % WINDOW == 0)
             totals.turn_cpu[totals.turns / WINDOW] = cpu_us();
@@ -148,6 +152,20 @@ static wend_agent *make_agent(wend_runtime *rt, const char *model,
         wend_agent_add_tool(a, &t, &err) != WEND_OK)
         die("agent", &err);
     return a;
+}
+
+static void add_program(wend_agent *a)
+{
+    static const char *const argv[] = {"/bin/true"};
+    wend_command_options o = {.size = sizeof o,
+                              .name = "true",
+                              .argv = argv,
+                              .argv_count = 1,
+                              .call_class = WEND_CLASS_READ};
+    wend_error err;
+
+    if (wend_agent_add_command(a, &o, &err) != WEND_OK)
+        die("tool", &err);
 }
 
 static wend_run *start(wend_agent *a)
@@ -259,11 +277,13 @@ static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
         mode_parked(rt, a, n);
         return;
     }
+    if (!strcmp(mode, "programs"))
+        add_program(a);
     if (!strcmp(mode, "turns"))
         totals.turn_cpu = calloc(TURNS_MAX / WINDOW, sizeof(double));
     cpu = cpu_us();
     wall = wall_us();
-    if (!strcmp(mode, "many"))
+    if (!strcmp(mode, "many") || !strcmp(mode, "programs"))
         mode_many(rt, a, n);
     else if (!strcmp(mode, "seq"))
         mode_seq(a, n);
@@ -415,8 +435,9 @@ int main(int argc, char **argv)
         else if (count < 4)
             words[count++] = argv[i];
     if (count < 3) {
-        fputs("usage: wend-bench once|many|seq|idle|turns|parked|start|leave|"
-              "plan N MODEL [--base-url URL] [STORE]\n",
+        fputs("usage: wend-bench once|many|seq|idle|turns|parked|programs|"
+              "start|leave|plan N MODEL [--base-url URL] [STORE]
+",
               stderr);
         return 2;
     }
