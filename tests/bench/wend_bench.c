@@ -436,8 +436,7 @@ int main(int argc, char **argv)
             words[count++] = argv[i];
     if (count < 3) {
         fputs("usage: wend-bench once|many|seq|idle|turns|parked|programs|"
-              "start|leave|plan N MODEL [--base-url URL] [STORE]
-",
+              "start|leave|plan N MODEL [--base-url URL] [STORE]\n",
               stderr);
         return 2;
     }
