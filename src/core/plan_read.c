@@ -280,7 +280,7 @@ static wend_status check_type(struct fields *f, const struct json *j,
         {"prompt", A | L, L},
         {"cases", D, D},
         {"cache", T | A | R | W | L, 0},
-        {"class", T | R, 0},
+        {"class", T | A | R | W | L, 0},
     };
     const char *type = action_type_names[a->type];
     uint32_t line, column;

@@ -294,6 +294,8 @@ static const struct {
      53, "'d' names the action 'zz'"},
     {HEAD "actions: [{name: d, type: decision, target: x, cases: []}]\n", 3, 37,
      "type decision has no 'target'"},
+    {HEAD "actions: [{name: d, type: decision, class: read, cases: []}]\n", 3,
+     37, "type decision has no 'class'"},
     /* references */
     {HEAD "inputs: {topic: 1}\n" A1 ", params: {p: \"in $topik\"}}\n", 5, 54,
      "$topik is neither an input nor an output_key; did you mean $topic?"},
@@ -399,6 +401,10 @@ static const struct {
     {"names below, ids, and a name that is its own id",
      HEAD A1 ", id: a, depends_on: [two]}\n"
              "  - {name: b, id: two, type: tool, target: t}\n"},
+    {"a class of whatever can be done again",
+     HEAD "actions:\n"
+          "  - {name: a, type: agent, target: a.yaml, prompt: x, class: read}\n"
+          "  - {name: m, type: llm, prompt: x, class: idempotent}\n"},
     {"a key that looks like a reference", HEAD A1 ", params: {\"$x\": 1}}\n"},
     {"an id alone", HEAD "actions: [{id: a, type: tool, target: t}]\n"},
     {"a fire_and_forget action as a dependency",
