@@ -5,7 +5,7 @@ _wend()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="run runs log replay tools models agents trust doctor verify
                     export import stats diff resume cancel say pause continue
-                    approve plan prune" words=
+                    approve plan prune view" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request shell remember recall
@@ -98,6 +98,9 @@ _wend()
             ;;
         prune)
             words="--older-than --dry-run --json --quiet --store --help"
+            ;;
+        view)
+            words="--format --output --store --help last"
             ;;
         esac
     fi

@@ -1,7 +1,7 @@
 # Completion of wend for fish.
 
 set -l commands run runs log replay tools models agents trust doctor verify \
-    export import stats diff resume cancel say pause continue approve plan prune
+    export import stats diff resume cancel say pause continue approve plan prune view
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -29,6 +29,7 @@ complete -c wend -n "$none" -a stats -d "what many runs used"
 complete -c wend -n "$none" -a plan -d "what a plan will do"
 complete -c wend -n "$none" -a diff -d "the first difference of two runs"
 complete -c wend -n "$none" -a prune -d "take old runs out of the store"
+complete -c wend -n "$none" -a view -d "show a run as a timeline"
 complete -c wend -l help -d "show help"
 
 set -l run "__fish_seen_subcommand_from run"
@@ -222,3 +223,9 @@ complete -c wend -n "$prune" -l dry-run -d "only say how many"
 complete -c wend -n "$prune" -l json -d "as one object"
 complete -c wend -n "$prune" -s q -l quiet -d "say nothing"
 complete -c wend -n "$prune" -l store -r -F -d "where runs are kept"
+
+set -l view "__fish_seen_subcommand_from view"
+complete -c wend -n "$view" -l format -x -a "text json svg html" -d "how it is shown"
+complete -c wend -n "$view" -s o -l output -r -F -d "where to"
+complete -c wend -n "$view" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$view" -a last -d "the newest run"

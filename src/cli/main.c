@@ -16,13 +16,13 @@ static const struct command *const commands[] = {
     &command_doctor, &command_verify, &command_export,   &command_import,
     &command_stats,  &command_diff,   &command_resume,   &command_cancel,
     &command_say,    &command_pause,  &command_continue, &command_approve,
-    &command_plan,   &command_prune,
+    &command_plan,   &command_prune,  &command_view,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* Known words that this version does not carry out. */
 static const char *const later[] = {
-    "chat", "fork", "view", "index", "serve", "worker",
+    "chat", "fork", "index", "serve", "worker",
 };
 enum { LATER = sizeof later / sizeof *later };
 

@@ -1,0 +1,256 @@
+/*
+ * timeline.c - what happened in a run and when, folded from its events.
+ */
+#include "cli/timeline.h"
+
+#include "base/utf8.h"
+
+enum { DETAIL_BYTES = 2000 }; /* of what went in or came out; the log has all */
+
+const char *const span_kinds[] = {
+    [SPAN_MODEL] = "model",
+    [SPAN_CALL] = "call",
+    [SPAN_ACTION] = "action",
+    [SPAN_CHILD] = "run",
+};
+
+static wend_str keep(struct timeline *t, wend_str s)
+{
+    if (s.ptr)
+        s.len = utf8_cut(s, DETAIL_BYTES);
+    return arena_str(&t->arena, s);
+}
+
+static struct turn_line *turn_new(struct timeline *t, int64_t counter,
+                                  int64_t time_us)
+{
+    struct turn_line *line = arena_alloc(&t->arena, sizeof *line);
+
+    if (!line)
+        return NULL;
+    line->counter = counter;
+    line->began_us = time_us;
+    line->spans_last = &line->spans;
+    if (t->last)
+        t->last->next = line;
+    else
+        t->turns = line;
+    t->last = line;
+    return line;
+}
+
+/* What happens outside of turns has a line of its own. */
+static struct turn_line *turn_now(struct timeline *t, const wend_event *ev)
+{
+    return t->last ? t->last : turn_new(t, -1, ev->time_us);
+}
+
+static void span_open(struct timeline *t, const wend_event *ev,
+                      enum span_kind kind, wend_str id, wend_str name,
+                      wend_str in)
+{
+    struct turn_line *line = turn_now(t, ev);
+    struct span *s = line ? arena_alloc(&t->arena, sizeof *s) : NULL;
+
+    if (!s)
+        return;
+    s->kind = kind;
+    s->id = keep(t, id);
+    s->name = keep(t, name);
+    s->in = keep(t, in);
+    s->began_us = ev->time_us;
+    *line->spans_last = s;
+    line->spans_last = &s->next;
+}
+
+static struct span *span_in(struct turn_line *line, enum span_kind kind,
+                            wend_str id)
+{
+    for (struct span *s = line ? line->spans : NULL; s; s = s->next)
+        if (s->kind == kind && !s->ended_us && (!id.ptr || str_eq(s->id, id)))
+            return s;
+    return NULL;
+}
+
+/* Models and calls end in their turn, the rest may end later. */
+static struct span *span_find(struct timeline *t, enum span_kind kind,
+                              wend_str id)
+{
+    struct span *found = span_in(t->last, kind, id);
+
+    if (kind == SPAN_MODEL || kind == SPAN_CALL)
+        return found;
+    for (struct turn_line *line = t->turns; line && !found; line = line->next)
+        found = span_in(line, kind, id);
+    return found;
+}
+
+static void span_close(struct timeline *t, const wend_event *ev,
+                       enum span_kind kind, wend_str id, wend_outcome outcome,
+                       wend_str out)
+{
+    struct span *s = span_find(t, kind, id);
+
+    if (!s)
+        return;
+    s->ended_us = ev->time_us;
+    s->outcome = outcome;
+    s->out = keep(t, out);
+}
+
+static void model_end(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+    int64_t cost = e->usage.cost_nano > 0 ? e->usage.cost_nano : 0;
+    struct turn_line *line = turn_now(t, ev);
+
+    span_close(t, ev, SPAN_MODEL, STR_NONE, e->outcome,
+               e->error ? e->error->message : e->text);
+    t->tokens_in += e->usage.input;
+    t->tokens_out += e->usage.output;
+    t->cost_nano += cost;
+    if (line) {
+        line->tokens_in += e->usage.input;
+        line->tokens_out += e->usage.output;
+        line->cost_nano += cost;
+    }
+}
+
+static void run_start(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_run_start *e = &ev->u.run_start;
+
+    t->run = keep(t, ev->run);
+    t->agent = keep(t, e->agent);
+    t->model = keep(t, e->model);
+    t->prompt = keep(t, e->prompt);
+    t->parent = keep(t, e->parent_run);
+    t->began_us = ev->time_us;
+}
+
+static void turn_start(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_turn_start *e = &ev->u.turn_start;
+    struct turn_line *line = turn_new(t, e->counter, ev->time_us);
+
+    if (!line)
+        return;
+    line->id = keep(t, e->id);
+    line->parent_id = keep(t, e->parent_id);
+}
+
+static void turn_end(struct timeline *t, const wend_event *ev)
+{
+    if (!t->last)
+        return;
+    t->last->ended_us = ev->time_us;
+    t->last->outcome = ev->u.turn_end.outcome;
+}
+
+static void run_end(struct timeline *t, const wend_event *ev)
+{
+    t->outcome = ev->u.run_end.outcome;
+}
+
+static void run_fork(struct timeline *t, const wend_event *ev)
+{
+    t->run = keep(t, ev->run);
+    t->parent = keep(t, ev->u.run_fork.parent);
+    t->fork_at = ev->u.run_fork.at;
+}
+
+static void model_start(struct timeline *t, const wend_event *ev)
+{
+    span_open(t, ev, SPAN_MODEL, STR_NONE, ev->u.model_start.model, STR_NONE);
+}
+
+static void model_retry(struct timeline *t, const wend_event *ev)
+{
+    struct turn_line *line = turn_now(t, ev);
+
+    if (line)
+        line->retries++;
+}
+
+static void call_start(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_call_start *e = &ev->u.call_start;
+
+    span_open(t, ev, SPAN_CALL, e->call, e->name, e->args_json);
+}
+
+static void call_end(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_call_end *e = &ev->u.call_end;
+
+    span_close(t, ev, SPAN_CALL, e->call, e->outcome, e->output);
+}
+
+static void action_start(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_action_start *e = &ev->u.action_start;
+
+    span_open(t, ev, SPAN_ACTION, e->action, e->name, e->params_json);
+}
+
+static void action_end(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_action_end *e = &ev->u.action_end;
+
+    span_close(t, ev, SPAN_ACTION, e->action, e->outcome, e->output_json);
+}
+
+static void child_start(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_child_start *e = &ev->u.child_start;
+
+    span_open(t, ev, SPAN_CHILD, e->run, e->agent, e->run);
+}
+
+static void child_end(struct timeline *t, const wend_event *ev)
+{
+    const wend_ev_child_end *e = &ev->u.child_end;
+
+    span_close(t, ev, SPAN_CHILD, e->run, e->outcome, e->text);
+}
+
+typedef void (*timeline_fn)(struct timeline *t, const wend_event *ev);
+
+static const timeline_fn handlers[WEND_EVENT_TYPES] = {
+    [WEND_RUN_START] = run_start,       [WEND_RUN_FORK] = run_fork,
+    [WEND_RUN_END] = run_end,           [WEND_TURN_START] = turn_start,
+    [WEND_TURN_END] = turn_end,         [WEND_MODEL_START] = model_start,
+    [WEND_MODEL_RETRY] = model_retry,   [WEND_MODEL_END] = model_end,
+    [WEND_CALL_START] = call_start,     [WEND_CALL_END] = call_end,
+    [WEND_ACTION_START] = action_start, [WEND_ACTION_END] = action_end,
+    [WEND_CHILD_START] = child_start,   [WEND_CHILD_END] = child_end,
+};
+
+void timeline_event(struct timeline *t, const wend_event *ev)
+{
+    if (handlers[ev->type])
+        handlers[ev->type](t, ev);
+    t->ended_us = ev->time_us;
+}
+
+void timeline_end(struct timeline *t)
+{
+    for (struct turn_line *line = t->turns; line; line = line->next) {
+        if (!line->ended_us)
+            line->ended_us = t->ended_us;
+        for (struct span *s = line->spans; s; s = s->next)
+            if (!s->ended_us)
+                s->ended_us = t->ended_us;
+    }
+}
+
+void timeline_init(struct timeline *t, const struct mem *m)
+{
+    memset(t, 0, sizeof *t);
+    t->arena.mem = m;
+}
+
+void timeline_free(struct timeline *t)
+{
+    arena_free(&t->arena);
+}

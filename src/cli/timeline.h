@@ -1,0 +1,53 @@
+/*
+ * timeline.h - what happened in a run and when: turns and what ran in them.
+ */
+#ifndef CLI_TIMELINE_H
+#define CLI_TIMELINE_H
+
+#include "base/str.h"
+
+enum span_kind { SPAN_MODEL, SPAN_CALL, SPAN_ACTION, SPAN_CHILD };
+extern const char *const span_kinds[];
+
+/* Something that began and ended. */
+struct span {
+    struct span *next;
+    enum span_kind kind;
+    wend_str id, name;
+    wend_str in, out; /* beginnings of what went in and came out */
+    int64_t began_us, ended_us;
+    wend_outcome outcome; /* NONE: it has no end */
+};
+
+struct turn_line {
+    struct turn_line *next;
+    int64_t counter; /* -1: before the first turn */
+    wend_str id, parent_id;
+    int64_t began_us, ended_us;
+    wend_outcome outcome;
+    int64_t tokens_in, tokens_out, cost_nano, retries;
+    struct span *spans, **spans_last;
+};
+
+struct timeline {
+    struct arena arena;
+    wend_str run, agent, model, prompt, parent;
+    int64_t fork_at; /* 0: it is no fork */
+    int64_t began_us, ended_us;
+    wend_outcome outcome;
+    int64_t tokens_in, tokens_out, cost_nano;
+    struct turn_line *turns, *last;
+};
+
+void timeline_init(struct timeline *t, const struct mem *m); /* borrowed */
+void timeline_event(struct timeline *t, const wend_event *ev);
+/* After the last event: what has no end lasts to the end. */
+void timeline_end(struct timeline *t);
+void timeline_free(struct timeline *t);
+
+void timeline_put_text(struct buf *b, const struct timeline *t, size_t width);
+void timeline_put_json(struct buf *b, const struct timeline *t);
+void timeline_put_svg(struct buf *b, const struct timeline *t);
+void timeline_put_html(struct buf *b, const struct timeline *t);
+
+#endif

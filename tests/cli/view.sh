@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# view.sh - a run as a timeline: text, JSON, a picture, a page.
+. "$(dirname "$0")/lib.sh"
+
+model=$(model view '{"model":"demo<b>","turns":[{"text":"so","calls":[
+{"name":"calculator","args":{"expression":"6*7"}},
+{"name":"read_file","args":{"path":"nothing"}}],
+"usage":{"input":10,"output":3}},
+{"text":"<script>alert(1)</script>","usage":{"input":7,"output":2}}]}')
+run "$WEND" run -m "$model" $'what & <why>\e[31m'
+id=$("$WEND" runs --json | sed 's/{"run":"\([^"]*\).*/\1/')
+
+exits "text" 0 "$WEND" view last
+has "text: the run" "$out" "$id  ok, "
+has "text: all tokens" "$out" "17 + 5 tokens"
+is "text: turns and who follows whom" \
+    "$(sed -n 's/^\(turn [0-9]*\)\( after [0-9a-f]*\.\([0-9]*\)\)\{0,1\}: .*/\1<\3/p' \
+        "$out" | tr '\n' ' ')" "turn 0< turn 1<0 "
+has "text: tokens of a turn" "$out" "10 + 3 tokens"
+is "text: a line for each model and call" "$(grep -c '^  ' "$out")" 4
+grep -q '^  read_file .*failed$' "$out"
+ok "text: what failed"
+lacks "text: harmless" "$out" $'\e'
+[ "$(LC_ALL=C.UTF-8 wc -L <"$out")" -le 80 ]
+ok "text: 80 columns"
+
+exits "json" 0 "$WEND" view --format json last
+is "json: turns, spans, outcomes" "$(json "$out" "$(at 'turns[0].spans[1].name')||
+    ' '||$(at 'turns[0].spans[2].outcome')||' '||$(at 'turns[1].tokens_in')||' '||
+    json_array_length(line.value, '\$.turns')||' '||$(at run)")" \
+    "calculator failed 7 2 $id"
+is "json: a turn's parent" "$(json "$out" \
+    "$(at 'turns[1].parent_id') = $(at 'turns[0].id')")" 1
+is "json: within the run" "$(json "$out" \
+    "$(at 'turns[1].end') <= $(at duration)")" 1
+
+exits "svg" 0 "$WEND" view --format svg last
+is "svg: a bar for each" "$(grep -c 'rx="3" fill=' "$out")" 4
+cp "$out" "$work/picture.svg"
+exits "html" 0 "$WEND" view --format html -o "$work/page.html" last
+is "html: private" "$(stat -c %a "$work/page.html")" 600
+for page in "$work/picture.svg" "$work/page.html"; do
+    lacks "no name of a run is markup in $(basename "$page")" "$page" "demo<b>"
+    lacks "nothing runs in $(basename "$page")" "$page" "<script"
+    is "nothing is fetched by $(basename "$page")" "$(grep -oE \
+        '(src|href|url)[=(]' "$page" | wc -l)" 0
+    lacks "no escape sequence in $(basename "$page")" "$page" $'\e'
+done
+has "html: the answer, as text" "$work/page.html" "&lt;script&gt;alert(1)"
+if command -v xmllint >/dev/null; then
+    xmllint --noout "$work/picture.svg"
+    ok "svg: well-formed"
+else
+    skip "svg: well-formed" "no xmllint"
+fi
+
+# A run without an end, and one that failed.
+"$WEND" run -m "$slow" hi >/dev/null 2>&1 &
+live=$!
+soon "$WEND" log --type model_start last
+kill -KILL $live
+{ wait $live; } 2>/dev/null
+exits "no end" 0 "$WEND" view last
+has "no end" "$out" "no end"
+run "$WEND" run -m 'script:{"turns":[{"error":{"code":"auth","message":"no"}}]}' x
+exits "failed" 0 "$WEND" view last
+has "failed" "$out" "failed, "
+
+exits "no run" 2 "$WEND" view
+exits "an unknown run" 2 "$WEND" view ffffffff
+exits "a format that is none" 2 "$WEND" view --format pdf last
+exits "no room" 1 "$WEND" view -o /dev/full last
+finish
