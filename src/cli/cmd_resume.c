@@ -73,6 +73,7 @@ static int resume(struct cli *cli, const char *id)
 struct id {
     struct id *next;
     char text[40];
+    bool imported;
 };
 
 /* Oldest first, as they were started. */
@@ -95,6 +96,7 @@ static int interrupted(struct cli *cli, struct id **out)
 
             if (!id)
                 break;
+            id->imported = info->imported;
             snprintf(id->text, sizeof id->text, "%.*s", (int)info->run.len,
                      info->run.ptr);
             id->next = *out;
@@ -119,6 +121,14 @@ static int resume_all(struct cli *cli)
     if (!list && !cli->set.quiet)
         complain(0, "no run was interrupted");
     for (const struct id *id = list; id; id = id->next) {
+        /* Its log says which programs are called: somebody else's word. */
+        if (id->imported) {
+            complain(0,
+                     "run %s was imported, and is left as it is; name it to "
+                     "go on with it",
+                     id->text);
+            continue;
+        }
         if (!cli->set.quiet)
             complain(0, "resuming run %s", id->text);
         code = resume(cli, id->text);
@@ -151,7 +161,8 @@ const struct command command_resume = {
     .summary = "go on with a run that was interrupted, or with all of them",
     .more =
         "RUN is an id, a prefix of one that no other run has, or last; without "
-        "it every run\nwhose process is gone is gone on with.\n"
+        "it every run\nwhose process is gone is gone on with, but none that "
+        "was imported.\n"
         "What is recorded is not done again. Calls that were under way run "
         "again if they\nonly read or are idempotent; what became of any other "
         "is not known, and the model\nis told so. The exit status is that of "

@@ -339,7 +339,7 @@ static wend_status put_chunk(struct import *m, struct chunk *c, size_t count)
     wend_status s = fill_blobs(m, c, &a);
 
     c->b.run = str_of(m->run);
-    c->b.epoch = birth ? 1 : m->epoch;
+    c->b.epoch = birth ? STORE_EPOCH_IMPORTED : m->epoch;
     c->b.birth = birth ? &m->birth : NULL;
     c->b.events = c->events;
     c->b.packs = c->packs;

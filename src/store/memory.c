@@ -345,6 +345,7 @@ static void info_of(const struct memory_run *r, struct arena *a,
         .tokens_out = r->summary.tokens_out,
         .cost_nano = r->summary.cost_nano,
         .seq = r->seq,
+        .imported = r->epoch <= 0,
     };
 }
 

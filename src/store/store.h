@@ -16,6 +16,9 @@
 enum {
     PROMPT_LISTED_MAX = 4 << 10, /* a listing shows no more of a prompt */
     LIST_LIMIT_DEFAULT = 100,
+    /* Of a run that came from a file. Each claim counts up, from 1 for a run
+     * of our own: it stays below 0 for ever, and so is known. */
+    STORE_EPOCH_IMPORTED = -1000000000,
 };
 
 /* A kept event: `body` is its canonical line. */

@@ -90,6 +90,20 @@ exits "the time is over" 3 "$WEND" resume last
 is "the time is over: order" "$(resumed)" "run_resume control model_end turn_end \
 metrics run_end"
 
+# What a file says is run only if the run is named.
+start '"text":"one "' -m "$slow"
+killed
+"$WEND" export -o moved.wend last
+WEND_STORE=$work/other.db
+"$WEND" import -q moved.wend
+exits "an imported run is left alone" 0 "$WEND" resume
+has "an imported run is left alone: said" "$err" "was imported"
+is "an imported run is left alone: status" "$(field status)" interrupted
+exits "an imported run that is named" 0 "$WEND" resume last
+is "an imported run that is named: status" "$(field status)" ok
+WEND_STORE=$work/wend.db
+exits "and the one it was taken from" 0 "$WEND" resume last
+
 # ---- Programs ------------------------------------------------------------------------
 
 tool() { # CLASS
