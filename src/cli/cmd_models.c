@@ -159,7 +159,7 @@ static void put_provider(struct buf *b, const struct provider *p)
 
 /* ---- The command --------------------------------------------------------- */
 
-static wend_status load(struct cli *cli, struct buf *path, struct models **out,
+wend_status models_load(struct cli *cli, struct buf *path, struct models **out,
                         wend_error *err)
 {
     const char *named = cli->set.models;
@@ -220,7 +220,7 @@ static int run(struct cli *cli)
 
     if (cli->args_count)
         return usage_error(cli, "'%s' is one word too many", cli->args[0]);
-    s = load(cli, &path, &all, &err);
+    s = models_load(cli, &path, &all, &err);
     if (s == WEND_OK)
         put_all(cli, &b, all, buf_view(&path));
     if (s == WEND_OK)

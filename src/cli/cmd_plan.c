@@ -181,7 +181,7 @@ int plan_load(struct cli *cli, const char *path, wend_plan **out)
 
 /* ---- Showing it ---------------------------------------------------------- */
 
-static int show_text(wend_str json)
+static int show_text(struct cli *cli, wend_str json)
 {
     struct mem mem = {0};
     struct arena a = {.mem = &mem};
@@ -190,12 +190,14 @@ static int show_text(wend_str json)
                              .lines = isatty(STDOUT_FILENO),
                              .colour = term_colour(STDOUT_FILENO)};
     struct json *plan = json_parse(json, &a, NULL);
-    int code;
+    int code = plan ? plan_cost(cli, plan, &look.cost)
+                    : complain(EXIT_FAILED, "out of memory");
 
-    if (plan)
+    if (!code) {
         plan_draw(&b, plan, &look);
-    code = !plan || b.failed ? complain(EXIT_FAILED, "out of memory")
-                             : print_all(buf_view(&b));
+        code = b.failed ? complain(EXIT_FAILED, "out of memory")
+                        : print_all(buf_view(&b));
+    }
     buf_free(&b);
     arena_free(&a);
     return code;
@@ -246,7 +248,7 @@ static int plan_show(struct cli *cli, const char *path)
     if (wend_plan_describe(plan, of[format], &text, &err) != WEND_OK)
         code = complain(EXIT_FAILED, "%s", err.message);
     else if (format == FORMAT_TEXT)
-        code = show_text(text);
+        code = show_text(cli, text);
     else if (format == FORMAT_JSON)
         code = show_json(text);
     else

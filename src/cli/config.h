@@ -22,6 +22,11 @@ bool config_path(struct buf *out, bool *named);
 /* Adds what the file says to the settings, its values checked like those
  * of options. No file is fine unless it was named. */
 wend_status config_load(struct settings *set, struct arena *a, wend_error *err);
+/* What is known about models: the file of the settings, else the user's own.
+ * *out stays as it was if there is none and none was named. */
+struct models;
+wend_status models_load(struct cli *cli, struct buf *path, struct models **out,
+                        wend_error *err);
 /* A small file, whole. */
 wend_status config_read(const char *path, struct buf *text, wend_error *err);
 /* WEND_MODEL, WEND_STORE and WEND_MODELS. */

@@ -231,12 +231,25 @@ static void put_counts(struct buf *out, const struct json *counts)
     }
 }
 
-static void put_head(struct buf *out, const struct json *plan, size_t columns)
+static void put_cost(struct buf *out, const struct plan_cost *cost)
+{
+    if (!cost->priced)
+        return;
+    buf_cstr(out, ", cost at most ");
+    json_put_nano(out, cost->most_nano);
+    buf_cstr(out, " USD");
+    if (cost->priced < cost->asked)
+        buf_fmt(out, " for %u of %u actions that ask models", cost->priced,
+                cost->asked);
+}
+
+static void put_head(struct buf *out, const struct json *plan,
+                     const struct plan_look *look)
 {
     int64_t count = number(plan, "count"), waves = number(plan, "waves");
     double speedup = 1;
 
-    term_line(out, json_str(json_get(plan, "name")), columns);
+    term_line(out, json_str(json_get(plan, "name")), look->columns);
     buf_fmt(out, "\n%lld action%s (", (long long)count, count == 1 ? "" : "s");
     put_counts(out, json_get(plan, "types"));
     buf_cstr(out, "; ");
@@ -247,7 +260,9 @@ static void put_head(struct buf *out, const struct json *plan, size_t columns)
     buf_cstr(out, ", critical path ");
     plan_put_time(out, number(plan, "critical_path_ms"));
     json_f64(json_get(plan, "speedup"), &speedup);
-    buf_fmt(out, ", %.1fx\n\n", speedup);
+    buf_fmt(out, ", %.1fx", speedup);
+    put_cost(out, &look->cost);
+    buf_cstr(out, "\n\n");
 }
 
 static void pad(struct buf *out, size_t from, size_t columns)
@@ -329,7 +344,7 @@ void plan_draw(struct buf *out, const struct json *plan,
     struct drawing d = {.arena = {.mem = out->mem}};
     bool lines = look->lines && look->columns > REST_COLUMNS;
 
-    put_head(out, plan, look->columns);
+    put_head(out, plan, look);
     if (read_rows(&d, json_get(plan, "actions"))) {
         size_t lanes_max =
             lines ? (look->columns - REST_COLUMNS) / LANE_COLUMNS : 0;

@@ -4,12 +4,13 @@
 #ifndef CLI_PLAN_DRAW_H
 #define CLI_PLAN_DRAW_H
 
-#include "base/json.h"
+#include "cli/plan_cost.h"
 
 struct plan_look {
     size_t columns;
     bool lines;  /* draw the graph; else name what each waits for */
     bool colour; /* of what is critical */
+    struct plan_cost cost;
 };
 
 /* `plan` is what wend_plan_describe says of it as JSON. */

@@ -63,6 +63,8 @@ static void put_action(struct buf *b, const struct plan *p, uint32_t i)
     buf_fmt(b, ",\"wave\":%u", g->wave[i]);
     if (a->estimate_ms >= 0)
         buf_fmt(b, ",\"estimate_ms\":%lld", (long long)a->estimate_ms);
+    if (a->retry.max)
+        buf_fmt(b, ",\"retries\":%lld", (long long)a->retry.max);
     if (a->output_key.ptr)
         put_member(b, "output_key", a->output_key);
     if (g->fallback[i] != PLAN_NONE)

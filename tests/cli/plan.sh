@@ -16,6 +16,16 @@ is "its critical path" "$(sed -n 's/^ *[0-9]*  \* \([a-z_]*\) .*/\1/p' "$out" |
 finalize_report "
 has "what an action waits for" "$out" \
     "20 s; after synthesize_report"
+lacks "no price is known" "$out" cost
+cat >"$work/models.yaml" <<YAML
+wend: models/1
+models:
+  - {name: "openai:m", window: 11000, output: 1000, price: {input: 1, cached: 1, output: 5}}
+YAML
+WEND_MODELS=$work/models.yaml WEND_MODEL=openai:m exits "prices" 0 \
+    "$WEND" plan show $plan
+has "prices: two attempts of one question" "$out" \
+    "1.4x, cost at most 0.03 USD for 1 of 2 actions that ask models"
 exits "for programs" 0 "$WEND" plan show --json $plan
 is "for programs: the numbers" "$(json "$out" "$(at count)||' '||$(at waves)||' '
     ||$(at sequential_ms)||' '||$(at critical_path_ms)||' '||$(at speedup)||' '
