@@ -388,6 +388,46 @@ static int measure_start(double (*one)(const char *command, const char *arg),
     return totals.errors != 0;
 }
 
+/* The newest run of a store, replayed at once, until n events were read. */
+static int measure_read(long n, const char *path)
+{
+    wend_runtime_options o = {.size = sizeof o};
+    wend_list_options newest = {.size = sizeof newest, .limit = 1};
+    wend_replay_options at_once = {.size = sizeof at_once};
+    const wend_run_info *info = NULL;
+    const wend_event *ev;
+    wend_runs *list = NULL;
+    wend_runtime *rt = NULL;
+    wend_error err = {0};
+    char id[40] = "";
+    double cpu, wall;
+    long events = 0;
+
+    if (wend_store_open(path, &o.store, &err) != WEND_OK ||
+        wend_runtime_new(&o, &rt, &err) != WEND_OK ||
+        wend_store_list(o.store, &newest, &list, &err) != WEND_OK)
+        die("read", &err);
+    if (wend_runs_next(list, &info) == WEND_OK)
+        snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
+    cpu = cpu_us();
+    wall = wall_us();
+    while (events < n) {
+        wend_run *run = NULL;
+
+        if (wend_store_replay(rt, id, &at_once, &run, &err) != WEND_OK)
+            die("read", &err);
+        while (wend_run_next(run, &ev) == WEND_OK)
+            events++;
+        wend_run_free(run);
+    }
+    printf("{\"events\":%ld,\"cpu_us\":%.0f,\"wall_us\":%.0f}\n", events,
+           cpu_us() - cpu, wall_us() - wall);
+    wend_runs_free(list);
+    wend_runtime_free(rt);
+    wend_store_free(o.store);
+    return 0;
+}
+
 /* The file of a plan, read and checked n times. */
 static int measure_plan(long n, const char *path)
 {
@@ -436,7 +476,7 @@ int main(int argc, char **argv)
             words[count++] = argv[i];
     if (count < 3) {
         fputs("usage: wend-bench once|many|seq|idle|turns|parked|programs|"
-              "start|leave|plan N MODEL [--base-url URL] [STORE]\n",
+              "start|leave|plan|read N MODEL [--base-url URL] [STORE]\n",
               stderr);
         return 2;
     }
@@ -444,6 +484,8 @@ int main(int argc, char **argv)
         return measure_start(one_start, atol(words[1]), words[2], words[3]);
     if (!strcmp(words[0], "leave") && words[3] && atol(words[1]) > 0)
         return measure_start(one_leave, atol(words[1]), words[2], words[3]);
+    if (!strcmp(words[0], "read") && atol(words[1]) > 0)
+        return measure_read(atol(words[1]), words[2]);
     if (!strcmp(words[0], "plan") && atol(words[1]) > 0)
         return measure_plan(atol(words[1]), words[2]);
     answer_len = bytes ? (size_t)atol(bytes) % sizeof answer : 2;
