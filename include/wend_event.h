@@ -252,6 +252,7 @@ typedef struct wend_ev_model_end {
     wend_ev_usage usage;
     int64_t first_token_ms, ms;
     const wend_ev_error *error;
+    wend_str action; /* whose it was; absent: a turn's */
 } wend_ev_model_end;
 
 typedef struct wend_ev_approval_ask {

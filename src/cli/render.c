@@ -86,6 +86,8 @@ static void model_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
 
+    if (e->action.ptr)
+        return; /* its action says how it went */
     if (e->outcome == WEND_OUTCOME_SUPERSEDED && v->piece_any && !v->quiet)
         buf_cstr(view_talk(v),
                  "wend: the answer was cut off and begins again\n");

@@ -309,6 +309,7 @@ static const struct field model_end_list[] = {
     I64_F("first_token_ms", first_token_ms),
     I64_F("ms", ms),
     REF_O("error", error, failure),
+    STR_O("action", action),
 };
 TABLE(model_end);
 _Static_assert(offsetof(struct_t, calls_count) ==

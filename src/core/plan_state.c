@@ -12,6 +12,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "core/config.h"
 
 enum { PACE_FIRST = PARALLEL_DEFAULT };
 
@@ -408,6 +409,23 @@ static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
     keep_state(p, i, s, a);
 }
 
+/* What it may have sent is reserved until it is known what it did. */
+static void on_asking(struct plan_state *p, uint32_t i, const wend_event *ev,
+                      struct arena *a)
+{
+    bool asking = ev->type == WEND_MODEL_START;
+    struct action_state *s = copy_of(p, i, a);
+    int64_t tokens;
+
+    if (!s || s->asking == asking)
+        return;
+    tokens = tokens_estimate(s->params.len);
+    s->asking = asking;
+    p->asking += asking ? 1 : UINT32_MAX;
+    p->reserved += asking ? tokens : -tokens;
+    keep_state(p, i, s, a);
+}
+
 static void on_resume(struct plan_state *p, struct arena *a)
 {
     uint32_t place = 0, i;
@@ -448,6 +466,9 @@ void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
          on_ask},
         {WEND_APPROVAL_ANSWER, offsetof(wend_event, u.approval_answer.action),
          on_answer},
+        {WEND_MODEL_START, offsetof(wend_event, u.model_start.action),
+         on_asking},
+        {WEND_MODEL_END, offsetof(wend_event, u.model_end.action), on_asking},
     };
     uint32_t i;
 

@@ -49,6 +49,7 @@ struct action_state {
     bool triggered;       /* whom it is the fallback for has failed, or
                              it is nobody's */
     bool answered, approved;
+    bool asking;     /* of a model: its model_end is still to come */
     int64_t attempt; /* from 1 once it has started */
     int64_t began_us;
     uint32_t waits; /* dependencies that do not count yet */
@@ -78,6 +79,8 @@ struct plan_state {
     int64_t started_us;
     uint32_t running, holding; /* that take a slot; of them, sync */
     uint32_t asked;
+    uint32_t asking;              /* llm actions whose model call is open */
+    int64_t reserved;             /* tokens that they may have sent, at most */
     uint32_t left;                /* plan_end waits for */
     uint32_t ok, failed, skipped; /* of those that ended */
     bool broken;                  /* a failure that counts */

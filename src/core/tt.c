@@ -382,10 +382,20 @@ static void on_metrics_timer(struct tt *x)
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
 }
 
+void limit_reached(struct tt *x, wend_str limit)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_cstr(&b, "{\"reached\":");
+    json_put_str(&b, limit);
+    buf_char(&b, '}');
+    emit_control(x, STR("limits"), limit, take_text(x, &b));
+    stop_all(x);
+}
+
 void time_is_over(struct tt *x)
 {
-    emit_control(x, STR("limits"), STR("time"), STR("{\"reached\":\"time\"}"));
-    stop_all(x);
+    limit_reached(x, STR("time"));
 }
 
 static void on_timer(struct tt *x)

@@ -81,11 +81,15 @@ static const wend_ev_error *fate_error(struct tt *x, uint32_t i,
 void end_action(struct tt *x, uint32_t i, const struct action_fate *f)
 {
     const struct plan_action *a = action_of(x, i);
-    const struct action_state *s = state_of(x, i);
-    wend_event *ev = draft(x, WEND_ACTION_END);
+    const struct action_state *s;
+    const wend_ev_error *error = fate_error(x, i, f);
+    wend_event *ev;
     wend_ev_action_end *e;
 
-    if (!ev)
+    emit_action_answer(x, i, f->outcome, error);
+    s = state_of(x, i);
+    ev = draft(x, WEND_ACTION_END);
+    if (!ev || x->s->keep->arena->failed)
         return;
     e = &ev->u.action_end;
     e->action = a->id;
@@ -97,7 +101,7 @@ void end_action(struct tt *x, uint32_t i, const struct action_fate *f)
         e->output_key = a->output_key;
     if (s->attempt && x->in->time_us > s->began_us)
         e->ms = (x->in->time_us - s->began_us) / 1000;
-    e->error = fate_error(x, i, f);
+    e->error = error;
     e->reason = f->reason;
     emit(x, ev);
 }
@@ -257,6 +261,8 @@ static void run_action(struct tt *x, uint32_t i, wend_str key, int64_t delay_ms)
 
     if (!fx)
         return;
+    if (a->type == ACTION_LLM)
+        emit_action_ask(x, i);
     fx->action = i;
     fx->attempt = s->attempt;
     fx->args = s->params;
@@ -333,6 +339,15 @@ void start_action(struct tt *x, uint32_t i)
         a.verdict.policy.decision = WEND_DECISION_ALLOW;
         a.verdict.policy.rule = STR("approved");
     }
+    if (action_of(x, i)->type == ACTION_LLM) {
+        wend_str limit =
+            action_over_budget(&x->s->turn, action_of(x, i), params);
+
+        if (limit.ptr) {
+            limit_reached(x, limit);
+            return;
+        }
+    }
     key = emit_action_start(x, i, params, &a.verdict.policy);
     if (!x->s->keep->arena->failed)
         run_action(x, i, key, 0);
@@ -342,7 +357,10 @@ void start_action(struct tt *x, uint32_t i)
 void start_action_again(struct tt *x, uint32_t i)
 {
     wend_ev_policy policy = {.rule = STR("resumed")};
-    wend_str key = emit_action_start(x, i, state_of(x, i)->params, &policy);
+    wend_str key;
+
+    emit_action_answer(x, i, WEND_OUTCOME_SUPERSEDED, NULL);
+    key = emit_action_start(x, i, state_of(x, i)->params, &policy);
 
     if (!x->s->keep->arena->failed)
         run_action(x, i, key, 0);
@@ -425,13 +443,16 @@ void retry_action(struct tt *x, uint32_t i, const struct action_fate *f)
     const struct plan_action *a = action_of(x, i);
     int64_t attempt = state_of(x, i)->attempt;
     int64_t delay_ms = retry_delay(&a->retry, attempt);
-    wend_event *ev = draft(x, WEND_ACTION_RETRY);
+    const wend_ev_error *error = fate_error(x, i, f);
+    wend_event *ev;
 
+    emit_action_answer(x, i, f->outcome, error);
+    ev = draft(x, WEND_ACTION_RETRY);
     if (ev) {
         ev->u.action_retry.action = a->id;
         ev->u.action_retry.attempt = attempt;
         ev->u.action_retry.delay_ms = delay_ms;
-        ev->u.action_retry.error = fate_error(x, i, f);
+        ev->u.action_retry.error = error;
     }
     emit(x, ev);
     if (!x->s->keep->arena->failed)

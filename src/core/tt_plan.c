@@ -241,8 +241,8 @@ void run_plan(struct tt *x)
         skip_open(x, STR("fail_fast"));
         stop_running(x);
     }
-    if (no_memory(x) || p->left)
-        return;
+    if (no_memory(x) || p->left || x->s->turn.stop.outcome)
+        return; /* a limit that was met on the way ends it otherwise */
     end_plan(x, p->broken ? WEND_OUTCOME_FAILED : WEND_OUTCOME_OK);
     if (!p->running)
         end_plan_run(x);

@@ -23,6 +23,17 @@ bool may_retry_action(const struct tt *x, uint32_t i,
                       const struct action_fate *f);
 /* Failed before anything began. */
 void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message);
+/* tt_llm.c: its model call */
+const struct model_use *action_model(const struct turn *t,
+                                     const struct plan_action *a);
+/* The limit that asking would break, or absent. */
+wend_str action_over_budget(const struct turn *t, const struct plan_action *a,
+                            wend_str params);
+void emit_action_ask(struct tt *x, uint32_t i);
+/* Ends its model call, if one is open. */
+void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
+                        const wend_ev_error *error);
+
 wend_class action_class(const struct turn *t, uint32_t i);
 void action_approval(struct tt *x, uint32_t i);
 /* A tool's text as JSON: what it is if it is JSON, else a string. */

@@ -35,6 +35,7 @@ void emit_control(struct tt *x, wend_str what, wend_str by,
                   wend_str value_json);
 void stop_all(struct tt *x); /* the control event has been written */
 void time_is_over(struct tt *x);
+void limit_reached(struct tt *x, wend_str limit); /* ends the run */
 void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message);
 
 void emit_metrics(struct tt *x);

@@ -174,8 +174,14 @@ static void add_call(struct turn *t, const struct keep *k, wend_str id,
     t->calls = c;
 }
 
-static void on_model_start(struct turn *t, const wend_event *ev)
+static void on_model_start(struct turn *t, const wend_event *ev,
+                           const struct keep *k)
 {
+    if (ev->u.model_start.action.ptr) {
+        t->metrics.model_calls++;
+        plan_evolve(&t->plan, ev, k->arena);
+        return;
+    }
     t->phase = PH_MODEL;
     t->again = false;
     t->ask++;
@@ -248,16 +254,20 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     const wend_ev_model_end *e = &ev->u.model_end;
     struct msg *m;
 
-    for (size_t i = t->calls_count; i < e->calls_count; i++)
-        add_call(t, k, e->calls[i].id, e->calls[i].name, e->calls[i].args_json,
-                 args_are_raw(e->calls[i].args_json));
-    t->phase = PH_CALLS;
     spend(&t->metrics.tokens_in, e->usage.input);
     spend(&t->metrics.tokens_out, e->usage.output);
     spend(&t->metrics.tokens_cached, e->usage.cached);
     spend(&t->metrics.cost_nano, e->usage.cost_nano);
     if (!t->metrics.first_token_ms)
         t->metrics.first_token_ms = e->first_token_ms;
+    if (e->action.ptr) {
+        plan_evolve(&t->plan, ev, k->arena);
+        return;
+    }
+    for (size_t i = t->calls_count; i < e->calls_count; i++)
+        add_call(t, k, e->calls[i].id, e->calls[i].name, e->calls[i].args_json,
+                 args_are_raw(e->calls[i].args_json));
+    t->phase = PH_CALLS;
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* as if not asked yet */
         t->phase = PH_TURN;
         t->again = true;
@@ -494,7 +504,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_RUN_START: on_run_start(t, ev, k); break;
     case WEND_TURN_START: on_turn_start(t, ev, k); break;
     case WEND_CONTEXT_START: on_context_start(t, k); break;
-    case WEND_MODEL_START: on_model_start(t, ev); break;
+    case WEND_MODEL_START: on_model_start(t, ev, k); break;
     case WEND_MODEL_PART: on_model_part(t, ev, k); break;
     case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
     case WEND_MODEL_END: on_model_end(t, ev, k); break;

@@ -60,12 +60,16 @@ void action_start(struct wend_run *r, const struct effect *fx)
 {
     if (!action_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
         return; /* ended meanwhile, or will be stopped before it began */
-    if (r->hook && !hook_lets(r, fx))
+    if (r->hook && action_of(r, fx)->type == ACTION_TOOL && !hook_lets(r, fx))
         return;
-    call_start(r, fx);
+    if (action_of(r, fx)->type == ACTION_LLM)
+        ask_start(r, fx);
+    else
+        call_start(r, fx);
 }
 
 void action_stop(struct wend_run *r, const struct effect *fx)
 {
-    call_stop(r, fx);
+    if (!ask_stop(r, fx))
+        call_stop(r, fx);
 }

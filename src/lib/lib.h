@@ -297,6 +297,37 @@ void call_unref(struct wend_call *c);
 /* plan.c */
 const struct plan *plan_inside(const wend_plan *plan); /* lent */
 
+/* A model call of an action, with a session of its own. Its number for the
+ * driver is negative: those of turns are not. */
+struct action_ask {
+    struct action_ask *next; /* of the run */
+    struct wend_run *run;
+    struct arena arena;
+    uint32_t action;
+    int64_t attempt, ask, timeout_ms;
+    struct session *session;
+    struct turn turn; /* what is asked: one message, no tools */
+    struct config config;
+    struct msg msg;
+    struct reply reply;
+    struct timer_node timer; /* until it begins, then its deadline, then its
+                                end */
+    bool over;
+};
+
+void ask_start(struct wend_run *r, const struct effect *fx);
+/* False: the action asks nobody. */
+bool ask_stop(struct wend_run *r, const struct effect *fx);
+void asks_silence(struct wend_run *r); /* nothing more comes from them */
+void asks_drop(struct wend_run *r);
+/* The one with that number that is under way, or NULL. */
+struct action_ask *ask_under_way(const struct wend_run *r, int64_t ask);
+void ask_text(struct action_ask *a, wend_str piece);
+void ask_thinking(struct action_ask *a, wend_str piece);
+void ask_done(struct action_ask *a, wend_str finish,
+              const wend_ev_usage *usage);
+void ask_fail(struct action_ask *a, const struct model_error *e);
+
 /* action.c: what an action asks of the hands */
 void action_start(struct wend_run *r, const struct effect *fx);
 void action_stop(struct wend_run *r, const struct effect *fx);
@@ -389,6 +420,8 @@ struct wend_run {
     struct batch *sent, **sent_tail; /* at the store */
     size_t sent_bytes;               /* of them */
     struct wend_call *calls;
+    struct action_ask *asks;
+    int64_t asks_count; /* that there were */
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;
@@ -427,6 +460,10 @@ void shell_model_fail(struct wend_run *r, int64_t ask,
                       const struct model_error *e);
 void shell_output(struct wend_run *r, wend_str call, wend_str text);
 void shell_action_output(struct wend_run *r, uint32_t action, wend_str text);
+/* A piece of what an action's model says. */
+void shell_action_delta(struct wend_run *r, wend_event_type type,
+                        uint32_t action, wend_str text, int64_t now_us);
+int64_t shell_now(struct wend_run *r); /* for an event, never going back */
 
 /* batch.c */
 /* Where a batch stood before a step, to go back if the step fails. */

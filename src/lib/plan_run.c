@@ -36,13 +36,30 @@ static wend_status check_tool(const struct config *c,
     return refuse(a, "there is no tool", near, err);
 }
 
+static wend_status check_model(const struct config *c,
+                               const struct plan_action *a, wend_error *err)
+{
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    if (str_is(a->target, "default"))
+        return WEND_OK;
+    for (uint32_t i = 0; i < c->models_count; i++) {
+        if (str_eq(c->models[i].name, a->target))
+            return WEND_OK;
+        if (str_nearer(a->target, c->models[i].name, &best))
+            near = c->models[i].name;
+    }
+    return refuse(a, "its agent has no model", near, err);
+}
+
 static wend_status check_action(const struct config *c,
                                 const struct plan_action *a, wend_error *err)
 {
     switch ((enum action_type)a->type) {
     case ACTION_DECISION: return WEND_OK;
     case ACTION_TOOL: return check_tool(c, a, err);
-    case ACTION_LLM:
+    case ACTION_LLM: return check_model(c, a, err);
     case ACTION_RELIC:
     case ACTION_AGENT:
     case ACTION_WORKFLOW:

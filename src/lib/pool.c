@@ -27,6 +27,7 @@ struct pool_session {
     struct pool *pool;
     struct wend_run *run;
     int64_t ask;
+    const struct turn *turn;    /* what is asked */
     uint32_t at;                /* the model that `ask` is for */
     struct health *held;        /* has a place there */
     struct health *awaited;     /* ... or waits for one */
@@ -121,7 +122,7 @@ static void go(struct pool_session *s, struct health *h)
     }
     h->busy++;
     s->held = h;
-    session->ops->ask(session, &s->run->turn, s->ask);
+    session->ops->ask(session, s->turn, s->ask);
 }
 
 static uint32_t places(const struct pool_session *s)
@@ -192,6 +193,7 @@ static void pool_ask(struct session *base, const struct turn *t, int64_t ask)
 
     let_go(s);
     s->ask = ask;
+    s->turn = t;
     s->at = t->model_at;
     if (!*session)
         *session = e->driver->ops->open(e->driver, s->run);

@@ -126,6 +126,7 @@ void run_detach(struct wend_run *r)
         b->run = NULL;
     drop_cancel(r);
     calls_drop(r);
+    asks_drop(r);
     if (r->session)
         r->session->ops->close(r->session);
     reply_free(&r->reply);

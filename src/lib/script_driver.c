@@ -18,8 +18,18 @@ enum {
     STALL_MS = 1, /* look again when the log's writer is behind */
 };
 
+/* What of the script a run has used up; all its sessions share it. */
+struct script_use {
+    struct script_use *next;
+    struct wend_run *run;
+    unsigned sessions;
+    size_t first; /* entries before it are used up */
+    uint32_t used[];
+};
+
 struct script_driver {
     struct driver base;
+    struct script_use *uses;
     struct mem mem;
     struct arena arena;
     struct script *script;
@@ -32,7 +42,7 @@ struct script_session {
     struct script_driver *driver;
     struct wend_run *run;
     struct timer_node timer;
-    size_t first; /* entries before it are used up */
+    struct script_use *use;
     int64_t ask, turn, pieces;
     const struct script_entry *entry;
     enum stage stage;
@@ -40,7 +50,6 @@ struct script_session {
     size_t at;       /* how much of it is out */
     size_t call;     /* which call, in ST_CALLS */
     int handle;      /* of that call in the reply; -1 = not opened */
-    uint32_t used[];
 };
 
 /* ---- Choosing ------------------------------------------------------------ */
@@ -63,7 +72,7 @@ static bool used_up(const struct script_session *s, size_t i)
 {
     const struct script_entry *e = &s->driver->script->entries[i];
 
-    return e->repeat && s->used[i] >= (uint64_t)e->repeat;
+    return e->repeat && s->use->used[i] >= (uint64_t)e->repeat;
 }
 
 static const struct script_entry *choose(struct script_session *s,
@@ -71,17 +80,18 @@ static const struct script_entry *choose(struct script_session *s,
 {
     const struct script *all = s->driver->script;
     struct script rest = *all;
+    struct script_use *use = s->use;
     int i;
 
-    while (s->first < all->count && used_up(s, s->first))
-        s->first++;
-    rest.entries += s->first;
-    rest.repeats += s->first;
-    rest.count -= s->first;
-    i = script_pick(&rest, s->used + s->first, t->purpose, last_message(t));
+    while (use->first < all->count && used_up(s, use->first))
+        use->first++;
+    rest.entries += use->first;
+    rest.repeats += use->first;
+    rest.count -= use->first;
+    i = script_pick(&rest, use->used + use->first, t->purpose, last_message(t));
     if (i < 0)
         return NULL;
-    s->used[s->first + (size_t)i]++;
+    use->used[use->first + (size_t)i]++;
     return &rest.entries[i];
 }
 
@@ -237,14 +247,45 @@ static void on_timer(struct timer_node *t)
 
 /* ---- The driver ---------------------------------------------------------- */
 
+static struct script_use *use_of(struct script_driver *d, struct wend_run *run)
+{
+    struct script_use *u = d->uses;
+
+    while (u && u->run != run)
+        u = u->next;
+    if (!u)
+        u = mem_zalloc(&d->mem, sizeof *u + d->script->count * sizeof *u->used);
+    if (u && !u->sessions++) {
+        u->run = run;
+        u->next = d->uses;
+        d->uses = u;
+    }
+    return u;
+}
+
+static void use_drop(struct script_driver *d, struct script_use *u)
+{
+    struct script_use **link = &d->uses;
+
+    if (--u->sessions)
+        return;
+    while (*link != u)
+        link = &(*link)->next;
+    *link = u->next;
+    mem_free(&d->mem, u);
+}
+
 static struct session *session_open(struct driver *d, struct wend_run *run)
 {
     struct script_driver *sd = (struct script_driver *)(void *)d;
-    struct script_session *s = mem_zalloc(
-        &run->rt->mem, sizeof *s + sd->script->count * sizeof *s->used);
+    struct script_session *s = mem_zalloc(&run->rt->mem, sizeof *s);
 
-    if (!s)
+    if (s)
+        s->use = use_of(sd, run);
+    if (!s || !s->use) {
+        mem_free(&run->rt->mem, s);
         return NULL;
+    }
     s->base.ops = d->ops;
     s->driver = sd;
     s->run = run;
@@ -296,6 +337,7 @@ static void session_close(struct session *base)
 
     session_stop(base);
     buf_free(&s->text);
+    use_drop(s->driver, s->use);
     mem_free(&s->run->rt->mem, s);
 }
 

@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 
 /* Wall time that never goes back inside a run. */
-static int64_t run_now(struct wend_run *r)
+int64_t shell_now(struct wend_run *r)
 {
     int64_t now = rt_wall(r->rt);
 
@@ -51,6 +51,7 @@ void shell_fail(struct wend_run *r, wend_status s, const char *message)
     fail(&r->error, s, "%s", message);
     if (r->session)
         r->session->ops->stop(r->session);
+    asks_silence(r);
     calls_drop(r);
     for (int i = 0; i < TIMERS; i++)
         timer_clear(&r->rt->timers, &r->timers[i].node);
@@ -130,8 +131,9 @@ void shell_input(struct wend_run *r, struct input *in)
 
     if (r->over || r->error.status != WEND_OK)
         return;
-    in->time_us = run_now(r);
-    in->reply = r->replying ? &r->reply : NULL;
+    in->time_us = shell_now(r);
+    if (in->kind != IN_ACTION_DONE) /* which brings its own */
+        in->reply = r->replying ? &r->reply : NULL;
     if (r->replying && r->reply.failed) {
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;
@@ -316,6 +318,8 @@ void shell_submit(struct wend_run *r)
 
 bool shell_open(const struct wend_run *r, int64_t ask_number)
 {
+    if (ask_number < 0)
+        return ask_under_way(r, ask_number) && r->error.status == WEND_OK;
     return r->replying && r->turn.phase == PH_MODEL &&
            r->turn.ask == ask_number && r->error.status == WEND_OK;
 }
@@ -401,7 +405,11 @@ void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
 
     if (!shell_open(r, ask_number) || !piece.len)
         return;
-    now = run_now(r);
+    if (ask_number < 0) {
+        ask_text(ask_under_way(r, ask_number), piece);
+        return;
+    }
+    now = shell_now(r);
     reply_text(&r->reply, piece, now);
     model_delta(r, WEND_TEXT_DELTA, STR_NONE, piece, now);
 }
@@ -412,7 +420,11 @@ void shell_thinking(struct wend_run *r, int64_t ask_number, wend_str piece)
 
     if (!shell_open(r, ask_number) || !piece.len)
         return;
-    now = run_now(r);
+    if (ask_number < 0) {
+        ask_thinking(ask_under_way(r, ask_number), piece);
+        return;
+    }
+    now = shell_now(r);
     reply_thinking(&r->reply, piece, now);
     model_delta(r, WEND_THINKING_DELTA, STR_NONE, piece, now);
 }
@@ -420,6 +432,8 @@ void shell_thinking(struct wend_run *r, int64_t ask_number, wend_str piece)
 int shell_call(struct wend_run *r, int64_t ask_number, wend_str id,
                wend_str name)
 {
+    if (ask_number < 0)
+        return -1; /* an action's model has no tools */
     return shell_open(r, ask_number) ? reply_call(&r->reply, id, name) : -1;
 }
 
@@ -430,7 +444,7 @@ void shell_args(struct wend_run *r, int64_t ask_number, int call,
 
     if (call < 0 || !shell_open(r, ask_number) || !piece.len)
         return;
-    now = run_now(r);
+    now = shell_now(r);
     reply_args(&r->reply, call, piece, now);
     model_delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece, now);
 }
@@ -447,8 +461,8 @@ void shell_seal(struct wend_run *r, int64_t ask_number, int call)
 
 void shell_opaque(struct wend_run *r, int64_t ask_number, wend_str json)
 {
-    if (shell_open(r, ask_number))
-        reply_opaque(&r->reply, json);
+    if (ask_number >= 0 && shell_open(r, ask_number))
+        reply_opaque(&r->reply, json); /* an action's is never sent again */
 }
 
 static void ended(struct wend_run *r, wend_str code)
@@ -461,7 +475,11 @@ static void ended(struct wend_run *r, wend_str code)
 void shell_usage(struct wend_run *r, int64_t ask_number,
                  const wend_ev_usage *usage)
 {
-    if (shell_open(r, ask_number))
+    if (!shell_open(r, ask_number))
+        return;
+    if (ask_number < 0)
+        ask_under_way(r, ask_number)->reply.usage = *usage;
+    else
         r->reply.usage = *usage;
 }
 
@@ -472,6 +490,10 @@ void shell_model_fail(struct wend_run *r, int64_t ask_number,
 
     if (!shell_open(r, ask_number))
         return;
+    if (ask_number < 0) {
+        ask_fail(ask_under_way(r, ask_number), e);
+        return;
+    }
     /* One that breaks off in the middle is not one that cannot be asked. */
     ended(r, r->reply.pieces ? STR_NONE : e->code);
     shell_input(r, &in);
@@ -479,8 +501,14 @@ void shell_model_fail(struct wend_run *r, int64_t ask_number,
 
 bool shell_restart(struct wend_run *r, int64_t ask_number)
 {
-    if (!shell_open(r, ask_number) || r->turn.calls_count)
+    if (!shell_open(r, ask_number) || (ask_number >= 0 && r->turn.calls_count))
         return false;
+    if (ask_number < 0) {
+        struct action_ask *a = ask_under_way(r, ask_number);
+
+        reply_again(&a->reply, a->reply.began_us);
+        return true;
+    }
     reply_again(&r->reply, r->reply.began_us);
     return true;
 }
@@ -514,6 +542,10 @@ void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
     wend_hook h = {.point = WEND_HOOK_MODEL_AFTER,
                    .turn = (uint32_t)r->turn.counter};
 
+    if (ask_number < 0 && shell_open(r, ask_number)) {
+        ask_done(ask_under_way(r, ask_number), finish, usage);
+        return;
+    }
     if (!shell_open(r, ask_number) || ends_inside_call(r, ask_number, finish))
         return;
     ended(r, STR_NONE);
@@ -544,16 +576,21 @@ void shell_output(struct wend_run *r, wend_str call, wend_str text)
     if (!r->over && r->error.status == WEND_OK && i >= 0 && text.len &&
         turn_call_runs(&r->turn, (uint32_t)i))
         delta(r, WEND_CALL_OUTPUT, (struct about){.call = call}, text,
-              run_now(r));
+              shell_now(r));
 }
 
-void shell_action_output(struct wend_run *r, uint32_t action, wend_str text)
+void shell_action_delta(struct wend_run *r, wend_event_type type,
+                        uint32_t action, wend_str text, int64_t now_us)
 {
     const struct plan_state *p = &r->turn.plan;
 
     if (!r->over && r->error.status == WEND_OK && text.len &&
         plan_action_state(p, action)->at == AT_RUNS)
-        delta(r, WEND_ACTION_OUTPUT,
-              (struct about){.action = p->plan->actions[action]->id}, text,
-              run_now(r));
+        delta(r, type, (struct about){.action = p->plan->actions[action]->id},
+              text, now_us);
+}
+
+void shell_action_output(struct wend_run *r, uint32_t action, wend_str text)
+{
+    shell_action_delta(r, WEND_ACTION_OUTPUT, action, text, shell_now(r));
 }

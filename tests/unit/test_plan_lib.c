@@ -8,7 +8,13 @@
 #define ACT(name, target, rest) \
     "{name: " name ", type: tool, target: " target ", mode: async" rest "}"
 
-static const char script[] = "script:{\"turns\":[]}";
+static const char script[] =
+    "script:{\"turns\":["
+    "{\"when\":\"one\",\"text\":\"1\",\"first_delay\":\"60ms\"},"
+    "{\"when\":\"two\",\"error\":{\"code\":\"service\"}},"
+    "{\"when\":\"two\",\"text\":\"2\"},"
+    "{\"when\":\"1 2\",\"text\":\"both\"},"
+    "{\"when\":\"slow\",\"text\":\"x\",\"first_delay\":\"10s\"}]}";
 
 static wend_call *unanswered[4];
 static wend_status tool_talk(void *ctx, wend_call *call)
@@ -63,6 +69,32 @@ static const struct {
      "run_start plan_start action_start action_output* action_end "
      "action_start action_end plan_end metrics run_end(ok)",
      "{\"got\":{\"x\":[1,2],\"y\":\"n=3\"},\"deep\":2}"},
+    {"models are asked beside each other, each for its action",
+     PLAN("outputs: {all: $z}\n",
+          "{name: a, type: llm, target: default, mode: async, prompt: one, "
+          "output_key: x},"
+          "{name: b, type: llm, target: default, mode: async, prompt: two, "
+          "output_key: y, retry: {max: 1, delay: 1ms}},"
+          "{name: c, type: llm, target: default, depends_on: [a, b], "
+          "prompt: \"$x $y\", output_key: z}"),
+     "run_start plan_start action_start model_start action_start model_start "
+     "model_end(failed) action_retry model_start text_delta* model_end(ok) "
+     "action_end text_delta* model_end(ok) action_end action_start "
+     "model_start text_delta* model_end(ok) action_end plan_end metrics "
+     "run_end(ok)",
+     "{\"all\":\"both\"}"},
+    {"a model that answers too late",
+     PLAN("", "{name: a, type: llm, target: default, prompt: slow, "
+              "timeout: 20ms}"),
+     "run_start plan_start action_start model_start model_end(failed) "
+     "action_end plan_end metrics run_end(failed)",
+     ""},
+    {"a model that has no answer",
+     PLAN("on_failure: continue\n",
+          "{name: a, type: llm, target: default, prompt: nothing}"),
+     "run_start plan_start action_start model_start model_end(failed) "
+     "action_end plan_end metrics run_end(ok)",
+     ""},
     {"a tool that fails fails its plan", PLAN("", ACT("a", "broken", "")),
      "run_start plan_start action_start action_end plan_end metrics "
      "run_end(failed)",
@@ -119,6 +151,8 @@ static void check_refused(void)
          "action 'a': there is no tool 'ecko'; did you mean 'echo'?"},
         {PLAN("", "{name: a, type: agent, target: x.yaml, prompt: hi}"), NULL,
          "action 'a': this wend runs no actions of type agent"},
+        {PLAN("", "{name: a, type: llm, target: gpt, prompt: hi}"), NULL,
+         "action 'a': its agent has no model 'gpt'"},
         {PLAN("inputs: {n: 1}\n", ACT("a", "echo", "")), "{\"m\":1}",
          "the plan has no input 'm'; did you mean 'n'?"},
         {PLAN("inputs: {n: 1}\n", ACT("a", "echo", "")), "[1]",

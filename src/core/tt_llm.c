@@ -1,0 +1,111 @@
+/*
+ * tt_llm.c - the model call of an action: its brackets, its budget.
+ *
+ * It is one question without tools, and one answer; whether to try again is
+ * the action's business.
+ */
+#include "core/tt_plan.h"
+
+const struct model_use *action_model(const struct turn *t,
+                                     const struct plan_action *a)
+{
+    for (uint32_t i = 0; i < t->config->models_count; i++)
+        if (str_eq(t->config->models[i].name, a->target))
+            return &t->config->models[i];
+    return turn_model(t);
+}
+
+wend_str action_over_budget(const struct turn *t, const struct plan_action *a,
+                            wend_str params)
+{
+    const struct model_use *model = action_model(t, a);
+    const wend_ev_metrics *m = &t->metrics;
+    int64_t calls = (int64_t)t->plan.asking + 1, most;
+    int64_t input = i64_sum(t->plan.reserved, tokens_estimate(params.len));
+    int64_t cost;
+
+    if (__builtin_mul_overflow(model->output_tokens, calls, &most))
+        most = INT64_MAX;
+    if (t->limits.tokens && i64_sum(i64_sum(m->tokens_in, m->tokens_out),
+                                    i64_sum(input, most)) > t->limits.tokens)
+        return STR("tokens");
+    if (!t->limits.cost_nano)
+        return STR_NONE;
+    cost = price_most(&model->price, input, most);
+    if (cost < 0 ? m->cost_nano >= t->limits.cost_nano
+                 : i64_sum(m->cost_nano, cost) > t->limits.cost_nano)
+        return STR("cost");
+    return STR_NONE;
+}
+
+void emit_action_ask(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct model_use *model = action_model(t, a);
+    wend_event *ev = draft(x, WEND_MODEL_START);
+
+    if (ev) {
+        ev->u.model_start.model =
+            model == turn_model(t) ? t->model : model->name;
+        ev->u.model_start.attempt = plan_action_state(&t->plan, i)->attempt;
+        ev->u.model_start.purpose = WEND_PURPOSE_ANSWER;
+        ev->u.model_start.action = a->id;
+        ev->u.model_start.messages = 1;
+    }
+    emit(x, ev);
+}
+
+static void fill_from_reply(const struct tt *x, const struct plan_action *a,
+                            wend_ev_model_end *e)
+{
+    const struct turn *t = &x->s->turn;
+    const struct reply *r = x->in->reply;
+
+    e->text = buf_view(&r->text);
+    if (r->thinking.len)
+        e->thinking = buf_view(&r->thinking);
+    if (r->opaque.len)
+        e->opaque_json = buf_view(&r->opaque);
+    e->usage = r->usage;
+    if (e->usage.cost_nano < 0)
+        e->usage.cost_nano = price_of(&action_model(t, a)->price, &e->usage);
+    if (r->first_us > r->began_us)
+        e->first_token_ms = (r->first_us - r->began_us) / 1000;
+    if (x->in->time_us > r->began_us)
+        e->ms = (x->in->time_us - r->began_us) / 1000;
+    if (r->finish.len)
+        e->finish = r->finish;
+}
+
+void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
+                        const wend_ev_error *error)
+{
+    const struct plan_action *a = x->s->turn.plan.plan->actions[i];
+    wend_event *ev;
+    wend_ev_model_end *e;
+
+    if (!plan_action_state(&x->s->turn.plan, i)->asking)
+        return;
+    ev = draft(x, WEND_MODEL_END);
+    if (!ev)
+        return;
+    e = &ev->u.model_end;
+    e->outcome = outcome == WEND_OUTCOME_OK ||
+                         outcome == WEND_OUTCOME_CANCELED ||
+                         outcome == WEND_OUTCOME_SUPERSEDED
+                     ? outcome
+                     : WEND_OUTCOME_FAILED;
+    e->purpose = WEND_PURPOSE_ANSWER;
+    e->finish = e->outcome == WEND_OUTCOME_OK
+                    ? STR("stop")
+                    : str_of(wend_outcome_name(e->outcome));
+    e->usage.cost_nano = -1;
+    if (x->in->kind == IN_ACTION_DONE && x->in->done.action == i &&
+        x->in->reply)
+        fill_from_reply(x, a, e);
+    if (e->outcome == WEND_OUTCOME_FAILED)
+        e->error = error;
+    e->action = a->id;
+    emit(x, ev);
+}
