@@ -6,7 +6,7 @@
  * fallback of; an end comes after its start and after the end of its
  * fallback. So what waits for an action also waits for its fallback.
  */
-#include <stdio.h>
+#include <assert.h>
 
 #include "base/fail.h"
 #include "base/limits.h"
@@ -91,7 +91,8 @@ static wend_status say_cycle(struct plan_draft *d, const struct sorter *s,
 
     if (!members)
         return WEND_E_NOMEM;
-    do {
+    do { /* an end is left for its own start: both are side by side */
+        assert(len <= s->count);
         i = at % s->count;
         if (!len || members[len - 1] != i)
             members[len++] = i;

@@ -132,17 +132,20 @@ static void find_cases(const struct plan *p, uint32_t *case_of)
 }
 
 /* At most one of those with the same key may end well: they are fallbacks of
- * one another, or stand in different cases of one decision. */
+ * one another, or stand in different cases of one decision. Where each has a
+ * condition, who wrote them must know. */
 static wend_status check_same(struct checker *c, uint32_t first,
                               const uint32_t *root, const uint32_t *case_of,
                               const uint32_t *decision_of, uint32_t *taken)
 {
     uint32_t first_case = case_of[root[first]], i, mine;
-    bool many = false;
+    bool many = false, always = false;
 
-    for (i = c->also[first]; i != PLAN_NONE; i = c->also[i])
+    for (i = first; i != PLAN_NONE; i = c->also[i]) {
         many = many || root[i] != root[first];
-    if (!many)
+        always = always || !c->d->actions[root[i]]->when;
+    }
+    if (!many || !always)
         return WEND_OK;
     for (i = first; i != PLAN_NONE; i = c->also[i]) {
         mine = case_of[root[i]];

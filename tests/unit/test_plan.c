@@ -321,6 +321,9 @@ static const struct {
     {HEAD A1 ", output_key: o}\n"
              "  - {name: b, type: tool, target: t, output_key: o}\n",
      5, 5, "'a' and 'b' both have the output_key 'o', and both may run"},
+    {HEAD A1 ", output_key: o, when: \"1\"}\n"
+             "  - {name: b, type: tool, target: t, output_key: o}\n",
+     5, 5, "'a' and 'b' both have the output_key 'o', and both may run"},
     {HEAD "inputs: {o: 1}\n" A1 ", output_key: o}\n", 5, 5,
      "the output_key 'o' of 'a' is an input already"},
     /* conditions */
@@ -393,6 +396,12 @@ static const struct {
           "  - {name: y, type: tool, target: t, output_key: o}\n"
           "  - {name: z, type: tool, target: t, depends_on: [x, y], params: "
           "{p: $o}}\n"},
+    {"the same key under two conditions",
+     HEAD "inputs: {deep: true}\n"
+          "actions:\n"
+          "  - {name: x, type: tool, target: t, output_key: o, when: $deep}\n"
+          "  - {name: y, type: tool, target: t, output_key: o, when: not "
+          "$deep}\n"},
     {"a name in two cases, and in depends_on",
      HEAD "actions:\n"
           "  - {name: d, type: decision, cases: [{when: \"1\", then: [x]}, "
