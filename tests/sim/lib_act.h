@@ -62,8 +62,9 @@ static void act_start(struct sim *s)
         o.hook = hook;
         o.hook_ctx = k;
     }
-    st = wend_run_start(s->agents[chance_below(&s->chance, 2)], STR("a prompt"),
-                        &o, &k->handle, NULL);
+    k->agent = chance_below(&s->chance, 2);
+    st = wend_run_start(s->agents[k->agent], STR("a prompt"), &o, &k->handle,
+                        NULL);
     if (s->down ? st != WEND_E_STORE
                 : st != WEND_OK && !(st == WEND_E_NOMEM && s->fault.hit))
         broken(s, s->down ? LAW_FAILED : LAW_END, "start says %s",
@@ -278,6 +279,51 @@ static void act_steal(struct sim *s)
     }
 }
 
+/* The new process has a reader of its own, and no hooks. */
+static void take_up(struct sim *s, struct known *k)
+{
+    struct reader *r = reader_add(s, k, true);
+    wend_run_options o = {.size = sizeof o};
+    wend_status st;
+
+    r->filter = o.filter = some_filter(s);
+    r->style = (enum style)chance_below(&s->chance, READ_LISTEN);
+    r->from = r->seq = k->stored_seq;
+    k->hooked = k->cancel_sent = false;
+    k->stop_seen_us = 0;
+    st = wend_run_resume(s->agents[k->agent], k->id, &o, &k->handle, NULL);
+    trace(s, "run %u goes on after %lld: %s", k->place,
+          (long long)k->stored_seq, wend_status_name(st));
+    if (st != WEND_OK) {
+        if (!(st == WEND_E_NOMEM && s->fault.hit))
+            broken(s, LAW_END, "run %u: resume says %s", k->place,
+                   wend_status_name(st));
+        s->readers_count--;
+        return;
+    }
+    k->cut = false;
+    k->reader = r;
+    r->handle = k->handle;
+    s->counters->crashed++;
+}
+
+/* The process of a run dies; another one goes on. */
+static void act_crash(struct sim *s)
+{
+    struct known *k = pick_run(s);
+
+    if (!k || !k->stored_seq || k->end_acked || k->stolen || s->store.failed ||
+        s->down || k->handle->error.status != WEND_OK ||
+        s->readers_count == READERS_MAX)
+        return;
+    k->reader->orphan = true;
+    free_run(s, k);
+    store_forget(&s->store, k);
+    /* Its last word, if that was kept, may have been its end. */
+    if (!k->end_acked)
+        take_up(s, k);
+}
+
 static void act_jump(struct sim *s)
 {
     s->clock_us += (int64_t)chance_below(&s->chance, 3000) * 1000;
@@ -307,6 +353,7 @@ static void act(struct sim *s)
         {m->inbox, act_inbox},
         {m->free_run, act_free},
         {m->steal, act_steal},
+        {m->crash, act_crash},
         {m->jump, act_jump},
         {m->nomem, act_nomem},
         {m->calm ? 0 : 8, act_follow},

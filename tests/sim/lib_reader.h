@@ -240,9 +240,10 @@ static void look(struct sim *s, struct looked *l, const struct known *k,
     l->log.seq = ev->seq;
     l->log.n = ev->n;
     for (uint32_t i = 0; i < s->readers_count; i++)
-        if (s->readers[i].of == k && wants(&s->readers[i], ev->type))
+        if (s->readers[i].of == k && ev->seq > s->readers[i].from &&
+            wants(&s->readers[i], ev->type))
             note(&l->want[i], ev);
-    if (ev->type == WEND_CALL_START)
+    if (ev->type == WEND_CALL_START && ev->u.call_start.attempt == 1)
         set_add(&l->starts,
                 hash_of(ev->u.call_start.call) + (uint64_t)ev->turn);
     if (ev->type == WEND_CALL_END)
@@ -252,8 +253,10 @@ static void look(struct sim *s, struct looked *l, const struct known *k,
 static void compare(struct sim *s, const struct reader *r, struct buf *want)
 {
     const struct known *k = r->of;
-    bool failed = !r->ended && known_failed(s, k) &&
-                  !(k->cut && !s->store.failed && !k->stolen && !s->fault.hit);
+    bool failed =
+        r->orphan ||
+        (!r->ended && known_failed(s, k) &&
+         !(k->cut && !s->store.failed && !k->stolen && !s->fault.hit));
     size_t len = failed ? r->kept_len : r->seen.len, i = 0;
 
     while (i < len && i < want->len && r->seen.ptr[i] == want->ptr[i])

@@ -100,7 +100,9 @@ struct reader {
     struct known *of;
     wend_filter filter;
     enum style style;
-    bool owner; /* of the run; else a replay that follows */
+    bool owner;   /* of the run; else a replay that follows */
+    bool orphan;  /* the process it was in has died */
+    int64_t from; /* it came after this event */
     bool ended;
     bool repairs;            /* the open model call does */
     int64_t seq, n, time_us; /* of the newest event */
@@ -118,6 +120,8 @@ struct known {
     bool hooked, born;
     int64_t sent_seq, stored_seq, acked_seq;
     int64_t pack_seq, pack_n; /* where the newest pack ended */
+    int64_t stored_pack_seq, stored_pack_n;
+    uint32_t agent; /* whose it is */
     int64_t epoch;
     int64_t batches;         /* appended */
     int64_t asks;            /* model attempts on record */
@@ -143,7 +147,7 @@ struct kept_call {
 /* How unkind this world is: permille of the steps, or a choice. */
 struct mood {
     uint32_t say, pause, cancel, inbox, approve, free_run;
-    uint32_t steal, fail_store, jump, progress, never, nomem;
+    uint32_t steal, fail_store, jump, progress, never, nomem, crash;
     uint32_t commit_ms_max; /* 0: inside append */
     uint32_t runs, steps;
     bool hooks;
@@ -157,6 +161,7 @@ struct counters {
         canceled;
     int64_t stolen, failed, freed, hooks, approvals, late_answers, deadlines;
     int64_t outcomes[WEND_OUTCOME_SKIPPED + 1], calm, nomem, ends;
+    int64_t crashed, forgotten, again; /* batches lost, calls made again */
 };
 
 struct bug;

@@ -158,6 +158,12 @@ static wend_status commit(struct slow_store *st, const struct held *h)
     st->inner->ops->append(st->inner, &copy);
     if (s == WEND_OK && copy.events_count)
         h->of->stored_seq = copy.events[copy.events_count - 1].seq;
+    if (s == WEND_OK && copy.packs_count) {
+        const struct store_pack *p = &copy.packs[copy.packs_count - 1];
+
+        h->of->stored_pack_seq = p->seq;
+        h->of->stored_pack_n = p->n + p->count - 1;
+    }
     return s;
 }
 
@@ -234,6 +240,30 @@ static void commit_first(struct slow_store *st)
     free(h);
 }
 
+/* A process died: what it had not yet committed was never there. */
+static void store_forget(struct slow_store *st, struct known *k)
+{
+    struct held **link = &st->first, *h;
+
+    while ((h = *link)) {
+        if (h->of != k) {
+            link = &h->next;
+            continue;
+        }
+        *link = h->next;
+        k->waiting_bytes -= h->bytes;
+        st->sim->counters->forgotten++;
+        if (!h->told)
+            h->batch->done(h->batch, WEND_E_STALE);
+        arena_free(&h->own);
+        free(h);
+    }
+    st->last = link;
+    k->sent_seq = k->stored_seq;
+    k->pack_seq = k->stored_pack_seq;
+    k->pack_n = k->stored_pack_n;
+}
+
 /* Those that a bug has forgotten still hold memory. */
 static void tell_lost(struct slow_store *st)
 {
@@ -303,8 +333,13 @@ static void store_work(struct slow_store *st)
 static wend_status slow_claim(wend_store *base, wend_str run, int64_t *epoch,
                               int64_t *seq, wend_error *err)
 {
-    return slow(base)->inner->ops->claim(slow(base)->inner, run, epoch, seq,
-                                         err);
+    wend_store *inner = slow(base)->inner;
+    struct known *k = known_by_id(slow(base)->sim, run);
+    wend_status st = inner->ops->claim(inner, run, epoch, seq, err);
+
+    if (st == WEND_OK && k)
+        k->epoch = *epoch;
+    return st;
 }
 
 struct giving {

@@ -270,9 +270,12 @@ static struct known *check_call(struct sim *s, const wend_call *call)
     if (!set_count(&k->starts, hash_of(key)))
         broken(s, LAW_ACTED, "run %u: call %.*s is not on record", k->place,
                (int)key.len, key.ptr);
-    if (set_count(&k->made, hash_of(key)))
+    /* Once for each call_start, of which a resume may write another. */
+    if (set_count(&k->made, hash_of(key)) >=
+        set_count(&k->starts, hash_of(key)))
         broken(s, LAW_MADE, "run %u: call %.*s", k->place, (int)key.len,
                key.ptr);
+    s->counters->again += set_count(&k->made, hash_of(key)) > 0;
     set_add(&k->made, hash_of(key));
     check_acts(s, k, "a tool is called");
     return k;

@@ -69,6 +69,8 @@ static void make_mood(struct sim *s)
     m->abrupt = chance_of(&s->chance, 100);
     if (m->flood)
         m->commit_ms_max = 2000;
+    else
+        m->crash = some(s, 300, 30);
 }
 
 static bool sim_begin(struct sim *s, uint64_t seed, const struct bug *bug,
@@ -421,6 +423,9 @@ static void check_reach(const struct counters *c)
         {"a stolen run", c->stolen},
         {"a failed store", c->failed},
         {"a run freed in the middle", c->freed},
+        {"a run whose process died", c->crashed},
+        {"a batch that was lost with it", c->forgotten},
+        {"a call that was made again", c->again},
         {"a hook", c->hooks},
         {"an approval", c->approvals},
         {"a late answer", c->late_answers},
