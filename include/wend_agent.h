@@ -1,0 +1,247 @@
+/*
+ * wend_agent.h - agents and their tools: functions, programs, servers.
+ * Included by wend.h, whose rules hold here, too.
+ */
+#ifndef WEND_H
+#include "wend.h" /* which includes this file where it belongs */
+#endif
+#ifndef WEND_AGENT_H
+#define WEND_AGENT_H
+
+typedef struct wend_agent wend_agent;
+typedef struct wend_call wend_call;
+
+typedef enum wend_eager {
+    WEND_EAGER_SAFE = 0, /* read and idempotent calls start when sealed */
+    WEND_EAGER_ALL,
+    WEND_EAGER_OFF
+} wend_eager;
+
+typedef struct wend_limits {
+    uint32_t turns;    /* default 50 */
+    uint32_t parallel; /* calls at once, default 5, at most 64 */
+    int64_t time_ms;   /* 0 = none */
+    int64_t tokens;    /* input + output of the whole run; 0 = none */
+    int64_t cost_nano; /* USD * 10^-9; 0 = none */
+} wend_limits;
+
+/* What happens to a call that no rule allows or denies; also what a rule
+ * that asks means. */
+typedef enum wend_approve {
+    WEND_APPROVE_ASK = 0, /* approval_ask, then wait for wend_run_approve */
+    WEND_APPROVE_DENY,    /* nobody is there to ask */
+    WEND_APPROVE_ALL
+} wend_approve;
+
+/* What becomes of a call of class unsafe that was under way when its process
+ * died: whether it had its effect, nobody knows. */
+typedef enum wend_unknown {
+    WEND_UNKNOWN_TELL = 0, /* the model is told so, and the run goes on */
+    WEND_UNKNOWN_STOP,     /* the run ends as failed, code unknown_outcome */
+    WEND_UNKNOWN_ASK,      /* approval_ask: a yes runs it again; as TELL
+                              unless approve is WEND_APPROVE_ASK */
+    WEND_UNKNOWN_RETRY     /* it runs again, with the same key */
+} wend_unknown;
+
+/* How much a model thinks before it answers. Each provider has its own form
+ * for it; one that cannot turn thinking off takes the least for NONE. */
+typedef enum wend_effort {
+    WEND_EFFORT_DEFAULT = 0, /* nothing is asked for */
+    WEND_EFFORT_NONE,
+    WEND_EFFORT_LOW,
+    WEND_EFFORT_MEDIUM,
+    WEND_EFFORT_HIGH
+} wend_effort;
+
+typedef struct wend_agent_options {
+    size_t size;
+    const char *name; /* default "agent" */
+    /* "provider:model" with the providers openai (Chat Completions),
+     * responses, anthropic, gemini, ollama; or "script:FILE",
+     * "script:{...}" for a model that needs no network. */
+    const char *model;
+    const char *instructions;
+    wend_limits limits;
+    wend_eager eager;
+    wend_approve approve;
+    /* Rules `tool(arg-glob)`, `!` in front denies, `?` asks, first match
+     * wins. */
+    const char *const *rules;
+    size_t rules_count;
+    const char *cwd; /* root for file tools; default: the process's */
+    /* For models of a provider, see `model`. */
+    const char *base_url;   /* default: the provider's own */
+    const char *key_file;   /* default: the provider's environment variable */
+    const char *ca_file;    /* certificates to trust; default: the system's */
+    uint32_t output_tokens; /* most that one answer may have */
+    bool http2;
+    /* What models can take and cost, see wend-models(5). Default:
+     * $WEND_MODELS, else models.yaml in the user's folder for settings of
+     * wend, if it is there. */
+    const char *models_file;
+    /* Keeps what is sent and answered in this directory, without secrets;
+     * or answers from there, with no network and no key. */
+    const char *record_dir, *playback_dir;
+    /* JSON Schema of the final answer, an object. An answer that does not
+     * fit is asked for once more; then the run fails (answer_invalid). */
+    const char *schema;
+    /* Asked in this order when the model before cannot answer: after its
+     * retries, or at once if it cannot be asked. As `model`; `@URL` behind
+     * it says where, else it is asked where the model is (the same
+     * provider) or at the provider's own. A run stays with the model it
+     * has changed to. */
+    const char *const *fallbacks;
+    size_t fallbacks_count; /* at most 8 */
+    wend_effort effort;
+    /* What http_request may reach besides public addresses: names,
+     * addresses, ranges; `db.local`, `localhost:8080`, `10.0.0.0/8`. */
+    const char *const *network;
+    size_t network_count;
+    /* Tokens that question and answer may have together, at most what the
+     * model can take; default: that. */
+    int64_t context_tokens;
+    bool sandbox_off;         /* tools that are programs run without one */
+    int64_t model_timeout_ms; /* for one answer; default 30 minutes */
+    wend_unknown on_unknown;  /* when a run is resumed */
+} wend_agent_options;
+
+WEND_API wend_status wend_agent_new(wend_runtime *rt,
+                                    const wend_agent_options *options,
+                                    wend_agent **out, wend_error *err);
+WEND_API void wend_agent_free(wend_agent *agent);
+
+/* A tool is called with a call that it must answer exactly once, by
+ * wend_call_return or wend_call_fail: at once, or later from any thread.
+ * The call is yours until then. A status other than WEND_OK answers it
+ * with a failure. */
+typedef wend_status (*wend_tool_fn)(void *ctx, wend_call *call);
+
+/* What a call brings into a run, or takes out of it. A call that would
+ * bring all three together needs approval, whatever rules say. */
+typedef enum wend_label {
+    WEND_LABEL_UNTRUSTED_SOURCE = 1, /* text that others may have written */
+    WEND_LABEL_SENSITIVE = 2,        /* what must not get out */
+    WEND_LABEL_EXTERNAL_EFFECT = 4   /* somebody outside gets to see it */
+} wend_label;
+
+typedef struct wend_tool_options {
+    size_t size;
+    const char *name; /* [A-Za-z0-9_.-]{1,64} */
+    const char *description;
+    const char *schema;     /* JSON Schema of the arguments, an object */
+    wend_class call_class;  /* default WEND_CLASS_UNSAFE */
+    wend_category category; /* default WEND_CATEGORY_GENERAL */
+    bool concurrent;        /* may run beside others though not `read` */
+    bool threaded;          /* fn runs on a worker thread */
+    uint32_t timeout_ms;    /* default 60 s */
+    const char *subject;    /* argument that rules match; default: the
+                               schema's first one that is a string */
+    wend_tool_fn fn;
+    void *ctx;
+    uint32_t labels; /* wend_label, or'ed */
+    /* Class read only: the answer is given again, with call_end.cached, to
+     * calls with the same arguments within so long. */
+    uint32_t cache_ms;
+    uint32_t per_minute; /* calls in any minute; more wait. 0 = no bound */
+} wend_tool_options;
+
+WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
+                                         const wend_tool_options *tool,
+                                         wend_error *err);
+/* calculator, read_file, list_dir, glob, grep, write_file, edit_file,
+ * http_request */
+WEND_API wend_status wend_agent_add_builtin(wend_agent *agent, const char *name,
+                                            wend_error *err);
+
+/* A program as a tool: it gets the arguments as JSON on standard input and
+ * answers on standard output; lines on standard error are shown as
+ * call_output; an exit status other than 0 is a failure. It runs in a
+ * sandbox (see SECURITY.md) under a supervisor that ends all that descends
+ * from it: at the deadline, on cancel, and when this process dies. Of the
+ * environment it gets PATH, LANG, LC_ALL, LC_CTYPE and TZ, HOME (the working
+ * directory), TMPDIR (a folder of its own), WEND_RUN, WEND_CALL,
+ * WEND_IDEMPOTENCY_KEY and the secrets. In the sandbox it can read the files
+ * that argv names by a path. */
+typedef struct wend_command_options {
+    size_t size;
+    const char *name, *description, *schema; /* as for a tool */
+    const char *const *argv;                 /* the program and its arguments */
+    size_t argv_count;
+    wend_class call_class;
+    wend_category category; /* NETWORK: it may open connections */
+    uint32_t labels;
+    bool concurrent;
+    bool sandbox_off; /* runs like any other program */
+    uint32_t timeout_ms;
+    const char *subject;
+    /* Names of environment variables; their values are blanked in all that
+     * the program says. */
+    const char *const *secrets;
+    size_t secrets_count;          /* at most 16 */
+    uint32_t cache_ms, per_minute; /* as for a tool */
+    bool output_json;              /* output that is no JSON is a failure */
+    bool network; /* may open connections, whatever its category */
+} wend_command_options;
+
+WEND_API wend_status wend_agent_add_command(wend_agent *agent,
+                                            const wend_command_options *command,
+                                            wend_error *err);
+
+/* A server of tools that speaks MCP, over its standard streams or by
+ * streamable HTTP. It is not trusted: its tools, NAME.tool, are of the class
+ * unsafe, its list of tools is remembered with the first use, and another
+ * list is refused until it is accepted. */
+typedef void (*wend_note_fn)(void *ctx, const char *text);
+
+typedef struct wend_mcp_options {
+    size_t size;
+    const char *name; /* [A-Za-z0-9_-]{1,32}, no __, no _ at its end */
+    const char *const *command; /* argv, NULL at the end; either this ... */
+    const char *url;            /* ... or this */
+    /* Environment variables that the program gets besides those that any
+     * program gets; of a URL one, whose value is its bearer token. They are
+     * blanked in all that the server says. */
+    const char *const *secrets;
+    size_t secrets_count;
+    uint32_t timeout_ms;   /* of a call, and of each step to connect; 60 s */
+    bool sandbox_off;      /* of the program */
+    bool network;          /* the program may use it */
+    bool trust;            /* believe what it says: read-only, idempotent */
+    bool accept;           /* its tools as they are now */
+    const char *pins_file; /* default: mcp.pins in the user's data of wend */
+    wend_note_fn note;     /* gets warnings about it, a line each */
+    void *note_ctx;
+} wend_mcp_options;
+
+/* Connects, lists and offers its tools; waits for that. WEND_E_IO: it cannot
+ * be reached, or does not speak the protocol. WEND_E_STALE: its tools are
+ * not those that were accepted before. */
+WEND_API wend_status wend_agent_add_mcp(wend_agent *agent,
+                                        const wend_mcp_options *options,
+                                        wend_error *err);
+
+typedef struct wend_tool_info {
+    wend_str name, description, schema;
+    wend_class call_class;
+    wend_category category;
+    uint32_t labels; /* wend_label, or'ed */
+    bool concurrent; /* may run beside others */
+} wend_tool_info;
+
+/* The i-th built-in tool, or NULL past the last. [any thread] */
+WEND_API const wend_tool_info *wend_builtin(size_t i);
+/* The i-th tool of an agent, by name, or NULL past the last. Lent. */
+WEND_API const wend_tool_info *wend_agent_tool(wend_agent *agent, size_t i);
+
+/* What a tool sees of its call. [any thread] until it is answered */
+WEND_API wend_str wend_call_id(const wend_call *call);
+WEND_API wend_str wend_call_name(const wend_call *call);
+WEND_API wend_str wend_call_args(const wend_call *call); /* JSON */
+WEND_API wend_str wend_call_key(const wend_call *call);  /* idempotency */
+WEND_API bool wend_call_canceled(const wend_call *call);
+/* Shown as call_output. WEND_AGAIN: too much waits to be shown already. */
+WEND_API wend_status wend_call_progress(wend_call *call, const char *text);
+WEND_API wend_status wend_call_return(wend_call *call, wend_str output);
+WEND_API wend_status wend_call_fail(wend_call *call, const char *message);
+
+#endif
