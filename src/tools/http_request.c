@@ -268,12 +268,19 @@ static wend_status read_url(struct request *r)
 
     if (!s)
         s = url_parse(text, &r->job.arena, &r->url, &r->job.err);
-    if (s || r->url.plain)
+    if (s)
         return s;
-    url_put(&b, &r->url);
-    s = b.failed
-            ? fail_nomem(&r->job.err)
-            : fail(&r->job.err, WEND_E_INVAL, "write the URL as %.300s", b.ptr);
+    url_put_origin(&b, &r->url);
+    buf_char(&b, '/');
+    if (b.failed)
+        s = fail_nomem(&r->job.err);
+    else if (!r->url.plain || !str_starts(text, b.ptr)) {
+        buf_clear(&b);
+        url_put(&b, &r->url);
+        s = b.failed ? fail_nomem(&r->job.err)
+                     : fail(&r->job.err, WEND_E_INVAL,
+                            "write the URL as %.300s", b.ptr);
+    }
     buf_free(&b);
     return s;
 }
