@@ -175,7 +175,7 @@ static void make_mood(struct sim *s)
     m->model_fail = chance_below(c, 300);
     m->clock_back = chance_below(c, 100);
     m->outage = chance_of(c, 150) ? 700 : 0;
-    m->crash = chance_of(c, 500) ? chance_below(c, 60) : 0;
+    m->crash = chance_of(c, 600) ? chance_below(c, 60) : 0;
 }
 
 #endif

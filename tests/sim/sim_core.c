@@ -262,13 +262,14 @@ static void check_reach(const struct counters *c)
     for (int i = 0; i <= IN_RESUME; i++)
         if (!c->inputs[i] || !c->stale[i])
             all &= i == IN_CANCEL || i == IN_SAY || i == IN_STOP ||
-                   i == IN_RESUME ||
+                   i == IN_RESUME || i == IN_ACTION_DONE /* no plans here */ ||
                    printf("# never: input %s\n", input_names[i]) < 0;
     for (int i = WEND_OUTCOME_OK; i <= WEND_OUTCOME_FAILED; i++)
         if (!c->outcomes[i])
             all = printf("# never: run %s\n",
                          wend_outcome_name((wend_outcome)i)) < 0;
-    all &= c->superseded && c->unknown && c->again;
+    if (!c->superseded || !c->unknown || !c->again)
+        all = printf("# never: superseded, unknown or made again\n") < 0;
     tap_ok(all && c->discarded && c->blobs && c->eager && c->probes,
            "every event, input and outcome was seen");
 }

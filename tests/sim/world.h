@@ -417,7 +417,7 @@ static bool world_next(struct sim *s, struct input *in)
         return true;
     }
     if (!s->draining && s->book.run_open && !s->book.run_over &&
-        chance_of(c, s->mood.crash * (1 + 3 * book_running(&s->book)))) {
+        chance_of(c, s->mood.crash * (1 + 9 * book_running(&s->book)))) {
         in->kind = IN_RESUME;
         in->epoch = ++s->epoch;
         return true;
