@@ -76,6 +76,7 @@ enum {
     FALLBACKS_MAX = 8,    /* models of an agent besides its own */
     BREAKER_FAILURES = 5, /* in a row, then a model rests ... */
     BREAKER_MS = 30000,   /* ... so long */
+    FORK_DEPTH_MAX = 256, /* forks of forks */
     TURNS_DEFAULT = 50,
     PARALLEL_DEFAULT = 5,
     TOOL_TIMEOUT_DEFAULT_MS = 60000,

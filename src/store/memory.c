@@ -8,45 +8,23 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/memory_facts.h"
-#include "store/memory_run.h"
+#include "base/limits.h"
+#include "store/memory.h"
 
-struct blob {
-    struct node node; /* key: the hash */
-    size_t len;
-    bool used;    /* while the store is tidied */
-    char bytes[]; /* the hash, then the text */
-};
-
-struct request {
-    struct request *next;
-    struct store_request view;
-    char bytes[];
-};
-
-struct memory {
-    wend_store base;
-    pthread_mutex_t lock;
-    struct table runs, blobs;
-    struct request *inbox, **inbox_last;
-    int64_t request_id;
-    struct memory_fact *facts;
-};
-
-static struct memory_run *run_get(const struct memory *m, wend_str id)
+struct memory_run *memory_run_get(const struct memory *m, wend_str id)
 {
     return table_get(&m->runs, id, offsetof(struct memory_run, text));
 }
 
-static struct blob *blob_get(const struct memory *m, wend_str hash)
+struct blob *memory_blob_get(const struct memory *m, wend_str hash)
 {
     return table_get(&m->blobs, hash, offsetof(struct blob, bytes));
 }
 
-static struct memory_run *run_find(const struct memory *m, wend_str id,
-                                   wend_error *err)
+struct memory_run *memory_run_known(const struct memory *m, wend_str id,
+                                    wend_error *err)
 {
-    struct memory_run *r = run_get(m, id);
+    struct memory_run *r = memory_run_get(m, id);
 
     if (!r)
         fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)id.len, id.ptr);
@@ -63,7 +41,7 @@ static bool blobs_add(struct memory *m, const struct store_batch *b)
         wend_str body = b->blobs[i].body;
         struct blob *blob;
 
-        if (blob_get(m, hash))
+        if (memory_blob_get(m, hash))
             continue;
         if (!table_room(&m->blobs, &m->base.mem))
             return false;
@@ -80,16 +58,39 @@ static bool blobs_add(struct memory *m, const struct store_batch *b)
     return true;
 }
 
+/* As db_fork_head. */
+static bool take_head(const struct memory *m, struct memory_run *fork)
+{
+    struct memory_run *r = fork;
+    int64_t seq = fork->seq_base;
+    struct store_item item;
+
+    for (int depth = 0; depth < FORK_DEPTH_MAX; depth++) {
+        r = memory_run_get(m, memory_run_text(r, T_PARENT));
+        if (!r || seq > r->seq)
+            return true;
+        if (seq <= r->seq_base)
+            continue;
+        if (!memory_run_item(r, &m->base.mem, r->rows[memory_run_find(r, seq)],
+                             &item))
+            return false;
+        memcpy(fork->head_base, item.hash, sizeof item.hash);
+        return true;
+    }
+    return true;
+}
+
 static wend_status add(struct memory *m, const struct store_batch *b)
 {
     const struct mem *mem = &m->base.mem;
-    struct memory_run *r = run_get(m, b->run), *fresh = NULL;
+    struct memory_run *r = memory_run_get(m, b->run), *fresh = NULL;
 
     if (r ? b->birth || !store_batch_fits(b, r->epoch, r->seq) : !b->birth)
         return WEND_E_STALE;
     if (!r) {
         fresh = r = memory_run_new(mem, b);
-        if (!r || !table_room(&m->runs, mem))
+        if (!r || !table_room(&m->runs, mem) ||
+            (r->seq_base && !take_head(m, r)))
             goto nomem;
         if (!store_batch_fits(b, r->epoch, r->seq)) {
             memory_run_free(mem, fresh);
@@ -125,7 +126,7 @@ static wend_status memory_claim(wend_store *s, wend_str run, int64_t *epoch,
     struct memory_run *r;
 
     pthread_mutex_lock(&m->lock);
-    r = run_find(m, run, err);
+    r = memory_run_known(m, run, err);
     if (r) {
         if (!r->summary.ended_us)
             r->summary.status = "running";
@@ -138,32 +139,63 @@ static wend_status memory_claim(wend_store *s, wend_str run, int64_t *epoch,
 
 /* ---- Reading ------------------------------------------------------------- */
 
+struct reader {
+    store_item_fn fn;
+    void *ctx;
+    uint32_t left;
+    bool bounded, stopped;
+};
+
+/* The part of a log that is one run's: up to event `last`. Of an ancestor,
+ * the deltas after its last event belong to what followed there. */
+static wend_status read_part(struct memory *m, struct memory_run *r,
+                             struct store_place from, int64_t last,
+                             struct reader *to, wend_error *err)
+{
+    struct store_item item;
+
+    for (size_t i = memory_run_find(r, from.seq);
+         i < r->rows_count && !to->stopped; i++) {
+        if (!memory_run_item(r, &m->base.mem, r->rows[i], &item))
+            return fail_nomem(err);
+        if (item.seq > last || (item.is_pack && item.seq == last))
+            break;
+        if (item.is_pack && item.seq == from.seq &&
+            item.n + item.count - 1 <= from.n)
+            continue;
+        to->stopped = !to->fn(to->ctx, &item) || (to->bounded && !--to->left);
+    }
+    return WEND_OK;
+}
+
+/* The ancestors of a fork first, newest first; see find_parts in
+ * sqlite_read.c. */
 static wend_status memory_read(wend_store *s, wend_str run,
                                struct store_place from, uint32_t max,
                                store_item_fn fn, void *ctx, wend_error *err)
 {
     struct memory *m = (struct memory *)s;
+    struct reader to = {.fn = fn, .ctx = ctx, .left = max, .bounded = max != 0};
+    struct memory_run *parts[FORK_DEPTH_MAX], *r;
+    int64_t lasts[FORK_DEPTH_MAX], last = INT64_MAX;
     wend_status status = WEND_OK;
-    struct store_item item;
-    struct memory_run *r;
-    uint32_t given = 0;
+    size_t count = 0;
 
     pthread_mutex_lock(&m->lock);
-    r = run_find(m, run, err);
+    r = memory_run_known(m, run, err);
     if (!r)
         status = WEND_E_NOTFOUND;
-    for (size_t i = r ? memory_run_find(r, from.seq) : 0;
-         r && i < r->rows_count && (!max || given < max); i++) {
-        if (!memory_run_item(r, &s->mem, r->rows[i], &item)) {
-            status = fail_nomem(err);
+    while (r && count < FORK_DEPTH_MAX) {
+        lasts[count] = last;
+        parts[count++] = r;
+        if (!r->seq_base || r->seq_base < from.seq)
             break;
-        }
-        if (item.is_pack && item.seq == from.seq &&
-            item.n + item.count - 1 <= from.n)
-            continue;
-        given++;
-        if (!fn(ctx, &item))
-            break;
+        last = r->seq_base < last ? r->seq_base : last;
+        r = memory_run_get(m, memory_run_text(r, T_PARENT));
+    }
+    while (status == WEND_OK && count && !to.stopped) {
+        count--;
+        status = read_part(m, parts[count], from, lasts[count], &to, err);
     }
     pthread_mutex_unlock(&m->lock);
     return status;
@@ -177,7 +209,7 @@ static wend_status memory_blob(wend_store *s, wend_str hash, struct buf *out,
     struct blob *b;
 
     pthread_mutex_lock(&m->lock);
-    b = blob_get(m, hash);
+    b = memory_blob_get(m, hash);
     if (b)
         buf_add(out, b->bytes + b->node.key_len, b->len);
     else
@@ -195,7 +227,7 @@ static wend_status memory_state(wend_store *s, wend_str run,
     struct memory_run *r;
 
     pthread_mutex_lock(&m->lock);
-    r = run_find(m, run, err);
+    r = memory_run_known(m, run, err);
     if (!r)
         status = WEND_E_NOTFOUND;
     else if (!memory_run_head(r, &s->mem, out->head))
@@ -214,82 +246,6 @@ static wend_status memory_check(wend_store *s, wend_error *err)
 {
     (void)s;
     (void)err;
-    return WEND_OK;
-}
-
-/* ---- Forgetting ---------------------------------------------------------- */
-
-static bool has_child(const struct memory *m, wend_str run)
-{
-    for (size_t i = 0; i < m->runs.slots_count; i++)
-        for (const struct node *n = m->runs.slots[i]; n; n = n->next)
-            if (str_eq(memory_run_text((const struct memory_run *)n, T_PARENT),
-                       run))
-                return true;
-    return false;
-}
-
-static wend_status memory_forget(wend_store *s, wend_str run, wend_error *err)
-{
-    struct memory *m = (struct memory *)s;
-    wend_status status = WEND_OK;
-    struct memory_run *r;
-
-    pthread_mutex_lock(&m->lock);
-    r = run_find(m, run, err);
-    if (!r)
-        status = WEND_E_NOTFOUND;
-    else if (!r->summary.ended_us || has_child(m, run))
-        status = fail(err, WEND_E_BUSY,
-                      "run %.*s is not over, or another run shares its past",
-                      (int)run.len, run.ptr);
-    if (status == WEND_OK) {
-        table_remove(&m->runs, &r->node);
-        memory_run_free(&s->mem, r);
-    }
-    pthread_mutex_unlock(&m->lock);
-    return status;
-}
-
-static void mark_used(struct memory *m, const struct memory_run *r)
-{
-    for (size_t i = 0; i < r->rows_count; i++) {
-        wend_str rest = {r->rows[i]->body, r->rows[i]->len}, hash;
-
-        while (store_blob_next(&rest, &hash)) {
-            struct blob *b = blob_get(m, hash);
-
-            if (b)
-                b->used = true;
-        }
-    }
-}
-
-static wend_status memory_tidy(wend_store *s, int64_t *bytes, wend_error *err)
-{
-    struct memory *m = (struct memory *)s;
-    struct node *n, *next;
-
-    (void)err;
-    *bytes = 0;
-    pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; i < m->runs.slots_count; i++)
-        for (n = m->runs.slots[i]; n; n = n->next)
-            mark_used(m, (struct memory_run *)n);
-    for (size_t i = 0; i < m->blobs.slots_count; i++)
-        for (n = m->blobs.slots[i]; n; n = next) {
-            struct blob *b = (struct blob *)n;
-
-            next = n->next;
-            if (!b->used) {
-                *bytes += (int64_t)b->len;
-                table_remove(&m->blobs, n);
-                mem_free(&s->mem, b);
-                continue;
-            }
-            b->used = false;
-        }
-    pthread_mutex_unlock(&m->lock);
     return WEND_OK;
 }
 
@@ -356,7 +312,7 @@ static wend_status list(const struct memory *m, const wend_list_options *o,
     struct memory_run **found, *after = NULL;
     size_t found_count = 0;
 
-    if (o->after && !(after = run_find(m, str_of(o->after), err)))
+    if (o->after && !(after = memory_run_known(m, str_of(o->after), err)))
         return WEND_E_NOTFOUND;
     found = arena_alloc(a, m->runs.count * sizeof *found);
     for (size_t i = 0; found && i < m->runs.slots_count; i++)
@@ -422,7 +378,7 @@ static wend_status memory_post(wend_store *s, wend_str run, const char *what,
     struct memory_run *r;
 
     pthread_mutex_lock(&m->lock);
-    r = run_find(m, run, err);
+    r = memory_run_known(m, run, err);
     if (!r)
         status = WEND_E_NOTFOUND;
     else if (r->summary.ended_us)
@@ -447,7 +403,7 @@ static void put_back(struct memory *m, struct request *left)
 
     pthread_mutex_lock(&m->lock);
     while ((q = *link)) {
-        struct memory_run *r = run_get(m, q->view.run);
+        struct memory_run *r = memory_run_get(m, q->view.run);
 
         if (r && !r->summary.ended_us) {
             link = &q->next;

@@ -174,8 +174,9 @@ static bool hash_events(struct memory_run *r, const struct mem *m, size_t count)
         r->hashes = p;
         r->hashes_cap = (uint32_t)cap;
     }
-    if (r->hashes_count)
-        memcpy(c.head, r->hashes[r->hashes_count - 1], sizeof c.head);
+    memcpy(c.head,
+           r->hashes_count ? r->hashes[r->hashes_count - 1] : r->head_base,
+           sizeof c.head);
     while (r->hashes_count < count) {
         const struct row *row = r->rows[r->rows_hashed++];
         wend_str body = {row->body, row->len};
@@ -195,7 +196,7 @@ bool memory_run_head(struct memory_run *r, const struct mem *m,
 {
     size_t count = (size_t)(r->seq - r->seq_base);
 
-    memset(head, 0, SHA256_BYTES);
+    memcpy(head, r->head_base, SHA256_BYTES);
     if (!count)
         return true;
     if (!hash_events(r, m, count))

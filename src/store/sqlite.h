@@ -37,6 +37,8 @@ enum query {
     Q_REQUEST_DROP,
     Q_REQUESTS_DROP,
     Q_EVENTS,
+    Q_EVENT_FIRST,
+    Q_EVENT_HASH,
     Q_PACKS,
     Q_PACKS_AFTER,
     Q_BLOB,
@@ -58,7 +60,7 @@ enum query {
 };
 
 /* Columns of Q_RUN. */
-enum { RUN_ID, RUN_EPOCH, RUN_SEQ, RUN_HEAD, RUN_OWNER, RUN_ENDED };
+enum { RUN_ID, RUN_EPOCH, RUN_SEQ, RUN_HEAD, RUN_OWNER, RUN_ENDED, RUN_PARENT };
 
 struct db {
     sqlite3 *handle;
@@ -176,6 +178,10 @@ wend_status db_failure(wend_store *store, wend_error *err);
 
 wend_status db_read(wend_store *store, wend_str run, struct store_place from,
                     uint32_t max, store_item_fn fn, void *ctx, wend_error *err);
+/* The hash of event seq of a run or of an ancestor whose past it shares: the
+ * chain of a fork goes on from there. SQLITE_OK also if there is none. */
+int db_fork_head(struct db *db, wend_str parent, int64_t seq,
+                 unsigned char head[SHA256_BYTES]);
 wend_status db_list(wend_store *store, const wend_list_options *o,
                     struct arena *a, wend_run_info **rows, size_t *count,
                     wend_error *err);

@@ -32,7 +32,7 @@ static const char *const queries[QUERIES] = {
     [Q_BATCH] = "SAVEPOINT batch",
     [Q_BATCH_KEEP] = "RELEASE batch",
     [Q_BATCH_UNDO] = "ROLLBACK TO batch",
-    [Q_RUN] = "SELECT id, epoch, seq, head, owner, ended FROM runs"
+    [Q_RUN] = "SELECT id, epoch, seq, head, owner, ended, parent FROM runs"
               " WHERE run = ? AND status <> 'pruned'",
     [Q_RUN_ADD] = "INSERT INTO runs (run, agent, model, prompt, user,"
                   " session, parent, started, epoch, seq)"
@@ -62,9 +62,12 @@ static const char *const queries[QUERIES] = {
     [Q_REQUEST_DROP] = "DELETE FROM inbox WHERE id = ?",
     [Q_REQUESTS_DROP] = "DELETE FROM inbox WHERE run = ?",
     [Q_EVENTS] = "SELECT seq, body, hash FROM events"
-                 " WHERE run = ? AND seq >= ? ORDER BY seq",
+                 " WHERE run = ? AND seq >= ? AND seq <= ? ORDER BY seq",
+    [Q_EVENT_FIRST] = "SELECT min(seq) FROM events WHERE run = ?",
+    [Q_EVENT_HASH] = "SELECT hash FROM events WHERE run = ? AND seq = ?",
     [Q_PACKS] = "SELECT seq, n, count, body FROM deltas"
-                " WHERE run = ? AND seq >= ? AND (seq > ? OR n + count - 1 > ?)"
+                " WHERE run = ? AND seq >= ? AND seq <= ?"
+                " AND (seq > ? OR n + count - 1 > ?)"
                 " ORDER BY seq, n",
     [Q_PACKS_AFTER] = "SELECT body FROM deltas WHERE run = ? AND seq = ?"
                       " ORDER BY n",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/limits.h"
 #include "store/sqlite.h"
 
 /* Takes the lock also when it fails. */
@@ -76,16 +77,29 @@ static void pack_item(struct ask *a, struct store_item *item)
     };
 }
 
+/* Who reads, and how much more. */
+struct reader {
+    store_item_fn fn;
+    void *ctx;
+    uint32_t left;
+    bool bounded, stopped;
+};
+
+static bool give(struct reader *r, const struct store_item *item)
+{
+    r->stopped = !r->fn(r->ctx, item) || (r->bounded && !--r->left);
+    return !r->stopped;
+}
+
 /* Merges both by seq, an event before the packs that follow it. */
-static void merge(struct ask *events, struct ask *packs, uint32_t max,
-                  store_item_fn fn, void *ctx)
+static void merge(struct ask *events, struct ask *packs, struct reader *r)
 {
     struct store_item item;
     struct ask *from;
 
     ask_step(events);
     ask_step(packs);
-    for (uint32_t given = 0; !max || given < max; given++) {
+    for (;;) {
         bool event = events->rc == SQLITE_ROW, pack = packs->rc == SQLITE_ROW;
 
         if ((!event && events->rc != SQLITE_DONE) ||
@@ -95,27 +109,35 @@ static void merge(struct ask *events, struct ask *packs, uint32_t max,
             event = ask_get_i64(events, 0) <= ask_get_i64(packs, 0);
         from = event ? events : packs;
         (event ? event_item : pack_item)(from, &item);
-        if (from->rc != SQLITE_ROW || !fn(ctx, &item))
+        if (from->rc != SQLITE_ROW || !give(r, &item))
             return;
         ask_step(from);
     }
 }
 
-static wend_status read_log(struct db *db, int64_t run,
-                            struct store_place place, uint32_t max,
-                            store_item_fn fn, void *ctx, wend_error *err)
+/* The part of a log that is one run's: up to event `last`. */
+struct part {
+    int64_t id, last;
+};
+
+/* Of an ancestor, the deltas after its last event are its own affair: they
+ * belong to what followed there. */
+static wend_status read_part(struct db *db, const struct part *part,
+                             struct store_place place, struct reader *r,
+                             wend_error *err)
 {
     struct ask events = ask(db, Q_EVENTS), packs = ask(db, Q_PACKS);
     wend_status status = WEND_OK;
     struct ask *both[] = {&events, &packs};
 
     for (int i = 0; i < 2; i++) {
-        ask_i64(both[i], run);
+        ask_i64(both[i], part->id);
         ask_i64(both[i], place.seq);
+        ask_i64(both[i], part->last - (i && part->last != INT64_MAX));
     }
     ask_i64(&packs, place.seq);
     ask_i64(&packs, place.n);
-    merge(&events, &packs, max, fn, ctx);
+    merge(&events, &packs, r);
     for (int i = 0; i < 2; i++) {
         if (both[i]->rc != SQLITE_ROW && both[i]->rc != SQLITE_DONE)
             status = db_fail(db, err);
@@ -124,28 +146,131 @@ static wend_status read_log(struct db *db, int64_t run,
     return status;
 }
 
+/* The first event of its own that a run has; 0 if there is none. */
+static wend_status first_event(struct db *db, int64_t id, int64_t *seq,
+                               wend_error *err)
+{
+    struct ask a = ask(db, Q_EVENT_FIRST);
+    wend_status status = WEND_OK;
+
+    ask_i64(&a, id);
+    if (ask_step(&a) == SQLITE_ROW)
+        *seq = ask_get_i64(&a, 0);
+    else
+        status = db_fail(db, err);
+    ask_reset(&a);
+    return status;
+}
+
+/* A run whose own events begin later than wanted is a fork: what is before
+ * them is its parent's. Newest first; at most FORK_DEPTH_MAX. */
+static wend_status find_parts(struct db *db, wend_str run, int64_t from,
+                              struct part *parts, size_t *count,
+                              wend_error *err)
+{
+    struct buf name = {.mem = &(const struct mem){0}};
+    int64_t last = INT64_MAX, first = 0;
+    wend_status s = WEND_OK;
+
+    buf_str(&name, run);
+    for (*count = 0; s == WEND_OK && *count < FORK_DEPTH_MAX;) {
+        struct part *p = &parts[*count];
+        struct ask a = ask(db, Q_RUN);
+        int rc;
+
+        ask_str(&a, buf_view(&name));
+        rc = ask_step(&a);
+        p->id = rc == SQLITE_ROW ? ask_get_i64(&a, RUN_ID) : 0;
+        p->last = last;
+        if (rc == SQLITE_ROW) {
+            wend_str parent = ask_get_str(&a, RUN_PARENT);
+
+            buf_clear(&name);
+            buf_str(&name, parent);
+        }
+        ask_reset(&a);
+        if (rc == SQLITE_DONE)
+            break; /* of a fork: its parent is not there */
+        if (rc != SQLITE_ROW)
+            s = db_fail(db, err);
+        else if (name.failed)
+            s = fail_nomem(err);
+        else
+            s = first_event(db, p->id, &first, err);
+        ++*count;
+        if (first <= 1 || first <= from || !name.len)
+            break;
+        last = first - 1 < last ? first - 1 : last;
+    }
+    if (s == WEND_OK && !*count)
+        s = fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len, run.ptr);
+    buf_free(&name);
+    return s;
+}
+
 wend_status db_read(wend_store *store, wend_str run, struct store_place from,
                     uint32_t max, store_item_fn fn, void *ctx, wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = db_read_begin(s, err);
+    struct reader r = {.fn = fn, .ctx = ctx, .left = max, .bounded = max != 0};
+    struct part parts[FORK_DEPTH_MAX];
+    size_t count = 0;
     struct ask a;
-    int64_t id;
 
     if (status == WEND_OK) {
-        a = ask(&s->read, Q_BEGIN); /* both statements see the same */
+        a = ask(&s->read, Q_BEGIN); /* all statements see the same */
         if (ask_run(&a) != SQLITE_OK)
             status = db_fail(&s->read, err);
     }
     if (status == WEND_OK) {
-        status = find_run(&s->read, run, &id, err);
-        if (status == WEND_OK)
-            status = read_log(&s->read, id, from, max, fn, ctx, err);
+        status = find_parts(&s->read, run, from.seq, parts, &count, err);
+        while (status == WEND_OK && count && !r.stopped)
+            status = read_part(&s->read, &parts[--count], from, &r, err);
         a = ask(&s->read, Q_COMMIT);
         ask_run(&a);
     }
     db_read_end(s);
     return status;
+}
+
+int db_fork_head(struct db *db, wend_str parent, int64_t seq,
+                 unsigned char head[SHA256_BYTES])
+{
+    struct buf name = {.mem = &(const struct mem){0}};
+    int rc = SQLITE_DONE;
+
+    buf_str(&name, parent);
+    for (int depth = 0; depth < FORK_DEPTH_MAX && name.len; depth++) {
+        struct ask a = ask(db, Q_RUN);
+        int64_t id = 0;
+        wend_str text;
+
+        ask_str(&a, buf_view(&name));
+        rc = ask_step(&a);
+        if (rc == SQLITE_ROW) {
+            id = ask_get_i64(&a, RUN_ID);
+            text = ask_get_str(&a, RUN_PARENT);
+            buf_clear(&name);
+            buf_str(&name, text);
+        }
+        ask_reset(&a);
+        if (rc != SQLITE_ROW)
+            break;
+        a = ask(db, Q_EVENT_HASH);
+        ask_i64(&a, id);
+        ask_i64(&a, seq);
+        rc = ask_step(&a);
+        text = rc == SQLITE_ROW ? ask_get_str(&a, 0) : STR_NONE;
+        if (text.len == SHA256_BYTES)
+            memcpy(head, text.ptr, text.len);
+        ask_reset(&a);
+        if (rc != SQLITE_DONE)
+            break;
+    }
+    rc = name.failed ? SQLITE_NOMEM : rc;
+    buf_free(&name);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,

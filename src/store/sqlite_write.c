@@ -64,7 +64,9 @@ static int add_run(struct db *db, const struct store_batch *b, struct place *at)
     ask_i64(&a, at->seq);
     rc = ask_run(&a);
     at->id = sqlite3_last_insert_rowid(db->handle);
-    return rc;
+    return rc == SQLITE_OK && at->seq
+               ? db_fork_head(db, birth->parent, at->seq, at->chain.head)
+               : rc;
 }
 
 /* SQLITE_ROW if there is such a run. */

@@ -133,7 +133,9 @@ struct store_ops {
     wend_status (*claim)(wend_store *s, wend_str run, int64_t *epoch,
                          int64_t *seq, wend_error *err);
     /* Items in order, at most max; 0 = all: kept event from.seq, the packs
-     * after it that go beyond delta from.n, and everything after them. */
+     * after it that go beyond delta from.n, and everything after them. A
+     * run whose birth began later than 1 is a fork: what is before is its
+     * parent's, and its chain goes on from there. */
     wend_status (*read)(wend_store *s, wend_str run, struct store_place from,
                         uint32_t max, store_item_fn fn, void *ctx,
                         wend_error *err);
