@@ -61,11 +61,12 @@ static char *find(wend_str secret, char *from, const char *end)
 
 void redact_whole(wend_str secret, char *p, size_t len)
 {
-    const char *end = p + len;
+    const char *end;
     char *at, *next;
 
-    if (secret.len < SECRET_BYTES_MIN)
+    if (secret.len < SECRET_BYTES_MIN || len < secret.len)
         return;
+    end = p + len;
     for (at = find(secret, p, end); at; at = next) {
         size_t n = secret.len;
 

@@ -42,11 +42,8 @@ void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
 
 void mcp_server_hide(const struct mcp_server *s, char *text, size_t len)
 {
-    for (size_t i = 0; s->secrets && s->secrets[i]; i++) {
-        struct redact r = {.secret = str_of(strchr(s->secrets[i], '=') + 1)};
-
-        redact(&r, text, len);
-    }
+    for (size_t i = 0; s->secrets && s->secrets[i]; i++)
+        redact_whole(str_of(strchr(s->secrets[i], '=') + 1), text, len);
 }
 
 /* ---- Deadlines and restarts ---------------------------------------------- */
