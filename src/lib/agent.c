@@ -500,8 +500,10 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
 
 wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
 {
+    struct arena scratch = {.mem = &a->rt->mem};
     struct buf b = {.mem = &a->rt->mem};
     wend_status s;
+    wend_str json;
 
     if (a->configs[hooks])
         return WEND_OK;
@@ -514,9 +516,12 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
     buf_char(&b, ']');
     agent_put_servers(a, &b);
     buf_cstr(&b, hooks ? ",\"hooks\":true}" : "}");
-    s = b.failed
+    /* A key in instructions or in a program's arguments is kept by nobody. */
+    json = agent_blank(a, buf_view(&b), &scratch);
+    s = b.failed || scratch.failed
             ? fail_nomem(err)
-            : config_parse(buf_view(&b), &a->arena, &a->configs[hooks], err);
+            : config_parse(json, &a->arena, &a->configs[hooks], err);
+    arena_free(&scratch);
     buf_free(&b);
     return s;
 }
