@@ -16,9 +16,10 @@ struct scenario {
     const char *name, *script, *fallback, *answer;
     wend_approve approve;
     wend_eager eager;
-    bool cancels; /* whoever watches cancels at the first call */
-    bool says;    /* and says something meanwhile */
-    bool makes;   /* the store is made, too */
+    bool cancels;     /* whoever watches cancels at the first call */
+    bool says;        /* and says something meanwhile */
+    bool makes;       /* the store is made, too */
+    const char *plan; /* in place of the model */
 };
 
 /* What all checks came to; the checker tells it through a pipe. */
@@ -29,6 +30,7 @@ struct finding {
 
 struct key {
     char text[KEY_BYTES];
+    char action[KEY_BYTES]; /* of a plan; empty for a call */
     long lines, starts, ends;
     bool unsafe;
     wend_outcome outcome;
@@ -63,11 +65,46 @@ static void read_ledger(struct book *b)
         fclose(f);
 }
 
+static void take_start(struct key *k, bool unsafe, int64_t attempt,
+                       struct finding *f)
+{
+    k->starts++;
+    k->unsafe = unsafe;
+    f->unlawful += k->starts != attempt;
+    f->again += k->starts > 1;
+}
+
+static void take_end(struct key *k, wend_outcome outcome, struct finding *f)
+{
+    k->ends++;
+    k->outcome = outcome;
+    f->unknown += outcome == WEND_OUTCOME_UNKNOWN;
+}
+
+static void take_action(struct book *b, const wend_event *ev, struct finding *f)
+{
+    const wend_ev_action_start *start = &ev->u.action_start;
+    char key[KEY_BYTES];
+    struct key *k;
+
+    if (ev->type == WEND_ACTION_START) {
+        snprintf(key, sizeof key, "%.*s", (int)start->key.len, start->key.ptr);
+        k = key_of(b, key);
+        snprintf(k->action, sizeof k->action, "%.*s", (int)start->action.len,
+                 start->action.ptr);
+        take_start(k, str_is(start->target, "unsafe"), start->attempt, f);
+        return;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (b->keys[i].action[0] &&
+            str_is(ev->u.action_end.action, b->keys[i].action))
+            take_end(&b->keys[i], ev->u.action_end.outcome, f);
+}
+
 static void take_event(struct book *b, const wend_event *ev, long open[3],
                        struct finding *f)
 {
     char key[KEY_BYTES];
-    struct key *k;
 
     open[0] += (ev->type == WEND_TURN_START) - (ev->type == WEND_TURN_END);
     open[1] += (ev->type == WEND_MODEL_START) - (ev->type == WEND_MODEL_END);
@@ -77,19 +114,16 @@ static void take_event(struct book *b, const wend_event *ev, long open[3],
     if (ev->type == WEND_CALL_START) {
         snprintf(key, sizeof key, "%.*s", (int)ev->u.call_start.key.len,
                  ev->u.call_start.key.ptr);
-        k = key_of(b, key);
-        k->starts++;
-        k->unsafe = ev->u.call_start.call_class == WEND_CLASS_UNSAFE;
-        f->unlawful += k->starts != ev->u.call_start.attempt;
-        f->again += k->starts > 1;
+        take_start(key_of(b, key),
+                   ev->u.call_start.call_class == WEND_CLASS_UNSAFE,
+                   ev->u.call_start.attempt, f);
     } else if (ev->type == WEND_CALL_END) {
         snprintf(key, sizeof key, "%.*s/%lld/%.*s", (int)ev->run.len,
                  ev->run.ptr, (long long)ev->turn, (int)ev->u.call_end.call.len,
                  ev->u.call_end.call.ptr);
-        k = key_of(b, key);
-        k->ends++;
-        k->outcome = ev->u.call_end.outcome;
-        f->unknown += k->outcome == WEND_OUTCOME_UNKNOWN;
+        take_end(key_of(b, key), ev->u.call_end.outcome, f);
+    } else if (ev->type == WEND_ACTION_START || ev->type == WEND_ACTION_END) {
+        take_action(b, ev, f);
     }
 }
 
@@ -110,6 +144,8 @@ static bool is_right(const struct scenario *sc, const wend_ev_run_end *e)
 {
     if (sc->cancels && e->outcome == WEND_OUTCOME_CANCELED)
         return true;
+    if (sc->plan && e->outcome == WEND_OUTCOME_FAILED)
+        return true; /* an action whose end nobody knows has failed */
     return e->outcome == WEND_OUTCOME_OK &&
            (!sc->answer || str_is(e->text, sc->answer));
 }

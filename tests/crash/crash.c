@@ -27,40 +27,50 @@ enum {
 
 #define CALL(tool) "{\"name\":\"" tool "\",\"args\":{}}"
 #define DONE "{\"text\":\"done\"}"
+#define ACT(name, target, after)                                    \
+    "  - {name: " name ", type: tool, mode: async, target: " target \
+    ", depends_on: [" after "]}\n"
 
 static const struct scenario scenarios[] = {
     {"one turn", "{\"text\":\"a few words, in pieces\",\"chunk\":2}", NULL,
-     "a few words, in pieces", WEND_APPROVE_ALL, 0, false, false, true},
+     "a few words, in pieces", WEND_APPROVE_ALL, 0, false, false, true, NULL},
     {"one unsafe call", "{\"calls\":[" CALL("unsafe") "]}," DONE, NULL, "done",
-     WEND_APPROVE_ALL, 0, false, false, false},
+     WEND_APPROVE_ALL, 0, false, false, false, NULL},
     {"parallel calls",
      "{\"text\":\"five\",\"calls\":[" CALL("read") "," CALL("read") "," CALL(
          "idem") "," CALL("read") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false},
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL},
     {"three turns",
      "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL(
          "idem") "]},"
                  "{\"calls\":[" CALL("unsafe") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false},
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL},
     {"another model",
      "{\"calls\":[" CALL(
          "unsafe") "]},"
                    "{\"error\":{\"code\":\"auth\",\"message\":\"no\"}}",
      "script:{\"model\":\"spare\",\"turns\":[{\"calls\":[" CALL(
          "idem") "]}," DONE "]}",
-     "done", WEND_APPROVE_ALL, 0, false, false, false},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL},
     {"cancel", "{\"calls\":[" CALL("never") "]}," DONE, NULL, NULL,
-     WEND_APPROVE_ALL, 0, true, false, false},
+     WEND_APPROVE_ALL, 0, true, false, false, NULL},
     {"approval", "{\"calls\":[" CALL("unsafe") "," CALL("read") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false},
+     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false, NULL},
     {"blobs", "{\"calls\":[" CALL("big") "," CALL("unsafe") "]}," DONE, NULL,
-     "done", WEND_APPROVE_ALL, 0, false, false, false},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL},
     {"calls in mid-stream",
      "{\"text\":\"ab\",\"chunk\":1,\"calls\":[" CALL("unsafe") "," CALL(
          "read") "," CALL("idem") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, WEND_EAGER_ALL, false, false, false},
+     NULL, "done", WEND_APPROVE_ALL, WEND_EAGER_ALL, false, false, false, NULL},
     {"said meanwhile", "{\"calls\":[" CALL("idem") "]},{\"text\":\"a\"}," DONE,
-     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false},
+     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false, NULL},
+    {"a plan of ten", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false, false,
+     false,
+     "wend: plan/1\nname: ten\nactions:\n" ACT("a", "read", "")
+         ACT("b", "idem", "") ACT("c", "unsafe", "") ACT("d", "unsafe", "a")
+             ACT("e", "idem", "a, b") ACT("f", "big", "c") ACT("g", "read", "d")
+                 ACT("h", "unsafe", "e") ACT("i", "idem", "h")
+                     ACT("j", "unsafe", "i, g")},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
@@ -175,6 +185,21 @@ static void watch(wend_run *run, const struct scenario *sc)
     }
 }
 
+static wend_status start(wend_agent *agent, const struct scenario *sc,
+                         wend_run **run)
+{
+    wend_plan *plan = NULL;
+    wend_status s;
+
+    if (!sc->plan)
+        return wend_run_start(agent, (wend_str){"go", 2}, NULL, run, NULL);
+    s = wend_plan_parse(str_of(sc->plan), NULL, &plan, NULL);
+    if (s == WEND_OK)
+        s = wend_run_start_plan(agent, plan, NULL, NULL, run, NULL);
+    wend_plan_free(plan);
+    return s;
+}
+
 /* Exits with 0 once the run is over. */
 static void child(const struct scenario *sc, long kill_at, bool lies,
                   int report)
@@ -198,7 +223,7 @@ static void child(const struct scenario *sc, long kill_at, bool lies,
         _exit(7);
     agent = make_agent(rt, sc);
     if (!find_run(o.store, id, &over))
-        s = wend_run_start(agent, (wend_str){"go", 2}, NULL, &run, NULL);
+        s = start(agent, sc, &run);
     else
         s = over ? WEND_END : wend_run_resume(agent, id, NULL, &run, NULL);
     if (s == WEND_OK)
