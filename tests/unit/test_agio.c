@@ -1,5 +1,5 @@
 /*
- * test_agio.c - the agio dialect against records written by hand.
+ * test_agio.c - the agio dialect: events in, records as they shall stay.
  *
  * What comes out is compared in a shorter form, see shorten().
  */
