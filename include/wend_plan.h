@@ -51,4 +51,11 @@ WEND_API wend_status wend_run_start_plan(wend_agent *agent,
                                          const wend_run_options *options,
                                          wend_run **out, wend_error *err);
 
+/* A relic for plans: values by name, kept in the runtime's store. Its
+ * endpoints are NAME.put {key, value, ttl?}, NAME.get {key} (the value, or
+ * null) and NAME.delete {key}. ttl_ms is for what is put without one; 0: for
+ * ever. No model sees it. */
+WEND_API wend_status wend_agent_add_kv(wend_agent *agent, const char *name,
+                                       int64_t ttl_ms, wend_error *err);
+
 #endif

@@ -37,6 +37,7 @@ enum {
     FACT_BYTES_MAX = 8 << 10,    /* of what an agent remembers */
     FACTS_SEEN_MAX = 10000,      /* of an agent, looked through */
     FACTS_TOLD_MAX = 50,
+    RELIC_KEY_MAX = 512,         /* bytes of a name in a relic */
     EXPRESSION_BYTES_MAX = 4096, /* for the calculator, of a condition */
     LIST_ENTRIES_MAX = 10000,    /* of a directory, shown */
     GLOB_PATTERN_MAX = 1024,     /* bytes */

@@ -2,7 +2,7 @@
  * action.c - what the actions of a plan ask of the hands.
  *
  * A tool's action is a call like any other (call.c): the same threads,
- * deadlines and ways to stop.
+ * deadlines and ways to stop. So is a relic's.
  */
 #include "lib/lib.h"
 
@@ -17,6 +17,15 @@ bool action_runs(const struct wend_run *r, const struct effect *fx)
     const struct action_state *s = plan_action_state(&r->turn.plan, fx->action);
 
     return s->at == AT_RUNS && s->attempt == fx->attempt;
+}
+
+struct agent_tool *action_tool(const struct wend_run *r,
+                               const struct effect *fx)
+{
+    const struct plan_action *a = action_of(r, fx);
+
+    return a->type == ACTION_RELIC ? relic_end(r->agent, a->target)
+                                   : agent_tool(r->agent, a->target);
 }
 
 static void answer(struct wend_run *r, const struct effect *fx,

@@ -527,7 +527,9 @@ static bool still_runs(const struct wend_run *r, const struct effect *fx)
 
 void call_start(struct wend_run *r, const struct effect *fx)
 {
-    struct agent_tool *tool = agent_tool(r->agent, tool_name(r, fx));
+    struct agent_tool *tool = fx->kind == FX_RUN_ACTION
+                                  ? action_tool(r, fx)
+                                  : agent_tool(r->agent, fx->call->name);
     struct wend_call *c;
     int64_t due;
 

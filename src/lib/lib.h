@@ -131,6 +131,15 @@ struct agent_tool {
     struct answers answers;
 };
 
+enum { RELIC_ENDS = 3 };
+
+/* A service for the actions of plans; no model sees it. */
+struct agent_relic {
+    struct agent_relic *next;
+    struct relic_kv kv;
+    struct agent_tool ends[RELIC_ENDS];
+};
+
 struct wend_agent {
     wend_runtime *rt; /* NULL once the runtime is gone */
     struct mem mem;
@@ -150,6 +159,7 @@ struct wend_agent {
     size_t keys_count;
     struct workplace *place; /* made with the first built-in tool */
     struct mcp_server *servers;
+    struct agent_relic *relics;
     wend_tool_info info; /* lent last */
     unsigned runs;       /* that borrow it */
     bool gone;           /* freed by the host while runs go on */
@@ -159,6 +169,8 @@ struct wend_agent {
 /* The parsed config for a run with or without hooks. */
 wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
 struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
+/* relic.endpoint; NULL if there is none. */
+struct agent_tool *relic_end(const wend_agent *a, wend_str target);
 /* `"key":"value"`, the value of a host made valid. */
 void agent_put(struct buf *b, const char *key, const char *value);
 /* Where a tool comes from. */
@@ -335,6 +347,9 @@ void action_stop(struct wend_run *r, const struct effect *fx);
 bool action_runs(const struct wend_run *r, const struct effect *fx);
 const struct plan_action *action_of(const struct wend_run *r,
                                     const struct effect *fx);
+/* The tool or the endpoint that it calls; NULL if there is none. */
+struct agent_tool *action_tool(const struct wend_run *r,
+                               const struct effect *fx);
 
 /* ---- Run ----------------------------------------------------------------- */
 

@@ -53,14 +53,20 @@ static wend_status check_model(const struct config *c,
     return refuse(a, "its agent has no model", near, err);
 }
 
-static wend_status check_action(const struct config *c,
+static wend_status check_action(const wend_agent *agent,
                                 const struct plan_action *a, wend_error *err)
 {
+    const struct config *c = agent->configs[0];
+
     switch ((enum action_type)a->type) {
     case ACTION_DECISION: return WEND_OK;
     case ACTION_TOOL: return check_tool(c, a, err);
     case ACTION_LLM: return check_model(c, a, err);
     case ACTION_RELIC:
+        return relic_end(agent, a->target)
+                   ? WEND_OK
+                   : refuse(a, "there is no relic with the endpoint", STR_NONE,
+                            err);
     case ACTION_AGENT:
     case ACTION_WORKFLOW:
     case ACTION_TYPES: break;
@@ -126,7 +132,7 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
     if (s == WEND_OK)
         s = agent_config(agent, false, err);
     for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)
-        s = check_action(agent->configs[0], p->actions[i], err);
+        s = check_action(agent, p->actions[i], err);
     if (s == WEND_OK)
         s = run_start(agent, p->name, p->json, options, out, err);
     arena_free(&a);

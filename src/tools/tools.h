@@ -48,6 +48,18 @@ wend_status tool_recall(void *env, wend_call *call);
 wend_status tool_search_documents(void *env, wend_call *call);
 wend_status tool_task(void *env, wend_call *call);
 
+/* Of a relic of the kind kv, for plans; the context is the relic. Values are
+ * JSON: put {key, value, ttl?}, get {key} gives the value or null, delete
+ * {key}. They run on the loop. */
+struct relic_kv {
+    wend_str name;
+    int64_t ttl_ms; /* of what is put without one; 0: for ever */
+};
+
+wend_status relic_kv_put(void *relic, wend_call *call);
+wend_status relic_kv_get(void *relic, wend_call *call);
+wend_status relic_kv_delete(void *relic, wend_call *call);
+
 /* ---- Tools that work on the loop ----------------------------------------- */
 
 /* Why a call must stop; 0 is no reason. */

@@ -56,6 +56,46 @@ is "the log: every action has one end" \
 exits "a replay" 0 "$WEND" replay --speed 0 last
 is "a replay: the same outputs" "$(cat "$out")" '{"y":43,"text":"x is 42"}'
 
+# ---- Models and relics -------------------------------------------------------
+
+mkdir relics
+cat >relics/notes.yaml <<'EOF'
+wend: relic/1
+name: notes
+kind: kv
+ttl: 1h
+EOF
+cat >both.yaml <<'EOF'
+wend: plan/1
+name: both
+inputs: {topic: looms}
+actions:
+  - {name: a, type: llm, target: default, prompt: "About $topic", output_key: x}
+  - name: keep
+    type: relic
+    target: notes.put
+    mode: fire_and_forget
+    depends_on: [a]
+    params: {key: "r/$topic", value: $x}
+outputs: {report: $x}
+EOF
+exits "a model and a relic" 0 "$WEND" plan run both.yaml \
+    -m 'script:{"turns":[{"when":"About looms","text":"They weave."}]}'
+is "one text alone is printed as it is" "$(cat "$out")" "They weave."
+cat >get.yaml <<'EOF'
+wend: plan/1
+name: get
+actions:
+  - {name: g, type: relic, target: notes.get, params: {key: r/looms},
+     output_key: x}
+outputs: {x: $x, n: 1}
+EOF
+exits "another run" 0 "$WEND" plan run get.yaml
+is "another run has what was kept" "$(cat "$out")" '{"x":"They weave.","n":1}'
+sed -i 's/kind: kv/kind: http/' relics/notes.yaml
+exits "a kind that is not served" 2 "$WEND" plan run get.yaml
+has "a kind that is not served: where" "$err" "relics/notes.yaml:3:"
+
 # ---- What goes wrong ---------------------------------------------------------
 
 cat >bad.yaml <<'EOF'

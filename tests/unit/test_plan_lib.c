@@ -14,6 +14,7 @@ static const char script[] =
     "{\"when\":\"two\",\"error\":{\"code\":\"service\"}},"
     "{\"when\":\"two\",\"text\":\"2\"},"
     "{\"when\":\"1 2\",\"text\":\"both\"},"
+    "{\"when\":\"wait\",\"text\":\"x\",\"first_delay\":\"20ms\"},"
     "{\"when\":\"slow\",\"text\":\"x\",\"first_delay\":\"10s\"}]}";
 
 static wend_call *unanswered[4];
@@ -52,6 +53,8 @@ static bool open_rig(struct rig *r, const char *url, wend_approve approve)
     r->agent_options.approve = approve;
     if (!rig_open(r, url, script))
         return false;
+    if (wend_agent_add_kv(r->agent, "cache", 0, &r->err) != WEND_OK)
+        tap_ok(false, "relic: %s", r->err.message);
     rig_add(r, "talk", tool_talk, WEND_CLASS_READ, NULL);
     rig_add(r, "never", tool_later, WEND_CLASS_READ, unanswered);
     return true;
@@ -95,6 +98,27 @@ static const struct {
      "run_start plan_start action_start model_start model_end(failed) "
      "action_end plan_end metrics run_end(ok)",
      ""},
+    {"a relic keeps values, each for a while",
+     PLAN("outputs: {a: $a, b: $b, c: $c, d: $d}\n",
+          "{name: p, type: relic, target: cache.put, params: {key: k, value: "
+          "{x: [1]}}},"
+          "{name: q, type: relic, target: cache.put, depends_on: [p], params: "
+          "{key: m, value: 1, ttl: 1ms}},"
+          "{name: w, type: llm, target: default, depends_on: [q], "
+          "prompt: wait},"
+          "{name: a, type: relic, target: cache.get, depends_on: [w], params: "
+          "{key: k}, output_key: a},"
+          "{name: b, type: relic, target: cache.get, depends_on: [a], params: "
+          "{key: m}, output_key: b},"
+          "{name: e, type: relic, target: cache.delete, depends_on: [b], "
+          "params: {key: k}, output_key: c},"
+          "{name: f, type: relic, target: cache.get, depends_on: [e], params: "
+          "{key: k}, output_key: d}"),
+     "run_start plan_start action_start action_end action_start action_end "
+     "action_start model_start text_delta* model_end(ok) action_end "
+     "action_start action_end action_start action_end action_start "
+     "action_end action_start action_end plan_end metrics run_end(ok)",
+     "{\"a\":{\"x\":[1]},\"b\":null,\"c\":true,\"d\":null}"},
     {"a tool that fails fails its plan", PLAN("", ACT("a", "broken", "")),
      "run_start plan_start action_start action_end plan_end metrics "
      "run_end(failed)",
@@ -151,6 +175,8 @@ static void check_refused(void)
          "action 'a': there is no tool 'ecko'; did you mean 'echo'?"},
         {PLAN("", "{name: a, type: agent, target: x.yaml, prompt: hi}"), NULL,
          "action 'a': this wend runs no actions of type agent"},
+        {PLAN("", "{name: a, type: relic, target: cash.get}"), NULL,
+         "action 'a': there is no relic with the endpoint 'cash.get'"},
         {PLAN("", "{name: a, type: llm, target: gpt, prompt: hi}"), NULL,
          "action 'a': its agent has no model 'gpt'"},
         {PLAN("inputs: {n: 1}\n", ACT("a", "echo", "")), "{\"m\":1}",
