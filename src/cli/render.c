@@ -315,6 +315,14 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
 
 void render_event(struct view *v, const wend_event *ev)
 {
+    if (v->waterfall &&
+        (ev->type == WEND_APPROVAL_ASK || ev->type == WEND_WARNING ||
+         ev->type == WEND_ERROR || ev->type == WEND_RUN_END))
+        waterfall_leave(v->waterfall); /* they write below it */
+    if (ev->type == WEND_APPROVAL_ASK)
+        v->waterfall_waits = true;
+    if (ev->type == WEND_APPROVAL_ANSWER)
+        v->waterfall_waits = false;
     if (renderers[ev->type])
         renderers[ev->type](v, ev);
 }

@@ -4,12 +4,46 @@
  */
 #include "cli/view.h"
 
+#include <time.h>
+#include <unistd.h>
+
 #include "base/json.h"
 #include "cli/term.h"
 
 static double seconds(const struct view *v, const wend_event *ev)
 {
     return (double)(ev->time_us - v->began_us) / 1e6;
+}
+
+static void draw(struct view *v)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!v->waterfall_waits)
+        waterfall_draw(v->waterfall, view_talk(v), v->width, v->colour,
+                       (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+}
+
+int view_tick(struct view *v)
+{
+    if (!v->waterfall || v->waterfall_waits || !waterfall_grows(v->waterfall))
+        return -1;
+    draw(v);
+    return WATERFALL_TICK_MS;
+}
+
+/* True: the bars have it, and no line is needed. */
+static bool bars_have(struct view *v, const wend_event *ev)
+{
+    if (!v->waterfall && ev->type == WEND_PLAN_START && v->live && v->talks &&
+        isatty(STDERR_FILENO))
+        v->waterfall = waterfall_new(&v->mem);
+    if (!v->waterfall)
+        return false;
+    waterfall_event(v->waterfall, ev);
+    draw(v);
+    return true;
 }
 
 /* `  1.23 s  what  name  more` */
@@ -22,6 +56,8 @@ static void line(struct view *v, const wend_event *ev, const char *what,
 
     if (v->quiet)
         return;
+    if (v->waterfall)
+        waterfall_leave(v->waterfall);
     buf_fmt(out, "%8.2f s  %-8s ", seconds(v, ev), what);
     buf_str(&text, name);
     if (more.len) {
@@ -36,12 +72,14 @@ static void line(struct view *v, const wend_event *ev, const char *what,
 
 void render_plan_start(struct view *v, const wend_event *ev)
 {
-    line(v, ev, "plan", ev->u.plan_start.name, STR_NONE);
+    if (!bars_have(v, ev))
+        line(v, ev, "plan", ev->u.plan_start.name, STR_NONE);
 }
 
 void render_action_start(struct view *v, const wend_event *ev)
 {
-    line(v, ev, "start", ev->u.action_start.name, STR_NONE);
+    if (!bars_have(v, ev))
+        line(v, ev, "start", ev->u.action_start.name, STR_NONE);
 }
 
 void render_action_retry(struct view *v, const wend_event *ev)
@@ -55,6 +93,10 @@ void render_action_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
 
+    if (v->waterfall && e->error) /* why stays above the bars */
+        line(v, ev, wend_outcome_name(e->outcome), e->name, e->error->message);
+    if (bars_have(v, ev))
+        return;
     line(v, ev, wend_outcome_name(e->outcome), e->name,
          e->error        ? e->error->message
          : e->reason.ptr ? e->reason
@@ -66,6 +108,8 @@ void render_plan_end(struct view *v, const wend_event *ev)
     const wend_ev_plan_end *e = &ev->u.plan_end;
     struct buf text = {.mem = &v->mem};
 
+    if (bars_have(v, ev))
+        return;
     buf_fmt(&text, "%lld ok, %lld failed, %lld skipped", (long long)e->ok,
             (long long)e->failed, (long long)e->skipped);
     if (e->running)

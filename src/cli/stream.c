@@ -87,6 +87,7 @@ static void wait_for_something(struct loop *l)
 {
     struct view *v = l->st->view;
     wend_runtime *rt = l->st->cli->rt;
+    int tick = l->over ? -1 : view_tick(v), timeout;
 
     watch(l, l->over ? -1 : wend_runtime_fd(rt), FD_RUNTIME, POLLIN);
     /* Without POLLOUT, too: poll tells when the reader is gone. */
@@ -94,7 +95,10 @@ static void wait_for_something(struct loop *l)
           out_pending(&v->results) ? POLLOUT : 0);
     watch(l, out_pending(&v->talk) ? v->talk.fd : -1, FD_TALK, POLLOUT);
     watch(l, ask_waits(&l->ask) ? l->ask.tty : -1, FD_TTY, POLLIN);
-    poll(l->fds, FDS, l->over ? -1 : wend_runtime_timeout_ms(rt));
+    timeout = l->over ? -1 : wend_runtime_timeout_ms(rt);
+    if (tick >= 0 && (timeout < 0 || tick < timeout))
+        timeout = tick;
+    poll(l->fds, FDS, timeout);
 }
 
 static void write_some(struct loop *l)

@@ -72,6 +72,7 @@ void view_free(struct view *v)
         close(v->log_fd);
     loom_free(&v->loom);
     agio_free(&v->agio);
+    waterfall_free(v->waterfall);
     buf_free(&v->results.text);
     buf_free(&v->talk.text);
 }

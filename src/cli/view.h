@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/out.h"
+#include "cli/waterfall.h"
 #include "wire/agio.h"
 #include "wire/loom.h"
 
@@ -37,12 +38,14 @@ struct view {
     uint64_t types; /* bit per type that is shown; 0 = all */
     int64_t began_us;
     /* Of the answer: */
-    bool plan;          /* the run is one, and this its outputs */
-    bool whole;         /* only at the end, if it fits its schema */
-    bool text_any;      /* some text was shown in this run */
-    bool text_open;     /* and its last line is not ended */
-    bool piece_any;     /* of this message */
-    wend_str last_call; /* whose line was the last; in `call` */
+    struct waterfall *waterfall; /* of a plan in a terminal; or NULL */
+    bool waterfall_waits;        /* somebody is asked */
+    bool plan;                   /* the run is one, and this its outputs */
+    bool whole;                  /* only at the end, if it fits its schema */
+    bool text_any;               /* some text was shown in this run */
+    bool text_open;              /* and its last line is not ended */
+    bool piece_any;              /* of this message */
+    wend_str last_call;          /* whose line was the last; in `call` */
     char call[64];
     wend_outcome outcome; /* of the run, once it is over */
 };
@@ -67,6 +70,8 @@ void render_action_retry(struct view *v, const wend_event *ev);
 void render_action_end(struct view *v, const wend_event *ev);
 void render_plan_end(struct view *v, const wend_event *ev);
 void render_outputs(struct view *v, wend_str json);
+/* Lets the bars of a plan grow; how soon to call it again, -1 = no need. */
+int view_tick(struct view *v);
 
 /* An answer (render.c) and a line (gist.c). */
 void render_event(struct view *v, const wend_event *ev);

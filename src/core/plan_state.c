@@ -14,7 +14,10 @@
 #include "base/utf8.h"
 #include "core/config.h"
 
-enum { PACE_FIRST = PARALLEL_DEFAULT };
+enum {
+    PACE_FIRST = PARALLEL_DEFAULT,
+    WHY_BYTES_MAX = 200, /* of an error, in what the run says at its end */
+};
 
 /* ---- Changing one action ------------------------------------------------- */
 
@@ -154,15 +157,17 @@ static void skip_waiting(struct plan_state *p, uint32_t i, wend_str reason,
 static void note_failure(struct plan_state *p, uint32_t i, struct arena *a)
 {
     const struct plan_action *action = p->plan->actions[i];
-    char text[256];
+    char text[256 + WHY_BYTES_MAX];
     int len;
 
     if (p->plan->graph.fallback_of[i] != PLAN_NONE ||
         action->mode == ACTION_FORGET || p->broken)
         return;
-    len = snprintf(text, sizeof text, "action '%.*s' ended as %s",
+    len = snprintf(text, sizeof text, "action '%.*s' ended as %s%s%.*s",
                    (int)utf8_cut(action->name, 100), action->name.ptr,
-                   wend_outcome_name(plan_action_state(p, i)->outcome));
+                   wend_outcome_name(plan_action_state(p, i)->outcome),
+                   p->why.len ? ": " : "", (int)p->why.len,
+                   p->why.ptr ? p->why.ptr : "");
     p->broken = true;
     p->cause = arena_str(a, (wend_str){text, (size_t)len});
 }
@@ -376,6 +381,10 @@ static void on_action_end(struct plan_state *p, uint32_t i,
         skip_not_chosen(p, i, output, a);
     if (e->outcome != WEND_OUTCOME_SKIPPED)
         pace(&p->pace, e, ev->time_us);
+    if (e->error && !p->broken)
+        p->why = arena_str(
+            a, (wend_str){e->error->message.ptr,
+                          utf8_cut(e->error->message, WHY_BYTES_MAX)});
     if (s->counts == WEND_OUTCOME_NONE)
         how_it_counts(p, i, e, a);
 }

@@ -29,6 +29,7 @@ static const struct member plan_members[] = {
     {"failed", K_U32, offsetof(struct plan_state, failed)},
     {"skipped", K_U32, offsetof(struct plan_state, skipped)},
     {"broken", K_BOOL, offsetof(struct plan_state, broken)},
+    {"why", K_STR, offsetof(struct plan_state, why)},
     {"cause", K_STR, offsetof(struct plan_state, cause)},
     {"pace_slots", K_U32, offsetof(struct plan_state, pace.slots)},
     {"pace_ended", K_U32, offsetof(struct plan_state, pace.ended)},

@@ -56,6 +56,14 @@ is "the log: every action has one end" \
 exits "a replay" 0 "$WEND" replay --speed 0 last
 is "a replay: the same outputs" "$(cat "$out")" '{"y":43,"text":"x is 42"}'
 
+# ---- In a terminal -----------------------------------------------------------
+
+script -qec "'$WEND' plan run p.yaml" /dev/null >"$out" 2>&1
+has "a terminal: a bar for an action that ended ok" "$out" "✓ "
+has "a terminal: why one failed" "$out" "failed   b: division by zero"
+has "a terminal: how far it is" "$out" "5 of 5 done, 0 running"
+has "a terminal: the outputs" "$out" '{"y":43,"text":"x is 42"}'
+
 # ---- Models and relics -------------------------------------------------------
 
 mkdir relics
@@ -106,7 +114,8 @@ actions:
   - {name: b, type: tool, target: calculator, depends_on: [a]}
 EOF
 exits "a plan that fails" 1 "$WEND" plan run bad.yaml
-has "it says which action" "$err" "plan_failed: action 'a' ended as failed"
+has "it says which action, and why" "$err" \
+    "plan_failed: action 'a' ended as failed: division by zero"
 sed 's/target: calculator,/target: calculater,/' bad.yaml >worse.yaml
 exits "no such tool" 2 "$WEND" plan run worse.yaml
 has "no such tool: where" "$err" "worse.yaml:4:"
