@@ -20,6 +20,7 @@
 #include "store_wrap.h"
 
 enum {
+    ROUNDS_MAX = 100,      /* each with other second and third kills */
     CHILDREN_MAX = 12,     /* of one run; more means that it never ends */
     BIG_BYTES = 400 << 10, /* an output that becomes a blob */
     CHILD_SECONDS = 30,
@@ -364,10 +365,10 @@ static uint64_t mix(uint64_t x)
 
 /* One run: killed at `first`; then in two of three at another point, and in
  * one of three at a third. Returns how often it was killed. */
-static long story(const struct scenario *sc, long first, bool lies,
+static long story(const struct scenario *sc, long first, long round, bool lies,
                   struct finding *sum)
 {
-    uint64_t chance = mix((uint64_t)first + 77);
+    uint64_t chance = mix((uint64_t)(first + round * 1000003) + 77);
     long kill_at = first, kills = 0, seen;
     int code = -1;
 
@@ -440,10 +441,9 @@ static long scenario(const struct scenario *sc, long kills_max, double seconds,
         return 0;
     }
     step = stride(points);
-    for (long i = 0; i < points && kills < kills_max && now() < end; i++) {
-        long at = (i * step) % points + 1;
-
-        kills += story(sc, at, lies, &f);
+    for (long i = 0;
+         i < points * ROUNDS_MAX && kills < kills_max && now() < end; i++) {
+        kills += story(sc, (i * step) % points + 1, i / points, lies, &f);
         tried++;
         if (lies && is_caught(&f))
             break;
