@@ -220,17 +220,25 @@ static wend_str layers_text(const struct tool *tool, bool permitted,
     return s;
 }
 
-/* What the run's calls have brought into it, or are about to. */
+static uint32_t labels_of(const struct turn *t, wend_str tool_name)
+{
+    const struct tool *tool = config_tool(t->config, tool_name);
+
+    return tool ? tool->labels : 0;
+}
+
+/* What the run's calls and actions have brought into it, or are about to. */
 static uint32_t taint_of(const struct turn *t)
 {
-    uint32_t taint = t->taint;
+    uint32_t taint = t->taint, i, place = 0;
 
     for (const struct call *c = t->calls; c; c = c->prev)
-        if (turn_call_runs(t, c->index)) {
-            const struct tool *tool = config_tool(t->config, c->name);
-
-            taint |= tool ? tool->labels : 0;
-        }
+        if (turn_call_runs(t, c->index))
+            taint |= labels_of(t, c->name);
+    while (t->plan.started &&
+           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
+        if (t->plan.plan->actions[i]->type == ACTION_TOOL)
+            taint |= labels_of(t, t->plan.plan->actions[i]->target);
     return taint;
 }
 

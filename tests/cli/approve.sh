@@ -51,6 +51,28 @@ for path in private/key ./private/key private//key a/../private/key \
 {\"name\":\"read_file\",\"args\":{\"path\":\"$path\"}}]},{\"text\":\"\"}]}" hi
     lacks "denied as ${path/#$PWD/DIR}" "$out" canary
 done
+# Text of strangers, sensitive data and a way out, at the same time.
+for label in untrusted_source sensitive external_effect; do
+    printf 'wend: tool/1\nname: %s\ndescription: d\nclass: read\ncommand: [sleep, "0.5"]\nlabels: [%s]\n' \
+        $label $label >$label.yaml
+done
+labelled='--approve all --tools untrusted_source.yaml --tools sensitive.yaml
+    --tools external_effect.yaml'
+run "$WEND" run --json $labelled -m 'script:{"turns":[{"calls":[
+{"name":"untrusted_source"},{"name":"sensitive"},{"name":"external_effect"}]},
+{"text":"done"}]}' hi
+is "all three labels in one message" "$(outcome | sort | tr '\n' ' ')" \
+    "denied ok ok "
+cat >plan.json <<'END'
+{"wend": "plan/1", "name": "p", "actions": [
+{"id": "a", "type": "tool", "mode": "async", "target": "untrusted_source"},
+{"id": "b", "type": "tool", "mode": "async", "target": "sensitive"},
+{"id": "c", "type": "tool", "mode": "async", "target": "external_effect"}]}
+END
+run "$WEND" plan run --json $labelled plan.json
+is "all three labels in one plan" "$(json "$out" "CASE $(at type)
+    WHEN 'action_end' THEN $(at data.outcome) END" | grep . | sort |
+    tr '\n' ' ')" "denied ok ok "
 exits "denied, in words" 0 "$WEND" run -v -t write_file -m "$(write a)" hi
 has "denied, in words" "$err" "  ! denied: "
 exits "reading is allowed" 0 "$WEND" run --approve deny -m "$sum" hi
