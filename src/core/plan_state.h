@@ -84,7 +84,7 @@ struct plan_state {
     uint32_t left;                /* plan_end waits for */
     uint32_t ok, failed, skipped; /* of those that ended */
     bool broken;                  /* a failure that counts */
-    wend_str why;   /* the newest failure, until one counts */
+    wend_str why;                 /* the newest failure, until one counts */
     wend_str cause;               /* of the first one: what to tell people */
     struct plan_pace pace;
 };
