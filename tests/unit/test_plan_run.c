@@ -310,6 +310,54 @@ static void check_resume(void)
              "what may run twice does, of the rest nothing is known");
 }
 
+/* The process dies after each step of a plan with something of everything;
+ * another one ends it, and nothing is lost or done twice that must not. */
+static void check_crashes(void)
+{
+    static const char plan[] = PLAN(
+        "\"max_parallel\":3,\"on_failure\":\"continue\",",
+        A("a", KEY("k")) "," U("b", "") "," A("c", DEP("\"a\"") RETRY) "," DECIDE(
+            "d",
+            "{\"when\":\"1 == 1\",\"then\":[\"e\"]},"
+            "{\"else\":[\"f\"]}") "," A("e",
+                                        DEP("\"a\"")) "," A("f",
+                                                            "") "," F("g",
+                                                                      DEP("\"a"
+                                                                          "\"")) "," A("h",
+                                                                                       DEP("\"b\"")
+                                                                                           ANY
+                                                                                       ",\"fallback\":\"i\"") "," U("i",
+                                                                                                                    "") "," S("j",
+                                                                                                                              DEP("\"c\",\"e\",\"g\"")));
+    static struct deed deeds[DEEDS_MAX];
+    bool more = true;
+
+    for (size_t i = 0; i < DEEDS_MAX; i++)
+        deeds[i].ms = 10 + (int64_t)(i * 7 % 5);
+    deeds[2].fails = 1;
+    deeds[7].fails = 9;
+    for (int steps = 0; more; steps++) {
+        struct plan_world *w = plan_world_new(deeds);
+        bool ok = true;
+
+        w->lawful = true;
+        plan_start_run(w, str_of(plan));
+        for (int i = 0; more && i < steps; i++)
+            more = plan_tick(w);
+        memset(w->dues, 0, sizeof w->dues);
+        w->turn = w->folded;
+        plan_say(w, IN_RESUME);
+        plan_play(w);
+        for (uint32_t i = 0; i < w->count; i++)
+            ok &= w->seen[i].ends == 1 &&
+                  w->seen[i].starts <= (i == 1 || i == 8 ? 1 : 2);
+        tap_ok(ok && !w->broken && w->run_outcome == WEND_OUTCOME_OK,
+               "a crash after %d answers:%.*s", steps, (int)w->order.len,
+               w->order.ptr);
+        plan_world_free(w);
+    }
+}
+
 static void check_approval(void)
 {
     static struct deed deeds[DEEDS_MAX] = {{.ms = 10}, {.ms = 20}};
@@ -384,6 +432,7 @@ int main(void)
     check_rules();
     check_control();
     check_resume();
+    check_crashes();
     check_approval();
     check_values();
     check_barrier();
