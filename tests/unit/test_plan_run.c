@@ -314,21 +314,16 @@ static void check_resume(void)
  * another one ends it, and nothing is lost or done twice that must not. */
 static void check_crashes(void)
 {
+    /* clang-format off */
     static const char plan[] = PLAN(
         "\"max_parallel\":3,\"on_failure\":\"continue\",",
-        A("a", KEY("k")) "," U("b", "") "," A("c", DEP("\"a\"") RETRY) "," DECIDE(
-            "d",
-            "{\"when\":\"1 == 1\",\"then\":[\"e\"]},"
-            "{\"else\":[\"f\"]}") "," A("e",
-                                        DEP("\"a\"")) "," A("f",
-                                                            "") "," F("g",
-                                                                      DEP("\"a"
-                                                                          "\"")) "," A("h",
-                                                                                       DEP("\"b\"")
-                                                                                           ANY
-                                                                                       ",\"fallback\":\"i\"") "," U("i",
-                                                                                                                    "") "," S("j",
-                                                                                                                              DEP("\"c\",\"e\",\"g\"")));
+        A("a", KEY("k")) "," U("b", "") "," A("c", DEP("\"a\"") RETRY) ","
+        DECIDE("d", "{\"when\":\"1 == 1\",\"then\":[\"e\"]},"
+                    "{\"else\":[\"f\"]}") ","
+        A("e", DEP("\"a\"")) "," A("f", "") "," F("g", DEP("\"a\"")) ","
+        A("h", DEP("\"b\"") ANY ",\"fallback\":\"i\"") "," U("i", "") ","
+        S("j", DEP("\"c\",\"e\",\"g\"")));
+    /* clang-format on */
     static struct deed deeds[DEEDS_MAX];
     bool more = true;
 
