@@ -6,6 +6,7 @@
 struct wend_collector {
     struct mem mem;
     struct buf text;
+    size_t kept; /* of the text, before the open message */
     wend_event **events;
     size_t count, cap;
     const wend_event *end;
@@ -34,6 +35,11 @@ wend_status wend_collector_add(wend_collector *c, const wend_event *event)
         return WEND_E_INVAL;
     if (event->type == WEND_TEXT_DELTA)
         buf_str(&c->text, event->u.text_delta.text);
+    if (event->type == WEND_MODEL_START)
+        c->kept = c->text.len;
+    else if (event->type == WEND_MODEL_END && c->kept < c->text.len &&
+             event->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED)
+        c->text.len = c->kept; /* cut off: void for readers */
     if (event->n)
         return c->text.failed ? WEND_E_NOMEM : WEND_OK;
     if (c->count == c->cap) {

@@ -95,15 +95,19 @@ static const struct story {
 };
 
 /* The whole log, and that it has every number once. */
-static void check_log(struct rig *r, const char *id, const char *why)
+static void check_log(struct rig *r, const char *id, const char *why,
+                      const char *text)
 {
+    wend_collector *all = NULL;
     wend_run *run = NULL;
     const wend_event *ev;
     int64_t seq = 0, starts = 0, ends = 0;
     bool whole = true;
     wend_status s = wend_store_replay(r->rt, id, NULL, &run, &r->err);
 
+    wend_collector_new(&all);
     while (s == WEND_OK && (s = wend_run_next(run, &ev)) == WEND_OK) {
+        wend_collector_add(all, ev);
         if (!ev->n)
             whole &= ev->seq == ++seq;
         starts += ev->type == WEND_MODEL_START || ev->type == WEND_TURN_START;
@@ -111,6 +115,10 @@ static void check_log(struct rig *r, const char *id, const char *why)
     }
     tap_ok(s == WEND_END && whole && seq > 0, "%s: the log is whole", why);
     tap_is_i64(ends, starts, "%s: every start has its end", why);
+    if (text)
+        tap_is_str(wend_collector_text(all), str_of(text),
+                   "%s: what was cut off is not part of the text", why);
+    wend_collector_free(all);
     wend_run_free(run);
 }
 
@@ -146,7 +154,7 @@ static void tell(const struct story *t, const char *url)
         wend_run_wait(run, &answer);
     tap_is_str(answer, str_of(t->answer), "%s: the answer", t->why);
     wend_run_free(run);
-    check_log(&r, id, t->why);
+    check_log(&r, id, t->why, t == stories ? t->answer : NULL);
     if (kept[0])
         wend_call_return(kept[0], STR("nobody waits"));
     buf_free(&names);
@@ -275,7 +283,7 @@ static void test_again(void)
     /* It may have ended before all of it was read. */
     tap_ok((s == WEND_END || s == WEND_E_INVAL) && left > 3,
            "left %d times, it ends", left);
-    check_log(&r, id, "left again and again");
+    check_log(&r, id, "left again and again", NULL);
     rig_close(&r);
 }
 
