@@ -71,6 +71,8 @@ void action_start(struct wend_run *r, const struct effect *fx)
         return; /* ended meanwhile, or will be stopped before it began */
     if (r->hook && action_of(r, fx)->type == ACTION_TOOL && !hook_lets(r, fx))
         return;
+    if (cache_answers(r, fx))
+        return;
     if (action_of(r, fx)->type == ACTION_LLM)
         ask_start(r, fx);
     else

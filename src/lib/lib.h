@@ -343,6 +343,10 @@ void ask_fail(struct action_ask *a, const struct model_error *e);
 /* action.c: what an action asks of the hands */
 void action_start(struct wend_run *r, const struct effect *fx);
 void action_stop(struct wend_run *r, const struct effect *fx);
+/* action_cache.c: answers an action if what it asks was answered lately */
+bool cache_answers(struct wend_run *r, const struct effect *fx);
+/* Keeps what an action gave; before the turn knows of its end. */
+void cache_keep(struct wend_run *r, const wend_event *ev);
 /* Whether the effect's action, and no later attempt, is under way. */
 bool action_runs(const struct wend_run *r, const struct effect *fx);
 const struct plan_action *action_of(const struct wend_run *r,

@@ -129,6 +129,10 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
             s = plan_parse(p->json, &o, &a, &set, err);
         p = set;
     }
+    if (s == WEND_OK && p->on_failure == FAILURE_REPLAN)
+        s = fail(err, WEND_E_INVAL,
+                 "plan: on_failure: replan is not served yet; it is stop or "
+                 "continue");
     if (s == WEND_OK)
         s = agent_config(agent, false, err);
     for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)

@@ -147,6 +147,9 @@ void shell_input(struct wend_run *r, struct input *in)
         if (ok) {
             if (s.events_count)
                 r->delta_n = 0;
+            for (const struct step_event *e = s.events; e; e = e->next)
+                if (e->ev.type == WEND_ACTION_END)
+                    cache_keep(r, &e->ev);
             r->turn = s.turn;
             ok = show(r, &s);
         }

@@ -119,6 +119,19 @@ static const struct {
      "action_start action_end action_start action_end action_start "
      "action_end action_start action_end plan_end metrics run_end(ok)",
      "{\"a\":{\"x\":[1]},\"b\":null,\"c\":true,\"d\":null}"},
+    {"what was asked a while ago is not asked again",
+     PLAN("outputs: {a: $a, b: $b, c: $c}\n",
+          "{name: a, type: llm, target: default, prompt: wait, cache: {ttl: "
+          "1h}, output_key: a},"
+          "{name: b, type: llm, target: default, prompt: wait, cache: {ttl: "
+          "1h}, depends_on: [a], output_key: b},"
+          "{name: c, type: llm, target: default, prompt: one, cache: {ttl: "
+          "1h}, depends_on: [b], output_key: c}"),
+     "run_start plan_start action_start model_start text_delta* model_end(ok) "
+     "action_end action_start model_start model_end(ok) action_end "
+     "action_start model_start text_delta* model_end(ok) action_end plan_end "
+     "metrics run_end(ok)",
+     "{\"a\":\"x\",\"b\":\"x\",\"c\":1}"},
     {"a tool that fails fails its plan", PLAN("", ACT("a", "broken", "")),
      "run_start plan_start action_start action_end plan_end metrics "
      "run_end(failed)",
@@ -175,6 +188,8 @@ static void check_refused(void)
          "action 'a': there is no tool 'ecko'; did you mean 'echo'?"},
         {PLAN("", "{name: a, type: agent, target: x.yaml, prompt: hi}"), NULL,
          "action 'a': this wend runs no actions of type agent"},
+        {PLAN("on_failure: replan\n", ACT("a", "echo", "")), NULL,
+         "plan: on_failure: replan is not served yet; it is stop or continue"},
         {PLAN("", "{name: a, type: relic, target: cash.get}"), NULL,
          "action 'a': there is no relic with the endpoint 'cash.get'"},
         {PLAN("", "{name: a, type: llm, target: gpt, prompt: hi}"), NULL,

@@ -1,0 +1,109 @@
+/*
+ * action_cache.c - what actions with a cache gave, kept for a while.
+ *
+ * The key is what is asked: type, target and resolved values; whoever asks
+ * the same of the same store within the time is answered from there. What
+ * cannot be kept is only slower the next time.
+ */
+#include "lib/lib.h"
+
+static const char space[] = "plan/cache";
+
+struct keeping {
+    struct store_keep keep;
+    struct mem mem;
+    struct arena arena;
+};
+
+static void on_kept(struct store_keep *k, wend_status s)
+{
+    struct keeping *x = (struct keeping *)(void *)k;
+    struct mem m = x->mem;
+
+    (void)s;
+    arena_free(&x->arena);
+    mem_free(&m, x);
+}
+
+/* Lengths, so that no target can look like another with values. */
+static void key_of(const struct plan_action *a, wend_str params,
+                   char out[SHA256_HEX + 1])
+{
+    unsigned char digest[SHA256_BYTES];
+    struct sha256 sha;
+    uint64_t head[2] = {(uint64_t)a->type, a->target.len};
+
+    sha256_init(&sha);
+    sha256_add(&sha, (const char *)head, sizeof head);
+    sha256_add(&sha, a->target.ptr, a->target.len);
+    sha256_add(&sha, params.ptr, params.len);
+    sha256_end(&sha, digest);
+    hex_text(out, digest, sizeof digest);
+}
+
+static bool on_fact(void *ctx, const struct store_fact *f)
+{
+    buf_str(ctx, f->text);
+    return false;
+}
+
+bool cache_answers(struct wend_run *r, const struct effect *fx)
+{
+    const struct plan_action *a = action_of(r, fx);
+    wend_store *store = r->rt->store;
+    struct buf b = {.mem = &r->rt->mem};
+    struct input in = {.kind = IN_ACTION_DONE};
+    char key[SHA256_HEX + 1];
+    bool found;
+
+    if (!a->cache_ms)
+        return false;
+    key_of(a, fx->args, key);
+    found = store->ops->facts(store, str_of(space), str_of(key), rt_wall(r->rt),
+                              on_fact, &b, NULL) == WEND_OK &&
+            b.len && !b.failed;
+    if (found) {
+        in.done = (struct call_done){.action = fx->action,
+                                     .attempt = fx->attempt,
+                                     .outcome = WEND_OUTCOME_OK,
+                                     .output = buf_view(&b),
+                                     .json = true,
+                                     .cached = true};
+        shell_input(r, &in);
+    }
+    buf_free(&b);
+    return found;
+}
+
+void cache_keep(struct wend_run *r, const wend_event *ev)
+{
+    const struct plan_state *p = &r->turn.plan;
+    const wend_ev_action_end *e = &ev->u.action_end;
+    uint32_t i = p->started ? plan_find(p->plan, e->action) : PLAN_NONE;
+    const struct action_state *s;
+    char key[SHA256_HEX + 1];
+    struct keeping *x;
+
+    if (i == PLAN_NONE || !p->plan->actions[i]->cache_ms || e->cached ||
+        e->outcome != WEND_OUTCOME_OK)
+        return;
+    s = plan_action_state(p, i);
+    x = s->at == AT_RUNS ? mem_zalloc(&r->rt->mem, sizeof *x) : NULL;
+    if (!x)
+        return;
+    key_of(p->plan->actions[i], s->params, key);
+    x->mem = r->rt->mem;
+    x->arena.mem = &x->mem;
+    x->keep.done = on_kept;
+    x->keep.fact = (struct store_fact){
+        .space = str_of(space),
+        .key = arena_str(&x->arena, str_of(key)),
+        .text = arena_str(&x->arena, e->output_json),
+        .time_us = rt_wall(r->rt),
+        .until_us = rt_wall(r->rt) + p->plan->actions[i]->cache_ms * 1000,
+    };
+    if (x->arena.failed)
+        on_kept(&x->keep, WEND_E_NOMEM);
+    else
+        r->rt->store->ops->keep(r->rt->store, &x->keep);
+}
