@@ -56,6 +56,8 @@ static void line(struct view *v, const wend_event *ev, const char *what,
 
     if (v->quiet)
         return;
+    if (!v->began_us) /* resumed: its beginning is not among what is shown */
+        v->began_us = ev->time_us;
     if (v->waterfall)
         waterfall_leave(v->waterfall);
     buf_fmt(out, "%8.2f s  %-8s ", seconds(v, ev), what);
@@ -108,6 +110,7 @@ void render_plan_end(struct view *v, const wend_event *ev)
     const wend_ev_plan_end *e = &ev->u.plan_end;
     struct buf text = {.mem = &v->mem};
 
+    v->plan = true; /* also of one whose beginning was not shown */
     if (bars_have(v, ev))
         return;
     buf_fmt(&text, "%lld ok, %lld failed, %lld skipped", (long long)e->ok,

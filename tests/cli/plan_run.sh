@@ -104,6 +104,32 @@ sed -i 's/kind: kv/kind: http/' relics/notes.yaml
 exits "a kind that is not served" 2 "$WEND" plan run get.yaml
 has "a kind that is not served: where" "$err" "relics/notes.yaml:3:"
 
+# ---- Killed, and taken up again ----------------------------------------------
+
+cat >long.yaml <<'EOF'
+wend: plan/1
+name: long
+actions:
+  - {name: a, type: llm, target: default, prompt: one, output_key: x}
+  - {name: b, type: llm, target: default, depends_on: [a], prompt: "two $x",
+     output_key: y}
+outputs: {y: $y}
+EOF
+"$WEND" plan run long.yaml -m 'script:{"turns":[{"when":"one","text":"1"},
+    {"when":"two","text":"2","first_delay":"1s"}]}' >"$out" 2>"$err" &
+pid=$!
+for _ in $(seq 200); do
+    grep -q "start    b" "$err" && break
+    sleep 0.05
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+exits "a plan goes on in another process" 0 "$WEND" resume last
+is "its outputs" "$(cat "$out")" '{"y":2}'
+exits "its log" 0 "$WEND" log last --json
+is "what had ended is not done again" \
+    "$(grep -c '"type":"action_start".*"action":"a"' "$out")" 1
+
 # ---- What goes wrong ---------------------------------------------------------
 
 cat >bad.yaml <<'EOF'
