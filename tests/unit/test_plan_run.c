@@ -422,6 +422,44 @@ static void check_barrier(void)
     plan_world_free(w);
 }
 
+/* Sixty actions of which the first `late` take too long. */
+static struct plan_world *play_auto(uint32_t late)
+{
+    static struct deed deeds[DEEDS_MAX];
+    struct buf b = {.mem = &plan_mem};
+    struct plan_world *w = plan_world_new(deeds);
+
+    buf_cstr(&b, "{\"wend\":\"plan/1\",\"name\":\"p\",\"max_parallel\":"
+                 "\"auto\",\"actions\":[");
+    for (uint32_t i = 0; i < 60; i++) {
+        buf_fmt(&b,
+                "%s{\"name\":\"a%u\",\"type\":\"tool\",\"target\":\"r\","
+                "\"mode\":\"async\",\"skip_on_error\":true}",
+                i ? "," : "", i);
+        deeds[i] = (struct deed){
+            .ms = 10, .fails = i < late, .as = WEND_OUTCOME_TIMEOUT};
+    }
+    buf_cstr(&b, "]}");
+    plan_start_run(w, buf_view(&b));
+    buf_free(&b);
+    plan_play(w);
+    return w;
+}
+
+static void check_auto(void)
+{
+    struct plan_world *w = play_auto(0);
+
+    tap_ok(w->run_outcome == WEND_OUTCOME_OK && w->running_max > 5,
+           "auto: more at once while that is faster: %u", w->running_max);
+    plan_world_free(w);
+    w = play_auto(60);
+    tap_ok(w->run_outcome == WEND_OUTCOME_OK && w->running_max == 5 &&
+               plan_slots(&w->turn.plan) == 1,
+           "auto: half as many after each that took too long");
+    plan_world_free(w);
+}
+
 int main(void)
 {
     check_rules();
@@ -431,5 +469,6 @@ int main(void)
     check_approval();
     check_values();
     check_barrier();
+    check_auto();
     return tap_done();
 }
