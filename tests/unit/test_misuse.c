@@ -83,7 +83,7 @@ static void test_options(void)
          {.size = sizeof(wend_agent_options),
           .model = "script:{\"turns\":[]}",
           .effort = (wend_effort)(WEND_EFFORT_HIGH + 1)},
-         "effort is no value"},
+         "effort or on_unknown is no value"},
         {"rules that are not there",
          {.size = sizeof(wend_agent_options),
           .model = "script:{\"turns\":[]}",
