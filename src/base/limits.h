@@ -35,7 +35,8 @@ enum {
     MODEL_TOKENS_MAX = 1 << 30,  /* of a window; the largest have 2^24 */
     MODEL_REQUESTS_MAX = 100000, /* to one at once */
     FACT_BYTES_MAX = 8 << 10,    /* of what an agent remembers */
-    FACTS_SEEN_MAX = 10000,      /* of an agent, looked through */
+    FACT_NAME_MAX = 200,
+    FACTS_SEEN_MAX = 10000, /* of an agent, looked through */
     FACTS_TOLD_MAX = 50,
     RELIC_KEY_MAX = 512,         /* bytes of a name in a relic */
     EXPRESSION_BYTES_MAX = 4096, /* for the calculator, of a condition */

@@ -10,28 +10,6 @@
 #include "store/store.h"
 #include "tools/tools.h"
 
-struct putting {
-    struct store_keep keep;
-    struct mem mem;
-    struct arena arena; /* the fact's strings */
-    wend_call *call;
-};
-
-/* On the store's thread, or from inside keep. */
-static void on_kept(struct store_keep *k, wend_status s)
-{
-    struct putting *x = (struct putting *)(void *)k;
-    struct mem m = x->mem;
-
-    if (s == WEND_OK)
-        wend_call_return(x->call, STR("true"));
-    else
-        wend_call_fail(x->call, s == WEND_E_NOMEM ? "out of memory"
-                                                  : "the store failed");
-    arena_free(&x->arena);
-    mem_free(&m, x);
-}
-
 static wend_str space_of(const struct relic_kv *kv, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
@@ -50,36 +28,22 @@ static wend_status put(struct tool_job *j, wend_call *call,
                        const struct relic_kv *kv, wend_str key,
                        const struct json *value, int64_t ttl_ms)
 {
-    struct mem m = call_mem(call);
-    struct putting *x = mem_zalloc(&m, sizeof *x);
-    struct buf text = {.mem = &m};
-    struct store_fact *f;
+    struct buf text = {.mem = &j->mem};
+    struct store_fact f = {.space = space_of(kv, &j->arena),
+                           .key = key,
+                           .time_us = call_time_us(call)};
+    wend_status s;
 
-    if (!x)
-        return fail_nomem(&j->err);
-    x->mem = m;
-    x->arena.mem = &x->mem;
-    x->call = call;
-    x->keep.done = on_kept;
-    f = &x->keep.fact;
-    f->space = space_of(kv, &x->arena);
-    f->key = arena_str(&x->arena, key);
     if (value) {
         json_put(&text, value);
-        f->text = arena_str(&x->arena, buf_view(&text));
+        f.text = buf_view(&text);
     }
-    f->time_us = call_time_us(call);
     if (ttl_ms)
-        f->until_us = f->time_us + ttl_ms * 1000;
-    if (text.failed || x->arena.failed) {
-        buf_free(&text);
-        arena_free(&x->arena);
-        mem_free(&m, x);
-        return fail_nomem(&j->err);
-    }
+        f.until_us = f.time_us + ttl_ms * 1000;
+    s = text.failed || j->arena.failed ? fail_nomem(&j->err)
+                                       : tool_keep(j, call, &f, "true");
     buf_free(&text);
-    call_store(call)->ops->keep(call_store(call), &x->keep);
-    return WEND_OK;
+    return s;
 }
 
 static wend_status read_key(struct tool_job *j, wend_str *key)

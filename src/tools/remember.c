@@ -29,29 +29,6 @@ static void put_space(struct buf *b, const wend_call *call)
 
 /* ---- remember ------------------------------------------------------------ */
 
-struct keeping {
-    struct store_keep keep;
-    struct mem mem;
-    struct arena arena; /* the fact's strings */
-    wend_call *call;
-};
-
-/* On the store's thread, or from inside keep. */
-static void on_kept(struct store_keep *k, wend_status s)
-{
-    struct keeping *x = (struct keeping *)(void *)k;
-    struct mem m = x->mem;
-
-    if (s == WEND_OK)
-        wend_call_return(x->call, k->fact.text.ptr ? STR("remembered")
-                                                   : STR("forgotten"));
-    else
-        wend_call_fail(x->call, s == WEND_E_NOMEM ? "out of memory"
-                                                  : "the store failed");
-    arena_free(&x->arena);
-    mem_free(&m, x);
-}
-
 /* The same text has the same name, so that it is kept once. */
 static wend_str name_of(struct arena *a, wend_str text)
 {
@@ -72,8 +49,9 @@ static wend_status check_fact(struct tool_job *j, wend_str text, wend_str name)
         return fail(&j->err, WEND_E_LIMIT,
                     "the text has %zu bytes, at most %d are remembered",
                     text.len, FACT_BYTES_MAX);
-    if (name.len > 200)
-        return fail(&j->err, WEND_E_LIMIT, "the name is over 200 bytes");
+    if (name.len > FACT_NAME_MAX)
+        return fail(&j->err, WEND_E_LIMIT, "the name is over %d bytes",
+                    FACT_NAME_MAX);
     if (!text.len && !name.len)
         return fail(&j->err, WEND_E_INVAL,
                     "there is nothing to remember: give a text; to forget a "
@@ -84,32 +62,21 @@ static wend_status check_fact(struct tool_job *j, wend_str text, wend_str name)
 static wend_status keep_fact(struct tool_job *j, wend_call *call, wend_str text,
                              wend_str name)
 {
-    struct mem m = call_mem(call);
-    struct keeping *x = mem_zalloc(&m, sizeof *x);
-    struct buf space = {.mem = &m};
-    struct store_fact *f;
+    struct buf space = {.mem = &j->mem};
+    struct store_fact f = {
+        .key = name.len ? name : name_of(&j->arena, text),
+        .text = text.len ? text : STR_NONE,
+        .time_us = call_time_us(call),
+    };
+    wend_status s;
 
-    if (!x)
-        return fail_nomem(&j->err);
-    x->mem = m;
-    x->arena.mem = &x->mem;
-    x->call = call;
-    x->keep.done = on_kept;
-    f = &x->keep.fact;
     put_space(&space, call);
-    f->space = arena_str(&x->arena, buf_view(&space));
-    f->key = name.len ? arena_str(&x->arena, name) : name_of(&x->arena, text);
-    f->text = text.len ? arena_str(&x->arena, text) : STR_NONE;
-    f->time_us = call_time_us(call);
-    if (space.failed || x->arena.failed) {
-        arena_free(&x->arena);
-        mem_free(&m, x);
-        buf_free(&space);
-        return fail_nomem(&j->err);
-    }
+    f.space = buf_view(&space);
+    s = space.failed || j->arena.failed
+            ? fail_nomem(&j->err)
+            : tool_keep(j, call, &f, text.len ? "remembered" : "forgotten");
     buf_free(&space);
-    call_store(call)->ops->keep(call_store(call), &x->keep);
-    return WEND_OK;
+    return s;
 }
 
 wend_status tool_remember(void *env, wend_call *call)
@@ -253,20 +220,4 @@ wend_status tool_recall(void *env, wend_call *call)
     if (s == WEND_OK)
         s = search(&j, call, query, limit);
     return tool_end(&j, call, s);
-}
-
-/* ---- What has its place already ------------------------------------------ */
-
-wend_status tool_search_documents(void *env, wend_call *call)
-{
-    (void)env;
-    return wend_call_fail(call, "no documents are indexed: this version of "
-                                "wend has no retrieval yet");
-}
-
-wend_status tool_task(void *env, wend_call *call)
-{
-    (void)env;
-    return wend_call_fail(call, "this agent has no sub-agents: this version "
-                                "of wend does not run them yet");
 }

@@ -134,6 +134,10 @@ void tool_put_name(struct buf *out, wend_str name);
 struct walk;
 /* Appends what a walk has not seen, if anything, as notes in brackets. */
 void tool_put_gaps(struct buf *out, const struct walk *w);
+struct store_fact;
+/* Keeps a copy of the fact and then answers the call; `answer` is static. */
+wend_status tool_keep(struct tool_job *j, wend_call *call,
+                      const struct store_fact *fact, const char *answer);
 /* Answers with out, or with err if s is a failure; WEND_OK. */
 wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s);
 
