@@ -541,6 +541,9 @@ wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text);
 
 /* run.c */
 struct wend_run *run_new(wend_runtime *rt, wend_error *err);
+/* One that borrows the agent. */
+struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
+                        wend_error *err);
 /* plan: canonical JSON; absent for a prompt alone. */
 wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
                       const wend_run_options *options, wend_run **out,

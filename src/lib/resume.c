@@ -254,15 +254,9 @@ wend_status wend_run_resume(wend_agent *agent, const char *id,
     s = agent_config(agent, false, err);
     if (s != WEND_OK)
         return s;
-    r = run_new(agent->rt, err);
+    r = run_of(agent, &o, err);
     if (!r)
         return WEND_E_NOMEM;
-    r->mem = agent->rt->mem;
-    r->agent = agent;
-    agent->runs++;
-    r->hook = o.hook;
-    r->hook_ctx = o.hook_ctx;
-    r->shown.filter = o.filter;
     memcpy(r->id, id, RUN_ID_LEN);
     s = take_up(r, err);
     if (s != WEND_OK) {

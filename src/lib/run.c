@@ -111,6 +111,22 @@ static void park(struct wend_run *r)
         batch_pack(r->open, &r->pack);
 }
 
+struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
+                        wend_error *err)
+{
+    struct wend_run *r = run_new(agent->rt, err);
+
+    if (!r)
+        return NULL;
+    r->mem = agent->rt->mem;
+    r->agent = agent;
+    agent->runs++;
+    r->hook = o->hook;
+    r->hook_ctx = o->hook_ctx;
+    r->shown.filter = o->filter;
+    return r;
+}
+
 /* Lets go of everything that belongs to the runtime. */
 void run_detach(struct wend_run *r)
 {
@@ -308,15 +324,9 @@ wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
     s = agent_config(agent, o.hook != NULL, err);
     if (s != WEND_OK)
         return s;
-    r = run_new(agent->rt, err);
+    r = run_of(agent, &o, err);
     if (!r)
         return WEND_E_NOMEM;
-    r->mem = agent->rt->mem;
-    r->agent = agent;
-    agent->runs++;
-    r->hook = o.hook;
-    r->hook_ctx = o.hook_ctx;
-    r->shown.filter = o.filter;
     r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
     run_id_make(r->id, rt_wall(r->rt), chance);
     s = begin(r, prompt, plan, &o, err);
