@@ -55,9 +55,13 @@ else
 fi
 
 # A run without an end, and one that failed.
+asks() {
+    "$WEND" runs --json --status running | grep -q . &&
+        "$WEND" log --type model_start last | grep -q .
+}
 "$WEND" run -m "$slow" hi >/dev/null 2>&1 &
 live=$!
-soon "$WEND" log --type model_start last
+soon asks
 kill -KILL $live
 { wait $live; } 2>/dev/null
 exits "no end" 0 "$WEND" view last
