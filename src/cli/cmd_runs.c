@@ -25,14 +25,7 @@ enum {
 
 static const struct opt opts[] = {
     {0, "json", NULL, "one object a run", OPT_FLAG, AT(json), 0, 0, NULL},
-    {0, "status", "STATUS", "running, waiting, paused, interrupted, ok ...",
-     OPT_TEXT, AT(status), 0, 0, NULL},
-    {0, "user", "NAME", "only this user's", OPT_TEXT, AT(user), 0, 0, NULL},
-    {0, "session", "NAME", "only of this session", OPT_TEXT, AT(session), 0, 0,
-     NULL},
-    {0, "agent", "NAME", "only of this agent", OPT_TEXT, AT(agent), 0, 0, NULL},
-    {0, "since", "DUR", "started at most so long ago, such as 2h", OPT_TIME,
-     AT(since_ms), 0, 0, NULL},
+    RUN_FILTER_OPTIONS,
     {'n', "limit", "N", "at most so many; default 20, 0 = all", OPT_NUMBER,
      AT(limit), 0, UINT32_MAX, NULL},
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),

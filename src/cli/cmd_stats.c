@@ -18,14 +18,7 @@ enum { NAME_COLUMNS = 24 };
 
 static const struct opt opts[] = {
     {0, "json", NULL, "as one object", OPT_FLAG, AT(json), 0, 0, NULL},
-    {0, "status", "STATUS", "running, waiting, paused, interrupted, ok ...",
-     OPT_TEXT, AT(status), 0, 0, NULL},
-    {0, "user", "NAME", "only this user's", OPT_TEXT, AT(user), 0, 0, NULL},
-    {0, "session", "NAME", "only of this session", OPT_TEXT, AT(session), 0, 0,
-     NULL},
-    {0, "agent", "NAME", "only of this agent", OPT_TEXT, AT(agent), 0, 0, NULL},
-    {0, "since", "DUR", "started at most so long ago, such as 2h", OPT_TIME,
-     AT(since_ms), 0, 0, NULL},
+    RUN_FILTER_OPTIONS,
     {'n', "limit", "N", "only the newest; default all", OPT_NUMBER, AT(limit),
      0, UINT32_MAX, NULL},
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
