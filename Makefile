@@ -188,6 +188,14 @@ bench: products $(SERVER) $(BENCH_TOOLS)
 crash: $(B)/tests/crash-test
 	@$(B)/tests/crash-test --kills $(or $(N),20000)
 
+## sim        simulate SEEDS (N, or FROM-TO; default 5000) in every simulator
+sim:
+	@$(MAKE) --no-print-directory VARIANT=asan sim-programs
+	@for s in $(SIM:$(B)/%=build/asan/%); do \
+	    echo "# $$s"; $$s --seeds $(or $(SEEDS),5000) || exit 1; done
+.PHONY: sim sim-programs
+sim-programs: $(SIM)
+
 ## fuzz       each fuzz target for FUZZ_SECONDS (default 60)
 fuzz:
 	@tests/run fuzz

@@ -1,5 +1,5 @@
 /*
- * env.c - the real clock and the real dice.
+ * env.c - the real clock, the real dice, the real world.
  */
 #include "host/env.h"
 
@@ -36,4 +36,40 @@ static void chance(void *ctx, void *out, size_t len)
         abort();
 }
 
-const struct env env_real = {wall_us, clock_us, chance, NULL};
+static wend_status loop(void *ctx, const struct mem *m, struct loop **out,
+                        wend_error *err)
+{
+    (void)ctx;
+    return loop_new(m, out, err);
+}
+
+static wend_status threads(void *ctx, const struct mem *m, unsigned max,
+                           struct threads **out, wend_error *err)
+{
+    (void)ctx;
+    return threads_new(m, max, out, err);
+}
+
+static wend_status fetch(void *ctx, const struct mem *m, struct loop *l,
+                         struct fetch **out, wend_error *err)
+{
+    (void)ctx;
+    return fetch_new(m, l, out, err);
+}
+
+static wend_status procs(void *ctx, const struct mem *m, struct loop *l,
+                         struct procs **out, wend_error *err)
+{
+    (void)ctx;
+    return procs_new(m, l, out, err);
+}
+
+const struct env env_real = {
+    .wall_us = wall_us,
+    .clock_us = clock_us,
+    .chance = chance,
+    .loop = loop,
+    .threads = threads,
+    .fetch = fetch,
+    .procs = procs,
+};

@@ -31,7 +31,7 @@ enum {
     QUICK_NS = 1000 * 1000,
 };
 
-int64_t fetch_now_ms(const struct fetch *f)
+int64_t fetch_now_ms(const struct net *f)
 {
     return (int64_t)uv_now(f->uv);
 }
@@ -44,7 +44,7 @@ static void sooner(int64_t *at, int64_t from, int64_t ms)
         *at = from + ms;
 }
 
-static int64_t deadline_of(const struct transfer *t)
+static int64_t deadline_of(const struct exchange *t)
 {
     int64_t at = INT64_MAX;
 
@@ -61,7 +61,7 @@ static int64_t deadline_of(const struct transfer *t)
     return at;
 }
 
-void transfer_timeout(struct transfer *t)
+void transfer_timeout(struct exchange *t)
 {
     static const char *const words[] = {
         [PHASE_CONNECT] = "no connection",
@@ -87,7 +87,7 @@ void transfer_timeout(struct transfer *t)
 static void on_deadline(uv_timer_t *timer);
 
 /* Starts the timer unless it fires early enough already. */
-void transfer_arm(struct transfer *t)
+void transfer_arm(struct exchange *t)
 {
     int64_t at = deadline_of(t), now = fetch_now_ms(t->fetch);
 
@@ -104,7 +104,7 @@ void transfer_arm(struct transfer *t)
  * where the bytes may be waiting: so it looks there once more. */
 static void on_deadline(uv_timer_t *timer)
 {
-    struct transfer *t = timer->data;
+    struct exchange *t = timer->data;
 
     if (deadline_of(t) > fetch_now_ms(t->fetch)) {
         transfer_arm(t);
@@ -116,7 +116,7 @@ static void on_deadline(uv_timer_t *timer)
     }
 }
 
-void transfer_enter(struct transfer *t, enum phase phase)
+void transfer_enter(struct exchange *t, enum phase phase)
 {
     t->phase = phase;
     t->phase_ms = fetch_now_ms(t->fetch);
@@ -128,13 +128,13 @@ void transfer_enter(struct transfer *t, enum phase phase)
 
 static void on_idle(uv_idle_t *idle);
 
-void fetch_kick(struct fetch *f)
+void fetch_kick(struct net *f)
 {
     if (!uv_is_active((uv_handle_t *)&f->idle))
         uv_idle_start(&f->idle, on_idle);
 }
 
-void fetch_enqueue(struct transfer *t)
+void fetch_enqueue(struct exchange *t)
 {
     if (ring_empty(&t->queue_link))
         ring_put(&t->fetch->queue, &t->queue_link);
@@ -143,7 +143,7 @@ void fetch_enqueue(struct transfer *t)
 
 /* A stream of more than a piece a millisecond is taken a rest's worth at a
  * time. Where several streams run, each turn sees pieces of many anyway. */
-void fetch_note_read(struct fetch *f, int fd, size_t bytes)
+void fetch_note_read(struct net *f, int fd, size_t bytes)
 {
     uint64_t now_ns = uv_hrtime(), gap_ns = now_ns - f->read_ns;
     uint64_t soon_ns = f->quick_reads > QUICK_READS
@@ -161,10 +161,10 @@ void fetch_note_read(struct fetch *f, int fd, size_t bytes)
 
 /* ---- Transfers ----------------------------------------------------------- */
 
-static wend_status transfer_new(struct fetch *f, struct transfer **out,
+static wend_status transfer_new(struct net *f, struct exchange **out,
                                 wend_error *err)
 {
-    struct transfer *t;
+    struct exchange *t;
 
     if (!ring_empty(&f->spare)) {
         t = of_link(f->spare.prev);
@@ -176,6 +176,7 @@ static wend_status transfer_new(struct fetch *f, struct transfer **out,
     t = mem_zalloc(&f->mem, sizeof *t);
     if (!t)
         return fail_nomem(err);
+    t->base.ops = f->base.ops;
     t->fetch = f;
     t->arena.mem = t->head.mem = t->url.text.mem = &f->mem;
     t->asking.mem = t->held.mem = &f->mem;
@@ -190,14 +191,14 @@ static wend_status transfer_new(struct fetch *f, struct transfer **out,
 
 static void on_transfer_closed(uv_handle_t *h)
 {
-    struct transfer *t = h->data;
-    struct fetch *f = t->fetch;
+    struct exchange *t = h->data;
+    struct net *f = t->fetch;
 
     mem_free(&f->mem, t);
     fetch_handle_closed(f);
 }
 
-static void transfer_free(struct transfer *t)
+static void transfer_free(struct exchange *t)
 {
     ring_out(&t->link);
     if (t->easy) {
@@ -212,7 +213,7 @@ static void transfer_free(struct transfer *t)
 }
 
 /* Away from its connection and from whoever waits. */
-static void detach(struct transfer *t)
+static void detach(struct exchange *t)
 {
     uv_timer_stop(&t->timer);
     t->way->leave(t);
@@ -229,9 +230,9 @@ static void empty(struct buf *b)
     b->failed = false;
 }
 
-static void retire(struct transfer *t)
+static void retire(struct exchange *t)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
 
     if (f->spare_count >= SPARES_MAX || f->closed) {
         transfer_free(t);
@@ -247,7 +248,7 @@ static void retire(struct transfer *t)
     f->spare_count++;
 }
 
-void transfer_over(struct transfer *t, enum fetch_end how)
+void transfer_over(struct exchange *t, enum fetch_end how)
 {
     detach(t);
     t->fetch->quick_reads = 0; /* what follows is not put off */
@@ -260,7 +261,7 @@ void transfer_over(struct transfer *t, enum fetch_end how)
 
 /* ---- Serving the queue --------------------------------------------------- */
 
-static void serve(struct transfer *t)
+static void serve(struct exchange *t)
 {
     ring_out(&t->queue_link);
     if (t->stopped)
@@ -274,7 +275,7 @@ static void serve(struct transfer *t)
  */
 static void on_idle(uv_idle_t *idle)
 {
-    struct fetch *f = idle->data;
+    struct net *f = idle->data;
     struct ring now;
 
     uv_idle_stop(idle);
@@ -292,7 +293,7 @@ static void on_idle(uv_idle_t *idle)
 /* The loop is about to wait: then nothing need wait for the next turn. */
 static void serve_now(void *ctx)
 {
-    struct fetch *f = ctx;
+    struct net *f = ctx;
 
     if (!uv_is_active((uv_handle_t *)&f->idle))
         return;
@@ -302,42 +303,19 @@ static void serve_now(void *ctx)
 
 /* ---- Public -------------------------------------------------------------- */
 
-wend_status fetch_new(const struct mem *m, struct loop *loop,
-                      struct fetch **out, wend_error *err)
-{
-    struct fetch *f = mem_zalloc(m, sizeof *f);
-
-    if (!f)
-        return fail_nomem(err);
-    f->mem = *m;
-    f->loop = loop;
-    f->uv = loop_uv(loop);
-    ring_init(&f->live);
-    ring_init(&f->spare);
-    ring_init(&f->queue);
-    ring_init(&f->idle_conns);
-    name_init(f);
-    uv_idle_init(f->uv, &f->idle);
-    f->idle.data = f;
-    f->handles = 1;
-    loop_before(loop, serve_now, f);
-    *out = f;
-    return WEND_OK;
-}
-
 static void on_idle_closed(uv_handle_t *h)
 {
     fetch_handle_closed(h->data);
 }
 
-void fetch_free(struct fetch *f)
+static void close_all(struct fetch *base)
 {
-    if (!f)
-        return;
+    struct net *f = (struct net *)(void *)base;
+
     f->closed = true;
     loop_before(f->loop, NULL, NULL);
     while (!ring_empty(&f->live)) {
-        struct transfer *t = of_link(f->live.next);
+        struct exchange *t = of_link(f->live.next);
 
         detach(t);
         retire(t);
@@ -351,11 +329,12 @@ void fetch_free(struct fetch *f)
     uv_close((uv_handle_t *)&f->idle, on_idle_closed);
 }
 
-wend_status fetch_start(struct fetch *f, const struct fetch_request *q,
-                        const struct fetch_events *events, void *ctx,
-                        struct transfer **out, wend_error *err)
+static wend_status start(struct fetch *base, const struct fetch_request *q,
+                         const struct fetch_events *events, void *ctx,
+                         struct transfer **out, wend_error *err)
 {
-    struct transfer *t = NULL;
+    struct net *f = (struct net *)(void *)base;
+    struct exchange *t = NULL;
     wend_status s = easy_check(q, err);
 
     if (s == WEND_OK)
@@ -383,12 +362,13 @@ wend_status fetch_start(struct fetch *f, const struct fetch_request *q,
     t->began_ms = t->byte_ms = fetch_now_ms(f);
     transfer_enter(t, PHASE_CONNECT);
     t->way->begin(t);
-    *out = t;
+    *out = &t->base;
     return WEND_OK;
 }
 
-wend_str fetch_header(const struct transfer *t, const char *name)
+static wend_str header(const struct transfer *base, const char *name)
 {
+    const struct exchange *t = (const struct exchange *)(const void *)base;
     const char *p = t->head.ptr, *end = p ? p + t->head.len : NULL, *next;
     size_t len = strlen(name);
 
@@ -408,16 +388,20 @@ wend_str fetch_header(const struct transfer *t, const char *name)
     return STR_NONE;
 }
 
-void fetch_resume(struct transfer *t)
+static void resume(struct transfer *base)
 {
+    struct exchange *t = (struct exchange *)(void *)base;
+
     if (t->stopped || t->phase == PHASE_OVER)
         return;
     t->resume = true;
     fetch_enqueue(t);
 }
 
-void fetch_stop(struct transfer *t)
+static void stop(struct transfer *base)
 {
+    struct exchange *t = (struct exchange *)(void *)base;
+
     if (t->stopped || t->phase == PHASE_OVER)
         return;
     t->stopped = true;
@@ -425,4 +409,30 @@ void fetch_stop(struct transfer *t)
         fetch_enqueue(t);
     else
         transfer_over(t, FETCH_OK);
+}
+
+static const struct fetch_ops ops = {close_all, start, header, resume, stop};
+
+wend_status fetch_new(const struct mem *m, struct loop *loop,
+                      struct fetch **out, wend_error *err)
+{
+    struct net *f = mem_zalloc(m, sizeof *f);
+
+    if (!f)
+        return fail_nomem(err);
+    f->base.ops = &ops;
+    f->mem = *m;
+    f->loop = loop;
+    f->uv = loop_uv(loop);
+    ring_init(&f->live);
+    ring_init(&f->spare);
+    ring_init(&f->queue);
+    ring_init(&f->idle_conns);
+    name_init(f);
+    uv_idle_init(f->uv, &f->idle);
+    f->idle.data = f;
+    f->handles = 1;
+    loop_before(loop, serve_now, f);
+    *out = &f->base;
+    return WEND_OK;
 }

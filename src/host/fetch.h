@@ -4,7 +4,8 @@
  * Connections are kept alive; HTTP/1.1 unless asked otherwise; TLS is
  * checked against the system's authorities. Plain HTTP to an address or a
  * unix socket goes over sockets of our own, all else by libcurl, which is
- * loaded with the first transfer that needs it.
+ * loaded with the first transfer that needs it. A pool may be another one
+ * (host/env.h) that goes nowhere.
  */
 #ifndef HOST_FETCH_H
 #define HOST_FETCH_H
@@ -12,8 +13,14 @@
 #include "host/loop.h"
 
 struct sockaddr;
-struct fetch;    /* a pool of transfers of one loop */
-struct transfer; /* one of them */
+/* A pool of transfers of one loop, and one of them; each the first member of
+ * its own struct. */
+struct fetch {
+    const struct fetch_ops *ops;
+};
+struct transfer {
+    const struct fetch_ops *ops;
+};
 
 enum fetch_end {
     FETCH_OK,      /* the body is complete */
@@ -47,28 +54,62 @@ struct fetch_request {
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
 };
 
-/* All are called from the loop, never from inside fetch_start. */
+/* All are called from the loop, never from inside start. */
 struct fetch_events {
     /* Status and headers are known; header() gives a value by name. */
     void (*head)(void *ctx, struct transfer *t, int status);
     /* Bytes of the body as they come. False pauses: the same bytes come
-     * again after fetch_resume. */
+     * again after resume. */
     bool (*body)(void *ctx, const char *p, size_t len);
     /* message: `host: reason`, empty if FETCH_OK; lent. */
     void (*end)(void *ctx, enum fetch_end how, const char *message);
 };
 
+struct fetch_ops {
+    /* Stops what is under way, without events; not from inside an event. */
+    void (*free)(struct fetch *f);
+    wend_status (*start)(struct fetch *f, const struct fetch_request *q,
+                         const struct fetch_events *events, void *ctx,
+                         struct transfer **out, wend_error *err);
+    /* A response header by name, lent until the end event is over; absent. */
+    wend_str (*header)(const struct transfer *t, const char *name);
+    void (*resume)(struct transfer *t);
+    /* No more events; closes at once, from inside an event in the next turn. */
+    void (*stop)(struct transfer *t);
+};
+
+/* The real one; the loop must be real, too. */
 wend_status fetch_new(const struct mem *m, struct loop *loop,
                       struct fetch **out, wend_error *err);
-/* Stops what is under way, without events; not from inside an event. */
-void fetch_free(struct fetch *f);
-wend_status fetch_start(struct fetch *f, const struct fetch_request *q,
-                        const struct fetch_events *events, void *ctx,
-                        struct transfer **out, wend_error *err);
-/* A response header by name, lent until the end event is over; absent. */
-wend_str fetch_header(const struct transfer *t, const char *name);
-void fetch_resume(struct transfer *t);
-/* No more events; closes at once, from inside an event in the next turn. */
-void fetch_stop(struct transfer *t);
+
+static inline void fetch_free(struct fetch *f)
+{
+    if (f)
+        f->ops->free(f);
+}
+
+static inline wend_status fetch_start(struct fetch *f,
+                                      const struct fetch_request *q,
+                                      const struct fetch_events *events,
+                                      void *ctx, struct transfer **out,
+                                      wend_error *err)
+{
+    return f->ops->start(f, q, events, ctx, out, err);
+}
+
+static inline wend_str fetch_header(const struct transfer *t, const char *name)
+{
+    return t->ops->header(t, name);
+}
+
+static inline void fetch_resume(struct transfer *t)
+{
+    t->ops->resume(t);
+}
+
+static inline void fetch_stop(struct transfer *t)
+{
+    t->ops->stop(t);
+}
 
 #endif

@@ -26,7 +26,7 @@ static struct conn *of_conn(struct ring *r)
 static void on_closed(uv_handle_t *h)
 {
     struct conn *c = h->data;
-    struct fetch *f = c->fetch;
+    struct net *f = c->fetch;
 
     mem_free(&f->mem, c);
     fetch_handle_closed(f);
@@ -46,7 +46,7 @@ void conn_close(struct conn *c)
     close(c->fd);
 }
 
-void conn_free_all(struct fetch *f)
+void conn_free_all(struct net *f)
 {
     while (!ring_empty(&f->idle_conns))
         conn_close(of_conn(f->idle_conns.next));
@@ -74,7 +74,7 @@ bool conn_watch(struct conn *c, int events)
 
 void conn_keep(struct conn *c)
 {
-    struct fetch *f = c->fetch;
+    struct net *f = c->fetch;
 
     c->transfer = NULL;
     c->used = true;
@@ -92,7 +92,7 @@ static bool same_place(const struct place *a, const struct place *b)
     return a->len == b->len && !memcmp(&a->at, &b->at, a->len);
 }
 
-struct conn *conn_kept(struct fetch *f, const struct place *to)
+struct conn *conn_kept(struct net *f, const struct place *to)
 {
     int64_t oldest = fetch_now_ms(f) - IDLE_MS_MAX;
 
@@ -150,7 +150,7 @@ static int open_socket(const struct place *to)
     return fd;
 }
 
-struct conn *conn_open(struct fetch *f, const struct place *to, int *error)
+struct conn *conn_open(struct net *f, const struct place *to, int *error)
 {
     struct conn *c = mem_zalloc(&f->mem, sizeof *c);
     int rc;

@@ -16,7 +16,7 @@
 static curl_socket_t on_open(void *ctx, curlsocktype purpose,
                              struct curl_sockaddr *a)
 {
-    struct transfer *t = ctx;
+    struct exchange *t = ctx;
 
     (void)purpose;
     name_done(t, true);
@@ -30,7 +30,7 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose,
 static int on_connected(void *ctx, char *ip, char *own_ip, int port,
                         int own_port)
 {
-    struct transfer *t = ctx;
+    struct exchange *t = ctx;
 
     (void)ip, (void)own_ip, (void)port, (void)own_port;
     name_done(t, true);
@@ -40,15 +40,15 @@ static int on_connected(void *ctx, char *ip, char *own_ip, int port,
 }
 
 /* Returning 0 makes libcurl give up. */
-static size_t refuse(struct transfer *t, CURLcode why)
+static size_t refuse(struct exchange *t, CURLcode why)
 {
     t->refused = why;
     return 0;
 }
 
-static bool head_ends(struct transfer *t)
+static bool head_ends(struct exchange *t)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     long status = 0;
 
     f->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -58,13 +58,13 @@ static bool head_ends(struct transfer *t)
     }
     t->head_done = true;
     uv_stop(f->uv);
-    t->events->head(t->ctx, t, (int)status);
+    t->events->head(t->ctx, &t->base, (int)status);
     return !t->stopped;
 }
 
 static size_t on_header(char *p, size_t size, size_t count, void *ctx)
 {
-    struct transfer *t = ctx;
+    struct exchange *t = ctx;
     size_t len = size * count;
 
     if (t->stopped)
@@ -83,7 +83,7 @@ static size_t on_header(char *p, size_t size, size_t count, void *ctx)
 
 static size_t on_body(char *p, size_t size, size_t count, void *ctx)
 {
-    struct transfer *t = ctx;
+    struct exchange *t = ctx;
     size_t len = size * count;
 
     if (t->stopped || !len)
@@ -102,7 +102,7 @@ static size_t on_body(char *p, size_t size, size_t count, void *ctx)
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-static void finish_one(struct transfer *t, CURLcode code)
+static void finish_one(struct exchange *t, CURLcode code)
 {
     enum fetch_end how;
 
@@ -126,7 +126,7 @@ static void finish_one(struct transfer *t, CURLcode code)
 
 /* A name that one transfer cannot resolve is not asked for again by those
  * that waited for the answer. */
-void transfer_finish(struct transfer *t, CURLcode code)
+void transfer_finish(struct exchange *t, CURLcode code)
 {
     struct ring same;
 
@@ -140,9 +140,9 @@ void transfer_finish(struct transfer *t, CURLcode code)
 
 /* ---- Begins ----------------------------------------------------------- */
 
-static void go_on(struct transfer *t)
+static void go_on(struct exchange *t)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     CURLcode code;
 
     t->resume = false;
@@ -159,7 +159,7 @@ static void go_on(struct transfer *t)
         transfer_arm(t);
 }
 
-static void serve(struct transfer *t)
+static void serve(struct exchange *t)
 {
     if (t->refused != CURLE_OK) {
         transfer_finish(t, t->refused);
@@ -171,14 +171,14 @@ static void serve(struct transfer *t)
     }
 }
 
-static void leave(struct transfer *t)
+static void leave(struct exchange *t)
 {
     multi_remove(t);
     name_done(t, false);
 }
 
 /* With the first transfer. */
-static wend_status open_curl(struct fetch *f, wend_error *err)
+static wend_status open_curl(struct net *f, wend_error *err)
 {
     const struct curl_api *curl;
     wend_status s = curl_load(&curl, err);
@@ -195,7 +195,7 @@ static wend_status open_curl(struct fetch *f, wend_error *err)
     return WEND_OK;
 }
 
-static bool set_callbacks(const struct curl_api *curl, struct transfer *t)
+static bool set_callbacks(const struct curl_api *curl, struct exchange *t)
 {
     const struct {
         CURLoption option;
@@ -223,10 +223,10 @@ static bool set_callbacks(const struct curl_api *curl, struct transfer *t)
     return !failed;
 }
 
-static wend_status prepare(struct transfer *t, const struct fetch_request *q,
+static wend_status prepare(struct exchange *t, const struct fetch_request *q,
                            wend_error *err)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     wend_status s = f->curl ? WEND_OK : open_curl(f, err);
 
     if (s != WEND_OK)
@@ -244,7 +244,7 @@ static wend_status prepare(struct transfer *t, const struct fetch_request *q,
 }
 
 /* Forgets keys and bodies. */
-static void forget(struct transfer *t)
+static void forget(struct exchange *t)
 {
     if (t->easy)
         t->fetch->curl->easy_reset(t->easy);

@@ -19,8 +19,8 @@ enum {
 };
 
 struct sock {
-    struct sock *next;   /* among the closed ones */
-    struct fetch *fetch; /* which may outlive the multi */
+    struct sock *next; /* among the closed ones */
+    struct net *fetch; /* which may outlive the multi */
     struct multi *multi;
     uv_poll_t poll;
     curl_socket_t fd;
@@ -29,7 +29,7 @@ struct sock {
     bool ours;   /* opened and closed by us: a connection's */
 };
 
-void fetch_handle_closed(struct fetch *f)
+void fetch_handle_closed(struct net *f)
 {
     struct mem m = f->mem;
 
@@ -48,12 +48,12 @@ void fetch_handle_closed(struct fetch *f)
 
 /* ---- Calling libcurl ----------------------------------------------------- */
 
-static struct transfer *transfer_of(struct fetch *f, CURL *easy)
+static struct exchange *transfer_of(struct net *f, CURL *easy)
 {
     char *t = NULL;
 
     f->curl->easy_getinfo(easy, CURLINFO_PRIVATE, &t);
-    return (struct transfer *)(void *)t;
+    return (struct exchange *)(void *)t;
 }
 
 static void take_results(struct multi *m)
@@ -64,7 +64,7 @@ static void take_results(struct multi *m)
 
     while ((msg = curl->multi_info_read(m->handle, &left))) {
         CURLcode code = msg->data.result;
-        struct transfer *t = transfer_of(m->fetch, msg->easy_handle);
+        struct exchange *t = transfer_of(m->fetch, msg->easy_handle);
 
         if (t)
             transfer_finish(t, code);
@@ -73,7 +73,7 @@ static void take_results(struct multi *m)
 
 static void act(struct multi *m, curl_socket_t fd, int events)
 {
-    struct fetch *f = m->fetch;
+    struct net *f = m->fetch;
     int running;
 
     f->inside++;
@@ -82,7 +82,7 @@ static void act(struct multi *m, curl_socket_t fd, int events)
     take_results(m);
 }
 
-void multi_run_due(struct fetch *f)
+void multi_run_due(struct net *f)
 {
     for (struct multi *m = f->multis; m; m = m->next)
         if (m->due) {
@@ -116,19 +116,19 @@ static int on_timeout_wish(CURLM *handle, long timeout_ms, void *ctx)
 static void on_sock_closed(uv_handle_t *h)
 {
     struct sock *s = h->data;
-    struct fetch *f = s->fetch;
+    struct net *f = s->fetch;
 
     s->next = f->socks;
     f->socks = s;
     fetch_handle_closed(f);
 }
 
-static struct sock *sock_find(const struct fetch *f, curl_socket_t fd)
+static struct sock *sock_find(const struct net *f, curl_socket_t fd)
 {
     return (size_t)fd < f->sock_of_count ? f->sock_of[fd] : NULL;
 }
 
-static bool sock_room(struct fetch *f, curl_socket_t fd)
+static bool sock_room(struct net *f, curl_socket_t fd)
 {
     size_t want = f->sock_of_count ? f->sock_of_count * 2 : SOCKS_FIRST;
     struct sock **more;
@@ -147,7 +147,7 @@ static bool sock_room(struct fetch *f, curl_socket_t fd)
     return true;
 }
 
-static struct sock *sock_new(struct fetch *f, curl_socket_t fd, bool ours)
+static struct sock *sock_new(struct net *f, curl_socket_t fd, bool ours)
 {
     struct sock *s = f->socks;
 
@@ -193,7 +193,7 @@ static bool sock_watch(struct sock *s, int events)
 static void on_sock(uv_poll_t *p, int status, int events)
 {
     struct sock *s = p->data;
-    struct fetch *f = s->fetch;
+    struct net *f = s->fetch;
     curl_socket_t fd = s->fd;
     size_t before = f->body_bytes;
     int bits = 0;
@@ -216,7 +216,7 @@ static void on_sock(uv_poll_t *p, int status, int events)
 }
 
 /* What libcurl has not connected yet it closes without a word to us. */
-static void sock_leave(struct sock *s, const struct transfer *t)
+static void sock_leave(struct sock *s, const struct exchange *t)
 {
     if (s->ours && t && t->phase != PHASE_CONNECT)
         s->wanted = 0;
@@ -228,8 +228,8 @@ static int on_socket_wish(CURL *easy, curl_socket_t fd, int what, void *ctx,
                           void *sockp)
 {
     struct multi *m = ctx;
-    struct fetch *f = m->fetch;
-    struct transfer *t = transfer_of(f, easy);
+    struct net *f = m->fetch;
+    struct exchange *t = transfer_of(f, easy);
     struct sock *s = sock_find(f, fd);
 
     (void)sockp;
@@ -258,7 +258,7 @@ static int on_socket_wish(CURL *easy, curl_socket_t fd, int what, void *ctx,
     return 0;
 }
 
-curl_socket_t multi_open_socket(struct transfer *t,
+curl_socket_t multi_open_socket(struct exchange *t,
                                 const struct curl_sockaddr *a)
 {
     /* Tools that are started meanwhile must not inherit it. */
@@ -287,7 +287,7 @@ int multi_close_socket(void *fetch, curl_socket_t fd)
 
 /* ---- Multi handles ------------------------------------------------------- */
 
-static struct multi *multi_new(struct fetch *f)
+static struct multi *multi_new(struct net *f)
 {
     struct multi *m = mem_zalloc(&f->mem, sizeof *m);
 
@@ -312,7 +312,7 @@ static struct multi *multi_new(struct fetch *f)
 }
 
 /* The first with room, so that few connections are kept in many places. */
-static struct multi *multi_with_room(struct fetch *f)
+static struct multi *multi_with_room(struct net *f)
 {
     struct multi **at = &f->multis;
 
@@ -323,9 +323,9 @@ static struct multi *multi_with_room(struct fetch *f)
     return *at;
 }
 
-bool multi_add(struct transfer *t)
+bool multi_add(struct exchange *t)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     struct multi *m = multi_with_room(f);
 
     if (!m || f->curl->multi_add_handle(m->handle, t->easy) != CURLM_OK)
@@ -335,7 +335,7 @@ bool multi_add(struct transfer *t)
     return true;
 }
 
-void multi_remove(struct transfer *t)
+void multi_remove(struct exchange *t)
 {
     if (!t->multi)
         return;
@@ -347,13 +347,13 @@ void multi_remove(struct transfer *t)
 static void on_multi_closed(uv_handle_t *h)
 {
     struct multi *m = h->data;
-    struct fetch *f = m->fetch;
+    struct net *f = m->fetch;
 
     mem_free(&f->mem, m);
     fetch_handle_closed(f);
 }
 
-void multi_free_all(struct fetch *f)
+void multi_free_all(struct net *f)
 {
     for (struct multi *m = f->multis, *next; m; m = next) {
         next = m->next;

@@ -19,7 +19,7 @@ static bool needs_none(const char *host)
 }
 
 /* NULL: all rows are taken by names that are being looked up. */
-static struct name *row_of(struct fetch *f, const char *host)
+static struct name *row_of(struct net *f, const char *host)
 {
     struct name *oldest = NULL;
 
@@ -39,15 +39,15 @@ static struct name *row_of(struct fetch *f, const char *host)
     return oldest;
 }
 
-void name_init(struct fetch *f)
+void name_init(struct net *f)
 {
     for (size_t i = 0; i < NAMES_MAX; i++)
         ring_init(&f->names[i].waiting);
 }
 
-bool name_wait(struct transfer *t)
+bool name_wait(struct exchange *t)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     struct name *n = needs_none(t->host) ? NULL : row_of(f, t->host);
 
     if (!n || n->fresh_until_ms > (int64_t)uv_now(f->uv))
@@ -61,9 +61,9 @@ bool name_wait(struct transfer *t)
     return false;
 }
 
-void name_done(struct transfer *t, bool known)
+void name_done(struct exchange *t, bool known)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     struct name *n = t->asks;
 
     if (!n)

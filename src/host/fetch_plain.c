@@ -45,7 +45,7 @@ static const char *error_words(int error)
     return strerrordesc_np(error);
 }
 
-static void finish(struct transfer *t, enum verdict v)
+static void finish(struct exchange *t, enum verdict v)
 {
     const char *words = t->error ? error_words(t->error) : t->answer.why;
     enum fetch_end how = FETCH_OK;
@@ -63,7 +63,7 @@ static void finish(struct transfer *t, enum verdict v)
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static bool hold(struct transfer *t, wend_str rest)
+static bool hold(struct exchange *t, wend_str rest)
 {
     if (t->held.len) { /* of which this is the rest */
         t->held_at = t->held.len - rest.len;
@@ -75,9 +75,9 @@ static bool hold(struct transfer *t, wend_str rest)
 }
 
 /* False: it was stopped from inside, or paused. */
-static bool give_body(struct transfer *t, wend_str piece)
+static bool give_body(struct exchange *t, wend_str piece)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
 
     t->byte_ms = fetch_now_ms(f);
     t->doubted = false;
@@ -89,9 +89,9 @@ static bool give_body(struct transfer *t, wend_str piece)
     return !t->stopped && !t->paused;
 }
 
-static enum verdict feed(struct transfer *t, wend_str in)
+static enum verdict feed(struct exchange *t, wend_str in)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     wend_str piece;
 
     for (;;) {
@@ -100,7 +100,7 @@ static enum verdict feed(struct transfer *t, wend_str in)
         case HTTP1_HEAD:
             t->head_done = true;
             uv_stop(f->uv);
-            t->events->head(t->ctx, t, t->answer.status);
+            t->events->head(t->ctx, &t->base, t->answer.status);
             if (t->stopped)
                 return GO_ON;
             break;
@@ -117,14 +117,14 @@ static enum verdict feed(struct transfer *t, wend_str in)
 }
 
 /* Closed before anything came, though it was open a while ago. */
-static bool is_stale(const struct transfer *t)
+static bool is_stale(const struct exchange *t)
 {
     return t->conn->used && !t->again && !http1_begun(&t->answer);
 }
 
-static enum verdict read_some(struct transfer *t)
+static enum verdict read_some(struct exchange *t)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     size_t before = f->body_bytes;
     ssize_t n;
     enum verdict v;
@@ -149,7 +149,7 @@ static enum verdict read_some(struct transfer *t)
 
 /* ---- Sending ------------------------------------------------------------- */
 
-static ssize_t send_rest(struct transfer *t)
+static ssize_t send_rest(struct exchange *t)
 {
     wend_str head = buf_view(&t->asking);
     size_t in_head = t->sent < head.len ? t->sent : head.len;
@@ -167,14 +167,14 @@ static ssize_t send_rest(struct transfer *t)
     return n;
 }
 
-static bool is_unsent(const struct transfer *t)
+static bool is_unsent(const struct exchange *t)
 {
     return t->sent < t->asking.len + t->body.len && !t->error;
 }
 
 /* What a server said before it closed the connection is still read; then the
  * error counts. */
-static void send_some(struct transfer *t)
+static void send_some(struct exchange *t)
 {
     ssize_t n = is_unsent(t) ? send_rest(t) : 0;
 
@@ -189,7 +189,7 @@ static void send_some(struct transfer *t)
 
 /* ---- Connections --------------------------------------------------------- */
 
-static void let_go(struct transfer *t)
+static void let_go(struct exchange *t)
 {
     struct conn *c = t->conn;
 
@@ -198,7 +198,7 @@ static void let_go(struct transfer *t)
         conn_close(c);
 }
 
-static void ask_on(struct transfer *t, struct conn *c)
+static void ask_on(struct exchange *t, struct conn *c)
 {
     t->conn = c;
     c->transfer = t;
@@ -209,7 +209,7 @@ static void ask_on(struct transfer *t, struct conn *c)
 }
 
 /* The next place that does not refuse at once. */
-static enum verdict connect_next(struct transfer *t)
+static enum verdict connect_next(struct exchange *t)
 {
     while (t->route.next < t->route.count) {
         const struct place *to = &t->route.places[t->route.next++];
@@ -227,7 +227,7 @@ static enum verdict connect_next(struct transfer *t)
     return ILL;
 }
 
-static bool ask_kept(struct transfer *t)
+static bool ask_kept(struct exchange *t)
 {
     struct conn *c = NULL;
 
@@ -242,13 +242,13 @@ static bool ask_kept(struct transfer *t)
     return false;
 }
 
-static bool watch(struct transfer *t)
+static bool watch(struct exchange *t)
 {
     return conn_watch(t->conn, (t->paused ? 0 : UV_READABLE) |
                                    (is_unsent(t) ? UV_WRITABLE : 0));
 }
 
-static void settle(struct transfer *t, enum verdict v)
+static void settle(struct exchange *t, enum verdict v)
 {
     if (v == STALE) {
         let_go(t);
@@ -265,7 +265,7 @@ static void settle(struct transfer *t, enum verdict v)
 }
 
 /* While it connects, an error is that of this place. */
-static enum verdict connecting(struct transfer *t)
+static enum verdict connecting(struct exchange *t)
 {
     send_some(t);
     if (!t->error)
@@ -274,7 +274,7 @@ static enum verdict connecting(struct transfer *t)
     return connect_next(t);
 }
 
-static enum verdict look(struct transfer *t, int events)
+static enum verdict look(struct exchange *t, int events)
 {
     if (t->phase == PHASE_CONNECT)
         return connecting(t);
@@ -283,9 +283,9 @@ static enum verdict look(struct transfer *t, int events)
     return events & UV_READABLE && !t->paused ? read_some(t) : GO_ON;
 }
 
-void plain_ready(struct transfer *t, int status, int events)
+void plain_ready(struct exchange *t, int status, int events)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     enum verdict v;
 
     if (t->stopped) /* it is in the queue */
@@ -298,10 +298,10 @@ void plain_ready(struct transfer *t, int status, int events)
 
 /* ---- The way ------------------------------------------------------------- */
 
-static wend_status prepare(struct transfer *t, const struct fetch_request *q,
+static wend_status prepare(struct exchange *t, const struct fetch_request *q,
                            wend_error *err)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
 
     if (!f->read_buf)
         f->read_buf = mem_alloc(&f->mem, READ_BYTES);
@@ -317,15 +317,15 @@ static wend_status prepare(struct transfer *t, const struct fetch_request *q,
 
 /* On a connection that is kept, at once; to connect takes longer, and a
  * thousand at once would hold up those under way. */
-static void begin(struct transfer *t)
+static void begin(struct exchange *t)
 {
     if (!ask_kept(t) || !watch(t))
         fetch_enqueue(t);
 }
 
-static void go_on(struct transfer *t)
+static void go_on(struct exchange *t)
 {
-    struct fetch *f = t->fetch;
+    struct net *f = t->fetch;
     enum verdict v;
 
     t->resume = false;
@@ -343,7 +343,7 @@ static void go_on(struct transfer *t)
     settle(t, v);
 }
 
-static void serve(struct transfer *t)
+static void serve(struct exchange *t)
 {
     if (!t->conn)
         settle(t, ask_kept(t) ? GO_ON : connect_next(t));
@@ -353,7 +353,7 @@ static void serve(struct transfer *t)
         settle(t, GO_ON);
 }
 
-static void leave(struct transfer *t)
+static void leave(struct exchange *t)
 {
     struct conn *c = t->conn;
 
@@ -367,7 +367,7 @@ static void leave(struct transfer *t)
         conn_close(c);
 }
 
-static void forget(struct transfer *t)
+static void forget(struct exchange *t)
 {
     t->body = STR_NONE; /* the rest is in buffers that are emptied */
 }

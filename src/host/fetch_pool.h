@@ -1,5 +1,5 @@
 /*
- * fetch_pool.h - what is inside struct fetch. Only for src/host/fetch*.c.
+ * fetch_pool.h - what is behind struct fetch. Only for src/host/fetch*.c.
  *
  *   live      transfers somebody waits for
  *   spare     ended ones, kept with their buffers and libcurl handles
@@ -30,7 +30,7 @@ struct ring {
 /* One of libcurl's multi handles. */
 struct multi {
     struct multi *next;
-    struct fetch *fetch;
+    struct net *fetch;
     CURLM *handle;
     uv_timer_t timer;
     unsigned transfers;
@@ -45,7 +45,8 @@ struct name {
     char host[NAME_BYTES_MAX];
 };
 
-struct fetch {
+struct net {
+    struct fetch base;
     struct mem mem; /* by value: handles close after the owner is gone */
     struct loop *loop;
     uv_loop_t *uv;
@@ -74,8 +75,8 @@ struct fetch {
 /* A connection of fetch_conn.c: a socket on the loop. */
 struct conn {
     struct ring link; /* idle_conns, while it has no transfer */
-    struct fetch *fetch;
-    struct transfer *transfer; /* NULL: it waits for the next one */
+    struct net *fetch;
+    struct exchange *transfer; /* NULL: it waits for the next one */
     uv_poll_t poll;
     int fd, watched;
     bool used; /* it has brought an answer, and may be closed by now */
@@ -87,17 +88,18 @@ enum phase { PHASE_CONNECT, PHASE_WAIT, PHASE_BODY, PHASE_OVER };
 
 /* One of the two ways to make a transfer. */
 struct way {
-    wend_status (*prepare)(struct transfer *t, const struct fetch_request *q,
+    wend_status (*prepare)(struct exchange *t, const struct fetch_request *q,
                            wend_error *err);
-    void (*begin)(struct transfer *t);  /* from inside fetch_start */
-    void (*serve)(struct transfer *t);  /* once it was queued */
-    void (*leave)(struct transfer *t);  /* its connection */
-    void (*forget)(struct transfer *t); /* the request */
+    void (*begin)(struct exchange *t);  /* from inside fetch_start */
+    void (*serve)(struct exchange *t);  /* once it was queued */
+    void (*leave)(struct exchange *t);  /* its connection */
+    void (*forget)(struct exchange *t); /* the request */
 };
 extern const struct way plain_way, libcurl_way;
 
-struct transfer {
-    struct fetch *fetch;
+struct exchange {
+    struct transfer base;
+    struct net *fetch;
     const struct way *way;
     struct ring link;       /* live or spare */
     struct ring queue_link; /* queue, or waiting for a name */
@@ -172,77 +174,77 @@ static inline void ring_move(struct ring *to, struct ring *from)
     ring_init(from);
 }
 
-static inline struct transfer *of_queue(struct ring *r)
+static inline struct exchange *of_queue(struct ring *r)
 {
-    return (struct transfer *)(void *)((char *)r -
-                                       offsetof(struct transfer, queue_link));
+    return (struct exchange *)(void *)((char *)r -
+                                       offsetof(struct exchange, queue_link));
 }
 
-static inline struct transfer *of_link(struct ring *r)
+static inline struct exchange *of_link(struct ring *r)
 {
-    return (struct transfer *)(void *)((char *)r -
-                                       offsetof(struct transfer, link));
+    return (struct exchange *)(void *)((char *)r -
+                                       offsetof(struct exchange, link));
 }
 
 /* ---- fetch_name.c: one look-up a host ------------------------------------
  */
 
-void name_init(struct fetch *f);
+void name_init(struct net *f);
 /* True: another transfer is looking the name up, this one waits. */
-bool name_wait(struct transfer *t);
+bool name_wait(struct exchange *t);
 /* The name is known now, or t gives up: whoever waited goes on. */
-void name_done(struct transfer *t, bool known);
+void name_done(struct exchange *t, bool known);
 
 /* ---- fetch_multi.c: libcurl on the loop ----------------------------------
  */
 
-bool multi_add(struct transfer *t); /* false: no memory */
-void multi_remove(struct transfer *t);
-void multi_free_all(struct fetch *f);
+bool multi_add(struct exchange *t); /* false: no memory */
+void multi_remove(struct exchange *t);
+void multi_free_all(struct net *f);
 /* For libcurl: a connection's socket, which keeps its place in the loop. */
-curl_socket_t multi_open_socket(struct transfer *t,
+curl_socket_t multi_open_socket(struct exchange *t,
                                 const struct curl_sockaddr *a);
 int multi_close_socket(void *fetch, curl_socket_t fd);
 /* Calls those that want to be called. */
-void multi_run_due(struct fetch *f);
+void multi_run_due(struct net *f);
 /* One more uv handle has closed; the last one frees f. */
-void fetch_handle_closed(struct fetch *f);
+void fetch_handle_closed(struct net *f);
 
 /* ---- fetch_libcurl.c ------------------------------------------------------
  */
 
 /* libcurl is done with it, or shall be. */
-void transfer_finish(struct transfer *t, CURLcode code);
+void transfer_finish(struct exchange *t, CURLcode code);
 
 /* ---- fetch_conn.c: connections of the plain way ---------------------------
  */
 
 /* One that is kept and leads there; NULL: none. */
-struct conn *conn_kept(struct fetch *f, const struct place *to);
+struct conn *conn_kept(struct net *f, const struct place *to);
 /* Begins to connect. NULL: *error says why. */
-struct conn *conn_open(struct fetch *f, const struct place *to, int *error);
+struct conn *conn_open(struct net *f, const struct place *to, int *error);
 bool conn_watch(struct conn *c, int events); /* false: no memory */
 void conn_keep(struct conn *c);              /* for the next transfer */
 void conn_close(struct conn *c);
-void conn_free_all(struct fetch *f); /* those that are kept */
+void conn_free_all(struct net *f); /* those that are kept */
 
 /* ---- fetch_plain.c -------------------------------------------------------
  */
 
 /* The transfer's socket can be read or written; status < 0: or has failed. */
-void plain_ready(struct transfer *t, int status, int events);
+void plain_ready(struct exchange *t, int status, int events);
 
 /* ---- fetch.c: the transfers ---------------------------------------------- */
 
-int64_t fetch_now_ms(const struct fetch *f);
-void fetch_kick(struct fetch *f); /* serves the queue in the next turn */
-void fetch_enqueue(struct transfer *t);
+int64_t fetch_now_ms(const struct net *f);
+void fetch_kick(struct net *f); /* serves the queue in the next turn */
+void fetch_enqueue(struct exchange *t);
 /* A read of the body, so many bytes: a quick stream is read in larger ones. */
-void fetch_note_read(struct fetch *f, int fd, size_t bytes);
-void transfer_enter(struct transfer *t, enum phase phase);
-void transfer_arm(struct transfer *t); /* after a deadline has changed */
-void transfer_timeout(struct transfer *t);
+void fetch_note_read(struct net *f, int fd, size_t bytes);
+void transfer_enter(struct exchange *t, enum phase phase);
+void transfer_arm(struct exchange *t); /* after a deadline has changed */
+void transfer_timeout(struct exchange *t);
 /* Its end: `message` is set. Silent if it was stopped. */
-void transfer_over(struct transfer *t, enum fetch_end how);
+void transfer_over(struct exchange *t, enum fetch_end how);
 
 #endif

@@ -11,7 +11,8 @@
 #include "base/fail.h"
 #include "host/loop_uv.h"
 
-struct loop {
+struct uv {
+    struct loop base;
     const struct mem *mem;
     uv_loop_t uv;
     uv_async_t wake;
@@ -20,6 +21,11 @@ struct loop {
     void (*before)(void *ctx);
     void *before_ctx;
 };
+
+static struct uv *of(const struct loop *l)
+{
+    return (struct uv *)(uintptr_t)l;
+}
 
 static void nothing_async(uv_async_t *a)
 {
@@ -31,36 +37,10 @@ static void nothing_timer(uv_timer_t *t)
     (void)t;
 }
 
-wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err)
+static void free_loop(struct loop *base)
 {
-    struct loop *l = mem_zalloc(m, sizeof *l);
-    int rc;
+    struct uv *l = of(base);
 
-    if (!l)
-        return fail_nomem(err);
-    l->mem = m;
-    rc = uv_loop_init(&l->uv);
-    if (rc) {
-        mem_free(m, l);
-        return fail(err, WEND_E_IO, "event loop: %s", uv_strerror(rc));
-    }
-    uv_timer_init(&l->uv, &l->timer);
-    rc = uv_async_init(&l->uv, &l->wake, nothing_async);
-    if (rc) {
-        uv_close((uv_handle_t *)&l->timer, NULL);
-        uv_run(&l->uv, UV_RUN_DEFAULT);
-        uv_loop_close(&l->uv);
-        mem_free(m, l);
-        return fail(err, WEND_E_IO, "event loop: %s", uv_strerror(rc));
-    }
-    *out = l;
-    return WEND_OK;
-}
-
-void loop_free(struct loop *l)
-{
-    if (!l)
-        return;
     uv_close((uv_handle_t *)&l->timer, NULL);
     uv_close((uv_handle_t *)&l->wake, NULL);
     uv_run(&l->uv, UV_RUN_DEFAULT);
@@ -68,13 +48,15 @@ void loop_free(struct loop *l)
     mem_free(l->mem, l);
 }
 
-int loop_fd(const struct loop *l)
+static int backend_fd(const struct loop *base)
 {
-    return uv_backend_fd(&l->uv);
+    return uv_backend_fd(&of(base)->uv);
 }
 
-void loop_turn(struct loop *l, int timeout_ms)
+static void turn(struct loop *base, int timeout_ms)
 {
+    struct uv *l = of(base);
+
     if (!timeout_ms) {
         uv_run(&l->uv, UV_RUN_NOWAIT);
         return;
@@ -93,29 +75,61 @@ void loop_turn(struct loop *l, int timeout_ms)
     uv_timer_stop(&l->timer);
 }
 
-void loop_rest(struct loop *l)
+static int backend_timeout_ms(struct loop *base)
 {
-    l->rest = true;
-}
+    struct uv *l = of(base);
 
-int loop_timeout_ms(struct loop *l)
-{
     uv_update_time(&l->uv); /* else it counts from the last turn */
     return uv_backend_timeout(&l->uv);
 }
 
+static void wake(struct loop *base)
+{
+    uv_async_send(&of(base)->wake);
+}
+
+static const struct loop_ops ops = {free_loop, backend_fd, turn,
+                                    backend_timeout_ms, wake};
+
+wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err)
+{
+    struct uv *l = mem_zalloc(m, sizeof *l);
+    int rc;
+
+    if (!l)
+        return fail_nomem(err);
+    l->base.ops = &ops;
+    l->mem = m;
+    rc = uv_loop_init(&l->uv);
+    if (rc) {
+        mem_free(m, l);
+        return fail(err, WEND_E_IO, "event loop: %s", uv_strerror(rc));
+    }
+    uv_timer_init(&l->uv, &l->timer);
+    rc = uv_async_init(&l->uv, &l->wake, nothing_async);
+    if (rc) {
+        uv_close((uv_handle_t *)&l->timer, NULL);
+        uv_run(&l->uv, UV_RUN_DEFAULT);
+        uv_loop_close(&l->uv);
+        mem_free(m, l);
+        return fail(err, WEND_E_IO, "event loop: %s", uv_strerror(rc));
+    }
+    *out = &l->base;
+    return WEND_OK;
+}
+
+void loop_rest(struct loop *l)
+{
+    of(l)->rest = true;
+}
+
 uv_loop_t *loop_uv(struct loop *l)
 {
-    return &l->uv;
+    return &of(l)->uv;
 }
 
 void loop_before(struct loop *l, void (*fn)(void *ctx), void *ctx)
 {
-    l->before = fn;
-    l->before_ctx = ctx;
-}
-
-void loop_wake(struct loop *l)
-{
-    uv_async_send(&l->wake);
+    of(l)->before = fn;
+    of(l)->before_ctx = ctx;
 }

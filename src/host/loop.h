@@ -2,7 +2,8 @@
  * loop.h - one event loop: an fd, one timer, one wake-up, worker threads.
  *
  * Who owns the loop keeps its own list of deadlines and tells the nearest.
- * What else waits on it (transfers) joins through loop_uv.h.
+ * What else waits on it (transfers) joins through loop_uv.h. A loop may be
+ * another one than the system's (host/env.h): it has other operations.
  */
 #ifndef HOST_LOOP_H
 #define HOST_LOOP_H
@@ -12,21 +13,49 @@
 
 #include "base/mem.h"
 
-struct loop;
+struct loop { /* the first member of its own struct */
+    const struct loop_ops *ops;
+};
 
+struct loop_ops {
+    void (*free)(struct loop *l);
+    int (*fd)(const struct loop *l); /* -1: it has none */
+    /* Looks at the world once. timeout_ms: 0 = do not wait, -1 = no limit. */
+    void (*turn)(struct loop *l, int timeout_ms);
+    /* How long a foreign loop that watches the fd may wait; -1 = no limit. */
+    int (*timeout_ms)(struct loop *l);
+    /* Makes a waiting turn return; the fd becomes readable. [any thread, but
+     * not after free] */
+    void (*wake)(struct loop *l);
+};
+
+/* The system's. */
 wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err);
-void loop_free(struct loop *l);
-int loop_fd(const struct loop *l);
-/* Looks at the world once. timeout_ms: 0 = do not wait, -1 = no limit. */
-void loop_turn(struct loop *l, int timeout_ms);
-/* The next turn that waits rests first, so that what comes meanwhile is seen
- * at once: to wake up costs more than to read. */
-enum { LOOP_REST_MS = 2 }; /* nobody sees it */
-void loop_rest(struct loop *l);
-/* How long a foreign loop that watches the fd may wait; -1 = no limit. */
-int loop_timeout_ms(struct loop *l);
-/* Makes a waiting loop_turn return; the fd becomes readable. [any thread,
- * but not after loop_free] */
-void loop_wake(struct loop *l);
+
+static inline void loop_free(struct loop *l)
+{
+    if (l)
+        l->ops->free(l);
+}
+
+static inline int loop_fd(const struct loop *l)
+{
+    return l->ops->fd(l);
+}
+
+static inline void loop_turn(struct loop *l, int timeout_ms)
+{
+    l->ops->turn(l, timeout_ms);
+}
+
+static inline int loop_timeout_ms(struct loop *l)
+{
+    return l->ops->timeout_ms(l);
+}
+
+static inline void loop_wake(struct loop *l)
+{
+    l->ops->wake(l);
+}
 
 #endif

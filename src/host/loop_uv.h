@@ -11,7 +11,11 @@
 
 #include "host/loop.h"
 
-uv_loop_t *loop_uv(struct loop *l);
+uv_loop_t *loop_uv(struct loop *l); /* one of loop_new */
+/* The next turn that waits rests first, so that what comes meanwhile is seen
+ * at once: to wake up costs more than to read. */
+enum { LOOP_REST_MS = 2 }; /* nobody sees it */
+void loop_rest(struct loop *l);
 /* One function that is called before a turn waits: what it does then needs no
  * turn of its own. NULL: none. */
 void loop_before(struct loop *l, void (*fn)(void *ctx), void *ctx);

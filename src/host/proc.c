@@ -29,20 +29,21 @@ enum {
 /* ---- Ends ------------------------------------------------------------------
  */
 
-static void kick(struct procs *ps)
+static void kick(struct programs *ps)
 {
     if (!ps->closing)
         uv_timer_start(&ps->kick, ps->on_kick, 0, 0);
 }
 
-static void say(struct proc *p, enum proc_how how, int code, const char *text)
+static void say(struct program *p, enum proc_how how, int code,
+                const char *text)
 {
     p->end.how = how;
     p->end.code = code;
     snprintf(p->message, sizeof p->message, "%s: %s", p->program, text);
 }
 
-static void say_status(struct proc *p, int status)
+static void say_status(struct program *p, int status)
 {
     char text[80];
 
@@ -58,7 +59,7 @@ static void say_status(struct proc *p, int status)
     }
 }
 
-static void on_gone(struct proc *p, const struct super_report *r)
+static void on_gone(struct program *p, const struct super_report *r)
 {
     char text[120];
 
@@ -79,14 +80,14 @@ static void on_gone(struct proc *p, const struct super_report *r)
     }
 }
 
-static void on_failed(struct proc *p, const struct super_report *r)
+static void on_failed(struct program *p, const struct super_report *r)
 {
     p->end.how = PROC_NOT_STARTED;
     launch_say(r, p->program, p->cwd, p->message, sizeof p->message);
 }
 
 /* No word of the tree: what is known of it is killed from here. */
-static void on_lost(struct proc *p)
+static void on_lost(struct program *p)
 {
     if (p->child > 0)
         kill(-p->child, SIGKILL);
@@ -95,9 +96,9 @@ static void on_lost(struct proc *p)
         "still run");
 }
 
-static void tell_end(struct proc *p)
+static void tell_end(struct program *p)
 {
-    struct procs *ps = p->ps;
+    struct programs *ps = p->ps;
 
     if (p->told)
         return;
@@ -119,7 +120,7 @@ static void tell_end(struct proc *p)
 /* ---- Reports ---------------------------------------------------------------
  */
 
-static void drain(struct proc *p)
+static void drain(struct program *p)
 {
     for (int i = OUT; i <= ERR; i++) {
         size_t before = p->got[i];
@@ -129,7 +130,7 @@ static void drain(struct proc *p)
     }
 }
 
-static void finish(struct proc *p, const struct super_report *r)
+static void finish(struct program *p, const struct super_report *r)
 {
     if (p->state == ENDED)
         return;
@@ -147,7 +148,7 @@ static void finish(struct proc *p, const struct super_report *r)
 static void on_control(uv_poll_t *poll, int status, int events)
 {
     struct line *l = poll->data;
-    struct proc *p = l->proc;
+    struct program *p = l->proc;
     struct super_report r;
 
     (void)status, (void)events;
@@ -168,7 +169,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
     }
 }
 
-static void reap(struct proc *p)
+static void reap(struct program *p)
 {
     int status = -1;
 
@@ -185,7 +186,7 @@ static void reap(struct proc *p)
 static void on_exit_seen(uv_poll_t *poll, int status, int events)
 {
     struct line *l = poll->data;
-    struct proc *p = l->proc;
+    struct program *p = l->proc;
 
     if (p->lines[CONTROL].fd >= 0)
         on_control(&p->lines[CONTROL].poll, status, events);
@@ -195,7 +196,7 @@ static void on_exit_seen(uv_poll_t *poll, int status, int events)
 /* ---- The queue -------------------------------------------------------------
  */
 
-static wend_status run(struct proc *p, wend_error *err)
+static wend_status run(struct program *p, wend_error *err)
 {
     struct launched l;
     wend_status s = WEND_OK, bad;
@@ -235,14 +236,14 @@ static wend_status run(struct proc *p, wend_error *err)
     return fail(err, WEND_E_IO, "%s: it cannot be watched", p->program);
 }
 
-static void queue_put(struct procs *ps, struct proc *p)
+static void queue_put(struct programs *ps, struct program *p)
 {
     p->queue_next = NULL;
     *ps->queue_end = p;
     ps->queue_end = &p->queue_next;
 }
 
-static struct proc **list_out(struct proc **at, struct proc *p)
+static struct program **list_out(struct program **at, struct program *p)
 {
     while (*at != p)
         at = &(*at)->queue_next;
@@ -250,17 +251,17 @@ static struct proc **list_out(struct proc **at, struct proc *p)
     return at;
 }
 
-static void queue_out(struct proc *p)
+static void queue_out(struct program *p)
 {
-    struct proc **at = list_out(&p->ps->queue, p);
+    struct program **at = list_out(&p->ps->queue, p);
 
     if (!*at)
         p->ps->queue_end = at;
 }
 
-static void start_next(struct procs *ps)
+static void start_next(struct programs *ps)
 {
-    struct proc *p = ps->queue;
+    struct program *p = ps->queue;
     wend_error err = {0};
 
     queue_out(p);
@@ -276,8 +277,8 @@ static void start_next(struct procs *ps)
 
 static void on_kick(uv_timer_t *t)
 {
-    struct procs *ps = t->data;
-    struct proc *p;
+    struct programs *ps = t->data;
+    struct program *p;
 
     while ((p = ps->stopped)) {
         ps->stopped = p->queue_next;
@@ -294,45 +295,37 @@ static void on_kick(uv_timer_t *t)
 
 static void on_kick_closed(uv_handle_t *h)
 {
-    struct procs *ps = h->data;
+    struct programs *ps = h->data;
 
     ps->kick_open = false;
     procs_release(ps);
 }
 
-wend_status procs_new(const struct mem *m, struct loop *loop,
-                      struct procs **out, wend_error *err)
+static void let_go(struct proc *base)
 {
-    struct procs *ps = mem_zalloc(m, sizeof *ps);
+    struct program *p = (struct program *)(void *)base;
 
-    if (!ps)
-        return fail_nomem(err);
-    ps->mem = *m;
-    ps->uv = loop_uv(loop);
-    ps->image_fd = -1; /* with the first program */
-    ps->queue_end = &ps->queue;
-    ps->room = mem_alloc(m, READ_BYTES);
-    if (!ps->room) {
-        mem_free(m, ps);
-        return fail_nomem(err);
-    }
-    uv_timer_init(ps->uv, &ps->kick);
-    ps->kick.data = ps;
-    ps->on_kick = on_kick;
-    ps->kick_open = true;
-    *out = ps;
-    return WEND_OK;
+    if (p->freed)
+        return;
+    p->freed = true;
+    if (p->state == WAITING && p->stopped)
+        list_out(&p->ps->stopped, p);
+    else if (p->state == WAITING)
+        queue_out(p);
+    p->state = ENDED;
+    tell_end(p); /* to nobody; closes the control socket */
+    proc_release(p);
 }
 
 /* All are being killed; each is waited for until the time is up. */
-static void wait_all(struct procs *ps)
+static void wait_all(struct programs *ps)
 {
     struct timespec now;
     int64_t until_ms, now_ms;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     until_ms = now.tv_sec * 1000 + now.tv_nsec / 1000000 + FREE_WAIT_MS;
-    for (struct proc *p = ps->all; p; p = p->next) {
+    for (struct program *p = ps->all; p; p = p->next) {
         struct pollfd fd = {.fd = p->lines[PID].fd, .events = POLLIN};
 
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -343,24 +336,24 @@ static void wait_all(struct procs *ps)
     }
 }
 
-void procs_free(struct procs *ps)
+static void free_all(struct procs *base)
 {
-    if (!ps)
-        return;
+    struct programs *ps = (struct programs *)(void *)base;
+
     ps->closing = true;
-    for (struct proc *p = ps->all, *next; p; p = next) {
+    for (struct program *p = ps->all, *next; p; p = next) {
         next = p->next;
-        proc_free(p);
+        let_go(&p->base);
     }
     wait_all(ps);
     tmp_remove_all(ps);
     uv_close((uv_handle_t *)&ps->kick, on_kick_closed);
 }
 
-static wend_status fill(struct proc *p, const struct proc_spec *spec,
+static wend_status fill(struct program *p, const struct proc_spec *spec,
                         wend_error *err)
 {
-    struct procs *ps = p->ps;
+    struct programs *ps = p->ps;
     wend_status s;
 
     p->packed.mem = p->input.mem = &ps->mem;
@@ -383,15 +376,17 @@ static wend_status fill(struct proc *p, const struct proc_spec *spec,
 
 /* One whose input is open may live long, and others may wait for it: it
  * takes no place. */
-wend_status proc_start(struct procs *ps, const struct proc_spec *spec,
-                       const struct proc_events *events, void *ctx,
-                       struct proc **out, wend_error *err)
+static wend_status start(struct procs *base, const struct proc_spec *spec,
+                         const struct proc_events *events, void *ctx,
+                         struct proc **out, wend_error *err)
 {
-    struct proc *p = mem_zalloc(&ps->mem, sizeof *p);
+    struct programs *ps = (struct programs *)(void *)base;
+    struct program *p = mem_zalloc(&ps->mem, sizeof *p);
     wend_status s;
 
     if (!p)
         return fail_nomem(err);
+    p->base.ops = ps->base.ops;
     p->ps = ps;
     p->events = *events;
     p->ctx = ctx;
@@ -411,18 +406,20 @@ wend_status proc_start(struct procs *ps, const struct proc_spec *spec,
         ps->running += p->counted;
     }
     if (s == WEND_OK) {
-        *out = p;
+        *out = &p->base;
         return s;
     }
     p->state = ENDED;
     p->told = true;
-    proc_free(p);
+    let_go(&p->base);
     return s;
 }
 
-wend_status proc_write(struct proc *p, const char *bytes, size_t len,
-                       wend_error *err)
+static wend_status write_input(struct proc *base, const char *bytes, size_t len,
+                               wend_error *err)
 {
+    struct program *p = (struct program *)(void *)base;
+
     if (p->input_ends || p->lines[IN].fd < 0)
         return fail(err, WEND_E_IO, "%s: it does not read any more",
                     p->program);
@@ -445,8 +442,10 @@ wend_status proc_write(struct proc *p, const char *bytes, size_t len,
     return WEND_OK;
 }
 
-void proc_close_input(struct proc *p)
+static void close_input(struct proc *base)
 {
+    struct program *p = (struct program *)(void *)base;
+
     p->input_ends = true;
     if (p->lines[IN].fd < 0)
         return;
@@ -455,8 +454,10 @@ void proc_close_input(struct proc *p)
     line_close(&p->lines[IN]);
 }
 
-void proc_stop(struct proc *p)
+static void stop(struct proc *base)
 {
+    struct program *p = (struct program *)(void *)base;
+
     if (p->stopped || p->state == ENDED)
         return;
     p->stopped = true;
@@ -470,16 +471,30 @@ void proc_stop(struct proc *p)
     kick(p->ps);
 }
 
-void proc_free(struct proc *p)
+static const struct proc_ops ops = {free_all,    start, write_input,
+                                    close_input, stop,  let_go};
+
+wend_status procs_new(const struct mem *m, struct loop *loop,
+                      struct procs **out, wend_error *err)
 {
-    if (!p || p->freed)
-        return;
-    p->freed = true;
-    if (p->state == WAITING && p->stopped)
-        list_out(&p->ps->stopped, p);
-    else if (p->state == WAITING)
-        queue_out(p);
-    p->state = ENDED;
-    tell_end(p); /* to nobody; closes the control socket */
-    proc_release(p);
+    struct programs *ps = mem_zalloc(m, sizeof *ps);
+
+    if (!ps)
+        return fail_nomem(err);
+    ps->base.ops = &ops;
+    ps->mem = *m;
+    ps->uv = loop_uv(loop);
+    ps->image_fd = -1; /* with the first program */
+    ps->queue_end = &ps->queue;
+    ps->room = mem_alloc(m, READ_BYTES);
+    if (!ps->room) {
+        mem_free(m, ps);
+        return fail_nomem(err);
+    }
+    uv_timer_init(ps->uv, &ps->kick);
+    ps->kick.data = ps;
+    ps->on_kick = on_kick;
+    ps->kick_open = true;
+    *out = &ps->base;
+    return WEND_OK;
 }

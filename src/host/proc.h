@@ -3,15 +3,22 @@
  *
  * The supervisor puts the program in its sandbox and ends all that descends
  * from it: at a stop, at the deadline, when the program itself has ended,
- * and when this process dies. An end is told when nothing is left.
+ * and when this process dies. An end is told when nothing is left. Programs
+ * may be others (host/env.h), which only act as if.
  */
 #ifndef HOST_PROC_H
 #define HOST_PROC_H
 
 #include "host/loop.h"
 
-struct procs; /* those of one loop */
-struct proc;  /* one of them */
+/* Those of one loop, and one of them; each the first member of its own
+ * struct. */
+struct procs {
+    const struct proc_ops *ops;
+};
+struct proc {
+    const struct proc_ops *ops;
+};
 
 enum {
     PROC_GRACE_MS = 2000,           /* between SIGTERM and SIGKILL */
@@ -79,21 +86,61 @@ struct proc_events {
     void (*end)(void *ctx, const struct proc_end *end); /* the last one */
 };
 
+struct proc_ops {
+    /* Kills what runs, without events, and waits until it is gone; not from
+     * inside an event. */
+    void (*free_all)(struct procs *ps);
+    wend_status (*start)(struct procs *ps, const struct proc_spec *spec,
+                         const struct proc_events *events, void *ctx,
+                         struct proc **out, wend_error *err);
+    /* Queues bytes for its input. WEND_E_LIMIT: too many wait already;
+     * WEND_E_IO: the input is closed, or it does not read any more. */
+    wend_status (*write)(struct proc *p, const char *bytes, size_t len,
+                         wend_error *err);
+    void (*close_input)(struct proc *p); /* after what is queued */
+    void (*stop)(struct proc *p); /* SIGTERM, the grace, SIGKILL; then end */
+    void (*free)(struct proc *p); /* no more events; what runs is killed */
+};
+
+/* Real ones; the loop must be real, too. */
 wend_status procs_new(const struct mem *m, struct loop *loop,
                       struct procs **out, wend_error *err);
-/* Kills what runs, without events, and waits until it is gone; not from
- * inside an event. */
-void procs_free(struct procs *ps);
 
-wend_status proc_start(struct procs *ps, const struct proc_spec *spec,
-                       const struct proc_events *events, void *ctx,
-                       struct proc **out, wend_error *err);
-/* Queues bytes for its input. WEND_E_LIMIT: too many wait already;
- * WEND_E_IO: the input is closed, or it does not read any more. */
-wend_status proc_write(struct proc *p, const char *bytes, size_t len,
-                       wend_error *err);
-void proc_close_input(struct proc *p); /* after what is queued */
-void proc_stop(struct proc *p); /* SIGTERM, the grace, SIGKILL; then end */
-void proc_free(struct proc *p); /* no more events; what runs is killed */
+static inline void procs_free(struct procs *ps)
+{
+    if (ps)
+        ps->ops->free_all(ps);
+}
+
+static inline wend_status proc_start(struct procs *ps,
+                                     const struct proc_spec *spec,
+                                     const struct proc_events *events,
+                                     void *ctx, struct proc **out,
+                                     wend_error *err)
+{
+    return ps->ops->start(ps, spec, events, ctx, out, err);
+}
+
+static inline wend_status proc_write(struct proc *p, const char *bytes,
+                                     size_t len, wend_error *err)
+{
+    return p->ops->write(p, bytes, len, err);
+}
+
+static inline void proc_close_input(struct proc *p)
+{
+    p->ops->close_input(p);
+}
+
+static inline void proc_stop(struct proc *p)
+{
+    p->ops->stop(p);
+}
+
+static inline void proc_free(struct proc *p)
+{
+    if (p)
+        p->ops->free(p);
+}
 
 #endif

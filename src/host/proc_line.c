@@ -17,7 +17,7 @@ enum { READS_A_TURN = 16 }; /* of a stream, then others have their turn */
 /* ---- Memory ----------------------------------------------------------------
  */
 
-void procs_release(struct procs *ps)
+void procs_release(struct programs *ps)
 {
     struct mem m = ps->mem;
 
@@ -29,9 +29,9 @@ void procs_release(struct procs *ps)
     mem_free(&m, ps);
 }
 
-void proc_release(struct proc *p)
+void proc_release(struct program *p)
 {
-    struct procs *ps = p->ps;
+    struct programs *ps = p->ps;
 
     if (!p->freed || p->handles || p->state == WAITING)
         return;
@@ -65,7 +65,8 @@ void line_close(struct line *l)
     l->fd = -1;
 }
 
-wend_status line_open(struct proc *p, int i, int fd, int events, uv_poll_cb fn)
+wend_status line_open(struct program *p, int i, int fd, int events,
+                      uv_poll_cb fn)
 {
     struct line *l = &p->lines[i];
 
@@ -84,7 +85,7 @@ wend_status line_open(struct proc *p, int i, int fd, int events, uv_poll_cb fn)
     return WEND_OK;
 }
 
-void line_order(struct proc *p, enum super_order what)
+void line_order(struct program *p, enum super_order what)
 {
     char c = (char)what;
 
@@ -95,7 +96,7 @@ void line_order(struct proc *p, enum super_order what)
 /* ---- Streams ---------------------------------------------------------------
  */
 
-bool line_read(struct proc *p, int i)
+bool line_read(struct program *p, int i)
 {
     struct line *l = &p->lines[i];
     size_t room;
@@ -126,7 +127,7 @@ bool line_read(struct proc *p, int i)
 void on_line_output(uv_poll_t *poll, int status, int events)
 {
     struct line *l = poll->data;
-    struct proc *p = l->proc;
+    struct program *p = l->proc;
     int i = (int)(l - p->lines);
 
     (void)status, (void)events;
@@ -162,7 +163,7 @@ static ssize_t write_quietly(int fd, const char *bytes, size_t len)
 void on_line_input(uv_poll_t *poll, int status, int events)
 {
     struct line *l = poll->data;
-    struct proc *p = l->proc;
+    struct program *p = l->proc;
     ssize_t n = 0;
 
     (void)status, (void)events;

@@ -24,7 +24,7 @@ struct tmp_dir {
 
 /* A descriptor on the loop. */
 struct line {
-    struct proc *proc;
+    struct program *proc;
     uv_poll_t poll;
     int fd; /* -1 = not open */
 };
@@ -32,10 +32,11 @@ struct line {
 /* Of a stream the index is its number. */
 enum { IN, OUT, ERR, CONTROL, PID, LINES };
 
-struct proc {
-    struct procs *ps;
-    struct proc *next, *prev; /* all of ps */
-    struct proc *queue_next;  /* those that wait */
+struct program {
+    struct proc base;
+    struct programs *ps;
+    struct program *next, *prev; /* all of ps */
+    struct program *queue_next;  /* those that wait */
     struct proc_events events;
     void *ctx;
     enum state state;
@@ -55,37 +56,40 @@ struct proc {
     char message[MESSAGE_MAX], program[PROGRAM_MAX], cwd[PROGRAM_MAX];
 };
 
-struct procs {
+struct programs {
+    struct procs base;
     struct mem mem;
     uv_loop_t *uv;
     uv_timer_t kick; /* for what must not happen from inside a call */
     uv_timer_cb on_kick;
     bool closing, kick_open;
     int image_fd, running, count;
-    struct proc *all, *queue, **queue_end;
-    struct tmp_dir *tmps; /* empty ones, used by nobody */
-    struct proc *stopped; /* while they waited; their ends are to be told */
-    char *room;           /* READ_BYTES */
+    struct program *all, *queue, **queue_end;
+    struct tmp_dir *tmps;    /* empty ones, used by nobody */
+    struct program *stopped; /* while they waited; their ends are to be told */
+    char *room;              /* READ_BYTES */
 };
 
 /* ---- proc_tmp.c ------------------------------------------------------------
  */
-wend_status tmp_take(struct procs *ps, struct tmp_dir **out, wend_error *err);
+wend_status tmp_take(struct programs *ps, struct tmp_dir **out,
+                     wend_error *err);
 /* status: the supervisor's, of wait; -1 = not known. NULL is none. */
-void tmp_give_back(struct procs *ps, struct tmp_dir *t, int status);
-void tmp_remove_all(struct procs *ps);
+void tmp_give_back(struct programs *ps, struct tmp_dir *t, int status);
+void tmp_remove_all(struct programs *ps);
 
 /* ---- proc_line.c -----------------------------------------------------------
  */
 /* Frees what nobody holds any more. */
-void proc_release(struct proc *p);
-void procs_release(struct procs *ps);
+void proc_release(struct program *p);
+void procs_release(struct programs *ps);
 /* Takes the fd in any case; -1 is no line. */
-wend_status line_open(struct proc *p, int i, int fd, int events, uv_poll_cb fn);
+wend_status line_open(struct program *p, int i, int fd, int events,
+                      uv_poll_cb fn);
 void line_close(struct line *l);
-void line_order(struct proc *p, enum super_order what);
+void line_order(struct program *p, enum super_order what);
 /* One piece of a stream; false when there is none now. */
-bool line_read(struct proc *p, int i);
+bool line_read(struct program *p, int i);
 void on_line_output(uv_poll_t *poll, int status, int events);
 void on_line_input(uv_poll_t *poll, int status, int events);
 

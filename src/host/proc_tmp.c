@@ -11,7 +11,7 @@
 
 #define TMP_NAME "/wend-XXXXXX" /* for mkdtemp */
 
-wend_status tmp_take(struct procs *ps, struct tmp_dir **out, wend_error *err)
+wend_status tmp_take(struct programs *ps, struct tmp_dir **out, wend_error *err)
 {
     const char *base = getenv("TMPDIR");
     struct tmp_dir *t = ps->tmps;
@@ -38,7 +38,7 @@ wend_status tmp_take(struct procs *ps, struct tmp_dir **out, wend_error *err)
 }
 
 /* The supervisor says whether it is empty again. */
-void tmp_give_back(struct procs *ps, struct tmp_dir *t, int status)
+void tmp_give_back(struct programs *ps, struct tmp_dir *t, int status)
 {
     if (!t)
         return;
@@ -51,7 +51,7 @@ void tmp_give_back(struct procs *ps, struct tmp_dir *t, int status)
     mem_free(&ps->mem, t);
 }
 
-void tmp_remove_all(struct procs *ps)
+void tmp_remove_all(struct programs *ps)
 {
     while (ps->tmps) {
         struct tmp_dir *t = ps->tmps;

@@ -9,7 +9,8 @@
 
 #include "base/fail.h"
 
-struct threads {
+struct workers {
+    struct threads base;
     struct mem mem; /* by value: the owner may be gone before us */
     pthread_mutex_t lock;
     pthread_cond_t work;
@@ -18,7 +19,7 @@ struct threads {
     bool closed;
 };
 
-static void release(struct threads *t)
+static void release(struct workers *t)
 {
     struct mem m = t->mem;
 
@@ -29,7 +30,7 @@ static void release(struct threads *t)
 
 static void *worker(void *arg)
 {
-    struct threads *t = arg;
+    struct workers *t = arg;
     struct threads_job *job;
     bool last;
 
@@ -58,24 +59,8 @@ static void *worker(void *arg)
     return NULL;
 }
 
-wend_status threads_new(const struct mem *m, unsigned max, struct threads **out,
-                        wend_error *err)
-{
-    struct threads *t = mem_zalloc(m, sizeof *t);
-
-    if (!t)
-        return fail_nomem(err);
-    t->mem = *m;
-    t->max = max;
-    t->tail = &t->first;
-    pthread_mutex_init(&t->lock, NULL);
-    pthread_cond_init(&t->work, NULL);
-    *out = t;
-    return WEND_OK;
-}
-
 /* Signals are the host program's; its threads shall get them, not ours. */
-static bool start_thread(struct threads *t)
+static bool start_thread(struct workers *t)
 {
     sigset_t all, old;
     pthread_attr_t attr;
@@ -92,8 +77,9 @@ static bool start_thread(struct threads *t)
     return rc == 0;
 }
 
-wend_status threads_run(struct threads *t, struct threads_job *job)
+static wend_status run(struct threads *base, struct threads_job *job)
 {
+    struct workers *t = (struct workers *)(void *)base;
     wend_status s = WEND_OK;
 
     pthread_mutex_lock(&t->lock);
@@ -117,12 +103,11 @@ wend_status threads_run(struct threads *t, struct threads_job *job)
     return s;
 }
 
-void threads_free(struct threads *t)
+static void close_pool(struct threads *base)
 {
+    struct workers *t = (struct workers *)(void *)base;
     bool last;
 
-    if (!t)
-        return;
     pthread_mutex_lock(&t->lock);
     t->closed = true;
     last = !t->alive;
@@ -130,4 +115,23 @@ void threads_free(struct threads *t)
     pthread_mutex_unlock(&t->lock);
     if (last)
         release(t);
+}
+
+static const struct threads_ops ops = {close_pool, run};
+
+wend_status threads_new(const struct mem *m, unsigned max, struct threads **out,
+                        wend_error *err)
+{
+    struct workers *t = mem_zalloc(m, sizeof *t);
+
+    if (!t)
+        return fail_nomem(err);
+    t->base.ops = &ops;
+    t->mem = *m;
+    t->max = max;
+    t->tail = &t->first;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->work, NULL);
+    *out = &t->base;
+    return WEND_OK;
 }

@@ -88,6 +88,9 @@ struct wend_runtime {
 
 enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };
 
+/* wend_runtime_new in a world of its own; the env is borrowed. */
+wend_status rt_new(const wend_runtime_options *options, const struct env *env,
+                   wend_runtime **out, wend_error *err);
 /* WEND_OK, or why this call must not happen. */
 wend_status rt_enter(const wend_runtime *rt);
 int64_t rt_wall(const wend_runtime *rt);

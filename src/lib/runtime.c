@@ -74,7 +74,8 @@ int64_t rt_after(const wend_runtime *rt, int64_t ms)
 struct threads *rt_threads(wend_runtime *rt)
 {
     if (!rt->threads)
-        threads_new(&rt->mem, THREADS_MAX, &rt->threads, NULL);
+        rt->env->threads(rt->env->ctx, &rt->mem, THREADS_MAX, &rt->threads,
+                         NULL);
     return rt->threads;
 }
 
@@ -83,7 +84,7 @@ wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err)
     wend_status s = WEND_OK;
 
     if (!rt->fetch)
-        s = fetch_new(&rt->mem, rt->loop, &rt->fetch, err);
+        s = rt->env->fetch(rt->env->ctx, &rt->mem, rt->loop, &rt->fetch, err);
     *out = rt->fetch;
     return s;
 }
@@ -93,7 +94,7 @@ wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err)
     wend_status s = WEND_OK;
 
     if (!rt->procs)
-        s = procs_new(&rt->mem, rt->loop, &rt->procs, err);
+        s = rt->env->procs(rt->env->ctx, &rt->mem, rt->loop, &rt->procs, err);
     *out = rt->procs;
     return s;
 }
@@ -167,8 +168,8 @@ static void on_inbox_timer(struct timer_node *t)
 /* ---- Life ------------------------------------------------------------------
  */
 
-wend_status wend_runtime_new(const wend_runtime_options *options,
-                             wend_runtime **out, wend_error *err)
+wend_status rt_new(const wend_runtime_options *options, const struct env *env,
+                   wend_runtime **out, wend_error *err)
 {
     wend_runtime_options o;
     wend_status s = WEND_OK;
@@ -183,7 +184,7 @@ wend_status wend_runtime_new(const wend_runtime_options *options,
     if (!rt)
         return fail_nomem(err);
     rt->mem = m;
-    rt->env = &env_real;
+    rt->env = env;
     rt->thread = pthread_self();
     rt->magic = RUNTIME_MAGIC;
     rt->timers.mem = &rt->mem;
@@ -191,7 +192,7 @@ wend_status wend_runtime_new(const wend_runtime_options *options,
     rt->scratch.chunk_min = 16 << 10; /* most steps fit into one chunk */
     rt->inbox_timer.fire = on_inbox_timer;
     rt->store = o.store;
-    s = loop_new(&rt->mem, &rt->loop, err);
+    s = env->loop(env->ctx, &rt->mem, &rt->loop, err);
     if (s == WEND_OK && !(rt->mailbox = mailbox_new(&rt->mem, rt->loop)))
         s = fail_nomem(err);
     if (s == WEND_OK && !rt->store) {
@@ -204,6 +205,12 @@ wend_status wend_runtime_new(const wend_runtime_options *options,
     }
     *out = rt;
     return WEND_OK;
+}
+
+wend_status wend_runtime_new(const wend_runtime_options *options,
+                             wend_runtime **out, wend_error *err)
+{
+    return rt_new(options, &env_real, out, err);
 }
 
 static void take_mail(wend_runtime *rt);

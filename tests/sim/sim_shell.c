@@ -3,31 +3,22 @@
  * the seed decides about.
  *
  *     sim_shell [--seeds A..B | --seconds N] [--seed S [-v]] [--bug NAME]
- *     sim_shell --self-test
+ *     sim_shell [--safety | --liveness] [--self-test]
  *
  * A seed is a whole runtime: up to six runs, their models and tools, those
  * who read them, and what goes wrong. Without arguments: every planted bug
  * must be caught, then new seeds for a few seconds. Prints TAP.
  */
-#include <time.h>
-
-#include "../unit/tap.h"
 #include "lib_laws.h"
 #include "lib_plant.h"
 
 enum {
     SEEDS_PER_BUG = 1500, /* within so many each must be caught */
-    SECONDS_DEFAULT = 4,
     DRAIN_STEPS = 40000,
     DRAIN_SECONDS = 300, /* of virtual time, until every run must be over */
 };
 
-struct options {
-    uint64_t from, to;
-    int seconds; /* 0: as many as from..to are */
-    const struct bug *bug;
-    bool self_test, verbose, one;
-};
+#include "seeds.h"
 
 /* ---- Beginning ----------------------------------------------------------- */
 
@@ -37,7 +28,7 @@ static uint32_t some(struct sim *s, uint32_t permille, uint32_t most)
                                            : 0;
 }
 
-static void make_mood(struct sim *s)
+static void make_mood(struct sim *s, enum mode mode)
 {
     static const uint32_t waits[] = {0, 0, 2, 5, 20, 80, 300, 2000};
     struct mood *m = &s->mood;
@@ -67,26 +58,33 @@ static void make_mood(struct sim *s)
     m->nomem = some(s, 100, 20);
     m->hooks = chance_of(&s->chance, 300);
     m->abrupt = chance_of(&s->chance, 100);
+    if (mode != MODE_SEED)
+        m->abrupt = mode == MODE_SAFETY;
+    if (mode == MODE_SAFETY)
+        m->steps *= 4;
     if (m->flood)
         m->commit_ms_max = 2000;
     else
         m->crash = some(s, 300, 30);
 }
 
-static bool sim_begin(struct sim *s, uint64_t seed, const struct bug *bug,
-                      FILE *to, struct counters *counters)
+static bool sim_begin(struct sim *s, uint64_t seed, const struct how *how)
 {
     wend_runtime_options o = {.size = sizeof o};
 
     memset(s, 0, sizeof *s);
     s->seed = s->chance.state = seed;
     s->ids.state = ~seed;
-    s->bug = bug;
-    s->trace = to;
-    s->counters = counters;
+    s->bug = how->bug;
+    s->trace = how->trace;
+    s->counters = how->counters;
     s->clock_us = 1000000;
-    s->env = (struct env){env_wall, env_clock, env_chance, s};
-    make_mood(s);
+    s->env = env_real;
+    s->env.wall_us = env_wall;
+    s->env.clock_us = env_clock;
+    s->env.chance = env_chance;
+    s->env.ctx = s;
+    make_mood(s, how->mode);
     sim_now = s;
     o.alloc = fault_alloc;
     o.alloc_ctx = &s->fault;
@@ -335,77 +333,33 @@ static void sim_end(struct sim *s)
 
 /* ---- Seeds --------------------------------------------------------------- */
 
-static void seed_run(struct sim *s, uint64_t seed, const struct bug *bug,
-                     FILE *to, struct counters *counters)
+static void seed_run(struct sim *s, uint64_t seed, const struct how *how)
 {
-    if (!sim_begin(s, seed, bug, to, counters))
+    if (!sim_begin(s, seed, how))
         abort();
     sim_run(s);
     sim_end(s);
 }
 
-/* The laws that a seed breaks, its history, and how to see it again. */
-static void seed_show(struct sim *s, uint64_t seed, const struct bug *bug)
+static const char *broken_law(const struct sim *s, uint32_t i)
 {
-    static struct counters ignored;
-
-    seed_run(s, seed, bug, stdout, &ignored);
-    for (uint32_t i = 0; i < s->broken_count; i++)
-        printf("# BROKEN in step %" PRId64 ": %s: %s\n", s->steps,
-               law_names[s->broken[i].law], s->broken[i].why);
-    printf("# seed %" PRIu64 "; again: sim_shell --seed %" PRIu64 "%s%s -v\n",
-           seed, seed, bug ? " --bug " : "", bug ? bug->name : "");
+    return law_names[s->broken[i].law];
 }
 
-static double seconds_now(void)
+static const char *broken_why(const struct sim *s, uint32_t i)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+    return s->broken[i].why;
 }
 
-static bool has_broken(const struct sim *s, enum law law)
+static const char *bug_law(const struct bug *bug)
 {
-    for (uint32_t i = 0; i < s->broken_count; i++)
-        if (s->broken[i].law == law)
-            return true;
-    return false;
+    return law_names[bug->law];
 }
 
-static void check_bug(struct sim *s, const struct bug *bug)
+static void each_law(void (*fn)(void *ctx, const char *law), void *ctx)
 {
-    static struct counters ignored;
-
-    for (uint64_t seed = 1; seed <= SEEDS_PER_BUG; seed++) {
-        seed_run(s, seed, bug, NULL, &ignored);
-        if (!has_broken(s, bug->law))
-            continue;
-        tap_ok(true, "bug %s breaks '%s'", bug->name, law_names[bug->law]);
-        printf("# seed %" PRIu64 " step %" PRId64, seed, s->steps);
-        for (uint32_t i = 0; i < s->broken_count; i++)
-            if (s->broken[i].law != bug->law)
-                printf(", and '%s'", law_names[s->broken[i].law]);
-        printf("\n");
-        return;
-    }
-    tap_ok(false, "bug %s breaks '%s' within %d seeds", bug->name,
-           law_names[bug->law], SEEDS_PER_BUG);
-}
-
-/* A law that no bug breaks may be one that nothing can break. */
-static void check_bugs(struct sim *s)
-{
-    bool hit[LAWS] = {false}, all = true;
-
-    for (size_t i = 0; i < BUGS; i++) {
-        check_bug(s, &bugs[i]);
-        hit[bugs[i].law] = true;
-    }
     for (int i = 0; i < LAWS; i++)
-        if (!hit[i])
-            all = printf("# no bug breaks '%s'\n", law_names[i]) < 0;
-    tap_ok(all, "every law is broken by a bug");
+        fn(ctx, law_names[i]);
 }
 
 /* A simulator that never gets somewhere finds nothing there. */
@@ -445,104 +399,19 @@ static void check_reach(const struct counters *c)
     tap_ok(all, "every kind of world was seen");
 }
 
-static bool seeds_hold(struct sim *s, const struct options *o)
+static void print_sums(const struct counters *c, double seconds)
 {
-    static struct counters c;
-    double began = seconds_now(), took;
-    uint64_t seed = o->from, bad = 0;
-
-    for (; o->seconds ? seconds_now() - began < o->seconds : seed <= o->to;
-         seed++) {
-        seed_run(s, seed, o->bug, NULL, &c);
-        if (!s->broken_count)
-            continue;
-        seed_show(s, seed, o->bug);
-        if (++bad == 3)
-            break;
-    }
-    took = seconds_now() - began;
-    tap_ok(!bad, "all laws hold for seeds %" PRIu64 "..%" PRIu64, o->from,
-           seed ? seed - 1 : 0);
-    printf("# %.0f seeds/s, %" PRId64 " steps, %" PRId64 " batches, %" PRId64
+    printf("%.0f steps/s, %" PRId64 " steps, %" PRId64 " batches, %" PRId64
            " events, %" PRId64 " readers to the end\n",
-           (double)(seed - o->from) / took, c.steps, c.batches, c.events,
-           c.ends);
-    if (seed - o->from >= 300 && !bad)
-        check_reach(&c);
-    return !bad;
-}
-
-/* ---- Options ------------------------------------------------------------- */
-
-static const struct bug *find_bug(const char *name)
-{
-    for (size_t i = 0; i < BUGS; i++)
-        if (!strcmp(bugs[i].name, name))
-            return &bugs[i];
-    return NULL;
-}
-
-static bool read_option(struct options *o, const char *name, const char *value)
-{
-    char *end = NULL;
-
-    if (!strcmp(name, "--bug"))
-        return (o->bug = find_bug(value)) != NULL;
-    if (!strcmp(name, "--seconds")) {
-        o->seconds = atoi(value);
-        return o->seconds > 0;
-    }
-    o->from = o->to = strtoull(value, &end, 10);
-    o->seconds = 0;
-    if (!strcmp(name, "--seed")) {
-        o->one = true;
-        return end != value && !*end;
-    }
-    if (strcmp(name, "--seeds") || strncmp(end, "..", 2))
-        return false;
-    value = end + 2;
-    o->to = strtoull(value, &end, 10);
-    return end != value && !*end;
-}
-
-static bool read_options(struct options *o, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "-v"))
-            o->verbose = true;
-        else if (!strcmp(argv[i], "--self-test"))
-            o->self_test = true;
-        else if (i + 1 == argc || !read_option(o, argv[i], argv[i + 1]))
-            return false;
-        else
-            i++;
-    }
-    return true;
+           (double)c->steps / seconds, c->steps, c->batches, c->events,
+           c->ends);
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = {.from = 1, .seconds = SECONDS_DEFAULT};
-    const char *longer = getenv("SIM_SECONDS");
     struct sim *s = malloc(sizeof *s);
+    int status = s ? seeds_main(s, argc, argv) : 2;
 
-    if (longer && atoi(longer) > 0)
-        o.seconds = atoi(longer);
-    if (!s || !read_options(&o, argc, argv)) {
-        fprintf(stderr, "usage: sim_shell [--seeds A..B | --seconds N] "
-                        "[--seed S [-v]] [--bug NAME] [--self-test]\nbugs:");
-        for (size_t i = 0; i < BUGS; i++)
-            fprintf(stderr, " %s", bugs[i].name);
-        fprintf(stderr, "\n");
-        free(s);
-        return 2;
-    }
-    if (o.self_test || argc == 1)
-        check_bugs(s);
-    if (o.one && o.verbose)
-        seed_show(s, o.from, o.bug);
-    if (!o.self_test)
-        seeds_hold(s, &o);
     free(s);
-    return tap_done();
+    return status;
 }

@@ -1,0 +1,87 @@
+/*
+ * options.h - what a simulator is told on its command line.
+ */
+#ifndef SIM_OPTIONS_H
+#define SIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Safety: faults to the last step, and nothing bad may happen. Liveness: they
+ * stop, and everything must end. Left to the seed: mostly the second. */
+enum mode { MODE_SEED, MODE_SAFETY, MODE_LIVENESS };
+
+struct options {
+    uint64_t from, to;
+    int seconds; /* 0: as many as from..to are */
+    const char *bug;
+    bool self_test, verbose, one;
+    enum mode mode;
+};
+
+/* `N` (from 1 to N), `A..B`, `A-B`. */
+static bool read_seeds(struct options *o, const char *value)
+{
+    char *end = NULL;
+    const char *second;
+
+    o->seconds = 0;
+    o->from = 1;
+    o->to = strtoull(value, &end, 10);
+    if (end == value || !*end)
+        return end != value;
+    second = end + (!strncmp(end, "..", 2) ? 2 : *end == '-' ? 1 : 0);
+    if (second == end)
+        return false;
+    o->from = o->to;
+    o->to = strtoull(second, &end, 10);
+    return end != second && !*end && o->from <= o->to;
+}
+
+static bool read_value(struct options *o, const char *name, const char *value)
+{
+    if (!strcmp(name, "--bug")) {
+        o->bug = value;
+        return true;
+    }
+    if (!strcmp(name, "--seconds")) {
+        o->seconds = atoi(value);
+        return o->seconds > 0;
+    }
+    if (!strcmp(name, "--seed")) {
+        bool ok = !strpbrk(value, ".-") && read_seeds(o, value);
+
+        o->from = o->to;
+        o->one = true;
+        return ok;
+    }
+    return !strcmp(name, "--seeds") && read_seeds(o, value);
+}
+
+static bool read_options(struct options *o, int argc, char **argv)
+{
+    const char *longer = getenv("SIM_SECONDS");
+
+    if (longer && atoi(longer) > 0)
+        o->seconds = atoi(longer);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "-v"))
+            o->verbose = true;
+        else if (!strcmp(argv[i], "--self-test"))
+            o->self_test = true;
+        else if (!strcmp(argv[i], "--safety"))
+            o->mode = MODE_SAFETY;
+        else if (!strcmp(argv[i], "--liveness"))
+            o->mode = MODE_LIVENESS;
+        else if (i + 1 == argc || !read_value(o, argv[i], argv[i + 1]))
+            return false;
+        else
+            i++;
+    }
+    return true;
+}
+
+#endif

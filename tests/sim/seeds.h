@@ -1,0 +1,223 @@
+/*
+ * seeds.h - many seeds, the same for every simulator.
+ *
+ * Included last, by what says how one seed is run: struct sim (steps,
+ * broken_count), struct counters, bugs and BUGS, and the functions that are
+ * declared here.
+ */
+#ifndef SIM_SEEDS_H
+#define SIM_SEEDS_H
+
+#include <time.h>
+
+#include "../unit/tap.h"
+#include "options.h"
+
+enum {
+    SECONDS_DEFAULT = 4,
+    BAD_MAX = 3,      /* seeds that are shown */
+    SAME_SEEDS = 25,  /* that are run twice */
+    REACH_SEEDS = 500 /* from so many on every kind of world must be seen */
+};
+
+struct how {
+    const struct bug *bug;
+    FILE *trace; /* NULL: silent */
+    enum mode mode;
+    struct counters *counters;
+};
+
+static void seed_run(struct sim *s, uint64_t seed, const struct how *how);
+static const char *broken_law(const struct sim *s, uint32_t i);
+static const char *broken_why(const struct sim *s, uint32_t i);
+static const char *bug_law(const struct bug *bug);
+/* Calls fn for each law. */
+static void each_law(void (*fn)(void *ctx, const char *law), void *ctx);
+static void check_reach(const struct counters *c);
+static void print_sums(const struct counters *c, double seconds);
+
+static const char *program; /* as it was started */
+
+/* ---- One seed ------------------------------------------------------------ */
+
+/* The laws that a seed breaks, its history, and how to see it again. */
+static void seed_show(struct sim *s, uint64_t seed, struct how how)
+{
+    static const char *const modes[] = {"", " --safety", " --liveness"};
+    static struct counters ignored;
+
+    how.trace = stdout;
+    how.counters = &ignored;
+    seed_run(s, seed, &how);
+    for (uint32_t i = 0; i < s->broken_count; i++)
+        printf("# BROKEN in step %" PRId64 ": %s: %s\n", s->steps,
+               broken_law(s, i), broken_why(s, i));
+    printf("# seed %" PRIu64 "; again: %s --seed %" PRIu64 "%s%s%s -v\n", seed,
+           program, seed, modes[how.mode], how.bug ? " --bug " : "",
+           how.bug ? how.bug->name : "");
+}
+
+static char *trace_of(struct sim *s, uint64_t seed)
+{
+    static struct counters ignored;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+    struct how how = {.trace = to, .counters = &ignored};
+
+    if (!to)
+        abort();
+    seed_run(s, seed, &how);
+    fclose(to);
+    return text;
+}
+
+/* Anything that is not from the seed would show here sooner or later. */
+static void check_same(struct sim *s)
+{
+    uint64_t different = 0;
+
+    for (uint64_t seed = 1; seed <= SAME_SEEDS && !different; seed++) {
+        char *first = trace_of(s, seed), *second = trace_of(s, seed);
+
+        if (strcmp(first, second) != 0 || !*first)
+            different = seed;
+        free(first);
+        free(second);
+    }
+    tap_ok(!different, "the same seed is the same history, byte for byte");
+    if (different)
+        printf("# seed %" PRIu64 " is not\n", different);
+}
+
+/* ---- Bugs on purpose ----------------------------------------------------- */
+
+static bool has_broken(const struct sim *s, const char *law)
+{
+    for (uint32_t i = 0; i < s->broken_count; i++)
+        if (!strcmp(broken_law(s, i), law))
+            return true;
+    return false;
+}
+
+static void check_bug(struct sim *s, const struct bug *bug)
+{
+    static struct counters ignored;
+    struct how how = {.bug = bug, .counters = &ignored};
+
+    for (uint64_t seed = 1; seed <= SEEDS_PER_BUG; seed++) {
+        seed_run(s, seed, &how);
+        if (!has_broken(s, bug_law(bug)))
+            continue;
+        tap_ok(true, "bug %s breaks '%s'", bug->name, bug_law(bug));
+        printf("# seed %" PRIu64 " step %" PRId64, seed, s->steps);
+        for (uint32_t i = 0; i < s->broken_count; i++)
+            if (strcmp(broken_law(s, i), bug_law(bug)) != 0)
+                printf(", and '%s'", broken_law(s, i));
+        printf("\n");
+        return;
+    }
+    tap_ok(false, "bug %s breaks '%s' within %d seeds", bug->name, bug_law(bug),
+           SEEDS_PER_BUG);
+}
+
+static void find_law(void *ctx, const char *law)
+{
+    for (size_t i = 0; i < BUGS; i++)
+        if (!strcmp(bug_law(&bugs[i]), law))
+            return;
+    *(bool *)ctx = printf("# no bug breaks '%s'\n", law) < 0;
+}
+
+/* A law that no bug breaks may be one that nothing can break. */
+static void check_bugs(struct sim *s)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < BUGS; i++)
+        check_bug(s, &bugs[i]);
+    each_law(find_law, &all);
+    tap_ok(all, "every law is broken by a bug");
+}
+
+static const struct bug *find_bug(const char *name)
+{
+    for (size_t i = 0; i < BUGS; i++)
+        if (!strcmp(bugs[i].name, name))
+            return &bugs[i];
+    return NULL;
+}
+
+/* ---- Many ---------------------------------------------------------------- */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void seeds_hold(struct sim *s, const struct options *o, struct how how)
+{
+    static struct counters c;
+    double began = seconds_now();
+    uint64_t seed = o->from, bad = 0;
+
+    how.counters = &c;
+    for (; o->seconds ? seconds_now() - began < o->seconds : seed <= o->to;
+         seed++) {
+        seed_run(s, seed, &how);
+        if (!s->broken_count)
+            continue;
+        seed_show(s, seed, how);
+        if (++bad == BAD_MAX)
+            break;
+    }
+    tap_ok(!bad, "all laws hold for seeds %" PRIu64 "..%" PRIu64, o->from,
+           seed - 1);
+    printf("# %.0f seeds/s, ",
+           (double)(seed - o->from) / (seconds_now() - began));
+    print_sums(&c, seconds_now() - began);
+    if (seed - o->from >= REACH_SEEDS && !bad && !how.bug &&
+        o->mode == MODE_SEED)
+        check_reach(&c);
+}
+
+static int usage(void)
+{
+    fprintf(stderr,
+            "usage: %s [--seeds N | A..B | A-B] [--seconds N] [--seed S [-v]]\n"
+            "       [--safety | --liveness] [--bug NAME] [--self-test]\nbugs:",
+            program);
+    for (size_t i = 0; i < BUGS; i++)
+        fprintf(stderr, " %s", bugs[i].name);
+    fprintf(stderr, "\n");
+    return 2;
+}
+
+/* Without arguments: every planted bug must be caught, seeds must repeat,
+ * then new ones for a few seconds. Prints TAP. */
+static int seeds_main(struct sim *s, int argc, char **argv)
+{
+    struct options o = {.from = 1, .seconds = SECONDS_DEFAULT};
+    struct how how = {0};
+
+    program = argv[0];
+    if (!read_options(&o, argc, argv))
+        return usage();
+    how.mode = o.mode;
+    if (o.bug && !(how.bug = find_bug(o.bug)))
+        return usage();
+    if (o.self_test || argc == 1) {
+        check_bugs(s);
+        check_same(s);
+    }
+    if (o.one && o.verbose)
+        seed_show(s, o.from, how);
+    if (!o.self_test)
+        seeds_hold(s, &o, how);
+    return tap_done();
+}
+
+#endif
