@@ -50,7 +50,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SERVER := $(B)/tests/wend-test-server
 SERVER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/server/*.c))
 
-.PHONY: all deps test quick demo bench crash fuzz campaign fmt help install clean \
+.PHONY: all deps test quick demo bench crash power fuzz campaign fmt help install clean \
         tidy products unit examples man
 .PRECIOUS: $(B)/%.o
 
@@ -136,6 +136,9 @@ $(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
 $(B)/tests/crash-test: $(B)/tests/crash/crash.o $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
+$(B)/tests/power-test: $(B)/tests/power/power.o $(LIB_OBJ)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
 $(SERVER): $(SERVER_OBJ) $(filter $(B)/src/base/%,$(LIB_OBJ))
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lssl -lcrypto
 # A server of tools. It runs in the sandbox, where a sanitizer has no room.
@@ -195,6 +198,10 @@ sim:
 	    echo "# $$s"; $$s --seeds $(or $(SEEDS),5000) || exit 1; done
 .PHONY: sim sim-programs
 sim-programs: $(SIM)
+
+## power      cut the power N times (default 20000) and look what is left
+power: $(B)/tests/power-test
+	@$(B)/tests/power-test --images $(or $(N),20000)
 
 ## fuzz       each fuzz target for FUZZ_SECONDS (default 60)
 fuzz:
