@@ -13,9 +13,10 @@ call() { # ID EXPRESSION TEXT: a model
 \"name\":\"calculator\",\"args\":{\"expression\":\"$2\"}}]},{\"text\":\"$3\"}]}"
 }
 # The script stands in run_start: as a file it has the same name each time.
-same() { # TEXT: of the script
+same() { # TEXT [OPTION...]: of the script
     printf '%s\n' "${1#script:}" >script.json
-    id script:script.json
+    shift
+    id script:script.json "$@"
 }
 a=$(same "$(call x 6*7 done)")
 b=$(same "$(call x 6*7 done)")
@@ -62,9 +63,11 @@ d=$(same 'script:{"turns":[{"text":"so","error":{"code":"auth","message":"no"}}]
 exits "another outcome" 1 "$WEND" diff "$c" "$d"
 has "another outcome" "$out" "outcome                  ok     failed"
 
-# A call that stands for two is none.
+# A call that stands for two is none. One at a time: which of two ends
+# first is chance.
 two='{"name":"calculator","args":{"expression":"1"},"id":'
-e=$(same "script:{\"turns\":[{\"calls\":[$two\"p\"},$two\"q\"}]},{\"text\":\"x\"}]}")
+e=$(same "script:{\"turns\":[{\"calls\":[$two\"p\"},$two\"q\"}]},{\"text\":\"x\"}]}" \
+    --parallel 1)
 f=$(same "script:{\"turns\":[{\"calls\":[$two\"q\"},$two\"p\"}]},{\"text\":\"x\"}]}")
 exits "names that changed places" 0 "$WEND" diff "$e" "$f"
 
