@@ -68,7 +68,8 @@ has "another outcome" "$out" "outcome                  ok     failed"
 two='{"name":"calculator","args":{"expression":"1"},"id":'
 e=$(same "script:{\"turns\":[{\"calls\":[$two\"p\"},$two\"q\"}]},{\"text\":\"x\"}]}" \
     --parallel 1)
-f=$(same "script:{\"turns\":[{\"calls\":[$two\"q\"},$two\"p\"}]},{\"text\":\"x\"}]}")
+f=$(same "script:{\"turns\":[{\"calls\":[$two\"q\"},$two\"p\"}]},{\"text\":\"x\"}]}" \
+    --parallel 1)
 exits "names that changed places" 0 "$WEND" diff "$e" "$f"
 
 # What is shown is harmless.
