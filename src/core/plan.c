@@ -303,8 +303,8 @@ static wend_status read_plan(struct plan_draft *d)
         {0},
     };
 #undef AT
-    static const char *const needed[] = {"wend: plan/1", "name", "actions"};
-    static const char *const keys[] = {"wend", "name", "actions"};
+    static const char *const needed[] = {"wend: plan/1", "actions"};
+    static const char *const keys[] = {"wend", "actions"};
     struct fields *f = d->f;
     wend_status s = fields_read(f, f->root, rows, d->plan);
 
@@ -324,6 +324,7 @@ static struct plan *new_plan(struct arena *a)
 
     if (!p)
         return NULL;
+    p->name = STR("plan");
     p->max_parallel = PARALLEL_DEFAULT;
     p->ids.arena = p->keys.arena = a;
     return p;

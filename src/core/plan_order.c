@@ -212,7 +212,7 @@ static void mark(const struct plan *p, const int64_t *rank, bool *critical,
             (i == PLAN_NONE || rank[k] > rank[i]))
             i = k;
     *longest = i == PLAN_NONE ? 0 : rank[i];
-    for (; i != PLAN_NONE && rank[i]; i = next) {
+    for (; *longest && i != PLAN_NONE; i = next) {
         critical[i] = true;
         next = PLAN_NONE;
         for (uint32_t k = g->users_at[i]; k < g->users_at[i + 1]; k++) {

@@ -189,8 +189,6 @@ static const struct {
 } refusals[] = {
     {"name: x\nactions: []\n", 1, 1, "needs 'wend: plan/1'"},
     {"wend: plan/2\n", 1, 7, "wend must be plan/1"},
-    {"wend: plan/1\nactions: [{name: a, type: tool, target: t}]\n", 1, 1,
-     "needs 'name'"},
     {HEAD, 1, 1, "needs 'actions'"},
     {HEAD "actions: []\n", 3, 10, "no actions"},
     {HEAD "actions: {}\n", 3, 10, "must be a list"},

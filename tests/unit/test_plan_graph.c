@@ -467,7 +467,7 @@ static void test_written_limit(void)
 static void test_barrier(void)
 {
     static const char text[] =
-        "wend: plan/1\nname: barrier\nactions:\n"
+        "wend: plan/1\nactions:\n"
         "  - {name: fast, type: tool, target: t, mode: async, estimate: "
         "0.1s}\n"
         "  - {name: slow, type: tool, target: t, mode: async, estimate: "
@@ -486,6 +486,10 @@ static void test_barrier(void)
     if (tap_ok(!plan_file_parse(str_of(text), NULL, &a, &p, &err), "%s",
                err.message)) {
         tap_is_i64(p->graph.critical_ms, 1300, "ready-first needs 1.3 s");
+        tap_ok(p->graph.critical[0] && !p->graph.critical[1] &&
+                   p->graph.critical[2] && p->graph.critical[3],
+               "the longest path, to its end that takes no time");
+        tap_is_str(p->name, "plan", "the name of a plan without one");
         tap_is_i64(p->graph.rank[0], 1301, "what is left after fast begins");
         tap_ok(!plan_rank(p, estimate, &a, &rank, &err) && rank[0] == 200 &&
                    rank[1] == 5000,
