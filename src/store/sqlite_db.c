@@ -269,9 +269,11 @@ int ask_step(struct ask *a)
 
 void ask_reset(struct ask *a)
 {
+    a->at = 0;
+    if (!a->statement) /* there was no memory for it */
+        return;
     sqlite3_reset(a->statement);
     sqlite3_clear_bindings(a->statement);
-    a->at = 0;
 }
 
 int ask_run(struct ask *a)
