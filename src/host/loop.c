@@ -37,6 +37,13 @@ static void nothing_timer(uv_timer_t *t)
     (void)t;
 }
 
+static wend_status no_loop(int rc, wend_error *err)
+{
+    if (rc == UV_ENOMEM)
+        return fail_nomem(err);
+    return fail(err, WEND_E_IO, "event loop: %s", uv_strerror(rc));
+}
+
 static void free_loop(struct loop *base)
 {
     struct uv *l = of(base);
@@ -103,7 +110,7 @@ wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err)
     rc = uv_loop_init(&l->uv);
     if (rc) {
         mem_free(m, l);
-        return fail(err, WEND_E_IO, "event loop: %s", uv_strerror(rc));
+        return no_loop(rc, err);
     }
     uv_timer_init(&l->uv, &l->timer);
     rc = uv_async_init(&l->uv, &l->wake, nothing_async);
@@ -112,7 +119,7 @@ wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err)
         uv_run(&l->uv, UV_RUN_DEFAULT);
         uv_loop_close(&l->uv);
         mem_free(m, l);
-        return fail(err, WEND_E_IO, "event loop: %s", uv_strerror(rc));
+        return no_loop(rc, err);
     }
     *out = &l->base;
     return WEND_OK;

@@ -172,6 +172,8 @@ static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
 {
     char *path = cwd ? realpath(cwd, NULL) : getcwd(NULL, 0);
 
+    if (!path && errno == ENOMEM)
+        return fail_nomem(err);
     if (!path)
         return fail(err, WEND_E_NOTFOUND, "agent: working directory %s: %s",
                     cwd ? cwd : "of the process", strerror(errno));

@@ -457,7 +457,7 @@ wend_status wend_run_say(wend_run *r, wend_str text)
     b.mem = &r->rt->mem;
     utf8_repair(&b, text);
     in.text = buf_view(&b);
-    s = b.failed ? WEND_E_NOMEM : tell(r, &in);
+    s = b.failed ? fail_nomem(&r->said) : tell(r, &in);
     buf_free(&b);
     return s;
 }
