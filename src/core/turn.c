@@ -271,6 +271,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* as if not asked yet */
         t->phase = PH_TURN;
         t->again = true;
+        t->repair_used &= t->purpose != WEND_PURPOSE_REPAIR;
         return;
     }
     if (e->purpose != WEND_PURPOSE_ANSWER && e->purpose != WEND_PURPOSE_REPAIR)

@@ -71,6 +71,12 @@ static const struct {
      .inputs = "start text done fail:network retry " GOOD " done",
      .wanted =
          BEGIN REPAIR "model_retry +retry +ask model_end " END "run_end(ok)"},
+    {.why = "one that was cut off is asked for again as a repair",
+     .config = PLAIN,
+     .inputs = "start text done resume " GOOD " done",
+     .wanted = BEGIN REPAIR
+     "run_resume model_end(superseded) model_start(repair) +ask model_end " END
+     "run_end(ok)"},
     {.why = "a dead model is the reason then",
      .config = PLAIN,
      .inputs = "start text done fail:auth",
