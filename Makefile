@@ -50,7 +50,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SERVER := $(B)/tests/wend-test-server
 SERVER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/server/*.c))
 
-.PHONY: all deps test quick demo bench crash power fuzz campaign fmt help install clean \
+.PHONY: all deps test quick demo bench crash power oom fuzz campaign fmt help install clean \
         tidy products unit examples man
 .PRECIOUS: $(B)/%.o
 
@@ -139,6 +139,10 @@ $(B)/tests/crash-test: $(B)/tests/crash/crash.o $(LIB_OBJ)
 $(B)/tests/power-test: $(B)/tests/power/power.o $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
+# Its malloc stands before everybody's: with VARIANT=asan only.
+$(B)/tests/oom-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oom/*.c)) $(LIB_OBJ)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
 $(SERVER): $(SERVER_OBJ) $(filter $(B)/src/base/%,$(LIB_OBJ))
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lssl -lcrypto
 # A server of tools. It runs in the sandbox, where a sanitizer has no room.
@@ -202,6 +206,11 @@ sim-programs: $(SIM)
 ## power      cut the power N times (default 20000) and look what is left
 power: $(B)/tests/power-test
 	@$(B)/tests/power-test --images $(or $(N),20000)
+
+## oom        each allocation of each scenario fails once, in every library
+oom:
+	@$(MAKE) --no-print-directory VARIANT=asan build/asan/tests/oom-test
+	@build/asan/tests/oom-test --all
 
 ## fuzz       each fuzz target for FUZZ_SECONDS (default 60)
 fuzz:

@@ -1,0 +1,287 @@
+/*
+ * oom.c - makes each allocation of each scenario fail, once alone and once
+ * with all that come after it.
+ *
+ *     oom [--all | --seconds N] [--seed N] [--scenario NAME]
+ *     oom --scenario NAME --at N [--sticks]    one round, with its stack
+ *
+ * A child process plays round after round; where it dies or finds a flaw,
+ * another one takes its place behind that. Prints TAP. Without arguments it
+ * takes OOM_SECONDS (default 25) for all, at points that the seed chooses.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sanitizer/lsan_interface.h>
+
+#include "../unit/tap.h"
+#include "alloc.h"
+#include "stage.h"
+
+enum { FINDINGS_MAX = 5 }; /* of a scenario; more say nothing new */
+
+/* What child and parent both see. */
+struct board {
+    long points; /* allocations of a round in which none fails */
+    long k;      /* which round is under way */
+    long rounds, hits;
+    char flaw[300];
+};
+static struct board *board;
+
+static struct {
+    const char *only;
+    double seconds; /* 0: all */
+    long seed, at;
+    bool sticks;
+} opt = {.seconds = 25, .seed = 20261115};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* ---- The child: rounds --------------------------------------------------- */
+
+/* Near the golden section, and without a common divisor: multiples of it
+ * come to every point, far from the ones before. */
+static long stride(long points)
+{
+    long step = points * 618 / 1000, a, b;
+
+    do {
+        a = ++step;
+        for (b = points; b;) {
+            long rest = a % b;
+
+            a = b;
+            b = rest;
+        }
+    } while (a != 1);
+    return step;
+}
+
+/* The k-th round: which allocation, and whether those after it fail, too. */
+static struct oom_plan plan_of(long k)
+{
+    long all = board->points * 2;
+    long at = (opt.seed + k % all * stride(all)) % all;
+
+    if (opt.at)
+        return (struct oom_plan){opt.at, opt.sticks, true};
+    return (struct oom_plan){at / 2 + 1, at % 2, false};
+}
+
+static void leave(const char *what)
+{
+    snprintf(board->flaw, sizeof board->flaw, "%s", what);
+    fflush(NULL);
+    _exit(3);
+}
+
+static void round_of(const struct scenario *sc, struct oom_plan plan,
+                     const struct tale *clean, struct tale *t)
+{
+    long live;
+
+    memset(t, 0, sizeof *t);
+    alarm(sc->planted ? 3 : ROUND_SECONDS);
+    if (!store_prepare(sc))
+        leave("no store");
+    live = oom_live();
+    oom_arm(plan);
+    sc->body(sc, t);
+    oom_disarm();
+    if (oom_live() != live && __lsan_do_recoverable_leak_check())
+        flaw(t, "a leak");
+    if (plan.fail_at)
+        judge(sc, clean, t, !plan.sticks);
+    else if (t->status != WEND_OK)
+        flaw(t, "%s: %s", t->at, t->message);
+    aftermath(sc, clean, t);
+    if (t->flaw[0])
+        leave(t->flaw);
+}
+
+static void rounds(const struct scenario *sc, long k, double end)
+{
+    static struct tale clean, t;
+
+    board->k = -1;
+    for (int i = 0; i < 2; i++) /* the second knows what is made only once */
+        round_of(sc, (struct oom_plan){0}, &clean, &clean);
+    board->points = oom_count();
+    for (; k < (opt.at ? 1 : board->points * 2) && now() < end; k++) {
+        board->k = k;
+        round_of(sc, plan_of(k), &clean, &t);
+        board->rounds++;
+        board->hits += oom_failed() > 0;
+        if (opt.at)
+            printf("# %s%s%s\n", wend_status_name(t.status),
+                   *t.at ? " at " : "", t.at);
+    }
+    fflush(NULL);
+    _exit(0);
+}
+
+/* ---- The parent ---------------------------------------------------------- */
+
+static void show_file(const char *path, int lines)
+{
+    FILE *f = fopen(path, "r");
+    char line[300];
+
+    while (f && lines-- && fgets(line, sizeof line, f))
+        printf("#   %s", line);
+    if (f)
+        fclose(f);
+}
+
+/* What was wrong with a child that has ended; NULL if nothing. */
+static const char *wrong(int status)
+{
+    static char text[300];
+
+    if (WIFEXITED(status) && !WEXITSTATUS(status))
+        return NULL;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 3)
+        return board->flaw;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        return "it hangs";
+    snprintf(text, sizeof text, "it dies, %s %d",
+             WIFSIGNALED(status) ? "signal" : "exit status",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    return text;
+}
+
+static int child(const struct scenario *sc, long k, double end)
+{
+    int status = 0, out;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (!pid) {
+        out = open("stderr", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        if (!opt.at)
+            dup2(out, 2);
+        rounds(sc, k, end);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
+/* Returns how many flaws were found. */
+static int play(const struct scenario *sc, double seconds)
+{
+    double end = now() + (seconds > 0 ? seconds : 1e9);
+    int found = 0;
+    long k = 0;
+
+    memset(board, 0, sizeof *board);
+    while (found < FINDINGS_MAX) {
+        const char *why = wrong(child(sc, k, end));
+        struct oom_plan p;
+
+        if (!why)
+            break;
+        found++;
+        if (board->k < 0 || !board->points) {
+            printf("# %s: without a failure: %s\n", sc->name, why);
+            show_file("stderr", 30);
+            break;
+        }
+        k = board->k + 1;
+        p = plan_of(board->k);
+        if (sc->planted)
+            break;
+        printf("# %s: --at %ld%s: %s\n", sc->name, p.fail_at,
+               p.sticks ? " --sticks" : "", why);
+        show_file("stderr", 30);
+    }
+    printf("# %s: %ld allocations, %ld rounds, %ld with a failure\n", sc->name,
+           board->points, board->rounds, board->hits);
+    return found;
+}
+
+static bool enter(char dir[64])
+{
+    snprintf(dir, 64, "%s", "/dev/shm/wend-oom-XXXXXX");
+    if (!mkdtemp(dir)) {
+        snprintf(dir, 64, "%s", "/tmp/wend-oom-XXXXXX");
+        if (!mkdtemp(dir))
+            return false;
+    }
+    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return board != MAP_FAILED && !chdir(dir);
+}
+
+static bool options(int argc, char **argv)
+{
+    const char *seconds = getenv("OOM_SECONDS");
+
+    if (seconds)
+        opt.seconds = atof(seconds);
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--all"))
+            opt.seconds = 0;
+        else if (!strcmp(argv[i], "--sticks"))
+            opt.sticks = true;
+        else if (i + 1 == argc)
+            return false;
+        else if (!strcmp(argv[i], "--seconds"))
+            opt.seconds = atof(argv[++i]);
+        else if (!strcmp(argv[i], "--seed"))
+            opt.seed = atol(argv[++i]);
+        else if (!strcmp(argv[i], "--at"))
+            opt.at = atol(argv[++i]);
+        else if (!strcmp(argv[i], "--scenario"))
+            opt.only = argv[++i];
+        else
+            return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    char dir[64], remove[100];
+
+    if (!options(argc, argv)) {
+        fprintf(stderr, "usage: oom [--all | --seconds N] [--seed N] "
+                        "[--scenario NAME [--at N [--sticks]]]\n");
+        return 2;
+    }
+    if (!enter(dir))
+        return 2;
+    printf("# seed %ld\n", opt.seed);
+    for (size_t i = 0; i < scenarios_count; i++) {
+        const struct scenario *sc = &scenarios[i];
+        int found;
+
+        if (opt.only && strcmp(opt.only, sc->name) != 0)
+            continue;
+        found =
+            play(sc, opt.seconds / (double)(opt.only ? 1 : scenarios_count));
+        if (sc->planted)
+            tap_ok(found > 0, "%s is found", sc->name);
+        else
+            tap_is_i64(found, 0, "%s: each failure is told, none does harm",
+                       sc->name);
+    }
+    snprintf(remove, sizeof remove, "rm -rf '%s'", dir);
+    if (system(remove))
+        printf("# %s is left\n", dir);
+    return tap_done();
+}

@@ -1,0 +1,173 @@
+/*
+ * scenarios.c - what is played while memory fails.
+ */
+#include "stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CALL(tool) "{\"name\":\"" tool "\",\"args\":{}}"
+#define FIVE     \
+    CALL("read") \
+    "," CALL("thread") "," CALL("idem") "," CALL("read") "," CALL("unsafe")
+#define DONE "{\"text\":\"done\"}"
+#define ACT(name, target, after)                                    \
+    "  - {name: " name ", type: tool, mode: async, target: " target \
+    ", depends_on: [" after "]}\n"
+
+/* ---- Planted defects: the control ---------------------------------------- */
+
+/* A tool that takes no memory for an empty answer. */
+static wend_status careless(void *ctx, wend_call *call)
+{
+    char *answer = strdup("right");
+    wend_status s;
+
+    (void)ctx;
+    s = wend_call_return(call, answer ? str_of(answer) : STR("wrong"));
+    free(answer);
+    return s;
+}
+
+static void play_careless(const struct scenario *sc, struct tale *t)
+{
+    struct stage st = {0};
+    wend_tool_options o = {.size = sizeof o,
+                           .name = "careless",
+                           .call_class = WEND_CLASS_READ,
+                           .fn = careless};
+    wend_run *run = NULL;
+
+    if (stage_open(&st, sc, t) &&
+        step_ok(t, "add_tool", wend_agent_add_tool(st.agent, &o, &st.err),
+                &st.err) &&
+        stage_start(&st, sc, t, &run)) {
+        t->count = 1;
+        stage_watch(run, sc, t, &t->runs[0]);
+    }
+    wend_run_free(run);
+    stage_close(&st);
+}
+
+static void play_leak(const struct scenario *sc, struct tale *t)
+{
+    char *one = malloc(10), *two = malloc(10);
+
+    (void)sc;
+    if (!one || !two) {
+        if (one) /* and nobody frees it */
+            step_ok(t, "leak", WEND_E_NOMEM, NULL);
+        return;
+    }
+    free(one);
+    free(two);
+}
+
+static void play_crash(const struct scenario *sc, struct tale *t)
+{
+    char *volatile p = malloc(10);
+
+    (void)sc;
+    *p = 'x';
+    snprintf(t->said, sizeof t->said, "%c", *p);
+    free(p);
+}
+
+static void play_hang(const struct scenario *sc, struct tale *t)
+{
+    char *p = malloc(10);
+
+    (void)sc;
+    (void)t;
+    while (!p)
+        pause();
+    free(p);
+}
+
+/* ---- All ----------------------------------------------------------------- */
+
+const struct scenario scenarios[] = {
+    {.name = "text",
+     .body = play_runs,
+     .script = "{\"text\":\"a few words, in pieces\",\"chunk\":2}",
+     .makes = true},
+    {.name = "text, store in memory",
+     .body = play_runs,
+     .script = "{\"text\":\"a few words\",\"thinking\":\"hm\"}",
+     .in_memory = true},
+    {.name = "parallel calls",
+     .body = play_runs,
+     .script = "{\"text\":\"five\",\"calls\":[" FIVE "]}," DONE,
+     .approve = WEND_APPROVE_ALL},
+    {.name = "neighbours",
+     .body = play_runs,
+     .script = "{\"calls\":[" CALL("read") "]}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .runs = 2},
+    {.name = "neighbours, store in memory",
+     .body = play_runs,
+     .script = "{\"calls\":[" CALL("thread") "]}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .in_memory = true,
+     .runs = 2},
+    {.name = "retry",
+     .body = play_runs,
+     .script = "{\"error\":{\"code\":\"rate_limit\",\"message\":\"slow "
+               "down\"}}," DONE},
+    {.name = "another model",
+     .body = play_runs,
+     .script = "{\"error\":{\"code\":\"auth\",\"message\":\"no\"}}",
+     .fallback = "script:{\"model\":\"spare\",\"turns\":[" DONE "]}"},
+    {.name = "cancel",
+     .body = play_runs,
+     .script = "{\"calls\":[" CALL("never") "]}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .cancels = true,
+     .answers = {"done"}}, /* resumed: the call's outcome is not known */
+    {.name = "approval",
+     .body = play_runs,
+     .script = "{\"calls\":[" CALL("unsafe") "," CALL("read") "]}," DONE},
+    {.name = "blobs",
+     .body = play_runs,
+     .script = "{\"calls\":[" CALL("big") "]}," DONE,
+     .approve = WEND_APPROVE_ALL},
+    {.name = "calls in mid-stream",
+     .body = play_runs,
+     .script = "{\"text\":\"ab\",\"chunk\":1,\"calls\":[" CALL(
+         "unsafe") "," CALL("read") "]}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .eager = WEND_EAGER_ALL},
+    {.name = "said meanwhile",
+     .body = play_runs,
+     .script = "{\"calls\":[" CALL("idem") "]},{\"text\":\"a\"}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .says = true,
+     .answers = {"a", "done"}}, /* it matters when it is said */
+    {.name = "schema",
+     .body = play_runs,
+     .script = "{\"text\":\"no\"},{\"purpose\":\"repair\",\"text\":"
+               "\"{\\\"n\\\":1}\"}",
+     .schema = "{\"type\":\"object\",\"required\":[\"n\"],\"properties\":"
+               "{\"n\":{\"type\":\"integer\"},\"s\":{\"type\":"
+               "\"string\",\"pattern\":\"^[a-z]+$\"}}}"},
+    {.name = "planted: a failure is ignored",
+     .body = play_careless,
+     .script =
+         "{\"calls\":[" CALL("careless") "]},{\"text\":\"${tool_result}\"}",
+     .in_memory = true,
+     .planted = true},
+    {.name = "planted: a leak",
+     .body = play_leak,
+     .in_memory = true,
+     .planted = true},
+    {.name = "planted: a crash",
+     .body = play_crash,
+     .in_memory = true,
+     .planted = true},
+    {.name = "planted: a hang",
+     .body = play_hang,
+     .in_memory = true,
+     .planted = true},
+};
+const size_t scenarios_count = sizeof scenarios / sizeof *scenarios;
