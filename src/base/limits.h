@@ -89,6 +89,8 @@ enum {
     PLAN_ACTIONS_MAX = 10000,  /* of a plan */
     PLAN_EDGES_MAX = 100000,   /* between them */
     PLAN_WRITTEN_MAX = 512,    /* actions of a plan that a model writes */
+    TAG_BYTES_MAX = 1 << 10,   /* of a tag with its attributes */
+    TAGS_WARNINGS_MAX = 32,    /* about one answer; then it is not heard */
     PLAN_NAME_MAX = 64,        /* bytes of the name of an action */
     PLAN_RETRIES_MAX = 100,    /* of an action */
     PLAN_BACKOFF_MAX = 100,    /* from one delay to the next */
