@@ -58,4 +58,18 @@ WEND_API wend_status wend_run_start_plan(wend_agent *agent,
 WEND_API wend_status wend_agent_add_kv(wend_agent *agent, const char *name,
                                        int64_t ttl_ms, wend_error *err);
 
+typedef struct wend_relic_options {
+    size_t size;
+    const char *file; /* the text's: programs in it are named from there */
+    bool sandbox_off; /* of such a program */
+} wend_relic_options;
+
+/* A relic of any kind, by the text of its file (relic/1, see wend-plan(5)):
+ * kv, or endpoints of a service over HTTP. Values of secrets are taken from
+ * the environment now. err has the line and column; the agent is as it was
+ * then. options may be NULL. */
+WEND_API wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
+                                          const wend_relic_options *options,
+                                          wend_error *err);
+
 #endif

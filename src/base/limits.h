@@ -39,6 +39,9 @@ enum {
     FACTS_SEEN_MAX = 10000, /* of an agent, looked through */
     FACTS_TOLD_MAX = 50,
     RELIC_KEY_MAX = 512,         /* bytes of a name in a relic */
+    RELIC_NAME_MAX = 31,         /* of it, and of an endpoint: a tool has 64 */
+    RELIC_HEADERS_MAX = 30,      /* of it, and of an endpoint */
+    RELIC_BODY_MAX = 4 << 20,    /* bytes of an answer */
     EXPRESSION_BYTES_MAX = 4096, /* for the calculator, of a condition */
     LIST_ENTRIES_MAX = 10000,    /* of a directory, shown */
     GLOB_PATTERN_MAX = 1024,     /* bytes */

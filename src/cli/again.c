@@ -180,6 +180,27 @@ static void add_tools(struct cli *cli, wend_agent *agent,
     }
 }
 
+static void add_relics(struct cli *cli, wend_agent *agent,
+                       const struct json *list)
+{
+    for (const struct json *r = list ? list->first : NULL; r; r = r->next) {
+        const struct json *m = json_get(r, "manifest");
+        const char *name = text_of(cli, json_get(m, "name"));
+        wend_relic_options o = {.size = sizeof o};
+        struct buf text = {.mem = cli->arena.mem};
+        wend_error err = {0};
+
+        o.file = text_of(cli, json_get(r, "file"));
+        if (m)
+            json_put(&text, m);
+        if (wend_agent_add_relic(agent, buf_view(&text), &o, &err) != WEND_OK)
+            complain(0,
+                     "the relic '%s' is not there: %s; its actions will fail",
+                     name ? name : "", err.message);
+        buf_free(&text);
+    }
+}
+
 /* ---- The agent ----------------------------------------------------------- */
 
 static const char *const *fallbacks_of(struct cli *cli, const struct json *list,
@@ -248,6 +269,7 @@ int again_agent(struct cli *cli, const char *id, wend_agent **agent, bool *asks)
     if (code)
         return code;
     add_tools(cli, *agent, past.config);
+    add_relics(cli, *agent, json_get(past.config, "relics"));
     policy = json_get(past.config, "policy");
     *asks = str_is(json_str(json_get(policy, "approve")), "ask");
     return EXIT_DONE;

@@ -61,7 +61,8 @@ struct cli {
     const struct agent_file *agent; /* NULL: the built-in one */
     struct tool_file *tool_files;   /* of --tools */
     size_t tool_files_count;
-    struct arena arena; /* lives as long as the process */
+    struct relic_file *relics; /* that a plan names */
+    struct arena arena;        /* lives as long as the process */
     int args_count;
     char **args; /* what is no option */
     wend_store *store;

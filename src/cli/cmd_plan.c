@@ -13,6 +13,7 @@
 #include "cli/agent_tools.h"
 #include "cli/plan_draw.h"
 #include "cli/plan_run.h"
+#include "cli/relics.h"
 #include "cli/term.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_SVG, FORMAT_HTML };
@@ -69,8 +70,9 @@ static const struct opt opts[] = {
 /* ---- Targets ------------------------------------------------------------- */
 
 struct known {
-    const struct cli *cli;
+    struct cli *cli;
     wend_str path;          /* of the plan */
+    struct buf wrong;       /* what of a file that it names */
     const char *names[256]; /* of tools */
     int count;
 };
@@ -98,19 +100,6 @@ static bool is_there(const struct known *k, wend_str path)
     return there;
 }
 
-/* relic.endpoint is in relics/relic.yaml. */
-static bool relic_is_there(const struct known *k, wend_str target)
-{
-    const char *dot = memchr(target.ptr, '.', target.len);
-    struct buf b = {.mem = k->cli->arena.mem};
-    bool there;
-
-    buf_fmt(&b, "relics/%.*s.yaml", (int)(dot - target.ptr), target.ptr);
-    there = !b.failed && is_there(k, buf_view(&b));
-    buf_free(&b);
-    return there;
-}
-
 static bool knows(void *ctx, wend_str type, wend_str target, const char **near)
 {
     struct known *k = ctx;
@@ -118,7 +107,7 @@ static bool knows(void *ctx, wend_str type, wend_str target, const char **near)
     if (str_is(type, "agent") || str_is(type, "workflow"))
         return is_there(k, target);
     if (str_is(type, "relic"))
-        return relic_is_there(k, target);
+        return relics_know(k->cli, k->path, target, near, &k->wrong);
     if (str_is(type, "llm"))
         return str_is(target, "default") || memchr(target.ptr, ':', target.len);
     if (str_index(target, k->names, k->count) >= 0)
@@ -156,7 +145,8 @@ static wend_status read_file(const char *path, struct buf *text,
 
 int plan_load(struct cli *cli, const char *path, wend_plan **out)
 {
-    struct known k = {.cli = cli, .path = str_of(path)};
+    struct known k = {
+        .cli = cli, .path = str_of(path), .wrong = {.mem = cli->arena.mem}};
     struct buf text = {.mem = cli->arena.mem};
     wend_plan_options o = {.size = sizeof o,
                            .knows = knows,
@@ -165,15 +155,18 @@ int plan_load(struct cli *cli, const char *path, wend_plan **out)
                            .sets_count = cli->set.inputs.count};
     wend_error err = {0};
     wend_status s = read_file(path, &text, &err);
+    int code;
 
     learn_tools(&k);
     if (!s)
         s = wend_plan_parse(buf_view(&text), &o, out, &err);
     buf_free(&text);
-    if (!s)
-        return EXIT_DONE;
-    if (s == WEND_E_NOMEM)
-        return complain(EXIT_FAILED, "out of memory");
+    code = s == WEND_E_NOMEM ? complain(EXIT_FAILED, "out of memory")
+           : k.wrong.len     ? complain(EXIT_USAGE, "%s", k.wrong.ptr)
+                             : EXIT_DONE;
+    buf_free(&k.wrong);
+    if (!s || code)
+        return code;
     return err.line ? complain(EXIT_USAGE, "%s:%u:%u: %s", path, err.line,
                                err.column, err.message)
                     : complain(EXIT_USAGE, "%s: %s", path, err.message);

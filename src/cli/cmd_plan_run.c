@@ -1,14 +1,11 @@
 /*
  * cmd_plan_run.c - wend plan run: a plan, and what becomes of it.
  */
-#include <string.h>
-
 #include "base/json.h"
 #include "cli/agent_make.h"
-#include "cli/config.h"
 #include "cli/plan_run.h"
+#include "cli/relics.h"
 #include "cli/stream.h"
-#include "wire/manifest.h"
 
 /* Every known tool can be a target; what may run is another question. */
 static int offer_all_tools(struct cli *cli)
@@ -41,66 +38,6 @@ static bool asks_model(const struct json *actions)
         if (str_is(json_str(json_get(a, "type")), "llm"))
             return true;
     return false;
-}
-
-/* ---- Relics -------------------------------------------------------------- */
-
-static int add_relic(struct cli *cli, wend_agent *agent, const char *plan,
-                     wend_str name)
-{
-    struct buf file = {.mem = cli->arena.mem}, path = file, text = file;
-    struct relic_manifest *m = NULL;
-    wend_error err = {0};
-    int code = EXIT_DONE;
-
-    buf_fmt(&file, "relics/%.*s.yaml", (int)name.len, name.ptr);
-    manifest_path(&path, str_of(plan), buf_view(&file));
-    if (file.failed || path.failed)
-        code = complain(EXIT_FAILED, "out of memory");
-    else if (config_read(path.ptr, &text, &err) != WEND_OK)
-        code = complain(EXIT_USAGE, "%s", err.message);
-    else if (manifest_relic(arena_str(&cli->arena, buf_view(&text)),
-                            &cli->arena, &m, &err) != WEND_OK)
-        code = complain(EXIT_USAGE, "%s:%u:%u: %s", path.ptr, err.line,
-                        err.column, err.message);
-    else if (!str_eq(m->name, name))
-        code = complain(EXIT_USAGE,
-                        "%s: the relic's name is '%.*s', not '%.*s'", path.ptr,
-                        (int)m->name.len, m->name.ptr, (int)name.len, name.ptr);
-    else if (wend_agent_add_kv(agent, m->name.ptr, m->ttl_ms, &err) != WEND_OK)
-        code = complain(EXIT_USAGE, "%s: %s", path.ptr, err.message);
-    buf_free(&file);
-    buf_free(&path);
-    buf_free(&text);
-    return code;
-}
-
-/* relic.endpoint is in relics/relic.yaml, beside the plan. */
-static wend_str relic_of(const struct json *action)
-{
-    wend_str target = json_str(json_get(action, "target"));
-    const char *dot = target.len ? memchr(target.ptr, '.', target.len) : NULL;
-
-    if (!dot || !str_is(json_str(json_get(action, "type")), "relic"))
-        return STR_NONE;
-    return (wend_str){target.ptr, (size_t)(dot - target.ptr)};
-}
-
-static int add_relics(struct cli *cli, wend_agent *agent, const char *plan,
-                      const struct json *actions)
-{
-    int code = EXIT_DONE;
-
-    for (const struct json *a = actions; a && !code; a = a->next) {
-        wend_str name = relic_of(a);
-        const struct json *before = actions;
-
-        while (before != a && !str_eq(relic_of(before), name))
-            before = before->next;
-        if (name.ptr && before == a)
-            code = add_relic(cli, agent, plan, name);
-    }
-    return code;
 }
 
 /* ---- The run ------------------------------------------------------------- */
@@ -150,7 +87,7 @@ int plan_run(struct cli *cli, const char *path)
     if (!code)
         code = agent_make(cli, &agent, &asks);
     if (!code)
-        code = add_relics(cli, agent, path, actions);
+        code = relics_add(cli, agent);
     if (!code)
         code = go(cli, agent, plan, asks, path);
     wend_agent_free(agent);

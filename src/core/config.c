@@ -161,6 +161,7 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->subject_is_path = is_true(json_get(j, "subject_is_path"));
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
     t->program = is_true(json_get(j, "program"));
+    t->own = is_true(json_get(j, "own"));
     t->unprotected = str_is(json_str(json_get(j, "sandbox")), "off");
     t->labels = labels_read(json_get(j, "labels"));
     t->risk = class_risk[t->call_class];
@@ -237,7 +238,8 @@ static int tool_order(const void *a, const void *b)
 }
 
 static wend_status tools_read(const struct json *list, struct arena *a,
-                              struct config *c, wend_error *err)
+                              const struct tool **out, size_t *count,
+                              wend_error *err)
 {
     struct tool *tools;
 
@@ -247,12 +249,12 @@ static wend_status tools_read(const struct json *list, struct arena *a,
     if (!tools)
         return fail_nomem(err);
     for (const struct json *j = list->first; j; j = j->next)
-        if (!tool_read(j, a, &tools[c->tools_count++]))
+        if (!tool_read(j, a, &tools[(*count)++]))
             return a->failed ? fail_nomem(err)
                              : fail_at(err, WEND_E_PARSE, j->line, j->column,
                                        "config: a tool without a name");
-    qsort(tools, c->tools_count, sizeof *tools, tool_order);
-    c->tools = tools;
+    qsort(tools, *count, sizeof *tools, tool_order);
+    *out = tools;
     return WEND_OK;
 }
 
@@ -393,7 +395,10 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (!models_read(j, a, c))
         return fail_nomem(err);
     c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text);
-    s = tools_read(json_get(j, "tools"), a, c, err);
+    s = tools_read(json_get(j, "tools"), a, &c->tools, &c->tools_count, err);
+    if (s == WEND_OK)
+        s = tools_read(json_get(j, "endpoints"), a, &c->ends, &c->ends_count,
+                       err);
     if (s == WEND_OK)
         s = policy_read(json_get(j, "policy"), a, c, err);
     if (s != WEND_OK)
@@ -406,12 +411,22 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     return WEND_OK;
 }
 
-const struct tool *config_tool(const struct config *c, wend_str name)
+static const struct tool *named(const struct tool *list, size_t count,
+                                wend_str name)
 {
     struct tool key = {.name = name};
 
-    if (!name.ptr || !c->tools_count)
+    if (!name.ptr || !count)
         return NULL;
-    return bsearch(&key, c->tools, c->tools_count, sizeof *c->tools,
-                   tool_order);
+    return bsearch(&key, list, count, sizeof *list, tool_order);
+}
+
+const struct tool *config_tool(const struct config *c, wend_str name)
+{
+    return named(c->tools, c->tools_count, name);
+}
+
+const struct tool *config_end(const struct config *c, wend_str name)
+{
+    return named(c->ends, c->ends_count, name);
 }

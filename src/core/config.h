@@ -21,6 +21,7 @@ struct tool {
     bool concurrent, subject_is_path;
     bool program;     /* it runs one */
     bool unprotected; /* ... without the sandbox */
+    bool own;         /* it touches nothing but what is its own in the store */
     uint32_t labels;  /* wend_label */
     wend_str labels_json;
     int64_t timeout_ms;
@@ -72,6 +73,9 @@ struct config {
     wend_str root;            /* directory of the file tools */
     const struct tool *tools; /* sorted by name */
     size_t tools_count;
+    const struct tool
+        *ends; /* of relics, for plans: the same, RELIC.ENDPOINT */
+    size_t ends_count;
     const struct rule *rules;
     size_t rules_count;
     enum approve approve;
@@ -97,6 +101,7 @@ void layers_put(struct buf *b, const struct tool *t, bool permitted,
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
+const struct tool *config_end(const struct config *c, wend_str name);
 bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
 /* Parses `tool(arg-glob)`, with `!` in front to deny, with `?` to ask; views
  * into text. */

@@ -173,6 +173,10 @@ static wend_decision decide(const struct config *c, const struct tool *tool,
         return rule->decision == WEND_DECISION_ASK ? by_mode[c->approve]
                                                    : rule->decision;
     }
+    if (tool->own) {
+        *name = STR("plan"); /* the user's own words */
+        return WEND_DECISION_ALLOW;
+    }
     if (tool->call_class == WEND_CLASS_READ &&
         tool->category == WEND_CATEGORY_GENERAL) {
         *name = STR("default read");
@@ -231,14 +235,15 @@ static uint32_t labels_of(const struct turn *t, wend_str tool_name)
 static uint32_t taint_of(const struct turn *t)
 {
     uint32_t taint = t->taint, i, place = 0;
+    const struct tool *tool;
 
     for (const struct call *c = t->calls; c; c = c->prev)
         if (turn_call_runs(t, c->index))
             taint |= labels_of(t, c->name);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
-        if (t->plan.plan->actions[i]->type == ACTION_TOOL)
-            taint |= labels_of(t, t->plan.plan->actions[i]->target);
+        if ((tool = turn_action_tool(t, i)))
+            taint |= tool->labels;
     return taint;
 }
 

@@ -269,8 +269,10 @@ static void run_action(struct tt *x, uint32_t i, wend_str key, int64_t delay_ms)
     fx->key = key;
     fx->delay_ms = delay_ms;
     fx->timeout_ms = a->timeout_ms;
-    if (a->type == ACTION_TOOL)
-        fx->tool = config_tool(x->s->turn.config, a->target);
+    fx->tool = turn_action_tool(&x->s->turn, i);
+    if (a->type == ACTION_RELIC && fx->tool &&
+        fx->tool->timeout_ms < fx->timeout_ms)
+        fx->timeout_ms = fx->tool->timeout_ms;
 }
 
 static void ask_about(struct tt *x, uint32_t i, wend_str params,
@@ -300,6 +302,10 @@ static void admit(struct tt *x, uint32_t i, wend_str params,
 
     if (action->type == ACTION_TOOL) {
         admit_call(x, &c, a);
+        return;
+    }
+    if (action->type == ACTION_RELIC) {
+        admit_end(x, &c, a);
         return;
     }
     memset(a, 0, sizeof *a);
@@ -405,11 +411,11 @@ wend_class action_class(const struct turn *t, uint32_t i)
         return (wend_class)a->call_class;
     switch ((enum action_type)a->type) {
     case ACTION_TOOL:
-        tool = config_tool(t->config, a->target);
+    case ACTION_RELIC:
+        tool = turn_action_tool(t, i);
         return tool ? tool->call_class : WEND_CLASS_UNSAFE;
     case ACTION_LLM:
     case ACTION_DECISION: return WEND_CLASS_READ;
-    case ACTION_RELIC: return WEND_CLASS_IDEMPOTENT;
     case ACTION_AGENT:
     case ACTION_WORKFLOW:
     case ACTION_TYPES: break;

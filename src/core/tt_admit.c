@@ -90,20 +90,11 @@ static struct json *parse_args(struct tt *x, const struct call *c,
     return j && j->kind == JSON_STRING ? j : NULL;
 }
 
-void admit_call(struct tt *x, const struct call *c, struct admission *a)
+static void admit_known(struct tt *x, const struct call *c, struct admission *a)
 {
-    const struct config *config = x->s->turn.config;
     wend_error why = {0};
-    struct json *args;
+    struct json *args = parse_args(x, c, &why);
 
-    memset(a, 0, sizeof *a);
-    a->tool = config_tool(config, c->name);
-    if (!a->tool) {
-        a->verdict.policy.rule = STR("unknown tool");
-        unknown_tool(x, a, c);
-        return;
-    }
-    args = parse_args(x, c, &why);
     policy_check(&x->s->turn, a->tool, args, x->s->scratch, &a->verdict);
     check_args(x, a, args, &why);
     if (a->refused != WEND_OUTCOME_NONE)
@@ -117,4 +108,29 @@ void admit_call(struct tt *x, const struct call *c, struct admission *a)
         admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
                          take_text(x, &b));
     }
+}
+
+void admit_call(struct tt *x, const struct call *c, struct admission *a)
+{
+    memset(a, 0, sizeof *a);
+    a->tool = config_tool(x->s->turn.config, c->name);
+    if (a->tool) {
+        admit_known(x, c, a);
+        return;
+    }
+    a->verdict.policy.rule = STR("unknown tool");
+    unknown_tool(x, a, c);
+}
+
+void admit_end(struct tt *x, const struct call *c, struct admission *a)
+{
+    memset(a, 0, sizeof *a);
+    a->tool = config_end(x->s->turn.config, c->name);
+    if (a->tool) {
+        admit_known(x, c, a);
+        return;
+    }
+    a->verdict.policy.rule = STR("unknown relic");
+    admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_target"),
+                     STR("there is no relic with this endpoint"));
 }

@@ -95,6 +95,8 @@ void end_lost(struct tt *x, uint32_t i); /* nobody will say how it went */
 
 /* tt_admit.c */
 void admit_call(struct tt *x, const struct call *c, struct admission *a);
+/* The same for an endpoint of a relic. */
+void admit_end(struct tt *x, const struct call *c, struct admission *a);
 void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
                       wend_str message);
 /* The text in scratch; frees b. */

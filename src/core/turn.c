@@ -415,7 +415,7 @@ static void on_plan_start(struct turn *t, const wend_event *ev,
     t->phase = PH_PLAN;
 }
 
-/* What a tool that ran may have brought into the run. */
+/* What a tool or a relic that ran may have brought into the run. */
 static void on_action_end(struct turn *t, const wend_event *ev,
                           const struct keep *k)
 {
@@ -423,10 +423,9 @@ static void on_action_end(struct turn *t, const wend_event *ev,
     uint32_t i =
         t->plan.started ? plan_find(t->plan.plan, e->action) : PLAN_NONE;
 
-    if (i != PLAN_NONE && t->plan.plan->actions[i]->type == ACTION_TOOL &&
-        e->outcome != WEND_OUTCOME_SKIPPED && e->outcome != WEND_OUTCOME_DENIED)
-        t->taint |=
-            labels_of(config_tool(t->config, t->plan.plan->actions[i]->target));
+    if (i != PLAN_NONE && e->outcome != WEND_OUTCOME_SKIPPED &&
+        e->outcome != WEND_OUTCOME_DENIED)
+        t->taint |= labels_of(turn_action_tool(t, i));
     t->metrics.actions++;
     plan_evolve(&t->plan, ev, k->arena);
 }

@@ -156,6 +156,8 @@ const struct call *turn_call(const struct turn *t, uint32_t index);
 int turn_call_index(const struct turn *t, wend_str id);
 bool turn_call_runs(const struct turn *t, uint32_t index);
 uint32_t turn_running(const struct turn *t);
+/* The tool of an action, or its relic's endpoint; NULL: it has none. */
+const struct tool *turn_action_tool(const struct turn *t, uint32_t action);
 const struct result *turn_result(const struct turn *t, uint32_t index);
 /* How that call began last, NULL if it did not. */
 const struct begun *turn_begun(const struct turn *t, uint32_t index);

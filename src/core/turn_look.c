@@ -49,6 +49,15 @@ uint32_t turn_running(const struct turn *t)
     return n;
 }
 
+const struct tool *turn_action_tool(const struct turn *t, uint32_t action)
+{
+    const struct plan_action *a = t->plan.plan->actions[action];
+
+    if (a->type == ACTION_RELIC)
+        return config_end(t->config, a->target);
+    return a->type == ACTION_TOOL ? config_tool(t->config, a->target) : NULL;
+}
+
 const struct result *turn_result(const struct turn *t, uint32_t index)
 {
     const struct result *r = t->results;

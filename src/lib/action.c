@@ -41,8 +41,8 @@ static void answer(struct wend_run *r, const struct effect *fx,
     shell_input(r, &in);
 }
 
-/* A hook sees a tool's action as it sees a call. It cannot change the
- * values: they stand in the log, with the key. */
+/* A hook sees the action of a tool or a relic as it sees a call. It cannot
+ * change the values: they stand in the log, with the key. */
 static bool hook_lets(struct wend_run *r, const struct effect *fx)
 {
     wend_hook h = {.point = WEND_HOOK_CALL_BEFORE,
@@ -69,7 +69,7 @@ void action_start(struct wend_run *r, const struct effect *fx)
 {
     if (!action_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
         return; /* ended meanwhile, or will be stopped before it began */
-    if (r->hook && action_of(r, fx)->type == ACTION_TOOL && !hook_lets(r, fx))
+    if (r->hook && fx->tool && !hook_lets(r, fx))
         return;
     if (cache_answers(r, fx))
         return;

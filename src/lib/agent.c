@@ -214,7 +214,8 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     if (a->next)
         a->next->prev = &a->next;
     rt->agents = a;
-    a->arena.mem = a->tools_json.mem = a->rest_json.mem = &a->mem;
+    a->arena.mem = a->rest_json.mem = a->relics_json.mem = &a->mem;
+    a->tools.json.mem = a->ends.json.mem = &a->mem;
     a->name = clean(a, o->name ? o->name : "agent");
     a->sandbox_off = o->sandbox_off;
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
@@ -257,9 +258,11 @@ void agent_detach(wend_agent *a)
     if (a->driver)
         a->driver->ops->free(a->driver);
     workplace_unref(a->place);
-    for (struct agent_tool *t = a->tools; t; t = t->next)
+    for (struct agent_tool *t = a->tools.first; t; t = t->next)
         answers_free(&t->answers, &a->mem);
-    buf_free(&a->tools_json);
+    buf_free(&a->tools.json);
+    buf_free(&a->ends.json);
+    buf_free(&a->relics_json);
     buf_free(&a->rest_json);
     arena_free(&a->arena);
     *a->prev = a->next;
@@ -295,16 +298,27 @@ void agent_release(wend_agent *a)
 
 /* ---- Tools --------------------------------------------------------------- */
 
-struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
+static struct agent_tool *named(const struct tool_set *set, wend_str name)
 {
-    for (struct agent_tool *t = a->tools; t; t = t->next)
-        if (str_eq(t->name, name))
-            return t;
-    return NULL;
+    struct agent_tool *t = set->first;
+
+    while (t && !str_eq(t->name, name))
+        t = t->next;
+    return t;
 }
 
-static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
-                              wend_error *err)
+struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
+{
+    return named(&a->tools, name);
+}
+
+struct agent_tool *relic_end(const wend_agent *a, wend_str target)
+{
+    return named(&a->ends, target);
+}
+
+static wend_status check_tool(const struct tool_set *set,
+                              const wend_tool_options *t, wend_error *err)
 {
     if (!tool_name_ok(str_of(t->name)))
         return fail(err, WEND_E_INVAL,
@@ -325,9 +339,9 @@ static wend_status check_tool(const wend_agent *a, const wend_tool_options *t,
                     "tool '%s': only answers of class read can be given "
                     "again (cache_ms)",
                     t->name);
-    if (agent_tool(a, str_of(t->name)))
+    if (named(set, str_of(t->name)))
         return fail(err, WEND_E_EXISTS, "tool '%s' is there already", t->name);
-    if (a->tools_count >= TOOLS_MAX)
+    if (set->count >= TOOLS_MAX)
         return fail(err, WEND_E_LIMIT, "an agent has at most %d tools",
                     TOOLS_MAX);
     return WEND_OK;
@@ -395,13 +409,14 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
 wend_status agent_add(wend_agent *a, const wend_tool_options *t,
                       const struct tool_kind *kind, wend_error *err)
 {
-    wend_status s = check_tool(a, t, err);
-    size_t len = a->tools_json.len;
+    struct tool_set *set = kind->of_relic ? &a->ends : &a->tools;
+    wend_status s = check_tool(set, t, err);
+    size_t len = set->json.len;
     struct agent_tool *tool;
 
     if (s != WEND_OK)
         return s;
-    s = put_tool(&a->tools_json, t, kind, err);
+    s = put_tool(&set->json, t, kind, err);
     tool = s == WEND_OK ? arena_alloc(&a->arena, sizeof *tool) : NULL;
     if (tool) {
         tool->name = arena_str(&a->arena, str_of(t->name));
@@ -412,19 +427,19 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
                 &a->arena, t->per_minute * sizeof *tool->pace.begun_us);
     }
     if (!tool || a->arena.failed) {
-        a->arena.failed = a->tools_json.failed = false;
-        if (a->tools_json.ptr)
-            a->tools_json.ptr[len] = 0;
-        a->tools_json.len = len;
+        a->arena.failed = set->json.failed = false;
+        if (set->json.ptr)
+            set->json.ptr[len] = 0;
+        set->json.len = len;
         return s != WEND_OK ? s : fail_nomem(err);
     }
     tool->fn = t->fn;
     tool->ctx = t->ctx;
     tool->place = kind->place;
     tool->threaded = t->threaded;
-    tool->next = a->tools;
-    a->tools = tool;
-    a->tools_count++;
+    tool->next = set->first;
+    set->first = tool;
+    set->count++;
     a->configs[0] = a->configs[1] = NULL; /* runs keep the one they have */
     return WEND_OK;
 }
@@ -514,8 +529,15 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
     buf_char(&b, ',');
     agent_put(&b, "root", a->cwd.ptr);
     buf_cstr(&b, ",\"tools\":[");
-    buf_str(&b, buf_view(&a->tools_json));
+    buf_str(&b, buf_view(&a->tools.json));
     buf_char(&b, ']');
+    if (a->ends.count) {
+        buf_cstr(&b, ",\"endpoints\":[");
+        buf_str(&b, buf_view(&a->ends.json));
+        buf_cstr(&b, "],\"relics\":[");
+        buf_str(&b, buf_view(&a->relics_json));
+        buf_char(&b, ']');
+    }
     agent_put_servers(a, &b);
     buf_cstr(&b, hooks ? ",\"hooks\":true}" : "}");
     /* A key in instructions or in a program's arguments is kept by nobody. */

@@ -134,53 +134,8 @@ wend_status wend_call_fail(wend_call *call, const char *message)
                   str_of(message ? message : "the tool failed"));
 }
 
-/* ---- A built-in tool's side ---------------------------------------------- */
-
-void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)
-{
-    call->stop = stop;
-    call->stop_ctx = ctx;
-}
-
-wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err)
-{
-    return rt_fetch(call->run->rt, out, err);
-}
-
-wend_status call_procs(wend_call *call, struct procs **out, wend_error *err)
-{
-    return rt_procs(call->run->rt, out, err);
-}
-
-wend_str call_run(const wend_call *call)
-{
-    return str_of(call->run->id);
-}
-
-struct mem call_mem(const wend_call *call)
-{
-    return call->mem;
-}
-
-wend_store *call_store(const wend_call *call)
-{
-    return call->run->rt->store;
-}
-
-wend_str call_user(const wend_call *call)
-{
-    return call->run->birth.user;
-}
-
-wend_str call_agent(const wend_call *call)
-{
-    return call->run->agent->name;
-}
-
-int64_t call_time_us(const wend_call *call)
-{
-    return rt_wall(call->run->rt);
-}
+/* ---- What it shows meanwhile ----------------------------------------------
+ */
 
 /* A tool may quote what it has read: keys of providers go no further. */
 static void show(wend_call *call, char *p, size_t len)
@@ -240,6 +195,7 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
         .output = output,
         .code = str_of(code),
         .effect_possible = effect_possible,
+        .retryable = c->blame.retryable,
         .ms = (rt_clock(r->rt) - c->began_us) / 1000,
         .action = c->action,
         .attempt = c->attempt,
@@ -311,10 +267,11 @@ void call_returned(struct wend_call *c)
     else if (r && c->outcome == WEND_OUTCOME_NONE)
         settle(c, WEND_OUTCOME_FAILED, STR("out of memory"), "no_memory", true);
     else if (r && (!r->hook || after_hook(c, &output)) && c->run) {
+        bool ok = c->outcome == WEND_OUTCOME_OK;
+
         keep_answer(c, output);
-        settle(c, c->outcome, output,
-               c->outcome == WEND_OUTCOME_OK ? NULL : "failed",
-               c->outcome != WEND_OUTCOME_OK);
+        settle(c, c->outcome, output, ok ? NULL : c->blame.code,
+               !ok && !c->blame.no_effect);
     }
     call_unref(c); /* the tool's */
 }
@@ -439,6 +396,7 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->turn = fx->turn;
     c->began_us = rt_clock(r->rt);
     c->output.mem = &c->mem;
+    call_blame(c, "failed", false, false);
     c->deadline.fire = on_deadline;
     c->next = r->calls;
     r->calls = c;

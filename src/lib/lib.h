@@ -134,13 +134,10 @@ struct agent_tool {
     struct answers answers;
 };
 
-enum { RELIC_ENDS = 3 };
-
-/* A service for the actions of plans; no model sees it. */
-struct agent_relic {
-    struct agent_relic *next;
-    struct relic_kv kv;
-    struct agent_tool ends[RELIC_ENDS];
+struct tool_set {
+    struct agent_tool *first;
+    size_t count;
+    struct buf json; /* `{...},{...}` */
 };
 
 struct wend_agent {
@@ -152,9 +149,9 @@ struct wend_agent {
     wend_str root;          /* cwd in the bytes that the system knows it by */
     struct network network; /* that tools may reach besides the public one */
     wend_ev_limits limits;
-    struct agent_tool *tools;
-    size_t tools_count;
-    struct buf tools_json;     /* `{...},{...}` */
+    struct tool_set tools;
+    struct tool_set ends;      /* of relics, for plans; no model sees them */
+    struct buf relics_json;    /* what is needed to make them again */
     struct buf rest_json;      /* the other members of the config */
     struct config *configs[2]; /* parsed on first use: without, with hooks */
     struct driver *driver;
@@ -162,7 +159,6 @@ struct wend_agent {
     size_t keys_count;
     struct workplace *place; /* made with the first built-in tool */
     struct mcp_server *servers;
-    struct agent_relic *relics;
     wend_tool_info info; /* lent last */
     unsigned runs;       /* that borrow it */
     bool gone;           /* freed by the host while runs go on */
@@ -181,6 +177,7 @@ struct tool_kind {
     const char *source;
     struct workplace *place; /* of a built-in tool, else NULL */
     bool program, sandbox_off;
+    bool of_relic;  /* an endpoint for plans */
     wend_str hands; /* JSON members that say how to make it again, or none */
 };
 
@@ -295,6 +292,10 @@ struct wend_call {
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
     struct redact hidden[FALLBACKS_MAX + 1]; /* in what it shows meanwhile */
+    struct {
+        char code[32];
+        bool no_effect, retryable;
+    } blame; /* what its error says, if it fails */
     /* the answer, written once before it is posted */
     wend_outcome outcome;
     struct buf output;

@@ -86,6 +86,9 @@ void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
 /* The runtime's transfers, and its programs. */
 wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
 wend_status call_procs(wend_call *call, struct procs **out, wend_error *err);
+/* What the error will say if the call fails; `code` is copied. */
+void call_blame(wend_call *call, const char *code, bool no_effect,
+                bool retryable);
 struct mem call_mem(const wend_call *call);
 wend_str call_run(const wend_call *call); /* the id of its run */
 /* As call_output; the text is valid, and keys in it are blanked. */

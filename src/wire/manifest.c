@@ -199,7 +199,7 @@ static FIELD_READ(read_network)
 
 /* ---- MCP servers --------------------------------------------------------- */
 
-static FIELD_READ(read_url)
+FIELD_READ(manifest_read_url)
 {
     if (j->kind == JSON_STRING && !str_starts(j->text, "http://") &&
         !str_starts(j->text, "https://"))
@@ -207,8 +207,8 @@ static FIELD_READ(read_url)
     return field_cstr(f, field, j, at);
 }
 
-/* on or off; `off` as manifest_read_sandbox has it, upside down. */
-static FIELD_READ(read_switch)
+/* `off` as manifest_read_sandbox has it, upside down. */
+FIELD_READ(manifest_read_switch)
 {
     bool off;
     wend_status s = manifest_read_sandbox(f, field, j, &off);
@@ -224,11 +224,11 @@ static wend_status read_server(struct fields *f, const struct json *j,
 #define AT(member) offsetof(struct manifest_server, member)
     static const struct field rows[] = {
         {"command", manifest_read_command, AT(command), 0, 0, NULL},
-        {"url", read_url, AT(url), 0, 0, NULL},
+        {"url", manifest_read_url, AT(url), 0, 0, NULL},
         {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
         {"sandbox", manifest_read_sandbox, AT(sandbox_off), 0, 0, NULL},
-        {"network", read_switch, AT(network_on), 0, 0, NULL},
-        {"trust", read_switch, AT(trust), 0, 0, NULL},
+        {"network", manifest_read_switch, AT(network_on), 0, 0, NULL},
+        {"trust", manifest_read_switch, AT(trust), 0, 0, NULL},
         {"secrets", manifest_read_secrets, AT(secrets), 0, 0, NULL},
         {0},
     };
@@ -244,8 +244,7 @@ static wend_status read_server(struct fields *f, const struct json *j,
     return m->name.ptr ? WEND_OK : fail_nomem(f->err);
 }
 
-/* NAME.tool must be a name that every provider can be told. */
-static bool server_name_ok(wend_str name)
+bool manifest_server_name_ok(wend_str name)
 {
     return tool_name_ok(name) && name.len <= SERVER_NAME_MAX &&
            !memchr(name.ptr, '.', name.len) &&
@@ -269,7 +268,7 @@ static FIELD_READ(read_servers)
         return fail_nomem(f->err);
     for (const struct json *e = j->first; e; e = e->next) {
         fields_key(f, e, &line, &column);
-        if (!server_name_ok(e->key))
+        if (!manifest_server_name_ok(e->key))
             return fail_at(f->err, WEND_E_PARSE, line, column,
                            "the name of a server must be 1 to 32 of A-Z a-z "
                            "0-9 _ -, without __ and no _ at its end, not "
@@ -322,7 +321,7 @@ static wend_status read_agent(struct fields *f, const struct json *j,
         {"description", field_cstr, AT(description), 0, 0, NULL},
         {"model", read_model, AT(model), 0, 0, NULL},
         {"fallback_models", read_fallbacks, AT(fallbacks), 0, 0, NULL},
-        {"base_url", read_url, AT(base_url), 0, 0, NULL},
+        {"base_url", manifest_read_url, AT(base_url), 0, 0, NULL},
         {"context_tokens", field_number, AT(context_tokens), 1,
          MODEL_TOKENS_MAX, NULL},
         {"instructions", field_cstr, AT(instructions), 0, 0, NULL},

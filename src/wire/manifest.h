@@ -53,14 +53,6 @@ struct agent_manifest {
     int memory; /* enum manifest_memory */
 };
 
-enum relic_kind { RELIC_KV, RELIC_HTTP, RELIC_MCP };
-
-struct relic_manifest {
-    wend_str name;
-    int kind;       /* enum relic_kind */
-    int64_t ttl_ms; /* of kv; 0: for ever */
-};
-
 struct tool_manifest {
     wend_str name, description;
     wend_str schema; /* canonical JSON */
@@ -93,9 +85,5 @@ void manifest_path(struct buf *out, wend_str of, wend_str path);
 /* Whether the i-th word of a command is such a path: it begins with ./ or
  * ../, or is the program and has a slash. */
 bool manifest_word_is_path(wend_str word, size_t i);
-
-/* manifest_relic.c: a service for plans (relic/1). */
-wend_status manifest_relic(wend_str text, struct arena *a,
-                           struct relic_manifest **out, wend_error *err);
 
 #endif

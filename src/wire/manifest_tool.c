@@ -152,14 +152,21 @@ bool manifest_word_is_path(wend_str word, size_t i)
 
 /* ---- The tool ------------------------------------------------------------ */
 
-static FIELD_READ(read_name)
+const char *const manifest_classes[] = {
+    [WEND_CLASS_UNSAFE] = "unsafe",
+    [WEND_CLASS_IDEMPOTENT] = "idempotent",
+    [WEND_CLASS_READ] = "read",
+    NULL,
+};
+
+FIELD_READ(manifest_read_tool_name)
 {
     if (j->kind == JSON_STRING && !tool_name_ok(j->text))
         return fields_wrong(f, j, "1 to 64 of A-Z a-z 0-9 _ . -");
     return field_cstr(f, field, j, at);
 }
 
-static FIELD_READ(read_schema)
+FIELD_READ(manifest_read_schema)
 {
     struct schema *schema;
     wend_error why = {0};
@@ -188,13 +195,13 @@ static wend_status read_label(struct fields *f, const struct json *j,
     return s ? s : manifest_read_word(f, j, item);
 }
 
-static FIELD_READ(read_labels)
+FIELD_READ(manifest_read_labels)
 {
     (void)field;
     return manifest_read_list(f, j, read_label, at);
 }
 
-static FIELD_READ(read_output)
+FIELD_READ(manifest_read_second)
 {
     int i;
     wend_status s = field_index(f, field, j, &i);
@@ -226,12 +233,6 @@ static wend_status read_tool(struct fields *f, const struct json *j,
                              struct tool_manifest *t)
 {
     static const char *const version[] = {"tool/1", NULL};
-    static const char *const classes[] = {
-        [WEND_CLASS_UNSAFE] = "unsafe",
-        [WEND_CLASS_IDEMPOTENT] = "idempotent",
-        [WEND_CLASS_READ] = "read",
-        NULL,
-    };
     static const char *const categories[] = {
         [WEND_CATEGORY_GENERAL] = "general",
         [WEND_CATEGORY_NETWORK] = "network",
@@ -242,17 +243,17 @@ static wend_status read_tool(struct fields *f, const struct json *j,
 #define AT(member) offsetof(struct tool_manifest, member)
     static const struct field rows[] = {
         {"wend", field_version, 0, 0, 0, version},
-        {"name", read_name, AT(name), 0, 0, NULL},
+        {"name", manifest_read_tool_name, AT(name), 0, 0, NULL},
         {"description", field_cstr, AT(description), 0, 0, NULL},
-        {"schema", read_schema, AT(schema), 0, 0, NULL},
+        {"schema", manifest_read_schema, AT(schema), 0, 0, NULL},
         {"command", manifest_read_command, AT(command), 0, 0, NULL},
-        {"class", field_index, AT(call_class), 0, 0, classes},
+        {"class", field_index, AT(call_class), 0, 0, manifest_classes},
         {"category", field_index, AT(category), 0, 0, categories},
-        {"labels", read_labels, AT(labels), 0, 0, NULL},
+        {"labels", manifest_read_labels, AT(labels), 0, 0, NULL},
         {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
         {"sandbox", manifest_read_sandbox, AT(sandbox_off), 0, 0, NULL},
         {"secrets", manifest_read_secrets, AT(secrets), 0, 0, NULL},
-        {"output", read_output, AT(output_json), 0, 0, outputs},
+        {"output", manifest_read_second, AT(output_json), 0, 0, outputs},
         {"subject", field_cstr, AT(subject), 0, 0, NULL},
         {"cache", field_ms, AT(cache_ms), 1, UINT32_MAX, NULL},
         {"per_minute", field_number, AT(per_minute), 1, PACE_MAX, NULL},

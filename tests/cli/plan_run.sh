@@ -100,9 +100,10 @@ outputs: {x: $x, n: 1}
 EOF
 exits "another run" 0 "$WEND" plan run get.yaml
 is "another run has what was kept" "$(cat "$out")" '{"x":"They weave.","n":1}'
-sed -i 's/kind: kv/kind: http/' relics/notes.yaml
-exits "a kind that is not served" 2 "$WEND" plan run get.yaml
-has "a kind that is not served: where" "$err" "relics/notes.yaml:3:"
+sed -i 's/kind: kv/kind: kw/' relics/notes.yaml
+exits "a kind that is none" 2 "$WEND" plan run get.yaml
+has "a kind that is none: where" "$err" "relics/notes.yaml:3:7: kind is 'kw'; \
+did you mean 'kv'?"
 
 # ---- Killed, and taken up again ----------------------------------------------
 

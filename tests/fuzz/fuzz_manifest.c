@@ -1,12 +1,13 @@
 /*
- * fuzz_manifest.c - any bytes as a manifest of an agent and of a tool; what
- * is accepted can be handed to C, what is not has a reason.
+ * fuzz_manifest.c - any bytes as a manifest of an agent, a tool and a relic;
+ * what is accepted can be handed to C, what is not has a reason.
  */
 #include <stdlib.h>
 
 #include "base/utf8.h"
 #include "core/config.h"
 #include "wire/manifest.h"
+#include "wire/relic.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -70,6 +71,45 @@ static void check_tool(const struct tool_manifest *t)
         abort();
 }
 
+static void check_places(const struct relic_text *t)
+{
+    if (!t->count || t->parts[t->count - 1].place.ptr)
+        abort();
+    for (size_t i = 0; i < t->count; i++) {
+        check_text(t->parts[i].before);
+        check_text(t->parts[i].place);
+    }
+}
+
+static void check_relic(const struct relic_manifest *m)
+{
+    struct mem mem = {0};
+    struct arena a = {.mem = &mem};
+    struct relic_manifest *again = NULL;
+    wend_str near;
+
+    check_text(m->name);
+    check_text(m->base_url);
+    check_words(&m->server.command);
+    check_words(&m->server.secrets);
+    for (size_t i = 0; i < m->headers.count; i++)
+        check_places(&m->headers.list[i].value);
+    for (size_t i = 0; i < m->endpoints_count; i++) {
+        const struct relic_endpoint *e = &m->endpoints[i];
+
+        check_text(e->schema);
+        if (m->kind == RELIC_HTTP)
+            check_places(&e->path);
+        if (!relic_has(m, e->name, &near))
+            abort();
+    }
+    /* What the log has of it is the same relic. */
+    if (relic_manifest_parse(m->json, &a, &again, NULL) ||
+        !str_eq(m->json, again->json))
+        abort();
+    arena_free(&a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     wend_str text = {(const char *)data, size};
@@ -77,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena a = {.mem = &mem};
     struct agent_manifest *agent = NULL;
     struct tool_manifest *tool = NULL;
+    struct relic_manifest *relic = NULL;
     wend_error err = {0};
 
     if (!agent_manifest_parse(text, &a, &agent, &err))
@@ -86,6 +127,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     err = (wend_error){0};
     if (!tool_manifest_parse(text, &a, &tool, &err))
         check_tool(tool);
+    else if (!err.status || !err.message[0])
+        abort();
+    err = (wend_error){0};
+    if (!relic_manifest_parse(text, &a, &relic, &err))
+        check_relic(relic);
     else if (!err.status || !err.message[0])
         abort();
     arena_free(&a);

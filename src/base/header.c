@@ -1,0 +1,68 @@
+/*
+ * header.c - headers of requests that users and models write.
+ */
+#include "base/header.h"
+
+bool header_name_ok(wend_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] <= ' ' || name.ptr[i] >= 0x7f ||
+            strchr("()<>@,;:\\\"/[]?={}", name.ptr[i]))
+            return false;
+    return name.len > 0;
+}
+
+bool header_value_ok(wend_str value)
+{
+    for (size_t i = 0; i < value.len; i++)
+        if ((unsigned char)value.ptr[i] < ' ' || value.ptr[i] == 0x7f)
+            return false;
+    return value.len && value.ptr[0] != ' ' && value.ptr[value.len - 1] != ' ';
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+static bool is_named(wend_str line, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (line.len < len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (lower(line.ptr[i]) != lower(name[i]))
+            return false;
+    return line.len == len || line.ptr[len] == ':' || name[len - 1] == '-';
+}
+
+bool header_is_among(wend_str line, const char *const *names)
+{
+    for (; *names; names++)
+        if (is_named(line, *names))
+            return true;
+    return false;
+}
+
+bool header_is_ours(wend_str line)
+{
+    static const char *const names[] = {
+        "Host",
+        "Content-Length",
+        "Transfer-Encoding",
+        "Connection",
+        "TE",
+        "Trailer",
+        "Upgrade",
+        "Keep-Alive",
+        "Expect",
+        "Proxy-",
+        "Accept-Encoding",
+        "Idempotency-Key",
+        "HTTP2-",
+        NULL,
+    };
+
+    return header_is_among(line, names);
+}

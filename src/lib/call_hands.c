@@ -1,0 +1,60 @@
+/*
+ * call_hands.c - what a tool of our own may ask of its call.
+ */
+#include "lib/lib.h"
+
+#include <stdio.h>
+
+void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)
+{
+    call->stop = stop;
+    call->stop_ctx = ctx;
+}
+
+wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err)
+{
+    return rt_fetch(call->run->rt, out, err);
+}
+
+wend_status call_procs(wend_call *call, struct procs **out, wend_error *err)
+{
+    return rt_procs(call->run->rt, out, err);
+}
+
+wend_str call_run(const wend_call *call)
+{
+    return str_of(call->run->id);
+}
+
+void call_blame(wend_call *call, const char *code, bool no_effect,
+                bool retryable)
+{
+    snprintf(call->blame.code, sizeof call->blame.code, "%s", code);
+    call->blame.no_effect = no_effect;
+    call->blame.retryable = retryable;
+}
+
+struct mem call_mem(const wend_call *call)
+{
+    return call->mem;
+}
+
+wend_store *call_store(const wend_call *call)
+{
+    return call->run->rt->store;
+}
+
+wend_str call_user(const wend_call *call)
+{
+    return call->run->birth.user;
+}
+
+wend_str call_agent(const wend_call *call)
+{
+    return call->run->agent->name;
+}
+
+int64_t call_time_us(const wend_call *call)
+{
+    return rt_wall(call->run->rt);
+}

@@ -1,0 +1,270 @@
+#!/usr/bin/env bash
+# relics.sh - services for plans: endpoints over HTTP, with a server that
+# answers well, badly and not at all.
+. "$(dirname "$0")/lib.sh"
+
+server=$(dirname "$WEND")/tests/wend-test-server
+if [ ! -x "$server" ]; then
+    echo "1..0 # SKIP $server is not built"
+    exit 0
+fi
+# A proxy of the environment must not be asked; this one would not answer.
+export http_proxy=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9
+export WEB_TOKEN=tok-$$-0123456789abcdef
+mkfifo "$work/hold"
+"$server" --until-eof --log "$work/all" \
+    <"$work/hold" >"$work/ports" 2>"$work/server" &
+exec 9>"$work/hold" # the server ends when this is closed
+for _ in $(seq 100); do
+    [ -s "$work/ports" ] && break
+    sleep 0.05
+done
+read -r port _ <"$work/ports"
+
+mkdir relics
+cat >agent.yaml <<YAML
+wend: agent/1
+name: caller
+network: ['127.0.0.1:$port']
+YAML
+
+relic() { # ENDPOINTS: the relic web; each answers as its header x-test says
+    cat >relics/web.yaml <<YAML
+wend: relic/1
+name: web
+kind: http
+base_url: http://127.0.0.1:$port/v1/
+secrets: [WEB_TOKEN]
+headers: {Authorization: "Bearer \${WEB_TOKEN}", x-test: "\${answer}"}
+endpoints:
+$1
+YAML
+}
+
+seen=0
+mark() { # what comes from here on counts
+    seen=$(stat -c %s "$work/all" 2>/dev/null || echo 0)
+}
+
+look() { # at the requests since the mark
+    tail -c +$((seen + 1)) "$work/all" >"$work/requests" 2>/dev/null
+}
+
+plan() { # TARGET PARAMS [MORE]
+    cat >p.yaml <<YAML
+wend: plan/1
+name: p
+actions:
+  - {name: a, type: relic, target: $1, params: $2, output_key: x${3:+, $3}}
+outputs: {x: \$x, n: 1}
+YAML
+}
+
+go() { # NAME STATUS TARGET PARAMS [MORE]
+    plan "$3" "$4" "${5-}"
+    mark
+    exits "$1" "$2" "$WEND" plan run -q -a agent.yaml --approve 'web.*' p.yaml
+    look
+}
+
+ended() { # NAME TEXT: the last run's action_end has the text
+    "$WEND" log last --json | grep '"type":"action_end"' >"$work/end"
+    has "$1" "$work/end" "$2"
+}
+
+# ---- What is sent ---------------------------------------------------------------
+
+printf '{"id": 7, "list": [1, 2.50, null], "text": "\\u00e9"}' >good.json
+relic '  get: {path: "/things/${id}?q=${q}", output: json}
+  head: {method: HEAD, path: /things}
+  raw: {path: /raw}
+  make: {method: POST, path: "/things/${kind}", output: json,
+         headers: {X-Note: "n-${note}"}}
+  put: {method: PUT, path: "/things/${id}", output: json}
+  drop: {method: DELETE, path: "/things/${id}"}'
+
+go "a GET" 0 web.get "{answer: 'file:$PWD/good.json', id: 'a/b?c#d e%2f', q: ''}"
+is "its JSON is a value" "$(cat "$out")" \
+    '{"x":{"id":7,"list":[1,2.50,null],"text":"é"},"n":1}'
+has "what is put into a path stays there" "$work/requests" \
+    "GET /v1/things/a%2Fb%3Fc%23d%20e%252f?q= HTTP/1.1"
+has "a header with a secret" "$work/requests" "Authorization: Bearer $WEB_TOKEN"
+lacks "a GET has no key" "$work/requests" "Idempotency-Key"
+has "JSON is asked for" "$work/requests" "Accept: application/json"
+"$WEND" log last --json >log.json
+lacks "no secret in the log" log.json "$WEB_TOKEN"
+has "but its name" log.json '"secrets":["WEB_TOKEN"]'
+ended "no retry, no error" '"outcome":"ok"'
+
+go "a POST" 0 web.make \
+    "{answer: 'file:$PWD/good.json', kind: 5, note: true, deep: {a: [1]}, s: x}"
+has "what no place takes is its body" "$work/requests" '{"deep":{"a":[1]},"s":"x"}'
+has "as JSON" "$work/requests" "Content-Type: application/json"
+has "a number in the path" "$work/requests" "POST /v1/things/5 HTTP/1.1"
+has "a header with a value" "$work/requests" "X-Note: n-true"
+id=$("$WEND" log last --json | head -1 | grep -o '"run":"[^"]*"' | cut -d'"' -f4)
+has "the key of the action" "$work/requests" "Idempotency-Key: $id/"
+go "a DELETE" 0 web.drop "{answer: 'say:gone', id: 3}"
+is "text is text" "$(cat "$out")" '{"x":"gone","n":1}'
+has "without a body" "$work/requests" "DELETE /v1/things/3"
+lacks "and without a type of it" "$work/requests" "Content-Type"
+go "text that looks like a number" 0 web.raw "{answer: 'say:42'}"
+is "stays text" "$(cat "$out")" '{"x":"42","n":1}'
+go "a HEAD" 0 web.head "{answer: 'say:nothing'}"
+
+# ---- What is refused before it is sent -------------------------------------------
+
+for id in .. . "''"; do
+    go "an id of $id" 1 web.drop "{answer: 'say:gone', id: $id}"
+    is "an id of $id: nobody was asked" "$(cat "$work/requests")" ""
+done
+go "a parameter too many" 1 web.drop "{answer: x, id: 1, force: yes}"
+ended "is named" "force"
+go "a parameter too few" 1 web.get "{answer: x, id: 1}"
+ended "is named, too" "q"
+go "an object in a path" 1 web.drop "{answer: x, id: {a: 1}}"
+ended "is no text" "invalid_arguments"
+go "a line break in a header" 1 web.raw '{answer: "a\r\nX-Evil: 1"}'
+ended "is refused" "control characters"
+is "and nobody was asked" "$(cat "$work/requests")" ""
+
+# ---- Failures ---------------------------------------------------------------------
+
+go "a status" 1 web.get "{answer: 'status:404', id: 1, q: 1}"
+ended "has its number as code" '"code":"http_404"'
+ended "and the head of the body" "answered with the status 404: test error"
+go "too many requests" 1 web.make "{answer: 'status:429', kind: a, note: b}"
+ended "is known as such" '"code":"rate_limit"'
+ended "and had no effect" '"retryable":true'
+go "a status, tried again" 0 web.make \
+    "{answer: 'status:429;file:$PWD/good.json', kind: a, note: b}" \
+    "retry: {max: 1, delay: 10ms}"
+is "with the same key" \
+    "$(grep -c '^Idempotency-Key' "$work/requests") $(grep '^Idempotency-Key' \
+        "$work/requests" | sort -u | wc -l)" "2 1"
+go "unsafe, and it may have had an effect" 1 web.make \
+    "{answer: 'status:500;file:$PWD/good.json#u', kind: a, note: b}" \
+    "retry: {max: 1, delay: 10ms}"
+is "is not tried again" "$(grep -c '^POST' "$work/requests")" 1
+ended "which is said" '"effect_possible":true'
+go "the same, idempotent" 0 web.put \
+    "{answer: 'status:500;file:$PWD/good.json#i', id: a}" \
+    "retry: {max: 1, delay: 10ms}"
+is "is tried again" "$(grep -c '^PUT' "$work/requests")" 2
+go "an endpoint that never answers" 1 web.get "{answer: hang, id: 1, q: 1}" \
+    "timeout: 300ms"
+ended "is out of time" '"outcome":"timeout"'
+go "a connection that is reset" 1 web.raw "{answer: 'reset:10'}"
+ended "is a failure of the network" '"code":"network"'
+echo "Bearer $WEB_TOKEN" >echo.txt
+go "a server that repeats a secret" 0 web.raw "{answer: 'file:$PWD/echo.txt'}"
+lacks "is not heard" "$out" "$WEB_TOKEN"
+go "and as an error" 1 web.raw "{answer: 'file:$PWD/echo.txt,status=400'}"
+"$WEND" log last --json >log.json
+has "neither" log.json '"code":"http_400"'
+lacks "there" log.json "$WEB_TOKEN"
+
+# ---- Hostile bodies ----------------------------------------------------------------
+
+head -c 5000000 /dev/zero | tr '\0' x >long.txt
+go "a body that is too long" 1 web.raw "{answer: 'file:$PWD/long.txt'}"
+ended "is refused" "over 4194304 bytes"
+go "JSON that is none" 1 web.get "{answer: 'html', id: 1, q: 1}"
+ended "is a failure" "the answer is no JSON"
+ended "with a code" '"code":"bad_answer"'
+printf '%0.s[' $(seq 1000) >deep.json
+go "JSON that is too deep" 1 web.get "{answer: 'file:$PWD/deep.json', id: 1, q: 1}"
+go "an answer that is compressed" 1 web.raw "{answer: 'gzip:100'}"
+ended "was not asked for" "is encoded"
+printf 'a\0b' >zero.txt
+go "bytes that are no text" 1 web.raw "{answer: 'file:$PWD/zero.txt'}"
+printf 'ab\377\033[31mc' >bad.txt
+go "a text with bad bytes" 0 web.raw "{answer: 'file:$PWD/bad.txt'}"
+is "is made valid" "$(tr -d '\n' <"$out" | iconv -f utf8 -t utf8 | wc -l)" 0
+
+# ---- Who may be reached -------------------------------------------------------------
+
+plan web.raw "{answer: 'say:hi'}"
+mark
+exits "no rule" 1 "$WEND" plan run -q -a agent.yaml p.yaml
+ended "is denied, as for tools" '"outcome":"denied"'
+exits "no network" 1 "$WEND" plan run -q --approve all p.yaml
+ended "loopback is not open" "its address 127.0.0.1 is loopback"
+ended "which had no effect" '"code":"denied"'
+look
+is "nobody was asked" "$(cat "$work/requests")" ""
+exits "a rule against it" 1 "$WEND" plan run -q -a agent.yaml \
+    --approve '!web.raw' --approve all p.yaml
+go "a redirect" 0 web.raw \
+    "{answer: 'redirect:302:/v1/raw;say:moved'}"
+is "is followed" "$(cat "$out")" '{"x":"moved","n":1}'
+go "a redirect elsewhere" 1 web.raw \
+    "{answer: 'redirect:302:http://169.254.169.254/'}"
+ended "is refused" "its address 169.254.169.254 is link-local"
+go "a redirect to another origin" 0 web.raw \
+    "{answer: 'redirect:302:http://localhost:$port/=say:moved/'}" 
+is "is sent no secret" "$(grep -c "^Authorization" "$work/requests")" 1
+
+# ---- Stopped, resumed -----------------------------------------------------------------
+
+plan web.raw "{answer: hang}"
+mark
+"$WEND" plan run -q -a agent.yaml --approve 'web.*' p.yaml >"$out" 2>"$err" &
+pid=$!
+for _ in $(seq 100); do
+    look
+    grep -q '^GET /v1/raw' "$work/requests" && break
+    sleep 0.05
+done
+began=$(date +%s)
+"$WEND" cancel last >/dev/null
+wait $pid
+is "canceled while it waits" "$?" 130
+[ $(($(date +%s) - began)) -lt 10 ]
+ok "at once"
+mark
+plan web.put "{answer: 'hang;file:$PWD/good.json#r', id: r}"
+"$WEND" plan run -q -a agent.yaml --approve 'web.*' p.yaml >"$out" 2>"$err" &
+pid=$!
+for _ in $(seq 100); do
+    look
+    grep -q '^PUT' "$work/requests" && break
+    sleep 0.05
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+exits "killed, and resumed" 0 "$WEND" resume last
+look
+is "it has its output" "$(cat "$out")" \
+    '{"x":{"id":7,"list":[1,2.50,null],"text":"é"},"n":1}'
+is "by the same key" "$(grep '^Idempotency-Key' "$work/requests" | sort -u |
+    wc -l)" 1
+(unset WEB_TOKEN && "$WEND" plan run -q -a agent.yaml p.yaml) 2>"$err"
+is "a secret that is not there" "$?" 2
+has "is named, with its place" "$err" "relics/web.yaml:5:11: relic 'web': \
+the environment has no 'WEB_TOKEN'"
+
+# ---- Files that are wrong ---------------------------------------------------------------
+
+wrong() { # NAME TEXT: the relic's file is refused so, by show and by run
+    exits "$1" 2 "$WEND" plan show p.yaml
+    has "$1: is said" "$err" "relics/web.yaml:$2"
+    exits "$1: run, too" 2 "$WEND" plan run -a agent.yaml p.yaml
+    has "$1: is said there" "$err" "relics/web.yaml:$2"
+}
+
+plan web.raw "{answer: x}"
+relic '  raw: {pathe: /x}'
+wrong "an unknown key" "8:9: unknown key 'pathe' in endpoints.raw; did you mean 'path'?"
+relic '  raw: {path: /x/$id}'
+wrong "a place that is none" "8:18: endpoints.raw.path: a place is \${name}"
+relic '  raw: {path: "/x/${WEB_TOKEN}"}'
+wrong "a secret in a path" "8:"
+relic '  row: {path: /x}'
+exits "an endpoint that is not there" 2 "$WEND" plan show p.yaml
+has "the near one is named" "$err" \
+    "p.yaml:4:36: unknown relic 'web.raw'; did you mean 'web.row'?"
+exits "an endpoint that is not there, run" 2 "$WEND" plan run -a agent.yaml p.yaml
+has "and nothing has run" "$err" "unknown relic 'web.raw'"
+
+finish
