@@ -21,16 +21,18 @@ static const char manual[] =
     "  find: {path: \"/issues?q=${words}\", output: json}\n"
     "  get: {path: \"/issues/${id}\", output: json}\n"
     "  create: {method: POST, path: /issues, output: json, timeout: 5s}\n"
-    "  close: {method: PUT, path: \"/issues/${id}/state\", class: idempotent}\n";
+    "  close: {method: PUT, path: \"/issues/${id}/state\", "
+    "class: idempotent}
+    ";
 
-#define HTTP                             \
+#define HTTP                               \
     "wend: relic/1\nname: a\nkind: http\n" \
     "base_url: http://h/b/\nsecrets: [KEY]\nendpoints:\n"
 #define KV "wend: relic/1\nname: a\nkind: kv\n"
 #define MCP "wend: relic/1\nname: a\nkind: mcp\n"
 
-static struct relic_manifest *parse(const char *text, struct arena *a,
-                                    wend_error *err)
+    static struct relic_manifest *
+    parse(const char *text, struct arena *a, wend_error *err)
 {
     struct relic_manifest *m = NULL;
 
@@ -120,74 +122,73 @@ static void test_texts(void)
     arena_free(&a);
 }
 
+static const struct {
+    const char *text;
+    unsigned line, column;
+    const char *message;
+} refused[] = {
+    {"name: a\nkind: kv\n", 1, 1, "needs 'wend'"},
+    {"wend: relic/1\nkind: kv\n", 1, 1, "needs 'name'"},
+    {"wend: relic/1\nname: a\n", 1, 1, "needs 'kind'"},
+    {"wend: relic/2\nname: a\nkind: kv\n", 1, 7, "relic/1"},
+    {KV "tll: 1s\n", 4, 1, "unknown key 'tll'"},
+    {KV "tll: 1s\n", 4, 1, "did you mean 'ttl'?"},
+    {KV "ttl: soon\n", 4, 6, "a duration"},
+    {KV "base_url: http://h\n", 4, 1, "of the kind kv has no 'base_url'"},
+    {"wend: relic/1\nname: a.b\nkind: kv\n", 2, 7, "the name of a relic"},
+    {"wend: relic/1\nname: a\nkind: htp\n", 3, 7, "did you mean 'http'?"},
+    {"wend: relic/1\nname: a\nkind: http\nendpoints: {}\n", 1, 1, "'base_url'"},
+    {"wend: relic/1\nname: a\nkind: http\nbase_url: ftp://h\n", 4, 11,
+     "http://"},
+    {"wend: relic/1\nname: a\nkind: http\nbase_url: http://u@h\n", 4, 11,
+     "base_url: "},
+    {"wend: relic/1\nname: a\nkind: http\nbase_url: http://h/?a\n", 4, 11,
+     "a query belongs to"},
+    {"wend: relic/1\nname: a\nkind: http\nbase_url: http://h\n", 1, 1,
+     "'endpoints'"},
+    {HTTP "  {}\n", 7, 3, "a mapping from names to endpoints"},
+    {HTTP "  e: {}\n", 7, 6, "endpoints.e needs 'path'"},
+    {HTTP "  e.f: {path: /}\n", 7, 3, "the name of an endpoint"},
+    {HTTP "  e: {path: x}\n", 7, 13, "a path begins with /"},
+    {HTTP "  e: {path: /a b}\n", 7, 13, "endpoints.e.path"},
+    {HTTP "  e: {path: \"/a#b\"}\n", 7, 14, "fragment"},
+    {HTTP "  e: {path: /a/../b}\n", 7, 13, "without . and .."},
+    {HTTP "  e: {path: \"/ab${\"}\n", 7, 17, "a place is ${name}"},
+    {HTTP "  e: {path: \"/ab${}\"}\n", 7, 17, "a place is ${name}"},
+    {HTTP "  e: {path: \"/ab${a b}\"}\n", 7, 17, "a place is ${name}"},
+    {HTTP "  e: {path: /ab$c}\n", 7, 16, "a dollar is $$"},
+    {HTTP "  e: {path: \"/${KEY}\"}\n", 7, 15, "a secret cannot be part"},
+    {HTTP "  e: {path: /, method: get}\n", 7, 24, "one of GET, HEAD"},
+    {HTTP "  e: {path: /, body: json}\n", 7, 22, "GET has no body"},
+    {HTTP "  e: {path: /, class: safe}\n", 7, 23, "class"},
+    {HTTP "  e: {path: /, headers: {Host: a}}\n", 7, 26,
+     "header 'Host' cannot be set"},
+    {HTTP "  e: {path: /, headers: {\"a b\": a}}\n", 7, 26, "'a b' is no name"},
+    {HTTP "  e: {path: /, headers: {A: \"a\\nB: c\"}}\n", 7, 30,
+     "no line breaks"},
+    {HTTP "  e: {path: /, headers: [A]}\n", 7, 25, "a mapping from names"},
+    {HTTP "  e: {path: /, schema: {type: strin}}\n", 7, 31, "schema"},
+    {HTTP "  e: {path: /, comand: [a]}\n", 7, 16, "unknown key 'comand'"},
+    {MCP, 1, 1, "either 'command' or 'url'"},
+    {MCP "url: http://h\ncommand: [a]\n", 1, 1, "either"},
+    {MCP "command: a\n", 4, 10, "no shell"},
+    {MCP "url: http://h\nendpoints: {e: {path: /}}\n", 5, 17,
+     "unknown key 'path'"},
+    {"wend: relic/1\nname: a__b\nkind: mcp\nurl: http://h\n", 2, 7,
+     "without __"},
+};
+
 static void test_refused(void)
 {
-    static const struct {
-        const char *text;
-        unsigned line, column;
-        const char *message;
-    } rows[] = {
-        {"name: a\nkind: kv\n", 1, 1, "needs 'wend'"},
-        {"wend: relic/1\nkind: kv\n", 1, 1, "needs 'name'"},
-        {"wend: relic/1\nname: a\n", 1, 1, "needs 'kind'"},
-        {"wend: relic/2\nname: a\nkind: kv\n", 1, 7, "relic/1"},
-        {KV "tll: 1s\n", 4, 1, "unknown key 'tll'"},
-        {KV "tll: 1s\n", 4, 1, "did you mean 'ttl'?"},
-        {KV "ttl: soon\n", 4, 6, "a duration"},
-        {KV "base_url: http://h\n", 4, 1, "of the kind kv has no 'base_url'"},
-        {"wend: relic/1\nname: a.b\nkind: kv\n", 2, 7, "the name of a relic"},
-        {"wend: relic/1\nname: a\nkind: htp\n", 3, 7, "did you mean 'http'?"},
-        {"wend: relic/1\nname: a\nkind: http\nendpoints: {}\n", 1, 1,
-         "'base_url'"},
-        {"wend: relic/1\nname: a\nkind: http\nbase_url: ftp://h\n", 4, 11,
-         "http://"},
-        {"wend: relic/1\nname: a\nkind: http\nbase_url: http://u@h\n", 4, 11,
-         "base_url: "},
-        {"wend: relic/1\nname: a\nkind: http\nbase_url: http://h/?a\n", 4, 11,
-         "a query belongs to"},
-        {"wend: relic/1\nname: a\nkind: http\nbase_url: http://h\n", 1, 1,
-         "'endpoints'"},
-        {HTTP "  {}\n", 7, 3, "a mapping from names to endpoints"},
-        {HTTP "  e: {}\n", 7, 6, "endpoints.e needs 'path'"},
-        {HTTP "  e.f: {path: /}\n", 7, 3, "the name of an endpoint"},
-        {HTTP "  e: {path: x}\n", 7, 13, "a path begins with /"},
-        {HTTP "  e: {path: /a b}\n", 7, 13, "endpoints.e.path"},
-        {HTTP "  e: {path: \"/a#b\"}\n", 7, 14, "fragment"},
-        {HTTP "  e: {path: /a/../b}\n", 7, 13, "without . and .."},
-        {HTTP "  e: {path: \"/ab${\"}\n", 7, 17, "a place is ${name}"},
-        {HTTP "  e: {path: \"/ab${}\"}\n", 7, 17, "a place is ${name}"},
-        {HTTP "  e: {path: \"/ab${a b}\"}\n", 7, 17, "a place is ${name}"},
-        {HTTP "  e: {path: /ab$c}\n", 7, 16, "a dollar is $$"},
-        {HTTP "  e: {path: \"/${KEY}\"}\n", 7, 15, "a secret cannot be part"},
-        {HTTP "  e: {path: /, method: get}\n", 7, 24, "one of GET, HEAD"},
-        {HTTP "  e: {path: /, body: json}\n", 7, 22, "GET has no body"},
-        {HTTP "  e: {path: /, class: safe}\n", 7, 23, "class"},
-        {HTTP "  e: {path: /, headers: {Host: a}}\n", 7, 26,
-         "header 'Host' cannot be set"},
-        {HTTP "  e: {path: /, headers: {\"a b\": a}}\n", 7, 26,
-         "'a b' is no name"},
-        {HTTP "  e: {path: /, headers: {A: \"a\\nB: c\"}}\n", 7, 30,
-         "no line breaks"},
-        {HTTP "  e: {path: /, headers: [A]}\n", 7, 25, "a mapping from names"},
-        {HTTP "  e: {path: /, schema: {type: strin}}\n", 7, 31, "schema"},
-        {HTTP "  e: {path: /, comand: [a]}\n", 7, 16, "unknown key 'comand'"},
-        {MCP, 1, 1, "either 'command' or 'url'"},
-        {MCP "url: http://h\ncommand: [a]\n", 1, 1, "either"},
-        {MCP "command: a\n", 4, 10, "no shell"},
-        {MCP "url: http://h\nendpoints: {e: {path: /}}\n", 5, 17,
-         "unknown key 'path'"},
-        {"wend: relic/1\nname: a__b\nkind: mcp\nurl: http://h\n", 2, 7,
-         "without __"},
-    };
     struct mem mem = {0};
     wend_error err;
 
-    for (size_t i = 0; i < tap_count(rows); i++) {
+    for (size_t i = 0; i < tap_count(refused); i++) {
         struct arena a = {.mem = &mem};
 
-        tap_ok(!parse(rows[i].text, &a, &err), "row %zu is refused", i);
-        tap_ok(err.line == rows[i].line && err.column == rows[i].column &&
-                   strstr(err.message, rows[i].message),
+        tap_ok(!parse(refused[i].text, &a, &err), "row %zu is refused", i);
+        tap_ok(err.line == refused[i].line && err.column == refused[i].column &&
+                   strstr(err.message, refused[i].message),
                "row %zu: %u:%u: %s", i, err.line, err.column, err.message);
         arena_free(&a);
     }
@@ -268,9 +269,9 @@ static void test_headers(void)
         const char *line;
         bool ours;
     } rows[] = {
-        {"Host", true},      {"host: a", true},     {"HOST:", true},
+        {"Host", true},        {"host: a", true},    {"HOST:", true},
         {"Hosting: a", false}, {"Proxy-X: a", true}, {"X-Host: a", false},
-        {"te", true},        {"", false},           {"idempotency-key", true},
+        {"te", true},          {"", false},          {"idempotency-key", true},
     };
 
     for (size_t i = 0; i < tap_count(rows); i++)
