@@ -33,8 +33,9 @@ struct command_job {
     size_t env_count;
     wend_str secrets[SECRETS_MAX]; /* longest first: one may hold another */
     size_t secrets_count;
-    bool merges; /* the answer has both streams */
-    bool json;   /* it must be JSON */
+    bool merges;           /* the answer has both streams */
+    bool json;             /* it must be JSON */
+    bool showing, dropped; /* its run may fail of what is shown */
 };
 
 /* ---- Environment --------------------------------------------------------- */
@@ -95,6 +96,20 @@ static wend_status fill_env(struct command_job *j, const struct command *c,
     return s == WEND_OK && j->arena.failed ? fail_nomem(err) : s;
 }
 
+static void job_free(struct command_job *j)
+{
+    struct mem m = j->mem;
+
+    for (size_t i = 0; i < j->secrets_count; i++)
+        memset((char *)(uintptr_t)j->secrets[i].ptr, 0, j->secrets[i].len);
+    proc_free(j->proc);
+    buf_free(&j->out);
+    buf_free(&j->err);
+    buf_free(&j->line);
+    arena_free(&j->arena);
+    mem_free(&m, j);
+}
+
 /* ---- What it says -------------------------------------------------------- */
 
 static void hide(const struct command_job *j, struct buf *b)
@@ -134,8 +149,10 @@ static void show_lines(struct command_job *j, bool all)
     if (!len)
         return;
     utf8_repair(&text, (wend_str){j->line.ptr, len});
+    j->showing = true;
     if (!text.failed)
         call_show(j->call, &text);
+    j->showing = false;
     buf_free(&text);
     memmove(j->line.ptr, j->line.ptr + len, j->line.len - len);
     j->line.len -= len;
@@ -150,6 +167,8 @@ static void on_out(void *ctx, int stream, const char *p, size_t len)
         buf_add(&j->line, p, len);
     if (!j->line.failed) /* else told at the end */
         show_lines(j, false);
+    if (j->dropped)
+        job_free(j);
 }
 
 /* ---- Its end ------------------------------------------------------------- */
@@ -194,20 +213,6 @@ static void put_answer(struct command_job *j, struct buf *text)
     }
 }
 
-static void job_free(struct command_job *j)
-{
-    struct mem m = j->mem;
-
-    for (size_t i = 0; i < j->secrets_count; i++)
-        memset((char *)(uintptr_t)j->secrets[i].ptr, 0, j->secrets[i].len);
-    proc_free(j->proc);
-    buf_free(&j->out);
-    buf_free(&j->err);
-    buf_free(&j->line);
-    arena_free(&j->arena);
-    mem_free(&m, j);
-}
-
 static bool is_json(const struct command_job *j, char *why, size_t size)
 {
     struct arena a = {.mem = &j->mem};
@@ -230,6 +235,10 @@ static void on_end(void *ctx, const struct proc_end *end)
     char why[600];
 
     show_lines(j, true);
+    if (j->dropped) {
+        job_free(j);
+        return;
+    }
     hide(j, &j->out);
     hide(j, &j->err);
     if (ok && j->json && !j->out.failed && !is_json(j, why, sizeof why)) {
@@ -259,7 +268,9 @@ static void on_stop(void *ctx, enum stop_reason why)
         return;
     }
     wend_call_fail(j->call, "killed");
-    job_free(j);
+    j->dropped = j->showing;
+    if (!j->showing)
+        job_free(j);
 }
 
 wend_status command_start(wend_call *call, const struct command *c,

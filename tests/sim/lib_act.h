@@ -6,7 +6,7 @@
 #ifndef SIM_LIB_ACT_H
 #define SIM_LIB_ACT_H
 
-#include "lib_world.h"
+#include "lib_plan.h"
 
 static struct known *pick_run(struct sim *s)
 {
@@ -63,8 +63,10 @@ static void act_start(struct sim *s)
         o.hook_ctx = k;
     }
     k->agent = chance_below(&s->chance, 2);
-    st = wend_run_start(s->agents[k->agent], STR("a prompt"), &o, &k->handle,
-                        NULL);
+    k->planned = !k->hooked && chance_of(&s->chance, s->mood.plans);
+    st = k->planned ? start_plan(s, k, &o)
+                    : wend_run_start(s->agents[k->agent], STR("a prompt"), &o,
+                                     &k->handle, NULL);
     if (s->down ? st != WEND_E_STORE
                 : st != WEND_OK && !(st == WEND_E_NOMEM && s->fault.hit))
         broken(s, s->down ? LAW_FAILED : LAW_END, "start says %s",
@@ -166,6 +168,24 @@ static void act_cancel(struct sim *s)
                wend_status_name(st));
 }
 
+/* Everybody wants everything to stop, several times, in two ways. */
+static void act_storm(struct sim *s)
+{
+    uint32_t count = 1 + chance_below(&s->chance, 20);
+
+    s->counters->storms++;
+    for (uint32_t i = 0; i < count; i++)
+        if (chance_of(&s->chance, 800)) {
+            act_cancel(s);
+        } else {
+            struct known *k = pick_run(s);
+
+            if (k && k->stored_seq)
+                s->store.inner->ops->post(s->store.inner, str_of(k->id),
+                                          "cancel", STR("{}"), NULL);
+        }
+}
+
 static void answer_approval(struct sim *s, struct known *k, uint32_t i)
 {
     const struct turn *t = &k->handle->turn;
@@ -179,6 +199,22 @@ static void answer_approval(struct sim *s, struct known *k, uint32_t i)
         wend_run_approve(k->handle, id, chance_of(&s->chance, 700), NULL));
 }
 
+static void answer_approvals(struct sim *s, struct known *k)
+{
+    const struct plan_state *p = &k->handle->turn.plan;
+
+    for (uint32_t i = 0; i < k->handle->turn.calls_count; i++)
+        answer_approval(s, k, i);
+    for (uint32_t i = 0; p->started && i < p->plan->count; i++) {
+        if (plan_action_state(p, i)->at != AT_ASKED)
+            continue;
+        s->counters->approvals++;
+        check_told(s, k, "approve",
+                   wend_run_approve(k->handle, p->plan->actions[i]->id,
+                                    chance_of(&s->chance, 700), NULL));
+    }
+}
+
 static void act_approve(struct sim *s)
 {
     struct known *k = pick_run(s);
@@ -189,8 +225,7 @@ static void act_approve(struct sim *s)
         wend_run_approve(k->handle, STR("nobody"), true, NULL) !=
             WEND_E_NOTFOUND)
         broken(s, LAW_MISUSE, "run %u: approves what nobody asked", k->place);
-    for (uint32_t i = 0; i < k->handle->turn.calls_count; i++)
-        answer_approval(s, k, i);
+    answer_approvals(s, k);
 }
 
 /* As another process would. */
@@ -236,7 +271,7 @@ static void answer_at(struct sim *s, uint32_t i)
 static void act_answer(struct sim *s)
 {
     for (uint32_t i = s->kept_count; i--;)
-        if (s->kept[i].due_us <= s->clock_us)
+        if (s->kept[i].due_us <= s->world.clock_us)
             answer_at(s, i);
         else if (chance_of(&s->chance, s->mood.progress))
             wend_call_progress(s->kept[i].call, "still at it");
@@ -324,11 +359,85 @@ static void act_crash(struct sim *s)
         take_up(s, k);
 }
 
+static bool goes_on(const struct sim *s, const struct known *k)
+{
+    return k->handle && k->stored_seq && !k->end_acked && !k->stolen &&
+           (k->handle->error.status == WEND_OK ||
+            (k->handle->error.status == WEND_E_STORE && s->store.failed));
+}
+
+static bool runtime_begin(struct sim *s)
+{
+    wend_runtime_options o = {.size = sizeof o,
+                              .store = &s->store.base,
+                              .alloc = fault_alloc,
+                              .alloc_ctx = &s->fault};
+    uint64_t fail_at = s->fault.fail_at;
+    wend_status st;
+
+    s->fault.fail_at = 0;
+    st = rt_new(&o, &s->world.env, &s->rt, NULL);
+    s->fault.fail_at = fail_at;
+    if (st == WEND_OK)
+        make_agents(s);
+    return st == WEND_OK;
+}
+
+/* Who lets go of what first must not matter. */
+static void let_go_of_all(struct sim *s)
+{
+    bool handles_first = chance_of(&s->chance, 500);
+
+    if (!handles_first) {
+        wend_runtime_free(s->rt);
+        s->rt = NULL;
+    }
+    for (uint32_t i = 0; i < s->runs_count; i++)
+        free_run(s, &s->runs[i]);
+    for (uint32_t i = 0; i < s->readers_count; i++) {
+        wend_run_free(s->readers[i].handle);
+        s->readers[i].handle = NULL;
+    }
+    wend_agent_free(s->agents[0]);
+    wend_agent_free(s->agents[1]);
+    if (handles_first)
+        wend_runtime_free(s->rt);
+    s->rt = NULL;
+}
+
+/* The process dies with all its runs, perhaps because its disk did; another
+ * one opens the store and goes on. */
+static void act_reboot(struct sim *s)
+{
+    bool mine[RUNS_MAX] = {false};
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < s->runs_count; i++)
+        count += mine[i] = goes_on(s, &s->runs[i]);
+    if (s->readers_count + count > READERS_MAX)
+        return;
+    trace(s, "the process dies");
+    s->counters->reboots++;
+    for (uint32_t i = 0; i < s->readers_count; i++)
+        s->readers[i].orphan |= !s->readers[i].ended;
+    let_go_of_all(s);
+    while (s->kept_count)
+        answer_at(s, s->kept_count - 1);
+    store_crash(&s->store);
+    s->down = false;
+    if (!runtime_begin(s))
+        abort();
+    for (uint32_t i = 0; i < s->runs_count; i++)
+        if (mine[i] && !s->runs[i].end_acked)
+            take_up(s, &s->runs[i]);
+}
+
 static void act_jump(struct sim *s)
 {
-    s->clock_us += (int64_t)chance_below(&s->chance, 3000) * 1000;
+    s->world.clock_us += (int64_t)chance_below(&s->chance, 3000) * 1000;
     if (chance_of(&s->chance, 300))
-        s->wall_skew_us += (int64_t)chance_below(&s->chance, 2000000) - 1000000;
+        s->world.ahead_us +=
+            (int64_t)chance_below(&s->chance, 2000000) - 1000000;
 }
 
 static void act_nomem(struct sim *s)
@@ -354,6 +463,8 @@ static void act(struct sim *s)
         {m->free_run, act_free},
         {m->steal, act_steal},
         {m->crash, act_crash},
+        {m->reboot, act_reboot},
+        {m->storm, act_storm},
         {m->jump, act_jump},
         {m->nomem, act_nomem},
         {m->calm ? 0 : 8, act_follow},
@@ -376,8 +487,7 @@ static void act_kindly(struct sim *s)
             continue;
         if (k->handle->turn.paused)
             wend_run_continue(k->handle);
-        for (uint32_t c = 0; c < k->handle->turn.calls_count; c++)
-            answer_approval(s, k, c);
+        answer_approvals(s, k);
     }
     act_answer(s);
 }

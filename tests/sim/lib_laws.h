@@ -22,10 +22,11 @@ static void check_stopping(struct sim *s, struct known *k)
     if (!k->stop_acked)
         return;
     if (!k->stop_seen_us)
-        k->stop_seen_us = s->clock_us;
-    else if (going && s->clock_us > k->stop_seen_us + grace_us)
+        k->stop_seen_us = s->world.clock_us;
+    else if (going && s->world.clock_us > k->stop_seen_us + grace_us)
         broken(s, LAW_STOP, "run %u: still there %lld ms after its stop",
-               k->place, (long long)(s->clock_us - k->stop_seen_us) / 1000);
+               k->place,
+               (long long)(s->world.clock_us - k->stop_seen_us) / 1000);
 }
 
 static void check_hooks(struct sim *s, const struct known *k)
@@ -57,7 +58,8 @@ static void check_run(struct sim *s, struct known *k)
         broken(s, LAW_STALE, "run %u is stale, nobody stole it", k->place);
     k->stale_told |= r->error.status == WEND_E_STALE;
     check_stopping(s, k);
-    check_hooks(s, k);
+    if (!k->planned)
+        check_hooks(s, k);
 }
 
 /* A record more than its limit, and a delta that was held. */

@@ -228,7 +228,7 @@ static void ask_after(struct sim *s)
 static void call_again(struct sim *s, struct wend_run *r)
 {
     if (r->calls && !s->plants++)
-        check_call(s, r->calls);
+        check_call(s, r->calls->key);
 }
 
 static void call_twice(struct sim *s)
@@ -306,6 +306,7 @@ static const struct bug bugs[] = {
     {"stale-spreads", LAW_STALE, .stale_spreads = true},
     {"read-twice", LAW_ORDER, .read_twice = true},
     {"read-loses-ends", LAW_CALL_END, .read_loses_ends = true},
+    {"read-loses-actions", LAW_ACTION_END, .read_loses_actions = true},
     {"show-early", LAW_SHOWN, .after = show_early},
     {"call-early", LAW_ACTED, .after = call_early},
     {"ask-early", LAW_ACTED, .after = ask_early},
@@ -326,6 +327,8 @@ static const struct bug bugs[] = {
     {"show-repair", LAW_REPAIR, .before = show_repair, .after = show_repair},
     {"wrong-epoch", LAW_BATCH, .after = wrong_epoch},
     {"born-twice", LAW_BATCH, .after = born_twice},
+    {"lose-result", LAW_REQUEST, .lose_result = true},
+    {"program-stays", LAW_PROGRAM, .program_stays = true},
     {"leak", LAW_LEAK, .leak = true},
 };
 

@@ -228,6 +228,7 @@ struct looked {
     struct reader log;               /* everything */
     struct reader want[READERS_MAX]; /* what each of the run's should have */
     struct set starts, ends;
+    struct set action_starts, action_ends;
 };
 
 static void look(struct sim *s, struct looked *l, const struct known *k,
@@ -248,6 +249,10 @@ static void look(struct sim *s, struct looked *l, const struct known *k,
                 hash_of(ev->u.call_start.call) + (uint64_t)ev->turn);
     if (ev->type == WEND_CALL_END)
         set_add(&l->ends, hash_of(ev->u.call_end.call) + (uint64_t)ev->turn);
+    if (ev->type == WEND_ACTION_START && ev->u.action_start.attempt == 1)
+        set_add(&l->action_starts, hash_of(ev->u.action_start.action));
+    if (ev->type == WEND_ACTION_END)
+        set_add(&l->action_ends, hash_of(ev->u.action_end.action));
 }
 
 static void compare(struct sim *s, const struct reader *r, struct buf *want)
@@ -282,6 +287,21 @@ static void check_calls(struct sim *s, const struct known *k,
                l->starts.count, l->ends.count);
 }
 
+/* One that is skipped has an end and no start. */
+static void check_actions(struct sim *s, const struct known *k,
+                          const struct looked *l)
+{
+    for (uint32_t i = 0; i < l->action_ends.count; i++)
+        if (set_count(&l->action_ends, l->action_ends.at[i]) != 1)
+            broken(s, LAW_ACTION_END, "run %u: an action ends twice", k->place);
+    for (uint32_t i = 0; i < l->action_starts.count; i++)
+        if (set_count(&l->action_starts, l->action_starts.at[i]) != 1 ||
+            (k->end_acked &&
+             set_count(&l->action_ends, l->action_starts.at[i]) != 1))
+            broken(s, LAW_ACTION_END, "run %u: an action has no end", k->place);
+    s->counters->actions += l->action_starts.count;
+}
+
 /* rt is a fresh one over the same store. */
 static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
 {
@@ -310,6 +330,9 @@ static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
         buf_free(&l.want[i].seen);
     }
     check_calls(s, k, &l);
+    check_actions(s, k, &l);
+    free(l.action_starts.at);
+    free(l.action_ends.at);
     free(l.starts.at);
     free(l.ends.at);
     wend_run_free(log);

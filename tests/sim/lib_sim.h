@@ -13,12 +13,13 @@
 #include <stdio.h>
 
 #include "../unit/fault.h"
-#include "chance.h"
+#include "base/chance.h"
+#include "host/world.h"
 #include "lib/lib.h"
 
 enum {
     RUNS_MAX = 6,
-    READERS_MAX = 2 * RUNS_MAX, /* owners, and some who follow the log */
+    READERS_MAX = 4 * RUNS_MAX, /* owners, and some who follow the log */
     KEPT_MAX = 64,              /* calls that a tool has not answered */
     TOOLS = 6,
     BROKEN_MAX = 12, /* laws broken by one seed */
@@ -39,6 +40,7 @@ enum law {
     LAW_STALE,
     LAW_END,
     LAW_CALL_END,
+    LAW_ACTION_END,
     LAW_MADE,
     LAW_MISUSE,
     LAW_CANCEL,
@@ -49,6 +51,8 @@ enum law {
     LAW_COMMITS,
     LAW_HOOK,
     LAW_REPAIR,
+    LAW_REQUEST,
+    LAW_PROGRAM,
     LAW_LEAK,
     LAWS
 };
@@ -64,6 +68,7 @@ static const char *const law_names[LAWS] = {
     [LAW_STALE] = "a stale run fails alone",
     [LAW_END] = "every run ends",
     [LAW_CALL_END] = "every call has one end",
+    [LAW_ACTION_END] = "every action has one end",
     [LAW_MADE] = "a call is made once",
     [LAW_MISUSE] = "misuse is told",
     [LAW_CANCEL] = "a cancel is recorded at once",
@@ -74,6 +79,8 @@ static const char *const law_names[LAWS] = {
     [LAW_COMMITS] = "a tool turn costs two commits",
     [LAW_HOOK] = "a hook hears of each turn once",
     [LAW_REPAIR] = "a repair is not shown as it comes",
+    [LAW_REQUEST] = "a request has one result of every call",
+    [LAW_PROGRAM] = "no program outlives its run",
     [LAW_LEAK] = "nothing leaks",
 };
 
@@ -117,7 +124,7 @@ struct known {
     wend_run *handle; /* NULL before the start and after the free */
     char id[40];
     uint32_t place;
-    bool hooked, born;
+    bool hooked, born, planned;
     int64_t sent_seq, stored_seq, acked_seq;
     int64_t pack_seq, pack_n; /* where the newest pack ended */
     int64_t stored_pack_seq, stored_pack_n;
@@ -125,6 +132,7 @@ struct known {
     int64_t epoch;
     int64_t batches;         /* appended */
     int64_t asks;            /* model attempts on record */
+    int64_t action_asks;     /* made by actions */
     uint32_t pack_max;       /* deltas in the largest pack */
     size_t waiting_bytes;    /* at the store, not yet committed */
     struct set starts, made; /* calls on record, calls made */
@@ -148,7 +156,10 @@ struct kept_call {
 struct mood {
     uint32_t say, pause, cancel, inbox, approve, free_run;
     uint32_t steal, fail_store, jump, progress, never, nomem, crash;
-    uint32_t commit_ms_max; /* 0: inside append */
+    uint32_t storm, reboot;
+    uint32_t net_fault, net_stall, net_ms_max, net_piece;
+    uint32_t wired, programs, plans; /* of agents, tools, runs */
+    uint32_t commit_ms_max;          /* 0: inside append */
     uint32_t runs, steps;
     bool hooks;
     bool calm;   /* nothing goes wrong: commits are counted */
@@ -162,6 +173,9 @@ struct counters {
     int64_t stolen, failed, freed, hooks, approvals, late_answers, deadlines;
     int64_t outcomes[WEND_OUTCOME_SKIPPED + 1], calm, nomem, ends;
     int64_t crashed, forgotten, again; /* batches lost, calls made again */
+    int64_t reboots, revived, storms, plans, actions, action_asks;
+    int64_t requests, net_faults[16], net_ends[8];
+    int64_t programs, program_ends[PROC_LOST + 1];
 };
 
 struct bug;
@@ -191,19 +205,23 @@ struct slow_store {
 
 struct sim {
     uint64_t seed;
-    struct chance chance, ids;
+    struct chance chance;
     struct mood mood;
     const struct bug *bug;
     FILE *trace; /* NULL: silent */
     struct counters *counters;
 
     struct fault fault;
-    struct env env;
-    int64_t clock_us, wall_skew_us;
+    struct world world;
     struct slow_store store;
     wend_runtime *rt;
     wend_agent *agents[2];
-    const struct driver_ops *script_ops;
+    uint64_t agent_seeds[2]; /* the same agent in every process */
+    struct spy {
+        struct driver_ops ops;
+        const struct driver_ops *real;
+    } spies[2];
+    struct stage *stage; /* its programs; NULL before the first one */
     struct known runs[RUNS_MAX];
     uint32_t runs_count;
     struct reader readers[READERS_MAX];
@@ -229,8 +247,9 @@ struct bug {
     void (*after)(struct sim *s);
     bool ack_early, ack_swapped, ack_failed, ack_never, drop_pack,
         stale_spreads;
-    bool read_twice, read_loses_ends;
+    bool read_twice, read_loses_ends, read_loses_actions;
     bool flush_always, leak, forget_cancel, answer_twice;
+    bool lose_result, program_stays;
 };
 
 /* The same law twice says nothing new. */
@@ -261,7 +280,7 @@ __attribute__((format(printf, 2, 3))) static void trace(struct sim *s,
 
     if (!s->trace)
         return;
-    fprintf(s->trace, "%8.3f ", (double)s->clock_us / 1e6);
+    fprintf(s->trace, "%8.3f ", (double)s->world.clock_us / 1e6);
     va_start(ap, fmt);
     vfprintf(s->trace, fmt, ap);
     va_end(ap);
@@ -305,6 +324,11 @@ static struct known *known_by_id(struct sim *s, wend_str id)
         if (str_is(id, s->runs[i].id))
             return &s->runs[i];
     return NULL;
+}
+
+static struct sim *sim_of_world(void *w)
+{
+    return (struct sim *)(void *)((char *)w - offsetof(struct sim, world));
 }
 
 /* Its work has ended without a run_end, for a reason that we gave. */

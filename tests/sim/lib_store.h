@@ -78,34 +78,52 @@ static void check_batch(struct sim *s, struct known *k,
 
 /* ---- What is on record --------------------------------------------------- */
 
-static void record_event(struct sim *s, struct known *k,
-                         const struct store_event *e)
+/* The same key once more; plans of ours are all called "p". */
+static void record_retry(struct known *k, wend_str action)
+{
+    char key[128];
+
+    snprintf(key, sizeof key, "%s/p/%.*s", k->id, (int)action.len, action.ptr);
+    set_add(&k->starts, hash_of(str_of(key)));
+}
+
+static void record_known(struct known *k, const wend_event *ev)
+{
+    if (ev->type == WEND_CALL_START)
+        set_add(&k->starts, hash_of(ev->u.call_start.key));
+    else if (ev->type == WEND_ACTION_START)
+        set_add(&k->starts, hash_of(ev->u.action_start.key));
+    else if (ev->type == WEND_ACTION_RETRY)
+        record_retry(k, ev->u.action_retry.action);
+    else if (ev->type == WEND_CONTROL)
+        k->stop_acked |= str_is(ev->u.control.what, "cancel") ||
+                         str_is(ev->u.control.what, "limits");
+    k->asks += ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY;
+    k->turns_begun += ev->type == WEND_TURN_START;
+    k->turns_ended += ev->type == WEND_TURN_END;
+    k->messages_begun += ev->type == WEND_MODEL_START;
+    k->end_acked |= ev->type == WEND_RUN_END;
+    k->acked_seq = ev->seq;
+}
+
+static void record_event(struct sim *s, struct known *k, wend_str body)
 {
     struct mem m = {0};
     struct arena a = {.mem = &m};
     wend_event ev;
 
-    if (event_read(e->body, &a, NULL, NULL, &ev, NULL) != WEND_OK)
-        broken(s, LAW_BATCH, "run %u: event %lld cannot be read", k->place,
-               (long long)e->seq);
-    else if (e->type == WEND_CALL_START)
-        set_add(&k->starts, hash_of(ev.u.call_start.key));
-    else if (e->type == WEND_CONTROL)
-        k->stop_acked |= str_is(ev.u.control.what, "cancel") ||
-                         str_is(ev.u.control.what, "limits");
-    k->asks += e->type == WEND_MODEL_START || e->type == WEND_MODEL_RETRY;
-    k->turns_begun += e->type == WEND_TURN_START;
-    k->turns_ended += e->type == WEND_TURN_END;
-    k->messages_begun += e->type == WEND_MODEL_START;
-    k->end_acked |= e->type == WEND_RUN_END;
-    k->acked_seq = e->seq;
+    if (event_read(body, &a, NULL, NULL, &ev, NULL) != WEND_OK)
+        broken(s, LAW_BATCH, "run %u: an event after %lld cannot be read",
+               k->place, (long long)k->acked_seq);
+    else
+        record_known(k, &ev);
     arena_free(&a);
 }
 
 static void record(struct sim *s, struct known *k, const struct store_batch *b)
 {
     for (size_t i = 0; i < b->events_count; i++)
-        record_event(s, k, &b->events[i]);
+        record_event(s, k, b->events[i].body);
 }
 
 /* ---- Committing ---------------------------------------------------------- */
@@ -240,6 +258,16 @@ static void commit_first(struct slow_store *st)
     free(h);
 }
 
+static void forget(struct slow_store *st, struct held *h)
+{
+    h->of->waiting_bytes -= h->bytes;
+    st->sim->counters->forgotten++;
+    if (!h->told)
+        h->batch->done(h->batch, WEND_E_STALE);
+    arena_free(&h->own);
+    free(h);
+}
+
 /* A process died: what it had not yet committed was never there. */
 static void store_forget(struct slow_store *st, struct known *k)
 {
@@ -251,12 +279,7 @@ static void store_forget(struct slow_store *st, struct known *k)
             continue;
         }
         *link = h->next;
-        k->waiting_bytes -= h->bytes;
-        st->sim->counters->forgotten++;
-        if (!h->told)
-            h->batch->done(h->batch, WEND_E_STALE);
-        arena_free(&h->own);
-        free(h);
+        forget(st, h);
     }
     st->last = link;
     k->sent_seq = k->stored_seq;
@@ -273,6 +296,56 @@ static void tell_lost(struct slow_store *st)
         st->lost = h->next;
         h->batch->done(h->batch, WEND_E_STORE);
         free(h);
+    }
+}
+
+static void drop_first(struct slow_store *st)
+{
+    struct held *h = st->first;
+
+    st->first = h->next;
+    if (!st->first)
+        st->last = &st->first;
+    forget(st, h);
+}
+
+/* All processes died: of what waited, the oldest batches may be there. What
+ * is on record is learned anew from what is. */
+static bool learn(void *ctx, const struct store_item *item)
+{
+    struct known *k = ctx;
+
+    if (!item->is_pack)
+        record_event(k->reader->sim, k, item->body);
+    return true;
+}
+
+static void store_crash(struct slow_store *st)
+{
+    struct sim *s = st->sim;
+
+    while (st->first && !st->failed && chance_of(&s->chance, 500)) {
+        s->counters->revived++;
+        commit(st, st->first);
+        drop_first(st);
+    }
+    while (st->first)
+        drop_first(st);
+    tell_lost(st);
+    st->failed = st->told = false;
+    for (uint32_t i = 0; i < s->runs_count; i++) {
+        struct known *k = &s->runs[i];
+
+        k->sent_seq = k->stored_seq;
+        k->pack_seq = k->stored_pack_seq;
+        k->pack_n = k->stored_pack_n;
+        k->starts.count = 0;
+        k->asks = k->turns_begun = k->turns_ended = k->messages_begun = 0;
+        k->stop_acked = k->end_acked = false;
+        if (k->stored_seq)
+            st->inner->ops->read(st->inner, str_of(k->id),
+                                 (struct store_place){0}, UINT32_MAX, learn, k,
+                                 NULL);
     }
 }
 
@@ -311,8 +384,8 @@ static void slow_append(wend_store *base, struct store_batch *b)
     h->of = k;
     h->bytes = bytes_of(b);
     k->waiting_bytes += h->bytes;
-    if (s->clock_us + wait_us * 1000 > st->due_us)
-        st->due_us = s->clock_us + wait_us * 1000;
+    if (s->world.clock_us + wait_us * 1000 > st->due_us)
+        st->due_us = s->world.clock_us + wait_us * 1000;
     h->due_us = st->due_us;
     *st->last = h;
     st->last = &h->next;
@@ -326,7 +399,7 @@ static void slow_append(wend_store *base, struct store_batch *b)
 
 static void store_work(struct slow_store *st)
 {
-    while (st->first && st->first->due_us <= st->sim->clock_us)
+    while (st->first && st->first->due_us <= st->sim->world.clock_us)
         commit_first(st);
 }
 
@@ -354,6 +427,9 @@ static bool give_item(void *ctx, const struct store_item *item)
 
     if (r->bug && r->bug->read_loses_ends && !item->is_pack &&
         memmem(item->body.ptr, item->body.len, "\"call_end\"", 10))
+        return true;
+    if (r->bug && r->bug->read_loses_actions && !item->is_pack &&
+        memmem(item->body.ptr, item->body.len, "\"action_end\"", 12))
         return true;
     if (r->bug && r->bug->read_twice && !item->is_pack && item->seq == 7 &&
         !r->fn(r->ctx, item))

@@ -1,203 +1,76 @@
 /*
- * lib_world.h - what is around the library: clock, models, tools, hooks.
+ * lib_world.h - what is around the library: models, tools, hooks, agents.
  *
- * Models are scripts, made up from the seed. Whoever is asked or called
- * looks first whether that is on record.
+ * Models are scripts or talk over a network (lib_net.h), tools are functions
+ * or programs (lib_program.h). Whoever is asked or called looks first whether
+ * that is on record.
  */
 #ifndef SIM_LIB_WORLD_H
 #define SIM_LIB_WORLD_H
 
-#include "lib_reader.h"
+#include "lib_program.h"
+#include "lib_script.h"
 
 /* The simulator whose library is running: a driver has no context. */
 static struct sim *sim_now;
 
-/* ---- Clock and dice ------------------------------------------------------ */
+/* ---- The clock ----------------------------------------------------------- */
 
-/* A look at the clock takes a microsecond, or a loop that waits for time to
- * pass would never end. */
-static int64_t env_clock(void *ctx)
-{
-    return ((struct sim *)ctx)->clock_us++;
-}
-
+/* A bug hands everything to the store whenever it can. */
 static int64_t env_wall(void *ctx)
 {
-    struct sim *s = ctx;
+    struct sim *s = sim_of_world(ctx);
 
     if (s->bug && s->bug->flush_always && s->rt && s->in_pump)
         rt_flush(s->rt);
-    return 1763171411123456 + s->clock_us++ + s->wall_skew_us;
+    return s->world.clock_us++ + s->world.ahead_us;
 }
 
-static void env_chance(void *ctx, void *out, size_t len)
+/* Nobody here waits without a limit. */
+static void on_stuck(struct world *w)
 {
-    struct sim *s = ctx;
-    unsigned char *p = out;
-
-    while (len--)
-        *p++ = (unsigned char)chance_next(&s->ids);
+    (void)w;
+    abort();
 }
 
-/* ---- On record? ---------------------------------------------------------- */
-
-/* Whatever happens outside the library: is the run still its own? */
-static void check_acts(struct sim *s, const struct known *k, const char *what)
-{
-    if (s->down)
-        broken(s, LAW_FAILED, "run %u: %s after the store failed", k->place,
-               what);
-    if (k->stale_told)
-        broken(s, LAW_STALE, "run %u: %s though it is stale", k->place, what);
-    if (k->stop_acked)
-        broken(s, LAW_AFTER, "run %u: %s", k->place, what);
-}
+/* ---- Models -------------------------------------------------------------- */
 
 static struct known *known_by_session(struct sim *s, const struct session *x)
 {
-    for (uint32_t i = 0; i < s->runs_count; i++)
-        if (s->runs[i].handle && s->runs[i].handle->session == x)
+    for (uint32_t i = 0; i < s->runs_count; i++) {
+        const struct wend_run *r = s->runs[i].handle;
+
+        if (r && r->session == x)
             return &s->runs[i];
+        for (const struct action_ask *a = r ? r->asks : NULL; a; a = a->next)
+            if (a->session == x)
+                return &s->runs[i];
+    }
     abort();
 }
 
 static void spy_ask(struct session *x, const struct turn *t, int64_t ask)
 {
     struct sim *s = sim_now;
-    const struct known *k = known_by_session(s, x);
+    struct known *k = known_by_session(s, x);
+    const struct spy *spy = (const struct spy *)(const void *)x->ops;
+    int64_t asked = x == k->handle->session ? ask : ++k->action_asks;
 
     trace(s, "run %u asks its model, attempt %lld", k->place, (long long)ask);
-    if (k->asks < ask)
+    s->counters->action_asks += x != k->handle->session;
+    if (k->asks < asked)
         broken(s, LAW_ACTED, "run %u: model asked %lld times, on record %lld",
-               k->place, (long long)ask, (long long)k->asks);
+               k->place, (long long)asked, (long long)k->asks);
     check_acts(s, k, "its model is asked");
-    s->script_ops->ask(x, t, ask);
+    spy->real->ask(x, t, ask);
 }
 
-static void spy_on(struct sim *s, wend_agent *a)
+static void spy_on(struct spy *spy, wend_agent *a)
 {
-    static struct driver_ops spy;
-
-    s->script_ops = a->driver->ops;
-    spy = *s->script_ops;
-    spy.ask = spy_ask;
-    a->driver->ops = &spy;
-}
-
-/* ---- Scripts ------------------------------------------------------------- */
-
-static void put_text(struct sim *s, struct buf *b, const char *key,
-                     uint32_t len)
-{
-    static const char *const words[] = {"so ", "many ", "words\\n", "\xc3\xa9",
-                                        "x",   "0123",  "${turn}",  "a b c "};
-    size_t end;
-
-    buf_fmt(b, "\"%s\":\"", key);
-    end = b->len + len;
-    while (b->len < end)
-        buf_cstr(b, chance_pick(&s->chance, words));
-    buf_cstr(b, "\",");
-}
-
-static uint32_t some_length(struct sim *s)
-{
-    static const uint32_t lengths[] = {1, 5, 12, 30, 60, 60, 150, 700};
-
-    if (s->mood.calm)
-        return 20;
-    if (chance_of(&s->chance, 30))
-        return 3000;
-    return chance_pick(&s->chance, lengths);
-}
-
-static void put_calls(struct sim *s, struct buf *b)
-{
-    uint32_t count = 1 + chance_below(&s->chance, 3);
-
-    buf_cstr(b, "\"calls\":[");
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t tool = chance_below(&s->chance, TOOLS);
-
-        buf_fmt(b, "%s{\"name\":\"t%u\"", i ? "," : "",
-                s->mood.calm ? 0 : tool);
-        if (!s->mood.calm && chance_of(&s->chance, 40))
-            buf_cstr(b, ",\"args_text\":\"{\\\"a\"}");
-        else
-            buf_fmt(b, ",\"args\":{\"a\":%u}}", chance_below(&s->chance, 9));
-    }
-    buf_cstr(b, "],");
-}
-
-/* `fast` for a long text, which would take for ever. */
-static void put_pace(struct sim *s, struct buf *b, bool fast)
-{
-    static const char *const delays[] = {"0s",   "0s",   "1ms",  "3ms",
-                                         "20ms", "60ms", "900ms"};
-    static const char *const quick[] = {"0s", "0s", "1ms", "3ms"};
-    static const char *const codes[] = {"service", "network", "invalid"};
-
-    buf_fmt(b, "\"chunk\":%u,", 1 + chance_below(&s->chance, 6));
-    if (s->mood.calm)
-        return;
-    buf_fmt(b, "\"delay\":\"%s\",",
-            fast ? chance_pick(&s->chance, quick)
-                 : chance_pick(&s->chance, delays));
-    if (chance_of(&s->chance, 300))
-        buf_fmt(b, "\"first_delay\":\"%s\",", chance_pick(&s->chance, delays));
-    if (chance_of(&s->chance, 120))
-        buf_fmt(b, "\"error\":{\"code\":\"%s\",\"after\":%u},",
-                chance_pick(&s->chance, codes),
-                chance_of(&s->chance, 500) ? 0 : chance_below(&s->chance, 30));
-}
-
-static void put_entry(struct sim *s, struct buf *b, bool calls)
-{
-    size_t began = b->len;
-
-    buf_char(b, '{');
-    if (!s->mood.calm && chance_of(&s->chance, 250))
-        put_text(s, b, "thinking", some_length(s));
-    if (!calls || chance_of(&s->chance, 600))
-        put_text(s, b, "text", some_length(s));
-    if (calls)
-        put_calls(s, b);
-    put_pace(s, b, b->len - began > 200);
-    buf_fmt(b, "\"usage\":{\"input\":%u,\"output\":2}}",
-            chance_below(&s->chance, 50));
-}
-
-/* More than the store can take at once, in a few large pieces. */
-static void put_flood(struct buf *b)
-{
-    buf_cstr(b, "{\"delay\":\"1ms\",\"chunk\":16000,\"text\":\"");
-    for (int i = 0; i < 4 << 20; i += 64)
-        buf_cstr(b, "many words many words many words many words many words "
-                    "many wrd");
-    buf_cstr(b, "\"}");
-}
-
-static void put_script(struct sim *s, struct buf *b, bool repairs)
-{
-    uint32_t turns = s->mood.calm ? 3 : 1 + chance_below(&s->chance, 4);
-
-    buf_cstr(b, "script:{\"turns\":[");
-    for (uint32_t i = 0; i < turns; i++) {
-        put_entry(s, b, s->mood.calm || chance_of(&s->chance, 750));
-        buf_char(b, ',');
-    }
-    s->tool_turns = turns;
-    if (s->mood.flood)
-        put_flood(b);
-    else
-        put_entry(s, b, false);
-    if (repairs) {
-        buf_cstr(b, ",{\"purpose\":\"repair\",");
-        put_pace(s, b, false);
-        buf_fmt(b, "\"text\":\"%s\"}",
-                chance_of(&s->chance, 500) ? "{}" : "not at all");
-    }
-    buf_cstr(b, "]}");
+    spy->real = a->driver->ops;
+    spy->ops = *spy->real;
+    spy->ops.ask = spy_ask;
+    a->driver->ops = &spy->ops;
 }
 
 /* ---- Tools --------------------------------------------------------------- */
@@ -209,7 +82,7 @@ static void keep_call(struct sim *s, wend_call *call)
     c->call = call;
     c->due_us = chance_of(&s->chance, s->mood.never)
                     ? INT64_MAX
-                    : s->clock_us + chance_below(&s->chance, 3000) * 1000;
+                    : s->world.clock_us + chance_below(&s->chance, 3000) * 1000;
 }
 
 /* For a bug: as if it had not been answered. */
@@ -261,31 +134,11 @@ static void act_inside(struct sim *s, struct known *k)
         wend_run_pause(k->handle);
 }
 
-static struct known *check_call(struct sim *s, const wend_call *call)
-{
-    wend_str key = wend_call_key(call);
-    struct known *k = known_by_id(s, (wend_str){key.ptr, 36});
-
-    trace(s, "run %u calls %.*s", k->place, (int)key.len, key.ptr);
-    if (!set_count(&k->starts, hash_of(key)))
-        broken(s, LAW_ACTED, "run %u: call %.*s is not on record", k->place,
-               (int)key.len, key.ptr);
-    /* Once for each call_start, of which a resume may write another. */
-    if (set_count(&k->made, hash_of(key)) >=
-        set_count(&k->starts, hash_of(key)))
-        broken(s, LAW_MADE, "run %u: call %.*s", k->place, (int)key.len,
-               key.ptr);
-    s->counters->again += set_count(&k->made, hash_of(key)) > 0;
-    set_add(&k->made, hash_of(key));
-    check_acts(s, k, "a tool is called");
-    return k;
-}
-
 static wend_status tool(void *ctx, wend_call *call)
 {
     struct sim *s = ctx;
 
-    act_inside(s, check_call(s, call));
+    act_inside(s, check_call(s, wend_call_key(call)));
     if (chance_of(&s->chance, s->mood.progress))
         wend_call_progress(call, "getting on");
     if (s->mood.calm || s->kept_count == KEPT_MAX ||
@@ -353,6 +206,35 @@ static wend_hook_answer hook(void *ctx, wend_hook *h)
 
 /* ---- Agents -------------------------------------------------------------- */
 
+/* As if on a worker: from there nothing but its own call can be reached. */
+static wend_status tool_on_worker(void *ctx, wend_call *call)
+{
+    struct sim *s = ctx;
+
+    check_call(s, wend_call_key(call));
+    wend_call_progress(call, "at work");
+    answer(s, call);
+    return WEND_OK;
+}
+
+static void add_program(struct sim *s, wend_agent *a,
+                        const wend_tool_options *t)
+{
+    static const char *const argv[] = {"program"};
+    wend_command_options o = {.size = sizeof o,
+                              .name = t->name,
+                              .argv = argv,
+                              .argv_count = 1,
+                              .call_class = t->call_class,
+                              .concurrent = t->concurrent,
+                              .timeout_ms = t->timeout_ms,
+                              .sandbox_off = true};
+
+    o.output_json = chance_of(&s->chance, 100);
+    if (wend_agent_add_command(a, &o, NULL) != WEND_OK)
+        abort();
+}
+
 static void add_tools(struct sim *s, wend_agent *a)
 {
     static const char *const names[TOOLS] = {"t0", "t1", "t2",
@@ -365,22 +247,38 @@ static void add_tools(struct sim *s, wend_agent *a)
             i ? (wend_class)chance_below(&s->chance, 3) : WEND_CLASS_READ;
         t.concurrent = chance_of(&s->chance, 200);
         t.timeout_ms = 100 + chance_below(&s->chance, 4000);
+        t.threaded = !s->mood.calm && chance_of(&s->chance, 150);
+        t.fn = t.threaded ? tool_on_worker : tool;
+        if (chance_of(&s->chance, s->mood.programs)) {
+            add_program(s, a, &t);
+            continue;
+        }
         if (wend_agent_add_tool(a, &t, NULL) != WEND_OK)
             abort();
     }
 }
 
-static wend_agent *make_agent(struct sim *s)
+static void pick_model(struct sim *s, wend_agent_options *o, struct buf *script)
+{
+    if (chance_of(&s->chance, s->mood.wired)) {
+        o->model = chance_of(&s->chance, 500) ? "openai:sim" : "anthropic:sim";
+        o->base_url = "http://sim.test/v1";
+        return;
+    }
+    if (!s->mood.calm && !s->mood.flood && chance_of(&s->chance, 250))
+        o->schema = "{\"type\":\"object\"}";
+    put_script(s, script, o->schema != NULL);
+    o->model = script->ptr;
+}
+
+static wend_agent *agent_new(struct sim *s, struct spy *spy)
 {
     wend_agent_options o = {.size = sizeof o};
     struct buf script = {.mem = &reader_mem};
     wend_agent *a = NULL;
     wend_error err = {0};
 
-    if (!s->mood.calm && !s->mood.flood && chance_of(&s->chance, 250))
-        o.schema = "{\"type\":\"object\"}";
-    put_script(s, &script, o.schema != NULL);
-    o.model = script.ptr;
+    pick_model(s, &o, &script);
     o.cwd = "/";
     o.limits.turns = s->mood.calm ? 50 : 1 + chance_below(&s->chance, 8);
     o.limits.parallel = s->mood.calm ? 4 : 1 + chance_below(&s->chance, 4);
@@ -389,14 +287,30 @@ static wend_agent *make_agent(struct sim *s)
     o.eager = (wend_eager)chance_below(&s->chance, 3);
     o.approve =
         chance_of(&s->chance, 700) ? WEND_APPROVE_ALL : WEND_APPROVE_ASK;
+    o.on_unknown = (wend_unknown)chance_below(&s->chance, 4);
     if (wend_agent_new(s->rt, &o, &a, &err) != WEND_OK) {
         fprintf(stderr, "agent: %s\n", err.message);
         abort();
     }
     buf_free(&script);
-    spy_on(s, a);
+    spy_on(spy, a);
     add_tools(s, a);
     return a;
+}
+
+/* The programs of two processes are the same one. */
+static void make_agents(struct sim *s)
+{
+    struct chance was = s->chance;
+    uint64_t fail_at = s->fault.fail_at;
+
+    s->fault.fail_at = 0;
+    for (int i = 0; i < 2; i++) {
+        s->chance.state = s->agent_seeds[i];
+        s->agents[i] = agent_new(s, &s->spies[i]);
+    }
+    s->chance = was;
+    s->fault.fail_at = fail_at;
 }
 
 #endif

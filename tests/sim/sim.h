@@ -14,7 +14,7 @@
 
 #include "../unit/fault.h"
 #include "book.h"
-#include "chance.h"
+#include "base/chance.h"
 #include "core/tt.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include "lib_plant.h"
 
 enum {
-    SEEDS_PER_BUG = 1500, /* within so many each must be caught */
+    SEEDS_PER_BUG = 3000, /* within so many each must be caught */
     DRAIN_STEPS = 40000,
     DRAIN_SECONDS = 300, /* of virtual time, until every run must be over */
 };
@@ -56,6 +56,14 @@ static void make_mood(struct sim *s, enum mode mode)
     m->progress = some(s, 500, 300);
     m->never = some(s, 500, 200);
     m->nomem = some(s, 100, 20);
+    m->storm = some(s, 100, 20);
+    m->wired = chance_of(&s->chance, 500) ? 700 : 0;
+    m->net_fault = some(s, 600, 400);
+    m->net_stall = some(s, 400, 30);
+    m->net_ms_max = chance_pick(&s->chance, waits);
+    m->net_piece = 1 + chance_pick(&s->chance, waits);
+    m->programs = some(s, 500, 700);
+    m->plans = some(s, 400, 700);
     m->hooks = chance_of(&s->chance, 300);
     m->abrupt = chance_of(&s->chance, 100);
     if (mode != MODE_SEED)
@@ -64,37 +72,29 @@ static void make_mood(struct sim *s, enum mode mode)
         m->steps *= 4;
     if (m->flood)
         m->commit_ms_max = 2000;
-    else
+    else {
         m->crash = some(s, 300, 30);
+        m->reboot = some(s, 200, 15);
+    }
 }
 
 static bool sim_begin(struct sim *s, uint64_t seed, const struct how *how)
 {
-    wend_runtime_options o = {.size = sizeof o};
-
     memset(s, 0, sizeof *s);
     s->seed = s->chance.state = seed;
-    s->ids.state = ~seed;
     s->bug = how->bug;
     s->trace = how->trace;
     s->counters = how->counters;
-    s->clock_us = 1000000;
-    s->env = env_real;
-    s->env.wall_us = env_wall;
-    s->env.clock_us = env_clock;
-    s->env.chance = env_chance;
-    s->env.ctx = s;
+    world_init(&s->world, seed, on_stuck);
+    s->world.env.wall_us = env_wall;
+    s->world.env.fetch = net_new;
+    s->world.env.procs = stage_new;
     make_mood(s, how->mode);
+    s->agent_seeds[0] = chance_next(&s->chance);
+    s->agent_seeds[1] = chance_next(&s->chance);
     sim_now = s;
-    o.alloc = fault_alloc;
-    o.alloc_ctx = &s->fault;
-    o.store = &s->store.base;
-    if (!store_begin(&s->store, s) ||
-        wend_runtime_new(&o, &s->rt, NULL) != WEND_OK)
+    if (!store_begin(&s->store, s) || !runtime_begin(s))
         return false;
-    s->rt->env = &s->env;
-    s->agents[0] = make_agent(s);
-    s->agents[1] = make_agent(s);
     act_start(s);
     return true;
 }
@@ -138,6 +138,7 @@ static void pump(struct sim *s)
             check_run(s, &s->runs[i]);
     for (uint32_t i = 0; i < s->readers_count; i++)
         check_queue(s, &s->readers[i]);
+    check_programs(s);
     if (s->down && (!was_down || chance_of(&s->chance, 100)))
         check_down(s);
 }
@@ -151,16 +152,19 @@ static bool advance(struct sim *s)
         return true;
     if (s->store.first && s->store.first->due_us < next)
         next = s->store.first->due_us;
+    if (world_next(&s->world) < next)
+        next = world_next(&s->world);
     for (uint32_t i = 0; i < s->kept_count; i++)
         if (s->kept[i].due_us < next)
             next = s->kept[i].due_us;
     if (next == INT64_MAX)
         return false;
-    if (next > s->clock_us && !s->draining && chance_of(&s->chance, 200))
-        next = s->clock_us + (int64_t)(chance_next(&s->chance) %
-                                       (uint64_t)(next - s->clock_us));
-    if (next > s->clock_us)
-        s->clock_us = next;
+    if (next > s->world.clock_us && !s->draining && chance_of(&s->chance, 200))
+        next =
+            s->world.clock_us + (int64_t)(chance_next(&s->chance) %
+                                          (uint64_t)(next - s->world.clock_us));
+    if (next > s->world.clock_us)
+        s->world.clock_us = next;
     return true;
 }
 
@@ -216,14 +220,14 @@ static bool all_read(struct sim *s)
 
 static void drain(struct sim *s)
 {
-    int64_t until_us = s->clock_us + (int64_t)DRAIN_SECONDS * 1000000;
+    int64_t until_us = s->world.clock_us + (int64_t)DRAIN_SECONDS * 1000000;
     bool goes_on = true, over = false;
     uint32_t steps = 0;
 
     s->draining = true;
     if (s->mood.commit_ms_max > 20)
         s->mood.commit_ms_max = 20;
-    while (goes_on && !s->broken_count && s->clock_us < until_us &&
+    while (goes_on && !s->broken_count && s->world.clock_us < until_us &&
            steps++ < DRAIN_STEPS && !s->store.failed) {
         goes_on = step(s);
         over = all_over(s);
@@ -262,30 +266,14 @@ static void sim_run(struct sim *s)
         drain(s);
     for (uint32_t i = 0; i < 20 && s->store.failed && !s->broken_count; i++)
         step(s);
+    if (s->store.failed && !s->broken_count && !s->mood.flood) {
+        act_reboot(s);
+        drain(s);
+    }
     check_commits(s);
 }
 
 /* ---- Letting go of everything -------------------------------------------- */
-
-static void free_handles(struct sim *s)
-{
-    for (uint32_t i = 0; i < s->runs_count; i++)
-        free_run(s, &s->runs[i]);
-    for (uint32_t i = 0; i < s->readers_count; i++) {
-        wend_run_free(s->readers[i].handle);
-        s->readers[i].handle = NULL;
-    }
-    wend_agent_free(s->agents[0]);
-    wend_agent_free(s->agents[1]);
-}
-
-static void free_runtime(struct sim *s)
-{
-    for (uint32_t i = 0; i < s->runs_count; i++)
-        s->runs[i].cut |= s->runs[i].handle && !s->runs[i].end_acked;
-    wend_runtime_free(s->rt);
-    s->rt = NULL;
-}
 
 static void check_logs(struct sim *s)
 {
@@ -305,13 +293,7 @@ static void sim_end(struct sim *s)
     s->counters->nomem += s->fault.hit;
     if (s->bug && s->bug->leak)
         s->leaked = fault_alloc(&s->fault, NULL, 1);
-    if (chance_of(&s->chance, 500)) {
-        free_handles(s);
-        free_runtime(s);
-    } else {
-        free_runtime(s);
-        free_handles(s);
-    }
+    let_go_of_all(s);
     s->mood.fail_store = 0;
     while (s->store.first)
         commit_first(&s->store);
@@ -384,6 +366,26 @@ static void check_reach(const struct counters *c)
         {"an approval", c->approvals},
         {"a late answer", c->late_answers},
         {"a deadline", c->deadlines},
+        {"a process that died with all its runs", c->reboots},
+        {"a batch that was there though nobody was told", c->revived},
+        {"a storm of cancels", c->storms},
+        {"a plan", c->plans},
+        {"a model asked by an action", c->action_asks},
+        {"a request", c->requests},
+        {"no connection", c->net_faults[NET_REFUSED]},
+        {"a failing server", c->net_faults[NET_STATUS]},
+        {"a connection that breaks", c->net_faults[NET_RESET]},
+        {"a body that is cut short", c->net_faults[NET_SHORT]},
+        {"a server that says nothing more", c->net_faults[NET_SILENT]},
+        {"garbage", c->net_faults[NET_GARBAGE]},
+        {"an answer that comes twice", c->net_faults[NET_TWICE]},
+        {"a page of a proxy", c->net_faults[NET_PAGE]},
+        {"a transfer that takes too long", c->net_ends[FETCH_TIMEOUT]},
+        {"a program that exits", c->program_ends[PROC_EXITED]},
+        {"one that is killed", c->program_ends[PROC_SIGNALED]},
+        {"one that is stopped", c->program_ends[PROC_STOPPED]},
+        {"one that says too much", c->program_ends[PROC_OUTPUT]},
+        {"one that is missing", c->program_ends[PROC_NOT_STARTED]},
         {"a calm world", c->calm},
         {"a failed allocation", c->nomem},
         {"run_end ok", c->outcomes[WEND_OUTCOME_OK]},

@@ -9,7 +9,7 @@
 #ifndef TESTS_PLAN_ORACLE_H
 #define TESTS_PLAN_ORACLE_H
 
-#include "../sim/chance.h"
+#include "base/chance.h"
 #include "plan_help.h"
 
 enum { OR_DEPS_MAX = 8, OR_NOBODY = -1 };

@@ -3,7 +3,7 @@
  */
 #include "core/pvec.h"
 
-#include "../sim/chance.h"
+#include "base/chance.h"
 #include "tap.h"
 
 enum { COUNT_MAX = 700, CHANGES = 300, OLD = 20 };

@@ -4,8 +4,8 @@
  * splitmix64: any seed is a good one, also 0 and 1, and the next number
  * costs three multiplications.
  */
-#ifndef SIM_CHANCE_H
-#define SIM_CHANCE_H
+#ifndef BASE_CHANCE_H
+#define BASE_CHANCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

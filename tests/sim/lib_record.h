@@ -1,0 +1,40 @@
+/*
+ * lib_record.h - whoever is called looks first whether that is on record.
+ */
+#ifndef SIM_LIB_RECORD_H
+#define SIM_LIB_RECORD_H
+
+#include "lib_reader.h"
+
+/* Whatever happens outside the library: is the run still its own? */
+static void check_acts(struct sim *s, const struct known *k, const char *what)
+{
+    if (s->down)
+        broken(s, LAW_FAILED, "run %u: %s after the store failed", k->place,
+               what);
+    if (k->stale_told)
+        broken(s, LAW_STALE, "run %u: %s though it is stale", k->place, what);
+    if (k->stop_acked)
+        broken(s, LAW_AFTER, "run %u: %s", k->place, what);
+}
+
+static struct known *check_call(struct sim *s, wend_str key)
+{
+    struct known *k = known_by_id(s, (wend_str){key.ptr, 36});
+
+    trace(s, "run %u calls %.*s", k->place, (int)key.len, key.ptr);
+    if (!set_count(&k->starts, hash_of(key)))
+        broken(s, LAW_ACTED, "run %u: call %.*s is not on record", k->place,
+               (int)key.len, key.ptr);
+    /* Once for each call_start, of which a resume may write another. */
+    if (set_count(&k->made, hash_of(key)) >=
+        set_count(&k->starts, hash_of(key)))
+        broken(s, LAW_MADE, "run %u: call %.*s", k->place, (int)key.len,
+               key.ptr);
+    s->counters->again += set_count(&k->made, hash_of(key)) > 0;
+    set_add(&k->made, hash_of(key));
+    check_acts(s, k, "a tool is called");
+    return k;
+}
+
+#endif
