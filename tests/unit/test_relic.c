@@ -22,8 +22,7 @@ static const char manual[] =
     "  get: {path: \"/issues/${id}\", output: json}\n"
     "  create: {method: POST, path: /issues, output: json, timeout: 5s}\n"
     "  close: {method: PUT, path: \"/issues/${id}/state\", "
-    "class: idempotent}
-    ";
+    "class: idempotent}\n";
 
 #define HTTP                               \
     "wend: relic/1\nname: a\nkind: http\n" \
@@ -31,8 +30,8 @@ static const char manual[] =
 #define KV "wend: relic/1\nname: a\nkind: kv\n"
 #define MCP "wend: relic/1\nname: a\nkind: mcp\n"
 
-    static struct relic_manifest *
-    parse(const char *text, struct arena *a, wend_error *err)
+static struct relic_manifest *parse(const char *text, struct arena *a,
+                                    wend_error *err)
 {
     struct relic_manifest *m = NULL;
 
