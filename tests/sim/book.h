@@ -170,8 +170,10 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
         b->sum.cost_nano += e->usage.cost_nano;
     if (!b->sum.first_token_ms)
         b->sum.first_token_ms = e->first_token_ms;
-    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
-        return; /* void for readers */
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* void for readers */
+        b->repaired -= b->purpose == WEND_PURPOSE_REPAIR;
+        return;
+    }
     b->answer = hash_str(e->text);
     b->answer_bare = hash_str(answer_json(e->text));
     if (e->text.len || e->calls_count ||
