@@ -16,7 +16,7 @@ _wend()
     --eager) words="safe all off" ;;
     --effort) words="default none low medium high" ;;
     --approve) words="ask deny all" ;;
-    --events) words="native loom agio" ;;
+    --events) words="native loom agio cortex" ;;
     --sandbox) words="on off" ;;
     --format) words="text json dot svg html" ;;
     --on-unknown) words="tell stop ask retry" ;;

@@ -38,7 +38,7 @@ struct settings {
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers, inputs;
     bool list, remove, exact, always, dry_run;
-    int64_t events;     /* enum dialect; -1 = not given */
+    int64_t events;     /* enum dialect_word; -1 = not given */
     int64_t sandbox;    /* index of the word */
     int64_t format;     /* the same, of a plan */
     int64_t on_unknown; /* wend_unknown */
@@ -46,12 +46,12 @@ struct settings {
     double speed;
 };
 
-enum dialect {
+enum dialect_word {
     DIALECT_NATIVE,
     DIALECT_LOOM,
     DIALECT_AGIO,
-    DIALECT_CORTEX, /* from here on not built yet */
-    DIALECT_AG_UI,
+    DIALECT_CORTEX,
+    DIALECT_AG_UI, /* not built yet */
 };
 extern const char *const dialect_words[]; /* ends with NULL */
 

@@ -45,7 +45,7 @@ static const struct opt opts[] = {
      0, 0, NULL},
     {0, "store", "URL", "run: SQLite file or memory:; default $WEND_STORE",
      OPT_TEXT, AT(store), 0, 0, NULL},
-    {0, "events", "DIALECT", "run: of JSON lines: native, loom or agio",
+    {0, "events", "DIALECT", "run: of JSON lines: native, loom, agio or cortex",
      OPT_WORD, AT(events), 0, 0, dialect_words},
     {0, "timeout", "DUR", "run: at most so long, such as 30s or 5m", OPT_TIME,
      AT(timeout_ms), 0, 0, NULL},

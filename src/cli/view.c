@@ -18,13 +18,34 @@ const char *const dialect_words[] = {
     [DIALECT_AG_UI] = "ag-ui",   NULL,
 };
 
+static const struct dialect *const dialects[] = {
+    [DIALECT_LOOM] = &dialect_loom,
+    [DIALECT_AGIO] = &dialect_agio,
+    [DIALECT_CORTEX] = &dialect_cortex,
+    [DIALECT_AG_UI] = NULL,
+};
+
 enum look view_look(const struct settings *set)
 {
-    if (set->events == DIALECT_LOOM)
-        return LOOK_LOOM;
-    if (set->events == DIALECT_AGIO)
-        return LOOK_AGIO;
+    if (set->events > DIALECT_NATIVE)
+        return LOOK_DIALECT;
     return wants_json(set) ? LOOK_JSON : LOOK_ANSWER;
+}
+
+/* False: it is not built, or out of memory; it has been said. */
+static bool open_dialect(struct view *v, const struct settings *set)
+{
+    const struct dialect *d = dialects[set->events];
+
+    if (!d) {
+        complain(0, "--events %s is not available in this version",
+                 dialect_words[set->events]);
+        return false;
+    }
+    if (dialect_open(&v->dialect, d, &v->mem, set->verbose))
+        return true;
+    complain(0, "out of memory");
+    return false;
 }
 
 static bool open_log(struct view *v, const char *path)
@@ -56,13 +77,11 @@ bool view_open(struct view *v, const struct settings *set, enum look look)
     v->results.fd = STDOUT_FILENO;
     v->talk.fd = STDERR_FILENO;
     v->results.text.mem = v->talk.text.mem = &v->mem;
-    loom_init(&v->loom, &v->mem);
-    agio_init(&v->agio, &v->mem);
-    v->agio.verbose = set->verbose;
-    if (set->events <= DIALECT_AGIO)
-        return open_log(v, set->log_file);
-    complain(0, "--events %s is not available in this version",
-             dialect_words[set->events]);
+    if (set->events > DIALECT_NATIVE && !open_dialect(v, set))
+        return false;
+    if (open_log(v, set->log_file))
+        return true;
+    dialect_close(&v->dialect);
     return false;
 }
 
@@ -70,8 +89,7 @@ void view_free(struct view *v)
 {
     if (v->log_fd >= 0)
         close(v->log_fd);
-    loom_free(&v->loom);
-    agio_free(&v->agio);
+    dialect_close(&v->dialect);
     waterfall_free(v->waterfall);
     buf_free(&v->results.text);
     buf_free(&v->talk.text);
@@ -132,23 +150,15 @@ static void show_json(struct view *v, const wend_event *ev)
     wend_string_free(line);
 }
 
-static void put_dialect(struct view *v, const wend_event *ev, struct buf *out)
-{
-    if (v->look == LOOK_LOOM)
-        loom_event(&v->loom, ev, out);
-    else
-        agio_event(&v->agio, ev, out);
-}
-
 static void show_dialect(struct view *v, const wend_event *ev)
 {
     struct buf *out = &v->results.text, lines = {.mem = &v->mem};
 
     if (!v->safe_only) {
-        put_dialect(v, ev, out);
+        dialect_event(&v->dialect, ev, out);
         return;
     }
-    put_dialect(v, ev, &lines);
+    dialect_event(&v->dialect, ev, &lines);
     term_json(out, buf_view(&lines));
     out->failed |= lines.failed;
     buf_free(&lines);
@@ -173,7 +183,7 @@ void view_event(struct view *v, const wend_event *ev)
         render_event(v, ev);
     else if (v->look == LOOK_LINES)
         gist_event(v, ev);
-    else if (v->look == LOOK_LOOM || v->look == LOOK_AGIO)
+    else if (v->look == LOOK_DIALECT)
         show_dialect(v, ev);
     drop_unread(&v->results);
     drop_unread(&v->talk);

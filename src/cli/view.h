@@ -10,15 +10,13 @@
 #include "cli/cli.h"
 #include "cli/out.h"
 #include "cli/waterfall.h"
-#include "wire/agio.h"
-#include "wire/loom.h"
+#include "wire/dialect.h"
 
 enum look {
-    LOOK_ANSWER, /* the text as it streams, tools beside it */
-    LOOK_LINES,  /* one readable line an event */
-    LOOK_JSON,   /* canonical lines */
-    LOOK_LOOM,   /* that dialect's lines */
-    LOOK_AGIO,
+    LOOK_ANSWER,  /* the text as it streams, tools beside it */
+    LOOK_LINES,   /* one readable line an event */
+    LOOK_JSON,    /* canonical lines */
+    LOOK_DIALECT, /* those of another vocabulary */
 };
 
 struct view {
@@ -33,8 +31,7 @@ struct view {
     struct out results, talk;
     int log_fd; /* every event as a line, too; -1 = none */
     struct mem mem;
-    struct loom loom;
-    struct agio agio;
+    struct dialect_stream dialect;
     uint64_t types; /* bit per type that is shown; 0 = all */
     int64_t began_us;
     /* Of the answer: */

@@ -1,13 +1,18 @@
 /*
  * agio.c - the agio dialect: native events in, agio records out.
- *
- * Pure: the same events give the same bytes.
  */
-#include "wire/agio.h"
-
-#include <string.h>
-
+#include "wire/dialect.h"
 #include "wire/record.h"
+
+/* One run. */
+struct agio {
+    bool verbose; /* debug records, too */
+    struct record_calls early;
+    struct buf step_held; /* step_completed, until the metrics are told */
+    struct buf cancel_by;
+    int64_t step; /* 0 before the first */
+    int64_t step_began_us;
+};
 
 /* ---- Time ---------------------------------------------------------------- */
 
@@ -165,7 +170,7 @@ static void on_metrics(struct agio *a, const wend_event *ev, struct buf *out)
 static void on_model_start(struct agio *a, const wend_event *ev,
                            struct buf *out)
 {
-    a->in_model = true;
+    record_calls_model(&a->early, ev, out);
     if (a->verbose)
         put_message(ev, "debug", ev->u.model_start.model, out);
 }
@@ -226,8 +231,7 @@ static void on_model_end(struct agio *a, const wend_event *ev, struct buf *out)
         put_error(a, ev, e->error ? e->error->message : STR_NONE,
                   e->error ? e->error->code : STR_NONE,
                   needed && !e->calls_count, out);
-    a->in_model = false;
-    record_let_go(&a->calls_held, out);
+    record_calls_model(&a->early, ev, out);
 }
 
 /* ---- Tools --------------------------------------------------------------- */
@@ -236,7 +240,7 @@ static void on_model_end(struct agio *a, const wend_event *ev, struct buf *out)
 static void put_started(struct agio *a, const wend_event *ev, wend_str name,
                         wend_str id, wend_str args, struct buf *out)
 {
-    struct buf *b = a->in_model ? &a->calls_held : out;
+    struct buf *b = record_calls_out(&a->early, out);
 
     open_record(b, ev, "tool_call_started");
     record_str(b, "tool_name", name);
@@ -267,7 +271,7 @@ static wend_str why(const struct ended *e)
 static void put_ended(struct agio *a, const wend_event *ev,
                       const struct ended *e, struct buf *out)
 {
-    struct buf *b = a->in_model ? &a->calls_held : out;
+    struct buf *b = record_calls_out(&a->early, out);
     bool ok = e->outcome == WEND_OUTCOME_OK;
 
     open_record(b, ev, ok ? "tool_call_completed" : "tool_call_failed");
@@ -450,16 +454,18 @@ static const handler handlers[WEND_EVENT_TYPES] = {
     [WEND_CONTROL] = on_control,
 };
 
-void agio_init(struct agio *a, const struct mem *m)
+static void agio_init(void *state, const struct mem *m, bool verbose)
 {
-    memset(a, 0, sizeof *a);
-    a->calls_held.mem = a->step_held.mem = a->cancel_by.mem = m;
+    struct agio *a = state;
+
+    a->verbose = verbose;
+    a->early.held.mem = a->step_held.mem = a->cancel_by.mem = m;
 }
 
-void agio_event(struct agio *a, const wend_event *ev, struct buf *out)
+static void agio_event(void *state, const wend_event *ev, struct buf *out)
 {
-    if ((unsigned)ev->type >= WEND_EVENT_TYPES)
-        return;
+    struct agio *a = state;
+
     /* Not only at turn_start: a reader may come in the middle of a turn. */
     if (ev->in_turn && ev->turn + 1 != a->step && ev->type != WEND_TURN_START)
         enter_step(a, ev, ev->turn + 1);
@@ -467,12 +473,22 @@ void agio_event(struct agio *a, const wend_event *ev, struct buf *out)
         handlers[ev->type](a, ev, out);
     else
         on_other(a, ev, out);
-    out->failed |= a->calls_held.failed | a->step_held.failed;
+    out->failed |= a->early.held.failed | a->step_held.failed;
 }
 
-void agio_free(struct agio *a)
+static void agio_free(void *state)
 {
-    buf_free(&a->calls_held);
+    struct agio *a = state;
+
+    buf_free(&a->early.held);
     buf_free(&a->step_held);
     buf_free(&a->cancel_by);
 }
+
+const struct dialect dialect_agio = {
+    .name = "agio",
+    .size = sizeof(struct agio),
+    .init = agio_init,
+    .event = agio_event,
+    .free = agio_free,
+};

@@ -1,20 +1,30 @@
 /*
  * loom.c - the loom dialect: native events in, loom records out.
  *
- * Pure: the same events give the same bytes. A handler writes the members
- * of its records in the order that loom.h gives.
+ * A handler writes the members of its records in the order that dialect.h
+ * gives.
  */
-#include "wire/loom.h"
-
-#include <string.h>
-
 #include "base/limits.h"
+#include "wire/dialect.h"
 #include "wire/record.h"
 
 /* A call_output names its call only by id; loom wants the tool's name. */
 struct loom_call {
     struct loom_call *next;
     wend_str id, name;
+};
+
+/* One run. */
+struct loom {
+    const struct mem *mem;
+    struct arena calls_arena; /* what is known about this turn's calls */
+    struct loom_call *calls;
+    struct record_calls early;
+    struct buf iteration_end_held; /* until the next turn or none follows */
+    struct buf turn_id, correlation_id;
+    int64_t iteration; /* -1 before the first turn */
+    int64_t budget_tokens, turns_max, parallel_max;
+    int64_t recoveries; /* attempts whose outcome is open */
 };
 
 /* ---- Writing records ----------------------------------------------------- */
@@ -42,15 +52,6 @@ static void put_plain(const struct loom *l, const wend_event *ev,
 {
     open_record(b, ev, type);
     close_record(l, b);
-}
-
-/* ---- Holding back -------------------------------------------------------- */
-
-/* A call may start while its message still streams; in loom it comes after
- * tool_calls_start. */
-static struct buf *calls_out(struct loom *l, struct buf *out)
-{
-    return l->in_model ? &l->calls_held : out;
 }
 
 /* ---- Turns --------------------------------------------------------------- */
@@ -201,7 +202,7 @@ static void on_compacted(struct loom *l, const wend_event *ev, struct buf *out)
 static void on_model_start(struct loom *l, const wend_event *ev,
                            struct buf *out)
 {
-    l->in_model = true;
+    record_calls_model(&l->early, ev, out);
     put_plain(l, ev, "llm_start", out);
 }
 
@@ -281,8 +282,7 @@ static void on_model_end(struct loom *l, const wend_event *ev, struct buf *out)
     close_record(l, out);
     if (e->calls_count)
         put_calls(l, ev, out);
-    l->in_model = false;
-    record_let_go(&l->calls_held, out);
+    record_calls_model(&l->early, ev, out);
 }
 
 /* ---- Calls --------------------------------------------------------------- */
@@ -314,7 +314,7 @@ static wend_str call_name(const struct loom *l, wend_str id)
 static void on_call_start(struct loom *l, const wend_event *ev, struct buf *out)
 {
     const wend_ev_call_start *e = &ev->u.call_start;
-    struct buf *b = calls_out(l, out);
+    struct buf *b = record_calls_out(&l->early, out);
 
     remember_call(l, e->call, e->name, out);
     open_record(b, ev, "tool_execution_start");
@@ -331,7 +331,7 @@ static void on_call_output(struct loom *l, const wend_event *ev,
                            struct buf *out)
 {
     const wend_ev_delta *e = &ev->u.call_output;
-    struct buf *b = calls_out(l, out);
+    struct buf *b = record_calls_out(&l->early, out);
 
     open_record(b, ev, "tool_progress");
     record_open(b, "metadata");
@@ -362,7 +362,7 @@ static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
 {
     const wend_ev_call_end *e = &ev->u.call_end;
     bool ok = e->outcome == WEND_OUTCOME_OK;
-    struct buf *b = calls_out(l, out);
+    struct buf *b = record_calls_out(&l->early, out);
 
     open_record(b, ev, ok ? "tool_result" : "tool_error");
     record_open(b, "tool_result");
@@ -470,37 +470,48 @@ static const handler handlers[WEND_EVENT_TYPES] = {
     [WEND_CALL_END] = on_call_end,
 };
 
-void loom_init(struct loom *l, const struct mem *m)
+static void loom_init(void *state, const struct mem *m, bool verbose)
 {
-    memset(l, 0, sizeof *l);
+    struct loom *l = state;
+
+    (void)verbose;
     l->mem = m;
-    l->calls_arena.mem = m;
-    l->calls_held.mem = m;
-    l->iteration_end_held.mem = m;
-    l->turn_id.mem = m;
-    l->correlation_id.mem = m;
+    l->calls_arena.mem = l->early.held.mem = l->iteration_end_held.mem = m;
+    l->turn_id.mem = l->correlation_id.mem = m;
     l->iteration = -1;
     l->turns_max = TURNS_DEFAULT;
     l->parallel_max = PARALLEL_DEFAULT;
 }
 
-void loom_event(struct loom *l, const wend_event *ev, struct buf *out)
+static void loom_event(void *state, const wend_event *ev, struct buf *out)
 {
-    if ((unsigned)ev->type >= WEND_EVENT_TYPES || !handlers[ev->type])
+    struct loom *l = state;
+
+    if (!handlers[ev->type])
         return;
     /* Not only at turn_start: a reader may come in the middle of a turn. */
     if (ev->in_turn && ev->turn != l->iteration)
         enter_turn(l, ev->turn, ev->turn_id);
     handlers[ev->type](l, ev, out);
     out->failed |=
-        l->turn_id.failed | l->calls_held.failed | l->iteration_end_held.failed;
+        l->turn_id.failed | l->early.held.failed | l->iteration_end_held.failed;
 }
 
-void loom_free(struct loom *l)
+static void loom_free(void *state)
 {
+    struct loom *l = state;
+
     arena_free(&l->calls_arena);
-    buf_free(&l->calls_held);
+    buf_free(&l->early.held);
     buf_free(&l->iteration_end_held);
     buf_free(&l->turn_id);
     buf_free(&l->correlation_id);
 }
+
+const struct dialect dialect_loom = {
+    .name = "loom",
+    .size = sizeof(struct loom),
+    .init = loom_init,
+    .event = loom_event,
+    .free = loom_free,
+};

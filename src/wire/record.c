@@ -55,3 +55,19 @@ void record_let_go(struct buf *held, struct buf *out)
     buf_str(out, buf_view(held));
     buf_clear(held);
 }
+
+struct buf *record_calls_out(struct record_calls *c, struct buf *out)
+{
+    return c->in_model ? &c->held : out;
+}
+
+void record_calls_model(struct record_calls *c, const wend_event *ev,
+                        struct buf *out)
+{
+    if (ev->type == WEND_MODEL_START && !ev->u.model_start.action.ptr)
+        c->in_model = true;
+    if (ev->type != WEND_MODEL_END || ev->u.model_end.action.ptr)
+        return;
+    c->in_model = false;
+    record_let_go(&c->held, out);
+}

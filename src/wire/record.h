@@ -19,4 +19,17 @@ void record_close(struct buf *b);
 /* Lines that were held back, and none are held any more. */
 void record_let_go(struct buf *held, struct buf *out);
 
+/* Calls may start while their message still streams: their records wait for
+ * its end. */
+struct record_calls {
+    struct buf held;
+    bool in_model; /* a turn's; that of an action has no calls */
+};
+
+/* Where a record about a call goes. */
+struct buf *record_calls_out(struct record_calls *c, struct buf *out);
+/* At model_start, and after the records of model_end. */
+void record_calls_model(struct record_calls *c, const wend_event *ev,
+                        struct buf *out);
+
 #endif

@@ -56,6 +56,25 @@ is "the log: every action has one end" \
 exits "a replay" 0 "$WEND" replay --speed 0 last
 is "a replay: the same outputs" "$(cat "$out")" '{"y":43,"text":"x is 42"}'
 
+# ---- Another vocabulary ------------------------------------------------------
+
+exits "cortex" 0 "$WEND" plan run --events cortex p.yaml
+cp "$out" live
+is "cortex: one iteration, what became of the actions, and the end" \
+    "$(sed 's/.*"event_type":"\([a-z_]*\)".*/\1/' live | sort | uniq -c |
+        awk '{ printf "%s %s, ", $2, $1 }')" \
+    "action_completed 4, action_failed 1, action_started 4, agent_completed 1, \
+agent_started 1, iteration_completed 1, iteration_started 1, plan_generated 1, \
+progress 5, termination 1, warning 1, "
+has "cortex: the totals" live \
+    '"total_actions":5,"total_llm_calls":0,"total_tool_calls":4,'
+exits "cortex: replay" 0 "$WEND" replay --speed 0 --events cortex last
+cmp -s "$out" live
+ok "cortex: the same bytes from a replay"
+exits "cortex: log" 0 "$WEND" log --events cortex last
+cmp -s "$out" live
+ok "cortex: and from the log"
+
 # ---- In a terminal -----------------------------------------------------------
 
 script -qec "'$WEND' plan run p.yaml" /dev/null >"$out" 2>&1

@@ -76,6 +76,11 @@ exits "--events loom" 0 "$WEND" run --events loom -m "$sum" hi
 is "loom: the first and the last record" \
     "$(json "$out" "$(at type)" | sed -n '1p;$p' | tr '\n' ' ')" \
     "iteration_start agent_finish "
+exits "--events cortex" 0 "$WEND" run --events cortex -m "$sum" hi
+is "cortex: the records" "$(json "$out" "$(at event_type)" | uniq | tr '\n' ' ')" \
+    "agent_started iteration_started llm_token plan_generated action_started \
+action_completed progress iteration_completed iteration_started llm_token \
+iteration_completed termination agent_completed "
 exits "--events native" 0 "$WEND" run --events native -m "$hello" hi
 is "--events native is --json" "$(types "$out")" "$text_order"
 

@@ -51,7 +51,7 @@ no word|'some' is none of safe, all, off|run --eager some
 near word|did you mean 'all'?|run --eager al
 no effort|none of default, none, low, medium, high|run --effort much
 near dialect|did you mean 'native'?|run --events natve
-dialect of later|--events cortex is not available|run -m "$hello" --events cortex hi
+dialect of later|--events ag-ui is not available|run -m "$hello" --events ag-ui hi
 no tool|there is no tool 'wurst'|run -m "$hello" -t wurst hi
 near tool|did you mean 'calculator'?|run -m "$hello" -t calcualtor hi
 rule without a tool|did you mean 'write_file'?|run -m "$hello" --approve '!write_fil' hi

@@ -10,6 +10,7 @@
 
 #include "core/event.h"
 #include "tap.h"
+#include "wire/dialect.h"
 
 enum { LINES_MAX = 40 };
 
@@ -52,19 +53,23 @@ static inline void native_line(struct buf *b, const char *line, int i, int turn)
     buf_fmt(b, ",\"data\":%s}", data + 1);
 }
 
-typedef void (*story_fn)(void *ctx, const wend_event *ev, struct buf *out);
-
-/* False: a line cannot be read. */
-static inline bool story_feed(const struct story *s, story_fn fn, void *ctx,
+/* False: a line cannot be read. Out of memory sticks in out. */
+static inline bool story_feed(const struct story *s, const struct dialect *d,
+                              const struct mem *m, bool verbose,
                               struct buf *out)
 {
     struct mem libc = {0};
     struct arena a = {.mem = &libc};
     struct buf line = {.mem = &libc};
+    struct dialect_stream stream;
     wend_error err = {0};
     bool ok = true;
     int turn = -1;
 
+    if (!dialect_open(&stream, d, m, verbose)) {
+        out->failed = true;
+        return true;
+    }
     for (int i = 0; i < LINES_MAX && s->in[i]; i++) {
         wend_event ev;
 
@@ -75,9 +80,10 @@ static inline bool story_feed(const struct story *s, story_fn fn, void *ctx,
             printf("# %s: %s\n", s->in[i], err.message);
             ok = false;
         } else {
-            fn(ctx, &ev, out);
+            dialect_event(&stream, &ev, out);
         }
     }
+    dialect_close(&stream);
     buf_free(&line);
     arena_free(&a);
     return ok;

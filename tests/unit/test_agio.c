@@ -3,10 +3,9 @@
  *
  * What comes out is compared in a shorter form, see shorten().
  */
-#include "wire/agio.h"
-
 #include "dialect_help.h"
 #include "fault.h"
+#include "wire/dialect.h"
 
 static const struct story stories[] = {
     {"text run",
@@ -215,22 +214,10 @@ static void shorten(struct buf *b, wend_str out)
     }
 }
 
-static void to_agio(void *ctx, const wend_event *ev, struct buf *out)
-{
-    agio_event(ctx, ev, out);
-}
-
 static bool feed(const struct story *s, const struct mem *m, bool verbose,
                  struct buf *out)
 {
-    struct agio a;
-    bool ok;
-
-    agio_init(&a, m);
-    a.verbose = verbose;
-    ok = story_feed(s, to_agio, &a, out);
-    agio_free(&a);
-    return ok;
+    return story_feed(s, &dialect_agio, m, verbose, out);
 }
 
 static void test_stories(void)
@@ -309,12 +296,12 @@ static void test_times(void)
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct buf out = {.mem = &m};
         wend_event ev = {.type = WEND_WARNING, .time_us = rows[i].time_us};
-        struct agio a;
+        struct dialect_stream a;
 
-        agio_init(&a, &m);
-        agio_event(&a, &ev, &out);
+        dialect_open(&a, &dialect_agio, &m, false);
+        dialect_event(&a, &ev, &out);
         tap_ok(strstr(out.ptr, rows[i].wanted), "%s", rows[i].wanted);
-        agio_free(&a);
+        dialect_close(&a);
         buf_free(&out);
     }
 }

@@ -3,10 +3,9 @@
  *
  * What comes out is compared in a shorter form, see shorten().
  */
-#include "wire/loom.h"
-
 #include "dialect_help.h"
 #include "fault.h"
+#include "wire/dialect.h"
 #include "tap.h"
 
 static const struct story stories[] = {
@@ -227,20 +226,9 @@ static void shorten(struct buf *b, wend_str out)
     }
 }
 
-static void to_loom(void *ctx, const wend_event *ev, struct buf *out)
-{
-    loom_event(ctx, ev, out);
-}
-
 static bool feed(const struct story *s, const struct mem *m, struct buf *out)
 {
-    struct loom l;
-    bool ok;
-
-    loom_init(&l, m);
-    ok = story_feed(s, to_loom, &l, out);
-    loom_free(&l);
-    return ok;
+    return story_feed(s, &dialect_loom, m, false, out);
 }
 
 static void test_stories(void)
