@@ -136,7 +136,8 @@ $(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
 $(B)/tests/crash-test: $(B)/tests/crash/crash.o $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
-$(B)/tests/power-test: $(B)/tests/power/power.o $(LIB_OBJ)
+$(B)/tests/power-test $(B)/tests/fault-test: \
+    $(B)/tests/%-test: $(B)/tests/power/%.o $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # Its malloc stands before everybody's: with VARIANT=asan only.
@@ -203,9 +204,11 @@ sim:
 .PHONY: sim sim-programs
 sim-programs: $(SIM)
 
-## power      cut the power N times (default 20000) and look what is left
-power: $(B)/tests/power-test
+## power      cut the power N times (default 20000) and look what is left;
+##            then every call of the disk fails once
+power: $(B)/tests/power-test $(B)/tests/fault-test
 	@$(B)/tests/power-test --images $(or $(N),20000)
+	@$(B)/tests/fault-test --all
 
 ## oom        each allocation of each scenario fails once, in every library
 oom:

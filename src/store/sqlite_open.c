@@ -21,7 +21,7 @@ enum { APPLICATION_ID = 0x77656e64 }; /* "wend" */
 /* Smaller pages waste a third on rows of two kilobytes; larger ones gain
  * little in the file and double what a commit writes. */
 #define PAGE_BYTES 8192
-#define CHECKPOINT_PAGES 512
+enum { CHECKPOINT_PAGES = 512 };
 
 enum kind { KIND_NEW, KIND_OURS, KIND_FOREIGN };
 
@@ -184,18 +184,31 @@ static wend_status check_kind(const struct db *db, enum kind kind,
     return WEND_OK;
 }
 
+/* SQLite's own would leave a failed write or sync of the file unsaid, and try
+ * it again with the next commit. Said here it fails the commit. */
+static int on_commit(void *ctx, sqlite3 *handle, const char *name, int pages)
+{
+    int rc;
+
+    (void)ctx;
+    if (pages < CHECKPOINT_PAGES)
+        return SQLITE_OK;
+    rc = sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE,
+                                   NULL, NULL);
+    return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc; /* others are at it */
+}
+
 /* Both are read back: a promise that rests on them must not rest on hope. */
 static wend_status set_modes(struct db *db, wend_error *err)
 {
     bool full = false, wal = false;
-    wend_status s =
-        db_exec(db,
-                "PRAGMA synchronous = FULL;"
-                "PRAGMA journal_size_limit = 67108864;"
-                "PRAGMA journal_mode = WAL;"
-                "PRAGMA wal_autocheckpoint = " TEXT(CHECKPOINT_PAGES),
-                err);
+    wend_status s = db_exec(db,
+                            "PRAGMA synchronous = FULL;"
+                            "PRAGMA journal_size_limit = 67108864;"
+                            "PRAGMA journal_mode = WAL",
+                            err);
 
+    sqlite3_wal_hook(db->handle, on_commit, NULL);
     if (s == WEND_OK)
         s = db_says(db, "PRAGMA synchronous", "2", &full, err);
     if (s == WEND_OK)

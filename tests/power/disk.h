@@ -175,7 +175,7 @@ static void disk_free(struct disk *d)
 }
 
 /* With what lies in `dir`, all of it sure. */
-static void disk_load(struct disk *d, const char *path)
+static inline void disk_load(struct disk *d, const char *path)
 {
     for (int i = 0; i < FILES; i++) {
         char name[160];

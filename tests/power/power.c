@@ -9,10 +9,7 @@
  * runs are gone on with, and the power is cut once more meanwhile. Prints
  * TAP. Without arguments it takes POWER_SECONDS (default 18) for all.
  */
-#include <time.h>
-
-#include "../unit/store_help.h"
-#include "disk.h"
+#include "ground.h"
 #include "work.h"
 
 enum {
@@ -24,40 +21,6 @@ enum {
 };
 
 static uint64_t seed = 1;
-static char root[64], work_path[96], image_path[96], again_path[96];
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void clear(const char *path)
-{
-    static const char *const ends[] = {"", "-wal", "-shm", "-journal", "-lock"};
-    char name[160];
-
-    for (size_t i = 0; i < tap_count(ends); i++) {
-        snprintf(name, sizeof name, "%s%s", path, ends[i]);
-        unlink(name);
-    }
-}
-
-/* The first two ways of each place are the extremes. */
-static struct cut cut_of(long way, uint64_t chance)
-{
-    static const unsigned keeps[] = {50, 5, 90, 20};
-    struct cut c = {.chance = chance};
-
-    c.fate = way == 0 ? FATE_DROPPED : way == 1 ? FATE_KEPT : FATE_MIXED;
-    c.sector = next_chance(&c.chance) & 1 ? 512 : 4096;
-    c.keep = keeps[next_chance(&c.chance) % tap_count(keeps)];
-    c.tear = next_chance(&c.chance) % 11;
-    c.garbage = next_chance(&c.chance) & 1;
-    return c;
-}
 
 /* Places of one pass, in order. */
 static size_t place_of(int i, uint64_t *chance)
@@ -243,21 +206,6 @@ static void cut_control(const struct false_store *c)
     report(c->name, &j.f);
     tap_ok(j.f.lost > 0, "control, %s: %ld of %ld images have lost something",
            c->name, j.f.lost, j.f.images);
-}
-
-/* In memory where that is: no disk could lose more than disk.h does. */
-static bool enter(void)
-{
-    snprintf(root, sizeof root, "%s", "/dev/shm/wend-power-XXXXXX");
-    if (!mkdtemp(root)) {
-        snprintf(root, sizeof root, "%s", "/tmp/wend-power-XXXXXX");
-        if (!mkdtemp(root))
-            return false;
-    }
-    snprintf(work_path, sizeof work_path, "%s/work.db", root);
-    snprintf(image_path, sizeof image_path, "%s/image.db", root);
-    snprintf(again_path, sizeof again_path, "%s/again.db", root);
-    return true;
 }
 
 int main(int argc, char **argv)

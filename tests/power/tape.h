@@ -33,7 +33,7 @@ struct op {
     unsigned char *bytes;
 };
 
-/* How a call fails. One that is full stays so. */
+/* How a call fails: once; or there is no room for writes from then on. */
 enum fault { FAULT_NONE, FAULT_IO, FAULT_FULL };
 
 /* The settings of a store that keeps no promise. */
@@ -49,8 +49,7 @@ static struct tape {
     enum fault fault;
     long calls, fault_at; /* counts from 1 */
     bool failed;          /* the fault has been */
-    long syncs_again;     /* of a file whose sync has failed */
-    bool sync_bad[FILES];
+    long calls_after;     /* it */
 } tape = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct tape_file {
@@ -91,18 +90,18 @@ static void note(struct op op, const void *bytes)
     pthread_mutex_unlock(&tape.lock);
 }
 
-/* Whether this call is the one that fails. */
-static enum fault fault_here(void)
+/* Whether this call fails. */
+static enum fault fault_here(bool writes)
 {
     enum fault f = FAULT_NONE;
 
     pthread_mutex_lock(&tape.lock);
     tape.calls++;
-    if (tape.fault && (tape.calls == tape.fault_at ||
-                       (tape.failed && tape.fault == FAULT_FULL))) {
-        tape.failed = true;
+    tape.calls_after += tape.failed;
+    if ((tape.fault == FAULT_IO && tape.calls == tape.fault_at) ||
+        (tape.fault == FAULT_FULL && writes && tape.calls >= tape.fault_at))
         f = tape.fault;
-    }
+    tape.failed |= f != FAULT_NONE;
     pthread_mutex_unlock(&tape.lock);
     return f;
 }
@@ -123,7 +122,7 @@ static int on_write(sqlite3_file *f, const void *bytes, int len,
                     sqlite3_int64 at)
 {
     struct op op = {OP_WRITE, of(f)->file, false, at, (size_t)len, NULL};
-    enum fault fault = op.file < 0 ? FAULT_NONE : fault_here();
+    enum fault fault = op.file < 0 ? FAULT_NONE : fault_here(true);
 
     if (fault)
         op.len /= 2; /* as much as there was room for */
@@ -140,7 +139,7 @@ static int on_cut(sqlite3_file *f, sqlite3_int64 size)
 {
     struct op op = {OP_CUT, of(f)->file, false, size, 0, NULL};
 
-    if (op.file >= 0 && fault_here() == FAULT_IO)
+    if (op.file >= 0 && fault_here(false))
         return SQLITE_IOERR_TRUNCATE;
     if (op.file >= 0)
         note(op, NULL);
@@ -153,17 +152,13 @@ static int on_sync(sqlite3_file *f, int flags)
 
     if (op.file < 0)
         return real_of(f)->pMethods->xSync(real_of(f), flags);
-    if (fault_here() == FAULT_IO) {
+    if (fault_here(false)) {
         op.kind = OP_SYNC_BAD;
         op.dir = false;
     } else {
         of(f)->dir_due = false;
     }
-    pthread_mutex_lock(&tape.lock);
-    tape.syncs_again += tape.sync_bad[op.file];
-    tape.sync_bad[op.file] |= op.kind == OP_SYNC_BAD;
-    note_op(op, NULL);
-    pthread_mutex_unlock(&tape.lock);
+    note(op, NULL);
     return op.kind == OP_SYNC ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 }
 
