@@ -348,6 +348,8 @@ typedef struct wend_ev_child_end {
     wend_str run;
     wend_outcome outcome;
     wend_str text;
+    wend_str labels_json;    /* what it brought with it; absent: nothing */
+    wend_ev_metrics metrics; /* of its run_end, its own children's included */
 } wend_ev_child_end;
 
 typedef struct wend_ev_message {

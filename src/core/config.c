@@ -12,7 +12,7 @@
 
 enum { CONTEXT_TOKENS_DEFAULT = 128000 };
 
-static const char *const approve_names[] = {"ask", "deny", "all"};
+const char *const approve_names[3] = {"ask", "deny", "all"};
 const char *const unknown_names[UNKNOWNS] = {"tell", "stop", "ask", "retry"};
 static const char *const eager_names[] = {"safe", "all", "off"};
 const char *const effort_names[EFFORTS] = {"default", "none", "low", "medium",
@@ -91,14 +91,15 @@ static wend_str layers(const struct tool *t, bool denied, struct arena *a)
     return s;
 }
 
-static uint32_t labels_read(const struct json *list)
+const char *const label_names[3] = {"untrusted_source", "sensitive",
+                                    "external_effect"};
+
+uint32_t labels_read(const struct json *list)
 {
-    static const char *const names[] = {"untrusted_source", "sensitive",
-                                        "external_effect"};
     uint32_t labels = 0;
 
     for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
-        int i = str_index(json_str(j), names, 3);
+        int i = str_index(json_str(j), label_names, 3);
 
         if (i >= 0)
             labels |= UINT32_C(1) << i;
@@ -160,6 +161,7 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->concurrent = is_true(json_get(j, "concurrent"));
     t->subject_is_path = is_true(json_get(j, "subject_is_path"));
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
+    t->child = is_true(json_get(j, "child"));
     t->program = is_true(json_get(j, "program"));
     t->own = is_true(json_get(j, "own"));
     t->unprotected = str_is(json_str(json_get(j, "sandbox")), "off");
@@ -300,29 +302,41 @@ wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
     return WEND_OK;
 }
 
-static wend_status policy_read(const struct json *policy, struct arena *a,
-                               struct config *c, wend_error *err)
+wend_status restraint_read(const struct json *policy, struct arena *a,
+                           struct restraint *out, wend_error *err)
 {
     const struct json *rules = json_get(policy, "rules");
     struct rule *list;
 
-    c->approve = (enum approve)word_or(json_get(policy, "approve"),
-                                       approve_names, 3, APPROVE_ASK);
-    c->on_unknown = (enum unknown)word_or(
-        json_get(policy, "on_unknown"), unknown_names, UNKNOWNS, UNKNOWN_TELL);
+    out->approve = (enum approve)word_or(json_get(policy, "approve"),
+                                         approve_names, 3, APPROVE_ASK);
     if (!rules || !rules->count)
         return WEND_OK;
     list = arena_alloc(a, rules->count * sizeof *list);
     if (!list)
         return fail_nomem(err);
     for (const struct json *j = rules->first; j; j = j->next) {
-        wend_status s = rule_parse(json_str(j), &list[c->rules_count++], err);
+        wend_status s = rule_parse(json_str(j), &list[out->rules_count++], err);
 
         if (s != WEND_OK)
             return s;
     }
-    c->rules = list;
+    out->rules = list;
     return WEND_OK;
+}
+
+static wend_status policy_read(const struct json *policy, struct arena *a,
+                               struct config *c, wend_error *err)
+{
+    struct restraint own = {0};
+    wend_status s = restraint_read(policy, a, &own, err);
+
+    c->approve = own.approve;
+    c->rules = own.rules;
+    c->rules_count = own.rules_count;
+    c->on_unknown = (enum unknown)word_or(
+        json_get(policy, "on_unknown"), unknown_names, UNKNOWNS, UNKNOWN_TELL);
+    return s;
 }
 
 static void fixed_part(struct config *c)
@@ -401,6 +415,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                        err);
     if (s == WEND_OK)
         s = policy_read(json_get(j, "policy"), a, c, err);
+    if (s == WEND_OK)
+        s = config_kids(j, a, c, err);
     if (s != WEND_OK)
         return s;
     fixed_part(c);

@@ -19,6 +19,7 @@ struct tool {
     wend_class call_class;
     wend_category category;
     bool concurrent, subject_is_path;
+    bool child;       /* it is answered by a run of its own */
     bool program;     /* it runs one */
     bool unprotected; /* ... without the sandbox */
     bool own;         /* it touches nothing but what is its own in the store */
@@ -40,6 +41,7 @@ enum unknown {
 extern const char *const unknown_names[UNKNOWNS];
 
 enum approve { APPROVE_ASK, APPROVE_DENY, APPROVE_ALL };
+extern const char *const approve_names[3];
 enum eager { EAGER_SAFE, EAGER_ALL, EAGER_OFF };
 /* How much the model thinks; the default is the provider's own. */
 enum effort {
@@ -67,6 +69,33 @@ struct model_use {
     struct price price;     /* of its tokens */
 };
 
+/* Somebody who can be given a task, as a run of its own: an agent, or a
+ * plan with its agent. */
+struct kid {
+    wend_str name;         /* what models and plans call it */
+    wend_str agent, model; /* of its run_start */
+    wend_str config_json;  /* the same, without what the parent adds */
+    wend_str plan_json;    /* absent: it takes a prompt */
+    wend_ev_limits limits; /* its own */
+    bool reads;            /* whatever it does, it only reads */
+    uint32_t labels;       /* wend_label that its tools have */
+};
+
+/* Rules, and what asking means. */
+struct restraint {
+    const struct rule *rules;
+    size_t rules_count;
+    enum approve approve;
+};
+
+/* What a run has from the one that started it, and from that one's. */
+struct within {
+    int64_t depth;                  /* 0: nobody started it but the user */
+    uint32_t labels;                /* wend_label of what it was told */
+    const struct restraint *bounds; /* what those above may do */
+    size_t bounds_count;
+};
+
 struct config {
     wend_str json;
     wend_str instructions;
@@ -90,6 +119,9 @@ struct config {
     int64_t fixed_tokens;           /* estimate for all but the history */
     wend_str parts;                 /* JSON of what they add to a context */
     uint64_t prefix;                /* hash of the same */
+    const struct kid *kids;
+    size_t kids_count;
+    struct within within;
 };
 
 /* Everything lives in the arena; `json` is copied into it. */
@@ -102,10 +134,21 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
 const struct tool *config_end(const struct config *c, wend_str name);
+/* The one that is called so; NULL if there is none. */
+const struct kid *config_kid(const struct config *c, wend_str name);
 bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
 /* Parses `tool(arg-glob)`, with `!` in front to deny, with `?` to ask; views
  * into text. */
 wend_status rule_parse(wend_str text, struct rule *out, wend_error *err);
+
+/* config_kids.c: what concerns children, from the config's JSON. */
+wend_status config_kids(const struct json *j, struct arena *a, struct config *c,
+                        wend_error *err);
+/* For it: a list of labels as bits, a policy's rules and mode. */
+uint32_t labels_read(const struct json *list);
+wend_status restraint_read(const struct json *policy, struct arena *a,
+                           struct restraint *out, wend_error *err);
+extern const char *const label_names[3];
 
 /* A rough count, good enough to decide; the provider's own replaces it. */
 int64_t tokens_estimate(size_t bytes);

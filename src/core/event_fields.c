@@ -478,6 +478,8 @@ static const struct field child_end_list[] = {
     STR_F("run", run),
     ENUM_F("outcome", outcome, outcome_words),
     STR_F("text", text),
+    JSON_O("labels", labels_json),
+    OBJ_F("metrics", metrics, metrics),
 };
 TABLE(child_end);
 #undef struct_t

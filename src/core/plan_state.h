@@ -57,6 +57,7 @@ struct action_state {
     wend_str reason; /* of AT_SKIPS, AT_BREAKS */
     wend_str params; /* resolved, once asked about or started */
     wend_str output; /* of a fallback, for whom it stands in */
+    wend_str child;  /* the run that it waits for; absent: none */
 };
 
 /* How many at once, when the plan leaves it to us: one more whenever that

@@ -54,6 +54,7 @@ static const struct member action_members[] = {
     {"reason", K_STR, offsetof(struct action_state, reason)},
     {"params", K_STR, offsetof(struct action_state, params)},
     {"output", K_STR, offsetof(struct action_state, output)},
+    {"child", K_STR, offsetof(struct action_state, child)},
 };
 
 /* All enums here are small and start at 0. */

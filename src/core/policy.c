@@ -100,15 +100,25 @@ static bool rule_fits(const struct rule *r, const struct asked *q)
     return r->decision != WEND_DECISION_ALLOW && any_string(q, r->subject);
 }
 
-static const struct rule *find_rule(const struct turn *t, const struct asked *q)
+static const struct rule *first_fit(const struct rule *rules, size_t count,
+                                    const struct asked *q)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rule_fits(&rules[i], q))
+            return &rules[i];
+    return NULL;
+}
+
+/* *said: whoever approves made it, in this run. */
+static const struct rule *find_rule(const struct turn *t, const struct asked *q,
+                                    bool *said)
 {
     for (const struct remembered *r = t->rules; r; r = r->prev)
-        if (rule_fits(&r->rule, q))
+        if (rule_fits(&r->rule, q)) {
+            *said = true;
             return &r->rule;
-    for (size_t i = 0; i < t->config->rules_count; i++)
-        if (rule_fits(&t->config->rules[i], q))
-            return &t->config->rules[i];
-    return NULL;
+        }
+    return first_fit(t->config->rules, t->config->rules_count, q);
 }
 
 /* The rule for this very subject. None if it would fit others, too. */
@@ -159,7 +169,7 @@ static wend_risk path_risk(wend_str path)
     return WEND_RISK_LOW;
 }
 
-static wend_decision decide(const struct config *c, const struct tool *tool,
+static wend_decision decide(enum approve approve, const struct tool *tool,
                             const struct rule *rule, wend_str *name)
 {
     static const wend_decision by_mode[] = {
@@ -170,7 +180,7 @@ static wend_decision decide(const struct config *c, const struct tool *tool,
 
     if (rule) {
         *name = rule->text;
-        return rule->decision == WEND_DECISION_ASK ? by_mode[c->approve]
+        return rule->decision == WEND_DECISION_ASK ? by_mode[approve]
                                                    : rule->decision;
     }
     if (tool->own) {
@@ -182,10 +192,10 @@ static wend_decision decide(const struct config *c, const struct tool *tool,
         *name = STR("default read");
         return WEND_DECISION_ALLOW;
     }
-    *name = c->approve == APPROVE_ALL    ? STR("approve all")
-            : c->approve == APPROVE_DENY ? STR("approve deny")
-                                         : STR("default ask");
-    return by_mode[c->approve];
+    *name = approve == APPROVE_ALL    ? STR("approve all")
+            : approve == APPROVE_DENY ? STR("approve deny")
+                                      : STR("default ask");
+    return by_mode[approve];
 }
 
 /* Why it is asked or denied; absent if it is allowed. */
@@ -224,26 +234,42 @@ static wend_str layers_text(const struct tool *tool, bool permitted,
     return s;
 }
 
+/* Of a tool; of a child all that may come back with it. */
 static uint32_t labels_of(const struct turn *t, wend_str tool_name)
 {
     const struct tool *tool = config_tool(t->config, tool_name);
+    uint32_t labels = tool ? tool->labels : 0;
 
-    return tool ? tool->labels : 0;
+    for (size_t i = 0; tool && tool->child && i < t->config->kids_count; i++)
+        labels |= t->config->kids[i].labels;
+    return labels;
 }
 
-/* What the run's calls and actions have brought into it, or are about to. */
-static uint32_t taint_of(const struct turn *t)
+static uint32_t labels_of_action(const struct turn *t, uint32_t i)
+{
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct tool *tool = turn_action_tool(t, i);
+    const struct kid *kid;
+
+    if (tool)
+        return tool->labels;
+    kid = config_kid(t->config, a->target);
+    return kid && (a->type == ACTION_AGENT || a->type == ACTION_WORKFLOW)
+               ? kid->labels
+               : 0;
+}
+
+uint32_t policy_taint(const struct turn *t, wend_str but)
 {
     uint32_t taint = t->taint, i, place = 0;
-    const struct tool *tool;
 
     for (const struct call *c = t->calls; c; c = c->prev)
-        if (turn_call_runs(t, c->index))
+        if (turn_call_runs(t, c->index) && !(but.ptr && str_eq(c->id, but)))
             taint |= labels_of(t, c->name);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
-        if ((tool = turn_action_tool(t, i)))
-            taint |= tool->labels;
+        if (!(but.ptr && str_eq(t->plan.plan->actions[i]->id, but)))
+            taint |= labels_of_action(t, i);
     return taint;
 }
 
@@ -254,7 +280,7 @@ static bool combines(const struct turn *t, const struct tool *tool)
     const uint32_t all = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_SENSITIVE |
                          WEND_LABEL_EXTERNAL_EFFECT;
 
-    return tool->labels && (taint_of(t) | tool->labels) == all;
+    return tool->labels && (policy_taint(t, STR_NONE) | tool->labels) == all;
 }
 
 static void check_labels(const struct turn *t, const struct tool *tool,
@@ -275,6 +301,30 @@ static void check_labels(const struct turn *t, const struct tool *tool,
                    "there to ask");
 }
 
+/* Nobody may do what those above it may not; what they would be asked about
+ * is asked, unless that was answered in this run. */
+static void check_bounds(const struct turn *t, const struct asked *q, bool said,
+                         struct verdict *out)
+{
+    const struct within *w = &t->config->within;
+
+    for (size_t i = 0; i < w->bounds_count; i++) {
+        const struct restraint *b = &w->bounds[i];
+        const struct rule *rule = first_fit(b->rules, b->rules_count, q);
+        wend_str name;
+        wend_decision d = decide(b->approve, q->tool, rule, &name);
+
+        if (d == WEND_DECISION_ALLOW ||
+            out->policy.decision == WEND_DECISION_DENY ||
+            (d == WEND_DECISION_ASK &&
+             (said || out->policy.decision == WEND_DECISION_ASK)))
+            continue;
+        out->policy.decision = d;
+        out->policy.rule = name;
+        out->reason = reason(d, rule);
+    }
+}
+
 void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a, struct verdict *out)
 {
@@ -283,7 +333,7 @@ void policy_check(const struct turn *t, const struct tool *tool,
     wend_risk risk = WEND_RISK_LOW;
     const struct rule *rule;
     wend_ev_policy *p = &out->policy;
-    bool outside = false;
+    bool outside = false, said = false;
 
     memset(out, 0, sizeof *out);
     find_subject(&q);
@@ -295,10 +345,11 @@ void policy_check(const struct turn *t, const struct tool *tool,
         risk = path_risk(q.subject);
         outside = is_outside(q.subject);
     }
-    rule = find_rule(t, &q);
-    p->decision = decide(t->config, tool, rule, &p->rule);
+    rule = find_rule(t, &q, &said);
+    p->decision = decide(t->config->approve, tool, rule, &p->rule);
     p->risk = tool->risk > risk ? tool->risk : risk;
     out->reason = reason(p->decision, rule);
+    check_bounds(t, &q, said, out);
     out->rule = rule_for(&q, a);
     p->layers_json =
         layers_text(tool, p->decision != WEND_DECISION_DENY, !outside, risk, a);

@@ -41,6 +41,15 @@ struct model_error {
     int64_t retry_after_ms; /* the provider's wish; 0 = none */
 };
 
+/* How a child ended: its run_end, and what it leaves behind. */
+struct child_done {
+    wend_outcome outcome;
+    wend_str text, limit, code, message;
+    uint32_t labels; /* wend_label */
+    wend_ev_metrics metrics;
+    bool late; /* it was stopped, since its time was over */
+};
+
 struct call_done {
     int64_t turn; /* counter: an answer to an older turn is late */
     wend_str call;
@@ -49,6 +58,7 @@ struct call_done {
     wend_str code;   /* of the error, if not ok */
     bool effect_possible, cached;
     int64_t ms;
+    const struct child_done *child; /* then all of the above follows from it */
     /* of an action */
     uint32_t action; /* its index */
     int64_t attempt; /* an answer to an older one is late */
@@ -92,6 +102,8 @@ enum effect_kind {
     FX_RUN_ACTION,  /* action, attempt, args, key, tool, timeout_ms, after
                        delay_ms */
     FX_STOP_ACTION, /* action, attempt */
+    FX_START_CHILD, /* of a call or an action, as they; child, kid. One that
+                       the store has is gone on with */
     FX_TIMER,       /* timer, delay_ms, ask; replaces an earlier one */
     FX_HOOK,        /* call, or absent before a turn */
 };
@@ -109,6 +121,8 @@ struct effect {
     int64_t delay_ms;
     uint32_t action; /* index in the plan */
     int64_t attempt, timeout_ms;
+    wend_str child; /* its run; kept with the turn */
+    const struct kid *kid;
 };
 
 struct step_event {

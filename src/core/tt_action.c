@@ -31,6 +31,25 @@ static wend_str action_key(struct tt *x, uint32_t i)
     return take_text(x, &b);
 }
 
+static bool is_child(const struct plan_action *a)
+{
+    return a->type == ACTION_AGENT || a->type == ACTION_WORKFLOW;
+}
+
+static const struct kid *kid_of(const struct turn *t,
+                                const struct plan_action *a)
+{
+    return config_kid(t->config, a->target);
+}
+
+/* How its child ended, if this is what came in. */
+static const struct child_done *child_of(const struct tt *x, uint32_t i)
+{
+    return x->in->kind == IN_ACTION_DONE && x->in->done.action == i
+               ? x->in->done.child
+               : NULL;
+}
+
 static wend_str emit_action_start(struct tt *x, uint32_t i, wend_str params,
                                   const wend_ev_policy *policy)
 {
@@ -87,6 +106,7 @@ void end_action(struct tt *x, uint32_t i, const struct action_fate *f)
     wend_ev_action_end *e;
 
     emit_action_answer(x, i, f->outcome, error);
+    end_child(x, state_of(x, i)->child, child_of(x, i));
     s = state_of(x, i);
     ev = draft(x, WEND_ACTION_END);
     if (!ev || x->s->keep->arena->failed)
@@ -253,12 +273,40 @@ static void decide(struct tt *x, uint32_t i)
 
 /* ---- Starting ------------------------------------------------------------ */
 
+/* No live run has an action without its child; a log may. */
+static void run_child(struct tt *x, uint32_t i, wend_str key, int64_t delay_ms)
+{
+    const struct plan_action *a = action_of(x, i);
+    struct errand e = {
+        .action = i,
+        .args = state_of(x, i)->params,
+        .key = key,
+        .attempt = state_of(x, i)->attempt,
+        .timeout_ms = a->timeout_ms,
+        .delay_ms = delay_ms,
+        .kid = kid_of(&x->s->turn, a),
+    };
+    struct action_fate f = {.outcome = WEND_OUTCOME_FAILED,
+                            .code = STR("unknown_agent"),
+                            .message = STR("its agent or plan is not there")};
+
+    if (e.kid)
+        start_child(x, &e);
+    else
+        end_action(x, i, &f);
+}
+
 static void run_action(struct tt *x, uint32_t i, wend_str key, int64_t delay_ms)
 {
     const struct action_state *s = state_of(x, i);
     const struct plan_action *a = action_of(x, i);
-    struct effect *fx = want(x, FX_RUN_ACTION);
+    struct effect *fx;
 
+    if (is_child(a)) {
+        run_child(x, i, key, delay_ms);
+        return;
+    }
+    fx = want(x, FX_RUN_ACTION);
     if (!fx)
         return;
     if (a->type == ACTION_LLM)
@@ -310,6 +358,9 @@ static void admit(struct tt *x, uint32_t i, wend_str params,
     }
     memset(a, 0, sizeof *a);
     a->verdict.policy.rule = STR("plan"); /* the user's own words */
+    if (is_child(action) && child_refused(x, action->target).ptr)
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_agent"),
+                         child_refused(x, action->target));
 }
 
 /* What was approved are the values that were shown. */
@@ -406,6 +457,7 @@ wend_class action_class(const struct turn *t, uint32_t i)
 {
     const struct plan_action *a = t->plan.plan->actions[i];
     const struct tool *tool;
+    const struct kid *kid;
 
     if (a->call_class >= 0)
         return (wend_class)a->call_class;
@@ -417,6 +469,8 @@ wend_class action_class(const struct turn *t, uint32_t i)
     case ACTION_LLM:
     case ACTION_DECISION: return WEND_CLASS_READ;
     case ACTION_AGENT:
+        kid = kid_of(t, a);
+        return kid && kid->reads ? WEND_CLASS_READ : WEND_CLASS_UNSAFE;
     case ACTION_WORKFLOW:
     case ACTION_TYPES: break;
     }
@@ -453,6 +507,7 @@ void retry_action(struct tt *x, uint32_t i, const struct action_fate *f)
     wend_event *ev;
 
     emit_action_answer(x, i, f->outcome, error);
+    end_child(x, state_of(x, i)->child, child_of(x, i));
     ev = draft(x, WEND_ACTION_RETRY);
     if (ev) {
         ev->u.action_retry.action = a->id;

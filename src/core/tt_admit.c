@@ -74,6 +74,14 @@ static void check_args(struct tt *x, struct admission *a,
     }
 }
 
+static void check_agent(struct tt *x, struct admission *a, wend_str name)
+{
+    wend_str why = child_refused(x, name);
+
+    if (why.ptr)
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_agent"), why);
+}
+
 /* Invalid arguments are kept as a JSON string with the raw text. */
 static struct json *parse_args(struct tt *x, const struct call *c,
                                wend_error *why)
@@ -97,6 +105,8 @@ static void admit_known(struct tt *x, const struct call *c, struct admission *a)
 
     policy_check(&x->s->turn, a->tool, args, x->s->scratch, &a->verdict);
     check_args(x, a, args, &why);
+    if (a->refused == WEND_OUTCOME_NONE && a->tool->child)
+        check_agent(x, a, json_str(json_get(args, "agent")));
     if (a->refused != WEND_OUTCOME_NONE)
         return;
     if (a->verdict.policy.decision == WEND_DECISION_DENY) {

@@ -119,8 +119,12 @@ static void emit_call_end(struct tt *x, const struct call *c,
 void emit_ran(struct tt *x, const struct call *c, const struct call_done *d)
 {
     const struct tool *tool = config_tool(x->s->turn.config, c->name);
+    wend_str labels = tool ? tool->labels_json : STR_NONE;
 
-    emit_call_end(x, c, d, tool ? tool->labels_json : STR_NONE);
+    end_child(x, turn_call_child(&x->s->turn, c->index), d->child);
+    if (d->child)
+        labels = labels_text(x, d->child->labels);
+    emit_call_end(x, c, d, labels);
 }
 
 /* Refused without running: both brackets in one step. */
@@ -138,8 +142,13 @@ void start_call(struct tt *x, const struct call *c, const struct admission *a,
                 wend_str args)
 {
     wend_str key = emit_call_start(x, c, a, args);
-    struct effect *fx = want(x, FX_RUN_CALL);
+    struct effect *fx;
 
+    if (a->tool->child) {
+        start_call_child(x, c->index, key);
+        return;
+    }
+    fx = want(x, FX_RUN_CALL);
     if (!fx)
         return;
     fx->call = turn_call(&x->s->turn, c->index);
@@ -400,12 +409,15 @@ void start_eager(struct tt *x)
 void on_call_done(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    int i = turn_call_index(t, x->in->done.call);
+    struct call_done d = x->in->done;
+    int i = turn_call_index(t, d.call);
 
     if (i < 0 || x->in->done.turn != t->counter ||
         !turn_call_runs(t, (uint32_t)i) || bit_get(&t->lost, (uint32_t)i))
         return; /* late, twice, or from before an interruption */
-    emit_ran(x, turn_call(t, (uint32_t)i), &x->in->done);
+    if (d.child)
+        settle_child(x, called_agent(x, (uint32_t)i), &d);
+    emit_ran(x, turn_call(t, (uint32_t)i), &d);
     if (t->stop.outcome != WEND_OUTCOME_NONE)
         return;
     if (t->phase == PH_MODEL)
@@ -512,10 +524,12 @@ void stop_calls(struct tt *x)
 
         if (bit_get(&t->ended, i))
             continue;
-        if (bit_get(&t->lost, i)) {
+        if (bit_get(&t->lost, i) && !turn_call_child(t, i).ptr) {
             end_lost(x, i);
             continue;
         }
+        if (bit_get(&t->lost, i))
+            begin_again(x, i); /* its child has an end to be written, too */
         if (bit_get(&t->started, i)) {
             fx = want(x, FX_STOP_CALL);
             if (fx)

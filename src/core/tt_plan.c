@@ -257,31 +257,32 @@ void begin_plan(struct tt *x)
 
 void on_action_done(struct tt *x)
 {
-    const struct call_done *d = &x->in->done;
+    struct call_done d = x->in->done;
     const struct plan_state *p = plan_of(x);
-    struct action_fate f = {
-        .outcome = d->outcome,
-        .code = d->code,
-        .effect_possible = d->effect_possible,
-        .retryable = d->retryable,
-        .cached = d->cached,
-    };
+    struct action_fate f = {0};
     const struct action_state *s;
 
-    if (!p->started || d->action >= p->plan->count)
+    if (!p->started || d.action >= p->plan->count)
         return;
-    s = plan_action_state(p, d->action);
-    if (s->at != AT_RUNS || s->attempt != d->attempt)
+    s = plan_action_state(p, d.action);
+    if (s->at != AT_RUNS || s->attempt != d.attempt)
         return; /* late, twice, or from before an interruption */
-    if (d->outcome != WEND_OUTCOME_OK)
-        f.message = d->output;
+    if (d.child)
+        settle_child(x, p->plan->actions[d.action]->target, &d);
+    f.outcome = d.outcome;
+    f.code = d.code;
+    f.effect_possible = d.effect_possible;
+    f.retryable = d.retryable;
+    f.cached = d.cached;
+    if (d.outcome != WEND_OUTCOME_OK)
+        f.message = d.output;
     else
-        f.output = d->json ? d->output : output_json(x, d->output);
-    if (may_retry_action(x, d->action, &f)) {
-        retry_action(x, d->action, &f);
+        f.output = d.json ? d.output : output_json(x, d.output);
+    if (may_retry_action(x, d.action, &f)) {
+        retry_action(x, d.action, &f);
         return;
     }
-    end_action(x, d->action, &f);
+    end_action(x, d.action, &f);
     if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
         run_plan(x);
 }
@@ -315,15 +316,24 @@ static void end_lost_action(struct tt *x, uint32_t i)
     end_action(x, i, &f);
 }
 
+/* A child is gone on with, be it to be stopped: how it ends is known then. */
 static void end_all_lost(struct tt *x, bool only_unsafe)
 {
     uint32_t place = 0, i;
 
     while (!no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
-        if (plan_action_state(plan_of(x), i)->at == AT_LOST &&
-            (!only_unsafe || action_class(&x->s->turn, i) == WEND_CLASS_UNSAFE))
+           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
+        const struct action_state *s = plan_action_state(plan_of(x), i);
+
+        if (s->at != AT_LOST)
+            continue;
+        if (s->child.ptr && !only_unsafe)
+            start_action_again(x, i);
+        else if (!s->child.ptr &&
+                 (!only_unsafe ||
+                  action_class(&x->s->turn, i) == WEND_CLASS_UNSAFE))
             end_lost_action(x, i);
+    }
 }
 
 void stop_plan(struct tt *x)

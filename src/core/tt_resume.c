@@ -9,6 +9,7 @@
  *     model call, calls of it began      model_end(failed) with what was
  *                                        sealed; the calls go on
  *     call that reads or is idempotent   call_start again, the same key
+ *     call with a child                  call_start again, the same child
  *     unsafe call                        as the policy's on_unknown says
  *     question to whoever approves       asked again
  *     being stopped                      everything ends
@@ -103,7 +104,7 @@ void end_lost(struct tt *x, uint32_t i)
 /* ---- Calls --------------------------------------------------------------- */
 
 /* It was allowed to begin; it is the same call with the same arguments. */
-static void begin_again(struct tt *x, uint32_t i)
+void begin_again(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
     struct admission a;
@@ -167,7 +168,8 @@ static void settle_lost(struct tt *x)
                 ask_once_more(x, i);
             continue;
         }
-        if (!is_unsafe(t, i) || policy == UNKNOWN_RETRY)
+        if (!is_unsafe(t, i) || policy == UNKNOWN_RETRY ||
+            turn_call_child(t, i).ptr) /* which is gone on with */
             continue;
         any = true;
         if (policy == UNKNOWN_ASK)

@@ -88,9 +88,32 @@ void ask_approval(struct tt *x, const struct call *c,
                   const struct admission *a);
 void emit_ran(struct tt *x, const struct call *c, const struct call_done *d);
 
+/* tt_child.c: what a call or an action has done by a run of its own */
+struct errand {
+    const struct call *call; /* NULL: of the action */
+    uint32_t action;
+    wend_str args, key;
+    int64_t attempt, timeout_ms, delay_ms;
+    const struct kid *kid;
+};
+
+/* Starts the child, or goes on with the one that is under way already. */
+void start_child(struct tt *x, const struct errand *e);
+/* The end of a child that is under way; NULL: nobody knows more. */
+void end_child(struct tt *x, wend_str run, const struct child_done *d);
+/* What the child's end means for whoever waits for it. */
+void settle_child(struct tt *x, wend_str name, struct call_done *d);
+/* Why no child may be started, or absent. */
+wend_str child_refused(struct tt *x, wend_str name);
+/* The same for a call, and its start. */
+wend_str called_agent(struct tt *x, uint32_t i);
+void start_call_child(struct tt *x, uint32_t i, wend_str key);
+wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */
+
 /* tt_resume.c */
 void on_resume(struct tt *x);
-void restart_lost(struct tt *x);         /* those that may run once more */
+void restart_lost(struct tt *x); /* those that may run once more */
+void begin_again(struct tt *x, uint32_t i);
 void end_lost(struct tt *x, uint32_t i); /* nobody will say how it went */
 
 /* tt_admit.c */

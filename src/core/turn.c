@@ -108,6 +108,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
         return;
     }
     t->plan.plan = plan;
+    t->taint = t->config->within.labels;
     t->phase = PH_BETWEEN;
     say(t, k, ROLE_USER, e->prompt);
 }
@@ -345,6 +346,7 @@ static void on_call_start(struct turn *t, const wend_event *ev,
                           const struct keep *k)
 {
     const wend_ev_call_start *e = &ev->u.call_start;
+    const struct begun *before;
     struct begun *b;
     int i;
 
@@ -356,6 +358,9 @@ static void on_call_start(struct turn *t, const wend_event *ev,
         return;
     bit_set(&t->started, (uint32_t)i);
     bit_clear(&t->lost, (uint32_t)i);
+    before = turn_begun(t, (uint32_t)i);
+    if (before)
+        b->child = before->child;
     b->prev = t->begun;
     b->index = (uint32_t)i;
     b->attempt = e->attempt;
@@ -543,9 +548,9 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_COMPACTED:
     case WEND_PLAN_ACTION:
     case WEND_BRANCH_START:
-    case WEND_BRANCH_END:
-    case WEND_CHILD_START:
-    case WEND_CHILD_END: break; /* nobody decides these yet */
+    case WEND_BRANCH_END: break; /* nobody decides these yet */
+    case WEND_CHILD_START: turn_child_start(t, ev, k); break;
+    case WEND_CHILD_END: turn_child_end(t, ev, k); break;
     case WEND_THINKING_DELTA:
     case WEND_TEXT_DELTA:
     case WEND_ARGS_DELTA:

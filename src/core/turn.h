@@ -74,7 +74,8 @@ struct begun {
     const struct begun *prev;
     uint32_t index; /* of the call */
     int64_t attempt;
-    wend_str args; /* what it really got */
+    wend_str args;  /* what it really got */
+    wend_str child; /* the run that it waits for; absent: none */
 };
 
 /* What was shown to whoever approves. */
@@ -173,6 +174,13 @@ wend_purpose turn_purpose(const struct turn *t);
 bool turn_shows_deltas(const struct turn *t);
 /* Estimated tokens of the next request. */
 int64_t turn_tokens(const struct turn *t);
+
+/* The run that the call waits for, absent if there is none. */
+wend_str turn_call_child(const struct turn *t, uint32_t index);
+/* turn_child.c: runs that calls and actions wait for. */
+void turn_child_start(struct turn *t, const wend_event *ev,
+                      const struct keep *k);
+void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k);
 
 /* Adds a rule in front of all others. */
 void turn_remember(struct turn *t, wend_str text, const struct keep *k);

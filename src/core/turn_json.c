@@ -195,6 +195,7 @@ static void put_begun(struct buf *b, const struct begun *newest)
         buf_fmt(b, "%s{\"index\":%u,\"attempt\":%lld", g == newest ? "" : ",",
                 g->index, (long long)g->attempt);
         put_str(b, "args", g->args);
+        put_str(b, "child", g->child);
         buf_char(b, '}');
     }
     buf_char(b, ']');
@@ -377,6 +378,7 @@ static bool read_begun(const struct json *list, struct arena *a,
             return false;
         g->index = (uint32_t)index;
         g->args = get_str(j, "args", a);
+        g->child = get_str(j, "child", a);
         *out = g;
         out = &g->prev;
     }

@@ -76,6 +76,13 @@ const struct begun *turn_begun(const struct turn *t, uint32_t index)
     return b;
 }
 
+wend_str turn_call_child(const struct turn *t, uint32_t index)
+{
+    const struct begun *b = turn_begun(t, index);
+
+    return b ? b->child : STR_NONE;
+}
+
 wend_str turn_asked_args(const struct turn *t, uint32_t index)
 {
     for (const struct question *a = t->asks; a; a = a->prev)

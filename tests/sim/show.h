@@ -24,10 +24,15 @@ static const char *const input_names[] = {
     [IN_RESUME] = "resume",
 };
 static const char *const effect_names[] = {
-    [FX_ASK_MODEL] = "ask_model",   [FX_STOP_MODEL] = "stop_model",
-    [FX_RUN_CALL] = "run_call",     [FX_STOP_CALL] = "stop_call",
-    [FX_TIMER] = "timer",           [FX_HOOK] = "hook",
-    [FX_RUN_ACTION] = "run_action", [FX_STOP_ACTION] = "stop_action",
+    [FX_ASK_MODEL] = "ask_model",
+    [FX_STOP_MODEL] = "stop_model",
+    [FX_RUN_CALL] = "run_call",
+    [FX_STOP_CALL] = "stop_call",
+    [FX_TIMER] = "timer",
+    [FX_HOOK] = "hook",
+    [FX_RUN_ACTION] = "run_action",
+    [FX_STOP_ACTION] = "stop_action",
+    [FX_START_CHILD] = "start_child",
 };
 static const char *const timer_names[] = {
     [TIMER_RUN] = "run",
