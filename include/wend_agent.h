@@ -10,6 +10,7 @@
 
 typedef struct wend_agent wend_agent;
 typedef struct wend_call wend_call;
+typedef struct wend_plan wend_plan;
 
 typedef enum wend_eager {
     WEND_EAGER_SAFE = 0, /* read and idempotent calls start when sealed */
@@ -219,6 +220,28 @@ typedef struct wend_mcp_options {
 WEND_API wend_status wend_agent_add_mcp(wend_agent *agent,
                                         const wend_mcp_options *options,
                                         wend_error *err);
+
+/* Another agent, to be given tasks. Each is a run of its own, a child, in the
+ * same store and runtime: child_start and child_end in the parent's log,
+ * run_start.parent_run in its own. An agent's model gives tasks by the
+ * built-in tool `task`; a plan by actions of the types agent and workflow,
+ * whose target is the name. A child may do nothing that the policies of those
+ * above it deny, and what it uses counts in their limits. When a parent is
+ * resumed, so are its children. Give it its tools before. */
+typedef struct wend_kid_options {
+    size_t size;
+    const char *name;        /* what models and plans call it */
+    const char *description; /* for the model; default: none */
+    wend_agent *agent; /* of this runtime; may be freed before the parent is */
+    const wend_plan *plan; /* the task is this plan, done by the agent, and is
+                              given its inputs; NULL: it is a prompt. May be
+                              freed at once */
+} wend_kid_options;
+
+/* WEND_E_LIMIT: agents would be in agents in a circle, or deeper than 8. */
+WEND_API wend_status wend_agent_add_agent(wend_agent *agent,
+                                          const wend_kid_options *options,
+                                          wend_error *err);
 
 typedef struct wend_tool_info {
     wend_str name, description, schema;

@@ -7,8 +7,6 @@
 #ifndef WEND_PLAN_H
 #define WEND_PLAN_H
 
-typedef struct wend_plan wend_plan;
-
 typedef struct wend_plan_options {
     size_t size;
     /* Whether there is such a tool, agent, relic, workflow or llm; `near` may

@@ -4,7 +4,7 @@
  * A tool's action is a call like any other (call.c): the same threads,
  * deadlines and ways to stop. So is a relic's.
  */
-#include "lib/lib.h"
+#include "lib/child.h"
 
 const struct plan_action *action_of(const struct wend_run *r,
                                     const struct effect *fx)
@@ -79,8 +79,8 @@ void action_start(struct wend_run *r, const struct effect *fx)
         call_start(r, fx);
 }
 
-void action_stop(struct wend_run *r, const struct effect *fx)
+void work_stop(struct wend_run *r, const struct effect *fx)
 {
-    if (!ask_stop(r, fx))
+    if (!child_stop(r, fx) && (fx->kind == FX_STOP_CALL || !ask_stop(r, fx)))
         call_stop(r, fx);
 }

@@ -15,9 +15,9 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "host/path.h"
+#include "lib/child.h"
 
 static const char *const eager_names[] = {"safe", "all", "off"};
-static const char *const approve_names[] = {"ask", "deny", "all"};
 
 /* ---- Options ------------------------------------------------------------- */
 
@@ -254,6 +254,7 @@ void workplace_unref(struct workplace *w)
 void agent_detach(wend_agent *a)
 {
     agent_drop_servers(a);
+    agent_drop_kids(a);
     a->keys_count = 0; /* they go with the driver */
     if (a->driver)
         a->driver->ops->free(a->driver);
@@ -495,6 +496,8 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
                     "there is no built-in tool '%.80s'; `wend tools` lists "
                     "them",
                     name ? name : "");
+    if (b->fn == tool_task)
+        return agent_offer_task(a, err);
     s = find_place(a, err);
     if (s != WEND_OK)
         return s;
@@ -530,6 +533,8 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
     agent_put(&b, "root", a->cwd.ptr);
     buf_cstr(&b, ",\"tools\":[");
     buf_str(&b, buf_view(&a->tools.json));
+    if (a->offers_task)
+        agent_put_task(a, &b);
     buf_char(&b, ']');
     if (a->ends.count) {
         buf_cstr(&b, ",\"endpoints\":[");
@@ -539,12 +544,14 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
         buf_char(&b, ']');
     }
     agent_put_servers(a, &b);
+    s = agent_put_kids(a, &b, err);
     buf_cstr(&b, hooks ? ",\"hooks\":true}" : "}");
     /* A key in instructions or in a program's arguments is kept by nobody. */
     json = agent_blank(a, buf_view(&b), &scratch);
-    s = b.failed || scratch.failed
-            ? fail_nomem(err)
-            : config_parse(json, &a->arena, &a->configs[hooks], err);
+    if (s == WEND_OK)
+        s = b.failed || scratch.failed
+                ? fail_nomem(err)
+                : config_parse(json, &a->arena, &a->configs[hooks], err);
     arena_free(&scratch);
     buf_free(&b);
     return s;

@@ -113,6 +113,8 @@ struct driver;
 struct health;
 struct model;
 struct mcp_server;
+struct agent_kid;
+struct child;
 
 /* What the built-in tools work with. A call that was given up may be at
  * work when its agent is gone: each call holds on to it. */
@@ -159,10 +161,12 @@ struct wend_agent {
     size_t keys_count;
     struct workplace *place; /* made with the first built-in tool */
     struct mcp_server *servers;
-    wend_tool_info info; /* lent last */
-    unsigned runs;       /* that borrow it */
-    bool gone;           /* freed by the host while runs go on */
-    bool sandbox_off;    /* programs run without */
+    struct agent_kid *kids; /* in the order they were added */
+    bool offers_task;       /* its model may give them tasks */
+    wend_tool_info info;    /* lent last */
+    unsigned runs;          /* that borrow it */
+    bool gone;              /* freed by the host while runs go on */
+    bool sandbox_off;       /* programs run without */
 };
 
 /* The parsed config for a run with or without hooks. */
@@ -346,7 +350,8 @@ void ask_fail(struct action_ask *a, const struct model_error *e);
 
 /* action.c: what an action asks of the hands */
 void action_start(struct wend_run *r, const struct effect *fx);
-void action_stop(struct wend_run *r, const struct effect *fx);
+/* A call or an action. */
+void work_stop(struct wend_run *r, const struct effect *fx);
 /* action_cache.c: answers an action if what it asks was answered lately */
 bool cache_answers(struct wend_run *r, const struct effect *fx);
 /* Keeps what an action gave; before the turn knows of its end. */
@@ -444,11 +449,15 @@ struct wend_run {
     size_t sent_bytes;               /* of them */
     struct wend_call *calls;
     struct action_ask *asks;
-    int64_t asks_count; /* that there were */
+    int64_t asks_count;     /* that there were */
+    struct child *children; /* that it waits for; see child.h */
+    struct child *child;    /* what it is to its parent, else NULL */
+    wend_str correlation;   /* of run_start; absent after a resume */
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;
-    wend_str answer; /* of run_end, lent by wait */
+    wend_str answer;                           /* of run_end, lent by wait */
+    wend_str end_limit, end_code, end_message; /* of run_end */
     struct store_birth birth;
     bool born;
     wend_error error; /* why nothing goes on */

@@ -4,7 +4,7 @@
  * Whatever of the plan nobody could do is refused here, before anything of
  * it has run.
  */
-#include "lib/lib.h"
+#include "lib/child.h"
 
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -28,8 +28,13 @@ static wend_status check_tool(const struct config *c,
     wend_str near = STR_NONE;
     int best = 0;
 
-    if (config_tool(c, a->target))
+    if (config_tool(c, a->target) && !config_tool(c, a->target)->child)
         return WEND_OK;
+    if (config_tool(c, a->target))
+        return refuse(a,
+                      "instead, an action of type agent does what models do "
+                      "by the tool",
+                      STR_NONE, err);
     for (size_t i = 0; i < c->tools_count; i++)
         if (str_nearer(a->target, c->tools[i].name, &best))
             near = c->tools[i].name;
@@ -53,6 +58,27 @@ static wend_status check_model(const struct config *c,
     return refuse(a, "its agent has no model", near, err);
 }
 
+static wend_status check_child(const struct config *c,
+                               const struct plan_action *a, wend_error *err)
+{
+    const struct kid *kid = config_kid(c, a->target);
+    bool is_plan = a->type == ACTION_WORKFLOW;
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    if (kid && is_plan == (kid->plan_json.ptr != NULL))
+        return WEND_OK;
+    for (size_t i = 0; i < c->kids_count; i++)
+        if (str_nearer(a->target, c->kids[i].name, &best))
+            near = c->kids[i].name;
+    return refuse(a,
+                  kid       ? is_plan ? "no plan, but an agent, is"
+                                      : "no agent, but a plan, is"
+                  : is_plan ? "there is no workflow"
+                            : "there is no agent",
+                  near, err);
+}
+
 static wend_status check_action(const wend_agent *agent,
                                 const struct plan_action *a, wend_error *err)
 {
@@ -68,21 +94,18 @@ static wend_status check_action(const wend_agent *agent,
                    : refuse(a, "there is no relic with the endpoint", STR_NONE,
                             err);
     case ACTION_AGENT:
-    case ACTION_WORKFLOW:
+    case ACTION_WORKFLOW: return check_child(c, a, err);
     case ACTION_TYPES: break;
     }
-    return fail_at(err, WEND_E_INVAL, a->line, a->column,
-                   "action '%.*s': this wend runs no actions of type %s",
-                   (int)utf8_cut(a->name, 80), a->name.ptr,
-                   action_type_names[a->type]);
+    return WEND_OK;
 }
 
 /* ---- Its inputs ---------------------------------------------------------- */
 
-static wend_status read_inputs(const char *inputs, struct arena *a,
+static wend_status read_inputs(wend_str inputs, struct arena *a,
                                struct plan_options *o, wend_error *err)
 {
-    struct json *j = json_parse(str_of(inputs), a, err);
+    struct json *j = json_parse(inputs, a, err);
     struct plan_set *sets;
 
     if (!j)
@@ -107,13 +130,22 @@ static wend_status read_inputs(const char *inputs, struct arena *a,
     return a->failed ? fail_nomem(err) : WEND_OK;
 }
 
+wend_status plan_with_inputs(wend_str plan_json, wend_str inputs,
+                             struct arena *a, struct plan **out,
+                             wend_error *err)
+{
+    struct plan_options o = {.sets_count = 0};
+    wend_status s = read_inputs(inputs, a, &o, err);
+
+    return s == WEND_OK ? plan_parse(plan_json, &o, a, out, err) : s;
+}
+
 wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
                                 const char *inputs,
                                 const wend_run_options *options, wend_run **out,
                                 wend_error *err)
 {
     struct arena a = {0};
-    struct plan_options o = {.sets_count = 0};
     const struct plan *p = plan ? plan_inside(plan) : NULL;
     struct plan *set = NULL;
     wend_status s = WEND_OK;
@@ -124,9 +156,7 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
         return fail(err, WEND_E_MISUSE, "run: another thread's runtime");
     a.mem = &agent->rt->mem;
     if (inputs) {
-        s = read_inputs(inputs, &a, &o, err);
-        if (s == WEND_OK)
-            s = plan_parse(p->json, &o, &a, &set, err);
+        s = plan_with_inputs(p->json, str_of(inputs), &a, &set, err);
         p = set;
     }
     if (s == WEND_OK && p->on_failure == FAILURE_REPLAN)

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/id.h"
+#include "lib/child.h"
 
 /* The log on its way into a run's state. */
 struct fold {
@@ -19,6 +20,7 @@ struct fold {
     struct chain chain;
     int64_t n;           /* newest delta after turn.seq */
     uint32_t models_max; /* that the agent can ask */
+    bool ended;          /* its end will do, too */
     wend_status status;
     wend_error err;
 };
@@ -76,6 +78,8 @@ static bool fold_event(struct fold *f, const wend_event *ev)
     if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
         reply_again(&r->reply, ev->time_us);
     turn_become(&r->turn, ev, &keep);
+    if (ev->type == WEND_RUN_END)
+        run_note_end(r, ev);
     f->n = 0;
     if (r->arena.failed)
         return stop_fold(f, WEND_E_NOMEM, ev->seq);
@@ -141,7 +145,7 @@ static wend_status fold_log(struct fold *f, wend_error *err)
     arena_free(&f->arena);
     if (s == WEND_OK)
         s = f->status;
-    if (s == WEND_OK && r->turn.phase == PH_END)
+    if (s == WEND_OK && r->turn.phase == PH_END && !f->ended)
         s = fail(&f->err, WEND_E_INVAL,
                  "run %s is over; there is nothing to resume", r->id);
     if (s == WEND_OK && r->turn.phase == PH_NEW)
@@ -223,9 +227,9 @@ static wend_status go_on(struct fold *f, wend_error *err)
                : fail(err, r->error.status, "%s", r->error.message);
 }
 
-static wend_status take_up(struct wend_run *r, wend_error *err)
+static wend_status take_up(struct wend_run *r, bool ended, wend_error *err)
 {
-    struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}};
+    struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = ended};
     wend_status s;
 
     f.models_max = r->agent->configs[false]->models_count;
@@ -234,9 +238,22 @@ static wend_status take_up(struct wend_run *r, wend_error *err)
     if (!r->session)
         return fail_nomem(err);
     s = fold_log(&f, err);
-    if (s == WEND_OK)
+    r->over = r->turn.phase == PH_END;
+    r->durable_seq = r->turn.seq;
+    if (s == WEND_OK && !r->over)
         s = claim(&f, err);
-    return s == WEND_OK ? go_on(&f, err) : s;
+    return s == WEND_OK && !r->over ? go_on(&f, err) : s;
+}
+
+wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
+{
+    wend_status s = agent_config(r->agent, false, err);
+
+    if (s == WEND_OK)
+        s = take_up(r, true, err);
+    *found = s != WEND_E_NOTFOUND;
+    r->over |= s != WEND_OK && !r->born; /* not ours: nothing to let go of */
+    return s;
 }
 
 wend_status wend_run_resume(wend_agent *agent, const char *id,
@@ -258,7 +275,7 @@ wend_status wend_run_resume(wend_agent *agent, const char *id,
     if (!r)
         return WEND_E_NOMEM;
     memcpy(r->id, id, RUN_ID_LEN);
-    s = take_up(r, err);
+    s = take_up(r, false, err);
     if (s != WEND_OK) {
         r->over |= !r->born; /* not ours: nothing to let go of */
         wend_run_free(r);

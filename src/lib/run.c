@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/utf8.h"
+#include "lib/child.h"
 
 /* ---- Life ---------------------------------------------------------------- */
 
@@ -143,6 +144,7 @@ void run_detach(struct wend_run *r)
     drop_cancel(r);
     calls_drop(r);
     asks_drop(r);
+    children_drop(r);
     if (r->session)
         r->session->ops->close(r->session);
     reply_free(&r->reply);
@@ -165,19 +167,23 @@ void run_detach(struct wend_run *r)
     r->rt = NULL;
 }
 
-void wend_run_free(wend_run *r)
+void run_drop(struct wend_run *r)
 {
-    struct mem m;
+    struct mem m = r->rt ? r->rt->mem : r->mem;
 
-    if (!r || r->magic != RUN_MAGIC)
-        return;
-    if (r->rt && (rt_enter(r->rt) != WEND_OK || r->rt->callbacks))
-        return;
-    m = r->rt ? r->rt->mem : r->mem;
     if (r->rt)
         run_detach(r);
     r->magic = 0;
     mem_free(&m, r);
+}
+
+void wend_run_free(wend_run *r)
+{
+    if (!r || r->magic != RUN_MAGIC || r->child)
+        return; /* a child is its parent's */
+    if (r->rt && (rt_enter(r->rt) != WEND_OK || r->rt->callbacks))
+        return;
+    run_drop(r);
 }
 
 /* ---- Starting ------------------------------------------------------------ */
@@ -241,6 +247,21 @@ static wend_str clean(struct wend_run *r, const char *s)
     return kept;
 }
 
+/* What the parent says goes before what the agent is. */
+static void fill_descent(const struct descent *d, wend_ev_run_start *e)
+{
+    e->agent = d->agent;
+    e->model = d->model;
+    e->limits = d->limits;
+    e->config_json = d->config_json;
+    e->parent_run = d->parent_run;
+    e->parent_call = d->parent_call;
+    e->user = d->user;
+    e->session = d->session;
+    if (d->correlation.ptr)
+        e->correlation_id = d->correlation;
+}
+
 static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
                               wend_ev_run_start *e, wend_error *err)
 {
@@ -271,13 +292,15 @@ static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
         .prompt = arena_str(&r->arena, head),
         .user = e->user,
         .session = e->session,
+        .parent = e->parent_run,
         .started_us = rt_wall(r->rt),
     };
     r->epoch = 1;
 }
 
-static wend_status begin(struct wend_run *r, wend_str prompt, wend_str plan,
-                         const wend_run_options *o, wend_error *err)
+wend_status run_begin(struct wend_run *r, wend_str prompt, wend_str plan,
+                      const wend_run_options *o, const struct descent *d,
+                      wend_error *err)
 {
     struct buf text = {.mem = &r->rt->mem};
     wend_ev_run_start e;
@@ -286,6 +309,9 @@ static wend_status begin(struct wend_run *r, wend_str prompt, wend_str plan,
 
     memset(&e, 0, sizeof e);
     s = fill_start(r, o, &e, err);
+    if (d)
+        fill_descent(d, &e);
+    r->correlation = arena_str(&r->arena, e.correlation_id);
     in.repaired = utf8_repair(&text, prompt);
     e.prompt = agent_blank(r->agent, buf_view(&text), &r->arena);
     e.plan_json = plan;
@@ -329,7 +355,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
         return WEND_E_NOMEM;
     r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
     run_id_make(r->id, rt_wall(r->rt), chance);
-    s = begin(r, prompt, plan, &o, err);
+    s = run_begin(r, prompt, plan, &o, NULL, err);
     if (s != WEND_OK) {
         wend_run_free(r);
         return s;
@@ -366,7 +392,8 @@ static bool is_drained(const struct wend_run *r)
     if (r->player)
         return replay_over(r);
     return r->over && !r->shown.count && !r->shown.lagged &&
-           r->durable_seq == r->turn.seq;
+           r->durable_seq == r->turn.seq &&
+           !r->children; /* one that was given up has an end to write */
 }
 
 static wend_status poll_once(struct wend_run *r, const wend_event **event)

@@ -6,7 +6,7 @@
  * Callbacks only turn what they get into inputs; no decision lives here.
  * Deltas take the short way: shown at once, packed into the log behind.
  */
-#include "lib/lib.h"
+#include "lib/child.h"
 
 #include <string.h>
 
@@ -53,6 +53,7 @@ void shell_fail(struct wend_run *r, wend_status s, const char *message)
         r->session->ops->stop(r->session);
     asks_silence(r);
     calls_drop(r);
+    children_fail(r, s, message);
     for (int i = 0; i < TIMERS; i++)
         timer_clear(&r->rt->timers, &r->timers[i].node);
 }
@@ -84,8 +85,7 @@ static bool remember(struct wend_run *r, const struct step *s)
 static void note_end(struct wend_run *r, const wend_event *ev)
 {
     r->over = true;
-    r->outcome = ev->u.run_end.outcome;
-    r->answer = arena_str(&r->arena, ev->u.run_end.text);
+    run_note_end(r, ev);
     r->rt->live--;
     for (int i = 0; i < TIMERS; i++)
         timer_clear(&r->rt->timers, &r->timers[i].node);
@@ -193,9 +193,10 @@ static void perform(struct wend_run *r, const struct effect *fx)
     case FX_ASK_MODEL: ask(r, fx); break;
     case FX_STOP_MODEL: r->session->ops->stop(r->session); break;
     case FX_RUN_CALL: call_start(r, fx); break;
-    case FX_STOP_CALL: call_stop(r, fx); break;
     case FX_RUN_ACTION: action_start(r, fx); break;
-    case FX_STOP_ACTION: action_stop(r, fx); break;
+    case FX_STOP_CALL:
+    case FX_STOP_ACTION: work_stop(r, fx); break;
+    case FX_START_CHILD: child_start(r, fx); break;
     case FX_TIMER: arm(r, fx); break;
     case FX_HOOK: hook_perform(r, fx); break;
     }
@@ -265,6 +266,7 @@ void shell_committed(struct batch *b)
         for (struct fx_node *n = b->effects; n; n = n->next)
             if (r->error.status == WEND_OK)
                 perform(r, &n->fx);
+        child_look(r);
     }
     batch_done(b);
 }
@@ -282,9 +284,7 @@ static const char *status_now(const struct wend_run *r)
     for (uint32_t i = 0; i < t->calls_count; i++)
         if (bit_get(&t->asked, i) && !bit_get(&t->answered, i))
             return "waiting";
-    if (t->plan.asked)
-        return "waiting";
-    return "running";
+    return t->plan.asked ? "waiting" : "running";
 }
 
 void shell_submit(struct wend_run *r)
