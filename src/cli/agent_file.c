@@ -309,9 +309,23 @@ static wend_status take_skills(struct loader *l, const struct agent_file *f)
     return s;
 }
 
-/* They are read to be checked and summed up; recursion is bounded by
- * AGENT_DEPTH_MAX. */
-static wend_status take_agents(struct loader *l, const struct agent_file *f)
+/* A model calls them by their names, and its own agent by none. */
+static wend_status check_name(struct loader *l, const struct agent_file *f,
+                              size_t i)
+{
+    const struct manifest_word *w = &f->manifest->agents.list[i];
+
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(f->agents[k].name, f->agents[i].name))
+            return fail_at(l->err, WEND_E_PARSE, w->line, w->column,
+                           "%.200s:%u:%u: there is another agent '%.80s' "
+                           "before this one",
+                           f->path, w->line, w->column, f->agents[i].name);
+    return WEND_OK;
+}
+
+/* Recursion is bounded by AGENT_DEPTH_MAX. */
+static wend_status take_agents(struct loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->agents;
     wend_status s = WEND_OK;
@@ -320,16 +334,20 @@ static wend_status take_agents(struct loader *l, const struct agent_file *f)
         return fail_at(l->err, WEND_E_LIMIT, w->list[0].line, w->list[0].column,
                        "%s:%u:%u: agents in agents, deeper than %d", f->path,
                        w->list[0].line, w->list[0].column, AGENT_DEPTH_MAX);
+    f->agents = arena_alloc(l->arena, (w->count + 1) * sizeof *f->agents);
+    if (!f->agents)
+        return nomem(l);
     l->depth++;
     for (size_t i = 0; !s && i < w->count; i++) {
-        struct agent_file inner = {0};
         const char *path = path_of(l, f->path, w->list[i].text);
 
         if (!path)
             return nomem(l);
-        s = load_agent(l, path, true, &inner);
+        s = load_agent(l, path, true, &f->agents[i]);
         if (s)
             s = blame(l, s, f->path, &w->list[i]);
+        else
+            s = check_name(l, f, i);
     }
     l->depth--;
     return s;

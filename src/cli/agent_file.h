@@ -36,6 +36,7 @@ struct agent_file {
     struct tool_file *tools; /* those of manifest->tools that are files */
     size_t tools_count;
     struct server_file *servers; /* as many as in the manifest */
+    struct agent_file *agents;   /* the same */
     char sum[SHA256_HEX + 1];    /* of all bytes, in the order they are named */
 };
 

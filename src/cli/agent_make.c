@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/agent_inner.h"
 #include "cli/agent_tools.h"
 #include "cli/config.h"
 #include "cli/remember.h"
@@ -40,9 +41,10 @@ static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
     o->approve = WEND_APPROVE_ASK;
     for (size_t i = 0; i < w->count; i++) {
         int mode = str_index(str_of(w->items[i]), approve_words, APPROVE_WORDS);
-        int code = mode < 0 ? tools_check_rule(cli, w->items[i], approve_words,
-                                               APPROVE_WORDS)
-                            : EXIT_DONE;
+        int code = mode < 0 && !cli->inner /* then it was checked before */
+                       ? tools_check_rule(cli, w->items[i], approve_words,
+                                          APPROVE_WORDS)
+                       : EXIT_DONE;
 
         if (code)
             return code;
@@ -170,5 +172,7 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
     if (s != WEND_OK)
         return no_agent(cli, s, &err);
     code = tools_add(cli, *agent);
-    return code ? code : servers_add(cli, *agent, false, false);
+    if (!code)
+        code = servers_add(cli, *agent, false, false);
+    return code ? code : agents_add(cli, *agent);
 }

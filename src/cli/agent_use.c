@@ -69,15 +69,14 @@ static void warn_unserved(const struct agent_file *f)
                  f->path, key);
 }
 
-static int take(struct cli *cli, const struct agent_file *f,
-                const struct settings *options)
+int agent_take(struct cli *cli, const struct agent_file *f, bool quiet)
 {
     wend_error err = {0};
 
     if (agent_tools_check(f, &err) != WEND_OK)
         return complain(EXIT_USAGE, "%s", err.message);
     cli->agent = f;
-    if (!options->quiet)
+    if (!quiet)
         warn_unserved(f);
     return apply(cli) ? complain(EXIT_FAILED, "out of memory") : EXIT_DONE;
 }
@@ -149,7 +148,7 @@ static int accept_here(struct cli *cli, const struct agent_file *f,
                         strerror(errno));
     if (trust_add(real, f->sum, &cli->arena, &err) != WEND_OK)
         complain(0, "%s; so it will be asked again", err.message);
-    return take(cli, f, options);
+    return agent_take(cli, f, options->quiet);
 }
 
 static int use_here(struct cli *cli, const struct settings *options)
@@ -163,7 +162,7 @@ static int use_here(struct cli *cli, const struct settings *options)
     if (s == WEND_E_NOTFOUND)
         return EXIT_DONE;
     if (!s && trusted)
-        return take(cli, f, options);
+        return agent_take(cli, f, options->quiet);
     if (!s && terminal && ask(cli, f))
         return accept_here(cli, f, options);
     if (s && !options->quiet)
@@ -191,5 +190,5 @@ int agent_use(struct cli *cli, const struct settings *options)
         return code;
     if (agent_file_load(path, false, &cli->arena, &f, &err) != WEND_OK)
         return complain(EXIT_USAGE, "%s", err.message);
-    return take(cli, f, options);
+    return agent_take(cli, f, options->quiet);
 }

@@ -13,6 +13,9 @@
  * are the command line's alone. 0 or an exit code. */
 int agent_use(struct cli *cli, const struct settings *options);
 
+/* The same for a file that was read: into cli->agent and cli->set. */
+int agent_take(struct cli *cli, const struct agent_file *f, bool quiet);
+
 /* ./wend.yaml as it is now. WEND_E_NOTFOUND if there is none. */
 wend_status agent_here(struct arena *a, struct agent_file **out, bool *trusted,
                        wend_error *err);

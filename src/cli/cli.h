@@ -59,7 +59,8 @@ struct cli {
     const struct command *command;
     struct settings set;
     const struct agent_file *agent; /* NULL: the built-in one */
-    struct tool_file *tool_files;   /* of --tools */
+    bool inner; /* that agent is inside another, see agent_inner.c */
+    struct tool_file *tool_files; /* of --tools */
     size_t tool_files_count;
     struct relic_file *relics; /* that a plan names */
     struct arena arena;        /* lives as long as the process */

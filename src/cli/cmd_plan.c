@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "cli/agent_tools.h"
 #include "cli/plan_draw.h"
+#include "cli/plan_files.h"
 #include "cli/plan_run.h"
 #include "cli/relics.h"
 #include "cli/term.h"
@@ -231,14 +232,14 @@ static int plan_show(struct cli *cli, const char *path)
         [FORMAT_HTML] = WEND_PLAN_HTML,
     };
     int64_t format = cli->set.json ? FORMAT_JSON : cli->set.format;
-    wend_plan *plan = NULL;
+    struct plan_file *f = NULL;
     wend_error err = {0};
     wend_str text;
-    int code = plan_load(cli, path, &plan);
+    int code = plan_files_load(cli, path, &f);
 
     if (code)
-        return code;
-    if (wend_plan_describe(plan, of[format], &text, &err) != WEND_OK)
+        ;
+    else if (wend_plan_describe(f->plan, of[format], &text, &err) != WEND_OK)
         code = complain(EXIT_FAILED, "%s", err.message);
     else if (format == FORMAT_TEXT)
         code = show_text(cli, text);
@@ -246,7 +247,7 @@ static int plan_show(struct cli *cli, const char *path)
         code = show_json(text);
     else
         code = show_raw(text);
-    wend_plan_free(plan);
+    plan_files_free(f);
     return code;
 }
 

@@ -2,7 +2,9 @@
  * cmd_plan_run.c - wend plan run: a plan, and what becomes of it.
  */
 #include "base/json.h"
+#include "cli/agent_inner.h"
 #include "cli/agent_make.h"
+#include "cli/plan_files.h"
 #include "cli/plan_run.h"
 #include "cli/relics.h"
 #include "cli/stream.h"
@@ -21,23 +23,41 @@ static int offer_all_tools(struct cli *cli)
     return EXIT_DONE;
 }
 
-static const struct json *actions_of(struct cli *cli, wend_plan *plan)
-{
-    const struct json *list;
-    wend_str text;
+/* ---- Agents and plans ---------------------------------------------------- */
 
-    if (wend_plan_describe(plan, WEND_PLAN_JSON, &text, NULL) != WEND_OK)
-        return NULL;
-    list = json_get(json_parse(text, &cli->arena, NULL), "actions");
-    return list ? list->first : NULL;
+static int plan_agent(struct cli *cli, const struct plan_file *f,
+                      wend_agent **agent, bool *asks);
+
+/* A plan inside is run by an agent of its own: its relics are beside it. */
+static int add_workflow(struct cli *cli, wend_agent *agent,
+                        const struct plan_named *n)
+{
+    wend_kid_options o = {
+        .size = sizeof o, .name = n->target, .plan = n->plan->plan};
+    wend_error err = {0};
+    bool asks;
+    int code = plan_agent(cli, n->plan, &o.agent, &asks);
+
+    if (!code && wend_agent_add_agent(agent, &o, &err) != WEND_OK)
+        code = complain(EXIT_USAGE, "%s: %s", n->plan->path, err.message);
+    wend_agent_free(o.agent);
+    return code;
 }
 
-static bool asks_model(const struct json *actions)
+/* The agent that does the plan, with all that the plan names. */
+static int plan_agent(struct cli *cli, const struct plan_file *f,
+                      wend_agent **agent, bool *asks)
 {
-    for (const struct json *a = actions; a; a = a->next)
-        if (str_is(json_str(json_get(a, "type")), "llm"))
-            return true;
-    return false;
+    int code = agent_make(cli, agent, asks);
+
+    cli->relics = f->relics;
+    if (!code)
+        code = relics_add(cli, *agent);
+    for (size_t i = 0; !code && i < f->named_count; i++)
+        code = f->named[i].plan ? add_workflow(cli, *agent, &f->named[i])
+                                : agent_inner(cli, *agent, f->named[i].target,
+                                              f->named[i].agent);
+    return code;
 }
 
 /* ---- The run ------------------------------------------------------------- */
@@ -67,15 +87,13 @@ static int go(struct cli *cli, wend_agent *agent, const wend_plan *plan,
 
 int plan_run(struct cli *cli, const char *path)
 {
-    wend_plan *plan = NULL;
+    struct plan_file *f = NULL;
     wend_agent *agent = NULL;
-    const struct json *actions;
     bool asks = false;
-    int code = plan_load(cli, path, &plan);
+    int code = plan_files_load(cli, path, &f);
 
-    actions = code ? NULL : actions_of(cli, plan);
     if (!code && (!cli->set.model || !*cli->set.model)) {
-        if (asks_model(actions))
+        if (plan_files_ask(f))
             code = complain(EXIT_USAGE, "the plan asks a model, and none is "
                                         "set: name one with -m NAME");
         cli->set.model = "script:{\"turns\":[]}"; /* never asked */
@@ -85,12 +103,10 @@ int plan_run(struct cli *cli, const char *path)
     if (!code)
         code = open_runtime(cli);
     if (!code)
-        code = agent_make(cli, &agent, &asks);
+        code = plan_agent(cli, f, &agent, &asks);
     if (!code)
-        code = relics_add(cli, agent);
-    if (!code)
-        code = go(cli, agent, plan, asks, path);
+        code = go(cli, agent, f->plan, asks, path);
     wend_agent_free(agent);
-    wend_plan_free(plan);
+    plan_files_free(f);
     return code;
 }

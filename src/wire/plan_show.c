@@ -56,8 +56,11 @@ static void put_action(struct buf *b, const struct plan *p, uint32_t i)
     put_member(b, "name", a->name);
     put_member(b, "type", str_of(action_type_names[a->type]));
     put_member(b, "mode", str_of(action_mode_names[a->mode]));
-    if (a->target.ptr)
+    if (a->target.ptr) {
         put_member(b, "target", a->target);
+        buf_fmt(b, ",\"line\":%u,\"column\":%u", a->target_line,
+                a->target_column);
+    }
     buf_cstr(b, ",\"depends_on\":");
     put_ids(b, p, g->deps + g->deps_at[i], g->deps_at[i + 1] - g->deps_at[i]);
     buf_fmt(b, ",\"wave\":%u", g->wave[i]);

@@ -187,7 +187,7 @@ static void check_refused(void)
         {PLAN("", ACT("a", "ecko", "")), NULL,
          "action 'a': there is no tool 'ecko'; did you mean 'echo'?"},
         {PLAN("", "{name: a, type: agent, target: x.yaml, prompt: hi}"), NULL,
-         "action 'a': this wend runs no actions of type agent"},
+         "action 'a': there is no agent 'x.yaml'"},
         {PLAN("on_failure: replan\n", ACT("a", "echo", "")), NULL,
          "plan: on_failure: replan is not served yet; it is stop or continue"},
         {PLAN("", "{name: a, type: relic, target: cash.get}"), NULL,
