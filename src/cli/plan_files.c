@@ -145,7 +145,7 @@ static int load(struct loader *l, const char *path,
     f->depth = outer ? outer->depth + 1 : 0;
     f->real = trust_real(path, a);
     if (!f->real)
-        f->real = path; /* standard input, or it cannot be read either */
+        f->real = path;    /* standard input, or it cannot be read either */
     l->cli->relics = NULL; /* those beside this one */
     code = plan_load(l->cli, path, &f->plan);
     f->relics = l->cli->relics;
