@@ -12,6 +12,8 @@ struct agio {
     struct buf cancel_by;
     int64_t step; /* 0 before the first */
     int64_t step_began_us;
+    int64_t steps_file; /* 1: the first is a plan file */
+    int64_t actions;    /* that ran; each is a tool call here */
 };
 
 /* ---- Time ---------------------------------------------------------------- */
@@ -118,7 +120,7 @@ static void on_run_start(struct agio *a, const wend_event *ev, struct buf *out)
 {
     wend_str prompt = ev->u.run_start.prompt;
 
-    (void)a;
+    a->steps_file = ev->u.run_start.plan_json.ptr != NULL;
     open_record(out, ev, "run_started");
     record_str(out, "query", prompt.ptr ? prompt : STR(""));
     close_record(out);
@@ -130,21 +132,46 @@ static void enter_step(struct agio *a, const wend_event *ev, int64_t step)
     a->step_began_us = ev->time_us;
 }
 
-static void on_turn_start(struct agio *a, const wend_event *ev, struct buf *out)
+static void begin_step(struct agio *a, const wend_event *ev, int64_t step,
+                       struct buf *out)
 {
     record_let_go(&a->step_held, out);
-    enter_step(a, ev, ev->u.turn_start.counter + 1);
+    enter_step(a, ev, step);
     open_record(out, ev, "step_started");
     put_step(a, out, "step");
     close_record(out);
 }
 
-static void on_turn_end(struct agio *a, const wend_event *ev, struct buf *out)
+static void end_step(struct agio *a, const wend_event *ev)
 {
-    (void)out;
     open_record(&a->step_held, ev, "step_completed");
     put_step(a, &a->step_held, "step");
     close_record(&a->step_held);
+}
+
+static void on_turn_start(struct agio *a, const wend_event *ev, struct buf *out)
+{
+    begin_step(a, ev, ev->u.turn_start.counter + 1 + a->steps_file, out);
+}
+
+static void on_turn_end(struct agio *a, const wend_event *ev, struct buf *out)
+{
+    (void)out;
+    end_step(a, ev);
+}
+
+/* A plan that is not of a turn is a step itself. */
+static void on_plan_start(struct agio *a, const wend_event *ev, struct buf *out)
+{
+    if (!ev->in_turn)
+        begin_step(a, ev, 1, out);
+}
+
+static void on_plan_end(struct agio *a, const wend_event *ev, struct buf *out)
+{
+    (void)out;
+    if (!ev->in_turn)
+        end_step(a, ev);
 }
 
 static void on_metrics(struct agio *a, const wend_event *ev, struct buf *out)
@@ -156,7 +183,7 @@ static void on_metrics(struct agio *a, const wend_event *ev, struct buf *out)
     record_i64(out, "total_prompt_tokens", m->tokens_in);
     record_i64(out, "total_completion_tokens", m->tokens_out);
     put_step(a, out, "current_step");
-    record_i64(out, "tool_calls_count", m->tool_calls);
+    record_i64(out, "tool_calls_count", m->tool_calls + a->actions);
     record_f64(out, "step_duration",
                a->step ? (double)(ev->time_us - a->step_began_us) / 1e6 : 0);
     record_key(out, "timestamp");
@@ -214,11 +241,12 @@ static void put_usage(const struct agio *a, const wend_event *ev,
     close_record(out);
 }
 
-/* A summary that fails is made up for; an answer that does ends the run. */
+/* A summary that fails is made up for, and an action has its own end; an
+ * answer that fails ends the run. */
 static void on_model_end(struct agio *a, const wend_event *ev, struct buf *out)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
-    bool needed = e->purpose != WEND_PURPOSE_SUMMARY;
+    bool needed = e->purpose != WEND_PURPOSE_SUMMARY && !e->action.ptr;
 
     if (is_shown(e)) {
         open_record(out, ev, "text_completed");
@@ -232,6 +260,13 @@ static void on_model_end(struct agio *a, const wend_event *ev, struct buf *out)
                   e->error ? e->error->code : STR_NONE,
                   needed && !e->calls_count, out);
     record_calls_model(&a->early, ev, out);
+}
+
+static void on_other(const struct agio *a, const wend_event *ev,
+                     struct buf *out)
+{
+    if (a->verbose && !wend_event_is_delta(ev->type))
+        put_message(ev, "debug", str_of(wend_event_name(ev->type)), out);
 }
 
 /* ---- Tools --------------------------------------------------------------- */
@@ -277,16 +312,16 @@ static void put_ended(struct agio *a, const wend_event *ev,
     open_record(b, ev, ok ? "tool_call_completed" : "tool_call_failed");
     record_str(b, "tool_name", e->name);
     record_str(b, "tool_call_id", e->id);
-    if (!ok) {
-        record_str(b, "error", why(e));
-    } else if (e->output_json.ptr) {
+    if (ok && e->output_json.ptr) {
         record_key(b, "result");
         buf_str(b, e->output_json);
-    } else {
+    } else if (ok) {
         record_str(b, "result", e->output.ptr ? e->output : STR(""));
     }
     put_seconds(b, "duration", e->ms);
     put_step(a, b, "step");
+    if (!ok)
+        record_str(b, "error", why(e));
     open_metadata(b);
     if (!ok)
         record_str(b, "outcome", str_of(wend_outcome_name(e->outcome)));
@@ -339,6 +374,11 @@ static void on_action_end(struct agio *a, const wend_event *ev, struct buf *out)
                             .cached = c->cached,
                             .error = c->error};
 
+    if (c->outcome == WEND_OUTCOME_SKIPPED) { /* nothing was called */
+        on_other(a, ev, out);
+        return;
+    }
+    a->actions++;
     put_ended(a, ev, &e, out);
 }
 
@@ -368,13 +408,6 @@ static void on_control(struct agio *a, const wend_event *ev, struct buf *out)
         put_message(ev, "debug", e->what, out);
 }
 
-static void on_other(const struct agio *a, const wend_event *ev,
-                     struct buf *out)
-{
-    if (a->verbose && !wend_event_is_delta(ev->type))
-        put_message(ev, "debug", str_of(wend_event_name(ev->type)), out);
-}
-
 /* ---- Ends ---------------------------------------------------------------- */
 
 static void put_completed(const struct agio *a, const wend_event *ev,
@@ -388,7 +421,7 @@ static void put_completed(const struct agio *a, const wend_event *ev,
     record_open(out, "metrics");
     put_seconds(out, "duration", m->ms);
     record_i64(out, "steps_count", a->step);
-    record_i64(out, "tool_calls_count", m->tool_calls);
+    record_i64(out, "tool_calls_count", m->tool_calls + a->actions);
     record_i64(out, "total_tokens", m->tokens_in + m->tokens_out);
     put_seconds(out, "response_latency", m->first_token_ms);
     record_close(out);
@@ -446,6 +479,8 @@ static const handler handlers[WEND_EVENT_TYPES] = {
     [WEND_MODEL_END] = on_model_end,
     [WEND_CALL_START] = on_call_start,
     [WEND_CALL_END] = on_call_end,
+    [WEND_PLAN_START] = on_plan_start,
+    [WEND_PLAN_END] = on_plan_end,
     [WEND_ACTION_START] = on_action_start,
     [WEND_ACTION_END] = on_action_end,
     [WEND_METRICS] = on_metrics,
@@ -467,8 +502,9 @@ static void agio_event(void *state, const wend_event *ev, struct buf *out)
     struct agio *a = state;
 
     /* Not only at turn_start: a reader may come in the middle of a turn. */
-    if (ev->in_turn && ev->turn + 1 != a->step && ev->type != WEND_TURN_START)
-        enter_step(a, ev, ev->turn + 1);
+    if (ev->in_turn && ev->turn + 1 + a->steps_file != a->step &&
+        ev->type != WEND_TURN_START)
+        enter_step(a, ev, ev->turn + 1 + a->steps_file);
     if (handlers[ev->type])
         handlers[ev->type](a, ev, out);
     else

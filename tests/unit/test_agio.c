@@ -60,7 +60,7 @@ static const struct story stories[] = {
      "tool_call_started 41.75 {\"tool_name\":\"rm\",\"tool_call_id\":\"c"
      "2\",\"arguments\":\"{\\\"a\",\"step\":1}\n"
      "tool_call_failed 42.00 {\"tool_name\":\"rm\",\"tool_call_id\":\"c2"
-     "\",\"error\":\"not allowed\",\"duration\":0,\"step\":1} {\"outcome"
+     "\",\"duration\":0,\"step\":1,\"error\":\"not allowed\"} {\"outcome"
      "\":\"denied\"}\n"
      "metrics_snapshot 42.50 {\"total_tokens\":0,\"total_prompt_tokens\""
      ":0,\"total_completion_tokens\":0,\"current_step\":1,\"tool_calls_c"
@@ -119,7 +119,7 @@ static const struct story stories[] = {
      "tool_call_started 41.00 {\"tool_name\":\"add\",\"tool_call_id\":\""
      "c1\",\"arguments\":{\"a\":1},\"step\":1}\n"
      "tool_call_failed 41.50 {\"tool_name\":\"add\",\"tool_call_id\":\"c"
-     "1\",\"error\":\"canceled\",\"duration\":0.003,\"step\":1} {\"outco"
+     "1\",\"duration\":0.003,\"step\":1,\"error\":\"canceled\"} {\"outco"
      "me\":\"canceled\"}\n"
      "metrics_snapshot 42.00 {\"total_tokens\":0,\"total_prompt_tokens\""
      ":0,\"total_completion_tokens\":0,\"current_step\":1,\"tool_calls_c"
@@ -153,7 +153,7 @@ static const struct story stories[] = {
      "error 40.75 {\"error\":\"m\",\"error_type\":\"e\",\"is_fatal\":fal"
      "se,\"step\":1}\n"},
 
-    {"actions of a plan, warnings and errors",
+    {"actions, one of them skipped, warnings and errors",
      {RUN_START,
       "action_start {\"action\":\"a1\",\"name\":\"fetch\",\"type\":\"tool\","
       "\"params\":{\"u\":1}}",
@@ -169,12 +169,132 @@ static const struct story stories[] = {
      "tool_call_completed 40.50 {\"tool_name\":\"fetch\",\"tool_call_id"
      "\":\"a1\",\"result\":{\"x\":[1]},\"duration\":1.5,\"step\":1} {\"c"
      "ached\":true}\n"
-     "tool_call_failed 40.75 {\"tool_name\":\"skip\",\"tool_call_id\":\""
-     "a2\",\"error\":\"when\",\"duration\":0,\"step\":1} {\"outcome\":\""
-     "skipped\"}\n"
      "warning 41.00 {\"message\":\"careful\"}\n"
      "error 41.25 {\"error\":\"odd\",\"error_type\":\"e\",\"is_fatal\":f"
      "alse,\"step\":1}\n"},
+};
+
+/* ---- Whole records, written from the contract ---------------------------- */
+
+#define AT(type, time)                                                       \
+    "{\"type\":\"" type "\",\"run_id\":\"r\",\"timestamp\":\"1970-01-01T00:" \
+    "01:4" time "0000Z\",\"data\":"
+#define END ",\"metadata\":{}}\n"
+#define SNAPSHOT(time, stamp, duration, calls)                   \
+    AT("metrics_snapshot", time)                                 \
+    "{\"total_tokens\":11,\"total_prompt_tokens\":9,"            \
+    "\"total_completion_tokens\":2,\"current_step\":1,"          \
+    "\"tool_calls_count\":" calls ",\"step_duration\":" duration \
+    ",\"timestamp\":" stamp "}" END
+
+static const struct story whole[] = {
+    {"text run",
+     {RUN_START, TURN_0, MODEL_START, "text_delta {\"text\":\"hi\"}",
+      "model_end {\"outcome\":\"ok\",\"text\":\"hi\",\"calls\":[],"
+      "\"usage\":{\"input\":9,\"output\":2}}",
+      "turn_end {\"outcome\":\"ok\",\"calls\":0,\"failed_calls\":0}",
+      "metrics {\"turns\":1,\"model_calls\":1,\"tokens_in\":9,"
+      "\"tokens_out\":2}",
+      "run_end {\"outcome\":\"ok\",\"text\":\"hi\",\"metrics\":{"
+      "\"turns\":1,\"tool_calls\":0,\"tokens_in\":9,\"tokens_out\":2,"
+      "\"ms\":1750,\"first_token_ms\":500}}"},
+     AT("run_started", "0.00") "{\"query\":\"p\"}" END AT(
+         "step_started", "0.25") "{\"step\":1}" END
+         AT("text_delta", "0.75") "{\"content\":\"hi\",\"step\":1}" END AT(
+             "text_completed", "1.00") "{\"content\":\"hi\",\"step\":1}" END
+             AT("usage_update",
+                "1.00") "{\"prompt_tokens\":9,\"completion_tokens\":2,"
+                        "\"total_tokens\":11,\"step\":1}" END SNAPSHOT(
+                            "1.50", "101.500000", "1.25", "0")
+                            AT("step_completed", "1.25") "{\"step\":1}" END AT(
+                                "run_completed",
+                                "1.75") "{\"response\":\"hi\",\"metrics\":{"
+                                        "\"duration\":1.75,\"steps_count\":1,"
+                                        "\"tool_calls_count\":0,"
+                                        "\"total_tokens\":11,\"response_"
+                                        "latency\":0.5}}" END},
+
+    {"a tool that fails, then cancel",
+     {RUN_START, TURN_0, MODEL_START,
+      "model_end {\"outcome\":\"ok\",\"text\":\"\",\"calls\":[{\"id\":"
+      "\"c1\",\"name\":\"add\",\"args\":{\"a\":1}}],\"usage\":{"
+      "\"input\":9,\"output\":2}}",
+      CALL_START,
+      "call_end {\"call\":\"c1\",\"name\":\"add\",\"outcome\":\"timeout\","
+      "\"output\":\"too slow\",\"ms\":250}",
+      "control {\"what\":\"cancel\",\"by\":\"user\"}",
+      "turn_end {\"outcome\":\"canceled\",\"calls\":1,\"failed_calls\":1}",
+      "metrics {\"turns\":1,\"tool_calls\":1,\"tokens_in\":9,"
+      "\"tokens_out\":2}",
+      "run_end {\"outcome\":\"canceled\",\"text\":\"\"}"},
+     AT("run_started", "0.00") "{\"query\":\"p\"}" END AT(
+         "step_started", "0.25") "{\"step\":1}" END
+         AT("usage_update",
+            "0.75") "{\"prompt_tokens\":9,\"completion_tokens\":2,"
+                    "\"total_tokens\":11,\"step\":1}" END AT(
+                        "tool_call_started",
+                        "1.00") "{\"tool_name\":\"add\",\"tool_call_id\":"
+                                "\"c1\",\"arguments\":{\"a\":1},\"step\":1}" END
+                                    AT("tool_call_failed",
+                                       "1.25") "{\"tool_name\":\"add\",\"tool_"
+                                               "call_id\":"
+                                               "\"c1\",\"duration\":0.25,"
+                                               "\"step\":1,\"error\":\"too "
+                                               "slow\"},"
+                                               "\"metadata\":{\"outcome\":"
+                                               "\"timeout\"}}\n" SNAPSHOT(
+                                                   "2.00", "102.000000", "1.75",
+                                                   "1")
+                                                   AT("step_completed",
+                                                      "1.75") "{\"step\":1}" END
+                                                       AT("run_cancelled",
+                                                          "2.25") "{\"reason\":"
+                                                                  "\"user\""
+                                                                  "}" END},
+
+    {"a plan file is one step, its actions are tool calls",
+     {"run_start {\"prompt\":\"p\",\"plan\":{\"wend\":\"plan/1\"}}",
+      "plan_start {\"plan\":\"p\",\"name\":\"p\",\"actions\":[]}",
+      "action_start {\"action\":\"a\",\"name\":\"get\",\"type\":\"llm\","
+      "\"params\":{\"u\":1}}",
+      "model_start {\"model\":\"m\",\"attempt\":1,\"action\":\"a\"}",
+      "model_end {\"outcome\":\"failed\",\"text\":\"\",\"calls\":[],"
+      "\"action\":\"a\",\"error\":{\"code\":\"network\",\"message\":"
+      "\"gone\"}}",
+      "action_end {\"action\":\"a\",\"name\":\"get\",\"outcome\":"
+      "\"failed\",\"output\":null,\"ms\":750,\"error\":{\"code\":"
+      "\"network\",\"message\":\"gone\"}}",
+      "action_end {\"action\":\"b\",\"name\":\"b\",\"outcome\":"
+      "\"skipped\",\"output\":null,\"ms\":0,\"reason\":"
+      "\"dependency_failed\"}",
+      "plan_end {\"outcome\":\"failed\"}",
+      "metrics {\"actions\":2,\"tokens_in\":9,\"tokens_out\":2}",
+      "run_end {\"outcome\":\"failed\",\"error\":{\"code\":"
+      "\"plan_failed\",\"message\":\"get: gone\"}}"},
+     AT("run_started", "0.00") "{\"query\":\"p\"}" END
+         AT("step_started", "0.25") "{\"step\":1}" END AT(
+             "tool_call_started",
+             "0.50") "{\"tool_name\":\"get\",\"tool_call_id\":"
+                     "\"a\",\"arguments\":{\"u\":1},\"step\":1}" END AT(
+                         "error",
+                         "1.00") "{\"error\":\"gone\",\"error_type\":"
+                                 "\"network\","
+                                 "\"is_fatal\":false,\"step\":1}" END AT(
+                                     "tool_call_failed",
+                                     "1.25") "{\"tool_name\":\"get\",\"tool_"
+                                             "call_id\":"
+                                             "\"a\",\"duration\":0.75,\"step\":"
+                                             "1,\"error\":\"gone\"},"
+                                             "\"metadata\":{\"outcome\":"
+                                             "\"failed\"}}\n" SNAPSHOT(
+                                                 "2.00", "102.000000", "1.75",
+                                                 "1")
+                                                 AT("step_completed",
+                                                    "1.75") "{\"step\":1}" END
+                                                     AT("run_failed",
+                                                        "2.25") "{\"error\":"
+                                                                "\"get: "
+                                                                "gone\"}" END},
 };
 
 /* "{"type":"X","run_id":"r","timestamp":"1970-01-01T00:01:4S.FF0000Z",
@@ -234,6 +354,19 @@ static void test_stories(void)
             printf("# whole:\n%s", out.ptr ? out.ptr : "");
         buf_free(&out);
         buf_free(&got);
+    }
+}
+
+static void test_whole(void)
+{
+    struct mem m = {0};
+
+    for (size_t i = 0; i < tap_count(whole); i++) {
+        struct buf out = {.mem = &m};
+
+        feed(&whole[i], &m, false, &out);
+        tap_is_str(buf_view(&out), whole[i].out, "%s: all of it", whole[i].why);
+        buf_free(&out);
     }
 }
 
@@ -327,6 +460,7 @@ static void test_memory(void)
 int main(void)
 {
     test_stories();
+    test_whole();
     test_names();
     test_times();
     test_memory();
