@@ -140,6 +140,10 @@ $(B)/tests/power-test $(B)/tests/fault-test: \
     $(B)/tests/%-test: $(B)/tests/power/%.o $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
+# The command with a disk that fails.
+$(B)/tests/wend-faulty: $(B)/tests/power/faulty.o $(CLI_OBJ) $(LIB_OBJ)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
 # Its malloc stands before everybody's: with VARIANT=asan only.
 $(B)/tests/oom-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oom/*.c)) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)

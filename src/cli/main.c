@@ -173,6 +173,7 @@ int main(int argc, char **argv)
 
     hold_standard_fds();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error to report */
     setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
     if (!name)
         code = usage_error(&cli, "which command?");

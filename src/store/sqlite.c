@@ -2,7 +2,9 @@
  * sqlite.c - the store in an SQLite file: joins file, writer and readers.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -27,17 +29,48 @@ static wend_status path_absolute(const char *path, struct buf *out,
     return out->failed ? fail_nomem(err) : WEND_OK;
 }
 
+/* A file that may not grow any more must not cost the host its life: on its
+ * own threads, where stores are opened and closed, the signal is held back
+ * until the store is done, and then dropped. */
+struct hold {
+    sigset_t signal, before;
+    bool was_pending;
+};
+
+static void hold_begin(struct hold *h)
+{
+    sigset_t pending;
+
+    sigemptyset(&h->signal);
+    sigaddset(&h->signal, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &h->signal, &h->before);
+    sigpending(&pending);
+    h->was_pending = sigismember(&pending, SIGXFSZ);
+}
+
+static void hold_end(const struct hold *h)
+{
+    const struct timespec at_once = {0};
+
+    if (!h->was_pending)
+        sigtimedwait(&h->signal, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &h->before, NULL);
+}
+
 static void sqlite_free(wend_store *store)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     struct mem mem = store->mem;
+    struct hold hold;
 
     db_writer_stop(s);
+    hold_begin(&hold);
     if (s->failure.status != WEND_OK && s->read.handle)
         sqlite3_db_config(s->read.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                           NULL);
     db_close(&s->read);
     db_close(&s->write);
+    hold_end(&hold);
     owner_close(&s->owner);
     pthread_cond_destroy(&s->wake);
     pthread_cond_destroy(&s->finished);
@@ -90,6 +123,7 @@ wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
 {
     struct sqlite_store *s = sqlite_new();
     struct buf absolute = {0};
+    struct hold hold;
     wend_status status;
 
     *out = NULL;
@@ -98,8 +132,10 @@ wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
     absolute.mem = &s->base.mem;
     status = path_absolute(path, &absolute, err);
     s->path = absolute.ptr; /* handed over, whole or not */
+    hold_begin(&hold);
     if (status == WEND_OK)
         status = db_open(s->path, schema, &s->write, &s->owner, err);
+    hold_end(&hold);
     if (status == WEND_OK && !db_writer_start(s))
         status = fail(err, WEND_E_STORE, "store %s: no thread to be had", path);
     if (status == WEND_OK) {

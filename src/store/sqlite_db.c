@@ -4,6 +4,7 @@
  * A connection belongs to one thread at a time; statements are prepared
  * when first asked for and kept.
  */
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -98,6 +99,15 @@ static const char *const queries[QUERIES] = {
 
 /* What to tell people; the others speak for themselves. */
 static const struct {
+    int number; /* of the system */
+    const char *text;
+} limits[] = {
+    {EFBIG, "the limit of file sizes is reached (ulimit -f); raise it"},
+    {ENOSPC, "the disk is full; make room"},
+    {EDQUOT, "the quota of the disk is used up; make room"},
+};
+
+static const struct {
     int code;
     wend_status status;
     const char *text;
@@ -118,16 +128,39 @@ static const struct {
     {SQLITE_NOMEM, WEND_E_NOMEM, "out of memory"},
 };
 
+/* What the system said about the file that failed; 0 if it is not known. */
+static int errno_of(sqlite3 *handle)
+{
+    sqlite3_file *log = NULL;
+    int number = 0;
+
+    if (sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER,
+                             &log) == SQLITE_OK &&
+        log && log->pMethods)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number);
+    if (!number)
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number ? number : sqlite3_system_errno(handle);
+}
+
 wend_status db_fail(const struct db *db, wend_error *err)
 {
     int code = db->handle ? sqlite3_extended_errcode(db->handle) : SQLITE_NOMEM;
+    int number = 0;
 
+    if ((code & 0xff) == SQLITE_IOERR)
+        number = errno_of(db->handle);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (limits[i].number == number)
+            return fail(err, WEND_E_STORE, "store %s: %s", db->path,
+                        limits[i].text);
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].code == (code & 0xff))
             return fail(err, failures[i].status, "store %s: %s", db->path,
                         failures[i].text);
-    return fail(err, WEND_E_STORE, "store %s: %s (SQLite code %d)", db->path,
-                sqlite3_errmsg(db->handle), code);
+    return fail(err, WEND_E_STORE, "store %s: %s%s%s (SQLite code %d)",
+                db->path, sqlite3_errmsg(db->handle), number ? ": " : "",
+                number ? strerror(number) : "", code);
 }
 
 /* Evenly and often, so that a steady writer cannot keep others out. */

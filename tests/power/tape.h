@@ -371,7 +371,7 @@ static void tape_start(const char *path, enum control control)
 }
 
 /* The notes stay. */
-static void tape_stop(void)
+static inline void tape_stop(void)
 {
     tape.path[0] = 0;
     tape.control = CONTROL_NONE;

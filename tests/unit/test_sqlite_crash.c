@@ -200,15 +200,20 @@ static void killed_owner(void)
 static struct rlimit limit_before;
 static char mounted[PATH_BYTES];
 
-static bool limit_files(void)
+/* The signal of this limit is not ignored: it must not reach us. */
+static bool limit_to(rlim_t bytes)
 {
     struct rlimit small;
 
-    signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &limit_before);
     small = limit_before;
-    small.rlim_cur = 1 << 20;
+    small.rlim_cur = bytes;
     return !setrlimit(RLIMIT_FSIZE, &small);
+}
+
+static bool limit_files(void)
+{
+    return limit_to(1 << 20);
 }
 
 static void limit_files_end(void)
@@ -296,6 +301,28 @@ static void full(const char *name, const char *path, bool (*begin)(void),
     wend_store_free(s);
 }
 
+/* A store that cannot even be made, and one that closes in too little room. */
+static void limited(void)
+{
+    wend_store *s = NULL;
+    wend_error err = {0};
+
+    limit_to(4096);
+    tap_ok(wend_store_open(path_of("tiny.db"), &s, &err) == WEND_E_STORE &&
+               strstr(err.message, "ulimit -f"),
+           "file size: cannot be made: %s", err.message);
+    limit_files_end();
+    s = open_store(path_of("close.db"));
+    put_event(s, RUN_A, 1, "{}");
+    limit_to(4096);
+    wend_store_free(s);
+    limit_files_end();
+    s = open_store(path_of("close.db"));
+    tap_ok(s && log_read(s, RUN_A).seq_last == 1,
+           "file size: closed without room, all is there");
+    wend_store_free(s);
+}
+
 static void full_disk(void)
 {
     char path[PATH_BYTES + 16];
@@ -346,7 +373,8 @@ int main(void)
     killed(); /* forks, so before any thread */
     killed_owner();
     full("file size", path_of("limit.db"), limit_files, limit_files_end,
-         "store");
+         "ulimit -f");
+    limited();
     full_disk();
     locked();
     dir_remove(dir);
