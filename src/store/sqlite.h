@@ -84,6 +84,9 @@ wend_status db_fail(const struct db *db, wend_error *err);
 wend_status db_number(struct db *db, const char *sql, int64_t *out,
                       wend_error *err);
 /* Whether that value is `text`. */
+/* Of the first row the first column, which is not NULL. */
+wend_status db_text(struct db *db, const char *sql, char *out, size_t size,
+                    wend_error *err);
 wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
                     wend_error *err);
 wend_status db_exec(struct db *db, const char *sql, wend_error *err);

@@ -1,6 +1,7 @@
 /*
  * sqlite_care.c - whether an SQLite store is sound.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -41,18 +42,39 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
 
 /* ---- All of it ----------------------------------------------------------- */
 
+/* The SQLite code in a line about a page that could not be had, or 0. */
+static int page_code(const char *line)
+{
+    const char *code = strstr(line, "error code=");
+
+    return code ? atoi(code + strlen("error code=")) & 0xff : 0;
+}
+
+/* Looks twice: damage stays, a disk that failed once may not fail again, and
+ * SQLite does not always say which of the two it met. */
 static wend_status check_pages(struct db *db, wend_error *err)
 {
-    bool ok = false;
-    wend_status s = db_says(db, "PRAGMA integrity_check(1)", "ok", &ok, err);
+    const char *sql = "PRAGMA integrity_check(1)";
+    char line[200], again[200];
+    wend_status s = db_text(db, sql, line, sizeof line, err);
 
-    if (s == WEND_OK && !ok)
-        s = fail(err, WEND_E_CORRUPT,
-                 "store %s: the file is damaged: its pages or indexes do not "
-                 "fit each other; keep a copy, 'wend verify --salvage' saves "
-                 "what can be read",
-                 db->path);
-    return s;
+    if (s != WEND_OK || !strcmp(line, "ok"))
+        return s;
+    if (page_code(line) == SQLITE_NOMEM)
+        return fail_nomem(err);
+    s = db_text(db, sql, again, sizeof again, err);
+    if (s != WEND_OK)
+        return s;
+    if (page_code(line) == SQLITE_IOERR || !strcmp(again, "ok"))
+        return fail(err, WEND_E_STORE,
+                    "store %s: a part of the file cannot be read; that says "
+                    "nothing about what is in it, look at the disk",
+                    db->path);
+    return fail(err, WEND_E_CORRUPT,
+                "store %s: the file is damaged: its pages or indexes do not "
+                "fit each other; keep a copy, 'wend verify --salvage' saves "
+                "what can be read",
+                db->path);
 }
 
 /* Rows that name no run: its own row was taken away. */

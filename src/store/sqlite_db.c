@@ -5,6 +5,7 @@
  * when first asked for and kept.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -229,7 +230,7 @@ wend_status db_number(struct db *db, const char *sql, int64_t *out,
     return WEND_OK;
 }
 
-wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
+wend_status db_text(struct db *db, const char *sql, char *out, size_t size,
                     wend_error *err)
 {
     sqlite3_stmt *row = first_row(db, sql);
@@ -238,9 +239,19 @@ wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
     if (!row)
         return db_fail(db, err);
     value = (const char *)sqlite3_column_text(row, 0);
-    *yes = value && !strcmp(value, text);
+    snprintf(out, size, "%s", value ? value : "");
     sqlite3_finalize(row);
-    return WEND_OK;
+    return value ? WEND_OK : fail_nomem(err);
+}
+
+wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
+                    wend_error *err)
+{
+    char value[40];
+    wend_status s = db_text(db, sql, value, sizeof value, err);
+
+    *yes = s == WEND_OK && !strcmp(value, text);
+    return s;
 }
 
 wend_status db_exec(struct db *db, const char *sql, wend_error *err)
