@@ -6,6 +6,9 @@
  */
 #include "host/loop.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "base/fail.h"
@@ -98,6 +101,19 @@ static void wake(struct loop *base)
 static const struct loop_ops ops = {free_loop, backend_fd, turn,
                                     backend_timeout_ms, wake};
 
+/* libuv ends the process if there is no descriptor left for the pipe that its
+ * first loop makes. */
+static int room_for_pipe(void)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC))
+        return uv_translate_sys_error(errno);
+    close(ends[0]);
+    close(ends[1]);
+    return 0;
+}
+
 wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err)
 {
     struct uv *l = mem_zalloc(m, sizeof *l);
@@ -107,7 +123,9 @@ wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err)
         return fail_nomem(err);
     l->base.ops = &ops;
     l->mem = m;
-    rc = uv_loop_init(&l->uv);
+    rc = room_for_pipe();
+    if (!rc)
+        rc = uv_loop_init(&l->uv);
     if (rc) {
         mem_free(m, l);
         return no_loop(rc, err);
