@@ -50,7 +50,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SERVER := $(B)/tests/wend-test-server
 SERVER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/server/*.c))
 
-.PHONY: all deps test quick demo bench crash power oom fuzz campaign fmt help install clean \
+.PHONY: all deps test quick demo bench crash power oom faults fuzz campaign fmt help install clean \
         tidy products unit examples man
 .PRECIOUS: $(B)/%.o
 
@@ -148,6 +148,14 @@ $(B)/tests/wend-faulty: $(B)/tests/power/faulty.o $(CLI_OBJ) $(LIB_OBJ)
 $(B)/tests/oom-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oom/*.c)) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
+# Runs the command under strace; short.so makes reads and writes short.
+$(B)/tests/faults-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/[!s]*.c)) \
+                        | $(B)/tests/short.so $(SERVER) $(MCP_SERVER)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+$(B)/tests/short.so: $(B)/tests/faults/short.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -o $@ $^ -ldl
+
 $(SERVER): $(SERVER_OBJ) $(filter $(B)/src/base/%,$(LIB_OBJ))
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lssl -lcrypto
 # A server of tools. It runs in the sandbox, where a sanitizer has no room.
@@ -218,6 +226,10 @@ power: $(B)/tests/power-test $(B)/tests/fault-test
 oom:
 	@$(MAKE) --no-print-directory VARIANT=asan build/asan/tests/oom-test
 	@build/asan/tests/oom-test --all
+
+## faults     each system call of each scenario fails once; needs strace
+faults: $(B)/wend $(B)/tests/faults-test
+	@WEND=$(B)/wend $(B)/tests/faults-test --all
 
 ## fuzz       each fuzz target for FUZZ_SECONDS (default 60)
 fuzz:

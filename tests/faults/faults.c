@@ -1,0 +1,346 @@
+/*
+ * faults.c - makes each system call of the command fail.
+ *
+ *     faults [--all | --seconds N] [--seed N] [--scenario NAME]
+ *     faults --scenario NAME --call CALL --error E --when K     one round
+ *
+ * Needs strace. Environment: FAULTS_SECONDS (default 25) in place of
+ * --seconds; WEND, the command. Prints TAP.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../unit/tap.h"
+#include "calls.h"
+#include "play.h"
+#include "scenarios.h"
+
+enum {
+    FINDINGS_MAX = 8, /* of a scenario; more say nothing new */
+    FAULTS_MAX = 20000,
+    TRACEES_MAX = 64,
+    PLANTED_CALLS = 12, /* at one of them */
+    CALLS = sizeof calls / sizeof *calls,
+};
+
+static struct {
+    const char *only;
+    double seconds; /* 0: all */
+    long seed;
+    struct fault one;
+} opt = {.seconds = 25, .seed = 20261115};
+
+static struct fault list[FAULTS_MAX];
+static size_t list_count;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* ---- What can fail ------------------------------------------------------- */
+
+/* For each call the most that one process or thread makes of it: that is how
+ * strace counts. The first ones are the loader's, before there is a program;
+ * it gives back its list of libraries, by munmap, when it is done. */
+static void count_calls(int first[CALLS], int most[CALLS])
+{
+    static struct {
+        int pid, seen[CALLS];
+    } tracees[TRACEES_MAX];
+    FILE *f = fopen("trace", "r");
+    char line[400], name[40];
+    int pid, used = 0, t;
+    bool loaded = false;
+
+    memset(tracees, 0, sizeof tracees);
+    memset(most, 0, sizeof *most * CALLS);
+    memset(first, 0, sizeof *first * CALLS);
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%d %39[a-z0-9_](", &pid, name) != 2)
+            continue;
+        for (t = 0; t < used && tracees[t].pid != pid; t++)
+            continue;
+        if (t == used && used++ == TRACEES_MAX)
+            break;
+        tracees[t].pid = pid;
+        loaded |= !strcmp(name, "munmap");
+        for (size_t i = 0; i < CALLS; i++)
+            if (!strcmp(calls[i].name, name)) {
+                if (++tracees[t].seen[i] > most[i])
+                    most[i] = tracees[t].seen[i];
+                first[i] += !loaded;
+            }
+    }
+    if (f)
+        fclose(f);
+}
+
+static void list_faults(void)
+{
+    int first[CALLS], most[CALLS];
+
+    count_calls(first, most);
+    list_count = 0;
+    for (size_t i = 0; i < CALLS; i++) {
+        char errors[100], *rest = errors;
+
+        snprintf(errors, sizeof errors, "%s", calls[i].errors);
+        for (char *e; (e = strsep(&rest, " "));)
+            for (int k = first[i] + 1; k <= most[i] && list_count < FAULTS_MAX;
+                 k++) {
+                struct fault *f = &list[list_count++];
+
+                snprintf(f->call, sizeof f->call, "%s", calls[i].name);
+                snprintf(f->error, sizeof f->error, "%s", e);
+                f->when = k;
+                f->instead = NULL;
+                if (!strcmp(e, "EVERY"))
+                    break;
+            }
+    }
+}
+
+/* ---- Rounds -------------------------------------------------------------- */
+
+/* Near the golden section, and without a common divisor: multiples of it
+ * come to every point, far from the ones before. */
+static size_t stride(size_t points)
+{
+    size_t step = points * 618 / 1000, a, b;
+
+    do {
+        a = ++step;
+        for (b = points; b;) {
+            size_t rest = a % b;
+
+            a = b;
+            b = rest;
+        }
+    } while (a != 1);
+    return step;
+}
+
+static bool one_round(const struct scenario *sc, const struct outcome *clean,
+                      const struct fault *f, struct outcome *o)
+{
+    play_fault(sc, f, o);
+    if (o->hit && !o->spared)
+        check_round(sc, clean, o);
+    return o->spared || !o->flaw[0];
+}
+
+static void show(const struct scenario *sc, const struct fault *f,
+                 const struct outcome *o)
+{
+    printf("# %s: --call %s --error %s --when %d: %s\n", sc->name, f->call,
+           f->error, f->when, o->flaw);
+    if (o->fault[0])
+        printf("#   %s", o->fault);
+    printf("#   said: %.300s\n", o->err);
+    fflush(stdout);
+}
+
+static void play(const struct scenario *sc, double seconds)
+{
+    static struct outcome clean, o;
+    double end = now() + (seconds > 0 ? seconds : 1e9);
+    long rounds = 0, hits = 0, spared = 0, found = 0;
+
+    if (!play_prepare(sc) || !play_clean(sc, &clean)) {
+        printf("# %s %.400s\n", clean.flaw, clean.err);
+        tap_ok(false, "%s: runs without a fault", sc->name);
+        return;
+    }
+    list_faults();
+    for (size_t i = 0; i < list_count && now() < end && found < FINDINGS_MAX;
+         i++) {
+        size_t at = ((size_t)opt.seed + i * stride(list_count)) % list_count;
+
+        rounds++;
+        if (!one_round(sc, &clean, &list[at], &o)) {
+            found++;
+            show(sc, &list[at], &o);
+        }
+        hits += o.hit;
+        spared += o.spared;
+    }
+    printf("# %s: %zu faults, %ld tried, %ld came to pass, %ld spared\n",
+           sc->name, list_count, rounds, hits, spared);
+    tap_ok(!found && hits, "%s: each failure is told, none does harm",
+           sc->name);
+}
+
+static void play_one(const struct scenario *sc)
+{
+    static struct outcome clean, o;
+
+    if (!play_prepare(sc) || !play_clean(sc, &clean))
+        return;
+    one_round(sc, &clean, &opt.one, &o);
+    printf("# exit %d%s%s\n%s%s", WEXITSTATUS(o.status),
+           o.hit ? "" : ", no fault", o.spared ? ", spared" : "", o.out, o.err);
+    tap_ok(!o.flaw[0], "%s: %s", sc->name, o.flaw);
+}
+
+/* The first write to standard output: which one it is, and all of it done. */
+static void lie_about_output(struct fault *f)
+{
+    static char lie[40];
+    FILE *trace = fopen("trace", "r");
+    char line[400];
+    int pid, fd, main_pid = 0;
+
+    while (trace && fgets(line, sizeof line, trace)) {
+        const char *result = strrchr(line, '=');
+
+        if (sscanf(line, "%d write(%d,", &pid, &fd) != 2)
+            continue;
+        if (!main_pid)
+            main_pid = pid;
+        f->when += pid == main_pid;
+        if (fd == 1 && result) {
+            snprintf(lie, sizeof lie, "retval=%d", atoi(result + 1));
+            break;
+        }
+    }
+    if (trace)
+        fclose(trace);
+    f->instead = lie;
+    f->when--; /* begins with the one after it */
+}
+
+/* At some call it must be noticed. */
+static void play_planted(size_t i)
+{
+    static struct outcome clean, o;
+    const struct scenario *sc = scenarios;
+    struct fault f = planted[i].fault;
+    bool noticed = false;
+
+    while (strcmp(sc->name, planted[i].scenario) != 0)
+        sc++;
+    if (play_prepare(sc) && play_clean(sc, &clean)) {
+        play_bound = 2;
+        if (!f.instead)
+            lie_about_output(&f);
+        while (!noticed && f.when++ < PLANTED_CALLS)
+            noticed = !one_round(sc, &clean, &f, &o);
+        play_bound = BOUND_SECONDS;
+    }
+    if (noticed)
+        printf("# planted: %s: %s\n", planted[i].name, o.flaw);
+    tap_ok(noticed, "%s is noticed", planted[i].name);
+}
+
+/* ---- Main ---------------------------------------------------------------- */
+
+static bool options(int argc, char **argv)
+{
+    const char *seconds = getenv("FAULTS_SECONDS");
+
+    if (seconds)
+        opt.seconds = atof(seconds);
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--all"))
+            opt.seconds = 0;
+        else if (i + 1 == argc)
+            return false;
+        else if (!strcmp(argv[i], "--seconds"))
+            opt.seconds = atof(argv[++i]);
+        else if (!strcmp(argv[i], "--seed"))
+            opt.seed = atol(argv[++i]);
+        else if (!strcmp(argv[i], "--scenario"))
+            opt.only = argv[++i];
+        else if (!strcmp(argv[i], "--call"))
+            snprintf(opt.one.call, sizeof opt.one.call, "%s", argv[++i]);
+        else if (!strcmp(argv[i], "--error"))
+            snprintf(opt.one.error, sizeof opt.one.error, "%s", argv[++i]);
+        else if (!strcmp(argv[i], "--when"))
+            opt.one.when = atoi(argv[++i]);
+        else
+            return false;
+    return true;
+}
+
+/* Ends with our end of its standard input. */
+static bool start_server(const char *beside)
+{
+    char line[300];
+    FILE *f;
+    int port = 0, ends[2];
+
+    snprintf(play_mcp, sizeof play_mcp, "%.150s/wend-test-mcp", beside);
+    if (pipe2(ends, O_CLOEXEC) || dup2(ends[0], 0) < 0)
+        return false;
+    snprintf(line, sizeof line, "%.150s/wend-test-server --until-eof <&0 &",
+             beside);
+    f = popen(line, "re");
+    if (!f || fscanf(f, "%d", &port) != 1)
+        return false;
+    snprintf(play_server, sizeof play_server, "http://127.0.0.1:%d", port);
+    return true;
+}
+
+/* Beside this program stand the others. */
+static bool enter(const char *self)
+{
+    const char *wend = getenv("WEND");
+    char at[200], *slash;
+
+    if (!realpath(wend ? wend : "build/release/wend", play_wend) ||
+        !realpath(self, at) || !(slash = strrchr(at, '/')))
+        return false;
+    *slash = 0;
+    snprintf(play_short, sizeof play_short, "%.150s/short.so", at);
+    snprintf(play_dir, sizeof play_dir, "/dev/shm/wend-faults-XXXXXX");
+    if (!mkdtemp(play_dir)) {
+        snprintf(play_dir, sizeof play_dir, "/tmp/wend-faults-XXXXXX");
+        if (!mkdtemp(play_dir))
+            return false;
+    }
+    return !chdir(play_dir) && start_server(at) &&
+           !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+int main(int argc, char **argv)
+{
+    char remove[100];
+
+    if (!options(argc, argv)) {
+        fprintf(stderr,
+                "usage: faults [--all | --seconds N] [--seed N] [--scenario "
+                "NAME [--call CALL --error E --when K]]\n");
+        return 2;
+    }
+    if (system("strace -f -o /dev/null true 2>/dev/null")) {
+        fprintf(stderr, "SKIPPED: faults: strace cannot trace here\n");
+        printf("1..0 # SKIP strace cannot trace here\n");
+        return 0;
+    }
+    if (!enter(argv[0]))
+        return 2;
+    printf("# seed %ld\n", opt.seed);
+    for (size_t i = 0; i < SCENARIOS; i++)
+        if (opt.only && strcmp(opt.only, scenarios[i].name) != 0)
+            continue;
+        else if (opt.one.call[0])
+            play_one(&scenarios[i]);
+        else
+            play(&scenarios[i], opt.seconds / (opt.only ? 1 : SCENARIOS));
+    for (size_t i = 0; i < PLANTED && !opt.only; i++)
+        play_planted(i);
+    snprintf(remove, sizeof remove, "rm -rf '%s'", play_dir);
+    if (chdir("/") || system(remove))
+        printf("# %s is left\n", play_dir);
+    return tap_done();
+}

@@ -1,0 +1,294 @@
+/*
+ * play.c - runs the command in a folder of its own, under strace, and waits
+ * for all that it leaves behind.
+ */
+#include "play.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+char play_dir[64], play_server[200], play_mcp[200], play_wend[200];
+char play_short[200];
+double play_bound = BOUND_SECONDS;
+
+enum { LEFT_SECONDS = 5 }; /* a process tool's grace, and some more */
+
+void blame(struct outcome *o, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (o->flaw[0])
+        return;
+    va_start(ap, fmt);
+    vsnprintf(o->flaw, sizeof o->flaw, fmt, ap);
+    va_end(ap);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void read_text(const char *path, char text[TEXT_MAX])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, TEXT_MAX - 1);
+
+    text[n > 0 ? n : 0] = 0;
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- Processes ----------------------------------------------------------- */
+
+static void in_child(const char *const argv[])
+{
+    char value[200];
+
+    setpgid(0, 0);
+    if (chdir("work") || setenv("NO_COLOR", "1", 1) || setenv("LC_ALL", "C", 1))
+        _exit(126);
+    snprintf(value, sizeof value, "%s/work/home", play_dir);
+    setenv("HOME", value, 1);
+    snprintf(value, sizeof value, "%s/work/wend.db", play_dir);
+    setenv("WEND_STORE", value, 1);
+    setenv("WEND", play_wend, 1);
+    dup2(open("/dev/null", O_RDONLY), 0);
+    dup2(open("../out", O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
+    dup2(open("../err", O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+    execvp(argv[0], (char *const *)(unsigned long)argv);
+    _exit(126);
+}
+
+/* Children that are not ours by birth: whoever had them is gone. */
+static bool any_left(double until)
+{
+    while (now() < until) {
+        pid_t pid = waitpid(-1, NULL, WNOHANG);
+
+        if (pid < 0)
+            return false;
+        if (!pid)
+            usleep(1000);
+    }
+    return true;
+}
+
+static void kill_left(void)
+{
+    char path[64];
+    FILE *f;
+    int pid;
+
+    for (int i = 0; i < 100 && waitpid(-1, NULL, WNOHANG) >= 0; i++) {
+        snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+        f = fopen(path, "r");
+        while (f && fscanf(f, "%d", &pid) == 1)
+            kill(pid, SIGKILL);
+        if (f)
+            fclose(f);
+        usleep(10000);
+    }
+}
+
+/* What it printed is in the outcome, and nothing of it is left. */
+static void spawn(const char *const argv[], struct outcome *o)
+{
+    double end = now() + play_bound;
+    pid_t pid, got;
+
+    o->hangs = false;
+    pid = fork();
+    if (!pid)
+        in_child(argv);
+    while ((got = waitpid(pid, &o->status, WNOHANG)) == 0 && now() < end)
+        usleep(500);
+    if (!got) {
+        o->hangs = true;
+        blame(o, "it has not ended after %.0f s", play_bound);
+        kill(-pid, SIGKILL);
+        waitpid(pid, &o->status, 0);
+    } else if (any_left(now() + LEFT_SECONDS)) {
+        blame(o, "it leaves a process behind");
+    }
+    kill_left();
+    read_text("out", o->out);
+    read_text("err", o->err);
+}
+
+/* ---- Scenarios ----------------------------------------------------------- */
+
+static bool shell(const char *line)
+{
+    const char *argv[] = {"bash", "-euc", line, NULL};
+    static struct outcome o;
+
+    memset(&o, 0, sizeof o);
+    spawn(argv, &o);
+    if (o.status || o.flaw[0])
+        printf("# %s: status %d %s\n# %.500s\n", line, o.status, o.flaw, o.err);
+    return !o.status && !o.flaw[0];
+}
+
+bool play_prepare(const struct scenario *sc)
+{
+    if (system("rm -rf template work && mkdir -p work/home"))
+        return false;
+    if (sc->prepare && !shell(sc->prepare))
+        return false;
+    return !rename("work", "template");
+}
+
+static bool fresh(void)
+{
+    return !system("rm -rf work trace && cp -a template work");
+}
+
+/* "@SERVER@" and "@MCP@" stand for what is only known now. */
+static const char *fill(const char *arg, char room[TEXT_MAX])
+{
+    static const struct {
+        const char *mark, *text;
+    } known[] = {{"@SERVER@", play_server}, {"@MCP@", play_mcp}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *at = strstr(arg, known[i].mark);
+
+        if (!at)
+            continue;
+        snprintf(room, TEXT_MAX, "%.*s%s%s", (int)(at - arg), arg,
+                 known[i].text, at + strlen(known[i].mark));
+        return room;
+    }
+    return arg;
+}
+
+static void command(const char **argv, const struct scenario *sc)
+{
+    static char room[ARGS_MAX][TEXT_MAX];
+    int i = 0;
+
+    *argv++ = play_wend;
+    for (const char *const *a = sc->args; *a; a++)
+        *argv++ = fill(*a, room[i++]);
+    *argv = NULL;
+}
+
+static void read_file(const struct scenario *sc, struct outcome *o)
+{
+    char path[80];
+
+    snprintf(path, sizeof path, "work/%s", sc->file ? sc->file : "none");
+    read_text(path, o->file);
+}
+
+bool play_clean(const struct scenario *sc, struct outcome *o)
+{
+    const char *argv[ARGS_MAX + 8] = {"strace", "-f", "-qq", "-o", "../trace"};
+
+    memset(o, 0, sizeof *o);
+    if (!fresh())
+        return false;
+    command(argv + 5, sc);
+    spawn(argv, o);
+    read_file(sc, o);
+    return !o->status && !o->flaw[0];
+}
+
+/* What cannot be: eventfds and the pipe that libuv takes for a lock do not
+ * fail (it ends the process if they do), nobody fails to unlock, and a lock
+ * needs no descriptor. */
+static bool is_dishonest(const char *line)
+{
+    return strstr(line, "<anon_inode:[event") ||
+           (strstr(line, "<pipe:[") && strstr(line, ", 1)")) ||
+           strstr(line, "F_UNLCK") ||
+           (strstr(line, "EMFILE") && strstr(line, "F_SETLK"));
+}
+
+static void look_at_trace(struct outcome *o)
+{
+    FILE *f = fopen("trace", "r");
+    char line[1000];
+
+    while (f && fgets(line, sizeof line, f)) {
+        if (!strstr(line, "(INJECTED)"))
+            continue;
+        o->hit = true;
+        o->store |= strstr(line, "wend.db") != NULL;
+        o->spared |= is_dishonest(line);
+        snprintf(o->fault, sizeof o->fault, "%.250s", line);
+    }
+    if (f)
+        fclose(f);
+}
+
+static void play_strace(const struct scenario *sc, const struct fault *f,
+                        struct outcome *o)
+{
+    char trace[80], inject[200];
+    const char *argv[ARGS_MAX + 16] = {"strace",   "-f", "-qq", "-y", "-o",
+                                       "../trace", "-e", trace, "-e", inject};
+
+    snprintf(trace, sizeof trace, "trace=%s", f->call);
+    if (f->instead)
+        snprintf(inject, sizeof inject, "inject=%s:%s:when=%d", f->call,
+                 f->instead, f->when);
+    else
+        snprintf(inject, sizeof inject, "inject=%s:error=%s:when=%d", f->call,
+                 f->error, f->when);
+    command(argv + 10, sc);
+    spawn(argv, o);
+    look_at_trace(o);
+    o->hit |= f->instead != NULL; /* not every one leaves a mark */
+}
+
+static void play_preload(const struct scenario *sc, const struct fault *f,
+                         struct outcome *o)
+{
+    char preload[220], call[60], when[40];
+    const char *argv[ARGS_MAX + 8] = {"env", preload, call, when};
+
+    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", play_short);
+    snprintf(call, sizeof call, "FAULT_CALL=%s", f->call);
+    snprintf(when, sizeof when, "FAULT_WHEN=%d",
+             strcmp(f->error, "EVERY") ? f->when : 0);
+    command(argv + 4, sc);
+    spawn(argv, o);
+    o->hit = true;
+}
+
+void play_fault(const struct scenario *sc, const struct fault *f,
+                struct outcome *o)
+{
+    memset(o, 0, sizeof *o);
+    if (!fresh())
+        blame(o, "no folder");
+    else if (!strcmp(f->error, "SHORT") || !strcmp(f->error, "EVERY"))
+        play_preload(sc, f, o);
+    else
+        play_strace(sc, f, o);
+    read_file(sc, o);
+}
+
+int play_other(const char *const args[], struct outcome *o)
+{
+    const char *argv[ARGS_MAX] = {play_wend};
+
+    memset(o, 0, sizeof *o);
+    for (size_t i = 0; args[i] && i + 2 < ARGS_MAX; i++)
+        argv[i + 1] = args[i];
+    spawn(argv, o);
+    return o->hangs || !WIFEXITED(o->status) ? -1 : WEXITSTATUS(o->status);
+}

@@ -1,0 +1,58 @@
+/*
+ * play.h - scenarios of the command, and one round of them with a fault.
+ */
+#ifndef FAULTS_PLAY_H
+#define FAULTS_PLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ARGS_MAX = 24, TEXT_MAX = 256 << 10, BOUND_SECONDS = 20 };
+
+struct scenario {
+    const char *name;
+    const char *prepare; /* for bash, once; in a folder that rounds copy */
+    const char *args[ARGS_MAX]; /* of the command */
+    const char *file;           /* that it writes */
+    bool json;                  /* prints the events of a run */
+    bool run;                   /* makes or ends a run: the newest one */
+};
+
+struct fault {
+    char call[40], error[20];
+    int when;
+    const char *instead; /* what strace does in place of an error */
+};
+
+/* What a round came to. */
+struct outcome {
+    int status;  /* of waitpid */
+    bool hangs;  /* and was killed */
+    bool hit;    /* the fault came to pass */
+    bool store;  /* at a file of the store */
+    bool spared; /* where it is nobody's fault what follows */
+    char flaw[300], fault[300];
+    char file[TEXT_MAX];
+    char out[TEXT_MAX], err[TEXT_MAX];
+};
+
+extern char play_dir[64], play_server[200], play_mcp[200], play_wend[200];
+extern char play_short[200]; /* the library of short.c */
+extern double play_bound;    /* seconds until it is a hang */
+
+void blame(struct outcome *o, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+bool play_prepare(const struct scenario *sc);
+/* Without a fault; all calls are in the file "trace". */
+bool play_clean(const struct scenario *sc, struct outcome *o);
+void play_fault(const struct scenario *sc, const struct fault *f,
+                struct outcome *o);
+/* Another command in the same place; its exit status, -1 if it has none. */
+int play_other(const char *const args[], struct outcome *o);
+
+/* Whether the round did what it must; and the store afterwards. */
+void check_round(const struct scenario *sc, const struct outcome *clean,
+                 struct outcome *o);
+
+#endif

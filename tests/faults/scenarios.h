@@ -1,0 +1,111 @@
+/*
+ * scenarios.h - what the command does while its system calls fail.
+ */
+#ifndef FAULTS_SCENARIOS_H
+#define FAULTS_SCENARIOS_H
+
+#include "play.h"
+
+#define SCRIPT(turns) "script:{\"turns\":[" turns "]}"
+#define CALL(name, args) "{\"name\":\"" name "\",\"args\":" args "}"
+#define DONE "{\"text\":\"done\"}"
+#define TEXT SCRIPT("{\"text\":\"a few words, in pieces\"}")
+#define SUM CALL("calculator", "{\"expression\":\"6*7\"}")
+#define READ CALL("read_file", "{\"path\":\"a.txt\"}")
+#define WRITE CALL("write_file", "{\"path\":\"b.txt\",\"content\":\"x\"}")
+#define FILES SCRIPT("{\"calls\":[" SUM "," READ "," WRITE "]}," DONE)
+#define CALCULATES SCRIPT("{\"calls\":[" SUM "]}," DONE)
+
+/* A store with one run that is over. */
+#define RAN "$WEND run -q -m '" TEXT "' hi; "
+
+static const struct scenario scenarios[] = {
+    {.name = "text", .args = {"run", "-m", TEXT, "hi"}, .run = true},
+    {.name = "text as events",
+     .args = {"run", "--json", "-m", TEXT, "hi"},
+     .json = true,
+     .run = true},
+    {.name = "tools",
+     .prepare = RAN "echo text >a.txt",
+     .args = {"run", "--json", "--approve", "all", "-t", "read_file", "-t",
+              "calculator", "-t", "write_file", "-m", FILES, "hi"},
+     .json = true,
+     .run = true},
+    {.name = "a program as tool",
+     .prepare = RAN "printf '#!/bin/sh\\ncat; echo x >&2; echo y\\n' >t.sh; "
+                    "chmod +x t.sh; printf 'wend: tool/1\\nname: t\\n"
+                    "description: d\\ncommand: [./t.sh]\\nclass: read\\n' "
+                    ">t.yaml",
+     .args = {"run", "--json", "--approve", "all", "--tools", "t.yaml", "-m",
+              SCRIPT("{\"calls\":[" CALL("t", "{\"a\":1}") "]}," DONE), "hi"},
+     .json = true,
+     .run = true},
+    {.name = "a model over HTTP",
+     .prepare = RAN,
+     .args = {"run", "--json", "-m", "openai:text:3:8", "--base-url",
+              "@SERVER@/v1", "hi"},
+     .json = true,
+     .run = true},
+    {.name = "a server of tools",
+     .prepare = RAN,
+     .args = {"run", "--json", "--approve", "all", "--mcp", "srv=@MCP@ modern",
+              "-m",
+              SCRIPT("{\"calls\":[" CALL("srv.echo", "{\"n\":1}") "]}," DONE),
+              "hi"},
+     .json = true,
+     .run = true},
+    {.name = "a plan",
+     .prepare = RAN "cat >p.yaml <<'END'\n"
+                    "wend: plan/1\nname: sums\ninputs: {n: 6}\nactions:\n"
+                    "  - {name: a, type: tool, target: calculator, mode: async,"
+                    " params: {expression: \"$n*7\"}, output_key: x}\n"
+                    "  - {name: d, type: decision, depends_on: [a], cases: "
+                    "[{when: \"$x > 41\", then: [c]}, {else: [e]}]}\n"
+                    "  - {name: c, type: tool, target: calculator, params: "
+                    "{expression: \"$x+1\"}, output_key: y}\n"
+                    "  - {name: e, type: tool, target: calculator, params: "
+                    "{expression: \"0\"}, output_key: y}\n"
+                    "outputs: {y: $y}\nEND\n",
+     .args = {"plan", "run", "--json", "p.yaml"},
+     .json = true,
+     .run = true},
+    {.name = "resume",
+     .prepare = RAN "strace -f -qq -o /dev/null -e "
+                    "inject=fdatasync:signal=KILL:when=3 $WEND run -q -m "
+                    "'" CALCULATES "' hi || true; "
+                    "$WEND runs --json | grep -q interrupted",
+     .args = {"resume", "last"},
+     .run = true},
+    {.name = "replay",
+     .prepare = RAN,
+     .args = {"replay", "--speed", "0", "--json", "last"}},
+    {.name = "log", .prepare = RAN, .args = {"log", "last"}},
+    {.name = "export to a file",
+     .prepare = RAN,
+     .args = {"export", "-o", "out.jsonl", "last"},
+     .file = "out.jsonl"},
+    {.name = "export", .prepare = RAN, .args = {"export", "last"}},
+    {.name = "import",
+     .prepare = RAN "$WEND export -o in.jsonl last; rm -f wend.db*",
+     .args = {"import", "in.jsonl"}},
+    {.name = "verify", .prepare = RAN, .args = {"verify"}},
+    {.name = "prune",
+     .prepare = RAN RAN,
+     .args = {"prune", "--older-than", "1ms"}},
+};
+enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+/* The control: what must be noticed. strace says that it was done, and it was
+ * not; or something else happens. */
+static const struct {
+    const char *name, *scenario;
+    struct fault fault;
+} planted[] = {
+    {"output that is lost", "text", {"write", "", 0, NULL}},
+    {"a page that is lost", "tools", {"pwrite64", "", 0, "retval=8192"}},
+    {"a crash", "text", {"fdatasync", "", 0, "signal=SEGV"}},
+    {"a hang", "text", {"fdatasync", "", 0, "delay_enter=30000000"}},
+};
+enum { PLANTED = sizeof planted / sizeof *planted };
+
+#endif

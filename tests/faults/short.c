@@ -1,0 +1,104 @@
+/*
+ * short.c - put before libc by LD_PRELOAD: reads and writes that do less than
+ * they were asked to.
+ *
+ * FAULT_CALL names the call, FAULT_WHEN which one of them is cut to half; 0:
+ * every one of more than a byte.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { WHOLE = 8 }; /* an eventfd takes this at once or not at all */
+
+#define SHOWN __attribute__((visibility("default")))
+
+static size_t cut(const char *call, size_t len)
+{
+    static atomic_long seen;
+    const char *wanted = getenv("FAULT_CALL"), *when = getenv("FAULT_WHEN");
+    long k = when ? atol(when) : 0;
+
+    if (!wanted || strcmp(wanted, call) != 0 || len <= WHOLE)
+        return len;
+    return !k || atomic_fetch_add(&seen, 1) + 1 == k ? len / 2 : len;
+}
+
+/* The libc's own, whatever its type is. */
+static void *next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+#define REAL(result, name, ...) \
+    result (*real)(__VA_ARGS__) = (result(*)(__VA_ARGS__))(uintptr_t)next(name)
+
+SHOWN ssize_t read(int fd, void *to, size_t len)
+{
+    REAL(ssize_t, "read", int, void *, size_t);
+    return real(fd, to, cut("read", len));
+}
+
+SHOWN ssize_t write(int fd, const void *from, size_t len)
+{
+    REAL(ssize_t, "write", int, const void *, size_t);
+    return real(fd, from, cut("write", len));
+}
+
+SHOWN ssize_t pread64(int fd, void *to, size_t len, off64_t at)
+{
+    REAL(ssize_t, "pread64", int, void *, size_t, off64_t);
+    return real(fd, to, cut("pread64", len), at);
+}
+
+SHOWN ssize_t pwrite64(int fd, const void *from, size_t len, off64_t at)
+{
+    REAL(ssize_t, "pwrite64", int, const void *, size_t, off64_t);
+    return real(fd, from, cut("pwrite64", len), at);
+}
+
+SHOWN ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    REAL(ssize_t, "writev", int, const struct iovec *, int);
+    struct iovec first = {0};
+
+    if (count > 0)
+        first = parts[0];
+    if (!first.iov_len || cut("writev", 100) == 100)
+        return real(fd, parts, count);
+    first.iov_len = (first.iov_len + 1) / 2;
+    return real(fd, &first, 1);
+}
+
+SHOWN ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    REAL(ssize_t, "sendmsg", int, const struct msghdr *, int);
+    struct iovec first = {0};
+    struct msghdr part = *m;
+
+    if (m->msg_iovlen && m->msg_iov[0].iov_len)
+        first = m->msg_iov[0];
+    if (!first.iov_len || cut("sendmsg", 100) == 100)
+        return real(fd, m, flags);
+    first.iov_len = (first.iov_len + 1) / 2;
+    part.msg_iov = &first;
+    part.msg_iovlen = 1;
+    return real(fd, &part, flags);
+}
+
+SHOWN ssize_t send(int fd, const void *from, size_t len, int flags)
+{
+    REAL(ssize_t, "send", int, const void *, size_t, int);
+    return real(fd, from, cut("sendto", len), flags);
+}
+
+SHOWN ssize_t recv(int fd, void *to, size_t len, int flags)
+{
+    REAL(ssize_t, "recv", int, void *, size_t, int);
+    return real(fd, to, cut("recvfrom", len), flags);
+}
