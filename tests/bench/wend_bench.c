@@ -21,6 +21,8 @@
 #include <arpa/inet.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,7 @@ struct totals {
 };
 
 static struct totals totals;
+static atomic_long commits; /* of the store, on its own thread */
 static char answer[1 << 20];
 static size_t answer_len;
 
@@ -74,6 +77,22 @@ static long rss_kb(void)
     if (f)
         fclose(f);
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static int on_commit(void *ctx)
+{
+    (void)ctx;
+    atomic_fetch_add(&commits, 1);
+    return 0;
+}
+
+static int on_connect(sqlite3 *db, char **err,
+                      const struct sqlite3_api_routines *api)
+{
+    (void)err;
+    (void)api;
+    sqlite3_commit_hook(db, on_commit, NULL);
+    return SQLITE_OK;
 }
 
 static void die(const char *what, const wend_error *err)
@@ -264,6 +283,8 @@ static void report(double cpu, double wall)
                window_us((totals.turns - 1) / WINDOW - 1));
     if (totals.tool_calls && totals.first_seen)
         printf(",\"call_after_us\":%.0f", totals.call_us - totals.delta_us);
+    if (atomic_load(&commits))
+        printf(",\"commits\":%ld", atomic_load(&commits));
     if (totals.rss_part_kb)
         printf(",\"rss_part_kb\":%ld", totals.rss_part_kb);
     printf(",\"rss_kb\":%ld,\"rss_most_kb\":%ld}\n", rss_kb(), most.ru_maxrss);
@@ -491,6 +512,7 @@ int main(int argc, char **argv)
     answer_len = bytes ? (size_t)atol(bytes) % sizeof answer : 2;
     memset(answer, 'x', answer_len);
     memcpy(answer, "ok", 2);
+    sqlite3_auto_extension((void (*)(void))on_connect);
     if (words[3] && wend_store_open(words[3], &o.store, &err) != WEND_OK)
         die("store", &err);
     if (wend_runtime_new(&o, &rt, &err) != WEND_OK)

@@ -167,6 +167,8 @@ static void cut_work(const struct work *w, long images_max, double seconds)
         return;
     tap_ok(restarts() >= w->restarts, "%s: the log was begun %d times", w->name,
            restarts());
+    tap_ok(!tape.strays, "%s: nothing is written elsewhere (%ld files)",
+           w->name, tape.strays);
     tap_ok(book.shown && book.effects && !book.early,
            "%s: %ld events shown, %ld effects, none before it was safe",
            w->name, book.shown, book.effects);

@@ -45,6 +45,7 @@ static struct tape {
     struct op *ops;
     size_t count, room;
     bool exists[FILES];
+    long strays; /* files that have no name: what they hold is elsewhere */
     enum control control;
     enum fault fault;
     long calls, fault_at; /* counts from 1 */
@@ -287,6 +288,7 @@ static int on_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file,
     if (rc != SQLITE_OK)
         return rc;
     f->base.pMethods = &methods;
+    tape.strays += !path && tape.path[0];
     if (f->file < 0)
         return rc;
     /* The real one does so with the first sync of what it may have made. */
