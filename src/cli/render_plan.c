@@ -15,20 +15,34 @@ static double seconds(const struct view *v, const wend_event *ev)
     return (double)(ev->time_us - v->began_us) / 1e6;
 }
 
-static void draw(struct view *v)
+static int64_t now_us(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (!v->waterfall_waits)
-        waterfall_draw(v->waterfall, view_talk(v), v->width, v->colour,
-                       (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static void draw(struct view *v)
+{
+    if (v->waterfall_waits)
+        return;
+    waterfall_draw(v->waterfall, view_talk(v), v->width, v->colour,
+                   now_us(CLOCK_REALTIME));
+    v->waterfall_us = now_us(CLOCK_MONOTONIC);
+}
+
+/* Not each time it is called: what is drawn wakes the loop, too. */
 int view_tick(struct view *v)
 {
+    const int64_t tick_us = WATERFALL_TICK_MS * 1000;
+    int64_t since_us;
+
     if (!v->waterfall || v->waterfall_waits || !waterfall_grows(v->waterfall))
         return -1;
+    since_us = now_us(CLOCK_MONOTONIC) - v->waterfall_us;
+    if (since_us < tick_us)
+        return (int)((tick_us - since_us + 999) / 1000);
     draw(v);
     return WATERFALL_TICK_MS;
 }

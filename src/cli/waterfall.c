@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/term.h"
 
 enum {
@@ -27,7 +28,9 @@ struct waterfall {
     size_t count, cap;
     size_t total, done, running;
     int64_t began_us, ended_us, critical_ms;
-    size_t drawn; /* lines on the screen that are ours */
+    const struct json *planned;    /* the actions, as plan_start has them */
+    int64_t took_us, estimated_ms; /* those that ended, together */
+    size_t drawn;                  /* lines on the screen that are ours */
 };
 
 struct waterfall *waterfall_new(const struct mem *m)
@@ -95,9 +98,23 @@ static void add_bar(struct waterfall *w, const wend_event *ev)
     w->running++;
 }
 
+/* How long the action was to take; 0: nobody said. */
+static int64_t estimate_of(const struct waterfall *w, wend_str id)
+{
+    int64_t ms = 0;
+
+    for (const struct json *a = w->planned; a; a = a->next)
+        if (str_eq(json_str(json_get(a, "id")), id)) {
+            json_i64(json_get(a, "estimate_ms"), &ms);
+            break;
+        }
+    return ms > 0 ? ms : 0;
+}
+
 static void end_bar(struct waterfall *w, const wend_event *ev)
 {
     struct bar *b = bar_of(w, ev->u.action_end.action);
+    int64_t estimate_ms;
 
     w->done++;
     if (!b || b->end_us)
@@ -105,23 +122,30 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     b->end_us = ev->time_us;
     b->outcome = ev->u.action_end.outcome;
     w->running--;
+    estimate_ms = estimate_of(w, b->id);
+    if (b->outcome == WEND_OUTCOME_OK && !ev->u.action_end.cached &&
+        estimate_ms) {
+        w->took_us += b->end_us - b->start_us;
+        w->estimated_ms += estimate_ms;
+    }
 }
 
-static size_t count_actions(wend_str json)
+static void begin(struct waterfall *w, const wend_event *ev)
 {
-    size_t n = 0;
+    const wend_ev_plan_start *e = &ev->u.plan_start;
+    const struct json *list =
+        json_parse_own(arena_str(&w->arena, e->actions_json), &w->arena, NULL);
 
-    for (size_t i = 0; i + 6 < json.len; i++)
-        n += !memcmp(json.ptr + i, "{\"id\":", 6);
-    return n;
+    w->began_us = ev->time_us;
+    w->critical_ms = e->critical_path_ms;
+    w->total = list ? list->count : 0;
+    w->planned = list ? list->first : NULL;
 }
 
 void waterfall_event(struct waterfall *w, const wend_event *ev)
 {
     if (ev->type == WEND_PLAN_START) {
-        w->began_us = ev->time_us;
-        w->critical_ms = ev->u.plan_start.critical_path_ms;
-        w->total = count_actions(ev->u.plan_start.actions_json);
+        begin(w, ev);
     } else if (ev->type == WEND_ACTION_START) {
         add_bar(w, ev);
     } else if (ev->type == WEND_ACTION_END) {
@@ -173,15 +197,25 @@ static void put_bar(struct buf *out, const struct bar *b, int64_t began_us,
     buf_fmt(out, "%7.1f s\033[K\n", (double)(end_us - b->start_us) / 1e6);
 }
 
-static void put_sum(struct buf *out, const struct waterfall *w, int64_t now_us)
+/* How long all of it will take, at the pace so far. */
+static int64_t whole_us(const struct waterfall *w, int64_t gone_us)
 {
-    int64_t gone_ms = (now_us - w->began_us) / 1000;
+    double most = (double)w->critical_ms * 1000;
 
+    if (w->estimated_ms)
+        most *= (double)w->took_us / ((double)w->estimated_ms * 1000);
+    if (w->ended_us || w->done >= w->total || most < (double)gone_us)
+        return gone_us;
+    return most < 1e15 ? (int64_t)most : INT64_C(1000000000000000);
+}
+
+static void put_sum(struct buf *out, const struct waterfall *w, int64_t gone_us,
+                    int64_t left_us)
+{
     buf_fmt(out, "%zu of %zu done, %zu running, %.1f s", w->done, w->total,
-            w->running, (double)gone_ms / 1000);
-    if (!w->ended_us && w->critical_ms > gone_ms)
-        buf_fmt(out, ", about %.1f s left",
-                (double)(w->critical_ms - gone_ms) / 1000);
+            w->running, (double)gone_us / 1e6);
+    if (left_us)
+        buf_fmt(out, ", about %.1f s left", (double)left_us / 1e6);
     buf_cstr(out, "\033[K\n");
 }
 
@@ -190,7 +224,7 @@ void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
 {
     size_t rows = w->count < ROWS_MAX ? w->count : ROWS_MAX;
     size_t columns = BAR_MIN;
-    int64_t whole_us;
+    int64_t gone_us, most_us;
 
     if (!w->began_us)
         return;
@@ -198,18 +232,15 @@ void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
         now_us = w->ended_us;
     if (now_us < w->began_us)
         now_us = w->began_us;
-    whole_us = now_us - w->began_us;
-    if (!w->ended_us && whole_us < w->critical_ms * 1000)
-        whole_us = w->critical_ms * 1000;
-    if (whole_us < 1)
-        whole_us = 1;
+    gone_us = now_us - w->began_us;
+    most_us = whole_us(w, gone_us);
     if (width > NAME_COLUMNS + REST_COLUMNS + BAR_MIN)
         columns = width - NAME_COLUMNS - REST_COLUMNS;
     if (w->drawn)
         buf_fmt(out, "\033[%zuA\r", w->drawn);
     for (size_t i = w->count - rows; i < w->count; i++)
-        put_bar(out, &w->bars[i], w->began_us, now_us, whole_us, columns,
-                colour);
-    put_sum(out, w, now_us);
+        put_bar(out, &w->bars[i], w->began_us, now_us, most_us ? most_us : 1,
+                columns, colour);
+    put_sum(out, w, gone_us, most_us - gone_us);
     w->drawn = rows + 1;
 }
