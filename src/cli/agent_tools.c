@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/limits.h"
+#include "cli/plan_tools.h"
 
 const char *const tools_default[] = {"calculator", "read_file", "list_dir",
                                      "glob",       "grep",      NULL};
@@ -202,7 +203,8 @@ int tools_check_rule(struct cli *cli, const char *rule,
 {
     wend_str name = rule_name(str_of(rule));
 
-    if (!name.len || builtin(name) || program(cli, name))
+    if (!name.len || builtin(name) || program(cli, name) ||
+        plan_tools_have(cli, name))
         return EXIT_DONE;
     /* With a parenthesis it was not meant to be a mode. */
     return no_tool(cli, "--approve", name, modes,
@@ -242,8 +244,8 @@ static uint32_t labels_of(const struct tool_manifest *m)
     return labels;
 }
 
-static int add_program(struct cli *cli, wend_agent *agent,
-                       const struct tool_file *t)
+int tools_add_file(struct cli *cli, wend_agent *agent,
+                   const struct tool_file *t)
 {
     const struct tool_manifest *m = t->manifest;
     const char **secrets =
@@ -286,7 +288,7 @@ static int add_named(struct cli *cli, wend_agent *agent, const char *name)
 
     if (builtin(str_of(name)))
         return add_builtin(cli, agent, name);
-    return t ? add_program(cli, agent, t)
+    return t ? tools_add_file(cli, agent, t)
              : no_tool(cli, "--tool", str_of(name), NULL, 0);
 }
 
@@ -298,7 +300,7 @@ static int add_agents(struct cli *cli, wend_agent *agent)
 
     for (size_t i = 0; !code && i < w->count; i++)
         code = manifest_is_file(w->list[i].text)
-                   ? add_program(cli, agent, &cli->agent->tools[file++])
+                   ? tools_add_file(cli, agent, &cli->agent->tools[file++])
                    : add_builtin(cli, agent, w->list[i].text.ptr);
     return code;
 }
@@ -320,6 +322,6 @@ int tools_add(struct cli *cli, wend_agent *agent)
         for (size_t i = 0; !code && tools_default[i]; i++)
             code = add_builtin(cli, agent, tools_default[i]);
     for (size_t i = 0; !code && i < cli->tool_files_count; i++)
-        code = add_program(cli, agent, &cli->tool_files[i]);
+        code = tools_add_file(cli, agent, &cli->tool_files[i]);
     return code;
 }

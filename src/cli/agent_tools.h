@@ -21,5 +21,7 @@ int tools_load(struct cli *cli); /* the files of --tools */
 int tools_check_rule(struct cli *cli, const char *rule,
                      const char *const *modes, int modes_count);
 int tools_add(struct cli *cli, wend_agent *agent);
+int tools_add_file(struct cli *cli, wend_agent *agent,
+                   const struct tool_file *t);
 
 #endif

@@ -62,8 +62,9 @@ struct cli {
     bool inner; /* that agent is inside another, see agent_inner.c */
     struct tool_file *tool_files; /* of --tools */
     size_t tool_files_count;
-    struct relic_file *relics; /* that a plan names */
-    struct arena arena;        /* lives as long as the process */
+    struct relic_file *relics;    /* that a plan names */
+    struct plan_tool *plan_tools; /* the same */
+    struct arena arena;           /* lives as long as the process */
     int args_count;
     char **args; /* what is no option */
     wend_store *store;

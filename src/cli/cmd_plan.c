@@ -14,6 +14,7 @@
 #include "cli/plan_draw.h"
 #include "cli/plan_files.h"
 #include "cli/plan_run.h"
+#include "cli/plan_tools.h"
 #include "cli/relics.h"
 #include "cli/term.h"
 
@@ -112,6 +113,8 @@ static bool knows(void *ctx, wend_str type, wend_str target, const char **near)
     if (str_is(type, "llm"))
         return str_is(target, "default") || memchr(target.ptr, ':', target.len);
     if (str_index(target, k->names, k->count) >= 0)
+        return true;
+    if (plan_tools_know(k->cli, k->path, target, &k->wrong))
         return true;
     *near = str_near(target, k->names, k->count);
     /* A tool of a server has a dot; who knows is the server. */

@@ -6,6 +6,7 @@
 #include "cli/agent_make.h"
 #include "cli/plan_files.h"
 #include "cli/plan_run.h"
+#include "cli/plan_tools.h"
 #include "cli/relics.h"
 #include "cli/stream.h"
 
@@ -48,11 +49,15 @@ static int add_workflow(struct cli *cli, wend_agent *agent,
 static int plan_agent(struct cli *cli, const struct plan_file *f,
                       wend_agent **agent, bool *asks)
 {
-    int code = agent_make(cli, agent, asks);
+    int code;
 
     cli->relics = f->relics;
+    cli->plan_tools = f->tools;
+    code = agent_make(cli, agent, asks);
     if (!code)
         code = relics_add(cli, *agent);
+    if (!code)
+        code = plan_tools_add(cli, *agent);
     for (size_t i = 0; !code && i < f->named_count; i++)
         code = f->named[i].plan ? add_workflow(cli, *agent, &f->named[i])
                                 : agent_inner(cli, *agent, f->named[i].target,

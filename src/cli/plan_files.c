@@ -147,8 +147,10 @@ static int load(struct loader *l, const char *path,
     if (!f->real)
         f->real = path;    /* standard input, or it cannot be read either */
     l->cli->relics = NULL; /* those beside this one */
+    l->cli->plan_tools = NULL;
     code = plan_load(l->cli, path, &f->plan);
     f->relics = l->cli->relics;
+    f->tools = l->cli->plan_tools;
     if (code)
         return code;
     f->actions = actions_of(l->cli, f->plan);

@@ -27,6 +27,7 @@ struct plan_file {
     struct plan_named *named;
     size_t named_count;
     struct relic_file *relics; /* that it names */
+    struct plan_tool *tools;   /* the same */
 };
 
 /* All of them, checked; plans in plans in a circle, or too deep, are refused.

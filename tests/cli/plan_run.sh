@@ -75,6 +75,34 @@ exits "cortex: log" 0 "$WEND" log --events cortex last
 cmp -s "$out" live
 ok "cortex: and from the log"
 
+# ---- Tools beside the plan -----------------------------------------------------
+
+mkdir -p beside/tools elsewhere
+tool() { # NAME LINES: of its manifest
+    printf 'wend: tool/1\nname: %s\ndescription: d\nclass: read\n%b\n' "$1" "$2"
+}
+cat >beside/p.yaml <<'EOF'
+wend: plan/1
+name: beside
+actions:
+  - {name: a, type: tool, target: shout, params: {text: hi}, output_key: x}
+outputs: {x: $x}
+EOF
+exits "no such tool" 2 "$WEND" plan run beside/p.yaml
+has "no such tool: said" "$err" "'shout'"
+tool shout 'command: [tr, a-z, A-Z]' >beside/tools/shout.yaml
+exits "a tool beside the plan" 0 "$WEND" plan run -q beside/p.yaml
+is "a tool beside the plan: its output" "$(cat "$out")" '{"x":{"TEXT":"HI"}}'
+exits "a rule about it" 1 "$WEND" plan run -q --approve '!shout' beside/p.yaml
+exits "shown" 0 "$WEND" plan show beside/p.yaml
+exits "from elsewhere" 0 sh -c "cd elsewhere && '$WEND' plan run -q ../beside/p.yaml"
+tool other 'command: [cat]' >beside/tools/shout.yaml
+exits "another name" 2 "$WEND" plan show beside/p.yaml
+has "another name: said" "$err" "the tool's name is 'other', not 'shout'"
+tool shout 'comand: [cat]' >beside/tools/shout.yaml
+exits "a broken one" 2 "$WEND" plan show beside/p.yaml
+has "a broken one: said" "$err" "tools/shout.yaml:5:1"
+
 # ---- In a terminal -----------------------------------------------------------
 
 script -qec "'$WEND' plan run p.yaml" /dev/null >"$out" 2>&1
