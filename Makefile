@@ -195,10 +195,10 @@ quick:
 tidy:
 	@tools/tidy
 
-## demo       an agent with tools, offline, as it happens
+## demo       the research assistant, offline; MODEL=provider:model asks one
 demo: deps
 	@$(MAKE) --no-print-directory products
-	@examples/demo.sh
+	@examples/demo.sh "$(MODEL)"
 
 ## bench      speed marks as ratios of one run; JSON on stdout
 bench: products $(SERVER) $(BENCH_TOOLS)

@@ -1,40 +1,64 @@
 #!/usr/bin/env bash
-# demo.sh - an agent that uses two tools at once, over three turns, offline.
+# demo.sh [MODEL] - the research assistant: a plan of ten actions that reads
+# sources, has them summarised, writes a report and checks it.
 #
-#   make demo
+#   make demo                             offline, with a script for a model
+#   make demo MODEL=anthropic:some-model  with a real one; see wend models
 #
-# The model is a script (demo/demo.yaml); loop, tools, events and store are
-# real. Works with and without a terminal.
+# Plan, tools, agent, events and store are real. The script says, word for
+# word, what stands in research/model.yaml. Works with and without a terminal.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 wend=${WEND:-$PWD/build/wend}
-store=$PWD/build/demo.db
-prompt='We are twelve people and want pancakes. What do we have to buy?'
+out=${DEMO_DIR:-build} # where report and store go; below this folder
+model=${1:-}
+plan=examples/research/plan.yaml
 
 if [ ! -x "$wend" ]; then
     echo "demo.sh: $wend is missing; run make first" >&2
     exit 1
 fi
-mkdir -p build
-rm -f "$store" "$store"-* # each demo tells its own story
+mkdir -p "$out"
+store=$out/demo.db report=$out/research-report.md
+rm -f "$store" "$store"-* "$report" # each demo tells its own story
 bold='' plain=''
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
     bold=$(printf '\033[1m') plain=$(printf '\033[0m')
 fi
+options=(--store "$store" --set "report=$report"
+    --approve "write_file($out/*)")
+if ! "$wend" doctor --store "$store" | grep -q '^ok *landlock'; then
+    echo "This kernel has no Landlock: the plan's tools run without a sandbox."
+    options+=(--sandbox off)
+fi
 
-printf '%s\n\n' "$bold> $prompt$plain"
-(
-    cd examples/demo # the agent's tools see this folder and nothing above
-    "$wend" run "$prompt" -m script:demo.yaml -t read_file -t list_dir \
-        -t calculator --store "$store" --eager off -v # both calls at once
-) 2>&1 # what is told beside the answer belongs to the picture
+"$wend" plan show "$plan"
+if [ -z "$model" ]; then
+    model=script:examples/research/model.yaml
+    cat <<TEXT
 
-cat <<EOF
+${bold}Now it runs.$plain The model is a script and says what it was told to;
+what it is given, and what becomes of it, is real. All is forty times as fast as
+estimated, so the critical path is 6 seconds.
 
-${bold}That run is kept in build/demo.db. Try next:$plain
+TEXT
+fi
+"$wend" plan run "$plan" -m "$model" "${options[@]}" 2>&1
+printf '\n%s\n\n' "$bold--- $report ---$plain"
+cat "$report"
+cat <<TEXT
 
-  build/wend log last --store build/demo.db        every event of it
-  build/wend replay last --store build/demo.db     play it again as it happened
-  build/wend runs --store build/demo.db            all runs in this store
-  make examples && build/release/examples/01_hello     a run from C
-EOF
+${bold}Try next:$plain
+
+  build/wend view last --store $store        the run as a timeline
+  build/wend replay last --store $store      once more, as it happened
+  build/wend plan show $plan --format html > plan.html
+  make demo MODEL=anthropic:MODEL     with a model that reads the sources;
+                                      'build/wend models' lists some, and
+                                      'build/wend doctor' what it needs
+
+Or kill it: run 'make demo' again, and 'kill -9' wend from another terminal
+while it runs. What was done is not done again by
+
+  build/wend resume last --store $store
+TEXT
