@@ -40,7 +40,7 @@ _wend()
                 --tool --mcp --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
                    --parallel --eager --effort --approve --on-unknown
-                   --sandbox --schema
+                   --sandbox --schema --plan
                    --log-file --quiet --verbose --help"
             ;;
         runs)

@@ -67,6 +67,7 @@ complete -c wend -n "$run" -l on-unknown -x -a "tell stop ask retry" \
     -d "if a crash hides an outcome"
 complete -c wend -n "$run" -l sandbox -x -a "on off" \
     -d "of tools that are programs"
+complete -c wend -n "$run" -l plan -x -d "Let the model write a plan for GOAL"
 complete -c wend -n "$run" -l schema -r -F -d "JSON Schema of the answer"
 complete -c wend -n "$run" -l log-file -r -F -d "append events there"
 complete -c wend -n "$run" -s q -l quiet -d "only the answer"

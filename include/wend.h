@@ -245,6 +245,7 @@ typedef struct wend_run_options {
     wend_filter filter;
     wend_hook_fn hook;
     void *hook_ctx;
+    bool plan; /* the model writes plans for the prompt: see wend_plan.h */
 } wend_run_options;
 
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,

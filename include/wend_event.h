@@ -292,6 +292,7 @@ typedef struct wend_ev_plan_start {
     bool streamed;
     wend_str actions_json;
     int64_t waves, sequential_ms, critical_path_ms, max_parallel;
+    wend_str call; /* of a model, that writes it; absent: nobody's */
 } wend_ev_plan_start;
 
 typedef struct wend_ev_plan_action {

@@ -49,6 +49,11 @@ WEND_API wend_status wend_run_start_plan(wend_agent *agent,
                                          const wend_run_options *options,
                                          wend_run **out, wend_error *err);
 
+/* A plan that nobody has written yet: wend_run_start with `plan` set in the
+ * options gives the model the tool `plan` beside the agent's, and its prompt
+ * is the goal. Actions start while the model writes them. See wend-plan(5),
+ * also for how the end tells its reason. */
+
 /* A relic for plans: values by name, kept in the runtime's store. Its
  * endpoints are NAME.put {key, value, ttl?}, NAME.get {key} (the value, or
  * null) and NAME.delete {key}. ttl_ms is for what is put without one; 0: for

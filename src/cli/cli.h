@@ -24,7 +24,8 @@ enum {
 /* All that a file, the environment or an option can set. */
 struct settings {
     /* Any of the three. */
-    const char *model, *store, *instructions, *base_url, *key_file, *ca_file;
+    const char *model, *store, *plan, *instructions, *base_url, *key_file,
+        *ca_file;
     const char *models;
     int64_t model_timeout_ms;
     int64_t max_turns, timeout_ms, budget_tokens, budget_cost, parallel;

@@ -60,6 +60,8 @@ static const struct opt opts[] = {
      OPT_LIST, AT(tool_files), 0, 0, NULL},
     {0, "mcp", "SERVER", "tools of NAME=COMMAND or NAME=URL; may be repeated",
      OPT_LIST, AT(servers), 0, 0, NULL},
+    {0, "plan", "GOAL", "let the model write a plan for that, and run it",
+     OPT_TEXT, AT(plan), 0, 0, NULL},
     {0, "instructions", "TEXT", "what the model is told first", OPT_TEXT,
      AT(instructions), 0, 0, NULL},
     {0, "store", "URL", "SQLite file or memory:; default $WEND_STORE", OPT_TEXT,
@@ -98,7 +100,6 @@ static const struct opt opts[] = {
     {'v', "verbose", NULL, "say more on standard error", OPT_FLAG, AT(verbose),
      0, 0, NULL},
     {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0, "plan", "GOAL", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0, "set", "K=V", NULL, OPT_LATER, 0, 0, 0, NULL},
     {0},
 };
@@ -129,12 +130,19 @@ static int read_stdin(struct cli *cli, struct buf *out)
 
 static int read_prompt(struct cli *cli, struct buf *out)
 {
-    bool piped = cli->args_count == 1 && !strcmp(cli->args[0], "-");
+    const char *goal = cli->set.plan;
+    bool piped = goal ? !strcmp(goal, "-")
+                      : cli->args_count == 1 && !strcmp(cli->args[0], "-");
     int code = EXIT_DONE;
 
-    if (!cli->args_count && isatty(STDIN_FILENO))
+    if (goal && cli->args_count)
+        return usage_error(cli, "--plan has the goal: there is no prompt "
+                                "besides it");
+    if (goal && !piped)
+        buf_cstr(out, goal);
+    else if (!cli->args_count && isatty(STDIN_FILENO))
         return usage_error(cli, "what shall it do? Give a prompt");
-    if (piped || !cli->args_count)
+    else if (piped || !cli->args_count)
         code = read_stdin(cli, out);
     else
         for (int i = 0; i < cli->args_count; i++) {
@@ -185,6 +193,7 @@ static int go(struct cli *cli, wend_agent *agent, wend_str prompt, bool asks)
 {
     struct view view;
     struct stream st = {.cli = cli, .view = &view, .live = true, .asks = asks};
+    wend_run_options o = {.size = sizeof o, .plan = cli->set.plan != NULL};
     wend_error err = {0};
     wend_status s;
     int code = EXIT_USAGE;
@@ -192,7 +201,7 @@ static int go(struct cli *cli, wend_agent *agent, wend_str prompt, bool asks)
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
     view.live = true;
-    s = wend_run_start(agent, prompt, NULL, &st.run, &err);
+    s = wend_run_start(agent, prompt, &o, &st.run, &err);
     if (s != WEND_OK)
         code = give_up(cli, s, &err);
     else

@@ -94,7 +94,8 @@ static void model_end(struct view *v, const wend_event *ev)
     if (e->outcome == WEND_OUTCOME_FAILED && e->calls_count && e->error &&
         !v->quiet)
         message_cut(v, e);
-    if (e->purpose != WEND_PURPOSE_ANSWER && e->purpose != WEND_PURPOSE_REPAIR)
+    if (e->purpose != WEND_PURPOSE_ANSWER &&
+        e->purpose != WEND_PURPOSE_REPAIR && e->purpose != WEND_PURPOSE_PLAN)
         return;
     if (v->verbose && v->talks && e->thinking.len) {
         paint(v, DIM);

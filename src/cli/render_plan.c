@@ -124,7 +124,7 @@ void render_plan_end(struct view *v, const wend_event *ev)
     const wend_ev_plan_end *e = &ev->u.plan_end;
     struct buf text = {.mem = &v->mem};
 
-    v->plan = true; /* also of one whose beginning was not shown */
+    v->plan |= !ev->in_turn; /* also if its beginning was not shown */
     if (bars_have(v, ev))
         return;
     buf_fmt(&text, "%lld ok, %lld failed, %lld skipped", (long long)e->ok,

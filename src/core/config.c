@@ -386,6 +386,32 @@ static void fixed_parts(struct config *c, struct arena *a)
     buf_free(&b);
 }
 
+static const struct tool *named(const struct tool *list, size_t count,
+                                wend_str name)
+{
+    struct tool key = {.name = name};
+
+    if (!name.ptr || !count)
+        return NULL;
+    return bsearch(&key, list, count, sizeof *list, tool_order);
+}
+
+/* One who writes plans is told how, besides what it is told anyway. */
+static void planner_read(wend_str words, struct arena *a, struct config *c)
+{
+    struct buf b = {.mem = a->mem};
+
+    if (!words.ptr)
+        return;
+    c->plan_tool = config_tool(c, STR("plan"));
+    buf_str(&b, c->instructions);
+    buf_cstr(&b, c->instructions.len ? "\n\n" : "");
+    buf_str(&b, words);
+    c->instructions = arena_str(a, buf_view(&b));
+    a->failed |= b.failed;
+    buf_free(&b);
+}
+
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err)
 {
@@ -413,6 +439,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (s == WEND_OK)
         s = tools_read(json_get(j, "endpoints"), a, &c->ends, &c->ends_count,
                        err);
+    planner_read(json_str(json_get(j, "planner")), a, c);
     if (s == WEND_OK)
         s = policy_read(json_get(j, "policy"), a, c, err);
     if (s == WEND_OK)
@@ -425,16 +452,6 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
         return fail_nomem(err);
     *out = c;
     return WEND_OK;
-}
-
-static const struct tool *named(const struct tool *list, size_t count,
-                                wend_str name)
-{
-    struct tool key = {.name = name};
-
-    if (!name.ptr || !count)
-        return NULL;
-    return bsearch(&key, list, count, sizeof *list, tool_order);
 }
 
 const struct tool *config_tool(const struct config *c, wend_str name)

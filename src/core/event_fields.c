@@ -381,6 +381,7 @@ static const struct field plan_start_list[] = {
     I64_F("sequential_ms", sequential_ms),
     I64_F("critical_path_ms", critical_path_ms),
     I64_F("max_parallel", max_parallel),
+    STR_O("call", call),
 };
 TABLE(plan_start);
 #undef struct_t

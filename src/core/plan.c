@@ -373,7 +373,25 @@ wend_status plan_parse(wend_str json, const struct plan_options *o,
     return s ? s : plan_read(&f, o, out);
 }
 
-wend_status plan_open(wend_str name, struct arena *a, struct plan **out,
+static wend_status given_inputs(struct plan_draft *d,
+                                const struct plan_set *inputs, size_t count)
+{
+    struct arena *a = d->f->arena;
+    wend_str *list = draft_array(d, count, sizeof *list);
+
+    for (size_t i = 0; list && i < count; i++) {
+        uint32_t slot = names_add(&d->plan->keys, arena_str(a, inputs[i].name));
+
+        if (slot == NAME_NONE)
+            return fail_nomem(d->f->err);
+        list[slot] = arena_str(a, inputs[i].value);
+    }
+    d->plan->inputs = list;
+    return list && !a->failed ? WEND_OK : fail_nomem(d->f->err);
+}
+
+wend_status plan_open(wend_str name, const struct plan_set *inputs,
+                      size_t inputs_count, struct arena *a, struct plan **out,
                       wend_error *err)
 {
     struct fields f = {.arena = a, .err = err ? err : &f.own};
@@ -383,9 +401,9 @@ wend_status plan_open(wend_str name, struct arena *a, struct plan **out,
     d.plan = new_plan(a);
     if (!d.plan)
         return fail_nomem(err);
-    d.plan->open = true;
+    d.plan->written = d.plan->open = true;
     d.plan->name = arena_str(a, name);
-    s = keep_inputs(&d, NULL);
+    s = given_inputs(&d, inputs, inputs_count);
     if (!s)
         s = draft_begin(&d, d.plan, 0);
     if (!s)
@@ -427,9 +445,36 @@ static wend_status check_later(struct plan_draft *d, const struct plan *before,
                    a->name.ptr);
 }
 
+/* As before, with places for new names; what the new action provides is no
+ * input any more. */
+static wend_status copy_inputs(struct plan_draft *d, const struct plan *before,
+                               const struct plan_action *new)
+{
+    wend_str *list = draft_array(d, d->plan->keys.count, sizeof *list);
+
+    if (!list)
+        return WEND_E_NOMEM;
+    for (uint32_t i = 0; i < before->keys.count; i++)
+        list[i] = before->inputs[i];
+    if (new->output_slot != NAME_NONE)
+        list[new->output_slot] = STR_NONE;
+    d->plan->inputs = list;
+    return WEND_OK;
+}
+
+static wend_status keep_json(struct plan_draft *d, struct plan_action *a)
+{
+    struct buf b = {.mem = d->f->arena->mem};
+
+    json_put(&b, d->f->root);
+    a->json = b.failed ? STR_NONE : arena_str(d->f->arena, buf_view(&b));
+    buf_free(&b);
+    return a->json.ptr ? WEND_OK : fail_nomem(d->f->err);
+}
+
 static wend_status add_written(struct plan_draft *d, const struct plan *before)
 {
-    const struct plan_action *a;
+    struct plan_action *a;
     wend_status s = draft_action(d, d->f->root);
 
     if (s)
@@ -440,7 +485,9 @@ static wend_status add_written(struct plan_draft *d, const struct plan *before)
         for (size_t k = 0; !s && k < a->cases[i].then.count; k++)
             s = check_later(d, before, a, &a->cases[i].then.list[k]);
     if (!s)
-        s = keep_inputs(d, NULL);
+        s = copy_inputs(d, before, a);
+    if (!s)
+        s = keep_json(d, a);
     return s ? s : finish(d);
 }
 
@@ -479,6 +526,17 @@ wend_status plan_finish(const struct plan *before, struct arena *a,
     if (!s)
         *out = d.plan;
     return s;
+}
+
+const struct plan *plan_close(const struct plan *before, struct arena *a)
+{
+    struct plan *p = arena_alloc(a, sizeof *p);
+
+    if (!p)
+        return NULL;
+    *p = *before;
+    p->open = false;
+    return p;
 }
 
 uint32_t plan_find(const struct plan *p, wend_str id)

@@ -85,6 +85,7 @@ struct plan_action {
     const struct ref *refs; /* all in it, the last one first */
     uint32_t line, column;  /* where it stands */
     uint32_t target_line, target_column;
+    wend_str json; /* canonical, of a plan that is written by a model */
 };
 
 struct plan_output {
@@ -122,6 +123,7 @@ struct plan {
     int64_t max_parallel; /* 0: auto */
     bool fail_fast, missing_null;
     int on_failure; /* enum plan_failure */
+    bool written;   /* by a model: names need not be the user's will */
     bool open;      /* still being written */
 
     const struct plan_action *const *actions;
@@ -168,14 +170,18 @@ wend_status plan_parse(wend_str json, const struct plan_options *o,
  * a time, then finished. Each is a plan of its own and leaves the one before
  * as it was. An action of a file may name those below it; here a decision and
  * an action with a fallback come before those they name, since these would
- * have started. */
-wend_status plan_open(wend_str name, struct arena *a, struct plan **out,
+ * have started. The inputs are JSON; an action whose output_key is the name
+ * of one takes its place. */
+wend_status plan_open(wend_str name, const struct plan_set *inputs,
+                      size_t inputs_count, struct arena *a, struct plan **out,
                       wend_error *err);
 wend_status plan_add(const struct plan *before, wend_str action_json,
                      const struct plan_options *o, struct arena *a,
                      struct plan **out, wend_error *err);
 wend_status plan_finish(const struct plan *before, struct arena *a,
                         struct plan **out, wend_error *err);
+/* One that is none: it gets no more actions, and nothing of it may start. */
+const struct plan *plan_close(const struct plan *before, struct arena *a);
 
 /* ---- Asking it ----------------------------------------------------------- */
 

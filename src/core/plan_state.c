@@ -15,8 +15,8 @@
 #include "core/config.h"
 
 enum {
-    PACE_FIRST = PARALLEL_DEFAULT,
-    WHY_BYTES_MAX = 200, /* of an error, in what the run says at its end */
+    WHY_BYTES_MAX = 200,  /* of an error, in what the run says at its end */
+    TOLD_BYTES_MAX = 2000 /* ... in what a model is told about its plan */
 };
 
 /* ---- Changing one action ------------------------------------------------- */
@@ -98,14 +98,15 @@ static void skip(struct action_state *s, wend_str reason)
     s->reason = reason;
 }
 
-/* Whether what it waits for lets it start, or never will. */
-static void look_at_deps(const struct plan_state *p, uint32_t i,
-                         struct action_state *s, struct arena *a)
+void plan_look_at_deps(const struct plan_state *p, uint32_t i,
+                       struct action_state *s, struct arena *a)
 {
     const uint32_t *at = p->plan->graph.deps_at;
     uint32_t deps = at[i + 1] - at[i];
     bool any = p->plan->actions[i]->wait_for_any;
 
+    if (p->plan->open && !p->plan->whole[i])
+        return; /* for whom is not written yet */
     if (any ? s->oks && s->triggered : !s->waits && !s->fails) {
         if (deps && !s->oks)
             skip(s, STR("dependencies_skipped"));
@@ -133,7 +134,7 @@ static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
     s->waits--;
     s->oks += how == WEND_OUTCOME_OK;
     s->fails += how == WEND_OUTCOME_FAILED;
-    look_at_deps(p, i, s, a);
+    plan_look_at_deps(p, i, s, a);
     keep_state(p, i, s, a);
 }
 
@@ -231,7 +232,7 @@ static bool call_fallback(struct plan_state *p, uint32_t i, struct arena *a)
     if (!s)
         return true;
     s->triggered = true;
-    look_at_deps(p, f, s, a);
+    plan_look_at_deps(p, f, s, a);
     keep_state(p, f, s, a);
     return true;
 }
@@ -355,6 +356,19 @@ static void how_it_counts(struct plan_state *p, uint32_t i,
                   a);
 }
 
+/* A model gets to know how each of its actions ended. */
+static bool is_told(const struct plan *p)
+{
+    return p->written || p->on_failure == FAILURE_REPLAN;
+}
+
+static wend_str told_of(const wend_ev_action_end *e, struct arena *a)
+{
+    wend_str why = e->error ? e->error->message : e->reason;
+
+    return arena_str(a, (wend_str){why.ptr, utf8_cut(why, TOLD_BYTES_MAX)});
+}
+
 static void on_action_end(struct plan_state *p, uint32_t i,
                           const wend_event *ev, struct arena *a)
 {
@@ -371,8 +385,8 @@ static void on_action_end(struct plan_state *p, uint32_t i,
     s->at = AT_ENDED;
     s->outcome = e->outcome;
     s->params = STR_NONE; /* nobody asks any more */
-    s->reason = STR_NONE;
-    if (p->plan->graph.fallback_of[i] != PLAN_NONE)
+    s->reason = is_told(p->plan) ? told_of(e, a) : STR_NONE;
+    if (p->plan->graph.fallback_of[i] != PLAN_NONE || is_told(p->plan))
         s->output = output;
     keep_state(p, i, s, a);
     if (e->outcome == WEND_OUTCOME_OK)
@@ -558,20 +572,6 @@ void plan_put_state(struct plan_state *p, uint32_t i,
     pvec_init(&p->actions, p->place[i], s, marks_of(s));
 }
 
-static void begin_action(struct plan_state *p, uint32_t i, struct arena *a)
-{
-    const struct plan_graph *g = &p->plan->graph;
-    struct action_state *s = arena_alloc(a, sizeof *s);
-
-    if (!s)
-        return;
-    s->waits = g->deps_at[i + 1] - g->deps_at[i];
-    s->triggered = g->fallback_of[i] == PLAN_NONE;
-    if (!s->waits)
-        look_at_deps(p, i, s, a);
-    plan_put_state(p, i, s);
-}
-
 bool plan_room(struct plan_state *p, struct arena *a)
 {
     if (!find_places(p, a))
@@ -579,21 +579,4 @@ bool plan_room(struct plan_state *p, struct arena *a)
     pvec_make(&p->actions, p->plan->count, NULL, a);
     pvec_make(&p->values, p->plan->keys.count, NULL, a);
     return !a->failed;
-}
-
-void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a)
-{
-    const struct plan *plan = p->plan;
-
-    if (!plan || p->started || !plan_room(p, a))
-        return;
-    for (uint32_t slot = 0; slot < plan->keys.count; slot++)
-        if (plan->inputs[slot].ptr)
-            pvec_init(&p->values, slot, &plan->inputs[slot], 0);
-    p->started = true;
-    p->started_us = ev->time_us;
-    p->left = plan->count;
-    p->pace = (struct plan_pace){.slots = PACE_FIRST, .from_us = ev->time_us};
-    for (uint32_t i = 0; !a->failed && i < plan->count; i++)
-        begin_action(p, i, a);
 }

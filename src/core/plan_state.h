@@ -54,9 +54,11 @@ struct action_state {
     int64_t began_us;
     uint32_t waits; /* dependencies that do not count yet */
     uint32_t oks, fails;
-    wend_str reason; /* of AT_SKIPS, AT_BREAKS */
+    wend_str reason; /* of AT_SKIPS, AT_BREAKS; of a model's plan also why it
+                        ended as it did */
     wend_str params; /* resolved, once asked about or started */
-    wend_str output; /* of a fallback, for whom it stands in */
+    wend_str output; /* of a fallback, for whom it stands in, and of all in
+                        a model's plan */
     wend_str child;  /* the run that it waits for; absent: none */
 };
 
@@ -87,11 +89,14 @@ struct plan_state {
     bool broken;                  /* a failure that counts */
     wend_str why;                 /* the newest failure, until one counts */
     wend_str cause;               /* of the first one: what to tell people */
+    wend_str wrong; /* a model's plan that is none: nothing more starts */
     struct plan_pace pace;
 };
 
 /* The plan's beginning: what waits for nobody becomes ready. */
 void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a);
+/* The plan is this one now: it has one action more, or it is complete. */
+void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a);
 /* The next state, in place; events about others change nothing. */
 void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a);
 
@@ -117,6 +122,10 @@ bool plan_scope_all(const struct plan_state *p, struct arena *a,
 bool plan_room(struct plan_state *p, struct arena *a);
 void plan_put_state(struct plan_state *p, uint32_t i,
                     const struct action_state *s);
+
+/* For plan_grow.c: whether what it waits for lets it start, or never will. */
+void plan_look_at_deps(const struct plan_state *p, uint32_t i,
+                       struct action_state *s, struct arena *a);
 
 /* plan_state_json.c: for turn_json.c */
 void plan_state_write(struct buf *b, const struct plan_state *p);

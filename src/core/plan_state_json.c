@@ -31,6 +31,7 @@ static const struct member plan_members[] = {
     {"broken", K_BOOL, offsetof(struct plan_state, broken)},
     {"why", K_STR, offsetof(struct plan_state, why)},
     {"cause", K_STR, offsetof(struct plan_state, cause)},
+    {"wrong", K_STR, offsetof(struct plan_state, wrong)},
     {"pace_slots", K_U32, offsetof(struct plan_state, pace.slots)},
     {"pace_ended", K_U32, offsetof(struct plan_state, pace.ended)},
     {"pace_last_ended", K_U32, offsetof(struct plan_state, pace.last_ended)},
@@ -89,6 +90,33 @@ static void put_members(struct buf *b, const void *from, const struct member *m,
     }
 }
 
+/* What a model has written, as it was handed over. */
+static void put_written(struct buf *b, const struct plan *p)
+{
+    const char *before = "";
+
+    buf_cstr(b, ",\"written\":{\"name\":");
+    put_str(b, p->name);
+    buf_fmt(b, ",\"open\":%s,\"max_parallel\":%lld,\"inputs\":{",
+            p->open ? "true" : "false", (long long)p->max_parallel);
+    for (uint32_t i = 0; i < p->keys.count; i++) {
+        if (!p->inputs[i].ptr)
+            continue;
+        buf_cstr(b, before);
+        json_put_str(b, p->keys.list[i]);
+        buf_char(b, ':');
+        json_put_str(b, p->inputs[i]);
+        before = ",";
+    }
+    buf_cstr(b, "},\"actions\":[");
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (i)
+            buf_char(b, ',');
+        json_put_str(b, p->actions[i]->json);
+    }
+    buf_cstr(b, "]}");
+}
+
 void plan_state_write(struct buf *b, const struct plan_state *p)
 {
     if (!p->plan) {
@@ -97,8 +125,12 @@ void plan_state_write(struct buf *b, const struct plan_state *p)
     }
     buf_char(b, '{');
     put_members(b, p, plan_members, COUNT(plan_members));
-    buf_cstr(b, ",\"json\":");
-    put_str(b, p->plan->json);
+    if (p->plan->written) {
+        put_written(b, p->plan);
+    } else {
+        buf_cstr(b, ",\"json\":");
+        put_str(b, p->plan->json);
+    }
     buf_cstr(b, ",\"actions\":[");
     for (uint32_t i = 0; p->started && i < p->plan->count; i++) {
         buf_cstr(b, i ? ",{" : "{");
@@ -186,6 +218,35 @@ static bool read_values(const struct json *list, struct arena *a,
     return !e;
 }
 
+static const struct plan *read_written(const struct json *j, bool wrong,
+                                       struct arena *a)
+{
+    const struct json *inputs = json_get(j, "inputs");
+    const struct json *actions = json_get(j, "actions");
+    size_t count = inputs ? inputs->count : 0, n = 0;
+    struct plan_set *sets = arena_alloc(a, (count + 1) * sizeof *sets);
+    struct plan *plan = NULL;
+    wend_status s;
+
+    if (!sets)
+        return NULL;
+    for (const struct json *e = inputs ? inputs->first : NULL; e; e = e->next)
+        sets[n++] = (struct plan_set){.name = e->key, .value = json_str(e)};
+    s = plan_open(json_str(json_get(j, "name")), sets, count, a, &plan, NULL);
+    if (!s && !json_i64(json_get(j, "max_parallel"), &plan->max_parallel))
+        s = WEND_E_PARSE;
+    for (const struct json *e = actions ? actions->first : NULL; e && !s;
+         e = e->next)
+        s = plan_add(plan, json_str(e), NULL, a, &plan, NULL);
+    if (s || !json_get(j, "open"))
+        return NULL;
+    if (json_get(j, "open")->kind == JSON_TRUE)
+        return plan;
+    if (wrong)
+        return plan_close(plan, a);
+    return plan_finish(plan, a, &plan, NULL) ? NULL : plan;
+}
+
 bool plan_state_read(const struct json *j, struct arena *a,
                      struct plan_state *p)
 {
@@ -194,10 +255,13 @@ bool plan_state_read(const struct json *j, struct arena *a,
     memset(p, 0, sizeof *p);
     if (!j || j->kind == JSON_NULL)
         return true;
-    if (plan_parse(json_str(json_get(j, "json")), NULL, a, &plan, NULL) !=
-        WEND_OK)
+    if (json_get(j, "written"))
+        p->plan = read_written(json_get(j, "written"),
+                               json_str(json_get(j, "wrong")).ptr, a);
+    else if (!plan_parse(json_str(json_get(j, "json")), NULL, a, &plan, NULL))
+        p->plan = plan;
+    if (!p->plan)
         return false;
-    p->plan = plan;
     if (!read_members(j, p, a, plan_members, COUNT(plan_members)))
         return false;
     return !p->started ||

@@ -169,8 +169,15 @@ static wend_risk path_risk(wend_str path)
     return WEND_RISK_LOW;
 }
 
-static wend_decision decide(enum approve approve, const struct tool *tool,
-                            const struct rule *rule, wend_str *name)
+/* The plan is a model's, and what it says not the user's word. */
+static bool by_model(const struct turn *t)
+{
+    return t->plan.plan && t->plan.plan->written;
+}
+
+static wend_decision decide(enum approve approve, bool own,
+                            const struct tool *tool, const struct rule *rule,
+                            wend_str *name)
 {
     static const wend_decision by_mode[] = {
         [APPROVE_ASK] = WEND_DECISION_ASK,
@@ -183,7 +190,7 @@ static wend_decision decide(enum approve approve, const struct tool *tool,
         return rule->decision == WEND_DECISION_ASK ? by_mode[approve]
                                                    : rule->decision;
     }
-    if (tool->own) {
+    if (tool->own && own) {
         *name = STR("plan"); /* the user's own words */
         return WEND_DECISION_ALLOW;
     }
@@ -312,7 +319,8 @@ static void check_bounds(const struct turn *t, const struct asked *q, bool said,
         const struct restraint *b = &w->bounds[i];
         const struct rule *rule = first_fit(b->rules, b->rules_count, q);
         wend_str name;
-        wend_decision d = decide(b->approve, q->tool, rule, &name);
+        wend_decision d =
+            decide(b->approve, !by_model(t), q->tool, rule, &name);
 
         if (d == WEND_DECISION_ALLOW ||
             out->policy.decision == WEND_DECISION_DENY ||
@@ -346,7 +354,8 @@ void policy_check(const struct turn *t, const struct tool *tool,
         outside = is_outside(q.subject);
     }
     rule = find_rule(t, &q, &said);
-    p->decision = decide(t->config->approve, tool, rule, &p->rule);
+    p->decision =
+        decide(t->config->approve, !by_model(t), tool, rule, &p->rule);
     p->risk = tool->risk > risk ? tool->risk : risk;
     out->reason = reason(p->decision, rule);
     check_bounds(t, &q, said, out);

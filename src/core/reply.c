@@ -37,6 +37,8 @@ void reply_again(struct reply *r, int64_t began_us)
         clear(&r->calls[i].id);
         clear(&r->calls[i].name);
         clear(&r->calls[i].args);
+        clear(&r->calls[i].plan.actions);
+        plan_scan_clear(&r->calls[i].plan);
     }
     clear(&r->text);
     clear(&r->thinking);
@@ -61,6 +63,7 @@ void reply_free(struct reply *r)
         buf_free(&r->calls[i].id);
         buf_free(&r->calls[i].name);
         buf_free(&r->calls[i].args);
+        buf_free(&r->calls[i].plan.actions);
     }
     mem_free(r->mem, r->calls);
     buf_free(&r->text);
@@ -135,6 +138,7 @@ int reply_call(struct reply *r, wend_str id, wend_str name)
     if (r->calls_count == r->calls_made) {
         memset(c, 0, sizeof *c);
         c->id.mem = c->name.mem = c->args.mem = r->mem;
+        c->plan.actions.mem = r->mem;
         r->calls_made++;
     }
     c->sealed = c->invalid = false;
@@ -154,6 +158,16 @@ void reply_args(struct reply *r, int call, wend_str piece, int64_t now_us)
         buf_str(&c->args, piece);
     r->failed |= c->args.failed;
     count_piece(r, now_us);
+}
+
+bool reply_plan(struct reply *r, int call)
+{
+    struct reply_call *c = &r->calls[call];
+    size_t before = plan_scan_count(&c->plan);
+
+    plan_scan(&c->plan, buf_view(&c->args));
+    r->failed |= c->plan.actions.failed;
+    return plan_scan_count(&c->plan) > before;
 }
 
 void reply_seal(struct reply *r, int call)

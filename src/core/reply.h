@@ -9,12 +9,14 @@
 #define CORE_REPLY_H
 
 #include "base/json.h"
+#include "core/plan_scan.h"
 
 struct reply_call {
     struct buf id, name, args; /* args as streamed */
     wend_str json;             /* once sealed: canonical, or a JSON string
                                   with the raw text */
     bool sealed, invalid;
+    struct plan_scan plan; /* of a call that writes a plan: see reply_plan */
 };
 
 struct reply {
@@ -42,6 +44,9 @@ void reply_thinking(struct reply *r, wend_str piece, int64_t now_us);
  * Returns its index, or -1 past CALLS_MAX or out of memory. */
 int reply_call(struct reply *r, wend_str id, wend_str name);
 void reply_args(struct reply *r, int call, wend_str piece, int64_t now_us);
+/* Looks for actions in what came of the arguments, which are a plan; true if
+ * there are more than before. */
+bool reply_plan(struct reply *r, int call);
 /* The call's block is complete: its arguments become a JSON value. */
 void reply_seal(struct reply *r, int call);
 /* A JSON value to send back with this message. */

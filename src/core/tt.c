@@ -153,7 +153,7 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
     if (ev) {
         ev->u.run_end.outcome = outcome;
         ev->u.run_end.text = t->answer.ptr ? t->answer : STR("");
-        if (t->plan.plan)
+        if (t->file_plan.ptr && t->counter < 0)
             ev->u.run_end.text = plan_text(x);
         else if (outcome == WEND_OUTCOME_OK && t->config->schema)
             ev->u.run_end.text = answer_json(t->answer); /* for a program */
@@ -204,6 +204,8 @@ void go_on(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
 
+    if (t->config->plan_tool && end_planning(x))
+        return;
     if (t->calls_count || t->pending || t->halted)
         begin_turn(x);
     else
@@ -256,9 +258,10 @@ static void finish_stop(struct tt *x)
         error = draft_error(x, t->stop.code, t->stop.message,
                             str_is(t->stop.code, "hook_stop") ? STR("hook")
                                                               : STR("policy"));
-    if (t->phase == PH_PLAN)
+    if (t->plan.started)
         end_plan(x, t->stop.outcome);
-    else if (t->phase != PH_BETWEEN)
+    end_plan_call(x);
+    if (t->phase != PH_PLAN && t->phase != PH_BETWEEN)
         end_turn(x, t->stop.outcome);
     end_run(x, x->s->turn.stop.outcome, x->s->turn.stop.limit, error);
 }
@@ -274,7 +277,7 @@ void stop_all(struct tt *x)
     }
     stop_calls(x);
     stop_plan(x);
-    if (turn_running(t) || t->plan.running)
+    if (turn_busy(t))
         want_timer(x, TIMER_STOP, STOP_GRACE_MS + STOP_SLACK_MS);
     else
         finish_stop(x);
@@ -376,8 +379,7 @@ static void on_sealed(struct tt *x)
 
 static void on_metrics_timer(struct tt *x)
 {
-    if (x->s->turn.phase == PH_MODEL || x->s->turn.plan.running ||
-        turn_running(&x->s->turn))
+    if (x->s->turn.phase == PH_MODEL || turn_busy(&x->s->turn))
         emit_metrics(x);
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
 }
@@ -422,7 +424,7 @@ static void while_stopping(struct tt *x)
         abandon_actions(x);
     } else
         return;
-    if (!turn_running(&x->s->turn) && !x->s->turn.plan.running)
+    if (!turn_busy(&x->s->turn))
         finish_stop(x);
 }
 
@@ -431,7 +433,8 @@ static void while_going(struct tt *x)
     switch (x->in->kind) {
     case IN_START: break; /* a second one means nothing */
     case IN_HOOK: on_hook(x); break;
-    case IN_SEALED: on_sealed(x); break;
+    case IN_SEALED:
+    case IN_WRITTEN: on_sealed(x); break;
     case IN_MODEL_DONE: on_model_done(x); break;
     case IN_MODEL_FAIL: on_model_fail(x); break;
     case IN_CALL_DONE: on_call_done(x); break;

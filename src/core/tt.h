@@ -17,6 +17,7 @@ enum input_kind {
     IN_START,       /* start */
     IN_HOOK,        /* hook */
     IN_SEALED,      /* one more call of the reply is complete */
+    IN_WRITTEN,     /* ... one more action of a plan in it */
     IN_MODEL_DONE,  /* ask; the reply is complete */
     IN_MODEL_FAIL,  /* ask, error */
     IN_CALL_DONE,   /* done */

@@ -356,6 +356,10 @@ static void admit(struct tt *x, uint32_t i, wend_str params,
         admit_end(x, &c, a);
         return;
     }
+    if (action->type == ACTION_AGENT && x->s->turn.plan.plan->written) {
+        admit_agent(x, &c, a);
+        return;
+    }
     memset(a, 0, sizeof *a);
     a->verdict.policy.rule = STR("plan"); /* the user's own words */
     if (is_child(action) && child_refused(x, action->target).ptr)
@@ -364,7 +368,7 @@ static void admit(struct tt *x, uint32_t i, wend_str params,
 }
 
 /* What was approved are the values that were shown. */
-void start_action(struct tt *x, uint32_t i)
+bool start_action(struct tt *x, uint32_t i)
 {
     const struct action_state *s = state_of(x, i);
     struct action_fate f = {0};
@@ -373,11 +377,14 @@ void start_action(struct tt *x, uint32_t i)
 
     if (action_of(x, i)->type == ACTION_DECISION) {
         decide(x, i);
-        return;
+        return true;
     }
     if (!s->answered && !find_params(x, i, &params))
-        return;
+        return true;
     admit(x, i, params, &a);
+    if (x->s->turn.plan.plan->open &&
+        (a.refused || a.verdict.policy.decision != WEND_DECISION_ALLOW))
+        return false; /* that is said when the plan is complete */
     if (s->answered && !s->approved)
         admission_refuse(&a, WEND_OUTCOME_DENIED, STR("denied"),
                          STR("denied: the action was not approved"));
@@ -386,11 +393,11 @@ void start_action(struct tt *x, uint32_t i)
         f.code = a.code;
         f.message = a.message;
         end_unstarted(x, i, params, &a.verdict.policy, &f);
-        return;
+        return true;
     }
     if (a.verdict.policy.decision == WEND_DECISION_ASK && !s->answered) {
         ask_about(x, i, params, &a.verdict);
-        return;
+        return true;
     }
     if (a.verdict.policy.decision == WEND_DECISION_ASK) {
         a.verdict.policy.decision = WEND_DECISION_ALLOW;
@@ -402,12 +409,13 @@ void start_action(struct tt *x, uint32_t i)
 
         if (limit.ptr) {
             limit_reached(x, limit);
-            return;
+            return false;
         }
     }
     key = emit_action_start(x, i, params, &a.verdict.policy);
     if (!x->s->keep->arena->failed)
         run_action(x, i, key, 0);
+    return true;
 }
 
 /* It was allowed to begin; it is the same action with the same values. */
@@ -453,14 +461,12 @@ void action_approval(struct tt *x, uint32_t i)
 
 /* ---- Once more ----------------------------------------------------------- */
 
-wend_class action_class(const struct turn *t, uint32_t i)
+static wend_class target_class(const struct turn *t, uint32_t i)
 {
     const struct plan_action *a = t->plan.plan->actions[i];
     const struct tool *tool;
     const struct kid *kid;
 
-    if (a->call_class >= 0)
-        return (wend_class)a->call_class;
     switch ((enum action_type)a->type) {
     case ACTION_TOOL:
     case ACTION_RELIC:
@@ -477,6 +483,18 @@ wend_class action_class(const struct turn *t, uint32_t i)
     return WEND_CLASS_UNSAFE;
 }
 
+/* What is written counts, but a model cannot make its target safer. */
+wend_class action_class(const struct turn *t, uint32_t i)
+{
+    const struct plan_action *a = t->plan.plan->actions[i];
+    wend_class own = target_class(t, i);
+
+    if (a->call_class < 0 ||
+        (t->plan.plan->written && a->call_class > (int)own))
+        return own;
+    return (wend_class)a->call_class;
+}
+
 bool may_retry_action(const struct tt *x, uint32_t i,
                       const struct action_fate *f)
 {
@@ -486,6 +504,7 @@ bool may_retry_action(const struct tt *x, uint32_t i,
         return false;
     return state_of(x, i)->attempt <= action_of(x, i)->retry.max &&
            t->stop.outcome == WEND_OUTCOME_NONE && !plan_fails_fast(&t->plan) &&
+           !t->plan.wrong.ptr &&
            (!f->effect_possible || action_class(t, i) != WEND_CLASS_UNSAFE);
 }
 

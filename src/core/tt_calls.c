@@ -29,8 +29,8 @@ static wend_str call_key(struct tt *x, const struct call *c)
     return take_text(x, &b);
 }
 
-static wend_str emit_call_start(struct tt *x, const struct call *c,
-                                const struct admission *a, wend_str args)
+wend_str emit_call_start(struct tt *x, const struct call *c,
+                         const struct admission *a, wend_str args)
 {
     const struct begun *before = turn_begun(&x->s->turn, c->index);
     wend_event *ev = draft(x, WEND_CALL_START);
@@ -127,10 +127,9 @@ void emit_ran(struct tt *x, const struct call *c, const struct call_done *d)
     emit_call_end(x, c, d, labels);
 }
 
-/* Refused without running: both brackets in one step. */
-static void end_unstarted(struct tt *x, const struct call *c,
-                          const struct admission *a, wend_outcome outcome,
-                          wend_str code, wend_str message)
+void end_unstarted_call(struct tt *x, const struct call *c,
+                        const struct admission *a, wend_outcome outcome,
+                        wend_str code, wend_str message)
 {
     struct call_done d = {.outcome = outcome, .code = code, .output = message};
 
@@ -141,9 +140,14 @@ static void end_unstarted(struct tt *x, const struct call *c,
 void start_call(struct tt *x, const struct call *c, const struct admission *a,
                 wend_str args)
 {
-    wend_str key = emit_call_start(x, c, a, args);
     struct effect *fx;
+    wend_str key;
 
+    if (is_plan_call(&x->s->turn, c)) {
+        start_plan_call(x, c, a, args);
+        return;
+    }
+    key = emit_call_start(x, c, a, args);
     if (a->tool->child) {
         start_call_child(x, c->index, key);
         return;
@@ -164,9 +168,11 @@ struct batch {
     struct admission *admissions;
 };
 
-static bool runs_beside_others(const struct tool *tool)
+/* A plan does whatever its actions do. */
+static bool runs_beside_others(const struct turn *t, const struct tool *tool)
 {
-    return tool && (tool->call_class == WEND_CLASS_READ || tool->concurrent);
+    return tool && tool != t->config->plan_tool &&
+           (tool->call_class == WEND_CLASS_READ || tool->concurrent);
 }
 
 static uint32_t slots(const struct turn *t)
@@ -202,8 +208,8 @@ static bool make_batch(struct tt *x, struct batch *b, uint32_t count)
             item->state = SCHED_DONE;
             continue;
         }
-        beside =
-            runs_beside_others(config_tool(t->config, turn_call(t, i)->name));
+        beside = runs_beside_others(
+            t, config_tool(t->config, turn_call(t, i)->name));
         if (bit_get(&t->started, i))
             item->state = SCHED_RUNNING;
         item->waits = (beside ? open_alone : open) + waits_for_approval(t, i);
@@ -238,14 +244,15 @@ static void settle(struct tt *x, uint32_t i)
     const struct call *c = turn_call(t, i);
     struct admission a;
 
-    if (bit_get(&t->started, i) || waits_for_approval(t, i))
+    if (bit_get(&t->started, i) || waits_for_approval(t, i) ||
+        (int)i == turn_plan_call(t)) /* which has begun before its call */
         return;
     admit_call(x, c, &a);
     if (bit_get(&t->answered, i) && !bit_get(&t->approved, i))
-        end_unstarted(x, c, &a, WEND_OUTCOME_DENIED, STR("denied"),
-                      STR("denied: the call was not approved"));
+        end_unstarted_call(x, c, &a, WEND_OUTCOME_DENIED, STR("denied"),
+                           STR("denied: the call was not approved"));
     else if (a.refused != WEND_OUTCOME_NONE)
-        end_unstarted(x, c, &a, a.refused, a.code, a.message);
+        end_unstarted_call(x, c, &a, a.refused, a.code, a.message);
     else if (a.verdict.policy.decision == WEND_DECISION_ASK &&
              !bit_get(&t->answered, i))
         ask_approval(x, c, &a);
@@ -281,8 +288,10 @@ static bool start_allowed(struct tt *x, uint32_t i)
 
     admit_call(x, c, &a);
     approved_policy(t, i, c->args, &a);
-    if (a.refused != WEND_OUTCOME_NONE)
-        end_unstarted(x, c, &a, a.refused, a.code, a.message);
+    if ((int)i == turn_plan_call(t))
+        start_plan_call(x, c, &a, STR_NONE); /* whatever is wrong with it */
+    else if (a.refused != WEND_OUTCOME_NONE)
+        end_unstarted_call(x, c, &a, a.refused, a.code, a.message);
     else if (a.verdict.policy.decision == WEND_DECISION_ASK)
         ask_approval(x, c, &a);
     else
@@ -296,7 +305,7 @@ static void start_ready(struct tt *x)
     struct batch b;
     uint32_t i;
 
-    while (again && !x->s->scratch->failed) {
+    while (again && !x->s->scratch->failed && !x->s->turn.stop.outcome) {
         again = false;
         if (x->s->turn.paused || !make_batch(x, &b, x->s->turn.calls_count))
             return;
@@ -321,7 +330,11 @@ void run_calls(struct tt *x)
     uint32_t open = 0;
 
     restart_lost(x);
+    if (turn_plan_call(t) >= 0)
+        advance_plan(x);
     start_ready(x);
+    if (t->stop.outcome != WEND_OUTCOME_NONE)
+        return; /* a limit that a plan's action met */
     for (uint32_t i = 0; i < t->calls_count; i++)
         open += !bit_get(&t->ended, i);
     if (open)
@@ -354,16 +367,17 @@ static bool has_room(const struct turn *t, const struct tool *tool)
 
     if (running >= slots(t))
         return false;
-    if (!runs_beside_others(tool))
+    if (!runs_beside_others(t, tool))
         return !running;
     for (uint32_t i = 0; i < t->calls_count; i++)
         if (turn_call_runs(t, i) &&
-            !runs_beside_others(config_tool(t->config, turn_call(t, i)->name)))
+            !runs_beside_others(t,
+                                config_tool(t->config, turn_call(t, i)->name)))
             return false;
     return true;
 }
 
-static void emit_part(struct tt *x)
+void emit_part(struct tt *x)
 {
     const struct reply *r = x->in->reply;
     wend_event *ev = draft(x, WEND_MODEL_PART);
@@ -393,6 +407,8 @@ void start_eager(struct tt *x)
             rc->json, rc->invalid};
         struct admission a;
 
+        if (is_plan_call(t, &c))
+            break;
         admit_call(x, &c, &a);
         if (!is_eager(t->config, &a) || !has_room(t, a.tool))
             return;
@@ -402,6 +418,7 @@ void start_eager(struct tt *x)
         if (x->s->scratch->failed || x->s->keep->arena->failed)
             return;
     }
+    take_written(x);
 }
 
 /* ---- Answers ------------------------------------------------------------- */
@@ -457,9 +474,9 @@ void on_call_hook(struct tt *x)
         admission_refuse(&a, WEND_OUTCOME_DENIED, STR("denied"),
                          STR("denied: a hook changed what had been approved"));
     if (h->answer == WEND_HOOK_SKIP)
-        end_unstarted(x, &changed, &a, WEND_OUTCOME_OK, STR_NONE, h->text);
+        end_unstarted_call(x, &changed, &a, WEND_OUTCOME_OK, STR_NONE, h->text);
     else if (a.refused != WEND_OUTCOME_NONE)
-        end_unstarted(x, &changed, &a, a.refused, a.code, a.message);
+        end_unstarted_call(x, &changed, &a, a.refused, a.code, a.message);
     else if (a.verdict.policy.decision == WEND_DECISION_ASK)
         ask_approval(x, &changed, &a); /* only the changed one needs it */
     else
@@ -528,6 +545,12 @@ void stop_calls(struct tt *x)
             end_lost(x, i);
             continue;
         }
+        if ((int)i == turn_plan_call(t)) { /* ends with its actions */
+            admit_call(x, c, &a);
+            if (!bit_get(&t->started, i))
+                emit_call_start(x, c, &a, STR_NONE);
+            continue;
+        }
         if (bit_get(&t->lost, i))
             begin_again(x, i); /* its child has an end to be written, too */
         if (bit_get(&t->started, i)) {
@@ -537,8 +560,8 @@ void stop_calls(struct tt *x)
             continue;
         }
         admit_call(x, c, &a);
-        end_unstarted(x, c, &a, WEND_OUTCOME_CANCELED, STR("canceled"),
-                      STR("canceled before it began"));
+        end_unstarted_call(x, c, &a, WEND_OUTCOME_CANCELED, STR("canceled"),
+                           STR("canceled before it began"));
     }
 }
 
@@ -555,7 +578,7 @@ void abandon_calls(struct tt *x)
             .effect_possible = true,
         };
 
-        if (turn_call_runs(t, i))
+        if (turn_call_runs(t, i) && (int)i != turn_plan_call(t))
             emit_ran(x, turn_call(t, i), &d);
     }
 }

@@ -24,6 +24,10 @@ wend_str action_over_budget(const struct turn *t, const struct plan_action *a,
     int64_t input = i64_sum(t->plan.reserved, tokens_estimate(params.len));
     int64_t cost;
 
+    if (t->phase == PH_MODEL) { /* the one that writes the plan is open, too */
+        calls++;
+        input = i64_sum(input, turn_tokens(t));
+    }
     if (__builtin_mul_overflow(model->output_tokens, calls, &most))
         most = INT64_MAX;
     if (t->limits.tokens && i64_sum(i64_sum(m->tokens_in, m->tokens_out),

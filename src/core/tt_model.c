@@ -146,7 +146,8 @@ static size_t sealed_count(const struct reply *r)
     return n;
 }
 
-static wend_ev_call *list_calls(struct tt *x, size_t count)
+/* Those after the first `whole` are only as far as they were acted upon. */
+static wend_ev_call *list_calls(struct tt *x, size_t count, size_t whole)
 {
     const struct reply *r = x->in->reply;
     wend_ev_call *calls =
@@ -158,6 +159,8 @@ static wend_ev_call *list_calls(struct tt *x, size_t count)
         if (started) /* a reply cannot change what has begun */
             calls[i] =
                 (wend_ev_call){started->id, started->name, started->args};
+        else if (i >= whole)
+            calls[i] = plan_call_so_far(x);
         else
             calls[i] =
                 (wend_ev_call){buf_view(&r->calls[i].id),
@@ -191,7 +194,7 @@ static void fill_from_reply(const struct turn *t, const struct reply *r,
 }
 
 static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
-                                   size_t calls)
+                                   size_t calls, size_t whole)
 {
     const struct turn *t = &x->s->turn;
     bool resumed = x->in->kind == IN_RESUME;
@@ -213,7 +216,7 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
         fill_from_reply(t, r, e);
     else
         fill_from_part(t, e);
-    e->calls = list_calls(x, calls);
+    e->calls = list_calls(x, calls, whole);
     e->calls_count = e->calls ? calls : 0;
     if (outcome == WEND_OUTCOME_OK && r && r->finish.len)
         e->finish = r->finish;
@@ -222,11 +225,14 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
     return ev;
 }
 
-/* Ends the model's bracket with what has begun: a call that has started is
- * part of the message for good, one that has not never was. */
+/* Ends the model's bracket with what has begun: a call that has started, or
+ * a plan that was begun, is part of the message for good; what has not never
+ * was. */
 void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
 {
-    wend_event *ev = draft_model_end(x, outcome, x->s->turn.calls_count);
+    const struct turn *t = &x->s->turn;
+    wend_event *ev = draft_model_end(
+        x, outcome, t->calls_count + turn_plan_open(t), t->calls_count);
 
     if (ev)
         ev->u.model_end.error = error;
@@ -241,7 +247,8 @@ void on_model_done(struct tt *x)
     if (t->phase != PH_MODEL || x->in->ask != t->ask || !x->in->reply)
         return;
     finish = x->in->reply->finish;
-    emit(x, draft_model_end(x, WEND_OUTCOME_OK, sealed_count(x->in->reply)));
+    emit(x, draft_model_end(x, WEND_OUTCOME_OK, sealed_count(x->in->reply),
+                            sealed_count(x->in->reply)));
     if (str_is(finish, "length"))
         warn(x, STR("answer_cut"),
              STR("the model stopped at its output limit; the answer is cut"));
@@ -312,7 +319,8 @@ void close_answer(struct tt *x)
 /* Nothing was given to anybody that another attempt would take back. */
 static bool may_ask_again(const struct turn *t, const struct input *in)
 {
-    return !t->calls_count && (!in->reply || !in->reply->pieces);
+    return !t->calls_count && !turn_plan_open(t) &&
+           (!in->reply || !in->reply->pieces);
 }
 
 /* The same request may be answered another time. */

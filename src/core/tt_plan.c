@@ -152,6 +152,8 @@ static void end_plan_run(struct tt *x)
     wend_error why = {0};
     wend_ev_error *error;
 
+    if (p->broken && p->plan->on_failure == FAILURE_REPLAN && ask_for_plan(x))
+        return;
     if (p->broken && p->plan->on_failure != FAILURE_CONTINUE) {
         end_run(x, WEND_OUTCOME_FAILED, STR_NONE, failure(x));
         return;
@@ -211,41 +213,77 @@ static void stop_running(struct tt *x)
     }
 }
 
+static bool has_slot(const struct plan_state *p, uint32_t i)
+{
+    return p->plan->actions[i]->type == ACTION_DECISION ||
+           p->running < plan_slots(p);
+}
+
+/* While it is being written, the best one may have to wait for its end. */
+static bool start_one(struct tt *x)
+{
+    const struct plan_state *p = plan_of(x);
+    uint32_t place = 0, i;
+
+    if (x->s->turn.paused || p->holding)
+        return false;
+    while ((i = plan_marked(p, MARK_READY, &place)) != PLAN_NONE) {
+        if (!has_slot(p, i))
+            return false;
+        if (p->plan->open && !may_start_early(x, i))
+            continue;
+        if (start_action(x, i))
+            return true;
+        if (no_memory(x) || x->s->turn.stop.outcome)
+            return false;
+    }
+    return false;
+}
+
 /* The next thing to do; false if there is none now. */
 static bool go_on_once(struct tt *x)
 {
-    const struct plan_state *p = plan_of(x);
-    uint32_t place = 0, i = plan_marked(p, MARK_SETTLE, &place);
+    uint32_t place = 0, i = plan_marked(plan_of(x), MARK_SETTLE, &place);
 
-    if (i != PLAN_NONE) {
-        settle(x, i);
-        return true;
-    }
-    place = 0;
-    i = plan_marked(p, MARK_READY, &place);
-    if (i == PLAN_NONE || x->s->turn.paused || p->holding ||
-        (p->plan->actions[i]->type != ACTION_DECISION &&
-         p->running >= plan_slots(p)))
-        return false;
-    start_action(x, i);
+    if (i == PLAN_NONE)
+        return start_one(x);
+    settle(x, i);
     return true;
 }
 
-void run_plan(struct tt *x)
+void advance_plan(struct tt *x)
 {
     const struct plan_state *p = plan_of(x);
 
-    while (!no_memory(x) && !plan_fails_fast(p) && go_on_once(x))
+    while (!no_memory(x) && !plan_fails_fast(p) && !p->wrong.ptr &&
+           go_on_once(x))
         continue;
+    if (!no_memory(x) && p->wrong.ptr)
+        skip_open(x, STR("plan_invalid")); /* what runs is finished */
     if (!no_memory(x) && plan_fails_fast(p)) {
         skip_open(x, STR("fail_fast"));
         stop_running(x);
     }
-    if (no_memory(x) || p->left || x->s->turn.stop.outcome)
+    if (no_memory(x) || p->left || p->plan->open || x->s->turn.stop.outcome)
         return; /* a limit that was met on the way ends it otherwise */
-    end_plan(x, p->broken ? WEND_OUTCOME_FAILED : WEND_OUTCOME_OK);
-    if (!p->running)
+    end_plan(x,
+             p->broken || p->wrong.ptr ? WEND_OUTCOME_FAILED : WEND_OUTCOME_OK);
+    end_plan_call(x);
+}
+
+void run_plan(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int call = turn_plan_call(t);
+
+    advance_plan(x);
+    if (no_memory(x) || t->stop.outcome)
+        return;
+    if (!t->plan.plan->written && t->plan.ended && !t->plan.running)
         end_plan_run(x);
+    else if (call >= 0 && t->phase == PH_CALLS &&
+             bit_get(&t->ended, (uint32_t)call))
+        run_calls(x);
 }
 
 void begin_plan(struct tt *x)
@@ -364,15 +402,13 @@ void abandon_actions(struct tt *x)
 }
 
 /* Those that may run twice do; of the others nobody knows how they went. */
-void resume_plan(struct tt *x)
+void resume_actions(struct tt *x)
 {
     const struct config *c = x->s->turn.config;
     uint32_t place = 0, i;
 
-    if (!plan_of(x)->started) {
-        begin_plan(x);
+    if (!plan_of(x)->started)
         return;
-    }
     if (c->on_unknown != UNKNOWN_RETRY) {
         uint32_t failed = plan_of(x)->failed;
 
@@ -388,8 +424,11 @@ void resume_plan(struct tt *x)
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
         if (plan_action_state(plan_of(x), i)->at == AT_LOST)
             start_action_again(x, i);
-    if (plan_of(x)->ended && !plan_of(x)->running)
-        end_plan_run(x);
-    else if (!plan_of(x)->ended)
+}
+
+void resume_plan(struct tt *x)
+{
+    resume_actions(x);
+    if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
         run_plan(x);
 }

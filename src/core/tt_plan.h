@@ -15,7 +15,8 @@ struct action_fate {
 };
 
 /* tt_action.c: one action */
-void start_action(struct tt *x, uint32_t i);       /* or asks, or refuses */
+/* Or asks, or refuses. False: nothing was done. */
+bool start_action(struct tt *x, uint32_t i);
 void start_action_again(struct tt *x, uint32_t i); /* lost, or to be retried */
 void end_action(struct tt *x, uint32_t i, const struct action_fate *f);
 void retry_action(struct tt *x, uint32_t i, const struct action_fate *f);

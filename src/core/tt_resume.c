@@ -59,7 +59,7 @@ static void emit_resume(struct tt *x)
 
     buf_char(&b, '[');
     for (uint32_t i = 0; i < t->calls_count; i++)
-        if (turn_call_runs(t, i)) {
+        if (turn_call_runs(t, i) && (int)i != turn_plan_call(t)) {
             if (b.len > 1)
                 buf_char(&b, ',');
             json_put_str(&b, turn_call(t, i)->id);
@@ -186,6 +186,8 @@ static void settle_lost(struct tt *x)
 static void resume_calls(struct tt *x)
 {
     settle_lost(x);
+    if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
+        resume_actions(x);
     if (x->s->turn.stop.outcome != WEND_OUTCOME_NONE)
         return;
     settle_calls(x);
@@ -194,7 +196,7 @@ static void resume_calls(struct tt *x)
 
 static void resume_model(struct tt *x)
 {
-    if (!x->s->turn.calls_count) {
+    if (!x->s->turn.calls_count && !turn_plan_open(&x->s->turn)) {
         close_model(x, WEND_OUTCOME_SUPERSEDED, NULL);
         enter_turn(x);
         return;
@@ -222,8 +224,8 @@ static void go_on_from(struct tt *x)
     case PH_NEW:
     case PH_END: break; /* tt never gets here */
     case PH_BETWEEN:
-        if (x->s->turn.plan.plan)
-            resume_plan(x);
+        if (x->s->turn.file_plan.ptr && !x->s->turn.plan.started)
+            begin_plan(x);
         else if (x->s->turn.counter < 0)
             begin_turn(x);
         else

@@ -7,6 +7,14 @@
 #include "core/policy.h"
 #include "core/tt.h"
 
+/* What is known about one call before it starts. */
+struct admission {
+    const struct tool *tool;
+    struct verdict verdict;
+    wend_outcome refused; /* NONE: it may run */
+    wend_str code, message;
+};
+
 /* One call of tt: where it stands, what came in. `s->turn` is the state
  * after what has been emitted so far. */
 struct tt {
@@ -42,14 +50,33 @@ void emit_metrics(struct tt *x);
 
 /* tt_plan.c */
 void begin_plan(struct tt *x);
-void run_plan(struct tt *x); /* starts what may; ends the plan if done */
+void run_plan(struct tt *x);     /* as below, and what follows the plan's end */
+void advance_plan(struct tt *x); /* starts what may; ends the plan if done */
 void end_plan(struct tt *x, wend_outcome outcome); /* unless it has ended */
 void on_action_done(struct tt *x);
 bool on_plan_approval(struct tt *x); /* false: it is about no action */
 void stop_plan(struct tt *x);
 void abandon_actions(struct tt *x);
 void resume_plan(struct tt *x);
+/* Those that nobody runs any more: again, or ended as unknown. */
+void resume_actions(struct tt *x);
 wend_str plan_text(struct tt *x); /* what it gives: its outputs */
+
+/* tt_planner.c: plans that the model writes */
+bool is_plan_call(const struct turn *t, const struct call *c);
+/* Of the plan that is being written: what is complete of it. */
+void take_written(struct tt *x);
+/* The call in model_end of a plan that is open: with what was handed over. */
+wend_ev_call plan_call_so_far(struct tt *x);
+/* args: absent for the call's own. */
+void start_plan_call(struct tt *x, const struct call *c,
+                     const struct admission *a, wend_str args);
+void end_plan_call(struct tt *x); /* if its plan is over */
+bool end_planning(struct tt *x);  /* true: the run has ended */
+bool ask_for_plan(struct tt *x);  /* a file's plan failed; false: that's it */
+/* An agent that the model's plan names, as if by the tool for that. */
+void admit_agent(struct tt *x, const struct call *c, struct admission *a);
+bool may_start_early(const struct tt *x, uint32_t i);
 
 /* tt_model.c */
 void ask_model(struct tt *x);
@@ -64,6 +91,7 @@ void close_answer(struct tt *x); /* the turn had no calls: is this it? */
 
 /* tt_calls.c */
 void start_eager(struct tt *x);
+void emit_part(struct tt *x);
 void settle_calls(struct tt *x); /* refuses or asks, once the message ends */
 void run_calls(struct tt *x);    /* starts what may; ends the turn if done */
 void on_call_done(struct tt *x);
@@ -74,19 +102,17 @@ void abandon_calls(struct tt *x);
 /* Still to be answered by whoever approves. */
 bool waits_for_approval(const struct turn *t, uint32_t i);
 
-/* What is known about one call before it starts. */
-struct admission {
-    const struct tool *tool;
-    struct verdict verdict;
-    wend_outcome refused; /* NONE: it may run */
-    wend_str code, message;
-};
-
 void start_call(struct tt *x, const struct call *c, const struct admission *a,
                 wend_str args);
 void ask_approval(struct tt *x, const struct call *c,
                   const struct admission *a);
 void emit_ran(struct tt *x, const struct call *c, const struct call_done *d);
+wend_str emit_call_start(struct tt *x, const struct call *c,
+                         const struct admission *a, wend_str args);
+/* Refused without running: both brackets in one step. */
+void end_unstarted_call(struct tt *x, const struct call *c,
+                        const struct admission *a, wend_outcome outcome,
+                        wend_str code, wend_str message);
 
 /* tt_child.c: what a call or an action has done by a run of its own */
 struct errand {

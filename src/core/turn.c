@@ -109,6 +109,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
     }
     t->plan.plan = plan;
     t->taint = t->config->within.labels;
+    t->file_plan = plan ? plan->name : STR_NONE;
     t->phase = PH_BETWEEN;
     say(t, k, ROLE_USER, e->prompt);
 }
@@ -133,6 +134,7 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->asks = NULL;
     t->part = t->halted = t->again = false;
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
+    t->plan_call = t->plan_stop = STR_NONE;
     t->metrics.turns++;
 }
 
@@ -269,13 +271,16 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         add_call(t, k, e->calls[i].id, e->calls[i].name, e->calls[i].args_json,
                  args_are_raw(e->calls[i].args_json));
     t->phase = PH_CALLS;
+    if (turn_plan_open(t) && e->outcome != WEND_OUTCOME_OK)
+        turn_on_plan_cut(t, k);
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* as if not asked yet */
         t->phase = PH_TURN;
         t->again = true;
         t->repair_used &= t->purpose != WEND_PURPOSE_REPAIR;
         return;
     }
-    if (e->purpose != WEND_PURPOSE_ANSWER && e->purpose != WEND_PURPOSE_REPAIR)
+    if (e->purpose != WEND_PURPOSE_ANSWER &&
+        e->purpose != WEND_PURPOSE_REPAIR && e->purpose != WEND_PURPOSE_PLAN)
         return;
     t->answer = kept(k, e->text, STR(""));
     t->halted = str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK;
@@ -368,19 +373,18 @@ static void on_call_start(struct turn *t, const wend_event *ev,
     if (e->args_json.ptr && !str_eq(e->args_json, b->args))
         b->args = arena_str(k->arena, e->args_json);
     t->begun = b;
+    if (t->config->plan_tool && str_is(e->name, "plan")) {
+        t->plan_args = b->args;
+        turn_on_plan_call(t, e->call, k);
+    }
 }
 
-/* Whoever ran them is gone. */
+/* Whoever ran them is gone; a plan goes on by its actions. */
 static void on_run_resume(struct turn *t)
 {
     for (uint32_t i = 0; i < t->calls_count; i++)
-        if (turn_call_runs(t, i))
+        if (turn_call_runs(t, i) && (int)i != turn_plan_call(t))
             bit_set(&t->lost, i);
-}
-
-static uint32_t labels_of(const struct tool *tool)
-{
-    return tool ? tool->labels : 0;
 }
 
 static void on_call_end(struct turn *t, const wend_event *ev,
@@ -402,37 +406,15 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     r->outcome = e->outcome;
     r->output = kept(k, e->output, STR(""));
     t->results = r;
+    if (t->config->plan_tool && str_is(e->name, "plan"))
+        turn_on_plan_result(t, e, k);
     if (e->labels_json.ptr)
-        t->taint |= labels_of(config_tool(t->config, e->name));
+        t->taint |= tool_labels(config_tool(t->config, e->name));
     t->metrics.tool_calls++;
     if (e->outcome != WEND_OUTCOME_OK) {
         t->metrics.tool_errors++;
         t->failed_calls++;
     }
-}
-
-static void on_plan_start(struct turn *t, const wend_event *ev,
-                          const struct keep *k)
-{
-    if (!t->plan.plan)
-        return;
-    plan_begin(&t->plan, ev, k->arena);
-    t->phase = PH_PLAN;
-}
-
-/* What a tool or a relic that ran may have brought into the run. */
-static void on_action_end(struct turn *t, const wend_event *ev,
-                          const struct keep *k)
-{
-    const wend_ev_action_end *e = &ev->u.action_end;
-    uint32_t i =
-        t->plan.started ? plan_find(t->plan.plan, e->action) : PLAN_NONE;
-
-    if (i != PLAN_NONE && e->outcome != WEND_OUTCOME_SKIPPED &&
-        e->outcome != WEND_OUTCOME_DENIED)
-        t->taint |= labels_of(turn_action_tool(t, i));
-    t->metrics.actions++;
-    plan_evolve(&t->plan, ev, k->arena);
 }
 
 /* Results join the conversation in call order, whatever order they came. */
@@ -466,11 +448,6 @@ static void on_message(struct turn *t, const wend_event *ev,
         return;
     m->prev = t->pending;
     t->pending = m;
-}
-
-static void on_warning(struct turn *t, const wend_event *ev)
-{
-    t->repair |= str_is(ev->u.warning.code, "answer_invalid");
 }
 
 /* A stop is recorded before what it stops ends:
@@ -526,7 +503,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_TURN_END: on_turn_end(t, k); break;
     case WEND_MESSAGE: on_message(t, ev, k); break;
     case WEND_CONTROL: on_control(t, ev, k); break;
-    case WEND_WARNING: on_warning(t, ev); break;
+    case WEND_WARNING: turn_on_warning(t, ev, k); break;
     case WEND_RUN_END: t->phase = PH_END; break;
     case WEND_CONTEXT_END: t->context_model = t->model; break;
     case WEND_METRICS:
@@ -536,17 +513,17 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
         on_run_resume(t);
         plan_evolve(&t->plan, ev, k->arena);
         break;
-    case WEND_PLAN_START: on_plan_start(t, ev, k); break;
-    case WEND_ACTION_END: on_action_end(t, ev, k); break;
+    case WEND_PLAN_START: turn_on_plan_start(t, ev, k); break;
+    case WEND_PLAN_ACTION: turn_on_plan_action(t, ev, k); break;
+    case WEND_PLAN_END: turn_on_plan_end(t, ev, k); break;
+    case WEND_ACTION_END: turn_on_action_end(t, ev, k); break;
     case WEND_ACTION_START:
-    case WEND_ACTION_RETRY:
-    case WEND_PLAN_END: plan_evolve(&t->plan, ev, k->arena); break;
+    case WEND_ACTION_RETRY: plan_evolve(&t->plan, ev, k->arena); break;
     case WEND_RUN_FORK:
     case WEND_RETRIEVAL_START:
     case WEND_RETRIEVAL_HIT:
     case WEND_RETRIEVAL_END:
     case WEND_COMPACTED:
-    case WEND_PLAN_ACTION:
     case WEND_BRANCH_START:
     case WEND_BRANCH_END: break; /* nobody decides these yet */
     case WEND_CHILD_START: turn_child_start(t, ev, k); break;

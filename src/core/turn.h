@@ -131,6 +131,14 @@ struct turn {
     bool paused;
     struct stop stop;
     struct plan_state plan;
+
+    wend_str file_plan;    /* name of run_start.plan; absent: it has none */
+    int64_t plans;         /* that a model wrote in this run */
+    wend_str plan_call;    /* of this turn, whose plan `plan` is */
+    wend_str plan_args;    /* of the newest such call that began */
+    wend_str plan_stop;    /* why no turn follows: no_actions, no_progress */
+    int64_t plan_failures; /* plans in a row that failed */
+    wend_str plan_why;     /* the newest of these failures */
 };
 
 void turn_init(struct turn *t);
@@ -159,6 +167,12 @@ bool turn_call_runs(const struct turn *t, uint32_t index);
 uint32_t turn_running(const struct turn *t);
 /* The tool of an action, or its relic's endpoint; NULL: it has none. */
 const struct tool *turn_action_tool(const struct turn *t, uint32_t action);
+/* Calls and actions that somebody has to end; a plan's call is none. */
+uint32_t turn_busy(const struct turn *t);
+/* The call whose plan is under way; -1 if none is, or its message is open. */
+int turn_plan_call(const struct turn *t);
+/* A model is writing a plan, and actions of it are there. */
+bool turn_plan_open(const struct turn *t);
 const struct result *turn_result(const struct turn *t, uint32_t index);
 /* How that call began last, NULL if it did not. */
 const struct begun *turn_begun(const struct turn *t, uint32_t index);
@@ -184,6 +198,29 @@ void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k);
 
 /* Adds a rule in front of all others. */
 void turn_remember(struct turn *t, wend_str text, const struct keep *k);
+
+/* turn_plan.c: for turn.c, what plans do to a turn */
+void turn_on_plan_start(struct turn *t, const wend_event *ev,
+                        const struct keep *k);
+void turn_on_plan_action(struct turn *t, const wend_event *ev,
+                         const struct keep *k);
+void turn_on_plan_end(struct turn *t, const wend_event *ev,
+                      const struct keep *k);
+void turn_on_action_end(struct turn *t, const wend_event *ev,
+                        const struct keep *k);
+/* call_start of a plan: it is complete. */
+void turn_on_plan_call(struct turn *t, wend_str call, const struct keep *k);
+/* Its message broke off. */
+void turn_on_plan_cut(struct turn *t, const struct keep *k);
+void turn_on_plan_result(struct turn *t, const wend_ev_call_end *e,
+                         const struct keep *k);
+void turn_on_warning(struct turn *t, const wend_event *ev,
+                     const struct keep *k);
+/* The plan that a model begins to write in this turn, with what the plans
+ * before it gave as its inputs; NULL: out of memory. */
+struct plan *turn_new_plan(const struct turn *t, wend_str name,
+                           struct arena *a);
+uint32_t tool_labels(const struct tool *tool); /* of NULL: none */
 
 /* Puts a message whose strings are kept on the history; false for NULL. */
 bool turn_history_add(struct turn *t, struct msg *m);

@@ -58,6 +58,24 @@ const struct tool *turn_action_tool(const struct turn *t, uint32_t action)
     return a->type == ACTION_TOOL ? config_tool(t->config, a->target) : NULL;
 }
 
+int turn_plan_call(const struct turn *t)
+{
+    return t->plan_call.ptr ? turn_call_index(t, t->plan_call) : -1;
+}
+
+bool turn_plan_open(const struct turn *t)
+{
+    return t->plan.started && t->plan.plan->open;
+}
+
+uint32_t turn_busy(const struct turn *t)
+{
+    int plan = turn_plan_call(t);
+
+    return turn_running(t) + t->plan.running -
+           (plan >= 0 && turn_call_runs(t, (uint32_t)plan));
+}
+
 const struct result *turn_result(const struct turn *t, uint32_t index)
 {
     const struct result *r = t->results;
@@ -105,8 +123,9 @@ const struct model_use *turn_model(const struct turn *t)
 
 wend_purpose turn_purpose(const struct turn *t)
 {
-    return t->repair && !t->repair_used ? WEND_PURPOSE_REPAIR
-                                        : WEND_PURPOSE_ANSWER;
+    if (t->repair && !t->repair_used)
+        return WEND_PURPOSE_REPAIR;
+    return t->config->plan_tool ? WEND_PURPOSE_PLAN : WEND_PURPOSE_ANSWER;
 }
 
 bool turn_shows_deltas(const struct turn *t)

@@ -4,7 +4,7 @@
  * An agent's whole meaning is the JSON that goes into run_start.config;
  * what is kept beside it are the hands: tool functions and the driver.
  */
-#include "lib/lib.h"
+#include "lib/planner.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -441,7 +441,7 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
     tool->next = set->first;
     set->first = tool;
     set->count++;
-    a->configs[0] = a->configs[1] = NULL; /* runs keep the one they have */
+    agent_changed(a);
     return WEND_OK;
 }
 
@@ -518,14 +518,19 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
     return agent_add(a, &t, &kind, err);
 }
 
-wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
+void agent_changed(wend_agent *a)
+{
+    memset(a->configs, 0, sizeof a->configs);
+}
+
+wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
 {
     struct arena scratch = {.mem = &a->rt->mem};
     struct buf b = {.mem = &a->rt->mem};
-    wend_status s;
+    wend_status s = WEND_OK;
     wend_str json;
 
-    if (a->configs[hooks])
+    if (a->configs[mode])
         return WEND_OK;
     buf_cstr(&b, "{");
     buf_str(&b, buf_view(&a->rest_json));
@@ -535,6 +540,8 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
     buf_str(&b, buf_view(&a->tools.json));
     if (a->offers_task)
         agent_put_task(a, &b);
+    if (mode & RUN_PLANS)
+        planner_put_tool(a, &b);
     buf_char(&b, ']');
     if (a->ends.count) {
         buf_cstr(&b, ",\"endpoints\":[");
@@ -545,13 +552,15 @@ wend_status agent_config(wend_agent *a, bool hooks, wend_error *err)
     }
     agent_put_servers(a, &b);
     s = agent_put_kids(a, &b, err);
-    buf_cstr(&b, hooks ? ",\"hooks\":true}" : "}");
+    if (s == WEND_OK && mode & RUN_PLANS)
+        s = planner_put(a, &b, err);
+    buf_cstr(&b, mode & RUN_HOOKS ? ",\"hooks\":true}" : "}");
     /* A key in instructions or in a program's arguments is kept by nobody. */
     json = agent_blank(a, buf_view(&b), &scratch);
+    if (b.failed || scratch.failed)
+        s = fail_nomem(err);
     if (s == WEND_OK)
-        s = b.failed || scratch.failed
-                ? fail_nomem(err)
-                : config_parse(json, &a->arena, &a->configs[hooks], err);
+        s = config_parse(json, &a->arena, &a->configs[mode], err);
     arena_free(&scratch);
     buf_free(&b);
     return s;
@@ -562,10 +571,9 @@ const wend_tool_info *wend_agent_tool(wend_agent *a, size_t i)
     const struct tool *t;
 
     if (!a || rt_enter(a->rt) != WEND_OK ||
-        agent_config(a, false, NULL) != WEND_OK ||
-        i >= a->configs[false]->tools_count)
+        agent_config(a, 0, NULL) != WEND_OK || i >= a->configs[0]->tools_count)
         return NULL;
-    t = &a->configs[false]->tools[i];
+    t = &a->configs[0]->tools[i];
     a->info = (wend_tool_info){.name = t->name,
                                .description = t->description,
                                .schema = t->schema_text,

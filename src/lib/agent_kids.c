@@ -103,7 +103,7 @@ wend_status wend_agent_add_agent(wend_agent *a, const wend_kid_options *options,
     for (at = &a->kids; *at; at = &(*at)->next)
         continue;
     *at = k;
-    a->configs[0] = a->configs[1] = NULL; /* runs keep the one they have */
+    agent_changed(a);
     return WEND_OK;
 }
 
@@ -164,7 +164,7 @@ wend_status agent_offer_task(wend_agent *a, wend_error *err)
     if (a->offers_task || agent_tool(a, STR("task")))
         return fail(err, WEND_E_EXISTS, "tool 'task' is there already");
     a->offers_task = true;
-    a->configs[0] = a->configs[1] = NULL;
+    agent_changed(a);
     return WEND_OK;
 }
 

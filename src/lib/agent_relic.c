@@ -149,7 +149,7 @@ static wend_status add(wend_agent *a, const struct relic_manifest *m,
     cut(&a->ends.json, before.json.len);
     a->ends.first = before.first;
     a->ends.count = before.count;
-    a->configs[0] = a->configs[1] = NULL;
+    agent_changed(a);
     return s;
 }
 

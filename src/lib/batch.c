@@ -257,3 +257,9 @@ bool batch_submit(struct batch *b, wend_store *store)
     store->ops->append(store, &b->sb);
     return true;
 }
+
+/* Only the log's own writer slows a run down. */
+bool shell_may_read(const struct wend_run *r)
+{
+    return r->sent_bytes < QUEUE_BYTES_MAX;
+}

@@ -116,6 +116,9 @@ struct mcp_server;
 struct agent_kid;
 struct child;
 
+/* What of an agent's config is a run's own business; bits. */
+enum { RUN_HOOKS = 1, RUN_PLANS = 2, RUN_MODES = 4 };
+
 /* What the built-in tools work with. A call that was given up may be at
  * work when its agent is gone: each call holds on to it. */
 struct workplace {
@@ -152,10 +155,10 @@ struct wend_agent {
     struct network network; /* that tools may reach besides the public one */
     wend_ev_limits limits;
     struct tool_set tools;
-    struct tool_set ends;      /* of relics, for plans; no model sees them */
-    struct buf relics_json;    /* what is needed to make them again */
-    struct buf rest_json;      /* the other members of the config */
-    struct config *configs[2]; /* parsed on first use: without, with hooks */
+    struct tool_set ends;   /* of relics, for plans; no model sees them */
+    struct buf relics_json; /* what is needed to make them again */
+    struct buf rest_json;   /* the other members of the config */
+    struct config *configs[RUN_MODES]; /* parsed on first use */
     struct driver *driver;
     wend_str keys[FALLBACKS_MAX + 1]; /* of its models' providers; lent */
     size_t keys_count;
@@ -169,8 +172,9 @@ struct wend_agent {
     bool sandbox_off;       /* programs run without */
 };
 
-/* The parsed config for a run with or without hooks. */
-wend_status agent_config(wend_agent *a, bool hooks, wend_error *err);
+/* The parsed config for runs of that mode. */
+wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err);
+void agent_changed(wend_agent *a); /* runs keep the config they have */
 struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
 /* relic.endpoint; NULL if there is none. */
 struct agent_tool *relic_end(const wend_agent *a, wend_str target);
@@ -456,6 +460,7 @@ struct wend_run {
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;
+    unsigned mode;                             /* of its config */
     wend_str answer;                           /* of run_end, lent by wait */
     wend_str end_limit, end_code, end_message; /* of run_end */
     struct store_birth birth;
@@ -474,7 +479,6 @@ void shell_submit(struct wend_run *r);
 void shell_fail(struct wend_run *r, wend_status s, const char *message);
 /* A driver's answers; ignored unless `ask` is the open one. */
 bool shell_open(const struct wend_run *r, int64_t ask);
-bool shell_may_read(const struct wend_run *r);
 void shell_text(struct wend_run *r, int64_t ask, wend_str piece);
 void shell_thinking(struct wend_run *r, int64_t ask, wend_str piece);
 int shell_call(struct wend_run *r, int64_t ask, wend_str id, wend_str name);
@@ -519,7 +523,8 @@ bool batch_submit(struct batch *b, wend_store *store);
 /* [any thread] Posts how it went. */
 void batch_answer(struct batch *b, wend_status s);
 size_t batch_bytes(const struct batch *b); /* that it holds on to */
-void batch_done(struct batch *b);          /* frees it, or keeps it for reuse */
+bool shell_may_read(const struct wend_run *r);
+void batch_done(struct batch *b); /* frees it, or keeps it for reuse */
 void batch_free(struct batch *b);
 
 /* show.c */

@@ -245,7 +245,7 @@ wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
     }
     s->next = a->servers;
     a->servers = s;
-    a->configs[0] = a->configs[1] = NULL; /* they tell of it */
+    agent_changed(a); /* it tells of them */
     return WEND_OK;
 }
 

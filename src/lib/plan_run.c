@@ -147,6 +147,7 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
 {
     struct arena a = {0};
     const struct plan *p = plan ? plan_inside(plan) : NULL;
+    wend_run_options own = {.size = sizeof own};
     struct plan *set = NULL;
     wend_status s = WEND_OK;
 
@@ -159,16 +160,16 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
         s = plan_with_inputs(p->json, str_of(inputs), &a, &set, err);
         p = set;
     }
-    if (s == WEND_OK && p->on_failure == FAILURE_REPLAN)
-        s = fail(err, WEND_E_INVAL,
-                 "plan: on_failure: replan is not served yet; it is stop or "
-                 "continue");
+    if (s == WEND_OK && !options_take(&own, sizeof own, options))
+        s = fail(err, WEND_E_INVAL, "run: options.size is wrong");
+    own.size = sizeof own;
+    own.plan = s == WEND_OK && p->on_failure == FAILURE_REPLAN;
     if (s == WEND_OK)
-        s = agent_config(agent, false, err);
+        s = agent_config(agent, 0, err);
     for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)
         s = check_action(agent, p->actions[i], err);
     if (s == WEND_OK)
-        s = run_start(agent, p->name, p->json, options, out, err);
+        s = run_start(agent, p->name, p->json, &own, out, err);
     arena_free(&a);
     return s;
 }

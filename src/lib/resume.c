@@ -232,7 +232,7 @@ static wend_status take_up(struct wend_run *r, bool ended, wend_error *err)
     struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = ended};
     wend_status s;
 
-    f.models_max = r->agent->configs[false]->models_count;
+    f.models_max = r->agent->configs[0]->models_count;
     reply_init(&r->reply, &r->rt->mem, 0);
     r->session = r->agent->driver->ops->open(r->agent->driver, r);
     if (!r->session)
@@ -268,7 +268,7 @@ wend_status wend_run_resume(wend_agent *agent, const char *id,
         return s;
     if (!options_take(&o, sizeof o, options))
         return fail(err, WEND_E_INVAL, "resume: options.size is wrong");
-    s = agent_config(agent, false, err);
+    s = agent_config(agent, 0, err);
     if (s != WEND_OK)
         return s;
     r = run_of(agent, &o, err);

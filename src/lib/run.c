@@ -112,6 +112,11 @@ static void park(struct wend_run *r)
         batch_pack(r->open, &r->pack);
 }
 
+static unsigned run_mode(const wend_run_options *o)
+{
+    return (o->hook ? RUN_HOOKS : 0u) | (o->plan ? RUN_PLANS : 0u);
+}
+
 struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
                         wend_error *err)
 {
@@ -122,6 +127,7 @@ struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
     r->mem = agent->rt->mem;
     r->agent = agent;
     agent->runs++;
+    r->mode = run_mode(o);
     r->hook = o->hook;
     r->hook_ctx = o->hook_ctx;
     r->shown.filter = o->filter;
@@ -271,7 +277,7 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->model = a->model;
     e->cwd = a->cwd;
     e->limits = a->limits;
-    e->config_json = a->configs[r->hook != NULL]->json;
+    e->config_json = a->configs[r->mode]->json;
     e->correlation_id = str_of(r->id);
     e->user = clean(r, o->user);
     e->session = clean(r, o->session);
@@ -347,7 +353,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
         return s;
     if (!options_take(&o, sizeof o, options))
         return fail(err, WEND_E_INVAL, "run: options.size is wrong");
-    s = agent_config(agent, o.hook != NULL, err);
+    s = agent_config(agent, run_mode(&o), err);
     if (s != WEND_OK)
         return s;
     r = run_of(agent, &o, err);

@@ -88,7 +88,8 @@ static const struct script_entry *choose(struct script_session *s,
     rest.entries += use->first;
     rest.repeats += use->first;
     rest.count -= use->first;
-    i = script_pick(&rest, use->used + use->first, t->purpose, last_message(t));
+    i = script_pick(&rest, use->used + use->first,
+                    script_purpose(all, t->purpose), last_message(t));
     if (i < 0)
         return NULL;
     use->used[use->first + (size_t)i]++;

@@ -7,6 +7,7 @@
  * Deltas take the short way: shown at once, packed into the log behind.
  */
 #include "lib/child.h"
+#include "lib/planner.h"
 
 #include <string.h>
 
@@ -125,7 +126,7 @@ static void blank(struct wend_run *r, struct input *in)
 
 void shell_input(struct wend_run *r, struct input *in)
 {
-    struct keep keep = {&r->arena, r->agent->configs[r->hook != NULL]};
+    struct keep keep = {&r->arena, r->agent->configs[r->mode]};
     struct step s;
     bool ok;
 
@@ -327,12 +328,6 @@ bool shell_open(const struct wend_run *r, int64_t ask_number)
            r->turn.ask == ask_number && r->error.status == WEND_OK;
 }
 
-/* Only the log's own writer slows a run down. */
-bool shell_may_read(const struct wend_run *r)
-{
-    return r->sent_bytes < QUEUE_BYTES_MAX;
-}
-
 static void flush_pack(struct timer_node *t)
 {
     struct wend_run *r =
@@ -450,6 +445,7 @@ void shell_args(struct wend_run *r, int64_t ask_number, int call,
     now = shell_now(r);
     reply_args(&r->reply, call, piece, now);
     model_delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece, now);
+    planner_look(r, ask_number, call);
 }
 
 void shell_seal(struct wend_run *r, int64_t ask_number, int call)
@@ -504,7 +500,8 @@ void shell_model_fail(struct wend_run *r, int64_t ask_number,
 
 bool shell_restart(struct wend_run *r, int64_t ask_number)
 {
-    if (!shell_open(r, ask_number) || (ask_number >= 0 && r->turn.calls_count))
+    if (!shell_open(r, ask_number) ||
+        (ask_number >= 0 && (r->turn.calls_count || turn_plan_open(&r->turn))))
         return false;
     if (ask_number < 0) {
         struct action_ask *a = ask_under_way(r, ask_number);

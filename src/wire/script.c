@@ -274,6 +274,16 @@ int script_pick(const struct script *s, const uint32_t *used,
     return -1;
 }
 
+wend_purpose script_purpose(const struct script *s, wend_purpose purpose)
+{
+    if (purpose != WEND_PURPOSE_PLAN)
+        return purpose;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->entries[i].purpose == WEND_PURPOSE_PLAN)
+            return purpose;
+    return WEND_PURPOSE_ANSWER;
+}
+
 /* As a JSON string without its quotes. */
 static void put_escaped(struct buf *out, wend_str s)
 {

@@ -37,8 +37,8 @@ unknown letter|unknown option -z|run -z
 missing value|--model needs a value (NAME)|run --model
 missing value of a letter|-m needs a value|run -m
 value for a flag|--json takes no value|run --json=yes
-option of later|--plan: not available in this version|run --plan goal
-option of later with =|--plan: not available|run --plan=goal
+option of later|--set: not available in this version|run --set a=b goal
+option of later with =|--set: not available|run --set=a=b goal
 server without a name|must be NAME=COMMAND or NAME=URL|run -m 'script:{"turns":[{"text":"x"}]}' --mcp =cat hi
 no number|--max-turns: 'x' is no number from 1|run --max-turns x
 zero|--max-turns: '0' is no number|run --max-turns 0

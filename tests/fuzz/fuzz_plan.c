@@ -54,7 +54,7 @@ static void check_written(const struct plan *p, struct arena *a)
     struct plan *written;
     wend_error err = {0};
 
-    if (!root || plan_open(STR("x"), a, &written, &err))
+    if (!root || plan_open(STR("x"), NULL, 0, a, &written, &err))
         abort();
     for (const struct json *e = json_get(root, "actions")->first; e;
          e = e->next) {

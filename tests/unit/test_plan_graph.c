@@ -416,7 +416,7 @@ static void test_written(void)
     wend_error err = {0};
     char whole[16];
 
-    tap_ok(!plan_open(STR("x"), &a, &p, &err) && p->open && !p->count,
+    tap_ok(!plan_open(STR("x"), NULL, 0, &a, &p, &err) && p->open && !p->count,
            "an open plan");
     for (size_t i = 0; i < tap_count(written); i++) {
         wend_status s =
@@ -447,7 +447,7 @@ static void test_written_limit(void)
     struct arena a = {.mem = &mem};
     struct plan *p = NULL;
     wend_error err = {0};
-    wend_status s = plan_open(STR("x"), &a, &p, &err);
+    wend_status s = plan_open(STR("x"), NULL, 0, &a, &p, &err);
     char text[100];
 
     for (int i = 0; i <= PLAN_WRITTEN_MAX && !s; i++) {

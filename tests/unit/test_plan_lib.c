@@ -188,8 +188,6 @@ static void check_refused(void)
          "action 'a': there is no tool 'ecko'; did you mean 'echo'?"},
         {PLAN("", "{name: a, type: agent, target: x.yaml, prompt: hi}"), NULL,
          "action 'a': there is no agent 'x.yaml'"},
-        {PLAN("on_failure: replan\n", ACT("a", "echo", "")), NULL,
-         "plan: on_failure: replan is not served yet; it is stop or continue"},
         {PLAN("", "{name: a, type: relic, target: cash.get}"), NULL,
          "action 'a': there is no relic with the endpoint 'cash.get'"},
         {PLAN("", "{name: a, type: llm, target: gpt, prompt: hi}"), NULL,

@@ -1,0 +1,84 @@
+/*
+ * plan_grow.c - the beginning of a plan, and of each action that joins it.
+ *
+ * A plan that a model is writing gets one action at a time while others of
+ * it run. What an action has come to stays; only those that had to wait for
+ * somebody not yet written are looked at anew.
+ */
+#include "base/limits.h"
+#include "core/plan_state.h"
+
+enum { PACE_FIRST = PARALLEL_DEFAULT };
+
+/* As if it had been there from the start: some that it waits for may count
+ * already. */
+static void begin_action(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    const struct plan_graph *g = &p->plan->graph;
+    struct action_state *s = arena_alloc(a, sizeof *s);
+
+    if (!s)
+        return;
+    s->triggered = g->fallback_of[i] == PLAN_NONE;
+    for (uint32_t d = g->deps_at[i]; d < g->deps_at[i + 1]; d++) {
+        const struct action_state *dep =
+            pvec_get(&p->actions, p->place[g->deps[d]]);
+        wend_outcome how = dep ? dep->counts : WEND_OUTCOME_NONE;
+
+        s->waits += how == WEND_OUTCOME_NONE;
+        s->oks += how == WEND_OUTCOME_OK;
+        s->fails += how == WEND_OUTCOME_FAILED;
+    }
+    if (!s->waits || s->oks || s->fails)
+        plan_look_at_deps(p, i, s, a);
+    plan_put_state(p, i, s);
+}
+
+void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a)
+{
+    const struct plan *plan = p->plan;
+
+    if (!plan || p->started || !plan_room(p, a))
+        return;
+    for (uint32_t slot = 0; slot < plan->keys.count; slot++)
+        if (plan->inputs[slot].ptr)
+            pvec_init(&p->values, slot, &plan->inputs[slot], 0);
+    p->started = true;
+    p->started_us = ev->time_us;
+    p->left = plan->count;
+    p->pace = (struct plan_pace){.slots = PACE_FIRST, .from_us = ev->time_us};
+    for (uint32_t i = 0; !a->failed && i < plan->count; i++)
+        begin_action(p, i, a);
+}
+
+/* An input whose name an action has taken has no value until that ends. */
+static void keep_values(struct plan_state *p, const struct plan_state *old)
+{
+    for (uint32_t slot = 0; slot < old->values.count; slot++) {
+        const void *value = pvec_get(&old->values, slot);
+
+        if (value &&
+            (!old->plan->inputs[slot].ptr || p->plan->inputs[slot].ptr))
+            pvec_init(&p->values, slot, value, 0);
+    }
+}
+
+void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a)
+{
+    const struct plan_state old = *p;
+
+    p->plan = plan;
+    if (!plan_room(p, a))
+        return;
+    keep_values(p, &old);
+    for (uint32_t i = 0; i < old.plan->count; i++) {
+        const struct action_state *s = plan_action_state(&old, i);
+
+        if (old.plan->whole[i] || s->at == AT_ENDED)
+            plan_put_state(p, i, s);
+    }
+    for (uint32_t i = 0; !a->failed && i < plan->count; i++)
+        if (!pvec_get(&p->actions, p->place[i]))
+            begin_action(p, i, a);
+    p->left += plan->count - old.plan->count;
+}
