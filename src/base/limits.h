@@ -81,7 +81,6 @@ enum {
     FALLBACKS_MAX = 8,          /* models of an agent besides its own */
     BREAKER_FAILURES = 5,       /* in a row, then a model rests ... */
     BREAKER_MS = 30000,         /* ... so long */
-    FORK_DEPTH_MAX = 256,       /* forks of forks */
     CHILD_DEPTH_MAX = 8,        /* runs started by runs; more is a loop */
     CHILD_TIMEOUT_MS = 1800000, /* of a task; as long as one model call */
     TURNS_DEFAULT = 50,

@@ -58,54 +58,53 @@ static bool blobs_add(struct memory *m, const struct store_batch *b)
     return true;
 }
 
-/* As db_fork_head. */
-static bool take_head(const struct memory *m, struct memory_run *fork)
+/* As db_fork_head. A parent is there before its fork, so that no run can be
+ * its own ancestor. */
+static wend_status take_head(const struct memory *m, struct memory_run *fork)
 {
     struct memory_run *r = fork;
     int64_t seq = fork->seq_base;
     struct store_item item;
 
-    for (int depth = 0; depth < FORK_DEPTH_MAX; depth++) {
+    do
         r = memory_run_get(m, memory_run_text(r, T_PARENT));
-        if (!r || seq > r->seq)
-            return true;
-        if (seq <= r->seq_base)
-            continue;
-        if (!memory_run_item(r, &m->base.mem, r->rows[memory_run_find(r, seq)],
-                             &item))
-            return false;
-        memcpy(fork->head_base, item.hash, sizeof item.hash);
-        return true;
-    }
-    return true;
+    while (r && seq <= r->seq_base);
+    if (!r || seq > r->seq)
+        return WEND_E_STALE;
+    if (!memory_run_item(r, &m->base.mem, r->rows[memory_run_find(r, seq)],
+                         &item))
+        return WEND_E_NOMEM;
+    memcpy(fork->head_base, item.hash, sizeof item.hash);
+    return WEND_OK;
 }
 
 static wend_status add(struct memory *m, const struct store_batch *b)
 {
     const struct mem *mem = &m->base.mem;
     struct memory_run *r = memory_run_get(m, b->run), *fresh = NULL;
+    wend_status s = WEND_OK;
 
     if (r ? b->birth || !store_batch_fits(b, r->epoch, r->seq) : !b->birth)
         return WEND_E_STALE;
     if (!r) {
         fresh = r = memory_run_new(mem, b);
-        if (!r || !table_room(&m->runs, mem) ||
-            (r->seq_base && !take_head(m, r)))
-            goto nomem;
-        if (!store_batch_fits(b, r->epoch, r->seq)) {
-            memory_run_free(mem, fresh);
-            return WEND_E_STALE;
-        }
+        if (!r || !table_room(&m->runs, mem))
+            s = WEND_E_NOMEM;
+        else if (!store_batch_fits(b, r->epoch, r->seq))
+            s = WEND_E_STALE;
+        else if (r->seq_base)
+            s = take_head(m, r);
     }
-    if (!blobs_add(m, b) || !memory_run_add(r, mem, b))
-        goto nomem;
+    if (s == WEND_OK && (!blobs_add(m, b) || !memory_run_add(r, mem, b)))
+        s = WEND_E_NOMEM;
+    if (s != WEND_OK) {
+        memory_run_free(mem, fresh);
+        return s;
+    }
     r->summary = b->summary;
     if (fresh)
         table_add(&m->runs, &fresh->node, b->run);
     return WEND_OK;
-nomem:
-    memory_run_free(mem, fresh);
-    return WEND_E_NOMEM;
 }
 
 static void memory_append(wend_store *s, struct store_batch *b)
@@ -168,36 +167,54 @@ static wend_status read_part(struct memory *m, struct memory_run *r,
     return WEND_OK;
 }
 
-/* The ancestors of a fork first, newest first; see find_parts in
- * sqlite_read.c. */
+struct part { /* of a log: one run's, up to event `last` */
+    struct memory_run *r;
+    int64_t last;
+};
+
+/* As find_parts in sqlite_read.c: newest first. */
+static bool find_parts(const struct memory *m, struct memory_run *r,
+                       int64_t from, struct buf *parts)
+{
+    struct part p = {r, INT64_MAX};
+
+    while (p.r) {
+        int64_t base = p.r->seq_base;
+
+        buf_add(parts, (const char *)&p, sizeof p);
+        if (!base || base < from)
+            break;
+        p.last = base < p.last ? base : p.last;
+        p.r = memory_run_get(m, memory_run_text(p.r, T_PARENT));
+    }
+    return !parts->failed;
+}
+
 static wend_status memory_read(wend_store *s, wend_str run,
                                struct store_place from, uint32_t max,
                                store_item_fn fn, void *ctx, wend_error *err)
 {
     struct memory *m = (struct memory *)s;
     struct reader to = {.fn = fn, .ctx = ctx, .left = max, .bounded = max != 0};
-    struct memory_run *parts[FORK_DEPTH_MAX], *r;
-    int64_t lasts[FORK_DEPTH_MAX], last = INT64_MAX;
+    struct buf parts = {.mem = &s->mem};
     wend_status status = WEND_OK;
-    size_t count = 0;
+    struct memory_run *r;
 
     pthread_mutex_lock(&m->lock);
     r = memory_run_known(m, run, err);
     if (!r)
         status = WEND_E_NOTFOUND;
-    while (r && count < FORK_DEPTH_MAX) {
-        lasts[count] = last;
-        parts[count++] = r;
-        if (!r->seq_base || r->seq_base < from.seq)
-            break;
-        last = r->seq_base < last ? r->seq_base : last;
-        r = memory_run_get(m, memory_run_text(r, T_PARENT));
-    }
-    while (status == WEND_OK && count && !to.stopped) {
-        count--;
-        status = read_part(m, parts[count], from, lasts[count], &to, err);
+    else if (!find_parts(m, r, from.seq, &parts))
+        status = fail_nomem(err);
+    while (status == WEND_OK && parts.len && !to.stopped) {
+        const struct part *p;
+
+        parts.len -= sizeof *p;
+        p = (const struct part *)(void *)(parts.ptr + parts.len);
+        status = read_part(m, p->r, from, p->last, &to, err);
     }
     pthread_mutex_unlock(&m->lock);
+    buf_free(&parts);
     return status;
 }
 
@@ -235,6 +252,7 @@ static wend_status memory_state(wend_store *s, wend_str run,
     if (r) {
         out->epoch = r->epoch;
         out->seq = r->seq;
+        out->first = r->rows_count ? r->seq_base + 1 : 0;
         out->ended_us = r->summary.ended_us;
     }
     pthread_mutex_unlock(&m->lock);

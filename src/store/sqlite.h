@@ -181,8 +181,11 @@ wend_status db_failure(wend_store *store, wend_error *err);
 
 wend_status db_read(wend_store *store, wend_str run, struct store_place from,
                     uint32_t max, store_item_fn fn, void *ctx, wend_error *err);
+/* The first event of its own that a run has; 0 if there is none. */
+wend_status db_first_event(struct db *db, int64_t id, int64_t *seq,
+                           wend_error *err);
 /* The hash of event seq of a run or of an ancestor whose past it shares: the
- * chain of a fork goes on from there. SQLITE_OK also if there is none. */
+ * chain of a fork goes on from there. SQLITE_CONSTRAINT: there is none. */
 int db_fork_head(struct db *db, wend_str parent, int64_t seq,
                  unsigned char head[SHA256_BYTES]);
 wend_status db_list(wend_store *store, const wend_list_options *o,

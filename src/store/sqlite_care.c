@@ -14,6 +14,7 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
     wend_status status = db_read_begin(s, err);
     struct ask a;
     wend_str head;
+    int64_t id = 0;
     int rc;
 
     memset(out, 0, sizeof *out);
@@ -22,6 +23,7 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
         ask_str(&a, run);
         rc = ask_step(&a);
         if (rc == SQLITE_ROW) {
+            id = ask_get_i64(&a, RUN_ID);
             out->epoch = ask_get_i64(&a, RUN_EPOCH);
             out->seq = ask_get_i64(&a, RUN_SEQ);
             out->ended_us = ask_get_i64(&a, RUN_ENDED);
@@ -36,6 +38,8 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
         }
         ask_reset(&a);
     }
+    if (status == WEND_OK)
+        status = db_first_event(&s->read, id, &out->first, err);
     db_read_end(s);
     return status;
 }

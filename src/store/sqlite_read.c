@@ -146,9 +146,8 @@ static wend_status read_part(struct db *db, const struct part *part,
     return status;
 }
 
-/* The first event of its own that a run has; 0 if there is none. */
-static wend_status first_event(struct db *db, int64_t id, int64_t *seq,
-                               wend_error *err)
+wend_status db_first_event(struct db *db, int64_t id, int64_t *seq,
+                           wend_error *err)
 {
     struct ask a = ask(db, Q_EVENT_FIRST);
     wend_status status = WEND_OK;
@@ -162,47 +161,55 @@ static wend_status first_event(struct db *db, int64_t id, int64_t *seq,
     return status;
 }
 
-/* A run whose own events begin later than wanted is a fork: what is before
- * them is its parent's. Newest first; at most FORK_DEPTH_MAX. */
-static wend_status find_parts(struct db *db, wend_str run, int64_t from,
-                              struct part *parts, size_t *count,
-                              wend_error *err)
+/* Finds the run and puts its parent's name in place of its own: SQLITE_ROW.
+ * A parent is older than its fork: in a damaged store a run may be its own
+ * ancestor, and then the walk ends with SQLITE_DONE, too. */
+static int climb(struct db *db, struct buf *name, int64_t *id)
 {
-    struct buf name = {.mem = &(const struct mem){0}};
-    int64_t last = INT64_MAX, first = 0;
+    struct ask a = ask(db, Q_RUN);
+    int64_t below = *id;
+    wend_str parent;
+    int rc;
+
+    ask_str(&a, buf_view(name));
+    rc = ask_step(&a);
+    if (rc == SQLITE_ROW) {
+        *id = ask_get_i64(&a, RUN_ID);
+        parent = ask_get_str(&a, RUN_PARENT);
+        buf_clear(name);
+        buf_str(name, parent);
+        if (*id >= below)
+            rc = SQLITE_DONE;
+    }
+    ask_reset(&a);
+    return name->failed ? SQLITE_NOMEM : rc;
+}
+
+/* A run whose own events begin later than wanted is a fork: what is before
+ * them is its parent's. Fills `parts`, newest first. */
+static wend_status find_parts(struct db *db, wend_str run, int64_t from,
+                              struct buf *parts, wend_error *err)
+{
+    struct buf name = {.mem = parts->mem};
+    struct part p = {INT64_MAX, INT64_MAX};
+    int64_t first = INT64_MAX;
     wend_status s = WEND_OK;
+    int rc = SQLITE_ROW;
 
     buf_str(&name, run);
-    for (*count = 0; s == WEND_OK && *count < FORK_DEPTH_MAX;) {
-        struct part *p = &parts[*count];
-        struct ask a = ask(db, Q_RUN);
-        int rc;
-
-        ask_str(&a, buf_view(&name));
-        rc = ask_step(&a);
-        p->id = rc == SQLITE_ROW ? ask_get_i64(&a, RUN_ID) : 0;
-        p->last = last;
-        if (rc == SQLITE_ROW) {
-            wend_str parent = ask_get_str(&a, RUN_PARENT);
-
-            buf_clear(&name);
-            buf_str(&name, parent);
-        }
-        ask_reset(&a);
-        if (rc == SQLITE_DONE)
-            break; /* of a fork: its parent is not there */
+    while (s == WEND_OK && first > 1 && first > from && name.len) {
+        rc = climb(db, &name, &p.id);
         if (rc != SQLITE_ROW)
-            s = db_fail(db, err);
-        else if (name.failed)
-            s = fail_nomem(err);
-        else
-            s = first_event(db, p->id, &first, err);
-        ++*count;
-        if (first <= 1 || first <= from || !name.len)
-            break;
-        last = first - 1 < last ? first - 1 : last;
+            break; /* of a fork: its parent is not there */
+        s = db_first_event(db, p.id, &first, err);
+        buf_add(parts, (const char *)&p, sizeof p);
+        p.last = first - 1 < p.last ? first - 1 : p.last;
     }
-    if (s == WEND_OK && !*count)
+    if (name.failed || parts->failed)
+        s = fail_nomem(err);
+    else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        s = db_fail(db, err);
+    else if (s == WEND_OK && !parts->len)
         s = fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len, run.ptr);
     buf_free(&name);
     return s;
@@ -214,8 +221,7 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = db_read_begin(s, err);
     struct reader r = {.fn = fn, .ctx = ctx, .left = max, .bounded = max != 0};
-    struct part parts[FORK_DEPTH_MAX];
-    size_t count = 0;
+    struct buf parts = {.mem = &store->mem};
     struct ask a;
 
     if (status == WEND_OK) {
@@ -224,12 +230,17 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
             status = db_fail(&s->read, err);
     }
     if (status == WEND_OK) {
-        status = find_parts(&s->read, run, from.seq, parts, &count, err);
-        while (status == WEND_OK && count && !r.stopped)
-            status = read_part(&s->read, &parts[--count], from, &r, err);
+        status = find_parts(&s->read, run, from.seq, &parts, err);
+        while (status == WEND_OK && parts.len && !r.stopped) {
+            parts.len -= sizeof(struct part);
+            status = read_part(&s->read,
+                               (struct part *)(void *)(parts.ptr + parts.len),
+                               from, &r, err);
+        }
         a = ask(&s->read, Q_COMMIT);
         ask_run(&a);
     }
+    buf_free(&parts);
     db_read_end(s);
     return status;
 }
@@ -238,39 +249,31 @@ int db_fork_head(struct db *db, wend_str parent, int64_t seq,
                  unsigned char head[SHA256_BYTES])
 {
     struct buf name = {.mem = &(const struct mem){0}};
+    int64_t id = INT64_MAX;
     int rc = SQLITE_DONE;
 
     buf_str(&name, parent);
-    for (int depth = 0; depth < FORK_DEPTH_MAX && name.len; depth++) {
-        struct ask a = ask(db, Q_RUN);
-        int64_t id = 0;
-        wend_str text;
+    while (rc == SQLITE_DONE && name.len) {
+        struct ask a;
+        wend_str hash;
 
-        ask_str(&a, buf_view(&name));
-        rc = ask_step(&a);
-        if (rc == SQLITE_ROW) {
-            id = ask_get_i64(&a, RUN_ID);
-            text = ask_get_str(&a, RUN_PARENT);
-            buf_clear(&name);
-            buf_str(&name, text);
-        }
-        ask_reset(&a);
+        rc = climb(db, &name, &id);
         if (rc != SQLITE_ROW)
             break;
         a = ask(db, Q_EVENT_HASH);
         ask_i64(&a, id);
         ask_i64(&a, seq);
         rc = ask_step(&a);
-        text = rc == SQLITE_ROW ? ask_get_str(&a, 0) : STR_NONE;
-        if (text.len == SHA256_BYTES)
-            memcpy(head, text.ptr, text.len);
+        hash = rc == SQLITE_ROW ? ask_get_str(&a, 0) : STR_NONE;
+        if (hash.len == SHA256_BYTES)
+            memcpy(head, hash.ptr, hash.len);
         ask_reset(&a);
-        if (rc != SQLITE_DONE)
-            break;
     }
     rc = name.failed ? SQLITE_NOMEM : rc;
     buf_free(&name);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+    return rc == SQLITE_DONE  ? SQLITE_CONSTRAINT
+           : rc == SQLITE_ROW ? SQLITE_OK
+                              : rc;
 }
 
 wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,

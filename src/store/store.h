@@ -117,6 +117,7 @@ struct store_keep {
 /* What a store says about a run besides its log. */
 struct store_state {
     int64_t epoch, seq;
+    int64_t first;                    /* of its own events; 0: it has none */
     int64_t ended_us;                 /* 0 while it is not over */
     unsigned char head[SHA256_BYTES]; /* hash of event seq */
 };
@@ -124,9 +125,9 @@ struct store_state {
 struct store_ops {
     void (*free)(wend_store *s);
     /* The caller keeps b alive until done. A batch with a stale epoch, a
-     * first seq that is not the next one (a birth may begin anywhere), or a
-     * birth of a run that exists, fails alone with WEND_E_STALE; its
-     * neighbours in the same commit are unharmed. */
+     * first seq that is not the next one (of a fork: that does not follow an
+     * event of its parent), or a birth of a run that exists, fails alone with
+     * WEND_E_STALE; its neighbours in the same commit are unharmed. */
     void (*append)(wend_store *s, struct store_batch *b);
     /* Makes this handle the owner of a run that no other living one holds
      * (WEND_E_BUSY otherwise); gives the new epoch and the newest seq. */

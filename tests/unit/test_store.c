@@ -107,24 +107,6 @@ static void test_read(wend_store *s)
            "a run that is not there is named");
 }
 
-/* A fork begins where it left its parent. */
-static void test_fork(wend_store *s)
-{
-    const struct store_birth birth = {.parent = STR(RUN_B), .started_us = 1};
-    const struct store_event e = {8, WEND_RUN_FORK, 1, STR("{}")};
-    struct store_batch b = {.run = STR(RUN_A),
-                            .epoch = 1,
-                            .birth = &birth,
-                            .events = &e,
-                            .events_count = 1};
-    struct log log = {.seq_last = 7};
-
-    tap_ok(put(s, &b) == WEND_OK, "a birth may begin at 8");
-    tap_ok(put_event(s, RUN_A, 9, "{\"x\":9}") == WEND_OK, "9 follows");
-    s->ops->read(s, STR(RUN_A), FROM_START, 0, log_item, &log, NULL);
-    tap_ok(!log.bad && log.seq_last == 9, "both are there, chained");
-}
-
 /* ---- What does not fit --------------------------------------------------- */
 
 static void test_stale(wend_store *s)
@@ -465,9 +447,9 @@ static const struct {
     const char *name;
     void (*fn)(wend_store *s);
 } tests[] = {
-    {"read", test_read},   {"fork", test_fork},       {"stale", test_stale},
-    {"claim", test_claim}, {"blob", test_blob},       {"list", test_list},
-    {"info", test_info},   {"threads", test_threads},
+    {"read", test_read},       {"stale", test_stale}, {"claim", test_claim},
+    {"blob", test_blob},       {"list", test_list},   {"info", test_info},
+    {"threads", test_threads},
 };
 
 static void urls(void)

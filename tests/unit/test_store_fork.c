@@ -1,7 +1,6 @@
 /*
  * test_store_fork.c - forks share their parent's past, on every engine.
  */
-#include "base/limits.h"
 #include "store_help.h"
 
 #define ID(n) "01900000-0000-7000-8000-00000000000" n
@@ -113,15 +112,17 @@ static void forks(wend_store *s)
            "a past that is shared stays");
 }
 
-/* However deep: an end, and no more than the limit. */
+/* However deep. */
 static void deep(wend_store *s)
 {
+    enum { DEEP = 2000 };
     char id[40], parent[40];
+    struct log log;
     int64_t bad = 0;
 
     put_event(s, ID("0"), 1, "{\"a\":1}");
     snprintf(parent, sizeof parent, "%s", ID("0"));
-    for (int i = 1; i < FORK_DEPTH_MAX; i++) {
+    for (int i = 1; i < DEEP; i++) {
         const struct store_birth birth = {.parent = str_of(parent)};
         const struct store_event e = {i + 1, WEND_RUN_FORK, 1,
                                       STR("{\"x\":1}")};
@@ -135,8 +136,41 @@ static void deep(wend_store *s)
         bad += put(s, &b) != WEND_OK;
         memcpy(parent, id, sizeof id);
     }
-    tap_is_i64(bad, 0, "as many forks of forks as may be");
-    tap_ok(!log_read(s, id).bad, "and one chain through all of them");
+    tap_is_i64(bad, 0, "forks of forks of forks");
+    log = log_read(s, id);
+    tap_ok(!log.bad && log.seq_last == DEEP,
+           "and one chain through all of them");
+}
+
+/* What a fork would share must be there. */
+static void orphans(wend_store *s)
+{
+    static const struct {
+        const char *why, *parent;
+        int64_t first;
+    } rows[] = {
+        {"a parent that is not there", ID("9"), 2},
+        {"no parent", NULL, 2},
+        {"an event that the parent does not have", ID("1"), 5},
+        {"itself", ID("8"), 2},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        const struct store_birth birth = {.parent = str_of(rows[i].parent)};
+        const struct store_event e = {rows[i].first, WEND_RUN_FORK, 1,
+                                      STR("{\"x\":1}")};
+        struct store_batch b = {.run = STR(ID("8")),
+                                .epoch = 1,
+                                .birth = &birth,
+                                .events = &e,
+                                .events_count = 1,
+                                .summary = {.status = "interrupted"}};
+        struct store_state state;
+
+        tap_ok(put(s, &b) == WEND_E_STALE, "no fork of %s", rows[i].why);
+        tap_ok(s->ops->state(s, STR(ID("8")), &state, NULL) == WEND_E_NOTFOUND,
+               "and nothing of it is left");
+    }
 }
 
 int main(void)
@@ -150,6 +184,7 @@ int main(void)
         snprintf(url, sizeof url, "sqlite:%s/wend.db", dir);
         wend_store_open(i ? url : kinds[i], &s, NULL);
         forks(s);
+        orphans(s);
         deep(s);
         wend_store_free(s);
     }
