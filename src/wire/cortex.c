@@ -33,6 +33,18 @@ static void end_iteration(struct cortex *c, const wend_event *ev,
     cortex_close(out);
 }
 
+static bool has_planner(const struct cortex *c, wend_str config,
+                        struct buf *out)
+{
+    struct arena a = {.mem = c->mem};
+    struct json *j = config.ptr ? json_parse_own(config, &a, NULL) : NULL;
+    bool has = json_get(j, "planner") != NULL;
+
+    out->failed |= a.failed;
+    arena_free(&a);
+    return has;
+}
+
 static void on_run_start(struct cortex *c, const wend_event *ev,
                          struct buf *out)
 {
@@ -40,6 +52,7 @@ static void on_run_start(struct cortex *c, const wend_event *ev,
 
     c->iterations_file = e->plan_json.ptr != NULL;
     c->turns_max = e->limits.turns;
+    c->no_planner = !has_planner(c, e->config_json, out);
     c->iterations_max = c->iterations_file ? 1 : c->turns_max;
     cortex_open(out, ev, "agent_started");
     record_str(out, "agent_name", e->agent.ptr ? e->agent : STR(""));
@@ -216,7 +229,7 @@ static void add_calls(struct cortex *c, const wend_ev_model_end *e)
     for (size_t i = 0; i < e->calls_count; i++) {
         struct buf *b = &c->plan;
 
-        if (cortex_is_plan_call(e->calls[i].name))
+        if (cortex_is_plan_call(c, e->calls[i].name))
             continue; /* its actions are told instead */
         buf_cstr(b, b->len ? ",{" : "{");
         record_str(b, "id", e->calls[i].id);

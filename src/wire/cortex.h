@@ -34,6 +34,7 @@ struct cortex {
     int64_t plan_calls;              /* that wrote plans */
     bool thought;                    /* the turn's thinking was told */
     bool no_actions;                 /* the planner said so */
+    bool no_planner; /* there is none: a tool `plan` is like any other */
 };
 
 /* A record: open it, add the members of its data, close it. */
@@ -50,7 +51,7 @@ void cortex_seconds(struct buf *b, int64_t ms); /* duration_seconds */
 struct cortex_action **cortex_find(struct cortex *c, wend_str id);
 wend_str cortex_action_name(struct cortex *c, wend_str id); /* or absent */
 /* Whether the call with that name writes a plan. */
-bool cortex_is_plan_call(wend_str name);
+bool cortex_is_plan_call(const struct cortex *c, wend_str name);
 /* How far the plan is, after one more action. */
 void cortex_progress(struct cortex *c, const wend_event *ev, struct buf *out);
 

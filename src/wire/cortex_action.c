@@ -101,9 +101,9 @@ static void action_over(struct cortex *c, const wend_ev_action_end *e)
     mem_free(c->mem, a);
 }
 
-bool cortex_is_plan_call(wend_str name)
+bool cortex_is_plan_call(const struct cortex *c, wend_str name)
 {
-    return str_is(name, "plan");
+    return !c->no_planner && str_is(name, "plan");
 }
 
 /* ---- Actions ------------------------------------------------------------- */
@@ -216,7 +216,8 @@ void cortex_call_start(struct cortex *c, const wend_event *ev, struct buf *out)
         .params_json = e->args_json,
     };
 
-    if (!cortex_is_plan_call(e->name) && e->attempt < 2) /* else it goes on */
+    if (!cortex_is_plan_call(c, e->name) &&
+        e->attempt < 2) /* else it goes on */
         put_started(ev, &as, record_calls_out(&c->early, out));
 }
 
@@ -246,7 +247,7 @@ void cortex_call_end(struct cortex *c, const wend_event *ev, struct buf *out)
         .error = e->error,
     };
 
-    if (cortex_is_plan_call(e->name)) {
+    if (cortex_is_plan_call(c, e->name)) {
         on_plan_call_end(c, ev, out);
         return;
     }

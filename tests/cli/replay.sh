@@ -23,6 +23,17 @@ for dialect in loom agio cortex; do
     is "$dialect: so does replay" "$(cat "$out")" \
         "$("$WEND" replay --speed 0 --events $dialect last)"
 done
+plan='script:{"turns":[{"text":"I plan.","thinking":"hm","calls":[{"name":"plan",
+"args":{"actions":[{"name":"a","type":"tool","target":"calculator",
+"params":{"expression":"6*7"}}]}}]},{"text":"It is 42."}]}'
+"$WEND" run --events cortex --plan "get 42" -m "$plan" >"$work/live" 2>/dev/null
+is "cortex of a planner: the records" \
+    "$(json "$work/live" "$(at event_type)" | uniq | tr '\n' ' ')" \
+    "agent_started iteration_started thought llm_token plan_generated \
+action_started action_completed progress iteration_completed \
+iteration_started llm_token iteration_completed termination agent_completed "
+is "cortex of a planner: the same from a replay" "$(cat "$work/live")" \
+    "$("$WEND" replay --speed 0 --events cortex last)"
 export WEND_STORE=$first
 exits "--to" 0 "$WEND" replay --speed 0 --json --to 4 last
 is "--to" "$(types "$out")" \

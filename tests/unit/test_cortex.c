@@ -12,6 +12,9 @@
     "},\"plan\":{\"wend\":\"plan/1\"}}"
 #define AGENT_RUN \
     "run_start {\"prompt\":\"p\",\"agent\":\"a\",\"limits\":{\"turns\":2}}"
+#define PLANNER_RUN                                                         \
+    "run_start {\"prompt\":\"p\",\"agent\":\"a\",\"limits\":{\"turns\":2}," \
+    "\"config\":{\"planner\":\"write plans\"}}"
 #define TURN_OK "turn_end {\"outcome\":\"ok\",\"calls\":0,\"failed_calls\":0}"
 #define STARTED \
     "agent_started 0.00 {\"agent_name\":\"a\",\"execution_id\":\"r\","
@@ -244,7 +247,7 @@ static const struct story stories[] = {
               "{\"error\":\"gone\",\"error_type\":\"network\"}\n"},
 
     {"a plan that the model writes: told once, when it is complete",
-     {AGENT_RUN, TURN_0, MODEL_START,
+     {PLANNER_RUN, TURN_0, MODEL_START,
       "plan_start {\"plan\":\"p1\",\"name\":\"p1\",\"streamed\":true,"
       "\"actions\":[],\"call\":\"c1\"}",
       "plan_action {\"action\":{\"name\":\"a\",\"mode\":\"async\",\"type\":"
@@ -291,7 +294,7 @@ static const struct story stories[] = {
               "\"duration_seconds\":4}\n"},
 
     {"a plan that is refused, and one without actions",
-     {AGENT_RUN, TURN_0, MODEL_START,
+     {PLANNER_RUN, TURN_0, MODEL_START,
       "model_end {\"outcome\":\"ok\",\"text\":\"\",\"calls\":[{\"id\":"
       "\"c1\",\"name\":\"plan\",\"args\":{}}]}",
       "call_start {\"call\":\"c1\",\"name\":\"plan\",\"args\":{}}",
@@ -315,6 +318,23 @@ static const struct story stories[] = {
               "\"total_actions\":0,\"total_llm_calls\":1,\"total_tool_calls\":"
               "0,"
               "\"duration_seconds\":0}\n"},
+
+    {"a tool that happens to be called plan",
+     {AGENT_RUN, TURN_0, MODEL_START,
+      "model_end {\"outcome\":\"ok\",\"text\":\"\",\"calls\":[{\"id\":"
+      "\"c1\",\"name\":\"plan\",\"args\":{}}]}",
+      "call_start {\"call\":\"c1\",\"name\":\"plan\",\"args\":{}}",
+      "call_end {\"call\":\"c1\",\"name\":\"plan\",\"outcome\":\"ok\","
+      "\"output\":\"x\",\"ms\":1000}"},
+     STARTED_2
+     "plan_generated 0.75 {\"iteration\":1,\"actions_count\":1,\"actions\":["
+     "{\"id\":\"c1\",\"name\":\"plan\",\"type\":\"tool\",\"mode\":\"async\","
+     "\"depends_on\":[]}]}\n"
+     "action_started 1.00 {\"type\":\"tool\",\"mode\":\"async\",\"target\":"
+     "\"plan\",\"parameters\":{}} c1 plan\n"
+     "action_completed 1.25 {\"status\":\"completed\",\"duration_seconds\":1,"
+     "\"output\":\"x\",\"has_output\":true} c1 plan\n"
+     "progress 1.25 {\"done\":1,\"total\":1}\n"},
 
     {"a plan file that fails is planned anew: one more iteration",
      {PLAN_RUN, "plan_start {\"plan\":\"p\",\"name\":\"p\",\"actions\":[]}",
