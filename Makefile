@@ -148,14 +148,6 @@ $(B)/tests/wend-faulty: $(B)/tests/power/faulty.o $(CLI_OBJ) $(LIB_OBJ)
 $(B)/tests/oom-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oom/*.c)) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
-# Runs the command under strace; short.so makes reads and writes short.
-$(B)/tests/faults-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/[!s]*.c)) \
-                        | $(B)/tests/short.so $(SERVER) $(MCP_SERVER)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^
-$(B)/tests/short.so: $(B)/tests/faults/short.o
-	@mkdir -p $(@D)
-	$(Q)$(CC) -shared -o $@ $^ -ldl
-
 $(SERVER): $(SERVER_OBJ) $(filter $(B)/src/base/%,$(LIB_OBJ))
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lssl -lcrypto
 # A server of tools. It runs in the sandbox, where a sanitizer has no room.
@@ -164,6 +156,14 @@ $(MCP_SERVER): tests/mcp/server.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $<
 $(UNIT): | $(SERVER) $(MCP_SERVER)
+
+# Runs the command under strace; short.so makes reads and writes short.
+$(B)/tests/faults-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/[!s]*.c)) \
+                        | $(B)/tests/short.so $(SERVER) $(MCP_SERVER)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+$(B)/tests/short.so: $(B)/tests/faults/short.o
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -o $@ $^ -ldl
 
 # Examples see only what users see: the public header and the library.
 $(B)/examples/%: examples/%.c $(B)/libwend.a

@@ -203,6 +203,8 @@ bool play_clean(const struct scenario *sc, struct outcome *o)
     command(argv + 5, sc);
     spawn(argv, o);
     read_file(sc, o);
+    if (strstr(o->out, "\"outcome\":\"failed\""))
+        blame(o, "a part of it fails: %.200s", strstr(o->out, "call_end"));
     return !o->status && !o->flaw[0];
 }
 
