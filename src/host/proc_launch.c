@@ -283,7 +283,9 @@ wend_status launch(int image_fd, wend_str packed, wend_str input,
     if (!open_all(packed, input, input_open, &l, theirs))
         s = fail(err, WEND_E_IO, "pipes of a program: %s%s", strerror(errno),
                  errno == EMFILE ? "; raise the limit (ulimit -n)" : "");
-    else if ((rc = spawn(image_fd, theirs, &l.pid)))
+    else if ((rc = spawn(image_fd, theirs, &l.pid)) == ENOMEM)
+        s = fail_nomem(err);
+    else if (rc)
         s = fail(err, WEND_E_IO,
                  "a program's supervisor cannot be run from memory: %s; "
                  "see vm.memfd_noexec, and that /proc is there",

@@ -56,6 +56,7 @@ struct mcp_server {
     struct timer_node turn; /* to open or to close the link */
     unsigned restarts;
     bool was_up;
+    bool nomem;    /* what it is down for is our want of memory */
     char why[300]; /* it is down */
 };
 
@@ -79,6 +80,7 @@ void mcp_server_refused(struct mcp_server *s, int64_t id, int status,
 void mcp_server_lost(struct mcp_server *s, const char *said);
 /* It is given up at once; the link is closed a little later. */
 void mcp_server_down(struct mcp_server *s, const char *why);
+void mcp_server_nomem(struct mcp_server *s); /* the same, for want of memory */
 
 /* ---- Pins ---------------------------------------------------------------- */
 

@@ -126,7 +126,7 @@ static void later(struct exchange *x, int64_t ms)
 
     x->later.fire = on_later;
     if (!timer_set(&rt->timers, &x->later, rt_after(rt, ms)))
-        mcp_server_down(x->server, "out of memory"); /* lets go of it, too */
+        mcp_server_nomem(x->server); /* lets go of it, too */
 }
 
 /* Asks for the rest of an answer whose stream ended too early. */
@@ -208,8 +208,10 @@ static bool on_body(void *ctx, const char *p, size_t len)
         let_go(x); /* answered: the server may leave its stream open */
     else if (s == WEND_E_LIMIT || x->bytes > LINE_BYTES_MAX)
         tell_refused(x, 0, STR("the server's answer is over 16 MiB"));
-    else if (s != WEND_OK || x->collected.failed)
+    else if (s != WEND_OK || x->collected.failed) {
+        x->server->nomem = true;
         tell_refused(x, 0, STR("out of memory"));
+    }
     return true;
 }
 
@@ -316,7 +318,7 @@ static void http_send(struct mcp_server *s, const struct mcp_send *m)
         return; /* a server that asks for more is not answered */
     x = exchange_new(s, m->id);
     if (!x) {
-        mcp_server_down(s, "out of memory");
+        mcp_server_nomem(s);
         return;
     }
     buf_str(&x->request, m->body);
@@ -325,6 +327,7 @@ static void http_send(struct mcp_server *s, const struct mcp_send *m)
         fail_nomem(&err);
     else if (begin(x, &q, m->headers, &err) == WEND_OK)
         return;
+    s->nomem = err.status == WEND_E_NOMEM;
     snprintf(x->why, sizeof x->why, "%.280s", err.message);
     later(x, 0);
 }

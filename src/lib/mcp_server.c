@@ -73,7 +73,7 @@ static void watch(struct mcp_server *s)
     else if (!timer_set(
                  &s->rt->timers, &s->step,
                  rt_after(s->rt, s->timeout_ms < most ? s->timeout_ms : most)))
-        mcp_server_down(s, "out of memory");
+        mcp_server_nomem(s);
 }
 
 static void on_step(struct timer_node *t)
@@ -90,6 +90,7 @@ static void start(struct mcp_server *s)
     wend_error err = {0};
 
     if (s->ops->open(s, &err) != WEND_OK) {
+        s->nomem = err.status == WEND_E_NOMEM;
         mcp_server_down(s, err.message);
         return;
     }
@@ -113,7 +114,7 @@ static void turn_in(struct mcp_server *s, int64_t ms)
 {
     if (!timer_set(&s->rt->timers, &s->turn, rt_after(s->rt, ms)) &&
         s->phase != PHASE_DOWN)
-        mcp_server_down(s, "out of memory");
+        mcp_server_nomem(s);
 }
 
 void mcp_server_down(struct mcp_server *s, const char *why)
@@ -128,6 +129,12 @@ void mcp_server_down(struct mcp_server *s, const char *why)
     if (s->was_up)
         mcp_server_note(s, "%s; its tools fail from now on", s->why);
     turn_in(s, 0);
+}
+
+void mcp_server_nomem(struct mcp_server *s)
+{
+    s->nomem = true;
+    mcp_server_down(s, "out of memory");
 }
 
 void mcp_server_lost(struct mcp_server *s, const char *said)
@@ -375,6 +382,8 @@ wend_status mcp_server_connect(struct mcp_server *s, wend_error *err)
         rt_pump(s->rt, -1);
     if (s->phase == PHASE_UP)
         return WEND_OK;
+    if (s->nomem || s->machine.nomem)
+        return fail_nomem(err);
     return fail(err, WEND_E_IO, "mcp %s: %.300s", s->name.ptr, s->why);
 }
 

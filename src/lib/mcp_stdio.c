@@ -99,9 +99,10 @@ static void on_out(void *ctx, int stream, const char *p, size_t len)
     s = sse_feed(&l->lines, p, len, on_line, l);
     if (s == WEND_E_LIMIT)
         break_off(l, "it sent a line of over 16 MiB");
-    else if (s != WEND_OK)
+    else if (s != WEND_OK) {
+        l->server->nomem = true;
         break_off(l, "out of memory");
-    else if (l->idle_bytes > RESPONSE_BYTES_MAX)
+    } else if (l->idle_bytes > RESPONSE_BYTES_MAX)
         break_off(l, "it sent over 64 MiB that nobody asked for");
 }
 
@@ -246,8 +247,11 @@ static void stdio_send(struct mcp_server *s, const struct mcp_send *m)
     st = proc_write(l->proc, m->body.ptr, m->body.len, NULL);
     if (st == WEND_OK)
         st = proc_write(l->proc, "\n", 1, NULL);
+    l->server->nomem |= st == WEND_E_NOMEM;
     if (st == WEND_E_LIMIT)
         break_off(l, "it does not read what it is sent");
+    else if (st == WEND_E_NOMEM)
+        break_off(l, "out of memory");
     else if (st != WEND_OK)
         break_off(l, "it reads no more");
 }
