@@ -144,10 +144,6 @@ $(B)/tests/power-test $(B)/tests/fault-test: \
 $(B)/tests/wend-faulty: $(B)/tests/power/faulty.o $(CLI_OBJ) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
-# Its malloc stands before everybody's: with VARIANT=asan only.
-$(B)/tests/oom-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oom/*.c)) $(LIB_OBJ)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
-
 $(SERVER): $(SERVER_OBJ) $(filter $(B)/src/base/%,$(LIB_OBJ))
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lssl -lcrypto
 # A server of tools. It runs in the sandbox, where a sanitizer has no room.
@@ -156,6 +152,11 @@ $(MCP_SERVER): tests/mcp/server.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $<
 $(UNIT): | $(SERVER) $(MCP_SERVER)
+
+# Its malloc stands before everybody's: with VARIANT=asan only.
+$(B)/tests/oom-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oom/*.c)) $(LIB_OBJ) \
+                     | $(SERVER) $(MCP_SERVER)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # Runs the command under strace; short.so makes reads and writes short.
 $(B)/tests/faults-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/[!s]*.c)) \

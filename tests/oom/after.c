@@ -96,6 +96,8 @@ static bool ends_well(const struct scenario *sc, const struct seen *clean,
     for (const char *const *a = sc->answers; *a; a++)
         if (seen->outcome == WEND_OUTCOME_OK && !strcmp(seen->answer, *a))
             return true;
+    if (sc->unsafe && !strcmp(seen->code, "unknown"))
+        return true;
     return seen->outcome == clean->outcome &&
            !strcmp(seen->answer, clean->answer);
 }
@@ -122,24 +124,43 @@ static void go_on(struct stage *st, const struct scenario *sc, const char *id,
     wend_run_free(run);
 }
 
-static void check_run(struct stage *st, const struct scenario *sc,
-                      const wend_run_info *info, const struct tale *clean,
+/* A run is as it was written, and over. */
+static void check_run(struct stage *st, const wend_run_info *info,
                       struct tale *t)
 {
     wend_verdict v = {.size = sizeof v};
     char id[40];
-    bool over = info->ended_us != 0;
     wend_status s;
 
     snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
-    if (!over && !str_eq(info->status, STR("interrupted")))
-        flaw(t, "%s is %.*s, and nobody has it", id, (int)info->status.len,
-             info->status.ptr);
     s = wend_store_verify(st->store, id, NULL, &v, &st->err);
     if (s != WEND_OK || v.bad_seq)
         flaw(t, "verify: %s", s == WEND_OK ? v.why : st->err.message);
-    if (!over)
-        go_on(st, sc, id, clean, t);
+    if (!info->ended_us)
+        flaw(t, "%s is %.*s after all", id, (int)info->status.len,
+             info->status.ptr);
+}
+
+/* The runs that are to be resumed: those of parents are, with them. */
+static size_t find_open(struct stage *st, char ids[][40], struct tale *t)
+{
+    wend_runs *list = NULL;
+    const wend_run_info *info;
+    size_t n = 0;
+
+    if (wend_store_list(st->store, NULL, &list, &st->err) != WEND_OK)
+        flaw(t, "list: %s", st->err.message);
+    while (list && wend_runs_next(list, &info) == WEND_OK && n < RUNS_MAX) {
+        if (info->ended_us)
+            continue;
+        if (!str_eq(info->status, STR("interrupted")))
+            flaw(t, "a run is %.*s, and nobody has it", (int)info->status.len,
+                 info->status.ptr);
+        if (!info->parent.len)
+            snprintf(ids[n++], 40, "%.*s", (int)info->run.len, info->run.ptr);
+    }
+    wend_runs_free(list);
+    return n;
 }
 
 void aftermath(const struct scenario *sc, const struct tale *clean,
@@ -149,17 +170,26 @@ void aftermath(const struct scenario *sc, const struct tale *clean,
     struct tale now = {0};
     wend_runs *list = NULL;
     const wend_run_info *info;
+    char ids[RUNS_MAX][40];
+    size_t n;
 
     if (sc->in_memory)
         return;
     if (!stage_open(&st, sc, &now) ||
-        wend_store_check(st.store, &st.err) != WEND_OK ||
-        wend_store_list(st.store, NULL, &list, &st.err) != WEND_OK)
+        wend_store_check(st.store, &st.err) != WEND_OK) {
         flaw(t, "the store afterwards: %s", st.err.message);
-    for (size_t i = 0; list && i < t->count; i++)
+        stage_close(&st);
+        return;
+    }
+    for (size_t i = 0; i < t->count; i++)
         check_shown(&st, &t->runs[i], t);
+    n = find_open(&st, ids, t);
+    for (size_t i = 0; i < n; i++)
+        go_on(&st, sc, ids[i], clean, t);
+    if (wend_store_list(st.store, NULL, &list, &st.err) != WEND_OK)
+        flaw(t, "list: %s", st.err.message);
     while (list && wend_runs_next(list, &info) == WEND_OK)
-        check_run(&st, sc, info, clean, t);
+        check_run(&st, info, t);
     wend_runs_free(list);
     answer_late();
     stage_close(&st);

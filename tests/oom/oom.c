@@ -21,6 +21,7 @@
 
 #include <sanitizer/lsan_interface.h>
 
+#include "../unit/server_help.h"
 #include "../unit/tap.h"
 #include "alloc.h"
 #include "stage.h"
@@ -121,7 +122,8 @@ static void rounds(const struct scenario *sc, long k, double end)
     for (int i = 0; i < 2; i++) /* the second knows what is made only once */
         round_of(sc, (struct oom_plan){0}, &clean, &clean);
     board->points = oom_count();
-    for (; k < (opt.at ? 1 : board->points * 2) && now() < end; k++) {
+    /* At least one: some begin with a long wait. */
+    for (; k < (opt.at ? 1 : board->points * 2) && (!k || now() < end); k++) {
         board->k = k;
         round_of(sc, plan_of(k), &clean, &t);
         board->rounds++;
@@ -228,6 +230,25 @@ static bool enter(char dir[64])
     return board != MAP_FAILED && !chdir(dir);
 }
 
+static bool start_servers(struct test_server *s)
+{
+    char program[PATH_MAX], *slash;
+
+    server_program(program);
+    slash = strrchr(program, '/');
+    if (!slash || !server_start(s, true))
+        return false;
+    snprintf(servers.mcp, sizeof servers.mcp, "%.*s/wend-test-mcp",
+             (int)(slash - program), program);
+    snprintf(servers.http, sizeof servers.http, "http://127.0.0.1:%d/v1",
+             s->port);
+    snprintf(servers.https, sizeof servers.https, "https://localhost:%d/v1",
+             s->tls_port);
+    snprintf(servers.ca, sizeof servers.ca, "%s", s->ca);
+    signal(SIGPIPE, SIG_IGN);
+    return true;
+}
+
 static bool options(int argc, char **argv)
 {
     const char *seconds = getenv("OOM_SECONDS");
@@ -256,6 +277,7 @@ static bool options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    struct test_server server;
     char dir[64], remove[100];
 
     if (!options(argc, argv)) {
@@ -263,7 +285,7 @@ int main(int argc, char **argv)
                         "[--scenario NAME [--at N [--sticks]]]\n");
         return 2;
     }
-    if (!enter(dir))
+    if (!start_servers(&server) || !enter(dir))
         return 2;
     printf("# seed %ld\n", opt.seed);
     for (size_t i = 0; i < scenarios_count; i++) {
@@ -280,8 +302,9 @@ int main(int argc, char **argv)
             tap_is_i64(found, 0, "%s: each failure is told, none does harm",
                        sc->name);
     }
+    server_stop(&server);
     snprintf(remove, sizeof remove, "rm -rf '%s'", dir);
-    if (system(remove))
+    if (chdir("/") || system(remove))
         printf("# %s is left\n", dir);
     return tap_done();
 }

@@ -1,7 +1,7 @@
 /*
  * scenarios.c - what is played while memory fails.
  */
-#include "stage.h"
+#include "bodies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,22 @@
 #define ACT(name, target, after)                                    \
     "  - {name: " name ", type: tool, mode: async, target: " target \
     ", depends_on: [" after "]}\n"
+
+#define TEN                                                                    \
+    "wend: plan/1\nname: ten\ninputs: {n: 3}\nactions:\n" ACT("a", "read", "") \
+        ACT("b", "idem", "") ACT("c", "idem", "") ACT("d", "unsafe", "a")      \
+            ACT("e", "idem", "a, b") ACT(                                      \
+                "f", "big", "c") "  - {name: g, type: llm, target: default, "  \
+                                 "mode: async, prompt: \"n is "                \
+                                 "$n\", output_key: x}\n"                      \
+                                 "  - {name: h, type: decision, depends_on: "  \
+                                 "[g], cases: [{when: \"$x > "                 \
+                                 "6\", then: [i]}, {else: [j]}]}\n"            \
+                                 "  - {name: i, type: relic, target: "         \
+                                 "cache.put, params: {key: k, value: "         \
+                                 "$x}}\n"                                      \
+                                 "  - {name: j, type: tool, target: read}\n"   \
+                                 "outputs: {x: $x}\n"
 
 /* ---- Planted defects: the control ---------------------------------------- */
 
@@ -151,6 +167,59 @@ const struct scenario scenarios[] = {
      .schema = "{\"type\":\"object\",\"required\":[\"n\"],\"properties\":"
                "{\"n\":{\"type\":\"integer\"},\"s\":{\"type\":"
                "\"string\",\"pattern\":\"^[a-z]+$\"}}}"},
+    {.name = "a plan of ten",
+     .body = play_runs,
+     .script = "{\"text\":\"7\"}",
+     .plan = TEN,
+     .approve = WEND_APPROVE_ALL,
+     .unsafe = true,
+     .uses = USES_KV},
+    {.name = "a program",
+     .body = play_runs,
+     .script = "{\"calls\":[" CALL("program") "]}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .uses = USES_COMMAND},
+    {.name = "a server of tools",
+     .body = play_runs,
+     .script = "{\"calls\":[" CALL("srv.echo") "]}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .uses = USES_MCP},
+    {.name = "a child",
+     .body = play_runs,
+     .script = "{\"calls\":[{\"name\":\"task\",\"args\":{\"agent\":"
+               "\"kid\",\"prompt\":\"go\"}}]}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .uses = USES_AGENT},
+    {.name = "a model over HTTP",
+     .body = play_runs,
+     .model = "openai:text:3:8"},
+    {.name = "a model over TLS",
+     .body = play_runs,
+     .model = "openai:text:3:8",
+     .tls = true},
+    {.name = "resume",
+     .body = play_resume,
+     .script = "{\"calls\":[" CALL("read") "]}," DONE,
+     .prepare = left_run},
+    {.name = "replay",
+     .body = play_replay,
+     .script = "{\"calls\":[" CALL("big") "]}," DONE,
+     .approve = WEND_APPROVE_ALL,
+     .prepare = ended_run},
+    {.name = "export",
+     .body = play_export,
+     .script = "{\"calls\":[" CALL("read") "]}," DONE,
+     .prepare = ended_run},
+    {.name = "import",
+     .body = play_import,
+     .script = "{\"calls\":[" CALL("read") "]}," DONE,
+     .prepare = exported_run},
+    {.name = "verify",
+     .body = play_verify,
+     .script = "{\"calls\":[" CALL("read") "]}," DONE,
+     .prepare = ended_run},
+    {.name = "prune", .body = play_prune, .script = DONE, .prepare = ended_run},
+    {.name = "files", .body = play_parse, .plan = TEN, .in_memory = true},
     {.name = "planted: a failure is ignored",
      .body = play_careless,
      .script =

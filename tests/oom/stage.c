@@ -102,7 +102,8 @@ static bool add_tools(struct stage *st, struct tale *t)
 static bool add_agent(struct stage *st, const struct scenario *sc,
                       struct tale *t)
 {
-    static char model[8192];
+    static char script[8192];
+    const char *model = sc->model ? sc->model : script;
     wend_agent_options o = {.size = sizeof o,
                             .name = "tester",
                             .instructions = "Be brief.",
@@ -110,13 +111,21 @@ static bool add_agent(struct stage *st, const struct scenario *sc,
                             .approve = sc->approve,
                             .eager = sc->eager,
                             .schema = sc->schema,
+                            .base_url = sc->tls ? servers.https : servers.http,
+                            .ca_file = sc->tls ? servers.ca : NULL,
                             .fallbacks = &sc->fallback,
                             .fallbacks_count = sc->fallback != NULL};
     wend_status s;
 
-    snprintf(model, sizeof model, "script:{\"turns\":[%s]}", sc->script);
+    if (sc->model)
+        o.eager = WEND_EAGER_OFF;
+    else
+        o.base_url = o.ca_file = NULL;
+    snprintf(script, sizeof script, "script:{\"turns\":[%s]}",
+             sc->script ? sc->script : "");
     s = wend_agent_new(st->rt, &o, &st->agent, &st->err);
-    return step_ok(t, "agent_new", s, &st->err) && add_tools(st, t);
+    return step_ok(t, "agent_new", s, &st->err) && add_tools(st, t) &&
+           stage_add(st, sc, t);
 }
 
 bool stage_open(struct stage *st, const struct scenario *sc, struct tale *t)
@@ -135,6 +144,7 @@ bool stage_open(struct stage *st, const struct scenario *sc, struct tale *t)
 void stage_close(struct stage *st)
 {
     wend_agent_free(st->agent);
+    wend_agent_free(st->kid);
     wend_runtime_free(st->rt);
     wend_store_free(st->store);
     *st = (struct stage){0};
@@ -178,6 +188,10 @@ static void note(struct seen *seen, const wend_event *ev, struct tale *t)
     if (e && !seen->code[0])
         snprintf(seen->code, sizeof seen->code, "%.*s", (int)e->code.len,
                  e->code.ptr);
+    if (ev->type == WEND_MODEL_RETRY && !seen->code[0])
+        snprintf(seen->code, sizeof seen->code, "%.*s",
+                 (int)ev->u.model_retry.reason.len,
+                 ev->u.model_retry.reason.ptr);
     if (ev->type == WEND_RUN_END) {
         seen->outcome = ev->u.run_end.outcome;
         snprintf(seen->answer, sizeof seen->answer, "%.*s",

@@ -36,16 +36,28 @@ struct tale {
     size_t count;
 };
 
+/* What an agent has besides functions. */
+enum {
+    USES_COMMAND = 1, /* a program */
+    USES_MCP = 2,     /* a server of tools */
+    USES_AGENT = 4,   /* another agent, `kid` */
+    USES_KV = 8,      /* a relic, `cache` */
+};
+
 struct scenario {
     const char *name;
     /* All of it; frees what it made. */
     void (*body)(const struct scenario *, struct tale *);
     const char *script;   /* turns of the model */
+    const char *model;    /* in place of a script */
     const char *fallback; /* another model */
+    bool tls;             /* the model is asked by libcurl */
+    unsigned uses;
     const char *plan, *schema;
     wend_approve approve;
     wend_eager eager;
     bool cancels, says;
+    bool unsafe;            /* resumed, it may fail: an outcome is not known */
     bool makes;             /* the store is made in the round */
     bool in_memory;         /* the store is none of SQLite's */
     const char *answers[3]; /* that a run may end with, besides its own */
@@ -64,10 +76,16 @@ bool step_ok(struct tale *t, const char *what, wend_status s,
 void flaw(struct tale *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Where the servers of tests are; set before anything is played. */
+struct servers {
+    char http[80], https[80], ca[96], mcp[200];
+};
+extern struct servers servers;
+
 struct stage {
     wend_store *store;
     wend_runtime *rt;
-    wend_agent *agent;
+    wend_agent *agent, *kid;
     wend_error err;
 };
 
@@ -76,6 +94,9 @@ bool stage_open(struct stage *st, const struct scenario *sc, struct tale *t);
 bool stage_start(struct stage *st, const struct scenario *sc, struct tale *t,
                  wend_run **run);
 void stage_close(struct stage *st);
+bool stage_add(struct stage *st, const struct scenario *sc, struct tale *t);
+/* The newest run of the store. */
+bool stage_find(struct stage *st, struct tale *t, char id[40]);
 /* Reads a run to its end. */
 void stage_watch(wend_run *run, const struct scenario *sc, struct tale *t,
                  struct seen *seen);

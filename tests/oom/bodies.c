@@ -1,0 +1,242 @@
+/*
+ * bodies.c - scenarios that are more than runs from their start to their end.
+ */
+#include "bodies.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "wire/manifest.h"
+#include "wire/script.h"
+
+enum { EVENTS_BEFORE = 8, FILE_MAX = 256 << 10 };
+
+bool stage_find(struct stage *st, struct tale *t, char id[40])
+{
+    wend_runs *list = NULL;
+    const wend_run_info *info;
+    wend_status s = wend_store_list(st->store, NULL, &list, &st->err);
+
+    id[0] = 0;
+    if (!step_ok(t, "list", s, &st->err))
+        return false;
+    s = wend_runs_next(list, &info);
+    if (s == WEND_OK)
+        snprintf(id, 40, "%.*s", (int)info->run.len, info->run.ptr);
+    wend_runs_free(list);
+    return step_ok(t, "runs_next", s, NULL) && id[0];
+}
+
+/* ---- Before a round, with memory ----------------------------------------- */
+
+bool left_run(const struct scenario *sc)
+{
+    struct stage st = {0};
+    struct tale t = {0};
+    wend_run *run = NULL;
+    const wend_event *ev;
+    bool ok = stage_open(&st, sc, &t) && stage_start(&st, sc, &t, &run);
+
+    for (int i = 0; ok && i < EVENTS_BEFORE; i++)
+        ok = wend_run_next(run, &ev) == WEND_OK;
+    wend_run_free(run);
+    stage_close(&st);
+    return ok;
+}
+
+bool ended_run(const struct scenario *sc)
+{
+    static struct tale t;
+
+    memset(&t, 0, sizeof t);
+    play_runs(sc, &t);
+    return t.status == WEND_OK;
+}
+
+static bool to_file(void *ctx, wend_str bytes)
+{
+    return write(*(int *)ctx, bytes.ptr, bytes.len) == (ssize_t)bytes.len;
+}
+
+bool exported_run(const struct scenario *sc)
+{
+    struct stage st = {0};
+    struct tale t = {0};
+    int fd =
+        open("export.jsonl", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    char id[40];
+    bool ok = ended_run(sc) && stage_open(&st, sc, &t) &&
+              stage_find(&st, &t, id) &&
+              wend_store_export(st.store, id, 0, to_file, &fd, NULL) == WEND_OK;
+    wend_prune_options all = {.size = sizeof all, .ended_before_us = INT64_MAX};
+
+    ok = ok && wend_store_prune(st.store, &all, NULL, NULL) == WEND_OK;
+    close(fd);
+    stage_close(&st);
+    return ok;
+}
+
+/* ---- Runs ---------------------------------------------------------------- */
+
+void play_resume(const struct scenario *sc, struct tale *t)
+{
+    struct stage st = {0};
+    wend_run *run = NULL;
+    char id[40];
+
+    if (stage_open(&st, sc, t) && stage_find(&st, t, id) &&
+        step_ok(t, "resume", wend_run_resume(st.agent, id, NULL, &run, &st.err),
+                &st.err)) {
+        t->count = 1;
+        stage_watch(run, sc, t, &t->runs[0]);
+    }
+    wend_run_free(run);
+    stage_close(&st);
+}
+
+void play_replay(const struct scenario *sc, struct tale *t)
+{
+    wend_replay_options o = {.size = sizeof o};
+    struct stage st = {0};
+    wend_run *run = NULL;
+    char id[40];
+
+    if (stage_open(&st, sc, t) && stage_find(&st, t, id) &&
+        step_ok(t, "replay", wend_store_replay(st.rt, id, &o, &run, &st.err),
+                &st.err)) {
+        t->count = 1;
+        stage_watch(run, sc, t, &t->runs[0]);
+    }
+    wend_run_free(run);
+    stage_close(&st);
+}
+
+/* ---- The store ----------------------------------------------------------- */
+
+static bool count_bytes(void *ctx, wend_str bytes)
+{
+    *(size_t *)ctx += bytes.len;
+    return true;
+}
+
+void play_export(const struct scenario *sc, struct tale *t)
+{
+    struct stage st = {0};
+    size_t n = 0;
+    char id[40];
+
+    if (stage_open(&st, sc, t) && stage_find(&st, t, id) &&
+        step_ok(t, "export",
+                wend_store_export(st.store, id, 0, count_bytes, &n, &st.err),
+                &st.err))
+        snprintf(t->said, sizeof t->said, "%zu bytes", n);
+    stage_close(&st);
+}
+
+static void count_events(void *ctx, const char *run, int64_t events)
+{
+    (void)run;
+    *(int64_t *)ctx += events;
+}
+
+void play_import(const struct scenario *sc, struct tale *t)
+{
+    static char file[FILE_MAX];
+    struct stage st = {0};
+    int fd = open("export.jsonl", O_RDONLY | O_CLOEXEC);
+    ssize_t len = read(fd, file, sizeof file);
+    int64_t events = 0;
+
+    close(fd);
+    if (len > 0 && stage_open(&st, sc, t) &&
+        step_ok(t, "import",
+                wend_store_import(st.store, (wend_str){file, (size_t)len},
+                                  count_events, &events, &st.err),
+                &st.err))
+        snprintf(t->said, sizeof t->said, "%lld events", (long long)events);
+    stage_close(&st);
+}
+
+void play_verify(const struct scenario *sc, struct tale *t)
+{
+    wend_verdict v = {.size = sizeof v};
+    struct stage st = {0};
+    char id[40];
+
+    if (stage_open(&st, sc, t) && stage_find(&st, t, id) &&
+        step_ok(t, "check", wend_store_check(st.store, &st.err), &st.err) &&
+        step_ok(t, "verify", wend_store_verify(st.store, id, NULL, &v, &st.err),
+                &st.err))
+        snprintf(t->said, sizeof t->said, "good to %lld, bad at %lld",
+                 (long long)v.seq, (long long)v.bad_seq);
+    stage_close(&st);
+}
+
+void play_prune(const struct scenario *sc, struct tale *t)
+{
+    wend_prune_options o = {.size = sizeof o, .ended_before_us = INT64_MAX};
+    wend_pruned p = {.size = sizeof p};
+    struct stage st = {0};
+
+    if (stage_open(&st, sc, t) &&
+        step_ok(t, "prune", wend_store_prune(st.store, &o, &p, &st.err),
+                &st.err))
+        snprintf(t->said, sizeof t->said, "%lld runs", (long long)p.runs);
+    stage_close(&st);
+}
+
+/* ---- Files --------------------------------------------------------------- */
+
+static const char agent_file[] =
+    "wend: agent/1\nname: a\nmodel: script:s.yaml\ninstructions: Be brief.\n"
+    "tools: [calculator, read_file]\nlimits: {turns: 3}\n";
+static const char tool_file[] =
+    "wend: tool/1\nname: t\ndescription: d\ncommand: [./t.sh, one]\n"
+    "class: read\nschema: {type: object, properties: {n: {type: integer}}}\n";
+static const char script_file[] =
+    "wend: script/1\nmodel: m\nturns:\n- text: hello\n  thinking: hm\n"
+    "  calls: [{name: calculator, args: {expression: \"6*7\"}}]\n"
+    "- {when: \"42\", text: it is, repeat: forever}\n";
+
+static void parse_files(struct tale *t)
+{
+    static const struct mem plain;
+    struct arena a = {.mem = &plain};
+    struct agent_manifest *agent = NULL;
+    struct tool_manifest *tool = NULL;
+    struct script *script = NULL;
+    wend_error err = {0};
+    wend_status s;
+
+    s = agent_manifest_parse(str_of(agent_file), &a, &agent, &err);
+    if (step_ok(t, "agent", s, &err))
+        s = tool_manifest_parse(str_of(tool_file), &a, &tool, &err);
+    if (step_ok(t, "tool", s, &err))
+        s = script_parse(str_of(script_file), &a, &script, &err);
+    if (step_ok(t, "script", s, &err))
+        snprintf(t->said, sizeof t->said, "%zu turns", script->count);
+    arena_free(&a);
+}
+
+void play_parse(const struct scenario *sc, struct tale *t)
+{
+    static const wend_plan_format formats[] = {WEND_PLAN_JSON, WEND_PLAN_DOT,
+                                               WEND_PLAN_SVG, WEND_PLAN_HTML};
+    wend_plan *plan = NULL;
+    wend_error err = {0};
+    wend_status s = wend_plan_parse(str_of(sc->plan), NULL, &plan, &err);
+    wend_str text = STR_NONE;
+    size_t all = 0, at;
+
+    for (size_t i = 0; i < 4 && step_ok(t, "plan_parse", s, &err); i++) {
+        s = wend_plan_describe(plan, formats[i], &text, &err);
+        all += text.len;
+    }
+    step_ok(t, "plan_describe", s, &err);
+    wend_plan_free(plan);
+    if (t->status == WEND_OK)
+        parse_files(t);
+    at = strlen(t->said);
+    snprintf(t->said + at, sizeof t->said - at, ", %zu bytes", all);
+}
