@@ -336,5 +336,6 @@ WEND_API void wend_collector_free(wend_collector *c);
 #endif
 
 #include "wend_store.h"
+#include "wend_sim.h"
 
 #endif

@@ -418,6 +418,16 @@ bool start_action(struct tt *x, uint32_t i)
     return true;
 }
 
+/* Nobody hears what was asked before. */
+void ask_action_again(struct tt *x, uint32_t i)
+{
+    wend_str params = state_of(x, i)->params;
+    struct admission a;
+
+    admit(x, i, params, &a);
+    ask_about(x, i, params, &a.verdict);
+}
+
 /* It was allowed to begin; it is the same action with the same values. */
 void start_action_again(struct tt *x, uint32_t i)
 {

@@ -424,6 +424,11 @@ void resume_actions(struct tt *x)
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
         if (plan_action_state(plan_of(x), i)->at == AT_LOST)
             start_action_again(x, i);
+    place = 0;
+    while (plan_of(x)->asked && !no_memory(x) &&
+           (i = plan_marked(plan_of(x), MARK_OPEN, &place)) != PLAN_NONE)
+        if (plan_action_state(plan_of(x), i)->at == AT_ASKED)
+            ask_action_again(x, i);
 }
 
 void resume_plan(struct tt *x)

@@ -307,6 +307,7 @@ static const struct bug bugs[] = {
     {"read-twice", LAW_ORDER, .read_twice = true},
     {"read-loses-ends", LAW_CALL_END, .read_loses_ends = true},
     {"read-loses-actions", LAW_ACTION_END, .read_loses_actions = true},
+    {"read-bends", LAW_STREAM, .read_bends = true},
     {"show-early", LAW_SHOWN, .after = show_early},
     {"call-early", LAW_ACTED, .after = call_early},
     {"ask-early", LAW_ACTED, .after = ask_early},

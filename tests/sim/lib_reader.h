@@ -229,11 +229,16 @@ struct looked {
     struct reader want[READERS_MAX]; /* what each of the run's should have */
     struct set starts, ends;
     struct set action_starts, action_ends;
+    wend_laws *laws;
 };
 
 static void look(struct sim *s, struct looked *l, const struct known *k,
                  const wend_event *ev)
 {
+    wend_error err = {0};
+
+    if (wend_laws_add(l->laws, ev, &err) != WEND_OK)
+        broken(s, LAW_STREAM, "run %u: %s", k->place, err.message);
     if (!follows(&l->log, ev))
         broken(s, LAW_ORDER, "run %u: the log has %s %lld/%lld after %lld/%lld",
                k->place, wend_event_name(ev->type), (long long)ev->seq,
@@ -314,6 +319,8 @@ static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
         wend_store_replay(rt, k->id, NULL, &log, NULL) != WEND_OK)
         return;
     memset(&l, 0, sizeof l);
+    if (wend_laws_new(&l.laws) != WEND_OK)
+        abort();
     for (uint32_t i = 0; i < s->readers_count; i++) {
         l.want[i].filter = s->readers[i].filter;
         l.want[i].seen.mem = &reader_mem;
@@ -331,6 +338,9 @@ static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
     }
     check_calls(s, k, &l);
     check_actions(s, k, &l);
+    if (k->end_acked && wend_laws_end(l.laws, NULL) != WEND_OK)
+        broken(s, LAW_STREAM, "run %u: it has not ended", k->place);
+    wend_laws_free(l.laws);
     free(l.action_starts.at);
     free(l.action_ends.at);
     free(l.starts.at);

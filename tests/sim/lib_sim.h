@@ -51,6 +51,7 @@ enum law {
     LAW_COMMITS,
     LAW_HOOK,
     LAW_REPAIR,
+    LAW_STREAM,
     LAW_REQUEST,
     LAW_PROGRAM,
     LAW_LEAK,
@@ -79,6 +80,7 @@ static const char *const law_names[LAWS] = {
     [LAW_COMMITS] = "a tool turn costs two commits",
     [LAW_HOOK] = "a hook hears of each turn once",
     [LAW_REPAIR] = "a repair is not shown as it comes",
+    [LAW_STREAM] = "the laws that the library checks",
     [LAW_REQUEST] = "a request has one result of every call",
     [LAW_PROGRAM] = "no program outlives its run",
     [LAW_LEAK] = "nothing leaks",
@@ -247,7 +249,7 @@ struct bug {
     void (*after)(struct sim *s);
     bool ack_early, ack_swapped, ack_failed, ack_never, drop_pack,
         stale_spreads;
-    bool read_twice, read_loses_ends, read_loses_actions;
+    bool read_twice, read_loses_ends, read_loses_actions, read_bends;
     bool flush_always, leak, forget_cancel, answer_twice;
     bool lose_result, program_stays;
 };

@@ -326,6 +326,45 @@ static void check_approval(void)
     buf_free(&names);
 }
 
+/* Whoever was asked is gone with the process: the next one is asked, too. */
+static void check_approval_resumed(void)
+{
+    struct buf names = {.mem = &rig_mem};
+    struct rig r;
+    wend_run *run, *next = NULL;
+    const wend_event *ev;
+    char id[64];
+
+    if (!open_rig(&r, NULL, WEND_APPROVE_ASK))
+        return;
+    run = start(&r, PLAN("", ACT("a", "write", "")), NULL);
+    while (wend_run_next(run, &ev) == WEND_OK && ev->type != WEND_APPROVAL_ASK)
+        ;
+    snprintf(id, sizeof id, "%s", wend_run_id(run));
+    wend_run_free(run);
+    wend_run_resume(r.agent, id, NULL, &next, NULL);
+    for (int i = 0; next && i < 1000; i++) {
+        wend_status s = wend_run_poll(next, &ev);
+
+        if (s == WEND_END)
+            break;
+        if (s != WEND_OK) {
+            wend_runtime_pump(r.rt);
+            continue;
+        }
+        note(&names, ev);
+        if (ev->type == WEND_APPROVAL_ASK)
+            wend_run_approve(next, ev->u.approval_ask.action, true, "test");
+    }
+    tap_is_str(buf_view(&names),
+               "run_resume approval_ask approval_answer action_start "
+               "action_end plan_end metrics run_end(ok)",
+               "a question that was open is asked again");
+    wend_run_free(next);
+    rig_close(&r);
+    buf_free(&names);
+}
+
 int main(void)
 {
     check_rows();
@@ -334,5 +373,6 @@ int main(void)
     check_cancel();
     check_resume();
     check_approval();
+    check_approval_resumed();
     return tap_done();
 }
