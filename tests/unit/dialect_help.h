@@ -8,6 +8,7 @@
 #ifndef TESTS_DIALECT_HELP_H
 #define TESTS_DIALECT_HELP_H
 
+#include "base/json.h"
 #include "core/event.h"
 #include "tap.h"
 #include "wire/dialect.h"
@@ -87,6 +88,55 @@ static inline bool story_feed(const struct story *s, const struct dialect *d,
     buf_free(&line);
     arena_free(&a);
     return ok;
+}
+
+static inline bool lines_are_json(wend_str text)
+{
+    struct mem libc = {0};
+    struct arena a = {.mem = &libc};
+    const char *end = text.ptr + text.len;
+    bool ok = true;
+
+    for (const char *p = text.ptr, *eol; p < end && ok; p = eol + 1) {
+        const struct json *j;
+
+        eol = memchr(p, '\n', (size_t)(end - p));
+        if (!eol)
+            return false;
+        j = json_parse_own((wend_str){p, (size_t)(eol - p)}, &a, NULL);
+        ok = j && j->kind == JSON_OBJECT;
+        arena_reset(&a);
+    }
+    arena_free(&a);
+    return ok;
+}
+
+/* From any event on, since a reader may come late: each record is a line of
+ * JSON, and the same events give the same bytes. */
+static inline void story_laws(const struct story *stories, size_t count,
+                              const struct dialect *d)
+{
+    struct mem m = {0};
+    int bad = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (int from = 0; from < LINES_MAX && stories[i].in[from]; from++) {
+            struct buf once = {.mem = &m}, twice = {.mem = &m};
+            struct story late = {0};
+
+            memcpy(late.in, stories[i].in + from,
+                   sizeof late.in - (size_t)from * sizeof *late.in);
+            story_feed(&late, d, &m, true, &once);
+            story_feed(&late, d, &m, true, &twice);
+            bad += !lines_are_json(buf_view(&once)) ||
+                   !str_eq(buf_view(&once), buf_view(&twice));
+            buf_free(&once);
+            buf_free(&twice);
+        }
+    tap_is_i64(bad, 0,
+               "%s: lines of JSON, the same each time, also for a "
+               "reader who comes late",
+               d->name);
 }
 
 #endif

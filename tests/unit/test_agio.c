@@ -464,5 +464,6 @@ int main(void)
     test_names();
     test_times();
     test_memory();
+    story_laws(stories, tap_count(stories), &dialect_agio);
     return tap_done();
 }

@@ -500,5 +500,6 @@ int main(void)
     test_stories();
     test_names();
     test_memory();
+    story_laws(stories, tap_count(stories), &dialect_cortex);
     return tap_done();
 }

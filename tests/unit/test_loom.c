@@ -319,5 +319,6 @@ int main(void)
     test_stories();
     test_names();
     test_memory();
+    story_laws(stories, tap_count(stories), &dialect_loom);
     return tap_done();
 }
