@@ -45,9 +45,7 @@ enum { WORDS = sizeof words / sizeof *words };
 /* Whether the word means something where the reading is. */
 static bool is_meant(const struct tags *t, const struct word *w)
 {
-    if (t->at == TAGS_OUTSIDE)
-        return true;
-    return w->closes && w->at == (t->at == TAGS_SKIPPED ? TAGS_ACTION : t->at);
+    return t->at == TAGS_OUTSIDE || (w->closes && w->at == t->at);
 }
 
 static bool is_in_action(const struct tags *t)
