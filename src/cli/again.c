@@ -73,8 +73,8 @@ static int read_past(struct cli *cli, const char *id, struct past *out)
         out->agent = arena_str(&cli->arena, ev->u.run_start.agent);
         out->cwd = arena_str(&cli->arena, ev->u.run_start.cwd);
         out->config =
-            json_parse(arena_str(&cli->arena, ev->u.run_start.config_json),
-                       &cli->arena, NULL);
+            json_parse_own(arena_str(&cli->arena, ev->u.run_start.config_json),
+                           &cli->arena, NULL);
         if (!out->config)
             code = damaged(id);
     } else {
@@ -253,6 +253,67 @@ static int make(struct cli *cli, const struct past *past, wend_agent **agent)
     return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
 }
 
+/* ---- Its children -------------------------------------------------------- */
+
+static int make_whole(struct cli *cli, const struct past *past,
+                      wend_agent **agent);
+
+static wend_status add_kid(struct cli *cli, wend_agent *parent,
+                           const struct json *kid, wend_agent *agent,
+                           wend_error *err)
+{
+    wend_kid_options o = {.size = sizeof o, .agent = agent};
+    const struct json *json = json_get(kid, "plan");
+    struct buf text = {.mem = cli->arena.mem};
+    wend_plan *plan = NULL;
+    wend_status s = WEND_OK;
+
+    o.name = text_of(cli, json_get(kid, "name"));
+    if (json) {
+        json_put(&text, json);
+        s = wend_plan_parse(buf_view(&text), NULL, &plan, err);
+        o.plan = plan;
+    }
+    if (s == WEND_OK)
+        s = wend_agent_add_agent(parent, &o, err);
+    wend_plan_free(plan);
+    buf_free(&text);
+    return s;
+}
+
+/* One that cannot be made again fails its tasks; the run goes on. */
+static void add_kids(struct cli *cli, wend_agent *parent,
+                     const struct json *list)
+{
+    for (const struct json *k = list ? list->first : NULL; k; k = k->next) {
+        struct past past = {.config = json_get(k, "config")};
+        wend_agent *agent = NULL;
+        wend_error err = {0};
+
+        past.agent = arena_str(&cli->arena, json_str(json_get(k, "agent")));
+        if (make_whole(cli, &past, &agent) ||
+            add_kid(cli, parent, k, agent, &err) != WEND_OK)
+            complain(0, "the agent '%s' is not there%s%s; its tasks will fail",
+                     past.agent.ptr ? past.agent.ptr : "",
+                     err.message[0] ? ": " : "", err.message);
+        wend_agent_free(agent);
+    }
+}
+
+/* Recursion is bounded by the depth of JSON. */
+static int make_whole(struct cli *cli, const struct past *past,
+                      wend_agent **agent)
+{
+    int code = make(cli, past, agent);
+
+    if (code)
+        return code;
+    add_tools(cli, *agent, past->config);
+    add_relics(cli, *agent, json_get(past->config, "relics"));
+    add_kids(cli, *agent, json_get(past->config, "agents"));
+    return EXIT_DONE;
+}
+
 int again_agent(struct cli *cli, const char *id, wend_agent **agent, bool *asks)
 {
     struct past past = {0};
@@ -265,11 +326,9 @@ int again_agent(struct cli *cli, const char *id, wend_agent **agent, bool *asks)
     if (past.cwd.ptr && chdir(past.cwd.ptr))
         return complain(EXIT_USAGE, "the directory of run %s, %s: %s", id,
                         past.cwd.ptr, strerror(errno));
-    code = make(cli, &past, agent);
+    code = make_whole(cli, &past, agent);
     if (code)
         return code;
-    add_tools(cli, *agent, past.config);
-    add_relics(cli, *agent, json_get(past.config, "relics"));
     policy = json_get(past.config, "policy");
     *asks = str_is(json_str(json_get(policy, "approve")), "ask");
     return EXIT_DONE;

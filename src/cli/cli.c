@@ -193,10 +193,36 @@ static int not_one(const char *name, wend_runs *list, const struct found *first,
     return EXIT_USAGE;
 }
 
+/* The newest one that no other run started. */
+static int find_last(struct cli *cli, struct found *out)
+{
+    wend_list_options o = {.size = sizeof o, .limit = 64};
+    const wend_run_info *info;
+    wend_error err = {0};
+    size_t count = o.limit;
+    bool found = false;
+
+    while (!found && count == o.limit) {
+        wend_runs *list = NULL;
+        wend_status s = wend_store_list(cli->store, &o, &list, &err);
+
+        if (s != WEND_OK)
+            return give_up(cli, s, &err);
+        for (count = 0; !found && wend_runs_next(list, &info) == WEND_OK;
+             count++) {
+            keep_found(out, info);
+            found = !info->child;
+        }
+        wend_runs_free(list);
+        o.after = out->id;
+    }
+    return found ? EXIT_DONE : complain(EXIT_USAGE, "there are no runs yet");
+}
+
 int find_run(struct cli *cli, const char *name, struct found *out)
 {
-    bool last = !strcmp(name, "last");
-    wend_list_options o = {.size = sizeof o, .run = last ? NULL : name};
+    wend_list_options o = {
+        .size = sizeof o, .run = name, .limit = CANDIDATES_SHOWN + 1};
     const wend_run_info *info;
     wend_runs *list = NULL;
     wend_error err = {0};
@@ -205,7 +231,8 @@ int find_run(struct cli *cli, const char *name, struct found *out)
 
     if (!*name)
         return usage_error(cli, "the name of the run is empty");
-    o.limit = last ? 1 : CANDIDATES_SHOWN + 1;
+    if (!strcmp(name, "last"))
+        return find_last(cli, out);
     s = wend_store_list(cli->store, &o, &list, &err);
     if (s != WEND_OK)
         return give_up(cli, s, &err);
@@ -213,8 +240,6 @@ int find_run(struct cli *cli, const char *name, struct found *out)
         keep_found(out, info);
         if (wend_runs_next(list, &info) == WEND_OK)
             code = not_one(name, list, out, info);
-    } else if (last) {
-        code = complain(EXIT_USAGE, "there are no runs yet");
     } else {
         code = complain(EXIT_USAGE,
                         "there is no run '%s'; 'wend runs' lists them", name);

@@ -3,6 +3,7 @@
  */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/again.h"
@@ -73,6 +74,7 @@ static int resume(struct cli *cli, const char *id)
 struct id {
     struct id *next;
     char text[40];
+    char parent[40]; /* of a child, else empty */
     bool imported;
 };
 
@@ -97,6 +99,9 @@ static int interrupted(struct cli *cli, struct id **out)
             if (!id)
                 break;
             id->imported = info->imported;
+            if (info->child)
+                snprintf(id->parent, sizeof id->parent, "%.*s",
+                         (int)info->parent.len, info->parent.ptr);
             snprintf(id->text, sizeof id->text, "%.*s", (int)info->run.len,
                      info->run.ptr);
             id->next = *out;
@@ -108,6 +113,16 @@ static int interrupted(struct cli *cli, struct id **out)
     } while (count && !cli->arena.failed);
     return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
                              : EXIT_DONE;
+}
+
+/* Its parent goes on with it. One whose parent is over, and did not wait for
+ * it to the end, goes on by itself. */
+static bool is_taken_up(const struct id *list, const struct id *child)
+{
+    for (const struct id *id = list; id && child->parent[0]; id = id->next)
+        if (!strcmp(id->text, child->parent))
+            return true;
+    return false;
 }
 
 /* The first exit code that is not 0; a signal or a failed store ends it. */
@@ -129,6 +144,8 @@ static int resume_all(struct cli *cli)
                      id->text);
             continue;
         }
+        if (is_taken_up(list, id))
+            continue;
         if (!cli->set.quiet)
             complain(0, "resuming run %s", id->text);
         code = resume(cli, id->text);

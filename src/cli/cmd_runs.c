@@ -92,6 +92,10 @@ static int put_json(void *ctx, const wend_run_info *r)
             (long long)r->tokens_out);
     buf_cstr(&b, ",\"cost\":");
     json_put_nano(&b, r->cost_nano);
+    if (r->parent.ptr)
+        put_member(&b, "parent", r->parent);
+    if (r->parent.ptr)
+        buf_fmt(&b, ",\"child\":%s", r->child ? "true" : "false");
     buf_cstr(&b, "}\n");
     if (l->safe_only)
         term_json(&l->out, buf_view(&b));
@@ -133,7 +137,8 @@ static int put_row(void *ctx, const wend_run_info *r)
             (long long)(r->tokens_in + r->tokens_out));
     used = b->len - begun + MODEL_COLUMNS + 2; /* all ASCII so far */
     term_cell(b, r->model, MODEL_COLUMNS);
-    buf_cstr(b, "  ");
+    buf_cstr(b, r->child ? " \u2514 " : "  ");
+    used += r->child;
     term_line(b, r->prompt,
               l->width > used + PROMPT_COLUMNS_MIN ? l->width - used
                                                    : PROMPT_COLUMNS_MIN);

@@ -26,6 +26,7 @@ static wend_str child_of(const struct tt *x, const struct errand *e)
 
 static wend_str child_id(struct tt *x, const struct errand *e)
 {
+    int64_t first_us = i64_sum(x->s->turn.started_us, 1000);
     unsigned char digest[SHA256_BYTES];
     char number[24], id[RUN_ID_LEN + 1];
     struct sha256 sha;
@@ -35,7 +36,9 @@ static wend_str child_id(struct tt *x, const struct errand *e)
     sha256_add(&sha, "/", 1);
     sha256_add(&sha, number, i64_text(number, e->attempt));
     sha256_end(&sha, digest);
-    run_id_make(id, x->in->time_us, digest);
+    /* Ids sort by start, and no child is older than its parent. */
+    run_id_make(id, x->in->time_us > first_us ? x->in->time_us : first_us,
+                digest);
     return arena_str(x->s->scratch, (wend_str){id, RUN_ID_LEN});
 }
 

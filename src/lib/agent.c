@@ -496,7 +496,7 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
                     "there is no built-in tool '%.80s'; `wend tools` lists "
                     "them",
                     name ? name : "");
-    if (b->fn == tool_task)
+    if (!b->fn)
         return agent_offer_task(a, err);
     s = find_place(a, err);
     if (s != WEND_OK)

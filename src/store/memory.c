@@ -320,6 +320,7 @@ static void info_of(const struct memory_run *r, struct arena *a,
         .cost_nano = r->summary.cost_nano,
         .seq = r->seq,
         .imported = r->epoch <= 0,
+        .child = memory_run_text(r, T_PARENT).ptr && !r->seq_base,
     };
 }
 

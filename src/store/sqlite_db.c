@@ -17,7 +17,8 @@ enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
 #define LIST_COLUMNS                                                   \
     "SELECT run, status, agent, model, prompt, user, session, parent," \
     " started, ended, turns, tokens_in, tokens_out, cost, seq, owner," \
-    " epoch"                                                           \
+    " epoch, parent IS NOT NULL AND EXISTS (SELECT 1 FROM events AS e" \
+    " WHERE e.run = runs.id AND e.seq = 1)"                            \
     " FROM runs WHERE (?1 IS NULL OR user = ?1)"                       \
     " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR agent = ?3)" \
     " AND (?4 IS NULL OR status = ?4) AND (?5 = 0 OR ended IS NULL)"   \

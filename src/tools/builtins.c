@@ -349,8 +349,6 @@ static const struct builtin builtins[] = {
                 .category = WEND_CATEGORY_GENERAL,
             },
         .subject = "agent",
-        .on_loop = true,
-        .fn = tool_task,
     },
 };
 

@@ -28,7 +28,7 @@ struct builtin {
     const char *subject; /* the argument that policy rules match */
     bool on_loop; /* fn runs on the runtime's thread, not on a worker's */
     bool program; /* it runs one */
-    wend_tool_fn fn;
+    wend_tool_fn fn; /* NULL: a run of its own answers the call */
 };
 
 const struct builtin *builtin_find(const char *name); /* NULL if none */
@@ -46,7 +46,6 @@ wend_status tool_shell(void *env, wend_call *call);
 wend_status tool_remember(void *env, wend_call *call);
 wend_status tool_recall(void *env, wend_call *call);
 wend_status tool_search_documents(void *env, wend_call *call);
-wend_status tool_task(void *env, wend_call *call);
 
 /* Of a relic of the kind kv, for plans; the context is the relic. Values are
  * JSON: put {key, value, ttl?}, get {key} gives the value or null, delete

@@ -12,10 +12,3 @@ wend_status tool_search_documents(void *env, wend_call *call)
     return wend_call_fail(call, "no documents are indexed: this version of "
                                 "wend has no retrieval yet");
 }
-
-wend_status tool_task(void *env, wend_call *call)
-{
-    (void)env;
-    return wend_call_fail(call, "this agent has no sub-agents: this version "
-                                "of wend does not run them yet");
-}

@@ -452,7 +452,6 @@ const char *agent_manifest_unserved(const struct agent_manifest *m, size_t i)
         {"skills", m->skills.count},
         {"retrieval", m->retrieval.given},
         {"memory", m->memory != MEMORY_OFF},
-        {"agents", m->agents.count},
     };
 
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)

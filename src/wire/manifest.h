@@ -43,8 +43,9 @@ struct agent_manifest {
     struct manifest_words network; /* as wend_agent_options has it */
     const struct manifest_server *servers;
     size_t servers_count;
+    struct manifest_words agents; /* files */
     /* Not served yet. */
-    struct manifest_words skills, agents;
+    struct manifest_words skills;
     struct {
         bool given;
         struct manifest_words sources;
