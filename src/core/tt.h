@@ -67,6 +67,12 @@ struct call_done {
     bool retryable;
 };
 
+/* What may be reserved at most, by all that is asked of models at once: what
+ * parents and children leave of the budgets. INT64_MAX: there is no limit. */
+struct purse {
+    int64_t tokens, cost_nano;
+};
+
 struct hook_done {
     int64_t turn;
     wend_str call; /* absent: the hook before a turn */
@@ -79,7 +85,8 @@ struct input {
     int64_t time_us;
     /* What the model has written so far, NULL when no call is open. */
     const struct reply *reply;
-    int64_t ask; /* which model attempt this is about */
+    const struct purse *purse; /* NULL: the run shares its budgets with none */
+    int64_t ask;               /* which model attempt this is about */
     const wend_ev_run_start *start;
     wend_str run;    /* with start */
     size_t repaired; /* bad bytes replaced in the prompt */
@@ -142,6 +149,9 @@ struct step {
     struct event_blobs blobs; /* besides those of long strings */
     size_t events_count;
 };
+
+/* tt_child.c: what the model calls that are open may still cost. */
+void turn_reserved(const struct turn *t, struct purse *out);
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k);
 void tt(const struct turn *t, const struct input *in, struct step *s);

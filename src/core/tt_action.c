@@ -404,8 +404,7 @@ bool start_action(struct tt *x, uint32_t i)
         a.verdict.policy.rule = STR("approved");
     }
     if (action_of(x, i)->type == ACTION_LLM) {
-        wend_str limit =
-            action_over_budget(&x->s->turn, action_of(x, i), params);
+        wend_str limit = action_over_budget(x, action_of(x, i), params);
 
         if (limit.ptr) {
             limit_reached(x, limit);

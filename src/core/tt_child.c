@@ -176,6 +176,64 @@ wend_str child_refused(struct tt *x, wend_str name)
     return take_text(x, &b);
 }
 
+/* ---- Budgets ------------------------------------------------------------- */
+
+wend_str over_purse(const struct purse *p, int64_t tokens, int64_t cost_nano)
+{
+    if (!p)
+        return STR_NONE;
+    if (tokens > p->tokens)
+        return STR("tokens");
+    if (cost_nano < 0 ? p->cost_nano <= 0 : cost_nano > p->cost_nano)
+        return STR("cost");
+    return STR_NONE;
+}
+
+bool child_met_limit(const struct tt *x, wend_str name,
+                     const struct child_done *d)
+{
+    const struct turn *t = &x->s->turn;
+    const struct kid *kid = config_kid(t->config, name);
+
+    if (d->outcome != WEND_OUTCOME_LIMIT || !kid ||
+        t->stop.outcome != WEND_OUTCOME_NONE)
+        return false;
+    return (str_is(d->limit, "tokens") && t->limits.tokens &&
+            !kid->limits.tokens) ||
+           (str_is(d->limit, "cost") && t->limits.cost_nano &&
+            !kid->limits.cost_nano);
+}
+
+static void reserve(const struct model_use *m, int64_t input, int64_t calls,
+                    struct purse *out)
+{
+    int64_t output, cost;
+
+    if (__builtin_mul_overflow(m->output_tokens, calls, &output))
+        output = INT64_MAX;
+    cost = price_most(&m->price, input, output);
+    out->tokens = i64_sum(out->tokens, i64_sum(input, output));
+    if (cost > 0)
+        out->cost_nano = i64_sum(out->cost_nano, cost);
+}
+
+/* Of a plan each may be any model's: the dearest counts. */
+void turn_reserved(const struct turn *t, struct purse *out)
+{
+    *out = (struct purse){0};
+    if (t->phase == PH_MODEL)
+        reserve(turn_model(t), turn_tokens(t), 1, out);
+    for (uint32_t i = 0; t->plan.asking && i < t->config->models_count; i++) {
+        struct purse one = {0};
+
+        reserve(&t->config->models[i], t->plan.reserved, t->plan.asking, &one);
+        if (one.tokens > out->tokens)
+            out->tokens = one.tokens;
+        if (one.cost_nano > out->cost_nano)
+            out->cost_nano = one.cost_nano;
+    }
+}
+
 /* ---- Of calls ------------------------------------------------------------ */
 
 wend_str called_agent(struct tt *x, uint32_t i)

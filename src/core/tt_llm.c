@@ -15,9 +15,10 @@ const struct model_use *action_model(const struct turn *t,
     return turn_model(t);
 }
 
-wend_str action_over_budget(const struct turn *t, const struct plan_action *a,
+wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
                             wend_str params)
 {
+    const struct turn *t = &x->s->turn;
     const struct model_use *model = action_model(t, a);
     const wend_ev_metrics *m = &t->metrics;
     int64_t calls = (int64_t)t->plan.asking + 1, most;
@@ -33,13 +34,12 @@ wend_str action_over_budget(const struct turn *t, const struct plan_action *a,
     if (t->limits.tokens && i64_sum(i64_sum(m->tokens_in, m->tokens_out),
                                     i64_sum(input, most)) > t->limits.tokens)
         return STR("tokens");
-    if (!t->limits.cost_nano)
-        return STR_NONE;
     cost = price_most(&model->price, input, most);
-    if (cost < 0 ? m->cost_nano >= t->limits.cost_nano
-                 : i64_sum(m->cost_nano, cost) > t->limits.cost_nano)
+    if (t->limits.cost_nano &&
+        (cost < 0 ? m->cost_nano >= t->limits.cost_nano
+                  : i64_sum(m->cost_nano, cost) > t->limits.cost_nano))
         return STR("cost");
-    return STR_NONE;
+    return over_purse(x->in->purse, i64_sum(input, most), cost);
 }
 
 void emit_action_ask(struct tt *x, uint32_t i)

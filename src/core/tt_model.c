@@ -81,8 +81,9 @@ static void emit_model_start(struct tt *x)
 
 /* The limit that asking this model would break, or absent. What it may cost
  * is reserved before it starts: the estimate and the longest answer. */
-static wend_str over_budget(const struct turn *t, const struct model_use *model)
+static wend_str over_budget(const struct tt *x, const struct model_use *model)
 {
+    const struct turn *t = &x->s->turn;
     const wend_ev_metrics *m = &t->metrics;
     int64_t input = turn_tokens(t), output = model->output_tokens;
     int64_t spent = i64_sum(m->tokens_in, m->tokens_out);
@@ -91,13 +92,12 @@ static wend_str over_budget(const struct turn *t, const struct model_use *model)
 
     if (t->limits.tokens && i64_sum(spent, reserved) > t->limits.tokens)
         return STR("tokens");
-    if (!t->limits.cost_nano)
-        return STR_NONE;
     /* Without a price only what is spent can be known. */
-    if (cost < 0 ? m->cost_nano >= t->limits.cost_nano
-                 : i64_sum(m->cost_nano, cost) > t->limits.cost_nano)
+    if (t->limits.cost_nano &&
+        (cost < 0 ? m->cost_nano >= t->limits.cost_nano
+                  : i64_sum(m->cost_nano, cost) > t->limits.cost_nano))
         return STR("cost");
-    return STR_NONE;
+    return over_purse(x->in->purse, reserved, cost);
 }
 
 void ask_model(struct tt *x)
@@ -106,7 +106,7 @@ void ask_model(struct tt *x)
 
     if (!x->s->turn.again) /* else it stands already */
         emit_context(x);
-    limit = over_budget(&x->s->turn, turn_model(&x->s->turn));
+    limit = over_budget(x, turn_model(&x->s->turn));
     if (limit.ptr) {
         end_turn(x, WEND_OUTCOME_LIMIT);
         end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
@@ -400,7 +400,7 @@ void on_model_fail(struct tt *x)
         return;
     }
     if (next)
-        limit = over_budget(t, next);
+        limit = over_budget(x, next);
     if (next && !limit.ptr) {
         ask_again(x, next->name, 0);
         return;

@@ -321,6 +321,11 @@ void on_action_done(struct tt *x)
         return;
     }
     end_action(x, d.action, &f);
+    if (d.child &&
+        child_met_limit(x, p->plan->actions[d.action]->target, d.child)) {
+        limit_reached(x, d.child->limit);
+        return;
+    }
     if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
         run_plan(x);
 }

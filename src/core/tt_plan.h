@@ -29,7 +29,7 @@ void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message);
 const struct model_use *action_model(const struct turn *t,
                                      const struct plan_action *a);
 /* The limit that asking would break, or absent. */
-wend_str action_over_budget(const struct turn *t, const struct plan_action *a,
+wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
                             wend_str params);
 void emit_action_ask(struct tt *x, uint32_t i);
 /* Ends its model call, if one is open. */

@@ -129,6 +129,12 @@ void start_child(struct tt *x, const struct errand *e);
 void end_child(struct tt *x, wend_str run, const struct child_done *d);
 /* What the child's end means for whoever waits for it. */
 void settle_child(struct tt *x, wend_str name, struct call_done *d);
+/* Whether it ended at a limit that is not its own, but ours. */
+bool child_met_limit(const struct tt *x, wend_str name,
+                     const struct child_done *d);
+/* The limit of others that reserving so much would break, or absent; a cost
+ * below 0 is not known. */
+wend_str over_purse(const struct purse *p, int64_t tokens, int64_t cost_nano);
 /* Why no child may be started, or absent. */
 wend_str child_refused(struct tt *x, wend_str name);
 /* The same for a call, and its start. */

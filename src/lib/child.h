@@ -62,6 +62,9 @@ void run_note_end(struct wend_run *r, const wend_event *run_end);
 /* Neither the run's parent nor its children can go on without it. */
 void children_fail(struct wend_run *r, wend_status s, const char *message);
 void children_drop(struct wend_run *r);
+/* child_budget.c: what others leave of the run's budgets and of those above
+ * it; NULL if there are no others. Lent until the next call. */
+const struct purse *child_purse(struct wend_run *r, const struct input *in);
 
 /* run.c */
 wend_status run_begin(struct wend_run *r, wend_str prompt, wend_str plan,

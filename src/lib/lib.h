@@ -457,6 +457,7 @@ struct wend_run {
     struct child *children; /* that it waits for; see child.h */
     struct child *child;    /* what it is to its parent, else NULL */
     wend_str correlation;   /* of run_start; absent after a resume */
+    struct purse purse;     /* lent last */
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;

@@ -140,6 +140,7 @@ void shell_input(struct wend_run *r, struct input *in)
         return;
     }
     blank(r, in);
+    in->purse = child_purse(r, in);
     step_begin(&s, &r->rt->scratch, &keep);
     tt(&r->turn, in, &s);
     ok = !r->rt->scratch.failed && !r->arena.failed;

@@ -1,0 +1,124 @@
+/*
+ * child_budget.c - budgets that runs share with their children.
+ *
+ * Whatever a model is asked, in a run or in a run below it, must fit into
+ * what is left of the limits of all that are above: limit, less what was
+ * spent, less what open questions may still cost. What children spent is
+ * spent by their parents, too: while they are under way it is summed up
+ * here, and once they are over it stands in the parent's metrics.
+ */
+#include "lib/child.h"
+
+/* Adds what the run has spent, with its children that are over. */
+static void add_spent(const struct wend_run *r, struct purse *sum)
+{
+    const wend_ev_metrics *m = &r->turn.metrics;
+
+    sum->tokens = i64_sum(sum->tokens, i64_sum(m->tokens_in, m->tokens_out));
+    sum->cost_nano = i64_sum(sum->cost_nano, m->cost_nano);
+}
+
+static void add_reserved(const struct wend_run *r, struct purse *sum)
+{
+    struct purse own;
+
+    turn_reserved(&r->turn, &own);
+    sum->tokens = i64_sum(sum->tokens, own.tokens);
+    sum->cost_nano = i64_sum(sum->cost_nano, own.cost_nano);
+}
+
+/* A child that is over stands in its parent's metrics already. */
+static bool counts(const struct child *c)
+{
+    return c->run && !c->over;
+}
+
+/* Depth is bounded by CHILD_DEPTH_MAX. `but`: its open questions are not
+ * counted. */
+static void add_all(const struct wend_run *r, const struct wend_run *but,
+                    struct purse *sum)
+{
+    add_spent(r, sum);
+    if (r != but)
+        add_reserved(r, sum);
+    for (const struct child *c = r->children; c; c = c->next)
+        if (counts(c))
+            add_all(c->run, but, sum);
+}
+
+/* ---- After an interruption ----------------------------------------------- */
+
+/* Children that were under way are not taken up yet: the store says what
+ * they have spent. What it cannot say is as good as all of it. */
+static void add_stored(const struct wend_run *r, wend_str child,
+                       struct purse *sum)
+{
+    wend_list_options o = {.size = sizeof o, .run = child.ptr, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+
+    if (wend_store_list(r->rt->store, &o, &list, NULL) != WEND_OK) {
+        sum->tokens = sum->cost_nano = INT64_MAX;
+        return;
+    }
+    if (wend_runs_next(list, &info) == WEND_OK) {
+        sum->tokens =
+            i64_sum(sum->tokens, i64_sum(info->tokens_in, info->tokens_out));
+        sum->cost_nano = i64_sum(sum->cost_nano, info->cost_nano);
+    }
+    wend_runs_free(list);
+}
+
+static void add_lost(const struct wend_run *r, struct purse *sum)
+{
+    const struct turn *t = &r->turn;
+    uint32_t place = 0, i;
+
+    for (const struct call *c = t->calls; c; c = c->prev)
+        if (turn_call_child(t, c->index).ptr)
+            add_stored(r, turn_call_child(t, c->index), sum);
+    while (t->plan.started &&
+           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
+        if (plan_action_state(&t->plan, i)->child.ptr)
+            add_stored(r, plan_action_state(&t->plan, i)->child, sum);
+}
+
+/* ---- What is left -------------------------------------------------------- */
+
+static int64_t left(int64_t limit, int64_t used)
+{
+    return !limit ? INT64_MAX : used >= limit ? 0 : limit - used;
+}
+
+static bool has_limit(const struct wend_run *r)
+{
+    return r->turn.limits.tokens || r->turn.limits.cost_nano;
+}
+
+const struct purse *child_purse(struct wend_run *r, const struct input *in)
+{
+    bool resumes = in->kind == IN_RESUME && has_limit(r);
+
+    if (!r->child && !r->children && !resumes)
+        return NULL;
+    r->purse = (struct purse){INT64_MAX, INT64_MAX};
+    for (const struct wend_run *a = r; a;
+         a = a->child ? a->child->parent : NULL) {
+        const wend_ev_limits *l = &a->turn.limits;
+        struct purse used = {0};
+        int64_t tokens, cost;
+
+        if (!has_limit(a))
+            continue;
+        add_all(a, r, &used);
+        if (resumes && a == r)
+            add_lost(r, &used);
+        tokens = left(l->tokens, used.tokens);
+        cost = left(l->cost_nano, used.cost_nano);
+        if (tokens < r->purse.tokens)
+            r->purse.tokens = tokens;
+        if (cost < r->purse.cost_nano)
+            r->purse.cost_nano = cost;
+    }
+    return &r->purse;
+}
