@@ -16,10 +16,11 @@ struct scenario {
     const char *name, *script, *fallback, *answer;
     wend_approve approve;
     wend_eager eager;
-    bool cancels;     /* whoever watches cancels at the first call */
-    bool says;        /* and says something meanwhile */
-    bool makes;       /* the store is made, too */
-    const char *plan; /* in place of the model */
+    bool cancels;       /* whoever watches cancels at the first call */
+    bool says;          /* and says something meanwhile */
+    bool makes;         /* the store is made, too */
+    const char *plan;   /* in place of the model */
+    const char *helper; /* the script of an agent that is given tasks */
 };
 
 /* What all checks came to; the checker tells it through a pipe. */
@@ -33,12 +34,14 @@ struct key {
     char action[KEY_BYTES]; /* of a plan; empty for a call */
     long lines, starts, ends;
     bool unsafe;
+    bool child; /* a run of its own does it, which is gone on with */
     wend_outcome outcome;
 };
 
 struct book {
     struct key keys[KEYS_MAX];
     size_t count;
+    long children, children_open; /* that were started */
 };
 
 static struct key *key_of(struct book *b, const char *text)
@@ -101,6 +104,27 @@ static void take_action(struct book *b, const wend_event *ev, struct finding *f)
             take_end(&b->keys[i], ev->u.action_end.outcome, f);
 }
 
+static void take_child(struct book *b, const wend_event *ev)
+{
+    const wend_ev_child_start *start = &ev->u.child_start;
+    char key[KEY_BYTES];
+
+    b->children_open += ev->type == WEND_CHILD_START ? 1 : -1;
+    if (ev->type != WEND_CHILD_START)
+        return;
+    b->children++;
+    if (start->call.ptr) {
+        snprintf(key, sizeof key, "%.*s/%lld/%.*s", (int)ev->run.len,
+                 ev->run.ptr, (long long)ev->turn, (int)start->call.len,
+                 start->call.ptr);
+        key_of(b, key)->child = true;
+        return;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (b->keys[i].action[0] && str_is(start->action, b->keys[i].action))
+            b->keys[i].child = true;
+}
+
 static void take_event(struct book *b, const wend_event *ev, long open[3],
                        struct finding *f)
 {
@@ -124,6 +148,8 @@ static void take_event(struct book *b, const wend_event *ev, long open[3],
         take_end(key_of(b, key), ev->u.call_end.outcome, f);
     } else if (ev->type == WEND_ACTION_START || ev->type == WEND_ACTION_END) {
         take_action(b, ev, f);
+    } else if (ev->type == WEND_CHILD_START || ev->type == WEND_CHILD_END) {
+        take_child(b, ev);
     }
 }
 
@@ -134,6 +160,10 @@ static void check_keys(const struct book *b, struct finding *f)
 
         f->unsaved += k->lines && !k->starts;
         f->unlawful += k->starts && k->ends != 1;
+        if (k->child) {
+            f->unlawful += k->lines || k->outcome == WEND_OUTCOME_UNKNOWN;
+            continue;
+        }
         f->lost += k->outcome == WEND_OUTCOME_OK && !k->lines;
         f->doubled += k->unsafe && (k->lines > 1 || k->starts > 1);
     }
@@ -150,10 +180,11 @@ static bool is_right(const struct scenario *sc, const wend_ev_run_end *e)
            (!sc->answer || str_is(e->text, sc->answer));
 }
 
-static void check_log(wend_runtime *rt, const char *id,
-                      const struct scenario *sc, struct finding *f)
+/* One run of the store, into the book. */
+static void read_log(wend_runtime *rt, const char *id, bool is_child,
+                     const struct scenario *sc, struct book *b,
+                     struct finding *f)
 {
-    struct book b = {.count = 0};
     long open[3] = {0};
     int64_t seq = 0;
     bool right = false;
@@ -165,15 +196,38 @@ static void check_log(wend_runtime *rt, const char *id,
         if (ev->n)
             continue;
         f->unlawful += ev->seq != ++seq;
-        take_event(&b, ev, open, f);
+        take_event(b, ev, open, f);
         if (ev->type == WEND_RUN_END)
-            right = is_right(sc, &ev->u.run_end);
+            right = is_child || is_right(sc, &ev->u.run_end);
     }
     f->unlawful += s != WEND_END || open[0] || open[1];
     f->wrong += !right;
+    wend_run_free(log);
+}
+
+/* The run and its children; no child was started twice. */
+static void check_logs(wend_runtime *rt, wend_store *store,
+                       const struct scenario *sc, struct finding *f)
+{
+    struct book b = {.count = 0};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    long children = 0;
+    char id[40];
+
+    if (wend_store_list(store, NULL, &list, NULL) != WEND_OK)
+        _exit(8);
+    while (wend_runs_next(list, &info) == WEND_OK) {
+        snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
+        children += info->child;
+        f->unfinished += !info->ended_us;
+        read_log(rt, id, info->child, sc, &b, f);
+    }
+    wend_runs_free(list);
+    f->unlawful += b.children_open != 0;
+    f->doubled += children > b.children;
     read_ledger(&b);
     check_keys(&b, f);
-    wend_run_free(log);
 }
 
 #endif

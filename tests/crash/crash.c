@@ -28,50 +28,70 @@ enum {
 
 #define CALL(tool) "{\"name\":\"" tool "\",\"args\":{}}"
 #define DONE "{\"text\":\"done\"}"
+#define TASK                                                        \
+    "{\"name\":\"task\",\"args\":{\"agent\":\"helper\",\"prompt\":" \
+    "\"do\"}}"
+#define HELPER                                                   \
+    "{\"text\":\"in turn\",\"calls\":[" CALL("unsafe") "," CALL( \
+        "idem") "]},{\"calls\":[" CALL("unsafe") "]}," DONE
 #define ACT(name, target, after)                                    \
     "  - {name: " name ", type: tool, mode: async, target: " target \
     ", depends_on: [" after "]}\n"
 
 static const struct scenario scenarios[] = {
     {"one turn", "{\"text\":\"a few words, in pieces\",\"chunk\":2}", NULL,
-     "a few words, in pieces", WEND_APPROVE_ALL, 0, false, false, true, NULL},
+     "a few words, in pieces", WEND_APPROVE_ALL, 0, false, false, true, NULL,
+     NULL},
     {"one unsafe call", "{\"calls\":[" CALL("unsafe") "]}," DONE, NULL, "done",
-     WEND_APPROVE_ALL, 0, false, false, false, NULL},
+     WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
     {"parallel calls",
      "{\"text\":\"five\",\"calls\":[" CALL("read") "," CALL("read") "," CALL(
          "idem") "," CALL("read") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL},
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
     {"three turns",
      "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL(
          "idem") "]},"
                  "{\"calls\":[" CALL("unsafe") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL},
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
     {"another model",
      "{\"calls\":[" CALL(
          "unsafe") "]},"
                    "{\"error\":{\"code\":\"auth\",\"message\":\"no\"}}",
      "script:{\"model\":\"spare\",\"turns\":[{\"calls\":[" CALL(
          "idem") "]}," DONE "]}",
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
     {"cancel", "{\"calls\":[" CALL("never") "]}," DONE, NULL, NULL,
-     WEND_APPROVE_ALL, 0, true, false, false, NULL},
+     WEND_APPROVE_ALL, 0, true, false, false, NULL, NULL},
     {"approval", "{\"calls\":[" CALL("unsafe") "," CALL("read") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false, NULL},
+     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false, NULL, NULL},
     {"blobs", "{\"calls\":[" CALL("big") "," CALL("unsafe") "]}," DONE, NULL,
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
     {"calls in mid-stream",
      "{\"text\":\"ab\",\"chunk\":1,\"calls\":[" CALL("unsafe") "," CALL(
          "read") "," CALL("idem") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, WEND_EAGER_ALL, false, false, false, NULL},
+     NULL, "done", WEND_APPROVE_ALL, WEND_EAGER_ALL, false, false, false, NULL,
+     NULL},
     {"said meanwhile", "{\"calls\":[" CALL("idem") "]},{\"text\":\"a\"}," DONE,
-     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false, NULL},
+     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false, NULL, NULL},
     {"a plan of ten", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false, false,
      false,
      "wend: plan/1\nname: ten\nactions:\n" ACT("a", "read", "")
          ACT("b", "idem", "") ACT("c", "unsafe", "") ACT("d", "unsafe", "a")
              ACT("e", "idem", "a, b") ACT("f", "big", "c") ACT("g", "read", "d")
                  ACT("h", "unsafe", "e") ACT("i", "idem", "h")
-                     ACT("j", "unsafe", "i, g")},
+                     ACT("j", "unsafe", "i, g"),
+     NULL},
+    {"child run: a task", "{\"calls\":[" TASK "," CALL("idem") "]}," DONE, NULL,
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, HELPER},
+    {"child run: an action", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false,
+     false, false,
+     "wend: plan/1\nname: kid\nactions:\n" ACT(
+         "a", "idem", "") "  - {name: h, type: agent, mode: async, target: "
+                          "helper, prompt: do}\n" ACT("b", "unsafe", "h"),
+     HELPER},
+    {"child run: canceled", "{\"calls\":[" TASK "]}," DONE, NULL, NULL,
+     WEND_APPROVE_ALL, 0, true, false, false, NULL,
+     "{\"calls\":[" CALL("never") "]}," DONE},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
@@ -134,6 +154,24 @@ static bool add_tools(wend_agent *agent)
 
 /* ---- One child: advances the run ----------------------------------------- */
 
+static bool add_helper(wend_runtime *rt, wend_agent *agent,
+                       const struct scenario *sc)
+{
+    char model[4096];
+    wend_agent_options o = {
+        .size = sizeof o, .model = model, .approve = sc->approve};
+    wend_kid_options k = {.size = sizeof k, .name = "helper"};
+    bool ok;
+
+    snprintf(model, sizeof model, "script:{\"turns\":[%s]}", sc->helper);
+    ok = wend_agent_new(rt, &o, &k.agent, NULL) == WEND_OK &&
+         add_tools(k.agent) &&
+         wend_agent_add_agent(agent, &k, NULL) == WEND_OK &&
+         wend_agent_add_builtin(agent, "task", NULL) == WEND_OK;
+    wend_agent_free(k.agent);
+    return ok;
+}
+
 static wend_agent *make_agent(wend_runtime *rt, const struct scenario *sc)
 {
     char model[4096];
@@ -148,10 +186,11 @@ static wend_agent *make_agent(wend_runtime *rt, const struct scenario *sc)
     snprintf(model, sizeof model, "script:{\"turns\":[%s]}", sc->script);
     if (wend_agent_new(rt, &o, &agent, NULL) != WEND_OK || !add_tools(agent))
         return NULL;
-    return agent;
+    return sc->helper && !add_helper(rt, agent, sc) ? NULL : agent;
 }
 
-/* The only run of the store: its id, and whether it is over. */
+/* The only run of the store that no other started: its id, and whether it is
+ * over. */
 static bool find_run(wend_store *store, char id[40], bool *over)
 {
     wend_runs *list = NULL;
@@ -160,7 +199,9 @@ static bool find_run(wend_store *store, char id[40], bool *over)
 
     if (wend_store_list(store, NULL, &list, NULL) != WEND_OK)
         _exit(8);
-    found = wend_runs_next(list, &info) == WEND_OK;
+    do
+        found = wend_runs_next(list, &info) == WEND_OK;
+    while (found && info->child);
     if (found) {
         snprintf(id, 40, "%.*s", (int)info->run.len, info->run.ptr);
         *over = info->ended_us != 0;
@@ -256,7 +297,7 @@ static void checker(const struct scenario *sc, int report)
         _exit(7);
     f.unfinished = !find_run(o.store, id, &over) || !over;
     if (!f.unfinished)
-        check_log(rt, id, sc, &f);
+        check_logs(rt, o.store, sc, &f);
     wend_runtime_free(rt);
     wend_store_free(o.store);
     _exit(write(report, &f, sizeof f) == sizeof f ? 0 : 6);
