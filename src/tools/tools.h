@@ -26,8 +26,8 @@ struct tool_env {
 struct builtin {
     wend_tool_info info;
     const char *subject; /* the argument that policy rules match */
-    bool on_loop; /* fn runs on the runtime's thread, not on a worker's */
-    bool program; /* it runs one */
+    bool on_loop;    /* fn runs on the runtime's thread, not on a worker's */
+    bool program;    /* it runs one */
     wend_tool_fn fn; /* NULL: a run of its own answers the call */
 };
 
