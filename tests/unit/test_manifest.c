@@ -471,8 +471,7 @@ static void test_unserved(void)
             "mcp: {a: {command: [x], sandbox: off, secrets: [K], timeout: 2s, "
             "network: on, trust: on}, "
             "b: {url: 'https://c/d'}}\n";
-    static const char *const keys[] = {"skills", "retrieval", "memory",
-                                       "agents"};
+    static const char *const keys[] = {"skills", "retrieval", "memory"};
     struct mem mem = {0};
     struct arena a = {.mem = &mem};
     struct agent_manifest *m = NULL;
