@@ -105,4 +105,8 @@ enum {
     MANIFEST_LIST_MAX = 1024, /* entries of a list in it, as TOOLS_MAX */
 };
 
+/* An output over OUTPUT_BYTES_MAX is cut; its end then has this, followed by
+ * the hash of the blob with all of it. */
+#define CUT_MARK " bytes shown; blob "
+
 #endif

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/utf8.h"
 #include "core/sched.h"
 
@@ -72,8 +73,8 @@ static wend_str cut_output(struct tt *x, wend_str output)
     x->s->blobs.first = blob;
     x->s->blobs.count++;
     buf_add(&b, output.ptr, cut);
-    buf_fmt(&b, "\n[cut: %zu of %zu bytes shown; blob %s has all]", cut,
-            output.len, blob->hash);
+    buf_fmt(&b, "\n[cut: %zu of %zu" CUT_MARK "%s has all]", cut, output.len,
+            blob->hash);
     return take_text(x, &b);
 }
 

@@ -92,13 +92,31 @@ static bool check_pack(struct log_check *c, const struct store_item *item)
     return true;
 }
 
+/* The hash of the blob that has all of an output that was cut. */
+static wend_str cut_blob(const wend_event *ev)
+{
+    enum { MARK_BYTES = 160 }; /* it ends with the mark */
+    wend_str rest = STR_NONE, hash = STR_NONE;
+
+    if (ev->type == WEND_CALL_END && ev->u.call_end.truncated)
+        rest = ev->u.call_end.output;
+    if (rest.len > MARK_BYTES)
+        rest = (wend_str){rest.ptr + rest.len - MARK_BYTES, MARK_BYTES};
+    while (rest.ptr && store_blob_next(&rest, &hash))
+        ;
+    return hash;
+}
+
 /* What the hash says is right, this was also written by us. */
 static bool check_event(struct log_check *c, const struct store_item *item)
 {
     wend_error err = {0};
     wend_status s =
         event_read(item->body, &c->arena, c->blob, c->blob_ctx, &c->ev, &err);
+    wend_str cut = s == WEND_OK ? cut_blob(&c->ev) : STR_NONE, all;
 
+    if (cut.ptr)
+        s = c->blob(c->blob_ctx, cut, &c->arena, &all);
     if (s == WEND_E_NOMEM || c->arena.failed)
         return out_of_memory(c);
     if (s != WEND_OK)

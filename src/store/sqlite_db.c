@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/limits.h"
 #include "store/sqlite.h"
 
 enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
@@ -90,7 +91,8 @@ static const char *const queries[QUERIES] = {
     [Q_PRUNE_RUN] = "DELETE FROM runs WHERE id = ? AND status = 'pruned'",
     [Q_BLOB_HASHES] = "SELECT hash FROM blobs",
     [Q_BLOB_USERS] = "SELECT body FROM events"
-                     " WHERE instr(body, '{\"blob\":\"')",
+                     " WHERE instr(body, '{\"blob\":\"')"
+                     " OR instr(body, '" CUT_MARK "')",
     [Q_BLOB_DROP] = "DELETE FROM blobs WHERE hash = ?1 AND NOT EXISTS"
                     " (SELECT 1 FROM events WHERE id > ?2"
                     " AND instr(body, ?1))",

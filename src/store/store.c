@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/limits.h"
 #include "base/utf8.h"
 
 struct wend_runs {
@@ -27,16 +28,22 @@ wend_str store_prompt(wend_str prompt)
 
 bool store_blob_next(wend_str *rest, wend_str *hash)
 {
-    static const char mark[] = "{\"blob\":\"";
-    const char *at = memmem(rest->ptr, rest->len, mark, sizeof mark - 1);
+    static const char *const marks[] = {"{\"blob\":\"", CUT_MARK};
+    const char *first = NULL;
     size_t left;
 
-    if (!at)
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t len = strlen(marks[i]);
+        const char *at = memmem(rest->ptr, rest->len, marks[i], len);
+
+        if (at && (!first || at + len < first))
+            first = at + len;
+    }
+    if (!first)
         return false;
-    at += sizeof mark - 1;
-    left = (size_t)(rest->ptr + rest->len - at);
-    *hash = (wend_str){at, left < SHA256_HEX ? left : SHA256_HEX};
-    *rest = (wend_str){at, left};
+    left = (size_t)(rest->ptr + rest->len - first);
+    *hash = (wend_str){first, left < SHA256_HEX ? left : SHA256_HEX};
+    *rest = (wend_str){first, left};
     return true;
 }
 

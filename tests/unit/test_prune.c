@@ -2,6 +2,7 @@
  * test_prune.c - old runs go, on every engine, and nothing else does.
  */
 #include "base/id.h"
+#include "base/limits.h"
 #include "fault.h"
 #include "store_help.h"
 
@@ -10,6 +11,9 @@
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define HASH_B \
     "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define HASH_C \
+    "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+#define CUT(hash) "{\"output\":\"[cut: 1 of 2" CUT_MARK hash " has all]\"}"
 #define REF(hash) "{\"text\":{\"blob\":\"" hash "\",\"bytes\":1,\"head\":\"\"}}"
 
 struct given {
@@ -24,7 +28,8 @@ static void add_run(wend_store *s, const struct given *g)
                                       .started_us = 1};
     const struct store_event e = {1, WEND_WARNING, 1, str_of(g->body)};
     const struct store_pack pack = {1, 1, 1, STR("[1]")};
-    const struct store_blob blobs[] = {{HASH_A, STR("a")}, {HASH_B, STR("b")}};
+    const struct store_blob blobs[] = {
+        {HASH_A, STR("a")}, {HASH_B, STR("b")}, {HASH_C, STR("c")}};
     struct store_batch b = {
         .run = str_of(g->id),
         .epoch = 1,
@@ -34,7 +39,7 @@ static void add_run(wend_store *s, const struct given *g)
         .packs = &pack,
         .packs_count = 1,
         .blobs = blobs,
-        .blobs_count = 2,
+        .blobs_count = 3,
         .summary = {.status = g->ended_us ? "ok" : "running",
                     .ended_us = g->ended_us},
     };
@@ -69,13 +74,13 @@ static bool has_blob(wend_store *s, const char *hash)
 }
 
 static const struct given runs[] = {
-    {ID("1"), NULL, 100, REF(HASH_A)}, /* old, has a new child */
-    {ID("2"), NULL, 100, REF(HASH_A)}, /* old */
-    {ID("3"), NULL, 100, REF(HASH_B)}, /* old, has an old child */
-    {ID("4"), ID("3"), 100, "{}"},     /* old child */
-    {ID("5"), ID("1"), 900, "{}"},     /* new child */
-    {ID("6"), NULL, 0, "{}"},          /* not over */
-    {ID("7"), NULL, 500, "{}"},        /* ended at the border */
+    {ID("1"), NULL, 100, REF(HASH_A)},    /* old, has a new child */
+    {ID("2"), NULL, 100, REF(HASH_A)},    /* old */
+    {ID("3"), NULL, 100, REF(HASH_B)},    /* old, has an old child */
+    {ID("4"), ID("3"), 100, "{}"},        /* old child */
+    {ID("5"), ID("1"), 900, CUT(HASH_C)}, /* new child */
+    {ID("6"), NULL, 0, "{}"},             /* not over */
+    {ID("7"), NULL, 500, "{}"},           /* ended at the border */
 };
 
 static void fill(wend_store *s)
@@ -113,6 +118,7 @@ static void prune(wend_store *s, const char *kind)
            "%s prune: no log of what is gone", kind);
     tap_ok(has_blob(s, HASH_A) && !has_blob(s, HASH_B),
            "%s prune: blobs that nobody refers to", kind);
+    tap_ok(has_blob(s, HASH_C), "%s prune: all of what was cut stays", kind);
     tap_ok(!log_read(s, ID("1")).bad && s->ops->check(s, &err) == WEND_OK,
            "%s prune: the rest is whole %s", kind, err.message);
     add_run(s, &runs[2]);
