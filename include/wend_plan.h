@@ -64,13 +64,19 @@ WEND_API wend_status wend_agent_add_kv(wend_agent *agent, const char *name,
 typedef struct wend_relic_options {
     size_t size;
     const char *file; /* the text's: programs in it are named from there */
-    bool sandbox_off; /* of such a program */
+    /* Of a server of tools, as in wend_mcp_options. */
+    bool accept;
+    const char *pins_file;
+    wend_note_fn note;
+    void *note_ctx;
 } wend_relic_options;
 
 /* A relic of any kind, by the text of its file (relic/1, see wend-plan(5)):
- * kv, or endpoints of a service over HTTP. Values of secrets are taken from
- * the environment now. err has the line and column; the agent is as it was
- * then. options may be NULL. */
+ * kv, endpoints of a service over HTTP, or the tools of a server of them (MCP),
+ * for which it waits. Values of secrets are taken from the environment now. If
+ * something is wrong err has the line and column, and the agent is as it was;
+ * WEND_E_IO and WEND_E_STALE are as for wend_agent_add_mcp. options may be
+ * NULL. */
 WEND_API wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
                                           const wend_relic_options *options,
                                           wend_error *err);

@@ -101,10 +101,19 @@ bool relics_know(struct cli *cli, wend_str plan, wend_str target,
     return false;
 }
 
+static void say(void *ctx, const char *text)
+{
+    const struct cli *cli = ctx;
+
+    if (!cli->set.quiet)
+        complain(0, "%s", text);
+}
+
 int relics_add(struct cli *cli, wend_agent *agent)
 {
     for (const struct relic_file *f = cli->relics; f; f = f->next) {
-        wend_relic_options o = {.size = sizeof o, .file = f->path};
+        wend_relic_options o = {
+            .size = sizeof o, .file = f->path, .note = say, .note_ctx = cli};
         wend_error err = {0};
         wend_status s = wend_agent_add_relic(agent, f->text, &o, &err);
 
@@ -114,7 +123,7 @@ int relics_add(struct cli *cli, wend_agent *agent)
             return err.line
                        ? complain(EXIT_USAGE, "%s:%u:%u: %s", f->path, err.line,
                                   err.column, err.message)
-                       : complain(EXIT_USAGE, "%s: %s", f->path, err.message);
+                       : complain(exit_of(s), "%s: %s", f->path, err.message);
     }
     return EXIT_DONE;
 }

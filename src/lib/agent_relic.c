@@ -94,16 +94,14 @@ static bool is_there(const wend_agent *a, wend_str relic)
 }
 
 static wend_status add_kind(wend_agent *a, const struct relic_manifest *m,
-                            wend_error *err)
+                            const wend_relic_options *o, wend_error *err)
 {
     switch ((enum relic_kind)m->kind) {
     case RELIC_KV: return add_kv(a, m, err);
     case RELIC_HTTP: return relic_add_http(a, m, err);
-    case RELIC_MCP: break;
+    case RELIC_MCP: return relic_add_mcp(a, m, o, err);
     }
-    return fail(err, WEND_E_INVAL,
-                "relic '%s': the kind mcp is not served yet; kv and http are",
-                m->name.ptr);
+    return WEND_E_INVAL;
 }
 
 /* What the log has of it. */
@@ -138,7 +136,7 @@ static wend_status add(wend_agent *a, const struct relic_manifest *m,
     if (is_there(a, m->name))
         return fail(err, WEND_E_EXISTS, "relic: there is a '%s' already",
                     m->name.ptr);
-    s = add_kind(a, m, err);
+    s = add_kind(a, m, o, err);
     if (s == WEND_OK)
         put_relic(&a->relics_json, m, o->file);
     if (s == WEND_OK && a->relics_json.failed)

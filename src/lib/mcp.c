@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/url.h"
+#include "lib/relics.h"
 
 /* What a tool of the agent points to. */
 struct offered {
@@ -165,6 +166,43 @@ static const char *shown(struct mcp_server *s, wend_str text)
     return copy;
 }
 
+/* What the relic's file says about the tool; NULL: nothing. */
+static const struct relic_endpoint *
+endpoint_of(const struct relic_manifest *relic, wend_str name)
+{
+    for (size_t i = 0; relic && i < relic->endpoints_count; i++)
+        if (str_eq(relic->endpoints[i].name, name))
+            return &relic->endpoints[i];
+    return NULL;
+}
+
+/* What is known of the tool, by the server and the user. */
+static void fill(const struct mcp_server *s, const struct mcp_tool *tool,
+                 wend_tool_options *t)
+{
+    const struct relic_endpoint *e = endpoint_of(s->relic, tool->name);
+
+    t->timeout_ms = (uint32_t)s->timeout_ms;
+    if (s->relic && !s->relic->server.timeout_ms)
+        t->timeout_ms = UINT32_MAX; /* the action's own counts */
+    t->labels = WEND_LABEL_UNTRUSTED_SOURCE;
+    if (s->url.ptr || s->network || s->sandbox_off) {
+        t->category = WEND_CATEGORY_NETWORK;
+        t->labels |= WEND_LABEL_EXTERNAL_EFFECT;
+    }
+    if (s->trust && tool->destructive)
+        t->category = WEND_CATEGORY_DESTRUCTIVE;
+    if (s->trust && (tool->read_only || tool->idempotent))
+        t->call_class =
+            tool->read_only ? WEND_CLASS_READ : WEND_CLASS_IDEMPOTENT;
+    if (e && e->call_class >= 0)
+        t->call_class = (wend_class)e->call_class;
+    if (e && e->timeout_ms)
+        t->timeout_ms = (uint32_t)e->timeout_ms;
+    if (e)
+        t->labels = relic_labels(&e->labels, t->labels);
+}
+
 static wend_status offer(wend_agent *a, struct mcp_server *s,
                          const struct mcp_tool *tool, wend_error *err)
 {
@@ -173,26 +211,18 @@ static wend_status offer(wend_agent *a, struct mcp_server *s,
     wend_tool_options t = {.size = sizeof t,
                            .description = shown(s, tool->description),
                            .schema = shown(s, tool->schema),
-                           .timeout_ms = (uint32_t)s->timeout_ms,
                            .fn = run_tool,
                            .ctx = f};
-    struct tool_kind kind = {
-        .source = "mcp", .program = !s->url.ptr, .sandbox_off = s->sandbox_off};
+    struct tool_kind kind = {.source = "mcp",
+                             .program = !s->url.ptr,
+                             .sandbox_off = s->sandbox_off,
+                             .of_relic = s->relic != NULL};
     wend_error why = {0};
     wend_status st;
 
     if (f)
         *f = (struct offered){.server = s, .tool = tool};
-    t.labels = WEND_LABEL_UNTRUSTED_SOURCE;
-    if (s->url.ptr || s->network || s->sandbox_off) {
-        t.category = WEND_CATEGORY_NETWORK;
-        t.labels |= WEND_LABEL_EXTERNAL_EFFECT;
-    }
-    if (s->trust && tool->destructive)
-        t.category = WEND_CATEGORY_DESTRUCTIVE;
-    if (s->trust && (tool->read_only || tool->idempotent))
-        t.call_class =
-            tool->read_only ? WEND_CLASS_READ : WEND_CLASS_IDEMPOTENT;
+    fill(s, tool, &t);
     mcp_tool_name(&name, s->name, tool->name);
     t.name = buf_view(&name).ptr;
     st = s->arena.failed || name.failed ? fail_nomem(&why)
@@ -208,45 +238,81 @@ static wend_status offer(wend_agent *a, struct mcp_server *s,
     return st;
 }
 
+/* Those that the relic names, if it does; they must be there. */
+static wend_status offer_some(wend_agent *a, struct mcp_server *s,
+                              wend_error *err)
+{
+    const struct relic_manifest *relic = s->relic;
+    wend_status st = WEND_OK;
+
+    for (size_t i = 0; i < relic->endpoints_count && st == WEND_OK; i++) {
+        const struct relic_endpoint *e = &relic->endpoints[i];
+        const struct mcp_tool *t = s->machine.tools;
+
+        while (t && !str_eq(t->name, e->name))
+            t = t->next;
+        st = t ? offer(a, s, t, err)
+               : fail_at(err, WEND_E_NOTFOUND, e->line, e->column,
+                         "mcp %s: the server has no tool '%.80s'", s->name.ptr,
+                         e->name.ptr);
+    }
+    return st;
+}
+
+static wend_status offer_all(wend_agent *a, struct mcp_server *s,
+                             wend_error *err)
+{
+    wend_status st = WEND_OK;
+
+    if (s->relic && s->relic->endpoints_count)
+        return offer_some(a, s, err);
+    for (const struct mcp_tool *t = s->machine.tools; t && st == WEND_OK;
+         t = t->next)
+        st = offer(a, s, t, err);
+    return st;
+}
+
+wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
+                    const struct relic_manifest *relic, wend_error *err)
+{
+    struct mcp_server *s = NULL;
+    wend_status st = a->rt->callbacks
+                         ? fail(err, WEND_E_MISUSE, "mcp: inside a callback")
+                         : check(a, o, err);
+
+    if (st == WEND_OK)
+        st = mcp_server_new(a, o, &s, err);
+    if (st == WEND_OK) {
+        s->relic = relic;
+        st = mcp_server_connect(s, err);
+    }
+    if (st == WEND_OK)
+        st = check_pin(s, o, err);
+    if (st == WEND_OK)
+        st = offer_all(a, s, err);
+    if (st != WEND_OK && (!s || !s->machine.tools || st != WEND_E_NOMEM)) {
+        mcp_server_free(s);
+        return st;
+    }
+    /* Out of memory: some of its tools are there, nevertheless. */
+    s->next = a->servers;
+    a->servers = s;
+    agent_changed(a); /* it tells of them */
+    return st;
+}
+
 wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
                                wend_error *err)
 {
     wend_status st = a ? rt_enter(a->rt) : WEND_E_INVAL;
-    struct mcp_server *s = NULL;
     wend_mcp_options o;
 
-    if (st == WEND_OK && a->rt->callbacks)
-        st = WEND_E_MISUSE;
     if (st != WEND_OK)
-        return fail(err, st,
-                    "mcp: the agent is NULL or of another thread, or this is "
-                    "inside a callback");
+        return fail(err, st, "mcp: the agent is NULL or of another thread");
     if (!options || !options_take(&o, sizeof o, options))
         return fail(err, WEND_E_INVAL,
                     "mcp: options are NULL or options.size is wrong");
-    st = check(a, &o, err);
-    if (st == WEND_OK)
-        st = mcp_server_new(a, &o, &s, err);
-    if (st == WEND_OK)
-        st = mcp_server_connect(s, err);
-    if (st == WEND_OK)
-        st = check_pin(s, &o, err);
-    for (const struct mcp_tool *t = st == WEND_OK ? s->machine.tools : NULL;
-         st == WEND_OK && t; t = t->next)
-        st = offer(a, s, t, err);
-    if (st == WEND_E_NOMEM && s && s->machine.tools) {
-        s->next = a->servers; /* some of its tools are there */
-        a->servers = s;
-        return st;
-    }
-    if (st != WEND_OK) {
-        mcp_server_free(s);
-        return st;
-    }
-    s->next = a->servers;
-    a->servers = s;
-    agent_changed(a); /* it tells of them */
-    return WEND_OK;
+    return mcp_add(a, &o, NULL, err);
 }
 
 /* Secrets are NAME=value in there; only the name is told. */
@@ -288,11 +354,15 @@ static void put_server(struct buf *b, const struct mcp_server *s)
 
 void agent_put_servers(const wend_agent *a, struct buf *b)
 {
+    size_t count = 0;
+
     for (const struct mcp_server *s = a->servers; s; s = s->next) {
-        buf_cstr(b, s == a->servers ? ",\"mcp\":[" : ",");
+        if (s->relic)
+            continue; /* its file says how */
+        buf_cstr(b, count++ ? "," : ",\"mcp\":[");
         put_server(b, s);
     }
-    if (a->servers)
+    if (count)
         buf_char(b, ']');
 }
 

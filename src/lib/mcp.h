@@ -34,8 +34,11 @@ struct mcp_link_ops {
 
 extern const struct mcp_link_ops mcp_stdio_ops, mcp_http_ops;
 
+struct relic_manifest;
+
 struct mcp_server {
-    struct mcp_server *next; /* of the agent */
+    struct mcp_server *next;            /* of the agent */
+    const struct relic_manifest *relic; /* NULL: its tools are the model's */
     wend_runtime *rt;
     struct mem mem;
     struct arena arena; /* all that was copied from the options */
@@ -60,6 +63,10 @@ struct mcp_server {
     char why[300]; /* it is down */
 };
 
+/* mcp.c: as wend_agent_add_mcp. With a relic the tools are its endpoints: all,
+ * or those that it names. */
+wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
+                    const struct relic_manifest *relic, wend_error *err);
 /* Everything of o is copied. */
 wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
                            struct mcp_server **out, wend_error *err);

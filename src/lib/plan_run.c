@@ -22,23 +22,41 @@ static wend_status refuse(const struct plan_action *a, const char *what,
         (int)near.len, near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
 }
 
-static wend_status check_tool(const struct config *c,
-                              const struct plan_action *a, wend_error *err)
+static wend_str nearest(const struct plan_action *a, const struct tool *list,
+                        size_t count)
 {
     wend_str near = STR_NONE;
     int best = 0;
 
-    if (config_tool(c, a->target) && !config_tool(c, a->target)->child)
+    for (size_t i = 0; i < count; i++)
+        if (str_nearer(a->target, list[i].name, &best))
+            near = list[i].name;
+    return near;
+}
+
+static wend_status check_tool(const struct config *c,
+                              const struct plan_action *a, wend_error *err)
+{
+    const struct tool *tool = config_tool(c, a->target);
+
+    if (tool && !tool->child)
         return WEND_OK;
-    if (config_tool(c, a->target))
+    if (tool)
         return refuse(a,
                       "instead, an action of type agent does what models do "
                       "by the tool",
                       STR_NONE, err);
-    for (size_t i = 0; i < c->tools_count; i++)
-        if (str_nearer(a->target, c->tools[i].name, &best))
-            near = c->tools[i].name;
-    return refuse(a, "there is no tool", near, err);
+    return refuse(a, "there is no tool", nearest(a, c->tools, c->tools_count),
+                  err);
+}
+
+static wend_status check_relic(const struct config *c,
+                               const struct plan_action *a, wend_error *err)
+{
+    if (config_end(c, a->target))
+        return WEND_OK;
+    return refuse(a, "there is no relic with the endpoint",
+                  nearest(a, c->ends, c->ends_count), err);
 }
 
 static wend_status check_model(const struct config *c,
@@ -88,11 +106,7 @@ static wend_status check_action(const wend_agent *agent,
     case ACTION_DECISION: return WEND_OK;
     case ACTION_TOOL: return check_tool(c, a, err);
     case ACTION_LLM: return check_model(c, a, err);
-    case ACTION_RELIC:
-        return relic_end(agent, a->target)
-                   ? WEND_OK
-                   : refuse(a, "there is no relic with the endpoint", STR_NONE,
-                            err);
+    case ACTION_RELIC: return check_relic(c, a, err);
     case ACTION_AGENT:
     case ACTION_WORKFLOW: return check_child(c, a, err);
     case ACTION_TYPES: break;

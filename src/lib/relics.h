@@ -17,5 +17,8 @@ uint32_t relic_labels(const struct manifest_words *w, uint32_t otherwise);
 /* relic_http.c; the manifest is the agent's. */
 wend_status relic_add_http(wend_agent *a, const struct relic_manifest *m,
                            wend_error *err);
+/* relic_mcp.c; the same. */
+wend_status relic_add_mcp(wend_agent *a, const struct relic_manifest *m,
+                          const wend_relic_options *o, wend_error *err);
 
 #endif

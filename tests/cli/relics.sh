@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # relics.sh - services for plans: endpoints over HTTP, with a server that
-# answers well, badly and not at all.
+# answers well, badly and not at all, and tools of a server.
 . "$(dirname "$0")/lib.sh"
 
 server=$(dirname "$WEND")/tests/wend-test-server
@@ -266,5 +266,102 @@ has "the near one is named" "$err" \
     "p.yaml:4:36: unknown relic 'web.raw'; did you mean 'web.row'?"
 exits "an endpoint that is not there, run" 2 "$WEND" plan run -a agent.yaml p.yaml
 has "and nothing has run" "$err" "unknown relic 'web.raw'"
+
+# ---- Tools of a server ---------------------------------------------------------------------
+
+mcp=$(dirname "$WEND")/tests/wend-test-mcp
+serve() { # MODE [MORE]: the relic notes
+    cp "$mcp" relics/server
+    cat >relics/notes.yaml <<YAML
+wend: relic/1
+name: notes
+kind: mcp
+command: [./server, $1]
+${2-}
+YAML
+}
+
+call() { # NAME STATUS PARAMS [MORE]
+    plan "${target:-notes.echo}" "$3" "${4-}"
+    exits "$1" "$2" "$WEND" plan run -a agent.yaml --approve 'notes.*' p.yaml
+}
+
+serve modern
+call "a tool of a server" 0 '{n: 7, t: é}'
+is "its output is a value" "$(cat "$out")" '{"x":{"n":7,"t":"é"},"n":1}'
+has "its list of tools is remembered" "$err" "2 tools accepted on first use"
+"$WEND" log last --json | head -1 >log.json
+has "its class is unsafe, as for any tool of a server" log.json \
+    '"name":"notes.echo","description"'
+has "the log has its file" log.json '"file":"relics/notes.yaml"'
+lacks "and no server of the model's" log.json '"mcp":['
+exits "no rule" 1 "$WEND" plan run -q p.yaml
+ended "is denied" '"outcome":"denied"'
+target=notes.ecko call "a tool that is not there" 2 '{}'
+has "is refused, the near one named" "$err" \
+    "p.yaml:4:36: action 'a': there is no relic with the endpoint 'notes.ecko'; \
+did you mean 'notes.echo'?"
+target=notes.wait call "a tool that never answers" 1 '{}' 'timeout: 300ms'
+ended "is out of time" '"outcome":"timeout"'
+
+serve modern 'endpoints: {echo: {class: read, timeout: 5s}}'
+call "endpoints that are named" 0 '{}'
+"$WEND" log last --json | head -1 >log.json
+has "have their class" log.json '"class":"read"'
+lacks "and others are not there" log.json '"name":"notes.wait"'
+target=notes.wait call "others" 2 '{}'
+has "are refused by the file" "$err" "unknown relic 'notes.wait'"
+serve modern 'endpoints: {echo: {}, ecko: {}}'
+call "one that the server does not have" 2 '{}'
+has "is said with its place" "$err" \
+    "relics/notes.yaml:5:23: mcp notes: the server has no tool 'ecko'"
+
+serve crash
+call "a server that crashes" 1 '{}'
+ended "fails its action" "the server was lost"
+serve dead 'timeout: 500ms'
+call "a server that does not speak" 2 '{}'
+has "is said before anything runs" "$err" "relics/notes.yaml: mcp notes: "
+serve huge
+call "an answer without end" 1 '{}'
+printf one >words
+serve changed
+call "a list of tools" 0 '{}'
+printf 'do as I say' >words
+call "another list" 1 '{}'
+has "is not accepted" "$err" "its tools are not those that were accepted before"
+NOTES_TOKEN=0123456789-secret
+export NOTES_TOKEN
+serve environment 'secrets: [NOTES_TOKEN]'
+call "a secret" 0 '{}'
+lacks "is blanked in what the server says" "$out" "$NOTES_TOKEN"
+"$WEND" log last --json >log.json
+lacks "and is in no log" log.json "$NOTES_TOKEN"
+
+serve modern
+plan notes.wait '{}' 'class: idempotent'
+"$WEND" plan run -q -a agent.yaml --approve 'notes.*' p.yaml >"$out" 2>"$err" &
+pid=$!
+for _ in $(seq 100); do
+    "$WEND" log last --json 2>/dev/null | grep -q action_start && break
+    sleep 0.05
+done
+"$WEND" cancel last >/dev/null
+wait $pid
+is "canceled while it waits" "$?" 130
+mkfifo "$work/mcp"
+"$mcp" modern --http <"$work/mcp" >"$work/mcp_port" &
+exec 8>"$work/mcp"
+for _ in $(seq 100); do
+    [ -s "$work/mcp_port" ] && break
+    sleep 0.05
+done
+cat >relics/notes.yaml <<YAML
+{"wend": "relic/1", "name": "notes", "kind": "mcp",
+ "url": "http://127.0.0.1:$(cat "$work/mcp_port")/"}
+YAML
+unset http_proxy ALL_PROXY # of a URL that the user named it counts
+call "a server by its URL" 0 '{n: 8}'
+is "answers" "$(cat "$out")" '{"x":{"n":8},"n":1}'
 
 finish

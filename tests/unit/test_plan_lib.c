@@ -189,7 +189,8 @@ static void check_refused(void)
         {PLAN("", "{name: a, type: agent, target: x.yaml, prompt: hi}"), NULL,
          "action 'a': there is no agent 'x.yaml'"},
         {PLAN("", "{name: a, type: relic, target: cash.get}"), NULL,
-         "action 'a': there is no relic with the endpoint 'cash.get'"},
+         "action 'a': there is no relic with the endpoint 'cash.get'; did you "
+         "mean 'cache.get'?"},
         {PLAN("", "{name: a, type: llm, target: gpt, prompt: hi}"), NULL,
          "action 'a': its agent has no model 'gpt'"},
         {PLAN("inputs: {n: 1}\n", ACT("a", "echo", "")), "{\"m\":1}",
@@ -365,9 +366,55 @@ static void check_approval_resumed(void)
     buf_free(&names);
 }
 
+static void check_relics(void)
+{
+    static const struct {
+        const char *text;
+        wend_status status;
+        unsigned line, column;
+        const char *message;
+    } refused[] = {
+        {"wend: relic/1\nname: cache\nkind: kv\n", WEND_E_EXISTS, 0, 0,
+         "there is a 'cache' already"},
+        {"wend: relic/1\nname: a\nkind: kv\ntime: 1\n", WEND_E_PARSE, 4, 1,
+         "unknown key 'time'"},
+        {"wend: relic/1\nname: a\nkind: http\nbase_url: http://h\n"
+         "secrets: [WEND_TEST_NO_SUCH]\nendpoints: {b: {path: /}}\n",
+         WEND_E_NOTFOUND, 5, 11, "has no 'WEND_TEST_NO_SUCH'"},
+        {"{\"wend\":\"relic/1\",\"name\":\"a\",\"kind\":\"mcp\","
+         "\"command\":[\"/no/such/program\"]}",
+         WEND_E_IO, 0, 0, "mcp a: "},
+    };
+    struct rig r;
+
+    if (!open_rig(&r, NULL, WEND_APPROVE_ALL))
+        return;
+    tap_is_i64(wend_agent_add_relic(NULL, STR(""), NULL, &r.err), WEND_E_INVAL,
+               "no agent");
+    tap_is_i64(wend_agent_add_relic(r.agent, STR_NONE, NULL, &r.err),
+               WEND_E_INVAL, "no text");
+    for (size_t i = 0; i < tap_count(refused); i++) {
+        r.err = (wend_error){0};
+        tap_is_i64(wend_agent_add_relic(r.agent, str_of(refused[i].text), NULL,
+                                        &r.err),
+                   refused[i].status, "row %zu is refused", i);
+        tap_ok(r.err.line == refused[i].line &&
+                   r.err.column == refused[i].column &&
+                   strstr(r.err.message, refused[i].message),
+               "row %zu: %u:%u: %s", i, r.err.line, r.err.column,
+               r.err.message);
+    }
+    tap_ok(!start(&r, PLAN("", "{name: a, type: relic, target: a.b}"), NULL),
+           "what was refused is not there");
+    tap_is_i64(wend_agent_add_kv(r.agent, "a", 0, &r.err), WEND_OK,
+               "and its name is free");
+    rig_close(&r);
+}
+
 int main(void)
 {
     check_rows();
+    check_relics();
     check_refused();
     check_inputs();
     check_cancel();
