@@ -6,9 +6,8 @@
 #include "lib/relics.h"
 
 /* Words of the command that are paths are relative to the relic's file. */
-static const char *const *command_of(wend_agent *a,
-                                     const struct manifest_words *w,
-                                     const char *file)
+static const char *const *
+command_of(wend_agent *a, const struct manifest_words *w, const char *file)
 {
     const char **argv = arena_alloc(&a->arena, (w->count + 1) * sizeof *argv);
 
