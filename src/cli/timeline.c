@@ -45,24 +45,6 @@ static struct turn_line *turn_now(struct timeline *t, const wend_event *ev)
     return t->last ? t->last : turn_new(t, -1, ev->time_us);
 }
 
-static void span_open(struct timeline *t, const wend_event *ev,
-                      enum span_kind kind, wend_str id, wend_str name,
-                      wend_str in)
-{
-    struct turn_line *line = turn_now(t, ev);
-    struct span *s = line ? arena_alloc(&t->arena, sizeof *s) : NULL;
-
-    if (!s)
-        return;
-    s->kind = kind;
-    s->id = keep(t, id);
-    s->name = keep(t, name);
-    s->in = keep(t, in);
-    s->began_us = ev->time_us;
-    *line->spans_last = s;
-    line->spans_last = &s->next;
-}
-
 static struct span *span_in(struct turn_line *line, enum span_kind kind,
                             wend_str id)
 {
@@ -85,6 +67,27 @@ static struct span *span_find(struct timeline *t, enum span_kind kind,
     return found;
 }
 
+static void span_open(struct timeline *t, const wend_event *ev,
+                      enum span_kind kind, wend_str id, wend_str name,
+                      wend_str in)
+{
+    struct turn_line *line = turn_now(t, ev);
+    struct span *s;
+
+    if (id.ptr && span_find(t, kind, id))
+        return; /* it goes on after an interruption */
+    s = line ? arena_alloc(&t->arena, sizeof *s) : NULL;
+    if (!s)
+        return;
+    s->kind = kind;
+    s->id = keep(t, id);
+    s->name = keep(t, name);
+    s->in = keep(t, in);
+    s->began_us = ev->time_us;
+    *line->spans_last = s;
+    line->spans_last = &s->next;
+}
+
 static void span_close(struct timeline *t, const wend_event *ev,
                        enum span_kind kind, wend_str id, wend_outcome outcome,
                        wend_str out)
@@ -104,7 +107,7 @@ static void model_end(struct timeline *t, const wend_event *ev)
     int64_t cost = e->usage.cost_nano > 0 ? e->usage.cost_nano : 0;
     struct turn_line *line = turn_now(t, ev);
 
-    span_close(t, ev, SPAN_MODEL, STR_NONE, e->outcome,
+    span_close(t, ev, SPAN_MODEL, e->action, e->outcome,
                e->error ? e->error->message : e->text);
     t->tokens_in += e->usage.input;
     t->tokens_out += e->usage.output;
@@ -161,7 +164,9 @@ static void run_fork(struct timeline *t, const wend_event *ev)
 
 static void model_start(struct timeline *t, const wend_event *ev)
 {
-    span_open(t, ev, SPAN_MODEL, STR_NONE, ev->u.model_start.model, STR_NONE);
+    const wend_ev_model_start *e = &ev->u.model_start;
+
+    span_open(t, ev, SPAN_MODEL, e->action, e->model, STR_NONE);
 }
 
 static void model_retry(struct timeline *t, const wend_event *ev)

@@ -70,6 +70,27 @@ run "$WEND" run -m 'script:{"turns":[{"error":{"code":"auth","message":"no"}}]}'
 exits "failed" 0 "$WEND" view last
 has "failed" "$out" "failed, "
 
+# An action that was cut off goes on: it is one.
+mkdir -p tools
+printf 'wend: tool/1\nname: nap\ndescription: d\nclass: read\ncommand: [sleep, "1"]\n' \
+    >tools/nap.yaml
+cat >nap.yaml <<'EOF'
+wend: plan/1
+name: nap
+actions:
+  - {name: sleeper, type: tool, target: nap, params: {}}
+EOF
+sleeps() { "$WEND" log --type action_start last | grep -q sleeper; }
+"$WEND" plan run nap.yaml >/dev/null 2>&1 &
+live=$!
+soon sleeps
+kill -KILL $live
+{ wait $live; } 2>/dev/null
+exits "an action that goes on" 0 timeout 60 "$WEND" resume last
+exits "an action that goes on: shown" 0 "$WEND" view last
+is "an action that goes on: one line" "$(grep -c sleeper "$out")" 1
+lacks "an action that goes on: with its end" "$out" "no end"
+
 exits "no run" 2 "$WEND" view
 exits "an unknown run" 2 "$WEND" view ffffffff
 exits "a format that is none" 2 "$WEND" view --format pdf last
