@@ -33,15 +33,36 @@ has "what was checked" "$report" "## Checks: 5 of 5"
 has "the report is shown" "$out" "$(sed -n 3p "$report")"
 
 store=$dir/demo.db
-"$WEND" runs --store "$store" --json | grep '"prompt":"research"' >said
-run=$(json said "$(at run)")
-exits "the log" 0 "$WEND" log "$run" --store "$store" --json --no-deltas
+exits "the log" 0 "$WEND" log last --store "$store" --json --no-deltas
 is "the agent had a run of its own" \
     "$(grep -c '"type":"child_end".*"outcome":"ok"' "$out")" 1
 has "the summary is that of its agent" "$out" '"name":"summarize_papers","outcome":"ok"'
-exits "a replay" 0 "$WEND" replay "$run" --speed 0 --store "$store"
+exits "a replay" 0 "$WEND" replay last --speed 0 --store "$store"
 is "a replay: the outputs" "$(cat "$out")" \
     "{\"report\":\"$DEMO_DIR/research-report.md\",\"checks\":\"5 of 5\"}"
+
+# ---- Killed, and gone on with ------------------------------------------------------
+
+# While the agent is at work, with three sources read.
+at_work() {
+    [ "$("$WEND" log last --store "$store" --type action_end | wc -l)" -ge 3 ] &&
+        "$WEND" log last --store "$store" --type child_start | grep -q summarizer
+}
+rm -f "$store"* "$report"
+cd "$top" || exit 2
+"$WEND" plan run examples/research/plan.yaml --store "$store" -q \
+    -m script:examples/research/model.yaml --set "report=$DEMO_DIR/research-report.md" \
+    --approve "write_file($DEMO_DIR/*)" >/dev/null 2>&1 &
+live=$!
+soon at_work
+ok "killed: it was under way"
+kill -KILL $live
+{ wait $live; } 2>/dev/null
+exits "killed: resumed" 0 timeout 60 "$WEND" resume last --store "$store"
+has "killed: the same report" "$report" "## Checks: 5 of 5"
+exits "killed: the log" 0 "$WEND" log last --store "$store" --type action_start
+is "killed: no source was read again" \
+    "$(grep -c fetch_ "$out")" 3
 
 # ---- The check finds what is wrong ------------------------------------------------
 
