@@ -439,7 +439,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (s == WEND_OK)
         s = tools_read(json_get(j, "endpoints"), a, &c->ends, &c->ends_count,
                        err);
-    planner_read(json_str(json_get(j, "planner")), a, c);
+    if (s == WEND_OK)
+        planner_read(json_str(json_get(j, "planner")), a, c);
     if (s == WEND_OK)
         s = policy_read(json_get(j, "policy"), a, c, err);
     if (s == WEND_OK)

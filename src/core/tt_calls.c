@@ -306,7 +306,8 @@ static void start_ready(struct tt *x)
     struct batch b;
     uint32_t i;
 
-    while (again && !x->s->scratch->failed && !x->s->turn.stop.outcome) {
+    while (again && !x->s->scratch->failed && !x->s->keep->arena->failed &&
+           !x->s->turn.stop.outcome) {
         again = false;
         if (x->s->turn.paused || !make_batch(x, &b, x->s->turn.calls_count))
             return;

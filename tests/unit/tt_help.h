@@ -14,7 +14,9 @@
  *     call:T, call:T=A it calls tool T, with arguments A (no spaces)
  *     done, fail:CODE  its message is complete, or has failed
  *     rest             it is not asked at all just now
+ *     write:X, seal    it writes X of a plan (no spaces); the plan is whole
  *     ok:C, bad:C      call C has ended
+ *     did:A, didnt:A   action A has ended, also did:A=OUTPUT
  *     old:C            as ok, but of the turn before
  *     yes:C, no:C      call C is approved, or not
  *     hook, hook:C     the hook says go; also =change, =skip
@@ -31,6 +33,7 @@
 #include "core/tt.h"
 #include "fault.h"
 #include "tap.h"
+#include "tt_put.h"
 
 #define RUN_ID "01900000-0000-7000-8000-0123456789ab"
 
@@ -84,23 +87,11 @@ static inline void world_free(struct world *w)
 
 /* ---- Writing down -------------------------------------------------------- */
 
-static inline void put_outcome(struct buf *b, wend_outcome outcome)
-{
-    if (outcome != WEND_OUTCOME_OK)
-        buf_fmt(b, "(%s)", wend_outcome_name(outcome));
-}
-
-static inline void put_call(struct buf *b, wend_str call, wend_outcome outcome)
-{
-    buf_fmt(b, "(%.*s", (int)call.len, call.ptr);
-    if (outcome != WEND_OUTCOME_OK)
-        buf_fmt(b, ",%s", wend_outcome_name(outcome));
-    buf_char(b, ')');
-}
-
 static inline void put_event(struct buf *b, const wend_event *ev)
 {
     buf_fmt(b, "%s%s", b->len ? " " : "", wend_event_name(ev->type));
+    if (put_plan_event(b, ev))
+        return;
     if (ev->type == WEND_CALL_START)
         put_call(b, ev->u.call_start.call, WEND_OUTCOME_OK);
     else if (ev->type == WEND_CALL_END)
@@ -132,9 +123,10 @@ static inline void put_event(struct buf *b, const wend_event *ev)
 static inline void put_effect(struct buf *b, const struct effect *fx)
 {
     static const char *const names[] = {
-        [FX_ASK_MODEL] = "ask", [FX_STOP_MODEL] = "stop_model",
-        [FX_RUN_CALL] = "run",  [FX_STOP_CALL] = "stop",
-        [FX_TIMER] = "timer",   [FX_HOOK] = "hook",
+        [FX_ASK_MODEL] = "ask",  [FX_STOP_MODEL] = "stop_model",
+        [FX_RUN_CALL] = "run",   [FX_STOP_CALL] = "stop",
+        [FX_TIMER] = "timer",    [FX_HOOK] = "hook",
+        [FX_RUN_ACTION] = "act", [FX_STOP_ACTION] = "stop_act",
     };
     static const char *const timers[] = {
         [TIMER_RUN] = "time",
@@ -149,6 +141,8 @@ static inline void put_effect(struct buf *b, const struct effect *fx)
             fx->kind == FX_TIMER ? timers[fx->timer] : names[fx->kind]);
     if (fx->call)
         put_call(b, fx->call->id, WEND_OUTCOME_OK);
+    else if (fx->kind == FX_RUN_ACTION || fx->kind == FX_STOP_ACTION)
+        buf_fmt(b, "(%u)", fx->action);
 }
 
 /* ---- Laws ---------------------------------------------------------------- */
@@ -316,6 +310,54 @@ static inline void do_call(struct world *w, wend_str word)
     feed(w, &in);
 }
 
+/* The open plan of the reply, or a new one. */
+static inline int plan_in(struct reply *r)
+{
+    int last = (int)r->calls_count - 1;
+
+    return last >= 0 && !r->calls[last].sealed
+               ? last
+               : reply_call(r, STR_NONE, STR("plan"));
+}
+
+static inline void do_write(struct world *w, wend_str text)
+{
+    struct input in = {.kind = IN_WRITTEN, .ask = w->turn.ask};
+    int call = plan_in(&w->reply);
+
+    reply_args(&w->reply, call, text, w->time_us);
+    if (reply_plan(&w->reply, call))
+        feed(w, &in);
+}
+
+static inline void do_seal(struct world *w)
+{
+    struct input in = {.kind = IN_SEALED, .ask = w->turn.ask};
+
+    reply_seal(&w->reply, plan_in(&w->reply));
+    feed(w, &in);
+}
+
+static inline void do_action(struct world *w, wend_str word,
+                             wend_outcome outcome)
+{
+    wend_str name = split(&word);
+    struct input in = {
+        .kind = IN_ACTION_DONE,
+        .done = {.outcome = outcome,
+                 .output = word.ptr ? word : STR("out"),
+                 .effect_possible = true},
+    };
+
+    if (!w->turn.plan.started)
+        return;
+    in.done.action = plan_find(w->turn.plan.plan, name);
+    if (in.done.action != PLAN_NONE)
+        in.done.attempt =
+            plan_action_state(&w->turn.plan, in.done.action)->attempt;
+    feed(w, &in);
+}
+
 static inline void do_hook(struct world *w, wend_str word)
 {
     struct input in = {.kind = IN_HOOK, .hook.turn = w->turn.counter};
@@ -428,6 +470,14 @@ static inline bool do_word(struct world *w, wend_str word)
         reply_text(&w->reply, word, w->time_us);
     else if (take(&word, "call:"))
         do_call(w, word);
+    else if (take(&word, "write:"))
+        do_write(w, word);
+    else if (str_is(word, "seal"))
+        do_seal(w);
+    else if (take(&word, "did:"))
+        do_action(w, word, WEND_OUTCOME_OK);
+    else if (take(&word, "didnt:"))
+        do_action(w, word, WEND_OUTCOME_FAILED);
     else if (take(&word, "fail:")) {
         fail.error.code = word;
         feed(w, &fail);

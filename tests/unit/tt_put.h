@@ -1,0 +1,43 @@
+/*
+ * tt_put.h - what an event is about, in the lines of tt_help.h.
+ */
+#ifndef TESTS_TT_PUT_H
+#define TESTS_TT_PUT_H
+
+#include "core/event.h"
+
+static inline void put_outcome(struct buf *b, wend_outcome outcome)
+{
+    if (outcome != WEND_OUTCOME_OK)
+        buf_fmt(b, "(%s)", wend_outcome_name(outcome));
+}
+
+static inline void put_call(struct buf *b, wend_str call, wend_outcome outcome)
+{
+    buf_fmt(b, "(%.*s", (int)call.len, call.ptr);
+    if (outcome != WEND_OUTCOME_OK)
+        buf_fmt(b, ",%s", wend_outcome_name(outcome));
+    buf_char(b, ')');
+}
+
+/* Of plans; false: it is about something else. */
+static inline bool put_plan_event(struct buf *b, const wend_event *ev)
+{
+    if (ev->type == WEND_PLAN_START)
+        put_call(b, ev->u.plan_start.plan, WEND_OUTCOME_OK);
+    else if (ev->type == WEND_ACTION_START)
+        put_call(b, ev->u.action_start.action, WEND_OUTCOME_OK);
+    else if (ev->type == WEND_ACTION_END)
+        put_call(b, ev->u.action_end.action, ev->u.action_end.outcome);
+    else if (ev->type == WEND_PLAN_END)
+        put_outcome(b, ev->u.plan_end.outcome);
+    else if (ev->type == WEND_WARNING &&
+             (str_starts(ev->u.warning.code, "plan_") ||
+              str_starts(ev->u.warning.code, "no_")))
+        put_call(b, ev->u.warning.code, WEND_OUTCOME_OK);
+    else
+        return false;
+    return true;
+}
+
+#endif
