@@ -210,6 +210,8 @@ int stream_go(struct stream *st)
         flush(&st->view->talk);
     }
     ask_close(&l.ask);
+    if (st->view->results.error)
+        reader_left(&l);
     if ((l.code == EXIT_TERM || l.code == EXIT_HANGUP) && st->live && !l.over &&
         !st->view->quiet)
         complain(0, "stopped; 'wend resume %s' goes on with it",

@@ -164,8 +164,11 @@ static void show_dialect(struct view *v, const wend_event *ev)
     buf_free(&lines);
 }
 
+/* Text that there was no memory for is lost, and so is all after it. */
 static void drop_unread(struct out *o)
 {
+    if (o->text.failed)
+        out_close(o, ENOMEM);
     if (!o->error)
         return;
     buf_clear(&o->text);
@@ -194,4 +197,5 @@ void view_end(struct view *v)
     if (v->text_open)
         buf_char(&v->results.text, '\n');
     v->text_open = false;
+    drop_unread(&v->results);
 }
