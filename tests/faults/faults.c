@@ -7,7 +7,6 @@
  * Needs strace. Environment: FAULTS_SECONDS (default 25) in place of
  * --seconds; WEND, the command. Prints TAP.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../unit/server_help.h"
 #include "../unit/tap.h"
 #include "calls.h"
 #include "play.h"
@@ -85,29 +85,44 @@ static void count_calls(int first[CALLS], int most[CALLS])
         fclose(f);
 }
 
-static void list_faults(void)
+static void add_fault(const char *call, const char *error, int when)
 {
-    int first[CALLS], most[CALLS];
+    struct fault *f = &list[list_count];
+
+    if (list_count == FAULTS_MAX)
+        return;
+    list_count++;
+    snprintf(f->call, sizeof f->call, "%s", call);
+    snprintf(f->error, sizeof f->error, "%s", error);
+    f->when = when;
+    f->instead = NULL;
+}
+
+/* Calls of the system, and after them allocations; returns how many of the
+ * list are the former. */
+static size_t list_faults(const struct scenario *sc)
+{
+    int first[CALLS], most[CALLS], allocations;
+    size_t of_system;
 
     count_calls(first, most);
+    allocations = play_count(sc); /* the trace is gone then */
     list_count = 0;
     for (size_t i = 0; i < CALLS; i++) {
         char errors[100], *rest = errors;
 
         snprintf(errors, sizeof errors, "%s", calls[i].errors);
         for (char *e; (e = strsep(&rest, " "));)
-            for (int k = first[i] + 1; k <= most[i] && list_count < FAULTS_MAX;
-                 k++) {
-                struct fault *f = &list[list_count++];
-
-                snprintf(f->call, sizeof f->call, "%s", calls[i].name);
-                snprintf(f->error, sizeof f->error, "%s", e);
-                f->when = k;
-                f->instead = NULL;
+            for (int k = first[i] + 1; k <= most[i]; k++) {
+                add_fault(calls[i].name, e, k);
                 if (!strcmp(e, "EVERY"))
                     break;
             }
     }
+    of_system = list_count;
+    for (int k = 1; k <= allocations; k++)
+        add_fault("malloc", "NULL", k);
+    return of_system;
 }
 
 /* ---- Rounds -------------------------------------------------------------- */
@@ -150,33 +165,51 @@ static void show(const struct scenario *sc, const struct fault *f,
     fflush(stdout);
 }
 
-static void play(const struct scenario *sc, double seconds)
+struct sum {
+    long rounds, hits, spared, found;
+};
+
+static void play_some(const struct scenario *sc, const struct outcome *clean,
+                      const struct fault *some, size_t count, double end,
+                      struct sum *sum)
 {
-    static struct outcome clean, o;
-    double end = now() + (seconds > 0 ? seconds : 1e9);
-    long rounds = 0, hits = 0, spared = 0, found = 0;
+    static struct outcome o;
+
+    for (size_t i = 0;
+         i < count && (!i || now() < end) && sum->found < FINDINGS_MAX; i++) {
+        size_t at = ((size_t)opt.seed + i * stride(count)) % count;
+
+        sum->rounds++;
+        if (!one_round(sc, clean, &some[at], &o)) {
+            sum->found++;
+            show(sc, &some[at], &o);
+        }
+        sum->hits += o.hit;
+        sum->spared += o.spared;
+    }
+}
+
+/* Until `end`, what comes before the first fault included. */
+static void play(const struct scenario *sc, double end)
+{
+    double begin = now();
+    static struct outcome clean;
+    struct sum sum = {0};
+    size_t of_system;
 
     if (!play_prepare(sc) || !play_clean(sc, &clean)) {
         printf("# %s %.400s\n", clean.flaw, clean.err);
         tap_ok(false, "%s: runs without a fault", sc->name);
         return;
     }
-    list_faults();
-    for (size_t i = 0; i < list_count && now() < end && found < FINDINGS_MAX;
-         i++) {
-        size_t at = ((size_t)opt.seed + i * stride(list_count)) % list_count;
-
-        rounds++;
-        if (!one_round(sc, &clean, &list[at], &o)) {
-            found++;
-            show(sc, &list[at], &o);
-        }
-        hits += o.hit;
-        spared += o.spared;
-    }
-    printf("# %s: %zu faults, %ld tried, %ld came to pass, %ld spared\n",
-           sc->name, list_count, rounds, hits, spared);
-    tap_ok(!found && hits, "%s: each failure is told, none does harm",
+    of_system = list_faults(sc);
+    play_some(sc, &clean, list, of_system, end - (end - begin) / 3, &sum);
+    play_some(sc, &clean, list + of_system, list_count - of_system, end, &sum);
+    printf("# %s: %zu faults and %zu allocations, %ld tried, %ld came to "
+           "pass, %ld spared\n",
+           sc->name, of_system, list_count - of_system, sum.rounds, sum.hits,
+           sum.spared);
+    tap_ok(!sum.found && sum.hits, "%s: each failure is told, none does harm",
            sc->name);
 }
 
@@ -187,7 +220,7 @@ static void play_one(const struct scenario *sc)
     if (!play_prepare(sc) || !play_clean(sc, &clean))
         return;
     one_round(sc, &clean, &opt.one, &o);
-    printf("# exit %d%s%s\n%s%s", WEXITSTATUS(o.status),
+    printf("# exit %d%s%s\n# %.2000s\n# %.2000s\n", WEXITSTATUS(o.status),
            o.hit ? "" : ", no fault", o.spared ? ", spared" : "", o.out, o.err);
     tap_ok(!o.flaw[0], "%s: %s", sc->name, o.flaw);
 }
@@ -272,27 +305,8 @@ static bool options(int argc, char **argv)
     return true;
 }
 
-/* Ends with our end of its standard input. */
-static bool start_server(const char *beside)
-{
-    char line[300];
-    FILE *f;
-    int port = 0, ends[2];
-
-    snprintf(play_mcp, sizeof play_mcp, "%.150s/wend-test-mcp", beside);
-    if (pipe2(ends, O_CLOEXEC) || dup2(ends[0], 0) < 0)
-        return false;
-    snprintf(line, sizeof line, "%.150s/wend-test-server --until-eof <&0 &",
-             beside);
-    f = popen(line, "re");
-    if (!f || fscanf(f, "%d", &port) != 1)
-        return false;
-    snprintf(play_server, sizeof play_server, "http://127.0.0.1:%d", port);
-    return true;
-}
-
 /* Beside this program stand the others. */
-static bool enter(const char *self)
+static bool enter(const char *self, const struct test_server *server)
 {
     const char *wend = getenv("WEND");
     char at[200], *slash;
@@ -308,12 +322,36 @@ static bool enter(const char *self)
         if (!mkdtemp(play_dir))
             return false;
     }
-    return !chdir(play_dir) && start_server(at) &&
-           !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    snprintf(play_mcp, sizeof play_mcp, "%.150s/wend-test-mcp", at);
+    snprintf(play_server, sizeof play_server, "http://127.0.0.1:%d",
+             server->port);
+    play_server_pid = server->pid;
+    return !chdir(play_dir) && !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+static void play_all(void)
+{
+    double begin = now(), left;
+
+    for (size_t i = 0; i < PLANTED && !opt.only; i++)
+        play_planted(i);
+    left = opt.seconds - (now() - begin);
+    begin = now();
+    for (size_t i = 0; i < SCENARIOS; i++)
+        if (opt.only && strcmp(opt.only, scenarios[i].name) != 0)
+            continue;
+        else if (opt.one.call[0])
+            play_one(&scenarios[i]);
+        else if (opt.only || opt.seconds <= 0)
+            play(&scenarios[i], opt.seconds > 0 ? now() + left : 1e9);
+        else
+            play(&scenarios[i],
+                 begin + left * (double)(i + 1) / (double)SCENARIOS);
 }
 
 int main(int argc, char **argv)
 {
+    struct test_server server;
     char remove[100];
 
     if (!options(argc, argv)) {
@@ -327,20 +365,13 @@ int main(int argc, char **argv)
         printf("1..0 # SKIP strace cannot trace here\n");
         return 0;
     }
-    if (!enter(argv[0]))
+    if (!server_start(&server, false) || !enter(argv[0], &server))
         return 2;
     printf("# seed %ld\n", opt.seed);
-    for (size_t i = 0; i < SCENARIOS; i++)
-        if (opt.only && strcmp(opt.only, scenarios[i].name) != 0)
-            continue;
-        else if (opt.one.call[0])
-            play_one(&scenarios[i]);
-        else
-            play(&scenarios[i], opt.seconds / (opt.only ? 1 : SCENARIOS));
-    for (size_t i = 0; i < PLANTED && !opt.only; i++)
-        play_planted(i);
+    play_all();
     snprintf(remove, sizeof remove, "rm -rf '%s'", play_dir);
     if (chdir("/") || system(remove))
         printf("# %s is left\n", play_dir);
+    server_stop(&server);
     return tap_done();
 }

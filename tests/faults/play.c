@@ -17,6 +17,7 @@
 
 char play_dir[64], play_server[200], play_mcp[200], play_wend[200];
 char play_short[200];
+int play_server_pid;
 double play_bound = BOUND_SECONDS;
 
 enum { LEFT_SECONDS = 5 }; /* a process tool's grace, and some more */
@@ -71,35 +72,37 @@ static void in_child(const char *const argv[])
     _exit(126);
 }
 
-/* Children that are not ours by birth: whoever had them is gone. */
-static bool any_left(double until)
-{
-    while (now() < until) {
-        pid_t pid = waitpid(-1, NULL, WNOHANG);
-
-        if (pid < 0)
-            return false;
-        if (!pid)
-            usleep(1000);
-    }
-    return true;
-}
-
-static void kill_left(void)
+/* Children besides the server: ours, and those whose parent is gone. With
+ * `end` they are killed. */
+static int others(bool end)
 {
     char path[64];
     FILE *f;
-    int pid;
+    int pid, n = 0;
 
-    for (int i = 0; i < 100 && waitpid(-1, NULL, WNOHANG) >= 0; i++) {
-        snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-        f = fopen(path, "r");
-        while (f && fscanf(f, "%d", &pid) == 1)
-            kill(pid, SIGKILL);
-        if (f)
-            fclose(f);
-        usleep(10000);
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    f = fopen(path, "r");
+    while (f && fscanf(f, "%d", &pid) == 1)
+        if (pid != play_server_pid && !waitpid(pid, NULL, WNOHANG)) {
+            n++;
+            if (end)
+                kill(pid, SIGKILL);
+        }
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static bool any_left(bool end, double seconds)
+{
+    double until = now() + seconds;
+
+    while (others(end)) {
+        if (now() > until)
+            return true;
+        usleep(1000);
     }
+    return false;
 }
 
 /* What it printed is in the outcome, and nothing of it is left. */
@@ -119,10 +122,10 @@ static void spawn(const char *const argv[], struct outcome *o)
         blame(o, "it has not ended after %.0f s", play_bound);
         kill(-pid, SIGKILL);
         waitpid(pid, &o->status, 0);
-    } else if (any_left(now() + LEFT_SECONDS)) {
+    } else if (any_left(false, LEFT_SECONDS)) {
         blame(o, "it leaves a process behind");
     }
-    kill_left();
+    any_left(true, LEFT_SECONDS);
     read_text("out", o->out);
     read_text("err", o->err);
 }
@@ -260,15 +263,35 @@ static void play_preload(const struct scenario *sc, const struct fault *f,
                          struct outcome *o)
 {
     char preload[220], call[60], when[40];
-    const char *argv[ARGS_MAX + 8] = {"env", preload, call, when};
+    const char *argv[ARGS_MAX + 8] = {"env", preload, call, when,
+                                      "FAULT_COUNT=count"};
 
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", play_short);
     snprintf(call, sizeof call, "FAULT_CALL=%s", f->call);
     snprintf(when, sizeof when, "FAULT_WHEN=%d",
              strcmp(f->error, "EVERY") ? f->when : 0);
-    command(argv + 4, sc);
+    command(argv + 5, sc);
     spawn(argv, o);
     o->hit = true;
+}
+
+int play_count(const struct scenario *sc)
+{
+    static struct outcome o;
+    const struct fault none = {"malloc", "NULL", -1, NULL};
+    FILE *f;
+    int n = 0;
+
+    memset(&o, 0, sizeof o);
+    if (!fresh())
+        return 0;
+    play_preload(sc, &none, &o);
+    f = fopen("work/count", "r");
+    if (f && fscanf(f, "%d", &n) != 1)
+        n = 0;
+    if (f)
+        fclose(f);
+    return n;
 }
 
 void play_fault(const struct scenario *sc, const struct fault *f,
@@ -277,7 +300,8 @@ void play_fault(const struct scenario *sc, const struct fault *f,
     memset(o, 0, sizeof *o);
     if (!fresh())
         blame(o, "no folder");
-    else if (!strcmp(f->error, "SHORT") || !strcmp(f->error, "EVERY"))
+    else if (!strcmp(f->error, "SHORT") || !strcmp(f->error, "EVERY") ||
+             !strcmp(f->error, "NULL"))
         play_preload(sc, f, o);
     else
         play_strace(sc, f, o);
@@ -292,5 +316,9 @@ int play_other(const char *const args[], struct outcome *o)
     for (size_t i = 0; args[i] && i + 2 < ARGS_MAX; i++)
         argv[i + 1] = args[i];
     spawn(argv, o);
+    if (o->flaw[0])
+        snprintf(o->err, sizeof o->err, "%s", o->flaw);
+    else if (WIFSIGNALED(o->status))
+        snprintf(o->err, sizeof o->err, "signal %d", WTERMSIG(o->status));
     return o->hangs || !WIFEXITED(o->status) ? -1 : WEXITSTATUS(o->status);
 }

@@ -38,7 +38,8 @@ struct outcome {
 
 extern char play_dir[64], play_server[200], play_mcp[200], play_wend[200];
 extern char play_short[200]; /* the library of short.c */
-extern double play_bound;    /* seconds until it is a hang */
+extern int play_server_pid;
+extern double play_bound; /* seconds until it is a hang */
 
 void blame(struct outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -46,6 +47,8 @@ void blame(struct outcome *o, const char *fmt, ...)
 bool play_prepare(const struct scenario *sc);
 /* Without a fault; all calls are in the file "trace". */
 bool play_clean(const struct scenario *sc, struct outcome *o);
+/* How many allocations the command makes. */
+int play_count(const struct scenario *sc);
 void play_fault(const struct scenario *sc, const struct fault *f,
                 struct outcome *o);
 /* Another command in the same place; its exit status, -1 if it has none. */

@@ -1,13 +1,18 @@
 /*
  * short.c - put before libc by LD_PRELOAD: reads and writes that do less than
- * they were asked to.
+ * they were asked to, and memory that there is not.
  *
  * FAULT_CALL names the call, FAULT_WHEN which one of them is cut to half; 0:
- * every one of more than a byte.
+ * every one of more than a few bytes. For `malloc` it is the allocation that
+ * fails; FAULT_COUNT is a file that is told at the end how many there were.
  */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -101,4 +106,61 @@ SHOWN ssize_t recv(int fd, void *to, size_t len, int flags)
 {
     REAL(ssize_t, "recv", int, void *, size_t, int);
     return real(fd, to, cut("recvfrom", len), flags);
+}
+
+/* ---- Memory -------------------------------------------------------------- */
+
+/* clang-format off */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *p, size_t size);
+/* clang-format on */
+
+static atomic_long allocations;
+static long fail_at = -1; /* not yet known: before there is a program */
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *call = getenv("FAULT_CALL"), *when = getenv("FAULT_WHEN");
+
+    fail_at = call && when && !strcmp(call, "malloc") ? atol(when) : -1;
+    atomic_store(&allocations, 0);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    const char *path = getenv("FAULT_COUNT");
+    char text[32];
+    int fd;
+
+    if (!path)
+        return;
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    snprintf(text, sizeof text, "%ld\n", atomic_load(&allocations));
+    if (write(fd, text, strlen(text)) < 0)
+        _exit(125);
+    close(fd);
+}
+
+static bool fails(void)
+{
+    if (atomic_fetch_add(&allocations, 1) + 1 != fail_at)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+SHOWN void *malloc(size_t size)
+{
+    return fails() ? NULL : __libc_malloc(size);
+}
+
+SHOWN void *calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __libc_calloc(count, size);
+}
+
+SHOWN void *realloc(void *p, size_t size)
+{
+    return size && fails() ? NULL : __libc_realloc(p, size);
 }

@@ -26,7 +26,10 @@
 #include "alloc.h"
 #include "stage.h"
 
-enum { FINDINGS_MAX = 5 }; /* of a scenario; more say nothing new */
+enum {
+    FINDINGS_MAX = 5,  /* of a scenario; more say nothing new */
+    WAITING_MAX = 600, /* rounds that wait for half a second each */
+};
 
 /* What child and parent both see. */
 struct board {
@@ -117,13 +120,18 @@ static void round_of(const struct scenario *sc, struct oom_plan plan,
 static void rounds(const struct scenario *sc, long k, double end)
 {
     static struct tale clean, t;
+    long all;
 
     board->k = -1;
     for (int i = 0; i < 2; i++) /* the second knows what is made only once */
         round_of(sc, (struct oom_plan){0}, &clean, &clean);
     board->points = oom_count();
-    /* At least one: some begin with a long wait. */
-    for (; k < (opt.at ? 1 : board->points * 2) && (!k || now() < end); k++) {
+    all = board->points * 2;
+    if (sc->waits && all > WAITING_MAX)
+        all = WAITING_MAX;
+    if (opt.at)
+        all = 1;
+    for (; k < all && (!k || now() < end); k++) { /* one at least */
         board->k = k;
         round_of(sc, plan_of(k), &clean, &t);
         board->rounds++;

@@ -129,6 +129,7 @@ const struct scenario scenarios[] = {
      .runs = 2},
     {.name = "retry",
      .body = play_runs,
+     .waits = true,
      .script = "{\"error\":{\"code\":\"rate_limit\",\"message\":\"slow "
                "down\"}}," DONE},
     {.name = "another model",

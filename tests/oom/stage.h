@@ -64,6 +64,7 @@ struct scenario {
     int runs;               /* of the script; default 1 */
     /* Before the round, with memory. */
     bool (*prepare)(const struct scenario *);
+    bool waits;   /* for real: not all rounds are played */
     bool planted; /* has a defect that must be found */
 };
 
