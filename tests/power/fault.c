@@ -15,10 +15,10 @@
 
 /* The second comes to a checkpoint. */
 static const struct work jobs[] = {
-    {"two runs", TALK("go", "1", SMALL) TURN(PAGE "," SMALL) DONE, 2, 1, false,
-     false, 1},
+    {"two runs", TALK("go", "1", SMALL) TURN(PAGE "," SMALL) DONE, .runs = 2,
+     .rounds = 1},
     {"a checkpoint", TURN(BIG "," BIG "," BIG "," BIG) TURN(BIG "," BIG) DONE,
-     2, 1, false, false, 1},
+     .runs = 2, .rounds = 1},
 };
 
 static const struct {

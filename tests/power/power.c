@@ -18,6 +18,7 @@ enum {
     AGAIN_EACH = 24,  /* and of so many is cut once more ... */
     AGAIN_PLACES = 9, /* ... at so many places */
     CONTROL_IMAGES = 200,
+    IMAGES_MIN = 60,
 };
 
 static uint64_t seed = 1;
@@ -97,6 +98,13 @@ static void one_image(struct job *j, const struct disk *d, long way,
     j->made++;
 }
 
+/* A slow machine makes some images nevertheless. */
+static bool goes_further(const struct job *j)
+{
+    return j->f.images < j->images_max &&
+           (j->f.images < IMAGES_MIN || now() < j->end);
+}
+
 /* One pass over the tape. */
 static void pass(struct job *j, uint64_t chance)
 {
@@ -107,7 +115,7 @@ static void pass(struct job *j, uint64_t chance)
     for (int i = 0; i < PLACES; i++) {
         disk_play_to(&d, place_of(i, &chance));
         for (long way = 0; way < 4; way++)
-            if (j->f.images < j->images_max && now() < j->end)
+            if (goes_further(j))
                 one_image(j, &d, way, next_chance(&chance));
     }
     disk_free(&d);
@@ -131,6 +139,8 @@ static bool record(const struct work *w, enum control control, bool hasty)
 {
     bool good;
 
+    if (w->imports)
+        work_export(w);
     book_clear();
     book.hasty = hasty;
     clear(work_path);
@@ -144,7 +154,7 @@ static void passes(struct job *j)
 {
     uint64_t chance = seed;
 
-    while (j->f.images < j->images_max && now() < j->end)
+    while (goes_further(j))
         pass(j, next_chance(&chance));
 }
 
@@ -169,14 +179,14 @@ static void cut_work(const struct work *w, long images_max, double seconds)
            restarts());
     tap_ok(!tape.strays, "%s: nothing is written elsewhere (%ld files)",
            w->name, tape.strays);
-    tap_ok(book.shown && book.effects && !book.early,
+    tap_ok((w->imports || (book.shown && book.effects)) && !book.early,
            "%s: %ld events shown, %ld effects, none before it was safe",
            w->name, book.shown, book.effects);
     j.end = now() + seconds;
     passes(&j);
     report(w->name, &j.f);
     tap_ok(is_good(&j.f) && j.f.events && j.f.dropped && j.f.torn &&
-               j.f.resumed && j.f.twice,
+               (w->imports || j.f.resumed) && j.f.twice,
            "%s: the power was cut %ld times, and nothing safe was lost",
            w->name, j.f.images);
 }
@@ -237,6 +247,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < tap_count(controls); i++)
         cut_control(&controls[i]);
     book_clear();
+    buf_free(&exported);
     tape_clear();
     dir_remove(root);
     return tap_done();

@@ -23,20 +23,24 @@ struct work {
     int rounds; /* one after the other */
     bool prunes, reopens;
     int restarts; /* of the write-ahead log, at least */
+    bool imports; /* the runs come from a file */
 };
 
 static const struct work works[] = {
     {"tool turns",
      TALK("a few words", "3", SMALL) TURN(SMALL "," PAGE)
          TALK("and more", "2", SMALL) DONE,
-     1, 2, false, true, 2},
-    {"many runs", TALK("go", "1", SMALL) TURN(SMALL "," SMALL) DONE, 12, 1,
-     false, false, 1},
-    {"blobs", TURN(BIG) TURN(SMALL) TURN(BIG) DONE, 2, 1, false, false, 1},
-    {"checkpoints", TURN(PAGE "," PAGE) TURN(PAGE) DONE, 4, 12, false, false,
-     3},
-    {"prune", TURN(PAGE "," BIG) TALK("words", "1", SMALL) DONE, 3, 3, true,
-     false, 2},
+     .runs = 1, .rounds = 2, .reopens = true, .restarts = 2},
+    {"many runs", TALK("go", "1", SMALL) TURN(SMALL "," SMALL) DONE, .runs = 12,
+     .rounds = 1, .restarts = 1},
+    {"blobs", TURN(BIG) TURN(SMALL) TURN(BIG) DONE, .runs = 2, .rounds = 1,
+     .restarts = 1},
+    {"checkpoints", TURN(PAGE "," PAGE) TURN(PAGE) DONE, .runs = 4,
+     .rounds = 12, .restarts = 3},
+    {"prune", TURN(PAGE "," BIG) TALK("words", "1", SMALL) DONE, .runs = 3,
+     .rounds = 3, .prunes = true, .restarts = 2},
+    {"import", TURN(BIG) TALK("words", "1", PAGE) TURN(BIG) DONE, .runs = 3,
+     .rounds = 1, .restarts = 1, .imports = true},
 };
 enum { WORKS = sizeof works / sizeof *works };
 
@@ -147,6 +151,50 @@ static bool prune(wend_store *s)
     return wend_store_prune(s, &o, &out, NULL) == WEND_OK && out.runs;
 }
 
+/* ---- Runs of another store ----------------------------------------------- */
+
+static struct buf exported;
+
+static bool keep_bytes(void *ctx, wend_str bytes)
+{
+    buf_str(ctx, bytes);
+    return true;
+}
+
+/* Makes the runs elsewhere. The book is empty afterwards. */
+static inline void work_export(const struct work *w)
+{
+    static const struct mem mem;
+    wend_run *runs[RUNS_MAX] = {NULL};
+    struct place p;
+
+    buf_free(&exported);
+    exported = (struct buf){.mem = &mem};
+    if (!place_open(&p, "memory:", w))
+        abort();
+    for (int i = 0; i < w->runs; i++)
+        if (wend_run_start(p.agent, (wend_str){"go", 2}, NULL, &runs[i],
+                           NULL) != WEND_OK)
+            abort();
+    for (int i = 0; i < w->runs; i++) {
+        char id[40];
+
+        snprintf(id, sizeof id, "%s", wend_run_id(runs[i]));
+        if (!watch(runs[i]) || wend_store_export(p.store, id, 0, keep_bytes,
+                                                 &exported, NULL) != WEND_OK)
+            abort();
+        wend_run_free(runs[i]);
+    }
+    place_close(&p);
+    book_clear();
+}
+
+static bool import(wend_store *s)
+{
+    return wend_store_import(s, buf_view(&exported), NULL, NULL, NULL) ==
+           WEND_OK;
+}
+
 /* All of it; whether it went well. */
 static bool work_do(const struct work *w, const char *path)
 {
@@ -157,6 +205,10 @@ static bool work_do(const struct work *w, const char *path)
     for (int round = 0; round < w->rounds && good; round++) {
         if (!p.agent && !place_open(&p, path, w))
             return false;
+        if (w->imports) {
+            good = import(p.store);
+            continue;
+        }
         for (int i = 0; i < w->runs; i++)
             good &= wend_run_start(p.agent, (wend_str){"go", 2}, NULL, &runs[i],
                                    NULL) == WEND_OK;
@@ -172,7 +224,8 @@ static bool work_do(const struct work *w, const char *path)
 
 /* ---- Going on ------------------------------------------------------------ */
 
-/* Each run of the store that is not over comes to a good end. */
+/* Each run of the store that is not over comes to a good end. One that is
+ * only the beginning of what was imported is made whole. */
 static bool work_resume(const struct work *w, const char *path, long *resumed)
 {
     wend_list_options all = {.size = sizeof all, .limit = 10000};
@@ -183,7 +236,10 @@ static bool work_resume(const struct work *w, const char *path, long *resumed)
 
     if (!good)
         return false;
-    good = wend_store_list(p.store, &all, &list, NULL) == WEND_OK;
+    if (w->imports)
+        good = import(p.store);
+    if (good)
+        good = wend_store_list(p.store, &all, &list, NULL) == WEND_OK;
     while (good && wend_runs_next(list, &info) == WEND_OK) {
         wend_run *run = NULL;
         char id[40];
