@@ -165,6 +165,10 @@ typedef struct wend_ev_run_start {
 typedef struct wend_ev_run_fork {
     wend_str parent;
     int64_t at;
+    /* What differs from the parent; absent or NULL: nothing does. */
+    wend_str model;
+    const wend_ev_limits *limits;
+    wend_str config_json;
 } wend_ev_run_fork;
 
 typedef struct wend_ev_run_resume {
@@ -285,6 +289,7 @@ typedef struct wend_ev_call_end {
     wend_str labels_json;
     int64_t ms;
     const wend_ev_error *error;
+    bool given; /* by whoever forked the run: the call did not end so */
 } wend_ev_call_end;
 
 typedef struct wend_ev_plan_start {

@@ -145,6 +145,9 @@ TABLE(run_start);
 static const struct field run_fork_list[] = {
     STR_F("parent", parent),
     I64_F("at", at),
+    STR_O("model", model),
+    REF_O("limits", limits, limits),
+    JSON_O("config", config_json),
 };
 TABLE(run_fork);
 #undef struct_t
@@ -367,6 +370,7 @@ static const struct field call_end_list[] = {
     JSON_O("labels", labels_json),
     I64_F("ms", ms),
     REF_O("error", error, failure),
+    BOOL_O("given", given),
 };
 TABLE(call_end);
 #undef struct_t

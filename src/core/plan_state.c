@@ -499,7 +499,7 @@ void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
         return;
     if (ev->type == WEND_PLAN_END)
         p->ended = true;
-    else if (ev->type == WEND_RUN_RESUME)
+    else if (ev->type == WEND_RUN_RESUME || ev->type == WEND_RUN_FORK)
         on_resume(p, a);
     else if (ev->type == WEND_ACTION_RETRY) {
         i = plan_find(p->plan, ev->u.action_retry.action);

@@ -15,12 +15,15 @@
 
 /* ---- Brackets ------------------------------------------------------------ */
 
-/* The same on every attempt and in every resume. */
+/* The same on every attempt, in every resume and every fork. */
 static wend_str call_key(struct tt *x, const struct call *c)
 {
     const struct turn *t = &x->s->turn;
+    const struct begun *before = turn_begun(t, c->index);
     struct buf b = {.mem = x->s->scratch->mem};
 
+    if (before && before->key.len)
+        return before->key;
     buf_room(&b, t->run.len + c->id.len + 32);
     buf_str(&b, t->run);
     buf_char(&b, '/');

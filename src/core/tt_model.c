@@ -28,13 +28,17 @@ static wend_str parts_json(struct tt *x)
 
 /* What a provider has cached of the last request serves this one, too, as far
  * as their beginnings are the same. A turn only adds to the conversation, and
- * config never changes in a run, so that nothing but another model takes it
- * away: from the first byte, since no model shares its cache. */
+ * config changes only in a fork, so that nothing but that and another model
+ * takes it away: from the first byte, since config stands there and no model
+ * shares its cache. */
 static wend_str prefix_changed(const struct turn *t)
 {
-    if (!t->context_model.ptr || str_eq(t->context_model, t->model))
+    if (!t->context_model.ptr)
         return STR_NONE;
-    return STR("{\"byte\":0,\"cause\":\"model\"}");
+    if (!str_eq(t->context_model, t->model))
+        return STR("{\"byte\":0,\"cause\":\"model\"}");
+    return t->reconfigured ? STR("{\"byte\":0,\"cause\":\"config\"}")
+                           : STR_NONE;
 }
 
 static void emit_context(struct tt *x)
@@ -104,7 +108,7 @@ void ask_model(struct tt *x)
 {
     wend_str limit;
 
-    if (!x->s->turn.again) /* else it stands already */
+    if (!x->s->turn.again || x->s->turn.forked) /* else it stands already */
         emit_context(x);
     limit = over_budget(x, turn_model(&x->s->turn));
     if (limit.ptr) {

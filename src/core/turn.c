@@ -87,21 +87,14 @@ static void on_run_start(struct turn *t, const wend_event *ev,
                          const struct keep *k)
 {
     const wend_ev_run_start *e = &ev->u.run_start;
-    struct config *c = NULL;
     struct plan *plan = NULL;
 
     t->run = arena_str(k->arena, ev->run);
     t->started_us = ev->time_us;
     t->model = kept(k, e->model, STR(""));
     t->limits = e->limits;
-    if (k->known && str_eq(k->known->json, e->config_json)) {
-        t->config = k->known;
-    } else if (config_parse(e->config_json, k->arena, &c, NULL) == WEND_OK) {
-        t->config = c;
-    } else {
-        k->arena->failed = true;
+    if (!turn_take_config(t, e->config_json, k))
         return;
-    }
     if (e->plan_json.ptr &&
         plan_parse(e->plan_json, NULL, k->arena, &plan, NULL) != WEND_OK) {
         k->arena->failed = true;
@@ -372,19 +365,12 @@ static void on_call_start(struct turn *t, const wend_event *ev,
     b->args = turn_call(t, b->index)->args;
     if (e->args_json.ptr && !str_eq(e->args_json, b->args))
         b->args = arena_str(k->arena, e->args_json);
+    b->key = kept(k, e->key, STR(""));
     t->begun = b;
     if (t->config->plan_tool && str_is(e->name, "plan")) {
         t->plan_args = b->args;
         turn_on_plan_call(t, e->call, k);
     }
-}
-
-/* Whoever ran them is gone; a plan goes on by its actions. */
-static void on_run_resume(struct turn *t)
-{
-    for (uint32_t i = 0; i < t->calls_count; i++)
-        if (turn_call_runs(t, i) && (int)i != turn_plan_call(t))
-            bit_set(&t->lost, i);
 }
 
 static void on_call_end(struct turn *t, const wend_event *ev,
@@ -505,12 +491,15 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_CONTROL: on_control(t, ev, k); break;
     case WEND_WARNING: turn_on_warning(t, ev, k); break;
     case WEND_RUN_END: t->phase = PH_END; break;
-    case WEND_CONTEXT_END: t->context_model = t->model; break;
+    case WEND_CONTEXT_END:
+        t->context_model = t->model;
+        t->forked = t->reconfigured = false;
+        break;
     case WEND_METRICS:
     case WEND_ERROR:
     case WEND_PROGRESS: break; /* nothing to remember */
     case WEND_RUN_RESUME:
-        on_run_resume(t);
+        turn_lose_calls(t);
         plan_evolve(&t->plan, ev, k->arena);
         break;
     case WEND_PLAN_START: turn_on_plan_start(t, ev, k); break;
@@ -519,7 +508,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_ACTION_END: turn_on_action_end(t, ev, k); break;
     case WEND_ACTION_START:
     case WEND_ACTION_RETRY: plan_evolve(&t->plan, ev, k->arena); break;
-    case WEND_RUN_FORK:
+    case WEND_RUN_FORK: turn_fork(t, ev, k); break;
     case WEND_RETRIEVAL_START:
     case WEND_RETRIEVAL_HIT:
     case WEND_RETRIEVAL_END:

@@ -76,6 +76,7 @@ struct begun {
     int64_t attempt;
     wend_str args;  /* what it really got */
     wend_str child; /* the run that it waits for; absent: none */
+    wend_str key;   /* stays, also in a fork: the effect is the same one */
 };
 
 /* What was shown to whoever approves. */
@@ -102,6 +103,8 @@ struct turn {
     const struct msg *history;
     const struct msg *pending; /* said meanwhile; joins at context_start */
     wend_str context_model;    /* that the newest context was for */
+    bool forked;               /* since the newest context ... */
+    bool reconfigured;         /* ... and with another config */
 
     int64_t ask;          /* number of model attempts so far */
     int64_t attempt;      /* of this model call, from 1 */
@@ -195,6 +198,12 @@ wend_str turn_call_child(const struct turn *t, uint32_t index);
 void turn_child_start(struct turn *t, const wend_event *ev,
                       const struct keep *k);
 void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k);
+/* turn_fork.c: the config that a run begins or goes on with; false if it is
+ * none, or there is no memory. */
+bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);
+void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k);
+/* Whoever ran the open calls is gone; a plan goes on by its actions. */
+void turn_lose_calls(struct turn *t);
 
 /* Adds a rule in front of all others. */
 void turn_remember(struct turn *t, wend_str text, const struct keep *k);

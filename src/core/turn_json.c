@@ -27,6 +27,8 @@ static const struct {
     {"started_us", K_I64, offsetof(struct turn, started_us)},
     {"model", K_STR, offsetof(struct turn, model)},
     {"context_model", K_STR, offsetof(struct turn, context_model)},
+    {"forked", K_BOOL, offsetof(struct turn, forked)},
+    {"reconfigured", K_BOOL, offsetof(struct turn, reconfigured)},
     {"turns_max", K_I64, offsetof(struct turn, limits.turns)},
     {"time_ms_max", K_I64, offsetof(struct turn, limits.time_ms)},
     {"tokens_max", K_I64, offsetof(struct turn, limits.tokens)},
@@ -203,6 +205,7 @@ static void put_begun(struct buf *b, const struct begun *newest)
                 g->index, (long long)g->attempt);
         put_str(b, "args", g->args);
         put_str(b, "child", g->child);
+        put_str(b, "key", g->key);
         buf_char(b, '}');
     }
     buf_char(b, ']');
@@ -386,6 +389,7 @@ static bool read_begun(const struct json *list, struct arena *a,
         g->index = (uint32_t)index;
         g->args = get_str(j, "args", a);
         g->child = get_str(j, "child", a);
+        g->key = get_str(j, "key", a);
         *out = g;
         out = &g->prev;
     }
