@@ -1,6 +1,6 @@
 /*
- * wend_store.h - care for stored runs: check, move, forget. Included by
- * wend.h.
+ * wend_store.h - care for stored runs: fork, check, move, forget. Included
+ * by wend.h.
  */
 #ifndef WEND_H
 #include "wend.h" /* which includes this file where it belongs */
@@ -12,15 +12,65 @@
 extern "C" {
 #endif
 
+/* ---- Fork ---------------------------------------------------------------- */
+
+/* What a call that was open at the fork gives instead. */
+typedef struct wend_fork_result {
+    const char *call; /* its id */
+    wend_str output;
+} wend_fork_result;
+
+/* What a fork takes from an agent, in place of its parent's. */
+enum {
+    WEND_FORK_MODEL = 1,  /* the model and its fallbacks */
+    WEND_FORK_TOOLS = 2,  /* the tools and servers of tools */
+    WEND_FORK_LIMITS = 4, /* turns, time, tokens, cost, parallel */
+    WEND_FORK_POLICY = 8, /* what is allowed, denied or asked */
+    WEND_FORK_CONFIG = 16 /* all of these but limits, and what else it is */
+};
+
+typedef struct wend_fork_options {
+    size_t size;
+    /* The last kept event that it shares. 0: the one before the newest
+     * call_end of the first result's call; without results the newest event,
+     * or the last one before run_end. */
+    int64_t at;
+    wend_str say; /* the next user message; absent: none */
+    const wend_fork_result *results;
+    size_t results_count;
+    wend_agent *agent; /* whom it takes something from; else NULL */
+    uint32_t take;     /* WEND_FORK_ bits */
+} wend_fork_options;
+
+/* A new run that shares the past of run `id` up to event `at`: nothing is
+ * copied, however long that is, and the parent is not changed; it may be
+ * under way. What differs stands in its first own events: run_fork, call_end
+ * for each result, message. It is interrupted then: wend_run_resume goes on
+ * with it, like with any other. `fork` gets its id. Reading the past is
+ * needed only for results and what is taken from an agent.
+ * WEND_E_NOTFOUND: no such run. WEND_E_INVAL: no such event, it is run_end,
+ * or no such call is open there. */
+WEND_API wend_status wend_store_fork(wend_store *store, const char *id,
+                                     const wend_fork_options *options,
+                                     char fork[37], wend_error *err);
+
+/* The same in the runtime's store, and goes on with it: see wend_run_resume.
+ * The agent is the one that options->take means. */
+WEND_API wend_status wend_run_fork(wend_agent *agent, const char *id,
+                                   const wend_fork_options *fork,
+                                   const wend_run_options *options,
+                                   wend_run **out, wend_error *err);
+
 /* ---- Check --------------------------------------------------------------- */
 
 /* What was found; set `size` before. */
 typedef struct wend_verdict {
     size_t size;
-    int64_t seq;     /* events 1 to seq are as they were written */
-    int64_t bad_seq; /* the first that is not; 0 = all are */
-    char head[65];   /* hash of event seq, if it is known */
-    char why[300];   /* what is wrong with bad_seq */
+    int64_t seq;      /* events 1 to seq are as they were written */
+    int64_t bad_seq;  /* the first that is not; 0 = all are */
+    char head[65];    /* hash of event seq, if it is known */
+    char why[300];    /* what is wrong with bad_seq */
+    char bad_run[37]; /* that holds bad_seq: a fork shares others' events */
 } wend_verdict;
 
 /* Checks the hash chain of a run, each event, delta and blob of it, and what

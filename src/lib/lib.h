@@ -567,6 +567,11 @@ struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
 wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
                       const wend_run_options *options, wend_run **out,
                       wend_error *err);
+/* resume.c: as wend_run_resume; its reader gets all that follows event
+ * `after`, or with 0 what follows from now on. */
+wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
+                       const wend_run_options *options, wend_run **out,
+                       wend_error *err);
 void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
 

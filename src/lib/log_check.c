@@ -107,6 +107,33 @@ static wend_str cut_blob(const wend_event *ev)
     return hash;
 }
 
+/* Whose event it is: the same run's as the one before, or the first of a
+ * fork from there. */
+static bool check_run(struct log_check *c)
+{
+    const wend_ev_run_fork *f = &c->ev.u.run_fork;
+    bool same = str_is(c->ev.run, c->owner);
+    bool forks = c->ev.type == WEND_RUN_FORK;
+
+    if (!run_id_valid(c->ev.run))
+        return log_check_bad(c, "is of no run");
+    if (c->seq && !same && (!forks || str_is(c->run, c->owner)))
+        return log_check_bad(c, "is of another run");
+    if (forks && (same || f->at != c->seq || !str_is(f->parent, c->owner)))
+        return log_check_bad(c, "is a fork of something else than what is "
+                                "before it");
+    return true;
+}
+
+bool log_check_own(struct log_check *c)
+{
+    if (c->status != WEND_OK || !c->seq || str_is(c->run, c->owner))
+        return c->status == WEND_OK;
+    c->seq = 0;
+    return log_check_bad(c, "is of another run, and no fork leads from there "
+                            "to this one");
+}
+
 /* What the hash says is right, this was also written by us. */
 static bool check_event(struct log_check *c, const struct store_item *item)
 {
@@ -123,8 +150,8 @@ static bool check_event(struct log_check *c, const struct store_item *item)
         return log_check_bad(c, "cannot be read: %s",
                              err.message[0] ? err.message
                                             : "a blob is missing or damaged");
-    if (!str_eq(c->ev.run, c->run))
-        return log_check_bad(c, "is of another run");
+    if (!check_run(c))
+        return false;
     if (c->ev.seq != item->seq || c->ev.n)
         return log_check_bad(c, "has another number inside");
     if (c->ev.time_us < c->time_us)
@@ -149,9 +176,85 @@ bool log_check_item(struct log_check *c, const struct store_item *item)
                                 "it or the hash was changed");
     if (!check_event(c, item))
         return false;
+    memcpy(c->owner, c->ev.run.ptr, RUN_ID_LEN);
     c->seq = item->seq;
     c->n = 0;
     c->time_us = c->ev.time_us;
     c->over = c->ev.type == WEND_RUN_END;
     return true;
+}
+
+/* ---- What lists say ------------------------------------------------------ */
+
+static void note_start(struct log_birth *birth, const wend_event *ev,
+                       struct arena *a)
+{
+    const wend_ev_run_start *e = &ev->u.run_start;
+
+    birth->b = (struct store_birth){
+        .agent = arena_str(a, e->agent),
+        .model = arena_str(a, e->model),
+        .prompt = arena_str(a, store_prompt(e->prompt)),
+        .user = arena_str(a, e->user),
+        .session = arena_str(a, e->session),
+        .parent = arena_str(a, e->parent_run),
+        .started_us = ev->time_us,
+    };
+    birth->seq = ev->seq;
+}
+
+static void note_fork(struct log_birth *birth, const wend_event *ev,
+                      struct arena *a)
+{
+    birth->b.parent = arena_str(a, ev->u.run_fork.parent);
+    birth->b.started_us = ev->time_us;
+    if (ev->u.run_fork.model.ptr)
+        birth->b.model = arena_str(a, ev->u.run_fork.model);
+    birth->seq = ev->seq;
+    birth->open = true;
+}
+
+void log_birth_note(struct log_birth *birth, const wend_event *ev,
+                    struct arena *a)
+{
+    if (ev->type == WEND_RUN_START)
+        note_start(birth, ev, a);
+    else if (ev->type == WEND_RUN_FORK)
+        note_fork(birth, ev, a);
+    else if (birth->open && ev->type == WEND_MESSAGE)
+        birth->b.prompt = arena_str(a, store_prompt(ev->u.message.text));
+    else if (ev->type == WEND_CALL_START || ev->type == WEND_CALL_END)
+        return; /* a result that was given with the fork */
+    birth->open &= ev->type == WEND_RUN_FORK;
+}
+
+/* ---- Whose event --------------------------------------------------------- */
+
+/* A fork begins after what it shares, so that this comes to an end even in a
+ * damaged store. */
+wend_status log_owner(wend_store *store, wend_str run, int64_t seq,
+                      char owner[RUN_ID_LEN + 1], wend_error *err)
+{
+    struct store_state state = {.first = INT64_MAX};
+    int64_t below;
+    wend_status s;
+
+    snprintf(owner, RUN_ID_LEN + 1, "%.*s", (int)run.len, run.ptr);
+    do {
+        struct arena a = {.mem = &store->mem};
+        wend_list_options o = {.size = sizeof o, .run = owner, .limit = 1};
+        wend_run_info *info;
+        size_t count = 0;
+
+        below = state.first;
+        s = store->ops->state(store, str_of(owner), &state, err);
+        if (s == WEND_OK && seq < state.first && state.first < below)
+            s = store->ops->list(store, &o, &a, &info, &count, err);
+        if (s == WEND_OK && count && run_id_valid(info->parent))
+            memcpy(owner, info->parent.ptr, RUN_ID_LEN);
+        else
+            below = 0;
+        arena_free(&a);
+    } while (s == WEND_OK && below);
+    return s == WEND_E_NOTFOUND ? WEND_OK : s;
 }

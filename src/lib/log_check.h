@@ -8,11 +8,20 @@
 #ifndef LIB_LOG_CHECK_H
 #define LIB_LOG_CHECK_H
 
+#include "base/id.h"
 #include "core/event.h"
 #include "store/store.h"
 
+/* What lists say of a run from its beginning on; strings in an arena. */
+struct log_birth {
+    struct store_birth b;
+    int64_t seq; /* of the event that says so: run_start or run_fork */
+    bool open;   /* more of a fork's birth may follow */
+};
+
 struct log_check {
-    wend_str run;
+    wend_str run;               /* a fork's log begins with events of others */
+    char owner[RUN_ID_LEN + 1]; /* whose the newest good event is */
     event_blob_fn blob;
     void *blob_ctx;
     struct arena arena; /* of the item; set its mem */
@@ -31,7 +40,18 @@ bool log_check_item(struct log_check *c, const struct store_item *item);
 /* Says that it is bad; returns false. */
 bool log_check_bad(struct log_check *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* At the end of the log: whether it came to events of the run itself. */
+bool log_check_own(struct log_check *c);
 void log_check_free(struct log_check *c);
+
+/* Event by event; a->failed if there is no memory. */
+void log_birth_note(struct log_birth *birth, const wend_event *ev,
+                    struct arena *a);
+
+/* The run that holds event seq of this one: itself, or of a fork an ancestor
+ * whose past it shares. */
+wend_status log_owner(wend_store *store, wend_str run, int64_t seq,
+                      char owner[RUN_ID_LEN + 1], wend_error *err);
 
 /* An event_blob_fn; ctx is a wend_store. Checks the hash. */
 wend_status log_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text);

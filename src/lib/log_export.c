@@ -127,6 +127,8 @@ static wend_status export(struct export *x, wend_error *err)
     if (c->status == WEND_OK && x->status == WEND_OK &&
         c->seq < (x->seq_to ? x->seq_to : state.seq))
         log_check_bad(c, "is missing");
+    if (x->status == WEND_OK)
+        log_check_own(c);
     if (c->status == WEND_E_CORRUPT)
         return fail(err, WEND_E_CORRUPT, "run %.*s is damaged: event %lld %s",
                     (int)c->run.len, c->run.ptr, (long long)c->seq + 1, c->why);
@@ -146,12 +148,17 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
                               wend_write_fn fn, void *ctx, wend_error *err)
 {
     struct export x = {.store = store, .seq_to = seq_to, .fn = fn, .ctx = ctx};
+    char owner[RUN_ID_LEN + 1];
     wend_status s;
 
     if (!store || !id || !fn || seq_to < 0 || !run_id_valid(str_of(id)))
         return fail(err, WEND_E_INVAL,
                     "export: an argument is NULL, or id is no run id");
-    x.check.run = str_of(id);
+    /* A part of what a fork shares is its owner's. */
+    s = log_owner(store, str_of(id), seq_to ? seq_to : INT64_MAX, owner, err);
+    if (s != WEND_OK)
+        return s;
+    x.check.run = str_of(owner);
     x.check.blob = on_blob;
     x.check.blob_ctx = &x;
     x.check.arena.mem = x.arena.mem = x.out.mem = &store->mem;

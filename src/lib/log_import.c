@@ -40,7 +40,7 @@ struct import {
     struct buf items; /* struct store_item, seq set */
     struct table blobs;
     struct buf blobs_order; /* struct blob * */
-    struct store_birth birth;
+    struct log_birth birth;
     struct store_summary summary;
     size_t known;  /* items that the store has already */
     bool differs;  /* from what the store has */
@@ -71,7 +71,7 @@ static void forget_run(struct import *m)
     memset(&m->check, 0, sizeof m->check);
     m->arena = m->check.arena = (struct arena){.mem = m->mem};
     m->items = m->blobs_order = (struct buf){.mem = m->mem};
-    m->birth = (struct store_birth){0};
+    m->birth = (struct log_birth){0};
     m->summary = (struct store_summary){.status = "interrupted"};
     m->known = 0;
     m->differs = false;
@@ -137,20 +137,8 @@ static void note_event(struct import *m, const wend_event *ev)
 {
     const wend_ev_metrics *metrics = NULL;
 
-    if (ev->type == WEND_RUN_START) {
-        const wend_ev_run_start *e = &ev->u.run_start;
-        struct arena *a = &m->arena;
-
-        m->birth = (struct store_birth){
-            .agent = arena_str(a, e->agent),
-            .model = arena_str(a, e->model),
-            .prompt = arena_str(a, store_prompt(e->prompt)),
-            .user = arena_str(a, e->user),
-            .session = arena_str(a, e->session),
-            .parent = arena_str(a, e->parent_run),
-            .started_us = ev->time_us,
-        };
-    } else if (ev->type == WEND_METRICS) {
+    log_birth_note(&m->birth, ev, &m->arena);
+    if (ev->type == WEND_METRICS) {
         metrics = &ev->u.metrics;
     } else if (ev->type == WEND_RUN_END) {
         metrics = &ev->u.run_end.metrics;
@@ -201,8 +189,10 @@ static bool next_line(struct import *m, wend_str *line)
 
 static wend_status on_end(struct import *m, const struct line *l)
 {
-    const struct log_check *c = &m->check;
+    struct log_check *c = &m->check;
 
+    if (!log_check_own(c))
+        return bad(m, "the run's own events are missing before it");
     if (!c->seq || !str_is(l->run, m->run) || l->seq != c->seq ||
         memcmp(l->item.hash, c->chain.head, SHA256_BYTES) != 0)
         return bad(m, "the end does not fit what is before it");
@@ -340,7 +330,7 @@ static wend_status put_chunk(struct import *m, struct chunk *c, size_t count)
 
     c->b.run = str_of(m->run);
     c->b.epoch = birth ? STORE_EPOCH_IMPORTED : m->epoch;
-    c->b.birth = birth ? &m->birth : NULL;
+    c->b.birth = birth ? &m->birth.b : NULL;
     c->b.events = c->events;
     c->b.packs = c->packs;
     c->b.summary = m->summary;

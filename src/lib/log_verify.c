@@ -16,6 +16,8 @@ struct verify {
     int64_t head_seq;    /* the event whose hash is in the verdict */
     wend_run_info *info; /* what lists say */
     struct store_state before;
+    struct log_birth birth;
+    struct arena arena;
     wend_verdict v;
 };
 
@@ -36,14 +38,15 @@ static bool same(wend_str listed, wend_str said)
     return listed.ptr ? str_eq(listed, said) : !said.ptr || !said.len;
 }
 
-static bool start_listed(struct verify *v)
+static bool birth_listed(const struct verify *v)
 {
-    const wend_ev_run_start *e = &v->check.ev.u.run_start;
+    const struct store_birth *b = &v->birth.b;
     const wend_run_info *i = v->info;
 
-    return same(i->agent, e->agent) && same(i->model, e->model) &&
-           same(i->prompt, store_prompt(e->prompt)) && same(i->user, e->user) &&
-           same(i->session, e->session);
+    return same(i->agent, b->agent) && same(i->model, b->model) &&
+           same(i->prompt, b->prompt) && same(i->user, b->user) &&
+           same(i->session, b->session) &&
+           (v->birth.seq <= 1 || same(i->parent, b->parent));
 }
 
 static bool end_listed(struct verify *v)
@@ -62,8 +65,6 @@ static bool is_listed(struct verify *v)
 {
     wend_event_type type = v->check.ev.type;
 
-    if (type == WEND_RUN_START)
-        return start_listed(v);
     /* One that went on after the list was made was not over then. */
     return type != WEND_RUN_END || !v->before.ended_us || end_listed(v);
 }
@@ -89,6 +90,7 @@ static bool on_item(void *ctx, const struct store_item *item)
     if (item->is_pack)
         return true;
     keep_head(v);
+    log_birth_note(&v->birth, &c->ev, &v->arena);
     if (!is_listed(v))
         row_bad(v, "says something else than the list of runs");
     if (c->seq == v->before.seq &&
@@ -102,6 +104,11 @@ static void check_end(struct verify *v)
 {
     struct log_check *c = &v->check;
 
+    if (!birth_listed(v) && (!v->v.bad_seq || v->birth.seq < v->v.bad_seq)) {
+        v->v.bad_seq = v->birth.seq;
+        snprintf(v->v.why, sizeof v->v.why,
+                 "says something else than the list of runs");
+    }
     if (c->seq < v->before.seq)
         log_check_bad(c, "is missing");
     else if (v->before.ended_us && c->seq > v->before.seq)
@@ -164,7 +171,9 @@ static wend_status verify(wend_store *store, const char *id, struct verify *v,
         if (s != WEND_OK)
             fail(err, s, "%s", why.message);
     }
-    if (s == WEND_OK && c->status == WEND_OK)
+    if (s == WEND_OK && v->arena.failed)
+        s = fail_nomem(err);
+    if (s == WEND_OK && log_check_own(c))
         check_end(v);
     if (s == WEND_OK && c->status == WEND_OK)
         check_head(v);
@@ -192,7 +201,7 @@ wend_status wend_store_verify(wend_store *store, const char *id,
     v.check.run = str_of(id);
     v.check.blob = log_blob;
     v.check.blob_ctx = store;
-    v.check.arena.mem = &store->mem;
+    v.check.arena.mem = v.arena.mem = &store->mem;
     s = verify(store, id, &v, err);
     v.v.seq = v.check.seq;
     if (v.head_seq != v.v.seq)
@@ -202,8 +211,11 @@ wend_status wend_store_verify(wend_store *store, const char *id,
         v.v.bad_seq = v.check.seq + 1;
         memcpy(v.v.why, v.check.why, sizeof v.v.why);
     }
+    if (s == WEND_OK && v.v.bad_seq)
+        s = log_owner(store, v.check.run, v.v.bad_seq, v.v.bad_run, err);
     v.v.size = out->size;
     memcpy(out, &v.v, size);
+    arena_free(&v.arena);
     log_check_free(&v.check);
     return s;
 }

@@ -20,6 +20,7 @@ struct fold {
     struct chain chain;
     int64_t n;           /* newest delta after turn.seq */
     uint32_t models_max; /* that the agent can ask */
+    int64_t after;       /* what the reader has had; 0 = all so far */
     bool ended;          /* its end will do, too */
     wend_status status;
     wend_error err;
@@ -75,22 +76,20 @@ static bool fold_event(struct fold *f, const wend_event *ev)
 
     if (ends_answer(&r->turn, ev) && ops->recall)
         ops->recall(r->session, &r->turn);
+    if (ev->type == WEND_RUN_FORK && ev->u.run_fork.model.ptr) {
+        /* Another model: it has not answered yet. */
+        ops->close(r->session);
+        r->session = r->agent->driver->ops->open(r->agent->driver, r);
+        if (!r->session)
+            return stop_fold(f, WEND_E_NOMEM, ev->seq);
+    }
     if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
         reply_again(&r->reply, ev->time_us);
     turn_become(&r->turn, ev, &keep);
     if (ev->type == WEND_RUN_END)
         run_note_end(r, ev);
     f->n = 0;
-    if (r->arena.failed)
-        return stop_fold(f, WEND_E_NOMEM, ev->seq);
-    if (ev->type == WEND_RUN_START &&
-        r->turn.config->models_count > f->models_max) {
-        f->status = fail(&f->err, WEND_E_INVAL,
-                         "run %s was started with %u models, the agent has %u",
-                         r->id, r->turn.config->models_count, f->models_max);
-        return false;
-    }
-    return true;
+    return r->arena.failed ? stop_fold(f, WEND_E_NOMEM, ev->seq) : true;
 }
 
 static bool fold_kept(struct fold *f, const struct store_item *item,
@@ -150,6 +149,13 @@ static wend_status fold_log(struct fold *f, wend_error *err)
                  "run %s is over; there is nothing to resume", r->id);
     if (s == WEND_OK && r->turn.phase == PH_NEW)
         s = fail(&f->err, WEND_E_NOTFOUND, "there is no run %s", r->id);
+    if (s == WEND_OK && !str_is(r->turn.run, r->id))
+        s = fail(&f->err, WEND_E_CORRUPT,
+                 "run %s is a fork whose own events are missing", r->id);
+    if (s == WEND_OK && r->turn.config->models_count > f->models_max)
+        s = fail(&f->err, WEND_E_INVAL,
+                 "run %s was started with %u models, the agent has %u", r->id,
+                 r->turn.config->models_count, f->models_max);
     if (s != WEND_OK)
         fail(err, s, "%s", f->err.message);
     return s;
@@ -215,8 +221,10 @@ static wend_status go_on(struct fold *f, wend_error *err)
     struct wend_run *r = f->r;
     struct input in = {.kind = IN_RESUME, .epoch = r->epoch};
 
-    r->durable_seq = r->shown.seq = r->turn.seq;
-    r->shown.n = f->n;
+    r->durable_seq = r->turn.seq;
+    r->shown.seq = f->after ? f->after : r->turn.seq;
+    r->shown.n = f->after ? INT64_MAX : f->n;
+    r->shown.lagged = f->after != 0;
     if (r->turn.time_us > r->last_us)
         r->last_us = r->turn.time_us;
     r->replying = r->turn.phase == PH_MODEL;
@@ -227,39 +235,41 @@ static wend_status go_on(struct fold *f, wend_error *err)
                : fail(err, r->error.status, "%s", r->error.message);
 }
 
-static wend_status take_up(struct wend_run *r, bool ended, wend_error *err)
+static wend_status take_up(struct fold *f, wend_error *err)
 {
-    struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = ended};
+    struct wend_run *r = f->r;
     wend_status s;
 
-    f.models_max = r->agent->configs[0]->models_count;
+    f->models_max = r->agent->configs[0]->models_count;
     reply_init(&r->reply, &r->rt->mem, 0);
     r->session = r->agent->driver->ops->open(r->agent->driver, r);
     if (!r->session)
         return fail_nomem(err);
-    s = fold_log(&f, err);
+    s = fold_log(f, err);
     r->over = r->turn.phase == PH_END;
     r->durable_seq = r->turn.seq;
     if (s == WEND_OK && !r->over)
-        s = claim(&f, err);
-    return s == WEND_OK && !r->over ? go_on(&f, err) : s;
+        s = claim(f, err);
+    return s == WEND_OK && !r->over ? go_on(f, err) : s;
 }
 
 wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
 {
+    struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = true};
     wend_status s = agent_config(r->agent, false, err);
 
     if (s == WEND_OK)
-        s = take_up(r, true, err);
+        s = take_up(&f, err);
     *found = s != WEND_E_NOTFOUND;
     r->over |= s != WEND_OK && !r->born; /* not ours: nothing to let go of */
     return s;
 }
 
-wend_status wend_run_resume(wend_agent *agent, const char *id,
-                            const wend_run_options *options, wend_run **out,
-                            wend_error *err)
+wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
+                       const wend_run_options *options, wend_run **out,
+                       wend_error *err)
 {
+    struct fold f = {.after = after};
     wend_run_options o;
     struct wend_run *r;
     wend_status s = check_resume(agent, id, out, err);
@@ -275,7 +285,9 @@ wend_status wend_run_resume(wend_agent *agent, const char *id,
     if (!r)
         return WEND_E_NOMEM;
     memcpy(r->id, id, RUN_ID_LEN);
-    s = take_up(r, false, err);
+    f.r = r;
+    f.arena.mem = &r->rt->mem;
+    s = take_up(&f, err);
     if (s != WEND_OK) {
         r->over |= !r->born; /* not ours: nothing to let go of */
         wend_run_free(r);
@@ -283,4 +295,11 @@ wend_status wend_run_resume(wend_agent *agent, const char *id,
     }
     *out = r;
     return WEND_OK;
+}
+
+wend_status wend_run_resume(wend_agent *agent, const char *id,
+                            const wend_run_options *options, wend_run **out,
+                            wend_error *err)
+{
+    return run_resume(agent, id, 0, options, out, err);
 }
