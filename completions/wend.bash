@@ -5,7 +5,7 @@ _wend()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="run runs log replay tools models agents trust doctor verify
                     export import stats diff resume cancel say pause continue
-                    approve plan prune view" words=
+                    approve plan prune view fork" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request shell remember recall
@@ -67,6 +67,13 @@ _wend()
         doctor) words="--json --store --model --help" ;;
         resume)
             words="--key-file --ca-file --models --store --json --events
+                   --log-file --quiet --verbose --help last"
+            ;;
+        fork)
+            words="--at --result --no-run --agent --model --fallback
+                   --base-url --key-file --ca-file --models --tool --tools
+                   --mcp --approve --max-turns --timeout --budget-tokens
+                   --budget-cost --parallel --store --json --events
                    --log-file --quiet --verbose --help last"
             ;;
         cancel | say | pause | continue) words="--store --help last" ;;

@@ -1,7 +1,7 @@
 # Completion of wend for fish.
 
 set -l commands run runs log replay tools models agents trust doctor verify \
-    export import stats diff resume cancel say pause continue approve plan prune view
+    export import stats diff resume cancel say pause continue approve plan prune view fork
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
@@ -11,6 +11,7 @@ complete -c wend -n "$none" -a run -d "run an agent on a prompt"
 complete -c wend -n "$none" -a runs -d "list runs, newest first"
 complete -c wend -n "$none" -a log -d "the events of a run"
 complete -c wend -n "$none" -a resume -d "go on with interrupted runs"
+complete -c wend -n "$none" -a fork -d "a new run that shares another's past"
 complete -c wend -n "$none" -a cancel -d "cancel a run of another process"
 complete -c wend -n "$none" -a say -d "say something to a run"
 complete -c wend -n "$none" -a pause -d "let a run start nothing more"
@@ -163,6 +164,35 @@ complete -c wend -n "$diff" -l json -d "as one object"
 complete -c wend -n "$diff" -s q -l quiet -d "only the exit status"
 complete -c wend -n "$diff" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$diff" -a last -d "the newest run"
+
+set -l fork "__fish_seen_subcommand_from fork"
+complete -c wend -n "$fork" -l at -x -d "the last event to share"
+complete -c wend -n "$fork" -l result -x -d "what a call gives"
+complete -c wend -n "$fork" -l no-run -d "only make it"
+complete -c wend -n "$fork" -s a -l agent -r -F -d "another agent"
+complete -c wend -n "$fork" -s m -l model -x -d "another model"
+complete -c wend -n "$fork" -l fallback -x -d "a model when that one cannot answer"
+complete -c wend -n "$fork" -l base-url -x -d "where the API is"
+complete -c wend -n "$fork" -l key-file -r -F -d "the provider's key"
+complete -c wend -n "$fork" -l ca-file -r -F -d "certificates to trust"
+complete -c wend -n "$fork" -l models -r -F -d "windows and prices"
+complete -c wend -n "$fork" -s t -l tool -x -a "$tools" -d "other tools"
+complete -c wend -n "$fork" -l tools -r -F -d "the file of a tool"
+complete -c wend -n "$fork" -l mcp -x -d "tools of a server"
+complete -c wend -n "$fork" -l approve -x -a "ask deny all" -d "what to do with calls"
+complete -c wend -n "$fork" -l max-turns -x -d "most turns"
+complete -c wend -n "$fork" -l timeout -x -d "most time"
+complete -c wend -n "$fork" -l budget-tokens -x -d "most tokens"
+complete -c wend -n "$fork" -l budget-cost -x -d "most money"
+complete -c wend -n "$fork" -l parallel -x -d "most tools at once"
+complete -c wend -n "$fork" -l json -d "events as JSON lines"
+complete -c wend -n "$fork" -l events -x -a "native loom agio" \
+    -d "vocabulary of JSON lines"
+complete -c wend -n "$fork" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$fork" -l log-file -r -F -d "append events there, too"
+complete -c wend -n "$fork" -s q -l quiet -d "only the answer"
+complete -c wend -n "$fork" -s v -l verbose -d "say more"
+complete -c wend -n "$fork" -a last -d "the newest run"
 
 set -l resume "__fish_seen_subcommand_from resume"
 complete -c wend -n "$resume" -l key-file -r -F -d "the provider's key"

@@ -1,9 +1,9 @@
 /*
  * again.c - the agent of a run, made again from what its log says.
  *
- * run_start.config has all that the run is; here are only the hands: which
- * models are asked and where, which tools there are. Keys come from where
- * they always come from.
+ * run_start.config has all that the run is, or run_fork.config of a fork
+ * that changed it; here are only the hands: which models are asked and
+ * where, which tools there are. Keys come from where they always come from.
  */
 #include "cli/again.h"
 
@@ -12,10 +12,14 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cli/agent_make.h"
+#include "cli/agent_tools.h"
+#include "cli/servers.h"
 
-/* What the first event of the log says. */
+/* What the log says. */
 struct past {
     wend_str agent, cwd;
+    wend_limits limits;
     const struct json *config;
 };
 
@@ -57,9 +61,44 @@ static int damaged(const char *id)
     return complain(EXIT_STORE, "the log of run %s is damaged at event 1", id);
 }
 
-static int read_past(struct cli *cli, const char *id, struct past *out)
+static void take_config(struct cli *cli, struct past *past, wend_str json,
+                        const wend_ev_limits *limits)
 {
-    wend_replay_options o = {.size = sizeof o, .seq_to = 1};
+    if (json.ptr)
+        past->config =
+            json_parse_own(arena_str(&cli->arena, json), &cli->arena, NULL);
+    if (limits)
+        past->limits = (wend_limits){.turns = (uint32_t)limits->turns,
+                                     .parallel = (uint32_t)limits->parallel,
+                                     .time_ms = limits->time_ms,
+                                     .tokens = limits->tokens,
+                                     .cost_nano = limits->cost_nano};
+}
+
+/* False once nothing of what follows can matter. */
+static bool take_event(struct cli *cli, const char *id, struct past *past,
+                       const wend_event *ev)
+{
+    const wend_ev_run_start *e = &ev->u.run_start;
+
+    if (ev->type == WEND_RUN_FORK) {
+        take_config(cli, past, ev->u.run_fork.config_json,
+                    ev->u.run_fork.limits);
+        return true;
+    }
+    past->agent = arena_str(&cli->arena, e->agent);
+    past->cwd = arena_str(&cli->arena, e->cwd);
+    take_config(cli, past, e->config_json, &e->limits);
+    return !str_is(ev->run, id); /* only a fork goes on with another's */
+}
+
+static int read_past(struct cli *cli, const char *id, int64_t to,
+                     struct past *out)
+{
+    wend_replay_options o = {.size = sizeof o,
+                             .seq_to = to,
+                             .filter.types = UINT64_C(1) << WEND_RUN_START |
+                                             UINT64_C(1) << WEND_RUN_FORK};
     const wend_event *ev = NULL;
     wend_run *log = NULL;
     wend_error err = {0};
@@ -68,20 +107,13 @@ static int read_past(struct cli *cli, const char *id, struct past *out)
 
     if (s != WEND_OK)
         return give_up(cli, s, &err);
-    s = wend_run_next(log, &ev);
-    if (s == WEND_OK && ev->type == WEND_RUN_START) {
-        out->agent = arena_str(&cli->arena, ev->u.run_start.agent);
-        out->cwd = arena_str(&cli->arena, ev->u.run_start.cwd);
-        out->config =
-            json_parse_own(arena_str(&cli->arena, ev->u.run_start.config_json),
-                           &cli->arena, NULL);
-        if (!out->config)
-            code = damaged(id);
-    } else {
-        code = s < 0 && s != WEND_E_CORRUPT
-                   ? give_up(cli, s, wend_run_error(log))
-                   : damaged(id);
-    }
+    do
+        s = wend_run_next(log, &ev);
+    while (s == WEND_OK && take_event(cli, id, out, ev));
+    if (s < 0 && s != WEND_E_CORRUPT)
+        code = give_up(cli, s, wend_run_error(log));
+    else if (!out->config)
+        code = damaged(id);
     wend_run_free(log);
     return cli->arena.failed ? complain(EXIT_FAILED, "out of memory") : code;
 }
@@ -226,7 +258,22 @@ static const char *const *fallbacks_of(struct cli *cli, const struct json *list,
     return out;
 }
 
-static int make(struct cli *cli, const struct past *past, wend_agent **agent)
+static void take_limits(const struct settings *given, wend_limits *l)
+{
+    if (given->max_turns)
+        l->turns = (uint32_t)given->max_turns;
+    if (given->parallel)
+        l->parallel = (uint32_t)given->parallel;
+    if (given->timeout_ms)
+        l->time_ms = given->timeout_ms;
+    if (given->budget_tokens)
+        l->tokens = given->budget_tokens;
+    if (given->budget_cost)
+        l->cost_nano = given->budget_cost;
+}
+
+static int make(struct cli *cli, const struct past *past, uint32_t take,
+                wend_agent **agent, bool *asks)
 {
     const struct settings *set = &cli->set;
     const struct json *config = past->config;
@@ -236,9 +283,11 @@ static int make(struct cli *cli, const struct past *past, wend_agent **agent)
         .ca_file = set->ca_file,
         .models_file = set->models,
         .name = past->agent.ptr,
+        .limits = past->limits,
     };
     wend_error err = {0};
     wend_status s;
+    int code = EXIT_DONE;
 
     o.model = text_of(cli, json_get(config, "model"));
     o.base_url = text_of(cli, json_get(config, "base_url"));
@@ -247,16 +296,37 @@ static int make(struct cli *cli, const struct past *past, wend_agent **agent)
     o.network = list_of(cli, json_get(config, "network"), &o.network_count);
     o.fallbacks =
         fallbacks_of(cli, json_get(config, "fallback"), &o.fallbacks_count);
+    if (take & WEND_FORK_MODEL) {
+        o.base_url = cli->given.base_url;
+        o.fallbacks = cli->given.fallback.items;
+        o.fallbacks_count = cli->given.fallback.count;
+        o.output_tokens = 0;
+        if (cli->given.model)
+            o.model = cli->given.model;
+    }
+    take_limits(&cli->given, &o.limits);
+    if (take & WEND_FORK_POLICY)
+        code = agent_approve(cli, &o, asks);
     if (cli->arena.failed)
         return complain(EXIT_FAILED, "out of memory");
+    if (code)
+        return code;
     s = wend_agent_new(cli->rt, &o, agent, &err);
     return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
 }
 
+/* The settings' tools, which are read from where the command was called. */
+static int given_tools(struct cli *cli, wend_agent *agent)
+{
+    int code = tools_add(cli, agent);
+
+    return code ? code : servers_add(cli, agent, false, false);
+}
+
 /* ---- Its children -------------------------------------------------------- */
 
-static int make_whole(struct cli *cli, const struct past *past,
-                      wend_agent **agent);
+static int make_whole(struct cli *cli, const struct past *past, uint32_t take,
+                      wend_agent **agent, bool *asks);
 
 static wend_status add_kid(struct cli *cli, wend_agent *parent,
                            const struct json *kid, wend_agent *agent,
@@ -289,9 +359,10 @@ static void add_kids(struct cli *cli, wend_agent *parent,
         struct past past = {.config = json_get(k, "config")};
         wend_agent *agent = NULL;
         wend_error err = {0};
+        bool asks;
 
         past.agent = arena_str(&cli->arena, json_str(json_get(k, "agent")));
-        if (make_whole(cli, &past, &agent) ||
+        if (make_whole(cli, &past, 0, &agent, &asks) ||
             add_kid(cli, parent, k, agent, &err) != WEND_OK)
             complain(0, "the agent '%s' is not there%s%s; its tasks will fail",
                      past.agent.ptr ? past.agent.ptr : "",
@@ -300,36 +371,41 @@ static void add_kids(struct cli *cli, wend_agent *parent,
     }
 }
 
-/* Recursion is bounded by the depth of JSON. */
-static int make_whole(struct cli *cli, const struct past *past,
-                      wend_agent **agent)
+/* From its log, but for what is to be taken from elsewhere. Recursion is
+ * bounded by the depth of JSON. */
+static int make_whole(struct cli *cli, const struct past *past, uint32_t take,
+                      wend_agent **agent, bool *asks)
 {
-    int code = make(cli, past, agent);
+    const struct json *policy = json_get(past->config, "policy");
+    int code;
 
+    *asks = str_is(json_str(json_get(policy, "approve")), "ask");
+    code = make(cli, past, take, agent, asks);
     if (code)
         return code;
-    add_tools(cli, *agent, past->config);
     add_relics(cli, *agent, json_get(past->config, "relics"));
     add_kids(cli, *agent, json_get(past->config, "agents"));
+    if (take & WEND_FORK_TOOLS)
+        return given_tools(cli, *agent);
+    add_tools(cli, *agent, past->config);
     return EXIT_DONE;
 }
 
-int again_agent(struct cli *cli, const char *id, wend_agent **agent, bool *asks)
+int again_agent(struct cli *cli, const char *id, const struct again *how,
+                wend_agent **agent, bool *asks)
 {
+    uint32_t take = how ? how->take : 0;
     struct past past = {0};
-    const struct json *policy;
-    int code = read_past(cli, id, &past);
+    int code = read_past(cli, id, how ? how->at : 0, &past);
 
+    if (!code && take & WEND_FORK_TOOLS)
+        code = tools_load(cli);
     if (code)
         return code;
     /* Files that the run names by relative paths are found from there. */
     if (past.cwd.ptr && chdir(past.cwd.ptr))
         return complain(EXIT_USAGE, "the directory of run %s, %s: %s", id,
                         past.cwd.ptr, strerror(errno));
-    code = make_whole(cli, &past, agent);
-    if (code)
-        return code;
-    policy = json_get(past.config, "policy");
-    *asks = str_is(json_str(json_get(policy, "approve")), "ask");
-    return EXIT_DONE;
+    return take & WEND_FORK_CONFIG ? agent_make(cli, agent, asks)
+                                   : make_whole(cli, &past, take, agent, asks);
 }

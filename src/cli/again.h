@@ -6,9 +6,15 @@
 
 #include "cli/cli.h"
 
+/* How it differs from what the log says; NULL: not at all. */
+struct again {
+    int64_t at;    /* the last event that counts; 0 = the newest */
+    uint32_t take; /* WEND_FORK_ bits: what the settings say instead */
+};
+
 /* 0 or an exit code; what is wrong has been said. Goes to the directory of
  * the run. *asks: calls of it may wait for an answer. */
-int again_agent(struct cli *cli, const char *id, wend_agent **agent,
-                bool *asks);
+int again_agent(struct cli *cli, const char *id, const struct again *how,
+                wend_agent **agent, bool *asks);
 
 #endif

@@ -21,7 +21,7 @@ enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 
 /* Modes and rules come in one list; the last mode counts. What the user
  * says goes before what the agent's file says. */
-static int fill_approve(struct cli *cli, wend_agent_options *o, bool *asks)
+int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks)
 {
     const struct words *w = &cli->set.approve;
     const struct manifest_words *own =
@@ -161,7 +161,7 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
     int code = tools_load(cli);
 
     if (!code)
-        code = fill_approve(cli, &o, asks);
+        code = agent_approve(cli, &o, asks);
     if (!code)
         code = fill_from_file(cli, &o);
     if (!code)

@@ -9,4 +9,7 @@
 /* Whether somebody is to be asked is in *asks. What is wrong is said. */
 int agent_make(struct cli *cli, wend_agent **agent, bool *asks);
 
+/* What --approve says, with what is remembered and what the file says. */
+int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks);
+
 #endif

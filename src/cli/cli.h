@@ -38,12 +38,13 @@ struct settings {
     const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers, inputs;
-    bool list, remove, exact, always, dry_run;
+    bool list, remove, exact, always, dry_run, no_run, live;
+    struct words results;
     int64_t events;     /* enum dialect_word; -1 = not given */
     int64_t sandbox;    /* index of the word */
     int64_t format;     /* the same, of a plan */
     int64_t on_unknown; /* wend_unknown */
-    int64_t since_ms, older_ms, limit, seq_from, seq_to;
+    int64_t since_ms, older_ms, limit, seq_from, seq_to, seq_at;
     double speed;
 };
 
@@ -59,6 +60,7 @@ extern const char *const dialect_words[]; /* ends with NULL */
 struct cli {
     const struct command *command;
     struct settings set;
+    struct settings given;          /* the same, by the command line alone */
     const struct agent_file *agent; /* NULL: the built-in one */
     bool inner; /* that agent is inside another, see agent_inner.c */
     struct tool_file *tool_files; /* of --tools */
@@ -80,6 +82,7 @@ struct command {
     const struct opt *opts;
     bool no_config;   /* runs though the config file is broken */
     bool takes_agent; /* has -a */
+    bool agent_named; /* ... and without it there is no agent */
     int (*run)(struct cli *cli);
 };
 
@@ -88,7 +91,7 @@ extern const struct command command_run, command_runs, command_log,
     command_trust, command_doctor, command_verify, command_export,
     command_import, command_stats, command_diff, command_resume, command_cancel,
     command_say, command_pause, command_continue, command_approve, command_plan,
-    command_prune, command_view;
+    command_prune, command_view, command_fork;
 
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)

@@ -61,7 +61,7 @@ static int resume(struct cli *cli, const char *id)
     /* First: its files are found from where the command was called. */
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
-    code = again_agent(cli, id, &agent, &asks);
+    code = again_agent(cli, id, NULL, &agent, &asks);
     if (!code)
         code = go(cli, agent, id, asks && terminal, &view);
     wend_agent_free(agent);

@@ -16,13 +16,16 @@ static const struct command *const commands[] = {
     &command_doctor, &command_verify, &command_export,   &command_import,
     &command_stats,  &command_diff,   &command_resume,   &command_cancel,
     &command_say,    &command_pause,  &command_continue, &command_approve,
-    &command_plan,   &command_prune,  &command_view,
+    &command_plan,   &command_prune,  &command_view,     &command_fork,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* Known words that this version does not carry out. */
 static const char *const later[] = {
-    "chat", "fork", "index", "serve", "worker",
+    "chat",
+    "index",
+    "serve",
+    "worker",
 };
 enum { LATER = sizeof later / sizeof *later };
 
@@ -111,7 +114,6 @@ static void defaults(struct settings *set)
  * come before the config file's; then on top of it. */
 static int settle(struct cli *cli, int count, char **args)
 {
-    struct settings alone;
     char **copy = arena_alloc(&cli->arena, ((size_t)count + 1) * sizeof *copy);
     struct buf why = {.mem = &libc_mem};
     wend_error err = {0};
@@ -125,14 +127,15 @@ static int settle(struct cli *cli, int count, char **args)
                        &cli->arena, &why)) {
         code = usage_error(cli, "%s", buf_view(&why).ptr);
     } else if (!cli->set.help) {
-        alone = cli->set;
+        cli->given = cli->set;
         defaults(&cli->set);
         if (!cli->command->no_config &&
             config_load(&cli->set, &cli->arena, &err) != WEND_OK)
             code = complain(EXIT_USAGE, "%s", err.message);
         config_environment(&cli->set);
-        if (!code && cli->command->takes_agent)
-            code = agent_use(cli, &alone);
+        if (!code && cli->command->takes_agent &&
+            (cli->given.agent || !cli->command->agent_named))
+            code = agent_use(cli, &cli->given);
         cli->args_count = count;
         cli->args = args;
         options_parse(cli->command->opts, &cli->set, &cli->args_count, args,

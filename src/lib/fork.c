@@ -216,8 +216,8 @@ static bool is_taken(uint32_t take, wend_str member)
 static wend_str new_config(struct fork *f)
 {
     const struct json *theirs[] = {
-        json_parse(f->turn.config->json, &f->arena, NULL),
-        json_parse(f->o.agent->configs[false]->json, &f->arena, NULL),
+        json_parse_own(f->turn.config->json, &f->arena, NULL),
+        json_parse_own(f->o.agent->configs[false]->json, &f->arena, NULL),
     };
     struct buf b = {.mem = &f->store->mem};
     wend_str text;

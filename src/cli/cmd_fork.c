@@ -1,0 +1,258 @@
+/*
+ * cmd_fork.c - wend fork: a new run that shares another one's past.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/again.h"
+#include "cli/stream.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "at", "SEQ", "the last event to share; default: before the end",
+     OPT_NUMBER, AT(seq_at), 1, 0, NULL},
+    {0, "result", "CALL=TEXT", "what that call gives; may be repeated",
+     OPT_LIST, AT(results), 0, 0, NULL},
+    {0, "no-run", NULL, "only make it: print its id, run nothing", OPT_FLAG,
+     AT(no_run), 0, 0, NULL},
+    {'a', "agent", "FILE", "go on with that agent, or its name", OPT_TEXT,
+     AT(agent), 0, 0, NULL},
+    {'m', "model", "NAME", "go on with that model", OPT_TEXT, AT(model), 0, 0,
+     NULL},
+    {0, "fallback", "NAME", "a model to ask when that one cannot answer",
+     OPT_LIST, AT(fallback), 0, 0, NULL},
+    {0, "base-url", "URL", "where the provider's API is", OPT_TEXT,
+     AT(base_url), 0, 0, NULL},
+    {0, "key-file", "FILE", "the provider's key; default: the environment",
+     OPT_TEXT, AT(key_file), 0, 0, NULL},
+    {0, "ca-file", "FILE", "certificates to trust; default: the system's",
+     OPT_TEXT, AT(ca_file), 0, 0, NULL},
+    {0, "models", "FILE", "windows and prices of models; see wend models",
+     OPT_TEXT, AT(models), 0, 0, NULL},
+    {'t', "tool", "NAME", "offer these tools instead; may be repeated",
+     OPT_LIST, AT(tools), 0, 0, NULL},
+    {0, "tools", "FILE", "the same, of that file; may be repeated", OPT_LIST,
+     AT(tool_files), 0, 0, NULL},
+    {0, "mcp", "SERVER", "the same, of NAME=COMMAND or NAME=URL", OPT_LIST,
+     AT(servers), 0, 0, NULL},
+    {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",
+     OPT_LIST, AT(approve), 0, 0, NULL},
+    {0, "max-turns", "N", "at most so many turns, with those it shares",
+     OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
+    {0, "timeout", "DUR", "at most so long, such as 30s or 5m", OPT_TIME,
+     AT(timeout_ms), 0, 0, NULL},
+    {0, "budget-tokens", "N", "at most so many tokens, with those it shares",
+     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
+    {0, "budget-cost", "USD", "at most so much money, with what it shares",
+     OPT_MONEY, AT(budget_cost), 0, 0, NULL},
+    {0, "parallel", "N", "tools at once", OPT_NUMBER, AT(parallel), 1,
+     PARALLEL_MAX, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {0, "json", NULL, "all events as JSON lines", OPT_FLAG, AT(json), 0, 0,
+     NULL},
+    {0, "events", "DIALECT", "of JSON lines: native, loom or agio", OPT_WORD,
+     AT(events), 0, 0, dialect_words},
+    {0, "log-file", "FILE", "append all events as JSON lines, too", OPT_TEXT,
+     AT(log_file), 0, 0, NULL},
+    {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {'v', "verbose", NULL, "say more on standard error", OPT_FLAG, AT(verbose),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+/* ---- What is to be different --------------------------------------------- */
+
+static uint32_t what_to_take(const struct settings *given)
+{
+    uint32_t take = 0;
+
+    if (given->agent)
+        take |= WEND_FORK_CONFIG | WEND_FORK_LIMITS;
+    if (given->model || given->base_url || given->fallback.count)
+        take |= WEND_FORK_MODEL;
+    if (given->tools.count || given->tool_files.count || given->servers.count)
+        take |= WEND_FORK_TOOLS;
+    if (given->approve.count)
+        take |= WEND_FORK_POLICY;
+    if (given->max_turns || given->timeout_ms || given->budget_tokens ||
+        given->budget_cost || given->parallel)
+        take |= WEND_FORK_LIMITS;
+    return take;
+}
+
+/* A script is found from here, also when the run is of another directory. */
+static int whole_path(struct cli *cli)
+{
+    const char *name = cli->given.model;
+    struct buf b = {.mem = cli->arena.mem};
+    char *path;
+
+    if (!name || !str_starts(str_of(name), "script:") || name[7] == '{')
+        return EXIT_DONE;
+    path = realpath(name + 7, NULL);
+    if (!path)
+        return EXIT_DONE; /* the agent says what is wrong with it */
+    buf_fmt(&b, "script:%s", path);
+    cli->given.model = cli->set.model =
+        arena_str(&cli->arena, buf_view(&b)).ptr;
+    free(path);
+    cli->arena.failed |= b.failed;
+    buf_free(&b);
+    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
+                             : EXIT_DONE;
+}
+
+static int fill_results(struct cli *cli, wend_fork_options *o)
+{
+    const struct words *w = &cli->set.results;
+    wend_fork_result *list =
+        arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
+
+    for (size_t i = 0; list && i < w->count; i++) {
+        const char *equals = strchr(w->items[i], '=');
+        wend_str call = {w->items[i],
+                         equals ? (size_t)(equals - w->items[i]) : 0};
+
+        if (!call.len)
+            return usage_error(cli, "--result: '%s' is not CALL=TEXT",
+                               w->items[i]);
+        list[i].call = arena_str(&cli->arena, call).ptr;
+        list[i].output = str_of(equals + 1);
+    }
+    o->results = list;
+    o->results_count = w->count;
+    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
+                             : EXIT_DONE;
+}
+
+/* All that stands behind RUN. */
+static int fill_say(struct cli *cli, wend_fork_options *o)
+{
+    struct buf b = {.mem = cli->arena.mem};
+
+    for (int i = 1; i < cli->args_count; i++) {
+        if (i > 1)
+            buf_char(&b, ' ');
+        buf_cstr(&b, cli->args[i]);
+    }
+    if (cli->args_count > 1)
+        o->say = arena_str(&cli->arena, b.len ? buf_view(&b) : STR(""));
+    cli->arena.failed |= b.failed;
+    buf_free(&b);
+    if (cli->arena.failed)
+        return complain(EXIT_FAILED, "out of memory");
+    if (cli->args_count > 1 && !o->say.len)
+        return usage_error(cli, "the message is empty");
+    return EXIT_DONE;
+}
+
+/* ---- Making it ----------------------------------------------------------- */
+
+static int print_made(const struct cli *cli, const char *id, const char *fork)
+{
+    struct buf b = {.mem = cli->arena.mem};
+    int code;
+
+    if (cli->set.json)
+        buf_fmt(&b, "{\"run\":\"%s\",\"fork_of\":\"%s\"}\n", fork, id);
+    else
+        buf_fmt(&b, "%s\n", fork);
+    code = b.failed ? complain(EXIT_FAILED, "out of memory")
+                    : print_all(buf_view(&b));
+    buf_free(&b);
+    return code;
+}
+
+static int make(struct cli *cli, const char *id, const wend_fork_options *o)
+{
+    char fork[37];
+    wend_error err = {0};
+    wend_status s = wend_store_fork(cli->store, id, o, fork, &err);
+
+    return s == WEND_OK ? print_made(cli, id, fork) : give_up(cli, s, &err);
+}
+
+static int go(struct cli *cli, const char *id, const wend_fork_options *o,
+              bool asks, struct view *view)
+{
+    struct stream st = {.cli = cli, .view = view, .live = true, .asks = asks};
+    wend_error err = {0};
+    wend_status s = wend_run_fork(o->agent, id, o, NULL, &st.run, &err);
+    int code;
+
+    view->live = true;
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    if (!cli->set.quiet)
+        complain(0, "run %s is a fork of %s", wend_run_id(st.run), id);
+    code = stream_go(&st);
+    wend_run_free(st.run);
+    return code;
+}
+
+static int fork_it(struct cli *cli, const char *id, wend_fork_options *o)
+{
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    struct again how = {o->at, what_to_take(&cli->given)};
+    struct view view;
+    bool asks = false;
+    int code;
+
+    if (cli->set.no_run && !how.take)
+        return make(cli, id, o); /* which needs no hands */
+    if (!view_open(&view, &cli->set, view_look(&cli->set)))
+        return EXIT_USAGE;
+    code = whole_path(cli);
+    if (!code)
+        code = again_agent(cli, id, &how, &o->agent, &asks);
+    o->take = how.take;
+    if (!code && cli->set.no_run)
+        code = make(cli, id, o);
+    else if (!code)
+        code = go(cli, id, o, asks && terminal, &view);
+    wend_agent_free(o->agent);
+    view_free(&view);
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    wend_fork_options o = {.size = sizeof o, .at = cli->set.seq_at};
+    struct found found;
+    int code;
+
+    if (!cli->args_count)
+        return usage_error(cli, "name a run, or last");
+    code = fill_say(cli, &o);
+    if (!code)
+        code = fill_results(cli, &o);
+    if (!code)
+        code = open_runtime(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    return code ? code : fork_it(cli, found.id, &o);
+}
+
+const struct command command_fork = {
+    .name = "fork",
+    .args = "[OPTIONS] RUN [MESSAGE]",
+    .summary = "a new run that shares the past of another, and goes on",
+    .more =
+        "RUN is an id, a prefix of one that no other run has, or last. It is "
+        "not changed, and\nmay be under way. MESSAGE is what is said next. "
+        "CALL is the id of a call that is open\nat SEQ; without --at the fork "
+        "is just before the end of that call. What nothing is\nsaid about "
+        "stays as it is in RUN. The exit status is that of the new run.\n",
+    .opts = opts,
+    .takes_agent = true,
+    .agent_named = true,
+    .run = run,
+};
