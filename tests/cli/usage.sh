@@ -29,7 +29,7 @@ unknown command|unknown command 'wurst'|wurst
 near command|did you mean 'replay'?|repaly
 unknown option before a command|unknown option --wurst|--wurst
 command of later|'serve' is not available in this version|serve
-command of later, with options|'fork' is not available|fork last --at 3
+command of later, with options|'index' is not available|index add --all x
 help about nothing|unknown command 'wurst'|help wurst
 unknown option|unknown option --wurst|run --wurst
 near option|did you mean --model?|run --modle x
