@@ -217,7 +217,7 @@ static wend_str new_config(struct fork *f)
 {
     const struct json *theirs[] = {
         json_parse_own(f->turn.config->json, &f->arena, NULL),
-        json_parse_own(f->o.agent->configs[false]->json, &f->arena, NULL),
+        json_parse_own(f->o.agent->configs[0]->json, &f->arena, NULL),
     };
     struct buf b = {.mem = &f->store->mem};
     wend_str text;
@@ -458,7 +458,7 @@ static wend_status check(const struct fork *f, bool taken, wend_error *err)
     if (!o->agent->rt || rt_enter(o->agent->rt) != WEND_OK)
         return fail(err, WEND_E_MISUSE,
                     "fork: the agent's runtime is gone or of another thread");
-    return agent_config(o->agent, false, err);
+    return agent_config(o->agent, 0, err);
 }
 
 static wend_status fork_make(wend_store *store, const struct env *env,

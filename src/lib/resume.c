@@ -256,7 +256,7 @@ static wend_status take_up(struct fold *f, wend_error *err)
 wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
 {
     struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = true};
-    wend_status s = agent_config(r->agent, false, err);
+    wend_status s = agent_config(r->agent, 0, err);
 
     if (s == WEND_OK)
         s = take_up(&f, err);
