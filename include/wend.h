@@ -289,6 +289,11 @@ WEND_API wend_status wend_run_pause(wend_run *run);
 WEND_API wend_status wend_run_continue(wend_run *run);
 WEND_API wend_status wend_run_cancel(wend_run *run); /* [any thread] */
 
+/* The i-th child of the run that is under way, or NULL past the last. Lent
+ * until the runtime is pumped: its events can be polled, its calls approved,
+ * it can be told things, but not waited for or freed. */
+WEND_API wend_run *wend_run_child(wend_run *run, size_t i);
+
 WEND_API const char *wend_run_id(const wend_run *run);
 /* How it ended: the outcome once run_end has been decided. */
 WEND_API wend_status wend_run_outcome(const wend_run *run, wend_outcome *out);

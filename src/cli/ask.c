@@ -35,6 +35,14 @@ bool ask_waits(const struct ask *a)
     return a->tty >= 0 && a->shown;
 }
 
+/* What is asked about: a call, or an action of a plan. */
+static wend_str subject(const wend_event *ask)
+{
+    const wend_ev_approval_ask *e = &ask->u.approval_ask;
+
+    return e->call.ptr ? e->call : e->action;
+}
+
 static void put_reasons(struct view *v, const wend_ev_approval_ask *e)
 {
     struct buf *out = view_talk(v);
@@ -67,7 +75,7 @@ static void put_question(const struct ask *a, struct buf *out)
 
 /* Everything that is allowed by a yes is on the screen, or said to be
  * missing. */
-static void show(struct ask *a, struct view *v)
+static void show(struct ask *a, struct view *v, const wend_run *run)
 {
     const wend_ev_approval_ask *e;
     struct buf *out;
@@ -80,7 +88,13 @@ static void show(struct ask *a, struct view *v)
     args = e->args_json;
     if (args.len > ARGS_SHOWN_MAX)
         args.len = ARGS_SHOWN_MAX;
-    buf_cstr(out, "\nThe model wants to call ");
+    buf_cstr(out, "\nThe model ");
+    if (!str_is(a->queue[0]->run, wend_run_id(run))) {
+        buf_cstr(out, "of run ");
+        term_line(out, a->queue[0]->run, 40);
+        buf_char(out, ' ');
+    }
+    buf_cstr(out, "wants to call ");
     term_line(out, e->name, 100);
     buf_cstr(out, " with\n  ");
     term_text(out, args);
@@ -105,28 +119,35 @@ static void drop(struct ask *a, size_t i)
         a->shown = false;
 }
 
-static void settled(struct ask *a, struct view *v, wend_str call)
+static void settled(struct ask *a, struct view *v, const wend_event *ev,
+                    wend_str call)
 {
-    for (size_t i = a->count; i-- > 0;)
-        if (str_eq(a->queue[i]->u.approval_ask.call, call)) {
+    for (size_t i = a->count; i-- > 0 && call.ptr;)
+        if (str_eq(a->queue[i]->run, ev->run) &&
+            str_eq(subject(a->queue[i]), call)) {
             if (i == 0 && a->shown)
                 buf_char(view_talk(v), '\n'); /* leaves the question's line */
             drop(a, i);
         }
 }
 
-void ask_event(struct ask *a, struct view *v, const wend_event *ev)
+void ask_event(struct ask *a, struct view *v, const wend_run *run,
+               const wend_event *ev)
 {
+    const wend_ev_approval_answer *answer = &ev->u.approval_answer;
+
     if (a->tty < 0)
         return;
     if (ev->type == WEND_APPROVAL_ASK && a->count < ASKS_MAX &&
         wend_event_clone(ev, &a->queue[a->count]) == WEND_OK)
         a->count++;
     else if (ev->type == WEND_APPROVAL_ANSWER)
-        settled(a, v, ev->u.approval_answer.call);
+        settled(a, v, ev, answer->call.ptr ? answer->call : answer->action);
     else if (ev->type == WEND_CALL_END)
-        settled(a, v, ev->u.call_end.call);
-    show(a, v);
+        settled(a, v, ev, ev->u.call_end.call);
+    else if (ev->type == WEND_ACTION_END)
+        settled(a, v, ev, ev->u.action_end.action);
+    show(a, v, run);
 }
 
 enum answer { ANSWER_NONE, ANSWER_NO, ANSWER_YES, ANSWER_NEVER, ANSWER_ALWAYS };
@@ -169,6 +190,18 @@ static void keep_rule(struct view *v, wend_str rule, bool yes)
     buf_free(&text);
 }
 
+/* The run that asks: this one, or one below it; NULL if it is over. */
+static wend_run *asking(const struct ask *a, wend_run *run)
+{
+    wend_run *child, *found = NULL;
+
+    if (str_is(a->queue[0]->run, wend_run_id(run)))
+        return run;
+    for (size_t i = 0; !found && (child = wend_run_child(run, i)); i++)
+        found = asking(a, child);
+    return found;
+}
+
 static void tell(struct ask *a, struct view *v, wend_run *run,
                  enum answer answer)
 {
@@ -177,11 +210,12 @@ static void tell(struct ask *a, struct view *v, wend_run *run,
 
     /* Refused only if it was settled meanwhile: nothing is left to do. */
     if (answer < ANSWER_NEVER) {
-        wend_run_approve(run, e->call, yes, "terminal");
+        wend_run_approve(asking(a, run), subject(a->queue[0]), yes, "terminal");
         return;
     }
     keep_rule(v, e->rule, yes);
-    wend_run_approve_always(run, e->call, yes, "terminal");
+    wend_run_approve_always(asking(a, run), subject(a->queue[0]), yes,
+                            "terminal");
 }
 
 void ask_read(struct ask *a, struct view *v, wend_run *run)
@@ -210,5 +244,5 @@ void ask_read(struct ask *a, struct view *v, wend_run *run)
     }
     tell(a, v, run, answer);
     drop(a, 0);
-    show(a, v);
+    show(a, v, run);
 }

@@ -22,9 +22,10 @@ struct ask {
 
 void ask_open(struct ask *a);
 void ask_close(struct ask *a);
-/* Looks at every event of a live run: adds questions, drops those that
- * were settled otherwise. */
-void ask_event(struct ask *a, struct view *v, const wend_event *ev);
+/* Looks at every event of a live run and of those below it: adds questions,
+ * drops those that were settled otherwise. */
+void ask_event(struct ask *a, struct view *v, const wend_run *run,
+               const wend_event *ev);
 bool ask_waits(const struct ask *a); /* poll a->tty */
 void ask_read(struct ask *a, struct view *v, wend_run *run);
 

@@ -124,6 +124,19 @@ static bool has_room(const struct view *v)
     return !out_full(&v->results) && !out_full(&v->talk);
 }
 
+/* What runs below this one ask; else nothing of theirs is shown. */
+static void take_questions(struct loop *l, wend_run *run)
+{
+    const wend_event *ev;
+    wend_run *child;
+
+    for (size_t i = 0; (child = wend_run_child(run, i)); i++) {
+        while (wend_run_poll(child, &ev) == WEND_OK)
+            ask_event(&l->ask, l->st->view, l->st->run, ev);
+        take_questions(l, child);
+    }
+}
+
 static void take_events(struct loop *l)
 {
     struct stream *st = l->st;
@@ -133,8 +146,10 @@ static void take_events(struct loop *l)
     while (has_room(st->view) && (s = wend_run_poll(st->run, &ev)) == WEND_OK) {
         view_event(st->view, ev);
         if (st->asks)
-            ask_event(&l->ask, st->view, ev);
+            ask_event(&l->ask, st->view, st->run, ev);
     }
+    if (st->asks)
+        take_questions(l, st->run);
     if (s == WEND_OK || s == WEND_AGAIN)
         return;
     l->over = true;

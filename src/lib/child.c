@@ -396,6 +396,18 @@ void child_start(struct wend_run *r, const struct effect *fx)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
 }
 
+wend_run *wend_run_child(wend_run *r, size_t i)
+{
+    struct child *c;
+
+    if (!r || r->magic != RUN_MAGIC || !r->rt || rt_enter(r->rt) != WEND_OK)
+        return NULL;
+    for (c = r->children; c; c = c->next)
+        if (c->run && !c->over && !i--)
+            return c->run;
+    return NULL;
+}
+
 /* ---- Ending -------------------------------------------------------------- */
 
 bool child_stop(struct wend_run *r, const struct effect *fx)

@@ -76,44 +76,6 @@ static wend_status check_model(const struct config *c,
     return refuse(a, "its agent has no model", near, err);
 }
 
-static wend_status check_child(const struct config *c,
-                               const struct plan_action *a, wend_error *err)
-{
-    const struct kid *kid = config_kid(c, a->target);
-    bool is_plan = a->type == ACTION_WORKFLOW;
-    wend_str near = STR_NONE;
-    int best = 0;
-
-    if (kid && is_plan == (kid->plan_json.ptr != NULL))
-        return WEND_OK;
-    for (size_t i = 0; i < c->kids_count; i++)
-        if (str_nearer(a->target, c->kids[i].name, &best))
-            near = c->kids[i].name;
-    return refuse(a,
-                  kid       ? is_plan ? "no plan, but an agent, is"
-                                      : "no agent, but a plan, is"
-                  : is_plan ? "there is no workflow"
-                            : "there is no agent",
-                  near, err);
-}
-
-static wend_status check_action(const wend_agent *agent,
-                                const struct plan_action *a, wend_error *err)
-{
-    const struct config *c = agent->configs[0];
-
-    switch ((enum action_type)a->type) {
-    case ACTION_DECISION: return WEND_OK;
-    case ACTION_TOOL: return check_tool(c, a, err);
-    case ACTION_LLM: return check_model(c, a, err);
-    case ACTION_RELIC: return check_relic(c, a, err);
-    case ACTION_AGENT:
-    case ACTION_WORKFLOW: return check_child(c, a, err);
-    case ACTION_TYPES: break;
-    }
-    return WEND_OK;
-}
-
 /* ---- Its inputs ---------------------------------------------------------- */
 
 static wend_status read_inputs(wend_str inputs, struct arena *a,
@@ -154,6 +116,119 @@ wend_status plan_with_inputs(wend_str plan_json, wend_str inputs,
     return s == WEND_OK ? plan_parse(plan_json, &o, a, out, err) : s;
 }
 
+/* ---- Plans in it --------------------------------------------------------- */
+
+static wend_status check_actions(wend_agent *agent, const struct plan *p,
+                                 wend_error *err);
+
+/* Whether the plan has all the inputs that the action gives it. */
+static wend_status check_inputs(const struct plan *p, uint32_t i,
+                                wend_str inner, struct arena *a,
+                                wend_error *err)
+{
+    const struct json *j = json_get(json_parse(p->json, a, NULL), "actions");
+    const struct json *inputs = json_get(json_parse(inner, a, NULL), "inputs");
+    const struct json *params;
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    j = j ? j->first : NULL;
+    while (i-- && j)
+        j = j->next;
+    params = json_get(j, "params");
+    params = params ? params->first : NULL;
+    while (params && json_member(inputs, params->key))
+        params = params->next;
+    if (a->failed)
+        return fail_nomem(err);
+    if (!params)
+        return WEND_OK;
+    for (j = inputs ? inputs->first : NULL; j; j = j->next)
+        if (str_nearer(params->key, j->key, &best))
+            near = j->key;
+    return fail(err, WEND_E_INVAL, "the plan has no input '%.*s'%s%.*s%s",
+                (int)utf8_cut(params->key, 80), params->key.ptr,
+                near.ptr ? "; did you mean '" : "", (int)near.len,
+                near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
+}
+
+/* What is wrong inside is said where it is named. Recursion is bounded: no
+ * agent is its own child, and none is deeper than CHILD_DEPTH_MAX. */
+static wend_status check_workflow(wend_agent *agent, const struct plan *p,
+                                  uint32_t i, wend_error *err)
+{
+    const struct plan_action *action = p->actions[i];
+    const struct agent_kid *k = agent_kid(agent, action->target);
+    struct arena a = {.mem = &agent->mem};
+    struct plan *inner = NULL;
+    wend_error why = {0};
+    wend_status s = check_inputs(p, i, k->plan_json, &a, &why);
+
+    if (s == WEND_OK)
+        s = plan_parse(k->plan_json, NULL, &a, &inner, &why);
+    if (s == WEND_OK)
+        s = agent_config(k->agent, 0, &why);
+    if (s == WEND_OK)
+        s = check_actions(k->agent, inner, &why);
+    if (s != WEND_OK)
+        fail_at(err, s, action->target_line, action->target_column,
+                "action '%.*s': %.*s: %.300s", (int)utf8_cut(action->name, 80),
+                action->name.ptr, (int)utf8_cut(action->target, 80),
+                action->target.ptr, why.message);
+    arena_free(&a);
+    return s;
+}
+
+static wend_status check_child(wend_agent *agent, const struct plan *p,
+                               uint32_t i, wend_error *err)
+{
+    const struct plan_action *a = p->actions[i];
+    const struct agent_kid *kid = agent_kid(agent, a->target);
+    bool is_plan = a->type == ACTION_WORKFLOW;
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    if (kid && is_plan == (kid->plan_json.ptr != NULL))
+        return is_plan ? check_workflow(agent, p, i, err) : WEND_OK;
+    for (const struct agent_kid *k = agent->kids; k; k = k->next)
+        if (str_nearer(a->target, k->name, &best))
+            near = k->name;
+    return refuse(a,
+                  kid       ? is_plan ? "no plan, but an agent, is"
+                                      : "no agent, but a plan, is"
+                  : is_plan ? "there is no workflow"
+                            : "there is no agent",
+                  near, err);
+}
+
+static wend_status check_action(wend_agent *agent, const struct plan *p,
+                                uint32_t i, wend_error *err)
+{
+    const struct config *c = agent->configs[0];
+    const struct plan_action *a = p->actions[i];
+
+    switch ((enum action_type)a->type) {
+    case ACTION_DECISION: return WEND_OK;
+    case ACTION_TOOL: return check_tool(c, a, err);
+    case ACTION_LLM: return check_model(c, a, err);
+    case ACTION_RELIC: return check_relic(c, a, err);
+    case ACTION_AGENT:
+    case ACTION_WORKFLOW: return check_child(agent, p, i, err);
+    case ACTION_TYPES: break;
+    }
+    return WEND_OK;
+}
+
+static wend_status check_actions(wend_agent *agent, const struct plan *p,
+                                 wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)
+        s = check_action(agent, p, i, err);
+    return s;
+}
+
 wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
                                 const char *inputs,
                                 const wend_run_options *options, wend_run **out,
@@ -180,8 +255,8 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
     own.plan = s == WEND_OK && p->on_failure == FAILURE_REPLAN;
     if (s == WEND_OK)
         s = agent_config(agent, 0, err);
-    for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)
-        s = check_action(agent, p->actions[i], err);
+    if (s == WEND_OK)
+        s = check_actions(agent, p, err);
     if (s == WEND_OK)
         s = run_start(agent, p->name, p->json, &own, out, err);
     arena_free(&a);

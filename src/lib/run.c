@@ -428,6 +428,8 @@ wend_status wend_run_next(wend_run *r, const wend_event **event)
 
     if (s != WEND_OK)
         return s;
+    if (r->child)
+        return WEND_E_MISUSE; /* it may go while the runtime is pumped */
     while ((s = poll_once(r, event)) == WEND_AGAIN)
         rt_pump(r->rt, -1);
     return s;

@@ -105,4 +105,190 @@ exits "its time: the list" 0 "$WEND" runs --json --limit 2
 is "its time: the child's log says that it was canceled" \
     "$(grep -c '"status":"canceled"' "$out")" 1
 
+# ---- Plans in plans ----------------------------------------------------------
+
+mkdir sub
+cat >outer.yaml <<'EOF'
+wend: plan/1
+name: outer
+inputs: {n: 3}
+actions:
+  - name: w
+    type: workflow
+    target: sub/inner.yaml
+    params: {x: $n}
+    output_key: r
+  - {name: z, type: tool, target: calculator, depends_on: [w],
+     params: {expression: "${r.twice}+1"}, output_key: s}
+outputs: {s: $s, all: $r}
+EOF
+cat >sub/inner.yaml <<'EOF'
+wend: plan/1
+name: inner
+inputs: {x: 1}
+actions:
+  - {name: t, type: tool, target: calculator, params: {expression: "$x*2"},
+     output_key: y}
+outputs: {twice: $y, text: "got $y"}
+EOF
+exits "a workflow" 0 "$WEND" plan run -q outer.yaml
+is "its outputs are an object" "$(cat "$out")" \
+    '{"s":7,"all":{"twice":6,"text":"got 6"}}'
+exits "--set is for the outermost" 0 "$WEND" plan run -q --set n=5 outer.yaml
+is "--set: what comes of it" "$(cat "$out")" \
+    '{"s":11,"all":{"twice":10,"text":"got 10"}}'
+exits "a workflow can be shown" 0 "$WEND" plan show outer.yaml
+has "shown: with its file" "$out" "workflow sub/inner.yaml"
+sed 's/params: {x: /params: {y: /' outer.yaml >input.yaml
+exits "an input that it does not have" 2 "$WEND" plan run input.yaml
+has "an input: where, and what was meant" "$err" \
+    "input.yaml:7:13: action 'w': sub/inner.yaml: the plan has no input 'y'"
+printf '%s\n' 'wend: plan/1' 'name: back' 'actions:' \
+    '  - {name: b, type: workflow, target: ../round.yaml}' >sub/back.yaml
+sed 's/inner/back/; s/params: {x: /params: {}  # /' outer.yaml >round.yaml
+exits "a circle" 2 "$WEND" plan run round.yaml
+has "a circle: all its members" "$err" \
+    "plans in a circle: round.yaml -> sub/back.yaml -> "
+has "a circle: where" "$err" "sub/back.yaml:4:39: action 'b'"
+exits "a circle is seen before" 2 "$WEND" plan show round.yaml
+for i in 0 1 2 3 4 5 6 7 8 9; do
+    printf '%s\n' 'wend: plan/1' "name: d$i" 'actions:' \
+        "  - {name: a, type: workflow, target: deep$((i + 1)).yaml}" \
+        >deep$i.yaml
+done
+printf '%s\n' 'wend: plan/1' 'name: last' 'actions:' \
+    '  - {name: a, type: tool, target: calculator, params: {expression: "1"}}' \
+    >deep10.yaml
+exits "eight plans in a plan" 0 "$WEND" plan run deep2.yaml
+exits "nine of them" 2 "$WEND" plan run deep1.yaml
+has "nine: where" "$err" "deep9.yaml:4:39: action 'a': plans in plans"
+
+# ---- Tasks of a model --------------------------------------------------------
+
+ask='{"calls":[{"name":"task","args":{"agent":"helper","prompt":"6*7?"}}],
+    "usage":{"input":3,"output":4}}'
+cat >boss.yaml <<EOF
+wend: agent/1
+name: boss
+model: 'script:{"turns":[$(tr -d '\n' <<<"$ask"),
+    {"text":"It said: \${tool_result}"}]}'
+tools: [calculator]
+agents: [agents/helper.yaml]
+EOF
+cat >agents/helper.yaml <<'EOF'
+wend: agent/1
+name: helper
+description: computes
+model: script:helper.script
+tools: [calculator]
+EOF
+cat >agents/helper.script <<'EOF'
+turns:
+  - {calls: [{name: calculator, args: {expression: "6*7"}}],
+     usage: {input: 100, output: 7}}
+  - {text: "helped: ${tool_result}", usage: {input: 100, output: 7}}
+EOF
+exits "a task" 0 "$WEND" run -a boss.yaml go
+is "a task: its answer goes to the model" "$(cat "$out")" \
+    "It said: helped: 42"
+exits "a task for programs" 0 "$WEND" run -a boss.yaml --json go
+is "a child stands inside its call" "$(types "$out" |
+    grep -o 'call_start child_start .*call_end')" \
+    "call_start child_start model_end child_end call_end"
+has "agents that only read are called so" "$out" \
+    '"name":"task","args":{"agent":"helper","prompt":"6*7?"},"class":"read"'
+child=$(child_of "$out")
+parent=$(sed -n '1s/^{"run":"\([^"]*\)".*/\1/p' "$out")
+exits "the list has both" 0 "$WEND" runs --json --limit 2
+has "the list: whose child it is" "$out" "\"parent\":\"$parent\",\"child\":true"
+run "$WEND" runs --limit 2
+has "the list marks children" "$out" "└ 6*7?"
+run "$WEND" log --json last
+has "last is no child" "$(first "$out")" "\"run\":\"$parent\""
+run "$WEND" stats --json
+has "what children used is counted once" "$out" '"tokens_in":'
+exits "the picture of a child" 0 "$WEND" view "$child"
+has "the picture of a child: whose" "$out" "child of $parent"
+exits "the picture of its parent" 0 "$WEND" view "$parent"
+has "the picture of its parent: the child" "$out" "helper"
+
+exits "what the child uses counts" 3 \
+    "$WEND" run -a boss.yaml --budget-tokens 200 go
+has "counts: which limit" "$err" "limit of tokens"
+exits "counts: the list" 0 "$WEND" runs --json --limit 1
+has "counts: the child stopped before it was over" "$out" '"tokens_in":100,'
+exits "enough for both" 0 "$WEND" run -a boss.yaml --budget-tokens 900 go
+
+sed 's/agent":"helper"/agent":"nobody"/' boss.yaml >other.yaml
+exits "an agent that there is not" 0 "$WEND" run -a other.yaml go
+has "the model is told" "$out" "agent must be one of"
+
+# ---- What a child may do -----------------------------------------------------
+
+cat >agents/writer.yaml <<'EOF'
+wend: agent/1
+name: writer
+model: 'script:{"turns":[{"calls":[{"name":"write_file",
+    "args":{"path":"kid.txt","content":"hi"}}]},{"text":"${tool_result}"}]}'
+tools: [write_file]
+policy: [{tool: write_file, do: allow}]
+EOF
+sed 's/"helper"/"writer"/; s/helper.yaml/writer.yaml/' boss.yaml >boss2.yaml
+exits "an agent that writes is asked about" 0 "$WEND" run -a boss2.yaml go
+has "nobody is there" "$out" "nobody is there to ask"
+exits "a child may not do more than its parent" 0 \
+    "$WEND" run -a boss2.yaml --approve task go
+has "not more: what it is told" "$out" "denied by policy"
+[ ! -e kid.txt ]
+ok "not more: nothing was written"
+exits "what both may is done" 0 \
+    "$WEND" run -a boss2.yaml --approve task --approve write_file go
+has "what both may: the answer" "$out" "wrote 2 bytes"
+rm -f kid.txt
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    (sleep 1; echo y; sleep 1; echo y; sleep 1) | timeout 20 \
+        script -qec "'$WEND' run -a boss2.yaml go" /dev/null >"$out" 2>&1
+    has "a terminal: the child's question" "$out" "The model of run "
+    is "a terminal: the answer reaches it" "$(cat kid.txt)" "hi"
+else
+    skip "a terminal" "script gives no terminal here"
+fi
+
+# ---- Killed, canceled --------------------------------------------------------
+
+cat >agents/helper.script <<'EOF'
+turns:
+  - {calls: [{name: calculator, args: {expression: "6*7"}}]}
+  - {text: "helped: ${tool_result}", first_delay: 2s}
+EOF
+"$WEND" run -a boss.yaml go >"$out" 2>"$err" &
+pid=$!
+for _ in $(seq 50); do
+    "$WEND" log --json last 2>/dev/null | grep -q child_start && break
+    sleep 0.1
+done
+sleep 0.3
+kill -9 $pid
+wait $pid 2>/dev/null
+run "$WEND" log --json last
+child=$(child_of "$out")
+exits "killed, and taken up again" 0 "$WEND" resume
+is "taken up: the answer" "$(cat "$out")" "It said: helped: 42"
+is "taken up: one run, its child with it" \
+    "$(grep -c 'resuming run' "$err")" 1
+run "$WEND" log --json last
+is "taken up: no other child" "$(grep -c '"child_start"' "$out")" 1
+run "$WEND" log --json "$child"
+is "taken up: the child's call is not made again" \
+    "$(grep -c '"type":"call_start"' "$out")" 1
+
+"$WEND" run -a boss.yaml go >"$out" 2>"$err" &
+pid=$!
+sleep 1
+kill -INT $pid
+wait $pid
+is "canceled: exit status" $? 130
+exits "canceled: both are over" 0 "$WEND" runs --json --limit 2
+is "canceled: both say so" "$(grep -c '"status":"canceled"' "$out")" 2
+
 finish
