@@ -305,6 +305,7 @@ static const render_fn renderers[WEND_EVENT_TYPES] = {
     [WEND_CALL_START] = call_start,
     [WEND_CALL_END] = call_end,
     [WEND_PLAN_START] = render_plan_start,
+    [WEND_PLAN_ACTION] = render_plan_action,
     [WEND_ACTION_START] = render_action_start,
     [WEND_ACTION_RETRY] = render_action_retry,
     [WEND_ACTION_END] = render_action_end,

@@ -92,6 +92,11 @@ void render_plan_start(struct view *v, const wend_event *ev)
         line(v, ev, "plan", ev->u.plan_start.name, STR_NONE);
 }
 
+void render_plan_action(struct view *v, const wend_event *ev)
+{
+    bars_have(v, ev); /* its start and its end have lines */
+}
+
 void render_action_start(struct view *v, const wend_event *ev)
 {
     if (!bars_have(v, ev))

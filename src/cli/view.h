@@ -63,6 +63,7 @@ struct buf *view_talk(struct view *v);
 
 /* Of a plan (render_plan.c). */
 void render_plan_start(struct view *v, const wend_event *ev);
+void render_plan_action(struct view *v, const wend_event *ev);
 void render_action_start(struct view *v, const wend_event *ev);
 void render_action_retry(struct view *v, const wend_event *ev);
 void render_action_end(struct view *v, const wend_event *ev);

@@ -116,7 +116,7 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     struct bar *b = bar_of(w, ev->u.action_end.action);
     int64_t estimate_ms;
 
-    w->done++;
+    w->done += w->done < w->total; /* one of the plan before may come late */
     if (!b || b->end_us)
         return;
     b->end_us = ev->time_us;
@@ -130,12 +130,17 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     }
 }
 
+/* A run may have one plan after the other; each is drawn anew. */
 static void begin(struct waterfall *w, const wend_event *ev)
 {
     const wend_ev_plan_start *e = &ev->u.plan_start;
-    const struct json *list =
-        json_parse_own(arena_str(&w->arena, e->actions_json), &w->arena, NULL);
+    const struct json *list;
 
+    arena_reset(&w->arena);
+    w->count = w->done = w->running = w->drawn = 0;
+    w->ended_us = w->took_us = w->estimated_ms = 0;
+    list =
+        json_parse_own(arena_str(&w->arena, e->actions_json), &w->arena, NULL);
     w->began_us = ev->time_us;
     w->critical_ms = e->critical_path_ms;
     w->total = list ? list->count : 0;
@@ -146,6 +151,8 @@ void waterfall_event(struct waterfall *w, const wend_event *ev)
 {
     if (ev->type == WEND_PLAN_START) {
         begin(w, ev);
+    } else if (ev->type == WEND_PLAN_ACTION) {
+        w->total++;
     } else if (ev->type == WEND_ACTION_START) {
         add_bar(w, ev);
     } else if (ev->type == WEND_ACTION_END) {
@@ -226,7 +233,7 @@ void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
     size_t columns = BAR_MIN;
     int64_t gone_us, most_us;
 
-    if (!w->began_us)
+    if (!w->began_us || !w->total)
         return;
     if (w->ended_us && !w->running)
         now_us = w->ended_us;

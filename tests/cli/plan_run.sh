@@ -110,6 +110,16 @@ has "a terminal: a bar for an action that ended ok" "$out" "✓ "
 has "a terminal: why one failed" "$out" "failed   b: division by zero"
 has "a terminal: how far it is" "$out" "5 of 5 done, 0 running"
 has "a terminal: the outputs" "$out" '{"y":43,"text":"x is 42"}'
+two='script:{"turns":[{"calls":[{"name":"plan","args":{"actions":[
+{"name":"first","type":"tool","target":"calculator","params":{"expression":"1"}},
+{"name":"second","type":"tool","target":"calculator","params":{"expression":"2"}}]}}]},
+{"calls":[{"name":"plan","args":{"actions":[
+{"name":"third","type":"tool","target":"calculator","params":{"expression":"3"}}]}}]},
+{"text":"done"}]}'
+script -qec "'$WEND' run --plan x -m '$two'" /dev/null </dev/null >"$out" 2>&1
+has "a terminal: a plan that is being written" "$out" "2 of 2 done, 0 running"
+has "a terminal: the next one begins anew" "$out" "1 of 1 done, 0 running"
+lacks "a terminal: never more than there are" "$out" " of 0 done"
 
 # ---- Models and relics -------------------------------------------------------
 
