@@ -27,10 +27,13 @@ if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
 fi
 options=(--store "$store" --set "report=$report"
     --approve "write_file($out/*)")
-if ! "$wend" doctor --store "$store" | grep -q '^ok *landlock'; then
+case $("$wend" doctor --store "$store") in
+*"ok   landlock"*) ;;
+*)
     echo "This kernel has no Landlock: the plan's tools run without a sandbox."
     options+=(--sandbox off)
-fi
+    ;;
+esac
 
 "$wend" plan show "$plan"
 if [ -z "$model" ]; then
