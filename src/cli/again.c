@@ -194,7 +194,7 @@ static void add_tools(struct cli *cli, wend_agent *agent,
             s = wend_agent_add_builtin(agent, name, &err);
         else if (str_is(source, "command"))
             s = add_command(cli, agent, t, &err);
-        else if (!str_is(source, "mcp"))
+        else if (!str_is(source, "mcp") && !str_is(source, "planner"))
             complain(0,
                      "the tool '%s' belongs to the program that started "
                      "the run; its calls will fail",

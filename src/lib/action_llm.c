@@ -163,6 +163,29 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     return turn_history_add(&a->turn, &a->msg) && !a->arena.failed;
 }
 
+void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
+              struct msg *msg)
+{
+    uint32_t i = plan_find(r->turn.plan.plan, action);
+    struct arena scratch = {.mem = &r->rt->mem};
+    const struct json *j;
+
+    turn_init(t);
+    t->config = r->turn.config;
+    t->model_at = r->turn.model_at;
+    if (i == PLAN_NONE)
+        return; /* a damaged log's */
+    for (uint32_t m = 0; m < t->config->models_count; m++)
+        if (str_eq(t->config->models[m].name,
+                   r->turn.plan.plan->actions[i]->target))
+            t->model_at = m;
+    j = json_parse(plan_action_state(&r->turn.plan, i)->params, &scratch, NULL);
+    msg->text = arena_str(&r->arena, json_str(json_get(j, "prompt")));
+    t->history = msg;
+    r->arena.failed |= scratch.failed;
+    arena_free(&scratch);
+}
+
 void ask_start(struct wend_run *r, const struct effect *fx)
 {
     struct action_ask *a = mem_zalloc(&r->rt->mem, sizeof *a);

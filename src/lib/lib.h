@@ -227,7 +227,9 @@ struct driver_ops {
     void (*ended)(struct session *s, wend_str code);
     /* An answer that the log has: the model was asked with this turn, before
      * this session began. NULL: it does not want to know. */
-    void (*recall)(struct session *s, const struct turn *t);
+    int64_t (*recall)(struct session *s, const struct turn *t);
+    /* What recall gave was cut off, and will be asked for again. */
+    void (*give_back)(struct session *s, const struct turn *t, int64_t taken);
     void (*stop)(struct session *s);
     void (*close)(struct session *s);
     void (*free)(struct driver *d);
@@ -340,6 +342,10 @@ struct action_ask {
 };
 
 void ask_start(struct wend_run *r, const struct effect *fx);
+/* What was asked for an action under way, as far as choosing an answer needs
+ * it; `msg` is its only message. */
+void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
+              struct msg *msg);
 /* False: the action asks nobody. */
 bool ask_stop(struct wend_run *r, const struct effect *fx);
 void asks_silence(struct wend_run *r); /* nothing more comes from them */

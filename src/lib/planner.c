@@ -150,7 +150,7 @@ void planner_put_tool(const wend_agent *a, struct buf *b)
             a->ends.first ? ",\"relic\"" : "",
             next_agent(a, NULL) ? ",\"agent\"" : "", schema_rest);
     buf_cstr(b, ",\"class\":\"read\",\"category\":\"general\","
-                "\"source\":\"builtin\"}");
+                "\"source\":\"planner\"}");
 }
 
 /* ---- While it is written ------------------------------------------------- */

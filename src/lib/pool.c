@@ -215,20 +215,29 @@ static void pool_ended(struct session *base, wend_str code)
     let_go(s);
 }
 
-static void pool_recall(struct session *base, const struct turn *t)
+static int64_t pool_recall(struct session *base, const struct turn *t)
 {
     struct pool_session *s = (struct pool_session *)(void *)base;
     const struct pool_entry *e = &s->pool->models[t->model_at];
     struct session **session = &s->sessions[t->model_at];
 
     if (!e->driver->ops->recall)
-        return;
+        return -1;
     if (!*session)
         *session = e->driver->ops->open(e->driver, s->run);
     if (*session)
-        e->driver->ops->recall(*session, t);
-    else
-        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+        return e->driver->ops->recall(*session, t);
+    shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+    return -1;
+}
+
+static void pool_give_back(struct session *base, const struct turn *t,
+                           int64_t taken)
+{
+    struct pool_session *s = (struct pool_session *)(void *)base;
+    struct session *session = s->sessions[t->model_at];
+
+    session->ops->give_back(session, t, taken);
 }
 
 static void pool_stop(struct session *base)
@@ -284,6 +293,7 @@ static const struct driver_ops pool_ops = {
     .ask = pool_ask,
     .ended = pool_ended,
     .recall = pool_recall,
+    .give_back = pool_give_back,
     .stop = pool_stop,
     .close = pool_close,
     .free = pool_free,

@@ -12,12 +12,14 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "lib/child.h"
+#include "lib/recall.h"
 
 /* The log on its way into a run's state. */
 struct fold {
     struct wend_run *r;
     struct arena arena; /* of one item */
     struct chain chain;
+    struct recall recall;
     int64_t n;           /* newest delta after turn.seq */
     uint32_t models_max; /* that the agent can ask */
     int64_t after;       /* what the reader has had; 0 = all so far */
@@ -54,31 +56,16 @@ static bool fold_delta(void *ctx, wend_event *ev)
     return !r->reply.failed;
 }
 
-/* Whether the model was asked, and its answer is in the log: a driver that
- * counts its answers must know. */
-static bool ends_answer(const struct turn *t, const wend_event *ev)
-{
-    const wend_ev_model_end *e = &ev->u.model_end;
-
-    if (t->phase != PH_MODEL)
-        return false;
-    return ev->type == WEND_MODEL_RETRY ||
-           (ev->type == WEND_MODEL_END &&
-            e->outcome != WEND_OUTCOME_SUPERSEDED &&
-            !str_is(e->finish, "hook"));
-}
-
 static bool fold_event(struct fold *f, const wend_event *ev)
 {
     struct wend_run *r = f->r;
     struct keep keep = {&r->arena, NULL};
-    const struct driver_ops *ops = r->session->ops;
 
-    if (ends_answer(&r->turn, ev) && ops->recall)
-        ops->recall(r->session, &r->turn);
+    recall_before(&f->recall, ev);
     if (ev->type == WEND_RUN_FORK && ev->u.run_fork.model.ptr) {
         /* Another model: it has not answered yet. */
-        ops->close(r->session);
+        recall_free(&f->recall);
+        r->session->ops->close(r->session);
         r->session = r->agent->driver->ops->open(r->agent->driver, r);
         if (!r->session)
             return stop_fold(f, WEND_E_NOMEM, ev->seq);
@@ -86,6 +73,7 @@ static bool fold_event(struct fold *f, const wend_event *ev)
     if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
         reply_again(&r->reply, ev->time_us);
     turn_become(&r->turn, ev, &keep);
+    r->arena.failed |= !recall_after(&f->recall, ev);
     if (ev->type == WEND_RUN_END)
         run_note_end(r, ev);
     f->n = 0;
@@ -228,6 +216,7 @@ static wend_status go_on(struct fold *f, wend_error *err)
     if (r->turn.time_us > r->last_us)
         r->last_us = r->turn.time_us;
     r->replying = r->turn.phase == PH_MODEL;
+    recall_lost(&f->recall);
     shell_input(r, &in);
     r->replying = false; /* the next one begins anew */
     return r->error.status == WEND_OK
@@ -240,6 +229,7 @@ static wend_status take_up(struct fold *f, wend_error *err)
     struct wend_run *r = f->r;
     wend_status s;
 
+    f->recall.run = r;
     f->models_max = r->agent->configs[0]->models_count;
     reply_init(&r->reply, &r->rt->mem, 0);
     r->session = r->agent->driver->ops->open(r->agent->driver, r);
@@ -250,7 +240,10 @@ static wend_status take_up(struct fold *f, wend_error *err)
     r->durable_seq = r->turn.seq;
     if (s == WEND_OK && !r->over)
         s = claim(f, err);
-    return s == WEND_OK && !r->over ? go_on(f, err) : s;
+    if (s == WEND_OK && !r->over)
+        s = go_on(f, err);
+    recall_free(&f->recall);
+    return s;
 }
 
 wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)

@@ -319,9 +319,23 @@ static void session_ask(struct session *base, const struct turn *t, int64_t ask)
 }
 
 /* An entry that was taken is taken, whoever took it. */
-static void session_recall(struct session *base, const struct turn *t)
+static int64_t session_recall(struct session *base, const struct turn *t)
 {
-    choose((struct script_session *)(void *)base, t);
+    struct script_session *s = (struct script_session *)(void *)base;
+    const struct script_entry *e = choose(s, t);
+
+    return e ? e - s->driver->script->entries : -1;
+}
+
+static void session_give_back(struct session *base, const struct turn *t,
+                              int64_t taken)
+{
+    struct script_use *use = ((struct script_session *)(void *)base)->use;
+
+    (void)t;
+    use->used[taken]--;
+    if (use->first > (size_t)taken)
+        use->first = (size_t)taken;
 }
 
 static void session_stop(struct session *base)
@@ -355,6 +369,7 @@ static const struct driver_ops script_ops = {
     .open = session_open,
     .ask = session_ask,
     .recall = session_recall,
+    .give_back = session_give_back,
     .stop = session_stop,
     .close = session_close,
     .free = driver_free,

@@ -188,13 +188,14 @@ static void spy_ask(struct session *x, const struct turn *turn, int64_t ask)
 }
 
 /* A model that counts its answers never saw what we refused. */
-static void spy_recall(struct session *x, const struct turn *turn)
+static int64_t spy_recall(struct session *x, const struct turn *turn)
 {
     struct sim_tools *t = (struct sim_tools *)(uintptr_t)x->ops;
 
-    if (!sim_numbers_count(&t->book->refused, (uint64_t)turn->ask) &&
-        t->real->recall)
-        t->real->recall(x, turn);
+    if (sim_numbers_count(&t->book->refused, (uint64_t)turn->ask) ||
+        !t->real->recall)
+        return -1;
+    return t->real->recall(x, turn);
 }
 
 /* ---- All of an agent ----------------------------------------------------- */

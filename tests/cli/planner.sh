@@ -56,6 +56,41 @@ exits "the log has it" 0 "$WEND" replay --speed 0 last
 is "a replay" "$(cat "$out")" "Let me plan.
 Done: 43."
 
+# ---- Killed while it runs ----------------------------------------------------
+
+cat >r.yaml <<'END'
+turns:
+  - purpose: plan
+    calls:
+      - name: plan
+        args:
+          actions:
+            - {name: a, type: llm, mode: async, prompt: "one", output_key: x}
+            - {name: b, type: llm, mode: async, prompt: "two", output_key: y}
+            - {name: c, type: llm, prompt: "$x $y", depends_on: [a, b],
+               output_key: z}
+  - {text: "first", first_delay: 2s}
+  - {text: "second"}
+  - {text: "third"}
+  - {purpose: plan, text: "fin"}
+END
+"$WEND" run -m script:r.yaml --plan "three" >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 100); do
+    "$WEND" log last --json 2>/dev/null | grep -q '"output":"second"' && break
+    sleep 0.1
+done
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+exits "it is gone on with" 0 "$WEND" resume last
+is "to its end" "$(cat "$out")" fin
+is "in silence about the tool that it brings along" \
+    "$(grep -c 'not there' "$err")" 0
+exits "its log" 0 "$WEND" log last --json
+is "each action got the answer that it would have had" \
+    "$(field action_end '"(first|second|third)"' | sort | tr -d '\n')" \
+    '"first""second""third"'
+
 exits "a goal and a prompt" 2 "$WEND" run -m script:s.yaml --plan x y
 exits "no goal" 2 "$WEND" run -m script:s.yaml --plan ""
 finish

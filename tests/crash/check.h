@@ -21,6 +21,7 @@ struct scenario {
     bool makes;         /* the store is made, too */
     const char *plan;   /* in place of the model */
     const char *helper; /* the script of an agent that is given tasks */
+    bool plans;         /* the model writes plans */
 };
 
 /* What all checks came to; the checker tells it through a pipe. */
@@ -34,7 +35,7 @@ struct key {
     char action[KEY_BYTES]; /* of a plan; empty for a call */
     long lines, starts, ends;
     bool unsafe;
-    bool child; /* a run of its own does it, which is gone on with */
+    bool child; /* somebody else does it: a run, a plan's actions, a model */
     wend_outcome outcome;
 };
 
@@ -95,6 +96,7 @@ static void take_action(struct book *b, const wend_event *ev, struct finding *f)
         k = key_of(b, key);
         snprintf(k->action, sizeof k->action, "%.*s", (int)start->action.len,
                  start->action.ptr);
+        k->child |= str_is(start->type, "llm"); /* which has no effect */
         take_start(k, str_is(start->target, "unsafe"), start->attempt, f);
         return;
     }
@@ -141,6 +143,8 @@ static void take_event(struct book *b, const wend_event *ev, long open[3],
         take_start(key_of(b, key),
                    ev->u.call_start.call_class == WEND_CLASS_UNSAFE,
                    ev->u.call_start.attempt, f);
+        if (str_is(ev->u.call_start.name, "plan"))
+            key_of(b, key)->child = true; /* its actions do it */
     } else if (ev->type == WEND_CALL_END) {
         snprintf(key, sizeof key, "%.*s/%lld/%.*s", (int)ev->run.len,
                  ev->run.ptr, (long long)ev->turn, (int)ev->u.call_end.call.len,
@@ -174,7 +178,7 @@ static bool is_right(const struct scenario *sc, const wend_ev_run_end *e)
 {
     if (sc->cancels && e->outcome == WEND_OUTCOME_CANCELED)
         return true;
-    if (sc->plan && e->outcome == WEND_OUTCOME_FAILED)
+    if ((sc->plan || sc->plans) && e->outcome == WEND_OUTCOME_FAILED)
         return true; /* an action whose end nobody knows has failed */
     return e->outcome == WEND_OUTCOME_OK &&
            (!sc->answer || str_is(e->text, sc->answer));

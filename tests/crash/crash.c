@@ -17,6 +17,7 @@
 
 #include "../unit/tap.h"
 #include "check.h"
+#include "planned.h"
 #include "store_wrap.h"
 
 enum {
@@ -41,38 +42,38 @@ enum {
 static const struct scenario scenarios[] = {
     {"one turn", "{\"text\":\"a few words, in pieces\",\"chunk\":2}", NULL,
      "a few words, in pieces", WEND_APPROVE_ALL, 0, false, false, true, NULL,
-     NULL},
+     NULL, false},
     {"one unsafe call", "{\"calls\":[" CALL("unsafe") "]}," DONE, NULL, "done",
-     WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
+     WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
     {"parallel calls",
      "{\"text\":\"five\",\"calls\":[" CALL("read") "," CALL("read") "," CALL(
          "idem") "," CALL("read") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
     {"three turns",
      "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL(
          "idem") "]},"
                  "{\"calls\":[" CALL("unsafe") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
     {"another model",
      "{\"calls\":[" CALL(
          "unsafe") "]},"
                    "{\"error\":{\"code\":\"auth\",\"message\":\"no\"}}",
      "script:{\"model\":\"spare\",\"turns\":[{\"calls\":[" CALL(
          "idem") "]}," DONE "]}",
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
     {"cancel", "{\"calls\":[" CALL("never") "]}," DONE, NULL, NULL,
-     WEND_APPROVE_ALL, 0, true, false, false, NULL, NULL},
+     WEND_APPROVE_ALL, 0, true, false, false, NULL, NULL, false},
     {"approval", "{\"calls\":[" CALL("unsafe") "," CALL("read") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false, NULL, NULL},
+     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false, NULL, NULL, false},
     {"blobs", "{\"calls\":[" CALL("big") "," CALL("unsafe") "]}," DONE, NULL,
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
     {"calls in mid-stream",
      "{\"text\":\"ab\",\"chunk\":1,\"calls\":[" CALL("unsafe") "," CALL(
          "read") "," CALL("idem") "]}," DONE,
      NULL, "done", WEND_APPROVE_ALL, WEND_EAGER_ALL, false, false, false, NULL,
-     NULL},
+     NULL, false},
     {"said meanwhile", "{\"calls\":[" CALL("idem") "]},{\"text\":\"a\"}," DONE,
-     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false, NULL, NULL},
+     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false, NULL, NULL, false},
     {"a plan of ten", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false, false,
      false,
      "wend: plan/1\nname: ten\nactions:\n" ACT("a", "read", "")
@@ -80,18 +81,20 @@ static const struct scenario scenarios[] = {
              ACT("e", "idem", "a, b") ACT("f", "big", "c") ACT("g", "read", "d")
                  ACT("h", "unsafe", "e") ACT("i", "idem", "h")
                      ACT("j", "unsafe", "i, g"),
-     NULL},
+     NULL, false},
     {"child run: a task", "{\"calls\":[" TASK "," CALL("idem") "]}," DONE, NULL,
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, HELPER},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, HELPER, false},
     {"child run: an action", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false,
      false, false,
      "wend: plan/1\nname: kid\nactions:\n" ACT(
          "a", "idem", "") "  - {name: h, type: agent, mode: async, target: "
                           "helper, prompt: do}\n" ACT("b", "unsafe", "h"),
-     HELPER},
+     HELPER, false},
     {"child run: canceled", "{\"calls\":[" TASK "]}," DONE, NULL, NULL,
      WEND_APPROVE_ALL, 0, true, false, false, NULL,
-     "{\"calls\":[" CALL("never") "]}," DONE},
+     "{\"calls\":[" CALL("never") "]}," DONE, false},
+    {"plans of the model", planned, NULL, "done", WEND_APPROVE_ALL,
+     WEND_EAGER_ALL, false, false, false, NULL, NULL, true},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
@@ -230,11 +233,12 @@ static void watch(wend_run *run, const struct scenario *sc)
 static wend_status start(wend_agent *agent, const struct scenario *sc,
                          wend_run **run)
 {
+    wend_run_options o = {.size = sizeof o, .plan = sc->plans};
     wend_plan *plan = NULL;
     wend_status s;
 
     if (!sc->plan)
-        return wend_run_start(agent, (wend_str){"go", 2}, NULL, run, NULL);
+        return wend_run_start(agent, (wend_str){"go", 2}, &o, run, NULL);
     s = wend_plan_parse(str_of(sc->plan), NULL, &plan, NULL);
     if (s == WEND_OK)
         s = wend_run_start_plan(agent, plan, NULL, NULL, run, NULL);
