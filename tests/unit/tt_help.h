@@ -123,10 +123,11 @@ static inline void put_event(struct buf *b, const wend_event *ev)
 static inline void put_effect(struct buf *b, const struct effect *fx)
 {
     static const char *const names[] = {
-        [FX_ASK_MODEL] = "ask",  [FX_STOP_MODEL] = "stop_model",
-        [FX_RUN_CALL] = "run",   [FX_STOP_CALL] = "stop",
-        [FX_TIMER] = "timer",    [FX_HOOK] = "hook",
-        [FX_RUN_ACTION] = "act", [FX_STOP_ACTION] = "stop_act",
+        [FX_ASK_MODEL] = "ask",     [FX_STOP_MODEL] = "stop_model",
+        [FX_RUN_CALL] = "run",      [FX_STOP_CALL] = "stop",
+        [FX_TIMER] = "timer",       [FX_HOOK] = "hook",
+        [FX_RUN_ACTION] = "act",    [FX_STOP_ACTION] = "stop_act",
+        [FX_START_CHILD] = "child",
     };
     static const char *const timers[] = {
         [TIMER_RUN] = "time",

@@ -31,6 +31,10 @@ static inline bool put_plan_event(struct buf *b, const wend_event *ev)
         put_call(b, ev->u.action_end.action, ev->u.action_end.outcome);
     else if (ev->type == WEND_PLAN_END)
         put_outcome(b, ev->u.plan_end.outcome);
+    else if (ev->type == WEND_CHILD_START)
+        put_call(b, ev->u.child_start.agent, WEND_OUTCOME_OK);
+    else if (ev->type == WEND_CHILD_END)
+        put_outcome(b, ev->u.child_end.outcome);
     else if (ev->type == WEND_WARNING &&
              (str_starts(ev->u.warning.code, "plan_") ||
               str_starts(ev->u.warning.code, "no_")))
