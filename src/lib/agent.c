@@ -527,11 +527,11 @@ wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
 {
     struct arena scratch = {.mem = &a->rt->mem};
     struct buf b = {.mem = &a->rt->mem};
-    wend_status s = WEND_OK;
+    wend_status s = a->configs[mode] ? WEND_OK : agent_kids_ready(a, err);
     wend_str json;
 
-    if (a->configs[mode])
-        return WEND_OK;
+    if (a->configs[mode] || s != WEND_OK)
+        return s;
     buf_cstr(&b, "{");
     buf_str(&b, buf_view(&a->rest_json));
     buf_char(&b, ',');
@@ -551,8 +551,8 @@ wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
         buf_char(&b, ']');
     }
     agent_put_servers(a, &b);
-    s = agent_put_kids(a, &b, err);
-    if (s == WEND_OK && mode & RUN_PLANS)
+    agent_put_kids(a, &b);
+    if (mode & RUN_PLANS)
         s = planner_put(a, &b, err);
     buf_cstr(&b, mode & RUN_HOOKS ? ",\"hooks\":true}" : "}");
     /* A key in instructions or in a program's arguments is kept by nobody. */

@@ -139,22 +139,26 @@ static void put_kid(struct buf *b, const struct agent_kid *k)
         buf_str(b, k->plan_json);
     }
     buf_cstr(b, ",\"config\":");
-    buf_str(b, k->agent->configs[false]->json);
+    buf_str(b, k->agent->configs[0]->json);
     buf_char(b, '}');
 }
 
-wend_status agent_put_kids(const wend_agent *a, struct buf *b, wend_error *err)
+wend_status agent_kids_ready(const wend_agent *a, wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    for (const struct agent_kid *k = a->kids; k && s == WEND_OK; k = k->next)
+        s = agent_config(k->agent, 0, err);
+    return s;
+}
+
+void agent_put_kids(const wend_agent *a, struct buf *b)
 {
     for (const struct agent_kid *k = a->kids; k; k = k->next) {
-        wend_status s = agent_config(k->agent, false, err);
-
-        if (s != WEND_OK)
-            return s;
         buf_cstr(b, k == a->kids ? ",\"agents\":[" : ",");
         put_kid(b, k);
     }
     buf_cstr(b, a->kids ? "]" : "");
-    return WEND_OK;
 }
 
 /* ---- The tool ------------------------------------------------------------ */
@@ -182,9 +186,8 @@ static bool reads(const wend_agent *a)
 
     for (const struct agent_kid *k = next_agent(a->kids); k && yes;
          k = next_agent(k->next)) {
-        const struct config *c = k->agent->configs[false];
+        const struct config *c = k->agent->configs[0];
 
-        yes = c != NULL;
         for (size_t i = 0; yes && i < c->tools_count; i++)
             yes = c->tools[i].call_class == WEND_CLASS_READ;
     }
@@ -214,14 +217,11 @@ static void put_description(const wend_agent *a, const struct builtin *t,
 
 /* Its class is that of the worst that the agents can do; one that only reads
  * may run beside others. */
-void agent_put_task(wend_agent *a, struct buf *b)
+void agent_put_task(const wend_agent *a, struct buf *b)
 {
     const struct builtin *t = builtin_find("task");
     const struct agent_kid *first = next_agent(a->kids);
 
-    for (const struct agent_kid *k = first; k; k = next_agent(k->next))
-        if (agent_config(k->agent, false, NULL) != WEND_OK)
-            return; /* agent_put_kids says why */
     buf_cstr(b, a->tools.count ? ",{\"name\":\"task\",\"description\":"
                                : "{\"name\":\"task\",\"description\":");
     put_description(a, t, b);

@@ -18,11 +18,13 @@ struct agent_kid {
 
 /* NULL if there is none of that name. */
 const struct agent_kid *agent_kid(const wend_agent *a, wend_str name);
+/* Their configs, which the next two need. */
+wend_status agent_kids_ready(const wend_agent *a, wend_error *err);
 /* `,"agents":[...]`: all that is needed to start and to make them again. */
-wend_status agent_put_kids(const wend_agent *a, struct buf *b, wend_error *err);
+void agent_put_kids(const wend_agent *a, struct buf *b);
 wend_status agent_offer_task(wend_agent *a, wend_error *err);
 /* The tool for the model, in the list of tools. */
-void agent_put_task(wend_agent *a, struct buf *b);
+void agent_put_task(const wend_agent *a, struct buf *b);
 void agent_drop_kids(wend_agent *a);
 
 /* ---- Runs ---------------------------------------------------------------- */
