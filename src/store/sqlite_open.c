@@ -300,6 +300,8 @@ static wend_status keep_copy(const char *path, int64_t version, wend_error *err)
     if (s == WEND_OK && rename(part.ptr, name.ptr))
         s = fail(err, WEND_E_STORE, "cannot make %s: %s", name.ptr,
                  strerror(errno));
+    if (s == WEND_OK)
+        s = store_sync_name(name.ptr, err);
     buf_free(&name);
     buf_free(&part);
     return s;

@@ -4,9 +4,11 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/limits.h"
@@ -112,24 +114,46 @@ wend_status store_append_wait(wend_store *s, struct store_batch *b)
     return a.status;
 }
 
+wend_status store_sync_name(const char *path, wend_error *err)
+{
+    const struct mem mem = {0};
+    struct buf dir = {.mem = &mem};
+    const char *end = strrchr(path, '/');
+    wend_status s = WEND_OK;
+    int fd;
+
+    buf_add(&dir, path, end && end > path ? (size_t)(end - path) : 1);
+    if (dir.failed)
+        return fail_nomem(err);
+    fd = open(dir.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* Some file systems have no such thing, and need none. */
+    if (fd < 0 || (fsync(fd) && errno != EINVAL))
+        s = fail(err, WEND_E_STORE, "cannot make %s safe: %s", path,
+                 strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    buf_free(&dir);
+    return s;
+}
+
 /* Makes every directory of `path` that is missing, for us alone. */
 static wend_status make_dirs(char *path, wend_error *err)
 {
-    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-        bool made;
+    wend_status s = WEND_OK;
 
+    for (char *p = strchr(path + 1, '/'); p && s == WEND_OK;
+         p = strchr(p + 1, '/')) {
         *p = 0;
-        made = !mkdir(path, 0700) || errno == EEXIST;
-        if (!made)
-            fail(err, WEND_E_STORE,
-                 "cannot make directory %s: %s; set WEND_STORE to another "
-                 "place",
-                 path, strerror(errno));
+        if (!mkdir(path, 0700))
+            s = store_sync_name(path, err);
+        else if (errno != EEXIST)
+            s = fail(err, WEND_E_STORE,
+                     "cannot make directory %s: %s; set WEND_STORE to another "
+                     "place",
+                     path, strerror(errno));
         *p = '/';
-        if (!made)
-            return WEND_E_STORE;
     }
-    return WEND_OK;
+    return s;
 }
 
 static wend_status open_default(wend_store **out, wend_error *err)

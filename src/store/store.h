@@ -188,6 +188,8 @@ wend_str store_prompt(wend_str prompt);
 bool store_blob_next(wend_str *rest, wend_str *hash);
 /* Whether b follows on seq and belongs to epoch. */
 bool store_batch_fits(const struct store_batch *b, int64_t epoch, int64_t seq);
+/* Makes the name of the file or directory at `path` safe. */
+wend_status store_sync_name(const char *path, wend_error *err);
 /* A lock for readers: recursive, since they may ask for a blob. */
 bool store_lock_init(pthread_mutex_t *lock);
 

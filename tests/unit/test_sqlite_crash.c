@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "store/store.h"
@@ -347,6 +348,54 @@ static void full_disk(void)
     rmdir(mounted);
 }
 
+/* ---- Names of directories ------------------------------------------------ */
+
+static char synced[4][PATH_BYTES]; /* directories, in order */
+static size_t synced_count;
+
+/* In the place of libc's. */
+int fsync(int fd)
+{
+    char link[64];
+    ssize_t len;
+    struct stat st;
+
+    if (!fstat(fd, &st) && S_ISDIR(st.st_mode) &&
+        synced_count < tap_count(synced)) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        len = readlink(link, synced[synced_count], PATH_BYTES - 1);
+        synced[synced_count++][len > 0 ? len : 0] = 0;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
+/* A directory that was made is there after a power cut only if the one
+ * around it was synced. */
+static void made_dirs(void)
+{
+    const char *ends[] = {"", "/.local", "/.local/share"};
+    char home[PATH_BYTES];
+    wend_store *s = NULL;
+    wend_error err = {0};
+
+    snprintf(home, sizeof home, "%s/home", dir);
+    mkdir(home, 0700);
+    setenv("HOME", home, 1);
+    unsetenv("XDG_DATA_HOME");
+    unsetenv("WEND_STORE");
+    synced_count = 0;
+    tap_ok(wend_store_open(NULL, &s, &err) == WEND_OK, "the default place: %s",
+           err.message);
+    for (size_t i = 0; i < tap_count(ends); i++) {
+        char wanted[PATH_BYTES + 16];
+
+        snprintf(wanted, sizeof wanted, "%s%s", home, ends[i]);
+        tap_is_str((const char *)synced[i], (const char *)wanted,
+                   "the default place: synced");
+    }
+    wend_store_free(s);
+}
+
 /* ---- Somebody else's lock ------------------------------------------------ */
 
 static void locked(void)
@@ -376,6 +425,7 @@ int main(void)
          "ulimit -f");
     limited();
     full_disk();
+    made_dirs();
     locked();
     dir_remove(dir);
     return tap_done();
