@@ -84,4 +84,66 @@ is "while others write" "$? $(grep -c 'runs are gone' "$work/pruned")" "0 1"
 [ "$longest" -lt 3000 ]
 ok "while others write: nobody waits for long ($longest ms)"
 exits "while others write: whole" 0 "$WEND" verify
+
+# ---- A run goes on in another process ------------------------------------------
+
+steps=$(model steps 'turns:
+  - calls: [{name: calculator, args: {expression: "1+1"}}]
+    first_delay: 4ms
+    repeat: 5000
+  - text: done')
+
+# How long nothing came of the run between two times, in ms; and how much did.
+gaps() { # FROM TO, in seconds
+    sed -nE 's/^\{"run":"[^"]*","seq":[0-9]+,"time":([0-9.]+),.*/\1/p' \
+        "$work/live" | awk -v from="$1" -v to="$2" '
+        $1 >= from && $1 <= to {
+            if (last && $1 - last > most) most = $1 - last
+            last = $1
+            count++
+        }
+        END { printf "%d %d\n", most * 1000, count }'
+}
+
+"$WEND" run --json -m "$steps" --max-turns 6000 hi \
+    >"$work/live" 2>/dev/null </dev/null &
+live=$!
+soon grep -q call_end "$work/live"
+"$WEND" run -q -m "$hello" old >/dev/null
+old=$(sqlite3 "$WEND_STORE" "select max(id) from runs")
+# By portions: whoever fills it at once would be what blocks.
+for ((i = 0; i < 40; i++)); do
+    sqlite3 -cmd '.timeout 9000' "$WEND_STORE" "with recursive n(i) as (select
+        $((1000 + i * 250)) union all select i + 1 from n where
+        i < $((1249 + i * 250))) insert into events (run, seq, body, hash)
+        select $old, i, hex(randomblob(1000)), zeroblob(32) from n"
+done
+pages=$(sqlite3 "$WEND_STORE" "pragma page_count")
+sleep 0.01
+began=$(date +%s.%N)
+exits "a run goes on: prune" 0 "$WEND" prune --older-than 1ms --json
+ended=$(date +%s.%N)
+is "a run goes on: much is given back" "$(json "$out" "$(at bytes) > 1.5e7")" 1
+[ "$(sqlite3 "$WEND_STORE" "pragma page_count")" -lt $((pages / 2)) ]
+ok "a run goes on: the file is smaller"
+read -r most count < <(gaps "$began" "$ended")
+[ "$most" -lt 2000 ] && [ "$count" -gt 5 ]
+ok "a run goes on: it waits at most $most ms, and has $count events meanwhile"
+
+# Control: somebody who really blocks is seen.
+began=$(date +%s.%N)
+mkfifo "$work/hold"
+sqlite3 -cmd '.timeout 9000' "$WEND_STORE" <"$work/hold" >/dev/null &
+exec 9>"$work/hold"
+echo 'BEGIN IMMEDIATE; SELECT 1;' >&9
+sleep 3.2
+echo 'ROLLBACK;' >&9
+exec 9>&-
+sleep 0.5
+read -r most count < <(gaps "$began" "$(date +%s.%N)")
+[ "$most" -ge 2000 ]
+ok "control: whoever blocks it is seen ($most ms)"
+kill -INT $live
+wait $live
+exits "a run goes on: whole" 0 "$WEND" verify
 finish
