@@ -101,22 +101,29 @@ static void span_close(struct timeline *t, const wend_event *ev,
     s->out = keep(t, out);
 }
 
+static void spend(struct timeline *t, const wend_event *ev, int64_t in,
+                  int64_t out, int64_t cost_nano)
+{
+    int64_t cost = cost_nano > 0 ? cost_nano : 0;
+    struct turn_line *line = turn_now(t, ev);
+
+    t->tokens_in += in;
+    t->tokens_out += out;
+    t->cost_nano += cost;
+    if (line) {
+        line->tokens_in += in;
+        line->tokens_out += out;
+        line->cost_nano += cost;
+    }
+}
+
 static void model_end(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
-    int64_t cost = e->usage.cost_nano > 0 ? e->usage.cost_nano : 0;
-    struct turn_line *line = turn_now(t, ev);
 
     span_close(t, ev, SPAN_MODEL, e->action, e->outcome,
                e->error ? e->error->message : e->text);
-    t->tokens_in += e->usage.input;
-    t->tokens_out += e->usage.output;
-    t->cost_nano += cost;
-    if (line) {
-        line->tokens_in += e->usage.input;
-        line->tokens_out += e->usage.output;
-        line->cost_nano += cost;
-    }
+    spend(t, ev, e->usage.input, e->usage.output, e->usage.cost_nano);
 }
 
 static void run_start(struct timeline *t, const wend_event *ev)
@@ -217,6 +224,8 @@ static void child_end(struct timeline *t, const wend_event *ev)
     const wend_ev_child_end *e = &ev->u.child_end;
 
     span_close(t, ev, SPAN_CHILD, e->run, e->outcome, e->text);
+    spend(t, ev, e->metrics.tokens_in, e->metrics.tokens_out,
+          e->metrics.cost_nano);
 }
 
 typedef void (*timeline_fn)(struct timeline *t, const wend_event *ev);

@@ -107,15 +107,29 @@ static void put_turn(struct buf *b, const struct turn_line *line)
     buf_char(b, '\n');
 }
 
+static void put_children(struct buf *b, const struct turn_line *line)
+{
+    for (const struct span *s = line->spans; s; s = s->next)
+        if (s->kind == SPAN_CHILD) {
+            buf_cstr(b, "parent of ");
+            term_line(b, s->id, NAME_COLUMNS * 2);
+            buf_cstr(b, " (");
+            term_line(b, s->name, NAME_COLUMNS);
+            buf_cstr(b, ")\n");
+        }
+}
+
 static void put_lineage(struct buf *b, const struct timeline *t)
 {
-    if (!t->parent.ptr)
-        return;
-    buf_cstr(b, t->fork_at ? "fork of " : "child of ");
-    term_line(b, t->parent, NAME_COLUMNS * 2);
-    if (t->fork_at)
-        buf_fmt(b, " at event %lld", (long long)t->fork_at);
-    buf_char(b, '\n');
+    if (t->parent.ptr) {
+        buf_cstr(b, t->fork_at ? "fork of " : "child of ");
+        term_line(b, t->parent, NAME_COLUMNS * 2);
+        if (t->fork_at)
+            buf_fmt(b, " at event %lld", (long long)t->fork_at);
+        buf_char(b, '\n');
+    }
+    for (const struct turn_line *line = t->turns; line; line = line->next)
+        put_children(b, line);
 }
 
 void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
