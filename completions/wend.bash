@@ -52,7 +52,7 @@ _wend()
                    --help last"
             ;;
         replay)
-            words="--speed --to --json --events --store --quiet --verbose
+            words="--speed --to --live --json --events --store --quiet --verbose
                    --help last"
             ;;
         tools)

@@ -98,6 +98,7 @@ complete -c wend -n "$log" -a last -d "the newest run"
 set -l replay "__fish_seen_subcommand_from replay"
 complete -c wend -n "$replay" -l speed -x -d "factor"
 complete -c wend -n "$replay" -l to -x -d "stop after it"
+complete -c wend -n "$replay" -l live -d "then go on as a fork"
 complete -c wend -n "$replay" -l json -d "events as JSON lines"
 complete -c wend -n "$replay" -l events -x -a "native loom agio cortex" \
     -d "vocabulary of JSON lines"
@@ -186,7 +187,7 @@ complete -c wend -n "$fork" -l budget-tokens -x -d "most tokens"
 complete -c wend -n "$fork" -l budget-cost -x -d "most money"
 complete -c wend -n "$fork" -l parallel -x -d "most tools at once"
 complete -c wend -n "$fork" -l json -d "events as JSON lines"
-complete -c wend -n "$fork" -l events -x -a "native loom agio" \
+complete -c wend -n "$fork" -l events -x -a "native loom agio cortex" \
     -d "vocabulary of JSON lines"
 complete -c wend -n "$fork" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$fork" -l log-file -r -F -d "append events there, too"

@@ -2,8 +2,9 @@
  * cmd_replay.c - wend replay: a run again, as it happened.
  */
 #include <stddef.h>
+#include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/again.h"
 #include "cli/stream.h"
 
 #define AT(member) offsetof(struct settings, member)
@@ -13,6 +14,8 @@ static const struct opt opts[] = {
      AT(speed), 0, 0, NULL},
     {0, "to", "SEQ", "stop after that kept event", OPT_NUMBER, AT(seq_to), 1, 0,
      NULL},
+    {0, "live", NULL, "then go on from there, as a fork", OPT_FLAG, AT(live), 0,
+     0, NULL},
     {0, "json", NULL, "all events as JSON lines", OPT_FLAG, AT(json), 0, 0,
      NULL},
     {0, "events", "DIALECT", "of JSON lines: native, loom, agio or cortex",
@@ -24,9 +27,34 @@ static const struct opt opts[] = {
     {'v', "verbose", NULL, "say more on standard error", OPT_FLAG, AT(verbose),
      0, 0, NULL},
     {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0, "live", NULL, NULL, OPT_LATER, 0, 0, 0, NULL},
     {0},
 };
+
+/* What follows is another run, with the same past. */
+static int go_on(struct cli *cli, const char *id, struct view *view)
+{
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    wend_fork_options o = {.size = sizeof o, .at = cli->set.seq_to};
+    struct again how = {.at = o.at};
+    struct stream st = {.cli = cli, .view = view, .live = true};
+    wend_agent *agent = NULL;
+    bool asks = false;
+    wend_error err = {0};
+    wend_status s;
+    int code = again_agent(cli, id, &how, &agent, &asks);
+
+    if (!code) {
+        s = wend_run_fork(agent, id, &o, NULL, &st.run, &err);
+        if (s == WEND_OK && !cli->set.quiet)
+            complain(0, "run %s goes on from there", wend_run_id(st.run));
+        st.asks = asks && terminal;
+        view->live = true;
+        code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
+        wend_run_free(st.run);
+    }
+    wend_agent_free(agent);
+    return code;
+}
 
 static int run(struct cli *cli)
 {
@@ -42,6 +70,8 @@ static int run(struct cli *cli)
 
     if (cli->args_count != 1)
         return usage_error(cli, "name one run, or last");
+    if (set->live && !set->seq_to)
+        return usage_error(cli, "--live: say from where, with --to SEQ");
     code = open_runtime(cli);
     if (code == EXIT_DONE)
         code = find_run(cli, cli->args[0], &found);
@@ -54,6 +84,8 @@ static int run(struct cli *cli)
     if (code == EXIT_DONE && !view.outcome && !set->seq_to)
         complain(0, "the run is not over: no run_end was recorded");
     wend_run_free(st.run);
+    if (code == EXIT_DONE && set->live)
+        code = go_on(cli, found.id, &view);
     view_free(&view);
     return code;
 }
@@ -63,8 +95,8 @@ const struct command command_replay = {
     .args = "[OPTIONS] RUN",
     .summary = "play a run again as it happened",
     .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
-            "No model is asked and no tool runs. The exit status is that of "
-            "the run.\n",
+            "No model is asked and no tool runs, but with --live after SEQ. "
+            "The exit status is\nthat of the run.\n",
     .opts = opts,
     .run = run,
 };

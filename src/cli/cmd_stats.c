@@ -51,8 +51,10 @@ static int count_run(void *ctx, const wend_run_info *info)
     s = wend_store_replay(c->cli->rt, id, &o, &run, &err);
     if (s != WEND_OK)
         return give_up(c->cli, s, &err);
+    /* What a fork shares was its parent's doing. */
     while ((s = wend_run_next(run, &ev)) == WEND_OK)
-        stats_event(&c->stats, ev);
+        if (str_is(ev->run, id) || ev->type == WEND_RUN_START)
+            stats_event(&c->stats, ev);
     stats_run_over(&c->stats);
     if (s == WEND_E_CORRUPT) {
         complain(0, "%s", wend_run_error(run)->message);

@@ -44,6 +44,8 @@ static void put_json(struct buf *b, const char *id, const wend_verdict *v)
     if (v->bad_seq) {
         buf_fmt(b, ",\"bad_seq\":%lld,\"why\":", (long long)v->bad_seq);
         json_put_str(b, str_of(v->why));
+        if (strcmp(v->bad_run, id))
+            buf_fmt(b, ",\"bad_run\":\"%s\"", v->bad_run);
     }
     buf_cstr(b, "}\n");
 }
@@ -51,7 +53,10 @@ static void put_json(struct buf *b, const char *id, const wend_verdict *v)
 static void put_line(struct buf *b, const char *id, const wend_verdict *v)
 {
     if (v->bad_seq) {
-        buf_fmt(b, "%s  damaged at event %lld: it ", id, (long long)v->bad_seq);
+        buf_fmt(b, "%s  damaged at event %lld", id, (long long)v->bad_seq);
+        if (strcmp(v->bad_run, id))
+            buf_fmt(b, " of run %s, whose past it shares", v->bad_run);
+        buf_cstr(b, ": it ");
         term_text(b, str_of(v->why));
         buf_char(b, '\n');
     } else {

@@ -21,6 +21,12 @@ static wend_str keep(struct timeline *t, wend_str s)
     return arena_str(&t->arena, s);
 }
 
+/* A fork goes on at once where it left its parent, whenever it was made. */
+static int64_t when(const struct timeline *t, const wend_event *ev)
+{
+    return ev->time_us - t->idle_us;
+}
+
 static struct turn_line *turn_new(struct timeline *t, int64_t counter,
                                   int64_t time_us)
 {
@@ -42,7 +48,7 @@ static struct turn_line *turn_new(struct timeline *t, int64_t counter,
 /* What happens outside of turns has a line of its own. */
 static struct turn_line *turn_now(struct timeline *t, const wend_event *ev)
 {
-    return t->last ? t->last : turn_new(t, -1, ev->time_us);
+    return t->last ? t->last : turn_new(t, -1, when(t, ev));
 }
 
 static struct span *span_in(struct turn_line *line, enum span_kind kind,
@@ -83,7 +89,7 @@ static void span_open(struct timeline *t, const wend_event *ev,
     s->id = keep(t, id);
     s->name = keep(t, name);
     s->in = keep(t, in);
-    s->began_us = ev->time_us;
+    s->began_us = when(t, ev);
     *line->spans_last = s;
     line->spans_last = &s->next;
 }
@@ -96,7 +102,7 @@ static void span_close(struct timeline *t, const wend_event *ev,
 
     if (!s)
         return;
-    s->ended_us = ev->time_us;
+    s->ended_us = when(t, ev);
     s->outcome = outcome;
     s->out = keep(t, out);
 }
@@ -135,13 +141,13 @@ static void run_start(struct timeline *t, const wend_event *ev)
     t->model = keep(t, e->model);
     t->prompt = keep(t, e->prompt);
     t->parent = keep(t, e->parent_run);
-    t->began_us = ev->time_us;
+    t->began_us = when(t, ev);
 }
 
 static void turn_start(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_turn_start *e = &ev->u.turn_start;
-    struct turn_line *line = turn_new(t, e->counter, ev->time_us);
+    struct turn_line *line = turn_new(t, e->counter, when(t, ev));
 
     if (!line)
         return;
@@ -153,7 +159,7 @@ static void turn_end(struct timeline *t, const wend_event *ev)
 {
     if (!t->last)
         return;
-    t->last->ended_us = ev->time_us;
+    t->last->ended_us = when(t, ev);
     t->last->outcome = ev->u.turn_end.outcome;
 }
 
@@ -164,9 +170,18 @@ static void run_end(struct timeline *t, const wend_event *ev)
 
 static void run_fork(struct timeline *t, const wend_event *ev)
 {
+    struct ancestor *a = arena_alloc(&t->arena, sizeof *a);
+
+    t->idle_us += when(t, ev) - t->ended_us;
     t->run = keep(t, ev->run);
-    t->parent = keep(t, ev->u.run_fork.parent);
-    t->fork_at = ev->u.run_fork.at;
+    if (ev->u.run_fork.model.ptr)
+        t->model = keep(t, ev->u.run_fork.model);
+    if (!a)
+        return;
+    a->run = keep(t, ev->u.run_fork.parent);
+    a->at = ev->u.run_fork.at;
+    a->next = t->forks;
+    t->forks = a;
 }
 
 static void model_start(struct timeline *t, const wend_event *ev)
@@ -244,7 +259,7 @@ void timeline_event(struct timeline *t, const wend_event *ev)
 {
     if (handlers[ev->type])
         handlers[ev->type](t, ev);
-    t->ended_us = ev->time_us;
+    t->ended_us = when(t, ev);
 }
 
 void timeline_end(struct timeline *t)

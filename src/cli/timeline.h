@@ -29,10 +29,19 @@ struct turn_line {
     struct span *spans, **spans_last;
 };
 
+/* A run whose past it shares, up to event `at`. */
+struct ancestor {
+    const struct ancestor *next; /* that one's own */
+    wend_str run;
+    int64_t at;
+};
+
 struct timeline {
     struct arena arena;
-    wend_str run, agent, model, prompt, parent;
-    int64_t fork_at; /* 0: it is no fork */
+    wend_str run, agent, model, prompt;
+    wend_str parent;              /* that started it; absent: none did */
+    const struct ancestor *forks; /* newest first; NULL: it is no fork */
+    int64_t idle_us;              /* between what is shared and what is not */
     int64_t began_us, ended_us;
     wend_outcome outcome;
     int64_t tokens_in, tokens_out, cost_nano;

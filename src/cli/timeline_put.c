@@ -121,11 +121,14 @@ static void put_children(struct buf *b, const struct turn_line *line)
 
 static void put_lineage(struct buf *b, const struct timeline *t)
 {
+    for (const struct ancestor *a = t->forks; a; a = a->next) {
+        buf_cstr(b, "fork of ");
+        term_line(b, a->run, NAME_COLUMNS * 2);
+        buf_fmt(b, " at event %lld\n", (long long)a->at);
+    }
     if (t->parent.ptr) {
-        buf_cstr(b, t->fork_at ? "fork of " : "child of ");
+        buf_cstr(b, "child of ");
         term_line(b, t->parent, NAME_COLUMNS * 2);
-        if (t->fork_at)
-            buf_fmt(b, " at event %lld", (long long)t->fork_at);
         buf_char(b, '\n');
     }
     for (const struct turn_line *line = t->turns; line; line = line->next)
@@ -208,9 +211,14 @@ void timeline_put_json(struct buf *b, const struct timeline *t)
     json_put_str(b, t->run.ptr ? t->run : STR(""));
     put_str(b, "agent", t->agent);
     put_str(b, "model", t->model);
-    put_str(b, "parent", t->parent);
-    if (t->fork_at)
-        buf_fmt(b, ",\"fork_at\":%lld", (long long)t->fork_at);
+    put_str(b, "parent", t->forks ? t->forks->run : t->parent);
+    if (t->forks)
+        buf_fmt(b, ",\"fork_at\":%lld", (long long)t->forks->at);
+    for (const struct ancestor *a = t->forks; a; a = a->next) {
+        buf_cstr(b, a == t->forks ? ",\"lineage\":[{\"run\":" : ",{\"run\":");
+        json_put_str(b, a->run);
+        buf_fmt(b, ",\"at\":%lld}%s", (long long)a->at, a->next ? "" : "]");
+    }
     put_outcome(b, t->outcome);
     buf_cstr(b, ",\"started\":");
     json_put_time(b, t->began_us);

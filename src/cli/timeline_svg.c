@@ -144,6 +144,19 @@ static void put_grid(struct buf *b, const struct timeline *t, int height)
     }
 }
 
+static void put_lineage(struct buf *b, const struct timeline *t)
+{
+    for (const struct ancestor *a = t->forks; a; a = a->next) {
+        buf_cstr(b, " \u00b7 fork of ");
+        put_escaped(b, a->run);
+        buf_fmt(b, " at event %lld", (long long)a->at);
+    }
+    if (t->parent.ptr) {
+        buf_cstr(b, " \u00b7 child of ");
+        put_escaped(b, t->parent);
+    }
+}
+
 void timeline_put_svg(struct buf *b, const struct timeline *t)
 {
     int height = rows_of(t) * ROW + 8, y = ROW + 4;
@@ -161,6 +174,10 @@ void timeline_put_svg(struct buf *b, const struct timeline *t)
             "@media (prefers-color-scheme:dark){text,.n{fill:#d5dae6}"
             ".t,.a{fill:#98a1b5}}</style>\n",
             WIDTH, height, WIDTH, height);
+    buf_cstr(b, "<title>");
+    put_escaped(b, t->run);
+    put_lineage(b, t);
+    buf_cstr(b, "</title>\n");
     put_grid(b, t, height);
     for (const struct turn_line *line = t->turns; line; line = line->next) {
         put_turn(b, t, line, y);
@@ -291,10 +308,7 @@ void timeline_put_html(struct buf *b, const struct timeline *t)
     put_escaped(b, (wend_str){t->prompt.ptr, utf8_cut(t->prompt, 200)});
     buf_cstr(b, "</h1><div class=\"id\">");
     put_escaped(b, t->run);
-    if (t->parent.ptr) {
-        buf_cstr(b, t->fork_at ? " \u00b7 fork of " : " \u00b7 child of ");
-        put_escaped(b, t->parent);
-    }
+    put_lineage(b, t);
     buf_cstr(b, "</div>\n");
     put_facts(b, t);
     buf_cstr(b, "<div class=\"card\">");

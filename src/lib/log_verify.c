@@ -46,7 +46,7 @@ static bool birth_listed(const struct verify *v)
     return same(i->agent, b->agent) && same(i->model, b->model) &&
            same(i->prompt, b->prompt) && same(i->user, b->user) &&
            same(i->session, b->session) &&
-           (v->birth.seq <= 1 || same(i->parent, b->parent));
+           (v->birth.seq <= 1 || !i->parent.ptr || same(i->parent, b->parent));
 }
 
 static bool end_listed(struct verify *v)

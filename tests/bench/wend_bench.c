@@ -12,6 +12,7 @@
  *        the first event of a run with an existing STORE, median
  * leave  N times: the same to the first byte of a request to a model, whose
  *        name stands in the place of STORE
+ * fork   one run, then N forks of it: made, and gone on with
  * plan   N times: the plan in the file MODEL read and checked; CPU time
  *
  * Offers one C tool `noop` ({"turn":int,"i":int}, answers "ok"; sleeps
@@ -290,6 +291,49 @@ static void report(double cpu, double wall)
     printf(",\"rss_kb\":%ld,\"rss_most_kb\":%ld}\n", rss_kb(), most.ru_maxrss);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Made is O(1); going on reads the past. Both to stable storage. */
+static void mode_fork(wend_store *store, wend_agent *a, long n)
+{
+    wend_fork_options o = {.size = sizeof o, .say = {"more", 4}};
+    double *made = calloc((size_t)n + 1, sizeof *made);
+    double *gone_on = calloc((size_t)n + 1, sizeof *gone_on), began;
+    wend_run *run = start(a), *fork = NULL;
+    const wend_event *ev;
+    char id[37];
+    wend_error err;
+    wend_status s;
+
+    while ((s = wend_run_next(run, &ev)) == WEND_OK)
+        continue;
+    for (long i = 0; i < n; i++) {
+        began = wall_us();
+        if (wend_store_fork(store, wend_run_id(run), &o, id, &err) != WEND_OK)
+            die("fork", &err);
+        made[i] = wall_us() - began;
+        began = wall_us();
+        if (wend_run_fork(a, wend_run_id(run), &o, NULL, &fork, &err) !=
+                WEND_OK ||
+            wend_run_next(fork, &ev) != WEND_OK)
+            die("fork", &err);
+        gone_on[i] = wall_us() - began;
+        wend_run_free(fork);
+    }
+    qsort(made, (size_t)n, sizeof *made, by_size);
+    qsort(gone_on, (size_t)n, sizeof *gone_on, by_size);
+    printf("{\"forks\":%ld,\"made_us\":%.0f,\"gone_on_us\":%.0f}\n", n,
+           made[n / 2], gone_on[n / 2]);
+    wend_run_free(run);
+    free(made);
+    free(gone_on);
+}
+
 static void measure(wend_runtime *rt, wend_agent *a, const char *mode, long n)
 {
     double cpu, wall;
@@ -384,13 +428,6 @@ static double one_start(const char *command, const char *store)
     close(fds[0]);
     waitpid(pid, NULL, 0);
     return took;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 static int measure_start(double (*one)(const char *command, const char *arg),
@@ -497,7 +534,7 @@ int main(int argc, char **argv)
             words[count++] = argv[i];
     if (count < 3) {
         fputs("usage: wend-bench once|many|seq|idle|turns|parked|programs|"
-              "start|leave|plan|read N MODEL [--base-url URL] [STORE]\n",
+              "start|leave|plan|read|fork N MODEL [--base-url URL] [STORE]\n",
               stderr);
         return 2;
     }
@@ -518,7 +555,10 @@ int main(int argc, char **argv)
     if (wend_runtime_new(&o, &rt, &err) != WEND_OK)
         die("runtime", &err);
     a = make_agent(rt, words[2], base_url);
-    measure(rt, a, words[0], atol(words[1]));
+    if (!strcmp(words[0], "fork") && o.store && atol(words[1]) > 0)
+        mode_fork(o.store, a, atol(words[1]));
+    else
+        measure(rt, a, words[0], atol(words[1]));
     wend_agent_free(a);
     wend_runtime_free(rt);
     wend_store_free(o.store);

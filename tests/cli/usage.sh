@@ -68,7 +68,6 @@ near status|did you mean 'failed'?|runs --status faild
 no events|there are no events 'wurst'|log --type wurst last
 near events|did you mean 'call_end'?|log --type cal_end last
 no factor|is no factor|replay --speed fast last
-replay live|--live: not available|replay --live last
 no such tool|there is no tool 'wurst'|tools wurst
 no store of that kind|no such kind of store|runs --store wurst://x
 log file|cannot open the log file|run -m "$hello" --log-file /nowhere/x hi

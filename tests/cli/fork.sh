@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# fork.sh - runs that share another one's past: made, gone on with, checked,
+# moved, shown.
+. "$(dirname "$0")/lib.sh"
+
+talk=$(model talk '{"turns":[{"when":"French","text":"Quarante-deux."},
+{"text":"Let me see. ","calls":[{"name":"calculator","args":{"expression":
+"6*7"}}]},{"text":"It is ${tool_result}."},{"text":"Again."}]}')
+other=$(model other '{"turns":[{"text":"I am another.","repeat":"forever"}]}')
+ids() { "$WEND" runs --json | sed -n 's/.*"run":"\([^"]*\)".*/\1/p'; }
+newest() { ids | head -n 1; }
+
+"$WEND" run -q -m "$talk" 'What is 6*7?' >/dev/null 2>&1
+parent=$(newest)
+"$WEND" log --json "$parent" >before
+last=$(sed -n 's/.*"seq":\([0-9]*\),"time.*/\1/p' before | tail -n 1)
+
+# ---- Usage ------------------------------------------------------------------------
+
+while IFS='|' read -r name said args; do
+    exits "$name" 2 eval "\"\$WEND\" fork $args"
+    has "$name: said" "$err" "$said"
+done <<END
+no run|name a run|
+an unknown run|no run|ffffffff
+event 0|'0' is no number from 1 up|last --at 0
+an event that is a delta's|'5.1' is no number|last --at 5.1
+past the end|has no event 99: they are 1 to $last|last --at 99
+the end itself|fork at $((last - 1)) or before|last --at $last
+a result of nothing|is not CALL=TEXT|last --result 42
+a call that is not there|no call 'call_9'|last --result call_9=1
+a call that is not open|is open at event 3|last --at 3 --result call_1=1
+an empty message|the message is empty|last ''
+a model that is none|nowhere|last -m script:/nowhere
+a tool that is none|there is no tool 'wurst'|last -t wurst
+replay: from where|with --to SEQ|x >/dev/null 2>&1; "\$WEND" replay last --live
+END
+is "nothing was made" "$(ids | wc -l)" 1
+
+# ---- Going on ---------------------------------------------------------------------
+
+exits "another message" 0 "$WEND" fork last 'And in' French?
+is "another message: the answer" "$(cat "$out")" "Quarante-deux."
+child=$(newest)
+has "another message: its id is told" "$err" "$child"
+is "another message: the log is one" \
+    "$("$WEND" log --json "$child" | head -n "$(grep -c . before)" | head -n -1 |
+        cmp - <(head -n -1 before) && echo same)" same
+exits "--json" 0 "$WEND" fork --json "$parent" 'And in French?'
+is "--json: its own events" "$(types "$out")" "run_fork message run_resume \
+turn_start context_start context_end model_start text_delta model_end turn_end \
+metrics run_end"
+
+exits "another result" 0 "$WEND" fork -q "$parent" --result call_1=43
+is "another result: the answer" "$(cat "$out")" "It is 43."
+exits "another model" 0 "$WEND" fork -q "$parent" -m "$other" 'Who are you?'
+is "another model: the answer" "$(cat "$out")" "I am another."
+exits "and it is gone on with" 0 "$WEND" fork -q last 'And now?'
+is "and it is gone on with: by the same" "$(cat "$out")" "I am another."
+exits "another tool" 0 "$WEND" fork -q --json "$parent" -t read_file 'Well?'
+has "another tool: in the log" "$out" '"tools":[{"name":"read_file"'
+exits "a limit" 3 "$WEND" fork -q "$parent" --max-turns 2 'Well?'
+
+exits "--no-run" 0 "$WEND" fork --no-run "$parent" 'In French!'
+id=$(cat "$out")
+is "--no-run: nothing more" "$("$WEND" log --json "$id" | tail -n 1 |
+    grep -c '"type":"message"')" 1
+exits "--no-run: gone on with" 0 "$WEND" resume -q "$id"
+is "--no-run: the answer" "$(cat "$out")" "Quarante-deux."
+exits "--no-run --json" 0 "$WEND" fork --no-run --json --at 3 "$parent"
+is "--no-run --json: an object" "$(json "$out" "$(at fork_of)")" "$parent"
+
+exits "replay, then live" 0 "$WEND" replay --speed 0 --to 8 --live -q "$parent"
+has "replay, then live: goes on" "$out" "It is 42."
+exits "replay --to alone" 0 "$WEND" replay --speed 0 --to 8 --json "$parent"
+is "replay --to alone: the last event" "$(json "$out" "$(at seq)" | tail -n 1)" 8
+
+"$WEND" log --json "$parent" | cmp -s - before
+ok "the parent is as it was"
+
+# ---- Looking at them ----------------------------------------------------------------
+
+exits "verify" 0 "$WEND" verify
+exits "diff" 1 "$WEND" diff "$parent" "$child"
+has "diff: where" "$out" "first difference: event $last (run_end) against event $last (run_fork)"
+deep=$(newest)
+"$WEND" fork -q "$child" 'more' >/dev/null 2>&1
+deep=$(newest)
+exits "view" 0 "$WEND" view "$deep"
+has "view: its parent" "$out" "fork of $child at event"
+has "view: and that one's" "$out" "fork of $parent at event $((last - 1))"
+for format in svg html; do
+    exits "view: $format" 0 "$WEND" view --format $format "$deep"
+    has "view: $format: lineage" "$out" "fork of $parent at event $((last - 1))"
+done
+exits "view: json" 0 "$WEND" view --format json "$deep"
+is "view: json: lineage" "$(json "$out" "$(at 'lineage[1].run')")" "$parent"
+exits "stats" 0 "$WEND" stats --json
+is "stats: what is shared counts once" "$(json "$out" "$(at turns)")" \
+    "$(sqlite3 "$WEND_STORE" "select count(*) from events
+        where type = 'turn_start'")"
+
+# ---- Elsewhere ---------------------------------------------------------------------
+
+exits "export" 0 "$WEND" export "$deep" -o deep.jsonl
+exits "import" 0 "$WEND" import --store "$work/there.db" deep.jsonl
+exits "import: verified" 0 "$WEND" verify --store "$work/there.db"
+"$WEND" export --store "$work/there.db" "$deep" | cmp -s - deep.jsonl
+ok "import: exported again it is the same"
+"$WEND" log --json "$deep" >here
+"$WEND" log --json --store "$work/there.db" "$deep" | cmp -s - here
+ok "import: the same log"
+exits "import: a fork of it" 0 "$WEND" fork -q --store "$work/there.db" \
+    -m "$other" last x
+exits "import: where it is already" 0 "$WEND" import deep.jsonl
+sed '$d' deep.jsonl | sed '$d' >cut.jsonl
+exits "import: a file that was cut" 2 "$WEND" import --store "$work/no.db" cut.jsonl
+sed "s/\"parent\":\"$child\"/\"parent\":\"$parent\"/" deep.jsonl >lie.jsonl
+exits "import: another parent" 2 "$WEND" import --store "$work/no.db" lie.jsonl
+
+# ---- Damage -------------------------------------------------------------------------
+
+sqlite3 "$WEND_STORE" "pragma wal_checkpoint(truncate)" >/dev/null
+whole=$WEND_STORE
+row() { sqlite3 "$whole" "select id from runs where run = '$1'"; }
+p=$(row "$parent") d=$(row "$deep")
+damage() { # NAME RUN BAD_SEQ BAD_RUN SQL
+    export WEND_STORE=$work/damaged.db
+    rm -f "$WEND_STORE"*
+    cp "$whole" "$WEND_STORE"
+    sqlite3 "$WEND_STORE" "$5"
+    exits "$1: found" 1 "$WEND" verify --json "$2"
+    is "$1: the event" "$(json "$out" "$(at bad_seq)")" "$3"
+    is "$1: whose" "$(json "$out" "coalesce($(at bad_run), '$2')")" "$4"
+    exits "$1: not gone on from" 74 "$WEND" fork -q "$2" x
+    export WEND_STORE=$whole
+}
+own=$(sqlite3 "$whole" "select min(seq) from events where run = $d")
+damage "shared, changed" "$deep" 4 "$parent" \
+    "update events set body = replace(body, 'a', 'b') where run = $p and seq = 4"
+damage "shared, deleted" "$deep" 4 "$parent" \
+    "delete from events where run = $p and seq = 4"
+damage "shared, truncated" "$deep" 4 "$parent" \
+    "delete from events where run = $p and seq >= 4"
+damage "shared, swapped" "$deep" 4 "$parent" \
+    "update events set seq = -seq where run = $p and seq in (4, 5);
+     update events set seq = 9 + seq where run = $p and seq < 0"
+damage "own, changed" "$deep" "$own" "$deep" \
+    "update events set body = replace(body, 'run_fork', 'run_fori')
+     where run = $d and seq = $own"
+# Then the one in that place is the parent's.
+damage "own, deleted" "$deep" "$own" "$child" \
+    "delete from events where run = $d and seq = $own"
+damage "another parent" "$deep" $((last)) "$parent" \
+    "update runs set parent = '$parent' where id = $d"
+damage "itself as its parent" "$deep" 1 "$deep" \
+    "update runs set parent = '$deep' where id = $d"
+damage "the parent's row" "$deep" 1 "$parent" "delete from runs where id = $p"
+
+export WEND_STORE=$work/damaged.db
+rm -f "$WEND_STORE"*
+cp "$whole" "$WEND_STORE"
+sqlite3 "$WEND_STORE" "delete from events where run = $p and seq = 4"
+exits "salvage" 1 "$WEND" verify --salvage good.jsonl "$deep"
+exits "salvage: what is good is its owner's" 0 "$WEND" import \
+    --store "$work/good.db" good.jsonl
+has "salvage: which is named" "$out" "$parent  3 events"
+exits "prune: a past that is shared stays" 0 "$WEND" prune --older-than 1ms
+finish
