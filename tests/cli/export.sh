@@ -126,7 +126,7 @@ other=${tool_run%?}$(tr 0-9a-f 1-9a-f0 <<<"${tool_run: -1}")
 sed "s/$tool_run/$other/" "$work/tool" >"$work/bad"
 refused "another id" 2 "event 1 does not fit its hash"
 sed "1s/$tool_run/$other/" "$work/tool" >"$work/bad"
-refused "another id in the first line" "$lines" "own events are missing"
+refused "another id in the first line" "$lines" "the run's own events"
 
 # The same id, and another run.
 sqlite3 "$second" "delete from events where run = 1 and seq > 4;
