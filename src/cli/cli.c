@@ -109,7 +109,8 @@ int give_up(const struct cli *cli, wend_status s, const wend_error *err)
                         "\"message\":");
         json_put_str(&line, buf_view(&text));
         buf_cstr(&line, "}\n");
-        print_all(buf_view(&line));
+        line.failed |= text.failed;
+        print_buf(&line);
         buf_free(&text);
     }
     buf_free(&line);
@@ -137,6 +138,13 @@ int print_all(wend_str text)
             text = (wend_str){text.ptr + n, text.len - (size_t)n};
     }
     return EXIT_DONE;
+}
+
+int print_buf(const struct buf *b)
+{
+    if (b->failed)
+        return complain(EXIT_FAILED, "out of memory");
+    return print_all(buf_view(b));
 }
 
 /* ---- The store ----------------------------------------------------------- */

@@ -113,6 +113,7 @@ int open_runtime(struct cli *cli); /* and its store */
 
 /* All of it to standard output: 0, or EXIT_CANCELED if nobody reads. */
 int print_all(wend_str text);
+int print_buf(const struct buf *b); /* or that there was no memory for it */
 
 /* The id behind RUN: a full id, a unique prefix or `last`. */
 struct found {

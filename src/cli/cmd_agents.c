@@ -207,7 +207,7 @@ static int run(struct cli *cli)
     put(&b, cli, &own);
     put_here(&b, cli);
     s = put_folder(&b, cli, &err);
-    code = s == WEND_OK ? print_all(buf_view(&b)) : give_up(cli, s, &err);
+    code = s == WEND_OK ? print_buf(&b) : give_up(cli, s, &err);
     buf_free(&b);
     return code;
 }

@@ -285,9 +285,8 @@ static int print(struct differ *d)
         term_json(&safe, buf_view(&out));
     else
         buf_str(&safe, buf_view(&out));
-    code = out.failed || safe.failed || d->what.failed
-               ? complain(EXIT_FAILED, "out of memory")
-               : print_all(buf_view(&safe));
+    safe.failed |= out.failed || d->what.failed;
+    code = print_buf(&safe);
     buf_free(&out);
     buf_free(&safe);
     return code;

@@ -369,7 +369,7 @@ static int run(struct cli *cli)
             put_line(&out, checks[i].name, &f);
         buf_free(&f.what);
     }
-    code = print_all(buf_view(&out));
+    code = print_buf(&out);
     buf_free(&out);
     if (code == EXIT_DONE && failed)
         code = EXIT_FAILED;

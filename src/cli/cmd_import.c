@@ -84,7 +84,7 @@ static int run(struct cli *cli)
     struct told told = {.cli = cli, .out = {.mem = cli->arena.mem}};
     wend_error err = {0};
     wend_status s;
-    int code;
+    int code, printed;
 
     if (cli->args_count != 1)
         return usage_error(cli, "name one file, or - for standard input");
@@ -93,13 +93,13 @@ static int run(struct cli *cli)
         code = open_store(cli);
     if (code == EXIT_DONE) {
         s = wend_store_import(cli->store, buf_view(&file), tell, &told, &err);
-        if (s == WEND_E_PARSE || s == WEND_E_CORRUPT)
+        if ((s == WEND_E_PARSE || s == WEND_E_CORRUPT) && err.line)
             code = complain(EXIT_USAGE, "%s: %s", cli->args[0], err.message);
         else if (s != WEND_OK)
             code = give_up(cli, s, &err);
-        if (told.out.len && print_all(buf_view(&told.out)) != EXIT_DONE &&
-            code == EXIT_DONE)
-            code = EXIT_CANCELED;
+        printed = print_buf(&told.out);
+        if (code == EXIT_DONE)
+            code = printed;
     }
     buf_free(&told.out);
     buf_free(&file);

@@ -224,7 +224,7 @@ static int run(struct cli *cli)
     if (s == WEND_OK)
         put_all(cli, &b, all, buf_view(&path));
     if (s == WEND_OK)
-        code = print_all(buf_view(&b));
+        code = print_buf(&b);
     else
         code = give_up(cli, s, &err);
     buf_free(&path);

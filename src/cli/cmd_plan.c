@@ -192,8 +192,7 @@ static int show_text(struct cli *cli, wend_str json)
 
     if (!code) {
         plan_draw(&b, plan, &look);
-        code = b.failed ? complain(EXIT_FAILED, "out of memory")
-                        : print_all(buf_view(&b));
+        code = print_buf(&b);
     }
     buf_free(&b);
     arena_free(&a);
@@ -208,8 +207,7 @@ static int show_json(wend_str json)
 
     term_json(&b, json);
     buf_char(&b, '\n');
-    code = b.failed ? complain(EXIT_FAILED, "out of memory")
-                    : print_all(buf_view(&b));
+    code = print_buf(&b);
     buf_free(&b);
     return code;
 }
@@ -221,8 +219,7 @@ static int show_raw(wend_str text)
     int code;
 
     term_text(&b, text);
-    code = b.failed ? complain(EXIT_FAILED, "out of memory")
-                    : print_all(buf_view(&b));
+    code = print_buf(&b);
     buf_free(&b);
     return code;
 }

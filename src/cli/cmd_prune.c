@@ -42,7 +42,7 @@ static int print(const struct cli *cli, const wend_pruned *done)
     if (b.failed)
         code = complain(EXIT_FAILED, "out of memory");
     else if (!cli->set.quiet)
-        code = print_all(buf_view(&b));
+        code = print_buf(&b);
     buf_free(&b);
     return code;
 }

@@ -52,7 +52,7 @@ static int flush(struct lister *l, size_t keep)
     if (l->out.failed)
         return complain(EXIT_FAILED, "out of memory");
     if (l->out.len > keep) {
-        code = print_all(buf_view(&l->out));
+        code = print_buf(&l->out);
         buf_clear(&l->out);
     }
     return code;

@@ -309,8 +309,8 @@ static int print(struct counter *c)
         term_json(&safe, buf_view(&raw));
     else
         buf_str(&safe, buf_view(&raw));
-    code = raw.failed || safe.failed ? complain(EXIT_FAILED, "out of memory")
-                                     : print_all(buf_view(&safe));
+    safe.failed |= raw.failed;
+    code = print_buf(&safe);
     buf_free(&raw);
     buf_free(&safe);
     return code;

@@ -189,7 +189,10 @@ static int show(struct cli *cli, wend_agent *agent, const char *name)
         else
             put_head(&b, t);
     }
-    code = found || !name ? print_all(buf_view(&b)) : unknown(cli, agent, name);
+    if (agent && !found && !name)
+        code = complain(EXIT_FAILED, "no tool is offered that can be listed");
+    else
+        code = found || !name ? print_buf(&b) : unknown(cli, agent, name);
     buf_free(&b);
     return code;
 }

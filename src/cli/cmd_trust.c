@@ -51,8 +51,7 @@ static int list(struct cli *cli)
     struct listing l = {.out = {.mem = cli->arena.mem}, .arena = &cli->arena};
     wend_error err = {0};
     wend_status s = trust_each(&cli->arena, put_line, &l, &err);
-    int code =
-        s == WEND_OK ? print_all(buf_view(&l.out)) : give_up(cli, s, &err);
+    int code = s == WEND_OK ? print_buf(&l.out) : give_up(cli, s, &err);
 
     buf_free(&l.out);
     return code;
@@ -82,7 +81,7 @@ static int accept_file(struct cli *cli, const char *path)
     term_line(&b, str_of(real), 4096);
     buf_char(&b, '\n');
     agent_show(&b, f);
-    code = print_all(buf_view(&b));
+    code = print_buf(&b);
     buf_free(&b);
     return code;
 }

@@ -80,7 +80,7 @@ static int say(struct verifier *v, const char *id, const wend_verdict *found)
     if (raw.failed || out.failed)
         code = complain(EXIT_FAILED, "out of memory");
     else if (out.len)
-        code = print_all(buf_view(&out));
+        code = print_buf(&out);
     buf_free(&raw);
     buf_free(&out);
     return code;

@@ -47,7 +47,7 @@ static int print_help(void)
                  "Exit status: 0 done, 1 the run failed, 2 wrong usage, "
                  "3 a limit was reached,\n74 the store failed, 130 canceled, "
                  "143 ended by SIGTERM.\n");
-    code = print_all(buf_view(&b));
+    code = print_buf(&b);
     buf_free(&b);
     return code;
 }
@@ -62,7 +62,7 @@ static int print_command_help(const struct command *c)
     options_help(c->opts, &b);
     if (c->more)
         buf_fmt(&b, "\n%s", c->more);
-    code = print_all(buf_view(&b));
+    code = print_buf(&b);
     buf_free(&b);
     return code;
 }
