@@ -74,10 +74,12 @@ static void check_shown(const char *log, bool all, struct outcome *o)
               kept_lines(log));
 }
 
-static void check_resume(struct outcome *o)
+static void check_resume(const struct scenario *sc, struct outcome *o)
 {
     static const char *const list[] = {"runs", "--json", "-n", "1", NULL};
     static const char *const resume[] = {"resume", "-q", "last", NULL};
+    const char *const trusting[] = {"resume", "-q",   "--ca-file",
+                                    sc->ca,   "last", NULL};
     static struct outcome other;
     int code = play_other(list, &other);
 
@@ -87,7 +89,7 @@ static void check_resume(struct outcome *o)
         blame(o, "the run is said to be running");
     if (!strstr(other.out, "\"status\":\"interrupted\""))
         return;
-    code = play_other(resume, &other);
+    code = play_other(sc->ca ? trusting : resume, &other);
     if (code)
         blame(o, "resume: %d: %.100s", code, other.err);
 }
@@ -115,7 +117,7 @@ static void check_store(const struct scenario *sc, int code, struct outcome *o)
         blame(o, "log: %d: %.100s", got, other.err);
     if (sc->json)
         check_shown(other.out, !code, o);
-    check_resume(o);
+    check_resume(sc, o);
 }
 
 /* Whoever closes our standard output need not be told, and who reads events
@@ -164,4 +166,11 @@ void check_round(const struct scenario *sc, const struct outcome *clean,
     if (!code && sc->json && !strstr(o->out, "\"type\":\"run_end\""))
         blame(o, "exit status 0, but no run_end");
     check_store(sc, code, o);
+    if (!code && sc->then[0]) {
+        static struct outcome other;
+
+        code = play_other(sc->then, &other);
+        if (code)
+            blame(o, "and then: %d: %.100s", code, other.err);
+    }
 }

@@ -325,6 +325,9 @@ static bool enter(const char *self, const struct test_server *server)
     snprintf(play_mcp, sizeof play_mcp, "%.150s/wend-test-mcp", at);
     snprintf(play_server, sizeof play_server, "http://127.0.0.1:%d",
              server->port);
+    snprintf(play_tls, sizeof play_tls, "https://localhost:%d",
+             server->tls_port);
+    snprintf(play_ca, sizeof play_ca, "%s", server->ca);
     play_server_pid = server->pid;
     return !chdir(play_dir) && !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
@@ -365,7 +368,7 @@ int main(int argc, char **argv)
         printf("1..0 # SKIP strace cannot trace here\n");
         return 0;
     }
-    if (!server_start(&server, false) || !enter(argv[0], &server))
+    if (!server_start(&server, true) || !enter(argv[0], &server))
         return 2;
     printf("# seed %ld\n", opt.seed);
     play_all();

@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-char play_dir[64], play_server[200], play_mcp[200], play_wend[200];
+char play_dir[64], play_server[200], play_tls[200], play_ca[100];
+char play_mcp[200], play_wend[200];
 char play_short[200];
 int play_server_pid;
 double play_bound = BOUND_SECONDS;
@@ -65,6 +66,7 @@ static void in_child(const char *const argv[])
     snprintf(value, sizeof value, "%s/work/wend.db", play_dir);
     setenv("WEND_STORE", value, 1);
     setenv("WEND", play_wend, 1);
+    setenv("SERVER", play_server, 1);
     dup2(open("/dev/null", O_RDONLY), 0);
     dup2(open("../out", O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
     dup2(open("../err", O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
@@ -158,12 +160,15 @@ static bool fresh(void)
     return !system("rm -rf work trace && cp -a template work");
 }
 
-/* "@SERVER@" and "@MCP@" stand for what is only known now. */
+/* Words like "@SERVER@" stand for what is only known now. */
 static const char *fill(const char *arg, char room[TEXT_MAX])
 {
     static const struct {
         const char *mark, *text;
-    } known[] = {{"@SERVER@", play_server}, {"@MCP@", play_mcp}};
+    } known[] = {{"@SERVER@", play_server},
+                 {"@TLS@", play_tls},
+                 {"@CA@", play_ca},
+                 {"@MCP@", play_mcp}};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *at = strstr(arg, known[i].mark);
@@ -177,13 +182,13 @@ static const char *fill(const char *arg, char room[TEXT_MAX])
     return arg;
 }
 
-static void command(const char **argv, const struct scenario *sc)
+static void command(const char **argv, const char *const args[])
 {
     static char room[ARGS_MAX][TEXT_MAX];
     int i = 0;
 
     *argv++ = play_wend;
-    for (const char *const *a = sc->args; *a; a++)
+    for (const char *const *a = args; *a; a++)
         *argv++ = fill(*a, room[i++]);
     *argv = NULL;
 }
@@ -203,7 +208,7 @@ bool play_clean(const struct scenario *sc, struct outcome *o)
     memset(o, 0, sizeof *o);
     if (!fresh())
         return false;
-    command(argv + 5, sc);
+    command(argv + 5, sc->args);
     spawn(argv, o);
     read_file(sc, o);
     if (strstr(o->out, "\"outcome\":\"failed\""))
@@ -253,7 +258,7 @@ static void play_strace(const struct scenario *sc, const struct fault *f,
     else
         snprintf(inject, sizeof inject, "inject=%s:error=%s:when=%d", f->call,
                  f->error, f->when);
-    command(argv + 10, sc);
+    command(argv + 10, sc->args);
     spawn(argv, o);
     look_at_trace(o);
     o->hit |= f->instead != NULL; /* not every one leaves a mark */
@@ -270,7 +275,7 @@ static void play_preload(const struct scenario *sc, const struct fault *f,
     snprintf(call, sizeof call, "FAULT_CALL=%s", f->call);
     snprintf(when, sizeof when, "FAULT_WHEN=%d",
              strcmp(f->error, "EVERY") ? f->when : 0);
-    command(argv + 5, sc);
+    command(argv + 5, sc->args);
     spawn(argv, o);
     o->hit = true;
 }
@@ -310,11 +315,10 @@ void play_fault(const struct scenario *sc, const struct fault *f,
 
 int play_other(const char *const args[], struct outcome *o)
 {
-    const char *argv[ARGS_MAX] = {play_wend};
+    const char *argv[ARGS_MAX + 2];
 
     memset(o, 0, sizeof *o);
-    for (size_t i = 0; args[i] && i + 2 < ARGS_MAX; i++)
-        argv[i + 1] = args[i];
+    command(argv, args);
     spawn(argv, o);
     if (o->flaw[0])
         snprintf(o->err, sizeof o->err, "%s", o->flaw);

@@ -13,6 +13,8 @@ struct scenario {
     const char *name;
     const char *prepare; /* for bash, once; in a folder that rounds copy */
     const char *args[ARGS_MAX]; /* of the command */
+    const char *ca;             /* that a resume needs, too */
+    const char *then[ARGS_MAX]; /* works, if that has worked */
     const char *file;           /* that it writes */
     bool json;                  /* prints the events of a run */
     bool run;                   /* makes or ends a run: the newest one */
@@ -36,7 +38,8 @@ struct outcome {
     char out[TEXT_MAX], err[TEXT_MAX];
 };
 
-extern char play_dir[64], play_server[200], play_mcp[200], play_wend[200];
+extern char play_dir[64], play_server[200], play_tls[200], play_ca[100];
+extern char play_mcp[200], play_wend[200];
 extern char play_short[200]; /* the library of short.c */
 extern int play_server_pid;
 extern double play_bound; /* seconds until it is a hang */

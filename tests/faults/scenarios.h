@@ -13,6 +13,7 @@
 #define SUM CALL("calculator", "{\"expression\":\"6*7\"}")
 #define READ CALL("read_file", "{\"path\":\"a.txt\"}")
 #define WRITE CALL("write_file", "{\"path\":\"b.txt\",\"content\":\"x\"}")
+#define TASK CALL("task", "{\"agent\":\"kid\",\"prompt\":\"go\"}")
 #define FILES SCRIPT("{\"calls\":[" SUM "," READ "," WRITE "]}," DONE)
 #define CALCULATES SCRIPT("{\"calls\":[" SUM "]}," DONE)
 
@@ -76,6 +77,49 @@ static const struct scenario scenarios[] = {
                     "$WEND runs --json | grep -q interrupted",
      .args = {"resume", "last"},
      .run = true},
+    {.name = "an agent with another one",
+     .prepare = RAN
+     "cat >kid.yaml <<'END'\nwend: agent/1\nname: kid\nmodel: '" SCRIPT(
+         "{\"text\":\"ok\"}") "'\nEND\n"
+                              "cat >a.yaml <<'END'\nwend: agent/1\nname: "
+                              "a\nagents: [kid.yaml]\n"
+                              "tools: [task]\nmodel: '" SCRIPT(
+                                  "{\"calls\":[" TASK "]}," DONE) "'\nEND\n",
+     .args = {"run", "--json", "--approve", "all", "-a", "a.yaml", "hi"},
+     .json = true,
+     .run = true},
+    {.name = "a model over TLS",
+     .prepare = RAN,
+     .args = {"run", "--json", "-m", "openai:text:3:8", "--base-url",
+              "@TLS@/v1", "--ca-file", "@CA@", "hi"},
+     .ca = "@CA@",
+     .json = true,
+     .run = true},
+    {.name = "record",
+     .prepare = RAN,
+     .args = {"run", "--json", "-m", "openai:text:3:8", "--base-url",
+              "@SERVER@/v1", "--record", "tape", "hi"},
+     .then = {"run", "-q", "-m", "openai:text:3:8", "--base-url", "@SERVER@/v1",
+              "--playback", "tape", "hi"},
+     .json = true,
+     .run = true},
+    {.name = "playback",
+     .prepare = RAN "$WEND run -q -m openai:text:3:8 --base-url $SERVER/v1 "
+                    "--record tape hi",
+     .args = {"run", "--json", "-m", "openai:text:3:8", "--base-url",
+              "@SERVER@/v1", "--playback", "tape", "hi"},
+     .json = true,
+     .run = true},
+    {.name = "view",
+     .prepare = RAN,
+     .args = {"view", "--format", "html", "-o", "out.html", "last"},
+     .file = "out.html"},
+    {.name = "runs", .prepare = RAN RAN, .args = {"runs", "--json"}},
+    {.name = "stats", .prepare = RAN, .args = {"stats"}},
+    {.name = "diff", .prepare = RAN, .args = {"diff", "last", "last"}},
+    {.name = "list of tools",
+     .prepare = RAN,
+     .args = {"tools", "--json", "--mcp", "srv=@MCP@ modern"}},
     {.name = "replay",
      .prepare = RAN,
      .args = {"replay", "--speed", "0", "--json", "last"}},

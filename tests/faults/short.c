@@ -160,7 +160,17 @@ SHOWN void *calloc(size_t count, size_t size)
     return fails() ? NULL : __libc_calloc(count, size);
 }
 
+/* libuv ends the process if its table of descriptors cannot grow. */
+static bool is_libuv(const void *caller)
+{
+    Dl_info from;
+
+    return dladdr(caller, &from) && strstr(from.dli_fname, "libuv");
+}
+
 SHOWN void *realloc(void *p, size_t size)
 {
-    return size && fails() ? NULL : __libc_realloc(p, size);
+    return size && fails() && !is_libuv(__builtin_return_address(0))
+               ? NULL
+               : __libc_realloc(p, size);
 }

@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
 
 #include <sanitizer/common_interface_defs.h>
 
@@ -84,18 +83,26 @@ static bool fails(void)
     return true;
 }
 
-/* libuv ends the process when its table of descriptors cannot grow (abort in
- * maybe_resize), and has no other use for realloc. It is spared. */
-static bool aborts(const void *caller)
+/* What others cannot bear is spared. libuv ends the process when its table of
+ * descriptors cannot grow (abort in maybe_resize), and has no other use for
+ * realloc. libcurl (7.88) divides by the size of a table that it did not get
+ * (Curl_hash_add2, for sockets and for their transfers). */
+static bool is_from(const void *caller, const char *library)
 {
-    static Dl_info libuv;
     Dl_info from;
+
+    return dladdr(caller, &from) && strstr(from.dli_fname, library);
+}
+
+static bool is_spared(const void *caller, size_t size, bool again)
+{
+    enum { SLOT = 32, SOCKETS = 911 * SLOT, TRANSFERS = 13 * SLOT };
 
     if (!atomic_load(&armed))
         return false;
-    if (!libuv.dli_fbase)
-        dladdr((void *)(uintptr_t)uv_loop_init, &libuv);
-    return dladdr(caller, &from) && from.dli_fbase == libuv.dli_fbase;
+    return (again && is_from(caller, "libuv")) ||
+           ((size == SOCKETS || size == TRANSFERS) &&
+            is_from(caller, "libcurl"));
 }
 
 static void *counted(void *p)
@@ -110,7 +117,9 @@ static void *counted(void *p)
 
 void *malloc(size_t size)
 {
-    return fails() ? NULL : counted(__interceptor_malloc(size));
+    return !is_spared(__builtin_return_address(0), size, false) && fails()
+               ? NULL
+               : counted(__interceptor_malloc(size));
 }
 
 void *calloc(size_t n, size_t size)
@@ -122,7 +131,7 @@ void *realloc(void *p, size_t size)
 {
     void *moved;
 
-    if (size && !aborts(__builtin_return_address(0)) && fails())
+    if (size && !is_spared(__builtin_return_address(0), size, true) && fails())
         return NULL;
     moved = __interceptor_realloc(p, size);
     atomic_fetch_add(&live, (moved && !p) - (p && !size));
