@@ -142,6 +142,13 @@ exits "no run" 2 "$WEND" export
 exits "an unknown run" 2 "$WEND" export ffffffff
 exits "a damaged run" 74 "$WEND" export --store "$second" "$tool_run"
 has "a damaged run: the event" "$err" "event 3 does not fit its hash"
+"$WEND" export -o "$work/good" --store "$first" "$tool_run" 2>/dev/null
+cp "$first" "$work/bad.db"
+sqlite3 "$work/bad.db" "pragma wal_checkpoint(truncate); vacuum" >/dev/null
+dd if=/dev/urandom of="$work/bad.db" bs=8192 seek=2 count=30 conv=notrunc \
+    2>/dev/null
+exits "into a damaged store" 74 "$WEND" import --store "$work/bad.db" "$work/good"
+lacks "into a damaged store: the file is not blamed" "$err" "$work/good"
 exits "no room" 1 "$WEND" export -o /dev/full "$blob_run"
 WEND_STORE=$first
 finish
