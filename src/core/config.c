@@ -401,7 +401,7 @@ static void planner_read(wend_str words, struct arena *a, struct config *c)
 {
     struct buf b = {.mem = a->mem};
 
-    if (!words.ptr)
+    if (!words.ptr || a->failed) /* then there may be no tools */
         return;
     c->plan_tool = config_tool(c, STR("plan"));
     buf_str(&b, c->instructions);

@@ -46,6 +46,7 @@ static void answer(struct wend_run *r, const struct effect *fx,
 static bool hook_lets(struct wend_run *r, const struct effect *fx)
 {
     wend_hook h = {.point = WEND_HOOK_CALL_BEFORE,
+                   .turn = (uint32_t)fx->turn,
                    .call = action_of(r, fx)->id,
                    .name = action_of(r, fx)->target,
                    .text = fx->args};

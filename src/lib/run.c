@@ -277,7 +277,8 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->model = a->model;
     e->cwd = a->cwd;
     e->limits = a->limits;
-    e->config_json = a->configs[r->mode]->json;
+    if (!r->child) /* whose config is made of its parent's words */
+        e->config_json = a->configs[r->mode]->json;
     e->correlation_id = str_of(r->id);
     e->user = clean(r, o->user);
     e->session = clean(r, o->session);

@@ -41,8 +41,10 @@ static void begin_known(struct sim *s, struct known *k)
 {
     memset(k, 0, sizeof *k);
     k->place = s->runs_count;
+    k->sim = s;
     k->epoch = 1;
-    k->hooked = s->mood.hooks && chance_of(&s->chance, 500);
+    /* Those of children are their parent's, which cannot tell them apart. */
+    k->hooked = s->mood.hooks && !s->mood.kids && chance_of(&s->chance, 500);
     k->reader = reader_add(s, k, true);
     k->reader->filter = some_filter(s);
     k->reader->style = (enum style)chance_below(&s->chance, STYLES);
@@ -54,7 +56,8 @@ static void act_start(struct sim *s)
     wend_run_options o = {.size = sizeof o};
     wend_status st;
 
-    if (s->runs_count == s->mood.runs || s->readers_count == READERS_MAX)
+    if (s->own_count == s->mood.runs || s->readers_count == READERS_MAX ||
+        s->runs_count == KNOWN_MAX)
         return;
     begin_known(s, k);
     o.filter = k->reader->filter;
@@ -64,6 +67,7 @@ static void act_start(struct sim *s)
     }
     k->agent = chance_below(&s->chance, 2);
     k->planned = !k->hooked && chance_of(&s->chance, s->mood.plans);
+    o.plan = !k->planned && chance_of(&s->chance, s->mood.planners);
     st = k->planned ? start_plan(s, k, &o)
                     : wend_run_start(s->agents[k->agent], STR("a prompt"), &o,
                                      &k->handle, NULL);
@@ -76,6 +80,7 @@ static void act_start(struct sim *s)
         return;
     }
     s->runs_count++;
+    s->own_count++;
     snprintf(k->id, sizeof k->id, "%s", wend_run_id(k->handle));
     k->reader->handle = k->handle;
     if (k->reader->style == READ_LISTEN)
@@ -215,6 +220,25 @@ static void answer_approvals(struct sim *s, struct known *k)
     }
 }
 
+/* Nobody has a handle of a child: it is told as by another process. */
+static void answer_children(struct sim *s)
+{
+    for (const struct wend_run *r = s->rt->runs; r; r = r->next)
+        for (uint32_t i = 0; r->child && i < r->turn.calls_count; i++) {
+            struct buf body = {.mem = &reader_mem};
+
+            if (!bit_get(&r->turn.asked, i) || bit_get(&r->turn.answered, i))
+                continue;
+            buf_cstr(&body, "{\"call\":");
+            json_put_str(&body, turn_call(&r->turn, i)->id);
+            buf_fmt(&body, ",\"yes\":%s}",
+                    chance_of(&s->chance, 700) ? "true" : "false");
+            s->store.inner->ops->post(s->store.inner, str_of(r->id), "approve",
+                                      buf_view(&body), NULL);
+            buf_free(&body);
+        }
+}
+
 static void act_approve(struct sim *s)
 {
     struct known *k = pick_run(s);
@@ -226,6 +250,7 @@ static void act_approve(struct sim *s)
             WEND_E_NOTFOUND)
         broken(s, LAW_MISUSE, "run %u: approves what nobody asked", k->place);
     answer_approvals(s, k);
+    answer_children(s);
 }
 
 /* As another process would. */
@@ -409,7 +434,7 @@ static void let_go_of_all(struct sim *s)
  * one opens the store and goes on. */
 static void act_reboot(struct sim *s)
 {
-    bool mine[RUNS_MAX] = {false};
+    bool mine[KNOWN_MAX] = {false};
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < s->runs_count; i++)
@@ -489,6 +514,8 @@ static void act_kindly(struct sim *s)
             wend_run_continue(k->handle);
         answer_approvals(s, k);
     }
+    if (!s->down && chance_of(&s->chance, 100))
+        answer_children(s);
     act_answer(s);
 }
 

@@ -118,7 +118,7 @@ static void read_again(struct sim *s)
 }
 
 /* Its queue has no limit: what waits is put aside while it is looked at. */
-static struct shown aside[RUNS_MAX];
+static struct shown aside[KNOWN_MAX];
 
 static void put_aside(struct sim *s)
 {
@@ -163,7 +163,7 @@ static void put_back(struct sim *s)
 
 /* ---- Not told, not stopped ----------------------------------------------- */
 
-static wend_listen_fn silenced[RUNS_MAX];
+static wend_listen_fn silenced[KNOWN_MAX];
 
 static void silence(struct sim *s)
 {

@@ -31,6 +31,86 @@ static uint32_t some_length(struct sim *s)
     return chance_pick(&s->chance, lengths);
 }
 
+/* ---- Plans ----------------------------------------------------------------
+ */
+
+enum { ACTIONS_MAX = 10 };
+
+static void put_waits(struct sim *s, struct buf *b, uint32_t i)
+{
+    bool any = false;
+
+    for (uint32_t d = 0; d < i; d++)
+        if (chance_of(&s->chance, 250)) {
+            buf_fmt(b, "%s\"a%u\"", any ? "," : ",\"depends_on\":[", d);
+            any = true;
+        }
+    if (any)
+        buf_char(b, ']');
+}
+
+static void put_action(struct sim *s, struct buf *b, uint32_t i, uint32_t count)
+{
+    static const char *const modes[] = {"async", "async", "sync",
+                                        "fire_and_forget"};
+    static const char *const whens[] = {"$on", "not $on"};
+
+    buf_fmt(b, "%s{\"name\":\"a%u\",\"output_key\":\"k%u\"", i ? "," : "", i,
+            i);
+    if (chance_of(&s->chance, 200))
+        buf_cstr(b, ",\"type\":\"llm\",\"target\":\"default\",\"prompt\":"
+                    "\"say it\"");
+    else
+        buf_fmt(
+            b, ",\"type\":\"tool\",\"target\":\"t%u\",\"params\":{\"a\":%u}",
+            chance_below(&s->chance, TOOLS - 1), chance_below(&s->chance, 9));
+    buf_fmt(b, ",\"mode\":\"%s\"", chance_pick(&s->chance, modes));
+    put_waits(s, b, i);
+    if (chance_of(&s->chance, 150))
+        buf_fmt(b, ",\"when\":\"%s\"", chance_pick(&s->chance, whens));
+    if (chance_of(&s->chance, 150))
+        buf_cstr(b, ",\"wait_for_all\":false");
+    if (chance_of(&s->chance, 100))
+        buf_cstr(b, ",\"skip_on_error\":true");
+    if (chance_of(&s->chance, 300))
+        buf_fmt(b, ",\"retry\":{\"max\":%u,\"delay\":\"5ms\",\"backoff\":2.0}",
+                1 + chance_below(&s->chance, 2));
+    buf_fmt(b, ",\"timeout\":\"%ums\"", /* the default is five minutes */
+            50 + chance_below(&s->chance, 3000));
+    if (chance_of(&s->chance, 100) && i + 1 < count)
+        buf_fmt(b, ",\"fallback\":\"a%u\"", i + 1);
+    buf_char(b, '}');
+}
+
+static void put_actions(struct sim *s, struct buf *b)
+{
+    uint32_t count = 1 + chance_below(&s->chance, ACTIONS_MAX);
+
+    buf_cstr(b, "\"actions\":[");
+    for (uint32_t i = 0; i < count; i++)
+        put_action(s, b, i, count);
+    buf_char(b, ']');
+}
+
+/* ---- Scripts --------------------------------------------------------------
+ */
+
+/* What a model may have besides tools: somebody to work for it, plans. */
+static bool put_more(struct sim *s, struct buf *b)
+{
+    if (chance_of(&s->chance, s->mood.kids)) {
+        buf_cstr(b, "{\"name\":\"task\",\"args\":{\"agent\":\"kid\","
+                    "\"prompt\":\"do it\"}}");
+        return true;
+    }
+    if (!chance_of(&s->chance, s->mood.planners))
+        return false;
+    buf_cstr(b, "{\"name\":\"plan\",\"args\":{");
+    put_actions(s, b);
+    buf_cstr(b, "}}");
+    return true;
+}
+
 static void put_calls(struct sim *s, struct buf *b)
 {
     uint32_t count = 1 + chance_below(&s->chance, 3);
@@ -39,8 +119,10 @@ static void put_calls(struct sim *s, struct buf *b)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t tool = chance_below(&s->chance, TOOLS);
 
-        buf_fmt(b, "%s{\"name\":\"t%u\"", i ? "," : "",
-                s->mood.calm ? 0 : tool);
+        buf_cstr(b, i ? "," : "");
+        if (put_more(s, b))
+            continue;
+        buf_fmt(b, "{\"name\":\"t%u\"", s->mood.calm ? 0 : tool);
         if (!s->mood.calm && chance_of(&s->chance, 40))
             buf_cstr(b, ",\"args_text\":\"{\\\"a\"}");
         else
@@ -99,7 +181,9 @@ static void put_flood(struct buf *b)
 
 static void put_script(struct sim *s, struct buf *b, bool repairs)
 {
-    uint32_t turns = s->mood.calm ? 3 : 1 + chance_below(&s->chance, 4);
+    uint32_t turns = s->mood.calm    ? 3
+                     : s->mood.flood ? 0
+                                     : 1 + chance_below(&s->chance, 4);
 
     buf_cstr(b, "script:{\"turns\":[");
     for (uint32_t i = 0; i < turns; i++) {

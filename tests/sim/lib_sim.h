@@ -19,6 +19,7 @@
 
 enum {
     RUNS_MAX = 6,
+    KNOWN_MAX = 96,             /* with the children of runs */
     READERS_MAX = 4 * RUNS_MAX, /* owners, and some who follow the log */
     KEPT_MAX = 64,              /* calls that a tool has not answered */
     TOOLS = 6,
@@ -145,7 +146,10 @@ struct known {
     bool stop_acked, end_acked;
     int64_t turns_begun, turns_ended, messages_begun; /* on record */
     uint8_t heard_before[TURNS_KNOWN], heard_after[TURNS_KNOWN];
-    struct reader *reader; /* the owner's */
+    struct reader *reader; /* the owner's; a child has none */
+    struct sim *sim;
+    struct known *parent;         /* whose child it is */
+    struct set act_ids, act_keys; /* of actions, side by side */
 };
 
 /* A call that its tool has not answered yet. */
@@ -161,6 +165,7 @@ struct mood {
     uint32_t storm, reboot;
     uint32_t net_fault, net_stall, net_ms_max, net_piece;
     uint32_t wired, programs, plans; /* of agents, tools, runs */
+    uint32_t kids, planners;         /* of calls */
     uint32_t commit_ms_max;          /* 0: inside append */
     uint32_t runs, steps;
     bool hooks;
@@ -178,6 +183,7 @@ struct counters {
     int64_t reboots, revived, storms, plans, actions, action_asks;
     int64_t requests, net_faults[16], net_ends[8];
     int64_t programs, program_ends[PROC_LOST + 1];
+    int64_t children, model_plans;
 };
 
 struct bug;
@@ -224,8 +230,8 @@ struct sim {
         const struct driver_ops *real;
     } spies[2];
     struct stage *stage; /* its programs; NULL before the first one */
-    struct known runs[RUNS_MAX];
-    uint32_t runs_count;
+    struct known runs[KNOWN_MAX];
+    uint32_t runs_count, own_count; /* own: without children */
     struct reader readers[READERS_MAX];
     uint32_t readers_count;
     struct kept_call kept[KEPT_MAX];
@@ -331,6 +337,13 @@ static struct known *known_by_id(struct sim *s, wend_str id)
 static struct sim *sim_of_world(void *w)
 {
     return (struct sim *)(void *)((char *)w - offsetof(struct sim, world));
+}
+
+static bool is_of(const struct known *k, const struct known *parent)
+{
+    while (k && k != parent)
+        k = k->parent;
+    return k != NULL;
 }
 
 /* Its work has ended without a run_end, for a reason that we gave. */

@@ -78,13 +78,22 @@ static void check_batch(struct sim *s, struct known *k,
 
 /* ---- What is on record --------------------------------------------------- */
 
-/* The same key once more; plans of ours are all called "p". */
+static void record_action(struct known *k, const wend_ev_action_start *e)
+{
+    set_add(&k->act_ids, hash_of(e->action));
+    set_add(&k->act_keys, hash_of(e->key));
+    set_add(&k->starts, hash_of(e->key));
+}
+
+/* The same key once more. */
 static void record_retry(struct known *k, wend_str action)
 {
-    char key[128];
+    uint32_t i = k->act_ids.count;
 
-    snprintf(key, sizeof key, "%s/p/%.*s", k->id, (int)action.len, action.ptr);
-    set_add(&k->starts, hash_of(str_of(key)));
+    while (i && k->act_ids.at[i - 1] != hash_of(action))
+        i--;
+    if (i)
+        set_add(&k->starts, k->act_keys.at[i - 1]);
 }
 
 static void record_known(struct known *k, const wend_event *ev)
@@ -92,7 +101,7 @@ static void record_known(struct known *k, const wend_event *ev)
     if (ev->type == WEND_CALL_START)
         set_add(&k->starts, hash_of(ev->u.call_start.key));
     else if (ev->type == WEND_ACTION_START)
-        set_add(&k->starts, hash_of(ev->u.action_start.key));
+        record_action(k, &ev->u.action_start);
     else if (ev->type == WEND_ACTION_RETRY)
         record_retry(k, ev->u.action_retry.action);
     else if (ev->type == WEND_CONTROL)
@@ -268,13 +277,21 @@ static void forget(struct slow_store *st, struct held *h)
     free(h);
 }
 
+static void back_to_stored(struct known *k)
+{
+    k->sent_seq = k->stored_seq;
+    k->pack_seq = k->stored_pack_seq;
+    k->pack_n = k->stored_pack_n;
+    k->born &= k->stored_seq > 0;
+}
+
 /* A process died: what it had not yet committed was never there. */
 static void store_forget(struct slow_store *st, struct known *k)
 {
     struct held **link = &st->first, *h;
 
     while ((h = *link)) {
-        if (h->of != k) {
+        if (!is_of(h->of, k)) {
             link = &h->next;
             continue;
         }
@@ -282,9 +299,9 @@ static void store_forget(struct slow_store *st, struct known *k)
         forget(st, h);
     }
     st->last = link;
-    k->sent_seq = k->stored_seq;
-    k->pack_seq = k->stored_pack_seq;
-    k->pack_n = k->stored_pack_n;
+    for (uint32_t i = 0; i < st->sim->runs_count; i++)
+        if (is_of(&st->sim->runs[i], k))
+            back_to_stored(&st->sim->runs[i]);
 }
 
 /* Those that a bug has forgotten still hold memory. */
@@ -316,7 +333,7 @@ static bool learn(void *ctx, const struct store_item *item)
     struct known *k = ctx;
 
     if (!item->is_pack)
-        record_event(k->reader->sim, k, item->body);
+        record_event(k->sim, k, item->body);
     return true;
 }
 
@@ -336,10 +353,8 @@ static void store_crash(struct slow_store *st)
     for (uint32_t i = 0; i < s->runs_count; i++) {
         struct known *k = &s->runs[i];
 
-        k->sent_seq = k->stored_seq;
-        k->pack_seq = k->stored_pack_seq;
-        k->pack_n = k->stored_pack_n;
-        k->starts.count = 0;
+        back_to_stored(k);
+        k->starts.count = k->act_ids.count = k->act_keys.count = 0;
         k->asks = k->turns_begun = k->turns_ended = k->messages_begun = 0;
         k->stop_acked = k->end_acked = false;
         if (k->stored_seq)
@@ -369,6 +384,26 @@ static void swap_acks(struct slow_store *st, struct held *h)
         tell(st, h, WEND_OK);
 }
 
+/* A run that another one has started. */
+static struct known *child_of(struct sim *s, const struct store_batch *b)
+{
+    struct known *k = &s->runs[s->runs_count];
+
+    if (!b->birth || s->runs_count == KNOWN_MAX)
+        abort();
+    memset(k, 0, sizeof *k);
+    k->place = s->runs_count++;
+    k->sim = s;
+    k->epoch = 1;
+    k->parent = known_by_id(s, b->birth->parent);
+    if (!k->parent)
+        broken(s, LAW_BATCH, "run %u is nobody's child", k->place);
+    snprintf(k->id, sizeof k->id, "%.*s", (int)b->run.len, b->run.ptr);
+    s->counters->children++;
+    trace(s, "run %u is a child", k->place);
+    return k;
+}
+
 static void slow_append(wend_store *base, struct store_batch *b)
 {
     struct slow_store *st = slow(base);
@@ -377,8 +412,10 @@ static void slow_append(wend_store *base, struct store_batch *b)
     struct held *h = calloc(1, sizeof *h);
     int64_t wait_us = chance_below(&s->chance, s->mood.commit_ms_max + 1);
 
-    if (!h || !k)
+    if (!h)
         abort();
+    if (!k)
+        k = child_of(s, b);
     check_batch(s, k, b);
     h->batch = b;
     h->of = k;

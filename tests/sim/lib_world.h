@@ -35,18 +35,21 @@ static void on_stuck(struct world *w)
 
 /* ---- Models -------------------------------------------------------------- */
 
-static struct known *known_by_session(struct sim *s, const struct session *x)
+static struct wend_run *run_of_session(struct sim *s, const struct session *x)
 {
-    for (uint32_t i = 0; i < s->runs_count; i++) {
-        const struct wend_run *r = s->runs[i].handle;
-
-        if (r && r->session == x)
-            return &s->runs[i];
-        for (const struct action_ask *a = r ? r->asks : NULL; a; a = a->next)
+    for (struct wend_run *r = s->rt->runs; r; r = r->next) {
+        if (r->session == x)
+            return r;
+        for (const struct action_ask *a = r->asks; a; a = a->next)
             if (a->session == x)
-                return &s->runs[i];
+                return r;
     }
     abort();
+}
+
+static struct known *known_by_session(struct sim *s, const struct session *x)
+{
+    return known_by_id(s, str_of(run_of_session(s, x)->id));
 }
 
 static void spy_ask(struct session *x, const struct turn *t, int64_t ask)
@@ -54,10 +57,11 @@ static void spy_ask(struct session *x, const struct turn *t, int64_t ask)
     struct sim *s = sim_now;
     struct known *k = known_by_session(s, x);
     const struct spy *spy = (const struct spy *)(const void *)x->ops;
-    int64_t asked = x == k->handle->session ? ask : ++k->action_asks;
+    bool of_turn = run_of_session(s, x)->session == x;
+    int64_t asked = of_turn ? ask : ++k->action_asks;
 
     trace(s, "run %u asks its model, attempt %lld", k->place, (long long)ask);
-    s->counters->action_asks += x != k->handle->session;
+    s->counters->action_asks += !of_turn;
     if (k->asks < asked)
         broken(s, LAW_ACTED, "run %u: model asked %lld times, on record %lld",
                k->place, (long long)asked, (long long)k->asks);
@@ -122,7 +126,7 @@ static void act_inside(struct sim *s, struct known *k)
 {
     const wend_event *ev;
 
-    if (!chance_of(&s->chance, 60))
+    if (!k->handle || !chance_of(&s->chance, 60))
         return;
     if (wend_run_next(k->handle, &ev) != WEND_E_MISUSE ||
         wend_runtime_pump(s->rt) != WEND_E_MISUSE)
@@ -168,7 +172,8 @@ static bool on_record(const struct known *k, const wend_hook *h)
     case WEND_HOOK_CALL_AFTER:
         buf_fmt(&key, "%s/%u/%.*s", k->id, h->turn, (int)h->call.len,
                 h->call.ptr);
-        known = set_count(&k->starts, hash_of(buf_view(&key))) == 1;
+        known = set_count(&k->starts, hash_of(buf_view(&key))) == 1 ||
+                set_count(&k->act_ids, hash_of(h->call)) > 0;
         buf_free(&key);
     }
     return known;
@@ -298,6 +303,18 @@ static wend_agent *agent_new(struct sim *s, struct spy *spy)
     return a;
 }
 
+static void add_kid(wend_agent *a, wend_agent *kid)
+{
+    wend_kid_options o = {.size = sizeof o, .name = "kid", .agent = kid};
+    wend_error err = {0};
+
+    if (wend_agent_add_agent(a, &o, &err) != WEND_OK ||
+        wend_agent_add_builtin(a, "task", &err) != WEND_OK) {
+        fprintf(stderr, "kid: %s\n", err.message);
+        abort();
+    }
+}
+
 /* The programs of two processes are the same one. */
 static void make_agents(struct sim *s)
 {
@@ -305,10 +322,12 @@ static void make_agents(struct sim *s)
     uint64_t fail_at = s->fault.fail_at;
 
     s->fault.fail_at = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 2; i--;) {
         s->chance.state = s->agent_seeds[i];
         s->agents[i] = agent_new(s, &s->spies[i]);
     }
+    if (s->mood.kids)
+        add_kid(s->agents[0], s->agents[1]);
     s->chance = was;
     s->fault.fail_at = fail_at;
 }

@@ -64,15 +64,18 @@ static void make_mood(struct sim *s, enum mode mode)
     m->net_piece = 1 + chance_pick(&s->chance, waits);
     m->programs = some(s, 500, 700);
     m->plans = some(s, 400, 700);
+    m->kids = some(s, 300, 200);
+    m->planners = some(s, 300, 300);
     m->hooks = chance_of(&s->chance, 300);
     m->abrupt = chance_of(&s->chance, 100);
     if (mode != MODE_SEED)
         m->abrupt = mode == MODE_SAFETY;
     if (mode == MODE_SAFETY)
         m->steps *= 4;
-    if (m->flood)
+    if (m->flood) {
         m->commit_ms_max = 2000;
-    else {
+        m->wired = m->plans = m->planners = m->kids = 0; /* a script floods */
+    } else {
         m->crash = some(s, 300, 30);
         m->reboot = some(s, 200, 15);
     }
@@ -258,7 +261,7 @@ static void check_commits(struct sim *s)
 static void sim_run(struct sim *s)
 {
     for (uint32_t i = 0; i < s->mood.steps && !s->broken_count; i++)
-        if (!step(s) && s->runs_count == s->mood.runs)
+        if (!step(s) && s->own_count == s->mood.runs)
             break;
     if (s->broken_count || s->mood.abrupt)
         return;
@@ -309,6 +312,8 @@ static void sim_end(struct sim *s)
     for (uint32_t i = 0; i < s->runs_count; i++) {
         free(s->runs[i].starts.at);
         free(s->runs[i].made.at);
+        free(s->runs[i].act_ids.at);
+        free(s->runs[i].act_keys.at);
     }
     free(s->leaked);
 }
@@ -370,6 +375,8 @@ static void check_reach(const struct counters *c)
         {"a batch that was there though nobody was told", c->revived},
         {"a storm of cancels", c->storms},
         {"a plan", c->plans},
+        {"a plan that a model wrote", c->model_plans},
+        {"a child of a run", c->children},
         {"a model asked by an action", c->action_asks},
         {"a request", c->requests},
         {"no connection", c->net_faults[NET_REFUSED]},
