@@ -45,7 +45,7 @@ int64_t world_next(const struct world *w)
     return w->first ? w->first->due_us : INT64_MAX;
 }
 
-/* What is set meanwhile waits for the next turn. */
+/* Also what is set meanwhile, if it is for now. */
 static bool fire_due(struct world *w)
 {
     int64_t now_us = w->clock_us;

@@ -15,8 +15,8 @@
 
 enum {
     SECONDS_DEFAULT = 4,
-    BAD_MAX = 3,      /* seeds that are shown */
-    SAME_SEEDS = 25,  /* that are run twice */
+    BAD_MAX = 3,       /* seeds that are shown */
+    SAME_SEEDS = 25,   /* that are run twice */
     REACH_SEEDS = 1000 /* from so many on every kind of world must be seen */
 };
 
