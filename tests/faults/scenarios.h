@@ -77,6 +77,10 @@ static const struct scenario scenarios[] = {
                     "$WEND runs --json | grep -q interrupted",
      .args = {"resume", "last"},
      .run = true},
+    {.name = "fork",
+     .prepare = "$WEND run -q -m '" SCRIPT(DONE "," DONE) "' hi",
+     .args = {"fork", "last", "and now?"},
+     .run = true},
     {.name = "an agent with another one",
      .prepare = RAN
      "cat >kid.yaml <<'END'\nwend: agent/1\nname: kid\nmodel: '" SCRIPT(

@@ -141,8 +141,10 @@ static void check_run(struct stage *st, const wend_run_info *info,
              info->status.ptr);
 }
 
-/* The runs that are to be resumed: those of parents are, with them. */
-static size_t find_open(struct stage *st, char ids[][40], struct tale *t)
+/* The runs that are to be resumed: first those without a parent, which takes
+ * its children along; then those that are left, which are forks. */
+static size_t find_open(struct stage *st, bool forks, char ids[][40],
+                        struct tale *t)
 {
     wend_runs *list = NULL;
     const wend_run_info *info;
@@ -156,7 +158,7 @@ static size_t find_open(struct stage *st, char ids[][40], struct tale *t)
         if (!str_eq(info->status, STR("interrupted")))
             flaw(t, "a run is %.*s, and nobody has it", (int)info->status.len,
                  info->status.ptr);
-        if (!info->parent.len)
+        if (forks || !info->parent.len)
             snprintf(ids[n++], 40, "%.*s", (int)info->run.len, info->run.ptr);
     }
     wend_runs_free(list);
@@ -183,9 +185,11 @@ void aftermath(const struct scenario *sc, const struct tale *clean,
     }
     for (size_t i = 0; i < t->count; i++)
         check_shown(&st, &t->runs[i], t);
-    n = find_open(&st, ids, t);
-    for (size_t i = 0; i < n; i++)
-        go_on(&st, sc, ids[i], clean, t);
+    for (int forks = 0; forks < 2; forks++) {
+        n = find_open(&st, forks, ids, t);
+        for (size_t i = 0; i < n; i++)
+            go_on(&st, sc, ids[i], clean, t);
+    }
     if (wend_store_list(st.store, NULL, &list, &st.err) != WEND_OK)
         flaw(t, "list: %s", st.err.message);
     while (list && wend_runs_next(list, &info) == WEND_OK)

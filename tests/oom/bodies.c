@@ -112,6 +112,23 @@ void play_replay(const struct scenario *sc, struct tale *t)
     stage_close(&st);
 }
 
+void play_fork(const struct scenario *sc, struct tale *t)
+{
+    wend_fork_options o = {.size = sizeof o, .say = STR("and now?")};
+    struct stage st = {0};
+    wend_run *run = NULL;
+    char id[40];
+
+    if (stage_open(&st, sc, t) && stage_find(&st, t, id) &&
+        step_ok(t, "fork", wend_run_fork(st.agent, id, &o, NULL, &run, &st.err),
+                &st.err)) {
+        t->count = 1;
+        stage_watch(run, sc, t, &t->runs[0]);
+    }
+    wend_run_free(run);
+    stage_close(&st);
+}
+
 /* ---- The store ----------------------------------------------------------- */
 
 static bool count_bytes(void *ctx, wend_str bytes)

@@ -8,6 +8,7 @@
 
 void play_resume(const struct scenario *sc, struct tale *t);
 void play_replay(const struct scenario *sc, struct tale *t);
+void play_fork(const struct scenario *sc, struct tale *t);
 void play_export(const struct scenario *sc, struct tale *t);
 void play_import(const struct scenario *sc, struct tale *t);
 void play_verify(const struct scenario *sc, struct tale *t);
