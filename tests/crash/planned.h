@@ -25,9 +25,13 @@
  * never used up. */
 static const char planned[] =
     "{\"purpose\":\"plan\",\"text\":\"ab\",\"chunk\":40,\"calls\":[" WRITTEN(
-        A "," B "," C "," D) ",{\"name\":\"idem\",\"args\":{}}]},"
-    "{\"purpose\":\"plan\",\"calls\":[" WRITTEN(E "," F "," G) "]},"
-    "{\"text\":\"said\",\"repeat\":\"forever\"},"
-    "{\"purpose\":\"plan\",\"text\":\"done\",\"repeat\":\"forever\"}";
+        A "," B "," C
+          "," D) ",{\"name\":\"idem\",\"args\":{}}]},"
+                 "{\"purpose\":\"plan\",\"calls\":[" WRITTEN(
+                     E "," F
+                       "," G) "]},"
+                              "{\"text\":\"said\",\"repeat\":\"forever\"},"
+                              "{\"purpose\":\"plan\",\"text\":\"done\","
+                              "\"repeat\":\"forever\"}";
 
 #endif
