@@ -4,11 +4,13 @@
 #include "base/json.h"
 #include "cli/agent_inner.h"
 #include "cli/agent_make.h"
+#include "cli/config.h"
 #include "cli/plan_files.h"
 #include "cli/plan_run.h"
 #include "cli/plan_tools.h"
 #include "cli/relics.h"
 #include "cli/stream.h"
+#include "wire/yaml.h"
 
 /* Every known tool can be a target; what may run is another question. */
 static int offer_all_tools(struct cli *cli)
@@ -90,6 +92,25 @@ static int go(struct cli *cli, wend_agent *agent, const wend_plan *plan,
     return code;
 }
 
+/* Who is to write another plan, if there is no model? */
+static int check_replan(struct cli *cli, const char *path)
+{
+    struct buf text = {.mem = cli->arena.mem};
+    const struct json *at = NULL;
+    int code = EXIT_DONE;
+
+    if (config_read(path, &text, NULL) == WEND_OK)
+        at = json_get(yaml_parse(buf_view(&text), &cli->arena, NULL),
+                      "on_failure");
+    if (str_is(json_str(at), "replan"))
+        code = complain(EXIT_USAGE,
+                        "%s:%u:%u: on_failure: replan asks a model, and none "
+                        "is set: name one with -m NAME",
+                        path, at->line, at->column);
+    buf_free(&text);
+    return code;
+}
+
 int plan_run(struct cli *cli, const char *path)
 {
     struct plan_file *f = NULL;
@@ -101,6 +122,8 @@ int plan_run(struct cli *cli, const char *path)
         if (plan_files_ask(f))
             code = complain(EXIT_USAGE, "the plan asks a model, and none is "
                                         "set: name one with -m NAME");
+        if (!code)
+            code = check_replan(cli, path);
         cli->set.model = "script:{\"turns\":[]}"; /* never asked */
     }
     if (!code)

@@ -60,8 +60,8 @@ static void text_delta(struct view *v, const wend_event *ev)
 
 static void model_start(struct view *v, const wend_event *ev)
 {
-    (void)ev;
     v->piece_any = false;
+    v->plan &= !ev->in_turn; /* it failed, and a model goes on */
 }
 
 static void talk_line(struct view *v, const char *mark, wend_str text)

@@ -174,6 +174,8 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->layers_ok = layers(t, false, a);
     t->layers_denied = layers(t, true, a);
     t->schema = schema_read(json_get(j, "schema"), a, &t->schema_text);
+    if (str_is(json_str(json_get(j, "source")), "planner"))
+        t->schema = NULL; /* who reads plans says better what is wrong */
     if (t->labels)
         t->labels_json = json_text(json_get(j, "labels"), a);
     return t->name.ptr && !a->failed;
@@ -432,6 +434,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->effort = (enum effort)word_or(json_get(j, "effort"), effort_names,
                                      EFFORTS, EFFORT_DEFAULT);
     c->hooks = is_true(json_get(j, "hooks"));
+    c->no_tool_calls = is_true(json_get(j, "no_tool_calls"));
     if (!models_read(j, a, c))
         return fail_nomem(err);
     c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text);

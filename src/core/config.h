@@ -112,6 +112,7 @@ struct config {
     enum eager eager;
     enum effort effort;
     bool hooks;                     /* ask the shell before each turn */
+    bool no_tool_calls;             /* ... nor calls tools: by tags */
     const struct tool *plan_tool;   /* the model writes plans; NULL: it not */
     wend_str schema_text;           /* of the answer; absent: free text */
     const struct schema *schema;    /* NULL: any answer */

@@ -52,7 +52,7 @@ void reply_again(struct reply *r, int64_t began_us)
     r->finish = STR_NONE;
     r->pieces = r->first_us = 0;
     r->began_us = began_us;
-    r->failed = false;
+    r->failed = r->more = false;
 }
 
 void reply_free(struct reply *r)

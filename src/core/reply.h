@@ -28,6 +28,7 @@ struct reply {
     size_t calls_made;
     wend_ev_usage usage;
     wend_str finish;            /* in the arena */
+    bool more;                  /* it says that it is not the last answer */
     int64_t pieces;             /* that a consumer may have seen */
     int64_t began_us, first_us; /* first_us: of the first piece, 0 = none */
     bool failed;                /* out of memory somewhere */

@@ -377,6 +377,12 @@ static void on_sealed(struct tt *x)
         start_eager(x);
 }
 
+static void on_warn(struct tt *x)
+{
+    if (x->s->turn.phase == PH_MODEL && x->in->ask == x->s->turn.ask)
+        warn(x, STR("bad_action"), x->in->text);
+}
+
 static void on_metrics_timer(struct tt *x)
 {
     if (x->s->turn.phase == PH_MODEL || turn_busy(&x->s->turn))
@@ -435,6 +441,7 @@ static void while_going(struct tt *x)
     case IN_HOOK: on_hook(x); break;
     case IN_SEALED:
     case IN_WRITTEN: on_sealed(x); break;
+    case IN_WARN: on_warn(x); break;
     case IN_MODEL_DONE: on_model_done(x); break;
     case IN_MODEL_FAIL: on_model_fail(x); break;
     case IN_CALL_DONE: on_call_done(x); break;

@@ -18,6 +18,7 @@ enum input_kind {
     IN_HOOK,        /* hook */
     IN_SEALED,      /* one more call of the reply is complete */
     IN_WRITTEN,     /* ... one more action of a plan in it */
+    IN_WARN,        /* ask, text: what of the reply nobody can read */
     IN_MODEL_DONE,  /* ask; the reply is complete */
     IN_MODEL_FAIL,  /* ask, error */
     IN_CALL_DONE,   /* done */

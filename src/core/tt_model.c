@@ -78,7 +78,8 @@ static void emit_model_start(struct tt *x)
         ev->u.model_start.attempt = t->again ? t->attempt + 1 : 1;
         ev->u.model_start.purpose = turn_purpose(t);
         ev->u.model_start.messages = t->history ? t->history->index + 1 : 0;
-        ev->u.model_start.tools = (int64_t)t->config->tools_count;
+        ev->u.model_start.tools =
+            t->config->no_tool_calls ? 0 : (int64_t)t->config->tools_count;
     }
     emit(x, ev);
 }
@@ -243,6 +244,18 @@ void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
     emit(x, ev);
 }
 
+/* The model says that this is not its last answer, and calls nobody. */
+static void say_go_on(struct tt *x)
+{
+    wend_event *ev = draft(x, WEND_MESSAGE);
+
+    if (ev) {
+        ev->u.message.role = STR("user");
+        ev->u.message.text = STR("Go on.");
+    }
+    emit(x, ev);
+}
+
 void on_model_done(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
@@ -259,6 +272,8 @@ void on_model_done(struct tt *x)
     else if (str_is(finish, "content_filter"))
         warn(x, STR("answer_filtered"),
              STR("the provider's content filter cut the answer"));
+    if (x->in->reply->more && !t->calls_count)
+        say_go_on(x);
     settle_calls(x);
     run_calls(x);
 }

@@ -277,6 +277,8 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         return;
     t->answer = kept(k, e->text, STR(""));
     t->halted = str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK;
+    if (t->config->plan_tool && str_is(e->finish, "final"))
+        t->plan_stop = STR("final");
     if (!e->text.len && !t->calls_count && !t->halted)
         return;
     m = arena_alloc(k->arena, sizeof *m);

@@ -139,7 +139,7 @@ struct turn {
     int64_t plans;         /* that a model wrote in this run */
     wend_str plan_call;    /* of this turn, whose plan `plan` is */
     wend_str plan_args;    /* of the newest such call that began */
-    wend_str plan_stop;    /* why no turn follows: no_actions, no_progress */
+    wend_str plan_stop;    /* no turn follows: no_actions, no_progress, final */
     int64_t plan_failures; /* plans in a row that failed */
     wend_str plan_why;     /* the newest of these failures */
 };

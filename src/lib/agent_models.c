@@ -173,6 +173,8 @@ static void put_facts(struct buf *b, const struct model *facts,
 
     if (facts->window)
         buf_fmt(b, ",\"context_tokens\":%lld", (long long)facts->window);
+    if (facts->no_tools)
+        buf_cstr(b, ",\"no_tool_calls\":true");
     if (output) /* what a budget reserves */
         buf_fmt(b, ",\"output_tokens\":%lld", (long long)output);
     if (!facts->price.known)
@@ -243,6 +245,7 @@ wend_status agent_models(wend_agent *a, const wend_agent_options *o,
     for (size_t i = 0; s == WEND_OK && i < o->fallbacks_count; i++)
         s = add(&c, o, o->fallbacks ? o->fallbacks[i] : NULL, err);
     if (s == WEND_OK) {
+        a->no_tool_calls = c.list[0].facts.no_tools;
         put(&a->rest_json, &c);
         s = pool_open(c.models, c.count, &a->rt->mem, &a->driver, err);
         if (s == WEND_OK)

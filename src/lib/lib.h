@@ -114,6 +114,7 @@ struct health;
 struct model;
 struct mcp_server;
 struct agent_kid;
+struct tagging;
 struct child;
 
 /* What of an agent's config is a run's own business; bits. */
@@ -166,6 +167,7 @@ struct wend_agent {
     struct mcp_server *servers;
     struct agent_kid *kids; /* in the order they were added */
     bool offers_task;       /* its model may give them tasks */
+    bool no_tool_calls;     /* its model calls no tools */
     wend_tool_info info;    /* lent last */
     unsigned runs;          /* that borrow it */
     bool gone;              /* freed by the host while runs go on */
@@ -467,8 +469,9 @@ struct wend_run {
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;
-    unsigned mode;                             /* of its config */
-    wend_str answer;                           /* of run_end, lent by wait */
+    unsigned mode;           /* of its config */
+    struct tagging *tagging; /* of a model that writes plans; or NULL */
+    wend_str answer;         /* of run_end, lent by wait */
     wend_str end_limit, end_code, end_message; /* of run_end */
     struct store_birth birth;
     bool born;
@@ -483,10 +486,13 @@ struct wend_run {
 void shell_input(struct wend_run *r, struct input *in);
 void shell_committed(struct batch *b);
 void shell_submit(struct wend_run *r);
+struct batch *shell_batch(struct wend_run *r); /* open; NULL: no memory */
 void shell_fail(struct wend_run *r, wend_status s, const char *message);
 /* A driver's answers; ignored unless `ask` is the open one. */
 bool shell_open(const struct wend_run *r, int64_t ask);
 void shell_text(struct wend_run *r, int64_t ask, wend_str piece);
+/* The same, whatever tags are in it. */
+void shell_plain(struct wend_run *r, int64_t ask, wend_str piece);
 void shell_thinking(struct wend_run *r, int64_t ask, wend_str piece);
 int shell_call(struct wend_run *r, int64_t ask, wend_str id, wend_str name);
 void shell_args(struct wend_run *r, int64_t ask, int call, wend_str piece);

@@ -68,11 +68,24 @@ static const char description[] =
     "Runs a plan: actions, each of which starts as soon as what it depends on "
     "has ended. Gives back how each of them ended, and its output.";
 
-static const char words[] =
+static const char call_words[] =
     "You reach the goal by plans. Write all actions that can be foreseen in "
     "one call of the tool `plan`; look at what they gave, and write another "
     "plan if something is left to do. Answer in plain text when the goal is "
-    "reached: an answer without a call ends the work.\n"
+    "reached: an answer without a call ends the work.\n";
+
+static const char tag_words[] =
+    "You reach the goal by plans, which you write in tags:\n"
+    "<thought>what you think</thought>\n"
+    "<action type=\"tool\" mode=\"async\" id=\"a\">{\"target\": \"...\", "
+    "\"params\": {...}}</action>\n"
+    "<response final=\"true\">what you answer</response>\n"
+    "Write all actions that can be foreseen, one tag each; you will be told "
+    "what they gave, and can write more if something is left to do. A "
+    "response with final=\"false\" is followed by another turn of yours; one "
+    "with final=\"true\" ends the work.\n";
+
+static const char words[] =
     "Actions start while you write: put those that others depend on first, "
     "and each before whoever names it in depends_on; a decision, and an "
     "action with a fallback, before those they name. Use mode async for all "
@@ -114,11 +127,25 @@ static void put_agents(struct buf *b, const wend_agent *a)
                 next_agent(a, k) ? "," : ".\n");
 }
 
+static void put_schema(struct buf *b, const wend_agent *a)
+{
+    buf_fmt(b, "%s%s%s%s", schema_head, a->ends.first ? ",\"relic\"" : "",
+            next_agent(a, NULL) ? ",\"agent\"" : "", schema_rest);
+}
+
 static void put_words(struct buf *b, const wend_agent *a)
 {
     struct buf text = {.mem = b->mem};
 
+    buf_cstr(&text, a->no_tool_calls ? tag_words : call_words);
     buf_cstr(&text, words);
+    if (a->no_tool_calls) {
+        buf_cstr(&text, "An action has these members:\n");
+        put_schema(&text, a);
+        buf_cstr(&text, "\nThe tools, with the schemas of their params:\n[");
+        buf_str(&text, buf_view(&a->tools.json));
+        buf_cstr(&text, "]\n");
+    }
     put_names(&text, "tool", a->tools.first);
     put_names(&text, "relic", a->ends.first);
     put_agents(&text, a);
@@ -146,9 +173,8 @@ void planner_put_tool(const wend_agent *a, struct buf *b)
     agent_put(b, "name", "plan");
     buf_char(b, ',');
     agent_put(b, "description", description);
-    buf_fmt(b, ",\"schema\":%s%s%s%s", schema_head,
-            a->ends.first ? ",\"relic\"" : "",
-            next_agent(a, NULL) ? ",\"agent\"" : "", schema_rest);
+    buf_cstr(b, ",\"schema\":");
+    put_schema(b, a);
     buf_cstr(b, ",\"class\":\"read\",\"category\":\"general\","
                 "\"source\":\"planner\"}");
 }

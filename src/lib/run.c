@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/utf8.h"
+#include "lib/tagged.h"
 #include "lib/child.h"
 
 /* ---- Life ---------------------------------------------------------------- */
@@ -154,6 +155,7 @@ void run_detach(struct wend_run *r)
     if (r->session)
         r->session->ops->close(r->session);
     reply_free(&r->reply);
+    tagged_free(r);
     for (int i = 0; i < TIMERS; i++)
         timer_clear(&rt->timers, &r->timers[i].node);
     timer_clear(&rt->timers, &r->pack_timer);

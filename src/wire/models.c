@@ -77,13 +77,16 @@ static wend_status read_model(struct fields *f, const struct json *j,
         {"price", read_price, 0, 0, 0, NULL},
         {"concurrency", field_number, AT(concurrency), 1, MODEL_REQUESTS_MAX,
          NULL},
+        {"tools", field_bool, AT(no_tools), 0, 0, NULL},
         {0},
     };
     struct model *m = item;
     wend_status s;
 
     m->price.cache_write = -1;
+    m->no_tools = true; /* as tools, until all is read */
     s = fields_read(f, j, rows, m);
+    m->no_tools = !m->no_tools;
     if (s)
         return s;
     return m->name.ptr ? WEND_OK : fields_missing(f, j, "name");

@@ -16,6 +16,7 @@ struct model {
     int64_t output; /* most tokens of an answer; 0 = unknown */
     struct price price;
     int64_t concurrency; /* requests at once; 0 = no limit */
+    bool no_tools;       /* it cannot call tools */
 };
 
 struct models {

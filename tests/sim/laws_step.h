@@ -65,7 +65,8 @@ static bool is_stale(struct book *b, const struct input *in)
     switch (in->kind) {
     case IN_HOOK: return hook_is_stale(b, in);
     case IN_SEALED:
-    case IN_WRITTEN: return !b->model_open || in->ask != b->asks || b->paused;
+    case IN_WRITTEN:
+    case IN_WARN: return !b->model_open || in->ask != b->asks || b->paused;
     case IN_MODEL_DONE:
     case IN_MODEL_FAIL: return !b->model_open || in->ask != b->asks;
     case IN_CALL_DONE: return stop_is_stale(b, in);

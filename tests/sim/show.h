@@ -11,6 +11,7 @@ static const char *const input_names[] = {
     [IN_HOOK] = "hook",
     [IN_SEALED] = "sealed",
     [IN_WRITTEN] = "written",
+    [IN_WARN] = "warn",
     [IN_MODEL_DONE] = "model_done",
     [IN_MODEL_FAIL] = "model_fail",
     [IN_CALL_DONE] = "call_done",
