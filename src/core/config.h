@@ -78,7 +78,6 @@ struct kid {
     wend_str plan_json;    /* absent: it takes a prompt */
     wend_ev_limits limits; /* its own */
     bool reads;            /* whatever it does, it only reads */
-    uint32_t labels;       /* wend_label that its tools have */
 };
 
 /* Rules, and what asking means. */

@@ -45,11 +45,9 @@ static void tools_look(const struct json *config, struct kid *k)
 {
     const struct json *list = json_get(config, "tools");
 
-    for (const struct json *t = list ? list->first : NULL; t; t = t->next) {
-        k->labels |= labels_read(json_get(t, "labels"));
+    for (const struct json *t = list ? list->first : NULL; t; t = t->next)
         if (!str_is(json_str(json_get(t, "class")), "read"))
             k->reads = false;
-    }
     list = json_get(config, "agents");
     for (const struct json *e = list ? list->first : NULL; e; e = e->next)
         tools_look(json_get(e, "config"), k);

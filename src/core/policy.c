@@ -241,42 +241,21 @@ static wend_str layers_text(const struct tool *tool, bool permitted,
     return s;
 }
 
-/* Of a tool; of a child all that may come back with it. */
-static uint32_t labels_of(const struct turn *t, wend_str tool_name)
-{
-    const struct tool *tool = config_tool(t->config, tool_name);
-    uint32_t labels = tool ? tool->labels : 0;
-
-    for (size_t i = 0; tool && tool->child && i < t->config->kids_count; i++)
-        labels |= t->config->kids[i].labels;
-    return labels;
-}
-
-static uint32_t labels_of_action(const struct turn *t, uint32_t i)
-{
-    const struct plan_action *a = t->plan.plan->actions[i];
-    const struct tool *tool = turn_action_tool(t, i);
-    const struct kid *kid;
-
-    if (tool)
-        return tool->labels;
-    kid = config_kid(t->config, a->target);
-    return kid && (a->type == ACTION_AGENT || a->type == ACTION_WORKFLOW)
-               ? kid->labels
-               : 0;
-}
-
-uint32_t policy_taint(const struct turn *t, wend_str but)
+/* What a child may bring is not here yet; what it brings comes with its end,
+ * and what we have goes with it when it begins. */
+uint32_t policy_taint(const struct turn *t)
 {
     uint32_t taint = t->taint, i, place = 0;
+    const struct tool *tool;
 
     for (const struct call *c = t->calls; c; c = c->prev)
-        if (turn_call_runs(t, c->index) && !(but.ptr && str_eq(c->id, but)))
-            taint |= labels_of(t, c->name);
+        if (turn_call_runs(t, c->index) &&
+            (tool = config_tool(t->config, c->name)))
+            taint |= tool->labels;
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
-        if (!(but.ptr && str_eq(t->plan.plan->actions[i]->id, but)))
-            taint |= labels_of_action(t, i);
+        if ((tool = turn_action_tool(t, i)))
+            taint |= tool->labels;
     return taint;
 }
 
@@ -287,7 +266,7 @@ static bool combines(const struct turn *t, const struct tool *tool)
     const uint32_t all = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_SENSITIVE |
                          WEND_LABEL_EXTERNAL_EFFECT;
 
-    return tool->labels && (policy_taint(t, STR_NONE) | tool->labels) == all;
+    return tool->labels && (policy_taint(t) | tool->labels) == all;
 }
 
 static void check_labels(const struct turn *t, const struct tool *tool,

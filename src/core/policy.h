@@ -19,9 +19,8 @@ void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a,
                   struct verdict *out);
 
-/* What the run's calls and actions have brought into it, or are about to;
- * `but` is left out, if it is a call or an action that runs. */
-uint32_t policy_taint(const struct turn *t, wend_str but);
+/* What the run's calls and actions have brought into it, or are about to. */
+uint32_t policy_taint(const struct turn *t);
 
 /* `a/./b//../c` as a/c, relative to the root if it lies beneath it: rules
  * look at the file that is meant, not at how its path is spelled. Absent if

@@ -163,7 +163,7 @@ static void put_bounds(struct buf *b, const struct turn *t)
 static void put_config(struct buf *b, const struct child *c)
 {
     const struct turn *t = &c->parent->turn;
-    uint32_t labels = policy_taint(t, c->call);
+    uint32_t labels = policy_taint(t);
     const char *before = "";
 
     buf_add(b, c->kid->config_json.ptr, c->kid->config_json.len - 1);

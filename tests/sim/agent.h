@@ -45,6 +45,8 @@ static void put_tool(struct sim *s, struct buf *b, uint32_t i)
         buf_cstr(b, ",\"subject\":\"path\"");
     if (chance_of(c, 300))
         buf_fmt(b, ",\"labels\":%s", chance_pick(c, label_lists));
+    if (chance_of(c, 200))
+        buf_cstr(b, ",\"child\":true");
     buf_fmt(b, "%s}", chance_pick(c, schemas));
 }
 
@@ -106,7 +108,9 @@ static wend_str make_config(struct sim *s)
     buf_cstr(&b, "{\"instructions\":\"be brief\",\"tools\":[");
     for (uint32_t i = 0; i < tools; i++)
         put_tool(s, &b, i);
-    buf_char(&b, ']');
+    buf_cstr(&b, "],\"agents\":[{\"name\":\"kid\",\"agent\":\"kid\","
+                 "\"config\":{\"tools\":[{\"name\":\"x\",\"labels\":"
+                 "[\"sensitive\"]}]}}]");
     put_policy(s, &b);
     buf_fmt(&b, ",\"eager\":\"%s\"", chance_pick(&s->chance, eager));
     if (chance_of(&s->chance, 250))

@@ -27,6 +27,8 @@ struct book_call {
     bool fresh;     /* started in this step */
     bool lost;      /* whoever ran it is gone */
     bool again;     /* it began once more after that */
+    bool child;     /* a run of its own is at it */
+    char kid[BOOK_ID];
     int64_t attempt;
     uint64_t output;
 };
@@ -294,6 +296,34 @@ static void book_approval(struct book *b, const wend_event *ev)
     }
 }
 
+static struct book_call *book_parent(struct book *b, wend_str run)
+{
+    for (uint32_t i = 0; i < b->calls_count; i++)
+        if (b->calls[i].child && str_is(run, b->calls[i].kid))
+            return &b->calls[i];
+    return NULL;
+}
+
+static void book_child(struct book *b, const wend_event *ev)
+{
+    bool starts = ev->type == WEND_CHILD_START;
+    const wend_ev_metrics *m = &ev->u.child_end.metrics;
+    struct book_call *c = starts ? book_call(b, ev->u.child_start.call)
+                                 : book_parent(b, ev->u.child_end.run);
+
+    if (!c)
+        return;
+    c->child = starts;
+    if (starts) {
+        book_id(c->kid, ev->u.child_start.run);
+        return;
+    }
+    b->sum.tokens_in += m->tokens_in;
+    b->sum.tokens_out += m->tokens_out;
+    b->sum.model_calls += m->model_calls;
+    b->sum.tool_calls += m->tool_calls;
+}
+
 static void book_warning(struct book *b, const wend_ev_warning *e)
 {
     if (!str_is(e->code, "answer_invalid"))
@@ -322,7 +352,7 @@ static void book_messages(struct book *b, const wend_event *ev)
                                    .text = hash_str(ev->u.message.text)});
 }
 
-/* Types that no run without plans, branches and children has are left to
+/* Types that no run without plans and branches has are left to
  * the default on purpose: a reader skips what it does not know. */
 static void book_add(struct book *b, const wend_event *ev)
 {
@@ -357,6 +387,8 @@ static void book_add(struct book *b, const wend_event *ev)
     case WEND_CALL_START: book_call_start(b, &ev->u.call_start); break;
     case WEND_CALL_END: book_call_end(b, &ev->u.call_end); break;
     case WEND_WARNING: book_warning(b, &ev->u.warning); break;
+    case WEND_CHILD_START:
+    case WEND_CHILD_END: book_child(b, ev); break;
     case WEND_CONTROL: book_control(b, &ev->u.control); break;
     default: break;
     }

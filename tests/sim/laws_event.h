@@ -62,6 +62,8 @@ static const struct {
     [WEND_APPROVAL_ANSWER] = {RUN | TURN | MODEL_DONE, 0},
     [WEND_CALL_START] = {RUN | TURN | CONTEXT_DONE, CONTEXT},
     [WEND_CALL_END] = {RUN | TURN | CALLS, CONTEXT},
+    [WEND_CHILD_START] = {RUN | TURN | CALLS, CONTEXT},
+    [WEND_CHILD_END] = {RUN | TURN | CALLS, CONTEXT},
     [WEND_MESSAGE] = {RUN | TURN, 0},
     [WEND_CONTROL] = {RUN | TURN, 0},
     [WEND_METRICS] = {RUN, 0},
@@ -150,6 +152,29 @@ static void law_call_bracket(struct sim *s, const wend_event *ev,
         if (!c || !c->started || c->ended)
             broken(s, name, "call_end of '%.*s', which is not open",
                    (int)ev->u.call_end.call.len, ev->u.call_end.call.ptr);
+    }
+}
+
+/* One child at a time, inside its call; a resumed call keeps the one that it
+ * had. */
+static void law_child(struct sim *s, const wend_event *ev, const char *name)
+{
+    struct book *b = &s->book;
+    const struct book_call *c;
+
+    if (ev->type == WEND_CHILD_START) {
+        c = book_call(b, ev->u.child_start.call);
+        if (!book_runs(c) || !c->tool || !c->tool->child || c->child)
+            broken(s, name, "child_start for a call that has none");
+        if (!run_id_valid(ev->u.child_start.run))
+            broken(s, name, "a child without an id");
+    } else if (ev->type == WEND_CHILD_END) {
+        if (!book_parent(b, ev->u.child_end.run))
+            broken(s, name, "child_end of a child that is not open");
+    } else if (ev->type == WEND_CALL_END) {
+        c = book_call(b, ev->u.call_end.call);
+        if (c && c->child)
+            broken(s, name, "'%s' ends before its child", c->id);
     }
 }
 
@@ -313,7 +338,8 @@ static void law_lost(struct sim *s, const wend_event *ev, const char *name)
         return;
     }
     unsafe = c->tool->call_class == WEND_CLASS_UNSAFE;
-    twice = !unsafe || b->config->on_unknown == UNKNOWN_RETRY ||
+    twice = !unsafe || c->child || /* which is gone on with */
+            b->config->on_unknown == UNKNOWN_RETRY ||
             (b->config->on_unknown == UNKNOWN_ASK && c->yes);
     if (ev->type == WEND_CALL_START) {
         if (!twice)
@@ -415,6 +441,7 @@ static const struct {
     {"turns are numbered and chained", law_turn_ids},
     {"one model_part before the first eager call", law_part},
     {"a call has one bracket", law_call_bracket},
+    {"a child is begun once, and ends inside its call", law_child},
     {"approval_answer follows approval_ask", law_approval},
     {"every call has one result", law_results},
     {"nothing starts while paused or stopping", law_quiet},

@@ -130,6 +130,8 @@ static bool says_the_same(const wend_event *ev, const struct input *in)
         return is_whole(&ev->u.model_end, in->reply);
     if (in->kind == IN_APPROVAL)
         return ev->u.approval_answer.yes == in->approval.yes;
+    if (ev->type == WEND_CHILD_END)
+        return hash_str(ev->u.child_end.text) == hash_str(in->done.child->text);
     if (in->kind == IN_CALL_DONE)
         return str_eq(end->call, in->done.call) &&
                end->outcome == in->done.outcome &&
@@ -146,7 +148,9 @@ static void law_heard(struct sim *s, const struct view *v, const char *name)
 
     if (v->in->kind > IN_RESUME || is_stale(v->before, v->in))
         return;
-    want = first_event[v->in->kind];
+    want = v->in->kind == IN_CALL_DONE && v->in->done.child
+               ? WEND_CHILD_END
+               : first_event[v->in->kind];
     if (want == WEND_EVENT_NONE)
         return;
     if (v->in->kind == IN_MODEL_FAIL && e && e->ev.type == WEND_MODEL_RETRY)
@@ -253,7 +257,8 @@ static void law_allowed(struct sim *s, const struct view *v, const char *name)
     for (const struct effect *fx = v->step->effects; fx; fx = fx->next) {
         const struct book_call *c;
 
-        if (fx->kind != FX_RUN_CALL || !fx->call)
+        if ((fx->kind != FX_RUN_CALL && fx->kind != FX_START_CHILD) ||
+            !fx->call)
             continue;
         c = book_call(&s->book, fx->call->id);
         if (c && !c->again) /* else it was when it began */
@@ -274,7 +279,7 @@ static void check_call_effect(struct sim *s, const struct effect *fx,
                (int)fx->kind);
         return;
     }
-    seen = fx->kind == FX_RUN_CALL ? &c->ran : &c->told;
+    seen = fx->kind == FX_STOP_CALL ? &c->told : &c->ran;
     if (*seen)
         broken(s, name, "effect %d twice for '%s'", (int)fx->kind, c->id);
     *seen = true;
@@ -288,7 +293,8 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
     struct book *b = &s->book;
 
     for (const struct effect *fx = v->step->effects; fx; fx = fx->next) {
-        if (fx->kind == FX_RUN_CALL || fx->kind == FX_STOP_CALL)
+        if (fx->kind == FX_RUN_CALL || fx->kind == FX_STOP_CALL ||
+            fx->kind == FX_START_CHILD)
             check_call_effect(s, fx, name);
         if (fx->kind != FX_ASK_MODEL)
             continue;

@@ -97,6 +97,16 @@ static void forget_call_end(struct sim *s, struct step *step)
     forget(s, step, WEND_CALL_END);
 }
 
+static void forget_child_end(struct sim *s, struct step *step)
+{
+    forget(s, step, WEND_CHILD_END);
+}
+
+static void repeat_child(struct sim *s, struct step *step)
+{
+    repeat(s, step, WEND_CHILD_START);
+}
+
 static void forget_message(struct sim *s, struct step *step)
 {
     forget(s, step, WEND_MESSAGE);
@@ -374,6 +384,10 @@ static void lose_tokens(struct turn *t)
 
 static const struct bug bugs[] = {
     {"forget-call-end", "every call has one result", .spoil = forget_call_end},
+    {"forget-child-end", "a child is begun once, and ends inside its call",
+     .spoil = forget_child_end},
+    {"child-twice", "a child is begun once, and ends inside its call",
+     .spoil = repeat_child},
     {"forget-said", "what counts is heard", .spoil = forget_message},
     {"forget-part", "one model_part before the first eager call",
      .spoil = forget_part},

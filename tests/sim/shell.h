@@ -378,7 +378,9 @@ static void add_out(struct sim *s, const struct effect *fx)
             o = &s->outs[i];
     if (!o)
         return;
-    *o = (struct out){.kind = fx->kind,
+    *o = (struct out){.kind =
+                          fx->kind == FX_START_CHILD ? FX_RUN_CALL : fx->kind,
+                      .child = fx->kind == FX_START_CHILD,
                       .ask = fx->ask,
                       .turn = fx->turn,
                       .timer = fx->timer,
@@ -412,11 +414,11 @@ static void perform(struct sim *s, const struct step *step)
         case FX_STOP_MODEL: break; /* model_end closes the stream */
         case FX_STOP_CALL: stop_out(s, fx); break;
         case FX_RUN_CALL:
+        case FX_START_CHILD:
         case FX_TIMER:
         case FX_HOOK: add_out(s, fx); break;
         case FX_RUN_ACTION:
         case FX_STOP_ACTION: break; /* these runs have no plan */
-        case FX_START_CHILD: break; /* ... and no other agents */
         }
 }
 

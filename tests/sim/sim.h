@@ -36,6 +36,7 @@ struct out {
     wend_str call;
     enum timer timer;
     bool used, stop; /* stop: it was told to */
+    bool child;      /* a call that a run of its own answers */
 };
 
 /* The open model call; `reply` counts only while open. */

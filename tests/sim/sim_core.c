@@ -193,7 +193,7 @@ static void check_reach(const struct counters *c)
         WEND_MODEL_END,   WEND_APPROVAL_ASK,  WEND_APPROVAL_ANSWER,
         WEND_CALL_START,  WEND_CALL_END,      WEND_MESSAGE,
         WEND_CONTROL,     WEND_METRICS,       WEND_WARNING,
-        WEND_RUN_RESUME};
+        WEND_RUN_RESUME,  WEND_CHILD_START,   WEND_CHILD_END};
     bool all = true;
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)

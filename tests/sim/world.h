@@ -63,6 +63,8 @@ static wend_str numbered(struct sim *s, const char *what, unsigned n)
 
 static const char *const arguments[] = {
     "{\"n\":1}",
+    "{\"agent\":\"kid\",\"n\":1}",
+    "{\"agent\":\"kid\"}",
     "{\"n\":2,\"path\":\"safe/a\"}",
     "{\"path\":\"safe/b\"}",
     "{\"path\":\"etc/passwd\"}",
@@ -201,6 +203,25 @@ static bool stream_next(struct sim *s, struct input *in)
 
 /* ---- Answers ------------------------------------------------------------- */
 
+/* A run of its own has ended in the call's way. */
+static void answer_child(struct sim *s, struct input *in)
+{
+    struct child_done *d = arena_alloc(&s->world, sizeof *d);
+
+    if (!d)
+        return;
+    d->outcome = in->done.outcome == WEND_OUTCOME_TIMEOUT ? WEND_OUTCOME_LIMIT
+                                                          : in->done.outcome;
+    d->text = in->done.output;
+    d->limit = STR("turns");
+    d->labels = chance_below(&s->chance, 8);
+    d->metrics.tokens_in = chance_below(&s->chance, 50);
+    d->metrics.tokens_out = chance_below(&s->chance, 50);
+    d->metrics.model_calls = 1;
+    d->metrics.tool_calls = chance_below(&s->chance, 3);
+    in->done.child = d;
+}
+
 static void answer_call(struct sim *s, const struct out *o, struct input *in)
 {
     static const wend_outcome bad[] = {WEND_OUTCOME_FAILED, WEND_OUTCOME_FAILED,
@@ -216,6 +237,8 @@ static void answer_call(struct sim *s, const struct out *o, struct input *in)
         in->done.outcome = WEND_OUTCOME_CANCELED;
     else if (chance_of(&s->chance, s->mood.call_fail))
         in->done.outcome = chance_pick(&s->chance, bad);
+    if (o->child)
+        answer_child(s, in);
     if (in->done.outcome == WEND_OUTCOME_OK)
         return;
     if (chance_of(&s->chance, 800))
