@@ -6,7 +6,12 @@
 
 #include "book.h"
 
-enum { RUNS_MAX = 16, BIG_BYTES = 300 << 10, PAGE_BYTES = 60000 };
+enum {
+    RUNS_MAX = 16,
+    FORK_DEPTH = 2,
+    BIG_BYTES = 300 << 10,
+    PAGE_BYTES = 60000
+};
 
 #define CALL(tool) "{\"name\":\"" tool "\",\"args\":{}}"
 #define TURN(calls) "{\"calls\":[" calls "]},"
@@ -24,6 +29,7 @@ struct work {
     bool prunes, reopens;
     int restarts; /* of the write-ahead log, at least */
     bool imports; /* the runs come from a file */
+    bool forks;   /* each run is forked when it is over, and so is the fork */
 };
 
 static const struct work works[] = {
@@ -41,6 +47,8 @@ static const struct work works[] = {
      .rounds = 3, .prunes = true, .restarts = 2},
     {"import", TURN(BIG) TALK("words", "1", PAGE) TURN(BIG) DONE, .runs = 3,
      .rounds = 1, .restarts = 1, .imports = true},
+    {"forks", TALK("words", "2", SMALL) TURN(PAGE) TURN(BIG) DONE, .runs = 2,
+     .rounds = 2, .prunes = true, .restarts = 1, .forks = true},
 };
 enum { WORKS = sizeof works / sizeof *works };
 
@@ -139,7 +147,46 @@ static bool watch_all(wend_run **runs, int count)
     for (int i = 0; i < count; i++) {
         good &= runs[i] && watch(runs[i]);
         wend_run_free(runs[i]);
+        runs[i] = NULL;
     }
+    return good;
+}
+
+/* A fork of the run, and one of that, each to its end. */
+static bool fork_run(struct place *p, const char *run)
+{
+    bool good = true;
+    char id[40];
+
+    snprintf(id, sizeof id, "%.36s", run);
+    for (int i = 0; i < FORK_DEPTH && good; i++) {
+        wend_fork_options o = {.size = sizeof o, .at = 7 + 6 * i};
+        wend_run *fork = NULL;
+
+        good = wend_run_fork(p->agent, id, &o, NULL, &fork, NULL) == WEND_OK;
+        if (good)
+            snprintf(id, sizeof id, "%s", wend_run_id(fork));
+        good = good && watch_all(&fork, 1);
+    }
+    return good;
+}
+
+/* Starts the runs of a round and sees to their end. */
+static bool work_round(struct place *p, const struct work *w)
+{
+    wend_run *runs[RUNS_MAX] = {NULL};
+    char ids[RUNS_MAX][40];
+    bool good = true;
+
+    for (int i = 0; i < w->runs && good; i++) {
+        good = wend_run_start(p->agent, (wend_str){"go", 2}, NULL, &runs[i],
+                              NULL) == WEND_OK;
+        if (good)
+            snprintf(ids[i], sizeof ids[i], "%s", wend_run_id(runs[i]));
+    }
+    good &= watch_all(runs, w->runs);
+    for (int i = 0; i < w->runs && w->forks && good; i++)
+        good = fork_run(p, ids[i]);
     return good;
 }
 
@@ -198,21 +245,13 @@ static bool import(wend_store *s)
 /* All of it; whether it went well. */
 static bool work_do(const struct work *w, const char *path)
 {
-    wend_run *runs[RUNS_MAX] = {NULL};
     struct place p = {0};
     bool good = true;
 
     for (int round = 0; round < w->rounds && good; round++) {
         if (!p.agent && !place_open(&p, path, w))
             return false;
-        if (w->imports) {
-            good = import(p.store);
-            continue;
-        }
-        for (int i = 0; i < w->runs; i++)
-            good &= wend_run_start(p.agent, (wend_str){"go", 2}, NULL, &runs[i],
-                                   NULL) == WEND_OK;
-        good &= watch_all(runs, w->runs);
+        good = w->imports ? import(p.store) : work_round(&p, w);
         if (w->prunes && good)
             good = prune(p.store);
         if (w->reopens)

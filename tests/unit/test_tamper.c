@@ -14,7 +14,7 @@
 #include "run_help.h"
 #include "store_help.h"
 
-enum { RUNS = 4, BIG_BYTES = 300 << 10, TYPES_MIN = 20 };
+enum { RUNS = 5, BIG_BYTES = 300 << 10, TYPES_MIN = 20, FORK_AT = 14 };
 
 #define CALL(name) "{\"name\":\"" name "\",\"args\":{\"a\":1}}"
 #define CALLS(one, other) CALL(one) "," CALL(other)
@@ -54,12 +54,19 @@ static void follow(wend_run *run, wend_event_type until)
     }
 }
 
+/* And a fork of it. */
 static void make_turns(struct rig *r)
 {
-    wend_run *run = rig_start(r, NULL);
+    wend_run *run = rig_start(r, NULL), *fork = NULL;
+    wend_fork_options o = {.size = sizeof o, .at = FORK_AT};
 
     follow(run, WEND_EVENT_TYPES);
+    tap_ok(wend_run_fork(r->agent, wend_run_id(run), &o, NULL, &fork,
+                         &r->err) == WEND_OK,
+           "a fork");
+    follow(fork, WEND_EVENT_TYPES);
     wend_run_free(run);
+    wend_run_free(fork);
 }
 
 static void make_canceled(struct rig *r)
@@ -213,62 +220,63 @@ static const struct tamper {
     const char *name, *sql;
     int bad;   /* the first bad event, counted from the one it is done to */
     bool pair; /* needs one that follows */
+    bool gone; /* the first own event of a fork then seems to be the next */
 } event_tampers[] = {
-    {"flip its first byte", FLIP("0"), 0, false},
-    {"flip a byte", FLIP("37"), 0, false},
-    {"flip its last bytes", FLIP("99"), 0, false},
+    {"flip its first byte", FLIP("0"), .bad = 0},
+    {"flip a byte", FLIP("37"), .bad = 0},
+    {"flip its last bytes", FLIP("99"), .bad = 0},
     {"flip its hash",
-     "UPDATE events SET hash = CAST(x'00ff' || substr(hash, 3) AS BLOB) " AT, 0,
-     false},
+     "UPDATE events SET hash = CAST(x'00ff' || substr(hash, 3) AS BLOB) " AT,
+     .bad = 0},
     {"swap it with the next",
      TWO "UPDATE events SET body = " OTHER("body") ", hash = " OTHER(
          "hash") " " BOTH,
-     0, true},
+     .pair = true},
     {"swap its body with the next",
-     TWO "UPDATE events SET body = " OTHER("body") " " BOTH, 0, true},
-    {"delete it", "DELETE FROM events " AT, 0, false},
-    {"give it away", "UPDATE events SET run = run + 1000 " AT, 0, false},
+     TWO "UPDATE events SET body = " OTHER("body") " " BOTH, .pair = true},
+    {"delete it", "DELETE FROM events " AT, .gone = true},
+    {"give it away", "UPDATE events SET run = run + 1000 " AT, .gone = true},
     {"duplicate it over the next",
      TWO "UPDATE events SET (body, hash) = (SELECT two.body, two.hash FROM two"
          " WHERE two.seq = ?2) WHERE run = ?1 AND seq = ?2 + 1",
-     1, true},
+     .bad = 1, .pair = true},
     {"duplicate it before the next",
      "UPDATE events SET seq = -seq WHERE run = ?1 AND seq > ?2;"
      "UPDATE events SET seq = 1 - seq WHERE run = ?1 AND seq < 0;"
      "INSERT INTO events (run, seq, body, hash)"
      " SELECT run, seq + 1, body, hash FROM events " AT,
-     1, false},
+     .bad = 1, .pair = true},
     {"truncate its body",
-     "UPDATE events SET body = substr(body, 1, length(body) - 1) " AT, 0,
-     false},
+     "UPDATE events SET body = substr(body, 1, length(body) - 1) " AT,
+     .bad = 0},
     {"truncate its hash",
-     "UPDATE events SET hash = CAST(substr(hash, 1, 31) AS BLOB) " AT, 0,
-     false},
+     "UPDATE events SET hash = CAST(substr(hash, 1, 31) AS BLOB) " AT,
+     .bad = 0},
     {"truncate the log after it",
      "DELETE FROM deltas WHERE run = ?1 AND seq >= ?2;"
      "DELETE FROM events WHERE run = ?1 AND seq > ?2",
-     1, true},
-    {"a space more", "UPDATE events SET body = body || ' ' " AT, 0, false},
+     .bad = 1, .pair = true},
+    {"a space more", "UPDATE events SET body = body || ' ' " AT, .bad = 0},
 };
 
 #define PACK AT " AND n = ?3"
 
 static const struct tamper pack_tampers[] = {
-    {"flip it", "UPDATE deltas SET body = '#' || substr(body, 2) " PACK, 1,
-     false},
-    {"delete it", "DELETE FROM deltas " PACK, 1, false},
+    {"flip it", "UPDATE deltas SET body = '#' || substr(body, 2) " PACK,
+     .bad = 1},
+    {"delete it", "DELETE FROM deltas " PACK, .bad = 1},
     {"truncate it",
-     "UPDATE deltas SET body = substr(body, 1, length(body) - 1) " PACK, 1,
-     false},
+     "UPDATE deltas SET body = substr(body, 1, length(body) - 1) " PACK,
+     .bad = 1},
     {"duplicate it",
      "INSERT INTO deltas (run, seq, n, count, body) SELECT run, seq, 1000000,"
      " count, body FROM deltas " PACK,
-     1, false},
-    {"flip its count", "UPDATE deltas SET count = count + 1 " PACK, 1, false},
-    {"flip its number", "UPDATE deltas SET n = n + 1000 " PACK, 1, false},
-    {"move it", "UPDATE deltas SET seq = seq + 1, n = n + 1000 " PACK, 1,
-     false},
-    {"give it away", "UPDATE deltas SET run = run + 1000 " PACK, 1, false},
+     .bad = 1},
+    {"flip its count", "UPDATE deltas SET count = count + 1 " PACK, .bad = 1},
+    {"flip its number", "UPDATE deltas SET n = n + 1000 " PACK, .bad = 1},
+    {"move it", "UPDATE deltas SET seq = seq + 1, n = n + 1000 " PACK,
+     .bad = 1},
+    {"give it away", "UPDATE deltas SET run = run + 1000 " PACK, .bad = 1},
 };
 
 #define BLOB                                                     \
@@ -277,20 +285,20 @@ static const struct tamper pack_tampers[] = {
 
 static const struct tamper blob_tampers[] = {
     {"flip it",
-     "UPDATE blobs SET body = CAST('#' || substr(body, 2) AS BLOB) " BLOB, 0,
-     false},
-    {"flip its hash", "UPDATE blobs SET hash = 'f' || hash " BLOB, 0, false},
-    {"delete it", "DELETE FROM blobs " BLOB, 0, false},
+     "UPDATE blobs SET body = CAST('#' || substr(body, 2) AS BLOB) " BLOB,
+     .bad = 0},
+    {"flip its hash", "UPDATE blobs SET hash = 'f' || hash " BLOB, .bad = 0},
+    {"delete it", "DELETE FROM blobs " BLOB, .bad = 0},
     {"duplicate it", "UPDATE blobs SET body = CAST(body || body AS BLOB) " BLOB,
-     0, false},
+     .bad = 0},
     {"truncate it",
-     "UPDATE blobs SET body = substr(body, 1, length(body) - 1) " BLOB, 0,
-     false},
+     "UPDATE blobs SET body = substr(body, 1, length(body) - 1) " BLOB,
+     .bad = 0},
     {"swap it with another",
      "CREATE TEMP TABLE all_of AS SELECT hash, body FROM blobs;"
      "UPDATE blobs SET body = (SELECT body FROM all_of WHERE all_of.hash <>"
      " blobs.hash LIMIT 1) " BLOB,
-     0, false},
+     .bad = 0},
 };
 
 /* ---- Where ----------------------------------------------------------------
@@ -301,7 +309,8 @@ struct spot { /* a row, and the run to be verified */
     char id[RUN_ID_LEN + 1];
 };
 
-/* Each row: runs.id, its run, its newest seq, seq, n. */
+/* Each row: runs.id, its run, its newest seq, seq; n of deltas, the number of
+ * a blob, or whether an event is the first of a fork. */
 static size_t find_spots(const char *sql, struct spot **out)
 {
     struct spot *list = NULL;
@@ -351,7 +360,7 @@ static void tamper_all(const char *what, const char *sql,
             tried++;
             bad =
                 apply(t->sql, at->run, at->seq, at->n) ? first_bad(at->id) : -2;
-            if (bad == at->seq + t->bad)
+            if (bad == at->seq + t->bad + (t->gone && at->n))
                 continue;
             if (!missed++)
                 printf("# run %d event %d: %d is named\n", (int)at->run,
@@ -414,8 +423,17 @@ int main(void)
            (int)ask_number("SELECT count(DISTINCT type) FROM events"));
     untouched();
     tamper_all("event",
-               "SELECT runs.id, runs.run, runs.seq, events.seq FROM events"
+               "SELECT runs.id, runs.run, runs.seq, events.seq,"
+               " events.seq > 1 AND events.seq = (SELECT min(e.seq) FROM"
+               " events AS e WHERE e.run = runs.id) FROM events"
                " JOIN runs ON runs.id = events.run",
+               ALL(event_tampers));
+    tamper_all("shared event",
+               "SELECT e.run, f.run, s.own - 1, e.seq FROM runs AS f"
+               " JOIN runs AS p ON p.run = f.parent"
+               " JOIN (SELECT run, min(seq) AS own FROM events GROUP BY run)"
+               " AS s ON s.run = f.id"
+               " JOIN events AS e ON e.run = p.id AND e.seq < s.own",
                ALL(event_tampers));
     tamper_all("deltas",
                "SELECT runs.id, runs.run, runs.seq, deltas.seq, n FROM deltas"
