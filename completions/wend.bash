@@ -91,7 +91,7 @@ _wend()
         plan)
             words="--set --format --json --tools --mcp --agent --model
                    --base-url --key-file --store --events --timeout
-                   --budget-tokens --budget-cost --approve --sandbox
+                   --budget-tokens --budget-cost --parallel --approve --sandbox
                    --log-file --quiet --verbose --help show run"
             [[ $cur == -* || $prev == plan ]] ||
                 { COMPREPLY=($(compgen -f -- "$cur")) && return; }

@@ -205,7 +205,9 @@ typedef enum wend_hook_point {
     WEND_HOOK_MODEL_BEFORE, /* change: as above; skip: `text` is the answer */
     WEND_HOOK_MODEL_AFTER,  /* text = answer; change replaces it */
     WEND_HOOK_CALL_BEFORE,  /* text = arguments; change replaces them;
-                               skip: `text` is the result */
+                               skip: `text` is the result. The values of an
+                               action of a plan cannot be changed, they stand
+                               in the log with its key: change denies it */
     WEND_HOOK_CALL_AFTER,   /* text = result; change replaces it */
     WEND_HOOK_TURN_AFTER    /* can only stop: no other turn asks the model */
 } wend_hook_point;

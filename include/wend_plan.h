@@ -33,7 +33,13 @@ typedef enum wend_plan_format {
     WEND_PLAN_HTML /* one file that needs no other */
 } wend_plan_format;
 
-/* Lent until the plan is freed. */
+/* Looks up what the actions took in past runs of this store; descriptions as
+ * JSON and HTML say it from then on, beside what is declared. `model` is the
+ * one that is asked by default; may be NULL. */
+WEND_API wend_status wend_plan_learn(wend_plan *plan, wend_store *store,
+                                     const char *model, wend_error *err);
+
+/* Lent until the plan is freed, or has learned something. */
 WEND_API wend_status wend_plan_describe(wend_plan *plan,
                                         wend_plan_format format, wend_str *out,
                                         wend_error *err);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -155,6 +156,24 @@ int open_store(struct cli *cli)
     wend_status s = wend_store_open(cli->set.store, &cli->store, &err);
 
     return s == WEND_OK ? 0 : give_up(cli, s, &err);
+}
+
+bool store_file(const struct cli *cli, struct buf *path)
+{
+    const char *url = cli->set.store, *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+
+    if (url && str_starts(str_of(url), "sqlite:"))
+        url += strlen("sqlite:");
+    if (url && !strcmp(url, "memory:"))
+        return false;
+    if (url && *url)
+        buf_cstr(path, url);
+    else if (data && data[0] == '/')
+        buf_fmt(path, "%s/wend/wend.db", data);
+    else if (home)
+        buf_fmt(path, "%s/.local/share/wend/wend.db", home);
+    return path->len > 0;
 }
 
 int open_runtime(struct cli *cli)

@@ -107,6 +107,8 @@ int exit_of(wend_status s);
  * where the output is JSON. */
 int give_up(const struct cli *cli, wend_status s, const wend_error *err);
 
+/* The path of the store's file; false if it is none. */
+bool store_file(const struct cli *cli, struct buf *path);
 /* These say what is wrong themselves; 0 or an exit code. */
 int open_store(struct cli *cli);
 int open_runtime(struct cli *cli); /* and its store */

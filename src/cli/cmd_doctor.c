@@ -121,25 +121,6 @@ static void check_model(struct cli *cli, struct finding *f)
     wend_runtime_free(rt);
 }
 
-/* The path of the store's file; false if it is none. */
-static bool store_path(const struct cli *cli, struct buf *path)
-{
-    const char *url = cli->set.store, *data = getenv("XDG_DATA_HOME");
-    const char *home = getenv("HOME");
-
-    if (url && str_starts(str_of(url), "sqlite:"))
-        url += strlen("sqlite:");
-    if (url && !strcmp(url, "memory:"))
-        return false;
-    if (url && *url)
-        buf_cstr(path, url);
-    else if (data && data[0] == '/')
-        buf_fmt(path, "%s/wend/wend.db", data);
-    else if (home)
-        buf_fmt(path, "%s/.local/share/wend/wend.db", home);
-    return path->len > 0;
-}
-
 /* Opening makes it if it is absent, locks it, and reads back that it is
  * durable: write-ahead log, synchronous=FULL. */
 static void check_store(struct cli *cli, struct finding *f)
@@ -150,7 +131,7 @@ static void check_store(struct cli *cli, struct finding *f)
     if (s != WEND_OK) {
         buf_cstr(&f->what, err.message);
         found(f, MARK_FAIL, "repair it, or choose another with --store");
-    } else if (store_path(cli, &f->what)) {
+    } else if (store_file(cli, &f->what)) {
         buf_cstr(&f->what, ": opens, and its commits are durable");
     } else {
         buf_cstr(&f->what, "in memory: gone when the command ends");
@@ -163,7 +144,7 @@ static void check_mode(struct cli *cli, struct finding *f)
     struct buf path = {.mem = f->what.mem};
     struct stat st;
 
-    if (!store_path(cli, &path) || stat(path.ptr, &st)) {
+    if (!store_file(cli, &path) || stat(path.ptr, &st)) {
         buf_cstr(&f->what, "no file to look at");
     } else if (st.st_mode & 077) {
         buf_fmt(&f->what, "%s: others may read it (mode %o)", path.ptr,

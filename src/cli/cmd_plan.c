@@ -49,6 +49,8 @@ static const struct opt opts[] = {
      OPT_TEXT, AT(store), 0, 0, NULL},
     {0, "events", "DIALECT", "run: of JSON lines: native, loom, agio or cortex",
      OPT_WORD, AT(events), 0, 0, dialect_words},
+    {0, "parallel", "N", "run: at most so many actions at once", OPT_NUMBER,
+     AT(parallel), 1, 64, NULL},
     {0, "timeout", "DUR", "run: at most so long, such as 30s or 5m", OPT_TIME,
      AT(timeout_ms), 0, 0, NULL},
     {0, "budget-tokens", "N", "run: at most so many tokens, in and out",
@@ -178,6 +180,20 @@ int plan_load(struct cli *cli, const char *path, wend_plan **out)
 
 /* ---- Showing it ---------------------------------------------------------- */
 
+/* What past runs took stands beside what is declared. A store that is not
+ * there is not made for that, and one that cannot be read says nothing. */
+static void learn(struct cli *cli, wend_plan *plan)
+{
+    struct buf path = {.mem = cli->arena.mem};
+    wend_store *store = NULL;
+
+    if (store_file(cli, &path) && !path.failed && !access(path.ptr, R_OK) &&
+        wend_store_open(path.ptr, &store, NULL) == WEND_OK)
+        (void)wend_plan_learn(plan, store, cli->set.model, NULL);
+    wend_store_free(store);
+    buf_free(&path);
+}
+
 static int show_text(struct cli *cli, wend_str json)
 {
     struct mem mem = {0};
@@ -199,16 +215,40 @@ static int show_text(struct cli *cli, wend_str json)
     return code;
 }
 
-static int show_json(wend_str json)
+/* Behind the last member. */
+static void put_cost(struct buf *b, const struct plan_cost *cost)
+{
+    buf_fmt(b, ",\"cost\":{\"asked\":%u,\"priced\":%u", cost->asked,
+            cost->priced);
+    if (cost->priced) {
+        buf_cstr(b, ",\"most\":");
+        json_put_nano(b, cost->most_nano);
+    }
+    buf_char(b, '}');
+}
+
+static int show_json(struct cli *cli, wend_str json)
 {
     struct mem mem = {0};
-    struct buf b = {.mem = &mem};
-    int code;
+    struct arena a = {.mem = &mem};
+    struct buf b = {.mem = &mem}, shown = b;
+    struct json *plan = json_parse(json, &a, NULL);
+    struct plan_cost cost = {0};
+    int code = plan ? plan_cost(cli, plan, &cost)
+                    : complain(EXIT_FAILED, "out of memory");
 
-    term_json(&b, json);
-    buf_char(&b, '\n');
-    code = print_buf(&b);
+    if (!code) {
+        buf_add(&b, json.ptr, json.len - 1); /* without the last brace */
+        put_cost(&b, &cost);
+        buf_char(&b, '}');
+        term_json(&shown, buf_view(&b));
+        buf_char(&shown, '\n');
+        shown.failed |= b.failed;
+        code = print_buf(&shown);
+    }
     buf_free(&b);
+    buf_free(&shown);
+    arena_free(&a);
     return code;
 }
 
@@ -237,6 +277,8 @@ static int plan_show(struct cli *cli, const char *path)
     wend_str text;
     int code = plan_files_load(cli, path, &f);
 
+    if (!code)
+        learn(cli, f->plan);
     if (code)
         ;
     else if (wend_plan_describe(f->plan, of[format], &text, &err) != WEND_OK)
@@ -244,7 +286,7 @@ static int plan_show(struct cli *cli, const char *path)
     else if (format == FORMAT_TEXT)
         code = show_text(cli, text);
     else if (format == FORMAT_JSON)
-        code = show_json(text);
+        code = show_json(cli, text);
     else
         code = show_raw(text);
     plan_files_free(f);

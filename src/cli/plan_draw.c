@@ -247,6 +247,7 @@ static void put_head(struct buf *out, const struct json *plan,
                      const struct plan_look *look)
 {
     int64_t count = number(plan, "count"), waves = number(plan, "waves");
+    const struct json *learned = json_get(plan, "learned");
     double speedup = 1;
 
     term_line(out, json_str(json_get(plan, "name")), look->columns);
@@ -262,6 +263,12 @@ static void put_head(struct buf *out, const struct json *plan,
     json_f64(json_get(plan, "speedup"), &speedup);
     buf_fmt(out, ", %.1fx", speedup);
     put_cost(out, &look->cost);
+    if (learned) {
+        buf_cstr(out, "\nlearned: sequential ");
+        plan_put_time(out, number(learned, "sequential_ms"));
+        buf_cstr(out, ", critical path ");
+        plan_put_time(out, number(learned, "critical_path_ms"));
+    }
     buf_cstr(out, "\n\n");
 }
 
@@ -273,6 +280,21 @@ static void pad(struct buf *out, size_t from, size_t columns)
         used += ((unsigned char)out->ptr[i] & 0xC0) != 0x80;
     for (; used < columns; used++)
         buf_char(out, ' ');
+}
+
+/* What past runs took, and how many of them failed. */
+static void put_learned(struct buf *out, const struct json *learned)
+{
+    if (!learned)
+        return;
+    buf_cstr(out, ", learned");
+    if (number(learned, "ms") >= 0) {
+        buf_char(out, ' ');
+        plan_put_time(out, number(learned, "ms"));
+    }
+    buf_fmt(out, " (%lld of %lld failed)",
+            (long long)number(learned, "failures"),
+            (long long)number(learned, "runs"));
 }
 
 static void put_facts(struct buf *out, const struct drawing *d,
@@ -295,6 +317,7 @@ static void put_facts(struct buf *out, const struct drawing *d,
         buf_cstr(&facts, ", ");
         plan_put_time(&facts, number(r->action, "estimate_ms"));
     }
+    put_learned(&facts, json_get(r->action, "learned"));
     if (json_get(r->action, "conditional"))
         buf_cstr(&facts, ", on condition");
     if (json_get(r->action, "fallback_of")) {

@@ -155,6 +155,15 @@ struct plan_options {
     size_t sets_count;
 };
 
+/* What an action took in the past. */
+struct plan_learned {
+    int64_t runs;     /* that were seen; 0: nothing is known */
+    int64_t failures; /* of them */
+    int64_t ms;       /* of those that ended well; -1: none did */
+};
+
+enum { LEARNED_MS_MAX = 1 << 30 }; /* twelve days */
+
 /* ---- Making one ---------------------------------------------------------- */
 
 struct fields; /* base/fields.h */
@@ -194,5 +203,10 @@ const uint32_t *plan_chosen(const struct plan *p, uint32_t i, size_t c,
 /* Ranks by other estimates (of each action, not negative). */
 wend_status plan_rank(const struct plan *p, const int64_t *estimate_ms,
                       struct arena *a, const int64_t **out, wend_error *err);
+/* The sums as in the graph, by what was learned (of each action) where
+ * something was. False: out of memory. */
+bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,
+                         struct arena *a, int64_t *sequential_ms,
+                         int64_t *critical_ms);
 
 #endif

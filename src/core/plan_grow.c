@@ -38,7 +38,10 @@ void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a)
 {
     const struct plan *plan = p->plan;
 
-    if (!plan || p->started || !plan_room(p, a))
+    if (!plan || p->started)
+        return;
+    p->learned_ms = plan_learned_of(plan, ev->u.plan_start.actions_json, a);
+    if (!plan_room(p, a))
         return;
     for (uint32_t slot = 0; slot < plan->keys.count; slot++)
         if (plan->inputs[slot].ptr)

@@ -547,12 +547,12 @@ static bool find_places(struct plan_state *p, struct arena *a)
     struct placed *list = arena_alloc(&scratch, room * sizeof *list);
     uint32_t *place = arena_alloc(a, room * sizeof *place);
     uint32_t *action = arena_alloc(a, room * sizeof *action);
-    bool ok = list && place && action;
+    const int64_t *rank = plan_learned_rank(plan, p->learned_ms, &scratch);
+    bool ok = list && place && action && rank;
 
     for (uint32_t i = 0; ok && i < plan->count; i++)
-        list[i] =
-            (struct placed){plan->actions[i]->priority, plan->graph.rank[i], i,
-                            plan->actions[i]->type == ACTION_DECISION};
+        list[i] = (struct placed){plan->actions[i]->priority, rank[i], i,
+                                  plan->actions[i]->type == ACTION_DECISION};
     if (ok)
         qsort(list, plan->count, sizeof *list, by_place);
     for (uint32_t i = 0; ok && i < plan->count; i++) {

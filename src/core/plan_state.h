@@ -73,12 +73,13 @@ struct plan_pace {
 };
 
 struct plan_state {
-    const struct plan *plan; /* NULL: this run has none */
-    const uint32_t *place;   /* of an action in `actions`: best first */
-    const uint32_t *action;  /* ... and back */
-    struct pvec actions;     /* of struct action_state */
-    struct pvec values;      /* by slot of plan->keys, of wend_str */
-    bool started, ended;     /* plan_start, plan_end */
+    const struct plan *plan;   /* NULL: this run has none */
+    const int64_t *learned_ms; /* by action, -1: none; NULL: none at all */
+    const uint32_t *place;     /* of an action in `actions`: best first */
+    const uint32_t *action;    /* ... and back */
+    struct pvec actions;       /* of struct action_state */
+    struct pvec values;        /* by slot of plan->keys, of wend_str */
+    bool started, ended;       /* plan_start, plan_end */
     int64_t started_us;
     uint32_t running, holding; /* that take a slot; of them, sync */
     uint32_t asked;
@@ -126,6 +127,16 @@ void plan_put_state(struct plan_state *p, uint32_t i,
 /* For plan_grow.c: whether what it waits for lets it start, or never will. */
 void plan_look_at_deps(const struct plan_state *p, uint32_t i,
                        struct action_state *s, struct arena *a);
+
+/* plan_learned.c: durations by action from plan_start, NULL if it has none,
+ * and from a list of numbers; what follows for the order, NULL if there is no
+ * memory. */
+const int64_t *plan_learned_of(const struct plan *p, wend_str actions_json,
+                               struct arena *a);
+const int64_t *plan_learned_read(const struct plan *p, const struct json *list,
+                                 struct arena *a);
+const int64_t *plan_learned_rank(const struct plan *p,
+                                 const int64_t *learned_ms, struct arena *a);
 
 /* plan_state_json.c: for turn_json.c */
 void plan_state_write(struct buf *b, const struct plan_state *p);

@@ -131,6 +131,11 @@ void plan_state_write(struct buf *b, const struct plan_state *p)
         buf_cstr(b, ",\"json\":");
         put_str(b, p->plan->json);
     }
+    for (uint32_t i = 0; p->learned_ms && i < p->plan->count; i++) {
+        buf_cstr(b, i ? "," : ",\"learned\":[");
+        buf_i64(b, p->learned_ms[i]);
+        buf_cstr(b, i + 1 < p->plan->count ? "" : "]");
+    }
     buf_cstr(b, ",\"actions\":[");
     for (uint32_t i = 0; p->started && i < p->plan->count; i++) {
         buf_cstr(b, i ? ",{" : "{");
@@ -264,6 +269,8 @@ bool plan_state_read(const struct json *j, struct arena *a,
         return false;
     if (!read_members(j, p, a, plan_members, COUNT(plan_members)))
         return false;
+    if (json_get(j, "learned"))
+        p->learned_ms = plan_learned_read(p->plan, json_get(j, "learned"), a);
     return !p->started ||
            (plan_room(p, a) && read_actions(json_get(j, "actions"), a, p) &&
             read_values(json_get(j, "values"), a, p));

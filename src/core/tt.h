@@ -89,6 +89,9 @@ struct input {
     const struct purse *purse; /* NULL: the run shares its budgets with none */
     int64_t ask;               /* which model attempt this is about */
     const wend_ev_run_start *start;
+    /* With the start of a plan: what each action took in the past, -1 if that
+     * is not known; NULL: nothing is known. */
+    const int64_t *learned_ms;
     wend_str run;    /* with start */
     size_t repaired; /* bad bytes replaced in the prompt */
     struct model_error error;

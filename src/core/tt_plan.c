@@ -19,7 +19,8 @@ static bool no_memory(const struct tt *x)
 
 /* ---- The plan's brackets ------------------------------------------------- */
 
-static void put_action(struct buf *b, const struct plan *p, uint32_t i)
+static void put_action(struct buf *b, const struct plan *p, uint32_t i,
+                       int64_t learned_ms)
 {
     const struct plan_action *a = p->actions[i];
     const struct plan_graph *g = &p->graph;
@@ -38,11 +39,13 @@ static void put_action(struct buf *b, const struct plan *p, uint32_t i)
     buf_cstr(b, "],\"wave\":");
     buf_i64(b, g->wave[i]);
     buf_cstr(b, ",\"estimate_ms\":");
-    if (a->estimate_ms < 0)
+    if (learned_ms >= 0)
+        buf_i64(b, learned_ms);
+    else if (a->estimate_ms < 0)
         buf_cstr(b, "null");
     else
         buf_i64(b, a->estimate_ms);
-    buf_char(b, '}');
+    buf_cstr(b, learned_ms >= 0 ? ",\"learned\":true}" : "}");
 }
 
 static wend_str actions_json(struct tt *x, const struct plan *p)
@@ -51,7 +54,7 @@ static wend_str actions_json(struct tt *x, const struct plan *p)
 
     buf_char(&b, '[');
     for (uint32_t i = 0; i < p->count; i++)
-        put_action(&b, p, i);
+        put_action(&b, p, i, x->in->learned_ms ? x->in->learned_ms[i] : -1);
     buf_char(&b, ']');
     return take_text(x, &b);
 }
@@ -213,10 +216,14 @@ static void stop_running(struct tt *x)
     }
 }
 
-static bool has_slot(const struct plan_state *p, uint32_t i)
+/* The plan's own limit, and the run's if that is smaller. */
+static bool has_slot(const struct tt *x, uint32_t i)
 {
+    const struct plan_state *p = plan_of(x);
+    int64_t limit = x->s->turn.limits.parallel;
+
     return p->plan->actions[i]->type == ACTION_DECISION ||
-           p->running < plan_slots(p);
+           (p->running < plan_slots(p) && (limit <= 0 || p->running < limit));
 }
 
 /* While it is being written, the best one may have to wait for its end. */
@@ -228,7 +235,7 @@ static bool start_one(struct tt *x)
     if (x->s->turn.paused || p->holding)
         return false;
     while ((i = plan_marked(p, MARK_READY, &place)) != PLAN_NONE) {
-        if (!has_slot(p, i))
+        if (!has_slot(x, i))
             return false;
         if (p->plan->open && !may_start_early(x, i))
             continue;

@@ -79,7 +79,9 @@ void cache_keep(struct wend_run *r, const wend_event *ev)
 {
     const struct plan_state *p = &r->turn.plan;
     const wend_ev_action_end *e = &ev->u.action_end;
-    uint32_t i = p->started ? plan_find(p->plan, e->action) : PLAN_NONE;
+    uint32_t i = p->started && ev->type == WEND_ACTION_END
+                     ? plan_find(p->plan, e->action)
+                     : PLAN_NONE;
     const struct action_state *s;
     char key[SHA256_HEX + 1];
     struct keeping *x;

@@ -219,6 +219,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     a->name = clean(a, o->name ? o->name : "agent");
     a->sandbox_off = o->sandbox_off;
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
+    a->parallel_given = o->limits.parallel != 0;
     a->limits.parallel =
         o->limits.parallel ? o->limits.parallel : PARALLEL_DEFAULT;
     a->limits.time_ms = o->limits.time_ms;

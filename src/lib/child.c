@@ -225,7 +225,9 @@ static void fill_descent(const struct child *c, struct descent *d)
     d->correlation = parent->correlation;
     d->limits = c->kid->limits;
     d->limits.parallel =
-        least(d->limits.parallel, parent->turn.limits.parallel);
+        c->kid->plan_json.ptr
+            ? parent->turn.limits.parallel
+            : least(d->limits.parallel, parent->turn.limits.parallel);
 }
 
 /* ---- Starting ------------------------------------------------------------ */
@@ -251,8 +253,8 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
     if (config.failed || prompt.failed || a.failed)
         s = fail_nomem(err);
     if (s == WEND_OK)
-        s = run_begin(r, plan ? plan->name : buf_view(&prompt),
-                      plan ? plan->json : STR_NONE, o, &d, err);
+        s = run_begin(r, plan ? plan->name : buf_view(&prompt), plan, o, &d,
+                      err);
     buf_free(&config);
     buf_free(&prompt);
     arena_free(&a);

@@ -69,9 +69,9 @@ void children_drop(struct wend_run *r);
 const struct purse *child_purse(struct wend_run *r, const struct input *in);
 
 /* run.c */
-wend_status run_begin(struct wend_run *r, wend_str prompt, wend_str plan,
-                      const wend_run_options *o, const struct descent *d,
-                      wend_error *err);
+wend_status run_begin(struct wend_run *r, wend_str prompt,
+                      const struct plan *plan, const wend_run_options *o,
+                      const struct descent *d, wend_error *err);
 void run_drop(struct wend_run *r); /* whoever called it back may be at work */
 /* resume.c: a run that the store may have, or may have the end of; *found is
  * false if there is none. */

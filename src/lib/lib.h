@@ -172,6 +172,7 @@ struct wend_agent {
     unsigned runs;          /* that borrow it */
     bool gone;              /* freed by the host while runs go on */
     bool sandbox_off;       /* programs run without */
+    bool parallel_given;    /* so that it counts for plans, too */
 };
 
 /* The parsed config for runs of that mode. */
@@ -366,7 +367,8 @@ void action_start(struct wend_run *r, const struct effect *fx);
 void work_stop(struct wend_run *r, const struct effect *fx);
 /* action_cache.c: answers an action if what it asks was answered lately */
 bool cache_answers(struct wend_run *r, const struct effect *fx);
-/* Keeps what an action gave; before the turn knows of its end. */
+/* Keeps what an action gave, if the event is its end; before the turn knows
+ * of it. */
 void cache_keep(struct wend_run *r, const wend_event *ev);
 /* Whether the effect's action, and no later attempt, is under way. */
 bool action_runs(const struct wend_run *r, const struct effect *fx);
@@ -462,6 +464,7 @@ struct wend_run {
     struct wend_call *calls;
     struct action_ask *asks;
     int64_t asks_count;     /* that there were */
+    struct took *took;      /* what ended took; see learned.h */
     struct child *children; /* that it waits for; see child.h */
     struct child *child;    /* what it is to its parent, else NULL */
     wend_str correlation;   /* of run_start; absent after a resume */
@@ -575,10 +578,10 @@ struct wend_run *run_new(wend_runtime *rt, wend_error *err);
 /* One that borrows the agent. */
 struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
                         wend_error *err);
-/* plan: canonical JSON; absent for a prompt alone. */
-wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
-                      const wend_run_options *options, wend_run **out,
-                      wend_error *err);
+/* plan: NULL for a prompt alone. */
+wend_status run_start(wend_agent *agent, wend_str prompt,
+                      const struct plan *plan, const wend_run_options *options,
+                      wend_run **out, wend_error *err);
 /* resume.c: as wend_run_resume; its reader gets all that follows event
  * `after`, or with 0 what follows from now on. */
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,

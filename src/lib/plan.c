@@ -3,7 +3,7 @@
  */
 #include "base/fail.h"
 #include "base/utf8.h"
-#include "lib/lib.h"
+#include "lib/learned.h"
 #include "wire/plan_file.h"
 #include "wire/plan_show.h"
 
@@ -13,7 +13,8 @@ struct wend_plan {
     struct mem mem;
     struct arena arena;
     struct plan *plan;
-    wend_str shown[FORMATS]; /* absent: nobody has asked yet */
+    const struct plan_learned *learned; /* NULL: nothing */
+    wend_str shown[FORMATS];            /* absent: nobody has asked yet */
 };
 
 /* ---- Options ------------------------------------------------------------- */
@@ -109,22 +110,49 @@ void wend_plan_free(wend_plan *plan)
     mem_free(&mem, plan);
 }
 
+static void put(struct buf *b, const wend_plan *plan, wend_plan_format format)
+{
+    switch (format) {
+    case WEND_PLAN_JSON: plan_put_json(b, plan->plan, plan->learned); break;
+    case WEND_PLAN_DOT: plan_put_dot(b, plan->plan); break;
+    case WEND_PLAN_SVG: plan_put_svg(b, plan->plan); break;
+    case WEND_PLAN_HTML: plan_put_html(b, plan->plan, plan->learned); break;
+    }
+}
+
+/* As events call it: without the provider; a script is called by its kind. */
+static wend_str model_name(const char *model)
+{
+    const char *colon = model ? strchr(model, ':') : NULL;
+
+    if (!colon)
+        return str_of(model);
+    if (str_starts(str_of(model), "script:"))
+        return STR("script");
+    return str_of(colon + 1);
+}
+
+wend_status wend_plan_learn(wend_plan *plan, wend_store *store,
+                            const char *model, wend_error *err)
+{
+    if (!plan || !store)
+        return fail(err, WEND_E_INVAL, "plan: plan or store is NULL");
+    plan->learned =
+        learned_plan(store, plan->plan, model_name(model), &plan->arena);
+    memset(plan->shown, 0, sizeof plan->shown);
+    return plan->arena.failed ? fail_nomem(err) : WEND_OK;
+}
+
 wend_status wend_plan_describe(wend_plan *plan, wend_plan_format format,
                                wend_str *out, wend_error *err)
 {
-    static void (*const put[FORMATS])(struct buf * b, const struct plan *p) = {
-        [WEND_PLAN_JSON] = plan_put_json,
-        [WEND_PLAN_DOT] = plan_put_dot,
-        [WEND_PLAN_SVG] = plan_put_svg,
-        [WEND_PLAN_HTML] = plan_put_html,
-    };
     struct buf b;
 
     if (!plan || !out || (unsigned)format >= FORMATS)
         return fail(err, WEND_E_INVAL, "plan: no such description");
     if (!plan->shown[format].ptr) {
         b = (struct buf){.mem = &plan->mem};
-        put[format](&b, plan->plan);
+        put(&b, plan, format);
         if (!b.failed)
             plan->shown[format] = arena_str(&plan->arena, buf_view(&b));
         buf_free(&b);

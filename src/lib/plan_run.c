@@ -258,7 +258,7 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
     if (s == WEND_OK)
         s = check_actions(agent, p, err);
     if (s == WEND_OK)
-        s = run_start(agent, p->name, p->json, &own, out, err);
+        s = run_start(agent, p->name, p, &own, out, err);
     arena_free(&a);
     return s;
 }

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "lib/tagged.h"
 #include "lib/child.h"
+#include "lib/learned.h"
 
 /* ---- Life ---------------------------------------------------------------- */
 
@@ -151,6 +152,7 @@ void run_detach(struct wend_run *r)
     drop_cancel(r);
     calls_drop(r);
     asks_drop(r);
+    learned_forget(r);
     children_drop(r);
     if (r->session)
         r->session->ops->close(r->session);
@@ -307,9 +309,9 @@ static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
     r->epoch = 1;
 }
 
-wend_status run_begin(struct wend_run *r, wend_str prompt, wend_str plan,
-                      const wend_run_options *o, const struct descent *d,
-                      wend_error *err)
+wend_status run_begin(struct wend_run *r, wend_str prompt,
+                      const struct plan *plan, const wend_run_options *o,
+                      const struct descent *d, wend_error *err)
 {
     struct buf text = {.mem = &r->rt->mem};
     wend_ev_run_start e;
@@ -323,7 +325,12 @@ wend_status run_begin(struct wend_run *r, wend_str prompt, wend_str plan,
     r->correlation = arena_str(&r->arena, e.correlation_id);
     in.repaired = utf8_repair(&text, prompt);
     e.prompt = agent_blank(r->agent, buf_view(&text), &r->arena);
-    e.plan_json = plan;
+    if (plan) {
+        e.plan_json = plan->json;
+        in.learned_ms = learned_ms(r->rt->store, plan, e.model, &r->arena);
+        if (!d && !r->agent->parallel_given)
+            e.limits.parallel = PARALLEL_MAX; /* the plan's own counts */
+    }
     if (s == WEND_OK) {
         fill_birth(r, &e);
         in.run = str_of(r->id);
@@ -343,9 +350,9 @@ wend_status run_begin(struct wend_run *r, wend_str prompt, wend_str plan,
     return s;
 }
 
-wend_status run_start(wend_agent *agent, wend_str prompt, wend_str plan,
-                      const wend_run_options *options, wend_run **out,
-                      wend_error *err)
+wend_status run_start(wend_agent *agent, wend_str prompt,
+                      const struct plan *plan, const wend_run_options *options,
+                      wend_run **out, wend_error *err)
 {
     unsigned char chance[10];
     wend_run_options o;
@@ -377,7 +384,7 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
                            const wend_run_options *options, wend_run **out,
                            wend_error *err)
 {
-    return run_start(agent, prompt, STR_NONE, options, out, err);
+    return run_start(agent, prompt, NULL, options, out, err);
 }
 
 /* ---- Reading ------------------------------------------------------------- */

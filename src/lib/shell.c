@@ -7,6 +7,7 @@
  * Deltas take the short way: shown at once, packed into the log behind.
  */
 #include "lib/child.h"
+#include "lib/learned.h"
 #include "lib/planner.h"
 #include "lib/tagged.h"
 
@@ -150,9 +151,10 @@ void shell_input(struct wend_run *r, struct input *in)
         if (ok) {
             if (s.events_count)
                 r->delta_n = 0;
-            for (const struct step_event *e = s.events; e; e = e->next)
-                if (e->ev.type == WEND_ACTION_END)
-                    cache_keep(r, &e->ev);
+            for (const struct step_event *e = s.events; e; e = e->next) {
+                cache_keep(r, &e->ev);
+                learned_note(r, &e->ev);
+            }
             r->turn = s.turn;
             ok = show(r, &s);
         }

@@ -46,7 +46,19 @@ static void put_ids(struct buf *b, const struct plan *p, const uint32_t *list,
     buf_char(b, ']');
 }
 
-static void put_action(struct buf *b, const struct plan *p, uint32_t i)
+static void put_learned(struct buf *b, const struct plan_learned *l)
+{
+    buf_fmt(b, ",\"learned\":{\"runs\":%lld,\"failures\":%lld",
+            (long long)l->runs, (long long)l->failures);
+    buf_cstr(b, ",\"failure_rate\":");
+    json_put_f64(b, (double)l->failures / (double)l->runs);
+    if (l->ms >= 0)
+        buf_fmt(b, ",\"ms\":%lld", (long long)l->ms);
+    buf_char(b, '}');
+}
+
+static void put_action(struct buf *b, const struct plan *p, uint32_t i,
+                       const struct plan_learned *l)
 {
     const struct plan_action *a = p->actions[i];
     const struct plan_graph *g = &p->graph;
@@ -66,6 +78,8 @@ static void put_action(struct buf *b, const struct plan *p, uint32_t i)
     buf_fmt(b, ",\"wave\":%u", g->wave[i]);
     if (a->estimate_ms >= 0)
         buf_fmt(b, ",\"estimate_ms\":%lld", (long long)a->estimate_ms);
+    if (l && l[i].runs)
+        put_learned(b, &l[i]);
     if (a->retry.max)
         buf_fmt(b, ",\"retries\":%lld", (long long)a->retry.max);
     if (a->output_key.ptr)
@@ -146,7 +160,22 @@ static void put_path(struct buf *b, const struct plan *p)
     buf_char(b, ']');
 }
 
-void plan_put_json(struct buf *b, const struct plan *p)
+/* The same numbers by what was learned. */
+static void put_totals(struct buf *b, const struct plan *p,
+                       const struct plan_learned *l)
+{
+    struct arena a = {.mem = b->mem};
+    int64_t sequential_ms, critical_ms;
+
+    b->failed |= !plan_learned_totals(p, l, &a, &sequential_ms, &critical_ms);
+    buf_fmt(b,
+            ",\"learned\":{\"sequential_ms\":%lld,\"critical_path_ms\":%lld}",
+            (long long)sequential_ms, (long long)critical_ms);
+    arena_free(&a);
+}
+
+void plan_put_json(struct buf *b, const struct plan *p,
+                   const struct plan_learned *l)
 {
     static const char *const failures[] = {"stop", "continue", "replan"};
 
@@ -166,10 +195,12 @@ void plan_put_json(struct buf *b, const struct plan *p)
     buf_cstr(b, ",\"speedup\":");
     json_put_f64(b, plan_speedup(p));
     put_path(b, p);
+    if (l)
+        put_totals(b, p, l);
     buf_cstr(b, ",\"actions\":[");
     for (uint32_t i = 0; i < p->count; i++) {
         buf_cstr(b, i ? "," : "");
-        put_action(b, p, i);
+        put_action(b, p, i, l);
     }
     buf_cstr(b, "]}");
 }

@@ -145,7 +145,19 @@ void plan_put_svg(struct buf *b, const struct plan *p)
     arena_free(&a);
 }
 
-static void put_row(struct buf *b, const struct plan *p, uint32_t i)
+/* Two cells: how long it took, and how often it failed. */
+static void put_past(struct buf *b, const struct plan_learned *l)
+{
+    buf_cstr(b, "<td>");
+    if (l->runs && l->ms >= 0)
+        plan_put_time(b, l->ms);
+    buf_cstr(b, "<td>");
+    if (l->runs)
+        buf_fmt(b, "%lld of %lld", (long long)l->failures, (long long)l->runs);
+}
+
+static void put_row(struct buf *b, const struct plan *p, uint32_t i,
+                    const struct plan_learned *l)
 {
     const struct plan_action *a = p->actions[i];
     const struct plan_graph *g = &p->graph;
@@ -158,6 +170,8 @@ static void put_row(struct buf *b, const struct plan *p, uint32_t i)
     buf_fmt(b, "<td>%s<td>", action_mode_names[a->mode]);
     if (a->estimate_ms >= 0)
         plan_put_time(b, a->estimate_ms);
+    if (l)
+        put_past(b, &l[i]);
     buf_cstr(b, "<td>");
     for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++) {
         buf_cstr(b, k > g->deps_at[i] ? ", " : "");
@@ -166,7 +180,8 @@ static void put_row(struct buf *b, const struct plan *p, uint32_t i)
     buf_cstr(b, "</tr>\n");
 }
 
-void plan_put_html(struct buf *b, const struct plan *p)
+void plan_put_html(struct buf *b, const struct plan *p,
+                   const struct plan_learned *l)
 {
     buf_cstr(b, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
                 "<title>");
@@ -183,9 +198,11 @@ void plan_put_html(struct buf *b, const struct plan *p)
     plan_put_time(b, p->graph.critical_ms);
     buf_fmt(b, " (%.1fx).\n<div>", plan_speedup(p));
     plan_put_svg(b, p);
-    buf_cstr(b, "</div>\n<table>\n<tr><th>wave<th>action<th>type<th>target"
-                "<th>mode<th>estimate<th>after</tr>\n");
+    buf_fmt(b,
+            "</div>\n<table>\n<tr><th>wave<th>action<th>type<th>target"
+            "<th>mode<th>estimate%s<th>after</tr>\n",
+            l ? "<th>learned<th>failed" : "");
     for (uint32_t i = 0; i < p->count; i++)
-        put_row(b, p, i);
+        put_row(b, p, i, l);
     buf_cstr(b, "</table>\n</html>\n");
 }

@@ -162,6 +162,52 @@ exits "a kind that is none" 2 "$WEND" plan run get.yaml
 has "a kind that is none: where" "$err" "relics/notes.yaml:3:7: kind is 'kw'; \
 did you mean 'kv'?"
 
+# ---- What is learned, and how many at once ------------------------------------
+
+cat >order.yaml <<'EOF'
+wend: plan/1
+name: order
+max_parallel: 2
+actions:
+  - {name: one, type: tool, target: calculator, estimate: 9s, mode: async,
+     params: {expression: "1/0"}, skip_on_error: true}
+  - {name: two, type: llm, target: default, prompt: go, mode: async,
+     estimate: 1s}
+  - {name: pre, type: tool, target: list_dir, estimate: 5s, mode: async}
+EOF
+started() { # the names of actions in the order they started
+    "$WEND" log last --json | grep '"type":"action_start"' |
+        grep -o '"name":"[^"]*"' | cut -d'"' -f4 | tr '\n' ' '
+}
+model='script:{"turns":[{"when":"go","text":"x","first_delay":"200ms"}]}'
+export WEND_STORE=$work/learned.db
+exits "nothing is learned yet" 0 "$WEND" plan show -m "$model" order.yaml
+lacks "and nothing is said" "$out" "learned"
+[ ! -e "$WEND_STORE" ]
+ok "and no store is made"
+exits "the first run" 0 "$WEND" plan run -q --parallel 1 -m "$model" order.yaml
+is "starts by the estimates" "$(started)" "one pre two "
+exits "the second run" 0 "$WEND" plan run -q --parallel 1 -m "$model" order.yaml
+is "starts by what was learned, as far as it goes" "$(started)" "one two pre "
+"$WEND" log last --json | grep '"type":"plan_start"' >start.json
+has "which its log says" start.json '"learned":true'
+has "beside the declared sum" start.json '"sequential_ms":15000'
+exits "one at once" 0 "$WEND" log last --json
+is "one at once: the first ends before the next starts" \
+    "$(grep -o '"type":"action_[a-z]*"' "$out" | uniq -c | awk '{print $1}' |
+        sort -u)" 1
+exits "what was learned is shown" 0 "$WEND" plan show -m "$model" order.yaml
+has "with its failures" "$out" "9 s, learned (2 of 2 failed)"
+has "its time beside the estimate" "$out" "1 s, learned 0."
+has "and the declared numbers are as before" "$out" \
+    "sequential 15 s, critical path 9 s, 1.7x"
+exits "as JSON" 0 "$WEND" plan show --json -m "$model" order.yaml
+has "as JSON: the rate" "$out" '"failure_rate":1'
+has "as JSON: what models cost" "$out" '"cost":{"asked":1,"priced":0}'
+exits "as HTML" 0 "$WEND" plan show --format html -m "$model" order.yaml
+has "as HTML: marked as learned" "$out" "<th>learned<th>failed"
+export WEND_STORE=$work/wend.db
+
 # ---- Killed, and taken up again ----------------------------------------------
 
 cat >long.yaml <<'EOF'

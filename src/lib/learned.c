@@ -1,0 +1,319 @@
+/*
+ * learned.c - what calls and actions took in the past, by type and target.
+ *
+ * A run counts for itself and adds what it has seen to the store when it
+ * ends: one small fact for each target, however many ends there were, so that
+ * appending events costs nothing more and pruning takes nothing away. A run
+ * that is never ended, or two that end at once, may lose what they saw: it
+ * is a hint, and the next run brings another.
+ */
+#include "lib/learned.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+
+static const char space[] = "learned";
+
+enum {
+    RUNS_MAX = 256,      /* then the past counts half: targets change */
+    MEAN_WEIGHT_MAX = 16 /* runs that a mean remembers */
+};
+
+/* What a fact says. */
+struct sums {
+    int64_t runs, failures;
+    int64_t oks, mean_us; /* of those that ended well */
+};
+
+/* What this run has seen of one target. */
+struct took {
+    struct took *next;
+    wend_str key;
+    int64_t runs, failures, oks, ok_us;
+};
+
+/* ---- Keys and values ----------------------------------------------------- */
+
+static void put_key(struct buf *b, const char *type, wend_str target)
+{
+    buf_cstr(b, type);
+    buf_char(b, ' ');
+    buf_str(b, target);
+}
+
+static void put_action_key(struct buf *b, const struct plan_action *a,
+                           wend_str model)
+{
+    bool by_default = a->type == ACTION_LLM && str_is(a->target, "default");
+
+    put_key(b, action_type_names[a->type],
+            by_default ? model
+            : a->target.ptr ? a->target
+                            : STR(""));
+}
+
+static bool read_sums(wend_str text, const struct mem *m, struct sums *out)
+{
+    struct arena a = {.mem = m};
+    int64_t *const at[] = {&out->runs, &out->failures, &out->oks,
+                           &out->mean_us};
+    const struct json *list = json_parse(text, &a, NULL);
+    const struct json *j = list ? list->first : NULL;
+    bool ok = true;
+
+    for (size_t i = 0; i < 4; i++, j = j ? j->next : NULL)
+        ok = ok && json_i64(j, at[i]) && *at[i] >= 0;
+    arena_free(&a);
+    return ok && out->runs && out->failures <= out->runs &&
+           out->oks <= out->runs && out->mean_us / 1000 <= LEARNED_MS_MAX;
+}
+
+static bool on_fact(void *ctx, const struct store_fact *f)
+{
+    buf_str(ctx, f->text);
+    return false;
+}
+
+/* ---- Adding -------------------------------------------------------------- */
+
+struct adding {
+    struct store_keep keep;
+    struct mem mem;
+    struct arena arena;
+};
+
+static void on_kept(struct store_keep *k, wend_status s)
+{
+    struct adding *x = (struct adding *)(void *)k;
+    struct mem m = x->mem;
+
+    (void)s;
+    arena_free(&x->arena);
+    mem_free(&m, x);
+}
+
+static void add_up(struct sums *s, const struct took *t)
+{
+    int64_t weight = s->oks < MEAN_WEIGHT_MAX ? s->oks : MEAN_WEIGHT_MAX;
+
+    if (t->oks)
+        s->mean_us =
+            (s->mean_us * weight + t->ok_us) / (weight + t->oks);
+    s->runs += t->runs;
+    s->failures += t->failures;
+    s->oks += t->oks;
+    while (s->runs > RUNS_MAX) {
+        s->runs /= 2;
+        s->failures /= 2;
+        s->oks /= 2;
+    }
+}
+
+static void add(struct wend_run *r, const struct took *t)
+{
+    wend_store *store = r->rt->store;
+    struct buf text = {.mem = &r->rt->mem};
+    struct adding *x = mem_zalloc(&r->rt->mem, sizeof *x);
+    struct sums s = {0};
+
+    if (x && store->ops->facts(store, str_of(space), t->key, rt_wall(r->rt),
+                               on_fact, &text, NULL) == WEND_OK) {
+        if (!text.len || !read_sums(buf_view(&text), &r->rt->mem, &s))
+            s = (struct sums){0};
+        add_up(&s, t);
+        buf_clear(&text);
+        buf_fmt(&text, "[%lld,%lld,%lld,%lld]", (long long)s.runs,
+                (long long)s.failures, (long long)s.oks, (long long)s.mean_us);
+        x->mem = r->rt->mem;
+        x->arena.mem = &x->mem;
+        x->keep.done = on_kept;
+        x->keep.fact = (struct store_fact){
+            .space = str_of(space),
+            .key = arena_str(&x->arena, t->key),
+            .text = arena_str(&x->arena, buf_view(&text)),
+            .time_us = rt_wall(r->rt),
+        };
+        if (x->arena.failed || text.failed)
+            on_kept(&x->keep, WEND_E_NOMEM);
+        else
+            store->ops->keep(store, &x->keep);
+        x = NULL;
+    }
+    mem_free(&r->rt->mem, x);
+    buf_free(&text);
+}
+
+/* ---- Seeing -------------------------------------------------------------- */
+
+/* Only what ran to an end of its own says something. */
+static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
+                int64_t ms)
+{
+    bool ok = outcome == WEND_OUTCOME_OK;
+    struct took *t = r->took;
+    size_t count = 0;
+
+    if ((!ok && outcome != WEND_OUTCOME_FAILED &&
+         outcome != WEND_OUTCOME_TIMEOUT) ||
+        !key.len || key.len > LEARNED_KEY_MAX)
+        return;
+    for (; t && !str_eq(t->key, key); t = t->next)
+        count++;
+    if (!t && count < LEARNED_TARGETS_MAX) {
+        t = mem_zalloc(&r->mem, sizeof *t + key.len + 1);
+        if (!t)
+            return;
+        memcpy(t + 1, key.ptr, key.len);
+        t->key = (wend_str){(const char *)(t + 1), key.len};
+        t->next = r->took;
+        r->took = t;
+    }
+    if (!t)
+        return;
+    t->runs++;
+    t->failures += !ok;
+    t->oks += ok;
+    if (ok && ms > 0)
+        t->ok_us += (ms < LEARNED_MS_MAX ? ms : LEARNED_MS_MAX) * 1000;
+}
+
+static void see_action(struct wend_run *r, const wend_ev_action_end *e)
+{
+    const struct plan_state *p = &r->turn.plan;
+    uint32_t i = p->started ? plan_find(p->plan, e->action) : PLAN_NONE;
+    struct buf key = {.mem = &r->mem};
+
+    if (i == PLAN_NONE || e->cached || plan_action_state(p, i)->at != AT_RUNS)
+        return;
+    put_action_key(&key, p->plan->actions[i], r->birth.model);
+    if (!key.failed)
+        see(r, buf_view(&key), e->outcome, e->ms);
+    buf_free(&key);
+}
+
+static void see_call(struct wend_run *r, const wend_ev_call_end *e)
+{
+    int i = turn_call_index(&r->turn, e->call);
+    struct buf key = {.mem = &r->mem};
+
+    if (i < 0 || e->cached || !turn_call_runs(&r->turn, (uint32_t)i))
+        return;
+    put_key(&key, "tool", e->name);
+    if (!key.failed)
+        see(r, buf_view(&key), e->outcome, e->ms);
+    buf_free(&key);
+}
+
+void learned_forget(struct wend_run *r)
+{
+    while (r->took) {
+        struct took *t = r->took;
+
+        r->took = t->next;
+        mem_free(&r->mem, t);
+    }
+}
+
+void learned_note(struct wend_run *r, const wend_event *ev)
+{
+    if (ev->type == WEND_ACTION_END)
+        see_action(r, &ev->u.action_end);
+    if (ev->type == WEND_CALL_END)
+        see_call(r, &ev->u.call_end);
+    if (ev->type != WEND_RUN_END)
+        return;
+    for (const struct took *t = r->took; t; t = t->next)
+        add(r, t);
+    learned_forget(r);
+}
+
+/* ---- Looking it up ------------------------------------------------------- */
+
+struct past {
+    struct arena *arena;
+    struct entry {
+        wend_str key;
+        struct sums sums;
+    } *list;
+    size_t count;
+};
+
+static bool on_past(void *ctx, const struct store_fact *f)
+{
+    struct past *p = ctx;
+    struct entry *e = &p->list[p->count];
+
+    if (!read_sums(f->text, p->arena->mem, &e->sums))
+        return true;
+    e->key = arena_str(p->arena, f->key);
+    p->count += e->key.ptr != NULL;
+    return p->count < LEARNED_SEEN_MAX && e->key.ptr;
+}
+
+static int by_key(const void *va, const void *vb)
+{
+    const struct entry *a = va, *b = vb;
+    size_t len = a->key.len < b->key.len ? a->key.len : b->key.len;
+    int order = memcmp(a->key.ptr, b->key.ptr, len);
+
+    return order ? order : (a->key.len > b->key.len) - (a->key.len < b->key.len);
+}
+
+static bool fill(const struct past *past, const struct plan *p, wend_str model,
+                 struct plan_learned *out)
+{
+    struct buf key = {.mem = past->arena->mem};
+    bool any = false;
+
+    for (uint32_t i = 0; i < p->count && !key.failed; i++) {
+        struct entry want;
+        const struct entry *e;
+
+        buf_clear(&key);
+        put_action_key(&key, p->actions[i], model);
+        want.key = buf_view(&key);
+        e = bsearch(&want, past->list, past->count, sizeof want, by_key);
+        if (!e)
+            continue;
+        out[i].runs = e->sums.runs;
+        out[i].failures = e->sums.failures;
+        out[i].ms = e->sums.oks ? e->sums.mean_us / 1000 : -1;
+        any = true;
+    }
+    any = any && !key.failed;
+    buf_free(&key);
+    return any;
+}
+
+const struct plan_learned *learned_plan(wend_store *store, const struct plan *p,
+                                        wend_str model, struct arena *a)
+{
+    struct arena scratch = {.mem = a->mem};
+    struct past past = {.arena = &scratch};
+    struct plan_learned *out =
+        arena_alloc(a, ((size_t)p->count + 1) * sizeof *out);
+    bool any = false;
+
+    past.list = arena_alloc(&scratch, LEARNED_SEEN_MAX * sizeof *past.list);
+    if (out && past.list &&
+        store->ops->facts(store, str_of(space), STR_NONE, 0, on_past, &past,
+                          NULL) == WEND_OK &&
+        past.count) {
+        qsort(past.list, past.count, sizeof *past.list, by_key);
+        any = fill(&past, p, model, out);
+    }
+    arena_free(&scratch);
+    return any ? out : NULL;
+}
+
+const int64_t *learned_ms(wend_store *store, const struct plan *p,
+                          wend_str model, struct arena *a)
+{
+    const struct plan_learned *l = learned_plan(store, p, model, a);
+    int64_t *ms = l ? arena_alloc(a, ((size_t)p->count + 1) * sizeof *ms) : NULL;
+
+    for (uint32_t i = 0; ms && i < p->count; i++)
+        ms[i] = l[i].runs ? l[i].ms : -1;
+    return ms;
+}
