@@ -51,8 +51,8 @@ static bool any_learned(wend_str actions)
 {
     static const char mark[] = "\"learned\":true";
 
-    return actions.len && memmem(actions.ptr, actions.len, mark,
-                                 sizeof mark - 1);
+    return actions.len &&
+           memmem(actions.ptr, actions.len, mark, sizeof mark - 1);
 }
 
 const int64_t *plan_learned_of(const struct plan *p, wend_str actions_json,

@@ -48,7 +48,7 @@ static void put_action_key(struct buf *b, const struct plan_action *a,
     bool by_default = a->type == ACTION_LLM && str_is(a->target, "default");
 
     put_key(b, action_type_names[a->type],
-            by_default ? model
+            by_default      ? model
             : a->target.ptr ? a->target
                             : STR(""));
 }
@@ -98,8 +98,7 @@ static void add_up(struct sums *s, const struct took *t)
     int64_t weight = s->oks < MEAN_WEIGHT_MAX ? s->oks : MEAN_WEIGHT_MAX;
 
     if (t->oks)
-        s->mean_us =
-            (s->mean_us * weight + t->ok_us) / (weight + t->oks);
+        s->mean_us = (s->mean_us * weight + t->ok_us) / (weight + t->oks);
     s->runs += t->runs;
     s->failures += t->failures;
     s->oks += t->oks;
@@ -235,7 +234,7 @@ struct past {
     struct entry {
         wend_str key;
         struct sums sums;
-    } *list;
+    } * list;
     size_t count;
 };
 
@@ -257,7 +256,8 @@ static int by_key(const void *va, const void *vb)
     size_t len = a->key.len < b->key.len ? a->key.len : b->key.len;
     int order = memcmp(a->key.ptr, b->key.ptr, len);
 
-    return order ? order : (a->key.len > b->key.len) - (a->key.len < b->key.len);
+    return order ? order
+                 : (a->key.len > b->key.len) - (a->key.len < b->key.len);
 }
 
 static bool fill(const struct past *past, const struct plan *p, wend_str model,
@@ -311,7 +311,8 @@ const int64_t *learned_ms(wend_store *store, const struct plan *p,
                           wend_str model, struct arena *a)
 {
     const struct plan_learned *l = learned_plan(store, p, model, a);
-    int64_t *ms = l ? arena_alloc(a, ((size_t)p->count + 1) * sizeof *ms) : NULL;
+    int64_t *ms =
+        l ? arena_alloc(a, ((size_t)p->count + 1) * sizeof *ms) : NULL;
 
     for (uint32_t i = 0; ms && i < p->count; i++)
         ms[i] = l[i].runs ? l[i].ms : -1;
