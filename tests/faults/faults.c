@@ -3,6 +3,7 @@
  *
  *     faults [--all | --seconds N] [--seed N] [--scenario NAME]
  *     faults --scenario NAME --call CALL --error E --when K     one round
+ *           [--of-store]       of those that name a file of the store
  *
  * Needs strace. Environment: FAULTS_SECONDS (default 25) in place of
  * --seconds; WEND, the command. Prints TAP.
@@ -51,11 +52,13 @@ static double now(void)
 
 /* For each call the most that one process or thread makes of it: that is how
  * strace counts. The first ones are the loader's, before there is a program;
- * it gives back its list of libraries, by munmap, when it is done. */
-static void count_calls(int first[CALLS], int most[CALLS])
+ * it gives back its list of libraries, by munmap, when it is done. Among those
+ * are as many that open files as others make at all, so the files of the store
+ * are counted by themselves. */
+static void count_calls(int first[CALLS], int most[CALLS], int *of_store)
 {
     static struct {
-        int pid, seen[CALLS];
+        int pid, seen[CALLS], opened;
     } tracees[TRACEES_MAX];
     FILE *f = fopen("trace", "r");
     char line[400], name[40];
@@ -74,6 +77,9 @@ static void count_calls(int first[CALLS], int most[CALLS])
             break;
         tracees[t].pid = pid;
         loaded |= !strcmp(name, "munmap");
+        if (!strcmp(name, "openat") && strstr(line, "wend.db") &&
+            ++tracees[t].opened > *of_store)
+            *of_store = tracees[t].opened;
         for (size_t i = 0; i < CALLS; i++)
             if (!strcmp(calls[i].name, name)) {
                 if (++tracees[t].seen[i] > most[i])
@@ -95,6 +101,7 @@ static void add_fault(const char *call, const char *error, int when)
     snprintf(f->call, sizeof f->call, "%s", call);
     snprintf(f->error, sizeof f->error, "%s", error);
     f->when = when;
+    f->of_store = false;
     f->instead = NULL;
 }
 
@@ -102,10 +109,11 @@ static void add_fault(const char *call, const char *error, int when)
  * list are the former. */
 static size_t list_faults(const struct scenario *sc)
 {
-    int first[CALLS], most[CALLS], allocations;
+    static const char *const opens[] = {"EIO", "EMFILE", "EACCES"};
+    int first[CALLS], most[CALLS], allocations, of_store = 0;
     size_t of_system;
 
-    count_calls(first, most);
+    count_calls(first, most, &of_store);
     allocations = play_count(sc); /* the trace is gone then */
     list_count = 0;
     for (size_t i = 0; i < CALLS; i++) {
@@ -118,6 +126,10 @@ static size_t list_faults(const struct scenario *sc)
                 if (!strcmp(e, "EVERY"))
                     break;
             }
+    }
+    for (int k = 0; k < of_store * 3; k++) {
+        add_fault("openat", opens[k % 3], k / 3 + 1);
+        list[list_count - 1].of_store = true;
     }
     of_system = list_count;
     for (int k = 1; k <= allocations; k++)
@@ -157,8 +169,8 @@ static bool one_round(const struct scenario *sc, const struct outcome *clean,
 static void show(const struct scenario *sc, const struct fault *f,
                  const struct outcome *o)
 {
-    printf("# %s: --call %s --error %s --when %d: %s\n", sc->name, f->call,
-           f->error, f->when, o->flaw);
+    printf("# %s: --call %s --error %s --when %d%s: %s\n", sc->name, f->call,
+           f->error, f->when, f->of_store ? " --of-store" : "", o->flaw);
     if (o->fault[0])
         printf("#   %s", o->fault);
     printf("#   said: %.300s\n", o->err);
@@ -286,6 +298,8 @@ static bool options(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--all"))
             opt.seconds = 0;
+        else if (!strcmp(argv[i], "--of-store"))
+            opt.one.of_store = true;
         else if (i + 1 == argc)
             return false;
         else if (!strcmp(argv[i], "--seconds"))
@@ -360,7 +374,7 @@ int main(int argc, char **argv)
     if (!options(argc, argv)) {
         fprintf(stderr,
                 "usage: faults [--all | --seconds N] [--seed N] [--scenario "
-                "NAME [--call CALL --error E --when K]]\n");
+                "NAME [--call CALL --error E --when K [--of-store]]]\n");
         return 2;
     }
     if (system("strace -f -o /dev/null true 2>/dev/null")) {

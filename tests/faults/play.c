@@ -244,12 +244,27 @@ static void look_at_trace(struct outcome *o)
         fclose(f);
 }
 
+static size_t only_store(const char **argv)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-lock"};
+    static char paths[4][100];
+
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(paths[i], sizeof paths[i], "%s/work/wend.db%s", play_dir,
+                 ends[i]);
+        *argv++ = "-P";
+        *argv++ = paths[i];
+    }
+    return 8;
+}
+
 static void play_strace(const struct scenario *sc, const struct fault *f,
                         struct outcome *o)
 {
     char trace[80], inject[200];
-    const char *argv[ARGS_MAX + 16] = {"strace",   "-f", "-qq", "-y", "-o",
+    const char *argv[ARGS_MAX + 24] = {"strace",   "-f", "-qq", "-y", "-o",
                                        "../trace", "-e", trace, "-e", inject};
+    size_t n = 10;
 
     snprintf(trace, sizeof trace, "trace=%s", f->call);
     if (f->instead)
@@ -258,7 +273,9 @@ static void play_strace(const struct scenario *sc, const struct fault *f,
     else
         snprintf(inject, sizeof inject, "inject=%s:error=%s:when=%d", f->call,
                  f->error, f->when);
-    command(argv + 10, sc->args);
+    if (f->of_store)
+        n += only_store(argv + n);
+    command(argv + n, sc->args);
     spawn(argv, o);
     look_at_trace(o);
     o->hit |= f->instead != NULL; /* not every one leaves a mark */
@@ -283,7 +300,7 @@ static void play_preload(const struct scenario *sc, const struct fault *f,
 int play_count(const struct scenario *sc)
 {
     static struct outcome o;
-    const struct fault none = {"malloc", "NULL", -1, NULL};
+    const struct fault none = {"malloc", "NULL", -1, false, NULL};
     FILE *f;
     int n = 0;
 

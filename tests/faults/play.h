@@ -23,6 +23,7 @@ struct scenario {
 struct fault {
     char call[40], error[20];
     int when;
+    bool of_store;       /* only calls that name a file of the store count */
     const char *instead; /* what strace does in place of an error */
 };
 

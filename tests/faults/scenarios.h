@@ -149,10 +149,10 @@ static const struct {
     const char *name, *scenario;
     struct fault fault;
 } planted[] = {
-    {"output that is lost", "text", {"write", "", 0, NULL}},
-    {"a page that is lost", "tools", {"pwrite64", "", 0, "retval=8192"}},
-    {"a crash", "text", {"fdatasync", "", 0, "signal=SEGV"}},
-    {"a hang", "text", {"fdatasync", "", 0, "delay_enter=30000000"}},
+    {"output that is lost", "text", {"write", "", 0, false, NULL}},
+    {"a page that is lost", "tools", {"pwrite64", "", 0, false, "retval=8192"}},
+    {"a crash", "text", {"fdatasync", "", 0, false, "signal=SEGV"}},
+    {"a hang", "text", {"fdatasync", "", 0, false, "delay_enter=30000000"}},
 };
 enum { PLANTED = sizeof planted / sizeof *planted };
 
