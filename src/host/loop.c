@@ -101,17 +101,22 @@ static void wake(struct loop *base)
 static const struct loop_ops ops = {free_loop, backend_fd, turn,
                                     backend_timeout_ms, wake};
 
-/* libuv ends the process if there is no descriptor left for the pipe that its
- * first loop makes. */
-static int room_for_pipe(void)
+/* libuv ends the process if, after the descriptor of its first loop, there are
+ * no two left for a pipe. */
+static int room_for_loop(void)
 {
-    int ends[2];
+    int ends[2], third, rc = 0;
 
     if (pipe2(ends, O_CLOEXEC))
         return uv_translate_sys_error(errno);
+    third = fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
+    if (third < 0)
+        rc = uv_translate_sys_error(errno);
+    else
+        close(third);
     close(ends[0]);
     close(ends[1]);
-    return 0;
+    return rc;
 }
 
 wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err)
@@ -123,7 +128,7 @@ wend_status loop_new(const struct mem *m, struct loop **out, wend_error *err)
         return fail_nomem(err);
     l->base.ops = &ops;
     l->mem = m;
-    rc = room_for_pipe();
+    rc = room_for_loop();
     if (!rc)
         rc = uv_loop_init(&l->uv);
     if (rc) {

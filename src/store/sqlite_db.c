@@ -109,6 +109,8 @@ static const struct {
     {EFBIG, "the limit of file sizes is reached (ulimit -f); raise it"},
     {ENOSPC, "the disk is full; make room"},
     {EDQUOT, "the quota of the disk is used up; make room"},
+    {EMFILE, "too many files are open; raise the limit (ulimit -n)"},
+    {ENFILE, "too many files are open in the whole system"},
 };
 
 static const struct {
@@ -152,7 +154,7 @@ wend_status db_fail(const struct db *db, wend_error *err)
     int code = db->handle ? sqlite3_extended_errcode(db->handle) : SQLITE_NOMEM;
     int number = 0;
 
-    if ((code & 0xff) == SQLITE_IOERR)
+    if ((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN)
         number = errno_of(db->handle);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (limits[i].number == number)

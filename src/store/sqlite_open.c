@@ -392,10 +392,13 @@ wend_status db_open(const char *path, const struct db_schema *schema,
     if (s == WEND_OK)
         s = db_connect(db, path, err);
     if (s == WEND_OK && sqlite3_db_readonly(db->handle, "main"))
-        s = fail(err, WEND_E_STORE,
-                 "store %s: is read-only; make it writable, or choose "
-                 "another store",
-                 path);
+        s = fail(err, WEND_E_STORE, "store %s: %s", path,
+                 access(path, W_OK)
+                     ? "is read-only; make it writable, or choose another "
+                       "store"
+                     : "can be opened only for reading, though it is "
+                       "writable; try again, and see that not too many "
+                       "files are open (ulimit -n)");
     if (s == WEND_OK)
         s = look(db, &kind, &version, err);
     if (s == WEND_OK)

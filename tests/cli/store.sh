@@ -104,4 +104,33 @@ wait
 exits "unlocked: usable again" 0 "$WEND" run -m "$hello" third
 run "$WEND" runs --json
 has "unlocked: the first run is there" "$out" '"prompt":"first"'
+# ---- Too many open files --------------------------------------------------------
+
+few() { # N: descriptors
+    export WEND_STORE=$work/few.db
+    rm -f "$WEND_STORE"*
+    (
+        ulimit -n "$1"
+        exec "$WEND" run -m 'script:{"turns":[{"text":"hello"}]}' hi
+    ) >"$out" 2>"$err" </dev/null
+    status=$?
+}
+worst= said=0
+for n in $(seq 4 40); do
+    few "$n"
+    case $status in
+    0) [ "$(cat "$out")" = hello ] || worst="$worst $n:output" ;;
+    127) ;; # the loader
+    1 | 2 | 74)
+        grep -qi 'too many' "$err" || worst="$worst $n:$(cat "$err")"
+        said=$((said + 1))
+        ;;
+    *) worst="$worst $n:$status" ;;
+    esac
+done
+is "with few descriptors: done, or said why not" "$worst" ""
+[ $said -gt 3 ]
+ok "with few descriptors: some are too few"
+is "with few descriptors: some are enough" "$status" 0
+
 finish
