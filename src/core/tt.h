@@ -66,6 +66,7 @@ struct call_done {
     int64_t attempt; /* an answer to an older one is late */
     bool json;       /* output is JSON already */
     bool retryable;
+    bool uncached; /* of an action that a child does: it is to begin */
 };
 
 /* What may be reserved at most, by all that is asked of models at once: what

@@ -296,13 +296,27 @@ static void run_child(struct tt *x, uint32_t i, wend_str key, int64_t delay_ms)
         end_action(x, i, &f);
 }
 
+/* The hands look before the child begins, and only once. */
+static bool may_be_cached(const struct tt *x, uint32_t i)
+{
+    return action_of(x, i)->cache_ms && state_of(x, i)->attempt == 1 &&
+           !state_of(x, i)->child.ptr;
+}
+
+void start_action_child(struct tt *x, uint32_t i)
+{
+    if (is_child(action_of(x, i)) && !state_of(x, i)->child.ptr &&
+        x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
+        run_child(x, i, action_key(x, i), 0);
+}
+
 static void run_action(struct tt *x, uint32_t i, wend_str key, int64_t delay_ms)
 {
     const struct action_state *s = state_of(x, i);
     const struct plan_action *a = action_of(x, i);
     struct effect *fx;
 
-    if (is_child(a)) {
+    if (is_child(a) && !may_be_cached(x, i)) {
         run_child(x, i, key, delay_ms);
         return;
     }
@@ -502,6 +516,12 @@ wend_class action_class(const struct turn *t, uint32_t i)
         (t->plan.plan->written && a->call_class > (int)own))
         return own;
     return (wend_class)a->call_class;
+}
+
+bool is_unknown(const struct turn *t, uint32_t i)
+{
+    return action_class(t, i) == WEND_CLASS_UNSAFE &&
+           !is_child(t->plan.plan->actions[i]);
 }
 
 bool may_retry_action(const struct tt *x, uint32_t i,

@@ -312,6 +312,10 @@ void on_action_done(struct tt *x)
     s = plan_action_state(p, d.action);
     if (s->at != AT_RUNS || s->attempt != d.attempt)
         return; /* late, twice, or from before an interruption */
+    if (d.uncached) {
+        start_action_child(x, d.action);
+        return;
+    }
     if (d.child)
         settle_child(x, p->plan->actions[d.action]->target, &d);
     f.outcome = d.outcome;
@@ -354,7 +358,7 @@ bool on_plan_approval(struct tt *x)
 
 static void end_lost_action(struct tt *x, uint32_t i)
 {
-    bool unknown = action_class(&x->s->turn, i) == WEND_CLASS_UNSAFE;
+    bool unknown = is_unknown(&x->s->turn, i);
     struct action_fate f = {
         .outcome = unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
         .code = unknown ? STR("unknown") : STR("canceled"),
@@ -379,9 +383,7 @@ static void end_all_lost(struct tt *x, bool only_unsafe)
             continue;
         if (s->child.ptr && !only_unsafe)
             start_action_again(x, i);
-        else if (!s->child.ptr &&
-                 (!only_unsafe ||
-                  action_class(&x->s->turn, i) == WEND_CLASS_UNSAFE))
+        else if (only_unsafe ? is_unknown(&x->s->turn, i) : !s->child.ptr)
             end_lost_action(x, i);
     }
 }

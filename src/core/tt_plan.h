@@ -37,6 +37,11 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
                         const wend_ev_error *error);
 
 wend_class action_class(const struct turn *t, uint32_t i);
+/* Whether, when it was interrupted, nobody knows what it has done. A child is
+ * gone on with, or has not begun. */
+bool is_unknown(const struct turn *t, uint32_t i);
+/* Nothing that was kept answers it: its child begins. */
+void start_action_child(struct tt *x, uint32_t i);
 void action_approval(struct tt *x, uint32_t i);
 /* A tool's text as JSON: what it is if it is JSON, else a string. */
 wend_str output_json(struct tt *x, wend_str text);

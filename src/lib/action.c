@@ -66,6 +66,17 @@ static bool hook_lets(struct wend_run *r, const struct effect *fx)
     return false;
 }
 
+/* Nobody has asked it of late. */
+static void answer_uncached(struct wend_run *r, const struct effect *fx)
+{
+    struct input in = {.kind = IN_ACTION_DONE,
+                       .done = {.action = fx->action,
+                                .attempt = fx->attempt,
+                                .uncached = true}};
+
+    shell_input(r, &in);
+}
+
 void action_start(struct wend_run *r, const struct effect *fx)
 {
     if (!action_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
@@ -74,10 +85,15 @@ void action_start(struct wend_run *r, const struct effect *fx)
         return;
     if (cache_answers(r, fx))
         return;
-    if (action_of(r, fx)->type == ACTION_LLM)
-        ask_start(r, fx);
-    else
-        call_start(r, fx);
+    switch ((enum action_type)action_of(r, fx)->type) {
+    case ACTION_LLM: ask_start(r, fx); break;
+    case ACTION_AGENT:
+    case ACTION_WORKFLOW: answer_uncached(r, fx); break;
+    case ACTION_TOOL:
+    case ACTION_RELIC: call_start(r, fx); break;
+    case ACTION_DECISION:
+    case ACTION_TYPES: break; /* nobody's hands are needed */
+    }
 }
 
 void work_stop(struct wend_run *r, const struct effect *fx)

@@ -431,6 +431,15 @@ bool child_stop(struct wend_run *r, const struct effect *fx)
     return true;
 }
 
+static void leave(struct child *c)
+{
+    wend_runtime *rt = c->parent->rt;
+
+    c->over = true;
+    c->timer.fire = on_over;
+    timer_set(&rt->timers, &c->timer, rt_clock(rt));
+}
+
 void children_fail(struct wend_run *r, wend_status s, const char *message)
 {
     for (struct child *c = r->children; c; c = c->next) {
@@ -438,8 +447,10 @@ void children_fail(struct wend_run *r, wend_status s, const char *message)
         if (c->run)
             shell_fail(c->run, s, message);
     }
-    if (r->child)
+    if (r->child && !r->child->parent->over)
         shell_fail(r->child->parent, s, message);
+    else if (r->child)
+        leave(r->child); /* nobody waits for it any more */
 }
 
 void children_drop(struct wend_run *r)

@@ -70,6 +70,12 @@ has "a broken file: where" "$err" "agents/sum.yaml:2:"
 exits "a broken file is seen before" 2 "$WEND" plan show p.yaml
 sed -i 's/^nome: summ/name: summ/' agents/sum.yaml
 
+sed 's/^    output_key: s$/&\n    cache: {ttl: 1h}/' p.yaml >cached.yaml
+exits "an answer to be kept" 0 "$WEND" plan run -q -m script:script.yaml cached.yaml
+exits "the same again" 0 "$WEND" plan run --json -m script:script.yaml cached.yaml
+has "it is given again" "$out" '"outcome":"ok","cached":true'
+lacks "and no child begins" "$out" '"type":"child_start"'
+
 # ---- How it ends -------------------------------------------------------------
 
 cat >limit.yaml <<'EOF'

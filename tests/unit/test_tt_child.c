@@ -50,7 +50,8 @@ static void do_kid(struct world *w, wend_str word)
         d.outcome = WEND_OUTCOME_FAILED;
     else if (str_is(word, "limit"))
         d.outcome = WEND_OUTCOME_LIMIT;
-    in.done.child = &d;
+    in.done.child = str_is(word, "uncached") ? NULL : &d;
+    in.done.uncached = !in.done.child;
     in.done.turn = w->turn.counter;
     in.done.call = name;
     if (i != PLAN_NONE) {
@@ -219,6 +220,23 @@ static void test_actions(void)
          .wanted = PLANNED "action_start(a) child_start(w) +child run_resume "
                            "action_start(a) +child child_end action_end(a) "
                            "plan_end metrics run_end(ok)"},
+        {.why = "one that may be known is looked for first",
+         .config = PLAN(ACT("a", "h", ",\"cache\":{\"ttl\":\"1h\"}")),
+         .inputs = "start did:a",
+         .wanted = PLANNED "action_start(a) +act(0) action_end(a) plan_end "
+                           "metrics run_end(ok)"},
+        {.why = "and begins if nobody knows",
+         .config = PLAN(ACT("a", "h", ",\"cache\":{\"ttl\":\"1h\"}")),
+         .inputs = "start kid:a=uncached kid:a",
+         .wanted = PLANNED "action_start(a) +act(0) child_start(h) +child "
+                           "child_end action_end(a) plan_end metrics "
+                           "run_end(ok)"},
+        {.why = "cut off before that, it has done nothing",
+         .config = PLAN(ACT("a", "w", ",\"cache\":{\"ttl\":\"1h\"}")),
+         .inputs = "start resume kid:a",
+         .wanted = PLANNED "action_start(a) +act(0) run_resume "
+                           "action_start(a) child_start(w) +child child_end "
+                           "action_end(a) plan_end metrics run_end(ok)"},
         {.why = "a limit that all share ends the run",
          .config = PLAN(ACT("a", "h", "")),
          .inputs = "start kid:a=limit",
