@@ -230,6 +230,21 @@ static void fill_descent(const struct child *c, struct descent *d)
             : least(d->limits.parallel, parent->turn.limits.parallel);
 }
 
+/* What the parent says goes before what the agent is. */
+void descent_put(const struct descent *d, wend_ev_run_start *e)
+{
+    e->agent = d->agent;
+    e->model = d->model;
+    e->limits = d->limits;
+    e->config_json = d->config_json;
+    e->parent_run = d->parent_run;
+    e->parent_call = d->parent_call;
+    e->user = d->user;
+    e->session = d->session;
+    if (d->correlation.ptr)
+        e->correlation_id = d->correlation;
+}
+
 /* ---- Starting ------------------------------------------------------------ */
 
 static wend_status start_new(struct child *c, const wend_run_options *o,

@@ -38,6 +38,8 @@ struct descent {
     wend_ev_limits limits;
 };
 
+void descent_put(const struct descent *d, wend_ev_run_start *e);
+
 /* A child, from child_start to its end. */
 struct child {
     struct child *next; /* of the parent */

@@ -257,21 +257,6 @@ static wend_str clean(struct wend_run *r, const char *s)
     return kept;
 }
 
-/* What the parent says goes before what the agent is. */
-static void fill_descent(const struct descent *d, wend_ev_run_start *e)
-{
-    e->agent = d->agent;
-    e->model = d->model;
-    e->limits = d->limits;
-    e->config_json = d->config_json;
-    e->parent_run = d->parent_run;
-    e->parent_call = d->parent_call;
-    e->user = d->user;
-    e->session = d->session;
-    if (d->correlation.ptr)
-        e->correlation_id = d->correlation;
-}
-
 static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
                               wend_ev_run_start *e, wend_error *err)
 {
@@ -321,7 +306,7 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
     memset(&e, 0, sizeof e);
     s = fill_start(r, o, &e, err);
     if (d)
-        fill_descent(d, &e);
+        descent_put(d, &e);
     r->correlation = arena_str(&r->arena, e.correlation_id);
     in.repaired = utf8_repair(&text, prompt);
     e.prompt = agent_blank(r->agent, buf_view(&text), &r->arena);
