@@ -61,6 +61,7 @@ static void text_delta(struct view *v, const wend_event *ev)
 static void model_start(struct view *v, const wend_event *ev)
 {
     v->piece_any = false;
+    v->planned &= ev->u.model_start.action.ptr != NULL;
     v->plan &= !ev->in_turn; /* it failed, and a model goes on */
 }
 
@@ -126,8 +127,8 @@ static void call_start(struct view *v, const wend_event *ev)
     const wend_ev_call_start *e = &ev->u.call_start;
     struct buf line = {.mem = &v->mem};
 
-    if (!v->talks)
-        return;
+    if (!v->talks || (v->planned && str_is(e->name, "plan")))
+        return; /* its actions are shown */
     buf_str(&line, e->name);
     buf_char(&line, ' ');
     buf_str(&line, e->args_json);
@@ -149,7 +150,7 @@ static void call_end(struct view *v, const wend_event *ev)
     struct buf line = {.mem = &v->mem};
     bool ok = e->outcome == WEND_OUTCOME_OK;
 
-    if (!v->talks)
+    if (!v->talks || (v->planned && str_is(e->name, "plan")))
         return;
     if (!v->last_call.len || !str_eq(v->last_call, e->call)) {
         buf_str(&line, e->name);
@@ -319,7 +320,9 @@ void render_event(struct view *v, const wend_event *ev)
 {
     if (v->waterfall &&
         (ev->type == WEND_APPROVAL_ASK || ev->type == WEND_WARNING ||
-         ev->type == WEND_ERROR || ev->type == WEND_RUN_END))
+         ev->type == WEND_ERROR || ev->type == WEND_RUN_END ||
+         ev->type == WEND_TEXT_DELTA || ev->type == WEND_CALL_START ||
+         ev->type == WEND_CALL_END))
         waterfall_leave(v->waterfall); /* they write below it */
     if (ev->type == WEND_APPROVAL_ASK)
         v->waterfall_waits = true;

@@ -88,6 +88,7 @@ static void line(struct view *v, const wend_event *ev, const char *what,
 
 void render_plan_start(struct view *v, const wend_event *ev)
 {
+    v->planned = ev->u.plan_start.call.ptr != NULL;
     if (!bars_have(v, ev))
         line(v, ev, "plan", ev->u.plan_start.name, STR_NONE);
 }

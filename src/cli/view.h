@@ -38,6 +38,7 @@ struct view {
     struct waterfall *waterfall; /* of a plan in a terminal; or NULL */
     bool waterfall_waits;        /* somebody is asked */
     int64_t waterfall_us;        /* when it was drawn last, monotonic */
+    bool planned;                /* the model's newest call is a plan */
     bool plan;                   /* the run is one, and this its outputs */
     bool whole;                  /* only at the end, if it fits its schema */
     bool text_any;               /* some text was shown in this run */

@@ -10,6 +10,27 @@
 
 enum { PACE_FIRST = PARALLEL_DEFAULT };
 
+static const struct action_state *state_if_any(const struct plan_state *p,
+                                               uint32_t i)
+{
+    return i == PLAN_NONE ? NULL : pvec_get(&p->actions, p->place[i]);
+}
+
+/* Whom it is the fallback for may have ended before all was written: failed,
+ * and waits for it; or skipped by a decision, and needs it no more. */
+static void look_at_main(const struct plan_state *p, uint32_t i,
+                         struct action_state *s)
+{
+    uint32_t of = p->plan->graph.fallback_of[i];
+    const struct action_state *main = state_if_any(p, of);
+
+    s->triggered = of == PLAN_NONE || (main && main->at == AT_ENDED);
+    if (!main || main->counts == WEND_OUTCOME_NONE)
+        return;
+    s->at = AT_SKIPS;
+    s->reason = STR("not_needed");
+}
+
 /* As if it had been there from the start: some that it waits for may count
  * already. */
 static void begin_action(struct plan_state *p, uint32_t i, struct arena *a)
@@ -19,17 +40,16 @@ static void begin_action(struct plan_state *p, uint32_t i, struct arena *a)
 
     if (!s)
         return;
-    s->triggered = g->fallback_of[i] == PLAN_NONE;
+    look_at_main(p, i, s);
     for (uint32_t d = g->deps_at[i]; d < g->deps_at[i + 1]; d++) {
-        const struct action_state *dep =
-            pvec_get(&p->actions, p->place[g->deps[d]]);
+        const struct action_state *dep = state_if_any(p, g->deps[d]);
         wend_outcome how = dep ? dep->counts : WEND_OUTCOME_NONE;
 
         s->waits += how == WEND_OUTCOME_NONE;
         s->oks += how == WEND_OUTCOME_OK;
         s->fails += how == WEND_OUTCOME_FAILED;
     }
-    if (!s->waits || s->oks || s->fails)
+    if (s->at == AT_WAITS && (!s->waits || s->oks || s->fails))
         plan_look_at_deps(p, i, s, a);
     plan_put_state(p, i, s);
 }
