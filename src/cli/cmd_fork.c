@@ -185,9 +185,12 @@ static int go(struct cli *cli, const char *id, const wend_fork_options *o,
 {
     struct stream st = {.cli = cli, .view = view, .live = true, .asks = asks};
     wend_error err = {0};
-    wend_status s = wend_run_fork(o->agent, id, o, NULL, &st.run, &err);
-    int code;
+    int code = stream_past(&st, id, o->at);
+    wend_status s;
 
+    if (code)
+        return code;
+    s = wend_run_fork(o->agent, id, o, NULL, &st.run, &err);
     view->live = true;
     if (s != WEND_OK)
         return give_up(cli, s, &err);

@@ -39,9 +39,12 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
 {
     struct stream st = {.cli = cli, .view = view, .live = true, .asks = asks};
     wend_error err = {0};
-    wend_status s = wend_run_resume(agent, id, NULL, &st.run, &err);
-    int code;
+    int code = stream_past(&st, id, 0);
+    wend_status s;
 
+    if (code)
+        return code;
+    s = wend_run_resume(agent, id, NULL, &st.run, &err);
     view->live = true;
     if (s == WEND_E_BUSY)
         return complain(EXIT_USAGE, "%s", err.message);

@@ -331,3 +331,13 @@ void render_event(struct view *v, const wend_event *ev)
     if (renderers[ev->type])
         renderers[ev->type](v, ev);
 }
+
+/* Times are those since it goes on. */
+void render_past(struct view *v, const wend_event *ev)
+{
+    if (ev->type == WEND_RUN_START)
+        run_start(v, ev);
+    if (ev->type == WEND_MODEL_START)
+        model_start(v, ev);
+    v->began_us = 0;
+}

@@ -41,6 +41,30 @@ int exit_of_outcome(wend_outcome outcome)
     return i && i < sizeof codes / sizeof *codes ? codes[i] : EXIT_FAILED;
 }
 
+int stream_past(struct stream *st, const char *id, int64_t to)
+{
+    wend_replay_options o = {.size = sizeof o,
+                             .seq_to = to,
+                             .filter.types = view_past_types(st->view)};
+    const wend_event *ev = NULL;
+    wend_run *log = NULL;
+    wend_error err = {0};
+    int code = EXIT_DONE;
+    wend_status s;
+
+    if (!o.filter.types)
+        return EXIT_DONE;
+    s = wend_store_replay(st->cli->rt, id, &o, &log, &err);
+    if (s != WEND_OK)
+        return give_up(st->cli, s, &err);
+    while ((s = wend_run_next(log, &ev)) == WEND_OK)
+        view_past(st->view, ev);
+    if (s < 0)
+        code = give_up(st->cli, s, wend_run_error(log));
+    wend_run_free(log);
+    return code;
+}
+
 /* ---- Ends ---------------------------------------------------------------- */
 
 /* A run of our own goes on to its run_end; of another's there is nothing

@@ -14,6 +14,9 @@ struct stream {
     bool asks; /* ... and may ask at the terminal */
 };
 
+/* Before a run goes on: what there is of it, up to the event `to` (0 = all),
+ * has been shown. 0 or an exit code. */
+int stream_past(struct stream *st, const char *id, int64_t to);
 /* To the end of the run and of the output. Returns the exit code. */
 int stream_go(struct stream *st);
 int exit_of_outcome(wend_outcome outcome);

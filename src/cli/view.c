@@ -192,6 +192,27 @@ void view_event(struct view *v, const wend_event *ev)
     drop_unread(&v->talk);
 }
 
+uint64_t view_past_types(const struct view *v)
+{
+    if (v->look == LOOK_DIALECT)
+        return UINT64_MAX;
+    return v->look == LOOK_ANSWER
+               ? UINT64_C(1) << WEND_RUN_START | UINT64_C(1) << WEND_MODEL_START
+               : 0;
+}
+
+void view_past(struct view *v, const wend_event *ev)
+{
+    struct buf unseen = {.mem = &v->mem};
+
+    if (v->look == LOOK_ANSWER)
+        render_past(v, ev);
+    if (v->look == LOOK_DIALECT)
+        dialect_event(&v->dialect, ev, &unseen);
+    v->results.text.failed |= unseen.failed;
+    buf_free(&unseen);
+}
+
 void view_end(struct view *v)
 {
     if (v->text_open)

@@ -55,6 +55,10 @@ enum look view_look(const struct settings *set);
  * has been said. view_free is due only after true. */
 bool view_open(struct view *v, const struct settings *set, enum look look);
 void view_event(struct view *v, const wend_event *ev);
+/* One that is not shown, of the time before those that are: how they look may
+ * follow from it. view_past_types: of which types, a bit each; 0 = none. */
+void view_past(struct view *v, const wend_event *ev);
+uint64_t view_past_types(const struct view *v);
 /* Ends the last line; after the last event. */
 void view_end(struct view *v);
 void view_free(struct view *v);
@@ -75,6 +79,7 @@ int view_tick(struct view *v);
 
 /* An answer (render.c) and a line (gist.c). */
 void render_event(struct view *v, const wend_event *ev);
+void render_past(struct view *v, const wend_event *ev);
 void gist_event(struct view *v, const wend_event *ev);
 
 #endif

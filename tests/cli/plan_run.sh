@@ -234,6 +234,35 @@ exits "its log" 0 "$WEND" log last --json
 is "what had ended is not done again" \
     "$(grep -c '"type":"action_start".*"action":"a"' "$out")" 1
 
+# One whose plan is over, but for what nobody waits for.
+cat >late.yaml <<'EOF'
+wend: plan/1
+name: late
+actions:
+  - {name: f, type: llm, mode: fire_and_forget, target: default, prompt: one}
+  - {name: a, type: tool, target: calculator, params: {expression: "6*7"},
+     output_key: x}
+outputs: {x: $x}
+EOF
+late() { # RESUME OPTIONS...: in $out
+    "$WEND" plan run late.yaml -m 'script:{"turns":[{"text":"1",
+        "first_delay":"1s","repeat":"forever"}]}' >"$out" 2>"$err" &
+    pid=$!
+    soon grep -q "plan     ok" "$err"
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    exits "the plan is over, its run is not: resume $*" 0 \
+        "$WEND" resume "$@" last
+}
+late
+is "its outputs are printed all the same" "$(cat "$out")" '{"x":42}'
+late --events cortex
+cp "$out" rest
+exits "cortex: all of it" 0 "$WEND" log --events cortex last
+tail -n "$(wc -l <rest)" "$out" | cmp -s - rest
+ok "cortex: a resumed run goes on where its records ended"
+has "cortex: with what went before counted" rest '"actions_completed":2'
+
 # ---- What goes wrong ---------------------------------------------------------
 
 cat >bad.yaml <<'EOF'
