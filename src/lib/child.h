@@ -78,6 +78,10 @@ void run_drop(struct wend_run *r); /* whoever called it back may be at work */
 /* resume.c: a run that the store may have, or may have the end of; *found is
  * false if there is none. */
 wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err);
+/* plan_run.c: what of a start is the plan's, and the durations that were
+ * learned; nothing if the plan is NULL. */
+const int64_t *plan_fill_start(struct wend_run *r, const struct plan *plan,
+                               bool root, wend_ev_run_start *e);
 /* plan_run.c: the plan with these inputs, in `a`. */
 wend_status plan_with_inputs(wend_str plan_json, wend_str inputs,
                              struct arena *a, struct plan **out,

@@ -5,6 +5,7 @@
  * it has run.
  */
 #include "lib/child.h"
+#include "lib/learned.h"
 
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -227,6 +228,17 @@ static wend_status check_actions(wend_agent *agent, const struct plan *p,
     for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)
         s = check_action(agent, p, i, err);
     return s;
+}
+
+const int64_t *plan_fill_start(struct wend_run *r, const struct plan *plan,
+                               bool root, wend_ev_run_start *e)
+{
+    if (!plan)
+        return NULL;
+    e->plan_json = plan->json;
+    if (root && !r->agent->parallel_given)
+        e->limits.parallel = PARALLEL_MAX; /* the plan's own counts */
+    return learned_ms(r->rt->store, plan, e->model, &r->arena);
 }
 
 wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,

@@ -310,12 +310,7 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
     r->correlation = arena_str(&r->arena, e.correlation_id);
     in.repaired = utf8_repair(&text, prompt);
     e.prompt = agent_blank(r->agent, buf_view(&text), &r->arena);
-    if (plan) {
-        e.plan_json = plan->json;
-        in.learned_ms = learned_ms(r->rt->store, plan, e.model, &r->arena);
-        if (!d && !r->agent->parallel_given)
-            e.limits.parallel = PARALLEL_MAX; /* the plan's own counts */
-    }
+    in.learned_ms = plan_fill_start(r, plan, !d, &e);
     if (s == WEND_OK) {
         fill_birth(r, &e);
         in.run = str_of(r->id);
