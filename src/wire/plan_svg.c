@@ -29,10 +29,11 @@ static const char style[] =
     ".d{font-weight:400;font-size:11px;fill:var(--dim)}"
     ".w{font-weight:400;font-size:11px;fill:var(--dim);text-anchor:middle}"
     "rect{fill:var(--box);stroke:var(--line)}"
-    ".b{stroke:none;fill:var(--tool)}"
-    ".agent{fill:var(--agent)}.llm{fill:var(--llm)}.relic{fill:var(--relic)}"
-    ".workflow{fill:var(--workflow)}.decision{fill:var(--decision)}"
     "path{fill:none;stroke:var(--line);stroke-width:1.3}"
+    ".b{stroke:var(--tool);stroke-width:4;stroke-linecap:round}"
+    ".agent{stroke:var(--agent)}.llm{stroke:var(--llm)}"
+    ".relic{stroke:var(--relic)}.workflow{stroke:var(--workflow)}"
+    ".decision{stroke:var(--decision)}"
     ".h{fill:var(--line);stroke:none}.h.c{fill:var(--hot);stroke:none}"
     ".c{stroke:var(--hot);stroke-width:2.2}"
     ".f{stroke-dasharray:5 3}.o{stroke-dasharray:2 3}";
@@ -112,9 +113,9 @@ static void put_box(struct buf *b, const struct plan *p, uint32_t i,
             p->graph.critical[i] || a->mode == ACTION_FORGET ? "\"" : "", at.x,
             at.y, BOX_WIDTH, BOX_HEIGHT);
     buf_fmt(b,
-            "<rect class=\"b %s\" x=\"%ld\" y=\"%ld\" width=\"4\" "
-            "height=\"%d\" rx=\"2\"/><text x=\"%ld\" y=\"%ld\">",
-            action_type_names[a->type], at.x + 7, at.y + 9, BOX_HEIGHT - 18,
+            "<path class=\"b %s\" d=\"M%ld %ldv%d\"/>"
+            "<text x=\"%ld\" y=\"%ld\">",
+            action_type_names[a->type], at.x + 9, at.y + 11, BOX_HEIGHT - 22,
             at.x + 19, at.y + 20);
     put_xml(b, a->name, LABEL_CHARS);
     buf_fmt(b, "</text><text class=\"d\" x=\"%ld\" y=\"%ld\">", at.x + 19,
@@ -230,7 +231,7 @@ static const char page_style[] =
     "--rule:#323c4d;--hot:#ff7a5c}}"
     "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;padding:0 1.5em;"
     "max-width:1700px;color:var(--ink);background:var(--page)}"
-    "h1{font-size:1.5em;margin:0}p b{color:var(--hot)}"
+    "h1{font-size:1.5em;margin:0}"
     "div{overflow:auto;margin:1em 0}"
     "table{border-collapse:collapse}"
     "td,th{padding:.35em 1.4em .35em 0;text-align:left;white-space:nowrap;"
@@ -264,9 +265,8 @@ void plan_put_html(struct buf *b, const struct plan *p,
     buf_fmt(b, "</h1>\n<p>%u actions in %u waves. One after the other ",
             p->count, p->graph.waves);
     plan_put_time(b, p->graph.sequential_ms);
-    buf_cstr(b, ", critical path <b>");
+    buf_cstr(b, ", critical path ");
     plan_put_time(b, p->graph.critical_ms);
-    buf_cstr(b, "</b>");
     buf_fmt(b, " (%.1fx).\n", plan_speedup(p));
     if (l)
         put_page_past(b, p, l);
