@@ -45,8 +45,8 @@ static const char *const *split(const char *text, struct arena *a,
             break;
         }
         list[n++] = arena_str(a, buf_view(&word)).ptr;
+        a->failed |= word.failed; /* buf_clear forgets it */
     }
-    a->failed |= word.failed;
     buf_free(&word);
     return list;
 }

@@ -327,8 +327,8 @@ static wend_status write_events(struct fork *f)
         event_write(&b, ev, &f->blobs);
         f->rows[i] = (struct store_event){ev->seq, ev->type, ev->time_us,
                                           arena_str(&f->arena, buf_view(&b))};
+        f->arena.failed |= b.failed; /* buf_clear forgets it */
     }
-    f->arena.failed |= b.failed;
     buf_free(&b);
     return f->arena.failed ? fail_nomem(f->err) : WEND_OK;
 }

@@ -116,8 +116,10 @@ static void add(struct wend_run *r, const struct took *t)
     struct adding *x = mem_zalloc(&r->rt->mem, sizeof *x);
     struct sums s = {0};
 
-    if (x && store->ops->facts(store, str_of(space), t->key, rt_wall(r->rt),
-                               on_fact, &text, NULL) == WEND_OK) {
+    if (x &&
+        store->ops->facts(store, str_of(space), t->key, rt_wall(r->rt), on_fact,
+                          &text, NULL) == WEND_OK &&
+        !text.failed) {
         if (!text.len || !read_sums(buf_view(&text), &r->rt->mem, &s))
             s = (struct sums){0};
         add_up(&s, t);

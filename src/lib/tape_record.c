@@ -232,6 +232,8 @@ static wend_status write_request(struct recorder *r,
     r->fd = -1;
     buf_clear(&r->path);
     tape_path(&r->path, r->tape, "response");
+    if (s == WEND_OK && r->path.failed)
+        s = fail_nomem(err);
     return s != WEND_OK ? s : file_create(r->path.ptr, &r->fd, err);
 }
 
