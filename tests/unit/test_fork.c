@@ -1,6 +1,7 @@
 /*
  * test_fork.c - forks: from every event of every kind of run, with changes.
  */
+#include "fault.h"
 #include "run_help.h"
 #include "store_help.h"
 
@@ -473,6 +474,40 @@ static void keys(const char *url)
     rig_close(&r);
 }
 
+/* A fork for which there is no memory is none, or a sound one. */
+static void out_of_memory(void)
+{
+    wend_fork_options o = {.size = sizeof o, .say = STR("and?")};
+    wend_verdict v = {.size = sizeof v};
+    struct fault f = {0};
+    struct rig r = {0};
+    wend_run *run = NULL;
+    char id[40], fork[37];
+    int64_t bad = 0;
+
+    if (!rig_open(&r, "memory:", SCRIPT(TEXT("one"))))
+        return;
+    run = rig_start(&r, NULL);
+    finish(run, 0, NULL);
+    snprintf(id, sizeof id, "%s", wend_run_id(run));
+    wend_run_free(run);
+    while (fault_next(&f)) {
+        struct mem plain = r.store->mem;
+        wend_status s;
+
+        r.store->mem = fault_mem(&f);
+        s = wend_store_fork(r.store, id, &o, fork, NULL);
+        r.store->mem = plain;
+        bad += s != (f.hit ? WEND_E_NOMEM : WEND_OK);
+        if (s == WEND_OK)
+            bad +=
+                wend_store_verify(r.store, fork, NULL, &v, NULL) != WEND_OK ||
+                v.bad_seq;
+    }
+    tap_is_i64(bad, 0, "every failed allocation is reported");
+    rig_close(&r);
+}
+
 int main(void)
 {
     char *dir = dir_make(), url[128];
@@ -489,6 +524,7 @@ int main(void)
         lineage(where);
         keys(where);
     }
+    out_of_memory();
     dir_remove(dir);
     return tap_done();
 }
