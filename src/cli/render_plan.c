@@ -73,7 +73,7 @@ static void line(struct view *v, const wend_event *ev, const char *what,
     if (!v->began_us) /* resumed: its beginning is not among what is shown */
         v->began_us = ev->time_us;
     if (v->waterfall)
-        waterfall_leave(v->waterfall);
+        waterfall_lift(v->waterfall, out);
     buf_fmt(out, "%8.2f s  %-8s ", seconds(v, ev), what);
     buf_str(&text, name);
     if (more.len) {
@@ -109,6 +109,8 @@ void render_action_retry(struct view *v, const wend_event *ev)
     const wend_ev_action_retry *e = &ev->u.action_retry;
 
     line(v, ev, "again", e->action, e->error ? e->error->message : STR_NONE);
+    if (v->waterfall)
+        draw(v);
 }
 
 void render_action_end(struct view *v, const wend_event *ev)

@@ -56,6 +56,13 @@ void waterfall_free(struct waterfall *w)
     mem_free(&m, w);
 }
 
+void waterfall_lift(struct waterfall *w, struct buf *out)
+{
+    if (w->drawn)
+        buf_fmt(out, "\033[%zuA\r\033[J", w->drawn);
+    w->drawn = 0;
+}
+
 void waterfall_leave(struct waterfall *w)
 {
     w->drawn = 0;

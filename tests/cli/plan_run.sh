@@ -108,6 +108,7 @@ has "a broken one: said" "$err" "tools/shout.yaml:5:1"
 script -qec "'$WEND' plan run p.yaml" /dev/null >"$out" 2>&1
 has "a terminal: a bar for an action that ended ok" "$out" "✓ "
 has "a terminal: why one failed" "$out" "failed   b: division by zero"
+has "a terminal: the bars make room for it" "$out" $'\r\033[J'
 has "a terminal: how far it is" "$out" "5 of 5 done, 0 running"
 has "a terminal: the outputs" "$out" '{"y":43,"text":"x is 42"}'
 two='script:{"turns":[{"calls":[{"name":"plan","args":{"actions":[
