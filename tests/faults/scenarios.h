@@ -70,6 +70,17 @@ static const struct scenario scenarios[] = {
      .args = {"plan", "run", "--json", "p.yaml"},
      .json = true,
      .run = true},
+    {.name = "a plan that the model writes",
+     .prepare =
+         RAN "cat >s.yaml <<'END'\nturns:\n"
+             "- {purpose: plan, text: so, calls: [{name: plan, args: {actions: "
+             "[{name: a, type: tool, target: calculator, params: {expression: "
+             "\"6*7\"}, output_key: x}, {name: c, type: llm, prompt: \"say "
+             "$x\", depends_on: [a]}]}}]}\n"
+             "- {text: it is}\n- {purpose: plan, text: done}\nEND\n",
+     .args = {"run", "--json", "-m", "script:s.yaml", "--plan", "a sum"},
+     .json = true,
+     .run = true},
     {.name = "resume",
      .prepare = RAN "strace -f -qq -o /dev/null -e "
                     "inject=fdatasync:signal=KILL:when=3 $WEND run -q -m "

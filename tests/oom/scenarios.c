@@ -175,6 +175,16 @@ const struct scenario scenarios[] = {
      .approve = WEND_APPROVE_ALL,
      .unsafe = true,
      .uses = USES_KV},
+    {.name = "a plan that the model writes",
+     .body = play_runs,
+     .script = "{\"purpose\":\"plan\",\"text\":\"so\",\"calls\":[{\"name\":"
+               "\"plan\",\"args\":{\"actions\":[{\"name\":\"a\",\"type\":"
+               "\"tool\",\"target\":\"read\",\"mode\":\"async\",\"output_key\":"
+               "\"x\"},{\"name\":\"b\",\"type\":\"llm\",\"prompt\":\"say $x\","
+               "\"depends_on\":[\"a\"],\"output_key\":\"y\"}]}}]},"
+               "{\"text\":\"it is\"},{\"purpose\":\"plan\",\"text\":\"done\"}",
+     .approve = WEND_APPROVE_ALL,
+     .planner = true},
     {.name = "a program",
      .body = play_runs,
      .script = "{\"calls\":[" CALL("program") "]}," DONE,

@@ -153,11 +153,12 @@ void stage_close(struct stage *st)
 bool stage_start(struct stage *st, const struct scenario *sc, struct tale *t,
                  wend_run **run)
 {
+    wend_run_options o = {.size = sizeof o, .plan = sc->planner};
     wend_plan *plan = NULL;
     wend_status s;
 
     if (!sc->plan) {
-        s = wend_run_start(st->agent, STR("go"), NULL, run, &st->err);
+        s = wend_run_start(st->agent, STR("go"), &o, run, &st->err);
         return step_ok(t, "run_start", s, &st->err);
     }
     s = wend_plan_parse(str_of(sc->plan), NULL, &plan, &st->err);

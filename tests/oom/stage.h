@@ -57,6 +57,7 @@ struct scenario {
     wend_approve approve;
     wend_eager eager;
     bool cancels, says;
+    bool planner;           /* the model writes a plan */
     bool unsafe;            /* resumed, it may fail: an outcome is not known */
     bool makes;             /* the store is made in the round */
     bool in_memory;         /* the store is none of SQLite's */
