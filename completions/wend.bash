@@ -19,7 +19,7 @@ _wend()
     --events) words="native loom agio cortex" ;;
     --sandbox) words="on off" ;;
     --format) words="text json dot svg html" ;;
-    --on-unknown) words="tell stop ask retry" ;;
+    --on-unknown) words="tell stop ask retry verify" ;;
     -t | --tool) words=$tools ;;
     --status)
         words="running waiting paused interrupted ok limit canceled failed"

@@ -64,7 +64,7 @@ complete -c wend -n "$run" -l eager -x -a "safe all off" \
     -d "calls that start early"
 complete -c wend -n "$run" -l approve -x -a "ask deny all" \
     -d "what to do with calls"
-complete -c wend -n "$run" -l on-unknown -x -a "tell stop ask retry" \
+complete -c wend -n "$run" -l on-unknown -x -a "tell stop ask retry verify" \
     -d "if a crash hides an outcome"
 complete -c wend -n "$run" -l sandbox -x -a "on off" \
     -d "of tools that are programs"

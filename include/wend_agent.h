@@ -41,7 +41,8 @@ typedef enum wend_unknown {
     WEND_UNKNOWN_STOP,     /* the run ends as failed, code unknown_outcome */
     WEND_UNKNOWN_ASK,      /* approval_ask: a yes runs it again; as TELL
                               unless approve is WEND_APPROVE_ASK */
-    WEND_UNKNOWN_RETRY     /* it runs again, with the same key */
+    WEND_UNKNOWN_RETRY,    /* it runs again, with the same key */
+    WEND_UNKNOWN_VERIFY    /* `verify` of its tool says; as TELL without */
 } wend_unknown;
 
 /* How much a model thinks before it answers. Each provider has its own form
@@ -182,6 +183,12 @@ typedef struct wend_command_options {
     uint32_t cache_ms, per_minute; /* as for a tool */
     bool output_json;              /* output that is no JSON is a failure */
     bool network; /* may open connections, whatever its category */
+    /* A program that says whether a call had its effect, after a crash hid
+     * it: it gets what the call got and must change nothing. Exit status 0:
+     * it had, and what it prints is the result; 1: it had not, and the call
+     * runs again with the same key; else nobody knows. */
+    const char *const *verify;
+    size_t verify_count;
 } wend_command_options;
 
 WEND_API wend_status wend_agent_add_command(wend_agent *agent,

@@ -143,6 +143,7 @@ static wend_status add_command(struct cli *cli, wend_agent *agent,
 
     o.name = text_of(cli, json_get(t, "name"));
     o.argv = list_of(cli, json_get(t, "argv"), &o.argv_count);
+    o.verify = list_of(cli, json_get(t, "verify"), &o.verify_count);
     o.secrets = list_of(cli, json_get(t, "secrets"), &o.secrets_count);
     o.network = is_true(json_get(t, "network"));
     if (str_is(json_str(json_get(t, "category")), "network"))

@@ -233,7 +233,10 @@ static wend_status load_tool(struct loader *l, const char *path, bool plain,
         return blame_file(l, s, path, &why);
     out->path = path;
     out->manifest = m;
-    return take_command(l, path, &m->command, &out->argv);
+    s = take_command(l, path, &m->command, &out->argv);
+    return s == WEND_OK && m->verify.count
+               ? take_command(l, path, &m->verify, &out->verify)
+               : s;
 }
 
 static wend_status take_tools(struct loader *l, struct agent_file *f)

@@ -19,6 +19,7 @@ struct tool_file {
     const char *path;
     const struct tool_manifest *manifest;
     const char *const *argv; /* paths as the file means them; NULL at the end */
+    const char *const *verify; /* the same; NULL: there is none */
 };
 
 struct server_file {

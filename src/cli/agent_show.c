@@ -63,6 +63,10 @@ static void put_program(struct buf *b, const struct tool_manifest *t)
     term_line(b, t->name, LINE_COLUMNS);
     buf_cstr(b, ": ");
     put_command(b, &t->command);
+    if (t->verify.count) {
+        buf_cstr(b, "; looked up by ");
+        put_command(b, &t->verify);
+    }
     put_extras(b, t->sandbox_off, tool_networks(t), &t->secrets);
 }
 

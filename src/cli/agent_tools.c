@@ -267,6 +267,8 @@ int tools_add_file(struct cli *cli, wend_agent *agent,
         .sandbox_off = m->sandbox_off,
         .argv = t->argv,
         .argv_count = m->command.count,
+        .verify = t->verify,
+        .verify_count = m->verify.count,
         .secrets = secrets,
         .secrets_count = m->secrets.count,
     };

@@ -22,11 +22,9 @@ static const char *const effort_words[] = {
     [WEND_EFFORT_HIGH] = "high",       NULL,
 };
 static const char *const unknown_words[] = {
-    [WEND_UNKNOWN_TELL] = "tell",
-    [WEND_UNKNOWN_STOP] = "stop",
-    [WEND_UNKNOWN_ASK] = "ask",
-    [WEND_UNKNOWN_RETRY] = "retry",
-    NULL,
+    [WEND_UNKNOWN_TELL] = "tell",     [WEND_UNKNOWN_STOP] = "stop",
+    [WEND_UNKNOWN_ASK] = "ask",       [WEND_UNKNOWN_RETRY] = "retry",
+    [WEND_UNKNOWN_VERIFY] = "verify", NULL,
 };
 static const char *const on_off[] = {"on", "off", NULL};
 #define AT(member) offsetof(struct settings, member)
@@ -87,7 +85,7 @@ static const struct opt opts[] = {
     {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",
      OPT_LIST, AT(approve), 0, 0, NULL},
     {0, "on-unknown", "WHAT",
-     "if a crash hides an outcome: tell, stop, ask, retry", OPT_WORD,
+     "if a crash hides an outcome: tell, stop, ask, retry, verify", OPT_WORD,
      AT(on_unknown), 0, 0, unknown_words},
     {0, "sandbox", "on|off", "of tools that are programs", OPT_WORD,
      AT(sandbox), 0, 0, on_off},

@@ -13,7 +13,8 @@
 enum { CONTEXT_TOKENS_DEFAULT = 128000 };
 
 const char *const approve_names[3] = {"ask", "deny", "all"};
-const char *const unknown_names[UNKNOWNS] = {"tell", "stop", "ask", "retry"};
+const char *const unknown_names[UNKNOWNS] = {"tell", "stop", "ask", "retry",
+                                             "verify"};
 static const char *const eager_names[] = {"safe", "all", "off"};
 const char *const effort_names[EFFORTS] = {"default", "none", "low", "medium",
                                            "high"};
@@ -163,6 +164,7 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
     t->child = is_true(json_get(j, "child"));
     t->program = is_true(json_get(j, "program"));
+    t->verify = json_get(j, "verify") != NULL;
     t->own = is_true(json_get(j, "own"));
     t->unprotected = str_is(json_str(json_get(j, "sandbox")), "off");
     t->labels = labels_read(json_get(j, "labels"));

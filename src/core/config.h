@@ -21,6 +21,7 @@ struct tool {
     bool concurrent, subject_is_path;
     bool child;       /* it is answered by a run of its own */
     bool program;     /* it runs one */
+    bool verify;      /* another says whether a call had its effect */
     bool unprotected; /* ... without the sandbox */
     bool own;         /* it touches nothing but what is its own in the store */
     uint32_t labels;  /* wend_label */
@@ -32,10 +33,11 @@ struct tool {
 
 /* What becomes of an unsafe call whose outcome an interruption hides. */
 enum unknown {
-    UNKNOWN_TELL,  /* the model is told so, and the run goes on */
-    UNKNOWN_STOP,  /* the run ends as failed */
-    UNKNOWN_ASK,   /* whoever approves says whether it runs again */
-    UNKNOWN_RETRY, /* it runs again */
+    UNKNOWN_TELL,   /* the model is told so, and the run goes on */
+    UNKNOWN_STOP,   /* the run ends as failed */
+    UNKNOWN_ASK,    /* whoever approves says whether it runs again */
+    UNKNOWN_RETRY,  /* it runs again */
+    UNKNOWN_VERIFY, /* a program of the tool's says; as TELL if it has none */
     UNKNOWNS
 };
 extern const char *const unknown_names[UNKNOWNS];

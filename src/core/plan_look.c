@@ -9,6 +9,13 @@ const struct action_state *plan_action_state(const struct plan_state *p,
     return pvec_get(&p->actions, p->place[i]);
 }
 
+bool plan_action_waits(const struct plan_state *p, uint32_t i)
+{
+    enum action_at at = plan_action_state(p, i)->at;
+
+    return at == AT_ASKED || at == AT_DOUBTED;
+}
+
 uint32_t plan_marked(const struct plan_state *p, unsigned mark, uint32_t *place)
 {
     uint32_t at = pvec_next(&p->actions, mark, *place);

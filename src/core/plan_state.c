@@ -31,6 +31,7 @@ static unsigned marks_of(const struct action_state *s)
         [AT_ASKED] = 1 << MARK_OPEN,
         [AT_RUNS] = 1 << MARK_RUNS,
         [AT_LOST] = 1 << MARK_RUNS,
+        [AT_DOUBTED] = 1 << MARK_RUNS,
     };
 
     return marks[s->at];
@@ -313,6 +314,7 @@ static void on_action_start(struct plan_state *p, uint32_t i,
     s->params = arena_str(a, ev->u.action_start.params_json.ptr
                                  ? ev->u.action_start.params_json
                                  : STR("{}"));
+    s->key = arena_str(a, ev->u.action_start.key);
     if (!again) {
         s->began_us = ev->time_us;
         p->running += action->type != ACTION_DECISION;
@@ -380,11 +382,11 @@ static void on_action_end(struct plan_state *p, uint32_t i,
 
     if (!s || s->at == AT_ENDED)
         return;
-    p->asked -= s->at == AT_ASKED;
-    count_end(p, i, e->outcome, s->at == AT_RUNS || s->at == AT_LOST);
+    p->asked -= s->at == AT_ASKED || s->at == AT_DOUBTED;
+    count_end(p, i, e->outcome, marks_of(s) == 1 << MARK_RUNS);
     s->at = AT_ENDED;
     s->outcome = e->outcome;
-    s->params = STR_NONE; /* nobody asks any more */
+    s->params = s->key = STR_NONE; /* nobody asks any more */
     s->reason = is_told(p->plan) ? told_of(e, a) : STR_NONE;
     if (p->plan->graph.fallback_of[i] != PLAN_NONE || is_told(p->plan))
         s->output = output;
@@ -410,8 +412,8 @@ static void on_ask(struct plan_state *p, uint32_t i, const wend_event *ev,
 
     if (!s || s->at == AT_ENDED)
         return;
-    p->asked += s->at != AT_ASKED;
-    s->at = AT_ASKED;
+    p->asked += s->at != AT_ASKED && s->at != AT_DOUBTED;
+    s->at = marks_of(s) == 1 << MARK_RUNS ? AT_DOUBTED : AT_ASKED;
     s->params = arena_str(a, ev->u.approval_ask.args_json.ptr
                                  ? ev->u.approval_ask.args_json
                                  : STR("{}"));
@@ -423,10 +425,10 @@ static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
 {
     struct action_state *s = copy_of(p, i, a);
 
-    if (!s || s->at != AT_ASKED)
+    if (!s || (s->at != AT_ASKED && s->at != AT_DOUBTED))
         return;
     p->asked--;
-    s->at = AT_READY;
+    s->at = s->at == AT_DOUBTED ? AT_LOST : AT_READY;
     s->answered = true;
     s->approved = ev->u.approval_answer.yes;
     keep_state(p, i, s, a);
@@ -458,6 +460,7 @@ static void on_resume(struct plan_state *p, struct arena *a)
 
         if (!s)
             return;
+        p->asked -= s->at == AT_DOUBTED;
         s->at = AT_LOST;
         keep_state(p, i, s, a);
     }

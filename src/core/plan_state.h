@@ -4,7 +4,8 @@
  *     AT_WAITS --dependencies--> AT_READY --action_start--> AT_RUNS
  *     AT_WAITS --dependencies--> AT_SKIPS (with a reason), AT_BREAKS
  *     AT_READY --approval_ask--> AT_ASKED --approval_answer--> AT_READY
- *     AT_RUNS --run_resume--> AT_LOST --action_start--> AT_RUNS
+ *     AT_RUNS --run_resume, run_fork--> AT_LOST --action_start--> AT_RUNS
+ *     AT_LOST --approval_ask--> AT_DOUBTED --approval_answer--> AT_LOST
  *     any --action_end--> AT_ENDED
  *
  * What follows from an event without a choice happens with it: an action
@@ -29,7 +30,8 @@ enum action_at {
     AT_BREAKS, /* ... failed, since its condition has no value */
     AT_ASKED,  /* somebody must approve it */
     AT_RUNS,
-    AT_LOST, /* ran when the run was interrupted; nobody runs it */
+    AT_LOST,    /* ran when the run was interrupted; nobody runs it */
+    AT_DOUBTED, /* ... and somebody must say whether it runs again */
     AT_ENDED,
     ACTION_ATS
 };
@@ -38,7 +40,7 @@ enum action_at {
 enum {
     MARK_READY,
     MARK_SETTLE, /* AT_SKIPS and AT_BREAKS */
-    MARK_RUNS,   /* AT_RUNS and AT_LOST */
+    MARK_RUNS,   /* AT_RUNS, AT_LOST and AT_DOUBTED */
     MARK_OPEN    /* neither started nor ended */
 };
 
@@ -60,6 +62,7 @@ struct action_state {
     wend_str output; /* of a fallback, for whom it stands in, and of all in
                         a model's plan */
     wend_str child;  /* the run that it waits for; absent: none */
+    wend_str key;    /* while it runs; stays, also in a fork */
 };
 
 /* How many at once, when the plan leaves it to us: one more whenever that
@@ -103,6 +106,8 @@ void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a);
 
 const struct action_state *plan_action_state(const struct plan_state *p,
                                              uint32_t i);
+/* Whether somebody must say something about it. */
+bool plan_action_waits(const struct plan_state *p, uint32_t i);
 /* The next action with the mark, best first, after place `*place` (0 at
  * first); PLAN_NONE if there is none. */
 uint32_t plan_marked(const struct plan_state *p, unsigned mark,

@@ -336,6 +336,8 @@ static void on_continue(struct tt *x)
         run_calls(x);
     else if (x->s->turn.phase == PH_PLAN)
         run_plan(x);
+    check_lost_calls(x); /* what a pause has kept waiting */
+    check_lost_actions(x);
 }
 
 static void on_turn_hook(struct tt *x)
@@ -446,6 +448,7 @@ static void while_going(struct tt *x)
     case IN_MODEL_FAIL: on_model_fail(x); break;
     case IN_CALL_DONE: on_call_done(x); break;
     case IN_ACTION_DONE: on_action_done(x); break;
+    case IN_CHECKED: on_checked(x); break;
     case IN_APPROVAL: on_approval(x); break;
     case IN_TIMER: on_timer(x); break;
     case IN_CANCEL: on_cancel(x); break;

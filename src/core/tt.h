@@ -30,6 +30,9 @@ enum input_kind {
     IN_SAY,         /* text */
     IN_PAUSE,       /* by */
     IN_CONTINUE,    /* by */
+    IN_CHECKED,     /* done: whether what was lost had its effect: outcome OK,
+                       SKIPPED (it did not), else not known; call absent:
+                       action, attempt */
     IN_RESUME,      /* epoch; reply: what the log has of an open message */
 };
 
@@ -117,6 +120,7 @@ enum effect_kind {
     FX_STOP_ACTION, /* action, attempt */
     FX_START_CHILD, /* of a call or an action, as they; child, kid. One that
                        the store has is gone on with */
+    FX_CHECK,       /* call, or NULL: action, attempt; args, key, timeout_ms */
     FX_TIMER,       /* timer, delay_ms, ask; replaces an earlier one */
     FX_HOOK,        /* call, or absent before a turn */
 };

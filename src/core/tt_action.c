@@ -17,12 +17,14 @@ static const struct action_state *state_of(const struct tt *x, uint32_t i)
 
 /* ---- Brackets ------------------------------------------------------------ */
 
-/* The same on every attempt and in every resume. */
+/* The same on every attempt, in every resume and every fork. */
 static wend_str action_key(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
     struct buf b = {.mem = x->s->scratch->mem};
 
+    if (state_of(x, i)->key.len)
+        return state_of(x, i)->key;
     buf_str(&b, t->run);
     buf_char(&b, '/');
     buf_str(&b, t->plan.plan->name);
@@ -434,11 +436,17 @@ bool start_action(struct tt *x, uint32_t i)
 /* Nobody hears what was asked before. */
 void ask_action_again(struct tt *x, uint32_t i)
 {
-    wend_str params = state_of(x, i)->params;
+    const struct action_state *s = state_of(x, i);
     struct admission a;
 
-    admit(x, i, params, &a);
-    ask_about(x, i, params, &a.verdict);
+    admit(x, i, s->params, &a);
+    if (s->at == AT_LOST) {
+        a.verdict.rule = STR_NONE; /* the answer is about this one alone */
+        a.verdict.reason =
+            STR("the process ended while this action was under way, and "
+                "whether it had its effect is not known; yes runs it again");
+    }
+    ask_about(x, i, s->params, &a.verdict);
 }
 
 /* It was allowed to begin; it is the same action with the same values. */
@@ -476,7 +484,7 @@ void action_approval(struct tt *x, uint32_t i)
         ev->u.approval_answer.action = action_of(x, i)->id;
         ev->u.approval_answer.yes = x->in->approval.yes;
         ev->u.approval_answer.by = x->in->approval.by;
-        if (x->in->approval.remember)
+        if (x->in->approval.remember && state_of(x, i)->at == AT_ASKED)
             ev->u.approval_answer.remember = remembered(x, i);
     }
     emit(x, ev);

@@ -341,21 +341,6 @@ void on_action_done(struct tt *x)
         run_plan(x);
 }
 
-bool on_plan_approval(struct tt *x)
-{
-    const struct plan_state *p = plan_of(x);
-    uint32_t i =
-        p->started ? plan_find(p->plan, x->in->approval.call) : PLAN_NONE;
-
-    if (i == PLAN_NONE || plan_action_state(p, i)->at != AT_ASKED)
-        return false;
-    action_approval(x, i);
-    run_plan(x);
-    return true;
-}
-
-/* ---- Stopping, and going on after an interruption ------------------------ */
-
 static void end_lost_action(struct tt *x, uint32_t i)
 {
     bool unknown = is_unknown(&x->s->turn, i);
@@ -370,8 +355,28 @@ static void end_lost_action(struct tt *x, uint32_t i)
     end_action(x, i, &f);
 }
 
+bool on_plan_approval(struct tt *x)
+{
+    const struct plan_state *p = plan_of(x);
+    uint32_t i =
+        p->started ? plan_find(p->plan, x->in->approval.call) : PLAN_NONE;
+    enum action_at at = i == PLAN_NONE ? AT_ENDED : plan_action_state(p, i)->at;
+
+    if (at != AT_ASKED && at != AT_DOUBTED)
+        return false;
+    action_approval(x, i);
+    if (at == AT_DOUBTED && x->in->approval.yes)
+        start_action_again(x, i);
+    else if (at == AT_DOUBTED)
+        end_lost_action(x, i);
+    run_plan(x);
+    return true;
+}
+
+/* ---- Stopping, and going on after an interruption ------------------------ */
+
 /* A child is gone on with, be it to be stopped: how it ends is known then. */
-static void end_all_lost(struct tt *x, bool only_unsafe)
+static void end_all_lost(struct tt *x)
 {
     uint32_t place = 0, i;
 
@@ -379,11 +384,11 @@ static void end_all_lost(struct tt *x, bool only_unsafe)
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
         const struct action_state *s = plan_action_state(plan_of(x), i);
 
-        if (s->at != AT_LOST)
+        if (s->at == AT_RUNS)
             continue;
-        if (s->child.ptr && !only_unsafe)
+        if (s->child.ptr)
             start_action_again(x, i);
-        else if (only_unsafe ? is_unknown(&x->s->turn, i) : !s->child.ptr)
+        else
             end_lost_action(x, i);
     }
 }
@@ -394,7 +399,7 @@ void stop_plan(struct tt *x)
 
     if (!p->started)
         return;
-    end_all_lost(x, false);
+    end_all_lost(x);
     skip_open(x, x->s->turn.stop.limit.ptr ? STR("limit") : STR("canceled"));
     stop_running(x);
 }
@@ -415,28 +420,108 @@ void abandon_actions(struct tt *x)
         end_action(x, i, &f);
 }
 
+static bool is_lost(const struct tt *x, uint32_t i)
+{
+    return plan_action_state(plan_of(x), i)->at == AT_LOST;
+}
+
+/* Of one that may not run twice nobody knows how it went; a child is gone on
+ * with. */
+static bool is_in_doubt(const struct tt *x, uint32_t i)
+{
+    return is_lost(x, i) && !plan_action_state(plan_of(x), i)->child.ptr &&
+           is_unknown(&x->s->turn, i);
+}
+
+static bool can_check(const struct tt *x, uint32_t i)
+{
+    const struct plan_action *a = plan_of(x)->plan->actions[i];
+
+    return a->type == ACTION_TOOL && is_checked(&x->s->turn, a->target);
+}
+
+static void check_action(struct tt *x, uint32_t i)
+{
+    const struct action_state *s = plan_action_state(plan_of(x), i);
+    struct effect *fx = x->s->turn.paused ? NULL : want(x, FX_CHECK);
+
+    if (!fx)
+        return;
+    fx->action = i;
+    fx->attempt = s->attempt;
+    fx->args = s->params;
+    fx->key = s->key;
+    fx->timeout_ms = plan_of(x)->plan->actions[i]->timeout_ms;
+}
+
+void check_lost_actions(struct tt *x)
+{
+    uint32_t place = 0, i;
+
+    while (plan_of(x)->started && !no_memory(x) &&
+           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
+        if (is_in_doubt(x, i) && can_check(x, i))
+            check_action(x, i);
+}
+
+void on_action_checked(struct tt *x)
+{
+    const struct call_done *d = &x->in->done;
+    const struct plan_state *p = plan_of(x);
+    struct action_fate f = {.outcome = WEND_OUTCOME_OK};
+
+    if (!p->started || d->action >= p->plan->count || x->s->turn.paused ||
+        !is_in_doubt(x, d->action) ||
+        plan_action_state(p, d->action)->attempt != d->attempt)
+        return;
+    if (d->outcome == WEND_OUTCOME_OK) {
+        f.output = output_json(x, d->output);
+        end_action(x, d->action, &f);
+    } else if (d->outcome == WEND_OUTCOME_SKIPPED) {
+        start_action_again(x, d->action);
+    } else {
+        end_lost_action(x, d->action);
+    }
+    run_plan(x);
+}
+
+/* What the policy says of those in doubt; true: the run is to be stopped. */
+static bool settle_doubts(struct tt *x, enum unknown policy)
+{
+    uint32_t place = 0, i;
+    bool any = false;
+
+    while (policy != UNKNOWN_RETRY && !no_memory(x) &&
+           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
+        if (!is_in_doubt(x, i) || can_check(x, i))
+            continue;
+        if (policy == UNKNOWN_ASK) {
+            ask_action_again(x, i);
+            continue;
+        }
+        any = true;
+        end_lost_action(x, i);
+    }
+    return any && policy == UNKNOWN_STOP;
+}
+
 /* Those that may run twice do; of the others nobody knows how they went. */
 void resume_actions(struct tt *x)
 {
-    const struct config *c = x->s->turn.config;
     uint32_t place = 0, i;
 
     if (!plan_of(x)->started)
         return;
-    if (c->on_unknown != UNKNOWN_RETRY) {
-        uint32_t failed = plan_of(x)->failed;
-
-        end_all_lost(x, true);
-        if (c->on_unknown == UNKNOWN_STOP && plan_of(x)->failed > failed) {
-            stop_for(x, STR("policy"), STR("unknown_outcome"),
-                     STR("the outcome of an action is not known, and the "
-                         "policy is to stop then"));
-            return;
-        }
+    if (settle_doubts(x, unknown_policy(&x->s->turn))) {
+        stop_for(x, STR("policy"), STR("unknown_outcome"),
+                 STR("the outcome of an action is not known, and the "
+                     "policy is to stop then"));
+        return;
     }
+    check_lost_actions(x);
     while (!no_memory(x) &&
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
-        if (plan_action_state(plan_of(x), i)->at == AT_LOST)
+        if (is_lost(x, i) && !(is_in_doubt(x, i) && can_check(x, i)))
             start_action_again(x, i);
     place = 0;
     while (plan_of(x)->asked && !no_memory(x) &&

@@ -11,6 +11,7 @@
  *     call that reads or is idempotent   call_start again, the same key
  *     call with a child                  call_start again, the same child
  *     unsafe call                        as the policy's on_unknown says
+ *     child of a run that this forks     child_end(superseded)
  *     question to whoever approves       asked again
  *     being stopped                      everything ends
  */
@@ -31,13 +32,19 @@ static bool is_unsafe(const struct turn *t, uint32_t i)
     return !tool || tool->call_class == WEND_CLASS_UNSAFE;
 }
 
-/* Where nobody can be asked, the model is told. */
-static enum unknown on_unknown(const struct turn *t)
+enum unknown unknown_policy(const struct turn *t)
 {
     return t->config->on_unknown == UNKNOWN_ASK &&
                    t->config->approve != APPROVE_ASK
                ? UNKNOWN_TELL
                : t->config->on_unknown;
+}
+
+bool is_checked(const struct turn *t, wend_str name)
+{
+    const struct tool *tool = config_tool(t->config, name);
+
+    return t->config->on_unknown == UNKNOWN_VERIFY && tool && tool->verify;
 }
 
 /* What it really got. */
@@ -121,13 +128,59 @@ void begin_again(struct tt *x, uint32_t i)
     start_call(x, turn_call(t, i), &a, args_of(t, i));
 }
 
+/* Its outcome is not known yet, but will be. */
+static bool is_looked_up(const struct turn *t, uint32_t i)
+{
+    return bit_get(&t->lost, i) && is_unsafe(t, i) &&
+           !turn_call_child(t, i).ptr && turn_begun(t, i) &&
+           is_checked(t, turn_call(t, i)->name);
+}
+
 void restart_lost(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
 
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++)
-        if (bit_get(&t->lost, i) && !waits_for_approval(t, i))
+        if (bit_get(&t->lost, i) && !waits_for_approval(t, i) &&
+            !is_looked_up(t, i))
             begin_again(x, i);
+}
+
+void check_lost_calls(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
+        struct effect *fx = is_looked_up(t, i) ? want(x, FX_CHECK) : NULL;
+
+        if (!fx)
+            continue;
+        fx->call = turn_call(t, i);
+        fx->args = args_of(t, i);
+        fx->key = turn_begun(t, i)->key;
+        fx->timeout_ms = tool_of(t, i)->timeout_ms;
+    }
+}
+
+/* A pause keeps it waiting: it is looked up once more then. */
+void on_checked(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    const struct call_done *d = &x->in->done;
+    int i = d->call.ptr ? turn_call_index(t, d->call) : -1;
+
+    if (!d->call.ptr)
+        on_action_checked(x);
+    if (i < 0 || d->turn != t->counter || t->paused ||
+        !is_looked_up(t, (uint32_t)i))
+        return;
+    if (d->outcome == WEND_OUTCOME_OK)
+        emit_ran(x, turn_call(t, (uint32_t)i), d);
+    else if (d->outcome == WEND_OUTCOME_SKIPPED)
+        begin_again(x, (uint32_t)i);
+    else
+        end_lost(x, (uint32_t)i);
+    run_calls(x);
 }
 
 /* The question once more: nobody who could hear the first one is left. */
@@ -159,7 +212,7 @@ static void ask_about_lost(struct tt *x, uint32_t i)
 static void settle_lost(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    enum unknown policy = on_unknown(t);
+    enum unknown policy = unknown_policy(t);
     bool any = false;
 
     for (uint32_t i = 0; i < t->calls_count; i++) {
@@ -169,7 +222,8 @@ static void settle_lost(struct tt *x)
             continue;
         }
         if (!is_unsafe(t, i) || policy == UNKNOWN_RETRY ||
-            turn_call_child(t, i).ptr) /* which is gone on with */
+            turn_call_child(t, i).ptr || /* which is gone on with */
+            is_looked_up(t, i))
             continue;
         any = true;
         if (policy == UNKNOWN_ASK)
@@ -186,6 +240,8 @@ static void settle_lost(struct tt *x)
 static void resume_calls(struct tt *x)
 {
     settle_lost(x);
+    if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
+        check_lost_calls(x);
     if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
         resume_actions(x);
     if (x->s->turn.stop.outcome != WEND_OUTCOME_NONE)
@@ -207,6 +263,11 @@ static void resume_model(struct tt *x)
                                 "answering"),
                             STR("model")));
     resume_calls(x);
+}
+
+static bool str_begins(wend_str s, wend_str with)
+{
+    return s.len >= with.len && !memcmp(s.ptr, with.ptr, with.len);
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -238,12 +299,34 @@ static void go_on_from(struct tt *x)
     }
 }
 
+/* A child that began before the fork is the parent's: its id is in the
+ * key of what waits for it. */
+static void leave_children(struct tt *x)
+{
+    const struct child_done left = {.outcome = WEND_OUTCOME_SUPERSEDED};
+    const struct turn *t = &x->s->turn;
+    uint32_t place = 0, i;
+
+    for (i = 0; i < t->calls_count; i++)
+        if (bit_get(&t->lost, i) && turn_call_child(t, i).ptr &&
+            !str_begins(turn_begun(t, i)->key, t->run))
+            end_child(x, turn_call_child(t, i), &left);
+    while (t->plan.started &&
+           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE) {
+        const struct action_state *s = plan_action_state(&t->plan, i);
+
+        if (s->child.ptr && !str_begins(s->key, t->run))
+            end_child(x, s->child, &left);
+    }
+}
+
 void on_resume(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
     int64_t left_ms;
 
     emit_resume(x);
+    leave_children(x);
     left_ms = t->limits.time_ms - t->metrics.ms; /* since run_start */
     if (t->stop.outcome != WEND_OUTCOME_NONE) {
         stop_all(x);

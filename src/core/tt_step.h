@@ -58,6 +58,8 @@ bool on_plan_approval(struct tt *x); /* false: it is about no action */
 void stop_plan(struct tt *x);
 void abandon_actions(struct tt *x);
 void resume_plan(struct tt *x);
+void check_lost_actions(struct tt *x);
+void on_action_checked(struct tt *x);
 /* Those that nobody runs any more: again, or ended as unknown. */
 void resume_actions(struct tt *x);
 wend_str plan_text(struct tt *x); /* what it gives: its outputs */
@@ -143,6 +145,13 @@ void start_call_child(struct tt *x, uint32_t i, wend_str key);
 wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */
 
 /* tt_resume.c */
+/* What becomes of what is in doubt; where nobody can be asked, the model is
+ * told. */
+enum unknown unknown_policy(const struct turn *t);
+/* Whether a program of that tool's says if a lost call had its effect. */
+bool is_checked(const struct turn *t, wend_str tool);
+void check_lost_calls(struct tt *x);
+void on_checked(struct tt *x);
 void on_resume(struct tt *x);
 void restart_lost(struct tt *x); /* those that may run once more */
 void begin_again(struct tt *x, uint32_t i);

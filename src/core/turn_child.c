@@ -16,6 +16,8 @@ static void set_of_call(struct turn *t, wend_str call, wend_str child,
         return;
     *b = *before;
     b->child = child;
+    if (!child.ptr)
+        b->key = STR_NONE; /* if it begins again, then with another */
     b->prev = t->begun;
     t->begun = b;
 }
@@ -33,6 +35,8 @@ static void set_of_action(struct plan_state *p, uint32_t i, wend_str child,
         return;
     *s = *before;
     s->child = child;
+    if (!child.ptr)
+        s->key = STR_NONE;
     pvec_set(&p->actions, p->place[i], s, 1U << MARK_RUNS, a);
 }
 

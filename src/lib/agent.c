@@ -30,7 +30,7 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
     if ((unsigned)o->eager > WEND_EAGER_OFF ||
         (unsigned)o->approve > WEND_APPROVE_ALL ||
         (unsigned)o->effort > WEND_EFFORT_HIGH ||
-        (unsigned)o->on_unknown > WEND_UNKNOWN_RETRY)
+        (unsigned)o->on_unknown > WEND_UNKNOWN_VERIFY)
         return fail(err, WEND_E_INVAL,
                     "agent: eager, approve, effort or on_unknown is no value");
     if (o->limits.parallel > PARALLEL_MAX)

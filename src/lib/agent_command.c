@@ -37,21 +37,21 @@ static const char **keep_list(struct arena *a, const char *const *list,
 
 /* The words that are paths of files, absolute; a folder would open more than
  * was meant. */
-static const char **files_among(wend_agent *a, const wend_command_options *o)
+static const char **files_among(wend_agent *a, const char *const *argv,
+                                size_t count)
 {
-    const char **list =
-        arena_alloc(&a->arena, (o->argv_count + 1) * sizeof *list);
+    const char **list = arena_alloc(&a->arena, (count + 1) * sizeof *list);
     size_t n = 0;
     struct stat st;
 
-    for (size_t i = 0; list && i < o->argv_count; i++) {
+    for (size_t i = 0; list && i < count; i++) {
         struct buf b = {.mem = &a->mem};
 
-        if (!strchr(o->argv[i], '/'))
+        if (!strchr(argv[i], '/'))
             continue;
-        if (o->argv[i][0] != '/')
+        if (argv[i][0] != '/')
             buf_fmt(&b, "%s/", a->root.ptr);
-        buf_cstr(&b, o->argv[i]);
+        buf_cstr(&b, argv[i]);
         if (!b.failed && stat(b.ptr, &st) == 0 && S_ISREG(st.st_mode))
             list[n++] = arena_str(&a->arena, buf_view(&b)).ptr;
         a->arena.failed |= b.failed;
@@ -70,6 +70,12 @@ static wend_status check(const wend_command_options *o, wend_error *err)
     if (o->argv_count > COMMAND_WORDS_MAX)
         return fail(err, WEND_E_LIMIT, "tool '%.80s': over %d arguments", name,
                     COMMAND_WORDS_MAX);
+    if (o->verify_count > COMMAND_WORDS_MAX ||
+        (o->verify_count && (!o->verify || !o->verify[0] || !o->verify[0][0])))
+        return fail(err, WEND_E_INVAL,
+                    "tool '%.80s': verify names no program, or has over %d "
+                    "arguments",
+                    name, COMMAND_WORDS_MAX);
     if (o->secrets_count > SECRETS_MAX)
         return fail(err, WEND_E_LIMIT, "tool '%.80s': over %d secrets", name,
                     SECRETS_MAX);
@@ -87,20 +93,21 @@ static wend_status check(const wend_command_options *o, wend_error *err)
 }
 
 static struct program *keep_program(wend_agent *a,
-                                    const wend_command_options *o)
+                                    const wend_command_options *o,
+                                    const char *const *argv, size_t count)
 {
     struct program *p = arena_alloc(&a->arena, sizeof *p);
 
     if (!p)
         return NULL;
-    p->argv = keep_list(&a->arena, o->argv, o->argv_count);
+    p->argv = keep_list(&a->arena, argv, count);
     p->command = (struct command){
         .root = a->root.ptr,
         .secrets = keep_list(&a->arena, o->secrets, o->secrets_count),
         .sandbox_off = o->sandbox_off || a->sandbox_off,
         .network = o->network || o->category == WEND_CATEGORY_NETWORK,
         .json = o->output_json,
-        .readable = files_among(a, o),
+        .readable = files_among(a, argv, count),
     };
     return p->argv && p->command.secrets && p->command.readable ? p : NULL;
 }
@@ -109,6 +116,7 @@ static struct program *keep_program(wend_agent *a,
 static void put_hands(struct buf *b, const wend_command_options *o)
 {
     agent_put_list(b, "argv", o->argv, o->argv_count);
+    agent_put_list(b, "verify", o->verify, o->verify_count);
     agent_put_list(b, "secrets", o->secrets, o->secrets_count);
     if (o->network)
         buf_cstr(b, ",\"network\":true");
@@ -118,6 +126,24 @@ static void put_hands(struct buf *b, const wend_command_options *o)
         buf_fmt(b, ",\"cache_ms\":%u", o->cache_ms);
     if (o->per_minute)
         buf_fmt(b, ",\"per_minute\":%u", o->per_minute);
+}
+
+/* The program behind `verify`, as a tool that nobody is offered. */
+static bool add_check(wend_agent *a, const wend_command_options *o)
+{
+    struct agent_tool *tool = agent_tool(a, str_of(o->name));
+    struct agent_tool *check = arena_alloc(&a->arena, sizeof *check);
+    struct program *p = keep_program(a, o, o->verify, o->verify_count);
+
+    if (!check || !p)
+        return false;
+    p->command.json = false;
+    p->command.check = true;
+    check->name = tool->name;
+    check->fn = run_program;
+    check->ctx = p;
+    tool->check = check;
+    return true;
 }
 
 wend_status wend_agent_add_command(wend_agent *a,
@@ -139,7 +165,7 @@ wend_status wend_agent_add_command(wend_agent *a,
     s = check(&o, err);
     if (s != WEND_OK)
         return s;
-    p = keep_program(a, &o);
+    p = keep_program(a, &o, o.argv, o.argv_count);
     if (!p) {
         a->arena.failed = false; /* the agent is as it was */
         return fail_nomem(err);
@@ -162,5 +188,8 @@ wend_status wend_agent_add_command(wend_agent *a,
     kind.hands = buf_view(&hands);
     s = hands.failed ? fail_nomem(err) : agent_add(a, &t, &kind, err);
     buf_free(&hands);
+    /* Without memory for it the outcome of such a call stays unknown. */
+    if (s == WEND_OK && o.verify_count && !add_check(a, &o))
+        a->arena.failed = false;
     return s;
 }

@@ -103,8 +103,7 @@ wend_status wend_call_progress(wend_call *call, const char *text)
                                        : WEND_OK;
 }
 
-static wend_status answer(wend_call *call, wend_outcome outcome,
-                          wend_str output)
+wend_status call_answer(wend_call *call, wend_outcome outcome, wend_str output)
 {
     if (!call || (!output.ptr && output.len))
         return WEND_E_INVAL;
@@ -125,13 +124,13 @@ static wend_status answer(wend_call *call, wend_outcome outcome,
 
 wend_status wend_call_return(wend_call *call, wend_str output)
 {
-    return answer(call, WEND_OUTCOME_OK, output);
+    return call_answer(call, WEND_OUTCOME_OK, output);
 }
 
 wend_status wend_call_fail(wend_call *call, const char *message)
 {
-    return answer(call, WEND_OUTCOME_FAILED,
-                  str_of(message ? message : "the tool failed"));
+    return call_answer(call, WEND_OUTCOME_FAILED,
+                       str_of(message ? message : "the tool failed"));
 }
 
 /* ---- What it shows meanwhile ----------------------------------------------
@@ -184,13 +183,15 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
                    const char *code, bool effect_possible)
 {
     struct wend_run *r = c->run;
-    struct input in = {.kind = c->of_action ? IN_ACTION_DONE : IN_CALL_DONE};
+    struct input in = {.kind = c->checks      ? IN_CHECKED
+                               : c->of_action ? IN_ACTION_DONE
+                                              : IN_CALL_DONE};
 
     /* Its strings are used below, after the shell has let go of it. */
     atomic_fetch_add(&c->refs, 1);
     in.done = (struct call_done){
         .turn = c->turn,
-        .call = c->id,
+        .call = c->checks && c->of_action ? STR_NONE : c->id,
         .outcome = outcome,
         .output = output,
         .code = str_of(code),
@@ -266,7 +267,7 @@ void call_returned(struct wend_call *c)
                 c->outcome == WEND_OUTCOME_NONE ? STR_NONE : output);
     else if (r && c->outcome == WEND_OUTCOME_NONE)
         settle(c, WEND_OUTCOME_FAILED, STR("out of memory"), "no_memory", true);
-    else if (r && (!r->hook || after_hook(c, &output)) && c->run) {
+    else if (r && (!r->hook || c->checks || after_hook(c, &output)) && c->run) {
         bool ok = c->outcome == WEND_OUTCOME_OK;
 
         keep_answer(c, output);
@@ -338,8 +339,7 @@ static wend_str put(char **at, wend_str s)
 
 static wend_str tool_name(const struct wend_run *r, const struct effect *fx)
 {
-    return fx->kind == FX_RUN_ACTION ? action_of(r, fx)->target
-                                     : fx->call->name;
+    return fx->call ? fx->call->name : action_of(r, fx)->target;
 }
 
 /* Whom an answer is about that no struct wend_call brings. */
@@ -363,7 +363,7 @@ static struct input answer_to(const struct effect *fx, wend_outcome outcome,
 static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
                                   struct agent_tool *tool)
 {
-    bool of_action = fx->kind == FX_RUN_ACTION;
+    bool of_action = !fx->call;
     wend_str name = tool_name(r, fx);
     wend_str id = of_action ? action_of(r, fx)->id : fx->call->id;
     size_t text = id.len + name.len + fx->args.len + fx->key.len + 4;
@@ -383,7 +383,8 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->args = put(&at, fx->args);
     c->key = put(&at, fx->key);
     c->tool = tool;
-    c->timeout_ms = of_action ? fx->timeout_ms : fx->tool->timeout_ms;
+    c->timeout_ms =
+        fx->kind == FX_RUN_CALL ? fx->tool->timeout_ms : fx->timeout_ms;
     c->of_action = of_action;
     c->action = fx->action;
     c->attempt = fx->attempt;
@@ -516,6 +517,32 @@ void call_start(struct wend_run *r, const struct effect *fx)
         call_unref(c);
         shell_fail(r, WEND_E_NOMEM, "out of memory");
     }
+}
+
+void call_check(struct wend_run *r, const struct effect *fx)
+{
+    struct agent_tool *tool = agent_tool(r->agent, tool_name(r, fx));
+    struct input in = {.kind = IN_CHECKED,
+                       .done = {.turn = fx->turn,
+                                .call = fx->call ? fx->call->id : STR_NONE,
+                                .action = fx->action,
+                                .attempt = fx->attempt,
+                                .outcome = WEND_OUTCOME_UNKNOWN}};
+    struct wend_call *c;
+
+    if (r->turn.stop.outcome != WEND_OUTCOME_NONE)
+        return;
+    if (!tool || !tool->check) { /* of an agent that has less than the log */
+        shell_input(r, &in);
+        return;
+    }
+    c = call_new(r, fx, tool->check);
+    if (!c) {
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    c->checks = true;
+    begin(r, c);
 }
 
 static bool is_meant(const struct wend_call *c, const struct effect *fx)

@@ -138,6 +138,7 @@ struct agent_tool {
     int64_t cache_ms; /* answers are given again so long; 0 = never */
     struct pace pace;
     struct answers answers;
+    struct agent_tool *check; /* says whether a lost call had its effect */
 };
 
 struct tool_set {
@@ -299,6 +300,7 @@ struct wend_call {
     struct timer_node begin; /* while it waits for its tool's pace */
     int64_t turn, began_us, timeout_ms;
     bool of_action;    /* of a plan, and no model's */
+    bool checks;       /* only looks what became of it */
     uint32_t action;   /* its index */
     int64_t attempt;   /* of the action */
     call_stop_fn stop; /* NULL: it cannot be stopped, only given up */
@@ -315,6 +317,7 @@ struct wend_call {
 };
 
 void call_start(struct wend_run *r, const struct effect *fx);
+void call_check(struct wend_run *r, const struct effect *fx);
 void call_stop(struct wend_run *r, const struct effect *fx);
 void call_returned(struct wend_call *c); /* from the mailbox */
 void call_output(struct post *p);        /* from the mailbox */

@@ -492,7 +492,7 @@ static bool action_asks(const wend_run *r, wend_str id)
     const struct plan_state *p = &r->turn.plan;
     uint32_t i = p->started ? plan_find(p->plan, id) : PLAN_NONE;
 
-    return i != PLAN_NONE && plan_action_state(p, i)->at == AT_ASKED;
+    return i != PLAN_NONE && plan_action_waits(p, i);
 }
 
 static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,

@@ -204,6 +204,7 @@ static void perform(struct wend_run *r, const struct effect *fx)
     case FX_ASK_MODEL: ask(r, fx); break;
     case FX_STOP_MODEL: r->session->ops->stop(r->session); break;
     case FX_RUN_CALL: call_start(r, fx); break;
+    case FX_CHECK: call_check(r, fx); break;
     case FX_RUN_ACTION: action_start(r, fx); break;
     case FX_STOP_CALL:
     case FX_STOP_ACTION: work_stop(r, fx); break;

@@ -33,8 +33,9 @@ struct command_job {
     size_t env_count;
     wend_str secrets[SECRETS_MAX]; /* longest first: one may hold another */
     size_t secrets_count;
-    bool merges;           /* the answer has both streams */
-    bool json;             /* it must be JSON */
+    bool merges; /* the answer has both streams */
+    bool json;   /* it must be JSON */
+    bool check;  /* 0: it happened, 1: it did not, else nobody knows */
     bool showing, dropped; /* its run may fail of what is shown */
 };
 
@@ -253,6 +254,12 @@ static void on_end(void *ctx, const struct proc_end *end)
         wend_call_fail(j->call, "out of memory");
     else if (ok)
         wend_call_return(j->call, text.len ? buf_view(&text) : STR(""));
+    else if (j->check)
+        call_answer(j->call,
+                    end->how == PROC_EXITED && end->code == 1
+                        ? WEND_OUTCOME_SKIPPED
+                        : WEND_OUTCOME_UNKNOWN,
+                    buf_view(&text));
     else
         wend_call_fail(j->call, text.ptr);
     buf_free(&text);
@@ -299,6 +306,7 @@ wend_status command_start(wend_call *call, const struct command *c,
     j->call = call;
     j->merges = c->merges;
     j->json = c->json;
+    j->check = c->check;
     j->out.mem = j->err.mem = j->line.mem = j->arena.mem = &j->mem;
     s = fill_env(j, c, &err);
     spec.env = j->env;

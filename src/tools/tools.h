@@ -92,6 +92,8 @@ struct mem call_mem(const wend_call *call);
 wend_str call_run(const wend_call *call); /* the id of its run */
 /* As call_output; the text is valid, and keys in it are blanked. */
 void call_show(wend_call *call, struct buf *text);
+/* As wend_call_return and _fail do, with any outcome. */
+wend_status call_answer(wend_call *call, wend_outcome outcome, wend_str output);
 /* The store, the user and the agent of the call's run; lent. */
 wend_store *call_store(const wend_call *call);
 wend_str call_user(const wend_call *call); /* absent: nobody was named */
@@ -107,6 +109,7 @@ struct command {
     bool sandbox_off, network;
     bool json;   /* output that is none is a failure */
     bool merges; /* the answer has standard error, too */
+    bool check;  /* its exit status says what became of another call */
 };
 wend_status command_start(wend_call *call, const struct command *c,
                           const char *const *argv, wend_str input);

@@ -58,8 +58,9 @@ struct tool_manifest {
     wend_str name, description;
     wend_str schema; /* canonical JSON */
     struct manifest_words command, secrets, labels;
-    int call_class; /* wend_class */
-    int category;   /* wend_category */
+    struct manifest_words verify; /* a command, too */
+    int call_class;               /* wend_class */
+    int category;                 /* wend_category */
     int64_t timeout_ms;
     bool sandbox_off, output_json;
     wend_str subject;   /* the argument that rules look at */

@@ -149,6 +149,38 @@ use unsafe --on-unknown ask
 exits "ask where nobody is: the model is told" 0 "$WEND" resume last
 is "ask where nobody is: it ran once" "$(wc -l <ledger)" 1
 
+# A program that looks what became of it.
+checked() { # NAME EXIT_STATUS: of that program
+    tool unsafe
+    printf '#!/bin/sh\ncat >seen\necho "$WEND_IDEMPOTENCY_KEY" >>looked\n%s\n' \
+        "echo it is there; exit $2" >v.sh
+    chmod +x v.sh
+    echo 'verify: [./v.sh]' >>t.yaml
+    rm -f looked
+    start '"type":"call_start"' --tools t.yaml --approve all -m "$calls" \
+        --on-unknown verify
+    soon began
+    killed
+    exits "verify: $1" 0 "$WEND" resume last
+    resumed >/dev/null
+    is "verify: $1: asked with its key" "$(cat looked)" "$(head -n 1 ledger)"
+    is "verify: $1: and its arguments" "$(cat seen)" "{}"
+}
+checked "it happened" 0
+has "verify: it happened: its result" events '"outcome":"ok","output":"it is there'
+is "verify: it happened: it ran once" "$(wc -l <ledger)" 1
+checked "it did not" 1
+has "verify: it did not: it runs again" events '"attempt":2'
+is "verify: it did not: with the same key" "$(sort -u ledger | wc -l)" 1
+is "verify: it did not: twice" "$(wc -l <ledger)" 2
+checked "it cannot say" 3
+has "verify: it cannot say: unknown" events '"outcome":"unknown"'
+is "verify: it cannot say: it ran once" "$(wc -l <ledger)" 1
+use unsafe --on-unknown verify
+exits "verify: nobody to ask" 0 "$WEND" resume last
+resumed >/dev/null
+has "verify: nobody to ask: unknown" events '"outcome":"unknown"'
+
 use idempotent
 rm t.sh
 exits "a program that is gone" 0 "$WEND" resume last
