@@ -5,9 +5,9 @@
 #include "run_help.h"
 #include "store_help.h"
 
-#define PLAN(target)                                                  \
-    "wend: plan/1\nname: p\noutputs: {all: $a}\nactions:\n"           \
-    "- {name: a, type: tool, target: " target ", mode: async, "       \
+#define PLAN(target)                                            \
+    "wend: plan/1\nname: p\noutputs: {all: $a}\nactions:\n"     \
+    "- {name: a, type: tool, target: " target ", mode: async, " \
     "params: {x: 1}, output_key: a}\n"
 
 static wend_run *start(struct rig *r, const char *text)
