@@ -79,25 +79,25 @@ static void test_found(void)
     "{\"name\":\"" name "\",\"type\":\"tool\",\"target\":\"" target \
     "\", \"mode\":\"async\"" rest "}"
 
+#define DEP(list) ",\"depends_on\":[" list "]"
+#define PLAIN(name) A(name, "r", "")
+#define GIVES A("a", "r", ",\"output_key\":\"k\"")
+#define TAKES A("c", "r", DEP("\"a\"") ",\"params\":{\"x\":\"}${k}{\"}")
+#define DECIDES                                          \
+    "{\"name\":\"q\",\"type\":\"decision\",\"cases\":["  \
+    "{\"when\":\"1 == 1\",\"then\":[\"a\"]},{\"else\":[" \
+    "\"b\"]}]}"
+#define FALLS A("b", "r", ",\"fallback\":\"c\"")
+#define LIST(actions) "{\"actions\":[" actions "]"
+
 static const char *const plans[] = {
-    "{\"actions\":[" A("a", "r", ",\"output_key\":\"k\"") " ,\n" A(
-        "b", "u",
-        "") "," A("c", "r",
-                  ",\"depends_on\":[\"a\"]"
-                  ",\"params\":{\"x\":\"}${k}{\"}") "," A("d", "r",
-                                                          ",\"depends_on\":["
-                                                          "\"e\"]") "," A("e",
-                                                                          "r",
-                                                                          "") "]}",
-    "{\"actions\":[{\"name\":\"q\",\"type\":\"decision\",\"cases\":"
-    "[{\"when\":\"1 == 1\",\"then\":[\"a\"]},{\"else\":[\"b\"]}]}," A(
-        "a", "r", "") "," A("b", "r", ",\"fallback\":\"c\"") "," A("c", "r",
-                                                                   "") "]}",
-    "{\"actions\":[" A("a", "r", "") "," A("b", "nope", "") "," A("c", "r",
-                                                                  "") "]}",
-    "{\"actions\":[" A("a", "r", "") ",5," A("c", "r", "") "]}",
-    "{\"actions\":[" A("a", "r", ",\"depends_on\":[\"z\"]") "],\"x\":1}",
-    "{\"actions\":[" A("a", "r", "") "]",
+    LIST(GIVES " ,\n" A("b", "u", "") "," TAKES "," A(
+        "d", "r", DEP("\"e\"")) "," PLAIN("e")) "}",
+    LIST(DECIDES "," PLAIN("a") "," FALLS "," PLAIN("c")) "}",
+    LIST(PLAIN("a") "," A("b", "nope", "") "," PLAIN("c")) "}",
+    LIST(PLAIN("a") ",5," PLAIN("c")) "}",
+    LIST(A("a", "r", DEP("\"z\""))) ",\"x\":1}",
+    LIST(PLAIN("a")),
 };
 
 /* Effects stand after all events of their step: how many a step has is what
