@@ -59,9 +59,11 @@ struct plan_world {
     wend_outcome plan_outcome, run_outcome;
     wend_ev_plan_end plan_end;
     char text[512], error[256];
-    struct buf order; /* what happened: +name -name(outcome) */
-    bool lawful;      /* fold and compare after each step */
-    bool patience;    /* the stop timer is set */
+    struct buf order;          /* what happened: +name -name(outcome) */
+    bool lawful;               /* fold and compare after each step */
+    bool patience;             /* the stop timer is set */
+    const int64_t *learned_ms; /* with the start */
+    int64_t parallel;          /* of the run's limits; 0: none */
     int broken;
 };
 
@@ -294,6 +296,8 @@ static inline void plan_start_run(struct plan_world *w, wend_str plan_json)
     start.config_json = STR(PLAN_CONFIG);
     start.plan_json = plan_json;
     start.limits.turns = 5;
+    start.limits.parallel = w->parallel;
+    in.learned_ms = w->learned_ms;
     in.run = STR(PLAN_RUN_ID);
     plan_feed(w, &in);
     if (w->turn.plan.plan)

@@ -460,6 +460,51 @@ static void check_auto(void)
     plan_world_free(w);
 }
 
+/* What was learned is in the log: the state that is folded from it starts
+ * the same actions (see lawful). */
+static void check_learned(void)
+{
+    static const char text[] =
+        "{\"wend\":\"plan/1\",\"name\":\"p\",\"max_parallel\":4,"
+        "\"actions\":["
+        "{\"name\":\"a\",\"type\":\"tool\",\"target\":\"r\",\"mode\":\"async\","
+        "\"estimate\":\"9s\"},"
+        "{\"name\":\"b\",\"type\":\"tool\",\"target\":\"r\",\"mode\":\"async\","
+        "\"estimate\":\"1s\"},"
+        "{\"name\":\"c\",\"type\":\"tool\",\"target\":\"r\",\"mode\":\"async\"}"
+        "]"
+        "}";
+    static const int64_t other[] = {10, -1, 5000};
+    static const struct {
+        const char *why;
+        const int64_t *learned_ms;
+        int64_t parallel;
+        const char *order;
+    } orders[] = {
+        {"by the estimates", NULL, 1, " +a -a +b -b +c -c plan(ok) run(ok)"},
+        {"by what was learned", other, 1,
+         " +c -c +b -b +a -a plan(ok) run(ok)"},
+        {"the run's limit of two", other, 2,
+         " +c +b -c +a -b -a plan(ok) run(ok)"},
+        {"a larger one does not count", other, 64,
+         " +c +b +a -c -b -a plan(ok) run(ok)"},
+    };
+
+    for (size_t i = 0; i < tap_count(orders); i++) {
+        struct deed deeds[DEEDS_MAX] = {{.ms = 10}, {.ms = 10}, {.ms = 10}};
+        struct plan_world *w = plan_world_new(deeds);
+
+        w->lawful = true;
+        w->learned_ms = orders[i].learned_ms;
+        w->parallel = orders[i].parallel;
+        plan_start_run(w, str_of(text));
+        plan_play(w);
+        tap_is_str(buf_view(&w->order), orders[i].order, "%s", orders[i].why);
+        tap_is_i64(w->broken, 0, "%s: the log says the same", orders[i].why);
+        plan_world_free(w);
+    }
+}
+
 int main(void)
 {
     check_rules();
@@ -470,5 +515,6 @@ int main(void)
     check_values();
     check_barrier();
     check_auto();
+    check_learned();
     return tap_done();
 }
