@@ -22,6 +22,7 @@ struct scenario {
     const char *plan;   /* in place of the model */
     const char *helper; /* the script of an agent that is given tasks */
     bool plans;         /* the model writes plans */
+    bool forks;         /* once it is over, a fork of it goes on, too */
 };
 
 /* What all checks came to; the checker tells it through a pipe. */
@@ -191,7 +192,7 @@ static void read_log(wend_runtime *rt, const char *id, bool is_child,
 {
     long open[3] = {0};
     int64_t seq = 0;
-    bool right = false;
+    bool right = false, own = false;
     wend_run *log = NULL;
     const wend_event *ev;
     wend_status s = wend_store_replay(rt, id, NULL, &log, NULL);
@@ -200,7 +201,10 @@ static void read_log(wend_runtime *rt, const char *id, bool is_child,
         if (ev->n)
             continue;
         f->unlawful += ev->seq != ++seq;
-        take_event(b, ev, open, f);
+        own |= str_is(ev->run, id);
+        f->unlawful += own != str_is(ev->run, id);
+        if (own) /* what a fork shares is counted with its parent */
+            take_event(b, ev, open, f);
         if (ev->type == WEND_RUN_END)
             right = is_child || is_right(sc, &ev->u.run_end);
     }
@@ -216,7 +220,7 @@ static void check_logs(wend_runtime *rt, wend_store *store,
     struct book b = {.count = 0};
     const wend_run_info *info;
     wend_runs *list = NULL;
-    long children = 0;
+    long children = 0, forks = 0;
     char id[40];
 
     if (wend_store_list(store, NULL, &list, NULL) != WEND_OK)
@@ -224,12 +228,13 @@ static void check_logs(wend_runtime *rt, wend_store *store,
     while (wend_runs_next(list, &info) == WEND_OK) {
         snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
         children += info->child;
+        forks += info->parent.ptr && !info->child;
         f->unfinished += !info->ended_us;
         read_log(rt, id, info->child, sc, &b, f);
     }
     wend_runs_free(list);
     f->unlawful += b.children_open != 0;
-    f->doubled += children > b.children;
+    f->doubled += children > b.children || forks > sc->forks;
     read_ledger(&b);
     check_keys(&b, f);
 }

@@ -42,38 +42,44 @@ enum {
 static const struct scenario scenarios[] = {
     {"one turn", "{\"text\":\"a few words, in pieces\",\"chunk\":2}", NULL,
      "a few words, in pieces", WEND_APPROVE_ALL, 0, false, false, true, NULL,
-     NULL, false},
+     NULL, false, false},
     {"one unsafe call", "{\"calls\":[" CALL("unsafe") "]}," DONE, NULL, "done",
-     WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
+     WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false, false},
     {"parallel calls",
      "{\"text\":\"five\",\"calls\":[" CALL("read") "," CALL("read") "," CALL(
          "idem") "," CALL("read") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
+     false},
     {"three turns",
      "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL(
          "idem") "]},"
                  "{\"calls\":[" CALL("unsafe") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
+     false},
     {"another model",
      "{\"calls\":[" CALL(
          "unsafe") "]},"
                    "{\"error\":{\"code\":\"auth\",\"message\":\"no\"}}",
      "script:{\"model\":\"spare\",\"turns\":[{\"calls\":[" CALL(
          "idem") "]}," DONE "]}",
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
+     false},
     {"cancel", "{\"calls\":[" CALL("never") "]}," DONE, NULL, NULL,
-     WEND_APPROVE_ALL, 0, true, false, false, NULL, NULL, false},
+     WEND_APPROVE_ALL, 0, true, false, false, NULL, NULL, false, false},
     {"approval", "{\"calls\":[" CALL("unsafe") "," CALL("read") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false, NULL, NULL, false},
+     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false, NULL, NULL, false,
+     false},
     {"blobs", "{\"calls\":[" CALL("big") "," CALL("unsafe") "]}," DONE, NULL,
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
+     false},
     {"calls in mid-stream",
      "{\"text\":\"ab\",\"chunk\":1,\"calls\":[" CALL("unsafe") "," CALL(
          "read") "," CALL("idem") "]}," DONE,
      NULL, "done", WEND_APPROVE_ALL, WEND_EAGER_ALL, false, false, false, NULL,
-     NULL, false},
+     NULL, false, false},
     {"said meanwhile", "{\"calls\":[" CALL("idem") "]},{\"text\":\"a\"}," DONE,
-     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false, NULL, NULL, false},
+     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false, NULL, NULL, false,
+     false},
     {"a plan of ten", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false, false,
      false,
      "wend: plan/1\nname: ten\nactions:\n" ACT("a", "read", "")
@@ -81,20 +87,27 @@ static const struct scenario scenarios[] = {
              ACT("e", "idem", "a, b") ACT("f", "big", "c") ACT("g", "read", "d")
                  ACT("h", "unsafe", "e") ACT("i", "idem", "h")
                      ACT("j", "unsafe", "i, g"),
-     NULL, false},
+     NULL, false, false},
     {"child run: a task", "{\"calls\":[" TASK "," CALL("idem") "]}," DONE, NULL,
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, HELPER, false},
+     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, HELPER, false,
+     false},
     {"child run: an action", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false,
      false, false,
      "wend: plan/1\nname: kid\nactions:\n" ACT(
          "a", "idem", "") "  - {name: h, type: agent, mode: async, target: "
                           "helper, prompt: do}\n" ACT("b", "unsafe", "h"),
-     HELPER, false},
+     HELPER, false, false},
     {"child run: canceled", "{\"calls\":[" TASK "]}," DONE, NULL, NULL,
      WEND_APPROVE_ALL, 0, true, false, false, NULL,
-     "{\"calls\":[" CALL("never") "]}," DONE, false},
+     "{\"calls\":[" CALL("never") "]}," DONE, false, false},
     {"plans of the model", planned, NULL, "done", WEND_APPROVE_ALL,
-     WEND_EAGER_ALL, false, false, false, NULL, NULL, true},
+     WEND_EAGER_ALL, false, false, false, NULL, NULL, true, false},
+    {"fork",
+     "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL("idem") "," CALL(
+         "unsafe") "]},{\"text\":\"done\",\"repeat\":"
+                   "\"forever\"}",
+     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
+     true},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
@@ -192,9 +205,9 @@ static wend_agent *make_agent(wend_runtime *rt, const struct scenario *sc)
     return sc->helper && !add_helper(rt, agent, sc) ? NULL : agent;
 }
 
-/* The only run of the store that no other started: its id, and whether it is
- * over. */
-static bool find_run(wend_store *store, char id[40], bool *over)
+/* The newest run of the store that no other started: its id, and whether it
+ * is over, and a fork. */
+static bool find_run(wend_store *store, char id[40], bool *over, bool *is_fork)
 {
     wend_runs *list = NULL;
     const wend_run_info *info;
@@ -208,6 +221,7 @@ static bool find_run(wend_store *store, char id[40], bool *over)
     if (found) {
         snprintf(id, 40, "%.*s", (int)info->run.len, info->run.ptr);
         *over = info->ended_us != 0;
+        *is_fork = info->parent.ptr != NULL;
     }
     wend_runs_free(list);
     return found;
@@ -246,6 +260,23 @@ static wend_status start(wend_agent *agent, const struct scenario *sc,
     return s;
 }
 
+/* A second future, from the end of the first turn on. */
+static wend_status fork_it(wend_agent *agent, wend_runtime *rt, const char *id,
+                           wend_run **run)
+{
+    wend_replay_options o = {.size = sizeof o,
+                             .filter.types = UINT64_C(1) << WEND_TURN_END};
+    wend_fork_options f = {.size = sizeof f};
+    wend_run *log = NULL;
+    const wend_event *ev;
+
+    if (wend_store_replay(rt, id, &o, &log, NULL) == WEND_OK &&
+        wend_run_next(log, &ev) == WEND_OK)
+        f.at = ev->seq;
+    wend_run_free(log);
+    return wend_run_fork(agent, id, &f, NULL, run, NULL);
+}
+
 /* Exits with 0 once the run is over. */
 static void child(const struct scenario *sc, long kill_at, bool lies,
                   int report)
@@ -256,7 +287,7 @@ static void child(const struct scenario *sc, long kill_at, bool lies,
     wend_run *run = NULL;
     wend_status s;
     char id[40];
-    bool over = false;
+    bool over = false, is_fork = false;
     long seen;
 
     alarm(CHILD_SECONDS);
@@ -268,13 +299,21 @@ static void child(const struct scenario *sc, long kill_at, bool lies,
     if (ledger < 0 || !o.store || wend_runtime_new(&o, &rt, NULL) != WEND_OK)
         _exit(7);
     agent = make_agent(rt, sc);
-    if (!find_run(o.store, id, &over))
+    if (!find_run(o.store, id, &over, &is_fork))
         s = start(agent, sc, &run);
     else
         s = over ? WEND_END : wend_run_resume(agent, id, NULL, &run, NULL);
     if (s == WEND_OK)
         watch(run, sc);
     wend_run_free(run);
+    run = NULL;
+    if (sc->forks && !is_fork && find_run(o.store, id, &over, &is_fork) &&
+        over) {
+        s = fork_it(agent, rt, id, &run);
+        if (s == WEND_OK)
+            watch(run, sc);
+        wend_run_free(run);
+    }
     wend_agent_free(agent);
     wend_runtime_free(rt);
     wend_store_free(o.store);
@@ -293,13 +332,14 @@ static void checker(const struct scenario *sc, int report)
     wend_runtime *rt = NULL;
     struct finding f = {0};
     char id[40];
-    bool over = false;
+    bool over = false, is_fork = false;
 
     alarm(CHILD_SECONDS);
     if (wend_store_open("wend.db", &o.store, NULL) != WEND_OK ||
         wend_runtime_new(&o, &rt, NULL) != WEND_OK)
         _exit(7);
-    f.unfinished = !find_run(o.store, id, &over) || !over;
+    f.unfinished = !find_run(o.store, id, &over, &is_fork) || !over ||
+                   is_fork != sc->forks;
     if (!f.unfinished)
         check_logs(rt, o.store, sc, &f);
     wend_runtime_free(rt);

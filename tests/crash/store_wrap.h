@@ -178,6 +178,18 @@ static wend_status wrap_blob(wend_store *s, wend_str hash, struct buf *out,
     return real_of(s)->ops->blob(real_of(s), hash, out, err);
 }
 
+static void wrap_keep(wend_store *s, struct store_keep *k)
+{
+    real_of(s)->ops->keep(real_of(s), k);
+}
+
+static wend_status wrap_facts(wend_store *s, wend_str space, wend_str key,
+                              int64_t now_us, store_fact_fn fn, void *ctx,
+                              wend_error *err)
+{
+    return real_of(s)->ops->facts(real_of(s), space, key, now_us, fn, ctx, err);
+}
+
 static wend_status wrap_take(wend_store *s, store_request_fn fn, void *ctx,
                              wend_error *err)
 {
@@ -217,6 +229,8 @@ static wend_store *wrap_open(const char *path, bool lies)
     w->ops.list = wrap_list;
     w->ops.blob = wrap_blob;
     w->ops.take = wrap_take;
+    w->ops.keep = wrap_keep;
+    w->ops.facts = wrap_facts;
     w->ops.failure = wrap_failure;
     w->ops.free = wrap_free;
     return &w->base;
