@@ -225,6 +225,7 @@ typedef struct wend_hook {
     wend_str call, name; /* of the tool call, else absent */
     wend_str text;       /* in: see the point; out: for change, skip, stop;
                             copied after the callback has returned */
+    wend_str run;        /* whose: the run's own, or that of a child of it */
 } wend_hook;
 
 typedef wend_hook_answer (*wend_hook_fn)(void *ctx, wend_hook *hook);

@@ -99,8 +99,8 @@ static wend_status uses_network(const struct agent_file *f,
                                 wend_error *err)
 {
     return fail_at(err, WEND_E_PARSE, w->line, w->column,
-                   "%.200s:%u:%u: '%.*s' uses the network, but the file says "
-                   "'network: off'",
+                   "%.200s:%u:%u: '%.*s' uses the network, but it, or an agent "
+                   "above it, says 'network: off'",
                    f->path, w->line, w->column, (int)name.len, name.ptr);
 }
 
@@ -125,11 +125,15 @@ static wend_str rule_name(wend_str rule)
     return rule;
 }
 
-wend_status agent_tools_check(const struct agent_file *f, wend_error *err)
+/* Without the network nobody below has it either. */
+static wend_status check(const struct agent_file *f, bool offline,
+                         wend_error *err)
 {
     const struct agent_manifest *m = f->manifest;
-    bool offline = m->network_off;
+    wend_status s = WEND_OK;
     size_t file = 0;
+
+    offline |= m->network_off;
 
     for (size_t i = 0; i < m->tools.count; i++) {
         const struct manifest_word *w = &m->tools.list[i];
@@ -147,8 +151,8 @@ wend_status agent_tools_check(const struct agent_file *f, wend_error *err)
     for (size_t i = 0; offline && i < m->servers_count; i++)
         if (m->servers[i].url.ptr || m->servers[i].network_on)
             return fail(err, WEND_E_PARSE,
-                        "%.200s: the server '%s' uses the network, but the "
-                        "file says 'network: off'",
+                        "%.200s: the server '%s' uses the network, but it, "
+                        "or an agent above it, says 'network: off'",
                         f->path, m->servers[i].name.ptr);
     for (size_t i = 0; i < m->rules.count; i++) {
         wend_str name = rule_name(m->rules.list[i].text);
@@ -157,7 +161,14 @@ wend_status agent_tools_check(const struct agent_file *f, wend_error *err)
             !in_files(f->tools, f->tools_count, name))
             return no_tool_at(f, &m->rules.list[i], name, err);
     }
-    return WEND_OK;
+    for (size_t i = 0; s == WEND_OK && i < m->agents.count; i++)
+        s = check(&f->agents[i], offline, err);
+    return s;
+}
+
+wend_status agent_tools_check(const struct agent_file *f, wend_error *err)
+{
+    return check(f, false, err);
 }
 
 /* ---- The command line -----------------------------------------------------

@@ -27,6 +27,7 @@ wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h)
 
     if (!r->hook)
         return a;
+    h->run = str_of(r->id);
     r->rt->callbacks++;
     a = r->hook(r->hook_ctx, h);
     r->rt->callbacks--;

@@ -260,6 +260,13 @@ else
     skip "a terminal" "script gives no terminal here"
 fi
 
+printf '%s\n' 'wend: agent/1' 'name: web' 'tools: [http_request]' \
+    >agents/web.yaml
+printf '%s\n' 'wend: agent/1' 'name: off' "model: 'script:{\"turns\":[]}'" \
+    'network: off' 'agents: [agents/web.yaml]' >off.yaml
+exits "without the network nobody below has it" 2 "$WEND" run -a off.yaml go
+has "the network: where it is meant" "$err" "agents/web.yaml:3:9"
+
 # ---- Killed, canceled --------------------------------------------------------
 
 cat >agents/helper.script <<'EOF'

@@ -119,6 +119,36 @@ static wend_run *child_with(struct rig *r, wend_run *run, wend_event_type type,
     return NULL;
 }
 
+/* A hook sees what children do, and whose it is. */
+static wend_hook_answer on_hook(void *ctx, wend_hook *h)
+{
+    struct buf *b = ctx;
+
+    if (h->point == WEND_HOOK_CALL_BEFORE)
+        buf_fmt(b, "%s%.*s", b->len ? " " : "", (int)h->name.len, h->name.ptr);
+    if (h->run.len != 36)
+        buf_cstr(b, " nobody");
+    return WEND_HOOK_GO;
+}
+
+static void test_hook(void)
+{
+    struct buf seen = {.mem = &rig_mem};
+    wend_run_options o = {.size = sizeof o, .hook = on_hook, .hook_ctx = &seen};
+    struct rig r;
+    wend_run *run;
+
+    if (!open_family(&r, CALLS("write") "," SAYS, WEND_APPROVE_ALL,
+                     WEND_APPROVE_ALL))
+        return;
+    run = rig_start(&r, &o);
+    tap_is_i64(read_all(run, NULL, NULL), WEND_END, "a run with a hook ends");
+    tap_is_str(buf_view(&seen), "task write", "the hook sees both calls");
+    wend_run_free(run);
+    rig_close(&r);
+    buf_free(&seen);
+}
+
 static void test_questions(void)
 {
     struct rig r;
@@ -280,6 +310,7 @@ static void test_memory(void)
 int main(void)
 {
     test_ends();
+    test_hook();
     test_questions();
     test_who_goes(RUN_FIRST, "the run is freed");
     test_who_goes(RUNTIME_FIRST, "the runtime is freed");
