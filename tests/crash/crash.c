@@ -17,6 +17,7 @@
 
 #include "../unit/tap.h"
 #include "check.h"
+#include "forked.h"
 #include "planned.h"
 #include "store_wrap.h"
 
@@ -258,23 +259,6 @@ static wend_status start(wend_agent *agent, const struct scenario *sc,
         s = wend_run_start_plan(agent, plan, NULL, NULL, run, NULL);
     wend_plan_free(plan);
     return s;
-}
-
-/* A second future, from the end of the first turn on. */
-static wend_status fork_it(wend_agent *agent, wend_runtime *rt, const char *id,
-                           wend_run **run)
-{
-    wend_replay_options o = {.size = sizeof o,
-                             .filter.types = UINT64_C(1) << WEND_TURN_END};
-    wend_fork_options f = {.size = sizeof f};
-    wend_run *log = NULL;
-    const wend_event *ev;
-
-    if (wend_store_replay(rt, id, &o, &log, NULL) == WEND_OK &&
-        wend_run_next(log, &ev) == WEND_OK)
-        f.at = ev->seq;
-    wend_run_free(log);
-    return wend_run_fork(agent, id, &f, NULL, run, NULL);
 }
 
 /* Exits with 0 once the run is over. */

@@ -48,7 +48,7 @@ static void finish(wend_run *run, int cancel_at, struct buf *names)
 
 struct told {
     int64_t seq, own; /* newest; first of its own */
-    int64_t turns, models, plans, calls, actions;
+    int64_t turns, models, plans, calls, actions, children;
     int64_t parent_at;
     char parent[40];
     wend_outcome outcome;
@@ -73,6 +73,8 @@ static void count(struct told *l, const wend_event *ev)
     case WEND_ACTION_END:
         l->actions -= ev->u.action_end.outcome != WEND_OUTCOME_SKIPPED;
         break;
+    case WEND_CHILD_START: l->children++; break;
+    case WEND_CHILD_END: l->children--; break;
     case WEND_RUN_END: l->outcome = ev->u.run_end.outcome; break;
     default: break;
     }
@@ -110,7 +112,7 @@ static void read_log(struct rig *r, const char *id, struct told *l)
 static bool is_lawful(const struct told *l)
 {
     return l->whole && l->outcome && !l->turns && !l->models && !l->plans &&
-           !l->calls && !l->actions;
+           !l->calls && !l->actions && !l->children;
 }
 
 static bool is_good(struct rig *r, const char *id)
@@ -132,25 +134,31 @@ static const struct {
     int cancel_at; /* delta */
     wend_approve approve;
     const char *answer; /* of every fork; NULL: any end will do */
+    bool kid;           /* it has an agent for tasks */
 } kinds[] = {
-    {"a text", SCRIPT(TEXT("hello")), false, 0, WEND_APPROVE_ALL, "hello"},
+    {"a text", SCRIPT(TEXT("hello")), false, 0, WEND_APPROVE_ALL, "hello",
+     false},
     {"parallel tools",
      SCRIPT(CALLS(CALL("echo") "," CALL("echo") "," CALL("write") "," CALL(
          "broken")) "," TEXT("done")),
-     false, 0, WEND_APPROVE_ALL, "done"},
+     false, 0, WEND_APPROVE_ALL, "done", false},
     {"approvals", SCRIPT(CALLS(CALL("write") "," CALL("write")) "," TEXT("ok")),
-     false, 0, WEND_APPROVE_ASK, "ok"},
+     false, 0, WEND_APPROVE_ASK, "ok", false},
     {"a failing model",
      SCRIPT("{\"error\":{\"code\":\"network\"}}," TEXT("then")), false, 0,
-     WEND_APPROVE_ALL, "then"},
+     WEND_APPROVE_ALL, "then", false},
     {"a canceled run",
      SCRIPT("{\"text\":\"hello\",\"chunk\":1,\"delay\":\"2ms\"},"
             "{\"text\":\"hello\",\"repeat\":\"forever\"}"),
-     false, 2, WEND_APPROVE_ALL, NULL},
+     false, 2, WEND_APPROVE_ALL, NULL, false},
     {"a plan", SCRIPT("{\"when\":\"one\",\"text\":\"1\"}"), true, 0,
-     WEND_APPROVE_ALL, NULL},
+     WEND_APPROVE_ALL, NULL, false},
     {"a plan with approvals", SCRIPT("{\"when\":\"one\",\"text\":\"1\"}"), true,
-     0, WEND_APPROVE_ASK, NULL},
+     0, WEND_APPROVE_ASK, NULL, false},
+    {"a child",
+     SCRIPT("{\"calls\":[{\"name\":\"task\",\"args\":{\"agent\":\"kid\","
+            "\"prompt\":\"do\"}}]}," TEXT("done")),
+     false, 0, WEND_APPROVE_ALL, "done", true},
 };
 
 static wend_run *start(struct rig *r, bool plan)
@@ -193,6 +201,23 @@ static void fork_at(struct rig *r, size_t k, const char *id, int64_t at)
     buf_free(&l.lines);
 }
 
+static void add_kid(struct rig *r)
+{
+    wend_agent_options o = {.size = sizeof o,
+                            .model =
+                                SCRIPT(CALLS(CALL("echo")) "," TEXT("did")),
+                            .approve = WEND_APPROVE_ALL};
+    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+
+    tap_ok(wend_agent_new(r->rt, &o, &k.agent, &r->err) == WEND_OK &&
+               wend_agent_add_builtin(k.agent, "calculator", &r->err) ==
+                   WEND_OK &&
+               wend_agent_add_agent(r->agent, &k, &r->err) == WEND_OK &&
+               wend_agent_add_builtin(r->agent, "task", &r->err) == WEND_OK,
+           "a kid: %s", r->err.message);
+    wend_agent_free(k.agent);
+}
+
 static void every_event(const char *url, size_t k)
 {
     struct rig r = {.agent_options = {.approve = kinds[k].approve}};
@@ -202,6 +227,8 @@ static void every_event(const char *url, size_t k)
 
     if (!rig_open(&r, url, kinds[k].script))
         return;
+    if (kinds[k].kid)
+        add_kid(&r);
     run = start(&r, kinds[k].plan);
     finish(run, kinds[k].cancel_at, NULL);
     snprintf(id, sizeof id, "%s", run ? wend_run_id(run) : NOBODY);
