@@ -71,6 +71,7 @@ static bool is_stale(struct book *b, const struct input *in)
     case IN_MODEL_FAIL: return !b->model_open || in->ask != b->asks;
     case IN_CALL_DONE: return stop_is_stale(b, in);
     case IN_ACTION_DONE: return true; /* these runs have no plan */
+    case IN_CHECKED: return true;     /* nor tools that can be looked up */
     case IN_APPROVAL:
         c = book_call(b, in->approval.call);
         return !c || !c->asked || c->answered;

@@ -419,6 +419,7 @@ static void perform(struct sim *s, const struct step *step)
         case FX_HOOK: add_out(s, fx); break;
         case FX_RUN_ACTION:
         case FX_STOP_ACTION: break; /* these runs have no plan */
+        case FX_CHECK: break;       /* nor tools that can be looked up */
         }
 }
 
