@@ -34,13 +34,15 @@ static void on_open(struct plan_scan *s, char c)
     s->depth++;
 }
 
-static void on_close(struct plan_scan *s)
+static void on_close(struct plan_scan *s, char c)
 {
     struct plan_span span = {s->action_at, s->at + 1 - s->action_at};
 
     s->depth -= s->depth > 0;
-    if (s->depth == IN_LIST && s->in_actions)
+    if (s->depth == IN_LIST && s->in_actions && c == '}')
         buf_add(&s->actions, (const char *)&span, sizeof span);
+    else if (s->depth == IN_LIST && s->in_actions)
+        s->over = true; /* an object does not end so */
     else if (s->depth < IN_LIST && s->in_actions)
         s->over = true;
 }
@@ -66,7 +68,7 @@ static void look(struct plan_scan *s, wend_str text)
     case '{':
     case '[': on_open(s, c); break;
     case '}':
-    case ']': on_close(s); break;
+    case ']': on_close(s, c); break;
     }
     /* Something else than an object between the commas of the list. */
     if (s->in_actions && s->depth == IN_LIST && !strchr(" \t\r\n,[]{}", c))

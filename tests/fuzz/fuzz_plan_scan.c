@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "core/plan_scan.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 static void scan_cut(struct plan_scan *s, wend_str text, unsigned seed)
 {
     size_t at = 0;

@@ -38,6 +38,7 @@ static const struct {
      "{\"a\":1}\n"},
     {"an object in its place", "{\"actions\":{\"a\":{}}}", ""},
     {"a list as the whole", "[{\"actions\":[{}]}]", ""},
+    {"an action that ends as a list does", "{\"actions\":[{},{\"b\"]}", "{}\n"},
     {"no JSON", "]]}}{{\"actions\":[{}]}", ""},
 };
 
