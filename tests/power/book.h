@@ -9,6 +9,8 @@
 #ifndef POWER_BOOK_H
 #define POWER_BOOK_H
 
+#include <semaphore.h>
+
 #include "base/str.h"
 #include "store/store.h"
 #include "tape.h"
@@ -30,9 +32,13 @@ struct book_run {
     size_t going_at, gone_at; /* it is to be forgotten; it is */
 };
 
+enum { FACTS_MAX = 64 };
+
 static struct book {
     struct book_run *runs;
     size_t count, room;
+    size_t facts[FACTS_MAX]; /* when each was safe; fact i has the key i */
+    size_t facts_count;
     long early; /* shown or done before it was safe */
     long shown, effects;
     bool hasty; /* a control: safe as soon as it is given */
@@ -152,6 +158,43 @@ static wend_status book_forget(wend_store *s, wend_str id, wend_error *err)
     return status;
 }
 
+struct book_keep {
+    struct store_keep keep;
+    char key[24];
+    sem_t done;
+    wend_status status;
+};
+
+static inline void on_kept(struct store_keep *k, wend_status s)
+{
+    struct book_keep *b = (struct book_keep *)(void *)k;
+
+    pthread_mutex_lock(&tape.lock);
+    if (s == WEND_OK)
+        book.facts[book.facts_count++] = tape.count;
+    pthread_mutex_unlock(&tape.lock);
+    b->status = s;
+    sem_post(&b->done);
+}
+
+/* Keeps one more fact by name; whether the store says that it is safe. */
+static inline bool book_fact(wend_store *s)
+{
+    struct book_keep b = {.keep = {.done = on_kept}};
+
+    if (book.facts_count == FACTS_MAX)
+        return true;
+    snprintf(b.key, sizeof b.key, "%zu", book.facts_count);
+    b.keep.fact = (struct store_fact){
+        .space = STR("power"), .key = str_of(b.key), .text = str_of(b.key)};
+    sem_init(&b.done, 0, 0);
+    s->ops->keep(s, &b.keep);
+    while (sem_wait(&b.done))
+        ;
+    sem_destroy(&b.done);
+    return b.status == WEND_OK;
+}
+
 /* From now on what the store is given is noted. */
 static void book_watch(wend_store *s)
 {
@@ -233,7 +276,7 @@ static void book_load(const char *path)
 /* What all images came to. */
 struct finding {
     long unopened, damaged, lost, wrong, partial, unsound, undead, unfinished;
-    long early, images, events, newer, resumed, twice, dropped, torn;
+    long early, images, events, facts, newer, resumed, twice, dropped, torn;
 };
 
 static bool is_good(const struct finding *f)
@@ -299,6 +342,28 @@ static void check_run(wend_store *s, const struct book_run *r, size_t at,
         wend_store_verify(s, r->id, NULL, &v, NULL) != WEND_OK || v.bad_seq;
 }
 
+static bool count_fact(void *ctx, const struct store_fact *fact)
+{
+    *(long *)ctx += str_eq(fact->key, fact->text);
+    return true;
+}
+
+static void check_facts(wend_store *s, size_t at, struct finding *f)
+{
+    for (size_t i = 0; i < book.facts_count; i++) {
+        char key[24];
+        long found = 0;
+
+        if (book.facts[i] > at)
+            continue;
+        snprintf(key, sizeof key, "%zu", i);
+        s->ops->facts(s, STR("power"), str_of(key), 0, count_fact, &found,
+                      NULL);
+        f->lost += !found;
+        f->facts++;
+    }
+}
+
 /* The store at `path` against what was safe at that place of the tape. */
 static void check_store(const char *path, size_t at, struct finding *f)
 {
@@ -313,6 +378,7 @@ static void check_store(const char *path, size_t at, struct finding *f)
     f->damaged += s->ops->check(s, &err) != WEND_OK;
     for (size_t i = 0; i < book.count; i++)
         check_run(s, &book.runs[i], at, f);
+    check_facts(s, at, f);
     wend_store_free(s);
 }
 

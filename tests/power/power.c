@@ -124,13 +124,14 @@ static void pass(struct job *j, uint64_t chance)
 static void report(const char *name, const struct finding *f)
 {
     printf("# %s: %zu places, %ld images, %ld sectors dropped, %ld torn, %ld "
-           "events, %ld newer, %ld resumed, %ld cut twice; unopened %ld "
+           "events, %ld facts, %ld newer, %ld resumed, %ld cut twice; unopened "
+           "%ld "
            "damaged %ld lost %ld "
            "wrong %ld partial %ld unsound %ld undead %ld unfinished %ld early "
            "%ld\n",
            name, tape.count, f->images, f->dropped, f->torn, f->events,
-           f->newer, f->resumed, f->twice, f->unopened, f->damaged, f->lost,
-           f->wrong, f->partial, f->unsound, f->undead, f->unfinished,
+           f->facts, f->newer, f->resumed, f->twice, f->unopened, f->damaged,
+           f->lost, f->wrong, f->partial, f->unsound, f->undead, f->unfinished,
            f->early);
 }
 

@@ -184,7 +184,7 @@ static bool work_round(struct place *p, const struct work *w)
         if (good)
             snprintf(ids[i], sizeof ids[i], "%s", wend_run_id(runs[i]));
     }
-    good &= watch_all(runs, w->runs);
+    good &= watch_all(runs, w->runs) && book_fact(p->store);
     for (int i = 0; i < w->runs && w->forks && good; i++)
         good = fork_run(p, ids[i]);
     return good;
