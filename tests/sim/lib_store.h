@@ -532,6 +532,19 @@ static wend_status slow_take(wend_store *base, store_request_fn fn, void *ctx,
     return slow(base)->inner->ops->take(slow(base)->inner, fn, ctx, err);
 }
 
+static void slow_keep(wend_store *base, struct store_keep *k)
+{
+    slow(base)->inner->ops->keep(slow(base)->inner, k);
+}
+
+static wend_status slow_facts(wend_store *base, wend_str space, wend_str key,
+                              int64_t now_us, store_fact_fn fn, void *ctx,
+                              wend_error *err)
+{
+    return slow(base)->inner->ops->facts(slow(base)->inner, space, key, now_us,
+                                         fn, ctx, err);
+}
+
 static wend_status slow_failure(wend_store *base, wend_error *err)
 {
     if (!slow(base)->failed)
@@ -561,6 +574,8 @@ static bool store_begin(struct slow_store *st, struct sim *s)
         .blob = slow_blob,
         .post = slow_post,
         .take = slow_take,
+        .keep = slow_keep,
+        .facts = slow_facts,
         .failure = slow_failure,
     };
 

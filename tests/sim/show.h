@@ -23,6 +23,7 @@ static const char *const input_names[] = {
     [IN_SAY] = "say",
     [IN_PAUSE] = "pause",
     [IN_CONTINUE] = "continue",
+    [IN_CHECKED] = "checked",
     [IN_RESUME] = "resume",
 };
 static const char *const effect_names[] = {

@@ -203,7 +203,7 @@ static void check_reach(const struct counters *c)
         if (!c->inputs[i] || !c->stale[i])
             all &= i == IN_CANCEL || i == IN_SAY || i == IN_STOP ||
                    i == IN_RESUME || i == IN_ACTION_DONE || i == IN_WRITTEN ||
-                   i == IN_WARN /* no plans here */ ||
+                   i == IN_WARN || i == IN_CHECKED /* no plans here */ ||
                    printf("# never: input %s\n", input_names[i]) < 0;
     for (int i = WEND_OUTCOME_OK; i <= WEND_OUTCOME_FAILED; i++)
         if (!c->outcomes[i])
