@@ -126,6 +126,8 @@ int plan_run(struct cli *cli, const char *path)
             code = check_replan(cli, path);
         cli->set.model = "script:{\"turns\":[]}"; /* never asked */
     }
+    if (!code && !plan_files_models(cli, f))
+        code = complain(EXIT_FAILED, "out of memory");
     if (!code)
         code = offer_all_tools(cli);
     if (!code)

@@ -195,11 +195,39 @@ static bool agent_asks(const struct agent_file *f)
 bool plan_files_ask(const struct plan_file *f)
 {
     for (const struct json *j = f->actions; j; j = j->next)
-        if (is_type(j, "llm"))
+        if (is_type(j, "llm") &&
+            str_is(json_str(json_get(j, "target")), "default"))
             return true;
     for (size_t i = 0; i < f->named_count; i++)
         if (f->named[i].plan ? plan_files_ask(f->named[i].plan)
                              : agent_asks(f->named[i].agent))
             return true;
     return false;
+}
+
+/* One that there is already has it. */
+static bool add_model(struct cli *cli, wend_str name)
+{
+    struct words *w = &cli->set.fallback;
+    wend_str own = arena_str(&cli->arena, name);
+
+    if (str_is(name, "default") || str_is(name, cli->set.model))
+        return true;
+    for (size_t i = 0; i < w->count; i++)
+        if (str_is(name, w->items[i]))
+            return true;
+    return own.ptr && words_add(w, own.ptr, &cli->arena);
+}
+
+bool plan_files_models(struct cli *cli, const struct plan_file *f)
+{
+    bool added = true;
+
+    for (const struct json *j = f->actions; added && j; j = j->next)
+        if (is_type(j, "llm"))
+            added = add_model(cli, json_str(json_get(j, "target")));
+    for (size_t i = 0; added && i < f->named_count; i++)
+        if (f->named[i].plan)
+            added = plan_files_models(cli, f->named[i].plan);
+    return added;
 }

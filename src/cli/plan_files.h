@@ -36,5 +36,7 @@ int plan_files_load(struct cli *cli, const char *path, struct plan_file **out);
 void plan_files_free(struct plan_file *f);
 /* Whether anything in it asks a model that it does not name itself. */
 bool plan_files_ask(const struct plan_file *f);
+/* Gives the run the models that actions in it name. False: out of memory. */
+bool plan_files_models(struct cli *cli, const struct plan_file *f);
 
 #endif

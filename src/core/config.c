@@ -208,6 +208,7 @@ static void price_read(const struct json *j, struct price *out)
 static void model_read(const struct json *j, struct model_use *out)
 {
     out->name = json_str(json_get(j, "name"));
+    out->spec = json_str(json_get(j, "model"));
     out->context_tokens =
         i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
     out->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
@@ -468,4 +469,19 @@ const struct tool *config_tool(const struct config *c, wend_str name)
 const struct tool *config_end(const struct config *c, wend_str name)
 {
     return named(c->ends, c->ends_count, name);
+}
+
+uint32_t config_model(const struct config *c, wend_str name)
+{
+    uint32_t i;
+
+    if (str_is(name, "default"))
+        return 0;
+    for (i = 1; i < c->models_count; i++)
+        if (str_eq(c->models[i].name, name))
+            return i;
+    for (i = 0; i < c->models_count; i++)
+        if (str_eq(c->models[i].spec, name))
+            break;
+    return i;
 }

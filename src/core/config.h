@@ -66,6 +66,7 @@ struct rule {
 /* One of the models that may be asked, as far as deciding needs it. */
 struct model_use {
     wend_str name;          /* in events; the first one's is run_start's */
+    wend_str spec;          /* provider:model */
     int64_t context_tokens; /* its window */
     int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
     struct price price;     /* of its tokens */
@@ -136,6 +137,9 @@ void layers_put(struct buf *b, const struct tool *t, bool permitted,
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
+/* Which of its models is meant, by name or spec; 0: the run's own, which is
+ * `default`, too. models_count: none. */
+uint32_t config_model(const struct config *c, wend_str name);
 const struct tool *config_end(const struct config *c, wend_str name);
 /* The one that is called so; NULL if there is none. */
 const struct kid *config_kid(const struct config *c, wend_str name);

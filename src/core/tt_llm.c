@@ -9,10 +9,10 @@
 const struct model_use *action_model(const struct turn *t,
                                      const struct plan_action *a)
 {
-    for (uint32_t i = 0; i < t->config->models_count; i++)
-        if (str_eq(t->config->models[i].name, a->target))
-            return &t->config->models[i];
-    return turn_model(t);
+    uint32_t i = config_model(t->config, a->target);
+
+    return i && i < t->config->models_count ? &t->config->models[i]
+                                            : turn_model(t);
 }
 
 wend_str action_over_budget(const struct tt *x, const struct plan_action *a,

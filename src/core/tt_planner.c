@@ -53,11 +53,7 @@ static wend_str near_tool(const struct config *c, wend_str name)
 
 static bool knows_model(const struct config *c, wend_str name)
 {
-    bool known = str_is(name, "default");
-
-    for (uint32_t i = 0; i < c->models_count && !known; i++)
-        known = str_eq(c->models[i].name, name);
-    return known;
+    return config_model(c, name) < c->models_count;
 }
 
 /* Whom it could give a task, too. */

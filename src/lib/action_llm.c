@@ -135,7 +135,7 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     struct wend_run *r = a->run;
     const struct plan_action *action = action_of(r, fx);
     const struct json *j = json_parse(fx->args, &a->arena, NULL);
-    uint32_t models = r->turn.config->models_count;
+    uint32_t model = config_model(r->turn.config, action->target);
 
     a->config = *r->turn.config;
     a->config.tools = NULL;
@@ -149,10 +149,8 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     a->turn.counter = 0;
     a->turn.ask = a->ask;
     a->turn.attempt = a->attempt;
-    a->turn.model_at = r->turn.model_at;
-    for (uint32_t i = 0; i < models; i++)
-        if (str_eq(a->config.models[i].name, action->target))
-            a->turn.model_at = i;
+    a->turn.model_at =
+        model && model < a->config.models_count ? model : r->turn.model_at;
     a->turn.model = a->turn.model_at == r->turn.model_at
                         ? r->turn.model
                         : a->config.models[a->turn.model_at].name;
@@ -166,7 +164,7 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
 void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
               struct msg *msg)
 {
-    uint32_t i = plan_find(r->turn.plan.plan, action);
+    uint32_t i = plan_find(r->turn.plan.plan, action), model;
     struct arena scratch = {.mem = &r->rt->mem};
     const struct json *j;
 
@@ -175,10 +173,9 @@ void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
     t->model_at = r->turn.model_at;
     if (i == PLAN_NONE)
         return; /* a damaged log's */
-    for (uint32_t m = 0; m < t->config->models_count; m++)
-        if (str_eq(t->config->models[m].name,
-                   r->turn.plan.plan->actions[i]->target))
-            t->model_at = m;
+    model = config_model(t->config, r->turn.plan.plan->actions[i]->target);
+    if (model && model < t->config->models_count)
+        t->model_at = model;
     j = json_parse(plan_action_state(&r->turn.plan, i)->params, &scratch, NULL);
     msg->text = arena_str(&r->arena, json_str(json_get(j, "prompt")));
     t->history = msg;

@@ -66,14 +66,11 @@ static wend_status check_model(const struct config *c,
     wend_str near = STR_NONE;
     int best = 0;
 
-    if (str_is(a->target, "default"))
+    if (config_model(c, a->target) < c->models_count)
         return WEND_OK;
-    for (uint32_t i = 0; i < c->models_count; i++) {
-        if (str_eq(c->models[i].name, a->target))
-            return WEND_OK;
-        if (str_nearer(a->target, c->models[i].name, &best))
-            near = c->models[i].name;
-    }
+    for (uint32_t i = 0; i < c->models_count; i++)
+        if (str_nearer(a->target, c->models[i].spec, &best))
+            near = c->models[i].spec;
     return refuse(a, "its agent has no model", near, err);
 }
 

@@ -209,6 +209,27 @@ exits "as HTML" 0 "$WEND" plan show --format html -m "$model" order.yaml
 has "as HTML: marked as learned" "$out" "<th>learned<th>failed"
 export WEND_STORE=$work/wend.db
 
+cat >named.yaml <<'EOF'
+wend: plan/1
+name: named
+actions:
+  - {name: a, type: llm, target: default, prompt: x, output_key: a}
+  - {name: b, type: llm, target: "script:other.yaml", prompt: x, output_key: b}
+outputs: {a: $a, b: $b}
+EOF
+printf 'model: other\nturns: [{text: theirs}]\n' >other.yaml
+exits "a model that an action names" 0 "$WEND" plan run -q named.yaml \
+    -m 'script:{"turns":[{"text":"ours"}]}'
+is "a model that an action names: it answers" "$(cat "$out")" \
+    '{"a":"ours","b":"theirs"}'
+sed -i '/name: a/d; s/a: $a, //' named.yaml
+exits "no other model is needed then" 0 "$WEND" plan run -q named.yaml
+is "no other model is needed then: the answer" "$(cat "$out")" theirs
+exits "its log" 0 "$WEND" log last --json
+has "its log: who was asked" "$out" '"type":"model_start","data":{"model":"other"'
+sed -i 's/script:other.yaml/scrip:other.yaml/' named.yaml
+exits "a model of nobody" 2 "$WEND" plan run -q named.yaml
+
 # ---- Killed, and taken up again ----------------------------------------------
 
 cat >long.yaml <<'EOF'
