@@ -41,19 +41,14 @@ static wend_str prefix_changed(const struct turn *t)
                            : STR_NONE;
 }
 
-static void emit_context(struct tt *x)
+void end_context(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    wend_event *ev = draft(x, WEND_CONTEXT_START);
+    wend_event *ev = draft(x, WEND_CONTEXT_END);
     uint64_t prefix;
     unsigned char bytes[8];
     char hex[2 * sizeof bytes + 1];
 
-    if (ev)
-        ev->u.context_start.budget_tokens =
-            turn_model(t)->context_tokens * 9 / 10;
-    emit(x, ev);
-    ev = draft(x, WEND_CONTEXT_END);
     if (!ev)
         return;
     prefix = t->history ? t->history->prefix : t->config->prefix;
@@ -66,6 +61,17 @@ static void emit_context(struct tt *x)
         arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
     ev->u.context_end.prefix_changed_json = prefix_changed(t);
     emit(x, ev);
+}
+
+static void emit_context(struct tt *x)
+{
+    wend_event *ev = draft(x, WEND_CONTEXT_START);
+
+    if (ev)
+        ev->u.context_start.budget_tokens =
+            turn_model(&x->s->turn)->context_tokens * 9 / 10;
+    emit(x, ev);
+    end_context(x);
 }
 
 static void emit_model_start(struct tt *x)

@@ -216,15 +216,13 @@ static void settle_lost(struct tt *x)
     bool any = false;
 
     for (uint32_t i = 0; i < t->calls_count; i++) {
-        if (!bit_get(&t->lost, i)) {
+        if (!bit_get(&t->lost, i) || !is_unsafe(t, i) ||
+            policy == UNKNOWN_RETRY || is_looked_up(t, i) ||
+            turn_call_child(t, i).ptr) { /* which is gone on with */
             if (waits_for_approval(t, i))
                 ask_once_more(x, i);
             continue;
         }
-        if (!is_unsafe(t, i) || policy == UNKNOWN_RETRY ||
-            turn_call_child(t, i).ptr || /* which is gone on with */
-            is_looked_up(t, i))
-            continue;
         any = true;
         if (policy == UNKNOWN_ASK)
             ask_about_lost(x, i);
@@ -327,6 +325,8 @@ void on_resume(struct tt *x)
 
     emit_resume(x);
     leave_children(x);
+    if (t->context)
+        end_context(x);
     left_ms = t->limits.time_ms - t->metrics.ms; /* since run_start */
     if (t->stop.outcome != WEND_OUTCOME_NONE) {
         stop_all(x);

@@ -81,6 +81,7 @@ void admit_agent(struct tt *x, const struct call *c, struct admission *a);
 bool may_start_early(const struct tt *x, uint32_t i);
 
 /* tt_model.c */
+void end_context(struct tt *x); /* the event */
 void ask_model(struct tt *x);
 void answer_instead(struct tt *x, wend_str text); /* a hook did */
 void on_model_done(struct tt *x);

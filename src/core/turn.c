@@ -137,6 +137,7 @@ static void on_context_start(struct turn *t, const struct keep *k)
     size_t count = 0, i;
     struct msg *joined;
 
+    t->context = true;
     for (const struct msg *m = t->pending; m; m = m->prev)
         count++;
     joined = count ? arena_alloc(k->arena, count * sizeof *joined) : NULL;
@@ -494,6 +495,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_WARNING: turn_on_warning(t, ev, k); break;
     case WEND_RUN_END: t->phase = PH_END; break;
     case WEND_CONTEXT_END:
+        t->context = false;
         t->context_model = t->model;
         t->forked = t->reconfigured = false;
         break;

@@ -117,6 +117,7 @@ struct turn {
     bool part;            /* model_part has been written for this message */
     bool again;           /* the model call was cut off: ask once more */
     bool halted;          /* the model paused: it goes on when asked again */
+    bool context;         /* is open: only where a fork begins */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;

@@ -51,6 +51,7 @@ static const struct {
     {"part_opaque", K_STR, offsetof(struct turn, part_opaque)},
     {"again", K_BOOL, offsetof(struct turn, again)},
     {"halted", K_BOOL, offsetof(struct turn, halted)},
+    {"context", K_BOOL, offsetof(struct turn, context)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"taint", K_U32, offsetof(struct turn, taint)},
     {"answer", K_STR, offsetof(struct turn, answer)},

@@ -334,7 +334,8 @@ static void on_call_end(struct wend_laws *l)
     end(l, OF_CALL, l->ev->u.call_end.call);
 }
 
-static void on_plan_end(struct wend_laws *l)
+/* Another plan may use the same names. */
+static void drop_actions(struct wend_laws *l)
 {
     drop(l, OF_ACTION);
 }
@@ -429,13 +430,13 @@ static const struct {
     [WEND_CALL_START] = {TURN, CONTEXT, 0, 0, on_call_start},
     [WEND_CALL_OUTPUT] = {TURN, 0, 0, 0, on_call_output},
     [WEND_CALL_END] = {TURN, 0, 0, 0, on_call_end},
-    [WEND_PLAN_START] = {RUN, PLAN, PLAN, 0, NULL},
+    [WEND_PLAN_START] = {RUN, PLAN, PLAN, 0, drop_actions},
     [WEND_PLAN_ACTION] = {PLAN, 0, 0, 0, NULL},
     [WEND_ACTION_START] = {RUN, 0, 0, 0, on_action_start},
     [WEND_ACTION_OUTPUT] = {RUN, 0, 0, 0, on_action_output},
     [WEND_ACTION_RETRY] = {RUN, 0, 0, 0, on_action_retry},
     [WEND_ACTION_END] = {RUN, 0, 0, 0, on_action_end},
-    [WEND_PLAN_END] = {PLAN, ACTIONS, 0, PLAN, on_plan_end},
+    [WEND_PLAN_END] = {PLAN, ACTIONS, 0, PLAN, drop_actions},
     [WEND_BRANCH_START] = {RUN, 0, 0, 0, on_branch_start},
     [WEND_BRANCH_END] = {RUN, 0, 0, 0, on_branch_end},
     [WEND_CHILD_START] = {RUN, 0, 0, 0, on_child_start},

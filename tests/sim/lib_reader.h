@@ -97,7 +97,7 @@ static void see(struct sim *s, struct reader *r, const wend_event *ev)
                k->place, wend_event_name(ev->type), (long long)ev->seq,
                (long long)ev->n, (long long)k->stored_seq,
                (long long)k->acked_seq);
-    if (!follows(r, ev) || r->ended || !str_is(ev->run, k->id))
+    if (!follows(r, ev) || r->ended || (!str_is(ev->run, k->id) && !k->forked))
         broken(s, LAW_ORDER, "run %u: %s %lld/%lld after %lld/%lld%s", k->place,
                wend_event_name(ev->type), (long long)ev->seq, (long long)ev->n,
                (long long)r->seq, (long long)r->n,

@@ -18,17 +18,28 @@ static void check_acts(struct sim *s, const struct known *k, const char *what)
         broken(s, LAW_AFTER, "run %u: %s", k->place, what);
 }
 
+/* On record; a fork may make its parent's open call, by the same key. */
+static uint32_t starts_of(const struct sim *s, const struct known *k,
+                          uint64_t key)
+{
+    uint32_t n = set_count(&k->starts, key);
+
+    for (uint32_t i = 0; i < s->runs_count; i++)
+        if (s->runs[i].forked)
+            n += set_count(&s->runs[i].starts, key);
+    return n;
+}
+
 static struct known *check_call(struct sim *s, wend_str key)
 {
     struct known *k = known_by_id(s, (wend_str){key.ptr, 36});
 
     trace(s, "run %u calls %.*s", k->place, (int)key.len, key.ptr);
-    if (!set_count(&k->starts, hash_of(key)))
+    if (!starts_of(s, k, hash_of(key)))
         broken(s, LAW_ACTED, "run %u: call %.*s is not on record", k->place,
                (int)key.len, key.ptr);
     /* Once for each call_start, of which a resume may write another. */
-    if (set_count(&k->made, hash_of(key)) >=
-        set_count(&k->starts, hash_of(key)))
+    if (set_count(&k->made, hash_of(key)) >= starts_of(s, k, hash_of(key)))
         broken(s, LAW_MADE, "run %u: call %.*s", k->place, (int)key.len,
                key.ptr);
     s->counters->again += set_count(&k->made, hash_of(key)) > 0;

@@ -127,7 +127,7 @@ struct known {
     wend_run *handle; /* NULL before the start and after the free */
     char id[40];
     uint32_t place;
-    bool hooked, born, planned;
+    bool hooked, born, planned, forked, has_forks;
     int64_t sent_seq, stored_seq, acked_seq;
     int64_t pack_seq, pack_n; /* where the newest pack ended */
     int64_t stored_pack_seq, stored_pack_n;
@@ -162,7 +162,7 @@ struct kept_call {
 struct mood {
     uint32_t say, pause, cancel, inbox, approve, free_run;
     uint32_t steal, fail_store, jump, progress, never, nomem, crash;
-    uint32_t storm, reboot;
+    uint32_t storm, reboot, fork;
     uint32_t net_fault, net_stall, net_ms_max, net_piece;
     uint32_t wired, programs, plans; /* of agents, tools, runs */
     uint32_t kids, planners;         /* of calls */
@@ -183,7 +183,7 @@ struct counters {
     int64_t reboots, revived, storms, plans, actions, action_asks;
     int64_t requests, net_faults[16], net_ends[8];
     int64_t programs, program_ends[PROC_LOST + 1];
-    int64_t children, model_plans;
+    int64_t children, model_plans, forks;
 };
 
 struct bug;
@@ -209,6 +209,7 @@ struct slow_store {
     int64_t due_us;    /* of the newest batch: commits keep their order */
     bool failed;       /* a commit has failed */
     bool told;         /* and somebody was told so */
+    bool forking;      /* just now */
 };
 
 struct sim {

@@ -107,6 +107,8 @@ static void record_known(struct known *k, const wend_event *ev)
     else if (ev->type == WEND_CONTROL)
         k->stop_acked |= str_is(ev->u.control.what, "cancel") ||
                          str_is(ev->u.control.what, "limits");
+    else if (ev->type == WEND_RUN_FORK)
+        k->stop_acked = false; /* that was its parent's */
     k->asks += ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY;
     k->turns_begun += ev->type == WEND_TURN_START;
     k->turns_ended += ev->type == WEND_TURN_END;
@@ -337,6 +339,12 @@ static bool learn(void *ctx, const struct store_item *item)
     return true;
 }
 
+static void store_learn(struct slow_store *st, struct known *k)
+{
+    st->inner->ops->read(st->inner, str_of(k->id), (struct store_place){0, 0},
+                         0, learn, k, NULL);
+}
+
 static void store_crash(struct slow_store *st)
 {
     struct sim *s = st->sim;
@@ -358,9 +366,7 @@ static void store_crash(struct slow_store *st)
         k->asks = k->turns_begun = k->turns_ended = k->messages_begun = 0;
         k->stop_acked = k->end_acked = false;
         if (k->stored_seq)
-            st->inner->ops->read(st->inner, str_of(k->id),
-                                 (struct store_place){0}, UINT32_MAX, learn, k,
-                                 NULL);
+            store_learn(st, k);
     }
 }
 
@@ -414,6 +420,11 @@ static void slow_append(wend_store *base, struct store_batch *b)
 
     if (!h)
         abort();
+    if (st->forking) { /* whoever forks waits for this */
+        free(h);
+        st->inner->ops->append(st->inner, b);
+        return;
+    }
     if (!k)
         k = child_of(s, b);
     check_batch(s, k, b);

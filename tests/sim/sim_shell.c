@@ -78,6 +78,7 @@ static void make_mood(struct sim *s, enum mode mode)
     } else {
         m->crash = some(s, 300, 30);
         m->reboot = some(s, 200, 15);
+        m->fork = some(s, 200, 15);
     }
 }
 
@@ -377,6 +378,7 @@ static void check_reach(const struct counters *c)
         {"a plan", c->plans},
         {"a plan that a model wrote", c->model_plans},
         {"a child of a run", c->children},
+        {"a fork of a run", c->forks},
         {"a model asked by an action", c->action_asks},
         {"a request", c->requests},
         {"no connection", c->net_faults[NET_REFUSED]},

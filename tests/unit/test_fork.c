@@ -84,13 +84,17 @@ static void read_log(struct rig *r, const char *id, struct told *l)
 {
     const wend_event *ev;
     wend_run *run = NULL;
+    wend_laws *laws = NULL;
+    wend_error err = {0};
     wend_status s = wend_store_replay(r->rt, id, NULL, &run, &r->err);
 
     memset(l, 0, sizeof *l);
     l->lines.mem = &rig_mem;
-    l->whole = true;
+    l->whole = wend_laws_new(&laws) == WEND_OK;
     while (s == WEND_OK && (s = wend_run_next(run, &ev)) == WEND_OK) {
         put_line(&l->lines, ev);
+        if (wend_laws_add(laws, ev, &err) != WEND_OK)
+            l->whole = printf("# %s\n", err.message) < 0;
         if (ev->n)
             continue;
         l->whole &= ev->seq == ++l->seq;
@@ -106,6 +110,7 @@ static void read_log(struct rig *r, const char *id, struct told *l)
         }
     }
     l->whole &= s == WEND_END;
+    wend_laws_free(laws);
     wend_run_free(run);
 }
 
