@@ -119,6 +119,8 @@ static size_t list_faults(const struct scenario *sc)
     for (size_t i = 0; i < CALLS; i++) {
         char errors[100], *rest = errors;
 
+        if (opt.seconds > 0 && !strcmp(calls[i].name, "fcntl"))
+            continue; /* SQLite tries for five seconds to get a lock */
         snprintf(errors, sizeof errors, "%s", calls[i].errors);
         for (char *e; (e = strsep(&rest, " "));)
             for (int k = first[i] + 1; k <= most[i]; k++) {
@@ -346,24 +348,25 @@ static bool enter(const char *self, const struct test_server *server)
     return !chdir(play_dir) && !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
+/* Each has its share of the time that is left. */
 static void play_all(void)
 {
-    double begin = now(), left;
+    double end = now() + (opt.seconds > 0 ? opt.seconds : 1e9);
 
     for (size_t i = 0; i < PLANTED && !opt.only; i++)
         play_planted(i);
-    left = opt.seconds - (now() - begin);
-    begin = now();
-    for (size_t i = 0; i < SCENARIOS; i++)
+    for (size_t i = 0; i < SCENARIOS; i++) {
+        double left = end > now() ? end - now() : 0;
+
         if (opt.only && strcmp(opt.only, scenarios[i].name) != 0)
             continue;
-        else if (opt.one.call[0])
+        if (opt.one.call[0])
             play_one(&scenarios[i]);
         else if (opt.only || opt.seconds <= 0)
-            play(&scenarios[i], opt.seconds > 0 ? now() + left : 1e9);
+            play(&scenarios[i], end);
         else
-            play(&scenarios[i],
-                 begin + left * (double)(i + 1) / (double)SCENARIOS);
+            play(&scenarios[i], now() + left / (double)(SCENARIOS - i));
+    }
 }
 
 int main(int argc, char **argv)
