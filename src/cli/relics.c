@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/agent_file.h"
 #include "cli/config.h"
 #include "wire/relic.h"
 
@@ -109,13 +110,27 @@ static void say(void *ctx, const char *text)
         complain(0, "%s", text);
 }
 
+static bool networks(const struct relic_manifest *m)
+{
+    return m->kind == RELIC_HTTP || m->server.url.ptr || m->server.network_on;
+}
+
 int relics_add(struct cli *cli, wend_agent *agent)
 {
+    bool offline = cli->agent && cli->agent->manifest->network_off;
+
     for (const struct relic_file *f = cli->relics; f; f = f->next) {
         wend_relic_options o = {
             .size = sizeof o, .file = f->path, .note = say, .note_ctx = cli};
         wend_error err = {0};
-        wend_status s = wend_agent_add_relic(agent, f->text, &o, &err);
+        wend_status s;
+
+        if (offline && networks(f->manifest))
+            return complain(EXIT_USAGE,
+                            "%s: the relic uses the network, but the agent "
+                            "says 'network: off'",
+                            f->path);
+        s = wend_agent_add_relic(agent, f->text, &o, &err);
 
         if (s == WEND_E_NOMEM)
             return complain(EXIT_FAILED, "out of memory");

@@ -193,6 +193,10 @@ ended "loopback is not open" "its address 127.0.0.1 is loopback"
 ended "which had no effect" '"code":"denied"'
 look
 is "nobody was asked" "$(cat "$work/requests")" ""
+printf 'wend: agent/1\nname: quiet\nnetwork: off\n' >quiet.yaml
+exits "an agent without the network" 2 "$WEND" plan run -q -a quiet.yaml \
+    --approve all p.yaml
+has "has no such relic" "$err" "relics/web.yaml: the relic uses the network"
 exits "a rule against it" 1 "$WEND" plan run -q -a agent.yaml \
     --approve '!web.raw' --approve all p.yaml
 go "a redirect" 0 web.raw \
