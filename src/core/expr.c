@@ -234,30 +234,42 @@ static wend_status parse_list(struct parser *p, size_t at)
 
 static wend_status parse_word(struct parser *p)
 {
+#define WORD(name, op, kind)                                   \
+    {                                                          \
+        name, "unknown word; did you mean " name "?", op, kind \
+    }
     static const struct {
-        const char *name;
+        const char *name, *meant;
         enum expr_op op;
         enum json_kind kind;
     } words[] = {
-        {"len", OP_LEN, JSON_NULL},      {"exists", OP_EXISTS, JSON_NULL},
-        {"lower", OP_LOWER, JSON_NULL},  {"true", OP_VALUE, JSON_TRUE},
-        {"false", OP_VALUE, JSON_FALSE}, {"null", OP_VALUE, JSON_NULL},
+        WORD("len", OP_LEN, JSON_NULL),
+        WORD("exists", OP_EXISTS, JSON_NULL),
+        WORD("lower", OP_LOWER, JSON_NULL),
+        WORD("true", OP_VALUE, JSON_TRUE),
+        WORD("false", OP_VALUE, JSON_FALSE),
+        WORD("null", OP_VALUE, JSON_NULL),
     };
+#undef WORD
+    const char *why = "unknown word; values are written $name, texts in "
+                      "quotes";
     size_t at = p->token.at;
+    int best = 0;
     wend_status s;
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!sign_is(p, words[i].name))
+        if (!sign_is(p, words[i].name)) {
+            if (str_nearer(p->token.text, str_of(words[i].name), &best))
+                why = words[i].meant;
             continue;
+        }
         if (words[i].op != OP_VALUE)
             return parse_call(p, words[i].op, at);
         s = emit_value(p, words[i].kind, STR_NONE, at);
         return s ? s : take(p);
     }
     if (p->token.text.len && is_letter(p->token.text.ptr[0]))
-        return bad_at(p, at,
-                      "unknown word; values are written $name, texts in "
-                      "quotes");
+        return bad_at(p, at, why);
     return bad_at(p, at, "a value is missing");
 }
 
