@@ -387,6 +387,7 @@ int main(int argc, char **argv)
     }
     if (!server_start(&server, true) || !enter(argv[0], &server))
         return 2;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what is found is told at once */
     printf("# seed %ld\n", opt.seed);
     play_all();
     snprintf(remove, sizeof remove, "rm -rf '%s'", play_dir);

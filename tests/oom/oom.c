@@ -318,6 +318,7 @@ int main(int argc, char **argv)
     }
     if (!start_servers(&server) || !enter(dir))
         return 2;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what is found is told at once */
     printf("# seed %ld\n", opt.seed);
     play_all();
     server_stop(&server);
