@@ -379,6 +379,7 @@ static void fork_begin(struct sim *s, struct known *k, wend_run *handle,
     f->sim = s;
     f->agent = k->agent;
     f->planned = k->planned;
+    f->pack_max = k->pack_max; /* its past has them */
     f->born = true;
     f->handle = handle;
     f->epoch = handle->epoch;
