@@ -268,10 +268,15 @@ static void skip_not_chosen(struct plan_state *p, uint32_t i, wend_str output,
 
 /* ---- Pace ---------------------------------------------------------------- */
 
-static bool says_too_many(const wend_ev_action_end *e)
+static bool says_too_many(const wend_ev_error *e)
 {
-    return e->outcome == WEND_OUTCOME_TIMEOUT ||
-           (e->error && str_is(e->error->code, "rate_limit"));
+    return e && (str_is(e->code, "rate_limit") || str_is(e->code, "timeout"));
+}
+
+static void slow_down(struct plan_pace *w, int64_t now_us)
+{
+    *w = (struct plan_pace){.slots = w->slots > 1 ? w->slots / 2 : 1,
+                            .from_us = now_us};
 }
 
 static void pace(struct plan_pace *w, const wend_ev_action_end *e,
@@ -280,9 +285,8 @@ static void pace(struct plan_pace *w, const wend_ev_action_end *e,
     int64_t took_us = now_us - w->from_us;
     bool faster;
 
-    if (says_too_many(e)) {
-        w->slots = w->slots > 1 ? w->slots / 2 : 1;
-        *w = (struct plan_pace){.slots = w->slots, .from_us = now_us};
+    if (e->outcome == WEND_OUTCOME_TIMEOUT || says_too_many(e->error)) {
+        slow_down(w, now_us);
         return;
     }
     if (++w->ended < w->slots)
@@ -508,6 +512,8 @@ void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
         i = plan_find(p->plan, ev->u.action_retry.action);
         if (i != PLAN_NONE)
             on_retry(p, i, a);
+        if (says_too_many(ev->u.action_retry.error))
+            slow_down(&p->pace, ev->time_us);
     }
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         const wend_str *id = (const void *)((const char *)ev + rows[r].action);

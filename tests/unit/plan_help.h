@@ -346,6 +346,8 @@ static inline bool plan_tick(struct plan_world *w)
                                      : WEND_OUTCOME_FAILED;
         in.done.output = str_of(deed->output ? deed->output : number);
         in.done.effect_possible = fails && deed->effect_possible;
+        if (in.done.outcome == WEND_OUTCOME_TIMEOUT)
+            in.done.code = STR("timeout");
     }
     plan_feed(w, &in);
     return true;

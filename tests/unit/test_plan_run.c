@@ -166,7 +166,7 @@ static const struct {
      {{.ms = 10, .fails = 2, .effect_possible = true}}},
     {"and no more than it says",
      PLAN("", A("a", RETRY)),
-     "+a ~a(10) ~a(30) -a(timeout,failed) plan(failed) run(failed)",
+     "+a ~a(10) ~a(30) -a(timeout,timeout) plan(failed) run(failed)",
      {{.ms = 10, .fails = 9, .as = WEND_OUTCOME_TIMEOUT}}},
     {"what may have had an effect is not tried again",
      PLAN("", U("a", RETRY)),
@@ -422,8 +422,8 @@ static void check_barrier(void)
     plan_world_free(w);
 }
 
-/* Sixty actions of which the first `late` take too long. */
-static struct plan_world *play_auto(uint32_t late)
+/* Sixty actions of which the first `late` take too long at first. */
+static struct plan_world *play_auto(uint32_t late, const char *more)
 {
     static struct deed deeds[DEEDS_MAX];
     struct buf b = {.mem = &plan_mem};
@@ -434,8 +434,8 @@ static struct plan_world *play_auto(uint32_t late)
     for (uint32_t i = 0; i < 60; i++) {
         buf_fmt(&b,
                 "%s{\"name\":\"a%u\",\"type\":\"tool\",\"target\":\"r\","
-                "\"mode\":\"async\",\"skip_on_error\":true}",
-                i ? "," : "", i);
+                "\"mode\":\"async\",\"skip_on_error\":true%s}",
+                i ? "," : "", i, more);
         deeds[i] = (struct deed){
             .ms = 10, .fails = i < late, .as = WEND_OUTCOME_TIMEOUT};
     }
@@ -448,15 +448,19 @@ static struct plan_world *play_auto(uint32_t late)
 
 static void check_auto(void)
 {
-    struct plan_world *w = play_auto(0);
+    struct plan_world *w = play_auto(0, "");
 
     tap_ok(w->run_outcome == WEND_OUTCOME_OK && w->running_max > 5,
            "auto: more at once while that is faster: %u", w->running_max);
     plan_world_free(w);
-    w = play_auto(60);
+    w = play_auto(60, "");
     tap_ok(w->run_outcome == WEND_OUTCOME_OK && w->running_max == 5 &&
                plan_slots(&w->turn.plan) == 1,
            "auto: half as many after each that took too long");
+    plan_world_free(w);
+    w = play_auto(60, RETRY);
+    tap_ok(w->run_outcome == WEND_OUTCOME_OK && w->running_max == 5,
+           "auto: also if it is tried again: %u", w->running_max);
     plan_world_free(w);
 }
 
