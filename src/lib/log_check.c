@@ -77,16 +77,17 @@ static bool check_pack(struct log_check *c, const struct store_item *item)
     wend_status s;
 
     if (!c->seq || item->seq != c->seq || item->n != c->n + 1)
-        return log_check_bad(c, "deltas before it are missing, or at a wrong "
-                                "place");
+        return log_check_bad(c, "follows deltas that are missing, or at a "
+                                "wrong place");
     if (c->over)
-        return log_check_bad(c, "deltas follow the end of the run");
+        return log_check_bad(c, "follows the end of the run: there are deltas "
+                                "after it");
     s = pack_read(item->body, item->seq, item->n, &c->arena, count_delta,
                   &count, NULL);
     if (s == WEND_E_NOMEM)
         return out_of_memory(c);
     if (s != WEND_OK || count != item->count || !count)
-        return log_check_bad(c, "deltas before it cannot be read");
+        return log_check_bad(c, "follows deltas that cannot be read");
     chain_pack(&c->chain, item->body);
     c->n += count;
     return true;
@@ -161,6 +162,25 @@ static bool check_event(struct log_check *c, const struct store_item *item)
     return true;
 }
 
+/* An event that does not fit what is before it. A fork whose first event is
+ * gone shows its parent's event in that place: then that is the bad one. */
+static bool misfit(struct log_check *c, const struct store_item *item)
+{
+    wend_status s =
+        event_read(item->body, &c->arena, c->blob, c->blob_ctx, &c->ev, NULL);
+
+    if (s == WEND_E_NOMEM || c->arena.failed)
+        return out_of_memory(c);
+    if (s != WEND_OK || !c->seq || c->ev.type == WEND_EVENT_NONE ||
+        c->ev.type == WEND_RUN_FORK || c->ev.seq != item->seq ||
+        !str_eq(c->ev.run, c->run) || str_is(c->run, c->owner))
+        return log_check_bad(c, "does not fit its hash: it, the deltas before "
+                                "it or the hash was changed");
+    c->seq--;
+    return log_check_bad(c, "is in the place of the fork's first event, which "
+                            "is missing");
+}
+
 bool log_check_item(struct log_check *c, const struct store_item *item)
 {
     arena_reset(&c->arena);
@@ -172,8 +192,7 @@ bool log_check_item(struct log_check *c, const struct store_item *item)
                                     : "has a number below 1, or one twice");
     chain_event(&c->chain, item->body);
     if (memcmp(c->chain.head, item->hash, sizeof item->hash) != 0)
-        return log_check_bad(c, "does not fit its hash: it, the deltas before "
-                                "it or the hash was changed");
+        return misfit(c, item);
     if (!check_event(c, item))
         return false;
     memcpy(c->owner, c->ev.run.ptr, RUN_ID_LEN);

@@ -151,6 +151,10 @@ damage "own, changed" "$deep" "$own" "$deep" \
 # Then the one in that place is the parent's.
 damage "own, deleted" "$deep" "$own" "$child" \
     "delete from events where run = $d and seq = $own"
+middle=$("$WEND" fork --no-run "$parent" --at 7 Well?)
+damage "own, deleted in the parent's middle" "$middle" 8 "$parent" \
+    "delete from events where seq = 8 and run = (select id from runs
+     where run = '$middle')"
 damage "another parent" "$deep" $((last)) "$parent" \
     "update runs set parent = '$parent' where id = $d"
 damage "itself as its parent" "$deep" 1 "$deep" \
