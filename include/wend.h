@@ -288,6 +288,7 @@ WEND_API wend_status wend_run_approve(wend_run *run, wend_str call, bool yes,
  * while this run lasts. To remember it for longer is the host's business. */
 WEND_API wend_status wend_run_approve_always(wend_run *run, wend_str call,
                                              bool yes, const char *by);
+/* Nothing more is started, by the run or by its children. */
 WEND_API wend_status wend_run_pause(wend_run *run);
 WEND_API wend_status wend_run_continue(wend_run *run);
 WEND_API wend_status wend_run_cancel(wend_run *run); /* [any thread] */

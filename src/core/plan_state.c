@@ -319,6 +319,7 @@ static void on_action_start(struct plan_state *p, uint32_t i,
                                  ? ev->u.action_start.params_json
                                  : STR("{}"));
     s->key = arena_str(a, ev->u.action_start.key);
+    s->left = false;
     if (!again) {
         s->began_us = ev->time_us;
         p->running += action->type != ACTION_DECISION;

@@ -56,6 +56,7 @@ static const struct member action_members[] = {
     {"params", K_STR, offsetof(struct action_state, params)},
     {"output", K_STR, offsetof(struct action_state, output)},
     {"child", K_STR, offsetof(struct action_state, child)},
+    {"left", K_BOOL, offsetof(struct action_state, left)},
     {"key", K_STR, offsetof(struct action_state, key)},
 };
 

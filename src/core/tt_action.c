@@ -17,25 +17,27 @@ static const struct action_state *state_of(const struct tt *x, uint32_t i)
 
 /* ---- Brackets ------------------------------------------------------------ */
 
-/* The same on every attempt, in every resume and every fork. */
+static bool is_child(const struct plan_action *a)
+{
+    return a->type == ACTION_AGENT || a->type == ACTION_WORKFLOW;
+}
+
+/* The same on every attempt, in every resume and every fork; but a fork has
+ * children of its own. */
 static wend_str action_key(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
+    wend_str before = state_of(x, i)->key;
     struct buf b = {.mem = x->s->scratch->mem};
 
-    if (state_of(x, i)->key.len)
-        return state_of(x, i)->key;
+    if (before.len && !(is_child(action_of(x, i)) && !is_own_key(t, before)))
+        return before;
     buf_str(&b, t->run);
     buf_char(&b, '/');
     buf_str(&b, t->plan.plan->name);
     buf_char(&b, '/');
     buf_str(&b, action_of(x, i)->id);
     return take_text(x, &b);
-}
-
-static bool is_child(const struct plan_action *a)
-{
-    return a->type == ACTION_AGENT || a->type == ACTION_WORKFLOW;
 }
 
 static const struct kid *kid_of(const struct turn *t,
@@ -529,7 +531,8 @@ wend_class action_class(const struct turn *t, uint32_t i)
 bool is_unknown(const struct turn *t, uint32_t i)
 {
     return action_class(t, i) == WEND_CLASS_UNSAFE &&
-           !is_child(t->plan.plan->actions[i]);
+           (!is_child(t->plan.plan->actions[i]) ||
+            plan_action_state(&t->plan, i)->left);
 }
 
 bool may_retry_action(const struct tt *x, uint32_t i,

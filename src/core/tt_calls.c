@@ -15,14 +15,17 @@
 
 /* ---- Brackets ------------------------------------------------------------ */
 
-/* The same on every attempt, in every resume and every fork. */
+/* The same on every attempt, in every resume and every fork; but a fork has
+ * children of its own. */
 static wend_str call_key(struct tt *x, const struct call *c)
 {
     const struct turn *t = &x->s->turn;
     const struct begun *before = turn_begun(t, c->index);
+    const struct tool *tool = config_tool(t->config, c->name);
     struct buf b = {.mem = x->s->scratch->mem};
 
-    if (before && before->key.len)
+    if (before && before->key.len &&
+        !(tool && tool->child && !is_own_key(t, before->key)))
         return before->key;
     buf_room(&b, t->run.len + c->id.len + 32);
     buf_str(&b, t->run);

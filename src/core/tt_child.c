@@ -7,12 +7,19 @@
  */
 #include "core/tt_step.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/id.h"
 
 static const struct plan_action *action_of(const struct tt *x, uint32_t i)
 {
     return x->s->turn.plan.plan->actions[i];
+}
+
+bool is_own_key(const struct turn *t, wend_str key)
+{
+    return key.len > t->run.len && !memcmp(key.ptr, t->run.ptr, t->run.len);
 }
 
 /* The one that is under way for it, absent if there is none. */

@@ -263,11 +263,6 @@ static void resume_model(struct tt *x)
     resume_calls(x);
 }
 
-static bool str_begins(wend_str s, wend_str with)
-{
-    return s.len >= with.len && !memcmp(s.ptr, with.ptr, with.len);
-}
-
 /* ---- All of it ----------------------------------------------------------- */
 
 static void arm_timers(struct tt *x, int64_t left_ms)
@@ -307,13 +302,13 @@ static void leave_children(struct tt *x)
 
     for (i = 0; i < t->calls_count; i++)
         if (bit_get(&t->lost, i) && turn_call_child(t, i).ptr &&
-            !str_begins(turn_begun(t, i)->key, t->run))
+            !is_own_key(t, turn_begun(t, i)->key))
             end_child(x, turn_call_child(t, i), &left);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE) {
         const struct action_state *s = plan_action_state(&t->plan, i);
 
-        if (s->child.ptr && !str_begins(s->key, t->run))
+        if (s->child.ptr && !is_own_key(t, s->key))
             end_child(x, s->child, &left);
     }
 }

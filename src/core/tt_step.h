@@ -126,6 +126,8 @@ struct errand {
     const struct kid *kid;
 };
 
+/* Not one that a fork has from the run it shares its past with. */
+bool is_own_key(const struct turn *t, wend_str key);
 /* Starts the child, or goes on with the one that is under way already. */
 void start_child(struct tt *x, const struct errand *e);
 /* The end of a child that is under way; NULL: nobody knows more. */

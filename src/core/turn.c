@@ -452,8 +452,9 @@ static void on_control(struct turn *t, const wend_event *ev,
         value = json_parse(e->value_json, &scratch, NULL);
     if (str_is(e->what, "pause")) {
         t->paused = true;
+        t->paused_above = str_is(e->by, "parent");
     } else if (str_is(e->what, "continue")) {
-        t->paused = false;
+        t->paused = t->paused_above = false;
     } else if (str_is(e->what, "cancel")) {
         t->stop.code = arena_str(k->arena, json_str(json_get(value, "code")));
         t->stop.message =

@@ -133,6 +133,7 @@ struct turn {
     const struct remembered *rules; /* newest first; before the config's */
     wend_str answer;                /* text of the newest answer message */
     bool paused;
+    bool paused_above; /* by its parent, with which it goes on */
     struct stop stop;
     struct plan_state plan;
 

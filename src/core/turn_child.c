@@ -16,14 +16,12 @@ static void set_of_call(struct turn *t, wend_str call, wend_str child,
         return;
     *b = *before;
     b->child = child;
-    if (!child.ptr)
-        b->key = STR_NONE; /* if it begins again, then with another */
     b->prev = t->begun;
     t->begun = b;
 }
 
 static void set_of_action(struct plan_state *p, uint32_t i, wend_str child,
-                          struct arena *a)
+                          bool left, struct arena *a)
 {
     const struct action_state *before = plan_action_state(p, i);
     struct action_state *s;
@@ -35,8 +33,7 @@ static void set_of_action(struct plan_state *p, uint32_t i, wend_str child,
         return;
     *s = *before;
     s->child = child;
-    if (!child.ptr)
-        s->key = STR_NONE;
+    s->left = left;
     pvec_set(&p->actions, p->place[i], s, 1U << MARK_RUNS, a);
 }
 
@@ -50,7 +47,7 @@ void turn_child_start(struct turn *t, const wend_event *ev,
                      : PLAN_NONE;
 
     if (i != PLAN_NONE)
-        set_of_action(&t->plan, i, run, k->arena);
+        set_of_action(&t->plan, i, run, false, k->arena);
     else if (e->call.ptr)
         set_of_call(t, e->call, run, k);
 }
@@ -76,15 +73,16 @@ static void count(wend_ev_metrics *m, const wend_ev_metrics *more)
             *rows[i].at = i64_sum(*rows[i].at, rows[i].more);
 }
 
-static bool take_from_actions(struct turn *t, wend_str run,
+static bool take_from_actions(struct turn *t, const wend_ev_child_end *e,
                               const struct keep *k)
 {
+    bool left = e->outcome == WEND_OUTCOME_SUPERSEDED;
     uint32_t place = 0, i;
 
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
-        if (str_eq(plan_action_state(&t->plan, i)->child, run)) {
-            set_of_action(&t->plan, i, STR_NONE, k->arena);
+        if (str_eq(plan_action_state(&t->plan, i)->child, e->run)) {
+            set_of_action(&t->plan, i, STR_NONE, left, k->arena);
             return true;
         }
     return false;
@@ -106,7 +104,7 @@ void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k)
     struct arena scratch = {.mem = k->arena->mem};
 
     if (!e->run.ptr ||
-        (!take_from_actions(t, e->run, k) && !take_from_calls(t, e->run, k)))
+        (!take_from_actions(t, e, k) && !take_from_calls(t, e->run, k)))
         return; /* counted before, or never begun */
     count(&t->metrics, &e->metrics);
     if (e->labels_json.ptr)

@@ -53,7 +53,7 @@ void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
     t->run = arena_str(k->arena, ev->run);
     t->started_us = ev->time_us;
     t->stop = (struct stop){0};
-    t->paused = false;
+    t->paused = t->paused_above = false;
     t->forked = true;
     if (e->limits)
         t->limits = *e->limits;

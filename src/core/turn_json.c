@@ -56,6 +56,7 @@ static const struct {
     {"taint", K_U32, offsetof(struct turn, taint)},
     {"answer", K_STR, offsetof(struct turn, answer)},
     {"paused", K_BOOL, offsetof(struct turn, paused)},
+    {"paused_above", K_BOOL, offsetof(struct turn, paused_above)},
     {"file_plan", K_STR, offsetof(struct turn, file_plan)},
     {"plans", K_I64, offsetof(struct turn, plans)},
     {"plan_call", K_STR, offsetof(struct turn, plan_call)},

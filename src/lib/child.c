@@ -325,6 +325,15 @@ static void on_deadline(struct timer_node *t)
     stop_run(c, STR("timeout"));
 }
 
+/* One that was paused by itself stays so. */
+static void go_on(struct child *c)
+{
+    struct input in = {.kind = IN_CONTINUE, .by = STR("parent")};
+
+    if (c->run->turn.paused_above)
+        shell_input(c->run, &in);
+}
+
 static void begin(struct child *c)
 {
     struct wend_run *r = c->parent;
@@ -333,6 +342,9 @@ static void begin(struct child *c)
     bool found = false;
     wend_status s;
 
+    c->held = r->turn.paused && r->turn.stop.outcome == WEND_OUTCOME_NONE;
+    if (c->held)
+        return;
     c->began_us = rt_clock(r->rt);
     if (!hands) {
         settle_unbegun(c, WEND_OUTCOME_FAILED, "agent_missing",
@@ -352,6 +364,7 @@ static void begin(struct child *c)
         if (!timer_set(&r->rt->timers, &c->timer,
                        rt_after(r->rt, c->timeout_ms)))
             shell_fail(r, WEND_E_NOMEM, "out of memory");
+        go_on(c);
     }
 }
 
@@ -413,6 +426,46 @@ void child_start(struct wend_run *r, const struct effect *fx)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
 }
 
+/* ---- Pauses -------------------------------------------------------------- */
+
+static void pause_run(struct child *c)
+{
+    struct input in = {.kind = IN_PAUSE, .by = STR("parent")};
+    wend_runtime *rt = c->parent->rt;
+
+    if (c->timer.place) {
+        c->left_us = c->timer.due_us - rt_clock(rt);
+        timer_clear(&rt->timers, &c->timer);
+    }
+    shell_input(c->run, &in);
+}
+
+static void continue_run(struct child *c)
+{
+    struct wend_run *r = c->parent;
+
+    if (!c->timer.place && !timer_set(&r->rt->timers, &c->timer,
+                                      i64_sum(rt_clock(r->rt), c->left_us)))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    go_on(c);
+}
+
+void children_heed(struct wend_run *r)
+{
+    if (r->turn.stop.outcome != WEND_OUTCOME_NONE)
+        return; /* they are stopped, too */
+    for (struct child *c = r->children; c; c = c->next) {
+        if (c->over)
+            continue;
+        if (r->turn.paused && c->run)
+            pause_run(c);
+        else if (!r->turn.paused && c->held)
+            begin(c);
+        else if (!r->turn.paused && c->run)
+            continue_run(c);
+    }
+}
+
 wend_run *wend_run_child(wend_run *r, size_t i)
 {
     struct child *c;
@@ -438,6 +491,8 @@ bool child_stop(struct wend_run *r, const struct effect *fx)
         c = c->next;
     if (!c)
         return false;
+    if (c->held && r->epoch > 1)
+        begin(c); /* it may have a log, which is closed, too */
     if (c->run)
         stop_run(c, STR("parent"));
     else

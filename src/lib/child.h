@@ -53,12 +53,16 @@ struct child {
     int64_t attempt, turn, timeout_ms, began_us;
     struct timer_node timer; /* until it begins, then its deadline, then its
                                 end */
+    int64_t left_us;         /* of its time, while its parent is paused */
+    bool held;               /* it begins when its parent goes on */
     bool stopped, late, over;
 };
 
 void child_start(struct wend_run *r, const struct effect *fx);
 /* False: the call or action has no child. */
 bool child_stop(struct wend_run *r, const struct effect *fx);
+/* The run was paused, or goes on: so do those below it. */
+void children_heed(struct wend_run *r);
 /* The run may have ended, and its end may be kept by now. */
 void child_look(struct wend_run *r);
 /* What run_end says, for whoever waits for it. */

@@ -470,7 +470,7 @@ struct wend_run {
     struct took *took;      /* what ended took; see learned.h */
     struct child *children; /* that it waits for; see child.h */
     struct child *child;    /* what it is to its parent, else NULL */
-    wend_str correlation;   /* of run_start; absent after a resume */
+    wend_str correlation;   /* of run_start */
     struct purse purse;     /* lent last */
     struct shown shown;
     wend_hook_fn hook;

@@ -56,6 +56,14 @@ static bool fold_delta(void *ctx, wend_event *ev)
     return !r->reply.failed;
 }
 
+/* What children have from it. */
+static void note_start(struct wend_run *r, const wend_ev_run_start *e)
+{
+    r->correlation = arena_str(&r->arena, e->correlation_id);
+    r->birth.user = arena_str(&r->arena, e->user);
+    r->birth.session = arena_str(&r->arena, e->session);
+}
+
 static bool fold_event(struct fold *f, const wend_event *ev)
 {
     struct wend_run *r = f->r;
@@ -74,6 +82,8 @@ static bool fold_event(struct fold *f, const wend_event *ev)
         reply_again(&r->reply, ev->time_us);
     turn_become(&r->turn, ev, &keep);
     r->arena.failed |= !recall_after(&f->recall, ev);
+    if (ev->type == WEND_RUN_START)
+        note_start(r, &ev->u.run_start);
     if (ev->type == WEND_RUN_END)
         run_note_end(r, ev);
     f->n = 0;

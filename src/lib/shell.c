@@ -163,6 +163,8 @@ void shell_input(struct wend_run *r, struct input *in)
     arena_reset(&r->rt->scratch);
     if (!ok)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
+    else if (in->kind == IN_PAUSE || in->kind == IN_CONTINUE)
+        children_heed(r);
 }
 
 /* ---- Acting -------------------------------------------------------------- */

@@ -304,4 +304,64 @@ is "canceled: exit status" $? 130
 exits "canceled: both are over" 0 "$WEND" runs --json --limit 2
 is "canceled: both say so" "$(grep -c '"status":"canceled"' "$out")" 2
 
+# ---- Paused ------------------------------------------------------------------
+
+cat >agents/slow.yaml <<'EOF'
+wend: agent/1
+name: slow
+model: script:slow.script
+tools: [calculator]
+EOF
+cat >agents/slow.script <<'EOF'
+turns:
+  - {calls: [{name: calculator, args: {expression: "6*7"}}], first_delay: 1s}
+  - {text: "slowly: ${tool_result}"}
+EOF
+cat >two.yaml <<'EOF'
+wend: plan/1
+name: two
+actions:
+  - {name: a, type: agent, target: agents/slow.yaml, prompt: one,
+     output_key: one}
+  - {name: b, type: agent, target: agents/slow.yaml, prompt: two,
+     output_key: two, depends_on: [a]}
+outputs: {all: "$one, $two"}
+EOF
+in_log() { "$WEND" log --json "$1" | grep -qF -- "$2"; }
+newest() { "$WEND" runs --json --limit 1 | sed 's/^{"run":"\([^"]*\)".*/\1/'; }
+is_child() { "$WEND" runs --json --limit 1 | grep -qF '"child":true'; }
+ended() { "$WEND" log --json --type model_start "$1" | wc -l; }
+
+"$WEND" plan run two.yaml >"$out" 2>"$err" &
+pid=$!
+soon is_child
+child=$(newest)
+exits "pause" 0 "$WEND" pause last
+soon in_log "$child" '"what":"pause","by":"parent"'
+ok "pause: the child is paused, too"
+sleep 1.5
+is "pause: it asks nothing more" "$(ended "$child")" 1
+! in_log "$child" '"type":"run_end"'
+ok "pause: it is not over"
+{ kill -KILL $pid && wait $pid; } 2>/dev/null
+parent=$("$WEND" log --json last | sed -n '1s/^{"run":"\([^"]*\)".*/\1/p')
+"$WEND" resume "$parent" >resumed 2>"$err" &
+pid=$!
+soon in_log "$parent" '"type":"run_resume"'
+sleep 0.5
+! in_log "$child" '"type":"run_resume"'
+ok "resumed: the child waits for its parent"
+exits "continue" 0 "$WEND" continue "$parent"
+wait $pid
+is "continue: exit status" $? 0
+is "continue: the answer" "$(tail -n 1 resumed)" "slowly: 42, slowly: 42"
+in_log "$child" '"what":"continue","by":"parent"'
+ok "continue: the child goes on"
+"$WEND" log --json "$(newest)" >"$out"
+has "a child of a resumed run: whose" "$(first "$out")" \
+    "\"parent_run\":\"$parent\""
+has "a child of a resumed run: what it belongs to" "$(first "$out")" \
+    "\"correlation_id\":\"$parent\""
+exits "all are whole" 0 "$WEND" verify
+
 finish

@@ -212,6 +212,77 @@ static void test_who_goes(enum first first, const char *why)
     answer_all();
 }
 
+/* ---- Pauses -------------------------------------------------------------- */
+
+static void pump(struct rig *r)
+{
+    for (int i = 0; i < 40; i++) {
+        wend_runtime_pump(r->rt);
+        usleep(500);
+    }
+}
+
+/* The call of the child ends while its parent is paused: nothing follows
+ * until that one goes on. */
+static void test_pause(bool alone)
+{
+    const char *why = alone ? "paused by itself" : "paused";
+    wend_str text = STR_NONE;
+    const wend_event *ev;
+    struct rig r;
+    wend_run *run, *child;
+    int asked = 0;
+
+    if (!open_family(&r, CALLS("never") "," SAYS, WEND_APPROVE_ALL,
+                     WEND_APPROVE_ALL))
+        return;
+    run = rig_start(&r, NULL);
+    child = child_with(&r, run, WEND_CALL_START, NULL);
+    for (int i = 0; i < 2000 && !unanswered[0]; i++)
+        pump(&r);
+    tap_ok(child && unanswered[0], "%s: its child is at work", why);
+    if (alone)
+        wend_run_pause(child);
+    tap_is_i64(wend_run_pause(run), WEND_OK, "%s", why);
+    answer_all();
+    pump(&r);
+    if (alone)
+        wend_run_continue(run);
+    pump(&r);
+    tap_ok(wend_run_child(run, 0) == child, "%s: the child waits", why);
+    while (wend_run_poll(child, &ev) == WEND_OK)
+        asked += ev->type == WEND_MODEL_START;
+    tap_is_i64(asked, 0, "%s: it starts nothing", why);
+    wend_run_continue(alone ? child : run);
+    tap_is_i64(wend_run_wait(run, &text), WEND_OK, "%s: goes on", why);
+    tap_is_str(text, "from the child!", "%s: and ends", why);
+    wend_run_free(run);
+    rig_close(&r);
+}
+
+/* A child that would begin while its parent is paused begins later. */
+static void test_pause_first(void)
+{
+    wend_str text = STR_NONE;
+    const wend_event *ev;
+    struct rig r;
+    wend_run *run;
+
+    if (!open_family(&r, SAYS, WEND_APPROVE_ALL, WEND_APPROVE_ALL))
+        return;
+    run = rig_start(&r, NULL);
+    while (wend_run_next(run, &ev) == WEND_OK && ev->type != WEND_MODEL_START)
+        continue;
+    wend_run_pause(run);
+    pump(&r);
+    tap_ok(!wend_run_child(run, 0), "paused before: no child begins");
+    wend_run_continue(run);
+    tap_is_i64(wend_run_wait(run, &text), WEND_OK, "paused before: goes on");
+    tap_is_str(text, "from the child!", "paused before: and ends");
+    wend_run_free(run);
+    rig_close(&r);
+}
+
 /* ---- Agents in agents ---------------------------------------------------- */
 
 static wend_status add(struct rig *r, wend_agent *to, const char *name,
@@ -312,6 +383,9 @@ int main(void)
     test_ends();
     test_hook();
     test_questions();
+    test_pause(false);
+    test_pause(true);
+    test_pause_first();
     test_who_goes(RUN_FIRST, "the run is freed");
     test_who_goes(RUNTIME_FIRST, "the runtime is freed");
     test_who_goes(AGENT_FIRST, "the agent is freed");

@@ -220,6 +220,14 @@ static void test_actions(void)
          .wanted = PLANNED "action_start(a) child_start(w) +child run_resume "
                            "action_start(a) +child child_end action_end(a) "
                            "plan_end metrics run_end(ok)"},
+        {.why = "so does a further attempt",
+         .config = PLAN(ACT("a", "h", ",\"retry\":{\"max\":1}")),
+         .inputs = "start kid:a=failed resume kid:a",
+         .wanted = PLANNED BEGUN("a") "child_end(failed) action_retry "
+                                      "child_start(h) +child run_resume "
+                                      "action_start(a) +child child_end "
+                                      "action_end(a) plan_end metrics "
+                                      "run_end(ok)"},
         {.why = "one that may be known is looked for first",
          .config = PLAN(ACT("a", "h", ",\"cache\":{\"ttl\":\"1h\"}")),
          .inputs = "start did:a",
