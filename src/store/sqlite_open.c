@@ -393,7 +393,7 @@ wend_status db_open(const char *path, const struct db_schema *schema,
         s = db_connect(db, path, err);
     if (s == WEND_OK && sqlite3_db_readonly(db->handle, "main"))
         s = fail(err, WEND_E_STORE, "store %s: %s", path,
-                 access(path, W_OK)
+                 faccessat(AT_FDCWD, path, W_OK, AT_EACCESS)
                      ? "is read-only; make it writable, or choose another "
                        "store"
                      : "can be opened only for reading, though it is "

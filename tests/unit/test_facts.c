@@ -133,7 +133,7 @@ static const struct move steps[] = {
     {"documents", "a", NULL, CALL("search_documents", "{\"query\":\"x\"}"),
      "no documents are indexed"},
     {"others", "a", NULL, CALL("task", "{\"agent\":\"x\",\"prompt\":\"y\"}"),
-     "this agent has no sub-agents"},
+     "this agent has no other agents"},
 };
 
 static void one_step(wend_runtime *rt, const struct move *x)
