@@ -34,8 +34,11 @@ static const struct opt opts[] = {
     {0},
 };
 
+/* Whether the run is gone on with, or only closed. */
+enum aim { GO_ON, CLOSE };
+
 static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
-              struct view *view)
+              enum aim aim, struct view *view)
 {
     struct stream st = {.cli = cli, .view = view, .live = true, .asks = asks};
     wend_error err = {0};
@@ -46,6 +49,8 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
         return code;
     s = wend_run_resume(agent, id, NULL, &st.run, &err);
     view->live = true;
+    if (s == WEND_OK && aim == CLOSE)
+        wend_run_cancel(st.run); /* before anything of it is done */
     if (s == WEND_E_BUSY)
         return complain(EXIT_USAGE, "%s", err.message);
     code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
@@ -53,7 +58,7 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
     return code;
 }
 
-static int resume(struct cli *cli, const char *id)
+static int resume(struct cli *cli, const char *id, enum aim aim)
 {
     bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     wend_agent *agent = NULL;
@@ -66,7 +71,7 @@ static int resume(struct cli *cli, const char *id)
         return EXIT_USAGE;
     code = again_agent(cli, id, NULL, &agent, &asks);
     if (!code)
-        code = go(cli, agent, id, asks && terminal, &view);
+        code = go(cli, agent, id, asks && terminal, aim, &view);
     wend_agent_free(agent);
     view_free(&view);
     return code;
@@ -118,14 +123,46 @@ static int interrupted(struct cli *cli, struct id **out)
                              : EXIT_DONE;
 }
 
-/* Its parent goes on with it. One whose parent is over, and did not wait for
- * it to the end, goes on by itself. */
+/* Its parent goes on with it. */
 static bool is_taken_up(const struct id *list, const struct id *child)
 {
     for (const struct id *id = list; id && child->parent[0]; id = id->next)
         if (!strcmp(id->text, child->parent))
             return true;
     return false;
+}
+
+/* Its parent is over, and did not wait for it to the end: nobody else will
+ * read what it would say. */
+static bool is_orphan(struct cli *cli, const struct id *child)
+{
+    wend_list_options o = {.size = sizeof o, .run = child->parent, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    bool is;
+
+    if (!child->parent[0] ||
+        wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
+        return false;
+    is = wend_runs_next(list, &info) == WEND_OK && info->ended_us;
+    wend_runs_free(list);
+    return is;
+}
+
+static int resume_one(struct cli *cli, const struct id *id)
+{
+    int code;
+
+    if (!is_orphan(cli, id)) {
+        if (!cli->set.quiet)
+            complain(0, "resuming run %s", id->text);
+        return resume(cli, id->text, GO_ON);
+    }
+    if (!cli->set.quiet)
+        complain(0, "closing run %s: run %s, which it is a child of, is over",
+                 id->text, id->parent);
+    code = resume(cli, id->text, CLOSE);
+    return code == EXIT_CANCELED ? EXIT_DONE : code;
 }
 
 /* The first exit code that is not 0; a signal or a failed store ends it. */
@@ -149,9 +186,7 @@ static int resume_all(struct cli *cli)
         }
         if (is_taken_up(list, id))
             continue;
-        if (!cli->set.quiet)
-            complain(0, "resuming run %s", id->text);
-        code = resume(cli, id->text);
+        code = resume_one(cli, id);
         if (worst == EXIT_DONE)
             worst = code;
         if (code >= EXIT_STORE)
@@ -172,7 +207,7 @@ static int run(struct cli *cli)
         return resume_all(cli);
     if (!code)
         code = find_run(cli, cli->args[0], &found);
-    return code ? code : resume(cli, found.id);
+    return code ? code : resume(cli, found.id, GO_ON);
 }
 
 const struct command command_resume = {

@@ -314,7 +314,7 @@ tools: [calculator]
 EOF
 cat >agents/slow.script <<'EOF'
 turns:
-  - {calls: [{name: calculator, args: {expression: "6*7"}}], first_delay: 1s}
+  - {calls: [{name: calculator, args: {expression: "6*7"}}], first_delay: 2s}
   - {text: "slowly: ${tool_result}"}
 EOF
 cat >two.yaml <<'EOF'
@@ -329,18 +329,20 @@ outputs: {all: "$one, $two"}
 EOF
 in_log() { "$WEND" log --json "$1" | grep -qF -- "$2"; }
 newest() { "$WEND" runs --json --limit 1 | sed 's/^{"run":"\([^"]*\)".*/\1/'; }
+is_other() { is_child && [ "$(newest)" != "$1" ]; }
 is_child() { "$WEND" runs --json --limit 1 | grep -qF '"child":true'; }
-ended() { "$WEND" log --json --type model_start "$1" | wc -l; }
+asked() { "$WEND" log --json --type model_start "$1" | wc -l; }
 
+child=$(newest)
 "$WEND" plan run two.yaml >"$out" 2>"$err" &
 pid=$!
-soon is_child
+soon is_other "$child"
 child=$(newest)
 exits "pause" 0 "$WEND" pause last
 soon in_log "$child" '"what":"pause","by":"parent"'
 ok "pause: the child is paused, too"
-sleep 1.5
-is "pause: it asks nothing more" "$(ended "$child")" 1
+sleep 2.5
+is "pause: it asks nothing more" "$(asked "$child")" 1
 ! in_log "$child" '"type":"run_end"'
 ok "pause: it is not over"
 { kill -KILL $pid && wait $pid; } 2>/dev/null
@@ -363,5 +365,23 @@ has "a child of a resumed run: whose" "$(first "$out")" \
 has "a child of a resumed run: what it belongs to" "$(first "$out")" \
     "\"correlation_id\":\"$parent\""
 exits "all are whole" 0 "$WEND" verify
+
+# ---- Left alone --------------------------------------------------------------
+
+child=$(newest)
+"$WEND" plan run two.yaml >"$out" 2>"$err" &
+pid=$!
+soon is_other "$child"
+child=$(newest)
+{ kill -KILL $pid && wait $pid; } 2>/dev/null
+parent=$("$WEND" log --json last | sed -n '1s/^{"run":"\([^"]*\)".*/\1/p')
+sqlite3 "$WEND_STORE" "update runs set status = 'canceled', ended = started
+    where run = '$parent'"
+exits "a child whose parent is over" 0 "$WEND" resume
+has "its parent is over: said" "$err" "closing run $child: run $parent"
+in_log "$child" '"type":"run_end"' && in_log "$child" '"outcome":"canceled"'
+ok "its parent is over: it is closed"
+! in_log "$child" '"type":"call_start"'
+ok "its parent is over: nothing more is done"
 
 finish
