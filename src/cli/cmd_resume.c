@@ -4,10 +4,13 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/again.h"
 #include "cli/stream.h"
+
+enum { TAKE_TRIES = 50 };
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -37,6 +40,23 @@ static const struct opt opts[] = {
 /* Whether the run is gone on with, or only closed. */
 enum aim { GO_ON, CLOSE };
 
+/* A program that was being started when its owner was killed holds the
+ * owner's lock for a moment more, until it is under way. */
+static wend_status take(wend_agent *agent, const char *id, wend_run **out,
+                        wend_error *err)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    wend_status s = WEND_OK;
+
+    for (int i = 0; i < TAKE_TRIES; i++) {
+        s = wend_run_resume(agent, id, NULL, out, err);
+        if (s != WEND_E_BUSY)
+            break;
+        nanosleep(&moment, NULL);
+    }
+    return s;
+}
+
 static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
               enum aim aim, struct view *view)
 {
@@ -47,7 +67,7 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
 
     if (code)
         return code;
-    s = wend_run_resume(agent, id, NULL, &st.run, &err);
+    s = take(agent, id, &st.run, &err);
     view->live = true;
     if (s == WEND_OK && aim == CLOSE)
         wend_run_cancel(st.run); /* before anything of it is done */

@@ -46,6 +46,10 @@ has "resume: and void" events '"outcome":"superseded","purpose":"answer","text":
 seqs_hold whole
 ok "resume: the log is one"
 exits "resume: the log is as written" 0 "$WEND" verify last
+start '"text":"one "' -m "$slow"
+(sleep 0.05 && kill -KILL $pid) &
+exits "an owner that dies just now is waited for" 0 "$WEND" resume last
+{ wait $pid; } 2>/dev/null
 exits "a run that is over" 2 "$WEND" resume last
 has "a run that is over: said" "$err" "is over"
 exits "a run that is none" 2 "$WEND" resume nothing
