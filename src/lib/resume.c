@@ -56,10 +56,11 @@ static bool fold_delta(void *ctx, wend_event *ev)
     return !r->reply.failed;
 }
 
-/* What children have from it. */
+/* What children have from it, and by what its model calls are remembered. */
 static void note_start(struct wend_run *r, const wend_ev_run_start *e)
 {
     r->correlation = arena_str(&r->arena, e->correlation_id);
+    r->birth.model = arena_str(&r->arena, e->model);
     r->birth.user = arena_str(&r->arena, e->user);
     r->birth.session = arena_str(&r->arena, e->session);
 }

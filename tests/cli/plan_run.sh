@@ -255,6 +255,18 @@ is "its outputs" "$(cat "$out")" '{"y":2}'
 exits "its log" 0 "$WEND" log last --json
 is "what had ended is not done again" \
     "$(grep -c '"type":"action_start".*"action":"a"' "$out")" 1
+rm -f memory.db
+"$WEND" plan run long.yaml --store memory.db -m 'script:{"turns":[
+    {"when":"one","text":"1"},{"when":"two","text":"2","first_delay":"1s"}]}' \
+    >"$out" 2>"$err" &
+pid=$!
+soon grep -q "start    b" "$err"
+kill -9 $pid
+wait $pid 2>/dev/null
+exits "another one" 0 "$WEND" resume --store memory.db last
+exits "what it took is learned" 0 "$WEND" plan show long.yaml --json \
+    --store memory.db -m 'script:{"turns":[]}'
+has "what it took is learned" "$out" '"learned":{'
 
 # One whose plan is over, but for what nobody waits for.
 cat >late.yaml <<'EOF'
