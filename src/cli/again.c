@@ -274,7 +274,7 @@ static void take_limits(const struct settings *given, wend_limits *l)
 }
 
 static int make(struct cli *cli, const struct past *past, uint32_t take,
-                wend_agent **agent, bool *asks)
+                wend_agent **agent)
 {
     const struct settings *set = &cli->set;
     const struct json *config = past->config;
@@ -289,6 +289,7 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
     wend_error err = {0};
     wend_status s;
     int code = EXIT_DONE;
+    bool asks;
 
     o.model = text_of(cli, json_get(config, "model"));
     o.base_url = text_of(cli, json_get(config, "base_url"));
@@ -307,7 +308,7 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
     }
     take_limits(&cli->given, &o.limits);
     if (take & WEND_FORK_POLICY)
-        code = agent_approve(cli, &o, asks);
+        code = agent_approve(cli, &o, &asks);
     if (cli->arena.failed)
         return complain(EXIT_FAILED, "out of memory");
     if (code)
@@ -327,7 +328,7 @@ static int given_tools(struct cli *cli, wend_agent *agent)
 /* ---- Its children -------------------------------------------------------- */
 
 static int make_whole(struct cli *cli, const struct past *past, uint32_t take,
-                      wend_agent **agent, bool *asks);
+                      wend_agent **agent);
 
 static wend_status add_kid(struct cli *cli, wend_agent *parent,
                            const struct json *kid, wend_agent *agent,
@@ -360,10 +361,9 @@ static void add_kids(struct cli *cli, wend_agent *parent,
         struct past past = {.config = json_get(k, "config")};
         wend_agent *agent = NULL;
         wend_error err = {0};
-        bool asks;
 
         past.agent = arena_str(&cli->arena, json_str(json_get(k, "agent")));
-        if (make_whole(cli, &past, 0, &agent, &asks) ||
+        if (make_whole(cli, &past, 0, &agent) ||
             add_kid(cli, parent, k, agent, &err) != WEND_OK)
             complain(0, "the agent '%s' is not there%s%s; its tasks will fail",
                      past.agent.ptr ? past.agent.ptr : "",
@@ -375,13 +375,10 @@ static void add_kids(struct cli *cli, wend_agent *parent,
 /* From its log, but for what is to be taken from elsewhere. Recursion is
  * bounded by the depth of JSON. */
 static int make_whole(struct cli *cli, const struct past *past, uint32_t take,
-                      wend_agent **agent, bool *asks)
+                      wend_agent **agent)
 {
-    const struct json *policy = json_get(past->config, "policy");
-    int code;
+    int code = make(cli, past, take, agent);
 
-    *asks = str_is(json_str(json_get(policy, "approve")), "ask");
-    code = make(cli, past, take, agent, asks);
     if (code)
         return code;
     add_relics(cli, *agent, json_get(past->config, "relics"));
@@ -393,10 +390,11 @@ static int make_whole(struct cli *cli, const struct past *past, uint32_t take,
 }
 
 int again_agent(struct cli *cli, const char *id, const struct again *how,
-                wend_agent **agent, bool *asks)
+                wend_agent **agent)
 {
     uint32_t take = how ? how->take : 0;
     struct past past = {0};
+    bool asks;
     int code = read_past(cli, id, how ? how->at : 0, &past);
 
     if (!code && take & WEND_FORK_TOOLS)
@@ -407,6 +405,6 @@ int again_agent(struct cli *cli, const char *id, const struct again *how,
     if (past.cwd.ptr && chdir(past.cwd.ptr))
         return complain(EXIT_USAGE, "the directory of run %s, %s: %s", id,
                         past.cwd.ptr, strerror(errno));
-    return take & WEND_FORK_CONFIG ? agent_make(cli, agent, asks)
-                                   : make_whole(cli, &past, take, agent, asks);
+    return take & WEND_FORK_CONFIG ? agent_make(cli, agent, &asks)
+                                   : make_whole(cli, &past, take, agent);
 }

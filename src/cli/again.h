@@ -13,8 +13,8 @@ struct again {
 };
 
 /* 0 or an exit code; what is wrong has been said. Goes to the directory of
- * the run. *asks: calls of it may wait for an answer. */
+ * the run. */
 int again_agent(struct cli *cli, const char *id, const struct again *how,
-                wend_agent **agent, bool *asks);
+                wend_agent **agent);
 
 #endif

@@ -17,7 +17,9 @@ enum { ARGS_SHOWN_MAX = 8 << 10 }; /* then it is said how much is missing */
 void ask_open(struct ask *a)
 {
     memset(a, 0, sizeof *a);
-    a->tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    a->tty = isatty(STDIN_FILENO) && isatty(STDERR_FILENO)
+                 ? open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)
+                 : -1;
 }
 
 void ask_close(struct ask *a)
@@ -131,13 +133,28 @@ static void settled(struct ask *a, struct view *v, const wend_event *ev,
         }
 }
 
-void ask_event(struct ask *a, struct view *v, const wend_run *run,
+/* The run that asks: this one, or one below it; NULL if it is over. */
+static wend_run *asking(const wend_event *ask, wend_run *run)
+{
+    wend_run *child, *found = NULL;
+
+    if (str_is(ask->run, wend_run_id(run)))
+        return run;
+    for (size_t i = 0; !found && (child = wend_run_child(run, i)); i++)
+        found = asking(ask, child);
+    return found;
+}
+
+void ask_event(struct ask *a, struct view *v, wend_run *run,
                const wend_event *ev)
 {
     const wend_ev_approval_answer *answer = &ev->u.approval_answer;
 
-    if (a->tty < 0)
+    if (a->tty < 0) {
+        if (ev->type == WEND_APPROVAL_ASK)
+            wend_run_approve(asking(ev, run), subject(ev), false, "nobody");
         return;
+    }
     if (ev->type == WEND_APPROVAL_ASK && a->count < ASKS_MAX &&
         wend_event_clone(ev, &a->queue[a->count]) == WEND_OK)
         a->count++;
@@ -190,18 +207,6 @@ static void keep_rule(struct view *v, wend_str rule, bool yes)
     buf_free(&text);
 }
 
-/* The run that asks: this one, or one below it; NULL if it is over. */
-static wend_run *asking(const struct ask *a, wend_run *run)
-{
-    wend_run *child, *found = NULL;
-
-    if (str_is(a->queue[0]->run, wend_run_id(run)))
-        return run;
-    for (size_t i = 0; !found && (child = wend_run_child(run, i)); i++)
-        found = asking(a, child);
-    return found;
-}
-
 static void tell(struct ask *a, struct view *v, wend_run *run,
                  enum answer answer)
 {
@@ -210,11 +215,12 @@ static void tell(struct ask *a, struct view *v, wend_run *run,
 
     /* Refused only if it was settled meanwhile: nothing is left to do. */
     if (answer < ANSWER_NEVER) {
-        wend_run_approve(asking(a, run), subject(a->queue[0]), yes, "terminal");
+        wend_run_approve(asking(a->queue[0], run), subject(a->queue[0]), yes,
+                         "terminal");
         return;
     }
     keep_rule(v, e->rule, yes);
-    wend_run_approve_always(asking(a, run), subject(a->queue[0]), yes,
+    wend_run_approve_always(asking(a->queue[0], run), subject(a->queue[0]), yes,
                             "terminal");
 }
 

@@ -12,7 +12,7 @@
 enum { ASKS_MAX = 256 }; /* calls of one message */
 
 struct ask {
-    int tty;                     /* -1 = nobody is there */
+    int tty;                     /* -1 = nobody is there: all is denied */
     wend_event *queue[ASKS_MAX]; /* approval_ask events; the first is open */
     size_t count;
     bool shown;
@@ -24,7 +24,7 @@ void ask_open(struct ask *a);
 void ask_close(struct ask *a);
 /* Looks at every event of a live run and of those below it: adds questions,
  * drops those that were settled otherwise. */
-void ask_event(struct ask *a, struct view *v, const wend_run *run,
+void ask_event(struct ask *a, struct view *v, wend_run *run,
                const wend_event *ev);
 bool ask_waits(const struct ask *a); /* poll a->tty */
 void ask_read(struct ask *a, struct view *v, wend_run *run);

@@ -181,9 +181,9 @@ static int make(struct cli *cli, const char *id, const wend_fork_options *o)
 }
 
 static int go(struct cli *cli, const char *id, const wend_fork_options *o,
-              bool asks, struct view *view)
+              struct view *view)
 {
-    struct stream st = {.cli = cli, .view = view, .live = true, .asks = asks};
+    struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
     wend_error err = {0};
     int code = stream_past(&st, id, o->at);
     wend_status s;
@@ -203,10 +203,8 @@ static int go(struct cli *cli, const char *id, const wend_fork_options *o,
 
 static int fork_it(struct cli *cli, const char *id, wend_fork_options *o)
 {
-    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     struct again how = {o->at, what_to_take(&cli->given)};
     struct view view;
-    bool asks = false;
     int code;
 
     if (cli->set.no_run && !how.take)
@@ -215,12 +213,12 @@ static int fork_it(struct cli *cli, const char *id, wend_fork_options *o)
         return EXIT_USAGE;
     code = whole_path(cli);
     if (!code)
-        code = again_agent(cli, id, &how, &o->agent, &asks);
+        code = again_agent(cli, id, &how, &o->agent);
     o->take = how.take;
     if (!code && cli->set.no_run)
         code = make(cli, id, o);
     else if (!code)
-        code = go(cli, id, o, asks && terminal, &view);
+        code = go(cli, id, o, &view);
     wend_agent_free(o->agent);
     view_free(&view);
     return code;

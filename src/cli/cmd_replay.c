@@ -33,21 +33,18 @@ static const struct opt opts[] = {
 /* What follows is another run, with the same past. */
 static int go_on(struct cli *cli, const char *id, struct view *view)
 {
-    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     wend_fork_options o = {.size = sizeof o, .at = cli->set.seq_to};
     struct again how = {.at = o.at};
-    struct stream st = {.cli = cli, .view = view, .live = true};
+    struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
     wend_agent *agent = NULL;
-    bool asks = false;
     wend_error err = {0};
     wend_status s;
-    int code = again_agent(cli, id, &how, &agent, &asks);
+    int code = again_agent(cli, id, &how, &agent);
 
     if (!code) {
         s = wend_run_fork(agent, id, &o, NULL, &st.run, &err);
         if (s == WEND_OK && !cli->set.quiet)
             complain(0, "run %s goes on from there", wend_run_id(st.run));
-        st.asks = asks && terminal;
         view->live = true;
         code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
         wend_run_free(st.run);

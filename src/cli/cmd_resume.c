@@ -57,10 +57,10 @@ static wend_status take(wend_agent *agent, const char *id, wend_run **out,
     return s;
 }
 
-static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
-              enum aim aim, struct view *view)
+static int go(struct cli *cli, wend_agent *agent, const char *id, enum aim aim,
+              struct view *view)
 {
-    struct stream st = {.cli = cli, .view = view, .live = true, .asks = asks};
+    struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
     wend_error err = {0};
     int code = stream_past(&st, id, 0);
     wend_status s;
@@ -80,18 +80,16 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, bool asks,
 
 static int resume(struct cli *cli, const char *id, enum aim aim)
 {
-    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     wend_agent *agent = NULL;
     struct view view;
-    bool asks = false;
     int code;
 
     /* First: its files are found from where the command was called. */
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
-    code = again_agent(cli, id, NULL, &agent, &asks);
+    code = again_agent(cli, id, NULL, &agent);
     if (!code)
-        code = go(cli, agent, id, asks && terminal, aim, &view);
+        code = go(cli, agent, id, aim, &view);
     wend_agent_free(agent);
     view_free(&view);
     return code;

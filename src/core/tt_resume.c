@@ -183,15 +183,28 @@ void on_checked(struct tt *x)
     run_calls(x);
 }
 
-/* The question once more: nobody who could hear the first one is left. */
+/* The question once more: nobody who could hear the first one is left. The
+ * policy of a fork may allow what its parent's asks about. */
 static void ask_once_more(struct tt *x, uint32_t i)
 {
     struct call c = *turn_call(&x->s->turn, i);
     struct admission a;
+    wend_event *ev;
 
     c.args = turn_asked_args(&x->s->turn, i);
     admit_call(x, &c, &a);
-    ask_approval(x, &c, &a);
+    if (a.refused != WEND_OUTCOME_NONE ||
+        a.verdict.policy.decision != WEND_DECISION_ALLOW) {
+        ask_approval(x, &c, &a);
+        return;
+    }
+    ev = draft(x, WEND_APPROVAL_ANSWER);
+    if (ev) {
+        ev->u.approval_answer.call = c.id;
+        ev->u.approval_answer.yes = true;
+        ev->u.approval_answer.by = STR("policy");
+    }
+    emit(x, ev);
 }
 
 static void ask_about_lost(struct tt *x, uint32_t i)

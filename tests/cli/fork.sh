@@ -118,6 +118,31 @@ exits "import: a file that was cut" 2 "$WEND" import --store "$work/no.db" cut.j
 sed "s/\"parent\":\"$child\"/\"parent\":\"$parent\"/" deep.jsonl >lie.jsonl
 exits "import: another parent" 2 "$WEND" import --store "$work/no.db" lie.jsonl
 
+# ---- Questions that nobody hears ------------------------------------------------------
+
+asked() { "$WEND" log --json last | grep -q '"type":"approval_ask"'; }
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    writes=$(model writes '{"turns":[{"calls":[{"name":"write_file","args":
+{"path":"new.txt","content":"x"}}]},{"text":"${tool_result}."}]}')
+    sleep 10 | timeout 20 script -qec "echo \$\$ >pid
+exec '$WEND' run -t write_file -m '$writes' hi" /dev/null >"$out" 2>&1 &
+    soon asked
+    waiting=$(newest)
+    at=$("$WEND" log --json last | sed -n 's/.*"seq":\([0-9]*\),"time.*/\1/p' |
+        tail -n 1)
+    kill -KILL "$(cat pid)"
+    exits "a question, and no terminal" 0 timeout 20 "$WEND" fork -q \
+        "$waiting" --at "$at"
+    has "no terminal: it is denied" "$out" "was not approved"
+    exits "a question that another policy answers" 0 timeout 20 "$WEND" fork \
+        -q "$waiting" --at "$at" --approve all
+    is "another policy: it was done" "$(cat new.txt)" x
+    exits "the same, gone on with" 0 timeout 20 "$WEND" resume -q "$waiting"
+    has "gone on with: it is denied" "$out" "was not approved"
+else
+    skip "a question that nobody hears" "script gives no terminal here"
+fi
+
 # ---- Damage -------------------------------------------------------------------------
 
 sqlite3 "$WEND_STORE" "pragma wal_checkpoint(truncate)" >/dev/null
