@@ -10,7 +10,10 @@
 #include "cli/again.h"
 #include "cli/stream.h"
 
-enum { TAKE_TRIES = 50 };
+/* A program that was being started when its owner was killed holds the
+ * owner's lock for a moment more, until it is under way. */
+static const struct timespec moment = {.tv_nsec = 10000000};
+enum { MOMENTS = 10, TAKE_TRIES = 50 };
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -40,12 +43,9 @@ static const struct opt opts[] = {
 /* Whether the run is gone on with, or only closed. */
 enum aim { GO_ON, CLOSE };
 
-/* A program that was being started when its owner was killed holds the
- * owner's lock for a moment more, until it is under way. */
 static wend_status take(wend_agent *agent, const char *id, wend_run **out,
                         wend_error *err)
 {
-    const struct timespec moment = {.tv_nsec = 10000000};
     wend_status s = WEND_OK;
 
     for (int i = 0; i < TAKE_TRIES; i++) {
@@ -183,12 +183,34 @@ static int resume_one(struct cli *cli, const struct id *id)
     return code == EXIT_CANCELED ? EXIT_DONE : code;
 }
 
+/* One that seems to run may be one whose owner was killed just now. */
+static void let_die(struct cli *cli)
+{
+    static const char *const alive[] = {"running", "waiting", "paused"};
+    const wend_run_info *info;
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof alive / sizeof *alive && !any; i++) {
+        wend_list_options o = {
+            .size = sizeof o, .status = alive[i], .limit = 1};
+        wend_runs *list = NULL;
+
+        any = wend_store_list(cli->store, &o, &list, NULL) == WEND_OK &&
+              wend_runs_next(list, &info) == WEND_OK;
+        wend_runs_free(list);
+    }
+    for (int i = 0; any && i < MOMENTS; i++)
+        nanosleep(&moment, NULL);
+}
+
 /* The first exit code that is not 0; a signal or a failed store ends it. */
 static int resume_all(struct cli *cli)
 {
     struct id *list = NULL;
-    int code = interrupted(cli, &list), worst = EXIT_DONE;
+    int code, worst = EXIT_DONE;
 
+    let_die(cli);
+    code = interrupted(cli, &list);
     if (code)
         return code;
     if (!list && !cli->set.quiet)

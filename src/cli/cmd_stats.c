@@ -186,7 +186,7 @@ static void put_name(struct buf *b, wend_str name)
 
 static void put_head(struct buf *b, const char *what, const char *count)
 {
-    buf_fmt(b, "\n%-*s %7s %7s", NAME_COLUMNS + 2, what, count, "FAILED");
+    buf_fmt(b, "\n%-*s %7s %7s", NAME_COLUMNS + 2, what, count, "NOT OK");
 }
 
 static int64_t not_ok(const struct tally *t)

@@ -66,13 +66,16 @@ wend_status model_facts(const wend_agent_options *o, const char *model,
 {
     const char *named = o->models_file ? o->models_file : getenv("WEND_MODELS");
     struct buf path = {.mem = m}, text = {.mem = m};
+    wend_error why = {0};
     wend_status s = WEND_OK;
 
     *out = (struct model){.price.cache_write = -1};
     if (models_path(&path, named, getenv("XDG_CONFIG_HOME"), getenv("HOME"))) {
-        s = file_read(path.ptr, MODELS_BYTES_MAX, &text, err);
+        s = file_read(path.ptr, MODELS_BYTES_MAX, &text, &why);
         if (s == WEND_E_NOTFOUND && !(named && *named))
             s = WEND_OK; /* none is needed */
+        else if (s != WEND_OK && err)
+            *err = why;
         else if (s == WEND_OK)
             s = read_entry(path.ptr, buf_view(&text), str_of(model), m, out,
                            err);

@@ -50,6 +50,11 @@ start '"text":"one "' -m "$slow"
 (sleep 0.05 && kill -KILL $pid) &
 exits "an owner that dies just now is waited for" 0 "$WEND" resume last
 { wait $pid; } 2>/dev/null
+start '"text":"one "' -m "$slow"
+(sleep 0.02 && kill -KILL $pid) &
+exits "... also by all that are interrupted" 0 "$WEND" resume
+has "... also by all that are interrupted" "$out" "nine"
+{ wait $pid; } 2>/dev/null
 exits "a run that is over" 2 "$WEND" resume last
 has "a run that is over: said" "$err" "is over"
 exits "a run that is none" 2 "$WEND" resume nothing

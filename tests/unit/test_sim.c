@@ -209,6 +209,7 @@ static void check_plan(void)
                     NULL, &plan, &err);
     options.plan = plan;
     tap_is_i64(wend_sim_run(&options, &r, &err), WEND_OK, "a plan");
+    tap_is_str(str_of(err.message), "", "nothing to say about what is well");
     tap_ok(!r.failed && r.crashes && r.outcomes[WEND_OUTCOME_OK],
            "goes on after each crash: %s", r.why);
     wend_plan_free(plan);
