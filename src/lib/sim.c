@@ -422,6 +422,7 @@ wend_status wend_sim_run(const wend_sim_options *options, wend_sim_report *out,
 {
     wend_sim_options o;
     wend_sim_report report = {.size = sizeof report};
+    wend_error why = {0}; /* also of what must go wrong */
     wend_status s = WEND_OK;
 
     if (!options || !options_take(&o, sizeof o, options) || !o.agent ||
@@ -436,7 +437,9 @@ wend_status wend_sim_run(const wend_sim_options *options, wend_sim_report *out,
     if (!o.seed)
         o.seed = 1;
     for (uint64_t i = 0; i < o.seeds && s == WEND_OK && !report.failed; i++)
-        s = run_seed(&o, o.seed + i, &report, err);
+        s = run_seed(&o, o.seed + i, &report, &why);
+    if (s != WEND_OK && err)
+        *err = why;
     report.size = out->size;
     memcpy(out, &report, out->size);
     return s;
