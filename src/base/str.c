@@ -201,22 +201,26 @@ void buf_char(struct buf *b, char c)
 
 size_t i64_text(char *p, int64_t n)
 {
+    static const char pairs[] = "00010203040506070809"
+                                "10111213141516171819"
+                                "20212223242526272829"
+                                "30313233343536373839"
+                                "40414243444546474849"
+                                "50515253545556575859"
+                                "60616263646566676869"
+                                "70717273747576777879"
+                                "80818283848586878889"
+                                "90919293949596979899";
     char digits[20];
     uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     size_t len = 0, i = sizeof digits;
 
-    while (u >= 100) { /* two digits a division */
-        unsigned two = (unsigned)(u % 100);
-
-        u /= 100;
-        digits[--i] = (char)('0' + two % 10);
-        digits[--i] = (char)('0' + two / 10);
-    }
-    if (u >= 10) {
-        digits[--i] = (char)('0' + u % 10);
-        u /= 10;
-    }
-    digits[--i] = (char)('0' + u);
+    for (; u >= 100; u /= 100) /* two digits a division */
+        memcpy(&digits[i -= 2], &pairs[u % 100 * 2], 2);
+    if (u >= 10)
+        memcpy(&digits[i -= 2], &pairs[u * 2], 2);
+    else
+        digits[--i] = (char)('0' + u);
     if (n < 0)
         p[len++] = '-';
     memcpy(p + len, digits + i, sizeof digits - i);

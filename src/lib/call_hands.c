@@ -29,7 +29,10 @@ wend_str call_run(const wend_call *call)
 void call_blame(wend_call *call, const char *code, bool no_effect,
                 bool retryable)
 {
-    snprintf(call->blame.code, sizeof call->blame.code, "%s", code);
+    size_t len = strnlen(code, sizeof call->blame.code - 1);
+
+    memcpy(call->blame.code, code, len);
+    call->blame.code[len] = 0;
     call->blame.no_effect = no_effect;
     call->blame.retryable = retryable;
 }

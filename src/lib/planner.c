@@ -183,10 +183,11 @@ void planner_put_tool(const wend_agent *a, struct buf *b)
 
 void planner_look(struct wend_run *r, int64_t ask, int call)
 {
-    struct input in = {.kind = IN_WRITTEN, .ask = ask};
-
     if (r->turn.config->plan_tool && shell_open(r, ask) &&
         str_is(buf_view(&r->reply.calls[call].name), "plan") &&
-        reply_plan(&r->reply, call))
+        reply_plan(&r->reply, call)) {
+        struct input in = {.kind = IN_WRITTEN, .ask = ask};
+
         shell_input(r, &in);
+    }
 }
