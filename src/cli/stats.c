@@ -197,21 +197,54 @@ static void on_call_end(struct stats *s, const wend_event *ev)
     add_call(s, e->name, e->outcome, e->ms, e->cached, e->error);
 }
 
+/* Takes it out; NULL: it has not begun. */
+static struct begun *take_begun(struct stats *s, wend_str action)
+{
+    for (struct begun **at = &s->begun; *at; at = &(*at)->next)
+        if (str_eq((*at)->action, action)) {
+            struct begun *b = *at;
+
+            *at = b->next;
+            return b;
+        }
+    return NULL;
+}
+
+/* Only its start says what it runs. Models and agents are counted where they
+ * end themselves. */
+static void on_action_start(struct stats *s, const wend_event *ev)
+{
+    const wend_ev_action_start *e = &ev->u.action_start;
+    struct begun *b = take_begun(s, e->action); /* tried once more */
+
+    if (!b && (b = arena_alloc(&s->arena, sizeof *b)))
+        b->action = arena_str(&s->arena, e->action);
+    if (b && (str_is(e->type, "tool") || str_is(e->type, "relic")))
+        b->tool = arena_str(&s->arena, e->target);
+    s->failed |= s->arena.failed;
+    if (!b)
+        return;
+    b->next = s->begun;
+    s->begun = b;
+}
+
 static void on_action_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
+    const struct begun *b = take_begun(s, e->action);
 
-    add_call(s, e->name, e->outcome, e->ms, e->cached, e->error);
+    if (b && b->tool.ptr)
+        add_call(s, b->tool, e->outcome, e->ms, e->cached, e->error);
 }
 
 typedef void (*stats_fn)(struct stats *s, const wend_event *ev);
 
 static const stats_fn handlers[WEND_EVENT_TYPES] = {
-    [WEND_RUN_START] = on_run_start,     [WEND_RUN_END] = on_run_end,
-    [WEND_RUN_FORK] = on_run_fork,       [WEND_TURN_START] = on_turn_start,
-    [WEND_MODEL_START] = on_model_start, [WEND_MODEL_RETRY] = on_model_retry,
-    [WEND_MODEL_END] = on_model_end,     [WEND_CALL_END] = on_call_end,
-    [WEND_ACTION_END] = on_action_end,
+    [WEND_RUN_START] = on_run_start,       [WEND_RUN_END] = on_run_end,
+    [WEND_RUN_FORK] = on_run_fork,         [WEND_TURN_START] = on_turn_start,
+    [WEND_MODEL_START] = on_model_start,   [WEND_MODEL_RETRY] = on_model_retry,
+    [WEND_MODEL_END] = on_model_end,       [WEND_CALL_END] = on_call_end,
+    [WEND_ACTION_START] = on_action_start, [WEND_ACTION_END] = on_action_end,
 };
 
 uint64_t stats_types(void)
@@ -233,6 +266,7 @@ void stats_event(struct stats *s, const wend_event *ev)
 void stats_run_over(struct stats *s)
 {
     s->agent = s->model = NULL;
+    s->begun = NULL;
 }
 
 /* ---- Life ---------------------------------------------------------------- */

@@ -36,6 +36,13 @@ struct cause {
     int64_t count;
 };
 
+/* An action that is under way. */
+struct begun {
+    struct begun *next;
+    wend_str action;
+    wend_str tool; /* absent: what it runs is no tool */
+};
+
 struct stats {
     struct arena arena;
     int64_t turns;
@@ -45,6 +52,7 @@ struct stats {
     bool failed; /* out of memory */
     /* Of the run that is being read: */
     struct tally *agent, *model;
+    struct begun *begun;
     int64_t began_us;
 };
 

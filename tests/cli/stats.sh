@@ -85,6 +85,25 @@ exits "a status that is none" 2 "$WEND" stats --status oka
 has "a status that is none" "$err" "did you mean 'ok'?"
 exits "a word too many" 2 "$WEND" stats last
 
+cat >plan.yaml <<'EOF'
+wend: plan/1
+on_failure: continue
+actions:
+  - {name: a, type: tool, target: calculator, params: {expression: "1"}}
+  - {name: b, type: tool, target: calculator, params: {expression: "1/0"},
+     retry: {max: 1, delay: 1ms}}
+  - {name: c, type: llm, target: default, prompt: hi, depends_on: [a]}
+  - {name: d, type: tool, target: glob, params: {pattern: "x"},
+     depends_on: [b]}
+EOF
+exits "a plan" 0 "$WEND" plan run plan.yaml --store plan.db \
+    -m 'script:{"turns":[{"text":"x"}]}'
+exits "a plan's tools" 0 "$WEND" stats --store plan.db
+has "a plan's tools: by what they are, not by its actions" "$out" \
+    "  calculator                     2       1       0"
+lacks "a plan's tools: none of what was skipped" "$out" "  glob "
+lacks "a plan's tools: a model is none" "$out" "  c "
+
 sqlite3 "$WEND_STORE" "update events set body = replace(body, 'three', 'drei')"
 exits "a damaged run" 74 "$WEND" stats --json
 has "a damaged run is said" "$err" "is damaged at event 1"
