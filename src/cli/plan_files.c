@@ -14,6 +14,22 @@ struct loader {
     int files;
 };
 
+const char *beside_plan(struct cli *cli, wend_str plan, const char *folder,
+                        wend_str name)
+{
+    struct buf file = {.mem = cli->arena.mem}, path = file;
+    const char *kept = NULL;
+
+    buf_fmt(&file, "%s/%.*s.yaml", folder, (int)name.len, name.ptr);
+    if (!file.failed)
+        manifest_path(&path, plan, buf_view(&file));
+    if (!file.failed && !path.failed && strlen(path.ptr) == path.len)
+        kept = arena_str(&cli->arena, buf_view(&path)).ptr;
+    buf_free(&file);
+    buf_free(&path);
+    return kept;
+}
+
 static bool is_type(const struct json *action, const char *type)
 {
     return str_is(json_str(json_get(action, "type")), type);

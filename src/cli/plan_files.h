@@ -39,4 +39,9 @@ bool plan_files_ask(const struct plan_file *f);
 /* Gives the run the models that actions in it name. False: out of memory. */
 bool plan_files_models(struct cli *cli, const struct plan_file *f);
 
+/* FOLDER/NAME.yaml beside the plan, kept; NULL: out of memory, or no name of
+ * a file. */
+const char *beside_plan(struct cli *cli, wend_str plan, const char *folder,
+                        wend_str name);
+
 #endif

@@ -6,28 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent_file.h"
 #include "cli/agent_tools.h"
+#include "cli/plan_files.h"
 
 struct plan_tool {
     struct plan_tool *next;
     struct tool_file file;
 };
-
-static const char *path_of(struct cli *cli, wend_str plan, wend_str name)
-{
-    struct buf file = {.mem = cli->arena.mem}, path = file;
-    const char *kept = NULL;
-
-    buf_fmt(&file, "tools/%.*s.yaml", (int)name.len, name.ptr);
-    if (!file.failed)
-        manifest_path(&path, plan, buf_view(&file));
-    if (!file.failed && !path.failed && strlen(path.ptr) == path.len)
-        kept = arena_str(&cli->arena, buf_view(&path)).ptr;
-    buf_free(&file);
-    buf_free(&path);
-    return kept;
-}
 
 static bool load(struct cli *cli, const char *path, wend_str name,
                  struct buf *wrong)
@@ -64,7 +49,7 @@ bool plan_tools_know(struct cli *cli, wend_str plan, wend_str name,
 
     if (plan_tools_have(cli, name))
         return true;
-    path = path_of(cli, plan, name);
+    path = beside_plan(cli, plan, "tools", name);
     return path && !access(path, F_OK) && load(cli, path, name, wrong);
 }
 

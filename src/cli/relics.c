@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent_file.h"
 #include "cli/config.h"
+#include "cli/plan_files.h"
 #include "wire/relic.h"
 
 struct relic_file {
@@ -16,21 +16,6 @@ struct relic_file {
     wend_str text;
     const struct relic_manifest *manifest;
 };
-
-static const char *path_of(struct cli *cli, wend_str plan, wend_str name)
-{
-    struct buf file = {.mem = cli->arena.mem}, path = file;
-    const char *kept = NULL;
-
-    buf_fmt(&file, "relics/%.*s.yaml", (int)name.len, name.ptr);
-    if (!file.failed)
-        manifest_path(&path, plan, buf_view(&file));
-    if (!file.failed && !path.failed && strlen(path.ptr) == path.len)
-        kept = arena_str(&cli->arena, buf_view(&path)).ptr;
-    buf_free(&file);
-    buf_free(&path);
-    return kept;
-}
 
 static bool load(struct cli *cli, struct relic_file *f, wend_str name,
                  struct buf *wrong)
@@ -60,7 +45,7 @@ static bool load(struct cli *cli, struct relic_file *f, wend_str name,
 static struct relic_file *find(struct cli *cli, wend_str plan, wend_str name,
                                struct buf *wrong)
 {
-    const char *path = path_of(cli, plan, name);
+    const char *path = beside_plan(cli, plan, "relics", name);
     struct relic_file *f = cli->relics;
 
     while (path && f && strcmp(f->path, path) != 0)
