@@ -346,10 +346,11 @@ serve modern
 plan notes.wait '{}' 'class: idempotent'
 "$WEND" plan run -q -a agent.yaml --approve 'notes.*' p.yaml >"$out" 2>"$err" &
 pid=$!
-for _ in $(seq 100); do
-    "$WEND" log last --json 2>/dev/null | grep -q action_start && break
-    sleep 0.05
-done
+waits() {
+    "$WEND" runs --status running | grep -q . &&
+        "$WEND" log last --json | grep -q action_start
+}
+soon waits
 "$WEND" cancel last >/dev/null
 wait $pid
 is "canceled while it waits" "$?" 130
