@@ -506,7 +506,7 @@ void call_start(struct wend_run *r, const struct effect *fx)
         return;
     }
     due = pace_take(&tool->pace, c->began_us);
-    if (fx->kind == FX_RUN_ACTION && rt_after(r->rt, fx->delay_ms) > due)
+    if (fx->delay_ms && rt_after(r->rt, fx->delay_ms) > due)
         due = rt_after(r->rt, fx->delay_ms); /* it is tried once more */
     if (due <= c->began_us) {
         begin(r, c);
