@@ -27,6 +27,7 @@ enum {
     FAULTS_MAX = 20000,
     TRACEES_MAX = 64,
     PLANTED_CALLS = 12, /* at one of them */
+    TRIES_MAX = 12,     /* in vain, when the time is over */
     CALLS = sizeof calls / sizeof *calls,
 };
 
@@ -183,16 +184,20 @@ struct sum {
     long rounds, hits, spared, found;
 };
 
+/* Which call comes at which count differs from round to round: so it goes on
+ * after `end` if nothing has come to pass. */
 static void play_some(const struct scenario *sc, const struct outcome *clean,
                       const struct fault *some, size_t count, double end,
                       struct sum *sum)
 {
     static struct outcome o;
+    long before = sum->hits;
 
-    for (size_t i = 0;
-         i < count && (!i || now() < end) && sum->found < FINDINGS_MAX; i++) {
+    for (size_t i = 0; i < count && sum->found < FINDINGS_MAX; i++) {
         size_t at = ((size_t)opt.seed + i * stride(count)) % count;
 
+        if (now() >= end && (sum->hits > before || i >= TRIES_MAX))
+            break;
         sum->rounds++;
         if (!one_round(sc, clean, &some[at], &o)) {
             sum->found++;
@@ -223,8 +228,8 @@ static void play(const struct scenario *sc, double end)
            "pass, %ld spared\n",
            sc->name, of_system, list_count - of_system, sum.rounds, sum.hits,
            sum.spared);
-    tap_ok(!sum.found && sum.hits, "%s: each failure is told, none does harm",
-           sc->name);
+    tap_ok(!sum.found, "%s: each failure is told, none does harm", sc->name);
+    tap_ok(sum.hits > 0, "%s: some came to pass", sc->name);
 }
 
 static void play_one(const struct scenario *sc)

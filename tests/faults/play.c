@@ -284,17 +284,19 @@ static void play_strace(const struct scenario *sc, const struct fault *f,
 static void play_preload(const struct scenario *sc, const struct fault *f,
                          struct outcome *o)
 {
-    char preload[220], call[60], when[40];
-    const char *argv[ARGS_MAX + 8] = {"env", preload, call, when,
-                                      "FAULT_COUNT=count"};
+    char preload[220], call[60], when[40], hit[100];
+    char count[100];
+    const char *argv[ARGS_MAX + 8] = {"env", preload, call, when, count, hit};
 
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", play_short);
     snprintf(call, sizeof call, "FAULT_CALL=%s", f->call);
     snprintf(when, sizeof when, "FAULT_WHEN=%d",
              strcmp(f->error, "EVERY") ? f->when : 0);
-    command(argv + 5, sc->args);
+    snprintf(count, sizeof count, "FAULT_COUNT=%s/work/count", play_dir);
+    snprintf(hit, sizeof hit, "FAULT_HIT=%s/work/hit", play_dir);
+    command(argv + 6, sc->args);
     spawn(argv, o);
-    o->hit = true;
+    o->hit = !access("work/hit", F_OK);
 }
 
 int play_count(const struct scenario *sc)

@@ -5,6 +5,8 @@
  * FAULT_CALL names the call, FAULT_WHEN which one of them is cut to half; 0:
  * every one of more than a few bytes. For `malloc` it is the allocation that
  * fails; FAULT_COUNT is a file that is told at the end how many there were.
+ * FAULT_HIT is a file that is made when one comes to pass. Programs that this
+ * one starts are left alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,15 +25,41 @@ enum { WHOLE = 8 }; /* an eventfd takes this at once or not at all */
 
 #define SHOWN __attribute__((visibility("default")))
 
+static const char *fault_call = "none", *fault_hit, *fault_count;
+static long fault_when;
+static atomic_long seen, allocations;
+
+/* The environment stays where it is, even what is taken out of it. */
+__attribute__((constructor)) static void begin(void)
+{
+    const char *call = getenv("FAULT_CALL"), *when = getenv("FAULT_WHEN");
+
+    fault_hit = getenv("FAULT_HIT");
+    fault_count = getenv("FAULT_COUNT");
+    if (call && when) {
+        fault_when = atol(when);
+        fault_call = call;
+    }
+    unsetenv("LD_PRELOAD");
+    atomic_store(&allocations, 0);
+}
+
+static void hit(void)
+{
+    int error = errno;
+
+    close(open(fault_hit, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    errno = error;
+}
+
 static size_t cut(const char *call, size_t len)
 {
-    static atomic_long seen;
-    const char *wanted = getenv("FAULT_CALL"), *when = getenv("FAULT_WHEN");
-    long k = when ? atol(when) : 0;
-
-    if (!wanted || strcmp(wanted, call) != 0 || len <= WHOLE)
+    if (strcmp(fault_call, call) != 0 || len <= WHOLE)
         return len;
-    return !k || atomic_fetch_add(&seen, 1) + 1 == k ? len / 2 : len;
+    if (fault_when && atomic_fetch_add(&seen, 1) + 1 != fault_when)
+        return len;
+    hit();
+    return len / 2;
 }
 
 /* The libc's own, whatever its type is. */
@@ -116,26 +144,11 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *p, size_t size);
 /* clang-format on */
 
-static atomic_long allocations;
-static long fail_at = -1; /* not yet known: before there is a program */
-
-__attribute__((constructor)) static void begin(void)
-{
-    const char *call = getenv("FAULT_CALL"), *when = getenv("FAULT_WHEN");
-
-    fail_at = call && when && !strcmp(call, "malloc") ? atol(when) : -1;
-    atomic_store(&allocations, 0);
-}
-
 __attribute__((destructor)) static void end(void)
 {
-    const char *path = getenv("FAULT_COUNT");
     char text[32];
-    int fd;
+    int fd = open(fault_count, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-    if (!path)
-        return;
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     snprintf(text, sizeof text, "%ld\n", atomic_load(&allocations));
     if (write(fd, text, strlen(text)) < 0)
         _exit(125);
@@ -144,8 +157,10 @@ __attribute__((destructor)) static void end(void)
 
 static bool fails(void)
 {
-    if (atomic_fetch_add(&allocations, 1) + 1 != fail_at)
+    if (atomic_fetch_add(&allocations, 1) + 1 != fault_when ||
+        strcmp(fault_call, "malloc") != 0)
         return false;
+    hit();
     errno = ENOMEM;
     return true;
 }
