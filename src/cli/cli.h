@@ -7,6 +7,8 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <stddef.h>
+
 #include "base/str.h"
 #include "cli/options.h"
 
@@ -56,6 +58,26 @@ enum dialect_word {
     DIALECT_AG_UI, /* not built yet */
 };
 extern const char *const dialect_words[]; /* ends with NULL */
+
+/* Rows that mean the same in the tables of several commands. */
+#define OPT_AT(member) offsetof(struct settings, member)
+/* clang-format off */
+#define OPT_ROW_JSON                                                          \
+    {0, "json", NULL, "all events as JSON lines", OPT_FLAG,                   \
+     OPT_AT(json), 0, 0, NULL}
+#define OPT_ROW_EVENTS                                                        \
+    {0, "events", "DIALECT", "of JSON lines: native, loom, agio or cortex",   \
+     OPT_WORD, OPT_AT(events), 0, 0, dialect_words}
+#define OPT_ROW_LOG_FILE                                                      \
+    {0, "log-file", "FILE", "append all events as JSON lines, too", OPT_TEXT, \
+     OPT_AT(log_file), 0, 0, NULL}
+#define OPT_ROWS_TALK                                                         \
+    {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG,                  \
+     OPT_AT(quiet), 0, 0, NULL},                                              \
+    {'v', "verbose", NULL, "say more on standard error", OPT_FLAG,            \
+     OPT_AT(verbose), 0, 0, NULL},                                            \
+    {'h', "help", NULL, "this text", OPT_FLAG, OPT_AT(help), 0, 0, NULL}
+/* clang-format on */
 
 struct cli {
     const struct command *command;

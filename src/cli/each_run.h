@@ -4,8 +4,6 @@
 #ifndef CLI_EACH_RUN_H
 #define CLI_EACH_RUN_H
 
-#include <stddef.h>
-
 #include "cli/cli.h"
 
 /* Returns EXIT_DONE to go on. */
@@ -17,31 +15,19 @@ int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
              each_run_fn fn, void *ctx);
 
 /* Rows of a table of options. */
-#define RUN_FILTER_OPTIONS                                            \
-    {0,        "status",                                              \
-     "STATUS", "running, waiting, paused, interrupted, ok ...",       \
-     OPT_TEXT, offsetof(struct settings, status),                     \
-     0,        0,                                                     \
-     NULL},                                                           \
-        {0,        "user",                                            \
-         "NAME",   "only this user's",                                \
-         OPT_TEXT, offsetof(struct settings, user),                   \
-         0,        0,                                                 \
-         NULL},                                                       \
-        {0,        "session",                                         \
-         "NAME",   "only of this session",                            \
-         OPT_TEXT, offsetof(struct settings, session),                \
-         0,        0,                                                 \
-         NULL},                                                       \
-        {0,        "agent",                                           \
-         "NAME",   "only of this agent",                              \
-         OPT_TEXT, offsetof(struct settings, agent),                  \
-         0,        0,                                                 \
-         NULL},                                                       \
-    {                                                                 \
-        0, "since", "DUR", "started at most so long ago, such as 2h", \
-            OPT_TIME, offsetof(struct settings, since_ms), 0, 0, NULL \
-    }
+/* clang-format off */
+#define RUN_FILTER_OPTIONS                                                    \
+    {0, "status", "STATUS", "running, waiting, paused, interrupted, ok ...",  \
+     OPT_TEXT, OPT_AT(status), 0, 0, NULL},                                   \
+    {0, "user", "NAME", "only this user's", OPT_TEXT, OPT_AT(user), 0, 0,     \
+     NULL},                                                                   \
+    {0, "session", "NAME", "only of this session", OPT_TEXT, OPT_AT(session), \
+     0, 0, NULL},                                                             \
+    {0, "agent", "NAME", "only of this agent", OPT_TEXT, OPT_AT(agent), 0, 0, \
+     NULL},                                                                   \
+    {0, "since", "DUR", "started at most so long ago, such as 2h", OPT_TIME,  \
+     OPT_AT(since_ms), 0, 0, NULL}
+/* clang-format on */
 
 /* The filter that --status, --user, --session, --agent and --since make.
  * EXIT_USAGE if there is no such status; it has been said. */
