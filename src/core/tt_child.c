@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/id.h"
+#include "base/utf8.h"
 
 static const struct plan_action *action_of(const struct tt *x, uint32_t i)
 {
@@ -175,7 +176,7 @@ wend_str child_refused(struct tt *x, wend_str name)
         buf_cstr(&b, "this agent has no other agents; do it yourself");
     else {
         buf_fmt(&b, "there is no agent '%.*s'; the agents are:",
-                (int)(name.len < 80 ? name.len : 80), name.ptr ? name.ptr : "");
+                (int)utf8_cut(name, 80), name.ptr ? name.ptr : "");
         for (size_t i = 0; i < c->kids_count; i++)
             buf_fmt(&b, "%s %.*s", i ? "," : "", (int)c->kids[i].name.len,
                     c->kids[i].name.ptr);
@@ -224,9 +225,12 @@ static void reserve(const struct model_use *m, int64_t input, int64_t calls,
         out->cost_nano = i64_sum(out->cost_nano, cost);
 }
 
-/* Of a plan each may be any model's: the dearest counts. */
+/* Of a plan each may be any model's: the dearest counts. Whoever still writes
+ * the plan asks, too. */
 void turn_reserved(const struct turn *t, struct purse *out)
 {
+    struct purse plan = {0};
+
     *out = (struct purse){0};
     if (t->phase == PH_MODEL)
         reserve(turn_model(t), turn_tokens(t), 1, out);
@@ -234,11 +238,13 @@ void turn_reserved(const struct turn *t, struct purse *out)
         struct purse one = {0};
 
         reserve(&t->config->models[i], t->plan.reserved, t->plan.asking, &one);
-        if (one.tokens > out->tokens)
-            out->tokens = one.tokens;
-        if (one.cost_nano > out->cost_nano)
-            out->cost_nano = one.cost_nano;
+        if (one.tokens > plan.tokens)
+            plan.tokens = one.tokens;
+        if (one.cost_nano > plan.cost_nano)
+            plan.cost_nano = one.cost_nano;
     }
+    out->tokens = i64_sum(out->tokens, plan.tokens);
+    out->cost_nano = i64_sum(out->cost_nano, plan.cost_nano);
 }
 
 /* ---- Of calls ------------------------------------------------------------ */
