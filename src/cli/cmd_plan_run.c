@@ -92,23 +92,29 @@ static int go(struct cli *cli, wend_agent *agent, const wend_plan *plan,
     return code;
 }
 
-/* Who is to write another plan, if there is no model? */
-static int check_replan(struct cli *cli, const char *path)
+/* Who is to write another plan, if there is no model? The plan may have come
+ * from standard input: where it says so is found in a file alone. */
+static int check_replan(struct cli *cli, const struct plan_file *f)
 {
+    static const char want[] = "on_failure: replan asks a model, and none is "
+                               "set: name one with -m NAME";
     struct buf text = {.mem = cli->arena.mem};
     const struct json *at = NULL;
-    int code = EXIT_DONE;
+    wend_str shown;
 
-    if (config_read(path, &text, NULL) == WEND_OK)
+    if (wend_plan_describe(f->plan, WEND_PLAN_JSON, &shown, NULL) != WEND_OK)
+        return complain(EXIT_FAILED, "out of memory");
+    if (!str_is(json_str(json_get(json_parse(shown, &cli->arena, NULL),
+                                  "on_failure")),
+                "replan"))
+        return EXIT_DONE;
+    if (config_read(f->path, &text, NULL) == WEND_OK)
         at = json_get(yaml_parse(buf_view(&text), &cli->arena, NULL),
                       "on_failure");
-    if (str_is(json_str(at), "replan"))
-        code = complain(EXIT_USAGE,
-                        "%s:%u:%u: on_failure: replan asks a model, and none "
-                        "is set: name one with -m NAME",
-                        path, at->line, at->column);
     buf_free(&text);
-    return code;
+    return at ? complain(EXIT_USAGE, "%s:%u:%u: %s", f->path, at->line,
+                         at->column, want)
+              : complain(EXIT_USAGE, "%s: %s", f->path, want);
 }
 
 int plan_run(struct cli *cli, const char *path)
@@ -123,7 +129,7 @@ int plan_run(struct cli *cli, const char *path)
             code = complain(EXIT_USAGE, "the plan asks a model, and none is "
                                         "set: name one with -m NAME");
         if (!code)
-            code = check_replan(cli, path);
+            code = check_replan(cli, f);
         cli->set.model = "script:{\"turns\":[]}"; /* never asked */
     }
     if (!code && !plan_files_models(cli, f))

@@ -186,6 +186,9 @@ actions:
 END
 exits "no model to ask" 2 "$WEND" plan run f.yaml
 has "no model: where" "$err" "f.yaml:3:13: on_failure: replan asks a model"
+exits "no model to ask, from standard input" 2 \
+    bash -c '"$0" plan run - <f.yaml' "$WEND"
+has "no model, from standard input" "$err" "on_failure: replan asks a model"
 cat >fs.yaml <<'END'
 turns:
   - when: 'division by zero'
