@@ -57,8 +57,8 @@ ${bold}Try next:$plain
   build/wend replay last --store $store      once more, as it happened
   build/wend plan show $plan --format html > plan.html
   make demo MODEL=anthropic:MODEL     with a model that reads the sources;
-                                      'build/wend models' lists some, and
-                                      'build/wend doctor' what it needs
+                                      'build/wend models' says who has a key,
+                                      'build/wend doctor' what is missing
 
 Or kill it: run 'make demo' again, and 'kill -9' wend from another terminal
 while it runs. What was done is not done again by

@@ -2,7 +2,7 @@
  * chance.h - all chance of a simulation, from one seed.
  *
  * splitmix64: any seed is a good one, also 0 and 1, and the next number
- * costs three multiplications.
+ * costs two multiplications.
  */
 #ifndef BASE_CHANCE_H
 #define BASE_CHANCE_H

@@ -158,8 +158,7 @@ static int print_made(const struct cli *cli, const char *id, const char *fork)
         buf_fmt(&b, "{\"run\":\"%s\",\"fork_of\":\"%s\"}\n", fork, id);
     else
         buf_fmt(&b, "%s\n", fork);
-    code = b.failed ? complain(EXIT_FAILED, "out of memory")
-                    : print_all(buf_view(&b));
+    code = print_buf(&b);
     buf_free(&b);
     return code;
 }

@@ -21,8 +21,8 @@ struct tool {
     bool concurrent, subject_is_path;
     bool child;       /* it is answered by a run of its own */
     bool program;     /* it runs one */
-    bool verify;      /* another says whether a call had its effect */
     bool unprotected; /* ... without the sandbox */
+    bool verify;      /* another says whether a call had its effect */
     bool own;         /* it touches nothing but what is its own in the store */
     uint32_t labels;  /* wend_label */
     wend_str labels_json;
@@ -114,8 +114,8 @@ struct config {
     enum eager eager;
     enum effort effort;
     bool hooks;                     /* ask the shell before each turn */
-    bool no_tool_calls;             /* ... nor calls tools: by tags */
-    const struct tool *plan_tool;   /* the model writes plans; NULL: it not */
+    bool no_tool_calls;             /* the model writes tags instead */
+    const struct tool *plan_tool;   /* the model writes plans; NULL: not */
     wend_str schema_text;           /* of the answer; absent: free text */
     const struct schema *schema;    /* NULL: any answer */
     const struct model_use *models; /* in the order they are tried */

@@ -120,7 +120,7 @@ static void emit_plan_start(struct tt *x, wend_str call)
     emit(x, ev);
 }
 
-/* Which action is wrong, by number and name; b has what. */
+/* Which action is wrong, by number and name; `what` says how. */
 static wend_str blame(struct tt *x, size_t number, const struct json *action,
                       const char *what)
 {

@@ -56,14 +56,17 @@ static void action_begin(struct cortex *c, const wend_ev_action_start *e,
 {
     struct cortex_action *a =
         mem_zalloc(c->mem, sizeof *a + e->action.len + e->name.len);
-    char *room = (char *)(a + 1);
+    char *room;
 
     if (!a) {
         out->failed = true;
         return;
     }
-    memcpy(room, e->action.ptr, e->action.len);
-    memcpy(room + e->action.len, e->name.ptr, e->name.len);
+    room = (char *)(a + 1);
+    if (e->action.len)
+        memcpy(room, e->action.ptr, e->action.len);
+    if (e->name.len)
+        memcpy(room + e->action.len, e->name.ptr, e->name.len);
     a->id = (wend_str){room, e->action.len};
     a->name = (wend_str){room + e->action.len, e->name.len};
     a->is_tool = str_is(e->type, "tool");
