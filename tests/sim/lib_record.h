@@ -30,6 +30,22 @@ static uint32_t starts_of(const struct sim *s, const struct known *k,
     return n;
 }
 
+static bool may_act(const struct known *k)
+{
+    return !k->stop_acked && !k->stale_told;
+}
+
+/* Who makes a call: the one in its key, or a fork that has it from there. */
+static struct known *caller_of(struct sim *s, struct known *k, wend_str key)
+{
+    for (struct wend_run *r = s->rt->runs; r && k->has_forks && !may_act(k);
+         r = r->next)
+        for (const struct wend_call *c = r->calls; c; c = c->next)
+            if (str_eq(c->key, key) && may_act(known_by_id(s, str_of(r->id))))
+                return known_by_id(s, str_of(r->id));
+    return k;
+}
+
 static struct known *check_call(struct sim *s, wend_str key)
 {
     struct known *k = known_by_id(s, (wend_str){key.ptr, 36});
@@ -44,6 +60,7 @@ static struct known *check_call(struct sim *s, wend_str key)
                key.ptr);
     s->counters->again += set_count(&k->made, hash_of(key)) > 0;
     set_add(&k->made, hash_of(key));
+    k = caller_of(s, k, key);
     check_acts(s, k, "a tool is called");
     return k;
 }
