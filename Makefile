@@ -236,7 +236,8 @@ faults: $(B)/wend $(B)/tests/faults-test
 fuzz:
 	@tests/run fuzz
 
-## campaign   the long form of simulation, fuzzing and races
+## campaign   all that can be tried for hours: simulation, crashes, power, oom,
+##            faults, races, fuzzing
 campaign:
 	@tests/run campaign
 

@@ -1,7 +1,7 @@
 /*
  * crash.c - kills runs at every boundary and goes on with them.
  *
- *     crash [--kills N] [--scenario NAME] [--control]
+ *     crash [--kills N] [--scenario NAME] [--seed N] [--control]
  *
  * A child process advances a run: it starts it, or goes on with the one in
  * the store, and dies at one of its points (points.h). Others follow until
@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "../unit/campaign.h"
 #include "../unit/tap.h"
 #include "check.h"
 #include "forked.h"
@@ -24,6 +24,9 @@
 enum {
     ROUNDS_MAX = 100,      /* each with other second and third kills */
     CHILDREN_MAX = 12,     /* of one run; more means that it never ends */
+    TRIES_MIN = 10,        /* of a scenario, also where that takes long */
+    KILLS_MIN = 100,       /* of all */
+    KILLS_MAX = 1000000,   /* of a scenario: the time is over before */
     BIG_BYTES = 400 << 10, /* an output that becomes a blob */
     CHILD_SECONDS = 30,
 };
@@ -334,6 +337,7 @@ static void checker(const struct scenario *sc, int report)
 /* ---- The parent ---------------------------------------------------------- */
 
 static int pipe_ends[2];
+static long seed; /* of where it begins, and of later kills */
 
 /* The child's exit status, -1 if it was killed by its own hand, -2 if it
  * ended in any other way; what it reports is in the pipe. */
@@ -458,14 +462,6 @@ static long story(const struct scenario *sc, long first, long round, bool lies,
     return kills;
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static bool is_good(const struct finding *f)
 {
     return !f->lost && !f->doubled && !f->unsaved && !f->unfinished &&
@@ -476,24 +472,6 @@ static bool is_good(const struct finding *f)
 static bool is_caught(const struct finding *f)
 {
     return f->doubled || f->unsaved || f->lost;
-}
-
-/* Near the golden section, and without a common divisor: multiples of it
- * come to every point, far from the ones before. */
-static long stride(long points)
-{
-    long step = points * 618 / 1000, a, b;
-
-    do {
-        a = ++step;
-        for (b = points; b;) {
-            long rest = a % b;
-
-            a = b;
-            b = rest;
-        }
-    } while (a != 1);
-    return step;
 }
 
 /* Points in an order that spreads, until time or number is over. */
@@ -509,13 +487,12 @@ static long scenario(const struct scenario *sc, long kills_max, double seconds,
         tap_ok(false, "%s: runs by itself, %ld points", sc->name, points);
         return 0;
     }
-    step = stride(points);
-    for (long i = 0;
-         i < points * ROUNDS_MAX && kills < kills_max && now() < end; i++) {
-        kills += story(sc, (i * step) % points + 1, i / points, lies, &f);
+    step = spread(points);
+    while (tried < points * ROUNDS_MAX && kills < kills_max &&
+           (tried < TRIES_MIN || now() < end) && !(lies && is_caught(&f))) {
+        kills += story(sc, (seed + tried * step) % points + 1,
+                       seed + tried / points, lies, &f);
         tried++;
-        if (lies && is_caught(&f))
-            break;
     }
     printf("# %s: %ld points, %ld tried, %ld kills, %ld resumes; lost %ld "
            "doubled %ld unsaved %ld unfinished %ld unlawful %ld wrong %ld; "
@@ -530,40 +507,31 @@ static long scenario(const struct scenario *sc, long kills_max, double seconds,
     return kills;
 }
 
-/* In memory where that is: a process dies here, not the machine. */
-static bool enter(char dir[64])
-{
-    snprintf(dir, 64, "%s", "/dev/shm/wend-crash-XXXXXX");
-    if (!mkdtemp(dir)) {
-        snprintf(dir, 64, "%s", "/tmp/wend-crash-XXXXXX");
-        if (!mkdtemp(dir))
-            return false;
-    }
-    return !chdir(dir) && !pipe2(pipe_ends, O_CLOEXEC);
-}
-
 int main(int argc, char **argv)
 {
-    const char *only = NULL, *longer = getenv("CRASH_SECONDS");
-    double seconds = longer && atoi(longer) > 0 ? atoi(longer) : 40;
+    const char *only = NULL;
+    double seconds = 40;
     struct finding sum = {0}, control = {0};
-    long kills = 0, kills_max = 1000000;
+    long kills = 0, wanted = 0, kills_max;
     bool control_only = false;
-    char dir[64];
+    char dir[CAMPAIGN_DIR];
+    const struct campaign_option known[] = {
+        {"--kills", .number = &wanted},
+        {"--scenario", .text = &only},
+        {"--seed", .number = &seed},
+        {"--control", .flag = &control_only},
+    };
 
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--control"))
-            control_only = true;
-        else if (!strcmp(argv[i], "--kills") && i + 1 < argc) {
-            kills_max = atol(argv[++i]) / SCENARIOS;
-            seconds = 1e6;
-        } else if (!strcmp(argv[i], "--scenario") && i + 1 < argc)
-            only = argv[++i];
-        else
-            return fprintf(stderr, "usage: crash [--kills N] [--scenario NAME] "
-                                   "[--control]\n"),
-                   2;
-    if (!enter(dir))
+    campaign_seconds("CRASH_SECONDS", &seconds);
+    if (!campaign_options(known, tap_count(known), argc, argv)) {
+        fprintf(stderr, "usage: crash [--kills N] [--scenario NAME] "
+                        "[--seed N] [--control]\n");
+        return 2;
+    }
+    if (wanted)
+        seconds = 1e6;
+    kills_max = wanted ? wanted / SCENARIOS + 1 : KILLS_MAX;
+    if (!campaign_enter("crash", dir) || pipe2(pipe_ends, O_CLOEXEC))
         return 2;
     make_empty();
     for (size_t i = 0; i < SCENARIOS && !control_only; i++)
@@ -571,7 +539,7 @@ int main(int argc, char **argv)
             kills += scenario(&scenarios[i], kills_max,
                               seconds / (SCENARIOS + 1), false, &sum);
     if (!only && !control_only)
-        tap_ok(kills > 100 && sum.unknown && sum.superseded && sum.again,
+        tap_ok(kills > KILLS_MIN && sum.unknown && sum.superseded && sum.again,
                "%ld kills: some outcomes are unknown, some messages void, "
                "some calls made again",
                kills);
@@ -579,9 +547,6 @@ int main(int argc, char **argv)
     for (size_t i = 1; i < SCENARIOS && !is_caught(&control); i++)
         scenario(&scenarios[i], kills_max, seconds / 4, true, &control);
     tap_ok(is_caught(&control), "a build that acts before it saves is caught");
-    clear();
-    unlink("empty.db");
-    if (chdir("/") || rmdir(dir))
-        printf("# %s is left\n", dir);
+    campaign_leave(dir);
     return tap_done();
 }

@@ -125,8 +125,7 @@ static void check_store(const struct scenario *sc, int code, struct outcome *o)
 static bool is_told(const struct scenario *sc, int code,
                     const struct outcome *o)
 {
-    return (code == 130 && strstr(o->fault, "write(1<") &&
-            strstr(o->fault, "EPIPE")) ||
+    return (code == 130 && o->shut) ||
            (sc->json && strstr(o->out, "\"type\":\"run_end\"") &&
             strstr(o->out, "\"outcome\":\"failed\""));
 }
@@ -136,8 +135,7 @@ static bool is_told(const struct scenario *sc, int code,
 static bool is_others(int code, const struct outcome *o)
 {
     return (code == 127 && strstr(o->err, "loading shared libraries")) ||
-           (code < 0 && WTERMSIG(o->status) == SIGABRT &&
-            strstr(o->fault, " pipe2("));
+           (code < 0 && WTERMSIG(o->status) == SIGABRT && o->pipes);
 }
 
 void check_round(const struct scenario *sc, const struct outcome *clean,

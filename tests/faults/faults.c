@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../unit/campaign.h"
 #include "../unit/server_help.h"
 #include "../unit/tap.h"
 #include "calls.h"
@@ -25,29 +25,23 @@
 enum {
     FINDINGS_MAX = 8, /* of a scenario; more say nothing new */
     FAULTS_MAX = 20000,
-    TRACEES_MAX = 64,
     PLANTED_CALLS = 12, /* at one of them */
     TRIES_MAX = 12,     /* in vain, when the time is over */
     CALLS = sizeof calls / sizeof *calls,
 };
 
 static struct {
+    bool all;
     const char *only;
     double seconds; /* 0: all */
     long seed;
-    struct fault one;
+    const char *call, *error; /* of the one round that is wanted */
+    long when;
+    bool of_store;
 } opt = {.seconds = 25, .seed = 20261115};
 
 static struct fault list[FAULTS_MAX];
 static size_t list_count;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* ---- What can fail ------------------------------------------------------- */
 
@@ -62,14 +56,14 @@ static void count_calls(int first[CALLS], int most[CALLS], int *of_store)
         int pid, seen[CALLS], opened;
     } tracees[TRACEES_MAX];
     FILE *f = fopen("trace", "r");
-    char line[400], name[40];
+    char line[TRACE_LINE], name[40];
     int pid, used = 0, t;
     bool loaded = false;
 
     memset(tracees, 0, sizeof tracees);
     memset(most, 0, sizeof *most * CALLS);
     memset(first, 0, sizeof *first * CALLS);
-    while (f && fgets(line, sizeof line, f)) {
+    while (trace_next(f, line)) {
         if (sscanf(line, "%d %39[a-z0-9_](", &pid, name) != 2)
             continue;
         for (t = 0; t < used && tracees[t].pid != pid; t++)
@@ -142,24 +136,6 @@ static size_t list_faults(const struct scenario *sc)
 
 /* ---- Rounds -------------------------------------------------------------- */
 
-/* Near the golden section, and without a common divisor: multiples of it
- * come to every point, far from the ones before. */
-static size_t stride(size_t points)
-{
-    size_t step = points * 618 / 1000, a, b;
-
-    do {
-        a = ++step;
-        for (b = points; b;) {
-            size_t rest = a % b;
-
-            a = b;
-            b = rest;
-        }
-    } while (a != 1);
-    return step;
-}
-
 static bool one_round(const struct scenario *sc, const struct outcome *clean,
                       const struct fault *f, struct outcome *o)
 {
@@ -194,7 +170,8 @@ static void play_some(const struct scenario *sc, const struct outcome *clean,
     long before = sum->hits;
 
     for (size_t i = 0; i < count && sum->found < FINDINGS_MAX; i++) {
-        size_t at = ((size_t)opt.seed + i * stride(count)) % count;
+        size_t at =
+            ((size_t)opt.seed + i * (size_t)spread((long)count)) % count;
 
         if (now() >= end && (sum->hits > before || i >= TRIES_MAX))
             break;
@@ -235,10 +212,13 @@ static void play(const struct scenario *sc, double end)
 static void play_one(const struct scenario *sc)
 {
     static struct outcome clean, o;
+    struct fault f = {.when = (int)opt.when, .of_store = opt.of_store};
 
+    snprintf(f.call, sizeof f.call, "%s", opt.call);
+    snprintf(f.error, sizeof f.error, "%s", opt.error);
     if (!play_prepare(sc) || !play_clean(sc, &clean))
         return;
-    one_round(sc, &clean, &opt.one, &o);
+    one_round(sc, &clean, &f, &o);
     printf("# exit %d%s%s\n# %.2000s\n# %.2000s\n", WEXITSTATUS(o.status),
            o.hit ? "" : ", no fault", o.spared ? ", spared" : "", o.out, o.err);
     tap_ok(!o.flaw[0], "%s: %s", sc->name, o.flaw);
@@ -249,10 +229,10 @@ static void lie_about_output(struct fault *f)
 {
     static char lie[40];
     FILE *trace = fopen("trace", "r");
-    char line[400];
+    char line[TRACE_LINE];
     int pid, fd, main_pid = 0;
 
-    while (trace && fgets(line, sizeof line, trace)) {
+    while (trace_next(trace, line)) {
         const char *result = strrchr(line, '=');
 
         if (sscanf(line, "%d write(%d,", &pid, &fd) != 2)
@@ -271,7 +251,7 @@ static void lie_about_output(struct fault *f)
     f->when--; /* begins with the one after it */
 }
 
-/* At some call it must be noticed. */
+/* At some call it must be noticed, and called by its name. */
 static void play_planted(size_t i)
 {
     static struct outcome clean, o;
@@ -282,11 +262,13 @@ static void play_planted(size_t i)
     while (strcmp(sc->name, planted[i].scenario) != 0)
         sc++;
     if (play_prepare(sc) && play_clean(sc, &clean)) {
-        play_bound = 2;
+        if (planted[i].bound > 0)
+            play_bound = planted[i].bound;
         if (!f.instead)
             lie_about_output(&f);
         while (!noticed && f.when++ < PLANTED_CALLS)
-            noticed = !one_round(sc, &clean, &f, &o);
+            noticed = !one_round(sc, &clean, &f, &o) &&
+                      strstr(o.flaw, planted[i].flaw);
         play_bound = BOUND_SECONDS;
     }
     if (noticed)
@@ -298,32 +280,19 @@ static void play_planted(size_t i)
 
 static bool options(int argc, char **argv)
 {
-    const char *seconds = getenv("FAULTS_SECONDS");
+    static const struct campaign_option known[] = {
+        {"--all", .flag = &opt.all},     {"--seconds", .seconds = &opt.seconds},
+        {"--seed", .number = &opt.seed}, {"--scenario", .text = &opt.only},
+        {"--call", .text = &opt.call},   {"--error", .text = &opt.error},
+        {"--when", .number = &opt.when}, {"--of-store", .flag = &opt.of_store},
+    };
 
-    if (seconds)
-        opt.seconds = atof(seconds);
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--all"))
-            opt.seconds = 0;
-        else if (!strcmp(argv[i], "--of-store"))
-            opt.one.of_store = true;
-        else if (i + 1 == argc)
-            return false;
-        else if (!strcmp(argv[i], "--seconds"))
-            opt.seconds = atof(argv[++i]);
-        else if (!strcmp(argv[i], "--seed"))
-            opt.seed = atol(argv[++i]);
-        else if (!strcmp(argv[i], "--scenario"))
-            opt.only = argv[++i];
-        else if (!strcmp(argv[i], "--call"))
-            snprintf(opt.one.call, sizeof opt.one.call, "%s", argv[++i]);
-        else if (!strcmp(argv[i], "--error"))
-            snprintf(opt.one.error, sizeof opt.one.error, "%s", argv[++i]);
-        else if (!strcmp(argv[i], "--when"))
-            opt.one.when = atoi(argv[++i]);
-        else
-            return false;
-    return true;
+    campaign_seconds("FAULTS_SECONDS", &opt.seconds);
+    if (!campaign_options(known, tap_count(known), argc, argv))
+        return false;
+    if (opt.all)
+        opt.seconds = 0;
+    return !opt.call == !opt.error;
 }
 
 /* Beside this program stand the others. */
@@ -337,12 +306,6 @@ static bool enter(const char *self, const struct test_server *server)
         return false;
     *slash = 0;
     snprintf(play_short, sizeof play_short, "%.150s/short.so", at);
-    snprintf(play_dir, sizeof play_dir, "/dev/shm/wend-faults-XXXXXX");
-    if (!mkdtemp(play_dir)) {
-        snprintf(play_dir, sizeof play_dir, "/tmp/wend-faults-XXXXXX");
-        if (!mkdtemp(play_dir))
-            return false;
-    }
     snprintf(play_mcp, sizeof play_mcp, "%.150s/wend-test-mcp", at);
     snprintf(play_server, sizeof play_server, "http://127.0.0.1:%d",
              server->port);
@@ -350,7 +313,8 @@ static bool enter(const char *self, const struct test_server *server)
              server->tls_port);
     snprintf(play_ca, sizeof play_ca, "%s", server->ca);
     play_server_pid = server->pid;
-    return !chdir(play_dir) && !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    return campaign_enter("faults", play_dir) &&
+           !prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 /* Each has its share of the time that is left. */
@@ -365,7 +329,7 @@ static void play_all(void)
 
         if (opt.only && strcmp(opt.only, scenarios[i].name) != 0)
             continue;
-        if (opt.one.call[0])
+        if (opt.call)
             play_one(&scenarios[i]);
         else if (opt.only || opt.seconds <= 0)
             play(&scenarios[i], end);
@@ -377,7 +341,6 @@ static void play_all(void)
 int main(int argc, char **argv)
 {
     struct test_server server;
-    char remove[100];
 
     if (!options(argc, argv)) {
         fprintf(stderr,
@@ -395,9 +358,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0); /* what is found is told at once */
     printf("# seed %ld\n", opt.seed);
     play_all();
-    snprintf(remove, sizeof remove, "rm -rf '%s'", play_dir);
-    if (chdir("/") || system(remove))
-        printf("# %s is left\n", play_dir);
+    campaign_leave(play_dir);
     server_stop(&server);
     return tap_done();
 }

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../unit/campaign.h"
 
 char play_dir[64], play_server[200], play_tls[200], play_ca[100];
 char play_mcp[200], play_wend[200];
@@ -32,14 +33,6 @@ void blame(struct outcome *o, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(o->flaw, sizeof o->flaw, fmt, ap);
     va_end(ap);
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static void read_text(const char *path, char text[TEXT_MAX])
@@ -230,13 +223,15 @@ static bool is_dishonest(const char *line)
 static void look_at_trace(struct outcome *o)
 {
     FILE *f = fopen("trace", "r");
-    char line[1000];
+    char line[TRACE_LINE];
 
-    while (f && fgets(line, sizeof line, f)) {
+    while (trace_next(f, line)) {
         if (!strstr(line, "(INJECTED)"))
             continue;
         o->hit = true;
         o->store |= strstr(line, "wend.db") != NULL;
+        o->shut |= strstr(line, " write(1<") && strstr(line, "EPIPE");
+        o->pipes |= strstr(line, " pipe2(") != NULL;
         o->spared |= is_dishonest(line);
         snprintf(o->fault, sizeof o->fault, "%.250s", line);
     }

@@ -6,8 +6,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
-enum { ARGS_MAX = 24, TEXT_MAX = 256 << 10, BOUND_SECONDS = 20 };
+enum {
+    ARGS_MAX = 24,
+    TEXT_MAX = 256 << 10,
+    BOUND_SECONDS = 20,
+    TRACEES_MAX = 64,
+    TRACE_LINE = 1000,
+};
 
 struct scenario {
     const char *name;
@@ -33,6 +40,8 @@ struct outcome {
     bool hangs;  /* and was killed */
     bool hit;    /* the fault came to pass */
     bool store;  /* at a file of the store */
+    bool shut;   /* standard output, that nobody reads any more */
+    bool pipes;  /* at a new pipe */
     bool spared; /* where it is nobody's fault what follows */
     char flaw[300], fault[300];
     char file[TEXT_MAX];
@@ -57,6 +66,10 @@ void play_fault(const struct scenario *sc, const struct fault *f,
                 struct outcome *o);
 /* Another command in the same place; its exit status, -1 if it has none. */
 int play_other(const char *const args[], struct outcome *o);
+
+/* The next call of a trace: one line, also where strace makes two, because
+ * another call came between its begin and its end. */
+bool trace_next(FILE *f, char line[TRACE_LINE]);
 
 /* Whether the round did what it must; and the store afterwards. */
 void check_round(const struct scenario *sc, const struct outcome *clean,

@@ -154,16 +154,34 @@ static const struct scenario scenarios[] = {
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
-/* The control: what must be noticed. strace says that it was done, and it was
- * not; or something else happens. */
+/* The control: what must be noticed, and as what. strace says that it was
+ * done, and it was not; or something else happens. */
 static const struct {
     const char *name, *scenario;
     struct fault fault;
+    const char *flaw;
+    double bound; /* seconds until it is a hang; 0: as ever */
 } planted[] = {
-    {"output that is lost", "text", {"write", "", 0, false, NULL}},
-    {"a page that is lost", "tools", {"pwrite64", "", 0, false, "retval=8192"}},
-    {"a crash", "text", {"fdatasync", "", 0, false, "signal=SEGV"}},
-    {"a hang", "text", {"fdatasync", "", 0, false, "delay_enter=30000000"}},
+    {"output that is lost",
+     "text",
+     {"write", "", 0, false, NULL},
+     "exit status 0, but another output",
+     0},
+    {"a page that is lost",
+     "tools",
+     {"pwrite64", "", 0, false, "retval=8192"},
+     "verify: 74",
+     0},
+    {"a crash",
+     "text",
+     {"fdatasync", "", 0, false, "signal=SEGV"},
+     "killed by signal 11",
+     0},
+    {"a hang",
+     "text",
+     {"fdatasync", "", 0, false, "delay_enter=30000000"},
+     "it has not ended",
+     2},
 };
 enum { PLANTED = sizeof planted / sizeof *planted };
 

@@ -240,18 +240,19 @@ const struct scenario scenarios[] = {
      .script =
          "{\"calls\":[" CALL("careless") "]},{\"text\":\"${tool_result}\"}",
      .in_memory = true,
-     .planted = true},
+     .planted = "a run ends as ok 'wrong'"},
     {.name = "planted: a leak",
      .body = play_leak,
      .in_memory = true,
-     .planted = true},
+     .planted = "a leak"},
     {.name = "planted: a crash",
      .body = play_crash,
      .in_memory = true,
-     .planted = true},
+     .planted = "it dies, exit status 1"},
     {.name = "planted: a hang",
      .body = play_hang,
      .in_memory = true,
-     .planted = true},
+     .planted = "it hangs",
+     .seconds = 3},
 };
 const size_t scenarios_count = sizeof scenarios / sizeof *scenarios;

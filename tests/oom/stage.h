@@ -65,8 +65,9 @@ struct scenario {
     int runs;               /* of the script; default 1 */
     /* Before the round, with memory. */
     bool (*prepare)(const struct scenario *);
-    bool waits;   /* for real: not all rounds are played */
-    bool planted; /* has a defect that must be found */
+    bool waits;          /* for real: not all rounds are played */
+    const char *planted; /* has a defect that must be found as this */
+    unsigned seconds;    /* until a round hangs; default ROUND_SECONDS */
 };
 
 extern const struct scenario scenarios[];

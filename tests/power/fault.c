@@ -193,19 +193,24 @@ static void fail_control(const struct work *w)
 
 int main(int argc, char **argv)
 {
-    const char *longer = getenv("FAULT_SECONDS");
-    double seconds = longer && atoi(longer) > 0 ? atoi(longer) : 8;
+    double seconds = 8;
+    bool all = false;
+    const struct campaign_option known[] = {{"--all", .flag = &all}};
 
-    if (argc > 1 && !strcmp(argv[1], "--all"))
-        seconds = 1e6;
+    campaign_seconds("FAULT_SECONDS", &seconds);
+    if (!campaign_options(known, tap_count(known), argc, argv)) {
+        fprintf(stderr, "usage: fault-test [--all]\n");
+        return 2;
+    }
     if (!enter() || !tape_register())
         return 2;
     for (size_t i = 0; i < tap_count(jobs); i++)
-        fail_work(&jobs[i],
-                  seconds / (double)(tap_count(jobs) * tap_count(faults)));
+        fail_work(&jobs[i], all ? 1e6
+                                : seconds / (double)(tap_count(jobs) *
+                                                     tap_count(faults)));
     fail_control(&jobs[1]);
     book_clear();
     tape_clear();
-    dir_remove(root);
+    campaign_leave(root);
     return tap_done();
 }

@@ -4,22 +4,17 @@
 #ifndef POWER_GROUND_H
 #define POWER_GROUND_H
 
-#include <time.h>
-
+#include "../unit/campaign.h"
 #include "../unit/store_help.h"
 #include "disk.h"
 
-static char root[64], work_path[96], image_path[96], again_path[96];
+static char root[CAMPAIGN_DIR], work_path[96], image_path[96], again_path[96];
 
-/* In memory where that is: no disk could lose more than disk.h does. */
+/* No disk could lose more than disk.h does. */
 static bool enter(void)
 {
-    snprintf(root, sizeof root, "%s", "/dev/shm/wend-power-XXXXXX");
-    if (!mkdtemp(root)) {
-        snprintf(root, sizeof root, "%s", "/tmp/wend-power-XXXXXX");
-        if (!mkdtemp(root))
-            return false;
-    }
+    if (!campaign_enter("power", root))
+        return false;
     snprintf(work_path, sizeof work_path, "%s/work.db", root);
     snprintf(image_path, sizeof image_path, "%s/image.db", root);
     snprintf(again_path, sizeof again_path, "%s/again.db", root);
@@ -37,14 +32,6 @@ static void clear(const char *path)
     }
 }
 
-static inline double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* The first two ways of each place are the extremes. */
 static inline struct cut cut_of(long way, uint64_t chance)
 {
@@ -57,24 +44,6 @@ static inline struct cut cut_of(long way, uint64_t chance)
     c.tear = next_chance(&c.chance) % 11;
     c.garbage = next_chance(&c.chance) & 1;
     return c;
-}
-
-/* Near the golden section, and without a common divisor: multiples of it
- * come to every one of `count`, far from the ones before. */
-static inline long spread(long count)
-{
-    long step = count * 618 / 1000, a, b;
-
-    do {
-        a = ++step;
-        for (b = count; b;) {
-            long rest = a % b;
-
-            a = b;
-            b = rest;
-        }
-    } while (a != 1);
-    return step;
 }
 
 #endif

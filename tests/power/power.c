@@ -19,6 +19,7 @@ enum {
     AGAIN_PLACES = 9, /* ... at so many places */
     CONTROL_IMAGES = 200,
     IMAGES_MIN = 60,
+    IMAGES_MAX = 1000000000, /* the time is over before */
 };
 
 static uint64_t seed = 1;
@@ -223,33 +224,31 @@ static void cut_control(const struct false_store *c)
 
 int main(int argc, char **argv)
 {
-    const char *only = NULL, *longer = getenv("POWER_SECONDS");
-    double seconds = longer && atoi(longer) > 0 ? atoi(longer) : 18;
-    long images_max = 1000000000;
+    const char *only = NULL;
+    double seconds = 18;
+    long images = 0, seed_given = 1;
+    const struct campaign_option known[] = {{"--images", .number = &images},
+                                            {"--work", .text = &only},
+                                            {"--seed", .number = &seed_given}};
 
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--images") && i + 1 < argc) {
-            images_max = atol(argv[++i]) / WORKS;
-            seconds = 1e6;
-        } else if (!strcmp(argv[i], "--work") && i + 1 < argc) {
-            only = argv[++i];
-        } else if (!strcmp(argv[i], "--seed") && i + 1 < argc) {
-            seed = strtoull(argv[++i], NULL, 10);
-        } else {
-            fprintf(stderr, "usage: power-test [--images N] [--work NAME] "
-                            "[--seed S]\n");
-            return 2;
-        }
+    campaign_seconds("POWER_SECONDS", &seconds);
+    if (!campaign_options(known, tap_count(known), argc, argv)) {
+        fprintf(stderr, "usage: power-test [--images N] [--work NAME] "
+                        "[--seed S]\n");
+        return 2;
+    }
+    seed = (uint64_t)seed_given;
     if (!enter() || !tape_register())
         return 2;
     for (size_t i = 0; i < WORKS; i++)
         if (!only || !strcmp(only, works[i].name))
-            cut_work(&works[i], images_max, seconds / WORKS);
+            cut_work(&works[i], images ? images / WORKS : IMAGES_MAX,
+                     images ? 1e6 : seconds / WORKS);
     for (size_t i = 0; i < tap_count(controls); i++)
         cut_control(&controls[i]);
     book_clear();
     buf_free(&exported);
     tape_clear();
-    dir_remove(root);
+    campaign_leave(root);
     return tap_done();
 }
