@@ -175,11 +175,9 @@ static void note_failure(struct plan_state *p, uint32_t i, struct arena *a)
 }
 
 /* A fallback ended: whom it is for counts as it does. */
-static wend_outcome stand_in(struct plan_state *p, uint32_t of, uint32_t i,
+static wend_outcome stand_in(struct plan_state *p, uint32_t of, wend_str output,
                              wend_outcome how, struct arena *a)
 {
-    wend_str output = plan_action_state(p, i)->output;
-
     if (how == WEND_OUTCOME_OK && output.ptr) /* else it is forgotten */
         set_value(p, p->plan->actions[of]->output_slot, output, a);
     if (how == WEND_OUTCOME_OK)
@@ -200,6 +198,7 @@ static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
                       struct arena *a)
 {
     const struct plan_graph *g = &p->plan->graph;
+    wend_str output = plan_action_state(p, i)->output; /* of the last one */
 
     for (;;) {
         struct action_state *s = copy_of(p, i, a);
@@ -216,7 +215,7 @@ static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
         skip_waiting(p, g->fallback[i], STR("not_needed"), a);
         if (a->failed || of == PLAN_NONE || !waits_for_fallback(p, of))
             return;
-        how = stand_in(p, of, i, how, a);
+        how = stand_in(p, of, output, how, a);
         i = of;
     }
 }
