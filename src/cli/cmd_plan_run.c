@@ -92,9 +92,9 @@ static int go(struct cli *cli, wend_agent *agent, const wend_plan *plan,
     return code;
 }
 
-/* Who is to write another plan, if there is no model? The plan may have come
- * from standard input: where it says so is found in a file alone. */
-static int check_replan(struct cli *cli, const struct plan_file *f)
+/* The plan may have come from standard input: where it says so is found in a
+ * file alone. */
+static int check_own_replan(struct cli *cli, const struct plan_file *f)
 {
     static const char want[] = "on_failure: replan asks a model, and none is "
                                "set: name one with -m NAME";
@@ -115,6 +115,18 @@ static int check_replan(struct cli *cli, const struct plan_file *f)
     return at ? complain(EXIT_USAGE, "%s:%u:%u: %s", f->path, at->line,
                          at->column, want)
               : complain(EXIT_USAGE, "%s: %s", f->path, want);
+}
+
+/* Who is to write another plan, if there is no model? Recursion is bounded by
+ * CHILD_DEPTH_MAX. */
+static int check_replan(struct cli *cli, const struct plan_file *f)
+{
+    int code = check_own_replan(cli, f);
+
+    for (size_t i = 0; !code && i < f->named_count; i++)
+        if (f->named[i].plan)
+            code = check_replan(cli, f->named[i].plan);
+    return code;
 }
 
 int plan_run(struct cli *cli, const char *path)

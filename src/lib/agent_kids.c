@@ -91,8 +91,11 @@ wend_status wend_agent_add_agent(wend_agent *a, const wend_kid_options *options,
         k->name = arena_str(&a->arena, str_of(o.name));
         if (o.description)
             k->description = clean(a, o.description);
-        if (o.plan)
+        if (o.plan) {
             k->plan_json = arena_str(&a->arena, plan_inside(o.plan)->json);
+            if (plan_inside(o.plan)->on_failure == FAILURE_REPLAN)
+                k->mode = RUN_PLANS;
+        }
     }
     if (!k || a->arena.failed) {
         a->arena.failed = false;
@@ -139,7 +142,7 @@ static void put_kid(struct buf *b, const struct agent_kid *k)
         buf_str(b, k->plan_json);
     }
     buf_cstr(b, ",\"config\":");
-    buf_str(b, k->agent->configs[0]->json);
+    buf_str(b, k->agent->configs[k->mode]->json);
     buf_char(b, '}');
 }
 
@@ -148,7 +151,7 @@ wend_status agent_kids_ready(const wend_agent *a, wend_error *err)
     wend_status s = WEND_OK;
 
     for (const struct agent_kid *k = a->kids; k && s == WEND_OK; k = k->next)
-        s = agent_config(k->agent, 0, err);
+        s = agent_config(k->agent, k->mode, err);
     return s;
 }
 

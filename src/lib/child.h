@@ -14,6 +14,7 @@ struct agent_kid {
     wend_str name, description;
     wend_agent *agent;
     wend_str plan_json; /* absent: it takes a prompt */
+    unsigned mode;      /* of its config: see RUN_MODES */
 };
 
 /* NULL if there is none of that name. */

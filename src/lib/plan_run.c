@@ -79,11 +79,15 @@ static wend_status check_model(const struct config *c,
 static wend_status read_inputs(wend_str inputs, struct arena *a,
                                struct plan_options *o, wend_error *err)
 {
-    struct json *j = json_parse(inputs, a, err);
+    wend_error why = {0};
+    struct json *j = json_parse(inputs, a, &why);
     struct plan_set *sets;
 
+    if (a->failed)
+        return fail_nomem(err);
     if (!j)
-        return a->failed ? fail_nomem(err) : WEND_E_INVAL;
+        return fail(err, WEND_E_INVAL, "plan: inputs, line %u, column %u: %s",
+                    why.line, why.column, why.message);
     if (j->kind != JSON_OBJECT)
         return fail(err, WEND_E_INVAL, "plan: inputs must be a JSON object");
     sets = arena_alloc(a, (j->count + 1) * sizeof *sets);

@@ -207,6 +207,16 @@ exits "another plan: its log" 0 "$WEND" log last --json
 is "no key of an action is that of another plan's" \
     "$(field action_start '/half[^"]*' | tr '\n' ' ')" "/half/a /half/b /half.p1/b "
 
+cat >g.yaml <<'END'
+wend: plan/1
+actions: [{name: w, type: workflow, target: f.yaml, output_key: w}]
+outputs: {w: $w}
+END
+exits "no model to ask, inside" 2 "$WEND" plan run g.yaml
+has "no model, inside: where" "$err" "f.yaml:3:13: on_failure: replan asks"
+exits "another plan inside a plan" 0 "$WEND" plan run -m script:fs.yaml g.yaml
+is "another plan inside: the answer" "$(cat "$out")" "It is 42."
+
 exits "a goal and a prompt" 2 "$WEND" run -m script:s.yaml --plan x y
 exits "no goal" 2 "$WEND" run -m script:s.yaml --plan ""
 finish

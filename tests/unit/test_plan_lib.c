@@ -197,6 +197,8 @@ static void check_refused(void)
          "the plan has no input 'm'; did you mean 'n'?"},
         {PLAN("inputs: {n: 1}\n", ACT("a", "echo", "")), "[1]",
          "plan: inputs must be a JSON object"},
+        {PLAN("inputs: {n: 1}\n", ACT("a", "echo", "")), "{\"n\":}",
+         "plan: inputs, line 1, column 6: expected a value, found '}'"},
     };
 
     for (size_t i = 0; i < tap_count(wrong); i++) {

@@ -138,8 +138,10 @@ static const struct {
     {"what the last of them gave is the value of the first",
      PLAN("\"outputs\":{\"x\":\"$k\"},",
           A("a", KEY("k") ",\"fallback\":\"f\"") "," A(
-              "f", ",\"fallback\":\"g\"") "," A("g", "") "," A(
-              "b", DEP("\"a\"") WHEN("$k == 2"))),
+              "f", ",\"fallback\":\"g\"") "," A("g",
+                                                "") "," A("b",
+                                                          DEP("\"a\"")
+                                                              WHEN("$k == 2"))),
      "+a -a(failed,failed) +f -f(failed,failed) +g -g +b -b plan(ok) run(ok)",
      {{.ms = 10, .fails = 1}, {.ms = 10, .fails = 1}}},
     {"a fallback that nobody needs",
