@@ -313,14 +313,23 @@ int play_count(const struct scenario *sc)
     return n;
 }
 
+static bool is_preloaded(const char *error)
+{
+    static const char *const all[] = {"SHORT", "EVERY", "NULL", "LOST"};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!strcmp(error, all[i]))
+            return true;
+    return false;
+}
+
 void play_fault(const struct scenario *sc, const struct fault *f,
                 struct outcome *o)
 {
     memset(o, 0, sizeof *o);
     if (!fresh())
         blame(o, "no folder");
-    else if (!strcmp(f->error, "SHORT") || !strcmp(f->error, "EVERY") ||
-             !strcmp(f->error, "NULL"))
+    else if (is_preloaded(f->error))
         play_preload(sc, f, o);
     else
         play_strace(sc, f, o);

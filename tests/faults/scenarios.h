@@ -154,8 +154,8 @@ static const struct scenario scenarios[] = {
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
-/* The control: what must be noticed, and as what. strace says that it was
- * done, and it was not; or something else happens. */
+/* The control: what must be noticed, and as what. It is said to be done, and
+ * it is not; or something else happens. */
 static const struct {
     const char *name, *scenario;
     struct fault fault;
@@ -164,7 +164,7 @@ static const struct {
 } planted[] = {
     {"output that is lost",
      "text",
-     {"write", "", 0, false, NULL},
+     {"output", "LOST", 0, false, NULL},
      "exit status 0, but another output",
      0},
     {"a page that is lost",

@@ -4,7 +4,8 @@
  *
  * FAULT_CALL names the call, FAULT_WHEN which one of them is cut to half; 0:
  * every one of more than a few bytes. For `malloc` it is the allocation that
- * fails; FAULT_COUNT is a file that is told at the end how many there were.
+ * fails, for `output` all that goes to standard output is lost, as a control.
+ * FAULT_COUNT is a file that is told at the end how many there were.
  * FAULT_HIT is a file that is made when one comes to pass. Programs that this
  * one starts are left alone.
  */
@@ -80,6 +81,11 @@ SHOWN ssize_t read(int fd, void *to, size_t len)
 SHOWN ssize_t write(int fd, const void *from, size_t len)
 {
     REAL(ssize_t, "write", int, const void *, size_t);
+
+    if (fd == 1 && !strcmp(fault_call, "output")) {
+        hit();
+        return (ssize_t)len;
+    }
     return real(fd, from, cut("write", len));
 }
 
