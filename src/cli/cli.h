@@ -71,6 +71,15 @@ extern const char *const dialect_words[]; /* ends with NULL */
 #define OPT_ROW_LOG_FILE                                                      \
     {0, "log-file", "FILE", "append all events as JSON lines, too", OPT_TEXT, \
      OPT_AT(log_file), 0, 0, NULL}
+#define OPT_ROWS_PROVIDER                                                     \
+    {0, "fallback", "NAME", "a model to ask when that one cannot answer",     \
+     OPT_LIST, OPT_AT(fallback), 0, 0, NULL},                                 \
+    {0, "base-url", "URL", "where the provider's API is", OPT_TEXT,           \
+     OPT_AT(base_url), 0, 0, NULL},                                           \
+    {0, "key-file", "FILE", "the provider's key; default: the environment",   \
+     OPT_TEXT, OPT_AT(key_file), 0, 0, NULL},                                 \
+    {0, "ca-file", "FILE", "certificates to trust; default: the system's",    \
+     OPT_TEXT, OPT_AT(ca_file), 0, 0, NULL}
 #define OPT_ROWS_TALK                                                         \
     {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG,                  \
      OPT_AT(quiet), 0, 0, NULL},                                              \
