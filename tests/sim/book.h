@@ -23,6 +23,8 @@ struct book_call {
     const struct tool *tool; /* NULL: unknown */
     bool listed;             /* in model_end.calls */
     bool started, ended, asked, answered, yes;
+    bool unheard;   /* whoever was asked is gone: it is asked again, or the
+                       rules say yes by now */
     bool ran, told; /* FX_RUN_CALL, FX_STOP_CALL were seen */
     bool fresh;     /* started in this step */
     bool lost;      /* whoever ran it is gone */
@@ -97,6 +99,11 @@ static inline struct book_call *book_call(struct book *b, wend_str id)
         if (!strcmp(b->calls[i].id, text))
             return &b->calls[i];
     return NULL;
+}
+
+static inline bool book_waits(const struct book_call *c)
+{
+    return c && c->asked && !c->answered && !c->unheard;
 }
 
 static inline bool book_runs(const struct book_call *c)
@@ -237,8 +244,8 @@ static void book_resume(struct book *b)
         if (book_runs(c)) {
             c->lost = true;
             c->ran = c->told = c->asked = c->answered = c->yes = false;
-        } else if (!c->answered) {
-            c->asked = false;
+        } else {
+            c->unheard = c->asked && !c->answered;
         }
     }
 }
@@ -287,6 +294,7 @@ static void book_approval(struct book *b, const wend_event *ev)
 
     if (!c)
         return;
+    c->unheard = false;
     if (asks) {
         c->asked = true;
         c->answered = c->yes = false;

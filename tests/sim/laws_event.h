@@ -185,7 +185,7 @@ static void law_approval(struct sim *s, const wend_event *ev, const char *name)
 
     if (ev->type == WEND_APPROVAL_ASK) {
         c = book_call(b, ev->u.approval_ask.call);
-        if (!c || c->asked || (c->started && !c->lost))
+        if (!c || (c->asked && !c->unheard) || (c->started && !c->lost))
             broken(s, name, "approval_ask for a call that is %s",
                    !c         ? "unknown"
                    : c->asked ? "asked for"

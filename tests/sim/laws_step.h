@@ -30,7 +30,7 @@ static bool hook_is_stale(struct book *b, const struct input *in)
     if (!in->hook.call.ptr)
         return b->context_done;
     c = book_call(b, in->hook.call);
-    return b->model_open || !c || c->started || (c->asked && !c->answered);
+    return b->model_open || !c || c->started || book_waits(c);
 }
 
 static bool stop_is_stale(struct book *b, const struct input *in)
@@ -54,7 +54,6 @@ static bool timer_is_stale(const struct book *b, const struct input *in)
 /* Nobody waits for this input: it must change nothing. */
 static bool is_stale(struct book *b, const struct input *in)
 {
-    const struct book_call *c;
 
     if (b->run_over)
         return true;
@@ -72,9 +71,7 @@ static bool is_stale(struct book *b, const struct input *in)
     case IN_CALL_DONE: return stop_is_stale(b, in);
     case IN_ACTION_DONE: return true; /* these runs have no plan */
     case IN_CHECKED: return true;     /* nor tools that can be looked up */
-    case IN_APPROVAL:
-        c = book_call(b, in->approval.call);
-        return !c || !c->asked || c->answered;
+    case IN_APPROVAL: return !book_waits(book_call(b, in->approval.call));
     case IN_TIMER: return timer_is_stale(b, in);
     case IN_PAUSE: return b->paused;
     case IN_CONTINUE: return !b->paused;
@@ -307,7 +304,7 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
     for (uint32_t i = 0; i < b->calls_count; i++) {
         const struct book_call *c = &b->calls[i];
 
-        if (c->lost && (b->paused || (c->asked && !c->answered)))
+        if (c->lost && (b->paused || book_waits(c)))
             continue; /* it waits */
         if (book_runs(c) && !c->ran)
             broken(s, name, "call_start of '%s', but nobody runs it", c->id);

@@ -438,7 +438,7 @@ static void law_waiting(struct sim *s)
         hope |= (s->stream.open && s->stream.ask == b->asks) ||
                 (retry && retry->ask == b->asks);
     for (uint32_t i = 0; i < b->calls_count; i++)
-        hope |= b->calls[i].asked && !b->calls[i].answered;
+        hope |= book_waits(&b->calls[i]);
     for (uint32_t i = 0; i < OUT_MAX; i++)
         hope |= is_kind(&s->outs[i], FX_HOOK) && s->outs[i].turn == b->turn;
     if (!hope)

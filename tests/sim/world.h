@@ -325,7 +325,7 @@ static bool approve_one(struct sim *s, struct input *in)
     for (uint32_t i = 0; i < s->book.calls_count; i++) {
         const struct book_call *c = &s->book.calls[i];
 
-        if (!c->asked || c->answered || chance_of(&s->chance, 300))
+        if (!book_waits(c) || chance_of(&s->chance, 300))
             continue;
         in->kind = IN_APPROVAL;
         in->approval.call = arena_str(&s->world, str_of(c->id));
