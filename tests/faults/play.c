@@ -279,8 +279,8 @@ static void play_strace(const struct scenario *sc, const struct fault *f,
 static void play_preload(const struct scenario *sc, const struct fault *f,
                          struct outcome *o)
 {
-    char preload[220], call[60], when[40], hit[100];
-    char count[100];
+    static char caller[TEXT_MAX];
+    char preload[220], call[60], when[40], hit[100], count[100];
     const char *argv[ARGS_MAX + 8] = {"env", preload, call, when, count, hit};
 
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", play_short);
@@ -292,6 +292,9 @@ static void play_preload(const struct scenario *sc, const struct fault *f,
     command(argv + 6, sc->args);
     spawn(argv, o);
     o->hit = !access("work/hit", F_OK);
+    read_text("work/hit", caller);
+    if (o->hit)
+        snprintf(o->fault, sizeof o->fault, "%s of %.200s\n", f->call, caller);
 }
 
 int play_count(const struct scenario *sc)

@@ -6,8 +6,8 @@
  * every one of more than a few bytes. For `malloc` it is the allocation that
  * fails, for `output` all that goes to standard output is lost, as a control.
  * FAULT_COUNT is a file that is told at the end how many there were.
- * FAULT_HIT is a file that is made when one comes to pass. Programs that this
- * one starts are left alone.
+ * FAULT_HIT is a file that is made when one comes to pass, and that says whose
+ * call it was. Programs that this one starts are left alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -45,21 +46,26 @@ __attribute__((constructor)) static void begin(void)
     atomic_store(&allocations, 0);
 }
 
-static void hit(void)
+/* By the kernel itself: what is counted here must not be ours. */
+static void hit(const void *caller)
 {
-    int error = errno;
+    int fd = open(fault_hit, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    Dl_info from;
 
-    close(open(fault_hit, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    errno = error;
+    if (dladdr(caller, &from))
+        syscall(SYS_write, fd, from.dli_fname, strlen(from.dli_fname));
+    close(fd);
 }
 
-static size_t cut(const char *call, size_t len)
+/* Inlined, so that whoever called is whoever called read and its kin. */
+__attribute__((always_inline)) static inline size_t cut(const char *call,
+                                                        size_t len)
 {
     if (strcmp(fault_call, call) != 0 || len <= WHOLE)
         return len;
     if (fault_when && atomic_fetch_add(&seen, 1) + 1 != fault_when)
         return len;
-    hit();
+    hit(__builtin_return_address(0));
     return len / 2;
 }
 
@@ -83,7 +89,7 @@ SHOWN ssize_t write(int fd, const void *from, size_t len)
     REAL(ssize_t, "write", int, const void *, size_t);
 
     if (fd == 1 && !strcmp(fault_call, "output")) {
-        hit();
+        hit(__builtin_return_address(0));
         return (ssize_t)len;
     }
     return real(fd, from, cut("write", len));
@@ -161,24 +167,25 @@ __attribute__((destructor)) static void end(void)
     close(fd);
 }
 
-static bool fails(void)
+static bool fails(const void *caller)
 {
     if (atomic_fetch_add(&allocations, 1) + 1 != fault_when ||
         strcmp(fault_call, "malloc") != 0)
         return false;
-    hit();
+    hit(caller);
     errno = ENOMEM;
     return true;
 }
 
 SHOWN void *malloc(size_t size)
 {
-    return fails() ? NULL : __libc_malloc(size);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
 }
 
 SHOWN void *calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : __libc_calloc(count, size);
+    return fails(__builtin_return_address(0)) ? NULL
+                                              : __libc_calloc(count, size);
 }
 
 /* libuv ends the process if its table of descriptors cannot grow. */
@@ -191,7 +198,8 @@ static bool is_libuv(const void *caller)
 
 SHOWN void *realloc(void *p, size_t size)
 {
-    return size && fails() && !is_libuv(__builtin_return_address(0))
-               ? NULL
-               : __libc_realloc(p, size);
+    const void *caller = __builtin_return_address(0);
+
+    return size && fails(caller) && !is_libuv(caller) ? NULL
+                                                      : __libc_realloc(p, size);
 }
