@@ -14,8 +14,8 @@ enum { KEYS_MAX = 64, KEY_BYTES = 96 };
 
 struct scenario {
     const char *name, *script, *fallback, *answer;
-    wend_approve approve;
     wend_eager eager;
+    bool asks;          /* whoever watches approves */
     bool cancels;       /* whoever watches cancels at the first call */
     bool says;          /* and says something meanwhile */
     bool makes;         /* the store is made, too */
@@ -23,6 +23,7 @@ struct scenario {
     const char *helper; /* the script of an agent that is given tasks */
     bool plans;         /* the model writes plans */
     bool forks;         /* once it is over, a fork of it goes on, too */
+    bool waits;         /* for half a second each time */
 };
 
 /* What all checks came to; the checker tells it through a pipe. */

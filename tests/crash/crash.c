@@ -25,6 +25,7 @@ enum {
     ROUNDS_MAX = 100,      /* each with other second and third kills */
     CHILDREN_MAX = 12,     /* of one run; more means that it never ends */
     TRIES_MIN = 10,        /* of a scenario, also where that takes long */
+    TRIES_WAITING = 2,     /* where it waits */
     KILLS_MIN = 100,       /* of all */
     KILLS_MAX = 1000000,   /* of a scenario: the time is over before */
     BIG_BYTES = 400 << 10, /* an output that becomes a blob */
@@ -44,74 +45,87 @@ enum {
     ", depends_on: [" after "]}\n"
 
 static const struct scenario scenarios[] = {
-    {"one turn", "{\"text\":\"a few words, in pieces\",\"chunk\":2}", NULL,
-     "a few words, in pieces", WEND_APPROVE_ALL, 0, false, false, true, NULL,
-     NULL, false, false},
-    {"one unsafe call", "{\"calls\":[" CALL("unsafe") "]}," DONE, NULL, "done",
-     WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false, false},
-    {"parallel calls",
-     "{\"text\":\"five\",\"calls\":[" CALL("read") "," CALL("read") "," CALL(
-         "idem") "," CALL("read") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
-     false},
-    {"three turns",
-     "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL(
+    {.name = "one turn",
+     .script = "{\"text\":\"a few words, in pieces\",\"chunk\":2}",
+     .answer = "a few words, in pieces",
+     .makes = true},
+    {.name = "one unsafe call",
+     .script = "{\"calls\":[" CALL("unsafe") "]}," DONE,
+     .answer = "done"},
+    {.name = "parallel calls",
+     .script = "{\"text\":\"five\",\"calls\":[" CALL("read") "," CALL(
+         "read") "," CALL("idem") "," CALL("read") "," CALL("unsafe") "]}"
+                                                                      "," DONE,
+     .answer = "done"},
+    {.name = "three turns",
+     .script = "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL(
          "idem") "]},"
                  "{\"calls\":[" CALL("unsafe") "," CALL("unsafe") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
-     false},
-    {"another model",
-     "{\"calls\":[" CALL(
+     .answer = "done"},
+    {.name = "retry",
+     .script = "{\"calls\":[" CALL(
+         "unsafe") "]},"
+                   "{\"error\":{\"code\":\"rate_limit\",\"message\":\"wait\"}},"
+                   "{\"calls\":[" CALL("unsafe") "]}," DONE,
+     .answer = "done",
+     .waits = true},
+    {.name = "another model",
+     .script = "{\"calls\":[" CALL(
          "unsafe") "]},"
                    "{\"error\":{\"code\":\"auth\",\"message\":\"no\"}}",
-     "script:{\"model\":\"spare\",\"turns\":[{\"calls\":[" CALL(
+     .fallback = "script:{\"model\":\"spare\",\"turns\":[{\"calls\":[" CALL(
          "idem") "]}," DONE "]}",
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
-     false},
-    {"cancel", "{\"calls\":[" CALL("never") "]}," DONE, NULL, NULL,
-     WEND_APPROVE_ALL, 0, true, false, false, NULL, NULL, false, false},
-    {"approval", "{\"calls\":[" CALL("unsafe") "," CALL("read") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ASK, 0, false, false, false, NULL, NULL, false,
-     false},
-    {"blobs", "{\"calls\":[" CALL("big") "," CALL("unsafe") "]}," DONE, NULL,
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
-     false},
-    {"calls in mid-stream",
-     "{\"text\":\"ab\",\"chunk\":1,\"calls\":[" CALL("unsafe") "," CALL(
-         "read") "," CALL("idem") "]}," DONE,
-     NULL, "done", WEND_APPROVE_ALL, WEND_EAGER_ALL, false, false, false, NULL,
-     NULL, false, false},
-    {"said meanwhile", "{\"calls\":[" CALL("idem") "]},{\"text\":\"a\"}," DONE,
-     NULL, NULL, WEND_APPROVE_ALL, 0, false, true, false, NULL, NULL, false,
-     false},
-    {"a plan of ten", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false, false,
-     false,
-     "wend: plan/1\nname: ten\nactions:\n" ACT("a", "read", "")
+     .answer = "done"},
+    {.name = "cancel",
+     .script = "{\"calls\":[" CALL("never") "]}," DONE,
+     .cancels = true},
+    {.name = "approval",
+     .script = "{\"calls\":[" CALL("unsafe") "," CALL("read") "]}," DONE,
+     .answer = "done",
+     .asks = true},
+    {.name = "blobs",
+     .script = "{\"calls\":[" CALL("big") "," CALL("unsafe") "]}," DONE,
+     .answer = "done"},
+    {.name = "calls in mid-stream",
+     .script = "{\"text\":\"ab\",\"chunk\":1,\"calls\":[" CALL(
+         "unsafe") "," CALL("read") "," CALL("idem") "]}," DONE,
+     .answer = "done",
+     .eager = WEND_EAGER_ALL},
+    {.name = "said meanwhile",
+     .script = "{\"calls\":[" CALL("idem") "]},{\"text\":\"a\"}," DONE,
+     .says = true},
+    {.name = "a plan of ten",
+     .script = DONE,
+     .plan = "wend: plan/1\nname: ten\nactions:\n" ACT("a", "read", "")
          ACT("b", "idem", "") ACT("c", "unsafe", "") ACT("d", "unsafe", "a")
              ACT("e", "idem", "a, b") ACT("f", "big", "c") ACT("g", "read", "d")
                  ACT("h", "unsafe", "e") ACT("i", "idem", "h")
-                     ACT("j", "unsafe", "i, g"),
-     NULL, false, false},
-    {"child run: a task", "{\"calls\":[" TASK "," CALL("idem") "]}," DONE, NULL,
-     "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, HELPER, false,
-     false},
-    {"child run: an action", DONE, NULL, NULL, WEND_APPROVE_ALL, 0, false,
-     false, false,
-     "wend: plan/1\nname: kid\nactions:\n" ACT(
+                     ACT("j", "unsafe", "i, g")},
+    {.name = "child run: a task",
+     .script = "{\"calls\":[" TASK "," CALL("idem") "]}," DONE,
+     .answer = "done",
+     .helper = HELPER},
+    {.name = "child run: an action",
+     .script = DONE,
+     .plan = "wend: plan/1\nname: kid\nactions:\n" ACT(
          "a", "idem", "") "  - {name: h, type: agent, mode: async, target: "
                           "helper, prompt: do}\n" ACT("b", "unsafe", "h"),
-     HELPER, false, false},
-    {"child run: canceled", "{\"calls\":[" TASK "]}," DONE, NULL, NULL,
-     WEND_APPROVE_ALL, 0, true, false, false, NULL,
-     "{\"calls\":[" CALL("never") "]}," DONE, false, false},
-    {"plans of the model", planned, NULL, "done", WEND_APPROVE_ALL,
-     WEND_EAGER_ALL, false, false, false, NULL, NULL, true, false},
-    {"fork",
-     "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL("idem") "," CALL(
-         "unsafe") "]},{\"text\":\"done\",\"repeat\":"
-                   "\"forever\"}",
-     NULL, "done", WEND_APPROVE_ALL, 0, false, false, false, NULL, NULL, false,
-     true},
+     .helper = HELPER},
+    {.name = "child run: canceled",
+     .script = "{\"calls\":[" TASK "]}," DONE,
+     .cancels = true,
+     .helper = "{\"calls\":[" CALL("never") "]}," DONE},
+    {.name = "plans of the model",
+     .script = planned,
+     .answer = "done",
+     .eager = WEND_EAGER_ALL,
+     .plans = true},
+    {.name = "fork",
+     .script = "{\"calls\":[" CALL("unsafe") "]},{\"calls\":[" CALL(
+         "idem") "," CALL("unsafe") "]},{\"text\":\"done\",\"repeat\":"
+                                    "\"forever\"}",
+     .answer = "done",
+     .forks = true},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof *scenarios };
 
@@ -174,12 +188,17 @@ static bool add_tools(wend_agent *agent)
 
 /* ---- One child: advances the run ----------------------------------------- */
 
+static wend_approve approve_of(const struct scenario *sc)
+{
+    return sc->asks ? WEND_APPROVE_ASK : WEND_APPROVE_ALL;
+}
+
 static bool add_helper(wend_runtime *rt, wend_agent *agent,
                        const struct scenario *sc)
 {
     char model[4096];
     wend_agent_options o = {
-        .size = sizeof o, .model = model, .approve = sc->approve};
+        .size = sizeof o, .model = model, .approve = approve_of(sc)};
     wend_kid_options k = {.size = sizeof k, .name = "helper"};
     bool ok;
 
@@ -197,7 +216,7 @@ static wend_agent *make_agent(wend_runtime *rt, const struct scenario *sc)
     char model[4096];
     wend_agent_options o = {.size = sizeof o,
                             .model = model,
-                            .approve = sc->approve,
+                            .approve = approve_of(sc),
                             .eager = sc->eager,
                             .fallbacks = &sc->fallback,
                             .fallbacks_count = sc->fallback != NULL};
@@ -489,7 +508,8 @@ static long scenario(const struct scenario *sc, long kills_max, double seconds,
     }
     step = spread(points);
     while (tried < points * ROUNDS_MAX && kills < kills_max &&
-           (tried < TRIES_MIN || now() < end) && !(lies && is_caught(&f))) {
+           (tried < (sc->waits ? TRIES_WAITING : TRIES_MIN) || now() < end) &&
+           !(lies && is_caught(&f))) {
         kills += story(sc, (seed + tried * step) % points + 1,
                        seed + tried / points, lies, &f);
         tried++;
