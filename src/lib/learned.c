@@ -1,11 +1,13 @@
 /*
  * learned.c - what calls and actions took in the past, by type and target.
  *
- * A run counts for itself and adds what it has seen to the store when it
- * ends: one small fact for each target, however many ends there were, so that
- * appending events costs nothing more and pruning takes nothing away. A run
- * that is never ended, or two that end at once, may lose what they saw: it
- * is a hint, and the next run brings another.
+ * A run counts for itself and adds what it has seen to the store when its end
+ * is kept: one small fact for each target, however many ends there were, so
+ * that appending events costs nothing more and pruning takes nothing away. One
+ * that is resumed counts what its log has, too; what a fork shares is its
+ * parent's. So nothing is counted twice. What is lost (of a run that is never
+ * ended, of a process that dies with the end, of two runs that end at once) is
+ * a hint, and the next run brings another.
  */
 #include "lib/learned.h"
 
@@ -179,13 +181,15 @@ static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
         t->ok_us += (ms < LEARNED_MS_MAX ? ms : LEARNED_MS_MAX) * 1000;
 }
 
+/* One that an interruption cut in two took who knows how long. */
 static void see_action(struct wend_run *r, const wend_ev_action_end *e)
 {
     const struct plan_state *p = &r->turn.plan;
     uint32_t i = p->started ? plan_find(p->plan, e->action) : PLAN_NONE;
     struct buf key = {.mem = &r->mem};
 
-    if (i == PLAN_NONE || e->cached || plan_action_state(p, i)->at != AT_RUNS)
+    if (i == PLAN_NONE || e->cached || plan_action_state(p, i)->at != AT_RUNS ||
+        plan_action_state(p, i)->began_us < r->resumed_us)
         return;
     put_action_key(&key, p->plan->actions[i], r->birth.model);
     if (!key.failed)
@@ -222,8 +226,14 @@ void learned_note(struct wend_run *r, const wend_event *ev)
         see_action(r, &ev->u.action_end);
     if (ev->type == WEND_CALL_END)
         see_call(r, &ev->u.call_end);
-    if (ev->type != WEND_RUN_END)
-        return;
+    if (ev->type == WEND_RUN_FORK)
+        learned_forget(r);
+    if (ev->type == WEND_RUN_FORK || ev->type == WEND_RUN_RESUME)
+        r->resumed_us = ev->time_us;
+}
+
+void learned_keep(struct wend_run *r)
+{
     for (const struct took *t = r->took; t; t = t->next)
         add(r, t);
     learned_forget(r);

@@ -6,10 +6,11 @@
 
 #include "lib/lib.h"
 
-/* Takes note of an end, and keeps what the run has shown when it is over. The
- * turn is the one before the event. */
+/* Takes note of an end, now or from the log. The turn is the one before the
+ * event. */
 void learned_note(struct wend_run *r, const wend_event *ev);
-
+/* Keeps what the run has shown, once: its end is in the store. */
+void learned_keep(struct wend_run *r);
 void learned_forget(struct wend_run *r);
 
 /* What the store knows about the plan's actions, by index, in `a`; `model` is

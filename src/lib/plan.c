@@ -120,15 +120,29 @@ static void put(struct buf *b, const wend_plan *plan, wend_plan_format format)
     }
 }
 
-/* As events call it: without the provider; a script is called by its kind. */
-static wend_str model_name(const char *model)
+/* A script says itself what it is called. */
+static wend_str script_name(const char *spec, struct arena *a)
+{
+    struct driver_options o = {.spec = str_of(spec)};
+    struct driver *d = NULL;
+    wend_str name = STR("script");
+
+    if (script_driver_open(&o, a->mem, &d, NULL) == WEND_OK) {
+        name = arena_str(a, d->model);
+        d->ops->free(d);
+    }
+    return name;
+}
+
+/* As events call it: without the provider. */
+static wend_str model_name(const char *model, struct arena *a)
 {
     const char *colon = model ? strchr(model, ':') : NULL;
 
     if (!colon)
         return str_of(model);
     if (str_starts(str_of(model), "script:"))
-        return STR("script");
+        return script_name(colon + 1, a);
     return str_of(colon + 1);
 }
 
@@ -137,8 +151,8 @@ wend_status wend_plan_learn(wend_plan *plan, wend_store *store,
 {
     if (!plan || !store)
         return fail(err, WEND_E_INVAL, "plan: plan or store is NULL");
-    plan->learned =
-        learned_plan(store, plan->plan, model_name(model), &plan->arena);
+    plan->learned = learned_plan(store, plan->plan,
+                                 model_name(model, &plan->arena), &plan->arena);
     memset(plan->shown, 0, sizeof plan->shown);
     return plan->arena.failed ? fail_nomem(err) : WEND_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "lib/child.h"
+#include "lib/learned.h"
 #include "lib/recall.h"
 
 /* The log on its way into a run's state. */
@@ -71,6 +72,7 @@ static bool fold_event(struct fold *f, const wend_event *ev)
     struct keep keep = {&r->arena, NULL};
 
     recall_before(&f->recall, ev);
+    learned_note(r, ev);
     if (ev->type == WEND_RUN_FORK && ev->u.run_fork.model.ptr) {
         /* Another model: it has not answered yet. */
         recall_free(&f->recall);
@@ -78,6 +80,7 @@ static bool fold_event(struct fold *f, const wend_event *ev)
         r->session = r->agent->driver->ops->open(r->agent->driver, r);
         if (!r->session)
             return stop_fold(f, WEND_E_NOMEM, ev->seq);
+        r->birth.model = arena_str(&r->arena, ev->u.run_fork.model);
     }
     if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
         reply_again(&r->reply, ev->time_us);

@@ -275,6 +275,8 @@ void shell_committed(struct batch *b)
     } else if (r->error.status == WEND_OK) {
         if (b->last_seq > r->durable_seq)
             r->durable_seq = b->last_seq;
+        if (r->over && r->durable_seq == r->turn.seq)
+            learned_keep(r);
         show_visible(r);
         after_turn_hook(r, b);
         for (struct fx_node *n = b->effects; n; n = n->next)

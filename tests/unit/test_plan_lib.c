@@ -1,6 +1,7 @@
 /*
  * test_plan_lib.c - plans through the library: tools, values, ends.
  */
+#include "base/json.h"
 #include "run_help.h"
 
 #define PLAN(options, actions) \
@@ -303,6 +304,100 @@ static void check_resume(void)
     buf_free(&names);
 }
 
+/* "id:runs " of each action that the store knows something about. */
+static void learned_is(struct rig *r, const char *text, const char *model,
+                       const char *wanted, const char *why)
+{
+    struct arena a = {.mem = &rig_mem};
+    struct buf got = {.mem = &rig_mem};
+    wend_plan *plan = NULL;
+    wend_str shown = {"", 0};
+    const struct json *j;
+
+    if (wend_plan_parse(str_of(text), NULL, &plan, NULL) == WEND_OK &&
+        wend_plan_learn(plan, r->store, model, NULL) == WEND_OK)
+        wend_plan_describe(plan, WEND_PLAN_JSON, &shown, NULL);
+    j = json_get(json_parse(shown, &a, NULL), "actions");
+    for (j = j ? j->first : NULL; j; j = j->next) {
+        const struct json *runs = json_get(json_get(j, "learned"), "runs");
+
+        if (!runs)
+            continue;
+        buf_str(&got, json_str(json_get(j, "id")));
+        buf_char(&got, ':');
+        json_put(&got, runs);
+        buf_char(&got, ' ');
+    }
+    tap_is_str(buf_view(&got), wanted, "%s", why);
+    wend_plan_free(plan);
+    buf_free(&got);
+    arena_free(&a);
+}
+
+/* What was seen before a process died counts, once; what it cut in two does
+ * not. */
+static void check_learned(void)
+{
+    static const char plan[] =
+        PLAN("", ACT("a", "echo", "") "," ACT("b", "echo", "") "," ACT(
+                     "c", "later",
+                     ", depends_on: [a, b]") "," ACT("d", "broken",
+                                                     ", depends_on: [c]"));
+    wend_call *slots[4] = {NULL};
+    struct rig r;
+    wend_run *run, *next = NULL, *fork = NULL;
+    wend_fork_options at_end = {.size = sizeof at_end};
+    wend_str text;
+    char id[64];
+
+    if (!open_rig(&r, "memory:", WEND_APPROVE_ALL))
+        return;
+    rig_add(&r, "later", tool_later, WEND_CLASS_READ, slots);
+    run = start(&r, plan, NULL);
+    while (run && !slots[0])
+        wend_runtime_pump(r.rt);
+    learned_is(&r, plan, NULL, "", "of a run that goes on nothing is learned");
+    snprintf(id, sizeof id, "%s", run ? wend_run_id(run) : "");
+    wend_run_free(run);
+    wend_run_resume(r.agent, id, NULL, &next, &r.err);
+    while (next && !slots[1])
+        wend_runtime_pump(r.rt);
+    wend_call_return(slots[0], (wend_str){"old", 3});
+    wend_call_return(slots[1], (wend_str){"new", 3});
+    wend_run_wait(next, &text);
+    learned_is(&r, plan, NULL, "a:2 b:2 d:1 ",
+               "what ended before and after an interruption");
+    tap_ok(!wend_run_fork(r.agent, id, &at_end, NULL, &fork, &r.err) &&
+               !wend_run_wait(fork, &text),
+           "a fork of it ends: %s", r.err.message);
+    learned_is(&r, plan, NULL, "a:2 b:2 d:1 ", "what it shares is not its own");
+    wend_run_free(fork);
+    wend_run_free(next);
+    rig_close(&r);
+}
+
+static void check_learned_model(void)
+{
+    static const char plan[] =
+        PLAN("", "{name: a, type: llm, target: default, prompt: x}");
+    static const char other[] =
+        "script:{\"model\":\"other\",\"turns\":[{\"text\":\"x\"}]}";
+    struct rig r = {0};
+    wend_run *run;
+    wend_str text;
+
+    if (!rig_open(&r, "memory:", other))
+        return;
+    run = start(&r, plan, NULL);
+    wend_run_wait(run, &text);
+    learned_is(&r, plan, other, "a:1 ", "a script by the name it has");
+    learned_is(&r, plan, "other", "a:1 ", "the name alone");
+    learned_is(&r, plan, script, "", "another script");
+    learned_is(&r, plan, "script:/no/such/file", "", "one that is not there");
+    wend_run_free(run);
+    rig_close(&r);
+}
+
 static void check_approval(void)
 {
     struct buf names = {.mem = &rig_mem};
@@ -421,6 +516,8 @@ int main(void)
     check_inputs();
     check_cancel();
     check_resume();
+    check_learned();
+    check_learned_model();
     check_approval();
     check_approval_resumed();
     return tap_done();
