@@ -88,9 +88,11 @@ WEND_API wend_status wend_store_check(wend_store *store, wend_error *err);
 /* Returns false to stop. */
 typedef bool (*wend_write_fn)(void *ctx, wend_str bytes);
 
-/* A run as JSON lines, see wend-store(5); up to event seq_to, 0 = all. Other
- * runs may follow in the same file. WEND_E_CORRUPT: it is damaged; export up
- * to what wend_store_verify says is good. WEND_E_IO: fn has stopped it. */
+/* A run as JSON lines, see wend-store(5). seq_to 0: all of it, and behind it
+ * the runs that it has started, and theirs; else the run alone, up to that
+ * event. Other runs may follow in the same file. WEND_E_CORRUPT: one is
+ * damaged; export up to what wend_store_verify says is good. WEND_E_IO: fn
+ * has stopped it. */
 WEND_API wend_status wend_store_export(wend_store *store, const char *id,
                                        int64_t seq_to, wend_write_fn fn,
                                        void *ctx, wend_error *err);
@@ -101,7 +103,8 @@ typedef void (*wend_import_fn)(void *ctx, const char *run, int64_t events);
 /* Takes the runs of an exported file into the store. All of it is checked
  * before anything is stored; WEND_E_PARSE or _CORRUPT say in which line the
  * first mistake is. A run that is there already must be the same, or the
- * beginning of the one in the file: WEND_E_EXISTS otherwise. */
+ * beginning of the one in the file: WEND_E_EXISTS otherwise, and nothing of
+ * the file is stored. */
 WEND_API wend_status wend_store_import(wend_store *store, wend_str file,
                                        wend_import_fn fn, void *ctx,
                                        wend_error *err);

@@ -1,5 +1,5 @@
 /*
- * cmd_export.c - wend export: a run as one file.
+ * cmd_export.c - wend export: a run, and those that it started, as one file.
  */
 #include <stddef.h>
 
@@ -45,10 +45,10 @@ const struct command command_export = {
     .name = "export",
     .args = "[OPTIONS] RUN",
     .summary = "a run as one file, for 'wend import'",
-    .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
-            "The file is JSON lines, see wend-store(5); files of several runs "
-            "can be joined.\nIt holds all that the run saw and said: treat it "
-            "like the store.\n",
+    .more = "RUN is an id, a prefix of one that no other run has, or last. The "
+            "runs that it\nstarted go with it. The file is JSON lines, see "
+            "wend-store(5); files of several\nruns can be joined. It holds all "
+            "that the runs saw and said: treat it like the\nstore.\n",
     .opts = opts,
     .run = run,
 };

@@ -112,7 +112,7 @@ const struct command command_import = {
     .summary = "take exported runs into the store",
     .more = "FILE is what 'wend export' has written; - is standard input. All "
             "of it is checked\nbefore anything is stored. A run that is there "
-            "already must be the same.\n",
+            "already must be the same,\nor the file is refused.\n",
     .opts = opts,
     .run = run,
 };

@@ -2,14 +2,17 @@
  * log_export.c - a stored run as lines that can be carried elsewhere.
  *
  * Nothing is written that was not checked: an event stands behind the blobs
- * it refers to, and the last line says that all came through.
+ * it refers to, and the last line says that all came through. The runs that
+ * it started follow it, each after the one whose log names it.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/json.h"
 #include "lib/log_check.h"
+#include "store/table.h"
 
 enum { WRITE_BYTES = 64 << 10 }; /* so much is written at once */
 
@@ -18,18 +21,48 @@ struct told { /* a blob that was written */
     char hash[SHA256_HEX + 1];
 };
 
+struct member { /* of the family: the run, and who was started in it */
+    struct node node;
+    struct member *next;
+    char id[RUN_ID_LEN + 1];
+};
+
 struct export
 {
-    struct log_check check;
     wend_store *store;
     int64_t seq_to;
-    struct arena arena;
-    struct told *told;
-    struct buf out;
     wend_write_fn fn;
     void *ctx;
+    struct buf out;
     wend_status status;
+    struct arena family;
+    struct table members;
+    struct member *first, *last;
+    /* Of the run: */
+    struct log_check check;
+    struct arena arena;
+    struct told *told;
 };
+
+/* False: there is no memory. */
+static bool add_member(struct export *x, wend_str id)
+{
+    struct member *m;
+
+    if (table_get(&x->members, id, offsetof(struct member, id)))
+        return true;
+    m = arena_alloc(&x->family, sizeof *m);
+    if (!m || !table_room(&x->members, &x->store->mem))
+        return false;
+    memcpy(m->id, id.ptr, RUN_ID_LEN);
+    table_add(&x->members, &m->node, str_of(m->id));
+    if (x->last)
+        x->last->next = m;
+    else
+        x->first = m;
+    x->last = m;
+    return true;
+}
 
 static bool write_out(struct export *x, size_t keep)
 {
@@ -98,17 +131,29 @@ static bool is_past(const struct export *x, const struct store_item *item)
            (item->seq > x->seq_to || (item->is_pack && item->seq == x->seq_to));
 }
 
+/* A part of a run goes alone. */
+static bool note_child(struct export *x, const wend_event *ev)
+{
+    if (x->seq_to || ev->type != WEND_CHILD_START ||
+        !run_id_valid(ev->u.child_start.run) ||
+        add_member(x, ev->u.child_start.run))
+        return true;
+    x->status = WEND_E_NOMEM;
+    return false;
+}
+
 static bool on_item(void *ctx, const struct store_item *item)
 {
     struct export *x = ctx;
 
-    if (is_past(x, item) || !log_check_item(&x->check, item))
+    if (is_past(x, item) || !log_check_item(&x->check, item) ||
+        (!item->is_pack && !note_child(x, &x->check.ev)))
         return false;
     (item->is_pack ? put_pack : put_event)(&x->out, item);
     return write_out(x, WRITE_BYTES);
 }
 
-static wend_status export(struct export *x, wend_error *err)
+static wend_status export_run(struct export *x, wend_error *err)
 {
     struct log_check *c = &x->check;
     struct store_state state;
@@ -137,11 +182,36 @@ static wend_status export(struct export *x, wend_error *err)
     hex_text(hex, c->chain.head, sizeof c->chain.head);
     buf_fmt(&x->out, "{\"end\":\"%.*s\",\"seq\":%lld,\"head\":\"%s\"}\n",
             (int)c->run.len, c->run.ptr, (long long)c->seq, hex);
-    write_out(x, 0);
+    if (x->status == WEND_OK)
+        write_out(x, 0);
     if (x->status == WEND_E_NOMEM)
         return fail_nomem(err);
     return x->status == WEND_OK ? WEND_OK
                                 : fail(err, x->status, "export was stopped");
+}
+
+/* One that was started but had not begun yet, or that was pruned, is not
+ * there. */
+static wend_status export_family(struct export *x, wend_error *err)
+{
+    const struct mem *m = &x->store->mem;
+    wend_status s = WEND_OK;
+
+    for (const struct member *of = x->first; s == WEND_OK && of;
+         of = of->next) {
+        x->check = (struct log_check){.run = str_of(of->id),
+                                      .blob = on_blob,
+                                      .blob_ctx = x,
+                                      .arena = {.mem = m}};
+        x->arena = (struct arena){.mem = m};
+        x->told = NULL;
+        s = export_run(x, err);
+        if (s == WEND_E_NOTFOUND && of != x->first)
+            s = WEND_OK;
+        log_check_free(&x->check);
+        arena_free(&x->arena);
+    }
+    return s;
 }
 
 wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
@@ -158,13 +228,11 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
     s = log_owner(store, str_of(id), seq_to ? seq_to : INT64_MAX, owner, err);
     if (s != WEND_OK)
         return s;
-    x.check.run = str_of(owner);
-    x.check.blob = on_blob;
-    x.check.blob_ctx = &x;
-    x.check.arena.mem = x.arena.mem = x.out.mem = &store->mem;
-    s = export(&x, err);
-    log_check_free(&x.check);
-    arena_free(&x.arena);
+    x.family.mem = x.out.mem = &store->mem;
+    s = add_member(&x, str_of(owner)) ? export_family(&x, err)
+                                      : fail_nomem(err);
+    mem_free(&store->mem, x.members.slots);
+    arena_free(&x.family);
     buf_free(&x.out);
     return s;
 }

@@ -1,9 +1,10 @@
 /*
  * log_import.c - exported runs into a store.
  *
- * The file is read twice: first to see that all of it is right, then run by
- * run into the store, where a run grows in small transactions. What a crash
- * leaves of one is its beginning, and the same import goes on from there.
+ * The file is read twice: first to see that all of it is right and fits what
+ * is in the store, then run by run into the store, where a run grows in small
+ * transactions. What a crash leaves of one is its beginning, and the same
+ * import goes on from there.
  */
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,7 @@ struct import {
     struct buf blobs_order; /* struct blob * */
     struct log_birth birth;
     struct store_summary summary;
+    bool there;    /* the store has a run of that id */
     size_t known;  /* items that the store has already */
     bool differs;  /* from what the store has */
     int64_t epoch; /* 0: it is not there yet */
@@ -74,7 +76,7 @@ static void forget_run(struct import *m)
     m->birth = (struct log_birth){0};
     m->summary = (struct store_summary){.status = "interrupted"};
     m->known = 0;
-    m->differs = false;
+    m->there = m->differs = false;
     m->epoch = m->events_new = 0;
 }
 
@@ -252,7 +254,6 @@ static wend_status look(struct import *m)
     struct store_state state;
     size_t count;
     const struct store_item *mine = items(m, &count);
-    int64_t seq;
     wend_status s =
         m->store->ops->state(m->store, str_of(m->run), &state, m->err);
 
@@ -268,9 +269,7 @@ static wend_status look(struct import *m)
                  "%lld on",
                  m->run,
                  (long long)mine[m->known].seq + mine[m->known].is_pack);
-    if (s == WEND_OK && m->known < count)
-        s = m->store->ops->claim(m->store, str_of(m->run), &m->epoch, &seq,
-                                 m->err);
+    m->there = s == WEND_OK;
     return s;
 }
 
@@ -360,9 +359,13 @@ static wend_status store_run(struct import *m)
 {
     struct chunk *c = mem_zalloc(m->mem, sizeof *c);
     size_t count;
+    int64_t seq;
     wend_status s = c ? look(m) : fail_nomem(m->err);
 
     items(m, &count);
+    if (s == WEND_OK && m->there && m->known < count)
+        s = m->store->ops->claim(m->store, str_of(m->run), &m->epoch, &seq,
+                                 m->err);
     for (size_t at = m->known; s == WEND_OK && at < count; at = c->end) {
         c->first = at;
         fill_chunk(m, c);
@@ -385,7 +388,7 @@ static wend_status read_file(struct import *m, wend_str file,
     m->line = 0;
     while (s == WEND_OK && m->rest.len) {
         s = read_run(m);
-        if (s == WEND_OK && then)
+        if (s == WEND_OK)
             s = then(m);
     }
     forget_run(m);
@@ -406,6 +409,6 @@ wend_status wend_store_import(wend_store *store, wend_str file,
     m.arena.mem = m.check.arena.mem = m.items.mem = m.blobs_order.mem = m.mem;
     if (!file.len)
         return fail_at(err, WEND_E_PARSE, 1, 1, "line 1: the file is empty");
-    s = read_file(&m, file, NULL);
+    s = read_file(&m, file, look);
     return s == WEND_OK ? read_file(&m, file, store_run) : s;
 }

@@ -77,6 +77,94 @@ exits "then the beginning again" 0 "$WEND" import --store "$work/fourth.db" \
     "$work/part"
 is "then the beginning again" "$(cat "$out")" "$tool_run  is there already"
 
+# ---- A run and those that it started --------------------------------------------
+
+boss() { # NAME BELOW: an agent that gives its work to the one below
+    cat >"$1.yaml" <<EOF
+wend: agent/1
+name: $1
+description: gives work away
+model: 'script:{"turns":[{"calls":[{"name":"task","args":{"agent":"$2",
+  "prompt":"go on"}}]},{"text":"$1: \${tool_result}"}]}'
+agents: [$2.yaml]
+EOF
+}
+cat >low.yaml <<'EOF'
+wend: agent/1
+name: low
+description: computes
+model: 'script:{"turns":[{"calls":[{"name":"calculator",
+  "args":{"expression":"6*7"}}]},{"text":"low: ${tool_result}"}]}'
+tools: [calculator]
+EOF
+boss middle low
+boss top middle
+WEND_STORE=$work/family.db
+exits "a family" 0 "$WEND" run -q -a top.yaml go
+is "a family: three deep" "$(cat "$out")" "top: middle: low: 42"
+"$WEND" runs --json >"$work/runs"
+is "a family: its runs" "$(wc -l <"$work/runs")" 3
+member() { sed -n "s/^{\"run\":\"\([^\"]*\)\",.*\"agent\":\"$1\".*/\1/p" "$work/runs"; }
+top=$(member top) middle=$(member middle) low=$(member low)
+exits "a family as a file" 0 "$WEND" export -o "$work/family" "$top"
+is "its runs in order, each after the one that started it" \
+    "$(sed -n 's/^{"wend":"run\/1","run":"\([^"]*\)"}$/\1/p' "$work/family")" \
+    "$top"$'\n'"$middle"$'\n'"$low"
+other=$work/elsewhere.db
+exits "a family elsewhere" 0 "$WEND" import --store "$other" "$work/family"
+is "elsewhere: all were new" "$(grep -c ' events$' "$out")" 3
+for what in "runs --json" "replay --speed 0 --json $top" "view $top" "view $low" \
+    "stats --json" "log --json $low"; do
+    # shellcheck disable=SC2086 # words of a command
+    is "elsewhere: ${what% *}" \
+        "$("$WEND" $what --store "$other" | sed "$no_times")" \
+        "$("$WEND" $what | sed "$no_times")"
+done
+exits "elsewhere: whole" 0 "$WEND" verify --store "$other"
+"$WEND" export --store "$other" "$top" | cmp -s - "$work/family"
+ok "elsewhere: the same file again"
+exits "a child has the ones below it" 0 "$WEND" export -o "$work/child" "$middle"
+is "a child: two runs" "$(grep -c '^{"wend"' "$work/child")" 2
+cat "$work/child" "$work/family" >"$work/joined"
+exits "a run may stand in a file twice" 0 \
+    "$WEND" import --store "$work/twice.db" "$work/joined"
+is "twice: the second time it is there already" \
+    "$(grep -c 'is there already' "$out")" 2
+exits "what verify saves of one run is that run" 0 \
+    "$WEND" verify -q --salvage "$work/saved" "$top"
+is "saved: one run" "$(grep -c '^{"wend"' "$work/saved")" 1
+exits "a parent alone" 0 "$WEND" import --store "$work/alone.db" "$work/saved"
+exits "alone: it is exported as it is" 0 \
+    "$WEND" export --store "$work/alone.db" "$top"
+cmp -s "$out" "$work/saved"
+ok "alone: the same file"
+exits "then its children" 0 "$WEND" import --store "$work/alone.db" "$work/family"
+is "then its children: only they were new" "$(grep -c ' events$' "$out")" 2
+
+# A fork shares the past in which a child was started.
+at=$("$WEND" log --json --type child_end "$top" | sed 's/.*"seq":\([0-9]*\).*/\1/')
+exits "a fork of the family" 0 "$WEND" fork --no-run --at "$at" "$top"
+fork=$("$WEND" runs --json --limit 1 | sed 's/^{"run":"\([^"]*\)".*/\1/')
+exits "a fork as a file" 0 "$WEND" export -o "$work/forked" "$fork"
+is "a fork: with the children of its past" "$(grep -c '^{"wend"' "$work/forked")" 3
+exits "a fork elsewhere" 0 "$WEND" import --store "$work/forked.db" "$work/forked"
+exits "a fork elsewhere: whole" 0 "$WEND" verify --store "$work/forked.db"
+
+# One that does not fit keeps all of them out.
+sqlite3 "$other" "delete from events where run =
+    (select id from runs where run = '$top');
+    delete from deltas where run = (select id from runs where run = '$top');
+    delete from runs where run = '$top';
+    update events set body = replace(body, '{', '{ ') where seq = 3 and
+    run = (select id from runs where run = '$low')"
+exits "another child is there" 2 "$WEND" import --store "$other" "$work/family"
+has "another child: which" "$err" "run $low is in the store already"
+lacks "another child: its parent is not stored" \
+    <("$WEND" runs --json --store "$other") "\"run\":\"$top\""
+exits "a damaged child" 74 "$WEND" export --store "$other" "$middle"
+has "a damaged child: which" "$err" "run $low is damaged: event 3"
+WEND_STORE=$first
+
 # ---- What is refused ------------------------------------------------------------------
 
 refused() { # NAME LINE WORDS: $work/bad is refused, and nothing is stored
@@ -86,6 +174,9 @@ refused() { # NAME LINE WORDS: $work/bad is refused, and nothing is stored
     is "$1: nothing is stored" "$("$WEND" runs --json --store "$work/none.db")" ""
 }
 
+lines=$(wc -l <"$work/family")
+sed '$s/"seq":/"seq":1/' "$work/family" >"$work/bad"
+refused "a child with another end" "$lines" "the end does not fit"
 lines=$(wc -l <"$work/tool")
 : >"$work/bad"
 refused "an empty file" 1 "the file is empty"

@@ -9,6 +9,9 @@
 #define SCRIPT                                                 \
     "script:{\"turns\":[{\"text\":\"let me see\",\"calls\":[{" \
     "\"name\":\"echo\",\"args\":{\"a\":1}}]},{\"text\":\"done\"}]}"
+#define PARENT                                                     \
+    "script:{\"turns\":[{\"calls\":[{\"name\":\"task\",\"args\":{" \
+    "\"agent\":\"kid\",\"prompt\":\"do\"}}]},{\"text\":\"done\"}]}"
 #define NOBODY "01900000-0000-7000-8000-00000000000a"
 
 /* ---- One run, and where it goes ------------------------------------------ */
@@ -92,6 +95,85 @@ static void take_file(const char *url, wend_str file, const char *id)
            "%.7s import: a second time nothing is new", url);
     tap_is_str(listed_status(store, id), "ok", "%.7s import: its status", url);
     buf_free(&again);
+    wend_store_free(store);
+}
+
+/* ---- A run and the one that it started ----------------------------------- */
+
+static bool add_kid(struct rig *r)
+{
+    wend_agent_options o = {
+        .size = sizeof o, .model = SCRIPT, .approve = WEND_APPROVE_ALL};
+    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    struct rig inner = *r;
+    bool good = wend_agent_new(r->rt, &o, &inner.agent, &r->err) == WEND_OK;
+
+    k.agent = inner.agent;
+    if (good)
+        rig_add(&inner, "echo", tool_echo, WEND_CLASS_READ, NULL);
+    good = good && wend_agent_add_agent(r->agent, &k, &r->err) == WEND_OK &&
+           wend_agent_add_builtin(r->agent, "task", &r->err) == WEND_OK;
+    wend_agent_free(inner.agent);
+    return good;
+}
+
+static void make_family(struct buf *file, char *id)
+{
+    struct rig r = {.agent_options.approve = WEND_APPROVE_ALL};
+    wend_error err = {0};
+    wend_run *run;
+
+    if (!rig_open(&r, "memory:", PARENT) || !tap_ok(add_kid(&r), "a family") ||
+        !(run = rig_start(&r, NULL)))
+        return;
+    tap_ok(read_all(run, NULL, NULL) == WEND_END, "a family: it ends");
+    snprintf(id, RUN_ID_LEN + 1, "%s", wend_run_id(run));
+    wend_run_free(run);
+    tap_ok(wend_store_export(r.store, id, 0, keep, file, &err) == WEND_OK,
+           "a family: export: %s", err.message);
+    rig_close(&r);
+}
+
+struct seen {
+    int64_t runs, fresh;
+    char last[RUN_ID_LEN + 1];
+};
+
+static void note_run(void *ctx, const char *run, int64_t events)
+{
+    struct seen *seen = ctx;
+
+    seen->runs++;
+    seen->fresh += events;
+    snprintf(seen->last, sizeof seen->last, "%s", run);
+}
+
+static void take_family(const char *url, wend_str file, const char *id)
+{
+    struct buf again = {.mem = &rig_mem}, part = {.mem = &rig_mem};
+    wend_verdict v = {.size = sizeof v}, kid = {.size = sizeof kid};
+    struct seen seen = {0};
+    wend_store *store = NULL;
+    wend_error err = {0};
+
+    wend_store_open(url, &store, NULL);
+    tap_ok(wend_store_import(store, file, note_run, &seen, &err) == WEND_OK &&
+               seen.runs == 2 && strcmp(seen.last, id) != 0,
+           "%.7s family: parent and child: %s", url, err.message);
+    tap_ok(wend_store_verify(store, id, NULL, &v, &err) == WEND_OK &&
+               wend_store_verify(store, seen.last, NULL, &kid, &err) ==
+                   WEND_OK &&
+               !v.bad_seq && !kid.bad_seq && seen.fresh == v.seq + kid.seq,
+           "%.7s family: both as they were written %s%s%s", url, err.message,
+           v.why, kid.why);
+    wend_store_export(store, id, 0, keep, &again, &err);
+    tap_is_str(buf_view(&again), file, "%.7s family: the same file", url);
+    wend_store_export(store, id, v.seq, keep, &part, &err);
+    tap_ok(part.len && part.len < file.len &&
+               !memcmp(part.ptr, file.ptr, part.len),
+           "%.7s family: up to an event it is the run alone", url);
+    buf_free(&again);
+    buf_free(&part);
     wend_store_free(store);
 }
 
@@ -182,6 +264,11 @@ int main(void)
     }
     misuse();
     short_verdict(buf_view(&file), id);
+    buf_clear(&file);
+    make_family(&file, id);
+    take_family("memory:", buf_view(&file), id);
+    snprintf(url, sizeof url, "sqlite:%s/family.db", dir);
+    take_family(url, buf_view(&file), id);
     out_of_memory(buf_view(&file), id);
     buf_free(&file);
     dir_remove(dir);
