@@ -24,7 +24,7 @@
 
 enum {
     FINDINGS_MAX = 8, /* of a scenario; more say nothing new */
-    FAULTS_MAX = 20000,
+    FAULTS_MAX = 40000,
     PLANTED_CALLS = 12, /* at one of them */
     TRIES_MAX = 12,     /* in vain, when the time is over */
     CALLS = sizeof calls / sizeof *calls,

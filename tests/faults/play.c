@@ -22,7 +22,7 @@ char play_short[200];
 int play_server_pid;
 double play_bound = BOUND_SECONDS;
 
-enum { LEFT_SECONDS = 5 }; /* a process tool's grace, and some more */
+enum { LEFT_SECONDS = 15 }; /* far more than a process tool's grace */
 
 void blame(struct outcome *o, const char *fmt, ...)
 {
