@@ -329,7 +329,8 @@ typedef struct wend_collector wend_collector;
 WEND_API wend_status wend_collector_new(wend_collector **out);
 WEND_API wend_status wend_collector_add(wend_collector *c,
                                         const wend_event *event);
-/* All text of the run so far, turn after turn. Lent. */
+/* All text of the run so far, turn after turn, without that of models which
+ * actions ask. Lent. */
 WEND_API wend_str wend_collector_text(const wend_collector *c);
 /* run_end.text, absent before. Lent. */
 WEND_API wend_str wend_collector_answer(const wend_collector *c);

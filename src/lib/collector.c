@@ -27,19 +27,26 @@ wend_status wend_collector_new(wend_collector **out)
     return WEND_OK;
 }
 
+/* Of the turns: models of actions talk beside each other, to the plan. */
+static void add_text(wend_collector *c, const wend_event *ev)
+{
+    if (ev->type == WEND_TEXT_DELTA && !ev->u.text_delta.action.ptr)
+        buf_str(&c->text, ev->u.text_delta.text);
+    else if (ev->type == WEND_MODEL_START && !ev->u.model_start.action.ptr)
+        c->kept = c->text.len;
+    else if (ev->type == WEND_MODEL_END && !ev->u.model_end.action.ptr &&
+             ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED &&
+             c->kept < c->text.len)
+        c->text.len = c->kept; /* cut off: void for readers */
+}
+
 wend_status wend_collector_add(wend_collector *c, const wend_event *event)
 {
     wend_event *copy;
 
     if (!c || !event)
         return WEND_E_INVAL;
-    if (event->type == WEND_TEXT_DELTA)
-        buf_str(&c->text, event->u.text_delta.text);
-    if (event->type == WEND_MODEL_START)
-        c->kept = c->text.len;
-    else if (event->type == WEND_MODEL_END && c->kept < c->text.len &&
-             event->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED)
-        c->text.len = c->kept; /* cut off: void for readers */
+    add_text(c, event);
     if (event->n)
         return c->text.failed ? WEND_E_NOMEM : WEND_OK;
     if (c->count == c->cap) {

@@ -122,16 +122,22 @@ static void on_held_timer(struct timer_node *t)
     show_visible(r);
 }
 
+/* Whether both are pieces of the same text. */
+static bool go_together(const wend_event *a, const wend_event *b)
+{
+    return a->type == b->type && a->seq == b->seq &&
+           str_eq(a->u.text_delta.call, b->u.text_delta.call) &&
+           str_eq(a->u.text_delta.action, b->u.text_delta.action);
+}
+
 /* Joins a delta to the held one; the first one's number stays, so that the
  * order by (seq, n) holds. */
 static bool merge(struct wend_run *r, const wend_event *ev)
 {
     struct shown *s = &r->shown;
-    const wend_event *held = s->held;
 
-    if (held && (held->type != ev->type || held->seq != ev->seq ||
-                 s->held_count >= s->filter.merge_count ||
-                 !str_eq(held->u.text_delta.call, ev->u.text_delta.call)))
+    if (s->held && (s->held_count >= s->filter.merge_count ||
+                    !go_together(s->held, ev)))
         if (!flush_held(r))
             return false;
     if (!s->held) {

@@ -124,6 +124,55 @@ static void test_merge(uint64_t types, uint32_t count, int wanted)
     rig_close(&r);
 }
 
+/* Models of actions talk at the same time: what each says stays its own. */
+static void test_merge_actions(void)
+{
+    static const char text[] =
+        "wend: plan/1\nname: p\nactions: [{name: a, type: llm, target: "
+        "default, mode: async, prompt: one}, {name: b, type: llm, target: "
+        "default, mode: async, prompt: two}]\n";
+    wend_run_options o = {.size = sizeof o,
+                          .filter = {.merge_count = 100, .merge_ms = 1000}};
+    struct rig r = {.err = {0}};
+    struct buf said = {.mem = &rig_mem};
+    wend_collector *all = NULL;
+    int64_t others = 0, mine = 0;
+    wend_plan *plan = NULL;
+    wend_run *run = NULL;
+    const wend_event *ev;
+
+    rig_open(&r, NULL,
+             "script:{\"turns\":["
+             "{\"when\":\"one\",\"text\":\"aaaaaaaa\",\"chunk\":1,"
+             "\"delay\":\"5ms\"},"
+             "{\"when\":\"two\",\"text\":\"bbbbbbbb\",\"chunk\":1,"
+             "\"delay\":\"5ms\"}]}");
+    wend_plan_parse(str_of(text), NULL, &plan, &r.err);
+    wend_run_start_plan(r.agent, plan, NULL, &o, &run, &r.err);
+    wend_collector_new(&all);
+    while (run && wend_run_next(run, &ev) == WEND_OK) {
+        wend_collector_add(all, ev);
+        if (ev->type != WEND_TEXT_DELTA)
+            continue;
+        buf_str(&said, ev->u.text_delta.text);
+        for (size_t i = 0; i < ev->u.text_delta.text.len; i++)
+            if (ev->u.text_delta.text.ptr[i] == ev->u.text_delta.action.ptr[0])
+                mine++;
+            else
+                others++;
+    }
+    tap_is_i64(mine, 16, "merge: all that two models say at once");
+    tap_is_i64(others, 0, "merge: and nothing under the other's name: %.*s",
+               (int)said.len, said.ptr);
+    tap_is_i64((int64_t)wend_collector_text(all).len, 0,
+               "merge: none of it is the text of the run's turns");
+    wend_collector_free(all);
+    wend_run_free(run);
+    wend_plan_free(plan);
+    buf_free(&said);
+    rig_close(&r);
+}
+
 /* A lone delta waits at most merge_ms for company. */
 static void test_merge_time(void)
 {
@@ -452,6 +501,7 @@ int main(void)
     test_merge(0, 100, 1);
     test_merge((uint64_t)1 << WEND_TEXT_DELTA, 100, 1); /* no end to see */
     test_merge_time();
+    test_merge_actions();
     test_listen();
     test_listen_all();
     test_cancel_text();
