@@ -297,7 +297,7 @@ static wend_status start_run(struct child *c, wend_agent *agent, bool *found,
                           .hook_ctx = c->parent->hook_ctx};
     wend_status s = new_run(c, agent, &o, err);
 
-    if (s == WEND_OK && c->parent->epoch > 1) {
+    if (s == WEND_OK && c->parent->resumed) {
         s = run_take_up(c->run, found, err);
         if (*found)
             return s;
@@ -414,7 +414,7 @@ void child_start(struct wend_run *r, const struct effect *fx)
     bool stopping = r->turn.stop.outcome != WEND_OUTCOME_NONE;
     struct child *c;
 
-    if (!still_runs(r, fx) || (stopping && r->epoch <= 1))
+    if (!still_runs(r, fx) || (stopping && !r->resumed))
         return; /* ended meanwhile, or will be stopped before it began */
     c = child_new(r, fx);
     if (!c)
@@ -491,7 +491,7 @@ bool child_stop(struct wend_run *r, const struct effect *fx)
         c = c->next;
     if (!c)
         return false;
-    if (c->held && r->epoch > 1)
+    if (c->held && r->resumed)
         begin(c); /* it may have a log, which is closed, too */
     if (c->run)
         stop_run(c, STR("parent"));

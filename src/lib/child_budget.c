@@ -9,11 +9,8 @@
  */
 #include "lib/child.h"
 
-/* Adds what the run has spent, with its children that are over. */
-static void add_spent(const struct wend_run *r, struct purse *sum)
+static void add_metrics(const wend_ev_metrics *m, struct purse *sum)
 {
-    const wend_ev_metrics *m = &r->turn.metrics;
-
     sum->tokens = i64_sum(sum->tokens, i64_sum(m->tokens_in, m->tokens_out));
     sum->cost_nano = i64_sum(sum->cost_nano, m->cost_nano);
 }
@@ -27,29 +24,10 @@ static void add_reserved(const struct wend_run *r, struct purse *sum)
     sum->cost_nano = i64_sum(sum->cost_nano, own.cost_nano);
 }
 
-/* A child that is over stands in its parent's metrics already. */
-static bool counts(const struct child *c)
-{
-    return c->run && !c->over;
-}
-
-/* Depth is bounded by CHILD_DEPTH_MAX. `but`: its open questions are not
- * counted. */
-static void add_all(const struct wend_run *r, const struct wend_run *but,
-                    struct purse *sum)
-{
-    add_spent(r, sum);
-    if (r != but)
-        add_reserved(r, sum);
-    for (const struct child *c = r->children; c; c = c->next)
-        if (counts(c))
-            add_all(c->run, but, sum);
-}
-
 /* ---- After an interruption ----------------------------------------------- */
 
-/* Children that were under way are not taken up yet: the store says what
- * they have spent. What it cannot say is as good as all of it. */
+/* A child that was under way and is not taken up yet: the store says what it
+ * has spent. What it cannot say is as good as all of it. */
 static void add_stored(const struct wend_run *r, wend_str child,
                        struct purse *sum)
 {
@@ -69,21 +47,51 @@ static void add_stored(const struct wend_run *r, wend_str child,
     wend_runs_free(list);
 }
 
+static bool is_lost(const struct wend_run *r, wend_str child)
+{
+    const struct child *c = r->children;
+
+    while (c && !(c->run && str_is(child, c->id)))
+        c = c->next;
+    return child.ptr && !c;
+}
+
 static void add_lost(const struct wend_run *r, struct purse *sum)
 {
     const struct turn *t = &r->turn;
     uint32_t place = 0, i;
 
     for (const struct call *c = t->calls; c; c = c->prev)
-        if (turn_call_child(t, c->index).ptr)
+        if (is_lost(r, turn_call_child(t, c->index)))
             add_stored(r, turn_call_child(t, c->index), sum);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
-        if (plan_action_state(&t->plan, i)->child.ptr)
+        if (is_lost(r, plan_action_state(&t->plan, i)->child))
             add_stored(r, plan_action_state(&t->plan, i)->child, sum);
 }
 
 /* ---- What is left -------------------------------------------------------- */
+
+/* A child that is over stands in its parent's metrics already. */
+static bool counts(const struct child *c)
+{
+    return c->run && !c->over;
+}
+
+/* Depth is bounded by CHILD_DEPTH_MAX. `but`: its open questions are not
+ * counted. */
+static void add_all(const struct wend_run *r, const struct wend_run *but,
+                    struct purse *sum)
+{
+    add_metrics(&r->turn.metrics, sum);
+    if (r != but)
+        add_reserved(r, sum);
+    for (const struct child *c = r->children; c; c = c->next)
+        if (counts(c))
+            add_all(c->run, but, sum);
+    if (r->resumed)
+        add_lost(r, sum);
+}
 
 static int64_t left(int64_t limit, int64_t used)
 {
@@ -97,9 +105,7 @@ static bool has_limit(const struct wend_run *r)
 
 const struct purse *child_purse(struct wend_run *r, const struct input *in)
 {
-    bool resumes = in->kind == IN_RESUME && has_limit(r);
-
-    if (!r->child && !r->children && !resumes)
+    if (!r->child && !r->children && !(r->resumed && has_limit(r)))
         return NULL;
     r->purse = (struct purse){INT64_MAX, INT64_MAX};
     for (const struct wend_run *a = r; a;
@@ -111,8 +117,8 @@ const struct purse *child_purse(struct wend_run *r, const struct input *in)
         if (!has_limit(a))
             continue;
         add_all(a, r, &used);
-        if (resumes && a == r)
-            add_lost(r, &used);
+        if (in->done.child) /* what it brings is in no metrics yet */
+            add_metrics(&in->done.child->metrics, &used);
         tokens = left(l->tokens, used.tokens);
         cost = left(l->cost_nano, used.cost_nano);
         if (tokens < r->purse.tokens)

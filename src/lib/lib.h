@@ -481,9 +481,9 @@ struct wend_run {
     wend_str answer;         /* of run_end, lent by wait */
     wend_str end_limit, end_code, end_message; /* of run_end */
     struct store_birth birth;
-    bool born;
-    wend_error error; /* why nothing goes on */
-    wend_error said;  /* why the last call was refused */
+    bool born, resumed; /* the store has it; it was taken up from there */
+    wend_error error;   /* why nothing goes on */
+    wend_error said;    /* why the last call was refused */
     struct player *player;
     struct post cancel_post;
     atomic_bool cancel_posted;

@@ -205,7 +205,7 @@ static wend_status claim(struct fold *f, wend_error *err)
 
     if (s != WEND_OK)
         return s;
-    r->born = true;
+    r->born = r->resumed = true;
     run_live(r);
     if (seq != r->turn.seq)
         s = fold_log(f, err);

@@ -136,8 +136,8 @@ static bool merge(struct wend_run *r, const wend_event *ev)
 {
     struct shown *s = &r->shown;
 
-    if (s->held && (s->held_count >= s->filter.merge_count ||
-                    !go_together(s->held, ev)))
+    if (s->held &&
+        (s->held_count >= s->filter.merge_count || !go_together(s->held, ev)))
         if (!flush_held(r))
             return false;
     if (!s->held) {
