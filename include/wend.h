@@ -292,6 +292,9 @@ WEND_API wend_status wend_run_approve_always(wend_run *run, wend_str call,
 WEND_API wend_status wend_run_pause(wend_run *run);
 WEND_API wend_status wend_run_continue(wend_run *run);
 WEND_API wend_status wend_run_cancel(wend_run *run); /* [any thread] */
+/* The same; `by`, at most 60 bytes, is what the log says of who did it; else
+ * it says "api". The first of several cancels counts. [any thread] */
+WEND_API wend_status wend_run_cancel_by(wend_run *run, const char *by);
 
 /* The i-th child of the run that is under way, or NULL past the last. Lent
  * until the runtime is pumped: its events can be polled, its calls approved,

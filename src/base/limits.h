@@ -85,6 +85,7 @@ enum {
     BREAKER_FAILURES = 5,       /* in a row, then a model rests ... */
     BREAKER_MS = 30000,         /* ... so long */
     CHILD_DEPTH_MAX = 8,        /* runs started by runs; more is a loop */
+    CANCEL_BY_MAX = 60,         /* bytes of who canceled; a few words */
     CHILD_TIMEOUT_MS = 1800000, /* of a task; as long as one model call */
     TURNS_DEFAULT = 50,
     PARALLEL_DEFAULT = 5,

@@ -63,7 +63,8 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, enum aim aim,
     s = take(agent, id, &st.run, &err);
     view->live = true;
     if (s == WEND_OK && aim == CLOSE)
-        wend_run_cancel(st.run); /* before anything of it is done */
+        wend_run_cancel_by(st.run,
+                           "parent"); /* before anything of it is done */
     if (s == WEND_E_BUSY)
         return complain(EXIT_USAGE, "%s", err.message);
     code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);

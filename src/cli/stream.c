@@ -69,10 +69,11 @@ int stream_past(struct stream *st, const char *id, int64_t to)
 
 /* A run of our own goes on to its run_end; of another's there is nothing
  * to wait for. */
-static void cancel(struct loop *l)
+static void cancel(struct loop *l, const char *by)
 {
     l->canceled = true;
-    if (l->over || !l->st->live || wend_run_cancel(l->st->run) != WEND_OK)
+    if (l->over || !l->st->live ||
+        wend_run_cancel_by(l->st->run, by) != WEND_OK)
         l->code = EXIT_CANCELED;
 }
 
@@ -86,7 +87,7 @@ static void take_signals(struct loop *l)
         else if (number == SIGHUP)
             l->code = EXIT_HANGUP;
         else
-            cancel(l);
+            cancel(l, "signal");
 }
 
 static void reader_left(struct loop *l)
@@ -97,7 +98,7 @@ static void reader_left(struct loop *l)
         return;
     if (error != EPIPE && !l->st->view->quiet)
         complain(0, "cannot write to standard output: %s", strerror(error));
-    cancel(l);
+    cancel(l, "stdout");
 }
 
 /* ---- One round ----------------------------------------------------------- */

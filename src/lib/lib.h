@@ -486,6 +486,7 @@ struct wend_run {
     wend_error said;    /* why the last call was refused */
     struct player *player;
     struct post cancel_post;
+    char cancel_by[CANCEL_BY_MAX + 1]; /* while it is posted */
     atomic_bool cancel_posted;
 };
 

@@ -546,7 +546,14 @@ wend_status wend_run_continue(wend_run *r)
 
 wend_status wend_run_cancel(wend_run *r)
 {
-    if (!r)
+    return wend_run_cancel_by(r, "api");
+}
+
+wend_status wend_run_cancel_by(wend_run *r, const char *by)
+{
+    size_t len = by ? strlen(by) : 0;
+
+    if (!r || !len || len > CANCEL_BY_MAX || utf8_valid_len(str_of(by)) != len)
         return WEND_E_INVAL;
     if (r->magic != RUN_MAGIC || !r->rt || !r->agent)
         return WEND_E_MISUSE;
@@ -554,6 +561,7 @@ wend_status wend_run_cancel(wend_run *r)
         return WEND_E_STORE;
     if (atomic_exchange(&r->cancel_posted, true))
         return WEND_OK; /* one is on its way */
+    memcpy(r->cancel_by, by, len + 1);
     mailbox_post(r->rt->mailbox, &r->cancel_post);
     return WEND_OK;
 }

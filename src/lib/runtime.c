@@ -265,22 +265,28 @@ static void committed(wend_runtime *rt, struct batch *b)
     shell_committed(b);
 }
 
+/* The next one may be posted, and say by whom, while this one is served. */
+static void canceled(struct post *p)
+{
+    struct wend_run *r =
+        (struct wend_run *)(void *)((char *)p -
+                                    offsetof(struct wend_run, cancel_post));
+    char by[sizeof r->cancel_by];
+    struct input in = {.kind = IN_CANCEL};
+
+    memcpy(by, r->cancel_by, sizeof by);
+    in.by = str_of(by);
+    atomic_store(&r->cancel_posted, false);
+    shell_input(r, &in);
+}
+
 static void open_post(wend_runtime *rt, struct post *p)
 {
     switch (p->kind) {
     case POST_COMMITTED: committed(rt, (struct batch *)(void *)p); break;
     case POST_RETURN: call_returned((struct wend_call *)(void *)p); break;
     case POST_OUTPUT: call_output(p); break;
-    case POST_CANCEL: {
-        struct wend_run *r =
-            (struct wend_run *)(void *)((char *)p -
-                                        offsetof(struct wend_run, cancel_post));
-        struct input in = {.kind = IN_CANCEL, .by = STR("api")};
-
-        atomic_store(&r->cancel_posted, false);
-        shell_input(r, &in);
-        break;
-    }
+    case POST_CANCEL: canceled(p); break;
     }
 }
 

@@ -381,6 +381,8 @@ exits "a child whose parent is over" 0 "$WEND" resume
 has "its parent is over: said" "$err" "closing run $child: run $parent"
 in_log "$child" '"type":"run_end"' && in_log "$child" '"outcome":"canceled"'
 ok "its parent is over: it is closed"
+in_log "$child" '"what":"cancel","by":"parent"'
+ok "its parent is over: its log says why"
 ! in_log "$child" '"type":"call_start"'
 ok "its parent is over: nothing more is done"
 

@@ -27,8 +27,11 @@ metrics run_end"
 tail -1 "$out" >last
 is "SIGINT: run_end" "$(json last "$(at data.outcome)")" canceled
 has "SIGINT: run_end keeps the text" last '"text":"one '
+has "SIGINT: the log says what canceled" "$out" '"what":"cancel","by":"signal"'
 seqs_hold "$out"
 ok "SIGINT: seq without gaps"
+run "$WEND" replay --speed 0 --events agio last
+has "SIGINT: and so does agio" "$out" '"data":{"reason":"signal"}'
 
 # Twice leaves, though the reader never takes what is pending.
 head -c 3000000 /dev/zero | tr '\0' 'x' >long
@@ -79,6 +82,8 @@ is "closed pipe: status" "$(last_status)" canceled
 "$WEND" log --json last >events
 is "closed pipe: run_end" "$(tail -1 events >last &&
     json last "$(at type)||' '||$(at data.outcome)")" "run_end canceled"
+has "closed pipe: the log says what canceled" events \
+    '"what":"cancel","by":"stdout"'
 began=$(date +%s%N)
 "$WEND" run -m 'script:{"turns":[{"text":"a","first_delay":"20s"}]}' hi |
     sleep 0.3

@@ -26,6 +26,7 @@ static void test_nothing(void)
                wend_run_poll(NULL, &ev) == WEND_E_INVAL &&
                wend_run_wait(NULL, &text) == WEND_E_INVAL &&
                wend_run_cancel(NULL) == WEND_E_INVAL &&
+               wend_run_cancel_by(NULL, "x") == WEND_E_INVAL &&
                wend_run_say(NULL, STR("x")) == WEND_E_INVAL &&
                wend_run_approve(NULL, STR("x"), true, NULL) == WEND_E_INVAL &&
                wend_run_listen(NULL, NULL, NULL) == WEND_E_INVAL &&

@@ -323,6 +323,44 @@ static void test_cancel_text(void)
     rig_close(&r);
 }
 
+#define TEN "0123456789"
+#define SIXTY TEN TEN TEN TEN TEN TEN
+
+/* After each the run is canceled once more: the first that is taken counts. */
+static void test_cancel_by(void)
+{
+    static const struct {
+        const char *why, *by, *logged;
+    } rows[] = {
+        {"a word", "signal", "signal"}, {"at the limit", SIXTY, SIXTY},
+        {"too long", SIXTY "0", "api"}, {"no UTF-8", "\xff", "api"},
+        {"empty", "", "api"},           {"nobody", NULL, "api"},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct rig r = {.err = {0}};
+        const wend_event *ev;
+        wend_run *run;
+        wend_str text;
+
+        rig_open(&r, NULL,
+                 "script:{\"turns\":[{\"text\":\"a\",\"first_delay\":"
+                 "\"10s\"}]}");
+        run = rig_start(&r, NULL);
+        tap_is_i64(wend_run_cancel_by(run, rows[i].by),
+                   strcmp(rows[i].logged, "api") ? WEND_OK : WEND_E_INVAL,
+                   "canceled by: %s", rows[i].why);
+        wend_run_cancel(run);
+        while (wend_run_next(run, &ev) == WEND_OK)
+            if (ev->type == WEND_CONTROL)
+                tap_is_str(ev->u.control.by, rows[i].logged,
+                           "canceled by: %s, in the log", rows[i].why);
+        tap_is_i64(wend_run_wait(run, &text), WEND_OK, "canceled by: it ends");
+        wend_run_free(run);
+        rig_close(&r);
+    }
+}
+
 static void test_cancel_call(void)
 {
     wend_call *calls[4] = {0};
@@ -505,6 +543,7 @@ int main(void)
     test_listen();
     test_listen_all();
     test_cancel_text();
+    test_cancel_by();
     test_cancel_call();
     for (size_t i = 0; i < tap_count(hooks); i++)
         test_hook(&hooks[i]);
