@@ -113,7 +113,7 @@ static const char both[] =
 static void add_both(struct rig *r, wend_agent *kids[2])
 {
     kids[0] = add_agent(r, r->agent, "asks",
-                        SCRIPT("{\"text\":\"x\",\"first_delay\":\"500ms\","
+                        SCRIPT("{\"text\":\"x\",\"first_delay\":\"20s\","
                                "\"usage\":{\"output\":9000}}"),
                         10000);
     kids[1] = add_agent(
@@ -129,7 +129,7 @@ static void leave(struct rig *r, char id[40])
 
     wend_plan_parse(str_of(both), NULL, &plan, &r->err);
     wend_run_start_plan(r->agent, plan, NULL, NULL, &run, &r->err);
-    for (int i = 0; run && i < 4000 && !unanswered[0]; i++) {
+    for (int i = 0; run && i < 60000 && !unanswered[0]; i++) {
         wend_runtime_pump(r->rt);
         usleep(500);
     }
