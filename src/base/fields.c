@@ -231,15 +231,12 @@ FIELD_READ(field_version)
 
 FIELD_READ(field_json)
 {
-    struct buf b = {.mem = f->arena->mem};
     wend_str text;
 
     (void)field;
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping");
-    json_put(&b, j);
-    text = b.failed ? STR_NONE : arena_str(f->arena, buf_view(&b));
-    buf_free(&b);
+    text = json_text(j, f->arena);
     *(wend_str *)at = text;
     return text.ptr ? WEND_OK : fail_nomem(f->err);
 }

@@ -69,5 +69,7 @@ void json_put_nano(struct buf *b, int64_t nano);
 void json_put_time(struct buf *b, int64_t time_us);
 /* The tree again, canonical: no space, number text and order as read. */
 void json_put(struct buf *b, const struct json *j);
+/* The same as a string of the arena; absent if j is, or as buf_keep has it. */
+wend_str json_text(const struct json *j, struct arena *a);
 
 #endif

@@ -244,3 +244,13 @@ void json_put(struct buf *b, const struct json *j)
     case JSON_OBJECT: put_children(b, j); break;
     }
 }
+
+wend_str json_text(const struct json *j, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+
+    if (!j)
+        return STR_NONE;
+    json_put(&b, j);
+    return buf_keep(&b, a);
+}

@@ -270,3 +270,12 @@ wend_str buf_view(const struct buf *b)
 {
     return b->ptr ? (wend_str){b->ptr, b->len} : STR("");
 }
+
+wend_str buf_keep(struct buf *b, struct arena *a)
+{
+    wend_str kept = b->failed ? STR_NONE : arena_str(a, buf_view(b));
+
+    a->failed |= b->failed;
+    buf_free(b);
+    return kept;
+}

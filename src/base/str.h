@@ -78,6 +78,9 @@ void buf_fmt(struct buf *b, const char *fmt, ...)
 void buf_clear(struct buf *b); /* keeps the memory */
 void buf_free(struct buf *b);
 wend_str buf_view(const struct buf *b); /* never absent; lent */
+/* What it holds as a string of the arena; frees b. Absent, and a->failed is
+ * set, if there is no memory or was none for b. */
+wend_str buf_keep(struct buf *b, struct arena *a);
 
 /* Writes n in decimal to p (room for 21 bytes), returns the length. */
 size_t i64_text(char *p, int64_t n);

@@ -83,13 +83,9 @@ void layers_put(struct buf *b, const struct tool *t, bool permitted,
 static wend_str layers(const struct tool *t, bool denied, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
-    wend_str s;
 
     layers_put(&b, t, !denied, true, WEND_RISK_LOW);
-    s = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
-    return s;
+    return buf_keep(&b, a);
 }
 
 const char *const label_names[3] = {"untrusted_source", "sensitive",
@@ -106,18 +102,6 @@ uint32_t labels_read(const struct json *list)
             labels |= UINT32_C(1) << i;
     }
     return labels;
-}
-
-static wend_str json_text(const struct json *j, struct arena *a)
-{
-    struct buf b = {.mem = a->mem};
-    wend_str s;
-
-    json_put(&b, j);
-    s = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
-    return s;
 }
 
 /* A schema that does not compile came from elsewhere, since agents refuse
@@ -386,9 +370,7 @@ static void fixed_parts(struct config *c, struct arena *a)
                 "{\"name\":\"schema\",\"priority\":100,\"tokens\":%lld,"
                 "\"truncated\":false},",
                 (long long)schema);
-    c->parts = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
+    c->parts = buf_keep(&b, a);
 }
 
 static const struct tool *named(const struct tool *list, size_t count,
@@ -412,9 +394,7 @@ static void planner_read(wend_str words, struct arena *a, struct config *c)
     buf_str(&b, c->instructions);
     buf_cstr(&b, c->instructions.len ? "\n\n" : "");
     buf_str(&b, words);
-    c->instructions = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
+    c->instructions = buf_keep(&b, a);
 }
 
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
@@ -464,6 +444,11 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
 const struct tool *config_tool(const struct config *c, wend_str name)
 {
     return named(c->tools, c->tools_count, name);
+}
+
+bool is_plan_tool(const struct config *c, wend_str name)
+{
+    return c->plan_tool && str_eq(c->plan_tool->name, name);
 }
 
 const struct tool *config_end(const struct config *c, wend_str name)

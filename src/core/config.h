@@ -137,6 +137,7 @@ void layers_put(struct buf *b, const struct tool *t, bool permitted,
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
+bool is_plan_tool(const struct config *c, wend_str name);
 /* Which of its models is meant, by name or spec; 0: the run's own, which is
  * `default`, too. models_count: none. */
 uint32_t config_model(const struct config *c, wend_str name);

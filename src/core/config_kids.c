@@ -9,20 +9,6 @@
 #include "core/config.h"
 #include "core/event.h"
 
-static wend_str text_of(const struct json *j, struct arena *a)
-{
-    struct buf b = {.mem = a->mem};
-    wend_str s;
-
-    if (!j)
-        return STR_NONE;
-    json_put(&b, j);
-    s = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
-    return s;
-}
-
 static void limits_read(const struct json *j, wend_ev_limits *out)
 {
     const struct {
@@ -61,8 +47,8 @@ static bool kid_read(const struct json *j, struct arena *a, struct kid *k)
     k->name = json_str(json_get(j, "name"));
     k->agent = json_str(json_get(j, "agent"));
     k->model = json_str(json_get(j, "model"));
-    k->config_json = text_of(config, a);
-    k->plan_json = text_of(json_get(j, "plan"), a);
+    k->config_json = json_text(config, a);
+    k->plan_json = json_text(json_get(j, "plan"), a);
     limits_read(json_get(j, "limits"), &k->limits);
     k->reads = !k->plan_json.ptr;
     tools_look(config, k);

@@ -74,13 +74,9 @@ static bool read_str(struct reader *r, const struct field *f,
 
 static bool read_raw(struct reader *r, const struct json *j, wend_str *out)
 {
-    struct buf b = {.mem = r->arena->mem};
-
     if (is_blob(j))
         return read_blob(r, j, out);
-    json_put(&b, j);
-    *out = b.failed ? STR_NONE : arena_str(r->arena, buf_view(&b));
-    buf_free(&b);
+    *out = json_text(j, r->arena);
     if (out->ptr)
         return true;
     r->status = fail_nomem(r->err);

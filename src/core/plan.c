@@ -165,25 +165,17 @@ static wend_status keep_inputs(struct plan_draft *d, const struct json *inputs)
 {
     struct names *keys = &d->plan->keys;
     wend_str *list = draft_array(d, keys->count, sizeof *list);
-    struct buf b = {.mem = d->f->arena->mem};
 
     if (!list)
         return WEND_E_NOMEM;
     for (const struct json *e = inputs ? inputs->first : NULL; e; e = e->next) {
         uint32_t slot = names_find(keys, e->key);
 
-        buf_clear(&b);
-        json_put(&b, e);
-        list[slot] = b.failed ? STR_NONE : arena_str(d->f->arena, buf_view(&b));
+        list[slot] = json_text(e, d->f->arena);
         if (!list[slot].ptr)
-            break;
+            return fail_nomem(d->f->err);
     }
     d->plan->inputs = list;
-    if (b.failed || d->f->arena->failed) {
-        buf_free(&b);
-        return fail_nomem(d->f->err);
-    }
-    buf_free(&b);
     return WEND_OK;
 }
 
@@ -337,7 +329,6 @@ wend_status plan_read(struct fields *f, const struct plan_options *o,
 {
     struct plan_draft d = {.f = f, .options = o ? o : &no_options};
     const struct json *inputs = json_get(f->root, "inputs");
-    struct buf b = {.mem = f->arena->mem};
     wend_status s = WEND_OK;
 
     d.plan = new_plan(f->arena);
@@ -353,11 +344,10 @@ wend_status plan_read(struct fields *f, const struct plan_options *o,
     if (!s)
         s = finish(&d);
     if (!s) {
-        json_put(&b, f->root);
-        d.plan->json = b.failed ? STR_NONE : arena_str(f->arena, buf_view(&b));
+        d.plan->json = json_text(f->root, f->arena);
         s = d.plan->json.ptr ? WEND_OK : fail_nomem(f->err);
     }
-    buf_free(&b);
+    f->ctx = NULL; /* d ends here */
     if (!s)
         *out = d.plan;
     return s;
@@ -462,16 +452,6 @@ static wend_status copy_inputs(struct plan_draft *d, const struct plan *before,
     return WEND_OK;
 }
 
-static wend_status keep_json(struct plan_draft *d, struct plan_action *a)
-{
-    struct buf b = {.mem = d->f->arena->mem};
-
-    json_put(&b, d->f->root);
-    a->json = b.failed ? STR_NONE : arena_str(d->f->arena, buf_view(&b));
-    buf_free(&b);
-    return a->json.ptr ? WEND_OK : fail_nomem(d->f->err);
-}
-
 static wend_status add_written(struct plan_draft *d, const struct plan *before)
 {
     struct plan_action *a;
@@ -487,7 +467,9 @@ static wend_status add_written(struct plan_draft *d, const struct plan *before)
     if (!s)
         s = copy_inputs(d, before, a);
     if (!s)
-        s = keep_json(d, a);
+        s = (a->json = json_text(d->f->root, d->f->arena)).ptr
+                ? WEND_OK
+                : fail_nomem(d->f->err);
     return s ? s : finish(d);
 }
 

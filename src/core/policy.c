@@ -125,7 +125,6 @@ static const struct rule *find_rule(const struct turn *t, const struct asked *q,
 static wend_str rule_for(const struct asked *q, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
-    wend_str s;
 
     if (!q->subject.ptr && any_string(q, STR("*")))
         return STR_NONE;
@@ -138,10 +137,7 @@ static wend_str rule_for(const struct asked *q, struct arena *a)
         buf_str(&b, q->subject);
         buf_char(&b, ')');
     }
-    s = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
-    return s;
+    return buf_keep(&b, a);
 }
 
 static bool is_outside(wend_str path)
@@ -230,15 +226,11 @@ static wend_str layers_text(const struct tool *tool, bool permitted,
                             bool path_ok, wend_risk path, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
-    wend_str s;
 
     if (path == WEND_RISK_LOW)
         return permitted ? tool->layers_ok : tool->layers_denied;
     layers_put(&b, tool, permitted, path_ok, path);
-    s = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
-    return s;
+    return buf_keep(&b, a);
 }
 
 /* What a child may bring is not here yet; what it brings comes with its end,

@@ -370,7 +370,7 @@ static void on_call_start(struct turn *t, const wend_event *ev,
         b->args = arena_str(k->arena, e->args_json);
     b->key = kept(k, e->key, STR(""));
     t->begun = b;
-    if (t->config->plan_tool && str_is(e->name, "plan")) {
+    if (is_plan_tool(t->config, e->name)) {
         t->plan_args = b->args;
         turn_on_plan_call(t, e->call, k);
     }
@@ -395,7 +395,7 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     r->outcome = e->outcome;
     r->output = kept(k, e->output, STR(""));
     t->results = r;
-    if (t->config->plan_tool && str_is(e->name, "plan"))
+    if (is_plan_tool(t->config, e->name))
         turn_on_plan_result(t, e, k);
     if (e->labels_json.ptr)
         t->taint |= tool_labels(config_tool(t->config, e->name));

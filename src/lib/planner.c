@@ -183,8 +183,8 @@ void planner_put_tool(const wend_agent *a, struct buf *b)
 
 void planner_look(struct wend_run *r, int64_t ask, int call)
 {
-    if (r->turn.config->plan_tool && shell_open(r, ask) &&
-        str_is(buf_view(&r->reply.calls[call].name), "plan") &&
+    if (shell_open(r, ask) &&
+        is_plan_tool(r->turn.config, buf_view(&r->reply.calls[call].name)) &&
         reply_plan(&r->reply, call)) {
         struct input in = {.kind = IN_WRITTEN, .ask = ask};
 

@@ -496,7 +496,6 @@ static wend_str message_of(int status, const struct failure_said *said,
 {
     struct buf b = {.mem = a->mem};
     size_t before;
-    wend_str out;
 
     buf_fmt(&b, "HTTP %d: ", status);
     before = b.len;
@@ -518,10 +517,7 @@ static wend_str message_of(int status, const struct failure_said *said,
         failure_text(&b, h->request_id, FAILURE_HEAD_MAX);
         buf_char(&b, ')');
     }
-    out = arena_str(a, buf_view(&b));
-    a->failed |= b.failed;
-    buf_free(&b);
-    return out;
+    return buf_keep(&b, a);
 }
 
 void failure_read(const struct json *error, struct failure_said *out)

@@ -106,8 +106,7 @@ static wend_status make_rule(struct fields *f, const struct json *j,
 
     buf_cstr(&b, marks[d->answer]);
     buf_str(&b, d->tool);
-    *out = b.failed ? STR_NONE : arena_str(f->arena, buf_view(&b));
-    buf_free(&b);
+    *out = buf_keep(&b, f->arena);
     if (!out->ptr)
         return fail_nomem(f->err);
     s = rule_parse(*out, &rule, &why);

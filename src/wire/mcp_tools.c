@@ -21,7 +21,6 @@ enum {
 static wend_str clean(struct mcp *m, wend_str s)
 {
     struct buf b = {.mem = m->mem};
-    wend_str kept;
     size_t len;
 
     for (size_t i = 0; i < s.len && b.len <= MCP_DESCRIPTION_MAX; i += len) {
@@ -34,24 +33,12 @@ static wend_str clean(struct mcp *m, wend_str s)
         b.len = utf8_cut(buf_view(&b), MCP_DESCRIPTION_MAX);
         buf_cstr(&b, " [cut]");
     }
-    kept = arena_str(&m->list_arena, buf_view(&b));
-    m->list_arena.failed |= b.failed;
-    buf_free(&b);
-    return kept;
+    return buf_keep(&b, &m->list_arena);
 }
 
 static wend_str keep_json(struct mcp *m, const struct json *j)
 {
-    struct buf b = {.mem = m->mem};
-    wend_str kept = STR("");
-
-    if (j) {
-        json_put(&b, j);
-        kept = arena_str(&m->list_arena, buf_view(&b));
-        m->list_arena.failed |= b.failed;
-    }
-    buf_free(&b);
-    return kept;
+    return j ? json_text(j, &m->list_arena) : STR("");
 }
 
 static bool is_true(const struct json *j, const char *key)

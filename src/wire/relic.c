@@ -352,17 +352,13 @@ wend_status relic_manifest_parse(wend_str text, struct arena *a,
     struct relic_manifest *m = arena_alloc(a, sizeof *m);
     wend_status s =
         m ? fields_open(&f, text, MANIFEST_BYTES_MAX) : fail_nomem(err);
-    struct buf json = {.mem = a->mem};
 
     if (!s)
         s = read_relic(&f, m);
     if (!s) {
-        json_put(&json, f.root);
-        m->json = arena_str(a, buf_view(&json));
-        if (json.failed || !m->json.ptr)
-            s = fail_nomem(f.err);
+        m->json = json_text(f.root, a);
+        s = m->json.ptr ? WEND_OK : fail_nomem(err);
     }
-    buf_free(&json);
     if (!s)
         *out = m;
     return s;

@@ -251,10 +251,7 @@ wend_status relic_schema(struct fields *f, const struct relic_manifest *m,
     buf_str(&b, buf_view(&p.required));
     buf_cstr(&b, e->body ? "]}" : "],\"additionalProperties\":false}");
     b.failed |= p.properties.failed | p.required.failed;
-    e->schema = arena_str(f->arena, buf_view(&b));
-    if (b.failed || !e->schema.ptr)
-        f->arena->failed = true;
-    buf_free(&b);
+    e->schema = buf_keep(&b, f->arena);
     buf_free(&p.properties);
     buf_free(&p.required);
     return f->arena->failed ? fail_nomem(f->err) : WEND_OK;

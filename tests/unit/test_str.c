@@ -186,6 +186,27 @@ static void test_buf(void)
     tap_ok(!bad && f.fail_at > 3, "each failing allocation sticks, no leak");
 }
 
+static void test_keep(void)
+{
+    struct fault f = {0};
+    int bad = 0;
+
+    while (fault_next(&f)) {
+        struct mem m = fault_mem(&f);
+        struct arena a = {.mem = &m};
+        struct buf b = {.mem = &m};
+        wend_str kept;
+
+        fill(&b);
+        kept = buf_keep(&b, &a);
+        bad += a.failed != f.hit || (kept.ptr == NULL) != f.hit;
+        bad += b.ptr != NULL || (!f.hit && kept.len < 500);
+        arena_free(&a);
+        bad += f.live != 0;
+    }
+    tap_ok(!bad && f.fail_at > 3, "what is kept is whole, or the arena failed");
+}
+
 int main(void)
 {
     test_compare();
@@ -194,5 +215,6 @@ int main(void)
     test_glob();
     test_i64_text();
     test_buf();
+    test_keep();
     return tap_done();
 }
