@@ -438,20 +438,17 @@ static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
     keep_state(p, i, s, a);
 }
 
-/* What it may have sent is reserved until it is known what it did. */
+/* What it may cost is reserved until it is known what it did. */
 static void on_asking(struct plan_state *p, uint32_t i, const wend_event *ev,
                       struct arena *a)
 {
     bool asking = ev->type == WEND_MODEL_START;
     struct action_state *s = copy_of(p, i, a);
-    int64_t tokens;
 
     if (!s || s->asking == asking)
         return;
-    tokens = tokens_estimate(s->params.len);
     s->asking = asking;
     p->asking += asking ? 1 : UINT32_MAX;
-    p->reserved += asking ? tokens : -tokens;
     keep_state(p, i, s, a);
 }
 

@@ -88,7 +88,6 @@ struct plan_state {
     uint32_t running, holding; /* that take a slot; of them, sync */
     uint32_t asked;
     uint32_t asking;              /* llm actions whose model call is open */
-    int64_t reserved;             /* tokens that they may have sent, at most */
     uint32_t left;                /* plan_end waits for */
     uint32_t ok, failed, skipped; /* of those that ended */
     bool broken;                  /* a failure that counts */

@@ -23,7 +23,6 @@ static const struct member plan_members[] = {
     {"holding", K_U32, offsetof(struct plan_state, holding)},
     {"asked", K_U32, offsetof(struct plan_state, asked)},
     {"asking", K_U32, offsetof(struct plan_state, asking)},
-    {"reserved", K_I64, offsetof(struct plan_state, reserved)},
     {"left", K_U32, offsetof(struct plan_state, left)},
     {"ok", K_U32, offsetof(struct plan_state, ok)},
     {"failed", K_U32, offsetof(struct plan_state, failed)},

@@ -221,7 +221,7 @@ static void on_start(struct tt *x)
     if (ev)
         ev->u.run_start = *x->in->start;
     emit(x, ev);
-    if (x->s->scratch->failed || x->s->keep->arena->failed)
+    if (no_memory(x))
         return;
     if (x->in->repaired)
         warn(x, STR("invalid_utf8"),

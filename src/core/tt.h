@@ -159,7 +159,7 @@ struct step {
     size_t events_count;
 };
 
-/* tt_child.c: what the model calls that are open may still cost. */
+/* tt_budget.c: what the model calls that are open may still cost. */
 void turn_reserved(const struct turn *t, struct purse *out);
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k);

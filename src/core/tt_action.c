@@ -380,9 +380,8 @@ static void admit(struct tt *x, uint32_t i, wend_str params,
     }
     memset(a, 0, sizeof *a);
     a->verdict.policy.rule = STR("plan"); /* the user's own words */
-    if (is_child(action) && child_refused(x, action->target).ptr)
-        admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_agent"),
-                         child_refused(x, action->target));
+    if (is_child(action))
+        check_agent(x, a, action->target);
 }
 
 /* What was approved are the values that were shown. */
@@ -391,7 +390,7 @@ bool start_action(struct tt *x, uint32_t i)
     const struct action_state *s = state_of(x, i);
     struct action_fate f = {0};
     struct admission a;
-    wend_str params = s->params, key;
+    wend_str params = s->params, key, limit;
 
     if (action_of(x, i)->type == ACTION_DECISION) {
         decide(x, i);
@@ -421,13 +420,10 @@ bool start_action(struct tt *x, uint32_t i)
         a.verdict.policy.decision = WEND_DECISION_ALLOW;
         a.verdict.policy.rule = STR("approved");
     }
-    if (action_of(x, i)->type == ACTION_LLM) {
-        wend_str limit = action_over_budget(x, action_of(x, i), params);
-
-        if (limit.ptr) {
-            limit_reached(x, limit);
-            return false;
-        }
+    limit = action_over_budget(x, action_of(x, i), params);
+    if (limit.ptr) {
+        limit_reached(x, limit);
+        return false;
     }
     key = emit_action_start(x, i, params, &a.verdict.policy);
     if (!x->s->keep->arena->failed)
@@ -455,11 +451,15 @@ void ask_action_again(struct tt *x, uint32_t i)
 void start_action_again(struct tt *x, uint32_t i)
 {
     wend_ev_policy policy = {.rule = STR("resumed")};
-    wend_str key;
+    wend_str params = state_of(x, i)->params, key, limit;
 
     emit_action_answer(x, i, WEND_OUTCOME_SUPERSEDED, NULL);
-    key = emit_action_start(x, i, state_of(x, i)->params, &policy);
-
+    limit = action_over_budget(x, action_of(x, i), params);
+    if (limit.ptr) {
+        limit_reached(x, limit);
+        return;
+    }
+    key = emit_action_start(x, i, params, &policy);
     if (!x->s->keep->arena->failed)
         run_action(x, i, key, 0);
 }
@@ -564,9 +564,16 @@ void retry_action(struct tt *x, uint32_t i, const struct action_fate *f)
     int64_t delay_ms = retry_delay(&a->retry, attempt);
     const wend_ev_error *error = fate_error(x, i, f);
     wend_event *ev;
+    wend_str limit;
 
     emit_action_answer(x, i, f->outcome, error);
     end_child(x, state_of(x, i)->child, child_of(x, i));
+    limit = action_over_budget(x, a, state_of(x, i)->params);
+    if (limit.ptr) {
+        end_action(x, i, f);
+        limit_reached(x, limit);
+        return;
+    }
     ev = draft(x, WEND_ACTION_RETRY);
     if (ev) {
         ev->u.action_retry.action = a->id;

@@ -9,11 +9,7 @@
 
 wend_str take_text(struct tt *x, struct buf *b)
 {
-    wend_str s = arena_str(x->s->scratch, buf_view(b));
-
-    x->s->scratch->failed |= b->failed;
-    buf_free(b);
-    return s;
+    return buf_keep(b, x->s->scratch);
 }
 
 void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
@@ -74,7 +70,7 @@ static void check_args(struct tt *x, struct admission *a,
     }
 }
 
-static void check_agent(struct tt *x, struct admission *a, wend_str name)
+void check_agent(struct tt *x, struct admission *a, wend_str name)
 {
     wend_str why = child_refused(x, name);
 

@@ -150,7 +150,7 @@ void start_call(struct tt *x, const struct call *c, const struct admission *a,
     struct effect *fx;
     wend_str key;
 
-    if (is_plan_call(&x->s->turn, c)) {
+    if (is_plan_tool(x->s->turn.config, c->name)) {
         start_plan_call(x, c, a, args);
         return;
     }
@@ -312,8 +312,7 @@ static void start_ready(struct tt *x)
     struct batch b;
     uint32_t i;
 
-    while (again && !x->s->scratch->failed && !x->s->keep->arena->failed &&
-           !x->s->turn.stop.outcome) {
+    while (again && !no_memory(x) && !x->s->turn.stop.outcome) {
         again = false;
         if (x->s->turn.paused || !make_batch(x, &b, x->s->turn.calls_count))
             return;
@@ -415,7 +414,7 @@ void start_eager(struct tt *x)
             rc->json, rc->invalid};
         struct admission a;
 
-        if (is_plan_call(t, &c))
+        if (is_plan_tool(t->config, c.name))
             break;
         admit_call(x, &c, &a);
         if (!is_eager(t->config, &a) || !has_room(t, a.tool))
@@ -423,7 +422,7 @@ void start_eager(struct tt *x)
         if (!t->part)
             emit_part(x);
         start_call(x, &c, &a, STR_NONE);
-        if (x->s->scratch->failed || x->s->keep->arena->failed)
+        if (no_memory(x))
             return;
     }
     take_written(x);

@@ -184,19 +184,6 @@ wend_str child_refused(struct tt *x, wend_str name)
     return take_text(x, &b);
 }
 
-/* ---- Budgets ------------------------------------------------------------- */
-
-wend_str over_purse(const struct purse *p, int64_t tokens, int64_t cost_nano)
-{
-    if (!p)
-        return STR_NONE;
-    if (tokens > p->tokens)
-        return STR("tokens");
-    if (cost_nano < 0 ? p->cost_nano <= 0 : cost_nano > p->cost_nano)
-        return STR("cost");
-    return STR_NONE;
-}
-
 bool child_met_limit(const struct tt *x, wend_str name,
                      const struct child_done *d)
 {
@@ -210,41 +197,6 @@ bool child_met_limit(const struct tt *x, wend_str name,
             !kid->limits.tokens) ||
            (str_is(d->limit, "cost") && t->limits.cost_nano &&
             !kid->limits.cost_nano);
-}
-
-static void reserve(const struct model_use *m, int64_t input, int64_t calls,
-                    struct purse *out)
-{
-    int64_t output, cost;
-
-    if (__builtin_mul_overflow(m->output_tokens, calls, &output))
-        output = INT64_MAX;
-    cost = price_most(&m->price, input, output);
-    out->tokens = i64_sum(out->tokens, i64_sum(input, output));
-    if (cost > 0)
-        out->cost_nano = i64_sum(out->cost_nano, cost);
-}
-
-/* Of a plan each may be any model's: the dearest counts. Whoever still writes
- * the plan asks, too. */
-void turn_reserved(const struct turn *t, struct purse *out)
-{
-    struct purse plan = {0};
-
-    *out = (struct purse){0};
-    if (t->phase == PH_MODEL)
-        reserve(turn_model(t), turn_tokens(t), 1, out);
-    for (uint32_t i = 0; t->plan.asking && i < t->config->models_count; i++) {
-        struct purse one = {0};
-
-        reserve(&t->config->models[i], t->plan.reserved, t->plan.asking, &one);
-        if (one.tokens > plan.tokens)
-            plan.tokens = one.tokens;
-        if (one.cost_nano > plan.cost_nano)
-            plan.cost_nano = one.cost_nano;
-    }
-    out->tokens = i64_sum(out->tokens, plan.tokens);
-    out->cost_nano = i64_sum(out->cost_nano, plan.cost_nano);
 }
 
 /* ---- Of calls ------------------------------------------------------------ */

@@ -19,27 +19,13 @@ wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
                             wend_str params)
 {
     const struct turn *t = &x->s->turn;
-    const struct model_use *model = action_model(t, a);
-    const wend_ev_metrics *m = &t->metrics;
-    int64_t calls = (int64_t)t->plan.asking + 1, most;
-    int64_t input = i64_sum(t->plan.reserved, tokens_estimate(params.len));
-    int64_t cost;
+    struct purse open;
 
-    if (t->phase == PH_MODEL) { /* the one that writes the plan is open, too */
-        calls++;
-        input = i64_sum(input, turn_tokens(t));
-    }
-    if (__builtin_mul_overflow(model->output_tokens, calls, &most))
-        most = INT64_MAX;
-    if (t->limits.tokens && i64_sum(i64_sum(m->tokens_in, m->tokens_out),
-                                    i64_sum(input, most)) > t->limits.tokens)
-        return STR("tokens");
-    cost = price_most(&model->price, input, most);
-    if (t->limits.cost_nano &&
-        (cost < 0 ? m->cost_nano >= t->limits.cost_nano
-                  : i64_sum(m->cost_nano, cost) > t->limits.cost_nano))
-        return STR("cost");
-    return over_purse(x->in->purse, i64_sum(input, most), cost);
+    if (a->type != ACTION_LLM)
+        return STR_NONE;
+    turn_reserved(t, &open);
+    return over_budget(x, action_model(t, a), tokens_estimate(params.len),
+                       &open);
 }
 
 void emit_action_ask(struct tt *x, uint32_t i)

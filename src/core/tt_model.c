@@ -12,7 +12,6 @@ static wend_str parts_json(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
     struct buf b = {.mem = x->s->scratch->mem};
-    wend_str s;
 
     buf_room(&b, t->config->parts.len + 128);
     buf_char(&b, '[');
@@ -20,10 +19,7 @@ static wend_str parts_json(struct tt *x)
     buf_cstr(&b, "{\"name\":\"history\",\"priority\":100,\"tokens\":");
     buf_i64(&b, t->history ? t->history->tokens : 0);
     buf_cstr(&b, ",\"truncated\":false}]");
-    s = arena_str(x->s->scratch, buf_view(&b));
-    x->s->scratch->failed |= b.failed;
-    buf_free(&b);
-    return s;
+    return take_text(x, &b);
 }
 
 /* What a provider has cached of the last request serves this one, too, as far
@@ -90,34 +86,24 @@ static void emit_model_start(struct tt *x)
     emit(x, ev);
 }
 
-/* The limit that asking this model would break, or absent. What it may cost
- * is reserved before it starts: the estimate and the longest answer. */
-static wend_str over_budget(const struct tt *x, const struct model_use *model)
+static wend_str turn_over_budget(const struct tt *x,
+                                 const struct model_use *model)
 {
     const struct turn *t = &x->s->turn;
-    const wend_ev_metrics *m = &t->metrics;
-    int64_t input = turn_tokens(t), output = model->output_tokens;
-    int64_t spent = i64_sum(m->tokens_in, m->tokens_out);
-    int64_t reserved = i64_sum(input, output);
-    int64_t cost = price_most(&model->price, input, output);
+    struct purse open;
 
-    if (t->limits.tokens && i64_sum(spent, reserved) > t->limits.tokens)
-        return STR("tokens");
-    /* Without a price only what is spent can be known. */
-    if (t->limits.cost_nano &&
-        (cost < 0 ? m->cost_nano >= t->limits.cost_nano
-                  : i64_sum(m->cost_nano, cost) > t->limits.cost_nano))
-        return STR("cost");
-    return over_purse(x->in->purse, reserved, cost);
+    plan_reserved(t, &open);
+    return over_budget(x, model, turn_tokens(t), &open);
 }
 
 void ask_model(struct tt *x)
 {
+    const struct turn *t = &x->s->turn;
     wend_str limit;
 
-    if (!x->s->turn.again || x->s->turn.forked) /* else it stands already */
+    if (!t->again || t->forked) /* else it stands already */
         emit_context(x);
-    limit = over_budget(x, turn_model(&x->s->turn));
+    limit = turn_over_budget(x, turn_model(t));
     if (limit.ptr) {
         end_turn(x, WEND_OUTCOME_LIMIT);
         end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
@@ -289,17 +275,17 @@ static void ask_repair(struct tt *x, wend_str why)
 {
     wend_event *ev = draft(x, WEND_MESSAGE);
     struct buf b = {.mem = x->s->scratch->mem};
+    wend_str text;
 
     buf_str(&b, why);
     buf_cstr(&b, "\nAnswer again, with nothing but JSON that fits this JSON "
                  "Schema:\n");
     buf_str(&b, x->s->turn.config->schema_text);
+    text = take_text(x, &b);
     if (ev) {
         ev->u.message.role = STR("user");
-        ev->u.message.text = arena_str(x->s->scratch, buf_view(&b));
+        ev->u.message.text = text;
     }
-    x->s->scratch->failed |= b.failed;
-    buf_free(&b);
     warn(x, STR("answer_invalid"), why);
     emit(x, ev);
     end_turn(x, WEND_OUTCOME_OK);
@@ -328,9 +314,7 @@ void close_answer(struct tt *x)
         go_on(x);
         return;
     }
-    why = arena_str(x->s->scratch, buf_view(&b));
-    x->s->scratch->failed |= b.failed;
-    buf_free(&b);
+    why = take_text(x, &b);
     if (x->s->scratch->failed)
         return;
     if (t->repair)
@@ -425,7 +409,7 @@ void on_model_fail(struct tt *x)
         return;
     }
     if (next)
-        limit = over_budget(x, next);
+        limit = turn_over_budget(x, next);
     if (next && !limit.ptr) {
         ask_again(x, next->name, 0);
         return;

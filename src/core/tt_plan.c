@@ -12,11 +12,6 @@ static const struct plan_state *plan_of(const struct tt *x)
     return &x->s->turn.plan;
 }
 
-static bool no_memory(const struct tt *x)
-{
-    return x->s->scratch->failed || x->s->keep->arena->failed;
-}
-
 /* ---- The plan's brackets ------------------------------------------------- */
 
 static void put_action(struct buf *b, const struct plan *p, uint32_t i,

@@ -28,7 +28,7 @@ void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message);
 /* tt_llm.c: its model call */
 const struct model_use *action_model(const struct turn *t,
                                      const struct plan_action *a);
-/* The limit that asking would break, or absent. */
+/* The limit that asking would break; absent: none, or it asks no model. */
 wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
                             wend_str params);
 void emit_action_ask(struct tt *x, uint32_t i);

@@ -27,16 +27,6 @@ enum {
     RESULT_BYTES = 192 << 10 /* of what a plan gave, to the model */
 };
 
-bool is_plan_call(const struct turn *t, const struct call *c)
-{
-    return t->config->plan_tool && str_is(c->name, "plan");
-}
-
-static bool no_memory(const struct tt *x)
-{
-    return x->s->scratch->failed || x->s->keep->arena->failed;
-}
-
 /* ---- Handing over -------------------------------------------------------- */
 
 static wend_str near_tool(const struct config *c, wend_str name)
@@ -195,11 +185,11 @@ static const struct reply_call *written_call(const struct tt *x)
     const struct reply *r = x->in->reply;
     const struct reply_call *rc;
 
-    if (!t->config->plan_tool || t->config->hooks || t->phase != PH_MODEL ||
-        !r || t->calls_count >= r->calls_count || turn_running(t))
+    if (t->config->hooks || t->phase != PH_MODEL || !r ||
+        t->calls_count >= r->calls_count || turn_running(t))
         return NULL;
     rc = &r->calls[t->calls_count];
-    return str_is(buf_view(&rc->name), "plan") ? rc : NULL;
+    return is_plan_tool(t->config, buf_view(&rc->name)) ? rc : NULL;
 }
 
 /* The next action, as far as it is one. */

@@ -22,6 +22,12 @@ struct tt {
     const struct input *in;
 };
 
+/* Then nothing of the step counts; whoever loops stops. */
+static inline bool no_memory(const struct tt *x)
+{
+    return x->s->scratch->failed || x->s->keep->arena->failed;
+}
+
 /* A new event of that type, zeroed, to fill and emit. NULL: out of memory,
  * which sticks in the arena; emit(NULL) is fine. */
 wend_event *draft(struct tt *x, wend_event_type type);
@@ -65,7 +71,6 @@ void resume_actions(struct tt *x);
 wend_str plan_text(struct tt *x); /* what it gives: its outputs */
 
 /* tt_planner.c: plans that the model writes */
-bool is_plan_call(const struct turn *t, const struct call *c);
 /* Of the plan that is being written: what is complete of it. */
 void take_written(struct tt *x);
 /* The call in model_end of a plan that is open: with what was handed over. */
@@ -137,15 +142,19 @@ void settle_child(struct tt *x, wend_str name, struct call_done *d);
 /* Whether it ended at a limit that is not its own, but ours. */
 bool child_met_limit(const struct tt *x, wend_str name,
                      const struct child_done *d);
-/* The limit of others that reserving so much would break, or absent; a cost
- * below 0 is not known. */
-wend_str over_purse(const struct purse *p, int64_t tokens, int64_t cost_nano);
 /* Why no child may be started, or absent. */
 wend_str child_refused(struct tt *x, wend_str name);
 /* The same for a call, and its start. */
 wend_str called_agent(struct tt *x, uint32_t i);
 void start_call_child(struct tt *x, uint32_t i, wend_str key);
 wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */
+
+/* tt_budget.c: turn_reserved (tt.h), and of it what actions ask */
+void plan_reserved(const struct turn *t, struct purse *out);
+/* The limit, our own or that of those above, which a question with so many
+ * tokens would break beside those that are open; absent: none. */
+wend_str over_budget(const struct tt *x, const struct model_use *m,
+                     int64_t input, const struct purse *open);
 
 /* tt_resume.c */
 /* What becomes of what is in doubt; where nobody can be asked, the model is
@@ -162,6 +171,8 @@ void end_lost(struct tt *x, uint32_t i); /* nobody will say how it went */
 
 /* tt_admit.c */
 void admit_call(struct tt *x, const struct call *c, struct admission *a);
+/* Refuses it unless a child of that name may be started. */
+void check_agent(struct tt *x, struct admission *a, wend_str name);
 /* The same for an endpoint of a relic. */
 void admit_end(struct tt *x, const struct call *c, struct admission *a);
 void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,

@@ -30,6 +30,7 @@ struct deed {
     int fails;            /* so many attempts fail first */
     wend_outcome as;      /* ... as; NONE: failed */
     bool effect_possible; /* ... and say so */
+    int64_t tokens;       /* its model's answer took, each time */
     bool deaf;            /* does not stop when told */
     const char *output;   /* NULL: its index */
 };
@@ -64,6 +65,8 @@ struct plan_world {
     bool patience;             /* the stop timer is set */
     const int64_t *learned_ms; /* with the start */
     int64_t parallel;          /* of the run's limits; 0: none */
+    int64_t tokens, cost_nano; /* the same */
+    const char *config;        /* NULL: PLAN_CONFIG */
     int broken;
 };
 
@@ -293,10 +296,12 @@ static inline void plan_start_run(struct plan_world *w, wend_str plan_json)
     memset(&start, 0, sizeof start);
     start.prompt = STR("plan");
     start.agent = start.model = STR("script");
-    start.config_json = STR(PLAN_CONFIG);
+    start.config_json = w->config ? str_of(w->config) : STR(PLAN_CONFIG);
     start.plan_json = plan_json;
     start.limits.turns = 5;
     start.limits.parallel = w->parallel;
+    start.limits.tokens = w->tokens;
+    start.limits.cost_nano = w->cost_nano;
     in.learned_ms = w->learned_ms;
     in.run = STR(PLAN_RUN_ID);
     plan_feed(w, &in);
@@ -317,6 +322,7 @@ static inline bool plan_tick(struct plan_world *w)
     struct due *first = NULL;
     const struct deed *deed;
     struct input in = {.kind = IN_ACTION_DONE};
+    struct reply reply = {.usage = {.cost_nano = -1}};
     char number[16];
     bool fails;
 
@@ -336,6 +342,10 @@ static inline bool plan_tick(struct plan_world *w)
     snprintf(number, sizeof number, "%u", first->action);
     in.done.action = first->action;
     in.done.attempt = first->attempt;
+    if (deed->tokens) {
+        reply.usage.output = deed->tokens;
+        in.reply = &reply;
+    }
     if (first->at_ms == NEVER) {
         in.done.outcome = WEND_OUTCOME_CANCELED;
         in.done.output = in.done.code = STR("canceled");

@@ -375,40 +375,6 @@ static void test_purse(void)
     }
 }
 
-/* Open model calls: the run's own and those of its plan are held back
- * together, for one of them must not spend what is the other's. */
-static void test_reserved(void)
-{
-    static const struct {
-        const char *why;
-        enum phase phase;
-        uint32_t asking; /* actions, of 30 tokens each to read */
-        int64_t tokens, cost_nano;
-    } rows[] = {
-        {"none is open", PH_CALLS, 0, 0, 0},
-        {"its own", PH_MODEL, 0, 100, 200},
-        {"one of the plan", PH_CALLS, 1, 130, 230},
-        {"two of the plan", PH_CALLS, 2, 260, 460},
-        {"its own and two of the plan", PH_MODEL, 2, 360, 660},
-    };
-    struct model_use model = {
-        .output_tokens = 100,
-        .price = {.known = true, .input = 1000000, .output = 2000000}};
-    struct config c = {.models = &model, .models_count = 1};
-
-    for (size_t i = 0; i < tap_count(rows); i++) {
-        struct turn t = {.config = &c,
-                         .phase = rows[i].phase,
-                         .plan = {.asking = rows[i].asking,
-                                  .reserved = 30 * rows[i].asking}};
-        struct purse p;
-
-        turn_reserved(&t, &p);
-        tap_is_i64(p.tokens, rows[i].tokens, "tokens: %s", rows[i].why);
-        tap_is_i64(p.cost_nano, rows[i].cost_nano, "cost: %s", rows[i].why);
-    }
-}
-
 int main(void)
 {
     test_calls();
@@ -417,6 +383,5 @@ int main(void)
     test_counts();
     test_bounds();
     test_purse();
-    test_reserved();
     return tap_done();
 }
