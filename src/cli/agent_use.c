@@ -103,7 +103,7 @@ wend_status agent_here(struct arena *a, struct agent_file **out, bool *trusted,
 }
 
 /* A line from the terminal: standard input may be the prompt. */
-static bool says_yes(void)
+static bool says_yes(wend_str question)
 {
     int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
     char line[64];
@@ -113,9 +113,12 @@ static bool says_yes(void)
         return false;
     /* What was typed before the question is no answer to it. */
     tcflush(tty, TCIFLUSH);
-    do
-        n = read(tty, line, sizeof line);
-    while (n < 0 && errno == EINTR);
+    n = write(STDERR_FILENO, question.ptr, question.len);
+    if (n > 0) {
+        do
+            n = read(tty, line, sizeof line);
+        while (n < 0 && errno == EINTR);
+    }
     close(tty);
     while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
         n--;
@@ -126,15 +129,15 @@ static bool says_yes(void)
 static bool ask(struct cli *cli, const struct agent_file *f)
 {
     struct buf b = {.mem = cli->arena.mem};
-    ssize_t n;
+    bool yes;
 
     buf_cstr(&b, "This folder has a " AGENT_FILE_DEFAULT
                  " that was not accepted yet, or was changed:\n");
     agent_show(&b, f);
     buf_cstr(&b, "use it, now and as long as it stays as it is? [y]es [n]o ");
-    n = b.failed ? -1 : write(STDERR_FILENO, b.ptr, b.len);
+    yes = !b.failed && says_yes(buf_view(&b));
     buf_free(&b);
-    return n > 0 && says_yes();
+    return yes;
 }
 
 static int accept_here(struct cli *cli, const struct agent_file *f,
