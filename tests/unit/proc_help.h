@@ -66,13 +66,23 @@ static inline void on_proc_end(void *ctx, const struct proc_end *e)
 static const struct proc_events proc_seen_events = {on_proc_out, on_proc_end};
 static const char *const proc_env[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 
-static inline void proc_world_begin(struct proc_world *w)
+/* Without a workspace. */
+static inline void proc_world_open(struct proc_world *w)
 {
-    *w = (struct proc_world){.dir = "/tmp/wend-test-XXXXXX"};
-    if (!mkdtemp(w->dir) || chmod(w->dir, 0755) ||
-        loop_new(&w->mem, &w->loop, NULL) != WEND_OK ||
+    *w = (struct proc_world){0};
+    if (loop_new(&w->mem, &w->loop, NULL) != WEND_OK ||
         procs_new(&w->mem, w->loop, &w->procs, NULL) != WEND_OK) {
         tap_ok(false, "a loop");
+        exit(1);
+    }
+}
+
+static inline void proc_world_begin(struct proc_world *w)
+{
+    proc_world_open(w);
+    snprintf(w->dir, sizeof w->dir, "/tmp/wend-test-XXXXXX");
+    if (!mkdtemp(w->dir) || chmod(w->dir, 0755)) {
+        tap_ok(false, "a workspace");
         exit(1);
     }
 }
