@@ -337,7 +337,7 @@ static void on_continue(struct tt *x)
     else if (x->s->turn.phase == PH_PLAN)
         run_plan(x);
     check_lost_calls(x); /* what a pause has kept waiting */
-    check_lost_actions(x);
+    restart_lost_actions(x);
 }
 
 static void on_turn_hook(struct tt *x)

@@ -360,10 +360,10 @@ bool on_plan_approval(struct tt *x)
     if (at != AT_ASKED && at != AT_DOUBTED)
         return false;
     action_approval(x, i);
-    if (at == AT_DOUBTED && x->in->approval.yes)
-        start_action_again(x, i);
-    else if (at == AT_DOUBTED)
+    if (at == AT_DOUBTED && !x->in->approval.yes)
         end_lost_action(x, i);
+    else if (at == AT_DOUBTED && !x->s->turn.paused)
+        start_action_again(x, i);
     run_plan(x);
     return true;
 }
@@ -438,7 +438,7 @@ static bool can_check(const struct tt *x, uint32_t i)
 static void check_action(struct tt *x, uint32_t i)
 {
     const struct action_state *s = plan_action_state(plan_of(x), i);
-    struct effect *fx = x->s->turn.paused ? NULL : want(x, FX_CHECK);
+    struct effect *fx = want(x, FX_CHECK);
 
     if (!fx)
         return;
@@ -449,14 +449,17 @@ static void check_action(struct tt *x, uint32_t i)
     fx->timeout_ms = plan_of(x)->plan->actions[i]->timeout_ms;
 }
 
-void check_lost_actions(struct tt *x)
+/* Looked up, or run once more; a pause keeps them waiting. */
+void restart_lost_actions(struct tt *x)
 {
     uint32_t place = 0, i;
 
-    while (plan_of(x)->started && !no_memory(x) &&
+    while (plan_of(x)->started && !x->s->turn.paused && !no_memory(x) &&
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
         if (is_in_doubt(x, i) && can_check(x, i))
             check_action(x, i);
+        else if (is_lost(x, i))
+            start_action_again(x, i);
 }
 
 void on_action_checked(struct tt *x)
@@ -513,12 +516,7 @@ void resume_actions(struct tt *x)
                      "policy is to stop then"));
         return;
     }
-    check_lost_actions(x);
-    while (!no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
-        if (is_lost(x, i) && !(is_in_doubt(x, i) && can_check(x, i)))
-            start_action_again(x, i);
-    place = 0;
+    restart_lost_actions(x);
     while (plan_of(x)->asked && !no_memory(x) &&
            (i = plan_marked(plan_of(x), MARK_OPEN, &place)) != PLAN_NONE)
         if (plan_action_state(plan_of(x), i)->at == AT_ASKED)

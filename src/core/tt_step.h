@@ -64,7 +64,7 @@ bool on_plan_approval(struct tt *x); /* false: it is about no action */
 void stop_plan(struct tt *x);
 void abandon_actions(struct tt *x);
 void resume_plan(struct tt *x);
-void check_lost_actions(struct tt *x);
+void restart_lost_actions(struct tt *x);
 void on_action_checked(struct tt *x);
 /* Those that nobody runs any more: again, or ended as unknown. */
 void resume_actions(struct tt *x);

@@ -319,6 +319,27 @@ static void check_resume(void)
              "what may run twice does, of the rest nothing is known");
 }
 
+/* A paused run stays paused in the process that goes on with it. */
+static void check_resume_paused(void)
+{
+    static struct deed deeds[DEEDS_MAX] = {{.ms = 10}, {.ms = 20}, {.ms = 10}};
+    struct plan_world *w = plan_world_new(deeds);
+
+    w->lawful = true;
+    plan_start_run(w, str_of(two));
+    plan_say(w, IN_PAUSE);
+    memset(w->dues, 0, sizeof w->dues); /* the process died */
+    w->turn = w->folded;
+    plan_say(w, IN_RESUME);
+    buf_cstr(&w->order, " |");
+    plan_say(w, IN_CONTINUE);
+    plan_play(w);
+    is_order(w,
+             "+a +b -b(unknown,unknown) -c(skipped,dependency_failed) | +a#2 "
+             "-a plan(failed) run(failed)",
+             "what was cut off waits until the pause is over");
+}
+
 /* The process dies after each step of a plan with something of everything;
  * another one ends it, and nothing is lost or done twice that must not. */
 static void check_crashes(void)
@@ -523,6 +544,7 @@ int main(void)
     check_rules();
     check_control();
     check_resume();
+    check_resume_paused();
     check_crashes();
     check_approval();
     check_values();
