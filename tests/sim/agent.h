@@ -123,7 +123,7 @@ static wend_str make_config(struct sim *s)
                 chance_below(&s->chance, 1000000000),
                 chance_below(&s->chance, 10000000));
     put_fallback(s, &b);
-    if (chance_of(&s->chance, 300))
+    if (chance_of(&s->chance, 300) && !s->planned) /* it has no answer */
         buf_cstr(&b, chance_pick(&s->chance, answer_schemas));
     buf_char(&b, '}');
     text = arena_str(&s->world, buf_view(&b));

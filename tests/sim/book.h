@@ -15,6 +15,7 @@
 #include "core/config.h"
 #include "core/event.h"
 #include "core/turn.h"
+#include "plan_book.h"
 
 enum { BOOK_CALLS = 32, BOOK_MSGS = 320, BOOK_ID = 48 };
 
@@ -66,6 +67,8 @@ struct book {
     wend_purpose purpose;         /* of the newest model call */
     uint32_t invalid, repaired;   /* answer_invalid, repairs of it */
     bool told;                    /* and what was wrong, since */
+    bool forked;                  /* since the newest context */
+    struct plan_book plan;
 };
 
 static inline uint64_t hash_str(wend_str s)
@@ -120,6 +123,12 @@ static inline uint32_t book_running(const struct book *b)
     return n;
 }
 
+/* Calls and actions that somebody has to end. */
+static inline uint32_t book_busy(const struct book *b)
+{
+    return book_running(b) + acts_running(&b->plan);
+}
+
 static struct book_call *add_book_call(struct book *b, wend_str id,
                                        wend_str name)
 {
@@ -155,6 +164,7 @@ static void book_turn_start(struct book *b, const wend_event *ev)
 static void book_context_start(struct book *b)
 {
     b->context_open = true;
+    b->forked = false;
     for (uint32_t i = 0; i < b->pending_count; i++)
         add_book_msg(b->msgs, &b->msgs_count, b->pending[i]);
     b->pending_count = 0;
@@ -162,6 +172,15 @@ static void book_context_start(struct book *b)
 
 static void book_model_end(struct book *b, const wend_ev_model_end *e)
 {
+    b->sum.tokens_in += e->usage.input;
+    b->sum.tokens_out += e->usage.output;
+    b->sum.tokens_cached += e->usage.cached;
+    if (e->usage.cost_nano > 0)
+        b->sum.cost_nano += e->usage.cost_nano;
+    if (!b->sum.first_token_ms)
+        b->sum.first_token_ms = e->first_token_ms;
+    if (e->action.ptr)
+        return;
     b->model_open = false;
     b->model_done = e->outcome != WEND_OUTCOME_SUPERSEDED;
     for (size_t i = 0; i < e->calls_count; i++) {
@@ -172,13 +191,6 @@ static void book_model_end(struct book *b, const wend_ev_model_end *e)
         if (c)
             c->listed = true;
     }
-    b->sum.tokens_in += e->usage.input;
-    b->sum.tokens_out += e->usage.output;
-    b->sum.tokens_cached += e->usage.cached;
-    if (e->usage.cost_nano > 0)
-        b->sum.cost_nano += e->usage.cost_nano;
-    if (!b->sum.first_token_ms)
-        b->sum.first_token_ms = e->first_token_ms;
     if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* void for readers */
         b->repaired -= b->purpose == WEND_PURPOSE_REPAIR;
         return;
@@ -235,9 +247,8 @@ static void book_turn_end(struct book *b)
 }
 
 /* Nobody runs what was open, and nobody hears what was asked. */
-static void book_resume(struct book *b)
+static void book_lose(struct book *b)
 {
-    b->resumed = true;
     for (uint32_t i = 0; i < b->calls_count; i++) {
         struct book_call *c = &b->calls[i];
 
@@ -248,6 +259,17 @@ static void book_resume(struct book *b)
             c->unheard = c->asked && !c->answered;
         }
     }
+}
+
+/* What is its own: the clock, and nobody has stopped or paused it. */
+static void book_fork(struct book *b, const wend_event *ev)
+{
+    book_lose(b);
+    b->stopping = b->paused = false;
+    b->started_us = ev->time_us;
+    b->forked = true;
+    if (ev->u.run_fork.limits)
+        b->limits = *ev->u.run_fork.limits;
 }
 
 static void book_control(struct book *b, const wend_ev_control *e)
@@ -319,13 +341,12 @@ static void book_child(struct book *b, const wend_event *ev)
     struct book_call *c = starts ? book_call(b, ev->u.child_start.call)
                                  : book_parent(b, ev->u.child_end.run);
 
-    if (!c)
-        return;
-    c->child = starts;
-    if (starts) {
+    if (c)
+        c->child = starts;
+    if (c && starts)
         book_id(c->kid, ev->u.child_start.run);
+    if (starts || (!c && !act_parent(&b->plan, ev->u.child_end.run)))
         return;
-    }
     b->sum.tokens_in += m->tokens_in;
     b->sum.tokens_out += m->tokens_out;
     b->sum.model_calls += m->model_calls;
@@ -360,8 +381,21 @@ static void book_messages(struct book *b, const wend_event *ev)
                                    .text = hash_str(ev->u.message.text)});
 }
 
-/* Types that no run without plans and branches has are left to
- * the default on purpose: a reader skips what it does not know. */
+static void book_model_start(struct book *b, const wend_ev_model_start *e)
+{
+    if (e->action.ptr) {
+        b->sum.model_calls++;
+        return;
+    }
+    b->model_open = b->context_used = true;
+    b->purpose = e->purpose;
+    b->repaired += b->purpose == WEND_PURPOSE_REPAIR;
+    b->tries = 1;
+    book_model_ask(b, e->attempt);
+}
+
+/* Types that no run without branches has are left to the default on purpose:
+ * a reader skips what it does not know. */
 static void book_add(struct book *b, const wend_event *ev)
 {
     b->seq = ev->seq;
@@ -370,7 +404,11 @@ static void book_add(struct book *b, const wend_event *ev)
     case WEND_RUN_START:
     case WEND_MESSAGE: book_messages(b, ev); break;
     case WEND_RUN_END: b->run_over = true; break;
-    case WEND_RUN_RESUME: book_resume(b); break;
+    case WEND_RUN_FORK: book_fork(b, ev); break;
+    case WEND_RUN_RESUME:
+        b->resumed = true;
+        book_lose(b);
+        break;
     case WEND_TURN_START: book_turn_start(b, ev); break;
     case WEND_TURN_END: book_turn_end(b); break;
     case WEND_CONTEXT_START: book_context_start(b); break;
@@ -378,13 +416,7 @@ static void book_add(struct book *b, const wend_event *ev)
         b->context_open = false;
         b->context_done = true;
         break;
-    case WEND_MODEL_START:
-        b->model_open = b->context_used = true;
-        b->purpose = ev->u.model_start.purpose;
-        b->repaired += b->purpose == WEND_PURPOSE_REPAIR;
-        b->tries = 1;
-        book_model_ask(b, ev->u.model_start.attempt);
-        break;
+    case WEND_MODEL_START: book_model_start(b, &ev->u.model_start); break;
     case WEND_MODEL_PART: b->part = true; break;
     case WEND_MODEL_RETRY:
         book_model_retry(b, ev->u.model_retry.next_model);
@@ -398,8 +430,10 @@ static void book_add(struct book *b, const wend_event *ev)
     case WEND_CHILD_START:
     case WEND_CHILD_END: book_child(b, ev); break;
     case WEND_CONTROL: book_control(b, &ev->u.control); break;
+    case WEND_ACTION_END: b->sum.actions++; break;
     default: break;
     }
+    plan_book_add(&b->plan, ev);
     b->sum.ms = (b->time_us - b->started_us) / 1000;
 }
 

@@ -42,11 +42,16 @@ enum {
     CONTEXT_DONE = 16,
     MODEL_DONE = 32,
     CALLS = 64, /* one is open */
+    PLAN = 128,
+    PLAN_DONE = 256,
+    ACTS = 512, /* one is open */
 };
 
-static const struct {
+struct place {
     unsigned needs, bars;
-} places[WEND_EVENT_TYPES] = {
+};
+
+static const struct place turn_places[WEND_EVENT_TYPES] = {
     [WEND_RUN_START] = {0, RUN},
     [WEND_RUN_END] = {RUN, TURN},
     [WEND_RUN_RESUME] = {RUN | TURN, 0},
@@ -68,19 +73,49 @@ static const struct {
     [WEND_CONTROL] = {RUN | TURN, 0},
     [WEND_METRICS] = {RUN, 0},
     [WEND_WARNING] = {RUN, 0},
+    [WEND_RUN_FORK] = {RUN, 0},
+};
+
+/* Of a run that is a plan: what is forgotten may end after plan_end. */
+static const struct place plan_places[WEND_EVENT_TYPES] = {
+    [WEND_RUN_START] = {0, RUN},
+    [WEND_RUN_END] = {RUN | PLAN_DONE, ACTS},
+    [WEND_RUN_RESUME] = {RUN, 0},
+    [WEND_RUN_FORK] = {RUN, 0},
+    [WEND_PLAN_START] = {RUN, PLAN},
+    [WEND_PLAN_END] = {RUN | PLAN, PLAN_DONE},
+    [WEND_ACTION_START] = {RUN | PLAN, 0},
+    [WEND_ACTION_RETRY] = {RUN | PLAN | ACTS, 0},
+    [WEND_ACTION_END] = {RUN | PLAN, 0},
+    [WEND_MODEL_START] = {RUN | PLAN | ACTS, 0},
+    [WEND_MODEL_END] = {RUN | PLAN | ACTS, 0},
+    [WEND_APPROVAL_ASK] = {RUN | PLAN, 0},
+    [WEND_APPROVAL_ANSWER] = {RUN | PLAN, 0},
+    [WEND_CHILD_START] = {RUN | PLAN | ACTS, 0},
+    [WEND_CHILD_END] = {RUN | PLAN | ACTS, 0},
+    [WEND_MESSAGE] = {RUN, 0},
+    [WEND_CONTROL] = {RUN, 0},
+    [WEND_METRICS] = {RUN, 0},
+    [WEND_WARNING] = {RUN, 0},
 };
 
 static void law_brackets(struct sim *s, const wend_event *ev, const char *name)
 {
     const struct book *b = &s->book;
-    unsigned open = (b->run_open ? RUN : 0) | (b->turn_open ? TURN : 0) |
-                    (b->context_open ? CONTEXT : 0) |
-                    (b->model_open ? MODEL : 0) |
-                    (b->turn_open && b->context_done ? CONTEXT_DONE : 0) |
-                    (b->turn_open && b->model_done ? MODEL_DONE : 0) |
-                    (book_running(b) ? CALLS : 0);
+    unsigned open =
+        (b->run_open ? RUN : 0) | (b->turn_open ? TURN : 0) |
+        (b->context_open ? CONTEXT : 0) | (b->model_open ? MODEL : 0) |
+        (b->turn_open && b->context_done ? CONTEXT_DONE : 0) |
+        (b->turn_open && b->model_done ? MODEL_DONE : 0) |
+        (book_running(b) ? CALLS : 0) | (b->plan.open ? PLAN : 0) |
+        (b->plan.over ? PLAN_DONE : 0) | (acts_running(&b->plan) ? ACTS : 0);
+    const struct place *places = s->planned ? plan_places : turn_places;
     unsigned needs = places[ev->type].needs, bars = places[ev->type].bars;
 
+    if (b->forked) { /* anywhere, and with a context of its own */
+        needs &= ~(unsigned)TURN;
+        bars &= ev->type == WEND_CONTEXT_START ? ~(unsigned)CONTEXT_DONE : ~0U;
+    }
     if ((open & needs) != needs || (open & bars))
         broken(s, name, "%s where open is %u, needed %u, barred %u",
                wend_event_name(ev->type), open, needs, bars);
@@ -102,10 +137,11 @@ static void law_turn_ids(struct sim *s, const wend_event *ev, const char *name)
     if (ev->in_turn != (b->turn_open || starts))
         broken(s, name, "%s %s a turn", wend_event_name(ev->type),
                ev->in_turn ? "says it is in" : "does not name");
-    if (ev->in_turn && (ev->turn != counter || !str_is(ev->turn_id, id)))
+    if (ev->in_turn &&
+        (ev->turn != counter || !str_is(ev->turn_id, starts ? id : b->turn_id)))
         broken(s, name, "%s is in turn %lld '%.*s', not %s",
                wend_event_name(ev->type), (long long)ev->turn,
-               (int)ev->turn_id.len, ev->turn_id.ptr, id);
+               (int)ev->turn_id.len, ev->turn_id.ptr, starts ? id : b->turn_id);
     if (!starts)
         return;
     if (counter >= b->limits.turns)
@@ -162,6 +198,8 @@ static void law_child(struct sim *s, const wend_event *ev, const char *name)
     struct book *b = &s->book;
     const struct book_call *c;
 
+    if (s->planned) /* they have a law of their own */
+        return;
     if (ev->type == WEND_CHILD_START) {
         c = book_call(b, ev->u.child_start.call);
         if (!book_runs(c) || !c->tool || !c->tool->child || c->child)
@@ -178,12 +216,30 @@ static void law_child(struct sim *s, const wend_event *ev, const char *name)
     }
 }
 
+static void check_act_approval(struct sim *s, const wend_event *ev,
+                               const char *name)
+{
+    bool asks = ev->type == WEND_APPROVAL_ASK;
+    bool answers = ev->type == WEND_APPROVAL_ANSWER;
+    const struct book_action *a =
+        asks      ? act_find(&s->book.plan, ev->u.approval_ask.action)
+        : answers ? act_find(&s->book.plan, ev->u.approval_answer.action)
+                  : NULL;
+
+    if (asks && (!a || a->ended || act_waits(a) || (a->started && !a->lost)))
+        broken(s, name, "approval_ask for an action that is none, or started");
+    if (answers && !act_waits(a))
+        broken(s, name, "approval_answer to no open question");
+}
+
 static void law_approval(struct sim *s, const wend_event *ev, const char *name)
 {
     struct book *b = &s->book;
     const struct book_call *c;
 
-    if (ev->type == WEND_APPROVAL_ASK) {
+    if (s->planned) {
+        check_act_approval(s, ev, name);
+    } else if (ev->type == WEND_APPROVAL_ASK) {
         c = book_call(b, ev->u.approval_ask.call);
         if (!c || (c->asked && !c->unheard) || (c->started && !c->lost))
             broken(s, name, "approval_ask for a call that is %s",
@@ -219,7 +275,7 @@ static void law_results(struct sim *s, const wend_event *ev, const char *name)
 {
     const struct book *b = &s->book;
 
-    if (ev->type == WEND_MODEL_END)
+    if (ev->type == WEND_MODEL_END && !s->planned)
         check_listed(s, &ev->u.model_end, name);
     if (ev->type != WEND_TURN_END)
         return;
@@ -235,10 +291,19 @@ static void law_results(struct sim *s, const wend_event *ev, const char *name)
                b->failed);
 }
 
+/* A child that was cut off is gone on with, be it to be stopped; and what is
+ * under way may ask its model once more. */
 static void law_quiet(struct sim *s, const wend_event *ev, const char *name)
 {
-    if (ev->type == WEND_MODEL_START && (s->book.paused || s->book.stopping))
-        broken(s, name, "model_start while %s",
+    const struct book_action *a = NULL;
+    bool starts = ev->type == WEND_MODEL_START && !s->planned;
+
+    if (ev->type == WEND_ACTION_START) {
+        a = act_find(&s->book.plan, ev->u.action_start.action);
+        starts = !(a && a->child && s->book.stopping);
+    }
+    if (starts && (s->book.paused || s->book.stopping))
+        broken(s, name, "%s while %s", wend_event_name(ev->type),
                s->book.paused ? "paused" : "stopping");
 }
 
@@ -331,6 +396,8 @@ static void law_lost(struct sim *s, const wend_event *ev, const char *name)
         c = book_call(b, ev->u.call_end.call);
     else
         return;
+    if (ev->type == WEND_CALL_END && ev->u.call_end.given)
+        return; /* its maker knows better */
     if (!c || !c->lost) {
         if (ev->type == WEND_CALL_END &&
             ev->u.call_end.outcome == WEND_OUTCOME_UNKNOWN)
@@ -363,7 +430,7 @@ static void law_superseded(struct sim *s, const wend_event *ev,
     if (is && (!b->resumed || b->calls_count))
         broken(s, name, "superseded %s",
                b->resumed ? "after a call began" : "for no reason");
-    if (ev->type == WEND_MODEL_START &&
+    if (ev->type == WEND_MODEL_START && !s->planned &&
         (ev->u.model_start.attempt > 1) != (b->attempt && b->context_used))
         broken(s, name, "attempt %lld", (long long)ev->u.model_start.attempt);
 }
@@ -419,6 +486,8 @@ static void law_repair(struct sim *s, const wend_event *ev, const char *name)
     if (ev->type == WEND_WARNING && b->invalid &&
         str_is(ev->u.warning.code, "answer_invalid"))
         broken(s, name, "a second answer_invalid");
+    if (s->planned)
+        return;
     if (ev->type == WEND_MODEL_END && ev->u.model_end.purpose != b->purpose)
         broken(s, name, "model_end of another purpose");
     if (ev->type != WEND_MODEL_START)

@@ -27,10 +27,24 @@ static bool hook_is_stale(struct book *b, const struct input *in)
 
     if (in->hook.turn != b->turn || !b->turn_open || b->paused)
         return true;
-    if (!in->hook.call.ptr)
-        return b->context_done;
+    if (!in->hook.call.ptr) /* a fork makes its context anew */
+        return b->context_done && !(b->forked && !b->context_used);
     c = book_call(b, in->hook.call);
     return b->model_open || !c || c->started || book_waits(c);
+}
+
+/* A child is begun once, and not for a run that is being stopped. */
+static bool action_is_stale(const struct book *b, const struct input *in)
+{
+    const struct plan_book *p = &b->plan;
+    const struct book_action *a = p->made && in->done.action < p->made->count
+                                      ? &p->a[in->done.action]
+                                      : NULL;
+
+    if (!act_runs(a) || a->lost || a->attempt != in->done.attempt)
+        return true;
+    return in->done.uncached && (a->child || b->stopping ||
+                                 !is_child_type(&p->made->a[in->done.action]));
 }
 
 static bool stop_is_stale(struct book *b, const struct input *in)
@@ -41,6 +55,8 @@ static bool stop_is_stale(struct book *b, const struct input *in)
                book_call(b, in->done.call)->lost;
     if (in->kind == IN_RESUME)
         return false;
+    if (in->kind == IN_ACTION_DONE)
+        return action_is_stale(b, in);
     return in->kind != IN_TIMER || in->timer != TIMER_STOP;
 }
 
@@ -67,11 +83,14 @@ static bool is_stale(struct book *b, const struct input *in)
     case IN_WRITTEN:
     case IN_WARN: return !b->model_open || in->ask != b->asks || b->paused;
     case IN_MODEL_DONE:
+        return !b->model_open || in->ask != b->asks || !in->reply;
     case IN_MODEL_FAIL: return !b->model_open || in->ask != b->asks;
     case IN_CALL_DONE: return stop_is_stale(b, in);
-    case IN_ACTION_DONE: return true; /* these runs have no plan */
-    case IN_CHECKED: return true;     /* nor tools that can be looked up */
-    case IN_APPROVAL: return !book_waits(book_call(b, in->approval.call));
+    case IN_ACTION_DONE: return action_is_stale(b, in);
+    case IN_CHECKED: return true; /* nor tools that can be looked up */
+    case IN_APPROVAL:
+        return !book_waits(book_call(b, in->approval.call)) &&
+               !act_waits(act_find(&b->plan, in->approval.call));
     case IN_TIMER: return timer_is_stale(b, in);
     case IN_PAUSE: return b->paused;
     case IN_CONTINUE: return !b->paused;
@@ -145,6 +164,10 @@ static void law_heard(struct sim *s, const struct view *v, const char *name)
     wend_event_type want;
 
     if (v->in->kind > IN_RESUME || is_stale(v->before, v->in))
+        return;
+    if (v->in->kind == IN_ACTION_DONE && !e)
+        broken(s, name, "an action is done, and nothing follows");
+    if (v->in->kind == IN_ACTION_DONE)
         return;
     want = v->in->kind == IN_CALL_DONE && v->in->done.child
                ? WEND_CHILD_END
@@ -250,11 +273,24 @@ static void check_allowed(struct sim *s, const struct turn *t,
     arena_free(&a);
 }
 
+static void check_act_allowed(struct sim *s, const struct turn *t,
+                              const struct effect *fx, const char *name)
+{
+    const struct book_action *a = &s->book.plan.a[fx->action];
+    struct book_call c = {
+        .tool = fx->tool, .answered = a->answered, .yes = a->yes};
+
+    snprintf(c.id, sizeof c.id, "a%u", fx->action);
+    check_allowed(s, t, fx, &c, name);
+}
+
 static void law_allowed(struct sim *s, const struct view *v, const char *name)
 {
     for (const struct effect *fx = v->step->effects; fx; fx = fx->next) {
         const struct book_call *c;
 
+        if (fx->kind == FX_RUN_ACTION && fx->tool && fx->attempt == 1)
+            check_act_allowed(s, &v->step->turn, fx, name);
         if ((fx->kind != FX_RUN_CALL && fx->kind != FX_START_CHILD) ||
             !fx->call)
             continue;
@@ -292,7 +328,7 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
 
     for (const struct effect *fx = v->step->effects; fx; fx = fx->next) {
         if (fx->kind == FX_RUN_CALL || fx->kind == FX_STOP_CALL ||
-            fx->kind == FX_START_CHILD)
+            (fx->kind == FX_START_CHILD && fx->call))
             check_call_effect(s, fx, name);
         if (fx->kind != FX_ASK_MODEL)
             continue;
@@ -333,11 +369,32 @@ static void check_budget(struct sim *s, const struct turn *t, const char *name)
                (long long)b->limits.cost_nano);
 }
 
+/* The same for the question of an action, beside those that are open. */
+static void check_act_budget(struct sim *s, const struct effect *fx,
+                             const char *name)
+{
+    const struct book *b = &s->book;
+    const struct model_use *model = &b->config->models[0];
+    int64_t tokens = b->sum.tokens_in + b->sum.tokens_out, asking = 0;
+
+    for (uint32_t i = 0; i < s->made.count; i++)
+        asking += b->plan.a[i].asking;
+    if (b->limits.tokens &&
+        tokens + tokens_estimate(fx->args.len) + asking * model->output_tokens >
+            b->limits.tokens)
+        broken(s, name, "a%u: %lld tokens spent, %lld ask, %lld may",
+               fx->action, (long long)tokens, (long long)asking,
+               (long long)b->limits.tokens);
+}
+
 static void law_budget(struct sim *s, const struct view *v, const char *name)
 {
     for (const struct effect *fx = v->step->effects; fx; fx = fx->next)
         if (fx->kind == FX_ASK_MODEL)
             check_budget(s, &v->step->turn, name);
+        else if (fx->kind == FX_RUN_ACTION &&
+                 s->made.a[fx->action].type == ACTION_LLM)
+            check_act_budget(s, fx, name);
 }
 
 static void law_still(struct sim *s, const struct view *v, const char *name)
@@ -346,7 +403,7 @@ static void law_still(struct sim *s, const struct view *v, const char *name)
         return;
     for (const struct effect *fx = v->step->effects; fx; fx = fx->next)
         if (fx->kind == FX_ASK_MODEL || fx->kind == FX_RUN_CALL ||
-            fx->kind == FX_HOOK)
+            (fx->kind == FX_RUN_ACTION && !fx->delay_ms) || fx->kind == FX_HOOK)
             broken(s, name, "effect %d while %s", (int)fx->kind,
                    s->book.stopping ? "stopping" : "paused");
 }
@@ -416,7 +473,7 @@ static void law_stop(struct sim *s, const struct view *v, const char *name)
 
     if (!b->stopping || b->run_over)
         return;
-    if (!book_running(b))
+    if (!book_busy(b))
         broken(s, name, "stopped and nothing runs, but no run_end");
     if (timer && v->before->stopping)
         broken(s, name, "out of patience, but no run_end");

@@ -71,8 +71,8 @@ static void act_start(struct sim *s)
     st = k->planned ? start_plan(s, k, &o)
                     : wend_run_start(s->agents[k->agent], STR("a prompt"), &o,
                                      &k->handle, NULL);
-    if (s->down ? st != WEND_E_STORE
-                : st != WEND_OK && !(st == WEND_E_NOMEM && s->fault.hit))
+    if (st != (s->down ? WEND_E_STORE : WEND_OK) &&
+        !(st == WEND_E_NOMEM && s->fault.hit))
         broken(s, s->down ? LAW_FAILED : LAW_END, "start says %s",
                wend_status_name(st));
     if (st != WEND_OK) {
@@ -211,7 +211,7 @@ static void answer_approvals(struct sim *s, struct known *k)
     for (uint32_t i = 0; i < k->handle->turn.calls_count; i++)
         answer_approval(s, k, i);
     for (uint32_t i = 0; p->started && i < p->plan->count; i++) {
-        if (plan_action_state(p, i)->at != AT_ASKED)
+        if (!plan_action_waits(p, i))
             continue;
         s->counters->approvals++;
         check_told(s, k, "approve",

@@ -8,6 +8,7 @@
 #define SIM_PLANT_H
 
 #include "plant_bend.h"
+#include "plant_plan.h"
 
 struct bug {
     const char *name;
@@ -18,7 +19,8 @@ struct bug {
     void (*misread)(struct sim *s, wend_event *ev); /* what a codec loses */
     void (*reread)(struct turn *t); /* what a state loses in JSON */
     void (*refold)(struct turn *t); /* what a state from the log lacks */
-    bool keeps_half; /* a step that ran out of memory is not thrown away */
+    bool keeps_half;     /* a step that ran out of memory is not thrown away */
+    bool planned, forks; /* the seeds that it is looked for in */
 };
 
 static void edit_turn(struct sim *s, struct turn *t, struct step *step)
@@ -48,49 +50,6 @@ static void leak(struct sim *s, struct turn *t, struct step *step)
 }
 
 /* ---- Spoiled: the step is changed after it was decided ------------------- */
-
-static struct step_event **find_event(struct step *step, wend_event_type type)
-{
-    struct step_event **at = &step->events;
-
-    while (*at && (*at)->ev.type != type)
-        at = &(*at)->next;
-    return at;
-}
-
-/* As if the core had decided just these events. */
-static void recount(struct sim *s, struct step *step)
-{
-    struct turn t = s->turn;
-
-    for (struct step_event *e = step->events; e; e = e->next) {
-        e->ev.seq = t.seq + 1;
-        t = turn_apply(&t, &e->ev, step->keep);
-    }
-    step->turn = t;
-}
-
-static void forget(struct sim *s, struct step *step, wend_event_type type)
-{
-    struct step_event **at = find_event(step, type);
-
-    if (!*at)
-        return;
-    *at = (*at)->next;
-    recount(s, step);
-}
-
-static void repeat(struct sim *s, struct step *step, wend_event_type type)
-{
-    struct step_event *e = *find_event(step, type), *copy;
-
-    if (!e)
-        return;
-    copy = arena_alloc(step->scratch, sizeof *copy);
-    *copy = *e;
-    e->next = copy;
-    recount(s, step);
-}
 
 static void forget_call_end(struct sim *s, struct step *step)
 {
@@ -300,15 +259,6 @@ static void first_again(struct sim *s, struct step *step)
     recount(s, step);
 }
 
-static struct effect **find_effect(struct step *step, enum effect_kind kind)
-{
-    struct effect **at = &step->effects;
-
-    while (*at && (*at)->kind != kind)
-        at = &(*at)->next;
-    return at;
-}
-
 static void lose_run(struct sim *s, struct step *step)
 {
     struct effect **at = find_effect(step, FX_RUN_CALL);
@@ -452,6 +402,46 @@ static const struct bug bugs[] = {
     {"supersede", "only an interruption supersedes", .spoil = supersede},
     {"first-attempt-again", "a call has one bracket", .spoil = first_again},
     {"leak", "nothing leaks", .after = leak},
+    {"end-action-twice", "an action has one bracket", .planned = true,
+     .spoil = repeat_action_end},
+    {"start-action-twice", "an action has one bracket", .planned = true,
+     .spoil = repeat_action_start},
+    {"miscount-plan", "a plan ends when its actions have", .planned = true,
+     .spoil = miscount_plan},
+    {"start-another", "an action starts after what it waits for",
+     .planned = true, .spoil = start_another},
+    {"skip-for-nothing", "an action is skipped for a reason", .planned = true,
+     .spoil = skip_for_nothing},
+    {"action-too-many", "actions run within their caps", .planned = true,
+     .bend = bend_slots},
+    {"beside-sync", "actions run within their caps", .planned = true,
+     .bend = bend_holding},
+    {"run-unsafe-action-again", "an action is not run twice against its class",
+     .planned = true, .bend = bend_class},
+    {"make-up-action", "an action is not run twice against its class",
+     .planned = true, .spoil = make_up_action},
+    {"forget-action-child",
+     "an action's child is begun once, and ends inside "
+     "it",
+     .planned = true, .spoil = forget_action_child},
+    {"lose-action", "an action's effect follows its start", .planned = true,
+     .spoil = lose_action},
+    {"run-action-twice", "an action's effect follows its start",
+     .planned = true, .spoil = run_action_twice},
+    {"retry-with-effect", "an action is tried again only if that does no harm",
+     .planned = true, .bend = bend_effect},
+    {"keep-slot-free", "what is ready starts", .planned = true,
+     .bend = bend_fewer},
+    {"skip-action-approval", "nothing runs that is not allowed",
+     .planned = true, .bend = bend_approve},
+    {"too-many-tokens-asked", "a question is asked only if it fits the budget",
+     .planned = true, .bend = bend_tokens},
+    {"fork-edits-past", "a fork leaves its parent as it was", .forks = true,
+     .spoil = edit_past},
+    {"plan-fork-edits-past", "a fork leaves its parent as it was",
+     .planned = true, .forks = true, .spoil = edit_plan},
+    {"fork-forgets-call", "a run waits for somebody", .forks = true,
+     .spoil = forget_after_fork},
     {"json-loses-turns", "a state survives JSON", .reread = lose_turns},
     {"fold-loses-tokens", "a state from the log decides the same",
      .refold = lose_tokens},

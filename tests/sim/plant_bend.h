@@ -176,6 +176,7 @@ static void unbend(struct sim *s, struct step *step)
         pauses |= pause;
     }
     step->turn.config = s->turn.config;
+    step->turn.plan.plan = s->turn.plan.plan;
     step->turn.limits = s->turn.limits;
     step->turn.repair |= s->turn.repair;
     step->turn.repair_used |= s->turn.repair_used;

@@ -8,7 +8,7 @@
 #ifndef SIM_SHELL_H
 #define SIM_SHELL_H
 
-#include "laws_step.h"
+#include "laws_plan.h"
 #include "plant.h"
 #include "show.h"
 #include "world.h"
@@ -46,24 +46,25 @@ static void log_blobs(struct sim *s, const struct event_blobs *blobs)
     }
 }
 
-static void log_step(struct sim *s, const struct step *step)
+static void log_event(struct sim *s, const wend_event *ev,
+                      struct arena *scratch)
 {
     struct log *l = &s->log;
     struct buf b = {.mem = &s->mem};
+    struct event_blobs blobs = {.arena = scratch};
 
-    for (const struct step_event *e = step->events; e; e = e->next) {
-        struct event_blobs blobs = {.arena = step->scratch};
-
-        buf_clear(&b);
-        event_write(&b, &e->ev, &blobs);
-        log_blobs(s, &blobs);
-        l->lines =
-            grown(l->lines, l->lines_count, &l->lines_cap, sizeof *l->lines);
-        l->lines[l->lines_count++] =
-            (struct line){own_bytes(buf_view(&b)), b.len};
-    }
-    log_blobs(s, &step->blobs);
+    event_write(&b, ev, &blobs);
+    log_blobs(s, &blobs);
+    l->lines = grown(l->lines, l->lines_count, &l->lines_cap, sizeof *l->lines);
+    l->lines[l->lines_count++] = (struct line){own_bytes(buf_view(&b)), b.len};
     buf_free(&b);
+}
+
+static void log_step(struct sim *s, const struct step *step)
+{
+    for (const struct step_event *e = step->events; e; e = e->next)
+        log_event(s, &e->ev, step->scratch);
+    log_blobs(s, &step->blobs);
 }
 
 static void log_free(struct log *l)
@@ -149,6 +150,8 @@ static void take_line(struct sim *s, const struct line *stored)
         check_codec(s, &ev, (wend_str){stored->ptr, stored->len});
         for (size_t i = 0; i < sizeof event_laws / sizeof *event_laws; i++)
             event_laws[i].check(s, &ev, event_laws[i].name);
+        for (size_t i = 0; s->planned && i < PLAN_EVENT_LAWS; i++)
+            plan_event_laws[i].check(s, &ev, plan_event_laws[i].name);
         count_event(s, &ev);
         book_add(&s->book, &ev);
         s->folded = turn_apply(&s->folded, &ev, &s->fold_keep);
@@ -174,10 +177,9 @@ static void compare_state(struct sim *s, const struct turn *t, const char *law)
     buf_free(&b);
 }
 
-static void refold(struct sim *s)
+/* The state that the whole log gives. */
+static struct turn fold_log(struct sim *s, const struct keep *k)
 {
-    struct arena all = {.mem = &s->mem};
-    struct keep keep = {&all, NULL};
     struct turn t;
 
     turn_init(&t);
@@ -186,11 +188,21 @@ static void refold(struct sim *s)
         wend_event ev;
 
         if (read_line(s, s->log.lines[i].ptr, s->log.lines[i].len, &a, &ev))
-            t = turn_apply(&t, &ev, &keep);
+            t = turn_apply(&t, &ev, k);
         arena_free(&a);
     }
+    return t;
+}
+
+static void refold(struct sim *s)
+{
+    struct arena all = {.mem = &s->mem};
+    struct keep keep = {&all, NULL};
+    struct turn t = fold_log(s, &keep);
+
     compare_state(s, &t, "the log folds to the live state");
     arena_free(&all);
+    check_parent(s);
 }
 
 /* The live state through JSON; false if it does not read back. */
@@ -378,9 +390,12 @@ static void add_out(struct sim *s, const struct effect *fx)
             o = &s->outs[i];
     if (!o)
         return;
-    *o = (struct out){.kind =
-                          fx->kind == FX_START_CHILD ? FX_RUN_CALL : fx->kind,
+    *o = (struct out){.kind = fx->kind != FX_START_CHILD ? fx->kind
+                              : fx->call                 ? FX_RUN_CALL
+                                                         : FX_RUN_ACTION,
                       .child = fx->kind == FX_START_CHILD,
+                      .action = fx->action,
+                      .attempt = fx->attempt,
                       .ask = fx->ask,
                       .turn = fx->turn,
                       .timer = fx->timer,
@@ -398,8 +413,9 @@ static void stop_out(struct sim *s, const struct effect *fx)
     for (uint32_t i = 0; i < OUT_MAX; i++) {
         struct out *o = &s->outs[i];
 
-        if (is_kind(o, FX_RUN_CALL) && o->turn == fx->turn &&
-            str_eq(o->call, fx->call->id)) {
+        if (fx->call ? is_kind(o, FX_RUN_CALL) && o->turn == fx->turn &&
+                           str_eq(o->call, fx->call->id)
+                     : is_kind(o, FX_RUN_ACTION) && o->action == fx->action) {
             o->stop = true;
             o->used = !deaf;
         }
@@ -412,14 +428,14 @@ static void perform(struct sim *s, const struct step *step)
         switch (fx->kind) {
         case FX_ASK_MODEL: open_stream(s, fx->ask); break;
         case FX_STOP_MODEL: break; /* model_end closes the stream */
-        case FX_STOP_CALL: stop_out(s, fx); break;
+        case FX_STOP_CALL:
+        case FX_STOP_ACTION: stop_out(s, fx); break;
         case FX_RUN_CALL:
+        case FX_RUN_ACTION:
         case FX_START_CHILD:
         case FX_TIMER:
         case FX_HOOK: add_out(s, fx); break;
-        case FX_RUN_ACTION:
-        case FX_STOP_ACTION: break; /* these runs have no plan */
-        case FX_CHECK: break;       /* nor tools that can be looked up */
+        case FX_CHECK: break; /* no tool here can be looked up */
         }
 }
 
@@ -439,6 +455,9 @@ static void law_waiting(struct sim *s)
                 (retry && retry->ask == b->asks);
     for (uint32_t i = 0; i < b->calls_count; i++)
         hope |= book_waits(&b->calls[i]);
+    for (uint32_t i = 0; i < s->made.count; i++)
+        hope |= act_waits(&b->plan.a[i]) ||
+                (act_runs(&b->plan.a[i]) && !b->plan.a[i].lost);
     for (uint32_t i = 0; i < OUT_MAX; i++)
         hope |= is_kind(&s->outs[i], FX_HOOK) && s->outs[i].turn == b->turn;
     if (!hope)
@@ -454,7 +473,6 @@ static void crash(struct sim *s)
 {
     struct reply *r = &s->stream.reply;
     struct buf text = {.mem = &s->mem};
-    struct turn t;
 
     memset(s->outs, 0, sizeof s->outs);
     if (s->stream.open) {
@@ -464,16 +482,7 @@ static void crash(struct sim *s)
             reply_text(r, buf_view(&text), s->now_us);
     }
     buf_free(&text);
-    turn_init(&t);
-    for (size_t i = 0; i < s->log.lines_count; i++) {
-        struct arena a = {.mem = &s->mem};
-        wend_event ev;
-
-        if (read_line(s, s->log.lines[i].ptr, s->log.lines[i].len, &a, &ev))
-            t = turn_apply(&t, &ev, &s->keep);
-        arena_free(&a);
-    }
-    s->turn = t;
+    s->turn = fold_log(s, &s->keep);
 }
 
 /* ---- One input ----------------------------------------------------------- */
@@ -493,7 +502,8 @@ static struct input lend_input(struct sim *s, const struct input *in,
 
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         *strings[i] = arena_str(a, *strings[i]);
-    copy.reply = s->stream.open ? &s->stream.reply : NULL;
+    if (in->kind != IN_ACTION_DONE)
+        copy.reply = s->stream.open ? &s->stream.reply : NULL;
     copy.time_us = s->now_us;
     if (chance_of(&s->chance, s->mood.clock_back))
         copy.time_us -= chance_below(&s->chance, 3000000);
@@ -512,8 +522,9 @@ static void deliver(struct sim *s, const struct input *world)
     struct step step;
     struct view view = {&in, &step, &before};
 
-    if (in.kind == IN_RESUME)
+    if (in.kind == IN_RESUME && !s->reborn)
         crash(s);
+    s->reborn = false;
     for (uint32_t i = 0; i < s->book.calls_count; i++)
         s->book.calls[i].fresh = false;
     s->book.resumed = false;
@@ -533,6 +544,8 @@ static void deliver(struct sim *s, const struct input *world)
     check_state(s);
     for (size_t i = 0; i < sizeof step_laws / sizeof *step_laws; i++)
         step_laws[i].check(s, &view, step_laws[i].name);
+    for (size_t i = 0; s->planned && i < PLAN_STEP_LAWS; i++)
+        plan_step_laws[i].check(s, &view, plan_step_laws[i].name);
     show_effects(s, &step);
     perform(s, &step);
     if (!s->book.model_open || s->stream.ask != s->book.asks)

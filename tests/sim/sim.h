@@ -31,12 +31,13 @@ struct bug;
 
 /* An effect that the world has yet to answer. */
 struct out {
-    enum effect_kind kind; /* FX_RUN_CALL, FX_TIMER, FX_HOOK */
-    int64_t ask, turn, due_us;
+    enum effect_kind kind; /* FX_RUN_CALL, FX_RUN_ACTION, FX_TIMER, FX_HOOK */
+    int64_t ask, turn, due_us, attempt;
+    uint32_t action;
     wend_str call;
     enum timer timer;
     bool used, stop; /* stop: it was told to */
-    bool child;      /* a call that a run of its own answers */
+    bool child;      /* a run of its own answers */
 };
 
 /* The open model call; `reply` counts only while open. */
@@ -73,7 +74,7 @@ struct broken {
 /* How unkind this world is, in permille of its inputs. */
 struct mood {
     uint32_t again, unknown, say, pause, cancel, stop, model_fail, call_fail;
-    uint32_t nomem, clock_back, huge, timer, outage, crash;
+    uint32_t nomem, clock_back, huge, timer, outage, crash, fork;
 };
 
 struct counters {
@@ -81,6 +82,7 @@ struct counters {
     int64_t events[WEND_EVENT_TYPES], outcomes[WEND_OUTCOME_SKIPPED + 1];
     int64_t steps, discarded, blobs, eager, probes, drained;
     int64_t superseded, unknown, again; /* what a crash leads to */
+    int64_t forks, given; /* of runs; results that a fork was given */
 };
 
 struct sim {
@@ -101,13 +103,20 @@ struct sim {
     wend_ev_run_start start;
     char run[40];
     struct config *config; /* as the world knows it */
+    bool planned;          /* the run is a plan: */
+    struct made_plan made;
     struct stream stream;
+    struct stream spoken; /* to an action */
     struct out outs[OUT_MAX];
     struct input past[PAST_MAX];
     uint32_t past_count, says, ids;
     int64_t epoch;
     bool draining;
-    bool probe; /* a side history: the reply is lent */
+    bool probe;  /* a side history: the reply is lent */
+    bool reborn; /* a fork that nobody has gone on with yet */
+    uint32_t forks;
+    struct turn parent;      /* of the fork, as it was left ... */
+    struct buf parent_state; /* ... as bytes; empty: there is none */
 
     struct log log;
     struct book book;
@@ -119,6 +128,7 @@ struct sim {
     struct config bent_config;
     struct tool bent_tools[8];
     struct reply bent_reply;
+    struct plan bent_plan;
     uint32_t bends;
     void *leaked;
 

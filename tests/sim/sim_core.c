@@ -8,21 +8,35 @@
  * in it. Without arguments: every planted bug must be caught, then new
  * seeds for a few seconds. Prints TAP.
  */
-#include "shell.h"
+#include "fork.h"
+#include "plan_make.h"
 
 enum {
     SEEDS_PER_BUG = 4000, /* within so many each must be caught */
     STEPS_MAX = 160,      /* of a world with faults; then it is drained */
     REFOLD_EVERY = 40,    /* steps: the whole log from its first byte */
-    PROBE_PERMILLE = 60   /* of the steps, cancel in a side history */
+    PROBE_PERMILLE = 60,  /* of the steps, cancel in a side history */
+    FORKS_MAX = 4,        /* of a seed, one of the other */
+    PLAN_EVERY = 4        /* one seed in so many is a plan */
 };
 
-/* A question that a rule of meanwhile answers, when a process goes on. */
-static const uint64_t old_seeds[] = {6860, 13534, 14766, 100020, 100997};
+/* A question that a rule of meanwhile answers, when a process goes on; a plan
+ * whose process dies while it is paused. */
+static const uint64_t old_seeds[] = {6860, 13534, 14766, 100020, 100997, 443};
 
 #include "seeds.h"
 
 /* ---- One seed ------------------------------------------------------------ */
+
+/* Bugs say for themselves what they are about. */
+static void make_kind(struct sim *s)
+{
+    struct chance c = {.state = ~s->seed};
+
+    s->planned = s->bug ? s->bug->planned : s->seed % PLAN_EVERY == 3;
+    if (s->bug ? s->bug->forks : chance_of(&c, 300))
+        s->mood.fork = 1 + chance_below(&c, 40);
+}
 
 static void sim_begin(struct sim *s, uint64_t seed, const struct how *how)
 {
@@ -33,9 +47,10 @@ static void sim_begin(struct sim *s, uint64_t seed, const struct how *how)
     s->counters = how->counters;
     s->mem = fault_mem(&s->fault);
     s->keep_arena.mem = s->scratch.mem = s->world.mem = &s->mem;
-    s->fold_arena.mem = s->state.mem = &s->mem;
+    s->fold_arena.mem = s->state.mem = s->parent_state.mem = &s->mem;
     s->now_us = 1763171411123456;
     make_mood(s);
+    make_kind(s);
     make_start(s);
     s->keep = (struct keep){&s->keep_arena, s->config};
     s->fold_keep = (struct keep){&s->fold_arena, NULL};
@@ -43,14 +58,19 @@ static void sim_begin(struct sim *s, uint64_t seed, const struct how *how)
     turn_init(&s->folded);
     turn_write(&s->state, &s->turn);
     book_init(&s->book, s->config);
+    if (s->planned)
+        start_with_plan(s);
 }
 
 static void sim_end(struct sim *s)
 {
     if (s->stream.made && !s->probe)
         reply_free(&s->stream.reply);
+    if (s->spoken.made && !s->probe)
+        reply_free(&s->spoken.reply);
     log_free(&s->log);
     buf_free(&s->state);
+    buf_free(&s->parent_state);
     arena_free(&s->keep_arena);
     arena_free(&s->scratch);
     arena_free(&s->world);
@@ -64,8 +84,9 @@ static void sim_end(struct sim *s)
 /* What can still come for a run that is being stopped. */
 static bool stop_next(struct sim *s, struct input *in)
 {
-    struct out *o =
-        chance_of(&s->chance, 700) ? pick_out(s, FX_RUN_CALL) : NULL;
+    struct out *o = chance_of(&s->chance, 700)
+                        ? pick_out(s, s->planned ? FX_RUN_ACTION : FX_RUN_CALL)
+                        : NULL;
 
     if (!o)
         o = find_timer(s, TIMER_STOP);
@@ -81,7 +102,7 @@ static void probe_cancel(struct sim *s)
 {
     static struct sim p;
     struct input in = {.kind = IN_CANCEL, .by = STR("probe")};
-    uint32_t most = book_running(&s->book) + 2, used = 1;
+    uint32_t most = book_busy(&s->book) + 2, used = 1;
 
     if (!s->book.run_open || s->book.run_over)
         return;
@@ -94,7 +115,7 @@ static void probe_cancel(struct sim *s)
         (struct arena){.mem = &p.mem};
     p.keep.arena = &p.keep_arena;
     p.fold_keep.arena = &p.fold_arena;
-    p.state = (struct buf){.mem = &p.mem};
+    p.state = p.parent_state = (struct buf){.mem = &p.mem};
     turn_write(&p.state, &p.turn);
     p.probe = p.draining = true;
     p.mood = (struct mood){0};
@@ -116,6 +137,11 @@ static void step_on(struct sim *s)
 {
     struct input in;
 
+    if (!s->draining && s->forks < FORKS_MAX &&
+        chance_of(&s->chance, s->mood.fork)) {
+        go_on_as_fork(s);
+        return;
+    }
     if (!world_next(s, &in))
         return;
     deliver(s, &in);
@@ -184,19 +210,26 @@ static void each_law(void (*fn)(void *ctx, const char *law), void *ctx)
         fn(ctx, event_laws[i].name);
     for (size_t i = 0; i < sizeof step_laws / sizeof *step_laws; i++)
         fn(ctx, step_laws[i].name);
+    for (size_t i = 0; i < PLAN_EVENT_LAWS; i++)
+        fn(ctx, plan_event_laws[i].name);
+    for (size_t i = 0; i < PLAN_STEP_LAWS; i++)
+        fn(ctx, plan_step_laws[i].name);
+    fn(ctx, law_parent);
 }
 
 /* A simulator that never gets somewhere finds nothing there. */
 static void check_reach(const struct counters *c)
 {
     static const wend_event_type types[] = {
-        WEND_RUN_START,   WEND_RUN_END,       WEND_TURN_START,
-        WEND_TURN_END,    WEND_CONTEXT_START, WEND_CONTEXT_END,
-        WEND_MODEL_START, WEND_MODEL_PART,    WEND_MODEL_RETRY,
-        WEND_MODEL_END,   WEND_APPROVAL_ASK,  WEND_APPROVAL_ANSWER,
-        WEND_CALL_START,  WEND_CALL_END,      WEND_MESSAGE,
-        WEND_CONTROL,     WEND_METRICS,       WEND_WARNING,
-        WEND_RUN_RESUME,  WEND_CHILD_START,   WEND_CHILD_END};
+        WEND_RUN_START,    WEND_RUN_END,       WEND_TURN_START,
+        WEND_TURN_END,     WEND_CONTEXT_START, WEND_CONTEXT_END,
+        WEND_MODEL_START,  WEND_MODEL_PART,    WEND_MODEL_RETRY,
+        WEND_MODEL_END,    WEND_APPROVAL_ASK,  WEND_APPROVAL_ANSWER,
+        WEND_CALL_START,   WEND_CALL_END,      WEND_MESSAGE,
+        WEND_CONTROL,      WEND_METRICS,       WEND_WARNING,
+        WEND_RUN_RESUME,   WEND_CHILD_START,   WEND_CHILD_END,
+        WEND_RUN_FORK,     WEND_PLAN_START,    WEND_PLAN_END,
+        WEND_ACTION_START, WEND_ACTION_RETRY,  WEND_ACTION_END};
     bool all = true;
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -205,8 +238,8 @@ static void check_reach(const struct counters *c)
     for (int i = 0; i <= IN_RESUME; i++)
         if (!c->inputs[i] || !c->stale[i])
             all &= i == IN_CANCEL || i == IN_SAY || i == IN_STOP ||
-                   i == IN_RESUME || i == IN_ACTION_DONE || i == IN_WRITTEN ||
-                   i == IN_WARN || i == IN_CHECKED /* no plans here */ ||
+                   i == IN_RESUME || i == IN_WRITTEN || i == IN_WARN ||
+                   i == IN_CHECKED /* no model here writes plans */ ||
                    printf("# never: input %s\n", input_names[i]) < 0;
     for (int i = WEND_OUTCOME_OK; i <= WEND_OUTCOME_FAILED; i++)
         if (!c->outcomes[i])
@@ -214,6 +247,8 @@ static void check_reach(const struct counters *c)
                          wend_outcome_name((wend_outcome)i)) < 0;
     if (!c->superseded || !c->unknown || !c->again)
         all = printf("# never: superseded, unknown or made again\n") < 0;
+    if (!c->given)
+        all = printf("# never: a fork with another result\n") < 0;
     tap_ok(all && c->discarded && c->blobs && c->eager && c->probes,
            "every event, input and outcome was seen");
 }
@@ -223,10 +258,12 @@ static void print_sums(const struct counters *c, double seconds)
     printf("%.0f steps/s, %" PRId64 " steps, %" PRId64 " discarded, %" PRId64
            " blobs, %" PRId64 " eager calls, %" PRId64 " probes, %" PRId64
            " crashes: %" PRId64 " superseded, %" PRId64 " unknown, %" PRId64
-           " again\n",
+           " again, %" PRId64 " plans, %" PRId64 " actions, %" PRId64
+           " forks\n",
            (double)c->steps / seconds, c->steps, c->discarded, c->blobs,
            c->eager, c->probes, c->events[WEND_RUN_RESUME], c->superseded,
-           c->unknown, c->again);
+           c->unknown, c->again, c->events[WEND_PLAN_START],
+           c->events[WEND_ACTION_START], c->forks);
 }
 
 int main(int argc, char **argv)

@@ -9,23 +9,7 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "agent.h"
-
-enum { HUGE_BYTES = (256 << 10) + 77 }; /* over what stands in an event */
-
-static const char *const words[] = {"yes", "a\tb",  "\xe2\x82\xac", "x \"q\" y",
-                                    "\n",  "done.", "\\",           "{}"};
-
-static wend_str some_text(struct sim *s)
-{
-    char *p;
-
-    if (!chance_of(&s->chance, s->mood.huge))
-        return str_of(chance_pick(&s->chance, words));
-    p = arena_chars(&s->world, HUGE_BYTES);
-    memset(p, 'h', HUGE_BYTES);
-    return (wend_str){p, HUGE_BYTES};
-}
+#include "answers.h"
 
 /* What the model says: JSON mostly, where that is asked for. */
 static wend_str some_answer(struct sim *s)
@@ -50,38 +34,8 @@ static wend_str some_answer(struct sim *s)
     return some_text(s);
 }
 
-static wend_str numbered(struct sim *s, const char *what, unsigned n)
-{
-    char text[64];
-    int len = snprintf(text, sizeof text, "%s%u", what, n);
-
-    return arena_str(&s->world, (wend_str){text, (size_t)len});
-}
-
 /* ---- The model --------------------------------------------------------------
  */
-
-static const char *const arguments[] = {
-    "{\"n\":1}",
-    "{\"agent\":\"kid\",\"n\":1}",
-    "{\"agent\":\"kid\"}",
-    "{\"n\":2,\"path\":\"safe/a\"}",
-    "{\"path\":\"safe/b\"}",
-    "{\"path\":\"etc/passwd\"}",
-    "{\"path\":\"x rm y\",\"n\":3}",
-    "{}",
-    "",
-    " { \"n\" : 1e2 , \"b\" : [ true , null ] } ",
-    "{\"n\":\"text\"}",
-    "{\"n\":",
-    "\"bare\"",
-    "\"\\u0000\"",
-    "[1,2]",
-    "{\"a\":1,\"a\":2}",
-    "{\"blob\":\"x\"}",
-    "{\"path\":\"\"}",
-    "{\"path\":\"\\ud83d\\ude42\\u0000\"}",
-};
 
 static void open_call(struct sim *s)
 {
@@ -203,87 +157,13 @@ static bool stream_next(struct sim *s, struct input *in)
 
 /* ---- Answers ------------------------------------------------------------- */
 
-/* A run of its own has ended in the call's way. */
-static void answer_child(struct sim *s, struct input *in)
-{
-    struct child_done *d = arena_alloc(&s->world, sizeof *d);
-
-    if (!d)
-        return;
-    d->outcome = in->done.outcome == WEND_OUTCOME_TIMEOUT ? WEND_OUTCOME_LIMIT
-                                                          : in->done.outcome;
-    d->text = in->done.output;
-    d->limit = STR("turns");
-    d->labels = chance_below(&s->chance, 8);
-    d->metrics.tokens_in = chance_below(&s->chance, 50);
-    d->metrics.tokens_out = chance_below(&s->chance, 50);
-    d->metrics.model_calls = 1;
-    d->metrics.tool_calls = chance_below(&s->chance, 3);
-    in->done.child = d;
-}
-
-static void answer_call(struct sim *s, const struct out *o, struct input *in)
-{
-    static const wend_outcome bad[] = {WEND_OUTCOME_FAILED, WEND_OUTCOME_FAILED,
-                                       WEND_OUTCOME_TIMEOUT};
-
-    in->kind = IN_CALL_DONE;
-    in->done.turn = o->turn;
-    in->done.call = o->call;
-    in->done.outcome = WEND_OUTCOME_OK;
-    in->done.output = some_text(s);
-    in->done.ms = chance_below(&s->chance, 1000);
-    if (o->stop && chance_of(&s->chance, 700))
-        in->done.outcome = WEND_OUTCOME_CANCELED;
-    else if (chance_of(&s->chance, s->mood.call_fail))
-        in->done.outcome = chance_pick(&s->chance, bad);
-    if (o->child)
-        answer_child(s, in);
-    if (in->done.outcome == WEND_OUTCOME_OK)
-        return;
-    if (chance_of(&s->chance, 800))
-        in->done.code = STR("exit");
-    in->done.effect_possible = chance_of(&s->chance, 500);
-}
-
-/* The shell takes only JSON from a hook, and makes it canonical. */
-static wend_str some_args(struct sim *s)
-{
-    struct json *j =
-        json_parse(str_of(chance_pick(&s->chance, arguments)), &s->world, NULL);
-    struct buf b = {.mem = &s->mem};
-    wend_str text = STR("{\"n\":7}");
-
-    if (j) {
-        json_put(&b, j);
-        text = arena_str(&s->world, buf_view(&b));
-    }
-    buf_free(&b);
-    return text;
-}
-
-static void answer_hook(struct sim *s, const struct out *o, struct input *in)
-{
-    static const wend_hook_answer answers[] = {WEND_HOOK_GO, WEND_HOOK_GO,
-                                               WEND_HOOK_GO, WEND_HOOK_CHANGE,
-                                               WEND_HOOK_SKIP};
-
-    in->kind = IN_HOOK;
-    in->hook.turn = o->turn;
-    in->hook.call = o->call;
-    in->hook.answer = chance_pick(&s->chance, answers);
-    if (in->hook.answer == WEND_HOOK_GO)
-        return;
-    in->hook.text = some_text(s);
-    if (in->hook.answer == WEND_HOOK_CHANGE && o->call.ptr)
-        in->hook.text = some_args(s);
-}
-
 static void answer_out(struct sim *s, struct out *o, struct input *in)
 {
     o->used = false;
     if (o->kind == FX_RUN_CALL) {
         answer_call(s, o, in);
+    } else if (o->kind == FX_RUN_ACTION) {
+        answer_action(s, o, in);
     } else if (o->kind == FX_HOOK) {
         answer_hook(s, o, in);
     } else {
@@ -322,6 +202,8 @@ static struct out *find_timer(struct sim *s, enum timer timer)
 
 static bool approve_one(struct sim *s, struct input *in)
 {
+    if (s->planned)
+        return approve_action(s, in);
     for (uint32_t i = 0; i < s->book.calls_count; i++) {
         const struct book_call *c = &s->book.calls[i];
 
@@ -340,7 +222,8 @@ static bool approve_one(struct sim *s, struct input *in)
 /* What is open, in any order. False: nothing, or only a piece. */
 static bool answer_next(struct sim *s, struct input *in)
 {
-    static const enum effect_kind kinds[] = {FX_RUN_CALL, FX_HOOK};
+    const enum effect_kind kinds[] = {s->planned ? FX_RUN_ACTION : FX_RUN_CALL,
+                                      FX_HOOK};
     struct out *o = NULL;
     uint32_t from = chance_below(&s->chance, 4);
 
@@ -376,7 +259,7 @@ static void about_nothing(struct sim *s, struct input *in)
         o.turn += chance_of(&s->chance, 500) ? -1 : 1;
     }
     in->ask = s->book.asks + (chance_of(&s->chance, 500) ? -1 : 1);
-    switch (chance_below(&s->chance, 7)) {
+    switch (chance_below(&s->chance, s->planned ? 8 : 7)) {
     case 0: answer_call(s, &o, in); break;
     case 1: answer_hook(s, &o, in); break;
     case 2: in->kind = IN_MODEL_DONE; break;
@@ -393,6 +276,11 @@ static void about_nothing(struct sim *s, struct input *in)
         in->kind = IN_APPROVAL;
         in->approval.call = STR("nobody");
         in->approval.by = STR("user");
+        break;
+    case 7:
+        o.action = chance_below(&s->chance, s->made.count);
+        o.attempt = (int64_t)chance_below(&s->chance, 4) - 1;
+        answer_action(s, &o, in);
         break;
     }
 }
@@ -440,7 +328,7 @@ static bool world_next(struct sim *s, struct input *in)
         return true;
     }
     if (!s->draining && s->book.run_open && !s->book.run_over &&
-        chance_of(c, s->mood.crash * (1 + 9 * book_running(&s->book)))) {
+        chance_of(c, s->mood.crash * (1 + 9 * book_busy(&s->book)))) {
         in->kind = IN_RESUME;
         in->epoch = ++s->epoch;
         return true;

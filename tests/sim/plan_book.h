@@ -1,0 +1,279 @@
+/*
+ * plan_book.h - a plan that was made up, and what a reader of the log knows
+ * about how far it is.
+ *
+ * Written from PLANS alone and without core/plan_state.c, so that a mistake
+ * there does not hide itself here. Action i is called "a<i>". Flat and
+ * without ownership, like the book that it is a part of.
+ */
+#ifndef SIM_PLAN_BOOK_H
+#define SIM_PLAN_BOOK_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/event.h"
+#include "core/plan.h"
+
+enum { ACTIONS_MAX = 8, CHILD_ID = 48, NOBODY = -1 };
+
+/* What was written, before anybody compiled it. */
+struct made_action {
+    enum action_type type;
+    enum action_mode mode;
+    uint32_t deps; /* bits; also of decisions that name it */
+    bool any;      /* the first that ends ok is enough */
+    bool skip_on_error;
+    int fallback, fallback_of; /* NOBODY: none */
+    int64_t retry_max;
+    bool never;              /* its condition does not hold */
+    int class_;              /* wend_class, -1: that of its target */
+    const struct tool *tool; /* NULL: none, or unknown */
+    bool cached;
+    int chosen, other; /* whom a decision names; NOBODY: it is none */
+};
+
+struct made_plan {
+    struct made_action a[ACTIONS_MAX];
+    uint32_t count;
+    int64_t slots; /* 0: as many as go well */
+    bool fail_fast, continues;
+};
+
+struct book_action {
+    bool started, ended, asked, answered, yes, unheard;
+    bool ran, begun; /* FX_RUN_ACTION, FX_START_CHILD of this attempt */
+    bool fresh;      /* started in this step, for the first time */
+    bool lost;       /* whoever ran it is gone */
+    bool child;      /* a run of its own is at it */
+    bool left;       /* ... was, and is left to the parent of this fork */
+    bool asking;     /* its model call is open */
+    char kid[CHILD_ID];
+    int64_t attempt;
+    wend_outcome outcome;
+};
+
+struct plan_book {
+    const struct made_plan *made; /* NULL: this run is none */
+    struct book_action a[ACTIONS_MAX];
+    bool open, over; /* plan_start, plan_end were read */
+};
+
+/* NOBODY if there is no such action. */
+static inline int act_index(const struct plan_book *b, wend_str id)
+{
+    int i = id.len == 2 && id.ptr[0] == 'a' ? id.ptr[1] - '0' : NOBODY;
+
+    return b->made && i >= 0 && i < (int)b->made->count ? i : NOBODY;
+}
+
+static inline struct book_action *act_find(struct plan_book *b, wend_str id)
+{
+    int i = act_index(b, id);
+
+    return i == NOBODY ? NULL : &b->a[i];
+}
+
+static inline bool act_runs(const struct book_action *a)
+{
+    return a && a->started && !a->ended;
+}
+
+static inline bool act_waits(const struct book_action *a)
+{
+    return a && a->asked && !a->answered && !a->unheard && !a->ended;
+}
+
+static inline bool outcome_failed(wend_outcome o)
+{
+    return o != WEND_OUTCOME_NONE && o != WEND_OUTCOME_OK &&
+           o != WEND_OUTCOME_SKIPPED;
+}
+
+/* How i counts for those who wait for it; NONE: that is open. */
+static wend_outcome act_counts(const struct plan_book *b, int i)
+{
+    const struct made_action *m = &b->made->a[i];
+    const struct book_action *a = &b->a[i];
+    wend_outcome failed =
+        m->skip_on_error ? WEND_OUTCOME_SKIPPED : WEND_OUTCOME_FAILED;
+    wend_outcome instead;
+
+    if (m->mode == ACTION_FORGET && a->started)
+        return WEND_OUTCOME_OK;
+    if (!a->ended || !outcome_failed(a->outcome))
+        return a->ended ? a->outcome : WEND_OUTCOME_NONE;
+    if (m->fallback == NOBODY || a->outcome == WEND_OUTCOME_CANCELED)
+        return failed;
+    instead = act_counts(b, m->fallback);
+    return instead == WEND_OUTCOME_OK || instead == WEND_OUTCOME_NONE ? instead
+                                                                      : failed;
+}
+
+/* A failure that is the plan's. */
+static inline bool plan_broken(const struct plan_book *b)
+{
+    for (uint32_t i = 0; i < b->made->count; i++)
+        if (b->made->a[i].fallback_of == NOBODY &&
+            b->made->a[i].mode != ACTION_FORGET &&
+            act_counts(b, (int)i) == WEND_OUTCOME_FAILED)
+            return true;
+    return false;
+}
+
+static inline bool plan_stops(const struct plan_book *b)
+{
+    return b->made->fail_fast && plan_broken(b);
+}
+
+/* Decisions take no time, and no slot. */
+static inline uint32_t acts_running(const struct plan_book *b)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; b->made && i < b->made->count; i++)
+        n += act_runs(&b->a[i]) && b->made->a[i].type != ACTION_DECISION;
+    return n;
+}
+
+static inline bool acts_hold(const struct plan_book *b)
+{
+    for (uint32_t i = 0; i < b->made->count; i++)
+        if (act_runs(&b->a[i]) && b->made->a[i].mode == ACTION_SYNC)
+            return true;
+    return false;
+}
+
+static inline bool is_child_type(const struct made_action *m)
+{
+    return m->type == ACTION_AGENT || m->type == ACTION_WORKFLOW;
+}
+
+/* Only what says so may run twice. */
+static inline bool act_is_unsafe(const struct made_action *m)
+{
+    if (m->class_ >= 0)
+        return m->class_ == WEND_CLASS_UNSAFE;
+    if (m->type == ACTION_TOOL)
+        return !m->tool || m->tool->call_class == WEND_CLASS_UNSAFE;
+    return is_child_type(m); /* the one that there is has an unsafe tool */
+}
+
+/* ---- Entering events ----------------------------------------------------- */
+
+static void act_start(struct book_action *a, int64_t attempt)
+{
+    a->fresh = !a->started;
+    a->started = true;
+    a->lost = a->left = a->ran = a->begun = false;
+    a->attempt = attempt;
+}
+
+/* Nobody runs what was open, and nobody hears what was asked. */
+static void acts_lost(struct plan_book *b)
+{
+    for (uint32_t i = 0; b->made && i < b->made->count; i++) {
+        struct book_action *a = &b->a[i];
+
+        if (act_runs(a)) {
+            a->lost = true;
+            a->asked = a->answered = a->yes = false;
+            a->ran = a->begun = false;
+        } else {
+            a->unheard = a->asked && !a->answered;
+        }
+    }
+}
+
+static void act_approval(struct plan_book *b, const wend_event *ev)
+{
+    bool asks = ev->type == WEND_APPROVAL_ASK;
+    struct book_action *a = act_find(b, asks ? ev->u.approval_ask.action
+                                             : ev->u.approval_answer.action);
+
+    if (!a)
+        return;
+    a->asked = true;
+    a->unheard = false;
+    a->answered = !asks;
+    a->yes = !asks && ev->u.approval_answer.yes;
+}
+
+static struct book_action *act_parent(struct plan_book *b, wend_str run)
+{
+    for (uint32_t i = 0; b->made && i < b->made->count; i++)
+        if (b->a[i].child && str_is(run, b->a[i].kid))
+            return &b->a[i];
+    return NULL;
+}
+
+static void act_child(struct plan_book *b, const wend_event *ev)
+{
+    struct book_action *a;
+
+    if (ev->type == WEND_CHILD_START) {
+        a = act_find(b, ev->u.child_start.action);
+        if (a) {
+            a->child = true;
+            snprintf(a->kid, sizeof a->kid, "%.*s",
+                     (int)ev->u.child_start.run.len, ev->u.child_start.run.ptr);
+        }
+        return;
+    }
+    a = act_parent(b, ev->u.child_end.run);
+    if (!a)
+        return;
+    a->child = false;
+    a->left = ev->u.child_end.outcome == WEND_OUTCOME_SUPERSEDED;
+}
+
+static void act_model(struct plan_book *b, const wend_event *ev)
+{
+    bool starts = ev->type == WEND_MODEL_START;
+    struct book_action *a = act_find(b, starts ? ev->u.model_start.action
+                                               : ev->u.model_end.action);
+
+    if (a)
+        a->asking = starts;
+}
+
+/* Those of turns are not looked at. */
+static void plan_book_add(struct plan_book *b, const wend_event *ev)
+{
+    struct book_action *a = NULL;
+
+    switch ((int)ev->type) {
+    case WEND_PLAN_START: b->open = true; break;
+    case WEND_PLAN_END: b->over = true; break;
+    case WEND_ACTION_START:
+        a = act_find(b, ev->u.action_start.action);
+        if (a)
+            act_start(a, ev->u.action_start.attempt);
+        break;
+    case WEND_ACTION_RETRY:
+        a = act_find(b, ev->u.action_retry.action);
+        if (a)
+            act_start(a, ev->u.action_retry.attempt + 1);
+        break;
+    case WEND_ACTION_END:
+        a = act_find(b, ev->u.action_end.action);
+        if (a) {
+            a->ended = true;
+            a->lost = false;
+            a->outcome = ev->u.action_end.outcome;
+        }
+        break;
+    case WEND_APPROVAL_ASK:
+    case WEND_APPROVAL_ANSWER: act_approval(b, ev); break;
+    case WEND_CHILD_START:
+    case WEND_CHILD_END: act_child(b, ev); break;
+    case WEND_MODEL_START:
+    case WEND_MODEL_END: act_model(b, ev); break;
+    case WEND_RUN_FORK:
+    case WEND_RUN_RESUME: acts_lost(b); break;
+    default: break;
+    }
+}
+
+#endif
