@@ -3,19 +3,13 @@
 # What stands here ends at once, as a complete answer or a clear failure.
 . "$(dirname "$0")/lib.sh"
 
-server=$(dirname "$WEND")/tests/wend-test-server
-if [ ! -x "$server" ]; then
-    echo "1..0 # SKIP $server is not built"
+if [ ! -x "$test_server" ]; then
+    echo "1..0 # SKIP $test_server is not built"
     exit 0
 fi
 unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY http_proxy https_proxy
 unset all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
-mkfifo "$work/hold"
-"$server" --until-eof --log "$work/requests" <"$work/hold" >"$work/port" \
-    2>"$work/server" &
-exec 9>"$work/hold" # the server ends when this is closed
-soon test -s "$work/port"
-read -r port <"$work/port"
+serve_http --log "$work/requests"
 base=http://127.0.0.1:$port
 providers="openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:"
 

@@ -102,9 +102,9 @@ wend: plan/1
 name: slow
 actions:
   - {name: a, type: agent, target: agents/sum.yaml, prompt: "slow",
-     timeout: 300ms}
+     timeout: 2s}
 EOF
-late='script:{"turns":[{"when":"slow","text":"late","first_delay":"20s"}]}'
+late='script:{"turns":[{"when":"slow","text":"late","first_delay":"90s"}]}'
 exits "a child has the action's time" 1 "$WEND" plan run -m "$late" slow.yaml
 has "its time: what is said" "$err" "its time was over"
 exits "its time: the list" 0 "$WEND" runs --json --limit 2
@@ -251,9 +251,8 @@ exits "what both may is done" 0 \
     "$WEND" run -a boss2.yaml --approve task --approve write_file go
 has "what both may: the answer" "$out" "wrote 2 bytes"
 rm -f kid.txt
-if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
-    (sleep 1; echo y; sleep 1; echo y; sleep 1) | timeout 20 \
-        script -qec "'$WEND' run -a boss2.yaml go" /dev/null >"$out" 2>&1
+if has_terminal; then
+    at_terminal "'$WEND' run -a boss2.yaml go" "allow?" y y
     has "a terminal: the child's question" "$out" "The model of run "
     is "a terminal: the answer reaches it" "$(cat kid.txt)" "hi"
 else
@@ -269,22 +268,25 @@ has "the network: where it is meant" "$err" "agents/web.yaml:3:9"
 
 # ---- Killed, canceled --------------------------------------------------------
 
-cat >agents/helper.script <<'EOF'
+child_begins() { # the first one of the run $id is $child
+    soon in_log "$id" '"type":"child_start"'
+    "$WEND" log --json "$id" >log
+    child=$(child_of log)
+}
+begin_child() { # it has made its call, and waits for its model
+    cat >agents/helper.script <<'EOF'
 turns:
   - {calls: [{name: calculator, args: {expression: "6*7"}}]}
-  - {text: "helped: ${tool_result}", first_delay: 2s}
+  - {text: "helped: ${tool_result}", first_delay: 90s}
 EOF
-"$WEND" run -a boss.yaml go >"$out" 2>"$err" &
-pid=$!
-for _ in $(seq 50); do
-    "$WEND" log --json last 2>/dev/null | grep -q child_start && break
-    sleep 0.1
-done
-sleep 0.3
-kill -9 $pid
-wait $pid 2>/dev/null
-run "$WEND" log --json last
-child=$(child_of "$out")
+    begin "$WEND" run -a boss.yaml go
+    child_begins
+    soon in_log "$child" '"type":"model_start","turn":1'
+}
+
+begin_child
+killed
+sed -i 's/90s/1ms/' agents/helper.script
 exits "killed, and taken up again" 0 "$WEND" resume
 is "taken up: the answer" "$(cat "$out")" "It said: helped: 42"
 is "taken up: one run, its child with it" \
@@ -295,9 +297,7 @@ run "$WEND" log --json "$child"
 is "taken up: the child's call is not made again" \
     "$(grep -c '"type":"call_start"' "$out")" 1
 
-"$WEND" run -a boss.yaml go >"$out" 2>"$err" &
-pid=$!
-sleep 1
+begin_child
 kill -INT $pid
 wait $pid
 is "canceled: exit status" $? 130
@@ -310,11 +310,18 @@ cat >agents/slow.yaml <<'EOF'
 wend: agent/1
 name: slow
 model: script:slow.script
-tools: [calculator]
+tools: [waiter.yaml]
+EOF
+cat >agents/waiter.yaml <<'EOF'
+wend: tool/1
+name: waiter
+description: waits until it may go
+class: read
+command: [sh, -c, 'while [ ! -e go ]; do sleep 0.1; done; printf 42']
 EOF
 cat >agents/slow.script <<'EOF'
 turns:
-  - {calls: [{name: calculator, args: {expression: "6*7"}}], first_delay: 2s}
+  - {calls: [{name: waiter, args: {}}]}
   - {text: "slowly: ${tool_result}"}
 EOF
 cat >two.yaml <<'EOF'
@@ -327,26 +334,22 @@ actions:
      output_key: two, depends_on: [a]}
 outputs: {all: "$one, $two"}
 EOF
-in_log() { "$WEND" log --json "$1" | grep -qF -- "$2"; }
-newest() { "$WEND" runs --json --limit 1 | sed 's/^{"run":"\([^"]*\)".*/\1/'; }
-is_other() { is_child && [ "$(newest)" != "$1" ]; }
-is_child() { "$WEND" runs --json --limit 1 | grep -qF '"child":true'; }
 asked() { "$WEND" log --json --type model_start "$1" | wc -l; }
 
-child=$(newest)
-"$WEND" plan run two.yaml >"$out" 2>"$err" &
-pid=$!
-soon is_other "$child"
-child=$(newest)
-exits "pause" 0 "$WEND" pause last
+begin "$WEND" plan run two.yaml
+child_begins
+soon in_log "$child" '"type":"call_start"'
+exits "pause" 0 "$WEND" pause "$id"
 soon in_log "$child" '"what":"pause","by":"parent"'
 ok "pause: the child is paused, too"
-sleep 2.5
+touch go
+soon in_log "$child" '"type":"call_end"'
+sleep 0.5
 is "pause: it asks nothing more" "$(asked "$child")" 1
 ! in_log "$child" '"type":"run_end"'
 ok "pause: it is not over"
-{ kill -KILL $pid && wait $pid; } 2>/dev/null
-parent=$("$WEND" log --json last | sed -n '1s/^{"run":"\([^"]*\)".*/\1/p')
+killed
+parent=$id
 "$WEND" resume "$parent" >resumed 2>"$err" &
 pid=$!
 soon in_log "$parent" '"type":"run_resume"'
@@ -359,7 +362,8 @@ is "continue: exit status" $? 0
 is "continue: the answer" "$(tail -n 1 resumed)" "slowly: 42, slowly: 42"
 in_log "$child" '"what":"continue","by":"parent"'
 ok "continue: the child goes on"
-"$WEND" log --json "$(newest)" >"$out"
+"$WEND" log --json "$parent" >log
+"$WEND" log --json "$(child_of log | tail -n 1)" >"$out"
 has "a child of a resumed run: whose" "$(first "$out")" \
     "\"parent_run\":\"$parent\""
 has "a child of a resumed run: what it belongs to" "$(first "$out")" \
@@ -368,22 +372,21 @@ exits "all are whole" 0 "$WEND" verify
 
 # ---- Left alone --------------------------------------------------------------
 
-child=$(newest)
-"$WEND" plan run two.yaml >"$out" 2>"$err" &
-pid=$!
-soon is_other "$child"
-child=$(newest)
-{ kill -KILL $pid && wait $pid; } 2>/dev/null
-parent=$("$WEND" log --json last | sed -n '1s/^{"run":"\([^"]*\)".*/\1/p')
+rm go
+begin "$WEND" plan run two.yaml
+child_begins
+soon in_log "$child" '"type":"call_start"'
+killed
 sqlite3 "$WEND_STORE" "update runs set status = 'canceled', ended = started
-    where run = '$parent'"
+    where run = '$id'"
 exits "a child whose parent is over" 0 "$WEND" resume
-has "its parent is over: said" "$err" "closing run $child: run $parent"
+has "its parent is over: said" "$err" "closing run $child: run $id"
 in_log "$child" '"type":"run_end"' && in_log "$child" '"outcome":"canceled"'
 ok "its parent is over: it is closed"
 in_log "$child" '"what":"cancel","by":"parent"'
 ok "its parent is over: its log says why"
-! in_log "$child" '"type":"call_start"'
-ok "its parent is over: nothing more is done"
+in_log "$child" '"type":"call_end"' && ! in_log "$child" '"output":"42"'
+ok "its parent is over: its call, too"
+is "its parent is over: nothing more is asked" "$(asked "$child")" 1
 
 finish

@@ -8,7 +8,6 @@ talk=$(model talk '{"turns":[{"when":"French","text":"Quarante-deux."},
 "6*7"}}]},{"text":"It is ${tool_result}."},{"text":"Again."}]}')
 other=$(model other '{"turns":[{"text":"I am another.","repeat":"forever"}]}')
 ids() { "$WEND" runs --json | sed -n 's/.*"run":"\([^"]*\)".*/\1/p'; }
-newest() { ids | head -n 1; }
 
 "$WEND" run -q -m "$talk" 'What is 6*7?' >/dev/null 2>&1
 parent=$(newest)
@@ -83,7 +82,6 @@ ok "the parent is as it was"
 exits "verify" 0 "$WEND" verify
 exits "diff" 1 "$WEND" diff "$parent" "$child"
 has "diff: where" "$out" "first difference: event $last (run_end) against event $last (run_fork)"
-deep=$(newest)
 "$WEND" fork -q "$child" 'more' >/dev/null 2>&1
 deep=$(newest)
 exits "view" 0 "$WEND" view "$deep"
@@ -120,24 +118,26 @@ exits "import: another parent" 2 "$WEND" import --store "$work/no.db" lie.jsonl
 
 # ---- Questions that nobody hears ------------------------------------------------------
 
-asked() { "$WEND" log --json last | grep -q '"type":"approval_ask"'; }
-if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+if has_terminal; then
     writes=$(model writes '{"turns":[{"calls":[{"name":"write_file","args":
 {"path":"new.txt","content":"x"}}]},{"text":"${tool_result}."}]}')
-    sleep 10 | timeout 20 script -qec "echo \$\$ >pid
-exec '$WEND' run -t write_file -m '$writes' hi" /dev/null >"$out" 2>&1 &
-    soon asked
+    before=$(newest)
+    term_begin "echo \$\$ >pid
+exec '$WEND' run -t write_file -m '$writes' hi"
+    soon is_new "$before"
     waiting=$(newest)
-    at=$("$WEND" log --json last | sed -n 's/.*"seq":\([0-9]*\),"time.*/\1/p' |
-        tail -n 1)
+    soon in_log "$waiting" '"type":"approval_ask"'
+    at=$("$WEND" log --json "$waiting" |
+        sed -n 's/.*"seq":\([0-9]*\),"time.*/\1/p' | tail -n 1)
     kill -KILL "$(cat pid)"
-    exits "a question, and no terminal" 0 timeout 20 "$WEND" fork -q \
+    term_end
+    exits "a question, and no terminal" 0 timeout 60 "$WEND" fork -q \
         "$waiting" --at "$at"
     has "no terminal: it is denied" "$out" "was not approved"
-    exits "a question that another policy answers" 0 timeout 20 "$WEND" fork \
+    exits "a question that another policy answers" 0 timeout 60 "$WEND" fork \
         -q "$waiting" --at "$at" --approve all
     is "another policy: it was done" "$(cat new.txt)" x
-    exits "the same, gone on with" 0 timeout 20 "$WEND" resume -q "$waiting"
+    exits "the same, gone on with" 0 timeout 60 "$WEND" resume -q "$waiting"
     has "gone on with: it is denied" "$out" "was not approved"
 else
     skip "a question that nobody hears" "script gives no terminal here"

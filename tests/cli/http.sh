@@ -2,9 +2,8 @@
 # http.sh - models over real sockets: every protocol, every kind of failure.
 . "$(dirname "$0")/lib.sh"
 
-server=$(dirname "$WEND")/tests/wend-test-server
-if [ ! -x "$server" ]; then
-    echo "1..0 # SKIP $server is not built"
+if [ ! -x "$test_server" ]; then
+    echo "1..0 # SKIP $test_server is not built"
     exit 0
 fi
 unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY http_proxy https_proxy
@@ -17,15 +16,7 @@ if command -v openssl >/dev/null; then
         -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null &&
         tls=(--tls "$work/cert.pem" "$work/key.pem")
 fi
-mkfifo "$work/hold"
-"$server" --until-eof --unix "$work/sock" --log "$work/requests" \
-    "${tls[@]}" <"$work/hold" >"$work/ports" 2>"$work/server" &
-exec 9>"$work/hold" # the server ends when this is closed
-for _ in $(seq 100); do
-    [ -s "$work/ports" ] && break
-    sleep 0.05
-done
-read -r port tls_port <"$work/ports"
+serve_http --unix "$work/sock" --log "$work/requests" "${tls[@]}"
 base=http://127.0.0.1:$port
 
 types() { # the types of events in $out, deltas left out
@@ -151,7 +142,7 @@ is "thinking counts, too" $status 3
 
 ask "openai:text:2:8" --base-url "unix:$work/sock:/v1"
 is "a unix socket" $status 0
-if [ -n "${tls_port:-}" ]; then
+if [ -n "$tls_port" ]; then
     safe=https://localhost:$tls_port/v1
     ask "openai:text:2:8" --base-url "$safe" --ca-file "$work/cert.pem"
     is "TLS with a certificate that is trusted" $status 0
@@ -251,10 +242,7 @@ part=$work/part # its own file: what is in it came from this run
 "$WEND" run -m "openai:delay:20ms:500:8" --base-url "$url" hi \
     >"$part" 2>"$err" &
 pid=$!
-for _ in $(seq 100); do
-    [ -s "$part" ] && break
-    sleep 0.05
-done
+soon test -s "$part"
 kill -INT $pid
 wait $pid
 is "Ctrl-C in the middle" $? 130

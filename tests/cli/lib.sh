@@ -3,19 +3,38 @@
 #
 # Each test has a home and a store of its own. `run` keeps a command's output
 # in $out and $err and its exit status in $status.
+#
+# A test that mounts sets `mounts` before, and asks may_mount: it runs in a
+# namespace of its own, which is gone with it.
 set -u
+may_mount() { [ -n "${MAY_MOUNT:-}" ]; }
+if [ -n "${mounts:-}" ] && ! may_mount; then
+    [ "$(id -u)" = 0 ] && mounts=-m || mounts=-rm
+    if unshare $mounts true 2>/dev/null; then
+        MAY_MOUNT=1 exec unshare $mounts "$BASH" "$0"
+    fi
+fi
 WEND=$(realpath "${WEND:-build/asan/wend}")
 test_dir=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/home" "$work/cwd"
+mkdir "$work/home" "$work/cwd" "$work/tmp"
 unset WEND_MODEL WEND_MODELS WEND_CONFIG XDG_CONFIG_HOME XDG_DATA_HOME
 # One that no tool was granted: what has it has taken it.
 export AWS_SECRET_ACCESS_KEY=canary-$$-$RANDOM$RANDOM$RANDOM
 export HOME=$work/home WEND_STORE=$work/wend.db NO_COLOR=1 LC_ALL=C
+export TMPDIR=$work/tmp # empty again when all is done
 cd "$work/cwd" || exit 2
 out=$work/out err=$work/err status=0
-checks=0 checks_bad=0
+checks=0 checks_bad=0 kills=0
+
+# Whoever still runs would write into what is removed.
+leave() {
+    local pids
+    pids=$(jobs -p)
+    [ -z "$pids" ] || { kill -KILL $pids; wait $pids; } 2>/dev/null
+    rm -rf "$work"
+}
+trap leave EXIT
 
 # ---- Saying what holds --------------------------------------------------------
 
@@ -58,11 +77,20 @@ skip() { # NAME REASON
     echo "SKIPPED: $1: $2" >&2
 }
 
+# Who is killed can leave the folder that he kept for the next program. Files
+# in it are removed by whoever watches the program.
+no_temporaries() {
+    [ $kills = 0 ] || rmdir "$TMPDIR"/wend-??????
+    rmdir "$TMPDIR"
+}
+
 finish() {
     # Nothing that a test writes has a secret of the user's in it.
     [ -z "$(grep -rlaF -- "$AWS_SECRET_ACCESS_KEY" "$work" 2>/dev/null)" ]
     ok "no secret of the environment in any artefact" ||
         grep -rlaF -- "$AWS_SECRET_ACCESS_KEY" "$work" | sed 's/^/# in /'
+    soon no_temporaries
+    ok "no temporary file is left" || find "$TMPDIR" | sed 's/^/# /'
     echo "1..$checks"
     exit $((checks_bad != 0))
 }
@@ -91,18 +119,98 @@ model() { # NAME TEXT
 hello='script:{"turns":[{"text":"Hello there.","repeat":"forever"}]}'
 sum='script:{"turns":[{"text":"Let me see.","calls":[{"name":"calculator",
 "args":{"expression":"6*7"}}]},{"text":"It is ${tool_result}."}]}'
-# Two words a second, for long.
-slow='script:{"turns":[{"text":"one two three four five six seven eight nine",
-"chunk":4,"delay":"200ms"}]}'
+# One word at once, and the next ones when whoever waits has given up: what
+# looks at the run between them has all the time that it needs. After `hurry`
+# they come at once, for whoever reads the script again.
+held=script:$work/held.script
+hold() {
+    model held '{"turns":[{"text":"one two three four five six seven eight nine",
+        "chunk":4,"first_delay":"0ms","delay":"90s"}]}' >/dev/null
+}
+hurry() { sed -i 's/90s/1ms/' "$work/held.script"; }
+hold
 
-# Waits until a command succeeds, at most 10 s.
+# Waits until a command succeeds. Only what fails waits long: machines are slow.
 soon() { # COMMAND...
-    local i
-    for ((i = 0; i < 200; i++)); do
-        "$@" >/dev/null 2>&1 && return 0
+    local end=$((SECONDS + 60))
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $end ] || return 1
         sleep 0.05
     done
-    return 1
+}
+
+# ---- Runs in the background -----------------------------------------------------
+
+newest() { # the run that began last; children do not count
+    "$WEND" runs --json |
+        sed -n '/"child":true/d; s/^{"run":"\([^"]*\)".*/\1/p; q'
+}
+is_new() { [ "$(newest)" != "$1" ]; } # RUN: that is no longer the newest one
+in_log() { "$WEND" log --json "$1" | grep -qF -- "$2"; } # RUN TEXT
+
+# Its process is in $pid and, once it has begun, its name in $id. An older run
+# is never taken for it, nor is an older run's output its own.
+begin() { # COMMAND...
+    local before
+    before=$(newest)
+    : >"$out" >"$err"
+    "$@" >"$out" 2>"$err" </dev/null &
+    pid=$!
+    soon is_new "$before"
+    id=$(newest)
+}
+
+killed() { # the process in $pid, without a word
+    kills=$((kills + 1))
+    { kill -KILL $pid && wait $pid; } 2>/dev/null
+}
+
+# ---- Terminals --------------------------------------------------------------------
+
+has_terminal() { script -qec true /dev/null </dev/null; } >/dev/null 2>&1
+
+# A command line at a terminal, whose keys are descriptor 7; what it shows is
+# in $out.
+term_begin() { # COMMAND-LINE
+    rm -f "$work/keys"
+    mkfifo "$work/keys"
+    : >"$out"
+    script -qec "$1" /dev/null <"$work/keys" >"$out" 2>&1 &
+    term_pid=$!
+    exec 7>"$work/keys"
+}
+term_end() {
+    wait $term_pid
+    status=$?
+    exec 7>&-
+}
+
+# The same from its begin to its end. An answer is typed when its question is
+# there: what is typed before is no answer.
+at_terminal() { # COMMAND-LINE [QUESTION ANSWER...]
+    local question=${2:-} times=0 answer
+    term_begin "$1"
+    for answer in "${@:3}"; do
+        times=$((times + 1))
+        soon shown "$question" $times
+        echo "$answer" >&7
+    done
+    term_end
+}
+shown() { [ "$(grep -aoF -- "$1" "$out" | wc -l)" -ge "$2" ]; } # TEXT TIMES
+
+# ---- A server ----------------------------------------------------------------------
+
+# The server of tests/server; it ends when descriptor 9 is closed.
+test_server=$(dirname "$WEND")/tests/wend-test-server
+serve_http() { # OPTIONS...: its ports are in $port and $tls_port
+    mkfifo "$work/hold"
+    "$test_server" --until-eof "$@" <"$work/hold" >"$work/ports" \
+        2>"$work/server" &
+    server_pid=$!
+    exec 9>"$work/hold"
+    soon test -s "$work/ports"
+    read -r port tls_port <"$work/ports"
 }
 
 # ---- Looking at events --------------------------------------------------------------

@@ -119,18 +119,12 @@ exits "a script costs nothing" 0 "$WEND" run --budget-cost 1 -m "$hello" hi
 
 # ---- Over HTTP -----------------------------------------------------------------------------
 
-server=$(dirname "$WEND")/tests/wend-test-server
-if [ ! -x "$server" ]; then
-    skip "over HTTP" "$server is not built"
+if [ ! -x "$test_server" ]; then
+    skip "over HTTP" "$test_server is not built"
     finish
 fi
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
-mkfifo "$work/hold"
-"$server" --until-eof --log "$work/requests" <"$work/hold" >"$work/ports" \
-    2>"$work/server" &
-exec 9>"$work/hold" # the server ends when this is closed
-soon test -s "$work/ports"
-read -r port _ <"$work/ports"
+serve_http --log "$work/requests"
 cat >http.yaml <<'YAML'
 wend: models/1
 models:

@@ -52,7 +52,7 @@ has "no value: said" "$err" "name=value"
 echo '{"wend":"plan/1","name":"x","actions":[{"name":"a","type":"tool",
        "target":"calculator"}]}' >"$work/in.json"
 exits "standard input" 0 sh -c "'$WEND' plan show - <'$work/in.json'"
-if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+if has_terminal; then
     TERM=xterm script -qec "stty cols 100; $WEND plan show $plan" /dev/null \
         </dev/null >"$out" 2>&1
     has "a drawing" "$out" "◆─┴─╯ synthesize_report"

@@ -48,7 +48,7 @@ is "cut off: nothing is left" "$(count runs) $(count blobs) $(sqlite3 \
     "$WEND_STORE" "select count(*) from events where run = 3")" "1 0 0"
 
 # A run under way stays, and goes on meanwhile.
-"$WEND" run --json -m "$slow" >"$work/live" 2>/dev/null </dev/null hi &
+"$WEND" run --json -m "$held" >"$work/live" 2>/dev/null </dev/null hi &
 live=$!
 soon grep -q text_delta "$work/live"
 "$WEND" run -q -m "$hello" x >/dev/null
@@ -56,15 +56,25 @@ sleep 0.01
 exits "beside a run" 0 "$WEND" prune --older-than 1ms
 is "beside a run: it stays" "$("$WEND" runs --json |
     grep -c '"status":"running"')$(count runs)" 11
+kill -INT $live
 wait $live
-is "beside a run: it ends well" "$? $(tail -1 "$work/live" |
-    grep -c '"outcome":"ok"')" "0 1"
+is "beside a run: it goes on to its end" "$? $(tail -1 "$work/live" |
+    grep -c '"outcome":"canceled"')" "130 1"
 exits "beside a run: whole" 0 "$WEND" verify
 
 # Many rows, and a writer that does not wait for long.
-for i in 1 2 3 4; do
-    "$WEND" run -q -m "$sum" hi >/dev/null
-done
+longest_of() { # COMMAND...: runs while it succeeds; in ms, what one took
+    local most=0 began took
+    while "$@" 2>/dev/null; do
+        began=$(date +%s%N)
+        "$WEND" run -q -m "$sum" hi >/dev/null || break
+        took=$((($(date +%s%N) - began) / 1000000))
+        [ $took -gt $most ] && most=$took
+    done
+    echo $most
+}
+some=0
+usual=$(longest_of eval '[ $((some++)) -lt 5 ]') # whatever else runs here
 sqlite3 "$WEND_STORE" "with recursive n(i) as (select 100 union all
     select i + 1 from n where i < 30000) insert into events (run, seq, body,
     hash) select (select max(id) from runs), i, '{\"x\":' || i || '}',
@@ -72,17 +82,11 @@ sqlite3 "$WEND_STORE" "with recursive n(i) as (select 100 union all
 sleep 0.01
 "$WEND" prune --older-than 1ms >"$work/pruned" 2>&1 &
 pruner=$!
-longest=0
-while kill -0 $pruner 2>/dev/null; do
-    began=$(date +%s%N)
-    "$WEND" run -q -m "$hello" x >/dev/null || break
-    took=$((($(date +%s%N) - began) / 1000000))
-    [ $took -gt $longest ] && longest=$took
-done
+longest=$(longest_of kill -0 $pruner)
 wait $pruner
 is "while others write" "$? $(grep -c 'runs are gone' "$work/pruned")" "0 1"
-[ "$longest" -lt 3000 ]
-ok "while others write: nobody waits for long ($longest ms)"
+[ "$longest" -lt $((3000 + 10 * usual)) ]
+ok "while others write: nobody waits for long ($longest ms, else $usual)"
 exits "while others write: whole" 0 "$WEND" verify
 
 # ---- A run goes on in another process ------------------------------------------
@@ -90,8 +94,7 @@ exits "while others write: whole" 0 "$WEND" verify
 steps=$(model steps 'turns:
   - calls: [{name: calculator, args: {expression: "1+1"}}]
     first_delay: 4ms
-    repeat: 5000
-  - text: done')
+    repeat: forever')
 
 # How long nothing came of the run between two times, in ms; and how much did.
 gaps() { # FROM TO, in seconds
@@ -105,7 +108,7 @@ gaps() { # FROM TO, in seconds
         END { printf "%d %d\n", most * 1000, count }'
 }
 
-"$WEND" run --json -m "$steps" --max-turns 6000 hi \
+"$WEND" run --json -m "$steps" --max-turns 1000000 hi \
     >"$work/live" 2>/dev/null </dev/null &
 live=$!
 soon grep -q call_end "$work/live"
@@ -119,28 +122,38 @@ for ((i = 0; i < 40; i++)); do
         select $old, i, hex(randomblob(1000)), zeroblob(32) from n"
 done
 pages=$(sqlite3 "$WEND_STORE" "pragma page_count")
-sleep 0.01
+sleep 1
 began=$(date +%s.%N)
+read -r usual _ < <(gaps 0 "$began") # whatever else runs here
 exits "a run goes on: prune" 0 "$WEND" prune --older-than 1ms --json
 ended=$(date +%s.%N)
 is "a run goes on: much is given back" "$(json "$out" "$(at bytes) > 1.5e7")" 1
 [ "$(sqlite3 "$WEND_STORE" "pragma page_count")" -lt $((pages / 2)) ]
 ok "a run goes on: the file is smaller"
 read -r most count < <(gaps "$began" "$ended")
-[ "$most" -lt 2000 ] && [ "$count" -gt 5 ]
-ok "a run goes on: it waits at most $most ms, and has $count events meanwhile"
+[ "$most" -lt $((2000 + 10 * usual)) ] && [ "$count" -gt 5 ]
+ok "a run goes on: it waits at most $most ms (else $usual), and has $count \
+events meanwhile"
 
-# Control: somebody who really blocks is seen.
-began=$(date +%s.%N)
+# Control: somebody who really blocks is seen. The best of some: for a while the
+# run goes on with what it has.
 mkfifo "$work/hold"
-sqlite3 -cmd '.timeout 9000' "$WEND_STORE" <"$work/hold" >/dev/null &
-exec 9>"$work/hold"
-echo 'BEGIN IMMEDIATE; SELECT 1;' >&9
-sleep 3.2
-echo 'ROLLBACK;' >&9
-exec 9>&-
-sleep 0.5
-read -r most count < <(gaps "$began" "$(date +%s.%N)")
+goes_on() { [ "$(gaps "$freed" "$(date +%s.%N)")" != "0 0" ]; }
+for ((i = 0; i < 3; i++)); do
+    began=$(date +%s.%N)
+    rm -f "$work/locked"
+    sqlite3 -bail -cmd '.timeout 60000' "$WEND_STORE" <"$work/hold" >/dev/null &
+    exec 9>"$work/hold"
+    printf '%s\n' 'BEGIN IMMEDIATE;' ".shell touch '$work/locked'" >&9
+    soon test -e "$work/locked"
+    sleep 4
+    freed=$(date +%s.%N)
+    echo 'ROLLBACK;' >&9
+    exec 9>&-
+    soon goes_on
+    read -r most count < <(gaps "$began" "$(date +%s.%N)")
+    [ "$most" -lt 2000 ] || break
+done
 [ "$most" -ge 2000 ]
 ok "control: whoever blocks it is seen ($most ms)"
 kill -INT $live

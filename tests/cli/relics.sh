@@ -3,23 +3,14 @@
 # answers well, badly and not at all, and tools of a server.
 . "$(dirname "$0")/lib.sh"
 
-server=$(dirname "$WEND")/tests/wend-test-server
-if [ ! -x "$server" ]; then
-    echo "1..0 # SKIP $server is not built"
+if [ ! -x "$test_server" ]; then
+    echo "1..0 # SKIP $test_server is not built"
     exit 0
 fi
 # A proxy of the environment must not be asked; this one would not answer.
 export http_proxy=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9
 export WEB_TOKEN=tok-$$-0123456789abcdef
-mkfifo "$work/hold"
-"$server" --until-eof --log "$work/all" \
-    <"$work/hold" >"$work/ports" 2>"$work/server" &
-exec 9>"$work/hold" # the server ends when this is closed
-for _ in $(seq 100); do
-    [ -s "$work/ports" ] && break
-    sleep 0.05
-done
-read -r port _ <"$work/ports"
+serve_http --log "$work/all"
 
 mkdir relics
 cat >agent.yaml <<YAML
@@ -116,6 +107,7 @@ go "a HEAD" 0 web.head "{answer: 'say:nothing'}"
 
 for id in .. . "''"; do
     go "an id of $id" 1 web.drop "{answer: 'say:gone', id: $id}"
+    ended "an id of $id: said" "another"
     is "an id of $id: nobody was asked" "$(cat "$work/requests")" ""
 done
 go "a parameter too many" 1 web.drop "{answer: x, id: 1, force: yes}"
@@ -174,13 +166,15 @@ ended "is a failure" "the answer is no JSON"
 ended "with a code" '"code":"bad_answer"'
 printf '%0.s[' $(seq 1000) >deep.json
 go "JSON that is too deep" 1 web.get "{answer: 'file:$PWD/deep.json', id: 1, q: 1}"
+ended "is refused, too" "expected at most 64 open arrays"
 go "an answer that is compressed" 1 web.raw "{answer: 'gzip:100'}"
 ended "was not asked for" "is encoded"
 printf 'a\0b' >zero.txt
 go "bytes that are no text" 1 web.raw "{answer: 'file:$PWD/zero.txt'}"
+ended "are refused" "3 bytes that are no text"
 printf 'ab\377\033[31mc' >bad.txt
 go "a text with bad bytes" 0 web.raw "{answer: 'file:$PWD/bad.txt'}"
-is "is made valid" "$(tr -d '\n' <"$out" | iconv -f utf8 -t utf8 | wc -l)" 0
+is "is made valid" "$(cat "$out")" '{"x":"ab�\u001b[31mc","n":1}'
 
 # ---- Who may be reached -------------------------------------------------------------
 
@@ -199,6 +193,7 @@ exits "an agent without the network" 2 "$WEND" plan run -q -a quiet.yaml \
 has "has no such relic" "$err" "relics/web.yaml: the relic uses the network"
 exits "a rule against it" 1 "$WEND" plan run -q -a agent.yaml \
     --approve '!web.raw' --approve all p.yaml
+ended "is named" "denied by policy (!web.raw)"
 go "a redirect" 0 web.raw \
     "{answer: 'redirect:302:/v1/raw;say:moved'}"
 is "is followed" "$(cat "$out")" '{"x":"moved","n":1}'
@@ -206,38 +201,34 @@ go "a redirect elsewhere" 1 web.raw \
     "{answer: 'redirect:302:http://169.254.169.254/'}"
 ended "is refused" "its address 169.254.169.254 is link-local"
 go "a redirect to another origin" 0 web.raw \
-    "{answer: 'redirect:302:http://localhost:$port/=say:moved/'}" 
-is "is sent no secret" "$(grep -c "^Authorization" "$work/requests")" 1
+    "{answer: 'redirect:302:http://localhost:$port/=say:moved/'}"
+is "is followed, too" "$(cat "$out")" '{"x":"moved","n":1}'
+is "is sent no secret" \
+    "$(grep -c ^GET "$work/requests") $(grep -c ^Authorization "$work/requests")" \
+    "2 1"
 
 # ---- Stopped, resumed -----------------------------------------------------------------
 
+is_asked() { # REQUEST: it has come since the mark
+    look
+    grep -q "^$1" "$work/requests"
+}
 plan web.raw "{answer: hang}"
 mark
-"$WEND" plan run -q -a agent.yaml --approve 'web.*' p.yaml >"$out" 2>"$err" &
-pid=$!
-for _ in $(seq 100); do
-    look
-    grep -q '^GET /v1/raw' "$work/requests" && break
-    sleep 0.05
-done
-began=$(date +%s)
-"$WEND" cancel last >/dev/null
+begin "$WEND" plan run -q -a agent.yaml --approve 'web.*' p.yaml
+soon is_asked 'GET /v1/raw'
+began=$SECONDS
+"$WEND" cancel "$id" >/dev/null
 wait $pid
 is "canceled while it waits" "$?" 130
-[ $(($(date +%s) - began)) -lt 10 ]
+[ $((SECONDS - began)) -lt 60 ] # it has five minutes
 ok "at once"
 mark
 plan web.put "{answer: 'hang;file:$PWD/good.json#r', id: r}"
-"$WEND" plan run -q -a agent.yaml --approve 'web.*' p.yaml >"$out" 2>"$err" &
-pid=$!
-for _ in $(seq 100); do
-    look
-    grep -q '^PUT' "$work/requests" && break
-    sleep 0.05
-done
-kill -9 $pid
-wait $pid 2>/dev/null
-exits "killed, and resumed" 0 "$WEND" resume last
+begin "$WEND" plan run -q -a agent.yaml --approve 'web.*' p.yaml
+soon is_asked PUT
+killed
+exits "killed, and resumed" 0 "$WEND" resume "$id"
 look
 is "it has its output" "$(cat "$out")" \
     '{"x":{"id":7,"list":[1,2.50,null],"text":"é"},"n":1}'
@@ -296,7 +287,8 @@ is "its output is a value" "$(cat "$out")" '{"x":{"n":7,"t":"é"},"n":1}'
 has "its list of tools is remembered" "$err" "2 tools accepted on first use"
 "$WEND" log last --json | head -1 >log.json
 has "its class is unsafe, as for any tool of a server" log.json \
-    '"name":"notes.echo","description"'
+    '"name":"notes.echo","description":"gives back what it gets",'\
+'"schema":{"type":"object"},"class":"unsafe"'
 has "the log has its file" log.json '"file":"relics/notes.yaml"'
 lacks "and no server of the model's" log.json '"mcp":['
 exits "no rule" 1 "$WEND" plan run -q p.yaml
@@ -308,7 +300,7 @@ did you mean 'notes.echo'?"
 target=notes.wait call "a tool that never answers" 1 '{}' 'timeout: 300ms'
 ended "is out of time" '"outcome":"timeout"'
 
-serve modern 'endpoints: {echo: {class: read, timeout: 5s}}'
+serve modern 'endpoints: {echo: {class: read, timeout: 50s}}'
 call "endpoints that are named" 0 '{}'
 "$WEND" log last --json | head -1 >log.json
 has "have their class" log.json '"class":"read"'
@@ -328,6 +320,7 @@ call "a server that does not speak" 2 '{}'
 has "is said before anything runs" "$err" "relics/notes.yaml: mcp notes: "
 serve huge
 call "an answer without end" 1 '{}'
+ended "fails it, too" "it sent a line of over 16 MiB"
 printf one >words
 serve changed
 call "a list of tools" 0 '{}'
@@ -344,23 +337,15 @@ lacks "and is in no log" log.json "$NOTES_TOKEN"
 
 serve modern
 plan notes.wait '{}' 'class: idempotent'
-"$WEND" plan run -q -a agent.yaml --approve 'notes.*' p.yaml >"$out" 2>"$err" &
-pid=$!
-waits() {
-    "$WEND" runs --status running | grep -q . &&
-        "$WEND" log last --json | grep -q action_start
-}
-soon waits
-"$WEND" cancel last >/dev/null
+begin "$WEND" plan run -q -a agent.yaml --approve 'notes.*' p.yaml
+soon in_log "$id" '"type":"action_start"'
+"$WEND" cancel "$id" >/dev/null
 wait $pid
 is "canceled while it waits" "$?" 130
 mkfifo "$work/mcp"
 "$mcp" modern --http <"$work/mcp" >"$work/mcp_port" &
 exec 8>"$work/mcp"
-for _ in $(seq 100); do
-    [ -s "$work/mcp_port" ] && break
-    sleep 0.05
-done
+soon test -s "$work/mcp_port"
 cat >relics/notes.yaml <<YAML
 {"wend": "relic/1", "name": "notes", "kind": "mcp",
  "url": "http://127.0.0.1:$(cat "$work/mcp_port")/"}

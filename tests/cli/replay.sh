@@ -68,7 +68,7 @@ for row in "1 $(model bad '{"turns":[]}')" "3 $sum"; do
 done
 
 # The pace.
-pace='script:{"turns":[{"text":"abcdefgh","chunk":2,"delay":"150ms"}]}'
+pace='script:{"turns":[{"text":"abcdefgh","chunk":2,"delay":"250ms"}]}'
 run "$WEND" run -m "$pace" hi
 took() { # COMMAND...: milliseconds
     local began=$(date +%s%N)
@@ -76,23 +76,28 @@ took() { # COMMAND...: milliseconds
     echo $((($(date +%s%N) - began) / 1000000))
 }
 ms=$(took "$WEND" replay last)
-[ "$ms" -ge 450 ] && [ "$ms" -lt 3000 ]
+[ "$ms" -ge 750 ] && [ "$ms" -lt 20000 ]
 ok "real timing ($ms ms)"
-ms=$(took "$WEND" replay --speed 0 last)
-[ "$ms" -lt 400 ]
+# The best of some: the start of a process can take long.
+for ((i = 0; i < 10; i++)); do
+    ms=$(took "$WEND" replay --speed 0 last)
+    [ "$ms" -ge 700 ] || break
+done
+[ "$ms" -lt 700 ]
 ok "at once ($ms ms)"
 ms=$(took "$WEND" replay --speed 0.5 last)
-[ "$ms" -ge 900 ]
+[ "$ms" -ge 1500 ]
 ok "half as fast ($ms ms)"
-"$WEND" replay --speed 0.01 last >"$out" 2>&1 &
+: >"$out"
+"$WEND" replay --json --speed 0.001 last >"$out" 2>&1 &
 pid=$!
-sleep 0.5
+soon test -s "$out"
 kill -INT $pid
 wait $pid
 is "an interrupt ends a replay: exit status" $? 130
 
 # Another process follows a run as it happens.
-"$WEND" run --json -m "$slow" hi >live &
+"$WEND" run --json -m "$held" hi >live &
 pid=$!
 soon grep -q text_delta live
 "$WEND" log --follow --json last >followed &
@@ -101,6 +106,7 @@ soon grep -q text_delta followed
 ok "--follow shows deltas"
 kill -0 $pid 2>/dev/null
 ok "while the run goes on"
+kill -INT $pid
 wait $pid
 wait $follower
 is "--follow ends with the run: exit status" $? 0

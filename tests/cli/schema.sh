@@ -84,19 +84,10 @@ has "no file" "$err" 'none.json: there is no such file'
 
 # ---- The provider's own form ---------------------------------------------------
 
-server=$(dirname "$WEND")/tests/wend-test-server
-if [ -x "$server" ]; then
+if [ -x "$test_server" ]; then
     unset OPENAI_API_KEY http_proxy https_proxy all_proxy
     unset HTTP_PROXY HTTPS_PROXY ALL_PROXY
-    mkfifo "$work/hold"
-    "$server" --until-eof --log "$work/requests" <"$work/hold" \
-        >"$work/ports" 2>"$work/server" &
-    exec 9>"$work/hold" # the server ends when this is closed
-    for _ in $(seq 100); do
-        [ -s "$work/ports" ] && break
-        sleep 0.05
-    done
-    read -r port _ <"$work/ports"
+    serve_http --log "$work/requests"
     run "$WEND" run --schema "$work/s.json" -m openai:text:2:4 \
         --base-url "http://127.0.0.1:$port/v1" hi
     is "openai: text does not fit: exit status" $status 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # store.sh - a store that cannot be used: exit status 74, said why, and
 # nothing is broken by it.
+[ "$(id -u)" != 0 ] || mounts=wanted
 . "$(dirname "$0")/lib.sh"
 
 # The last line is the error, and it says that it was not kept.
@@ -43,7 +44,7 @@ if [ "$(id -u)" != 0 ]; then
     run "$WEND" run -m "$hello" hi
     chmod 400 "$WEND_STORE"
     refused "a read-only file" "read-only"
-elif mount -t tmpfs -o size=4m none "$work/fixed" 2>/dev/null; then
+elif may_mount && mount -t tmpfs -o size=4m none "$work/fixed"; then
     run "$WEND" run -m "$hello" hi
     mount -o remount,ro "$work/fixed"
     refused "a read-only place" "read-only"
@@ -64,7 +65,7 @@ is "--store is before WEND_STORE" \
 
 # A full disk. The runs before it stay readable.
 mkdir "$work/small"
-if mount -t tmpfs -o size=400k none "$work/small" 2>/dev/null; then
+if may_mount && mount -t tmpfs -o size=400k none "$work/small"; then
     export WEND_STORE=$work/small/wend.db
     exits "before the disk is full" 0 "$WEND" run -m "$hello" first
     head -c 200000 /dev/urandom | base64 -w0 >large

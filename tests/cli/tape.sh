@@ -2,20 +2,14 @@
 # tape.sh - the wire recorded and played back: same bytes, no network, no key.
 . "$(dirname "$0")/lib.sh"
 
-server=$(dirname "$WEND")/tests/wend-test-server
-if [ ! -x "$server" ]; then
-    echo "1..0 # SKIP $server is not built"
+if [ ! -x "$test_server" ]; then
+    echo "1..0 # SKIP $test_server is not built"
     exit 0
 fi
 unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY http_proxy https_proxy
 unset all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
-mkfifo "$work/hold"
-"$server" --until-eof <"$work/hold" >"$work/ports" 2>"$work/server" &
-server_pid=$!
-exec 9>"$work/hold" # the server ends when this is closed
-soon test -s "$work/ports"
-read -r port <"$work/ports"
+serve_http
 base=http://127.0.0.1:$port
 
 ask() { # MODEL [OPTION...]: a run with all events in $out
@@ -71,7 +65,7 @@ ok "a key in one-byte pieces is nowhere"
 
 ask "openai:delay:40ms:10:8" --base-url "$base/v1" --record "$work/slow"
 ask "openai:delay:40ms:100:8" --base-url "$base/v1" --record "$work/stopped" \
-    --timeout 300ms
+    --timeout 2s
 is "stopped in the middle: exit status" $status 3
 retry="openai:status:429:retry-after-ms=10;text:2:8"
 ask "$retry" --base-url "$base/v1" --record "$work/retry"

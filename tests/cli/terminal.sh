@@ -2,23 +2,17 @@
 # terminal.sh - what reaches a terminal, and what is asked there.
 . "$(dirname "$0")/lib.sh"
 
-if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+if ! has_terminal; then
     echo "1..0 # SKIP no script(1) from util-linux"
     exit 0
 fi
 export TERM=xterm
 
-# Runs a command line on a terminal; what it shows is in $out.
-on_terminal() { # COMMAND-LINE [INPUT-COMMAND]
-    ${2:-sleep 0} | script -qec "$1" /dev/null >"$out" 2>&1
-    status=$?
-}
-
 evil='{"turns":[{"text":"a\u001b[31mb\u009bc\u202ed\u0007e\r\u007f",
 "calls":[{"name":"calculator","args":{"expression":"\u001b]0;title\u0007"}}]},
 {"text":"\udb40\udc41x\u2066y\u200bz"}]}'
 echo "$evil" >evil.json
-on_terminal "$WEND run -m script:evil.json hi"
+at_terminal "$WEND run -m script:evil.json hi"
 is "escapes: exit status" $status 0
 tr -d '\r\n' <"$out" >shown
 LC_ALL=C grep -q $'[\001-\010\013-\037\177]' shown
@@ -30,29 +24,29 @@ for bad in '\302\233' '\342\200\256' '\342\201\246' '\342\200\213' \
 done
 has "an escape is shown as one" "$out" "a$(printf '\342\220\233')[31mb"
 is "no title is set" "$(grep -c $'\e]0' "$out")" 0
-on_terminal "$WEND run --json -m script:evil.json hi"
+at_terminal "$WEND run --json -m script:evil.json hi"
 tr -d '\r\n' <"$out" >shown
 ! LC_ALL=C grep -q $'[\001-\010\013-\037\177]' shown
 ok "--json: no control reaches the terminal"
 lacks "--json: no direction is changed" "$out" "$(printf '\342\200\256')"
 has "--json: it is escaped" "$out" '\u202e'
-on_terminal "$WEND log last; $WEND runs; $WEND replay --speed 0 last"
+at_terminal "$WEND log last; $WEND runs; $WEND replay --speed 0 last"
 ! tr -d '\r\n' <"$out" | LC_ALL=C grep -q $'[\001-\010\013-\037\177]'
 ok "log, runs, replay: no control reaches the terminal"
 "$WEND" run -m script:evil.json hi >"$out" 2>/dev/null
 has "a file gets the text as it is" "$out" $'a\e[31mb'
 
 # Tools are shown on a terminal, in colour only if that is wanted.
-on_terminal "$WEND run -m '$sum' hi"
+at_terminal "$WEND run -m '$sum' hi"
 has "the call is shown" "$out" '> calculator {"expression":"6*7"}'
 has "its result, too" "$out" '  = 42'
 lacks "NO_COLOR" "$out" $'\e['
-on_terminal "NO_COLOR= $WEND run -m '$sum' hi"
+at_terminal "NO_COLOR= $WEND run -m '$sum' hi"
 has "colour" "$out" $'\e[2m'
-on_terminal "TERM=dumb NO_COLOR= $WEND run -m '$sum' hi"
+at_terminal "TERM=dumb NO_COLOR= $WEND run -m '$sum' hi"
 lacks "no colour on a dumb terminal" "$out" $'\e['
 
-on_terminal "$WEND run -m '$hello'"
+at_terminal "$WEND run -m '$hello'"
 is "no prompt on a terminal: exit status" $status 2
 has "no prompt on a terminal: said" "$out" "Give a prompt"
 
@@ -60,20 +54,11 @@ has "no prompt on a terminal: said" "$out" "Give a prompt"
 write='{"turns":[{"calls":[{"name":"write_file","args":{"path":"new",
 "content":"x\u001b[2Jy"}}]},{"text":"went on"}]}'
 echo "$write" >write.json
-answer() { # WORD: once the question is there
-    soon grep -q 'allow?' "$out"
-    sleep 0.2
-    echo "$1"
-    sleep 1
+ask() { # ANSWER...: of the run that wants to write
+    rm -f new
+    at_terminal "$WEND run -t write_file -m script:write.json hi" 'allow?' "$@"
 }
-yes_later() { answer y; }
-no_later() { answer no; }
-always_later() { answer a; }
-never_later() { answer never; }
-perhaps_later() { answer perhaps | sed 'p; s/.*/no/'; }
-rm -f new
-: >"$out"
-on_terminal "$WEND run -t write_file -m script:write.json hi" yes_later
+ask y
 is "yes: exit status" $status 0
 has "yes: the tool is named" "$out" "write_file"
 has "yes: the arguments are shown" "$out" '"path":"new"'
@@ -85,25 +70,19 @@ ok "yes: it is written"
 run "$WEND" log --json --type approval_answer last
 is "yes: by whom" "$(json "$out" "$(at data.yes)||' '||$(at data.by)")" \
     "1 terminal"
-rm -f new
-: >"$out"
-on_terminal "$WEND run -t write_file -m script:write.json hi" no_later
+ask no
 is "no: exit status" $status 0
 has "no: the run goes on" "$out" "went on"
 [ ! -e new ]
 ok "no: it is not written"
-rm -f new
-: >"$out"
-on_terminal "$WEND run -t write_file -m script:write.json hi" perhaps_later
+ask perhaps no
 is "neither yes nor no: asked again" "$(grep -o 'allow?' "$out" | wc -l)" 2
 [ ! -e new ]
 ok "neither yes nor no: it is not written"
 
 # Answers for calls like it, also in runs to come.
 file=$HOME/.local/share/wend/approvals
-rm -f new
-: >"$out"
-on_terminal "$WEND run -t write_file -m script:write.json hi" always_later
+ask a
 has "always: what it would allow is shown" "$out" 'every write_file(new)'
 [ -e new ]
 ok "always: it is written"
@@ -128,9 +107,8 @@ ok "a rule alone counts in every folder"
 chmod 666 "$file"
 exits "others could have written it" 2 "$WEND" run -m script:write.json hi
 has "others could have written it: said" "$err" "others may write to"
-rm -f new "$file"
-: >"$out"
-on_terminal "$WEND run -t write_file -m script:write.json hi" never_later
+rm -f "$file"
+ask never
 is "never: the rule" "$(cat "$file")" "$PWD"$'\t!write_file(new)'
 exits "never: later" 0 "$WEND" run --approve all -t write_file \
     -m script:write.json hi

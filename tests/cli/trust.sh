@@ -164,25 +164,22 @@ cd .. || exit 2
 
 # ---- On a terminal ---------------------------------------------------------------------------
 
-if ! script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+if ! has_terminal; then
     skip "on a terminal" "no script(1) from util-linux"
     finish
 fi
-on_terminal() { # COMMAND-LINE INPUT-COMMAND
-    $2 | TERM=xterm script -qec "$1" /dev/null >"$out" 2>&1
-    status=$?
-}
-types_after() { sleep 1 && echo "$1" && sleep 1; }
+export TERM=xterm
+question="use it, now and as long as it stays as it is?"
 "$WEND" trust --remove wend.yaml
-on_terminal "$WEND run -v -m '$hello' hi" "types_after n"
-has "asked" "$out" "use it, now and as long as it stays as it is?"
+at_terminal "$WEND run -v -m '$hello' hi" "$question" n
+has "asked" "$out" "$question"
 has "asked: what it would do" "$out" "count: ./count.sh a ../data; gets TOKEN"
 has "no: ignored" "$out" "wend.yaml is ignored"
 is "no: nothing is kept" "$(cat "$list")" ""
-on_terminal "$WEND run --json hi" "types_after y"
+at_terminal "$WEND run --json hi" "$question" y
 has "yes: it is used" "$out" '"agent":"here"'
 is "yes: it is kept" "$(sed 's/^[0-9a-f]\{64\} //' "$list")" "$PWD/wend.yaml"
-on_terminal "$WEND run --json hi" true
+at_terminal "$WEND run --json hi"
 lacks "yes: asked once" "$out" "use it, now"
 has "yes: used again" "$out" '"agent":"here"'
 finish

@@ -55,15 +55,9 @@ else
 fi
 
 # A run without an end, and one that failed.
-asks() {
-    "$WEND" runs --json --status running | grep -q . &&
-        "$WEND" log --type model_start last | grep -q .
-}
-"$WEND" run -m "$slow" hi >/dev/null 2>&1 &
-live=$!
-soon asks
-kill -KILL $live
-{ wait $live; } 2>/dev/null
+begin "$WEND" run -m "$held" hi
+soon in_log "$id" '"type":"model_start"'
+killed
 exits "no end" 0 "$WEND" view last
 has "no end" "$out" "no end"
 run "$WEND" run -m 'script:{"turns":[{"error":{"code":"auth","message":"no"}}]}' x
@@ -72,20 +66,23 @@ has "failed" "$out" "failed, "
 
 # An action that was cut off goes on: it is one.
 mkdir -p tools
-printf 'wend: tool/1\nname: nap\ndescription: d\nclass: read\ncommand: [sleep, "1"]\n' \
-    >tools/nap.yaml
+cat >tools/nap.yaml <<'EOF'
+wend: tool/1
+name: nap
+description: d
+class: read
+command: [sh, -c, 'while [ ! -e awake ]; do sleep 0.1; done']
+EOF
 cat >nap.yaml <<'EOF'
 wend: plan/1
 name: nap
 actions:
   - {name: sleeper, type: tool, target: nap, params: {}}
 EOF
-sleeps() { "$WEND" log --type action_start last | grep -q sleeper; }
-"$WEND" plan run nap.yaml >/dev/null 2>&1 &
-live=$!
-soon sleeps
-kill -KILL $live
-{ wait $live; } 2>/dev/null
+begin "$WEND" plan run nap.yaml
+soon in_log "$id" '"type":"action_start"'
+killed
+touch awake
 exits "an action that goes on" 0 timeout 60 "$WEND" resume last
 exits "an action that goes on: shown" 0 "$WEND" view last
 is "an action that goes on: one line" "$(grep -c sleeper "$out")" 1
