@@ -105,6 +105,11 @@ typedef struct wend_runs wend_runs;
  * "memory:". NULL means $WEND_STORE, then ~/.local/share/wend/wend.db. */
 WEND_API wend_status wend_store_open(const char *url, wend_store **out,
                                      wend_error *err);
+/* The same for whoever only reads: a file that cannot be written, as on a
+ * read-only file system, is opened, too. Then all that would change it fails
+ * with WEND_E_STORE. */
+WEND_API wend_status wend_store_open_read(const char *url, wend_store **out,
+                                          wend_error *err);
 WEND_API void wend_store_free(wend_store *store);
 
 typedef struct wend_list_options {

@@ -153,7 +153,9 @@ int print_buf(const struct buf *b)
 int open_store(struct cli *cli)
 {
     wend_error err = {0};
-    wend_status s = wend_store_open(cli->set.store, &cli->store, &err);
+    wend_status s = (cli->command->only_reads
+                         ? wend_store_open_read
+                         : wend_store_open)(cli->set.store, &cli->store, &err);
 
     return s == WEND_OK ? 0 : give_up(cli, s, &err);
 }

@@ -111,6 +111,7 @@ struct command {
     const char *summary; /* one line */
     const char *more;    /* of its help; may be NULL */
     const struct opt *opts;
+    bool only_reads;  /* the store */
     bool no_config;   /* runs though the config file is broken */
     bool takes_agent; /* has -a */
     bool agent_named; /* ... and without it there is no agent */

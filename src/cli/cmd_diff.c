@@ -351,5 +351,6 @@ const struct command command_diff = {
             "cut into pieces;\nwith --exact they are. The exit status is 1 if "
             "there is a difference.\n",
     .opts = opts,
+    .only_reads = true,
     .run = run,
 };

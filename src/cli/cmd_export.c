@@ -50,5 +50,6 @@ const struct command command_export = {
             "wend-store(5); files of several\nruns can be joined. It holds all "
             "that the runs saw and said: treat it like the\nstore.\n",
     .opts = opts,
+    .only_reads = true,
     .run = run,
 };

@@ -101,5 +101,6 @@ const struct command command_log = {
             "A line shows the time since the start, the number of the event, "
             "the turn, the\ntype and what matters most.\n",
     .opts = opts,
+    .only_reads = true,
     .run = run,
 };

@@ -89,5 +89,6 @@ const struct command command_replay = {
             "No model is asked and no tool runs, but with --live after SEQ. "
             "The exit status is\nthat of the run.\n",
     .opts = opts,
+    .only_reads = true,
     .run = run,
 };

@@ -237,5 +237,6 @@ const struct command command_runs = {
     .summary = "list runs, newest first",
     .more = "A run whose process has died is interrupted.\n",
     .opts = opts,
+    .only_reads = true,
     .run = run,
 };

@@ -346,5 +346,6 @@ const struct command command_stats = {
     .more = "p50, p90 and p99: so long or shorter in so many of a hundred "
             "cases that went well.\n",
     .opts = opts,
+    .only_reads = true,
     .run = run,
 };

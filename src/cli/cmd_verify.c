@@ -17,8 +17,8 @@
 static const struct opt opts[] = {
     {0, "head", "HASH", "what the newest event's hash must be", OPT_TEXT,
      AT(head), 0, 0, NULL},
-    {0, "salvage", "FILE", "export what is good, for 'wend import'",
-     OPT_TEXT, AT(salvage), 0, 0, NULL},
+    {0, "salvage", "FILE", "export what is good, for 'wend import'", OPT_TEXT,
+     AT(salvage), 0, 0, NULL},
     {0, "json", NULL, "one object a run", OPT_FLAG, AT(json), 0, 0, NULL},
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
      0, 0, NULL},
@@ -180,5 +180,6 @@ const struct command command_verify = {
             "first bad event is\nnamed. The exit status is 1 if anything is "
             "damaged.\n",
     .opts = opts,
+    .only_reads = true,
     .run = run,
 };

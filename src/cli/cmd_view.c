@@ -119,5 +119,6 @@ const struct command command_view = {
     .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
             "html is one file that needs no other and no network.\n",
     .opts = opts,
+    .only_reads = true,
     .run = run,
 };

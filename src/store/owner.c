@@ -75,6 +75,16 @@ wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err)
     return WEND_OK;
 }
 
+wend_status owner_look(const char *lock_path, struct owner *o, wend_error *err)
+{
+    o->fd = open(lock_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    o->nobody = o->fd < 0 && errno == ENOENT;
+    return o->fd >= 0 || o->nobody
+               ? WEND_OK
+               : fail(err, WEND_E_STORE, "cannot open %s: %s", lock_path,
+                      strerror(errno));
+}
+
 void owner_close(struct owner *o)
 {
     if (o->fd >= 0)
@@ -88,7 +98,8 @@ bool owner_alive(const struct owner *o, int64_t id)
 
     if (id == o->id) /* a lock does not stand in its own way */
         return true;
-    return fcntl(o->fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
+    return !o->nobody &&
+           (fcntl(o->fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK);
 }
 
 bool owner_alone(const struct owner *o)

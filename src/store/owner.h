@@ -13,9 +13,12 @@
 struct owner {
     int fd; /* -1: not open */
     int64_t id;
+    bool nobody; /* there is no lock file, and so no owner */
 };
 
 wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err);
+/* Only to ask who is alive, where nothing can be written. */
+wend_status owner_look(const char *lock_path, struct owner *o, wend_error *err);
 void owner_close(struct owner *o);
 /* In doubt yes: a run taken from the living would be written twice. */
 bool owner_alive(const struct owner *o, int64_t id);

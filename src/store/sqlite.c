@@ -118,8 +118,20 @@ static struct sqlite_store *sqlite_new(void)
     return s;
 }
 
-wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
-                           wend_store **out, wend_error *err)
+/* All that writes fails with the same words as if it were opened to write. */
+static wend_status open_still(struct sqlite_store *s,
+                              const struct db_schema *schema, wend_error *err)
+{
+    fail(&s->refusal, WEND_E_STORE,
+         "store %s: is read-only; make the file and its directory writable, "
+         "or choose another store",
+         s->path);
+    return db_open_still(s->path, schema, &s->read, &s->owner, &s->still, err);
+}
+
+static wend_status open_as(const char *path, const struct db_schema *schema,
+                           enum store_use use, wend_store **out,
+                           wend_error *err)
 {
     struct sqlite_store *s = sqlite_new();
     struct buf absolute = {0};
@@ -133,7 +145,9 @@ wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
     status = path_absolute(path, &absolute, err);
     s->path = absolute.ptr; /* handed over, whole or not */
     hold_begin(&hold);
-    if (status == WEND_OK)
+    if (status == WEND_OK && use == STORE_READ && still_only(s->path))
+        status = open_still(s, schema, err);
+    else if (status == WEND_OK)
         status = db_open(s->path, schema, &s->write, &s->owner, err);
     hold_end(&hold);
     if (status == WEND_OK && !db_writer_start(s))
@@ -147,8 +161,14 @@ wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
     return status;
 }
 
-wend_status store_sqlite_open(const char *path, wend_store **out,
-                              wend_error *err)
+wend_status sqlite_open_as(const char *path, const struct db_schema *schema,
+                           wend_store **out, wend_error *err)
 {
-    return sqlite_open_as(path, &db_schema_now, out, err);
+    return open_as(path, schema, STORE_WRITE, out, err);
+}
+
+wend_status store_sqlite_open(const char *path, enum store_use use,
+                              wend_store **out, wend_error *err)
+{
+    return open_as(path, &db_schema_now, use, out, err);
 }

@@ -3,18 +3,36 @@
  *
  * sqlite.c joins them; sqlite_db.c is a connection and its statements,
  * sqlite_open.c makes, checks and upgrades a file, sqlite_write.c is the
- * writer thread, sqlite_read.c answers on the caller's thread.
+ * writer thread, sqlite_read.c answers on the caller's thread,
+ * sqlite_still.c is about files that can only be read.
  */
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "store/owner.h"
 #include "store/store.h"
 
 enum { TAKE_MAX = 64 }; /* requests given at once */
+
+/* ---- A file that can only be read (sqlite_still.c) ----------------------- */
+
+/* How it was when it was opened. Only `on` if it is read as one that never
+ * changes: then still_check follows each look at it. */
+struct still {
+    bool on;
+    struct stat file;
+};
+
+/* Whether it is there, and it or its folder cannot be written. */
+bool still_only(const char *path);
+wend_status still_begin(const char *path, struct still *out, wend_error *err);
+/* WEND_E_STORE: it has changed, and what was read of it may be wrong. */
+wend_status still_check(const struct still *was, const char *path,
+                        wend_error *err);
 
 /* ---- A connection (sqlite_db.c) ------------------------------------------ */
 
@@ -77,6 +95,9 @@ struct ask {
 
 /* Does not make the file. On failure close it nevertheless. */
 wend_status db_connect(struct db *db, const char *path, wend_error *err);
+/* The same, to read a file that cannot be written. */
+wend_status db_connect_still(struct db *db, const char *path,
+                             const struct still *still, wend_error *err);
 void db_close(struct db *db);
 /* Says what went wrong last: WEND_E_STORE, _CORRUPT or _NOMEM. */
 wend_status db_fail(const struct db *db, wend_error *err);
@@ -124,6 +145,11 @@ extern const struct db_schema db_schema_now;
  * are to be closed nevertheless. */
 wend_status db_open(const char *path, const struct db_schema *schema,
                     struct db *db, struct owner *owner, wend_error *err);
+/* Opens one that is still_only; who owns its runs can be asked. On failure
+ * as above. */
+wend_status db_open_still(const char *path, const struct db_schema *schema,
+                          struct db *db, struct owner *owner,
+                          struct still *still, wend_error *err);
 
 /* ---- The engine -----------------------------------------------------------
  */
@@ -147,6 +173,7 @@ struct sqlite_store {
     wend_store base;
     char *path;
     struct owner owner;
+    wend_error refusal; /* of all that writes; status WEND_OK: none */
 
     struct db write; /* the writer's alone once it runs */
     pthread_t writer;
@@ -162,6 +189,7 @@ struct sqlite_store {
 
     pthread_mutex_t read_lock; /* guards what follows */
     struct db read;            /* opened when first needed */
+    struct still still;        /* of it */
     int64_t taken_at;          /* Q_CHANGED when there was nothing to take */
 };
 
@@ -206,9 +234,11 @@ wend_status db_facts(wend_store *store, wend_str space, wend_str key,
                      int64_t now_us, store_fact_fn fn, void *ctx,
                      wend_error *err);
 
-/* The connection for reading, locked; read_end follows in any case. */
+/* The connection for reading, locked; read_end follows in any case, and gives
+ * `status` back, or why what was read does not count. */
 wend_status db_read_begin(struct sqlite_store *s, wend_error *err);
-void db_read_end(struct sqlite_store *s);
+wend_status db_read_end(struct sqlite_store *s, wend_status status,
+                        wend_error *err);
 
 wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
                     wend_error *err);

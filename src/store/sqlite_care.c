@@ -40,8 +40,7 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
     }
     if (status == WEND_OK)
         status = db_first_event(&s->read, id, &out->first, err);
-    db_read_end(s);
-    return status;
+    return db_read_end(s, status, err);
 }
 
 /* ---- All of it ----------------------------------------------------------- */
@@ -114,6 +113,5 @@ wend_status db_check(wend_store *store, wend_error *err)
                               "SELECT count(*) FROM deltas"
                               " WHERE run NOT IN (SELECT id FROM runs)",
                               err);
-    db_read_end(s);
-    return status;
+    return db_read_end(s, status, err);
 }

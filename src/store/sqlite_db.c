@@ -186,7 +186,9 @@ wend_status db_exec(struct db *db, const char *sql, wend_error *err)
                : db_fail(db, err);
 }
 
-wend_status db_connect(struct db *db, const char *path, wend_error *err)
+/* `name` is the path or a URI of it. */
+static wend_status connect_as(struct db *db, const char *path, const char *name,
+                              int flags, wend_error *err)
 {
     /* What is in the file is data: it may not make us run anything. */
     static const int off[] = {
@@ -197,8 +199,7 @@ wend_status db_connect(struct db *db, const char *path, wend_error *err)
     int rc;
 
     db->path = path;
-    rc = sqlite3_open_v2(path, &db->handle,
-                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    rc = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK)
         return db_fail(db, err);
     sqlite3_extended_result_codes(db->handle, 1);
@@ -209,6 +210,34 @@ wend_status db_connect(struct db *db, const char *path, wend_error *err)
     /* Pages that a savepoint may need again, and sorted rows: they belong
      * into no other file, and a commit of many batches is faster. */
     return db_exec(db, "PRAGMA temp_store = MEMORY", err);
+}
+
+wend_status db_connect(struct db *db, const char *path, wend_error *err)
+{
+    return connect_as(db, path, path, SQLITE_OPEN_READWRITE, err);
+}
+
+/* The path is absolute. */
+wend_status db_connect_still(struct db *db, const char *path,
+                             const struct still *still, wend_error *err)
+{
+    const struct mem mem = {0};
+    struct buf uri = {.mem = &mem};
+    wend_status s;
+
+    db->path = path;
+    buf_cstr(&uri, "file://");
+    for (const char *p = path; *p; p++)
+        if (strchr("%?#", *p))
+            buf_fmt(&uri, "%%%02X", (unsigned)(unsigned char)*p);
+        else
+            buf_char(&uri, *p);
+    buf_cstr(&uri, still->on ? "?immutable=1" : "?readonly_shm=1");
+    s = uri.failed ? fail_nomem(err)
+                   : connect_as(db, path, uri.ptr,
+                                SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    buf_free(&uri);
+    return s;
 }
 
 void db_close(struct db *db)

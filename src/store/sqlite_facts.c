@@ -108,6 +108,5 @@ wend_status db_facts(wend_store *store, wend_str space, wend_str key,
                            &there, err);
     if (status == WEND_OK && there)
         status = give(s, space, key, now_us, fn, ctx, err);
-    db_read_end(s);
-    return status;
+    return db_read_end(s, status, err);
 }

@@ -22,6 +22,7 @@ enum { APPLICATION_ID = 0x77656e64 }; /* "wend" */
  * little in the file and double what a commit writes. */
 #define PAGE_BYTES 8192
 enum { CHECKPOINT_PAGES = 512 };
+enum { STILL_TRIES = 3 }; /* to open one that others open and close */
 
 enum kind { KIND_NEW, KIND_OURS, KIND_FOREIGN };
 
@@ -367,7 +368,11 @@ static wend_status settle(struct db *db, const struct owner *owner,
     return s;
 }
 
-static wend_status own(const char *path, struct owner *owner, wend_error *err)
+/* `how` is owner_open or owner_look. */
+static wend_status own(const char *path,
+                       wend_status (*how)(const char *, struct owner *,
+                                          wend_error *),
+                       struct owner *owner, wend_error *err)
 {
     const struct mem mem = {0};
     struct buf name = {.mem = &mem};
@@ -375,7 +380,7 @@ static wend_status own(const char *path, struct owner *owner, wend_error *err)
 
     buf_cstr(&name, path);
     buf_cstr(&name, "-lock");
-    s = name.failed ? fail_nomem(err) : owner_open(name.ptr, owner, err);
+    s = name.failed ? fail_nomem(err) : how(name.ptr, owner, err);
     buf_free(&name);
     return s;
 }
@@ -406,10 +411,53 @@ wend_status db_open(const char *path, const struct db_schema *schema,
     if (s == WEND_OK)
         s = make_private(path, err);
     if (s == WEND_OK)
-        s = own(path, owner, err);
+        s = own(path, owner_open, owner, err);
     if (s == WEND_OK && (kind == KIND_NEW || version < schema->version))
         s = settle(db, owner, schema, err);
     if (s == WEND_OK)
         s = set_modes(db, err);
+    return s;
+}
+
+static wend_status look_still(const char *path, const struct db_schema *schema,
+                              struct db *db, struct still *still,
+                              wend_error *err)
+{
+    enum kind kind = KIND_NEW;
+    int64_t version = 0;
+    wend_status s = still_begin(path, still, err);
+
+    if (s == WEND_OK)
+        s = db_connect_still(db, path, still, err);
+    if (s == WEND_OK)
+        s = db_exec(db, "PRAGMA query_only = ON", err);
+    if (s == WEND_OK)
+        s = look(db, &kind, &version, err);
+    if (s == WEND_OK)
+        s = check_kind(db, kind, version, schema, err);
+    if (s == WEND_OK && (kind == KIND_NEW || version < schema->version))
+        s = fail(err, WEND_E_STORE,
+                 "store %s: has version %lld and must be upgraded, but is "
+                 "read-only; make it writable, or copy it to another place",
+                 path, (long long)version);
+    return s;
+}
+
+wend_status db_open_still(const char *path, const struct db_schema *schema,
+                          struct db *db, struct owner *owner,
+                          struct still *still, wend_error *err)
+{
+    wend_status s = check_file(path, err), found = WEND_E_STORE;
+
+    /* Somebody who can write it may just be opening or closing it. */
+    for (int i = 0; s == WEND_OK && i < STILL_TRIES && found == WEND_E_STORE;
+         i++) {
+        db_close(db);
+        found = look_still(path, schema, db, still, err);
+    }
+    if (s == WEND_OK)
+        s = found;
+    if (s == WEND_OK)
+        s = own(path, owner_look, owner, err);
     return s;
 }

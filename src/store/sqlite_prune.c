@@ -96,7 +96,7 @@ static wend_status sweep_all(struct sqlite_store *s, wend_error *err)
                                "SELECT coalesce(min(id), 0) FROM runs"
                                " WHERE status = 'pruned'",
                                &p.id, err);
-        db_read_end(s);
+        status = db_read_end(s, status, err);
         if (!p.id)
             break;
         do
@@ -242,7 +242,7 @@ static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
                            &events_max, err);
     if (status == WEND_OK && t.count)
         status = mark_used(&s->read, &t, err);
-    db_read_end(s);
+    status = db_read_end(s, status, err);
     if (status == WEND_OK)
         status = drop_unused(s, &t, events_max, err);
     mem_free(&s->base.mem, t.slots);
@@ -276,7 +276,7 @@ static wend_status give_all_back(struct sqlite_store *s, int64_t *bytes,
 
     if (status == WEND_OK)
         status = db_number(&s->read, "PRAGMA page_size", &page, err);
-    db_read_end(s);
+    status = db_read_end(s, status, err);
     while (status == WEND_OK) {
         status = db_wait(s, &p.op, err);
         if (p.count <= 0)

@@ -26,9 +26,13 @@ wend_status db_read_begin(struct sqlite_store *s, wend_error *err)
     return status;
 }
 
-void db_read_end(struct sqlite_store *s)
+wend_status db_read_end(struct sqlite_store *s, wend_status status,
+                        wend_error *err)
 {
+    wend_status changed = still_check(&s->still, s->path, err);
+
     pthread_mutex_unlock(&s->read_lock);
+    return changed == WEND_OK ? status : changed;
 }
 
 static wend_status find_run(struct db *db, wend_str run, int64_t *id,
@@ -241,8 +245,7 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
         ask_run(&a);
     }
     buf_free(&parts);
-    db_read_end(s);
-    return status;
+    return db_read_end(s, status, err);
 }
 
 int db_fork_head(struct db *db, wend_str parent, int64_t seq,
@@ -299,8 +302,7 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
             status = fail_nomem(err);
         ask_reset(&a);
     }
-    db_read_end(s);
-    return status;
+    return db_read_end(s, status, err);
 }
 
 /* ---- Listing ------------------------------------------------------------- */
@@ -409,7 +411,7 @@ wend_status db_list(wend_store *store, const wend_list_options *o,
 
     if (status == WEND_OK)
         status = list(s, o, arena, &found, err);
-    db_read_end(s);
+    status = db_read_end(s, status, err);
     if (status == WEND_OK) {
         *count = found.len / sizeof **rows;
         *rows = arena_alloc(arena, found.len);
@@ -498,7 +500,7 @@ wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
 
     if (mine)
         status = take(s, &arena, list, &count, err);
-    db_read_end(s);
+    status = db_read_end(s, status, err);
     for (size_t i = 0; i < count; i++)
         if (fn(ctx, &list[i]))
             s->drop.ids[taken++] = list[i].id;

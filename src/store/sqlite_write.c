@@ -423,7 +423,7 @@ static void report_ops(struct sqlite_store *s, struct db_op *ops,
 static void *writer(void *ctx)
 {
     struct sqlite_store *s = ctx;
-    wend_error failure = {0};
+    wend_error failure = s->refusal;
     struct work w;
 
     while (take_work(s, &w)) {

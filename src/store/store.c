@@ -156,7 +156,8 @@ static wend_status make_dirs(char *path, wend_error *err)
     return s;
 }
 
-static wend_status open_default(wend_store **out, wend_error *err)
+static wend_status open_default(enum store_use use, wend_store **out,
+                                wend_error *err)
 {
     struct mem mem = {0};
     struct buf path = {.mem = &mem};
@@ -179,12 +180,13 @@ static wend_status open_default(wend_store **out, wend_error *err)
     else
         s = make_dirs(path.ptr, err);
     if (s == WEND_OK)
-        s = store_sqlite_open(path.ptr, out, err);
+        s = store_sqlite_open(path.ptr, use, out, err);
     buf_free(&path);
     return s;
 }
 
-wend_status wend_store_open(const char *url, wend_store **out, wend_error *err)
+static wend_status open_url(const char *url, enum store_use use,
+                            wend_store **out, wend_error *err)
 {
     wend_str u;
 
@@ -194,7 +196,7 @@ wend_status wend_store_open(const char *url, wend_store **out, wend_error *err)
     if (!url)
         url = getenv("WEND_STORE");
     if (!url || !*url)
-        return open_default(out, err);
+        return open_default(use, out, err);
     u = str_of(url);
     if (str_is(u, "memory:"))
         return store_memory_open(out, err);
@@ -211,7 +213,18 @@ wend_status wend_store_open(const char *url, wend_store **out, wend_error *err)
                     "or memory:");
     if (!*url)
         return fail(err, WEND_E_INVAL, "the path of the store is empty");
-    return store_sqlite_open(url, out, err);
+    return store_sqlite_open(url, use, out, err);
+}
+
+wend_status wend_store_open(const char *url, wend_store **out, wend_error *err)
+{
+    return open_url(url, STORE_WRITE, out, err);
+}
+
+wend_status wend_store_open_read(const char *url, wend_store **out,
+                                 wend_error *err)
+{
+    return open_url(url, STORE_READ, out, err);
 }
 
 void wend_store_free(wend_store *store)

@@ -194,9 +194,10 @@ wend_status store_sync_name(const char *path, wend_error *err);
 bool store_lock_init(pthread_mutex_t *lock);
 
 /* Engines; url prefixes decide in store.c. */
+enum store_use { STORE_WRITE, STORE_READ }; /* READ: writing may be refused */
 wend_status store_memory_open(wend_store **out, wend_error *err);
-wend_status store_sqlite_open(const char *path, wend_store **out,
-                              wend_error *err);
+wend_status store_sqlite_open(const char *path, enum store_use use,
+                              wend_store **out, wend_error *err);
 
 /* hash = SHA-256(previous, packs before the event, its body). */
 struct chain {

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # The last line is the error, and it says that it was not kept.
-refused() { # NAME TEXT-ON-STDERR
+refused_to_write() { # NAME TEXT-ON-STDERR
     exits "$1" 74 "$WEND" run -m "$hello" hi
     has "$1: said" "$err" "$2"
     is "$1: nothing on stdout" "$(cat "$out")" ""
@@ -13,6 +13,10 @@ refused() { # NAME TEXT-ON-STDERR
     tail -1 "$out" >last
     is "$1: the last line" "$(json last "$(at type)||' '||$(at kept)||' '||
         $(at code)||' '||(length($(at message)) > 10)")" "error 0 store 1"
+}
+
+refused() { # NAME TEXT-ON-STDERR: nor can it be read
+    refused_to_write "$@"
     exits "$1, runs" 74 "$WEND" runs
 }
 
@@ -43,11 +47,13 @@ export WEND_STORE=$work/fixed/wend.db
 if [ "$(id -u)" != 0 ]; then
     run "$WEND" run -m "$hello" hi
     chmod 400 "$WEND_STORE"
-    refused "a read-only file" "read-only"
+    refused_to_write "a read-only file" "read-only"
+    exits "a read-only file is read" 0 "$WEND" runs
 elif may_mount && mount -t tmpfs -o size=4m none "$work/fixed"; then
     run "$WEND" run -m "$hello" hi
     mount -o remount,ro "$work/fixed"
-    refused "a read-only place" "read-only"
+    refused_to_write "a read-only place" "read-only"
+    exits "a read-only place is read" 0 "$WEND" runs
     umount "$work/fixed"
 else
     skip "a read-only store" "no right to mount"
