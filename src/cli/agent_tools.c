@@ -235,26 +235,6 @@ static int add_builtin(struct cli *cli, wend_agent *agent, const char *name)
     return give_up(cli, s, &err);
 }
 
-/* The labels that the library knows; `network` is one of the sandbox. */
-static uint32_t labels_of(const struct tool_manifest *m)
-{
-    static const struct {
-        const char *name;
-        wend_label label;
-    } known[] = {
-        {"untrusted_source", WEND_LABEL_UNTRUSTED_SOURCE},
-        {"sensitive", WEND_LABEL_SENSITIVE},
-        {"external_effect", WEND_LABEL_EXTERNAL_EFFECT},
-    };
-    uint32_t labels = 0;
-
-    for (size_t i = 0; i < m->labels.count; i++)
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            if (str_is(m->labels.list[i].text, known[k].name))
-                labels |= known[k].label;
-    return labels;
-}
-
 int tools_add_file(struct cli *cli, wend_agent *agent,
                    const struct tool_file *t)
 {
@@ -268,7 +248,7 @@ int tools_add_file(struct cli *cli, wend_agent *agent,
         .schema = m->schema.ptr,
         .call_class = (wend_class)m->call_class,
         .category = (wend_category)m->category,
-        .labels = labels_of(m),
+        .labels = manifest_labels(&m->labels),
         .timeout_ms = (uint32_t)m->timeout_ms,
         .subject = m->subject.ptr,
         .cache_ms = (uint32_t)m->cache_ms,

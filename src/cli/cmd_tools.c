@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/json.h"
+#include "base/label.h"
 #include "cli/servers.h"
 #include "cli/term.h"
 
@@ -26,22 +27,6 @@ static const struct opt opts[] = {
     {0},
 };
 
-static void put_labels(struct buf *b, const wend_tool_info *t,
-                       const char *quote, const char *between)
-{
-    static const char *const names[] = {"untrusted_source", "sensitive",
-                                        "external_effect"};
-    bool any = false;
-
-    for (int i = 0; i < 3; i++) {
-        if (!(t->labels >> i & 1))
-            continue;
-        buf_cstr(b, any ? between : "");
-        buf_fmt(b, "%s%s%s", quote, names[i], quote);
-        any = true;
-    }
-}
-
 static void put_json(struct buf *b, const wend_tool_info *t)
 {
     buf_cstr(b, "{\"name\":");
@@ -51,7 +36,7 @@ static void put_json(struct buf *b, const wend_tool_info *t)
     json_put_str(b, t->description);
     buf_fmt(b, ",\"concurrent\":%s,\"labels\":[",
             t->concurrent ? "true" : "false");
-    put_labels(b, t, "\"", ",");
+    labels_put(b, t->labels);
     buf_cstr(b, "],\"schema\":");
     buf_str(b, t->schema);
     buf_cstr(b, "}\n");
@@ -85,10 +70,12 @@ static void put_head(struct buf *b, const wend_tool_info *t)
 {
     struct buf clean = {.mem = b->mem};
 
-    buf_fmt(b, "%-16.*s %-10s %s%s%s", (int)t->name.len, t->name.ptr,
+    buf_fmt(b, "%-16.*s %-10s %s%s", (int)t->name.len, t->name.ptr,
             wend_class_name(t->call_class), wend_category_name(t->category),
-            t->concurrent ? ", concurrent" : "", t->labels ? ", " : "");
-    put_labels(b, t, "", ", ");
+            t->concurrent ? ", concurrent" : "");
+    for (int i = 0; i < LABELS; i++)
+        if (t->labels >> i & 1)
+            buf_fmt(b, ", %s", label_names[i]);
     buf_char(b, '\n');
     term_text(&clean, t->description); /* a server's may be anything */
     put_words(b, buf_view(&clean), 4, 78);

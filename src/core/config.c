@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/label.h"
 #include "base/limits.h"
 #include "core/event.h"
 
@@ -88,19 +89,12 @@ static wend_str layers(const struct tool *t, bool denied, struct arena *a)
     return buf_keep(&b, a);
 }
 
-const char *const label_names[3] = {"untrusted_source", "sensitive",
-                                    "external_effect"};
-
 uint32_t labels_read(const struct json *list)
 {
     uint32_t labels = 0;
 
-    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
-        int i = str_index(json_str(j), label_names, 3);
-
-        if (i >= 0)
-            labels |= UINT32_C(1) << i;
-    }
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next)
+        labels |= label_of(json_str(j));
     return labels;
 }
 

@@ -156,7 +156,6 @@ wend_status config_kids(const struct json *j, struct arena *a, struct config *c,
 uint32_t labels_read(const struct json *list);
 wend_status restraint_read(const struct json *policy, struct arena *a,
                            struct restraint *out, wend_error *err);
-extern const char *const label_names[3];
 
 /* A rough count, good enough to decide; the provider's own replaces it. */
 int64_t tokens_estimate(size_t bytes);

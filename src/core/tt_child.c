@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/id.h"
+#include "base/label.h"
 #include "base/utf8.h"
 
 static const struct plan_action *action_of(const struct tt *x, uint32_t i)
@@ -92,11 +93,8 @@ wend_str labels_text(struct tt *x, uint32_t labels)
 
     if (!labels)
         return STR_NONE;
-    for (int i = 0; i < 3; i++)
-        if (labels >> i & 1) {
-            buf_char(&b, b.len ? ',' : '[');
-            buf_fmt(&b, "\"%s\"", label_names[i]);
-        }
+    buf_char(&b, '[');
+    labels_put(&b, labels);
     buf_char(&b, ']');
     return take_text(x, &b);
 }

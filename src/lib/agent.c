@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/label.h"
 #include "base/utf8.h"
 #include "host/path.h"
 #include "lib/child.h"
@@ -349,22 +350,6 @@ static wend_status check_tool(const struct tool_set *set,
     return WEND_OK;
 }
 
-static void put_labels(struct buf *b, uint32_t labels)
-{
-    static const char *const names[] = {"untrusted_source", "sensitive",
-                                        "external_effect"};
-    const char *before = ",\"labels\":[";
-
-    for (int i = 0; i < 3; i++) {
-        if (!(labels >> i & 1))
-            continue;
-        buf_fmt(b, "%s\"%s\"", before, names[i]);
-        before = ",";
-    }
-    if (labels)
-        buf_char(b, ']');
-}
-
 static wend_status put_tool(struct buf *b, const wend_tool_options *t,
                             const struct tool_kind *kind, wend_error *err)
 {
@@ -399,7 +384,11 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
     }
     if (is_path)
         buf_cstr(b, ",\"subject_is_path\":true");
-    put_labels(b, t->labels);
+    if (t->labels) {
+        buf_cstr(b, ",\"labels\":[");
+        labels_put(b, t->labels);
+        buf_char(b, ']');
+    }
     if (kind->program)
         buf_fmt(b, ",\"program\":true,\"sandbox\":\"%s\"",
                 kind->sandbox_off ? "off" : "on");

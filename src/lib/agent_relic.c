@@ -32,23 +32,7 @@ wend_status relic_add_end(wend_agent *a, wend_str relic, wend_str name,
 
 uint32_t relic_labels(const struct manifest_words *w, uint32_t otherwise)
 {
-    static const struct {
-        const char *word;
-        wend_label label;
-    } words[] = {
-        {"untrusted_source", WEND_LABEL_UNTRUSTED_SOURCE},
-        {"sensitive", WEND_LABEL_SENSITIVE},
-        {"external_effect", WEND_LABEL_EXTERNAL_EFFECT},
-    };
-    uint32_t labels = 0;
-
-    if (!w->given)
-        return otherwise;
-    for (size_t i = 0; i < w->count; i++)
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            if (str_is(w->list[i].text, words[k].word))
-                labels |= words[k].label;
-    return labels;
+    return w->given ? manifest_labels(w) : otherwise;
 }
 
 /* ---- Values by name ------------------------------------------------------ */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/label.h"
 #include "core/policy.h"
 
 static struct child *of_timer(struct timer_node *t)
@@ -163,19 +164,13 @@ static void put_bounds(struct buf *b, const struct turn *t)
 static void put_config(struct buf *b, const struct child *c)
 {
     const struct turn *t = &c->parent->turn;
-    uint32_t labels = policy_taint(t);
-    const char *before = "";
 
     buf_add(b, c->kid->config_json.ptr, c->kid->config_json.len - 1);
     if (c->parent->hook)
         buf_cstr(b, ",\"hooks\":true");
     buf_fmt(b, ",\"within\":{\"depth\":%lld,\"labels\":[",
             (long long)t->config->within.depth + 1);
-    for (int i = 0; i < 3; i++)
-        if (labels >> i & 1) {
-            buf_fmt(b, "%s\"%s\"", before, label_names[i]);
-            before = ",";
-        }
+    labels_put(b, policy_taint(t));
     buf_char(b, ']');
     put_bounds(b, t);
     buf_cstr(b, "}}");

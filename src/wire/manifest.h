@@ -79,6 +79,9 @@ wend_status tool_manifest_parse(wend_str text, struct arena *a,
 /* The i-th key that the file has and nobody serves yet, or NULL. */
 const char *agent_manifest_unserved(const struct agent_manifest *m, size_t i);
 
+/* Those that are a wend_label; `network` is the sandbox's. */
+uint32_t manifest_labels(const struct manifest_words *w);
+
 /* Whether an entry of `tools` is a file: it has a slash or the suffix of
  * one. */
 bool manifest_is_file(wend_str entry);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/label.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/config.h"
@@ -193,6 +194,15 @@ static wend_status read_label(struct fields *f, const struct json *j,
     wend_status s = field_index(f, &row, j, &i);
 
     return s ? s : manifest_read_word(f, j, item);
+}
+
+uint32_t manifest_labels(const struct manifest_words *w)
+{
+    uint32_t labels = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        labels |= label_of(w->list[i].text);
+    return labels;
 }
 
 FIELD_READ(manifest_read_labels)

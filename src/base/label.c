@@ -1,0 +1,30 @@
+/*
+ * label.c - the words for what a tool brings into a run or lets out of it.
+ */
+#include "base/label.h"
+
+const char *const label_names[LABELS] = {"untrusted_source", "sensitive",
+                                         "external_effect"};
+
+_Static_assert(WEND_LABEL_UNTRUSTED_SOURCE == 1 && WEND_LABEL_SENSITIVE == 2 &&
+                   WEND_LABEL_EXTERNAL_EFFECT == 1 << (LABELS - 1),
+               "names stand by their bits");
+
+uint32_t label_of(wend_str name)
+{
+    int i = str_index(name, label_names, LABELS);
+
+    return i < 0 ? 0 : UINT32_C(1) << i;
+}
+
+void labels_put(struct buf *b, uint32_t labels)
+{
+    const char *before = "";
+
+    for (int i = 0; i < LABELS; i++) {
+        if (!(labels >> i & 1))
+            continue;
+        buf_fmt(b, "%s\"%s\"", before, label_names[i]);
+        before = ",";
+    }
+}

@@ -1,0 +1,16 @@
+/*
+ * label.h - the words for what a tool brings into a run or lets out of it.
+ */
+#ifndef BASE_LABEL_H
+#define BASE_LABEL_H
+
+#include "base/str.h"
+
+enum { LABELS = 3 };
+extern const char *const label_names[LABELS]; /* by the bit of wend_label */
+
+uint32_t label_of(wend_str name); /* wend_label; 0 if it is none */
+/* The entries of a JSON list, without its brackets. */
+void labels_put(struct buf *b, uint32_t labels);
+
+#endif
