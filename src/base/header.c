@@ -25,23 +25,32 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
 
-static bool is_named(wend_str line, const char *name)
+static bool begins(wend_str line, wend_str name)
 {
-    size_t len = strlen(name);
+    size_t i = 0;
 
-    if (line.len < len)
+    if (line.len < name.len)
         return false;
-    for (size_t i = 0; i < len; i++)
-        if (lower(line.ptr[i]) != lower(name[i]))
-            return false;
-    return line.len == len || line.ptr[len] == ':' || name[len - 1] == '-';
+    while (i < name.len && lower(line.ptr[i]) == lower(name.ptr[i]))
+        i++;
+    return i == name.len;
+}
+
+bool header_is(wend_str line, wend_str name)
+{
+    return begins(line, name) &&
+           (line.len == name.len || line.ptr[name.len] == ':');
 }
 
 bool header_is_among(wend_str line, const char *const *names)
 {
-    for (; *names; names++)
-        if (is_named(line, *names))
+    for (; *names; names++) {
+        wend_str name = str_of(*names);
+
+        if (header_is(line, name) ||
+            (name.ptr[name.len - 1] == '-' && begins(line, name)))
             return true;
+    }
     return false;
 }
 

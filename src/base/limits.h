@@ -22,6 +22,7 @@ enum {
     CALLS_MAX = 256,              /* tool calls in one message */
     TOOLS_MAX = 1024,             /* tools of an agent */
     PARALLEL_MAX = 64,            /* calls at once */
+    PARALLEL_OPEN = PARALLEL_MAX, /* of a run whose plan says how many */
     TOOL_NAME_MAX = 64,
     PACE_MAX = 100000,           /* calls of a tool in a minute */
     ANSWERS_KEPT_MAX = 256,      /* of a tool, to give them again */
@@ -44,6 +45,7 @@ enum {
     RELIC_KEY_MAX = 512,         /* bytes of a name in a relic */
     RELIC_NAME_MAX = 31,         /* of it, and of an endpoint: a tool has 64 */
     RELIC_HEADERS_MAX = 30,      /* of it, and of an endpoint */
+    RELIC_PLACES_MAX = 64,       /* different ones of an endpoint */
     RELIC_BODY_MAX = 4 << 20,    /* bytes of an answer */
     EXPRESSION_BYTES_MAX = 4096, /* for the calculator, of a condition */
     LIST_ENTRIES_MAX = 10000,    /* of a directory, shown */

@@ -141,10 +141,8 @@ static wend_status put_url(struct web *w, const struct service *v,
 
 static bool is_set(const struct web *w, wend_str name)
 {
-    const char *const names[] = {name.ptr, NULL};
-
     for (size_t i = 0; i < w->headers_count; i++)
-        if (header_is_among(str_of(w->headers[i]), names))
+        if (header_is(str_of(w->headers[i]), name))
             return true;
     return false;
 }

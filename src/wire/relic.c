@@ -73,12 +73,11 @@ static FIELD_READ(read_headers)
 
 /* ---- Endpoints ----------------------------------------------------------- */
 
-/* The name of an endpoint, and of a relic without the dot. */
+/* Of an endpoint, or of a relic; RELIC.ENDPOINT is a tool's name. */
 static wend_status check_name(struct fields *f, wend_str name, uint32_t line,
                               uint32_t column, const char *what)
 {
-    if (tool_name_ok(name) && !memchr(name.ptr, '.', name.len) &&
-        name.len <= RELIC_NAME_MAX)
+    if (relic_name_ok(name) && name.len <= RELIC_NAME_MAX)
         return WEND_OK;
     return fail_at(f->err, WEND_E_PARSE, line, column,
                    "the name of %s must be 1 to %d of A-Z a-z 0-9 _ -, not "

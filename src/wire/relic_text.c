@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/url.h"
 #include "base/utf8.h"
+#include "core/config.h"
 
 /* A text being read. Its parts are bytes until their number is known. */
 struct reader {
@@ -54,15 +55,9 @@ static bool is_secret(const struct reader *r, wend_str name)
     return false;
 }
 
-static bool name_ok(wend_str name)
+bool relic_name_ok(wend_str name)
 {
-    for (size_t i = 0; i < name.len; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-                    "0123456789-",
-                    name.ptr[i]) ||
-            !name.ptr[i])
-            return false;
-    return name.len && name.len <= TOOL_NAME_MAX;
+    return tool_name_ok(name) && !memchr(name.ptr, '.', name.len);
 }
 
 /* The place at the dollar; *at is behind it. */
@@ -77,7 +72,7 @@ static wend_status read_place(struct reader *r, size_t *at)
         end = memchr(name.ptr, '}', text.len - *at - 2);
         name.len = end ? (size_t)(end - name.ptr) : 0;
     }
-    if (!name_ok(name))
+    if (!relic_name_ok(name))
         return wrong(r, *at,
                      "a place is ${name}, with 1 to 64 of A-Z a-z 0-9 _ -; a "
                      "dollar is $$");
@@ -188,25 +183,28 @@ wend_status relic_text_read(struct fields *f, const struct json *j,
 
 struct places {
     struct buf properties, required;
-    struct arena *arena;
-    struct json seen; /* an object with a member for each */
+    wend_str seen[RELIC_PLACES_MAX];
+    size_t count; /* one more than the most: there are too many */
 };
+
+static bool is_seen(const struct places *p, wend_str name)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (str_eq(p->seen[i], name))
+            return true;
+    return false;
+}
 
 static void need(struct places *p, const struct relic_text *t)
 {
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->count && p->count <= RELIC_PLACES_MAX; i++) {
         const struct relic_part *part = &t->parts[i];
-        struct json *member;
 
-        if (!part->place.ptr || part->secret ||
-            json_member(&p->seen, part->place))
+        if (!part->place.ptr || part->secret || is_seen(p, part->place))
             continue;
-        member = arena_alloc(p->arena, sizeof *member);
-        if (!member)
+        if (p->count++ == RELIC_PLACES_MAX)
             return;
-        member->key = part->place;
-        member->next = p->seen.first;
-        p->seen.first = member;
+        p->seen[p->count - 1] = part->place;
         if (p->required.len) {
             buf_char(&p->required, ',');
             buf_char(&p->properties, ',');
@@ -218,13 +216,10 @@ static void need(struct places *p, const struct relic_text *t)
     }
 }
 
-/* Whether one of the list has the name, in any case. */
 static bool has_header(const struct relic_headers *h, wend_str name)
 {
-    const char *const names[] = {name.ptr, NULL};
-
     for (size_t i = 0; i < h->count; i++)
-        if (header_is_among(h->list[i].name, names))
+        if (header_is(h->list[i].name, name))
             return true;
     return false;
 }
@@ -233,10 +228,7 @@ wend_status relic_schema(struct fields *f, const struct relic_manifest *m,
                          struct relic_endpoint *e)
 {
     const struct mem *mem = f->arena->mem;
-    struct places p = {.properties = {.mem = mem},
-                       .required = {.mem = mem},
-                       .arena = f->arena,
-                       .seen = {.kind = JSON_OBJECT}};
+    struct places p = {.properties = {.mem = mem}, .required = {.mem = mem}};
     struct buf b = {.mem = mem};
 
     need(&p, &e->path);
@@ -254,5 +246,12 @@ wend_status relic_schema(struct fields *f, const struct relic_manifest *m,
     e->schema = buf_keep(&b, f->arena);
     buf_free(&p.properties);
     buf_free(&p.required);
-    return f->arena->failed ? fail_nomem(f->err) : WEND_OK;
+    if (f->arena->failed)
+        return fail_nomem(f->err);
+    return p.count <= RELIC_PLACES_MAX
+               ? WEND_OK
+               : fail_at(f->err, WEND_E_LIMIT, e->line, e->column,
+                         "%s needs more than %d values by name; write "
+                         "fewer places, or a schema of its own",
+                         fields_where(f), RELIC_PLACES_MAX);
 }

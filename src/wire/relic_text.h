@@ -9,6 +9,8 @@
 
 enum relic_text_kind { RELIC_TEXT_PATH, RELIC_TEXT_HEADER };
 
+/* Of a place; and of a relic and its endpoints, which must be shorter. */
+bool relic_name_ok(wend_str name);
 /* `${name}` is a place, `$$` a dollar. f->ctx is the relic, whose secrets are
  * known; the text that comes of it is one of its kind, whatever is put in. */
 wend_status relic_text_read(struct fields *f, const struct json *j,

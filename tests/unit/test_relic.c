@@ -244,6 +244,13 @@ static void test_limits(void)
         tap_is_i64(parse(b.ptr, &a, &err) != NULL, !over, "%d headers: %s",
                    RELIC_HEADERS_MAX + over, err.message);
         buf_clear(&b);
+        buf_cstr(&b, HTTP "  e: {path: \"/${p0}?${p0}");
+        for (int i = 1; i < RELIC_PLACES_MAX + over; i++)
+            buf_fmt(&b, "&${p%d}", i);
+        buf_cstr(&b, "\"}\n");
+        tap_is_i64(parse(b.ptr, &a, &err) != NULL, !over, "%d places: %s",
+                   RELIC_PLACES_MAX + over, err.message);
+        buf_clear(&b);
         buf_cstr(&b, HTTP "  ");
         for (int i = 0; i < RELIC_NAME_MAX + over; i++)
             buf_char(&b, 'e');
@@ -281,6 +288,41 @@ static void test_headers(void)
            "values of headers");
 }
 
+/* A header of the relic is sent unless the endpoint has one of that name, so
+ * its places are parameters. */
+static void test_inherited(void)
+{
+    static const struct {
+        const char *relic, *endpoint;
+        bool inherited;
+    } rows[] = {
+        {"X-A", "X-B", true}, {"X-A", "x-a", false},
+        {"X-", "X-A", true}, /* not all that begin so */
+        {"X-A", "X-", true},  {"X-A", "X-AB", true},
+    };
+    struct mem mem = {0};
+    struct arena a = {.mem = &mem};
+    struct buf b = {.mem = &mem};
+    wend_error err;
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        const struct relic_manifest *m;
+
+        buf_clear(&b);
+        buf_fmt(&b,
+                HTTP "  e: {path: /, headers: {%s: b}}\n"
+                     "headers: {%s: \"${place}\"}\n",
+                rows[i].endpoint, rows[i].relic);
+        m = parse(b.ptr, &a, &err);
+        if (tap_ok(m != NULL, "row %zu: %s", i, err.message))
+            tap_is_i64(strstr(m->endpoints[0].schema.ptr, "place") != NULL,
+                       rows[i].inherited, "%s beside %s", rows[i].relic,
+                       rows[i].endpoint);
+    }
+    buf_free(&b);
+    arena_free(&a);
+}
+
 static void test_no_memory(void)
 {
     struct fault f = {0};
@@ -309,6 +351,7 @@ int main(void)
     test_has();
     test_limits();
     test_headers();
+    test_inherited();
     test_no_memory();
     return tap_done();
 }
