@@ -91,10 +91,19 @@ static wend_str new_name(struct tt *x)
     return take_text(x, &b);
 }
 
+/* The run's limit, unless it has none but what its file's plan says. */
+static int64_t slots(const struct turn *t)
+{
+    int64_t most = t->limits.parallel;
+
+    return most <= 0 || (t->file_plan.ptr && most == PARALLEL_OPEN)
+               ? PARALLEL_DEFAULT
+               : most;
+}
+
 static void emit_plan_start(struct tt *x, wend_str call)
 {
     const struct turn *t = &x->s->turn;
-    int64_t parallel = t->limits.parallel;
     wend_event *ev;
 
     if (t->phase == PH_MODEL && !t->part)
@@ -104,8 +113,7 @@ static void emit_plan_start(struct tt *x, wend_str call)
         return;
     ev->u.plan_start.plan = ev->u.plan_start.name = new_name(x);
     ev->u.plan_start.streamed = true;
-    ev->u.plan_start.max_parallel =
-        parallel > 0 && parallel < PARALLEL_MAX ? parallel : PARALLEL_DEFAULT;
+    ev->u.plan_start.max_parallel = slots(t);
     ev->u.plan_start.call = call;
     emit(x, ev);
 }

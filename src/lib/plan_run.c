@@ -238,7 +238,7 @@ const int64_t *plan_fill_start(struct wend_run *r, const struct plan *plan,
         return NULL;
     e->plan_json = plan->json;
     if (root && !r->agent->parallel_given)
-        e->limits.parallel = PARALLEL_MAX; /* the plan's own counts */
+        e->limits.parallel = PARALLEL_OPEN;
     return learned_ms(r->rt->store, plan, e->model, &r->arena);
 }
 

@@ -528,6 +528,30 @@ static void test_failures(void)
     check_rows(rows, tap_count(rows));
 }
 
+/* As many at once as the run may, which it says by itself. */
+static void test_slots(void)
+{
+    static const struct {
+        int64_t parallel;
+        uint32_t slots;
+    } rows[] = {{0, PARALLEL_DEFAULT},
+                {1, 1},
+                {PARALLEL_MAX - 1, PARALLEL_MAX - 1},
+                {PARALLEL_MAX, PARALLEL_MAX}};
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct mem m = {0};
+        struct world w;
+
+        world_init(&w, &m, MAY);
+        w.start.limits.parallel = rows[i].parallel;
+        play(&w, "start " OPEN R("a", ""));
+        tap_is_i64(plan_slots(&w.turn.plan), rows[i].slots, "%lld at once",
+                   (long long)rows[i].parallel);
+        world_free(&w);
+    }
+}
+
 /* Each allocation fails once: the step leaves no trace, and the run goes on
  * from where it stood. */
 static void test_memory(void)
@@ -569,6 +593,7 @@ int main(void)
     test_cancel();
     test_loop();
     test_failures();
+    test_slots();
     test_memory();
     return tap_done();
 }
