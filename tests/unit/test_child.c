@@ -103,7 +103,7 @@ static void test_ends(void)
 static wend_run *child_with(struct rig *r, wend_run *run, wend_event_type type,
                             wend_str *call)
 {
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 60000; i++) {
         wend_run *child = wend_run_child(run, 0);
         const wend_event *ev;
 

@@ -123,14 +123,14 @@ static bool is_good(struct rig *r, const char *id)
 
 /* ---- From every event ---------------------------------------------------- */
 
-/* Within seconds, though the other run's child may wait forever. */
+/* In the end, though the other run's child may wait forever. */
 static wend_outcome finish(struct rig *r, wend_run *run)
 {
     wend_outcome outcome = WEND_OUTCOME_NONE;
     wend_status s = WEND_AGAIN;
     const wend_event *ev;
 
-    for (int i = 0; s != WEND_END && i < 10000; i++) {
+    for (int i = 0; s != WEND_END && i < 60000; i++) {
         do
             s = wend_run_poll(run, &ev);
         while (s == WEND_OK);
@@ -199,7 +199,7 @@ static void every_event(const char *url, size_t k)
     if (!open_family(&r, url, k, &first))
         return;
     run = start(&r, kinds[k].plan);
-    for (int i = 0; run && !first && i < 10000; i++) {
+    for (int i = 0; run && !first && i < 60000; i++) {
         wend_runtime_pump(r.rt);
         usleep(500);
     }

@@ -263,7 +263,7 @@ static void test_timeouts(struct world *w)
         took = clock_ms() - began;
         if (!tap_ok(s.how == FETCH_TIMEOUT &&
                         !strcmp(s.message, rows[i].words) && took >= 99 &&
-                        took < 3000,
+                        took < 20000,
                     "timeout: %s", rows[i].why))
             printf("# %d %s, %lld ms\n", s.how, s.message, (long long)took);
     }
@@ -285,9 +285,9 @@ static void test_no_timeouts(struct world *w)
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct seen s = {.w = w, .pause_every = rows[i].paused ? 5 : 0};
         struct fetch_request q = {.url = url,
-                                  .connect_ms = 3000,
-                                  .first_byte_ms = 3000,
-                                  .between_ms = 1000};
+                                  .connect_ms = 30000,
+                                  .first_byte_ms = 30000,
+                                  .between_ms = 2000};
 
         snprintf(url, sizeof url, "http://127.0.0.1:%d%s", w->server.port,
                  rows[i].path);
@@ -295,10 +295,10 @@ static void test_no_timeouts(struct world *w)
         while (!s.ends) {
             loop_turn(w->loop, 1000);
             if (rows[i].held_up && s.chunks == 2)
-                usleep(1500000);
+                usleep(2500000);
             if (!s.paused)
                 continue;
-            world_run(w, 1500);
+            world_run(w, 2500);
             s.paused = false;
             s.pause_every = 0;
             fetch_resume(s.t);

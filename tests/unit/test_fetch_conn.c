@@ -67,7 +67,7 @@ static bool peer_asked(struct peer *p, struct seen *s)
 {
     size_t len = 0;
 
-    for (int turns = 0; turns < 2000 && !s->ends; turns++) {
+    for (int turns = 0; turns < 20000 && !s->ends; turns++) {
         ssize_t n;
         int before = p->accepted;
 

@@ -388,8 +388,8 @@ static void test_no_wait_after_event(struct world *w)
     snprintf(url, sizeof url, "http://127.0.0.1:%d/=hang/", w->server.port);
     seen_ask(&s, &q, NULL);
     while (!s.ends)
-        loop_turn(w->loop, 5000);
-    tap_ok(clock_ms() - began < 3000, "a turn ends with its events");
+        loop_turn(w->loop, 60000);
+    tap_ok(clock_ms() - began < 30000, "a turn ends with its events");
 }
 
 static void test_all(struct world *w)

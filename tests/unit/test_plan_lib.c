@@ -11,7 +11,7 @@
 
 static const char script[] =
     "script:{\"turns\":["
-    "{\"when\":\"one\",\"text\":\"1\",\"first_delay\":\"60ms\"},"
+    "{\"when\":\"one\",\"text\":\"1\",\"first_delay\":\"500ms\"},"
     "{\"when\":\"two\",\"error\":{\"code\":\"service\"}},"
     "{\"when\":\"two\",\"text\":\"2\"},"
     "{\"when\":\"1 2\",\"text\":\"both\"},"

@@ -91,7 +91,7 @@ static const struct scenario {
                "text_delta* control model_end(canceled) turn_end metrics "
                "run_end(limit)",
      .answer = "abcd",
-     .limits = {.time_ms = 60}},
+     .limits = {.time_ms = 1000}},
     {.why = "a dead model: tried again before the first piece, then failed",
      .script = "script:{\"turns\":[{\"error\":{\"code\":\"service\"},"
                "\"repeat\":\"forever\"}]}",

@@ -391,7 +391,7 @@ static void end_by_request(struct rig *r, struct rig *other, bool sqlite)
         wend_runtime_pump(other->rt);
         usleep(1000);
     }
-    for (int i = 0; i < 3000 && wend_run_outcome(run, &outcome); i++) {
+    for (int i = 0; i < 30000 && wend_run_outcome(run, &outcome); i++) {
         wend_runtime_pump(r->rt);
         usleep(1000);
     }

