@@ -24,7 +24,7 @@
 enum {
     ROUNDS_MAX = 100,      /* each with other second and third kills */
     CHILDREN_MAX = 12,     /* of one run; more means that it never ends */
-    TRIES_MIN = 10,        /* of a scenario, also where that takes long */
+    TRIES_MIN = 6,         /* of a scenario, also where that takes long */
     TRIES_WAITING = 2,     /* where it waits */
     KILLS_MIN = 100,       /* of all */
     KILLS_MAX = 1000000,   /* of a scenario: the time is over before */

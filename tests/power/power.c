@@ -18,6 +18,7 @@ enum {
     AGAIN_EACH = 24,  /* and of so many is cut once more ... */
     AGAIN_PLACES = 9, /* ... at so many places */
     CONTROL_IMAGES = 200,
+    CONTROL_SECONDS = 5,
     IMAGES_MIN = 60,
     IMAGES_MAX = 1000000000, /* the time is over before */
 };
@@ -211,7 +212,7 @@ static void cut_control(const struct false_store *c)
                     .control = true,
                     .lies = c->lies,
                     .images_max = CONTROL_IMAGES,
-                    .end = now() + 30};
+                    .end = now() + CONTROL_SECONDS};
 
     if (!tap_ok(record(j.work, c->control, c->hasty), "control, %s: done",
                 c->name))
