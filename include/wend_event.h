@@ -325,6 +325,7 @@ typedef struct wend_ev_action_end {
     int64_t ms;
     const wend_ev_error *error;
     wend_str reason;
+    wend_str labels_json; /* of what was given again; absent: none */
 } wend_ev_action_end;
 
 typedef struct wend_ev_plan_end {

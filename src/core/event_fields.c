@@ -433,6 +433,7 @@ static const struct field action_end_list[] = {
     I64_F("ms", ms),
     REF_O("error", error, failure),
     STR_O("reason", reason),
+    JSON_O("labels", labels_json),
 };
 TABLE(action_end);
 #undef struct_t

@@ -120,6 +120,7 @@ void end_action(struct tt *x, uint32_t i, const struct action_fate *f)
     e->name = a->name;
     e->outcome = f->outcome;
     e->cached = f->cached;
+    e->labels_json = labels_text(x, f->labels);
     e->output_json = f->output.ptr ? f->output : STR("null");
     if (f->outcome == WEND_OUTCOME_OK)
         e->output_key = a->output_key;

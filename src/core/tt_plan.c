@@ -318,6 +318,7 @@ void on_action_done(struct tt *x)
     f.effect_possible = d.effect_possible;
     f.retryable = d.retryable;
     f.cached = d.cached;
+    f.labels = d.labels;
     if (d.outcome != WEND_OUTCOME_OK)
         f.message = d.output;
     else

@@ -200,6 +200,9 @@ wend_str turn_call_child(const struct turn *t, uint32_t index);
 void turn_child_start(struct turn *t, const wend_event *ev,
                       const struct keep *k);
 void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k);
+/* What came with them is in the run from now on; absent: nothing. */
+void turn_take_labels(struct turn *t, wend_str labels_json,
+                      const struct keep *k);
 /* turn_fork.c: the config that a run begins or goes on with; false if it is
  * none, or there is no memory. */
 bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);

@@ -98,17 +98,24 @@ static bool take_from_calls(struct turn *t, wend_str run, const struct keep *k)
     return false;
 }
 
+void turn_take_labels(struct turn *t, wend_str labels_json,
+                      const struct keep *k)
+{
+    struct arena scratch = {.mem = k->arena->mem};
+
+    if (labels_json.ptr)
+        t->taint |= labels_read(json_parse(labels_json, &scratch, NULL));
+    k->arena->failed |= scratch.failed;
+    arena_free(&scratch);
+}
+
 void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     const wend_ev_child_end *e = &ev->u.child_end;
-    struct arena scratch = {.mem = k->arena->mem};
 
     if (!e->run.ptr ||
         (!take_from_actions(t, e, k) && !take_from_calls(t, e->run, k)))
         return; /* counted before, or never begun */
     count(&t->metrics, &e->metrics);
-    if (e->labels_json.ptr)
-        t->taint |= labels_read(json_parse(e->labels_json, &scratch, NULL));
-    k->arena->failed |= scratch.failed;
-    arena_free(&scratch);
+    turn_take_labels(t, e->labels_json, k);
 }

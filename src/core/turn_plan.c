@@ -85,7 +85,8 @@ void turn_on_plan_action(struct turn *t, const wend_event *ev,
         k->arena->failed = true; /* anything else is a damaged log's */
 }
 
-/* What a tool that ran may have brought into the run. */
+/* What a tool that ran may have brought into the run, and what an answer that
+ * is given again brought to whoever got it first. */
 void turn_on_action_end(struct turn *t, const wend_event *ev,
                         const struct keep *k)
 {
@@ -96,6 +97,7 @@ void turn_on_action_end(struct turn *t, const wend_event *ev,
     if (i != PLAN_NONE && e->outcome != WEND_OUTCOME_SKIPPED &&
         e->outcome != WEND_OUTCOME_DENIED)
         t->taint |= tool_labels(turn_action_tool(t, i));
+    turn_take_labels(t, e->labels_json, k);
     t->metrics.actions++;
     plan_evolve(&t->plan, ev, k->arena);
 }

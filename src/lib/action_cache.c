@@ -3,9 +3,11 @@
  *
  * The key is what is asked: type, target and resolved values; whoever asks
  * the same of the same store within the time is answered from there. What
- * cannot be kept is only slower the next time.
+ * cannot be kept is only slower the next time. What an answer brought into
+ * the run that got it first (labels) is kept with it.
  */
-#include "lib/lib.h"
+#include "base/label.h"
+#include "lib/child.h"
 
 static const char space[] = "plan/cache";
 
@@ -41,6 +43,33 @@ static void key_of(const struct plan_action *a, wend_str params,
     hex_text(out, digest, sizeof digest);
 }
 
+/* ---- What a fact says ---------------------------------------------------- */
+
+static void put_answer(struct buf *b, uint32_t labels, wend_str output_json)
+{
+    buf_cstr(b, "{\"labels\":[");
+    labels_put(b, labels);
+    buf_cstr(b, "],\"output\":");
+    buf_str(b, output_json);
+    buf_char(b, '}');
+}
+
+static bool read_answer(wend_str text, const struct mem *m, struct buf *output,
+                        uint32_t *labels)
+{
+    struct arena a = {.mem = m};
+    const struct json *j = json_parse_own(text, &a, NULL);
+    const struct json *value = json_get(j, "output");
+
+    *labels = labels_read(json_get(j, "labels"));
+    if (value)
+        json_put(output, value);
+    arena_free(&a);
+    return value && !output->failed;
+}
+
+/* ---- Answers ------------------------------------------------------------- */
+
 static bool on_fact(void *ctx, const struct store_fact *f)
 {
     buf_str(ctx, f->text);
@@ -51,9 +80,10 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
 {
     const struct plan_action *a = action_of(r, fx);
     wend_store *store = r->rt->store;
-    struct buf b = {.mem = &r->rt->mem};
+    struct buf b = {.mem = &r->rt->mem}, output = {.mem = &r->rt->mem};
     struct input in = {.kind = IN_ACTION_DONE};
     char key[SHA256_HEX + 1];
+    uint32_t labels = 0;
     bool found;
 
     if (!a->cache_ms)
@@ -61,18 +91,32 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
     key_of(a, fx->args, key);
     found = store->ops->facts(store, str_of(space), str_of(key), rt_wall(r->rt),
                               on_fact, &b, NULL) == WEND_OK &&
-            b.len && !b.failed;
+            !b.failed &&
+            read_answer(buf_view(&b), &r->rt->mem, &output, &labels);
     if (found) {
         in.done = (struct call_done){.action = fx->action,
                                      .attempt = fx->attempt,
                                      .outcome = WEND_OUTCOME_OK,
-                                     .output = buf_view(&b),
+                                     .output = buf_view(&output),
                                      .json = true,
+                                     .labels = labels,
                                      .cached = true};
         shell_input(r, &in);
     }
+    buf_free(&output);
     buf_free(&b);
     return found;
+}
+
+/* ---- Keeping ------------------------------------------------------------- */
+
+/* What the child brings that answers the action; a tool's are its own. */
+static uint32_t labels_of(const struct wend_run *r, uint32_t action)
+{
+    for (const struct child *c = r->children; c; c = c->next)
+        if (c->of_action && c->action == action && c->run)
+            return c->run->turn.taint;
+    return 0;
 }
 
 void cache_keep(struct wend_run *r, const wend_event *ev)
@@ -82,6 +126,7 @@ void cache_keep(struct wend_run *r, const wend_event *ev)
     uint32_t i = p->started && ev->type == WEND_ACTION_END
                      ? plan_find(p->plan, e->action)
                      : PLAN_NONE;
+    struct buf text = {.mem = &r->rt->mem};
     const struct action_state *s;
     char key[SHA256_HEX + 1];
     struct keeping *x;
@@ -97,15 +142,17 @@ void cache_keep(struct wend_run *r, const wend_event *ev)
     x->mem = r->rt->mem;
     x->arena.mem = &x->mem;
     x->keep.done = on_kept;
+    put_answer(&text, labels_of(r, i), e->output_json);
     x->keep.fact = (struct store_fact){
         .space = str_of(space),
         .key = arena_str(&x->arena, str_of(key)),
-        .text = arena_str(&x->arena, e->output_json),
+        .text = arena_str(&x->arena, buf_view(&text)),
         .time_us = rt_wall(r->rt),
         .until_us = rt_wall(r->rt) + p->plan->actions[i]->cache_ms * 1000,
     };
-    if (x->arena.failed)
+    if (x->arena.failed || text.failed)
         on_kept(&x->keep, WEND_E_NOMEM);
     else
         r->rt->store->ops->keep(r->rt->store, &x->keep);
+    buf_free(&text);
 }
