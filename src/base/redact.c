@@ -77,6 +77,22 @@ void redact_whole(wend_str secret, char *p, size_t len)
     }
 }
 
+void redact_list(const wend_str *secrets, size_t count, char *p, size_t len)
+{
+    size_t longer = SIZE_MAX, now;
+
+    do {
+        now = 0;
+        for (size_t i = 0; i < count; i++)
+            if (secrets[i].len < longer && secrets[i].len > now)
+                now = secrets[i].len;
+        for (size_t i = 0; now && i < count; i++)
+            if (secrets[i].len == now)
+                redact_whole(secrets[i], p, len);
+        longer = now;
+    } while (now);
+}
+
 size_t redact_begins(wend_str secret, wend_str text)
 {
     size_t len = secret.len >= SECRET_BYTES_MIN ? secret.len - 1 : 0;

@@ -25,6 +25,8 @@ void redact(struct redact *r, char *p, size_t len);
 
 /* For a text that can wait: blanks every secret that is whole. */
 void redact_whole(wend_str secret, char *p, size_t len);
+/* The same for several, of which one may hold another: the longest first. */
+void redact_list(const wend_str *secrets, size_t count, char *p, size_t len);
 /* How many bytes at the end of the text could be the beginning of the secret:
  * these wait for what follows. */
 size_t redact_begins(wend_str secret, wend_str text);

@@ -215,14 +215,15 @@ static void put(struct buf *b, const struct candidates *c)
 
 wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out)
 {
-    for (size_t i = 0; text.len && i < a->keys_count; i++) {
-        wend_str key = a->keys[i];
+    bool any = false;
 
-        if (memmem(text.ptr, text.len, key.ptr, key.len)) {
-            text = arena_str(out, text);
-            redact_whole(key, (char *)(uintptr_t)text.ptr, text.len);
-        }
-    }
+    for (size_t i = 0; text.len && i < a->keys_count; i++)
+        any |=
+            memmem(text.ptr, text.len, a->keys[i].ptr, a->keys[i].len) != NULL;
+    if (!any)
+        return text;
+    text = arena_str(out, text);
+    redact_list(a->keys, a->keys_count, (char *)(uintptr_t)text.ptr, text.len);
     return text;
 }
 

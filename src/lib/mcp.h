@@ -49,6 +49,8 @@ struct mcp_server {
     wend_str name, url;
     const char *const *command;
     const char *const *secrets; /* NAME=value, NULL at the end */
+    const wend_str *values;     /* the same without their names */
+    size_t values_count;
     const char *cwd;
     int64_t timeout_ms;
     bool sandbox_off, network, trust;

@@ -42,8 +42,7 @@ void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
 
 void mcp_server_hide(const struct mcp_server *s, char *text, size_t len)
 {
-    for (size_t i = 0; s->secrets && s->secrets[i]; i++)
-        redact_whole(str_of(strchr(s->secrets[i], '=') + 1), text, len);
+    redact_list(s->values, s->values_count, text, len);
 }
 
 /* ---- Deadlines and restarts ---------------------------------------------- */
@@ -316,9 +315,11 @@ static wend_status take_secrets(struct mcp_server *s, const wend_mcp_options *o,
 {
     const char **list =
         arena_alloc(&s->arena, (o->secrets_count + 1) * sizeof *list);
+    wend_str *values =
+        arena_alloc(&s->arena, (o->secrets_count + 1) * sizeof *values);
     struct buf b = {.mem = &s->mem};
 
-    for (size_t i = 0; list && i < o->secrets_count; i++) {
+    for (size_t i = 0; list && values && i < o->secrets_count; i++) {
         const char *name = o->secrets ? o->secrets[i] : NULL;
         const char *value = name ? getenv(name) : NULL;
 
@@ -332,9 +333,12 @@ static wend_status take_secrets(struct mcp_server *s, const wend_mcp_options *o,
         buf_clear(&b);
         buf_fmt(&b, "%s=%s", name, value);
         list[i] = arena_str(&s->arena, buf_view(&b)).ptr;
+        values[i] = arena_str(&s->arena, str_of(value));
         s->arena.failed |= b.failed;
     }
     s->secrets = list;
+    s->values = values;
+    s->values_count = o->secrets_count;
     buf_free(&b);
     return WEND_OK;
 }

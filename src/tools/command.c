@@ -31,7 +31,7 @@ struct command_job {
     struct arena arena; /* environment, secrets */
     const char *env[ENV_MAX + 1];
     size_t env_count;
-    wend_str secrets[SECRETS_MAX]; /* longest first: one may hold another */
+    wend_str secrets[SECRETS_MAX];
     size_t secrets_count;
     bool merges; /* the answer has both streams */
     bool json;   /* it must be JSON */
@@ -52,15 +52,6 @@ static void put_env(struct command_job *j, const char *name, wend_str value)
     buf_free(&b);
 }
 
-static void keep_secret(struct command_job *j, wend_str value)
-{
-    size_t i = j->secrets_count++;
-
-    for (; i > 0 && j->secrets[i - 1].len < value.len; i--)
-        j->secrets[i] = j->secrets[i - 1];
-    j->secrets[i] = value;
-}
-
 static wend_status grant(struct command_job *j, const char *const *names,
                          wend_error *err)
 {
@@ -73,7 +64,7 @@ static wend_status grant(struct command_job *j, const char *const *names,
                         "environment has none of that name",
                         names[i]);
         put_env(j, names[i], str_of(value));
-        keep_secret(j, arena_str(&j->arena, str_of(value)));
+        j->secrets[j->secrets_count++] = arena_str(&j->arena, str_of(value));
     }
     return WEND_OK;
 }
@@ -115,8 +106,7 @@ static void job_free(struct command_job *j)
 
 static void hide(const struct command_job *j, struct buf *b)
 {
-    for (size_t i = 0; i < j->secrets_count; i++)
-        redact_whole(j->secrets[i], b->ptr, b->len);
+    redact_list(j->secrets, j->secrets_count, b->ptr, b->len);
 }
 
 /* What no secret can begin in. */

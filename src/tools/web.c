@@ -19,8 +19,7 @@ enum { HOPS_MAX = 5 };
 
 static void blank(const struct web *w, char *text, size_t len)
 {
-    for (size_t i = 0; i < w->secrets_count; i++)
-        redact_whole(w->secrets[i], text, len);
+    redact_list(w->secrets, w->secrets_count, text, len);
 }
 
 /* Answers the call and frees the request. */

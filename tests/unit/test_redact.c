@@ -61,9 +61,44 @@ static void test_whole(void)
     }
 }
 
+static const struct {
+    const char *why, *secrets[3], *text, *shown;
+} lists[] = {
+    {"none", {NULL}, "12345678", "12345678"},
+    {"two", {"12345678", "abcdefgh"}, "12345678 abcdefgh", "******** ********"},
+    {"one holds the other, and comes later",
+     {"sk-12345", "sk-12345-tail"},
+     "sk-12345-tail sk-12345",
+     "************* ********"},
+    {"of the same length",
+     {"12345678", "abcdefgh", "ABCDEFGH"},
+     "ABCDEFGH12345678abcdefgh",
+     "************************"},
+    {"a word among them",
+     {"1234", "12345678"},
+     "1234 12345678",
+     "1234 ********"},
+};
+
+static void test_lists(void)
+{
+    for (size_t i = 0; i < tap_count(lists); i++) {
+        wend_str secrets[3];
+        size_t count = 0;
+        char text[64];
+
+        for (; count < 3 && lists[i].secrets[count]; count++)
+            secrets[count] = str_of(lists[i].secrets[count]);
+        snprintf(text, sizeof text, "%s", lists[i].text);
+        redact_list(secrets, count, text, strlen(text));
+        tap_is_str(str_of(text), lists[i].shown, "list: %s", lists[i].why);
+    }
+}
+
 int main(void)
 {
     test_whole();
+    test_lists();
     for (size_t i = 0; i < tap_count(rows); i++) {
         struct redact r = {.secret = str_of(rows[i].secret)};
         char text[256], *at = text;
