@@ -5,7 +5,7 @@
  * let go. An answer nobody waits for any more is dropped in silence: the
  * log has said what became of that call.
  */
-#include "lib/lib.h"
+#include "lib/child.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,11 +136,15 @@ wend_status wend_call_fail(wend_call *call, const char *message)
 /* ---- What it shows meanwhile ----------------------------------------------
  */
 
-/* A tool may quote what it has read: keys of providers go no further. */
+/* A tool may quote what it has read: keys of providers go no further, those
+ * of runs above neither. */
 static void show(wend_call *call, char *p, size_t len)
 {
     const wend_agent *a = call->run->agent;
 
+    for (const struct child *c = call->run->child; c; c = c->parent->child)
+        redact_list(c->parent->agent->keys, c->parent->agent->keys_count, p,
+                    len);
     for (size_t i = 0; i < a->keys_count; i++) {
         call->hidden[i].secret = a->keys[i];
         redact(&call->hidden[i], p, len);

@@ -115,20 +115,35 @@ static void drop_reply(struct wend_run *r)
     }
 }
 
-/* What tools and people say may hold a key of ours: neither the log nor the
- * model gets to see it. What models say was looked through by their driver. */
-static void blank(struct wend_run *r, struct input *in)
+/* Keys of those above are kept from a child's log, too. */
+static void blank_text(struct wend_run *r, wend_str *text)
 {
-    struct arena *scratch = &r->rt->scratch;
+    for (const struct wend_run *a = r; a;
+         a = a->child ? a->child->parent : NULL)
+        *text = agent_blank(a->agent, *text, &r->rt->scratch);
+}
 
-    in->text = agent_blank(r->agent, in->text, scratch);
-    in->hook.text = agent_blank(r->agent, in->hook.text, scratch);
-    in->done.output = agent_blank(r->agent, in->done.output, scratch);
+/* What tools, people and children say may hold a key of ours: neither the log
+ * nor the model gets to see it. What models say was looked through by their
+ * driver. `child` is a place for what is said about one. */
+static void blank(struct wend_run *r, struct input *in,
+                  struct child_done *child)
+{
+    blank_text(r, &in->text);
+    blank_text(r, &in->hook.text);
+    blank_text(r, &in->done.output);
+    if (in->done.child) {
+        *child = *in->done.child;
+        blank_text(r, &child->text);
+        blank_text(r, &child->message);
+        in->done.child = child;
+    }
 }
 
 void shell_input(struct wend_run *r, struct input *in)
 {
     struct keep keep = {&r->arena, r->agent->configs[r->mode]};
+    struct child_done child;
     struct step s;
     bool ok;
 
@@ -141,7 +156,7 @@ void shell_input(struct wend_run *r, struct input *in)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;
     }
-    blank(r, in);
+    blank(r, in, &child);
     in->purse = child_purse(r, in);
     step_begin(&s, &r->rt->scratch, &keep);
     tt(&r->turn, in, &s);

@@ -14,6 +14,15 @@
 
 static wend_call *unanswered[4];
 
+#define KEY "sk-of-the-parent-0123456789"
+
+static wend_status tool_key(void *ctx, wend_call *call)
+{
+    (void)ctx;
+    wend_call_progress(call, "it reads " KEY "\n");
+    return wend_call_return(call, STR("there is " KEY));
+}
+
 static void answer_all(void)
 {
     for (size_t i = 0; i < tap_count(unanswered) && unanswered[i]; i++) {
@@ -39,6 +48,7 @@ static bool add_kid(struct rig *r, const char *turns, wend_approve approve)
         rig_add(&inner, "echo", tool_echo, WEND_CLASS_READ, NULL);
         rig_add(&inner, "write", tool_echo, WEND_CLASS_UNSAFE, NULL);
         rig_add(&inner, "never", tool_later, WEND_CLASS_READ, unanswered);
+        rig_add(&inner, "find", tool_key, WEND_CLASS_READ, NULL);
         ok = wend_agent_add_agent(r->agent, &k, &r->err) == WEND_OK &&
              wend_agent_add_builtin(r->agent, "task", &r->err) == WEND_OK;
     }
@@ -283,6 +293,57 @@ static void test_pause_first(void)
     rig_close(&r);
 }
 
+/* ---- Keys ---------------------------------------------------------------- */
+
+static int64_t lines_with(struct rig *r, const char *id, const char *what)
+{
+    wend_run *log = NULL;
+    const wend_event *ev;
+    int64_t count = 0;
+
+    wend_store_replay(r->rt, id, NULL, &log, NULL);
+    while (wend_run_next(log, &ev) == WEND_OK) {
+        char *json = NULL;
+
+        wend_event_to_json(ev, &json, NULL);
+        count += json && strstr(json, what);
+        wend_string_free(json);
+    }
+    wend_run_free(log);
+    return count;
+}
+
+/* Only the parent knows the key: its children find it in a file. */
+static void test_keys(const char *turns, const char *why)
+{
+    static const char *const fallbacks[] = {"openai:x"};
+    struct rig r = {.agent_options = {.approve = WEND_APPROVE_ALL,
+                                      .fallbacks = fallbacks,
+                                      .fallbacks_count = 1}};
+    char child[40] = "";
+    const wend_event *ev;
+    wend_run *run;
+
+    setenv("OPENAI_API_KEY", KEY, 1);
+    if (!rig_open(&r, "memory:", PARENT) ||
+        !add_kid(&r, turns, WEND_APPROVE_ALL))
+        return;
+    run = rig_start(&r, NULL);
+    while (wend_run_next(run, &ev) == WEND_OK)
+        if (ev->type == WEND_CHILD_START)
+            snprintf(child, sizeof child, "%.*s",
+                     (int)ev->u.child_start.run.len, ev->u.child_start.run.ptr);
+    tap_is_i64(lines_with(&r, wend_run_id(run), KEY), 0,
+               "%s: its parent does not write it down", why);
+    tap_ok(lines_with(&r, wend_run_id(run), "****") > 0, "%s: it was there",
+           why);
+    if (strstr(turns, "find"))
+        tap_is_i64(lines_with(&r, child, KEY), 0, "%s: nor does it", why);
+    wend_run_free(run);
+    rig_close(&r);
+    unsetenv("OPENAI_API_KEY");
+}
+
 /* ---- Agents in agents ---------------------------------------------------- */
 
 static wend_status add(struct rig *r, wend_agent *to, const char *name,
@@ -390,6 +451,9 @@ int main(void)
     test_who_goes(RUNTIME_FIRST, "the runtime is freed");
     test_who_goes(AGENT_FIRST, "the agent is freed");
     test_who_goes(CANCELED, "canceled");
+    test_keys(CALLS("find") ",{\"text\":\"${tool_result}\"}",
+              "a child that reads a key");
+    test_keys("{\"text\":\"" KEY "\"}", "a child that says a key");
     test_agents();
     test_memory();
     return tap_done();
