@@ -5,7 +5,7 @@
  * written to the store in one go, so that everything decided in one pass
  * shares a commit.
  */
-#include "lib/lib.h"
+#include "lib/child.h"
 
 #include <string.h>
 
@@ -219,8 +219,13 @@ void wend_runtime_free(wend_runtime *rt)
 {
     if (rt_enter(rt) != WEND_OK || rt->callbacks)
         return;
-    while (rt->runs)
-        run_detach(rt->runs);
+    while (rt->runs) {
+        struct wend_run *r = rt->runs;
+
+        while (r->child) /* it goes with its parent, who looks at it */
+            r = r->child->parent;
+        run_detach(r);
+    }
     while (rt->agents)
         agent_detach(rt->agents);
     rt_flush(rt);
