@@ -123,26 +123,31 @@ wend_status plan_with_inputs(wend_str plan_json, wend_str inputs,
 static wend_status check_actions(wend_agent *agent, const struct plan *p,
                                  wend_error *err);
 
+/* What the checks of one plan share: it is read once, whatever it names. */
+struct checking {
+    wend_agent *agent;
+    struct arena arena;
+    const struct json *action; /* as written, of the one that is looked at */
+    struct checked *checked;   /* workflows that were found good */
+};
+
+struct checked {
+    struct checked *next;
+    const struct agent_kid *kid;
+    const struct json *inputs;
+};
+
 /* Whether the plan has all the inputs that the action gives it. */
-static wend_status check_inputs(const struct plan *p, uint32_t i,
-                                wend_str inner, struct arena *a,
-                                wend_error *err)
+static wend_status check_inputs(const struct checking *c,
+                                const struct json *inputs, wend_error *err)
 {
-    const struct json *j = json_get(json_parse(p->json, a, NULL), "actions");
-    const struct json *inputs = json_get(json_parse(inner, a, NULL), "inputs");
-    const struct json *params;
+    const struct json *params = json_get(c->action, "params"), *j;
     wend_str near = STR_NONE;
     int best = 0;
 
-    j = j ? j->first : NULL;
-    while (i-- && j)
-        j = j->next;
-    params = json_get(j, "params");
     params = params ? params->first : NULL;
     while (params && json_member(inputs, params->key))
         params = params->next;
-    if (a->failed)
-        return fail_nomem(err);
     if (!params)
         return WEND_OK;
     for (j = inputs ? inputs->first : NULL; j; j = j->next)
@@ -156,43 +161,63 @@ static wend_status check_inputs(const struct plan *p, uint32_t i,
 
 /* What is wrong inside is said where it is named. Recursion is bounded: no
  * agent is its own child, and none is deeper than CHILD_DEPTH_MAX. */
-static wend_status check_workflow(wend_agent *agent, const struct plan *p,
-                                  uint32_t i, wend_error *err)
+static wend_status check_inside(struct checking *c, const struct agent_kid *k,
+                                struct checked **out, wend_error *err)
 {
-    const struct plan_action *action = p->actions[i];
-    const struct agent_kid *k = agent_kid(agent, action->target);
-    struct arena a = {.mem = &agent->mem};
+    struct checked *done = c->checked;
     struct plan *inner = NULL;
+    wend_status s;
+
+    while (done && done->kid != k)
+        done = done->next;
+    *out = done;
+    if (done)
+        return WEND_OK;
+    *out = done = arena_alloc(&c->arena, sizeof *done);
+    if (!done)
+        return fail_nomem(err);
+    s = plan_parse(k->plan_json, NULL, &c->arena, &inner, err);
+    if (s == WEND_OK)
+        s = agent_config(k->agent, 0, err);
+    if (s == WEND_OK)
+        s = check_actions(k->agent, inner, err);
+    done->kid = k;
+    done->inputs =
+        json_get(json_parse(k->plan_json, &c->arena, NULL), "inputs");
+    done->next = c->checked;
+    c->checked = done;
+    return s == WEND_OK && c->arena.failed ? fail_nomem(err) : s;
+}
+
+static wend_status check_workflow(struct checking *c,
+                                  const struct plan_action *action,
+                                  const struct agent_kid *k, wend_error *err)
+{
+    struct checked *inside;
     wend_error why = {0};
-    wend_status s = check_inputs(p, i, k->plan_json, &a, &why);
+    wend_status s = check_inside(c, k, &inside, &why);
 
     if (s == WEND_OK)
-        s = plan_parse(k->plan_json, NULL, &a, &inner, &why);
-    if (s == WEND_OK)
-        s = agent_config(k->agent, 0, &why);
-    if (s == WEND_OK)
-        s = check_actions(k->agent, inner, &why);
+        s = check_inputs(c, inside->inputs, &why);
     if (s != WEND_OK)
         fail_at(err, s, action->target_line, action->target_column,
                 "action '%.*s': %.*s: %.300s", (int)utf8_cut(action->name, 80),
                 action->name.ptr, (int)utf8_cut(action->target, 80),
                 action->target.ptr, why.message);
-    arena_free(&a);
     return s;
 }
 
-static wend_status check_child(wend_agent *agent, const struct plan *p,
-                               uint32_t i, wend_error *err)
+static wend_status check_child(struct checking *c, const struct plan_action *a,
+                               wend_error *err)
 {
-    const struct plan_action *a = p->actions[i];
-    const struct agent_kid *kid = agent_kid(agent, a->target);
+    const struct agent_kid *kid = agent_kid(c->agent, a->target);
     bool is_plan = a->type == ACTION_WORKFLOW;
     wend_str near = STR_NONE;
     int best = 0;
 
     if (kid && is_plan == (kid->plan_json.ptr != NULL))
-        return is_plan ? check_workflow(agent, p, i, err) : WEND_OK;
-    for (const struct agent_kid *k = agent->kids; k; k = k->next)
+        return is_plan ? check_workflow(c, a, kid, err) : WEND_OK;
+    for (const struct agent_kid *k = c->agent->kids; k; k = k->next)
         if (str_nearer(a->target, k->name, &best))
             near = k->name;
     return refuse(a,
@@ -203,31 +228,48 @@ static wend_status check_child(wend_agent *agent, const struct plan *p,
                   near, err);
 }
 
-static wend_status check_action(wend_agent *agent, const struct plan *p,
-                                uint32_t i, wend_error *err)
+static wend_status check_action(struct checking *c, const struct plan_action *a,
+                                wend_error *err)
 {
-    const struct config *c = agent->configs[0];
-    const struct plan_action *a = p->actions[i];
+    const struct config *config = c->agent->configs[0];
 
     switch ((enum action_type)a->type) {
     case ACTION_DECISION: return WEND_OK;
-    case ACTION_TOOL: return check_tool(c, a, err);
-    case ACTION_LLM: return check_model(c, a, err);
-    case ACTION_RELIC: return check_relic(c, a, err);
+    case ACTION_TOOL: return check_tool(config, a, err);
+    case ACTION_LLM: return check_model(config, a, err);
+    case ACTION_RELIC: return check_relic(config, a, err);
     case ACTION_AGENT:
-    case ACTION_WORKFLOW: return check_child(agent, p, i, err);
+    case ACTION_WORKFLOW: return check_child(c, a, err);
     case ACTION_TYPES: break;
     }
     return WEND_OK;
 }
 
+/* As they were written; only workflows are compared with that. */
+static const struct json *written(const struct plan *p, struct arena *a)
+{
+    const struct json *list = NULL;
+
+    for (uint32_t i = 0; !list && i < p->count; i++)
+        if (p->actions[i]->type == ACTION_WORKFLOW)
+            list = json_get(json_parse(p->json, a, NULL), "actions");
+    return list ? list->first : NULL;
+}
+
 static wend_status check_actions(wend_agent *agent, const struct plan *p,
                                  wend_error *err)
 {
+    struct checking c = {.agent = agent, .arena.mem = &agent->mem};
     wend_status s = WEND_OK;
 
-    for (uint32_t i = 0; s == WEND_OK && i < p->count; i++)
-        s = check_action(agent, p, i, err);
+    c.action = written(p, &c.arena);
+    if (c.arena.failed)
+        s = fail_nomem(err);
+    for (uint32_t i = 0; s == WEND_OK && i < p->count; i++) {
+        s = check_action(&c, p->actions[i], err);
+        c.action = c.action ? c.action->next : NULL;
+    }
+    arena_free(&c.arena);
     return s;
 }
 
