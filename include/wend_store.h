@@ -125,8 +125,9 @@ typedef struct wend_pruned {
 } wend_pruned;
 
 /* Takes runs that are over out of the store, with their events, deltas and
- * the blobs that nobody else refers to. In small transactions: runs of other
- * processes wait for none of it. */
+ * the blobs that nobody else refers to; and what was kept by name for a while
+ * that is over. In small transactions: runs of other processes wait for none
+ * of it. */
 WEND_API wend_status wend_store_prune(wend_store *store,
                                       const wend_prune_options *options,
                                       wend_pruned *out, wend_error *err);

@@ -100,7 +100,8 @@ static wend_status forget(struct prune *p, wend_error *err)
         }
     }
     if (s == WEND_OK)
-        s = p->store->ops->tidy(p->store, &p->done.bytes, err);
+        s = p->store->ops->tidy(p->store, env_real.wall_us(NULL),
+                                &p->done.bytes, err);
     return s;
 }
 

@@ -160,9 +160,10 @@ static wend_status forget(wend_store *s, wend_str run, wend_error *err)
     return of(s)->inner->ops->forget(of(s)->inner, run, err);
 }
 
-static wend_status tidy(wend_store *s, int64_t *bytes, wend_error *err)
+static wend_status tidy(wend_store *s, int64_t now_us, int64_t *bytes,
+                        wend_error *err)
 {
-    return of(s)->inner->ops->tidy(of(s)->inner, bytes, err);
+    return of(s)->inner->ops->tidy(of(s)->inner, now_us, bytes, err);
 }
 
 static wend_status post(wend_store *s, wend_str run, const char *what,

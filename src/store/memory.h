@@ -40,6 +40,7 @@ struct blob *memory_blob_get(const struct memory *m, wend_str hash);
 
 /* memory_prune.c */
 wend_status memory_forget(wend_store *s, wend_str run, wend_error *err);
-wend_status memory_tidy(wend_store *s, int64_t *bytes, wend_error *err);
+wend_status memory_tidy(wend_store *s, int64_t now_us, int64_t *bytes,
+                        wend_error *err);
 
 #endif

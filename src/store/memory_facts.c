@@ -78,6 +78,21 @@ void memory_facts_give(const struct memory_fact *list, wend_str space,
     }
 }
 
+void memory_facts_drop(struct memory_fact **list, const struct mem *m,
+                       int64_t now_us)
+{
+    struct memory_fact *n;
+
+    while ((n = *list)) {
+        if (!n->fact.until_us || n->fact.until_us > now_us) {
+            list = &n->next;
+            continue;
+        }
+        *list = n->next;
+        mem_free(m, n);
+    }
+}
+
 void memory_facts_free(struct memory_fact **list, const struct mem *m)
 {
     while (*list) {

@@ -13,6 +13,9 @@ wend_status memory_facts_set(struct memory_fact **list, const struct mem *m,
 void memory_facts_give(const struct memory_fact *list, wend_str space,
                        wend_str key, int64_t now_us, store_fact_fn fn,
                        void *ctx);
+/* Those whose time is over by then. */
+void memory_facts_drop(struct memory_fact **list, const struct mem *m,
+                       int64_t now_us);
 void memory_facts_free(struct memory_fact **list, const struct mem *m);
 
 #endif

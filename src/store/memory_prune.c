@@ -50,7 +50,8 @@ static void mark_used(struct memory *m, const struct memory_run *r)
     }
 }
 
-wend_status memory_tidy(wend_store *s, int64_t *bytes, wend_error *err)
+wend_status memory_tidy(wend_store *s, int64_t now_us, int64_t *bytes,
+                        wend_error *err)
 {
     struct memory *m = (struct memory *)s;
     struct node *n, *next;
@@ -58,6 +59,7 @@ wend_status memory_tidy(wend_store *s, int64_t *bytes, wend_error *err)
     (void)err;
     *bytes = 0;
     pthread_mutex_lock(&m->lock);
+    memory_facts_drop(&m->facts, &s->mem, now_us);
     for (size_t i = 0; i < m->runs.slots_count; i++)
         for (n = m->runs.slots[i]; n; n = n->next)
             mark_used(m, (struct memory_run *)n);

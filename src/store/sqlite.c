@@ -75,6 +75,7 @@ static void sqlite_free(wend_store *store)
     pthread_cond_destroy(&s->wake);
     pthread_cond_destroy(&s->finished);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->care_lock);
     pthread_mutex_destroy(&s->read_lock);
     mem_free(&mem, s->path);
     mem_free(&mem, s);
@@ -110,6 +111,7 @@ static struct sqlite_store *sqlite_new(void)
     }
     /* With default attributes these cannot fail here. */
     pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->care_lock, NULL);
     pthread_cond_init(&s->wake, NULL);
     pthread_cond_init(&s->finished, NULL);
     s->base.ops = &ops;

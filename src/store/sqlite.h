@@ -67,6 +67,7 @@ enum query {
     Q_FACT_SET,
     Q_FACT_DROP,
     Q_FACTS,
+    Q_FACTS_OVER,
     Q_PRUNE_MARK,
     Q_PRUNE_EVENTS,
     Q_PRUNE_DELTAS,
@@ -187,6 +188,8 @@ struct sqlite_store {
     bool drop_waits;    /* ... once it is done */
     wend_error failure; /* status WEND_OK: none */
 
+    pthread_mutex_t care_lock; /* of whoever prunes: the lock of the file
+                                  does not part threads of one handle */
     pthread_mutex_t read_lock; /* guards what follows */
     struct db read;            /* opened when first needed */
     struct still still;        /* of it */
@@ -227,9 +230,13 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
 wend_status db_check(wend_store *store, wend_error *err);
 /* sqlite_prune.c */
 wend_status db_forget(wend_store *store, wend_str run, wend_error *err);
-wend_status db_tidy(wend_store *store, int64_t *bytes, wend_error *err);
+wend_status db_tidy(wend_store *store, int64_t now_us, int64_t *bytes,
+                    wend_error *err);
 /* sqlite_facts.c */
 void db_keep(wend_store *store, struct store_keep *k);
+/* Drops some of those whose time is over by then. */
+wend_status db_facts_drop(struct db *db, int64_t now_us, int64_t *count,
+                          wend_error *err);
 wend_status db_facts(wend_store *store, wend_str space, wend_str key,
                      int64_t now_us, store_fact_fn fn, void *ctx,
                      wend_error *err);

@@ -63,6 +63,9 @@ static const char *const queries[QUERIES] = {
     [Q_FACTS] = "SELECT key, text, time, until FROM memory WHERE space = ?1"
                 " AND (?2 IS NULL OR key = ?2) AND (until = 0 OR until > ?3)"
                 " ORDER BY time DESC, key",
+    [Q_FACTS_OVER] = "DELETE FROM memory WHERE (space, key) IN (SELECT space,"
+                     " key FROM memory WHERE until > 0 AND until <= ?"
+                     " LIMIT ?)",
     [Q_REQUEST_DROP] = "DELETE FROM inbox WHERE id = ?",
     [Q_REQUESTS_DROP] = "DELETE FROM inbox WHERE run = ?",
     [Q_EVENTS] = "SELECT seq, body, hash FROM events"

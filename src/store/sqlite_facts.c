@@ -7,6 +7,8 @@
 #include "base/fail.h"
 #include "store/sqlite.h"
 
+enum { FACTS_AT_ONCE = 500 }; /* dropped, so that others write in between */
+
 static const char create[] = "CREATE TABLE IF NOT EXISTS memory ("
                              " space TEXT NOT NULL,"
                              " key TEXT NOT NULL,"
@@ -67,6 +69,33 @@ void db_keep(wend_store *store, struct store_keep *k)
     db_queue((struct sqlite_store *)store, &op->op);
 }
 
+static wend_status is_there(struct db *db, int64_t *there, wend_error *err)
+{
+    return db_number(db,
+                     "SELECT count(*) FROM sqlite_schema"
+                     " WHERE name = 'memory'",
+                     there, err);
+}
+
+wend_status db_facts_drop(struct db *db, int64_t now_us, int64_t *count,
+                          wend_error *err)
+{
+    int64_t there = 0;
+    wend_status s = is_there(db, &there, err);
+    struct ask a;
+
+    *count = 0;
+    if (s != WEND_OK || !there)
+        return s;
+    a = ask(db, Q_FACTS_OVER);
+    ask_i64(&a, now_us);
+    ask_i64(&a, FACTS_AT_ONCE);
+    if (ask_run(&a) != SQLITE_OK)
+        return db_fail(db, err);
+    *count = sqlite3_changes(db->handle);
+    return WEND_OK;
+}
+
 static wend_status give(struct sqlite_store *s, wend_str space, wend_str key,
                         int64_t now_us, store_fact_fn fn, void *ctx,
                         wend_error *err)
@@ -102,10 +131,7 @@ wend_status db_facts(wend_store *store, wend_str space, wend_str key,
     int64_t there = 0;
 
     if (status == WEND_OK)
-        status = db_number(&s->read,
-                           "SELECT count(*) FROM sqlite_schema"
-                           " WHERE name = 'memory'",
-                           &there, err);
+        status = is_there(&s->read, &there, err);
     if (status == WEND_OK && there)
         status = give(s, space, key, now_us, fn, ctx, err);
     return db_read_end(s, status, err);

@@ -3,8 +3,9 @@
  *
  * All of it in small transactions, so that whoever writes to the file waits
  * for one of them at most. A run is marked first: from then on nobody sees
- * it, and what a crash leaves of it goes the next time. One process at a
- * time: numbers of events may only grow while blobs are looked at.
+ * it, and what a crash leaves of it goes the next time. One thread of one
+ * process at a time: numbers of events may only grow while blobs are looked
+ * at.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct prune_op {
     const char (*hashes)[SHA256_HEX + 1];
     size_t hashes_count;
     int64_t events_max; /* newest event when blobs were looked at */
+    int64_t now_us;
 };
 
 static wend_status done(struct db *db, struct db_op *op, int rc)
@@ -108,10 +110,21 @@ static wend_status sweep_all(struct sqlite_store *s, wend_error *err)
 
 static wend_status lock(struct sqlite_store *s, wend_error *err)
 {
-    return owner_lock(&s->owner)
-               ? WEND_OK
-               : fail(err, WEND_E_STORE, "store %s: cannot be locked: %s",
+    wend_status status = WEND_OK;
+
+    pthread_mutex_lock(&s->care_lock);
+    if (!owner_lock(&s->owner)) {
+        status = fail(err, WEND_E_STORE, "store %s: cannot be locked: %s",
                       s->path, strerror(errno));
+        pthread_mutex_unlock(&s->care_lock);
+    }
+    return status;
+}
+
+static void unlock(struct sqlite_store *s)
+{
+    owner_unlock(&s->owner);
+    pthread_mutex_unlock(&s->care_lock);
 }
 
 wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
@@ -132,7 +145,7 @@ wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
                       (int)run.len, run.ptr);
     if (status == WEND_OK)
         status = sweep_all(s, err);
-    owner_unlock(&s->owner);
+    unlock(s);
     return status;
 }
 
@@ -250,6 +263,27 @@ static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
     return status;
 }
 
+/* ---- Facts --------------------------------------------------------------- */
+
+static wend_status drop_facts(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+
+    return db_facts_drop(db, p->now_us, &p->count, &op->err);
+}
+
+static wend_status tidy_facts(struct sqlite_store *s, int64_t now_us,
+                              wend_error *err)
+{
+    struct prune_op p = {.op.fn = drop_facts, .now_us = now_us};
+    wend_status status;
+
+    do
+        status = db_wait(s, &p.op, err);
+    while (status == WEND_OK && p.count);
+    return status;
+}
+
 /* ---- Room ---------------------------------------------------------------- */
 
 static wend_status give_back(struct db *db, struct db_op *op)
@@ -286,7 +320,8 @@ static wend_status give_all_back(struct sqlite_store *s, int64_t *bytes,
     return status;
 }
 
-wend_status db_tidy(wend_store *store, int64_t *bytes, wend_error *err)
+wend_status db_tidy(wend_store *store, int64_t now_us, int64_t *bytes,
+                    wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = lock(s, err);
@@ -296,9 +331,11 @@ wend_status db_tidy(wend_store *store, int64_t *bytes, wend_error *err)
         return status;
     status = sweep_all(s, err);
     if (status == WEND_OK)
+        status = tidy_facts(s, now_us, err);
+    if (status == WEND_OK)
         status = tidy_blobs(s, err);
     if (status == WEND_OK)
         status = give_all_back(s, bytes, err);
-    owner_unlock(&s->owner);
+    unlock(s);
     return status;
 }

@@ -154,8 +154,10 @@ struct store_ops {
     /* Takes a run that is over out of the store. WEND_E_BUSY: it is not
      * over, or it is the parent of one that is there. */
     wend_status (*forget)(wend_store *s, wend_str run, wend_error *err);
-    /* Drops blobs that no event refers to, and gives free room back. */
-    wend_status (*tidy)(wend_store *s, int64_t *bytes, wend_error *err);
+    /* Drops facts whose time is over and blobs that no event refers to, and
+     * gives free room back. */
+    wend_status (*tidy)(wend_store *s, int64_t now_us, int64_t *bytes,
+                        wend_error *err);
     wend_status (*post)(wend_store *s, wend_str run, const char *what,
                         wend_str body, wend_error *err);
     /* Requests for runs that this handle owns. One that fn does not take

@@ -65,6 +65,7 @@ static void test_store(const char *url)
     if (!tap_ok(wend_store_open(url, &s, NULL) == WEND_OK, "%s", url))
         return;
     told(s, "a", NULL, 1, "", "nothing yet");
+    tap_ok(s->ops->tidy(s, 1, &(int64_t){0}, NULL) == WEND_OK, "nor to tidy");
     tap_ok(keep(s, "a", "x", "one", 10, 0) == WEND_OK, "kept");
     keep(s, "a", "y", "two", 20, 0);
     keep(s, "b", "x", "other", 30, 0);
@@ -79,6 +80,10 @@ static void test_store(const char *url)
     keep(s, "a", "short", "", 50, 100);
     told(s, "a", NULL, 99, "short=;x=three;", "until then");
     told(s, "a", NULL, 100, "x=three;", "and no longer");
+    keep(s, "a", "long", "t", 50, 101);
+    tap_ok(s->ops->tidy(s, 100, &(int64_t){0}, NULL) == WEND_OK, "tidied");
+    told(s, "a", NULL, 1, "long=t;x=three;", "what is over is gone for good");
+    keep(s, "a", "long", NULL, 0, 0);
     keep(s, "a", "stop", "here", 60, 0);
     told(s, "a", NULL, 200, "stop=here;", "stops when told to");
     keep(s, "q'\"", "k'", "t';--", 1, 0);
