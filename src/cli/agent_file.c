@@ -108,12 +108,9 @@ static wend_status sum_program(struct loader *l, const char *path)
 static const char *path_of(struct loader *l, const char *of, wend_str path)
 {
     struct buf b = {.mem = l->arena->mem};
-    wend_str kept;
 
     manifest_path(&b, str_of(of), path);
-    kept = b.failed ? STR_NONE : arena_str(l->arena, buf_view(&b));
-    buf_free(&b);
-    return kept.ptr;
+    return buf_keep(&b, l->arena).ptr;
 }
 
 wend_str agent_file_stem(const char *path)
@@ -167,8 +164,7 @@ static wend_status take_model(struct loader *l, const char *of, wend_str model,
         return WEND_OK;
     buf_cstr(&b, prefix);
     manifest_path(&b, str_of(of), (wend_str){model.ptr + len, model.len - len});
-    *out = b.failed ? NULL : arena_str(l->arena, buf_view(&b)).ptr;
-    buf_free(&b);
+    *out = buf_keep(&b, l->arena).ptr;
     if (!*out)
         return nomem(l);
     return sum_program(l, *out + len);
@@ -300,8 +296,7 @@ static wend_status take_skills(struct loader *l, const struct agent_file *f)
             struct buf b = {.mem = l->arena->mem};
 
             buf_fmt(&b, "%s/SKILL.md", path);
-            path = b.failed ? NULL : arena_str(l->arena, buf_view(&b)).ptr;
-            buf_free(&b);
+            path = buf_keep(&b, l->arena).ptr;
         }
         if (!path)
             return nomem(l);

@@ -87,7 +87,7 @@ static int read_schema(struct cli *cli, const char **text)
     } else if (b.len && memchr(b.ptr, 0, b.len)) {
         code = complain(EXIT_USAGE, "--schema: %s: has a zero byte", path);
     } else {
-        kept = arena_str(&cli->arena, b.len ? buf_view(&b) : STR(""));
+        kept = arena_str(&cli->arena, buf_view(&b));
         *text = kept.ptr;
         if (!kept.ptr)
             code = complain(EXIT_FAILED, "out of memory");

@@ -120,6 +120,15 @@ int give_up(const struct cli *cli, wend_status s, const wend_error *err)
 
 /* ---- Standard output ----------------------------------------------------- */
 
+void put_args(const struct cli *cli, int from, struct buf *out)
+{
+    for (int i = from; i < cli->args_count; i++) {
+        if (i > from)
+            buf_char(out, ' ');
+        buf_cstr(out, cli->args[i]);
+    }
+}
+
 int print_all(wend_str text)
 {
     while (text.len) {

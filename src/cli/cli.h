@@ -105,6 +105,9 @@ struct cli {
     wend_runtime *rt;
 };
 
+/* How the help of a command begins that takes one. */
+#define RUN_IS "RUN is an id, a prefix of one that no other run has, or last"
+
 struct command {
     const char *name;
     const char *args;    /* shown behind the name */
@@ -148,6 +151,9 @@ int open_runtime(struct cli *cli); /* and its store */
 /* All of it to standard output: 0, or EXIT_CANCELED if nobody reads. */
 int print_all(wend_str text);
 int print_buf(const struct buf *b); /* or that there was no memory for it */
+
+/* The arguments from that one on, as one text with spaces between them. */
+void put_args(const struct cli *cli, int from, struct buf *out);
 
 /* The id behind RUN: a full id, a unique prefix or `last`. */
 struct found {

@@ -45,10 +45,11 @@ const struct command command_export = {
     .name = "export",
     .args = "[OPTIONS] RUN",
     .summary = "a run as one file, for 'wend import'",
-    .more = "RUN is an id, a prefix of one that no other run has, or last. The "
-            "runs that it\nstarted go with it. The file is JSON lines, see "
-            "wend-store(5); files of several\nruns can be joined. It holds all "
-            "that the runs saw and said: treat it like the\nstore.\n",
+    .more = RUN_IS
+    ". The "
+    "runs that it\nstarted go with it. The file is JSON lines, see "
+    "wend-store(5); files of several\nruns can be joined. It holds all "
+    "that the runs saw and said: treat it like the\nstore.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -124,20 +124,13 @@ static int fill_say(struct cli *cli, wend_fork_options *o)
 {
     struct buf b = {.mem = cli->arena.mem};
 
-    for (int i = 1; i < cli->args_count; i++) {
-        if (i > 1)
-            buf_char(&b, ' ');
-        buf_cstr(&b, cli->args[i]);
-    }
-    if (cli->args_count > 1)
-        o->say = arena_str(&cli->arena, b.len ? buf_view(&b) : STR(""));
-    cli->arena.failed |= b.failed;
-    buf_free(&b);
-    if (cli->arena.failed)
+    if (cli->args_count < 2)
+        return EXIT_DONE;
+    put_args(cli, 1, &b);
+    o->say = buf_keep(&b, &cli->arena);
+    if (!o->say.ptr)
         return complain(EXIT_FAILED, "out of memory");
-    if (cli->args_count > 1 && !o->say.len)
-        return usage_error(cli, "the message is empty");
-    return EXIT_DONE;
+    return o->say.len ? EXIT_DONE : usage_error(cli, "the message is empty");
 }
 
 /* ---- Making it ----------------------------------------------------------- */
@@ -231,12 +224,12 @@ const struct command command_fork = {
     .name = "fork",
     .args = "[OPTIONS] RUN [MESSAGE]",
     .summary = "a new run that shares the past of another, and goes on",
-    .more =
-        "RUN is an id, a prefix of one that no other run has, or last. It is "
-        "not changed, and\nmay be under way. MESSAGE is what is said next. "
-        "CALL is the id of a call that is open\nat SEQ; without --at the fork "
-        "is just before the end of that call. What nothing is\nsaid about "
-        "stays as it is in RUN. The exit status is that of the new run.\n",
+    .more = RUN_IS
+    ". It is "
+    "not changed, and\nmay be under way. MESSAGE is what is said next. "
+    "CALL is the id of a call that is open\nat SEQ; without --at the fork "
+    "is just before the end of that call. What nothing is\nsaid about "
+    "stays as it is in RUN. The exit status is that of the new run.\n",
     .opts = opts,
     .takes_agent = true,
     .agent_named = true,

@@ -97,9 +97,10 @@ const struct command command_log = {
     .name = "log",
     .args = "[OPTIONS] RUN",
     .summary = "the events of a run",
-    .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
-            "A line shows the time since the start, the number of the event, "
-            "the turn, the\ntype and what matters most.\n",
+    .more = RUN_IS
+    ".\n"
+    "A line shows the time since the start, the number of the event, "
+    "the turn, the\ntype and what matters most.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -137,9 +137,7 @@ int plan_run(struct cli *cli, const char *path)
     int code = plan_files_load(cli, path, &f);
 
     if (!code && (!cli->set.model || !*cli->set.model)) {
-        if (plan_files_ask(f))
-            code = complain(EXIT_USAGE, "the plan asks a model, and none is "
-                                        "set: name one with -m NAME");
+        code = plan_files_unasked(f);
         if (!code)
             code = check_replan(cli, f);
         cli->set.model = "script:{\"turns\":[]}"; /* never asked */

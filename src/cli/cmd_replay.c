@@ -85,9 +85,10 @@ const struct command command_replay = {
     .name = "replay",
     .args = "[OPTIONS] RUN",
     .summary = "play a run again as it happened",
-    .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
-            "No model is asked and no tool runs, but with --live after SEQ. "
-            "The exit status is\nthat of the run.\n",
+    .more =
+        RUN_IS ".\n"
+               "No model is asked and no tool runs, but with --live after SEQ. "
+               "The exit status is\nthat of the run.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -248,14 +248,14 @@ const struct command command_resume = {
     .name = "resume",
     .args = "[OPTIONS] [RUN]",
     .summary = "go on with a run that was interrupted, or with all of them",
-    .more =
-        "RUN is an id, a prefix of one that no other run has, or last; without "
-        "it every run\nwhose process is gone is gone on with, but none that "
-        "was imported.\n"
-        "What is recorded is not done again. Calls that were under way run "
-        "again if they\nonly read or are idempotent; what became of any other "
-        "is not known, and the model\nis told so. The exit status is that of "
-        "the run.\n",
+    .more = RUN_IS
+    "; without "
+    "it every run\nwhose process is gone is gone on with, but none that "
+    "was imported.\n"
+    "What is recorded is not done again. Calls that were under way run "
+    "again if they\nonly read or are idempotent; what became of any other "
+    "is not known, and the model\nis told so. The exit status is that of "
+    "the run.\n",
     .opts = opts,
     .run = run,
 };

@@ -129,11 +129,7 @@ static int read_prompt(struct cli *cli, struct buf *out)
     else if (piped || !cli->args_count)
         code = read_stdin(cli, out);
     else
-        for (int i = 0; i < cli->args_count; i++) {
-            if (i)
-                buf_char(out, ' ');
-            buf_cstr(out, cli->args[i]);
-        }
+        put_args(cli, 0, out);
     if (code == EXIT_DONE && out->failed)
         return complain(EXIT_FAILED, "out of memory");
     if (code == EXIT_DONE && !out->len)

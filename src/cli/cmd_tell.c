@@ -74,11 +74,7 @@ static int run_say(struct cli *cli)
 
     if (cli->args_count < 2)
         return usage_error(cli, "name a run, and what to say to it");
-    for (int i = 1; i < cli->args_count; i++) {
-        if (i > 1)
-            buf_char(&text, ' ');
-        buf_cstr(&text, cli->args[i]);
-    }
+    put_args(cli, 1, &text);
     code =
         text.failed ? complain(EXIT_FAILED, "out of memory") : open_store(cli);
     if (!code)
@@ -199,13 +195,12 @@ static int run_approve(struct cli *cli)
 
 /* ---- The commands -------------------------------------------------------- */
 
-#define RUN_IS "RUN is an id, a prefix of one that no other run has, or last.\n"
-
 const struct command command_cancel = {
     .name = "cancel",
     .args = "[OPTIONS] RUN",
     .summary = "cancel a run of another process",
-    .more = RUN_IS "The run ends within moments; what it has said is kept.\n",
+    .more =
+        RUN_IS ".\nThe run ends within moments; what it has said is kept.\n",
     .opts = opts,
     .run = run_cancel,
 };
@@ -214,7 +209,7 @@ const struct command command_say = {
     .name = "say",
     .args = "[OPTIONS] RUN TEXT",
     .summary = "say something to a run of another process",
-    .more = RUN_IS "The model reads it with its next turn.\n",
+    .more = RUN_IS ".\nThe model reads it with its next turn.\n",
     .opts = opts,
     .run = run_say,
 };
@@ -223,7 +218,7 @@ const struct command command_pause = {
     .name = "pause",
     .args = "[OPTIONS] RUN",
     .summary = "let a run of another process start nothing more",
-    .more = RUN_IS "What is under way goes on to its end.\n",
+    .more = RUN_IS ".\nWhat is under way goes on to its end.\n",
     .opts = opts,
     .run = run_pause,
 };
@@ -232,7 +227,7 @@ const struct command command_continue = {
     .name = "continue",
     .args = "[OPTIONS] RUN",
     .summary = "let a paused run go on",
-    .more = RUN_IS,
+    .more = RUN_IS ".\n",
     .opts = opts,
     .run = run_continue,
 };
@@ -241,8 +236,9 @@ const struct command command_approve = {
     .name = "approve",
     .args = "[OPTIONS] RUN CALL yes|no",
     .summary = "answer a call that waits for approval",
-    .more = RUN_IS "CALL is the id that approval_ask has; 'wend log RUN' shows "
-                   "it.\n",
+    .more =
+        RUN_IS ".\nCALL is the id that approval_ask has; 'wend log RUN' shows "
+               "it.\n",
     .opts = approve_opts,
     .run = run_approve,
 };

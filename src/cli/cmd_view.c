@@ -116,8 +116,8 @@ const struct command command_view = {
     .name = "view",
     .args = "[OPTIONS] RUN",
     .summary = "a run as a timeline: turns, calls, tokens, cost",
-    .more = "RUN is an id, a prefix of one that no other run has, or last.\n"
-            "html is one file that needs no other and no network.\n",
+    .more = RUN_IS ".\n"
+                   "html is one file that needs no other and no network.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -3,6 +3,7 @@
  */
 #include "cli/plan_files.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -35,18 +36,27 @@ static bool is_type(const struct json *action, const char *type)
     return str_is(json_str(json_get(action, "type")), type);
 }
 
-/* What is wrong with what an action names. */
+/* What is wrong with an action, or with what it names. */
 static int blame(const struct plan_file *f, const struct json *action,
-                 const char *what, const char *more)
+                 const char *what)
 {
     wend_str name = json_str(json_get(action, "name"));
     int64_t line = 0, column = 0;
 
     json_i64(json_get(action, "line"), &line);
     json_i64(json_get(action, "column"), &column);
-    return complain(EXIT_USAGE, "%s:%lld:%lld: action '%.*s': %s%s", f->path,
+    return complain(EXIT_USAGE, "%s:%lld:%lld: action '%.*s': %s", f->path,
                     (long long)line, (long long)column, (int)name.len, name.ptr,
-                    what, more);
+                    what);
+}
+
+static int blame_most(const struct plan_file *f, const struct json *action,
+                      const char *what, int most)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s; %d is the most", what, most);
+    return blame(f, action, text);
 }
 
 /* a.yaml -> b.yaml -> a.yaml */
@@ -62,11 +72,12 @@ static int circle(struct loader *l, const struct plan_file *f,
         if (o == again)
             break;
     }
+    buf_cstr(&b, "plans in a circle: ");
     while (n)
         buf_fmt(&b, "%s -> ", chain[--n]->path);
     buf_cstr(&b, again->path);
     code = b.failed ? complain(EXIT_FAILED, "out of memory")
-                    : blame(f, action, "plans in a circle: ", b.ptr);
+                    : blame(f, action, b.ptr);
     buf_free(&b);
     return code;
 }
@@ -84,7 +95,8 @@ static int take_plan(struct loader *l, const struct plan_file *f,
         if (!strcmp(o->real, real))
             return circle(l, f, action, o);
     if (f->depth == CHILD_DEPTH_MAX)
-        return blame(f, action, "plans in plans, too deep: ", "8 is the most");
+        return blame_most(f, action, "plans in plans, too deep",
+                          CHILD_DEPTH_MAX);
     return load(l, path, f, &n->plan);
 }
 
@@ -95,7 +107,7 @@ static int take_agent(struct loader *l, const struct plan_file *f,
     wend_error err = {0};
 
     if (agent_file_load(path, true, &l->cli->arena, &n->agent, &err) != WEND_OK)
-        return blame(f, action, err.message, "");
+        return blame(f, action, err.message);
     return EXIT_DONE;
 }
 
@@ -120,19 +132,20 @@ static int take_named(struct loader *l, struct plan_file *f,
     n->target =
         arena_str(&l->cli->arena, json_str(json_get(action, "target"))).ptr;
     manifest_path(&b, str_of(f->path), str_of(n->target));
-    path = b.failed ? NULL : arena_str(&l->cli->arena, buf_view(&b)).ptr;
-    buf_free(&b);
+    path = buf_keep(&b, &l->cli->arena).ptr;
     if (!path || !n->target)
         return complain(EXIT_FAILED, "out of memory");
     if (is_known(f, n->target))
         return EXIT_DONE; /* the first one is it; the library sees the type */
     if (++l->files > PLAN_FILES_MAX)
-        return blame(f, action, "too many files in all: ", "1000 is the most");
+        return blame_most(f, action, "too many files in all", PLAN_FILES_MAX);
+    n->action = action;
     f->named_count++;
     return is_plan ? take_plan(l, f, action, path, n)
                    : take_agent(l, f, action, path, n);
 }
 
+/* A plan has at least one; NULL: out of memory. */
 static const struct json *actions_of(struct cli *cli, wend_plan *plan)
 {
     const struct json *list;
@@ -173,7 +186,7 @@ static int load(struct loader *l, const char *path,
     for (const struct json *j = f->actions; j; j = j->next)
         count++;
     f->named = arena_alloc(a, count * sizeof *f->named);
-    if (!f->named)
+    if (!f->named || !f->actions)
         return complain(EXIT_FAILED, "out of memory");
     l->cli->set.inputs.count = 0; /* they were the outermost's */
     for (const struct json *j = f->actions; j && !code; j = j->next)
@@ -208,17 +221,28 @@ static bool agent_asks(const struct agent_file *f)
     return asks;
 }
 
-bool plan_files_ask(const struct plan_file *f)
+int plan_files_unasked(const struct plan_file *f)
 {
+    int code = EXIT_DONE;
+
     for (const struct json *j = f->actions; j; j = j->next)
         if (is_type(j, "llm") &&
             str_is(json_str(json_get(j, "target")), "default"))
-            return true;
-    for (size_t i = 0; i < f->named_count; i++)
-        if (f->named[i].plan ? plan_files_ask(f->named[i].plan)
-                             : agent_asks(f->named[i].agent))
-            return true;
-    return false;
+            return blame(f, j,
+                         "it asks a model, and none is set: name one "
+                         "with -m NAME, or as its target");
+    for (size_t i = 0; !code && i < f->named_count; i++) {
+        const struct plan_named *n = &f->named[i];
+
+        if (n->plan)
+            code = plan_files_unasked(n->plan);
+        else if (agent_asks(n->agent))
+            code = blame(f, n->action,
+                         "its agent names no model, and none is "
+                         "set: name one with -m NAME, or in the "
+                         "agent's file");
+    }
+    return code;
 }
 
 /* One that there is already has it. */

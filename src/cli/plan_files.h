@@ -13,7 +13,8 @@ enum { PLAN_FILES_MAX = 1000 }; /* that one plan names, in all */
 /* An agent or a workflow; one for each target. */
 struct plan_named {
     const char *target;
-    struct agent_file *agent; /* or ... */
+    const struct json *action; /* the first that names it */
+    struct agent_file *agent;  /* or ... */
     struct plan_file *plan;
 };
 
@@ -34,8 +35,9 @@ struct plan_file {
  * Only the outermost has --set. What is wrong is said; 0 or an exit code. */
 int plan_files_load(struct cli *cli, const char *path, struct plan_file **out);
 void plan_files_free(struct plan_file *f);
-/* Whether anything in it asks a model that it does not name itself. */
-bool plan_files_ask(const struct plan_file *f);
+/* For a run without a model: says what in it asks one that it does not name
+ * itself; 0 if nothing does, or an exit code. */
+int plan_files_unasked(const struct plan_file *f);
 /* Gives the run the models that actions in it name. False: out of memory. */
 bool plan_files_models(struct cli *cli, const struct plan_file *f);
 

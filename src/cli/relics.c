@@ -27,7 +27,7 @@ static bool load(struct cli *cli, struct relic_file *f, wend_str name,
     if (config_read(f->path, &text, &err) != WEND_OK) {
         buf_cstr(wrong, err.message);
     } else {
-        f->text = arena_str(&cli->arena, text.len ? buf_view(&text) : STR(""));
+        f->text = arena_str(&cli->arena, buf_view(&text));
         if (!f->text.ptr ||
             relic_manifest_parse(f->text, &cli->arena, &m, &err) != WEND_OK)
             buf_fmt(wrong, "%s:%u:%u: %s", f->path, err.line, err.column,

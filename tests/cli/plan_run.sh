@@ -315,6 +315,12 @@ actions:
   - {name: a, type: llm, target: default, prompt: hello}
 EOF
 exits "no model" 2 "$WEND" plan run ask.yaml
+has "no model: where" "$err" "ask.yaml:4:34: action 'a': it asks a model, and"
+printf -- '---\nwend: agent/1\nname: nobody\n---\nHelp.\n' >nobody.md
+sed 's/llm, target: default/agent, target: nobody.md/' ask.yaml >whom.yaml
+exits "an agent without a model" 2 "$WEND" plan run whom.yaml
+has "an agent without a model: where" "$err" \
+    "whom.yaml:4:36: action 'a': its agent names no model"
 cat >write.yaml <<'EOF'
 wend: plan/1
 name: write
