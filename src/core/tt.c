@@ -148,8 +148,11 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error)
 {
     const struct turn *t = &x->s->turn;
-    wend_event *ev = draft(x, WEND_RUN_END);
+    wend_event *ev;
 
+    if (t->metrics_due)
+        emit_metrics(x);
+    ev = draft(x, WEND_RUN_END);
     if (ev) {
         ev->u.run_end.outcome = outcome;
         ev->u.run_end.text = t->answer.ptr ? t->answer : STR("");

@@ -332,6 +332,8 @@ void on_resume(struct tt *x)
     int64_t left_ms;
 
     emit_resume(x);
+    if (t->metrics_due)
+        emit_metrics(x);
     leave_children(x);
     if (t->context)
         end_context(x);

@@ -424,6 +424,7 @@ static void on_turn_end(struct turn *t, const struct keep *k)
         turn_history_add(t, m);
     }
     t->phase = PH_BETWEEN;
+    t->metrics_due = true;
 }
 
 static void on_message(struct turn *t, const wend_event *ev,
@@ -500,7 +501,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
         t->context_model = t->model;
         t->forked = t->reconfigured = false;
         break;
-    case WEND_METRICS:
+    case WEND_METRICS: t->metrics_due = false; break;
     case WEND_ERROR:
     case WEND_PROGRESS: break; /* nothing to remember */
     case WEND_RUN_RESUME:

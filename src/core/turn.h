@@ -118,6 +118,7 @@ struct turn {
     bool again;           /* the model call was cut off: ask once more */
     bool halted;          /* the model paused: it goes on when asked again */
     bool context;         /* is open: only where a fork begins */
+    bool metrics_due;     /* a turn or plan ended, or what a plan forgot */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;

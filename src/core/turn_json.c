@@ -52,6 +52,7 @@ static const struct {
     {"again", K_BOOL, offsetof(struct turn, again)},
     {"halted", K_BOOL, offsetof(struct turn, halted)},
     {"context", K_BOOL, offsetof(struct turn, context)},
+    {"metrics_due", K_BOOL, offsetof(struct turn, metrics_due)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"taint", K_U32, offsetof(struct turn, taint)},
     {"answer", K_STR, offsetof(struct turn, answer)},

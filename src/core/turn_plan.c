@@ -99,6 +99,7 @@ void turn_on_action_end(struct turn *t, const wend_event *ev,
         t->taint |= tool_labels(turn_action_tool(t, i));
     turn_take_labels(t, e->labels_json, k);
     t->metrics.actions++;
+    t->metrics_due |= t->plan.ended; /* one that was forgotten */
     plan_evolve(&t->plan, ev, k->arena);
 }
 
@@ -113,6 +114,7 @@ void turn_on_plan_end(struct turn *t, const wend_event *ev,
                       const struct keep *k)
 {
     plan_evolve(&t->plan, ev, k->arena);
+    t->metrics_due = true;
     if (t->plan.plan && !t->plan.plan->written &&
         ev->u.plan_end.outcome == WEND_OUTCOME_FAILED)
         note_failure(t, t->plan.cause, k);

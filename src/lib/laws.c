@@ -51,6 +51,7 @@ struct wend_laws {
     size_t count, cap;
     unsigned open; /* of RUN to PLAN */
     bool over;
+    bool due; /* metrics, since a turn or plan has ended */
     int64_t seq, n, time_us, turns;
     wend_error *err; /* of the event that is looked at */
     const wend_event *ev;
@@ -185,10 +186,22 @@ static void on_resume(struct wend_laws *l)
     }
 }
 
+static void needs_metrics(struct wend_laws *l)
+{
+    if (l->due)
+        broken(l, "no metrics since a turn or plan has ended");
+}
+
+static void on_metrics(struct wend_laws *l)
+{
+    l->due = false;
+}
+
 static void on_turn_start(struct wend_laws *l)
 {
     const wend_ev_turn_start *e = &l->ev->u.turn_start;
 
+    needs_metrics(l);
     if (e->counter != l->turns)
         broken(l, "turn %lld, not %lld", (long long)e->counter,
                (long long)l->turns);
@@ -203,6 +216,8 @@ static void on_turn_end(struct wend_laws *l)
     const wend_ev_turn_end *e = &l->ev->u.turn_end;
     int64_t calls = 0;
 
+    needs_metrics(l);
+    l->due = true;
     for (size_t i = 0; i < l->count; i++) {
         const struct span *s = &l->spans[i];
 
@@ -334,10 +349,17 @@ static void on_call_end(struct wend_laws *l)
     end(l, OF_CALL, l->ev->u.call_end.call);
 }
 
+static void on_plan_start(struct wend_laws *l)
+{
+    needs_metrics(l);
+    drop(l, OF_ACTION);
+}
+
 /* Another plan may use the same names. */
-static void drop_actions(struct wend_laws *l)
+static void on_plan_end(struct wend_laws *l)
 {
     drop(l, OF_ACTION);
+    l->due = true;
 }
 
 static void on_action_start(struct wend_laws *l)
@@ -370,6 +392,7 @@ static void on_action_end(struct wend_laws *l)
 {
     wend_str id = l->ev->u.action_end.action;
 
+    l->due |= !(l->open & PLAN); /* its plan forgot it */
     if (find(l, OF_ACTION, id))
         end(l, OF_ACTION, id);
     else
@@ -408,7 +431,7 @@ static const struct {
     [WEND_RUN_END] = {RUN,
                       TURN | CONTEXT | MODEL | PLAN | CALLS | ACTIONS |
                           FORGOTTEN | ASKING | CHILDREN | BRANCHES,
-                      0, 0, NULL},
+                      0, 0, needs_metrics},
     [WEND_TURN_START] = {RUN, TURN, TURN, 0, on_turn_start},
     [WEND_TURN_END] = {TURN, CONTEXT | MODEL | PLAN | CALLS | BRANCHES, 0, TURN,
                        on_turn_end},
@@ -430,20 +453,20 @@ static const struct {
     [WEND_CALL_START] = {TURN, CONTEXT, 0, 0, on_call_start},
     [WEND_CALL_OUTPUT] = {TURN, 0, 0, 0, on_call_output},
     [WEND_CALL_END] = {TURN, 0, 0, 0, on_call_end},
-    [WEND_PLAN_START] = {RUN, PLAN, PLAN, 0, drop_actions},
+    [WEND_PLAN_START] = {RUN, PLAN, PLAN, 0, on_plan_start},
     [WEND_PLAN_ACTION] = {PLAN, 0, 0, 0, NULL},
     [WEND_ACTION_START] = {RUN, 0, 0, 0, on_action_start},
     [WEND_ACTION_OUTPUT] = {RUN, 0, 0, 0, on_action_output},
     [WEND_ACTION_RETRY] = {RUN, 0, 0, 0, on_action_retry},
     [WEND_ACTION_END] = {RUN, 0, 0, 0, on_action_end},
-    [WEND_PLAN_END] = {PLAN, ACTIONS, 0, PLAN, drop_actions},
+    [WEND_PLAN_END] = {PLAN, ACTIONS, 0, PLAN, on_plan_end},
     [WEND_BRANCH_START] = {RUN, 0, 0, 0, on_branch_start},
     [WEND_BRANCH_END] = {RUN, 0, 0, 0, on_branch_end},
     [WEND_CHILD_START] = {RUN, 0, 0, 0, on_child_start},
     [WEND_CHILD_END] = {RUN, 0, 0, 0, on_child_end},
     [WEND_MESSAGE] = {RUN, 0, 0, 0, NULL},
     [WEND_CONTROL] = {RUN, 0, 0, 0, NULL},
-    [WEND_METRICS] = {RUN, 0, 0, 0, NULL},
+    [WEND_METRICS] = {RUN, 0, 0, 0, on_metrics},
     [WEND_PROGRESS] = {RUN, 0, 0, 0, NULL},
     [WEND_WARNING] = {RUN, 0, 0, 0, NULL},
     [WEND_ERROR] = {RUN, 0, 0, 0, NULL},

@@ -28,19 +28,20 @@ static const struct row rows[] = {
      NULL},
     {"a call that starts before its message ends",
      BEGIN "model_start model_part call_start:a/1 call_output:a call_end:a "
-           "model_end:a turn_end/1 run_end",
+           "model_end:a turn_end/1 metrics run_end",
      NULL},
     {"a call that goes on after a crash",
      BEGIN "model_start model_end:a call_start:a/1 run_resume call_start:a/2 "
-           "call_end:a turn_end/1 run_end",
+           "call_end:a turn_end/1 metrics run_end",
      NULL},
     {"a model that is asked again after a crash",
      BEGIN "model_start text_delta run_resume model_end model_start "
            "model_end" END,
      NULL},
     {"a question that is asked again after a crash",
-     BEGIN "model_start model_end:a approval_ask:a run_resume approval_ask:a "
-           "approval_answer:a call_start:a/1 call_end:a turn_end/1 run_end",
+     BEGIN
+     "model_start model_end:a approval_ask:a run_resume approval_ask:a "
+     "approval_answer:a call_start:a/1 call_end:a turn_end/1 metrics run_end",
      NULL},
     {"a plan",
      "run_start plan_start action_start:x/1 action_output:x action_end:x "
@@ -48,15 +49,15 @@ static const struct row rows[] = {
      NULL},
     {"an action that is tried again",
      "run_start plan_start action_start:x/1 action_retry:x/1 run_resume "
-     "action_start:x/3 action_end:x plan_end run_end",
+     "action_start:x/3 action_end:x plan_end metrics run_end",
      NULL},
     {"an action that its plan does not wait for",
-     "run_start plan_start forgotten:x/1 plan_end run_resume forgotten:x/2 "
-     "action_end:x run_end",
+     "run_start plan_start forgotten:x/1 plan_end metrics run_resume "
+     "forgotten:x/2 action_end:x metrics run_end",
      NULL},
     {"a child",
      BEGIN "model_start model_end:a call_start:a/1 child_start:r "
-           "child_end:r call_end:a turn_end/1 run_end",
+           "child_end:r call_end:a turn_end/1 metrics run_end",
      NULL},
 
     {"something else comes first", "turn_start", "the run is not open"},
@@ -124,8 +125,20 @@ static const struct row rows[] = {
     {"a plan does not wait", "run_start plan_start action_start:x/1 plan_end",
      "an action is open"},
     {"nobody waits for the forgotten",
-     "run_start plan_start forgotten:x/1 plan_end run_end",
+     "run_start plan_start forgotten:x/1 plan_end metrics run_end",
      "a forgotten action is open"},
+    {"a turn that is not accounted for",
+     BEGIN "model_start model_end turn_end/0 run_end",
+     "no metrics since a turn or plan has ended"},
+    {"... before another",
+     BEGIN "model_start model_end turn_end/0 run_resume turn_start",
+     "no metrics since a turn or plan has ended"},
+    {"a plan that is not accounted for",
+     "run_start plan_start plan_end run_end",
+     "no metrics since a turn or plan has ended"},
+    {"nor is what it forgot",
+     "run_start plan_start forgotten:x/1 plan_end metrics action_end:x run_end",
+     "no metrics since a turn or plan has ended"},
     {"a child that does not end", "run_start child_start:r run_end",
      "a child is open"},
     {"the end of no child", "run_start child_end:r", "'r' is not open"},
