@@ -95,7 +95,7 @@ static const wend_ev_error *fate_error(struct tt *x, uint32_t i,
     if (error) {
         error->effect_possible =
             f->effect_possible &&
-            action_class(&x->s->turn, i) != WEND_CLASS_READ;
+            turn_action_class(&x->s->turn, i) != WEND_CLASS_READ;
         error->retryable = f->retryable;
     }
     return error;
@@ -385,11 +385,29 @@ static void admit(struct tt *x, uint32_t i, wend_str params,
         check_agent(x, a, action->target);
 }
 
+/* True: it was refused, by the policy or by whoever was asked. */
+static bool refuse(struct tt *x, uint32_t i, wend_str params,
+                   struct admission *a)
+{
+    const struct action_state *s = state_of(x, i);
+    struct action_fate f = {0};
+
+    if (s->answered && !s->approved)
+        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
+                         STR("denied: the action was not approved"));
+    if (a->refused == WEND_OUTCOME_NONE)
+        return false;
+    f.outcome = a->refused;
+    f.code = a->code;
+    f.message = a->message;
+    end_unstarted(x, i, params, &a->verdict.policy, &f);
+    return true;
+}
+
 /* What was approved are the values that were shown. */
 bool start_action(struct tt *x, uint32_t i)
 {
     const struct action_state *s = state_of(x, i);
-    struct action_fate f = {0};
     struct admission a;
     wend_str params = s->params, key, limit;
 
@@ -403,16 +421,8 @@ bool start_action(struct tt *x, uint32_t i)
     if (x->s->turn.plan.plan->open &&
         (a.refused || a.verdict.policy.decision != WEND_DECISION_ALLOW))
         return false; /* that is said when the plan is complete */
-    if (s->answered && !s->approved)
-        admission_refuse(&a, WEND_OUTCOME_DENIED, STR("denied"),
-                         STR("denied: the action was not approved"));
-    if (a.refused != WEND_OUTCOME_NONE) {
-        f.outcome = a.refused;
-        f.code = a.code;
-        f.message = a.message;
-        end_unstarted(x, i, params, &a.verdict.policy, &f);
+    if (refuse(x, i, params, &a))
         return true;
-    }
     if (a.verdict.policy.decision == WEND_DECISION_ASK && !s->answered) {
         ask_about(x, i, params, &a.verdict);
         return true;
@@ -448,6 +458,25 @@ void ask_action_again(struct tt *x, uint32_t i)
     ask_about(x, i, s->params, &a.verdict);
 }
 
+/* What has both brackets in one step may be cut in two where a fork begins:
+ * a refusal, which is made again, or a decision. */
+static bool end_at_once(struct tt *x, uint32_t i)
+{
+    wend_str params = STR_NONE;
+    struct admission a;
+
+    if (action_of(x, i)->type == ACTION_DECISION) {
+        decide(x, i);
+        return true;
+    }
+    if (state_of(x, i)->child.ptr)
+        return false;
+    if (!find_params(x, i, &params))
+        return true;
+    admit(x, i, params, &a);
+    return refuse(x, i, params, &a);
+}
+
 /* It was allowed to begin; it is the same action with the same values. */
 void start_action_again(struct tt *x, uint32_t i)
 {
@@ -455,6 +484,8 @@ void start_action_again(struct tt *x, uint32_t i)
     wend_str params = state_of(x, i)->params, key, limit;
 
     emit_action_answer(x, i, WEND_OUTCOME_SUPERSEDED, NULL);
+    if (end_at_once(x, i))
+        return;
     limit = action_over_budget(x, action_of(x, i), params);
     if (limit.ptr) {
         limit_reached(x, limit);
@@ -495,43 +526,9 @@ void action_approval(struct tt *x, uint32_t i)
 
 /* ---- Once more ----------------------------------------------------------- */
 
-static wend_class target_class(const struct turn *t, uint32_t i)
-{
-    const struct plan_action *a = t->plan.plan->actions[i];
-    const struct tool *tool;
-    const struct kid *kid;
-
-    switch ((enum action_type)a->type) {
-    case ACTION_TOOL:
-    case ACTION_RELIC:
-        tool = turn_action_tool(t, i);
-        return tool ? tool->call_class : WEND_CLASS_UNSAFE;
-    case ACTION_LLM:
-    case ACTION_DECISION: return WEND_CLASS_READ;
-    case ACTION_AGENT:
-        kid = kid_of(t, a);
-        return kid && kid->reads ? WEND_CLASS_READ : WEND_CLASS_UNSAFE;
-    case ACTION_WORKFLOW:
-    case ACTION_TYPES: break;
-    }
-    return WEND_CLASS_UNSAFE;
-}
-
-/* What is written counts, but a model cannot make its target safer. */
-wend_class action_class(const struct turn *t, uint32_t i)
-{
-    const struct plan_action *a = t->plan.plan->actions[i];
-    wend_class own = target_class(t, i);
-
-    if (a->call_class < 0 ||
-        (t->plan.plan->written && a->call_class > (int)own))
-        return own;
-    return (wend_class)a->call_class;
-}
-
 bool is_unknown(const struct turn *t, uint32_t i)
 {
-    return action_class(t, i) == WEND_CLASS_UNSAFE &&
+    return turn_action_class(t, i) == WEND_CLASS_UNSAFE &&
            (!is_child(t->plan.plan->actions[i]) ||
             plan_action_state(&t->plan, i)->left);
 }
@@ -546,7 +543,8 @@ bool may_retry_action(const struct tt *x, uint32_t i,
     return state_of(x, i)->attempt <= action_of(x, i)->retry.max &&
            t->stop.outcome == WEND_OUTCOME_NONE && !plan_fails_fast(&t->plan) &&
            !t->plan.wrong.ptr &&
-           (!f->effect_possible || action_class(t, i) != WEND_CLASS_UNSAFE);
+           (!f->effect_possible ||
+            turn_action_class(t, i) != WEND_CLASS_UNSAFE);
 }
 
 static int64_t retry_delay(const struct plan_retry *r, int64_t attempt)

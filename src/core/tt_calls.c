@@ -243,6 +243,13 @@ void ask_approval(struct tt *x, const struct call *c, const struct admission *a)
     emit(x, ev);
 }
 
+void refuse_denied(const struct turn *t, uint32_t i, struct admission *a)
+{
+    if (bit_get(&t->answered, i) && !bit_get(&t->approved, i))
+        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
+                         STR("denied: the call was not approved"));
+}
+
 /* Refusals and questions come before anything starts, once: a message may
  * have many calls with long arguments, and each look reads them. */
 static void settle(struct tt *x, uint32_t i)
@@ -255,10 +262,8 @@ static void settle(struct tt *x, uint32_t i)
         (int)i == turn_plan_call(t)) /* which has begun before its call */
         return;
     admit_call(x, c, &a);
-    if (bit_get(&t->answered, i) && !bit_get(&t->approved, i))
-        end_unstarted_call(x, c, &a, WEND_OUTCOME_DENIED, STR("denied"),
-                           STR("denied: the call was not approved"));
-    else if (a.refused != WEND_OUTCOME_NONE)
+    refuse_denied(t, i, &a);
+    if (a.refused != WEND_OUTCOME_NONE)
         end_unstarted_call(x, c, &a, a.refused, a.code, a.message);
     else if (a.verdict.policy.decision == WEND_DECISION_ASK &&
              !bit_get(&t->answered, i))

@@ -37,7 +37,6 @@ void emit_action_ask(struct tt *x, uint32_t i);
 void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
                         const wend_ev_error *error);
 
-wend_class action_class(const struct turn *t, uint32_t i);
 /* Whether, when it was interrupted, nobody knows what it has done. A child is
  * gone on with, or has not begun, unless it is another run's. */
 bool is_unknown(const struct turn *t, uint32_t i);

@@ -242,7 +242,7 @@ bool may_start_early(const struct tt *x, uint32_t i)
     if (t->config->eager == EAGER_OFF || !t->plan.plan->whole[i])
         return false;
     return t->config->eager == EAGER_ALL ||
-           action_class(t, i) != WEND_CLASS_UNSAFE;
+           turn_action_class(t, i) != WEND_CLASS_UNSAFE;
 }
 
 wend_ev_call plan_call_so_far(struct tt *x)

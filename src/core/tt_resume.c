@@ -13,6 +13,7 @@
  *     unsafe call                        as the policy's on_unknown says
  *     child of a run that this forks     child_end(superseded)
  *     question to whoever approves       asked again
+ *     refusal that a fork cut in two     refused again
  *     being stopped                      everything ends
  */
 #include "core/tt_step.h"
@@ -110,6 +111,24 @@ void end_lost(struct tt *x, uint32_t i)
 
 /* ---- Calls --------------------------------------------------------------- */
 
+/* A refusal has both brackets in one step, and the event that a fork begins
+ * at may be the first of them. What was refused does not run. */
+static bool refuse_again(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    struct call c = *turn_call(t, i);
+    struct admission a;
+
+    c.invalid &= str_eq(c.args, args_of(t, i)); /* else a hook changed them */
+    c.args = args_of(t, i);
+    admit_call(x, &c, &a);
+    refuse_denied(t, i, &a);
+    if (a.refused == WEND_OUTCOME_NONE || turn_call_child(t, i).ptr)
+        return false;
+    end_unstarted_call(x, &c, &a, a.refused, a.code, a.message);
+    return true;
+}
+
 /* It was allowed to begin; it is the same call with the same arguments. */
 void begin_again(struct tt *x, uint32_t i)
 {
@@ -122,6 +141,8 @@ void begin_again(struct tt *x, uint32_t i)
         end_lost(x, i);
         return;
     }
+    if (refuse_again(x, i))
+        return;
     a.verdict.policy.risk = a.tool->risk;
     a.verdict.policy.layers_json = a.tool->layers_ok;
     a.verdict.policy.rule = STR("resumed");

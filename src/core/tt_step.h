@@ -114,6 +114,8 @@ void start_call(struct tt *x, const struct call *c, const struct admission *a,
                 wend_str args);
 void ask_approval(struct tt *x, const struct call *c,
                   const struct admission *a);
+/* If whoever was asked said no. */
+void refuse_denied(const struct turn *t, uint32_t i, struct admission *a);
 void emit_ran(struct tt *x, const struct call *c, const struct call_done *d);
 wend_str emit_call_start(struct tt *x, const struct call *c,
                          const struct admission *a, wend_str args);

@@ -173,6 +173,7 @@ bool turn_call_runs(const struct turn *t, uint32_t index);
 uint32_t turn_running(const struct turn *t);
 /* The tool of an action, or its relic's endpoint; NULL: it has none. */
 const struct tool *turn_action_tool(const struct turn *t, uint32_t action);
+wend_class turn_action_class(const struct turn *t, uint32_t action);
 /* Calls and actions that somebody has to end; a plan's call is none. */
 uint32_t turn_busy(const struct turn *t);
 /* The call whose plan is under way; -1 if none is, or its message is open. */

@@ -58,6 +58,40 @@ const struct tool *turn_action_tool(const struct turn *t, uint32_t action)
     return a->type == ACTION_TOOL ? config_tool(t->config, a->target) : NULL;
 }
 
+static wend_class target_class(const struct turn *t, uint32_t action)
+{
+    const struct plan_action *a = t->plan.plan->actions[action];
+    const struct tool *tool;
+    const struct kid *kid;
+
+    switch ((enum action_type)a->type) {
+    case ACTION_TOOL:
+    case ACTION_RELIC:
+        tool = turn_action_tool(t, action);
+        return tool ? tool->call_class : WEND_CLASS_UNSAFE;
+    case ACTION_LLM:
+    case ACTION_DECISION: return WEND_CLASS_READ;
+    case ACTION_AGENT:
+        kid = config_kid(t->config, a->target);
+        return kid && kid->reads ? WEND_CLASS_READ : WEND_CLASS_UNSAFE;
+    case ACTION_WORKFLOW:
+    case ACTION_TYPES: break;
+    }
+    return WEND_CLASS_UNSAFE;
+}
+
+/* What is written counts, but a model cannot make its target safer. */
+wend_class turn_action_class(const struct turn *t, uint32_t action)
+{
+    const struct plan_action *a = t->plan.plan->actions[action];
+    wend_class own = target_class(t, action);
+
+    if (a->call_class < 0 ||
+        (t->plan.plan->written && a->call_class > (int)own))
+        return own;
+    return (wend_class)a->call_class;
+}
+
 int turn_plan_call(const struct turn *t)
 {
     return t->plan_call.ptr ? turn_call_index(t, t->plan_call) : -1;

@@ -20,7 +20,13 @@ static const char plan_text[] =
     "- {name: w, type: tool, target: write, mode: async, params: {x: 2}, "
     "skip_on_error: true, output_key: w}\n"
     "- {name: c, type: tool, target: echo, mode: async, depends_on: [a, b], "
-    "params: {x: $a, y: $b}, output_key: c}\n";
+    "params: {x: $a, y: $b}, output_key: c}\n"
+    "- {name: d, type: decision, depends_on: [b], cases: [{when: \"$b == 2\", "
+    "then: [e]}, {else: [f]}]}\n"
+    "- {name: e, type: tool, target: secret, skip_on_error: true}\n"
+    "- {name: f, type: tool, target: secret, skip_on_error: true}\n"
+    "- {name: g, type: tool, target: never, params: {x: \"${a.none}\"}, "
+    "depends_on: [a], skip_on_error: true}\n";
 
 /* ---- A run, and what its log has ----------------------------------------- */
 
@@ -133,6 +139,15 @@ static bool is_good(struct rig *r, const char *id)
 
 /* ---- From every event ---------------------------------------------------- */
 
+/* A rule denies `secret`, and what is given to `never` is wrong. */
+static const char *const rules[] = {"!secret"};
+
+static wend_status tool_refused(void *ctx, wend_call *call)
+{
+    ++*(int *)ctx;
+    return wend_call_return(call, wend_call_args(call));
+}
+
 static const struct {
     const char *why, *script;
     bool plan;
@@ -149,6 +164,11 @@ static const struct {
      false, 0, WEND_APPROVE_ALL, "done", false},
     {"approvals", SCRIPT(CALLS(CALL("write") "," CALL("write")) "," TEXT("ok")),
      false, 0, WEND_APPROVE_ASK, "ok", false},
+    {"refusals",
+     SCRIPT(
+         CALLS(CALL("secret") ",{\"name\":\"never\",\"args_text\":\"{\"}," CALL(
+             "nobody")) "," TEXT("done")),
+     false, 0, WEND_APPROVE_ALL, "done", false},
     {"a failing model",
      SCRIPT("{\"error\":{\"code\":\"network\"}}," TEXT("then")), false, 0,
      WEND_APPROVE_ALL, "then", false},
@@ -225,13 +245,18 @@ static void add_kid(struct rig *r)
 
 static void every_event(const char *url, size_t k)
 {
-    struct rig r = {.agent_options = {.approve = kinds[k].approve}};
+    struct rig r = {.agent_options = {.approve = kinds[k].approve,
+                                      .rules = rules,
+                                      .rules_count = tap_count(rules)}};
     struct told before, after;
     wend_run *run;
     char id[40];
+    int ran = 0;
 
     if (!rig_open(&r, url, kinds[k].script))
         return;
+    rig_add(&r, "secret", tool_refused, WEND_CLASS_READ, &ran);
+    rig_add(&r, "never", tool_refused, WEND_CLASS_IDEMPOTENT, &ran);
     if (kinds[k].kid)
         add_kid(&r);
     run = start(&r, kinds[k].plan);
@@ -246,6 +271,7 @@ static void every_event(const char *url, size_t k)
     read_log(&r, id, &after);
     tap_is_str(buf_view(&after.lines), buf_view(&before.lines),
                "%s: the parent is as it was", kinds[k].why);
+    tap_ok(!ran, "%s: nothing runs that was refused", kinds[k].why);
     buf_free(&before.lines);
     buf_free(&after.lines);
     rig_close(&r);
