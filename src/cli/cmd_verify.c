@@ -38,7 +38,9 @@ struct verifier {
 
 static void put_json(struct buf *b, const char *id, const wend_verdict *v)
 {
-    buf_fmt(b, "{\"run\":\"%s\",\"ok\":%s,\"events\":%lld,\"head\":", id,
+    buf_cstr(b, "{\"run\":");
+    json_put_str(b, str_of(id));
+    buf_fmt(b, ",\"ok\":%s,\"events\":%lld,\"head\":",
             v->bad_seq ? "false" : "true", (long long)v->seq);
     buf_fmt(b, v->head[0] ? "\"%s\"" : "null", v->head);
     if (v->bad_seq) {
@@ -53,7 +55,8 @@ static void put_json(struct buf *b, const char *id, const wend_verdict *v)
 static void put_line(struct buf *b, const char *id, const wend_verdict *v)
 {
     if (v->bad_seq) {
-        buf_fmt(b, "%s  damaged at event %lld", id, (long long)v->bad_seq);
+        term_text(b, str_of(id));
+        buf_fmt(b, "  damaged at event %lld", (long long)v->bad_seq);
         if (strcmp(v->bad_run, id))
             buf_fmt(b, " of run %s, whose past it shares", v->bad_run);
         buf_cstr(b, ": it ");
@@ -91,12 +94,18 @@ static int verify(void *ctx, const wend_run_info *info)
     struct verifier *v = ctx;
     wend_verdict found = {.size = sizeof found};
     wend_error err = {0};
-    char id[sizeof((struct found){0}.id)];
+    char id[sizeof found.bad_run];
     wend_status s;
     int code;
 
     snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
     s = wend_store_verify(v->cli->store, id, v->cli->set.head, &found, &err);
+    if (s == WEND_E_INVAL) { /* others may be good */
+        found.bad_seq = 1;
+        snprintf(found.bad_run, sizeof found.bad_run, "%.36s", id);
+        snprintf(found.why, sizeof found.why, "is listed under what is no id");
+        s = WEND_OK;
+    }
     if (s != WEND_OK)
         return give_up(v->cli, s, &err);
     v->runs++;

@@ -46,7 +46,7 @@ static bool birth_listed(const struct verify *v)
     return same(i->agent, b->agent) && same(i->model, b->model) &&
            same(i->prompt, b->prompt) && same(i->user, b->user) &&
            same(i->session, b->session) &&
-           (v->birth.seq <= 1 || !i->parent.ptr || same(i->parent, b->parent));
+           (!i->parent.ptr || same(i->parent, b->parent));
 }
 
 static bool end_listed(struct verify *v)
@@ -104,12 +104,13 @@ static void check_end(struct verify *v)
 {
     struct log_check *c = &v->check;
 
-    if (!birth_listed(v) && (!v->v.bad_seq || v->birth.seq < v->v.bad_seq)) {
+    if (v->birth.seq && !birth_listed(v) &&
+        (!v->v.bad_seq || v->birth.seq < v->v.bad_seq)) {
         v->v.bad_seq = v->birth.seq;
         snprintf(v->v.why, sizeof v->v.why,
                  "says something else than the list of runs");
     }
-    if (c->seq < v->before.seq)
+    if (!c->seq || c->seq < v->before.seq)
         log_check_bad(c, "is missing");
     else if (v->before.ended_us && c->seq > v->before.seq)
         row_bad(v, "is newer than the list of runs says");

@@ -110,13 +110,17 @@ damage "duplicate: deltas after the end" $((events + 1)) "insert into deltas
     where $of = 5"
 damage "flip: the head of the run" "$events" "update runs set head =
     zeroblob(32) where id = 1"
-for row in "prompt = 'other'" "agent = 'other'" "model = NULL" "user = 'eve'"; do
+for row in "prompt = 'other'" "agent = 'other'" "model = NULL" "user = 'eve'" \
+    "parent = '$blob_run'"; do
     damage "flip: runs, $row" 1 "update runs set $row where id = 1"
 done
 for row in "status = 'failed'" "turns = 1" "tokens_in = 7" "cost = 1" \
     "ended = ended + 1" "ended = NULL"; do
     damage "flip: runs, $row" "$events" "update runs set $row where id = 1"
 done
+damage "truncate: all of the log, and the run says so" 1 "delete from events
+    where run = 1; delete from deltas where run = 1;
+    update runs set seq = 0 where id = 1"
 damage "flip: runs, seq" 12 "update runs set seq = 12 where id = 1"
 for change in "body = substr(body, 2)" "body = 'y' || substr(body, 2)" \
     "hash = 'f' || substr(hash, 2)"; do
@@ -127,6 +131,16 @@ done
 fresh
 sqlite3 "$WEND_STORE" "delete from blobs"
 found "delete: a blob" "$blob_run" 1
+
+fresh
+sqlite3 "$WEND_STORE" "update runs set run = char(27) || 'x' where id = 1"
+exits "flip: the id of a run" 1 "$WEND" verify
+has "flip: the id of a run, said" "$out" "is listed under what is no id"
+has "flip: the id of a run, and the others" "$out" "$blob_run  ok"
+lacks "flip: the id of a run, as text" "$out" $'\e'
+exits "flip: the id of a run, as JSON" 1 "$WEND" verify --json
+is "flip: the id of a run, as JSON" "$(json "$out" "$(at ok)" | sort |
+    tr '\n' ' ')" "0 1 "
 
 fresh
 sqlite3 "$WEND_STORE" "delete from runs where id = 1"
