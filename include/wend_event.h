@@ -302,6 +302,8 @@ typedef struct wend_ev_plan_start {
 
 typedef struct wend_ev_plan_action {
     wend_str action_json;
+    int64_t estimate_ms; /* if it was learned */
+    bool learned;
 } wend_ev_plan_action;
 
 typedef struct wend_ev_action_start {

@@ -393,6 +393,8 @@ TABLE(plan_start);
 #define struct_t wend_ev_plan_action
 static const struct field plan_action_list[] = {
     JSON_F("action", action_json, "{}"),
+    I64_O("estimate_ms", estimate_ms),
+    BOOL_O("learned", learned),
 };
 TABLE(plan_action);
 #undef struct_t

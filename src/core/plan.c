@@ -460,6 +460,8 @@ static wend_status add_written(struct plan_draft *d, const struct plan *before)
     if (s)
         return s;
     a = d->actions[before->count];
+    if (d->options->learned_ms)
+        a->learned_ms = *d->options->learned_ms;
     s = check_later(d, before, a, &a->fallback);
     for (size_t i = 0; !s && i < a->cases_count; i++)
         for (size_t k = 0; !s && k < a->cases[i].then.count; k++)

@@ -13,6 +13,7 @@
 #define CORE_PLAN_H
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "core/expr.h"
 #include "core/scope.h"
 
@@ -71,6 +72,7 @@ struct plan_action {
     int64_t timeout_ms;
     struct plan_retry retry;
     int64_t estimate_ms; /* -1: none is given */
+    int64_t learned_ms;  /* of a model's plan: what such a one took; or -1 */
     int64_t priority;
     int64_t cache_ms; /* 0: not cached */
     int call_class;   /* wend_class; -1: that of the target */
@@ -153,6 +155,7 @@ struct plan_options {
     void *ctx;
     const struct plan_set *sets;
     size_t sets_count;
+    const int64_t *learned_ms; /* for plan_add; NULL: nothing is known */
 };
 
 /* What an action took in the past. */
@@ -163,6 +166,18 @@ struct plan_learned {
 };
 
 enum { LEARNED_MS_MAX = 1 << 30 }; /* twelve days */
+
+/* ... all that did, by keys: see plan_past_key. */
+struct plan_known {
+    wend_str key;
+    struct plan_learned learned;
+};
+
+struct plan_past {
+    const struct plan_known *list; /* in the order of plan_past_order */
+    size_t count;
+    wend_str model; /* the one that is asked by default */
+};
 
 /* ---- Making one ---------------------------------------------------------- */
 
@@ -203,6 +218,14 @@ const uint32_t *plan_chosen(const struct plan *p, uint32_t i, size_t c,
 /* Ranks by other estimates (of each action, not negative). */
 wend_status plan_rank(const struct plan *p, const int64_t *estimate_ms,
                       struct arena *a, const int64_t **out, wend_error *err);
+/* What the past of an action is kept by: its type and its target. Lent by
+ * `room`; absent if it does not fit. */
+wend_str plan_past_key(char room[LEARNED_KEY_MAX], const struct plan_action *a,
+                       wend_str model);
+int plan_past_order(const void *known_a, const void *known_b);
+/* NULL: nothing is known. */
+const struct plan_learned *plan_past_find(const struct plan_past *past,
+                                          const struct plan_action *a);
 /* The sums as in the graph, by what was learned (of each action) where
  * something was. False: out of memory. */
 bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,

@@ -6,9 +6,53 @@
  * stand in plan_start: whoever reads the log orders the actions in the same
  * way.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/plan_state.h"
+
+/* ---- Looking it up ------------------------------------------------------- */
+
+wend_str plan_past_key(char room[LEARNED_KEY_MAX], const struct plan_action *a,
+                       wend_str model)
+{
+    bool by_default = a->type == ACTION_LLM && str_is(a->target, "default");
+    wend_str type = str_of(action_type_names[a->type]);
+    wend_str target = by_default ? model : a->target;
+    size_t len = type.len + 1 + target.len;
+
+    if (len > LEARNED_KEY_MAX)
+        return STR_NONE;
+    memcpy(room, type.ptr, type.len);
+    room[type.len] = ' ';
+    if (target.len)
+        memcpy(room + type.len + 1, target.ptr, target.len);
+    return (wend_str){room, len};
+}
+
+int plan_past_order(const void *known_a, const void *known_b)
+{
+    wend_str a = ((const struct plan_known *)known_a)->key;
+    wend_str b = ((const struct plan_known *)known_b)->key;
+    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+const struct plan_learned *plan_past_find(const struct plan_past *past,
+                                          const struct plan_action *a)
+{
+    char room[LEARNED_KEY_MAX];
+    struct plan_known wanted = {.key = plan_past_key(room, a, past->model)};
+    const struct plan_known *known = NULL;
+
+    if (wanted.key.ptr && past->count)
+        known = bsearch(&wanted, past->list, past->count, sizeof wanted,
+                        plan_past_order);
+    return known ? &known->learned : NULL;
+}
+
+/* ---- What counts for the order ------------------------------------------- */
 
 /* What counts for the order: at least 1, so that more steps are longer. */
 static int64_t expected(const struct plan *p, const int64_t *learned_ms,

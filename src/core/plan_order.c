@@ -244,8 +244,11 @@ static wend_status find_paths(struct plan_draft *d)
     }
     rank_all(p, estimate, declared);
     mark(p, declared, critical, &p->graph.critical_ms);
-    for (uint32_t i = 0; i < p->count; i++)
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->actions[i]->learned_ms >= 0)
+            estimate[i] = p->actions[i]->learned_ms;
         estimate[i] += !estimate[i];
+    }
     rank_all(p, estimate, rank);
     p->graph.rank = rank;
     p->graph.critical = critical;

@@ -407,6 +407,7 @@ wend_status draft_action(struct plan_draft *d, const struct json *j)
         .timeout_ms = PLAN_TIMEOUT_DEFAULT_MS,
         .retry = {.delay_ms = 1000, .backoff = 2, .delay_max_ms = 30000},
         .estimate_ms = -1,
+        .learned_ms = -1,
         .call_class = -1,
         .output_slot = NAME_NONE,
         .line = j->line,

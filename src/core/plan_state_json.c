@@ -115,6 +115,12 @@ static void put_written(struct buf *b, const struct plan *p)
             buf_char(b, ',');
         json_put_str(b, p->actions[i]->json);
     }
+    buf_cstr(b, "],\"learned\":[");
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (i)
+            buf_char(b, ',');
+        buf_i64(b, p->actions[i]->learned_ms);
+    }
     buf_cstr(b, "]}");
 }
 
@@ -224,11 +230,23 @@ static bool read_values(const struct json *list, struct arena *a,
     return !e;
 }
 
+static wend_status add_written(const struct json *j, const struct json *learned,
+                               struct arena *a, struct plan **plan)
+{
+    int64_t ms = -1;
+    struct plan_options o = {.learned_ms = &ms};
+
+    if (!json_i64(learned, &ms) || ms < -1 || ms > LEARNED_MS_MAX)
+        return WEND_E_PARSE;
+    return plan_add(*plan, json_str(j), &o, a, plan, NULL);
+}
+
 static const struct plan *read_written(const struct json *j, bool wrong,
                                        struct arena *a)
 {
     const struct json *inputs = json_get(j, "inputs");
     const struct json *actions = json_get(j, "actions");
+    const struct json *learned = json_get(j, "learned");
     size_t count = inputs ? inputs->count : 0, n = 0;
     struct plan_set *sets = arena_alloc(a, (count + 1) * sizeof *sets);
     struct plan *plan = NULL;
@@ -241,9 +259,10 @@ static const struct plan *read_written(const struct json *j, bool wrong,
     s = plan_open(json_str(json_get(j, "name")), sets, count, a, &plan, NULL);
     if (!s && !json_i64(json_get(j, "max_parallel"), &plan->max_parallel))
         s = WEND_E_PARSE;
+    learned = learned ? learned->first : NULL;
     for (const struct json *e = actions ? actions->first : NULL; e && !s;
-         e = e->next)
-        s = plan_add(plan, json_str(e), NULL, a, &plan, NULL);
+         e = e->next, learned = learned ? learned->next : NULL)
+        s = add_written(e, learned, a, &plan);
     if (s || !json_get(j, "open"))
         return NULL;
     if (json_get(j, "open")->kind == JSON_TRUE)

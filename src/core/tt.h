@@ -97,8 +97,9 @@ struct input {
     /* With the start of a plan: what each action took in the past, -1 if that
      * is not known; NULL: nothing is known. */
     const int64_t *learned_ms;
-    wend_str run;    /* with start */
-    size_t repaired; /* bad bytes replaced in the prompt */
+    const struct plan_past *past; /* for plans of models; NULL: none */
+    wend_str run;                 /* with start */
+    size_t repaired;              /* bad bytes replaced in the prompt */
     struct model_error error;
     struct call_done done;
     struct hook_done hook;

@@ -139,6 +139,22 @@ static bool is_open(const struct turn *t, wend_str call)
     return turn_plan_open(t) && str_eq(t->plan_call, call);
 }
 
+static void emit_plan_action(struct tt *x, const struct plan_action *a,
+                             wend_str text)
+{
+    const struct plan_past *past = x->in->past;
+    const struct plan_learned *l = past ? plan_past_find(past, a) : NULL;
+    wend_event *ev = draft(x, WEND_PLAN_ACTION);
+
+    if (ev) {
+        ev->u.plan_action.action_json = text;
+        ev->u.plan_action.learned = l && l->runs && l->ms >= 0;
+    }
+    if (ev && ev->u.plan_action.learned)
+        ev->u.plan_action.estimate_ms = l->ms;
+    emit(x, ev);
+}
+
 /* One more action of the plan of this call. Absent: it was handed over; else
  * what is wrong with it. */
 static wend_str hand_over(struct tt *x, wend_str call, const struct json *j)
@@ -151,7 +167,6 @@ static wend_str hand_over(struct tt *x, wend_str call, const struct json *j)
     struct buf b = {.mem = x->s->scratch->mem};
     struct plan *after = NULL;
     wend_error why = {0};
-    wend_event *ev;
     wend_str text;
     wend_status s;
 
@@ -168,10 +183,7 @@ static wend_str hand_over(struct tt *x, wend_str call, const struct json *j)
         return blame(x, before->count, j, why.message);
     if (!open)
         emit_plan_start(x, call);
-    ev = draft(x, WEND_PLAN_ACTION);
-    if (ev)
-        ev->u.plan_action.action_json = text;
-    emit(x, ev);
+    emit_plan_action(x, after->actions[before->count], text);
     return STR_NONE;
 }
 

@@ -72,13 +72,16 @@ void turn_on_plan_start(struct turn *t, const wend_event *ev,
 void turn_on_plan_action(struct turn *t, const wend_event *ev,
                          const struct keep *k)
 {
+    const wend_ev_plan_action *e = &ev->u.plan_action;
+    struct plan_options o = {.sets_count = 0};
     struct plan *plan = NULL;
     wend_status s;
 
     if (!turn_plan_open(t))
         return;
-    s = plan_add(t->plan.plan, ev->u.plan_action.action_json, NULL, k->arena,
-                 &plan, NULL);
+    if (e->learned && e->estimate_ms >= 0 && e->estimate_ms <= LEARNED_MS_MAX)
+        o.learned_ms = &e->estimate_ms;
+    s = plan_add(t->plan.plan, e->action_json, &o, k->arena, &plan, NULL);
     if (s == WEND_OK)
         plan_grow(&t->plan, plan, k->arena);
     else if (s == WEND_E_NOMEM)

@@ -37,24 +37,6 @@ struct took {
 
 /* ---- Keys and values ----------------------------------------------------- */
 
-static void put_key(struct buf *b, const char *type, wend_str target)
-{
-    buf_cstr(b, type);
-    buf_char(b, ' ');
-    buf_str(b, target);
-}
-
-static void put_action_key(struct buf *b, const struct plan_action *a,
-                           wend_str model)
-{
-    bool by_default = a->type == ACTION_LLM && str_is(a->target, "default");
-
-    put_key(b, action_type_names[a->type],
-            by_default      ? model
-            : a->target.ptr ? a->target
-                            : STR(""));
-}
-
 static bool read_sums(wend_str text, const struct mem *m, struct sums *out)
 {
     struct arena a = {.mem = m};
@@ -159,7 +141,7 @@ static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
 
     if ((!ok && outcome != WEND_OUTCOME_FAILED &&
          outcome != WEND_OUTCOME_TIMEOUT) ||
-        !key.len || key.len > LEARNED_KEY_MAX)
+        !key.len)
         return;
     for (; t && !str_eq(t->key, key); t = t->next)
         count++;
@@ -186,28 +168,24 @@ static void see_action(struct wend_run *r, const wend_ev_action_end *e)
 {
     const struct plan_state *p = &r->turn.plan;
     uint32_t i = p->started ? plan_find(p->plan, e->action) : PLAN_NONE;
-    struct buf key = {.mem = &r->mem};
+    char room[LEARNED_KEY_MAX];
 
     if (i == PLAN_NONE || e->cached || plan_action_state(p, i)->at != AT_RUNS ||
         plan_action_state(p, i)->began_us < r->resumed_us)
         return;
-    put_action_key(&key, p->plan->actions[i], r->birth.model);
-    if (!key.failed)
-        see(r, buf_view(&key), e->outcome, e->ms);
-    buf_free(&key);
+    see(r, plan_past_key(room, p->plan->actions[i], r->birth.model), e->outcome,
+        e->ms);
 }
 
 static void see_call(struct wend_run *r, const wend_ev_call_end *e)
 {
+    const struct plan_action tool = {.type = ACTION_TOOL, .target = e->name};
     int i = turn_call_index(&r->turn, e->call);
-    struct buf key = {.mem = &r->mem};
+    char room[LEARNED_KEY_MAX];
 
     if (i < 0 || e->cached || !turn_call_runs(&r->turn, (uint32_t)i))
         return;
-    put_key(&key, "tool", e->name);
-    if (!key.failed)
-        see(r, buf_view(&key), e->outcome, e->ms);
-    buf_free(&key);
+    see(r, plan_past_key(room, &tool, STR_NONE), e->outcome, e->ms);
 }
 
 void learned_forget(struct wend_run *r)
@@ -241,79 +219,74 @@ void learned_keep(struct wend_run *r)
 
 /* ---- Looking it up ------------------------------------------------------- */
 
-struct past {
+struct reading {
     struct arena *arena;
-    struct entry {
-        wend_str key;
-        struct sums sums;
-    } * list;
+    struct plan_known *list; /* room for LEARNED_SEEN_MAX */
     size_t count;
 };
 
 static bool on_past(void *ctx, const struct store_fact *f)
 {
-    struct past *p = ctx;
-    struct entry *e = &p->list[p->count];
+    struct reading *r = ctx;
+    struct plan_known *k = &r->list[r->count];
+    struct sums sums;
 
-    if (!read_sums(f->text, p->arena->mem, &e->sums))
+    if (!read_sums(f->text, r->arena->mem, &sums))
         return true;
-    e->key = arena_str(p->arena, f->key);
-    p->count += e->key.ptr != NULL;
-    return p->count < LEARNED_SEEN_MAX && e->key.ptr;
+    k->key = arena_str(r->arena, f->key);
+    k->learned = (struct plan_learned){
+        .runs = sums.runs,
+        .failures = sums.failures,
+        .ms = sums.oks ? sums.mean_us / 1000 : -1,
+    };
+    r->count += k->key.ptr != NULL;
+    return r->count < LEARNED_SEEN_MAX && k->key.ptr;
 }
 
-static int by_key(const void *va, const void *vb)
+/* In `a`; without anything if the store cannot be read. */
+static const struct plan_past *read_past(wend_store *store, wend_str model,
+                                         struct arena *a)
 {
-    const struct entry *a = va, *b = vb;
-    size_t len = a->key.len < b->key.len ? a->key.len : b->key.len;
-    int order = memcmp(a->key.ptr, b->key.ptr, len);
+    struct arena scratch = {.mem = a->mem};
+    struct reading r = {.arena = a};
+    struct plan_past *past = arena_alloc(a, sizeof *past);
+    struct plan_known *list = NULL;
 
-    return order ? order
-                 : (a->key.len > b->key.len) - (a->key.len < b->key.len);
-}
-
-static bool fill(const struct past *past, const struct plan *p, wend_str model,
-                 struct plan_learned *out)
-{
-    struct buf key = {.mem = past->arena->mem};
-    bool any = false;
-
-    for (uint32_t i = 0; i < p->count && !key.failed; i++) {
-        struct entry want;
-        const struct entry *e;
-
-        buf_clear(&key);
-        put_action_key(&key, p->actions[i], model);
-        want.key = buf_view(&key);
-        e = bsearch(&want, past->list, past->count, sizeof want, by_key);
-        if (!e)
-            continue;
-        out[i].runs = e->sums.runs;
-        out[i].failures = e->sums.failures;
-        out[i].ms = e->sums.oks ? e->sums.mean_us / 1000 : -1;
-        any = true;
+    r.list = arena_alloc(&scratch, LEARNED_SEEN_MAX * sizeof *r.list);
+    if (r.list && store->ops->facts(store, str_of(space), STR_NONE, 0, on_past,
+                                    &r, NULL) == WEND_OK)
+        list = arena_alloc(a, (r.count + 1) * sizeof *list);
+    if (past && list) {
+        memcpy(list, r.list, r.count * sizeof *list);
+        qsort(list, r.count, sizeof *list, plan_past_order);
+        *past = (struct plan_past){list, r.count, model};
     }
-    any = any && !key.failed;
-    buf_free(&key);
-    return any;
+    arena_free(&scratch);
+    return past;
+}
+
+const struct plan_past *learned_past(struct wend_run *r)
+{
+    if (!r->past && r->turn.config && r->turn.config->plan_tool)
+        r->past = read_past(r->rt->store, r->birth.model, &r->arena);
+    return r->past;
 }
 
 const struct plan_learned *learned_plan(wend_store *store, const struct plan *p,
                                         wend_str model, struct arena *a)
 {
     struct arena scratch = {.mem = a->mem};
-    struct past past = {.arena = &scratch};
+    const struct plan_past *past = read_past(store, model, &scratch);
     struct plan_learned *out =
         arena_alloc(a, ((size_t)p->count + 1) * sizeof *out);
     bool any = false;
 
-    past.list = arena_alloc(&scratch, LEARNED_SEEN_MAX * sizeof *past.list);
-    if (out && past.list &&
-        store->ops->facts(store, str_of(space), STR_NONE, 0, on_past, &past,
-                          NULL) == WEND_OK &&
-        past.count) {
-        qsort(past.list, past.count, sizeof *past.list, by_key);
-        any = fill(&past, p, model, out);
+    for (uint32_t i = 0; out && past && i < p->count; i++) {
+        const struct plan_learned *l = plan_past_find(past, p->actions[i]);
+
+        if (l)
+            out[i] = *l;
+        any |= l != NULL;
     }
     arena_free(&scratch);
     return any ? out : NULL;

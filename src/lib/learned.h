@@ -13,6 +13,9 @@ void learned_note(struct wend_run *r, const wend_event *ev);
 void learned_keep(struct wend_run *r);
 void learned_forget(struct wend_run *r);
 
+/* What the store knows of the past, for plans that the run's model writes;
+ * looked up once. NULL: it writes none. */
+const struct plan_past *learned_past(struct wend_run *r);
 /* What the store knows about the plan's actions, by index, in `a`; `model` is
  * the one that is asked by default. NULL: nothing, or it cannot be read. */
 const struct plan_learned *learned_plan(wend_store *store, const struct plan *p,

@@ -466,13 +466,14 @@ struct wend_run {
     size_t sent_bytes;               /* of them */
     struct wend_call *calls;
     struct action_ask *asks;
-    int64_t asks_count;     /* that there were */
-    struct took *took;      /* what ended took; see learned.h */
-    int64_t resumed_us;     /* when it was gone on with; 0: never */
-    struct child *children; /* that it waits for; see child.h */
-    struct child *child;    /* what it is to its parent, else NULL */
-    wend_str correlation;   /* of run_start */
-    struct purse purse;     /* lent last */
+    int64_t asks_count;           /* that there were */
+    struct took *took;            /* what ended took; see learned.h */
+    int64_t resumed_us;           /* when it was gone on with; 0: never */
+    const struct plan_past *past; /* NULL: not looked up */
+    struct child *children;       /* that it waits for; see child.h */
+    struct child *child;          /* what it is to its parent, else NULL */
+    wend_str correlation;         /* of run_start */
+    struct purse purse;           /* lent last */
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;

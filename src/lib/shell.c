@@ -158,6 +158,7 @@ void shell_input(struct wend_run *r, struct input *in)
     }
     blank(r, in, &child);
     in->purse = child_purse(r, in);
+    in->past = learned_past(r);
     step_begin(&s, &r->rt->scratch, &keep);
     tt(&r->turn, in, &s);
     ok = !r->rt->scratch.failed && !r->arena.failed;

@@ -40,6 +40,8 @@ is "each action is handed over, and starts while the others are written" \
     "$(types | grep -o 'model_part .* model_end call_start' |
         sed 's/model_end call_start/./')" \
     "model_part plan_start plan_action action_start plan_action plan_action ."
+is "what each took the last time is known" \
+    "$(field plan_action '"learned":true' | wc -l)" 3
 is "the model calls are for plans" \
     "$(field model_start '"purpose":"[a-z]*"' | tr '\n' ' ')" \
     '"purpose":"plan" "purpose":"answer" "purpose":"plan" '

@@ -73,6 +73,50 @@ static void check_order(const struct plan *p, struct arena *a)
            "sums: what never ended well is as declared");
 }
 
+static void check_past(void)
+{
+    static const struct plan_known list[] = {
+        {{"llm m", 5}, {1, 0, 10}},
+        {{"tool x", 6}, {2, 0, 20}},
+        {{"tool xy", 7}, {3, 0, 30}},
+    };
+    static const struct {
+        int type;
+        const char *target;
+        int64_t runs; /* 0: nothing is known */
+    } wanted[] = {
+        {ACTION_TOOL, "x", 2},      {ACTION_TOOL, "xy", 3},
+        {ACTION_TOOL, "xyz", 0},    {ACTION_TOOL, "default", 0},
+        {ACTION_LLM, "default", 1}, {ACTION_LLM, "m", 1},
+        {ACTION_AGENT, "x", 0},     {ACTION_DECISION, NULL, 0},
+    };
+    const struct plan_past past = {list, tap_count(list), {"m", 1}};
+    const struct plan_past none = {0};
+
+    for (size_t i = 0; i < tap_count(wanted); i++) {
+        const struct plan_action a = {.type = wanted[i].type,
+                                      .target = str_of(wanted[i].target)};
+        const struct plan_learned *l = plan_past_find(&past, &a);
+
+        tap_is_i64(l ? l->runs : 0, wanted[i].runs, "%s %s",
+                   action_type_names[a.type],
+                   wanted[i].target ? wanted[i].target : "");
+        tap_ok(!plan_past_find(&none, &a), "without a past");
+    }
+}
+
+static void check_key(void)
+{
+    char room[LEARNED_KEY_MAX], target[LEARNED_KEY_MAX] = {0};
+    struct plan_action a = {.type = ACTION_TOOL};
+
+    a.target = (wend_str){target, sizeof target - 5}; /* "tool " */
+    tap_is_i64((int64_t)plan_past_key(room, &a, STR_NONE).len, sizeof room,
+               "the longest key");
+    a.target.len++;
+    tap_ok(!plan_past_key(room, &a, STR_NONE).ptr, "one more byte");
+}
+
 static void check_no_memory(void)
 {
     struct fault f = {0};
@@ -111,6 +155,8 @@ int main(void)
         check_order(p, &a);
     }
     arena_free(&a);
+    check_past();
+    check_key();
     check_no_memory();
     return tap_done();
 }

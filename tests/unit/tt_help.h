@@ -48,6 +48,7 @@ struct world {
     bool asked; /* the reply counts */
     int64_t time_us;
     wend_ev_run_start start;
+    const struct plan_past *past;
     struct buf said; /* events and effects */
     bool lawful;     /* check the laws */
     struct turn folded;
@@ -249,6 +250,7 @@ static inline void feed(struct world *w, struct input *in)
 
     in->time_us = w->time_us += 1000;
     in->reply = w->asked ? &w->reply : NULL;
+    in->past = w->past;
     arena_reset(&w->scratch);
     step_begin(&s, &w->scratch, &w->keep);
     tt(&w->turn, in, &s);
@@ -556,6 +558,7 @@ static inline void play(struct world *w, const char *inputs)
 struct row {
     const char *why, *config, *inputs, *wanted;
     wend_ev_limits limits; /* 0: those of tt_help.h */
+    const struct plan_past *past;
 };
 
 static inline void check_rows(const struct row *rows, size_t count)
@@ -570,6 +573,7 @@ static inline void check_rows(const struct row *rows, size_t count)
             w.start.limits.turns = given->turns;
         if (given->parallel)
             w.start.limits.parallel = given->parallel;
+        w.past = rows[i].past;
         w.start.limits.time_ms = given->time_ms;
         w.start.limits.tokens = given->tokens;
         w.start.limits.cost_nano = given->cost_nano;
