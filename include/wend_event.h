@@ -328,6 +328,7 @@ typedef struct wend_ev_action_end {
     const wend_ev_error *error;
     wend_str reason;
     wend_str labels_json; /* of what was given again; absent: none */
+    bool given; /* by whoever forked the run: the action did not end so */
 } wend_ev_action_end;
 
 typedef struct wend_ev_plan_end {

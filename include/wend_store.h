@@ -14,10 +14,10 @@ extern "C" {
 
 /* ---- Fork ---------------------------------------------------------------- */
 
-/* What a call that was open at the fork gives instead. */
+/* What a call or an action that was open at the fork gives instead. */
 typedef struct wend_fork_result {
-    const char *call; /* its id */
-    wend_str output;
+    const char *call; /* its id; or that of the action of a plan */
+    wend_str output;  /* of an action JSON, or else a text */
 } wend_fork_result;
 
 /* What a fork takes from an agent, in place of its parent's. */
@@ -32,8 +32,8 @@ enum {
 typedef struct wend_fork_options {
     size_t size;
     /* The last kept event that it shares. 0: the one before the newest
-     * call_end of the first result's call; without results the newest event,
-     * or the last one before run_end. */
+     * call_end or action_end of the first result; without results the newest
+     * event, or the last one before run_end. */
     int64_t at;
     wend_str say; /* the next user message; absent: none */
     const wend_fork_result *results;
@@ -45,11 +45,12 @@ typedef struct wend_fork_options {
 /* A new run that shares the past of run `id` up to event `at`: nothing is
  * copied, however long that is, and the parent is not changed; it may be
  * under way. What differs stands in its first own events: run_fork, call_end
- * for each result, message. It is interrupted then: wend_run_resume goes on
- * with it, like with any other. `fork` gets its id. Reading the past is
- * needed only for results and what is taken from an agent.
+ * or action_end for each result, message. It is interrupted then:
+ * wend_run_resume goes on with it, like with any other. `fork` gets its id.
+ * Reading the past is needed only for results and what is taken from an agent.
  * WEND_E_NOTFOUND: no such run. WEND_E_INVAL: no such event, it is run_end,
- * or no such call is open there. */
+ * or no such call or action is open there; one that asks a model or has a
+ * child is not until that has ended. */
 WEND_API wend_status wend_store_fork(wend_store *store, const char *id,
                                      const wend_fork_options *options,
                                      char fork[37], wend_error *err);

@@ -69,6 +69,8 @@ void json_put_nano(struct buf *b, int64_t nano);
 void json_put_time(struct buf *b, int64_t time_us);
 /* The tree again, canonical: no space, number text and order as read. */
 void json_put(struct buf *b, const struct json *j);
+/* The value that the text is, if it is JSON; else the text, as a string. */
+void json_put_any(struct buf *b, wend_str text);
 /* The same as a string of the arena; absent if j is, or as buf_keep has it. */
 wend_str json_text(const struct json *j, struct arena *a);
 

@@ -245,6 +245,20 @@ void json_put(struct buf *b, const struct json *j)
     }
 }
 
+void json_put_any(struct buf *b, wend_str text)
+{
+    struct arena a = {.mem = b->mem};
+    wend_error why = {0};
+    const struct json *j = text.len ? json_parse(text, &a, &why) : NULL;
+
+    if (j)
+        json_put(b, j);
+    else
+        json_put_str(b, text.ptr ? text : STR(""));
+    b->failed |= a.failed || why.status == WEND_E_NOMEM;
+    arena_free(&a);
+}
+
 wend_str json_text(const struct json *j, struct arena *a)
 {
     struct buf b = {.mem = a->mem};

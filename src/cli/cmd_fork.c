@@ -16,8 +16,9 @@
 static const struct opt opts[] = {
     {0, "at", "SEQ", "the last event to share; default: before the end",
      OPT_NUMBER, AT(seq_at), 1, 0, NULL},
-    {0, "result", "CALL=TEXT", "what that call gives; may be repeated",
-     OPT_LIST, AT(results), 0, 0, NULL},
+    {0, "result", "CALL=TEXT",
+     "what that call or action gives; may be repeated", OPT_LIST, AT(results),
+     0, 0, NULL},
     {0, "no-run", NULL, "only make it: print its id, run nothing", OPT_FLAG,
      AT(no_run), 0, 0, NULL},
     {'a', "agent", "FILE", "go on with that agent, or its name", OPT_TEXT,

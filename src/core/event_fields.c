@@ -436,6 +436,7 @@ static const struct field action_end_list[] = {
     REF_O("error", error, failure),
     STR_O("reason", reason),
     JSON_O("labels", labels_json),
+    BOOL_O("given", given),
 };
 TABLE(action_end);
 #undef struct_t

@@ -211,17 +211,9 @@ static bool find_params(struct tt *x, uint32_t i, wend_str *out)
 
 wend_str output_json(struct tt *x, wend_str text)
 {
-    struct arena a = {.mem = x->s->scratch->mem};
     struct buf b = {.mem = x->s->scratch->mem};
-    wend_error why = {0};
-    const struct json *j = text.len ? json_parse(text, &a, &why) : NULL;
 
-    if (j)
-        json_put(&b, j);
-    else
-        json_put_str(&b, text.ptr ? text : STR(""));
-    x->s->scratch->failed |= a.failed || why.status == WEND_E_NOMEM;
-    arena_free(&a);
+    json_put_any(&b, text);
     return take_text(x, &b);
 }
 

@@ -38,7 +38,7 @@ struct past {
     struct fork *f;
     struct arena arena; /* of one item */
     int64_t to;         /* last event to read */
-    wend_str call;      /* whose end is looked for, else absent */
+    wend_str call;      /* or action, whose end is looked for; else absent */
     int64_t found;      /* the newest such */
     wend_event *ev;     /* takes the first event read, else NULL */
     wend_status status;
@@ -49,7 +49,10 @@ static bool past_event(struct past *p, const wend_event *ev)
     struct keep keep = {&p->f->arena, NULL};
 
     if (p->call.ptr) {
-        if (ev->type == WEND_CALL_END && str_eq(ev->u.call_end.call, p->call))
+        if ((ev->type == WEND_CALL_END &&
+             str_eq(ev->u.call_end.call, p->call)) ||
+            (ev->type == WEND_ACTION_END &&
+             str_eq(ev->u.action_end.action, p->call)))
             p->found = ev->seq;
         return true;
     }
@@ -106,14 +109,15 @@ static wend_status read_past(struct fork *f, struct past *p, int64_t from)
                       f->id);
 }
 
-/* Just before that call ended. */
+/* Just before that call or action ended. */
 static wend_status find_result(struct fork *f, int64_t seq)
 {
     struct past p = {.to = seq, .call = str_of(f->o.results[0].call)};
     wend_status s = read_past(f, &p, 1);
 
     if (s == WEND_OK && !p.found)
-        s = fail(f->err, WEND_E_INVAL, "no call '%.80s' of run %s has ended",
+        s = fail(f->err, WEND_E_INVAL,
+                 "no call or action '%.80s' of run %s has ended",
                  f->o.results[0].call, f->id);
     f->o.at = p.found - 1;
     return s;
@@ -254,24 +258,14 @@ static void say_fork(struct fork *f)
 }
 
 /* A call that had not begun gets both brackets, as one that is refused. */
-static wend_status say_result(struct fork *f, const wend_fork_result *r)
+static void say_call(struct fork *f, uint32_t i, wend_str output)
 {
-    int i = r->call ? turn_call_index(&f->turn, str_of(r->call)) : -1;
-    const struct call *c = i >= 0 ? turn_call(&f->turn, (uint32_t)i) : NULL;
+    const struct call *c = turn_call(&f->turn, i);
     const struct tool *tool;
     wend_event *ev;
 
-    if (!c || bit_get(&f->turn.ended, (uint32_t)i))
-        return fail(f->err, WEND_E_INVAL,
-                    "no call '%.80s' is open at event %lld of run %s; fork "
-                    "where it has begun and not ended",
-                    r->call ? r->call : "", (long long)f->o.at, f->id);
-    if (!r->output.ptr || r->output.len > OUTPUT_BYTES_MAX)
-        return fail(f->err, WEND_E_LIMIT,
-                    "the result of '%.80s' is NULL or over %d bytes", r->call,
-                    OUTPUT_BYTES_MAX);
-    bit_set(&f->turn.ended, (uint32_t)i);
-    if (!bit_get(&f->turn.started, (uint32_t)i)) {
+    bit_set(&f->turn.ended, i);
+    if (!bit_get(&f->turn.started, i)) {
         ev = add(f, WEND_CALL_START);
         tool = config_tool(f->turn.config, c->name);
         ev->u.call_start.call = c->id;
@@ -287,8 +281,60 @@ static wend_status say_result(struct fork *f, const wend_fork_result *r)
     ev->u.call_end.call = c->id;
     ev->u.call_end.name = c->name;
     ev->u.call_end.outcome = WEND_OUTCOME_OK;
-    ev->u.call_end.output = clean(f, r->output);
+    ev->u.call_end.output = clean(f, output);
     ev->u.call_end.given = true;
+}
+
+/* Of one that asks a model or has a child it must be known how that ended:
+ * nobody could close their brackets any more. */
+static bool is_open_action(const struct plan_state *p, uint32_t i)
+{
+    const struct action_state *s =
+        i != PLAN_NONE ? plan_action_state(p, i) : NULL;
+
+    return s && (s->at == AT_RUNS || s->at == AT_LOST) && !s->asking &&
+           !s->child.ptr;
+}
+
+static void say_action(struct fork *f, uint32_t i, wend_str output)
+{
+    const struct plan_action *a = f->turn.plan.plan->actions[i];
+    wend_event *ev = add(f, WEND_ACTION_END);
+    struct buf json = {.mem = &f->store->mem};
+
+    json_put_any(&json, clean(f, output));
+    ev->u.action_end.action = a->id;
+    ev->u.action_end.name = a->name;
+    ev->u.action_end.outcome = WEND_OUTCOME_OK;
+    ev->u.action_end.output_json = arena_str(&f->arena, buf_view(&json));
+    ev->u.action_end.output_key = a->output_key;
+    ev->u.action_end.given = true;
+    f->arena.failed |= json.failed;
+    buf_free(&json);
+    plan_evolve(&f->turn.plan, ev, &f->arena); /* it is open no more */
+}
+
+static wend_status say_result(struct fork *f, const wend_fork_result *r)
+{
+    const struct plan_state *p = &f->turn.plan;
+    wend_str id = str_of(r->call);
+    int call = turn_call_index(&f->turn, id);
+    uint32_t action = p->started ? plan_find(p->plan, id) : PLAN_NONE;
+
+    if (!r->output.ptr || r->output.len > OUTPUT_BYTES_MAX)
+        return fail(f->err, WEND_E_LIMIT,
+                    "the result of '%.80s' is NULL or over %d bytes", r->call,
+                    OUTPUT_BYTES_MAX);
+    if (call >= 0 && !bit_get(&f->turn.ended, (uint32_t)call))
+        say_call(f, (uint32_t)call, r->output);
+    else if (is_open_action(p, action))
+        say_action(f, action, r->output);
+    else
+        return fail(f->err, WEND_E_INVAL,
+                    "no call or action '%.80s' is open at event %lld of run "
+                    "%s; fork where it has begun and not ended, best just "
+                    "before its end",
+                    r->call, (long long)f->o.at, f->id);
     return WEND_OK;
 }
 

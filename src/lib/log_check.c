@@ -242,7 +242,8 @@ void log_birth_note(struct log_birth *birth, const wend_event *ev,
         note_fork(birth, ev, a);
     else if (birth->open && ev->type == WEND_MESSAGE)
         birth->b.prompt = arena_str(a, store_prompt(ev->u.message.text));
-    else if (ev->type == WEND_CALL_START || ev->type == WEND_CALL_END)
+    else if (ev->type == WEND_CALL_START || ev->type == WEND_CALL_END ||
+             ev->type == WEND_ACTION_END)
         return; /* a result that was given with the fork */
     birth->open &= ev->type == WEND_RUN_FORK;
 }

@@ -27,7 +27,7 @@ an event that is a delta's|'5.1' is no number|last --at 5.1
 past the end|has no event 99: they are 1 to $last|last --at 99
 the end itself|fork at $((last - 1)) or before|last --at $last
 a result of nothing|is not CALL=TEXT|last --result 42
-a call that is not there|no call 'call_9'|last --result call_9=1
+a call that is not there|no call or action 'call_9'|last --result call_9=1
 a call that is not open|is open at event 3|last --at 3 --result call_1=1
 an empty message|the message is empty|last ''
 a model that is none|nowhere|last -m script:/nowhere
@@ -59,6 +59,23 @@ is "and it is gone on with: by the same" "$(cat "$out")" "I am another."
 exits "another tool" 0 "$WEND" fork -q --json "$parent" -t read_file 'Well?'
 has "another tool: in the log" "$out" '"tools":[{"name":"read_file"'
 exits "a limit" 3 "$WEND" fork -q "$parent" --max-turns 2 'Well?'
+
+# A plan's action gives something else.
+cat >plan.yaml <<'EOF'
+wend: plan/1
+name: p
+actions:
+  - {name: a, type: tool, target: calculator, params: {expression: "6*7"},
+     output_key: a}
+  - {name: b, type: tool, target: calculator, params: {expression: "$a+1"},
+     depends_on: [a], output_key: b}
+outputs: {b: $b}
+EOF
+exits "a plan" 0 "$WEND" plan run -q plan.yaml
+is "a plan: its output" "$(cat "$out")" '{"b":43}'
+exits "an action's result" 0 "$WEND" fork -q last --result a=1
+is "an action's result: the output" "$(cat "$out")" '{"b":2}'
+exits "an action's result: whole" 0 "$WEND" verify last
 
 exits "--no-run" 0 "$WEND" fork --no-run "$parent" 'In French!'
 id=$(cat "$out")
