@@ -165,14 +165,17 @@ static wend_status fold_log(struct fold *f, wend_error *err)
 
 /* ---- Taking it up -------------------------------------------------------- */
 
-/* A run of this runtime that is under way has an owner: us. */
-static bool is_ours(const wend_runtime *rt, const char *id)
+/* A run of this runtime that is under way has an owner: us. `but` is who
+ * asks, or NULL. */
+static wend_status check_ours(const wend_runtime *rt, const char *id,
+                              const struct wend_run *but, wend_error *err)
 {
     for (const struct wend_run *r = rt->runs; r; r = r->next)
-        if (!strcmp(r->id, id) && r->agent && !r->over &&
+        if (r != but && !strcmp(r->id, id) && r->agent && !r->over &&
             r->error.status == WEND_OK)
-            return true;
-    return false;
+            return fail(err, WEND_E_BUSY,
+                        "run %s is under way in this process", id);
+    return WEND_OK;
 }
 
 static wend_status check_resume(const wend_agent *a, const char *id,
@@ -187,10 +190,7 @@ static wend_status check_resume(const wend_agent *a, const char *id,
         return fail(err, WEND_E_MISUSE, "resume: another thread's runtime");
     if (a->rt->failed.status != WEND_OK)
         return fail(err, WEND_E_STORE, "%s", a->rt->failed.message);
-    if (is_ours(a->rt, id))
-        return fail(err, WEND_E_BUSY, "run %s is under way in this process",
-                    id);
-    return WEND_OK;
+    return check_ours(a->rt, id, NULL, err);
 }
 
 /* What was written between reading and claiming is read then: after the
@@ -263,8 +263,10 @@ static wend_status take_up(struct fold *f, wend_error *err)
 wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
 {
     struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = true};
-    wend_status s = agent_config(r->agent, 0, err);
+    wend_status s = check_ours(r->rt, r->id, r, err);
 
+    if (s == WEND_OK)
+        s = agent_config(r->agent, 0, err);
     if (s == WEND_OK)
         s = take_up(&f, err);
     *found = s != WEND_E_NOTFOUND;

@@ -293,6 +293,53 @@ static void test_pause_first(void)
     rig_close(&r);
 }
 
+/* ---- Twice --------------------------------------------------------------- */
+
+/* The host goes on with a child by itself, and then with its parent: nobody
+ * takes the child from whoever has it. */
+static void test_twice(void)
+{
+    wend_agent_options o = {
+        .size = sizeof o,
+        .model = "script:{\"turns\":[" CALLS("never") "," SAYS "]}",
+        .approve = WEND_APPROVE_ALL};
+    struct rig r = {.agent_options = {.approve = WEND_APPROVE_ALL}}, inner;
+    wend_run *run, *child, *alone = NULL, *again = NULL;
+    const wend_event *ev;
+    wend_status s;
+    char id[40], child_id[40];
+
+    if (!rig_open(&r, "memory:", PARENT) ||
+        !add_kid(&r, CALLS("never") "," SAYS, WEND_APPROVE_ALL))
+        return;
+    run = rig_start(&r, NULL);
+    child = child_with(&r, run, WEND_CALL_START, NULL);
+    snprintf(id, sizeof id, "%s", wend_run_id(run));
+    snprintf(child_id, sizeof child_id, "%s", child ? wend_run_id(child) : "");
+    wend_run_free(run);
+    answer_all();
+    inner = r;
+    wend_agent_new(r.rt, &o, &inner.agent, NULL);
+    rig_add(&inner, "never", tool_later, WEND_CLASS_READ, unanswered);
+    tap_is_i64(wend_run_resume(inner.agent, child_id, NULL, &alone, &r.err),
+               WEND_OK, "twice: the child alone");
+    s = wend_run_resume(r.agent, id, NULL, &again, &r.err);
+    for (int i = 0; again && i < 500 && s >= 0; i++) {
+        s = wend_run_poll(again, &ev);
+        pump(&r);
+    }
+    tap_is_i64(s, WEND_E_BUSY, "twice: its parent does not get it");
+    while (!unanswered[0] && wend_run_poll(alone, &ev) >= 0)
+        pump(&r);
+    answer_all();
+    tap_is_i64(read_all(alone, NULL, NULL), WEND_END,
+               "twice: whoever has it goes on");
+    wend_run_free(alone);
+    wend_run_free(again);
+    wend_agent_free(inner.agent);
+    rig_close(&r);
+}
+
 /* ---- Keys ---------------------------------------------------------------- */
 
 static int64_t lines_with(struct rig *r, const char *id, const char *what)
@@ -447,6 +494,7 @@ int main(void)
     test_pause(false);
     test_pause(true);
     test_pause_first();
+    test_twice();
     test_who_goes(RUN_FIRST, "the run is freed");
     test_who_goes(RUNTIME_FIRST, "the runtime is freed");
     test_who_goes(AGENT_FIRST, "the agent is freed");
