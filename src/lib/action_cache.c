@@ -8,24 +8,9 @@
  */
 #include "base/label.h"
 #include "lib/child.h"
+#include "lib/fact.h"
 
 static const char space[] = "plan/cache";
-
-struct keeping {
-    struct store_keep keep;
-    struct mem mem;
-    struct arena arena;
-};
-
-static void on_kept(struct store_keep *k, wend_status s)
-{
-    struct keeping *x = (struct keeping *)(void *)k;
-    struct mem m = x->mem;
-
-    (void)s;
-    arena_free(&x->arena);
-    mem_free(&m, x);
-}
 
 /* Lengths, so that no target can look like another with values. */
 static void key_of(const struct plan_action *a, wend_str params,
@@ -70,16 +55,9 @@ static bool read_answer(wend_str text, const struct mem *m, struct buf *output,
 
 /* ---- Answers ------------------------------------------------------------- */
 
-static bool on_fact(void *ctx, const struct store_fact *f)
-{
-    buf_str(ctx, f->text);
-    return false;
-}
-
 bool cache_answers(struct wend_run *r, const struct effect *fx)
 {
     const struct plan_action *a = action_of(r, fx);
-    wend_store *store = r->rt->store;
     struct buf b = {.mem = &r->rt->mem}, output = {.mem = &r->rt->mem};
     struct input in = {.kind = IN_ACTION_DONE};
     char key[SHA256_HEX + 1];
@@ -89,9 +67,7 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
     if (!a->cache_ms)
         return false;
     key_of(a, fx->args, key);
-    found = store->ops->facts(store, str_of(space), str_of(key), rt_wall(r->rt),
-                              on_fact, &b, NULL) == WEND_OK &&
-            !b.failed &&
+    found = fact_text(r->rt, str_of(space), str_of(key), &b) &&
             read_answer(buf_view(&b), &r->rt->mem, &output, &labels);
     if (found) {
         in.done = (struct call_done){.action = fx->action,
@@ -129,30 +105,23 @@ void cache_keep(struct wend_run *r, const wend_event *ev)
     struct buf text = {.mem = &r->rt->mem};
     const struct action_state *s;
     char key[SHA256_HEX + 1];
-    struct keeping *x;
 
     if (i == PLAN_NONE || !p->plan->actions[i]->cache_ms || e->cached ||
         e->outcome != WEND_OUTCOME_OK)
         return;
     s = plan_action_state(p, i);
-    x = s->at == AT_RUNS ? mem_zalloc(&r->rt->mem, sizeof *x) : NULL;
-    if (!x)
+    if (s->at != AT_RUNS)
         return;
     key_of(p->plan->actions[i], s->params, key);
-    x->mem = r->rt->mem;
-    x->arena.mem = &x->mem;
-    x->keep.done = on_kept;
     put_answer(&text, labels_of(r, i), e->output_json);
-    x->keep.fact = (struct store_fact){
-        .space = str_of(space),
-        .key = arena_str(&x->arena, str_of(key)),
-        .text = arena_str(&x->arena, buf_view(&text)),
-        .time_us = rt_wall(r->rt),
-        .until_us = rt_wall(r->rt) + p->plan->actions[i]->cache_ms * 1000,
-    };
-    if (x->arena.failed || text.failed)
-        on_kept(&x->keep, WEND_E_NOMEM);
-    else
-        r->rt->store->ops->keep(r->rt->store, &x->keep);
+    if (!text.failed)
+        fact_keep(r->rt, &(struct store_fact){
+                             .space = str_of(space),
+                             .key = str_of(key),
+                             .text = buf_view(&text),
+                             .time_us = rt_wall(r->rt),
+                             .until_us = rt_wall(r->rt) +
+                                         p->plan->actions[i]->cache_ms * 1000,
+                         });
     buf_free(&text);
 }

@@ -31,20 +31,18 @@ static void add_reserved(const struct wend_run *r, struct purse *sum)
 static void add_stored(const struct wend_run *r, wend_str child,
                        struct purse *sum)
 {
-    wend_list_options o = {.size = sizeof o, .run = child.ptr, .limit = 1};
-    const wend_run_info *info;
-    wend_runs *list = NULL;
+    struct arena a = {.mem = &r->rt->mem};
+    wend_run_info *info;
+    wend_status s = store_info(r->rt->store, child.ptr, &a, &info, NULL);
 
-    if (wend_store_list(r->rt->store, &o, &list, NULL) != WEND_OK) {
-        sum->tokens = sum->cost_nano = INT64_MAX;
-        return;
-    }
-    if (wend_runs_next(list, &info) == WEND_OK) {
+    if (s == WEND_OK) {
         sum->tokens =
             i64_sum(sum->tokens, i64_sum(info->tokens_in, info->tokens_out));
         sum->cost_nano = i64_sum(sum->cost_nano, info->cost_nano);
+    } else if (s != WEND_E_NOTFOUND) {
+        sum->tokens = sum->cost_nano = INT64_MAX;
     }
-    wend_runs_free(list);
+    arena_free(&a);
 }
 
 static bool is_lost(const struct wend_run *r, wend_str child)

@@ -442,31 +442,19 @@ static wend_status check_say(struct fork *f)
     return s;
 }
 
-static wend_status list_one(struct fork *f, const char *id,
-                            wend_run_info **info)
-{
-    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
-    size_t count = 0;
-    wend_status s =
-        f->store->ops->list(f->store, &o, &f->arena, info, &count, f->err);
-
-    if (s == WEND_OK && !count)
-        s = fail(f->err, WEND_E_NOTFOUND, "there is no run %s", id);
-    return s;
-}
-
 static wend_status make(struct fork *f, const struct env *env)
 {
     wend_run_info *info = NULL;
     unsigned char chance[10];
-    wend_status s = list_one(f, f->id, &info);
+    wend_status s = store_info(f->store, f->id, &f->arena, &info, f->err);
 
     if (s == WEND_OK)
         s = find_at(f, info);
     if (s == WEND_OK && !str_is(f->at.run, f->id)) {
         /* What that run shares itself is shared with its owner. */
         f->id = arena_str(&f->arena, f->at.run).ptr;
-        s = f->id ? list_one(f, f->id, &info) : fail_nomem(f->err);
+        s = f->id ? store_info(f->store, f->id, &f->arena, &info, f->err)
+                  : fail_nomem(f->err);
     }
     if (s == WEND_OK)
         s = check_say(f);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "lib/fact.h"
 
 static const char space[] = "learned";
 
@@ -53,29 +54,7 @@ static bool read_sums(wend_str text, const struct mem *m, struct sums *out)
            out->oks <= out->runs && out->mean_us / 1000 <= LEARNED_MS_MAX;
 }
 
-static bool on_fact(void *ctx, const struct store_fact *f)
-{
-    buf_str(ctx, f->text);
-    return false;
-}
-
 /* ---- Adding -------------------------------------------------------------- */
-
-struct adding {
-    struct store_keep keep;
-    struct mem mem;
-    struct arena arena;
-};
-
-static void on_kept(struct store_keep *k, wend_status s)
-{
-    struct adding *x = (struct adding *)(void *)k;
-    struct mem m = x->mem;
-
-    (void)s;
-    arena_free(&x->arena);
-    mem_free(&m, x);
-}
 
 static void add_up(struct sums *s, const struct took *t)
 {
@@ -95,37 +74,22 @@ static void add_up(struct sums *s, const struct took *t)
 
 static void add(struct wend_run *r, const struct took *t)
 {
-    wend_store *store = r->rt->store;
     struct buf text = {.mem = &r->rt->mem};
-    struct adding *x = mem_zalloc(&r->rt->mem, sizeof *x);
     struct sums s = {0};
 
-    if (x &&
-        store->ops->facts(store, str_of(space), t->key, rt_wall(r->rt), on_fact,
-                          &text, NULL) == WEND_OK &&
-        !text.failed) {
+    if (fact_text(r->rt, str_of(space), t->key, &text)) {
         if (!text.len || !read_sums(buf_view(&text), &r->rt->mem, &s))
             s = (struct sums){0};
         add_up(&s, t);
         buf_clear(&text);
         buf_fmt(&text, "[%lld,%lld,%lld,%lld]", (long long)s.runs,
                 (long long)s.failures, (long long)s.oks, (long long)s.mean_us);
-        x->mem = r->rt->mem;
-        x->arena.mem = &x->mem;
-        x->keep.done = on_kept;
-        x->keep.fact = (struct store_fact){
-            .space = str_of(space),
-            .key = arena_str(&x->arena, t->key),
-            .text = arena_str(&x->arena, buf_view(&text)),
-            .time_us = rt_wall(r->rt),
-        };
-        if (x->arena.failed || text.failed)
-            on_kept(&x->keep, WEND_E_NOMEM);
-        else
-            store->ops->keep(store, &x->keep);
-        x = NULL;
+        if (!text.failed)
+            fact_keep(r->rt, &(struct store_fact){.space = str_of(space),
+                                                  .key = t->key,
+                                                  .text = buf_view(&text),
+                                                  .time_us = rt_wall(r->rt)});
     }
-    mem_free(&r->rt->mem, x);
     buf_free(&text);
 }
 

@@ -138,18 +138,6 @@ static void check_head(struct verify *v)
                          "anew: no event has the hash");
 }
 
-static wend_status list_one(wend_store *store, const char *id, struct arena *a,
-                            wend_run_info **info, wend_error *err)
-{
-    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
-    size_t count = 0;
-    wend_status s = store->ops->list(store, &o, a, info, &count, err);
-
-    if (s == WEND_OK && !count)
-        s = fail(err, WEND_E_NOTFOUND, "there is no run %s", id);
-    return s;
-}
-
 static wend_status verify(wend_store *store, const char *id, struct verify *v,
                           wend_error *err)
 {
@@ -159,7 +147,7 @@ static wend_status verify(wend_store *store, const char *id, struct verify *v,
     wend_status s = store->ops->state(store, str_of(id), &v->before, err);
 
     if (s == WEND_OK)
-        s = list_one(store, id, &a, &v->info, err);
+        s = store_info(store, id, &a, &v->info, err);
     if (s == WEND_OK) {
         /* From the lowest number there can be: what is before 1 is wrong. */
         s = store->ops->read(store, str_of(id),

@@ -108,17 +108,13 @@ static wend_status find(wend_runtime *rt, const char *id, bool *alive,
                         int64_t *seq, wend_error *err)
 {
     static const char *const states[] = {"running", "waiting", "paused"};
-    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
     struct arena a = {.mem = &rt->mem};
-    wend_run_info *rows;
-    size_t count = 0;
-    wend_status s = rt->store->ops->list(rt->store, &o, &a, &rows, &count, err);
+    wend_run_info *info;
+    wend_status s = store_info(rt->store, id, &a, &info, err);
 
-    if (s == WEND_OK && !count)
-        s = fail(err, WEND_E_NOTFOUND, "there is no run %s", id);
-    *alive = s == WEND_OK && str_index(rows[0].status, states, 3) >= 0;
+    *alive = s == WEND_OK && str_index(info->status, states, 3) >= 0;
     if (s == WEND_OK)
-        *seq = rows[0].seq;
+        *seq = info->seq;
     arena_free(&a);
     return s;
 }

@@ -173,8 +173,8 @@ static wend_status check_ours(const wend_runtime *rt, const char *id,
     for (const struct wend_run *r = rt->runs; r; r = r->next)
         if (r != but && !strcmp(r->id, id) && r->agent && !r->over &&
             r->error.status == WEND_OK)
-            return fail(err, WEND_E_BUSY,
-                        "run %s is under way in this process", id);
+            return fail(err, WEND_E_BUSY, "run %s is under way in this process",
+                        id);
     return WEND_OK;
 }
 

@@ -41,6 +41,7 @@ static int run(struct db *db, enum query q)
 
 struct place { /* where a run's log stands */
     int64_t id, epoch, seq;
+    int64_t owner, ended_us; /* 0: none, not yet */
     struct chain chain;
 };
 
@@ -82,6 +83,8 @@ static int find_run(struct db *db, wend_str id, struct place *at)
         at->id = ask_get_i64(&a, RUN_ID);
         at->epoch = ask_get_i64(&a, RUN_EPOCH);
         at->seq = ask_get_i64(&a, RUN_SEQ);
+        at->owner = ask_get_i64(&a, RUN_OWNER);
+        at->ended_us = ask_get_i64(&a, RUN_ENDED);
         head = ask_get_str(&a, RUN_HEAD);
         if (head.len == sizeof at->chain.head)
             memcpy(at->chain.head, head.ptr, head.len);
@@ -222,60 +225,50 @@ static wend_status add_batch(struct db *db, const struct store_batch *b,
 
 /* ---- Claims and requests ------------------------------------------------- */
 
-static wend_status claim(struct db *db, struct db_op *op)
+static wend_status find_known(struct db *db, struct db_op *op, struct place *at)
 {
-    struct ask a = ask(db, Q_RUN);
-    int64_t id = 0, owner = 0;
-    int rc;
+    int rc = find_run(db, op->run, at);
 
-    ask_str(&a, op->run);
-    rc = ask_step(&a);
-    if (rc == SQLITE_ROW) {
-        id = ask_get_i64(&a, RUN_ID);
-        op->epoch = ask_get_i64(&a, RUN_EPOCH) + 1;
-        op->seq = ask_get_i64(&a, RUN_SEQ);
-        owner = ask_get_i64(&a, RUN_OWNER);
-    }
-    ask_reset(&a);
     if (rc == SQLITE_DONE)
         return fail(&op->err, WEND_E_NOTFOUND, "no run '%.*s'",
                     (int)op->run.len, op->run.ptr);
-    if (rc != SQLITE_ROW)
-        return outcome(db, rc, &op->err);
-    if (owner && owner_alive(op->owner, owner) && owner != op->owner->id)
+    return rc == SQLITE_ROW ? WEND_OK : outcome(db, rc, &op->err);
+}
+
+static wend_status claim(struct db *db, struct db_op *op)
+{
+    struct place at = {0};
+    wend_status s = find_known(db, op, &at);
+    struct ask a;
+
+    if (s != WEND_OK)
+        return s;
+    op->epoch = at.epoch + 1;
+    op->seq = at.seq;
+    if (at.owner && owner_alive(op->owner, at.owner) &&
+        at.owner != op->owner->id)
         return fail(&op->err, WEND_E_BUSY,
                     "run %.*s is held by another process", (int)op->run.len,
                     op->run.ptr);
     a = ask(db, Q_RUN_CLAIM);
-    ask_i64(&a, id);
+    ask_i64(&a, at.id);
     ask_i64(&a, op->owner->id);
     return outcome(db, ask_run(&a), &op->err);
 }
 
 static wend_status post(struct db *db, struct db_op *op)
 {
-    struct ask a = ask(db, Q_RUN);
-    int64_t id = 0;
-    bool over = false;
-    int rc;
+    struct place at = {0};
+    wend_status s = find_known(db, op, &at);
+    struct ask a;
 
-    ask_str(&a, op->run);
-    rc = ask_step(&a);
-    if (rc == SQLITE_ROW) {
-        id = ask_get_i64(&a, RUN_ID);
-        over = ask_get_i64(&a, RUN_ENDED) != 0;
-    }
-    ask_reset(&a);
-    if (rc == SQLITE_DONE)
-        return fail(&op->err, WEND_E_NOTFOUND, "no run '%.*s'",
-                    (int)op->run.len, op->run.ptr);
-    if (rc != SQLITE_ROW)
-        return outcome(db, rc, &op->err);
-    if (over)
+    if (s != WEND_OK)
+        return s;
+    if (at.ended_us)
         return fail(&op->err, WEND_E_INVAL, "run %.*s is over",
                     (int)op->run.len, op->run.ptr);
     a = ask(db, Q_REQUEST_ADD);
-    ask_i64(&a, id);
+    ask_i64(&a, at.id);
     ask_str(&a, op->what);
     ask_str(&a, op->body);
     return outcome(db, ask_run(&a), &op->err);

@@ -114,6 +114,18 @@ wend_status store_append_wait(wend_store *s, struct store_batch *b)
     return a.status;
 }
 
+wend_status store_info(wend_store *s, const char *id, struct arena *a,
+                       wend_run_info **out, wend_error *err)
+{
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    size_t count = 0;
+    wend_status status = s->ops->list(s, &o, a, out, &count, err);
+
+    return status == WEND_OK && !count
+               ? fail(err, WEND_E_NOTFOUND, "there is no run %s", id)
+               : status;
+}
+
 wend_status store_sync_name(const char *path, wend_error *err)
 {
     const struct mem mem = {0};

@@ -183,6 +183,10 @@ struct wend_store {
 /* Appends and waits; b->done and b->ctx are overwritten. */
 wend_status store_append_wait(wend_store *s, struct store_batch *b);
 
+/* What lists say about one run, in the arena. */
+wend_status store_info(wend_store *s, const char *id, struct arena *a,
+                      wend_run_info **out, wend_error *err);
+
 /* For engines: the part of a prompt that a listing shows. */
 wend_str store_prompt(wend_str prompt);
 /* The next blob that an event's body refers to. A text that only looks like

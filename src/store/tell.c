@@ -60,15 +60,11 @@ static void put_body(struct buf *b, const wend_request *r)
 static wend_status find_owner(wend_store *store, const char *id,
                               wend_error *err)
 {
-    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
     struct arena a = {.mem = &store->mem};
-    wend_run_info *rows;
-    size_t count = 0;
-    wend_status s = store->ops->list(store, &o, &a, &rows, &count, err);
+    wend_run_info *info;
+    wend_status s = store_info(store, id, &a, &info, err);
 
-    if (s == WEND_OK && !count)
-        s = fail(err, WEND_E_NOTFOUND, "there is no run %s", id);
-    else if (s == WEND_OK && str_is(rows[0].status, "interrupted"))
+    if (s == WEND_OK && str_is(info->status, "interrupted"))
         s = fail(err, WEND_E_STALE,
                  "nobody has run %s under way; 'wend resume %s' goes on with "
                  "it",
