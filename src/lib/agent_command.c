@@ -83,6 +83,10 @@ static wend_status check(const wend_command_options *o, wend_error *err)
         if (!o->argv[i])
             return fail(err, WEND_E_INVAL, "tool '%.80s': argv[%zu] is NULL",
                         name, i);
+    for (size_t i = 0; i < o->verify_count; i++)
+        if (!o->verify[i])
+            return fail(err, WEND_E_INVAL, "tool '%.80s': verify[%zu] is NULL",
+                        name, i);
     for (size_t i = 0; i < o->secrets_count; i++)
         if (!o->secrets || !o->secrets[i] || !o->secrets[i][0] ||
             strchr(o->secrets[i], '='))
