@@ -323,12 +323,7 @@ static void put_ended(struct agio *a, const wend_event *ev,
     if (!ok)
         record_str(b, "error", why(e));
     open_metadata(b);
-    if (!ok)
-        record_str(b, "outcome", str_of(wend_outcome_name(e->outcome)));
-    if (e->truncated)
-        record_bool(b, "truncated", true);
-    if (e->cached)
-        record_bool(b, "cached", true);
+    record_fate(b, e->outcome, e->truncated, e->cached);
     end_metadata(b);
 }
 

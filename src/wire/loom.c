@@ -341,20 +341,12 @@ static void on_call_output(struct loom *l, const wend_event *ev,
     close_record(l, b);
 }
 
-/* What loom has no member for and a reader may still want to know. */
 static void put_result_metadata(struct buf *b, const wend_ev_call_end *e)
 {
-    bool ok = e->outcome == WEND_OUTCOME_OK;
-
-    if (ok && !e->truncated && !e->cached)
+    if (e->outcome == WEND_OUTCOME_OK && !e->truncated && !e->cached)
         return;
     record_open(b, "metadata");
-    if (!ok)
-        record_str(b, "outcome", str_of(wend_outcome_name(e->outcome)));
-    if (e->truncated)
-        record_bool(b, "truncated", true);
-    if (e->cached)
-        record_bool(b, "cached", true);
+    record_fate(b, e->outcome, e->truncated, e->cached);
     record_close(b);
 }
 

@@ -49,6 +49,17 @@ void record_close(struct buf *b)
     buf_char(b, '}');
 }
 
+void record_fate(struct buf *b, wend_outcome outcome, bool truncated,
+                 bool cached)
+{
+    if (outcome != WEND_OUTCOME_OK)
+        record_str(b, "outcome", str_of(wend_outcome_name(outcome)));
+    if (truncated)
+        record_bool(b, "truncated", true);
+    if (cached)
+        record_bool(b, "cached", true);
+}
+
 void record_let_go(struct buf *held, struct buf *out)
 {
     out->failed |= held->failed;

@@ -16,6 +16,10 @@ void record_f64(struct buf *b, const char *name, double d);
 void record_bool(struct buf *b, const char *name, bool yes);
 void record_open(struct buf *b, const char *name); /* an object */
 void record_close(struct buf *b);
+/* How a call went, for metadata: what has no member of its own and a reader
+ * may still want to know. */
+void record_fate(struct buf *b, wend_outcome outcome, bool truncated,
+                 bool cached);
 /* Lines that were held back, and none are held any more. */
 void record_let_go(struct buf *held, struct buf *out);
 
