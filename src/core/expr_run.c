@@ -170,11 +170,15 @@ static wend_status compute(struct machine *m, enum expr_op op,
 {
     int64_t x, y, n;
     double p, q;
+    wend_status s;
 
     if (op == OP_ADD && a->kind == JSON_STRING && b->kind == JSON_STRING)
         return join(m, a->text, b->text);
     if (a->kind != JSON_NUMBER || b->kind != JSON_NUMBER)
         return misfit(m, "cannot compute with", a, b);
+    s = spend(m, a->text.len + b->text.len);
+    if (s)
+        return s;
     if (json_i64(a, &x) && json_i64(b, &y) && integer_result(op, x, y, &n))
         return put_integer(m, n);
     if (!json_f64(a, &p) || !json_f64(b, &q))
@@ -379,11 +383,23 @@ static wend_status take_two(struct machine *m, enum expr_op op)
     return s;
 }
 
+/* What the top says, off the stack; the digits of a number are looked at. */
+static wend_status take_truth(struct machine *m, bool *out)
+{
+    const struct json *top = m->stack[--m->len];
+    wend_status s = spend(m, top->kind == JSON_NUMBER ? 1 + top->text.len : 1);
+
+    if (!s)
+        *out = truth(top);
+    return s;
+}
+
 /* *next is the step after this one. */
 static wend_status take_step(struct machine *m, uint32_t *next)
 {
     const struct expr_step *step = m->step;
-    const struct json *top = m->len ? m->stack[m->len - 1] : NULL;
+    bool holds = false;
+    wend_status s;
 
     switch (step->op) {
     case OP_VALUE: m->stack[m->len++] = step->value; return WEND_OK;
@@ -392,20 +408,21 @@ static wend_status take_step(struct machine *m, uint32_t *next)
     case OP_LIST: return make_list(m, step->count);
     case OP_NOT:
     case OP_TRUTH:
-        m->len--;
-        put_truth(m, truth(top) == (step->op == OP_TRUTH));
-        return WEND_OK;
+        s = take_truth(m, &holds);
+        if (!s)
+            put_truth(m, holds == (step->op == OP_TRUTH));
+        return s;
     case OP_AND:
     case OP_OR:
-        m->len--;
-        if (truth(top) == (step->op == OP_OR)) {
-            put_truth(m, step->op == OP_OR);
+        s = take_truth(m, &holds);
+        if (!s && holds == (step->op == OP_OR)) {
+            put_truth(m, holds);
             *next = step->to;
         }
-        return WEND_OK;
-    case OP_MINUS: m->len--; return negate(m, top);
-    case OP_LEN: m->len--; return measure(m, top);
-    case OP_LOWER: m->len--; return lower(m, top);
+        return s;
+    case OP_MINUS: return negate(m, m->stack[--m->len]);
+    case OP_LEN: return measure(m, m->stack[--m->len]);
+    case OP_LOWER: return lower(m, m->stack[--m->len]);
     case OP_EQUAL:
     case OP_DIFFERENT:
     case OP_LESS:

@@ -376,6 +376,8 @@ static wend_status run_with(const char *json, wend_str text, wend_error *err)
 
 static void test_bounds(void)
 {
+    static const char *const numbers[] = {" and ", " == 0 or ", " and - ",
+                                          " - 0 * "};
     enum { BIG = 600 << 10 };
     char *big = malloc(BIG + 3), text[EXPRESSION_BYTES_MAX + 1];
     const struct expr *e;
@@ -411,6 +413,18 @@ static void test_bounds(void)
     tap_ok(run_with(big, (wend_str){text, len}, &err) == WEND_E_LIMIT &&
                strstr(err.message, "too much work") && err.column > 1,
            "work is counted");
+    memset(big, '1', BIG);
+    big[1] = '.'; /* so that it is no large number */
+    big[BIG] = 0;
+    for (size_t i = 0; i < tap_count(numbers); i++) {
+        len = 0;
+        for (int k = 0; k < 20; k++)
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s$x",
+                                    k ? numbers[i] : "");
+        tap_ok(run_with(big, (wend_str){text, len}, &err) == WEND_E_LIMIT &&
+                   strstr(err.message, "too much work"),
+               "also that of digits:%s", numbers[i]);
+    }
     free(big);
 }
 
