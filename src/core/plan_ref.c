@@ -2,9 +2,9 @@
  * plan_ref.c - each reference has an input, or an action that is done before.
  *
  * Who comes before whom is found for 64 actions at a time: one bit each, one
- * pass over the graph for all of them. So the memory is linear in the plan,
- * and the time is that of a pass for each 64 actions that are referred to
- * from afar.
+ * pass over the graph, and over those who refer to them, for all of them. So
+ * the memory is linear in the plan, and the time is that of a pass for each
+ * 64 actions that are referred to from afar.
  */
 #include <stdio.h>
 
@@ -16,14 +16,13 @@
 #define CASE_NONE UINT32_MAX
 #define CASE_MANY (UINT32_MAX - 1)
 
-/* A reference to somebody who is no direct dependency. If several have that
- * output_key, there is one for each of them, and one must be before. */
+/* A reference to what no direct dependency provides; one for all that an
+ * action has to the same key. */
 struct far_ref {
     const struct ref *ref;
-    uint32_t user, provider;
-    uint32_t first; /* of the same reference */
-    uint32_t next;  /* to the same provider */
-    bool before;    /* of the first: one of them is */
+    uint32_t user;
+    uint32_t next; /* to the same key */
+    bool before;   /* one of those who provide it is */
 };
 
 struct checker {
@@ -31,8 +30,9 @@ struct checker {
     uint32_t *first;  /* by slot: who has that output_key */
     uint32_t *also;   /* by action: the next one who has it */
     uint32_t *seen;   /* by action: whose dependency it is */
+    uint32_t *asked;  /* by slot: who has referred to it last */
     struct buf far;   /* struct far_ref */
-    uint32_t *far_at; /* by provider: the last of them; or PLAN_NONE */
+    uint32_t *far_at; /* by slot: the last of them; or PLAN_NONE */
 };
 
 /* ---- Messages ------------------------------------------------------------ */
@@ -198,15 +198,18 @@ static wend_status check_keys(struct checker *c)
 
 /* ---- References ---------------------------------------------------------- */
 
-/* Whether one of those who provide it is a direct dependency; the others are
- * kept for later. */
+/* Whether one of those who provide it is a direct dependency; if none is it
+ * is kept for later. */
 static wend_status check_ref(struct checker *c, uint32_t user,
                              const struct ref *ref)
 {
     const struct plan *p = c->d->plan;
-    uint32_t first = c->first[ref->slot], at, n;
+    struct far_ref far = {ref, user, c->far_at[ref->slot], false};
 
-    for (uint32_t i = first; i != PLAN_NONE; i = c->also[i]) {
+    if (c->asked[ref->slot] == user)
+        return WEND_OK; /* the answer is the same */
+    c->asked[ref->slot] = user;
+    for (uint32_t i = c->first[ref->slot]; i != PLAN_NONE; i = c->also[i]) {
         if (p->actions[i]->mode == ACTION_FORGET)
             return refuse(c, ref,
                           " is the output of the fire_and_forget "
@@ -217,13 +220,8 @@ static wend_status check_ref(struct checker *c, uint32_t user,
     }
     if (user == PLAN_NONE)
         return WEND_OK; /* the outputs come after everyone */
-    n = at = (uint32_t)(c->far.len / sizeof(struct far_ref));
-    for (uint32_t i = first; i != PLAN_NONE; i = c->also[i], n++) {
-        struct far_ref far = {ref, user, i, at, c->far_at[i], false};
-
-        buf_add(&c->far, (const char *)&far, sizeof far);
-        c->far_at[i] = n;
-    }
+    c->far_at[ref->slot] = (uint32_t)(c->far.len / sizeof far);
+    buf_add(&c->far, (const char *)&far, sizeof far);
     return c->far.failed ? fail_nomem(c->d->f->err) : WEND_OK;
 }
 
@@ -269,7 +267,7 @@ static void spread(const struct plan *p, uint64_t *bits)
 
 static wend_status not_before(struct checker *c, const struct far_ref *far)
 {
-    const struct plan_action *by = c->d->actions[far->provider];
+    const struct plan_action *by = c->d->actions[c->first[far->ref->slot]];
     const struct plan_action *user = c->d->actions[far->user];
     char rest[PLAN_NAME_MAX + 64];
 
@@ -280,26 +278,40 @@ static wend_status not_before(struct checker *c, const struct far_ref *far)
     return refuse(c, far->ref, " is the output of '", by->name, rest);
 }
 
-/* The references to the actions from *at on, 64 of them at most; bits has a
- * word for each node. */
-static void settle(struct checker *c, uint32_t *at, uint64_t *bits)
+/* Those who provide what is referred to from afar, in the order of keys. */
+struct providers {
+    uint32_t slot, action; /* the next one; PLAN_NONE: of the next slot */
+};
+
+static bool next_provider(const struct checker *c, struct providers *at)
+{
+    while (at->action == PLAN_NONE && ++at->slot < c->d->plan->keys.count)
+        if (c->far_at[at->slot] != PLAN_NONE)
+            at->action = c->first[at->slot];
+    return at->action != PLAN_NONE;
+}
+
+/* The references to the next of them, 64 at most; bits has a word for each
+ * node. */
+static void settle(struct checker *c, struct providers *at, uint64_t *bits)
 {
     const struct plan *p = c->d->plan;
     struct far_ref *far = (struct far_ref *)(void *)c->far.ptr;
-    uint32_t marked[64], count = 0;
+    uint64_t mask[64] = {0};
+    uint32_t slots[64], keys = 0;
 
     memset(bits, 0, p->count * 2 * sizeof *bits);
-    for (; *at < p->count && count < 64; ++*at)
-        if (c->far_at[*at] != PLAN_NONE) {
-            bits[p->count + *at] = (uint64_t)1 << count;
-            marked[count++] = *at;
-        }
-    if (count)
-        spread(p, bits);
-    for (uint32_t k = 0; k < count; k++)
-        for (uint32_t n = c->far_at[marked[k]]; n != PLAN_NONE; n = far[n].next)
-            if (bits[far[n].user] >> k & 1)
-                far[far[n].first].before = true;
+    for (uint32_t k = 0; k < 64 && next_provider(c, at); k++) {
+        if (!keys || slots[keys - 1] != at->slot)
+            slots[keys++] = at->slot;
+        mask[keys - 1] |= (uint64_t)1 << k;
+        bits[p->count + at->action] |= (uint64_t)1 << k;
+        at->action = c->also[at->action];
+    }
+    spread(p, bits);
+    for (uint32_t k = 0; k < keys; k++)
+        for (uint32_t n = c->far_at[slots[k]]; n != PLAN_NONE; n = far[n].next)
+            far[n].before |= (bits[far[n].user] & mask[k]) != 0;
 }
 
 static wend_status check_far(struct checker *c, bool *whole)
@@ -307,20 +319,20 @@ static wend_status check_far(struct checker *c, bool *whole)
     const struct plan *p = c->d->plan;
     struct far_ref *far = (struct far_ref *)(void *)c->far.ptr;
     size_t count = c->far.len / sizeof *far;
+    struct providers at = {UINT32_MAX, PLAN_NONE}; /* before the first slot */
     uint64_t *bits;
-    uint32_t at = 0;
 
     if (!count)
         return WEND_OK;
     bits = draft_array(c->d, p->count * (size_t)2, sizeof *bits);
     if (!bits)
         return WEND_E_NOMEM;
-    while (at < p->count)
+    while (next_provider(c, &at))
         settle(c, &at, bits);
     for (uint32_t n = 0; n < count; n++) {
-        if (far[n].first != n || far[n].before)
+        if (far[n].before)
             continue;
-        if (!p->open || far[n].provider == far[n].user)
+        if (!p->open || c->first[far[n].ref->slot] == far[n].user)
             return not_before(c, &far[n]);
         whole[far[n].user] = false; /* a decision may still join them */
     }
@@ -334,7 +346,11 @@ static wend_status check_all(struct checker *c, bool *whole)
     wend_status s = WEND_OK;
 
     for (uint32_t i = 0; i < p->count; i++)
-        c->seen[i] = c->far_at[i] = PLAN_NONE;
+        c->seen[i] = PLAN_NONE;
+    for (uint32_t k = 0; k < p->keys.count; k++) {
+        c->far_at[k] = PLAN_NONE;
+        c->asked[k] = p->count; /* nobody's number */
+    }
     for (uint32_t i = 0; i < p->count && !s; i++) {
         for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
             c->seen[g->deps[k]] = i;
@@ -354,8 +370,9 @@ wend_status draft_refs(struct plan_draft *d)
     c.first = draft_array(d, d->plan->keys.count, sizeof *c.first);
     c.also = draft_array(d, count, sizeof *c.also);
     c.seen = draft_array(d, count, sizeof *c.seen);
-    c.far_at = draft_array(d, count, sizeof *c.far_at);
-    if (!c.first || !c.also || !c.seen || !c.far_at)
+    c.asked = draft_array(d, d->plan->keys.count, sizeof *c.asked);
+    c.far_at = draft_array(d, d->plan->keys.count, sizeof *c.far_at);
+    if (!c.first || !c.also || !c.seen || !c.asked || !c.far_at)
         return WEND_E_NOMEM;
     s = find_providers(&c);
     if (!s)

@@ -378,6 +378,56 @@ static void test_far_refs(void)
     arena_free(&a);
 }
 
+/* No single one of more than 16 MiB. */
+static void *small_alloc(void *ctx, void *p, size_t size)
+{
+    (void)ctx;
+    if (!size)
+        free(p);
+    return size && size <= 16 << 20 ? realloc(p, size) : NULL;
+}
+
+/* Many that may provide a key, one of which is before many who refer to it
+ * many times: what is kept of that is no product of them. */
+static void test_many_providers(void)
+{
+    struct mem mem = {.fn = small_alloc};
+    struct arena a = {.mem = &mem};
+    struct buf b = {.mem = &mem};
+    struct plan *p = NULL;
+    wend_error err = {0};
+    wend_status s;
+
+    for (int last = 0; last < 2; last++) { /* who is before: first, or last */
+        buf_clear(&b);
+        buf_cstr(&b, "{\"wend\":\"plan/1\",\"name\":\"x\",\"actions\":[");
+        for (int i = 0; i < 2000; i++)
+            buf_fmt(&b,
+                    "{\"name\":\"p%d\",\"type\":\"tool\",\"target\":\"t\","
+                    "\"when\":\"1 == %d\",\"output_key\":\"k\"},",
+                    i, i);
+        buf_fmt(&b,
+                "{\"name\":\"join\",\"type\":\"tool\",\"target\":\"t\","
+                "\"depends_on\":[\"p%d\"]}",
+                last ? 1999 : 0);
+        for (int i = 0; i < 100; i++) {
+            buf_fmt(&b,
+                    ",{\"name\":\"u%d\",\"type\":\"tool\",\"target\":\"t\","
+                    "\"depends_on\":[\"join\"],\"params\":{\"p\":\"",
+                    i);
+            for (int k = 0; k < 20; k++)
+                buf_cstr(&b, "$k ");
+            buf_cstr(&b, "\"}}");
+        }
+        buf_cstr(&b, "]}");
+        s = plan_file_parse(buf_view(&b), NULL, &a, &p, &err);
+        tap_ok(!s, "many who may provide, %s: %s",
+               last ? "the last" : "the first", err.message);
+    }
+    buf_free(&b);
+    arena_free(&a);
+}
+
 /* ---- Written action by action -------------------------------------------- */
 
 static const struct {
@@ -503,6 +553,7 @@ int main(void)
     test_random();
     test_limits();
     test_far_refs();
+    test_many_providers();
     test_written();
     test_written_limit();
     test_barrier();
