@@ -328,17 +328,17 @@ static wend_status negate(struct machine *m, const struct json *a)
 static wend_status take_ref(struct machine *m, const struct ref *ref,
                             bool exists)
 {
-    size_t bytes = m->scope->values[ref->slot].len;
     const struct json *j = NULL;
     wend_error why = {0};
-    wend_status s = spend(m, 1 + (ref->steps_count ? bytes >> 6 : 0));
+    size_t passed = 0;
+    wend_status s = exists ? scope_find(m->scope, ref, &j, &passed, &why)
+                           : scope_get(m->scope, ref, &j, &passed, &why);
 
     if (s)
-        return s;
-    s = exists ? scope_find(m->scope, ref, &j, &why)
-               : scope_get(m->scope, ref, &j, &why);
-    if (s)
         return stop(m, s, why.message);
+    s = spend(m, passed);
+    if (s)
+        return s;
     if (exists)
         put_truth(m, j);
     else

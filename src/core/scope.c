@@ -151,33 +151,39 @@ static const struct json *element(const struct json *j, int64_t index)
 }
 
 wend_status scope_find(const struct scope *s, const struct ref *ref,
-                       const struct json **out, wend_error *err)
+                       const struct json **out, size_t *passed, wend_error *err)
 {
     const struct json *j = s->trees[ref->slot];
     wend_error why = {0};
 
     *out = NULL;
+    ++*passed;
     if (!s->values[ref->slot].ptr)
         return WEND_OK;
     if (!j) {
         j = json_parse_own(s->values[ref->slot], s->arena, &why);
         if (!j)
-            return fail(err, why.status, "%.*s: %s", (int)ref->text.len,
-                        ref->text.ptr, why.message);
+            return fail(err, why.status, "%.*s: %s",
+                        (int)utf8_cut(ref->text, REF_SHOWN_MAX), ref->text.ptr,
+                        why.message);
         s->trees[ref->slot] = j;
     }
-    for (uint32_t i = 0; j && i < ref->steps_count; i++)
-        j = ref->steps[i].key.ptr ? json_member(j, ref->steps[i].key)
-                                  : element(j, ref->steps[i].index);
+    for (uint32_t i = 0; j && i < ref->steps_count; i++) {
+        const struct ref_step *step = &ref->steps[i];
+        bool near = !step->key.ptr && step->index < j->count;
+
+        *passed += near ? (size_t)step->index : j->count;
+        j = step->key.ptr ? json_member(j, step->key) : element(j, step->index);
+    }
     *out = j;
     return WEND_OK;
 }
 
 wend_status scope_get(const struct scope *s, const struct ref *ref,
-                      const struct json **out, wend_error *err)
+                      const struct json **out, size_t *passed, wend_error *err)
 {
     static const struct json null = {.kind = JSON_NULL};
-    wend_status status = scope_find(s, ref, out, err);
+    wend_status status = scope_find(s, ref, out, passed, err);
 
     if (status || *out)
         return status;

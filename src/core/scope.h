@@ -54,12 +54,14 @@ struct scope {
 };
 
 /* The value as a tree; *out is NULL if there is none (a missing name, member
- * or element). */
+ * or element). *passed grows by those that may have been passed on the way
+ * to it, and by one. */
 wend_status scope_find(const struct scope *s, const struct ref *ref,
-                       const struct json **out, wend_error *err);
+                       const struct json **out, size_t *passed,
+                       wend_error *err);
 /* The same, but a missing one is null or an error, as the scope says. */
 wend_status scope_get(const struct scope *s, const struct ref *ref,
-                      const struct json **out, wend_error *err);
+                      const struct json **out, size_t *passed, wend_error *err);
 
 /* ---- Texts --------------------------------------------------------------- */
 
@@ -72,7 +74,7 @@ wend_status template_json(struct ref_reader *r, const struct json *j,
 wend_status template_text(struct ref_reader *r, const struct json *j,
                           const struct template **out);
 /* Appends what it makes with these values; WEND_E_LIMIT if that is longer
- * than bytes_max. */
+ * than bytes_max, or takes too much work. */
 wend_status template_put(const struct template *t, const struct scope *s,
                          size_t bytes_max, struct buf *out, wend_error *err);
 

@@ -6,6 +6,7 @@
  */
 #include "base/fail.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "core/scope.h"
 
 enum part_form {
@@ -220,7 +221,7 @@ wend_status template_put(const struct template *t, const struct scope *s,
                          size_t bytes_max, struct buf *out, wend_error *err)
 {
     const struct json *value;
-    size_t before = out->len;
+    size_t before = out->len, passed = 0;
     wend_status status;
 
     for (uint32_t i = 0; i < t->count; i++) {
@@ -228,9 +229,14 @@ wend_status template_put(const struct template *t, const struct scope *s,
 
         buf_str(out, part->before);
         if (part->ref) {
-            status = scope_get(s, part->ref, &value, err);
+            status = scope_get(s, part->ref, &value, &passed, err);
             if (status)
                 return status;
+            if (passed > TEMPLATE_WORK_MAX)
+                return fail(err, WEND_E_LIMIT,
+                            "%.*s: finding the values takes too much work",
+                            (int)utf8_cut(part->ref->text, REF_SHOWN_MAX),
+                            part->ref->text.ptr);
             put_value(out, value, part->form);
         }
         if (out->failed)

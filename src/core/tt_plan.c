@@ -7,6 +7,8 @@
  */
 #include "core/tt_plan.h"
 
+#include "base/fail.h"
+
 static const struct plan_state *plan_of(const struct tt *x)
 {
     return &x->s->turn.plan;
@@ -112,7 +114,11 @@ static wend_str outputs_json(struct tt *x, wend_error *why)
             buf_char(&b, ',');
         json_put_str(&b, p->outputs[i].name);
         buf_char(&b, ':');
-        s = template_put(p->outputs[i].value, &scope, BLOB_BYTES_MAX, &b, why);
+        s = b.len < BLOB_BYTES_MAX
+                ? template_put(p->outputs[i].value, &scope,
+                               BLOB_BYTES_MAX - b.len, &b, why)
+                : fail(why, WEND_E_LIMIT, "the outputs have more than %d bytes",
+                       BLOB_BYTES_MAX);
     }
     buf_char(&b, '}');
     if (s == WEND_E_NOMEM)

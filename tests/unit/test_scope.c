@@ -3,6 +3,7 @@
  */
 #include "core/scope.h"
 
+#include "base/limits.h"
 #include "fault.h"
 #include "tap.h"
 
@@ -170,6 +171,38 @@ static void test_limit(void)
     }
 }
 
+/* Each reference walks along a long list. */
+static void test_work(void)
+{
+    enum { LENGTH = 100000 };
+    static const struct mem mem;
+    struct buf list = {.mem = &mem}, text = {.mem = &mem}, out = {.mem = &mem};
+
+    for (int i = 0; i < LENGTH; i++)
+        buf_cstr(&list, i ? ",0" : "[0");
+    buf_char(&list, ']');
+    for (int over = 0; over < 2; over++) {
+        struct world w;
+
+        world_begin(&w, false);
+        w.values[names_add(&w.names, STR("long"))] = buf_view(&list);
+        buf_clear(&text);
+        buf_clear(&out);
+        buf_char(&text, '"');
+        for (int i = 0; i < TEMPLATE_WORK_MAX / LENGTH + over; i++)
+            buf_fmt(&text, "${long[%d]}", LENGTH - 1);
+        buf_char(&text, '"');
+        make(&w, text.ptr, true, &out);
+        tap_ok(out.ptr && (strstr(out.ptr, "too much work") != NULL) == over,
+               "%s as many values as may be passed",
+               over ? "more than" : "about");
+        arena_free(&w.arena);
+    }
+    buf_free(&list);
+    buf_free(&text);
+    buf_free(&out);
+}
+
 static void test_fault(void)
 {
     struct fault f = {0};
@@ -206,6 +239,7 @@ int main(void)
     test_make();
     test_missing_null();
     test_limit();
+    test_work();
     test_fault();
     return tap_done();
 }
