@@ -45,7 +45,7 @@ is "a file: tools" "$(first "json_array_length($(at data.config.tools))||' '||
 has "a file: the model is beside it" "$out" '"model":"script:sub/full.script"'
 has "a file: the fallback, too" "$out" 'script:sub/other.script'
 exits "options come first" 0 "$WEND" run --json -a sub/full.yaml --max-turns 3 \
-    --timeout 2 --instructions 'be long' -t list_dir --approve '!calculator' \
+    --timeout 50 --instructions 'be long' -t list_dir --approve '!calculator' \
     -m "$hello" hi
 is "options come first" "$(first "$(at data.limits.turns)||' '||
     $(at data.limits.time_ms)||' '||$(at data.limits.tokens)||' '||
@@ -54,7 +54,7 @@ is "options come first" "$(first "$(at data.limits.turns)||' '||
     $(at 'data.config.tools[0].name')||' '||
     $(at 'data.config.policy.rules[0]')||' '||
     json_array_length($(at data.config.policy.rules))")" \
-    "3 2000 5000 be long 1 list_dir !calculator 4"
+    "3 50000 5000 be long 1 list_dir !calculator 4"
 printf 'max_turns: 9\ntools: [list_dir]\ninstructions: none\nmodel: "a:b"\n' \
     >"$HOME/.config/wend/config.yaml"
 WEND_MODEL=openai:none exits "settings and environment come last" 0 \

@@ -16,7 +16,7 @@ providers="openai:/v1 responses:/v1 anthropic:/v1 gemini:/v1beta ollama:"
 ask() { # MODEL [OPTION...]: a run with all events in $out
     local model=$1
     shift
-    run timeout -k 5 20 "$WEND" run --json -m "$model" "$@" hi
+    run timeout -k 5 60 "$WEND" run --json -m "$model" "$@" hi
 }
 
 ends() { # NAME STATUS TEXT: how the run in $out ended

@@ -134,7 +134,7 @@ soon alive
 killed
 soon eval '! alive'
 ok "killed: nothing stays"
-run timeout 30 "$WEND" run --json --timeout 1 --tools tools/t.yaml -m "$calls" hi
+run timeout 60 "$WEND" run --json --timeout 1 --tools tools/t.yaml -m "$calls" hi
 is "the run's own limit" "$status" 3
 ! alive
 ok "the run's own limit: nothing stays"

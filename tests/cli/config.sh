@@ -34,13 +34,13 @@ is "all keys: the rest" "$(first "$(at data.config.eager)||' '||
 [ -e "$work/own.db" ]
 ok "all keys: store"
 exits "options come first" 0 "$WEND" run --json --max-turns 3 -t read_file \
-    --approve all --timeout 2 -m "$sum" hi
+    --approve all --timeout 50 -m "$sum" hi
 is "options come first" "$(first "$(at data.limits.turns)||' '||
     $(at data.limits.time_ms)||' '||$(at 'data.config.tools[0].name')||' '||
     json_array_length($(at data.config.tools))||' '||
     $(at data.config.policy.approve)||' '||
     json_array_length($(at data.config.policy.rules))")" \
-    "3 2000 read_file 1 all 0"
+    "3 50000 read_file 1 all 0"
 WEND_MODEL=$sum exits "the environment comes before the file" 0 "$WEND" run hi
 WEND_MODEL=$sum run "$WEND" run hi
 has "the environment comes before the file" "$out" "It is 42."

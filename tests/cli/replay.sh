@@ -53,7 +53,7 @@ is "--from past the end" "$(cat "$out")" ""
 exits "--follow of a run that is over" 0 "$WEND" log --follow --json last
 cmp -s "$out" original
 ok "--follow of a run that is over"
-exits "--follow without its run_end" 0 timeout 20 "$WEND" log --follow --json \
+exits "--follow without its run_end" 0 timeout 60 "$WEND" log --follow --json \
     --type call_end last
 is "--follow without its run_end" "$(types "$out")" call_end
 

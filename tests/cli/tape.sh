@@ -168,7 +168,7 @@ cp -r "$work/openai" "$work/cut"
 size=$(stat -c %s "$work/cut/0002.response")
 for part in 0 5 60 $((size / 2)) $((size * 3 / 4)); do
     head -c "$part" "$work/openai/0002.response" >"$work/cut/0002.response"
-    ask openai:x --base-url "$url" --playback "$work/cut" --timeout 5s
+    ask openai:x --base-url "$url" --playback "$work/cut" --timeout 60s
     is "cut off after $part bytes: exit status" $status 1
     # Before any piece it is tried again, which was not recorded.
     grep -qE "0002.response was cut off|there is no request 3" "$out"
@@ -176,7 +176,7 @@ for part in 0 5 60 $((size / 2)) $((size * 3 / 4)); do
 done
 has "cut off: a matter of the network" "$out" '"code":"network"'
 head -c $((size - 1)) "$work/openai/0002.response" >"$work/cut/0002.response"
-ask openai:x --base-url "$url" --playback "$work/cut" --timeout 5s
+ask openai:x --base-url "$url" --playback "$work/cut" --timeout 60s
 is "cut off after the end mark: nothing is missing" $status 0
 echo "hello" >"$work/cut/0002.response"
 ask openai:x --base-url "$url" --playback "$work/cut"

@@ -134,17 +134,17 @@ chmod 600 "$list"
 mkdir evil
 cd evil || exit 2
 mkfifo wend.yaml
-exits "a pipe" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+exits "a pipe" 0 timeout 60 "$WEND" run --json -m "$hello" hi
 is "a pipe: ignored" "$(agent)" agent
 has "a pipe: said" "$err" "is no regular file"
 rm wend.yaml
 printf 'wend: agent/1\ntools: [p.yaml]\n' >wend.yaml
 mkfifo p.yaml
-exits "names a pipe" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+exits "names a pipe" 0 timeout 60 "$WEND" run --json -m "$hello" hi
 is "names a pipe: ignored" "$(agent)" agent
 ln -s wend.yaml loop.yaml
 printf 'wend: agent/1\nagents: [loop.yaml, loop.yaml, loop.yaml]\n' >wend.yaml
-exits "names itself" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+exits "names itself" 0 timeout 60 "$WEND" run --json -m "$hello" hi
 is "names itself: ignored" "$(agent)" agent
 printf 'wend: agent/1\nname: "\\e[31mred\\e]0;t\\a"\nmodle: x\n' >wend.yaml
 run "$WEND" agents
@@ -154,11 +154,11 @@ printf 'wend: agent/1\ndescription: "a\\u202eb\\u009bc"\n' >wend.yaml
 run "$WEND" agents --json
 has "nor does JSON change directions" "$out" 'a\u202eb\u009bc'
 head -c 2000000 /dev/zero >wend.yaml
-exits "large" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+exits "large" 0 timeout 60 "$WEND" run --json -m "$hello" hi
 is "large: ignored" "$(agent)" agent
 rm -f wend.yaml
 mkdir wend.yaml
-exits "a folder" 0 timeout 10 "$WEND" run --json -m "$hello" hi
+exits "a folder" 0 timeout 60 "$WEND" run --json -m "$hello" hi
 is "a folder: ignored" "$(agent)" agent
 cd .. || exit 2
 
