@@ -307,6 +307,7 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
             o.model = cli->given.model;
     }
     take_limits(&cli->given, &o.limits);
+    cli->past_tools = json_get(config, "tools");
     if (take & WEND_FORK_POLICY)
         code = agent_approve(cli, &o, &asks);
     if (cli->arena.failed)

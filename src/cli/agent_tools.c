@@ -209,13 +209,23 @@ static int no_tool(struct cli *cli, const char *what, wend_str name,
                     near ? "'?" : "");
 }
 
+/* A fork has the tools of the run whose past it shares. */
+static bool in_past(const struct cli *cli, wend_str name)
+{
+    const struct json *t = cli->past_tools ? cli->past_tools->first : NULL;
+
+    while (t && !str_eq(json_str(json_get(t, "name")), name))
+        t = t->next;
+    return t != NULL;
+}
+
 int tools_check_rule(struct cli *cli, const char *rule,
                      const char *const *modes, int modes_count)
 {
     wend_str name = rule_name(str_of(rule));
 
     if (!name.len || builtin(name) || program(cli, name) ||
-        plan_tools_have(cli, name))
+        plan_tools_have(cli, name) || in_past(cli, name))
         return EXIT_DONE;
     /* With a parenthesis it was not meant to be a mode. */
     return no_tool(cli, "--approve", name, modes,

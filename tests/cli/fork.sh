@@ -133,6 +133,24 @@ exits "import: a file that was cut" 2 "$WEND" import --store "$work/no.db" cut.j
 sed "s/\"parent\":\"$child\"/\"parent\":\"$parent\"/" deep.jsonl >lie.jsonl
 exits "import: another parent" 2 "$WEND" import --store "$work/no.db" lie.jsonl
 
+# ---- Another policy ------------------------------------------------------------------
+
+printf 'wend: tool/1\nname: look\ndescription: d\nclass: read\ncommand: [echo, seen]\n' \
+    >look.yaml
+"$WEND" run -q --tools look.yaml -m 'script:{"turns":[{"calls":[{"name":"look"}]},
+{"text":"${tool_result}","repeat":"forever"}]}' hi >"$out"
+has "a program of the run" "$out" "seen"
+looks=$(newest)
+exits "a rule for a program of the run" 0 "$WEND" fork -q "$looks" --at 5 \
+    --approve '!look'
+has "a rule for a program of the run: denied" "$out" "denied by policy"
+exits "a rule for a tool that it has not" 2 "$WEND" fork -q "$looks" --at 5 \
+    --approve '!lok'
+has "a rule for a tool that it has not: said" "$err" "there is no tool 'lok'"
+exits "a call that had begun, and is denied now" 0 "$WEND" fork -q "$looks" \
+    --at 7 --approve '!look'
+has "a call that had begun: it does not run again" "$out" "denied by policy"
+
 # ---- Questions that nobody hears ------------------------------------------------------
 
 if has_terminal; then
