@@ -164,14 +164,22 @@ FIELD_READ(field_number)
 
 FIELD_READ(field_ms)
 {
-    int64_t ms;
+    char wanted[80] = "a duration such as 20ms";
+    bool is_one = (j->kind == JSON_STRING || j->kind == JSON_NUMBER);
+    int64_t ms = 0;
 
-    if ((j->kind != JSON_STRING && j->kind != JSON_NUMBER) ||
-        !str_to_ms(j->text, &ms) || ms < field->min ||
-        (field->max && ms > field->max))
-        return fields_wrong(f, j, "a duration such as 20ms");
-    *(int64_t *)at = ms;
-    return WEND_OK;
+    is_one = is_one && str_to_ms(j->text, &ms);
+    if (is_one && ms >= field->min && (!field->max || ms <= field->max)) {
+        *(int64_t *)at = ms;
+        return WEND_OK;
+    }
+    if (is_one && ms < field->min)
+        snprintf(wanted, sizeof wanted, "a duration of at least %lldms",
+                 (long long)field->min);
+    else if (is_one)
+        snprintf(wanted, sizeof wanted, "a duration of at most %llds",
+                 (long long)field->max / 1000);
+    return fields_wrong(f, j, wanted);
 }
 
 /* Says the nearest if it is none of the words. */

@@ -379,8 +379,9 @@ void plan_draw(struct buf *out, const struct json *plan,
         d.lanes_used = lines ? d.lanes_used : 0;
         for (uint32_t n = 0; n < d.count; n++)
             put_row(out, &d, &d.rows[n], look, lines);
-        buf_cstr(out, lines ? "\n\xE2\x97\x86 is on the critical path\n"
-                            : "\n* is on the critical path\n");
+        if (json_get(plan, "critical_path")->count) /* none: no estimates */
+            buf_cstr(out, lines ? "\n\xE2\x97\x86 is on the critical path\n"
+                                : "\n* is on the critical path\n");
     }
     out->failed = out->failed || d.arena.failed;
     arena_free(&d.arena);

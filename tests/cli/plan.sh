@@ -17,6 +17,11 @@ finalize_report "
 has "what an action waits for" "$out" \
     "20 s; after synthesize_report"
 lacks "no price is known" "$out" cost
+has "what the mark means" "$out" "* is on the critical path"
+printf 'wend: plan/1\nactions: [{name: a, type: tool, target: calculator}]\n' \
+    >"$work/short.yaml"
+exits "without estimates" 0 "$WEND" plan show "$work/short.yaml"
+lacks "no mark is explained that is not there" "$out" "is on the critical path"
 cat >"$work/models.yaml" <<YAML
 wend: models/1
 models:

@@ -263,7 +263,7 @@ static const struct refusal agents_refused[] = {
     {"too much at once", TOP "limits: {parallel: 65}", 2, 20,
      "limits.parallel must be a whole number from 1 to 64, not 65"},
     {"no time", TOP "limits: {time: 0}", 2, 16,
-     "limits.time must be a duration such as 20ms, not 0"},
+     "limits.time must be a duration of at least 1ms, not 0"},
     {"no money", TOP "limits: {cost: 0.0}", 2, 16,
      "limits.cost must be USD above 0 with at most 9 decimals, such as 0.05, "
      "not 0.0"},
@@ -350,9 +350,9 @@ static const struct refusal tools_refused[] = {
      "labels[0] must be one of network, untrusted_source, sensitive, "
      "external_effect, not 'secret'"},
     {"no time", TOOL "timeout: 0", 5, 10,
-     "timeout must be a duration such as 20ms, not 0"},
+     "timeout must be a duration of at least 1ms, not 0"},
     {"more time than can be counted", TOOL "timeout: 1200h", 5, 10,
-     "timeout must be a duration such as 20ms, not '1200h'"},
+     "timeout must be a duration of at most 4294967s, not '1200h'"},
     {"a switch that is neither", TOOL "sandbox: true", 5, 10,
      "sandbox must be one of on, off, not true"},
     {"a secret that is its value", TOOL "secrets: ['sk-1234']", 5, 11,

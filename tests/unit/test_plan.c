@@ -223,7 +223,7 @@ static const struct {
     {HEAD A1 ", mode: asink}\n", 4, 44, "did you mean 'async'?"},
     {HEAD A1 ", params: [1]}\n", 4, 46, "must be a mapping"},
     {HEAD A1 ", output_key: a-b}\n", 4, 50, "a letter"},
-    {HEAD A1 ", timeout: 0s}\n", 4, 47, "a duration"},
+    {HEAD A1 ", timeout: 0s}\n", 4, 47, "at least 1ms, not '0s'"},
     {HEAD A1 ", timeout: soon}\n", 4, 47, "a duration"},
     {HEAD A1 ", retry: 2}\n", 4, 45, "must be a mapping"},
     {HEAD A1 ", retry: {}}\n", 4, 45, "needs 'max'"},

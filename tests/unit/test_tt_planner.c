@@ -99,24 +99,9 @@ static void test_stream(void)
     check_rows(rows, tap_count(rows));
 }
 
-static const struct plan_known known[] = {
-    {{"tool r", 6}, {3, 0, 50}},
-    {{"tool u", 6}, {1, 1, -1}},
-    {{"tool w", 6}, {1, 0, 900}},
-};
-static const struct plan_past past = {known, 3, {"m", 1}};
-
 static void test_order(void)
 {
     static const struct row rows[] = {
-        {.why = "what took longest in the past goes first",
-         .config = MAY_LATER,
-         .past = &past,
-         .inputs = "start " OPEN R("a", ",\"estimate\":\"5s\"") " write:," ACT(
-             "b", "u", "") " write:," ACT("c", "w", "") SHUT " done",
-         .wanted = FIRST "plan_action plan_action model_end call_start(call_1) "
-                         "action_start(c) action_start(a) action_start(b) "
-                         "+act(2) +act(0) +act(1)"},
         {.why = "eager all",
          .config = MAY_ALL,
          .inputs = "start " OPEN ACT("a", "u", "") SHUT,
