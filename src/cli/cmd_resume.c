@@ -210,6 +210,8 @@ static int resume_all(struct cli *cli)
     if (!list && !cli->set.quiet)
         complain(0, "no run was interrupted");
     for (const struct id *id = list; id; id = id->next) {
+        if (is_taken_up(list, id))
+            continue;
         /* Its log says which programs are called: somebody else's word. */
         if (id->imported) {
             complain(0,
@@ -218,8 +220,6 @@ static int resume_all(struct cli *cli)
                      id->text);
             continue;
         }
-        if (is_taken_up(list, id))
-            continue;
         code = resume_one(cli, id);
         if (worst == EXIT_DONE)
             worst = code;
