@@ -29,7 +29,7 @@ enum {
     KILLS_MIN = 100,       /* of all */
     KILLS_MAX = 1000000,   /* of a scenario: the time is over before */
     BIG_BYTES = 400 << 10, /* an output that becomes a blob */
-    CHILD_SECONDS = 30,
+    CHILD_SECONDS = 60,
 };
 
 #define CALL(tool) "{\"name\":\"" tool "\",\"args\":{}}"

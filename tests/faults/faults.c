@@ -240,7 +240,6 @@ static void play_planted(size_t i)
         while (!noticed && f.when++ < PLANTED_CALLS)
             noticed = !one_round(sc, &clean, &f, &o) &&
                       strstr(o.flaw, planted[i].flaw);
-        play_bound = BOUND_SECONDS;
     }
     if (noticed)
         printf("# planted: %s: %s\n", planted[i].name, o.flaw);

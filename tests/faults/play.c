@@ -20,7 +20,7 @@ char play_dir[64], play_server[200], play_tls[200], play_ca[100];
 char play_mcp[200], play_wend[200];
 char play_short[200];
 int play_server_pid;
-double play_bound = BOUND_SECONDS;
+double play_bound = CLEAN_SECONDS;
 
 enum { LEFT_SECONDS = 15 }; /* far more than a process tool's grace */
 
@@ -141,6 +141,7 @@ static bool shell(const char *line)
 
 bool play_prepare(const struct scenario *sc)
 {
+    play_bound = CLEAN_SECONDS;
     if (system("rm -rf template work && mkdir -p work/home"))
         return false;
     if (sc->prepare && !shell(sc->prepare))
@@ -198,11 +199,17 @@ bool play_clean(const struct scenario *sc, struct outcome *o)
 {
     const char *argv[ARGS_MAX + 8] = {"strace", "-f", "-qq", "-o", "../trace"};
 
+    double began, took;
+
     memset(o, 0, sizeof *o);
     if (!fresh())
         return false;
     command(argv + 5, sc->args);
+    began = now();
     spawn(argv, o);
+    took = now() - began;
+    play_bound =
+        took * BOUND_TIMES > BOUND_SECONDS ? took * BOUND_TIMES : BOUND_SECONDS;
     read_file(sc, o);
     if (strstr(o->out, "\"outcome\":\"failed\""))
         blame(o, "a part of it fails: %.200s", strstr(o->out, "call_end"));

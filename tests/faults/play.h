@@ -11,7 +11,9 @@
 enum {
     ARGS_MAX = 24,
     TEXT_MAX = 256 << 10,
-    BOUND_SECONDS = 20,
+    BOUND_SECONDS = 20,  /* until it is a hang, at least ... */
+    BOUND_TIMES = 20,    /* ... and so often what it takes without a fault */
+    CLEAN_SECONDS = 100, /* which may be this */
     TRACEES_MAX = 64,
     TRACE_LINE = 1000,
 };
@@ -58,7 +60,8 @@ void blame(struct outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 bool play_prepare(const struct scenario *sc);
-/* Without a fault; all calls are in the file "trace". */
+/* Without a fault; all calls are in the file "trace". How long it takes says
+ * what a hang is: a busy machine is none. */
 bool play_clean(const struct scenario *sc, struct outcome *o);
 /* How many allocations the command makes. */
 int play_count(const struct scenario *sc);

@@ -9,7 +9,7 @@
 enum {
     RUNS_MAX = 3,
     KEPT_MAX = 512, /* events of a run that are compared */
-    ROUND_SECONDS = 30,
+    ROUND_SECONDS = 60,
 };
 
 /* What a reader was shown of one run. It is written while memory fails, so
