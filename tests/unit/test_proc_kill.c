@@ -57,10 +57,10 @@ static const struct {
 
 static void spin(struct proc_world *w, int64_t ms)
 {
-    int64_t until_ms = proc_now_ms() + ms;
+    int64_t until_ms = proc_now_ms() + ms, left_ms;
 
-    while (proc_now_ms() < until_ms)
-        loop_turn(w->loop, (int)(until_ms - proc_now_ms()) + 1);
+    while ((left_ms = until_ms - proc_now_ms()) > 0)
+        loop_turn(w->loop, (int)left_ms); /* below 0 it would wait forever */
 }
 
 static void start_marked(struct proc_world *w, struct proc_seen *s,
