@@ -184,8 +184,7 @@ static void make_plan(struct sim *s, struct buf *b)
 
     memset(p, 0, sizeof *p);
     p->count = 1 + chance_below(&s->chance, ACTIONS_MAX);
-    p->slots =
-        chance_of(&s->chance, 150) ? 0 : 1 + chance_below(&s->chance, 4);
+    p->slots = chance_of(&s->chance, 150) ? 0 : 1 + chance_below(&s->chance, 4);
     p->fail_fast = chance_of(&s->chance, 200);
     p->continues = chance_of(&s->chance, 200);
     for (uint32_t i = 0; i < p->count; i++)
