@@ -123,19 +123,6 @@ static wend_status set_input(struct plan_draft *d, const struct json *inputs,
     return WEND_OK;
 }
 
-static bool input_name_ok(wend_str name)
-{
-    bool ok = name.len && name.len <= PLAN_NAME_MAX;
-
-    for (size_t i = 0; ok && i < name.len; i++) {
-        char c = name.ptr[i];
-
-        ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             (i && ((c >= '0' && c <= '9') || c == '_'));
-    }
-    return ok;
-}
-
 static FIELD_READ(read_inputs)
 {
     struct plan_draft *d = f->ctx;
@@ -146,7 +133,7 @@ static FIELD_READ(read_inputs)
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping");
     for (const struct json *e = j->first; e; e = e->next) {
-        if (!input_name_ok(e->key)) {
+        if (!plan_key_ok(e->key)) {
             fields_key(f, e, &line, &column);
             return fail_at(f->err, WEND_E_PARSE, line, column,
                            "the name of an input must be a letter, then "
@@ -186,7 +173,6 @@ static FIELD_READ(read_outputs)
     struct plan_draft *d = f->ctx;
     size_t len = strlen(f->where);
     struct plan_output *list;
-    uint32_t line, column;
     wend_status s;
 
     (void)field;
@@ -203,17 +189,9 @@ static FIELD_READ(read_outputs)
         snprintf(f->where + len, sizeof f->where - len, ".%.*s",
                  (int)utf8_cut(e->key, FIELDS_QUOTED_MAX), e->key.ptr);
         o->name = e->key;
-        s = template_json(&d->reader, e, &o->value);
-        if (s == WEND_E_NOMEM)
+        s = draft_inside(f, template_json(&d->reader, e, &o->value));
+        if (s)
             return s;
-        if (s) {
-            wend_error why = *f->err;
-
-            fields_inside(f, d->reader.in, d->reader.bad_at, &line, &column);
-            return fail_at(f->err, s, line, column, "%s: %.*s", fields_where(f),
-                           (int)utf8_cut(str_of(why.message), 300),
-                           why.message);
-        }
     }
     f->where[len] = 0;
     d->plan->outputs = list;

@@ -35,31 +35,39 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static FIELD_READ(read_name)
+static bool name_ok(wend_str name)
 {
-    wend_str name = json_str(j);
     bool ok = name.len && name.len <= PLAN_NAME_MAX && is_letter(name.ptr[0]);
 
-    (void)field;
     for (size_t i = 0; ok && i < name.len; i++)
         ok = is_letter(name.ptr[i]) || is_digit(name.ptr[i]) ||
              name.ptr[i] == '_' || name.ptr[i] == '-';
-    if (!ok)
+    return ok;
+}
+
+bool plan_key_ok(wend_str name)
+{
+    return name_ok(name) && !memchr(name.ptr, '-', name.len);
+}
+
+static FIELD_READ(read_name)
+{
+    (void)field;
+    if (!name_ok(json_str(j)))
         return fields_wrong(
             f, j, "a letter, then letters, digits, _ and - (at most 64)");
-    *(wend_str *)at = name;
+    *(wend_str *)at = json_str(j);
     return WEND_OK;
 }
 
-/* No minus, since $a-b would be a difference. */
 static FIELD_READ(read_key)
 {
-    wend_status s = read_name(f, field, j, at);
-
-    if (!s && memchr(j->text.ptr, '-', j->text.len))
-        s = fields_wrong(f, j,
-                         "a letter, then letters, digits and _ (at most 64)");
-    return s;
+    (void)field;
+    if (!plan_key_ok(json_str(j)))
+        return fields_wrong(
+            f, j, "a letter, then letters, digits and _ (at most 64)");
+    *(wend_str *)at = json_str(j);
+    return WEND_OK;
 }
 
 static wend_status read_mention(struct fields *f, const struct json *j,
@@ -98,15 +106,15 @@ static FIELD_READ(read_fallback)
 
 /* ---- Texts with references ----------------------------------------------- */
 
-/* What is wrong inside a string, where it is wrong. */
-static wend_status say_inside(struct fields *f, wend_status s)
+wend_status draft_inside(struct fields *f, wend_status s)
 {
     struct plan_draft *d = f->ctx;
-    wend_error why = *f->err;
     uint32_t line, column;
+    wend_error why;
 
-    if (s == WEND_E_NOMEM)
+    if (s == WEND_OK || s == WEND_E_NOMEM)
         return s;
+    why = *f->err;
     fields_inside(f, d->reader.in, d->reader.bad_at, &line, &column);
     return fail_at(f->err, s, line, column, "%s: %.*s", fields_where(f),
                    (int)utf8_cut(str_of(why.message), 300), why.message);
@@ -121,7 +129,7 @@ static FIELD_READ(read_params)
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping");
     s = template_json(&d->reader, j, at);
-    return s ? say_inside(f, s) : WEND_OK;
+    return draft_inside(f, s);
 }
 
 static FIELD_READ(read_prompt)
@@ -133,7 +141,7 @@ static FIELD_READ(read_prompt)
     if (s)
         return s;
     s = template_text(&d->reader, j, at);
-    return s ? say_inside(f, s) : WEND_OK;
+    return draft_inside(f, s);
 }
 
 static FIELD_READ(read_when)
@@ -146,7 +154,7 @@ static FIELD_READ(read_when)
         return s;
     d->reader.in = j;
     s = expr_parse(&d->reader, text, at);
-    return s ? say_inside(f, s) : WEND_OK;
+    return draft_inside(f, s);
 }
 
 /* ---- Mappings ------------------------------------------------------------ */
