@@ -387,12 +387,13 @@ static void on_action_retry(struct wend_laws *l)
         s->attempt++;
 }
 
-/* One that is skipped ends without a start. */
+/* One that is skipped ends without a start. Metrics follow one that its plan
+ * forgot; in a turn they are those of the turn. */
 static void on_action_end(struct wend_laws *l)
 {
     wend_str id = l->ev->u.action_end.action;
 
-    l->due |= !(l->open & PLAN); /* its plan forgot it */
+    l->due |= !(l->open & (PLAN | TURN));
     if (find(l, OF_ACTION, id))
         end(l, OF_ACTION, id);
     else

@@ -55,6 +55,11 @@ static const struct row rows[] = {
      "run_start plan_start forgotten:x/1 plan_end metrics run_resume "
      "forgotten:x/2 action_end:x metrics run_end",
      NULL},
+    {"the same in a turn",
+     BEGIN "model_start model_end:a,b call_start:a/1 plan_start forgotten:x/1 "
+           "plan_end metrics action_end:x call_end:a call_start:b/1 plan_start "
+           "plan_end metrics call_end:b turn_end/2 metrics run_end",
+     NULL},
     {"a child",
      BEGIN "model_start model_end:a call_start:a/1 child_start:r "
            "child_end:r call_end:a turn_end/1 metrics run_end",
