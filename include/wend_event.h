@@ -327,7 +327,7 @@ typedef struct wend_ev_action_end {
     int64_t ms;
     const wend_ev_error *error;
     wend_str reason;
-    wend_str labels_json; /* of what was given again; absent: none */
+    wend_str labels_json; /* what it brings besides its tool's; absent: none */
     bool given; /* by whoever forked the run: the action did not end so */
 } wend_ev_action_end;
 

@@ -68,7 +68,7 @@ struct call_done {
     uint32_t action; /* its index */
     int64_t attempt; /* an answer to an older one is late */
     bool json;       /* output is JSON already */
-    uint32_t labels; /* wend_label: of what is given again */
+    uint32_t labels; /* wend_label: what it brings besides its tool's */
     bool retryable;
     bool uncached; /* of an action that a child does: it is to begin */
 };

@@ -12,7 +12,7 @@ struct action_fate {
     wend_str output; /* JSON; absent: null */
     wend_str code, message, reason;
     bool effect_possible, retryable, cached;
-    uint32_t labels; /* wend_label: of what is given again */
+    uint32_t labels; /* wend_label: what it brings besides its tool's */
 };
 
 /* tt_action.c: one action */

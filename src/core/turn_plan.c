@@ -88,8 +88,8 @@ void turn_on_plan_action(struct turn *t, const wend_event *ev,
         k->arena->failed = true; /* anything else is a damaged log's */
 }
 
-/* What a tool that ran may have brought into the run, and what an answer that
- * is given again brought to whoever got it first. */
+/* What a tool that ran may have brought into the run, and what came with a
+ * value that was kept. */
 void turn_on_action_end(struct turn *t, const wend_event *ev,
                         const struct keep *k)
 {

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "core/policy.h"
+
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)
 {
     call->stop = stop;
@@ -55,6 +57,16 @@ wend_str call_user(const wend_call *call)
 wend_str call_agent(const wend_call *call)
 {
     return call->run->agent->name;
+}
+
+uint32_t call_labels(const wend_call *call)
+{
+    return policy_taint(&call->run->turn);
+}
+
+void call_bring(wend_call *call, uint32_t labels)
+{
+    call->labels = labels;
 }
 
 int64_t call_time_us(const wend_call *call)

@@ -302,6 +302,7 @@ struct wend_call {
     bool of_action;    /* of a plan, and no model's */
     bool checks;       /* only looks what became of it */
     uint32_t action;   /* its index */
+    uint32_t labels;   /* wend_label: what its answer brings, for actions */
     int64_t attempt;   /* of the action */
     call_stop_fn stop; /* NULL: it cannot be stopped, only given up */
     void *stop_ctx;

@@ -185,7 +185,7 @@ wend_status store_append_wait(wend_store *s, struct store_batch *b);
 
 /* What lists say about one run, in the arena. */
 wend_status store_info(wend_store *s, const char *id, struct arena *a,
-                      wend_run_info **out, wend_error *err);
+                       wend_run_info **out, wend_error *err);
 
 /* For engines: the part of a prompt that a listing shows. */
 wend_str store_prompt(wend_str prompt);

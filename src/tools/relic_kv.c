@@ -3,9 +3,11 @@
  * the kind kv does for the actions of plans.
  *
  * The names of a relic are its own, whatever run puts them there; all runs
- * that use the store share them.
+ * that use the store share them. A value is kept with the labels of the run
+ * that put it: whoever gets it has them, too.
  */
 #include "base/fail.h"
+#include "base/label.h"
 #include "base/limits.h"
 #include "store/store.h"
 #include "tools/tools.h"
@@ -23,6 +25,36 @@ static wend_str space_of(const struct relic_kv *kv, struct arena *a)
     return s;
 }
 
+/* That it had an effect somewhere says nothing about the value. */
+static void put_value(struct buf *b, const wend_call *call,
+                      const struct json *value)
+{
+    buf_cstr(b, "{\"labels\":[");
+    labels_put(b, call_labels(call) & ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT);
+    buf_cstr(b, "],\"value\":");
+    json_put(b, value);
+    buf_char(b, '}');
+}
+
+static wend_status take_value(struct tool_job *j, wend_call *call,
+                              wend_str text)
+{
+    const struct json *all = json_parse_own(text, &j->arena, NULL);
+    const struct json *value = json_get(all, "value");
+    const struct json *l = json_get(all, "labels");
+    uint32_t labels = 0;
+
+    if (j->arena.failed)
+        return fail_nomem(&j->err);
+    if (!value)
+        return fail(&j->err, WEND_E_CORRUPT, "the value cannot be read");
+    for (l = l ? l->first : NULL; l; l = l->next)
+        labels |= label_of(json_str(l));
+    call_bring(call, labels);
+    json_put(&j->out, value);
+    return WEND_OK;
+}
+
 /* value NULL: the name is forgotten. */
 static wend_status put(struct tool_job *j, wend_call *call,
                        const struct relic_kv *kv, wend_str key,
@@ -35,7 +67,7 @@ static wend_status put(struct tool_job *j, wend_call *call,
     wend_status s;
 
     if (value) {
-        json_put(&text, value);
+        put_value(&text, call, value);
         f.text = buf_view(&text);
     }
     if (ttl_ms)
@@ -108,9 +140,7 @@ wend_status relic_kv_delete(void *ctx, wend_call *call)
 
 static bool on_fact(void *ctx, const struct store_fact *f)
 {
-    struct tool_job *j = ctx;
-
-    buf_str(&j->out, f->text);
+    buf_str(ctx, f->text);
     return false;
 }
 
@@ -120,13 +150,19 @@ wend_status relic_kv_get(void *ctx, wend_call *call)
     wend_str key = STR_NONE;
     wend_store *store = call_store(call);
     wend_status s = tool_begin(&j, call);
+    struct buf text = {.mem = &j.mem};
 
     if (s == WEND_OK)
         s = read_key(&j, &key);
     if (s == WEND_OK)
         s = store->ops->facts(store, space_of(ctx, &j.arena), key,
-                              call_time_us(call), on_fact, &j, &j.err);
-    if (s == WEND_OK && !j.out.len)
+                              call_time_us(call), on_fact, &text, &j.err);
+    if (s == WEND_OK && (text.failed || j.arena.failed))
+        s = fail_nomem(&j.err);
+    if (s == WEND_OK && text.len)
+        s = take_value(&j, call, buf_view(&text));
+    else if (s == WEND_OK)
         buf_cstr(&j.out, "null");
+    buf_free(&text);
     return tool_end(&j, call, s);
 }

@@ -99,6 +99,10 @@ wend_store *call_store(const wend_call *call);
 wend_str call_user(const wend_call *call); /* absent: nobody was named */
 wend_str call_agent(const wend_call *call);
 int64_t call_time_us(const wend_call *call); /* by the wall */
+uint32_t call_labels(const wend_call *call); /* of its run, by now */
+/* What the answer brings into the run besides the tool's own labels; only
+ * actions of plans tell. */
+void call_bring(wend_call *call, uint32_t labels);
 
 /* command.c: a program as a tool. All is lent for as long as the call lasts;
  * lists end with NULL and may be NULL. */

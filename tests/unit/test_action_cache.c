@@ -1,6 +1,6 @@
 /*
  * test_action_cache.c - answers of actions that are given again bring what
- * they brought the first time.
+ * they brought the first time; so do values of relics.
  */
 #include "run_help.h"
 
@@ -58,7 +58,7 @@ static struct seen run_once(struct rig *r, const wend_plan *plan)
             keep(seen.labels, ev->u.child_end.labels_json);
         } else if (ev->type == WEND_ACTION_END) {
             seen.cached = ev->u.action_end.cached;
-            if (seen.cached)
+            if (ev->u.action_end.labels_json.ptr)
                 keep(seen.labels, ev->u.action_end.labels_json);
         } else if (ev->type == WEND_RUN_END) {
             keep(seen.text, ev->u.run_end.text);
@@ -66,6 +66,63 @@ static struct seen run_once(struct rig *r, const wend_plan *plan)
     }
     wend_run_free(run);
     return seen;
+}
+
+/* ---- Relics -------------------------------------------------------------- */
+
+static const struct {
+    const char *why, *actions, *labels, *text;
+} kept[] = {
+    {"put by a run that has read nothing",
+     "{name: p, type: relic, target: notes.put, params: {key: k, value: 1}},"
+     "{name: g, type: relic, target: notes.get, params: {key: k}, depends_on: "
+     "[p], output_key: x}",
+     "", "{\"got\":1}"},
+    {"put by one that has read a stranger's text, and sent something",
+     "{name: w, type: tool, target: web},"
+     "{name: p, type: relic, target: notes.put, params: {key: k, value: [{a: "
+     "b}]}, depends_on: [w]},"
+     "{name: g, type: relic, target: notes.get, params: {key: other}, "
+     "depends_on: [p], output_key: x}",
+     "", "{\"got\":null}"},
+    {"got by another run",
+     "{name: g, type: relic, target: notes.get, params: {key: k}, output_key: "
+     "x}",
+     "[\"untrusted_source\"]", "{\"got\":[{\"a\":\"b\"}]}"},
+};
+
+static void test_relics(void)
+{
+    wend_tool_options t = {.size = sizeof t,
+                           .name = "web",
+                           .call_class = WEND_CLASS_READ,
+                           .labels = WEND_LABEL_UNTRUSTED_SOURCE |
+                                     WEND_LABEL_EXTERNAL_EFFECT,
+                           .fn = tool_echo};
+    struct rig r = {.agent_options = {.approve = WEND_APPROVE_ALL}};
+
+    if (!rig_open(&r, "memory:", "script:{\"turns\":[{\"text\":\"x\"}]}"))
+        return;
+    wend_agent_add_tool(r.agent, &t, &r.err);
+    wend_agent_add_kv(r.agent, "notes", 0, &r.err);
+    for (size_t i = 0; i < tap_count(kept); i++) {
+        struct buf text = {.mem = &rig_mem};
+        wend_plan *plan = NULL;
+        struct seen seen;
+
+        buf_fmt(&text,
+                "wend: plan/1\nname: p\noutputs: {got: $x}\nactions: [%s]\n",
+                kept[i].actions);
+        if (wend_plan_parse(buf_view(&text), NULL, &plan, &r.err) != WEND_OK)
+            tap_ok(false, "%s", r.err.message);
+        seen = run_once(&r, plan);
+        tap_is_str(str_of(seen.labels), kept[i].labels, "%s: labels",
+                   kept[i].why);
+        tap_is_str(str_of(seen.text), kept[i].text, "%s", kept[i].why);
+        wend_plan_free(plan);
+        buf_free(&text);
+    }
+    rig_close(&r);
 }
 
 int main(void)
@@ -77,6 +134,7 @@ int main(void)
     wend_plan *plan = NULL;
     struct rig r;
 
+    test_relics();
     if (!open_family(&r, &kid))
         return tap_done();
     wend_plan_parse(str_of(plan_text), NULL, &plan, &r.err);
