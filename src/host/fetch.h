@@ -52,6 +52,9 @@ struct fetch_request {
      * leaves; first_byte: from there to the body's first byte; between: two
      * reads of the body, not counted while paused; whole: all. */
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
+    /* It has an effect: it is not sent once more when a connection that was
+     * kept ends without an answer, since the server may have read it. */
+    bool once;
 };
 
 /* All are called from the loop, never from inside start. */

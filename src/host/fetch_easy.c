@@ -272,10 +272,12 @@ bool easy_set(const struct curl_api *curl, CURL *easy,
     failed |= set_ca(curl, easy, q->ca_file ? q->ca_file : ca_file);
     if (proxy)
         failed |= curl->easy_setopt(easy, CURLOPT_PROXY, proxy);
-    if (q->allow) { /* one that is there was perhaps opened unasked */
+    /* One that is there was perhaps opened unasked; and on one that was kept
+     * libcurl would ask again. */
+    if (q->allow || q->once)
         failed |= curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    if (q->allow)
         failed |= curl->easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
-    }
     if (q->unix_socket)
         failed |=
             curl->easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, q->unix_socket);

@@ -132,6 +132,7 @@ struct exchange {
     struct buf held;   /* of the answer, read while paused ... */
     size_t held_at;    /* ... and given up to here */
     bool again;        /* a kept connection was closed: now a new one */
+    bool once;         /* but not for this */
     int error;         /* the socket's, until it is told */
     char detail[CURL_ERROR_SIZE];
     char message[512];

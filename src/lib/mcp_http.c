@@ -310,7 +310,10 @@ static struct exchange *exchange_new(struct mcp_server *s, int64_t id)
 static void http_send(struct mcp_server *s, const struct mcp_send *m)
 {
     struct mcp_http *l = s->link;
-    struct fetch_request q = {.whole_ms = m->id ? 0 : ASIDE_MS};
+    struct fetch_request q = {
+        .whole_ms = m->id ? 0 : ASIDE_MS,
+        .once = m->id && s->machine.state == MCP_READY, /* a call */
+    };
     wend_error err = {0};
     struct exchange *x;
 
