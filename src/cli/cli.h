@@ -97,9 +97,9 @@ struct cli {
     struct tool_file *tool_files; /* of --tools */
     size_t tool_files_count;
     const struct json *past_tools; /* of the run that is gone on with */
-    struct relic_file *relics;    /* that a plan names */
-    struct plan_tool *plan_tools; /* the same */
-    struct arena arena;           /* lives as long as the process */
+    struct relic_file *relics;     /* that a plan names */
+    struct plan_tool *plan_tools;  /* the same */
+    struct arena arena;            /* lives as long as the process */
     int args_count;
     char **args; /* what is no option */
     wend_store *store;

@@ -33,8 +33,28 @@ static const struct opt opts[] = {
     {0},
 };
 
-/* Whether the run is gone on with, or only closed. */
-enum aim { GO_ON, CLOSE };
+/* Whether the run was named, is one of all that were interrupted, or is only
+ * closed. */
+enum aim { NAMED, ANY, CLOSE };
+
+enum state { GONE, UNDER_WAY, INTERRUPTED, OVER };
+
+static enum state state_of(struct cli *cli, const char *id)
+{
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    enum state state = GONE;
+
+    if (!id[0] || wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
+        return GONE;
+    if (wend_runs_next(list, &info) == WEND_OK)
+        state = info->ended_us                        ? OVER
+                : str_is(info->status, "interrupted") ? INTERRUPTED
+                                                      : UNDER_WAY;
+    wend_runs_free(list);
+    return state;
+}
 
 static wend_status take(wend_agent *agent, const char *id, wend_run **out,
                         wend_error *err)
@@ -65,6 +85,8 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, enum aim aim,
     if (s == WEND_OK && aim == CLOSE)
         wend_run_cancel_by(st.run,
                            "parent"); /* before anything of it is done */
+    if (s != WEND_OK && aim != NAMED && state_of(cli, id) != INTERRUPTED)
+        return EXIT_DONE; /* another process was faster */
     if (s == WEND_E_BUSY)
         return complain(EXIT_USAGE, "%s", err.message);
     code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
@@ -135,7 +157,7 @@ static int interrupted(struct cli *cli, struct id **out)
                              : EXIT_DONE;
 }
 
-/* Its parent goes on with it. */
+/* Its parent goes on with it, as one does that is under way by now. */
 static bool is_taken_up(const struct id *list, const struct id *child)
 {
     for (const struct id *id = list; id && child->parent[0]; id = id->next)
@@ -144,31 +166,16 @@ static bool is_taken_up(const struct id *list, const struct id *child)
     return false;
 }
 
-/* Its parent is over, and did not wait for it to the end: nobody else will
- * read what it would say. */
-static bool is_orphan(struct cli *cli, const struct id *child)
-{
-    wend_list_options o = {.size = sizeof o, .run = child->parent, .limit = 1};
-    const wend_run_info *info;
-    wend_runs *list = NULL;
-    bool is;
-
-    if (!child->parent[0] ||
-        wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
-        return false;
-    is = wend_runs_next(list, &info) == WEND_OK && info->ended_us;
-    wend_runs_free(list);
-    return is;
-}
-
+/* A child whose parent is over, and did not wait for it to the end, is closed:
+ * nobody else will read what it would say. */
 static int resume_one(struct cli *cli, const struct id *id)
 {
     int code;
 
-    if (!is_orphan(cli, id)) {
+    if (state_of(cli, id->parent) != OVER) {
         if (!cli->set.quiet)
             complain(0, "resuming run %s", id->text);
-        return resume(cli, id->text, GO_ON);
+        return resume(cli, id->text, ANY);
     }
     if (!cli->set.quiet)
         complain(0, "closing run %s: run %s, which it is a child of, is over",
@@ -210,7 +217,7 @@ static int resume_all(struct cli *cli)
     if (!list && !cli->set.quiet)
         complain(0, "no run was interrupted");
     for (const struct id *id = list; id; id = id->next) {
-        if (is_taken_up(list, id))
+        if (is_taken_up(list, id) || state_of(cli, id->parent) == UNDER_WAY)
             continue;
         /* Its log says which programs are called: somebody else's word. */
         if (id->imported) {
@@ -241,7 +248,7 @@ static int run(struct cli *cli)
         return resume_all(cli);
     if (!code)
         code = find_run(cli, cli->args[0], &found);
-    return code ? code : resume(cli, found.id, GO_ON);
+    return code ? code : resume(cli, found.id, NAMED);
 }
 
 const struct command command_resume = {

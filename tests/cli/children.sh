@@ -366,6 +366,9 @@ soon in_log "$parent" '"type":"run_resume"'
 sleep 0.5
 ! in_log "$child" '"type":"run_resume"'
 ok "resumed: the child waits for its parent"
+exits "resumed: others look for work" 0 timeout 30 "$WEND" resume
+! in_log "$child" '"type":"run_resume"'
+ok "resumed: others leave the child alone"
 exits "continue" 0 "$WEND" continue "$parent"
 wait $pid
 is "continue: exit status" $? 0

@@ -81,6 +81,17 @@ hurry
 exits "all of them" 0 "$WEND" resume
 is "all of them: two answers" "$(grep -c nine "$out")" 2
 is "all of them: said" "$(grep -c 'resuming run' "$err")" 2
+start '"text":"one "' -m "$held"
+killed
+hurry
+pids= worst=0
+for i in 1 2 3 4; do
+    "$WEND" resume -q >"$out.$i" 2>&1 &
+    pids="$pids $!"
+done
+for pid in $pids; do wait "$pid" || worst=$?; done
+is "several at once: none fails" $worst 0
+is "several at once: one does it" "$(cat "$out".? | grep -c nine)" 1
 exits "none is left" 0 "$WEND" resume
 has "none is left: said" "$err" "no run was interrupted"
 exits "none is left, quietly" 0 "$WEND" resume -q
