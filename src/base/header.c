@@ -3,6 +3,8 @@
  */
 #include "base/header.h"
 
+#include "base/ascii.h"
+
 bool header_name_ok(wend_str name)
 {
     for (size_t i = 0; i < name.len; i++)
@@ -18,11 +20,6 @@ bool header_value_ok(wend_str value)
         if ((unsigned char)value.ptr[i] < ' ' || value.ptr[i] == 0x7f)
             return false;
     return value.len && value.ptr[0] != ' ' && value.ptr[value.len - 1] != ' ';
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
 
 static bool begins(wend_str line, wend_str name)

@@ -6,6 +6,7 @@
  */
 #include "base/regex.h"
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -47,16 +48,6 @@ static bool wrong(struct ecma *e, size_t at, const char *what)
 static char ahead(const struct ecma *e, size_t by)
 {
     return by < e->in.len - e->at ? e->in.ptr[e->at + by] : 0;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static bool is_name(char c)

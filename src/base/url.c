@@ -3,6 +3,7 @@
  */
 #include "base/url.h"
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 
@@ -13,24 +14,9 @@ enum {
     SHOWN_MAX = 80, /* of a host, in words */
 };
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_hex(char c)
 {
     return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
-}
-
-static bool is_alpha(char c)
-{
-    return lower(c) >= 'a' && lower(c) <= 'z';
 }
 
 static wend_str from(wend_str s, size_t i)
@@ -119,7 +105,7 @@ static wend_status check_name(wend_str host, wend_error *err)
                         "host '%.*s' is not ASCII; write its name in the form "
                         "xn--...",
                         shown, host.ptr);
-        else if (!is_alpha(c) && !is_digit(c) && c != '_' &&
+        else if (!is_letter(c) && !is_digit(c) && c != '_' &&
                  (c != '-' || i == label))
             return fail(err, WEND_E_INVAL,
                         "host '%.*s': '%c' cannot stand there", shown, host.ptr,
@@ -249,7 +235,7 @@ static wend_status put_escaped(struct buf *b, wend_str s, wend_error *err)
             return fail(err, WEND_E_INVAL,
                         "the URL has a '%%' without two hexadecimal digits; "
                         "write %%25");
-        if (is_alpha(c) || is_digit(c) || strchr("-._~:/?[]@!$&'()*+,;=%", c))
+        if (is_letter(c) || is_digit(c) || strchr("-._~:/?[]@!$&'()*+,;=%", c))
             buf_char(b, c);
         else
             buf_fmt(b, "%%%02X", (unsigned)(unsigned char)c);
@@ -362,7 +348,7 @@ static bool has_scheme(wend_str s)
 {
     size_t i = 0;
 
-    while (i < s.len && (is_alpha(s.ptr[i]) ||
+    while (i < s.len && (is_letter(s.ptr[i]) ||
                          (i && (is_digit(s.ptr[i]) || s.ptr[i] == '+' ||
                                 s.ptr[i] == '-' || s.ptr[i] == '.'))))
         i++;

@@ -5,10 +5,7 @@
 
 #include <string.h>
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+#include "base/ascii.h"
 
 static wend_str trim(wend_str s)
 {

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "core/expr_op.h"
@@ -34,14 +35,9 @@ static wend_status bad_at(struct parser *p, size_t at, const char *why)
     return fail(p->reader->err, WEND_E_PARSE, "%s", why);
 }
 
-static bool is_letter(char c)
+static bool begins_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
+    return is_letter(c) || c == '_';
 }
 
 static char char_at(const struct parser *p, size_t i)
@@ -122,10 +118,10 @@ static wend_status take(struct parser *p)
         p->token.kind = TOKEN_NUMBER;
         p->token.text.len = number_len(p, at);
         p->next = at + p->token.text.len;
-        if (is_letter(char_at(p, p->next)) || is_digit(char_at(p, p->next)))
+        if (begins_word(char_at(p, p->next)) || is_digit(char_at(p, p->next)))
             return bad_at(p, at, "this is no number");
-    } else if (is_letter(c)) {
-        while (is_letter(char_at(p, at)) || is_digit(char_at(p, at)))
+    } else if (begins_word(c)) {
+        while (begins_word(char_at(p, at)) || is_digit(char_at(p, at)))
             at++;
         p->token.text.len = at - p->token.at;
         p->next = at;
@@ -268,7 +264,7 @@ static wend_status parse_word(struct parser *p)
         s = emit_value(p, words[i].kind, STR_NONE, at);
         return s ? s : take(p);
     }
-    if (p->token.text.len && is_letter(p->token.text.ptr[0]))
+    if (p->token.text.len && begins_word(p->token.text.ptr[0]))
         return bad_at(p, at, why);
     return bad_at(p, at, "a value is missing");
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -24,16 +25,6 @@ const char *const action_mode_names[ACTION_MODES + 1] = {
 };
 
 /* ---- Names --------------------------------------------------------------- */
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool name_ok(wend_str name)
 {

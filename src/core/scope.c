@@ -5,21 +5,12 @@
 
 #include <assert.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
 /* ---- Reading a reference ------------------------------------------------- */
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool is_word(char c)
 {

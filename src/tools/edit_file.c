@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -74,11 +75,6 @@ static wend_str to_crlf(struct buf *out, wend_str s)
 }
 
 /* ---- Why not ------------------------------------------------------------- */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 static wend_str trim(wend_str s)
 {

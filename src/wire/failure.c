@@ -7,6 +7,7 @@
  */
 #include "wire/failure.h"
 
+#include "base/ascii.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
@@ -127,11 +128,6 @@ static const char *const overflow_phrases[] = {
     "input token count",
     "exceeds the maximum number of tokens",
 };
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
 
 /* Both whatever the case; b is lower case. */
 static bool begins(wend_str s, const char *b)

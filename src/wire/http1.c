@@ -16,6 +16,8 @@
 
 #include <assert.h>
 
+#include "base/ascii.h"
+
 static const char not_http[] = "the answer is not HTTP";
 
 static enum http1_event bad(struct http1 *h, const char *why)
@@ -39,21 +41,10 @@ bool http1_begun(const struct http1 *h)
 
 /* ---- Characters ---------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 /* What a name of a header is made of. */
 static bool is_token(char c)
 {
-    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') ||
-           (c && strchr("!#$%&'*+-.^_`|~", c));
+    return is_digit(c) || is_letter(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 static bool is_text(char c)
@@ -61,7 +52,7 @@ static bool is_text(char c)
     return c == '\t' || ((unsigned char)c >= ' ' && c != 0x7f);
 }
 
-static bool is_space(char c)
+static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -80,11 +71,11 @@ static bool same_word(wend_str s, const char *word)
 
 static wend_str trim(wend_str s)
 {
-    while (s.len && is_space(s.ptr[0])) {
+    while (s.len && is_blank(s.ptr[0])) {
         s.ptr++;
         s.len--;
     }
-    while (s.len && is_space(s.ptr[s.len - 1]))
+    while (s.len && is_blank(s.ptr[s.len - 1]))
         s.len--;
     return s;
 }
@@ -142,7 +133,7 @@ static enum http1_event read_field(struct http1 *h, wend_str line)
     wend_str name = line, value;
     const char *why = NULL;
 
-    if (is_space(line.ptr[0]))
+    if (is_blank(line.ptr[0]))
         return bad(h, "a folded header");
     for (name.len = 0; name.len < line.len && is_token(line.ptr[name.len]);)
         name.len++;
@@ -289,7 +280,7 @@ static enum http1_event on_chunk_size(struct http1 *h, char c)
         h->state = HTTP1_CHUNK_LF;
     else if (c == ';')
         h->state = HTTP1_CHUNK_EXT;
-    else if (is_space(c))
+    else if (is_blank(c))
         h->state = HTTP1_CHUNK_SPACE;
     else
         return bad(h, why);
@@ -300,7 +291,7 @@ static enum http1_event on_chunk_space(struct http1 *h, char c)
 {
     if (c == ';')
         h->state = HTTP1_CHUNK_EXT;
-    else if (!is_space(c))
+    else if (!is_blank(c))
         return bad(h, "a chunk's size is no number");
     return HTTP1_MORE;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "base/fail.h"
 #include "base/limits.h"
@@ -345,11 +346,6 @@ static wend_status read_agent(struct fields *f, const struct json *j,
 }
 
 /* ---- Markdown ------------------------------------------------------------ */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 /* Whether the line at `at` is ---; its end, behind the line feed. */
 static bool is_rule_line(wend_str text, size_t at, size_t *end)

@@ -6,6 +6,8 @@
  * do, it makes the tool unusable: the server would refuse every call.
  */
 #include "base/utf8.h"
+
+#include "base/ascii.h"
 #include "wire/mcp_parts.h"
 
 #define MARK "x-mcp-header"
@@ -21,11 +23,6 @@ struct finder {
     const char *wrong;
     wend_str path[JSON_DEPTH_MAX];
 };
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
-}
 
 static bool same_name(wend_str a, wend_str b)
 {

@@ -7,6 +7,7 @@
  */
 #include "wire/openai.h"
 
+#include "base/ascii.h"
 #include "base/json_scan.h"
 #include "base/limits.h"
 
@@ -29,11 +30,6 @@ struct slot {
 };
 
 /* ---- Arguments ----------------------------------------------------------- */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
 
 static void scan_outside(struct scan *s, char c)
 {

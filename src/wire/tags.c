@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -287,21 +288,21 @@ static const char *read_attr(struct tags *t, const struct word *w,
     wend_str name = {p, 0}, value;
     char quote;
 
-    while (p < end && *p != '=' && !tags_is_space(*p))
+    while (p < end && *p != '=' && !is_space(*p))
         p++;
     name.len = (size_t)(p - name.ptr);
-    while (p < end && tags_is_space(*p))
+    while (p < end && is_space(*p))
         p++;
     if (p == end || *p != '=') {
         take_attr(t, w, name, STR(""));
         return p;
     }
     p++;
-    while (p < end && tags_is_space(*p))
+    while (p < end && is_space(*p))
         p++;
     quote = p < end && (*p == '"' || *p == '\'') ? *p++ : 0;
     value = (wend_str){p, 0};
-    while (p < end && (quote ? *p != quote : !tags_is_space(*p)))
+    while (p < end && (quote ? *p != quote : !is_space(*p)))
         p++;
     value.len = (size_t)(p - value.ptr);
     take_attr(t, w, name, value);
@@ -327,7 +328,7 @@ static void read_attrs(struct tags *t, const struct word *w)
     p = t->head.ptr + strlen(w->tag);
     end = t->head.ptr + t->head.len - (is_empty(t) ? 2 : 1);
     while (p < end) {
-        if (tags_is_space(*p))
+        if (is_space(*p))
             p++;
         else
             p = read_attr(t, w, p, end);
@@ -422,15 +423,14 @@ static bool tag_goes_on(struct tags *t, char c)
     const struct word *w = &words[t->tag_known];
 
     if (w->closes)
-        return c == '>' || tags_is_space(c);
-    if (t->tag.len == strlen(w->tag) && c != '>' && c != '/' &&
-        !tags_is_space(c))
+        return c == '>' || is_space(c);
+    if (t->tag.len == strlen(w->tag) && c != '>' && c != '/' && !is_space(c))
         return false;
     if (t->tag_quote)
         t->tag_quote = c == t->tag_quote ? 0 : t->tag_quote;
     else if (t->tag_last == '=' && (c == '"' || c == '\''))
         t->tag_quote = c;
-    if (!tags_is_space(c))
+    if (!is_space(c))
         t->tag_last = c;
     return true;
 }
@@ -480,9 +480,9 @@ static size_t on_text(struct tags *t, wend_str in)
         t->tag_quote = t->tag_last = 0;
         return 1;
     }
-    while (n && tags_is_space(in.ptr[n - 1]))
+    while (n && is_space(in.ptr[n - 1]))
         n--;
-    for (; i < n && tags_is_space(in.ptr[i]); i++)
+    for (; i < n && is_space(in.ptr[i]); i++)
         on_space(t, (wend_str){in.ptr + i, 1});
     if (i < n)
         say_with_spaces(t, (wend_str){in.ptr + i, n - i});

@@ -3,6 +3,7 @@
  */
 #include "wire/tags_action.h"
 
+#include "base/ascii.h"
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -107,7 +108,7 @@ bool tags_find_close(wend_str body, size_t *at, size_t *end)
     while (p && (p = memmem(p, (size_t)(stop - p), close_name.ptr,
                             close_name.len))) {
         q = p + close_name.len;
-        while (q < stop && tags_is_space(*q))
+        while (q < stop && is_space(*q))
             q++;
         if (q < stop && *q == '>') {
             *at = (size_t)(p - body.ptr);
@@ -123,7 +124,7 @@ bool tags_ends_closed(wend_str body, size_t *len)
 {
     size_t n = body.len - 1;
 
-    while (n && tags_is_space(body.ptr[n - 1]))
+    while (n && is_space(body.ptr[n - 1]))
         n--;
     if (n < close_name.len ||
         memcmp(body.ptr + n - close_name.len, close_name.ptr, close_name.len))

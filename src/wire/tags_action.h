@@ -21,11 +21,6 @@ struct tags_action {
 wend_status tags_action(struct tags_action *a, struct buf *out,
                         wend_error *err);
 
-static inline bool tags_is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 /* The first closing tag of an action, whatever the quotes say. */
 bool tags_find_close(wend_str body, size_t *at, size_t *end);
 /* Whether the body, which has a `>` at its end, ends with the closing tag:
