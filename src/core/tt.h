@@ -108,7 +108,7 @@ struct input {
         bool yes, remember;
     } approval;
     enum timer timer;
-    wend_str text, by;
+    wend_str text, by; /* IN_RESUME: whoever ends it at once; else absent */
     int64_t epoch;
 };
 

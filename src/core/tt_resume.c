@@ -14,7 +14,7 @@
  *     child of a run that this forks     child_end(superseded)
  *     question to whoever approves       asked again
  *     refusal that a fork cut in two     refused again
- *     being stopped                      everything ends
+ *     being stopped, or taken up for it  everything ends
  */
 #include "core/tt_step.h"
 
@@ -358,6 +358,8 @@ void on_resume(struct tt *x)
     leave_children(x);
     if (t->context)
         end_context(x);
+    if (x->in->by.ptr && t->stop.outcome == WEND_OUTCOME_NONE)
+        emit_control(x, STR("cancel"), x->in->by, STR_NONE);
     left_ms = t->limits.time_ms - t->metrics.ms; /* since run_start */
     if (t->stop.outcome != WEND_OUTCOME_NONE) {
         stop_all(x);

@@ -223,6 +223,9 @@ static wend_status go_on(struct fold *f, wend_error *err)
     struct wend_run *r = f->r;
     struct input in = {.kind = IN_RESUME, .epoch = r->epoch};
 
+    if (r->child && r->child->parent->turn.stop.outcome != WEND_OUTCOME_NONE)
+        in.by = STR("parent"); /* nothing of it starts again */
+
     r->durable_seq = r->turn.seq;
     r->shown.seq = f->after ? f->after : r->turn.seq;
     r->shown.n = f->after ? INT64_MAX : f->n;

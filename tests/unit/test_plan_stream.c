@@ -273,7 +273,7 @@ static bool play_random(uint32_t seed)
         while (one_in(&seed, 2) && end_one(&w, &seed))
             continue;
         if (one_in(&seed, 40))
-            do_resume(&w);
+            do_resume(&w, STR_NONE);
     }
     if (w.turn.phase == PH_MODEL && w.asked && w.reply.calls_count)
         play(&w, "write:]} seal done");

@@ -218,6 +218,31 @@ static void test_stop(void)
                          "control(cancel) +stop(call_1) +patience run_resume "
                          "call_end(call_1,canceled) turn_end(canceled) "
                          "metrics run_end(canceled)"},
+        {.why = "one that is taken up to be stopped starts nothing again",
+         .config = LATER,
+         .inputs = "start call:r done close",
+         .wanted = BEGIN "model_end call_start(call_1) +run(call_1) run_resume "
+                         "control(cancel) call_end(call_1,canceled) "
+                         "turn_end(canceled) metrics run_end(canceled)"},
+        {.why = "nor asks its model",
+         .config = ALL,
+         .inputs = "start text close",
+         .wanted = BEGIN "run_resume control(cancel) model_end(canceled) "
+                         "turn_end(canceled) metrics run_end(canceled) "
+                         "+stop_model"},
+        {.why = "also if it is paused",
+         .config = ALL,
+         .inputs = "start pause resume close",
+         .wanted = BEGIN "control(pause) run_resume model_end(superseded) "
+                         "run_resume control(cancel) turn_end(canceled) "
+                         "metrics run_end(canceled)"},
+        {.why = "one that was stopped before is not stopped again",
+         .config = LATER,
+         .inputs = "start call:r done cancel close",
+         .wanted = BEGIN "model_end call_start(call_1) +run(call_1) "
+                         "control(cancel) +stop(call_1) +patience run_resume "
+                         "call_end(call_1,canceled) turn_end(canceled) "
+                         "metrics run_end(canceled)"},
         {.why = "the time that is left",
          .config = ALL,
          .inputs = "start later resume",

@@ -22,7 +22,7 @@
  *     hook, hook:C     the hook says go; also =change, =skip
  *     retry, time, patience, tick           a timer is over
  *     cancel, stop, say, pause, continue    someone wants it
- *     resume           the process died; another one goes on
+ *     resume, close    the process died; another one goes on, or ends it
  *     later            ten seconds pass
  */
 #ifndef TESTS_TT_HELP_H
@@ -401,9 +401,9 @@ static inline void do_approval(struct world *w, wend_str call, bool yes)
 }
 
 /* Of a message that had begun the log has its text. */
-static inline void do_resume(struct world *w)
+static inline void do_resume(struct world *w, wend_str by)
 {
-    struct input in = {.kind = IN_RESUME, .epoch = 2};
+    struct input in = {.kind = IN_RESUME, .epoch = 2, .by = by};
     struct buf text = {.mem = &plain};
 
     if (w->asked) {
@@ -468,7 +468,9 @@ static inline bool do_word(struct world *w, wend_str word)
     else if (str_is(word, "later"))
         w->time_us += 10000000;
     else if (str_is(word, "resume"))
-        do_resume(w);
+        do_resume(w, STR_NONE);
+    else if (str_is(word, "close"))
+        do_resume(w, STR("parent"));
     else if (take(&word, "text:"))
         reply_text(&w->reply, word, w->time_us);
     else if (take(&word, "call:"))
