@@ -4,6 +4,7 @@
  * A tool's action is a call like any other (call.c): the same threads,
  * deadlines and ways to stop. So is a relic's.
  */
+#include "lib/action.h"
 #include "lib/child.h"
 
 const struct plan_action *action_of(const struct wend_run *r,

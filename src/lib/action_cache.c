@@ -7,6 +7,7 @@
  * the run that got it first (labels) is kept with it.
  */
 #include "base/label.h"
+#include "lib/action.h"
 #include "lib/child.h"
 #include "lib/fact.h"
 

@@ -5,6 +5,7 @@
  * let go. An answer nobody waits for any more is dropped in silence: the
  * log has said what became of that call.
  */
+#include "lib/action.h"
 #include "lib/child.h"
 
 #include <stdio.h>

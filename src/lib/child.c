@@ -7,6 +7,7 @@
  * child's own run_end is kept. So at any moment the two logs together say
  * where both stand, and a parent that is resumed finds the same child.
  */
+#include "lib/action.h"
 #include "lib/child.h"
 
 #include <stdio.h>

@@ -113,6 +113,7 @@ struct driver;
 struct health;
 struct model;
 struct mcp_server;
+struct action_ask;
 struct agent_kid;
 struct tagging;
 struct child;
@@ -211,6 +212,9 @@ void agent_put_servers(const wend_agent *a, struct buf *b);
 void agent_put_list(struct buf *b, const char *key, const char *const *list,
                     size_t count);
 
+/* plan.c */
+const struct plan *plan_inside(const wend_plan *plan); /* lent */
+
 /* ---- Driver: how a model is asked ---------------------------------------- */
 
 struct wend_run;
@@ -299,12 +303,11 @@ struct wend_call {
     struct timer_node deadline;
     struct timer_node begin; /* while it waits for its tool's pace */
     int64_t turn, began_us, timeout_ms;
-    bool of_action;    /* of a plan, and no model's */
-    bool checks;       /* only looks what became of it */
-    uint32_t action;   /* its index */
-    uint32_t labels;   /* wend_label: what its answer brings, for actions */
-    int64_t attempt;   /* of the action */
-    call_stop_fn stop; /* NULL: it cannot be stopped, only given up */
+    bool of_action;          /* of a plan, and no model's */
+    bool checks;             /* only looks what became of it */
+    uint32_t action, labels; /* its index; what its answer brings with it */
+    int64_t attempt;         /* of the action */
+    call_stop_fn stop;       /* NULL: it cannot be stopped, only given up */
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
     struct redact hidden[FALLBACKS_MAX + 1]; /* in what it shows meanwhile */
@@ -324,63 +327,6 @@ void call_returned(struct wend_call *c); /* from the mailbox */
 void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */
 void call_unref(struct wend_call *c);
-
-/* ---- Actions ------------------------------------------------------------- */
-
-/* plan.c */
-const struct plan *plan_inside(const wend_plan *plan); /* lent */
-
-/* A model call of an action, with a session of its own. Its number for the
- * driver is negative: those of turns are not. */
-struct action_ask {
-    struct action_ask *next; /* of the run */
-    struct wend_run *run;
-    struct arena arena;
-    uint32_t action;
-    int64_t attempt, ask, timeout_ms;
-    struct session *session;
-    struct turn turn; /* what is asked: one message, no tools */
-    struct config config;
-    struct msg msg;
-    struct reply reply;
-    struct timer_node timer; /* until it begins, then its deadline, then its
-                                end */
-    bool over;
-};
-
-void ask_start(struct wend_run *r, const struct effect *fx);
-/* What was asked for an action under way, as far as choosing an answer needs
- * it; `msg` is its only message. */
-void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
-              struct msg *msg);
-/* False: the action asks nobody. */
-bool ask_stop(struct wend_run *r, const struct effect *fx);
-void asks_silence(struct wend_run *r); /* nothing more comes from them */
-void asks_drop(struct wend_run *r);
-/* The one with that number that is under way, or NULL. */
-struct action_ask *ask_under_way(const struct wend_run *r, int64_t ask);
-void ask_text(struct action_ask *a, wend_str piece);
-void ask_thinking(struct action_ask *a, wend_str piece);
-void ask_done(struct action_ask *a, wend_str finish,
-              const wend_ev_usage *usage);
-void ask_fail(struct action_ask *a, const struct model_error *e);
-
-/* action.c: what an action asks of the hands */
-void action_start(struct wend_run *r, const struct effect *fx);
-/* A call or an action. */
-void work_stop(struct wend_run *r, const struct effect *fx);
-/* action_cache.c: answers an action if what it asks was answered lately */
-bool cache_answers(struct wend_run *r, const struct effect *fx);
-/* Keeps what an action gave, if the event is its end; before the turn knows
- * of it. */
-void cache_keep(struct wend_run *r, const wend_event *ev);
-/* Whether the effect's action, and no later attempt, is under way. */
-bool action_runs(const struct wend_run *r, const struct effect *fx);
-const struct plan_action *action_of(const struct wend_run *r,
-                                    const struct effect *fx);
-/* The tool or the endpoint that it calls; NULL if there is none. */
-struct agent_tool *action_tool(const struct wend_run *r,
-                               const struct effect *fx);
 
 /* ---- Run ----------------------------------------------------------------- */
 

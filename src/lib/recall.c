@@ -6,6 +6,7 @@
  * takes its entry in the order of beginning, and those that were cut off give
  * theirs back: whoever is asked in their place takes it.
  */
+#include "lib/action.h"
 #include "lib/recall.h"
 
 struct recalled {

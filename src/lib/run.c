@@ -1,7 +1,7 @@
 /*
  * run.c - runs as the host sees them: started, read, told, freed.
  */
-#include "lib/lib.h"
+#include "lib/action.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
  * Callbacks only turn what they get into inputs; no decision lives here.
  * Deltas take the short way: shown at once, packed into the log behind.
  */
+#include "lib/action.h"
 #include "lib/child.h"
 #include "lib/learned.h"
 #include "lib/planner.h"

@@ -4,6 +4,7 @@
  * Pieces are deltas: shown at once, packed into the log behind. What is
  * complete becomes an input (shell.c).
  */
+#include "lib/action.h"
 #include "lib/planner.h"
 #include "lib/tagged.h"
 

@@ -5,6 +5,7 @@
  * fails. Which keys reached a tool is written down: the log must know more.
  */
 #include "base/fail.h"
+#include "lib/action.h"
 #include "lib/sim.h"
 
 enum { SLOW_MS_MAX = 30000 };
