@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/json.h"
 #include "cli/agent_make.h"
 #include "cli/agent_tools.h"
@@ -220,17 +221,17 @@ static void add_relics(struct cli *cli, wend_agent *agent,
         const struct json *m = json_get(r, "manifest");
         const char *name = text_of(cli, json_get(m, "name"));
         wend_relic_options o = {.size = sizeof o};
-        struct buf text = {.mem = cli->arena.mem};
+        wend_str text = m ? json_text(m, &cli->arena) : STR("");
         wend_error err = {0};
 
         o.file = text_of(cli, json_get(r, "file"));
-        if (m)
-            json_put(&text, m);
-        if (wend_agent_add_relic(agent, buf_view(&text), &o, &err) != WEND_OK)
+        if (cli->arena.failed)
+            fail_nomem(&err);
+        if (err.status ||
+            wend_agent_add_relic(agent, text, &o, &err) != WEND_OK)
             complain(0,
                      "the relic '%s' is not there: %s; its actions will fail",
                      name ? name : "", err.message);
-        buf_free(&text);
     }
 }
 
@@ -251,9 +252,7 @@ static const char *const *fallbacks_of(struct cli *cli, const struct json *list,
             buf_char(&b, '@');
             buf_str(&b, url);
         }
-        out[i++] = arena_str(&cli->arena, buf_view(&b)).ptr;
-        cli->arena.failed |= b.failed;
-        buf_free(&b);
+        out[i++] = buf_keep(&b, &cli->arena).ptr;
     }
     *count = i;
     return out;
@@ -336,21 +335,20 @@ static wend_status add_kid(struct cli *cli, wend_agent *parent,
                            wend_error *err)
 {
     wend_kid_options o = {.size = sizeof o, .agent = agent};
-    const struct json *json = json_get(kid, "plan");
-    struct buf text = {.mem = cli->arena.mem};
+    wend_str text = json_text(json_get(kid, "plan"), &cli->arena);
     wend_plan *plan = NULL;
     wend_status s = WEND_OK;
 
     o.name = text_of(cli, json_get(kid, "name"));
-    if (json) {
-        json_put(&text, json);
-        s = wend_plan_parse(buf_view(&text), NULL, &plan, err);
+    if (cli->arena.failed)
+        return fail_nomem(err);
+    if (text.ptr) {
+        s = wend_plan_parse(text, NULL, &plan, err);
         o.plan = plan;
     }
     if (s == WEND_OK)
         s = wend_agent_add_agent(parent, &o, err);
     wend_plan_free(plan);
-    buf_free(&text);
     return s;
 }
 

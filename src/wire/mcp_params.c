@@ -5,9 +5,8 @@
  * `properties` alone. Anywhere else, or with a name or a type that will not
  * do, it makes the tool unusable: the server would refuse every call.
  */
-#include "base/utf8.h"
-
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "wire/mcp_parts.h"
 
 #define MARK "x-mcp-header"
