@@ -1,6 +1,8 @@
 /*
  * test_prune.c - old runs go, on every engine, and nothing else does.
  */
+#include <pthread.h>
+
 #include "base/id.h"
 #include "base/limits.h"
 #include "fault.h"
@@ -130,6 +132,34 @@ static void prune(wend_store *s, const char *kind)
     tap_is_str((const char *)left(s), "6", "%s all that is over", kind);
 }
 
+static void *prune_thread(void *ctx)
+{
+    wend_prune_options o = {.size = sizeof o, .ended_before_us = 500};
+
+    return (void *)(intptr_t)wend_store_prune(ctx, &o, NULL, NULL);
+}
+
+/* A handle may be shared: whoever comes second waits, and finds it done. */
+static void prune_at_once(wend_store *s, const char *kind)
+{
+    pthread_t threads[4];
+    int64_t bad = 0;
+
+    fill(s);
+    for (size_t i = 0; i < tap_count(threads); i++)
+        bad += pthread_create(&threads[i], NULL, prune_thread, s) != 0;
+    for (size_t i = 0; i < tap_count(threads); i++) {
+        void *status = NULL;
+
+        pthread_join(threads[i], &status);
+        bad += (intptr_t)status != WEND_OK;
+    }
+    tap_is_i64(bad, 0, "%s four threads prune", kind);
+    tap_is_str((const char *)left(s), "7651", "%s what they leave", kind);
+    tap_ok(has_blob(s, HASH_A) && !has_blob(s, HASH_B), "%s and its blobs",
+           kind);
+}
+
 static void misuse(void)
 {
     wend_prune_options o = {.size = sizeof o}, unset = {0};
@@ -180,6 +210,14 @@ int main(void)
 
         wend_store_open(i ? url : kinds[i], &s, NULL);
         prune(s, kinds[i]);
+        wend_store_free(s);
+    }
+    snprintf(url, sizeof url, "sqlite:%s/threads.db", dir);
+    for (size_t i = 0; i < tap_count(kinds); i++) {
+        wend_store *s = NULL;
+
+        wend_store_open(i ? url : kinds[i], &s, NULL);
+        prune_at_once(s, kinds[i]);
         wend_store_free(s);
     }
     misuse();
