@@ -52,8 +52,7 @@ static void law_act_bracket(struct sim *s, const wend_event *ev,
         check_act_end(s, &ev->u.action_end, name);
     } else if (ev->type == WEND_ACTION_RETRY) {
         a = act_find(&s->book.plan, ev->u.action_retry.action);
-        if (!act_runs(a) || a->lost ||
-            ev->u.action_retry.attempt != a->attempt)
+        if (!act_runs(a) || a->lost || ev->u.action_retry.attempt != a->attempt)
             broken(s, name, "a retry of what is not under way");
     }
 }
@@ -83,8 +82,9 @@ static void law_plan_end(struct sim *s, const wend_event *ev, const char *name)
     }
     if (e->ok != ok || e->failed != failed || e->skipped != skipped ||
         e->running != running)
-        broken(s, name, "plan_end counts %lld %lld %lld %lld, not %lld %lld "
-                        "%lld %lld",
+        broken(s, name,
+               "plan_end counts %lld %lld %lld %lld, not %lld %lld "
+               "%lld %lld",
                (long long)e->ok, (long long)e->failed, (long long)e->skipped,
                (long long)e->running, (long long)ok, (long long)failed,
                (long long)skipped, (long long)running);
@@ -187,11 +187,10 @@ static void law_caps(struct sim *s, const wend_event *ev, const char *name)
 static void law_act_lost(struct sim *s, const wend_event *ev, const char *name)
 {
     const struct plan_book *b = &s->book.plan;
-    int i = ev->type == WEND_ACTION_START
-                ? act_index(b, ev->u.action_start.action)
-            : ev->type == WEND_ACTION_END
-                ? act_index(b, ev->u.action_end.action)
-                : NOBODY;
+    int i =
+        ev->type == WEND_ACTION_START ? act_index(b, ev->u.action_start.action)
+        : ev->type == WEND_ACTION_END ? act_index(b, ev->u.action_end.action)
+                                      : NOBODY;
     const struct book_action *a = i == NOBODY ? NULL : &b->a[i];
     bool unsafe, twice;
 
@@ -334,8 +333,7 @@ static void law_ready(struct sim *s, const struct view *v, const char *name)
     const struct plan_book *b = &s->book.plan;
     uint32_t running = acts_running(b);
     bool full = running >= b->made->slots || /* 0: it depends */
-                (s->book.limits.parallel &&
-                 running >= s->book.limits.parallel);
+                (s->book.limits.parallel && running >= s->book.limits.parallel);
 
     (void)v;
     if (!b->open || b->over || s->book.paused || s->book.stopping ||

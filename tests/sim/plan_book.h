@@ -231,8 +231,8 @@ static void act_child(struct plan_book *b, const wend_event *ev)
 static void act_model(struct plan_book *b, const wend_event *ev)
 {
     bool starts = ev->type == WEND_MODEL_START;
-    struct book_action *a = act_find(b, starts ? ev->u.model_start.action
-                                               : ev->u.model_end.action);
+    struct book_action *a =
+        act_find(b, starts ? ev->u.model_start.action : ev->u.model_end.action);
 
     if (a)
         a->asking = starts;
