@@ -474,6 +474,7 @@ static void on_retry(struct plan_state *p, uint32_t i, struct arena *a)
     if (!s || s->at != AT_RUNS)
         return;
     s->attempt++;
+    s->left = false;
     keep_state(p, i, s, a);
 }
 

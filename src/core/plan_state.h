@@ -62,7 +62,7 @@ struct action_state {
     wend_str output; /* of a fallback, for whom it stands in, and of all in
                         a model's plan */
     wend_str child;  /* the run that it waits for; absent: none */
-    bool left;       /* its child was another run's, and is left to it */
+    bool left;       /* its child has ended, or is left to another run */
     wend_str key;    /* while it runs; stays, also in a fork */
 };
 

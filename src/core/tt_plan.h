@@ -38,7 +38,8 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
                         const wend_ev_error *error);
 
 /* Whether, when it was interrupted, nobody knows what it has done. A child is
- * gone on with, or has not begun, unless it is another run's. */
+ * gone on with, or has not begun, unless it has ended (a fork may begin there)
+ * or is another run's. */
 bool is_unknown(const struct turn *t, uint32_t i);
 /* Nothing that was kept answers it: its child begins. */
 void start_action_child(struct tt *x, uint32_t i);

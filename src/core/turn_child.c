@@ -76,13 +76,12 @@ static void count(wend_ev_metrics *m, const wend_ev_metrics *more)
 static bool take_from_actions(struct turn *t, const wend_ev_child_end *e,
                               const struct keep *k)
 {
-    bool left = e->outcome == WEND_OUTCOME_SUPERSEDED;
     uint32_t place = 0, i;
 
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
         if (str_eq(plan_action_state(&t->plan, i)->child, e->run)) {
-            set_of_action(&t->plan, i, STR_NONE, left, k->arena);
+            set_of_action(&t->plan, i, STR_NONE, true, k->arena);
             return true;
         }
     return false;
