@@ -68,7 +68,7 @@ static void say_result(struct sim *s)
     for (uint32_t i = 0; i < s->book.calls_count && !c; i++)
         if (book_runs(&s->book.calls[i]) && !s->book.calls[i].child)
             c = &s->book.calls[i];
-    if (!c || !chance_of(&s->chance, 300))
+    if (!c || !chance_of(&s->chance, 700))
         return;
     s->counters->given++;
     ev.u.call_end.call = str_of(c->id);

@@ -6,34 +6,7 @@
 #ifndef SIM_LIB_ACT_H
 #define SIM_LIB_ACT_H
 
-#include "lib_plan.h"
-
-static struct known *pick_run(struct sim *s)
-{
-    struct known *k = s->runs_count
-                          ? &s->runs[chance_below(&s->chance, s->runs_count)]
-                          : NULL;
-
-    return k && k->handle ? k : NULL;
-}
-
-static wend_filter some_filter(struct sim *s)
-{
-    static const uint32_t counts[] = {2, 5, 100};
-    wend_filter f = {0};
-
-    if (s->mood.calm || chance_of(&s->chance, 500))
-        return f;
-    if (chance_of(&s->chance, 400))
-        f.types = chance_next(&s->chance) | 1;
-    if (chance_of(&s->chance, 200)) /* only text, not even the end */
-        f.types = (uint64_t)1 << WEND_TEXT_DELTA;
-    if (chance_of(&s->chance, 500)) {
-        f.merge_count = chance_pick(&s->chance, counts);
-        f.merge_ms = chance_below(&s->chance, 200);
-    }
-    return f;
-}
+#include "lib_fork.h"
 
 /* ---- Starting ------------------------------------------------------------ */
 
@@ -365,62 +338,6 @@ static void take_up(struct sim *s, struct known *k)
     k->reader = r;
     r->handle = k->handle;
     s->counters->crashed++;
-}
-
-static void fork_begin(struct sim *s, struct known *k, wend_run *handle,
-                       const wend_filter *filter, int64_t at)
-{
-    struct known *f = &s->runs[s->runs_count];
-
-    memset(f, 0, sizeof *f);
-    f->place = s->runs_count++;
-    s->own_count++;
-    s->counters->forks++;
-    f->sim = s;
-    f->agent = k->agent;
-    f->planned = k->planned;
-    f->pack_max = k->pack_max; /* its past has them */
-    f->born = true;
-    f->handle = handle;
-    f->epoch = handle->epoch;
-    f->forked = true;
-    k->has_forks = true;
-    snprintf(f->id, sizeof f->id, "%s", wend_run_id(handle));
-    store_learn(&s->store, f);
-    f->stored_seq = f->sent_seq = f->acked_seq;
-    f->reader = reader_add(s, f, true);
-    f->reader->handle = handle;
-    f->reader->filter = *filter;
-    f->reader->style = (enum style)chance_below(&s->chance, READ_LISTEN);
-    f->reader->from = f->reader->seq = at; /* it sees what is its own */
-}
-
-/* A new run that shares the past of another one, which may be under way. */
-static void act_fork(struct sim *s)
-{
-    struct known *k = pick_run(s);
-    wend_fork_options fork = {.size = sizeof fork};
-    wend_run_options o = {.size = sizeof o};
-    wend_run *handle = NULL;
-    wend_error err = {0};
-    wend_status st;
-
-    if (!k || !k->stored_seq || s->runs_count == KNOWN_MAX || s->down ||
-        s->readers_count == READERS_MAX || s->store.failed)
-        return;
-    fork.at = 1 + chance_below(&s->chance, (uint32_t)k->stored_seq);
-    if (chance_of(&s->chance, 500))
-        fork.say = STR("and now?");
-    o.filter = some_filter(s);
-    s->store.forking = true;
-    st = wend_run_fork(s->agents[k->agent], k->id, &fork, &o, &handle, &err);
-    s->store.forking = false;
-    trace(s, "run %u is forked at %lld: %s", k->place, (long long)fork.at,
-          st == WEND_OK ? "ok" : err.message);
-    if (st == WEND_OK)
-        fork_begin(s, k, handle, &o.filter, fork.at);
-    else if (st != WEND_E_INVAL && !(st == WEND_E_NOMEM && s->fault.hit))
-        broken(s, LAW_LOG, "run %u: fork says %s", k->place, err.message);
 }
 
 /* The process of a run dies; another one goes on. */

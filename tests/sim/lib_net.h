@@ -8,6 +8,8 @@
 #ifndef SIM_LIB_NET_H
 #define SIM_LIB_NET_H
 
+#include <strings.h>
+
 #include "lib_record.h"
 
 enum net_fault {
@@ -20,6 +22,7 @@ enum net_fault {
     NET_GARBAGE, /* from any byte on */
     NET_TWICE,   /* the answer comes again */
     NET_PAGE,    /* of a proxy, in HTML */
+    NET_MOVED,   /* it is elsewhere; only services are */
     NET_FAULTS
 };
 
@@ -38,6 +41,7 @@ struct call_away { /* a transfer */
     struct buf body;
     size_t at, end;
     bool head_told, paused, stopped, inside;
+    bool service; /* no model: somebody's service, which tools ask */
 };
 
 struct net_pool {
@@ -259,12 +263,16 @@ static void make_answer(struct call_away *t, bool anthropic)
     struct sim *s = t->pool->sim;
     struct speech p = {.sim = s, .to = &t->body, .anthropic = anthropic};
 
-    t->status = 200;
+    t->status = t->fault == NET_MOVED ? 307 : 200;
     t->how = FETCH_OK;
     if (t->fault == NET_STATUS) {
         make_failure(t);
     } else if (t->fault == NET_PAGE) {
         buf_cstr(&t->body, "<html><body>come back later</body></html>");
+    } else if (t->service) {
+        buf_cstr(&t->body, "{\"value\":[1,2,3],\"more\":\"\xc3\xa9\"}");
+        if (t->fault == NET_TWICE)
+            buf_cstr(&t->body, "{}");
     } else {
         speak(&p);
         if (t->fault == NET_TWICE)
@@ -374,6 +382,32 @@ static void on_net(struct world_event *e)
         wait_for(t, some_ms(t->pool->sim), t->between_ms);
 }
 
+/* What changes something says by which key: it is on record, and is done once;
+ * whoever is sent elsewhere says it again there. */
+static void check_service(struct sim *s, const struct fetch_request *q)
+{
+    static const char name[] = "Idempotency-Key: ";
+
+    for (size_t i = 0; q->headers && q->headers[i]; i++) {
+        if (strncmp(q->headers[i], name, sizeof name - 1) != 0 ||
+            strstr(q->url, "/moved"))
+            continue;
+        check_call(s, str_of(q->headers[i] + sizeof name - 1));
+        if (s->bug && s->bug->ask_service_again)
+            check_call(s, str_of(q->headers[i] + sizeof name - 1));
+    }
+}
+
+static enum net_fault some_fault(struct sim *s, bool service)
+{
+    uint32_t permille = service ? s->mood.web_fault : s->mood.net_fault;
+
+    if (s->draining || !chance_of(&s->chance, permille))
+        return NET_GOOD;
+    return 1 + chance_below(&s->chance,
+                            (uint32_t)(service ? NET_FAULTS : NET_MOVED) - 1);
+}
+
 /* ---- As struct fetch ----------------------------------------------------- */
 
 static wend_status net_start(struct fetch *base, const struct fetch_request *q,
@@ -397,10 +431,14 @@ static wend_status net_start(struct fetch *base, const struct fetch_request *q,
     t->body.mem = &net_mem;
     t->between_ms = q->between_ms;
     t->until_us = q->whole_ms ? s->world.clock_us + q->whole_ms * 1000 : 0;
-    if (!s->draining && chance_of(&s->chance, s->mood.net_fault))
-        t->fault = 1 + chance_below(&s->chance, NET_FAULTS - 1);
-    s->counters->net_faults[t->fault]++;
-    check_request(s, q->body);
+    t->service = !strncmp(q->url, "http://api.test/", 16);
+    t->fault = some_fault(s, t->service);
+    (t->service ? s->counters->web_faults
+                : s->counters->net_faults)[t->fault]++;
+    if (t->service)
+        check_service(s, q);
+    else
+        check_request(s, q->body);
     make_answer(t, strstr(q->url, "/messages") != NULL);
     if (t->fault == NET_REFUSED)
         t->how = FETCH_NETWORK;
@@ -415,10 +453,13 @@ static wend_str net_header(const struct transfer *base, const char *name)
 {
     const struct call_away *t = (const struct call_away *)(const void *)base;
 
-    if (!strcmp(name, "retry-after"))
+    if (!strcasecmp(name, "retry-after"))
         return str_of(t->retry_after);
-    if (!strcmp(name, "content-type"))
-        return t->status != 200       ? STR("application/json")
+    if (!strcasecmp(name, "location") && t->fault == NET_MOVED)
+        return STR("http://api.test/moved");
+    if (!strcasecmp(name, "content-type"))
+        return t->status != 200 || (t->service && t->fault != NET_PAGE)
+                   ? STR("application/json")
                : t->fault == NET_PAGE ? STR("text/html")
                                       : STR("text/event-stream");
     return STR_NONE;

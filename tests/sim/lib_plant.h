@@ -330,6 +330,9 @@ static const struct bug bugs[] = {
     {"born-twice", LAW_BATCH, .after = born_twice},
     {"lose-result", LAW_REQUEST, .lose_result = true},
     {"program-stays", LAW_PROGRAM, .program_stays = true},
+    {"flip-byte", LAW_CHAIN, .read_flips = true},
+    {"serve-again", LAW_MADE, .serve_again = true},
+    {"ask-service-again", LAW_MADE, .ask_service_again = true},
     {"leak", LAW_LEAK, .leak = true},
 };
 

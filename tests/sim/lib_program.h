@@ -5,67 +5,7 @@
 #ifndef SIM_LIB_PROGRAM_H
 #define SIM_LIB_PROGRAM_H
 
-#include <signal.h>
-
-#include "lib_net.h"
-
-enum program_kind {
-    PROGRAM_GOOD,
-    PROGRAM_FAILS,    /* an exit code */
-    PROGRAM_DIES,     /* by a signal */
-    PROGRAM_FLOODS,   /* output until it is killed for it */
-    PROGRAM_HANGS,    /* until it is told to stop */
-    PROGRAM_STUBBORN, /* until it is killed */
-    PROGRAM_MISSING,
-    PROGRAM_KINDS
-};
-
-struct act {
-    struct proc base;
-    struct stage *stage;
-    struct act *next;
-    struct world_event event;
-    struct proc_events events;
-    void *ctx;
-    struct known *of;
-    enum program_kind kind;
-    uint32_t pieces; /* of output, to come */
-    size_t said;
-    int64_t grace_ms;
-    bool stopped, ended, freed, inside;
-};
-
-struct stage {
-    struct procs base;
-    struct sim *sim;
-    struct act *live;
-};
-
-static void act_gone(struct act *a)
-{
-    struct act **link = &a->stage->live;
-
-    while (*link != a)
-        link = &(*link)->next;
-    *link = a->next;
-    world_clear(&a->stage->sim->world, &a->event);
-    free(a);
-}
-
-static void tell_exit(struct act *a, enum proc_how how, int code,
-                      const char *message)
-{
-    struct proc_end end = {.how = how, .code = code, .message = message};
-
-    a->ended = a->inside = true;
-    trace(a->stage->sim, "run %u: a program ends: %d %s", a->of->place,
-          (int)how, message);
-    a->stage->sim->counters->program_ends[how]++;
-    a->events.end(a->ctx, &end);
-    a->inside = false;
-    if (a->freed)
-        act_gone(a);
-}
+#include "lib_served.h"
 
 /* False: nobody listens any more. */
 static bool say(struct act *a, size_t len)
@@ -83,13 +23,6 @@ static bool say(struct act *a, size_t len)
         return true;
     act_gone(a);
     return false;
-}
-
-static void again_in(struct act *a, int64_t ms)
-{
-    struct world *w = &a->stage->sim->world;
-
-    world_at(w, &a->event, w->clock_us + ms * 1000);
 }
 
 static void play_end(struct act *a)
@@ -118,6 +51,10 @@ static void on_act(struct world_event *e)
 
     if (a->stopped) {
         tell_exit(a, PROC_STOPPED, 0, "p: stopped");
+        return;
+    }
+    if (!a->of) { /* a server: nobody writes to it any more */
+        tell_exit(a, PROC_EXITED, 0, "");
         return;
     }
     if (a->kind == PROGRAM_FLOODS && a->said > 2 << 20) {
@@ -164,6 +101,14 @@ static wend_status stage_start(struct procs *base, const struct proc_spec *spec,
     a->ctx = ctx;
     a->event.fire = on_act;
     a->grace_ms = spec->grace_ms ? spec->grace_ms : PROC_GRACE_MS;
+    a->next = stage->live;
+    if (spec->input_open) {
+        a->heard.mem = &net_mem;
+        stage->live = a;
+        s->counters->servers++;
+        *out = &a->base;
+        return WEND_OK;
+    }
     a->of = check_call(s, key);
     if (chance_of(&s->chance, s->mood.never))
         a->kind = 1 + chance_below(&s->chance, PROGRAM_KINDS - 1);
@@ -175,7 +120,6 @@ static wend_status stage_start(struct procs *base, const struct proc_spec *spec,
         return WEND_E_IO;
     }
     a->pieces = chance_below(&s->chance, 5);
-    a->next = stage->live;
     stage->live = a;
     again_in(a, chance_below(&s->chance, 300));
     *out = &a->base;
@@ -185,13 +129,21 @@ static wend_status stage_start(struct procs *base, const struct proc_spec *spec,
 static wend_status stage_write(struct proc *base, const char *bytes, size_t len,
                                wend_error *err)
 {
-    (void)base, (void)bytes, (void)len, (void)err;
-    return WEND_E_IO;
+    struct act *a = (struct act *)(void *)base;
+
+    (void)err;
+    if (a->of || a->ended || a->stopped)
+        return WEND_E_IO;
+    served_hears(a, bytes, len);
+    return WEND_OK;
 }
 
 static void stage_close(struct proc *base)
 {
-    (void)base;
+    struct act *a = (struct act *)(void *)base;
+
+    if (!a->of && !a->ended)
+        again_in(a, chance_below(&a->stage->sim->chance, 50));
 }
 
 static void stage_stop(struct proc *base)
@@ -220,9 +172,10 @@ static void stage_end(struct procs *base)
 {
     struct stage *stage = (struct stage *)(void *)base;
 
-    if (stage->live && !stage->live->freed)
-        broken(stage->sim, LAW_PROGRAM, "run %u: one is left for the runtime",
-               stage->live->of->place);
+    for (const struct act *a = stage->live; a; a = a->next)
+        if (!a->freed && a->of)
+            broken(stage->sim, LAW_PROGRAM,
+                   "run %u: one is left for the runtime", a->of->place);
     while (stage->live)
         act_gone(stage->live);
     stage->sim->stage = NULL;
@@ -250,7 +203,7 @@ static wend_status stage_new(void *ctx, const struct mem *m, struct loop *loop,
 static void check_programs(struct sim *s)
 {
     for (const struct act *a = s->stage ? s->stage->live : NULL; a; a = a->next)
-        if (a->of->has_forks) /* whose call has the same key: it may be its */
+        if (!a->of || a->of->has_forks) /* whose calls have the same keys */
             continue;
         else if (a->of->parent ? a->of->end_acked
                                : !a->of->handle || a->of->handle->over)

@@ -309,6 +309,18 @@ static void check_actions(struct sim *s, const struct known *k,
     s->counters->actions += l->action_starts.count;
 }
 
+static void check_chain(struct sim *s, const struct known *k)
+{
+    wend_verdict v = {.size = sizeof v};
+    wend_error err = {0};
+
+    if (wend_store_verify(&s->store.base, k->id, NULL, &v, &err) != WEND_OK)
+        broken(s, LAW_CHAIN, "run %u: %s", k->place, err.message);
+    else if (v.bad_seq || v.seq != k->stored_seq)
+        broken(s, LAW_CHAIN, "run %u: event %lld of %lld: %s", k->place,
+               (long long)v.bad_seq, (long long)k->stored_seq, v.why);
+}
+
 /* rt is a fresh one over the same store. */
 static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
 {
@@ -317,6 +329,8 @@ static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
     wend_run *log = NULL;
     wend_status st;
 
+    if (k->stored_seq)
+        check_chain(s, k);
     if (!k->stored_seq ||
         wend_store_replay(rt, k->id, NULL, &log, NULL) != WEND_OK)
         return;

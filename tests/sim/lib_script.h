@@ -49,6 +49,24 @@ static void put_waits(struct sim *s, struct buf *b, uint32_t i)
         buf_char(b, ']');
 }
 
+/* An action that goes out over the network, or to a server of tools. */
+static bool put_far_action(struct sim *s, struct buf *b)
+{
+    static const char *const ends[] = {"svc.get", "svc.put", "kv.get"};
+
+    if (s->mood.served && chance_of(&s->chance, s->mood.served)) {
+        buf_fmt(b, ",\"type\":\"tool\",\"target\":\"srv.m%u\"",
+                chance_below(&s->chance, 2));
+        return true;
+    }
+    if (!s->mood.web || !chance_of(&s->chance, s->mood.web))
+        return false;
+    buf_fmt(b,
+            ",\"type\":\"relic\",\"target\":\"%s\",\"params\":{\"key\":\"a\"}",
+            chance_pick(&s->chance, ends));
+    return true;
+}
+
 static void put_action(struct sim *s, struct buf *b, uint32_t i, uint32_t count)
 {
     static const char *const modes[] = {"async", "async", "sync",
@@ -57,7 +75,9 @@ static void put_action(struct sim *s, struct buf *b, uint32_t i, uint32_t count)
 
     buf_fmt(b, "%s{\"name\":\"a%u\",\"output_key\":\"k%u\"", i ? "," : "", i,
             i);
-    if (chance_of(&s->chance, 200))
+    if (put_far_action(s, b))
+        ;
+    else if (chance_of(&s->chance, 200))
         buf_cstr(b, ",\"type\":\"llm\",\"target\":\"default\",\"prompt\":"
                     "\"say it\"");
     else
@@ -101,6 +121,18 @@ static bool put_more(struct sim *s, struct buf *b)
     if (chance_of(&s->chance, s->mood.kids)) {
         buf_cstr(b, "{\"name\":\"task\",\"args\":{\"agent\":\"kid\","
                     "\"prompt\":\"do it\"}}");
+        return true;
+    }
+    if (s->mood.served && chance_of(&s->chance, s->mood.served)) {
+        buf_fmt(b, "{\"name\":\"srv.m%u\",\"args\":{}}",
+                chance_below(&s->chance, 2));
+        return true;
+    }
+    if (s->mood.web && chance_of(&s->chance, s->mood.web)) {
+        buf_fmt(b,
+                "{\"name\":\"http_request\",\"args\":{\"method\":\"%s\","
+                "\"url\":\"http://api.test/x\"}}",
+                chance_of(&s->chance, 500) ? "POST" : "GET");
         return true;
     }
     if (!chance_of(&s->chance, s->mood.planners))

@@ -55,6 +55,7 @@ enum law {
     LAW_STREAM,
     LAW_REQUEST,
     LAW_PROGRAM,
+    LAW_CHAIN,
     LAW_LEAK,
     LAWS
 };
@@ -84,6 +85,7 @@ static const char *const law_names[LAWS] = {
     [LAW_STREAM] = "the laws that the library checks",
     [LAW_REQUEST] = "a request has one result of every call",
     [LAW_PROGRAM] = "no program outlives its run",
+    [LAW_CHAIN] = "the chain of hashes holds, also over a fork",
     [LAW_LEAK] = "nothing leaks",
 };
 
@@ -129,6 +131,7 @@ struct known {
     uint32_t place;
     bool hooked, born, planned, forked, has_forks;
     int64_t sent_seq, stored_seq, acked_seq;
+    int64_t forked_at;        /* the last event that it shares */
     int64_t pack_seq, pack_n; /* where the newest pack ended */
     int64_t stored_pack_seq, stored_pack_n;
     uint32_t agent; /* whose it is */
@@ -166,7 +169,10 @@ struct mood {
     uint32_t net_fault, net_stall, net_ms_max, net_piece;
     uint32_t wired, programs, plans; /* of agents, tools, runs */
     uint32_t kids, planners;         /* of calls */
-    uint32_t commit_ms_max;          /* 0: inside append */
+    uint32_t web, served;            /* of calls, too; and what goes wrong: */
+    uint32_t web_fault, served_fault;
+    bool fork_more;         /* with results, and with what another agent has */
+    uint32_t commit_ms_max; /* 0: inside append */
     uint32_t runs, steps;
     bool hooks;
     bool calm;   /* nothing goes wrong: commits are counted */
@@ -184,6 +190,8 @@ struct counters {
     int64_t requests, net_faults[16], net_ends[8];
     int64_t programs, program_ends[PROC_LOST + 1];
     int64_t children, model_plans, forks;
+    int64_t given, taken; /* results, and what else a fork may get */
+    int64_t web_faults[16], servers, served[16];
 };
 
 struct bug;
@@ -257,8 +265,10 @@ struct bug {
     bool ack_early, ack_swapped, ack_failed, ack_never, drop_pack,
         stale_spreads;
     bool read_twice, read_loses_ends, read_loses_actions, read_bends;
+    bool read_flips;
     bool flush_always, leak, forget_cancel, answer_twice;
     bool lose_result, program_stays;
+    bool serve_again, ask_service_again;
 };
 
 /* The same law twice says nothing new. */

@@ -9,7 +9,7 @@
 #ifndef SIM_LIB_STORE_H
 #define SIM_LIB_STORE_H
 
-#include "lib_sim.h"
+#include "lib_giving.h"
 
 static struct slow_store *slow(wend_store *s)
 {
@@ -107,8 +107,10 @@ static void record_known(struct known *k, const wend_event *ev)
     else if (ev->type == WEND_CONTROL)
         k->stop_acked |= str_is(ev->u.control.what, "cancel") ||
                          str_is(ev->u.control.what, "limits");
-    else if (ev->type == WEND_RUN_FORK)
+    else if (ev->type == WEND_RUN_FORK) {
         k->stop_acked = false; /* that was its parent's */
+        k->forked_at = ev->u.run_fork.at;
+    }
     k->asks += ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY;
     k->turns_begun += ev->type == WEND_TURN_START;
     k->turns_ended += ev->type == WEND_TURN_END;
@@ -143,8 +145,6 @@ static void note_status(struct store_batch *b, wend_status s)
 {
     *(wend_status *)b->ctx = s;
 }
-
-static const struct mem store_mem;
 
 /* Once it is told the batch is its owner's again. */
 static void keep_copy(struct held *h)
@@ -463,48 +463,6 @@ static wend_status slow_claim(wend_store *base, wend_str run, int64_t *epoch,
     return st;
 }
 
-struct giving {
-    store_item_fn fn;
-    void *ctx;
-    const struct bug *bug;
-};
-
-/* context_end comes as something that nobody knows. */
-static bool bend_end(struct giving *r, const struct store_item *item)
-{
-    struct store_item other = *item;
-    struct buf b = {.mem = &store_mem};
-    char *at = memmem(item->body.ptr, item->body.len, "\"context_end\"", 13);
-    bool more;
-
-    if (!at)
-        return r->fn(r->ctx, item);
-    buf_str(&b, item->body);
-    memcpy(b.ptr + (at - item->body.ptr), "\"context_and\"", 13);
-    other.body = buf_view(&b);
-    more = r->fn(r->ctx, &other);
-    buf_free(&b);
-    return more;
-}
-
-static bool give_item(void *ctx, const struct store_item *item)
-{
-    struct giving *r = ctx;
-
-    if (r->bug && r->bug->read_loses_ends && !item->is_pack &&
-        memmem(item->body.ptr, item->body.len, "\"call_end\"", 10))
-        return true;
-    if (r->bug && r->bug->read_loses_actions && !item->is_pack &&
-        memmem(item->body.ptr, item->body.len, "\"action_end\"", 12))
-        return true;
-    if (r->bug && r->bug->read_bends && !item->is_pack)
-        return bend_end(r, item);
-    if (r->bug && r->bug->read_twice && !item->is_pack && item->seq == 7 &&
-        !r->fn(r->ctx, item))
-        return false;
-    return r->fn(r->ctx, item);
-}
-
 static wend_status slow_read(wend_store *base, wend_str run,
                              struct store_place from, uint32_t max,
                              store_item_fn fn, void *ctx, wend_error *err)
@@ -513,6 +471,12 @@ static wend_status slow_read(wend_store *base, wend_str run,
     struct giving r = {.fn = fn, .ctx = ctx, .bug = st->sim->bug};
 
     return st->inner->ops->read(st->inner, run, from, max, give_item, &r, err);
+}
+
+static wend_status slow_state(wend_store *base, wend_str run,
+                              struct store_state *out, wend_error *err)
+{
+    return slow(base)->inner->ops->state(slow(base)->inner, run, out, err);
 }
 
 static wend_status slow_list(wend_store *base, const wend_list_options *o,
@@ -581,6 +545,7 @@ static bool store_begin(struct slow_store *st, struct sim *s)
         .append = slow_append,
         .claim = slow_claim,
         .read = slow_read,
+        .state = slow_state,
         .list = slow_list,
         .blob = slow_blob,
         .post = slow_post,

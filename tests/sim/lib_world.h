@@ -264,6 +264,44 @@ static void add_tools(struct sim *s, wend_agent *a)
     }
 }
 
+/* Where it is remembered which tools a server may have. */
+static char pins_file[64];
+
+static void add_server(wend_agent *a)
+{
+    static const char *const command[] = {"server", NULL};
+    wend_mcp_options o = {.size = sizeof o,
+                          .name = "srv",
+                          .command = command,
+                          .sandbox_off = true,
+                          .trust = true,
+                          .timeout_ms = 5000,
+                          .pins_file = pins_file};
+    wend_error err = {0};
+
+    if (wend_agent_add_mcp(a, &o, &err) != WEND_OK) {
+        fprintf(stderr, "server: %s\n", err.message);
+        abort();
+    }
+}
+
+static void add_web(wend_agent *a)
+{
+    static const char relic[] =
+        "wend: relic/1\nname: svc\nkind: http\nbase_url: http://api.test/v\n"
+        "timeout: 3s\nendpoints:\n"
+        "  get: {path: \"/${key}\", output: json}\n"
+        "  put: {method: POST, path: \"/${key}\"}\n";
+    wend_error err = {0};
+
+    if (wend_agent_add_relic(a, str_of(relic), NULL, &err) != WEND_OK ||
+        wend_agent_add_kv(a, "kv", 0, &err) != WEND_OK ||
+        wend_agent_add_builtin(a, "http_request", &err) != WEND_OK) {
+        fprintf(stderr, "web: %s\n", err.message);
+        abort();
+    }
+}
+
 static void pick_model(struct sim *s, wend_agent_options *o, struct buf *script)
 {
     if (chance_of(&s->chance, s->mood.wired)) {
@@ -301,6 +339,10 @@ static wend_agent *agent_new(struct sim *s, struct spy *spy)
     buf_free(&script);
     spy_on(spy, a);
     add_tools(s, a);
+    if (s->mood.web)
+        add_web(a);
+    if (s->mood.served)
+        add_server(a);
     return a;
 }
 

@@ -47,7 +47,7 @@ struct book_action {
     bool fresh;      /* started in this step, for the first time */
     bool lost;       /* whoever ran it is gone */
     bool child;      /* a run of its own is at it */
-    bool left;       /* ... was, and is left to the parent of this fork */
+    bool left;       /* ... was, and has ended or is another run's */
     bool asking;     /* its model call is open */
     char kid[CHILD_ID];
     int64_t attempt;
@@ -225,7 +225,7 @@ static void act_child(struct plan_book *b, const wend_event *ev)
     if (!a)
         return;
     a->child = false;
-    a->left = ev->u.child_end.outcome == WEND_OUTCOME_SUPERSEDED;
+    a->left = true;
 }
 
 static void act_model(struct plan_book *b, const wend_event *ev)

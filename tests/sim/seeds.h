@@ -15,9 +15,16 @@
 
 enum {
     SECONDS_DEFAULT = 4,
-    BAD_MAX = 3,       /* seeds that are shown */
-    SAME_SEEDS = 25,   /* that are run twice */
-    REACH_SEEDS = 1000 /* from so many on every kind of world must be seen */
+    BAD_MAX = 3,        /* seeds that are shown */
+    SAME_SEEDS = 25,    /* that are run twice */
+    REACH_SEEDS = 1000, /* from so many on every kind of world must be seen */
+    REACHED_MAX = 120
+};
+
+/* Something that happens in some seed, and how often it did. */
+struct reached {
+    char what[60];
+    int64_t count;
 };
 
 struct how {
@@ -33,7 +40,9 @@ static const char *broken_why(const struct sim *s, uint32_t i);
 static const char *bug_law(const struct bug *bug);
 /* Calls fn for each law. */
 static void each_law(void (*fn)(void *ctx, const char *law), void *ctx);
-static void check_reach(const struct counters *c);
+/* Fills `rows`, and returns how many. */
+static size_t find_reached(const struct counters *c,
+                           struct reached rows[REACHED_MAX]);
 static void print_sums(const struct counters *c, double seconds);
 
 static const char *program; /* as it was started */
@@ -163,6 +172,31 @@ static const struct bug *find_bug(const char *name)
     return NULL;
 }
 
+/* ---- What was seen ------------------------------------------------------- */
+
+static void show_reached(const struct counters *c)
+{
+    struct reached rows[REACHED_MAX];
+    size_t count = find_reached(c, rows);
+
+    for (size_t i = 0; i < count; i++)
+        printf("# %10" PRId64 " %s\n", rows[i].count, rows[i].what);
+}
+
+/* A simulator that never gets somewhere finds nothing there. The first seeds
+ * are always the same ones, so that this is no matter of luck. */
+static void check_reach(const struct counters *c)
+{
+    struct reached rows[REACHED_MAX];
+    size_t count = find_reached(c, rows);
+    bool all = true;
+
+    for (size_t i = 0; i < count; i++)
+        if (!rows[i].count)
+            all = printf("# never: %s\n", rows[i].what) < 0;
+    tap_ok(all, "every kind of world was seen, and every fault");
+}
+
 /* ---- Many ---------------------------------------------------------------- */
 
 static double seconds_now(void)
@@ -194,7 +228,9 @@ static void seeds_hold(struct sim *s, const struct options *o, struct how how)
     printf("# %.0f seeds/s, ",
            (double)(seed - o->from) / (seconds_now() - began));
     print_sums(&c, seconds_now() - began);
-    if (seed - o->from >= REACH_SEEDS && !bad && !how.bug &&
+    if (o->verbose)
+        show_reached(&c);
+    if (o->from == 1 && seed > REACH_SEEDS && !bad && !how.bug &&
         o->mode == MODE_SEED)
         check_reach(&c);
 }

@@ -137,6 +137,11 @@ static void count_event(struct sim *s, const wend_event *ev)
                             ev->u.call_end.outcome == WEND_OUTCOME_UNKNOWN;
     s->counters->again +=
         ev->type == WEND_CALL_START && ev->u.call_start.attempt > 1;
+    s->counters->acts_unknown +=
+        ev->type == WEND_ACTION_END &&
+        ev->u.action_end.outcome == WEND_OUTCOME_UNKNOWN;
+    s->counters->acts_again +=
+        ev->type == WEND_ACTION_START && ev->u.action_start.attempt > 1;
 }
 
 /* A reader takes one line: laws, book, and the folded state. */
@@ -405,10 +410,11 @@ static void add_out(struct sim *s, const struct effect *fx)
         o->call = arena_str(&s->world, fx->call->id);
 }
 
-/* One in four does not listen and never answers again. */
+/* One in four does not listen and never answers again: then a timer ends the
+ * run. In a plan that only fails it is the hands that give it up. */
 static void stop_out(struct sim *s, const struct effect *fx)
 {
-    bool deaf = chance_of(&s->chance, 250);
+    bool deaf = chance_of(&s->chance, 250) && s->book.stopping;
 
     for (uint32_t i = 0; i < OUT_MAX; i++) {
         struct out *o = &s->outs[i];

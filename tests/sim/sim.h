@@ -82,6 +82,7 @@ struct counters {
     int64_t events[WEND_EVENT_TYPES], outcomes[WEND_OUTCOME_SKIPPED + 1];
     int64_t steps, discarded, blobs, eager, probes, drained;
     int64_t superseded, unknown, again; /* what a crash leads to */
+    int64_t acts_unknown, acts_again;   /* the same of actions */
     int64_t forks, given; /* of runs; results that a fork was given */
 };
 
