@@ -311,8 +311,10 @@ static inline void plan_start_run(struct plan_world *w, wend_str plan_json)
 
 static inline void plan_say(struct plan_world *w, enum input_kind kind)
 {
-    struct input in = {.kind = kind, .by = STR("user")};
+    struct input in = {.kind = kind};
 
+    if (kind != IN_RESUME) /* whom it is said by would end it */
+        in.by = STR("user");
     plan_feed(w, &in);
 }
 
