@@ -236,6 +236,28 @@ static int resume_all(struct cli *cli)
     return worst;
 }
 
+/* A parent that is under way, or paused, goes on with its children, and could
+ * not if somebody else had them. */
+static int resume_named(struct cli *cli, const char *id)
+{
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    char parent[40] = "";
+
+    if (wend_store_list(cli->store, &o, &list, NULL) == WEND_OK &&
+        wend_runs_next(list, &info) == WEND_OK && info->child)
+        snprintf(parent, sizeof parent, "%.*s", (int)info->parent.len,
+                 info->parent.ptr);
+    wend_runs_free(list);
+    if (state_of(cli, parent) == UNDER_WAY)
+        return complain(EXIT_USAGE,
+                        "run %s is a child of run %s, which is under way and "
+                        "goes on with it",
+                        id, parent);
+    return resume(cli, id, NAMED);
+}
+
 static int run(struct cli *cli)
 {
     struct found found;
@@ -248,7 +270,7 @@ static int run(struct cli *cli)
         return resume_all(cli);
     if (!code)
         code = find_run(cli, cli->args[0], &found);
-    return code ? code : resume(cli, found.id, NAMED);
+    return code ? code : resume_named(cli, found.id);
 }
 
 const struct command command_resume = {

@@ -366,6 +366,8 @@ soon in_log "$parent" '"type":"run_resume"'
 sleep 0.5
 ! in_log "$child" '"type":"run_resume"'
 ok "resumed: the child waits for its parent"
+exits "resumed: the child by its name" 2 timeout 30 "$WEND" resume "$child"
+has "resumed: the child by its name, said" "$err" "child of run $parent"
 exits "resumed: others look for work" 0 timeout 30 "$WEND" resume
 ! in_log "$child" '"type":"run_resume"'
 ok "resumed: others leave the child alone"
