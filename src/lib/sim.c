@@ -141,8 +141,10 @@ static void process_begin(struct sim *s)
         s->status = sim_tools_new(&s->book, s->agent, &s->tools);
     if (s->status == WEND_OK)
         s->status = s->begun ? take_up_run(s) : start_run(s);
-    if (s->run)
-        snprintf(s->id, sizeof s->id, "%s", wend_run_id(s->run));
+    if (!s->run)
+        return;
+    snprintf(s->id, sizeof s->id, "%s", wend_run_id(s->run));
+    sim_store_watch(s->store, s->id);
 }
 
 static void process_end(struct sim *s)

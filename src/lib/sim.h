@@ -18,7 +18,9 @@ void sim_store_fail(wend_store *s);
 /* Nobody uses it any more: of what waited the oldest may be there, the rest
  * never was. It works again for the next process. */
 void sim_store_crash(wend_store *s);
-/* The newest event that whoever appended it was told to be safe. */
+/* From now on this run is looked at; others are its children. */
+void sim_store_watch(wend_store *s, const char *run);
+/* Its newest event that whoever appended it was told to be safe. */
 int64_t sim_store_acked(const wend_store *s);
 
 /* ---- sim_tools.c: what stands before the host's tools and models --------- */

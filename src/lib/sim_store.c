@@ -4,7 +4,11 @@
  * It stands before the one in memory. A batch that was appended waits for
  * its time; until it is told to be safe it may be lost.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/fail.h"
+#include "base/id.h"
 #include "lib/sim.h"
 
 enum { COMMIT_MS_MAX = 40 };
@@ -22,7 +26,8 @@ struct sim_store {
     struct chance *chance;
     struct world_event event;
     struct waiting *first, **tail;
-    int64_t due_us; /* of the newest: commits keep their order */
+    int64_t due_us;               /* of the newest: commits keep their order */
+    char watched[RUN_ID_LEN + 1]; /* the run that acked_seq is about */
     int64_t acked_seq;
     bool fails, failed;
 };
@@ -87,7 +92,7 @@ static void on_due(struct world_event *e)
         struct store_batch *b = take_first(s);
         wend_status st = commit_or_fail(s, b);
 
-        if (st == WEND_OK && b->events_count)
+        if (st == WEND_OK && b->events_count && str_is(b->run, s->watched))
             s->acked_seq = b->events[b->events_count - 1].seq;
         b->done(b, st);
     }
@@ -229,6 +234,15 @@ void sim_store_crash(wend_store *base)
         b->done(b, WEND_E_STALE); /* to nobody: it has to be freed */
     }
     s->fails = s->failed = false;
+}
+
+void sim_store_watch(wend_store *base, const char *run)
+{
+    struct sim_store *s = of(base);
+
+    if (strcmp(s->watched, run) != 0)
+        s->acked_seq = 0;
+    snprintf(s->watched, sizeof s->watched, "%s", run);
 }
 
 int64_t sim_store_acked(const wend_store *s)

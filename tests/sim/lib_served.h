@@ -104,8 +104,7 @@ static void serve_badly(struct act *a, const struct json *id,
         say_result(a, id, ms + 5, served_done);
         break;
     case SERVED_ERROR:
-        say_result(a, id, ms,
-                   "\"error\":{\"code\":-32000,\"message\":\"no\"}");
+        say_result(a, id, ms, "\"error\":{\"code\":-32000,\"message\":\"no\"}");
         break;
     case SERVED_PROGRESS:
         buf_fmt(&say_later(a, ms)->text,

@@ -215,6 +215,44 @@ static void check_plan(void)
     wend_plan_free(plan);
 }
 
+/* The tool is a kid's: its events are no event of the run's. */
+static wend_status make_family(void *ctx, wend_runtime *rt, wend_agent **out,
+                               wend_error *err)
+{
+    wend_agent_options a = {
+        .size = sizeof a,
+        .approve = WEND_APPROVE_ALL,
+        .model = "script:{\"turns\":[{\"calls\":[{\"name\":\"task\",\"args\":"
+                 "{\"agent\":\"kid\",\"prompt\":\"go\"}}]},"
+                 "{\"text\":\"done\"}]}"};
+    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    wend_status s = make_agent(ctx, rt, &k.agent, err);
+
+    if (s == WEND_OK)
+        s = wend_agent_new(rt, &a, out, err);
+    if (s == WEND_OK)
+        s = wend_agent_add_agent(*out, &k, err);
+    if (s == WEND_OK)
+        s = wend_agent_add_builtin(*out, "task", err);
+    wend_agent_free(k.agent);
+    return s;
+}
+
+static void check_family(void)
+{
+    struct outside o = {.call_class = WEND_CLASS_IDEMPOTENT,
+                        .by_key = true,
+                        .approve = WEND_APPROVE_ALL};
+    wend_sim_options options = storm(&o);
+    wend_sim_report r = {.size = sizeof r};
+    wend_error err = {0};
+
+    options.agent = make_family;
+    tap_is_i64(wend_sim_run(&options, &r, &err), WEND_OK, "an agent's agent");
+    tap_ok(!r.failed && r.crashes && r.outcomes[WEND_OUTCOME_OK],
+           "goes on after each crash, too: %s", r.why);
+}
+
 /* ---- The same again ------------------------------------------------------ */
 
 static void add_line(void *ctx, const char *text)
@@ -290,6 +328,7 @@ int main(void)
     check_reach();
     check_hang();
     check_plan();
+    check_family();
     check_same();
     check_refused();
     return tap_done();
