@@ -60,6 +60,12 @@ has "other values follow the prompt" "$(first "$out")" \
     '"prompt":"about papers\n\n{\"style\":\"short\"}"'
 has "it says how deep it is" "$(first "$out")" '"within":{"depth":1'
 exits "both are whole" 0 "$WEND" verify
+exits "a fork gives another answer of its own" 0 \
+    "$WEND" fork --json "$parent" --result a=None.
+is "another answer: it is the output" \
+    "$(tail -1 "$out" >last; json last "$(at data.text)")" '{"r":"None."}'
+lacks "another answer: no child is asked" "$out" '"type":"child_start"'
+exits "another answer: whole" 0 "$WEND" verify -q
 
 exits "without a model" 2 "$WEND" plan run p.yaml
 has "without a model: what to do" "$err" "name one with -m"
