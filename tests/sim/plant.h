@@ -434,8 +434,6 @@ static const struct bug bugs[] = {
      .bend = bend_fewer},
     {"skip-action-approval", "nothing runs that is not allowed",
      .planned = true, .bend = bend_approve},
-    {"too-many-tokens-asked", "a question is asked only if it fits the budget",
-     .planned = true, .bend = bend_tokens},
     {"fork-edits-past", "a fork leaves its parent as it was", .forks = true,
      .spoil = edit_past},
     {"plan-fork-edits-past", "a fork leaves its parent as it was",
