@@ -205,7 +205,9 @@ static int get_ready(struct watch *w, int host_pid)
     sys_signals all = ~(sys_signals)0, child = 1ull << (SIGCHLD - 1);
     long r;
 
-    sys4(__NR_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all);
+    r = sys4(__NR_rt_sigprocmask, SIG_BLOCK, &all, NULL, sizeof all);
+    if (r < 0)
+        return (int)r; /* nobody would say that the program has ended */
     r = sys5(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (r < 0)
         return (int)r;
