@@ -35,9 +35,11 @@ static void nothing_async(uv_async_t *a)
     (void)a; /* returning from uv_run is all that is wanted */
 }
 
-static void nothing_timer(uv_timer_t *t)
+/* It can be due before uv_run has begun to wait, which then has no timer left
+ * that would end the wait. */
+static void on_timer(uv_timer_t *t)
 {
-    (void)t;
+    uv_stop(t->loop);
 }
 
 static wend_status no_loop(int rc, wend_error *err)
@@ -79,7 +81,7 @@ static void turn(struct loop *base, int timeout_ms)
         l->before(l->before_ctx);
     if (timeout_ms > 0) {
         uv_update_time(&l->uv);
-        uv_timer_start(&l->timer, nothing_timer, (uint64_t)timeout_ms, 0);
+        uv_timer_start(&l->timer, on_timer, (uint64_t)timeout_ms, 0);
     }
     uv_run(&l->uv, UV_RUN_ONCE);
     uv_timer_stop(&l->timer);
