@@ -404,6 +404,8 @@ static void law_lost(struct sim *s, const wend_event *ev, const char *name)
             broken(s, name, "unknown, though nothing was cut off");
         return;
     }
+    if (!c->tool) /* a fork began between the brackets of a refused call */
+        return;
     unsafe = c->tool->call_class == WEND_CLASS_UNSAFE;
     twice = !unsafe || c->child || /* which is gone on with */
             b->config->on_unknown == UNKNOWN_RETRY ||
