@@ -429,6 +429,8 @@ static void law_superseded(struct sim *s, const wend_event *ev,
     bool is = ev->type == WEND_MODEL_END &&
               ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED;
 
+    if (s->planned) /* a pause may come between the two */
+        is = is && !act_find(&s->book.plan, ev->u.model_end.action)->lost;
     if (is && (!b->resumed || b->calls_count))
         broken(s, name, "superseded %s",
                b->resumed ? "after a call began" : "for no reason");
