@@ -41,6 +41,7 @@ struct past {
     wend_str call;      /* or action, whose end is looked for; else absent */
     int64_t found;      /* the newest such */
     wend_event *ev;     /* takes the first event read, else NULL */
+    struct log_birth *birth; /* only what lists say of it, else NULL */
     wend_status status;
 };
 
@@ -56,7 +57,10 @@ static bool past_event(struct past *p, const wend_event *ev)
             p->found = ev->seq;
         return true;
     }
-    turn_become(&p->f->turn, ev, &keep);
+    if (p->birth)
+        log_birth_note(p->birth, ev, &p->f->arena);
+    else
+        turn_become(&p->f->turn, ev, &keep);
     if (p->f->arena.failed)
         p->status = WEND_E_NOMEM;
     return p->status == WEND_OK;
@@ -285,8 +289,14 @@ static void say_call(struct fork *f, uint32_t i, wend_str output)
     ev->u.call_end.given = true;
 }
 
-/* Of one that asks a model or has a child it must be known how that ended:
+/* Of one that has a child, or asks a model, it must be known how that ended:
  * nobody could close their brackets any more. */
+static bool is_open_call(const struct turn *t, int i)
+{
+    return i >= 0 && !bit_get(&t->ended, (uint32_t)i) &&
+           !turn_call_child(t, (uint32_t)i).ptr;
+}
+
 static bool is_open_action(const struct plan_state *p, uint32_t i)
 {
     const struct action_state *s =
@@ -325,7 +335,7 @@ static wend_status say_result(struct fork *f, const wend_fork_result *r)
         return fail(f->err, WEND_E_LIMIT,
                     "the result of '%.80s' is NULL or over %d bytes", r->call,
                     OUTPUT_BYTES_MAX);
-    if (call >= 0 && !bit_get(&f->turn.ended, (uint32_t)call))
+    if (is_open_call(&f->turn, call))
         say_call(f, (uint32_t)call, r->output);
     else if (is_open_action(p, action))
         say_action(f, action, r->output);
@@ -377,6 +387,31 @@ static wend_status write_events(struct fork *f)
     }
     buf_free(&b);
     return f->arena.failed ? fail_nomem(f->err) : WEND_OK;
+}
+
+/* Whether more of what that run was made with may follow the event. */
+static bool is_birth(const wend_event *ev)
+{
+    return ev->type == WEND_RUN_FORK ||
+           (ev->type == WEND_CALL_START &&
+            str_is(ev->u.call_start.policy.rule, "given")) ||
+           (ev->type == WEND_CALL_END && ev->u.call_end.given) ||
+           (ev->type == WEND_ACTION_END && ev->u.action_end.given);
+}
+
+/* What lists give as its prompt. That of a fork may have been said after the
+ * event, and is not shared then: the log tells. */
+static wend_status find_prompt(struct fork *f, wend_run_info *info)
+{
+    struct log_birth birth = {0};
+    struct past p = {.to = f->o.at, .birth = &birth};
+    wend_status s;
+
+    if (f->o.say.ptr || !is_birth(&f->at))
+        return WEND_OK;
+    s = read_past(f, &p, 1);
+    info->prompt = birth.b.prompt;
+    return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
 }
 
 static wend_status put(struct fork *f, const wend_run_info *info)
@@ -458,6 +493,8 @@ static wend_status make(struct fork *f, const struct env *env)
     }
     if (s == WEND_OK)
         s = check_say(f);
+    if (s == WEND_OK)
+        s = find_prompt(f, info);
     if (s == WEND_OK &&
         (f->o.results_count || f->o.take & ~(uint32_t)WEND_FORK_LIMITS))
         s = find_state(f);

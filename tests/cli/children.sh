@@ -211,6 +211,14 @@ has "agents that only read are called so" "$out" \
     '"name":"task","args":{"agent":"helper","prompt":"6*7?"},"class":"read"'
 child=$(child_of "$out")
 parent=$(sed -n '1s/^{"run":"\([^"]*\)".*/\1/p' "$out")
+seq=$(sed -n 's/.*"seq":\([0-9]*\),.*"type":"child_start".*/\1/p' "$out")
+exits "no result while its child is open" 2 \
+    "$WEND" fork "$parent" --no-run --at "$seq" --result call_1=x
+has "no result while its child is open: said" "$err" "best just before its end"
+exits "a result in the place of the child's" 0 \
+    "$WEND" fork -q "$parent" --result call_1=nothing
+is "a result in the place of the child's: the answer" "$(cat "$out")" \
+    "It said: nothing"
 exits "the list has both" 0 "$WEND" runs --json --limit 2
 has "the list: whose child it is" "$out" "\"parent\":\"$parent\",\"child\":true"
 run "$WEND" runs --limit 2

@@ -83,6 +83,12 @@ is "--no-run: nothing more" "$("$WEND" log --json "$id" | tail -n 1 |
     grep -c '"type":"message"')" 1
 exits "--no-run: gone on with" 0 "$WEND" resume -q "$id"
 is "--no-run: the answer" "$(cat "$out")" "Quarante-deux."
+# What was said after the event is not shared, also not by the list of runs.
+exits "before what was said" 0 "$WEND" fork --no-run --at "$last" "$id"
+exits "before what was said: whole" 0 "$WEND" verify "$(cat "$out")"
+exits "before what was said: listed" 0 "$WEND" runs --limit 1 --json
+is "before what was said: the prompt" "$(json "$out" "$(at prompt)")" \
+    "What is 6*7?"
 exits "--no-run --json" 0 "$WEND" fork --no-run --json --at 3 "$parent"
 is "--no-run --json: an object" "$(json "$out" "$(at fork_of)")" "$parent"
 

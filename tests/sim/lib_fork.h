@@ -105,8 +105,6 @@ static void act_fork(struct sim *s)
         fork.say = STR("and now?");
     if (s->mood.fork_more)
         fork_more(s, k, &fork, &result, call);
-    if (k->forked && fork.at == k->forked_at + 1)
-        return; /* the list would have the prompt of what is said after it */
     o.filter = some_filter(s);
     s->store.forking = true;
     st = wend_run_fork(s->agents[k->agent], k->id, &fork, &o, &handle, &err);
