@@ -265,7 +265,7 @@ static void add_tools(struct sim *s, wend_agent *a)
 }
 
 /* Where it is remembered which tools a server may have. */
-static char pins_file[64];
+static char pins_file[256];
 
 static void add_server(wend_agent *a)
 {

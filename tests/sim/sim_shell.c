@@ -486,12 +486,15 @@ int main(int argc, char **argv)
 {
     const char *tmp = getenv("TMPDIR");
     struct sim *s = malloc(sizeof *s);
-    char dir[48];
+    char dir[200];
     int status;
 
-    snprintf(dir, sizeof dir, "%.30s/sim_XXXXXX", tmp ? tmp : "/tmp");
-    if (!s || !mkdtemp(dir))
+    snprintf(dir, sizeof dir, "%s/sim_XXXXXX", tmp ? tmp : "/tmp");
+    if (!s || !mkdtemp(dir)) {
+        perror(dir);
+        free(s);
         return 2;
+    }
     snprintf(pins_file, sizeof pins_file, "%s/pins", dir);
     status = seeds_main(s, argc, argv);
     unlink(pins_file);
