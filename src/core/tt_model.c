@@ -270,7 +270,8 @@ void on_model_done(struct tt *x)
     run_calls(x);
 }
 
-/* Said by nobody but us: what is wrong, and what was wanted. */
+/* Said by nobody but us: what is wrong, and what was wanted. A fork that
+ * begins between the two has been warned. */
 static void ask_repair(struct tt *x, wend_str why)
 {
     wend_event *ev = draft(x, WEND_MESSAGE);
@@ -286,7 +287,8 @@ static void ask_repair(struct tt *x, wend_str why)
         ev->u.message.role = STR("user");
         ev->u.message.text = text;
     }
-    warn(x, STR("answer_invalid"), why);
+    if (!x->s->turn.repair)
+        warn(x, STR("answer_invalid"), why);
     emit(x, ev);
     end_turn(x, WEND_OUTCOME_OK);
     go_on(x);
@@ -317,7 +319,7 @@ void close_answer(struct tt *x)
     why = take_text(x, &b);
     if (x->s->scratch->failed)
         return;
-    if (t->repair)
+    if (t->repair_used)
         give_up_answer(x, why);
     else
         ask_repair(x, why);

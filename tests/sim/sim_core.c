@@ -23,9 +23,10 @@ enum {
 /* A question that a rule of meanwhile answers, when a process goes on; a plan
  * whose process dies while it is paused; a fork of one between the end of a
  * child and that of its action; a limit that a step meets behind an action
- * that it has started. */
-static const uint64_t old_seeds[] = {6860,   13534, 14766, 100020,
-                                     100997, 443,   207,   4283};
+ * that it has started; a fork between the warning about an answer and the
+ * request to repair it. */
+static const uint64_t old_seeds[] = {6860, 13534, 14766, 100020, 100997,
+                                     443,  207,   4283,  6030};
 
 #include "seeds.h"
 

@@ -310,6 +310,61 @@ static void test_details(void)
     world_free(&w);
 }
 
+/* As if the log of the next step, an answer, ended with its event `last`:
+ * that is where a fork may begin. */
+static void answer_until(struct world *w, wend_event_type last)
+{
+    struct input in = {.kind = IN_MODEL_DONE,
+                       .ask = w->turn.ask,
+                       .reply = &w->reply,
+                       .time_us = w->time_us += 1000};
+    const struct step_event *e;
+    struct step s;
+
+    arena_reset(&w->scratch);
+    step_begin(&s, &w->scratch, &w->keep);
+    tt(&w->turn, &in, &s);
+    for (e = s.events; e; e = e->next) {
+        w->turn = turn_apply(&w->turn, &e->ev, &w->keep);
+        if (e->ev.type == last)
+            break;
+    }
+    w->asked = false;
+    w->lawful = false; /* the fold has not read it */
+}
+
+#define REPAIR                                                          \
+    "metrics turn_start context_start context_end model_start(repair) " \
+    "+ask model_end turn_end(failed) metrics run_end(failed)"
+
+/* An answer that is wrong is repaired once, wherever the past ends. */
+static void test_repair(void)
+{
+    static const struct {
+        wend_event_type last;
+        const char *wanted;
+    } rows[] = {
+        {WEND_MODEL_END, "run_resume warning message turn_end " REPAIR},
+        {WEND_WARNING, "run_resume message turn_end " REPAIR},
+        {WEND_MESSAGE, "run_resume turn_end " REPAIR},
+        {WEND_TURN_END, "run_resume " REPAIR},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct world w;
+
+        world_init(&w, &plain, "{\"schema\":{\"type\":\"object\"}}");
+        play(&w, "start text");
+        answer_until(&w, rows[i].last);
+        buf_clear(&w.said);
+        play(&w, "resume text done");
+        tap_is_str(buf_view(&w.said), str_of(rows[i].wanted),
+                   "a wrong answer, the past ends with its %s",
+                   wend_event_name(rows[i].last));
+        world_free(&w);
+    }
+}
+
 /* Every allocation of a resume fails once. */
 static void test_memory(void)
 {
@@ -342,6 +397,7 @@ int main(void)
     test_unknown();
     test_stop();
     test_details();
+    test_repair();
     test_memory();
     return tap_done();
 }
