@@ -16,7 +16,8 @@ enum mode { MODE_SEED, MODE_SAFETY, MODE_LIVENESS };
 
 struct options {
     uint64_t from, to;
-    int seconds; /* 0: as many as from..to are */
+    int seconds;   /* 0: as many as from..to are */
+    uint64_t most; /* seeds in that time, on the fastest machine */
     const char *bug;
     bool self_test, verbose, one;
     enum mode mode;
@@ -63,10 +64,13 @@ static bool read_value(struct options *o, const char *name, const char *value)
 
 static bool read_options(struct options *o, int argc, char **argv)
 {
-    const char *longer = getenv("SIM_SECONDS");
+    const char *longer = getenv("SIM_SECONDS"), *most = getenv("SIM_SEEDS");
 
     if (longer && atoi(longer) > 0)
         o->seconds = atoi(longer);
+    o->most = most ? strtoull(most, NULL, 10) : 0;
+    if (!o->most)
+        o->most = UINT64_MAX - o->from;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-v"))
             o->verbose = true;

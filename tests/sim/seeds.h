@@ -207,6 +207,13 @@ static double seconds_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static bool is_enough(const struct options *o, uint64_t seed, double began)
+{
+    if (!o->seconds)
+        return seed > o->to;
+    return seed - o->from >= o->most || seconds_now() - began >= o->seconds;
+}
+
 static void seeds_hold(struct sim *s, const struct options *o, struct how how)
 {
     static struct counters c;
@@ -214,8 +221,7 @@ static void seeds_hold(struct sim *s, const struct options *o, struct how how)
     uint64_t seed = o->from, bad = 0;
 
     how.counters = &c;
-    for (; o->seconds ? seconds_now() - began < o->seconds : seed <= o->to;
-         seed++) {
+    for (; !is_enough(o, seed, began); seed++) {
         seed_run(s, seed, &how);
         if (!s->broken_count)
             continue;
