@@ -202,18 +202,44 @@ static void skip_open(struct tt *x, wend_str reason)
         skip_action(x, i, reason);
 }
 
+static void end_lost_action(struct tt *x, uint32_t i)
+{
+    bool unknown = is_unknown(&x->s->turn, i);
+    struct action_fate f = {
+        .outcome = unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
+        .code = unknown ? STR("unknown") : STR("canceled"),
+        .message = STR("the process ended while this action was under way; "
+                       "it may have had an effect"),
+        .effect_possible = true,
+    };
+
+    end_action(x, i, &f);
+}
+
+static void stop_action(struct tt *x, uint32_t i)
+{
+    struct effect *fx = want(x, FX_STOP_ACTION);
+
+    if (!fx)
+        return;
+    fx->action = i;
+    fx->attempt = plan_action_state(plan_of(x), i)->attempt;
+}
+
+/* Nobody runs what was cut off: whoever is asked or looks it up is not waited
+ * for; a pause keeps the rest. */
 static void stop_running(struct tt *x)
 {
     uint32_t place = 0, i;
 
     while (!no_memory(x) &&
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
-        struct effect *fx = want(x, FX_STOP_ACTION);
+        enum action_at at = plan_action_state(plan_of(x), i)->at;
 
-        if (!fx)
-            return;
-        fx->action = i;
-        fx->attempt = plan_action_state(plan_of(x), i)->attempt;
+        if (at == AT_RUNS)
+            stop_action(x, i);
+        else if (at == AT_DOUBTED || !x->s->turn.paused)
+            end_lost_action(x, i);
     }
 }
 
@@ -341,20 +367,6 @@ void on_action_done(struct tt *x)
     }
     if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
         run_plan(x);
-}
-
-static void end_lost_action(struct tt *x, uint32_t i)
-{
-    bool unknown = is_unknown(&x->s->turn, i);
-    struct action_fate f = {
-        .outcome = unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
-        .code = unknown ? STR("unknown") : STR("canceled"),
-        .message = STR("the process ended while this action was under way; "
-                       "it may have had an effect"),
-        .effect_possible = true,
-    };
-
-    end_action(x, i, &f);
 }
 
 bool on_plan_approval(struct tt *x)
@@ -498,9 +510,11 @@ static bool settle_doubts(struct tt *x, enum unknown policy)
 
     while (policy != UNKNOWN_RETRY && !no_memory(x) &&
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
-        if (!is_in_doubt(x, i) || can_check(x, i))
+        bool over = plan_fails_fast(plan_of(x));
+
+        if (!is_in_doubt(x, i) || (can_check(x, i) && !over))
             continue;
-        if (policy == UNKNOWN_ASK) {
+        if (policy == UNKNOWN_ASK && !over) {
             ask_action_again(x, i);
             continue;
         }

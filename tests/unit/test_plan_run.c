@@ -340,6 +340,40 @@ static void check_resume_paused(void)
              "what was cut off waits until the pause is over");
 }
 
+/* Whoever is asked about what was cut off is not waited for. */
+static void check_doubts(void)
+{
+    static const char config[] =
+        "{\"tools\":[{\"name\":\"r\",\"class\":\"read\"},{\"name\":\"u\"}],"
+        "\"policy\":{\"approve\":\"ask\",\"on_unknown\":\"ask\",\"rules\":"
+        "[\"r\",\"u\"]}}";
+    static struct deed deeds[DEEDS_MAX] = {{.ms = 90, .deaf = true},
+                                           {.ms = 10, .fails = 9}};
+    static const char *const wanted[] = {
+        "+u +a ?u +a#2 -a(failed,failed) -u(unknown,unknown) plan(failed) "
+        "run(failed)",
+        "+u +a -a(failed,failed) -u(unknown,unknown) plan(failed) run(failed)",
+    };
+
+    for (int ticks = 0; ticks < 2; ticks++) {
+        struct plan_world *w = plan_world_new(deeds);
+
+        w->lawful = true;
+        w->config = config;
+        plan_start_run(
+            w, STR(PLAN("\"fail_fast\":true,", U("u", "") "," A("a", ""))));
+        if (ticks)
+            plan_tick(w);
+        memset(w->dues, 0, sizeof w->dues); /* the process died */
+        w->turn = w->folded;
+        plan_say(w, IN_RESUME);
+        plan_play(w);
+        is_order(w, wanted[ticks],
+                 ticks ? "nor asked, if the plan has failed before"
+                       : "a plan that fails fast waits for no answer");
+    }
+}
+
 /* The process dies after each step of a plan with something of everything;
  * another one ends it, and nothing is lost or done twice that must not. */
 static void check_crashes(void)
@@ -545,6 +579,7 @@ int main(void)
     check_control();
     check_resume();
     check_resume_paused();
+    check_doubts();
     check_crashes();
     check_approval();
     check_values();
