@@ -157,13 +157,24 @@ static bool is_looked_up(const struct turn *t, uint32_t i)
            is_checked(t, turn_call(t, i)->name);
 }
 
+/* Of a fork that may run fewer at once than its parent, some wait. */
+static bool has_slot(const struct turn *t)
+{
+    int64_t running = 0;
+
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        running += turn_call_runs(t, i) && !bit_get(&t->lost, i) &&
+                   (int)i != turn_plan_call(t);
+    return !t->limits.parallel || running < t->limits.parallel;
+}
+
 void restart_lost(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
 
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++)
         if (bit_get(&t->lost, i) && !waits_for_approval(t, i) &&
-            !is_looked_up(t, i))
+            !is_looked_up(t, i) && has_slot(t))
             begin_again(x, i);
 }
 

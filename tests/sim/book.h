@@ -123,6 +123,16 @@ static inline uint32_t book_running(const struct book *b)
     return n;
 }
 
+/* Those that somebody runs. */
+static inline uint32_t book_live(const struct book *b)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->calls_count; i++)
+        n += book_runs(&b->calls[i]) && !b->calls[i].lost;
+    return n;
+}
+
 /* Calls and actions that somebody has to end. */
 static inline uint32_t book_busy(const struct book *b)
 {

@@ -192,12 +192,15 @@ static bool is_beside(const struct book_call *c)
            (c->tool->call_class == WEND_CLASS_READ || c->tool->concurrent);
 }
 
+/* What was cut off has no place until it begins again; a child then does to
+ * be stopped, too. */
 static void law_parallel(struct sim *s, const struct view *v, const char *name)
 {
-    uint32_t running = book_running(&s->book);
+    uint32_t running = book_live(&s->book);
 
     (void)v;
-    if (s->book.run_open && running > s->book.limits.parallel)
+    if (s->book.run_open && !s->book.stopping &&
+        running > s->book.limits.parallel)
         broken(s, name, "%u run, %lld may", running,
                (long long)s->book.limits.parallel);
 }
@@ -340,7 +343,8 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
     for (uint32_t i = 0; i < b->calls_count; i++) {
         const struct book_call *c = &b->calls[i];
 
-        if (c->lost && (b->paused || book_waits(c)))
+        if (c->lost &&
+            (b->paused || book_waits(c) || book_live(b) >= b->limits.parallel))
             continue; /* it waits */
         if (book_runs(c) && !c->ran)
             broken(s, name, "call_start of '%s', but nobody runs it", c->id);

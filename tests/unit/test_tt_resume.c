@@ -365,6 +365,26 @@ static void test_repair(void)
     }
 }
 
+/* A fork may run fewer calls at once than were under way. */
+static void test_fewer(void)
+{
+    struct world w;
+
+    world_init(&w, &plain, LATER);
+    play(&w, "start call:r call:r done");
+    w.turn.limits.parallel = 1;
+    w.lawful = false; /* the fold knows of no fork */
+    buf_clear(&w.said);
+    play(&w, "resume ok:call_2 ok:call_1 ok:call_2");
+    tap_is_str(buf_view(&w.said),
+               STR("run_resume call_start(call_1) +run(call_1) "
+                   "call_end(call_1) call_start(call_2) +run(call_2) "
+                   "call_end(call_2) turn_end metrics turn_start "
+                   "context_start context_end model_start +ask"),
+               "no more run again at once than may");
+    world_free(&w);
+}
+
 /* Every allocation of a resume fails once. */
 static void test_memory(void)
 {
@@ -398,6 +418,7 @@ int main(void)
     test_stop();
     test_details();
     test_repair();
+    test_fewer();
     test_memory();
     return tap_done();
 }
