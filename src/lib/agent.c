@@ -197,8 +197,9 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
         return fail(err, s,
                     "agent: the runtime is NULL, freed or of another "
                     "thread");
-    if (rt->failed.status != WEND_OK)
-        return fail(err, WEND_E_STORE, "%s", rt->failed.message);
+    s = rt_check_store(rt, err);
+    if (s != WEND_OK)
+        return s;
     if (!out || !options || !options_take(o, sizeof *o, options))
         return fail(err, WEND_E_INVAL,
                     "agent: out or options is NULL, or options.size is wrong");

@@ -102,6 +102,8 @@ int64_t rt_after(const wend_runtime *rt, int64_t ms);
 void rt_pump(wend_runtime *rt, int timeout_ms);
 void rt_flush(wend_runtime *rt); /* hands what is dirty to the store */
 void rt_store_failed(wend_runtime *rt, wend_status s);
+/* WEND_OK, or WEND_E_STORE: nothing that needs the store begins any more. */
+wend_status rt_check_store(const wend_runtime *rt, wend_error *err);
 struct threads *rt_threads(wend_runtime *rt);
 wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
 wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err);

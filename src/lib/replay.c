@@ -195,8 +195,9 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
         return fail(err, s,
                     "replay: the runtime is NULL or of another "
                     "thread");
-    if (rt->failed.status != WEND_OK)
-        return fail(err, WEND_E_STORE, "%s", rt->failed.message);
+    s = rt_check_store(rt, err);
+    if (s != WEND_OK)
+        return s;
     if (!out || !id || !run_id_valid(str_of(id)) ||
         !options_take(&o, sizeof o, options) || !(o.speed >= 0))
         return fail(err, WEND_E_INVAL,

@@ -181,6 +181,8 @@ static wend_status check_ours(const wend_runtime *rt, const char *id,
 static wend_status check_resume(const wend_agent *a, const char *id,
                                 wend_run **out, wend_error *err)
 {
+    wend_status s;
+
     if (!a || !out || !id || !run_id_valid(str_of(id)))
         return fail(err, WEND_E_INVAL,
                     "resume: agent or out is NULL, or id is no run id");
@@ -188,9 +190,8 @@ static wend_status check_resume(const wend_agent *a, const char *id,
         return fail(err, WEND_E_MISUSE, "resume: the agent's runtime is gone");
     if (rt_enter(a->rt) != WEND_OK)
         return fail(err, WEND_E_MISUSE, "resume: another thread's runtime");
-    if (a->rt->failed.status != WEND_OK)
-        return fail(err, WEND_E_STORE, "%s", a->rt->failed.message);
-    return check_ours(a->rt, id, NULL, err);
+    s = rt_check_store(a->rt, err);
+    return s == WEND_OK ? check_ours(a->rt, id, NULL, err) : s;
 }
 
 /* What was written between reading and claiming is read then: after the

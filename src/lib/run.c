@@ -201,14 +201,17 @@ void wend_run_free(wend_run *r)
 static wend_status check_start(const wend_agent *a, wend_str prompt,
                                wend_run **out, wend_error *err)
 {
+    wend_status s;
+
     if (!a || !out)
         return fail(err, WEND_E_INVAL, "run: agent or out is NULL");
     if (!a->rt)
         return fail(err, WEND_E_MISUSE, "run: the agent's runtime is gone");
     if (rt_enter(a->rt) != WEND_OK)
         return fail(err, WEND_E_MISUSE, "run: another thread's runtime");
-    if (a->rt->failed.status != WEND_OK)
-        return fail(err, WEND_E_STORE, "%s", a->rt->failed.message);
+    s = rt_check_store(a->rt, err);
+    if (s != WEND_OK)
+        return s;
     if (!prompt.ptr)
         return fail(err, WEND_E_INVAL, "run: prompt is NULL");
     if (prompt.len > BLOB_BYTES_MAX)

@@ -262,6 +262,17 @@ void rt_store_failed(wend_runtime *rt, wend_status s)
         shell_fail(r, WEND_E_STORE, rt->failed.message);
 }
 
+/* It may have failed at something that no run has waited for. */
+wend_status rt_check_store(const wend_runtime *rt, wend_error *err)
+{
+    wend_error own = rt->failed;
+
+    if (own.status == WEND_OK)
+        rt->store->ops->failure(rt->store, &own);
+    return own.status == WEND_OK ? WEND_OK
+                                 : fail(err, WEND_E_STORE, "%s", own.message);
+}
+
 /* The run of a batch may be gone; that its store failed counts for all. */
 static void committed(wend_runtime *rt, struct batch *b)
 {

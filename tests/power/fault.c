@@ -39,6 +39,14 @@ struct sum {
     struct finding f;
 };
 
+/* What a run has shown is kept behind its end: the store's thread may be at
+ * it, and is given time to see that it fails. */
+static void let_it_see(wend_store *s)
+{
+    for (int i = 0; i < 5000 && s->ops->failure(s, NULL) == WEND_OK; i++)
+        usleep(1000);
+}
+
 /* Whether each handle says so. A run that is over may stay over. */
 static bool all_say(struct place *p, const struct work *w, wend_run **runs,
                     const bool *over)
@@ -49,6 +57,7 @@ static bool all_say(struct place *p, const struct work *w, wend_run **runs,
     wend_error err = {0};
     bool say = true;
 
+    let_it_see(p->store);
     for (int i = 0; i < w->runs; i++) {
         wend_status s = wend_run_next(runs[i], &ev);
 
