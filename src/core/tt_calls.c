@@ -189,7 +189,8 @@ static uint32_t slots(const struct turn *t)
 
 bool waits_for_approval(const struct turn *t, uint32_t i)
 {
-    return bit_get(&t->asked, i) && !bit_get(&t->answered, i);
+    return bit_get(&t->asked, i) && !bit_get(&t->answered, i) &&
+           !bit_get(&t->ended, i); /* a fork may be given what it returned */
 }
 
 /* The calls as items of the scheduler: a call that may not run beside

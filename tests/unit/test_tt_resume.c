@@ -385,6 +385,31 @@ static void test_fewer(void)
     world_free(&w);
 }
 
+/* A fork may be given the result of a call that somebody is asked about. */
+static void test_given(void)
+{
+    wend_event ev = {.type = WEND_CALL_END, .run = STR(RUN_ID)};
+    struct world w;
+
+    world_init(&w, &plain, UNKNOWN("ask", "ask"));
+    play(&w, "start call:u done resume");
+    ev.seq = w.turn.seq + 1;
+    ev.time_us = w.time_us;
+    ev.u.call_end.call = STR("call_1");
+    ev.u.call_end.name = STR("u");
+    ev.u.call_end.outcome = WEND_OUTCOME_OK;
+    ev.u.call_end.given = true;
+    w.turn = turn_apply(&w.turn, &ev, &w.keep);
+    w.lawful = false; /* the fold has not read it */
+    buf_clear(&w.said);
+    play(&w, "resume yes:call_1");
+    tap_is_str(buf_view(&w.said),
+               STR("run_resume turn_end metrics turn_start context_start "
+                   "context_end model_start +ask"),
+               "nobody is asked about what has its result");
+    world_free(&w);
+}
+
 /* Every allocation of a resume fails once. */
 static void test_memory(void)
 {
@@ -419,6 +444,7 @@ int main(void)
     test_details();
     test_repair();
     test_fewer();
+    test_given();
     test_memory();
     return tap_done();
 }
