@@ -93,35 +93,6 @@ static void law_plan_end(struct sim *s, const wend_event *ev, const char *name)
         broken(s, name, "the plan is %s", wend_outcome_name(e->outcome));
 }
 
-/* Whether what i waits for lets it start; `why` if not. */
-static const char *act_held(const struct plan_book *b, int i)
-{
-    const struct made_action *m = &b->made->a[i];
-    uint32_t oks = 0, open = 0, fails = 0;
-
-    for (uint32_t d = 0; d < b->made->count; d++) {
-        wend_outcome o;
-
-        if (!(m->deps >> d & 1))
-            continue;
-        o = act_counts(b, (int)d);
-        oks += o == WEND_OUTCOME_OK;
-        open += o == WEND_OUTCOME_NONE;
-        fails += o == WEND_OUTCOME_FAILED;
-        if (o == WEND_OUTCOME_OK && b->made->a[d].type == ACTION_DECISION &&
-            b->made->a[d].other == i && b->made->a[d].chosen != NOBODY)
-            return "another was chosen";
-    }
-    if (m->any && m->deps ? !oks : open || fails || (m->deps && !oks))
-        return "what it waits for is not there";
-    if (m->fallback_of != NOBODY &&
-        !(b->a[m->fallback_of].ended &&
-          outcome_failed(b->a[m->fallback_of].outcome) &&
-          b->a[m->fallback_of].outcome != WEND_OUTCOME_CANCELED))
-        return "whom it is the fallback for has not failed";
-    return NULL;
-}
-
 static void law_deps(struct sim *s, const wend_event *ev, const char *name)
 {
     const struct plan_book *b = &s->book.plan;
@@ -131,8 +102,8 @@ static void law_deps(struct sim *s, const wend_event *ev, const char *name)
 
     if (i == NOBODY || b->a[i].started)
         return;
-    if (act_held(b, i))
-        broken(s, name, "a%d starts: %s", i, act_held(b, i));
+    if (act_waits_for(b, i))
+        broken(s, name, "a%d starts: %s", i, act_waits_for(b, i));
     if (b->made->a[i].never)
         broken(s, name, "a%d starts, its condition does not hold", i);
     if (b->over)
@@ -155,7 +126,7 @@ static void law_skipped(struct sim *s, const wend_event *ev, const char *name)
          : str_is(e->reason, "fail_fast") ? plan_stops(b)
          : str_is(e->reason, "canceled") || str_is(e->reason, "limit")
              ? s->book.stopping
-             : str_index(e->reason, held, 4) >= 0 && act_held(b, i);
+             : str_index(e->reason, held, 4) >= 0 && act_waits_for(b, i);
     if (!ok)
         broken(s, name, "a%d: '%.*s'", i, (int)e->reason.len,
                e->reason.ptr ? e->reason.ptr : "");
@@ -342,7 +313,7 @@ static void law_ready(struct sim *s, const struct view *v, const char *name)
     for (uint32_t i = 0; i < b->made->count; i++) {
         const struct book_action *a = &b->a[i];
 
-        if (a->started || a->ended || act_waits(a) || act_held(b, (int)i))
+        if (a->started || a->ended || act_waits(a) || act_waits_for(b, (int)i))
             continue;
         if (!full || b->made->a[i].never)
             broken(s, name, "a%u waits for nothing", i);

@@ -49,6 +49,7 @@ struct book_action {
     bool child;      /* a run of its own is at it */
     bool left;       /* ... was, and has ended or is another run's */
     bool asking;     /* its model call is open */
+    bool ready;      /* it may start, whatever is decided then */
     char kid[CHILD_ID];
     int64_t attempt;
     wend_outcome outcome;
@@ -158,6 +159,41 @@ static inline bool act_is_unsafe(const struct made_action *m)
     if (m->type == ACTION_TOOL)
         return !m->tool || m->tool->call_class == WEND_CLASS_UNSAFE;
     return is_child_type(m); /* the one that there is has an unsafe tool */
+}
+
+/* Whether what i waits for lets it start; `why` if not. */
+static const char *act_held(const struct plan_book *b, int i)
+{
+    const struct made_action *m = &b->made->a[i];
+    uint32_t oks = 0, open = 0, fails = 0;
+
+    for (uint32_t d = 0; d < b->made->count; d++) {
+        wend_outcome o;
+
+        if (!(m->deps >> d & 1))
+            continue;
+        o = act_counts(b, (int)d);
+        oks += o == WEND_OUTCOME_OK;
+        open += o == WEND_OUTCOME_NONE;
+        fails += o == WEND_OUTCOME_FAILED;
+        if (o == WEND_OUTCOME_OK && b->made->a[d].type == ACTION_DECISION &&
+            b->made->a[d].other == i && b->made->a[d].chosen != NOBODY)
+            return "another was chosen";
+    }
+    if (m->any && m->deps ? !oks : open || fails || (m->deps && !oks))
+        return "what it waits for is not there";
+    if (m->fallback_of != NOBODY &&
+        !(b->a[m->fallback_of].ended &&
+          outcome_failed(b->a[m->fallback_of].outcome) &&
+          b->a[m->fallback_of].outcome != WEND_OUTCOME_CANCELED))
+        return "whom it is the fallback for has not failed";
+    return NULL;
+}
+
+/* One that waits for any may be ready before a decision is against it. */
+static const char *act_waits_for(const struct plan_book *b, int i)
+{
+    return b->a[i].ready ? NULL : act_held(b, i);
 }
 
 /* ---- Entering events ----------------------------------------------------- */
@@ -274,6 +310,8 @@ static void plan_book_add(struct plan_book *b, const wend_event *ev)
     case WEND_RUN_RESUME: acts_lost(b); break;
     default: break;
     }
+    for (uint32_t i = 0; b->open && i < b->made->count; i++)
+        b->a[i].ready |= !act_held(b, (int)i);
 }
 
 #endif
