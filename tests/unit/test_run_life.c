@@ -57,6 +57,13 @@ static wend_status late_take(wend_store *s, store_request_fn fn, void *ctx,
     return inner->ops->take(inner, fn, ctx, err);
 }
 
+static wend_status late_failure(wend_store *s, wend_error *err)
+{
+    wend_store *inner = ((struct late *)s)->inner;
+
+    return inner->ops->failure(inner, err);
+}
+
 static void late_free(wend_store *s)
 {
     wend_store_free(((struct late *)s)->inner);
@@ -67,6 +74,7 @@ static const struct store_ops late_ops = {
     .append = late_append,
     .read = late_read,
     .take = late_take,
+    .failure = late_failure,
 };
 
 static bool late_rig(struct rig *r, struct late *l, const char *script)
