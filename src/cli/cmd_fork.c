@@ -228,9 +228,9 @@ const struct command command_fork = {
     .more = RUN_IS
     ". It is "
     "not changed, and\nmay be under way. MESSAGE is what is said next. "
-    "CALL is the id of a call that is open\nat SEQ; without --at the fork "
-    "is just before the end of that call. What nothing is\nsaid about "
-    "stays as it is in RUN. The exit status is that of the new run.\n",
+    "CALL is a call or an action that\nis open at SEQ; without --at the fork "
+    "is just before its end. What nothing is said\nabout stays as it is in "
+    "RUN. The exit status is that of the new run.\n",
     .opts = opts,
     .takes_agent = true,
     .agent_named = true,

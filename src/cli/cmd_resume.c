@@ -39,7 +39,8 @@ enum aim { NAMED, ANY, CLOSE };
 
 enum state { GONE, UNDER_WAY, INTERRUPTED, OVER };
 
-static enum state state_of(struct cli *cli, const char *id)
+/* Of a child `parent` takes whose it is; NULL: nobody wants to know. */
+static enum state look_up(struct cli *cli, const char *id, char parent[40])
 {
     wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
     const wend_run_info *info;
@@ -48,12 +49,21 @@ static enum state state_of(struct cli *cli, const char *id)
 
     if (!id[0] || wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
         return GONE;
-    if (wend_runs_next(list, &info) == WEND_OK)
+    if (wend_runs_next(list, &info) == WEND_OK) {
         state = info->ended_us                        ? OVER
                 : str_is(info->status, "interrupted") ? INTERRUPTED
                                                       : UNDER_WAY;
+        if (parent && info->child)
+            snprintf(parent, 40, "%.*s", (int)info->parent.len,
+                     info->parent.ptr);
+    }
     wend_runs_free(list);
     return state;
+}
+
+static enum state state_of(struct cli *cli, const char *id)
+{
+    return look_up(cli, id, NULL);
 }
 
 static wend_status take(wend_agent *agent, const char *id, wend_run **out,
@@ -82,9 +92,8 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, enum aim aim,
         return code;
     s = take(agent, id, &st.run, &err);
     view->live = true;
-    if (s == WEND_OK && aim == CLOSE)
-        wend_run_cancel_by(st.run,
-                           "parent"); /* before anything of it is done */
+    if (s == WEND_OK && aim == CLOSE) /* before anything of it is done */
+        wend_run_cancel_by(st.run, "parent");
     if (s != WEND_OK && aim != NAMED && state_of(cli, id) != INTERRUPTED)
         return EXIT_DONE; /* another process was faster */
     if (s == WEND_E_BUSY)
@@ -240,16 +249,9 @@ static int resume_all(struct cli *cli)
  * not if somebody else had them. */
 static int resume_named(struct cli *cli, const char *id)
 {
-    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
-    const wend_run_info *info;
-    wend_runs *list = NULL;
     char parent[40] = "";
 
-    if (wend_store_list(cli->store, &o, &list, NULL) == WEND_OK &&
-        wend_runs_next(list, &info) == WEND_OK && info->child)
-        snprintf(parent, sizeof parent, "%.*s", (int)info->parent.len,
-                 info->parent.ptr);
-    wend_runs_free(list);
+    look_up(cli, id, parent);
     if (state_of(cli, parent) == UNDER_WAY)
         return complain(EXIT_USAGE,
                         "run %s is a child of run %s, which is under way and "

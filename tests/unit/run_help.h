@@ -110,6 +110,19 @@ static inline wend_run *rig_start(struct rig *r, const wend_run_options *o)
     return run;
 }
 
+static inline wend_run *rig_start_plan(struct rig *r, const char *text)
+{
+    wend_plan *plan = NULL;
+    wend_run *run = NULL;
+
+    if (wend_plan_parse(str_of(text), NULL, &plan, &r->err) != WEND_OK ||
+        wend_run_start_plan(r->agent, plan, NULL, NULL, &run, &r->err) !=
+            WEND_OK)
+        tap_ok(false, "start of the plan: %s", r->err.message);
+    wend_plan_free(plan);
+    return run;
+}
+
 /* Short names, deltas of one kind folded into one with a star. */
 static inline void note(struct buf *b, const wend_event *ev)
 {

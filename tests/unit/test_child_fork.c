@@ -63,20 +63,6 @@ static bool open_family(struct rig *r, const char *url, size_t k,
     return ok || tap_ok(false, "kid: %s", r->err.message);
 }
 
-static wend_run *start(struct rig *r, bool plan)
-{
-    wend_plan *p = NULL;
-    wend_run *run = NULL;
-
-    if (!plan)
-        return rig_start(r, NULL);
-    if (wend_plan_parse(str_of(plan_text), NULL, &p, &r->err) != WEND_OK ||
-        wend_run_start_plan(r->agent, p, NULL, NULL, &run, &r->err) != WEND_OK)
-        tap_ok(false, "plan: %s", r->err.message);
-    wend_plan_free(p);
-    return run;
-}
-
 /* ---- What the store has -------------------------------------------------- */
 
 struct told {
@@ -199,7 +185,7 @@ static void every_event(const char *url, size_t k)
 
     if (!open_family(&r, url, k, &first))
         return;
-    run = start(&r, kinds[k].plan);
+    run = kinds[k].plan ? rig_start_plan(&r, plan_text) : rig_start(&r, NULL);
     for (int i = 0; run && !first && i < 60000; i++) {
         wend_runtime_pump(r.rt);
         usleep(500);

@@ -186,20 +186,6 @@ static const struct {
      false, 0, WEND_APPROVE_ALL, "done", true},
 };
 
-static wend_run *start(struct rig *r, bool plan)
-{
-    wend_plan *p = NULL;
-    wend_run *run = NULL;
-
-    if (!plan)
-        return rig_start(r, NULL);
-    if (wend_plan_parse(str_of(plan_text), NULL, &p, &r->err) != WEND_OK ||
-        wend_run_start_plan(r->agent, p, NULL, NULL, &run, &r->err) != WEND_OK)
-        tap_ok(false, "plan: %s", r->err.message);
-    wend_plan_free(p);
-    return run;
-}
-
 static void fork_at(struct rig *r, size_t k, const char *id, int64_t at)
 {
     wend_fork_options o = {.size = sizeof o, .at = at};
@@ -259,7 +245,7 @@ static void every_event(const char *url, size_t k)
     rig_add(&r, "never", tool_refused, WEND_CLASS_IDEMPOTENT, &ran);
     if (kinds[k].kid)
         add_kid(&r);
-    run = start(&r, kinds[k].plan);
+    run = kinds[k].plan ? rig_start_plan(&r, plan_text) : rig_start(&r, NULL);
     finish(run, kinds[k].cancel_at, NULL);
     snprintf(id, sizeof id, "%s", run ? wend_run_id(run) : NOBODY);
     wend_run_free(run);
