@@ -3,11 +3,8 @@
  */
 #include "cli/agent_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/limits.h"
@@ -16,8 +13,8 @@
 struct loader {
     struct arena *arena;
     wend_error *err;
-    struct sha256 sum;
-    int files, depth;
+    struct cover cover;
+    int depth;
 };
 
 /* ---- Bytes --------------------------------------------------------------- */
@@ -27,34 +24,11 @@ static wend_status nomem(struct loader *l)
     return fail_nomem(l->err);
 }
 
-/* Length before bytes, so that no two lists of files look the same. */
-static void sum_add(struct loader *l, wend_str s)
-{
-    char len[24];
-
-    sha256_add(&l->sum, len, i64_text(len, (int64_t)s.len));
-    sha256_add(&l->sum, ":", 1);
-    sha256_add(&l->sum, s.ptr, s.len);
-}
-
-/* A pipe in a project's folder would make us wait for ever. */
-static wend_status check_plain(struct loader *l, const char *path)
-{
-    struct stat st;
-
-    if (++l->files > AGENT_FILES_MAX)
-        return fail(l->err, WEND_E_LIMIT, "%s: one file too many; at most %d",
-                    path, AGENT_FILES_MAX);
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return fail(l->err, WEND_E_IO, "%s: is no regular file", path);
-    return WEND_OK;
-}
-
 static wend_status read_summed(struct loader *l, const char *path, bool plain,
                                wend_str *text)
 {
     struct buf b = {.mem = l->arena->mem};
-    wend_status s = plain ? check_plain(l, path) : WEND_OK;
+    wend_status s = plain ? cover_check(&l->cover, path, l->err) : WEND_OK;
 
     if (!s)
         s = config_read(path, &b, l->err);
@@ -63,42 +37,8 @@ static wend_status read_summed(struct loader *l, const char *path, bool plain,
         s = text->ptr ? WEND_OK : nomem(l);
     }
     if (!s)
-        sum_add(l, *text);
+        s = cover_text(&l->cover, path, *text, l->err);
     buf_free(&b);
-    return s;
-}
-
-/* A program may be large and need not be text; one that is not there yet
- * counts as that. */
-static wend_status sum_program(struct loader *l, const char *path)
-{
-    wend_status s = check_plain(l, path);
-    unsigned char hash[SHA256_BYTES];
-    struct sha256 own;
-    char piece[16384];
-    ssize_t n = 1;
-    int fd;
-
-    if (s)
-        return s;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && errno == ENOENT) {
-        sum_add(l, STR("absent"));
-        return WEND_OK;
-    }
-    if (fd < 0)
-        return fail(l->err, WEND_E_IO, "%s: %s", path, strerror(errno));
-    sha256_init(&own);
-    while (n > 0 || (n < 0 && errno == EINTR)) {
-        n = read(fd, piece, sizeof piece);
-        if (n > 0)
-            sha256_add(&own, piece, (size_t)n);
-    }
-    if (n < 0)
-        s = fail(l->err, WEND_E_IO, "%s: %s", path, strerror(errno));
-    close(fd);
-    sha256_end(&own, hash);
-    sum_add(l, (wend_str){(const char *)hash, sizeof hash});
     return s;
 }
 
@@ -167,7 +107,7 @@ static wend_status take_model(struct loader *l, const char *of, wend_str model,
     *out = buf_keep(&b, l->arena).ptr;
     if (!*out)
         return nomem(l);
-    return sum_program(l, *out + len);
+    return cover_file(&l->cover, *out + len, l->err);
 }
 
 static wend_status take_models(struct loader *l, struct agent_file *f)
@@ -205,8 +145,7 @@ static wend_status take_command(struct loader *l, const char *of,
         argv[i] = path ? path_of(l, of, word) : word.ptr;
         if (!argv[i])
             return nomem(l);
-        if (path && word.ptr[0] != '/') /* the system's own may change */
-            s = sum_program(l, argv[i]);
+        s = cover_word(&l->cover, w, i, argv[i], l->err);
         if (s)
             s = blame(l, s, of, &w->list[i]);
     }
@@ -387,17 +326,18 @@ wend_status agent_file_load(const char *path, bool plain, struct arena *a,
 {
     struct loader l = {.arena = a, .err = err};
     struct agent_file *f = arena_alloc(a, sizeof *f);
-    unsigned char hash[SHA256_BYTES];
     wend_status s;
 
     if (!f)
         return fail_nomem(err);
-    sha256_init(&l.sum);
-    s = load_agent(&l, path, plain, f);
+    s = cover_begin(&l.cover, path, a, err);
+    if (!s)
+        s = load_agent(&l, path, plain, f);
     if (s)
         return s;
-    sha256_end(&l.sum, hash);
-    hex_text(f->sum, hash, sizeof hash);
+    cover_end(&l.cover, f->sum);
+    f->parts = l.cover.parts;
+    f->gaps = l.cover.gaps;
     *out = f;
     return WEND_OK;
 }
@@ -406,7 +346,7 @@ wend_status tool_file_load(const char *path, struct arena *a,
                            struct tool_file *out, wend_error *err)
 {
     struct loader l = {.arena = a, .err = err};
+    wend_status s = cover_begin(&l.cover, path, a, err);
 
-    sha256_init(&l.sum);
-    return load_tool(&l, path, false, out);
+    return s ? s : load_tool(&l, path, false, out);
 }

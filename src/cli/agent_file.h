@@ -7,13 +7,9 @@
 #ifndef CLI_AGENT_FILE_H
 #define CLI_AGENT_FILE_H
 
-#include "base/hash.h"
-#include "wire/manifest.h"
+#include "cli/cover.h"
 
-enum {
-    AGENT_FILES_MAX = 1000, /* that one agent names, in all */
-    AGENT_DEPTH_MAX = 3,    /* of agents in agents */
-};
+enum { AGENT_DEPTH_MAX = 3 }; /* of agents in agents */
 
 struct tool_file {
     const char *path;
@@ -38,7 +34,10 @@ struct agent_file {
     size_t tools_count;
     struct server_file *servers; /* as many as in the manifest */
     struct agent_file *agents;   /* the same */
-    char sum[SHA256_HEX + 1];    /* of all bytes, in the order they are named */
+    /* Only of the outermost: */
+    char sum[SHA256_HEX + 1]; /* of all bytes, in the order they are named */
+    const struct cover_part *parts; /* the files */
+    const struct cover_gap *gaps;   /* what the sum leaves out */
 };
 
 /* `plain`: nothing but a regular file will do; nobody named it. */

@@ -126,18 +126,50 @@ static bool says_yes(wend_str question)
                      str_is((wend_str){line, (size_t)n}, "yes"));
 }
 
+/* What is different from what was accepted; empty if that is not known. */
+static void put_changes(struct cli *cli, struct buf *b,
+                        const struct agent_file *f)
+{
+    const char *real = trust_real(AGENT_FILE_DEFAULT, &cli->arena);
+
+    if (real)
+        trust_changes(real, f->parts, &cli->arena, b, NULL);
+}
+
 static bool ask(struct cli *cli, const struct agent_file *f)
 {
-    struct buf b = {.mem = cli->arena.mem};
+    struct buf b = {.mem = cli->arena.mem}, changes = b;
     bool yes;
 
+    put_changes(cli, &changes, f);
     buf_cstr(&b, "This folder has a " AGENT_FILE_DEFAULT
                  " that was not accepted yet, or was changed:\n");
     agent_show(&b, f);
+    if (changes.len)
+        buf_fmt(&b, "changed since it was accepted: %s\n", changes.ptr);
     buf_cstr(&b, "use it, now and as long as it stays as it is? [y]es [n]o ");
-    yes = !b.failed && says_yes(buf_view(&b));
+    yes = !b.failed && !changes.failed && says_yes(buf_view(&b));
     buf_free(&b);
+    buf_free(&changes);
     return yes;
+}
+
+static void say_ignored(struct cli *cli, const struct agent_file *f)
+{
+    struct buf changes = {.mem = cli->arena.mem};
+
+    put_changes(cli, &changes, f);
+    if (changes.len)
+        complain(0,
+                 AGENT_FILE_DEFAULT
+                 " is ignored: changed since it was accepted: %s; look at it, "
+                 "then 'wend trust " AGENT_FILE_DEFAULT "'",
+                 changes.ptr);
+    else
+        complain(0, AGENT_FILE_DEFAULT
+                 " is ignored: it was not accepted yet, or was changed; look "
+                 "at it, then 'wend trust " AGENT_FILE_DEFAULT "'");
+    buf_free(&changes);
 }
 
 static int accept_here(struct cli *cli, const struct agent_file *f,
@@ -149,7 +181,7 @@ static int accept_here(struct cli *cli, const struct agent_file *f,
     if (!real)
         return complain(EXIT_USAGE, "%s: %s", AGENT_FILE_DEFAULT,
                         strerror(errno));
-    if (trust_add(real, f->sum, &cli->arena, &err) != WEND_OK)
+    if (trust_add(real, f->sum, f->parts, &cli->arena, &err) != WEND_OK)
         complain(0, "%s; so it will be asked again", err.message);
     return agent_take(cli, f, options->quiet);
 }
@@ -171,9 +203,7 @@ static int use_here(struct cli *cli, const struct settings *options)
     if (s && !options->quiet)
         complain(0, AGENT_FILE_DEFAULT " is ignored: %s", err.message);
     else if (!options->quiet)
-        complain(0, AGENT_FILE_DEFAULT
-                 " is ignored: it was not accepted yet, or was changed; look "
-                 "at it, then 'wend trust " AGENT_FILE_DEFAULT "'");
+        say_ignored(cli, f);
     return EXIT_DONE;
 }
 

@@ -74,7 +74,7 @@ static int accept_file(struct cli *cli, const char *path)
     if (s == WEND_OK)
         s = agent_tools_check(f, &err);
     if (s == WEND_OK)
-        s = trust_add(real, f->sum, &cli->arena, &err);
+        s = trust_add(real, f->sum, f->parts, &cli->arena, &err);
     if (s != WEND_OK)
         return give_up(cli, s, &err);
     buf_cstr(&b, "accepted as it is now: ");
@@ -114,8 +114,8 @@ const struct command command_trust = {
     .args = "[OPTIONS] [FILE]",
     .summary = "accept a project's manifest, by its content",
     .more = "./wend.yaml is used only if it was accepted, together with the "
-            "files that it names;\na changed byte in any of them takes that "
-            "back. Read them first.\n",
+            "files that it and its\ncommands name; a changed byte in any of "
+            "them takes that back. Read them first.\n",
     .opts = opts,
     .no_config = true,
     .run = run,

@@ -18,8 +18,13 @@
 
 #include "base/fail.h"
 #include "cli/config.h"
+#include "cli/term.h"
 
-enum { LOCK_TRIES = 100, LOCK_WAIT_MS = 20 }; /* two seconds in all */
+enum {
+    LOCK_TRIES = 100, /* two seconds in all */
+    LOCK_WAIT_MS = 20,
+    NAME_COLUMNS = 200, /* of a file in a list of changes */
+};
 
 /* ---- Where it is --------------------------------------------------------- */
 
@@ -63,8 +68,13 @@ static wend_status read_lines(const char *folder, struct arena *a,
     return s == WEND_E_NOTFOUND ? WEND_OK : s;
 }
 
+struct line {
+    wend_str sum, path;
+    bool part; /* of the one before it that is none */
+};
+
 /* The next line that is one of ours; false at the end. */
-static bool next_line(wend_str *text, wend_str *sum, wend_str *path)
+static bool next_line(wend_str *text, struct line *out)
 {
     while (text->len) {
         const char *feed = memchr(text->ptr, '\n', text->len);
@@ -73,10 +83,13 @@ static bool next_line(wend_str *text, wend_str *sum, wend_str *path)
         size_t taken = line.len + (feed != NULL);
 
         *text = (wend_str){text->ptr + taken, text->len - taken};
+        out->part = line.len && line.ptr[0] == '\t';
+        if (out->part)
+            line = (wend_str){line.ptr + 1, line.len - 1};
         if (line.len <= SHA256_HEX + 1 || line.ptr[SHA256_HEX] != ' ')
             continue;
-        *sum = (wend_str){line.ptr, SHA256_HEX};
-        *path =
+        out->sum = (wend_str){line.ptr, SHA256_HEX};
+        out->path =
             (wend_str){line.ptr + SHA256_HEX + 1, line.len - SHA256_HEX - 1};
         return true;
     }
@@ -88,13 +101,15 @@ wend_status trust_each(struct arena *a,
                        void *ctx, wend_error *err)
 {
     struct buf folder = {.mem = a->mem};
-    wend_str text, sum, path;
     wend_status s = folder_path(&folder, err);
+    struct line line;
+    wend_str text;
 
     if (!s)
         s = read_lines(folder.ptr, a, &text, err);
-    while (!s && next_line(&text, &sum, &path))
-        fn(ctx, sum, path);
+    while (!s && next_line(&text, &line))
+        if (!line.part)
+            fn(ctx, line.sum, line.path);
     buf_free(&folder);
     return s;
 }
@@ -119,6 +134,68 @@ wend_status trust_has(const char *path, const char *sum, struct arena *a,
     wend_status s = trust_each(a, look, &w, err);
 
     *yes = !s && w.found;
+    return s;
+}
+
+/* ---- What changed -------------------------------------------------------- */
+
+static void put_name(struct buf *out, wend_str name, const char *how)
+{
+    buf_cstr(out, out->len ? ", " : "");
+    term_line(out, name, NAME_COLUMNS);
+    buf_cstr(out, how);
+}
+
+static const struct cover_part *part_of(const struct cover_part *parts,
+                                        wend_str name)
+{
+    while (parts && !str_is(name, parts->name))
+        parts = parts->next;
+    return parts;
+}
+
+/* The lines of one manifest, from the first of its parts on. */
+static void put_changes(struct buf *out, wend_str text,
+                        const struct cover_part *parts)
+{
+    wend_str rest = text;
+    struct line line;
+    bool any = false;
+
+    while (next_line(&rest, &line) && line.part) {
+        const struct cover_part *p = part_of(parts, line.path);
+
+        any = true;
+        if (!p)
+            put_name(out, line.path, " (gone)");
+        else if (!str_is(line.sum, p->sum))
+            put_name(out, line.path, "");
+    }
+    for (; any && parts; parts = parts->next) {
+        bool known = false;
+
+        rest = text;
+        while (!known && next_line(&rest, &line) && line.part)
+            known = str_is(line.path, parts->name);
+        if (!known)
+            put_name(out, str_of(parts->name), " (new)");
+    }
+}
+
+wend_status trust_changes(const char *path, const struct cover_part *parts,
+                          struct arena *a, struct buf *out, wend_error *err)
+{
+    struct buf folder = {.mem = a->mem};
+    wend_status s = folder_path(&folder, err);
+    struct line line;
+    wend_str text;
+
+    if (!s)
+        s = read_lines(folder.ptr, a, &text, err);
+    while (!s && next_line(&text, &line))
+        if (!line.part && str_is(line.path, path))
+            put_changes(out, text, parts);
+    buf_free(&folder);
     return s;
 }
 
@@ -172,12 +249,33 @@ static wend_status replace(int folder, wend_str text, wend_error *err)
                      strerror(errno));
 }
 
-/* All lines but that of `path`, which gets a new one if sum is not NULL. */
-static wend_status change(const char *path, const char *sum, struct arena *a,
+/* All lines but those of `path`; *had: there were some. */
+static void keep_others(struct buf *out, wend_str text, const char *path,
+                        bool *had)
+{
+    bool mine = false;
+    struct line line;
+
+    while (next_line(&text, &line)) {
+        if (!line.part)
+            mine = str_is(line.path, path);
+        *had |= mine;
+        if (mine)
+            continue;
+        buf_cstr(out, line.part ? "\t" : "");
+        buf_str(out, line.sum);
+        buf_char(out, ' ');
+        buf_str(out, line.path);
+        buf_char(out, '\n');
+    }
+}
+
+/* `lines` stand for what there was of `path`. */
+static wend_status change(const char *path, wend_str lines, struct arena *a,
                           bool *had, wend_error *err)
 {
     struct buf folder = {.mem = a->mem}, out = {.mem = a->mem};
-    wend_str text, line_sum, line_path;
+    wend_str text;
     wend_status s = folder_path(&folder, err);
     int fd = -1;
 
@@ -188,20 +286,11 @@ static wend_status change(const char *path, const char *sum, struct arena *a,
         s = lock_folder(folder.ptr, &fd, err);
     if (!s)
         s = read_lines(folder.ptr, a, &text, err);
-    while (!s && next_line(&text, &line_sum, &line_path)) {
-        if (str_is(line_path, path)) {
-            *had = true;
-            continue;
-        }
-        buf_str(&out, line_sum);
-        buf_char(&out, ' ');
-        buf_str(&out, line_path);
-        buf_char(&out, '\n');
-    }
-    if (!s && sum)
-        buf_fmt(&out, "%s %s\n", sum, path);
-    if (!s)
+    if (!s) {
+        keep_others(&out, text, path, had);
+        buf_str(&out, lines);
         s = out.failed ? fail_nomem(err) : replace(fd, buf_view(&out), err);
+    }
     if (fd >= 0)
         close(fd); /* and with it the lock */
     buf_free(&folder);
@@ -209,21 +298,35 @@ static wend_status change(const char *path, const char *sum, struct arena *a,
     return s;
 }
 
-wend_status trust_add(const char *path, const char *sum, struct arena *a,
+wend_status trust_add(const char *path, const char *sum,
+                      const struct cover_part *parts, struct arena *a,
                       wend_error *err)
 {
+    struct buf lines = {.mem = a->mem};
+    const char *name = path;
+    wend_status s = WEND_OK;
     bool had;
 
-    if (strchr(path, '\n'))
-        return fail(err, WEND_E_INVAL,
-                    "a path with a line break in it cannot be accepted");
-    return change(path, sum, a, &had, err);
+    buf_fmt(&lines, "%s %s\n", sum, path);
+    for (; parts && !strchr(name, '\n'); parts = parts->next) {
+        name = parts->name;
+        buf_fmt(&lines, "\t%s %s\n", parts->sum, name);
+    }
+    if (strchr(name, '\n'))
+        s = fail(err, WEND_E_INVAL,
+                 "a path with a line break in it cannot be accepted");
+    else if (lines.failed)
+        s = fail_nomem(err);
+    else
+        s = change(path, buf_view(&lines), a, &had, err);
+    buf_free(&lines);
+    return s;
 }
 
 wend_status trust_remove(const char *path, struct arena *a, wend_error *err)
 {
     bool had;
-    wend_status s = change(path, NULL, a, &had, err);
+    wend_status s = change(path, STR(""), a, &had, err);
 
     if (s || had)
         return s;

@@ -2,7 +2,7 @@
 # trust.sh - ./wend.yaml: ignored until it was accepted, by content.
 . "$(dirname "$0")/lib.sh"
 list=$HOME/.local/share/wend/trusted
-agent() { head -1 "$out" >x && json x "$(at data.agent)"; }
+agent() { head -1 "$out" >"$work/x" && json "$work/x" "$(at data.agent)"; }
 
 mkdir -p tools skill
 cat >wend.yaml <<YAML
@@ -50,15 +50,16 @@ has "trust: the server" "$out" \
     "words: ./tools/serve x; what it says of its tools is believed; with the network"
 has "trust: instructions" "$out" "be kind"
 is "trust: only for the user" "$(stat -c %a "$list")" 600
-is "trust: a line" "$(sed 's/^[0-9a-f]\{64\} //' "$list")" "$PWD/wend.yaml"
+is "trust: a line" "$(sed '/^\t/d; s/^[0-9a-f]\{64\} //' "$list")" \
+    "$PWD/wend.yaml"
 exits "accepted" 0 "$WEND" run --json hi
 is "accepted: it is used" "$(agent)" here
 exits "agents" 0 "$WEND" agents --json
-is "agents: trusted" "$(sed -n 2p "$out" >x && json x "$(at trusted)")" 1
+is "agents: trusted" "$(sed -n 2p "$out" >"$work/x" && json "$work/x" "$(at trusted)")" 1
 exits "trust --list" 0 "$WEND" trust --list
 is "trust --list" "$(cat "$out")" "ok       $PWD/wend.yaml"
 exits "again" 0 "$WEND" trust ./wend.yaml
-is "again: one line" "$(wc -l <"$list")" 1
+is "again: one line" "$(grep -c "^[^	]" "$list")" 1
 
 # A changed byte in any file that it names takes it back.
 for file in wend.yaml tools/t.yaml tools/model tools/count.sh tools/serve data \
@@ -129,6 +130,99 @@ has "others may write there: said" "$err" "others may write to $list"
 exits "others may write there: nor changed" 2 "$WEND" trust wend.yaml
 chmod 600 "$list"
 
+# ---- What commands name --------------------------------------------------------------
+
+# Each way in which a command names a file of the project.
+rm -f "$list"
+mkdir -p words/sub words/bin && cd words || exit 2
+here=$(pwd -P)
+command_is() { # WORDS...: in the list of YAML
+    printf 'wend: agent/1\nname: here\nmodel: script:m\ntools: [sub/t.yaml]\n' \
+        >wend.yaml
+    printf 'wend: tool/1\nname: t\ndescription: d\ncommand: [%s]\n' "$1" \
+        >sub/t.yaml
+}
+echo "${hello#script:}" >m
+printf '#!/bin/sh\n' >bin/ours
+chmod +x bin/ours
+covers() { # NAME WORDS FILE
+    command_is "$2"
+    rm -f "$3"
+    run "$WEND" trust wend.yaml
+    run "$WEND" run --json -m "$hello" hi
+    is "$1: without the file it is accepted" "$(agent)" here
+    echo evil >"$3"
+    run "$WEND" run --json -m "$hello" hi
+    is "$1: one that appears takes it back" "$(agent)" agent
+    exits "$1: trust" 0 "$WEND" trust wend.yaml
+    run "$WEND" run --json -m "$hello" hi
+    is "$1: accepted" "$(agent)" here
+    echo more >>"$3"
+    run "$WEND" run --json -m "$hello" hi
+    is "$1: a changed byte takes it back" "$(agent)" agent
+    has "$1: it is named" "$err" "changed since it was accepted: ${4:-$3};"
+    rm -f "$3"
+}
+covers "a bare word" "python3, run.py" run.py
+covers "a relative word" "python3, sub/run.py" sub/run.py
+covers "an absolute word" "python3, $here/run.py" run.py "$here/run.py"
+covers "the value of an option" "python3, --file=run.py" run.py
+covers "a word of a script" "sh, -c, 'cd . && python3 run.py;true'" run.py
+covers "behind an option with a value" "node, -r, run.js" run.js
+
+# The program itself, where PATH leads into the project.
+command_is "ours, x"
+PATH=$here/bin:$PATH run "$WEND" trust wend.yaml
+echo true >>bin/ours
+PATH=$here/bin:$PATH run "$WEND" run --json -m "$hello" hi
+is "a program of PATH in the project" "$(agent)" agent
+has "a program of PATH in the project: named" "$err" "bin/ours"
+
+# Two words cannot change places.
+command_is "cat, a, b"
+echo same >a
+run "$WEND" trust wend.yaml
+mv a b
+run "$WEND" run --json -m "$hello" hi
+is "a file that moves to another word" "$(agent)" agent
+has "a file that moves: both are named" "$err" "a (gone), b (new)"
+rm -f a b
+
+# What is not covered is said.
+truncate -s 8M most
+truncate -s 8388609 more
+command_is "python3, -m, pkg, sub, ., -mother, ./bin, most, more, /usr, nothing"
+exits "gaps: trust" 0 "$WEND" trust wend.yaml
+has "gaps: a module" "$out" "not covered   -m pkg (a module)"
+has "gaps: a module without a space" "$out" "not covered   -mother (a module)"
+has "gaps: a folder" "$out" "not covered   sub (a folder)"
+has "gaps: the project" "$out" "not covered   . (a folder)"
+has "gaps: over 8 MiB" "$out" "not covered   more (over 8 MiB)"
+has "gaps: 8 MiB are covered" "$out" ", most"
+lacks "gaps: not of the system" "$out" "/usr (a folder)"
+run "$WEND" run --json -m "$hello" hi
+is "gaps: accepted" "$(agent)" here
+truncate -s 8388610 more
+run "$WEND" run --json -m "$hello" hi
+is "gaps: another size is noticed" "$(agent)" agent
+rm -f most more
+
+# A script is shown whole, its lines as lines; agents within are shown, too.
+long=$(printf 'echo %0400d' 7)
+printf 'wend: tool/1\nname: t\ndescription: d\ncommand:\n  - sh\n  - -c\n  - |\n    # nothing\n    %s; rm -rf last\n' \
+    "$long" >sub/t.yaml
+printf -- '---\nwend: agent/1\nname: inner\ntools: [t.yaml]\n---\nInner.\n' \
+    >sub/inner.md
+printf 'wend: agent/1\nname: here\nmodel: script:m\nagents: [sub/inner.md]\n' \
+    >wend.yaml
+exits "script: trust" 0 "$WEND" trust wend.yaml
+has "script: a program of an agent within" "$out" "program       t: sh -c"
+has "script: its first line" "$out" "| # nothing"
+has "script: to its end" "$out" "| $long; rm -rf last"
+cd .. || exit 2
+rm -rf words "$list"
+run "$WEND" trust wend.yaml
+
 # ---- Hostile folders -----------------------------------------------------------------------
 
 mkdir evil
@@ -178,8 +272,13 @@ has "no: ignored" "$out" "wend.yaml is ignored"
 is "no: nothing is kept" "$(cat "$list")" ""
 at_terminal "$WEND run --json hi" "$question" y
 has "yes: it is used" "$out" '"agent":"here"'
-is "yes: it is kept" "$(sed 's/^[0-9a-f]\{64\} //' "$list")" "$PWD/wend.yaml"
+is "yes: it is kept" "$(sed '/^\t/d; s/^[0-9a-f]\{64\} //' "$list")" \
+    "$PWD/wend.yaml"
 at_terminal "$WEND run --json hi"
 lacks "yes: asked once" "$out" "use it, now"
 has "yes: used again" "$out" '"agent":"here"'
+echo ' ' >>tools/count.sh
+at_terminal "$WEND run --json hi" "$question" n
+has "changed: the file is named in the question" "$out" \
+    "changed since it was accepted: tools/count.sh"
 finish

@@ -1,0 +1,369 @@
+/*
+ * cover.c - which files of a project its commands use, and their sum.
+ *
+ * A word that begins with ./ or ../ is a path of the manifest; programs get
+ * every other word as it stands and look it up in the folder they run in,
+ * which is the project's.
+ */
+#include "cli/cover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+/* ---- The sum ------------------------------------------------------------- */
+
+/* Length before bytes, so that no two lists of files look the same. */
+static void sum_add(struct cover *c, wend_str s)
+{
+    char len[24];
+
+    sha256_add(&c->sum, len, i64_text(len, (int64_t)s.len));
+    sha256_add(&c->sum, ":", 1);
+    sha256_add(&c->sum, s.ptr, s.len);
+}
+
+static wend_str name_in(const struct cover *c, const char *path)
+{
+    wend_str name = str_of(path);
+    size_t len = strlen(c->folder);
+
+    if (len && str_starts(name, c->folder))
+        name = (wend_str){name.ptr + len, name.len - len};
+    return name;
+}
+
+static wend_status add_part(struct cover *c, const char *path,
+                            const unsigned char *hash, wend_error *err)
+{
+    wend_str name = name_in(c, path);
+    struct cover_part *p;
+
+    for (p = c->parts; p; p = p->next)
+        if (str_is(name, p->name))
+            return WEND_OK;
+    p = arena_alloc(c->arena, sizeof *p);
+    name = arena_str(c->arena, name);
+    if (!p || !name.ptr)
+        return fail_nomem(err);
+    p->name = name.ptr;
+    hex_text(p->sum, hash, SHA256_BYTES);
+    if (c->parts_last)
+        c->parts_last->next = p;
+    else
+        c->parts = p;
+    c->parts_last = p;
+    return WEND_OK;
+}
+
+static wend_status add_gap(struct cover *c, wend_str name, const char *why,
+                           wend_error *err)
+{
+    struct cover_gap *g;
+
+    for (g = c->gaps; g; g = g->next)
+        if (str_is(name, g->name))
+            return WEND_OK;
+    g = arena_alloc(c->arena, sizeof *g);
+    name = arena_str(c->arena, name);
+    if (!g || !name.ptr)
+        return fail_nomem(err);
+    g->name = name.ptr;
+    g->why = why;
+    if (c->gaps_last)
+        c->gaps_last->next = g;
+    else
+        c->gaps = g;
+    c->gaps_last = g;
+    return WEND_OK;
+}
+
+/* ---- Files --------------------------------------------------------------- */
+
+static wend_status count_file(struct cover *c, const char *path,
+                              wend_error *err)
+{
+    if (++c->files > COVER_FILES_MAX)
+        return fail(err, WEND_E_LIMIT, "%s: one file too many; at most %d",
+                    path, COVER_FILES_MAX);
+    return WEND_OK;
+}
+
+wend_status cover_check(struct cover *c, const char *path, wend_error *err)
+{
+    wend_status s = count_file(c, path, err);
+    struct stat st;
+
+    if (!s && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        s = fail(err, WEND_E_IO, "%s: is no regular file", path);
+    return s;
+}
+
+wend_status cover_text(struct cover *c, const char *path, wend_str text,
+                       wend_error *err)
+{
+    unsigned char hash[SHA256_BYTES];
+    struct sha256 own;
+
+    sum_add(c, text);
+    sha256_init(&own);
+    sha256_add(&own, text.ptr, text.len);
+    sha256_end(&own, hash);
+    return add_part(c, path, hash, err);
+}
+
+/* At most COVER_FILE_BYTES of it. */
+static wend_status hash_open(int fd, const char *path, unsigned char *hash,
+                             wend_error *err)
+{
+    size_t left = COVER_FILE_BYTES;
+    struct sha256 own;
+    char piece[16384];
+    ssize_t n = 1;
+
+    sha256_init(&own);
+    while (left && (n > 0 || (n < 0 && errno == EINTR))) {
+        n = read(fd, piece, left < sizeof piece ? left : sizeof piece);
+        if (n > 0) {
+            sha256_add(&own, piece, (size_t)n);
+            left -= (size_t)n;
+        }
+    }
+    sha256_end(&own, hash);
+    return n < 0 ? fail(err, WEND_E_IO, "%s: %s", path, strerror(errno))
+                 : WEND_OK;
+}
+
+/* Of a large one the size counts, which is little. */
+static wend_status add_large(struct cover *c, const char *path, off_t size,
+                             wend_error *err)
+{
+    char text[24];
+
+    sum_add(c, (wend_str){text, i64_text(text, (int64_t)size)});
+    return add_gap(c, name_in(c, path), "over 8 MiB", err);
+}
+
+wend_status cover_file(struct cover *c, const char *path, wend_error *err)
+{
+    wend_status s = cover_check(c, path, err);
+    unsigned char hash[SHA256_BYTES];
+    struct stat st;
+    int fd;
+
+    if (s)
+        return s;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT) {
+        sum_add(c, STR("absent"));
+        return WEND_OK;
+    }
+    if (fd < 0 || fstat(fd, &st))
+        s = fail(err, WEND_E_IO, "%s: %s", path, strerror(errno));
+    else if (st.st_size > COVER_FILE_BYTES)
+        s = add_large(c, path, st.st_size, err);
+    else {
+        s = hash_open(fd, path, hash, err);
+        sum_add(c, (wend_str){(const char *)hash, sizeof hash});
+        if (!s)
+            s = add_part(c, path, hash, err);
+    }
+    if (fd >= 0)
+        close(fd);
+    return s;
+}
+
+/* ---- Words --------------------------------------------------------------- */
+
+static bool is_beneath(const char *path, const char *folder)
+{
+    size_t len = strlen(folder);
+
+    return !strncmp(path, folder, len) &&
+           (path[len] == '/' || (len && folder[len - 1] == '/'));
+}
+
+/* By its name or by where it leads. */
+static bool in_project(const struct cover *c, const char *path)
+{
+    char *folder = realpath(*c->folder ? c->folder : ".", NULL);
+    char *real = realpath(path, NULL);
+    bool in = folder && real &&
+              (is_beneath(path, folder) || is_beneath(real, folder) ||
+               !strcmp(real, folder));
+
+    free(folder);
+    free(real);
+    return in;
+}
+
+/* A path that a program would find: NULL without memory. */
+static const char *path_here(struct cover *c, wend_str word)
+{
+    struct buf b = {.mem = c->arena->mem};
+
+    buf_cstr(&b, str_starts(word, "/") ? "" : c->folder);
+    buf_str(&b, word);
+    return buf_keep(&b, c->arena).ptr;
+}
+
+/* A word that the manifest does not call a path: only where it names
+ * something of the project does it count, with its place. */
+static wend_status take_word(struct cover *c, wend_str word, wend_error *err)
+{
+    const char *path;
+    struct stat st;
+    char place[24];
+
+    if (!word.len || memchr(word.ptr, 0, word.len))
+        return WEND_OK;
+    path = path_here(c, word);
+    if (!path)
+        return fail_nomem(err);
+    if (stat(path, &st) || (path[0] == '/' && !in_project(c, path)))
+        return WEND_OK;
+    if (S_ISDIR(st.st_mode))
+        return add_gap(c, word, "a folder", err);
+    if (!S_ISREG(st.st_mode))
+        return add_gap(c, word, "no regular file", err);
+    if (access(path, R_OK))
+        return add_gap(c, word, "it cannot be read", err);
+    sum_add(c, (wend_str){place, i64_text(place, c->words)});
+    return cover_file(c, path, err);
+}
+
+/* The program without a slash: the first of that name in PATH. */
+static wend_status take_program(struct cover *c, wend_str name, wend_error *err)
+{
+    const char *at = getenv("PATH");
+    struct stat st;
+
+    while (at) {
+        size_t len = strcspn(at, ":");
+        struct buf b = {.mem = c->arena->mem};
+        const char *path;
+
+        buf_cstr(&b, *at == '/' ? "" : c->folder);
+        buf_add(&b, at, len);
+        buf_cstr(&b, len && at[len - 1] != '/' ? "/" : "");
+        buf_str(&b, name);
+        path = buf_keep(&b, c->arena).ptr;
+        if (!path)
+            return fail_nomem(err);
+        if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
+            return in_project(c, path) ? take_word(c, name_in(c, path), err)
+                                       : WEND_OK;
+        at = at[len] ? at + len + 1 : NULL;
+    }
+    return WEND_OK;
+}
+
+bool cover_is_script(const struct manifest_words *w, size_t i)
+{
+    wend_str before = i ? w->list[i - 1].text : STR_NONE;
+    static const char *const options[] = {"-c",     "-e",      "-ec", "-lc",
+                                          "-exec",  "-E",      "-p",  "-r",
+                                          "--eval", "--print", NULL};
+
+    for (size_t k = 0; before.len && options[k]; k++)
+        if (str_is(before, options[k]))
+            return true;
+    return false;
+}
+
+/* What a shell would take for words, roughly: too many do no harm. */
+static wend_status take_script(struct cover *c, wend_str script,
+                               wend_error *err)
+{
+    static const char ends[] = " \t\r\n;&|<>()$'\"`={},";
+    wend_status s = WEND_OK;
+    int words = 0;
+
+    for (size_t i = 0; !s && i < script.len; i++) {
+        wend_str word = {script.ptr + i, 0};
+
+        while (i < script.len && !strchr(ends, script.ptr[i])) {
+            word.len++;
+            i++;
+        }
+        if (word.len && ++words > COVER_SCRIPT_WORDS_MAX)
+            return add_gap(c, STR("a long script"),
+                           "only its first words were looked at", err);
+        s = take_word(c, word, err);
+    }
+    return s;
+}
+
+static wend_status take_plain(struct cover *c, const struct manifest_words *w,
+                              size_t i, wend_error *err)
+{
+    wend_str word = w->list[i].text;
+    const char *equals = memchr(word.ptr, '=', word.len);
+    wend_status s = WEND_OK;
+
+    if (!i)
+        return memchr(word.ptr, '/', word.len) ? take_word(c, word, err)
+                                               : take_program(c, word, err);
+    if (str_is(w->list[i - 1].text, "-m") ||
+        (str_starts(word, "-m") && word.len > 2)) {
+        struct buf b = {.mem = c->arena->mem};
+        wend_str name = word;
+
+        if (word.ptr[0] != '-') {
+            buf_cstr(&b, "-m ");
+            buf_str(&b, word);
+            name = buf_keep(&b, c->arena);
+        }
+        s = name.ptr ? add_gap(c, name, "a module", err) : fail_nomem(err);
+    }
+    if (!s)
+        s = take_word(c, word, err);
+    if (!s && equals)
+        s = take_word(c,
+                      (wend_str){equals + 1,
+                                 (size_t)(word.ptr + word.len - (equals + 1))},
+                      err);
+    if (!s && cover_is_script(w, i))
+        s = take_script(c, word, err);
+    return s;
+}
+
+wend_status cover_word(struct cover *c, const struct manifest_words *w,
+                       size_t i, const char *path, wend_error *err)
+{
+    wend_str word = w->list[i].text;
+    struct stat st;
+
+    c->words++;
+    if (!manifest_word_is_path(word, i) || word.ptr[0] == '/')
+        return take_plain(c, w, i, err);
+    if (i && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return add_gap(c, word, "a folder", err);
+    return cover_file(c, path, err);
+}
+
+/* ---- Public -------------------------------------------------------------- */
+
+wend_status cover_begin(struct cover *c, const char *path, struct arena *a,
+                        wend_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    wend_str folder = {path, slash ? (size_t)(slash - path) + 1 : 0};
+
+    *c = (struct cover){.arena = a, .folder = arena_str(a, folder).ptr};
+    sha256_init(&c->sum);
+    return c->folder ? WEND_OK : fail_nomem(err);
+}
+
+void cover_end(struct cover *c, char *sum)
+{
+    unsigned char hash[SHA256_BYTES];
+
+    sha256_end(&c->sum, hash);
+    hex_text(sum, hash, sizeof hash);
+}

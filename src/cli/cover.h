@@ -1,0 +1,61 @@
+/*
+ * cover.h - which files of a project its commands use, and their sum.
+ *
+ * A manifest is accepted together with the files that it names. Commands
+ * name files in many ways: this is where a word is taken for a file or not.
+ * What cannot be summed up is kept as a gap, to be shown with the question.
+ */
+#ifndef CLI_COVER_H
+#define CLI_COVER_H
+
+#include "base/hash.h"
+#include "wire/manifest.h"
+
+enum {
+    COVER_FILES_MAX = 1000,       /* that one manifest names, in all */
+    COVER_FILE_BYTES = 8 << 20,   /* of one file; read at every start */
+    COVER_SCRIPT_WORDS_MAX = 256, /* of a script in a command */
+};
+
+struct cover_part {
+    struct cover_part *next;
+    const char *name; /* relative to the project's folder, else absolute */
+    char sum[SHA256_HEX + 1];
+};
+
+struct cover_gap {
+    struct cover_gap *next;
+    const char *name, *why;
+};
+
+struct cover {
+    struct arena *arena;
+    const char *folder; /* of the project: "" or ended by a slash */
+    struct sha256 sum;  /* of all parts, in the order they are named */
+    int files, words;
+    struct cover_part *parts, *parts_last;
+    struct cover_gap *gaps, *gaps_last;
+};
+
+/* `path` is the manifest's; the project's folder is the one it is in. */
+wend_status cover_begin(struct cover *c, const char *path, struct arena *a,
+                        wend_error *err);
+/* Refuses what is no regular file: a pipe would make us wait for ever. */
+wend_status cover_check(struct cover *c, const char *path, wend_error *err);
+/* A file whose text was read. */
+wend_status cover_text(struct cover *c, const char *path, wend_str text,
+                       wend_error *err);
+/* A file that is read when it is used; one that is not there counts as
+ * that. */
+wend_status cover_file(struct cover *c, const char *path, wend_error *err);
+/* The i-th word of a command; `path` is what its manifest means by it. A
+ * word that is no path there and names no file of the project changes
+ * nothing. */
+wend_status cover_word(struct cover *c, const struct manifest_words *w,
+                       size_t i, const char *path, wend_error *err);
+void cover_end(struct cover *c, char *sum);
+
+/* Whether a word of a command is a script for the word before it. */
+bool cover_is_script(const struct manifest_words *w, size_t i);
+
+#endif
