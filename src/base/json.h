@@ -35,6 +35,25 @@ struct json {
  * WEND_E_LIMIT (depth) or WEND_E_NOMEM. */
 struct json *json_parse(wend_str text, struct arena *a, wend_error *err);
 
+/* Servers that stream cut text between UTF-16 units, so that one string ends
+ * with half of a pair and a later one begins with the other half. Both are
+ * U+FFFD in the tree; this list says which halves they were. */
+struct json_cut {
+    const char *at; /* of the U+FFFD, in the text of its string */
+    uint16_t unit;
+};
+
+enum { JSON_CUTS_MAX = 32 }; /* a real event has two; more stay U+FFFD */
+
+struct json_cuts {
+    size_t count;
+    struct json_cut list[JSON_CUTS_MAX];
+};
+
+/* As json_parse; adds to `cuts`, which begins empty. */
+struct json *json_parse_cuts(wend_str text, struct arena *a,
+                             struct json_cuts *cuts, wend_error *err);
+
 /* The same for what we wrote ourselves around values from outside: deeper
  * by JSON_DEPTH_AROUND, so that what was accepted can be read back. */
 struct json *json_parse_own(wend_str text, struct arena *a, wend_error *err);

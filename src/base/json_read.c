@@ -44,7 +44,10 @@ struct parser {
     uint32_t depth_max;
     struct arena *arena;
     wend_error *err;
-    wend_str key; /* of the value to come; absent in an array */
+    wend_str key;           /* of the value to come; absent in an array */
+    struct json_cuts *cuts; /* may be NULL */
+    uint16_t alone;         /* a surrogate that was just decoded without its
+                               other half; 0: none */
     struct frame frames[JSON_DEPTH_MAX + JSON_DEPTH_AROUND];
 };
 
@@ -152,6 +155,7 @@ static const char *unescape_u(struct parser *ps, const char *p, const char *end,
             unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
             p = next;
         } else {
+            ps->alone = (uint16_t)unit;
             unit = 0xfffd; /* alone it has no meaning; what follows has */
         }
     }
@@ -179,12 +183,23 @@ static const char *unescape(struct parser *ps, const char *p, const char *end,
     return NULL;
 }
 
+/* Only at the two ends of a string can the other half be in another one. */
+static void note_cut(struct parser *ps, const char *at, bool starts, bool ends)
+{
+    bool high = ps->alone < 0xdc00;
+
+    if (ps->cuts && ps->cuts->count < JSON_CUTS_MAX && (high ? ends : starts))
+        ps->cuts->list[ps->cuts->count++] = (struct json_cut){at, ps->alone};
+    ps->alone = 0;
+}
+
 /* Decodes all between the quotes. No escape is longer than what it means,
  * so the raw length is room enough. */
 static bool decode(struct parser *ps, const char *p, const char *end,
                    wend_str *out)
 {
     char *start = arena_chars(ps->arena, (size_t)(end - p)), *at = start;
+    const char *before;
 
     if (!start)
         return refuse_nomem(ps);
@@ -196,8 +211,11 @@ static bool decode(struct parser *ps, const char *p, const char *end,
         memcpy(at, p, (size_t)(run_end - p));
         at += run_end - p;
         p = run_end;
+        before = at;
         if (p < end && !(p = unescape(ps, p, end, &at)))
             return false;
+        if (ps->alone)
+            note_cut(ps, before, before == start, p == end);
     }
     *at = 0;
     *out = (wend_str){start, (size_t)(at - start)};
@@ -513,7 +531,7 @@ static bool go_on(struct parser *ps)
 }
 
 static struct json *parse(wend_str text, uint32_t depth_max, struct arena *a,
-                          wend_error *err)
+                          struct json_cuts *cuts, wend_error *err)
 {
     struct parser ps; /* the frames are set as they are opened */
     struct json *root = NULL, *node;
@@ -526,6 +544,8 @@ static struct json *parse(wend_str text, uint32_t depth_max, struct arena *a,
     ps.depth = 0;
     ps.depth_max = depth_max;
     ps.arena = a;
+    ps.cuts = cuts;
+    ps.alone = 0;
     ps.err = err;
     ps.key = STR_NONE;
     do {
@@ -541,10 +561,16 @@ static struct json *parse(wend_str text, uint32_t depth_max, struct arena *a,
 
 struct json *json_parse(wend_str text, struct arena *a, wend_error *err)
 {
-    return parse(text, JSON_DEPTH_MAX, a, err);
+    return parse(text, JSON_DEPTH_MAX, a, NULL, err);
+}
+
+struct json *json_parse_cuts(wend_str text, struct arena *a,
+                             struct json_cuts *cuts, wend_error *err)
+{
+    return parse(text, JSON_DEPTH_MAX, a, cuts, err);
 }
 
 struct json *json_parse_own(wend_str text, struct arena *a, wend_error *err)
 {
-    return parse(text, JSON_DEPTH_MAX + JSON_DEPTH_AROUND, a, err);
+    return parse(text, JSON_DEPTH_MAX + JSON_DEPTH_AROUND, a, NULL, err);
 }

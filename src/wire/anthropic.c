@@ -21,6 +21,7 @@ struct block {
     int64_t index;
     int call;             /* the sink's handle */
     bool any_args;        /* a piece of arguments was seen */
+    struct join join;     /* of what comes in pieces */
     struct buf text;      /* thinking; input that came with the start of a
                              tool's; the whole start of another's */
     struct buf signature; /* of thinking; the pieces of another's input */
@@ -68,12 +69,8 @@ static void release(struct decoder *d)
 static void give_text(struct decoder *d, const struct json *text)
 {
     struct state *s = d->state;
-    wend_str piece = json_str(text);
 
-    if (!piece.len)
-        return;
-    s->text_len += piece.len;
-    d->sink->text(d->sink->ctx, piece);
+    s->text_len += wire_text(d, json_str(text));
 }
 
 static struct block *find_block(struct state *s, const struct json *ev)
@@ -113,6 +110,7 @@ static struct block *open_block(struct decoder *d, const struct json *ev,
     b->index = wire_i64(ev, "index");
     b->call = -1;
     b->any_args = false;
+    b->join = (struct join){0};
     return b;
 }
 
@@ -121,16 +119,18 @@ static void give_args(struct decoder *d, struct block *b, wend_str piece)
     if (!piece.len)
         return;
     b->any_args = true;
-    d->sink->args(d->sink->ctx, b->call, piece);
+    piece = wire_join(d, &b->join, piece);
+    if (piece.len)
+        d->sink->args(d->sink->ctx, b->call, piece);
 }
 
 static void give_thinking(struct decoder *d, struct block *b, wend_str piece)
 {
-    if (!piece.len)
-        return;
-    if (b)
+    if (b) {
+        piece = wire_join(d, &b->join, piece);
         keep(d, &b->text, piece);
-    d->sink->thinking(d->sink->ctx, piece);
+    }
+    wire_thinking(d, piece);
 }
 
 static void start_tool(struct decoder *d, const struct json *ev,
@@ -275,7 +275,8 @@ static void on_block_delta(struct decoder *d, const struct json *ev)
     if (b && b->kind == BLOCK_TOOL && str_is(type, "input_json_delta"))
         give_args(d, b, json_str(json_get(delta, "partial_json")));
     if (b && b->kind == BLOCK_OTHER && str_is(type, "input_json_delta"))
-        keep(d, &b->signature, json_str(json_get(delta, "partial_json")));
+        keep(d, &b->signature,
+             wire_join(d, &b->join, json_str(json_get(delta, "partial_json"))));
     if (b && b->kind != BLOCK_THINKING)
         return;
     if (str_is(type, "thinking_delta"))
@@ -291,6 +292,7 @@ static void stop_tool(struct decoder *d, struct block *b)
     release(d);
     if (!b->any_args)
         give_args(d, b, buf_view(&b->text));
+    give_args(d, b, join_rest(&b->join));
     if (b->any_args) {
         seal(d, b->call);
         return;
@@ -303,6 +305,7 @@ static void stop_thinking(struct decoder *d, struct block *b)
 {
     struct state *s = d->state;
 
+    give_thinking(d, b, join_rest(&b->join));
     if (!b->signature.len)
         return;
     begin_item(d);
@@ -322,6 +325,7 @@ static void stop_other(struct decoder *d, struct block *b)
         json_parse(buf_view(&b->text), &d->scratch, NULL);
     const struct json *input = NULL;
 
+    keep(d, &b->signature, join_rest(&b->join));
     if (b->signature.len)
         input = json_parse(buf_view(&b->signature), &d->scratch, NULL);
     if (!start || (b->signature.len && (!input || parts_too_deep(input))))
@@ -494,6 +498,7 @@ static void anthropic_end(struct decoder *d)
     if (s->told)
         return;
     s->told = true;
+    wire_rest(d);
     parts_finish(d, s->reason, s->calls_count, s->sealed_count);
 }
 

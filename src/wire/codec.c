@@ -131,6 +131,7 @@ static void forget_event(struct decoder *d)
 {
     if (d->scratch.failed)
         wire_fail_nomem(d);
+    d->cuts.count = 0;
     if (d->scratch.held > SCRATCH_KEEP)
         arena_free(&d->scratch);
     else
@@ -142,7 +143,8 @@ static const struct json *read_value(struct decoder *d, wend_str data,
                                      bool is_error)
 {
     wend_error err = {0};
-    const struct json *j = json_parse(data, &d->scratch, &err), *error;
+    const struct json *j = json_parse_cuts(data, &d->scratch, &d->cuts, &err);
+    const struct json *error;
 
     if (!j && is_error && err.status != WEND_E_NOMEM) {
         struct failure_said said = {.message = data, .status = 500};
@@ -358,6 +360,35 @@ int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
     if (half >= THINK_TOKENS_MIN)
         return half;
     return max_tokens > THINK_TOKENS_MIN ? THINK_TOKENS_MIN : 0;
+}
+
+wend_str wire_join(struct decoder *d, struct join *j, wend_str piece)
+{
+    return join_piece(j, &d->cuts, piece, &d->scratch);
+}
+
+static size_t tell(const struct wire_sink *sink,
+                   void (*fn)(void *ctx, wend_str piece), wend_str piece)
+{
+    if (piece.len)
+        fn(sink->ctx, piece);
+    return piece.len;
+}
+
+size_t wire_text(struct decoder *d, wend_str piece)
+{
+    return tell(d->sink, d->sink->text, wire_join(d, &d->text, piece));
+}
+
+size_t wire_thinking(struct decoder *d, wend_str piece)
+{
+    return tell(d->sink, d->sink->thinking, wire_join(d, &d->thinking, piece));
+}
+
+void wire_rest(struct decoder *d)
+{
+    tell(d->sink, d->sink->thinking, join_rest(&d->thinking));
+    tell(d->sink, d->sink->text, join_rest(&d->text));
 }
 
 int wire_call(struct decoder *d, wend_str id, wend_str name)

@@ -9,6 +9,7 @@
 #define WIRE_CODEC_H
 
 #include "core/turn.h"
+#include "wire/join.h"
 #include "wire/sse.h"
 
 /* What is asked: the conversation is the turn's. */
@@ -52,11 +53,13 @@ struct decoder {
     const struct codec *codec;
     const struct mem *mem;
     const struct wire_sink *sink;
-    struct arena scratch; /* of one event; reset after each */
-    bool any;             /* an event came that said something */
-    bool finished;        /* a finish reason or an end mark was seen */
-    bool done;            /* an end mark was: what comes after it is ignored */
-    bool failed;          /* sink->fail was called, or out of memory */
+    struct arena scratch;  /* of one event; reset after each */
+    struct json_cuts cuts; /* of the same event */
+    struct join text, thinking;
+    bool any;      /* an event came that said something */
+    bool finished; /* a finish reason or an end mark was seen */
+    bool done;     /* an end mark was: what comes after it is ignored */
+    bool failed;   /* sink->fail was called, or out of memory */
     bool nomem;
     void *state; /* the codec's, state_size bytes, zeroed */
 };
@@ -137,6 +140,14 @@ void wire_fail_nomem(struct decoder *d);
 /* Tokens to think with, where an API wants a number: less than the answer may
  * have (0: no limit), and 0 if that leaves too few or none were wanted. */
 int64_t wire_think_tokens(enum effort effort, int64_t max_tokens);
+/* A piece as it is to be told; see join.h. */
+wend_str wire_join(struct decoder *d, struct join *j, wend_str piece);
+/* Tell the sink of a piece, joined and if it is not empty; return how many
+ * bytes were told. */
+size_t wire_text(struct decoder *d, wend_str piece);
+size_t wire_thinking(struct decoder *d, wend_str piece);
+/* At the end of the answer: what was held of both. */
+void wire_rest(struct decoder *d);
 /* Opens a call with the sink. A call without a name, or one more than are
  * taken, is a failure: -1. */
 int wire_call(struct decoder *d, wend_str id, wend_str name);

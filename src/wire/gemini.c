@@ -192,7 +192,7 @@ static void take_call(struct decoder *d, const struct json *call,
         return;
     }
     keep(d, &s->signature, s->signature.len ? STR_NONE : signature);
-    args_take(&s->args, pieces);
+    args_take(&s->args, pieces, &d->cuts);
     if (s->args.arena.failed)
         wire_fail_nomem(d);
     if (!goes_on)
@@ -205,6 +205,7 @@ static void take_thought(struct decoder *d, wend_str text, wend_str signature)
 {
     struct state *s = d->state;
 
+    text = wire_join(d, &d->thinking, text);
     if (text.len)
         d->sink->thinking(d->sink->ctx, text);
     if (!signature.len)
@@ -221,9 +222,8 @@ static void take_text(struct decoder *d, wend_str text, wend_str signature)
     struct state *s = d->state;
     size_t before = s->text_len;
 
+    text.len = wire_text(d, text);
     s->text_len += text.len;
-    if (text.len)
-        d->sink->text(d->sink->ctx, text);
     if (!signature.len)
         return;
     begin_item(d, before, s->calls_count);
@@ -358,6 +358,7 @@ static void gemini_end(struct decoder *d)
     if (s->told)
         return;
     s->told = true;
+    wire_rest(d);
     parts_finish(d, s->reason ? s->reason : "stop", s->calls_count,
                  s->sealed_count);
 }

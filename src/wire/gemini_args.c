@@ -25,6 +25,7 @@ struct arg {
     char *text; /* of a string or a number */
     size_t len, cap;
     uint32_t count;
+    struct join join; /* of a string's pieces */
     struct arg *first, *last, *next;
 };
 
@@ -229,6 +230,14 @@ static bool is_true(const struct json *j)
     return j && j->kind == JSON_TRUE;
 }
 
+static void take_string(struct args *a, struct arg *at, wend_str piece,
+                        bool goes_on)
+{
+    set(a, at, JSON_STRING, join_piece(&at->join, a->cuts, piece, &a->arena));
+    if (!goes_on)
+        append(a, at, join_rest(&at->join));
+}
+
 static void take(struct args *a, const struct json *piece)
 {
     const struct json *string = json_get(piece, "stringValue");
@@ -240,7 +249,7 @@ static void take(struct args *a, const struct json *piece)
     if (!at)
         return;
     if (string)
-        set(a, at, JSON_STRING, json_str(string));
+        take_string(a, at, json_str(string), goes_on);
     else if (number && number->kind == JSON_NUMBER)
         set(a, at, JSON_NUMBER, number->text);
     else if (boolean)
@@ -279,8 +288,10 @@ static void put(struct buf *out, const struct arg *at)
     buf_char(out, object ? '}' : ']');
 }
 
-void args_take(struct args *a, const struct json *pieces)
+void args_take(struct args *a, const struct json *pieces,
+               const struct json_cuts *cuts)
 {
+    a->cuts = cuts;
     if (!a->root) {
         a->root = arena_alloc(&a->arena, sizeof *a->root);
         if (!a->root)

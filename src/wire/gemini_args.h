@@ -6,7 +6,7 @@
 #ifndef WIRE_GEMINI_ARGS_H
 #define WIRE_GEMINI_ARGS_H
 
-#include "base/json.h"
+#include "wire/join.h"
 
 struct arg;
 
@@ -14,13 +14,16 @@ struct arg;
 struct args {
     struct arena arena;
     struct arg *root;
+    const struct json_cuts *cuts; /* of the pieces that are taken */
     size_t bytes;
     size_t open; /* strings that go on */
     bool broken; /* a piece fits nowhere */
 };
 
-/* A list of pieces; see arena.failed and broken. */
-void args_take(struct args *args, const struct json *pieces);
+/* A list of pieces, and the cuts of the event that they are in; see
+ * arena.failed and broken. */
+void args_take(struct args *args, const struct json *pieces,
+               const struct json_cuts *cuts);
 /* The value so far; text that is no JSON if a piece fitted nowhere, so that
  * nobody takes what is left for the arguments. */
 void args_put(const struct args *args, struct buf *out);

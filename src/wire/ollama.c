@@ -205,10 +205,11 @@ static void on_message(struct decoder *d, const struct json *message)
     const struct json *calls = json_get(message, "tool_calls");
 
     if (thinking.len) {
-        d->sink->thinking(d->sink->ctx, thinking);
+        wire_thinking(d, thinking);
         st->think.at = THINK_TEXT;
     }
-    think_add(&st->think, d->sink, json_str(json_get(message, "content")));
+    think_add(&st->think, d->sink,
+              wire_join(d, &d->text, json_str(json_get(message, "content"))));
     if (calls && calls->kind == JSON_ARRAY)
         for (const struct json *c = calls->first; c && !d->failed; c = c->next)
             on_call(d, c);
@@ -253,7 +254,9 @@ static void on_end(struct decoder *d)
 {
     struct state *st = d->state;
 
+    think_add(&st->think, d->sink, join_rest(&d->text));
     think_end(&st->think, d->sink);
+    wire_rest(d);
     d->sink->finish(d->sink->ctx, st->cut     ? STR("length")
                                   : st->calls ? STR("tool_calls")
                                               : STR("stop"));

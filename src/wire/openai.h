@@ -37,13 +37,12 @@ struct details {
 };
 
 /* False: out of memory. */
-bool details_add(struct details *ds, const struct mem *m, struct arena *scratch,
+bool details_add(struct details *ds, struct decoder *d,
                  const struct json *fragment);
 /* What of a fragment is to be read; absent if nothing. */
 wend_str details_text(const struct json *fragment);
 /* Tells the sink of all of them. */
-bool details_tell(const struct details *ds, const struct mem *m,
-                  const struct wire_sink *sink);
+bool details_tell(struct details *ds, struct decoder *d);
 void details_free(struct details *ds, const struct mem *m);
 
 #endif

@@ -26,6 +26,7 @@ struct slot {
     struct buf id, name;
     struct buf held; /* arguments that came before the name */
     struct scan scan;
+    struct join join;
     bool sealed;
 };
 
@@ -81,8 +82,13 @@ static bool is_blank(wend_str s)
 
 static void seal(struct decoder *d, struct slot *slot)
 {
+    wend_str rest;
+
     if (slot->sealed || slot->handle < 0)
         return;
+    rest = join_rest(&slot->join);
+    if (rest.len)
+        d->sink->args(d->sink->ctx, slot->handle, rest);
     slot->sealed = true;
     d->sink->seal(d->sink->ctx, slot->handle);
 }
@@ -209,7 +215,10 @@ static void add_args(struct decoder *d, struct slot *s, wend_str piece)
         return;
     }
     scan_add(&s->scan, piece);
-    if (s->handle >= 0) {
+    piece = wire_join(d, &s->join, piece);
+    if (!piece.len) {
+        return;
+    } else if (s->handle >= 0) {
         d->sink->args(d->sink->ctx, s->handle, piece);
     } else if (piece.len > ARGS_BYTES_MAX - s->held.len) {
         wire_fail_fmt(d, "service", "a tool call without a name");

@@ -17,36 +17,34 @@ struct state {
 
 /* ---- Text and thinking --------------------------------------------------- */
 
-static void tell(const struct wire_sink *sink,
-                 void (*fn)(void *ctx, wend_str piece), wend_str piece)
-{
-    if (piece.len)
-        fn(sink->ctx, piece);
-}
-
 /* A string, or a list of parts that have one. */
 static void on_thought(struct decoder *d, const struct json *thought)
 {
     if (!thought)
         return;
-    tell(d->sink, d->sink->thinking, json_str(thought));
+    wire_thinking(d, json_str(thought));
     for (const struct json *p = thought->first; p; p = p->next)
-        tell(d->sink, d->sink->thinking, json_str(json_get(p, "text")));
+        wire_thinking(d, json_str(json_get(p, "text")));
+}
+
+static void add_text(struct decoder *d, wend_str piece)
+{
+    struct state *st = d->state;
+
+    think_add(&st->think, d->sink, wire_join(d, &d->text, piece));
 }
 
 static void on_content(struct decoder *d, const struct json *content)
 {
-    struct state *st = d->state;
-
     if (!content)
         return;
-    think_add(&st->think, d->sink, json_str(content));
+    add_text(d, json_str(content));
     if (content->kind != JSON_ARRAY)
         return;
     for (const struct json *p = content->first; p; p = p->next) {
         on_thought(d, json_get(p, "thinking"));
-        think_add(&st->think, d->sink, json_str(json_get(p, "text")));
-        tell(d->sink, d->sink->text, json_str(json_get(p, "refusal")));
+        add_text(d, json_str(json_get(p, "text")));
+        wire_text(d, json_str(json_get(p, "refusal")));
     }
 }
 
@@ -58,8 +56,8 @@ static void on_details(struct decoder *d, const struct json *list, bool show)
         return;
     for (const struct json *f = list->first; f; f = f->next) {
         if (show)
-            tell(d->sink, d->sink->thinking, details_text(f));
-        if (!details_add(&st->details, d->mem, &d->scratch, f)) {
+            wire_thinking(d, details_text(f));
+        if (!details_add(&st->details, d, f)) {
             wire_fail_nomem(d);
             return;
         }
@@ -77,7 +75,7 @@ static void on_thinking(struct decoder *d, const struct json *delta)
     st->thinking_back |= content.ptr != NULL;
     if (said.len && st->think.at == THINK_START && !st->think.held)
         st->think.at = THINK_TEXT;
-    tell(d->sink, d->sink->thinking, said);
+    wire_thinking(d, said);
     on_details(d, json_get(delta, "reasoning_details"), !said.len);
 }
 
@@ -207,7 +205,7 @@ static void on_choice(struct decoder *d, const struct json *choice)
         delta = json_get(choice, "message"); /* did not stream */
     on_thinking(d, delta);
     on_content(d, json_get(delta, "content"));
-    tell(d->sink, d->sink->text, json_str(json_get(delta, "refusal")));
+    wire_text(d, json_str(json_get(delta, "refusal")));
     calls = json_get(delta, "tool_calls");
     if (calls && calls->kind == JSON_ARRAY)
         for (const struct json *c = calls->first; c && !d->failed; c = c->next)
@@ -251,11 +249,13 @@ static void on_end(struct decoder *d)
     struct state *st = d->state;
     const char *finish = st->finish ? st->finish : "stop";
 
+    think_add(&st->think, d->sink, join_rest(&d->text));
     think_end(&st->think, d->sink);
+    wire_rest(d);
     close_calls(d);
     if (d->failed)
         return;
-    if (!details_tell(&st->details, d->mem, d->sink)) {
+    if (!details_tell(&st->details, d)) {
         wire_fail_nomem(d);
         return;
     }

@@ -12,7 +12,8 @@ struct detail {
     struct buf type;
     const char *text_key; /* which member grows; NULL: none yet */
     struct buf text;
-    struct buf rest; /* all other members, as JSON without the braces */
+    struct join join; /* of the text's pieces */
+    struct buf rest;  /* all other members, as JSON without the braces */
 };
 
 static const char *const growing[] = {"text", "summary", NULL};
@@ -126,51 +127,52 @@ wend_str details_text(const struct json *fragment)
     return s;
 }
 
-bool details_add(struct details *ds, const struct mem *m, struct arena *scratch,
+bool details_add(struct details *ds, struct decoder *d,
                  const struct json *fragment)
 {
     wend_str type = json_str(json_get(fragment, "type"));
     int64_t index = wire_i64(fragment, "index");
-    struct detail *d = ds->count ? &ds->list[ds->count - 1] : NULL;
+    struct detail *e = ds->count ? &ds->list[ds->count - 1] : NULL;
 
     if (fragment->kind != JSON_OBJECT || !fragment->count)
         return true;
-    if (!d || !goes_on(d, type, index)) {
-        d = add(ds, m);
-        if (!d)
+    if (!e || !goes_on(e, type, index)) {
+        e = add(ds, d->mem);
+        if (!e)
             return false;
-        d->index = index;
-        buf_str(&d->type, type);
+        e->index = index;
+        buf_str(&e->type, type);
     }
     for (const struct json *j = fragment->first; j; j = j->next)
         if (growing_key(j->key) && j->kind == JSON_STRING) {
-            d->text_key = growing_key(j->key);
-            buf_str(&d->text, j->text);
+            e->text_key = growing_key(j->key);
+            buf_str(&e->text, wire_join(d, &e->join, j->text));
         }
-    merge(d, fragment, scratch);
-    return !d->type.failed && !d->text.failed && !d->rest.failed &&
-           !scratch->failed;
+    merge(e, fragment, &d->scratch);
+    return !e->type.failed && !e->text.failed && !e->rest.failed &&
+           !d->scratch.failed;
 }
 
-bool details_tell(const struct details *ds, const struct mem *m,
-                  const struct wire_sink *sink)
+bool details_tell(struct details *ds, struct decoder *d)
 {
-    struct buf b = {.mem = m};
+    struct buf b = {.mem = d->mem};
     bool good;
 
     for (size_t i = 0; i < ds->count && !b.failed; i++) {
-        const struct detail *d = &ds->list[i];
+        struct detail *e = &ds->list[i];
 
+        buf_str(&e->text, join_rest(&e->join));
         buf_clear(&b);
         buf_cstr(&b, "{\"p\":\"openai\",\"detail\":{");
-        buf_str(&b, buf_view(&d->rest));
-        if (d->text_key) {
-            buf_fmt(&b, "%s\"%s\":", d->rest.len ? "," : "", d->text_key);
-            json_put_str(&b, buf_view(&d->text));
+        buf_str(&b, buf_view(&e->rest));
+        if (e->text_key) {
+            buf_fmt(&b, "%s\"%s\":", e->rest.len ? "," : "", e->text_key);
+            json_put_str(&b, buf_view(&e->text));
         }
         buf_cstr(&b, "}}");
+        b.failed |= e->text.failed;
         if (!b.failed)
-            sink->opaque(sink->ctx, buf_view(&b));
+            d->sink->opaque(d->sink->ctx, buf_view(&b));
     }
     good = !b.failed;
     buf_free(&b);

@@ -21,6 +21,7 @@ struct item {
     bool any_text, any_args;   /* some was told */
     bool any_thinking, opened; /* opened: the call was told */
     bool done;
+    struct join args;
 };
 
 struct state {
@@ -104,8 +105,7 @@ static void give_text(struct decoder *d, struct item *it, wend_str piece)
     if (!it || it->done || !piece.len)
         return;
     it->any_text = true;
-    s->text_len += piece.len;
-    d->sink->text(d->sink->ctx, piece);
+    s->text_len += wire_text(d, piece);
 }
 
 static void give_thinking(struct decoder *d, struct item *it, wend_str piece)
@@ -113,7 +113,7 @@ static void give_thinking(struct decoder *d, struct item *it, wend_str piece)
     if (!it || it->done || !piece.len)
         return;
     it->any_thinking = true;
-    d->sink->thinking(d->sink->ctx, piece);
+    wire_thinking(d, piece);
 }
 
 static void give_args(struct decoder *d, struct item *it, wend_str piece)
@@ -121,7 +121,8 @@ static void give_args(struct decoder *d, struct item *it, wend_str piece)
     if (!it || it->done || !it->opened || !piece.len)
         return;
     it->any_args = true;
-    if (it->call >= 0)
+    piece = wire_join(d, &it->args, piece);
+    if (it->call >= 0 && piece.len)
         d->sink->args(d->sink->ctx, it->call, piece);
 }
 
@@ -175,6 +176,7 @@ static void finish_call(struct decoder *d, struct item *it,
     if (it->call < 0 ||
         str_is(json_str(json_get(item, "status")), "incomplete"))
         return;
+    give_args(d, it, join_rest(&it->args));
     d->sink->seal(d->sink->ctx, it->call);
     s->sealed_count++;
 }
@@ -425,6 +427,7 @@ static void responses_end(struct decoder *d)
     if (s->told)
         return;
     s->told = true;
+    wire_rest(d);
     if (!s->reason)
         s->reason = "stop";
     if (s->refused && !s->calls_count && !strcmp(s->reason, "stop"))

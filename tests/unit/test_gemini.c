@@ -42,6 +42,8 @@ static void test_reasons(void)
 
 /* ---- Arguments from pieces ----------------------------------------------- */
 
+static const struct json_cuts no_cuts;
+
 static void take(struct args *a, const char *path, size_t len)
 {
     struct arena scratch = {.mem = &wire_plain};
@@ -54,7 +56,7 @@ static void take(struct args *a, const char *path, size_t len)
     for (size_t i = 0; i < len; i++)
         buf_char(&b, 'x');
     buf_cstr(&b, "\"}]");
-    args_take(a, json_parse(buf_view(&b), &scratch, NULL));
+    args_take(a, json_parse(buf_view(&b), &scratch, NULL), &no_cuts);
     buf_free(&b);
     arena_free(&scratch);
 }

@@ -448,6 +448,49 @@ static void test_failures(void)
     tap_ok(failures > 200, "failures: there were some");
 }
 
+/* Halves of characters are noted at the ends of strings, up to a limit. */
+static void test_cuts(void)
+{
+    static const struct {
+        const char *why, *text;
+        size_t count;
+        uint16_t unit; /* of the last one */
+    } rows[] = {
+        {"whole", "[\"\\ud83d\\udc4b\"]", 0, 0},
+        {"first half at the end", "[\"a\\ud83d\"]", 1, 0xd83d},
+        {"second half at the start", "[\"\\udc4ba\"]", 1, 0xdc4b},
+        {"both", "[\"\\udc4b\\ud83d\"]", 2, 0xd83d},
+        {"first half at the start", "[\"\\ud83da\"]", 0, 0},
+        {"second half at the end", "[\"a\\udc4b\"]", 0, 0},
+        {"in the middle", "[\"a\\ud83da\\udc4ba\"]", 0, 0},
+    };
+    struct arena a = {.mem = &plain};
+    struct buf many = {.mem = &plain};
+    struct json_cuts cuts = {0};
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        const struct json *j;
+        size_t n;
+
+        cuts.count = 0;
+        j = json_parse_cuts(str_of(rows[i].text), &a, &cuts, NULL);
+        n = cuts.count;
+        tap_ok(j && n == rows[i].count &&
+                   (!n || (cuts.list[n - 1].unit == rows[i].unit &&
+                           !memcmp(cuts.list[n - 1].at, FFFD, 3))),
+               "halves: %s", rows[i].why);
+    }
+    cuts.count = 0;
+    for (int i = 0; i < 2 * JSON_CUTS_MAX; i++)
+        buf_cstr(&many, i ? ",\"\\ud83d\"" : "[\"\\ud83d\"");
+    buf_char(&many, ']');
+    tap_ok(json_parse_cuts(buf_view(&many), &a, &cuts, NULL) &&
+               cuts.count == JSON_CUTS_MAX,
+           "halves: no more than the limit");
+    buf_free(&many);
+    arena_free(&a);
+}
+
 int main(void)
 {
     test_good();
@@ -457,5 +500,6 @@ int main(void)
     test_chosen_keys();
     test_tree();
     test_failures();
+    test_cuts();
     return tap_done();
 }
