@@ -132,7 +132,7 @@ typedef struct wend_run_info {
     int64_t turns, tokens_in, tokens_out;
     int64_t cost_nano; /* USD * 10^-9 */
     int64_t seq;       /* of its newest kept event */
-    bool imported;     /* it came from a file, not from an agent of ours */
+    bool imported;     /* it, or a run that it descends from, was imported */
     bool child; /* `parent` started it and waits for it; else it is a fork */
 } wend_run_info;
 

@@ -110,6 +110,27 @@ WEND_API wend_status wend_store_import(wend_store *store, wend_str file,
                                        wend_import_fn fn, void *ctx,
                                        wend_error *err);
 
+/* ---- Origin -------------------------------------------------------------- */
+
+/* Set `size` before. */
+typedef struct wend_store_origin {
+    size_t size;
+    char id[33];  /* random, made with the file; empty: there is none */
+    bool made;    /* this open made the file */
+    bool adopted; /* this open upgraded a file of this user alone (mode 0600)
+                     from a version without id */
+} wend_store_origin;
+
+/* A host that keeps the ids of its stores can tell them from a file that was
+ * made elsewhere. */
+WEND_API wend_status wend_store_origin_of(wend_store *store,
+                                          wend_store_origin *out,
+                                          wend_error *err);
+
+/* All runs of this handle count as imported: somebody else may have written
+ * the file. Call it before anything else uses the handle. */
+WEND_API wend_status wend_store_distrust(wend_store *store, wend_error *err);
+
 /* ---- Forget -------------------------------------------------------------- */
 
 typedef struct wend_prune_options {

@@ -248,6 +248,20 @@ static bool compare(void *ctx, const struct store_item *there)
     return !m->differs;
 }
 
+/* What a file adds to a run that was made here would have its authority. */
+static wend_status check_own(struct import *m)
+{
+    wend_run_info *info = NULL;
+    wend_status s = store_info(m->store, m->run, &m->arena, &info, m->err);
+
+    return s == WEND_OK && !info->imported
+               ? fail(m->err, WEND_E_EXISTS,
+                      "run %s was made in this store, and the file has more "
+                      "events of it; import it into another store",
+                      m->run)
+               : s;
+}
+
 /* How much of the run is there already. */
 static wend_status look(struct import *m)
 {
@@ -270,6 +284,8 @@ static wend_status look(struct import *m)
                  m->run,
                  (long long)mine[m->known].seq + mine[m->known].is_pack);
     m->there = s == WEND_OK;
+    if (s == WEND_OK && m->known < count)
+        s = check_own(m);
     return s;
 }
 
@@ -330,7 +346,8 @@ static wend_status put_chunk(struct import *m, struct chunk *c, size_t count)
     wend_status s = fill_blobs(m, c, &a);
 
     c->b.run = str_of(m->run);
-    c->b.epoch = birth ? STORE_EPOCH_IMPORTED : m->epoch;
+    c->b.epoch = birth ? 1 : m->epoch;
+    m->birth.b.imported = true;
     c->b.birth = birth ? &m->birth.b : NULL;
     c->b.events = c->events;
     c->b.packs = c->packs;

@@ -82,12 +82,15 @@ static wend_status add(struct memory *m, const struct store_batch *b)
 {
     const struct mem *mem = &m->base.mem;
     struct memory_run *r = memory_run_get(m, b->run), *fresh = NULL;
+    const struct memory_run *parent;
     wend_status s = WEND_OK;
 
     if (r ? b->birth || !store_batch_fits(b, r->epoch, r->seq) : !b->birth)
         return WEND_E_STALE;
     if (!r) {
         fresh = r = memory_run_new(mem, b);
+        if (r && (parent = memory_run_get(m, b->birth->parent)))
+            r->imported |= parent->imported;
         if (!r || !table_room(&m->runs, mem))
             s = WEND_E_NOMEM;
         else if (!store_batch_fits(b, r->epoch, r->seq))
@@ -319,7 +322,7 @@ static void info_of(const struct memory_run *r, struct arena *a,
         .tokens_out = r->summary.tokens_out,
         .cost_nano = r->summary.cost_nano,
         .seq = r->seq,
-        .imported = r->epoch <= 0,
+        .imported = r->imported,
         .child = memory_run_text(r, T_PARENT).ptr && !r->seq_base,
     };
 }

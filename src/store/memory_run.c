@@ -67,6 +67,7 @@ struct memory_run *memory_run_new(const struct mem *m,
     r->seq_base = b->events_count ? b->events[0].seq - 1 : 0;
     r->seq = r->seq_base;
     r->started_us = birth->started_us;
+    r->imported = birth->imported;
     return r;
 }
 

@@ -43,6 +43,7 @@ struct memory_run {
     int64_t epoch, seq, seq_base, started_us; /* base: before the first */
     unsigned char head_base[SHA256_BYTES]; /* of the event before the first */
     struct store_summary summary;
+    bool imported;
     char text[];
 };
 

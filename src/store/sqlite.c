@@ -151,6 +151,11 @@ static wend_status open_as(const char *path, const struct db_schema *schema,
         status = open_still(s, schema, err);
     else if (status == WEND_OK)
         status = db_open(s->path, schema, &s->write, &s->owner, err);
+    if (status == WEND_OK)
+        status = db_store_id(s->write.handle ? &s->write : &s->read, s->base.id,
+                             err);
+    s->base.made = s->write.made;
+    s->base.adopted = s->write.adopted;
     hold_end(&hold);
     if (status == WEND_OK && !db_writer_start(s))
         status = fail(err, WEND_E_STORE, "store %s: no thread to be had", path);

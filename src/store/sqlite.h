@@ -85,6 +85,7 @@ struct db {
     sqlite3 *handle;
     const char *path; /* the store's */
     sqlite3_stmt *statements[QUERIES];
+    bool made, adopted; /* by db_open, see wend_store_origin */
 };
 
 /* A statement being given its parameters; the first error sticks. */
@@ -151,6 +152,9 @@ wend_status db_open(const char *path, const struct db_schema *schema,
 wend_status db_open_still(const char *path, const struct db_schema *schema,
                           struct db *db, struct owner *owner,
                           struct still *still, wend_error *err);
+/* The random id that the file was made with; empty if it is malformed. */
+wend_status db_store_id(struct db *db, char id[STORE_ID_BYTES],
+                        wend_error *err);
 
 /* ---- The engine -----------------------------------------------------------
  */

@@ -18,8 +18,8 @@ enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
 #define LIST_COLUMNS                                                   \
     "SELECT run, status, agent, model, prompt, user, session, parent," \
     " started, ended, turns, tokens_in, tokens_out, cost, seq, owner," \
-    " epoch, parent IS NOT NULL AND EXISTS (SELECT 1 FROM events AS e" \
-    " WHERE e.run = runs.id AND e.seq = 1)"                            \
+    " imported, parent IS NOT NULL AND EXISTS (SELECT 1 FROM events"   \
+    " AS e WHERE e.run = runs.id AND e.seq = 1)"                       \
     " FROM runs WHERE (?1 IS NULL OR user = ?1)"                       \
     " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR agent = ?3)" \
     " AND (?4 IS NULL OR status = ?4) AND (?5 = 0 OR ended IS NULL)"   \
@@ -39,8 +39,9 @@ static const char *const queries[QUERIES] = {
     [Q_RUN] = "SELECT id, epoch, seq, head, owner, ended, parent FROM runs"
               " WHERE run = ? AND status <> 'pruned'",
     [Q_RUN_ADD] = "INSERT INTO runs (run, agent, model, prompt, user,"
-                  " session, parent, started, epoch, seq)"
-                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  " session, parent, started, epoch, seq, imported)"
+                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 OR"
+                  " ifnull((SELECT imported FROM runs WHERE run = ?7), 0))",
     [Q_RUN_SET] = "UPDATE runs SET status = ?2, ended = ?3, turns = ?4,"
                   " tokens_in = ?5, tokens_out = ?6, cost = ?7, owner = ?8,"
                   " seq = ?9, head = ?10 WHERE id = ?1",

@@ -26,7 +26,12 @@ enum { STILL_TRIES = 3 }; /* to open one that others open and close */
 
 enum kind { KIND_NEW, KIND_OURS, KIND_FOREIGN };
 
-static const char create_1[] =
+/* Tells the stores of this user from files that were made elsewhere. */
+#define MAKE_ID                              \
+    "CREATE TABLE store (id TEXT NOT NULL);" \
+    "INSERT INTO store VALUES (lower(hex(randomblob(16))));"
+
+static const char create_now[] =
     "CREATE TABLE runs ("
     " id INTEGER PRIMARY KEY,"
     " run TEXT NOT NULL UNIQUE,"
@@ -43,7 +48,8 @@ static const char create_1[] =
     " owner INTEGER," /* the byte that its process has locked */
     " epoch INTEGER NOT NULL,"
     " seq INTEGER NOT NULL,"
-    " head BLOB);"
+    " head BLOB,"
+    " imported INTEGER NOT NULL DEFAULT 0);" /* it, or what it descends from */
     "CREATE TABLE events ("
     " id INTEGER PRIMARY KEY,"
     " run INTEGER NOT NULL," /* runs.id */
@@ -71,9 +77,27 @@ static const char create_1[] =
     " id INTEGER PRIMARY KEY,"
     " run INTEGER NOT NULL,"
     " what TEXT NOT NULL,"
-    " body TEXT NOT NULL);";
+    " body TEXT NOT NULL);" MAKE_ID;
 
-const struct db_schema db_schema_now = {.version = 1, .create = create_1};
+/* Version 1 knew an imported run by an epoch below 1, which its forks and
+ * children did not have. */
+static const struct db_step steps[] = {
+    {1, "ALTER TABLE runs ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;"
+        "WITH RECURSIVE descent (run) AS (SELECT run FROM runs WHERE epoch < 1"
+        " UNION SELECT runs.run FROM runs JOIN descent"
+        " ON runs.parent = descent.run)"
+        " UPDATE runs SET imported = 1 WHERE run IN"
+        " (SELECT run FROM descent);" MAKE_ID},
+};
+
+enum { VERSION_WITH_ID = 2 }; /* the first that has one */
+
+const struct db_schema db_schema_now = {
+    .version = 2,
+    .create = create_now,
+    .steps = steps,
+    .steps_count = sizeof steps / sizeof *steps,
+};
 
 /* ---- The file itself ------------------------------------------------------
  */
@@ -99,10 +123,12 @@ static wend_status make_file(const char *path, wend_error *err)
                 strerror(errno));
 }
 
-static wend_status check_file(const char *path, wend_error *err)
+static wend_status check_file(const char *path, bool *is_private,
+                              wend_error *err)
 {
     struct stat st;
 
+    *is_private = false;
     if (stat(path, &st))
         return fail(err, WEND_E_STORE, "store %s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
@@ -111,6 +137,7 @@ static wend_status check_file(const char *path, wend_error *err)
         return fail(err, WEND_E_STORE,
                     "store %s: belongs to another user (%ld)", path,
                     (long)st.st_uid);
+    *is_private = !(st.st_mode & 077);
     return WEND_OK;
 }
 
@@ -346,9 +373,11 @@ static wend_status upgrade(struct db *db, const struct owner *owner,
     return s; /* closing undoes what was not committed */
 }
 
-/* Another process may be doing the same: the one that waited looks again. */
+/* Another process may be doing the same: the one that waited looks again.
+ * `was_private`: no other user could write to the file before. */
 static wend_status settle(struct db *db, const struct owner *owner,
-                          const struct db_schema *schema, wend_error *err)
+                          const struct db_schema *schema, bool was_private,
+                          wend_error *err)
 {
     enum kind kind;
     int64_t version;
@@ -360,11 +389,25 @@ static wend_status settle(struct db *db, const struct owner *owner,
     s = look(db, &kind, &version, err);
     if (s == WEND_OK)
         s = check_kind(db, kind, version, schema, err);
-    if (s == WEND_OK && kind == KIND_NEW)
+    if (s == WEND_OK && kind == KIND_NEW) {
         s = create(db, schema, err);
-    else if (s == WEND_OK && version < schema->version)
+        db->made = s == WEND_OK;
+    } else if (s == WEND_OK && version < schema->version) {
         s = upgrade(db, owner, version, schema, err);
+        db->adopted = s == WEND_OK && version < VERSION_WITH_ID && was_private;
+    }
     owner_unlock(owner);
+    return s;
+}
+
+wend_status db_store_id(struct db *db, char id[STORE_ID_BYTES], wend_error *err)
+{
+    wend_status s =
+        db_text(db, "SELECT id FROM store LIMIT 1", id, STORE_ID_BYTES, err);
+
+    /* It becomes the name of a file. */
+    if (s == WEND_OK && strspn(id, "0123456789abcdef") != STORE_ID_BYTES - 1)
+        id[0] = 0;
     return s;
 }
 
@@ -390,10 +433,11 @@ wend_status db_open(const char *path, const struct db_schema *schema,
 {
     enum kind kind;
     int64_t version;
+    bool was_private = false;
     wend_status s = make_file(path, err);
 
     if (s == WEND_OK)
-        s = check_file(path, err);
+        s = check_file(path, &was_private, err);
     if (s == WEND_OK)
         s = db_connect(db, path, err);
     if (s == WEND_OK && sqlite3_db_readonly(db->handle, "main"))
@@ -413,7 +457,7 @@ wend_status db_open(const char *path, const struct db_schema *schema,
     if (s == WEND_OK)
         s = own(path, owner_open, owner, err);
     if (s == WEND_OK && (kind == KIND_NEW || version < schema->version))
-        s = settle(db, owner, schema, err);
+        s = settle(db, owner, schema, was_private, err);
     if (s == WEND_OK)
         s = set_modes(db, err);
     return s;
@@ -447,7 +491,8 @@ wend_status db_open_still(const char *path, const struct db_schema *schema,
                           struct db *db, struct owner *owner,
                           struct still *still, wend_error *err)
 {
-    wend_status s = check_file(path, err), found = WEND_E_STORE;
+    bool is_private;
+    wend_status s = check_file(path, &is_private, err), found = WEND_E_STORE;
 
     /* Somebody who can write it may just be opening or closing it. */
     for (int i = 0; s == WEND_OK && i < STILL_TRIES && found == WEND_E_STORE;

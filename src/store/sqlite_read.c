@@ -307,7 +307,7 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 
 /* ---- Listing ------------------------------------------------------------- */
 
-enum { LIST_ENDED = 9, LIST_OWNER = 15, LIST_EPOCH, LIST_CHILD };
+enum { LIST_ENDED = 9, LIST_OWNER = 15, LIST_IMPORTED, LIST_CHILD };
 
 static void ask_list(struct ask *a, const wend_list_options *o)
 {
@@ -349,7 +349,7 @@ static void info_of(struct ask *a, const char *status, struct arena *arena,
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = ask_get_i64(a, column++);
     info->status = arena_str(arena, str_of(status));
-    info->imported = ask_get_i64(a, LIST_EPOCH) <= 0;
+    info->imported = ask_get_i64(a, LIST_IMPORTED) != 0;
     info->child = ask_get_i64(a, LIST_CHILD) != 0;
 }
 

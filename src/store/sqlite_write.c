@@ -63,6 +63,7 @@ static int add_run(struct db *db, const struct store_batch *b, struct place *at)
     ask_i64(&a, birth->started_us);
     ask_i64(&a, at->epoch);
     ask_i64(&a, at->seq);
+    ask_i64(&a, birth->imported);
     rc = ask_run(&a);
     at->id = sqlite3_last_insert_rowid(db->handle);
     return rc == SQLITE_OK && at->seq

@@ -121,6 +121,8 @@ wend_status store_info(wend_store *s, const char *id, struct arena *a,
     size_t count = 0;
     wend_status status = s->ops->list(s, &o, a, out, &count, err);
 
+    if (status == WEND_OK && count)
+        (*out)->imported |= s->foreign;
     return status == WEND_OK && !count
                ? fail(err, WEND_E_NOTFOUND, "there is no run %s", id)
                : status;
@@ -239,6 +241,30 @@ wend_status wend_store_open_read(const char *url, wend_store **out,
     return open_url(url, STORE_READ, out, err);
 }
 
+wend_status wend_store_origin_of(wend_store *store, wend_store_origin *out,
+                                 wend_error *err)
+{
+    wend_store_origin o = {.size = sizeof o};
+
+    if (!store || !out || out->size < sizeof out->size)
+        return fail(err, WEND_E_INVAL,
+                    "origin: store or out is NULL, or out->size is not set");
+    memcpy(o.id, store->id, sizeof o.id);
+    o.made = store->made;
+    o.adopted = store->adopted;
+    o.size = out->size < sizeof o ? out->size : sizeof o;
+    memcpy(out, &o, o.size);
+    return WEND_OK;
+}
+
+wend_status wend_store_distrust(wend_store *store, wend_error *err)
+{
+    if (!store)
+        return fail(err, WEND_E_INVAL, "distrust: store is NULL");
+    store->foreign = true;
+    return WEND_OK;
+}
+
 void wend_store_free(wend_store *store)
 {
     if (store)
@@ -272,6 +298,8 @@ wend_status wend_store_list(wend_store *store, const wend_list_options *options,
     list->arena.mem = &list->mem;
     s = store->ops->list(store, &o, &list->arena, &list->rows, &list->count,
                          err);
+    for (size_t i = 0; s == WEND_OK && i < list->count; i++)
+        list->rows[i].imported |= store->foreign;
     if (s == WEND_OK) {
         *out = list;
         list = NULL; /* now the caller's */

@@ -16,9 +16,7 @@
 enum {
     PROMPT_LISTED_MAX = 4 << 10, /* a listing shows no more of a prompt */
     LIST_LIMIT_DEFAULT = 100,
-    /* Of a run that came from a file. Each claim counts up, from 1 for a run
-     * of our own: it stays below 0 for ever, and so is known. */
-    STORE_EPOCH_IMPORTED = -1000000000,
+    STORE_ID_BYTES = 33, /* hexadecimal digits and a zero */
 };
 
 /* A kept event: `body` is its canonical line. */
@@ -53,6 +51,9 @@ struct store_summary {
 struct store_birth {
     wend_str agent, model, prompt, user, session, parent;
     int64_t started_us;
+    /* It came from a file. Engines also set it if `parent` has it, so that
+     * no fork or child of such a run loses the mark. */
+    bool imported;
 };
 
 struct store_batch;
@@ -178,6 +179,9 @@ struct store_ops {
 struct wend_store {
     const struct store_ops *ops;
     struct mem mem;
+    char id[STORE_ID_BYTES]; /* empty: it has none */
+    bool made, adopted;      /* see wend_store_origin */
+    bool foreign;            /* all its runs count as imported */
 };
 
 /* Appends and waits; b->done and b->ctx are overwritten. */

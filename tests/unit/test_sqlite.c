@@ -272,22 +272,23 @@ static void settings(void)
 
 static void upgrade(void)
 {
-    static const struct db_step steps[] = {
-        {1, "ALTER TABLE runs ADD COLUMN note TEXT"},
-        {2, "UPDATE runs SET note = 'upgraded'"},
+    const int now = db_schema_now.version;
+    const struct db_step steps[] = {
+        {now, "ALTER TABLE runs ADD COLUMN note TEXT"},
+        {now + 1, "UPDATE runs SET note = 'upgraded'"},
     };
-    static const struct db_step broken[] = {
-        {1, "ALTER TABLE runs ADD COLUMN note TEXT; SELECT nonsense"},
+    const struct db_step broken[] = {
+        {now, "ALTER TABLE runs ADD COLUMN note TEXT; SELECT nonsense"},
     };
-    const struct db_schema third = {3, db_schema_now.create, steps, 2};
-    const struct db_schema never = {2, db_schema_now.create, broken, 1};
+    const struct db_schema third = {now + 2, db_schema_now.create, steps, 2};
+    const struct db_schema never = {now + 1, db_schema_now.create, broken, 1};
     const char *path = path_of("upgrade.db");
     char copy[PATH_BYTES + 16];
     wend_store *s = open_store(path), *old;
     wend_error err = {0};
     int64_t notes = 0;
 
-    snprintf(copy, sizeof copy, "%s.v1.bak", path);
+    snprintf(copy, sizeof copy, "%s.v%d.bak", path, now);
     put_event(s, RUN_A, 1, "{}");
     tap_ok(sqlite_open_as(path, &third, &old, &err) == WEND_E_BUSY,
            "not while it is open: %s", err.message);
@@ -299,9 +300,9 @@ static void upgrade(void)
     wend_store_free(s);
     tap_ok(sqlite_open_as(path, &third, &s, NULL) == WEND_OK, "upgraded");
     if (s) {
-        struct sqlite_store *now = (struct sqlite_store *)s;
+        struct sqlite_store *at = (struct sqlite_store *)s;
 
-        db_number(&now->write,
+        db_number(&at->write,
                   "SELECT count(*) FROM runs WHERE note ="
                   " 'upgraded'",
                   &notes, NULL);
@@ -314,7 +315,7 @@ static void upgrade(void)
     tap_ok(s && log_read(s, RUN_A).seq_last == 1, "and can be opened");
     wend_store_free(s);
     tap_ok(wend_store_open(path, &s, &err) == WEND_E_STORE,
-           "version 1 refuses it: %s", err.message);
+           "this version refuses it: %s", err.message);
 }
 
 /* Where a store is when nobody says so. */
