@@ -152,32 +152,92 @@ size_t utf8_whole(const char *p, size_t len)
     return wanted > tail ? len - 1 - tail : len;
 }
 
+struct range {
+    uint32_t first, last;
+};
+
 /* Besides the C0 controls: what acts on a terminal, reorders text or hides
  * in it. Joiners (U+200C, U+200D) stay, words and emoji need them. */
-static const struct {
-    uint32_t first, last;
-} harmful[] = {
+static const struct range harmful[] = {
     {0x7F, 0x9F},       /* DEL, C1 */
+    {0xAD, 0xAD},       /* soft hyphen */
+    {0x034F, 0x034F},   /* grapheme joiner, which joins nothing */
     {0x061C, 0x061C},   /* Arabic letter mark */
-    {0x180E, 0x180E},   /* a space without width */
-    {0x200B, 0x200B},   /* another */
+    {0x115F, 0x1160},   /* Hangul fillers */
+    {0x17B4, 0x17B5},   /* Khmer vowels without a shape */
+    {0x180B, 0x180F},   /* Mongolian variation selectors, a space */
+    {0x200B, 0x200B},   /* a space without width */
     {0x200E, 0x200F},   /* direction marks */
     {0x2028, 0x2029},   /* line and paragraph separators */
     {0x202A, 0x202E},   /* embeddings and overrides of direction */
     {0x2060, 0x206F},   /* word joiner, invisible operators, isolates */
+    {0x3164, 0x3164},   /* another Hangul filler */
+    {0xFE00, 0xFE0F},   /* variation selectors */
     {0xFEFF, 0xFEFF},   /* a space without width, once more */
-    {0xFFF9, 0xFFFB},   /* interlinear notes */
+    {0xFFA0, 0xFFA0},   /* a narrow Hangul filler */
+    {0xFFF0, 0xFFFB},   /* unassigned, not shown; interlinear notes */
+    {0x1BCA0, 0x1BCA3}, /* controls of shorthand */
+    {0x1D173, 0x1D17A}, /* controls of musical notation */
     {0xE0000, 0xE0FFF}, /* tags, more variation selectors */
 };
 
-bool utf8_harmful(uint32_t c)
+/* Marks that stand on the character before them. */
+static const struct range marks[] = {
+    {0x0300, 0x036F},   {0x0483, 0x0489},   {0x0591, 0x05C7},
+    {0x0610, 0x061A},   {0x064B, 0x065F},   {0x0670, 0x0670},
+    {0x06D6, 0x06ED},   {0x0711, 0x0711},   {0x0730, 0x074A},
+    {0x0816, 0x082D},   {0x0859, 0x085B},   {0x0898, 0x0902},
+    {0x0E31, 0x0E31},   {0x0E34, 0x0E3A},   {0x0E47, 0x0E4E},
+    {0x0EB1, 0x0EB1},   {0x0EB4, 0x0EBC},   {0x0EC8, 0x0ECE},
+    {0x0F18, 0x0F19},   {0x0F71, 0x0F87},   {0x0F8D, 0x0FBC},
+    {0x135D, 0x135F},   {0x1AB0, 0x1AFF},   {0x1CD0, 0x1CE8},
+    {0x1DC0, 0x1DFF},   {0x20D0, 0x20FF},   {0x2CEF, 0x2CF1},
+    {0x2DE0, 0x2DFF},   {0x302A, 0x302F},   {0x3099, 0x309A},
+    {0xA66F, 0xA67D},   {0xA8E0, 0xA8F1},   {0xFE20, 0xFE2F},
+    {0x1D165, 0x1D169}, {0x1D242, 0x1D244}, {0x1E000, 0x1E02A},
+};
+
+/* Symbols that a variation selector turns into a picture or back: a range
+ * that holds them all, and few letters. */
+static const struct range symbols[] = {
+    {'#', '#'},       {'*', '*'},       {'0', '9'},       {0xA9, 0xA9},
+    {0xAE, 0xAE},     {0x203C, 0x203C}, {0x2049, 0x2049}, {0x2122, 0x21AA},
+    {0x231A, 0x23FF}, {0x24C2, 0x24C2}, {0x25A0, 0x27BF}, {0x2934, 0x2935},
+    {0x2B05, 0x2B55}, {0x3030, 0x303D}, {0x3297, 0x3299}, {0x1F000, 0x1FAFF},
+};
+
+static bool is_in(const struct range *list, size_t count, uint32_t c)
 {
-    if (c < 0x20)
-        return c != '\n' && c != '\t';
-    for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++)
-        if (c >= harmful[i].first && c <= harmful[i].last)
+    for (size_t i = 0; i < count && list[i].first <= c; i++)
+        if (c <= list[i].last)
             return true;
     return false;
+}
+
+#define IN(list, c) is_in(list, sizeof(list) / sizeof *(list), c)
+
+bool utf8_harmful(uint32_t c)
+{
+    if (c < 0x7F)
+        return c < 0x20 && c != '\n' && c != '\t';
+    return IN(harmful, c);
+}
+
+bool utf8_hides(struct utf8_before *b, uint32_t c)
+{
+    uint32_t before = b->c;
+
+    b->c = c;
+    if (c < 0x300) {
+        b->marks = 0;
+        return utf8_harmful(c);
+    }
+    if (IN(marks, c))
+        return ++b->marks > UTF8_MARKS_MAX || utf8_harmful(c);
+    if ((c == 0xFE0E || c == 0xFE0F) && IN(symbols, before))
+        return false;
+    b->marks = 0;
+    return IN(harmful, c);
 }
 
 uint32_t utf8_first(wend_str s, size_t *len)

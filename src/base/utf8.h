@@ -23,4 +23,17 @@ uint32_t utf8_first(wend_str s, size_t *len);
 /* Controls but \n and \t, and what reorders text or hides in it. */
 bool utf8_harmful(uint32_t code_point);
 
+enum { UTF8_MARKS_MAX = 4 }; /* on one character; no script needs more */
+
+/* What stands before a code point; zeroed at the beginning of a text. */
+struct utf8_before {
+    uint32_t c;
+    unsigned marks;
+};
+
+/* The same in its place: a variation selector behind a symbol that has
+ * several shapes is fine, a mark on top of UTF8_MARKS_MAX others is not. To
+ * be called for each code point in turn. */
+bool utf8_hides(struct utf8_before *b, uint32_t code_point);
+
 #endif

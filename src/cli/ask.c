@@ -12,7 +12,11 @@
 #include "cli/remember.h"
 #include "cli/term.h"
 
-enum { ARGS_SHOWN_MAX = 8 << 10 }; /* then it is said how much is missing */
+enum {
+    ARGS_SHOWN_MAX = 8 << 10, /* then it is said how much is missing */
+    BEGINNING_LINES = 3,      /* of arguments, shown again by the question */
+    BEGINNING_SPARE = 10,     /* columns of each line, for what is before it */
+};
 
 void ask_open(struct ask *a)
 {
@@ -61,6 +65,22 @@ static void put_reasons(struct view *v, const wend_ev_approval_ask *e)
     buf_cstr(out, "\n");
 }
 
+/* A long argument pushes its own beginning off the screen, where what it
+ * does often stands: once more, beside the question. */
+static void put_beginning(const struct view *v, struct buf *out,
+                          const wend_ev_approval_ask *e)
+{
+    size_t room = v->width > BEGINNING_SPARE ? v->width - BEGINNING_SPARE : 1;
+
+    if (e->args_json.len <= BEGINNING_LINES * v->width)
+        return;
+    buf_cstr(out, "  it begins: ");
+    term_line(out, e->name, 100);
+    buf_char(out, ' ');
+    term_line(out, e->args_json, BEGINNING_LINES * room);
+    buf_char(out, '\n');
+}
+
 /* Always and never are offered where the rule they make can be said. */
 static void put_question(const struct ask *a, struct buf *out)
 {
@@ -105,6 +125,7 @@ static void show(struct ask *a, struct view *v, const wend_run *run)
                 e->args_json.len - args.len);
     buf_char(out, '\n');
     put_reasons(v, e);
+    put_beginning(v, out, e);
     put_question(a, out);
     /* What was typed before the question is no answer to it. */
     tcflush(a->tty, TCIFLUSH);

@@ -28,8 +28,10 @@ static void put_text(struct view *v, wend_str text)
         return;
     if (!v->piece_any && v->text_open)
         buf_char(out, '\n'); /* texts of two messages stay apart */
+    if (!v->piece_any)
+        v->before = (struct utf8_before){0};
     if (v->safe_only)
-        term_text(out, text);
+        term_piece(out, &v->before, text);
     else
         buf_str(out, text);
     v->piece_any = true;

@@ -29,7 +29,7 @@ static uint32_t picture(uint32_t c)
     return c == 0x7F ? 0x2421 : 0xFFFD;
 }
 
-static void put_text(struct buf *out, wend_str s)
+static void put_text(struct buf *out, struct utf8_before *before, wend_str s)
 {
     size_t len;
 
@@ -37,7 +37,7 @@ static void put_text(struct buf *out, wend_str s)
         wend_str rest = {s.ptr + i, s.len - i};
         uint32_t c = utf8_first(rest, &len);
 
-        if (utf8_harmful(c))
+        if (utf8_hides(before, c))
             put_code_point(out, picture(c));
         else
             buf_add(out, rest.ptr, len);
@@ -53,13 +53,20 @@ static wend_str made_valid(struct buf *room, wend_str s)
     return buf_view(room);
 }
 
-void term_text(struct buf *out, wend_str s)
+void term_piece(struct buf *out, struct utf8_before *before, wend_str s)
 {
     struct buf room = {.mem = out->mem};
 
-    put_text(out, made_valid(&room, s));
+    put_text(out, before, made_valid(&room, s));
     out->failed |= room.failed;
     buf_free(&room);
+}
+
+void term_text(struct buf *out, wend_str s)
+{
+    struct utf8_before before = {0};
+
+    term_piece(out, &before, s);
 }
 
 static size_t columns_of(uint32_t c)
@@ -71,15 +78,17 @@ static size_t columns_of(uint32_t c)
 
 static void put_line(struct buf *out, wend_str s, size_t columns)
 {
+    struct utf8_before before = {0};
     size_t used = 0, len, keep = out->len;
 
     for (size_t i = 0; i < s.len; i += len) {
         wend_str rest = {s.ptr + i, s.len - i};
         uint32_t c = utf8_first(rest, &len);
+        bool hides = utf8_hides(&before, c);
 
         if (c == '\n' || c == '\t' || c == '\r')
             c = ' ';
-        else if (utf8_harmful(c))
+        else if (hides)
             c = picture(c);
         if (used + columns_of(c) > columns) {
             out->len = keep;
@@ -121,13 +130,14 @@ void term_cell(struct buf *out, wend_str s, size_t columns)
 
 void term_json(struct buf *out, wend_str json)
 {
+    struct utf8_before before = {0};
     size_t len;
 
     for (size_t i = 0; i < json.len; i += len) {
         wend_str rest = {json.ptr + i, json.len - i};
         uint32_t c = utf8_first(rest, &len);
 
-        if (!utf8_harmful(c))
+        if (!utf8_hides(&before, c))
             buf_add(out, rest.ptr, len);
         else if (c < 0x10000)
             buf_fmt(out, "\\u%04x", c);

@@ -2,17 +2,19 @@
  * term.h - what may reach a terminal.
  *
  * Text from models, tools, files and other people's runs may hold escape
- * sequences, direction changes and characters that nobody sees. None of
- * them gets through: controls become their picture (ESC is shown as
- * U+241B), the rest U+FFFD.
+ * sequences, direction changes, invisible characters and heaps of combining
+ * marks. None of them gets through: controls become their picture (ESC is
+ * shown as U+241B), the rest U+FFFD.
  */
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
 
-#include "base/str.h"
+#include "base/utf8.h"
 
 /* Keeps \n and \t. s need not be valid UTF-8. */
 void term_text(struct buf *out, wend_str s);
+/* The same for the next piece of a text. */
+void term_piece(struct buf *out, struct utf8_before *before, wend_str s);
 /* On one line: line ends and tabs become spaces; at most `columns` wide,
  * then cut with an ellipsis. */
 void term_line(struct buf *out, wend_str s, size_t columns);

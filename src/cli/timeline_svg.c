@@ -18,11 +18,13 @@ enum {
 
 static void put_escaped(struct buf *b, wend_str s)
 {
+    struct utf8_before before = {0};
     size_t len;
 
     for (size_t i = 0; i < s.len; i += len) {
         wend_str rest = {s.ptr + i, s.len - i};
         uint32_t c = utf8_first(rest, &len);
+        bool hides = utf8_hides(&before, c);
 
         if (c == '<')
             buf_cstr(b, "&lt;");
@@ -32,7 +34,7 @@ static void put_escaped(struct buf *b, wend_str s)
             buf_cstr(b, "&amp;");
         else if (c == '"')
             buf_cstr(b, "&quot;");
-        else if (utf8_harmful(c))
+        else if (hides)
             buf_cstr(b, "\ufffd");
         else
             buf_add(b, rest.ptr, len);

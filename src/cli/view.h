@@ -7,6 +7,7 @@
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
 
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/out.h"
 #include "cli/waterfall.h"
@@ -44,6 +45,7 @@ struct view {
     bool text_any;               /* some text was shown in this run */
     bool text_open;              /* and its last line is not ended */
     bool piece_any;              /* of this message */
+    struct utf8_before before;   /* the next piece of it */
     wend_str last_call;          /* whose line was the last; in `call` */
     char call[64];
     wend_outcome outcome; /* of the run, once it is over */

@@ -42,10 +42,12 @@ static const char style[] =
  * say, and what hides or reorders text become U+FFFD. */
 static void put_xml(struct buf *b, wend_str s, size_t chars_max)
 {
+    struct utf8_before before = {0};
     size_t i = 0, len, chars = 0;
 
     for (; i < s.len && chars < chars_max; i += len, chars++) {
         uint32_t c = utf8_first((wend_str){s.ptr + i, s.len - i}, &len);
+        bool hides = utf8_hides(&before, c);
 
         if (c == '&')
             buf_cstr(b, "&amp;");
@@ -57,7 +59,7 @@ static void put_xml(struct buf *b, wend_str s, size_t chars_max)
             buf_cstr(b, "&quot;");
         else if (c == '\n' || c == '\t')
             buf_char(b, ' ');
-        else if (utf8_harmful(c) || c == 0xFFFE || c == 0xFFFF)
+        else if (hides || c == 0xFFFE || c == 0xFFFF)
             buf_cstr(b, "\xEF\xBF\xBD");
         else
             buf_add(b, s.ptr + i, len);

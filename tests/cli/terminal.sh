@@ -36,6 +36,25 @@ ok "log, runs, replay: no control reaches the terminal"
 "$WEND" run -m script:evil.json hi >"$out" 2>/dev/null
 has "a file gets the text as it is" "$out" $'a\e[31mb'
 
+# What nobody sees is made visible, also in what is asked about; an emoji stays.
+heap='e\u0301\u0302\u0303\u0304\u0305\u0306'
+seen='a\u00adb\ufe0fc\u3164d\u115fe\uffa0f'
+cat >hidden.json <<JSON
+{"turns":[{"text":"$seen $heap \u26a0\ufe0f.","chunk":1,
+"calls":[{"name":"write_file","args":{"path":"new","content":"$seen $heap"}}]},
+{"text":"went on"}]}
+JSON
+at_terminal "$WEND run -t write_file -m script:hidden.json hi" 'allow?' n
+bad=$(printf '\357\277\275')
+plain=a${bad}b${bad}c${bad}d${bad}e${bad}f
+is "hidden: made visible in the answer and in the question" \
+    "$(grep -o "$plain" "$out" | wc -l)" 3
+mark=$(printf '\314\201\314\202\314\203\314\204')
+is "hidden: of a heap of marks four are shown" \
+    "$(grep -o "e$mark$bad$bad" "$out" | wc -l)" 3
+has "hidden: an emoji in two pieces is whole" "$out" \
+    "$(printf '\342\232\240\357\270\217')."
+
 # Tools are shown on a terminal, in colour only if that is wanted.
 at_terminal "$WEND run -m '$sum' hi"
 has "the call is shown" "$out" '> calculator {"expression":"6*7"}'
@@ -79,6 +98,16 @@ ask perhaps no
 is "neither yes nor no: asked again" "$(grep -o 'allow?' "$out" | wc -l)" 2
 [ ! -e new ]
 ok "neither yes nor no: it is not written"
+
+# A long argument ends beside the question; its beginning is shown there again.
+printf '{"turns":[{"calls":[{"name":"shell","args":{"command":"%s%06000d"}}]},
+{"text":"went on"}]}' 'rm -rf /precious; echo ' 7 >long.json
+at_terminal "$WEND run -t shell -m script:long.json hi" 'allow?' n
+has "long: it begins" "$out" 'it begins: shell {"command":"rm -rf /precious; echo 000'
+is "long: right before the question" "$(grep -A3 'it begins: shell' "$out" |
+    grep -c 'allow?')" 1
+ask n
+lacks "short: its beginning is not repeated" "$out" "it begins"
 
 # Answers for calls like it, also in runs to come.
 file=$HOME/.local/share/wend/approvals

@@ -130,6 +130,55 @@ static void test_whole(void)
                    (int64_t)cuts[i].wanted, "whole: %s", cuts[i].why);
 }
 
+/* What is not what it seems: h for each that hides, . for the others. */
+static void test_hides(void)
+{
+    static const struct {
+        const char *why, *text, *wanted;
+    } seen[] = {
+        {"plain text", "a b\n\t", "....."},
+        {"an escape, DEL, C1", "\x1b\x7f\xc2\x9b", "hhh"},
+        {"a soft hyphen", "r\xc2\xadm", ".h."},
+        {"direction", "\xe2\x80\xae", "h"},
+        {"a variation selector on a letter", "a\xef\xb8\x8f", ".h"},
+        {"... on a symbol", "\xe2\x9a\xa0\xef\xb8\x8f", ".."},
+        {"... on an emoji", "\xf0\x9f\x8f\xb3\xef\xb8\x8f", ".."},
+        {"... for a key", "1\xef\xb8\x8f\xe2\x83\xa3", "..."},
+        {"... twice", "\xe2\x9a\xa0\xef\xb8\x8f\xef\xb8\x8f", "..h"},
+        {"one that picks no picture", "\xe2\x9a\xa0\xef\xb8\x80", ".h"},
+        {"of the supplement", "a\xf3\xa0\x84\x80", ".h"},
+        {"Hangul fillers", "\xe3\x85\xa4\xe1\x85\x9f\xe1\x85\xa0\xef\xbe\xa0",
+         "hhhh"},
+        {"a Mongolian selector", "\xe1\xa0\x8b", "h"},
+        {"a grapheme joiner", "a\xcd\x8f", ".h"},
+        {"four marks", "a\xcc\x81\xcc\x82\xcc\x83\xcc\x84", "....."},
+        {"a fifth mark and more",
+         "a\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85"
+         "\xcc\x86",
+         ".....hh"},
+        {"marks on two letters",
+         "a\xcc\x81\xcc\x82\xcc\x83"
+         "b\xcc\x81\xcc\x82",
+         "......."},
+        {"letters of Korean", "\xed\x95\x9c\xea\xb8\x80", ".."},
+        {"joined emoji", "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb", "..."},
+    };
+
+    for (size_t i = 0; i < tap_count(seen); i++) {
+        struct utf8_before before = {0};
+        char got[32];
+        size_t n = 0, len;
+
+        for (size_t k = 0; seen[i].text[k]; k += len) {
+            wend_str rest = str_of(seen[i].text + k);
+
+            got[n++] = utf8_hides(&before, utf8_first(rest, &len)) ? 'h' : '.';
+        }
+        got[n] = 0;
+        tap_is_str(str_of(got), seen[i].wanted, "hides: %s", seen[i].why);
+    }
+}
+
 /* A message that does not fit is cut between characters. */
 static void test_fail(void)
 {
@@ -172,6 +221,7 @@ int main(void)
     test_all();
     test_take_and_cut();
     test_whole();
+    test_hides();
     test_fail();
     test_failures();
     return tap_done();
