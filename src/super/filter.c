@@ -13,6 +13,7 @@
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
+#include <linux/stat.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -30,6 +31,8 @@ enum {
     X32_BIT = 0x40000000,   /* x86-64: calls of its small twin */
     IOCTL_TIOCSTI = 0x5412, /* types into a terminal */
     IOCTL_TIOCLINUX = 0x541c,
+    IOCTL_FIOSETOWN = 0x8901, /* who gets the signals of a descriptor */
+    IOCTL_SIOCSPGRP = 0x8902,
     SOCKET_TYPE = 0xf, /* the rest are flags */
     RANGES_MAX = 160,
     LEAF_RANGES = 2, /* below, the search ends with a list */
@@ -145,6 +148,32 @@ static const struct {
 } of_kind[] = {
     {__NR_setpriority, PRIO_PROCESS},
     {__NR_ioprio_set, 1 /* process */},
+};
+
+/* The mode of what the call makes. */
+static const struct {
+    uint16_t nr, arg;
+} of_mode[] = {
+    {__NR_mkdirat, 2}, {__NR_mknodat, 2},
+#ifdef __NR_creat
+    {__NR_creat, 1},   {__NR_mkdir, 1},   {__NR_mknod, 1},
+#endif
+};
+
+/* Kinds of ioctl that belong to file systems, and what is allowed of each:
+ * reading, and clones, which need a descriptor for writing. 0 = nothing. */
+static const struct {
+    uint32_t kind, allowed;
+} file_controls[] = {
+    {'f', 0x80086601},  /* FS_IOC_GETFLAGS */
+    {'f', 0xc020660b},  /* FS_IOC_FIEMAP */
+    {'v', 0x80087601},  /* FS_IOC_GETVERSION */
+    {'X', 0x801c581f},  /* FS_IOC_FSGETXATTR */
+    {'r', 0x80047210},  /* FAT_IOCTL_GET_ATTRIBUTES */
+    {0x94, 0x40049409}, /* FICLONE */
+    {0x94, 0x4020940d}, /* FICLONERANGE */
+    {0xf5, 0},          /* F2FS */
+    {0xbc, 0},          /* bcachefs */
 };
 
 /* Of sockets that are there: a pair needs none of them. */
@@ -265,37 +294,92 @@ static void put_namespaces(struct program *p)
     }
 }
 
-static void put_terminal(struct program *p)
+/* File systems change flags, versions, keys and even folders through a
+ * descriptor that was opened for reading; Landlock does not see it. */
+static void put_file_controls(struct program *p)
+{
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < COUNT(file_controls); i++)
+        if (file_controls[i].allowed)
+            when(p, file_controls[i].allowed, ALLOW);
+    put(p, BPF_ALU | BPF_RSH | BPF_K, 8, 0, 0);
+    put(p, BPF_ALU | BPF_AND | BPF_K, 0xff, 0, 0);
+    for (size_t i = 0; i < COUNT(file_controls); i++)
+        if (file_controls[i].kind != last) {
+            last = file_controls[i].kind;
+            when(p, last, REFUSE(ENOTTY));
+        }
+}
+
+static void put_controls(struct program *p, bool signals)
 {
     uint16_t at = call_begin(p, __NR_ioctl);
 
     load(p, LOW(1));
     when(p, IOCTL_TIOCSTI, REFUSE(EPERM));
     when(p, IOCTL_TIOCLINUX, REFUSE(EPERM));
+    if (signals) {
+        when(p, IOCTL_FIOSETOWN, REFUSE(EPERM));
+        when(p, IOCTL_SIOCSPGRP, REFUSE(EPERM));
+    }
+    put_file_controls(p);
+    answer(p, ALLOW);
+    call_end(p, at);
+
+    /* A lease holds up everyone who opens the file, a notice tells who
+     * does; an owner gets signals that Landlock before 6 lets pass. */
+    at = call_begin(p, __NR_fcntl);
+    load(p, LOW(1));
+    when(p, F_SETLEASE, REFUSE(EACCES));
+    when(p, F_NOTIFY, REFUSE(EACCES));
+    if (signals) {
+        when(p, F_SETOWN, REFUSE(EPERM));
+        when(p, F_SETOWN_EX, REFUSE(EPERM));
+    }
     answer(p, ALLOW);
     call_end(p, at);
 }
 
-/* Landlock asks for no right when a file that is opened for reading, or for
- * nothing, is emptied on the way. */
-static void put_open(struct program *p, uint16_t nr, int arg)
+/* The mode counts only where the call may make a file. Landlock before 3
+ * asks for no right when a file that is opened for reading, or for nothing,
+ * is emptied on the way. */
+static void put_open(struct program *p, uint16_t nr, size_t flags,
+                     bool truncates)
 {
     uint16_t at = call_begin(p, nr);
 
-    load(p, LOW(arg));
-    put(p, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE | O_TRUNC, 0, 0);
-    when(p, O_TRUNC | O_RDONLY, REFUSE(EACCES));
-    when(p, O_TRUNC | O_ACCMODE, REFUSE(EACCES));
+    load(p, LOW(flags));
+    if (truncates) {
+        put(p, BPF_ALU | BPF_AND | BPF_K, O_ACCMODE | O_TRUNC, 0, 0);
+        when(p, O_TRUNC | O_RDONLY, REFUSE(EACCES));
+        when(p, O_TRUNC | O_ACCMODE, REFUSE(EACCES));
+        load(p, LOW(flags));
+    }
+    put(p, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1,
+        0);
+    answer(p, ALLOW);
+    load(p, LOW(flags + 1));
+    when_any_of(p, S_ISUID | S_ISGID, REFUSE(EPERM));
     answer(p, ALLOW);
     call_end(p, at);
 }
 
-static void put_opens(struct program *p)
+/* A file that is setuid from its birth needs no chmod, which is guarded. */
+static void put_modes(struct program *p, bool truncates)
 {
-    put_open(p, __NR_openat, 2);
+    put_open(p, __NR_openat, 2, truncates);
 #ifdef __NR_open
-    put_open(p, __NR_open, 1);
+    put_open(p, __NR_open, 1, truncates);
 #endif
+    for (size_t i = 0; i < COUNT(of_mode); i++) {
+        uint16_t at = call_begin(p, of_mode[i].nr);
+
+        load(p, LOW(of_mode[i].arg));
+        when_any_of(p, S_ISUID | S_ISGID, REFUSE(EPERM));
+        answer(p, ALLOW);
+        call_end(p, at);
+    }
 }
 
 static void put_own_only(struct program *p)
@@ -400,12 +484,12 @@ static bool fill_ranges(struct ranges *r, const struct job *j)
     if (!(j->spec->flags & SUPER_NETWORK))
         add_all(r, refused_without_network, COUNT(refused_without_network),
                 REFUSE(EACCES));
-    /* The flags of these lie in memory; callers then take the older one. */
+    /* The flags and modes of these lie in memory, where they can change
+     * after a look; callers then take the older one. */
     range_add(r, __NR_clone3, REFUSE(ENOSYS));
-    if (j->landlock_abi < ABI_TRUNCATE) {
-        range_add(r, __NR_openat2, REFUSE(ENOSYS));
+    range_add(r, __NR_openat2, REFUSE(ENOSYS));
+    if (j->landlock_abi < ABI_TRUNCATE)
         range_add(r, __NR_truncate, REFUSE(EACCES));
-    }
     join_neighbours(r);
     return r->count < RANGES_MAX;
 }
@@ -448,10 +532,9 @@ void filter_apply(struct job *j, volatile struct failure *f)
     put_head(&p);
     put_sockets(&p, j->spec->flags & SUPER_NETWORK);
     put_namespaces(&p);
-    put_terminal(&p);
+    put_controls(&p, j->landlock_abi < ABI_SIGNALS);
     put_own_only(&p);
-    if (j->landlock_abi < ABI_TRUNCATE)
-        put_opens(&p);
+    put_modes(&p, j->landlock_abi < ABI_TRUNCATE);
     if (fill_ranges(&ranges, j))
         put_ranges(&p, ranges.at, ranges.count);
     else

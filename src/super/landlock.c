@@ -3,7 +3,8 @@
  * and its private folder; nothing else.
  *
  * Landlock cannot take away from what it gave, so below /etc only files that
- * hold no secrets are named, one by one: root could read the others.
+ * hold no secrets are named, one by one: root could read the others. What sets
+ * the environment of a login (/etc/environment, /etc/profile.d) may hold keys.
  */
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -57,7 +58,6 @@ static const char *const readable[] = {
     "/etc/bash.bashrc",
     "/etc/ca-certificates",
     "/etc/debian_version",
-    "/etc/environment",
     "/etc/fonts",
     "/etc/gai.conf",
     "/etc/gitconfig",
@@ -85,7 +85,6 @@ static const char *const readable[] = {
     "/etc/pki/ca-trust",
     "/etc/pki/tls/certs",
     "/etc/profile",
-    "/etc/profile.d",
     "/etc/protocols",
     "/etc/python3",
     "/etc/python3.11",

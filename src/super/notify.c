@@ -3,11 +3,12 @@
  *
  * Landlock has no say in who owns a file, its mode and its times, so these
  * are done here, for the tool, on an object that was opened first and lies
- * beneath what it may write: what the path means later does not matter. For
- * calls that are about another process (on kernels where Landlock does not
- * keep signals inside, these too) it looks whether that one is of the tree;
- * they go on as they are, for their arguments are numbers that nobody can
- * change meanwhile.
+ * beneath what it may write: what the path means later does not matter. The
+ * same holds for what it watches (inotify): elsewhere that would tell names
+ * that it cannot read, and when others work. For calls that are about another
+ * process (on kernels where Landlock does not keep signals inside, these too)
+ * it looks whether that one is of the tree; they go on as they are, for their
+ * arguments are numbers that nobody can change meanwhile.
  */
 #include <fcntl.h>
 #include <linux/ioctl.h>
@@ -18,6 +19,7 @@
 #include "super/super.h"
 
 enum { PATH_MAX_BYTES = 4096, MESSAGE_MAX = 256 };
+enum { WATCH_NO_FOLLOW = 0x02000000 }; /* IN_DONT_FOLLOW */
 
 /* The kernel's structs may grow; it fills what it knows. */
 union note {
@@ -30,7 +32,7 @@ union reply {
 };
 
 /* SIGNAL only where Landlock does not; OTHER when it is not the caller. */
-enum deed { CHMOD, CHOWN, UTIME, UTIMES, UTIMENS, SIGNAL, OTHER };
+enum deed { CHMOD, CHOWN, UTIME, UTIMES, UTIMENS, WATCH, SIGNAL, OTHER };
 enum { NONE = -1 };
 
 struct rule {
@@ -56,6 +58,7 @@ static const struct rule rules[] = {
     {__NR_fchown, CHOWN, 0, NONE, 1, NONE, false},
     {__NR_fchownat, CHOWN, 0, 1, 2, 4, false},
     {__NR_utimensat, UTIMENS, 0, 1, 2, 3, false},
+    {__NR_inotify_add_watch, WATCH, NONE, 1, 2, NONE, false},
     {__NR_kill, SIGNAL, NONE, NONE, 0, NONE, false},
     {__NR_tkill, SIGNAL, NONE, NONE, 0, NONE, false},
     {__NR_tgkill, SIGNAL, NONE, NONE, 0, NONE, false},
@@ -187,7 +190,8 @@ static long open_object(const union note *note, const struct rule *r)
     if (base < 0 && base != AT_FDCWD)
         return base;
     fd = O_PATH | O_CLOEXEC;
-    if (r->nofollow || flags & AT_SYMLINK_NOFOLLOW)
+    if (r->nofollow || flags & AT_SYMLINK_NOFOLLOW ||
+        (r->deed == WATCH && args[r->what] & WATCH_NO_FOLLOW))
         fd |= O_NOFOLLOW;
     object = sys4(__NR_openat, base, path, fd, 0);
     if (base != AT_FDCWD)
@@ -265,6 +269,47 @@ static long set_times(const union note *note, const struct rule *r,
     return sys4(__NR_utimensat, AT_FDCWD, link, t, 0);
 }
 
+/* Of the process that a thread is of; 0 = not known. */
+static uint32_t process_of(uint32_t thread)
+{
+    static const char word[] = "\nTgid:\t";
+    char path[64], text[512];
+    uint32_t pid = 0;
+    long fd, n;
+
+    proc_path(path, thread, "status", -1);
+    fd = sys4(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    n = fd < 0 ? 0 : sys3(__NR_read, fd, text, sizeof text - 1);
+    if (fd >= 0)
+        sys1(__NR_close, fd);
+    text[n > 0 ? n : 0] = 0;
+    for (const char *p = text; *p; p++)
+        if (text_starts(p, word)) {
+            for (p += sizeof word - 1; *p >= '0' && *p <= '9'; p++)
+                pid = pid * 10 + (uint32_t)(*p - '0');
+            break;
+        }
+    return pid;
+}
+
+/* The caller's own descriptor gets the watch. */
+static long watch(const union note *note, const char *link)
+{
+    const uint64_t *args = (const uint64_t *)note->in.data.args;
+    uint32_t mask = (uint32_t)args[2] & ~(uint32_t)WATCH_NO_FOLLOW;
+    long pid_fd = sys2(__NR_pidfd_open, process_of(note->in.pid), 0), fd, r;
+
+    if (pid_fd < 0)
+        return -EACCES;
+    fd = sys3(__NR_pidfd_getfd, pid_fd, (int)args[0], 0);
+    sys1(__NR_close, pid_fd);
+    if (fd < 0)
+        return fd;
+    r = sys3(__NR_inotify_add_watch, fd, link, mask);
+    sys1(__NR_close, fd);
+    return r;
+}
+
 static long change(const struct job *j, const union note *note,
                    const struct rule *r)
 {
@@ -282,6 +327,8 @@ static long change(const struct job *j, const union note *note,
         result = -EPERM;
     else if (r->deed == CHMOD)
         result = set_mode((int)object, link, (uint32_t)args[r->what] & 07777);
+    else if (r->deed == WATCH)
+        result = watch(note, link);
     else if (r->deed == CHOWN)
         result = sys5(__NR_fchownat, object, "", args[r->what],
                       args[r->what + 1], AT_EMPTY_PATH);
@@ -335,6 +382,8 @@ void notify_answer(struct job *j)
         result = may_signal(&note);
     else
         result = change(j, &note, r);
+    if (result >= 0 && r->deed == WATCH)
+        reply.out.val = result;
     if (result < 0)
         reply.out.error = (int)result;
     else if (r->deed >= SIGNAL)

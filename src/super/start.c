@@ -18,10 +18,10 @@
 
 enum { PROGRAM_PATH_MAX = 4096 };
 
-/* As root: what is about the owner and the mode of files, nothing else. */
-#define CAPS_KEPT                                                        \
-    (1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER | \
-     1ull << CAP_FSETID)
+/* As root: what is about the owner and the mode of files, nothing else; not
+ * CAP_FSETID, with which a setuid file stays setuid when it is written. */
+#define CAPS_KEPT \
+    (1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER)
 
 static bool stop(volatile struct failure *f, enum super_step step, long error)
 {

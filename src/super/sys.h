@@ -57,6 +57,9 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
     sys6(n, SYS_ARG(a), SYS_ARG(b), SYS_ARG(c), SYS_ARG(d), SYS_ARG(e), 0)
 
 /* Numbers that older headers lack; the same on both machines. */
+#ifndef __NR_pidfd_getfd
+#define __NR_pidfd_getfd 438
+#endif
 #ifndef __NR_openat2
 #define __NR_openat2 437
 #endif

@@ -6,6 +6,11 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <utime.h>
@@ -198,6 +203,183 @@ static long mode_setuid(void)
 {
     close(open("setuid", O_WRONLY | O_CREAT, 0700));
     return chmod("setuid", 04755);
+}
+
+/* Each is setuid from its birth; 0 only if the file really is. */
+static long is_setuid(const char *name, long r)
+{
+    struct stat st;
+
+    if (r < 0 || lstat(name, &st))
+        return -1;
+    errno = EPERM; /* a file system may drop the bits in silence */
+    return st.st_mode & (S_ISUID | S_ISGID) ? 0 : -1;
+}
+
+static long born_setuid(void)
+{
+    return is_setuid("born", open("born", O_WRONLY | O_CREAT, 04755));
+}
+
+static long born_setgid(void)
+{
+    return is_setuid("born", open("born", O_WRONLY | O_CREAT, 02755));
+}
+
+static long born_setuid_at(void)
+{
+    return is_setuid(
+        "born", syscall(SYS_openat, AT_FDCWD, "born", O_RDWR | O_CREAT, 06755));
+}
+
+static long born_setuid_openat2(void)
+{
+    struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 04755};
+
+    return is_setuid("born",
+                     syscall(SYS_openat2, AT_FDCWD, "born", &how, sizeof how));
+}
+
+static long born_setuid_unnamed(void)
+{
+    char path[64];
+    int fd = open(".", O_TMPFILE | O_WRONLY, 04755);
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (fd < 0 || linkat(AT_FDCWD, path, AT_FDCWD, "born", AT_SYMLINK_FOLLOW))
+        return -1;
+    return is_setuid("born", 0);
+}
+
+static long born_setuid_node(void)
+{
+    return is_setuid("born", mknod("born", S_IFREG | 04755, 0));
+}
+
+#ifdef SYS_creat
+static long born_setuid_creat(void)
+{
+    return is_setuid("born", syscall(SYS_creat, "born", 04755));
+}
+
+static long born_setuid_open(void)
+{
+    return is_setuid("born",
+                     syscall(SYS_open, "born", O_WRONLY | O_CREAT, 04755));
+}
+
+static long born_setuid_mknod(void)
+{
+    return is_setuid("born", syscall(SYS_mknod, "born", S_IFREG | 04755, 0));
+}
+#endif
+
+/* The kernel leaves the bits of a folder out; the call must fail all the
+ * same, for not every file system does. */
+static long folder_setuid(void)
+{
+    return mkdir("folder", 06755);
+}
+
+/* A file that was setuid before stays so when root with CAP_FSETID writes. */
+static long write_setuid(void)
+{
+    int fd = open("old-setuid", O_WRONLY);
+
+    return fd < 0 || write(fd, "x", 1) != 1 ? -1 : is_setuid("old-setuid", 0);
+}
+
+static long set_flags(const char *path, unsigned long get, unsigned long set)
+{
+    int fd = open(path, O_RDONLY);
+    char room[64] = {0};
+
+    return fd < 0 || ioctl(fd, get, room) ? -1 : ioctl(fd, set, room);
+}
+
+/* As they are: the control changes nothing either. */
+static long flags_of_read_only(void)
+{
+    return set_flags(at(shown, "victim"), FS_IOC_GETFLAGS, FS_IOC_SETFLAGS);
+}
+
+static long attributes_of_read_only(void)
+{
+    return set_flags(at(shown, "victim"), FS_IOC_FSGETXATTR, FS_IOC_FSSETXATTR);
+}
+
+static long flags_of_system(void)
+{
+    return set_flags("/usr/bin/env", FS_IOC_GETFLAGS, FS_IOC_SETFLAGS);
+}
+
+static long version_of_read_only(void)
+{
+    int fd = open(at(shown, "victim"), O_RDONLY), version = 1;
+
+    return ioctl(fd, FS_IOC_SETVERSION, &version);
+}
+
+static long watch(const char *path, uint32_t mask)
+{
+    return inotify_add_watch(inotify_init1(IN_NONBLOCK), path, mask);
+}
+
+static long watch_outside(void)
+{
+    return watch(outside, IN_ALL_EVENTS);
+}
+
+static long watch_file(void)
+{
+    return watch(at(outside, "secret"), IN_OPEN | IN_ACCESS);
+}
+
+static long watch_by_link(void)
+{
+    unlink("watched");
+    return symlink(outside, "watched") ? -1 : watch("watched", IN_ALL_EVENTS);
+}
+
+static long watch_by_dots(void)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "../..%s", outside);
+    return watch(path, IN_ALL_EVENTS);
+}
+
+static long watch_by_descriptor(void)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", open(outside, O_PATH));
+    return watch(path, IN_ALL_EVENTS);
+}
+
+static long watch_root(void)
+{
+    return watch("/", IN_ALL_EVENTS);
+}
+
+static long lease_of_read_only(void)
+{
+    return fcntl(open(at(shown, "victim"), O_RDONLY), F_SETLEASE, F_RDLCK);
+}
+
+static long notice_of_system(void)
+{
+    return fcntl(open("/usr", O_RDONLY | O_DIRECTORY), F_NOTIFY, DN_CREATE);
+}
+
+static long read_environment(void)
+{
+    return open("/etc/environment", O_RDONLY);
+}
+
+static long list_profiles(void)
+{
+    return open("/etc/profile.d", O_RDONLY | O_DIRECTORY);
 }
 
 static long owner(void)

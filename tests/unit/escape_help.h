@@ -58,6 +58,30 @@ static long signal_by_pidfd(void)
     return fd < 0 ? fd : syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0);
 }
 
+/* The descriptor says who gets its signals, and which one. The supervisor
+ * blocks all of them, so that one that arrives can be seen waiting. */
+static long signal_by_owner(void)
+{
+    char path[64], line[200];
+    unsigned long long waiting = 0;
+    FILE *f;
+    int fd[2];
+
+    if (pipe(fd) || fcntl(fd[0], F_SETSIG, SIGURG) ||
+        fcntl(fd[0], F_SETOWN, getppid()) ||
+        fcntl(fd[0], F_SETFL, O_ASYNC | O_NONBLOCK) || write(fd[1], "x", 1) < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/%d/status", getppid());
+    f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "ShdPnd: %llx", &waiting) == 1)
+            break;
+    if (f)
+        fclose(f);
+    errno = EPERM;
+    return waiting >> (SIGURG - 1) & 1 ? 0 : -1;
+}
+
 static long trace_host(void)
 {
     return ptrace(PTRACE_SEIZE, host, 0, 0);
@@ -356,6 +380,33 @@ static const struct {
     {"change the mode by /proc", mode_by_proc, ANYONE},
     {"change the root's mode", mode_of_root, ROOT},
     {"make a setuid program", mode_setuid, ANYONE},
+    {"a file born setuid", born_setuid, ANYONE},
+    {"a file born setgid", born_setgid, ANYONE},
+    {"the same at a folder", born_setuid_at, ANYONE},
+    {"the same by openat2", born_setuid_openat2, ANYONE},
+    {"the same without a name", born_setuid_unnamed, ANYONE},
+    {"the same by mknodat", born_setuid_node, ANYONE},
+#ifdef SYS_creat
+    {"the same by creat", born_setuid_creat, ANYONE},
+    {"the same by open", born_setuid_open, ANYONE},
+    {"the same by mknod", born_setuid_mknod, ANYONE},
+#endif
+    {"a folder made setuid", folder_setuid, ANYONE},
+    {"write what is setuid", write_setuid, ROOT},
+    {"change the flags of what it may read", flags_of_read_only, ANYONE},
+    {"change its extended flags", attributes_of_read_only, ANYONE},
+    {"change the flags of a program", flags_of_system, ROOT},
+    {"change a file's version", version_of_read_only, NOT_SURE},
+    {"watch a folder", watch_outside, ANYONE},
+    {"watch a file", watch_file, ANYONE},
+    {"watch by a link", watch_by_link, ANYONE},
+    {"watch by dots", watch_by_dots, ANYONE},
+    {"watch by a descriptor", watch_by_descriptor, ANYONE},
+    {"watch the root", watch_root, ANYONE},
+    {"hold up others by a lease", lease_of_read_only, ANYONE},
+    {"notices of a folder", notice_of_system, ANYONE},
+    {"read /etc/environment", read_environment, NOT_SURE},
+    {"list /etc/profile.d", list_profiles, ANYONE},
     {"change an owner", owner, ANYONE},
     {"change an owner, not by link", owner_of_link, ANYONE},
     {"change the owner of what it may read", owner_of_read_only, ANYONE},
@@ -371,6 +422,7 @@ static const struct {
     {"signal a group", signal_group, NOT_SURE},
     {"signal by queue", signal_by_queue, ANYONE},
     {"signal by pidfd", signal_by_pidfd, ANYONE},
+    {"signal by a descriptor's owner", signal_by_owner, ANYONE},
     {"trace the host", trace_host, NOT_SURE},
     {"read the host's memory", read_memory, NOT_SURE},
     {"open the host's memory", open_memory, NOT_SURE},

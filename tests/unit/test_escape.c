@@ -51,7 +51,8 @@ static void prepare(const struct places *p)
 {
     shell("cd %s && rm -rf * && echo secret >secret && echo victim >victim && "
           "cp /bin/true program && mkdir empty && cd %s && rm -f victim && "
-          "echo victim >victim && chmod 644 victim && cd %s && rm -rf *",
+          "echo victim >victim && chmod 644 victim && cd %s && rm -rf * && "
+          "touch old-setuid && chmod 4755 old-setuid",
           p->outside, p->shown, p->w.dir);
 }
 
@@ -150,6 +151,13 @@ static void test_work(struct places *p, int abi)
         "exit 0'",
         "setsid sh -c 'sleep 5 & kill -TERM $!'",
         "nice -n 5 true && ulimit -n 64 && true | cat",
+        "mkdir d && python3 -c 'import ctypes,os,sys\n"
+        "c=ctypes.CDLL(None); fd=c.inotify_init1(0)\n"
+        "w=c.inotify_add_watch(fd, b\"d\", 256); assert w > 0\n"
+        "assert c.inotify_add_watch(fd, os.getcwd().encode(), 256) > 0\n"
+        "assert c.inotify_add_watch(99, b\"d\", 256) < 0\n"
+        "open(\"d/new\", \"w\"); assert b\"new\" in os.read(fd, 4096)\n"
+        "assert c.inotify_rm_watch(fd, w) == 0'",
         "perl -e 'socketpair(A,B,1,1,0) or die; syswrite A,1; sysread B,$x,1'",
     };
 
