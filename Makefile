@@ -82,13 +82,14 @@ $(B)/%.o: %.c
 # variant; the library carries its bytes.
 SUPER := build/super/wend-super
 SUPER_SRC := $(sort $(wildcard src/super/*.c))
+SUPER_CC ?= gcc
 SUPER_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -Os -Isrc -ffreestanding \
     -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables \
     -fno-tree-loop-distribute-patterns -fno-strict-aliasing \
-    $(if $(filter x86_64,$(shell uname -m)),-mno-red-zone)
+    $(if $(filter x86_64-%,$(shell $(SUPER_CC) -dumpmachine)),-mno-red-zone)
 $(SUPER): $(SUPER_SRC) $(wildcard src/super/*.h)
 	@mkdir -p $(@D)
-	$(Q)gcc $(SUPER_CFLAGS) -static -nostdlib -no-pie -s -Wl,--build-id=none \
+	$(Q)$(SUPER_CC) $(SUPER_CFLAGS) -static -nostdlib -no-pie -s -Wl,--build-id=none \
 	    -Wl,-z,noseparate-code -Wl,-z,noexecstack -o $@ $(SUPER_SRC)
 $(B)/src/host/proc_image.o: CFLAGS += -DSUPER_PROGRAM='"$(SUPER)"'
 $(B)/src/host/proc_image.o: $(SUPER)
