@@ -10,6 +10,7 @@
 #include "base/label.h"
 #include "base/limits.h"
 #include "core/event.h"
+#include "core/policy_rule.h"
 
 enum { CONTEXT_TOKENS_DEFAULT = 128000 };
 
@@ -125,6 +126,19 @@ static wend_str first_string(const struct json *schema)
     return STR_NONE;
 }
 
+/* Logs do not say the kind of a built-in tool's subject: its name does. */
+static void read_kind(const struct json *j, struct tool *t)
+{
+    if (str_is(json_str(json_get(j, "source")), "builtin") &&
+        tool_kind(t->name, &t->kind, &t->access))
+        return;
+    if (!is_true(json_get(j, "subject_is_path")))
+        return;
+    t->kind = SUBJECT_PATH;
+    t->access =
+        t->call_class == WEND_CLASS_READ ? ACCESS_READ : ACCESS_READ_WRITE;
+}
+
 static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
 {
     t->name = json_str(json_get(j, "name"));
@@ -138,7 +152,7 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
         (wend_category)word_or(json_get(j, "category"), category_words.names,
                                category_words.count, WEND_CATEGORY_GENERAL);
     t->concurrent = is_true(json_get(j, "concurrent"));
-    t->subject_is_path = is_true(json_get(j, "subject_is_path"));
+    read_kind(j, t);
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
     t->child = is_true(json_get(j, "child"));
     t->program = is_true(json_get(j, "program"));
@@ -252,37 +266,6 @@ bool tool_name_ok(wend_str name)
                                     name.ptr[i]))
             return false;
     return name.len && name.len <= TOOL_NAME_MAX;
-}
-
-wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
-{
-    wend_str rest = text;
-    const char *open;
-
-    memset(out, 0, sizeof *out);
-    out->text = text;
-    if (rest.len && (rest.ptr[0] == '!' || rest.ptr[0] == '?')) {
-        out->decision =
-            rest.ptr[0] == '!' ? WEND_DECISION_DENY : WEND_DECISION_ASK;
-        rest.ptr++;
-        rest.len--;
-    }
-    open = rest.len ? memchr(rest.ptr, '(', rest.len) : NULL;
-    out->tool = rest;
-    if (open) {
-        if (rest.ptr[rest.len - 1] != ')')
-            return fail(err, WEND_E_INVAL, "rule '%.*s' has no closing )",
-                        (int)text.len, text.ptr);
-        out->tool.len = (size_t)(open - rest.ptr);
-        out->subject.ptr = open + 1;
-        out->subject.len = rest.len - out->tool.len - 2;
-    }
-    if (!out->tool.len)
-        return fail(err, WEND_E_INVAL,
-                    "rule '%.*s' names no tool; write tool or "
-                    "tool(arg-glob), with ! in front to deny, ? to ask",
-                    (int)text.len, text.ptr);
-    return WEND_OK;
 }
 
 wend_status restraint_read(const struct json *policy, struct arena *a,

@@ -12,13 +12,33 @@
 #include "core/price.h"
 #include "core/schema.h"
 
+/* What rules see in a tool's main argument. */
+enum subject {
+    SUBJECT_TEXT,    /* a string as it is */
+    SUBJECT_PATH,    /* a file or folder beneath the root */
+    SUBJECT_PATTERN, /* a pattern for paths, beneath the argument `path` */
+    SUBJECT_COMMAND, /* text for a shell */
+    SUBJECT_WORDS,   /* a program and its arguments */
+    SUBJECT_URL,     /* with the argument `method` */
+};
+
+/* What a tool does with the files of its subject. */
+enum access {
+    ACCESS_NAMES = 1, /* tells their names */
+    ACCESS_READ = 2,  /* quotes them */
+    ACCESS_WRITE = 4,
+    ACCESS_READ_WRITE = ACCESS_READ | ACCESS_WRITE,
+};
+
 struct tool {
     wend_str name, description, subject;
     wend_str schema_text;
     const struct schema *schema; /* NULL: any arguments */
     wend_class call_class;
     wend_category category;
-    bool concurrent, subject_is_path;
+    bool concurrent;
+    enum subject kind;
+    unsigned access;  /* enum access; 0 unless its subject is of files */
     bool child;       /* it is answered by a run of its own */
     bool program;     /* it runs one */
     bool unprotected; /* ... without the sandbox */
@@ -61,6 +81,12 @@ struct rule {
     wend_str tool;    /* glob over tool names */
     wend_str subject; /* glob over the subject argument; absent: any */
     wend_decision decision;
+};
+
+/* An answer to one call that counts for those like it. */
+struct remembered {
+    const struct remembered *prev;
+    struct rule rule;
 };
 
 /* One of the models that may be asked, as far as deciding needs it. */
@@ -145,9 +171,6 @@ const struct tool *config_end(const struct config *c, wend_str name);
 /* The one that is called so; NULL if there is none. */
 const struct kid *config_kid(const struct config *c, wend_str name);
 bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
-/* Parses `tool(arg-glob)`, with `!` in front to deny, with `?` to ask; views
- * into text. */
-wend_status rule_parse(wend_str text, struct rule *out, wend_error *err);
 
 /* config_kids.c: what concerns children, from the config's JSON. */
 wend_status config_kids(const struct json *j, struct arena *a, struct config *c,

@@ -11,27 +11,7 @@
 #include <string.h>
 
 #include "core/event.h"
-
-enum { PATH_BYTES = 4096 }; /* the kernel takes no longer ones */
-
-/* A call as rules see it. */
-struct asked {
-    const struct tool *tool;
-    const struct json *args; /* NULL: none that could be looked at */
-    wend_str subject;        /* the main argument; absent: there is none */
-};
-
-/* Without a main argument, as the tool's options and its schema say it, any
- * string may be what matters: the model orders them as it likes. */
-static bool any_string(const struct asked *q, wend_str glob)
-{
-    const struct json *m =
-        q->args && !q->tool->subject.ptr ? q->args->first : NULL;
-
-    while (m && (m->kind != JSON_STRING || !str_glob(glob, json_str(m))))
-        m = m->next;
-    return m != NULL;
-}
+#include "core/policy_rule.h"
 
 static void find_subject(struct asked *q)
 {
@@ -49,76 +29,41 @@ static void find_subject(struct asked *q)
         q->subject = STR_NONE;
 }
 
-wend_str policy_path(wend_str path, wend_str root, char *out, size_t size)
+/* Leaving a path out, or giving no string, must not get round a rule. */
+static wend_str path_or_root(wend_str path)
 {
-    size_t len = 0, at = 0;
-
-    if (path.len && path.ptr[0] == '/') {
-        if (root.len && path.len >= root.len &&
-            !memcmp(path.ptr, root.ptr, root.len) &&
-            (path.len == root.len || path.ptr[root.len] == '/'))
-            at = root.len;
-        else
-            out[len++] = '/';
-    }
-    while (at < path.len) {
-        const char *slash = memchr(path.ptr + at, '/', path.len - at);
-        wend_str part = {path.ptr + at, slash ? (size_t)(slash - path.ptr) - at
-                                              : path.len - at};
-
-        at += part.len + 1;
-        if (!part.len || str_is(part, "."))
-            continue;
-        if (str_is(part, "..") && len && out[len - 1] != '/' &&
-            !(len >= 2 && !memcmp(out + len - 2, "..", 2) &&
-              (len == 2 || out[len - 3] == '/'))) {
-            while (len && out[len - 1] != '/')
-                len--;
-            len -= len > 1;
-            continue;
-        }
-        if (len + part.len + 2 > size)
-            return STR_NONE;
-        if (len && out[len - 1] != '/')
-            out[len++] = '/';
-        memcpy(out + len, part.ptr, part.len);
-        len += part.len;
-    }
-    if (!len)
-        out[len++] = '.';
-    return (wend_str){out, len};
+    return path.ptr ? path : STR(".");
 }
 
-static bool rule_fits(const struct rule *r, const struct asked *q)
+/* Where a pattern looks, and the pattern as a path from the root. */
+static void find_pattern(struct asked *q, struct arena *a, char *dir,
+                         char *whole)
 {
-    if (!str_glob(r->tool, q->tool->name))
-        return false;
-    if (!r->subject.ptr)
-        return true;
-    if (q->subject.ptr)
-        return str_glob(r->subject, q->subject);
-    return r->decision != WEND_DECISION_ALLOW && any_string(q, r->subject);
+    wend_str path =
+        path_or_root(json_str(q->args ? json_get(q->args, "path") : NULL));
+    struct buf b = {.mem = a->mem};
+
+    buf_str(&b, path);
+    buf_char(&b, '/');
+    buf_str(&b, q->subject);
+    q->path = policy_path(path, q->root, dir, PATH_BYTES);
+    q->subject = q->subject.ptr && !b.failed
+                     ? policy_path(buf_view(&b), q->root, whole, PATH_BYTES)
+                     : STR_NONE;
+    a->failed |= b.failed;
+    buf_free(&b);
 }
 
-static const struct rule *first_fit(const struct rule *rules, size_t count,
-                                    const struct asked *q)
+static void find_place(struct asked *q)
 {
-    for (size_t i = 0; i < count; i++)
-        if (rule_fits(&rules[i], q))
-            return &rules[i];
-    return NULL;
-}
+    unsigned kinds = (q->tool->access & ACCESS_WRITE ? PLACE_CODE : 0u) |
+                     (q->tool->access & ACCESS_READ ? PLACE_SECRET : 0u);
 
-/* *said: whoever approves made it, in this run. */
-static const struct rule *find_rule(const struct turn *t, const struct asked *q,
-                                    bool *said)
-{
-    for (const struct remembered *r = t->rules; r; r = r->prev)
-        if (rule_fits(&r->rule, q)) {
-            *said = true;
-            return &r->rule;
-        }
-    return first_fit(t->config->rules, t->config->rules_count, q);
+    q->outside = (q->path.ptr && path_is_outside(q->path)) ||
+                 (q->subject.ptr && path_is_outside(q->subject));
+    if (q->outside || !q->subject.ptr)
+        return;
+    q->place = path_place(q->subject, kinds);
 }
 
 /* The rule for this very subject. None if it would fit others, too. */
@@ -126,11 +71,10 @@ static wend_str rule_for(const struct asked *q, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
 
-    if (!q->subject.ptr && any_string(q, STR("*")))
+    if (!q->subject.ptr && rule_sees_string(q))
         return STR_NONE;
-    for (size_t i = 0; i < q->subject.len; i++)
-        if (q->subject.ptr[i] == '*' || q->subject.ptr[i] == '?')
-            return STR_NONE;
+    if (q->subject.ptr && glob_literal(q->subject) < q->subject.len)
+        return STR_NONE;
     buf_str(&b, q->tool->name);
     if (q->subject.ptr) {
         buf_char(&b, '(');
@@ -140,29 +84,14 @@ static wend_str rule_for(const struct asked *q, struct arena *a)
     return buf_keep(&b, a);
 }
 
-static bool is_outside(wend_str path)
+static wend_risk path_risk(const struct asked *q)
 {
-    return path.ptr[0] == '/' || str_is(path, "..") || str_starts(path, "../");
-}
+    const unsigned all = PLACE_CODE | PLACE_SECRET;
 
-/* Files that decide what else is trusted. */
-static wend_risk path_risk(wend_str path)
-{
-    static const char *const grave[] = {".git", ".hg", ".svn", ".ssh",
-                                        ".gnupg"};
-
-    if (is_outside(path))
-        return WEND_RISK_HIGH;
-    for (size_t at = 0; at < path.len;) {
-        const char *slash = memchr(path.ptr + at, '/', path.len - at);
-        size_t end = slash ? (size_t)(slash - path.ptr) : path.len;
-        wend_str part = {path.ptr + at, end - at};
-
-        if (str_index(part, grave, 5) >= 0 || str_starts(part, ".env"))
-            return WEND_RISK_HIGH;
-        at = end + 1;
-    }
-    return WEND_RISK_LOW;
+    return q->outside || (q->tool->access && q->subject.ptr &&
+                          path_place(q->subject, all).kinds)
+               ? WEND_RISK_HIGH
+               : WEND_RISK_LOW;
 }
 
 /* The plan is a model's, and what it says not the user's word. */
@@ -171,42 +100,114 @@ static bool by_model(const struct turn *t)
     return t->plan.plan && t->plan.plan->written;
 }
 
-static wend_decision decide(enum approve approve, bool own,
-                            const struct tool *tool, const struct rule *rule,
-                            wend_str *name)
+/* What one list of rules says about a call. */
+struct say {
+    wend_decision decision;
+    wend_str name;           /* of what decided */
+    const struct rule *rule; /* NULL: none did */
+    bool unnamed;            /* no rule names its path, so a person must */
+};
+
+static wend_decision by_mode(enum approve approve)
 {
-    static const wend_decision by_mode[] = {
+    static const wend_decision modes[] = {
         [APPROVE_ASK] = WEND_DECISION_ASK,
         [APPROVE_DENY] = WEND_DECISION_DENY,
         [APPROVE_ALL] = WEND_DECISION_ALLOW,
     };
 
-    if (rule) {
-        *name = rule->text;
-        return rule->decision == WEND_DECISION_ASK ? by_mode[approve]
-                                                   : rule->decision;
-    }
+    return modes[approve];
+}
+
+static void say_by_rule(enum approve approve, const struct rule *rule,
+                        struct say *out)
+{
+    out->rule = rule;
+    out->name = rule->text;
+    out->decision =
+        rule->decision == WEND_DECISION_ASK ? by_mode(approve) : rule->decision;
+}
+
+static void say_without_rule(enum approve approve, bool own,
+                             const struct tool *tool, struct say *out)
+{
     if (tool->own && own) {
-        *name = STR("plan"); /* the user's own words */
-        return WEND_DECISION_ALLOW;
+        out->name = STR("plan"); /* the user's own words */
+        out->decision = WEND_DECISION_ALLOW;
+    } else if (tool->call_class == WEND_CLASS_READ &&
+               tool->category == WEND_CATEGORY_GENERAL) {
+        out->name = STR("default read");
+        out->decision = WEND_DECISION_ALLOW;
+    } else {
+        out->name = approve == APPROVE_ALL    ? STR("approve all")
+                    : approve == APPROVE_DENY ? STR("approve deny")
+                                              : STR("default ask");
+        out->decision = by_mode(approve);
     }
-    if (tool->call_class == WEND_CLASS_READ &&
-        tool->category == WEND_CATEGORY_GENERAL) {
-        *name = STR("default read");
-        return WEND_DECISION_ALLOW;
+}
+
+/* Neither a mode, nor a rule that asks, nor one that shows only a wildcard
+ * covers a path that matters. */
+static bool must_be_named(const struct asked *q, const struct say *say)
+{
+    const struct rule *r = say->rule;
+
+    if (!q->place.kinds)
+        return false;
+    if (!r)
+        return true;
+    return say->decision == WEND_DECISION_ALLOW &&
+           (r->decision != WEND_DECISION_ALLOW || !rule_names(r, q));
+}
+
+/* Own rules for the tool, then those that keep its path from others. */
+static void decide(const struct rule_set *set, enum approve approve, bool own,
+                   const struct asked *q, struct say *out)
+{
+    const struct rule *rule = rule_first(set, q), *keeps = NULL;
+
+    memset(out, 0, sizeof *out);
+    if (rule)
+        say_by_rule(approve, rule, out);
+    else
+        say_without_rule(approve, own, q->tool, out);
+    if (out->decision != WEND_DECISION_DENY && q->path.ptr)
+        keeps = rule_keeps(set, q->root, q->path, q->tool->access);
+    if (keeps &&
+        (keeps->decision == WEND_DECISION_DENY || !rule || !rule->subject.ptr))
+        say_by_rule(approve, keeps, out);
+    if (must_be_named(q, out)) {
+        out->unnamed = true;
+        out->name = STR("place");
+        out->decision =
+            approve == APPROVE_ASK ? WEND_DECISION_ASK : WEND_DECISION_DENY;
     }
-    *name = approve == APPROVE_ALL    ? STR("approve all")
-            : approve == APPROVE_DENY ? STR("approve deny")
-                                      : STR("default ask");
-    return by_mode[approve];
+}
+
+/* Why a person must look at the path. */
+static wend_str place_reason(const struct asked *q, bool asks, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    bool writes = q->place.kinds & PLACE_CODE;
+
+    buf_fmt(&b, "%s %s needs a person or a rule that names it",
+            writes ? "writing" : "reading", q->place.what);
+    if (!asks)
+        buf_fmt(&b, ", such as %.*s(%.*s), and nobody is there to ask",
+                (int)q->tool->name.len, q->tool->name.ptr, (int)q->subject.len,
+                q->subject.ptr);
+    return buf_keep(&b, a);
 }
 
 /* Why it is asked or denied; absent if it is allowed. */
-static wend_str reason(wend_decision decision, const struct rule *rule)
+static wend_str reason(const struct say *say, const struct asked *q,
+                       struct arena *a)
 {
-    bool asks = rule && rule->decision == WEND_DECISION_ASK;
+    bool asks = say->rule && say->rule->decision == WEND_DECISION_ASK;
 
-    switch (decision) {
+    if (say->unnamed)
+        return place_reason(q, say->decision == WEND_DECISION_ASK, a);
+    switch (say->decision) {
     case WEND_DECISION_ALLOW: return STR_NONE;
     case WEND_DECISION_ASK:
         return asks ? STR("a rule asks before this call")
@@ -215,9 +216,9 @@ static wend_str reason(wend_decision decision, const struct rule *rule)
         if (asks)
             return STR("a rule asks before this call and nobody is there to "
                        "ask");
-        return rule ? STR("a rule denies this call")
-                    : STR("no rule allows this call and nobody is there to "
-                          "ask");
+        return say->rule ? STR("a rule denies this call")
+                         : STR("no rule allows this call and nobody is there "
+                               "to ask");
     }
     return STR_NONE;
 }
@@ -279,61 +280,114 @@ static void check_labels(const struct turn *t, const struct tool *tool,
                    "there to ask");
 }
 
-/* Nobody may do what those above it may not; what they would be asked about
+/* A child may do no more than those above it; what they would be asked about
  * is asked, unless that was answered in this run. */
 static void check_bounds(const struct turn *t, const struct asked *q, bool said,
-                         struct verdict *out)
+                         struct arena *a, struct verdict *out)
 {
     const struct within *w = &t->config->within;
 
     for (size_t i = 0; i < w->bounds_count; i++) {
         const struct restraint *b = &w->bounds[i];
-        const struct rule *rule = first_fit(b->rules, b->rules_count, q);
-        wend_str name;
-        wend_decision d =
-            decide(b->approve, !by_model(t), q->tool, rule, &name);
+        const struct rule_set set = {NULL, b->rules, b->rules_count};
+        struct say say;
 
-        if (d == WEND_DECISION_ALLOW ||
+        decide(&set, b->approve, !by_model(t), q, &say);
+        if (say.decision == WEND_DECISION_ALLOW ||
             out->policy.decision == WEND_DECISION_DENY ||
-            (d == WEND_DECISION_ASK &&
+            (say.decision == WEND_DECISION_ASK &&
              (said || out->policy.decision == WEND_DECISION_ASK)))
             continue;
-        out->policy.decision = d;
-        out->policy.rule = name;
-        out->reason = reason(d, rule);
+        out->policy.decision = say.decision;
+        out->policy.rule = say.name;
+        out->reason = reason(&say, q, a);
     }
+}
+
+static struct rule_set own_rules(const struct turn *t)
+{
+    return (struct rule_set){t->rules, t->config->rules,
+                             t->config->rules_count};
+}
+
+/* The person who approves made the rule, in this run. */
+static bool was_said(const struct turn *t, const struct rule *rule)
+{
+    const struct remembered *r = t->rules;
+
+    while (r && &r->rule != rule)
+        r = r->prev;
+    return r != NULL;
+}
+
+bool policy_names(const struct turn *t, wend_str path)
+{
+    static const struct tool writers[] = {
+        {.name = {"write_file", 10},
+         .kind = SUBJECT_PATH,
+         .access = ACCESS_WRITE},
+        {.name = {"edit_file", 9},
+         .kind = SUBJECT_PATH,
+         .access = ACCESS_WRITE},
+    };
+    const struct within *w = &t->config->within;
+    char room[PATH_BYTES];
+
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        struct asked q = {.tool = &writers[i], .root = t->config->root};
+        struct rule_set set = own_rules(t);
+        struct say say;
+        size_t k = 0;
+
+        q.subject = q.path = policy_path(path, q.root, room, sizeof room);
+        if (!q.subject.ptr)
+            return false;
+        find_place(&q);
+        decide(&set, APPROVE_DENY, false, &q, &say);
+        while (say.decision == WEND_DECISION_ALLOW && k < w->bounds_count) {
+            set = (struct rule_set){NULL, w->bounds[k].rules,
+                                    w->bounds[k].rules_count};
+            decide(&set, APPROVE_DENY, false, &q, &say);
+            k++;
+        }
+        if (say.decision == WEND_DECISION_ALLOW)
+            return true;
+    }
+    return false;
 }
 
 void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a, struct verdict *out)
 {
-    char path[PATH_BYTES];
-    struct asked q = {.tool = tool, .args = args};
-    wend_risk risk = WEND_RISK_LOW;
-    const struct rule *rule;
+    char path[PATH_BYTES], whole[PATH_BYTES];
+    struct asked q = {.tool = tool, .args = args, .root = t->config->root};
+    const struct rule_set set = own_rules(t);
     wend_ev_policy *p = &out->policy;
-    bool outside = false, said = false;
+    wend_risk risk;
+    struct say say;
 
     memset(out, 0, sizeof *out);
     find_subject(&q);
-    if (tool->subject_is_path && !q.subject.ptr)
-        q.subject = STR("."); /* leaving it out must not get round a rule */
-    if (tool->subject_is_path)
-        q.subject = policy_path(q.subject, t->config->root, path, sizeof path);
-    if (tool->subject_is_path && q.subject.ptr) {
-        risk = path_risk(q.subject);
-        outside = is_outside(q.subject);
-    }
-    rule = find_rule(t, &q, &said);
-    p->decision =
-        decide(t->config->approve, !by_model(t), tool, rule, &p->rule);
+    if (tool->kind == SUBJECT_PATH)
+        q.subject = q.path =
+            policy_path(path_or_root(q.subject), q.root, path, sizeof path);
+    if (tool->kind == SUBJECT_PATTERN)
+        find_pattern(&q, a, path, whole);
+    if (tool->access)
+        find_place(&q);
+    risk = path_risk(&q);
+    decide(&set, t->config->approve, !by_model(t), &q, &say);
+    p->decision = say.decision;
+    p->rule = say.name;
     p->risk = tool->risk > risk ? tool->risk : risk;
-    out->reason = reason(p->decision, rule);
-    check_bounds(t, &q, said, out);
+    out->reason = reason(&say, &q, a);
+    check_bounds(t, &q, say.rule && was_said(t, say.rule), a, out);
     out->rule = rule_for(&q, a);
-    p->layers_json =
-        layers_text(tool, p->decision != WEND_DECISION_DENY, !outside, risk, a);
-    if (outside && p->decision != WEND_DECISION_DENY) {
+    if (q.place.kinds & PLACE_SECRET)
+        out->labels = WEND_LABEL_SENSITIVE;
+    p->layers_json = layers_text(tool, p->decision != WEND_DECISION_DENY,
+                                 !q.outside, risk, a);
+    if (q.outside && p->decision != WEND_DECISION_DENY) {
         p->decision = WEND_DECISION_DENY;
         p->rule = STR("path");
         out->reason = STR("the path leads out of the working directory");

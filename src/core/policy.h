@@ -4,6 +4,7 @@
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
 
+#include "core/policy_path.h"
 #include "core/turn.h"
 
 struct verdict {
@@ -11,6 +12,8 @@ struct verdict {
     wend_str reason;       /* why it is asked or denied */
     wend_str rule;         /* one that fits this call and those like it;
                               absent if there is none */
+    uint32_t labels;       /* wend_label of what the call reads, besides its
+                              tool's */
 };
 
 /* args: the call's arguments; NULL if they are no JSON. Deterministic. A
@@ -22,9 +25,8 @@ void policy_check(const struct turn *t, const struct tool *tool,
 /* What the run's calls and actions have brought into it, or are about to. */
 uint32_t policy_taint(const struct turn *t);
 
-/* `a/./b//../c` as a/c, relative to the root if it lies beneath it: rules
- * look at the file that is meant, not at how its path is spelled. Absent if
- * it does not fit into out, which is longer than any file's path can be. */
-wend_str policy_path(wend_str path, wend_str root, char *out, size_t size);
+/* Whether a rule allows writing this path and names it: its text before the
+ * first wildcard reaches into what is special about the path. */
+bool policy_names(const struct turn *t, wend_str path);
 
 #endif

@@ -124,6 +124,7 @@ void admit_call(struct tt *x, const struct call *c, struct admission *a)
         admit_known(x, c, a);
         return;
     }
+    a->verdict.policy.decision = WEND_DECISION_DENY;
     a->verdict.policy.rule = STR("unknown tool");
     unknown_tool(x, a, c);
 }
@@ -136,6 +137,7 @@ void admit_end(struct tt *x, const struct call *c, struct admission *a)
         admit_known(x, c, a);
         return;
     }
+    a->verdict.policy.decision = WEND_DECISION_DENY;
     a->verdict.policy.rule = STR("unknown relic");
     admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_target"),
                      STR("there is no relic with this endpoint"));

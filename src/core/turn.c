@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "core/policy_rule.h"
+
 enum { MESSAGE_TOKENS = 4 }; /* what a provider adds around each message */
 
 void turn_init(struct turn *t)

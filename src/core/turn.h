@@ -63,12 +63,6 @@ struct stop {
     wend_str limit, code, message;
 };
 
-/* An answer to one call that counts for those like it. */
-struct remembered {
-    const struct remembered *prev;
-    struct rule rule;
-};
-
 /* How a call began; with each resume it may begin once more. */
 struct begun {
     const struct begun *prev;

@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/label.h"
 #include "base/utf8.h"
+#include "core/policy_rule.h"
 #include "host/path.h"
 #include "lib/child.h"
 

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/network.h"
 #include "base/utf8.h"
-#include "core/config.h"
+#include "core/policy_rule.h"
 #include "wire/manifest_read.h"
 
 enum {

@@ -35,7 +35,39 @@ the first rule counts|out/a|--approve '!write_file(out/*)' --approve write_file|
 a rule that asks, and nobody is there|out/a|--approve '?write_file(out/*)' --approve write_file|denied
 a rule that asks, and all is approved|out/a|--approve '?write_file' --approve all|ok
 another path than the denied|other/a|--approve '!write_file(out/*)' --approve all|ok
+a rule as a model would spell it|out/a|--approve 'write_file(./out/*)'|ok
+an absolute rule|out/a|--approve "write_file($PWD/out/*)"|ok
+where it becomes code, all|out/.git/config|--approve all|denied
+where it becomes code, the tool|out/.git/config|--approve write_file|denied
+where it becomes code, a wildcard|out/.git/config|--approve 'write_file(out/*)'|denied
+where it becomes code, named|out/.git/config|--approve 'write_file(out/.git/*)'|ok
+a hook|out/.husky/x|--approve all|denied
+CI|out/.github/workflows/a.yml|--approve all|denied
+editor tasks|out/.vscode/tasks.json|--approve all|denied
+start file of a shell|out/.bashrc|--approve all|denied
+a file of wend|out/wend.yaml|--approve all|denied
+nothing special|out/.gitignore|--approve all|ok
 ROWS
+# What only looks like a tool is not allowed either.
+run "$WEND" run --json -m 'script:{"turns":[{"calls":[{"name":"wurst"}]},
+{"text":""}]}' hi
+is "an unknown tool: decision" "$(json "$out" "CASE $(at type)
+    WHEN 'call_start' THEN $(at data.policy.decision) END" | grep .)" deny
+# Secrets are read by a person's word, or by a rule that names them.
+echo canary >.env
+echo canary >.env.example
+while IFS='|' read -r name path options wanted; do
+    eval "run \"\$WEND\" run --json $options -m 'script:{\"turns\":[{\"calls\":[
+{\"name\":\"read_file\",\"args\":{\"path\":\"$path\"}}]},{\"text\":\"\"}]}' hi"
+    is "$name" "$(outcome)" "$wanted"
+done <<'ROWS'
+a secret|.env||denied
+a secret, all|./.env|--approve all|denied
+a secret, the tool|.env|--approve read_file|denied
+a secret, named|.env|--approve 'read_file(.env*)'|ok
+an example of it|.env.example||ok
+ROWS
+rm .env .env.example
 # However a path is spelled, the rule for it holds.
 mkdir -p private a/b
 echo canary >private/key

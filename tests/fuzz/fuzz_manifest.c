@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "core/config.h"
+#include "core/policy_rule.h"
 #include "wire/manifest.h"
 #include "wire/relic.h"
 

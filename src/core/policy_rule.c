@@ -1,0 +1,203 @@
+/*
+ * policy_rule.c - rules: how they are read, and which calls they fit.
+ */
+#include "core/policy_rule.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+/* ---- Reading ------------------------------------------------------------- */
+
+wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
+{
+    wend_str rest = text;
+    const char *open;
+
+    memset(out, 0, sizeof *out);
+    out->text = text;
+    if (rest.len && (rest.ptr[0] == '!' || rest.ptr[0] == '?')) {
+        out->decision =
+            rest.ptr[0] == '!' ? WEND_DECISION_DENY : WEND_DECISION_ASK;
+        rest.ptr++;
+        rest.len--;
+    }
+    open = rest.len ? memchr(rest.ptr, '(', rest.len) : NULL;
+    out->tool = rest;
+    if (open) {
+        if (rest.ptr[rest.len - 1] != ')')
+            return fail(err, WEND_E_INVAL, "rule '%.*s' has no closing )",
+                        (int)text.len, text.ptr);
+        out->tool.len = (size_t)(open - rest.ptr);
+        out->subject.ptr = open + 1;
+        out->subject.len = rest.len - out->tool.len - 2;
+    }
+    if (!out->tool.len)
+        return fail(err, WEND_E_INVAL,
+                    "rule '%.*s' names no tool; write tool or "
+                    "tool(arg-glob), with ! in front to deny, ? to ask",
+                    (int)text.len, text.ptr);
+    return WEND_OK;
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+static const struct known {
+    const char *name;
+    enum subject kind;
+    unsigned access;
+} known[] = {
+    {"read_file", SUBJECT_PATH, ACCESS_READ},
+    {"grep", SUBJECT_PATH, ACCESS_READ},
+    {"list_dir", SUBJECT_PATH, ACCESS_NAMES},
+    {"glob", SUBJECT_PATTERN, ACCESS_NAMES},
+    {"write_file", SUBJECT_PATH, ACCESS_WRITE},
+    {"edit_file", SUBJECT_PATH, ACCESS_READ_WRITE},
+};
+enum { KNOWN = sizeof known / sizeof *known };
+
+bool tool_kind(wend_str name, enum subject *kind, unsigned *access)
+{
+    for (size_t i = 0; i < KNOWN; i++)
+        if (str_is(name, known[i].name)) {
+            *kind = known[i].kind;
+            *access = known[i].access;
+            return true;
+        }
+    return false;
+}
+
+/* ---- Fitting ------------------------------------------------------------- */
+
+/* Without a main argument, as the tool's options and its schema say it, any
+ * string may be what matters: the model orders them as it likes. */
+static bool any_string(const struct asked *q, wend_str glob)
+{
+    const struct json *m =
+        q->args && !q->tool->subject.ptr ? q->args->first : NULL;
+
+    while (m && (m->kind != JSON_STRING || !str_glob(glob, json_str(m))))
+        m = m->next;
+    return m != NULL;
+}
+
+/* An allow covers what it shows; what denies or asks holds for all that lies
+ * beneath. */
+static bool fits_path(const struct rule *r, wend_str root, wend_str path)
+{
+    char room[PATH_BYTES];
+    wend_str glob = policy_path(r->subject, root, room, sizeof room);
+
+    return glob.ptr &&
+           path_fits(glob, path, r->decision != WEND_DECISION_ALLOW);
+}
+
+bool rule_sees_string(const struct asked *q)
+{
+    return any_string(q, STR("*"));
+}
+
+bool rule_fits(const struct rule *r, const struct asked *q)
+{
+    if (!str_glob(r->tool, q->tool->name))
+        return false;
+    if (!r->subject.ptr)
+        return true;
+    if (!q->subject.ptr)
+        return r->decision != WEND_DECISION_ALLOW && any_string(q, r->subject);
+    switch (q->tool->kind) {
+    case SUBJECT_PATH:
+    case SUBJECT_PATTERN: return fits_path(r, q->root, q->subject);
+    case SUBJECT_TEXT:
+    case SUBJECT_COMMAND:
+    case SUBJECT_WORDS:
+    case SUBJECT_URL: break;
+    }
+    return str_glob(r->subject, q->subject);
+}
+
+/* Said ones first; NULL after the last. */
+static const struct rule *next_rule(const struct rule_set *set,
+                                    const struct remembered **said, size_t *i)
+{
+    const struct rule *r;
+
+    if (*said) {
+        r = &(*said)->rule;
+        *said = (*said)->prev;
+        return r;
+    }
+    return *i < set->count ? &set->rules[(*i)++] : NULL;
+}
+
+const struct rule *rule_first(const struct rule_set *set, const struct asked *q)
+{
+    const struct remembered *said = set->said;
+    const struct rule *r;
+    size_t i = 0;
+
+    while ((r = next_rule(set, &said, &i)) && !rule_fits(r, q))
+        continue;
+    return r;
+}
+
+bool rule_names(const struct rule *r, const struct asked *q)
+{
+    char room[PATH_BYTES];
+    wend_str glob;
+
+    if (!q->place.kinds)
+        return true;
+    glob = r->subject.ptr ? policy_path(r->subject, q->root, room, sizeof room)
+                          : STR_NONE;
+    return glob.ptr && glob_literal(glob) >= q->place.reach;
+}
+
+/* ---- What other tools may not see ---------------------------------------- */
+
+/* Of two tools that touch the same file: does a rule for one concern the
+ * other? Whoever may not list a folder may not read in it either. */
+static bool concerns(unsigned access, unsigned other)
+{
+    const unsigned sees = ACCESS_NAMES | ACCESS_READ;
+
+    return ((access & sees) && (other & sees) && !(other & ACCESS_WRITE)) ||
+           (access & other & ACCESS_WRITE);
+}
+
+/* The first rule for the known tool of this row; NULL if none fits. */
+static const struct rule *first_for(const struct rule_set *set,
+                                    const struct known *tool, wend_str root,
+                                    wend_str path)
+{
+    const struct remembered *said = set->said;
+    const struct rule *r;
+    size_t i = 0;
+
+    while ((r = next_rule(set, &said, &i)))
+        if (str_glob(r->tool, str_of(tool->name)) &&
+            (!r->subject.ptr || fits_path(r, root, path)))
+            break;
+    return r;
+}
+
+const struct rule *rule_keeps(const struct rule_set *set, wend_str root,
+                              wend_str path, unsigned access)
+{
+    const struct rule *asks = NULL;
+
+    for (size_t i = 0; i < KNOWN; i++) {
+        const struct rule *r = concerns(access, known[i].access)
+                                   ? first_for(set, &known[i], root, path)
+                                   : NULL;
+
+        if (!r || !r->subject.ptr)
+            continue; /* a rule for a whole tool is about the tool */
+        if (r->decision == WEND_DECISION_DENY)
+            return r;
+        if (r->decision == WEND_DECISION_ASK &&
+            (access & known[i].access & ACCESS_READ_WRITE))
+            asks = r;
+    }
+    return asks;
+}
