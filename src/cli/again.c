@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "cli/agent_make.h"
 #include "cli/agent_tools.h"
+#include "cli/config.h"
 #include "cli/servers.h"
 
 /* What the log says. */
@@ -314,6 +315,8 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
     if (code)
         return code;
     s = wend_agent_new(cli->rt, &o, agent, &err);
+    if (s == WEND_OK)
+        key_file_look(set);
     return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
 }
 

@@ -171,6 +171,7 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
     s = wend_agent_new(cli->rt, &o, agent, &err);
     if (s != WEND_OK)
         return no_agent(cli, s, &err);
+    key_file_look(set);
     code = tools_add(cli, *agent);
     if (!code)
         code = servers_add(cli, *agent, false, false);

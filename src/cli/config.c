@@ -94,6 +94,15 @@ wend_status data_file_check(const char *path, wend_error *err)
     return WEND_OK;
 }
 
+void key_file_look(const struct settings *set)
+{
+    struct stat st;
+
+    if (!set->quiet && set->key_file && !stat(set->key_file, &st) &&
+        S_ISREG(st.st_mode) && (st.st_mode & (S_IRGRP | S_IROTH)))
+        complain(0, "others can read the key in %s", set->key_file);
+}
+
 bool config_path(struct buf *out, bool *named)
 {
     const char *own = getenv("WEND_CONFIG");

@@ -27,6 +27,9 @@ wend_status config_load(struct settings *set, struct arena *a, wend_error *err);
 struct models;
 wend_status models_load(struct cli *cli, struct buf *path, struct models **out,
                         wend_error *err);
+/* Says so if others can read the file with the key: the library refuses it
+ * where the user could change that. */
+void key_file_look(const struct settings *set);
 /* A small file, whole. */
 wend_status config_read(const char *path, struct buf *text, wend_error *err);
 /* WEND_MODEL, WEND_STORE and WEND_MODELS. */

@@ -6,8 +6,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -54,6 +56,36 @@ wend_status file_read(const char *path, size_t max, struct buf *out,
     s = read_all(fd, path, max, out, err);
     close(fd);
     return s;
+}
+
+/* Where containers and service managers put secrets, with rights of their
+ * own choice. */
+static bool is_mounted(const char *path)
+{
+    static const char *const places[] = {"/run/secrets/", "/var/run/secrets/",
+                                         "/run/credentials/", NULL};
+    char *real = realpath(path, NULL);
+    bool is = false;
+    struct statvfs fs;
+
+    for (size_t i = 0; real && places[i]; i++)
+        is |= !strncmp(real, places[i], strlen(places[i]));
+    free(real);
+    return is || (!statvfs(path, &fs) && (fs.f_flag & ST_RDONLY));
+}
+
+wend_status file_private(const char *path, wend_error *err)
+{
+    struct stat st;
+
+    if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode) ||
+        st.st_uid != geteuid() || !(st.st_mode & (S_IRGRP | S_IROTH)) ||
+        is_mounted(path))
+        return WEND_OK;
+    return fail(err, WEND_E_INVAL,
+                "others can read %.300s, and with it the key; run 'chmod 600' "
+                "on it, and replace the key if it was not meant for them",
+                path);
 }
 
 bool file_exists(const char *path)

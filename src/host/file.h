@@ -10,6 +10,10 @@
 wend_status file_read(const char *path, size_t max, struct buf *out,
                       wend_error *err);
 bool file_exists(const char *path);
+/* Refuses a file of ours that others can read: it has a secret in it. Where
+ * the user cannot change that (a mount for secrets, a read-only one) it is
+ * taken. */
+wend_status file_private(const char *path, wend_error *err);
 
 /* A directory of its own for what follows: makes it (only for the user), or
  * takes one that is empty. */

@@ -19,6 +19,7 @@ struct action_ask {
     struct config config;
     struct msg msg;
     struct reply reply;
+    struct veil *veil;
     struct timer_node timer; /* until it begins, then its deadline, then its
                                 end */
     bool over;

@@ -3,6 +3,7 @@
  */
 #include "lib/lib.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -150,6 +151,17 @@ static bool add_check(wend_agent *a, const wend_command_options *o)
     return true;
 }
 
+/* One that is not set yet makes the call fail that needs it. */
+static wend_status hide_secrets(wend_agent *a, const wend_command_options *o,
+                                wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    for (size_t i = 0; s == WEND_OK && i < o->secrets_count; i++)
+        s = agent_hide(a, str_of(getenv(o->secrets[i])), err);
+    return s;
+}
+
 wend_status wend_agent_add_command(wend_agent *a,
                                    const wend_command_options *command,
                                    wend_error *err)
@@ -190,7 +202,9 @@ wend_status wend_agent_add_command(wend_agent *a,
     hands.mem = &a->mem;
     put_hands(&hands, &o);
     kind.hands = buf_view(&hands);
-    s = hands.failed ? fail_nomem(err) : agent_add(a, &t, &kind, err);
+    s = hands.failed ? fail_nomem(err) : hide_secrets(a, &o, err);
+    if (s == WEND_OK)
+        s = agent_add(a, &t, &kind, err);
     buf_free(&hands);
     /* Without memory for it the outcome of such a call stays unknown. */
     if (s == WEND_OK && o.verify_count && !add_check(a, &o))

@@ -227,6 +227,26 @@ wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out)
     return text;
 }
 
+wend_status agent_hide(wend_agent *a, wend_str secret, wend_error *err)
+{
+    if (secret.len < SECRET_BYTES_MIN)
+        return WEND_OK; /* a word, and no secret */
+    for (size_t i = 0; i < a->keys_count; i++)
+        if (str_eq(a->keys[i], secret))
+            return WEND_OK;
+    if (a->keys_count == KEYS_MAX)
+        return fail(err, WEND_E_LIMIT,
+                    "agent: over %d different keys and secrets", KEYS_MAX);
+    secret = arena_str(&a->arena, secret);
+    if (!secret.ptr) {
+        a->arena.failed = false; /* the agent is as it was */
+        return fail_nomem(err);
+    }
+    a->keys[a->keys_count++] = secret;
+    agent_changed(a); /* its config may quote the value */
+    return WEND_OK;
+}
+
 static void note_keys(wend_agent *a, const struct candidates *c)
 {
     for (size_t i = 0; i < c->count; i++)

@@ -72,7 +72,9 @@ static wend_status find_key(struct http_driver *d,
     wend_status s = WEND_OK;
 
     if (o->key_file) {
-        s = file_read(o->key_file, KEY_BYTES_MAX, &text, err);
+        s = file_private(o->key_file, err);
+        if (s == WEND_OK)
+            s = file_read(o->key_file, KEY_BYTES_MAX, &text, err);
         key = buf_view(&text);
     }
     while (key.len && is_blank(key.ptr[key.len - 1]))

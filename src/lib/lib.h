@@ -165,7 +165,8 @@ struct wend_agent {
     struct buf rest_json;   /* the other members of the config */
     struct config *configs[RUN_MODES]; /* parsed on first use */
     struct driver *driver;
-    wend_str keys[FALLBACKS_MAX + 1]; /* of its models' providers; lent */
+    wend_str keys[KEYS_MAX]; /* of its models' providers, and what its tools
+                                and servers were granted */
     size_t keys_count;
     struct workplace *place; /* made with the first built-in tool */
     struct mcp_server *servers;
@@ -204,6 +205,8 @@ wend_status agent_models(wend_agent *a, const wend_agent_options *o,
 /* agent_models.c: the text with the keys of the models' providers blanked;
  * the same one if there are none in it. */
 wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out);
+/* From now on this value is blanked, too, wherever it shows up. */
+wend_status agent_hide(wend_agent *a, wend_str secret, wend_error *err);
 void agent_detach(wend_agent *a);  /* the runtime goes first */
 void agent_release(wend_agent *a); /* one run less */
 void workplace_unref(struct workplace *w);
@@ -312,7 +315,7 @@ struct wend_call {
     call_stop_fn stop;       /* NULL: it cannot be stopped, only given up */
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
-    struct redact hidden[FALLBACKS_MAX + 1]; /* in what it shows meanwhile */
+    struct redact hidden[KEYS_MAX]; /* in what it shows meanwhile */
     struct {
         char code[32];
         bool no_effect, retryable;
@@ -414,6 +417,7 @@ struct wend_run {
     struct batch *sent, **sent_tail; /* at the store */
     size_t sent_bytes;               /* of them */
     struct wend_call *calls;
+    struct veil *veil; /* over what its model says; NULL: no need so far */
     struct action_ask *asks;
     int64_t asks_count;           /* that there were */
     struct took *took;            /* what ended took; see learned.h */

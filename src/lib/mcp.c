@@ -282,6 +282,8 @@ wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
 
     if (st == WEND_OK)
         st = mcp_server_new(a, o, &s, err);
+    for (size_t i = 0; st == WEND_OK && i < s->values_count; i++)
+        st = agent_hide(a, s->values[i], err);
     if (st == WEND_OK) {
         s->relic = relic;
         st = mcp_server_connect(s, err);

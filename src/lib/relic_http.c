@@ -347,6 +347,7 @@ static wend_status take_secrets(wend_agent *a, struct service *v,
                                 wend_error *err)
 {
     const struct manifest_words *w = &v->manifest->server.secrets;
+    wend_status s = WEND_OK;
 
     if (w->count > SECRETS_MAX)
         return fail_at(err, WEND_E_LIMIT, w->list[0].line, w->list[0].column,
@@ -355,7 +356,7 @@ static wend_status take_secrets(wend_agent *a, struct service *v,
     v->secrets = arena_alloc(&a->arena, (w->count + 1) * sizeof *v->secrets);
     if (!v->secrets)
         return fail_nomem(err);
-    for (size_t i = 0; i < w->count; i++) {
+    for (size_t i = 0; s == WEND_OK && i < w->count; i++) {
         const char *value = getenv(w->list[i].text.ptr);
 
         if (!value || !*value)
@@ -367,8 +368,9 @@ static wend_status take_secrets(wend_agent *a, struct service *v,
         v->secrets[i] = arena_str(&a->arena, str_of(value));
         if (!v->secrets[i].ptr)
             return fail_nomem(err);
+        s = agent_hide(a, v->secrets[i], err);
     }
-    return WEND_OK;
+    return s;
 }
 
 static wend_status add_end(wend_agent *a, const struct service *v,

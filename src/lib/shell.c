@@ -125,14 +125,15 @@ static void blank_text(struct wend_run *r, wend_str *text)
 }
 
 /* What tools, people and children say may hold a key of ours: neither the log
- * nor the model gets to see it. What models say was looked through by their
- * driver. `child` is a place for what is said about one. */
+ * nor the model gets to see it. What models say was looked through as it came.
+ * `child` is a place for what is said about one. */
 static void blank(struct wend_run *r, struct input *in,
                   struct child_done *child)
 {
     blank_text(r, &in->text);
     blank_text(r, &in->hook.text);
     blank_text(r, &in->done.output);
+    blank_text(r, &in->error.message);
     if (in->done.child) {
         *child = *in->done.child;
         blank_text(r, &child->text);

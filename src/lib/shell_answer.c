@@ -7,6 +7,7 @@
 #include "lib/action.h"
 #include "lib/planner.h"
 #include "lib/tagged.h"
+#include "lib/veil.h"
 
 #include <string.h>
 
@@ -99,31 +100,58 @@ void shell_plain(struct wend_run *r, int64_t ask_number, wend_str piece)
     model_delta(r, WEND_TEXT_DELTA, STR_NONE, piece, now);
 }
 
+/* The piece without secrets, lent by `room`. */
+static wend_str veiled(struct wend_run *r, int64_t ask_number,
+                       enum veil_what what, int call, wend_str piece,
+                       struct buf *room)
+{
+    struct action_ask *a = ask_number < 0 ? ask_under_way(r, ask_number) : NULL;
+
+    *room = (struct buf){.mem = &r->rt->mem};
+    return veil_piece(r, a ? &a->veil : &r->veil, a ? &a->arena : &r->arena,
+                      ask_number, what, call, piece, room);
+}
+
 void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
 {
+    struct buf room;
+
     if (!shell_open(r, ask_number) || !piece.len)
         return;
-    if (ask_number < 0)
+    piece = veiled(r, ask_number, VEIL_TEXT, 0, piece, &room);
+    if (!piece.len)
+        ; /* out of memory: the run has failed */
+    else if (ask_number < 0)
         ask_text(ask_under_way(r, ask_number), piece);
     else if (r->turn.config->plan_tool)
         tagged_text(r, ask_number, piece);
     else
         shell_plain(r, ask_number, piece);
+    buf_free(&room);
+}
+
+static void thinking(struct wend_run *r, wend_str piece)
+{
+    int64_t now = shell_now(r);
+
+    reply_thinking(&r->reply, piece, now);
+    model_delta(r, WEND_THINKING_DELTA, STR_NONE, piece, now);
 }
 
 void shell_thinking(struct wend_run *r, int64_t ask_number, wend_str piece)
 {
-    int64_t now;
+    struct buf room;
 
     if (!shell_open(r, ask_number) || !piece.len)
         return;
-    if (ask_number < 0) {
+    piece = veiled(r, ask_number, VEIL_THINKING, 0, piece, &room);
+    if (!piece.len)
+        ; /* out of memory: the run has failed */
+    else if (ask_number < 0)
         ask_thinking(ask_under_way(r, ask_number), piece);
-        return;
-    }
-    now = shell_now(r);
-    reply_thinking(&r->reply, piece, now);
-    model_delta(r, WEND_THINKING_DELTA, STR_NONE, piece, now);
+    else
+        thinking(r, piece);
+    buf_free(&room);
 }
 
 int shell_call(struct wend_run *r, int64_t ask_number, wend_str id,
@@ -137,14 +165,20 @@ int shell_call(struct wend_run *r, int64_t ask_number, wend_str id,
 void shell_args(struct wend_run *r, int64_t ask_number, int call,
                 wend_str piece)
 {
+    struct buf room;
     int64_t now;
 
     if (call < 0 || !shell_open(r, ask_number) || !piece.len)
         return;
     now = shell_now(r);
-    reply_args(&r->reply, call, piece, now);
-    model_delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece, now);
-    planner_look(r, ask_number, call);
+    piece = veiled(r, ask_number, VEIL_ARGS, call, piece, &room);
+    if (piece.len) {
+        reply_args(&r->reply, call, piece, now);
+        model_delta(r, WEND_ARGS_DELTA, reply_call_id(&r->reply, call), piece,
+                    now);
+        planner_look(r, ask_number, call);
+    }
+    buf_free(&room);
 }
 
 void shell_seal(struct wend_run *r, int64_t ask_number, int call)

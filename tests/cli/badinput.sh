@@ -123,11 +123,13 @@ has "a query stays behind the path" "$work/requests" \
 ask "gemini:text:1" --base-url "$base/v1beta?a=b"
 has "a query beside the protocol's own" "$work/requests" "?alt=sse&a=b HTTP"
 : >"$work/nothing"
+chmod 600 "$work/nothing"
 exits "a key file without a key" 2 "$WEND" run -m openai:x --base-url "$url" \
     --key-file "$work/nothing" hi
 
 canary=sk-canary-0123456789abcdef
 echo "$canary" >"$work/keyfile"
+chmod 600 "$work/keyfile"
 says() { # JSON...: an answer with these members in a delta each
     for member in "$@"; do
         printf 'data: {"choices":[{"index":0,"delta":{%s}}]}\n\n' "$member"

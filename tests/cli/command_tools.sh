@@ -153,6 +153,35 @@ use
 of_call output >said
 has "a secret by its name" said given
 lacks "its value is in no event" "$out" canary
+
+# One that was granted is blanked by its value wherever it shows up: in the
+# prompt, in what another tool has read, in what the model says, in pieces.
+export GRANTED=granted-canary-4711
+tool 'echo x' 'secrets: [GRANTED]'
+echo "kept: $GRANTED" >notes.txt
+cat >"$work/leaks.json" <<JSON
+{"turns":[{"text":"it is $GRANTED!","thinking":"so $GRANTED","chunk":3,
+"calls":[{"name":"read_file","args":{"path":"notes.txt"}},
+{"name":"grep","args":{"pattern":"$GRANTED"}}]},
+{"text":"again $GRANTED"}]}
+JSON
+run "$WEND" run --json --log-file "$work/leaks.log" -t read_file -t grep \
+    --tools tools/t.yaml -m "script:$work/leaks.json" "is $GRANTED right?"
+is "a granted secret: exit status" $status 0
+has "a granted secret: the prompt" "$out" '"prompt":"is ******************* right?"'
+has "a granted secret: what another tool has read" "$out" 'kept: *******************'
+for f in "$out" "$err" "$work/leaks.log" "$WEND_STORE"*; do
+    lacks "a granted secret: not in ${f##*/}" "$f" "$GRANTED"
+    lacks "a granted secret: nor its end, in ${f##*/}" "$f" "nary-4711"
+done
+is "a granted secret: pieces of it, at most half" \
+    "$(sed -n 's/.*"type":"text_delta".*"text":"\([^"]*\)".*/\1/p' "$out" |
+        tr -d '\n')" "it is granted-c**********!again granted-c**********"
+rm -f notes.txt "$work/leaks.json"
+unset GRANTED
+run "$WEND" run --json -t read_file -m "$hello" "is granted-canary-4711 right?"
+has "control: without the grant it stays" "$out" "is granted-canary-4711 right?"
+
 tool 'echo never' 'secrets: [NOT_SET_AT_ALL]'
 use
 of_call output >said

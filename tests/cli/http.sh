@@ -162,10 +162,23 @@ canary=sk-canary-0123456789
 OPENAI_API_KEY=$canary ask "openai:text:2:8" --base-url "$url"
 has "the key goes to the server" "$work/requests" "Bearer $canary"
 echo "$canary" >"$work/keyfile"
+chmod 600 "$work/keyfile"
 quote="bytes:data: {\"error\":{\"message\":\"bad key $canary\"}}
 
 "
 quote=$(printf %s "$quote" | od -An -v -tx1 | tr -d '\n' | sed 's/ /%/g')
+for mode in 644 640 604; do
+    chmod $mode "$work/keyfile"
+    exits "a key that others can read, $mode" 2 "$WEND" run -m openai:text:2:8 \
+        --base-url "$url" --key-file "$work/keyfile" hi
+    has "a key that others can read, $mode: what to do" "$err" "chmod 600"
+done
+chmod 600 "$work/keyfile"
+exits "control: a key that nobody else can read" 0 "$WEND" run -m \
+    openai:text:2:8 --base-url "$url" --key-file "$work/keyfile" hi
+lacks "control: nothing is said" "$err" "others can read"
+exits "a key from a pipe" 0 "$WEND" run -m openai:text:2:8 \
+    --base-url "$url" --key-file <(echo "$canary") hi
 ask openai:x --base-url "$base/=$quote/v1" --key-file "$work/keyfile"
 has "a server quotes it: the run fails" "$out" "bad key"
 lacks "not in events" "$out" "$canary"

@@ -10,6 +10,18 @@ if ! may_mount || ! mount --bind "$work/kept" "$work/ro" ||
     skip "a store that can only be read" "no right to mount"
     finish
 fi
+# A key there, whose rights nobody can change.
+echo sk-canary-0123456789 >"$work/kept/key"
+chmod 644 "$work/kept/key"
+run "$WEND" run -m openai:x --base-url http://127.0.0.1:9/v1 --timeout 1 \
+    --key-file "$work/kept/key" hi
+is "a key that others can read: refused" $status 2
+run "$WEND" run -m openai:x --base-url http://127.0.0.1:9/v1 --timeout 1 \
+    --key-file "$work/ro/key" hi
+[ $status != 2 ]
+ok "on a read-only mount it is taken"
+has "on a read-only mount it is said" "$err" "others can read the key in"
+rm "$work/kept/key"
 export WEND_STORE=$work/kept/wend.db
 fixed=$work/ro/wend.db
 exits "a run" 0 "$WEND" run -q -m "$sum" hi

@@ -55,6 +55,7 @@ quote="bytes:data: {\"error\":{\"message\":\"bad key $canary\"}}
 ,chunk=1"
 quote=$(printf %s "$quote" | od -An -v -tx1 | tr -d '\n' | sed 's/ /%/g')
 echo "$canary" >"$work/keyfile"
+chmod 600 "$work/keyfile"
 ask openai:x --base-url "$base/=$quote/v1" --key-file "$work/keyfile" \
     --record "$work/quoted"
 is "a server quotes the key: exit status" $status 1

@@ -134,6 +134,40 @@ static void test_rows(void)
     }
 }
 
+/* Values of all its tools together; the same one counts once. */
+static void test_many_secrets(void)
+{
+    static char names[KEYS_MAX + 1][32];
+    struct rig r;
+    int added = 0;
+
+    if (!setup(&r))
+        return;
+    for (int i = 0; i <= KEYS_MAX; i++) {
+        const char *argv[] = {"true"}, *secret[] = {names[i]};
+        char value[32], name[32];
+        wend_command_options o = {.size = sizeof o,
+                                  .name = name,
+                                  .description = "d",
+                                  .argv = argv,
+                                  .argv_count = 1,
+                                  .secrets = secret,
+                                  .secrets_count = 1};
+
+        snprintf(names[i], sizeof names[i], "MANY_%d", i);
+        snprintf(name, sizeof name, "many%d", i);
+        snprintf(value, sizeof value, "value-%08d", i);
+        setenv(names[i], value, 1);
+        added += wend_agent_add_command(r.agent, &o, &r.err) == WEND_OK;
+    }
+    tap_is_i64(added, KEYS_MAX, "as many different secrets as there may be");
+    tap_is_str(str_of(r.err.message),
+               "agent: over 64 different keys and secrets", "one more");
+    for (int i = 0; i <= KEYS_MAX; i++)
+        unsetenv(names[i]);
+    rig_close(&r);
+}
+
 /* With time between them to be read one by one. The command itself stands in
  * the log. */
 #define IN_PIECES                                                     \
@@ -381,6 +415,7 @@ int main(void)
     unsetenv("TZ");
     test_rows();
     test_secrets();
+    test_many_secrets();
     test_refused();
     test_cancel();
     rmdir(dir);
