@@ -100,6 +100,8 @@ enum {
     PLAN_BYTES_MAX = 16 << 20,    /* of a file with a plan */
     PLAN_ACTIONS_MAX = 10000,     /* of a plan */
     PLAN_EDGES_MAX = 100000,      /* between them */
+    PLAN_VALUES_MAX = 1 << 20,    /* pairs of a reference and an action that
+                                     provides it; 20 MB */
     PLAN_WRITTEN_MAX = 512,       /* actions of a plan that a model writes */
     TAG_BYTES_MAX = 1 << 10,      /* of a tag with its attributes */
     TAGS_WARNINGS_MAX = 32,       /* about one answer; then it is not heard */

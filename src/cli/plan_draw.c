@@ -300,6 +300,7 @@ static void put_learned(struct buf *out, const struct json *learned)
 static void put_facts(struct buf *out, const struct drawing *d,
                       const struct row *r, size_t columns)
 {
+    const struct json *values = json_get(r->action, "values_from");
     wend_str target = json_str(json_get(r->action, "target"));
     struct buf facts = {.mem = out->mem};
     size_t from = out->len;
@@ -323,6 +324,12 @@ static void put_facts(struct buf *out, const struct drawing *d,
     if (json_get(r->action, "fallback_of")) {
         buf_cstr(&facts, ", if it fails: ");
         buf_str(&facts, json_str(json_get(r->action, "fallback_of")));
+    }
+    if (values)
+        buf_cstr(&facts, ", waits for the value of ");
+    for (const struct json *e = values ? values->first : NULL; e; e = e->next) {
+        buf_str(&facts, e->text);
+        buf_cstr(&facts, e->next ? ", " : "");
     }
     buf_cstr(out, "  ");
     term_line(out, buf_view(&facts), columns);

@@ -101,7 +101,12 @@ struct plan_graph {
      * decisions that name it are among them. Who waits for i: users. */
     const uint32_t *deps_at, *deps;
     const uint32_t *users_at, *users;
-    uint32_t edges_count;        /* of them */
+    uint32_t edges_count; /* of them */
+    /* Whose value i refers to without depending on it directly: i does not
+     * start while one of them may still provide it. Who refers to i so:
+     * value_users. */
+    const uint32_t *values_at, *values;
+    const uint32_t *value_users_at, *value_users;
     const uint32_t *fallback;    /* PLAN_NONE: none */
     const uint32_t *fallback_of; /* for whom it would stand in */
     /* Whom the cases of a decision name: see plan_chosen. */

@@ -8,7 +8,9 @@
 
 /* What linking fills; the plan's graph is a view of it. */
 struct links {
-    uint32_t *deps_at, *deps, *users_at, *users;
+    uint32_t *deps_at, *deps;
+    const uint32_t *users_at, *users;
+    uint32_t *values_at; /* no value edges yet: all zero */
     uint32_t *fallback, *fallback_of;
     uint32_t *chosen_at, *chosen;
     uint32_t *by_at, *by; /* decisions that name an action */
@@ -198,23 +200,27 @@ static wend_status link_edges(struct plan_draft *d, struct links *l)
     return WEND_OK;
 }
 
-/* The same edges from the other end. */
-static wend_status turn_around(struct plan_draft *d, struct links *l)
+wend_status draft_turn_around(struct plan_draft *d, const uint32_t *at,
+                              const uint32_t *list, const uint32_t **out_at,
+                              const uint32_t **out)
 {
-    uint32_t count = d->plan->count, edges = l->deps_at[count];
+    uint32_t count = d->plan->count, edges = at[count];
+    uint32_t *users_at = draft_array(d, count, sizeof *users_at);
+    uint32_t *users = draft_array(d, edges, sizeof *users);
 
-    l->users = draft_array(d, edges, sizeof *l->users);
-    if (!l->users)
+    if (!users_at || !users)
         return WEND_E_NOMEM;
     for (uint32_t k = 0; k < edges; k++)
-        l->users_at[l->deps[k]]++;
-    starts_of(l->users_at, count);
+        users_at[list[k]]++;
+    starts_of(users_at, count);
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = l->deps_at[i]; k < l->deps_at[i + 1]; k++)
-            l->users[l->users_at[l->deps[k]]++] = i;
+        for (uint32_t k = at[i]; k < at[i + 1]; k++)
+            users[users_at[list[k]]++] = i;
     for (uint32_t i = count; i; i--)
-        l->users_at[i] = l->users_at[i - 1];
-    l->users_at[0] = 0;
+        users_at[i] = users_at[i - 1];
+    users_at[0] = 0;
+    *out_at = users_at;
+    *out = users;
     return WEND_OK;
 }
 
@@ -223,7 +229,7 @@ static bool make_room(struct plan_draft *d, struct links *l)
     uint32_t count = d->plan->count;
 
     l->deps_at = draft_array(d, count, sizeof *l->deps_at);
-    l->users_at = draft_array(d, count, sizeof *l->users_at);
+    l->values_at = draft_array(d, count, sizeof *l->values_at);
     l->chosen_at = draft_array(d, count, sizeof *l->chosen_at);
     l->by_at = draft_array(d, count, sizeof *l->by_at);
     l->fallback = draft_array(d, count, sizeof *l->fallback);
@@ -251,7 +257,7 @@ wend_status draft_link(struct plan_draft *d)
     if (!s)
         s = link_edges(d, &l);
     if (!s)
-        s = turn_around(d, &l);
+        s = draft_turn_around(d, l.deps_at, l.deps, &l.users_at, &l.users);
     if (s)
         return s;
     d->whole = l.whole;
@@ -262,6 +268,10 @@ wend_status draft_link(struct plan_draft *d)
         .users_at = l.users_at,
         .users = l.users,
         .edges_count = l.deps_at[d->plan->count],
+        .values_at = l.values_at,
+        .values = l.values_at,
+        .value_users_at = l.values_at,
+        .value_users = l.values_at,
         .fallback = l.fallback,
         .fallback_of = l.fallback_of,
         .chosen_at = l.chosen_at,

@@ -30,10 +30,40 @@ wend_status draft_inside(struct fields *f, wend_status s);
 bool plan_key_ok(wend_str name);
 /* plan_link.c: names become indexes; d->plan has its graph afterwards. */
 wend_status draft_link(struct plan_draft *d);
-/* plan_order.c: refuses a cycle, finds order, waves and paths. */
+/* The same edges from the other end. */
+wend_status draft_turn_around(struct plan_draft *d, const uint32_t *at,
+                              const uint32_t *list, const uint32_t **out_at,
+                              const uint32_t **out);
+/* plan_order.c: refuses a cycle, finds order, waves and paths. Called again
+ * if value edges constrain the order further. */
 wend_status draft_order(struct plan_draft *d);
 /* plan_ref.c: each reference has somebody before it who provides it. */
 wend_status draft_refs(struct plan_draft *d);
+wend_status draft_refuse_ref(struct plan_draft *d, const struct ref *ref,
+                             const char *why, wend_str name, const char *rest);
+
+/* One action's references to one key. */
+struct value_use {
+    const struct ref *ref;   /* the first of them */
+    uint32_t user, provider; /* provider: one of them, for messages */
+    uint32_t edges_from;
+    bool provided; /* by a direct dependency */
+};
+
+/* plan_value.c: who waits for whose value besides its direct dependencies. */
+struct value_edges {
+    struct plan_draft *d;
+    struct buf uses; /* struct value_use */
+    struct buf list; /* struct value_edge; those of a use are together */
+};
+void value_edges_init(struct value_edges *v, struct plan_draft *d);
+void value_edges_free(struct value_edges *v);
+wend_status value_use_add(struct value_edges *v, const struct value_use *use);
+/* From the provider to the user of the use added last. */
+wend_status value_edge_add(struct value_edges *v, uint32_t by);
+/* Refuses a use that no earlier action provides, or in an open plan marks its
+ * user as not whole; gives the plan's graph its value edges. */
+wend_status value_edges_settle(struct value_edges *v, bool *whole);
 
 /* An array in the plan's arena, or NULL with the failure in d->f->err. */
 void *draft_array(struct plan_draft *d, size_t count, size_t size);

@@ -2,9 +2,10 @@
  * plan_order.c - in which order a plan can run: cycles, waves, paths.
  *
  * Each action is two nodes: its start i and its end count + i. A start comes
- * after the ends of all it waits for, and after the start of whom it is the
- * fallback of; an end comes after its start and after the end of its
- * fallback. So what waits for an action also waits for its fallback.
+ * after the ends of all it waits for (dependencies and value edges), and
+ * after the start of whom it is the fallback of; an end comes after its start
+ * and after the end of its fallback. So what waits for an action also waits
+ * for its fallback.
  */
 #include <assert.h>
 
@@ -44,6 +45,8 @@ static void pass(struct sorter *s, uint32_t node)
     }
     for (uint32_t k = g->users_at[i]; k < g->users_at[i + 1]; k++)
         release(s, g->users[k]);
+    for (uint32_t k = g->value_users_at[i]; k < g->value_users_at[i + 1]; k++)
+        release(s, g->value_users[k]);
     if (g->fallback_of[i] != PLAN_NONE)
         release(s, s->count + g->fallback_of[i]);
 }
@@ -53,8 +56,8 @@ static void sort(struct sorter *s)
     const struct plan_graph *g = s->g;
 
     for (uint32_t i = 0; i < s->count; i++) {
-        s->waits[i] = g->deps_at[i + 1] - g->deps_at[i] +
-                      (g->fallback_of[i] != PLAN_NONE);
+        s->waits[i] = g->deps_at[i + 1] - g->deps_at[i] + g->values_at[i + 1] -
+                      g->values_at[i] + (g->fallback_of[i] != PLAN_NONE);
         s->waits[s->count + i] = 1 + (g->fallback[i] != PLAN_NONE);
         if (!s->waits[i])
             s->order[s->len++] = i;
@@ -76,6 +79,9 @@ static uint32_t stuck_before(const struct sorter *s, uint32_t node)
     for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
         if (s->waits[s->count + g->deps[k]])
             return s->count + g->deps[k];
+    for (uint32_t k = g->values_at[i]; k < g->values_at[i + 1]; k++)
+        if (s->waits[s->count + g->values[k]])
+            return s->count + g->values[k];
     return g->fallback_of[i];
 }
 
@@ -144,6 +150,7 @@ static wend_status find_waves(struct plan_draft *d)
 
     if (!wave)
         return WEND_E_NOMEM;
+    g->waves = 0;
     for (uint32_t k = 0; k < count * 2; k++) {
         uint32_t i = g->order[k], of;
 
@@ -154,6 +161,9 @@ static wend_status find_waves(struct plan_draft *d)
         for (uint32_t e = g->deps_at[i]; e < g->deps_at[i + 1]; e++)
             if (wave[g->deps[e]] >= wave[i])
                 wave[i] = wave[g->deps[e]] + 1;
+        for (uint32_t e = g->values_at[i]; e < g->values_at[i + 1]; e++)
+            if (wave[g->values[e]] >= wave[i])
+                wave[i] = wave[g->values[e]] + 1;
         if (wave[i] > g->waves)
             g->waves = wave[i];
     }
@@ -161,19 +171,28 @@ static wend_status find_waves(struct plan_draft *d)
     return WEND_OK;
 }
 
-/* What follows the end of i, fallbacks left out: they are not expected. */
-static int64_t after(const struct plan_graph *g, const int64_t *rank,
-                     uint32_t i)
+/* The one of the highest rank, PLAN_NONE if there is none; fallbacks are left
+ * out: they are not expected. */
+static uint32_t longest_of(const struct plan_graph *g, const int64_t *rank,
+                           const uint32_t *list, uint32_t count, uint32_t best)
 {
-    int64_t longest = 0;
+    for (uint32_t k = 0; k < count; k++)
+        if (g->fallback_of[list[k]] == PLAN_NONE &&
+            (best == PLAN_NONE || rank[list[k]] > rank[best]))
+            best = list[k];
+    return best;
+}
 
-    for (uint32_t k = g->users_at[i]; k < g->users_at[i + 1]; k++) {
-        uint32_t u = g->users[k];
+/* The longest of what follows the end of i; PLAN_NONE: nothing. */
+static uint32_t longest_after(const struct plan_graph *g, const int64_t *rank,
+                              uint32_t i)
+{
+    const uint32_t *at = g->users_at, *values_at = g->value_users_at;
+    uint32_t best =
+        longest_of(g, rank, g->users + at[i], at[i + 1] - at[i], PLAN_NONE);
 
-        if (g->fallback_of[u] == PLAN_NONE && rank[u] > longest)
-            longest = rank[u];
-    }
-    return longest;
+    return longest_of(g, rank, g->value_users + values_at[i],
+                      values_at[i + 1] - values_at[i], best);
 }
 
 /* rank has room for both nodes of each action; that of an end is what
@@ -184,7 +203,7 @@ static void rank_all(const struct plan *p, const int64_t *estimate_ms,
     const struct plan_graph *g = &p->graph;
 
     for (uint32_t k = p->count * 2; k; k--) {
-        uint32_t node = g->order[k - 1], i = node % p->count;
+        uint32_t node = g->order[k - 1], i = node % p->count, next;
 
         if (node < p->count) {
             bool forgotten = p->actions[i]->mode == ACTION_FORGET;
@@ -192,7 +211,8 @@ static void rank_all(const struct plan *p, const int64_t *estimate_ms,
             rank[i] = rank[p->count + i] + (forgotten ? 0 : estimate_ms[i]);
             continue;
         }
-        rank[node] = after(g, rank, i);
+        next = longest_after(g, rank, i);
+        rank[node] = next == PLAN_NONE ? 0 : rank[next];
         if (g->fallback_of[i] != PLAN_NONE &&
             rank[p->count + g->fallback_of[i]] > rank[node])
             rank[node] = rank[p->count + g->fallback_of[i]];
@@ -214,14 +234,7 @@ static void mark(const struct plan *p, const int64_t *rank, bool *critical,
     *longest = i == PLAN_NONE ? 0 : rank[i];
     for (; *longest && i != PLAN_NONE; i = next) {
         critical[i] = true;
-        next = PLAN_NONE;
-        for (uint32_t k = g->users_at[i]; k < g->users_at[i + 1]; k++) {
-            uint32_t u = g->users[k];
-
-            if (g->fallback_of[u] == PLAN_NONE && next == PLAN_NONE &&
-                rank[u] == rank[p->count + i])
-                next = u;
-        }
+        next = longest_after(g, rank, i);
     }
 }
 
@@ -235,6 +248,7 @@ static wend_status find_paths(struct plan_draft *d)
 
     if (!estimate || !declared || !rank || !critical)
         return WEND_E_NOMEM;
+    p->graph.sequential_ms = 0;
     for (uint32_t i = 0; i < p->count; i++) {
         int64_t ms = p->actions[i]->estimate_ms;
 

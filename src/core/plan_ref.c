@@ -1,13 +1,9 @@
 /*
  * plan_ref.c - each reference has an input, or an action that is done before.
  *
- * Who comes before whom is found for 64 actions at a time: one bit each, one
- * pass over the graph, and over those who refer to them, for all of them. So
- * the memory is linear in the plan, and the time is that of a pass for each
- * 64 actions that are referred to from afar.
+ * A reference to an action that is not a direct dependency is a value edge
+ * (plan_value.c): the user of the value waits for its provider.
  */
-#include <stdio.h>
-
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -16,35 +12,25 @@
 #define CASE_NONE UINT32_MAX
 #define CASE_MANY (UINT32_MAX - 1)
 
-/* A reference to what no direct dependency provides; one for all that an
- * action has to the same key. */
-struct far_ref {
-    const struct ref *ref;
-    uint32_t user;
-    uint32_t next; /* to the same key */
-    bool before;   /* one of those who provide it is */
-};
-
 struct checker {
     struct plan_draft *d;
-    uint32_t *first;  /* by slot: who has that output_key */
-    uint32_t *also;   /* by action: the next one who has it */
-    uint32_t *seen;   /* by action: whose dependency it is */
-    uint32_t *asked;  /* by slot: who has referred to it last */
-    struct buf far;   /* struct far_ref */
-    uint32_t *far_at; /* by slot: the last of them; or PLAN_NONE */
+    uint32_t *first; /* by slot: who has that output_key */
+    uint32_t *also;  /* by action: the next one who has it */
+    uint32_t *seen;  /* by action: whose dependency it is */
+    uint32_t *asked; /* by slot: who has referred to it last */
+    struct value_edges edges;
 };
 
 /* ---- Messages ------------------------------------------------------------ */
 
-static wend_status refuse(struct checker *c, const struct ref *ref,
-                          const char *why, wend_str name, const char *rest)
+wend_status draft_refuse_ref(struct plan_draft *d, const struct ref *ref,
+                             const char *why, wend_str name, const char *rest)
 {
     uint32_t line = 0, column = 0;
 
     if (ref->in)
-        fields_inside(c->d->f, ref->in, ref->at, &line, &column);
-    return fail_at(c->d->f->err, WEND_E_PARSE, line, column, "%.*s%s%.*s%s",
+        fields_inside(d->f, ref->in, ref->at, &line, &column);
+    return fail_at(d->f->err, WEND_E_PARSE, line, column, "%.*s%s%.*s%s",
                    (int)utf8_cut(ref->text, REF_SHOWN_MAX), ref->text.ptr, why,
                    (int)name.len, name.len ? name.ptr : "", rest);
 }
@@ -60,16 +46,17 @@ static wend_status unprovided(struct checker *c, const struct ref *ref)
             str_nearer(p->keys.list[ref->slot], p->keys.list[k], &best))
             near = p->keys.list[k];
     if (near.ptr)
-        return refuse(c, ref,
-                      " is neither an input nor an output_key; did you mean $",
-                      near, "?");
+        return draft_refuse_ref(
+            c->d, ref, " is neither an input nor an output_key; did you mean $",
+            near, "?");
     if (plan_find(p, p->keys.list[ref->slot]) != PLAN_NONE)
-        return refuse(c, ref,
-                      " is the name of an action; its output has a name only "
-                      "by output_key",
-                      STR(""), "");
-    return refuse(c, ref, " is neither an input nor an output_key", STR(""),
-                  "");
+        return draft_refuse_ref(
+            c->d, ref,
+            " is the name of an action; its output has a name only "
+            "by output_key",
+            STR(""), "");
+    return draft_refuse_ref(c->d, ref, " is neither an input nor an output_key",
+                            STR(""), "");
 }
 
 /* ---- Who provides -------------------------------------------------------- */
@@ -198,31 +185,45 @@ static wend_status check_keys(struct checker *c)
 
 /* ---- References ---------------------------------------------------------- */
 
-/* Whether one of those who provide it is a direct dependency; if none is it
- * is kept for later. */
+/* Whether `by` is a direct dependency of the user whose dependencies were
+ * marked last, or stands in for one when it fails. */
+static bool is_direct(const struct checker *c, uint32_t user, uint32_t by)
+{
+    for (; by != PLAN_NONE; by = c->d->plan->graph.fallback_of[by])
+        if (c->seen[by] == user)
+            return true;
+    return false;
+}
+
+/* Each provider that is not a direct dependency makes an edge. */
 static wend_status check_ref(struct checker *c, uint32_t user,
                              const struct ref *ref)
 {
     const struct plan *p = c->d->plan;
-    struct far_ref far = {ref, user, c->far_at[ref->slot], false};
+    struct value_use use = {.ref = ref, .user = user};
+    wend_status s = WEND_OK;
 
     if (c->asked[ref->slot] == user)
         return WEND_OK; /* the answer is the same */
     c->asked[ref->slot] = user;
-    for (uint32_t i = c->first[ref->slot]; i != PLAN_NONE; i = c->also[i]) {
+    use.provider = c->first[ref->slot];
+    for (uint32_t i = use.provider; i != PLAN_NONE; i = c->also[i]) {
         if (p->actions[i]->mode == ACTION_FORGET)
-            return refuse(c, ref,
-                          " is the output of the fire_and_forget "
-                          "action '",
-                          p->actions[i]->name, "', for which nobody waits");
-        if (user != PLAN_NONE && c->seen[i] == user)
-            return WEND_OK;
+            return draft_refuse_ref(c->d, ref,
+                                    " is the output of the fire_and_forget "
+                                    "action '",
+                                    p->actions[i]->name,
+                                    "', for which nobody waits");
+        use.provided =
+            use.provided || (user != PLAN_NONE && is_direct(c, user, i));
     }
     if (user == PLAN_NONE)
         return WEND_OK; /* the outputs come after everyone */
-    c->far_at[ref->slot] = (uint32_t)(c->far.len / sizeof far);
-    buf_add(&c->far, (const char *)&far, sizeof far);
-    return c->far.failed ? fail_nomem(c->d->f->err) : WEND_OK;
+    s = value_use_add(&c->edges, &use);
+    for (uint32_t i = use.provider; !s && i != PLAN_NONE; i = c->also[i])
+        if (!is_direct(c, user, i))
+            s = value_edge_add(&c->edges, i);
+    return s;
 }
 
 static wend_status check_refs(struct checker *c, uint32_t user,
@@ -244,101 +245,6 @@ static wend_status check_refs(struct checker *c, uint32_t user,
     return s;
 }
 
-/* One pass: bits[node] = which of the marked ends come before it. */
-static void spread(const struct plan *p, uint64_t *bits)
-{
-    const struct plan_graph *g = &p->graph;
-
-    for (uint32_t k = 0; k < p->count * 2; k++) {
-        uint32_t node = g->order[k], i = node % p->count;
-
-        if (node < p->count) {
-            for (uint32_t e = g->deps_at[i]; e < g->deps_at[i + 1]; e++)
-                bits[i] |= bits[p->count + g->deps[e]];
-            if (g->fallback_of[i] != PLAN_NONE)
-                bits[i] |= bits[g->fallback_of[i]];
-        } else {
-            bits[node] |= bits[i];
-            if (g->fallback[i] != PLAN_NONE)
-                bits[node] |= bits[p->count + g->fallback[i]];
-        }
-    }
-}
-
-static wend_status not_before(struct checker *c, const struct far_ref *far)
-{
-    const struct plan_action *by = c->d->actions[c->first[far->ref->slot]];
-    const struct plan_action *user = c->d->actions[far->user];
-    char rest[PLAN_NAME_MAX + 64];
-
-    if (by == user)
-        return refuse(c, far->ref, " is the output of '", by->name, "' itself");
-    snprintf(rest, sizeof rest, "', for which '%.*s' does not wait",
-             (int)user->name.len, user->name.ptr);
-    return refuse(c, far->ref, " is the output of '", by->name, rest);
-}
-
-/* Those who provide what is referred to from afar, in the order of keys. */
-struct providers {
-    uint32_t slot, action; /* the next one; PLAN_NONE: of the next slot */
-};
-
-static bool next_provider(const struct checker *c, struct providers *at)
-{
-    while (at->action == PLAN_NONE && ++at->slot < c->d->plan->keys.count)
-        if (c->far_at[at->slot] != PLAN_NONE)
-            at->action = c->first[at->slot];
-    return at->action != PLAN_NONE;
-}
-
-/* The references to the next of them, 64 at most; bits has a word for each
- * node. */
-static void settle(struct checker *c, struct providers *at, uint64_t *bits)
-{
-    const struct plan *p = c->d->plan;
-    struct far_ref *far = (struct far_ref *)(void *)c->far.ptr;
-    uint64_t mask[64] = {0};
-    uint32_t slots[64], keys = 0;
-
-    memset(bits, 0, p->count * 2 * sizeof *bits);
-    for (uint32_t k = 0; k < 64 && next_provider(c, at); k++) {
-        if (!keys || slots[keys - 1] != at->slot)
-            slots[keys++] = at->slot;
-        mask[keys - 1] |= (uint64_t)1 << k;
-        bits[p->count + at->action] |= (uint64_t)1 << k;
-        at->action = c->also[at->action];
-    }
-    spread(p, bits);
-    for (uint32_t k = 0; k < keys; k++)
-        for (uint32_t n = c->far_at[slots[k]]; n != PLAN_NONE; n = far[n].next)
-            far[n].before |= (bits[far[n].user] & mask[k]) != 0;
-}
-
-static wend_status check_far(struct checker *c, bool *whole)
-{
-    const struct plan *p = c->d->plan;
-    struct far_ref *far = (struct far_ref *)(void *)c->far.ptr;
-    size_t count = c->far.len / sizeof *far;
-    struct providers at = {UINT32_MAX, PLAN_NONE}; /* before the first slot */
-    uint64_t *bits;
-
-    if (!count)
-        return WEND_OK;
-    bits = draft_array(c->d, p->count * (size_t)2, sizeof *bits);
-    if (!bits)
-        return WEND_E_NOMEM;
-    while (next_provider(c, &at))
-        settle(c, &at, bits);
-    for (uint32_t n = 0; n < count; n++) {
-        if (far[n].before)
-            continue;
-        if (!p->open || c->first[far[n].ref->slot] == far[n].user)
-            return not_before(c, &far[n]);
-        whole[far[n].user] = false; /* a decision may still join them */
-    }
-    return WEND_OK;
-}
-
 static wend_status check_all(struct checker *c, bool *whole)
 {
     const struct plan *p = c->d->plan;
@@ -347,10 +253,8 @@ static wend_status check_all(struct checker *c, bool *whole)
 
     for (uint32_t i = 0; i < p->count; i++)
         c->seen[i] = PLAN_NONE;
-    for (uint32_t k = 0; k < p->keys.count; k++) {
-        c->far_at[k] = PLAN_NONE;
+    for (uint32_t k = 0; k < p->keys.count; k++)
         c->asked[k] = p->count; /* nobody's number */
-    }
     for (uint32_t i = 0; i < p->count && !s; i++) {
         for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
             c->seen[g->deps[k]] = i;
@@ -358,12 +262,12 @@ static wend_status check_all(struct checker *c, bool *whole)
     }
     if (!s)
         s = check_refs(c, PLAN_NONE, c->d->output_refs, NULL);
-    return s ? s : check_far(c, whole);
+    return s ? s : value_edges_settle(&c->edges, whole);
 }
 
 wend_status draft_refs(struct plan_draft *d)
 {
-    struct checker c = {.d = d, .far = {.mem = d->f->arena->mem}};
+    struct checker c = {.d = d};
     uint32_t count = d->plan->count;
     wend_status s;
 
@@ -371,14 +275,14 @@ wend_status draft_refs(struct plan_draft *d)
     c.also = draft_array(d, count, sizeof *c.also);
     c.seen = draft_array(d, count, sizeof *c.seen);
     c.asked = draft_array(d, d->plan->keys.count, sizeof *c.asked);
-    c.far_at = draft_array(d, d->plan->keys.count, sizeof *c.far_at);
-    if (!c.first || !c.also || !c.seen || !c.asked || !c.far_at)
+    if (!c.first || !c.also || !c.seen || !c.asked)
         return WEND_E_NOMEM;
+    value_edges_init(&c.edges, d);
     s = find_providers(&c);
     if (!s)
         s = check_keys(&c);
     if (!s)
         s = check_all(&c, d->whole);
-    buf_free(&c.far);
+    value_edges_free(&c.edges);
     return s;
 }

@@ -8,7 +8,6 @@
 #include "core/plan_state.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -67,7 +66,8 @@ static void set_value(struct plan_state *p, uint32_t slot, wend_str json,
 
 /* ---- Who may start ------------------------------------------------------- */
 
-/* All that it waits for is there: its condition decides. */
+/* Its dependencies let it start. Once no value that it refers to can still
+ * come, its condition decides. */
 static void look_at_condition(const struct plan_state *p, uint32_t i,
                               struct action_state *s, struct arena *a)
 {
@@ -77,6 +77,8 @@ static void look_at_condition(const struct plan_state *p, uint32_t i,
     wend_error why = {0};
     bool holds = true;
 
+    if (s->values)
+        return;
     s->at = AT_READY;
     if (!action->when)
         return;
@@ -135,6 +137,21 @@ static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
     s->waits--;
     s->oks += how == WEND_OUTCOME_OK;
     s->fails += how == WEND_OUTCOME_FAILED;
+    plan_look_at_deps(p, i, s, a);
+    keep_state(p, i, s, a);
+}
+
+/* A provider has given its value, or never will. */
+static void value_settled(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    struct action_state *s;
+
+    if (plan_action_state(p, i)->at != AT_WAITS)
+        return;
+    s = copy_of(p, i, a);
+    if (!s)
+        return;
+    s->values--;
     plan_look_at_deps(p, i, s, a);
     keep_state(p, i, s, a);
 }
@@ -212,6 +229,9 @@ static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
             note_failure(p, i, a);
         for (uint32_t u = g->users_at[i]; u < g->users_at[i + 1]; u++)
             dep_counts(p, g->users[u], how, a);
+        for (uint32_t u = g->value_users_at[i]; u < g->value_users_at[i + 1];
+             u++)
+            value_settled(p, g->value_users[u], a);
         skip_waiting(p, g->fallback[i], STR("not_needed"), a);
         if (a->failed || of == PLAN_NONE || !waits_for_fallback(p, of))
             return;
@@ -524,66 +544,8 @@ void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
     }
 }
 
-/* ---- The beginning ------------------------------------------------------- */
-
-struct placed {
-    int64_t priority, rank;
-    uint32_t index;
-    bool free; /* takes no slot, so it never waits behind one that does */
-};
-
-static int by_place(const void *va, const void *vb)
-{
-    const struct placed *a = va, *b = vb;
-
-    if (a->free != b->free)
-        return a->free ? -1 : 1;
-    if (a->priority != b->priority)
-        return a->priority > b->priority ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank > b->rank ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
-}
-
-/* Best first, once: among the ready the first one starts. */
-static bool find_places(struct plan_state *p, struct arena *a)
-{
-    const struct plan *plan = p->plan;
-    struct arena scratch = {.mem = a->mem};
-    size_t room = plan->count + 1;
-    struct placed *list = arena_alloc(&scratch, room * sizeof *list);
-    uint32_t *place = arena_alloc(a, room * sizeof *place);
-    uint32_t *action = arena_alloc(a, room * sizeof *action);
-    const int64_t *rank = plan_learned_rank(plan, p->learned_ms, &scratch);
-    bool ok = list && place && action && rank;
-
-    for (uint32_t i = 0; ok && i < plan->count; i++)
-        list[i] = (struct placed){plan->actions[i]->priority, rank[i], i,
-                                  plan->actions[i]->type == ACTION_DECISION};
-    if (ok)
-        qsort(list, plan->count, sizeof *list, by_place);
-    for (uint32_t i = 0; ok && i < plan->count; i++) {
-        action[i] = list[i].index;
-        place[list[i].index] = i;
-    }
-    p->place = place;
-    p->action = action;
-    a->failed |= !ok;
-    arena_free(&scratch);
-    return ok;
-}
-
 void plan_put_state(struct plan_state *p, uint32_t i,
                     const struct action_state *s)
 {
     pvec_init(&p->actions, p->place[i], s, marks_of(s));
-}
-
-bool plan_room(struct plan_state *p, struct arena *a)
-{
-    if (!find_places(p, a))
-        return false;
-    pvec_make(&p->actions, p->plan->count, NULL, a);
-    pvec_make(&p->values, p->plan->keys.count, NULL, a);
-    return !a->failed;
 }

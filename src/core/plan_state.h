@@ -10,7 +10,9 @@
  *
  * What follows from an event without a choice happens with it: an action
  * becomes ready, or is to be skipped, when the last one it waited for ends,
- * and its condition is looked at then. tt_plan.c makes the choices.
+ * and its condition is looked at then. It waits for its dependencies, and
+ * then for providers of values it refers to (value edges of the graph).
+ * tt_plan.c makes the choices.
  *
  * How an action *counts* for those who wait for it is not always how it
  * ended: a fallback may take its place, a failure may count as skipped, and
@@ -56,6 +58,7 @@ struct action_state {
     int64_t began_us;
     uint32_t waits; /* dependencies that do not count yet */
     uint32_t oks, fails;
+    uint32_t values; /* providers that may still give a value it refers to */
     wend_str reason; /* of AT_SKIPS, AT_BREAKS; of a model's plan also why it
                         ended as it did */
     wend_str params; /* resolved, once asked about or started */

@@ -51,6 +51,7 @@ static const struct member action_members[] = {
     {"waits", K_U32, offsetof(struct action_state, waits)},
     {"oks", K_U32, offsetof(struct action_state, oks)},
     {"fails", K_U32, offsetof(struct action_state, fails)},
+    {"values", K_U32, offsetof(struct action_state, values)},
     {"reason", K_STR, offsetof(struct action_state, reason)},
     {"params", K_STR, offsetof(struct action_state, params)},
     {"output", K_STR, offsetof(struct action_state, output)},

@@ -75,6 +75,11 @@ static void put_action(struct buf *b, const struct plan *p, uint32_t i,
     }
     buf_cstr(b, ",\"depends_on\":");
     put_ids(b, p, g->deps + g->deps_at[i], g->deps_at[i + 1] - g->deps_at[i]);
+    if (g->values_at[i] < g->values_at[i + 1]) {
+        buf_cstr(b, ",\"values_from\":");
+        put_ids(b, p, g->values + g->values_at[i],
+                g->values_at[i + 1] - g->values_at[i]);
+    }
     buf_fmt(b, ",\"wave\":%u", g->wave[i]);
     if (a->estimate_ms >= 0)
         buf_fmt(b, ",\"estimate_ms\":%lld", (long long)a->estimate_ms);
@@ -260,6 +265,9 @@ void plan_put_dot(struct buf *b, const struct plan *p)
             buf_fmt(b, "  n%u -> n%u%s;\n", g->deps[k], i,
                     g->critical[i] && g->critical[g->deps[k]] ? " [penwidth=3]"
                                                               : "");
+        for (uint32_t k = g->values_at[i]; k < g->values_at[i + 1]; k++)
+            buf_fmt(b, "  n%u -> n%u [style=dashed,label=\"value\"];\n",
+                    g->values[k], i);
         if (g->fallback[i] != PLAN_NONE)
             buf_fmt(b, "  n%u -> n%u [style=dotted,label=\"if it fails\"];\n",
                     i, g->fallback[i]);

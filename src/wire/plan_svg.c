@@ -36,7 +36,8 @@ static const char style[] =
     ".decision{stroke:var(--decision)}"
     ".h{fill:var(--line);stroke:none}.h.c{fill:var(--hot);stroke:none}"
     ".c{stroke:var(--hot);stroke-width:2.2}"
-    ".f{stroke-dasharray:5 3}.o{stroke-dasharray:2 3}";
+    ".f{stroke-dasharray:5 3}.o{stroke-dasharray:2 3}"
+    ".v{stroke-dasharray:7 3 1 3}";
 
 /* Text for XML: what could be markup is escaped; controls, which XML cannot
  * say, and what hides or reorders text become U+FFFD. */
@@ -145,6 +146,10 @@ static void put_edges(struct buf *b, const struct plan *p, const uint32_t *row,
             if ((g->critical[i] && g->critical[g->deps[k]]) == critical)
                 put_edge(b, place_of(p, row, g->deps[k]), place_of(p, row, i),
                          critical ? "c" : "e");
+        for (uint32_t k = g->values_at[i]; !critical && k < g->values_at[i + 1];
+             k++)
+            put_edge(b, place_of(p, row, g->values[k]), place_of(p, row, i),
+                     "v");
         if (g->fallback[i] != PLAN_NONE && !critical)
             put_edge(b, place_of(p, row, i), place_of(p, row, g->fallback[i]),
                      "o");
@@ -222,6 +227,10 @@ static void put_row(struct buf *b, const struct plan *p, uint32_t i,
     for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++) {
         buf_cstr(b, k > g->deps_at[i] ? ", " : "");
         put_xml(b, p->actions[g->deps[k]]->name, SIZE_MAX);
+    }
+    for (uint32_t k = g->values_at[i]; k < g->values_at[i + 1]; k++) {
+        buf_cstr(b, k > g->values_at[i] ? ", " : "; values of ");
+        put_xml(b, p->actions[g->values[k]]->name, SIZE_MAX);
     }
     buf_cstr(b, "</tr>\n");
 }

@@ -103,6 +103,34 @@ tool shout 'comand: [cat]' >beside/tools/shout.yaml
 exits "a broken one" 2 "$WEND" plan show beside/p.yaml
 has "a broken one: said" "$err" "tools/shout.yaml:5:1"
 
+# ---- Values that come late ----------------------------------------------------
+
+# `middle` is skipped at once, so that nothing but the value itself makes `last`
+# wait for `source`.
+mkdir -p late/tools
+tool seven 'command: [sh, -c, "sleep 1; echo 7"]' >late/tools/seven.yaml
+tool say 'command: [cat]' >late/tools/say.yaml
+cat >late/p.yaml <<'EOF'
+wend: plan/1
+name: late
+on_failure: continue
+missing_ref: "null"
+actions:
+  - {name: source, type: tool, target: seven, mode: async, output_key: src}
+  - {name: check, type: tool, target: calculator, mode: async, params: {expression: "1/0"}}
+  - {name: middle, type: tool, target: say, mode: async, depends_on: [source, check]}
+  - {name: other, type: tool, target: say, mode: async}
+  - {name: last, type: tool, target: say, mode: async, depends_on: [other, middle],
+     params: {got: $src}, output_key: last}
+outputs: {last: $last}
+EOF
+exits "a late value" 0 "$WEND" plan run -q late/p.yaml
+is "a late value: is waited for" "$(cat "$out")" '{"last":{"got":7}}'
+exits "a late value: shown" 0 "$WEND" plan show --format json late/p.yaml
+has "a late value: as an edge" "$out" '"values_from":["source"]'
+exits "a late value: as text" 0 "$WEND" plan show late/p.yaml
+has "a late value: in words" "$out" "waits for the value of source"
+
 # ---- In a terminal -----------------------------------------------------------
 
 at_terminal "'$WEND' plan run p.yaml"

@@ -32,6 +32,7 @@ struct made_action {
     const struct tool *tool; /* NULL: none, or unknown */
     bool cached;
     int chosen, other; /* whom a decision names; NOBODY: it is none */
+    int of;            /* whose value it refers to; NOBODY: none */
 };
 
 struct made_plan {
@@ -161,6 +162,20 @@ static inline bool act_is_unsafe(const struct made_action *m)
     return is_child_type(m); /* the one that there is has an unsafe tool */
 }
 
+/* Whether a value that i refers to may still come from one that it does not
+ * depend on directly. */
+static bool act_value_open(const struct plan_book *b, int i)
+{
+    const struct made_action *m = &b->made->a[i];
+
+    if (m->of == NOBODY)
+        return false;
+    for (int of = m->of; of != NOBODY; of = b->made->a[of].fallback_of)
+        if (m->deps >> of & 1)
+            return false;
+    return act_counts(b, m->of) == WEND_OUTCOME_NONE;
+}
+
 /* Whether what i waits for lets it start; `why` if not. */
 static const char *act_held(const struct plan_book *b, int i)
 {
@@ -187,6 +202,8 @@ static const char *act_held(const struct plan_book *b, int i)
           outcome_failed(b->a[m->fallback_of].outcome) &&
           b->a[m->fallback_of].outcome != WEND_OUTCOME_CANCELED))
         return "whom it is the fallback for has not failed";
+    if (act_value_open(b, i))
+        return "a value it refers to may still come";
     return NULL;
 }
 

@@ -30,7 +30,7 @@ static void make_action(struct sim *s, struct made_plan *p, uint32_t i)
                                              ACTION_SYNC, ACTION_FORGET};
     struct made_action *m = &p->a[i];
 
-    m->fallback = m->fallback_of = m->chosen = m->other = NOBODY;
+    m->fallback = m->fallback_of = m->chosen = m->other = m->of = NOBODY;
     make_target(s, m);
     m->mode = m->type == ACTION_DECISION ? ACTION_SYNC
                                          : chance_pick(&s->chance, modes);
@@ -108,27 +108,46 @@ static void put_cases(struct buf *b, const struct made_action *m)
     buf_char(b, ']');
 }
 
-/* What its target gets: now and then what one before it gave. */
-static void put_given(struct sim *s, struct buf *b, const struct made_plan *p,
-                      uint32_t i)
+/* Someone that i waits for, directly or by way of others; NOBODY: none. */
+static int make_of(struct sim *s, const struct made_plan *p, uint32_t i)
 {
-    uint32_t d = i ? chance_below(&s->chance, i) : 0;
-    bool has = p->a[i].deps >> d & 1 && p->a[d].mode != ACTION_FORGET &&
-               p->a[d].type != ACTION_DECISION;
+    int of = NOBODY;
 
-    if (p->a[i].type == ACTION_TOOL || p->a[i].type == ACTION_WORKFLOW)
-        buf_fmt(b, ",\"params\":{\"n\":%s}",
-                has && chance_of(&s->chance, 500) ? "\"$on\"" : "1");
-    else
-        buf_cstr(b, ",\"prompt\":\"say ");
-    if (p->a[i].type == ACTION_TOOL || p->a[i].type == ACTION_WORKFLOW)
-        return;
-    if (has)
-        buf_fmt(b, "${k%u}", d);
-    buf_char(b, '"');
+    for (uint32_t at = i; p->a[at].deps;) {
+        uint32_t d = chance_below(&s->chance, i);
+
+        if (!(p->a[at].deps >> d & 1))
+            continue;
+        at = d;
+        if (p->a[d].mode != ACTION_FORGET && p->a[d].type != ACTION_DECISION)
+            of = (int)d;
+        if (chance_of(&s->chance, 500))
+            break;
+    }
+    return of;
 }
 
-static void put_target(struct sim *s, struct buf *b, const struct made_plan *p,
+/* What its target gets: now and then what one before it gave. */
+static void put_given(struct sim *s, struct buf *b, struct made_plan *p,
+                      uint32_t i)
+{
+    struct made_action *m = &p->a[i];
+
+    if (chance_of(&s->chance, 500))
+        m->of = make_of(s, p, i);
+    if (m->type == ACTION_TOOL || m->type == ACTION_WORKFLOW)
+        buf_cstr(b, ",\"params\":{\"n\":\"");
+    else
+        buf_cstr(b, ",\"prompt\":\"say ");
+    if (m->of != NOBODY)
+        buf_fmt(b, "${k%d}", m->of);
+    else
+        buf_cstr(b, "$on");
+    buf_cstr(b, m->type == ACTION_TOOL || m->type == ACTION_WORKFLOW ? "\"}"
+                                                                     : "\"");
+}
+
+static void put_target(struct sim *s, struct buf *b, struct made_plan *p,
                        uint32_t i)
 {
     static const char *const classes[] = {
@@ -155,7 +174,7 @@ static void put_target(struct sim *s, struct buf *b, const struct made_plan *p,
     buf_fmt(b, ",\"mode\":\"%s\"", action_mode_names[m->mode]);
 }
 
-static void put_made(struct sim *s, struct buf *b, const struct made_plan *p,
+static void put_made(struct sim *s, struct buf *b, struct made_plan *p,
                      uint32_t i)
 {
     const struct made_action *m = &p->a[i];

@@ -22,9 +22,9 @@ struct made {
     bool decision, any, skip_on_error, unsafe;
     int fallback, fallback_of; /* OR_NOBODY */
     int priority, retry_max;
-    int64_t ms; /* and its estimate */
-    int when;   /* 0 none, 1 true, 2 false, 3 the value of deps[0] > limit */
-    int limit;
+    int64_t ms;    /* and its estimate */
+    int when;      /* 0 none, 1 true, 2 false, 3 the value of `of` > limit */
+    int of, limit; /* of: deps[0], or one that is further up */
     int chosen, others; /* whom a decision names; OR_NOBODY */
     bool choice;        /* ... and which case holds */
 };
@@ -121,16 +121,31 @@ static inline enum or_verdict or_condition(const struct oracle *o, int i,
                                            const char **reason)
 {
     const struct made *m = &o->p->list[i];
-    const struct or_action *dep = m->deps_count ? &o->a[m->deps[0]] : NULL;
+    const struct or_action *of = &o->a[m->of];
 
     *reason = "condition";
     if (m->when == 2)
         return OR_SKIP;
-    if (m->when == 3 && !dep->value)
+    if (m->when == 3 && !of->value)
         return OR_BREAK;
-    if (m->when == 3 && dep->value_of <= m->limit)
+    if (m->when == 3 && of->value_of <= m->limit)
         return OR_SKIP;
     return OR_START;
+}
+
+/* Whether the value that i refers to may still come. What i depends on
+ * directly has its own rules. */
+static inline bool or_value_open(const struct oracle *o, int i)
+{
+    const struct made *m = &o->p->list[i];
+
+    if (m->when != 3)
+        return false;
+    for (int of = m->of; of != OR_NOBODY; of = o->p->list[of].fallback_of)
+        for (int d = 0; d < m->deps_count; d++)
+            if (m->deps[d] == of)
+                return false;
+    return or_counts(o, m->of) == WEND_OUTCOME_NONE;
 }
 
 static inline enum or_verdict or_look(const struct oracle *o, int i,
@@ -164,6 +179,8 @@ static inline enum or_verdict or_look(const struct oracle *o, int i,
             return OR_WAIT;
     }
     if (m->deps_count && (m->any ? !ok : open > 0))
+        return OR_WAIT;
+    if (or_value_open(o, i))
         return OR_WAIT;
     return or_condition(o, i, reason);
 }
@@ -349,7 +366,8 @@ static inline void make_action(struct chance *c, struct random_plan *p, int i,
         (!m->written || p->list[m->deps[0]].mode == ACTION_FORGET ||
          p->list[m->deps[0]].decision))
         m->when = 1;
-    m->limit = m->when == 3 ? m->deps[0] - (int)chance_below(c, 2) : 0;
+    m->of = m->when == 3 ? m->deps[0] : 0;
+    m->limit = m->when == 3 ? m->of - (int)chance_below(c, 2) : 0;
     if (chance_of(c, 80) && i + 2 < p->count) {
         m->decision = true;
         m->mode = ACTION_ASYNC;
@@ -381,6 +399,26 @@ static inline void add_decisions(struct random_plan *p)
         }
 }
 
+/* Some conditions look at the value of one that is only waited for by way of
+ * others, which may be skipped before it ends. */
+static inline void look_further(struct chance *c, struct random_plan *p)
+{
+    for (int i = 0; i < p->count; i++) {
+        struct made *m = &p->list[i];
+        int of = m->of;
+
+        if (m->when != 3 || !chance_of(c, 600))
+            continue;
+        while (p->list[of].deps_count && chance_of(c, 700))
+            of = p->list[of]
+                     .deps[chance_below(c, (uint32_t)p->list[of].deps_count)];
+        if (p->list[of].decision || p->list[of].mode == ACTION_FORGET)
+            continue;
+        m->of = of;
+        m->limit = of - (int)chance_below(c, 2);
+    }
+}
+
 static inline void put_made(struct buf *b, const struct made *m, int i)
 {
     static const char *const whens[] = {NULL, "$on", "not $on"};
@@ -407,7 +445,7 @@ static inline void put_made(struct buf *b, const struct made *m, int i)
     if (m->when == 1 || m->when == 2)
         buf_fmt(b, ",\"when\":\"%s\"", whens[m->when]);
     if (m->when == 3)
-        buf_fmt(b, ",\"when\":\"$k%d > %d\"", m->deps[0], m->limit);
+        buf_fmt(b, ",\"when\":\"$k%d > %d\"", m->of, m->limit);
     if (m->any)
         buf_cstr(b, ",\"wait_for_all\":false");
     if (m->skip_on_error)
@@ -435,6 +473,7 @@ static inline void make_plan(struct chance *c, struct random_plan *p,
     for (int i = 0; i < p->count; i++)
         make_action(c, p, i, plain);
     add_decisions(p);
+    look_further(c, p);
     buf_fmt(&p->json,
             "{\"wend\":\"plan/1\",\"name\":\"p\",\"max_parallel\":%d,"
             "\"fail_fast\":%s,\"inputs\":{\"on\":true},\"actions\":[",
