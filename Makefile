@@ -189,7 +189,7 @@ test: deps
 	@$(MAKE) --no-print-directory products
 	@tests/run all
 
-## quick      the unit tests alone, with sanitizers
+## quick      unit tests and simulation, with sanitizers
 quick:
 	@tests/run quick
 
