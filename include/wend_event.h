@@ -297,7 +297,8 @@ typedef struct wend_ev_plan_start {
     bool streamed;
     wend_str actions_json;
     int64_t waves, sequential_ms, critical_path_ms, max_parallel;
-    wend_str call; /* of a model, that writes it; absent: nobody's */
+    wend_str call;      /* of a model, that writes it; absent: nobody's */
+    bool auto_parallel; /* max_parallel is only where it begins */
 } wend_ev_plan_start;
 
 typedef struct wend_ev_plan_action {
@@ -334,6 +335,7 @@ typedef struct wend_ev_action_end {
 typedef struct wend_ev_plan_end {
     wend_outcome outcome;
     int64_t ok, failed, skipped, running, ms;
+    int64_t canceled; /* not counted as failed */
 } wend_ev_plan_end;
 
 typedef struct wend_ev_branch_start {

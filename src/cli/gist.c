@@ -237,6 +237,8 @@ static void plan_end(struct buf *b, const wend_event *ev)
     outcome(b, e->outcome, NULL);
     buf_fmt(b, ", %lld ok, %lld failed, %lld skipped", (long long)e->ok,
             (long long)e->failed, (long long)e->skipped);
+    if (e->canceled)
+        buf_fmt(b, ", %lld canceled", (long long)e->canceled);
 }
 
 static void branch_start(struct buf *b, const wend_event *ev)

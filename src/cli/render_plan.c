@@ -137,6 +137,8 @@ void render_plan_end(struct view *v, const wend_event *ev)
         return;
     buf_fmt(&text, "%lld ok, %lld failed, %lld skipped", (long long)e->ok,
             (long long)e->failed, (long long)e->skipped);
+    if (e->canceled)
+        buf_fmt(&text, ", %lld canceled", (long long)e->canceled);
     if (e->running)
         buf_fmt(&text, ", %lld still running", (long long)e->running);
     line(v, ev, "plan", str_of(wend_outcome_name(e->outcome)), buf_view(&text));

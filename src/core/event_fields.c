@@ -386,6 +386,7 @@ static const struct field plan_start_list[] = {
     I64_F("critical_path_ms", critical_path_ms),
     I64_F("max_parallel", max_parallel),
     STR_O("call", call),
+    BOOL_O("auto_parallel", auto_parallel),
 };
 TABLE(plan_start);
 #undef struct_t
@@ -449,6 +450,7 @@ static const struct field plan_end_list[] = {
     I64_F("skipped", skipped),
     I64_F("running", running),
     I64_F("ms", ms),
+    I64_O("canceled", canceled),
 };
 TABLE(plan_end);
 #undef struct_t

@@ -10,8 +10,6 @@
 #include "base/limits.h"
 #include "core/plan_state.h"
 
-enum { PACE_FIRST = PARALLEL_DEFAULT };
-
 /* ---- Places -------------------------------------------------------------- */
 
 struct placed {
@@ -164,7 +162,8 @@ void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a)
     p->started = true;
     p->started_us = ev->time_us;
     p->left = plan->count;
-    p->pace = (struct plan_pace){.slots = PACE_FIRST, .from_us = ev->time_us};
+    p->pace =
+        (struct plan_pace){.slots = PLAN_PACE_FIRST, .from_us = ev->time_us};
     for (uint32_t i = 0; !a->failed && i < plan->count; i++)
         begin_action(p, i, a);
 }

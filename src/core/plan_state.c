@@ -364,6 +364,8 @@ static void count_end(struct plan_state *p, uint32_t i, wend_outcome outcome,
         p->ok++;
     else if (outcome == WEND_OUTCOME_SKIPPED || action->skip_on_error)
         p->skipped++;
+    else if (outcome == WEND_OUTCOME_CANCELED)
+        p->canceled++;
     else
         p->failed++;
 }

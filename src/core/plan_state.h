@@ -72,6 +72,8 @@ struct action_state {
 /* How many at once, when the plan leaves it to us: one more whenever that
  * many ended at a higher rate than those before, half after a failure that
  * says "too many". */
+enum { PLAN_PACE_FIRST = PARALLEL_DEFAULT };
+
 struct plan_pace {
     uint32_t slots;
     uint32_t ended;           /* in this window */
@@ -93,6 +95,7 @@ struct plan_state {
     uint32_t asking;              /* llm actions whose model call is open */
     uint32_t left;                /* plan_end waits for */
     uint32_t ok, failed, skipped; /* of those that ended */
+    uint32_t canceled;            /* ... neither of these */
     bool broken;                  /* a failure that counts */
     wend_str why;                 /* the newest failure, until one counts */
     wend_str cause;               /* of the first one: what to tell people */

@@ -69,7 +69,9 @@ static void emit_plan_start(struct tt *x)
     ev->u.plan_start.waves = p->graph.waves;
     ev->u.plan_start.sequential_ms = p->graph.sequential_ms;
     ev->u.plan_start.critical_path_ms = p->graph.critical_ms;
-    ev->u.plan_start.max_parallel = p->max_parallel;
+    ev->u.plan_start.max_parallel =
+        p->max_parallel ? p->max_parallel : PLAN_PACE_FIRST;
+    ev->u.plan_start.auto_parallel = !p->max_parallel;
     emit(x, ev);
 }
 
@@ -85,6 +87,7 @@ void end_plan(struct tt *x, wend_outcome outcome)
         ev->u.plan_end.outcome = outcome;
         ev->u.plan_end.ok = p->ok;
         ev->u.plan_end.failed = p->failed;
+        ev->u.plan_end.canceled = p->canceled;
         ev->u.plan_end.skipped = p->skipped;
         ev->u.plan_end.running = p->running;
         if (x->in->time_us > p->started_us)
@@ -145,8 +148,10 @@ static const wend_ev_error *failure(struct tt *x)
     struct buf b = {.mem = x->s->scratch->mem};
 
     buf_str(&b, p->cause);
-    if (p->failed > 1 || p->skipped)
+    if (p->failed > 1 || p->skipped || p->canceled)
         buf_fmt(&b, "; %u failed, %u skipped", p->failed, p->skipped);
+    if (p->canceled)
+        buf_fmt(&b, ", %u canceled", p->canceled);
     return draft_error(x, STR("plan_failed"), take_text(x, &b), STR("plan"));
 }
 

@@ -131,6 +131,22 @@ has "a late value: as an edge" "$out" '"values_from":["source"]'
 exits "a late value: as text" 0 "$WEND" plan show late/p.yaml
 has "a late value: in words" "$out" "waits for the value of source"
 
+# ---- What the plan's brackets say -----------------------------------------------
+
+cat >late/auto.yaml <<'EOF'
+wend: plan/1
+name: auto
+max_parallel: auto
+fail_fast: true
+actions:
+  - {name: slow, type: tool, target: seven, mode: async}
+  - {name: bad, type: tool, target: calculator, mode: async, params: {expression: "1/0"}}
+EOF
+exits "a plan that stops what runs" 1 "$WEND" plan run --json late/auto.yaml
+has "auto: where it begins" "$out" '"max_parallel":5,"auto_parallel":true'
+has "one failed, one was canceled" "$out" '"ok":0,"failed":1,"skipped":0,"running":0'
+has "and it is counted apart" "$out" '"canceled":1'
+
 # ---- In a terminal -----------------------------------------------------------
 
 at_terminal "'$WEND' plan run p.yaml"

@@ -62,7 +62,7 @@ static void law_plan_end(struct sim *s, const wend_event *ev, const char *name)
 {
     const struct plan_book *b = &s->book.plan;
     const wend_ev_plan_end *e = &ev->u.plan_end;
-    int64_t ok = 0, failed = 0, skipped = 0, running = 0;
+    int64_t ok = 0, failed = 0, skipped = 0, running = 0, canceled = 0;
 
     if (ev->type == WEND_RUN_END && b->open && acts_running(b))
         broken(s, name, "run_end, and %u actions run", acts_running(b));
@@ -73,7 +73,9 @@ static void law_plan_end(struct sim *s, const wend_event *ev, const char *name)
         wend_outcome o = b->a[i].ended ? b->a[i].outcome : WEND_OUTCOME_NONE;
 
         ok += o == WEND_OUTCOME_OK;
-        failed += outcome_failed(o) && !m->skip_on_error;
+        canceled += o == WEND_OUTCOME_CANCELED && !m->skip_on_error;
+        failed += outcome_failed(o) && o != WEND_OUTCOME_CANCELED &&
+                  !m->skip_on_error;
         skipped += o == WEND_OUTCOME_SKIPPED ||
                    (outcome_failed(o) && m->skip_on_error);
         running += act_runs(&b->a[i]);
@@ -81,13 +83,14 @@ static void law_plan_end(struct sim *s, const wend_event *ev, const char *name)
             broken(s, name, "plan_end before the end of a%u", i);
     }
     if (e->ok != ok || e->failed != failed || e->skipped != skipped ||
-        e->running != running)
+        e->running != running || e->canceled != canceled)
         broken(s, name,
-               "plan_end counts %lld %lld %lld %lld, not %lld %lld "
-               "%lld %lld",
+               "plan_end counts %lld %lld %lld %lld %lld, not %lld %lld "
+               "%lld %lld %lld",
                (long long)e->ok, (long long)e->failed, (long long)e->skipped,
-               (long long)e->running, (long long)ok, (long long)failed,
-               (long long)skipped, (long long)running);
+               (long long)e->running, (long long)e->canceled, (long long)ok,
+               (long long)failed, (long long)skipped, (long long)running,
+               (long long)canceled);
     if (!s->book.stopping &&
         (e->outcome == WEND_OUTCOME_FAILED) != plan_broken(b))
         broken(s, name, "the plan is %s", wend_outcome_name(e->outcome));
