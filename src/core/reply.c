@@ -170,7 +170,7 @@ bool reply_plan(struct reply *r, int call)
     return plan_scan_count(&c->plan) > before;
 }
 
-void reply_seal(struct reply *r, int call)
+static void seal(struct reply *r, int call, bool cut)
 {
     struct reply_call *c = &r->calls[call];
     wend_str raw = c->args.len ? buf_view(&c->args) : STR("{}");
@@ -178,10 +178,11 @@ void reply_seal(struct reply *r, int call)
     struct buf out = {.mem = r->mem};
     struct json *j = NULL;
 
-    if (raw.len <= ARGS_BYTES_MAX)
+    if (cut)
+        raw = buf_view(&c->args);
+    else if (raw.len <= ARGS_BYTES_MAX)
         j = json_parse(raw, &scratch, NULL);
-    else
-        raw.len = utf8_cut(raw, ARGS_BYTES_MAX);
+    raw.len = utf8_cut(raw, ARGS_BYTES_MAX);
     if (j && j->kind != JSON_STRING) {
         json_put(&out, j);
     } else { /* a bare string is how raw text is told from JSON later */
@@ -193,6 +194,16 @@ void reply_seal(struct reply *r, int call)
     r->failed |= scratch.failed || out.failed || !c->json.ptr;
     arena_free(&scratch);
     buf_free(&out);
+}
+
+void reply_seal(struct reply *r, int call)
+{
+    seal(r, call, false);
+}
+
+void reply_seal_cut(struct reply *r, int call)
+{
+    seal(r, call, true);
 }
 
 /* The buffer is a JSON list at any time. */

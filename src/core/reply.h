@@ -50,6 +50,8 @@ void reply_args(struct reply *r, int call, wend_str piece, int64_t now_us);
 bool reply_plan(struct reply *r, int call);
 /* The call's block is complete: its arguments become a JSON value. */
 void reply_seal(struct reply *r, int call);
+/* Its arguments broke off: they are kept as raw text, whatever they are. */
+void reply_seal_cut(struct reply *r, int call);
 /* A JSON value to send back with this message. */
 void reply_opaque(struct reply *r, wend_str json);
 wend_str reply_call_id(const struct reply *r, int call);

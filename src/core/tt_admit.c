@@ -100,7 +100,13 @@ static void admit_known(struct tt *x, const struct call *c, struct admission *a)
     struct json *args = parse_args(x, c, &why);
 
     policy_check(&x->s->turn, a->tool, args, x->s->scratch, &a->verdict);
-    check_args(x, a, args, &why);
+    if (x->s->turn.cut && c->invalid)
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
+                         STR("the answer reached the output limit inside this "
+                             "call, so its arguments are incomplete; call the "
+                             "tool again with less"));
+    else
+        check_args(x, a, args, &why);
     if (a->refused == WEND_OUTCOME_NONE && a->tool->child)
         check_agent(x, a, json_str(json_get(args, "agent")));
     if (a->refused != WEND_OUTCOME_NONE)

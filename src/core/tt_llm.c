@@ -98,4 +98,6 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
         e->error = error;
     e->action = a->id;
     emit(x, ev);
+    if (outcome == WEND_OUTCOME_OK)
+        warn_of_finish(x, e->finish);
 }

@@ -248,6 +248,24 @@ static void say_go_on(struct tt *x)
     emit(x, ev);
 }
 
+void warn_of_finish(struct tt *x, wend_str finish)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str unknown = STR("unknown:");
+
+    if (str_is(finish, "length")) {
+        warn(x, STR("answer_cut"),
+             STR("the model stopped at its output limit; the answer is cut"));
+    } else if (str_is(finish, "content_filter")) {
+        warn(x, STR("answer_filtered"),
+             STR("the provider's content filter cut the answer"));
+    } else if (finish.len && str_starts(finish, unknown.ptr)) {
+        buf_cstr(&b, "the provider ended the answer with an unknown reason: ");
+        buf_add(&b, finish.ptr + unknown.len, finish.len - unknown.len);
+        warn(x, STR("finish_unknown"), take_text(x, &b));
+    }
+}
+
 void on_model_done(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
@@ -258,12 +276,7 @@ void on_model_done(struct tt *x)
     finish = x->in->reply->finish;
     emit(x, draft_model_end(x, WEND_OUTCOME_OK, sealed_count(x->in->reply),
                             sealed_count(x->in->reply)));
-    if (str_is(finish, "length"))
-        warn(x, STR("answer_cut"),
-             STR("the model stopped at its output limit; the answer is cut"));
-    else if (str_is(finish, "content_filter"))
-        warn(x, STR("answer_filtered"),
-             STR("the provider's content filter cut the answer"));
+    warn_of_finish(x, finish);
     if (x->in->reply->more && !t->calls_count)
         say_go_on(x);
     settle_calls(x);

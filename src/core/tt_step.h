@@ -90,6 +90,7 @@ void end_context(struct tt *x); /* the event */
 void ask_model(struct tt *x);
 void answer_instead(struct tt *x, wend_str text); /* a hook did */
 void on_model_done(struct tt *x);
+void warn_of_finish(struct tt *x, wend_str finish);
 void on_model_fail(struct tt *x);
 void on_retry_timer(struct tt *x);
 void close_model(struct tt *x, wend_outcome outcome,

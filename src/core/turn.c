@@ -127,7 +127,7 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->begun = NULL;
     t->results = NULL;
     t->asks = NULL;
-    t->part = t->halted = t->again = false;
+    t->part = t->halted = t->cut = t->again = false;
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
     t->plan_call = t->plan_stop = STR_NONE;
     t->metrics.turns++;
@@ -280,6 +280,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
         return;
     t->answer = kept(k, e->text, STR(""));
     t->halted = str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK;
+    t->cut = str_is(e->finish, "length");
     if (t->config->plan_tool && str_is(e->finish, "final"))
         t->plan_stop = STR("final");
     if (!e->text.len && !t->calls_count && !t->halted)

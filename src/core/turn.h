@@ -111,6 +111,7 @@ struct turn {
     bool part;            /* model_part has been written for this message */
     bool again;           /* the model call was cut off: ask once more */
     bool halted;          /* the model paused: it goes on when asked again */
+    bool cut;             /* the message reached the output limit */
     bool context;         /* is open: only where a fork begins */
     bool metrics_due;     /* a turn or plan ended, or what a plan forgot */
 

@@ -247,21 +247,36 @@ bool shell_restart(struct wend_run *r, int64_t ask_number)
     return true;
 }
 
+/* A call at the output limit is refused as any other with bad arguments, so
+ * that the model can try again. A plan may have begun with its first actions:
+ * that message fails. */
+static void seal_cut_calls(struct wend_run *r)
+{
+    const struct config *c = r->turn.config;
+
+    for (size_t i = 0; i < r->reply.calls_count; i++)
+        if (!r->reply.calls[i].sealed &&
+            !is_plan_tool(c, buf_view(&r->reply.calls[i].name)))
+            reply_seal_cut(&r->reply, (int)i);
+}
+
 /* A message that ends inside a call cannot be acted upon: what is there of
  * its arguments may mean something else than was meant. */
 static bool ends_inside_call(struct wend_run *r, int64_t ask_number,
                              wend_str finish)
 {
+    bool cut = str_is(finish, "length");
     struct model_error e = {
         .code = STR("invalid"),
-        .message = str_is(finish, "length")
-                       ? STR("the model reached its output limit inside a "
-                             "tool call; allow it more or ask for less")
+        .message = cut ? STR("the model reached its output limit inside a "
+                             "plan; allow it more or ask for less")
                        : STR("the answer ended inside a tool call"),
         .retry_never = true,
     };
     size_t open = 0;
 
+    if (cut)
+        seal_cut_calls(r);
     for (size_t i = 0; i < r->reply.calls_count; i++)
         open += !r->reply.calls[i].sealed;
     if (open)

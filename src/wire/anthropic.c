@@ -403,15 +403,15 @@ static void begin_again(struct state *s)
     s->reason = NULL;
 }
 
-/* Proxies repeat the start of a message, which means nothing, or put a new
- * message into an unfinished one, which makes the first one void. */
+/* Proxies repeat the start of a message, which means nothing before the first
+ * piece, or put a new message into an unfinished one. */
 static void on_message_start(struct decoder *d, const struct json *ev)
 {
     struct state *s = d->state;
     const struct json *message = json_get(ev, "message");
     wend_str id = json_str(json_get(message, "id"));
 
-    if (s->begun && str_eq(buf_view(&s->id), id))
+    if (s->begun && (!wire_begin_again(d) || str_eq(buf_view(&s->id), id)))
         return;
     if (s->begun) {
         begin_again(s);
@@ -423,7 +423,7 @@ static void on_message_start(struct decoder *d, const struct json *ev)
     take_usage(d, json_get(message, "usage"));
 }
 
-static const char *reason_of(wend_str word)
+static const char *reason_of(struct decoder *d, wend_str word)
 {
     static const struct {
         const char *word, *reason;
@@ -440,7 +440,7 @@ static const char *reason_of(wend_str word)
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (str_is(word, reasons[i].word))
             return reasons[i].reason;
-    return "stop";
+    return word.len ? wire_unknown(d, word) : "stop";
 }
 
 /* The first reason counts. It is told when the stream is over. */
@@ -463,7 +463,7 @@ static void on_message_delta(struct decoder *d, const struct json *ev)
 
     take_usage(d, json_get(ev, "usage"));
     if (word.len)
-        take_reason(d, reason_of(word));
+        take_reason(d, reason_of(d, word));
 }
 
 static void on_message_stop(struct decoder *d, const struct json *ev)
@@ -522,7 +522,7 @@ static void anthropic_whole(struct decoder *d, const struct json *body)
     if (d->failed)
         return;
     take_usage(d, json_get(body, "usage"));
-    take_reason(d, reason_of(word));
+    take_reason(d, reason_of(d, word));
     anthropic_end(d);
 }
 

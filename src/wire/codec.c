@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "wire/failure.h"
 #include "wire/provider.h"
 
@@ -15,6 +16,7 @@ enum {
     SCRATCH_MIN = 2 << 10,   /* the tree of a usual delta */
     SCRATCH_KEEP = 64 << 10, /* more is given back after the event */
     MESSAGE_MAX = 1024,      /* of a failure found here */
+    WORD_MAX = 64,           /* bytes of an unknown finish reason */
     THINK_TOKENS_MIN = 1024, /* fewer are refused by some */
 };
 
@@ -86,6 +88,49 @@ static void fail_parse(struct decoder *d, wend_str data, const wend_error *err)
                       (unsigned)err->line, (unsigned)err->column, err->message,
                       head.len ? ": " : "", buf_view(&head).ptr);
     buf_free(&head);
+}
+
+/* ---- Another API --------------------------------------------------------- */
+
+/* How the events of each API are told from those of the others: by a member,
+ * or by how their type begins. */
+static const struct wire_api {
+    const char *member, *type, *name, *provider;
+} apis[] = {
+    {"choices", NULL, "Chat Completions", "openai"},
+    {NULL, "response.", "the Responses API", "responses"},
+    {NULL, "message_start", "the Messages API", "anthropic"},
+    {"candidates", NULL, "the Gemini API", "gemini"},
+};
+
+static const struct wire_api *api_of(const struct json *j)
+{
+    wend_str type = json_str(json_get(j, "type"));
+
+    for (size_t i = 0; i < sizeof apis / sizeof *apis; i++)
+        if (apis[i].member ? json_get(j, apis[i].member) != NULL
+                           : type.ptr && str_starts(type, apis[i].type))
+            return &apis[i];
+    return NULL;
+}
+
+/* Another try would get the same answer; another model may give a good one:
+ * the code says both. */
+static void fail_api(struct decoder *d, const struct wire_api *api)
+{
+    wire_fail_fmt(d, "not_found", "this looks like %s; use %s:NAME", api->name,
+                  api->provider);
+}
+
+/* Whether all that came was of another API, which is told. */
+static bool fails_as_other(struct decoder *d)
+{
+    const struct wire_api *api = d->looks_like;
+
+    if (d->own || !api || !strcmp(api->provider, d->codec->name))
+        return false;
+    fail_api(d, api);
+    return true;
 }
 
 /* ---- Errors in place of an answer ---------------------------------------- */
@@ -179,6 +224,18 @@ bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
     return !d->failed;
 }
 
+static void on_end_mark(struct decoder *d)
+{
+    if (d->finished || (d->codec->end_mark && d->own))
+        d->finished = d->done = true;
+    else if (d->own || fails_as_other(d))
+        return; /* means nothing here, and the answer is not complete */
+    else if (!d->codec->end_mark)
+        fail_api(d, &apis[0]);
+    else
+        wire_fail_fmt(d, "network", "the answer has nothing in it");
+}
+
 bool decoder_event(void *decoder, wend_str name, wend_str data)
 {
     struct decoder *d = decoder;
@@ -189,13 +246,15 @@ bool decoder_event(void *decoder, wend_str name, wend_str data)
     if (d->failed || d->done)
         return !d->failed;
     if (str_is(data, "[DONE]")) {
-        d->finished = d->done = true;
-        return true;
+        on_end_mark(d);
+        return !d->failed;
     }
     if (!data.len && !is_error) /* keeps the connection open, says nothing */
         return true;
     d->any = true;
     j = read_value(d, data, is_error);
+    if (j && !d->looks_like)
+        d->looks_like = api_of(j);
     if (j)
         d->codec->event(d, name, j);
     forget_event(d);
@@ -209,7 +268,8 @@ void decoder_whole(struct decoder *d, wend_str body)
     if (d->failed)
         return;
     j = read_value(d, trimmed(body), false);
-    if (j)
+    d->looks_like = j ? api_of(j) : NULL;
+    if (j && !fails_as_other(d))
         d->codec->whole(d, j);
     forget_event(d);
 }
@@ -220,6 +280,8 @@ void decoder_end(struct decoder *d)
         return;
     if (d->finished)
         d->codec->end(d);
+    else if (fails_as_other(d))
+        return;
     else if (d->any)
         wire_fail_fmt(d, "network", "the stream ended before the answer did");
     else
@@ -362,8 +424,51 @@ int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
     return max_tokens > THINK_TOKENS_MIN ? THINK_TOKENS_MIN : 0;
 }
 
+const char *wire_unknown(struct decoder *d, wend_str word)
+{
+    snprintf(d->unknown, sizeof d->unknown, "unknown:%.*s",
+             (int)utf8_cut(word, WORD_MAX), word.ptr);
+    return d->unknown;
+}
+
+void wire_finish(struct decoder *d, const char *reason)
+{
+    if (reason == d->unknown && !d->shown)
+        wire_fail_fmt(d, "service",
+                      "the answer ended with %s and has nothing in it",
+                      strchr(reason, ':') + 1);
+    else
+        d->sink->finish(d->sink->ctx, str_of(reason));
+}
+
+bool wire_begin_again(struct decoder *d)
+{
+    if (d->shown)
+        wire_fail_fmt(d, "network",
+                      "the stream is broken: the server began another message "
+                      "in the middle of this one");
+    return !d->failed;
+}
+
+bool wire_id_changes(struct decoder *d, struct wire_id *w, wend_str id)
+{
+    bool same = str_eq(buf_view(&w->id), id);
+    bool changes = id.len && !same && w->repeats;
+
+    w->repeats = id.len && same;
+    if (same)
+        return false;
+    w->id.mem = d->mem;
+    buf_clear(&w->id);
+    buf_str(&w->id, id);
+    if (w->id.failed)
+        wire_fail_nomem(d);
+    return changes;
+}
+
 wend_str wire_join(struct decoder *d, struct join *j, wend_str piece)
 {
+    d->shown |= piece.len > 0;
     return join_piece(j, &d->cuts, piece, &d->scratch);
 }
 
@@ -395,6 +500,7 @@ int wire_call(struct decoder *d, wend_str id, wend_str name)
 {
     int call = name.len ? d->sink->call(d->sink->ctx, id, name) : -1;
 
+    d->shown = true;
     if (!name.len)
         wire_fail_fmt(d, "service", "a tool call without a name");
     else if (call < 0)
@@ -412,6 +518,7 @@ void wire_dispatch(struct decoder *d, wend_str name, const struct json *data,
         type = name;
     for (size_t i = 0; i < count; i++)
         if (str_is(type, events[i].type)) {
+            d->own = true;
             events[i].fn(d, data);
             return;
         }

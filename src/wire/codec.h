@@ -41,11 +41,12 @@ struct wire_sink {
     /* Replaces what was told before; input includes cached. */
     void (*usage)(void *ctx, const wend_ev_usage *usage);
     /* stop, length, tool_calls, content_filter; pause: it goes on when the
-     * message comes back */
+     * message comes back; unknown:WORD: a word that no table has, after an
+     * answer that is whole */
     void (*finish)(void *ctx, wend_str reason);
     /* An error in the middle of the stream; code as struct model_error. */
     void (*fail)(void *ctx, wend_str code, wend_str message);
-    /* Everything so far is void: the server began the message anew. */
+    /* The server began the message anew before any of it was told. */
     void (*restart)(void *ctx);
 };
 
@@ -57,15 +58,20 @@ struct decoder {
     struct json_cuts cuts; /* of the same event */
     struct join text, thinking;
     bool any;      /* an event came that said something */
+    bool own;      /* ... in this API: the codec sets it */
+    bool shown;    /* text, thinking or a call was told */
     bool finished; /* a finish reason or an end mark was seen */
     bool done;     /* an end mark was: what comes after it is ignored */
     bool failed;   /* sink->fail was called, or out of memory */
     bool nomem;
+    const struct wire_api *looks_like; /* the first event of any API */
+    char unknown[80];                  /* see wire_unknown */
     void *state; /* the codec's, state_size bytes, zeroed */
 };
 
 struct codec {
     const char *name; /* of the provider: openai ... */
+    bool end_mark;    /* `[DONE]` ends its answers */
     enum sse_framing framing;
     /* `%s` stands for the key; NULL: none is sent. */
     const char *key_header;
@@ -96,8 +102,9 @@ const struct codec *codec_find(wend_str name); /* NULL if unknown */
 
 bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
                   const struct wire_sink *sink);
-/* For sse_feed: parses data as JSON (`[DONE]` is an end mark, a payload that
- * is no JSON a failure) and hands it to the codec. False once failed. */
+/* For sse_feed: parses data as JSON (`[DONE]` is an end mark where the codec
+ * has one, a payload that is no JSON a failure) and hands it to the codec.
+ * False once failed. */
 bool decoder_event(void *decoder, wend_str name, wend_str data);
 /* An answer that did not stream; decoder_end follows it, too. */
 void decoder_whole(struct decoder *d, wend_str body);
@@ -148,6 +155,22 @@ size_t wire_text(struct decoder *d, wend_str piece);
 size_t wire_thinking(struct decoder *d, wend_str piece);
 /* At the end of the answer: what was held of both. */
 void wire_rest(struct decoder *d);
+/* The finish reason for a word that no table has. */
+const char *wire_unknown(struct decoder *d, wend_str word);
+/* Tells how the answer ended. An unknown word after an answer with nothing in
+ * it is a failure. */
+void wire_finish(struct decoder *d, const char *reason);
+/* The server began another message in the same stream. True if nothing of the
+ * first was told; else the stream is broken, which is told. */
+bool wire_begin_again(struct decoder *d);
+/* The id that all events of a message repeat; zero-initialise. Some servers
+ * give each event an id of its own, or none. */
+struct wire_id {
+    struct buf id;
+    bool repeats; /* two events in a row had it */
+};
+/* Whether this id begins another message. */
+bool wire_id_changes(struct decoder *d, struct wire_id *w, wend_str id);
 /* Opens a call with the sink. A call without a name, or one more than are
  * taken, is a failure: -1. */
 int wire_call(struct decoder *d, wend_str id, wend_str name);

@@ -21,11 +21,12 @@ struct state {
     const char *reason; /* of the newest chunk that had one */
     bool told;
     struct buf item, json;
+    struct wire_id id;
     /* The call that streams. */
     bool open;
     int call; /* the sink's handle */
     size_t call_text_len, call_index;
-    struct buf id, signature;
+    struct buf call_id, signature;
     struct args args;
 };
 
@@ -114,7 +115,7 @@ static void close_call(struct decoder *d)
     s->json.mem = d->mem;
     buf_clear(&s->json);
     args_put(&s->args, &s->json);
-    give_call_item(d, s->call_text_len, s->call_index, buf_view(&s->id),
+    give_call_item(d, s->call_text_len, s->call_index, buf_view(&s->call_id),
                    buf_view(&s->signature));
     give_args(d, s->call);
     args_reset(&s->args);
@@ -124,9 +125,9 @@ static void open_call(struct decoder *d, wend_str id, wend_str name)
 {
     struct state *s = d->state;
 
-    buf_clear(&s->id);
+    buf_clear(&s->call_id);
     buf_clear(&s->signature);
-    keep(d, &s->id, id);
+    keep(d, &s->call_id, id);
     s->args.arena.mem = d->mem;
     args_reset(&s->args);
     s->call_text_len = s->text_len;
@@ -175,7 +176,7 @@ static void take_call(struct decoder *d, const struct json *call,
     wend_str name = json_str(json_get(call, "name"));
     wend_str id = json_str(json_get(call, "id"));
     bool goes_on = more && more->kind == JSON_TRUE;
-    bool again = s->open && id.len && str_eq(id, buf_view(&s->id));
+    bool again = s->open && id.len && str_eq(id, buf_view(&s->call_id));
 
     if (name.len && !again) {
         close_call(d);
@@ -263,9 +264,8 @@ static void take_usage(struct decoder *d, const struct json *usage)
     d->sink->usage(d->sink->ctx, &u);
 }
 
-/* Absent for a word that says that the answer is broken, which all those do
- * that are not known. */
-static const char *reason_of(wend_str word)
+/* NULL for a word that says that the answer is broken. */
+static const char *reason_of(struct decoder *d, wend_str word)
 {
     static const struct {
         const char *word, *reason;
@@ -281,12 +281,17 @@ static const char *reason_of(wend_str word)
         {"IMAGE_SAFETY", "content_filter"},
         {"IMAGE_PROHIBITED_CONTENT", "content_filter"},
         {"IMAGE_RECITATION", "content_filter"},
+        {"MALFORMED_FUNCTION_CALL", NULL},
+        {"MALFORMED_RESPONSE", NULL},
+        {"UNEXPECTED_TOOL_CALL", NULL},
+        {"TOO_MANY_TOOL_CALLS", NULL},
+        {"MISSING_THOUGHT_SIGNATURE", NULL},
     };
 
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (str_is(word, reasons[i].word))
             return reasons[i].reason;
-    return NULL;
+    return wire_unknown(d, word);
 }
 
 static void take_reason(struct decoder *d, const struct json *candidate)
@@ -298,7 +303,7 @@ static void take_reason(struct decoder *d, const struct json *candidate)
 
     if (!word.len || str_is(word, "FINISH_REASON_UNSPECIFIED"))
         return;
-    reason = reason_of(word);
+    reason = reason_of(d, word);
     if (!reason) {
         wire_fail_fmt(
             d, "service", "the answer ended with %.*s%s%.*s",
@@ -311,7 +316,8 @@ static void take_reason(struct decoder *d, const struct json *candidate)
         s->reason = reason;
     /* The end of the call may be missing; if none of its strings was to go
      * on, nothing else is. */
-    if (s->open && !strcmp(s->reason, "stop") && !s->args.open)
+    if (s->open && !s->args.open &&
+        (!strcmp(s->reason, "stop") || s->reason == d->unknown))
         close_call(d);
 }
 
@@ -325,6 +331,9 @@ static void take_chunk(struct decoder *d, const struct json *chunk)
     const struct json *parts =
         json_get(json_get(candidate, "content"), "parts");
 
+    d->own |= candidate || blocked;
+    if (wire_id_changes(d, &s->id, json_str(json_get(chunk, "responseId"))))
+        wire_begin_again(d);
     if (parts && parts->kind == JSON_ARRAY)
         for (const struct json *p = parts->first; p && !d->failed; p = p->next)
             take_part(d, p);
@@ -381,7 +390,8 @@ static void gemini_free(struct decoder *d)
 
     buf_free(&s->item);
     buf_free(&s->json);
-    buf_free(&s->id);
+    buf_free(&s->id.id);
+    buf_free(&s->call_id);
     buf_free(&s->signature);
     arena_free(&s->args.arena);
 }

@@ -7,7 +7,8 @@
 #include "wire/think.h"
 
 struct state {
-    bool calls, cut;
+    bool calls;
+    const char *reason; /* NULL: none was given */
     struct think think;
 };
 
@@ -218,6 +219,7 @@ static void on_message(struct decoder *d, const struct json *message)
 static void on_done(struct decoder *d, const struct json *data)
 {
     struct state *st = d->state;
+    wend_str word = json_str(json_get(data, "done_reason"));
     wend_ev_usage usage = {
         .input = wire_i64(data, "prompt_eval_count"),
         .output = wire_i64(data, "eval_count"),
@@ -226,8 +228,11 @@ static void on_done(struct decoder *d, const struct json *data)
 
     if (usage.input || usage.output)
         d->sink->usage(d->sink->ctx, &usage);
-    st->cut |= str_is(json_str(json_get(data, "done_reason")), "length");
-    d->finished = true;
+    if (str_is(word, "length"))
+        st->reason = "length";
+    else if (word.len && !str_is(word, "stop") && !str_is(word, "load"))
+        st->reason = wire_unknown(d, word);
+    d->finished = d->done = true;
 }
 
 static void on_event(struct decoder *d, wend_str name, const struct json *data)
@@ -235,6 +240,7 @@ static void on_event(struct decoder *d, wend_str name, const struct json *data)
     const struct json *done = json_get(data, "done");
 
     (void)name;
+    d->own |= json_get(data, "message") != NULL;
     on_message(d, json_get(data, "message"));
     if (!d->failed && done && done->kind == JSON_TRUE)
         on_done(d, data);
@@ -257,9 +263,7 @@ static void on_end(struct decoder *d)
     think_add(&st->think, d->sink, join_rest(&d->text));
     think_end(&st->think, d->sink);
     wire_rest(d);
-    d->sink->finish(d->sink->ctx, st->cut     ? STR("length")
-                                  : st->calls ? STR("tool_calls")
-                                              : STR("stop"));
+    wire_finish(d, st->reason ? st->reason : st->calls ? "tool_calls" : "stop");
 }
 
 const struct codec codec_ollama = {

@@ -13,6 +13,7 @@ struct state {
     bool thinking_back; /* reasoning_content: such servers want it again */
     struct details details;
     struct think think;
+    struct wire_id id;
 };
 
 /* ---- Text and thinking --------------------------------------------------- */
@@ -145,7 +146,8 @@ static void find_usage(struct decoder *d, const struct json *data)
 
 /* ---- The end ------------------------------------------------------------- */
 
-/* What servers say, and what it means; without a meaning it is a failure. */
+/* What servers say, and what it means; without a meaning it is a failure. A
+ * word that is not listed ends a whole answer, with a warning. */
 static const struct {
     const char *said, *meant;
 } reasons[] = {
@@ -157,6 +159,13 @@ static const struct {
     {"max_tokens", "length"},
     {"model_length", "length"},
     {"sensitive", "content_filter"},
+    {"eos", "stop"},
+    {"eos_token", "stop"},
+    {"stop_sequence", "stop"},
+    {"end_turn", "stop"},
+    {"STOP", "stop"},
+    {"tool_use", "tool_calls"},
+    {"MAX_TOKENS", "length"},
     {"error", NULL},
     {"network_error", NULL},
     {"insufficient_system_resource", NULL},
@@ -179,11 +188,13 @@ static void close_calls(struct decoder *d)
 static void on_finish(struct decoder *d, wend_str said)
 {
     struct state *st = d->state;
-    const char *meant = "stop";
+    const size_t count = sizeof reasons / sizeof *reasons;
+    const char *meant;
+    size_t i = 0;
 
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (str_is(said, reasons[i].said))
-            meant = reasons[i].meant;
+    while (i < count && !str_is(said, reasons[i].said))
+        i++;
+    meant = i < count ? reasons[i].meant : wire_unknown(d, said);
     if (!meant) {
         wire_fail_fmt(d, "service", "the server gave up: %.*s", (int)said.len,
                       said.ptr);
@@ -193,6 +204,18 @@ static void on_finish(struct decoder *d, wend_str said)
     if (!st->finish || is_cut(meant)) /* a cut is not to be missed */
         st->finish = meant;
     close_calls(d);
+}
+
+/* A role with another id begins another message. Some servers send the role
+ * with each piece, so that it alone says nothing. */
+static void look_for_another(struct decoder *d, const struct json *data,
+                             const struct json *choice)
+{
+    struct state *st = d->state;
+    bool changes = wire_id_changes(d, &st->id, json_str(json_get(data, "id")));
+
+    if (changes && json_get(json_get(choice, "delta"), "role"))
+        wire_begin_again(d);
 }
 
 static void on_choice(struct decoder *d, const struct json *choice)
@@ -223,6 +246,10 @@ static void on_event(struct decoder *d, wend_str name, const struct json *data)
     const struct json *choices = json_get(data, "choices");
 
     (void)name;
+    if (choices && choices->kind == JSON_ARRAY && choices->first) {
+        d->own = true;
+        look_for_another(d, data, choices->first);
+    }
     if (choices && choices->kind == JSON_ARRAY)
         for (const struct json *c = choices->first; c && !d->failed;
              c = c->next)
@@ -267,7 +294,7 @@ static void on_end(struct decoder *d)
         finish = "tool_calls";
     else if (str_is(str_of(finish), "tool_calls") && !st->calls.count)
         finish = "stop";
-    d->sink->finish(d->sink->ctx, str_of(finish));
+    wire_finish(d, finish);
 }
 
 static void on_free(struct decoder *d)
@@ -276,10 +303,12 @@ static void on_free(struct decoder *d)
 
     calls_free(&st->calls, d->mem);
     details_free(&st->details, d->mem);
+    buf_free(&st->id.id);
 }
 
 const struct codec codec_openai = {
     .name = "openai",
+    .end_mark = true,
     .framing = SSE_EVENTS,
     .key_header = "Authorization: Bearer %s",
     .key_env = "OPENAI_API_KEY",

@@ -31,7 +31,7 @@ struct state {
     size_t text_len, calls_count, sealed_count;
     struct buf opaque;
     const char *reason;
-    bool told, refused;
+    bool told, refused, begun;
 };
 
 static struct item *item_new(struct decoder *d, int64_t index)
@@ -253,6 +253,16 @@ static void finish_item(struct decoder *d, struct item *it,
 
 /* ---- Events -------------------------------------------------------------- */
 
+static void on_created(struct decoder *d, const struct json *ev)
+{
+    struct state *s = d->state;
+
+    (void)ev;
+    if (s->begun)
+        wire_begin_again(d);
+    s->begun = true;
+}
+
 static void on_text_delta(struct decoder *d, const struct json *ev)
 {
     give_text(d, item_in(d, ev), json_str(json_get(ev, "delta")));
@@ -368,6 +378,7 @@ static void on_completed(struct decoder *d, const struct json *ev)
     complete(d, json_get(ev, "response"), "stop");
 }
 
+/* Whatever the reason is, the answer is not whole. */
 static void incomplete(struct decoder *d, const struct json *response)
 {
     wend_str why =
@@ -411,6 +422,7 @@ static void responses_event(struct decoder *d, wend_str name,
         {"response.function_call_arguments.done", on_args_done},
         {"response.reasoning_summary_part.added", on_summary_part},
         {"response.output_item.done", on_item_done},
+        {"response.created", on_created},
         {"response.completed", on_completed},
         {"response.incomplete", on_incomplete},
         {"response.failed", on_failed},

@@ -126,8 +126,9 @@ void parts_finish(struct decoder *d, const char *reason, size_t calls_count,
 {
     static const char *const complete[] = {"stop", "tool_calls", "pause"};
     int which = str_index(str_of(reason), complete, 3);
+    bool whole = which >= 0 || reason == d->unknown;
 
-    if (which >= 0 && sealed_count < calls_count) {
+    if (whole && sealed_count < calls_count) {
         wire_fail_fmt(d, "service", "the answer ended inside a tool call");
         return;
     }
@@ -135,7 +136,7 @@ void parts_finish(struct decoder *d, const char *reason, size_t calls_count,
         reason = "tool_calls";
     else if (which == 1)
         reason = "stop";
-    d->sink->finish(d->sink->ctx, str_of(reason));
+    wire_finish(d, reason);
 }
 
 bool text_is_blank(wend_str s)

@@ -54,8 +54,8 @@ bool parts_too_deep(const struct json *value);
  * shown inside one. */
 void parts_put_args(struct buf *b, const struct call *c);
 
-/* Tells how the answer ended. A stop or a pause after calls is a wish to have
- * them made; one inside a call is none, but a failure. */
+/* As wire_finish. A stop or a pause after calls is a wish to have them made;
+ * one inside a call is a failure. */
 void parts_finish(struct decoder *d, const char *reason, size_t calls_count,
                   size_t sealed_count);
 

@@ -89,6 +89,81 @@ ask "anthropic:text:1,stop=pause_turn" --base-url "$base/v1" --max-turns 3
 is "paused for ever: the limit of turns" $status 3
 is "paused for ever: turns" "$(grep -c '"type":"turn_start"' "$out")" 3
 
+# ---- Bodies as they come ------------------------------------------------------
+
+body() { # TEXT: the address of a server that answers with it, to add a path to
+    printf '%s/=%s' "$base" \
+        "$(printf %s "bytes:$1" | od -An -v -tx1 | tr -d '\n' | sed 's/ /%/g')"
+}
+done_mark='data: [DONE]
+
+'
+chat='data: {"choices":[{"delta":{"role":"assistant","content":"Hi"}}]}
+
+'
+spare="openai:text:2:8@$base/v1"
+for row in responses:/v1 anthropic:/v1 gemini:/v1beta; do
+    provider=${row%%:*}
+    for text in "$done_mark" "$chat$done_mark"; do
+        ask "$provider:x" --base-url "$(body "$text")${row#*:}"
+        is "$provider at a chat server: exit status" $status 1
+        has "$provider at a chat server: what to use" "$out" \
+            'this looks like Chat Completions; use openai:NAME'
+        lacks "$provider at a chat server: asked once" "$out" model_retry
+    done
+    ask "$provider:x" --base-url "$(body "$done_mark")${row#*:}" \
+        --fallback "$spare"
+    is "$provider at a chat server: the fallback answers" $status 0
+done
+ask openai:x --base-url "$(body "$done_mark")/v1" --fallback "$spare"
+has "an end mark alone is no answer: the fallback answers" "$out" \
+    '"text":"0000000 0000001 "'
+
+# The second message of a stream is not read, and nothing is asked again.
+start='data: {"type":"message_start","message":{"id":"%s"}}
+
+data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"%s"}}
+'
+ask anthropic:x --fallback "$spare" \
+    --base-url "$(body "$(printf "$start" 1 one)
+
+$(printf "$start" 2 second)
+
+")/v1"
+is "two messages in a stream: exit status" $status 1
+has "two messages: said" "$out" 'the stream is broken'
+has "two messages: the first is shown" "$out" '"text":"one"'
+lacks "two messages: the second is not" "$out" second
+lacks "two messages: not asked again" "$out" model_retry
+
+ask gemini:x --base-url "$(body 'data: {"candidates":[{"content":{"parts":[{
+data: "text":"whole"}]},"finishReason":"A_LATER_WORD"}]}
+
+')/v1beta"
+is "an unknown finish reason: exit status" $status 0
+has "an unknown finish reason: the answer" "$out" '"outcome":"ok","text":"whole"'
+has "an unknown finish reason: a warning" "$out" '"code":"finish_unknown"'
+
+# A call at the output limit is refused, and the model is asked again.
+cut='data: {"choices":[{"delta":{"role":"assistant","tool_calls":[{"index":0,
+data: "id":"c","function":{"name":"calculator","arguments":"%s"}}]},
+data: "finish_reason":"length"}]}
+
+'
+i=0
+for args in '' '{\"expression\":\"1+' '{\"expression\":\"1+1\"}'; do
+    printf "$cut" "$args" >"$work/cut$((++i)).sse"
+    ask "openai:file:$work/cut$i.sse;text:2:8" --base-url "$base/v1"
+    is "the output limit in a call, $i: exit status" $status 0
+    is "the output limit in a call, $i: asked again" \
+        "$(grep -c '"type":"model_start"' "$out")" 2
+    has "the output limit in a call, $i: a warning" "$out" '"code":"answer_cut"'
+    case $args in
+    *1+1*) has "complete arguments are used" "$out" '"output":"2"' ;;
+    *) has "the model is told, $i" "$out" 'reached the output limit inside' ;;
+    esac
+done
+
 # ---- Failures ------------------------------------------------------------------
 
 url=$base/v1
@@ -163,10 +238,9 @@ OPENAI_API_KEY=$canary ask "openai:text:2:8" --base-url "$url"
 has "the key goes to the server" "$work/requests" "Bearer $canary"
 echo "$canary" >"$work/keyfile"
 chmod 600 "$work/keyfile"
-quote="bytes:data: {\"error\":{\"message\":\"bad key $canary\"}}
+quote="data: {\"error\":{\"message\":\"bad key $canary\"}}
 
 "
-quote=$(printf %s "$quote" | od -An -v -tx1 | tr -d '\n' | sed 's/ /%/g')
 for mode in 644 640 604; do
     chmod $mode "$work/keyfile"
     exits "a key that others can read, $mode" 2 "$WEND" run -m openai:text:2:8 \
@@ -179,7 +253,7 @@ exits "control: a key that nobody else can read" 0 "$WEND" run -m \
 lacks "control: nothing is said" "$err" "others can read"
 exits "a key from a pipe" 0 "$WEND" run -m openai:text:2:8 \
     --base-url "$url" --key-file <(echo "$canary") hi
-ask openai:x --base-url "$base/=$quote/v1" --key-file "$work/keyfile"
+ask openai:x --base-url "$(body "$quote")/v1" --key-file "$work/keyfile"
 has "a server quotes it: the run fails" "$out" "bad key"
 lacks "not in events" "$out" "$canary"
 lacks "not on standard error" "$err" "$canary"

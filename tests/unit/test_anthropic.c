@@ -16,7 +16,8 @@ static const struct {
     {"model_context_window_exceeded", "finish length\n"},
     {"refusal", "finish content_filter\n"},
     {"tool_use", "finish stop\n"}, /* without a tool there is no such use */
-    {"a_later_word", "finish stop\n"},
+    {"a_later_word",
+     "fail service the answer ended with a_later_word and has nothing in it\n"},
 };
 
 static void test_reasons(void)

@@ -20,6 +20,7 @@ static void see(struct decoder *d, wend_str name, const struct json *data)
     else
         d->sink->text(d->sink->ctx, buf_view(&b));
     buf_free(&b);
+    d->own = true;
     if (json_get(data, "end"))
         d->finished = true;
 }
@@ -37,6 +38,7 @@ static void see_end(struct decoder *d)
 
 static const struct codec seer = {
     .name = "seer",
+    .end_mark = true,
     .event = see,
     .whole = see_whole,
     .end = see_end,
@@ -53,12 +55,18 @@ static const struct {
     {"values after the codec's end", "data: {\"end\":1}\n\ndata: 2\n\n",
      "text \"{\\\"end\\\":1}\"\ntext \"2\"\nfinish stop\n"},
     {"nothing counts after the end mark",
-     "data: [DONE]\n\ndata: 1\n\ndata: {\"error\":\"x\"}\n\n", "finish stop\n"},
-    {"space around the end mark", "data:   [DONE] \n\n", "finish stop\n"},
-    {"an end mark twice", "data: [DONE]\n\ndata: [DONE]\n\n", "finish stop\n"},
+     "data: 0\n\ndata: [DONE]\n\ndata: 1\n\ndata: {\"error\":\"x\"}\n\n",
+     "text \"0\"\nfinish stop\n"},
+    {"space around the end mark", "data: 0\n\ndata:   [DONE] \n\n",
+     "text \"0\"\nfinish stop\n"},
+    {"an end mark twice", "data: 0\n\ndata: [DONE]\n\ndata: [DONE]\n\n",
+     "text \"0\"\nfinish stop\n"},
+    {"an end mark alone", "data: [DONE]\n\ndata: 1\n\n",
+     "fail network the answer has nothing in it\n"},
     {"names are passed on", "event: x\ndata: 1\n\ndata: [DONE]\n\n",
      "text \"x 1\"\nfinish stop\n"},
-    {"an empty event", "data:\n\ndata: \n\ndata: [DONE]\n\n", "finish stop\n"},
+    {"an empty event", "data:\n\ndata: 0\n\ndata: \n\ndata: [DONE]\n\n",
+     "text \"0\"\nfinish stop\n"},
     {"no end", "data: 1\n\n",
      "text \"1\"\nfail network the stream ended before the answer did\n"},
     {"nothing at all", "", "fail network the answer has nothing in it\n"},
@@ -133,6 +141,190 @@ static const struct {
      "data: {\"error\":\"a\"}\n\ndata: {\"error\":\"b\"}\n\n",
      "fail service a\n"},
 };
+
+/* Servers that speak another API than they are asked in. */
+#define CHAT                                                              \
+    "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":" \
+    "\"Hi\"}}]}\n\n"
+#define OTHER(api, driver) \
+    "fail not_found this looks like " api "; use " driver ":NAME\n"
+#define IS_CHAT OTHER("Chat Completions", "openai")
+#define EMPTY "fail network the answer has nothing in it\n"
+
+static const struct {
+    const struct codec *codec;
+    const char *why, *input, *wanted;
+} elsewhere[] = {
+    {&codec_openai, "an end mark alone", "data: [DONE]\n\n", EMPTY},
+    {&codec_openai, "an end mark after no choices",
+     "data: {\"choices\":[]}\n\ndata: {\"x\":{}}\n\ndata: [DONE]\n\n", EMPTY},
+    {&codec_openai, "an end mark after choices", CHAT "data: [DONE]\n\n",
+     "text \"Hi\"\nfinish stop\n"},
+    {&codec_responses, "an end mark alone", "data: [DONE]\n\n", IS_CHAT},
+    {&codec_anthropic, "an end mark alone", "data: [DONE]\n\n", IS_CHAT},
+    {&codec_gemini, "an end mark alone", "data: [DONE]\n\n", IS_CHAT},
+    {&codec_responses, "chat", CHAT "data: [DONE]\n\n", IS_CHAT},
+    {&codec_anthropic, "chat", CHAT "data: [DONE]\n\n", IS_CHAT},
+    {&codec_gemini, "chat", CHAT "data: [DONE]\n\n", IS_CHAT},
+    {&codec_gemini, "chat without an end mark", CHAT, IS_CHAT},
+    {&codec_anthropic, "an end mark in the middle",
+     "data: {\"type\":\"message_start\"}\n\ndata: [DONE]\n\n",
+     "fail network the stream ended before the answer did\n"},
+    {&codec_anthropic, "an end mark after a reason",
+     "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
+     "\"end_turn\"}}\n\ndata: [DONE]\n\n",
+     "finish stop\n"},
+    {&codec_openai, "messages",
+     "data: {\"type\":\"message_start\",\"message\":{}}\n\n",
+     OTHER("the Messages API", "anthropic")},
+    {&codec_openai, "responses",
+     "data: {\"type\":\"response.created\"}\n\ndata: [DONE]\n\n",
+     OTHER("the Responses API", "responses")},
+    {&codec_openai, "gemini", "data: {\"candidates\":[{}]}\n\n",
+     OTHER("the Gemini API", "gemini")},
+    {&codec_openai, "an event of another API beside choices",
+     "data: {\"type\":\"response.created\"}\n\n" CHAT "data: [DONE]\n\n",
+     "text \"Hi\"\nfinish stop\n"},
+};
+
+static void test_elsewhere(void)
+{
+    for (size_t i = 0; i < tap_count(elsewhere); i++) {
+        const char *name = elsewhere[i].codec->name;
+        wend_str in = str_of(elsewhere[i].input);
+        struct told t;
+
+        tap_is_str(wire_lines(elsewhere[i].codec, in, &t), elsewhere[i].wanted,
+                   "%s: %s", name, elsewhere[i].why);
+        told_free(&t);
+    }
+}
+
+/* The same of answers that did not stream. */
+static void test_elsewhere_whole(void)
+{
+    static const struct codec *const codecs[] = {
+        &codec_responses, &codec_anthropic, &codec_gemini, &codec_ollama};
+
+    for (size_t i = 0; i < tap_count(codecs); i++) {
+        struct told t;
+
+        told_init(&t);
+        wire_body(codecs[i],
+                  STR("{\"choices\":[{\"message\":{\"content\":\"Hi\"}}]}"),
+                  &wire_plain, &t);
+        tap_is_str(buf_view(&t.lines), IS_CHAT, "%s: a whole chat answer",
+                   codecs[i]->name);
+        told_free(&t);
+    }
+}
+
+/* A second message in one stream: broken once a piece of the first was told,
+ * and nothing after it is read. */
+#define BROKEN                                                                \
+    "fail network the stream is broken: the server began another message in " \
+    "the middle of this one\n"
+#define CHUNK(id, role, text)                                 \
+    "data: {\"id\":\"" id "\",\"choices\":[{\"delta\":{" role \
+    "\"content\":\"" text "\"}}]}\n\n"
+#define ROLE "\"role\":\"assistant\","
+#define GEMINI(id, text)                                              \
+    "data: {\"responseId\":\"" id "\",\"candidates\":[{\"content\":{" \
+    "\"parts\":[{\"text\":\"" text "\"}]}}]}\n\n"
+#define CREATED "data: {\"type\":\"response.created\",\"response\":{}}\n\n"
+#define DELTA(text)                                                          \
+    "data: {\"type\":\"response.output_text.delta\",\"delta\":\"" text "\"}" \
+    "\n\n"
+
+static const struct {
+    const struct codec *codec;
+    const char *why, *input, *wanted;
+} again[] = {
+    {&codec_openai, "another id and a role",
+     CHUNK("a", ROLE, "") CHUNK("a", "", "x") CHUNK("b", ROLE, "y"),
+     "text \"x\"\n" BROKEN},
+    {&codec_openai, "another id and a role, nothing told",
+     CHUNK("a", ROLE, "") CHUNK("a", "", "")
+         CHUNK("b", ROLE, "y") "data: [DONE]\n\n",
+     "text \"y\"\nfinish stop\n"},
+    {&codec_openai, "a role each time",
+     CHUNK("a", ROLE, "x") CHUNK("a", ROLE, "y") "data: [DONE]\n\n",
+     "text \"x\"\ntext \"y\"\nfinish stop\n"},
+    {&codec_openai, "an id and a role each time",
+     CHUNK("a", ROLE, "x") CHUNK("b", ROLE, "y") "data: [DONE]\n\n",
+     "text \"x\"\ntext \"y\"\nfinish stop\n"},
+    {&codec_openai, "another id without a role",
+     CHUNK("a", ROLE, "x") CHUNK("a", "", "y")
+         CHUNK("b", "", "z") "data: [DONE]\n\n",
+     "text \"x\"\ntext \"y\"\ntext \"z\"\nfinish stop\n"},
+    {&codec_gemini, "another id",
+     GEMINI("a", "x") GEMINI("a", "y") GEMINI("b", "z"),
+     "text \"x\"\ntext \"y\"\n" BROKEN},
+    {&codec_gemini, "an id each time",
+     GEMINI("a", "x") GEMINI(
+         "b", "y") "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n",
+     "text \"x\"\ntext \"y\"\nfinish stop\n"},
+    {&codec_responses, "created twice", CREATED DELTA("x") CREATED DELTA("y"),
+     "text \"x\"\n" BROKEN},
+    {&codec_responses, "created twice, nothing told",
+     CREATED CREATED DELTA("x") "data: {\"type\":\"response.completed\"}\n\n",
+     "text \"x\"\nfinish stop\n"},
+    {&codec_ollama, "lines after the last",
+     "{\"message\":{\"content\":\"x\"},\"done\":true}\n"
+     "{\"message\":{\"content\":\"y\"},\"done\":false}\n",
+     "text \"x\"\nfinish stop\n"},
+};
+
+static void test_again(void)
+{
+    for (size_t i = 0; i < tap_count(again); i++) {
+        struct told t;
+
+        tap_is_str(wire_lines(again[i].codec, str_of(again[i].input), &t),
+                   again[i].wanted, "%s: %s", again[i].codec->name,
+                   again[i].why);
+        told_free(&t);
+    }
+}
+
+/* A word that no table has ends a whole answer, in every API. */
+static const struct {
+    const struct codec *codec;
+    const char *text, *end;
+} unknown[] = {
+    {&codec_openai, CHUNK("a", "", "x"),
+     "data: {\"choices\":[{\"finish_reason\":\"later\"}]}\n\n"},
+    {&codec_anthropic,
+     "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":"
+     "\"text_delta\",\"text\":\"x\"}}\n\n",
+     "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
+     "\"later\"}}\n\n"},
+    {&codec_gemini, GEMINI("a", "x"),
+     "data: {\"candidates\":[{\"finishReason\":\"later\"}]}\n\n"},
+    {&codec_ollama, "{\"message\":{\"content\":\"x\"}}\n",
+     "{\"done\":true,\"done_reason\":\"later\"}\n"},
+};
+
+static void test_unknown(void)
+{
+    for (size_t i = 0; i < tap_count(unknown); i++) {
+        struct buf b = {.mem = &wire_plain};
+        struct told t;
+
+        buf_cstr(&b, unknown[i].text);
+        buf_cstr(&b, unknown[i].end);
+        tap_is_str(wire_lines(unknown[i].codec, buf_view(&b), &t),
+                   "text \"x\"\nfinish unknown:later\n", "%s: an unknown word",
+                   unknown[i].codec->name);
+        told_free(&t);
+        tap_is_str(
+            wire_lines(unknown[i].codec, str_of(unknown[i].end), &t),
+            "fail service the answer ended with later and has nothing in it\n",
+            "%s: an unknown word alone", unknown[i].codec->name);
+        told_free(&t);
+        buf_free(&b);
+    }
+}
 
 static void test_events(void)
 {
@@ -273,6 +465,10 @@ static void test_find(void)
 int main(void)
 {
     test_events();
+    test_elsewhere();
+    test_elsewhere_whole();
+    test_again();
+    test_unknown();
     test_whole();
     test_depth();
     test_memory();

@@ -22,7 +22,10 @@ static const struct {
      "fail service the answer ended with UNEXPECTED_TOOL_CALL\n"},
     {"TOO_MANY_TOOL_CALLS",
      "fail service the answer ended with TOO_MANY_TOOL_CALLS\n"},
-    {"OTHER", "fail service the answer ended with OTHER\n"},
+    {"MALFORMED_FUNCTION_CALL",
+     "fail service the answer ended with MALFORMED_FUNCTION_CALL\n"},
+    {"OTHER", "fail service the answer ended with OTHER and has nothing in "
+              "it\n"},
 };
 
 static void test_reasons(void)

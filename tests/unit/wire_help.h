@@ -158,7 +158,9 @@ static inline void told_finish(void *ctx, wend_str reason)
                                           "content_filter", "pause"};
     struct told *t = told_any(ctx);
 
-    told_law(t, str_index(reason, reasons, 5) >= 0, "a reason that is known");
+    told_law(
+        t, str_index(reason, reasons, 5) >= 0 || str_starts(reason, "unknown:"),
+        "a reason that is known, or said not to be");
     told_law(t, !t->finished, "finishes once");
     t->finished = true;
     buf_cstr(&t->lines, "finish ");
