@@ -217,13 +217,18 @@ typedef struct wend_mcp_options {
     bool trust;            /* believe what it says: read-only, idempotent */
     bool accept;           /* its tools as they are now */
     const char *pins_file; /* default: mcp.pins in the user's data of wend */
-    wend_note_fn note;     /* gets warnings about it, a line each */
+    wend_note_fn note;     /* gets warnings about it, a line each, and which
+                              tools it has or what changed in them */
     void *note_ctx;
+    bool look; /* offer a list other than the one that was accepted, for an
+                  agent that only lists it; the status is WEND_E_STALE */
+    uint32_t connect_ms; /* until its tools are known, in all; 0: no bound but
+                            those of the steps */
 } wend_mcp_options;
 
 /* Connects, lists and offers its tools; waits for that. WEND_E_IO: it cannot
  * be reached, or does not speak the protocol. WEND_E_STALE: its tools are
- * not those that were accepted before. */
+ * not those that were accepted before; `note` was told what differs. */
 WEND_API wend_status wend_agent_add_mcp(wend_agent *agent,
                                         const wend_mcp_options *options,
                                         wend_error *err);

@@ -177,6 +177,7 @@ static wend_status add_server(struct cli *cli, wend_agent *agent,
     o.sandbox_off = str_is(json_str(json_get(m, "sandbox")), "off");
     o.network = is_true(json_get(m, "network"));
     o.trust = is_true(json_get(m, "trust"));
+    o.connect_ms = (uint32_t)cli->set.timeout_ms;
     return wend_agent_add_mcp(agent, &o, err);
 }
 

@@ -99,7 +99,9 @@ struct cli {
     const struct json *past_tools; /* of the run that is gone on with */
     struct relic_file *relics;     /* that a plan names */
     struct plan_tool *plan_tools;  /* the same */
-    struct arena arena;            /* lives as long as the process */
+    int64_t servers_ms;            /* when the first server was connected to */
+    int servers_code;   /* why not all that is listed was accepted; 0 */
+    struct arena arena; /* lives as long as the process */
     int args_count;
     char **args; /* what is no option */
     wend_store *store;

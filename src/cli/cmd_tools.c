@@ -199,6 +199,8 @@ static int run(struct cli *cli)
         code = make_agent(cli, &agent);
     if (!code)
         code = show(cli, agent, name);
+    if (!code)
+        code = cli->servers_code;
     wend_agent_free(agent);
     return code;
 }

@@ -4,6 +4,7 @@
 #include "cli/servers.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "cli/agent_file.h"
 
@@ -83,6 +84,27 @@ static void say(void *ctx, const char *text)
         complain(0, "%s", text);
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Of --timeout, for the servers together; 0: there is none. */
+static uint32_t time_left(struct cli *cli)
+{
+    int64_t now = now_ms(), left;
+
+    if (!cli->set.timeout_ms)
+        return 0;
+    if (!cli->servers_ms)
+        cli->servers_ms = now;
+    left = cli->set.timeout_ms - (now - cli->servers_ms);
+    return left < 1 ? 1 : left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
+}
+
 static int add(struct cli *cli, wend_agent *agent, wend_mcp_options *o,
                bool must)
 {
@@ -93,7 +115,13 @@ static int add(struct cli *cli, wend_agent *agent, wend_mcp_options *o,
     o->sandbox_off |= cli->set.sandbox != 0;
     o->note = say;
     o->note_ctx = cli;
+    o->look = must;
+    o->connect_ms = time_left(cli);
     s = wend_agent_add_mcp(agent, o, &err);
+    if (s == WEND_E_STALE && must) { /* it is looked at nevertheless */
+        cli->servers_code = give_up(cli, s, &err);
+        return EXIT_DONE;
+    }
     if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM || must)
         return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
     if (s != WEND_OK)

@@ -129,21 +129,54 @@ static wend_status refuse(const struct mcp_server *s, wend_error *err)
     return WEND_E_STALE;
 }
 
+static wend_status keep_pin(struct mcp_server *s, const wend_mcp_options *o,
+                            const struct pin_key *k, wend_error *err)
+{
+    struct buf list = {.mem = &s->mem};
+    wend_status st;
+
+    mcp_list_put(&list, &s->machine);
+    st = list.failed ? fail_nomem(err)
+                     : pin_keep(o->pins_file, k, s->machine.hash,
+                                buf_view(&list), &s->mem, err);
+    buf_free(&list);
+    return st;
+}
+
+static wend_status tell_differences(struct mcp_server *s,
+                                    const wend_mcp_options *o, const char *was,
+                                    wend_error *err)
+{
+    struct buf list = {.mem = &s->mem};
+    wend_status st = pin_list(o->pins_file, was, &s->mem, &list, err);
+
+    if (st == WEND_OK)
+        mcp_list_differ(s, buf_view(&list));
+    buf_free(&list);
+    return st;
+}
+
 static wend_status check_pin(struct mcp_server *s, const wend_mcp_options *o,
                              wend_error *err)
 {
     const char *hash = s->machine.hash;
+    char was[SHA256_HEX + 1];
     struct pin_key k;
     enum pin pin;
     wend_status st;
 
     key_of(s, &k);
-    st = pin_look(o->pins_file, &k, hash, &s->mem, &pin, err);
+    st = pin_look(o->pins_file, &k, hash, &s->mem, &pin, was, err);
     if (st != WEND_OK || pin == PIN_SAME)
         return st;
-    if (pin == PIN_OTHER && !o->accept)
-        return refuse(s, err);
-    st = pin_keep(o->pins_file, &k, hash, &s->mem, err);
+    if (pin == PIN_OTHER)
+        st = tell_differences(s, o, was, err);
+    else if (!o->look)
+        mcp_list_tell(s);
+    if (st == WEND_OK && pin == PIN_OTHER && !o->accept)
+        st = refuse(s, err);
+    if (st == WEND_OK)
+        st = keep_pin(s, o, &k, err);
     if (st == WEND_OK)
         mcp_server_note(s, "%zu tools accepted%s and remembered (%.12s)",
                         s->machine.tools_count,
@@ -272,6 +305,23 @@ static wend_status offer_all(wend_agent *a, struct mcp_server *s,
     return st;
 }
 
+static void join(wend_agent *a, struct mcp_server *s)
+{
+    s->next = a->servers;
+    a->servers = s;
+    agent_changed(a); /* it tells of them */
+}
+
+/* To be looked at: the status stays. */
+static wend_status offer_stale(wend_agent *a, struct mcp_server *s,
+                               wend_error *err)
+{
+    wend_status st = offer_all(a, s, err);
+
+    join(a, s);
+    return st == WEND_OK ? WEND_E_STALE : st;
+}
+
 wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
                     const struct relic_manifest *relic, wend_error *err)
 {
@@ -290,6 +340,8 @@ wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
     }
     if (st == WEND_OK)
         st = check_pin(s, o, err);
+    if (st == WEND_E_STALE && o->look)
+        return offer_stale(a, s, err);
     if (st == WEND_OK)
         st = offer_all(a, s, err);
     if (st != WEND_OK && (!s || !s->machine.tools || st != WEND_E_NOMEM)) {
@@ -297,9 +349,7 @@ wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
         return st;
     }
     /* Out of memory: some of its tools are there, nevertheless. */
-    s->next = a->servers;
-    a->servers = s;
-    agent_changed(a); /* it tells of them */
+    join(a, s);
     return st;
 }
 

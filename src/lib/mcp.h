@@ -7,6 +7,7 @@
  *   mcp_stdio.c  a link to a program that wend starts
  *   mcp_http.c   a link by streamable HTTP
  *   mcp_pin.c    which lists of tools the user has accepted
+ *   mcp_list.c   such a list, and what differs from it, for people
  *
  * A server hurts nobody but its own calls: whatever it does ends in the
  * machine, and what waits for it has a deadline.
@@ -53,6 +54,7 @@ struct mcp_server {
     size_t values_count;
     const char *cwd;
     int64_t timeout_ms;
+    int64_t connect_ms; /* until its tools are known; 0: as long as it takes */
     bool sandbox_off, network, trust;
     wend_note_fn note;
     void *note_ctx;
@@ -100,11 +102,25 @@ struct pin_key {
     char identity[SHA256_HEX + 1]; /* of its command or URL */
 };
 
-/* `path` NULL: the user's file. PIN_NONE: never accepted. */
+/* `path` NULL: the user's file. PIN_NONE: never accepted. `was` gets what was
+ * accepted last; empty: nothing. */
 wend_status pin_look(const char *path, const struct pin_key *k,
                      const char *hash, const struct mem *m, enum pin *out,
-                     wend_error *err);
+                     char was[SHA256_HEX + 1], wend_error *err);
+/* The list goes into a folder beside the file, by its hash. */
 wend_status pin_keep(const char *path, const struct pin_key *k,
-                     const char *hash, const struct mem *m, wend_error *err);
+                     const char *hash, wend_str list, const struct mem *m,
+                     wend_error *err);
+/* That list; nothing is added if it was not kept. */
+wend_status pin_list(const char *path, const char *hash, const struct mem *m,
+                     struct buf *out, wend_error *err);
+
+/* ---- Lists --------------------------------------------------------------- */
+
+/* As JSON, to be compared later. */
+void mcp_list_put(struct buf *b, const struct mcp *m);
+/* Notes: each tool, or what differs from the list that was accepted. */
+void mcp_list_tell(struct mcp_server *s);
+void mcp_list_differ(struct mcp_server *s, wend_str accepted);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * A file of lines `NAME IDENTITY HASH`, only ever added to, so that two
  * processes may write at once; the last line about a server counts. It is
- * the user's alone.
+ * the user's alone. The lists themselves are files named by their hash, in a
+ * folder beside it: they only serve to show what changed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,10 @@
 #include "host/file.h"
 #include "lib/mcp.h"
 
-enum { PINS_BYTES_MAX = 4 << 20 };
+enum {
+    PINS_BYTES_MAX = 4 << 20,
+    LIST_BYTES_MAX = 16 << 20, /* of one list; a longer one is not kept */
+};
 
 static wend_status default_path(struct buf *out, wend_error *err)
 {
@@ -52,32 +56,49 @@ static wend_str word(wend_str *rest, char end)
     return w;
 }
 
-static enum pin search(wend_str text, const struct pin_key *k, const char *hash)
+/* It becomes the name of a file. */
+static void note_hash(char *was, wend_str hash)
+{
+    was[0] = 0;
+    if (hash.len != SHA256_HEX)
+        return;
+    memcpy(was, hash.ptr, SHA256_HEX);
+    was[SHA256_HEX] = 0;
+    if (strspn(was, "0123456789abcdef") != SHA256_HEX)
+        was[0] = 0;
+}
+
+static enum pin search(wend_str text, const struct pin_key *k, const char *hash,
+                       char *was)
 {
     enum pin found = PIN_NONE;
 
+    was[0] = 0;
     while (text.len) {
         wend_str line = word(&text, '\n');
 
         if (str_eq(word(&line, ' '), k->name) &&
-            str_is(word(&line, ' '), k->identity))
+            str_is(word(&line, ' '), k->identity)) {
             found = str_is(line, hash) ? PIN_SAME : PIN_OTHER;
+            note_hash(was, line);
+        }
     }
     return found;
 }
 
 wend_status pin_look(const char *path, const struct pin_key *k,
                      const char *hash, const struct mem *m, enum pin *out,
-                     wend_error *err)
+                     char was[SHA256_HEX + 1], wend_error *err)
 {
     struct buf where = {.mem = m}, text = {.mem = m};
     wend_status s = find_path(path, &where, err);
 
     *out = PIN_NONE;
+    was[0] = 0;
     if (s == WEND_OK && file_exists(where.ptr))
         s = file_read(where.ptr, PINS_BYTES_MAX, &text, err);
     if (s == WEND_OK)
-        *out = search(buf_view(&text), k, hash);
+        *out = search(buf_view(&text), k, hash, was);
     buf_free(&where);
     buf_free(&text);
     return s;
@@ -98,8 +119,50 @@ static wend_status append(const char *path, wend_str line, wend_error *err)
     return s;
 }
 
+static wend_status list_path(const char *path, const char *hash,
+                             struct buf *out, wend_error *err)
+{
+    wend_status s = find_path(path, out, err);
+
+    if (s == WEND_OK)
+        buf_fmt(out, ".d/%s", hash);
+    return s == WEND_OK && out->failed ? fail_nomem(err) : s;
+}
+
+/* One that is there already is the same. */
+static wend_status keep_list(const char *path, const char *hash, wend_str list,
+                             const struct mem *m, wend_error *err)
+{
+    struct buf where = {.mem = m};
+    wend_status s = list_path(path, hash, &where, err);
+    int fd = -1;
+
+    if (s == WEND_OK)
+        s = file_dirs(where.ptr, err);
+    if (s == WEND_OK && !file_exists(where.ptr))
+        s = file_create(where.ptr, &fd, err);
+    if (s == WEND_OK && fd >= 0)
+        s = file_append(fd, where.ptr, list, err);
+    file_close(fd);
+    buf_free(&where);
+    return s == WEND_E_EXISTS ? WEND_OK : s; /* another process was faster */
+}
+
+wend_status pin_list(const char *path, const char *hash, const struct mem *m,
+                     struct buf *out, wend_error *err)
+{
+    struct buf where = {.mem = m};
+    wend_status s = list_path(path, hash, &where, err);
+
+    if (s == WEND_OK && hash[0] && file_exists(where.ptr))
+        s = file_read(where.ptr, LIST_BYTES_MAX, out, err);
+    buf_free(&where);
+    return s;
+}
+
 wend_status pin_keep(const char *path, const struct pin_key *k,
-                     const char *hash, const struct mem *m, wend_error *err)
+                     const char *hash, wend_str list, const struct mem *m,
+                     wend_error *err)
 {
     struct buf where = {.mem = m}, line = {.mem = m};
     wend_status s = find_path(path, &where, err);
@@ -110,6 +173,8 @@ wend_status pin_keep(const char *path, const struct pin_key *k,
         s = fail_nomem(err);
     if (s == WEND_OK)
         s = file_dirs(where.ptr, err);
+    if (s == WEND_OK && list.len <= LIST_BYTES_MAX)
+        s = keep_list(path, hash, list, m, err);
     if (s == WEND_OK)
         s = append(where.ptr, buf_view(&line), err);
     buf_free(&where);

@@ -361,6 +361,7 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
     s->url = o->url ? arena_str(&s->arena, str_of(o->url)) : STR_NONE;
     s->command = copy_list(&s->arena, o->command);
     s->cwd = arena_str(&s->arena, a->root).ptr;
+    s->connect_ms = o->connect_ms;
     s->timeout_ms = o->timeout_ms ? o->timeout_ms : TOOL_TIMEOUT_DEFAULT_MS;
     s->sandbox_off = o->sandbox_off || a->sandbox_off;
     s->network = o->network;
@@ -379,11 +380,30 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
     return WEND_OK;
 }
 
+/* Each step has a deadline of its own; this is the one of all together. */
+static void wait_connected(struct mcp_server *s)
+{
+    int64_t end = s->connect_ms ? rt_after(s->rt, s->connect_ms) : 0;
+    char why[100];
+
+    while (s->phase == PHASE_CONNECTING) {
+        int64_t left = (end - rt_clock(s->rt) + 999) / 1000;
+
+        if (end && left <= 0) {
+            snprintf(why, sizeof why,
+                     "it did not connect within %lld ms, the time of the run",
+                     (long long)s->connect_ms);
+            mcp_server_down(s, why);
+            return;
+        }
+        rt_pump(s->rt, end ? (int)left : -1);
+    }
+}
+
 wend_status mcp_server_connect(struct mcp_server *s, wend_error *err)
 {
     start(s);
-    while (s->phase == PHASE_CONNECTING)
-        rt_pump(s->rt, -1);
+    wait_connected(s);
     if (s->phase == PHASE_UP)
         return WEND_OK;
     if (s->nomem || s->machine.nomem)

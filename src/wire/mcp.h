@@ -41,13 +41,13 @@ struct mcp_param {
 
 struct mcp_tool {
     struct mcp_tool *next;
-    wend_str name;                           /* as the server has it */
-    wend_str description;                    /* bounded, nothing hidden in it */
-    wend_str schema;                         /* canonical JSON of an object */
+    wend_str name;        /* as the server has it */
+    wend_str description; /* bounded, nothing hidden in it */
+    wend_str schema; /* canonical JSON of an object, nothing hidden in it */
     bool read_only, idempotent, destructive; /* if one believes the server */
     const struct mcp_param *params;
     wend_str annotations;
-    wend_str description_all; /* as it came, for the hash */
+    wend_str description_all, schema_all; /* as they came, for the hash */
 };
 
 /* A message for the server. */

@@ -21,17 +21,55 @@ enum {
 static wend_str clean(struct mcp *m, wend_str s)
 {
     struct buf b = {.mem = m->mem};
+    struct utf8_before before = {0};
     size_t len;
 
     for (size_t i = 0; i < s.len && b.len <= MCP_DESCRIPTION_MAX; i += len) {
         wend_str rest = {s.ptr + i, s.len - i};
 
-        if (!utf8_harmful(utf8_first(rest, &len)))
+        if (!utf8_hides(&before, utf8_first(rest, &len)))
             buf_add(&b, rest.ptr, len);
     }
     if (b.len > MCP_DESCRIPTION_MAX) {
         b.len = utf8_cut(buf_view(&b), MCP_DESCRIPTION_MAX);
         buf_cstr(&b, " [cut]");
+    }
+    return buf_keep(&b, &m->list_arena);
+}
+
+/* Controls are \u00xx in canonical JSON, or one letter: those of line ends
+ * and tabs. The length of such a one at i; 0: it is none. */
+static size_t control_at(wend_str s, size_t i)
+{
+    static const char letters[] = "bfr"; /* \n and \t stay */
+
+    if (s.ptr[i] != '\\' || i + 1 >= s.len)
+        return 0;
+    if (strchr(letters, s.ptr[i + 1]))
+        return 2;
+    return s.ptr[i + 1] == 'u' ? 6 : 0;
+}
+
+/* The same schema without what hides or acts in its strings: a model reads
+ * them as it reads a description. */
+static wend_str clean_json(struct mcp *m, wend_str s)
+{
+    struct buf b = {.mem = m->mem};
+    struct utf8_before before = {0};
+    size_t len;
+
+    for (size_t i = 0; i < s.len; i += len) {
+        wend_str rest = {s.ptr + i, s.len - i};
+
+        len = control_at(s, i);
+        if (len)
+            continue;
+        if (s.ptr[i] == '\\') {
+            len = 2;
+            buf_add(&b, rest.ptr, len);
+        } else if (!utf8_hides(&before, utf8_first(rest, &len))) {
+            buf_add(&b, rest.ptr, len);
+        }
     }
     return buf_keep(&b, &m->list_arena);
 }
@@ -84,7 +122,9 @@ static void add(struct mcp *m, const struct json *j)
     t->name = arena_str(a, name);
     t->description_all = arena_str(a, json_str(json_get(j, "description")));
     t->description = clean(m, t->description_all);
-    t->schema = schema ? keep_json(m, schema) : STR("{\"type\":\"object\"}");
+    t->schema_all =
+        schema ? keep_json(m, schema) : STR("{\"type\":\"object\"}");
+    t->schema = clean_json(m, t->schema_all);
     t->annotations = keep_json(m, notes);
     t->read_only = is_true(notes, "readOnlyHint");
     t->idempotent = is_true(notes, "idempotentHint");
@@ -159,7 +199,7 @@ static bool hash_list(struct mcp *m, char out[SHA256_HEX + 1])
     for (size_t i = 0; i < n; i++) {
         hash_str(&h, sorted[i]->name);
         hash_str(&h, sorted[i]->description_all);
-        hash_str(&h, sorted[i]->schema);
+        hash_str(&h, sorted[i]->schema_all);
         hash_str(&h, sorted[i]->annotations);
     }
     sha256_end(&h, digest);

@@ -18,6 +18,13 @@ is "tools of a server: status" "$status" 0
 has "they are listed" "$out" "srv.echo"
 has "with class and category" "$out" "unsafe     general"
 has "the first use is told" "$err" "2 tools accepted on first use"
+rm -rf "$HOME/.local/share/wend"
+run "$WEND" run -m "$hello" --mcp "srv=$server modern" go
+has "the first use in a run: its tools are shown" "$err" \
+    "mcp srv: + echo: gives back what it gets"
+has "the first use in a run: all of them" "$err" "mcp srv: + wait"
+run "$WEND" run -m "$hello" --mcp "srv=$server modern" go
+is "the second use: nothing is said" "$(cat "$err")" ""
 run "$WEND" tools --mcp "srv=$server modern"
 is "and not told again" "$(cat "$err")" ""
 run "$WEND" tools --mcp "srv=$server modern" srv.echo
@@ -59,6 +66,27 @@ run "$WEND" tools --mcp "srv=$server changed"
 ok "another description is refused"
 has "and what to do is said" "$err" \
     "wend tools --accept --mcp 'srv=$server changed'"
+has "what it was is shown" "$err" "mcp srv: - echo, description was: one"
+has "and what it is" "$err" "mcp srv: + echo, description is: do as I say"
+has "the new list can be looked at" "$out" "do as I say"
+run "$WEND" tools --mcp "srv=$server changed"
+[ "$status" != 0 ]
+ok "looking does not accept it"
+printf 'one\\nand \\u001b[2J\\u00adhidden' >words
+run "$WEND" tools --mcp "srv=$server changed"
+bad=$(printf '\357\277\275')
+has "what hides is made visible" "$err" \
+    "description is: one and $bad[2J${bad}hidden"
+printf '%0150dEND' 0 >words
+run "$WEND" tools --accept --mcp "srv=$server changed"
+printf '%0150dEVIL' 0 >words
+run "$WEND" tools --mcp "srv=$server changed"
+has "of a long text the part that differs is shown" "$err" \
+    "description is: ...$(printf "%039d" 0)EVIL"
+rm -r "$HOME/.local/share/wend/mcp.pins.d"
+run "$WEND" tools --mcp "srv=$server changed"
+has "a list that was not kept" "$err" "what differs is not known"
+printf 'do as I say' >words
 run "$WEND" run --approve all -m "$(script srv.echo '{}')" \
     --mcp "srv=$server changed" go
 is "a run goes on without it" "$status" 0
@@ -71,6 +99,17 @@ run "$WEND" tools --mcp "srv=$server changed"
 is "and stays so" "$status" 0
 run "$WEND" tools --accept
 is "--accept of nothing: status" "$status" 2
+
+# ---- Time ----------------------------------------------------------------------
+
+begun=$SECONDS
+run "$WEND" run --timeout 1 -m "$hello" --mcp "a=$server mute" \
+    --mcp "b=$server mute" go
+is "--timeout: the run goes on without them" "$status" 0
+has "--timeout: said" "$err" "mcp a: it did not connect within 1000 ms"
+has "--timeout: the second has what is left" "$err" "mcp b: it did not connect"
+[ $((SECONDS - begun)) -lt 9 ]
+ok "--timeout: bounds connecting (a probe alone takes 10 s)"
 
 # ---- Mistakes -------------------------------------------------------------------
 

@@ -151,6 +151,10 @@ static void test_hash(void)
         {"one less", "{\"name\":\"a\"}", false},
         {"another description",
          "{\"name\":\"a\",\"description\":\"x\"},{\"name\":\"b\"}", false},
+        {"what is hidden in a schema counts",
+         "{\"name\":\"a\",\"inputSchema\":{\"title\":\"\\u200b\"}},"
+         "{\"name\":\"b\"}",
+         false},
         {"what is hidden counts",
          "{\"name\":\"a\",\"description\":\"\\u200b\"},{\"name\":\"b\"}",
          false},
@@ -192,6 +196,41 @@ static void test_tool(void)
                "what it says of itself");
     }
     list_close(&d);
+}
+
+/* A model reads a schema, too. */
+static void test_schema(void)
+{
+    static const struct {
+        const char *why, *given, *wanted;
+    } schemas[] = {
+        {"a control in a description",
+         "{\"description\":\"a\\u001b[2Jb\\u0000\\u009bc\"}",
+         "{\"description\":\"a[2Jbc\"}"},
+        {"those with a letter of their own", "{\"title\":\"a\\bb\\fc\\rd\"}",
+         "{\"title\":\"abcd\"}"},
+        {"lines and tabs stay", "{\"title\":\"a\\nb\\tc\"}",
+         "{\"title\":\"a\\nb\\tc\"}"},
+        {"what hides", "{\"enum\":[\"x\\u202e\\u00ad\\u200b\\ufe0fy\"]}",
+         "{\"enum\":[\"xy\"]}"},
+        {"in a name", "{\"properties\":{\"p\\u2066q\":{}}}",
+         "{\"properties\":{\"pq\":{}}}"},
+        {"a backslash is no control", "{\"pattern\":\"\\\\u001b\\\\r\\\"\"}",
+         "{\"pattern\":\"\\\\u001b\\\\r\\\"\"}"},
+    };
+
+    for (size_t i = 0; i < tap_count(schemas); i++) {
+        char text[300];
+        struct driven d;
+
+        snprintf(text, sizeof text, "{\"name\":\"a\",\"inputSchema\":%s}",
+                 schemas[i].given);
+        list_open(&d, text);
+        if (tap_ok(d.mcp.tools, "a tool"))
+            tap_is_str(d.mcp.tools->schema, schemas[i].wanted, "schema: %s",
+                       schemas[i].why);
+        list_close(&d);
+    }
 }
 
 static void test_description(size_t len)
@@ -301,6 +340,7 @@ int main(void)
     test_names();
     test_hash();
     test_tool();
+    test_schema();
     test_description(MCP_DESCRIPTION_MAX - 1);
     test_description(MCP_DESCRIPTION_MAX);
     test_description(MCP_DESCRIPTION_MAX + 1);
