@@ -255,6 +255,9 @@ typedef struct wend_run_options {
     wend_hook_fn hook;
     void *hook_ctx;
     bool plan; /* the model writes plans for the prompt: see wend_plan.h */
+    /* Resume only: */
+    uint32_t take;  /* WEND_FORK_ bits: the agent's, in place of the log's */
+    bool trust_log; /* the host answers for an imported log */
 } wend_run_options;
 
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
@@ -265,9 +268,15 @@ WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
  * its last kept event: the process that had it died, or let it go. `id` is a
  * full run id. All that the run is comes from its log; the agent gives the
  * hands: its models are asked, its tools called by name (a call of a tool
- * that it does not have fails). Of the options hook and filter count. Events
- * begin with run_resume. WEND_E_BUSY: another owner has it. WEND_E_CORRUPT:
- * the log is damaged. WEND_E_INVAL: the run is over. */
+ * that it does not have fails). Of the options hook, filter and take count.
+ * Events begin with run_resume. WEND_E_BUSY: another owner has it.
+ * WEND_E_CORRUPT: the log is damaged. WEND_E_INVAL: the run is over.
+ *
+ * A run that was imported (wend_run_info) brings its history and nothing else,
+ * unless `trust_log` is set: config and limits are the agent's, user and
+ * session those of the options. What the log says was allowed is decided
+ * again, its children are left alone, and its text counts as
+ * WEND_LABEL_UNTRUSTED_SOURCE. So it is for its forks and children. */
 WEND_API wend_status wend_run_resume(wend_agent *agent, const char *id,
                                      const wend_run_options *options,
                                      wend_run **out, wend_error *err);

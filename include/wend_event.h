@@ -174,6 +174,11 @@ typedef struct wend_ev_run_fork {
 typedef struct wend_ev_run_resume {
     int64_t epoch, from_seq;
     wend_str unsettled_json;
+    /* What differs from what the log said before; absent or NULL: nothing. */
+    wend_str model;
+    const wend_ev_limits *limits;
+    wend_str config_json;
+    bool imported; /* nothing that the log says before has authority */
 } wend_ev_run_resume;
 
 typedef struct wend_ev_run_end {

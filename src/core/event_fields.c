@@ -157,6 +157,10 @@ static const struct field run_resume_list[] = {
     I64_F("epoch", epoch),
     I64_F("from_seq", from_seq),
     JSON_F("unsettled", unsettled_json, "[]"),
+    STR_O("model", model),
+    REF_O("limits", limits, limits),
+    JSON_O("config", config_json),
+    BOOL_O("imported", imported),
 };
 TABLE(run_resume);
 #undef struct_t

@@ -47,8 +47,8 @@ static struct action_state *copy_of(const struct plan_state *p, uint32_t i,
     return s;
 }
 
-static void keep_state(struct plan_state *p, uint32_t i,
-                       const struct action_state *s, struct arena *a)
+void plan_keep_state(struct plan_state *p, uint32_t i,
+                     const struct action_state *s, struct arena *a)
 {
     pvec_set(&p->actions, p->place[i], s, marks_of(s), a);
 }
@@ -138,7 +138,7 @@ static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
     s->oks += how == WEND_OUTCOME_OK;
     s->fails += how == WEND_OUTCOME_FAILED;
     plan_look_at_deps(p, i, s, a);
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
 }
 
 /* A provider has given its value, or never will. */
@@ -167,7 +167,7 @@ static void skip_waiting(struct plan_state *p, uint32_t i, wend_str reason,
     if (!s)
         return;
     skip(s, reason);
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
 }
 
 /* ---- How an action counts ------------------------------------------------ */
@@ -224,7 +224,7 @@ static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
         if (!s)
             return;
         s->counts = how;
-        keep_state(p, i, s, a);
+        plan_keep_state(p, i, s, a);
         if (how == WEND_OUTCOME_FAILED)
             note_failure(p, i, a);
         for (uint32_t u = g->users_at[i]; u < g->users_at[i + 1]; u++)
@@ -253,7 +253,7 @@ static bool call_fallback(struct plan_state *p, uint32_t i, struct arena *a)
         return true;
     s->triggered = true;
     plan_look_at_deps(p, f, s, a);
-    keep_state(p, f, s, a);
+    plan_keep_state(p, f, s, a);
     return true;
 }
 
@@ -345,7 +345,7 @@ static void on_action_start(struct plan_state *p, uint32_t i,
         p->holding += action->mode == ACTION_SYNC;
         p->left -= action->mode == ACTION_FORGET;
     }
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
     if (!again && action->mode == ACTION_FORGET)
         counts_as(p, i, WEND_OUTCOME_OK, a);
 }
@@ -416,7 +416,7 @@ static void on_action_end(struct plan_state *p, uint32_t i,
     s->reason = is_told(p->plan) ? told_of(e, a) : STR_NONE;
     if (p->plan->graph.fallback_of[i] != PLAN_NONE || is_told(p->plan))
         s->output = output;
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
     if (e->outcome == WEND_OUTCOME_OK)
         set_value(p, action->output_slot, output, a);
     if (e->outcome == WEND_OUTCOME_OK && action->type == ACTION_DECISION)
@@ -443,7 +443,7 @@ static void on_ask(struct plan_state *p, uint32_t i, const wend_event *ev,
     s->params = arena_str(a, ev->u.approval_ask.args_json.ptr
                                  ? ev->u.approval_ask.args_json
                                  : STR("{}"));
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
 }
 
 static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
@@ -457,7 +457,7 @@ static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
     s->at = s->at == AT_DOUBTED ? AT_LOST : AT_READY;
     s->answered = true;
     s->approved = ev->u.approval_answer.yes;
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
 }
 
 /* What it may cost is reserved until it is known what it did. */
@@ -471,7 +471,7 @@ static void on_asking(struct plan_state *p, uint32_t i, const wend_event *ev,
         return;
     s->asking = asking;
     p->asking += asking ? 1 : UINT32_MAX;
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
 }
 
 static void on_resume(struct plan_state *p, struct arena *a)
@@ -485,7 +485,7 @@ static void on_resume(struct plan_state *p, struct arena *a)
             return;
         p->asked -= s->at == AT_DOUBTED;
         s->at = AT_LOST;
-        keep_state(p, i, s, a);
+        plan_keep_state(p, i, s, a);
     }
 }
 
@@ -497,7 +497,7 @@ static void on_retry(struct plan_state *p, uint32_t i, struct arena *a)
         return;
     s->attempt++;
     s->left = false;
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
 }
 
 void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)

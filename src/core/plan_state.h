@@ -112,6 +112,9 @@ void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a);
 
 const struct action_state *plan_action_state(const struct plan_state *p,
                                              uint32_t i);
+/* Replaces it; s lives in the arena. */
+void plan_keep_state(struct plan_state *p, uint32_t i,
+                     const struct action_state *s, struct arena *a);
 /* Whether somebody must say something about it. */
 bool plan_action_waits(const struct plan_state *p, uint32_t i);
 /* The next action with the mark, best first, after place `*place` (0 at

@@ -94,10 +94,11 @@ static wend_risk path_risk(const struct asked *q)
                : WEND_RISK_LOW;
 }
 
-/* The plan is a model's, and what it says not the user's word. */
-static bool by_model(const struct turn *t)
+/* The plan is a model's or an imported run's: what it says is not the user's
+ * word. */
+static bool by_others(const struct turn *t)
 {
-    return t->plan.plan && t->plan.plan->written;
+    return t->imported || (t->plan.plan && t->plan.plan->written);
 }
 
 /* What one list of rules says about a call. */
@@ -292,7 +293,7 @@ static void check_bounds(const struct turn *t, const struct asked *q, bool said,
         const struct rule_set set = {NULL, b->rules, b->rules_count};
         struct say say;
 
-        decide(&set, b->approve, !by_model(t), q, &say);
+        decide(&set, b->approve, !by_others(t), q, &say);
         if (say.decision == WEND_DECISION_ALLOW ||
             out->policy.decision == WEND_DECISION_DENY ||
             (say.decision == WEND_DECISION_ASK &&
@@ -376,7 +377,7 @@ void policy_check(const struct turn *t, const struct tool *tool,
     if (tool->access)
         find_place(&q);
     risk = path_risk(&q);
-    decide(&set, t->config->approve, !by_model(t), &q, &say);
+    decide(&set, t->config->approve, !by_others(t), &q, &say);
     p->decision = say.decision;
     p->rule = say.name;
     p->risk = tool->risk > risk ? tool->risk : risk;

@@ -110,6 +110,9 @@ struct input {
     enum timer timer;
     wend_str text, by; /* IN_RESUME: whoever ends it at once; else absent */
     int64_t epoch;
+    /* IN_RESUME: model, limits, config_json and imported, as the event has
+     * them; NULL: nothing changes. */
+    const wend_ev_run_resume *over;
 };
 
 enum effect_kind {

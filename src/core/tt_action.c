@@ -367,7 +367,8 @@ static void admit(struct tt *x, uint32_t i, wend_str params,
         admit_end(x, &c, a);
         return;
     }
-    if (action->type == ACTION_AGENT && x->s->turn.plan.plan->written) {
+    if ((action->type == ACTION_AGENT && x->s->turn.plan.plan->written) ||
+        (is_child(action) && x->s->turn.imported)) {
         admit_agent(x, &c, a);
         return;
     }
@@ -469,6 +470,17 @@ static bool end_at_once(struct tt *x, uint32_t i)
     return refuse(x, i, params, &a);
 }
 
+/* That an imported log says it was allowed to begin means nothing. */
+static bool may_begin(struct tt *x, uint32_t i)
+{
+    struct admission a;
+
+    if (!x->s->turn.imported || state_of(x, i)->approved)
+        return true;
+    admit(x, i, state_of(x, i)->params, &a);
+    return a.verdict.policy.decision == WEND_DECISION_ALLOW;
+}
+
 /* It was allowed to begin; it is the same action with the same values. */
 void start_action_again(struct tt *x, uint32_t i)
 {
@@ -478,6 +490,10 @@ void start_action_again(struct tt *x, uint32_t i)
     emit_action_answer(x, i, WEND_OUTCOME_SUPERSEDED, NULL);
     if (end_at_once(x, i))
         return;
+    if (!may_begin(x, i)) {
+        end_lost_action(x, i);
+        return;
+    }
     limit = action_over_budget(x, action_of(x, i), params);
     if (limit.ptr) {
         limit_reached(x, limit);

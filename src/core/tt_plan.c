@@ -207,7 +207,7 @@ static void skip_open(struct tt *x, wend_str reason)
         skip_action(x, i, reason);
 }
 
-static void end_lost_action(struct tt *x, uint32_t i)
+void end_lost_action(struct tt *x, uint32_t i)
 {
     bool unknown = is_unknown(&x->s->turn, i);
     struct action_fate f = {

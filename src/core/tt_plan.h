@@ -21,6 +21,7 @@ bool start_action(struct tt *x, uint32_t i);
 void start_action_again(struct tt *x, uint32_t i); /* lost, or to be retried */
 void ask_action_again(struct tt *x, uint32_t i);
 void end_action(struct tt *x, uint32_t i, const struct action_fate *f);
+void end_lost_action(struct tt *x, uint32_t i); /* tt_plan.c */
 void retry_action(struct tt *x, uint32_t i, const struct action_fate *f);
 bool may_retry_action(const struct tt *x, uint32_t i,
                       const struct action_fate *f);

@@ -45,7 +45,9 @@ bool is_checked(const struct turn *t, wend_str name)
 {
     const struct tool *tool = config_tool(t->config, name);
 
-    return t->config->on_unknown == UNKNOWN_VERIFY && tool && tool->verify;
+    /* What an imported log says of a call is nothing to run a program for. */
+    return t->config->on_unknown == UNKNOWN_VERIFY && tool && tool->verify &&
+           !t->imported;
 }
 
 /* What it really got. */
@@ -79,6 +81,8 @@ static void emit_resume(struct tt *x)
         json_put_str(&b, t->plan.plan->actions[action]->id);
     }
     buf_char(&b, ']');
+    if (ev && x->in->over)
+        ev->u.run_resume = *x->in->over;
     if (ev) {
         ev->u.run_resume.epoch = x->in->epoch;
         ev->u.run_resume.from_seq = t->seq;
@@ -129,6 +133,20 @@ static bool refuse_again(struct tt *x, uint32_t i)
     return true;
 }
 
+/* That an imported log says it was allowed to begin means nothing. */
+static bool may_begin(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    struct call c = *turn_call(t, i);
+    struct admission a;
+
+    if (!t->imported || bit_get(&t->approved, i))
+        return true;
+    c.args = args_of(t, i);
+    admit_call(x, &c, &a);
+    return a.verdict.policy.decision == WEND_DECISION_ALLOW;
+}
+
 /* It was allowed to begin; it is the same call with the same arguments. */
 void begin_again(struct tt *x, uint32_t i)
 {
@@ -143,6 +161,10 @@ void begin_again(struct tt *x, uint32_t i)
     }
     if (refuse_again(x, i))
         return;
+    if (!may_begin(x, i)) {
+        end_lost(x, i);
+        return;
+    }
     a.verdict.policy.risk = a.tool->risk;
     a.verdict.policy.layers_json = a.tool->layers_ok;
     a.verdict.policy.rule = STR("resumed");
@@ -338,7 +360,12 @@ static void go_on_from(struct tt *x)
 }
 
 /* A child that began before the fork is the parent's: its id is in the
- * key of what waits for it. */
+ * key of what waits for it. Those of an imported run came from a file, too. */
+static bool is_left(const struct turn *t, wend_str key)
+{
+    return t->imported || !is_own_key(t, key);
+}
+
 static void leave_children(struct tt *x)
 {
     const struct child_done left = {.outcome = WEND_OUTCOME_SUPERSEDED};
@@ -347,13 +374,13 @@ static void leave_children(struct tt *x)
 
     for (i = 0; i < t->calls_count; i++)
         if (bit_get(&t->lost, i) && turn_call_child(t, i).ptr &&
-            !is_own_key(t, turn_begun(t, i)->key))
+            is_left(t, turn_begun(t, i)->key))
             end_child(x, turn_call_child(t, i), &left);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE) {
         const struct action_state *s = plan_action_state(&t->plan, i);
 
-        if (s->child.ptr && !is_own_key(t, s->key))
+        if (s->child.ptr && is_left(t, s->key))
             end_child(x, s->child, &left);
     }
 }

@@ -507,10 +507,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_METRICS: t->metrics_due = false; break;
     case WEND_ERROR:
     case WEND_PROGRESS: break; /* nothing to remember */
-    case WEND_RUN_RESUME:
-        turn_lose_calls(t);
-        plan_evolve(&t->plan, ev, k->arena);
-        break;
+    case WEND_RUN_RESUME: turn_resume(t, ev, k); break;
     case WEND_PLAN_START: turn_on_plan_start(t, ev, k); break;
     case WEND_PLAN_ACTION: turn_on_plan_action(t, ev, k); break;
     case WEND_PLAN_END: turn_on_plan_end(t, ev, k); break;

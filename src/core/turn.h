@@ -126,6 +126,7 @@ struct turn {
 
     wend_ev_metrics metrics;
     uint32_t taint; /* wend_label: what its calls brought into the run */
+    bool imported;  /* its past is somebody else's word: see turn_resume */
     const struct remembered *rules; /* newest first; before the config's */
     wend_str answer;                /* text of the newest answer message */
     bool paused;
@@ -204,6 +205,9 @@ void turn_take_labels(struct turn *t, wend_str labels_json,
  * none, or there is no memory. */
 bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);
 void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k);
+/* A run that was imported forgets what the log allowed: answers to questions,
+ * rules that were remembered, what its time and its budgets were. */
+void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k);
 /* Whoever ran the open calls is gone; a plan goes on by its actions. */
 void turn_lose_calls(struct turn *t);
 

@@ -56,6 +56,7 @@ static const struct {
     {"metrics_due", K_BOOL, offsetof(struct turn, metrics_due)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
     {"taint", K_U32, offsetof(struct turn, taint)},
+    {"imported", K_BOOL, offsetof(struct turn, imported)},
     {"answer", K_STR, offsetof(struct turn, answer)},
     {"paused", K_BOOL, offsetof(struct turn, paused)},
     {"paused_above", K_BOOL, offsetof(struct turn, paused_above)},

@@ -295,7 +295,7 @@ static wend_status start_run(struct child *c, wend_agent *agent, bool *found,
 
     if (s == WEND_OK && c->parent->resumed) {
         s = run_take_up(c->run, found, err);
-        if (*found)
+        if (*found || s == WEND_E_EXISTS)
             return s;
         run_drop(c->run);
         s = new_run(c, agent, &o, err);

@@ -220,20 +220,17 @@ static bool is_taken(uint32_t take, wend_str member)
     return false;
 }
 
-/* Each member from the one who has the say over it. */
-static wend_str new_config(struct fork *f)
+wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
+                    struct arena *a)
 {
-    const struct json *theirs[] = {
-        json_parse_own(f->turn.config->json, &f->arena, NULL),
-        json_parse_own(f->o.agent->configs[0]->json, &f->arena, NULL),
-    };
-    struct buf b = {.mem = &f->store->mem};
-    wend_str text;
+    const struct json *theirs[] = {json_parse_own(log_json, a, NULL),
+                                   json_parse_own(agent_json, a, NULL)};
+    struct buf b = {.mem = a->mem};
 
     for (int i = 0; i < 2; i++)
         for (const struct json *m = theirs[i] ? theirs[i]->first : NULL; m;
              m = m->next) {
-            if (is_taken(f->o.take, m->key) != (i == 1))
+            if (is_taken(take, m->key) != (i == 1))
                 continue;
             buf_char(&b, b.len ? ',' : '{');
             json_put_str(&b, m->key);
@@ -241,10 +238,8 @@ static wend_str new_config(struct fork *f)
             json_put(&b, m);
         }
     buf_char(&b, '}');
-    text = arena_str(&f->arena, buf_view(&b));
-    f->arena.failed |= b.failed || !theirs[0] || !theirs[1];
-    buf_free(&b);
-    return text;
+    a->failed |= !theirs[0] || !theirs[1];
+    return buf_keep(&b, a);
 }
 
 static void say_fork(struct fork *f)
@@ -254,7 +249,9 @@ static void say_fork(struct fork *f)
     e->parent = f->at.run;
     e->at = f->o.at;
     if (f->o.take & ~(uint32_t)WEND_FORK_LIMITS)
-        e->config_json = new_config(f);
+        e->config_json =
+            config_mix(f->turn.config->json, f->o.agent->configs[0]->json,
+                       f->o.take, &f->arena);
     if (f->o.take & (WEND_FORK_MODEL | WEND_FORK_CONFIG))
         e->model = f->o.agent->model;
     if (f->o.take & WEND_FORK_LIMITS)

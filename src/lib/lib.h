@@ -436,6 +436,7 @@ struct wend_run {
     wend_str end_limit, end_code, end_message; /* of run_end */
     struct store_birth birth;
     bool born, resumed; /* the store has it; it was taken up from there */
+    bool trusts;        /* the host answers for an imported log */
     wend_error error;   /* why nothing goes on */
     wend_error said;    /* why the last call was refused */
     struct player *player;
@@ -546,6 +547,14 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
                        const wend_run_options *options, wend_run **out,
                        wend_error *err);
+/* fork.c: members of the agent's config where `take` (WEND_FORK_ bits) says
+ * so, else the log's; in `a`, absent if there is no memory. */
+wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
+                    struct arena *a);
+/* options.c: a string of the host's, made valid; of NULL absent. */
+wend_str run_clean(struct wend_run *r, const char *s);
+/* The same for user, session and correlation of the options. */
+void run_name(struct wend_run *r, const wend_run_options *o);
 void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
 

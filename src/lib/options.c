@@ -1,9 +1,12 @@
 /*
- * options.c - option structs of hosts older or newer than this library.
+ * options.c - option structs of hosts older or newer than this library, and
+ * the strings in them.
  */
 #include "lib/lib.h"
 
 #include <string.h>
+
+#include "base/utf8.h"
 
 /* A shorter struct lacks our newest fields: they are zero, the default. A
  * longer one has fields that we do not know: fine as long as they are not
@@ -24,4 +27,26 @@ bool options_take(void *to, size_t to_size, const void *from)
             return false;
     memcpy(to, from, size < to_size ? size : to_size);
     return true;
+}
+
+wend_str run_clean(struct wend_run *r, const char *s)
+{
+    struct buf b = {.mem = &r->rt->mem};
+    wend_str kept = STR_NONE;
+
+    if (s) {
+        utf8_repair(&b, str_of(s));
+        kept = arena_str(&r->arena, buf_view(&b));
+        r->arena.failed |= b.failed;
+    }
+    buf_free(&b);
+    return kept;
+}
+
+void run_name(struct wend_run *r, const wend_run_options *o)
+{
+    r->birth.user = run_clean(r, o->user);
+    r->birth.session = run_clean(r, o->session);
+    r->correlation =
+        run_clean(r, o->correlation_id ? o->correlation_id : r->id);
 }

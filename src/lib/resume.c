@@ -4,6 +4,9 @@
  * The log is folded through turn_apply as a replay would; the agent gives
  * nothing but hands: the driver and the functions of its tools. Only then is
  * the run claimed, so that a log which cannot be gone on with stays nobody's.
+ *
+ * The log of an imported run is somebody else's word: it gives the history,
+ * and the agent all the rest. run_resume says so, and replaces the config.
  */
 #include "lib/lib.h"
 
@@ -25,6 +28,8 @@ struct fold {
     uint32_t models_max; /* that the agent can ask */
     int64_t after;       /* what the reader has had; 0 = all so far */
     bool ended;          /* its end will do, too */
+    bool foreign;        /* the log has no authority */
+    uint32_t take;       /* WEND_FORK_ bits: what the agent says instead */
     wend_status status;
     wend_error err;
 };
@@ -58,36 +63,49 @@ static bool fold_delta(void *ctx, wend_event *ev)
 }
 
 /* What children have from it, and by what its model calls are remembered. */
-static void note_start(struct wend_run *r, const wend_ev_run_start *e)
+static void note_start(struct fold *f, const wend_ev_run_start *e)
 {
+    struct wend_run *r = f->r;
+
+    if (f->foreign)
+        return;
     r->correlation = arena_str(&r->arena, e->correlation_id);
     r->birth.model = arena_str(&r->arena, e->model);
     r->birth.user = arena_str(&r->arena, e->user);
     r->birth.session = arena_str(&r->arena, e->session);
 }
 
+/* It has not answered yet. False: out of memory. */
+static bool other_model(struct fold *f, wend_str model)
+{
+    struct wend_run *r = f->r;
+
+    recall_free(&f->recall);
+    r->session->ops->close(r->session);
+    r->session = r->agent->driver->ops->open(r->agent->driver, r);
+    r->birth.model = arena_str(&r->arena, model);
+    return r->session != NULL;
+}
+
 static bool fold_event(struct fold *f, const wend_event *ev)
 {
     struct wend_run *r = f->r;
     struct keep keep = {&r->arena, NULL};
+    wend_str model = ev->type == WEND_RUN_FORK     ? ev->u.run_fork.model
+                     : ev->type == WEND_RUN_RESUME ? ev->u.run_resume.model
+                                                   : STR_NONE;
 
     recall_before(&f->recall, ev);
-    learned_note(r, ev);
-    if (ev->type == WEND_RUN_FORK && ev->u.run_fork.model.ptr) {
-        /* Another model: it has not answered yet. */
-        recall_free(&f->recall);
-        r->session->ops->close(r->session);
-        r->session = r->agent->driver->ops->open(r->agent->driver, r);
-        if (!r->session)
-            return stop_fold(f, WEND_E_NOMEM, ev->seq);
-        r->birth.model = arena_str(&r->arena, ev->u.run_fork.model);
-    }
+    if (!f->foreign)
+        learned_note(r, ev);
+    if (model.ptr && !other_model(f, model))
+        return stop_fold(f, WEND_E_NOMEM, ev->seq);
     if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
         reply_again(&r->reply, ev->time_us);
     turn_become(&r->turn, ev, &keep);
     r->arena.failed |= !recall_after(&f->recall, ev);
     if (ev->type == WEND_RUN_START)
-        note_start(r, &ev->u.run_start);
+        note_start(f, &ev->u.run_start);
     if (ev->type == WEND_RUN_END)
         run_note_end(r, ev);
     f->n = 0;
@@ -154,7 +172,8 @@ static wend_status fold_log(struct fold *f, wend_error *err)
     if (s == WEND_OK && !str_is(r->turn.run, r->id))
         s = fail(&f->err, WEND_E_CORRUPT,
                  "run %s is a fork whose own events are missing", r->id);
-    if (s == WEND_OK && r->turn.config->models_count > f->models_max)
+    if (s == WEND_OK && r->turn.config->models_count > f->models_max &&
+        !(f->take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)))
         s = fail(&f->err, WEND_E_INVAL,
                  "run %s was started with %u models, the agent has %u", r->id,
                  r->turn.config->models_count, f->models_max);
@@ -219,10 +238,46 @@ static wend_status claim(struct fold *f, wend_error *err)
     return s;
 }
 
+/* What the agent says from here on, instead of the log. */
+static wend_status take_over(struct fold *f, wend_ev_run_resume *over,
+                             wend_error *err)
+{
+    struct wend_run *r = f->r;
+    const struct config *ours;
+    wend_status s;
+
+    if (f->take & WEND_FORK_CONFIG && r->turn.config->plan_tool)
+        r->mode |= RUN_PLANS;
+    s = agent_config(r->agent, r->mode, err);
+    if (s != WEND_OK)
+        return s;
+    ours = r->agent->configs[r->mode];
+    over->imported = f->foreign;
+    if (f->take & WEND_FORK_CONFIG)
+        over->config_json = ours->json;
+    else if (f->take & ~(uint32_t)WEND_FORK_LIMITS)
+        over->config_json =
+            config_mix(r->turn.config->json, ours->json, f->take, &r->arena);
+    if (f->take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)) {
+        over->model = r->agent->model;
+        r->arena.failed |= !other_model(f, over->model);
+    }
+    if (f->take & WEND_FORK_LIMITS)
+        over->limits = &r->agent->limits;
+    return r->arena.failed ? fail_nomem(err) : WEND_OK;
+}
+
 static wend_status go_on(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
     struct input in = {.kind = IN_RESUME, .epoch = r->epoch};
+    wend_ev_run_resume over = {0};
+    wend_status s = f->take ? take_over(f, &over, err) : WEND_OK;
+
+    if (s != WEND_OK)
+        return s;
+    if (f->take)
+        in.over = &over;
 
     if (r->child && r->child->parent->turn.stop.outcome != WEND_OUTCOME_NONE)
         in.by = STR("parent"); /* nothing of it starts again */
@@ -264,16 +319,42 @@ static wend_status take_up(struct fold *f, wend_error *err)
     return s;
 }
 
+static wend_status is_imported(struct wend_run *r, bool *yes, wend_error *err)
+{
+    struct arena a = {.mem = &r->rt->mem};
+    wend_run_info *info = NULL;
+    wend_status s = store_info(r->rt->store, r->id, &a, &info, err);
+
+    *yes = s == WEND_OK && info->imported;
+    arena_free(&a);
+    return s;
+}
+
+/* A file may have a run with the id of a child that a run of ours has decided
+ * on and not started yet. */
+static wend_status check_child(struct wend_run *r, wend_error *err)
+{
+    bool imported;
+    wend_status s = is_imported(r, &imported, err);
+
+    return s == WEND_OK && imported && !r->child->parent->trusts
+               ? fail(err, WEND_E_EXISTS,
+                      "its id, %s, is that of an imported run", r->id)
+               : s;
+}
+
 wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
 {
     struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = true};
     wend_status s = check_ours(r->rt, r->id, r, err);
 
     if (s == WEND_OK)
+        s = check_child(r, err);
+    if (s == WEND_OK)
         s = agent_config(r->agent, 0, err);
     if (s == WEND_OK)
         s = take_up(&f, err);
-    *found = s != WEND_E_NOTFOUND;
+    *found = s != WEND_E_NOTFOUND && s != WEND_E_EXISTS;
     r->over |= s != WEND_OK && !r->born; /* not ours: nothing to let go of */
     return s;
 }
@@ -283,14 +364,17 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
                        wend_error *err)
 {
     struct fold f = {.after = after};
+    bool imported;
     wend_run_options o;
     struct wend_run *r;
     wend_status s = check_resume(agent, id, out, err);
 
     if (s != WEND_OK)
         return s;
-    if (!options_take(&o, sizeof o, options))
-        return fail(err, WEND_E_INVAL, "resume: options.size is wrong");
+    if (!options_take(&o, sizeof o, options) ||
+        o.take > 2 * WEND_FORK_CONFIG - 1)
+        return fail(err, WEND_E_INVAL,
+                    "resume: options.size or options.take is wrong");
     s = agent_config(agent, 0, err);
     if (s != WEND_OK)
         return s;
@@ -300,7 +384,14 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
     memcpy(r->id, id, RUN_ID_LEN);
     f.r = r;
     f.arena.mem = &r->rt->mem;
-    s = take_up(&f, err);
+    s = is_imported(r, &imported, err);
+    r->trusts = o.trust_log;
+    f.foreign = imported && !o.trust_log;
+    f.take = f.foreign ? WEND_FORK_CONFIG | WEND_FORK_LIMITS : o.take;
+    if (s == WEND_OK && f.foreign)
+        run_name(r, &o);
+    if (s == WEND_OK)
+        s = take_up(&f, err);
     if (s != WEND_OK) {
         r->over |= !r->born; /* not ours: nothing to let go of */
         wend_run_free(r);

@@ -245,21 +245,6 @@ static wend_status canonical_labels(struct wend_run *r, const char *labels,
     return s;
 }
 
-/* A string of the host's, made valid. */
-static wend_str clean(struct wend_run *r, const char *s)
-{
-    struct buf b = {.mem = &r->rt->mem};
-    wend_str kept = STR_NONE;
-
-    if (s) {
-        utf8_repair(&b, str_of(s));
-        kept = arena_str(&r->arena, buf_view(&b));
-        r->arena.failed |= b.failed;
-    }
-    buf_free(&b);
-    return kept;
-}
-
 static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
                               wend_ev_run_start *e, wend_error *err)
 {
@@ -271,11 +256,10 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->limits = a->limits;
     if (!r->child) /* whose config is made of its parent's words */
         e->config_json = a->configs[r->mode]->json;
-    e->correlation_id = str_of(r->id);
-    e->user = clean(r, o->user);
-    e->session = clean(r, o->session);
-    if (o->correlation_id)
-        e->correlation_id = clean(r, o->correlation_id);
+    run_name(r, o);
+    e->user = r->birth.user;
+    e->session = r->birth.session;
+    e->correlation_id = r->correlation;
     return o->labels ? canonical_labels(r, o->labels, &e->labels_json, err)
                      : WEND_OK;
 }
@@ -517,7 +501,7 @@ static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
     in.approval.call = call;
     in.approval.yes = yes;
     in.approval.remember = remember;
-    in.approval.by = clean(r, by ? by : "api");
+    in.approval.by = run_clean(r, by ? by : "api");
     return tell(r, &in);
 }
 
