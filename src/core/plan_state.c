@@ -153,7 +153,7 @@ static void value_settled(struct plan_state *p, uint32_t i, struct arena *a)
         return;
     s->values--;
     plan_look_at_deps(p, i, s, a);
-    keep_state(p, i, s, a);
+    plan_keep_state(p, i, s, a);
 }
 
 static void skip_waiting(struct plan_state *p, uint32_t i, wend_str reason,
