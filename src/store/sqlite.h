@@ -2,9 +2,9 @@
  * sqlite.h - the parts of the SQLite engine.
  *
  * sqlite.c joins them; sqlite_db.c is a connection and its statements,
- * sqlite_open.c makes, checks and upgrades a file, sqlite_write.c is the
- * writer thread, sqlite_read.c answers on the caller's thread,
- * sqlite_still.c is about files that can only be read.
+ * sqlite_schema.c says which tables there are, sqlite_open.c makes, checks and
+ * upgrades a file, sqlite_write.c is the writer thread, sqlite_read.c answers
+ * on the caller's thread, sqlite_still.c is about files that can only be read.
  */
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
@@ -17,6 +17,8 @@
 #include "store/store.h"
 
 enum { TAKE_MAX = 64 }; /* requests given at once */
+/* The number of an event has 32 bits for its seq (sqlite_schema.c). */
+#define DB_SEQ_MAX INT64_C(0xffffffff)
 
 /* ---- A file that can only be read (sqlite_still.c) ----------------------- */
 
@@ -49,6 +51,7 @@ enum query {
     Q_RUN_SET,
     Q_RUN_CLAIM,
     Q_EVENT_ADD,
+    Q_PACK_LAST,
     Q_PACK_ADD,
     Q_BLOB_ADD,
     Q_REQUEST_ADD,
@@ -73,6 +76,7 @@ enum query {
     Q_PRUNE_DELTAS,
     Q_PRUNE_RUN,
     Q_BLOB_HASHES,
+    Q_EVENTS_OPEN,
     Q_BLOB_USERS,
     Q_BLOB_DROP,
     QUERIES
@@ -214,6 +218,11 @@ bool db_drop_begin(struct sqlite_store *s);
 void db_drop_end(struct sqlite_store *s, size_t count);
 wend_status db_failure(wend_store *store, wend_error *err);
 
+/* The row of an event has its body without the run that it begins with, which
+ * the row's number tells. Cuts it off, and the brace before it, if it stands
+ * there. */
+#define EVENT_CUT "{\"seq\":"
+bool event_cut(wend_str run, wend_str *body);
 wend_status db_read(wend_store *store, wend_str run, struct store_place from,
                     uint32_t max, store_item_fn fn, void *ctx, wend_error *err);
 /* The first event of its own that a run has; 0 if there is none. */

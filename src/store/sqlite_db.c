@@ -19,7 +19,7 @@ enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
     "SELECT run, status, agent, model, prompt, user, session, parent," \
     " started, ended, turns, tokens_in, tokens_out, cost, seq, owner," \
     " imported, parent IS NOT NULL AND EXISTS (SELECT 1 FROM events"   \
-    " AS e WHERE e.run = runs.id AND e.seq = 1)"                       \
+    " AS e WHERE e.id = (runs.id << 32 | 1))"                          \
     " FROM runs WHERE (?1 IS NULL OR user = ?1)"                       \
     " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR agent = ?3)" \
     " AND (?4 IS NULL OR status = ?4) AND (?5 = 0 OR ended IS NULL)"   \
@@ -27,6 +27,9 @@ enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
     " AND (?8 IS NULL OR run < ?8) AND status <> 'pruned'"
 /* A run's id begins with the time of its start. */
 #define LIST_ORDER " ORDER BY run DESC"
+/* The rows of a run in `events` and `deltas`: its number is in the upper half
+ * of theirs. */
+#define OF_RUN "id >= (?1 << 32) AND id < (?1 + 1 << 32)"
 
 static const char *const queries[QUERIES] = {
     [Q_BEGIN] = "BEGIN",
@@ -49,9 +52,11 @@ static const char *const queries[QUERIES] = {
                     " owner = iif(ended IS NULL, ?2, NULL),"
                     " status = iif(ended IS NULL, 'running', status)"
                     " WHERE id = ?1",
-    [Q_EVENT_ADD] = "INSERT INTO events (run, seq, body, hash)"
-                    " VALUES (?, ?, ?, ?)",
-    [Q_PACK_ADD] = "INSERT INTO deltas (run, seq, n, count, body)"
+    [Q_EVENT_ADD] = "INSERT INTO events (id, body, hash)"
+                    " VALUES (?1 << 32 | ?2, ?3 || ?4, ?5)",
+    [Q_PACK_LAST] = "SELECT id, seq, n FROM deltas WHERE " OF_RUN
+                    " ORDER BY id DESC LIMIT 1",
+    [Q_PACK_ADD] = "INSERT INTO deltas (id, seq, n, count, body)"
                    " VALUES (?, ?, ?, ?, ?)",
     [Q_BLOB_ADD] = "INSERT INTO blobs (hash, body) VALUES (?, ?)"
                    " ON CONFLICT (hash) DO NOTHING",
@@ -70,15 +75,20 @@ static const char *const queries[QUERIES] = {
     [Q_REQUEST_DROP] = "DELETE FROM inbox WHERE id = ?",
     [Q_REQUESTS_DROP] = "DELETE FROM inbox WHERE run = ?",
     [Q_EVENTS] = "SELECT seq, body, hash FROM events"
-                 " WHERE run = ? AND seq >= ? AND seq <= ? ORDER BY seq",
-    [Q_EVENT_FIRST] = "SELECT min(seq) FROM events WHERE run = ?",
-    [Q_EVENT_HASH] = "SELECT hash FROM events WHERE run = ? AND seq = ?",
+                 " WHERE id >= (?1 << 32 | ?2) AND id <= (?1 << 32 | ?3)"
+                 " ORDER BY id",
+    [Q_EVENT_FIRST] = "SELECT min(id) & 0xffffffff FROM events WHERE " OF_RUN,
+    [Q_EVENT_HASH] = "SELECT hash FROM events WHERE id = (?1 << 32 | ?2)",
+    /* The lower half of a pack's id is at least its seq. */
     [Q_PACKS] = "SELECT seq, n, count, body FROM deltas"
-                " WHERE run = ? AND seq >= ? AND seq <= ?"
-                " AND (seq > ? OR n + count - 1 > ?)"
-                " ORDER BY seq, n",
-    [Q_PACKS_AFTER] = "SELECT body FROM deltas WHERE run = ? AND seq = ?"
-                      " ORDER BY n",
+                " WHERE id >= (?1 << 32 | ?2) AND id < (?1 + 1 << 32)"
+                " AND seq >= ?2 AND seq <= ?3"
+                " AND (seq > ?4 OR n + count - 1 > ?5) ORDER BY id",
+    /* From the end backwards: there may be many before them. */
+    [Q_PACKS_AFTER] = "SELECT body FROM deltas WHERE " OF_RUN
+                      " AND id > coalesce((SELECT id FROM deltas WHERE " OF_RUN
+                      " AND seq < ?2 ORDER BY id DESC LIMIT 1), 0)"
+                      " ORDER BY id",
     [Q_BLOB] = "SELECT body FROM blobs WHERE hash = ?",
     [Q_REQUESTS] = "SELECT inbox.id, runs.run, what, body FROM inbox"
                    " JOIN runs ON runs.id = inbox.run WHERE owner = ?"
@@ -89,17 +99,21 @@ static const char *const queries[QUERIES] = {
                      " AS child WHERE child.parent = ?1 AND"
                      " child.status <> 'pruned')",
     [Q_PRUNE_EVENTS] = "DELETE FROM events WHERE id IN (SELECT id FROM events"
-                       " WHERE run = ? LIMIT ?)",
+                       " WHERE " OF_RUN " LIMIT ?2)",
     [Q_PRUNE_DELTAS] = "DELETE FROM deltas WHERE id IN (SELECT id FROM deltas"
-                       " WHERE run = ? LIMIT ?)",
+                       " WHERE " OF_RUN " LIMIT ?2)",
     [Q_PRUNE_RUN] = "DELETE FROM runs WHERE id = ? AND status = 'pruned'",
     [Q_BLOB_HASHES] = "SELECT hash FROM blobs",
-    [Q_BLOB_USERS] = "SELECT body FROM events"
-                     " WHERE instr(body, '{\"blob\":\"')"
-                     " OR instr(body, '" CUT_MARK "')",
-    [Q_BLOB_DROP] = "DELETE FROM blobs WHERE hash = ?1 AND NOT EXISTS"
-                    " (SELECT 1 FROM events WHERE id > ?2"
-                    " AND instr(body, ?1))",
+    [Q_EVENTS_OPEN] = "SELECT coalesce((SELECT max(e.id) FROM events AS e"
+                      " WHERE e.id >= (r.id << 32) AND e.id < (r.id + 1 <<"
+                      " 32)), r.id << 32), r.id + 1 << 32 FROM runs AS r"
+                      " WHERE ended IS NULL UNION ALL SELECT"
+                      " coalesce(max(id) + 1 << 32, 0), 0x7fffffffffffffff"
+                      " FROM runs",
+    [Q_BLOB_USERS] = "SELECT body FROM events WHERE id > ? AND id < ?"
+                     " AND (instr(body, '{\"blob\":\"')"
+                     " OR instr(body, '" CUT_MARK "'))",
+    [Q_BLOB_DROP] = "DELETE FROM blobs WHERE hash = ?",
     [Q_CHANGED] = "PRAGMA data_version",
     [Q_LIST] = LIST_COLUMNS LIST_ORDER,
     [Q_LIST_PREFIX] = LIST_COLUMNS " AND run >= ?9 AND run < ?10" LIST_ORDER,

@@ -18,86 +18,15 @@
 #define TEXT(x) TEXT_OF(x)
 
 enum { APPLICATION_ID = 0x77656e64 }; /* "wend" */
-/* Smaller pages waste a third on rows of two kilobytes; larger ones gain
- * little in the file and double what a commit writes. */
-#define PAGE_BYTES 8192
-enum { CHECKPOINT_PAGES = 512 };
+/* A commit writes every page that it touches, and most rows are small. */
+#define PAGE_BYTES 1024
+/* Pages that many commits change are written back only once in 4 MiB. */
+enum { CHECKPOINT_PAGES = (4 << 20) / PAGE_BYTES };
 enum { STILL_TRIES = 3 }; /* to open one that others open and close */
 
 enum kind { KIND_NEW, KIND_OURS, KIND_FOREIGN };
 
-/* Tells the stores of this user from files that were made elsewhere. */
-#define MAKE_ID                              \
-    "CREATE TABLE store (id TEXT NOT NULL);" \
-    "INSERT INTO store VALUES (lower(hex(randomblob(16))));"
-
-static const char create_now[] =
-    "CREATE TABLE runs ("
-    " id INTEGER PRIMARY KEY,"
-    " run TEXT NOT NULL UNIQUE,"
-    " status TEXT NOT NULL DEFAULT 'running',"
-    " agent TEXT, model TEXT,"
-    " prompt TEXT," /* its beginning; all of it is in run_start */
-    " user TEXT, session TEXT, parent TEXT,"
-    " started INTEGER NOT NULL," /* unix microseconds */
-    " ended INTEGER,"
-    " turns INTEGER NOT NULL DEFAULT 0,"
-    " tokens_in INTEGER NOT NULL DEFAULT 0,"
-    " tokens_out INTEGER NOT NULL DEFAULT 0,"
-    " cost INTEGER NOT NULL DEFAULT 0," /* USD * 10^-9 */
-    " owner INTEGER," /* the byte that its process has locked */
-    " epoch INTEGER NOT NULL,"
-    " seq INTEGER NOT NULL,"
-    " head BLOB,"
-    " imported INTEGER NOT NULL DEFAULT 0);" /* it, or what it descends from */
-    "CREATE TABLE events ("
-    " id INTEGER PRIMARY KEY,"
-    " run INTEGER NOT NULL," /* runs.id */
-    " seq INTEGER NOT NULL,"
-    " body TEXT NOT NULL,"
-    " hash BLOB NOT NULL,"
-    /* For people; the body begins with them, so they take no room. */
-    " type TEXT AS (substr(body, instr(body, '\"type\":\"') + 8,"
-    " instr(substr(body, instr(body, '\"type\":\"') + 8), '\"') - 1)),"
-    " time REAL AS (CAST(substr(body, instr(body, '\"time\":') + 7, 24)"
-    " AS REAL)),"
-    " UNIQUE (run, seq));"
-    "CREATE TABLE deltas ("
-    " id INTEGER PRIMARY KEY,"
-    " run INTEGER NOT NULL,"
-    " seq INTEGER NOT NULL," /* of the event before them */
-    " n INTEGER NOT NULL,"   /* of the first */
-    " count INTEGER NOT NULL,"
-    " body TEXT NOT NULL,"
-    " UNIQUE (run, seq, n));"
-    "CREATE TABLE blobs ("
-    " hash TEXT PRIMARY KEY,"
-    " body BLOB NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE inbox ("
-    " id INTEGER PRIMARY KEY,"
-    " run INTEGER NOT NULL,"
-    " what TEXT NOT NULL,"
-    " body TEXT NOT NULL);" MAKE_ID;
-
-/* Version 1 knew an imported run by an epoch below 1, which its forks and
- * children did not have. */
-static const struct db_step steps[] = {
-    {1, "ALTER TABLE runs ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;"
-        "WITH RECURSIVE descent (run) AS (SELECT run FROM runs WHERE epoch < 1"
-        " UNION SELECT runs.run FROM runs JOIN descent"
-        " ON runs.parent = descent.run)"
-        " UPDATE runs SET imported = 1 WHERE run IN"
-        " (SELECT run FROM descent);" MAKE_ID},
-};
-
 enum { VERSION_WITH_ID = 2 }; /* the first that has one */
-
-const struct db_schema db_schema_now = {
-    .version = 2,
-    .create = create_now,
-    .steps = steps,
-    .steps_count = sizeof steps / sizeof *steps,
-};
 
 /* ---- The file itself ------------------------------------------------------
  */
@@ -344,6 +273,30 @@ static const struct db_step *step_from(const struct db_schema *schema,
     return NULL;
 }
 
+/* An old file gets the pages of a new one. That needs the file alone and room
+ * for a second one; another program that reads it just now is no failure: the
+ * file is good as it is. Atomic by SQLite's rollback journal. */
+static wend_status set_pages(struct db *db, wend_error *err)
+{
+    int64_t bytes = 0;
+    bool alone = false;
+    wend_status s = db_number(db, "PRAGMA page_size", &bytes, err);
+
+    if (s != WEND_OK || bytes == PAGE_BYTES)
+        return s;
+    db_says(db, "PRAGMA journal_mode = DELETE", "delete", &alone, NULL);
+    if (!alone)
+        return WEND_OK;
+    return db_exec(
+        db,
+        "PRAGMA synchronous = FULL;"
+        "PRAGMA temp_store = FILE;"
+        "PRAGMA page_size = " TEXT(PAGE_BYTES) ";"
+                                               "VACUUM;"
+                                               "PRAGMA temp_store = MEMORY",
+        err);
+}
+
 static wend_status upgrade(struct db *db, const struct owner *owner,
                            int64_t version, const struct db_schema *schema,
                            wend_error *err)
@@ -370,6 +323,8 @@ static wend_status upgrade(struct db *db, const struct owner *owner,
         s = set_version(db, schema->version, err);
     if (s == WEND_OK)
         s = db_exec(db, "COMMIT", err);
+    if (s == WEND_OK)
+        s = set_pages(db, err);
     return s; /* closing undoes what was not committed */
 }
 

@@ -4,8 +4,8 @@
  * All of it in small transactions, so that whoever writes to the file waits
  * for one of them at most. A run is marked first: from then on nobody sees
  * it, and what a crash leaves of it goes the next time. One thread of one
- * process at a time: numbers of events may only grow while blobs are looked
- * at.
+ * process at a time: a run that is new while blobs are looked at has the
+ * highest number.
  */
 #include <errno.h>
 #include <string.h>
@@ -28,9 +28,7 @@ struct prune_op {
     struct db_op op;
     int64_t id;    /* of a run */
     int64_t count; /* out: rows or pages */
-    const char (*hashes)[SHA256_HEX + 1];
-    size_t hashes_count;
-    int64_t events_max; /* newest event when blobs were looked at */
+    struct blobs *blobs;
     int64_t now_us;
 };
 
@@ -154,26 +152,38 @@ wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
 struct blob { /* that the store has */
     struct node node;
     char hash[SHA256_HEX + 1];
-    bool used;
+    bool used, gone;
 };
 
-static wend_status load_blobs(struct db *db, struct arena *a, struct table *t,
+/* Events that may be added while blobs are looked at: those of a run that is
+ * not over, behind its newest one, and those of runs that are new. */
+struct span {
+    int64_t after, until;
+};
+
+struct blobs {
+    struct arena arena;
+    struct table table;
+    struct buf spans; /* struct span */
+};
+
+static wend_status load_blobs(struct db *db, struct blobs *blobs,
                               wend_error *err)
 {
     struct ask q = ask(db, Q_BLOB_HASHES);
 
     while (ask_step(&q) == SQLITE_ROW) {
         wend_str hash = ask_get_str(&q, 0);
-        struct blob *b = arena_alloc(a, sizeof *b);
+        struct blob *b = arena_alloc(&blobs->arena, sizeof *b);
 
-        if (!b || !table_room(t, a->mem)) {
+        if (!b || !table_room(&blobs->table, blobs->arena.mem)) {
             q.rc = SQLITE_NOMEM;
             break;
         }
         if (hash.len != SHA256_HEX)
             continue; /* none of ours */
         memcpy(b->hash, hash.ptr, hash.len);
-        table_add(t, &b->node, hash);
+        table_add(&blobs->table, &b->node, hash);
     }
     ask_reset(&q);
     if (q.rc == SQLITE_NOMEM)
@@ -181,15 +191,36 @@ static wend_status load_blobs(struct db *db, struct arena *a, struct table *t,
     return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
 }
 
-static wend_status mark_used(struct db *db, struct table *t, wend_error *err)
+static wend_status load_spans(struct db *db, struct blobs *blobs,
+                              wend_error *err)
+{
+    struct ask q = ask(db, Q_EVENTS_OPEN);
+
+    while (ask_step(&q) == SQLITE_ROW) {
+        struct span span = {ask_get_i64(&q, 0), ask_get_i64(&q, 1)};
+
+        buf_add(&blobs->spans, (const char *)&span, sizeof span);
+    }
+    ask_reset(&q);
+    if (blobs->spans.failed)
+        return fail_nomem(err);
+    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+}
+
+/* By the events of a span. */
+static wend_status mark_used(struct db *db, struct blobs *blobs,
+                             struct span span, wend_error *err)
 {
     struct ask q = ask(db, Q_BLOB_USERS);
 
+    ask_i64(&q, span.after);
+    ask_i64(&q, span.until);
     while (ask_step(&q) == SQLITE_ROW) {
         wend_str rest = ask_get_str(&q, 0), hash;
 
         while (store_blob_next(&rest, &hash)) {
-            struct blob *b = table_get(t, hash, offsetof(struct blob, hash));
+            struct blob *b =
+                table_get(&blobs->table, hash, offsetof(struct blob, hash));
 
             if (b)
                 b->used = true;
@@ -199,67 +230,69 @@ static wend_status mark_used(struct db *db, struct table *t, wend_error *err)
     return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
 }
 
-/* Unless an event that is newer than the look refers to it. */
+static struct blob *next_unused(const struct table *t)
+{
+    for (size_t i = 0; i < t->slots_count; i++)
+        for (struct node *n = t->slots[i]; n; n = n->next) {
+            struct blob *b = (struct blob *)n;
+
+            if (!b->used && !b->gone)
+                return b;
+        }
+    return NULL;
+}
+
+/* Some of those that no event refers to, also none that is newer than the
+ * look. */
 static wend_status drop_blobs(struct db *db, struct db_op *op)
 {
     struct prune_op *p = (struct prune_op *)(void *)op;
+    const struct span *spans = (const struct span *)(void *)p->blobs->spans.ptr;
+    size_t count = p->blobs->spans.len / sizeof *spans;
     wend_status s = WEND_OK;
+    struct blob *b;
 
-    for (size_t i = 0; s == WEND_OK && i < p->hashes_count; i++) {
+    for (size_t i = 0; s == WEND_OK && i < count; i++)
+        s = mark_used(db, p->blobs, spans[i], &op->err);
+    for (p->count = 0; s == WEND_OK && p->count < BLOBS_AT_ONCE &&
+                       (b = next_unused(&p->blobs->table));
+         p->count++) {
         struct ask a = ask(db, Q_BLOB_DROP);
 
-        ask_str(&a, str_of(p->hashes[i]));
-        ask_i64(&a, p->events_max);
+        ask_str(&a, str_of(b->hash));
         s = done(db, op, ask_run(&a));
+        b->gone = true;
     }
     return s;
 }
 
-static wend_status drop_unused(struct sqlite_store *s, const struct table *t,
-                               int64_t events_max, wend_error *err)
+static wend_status look_at_blobs(struct sqlite_store *s, struct blobs *blobs,
+                                 wend_error *err)
 {
-    char hashes[BLOBS_AT_ONCE][SHA256_HEX + 1];
-    struct prune_op p = {.op.fn = drop_blobs,
-                         .hashes = (const char(*)[SHA256_HEX + 1]) hashes,
-                         .events_max = events_max};
-    wend_status status = WEND_OK;
+    const struct span all = {0, INT64_MAX};
+    wend_status status = db_read_begin(s, err);
 
-    for (size_t i = 0; i < t->slots_count; i++)
-        for (const struct node *n = t->slots[i]; n; n = n->next) {
-            const struct blob *b = (const struct blob *)n;
-
-            if (b->used || status != WEND_OK)
-                continue;
-            memcpy(hashes[p.hashes_count++], b->hash, sizeof b->hash);
-            if (p.hashes_count == BLOBS_AT_ONCE) {
-                status = db_wait(s, &p.op, err);
-                p.hashes_count = 0;
-            }
-        }
-    return status == WEND_OK && p.hashes_count ? db_wait(s, &p.op, err)
-                                               : status;
+    if (status == WEND_OK)
+        status = load_blobs(&s->read, blobs, err);
+    /* Each statement sees at least what the one before saw. */
+    if (status == WEND_OK && blobs->table.count)
+        status = load_spans(&s->read, blobs, err);
+    if (status == WEND_OK && blobs->table.count)
+        status = mark_used(&s->read, blobs, all, err);
+    return db_read_end(s, status, err);
 }
 
 static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
 {
-    struct arena arena = {.mem = &s->base.mem};
-    struct table t = {0};
-    int64_t events_max = 0;
-    wend_status status = db_read_begin(s, err);
+    struct blobs blobs = {.arena.mem = &s->base.mem, .spans.mem = &s->base.mem};
+    struct prune_op p = {.op.fn = drop_blobs, .blobs = &blobs};
+    wend_status status = look_at_blobs(s, &blobs, err);
 
-    if (status == WEND_OK)
-        status = load_blobs(&s->read, &arena, &t, err);
-    /* Each statement sees at least what the one before saw. */
-    if (status == WEND_OK && t.count)
-        status = db_number(&s->read, "SELECT coalesce(max(id), 0) FROM events",
-                           &events_max, err);
-    if (status == WEND_OK && t.count)
-        status = mark_used(&s->read, &t, err);
-    status = db_read_end(s, status, err);
-    if (status == WEND_OK)
-        status = drop_unused(s, &t, events_max, err);
-    mem_free(&s->base.mem, t.slots);
-    arena_free(&arena);
+    while (status == WEND_OK && next_unused(&blobs.table))
+        status = db_wait(s, &p.op, err);
+    mem_free(&s->base.mem, blobs.table.slots);
+    buf_free(&blobs.spans);
+    arena_free(&blobs.arena);
     return status;
 }
 

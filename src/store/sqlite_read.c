@@ -4,9 +4,11 @@
  * One connection that cannot write, one caller at a time; it never waits
  * for the writer.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/id.h"
 #include "base/limits.h"
 #include "store/sqlite.h"
 
@@ -58,20 +60,68 @@ static wend_status find_run(struct db *db, wend_str run, int64_t *id,
 /* ---- A run's log ------------------------------------------------------------
  */
 
-static void event_item(struct ask *a, struct store_item *item)
+bool event_cut(wend_str run, wend_str *body)
+{
+    char head[RUN_ID_LEN + 16];
+    size_t len;
+
+    if (run.len != RUN_ID_LEN)
+        return false;
+    len = (size_t)snprintf(head, sizeof head, "{\"run\":\"%.*s\",", RUN_ID_LEN,
+                           run.ptr);
+    if (!str_starts(*body, head) ||
+        !str_starts((wend_str){body->ptr + len, body->len - len},
+                    EVENT_CUT + 1))
+        return false;
+    *body = (wend_str){body->ptr + len, body->len - len};
+    return true;
+}
+
+/* Who reads, and how much more. */
+struct reader {
+    store_item_fn fn;
+    void *ctx;
+    uint32_t left;
+    bool bounded, stopped;
+    struct buf body; /* of an event, made whole */
+};
+
+/* The part of a log that is one run's: up to event `last`. */
+struct part {
+    int64_t id, last;
+    char run[RUN_ID_LEN + 1]; /* "" if it has no such name */
+};
+
+/* Puts what event_cut took back. */
+static wend_str event_whole(const struct part *part, wend_str stored,
+                            struct buf *out)
+{
+    if (!part->run[0] || !str_starts(stored, EVENT_CUT))
+        return stored;
+    buf_clear(out);
+    buf_fmt(out, "{\"run\":\"%s\",", part->run);
+    buf_add(out, stored.ptr + 1, stored.len - 1);
+    return buf_view(out);
+}
+
+static void event_item(struct ask *a, const struct part *part, struct reader *r,
+                       struct store_item *item)
 {
     wend_str hash = ask_get_str(a, 2);
 
-    *item = (struct store_item){
-        .seq = ask_get_i64(a, 0),
-        .body = ask_get_str(a, 1),
-    };
+    *item = (struct store_item){.seq = ask_get_i64(a, 0)};
+    item->body = event_whole(part, ask_get_str(a, 1), &r->body);
     if (hash.len == sizeof item->hash)
         memcpy(item->hash, hash.ptr, hash.len);
+    if (r->body.failed)
+        a->rc = SQLITE_NOMEM;
 }
 
-static void pack_item(struct ask *a, struct store_item *item)
+static void pack_item(struct ask *a, const struct part *part, struct reader *r,
+                      struct store_item *item)
 {
+    (void)part;
+    (void)r;
     *item = (struct store_item){
         .is_pack = true,
         .seq = ask_get_i64(a, 0),
@@ -81,14 +131,6 @@ static void pack_item(struct ask *a, struct store_item *item)
     };
 }
 
-/* Who reads, and how much more. */
-struct reader {
-    store_item_fn fn;
-    void *ctx;
-    uint32_t left;
-    bool bounded, stopped;
-};
-
 static bool give(struct reader *r, const struct store_item *item)
 {
     r->stopped = !r->fn(r->ctx, item) || (r->bounded && !--r->left);
@@ -96,7 +138,8 @@ static bool give(struct reader *r, const struct store_item *item)
 }
 
 /* Merges both by seq, an event before the packs that follow it. */
-static void merge(struct ask *events, struct ask *packs, struct reader *r)
+static void merge(struct ask *events, struct ask *packs,
+                  const struct part *part, struct reader *r)
 {
     struct store_item item;
     struct ask *from;
@@ -112,17 +155,12 @@ static void merge(struct ask *events, struct ask *packs, struct reader *r)
         if (event && pack)
             event = ask_get_i64(events, 0) <= ask_get_i64(packs, 0);
         from = event ? events : packs;
-        (event ? event_item : pack_item)(from, &item);
+        (event ? event_item : pack_item)(from, part, r, &item);
         if (from->rc != SQLITE_ROW || !give(r, &item))
             return;
         ask_step(from);
     }
 }
-
-/* The part of a log that is one run's: up to event `last`. */
-struct part {
-    int64_t id, last;
-};
 
 /* Of an ancestor, the deltas after its last event are its own affair: they
  * belong to what followed there. */
@@ -134,14 +172,16 @@ static wend_status read_part(struct db *db, const struct part *part,
     wend_status status = WEND_OK;
     struct ask *both[] = {&events, &packs};
 
+    place.seq = place.seq > 0 ? place.seq : 0;
+    place.seq = place.seq < DB_SEQ_MAX ? place.seq : DB_SEQ_MAX;
     for (int i = 0; i < 2; i++) {
         ask_i64(both[i], part->id);
         ask_i64(both[i], place.seq);
-        ask_i64(both[i], part->last - (i && part->last != INT64_MAX));
+        ask_i64(both[i], part->last - (i && part->last != DB_SEQ_MAX));
     }
     ask_i64(&packs, place.seq);
     ask_i64(&packs, place.n);
-    merge(&events, &packs, r);
+    merge(&events, &packs, part, r);
     for (int i = 0; i < 2; i++) {
         if (both[i]->rc != SQLITE_ROW && both[i]->rc != SQLITE_DONE)
             status = db_fail(db, err);
@@ -195,13 +235,16 @@ static wend_status find_parts(struct db *db, wend_str run, int64_t from,
                               struct buf *parts, wend_error *err)
 {
     struct buf name = {.mem = parts->mem};
-    struct part p = {INT64_MAX, INT64_MAX};
+    struct part p = {.id = INT64_MAX, .last = DB_SEQ_MAX};
     int64_t first = INT64_MAX;
     wend_status s = WEND_OK;
     int rc = SQLITE_ROW;
 
     buf_str(&name, run);
     while (s == WEND_OK && first > 1 && first > from && name.len) {
+        memset(p.run, 0, sizeof p.run);
+        if (name.len == RUN_ID_LEN)
+            memcpy(p.run, name.ptr, name.len);
         rc = climb(db, &name, &p.id);
         if (rc != SQLITE_ROW)
             break; /* of a fork: its parent is not there */
@@ -224,7 +267,11 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = db_read_begin(s, err);
-    struct reader r = {.fn = fn, .ctx = ctx, .left = max, .bounded = max != 0};
+    struct reader r = {.fn = fn,
+                       .ctx = ctx,
+                       .left = max,
+                       .bounded = max != 0,
+                       .body.mem = &store->mem};
     struct buf parts = {.mem = &store->mem};
     struct ask a;
 
@@ -245,6 +292,7 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
         ask_run(&a);
     }
     buf_free(&parts);
+    buf_free(&r.body);
     return db_read_end(s, status, err);
 }
 

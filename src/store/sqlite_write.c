@@ -43,6 +43,10 @@ struct place { /* where a run's log stands */
     int64_t id, epoch, seq;
     int64_t owner, ended_us; /* 0: none, not yet */
     struct chain chain;
+    struct { /* the newest row of its deltas; id 0: none */
+        int64_t id, seq, n;
+        bool known;
+    } pack;
 };
 
 static int add_run(struct db *db, const struct store_batch *b, struct place *at)
@@ -108,12 +112,40 @@ static int add_packs_to_chain(struct db *db, struct place *at)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int add_pack(struct db *db, const struct store_pack *p,
-                    const struct place *at)
+static int find_pack(struct db *db, struct place *at)
 {
-    struct ask a = ask(db, Q_PACK_ADD);
+    struct ask a = ask(db, Q_PACK_LAST);
+    int rc;
 
     ask_i64(&a, at->id);
+    rc = ask_step(&a);
+    if (rc == SQLITE_ROW) {
+        at->pack.id = ask_get_i64(&a, 0);
+        at->pack.seq = ask_get_i64(&a, 1);
+        at->pack.n = ask_get_i64(&a, 2);
+    }
+    at->pack.known = rc == SQLITE_ROW || rc == SQLITE_DONE;
+    ask_reset(&a);
+    return at->pack.known ? SQLITE_OK : rc;
+}
+
+/* Packs come in order: one that does not was there before. */
+static int add_pack(struct db *db, const struct store_pack *p, struct place *at)
+{
+    int64_t id = at->id << 32 | p->seq;
+    int rc = at->pack.known ? SQLITE_OK : find_pack(db, at);
+    struct ask a;
+
+    if (rc != SQLITE_OK)
+        return rc;
+    if (at->pack.id && (at->pack.seq > p->seq ||
+                        (at->pack.seq == p->seq && at->pack.n >= p->n)))
+        return SQLITE_CONSTRAINT;
+    at->pack.id = id > at->pack.id ? id : at->pack.id + 1;
+    at->pack.seq = p->seq;
+    at->pack.n = p->n;
+    a = ask(db, Q_PACK_ADD);
+    ask_i64(&a, at->pack.id);
     ask_i64(&a, p->seq);
     ask_i64(&a, p->n);
     ask_i64(&a, p->count);
@@ -121,16 +153,22 @@ static int add_pack(struct db *db, const struct store_pack *p,
     return ask_run(&a);
 }
 
-static int add_event(struct db *db, const struct store_event *e,
-                     struct place *at)
+static int add_event(struct db *db, wend_str run_id,
+                     const struct store_event *e, struct place *at)
 {
-    struct ask a = ask(db, Q_EVENT_ADD);
+    wend_str body = e->body;
+    bool cut = event_cut(run_id, &body);
+    struct ask a;
 
+    if (e->seq > DB_SEQ_MAX || (!cut && str_starts(body, EVENT_CUT)))
+        return SQLITE_CONSTRAINT; /* it could not be given back */
     chain_event(&at->chain, e->body);
     at->seq = e->seq;
+    a = ask(db, Q_EVENT_ADD);
     ask_i64(&a, at->id);
     ask_i64(&a, e->seq);
-    ask_str(&a, e->body);
+    ask_str(&a, cut ? STR("{") : STR(""));
+    ask_str(&a, body);
     ask_bytes(&a, at->chain.head, sizeof at->chain.head);
     return ask_run(&a);
 }
@@ -191,7 +229,7 @@ static int add_rows(struct db *db, const struct store_batch *b, int64_t owner,
             chain_pack(&at->chain, b->packs[p].body);
         }
         if (rc == SQLITE_OK)
-            rc = add_event(db, &b->events[i], at);
+            rc = add_event(db, b->run, &b->events[i], at);
     }
     for (; rc == SQLITE_OK && p < b->packs_count; p++)
         rc = add_pack(db, &b->packs[p], at);

@@ -80,6 +80,19 @@ static long rss_kb(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
+/* By system calls, of all threads. */
+static long written_bytes(void)
+{
+    FILE *f = fopen("/proc/self/io", "r");
+    long bytes = 0;
+
+    if (f && fscanf(f, "rchar: %*d wchar: %ld", &bytes) != 1)
+        bytes = 0;
+    if (f)
+        fclose(f);
+    return bytes;
+}
+
 static int on_commit(void *ctx)
 {
     (void)ctx;
@@ -288,7 +301,8 @@ static void report(double cpu, double wall)
         printf(",\"commits\":%ld", atomic_load(&commits));
     if (totals.rss_part_kb)
         printf(",\"rss_part_kb\":%ld", totals.rss_part_kb);
-    printf(",\"rss_kb\":%ld,\"rss_most_kb\":%ld}\n", rss_kb(), most.ru_maxrss);
+    printf(",\"written\":%ld,\"rss_kb\":%ld,\"rss_most_kb\":%ld}\n",
+           written_bytes(), rss_kb(), most.ru_maxrss);
 }
 
 static int by_size(const void *a, const void *b)

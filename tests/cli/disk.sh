@@ -8,7 +8,7 @@ mounts=wanted
 long=$(model long 'turns:
   - text: one two three
     calls: [{name: calculator, args: {expression: "1+1"}}]
-    repeat: 6
+    repeat: 20
   - text: done')
 
 # A run that the disk stops; COMMAND... starts it.

@@ -209,8 +209,8 @@ damage "shared, deleted" "$deep" 4 "$parent" \
 damage "shared, truncated" "$deep" 4 "$parent" \
     "delete from events where run = $p and seq >= 4"
 damage "shared, swapped" "$deep" 4 "$parent" \
-    "update events set seq = -seq where run = $p and seq in (4, 5);
-     update events set seq = 9 + seq where run = $p and seq < 0"
+    "update events set id = -id where run = $p and seq in (4, 5);
+     update events set id = ($p << 33) + 9 + id where id < 0"
 damage "own, changed" "$deep" "$own" "$deep" \
     "update events set body = replace(body, 'run_fork', 'run_fori')
      where run = $d and seq = $own"

@@ -76,8 +76,8 @@ longest_of() { # COMMAND...: runs while it succeeds; in ms, what one took
 some=0
 usual=$(longest_of eval '[ $((some++)) -lt 5 ]') # whatever else runs here
 sqlite3 "$WEND_STORE" "with recursive n(i) as (select 100 union all
-    select i + 1 from n where i < 30000) insert into events (run, seq, body,
-    hash) select (select max(id) from runs), i, '{\"x\":' || i || '}',
+    select i + 1 from n where i < 30000) insert into events (id, body,
+    hash) select ((select max(id) from runs) << 32) + i, '{\"x\":' || i || '}',
     zeroblob(32) from n"
 sleep 0.01
 "$WEND" prune --older-than 1ms >"$work/pruned" 2>&1 &
@@ -118,8 +118,8 @@ old=$(sqlite3 "$WEND_STORE" "select max(id) from runs")
 for ((i = 0; i < 40; i++)); do
     sqlite3 -cmd '.timeout 9000' "$WEND_STORE" "with recursive n(i) as (select
         $((1000 + i * 250)) union all select i + 1 from n where
-        i < $((1249 + i * 250))) insert into events (run, seq, body, hash)
-        select $old, i, hex(randomblob(1000)), zeroblob(32) from n"
+        i < $((1249 + i * 250))) insert into events (id, body, hash)
+        select ($old << 32) + i, hex(randomblob(1000)), zeroblob(32) from n"
 done
 pages=$(sqlite3 "$WEND_STORE" "pragma page_count")
 sleep 1

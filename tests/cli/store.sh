@@ -71,7 +71,7 @@ is "--store is before WEND_STORE" \
 
 # A full disk. The runs before it stay readable.
 mkdir "$work/small"
-if may_mount && mount -t tmpfs -o size=400k none "$work/small"; then
+if may_mount && mount -t tmpfs -o size=300k none "$work/small"; then
     export WEND_STORE=$work/small/wend.db
     exits "before the disk is full" 0 "$WEND" run -m "$hello" first
     head -c 200000 /dev/urandom | base64 -w0 >large

@@ -76,18 +76,18 @@ for seq in 1 6 "$events"; do
     damage "truncate: the hash of event $seq" "$seq" "update events set hash =
         substr(hash, 1, 31) where $of = $seq"
 done
-damage "swap: events 4 and 5" 4 "update events set seq = -seq
-    where $of in (4, 5); update events set seq = 9 + seq where seq < 0"
+damage "swap: events 4 and 5" 4 "update events set id = -id
+    where $of in (4, 5); update events set id = (1 << 33) + 9 + id where id < 0"
 damage "swap: the bodies of 6 and 7" 6 "update events set body = (select body
     from events as e where e.run = 1 and e.seq = 13 - events.seq)
     where $of in (6, 7)"
-damage "swap: events of two runs" 3 "update events set run = -run
-    where seq = 3; update events set run = 3 + run where run < 0"
+damage "swap: events of two runs" 3 "update events set id = -id
+    where seq = 3; update events set id = (3 << 32) + 6 + id where id < 0"
 damage "duplicate: event 3 at the end" $((events + 1)) "insert into events
-    (run, seq, body, hash) select 1, $events + 1, body, hash from events
+    (id, body, hash) select (1 << 32) + $events + 1, body, hash from events
     where $of = 3"
 damage "duplicate: event 3 before the first" 1 "insert into events
-    (run, seq, body, hash) select 1, 0, body, hash from events where $of = 3"
+    (id, body, hash) select 1 << 32, body, hash from events where $of = 3"
 damage "truncate: the end of the log" 13 "delete from events where $of > 12"
 damage "truncate: the end, and the run says so" 12 "delete from events
     where $of > 12; delete from deltas where $of > 11; update runs set seq = 12, head = (select hash from events
@@ -97,8 +97,8 @@ damage "truncate: all of the log" 1 "delete from events where run = 1;
 damage "delete: deltas" 6 "delete from deltas where $of = 5"
 damage "flip: deltas" 6 "update deltas set body = replace(body, 'hell', 'hall')
     where $of = 5"
-damage "duplicate: deltas" 6 "insert into deltas (run, seq, n, count, body)
-    select run, seq, n + count, count, body from deltas where $of = 5"
+damage "duplicate: deltas" 6 "insert into deltas (id, seq, n, count, body)
+    select id + 1, seq, n + count, count, body from deltas where $of = 5"
 damage "flip: the number of a delta" 6 "update deltas set n = n + 1
     where $of = 5"
 damage "flip: the count of deltas" 6 "update deltas set count = count + 1
@@ -106,8 +106,8 @@ damage "flip: the count of deltas" 6 "update deltas set count = count + 1
 damage "swap: deltas of another event" 6 "update deltas set seq = 6
     where $of = 5"
 damage "duplicate: deltas after the end" $((events + 1)) "insert into deltas
-    (run, seq, n, count, body) select run, $events, 1, count, body from deltas
-    where $of = 5"
+    (id, seq, n, count, body) select (1 << 32) + $events, $events, 1, count, body
+    from deltas where $of = 5"
 damage "flip: the head of the run" "$events" "update runs set head =
     zeroblob(32) where id = 1"
 for row in "prompt = 'other'" "agent = 'other'" "model = NULL" "user = 'eve'" \
@@ -171,8 +171,9 @@ forge() { # every hash of run 1 as the bodies now want it
             bytes_of "$last"
             sqlite3 "$WEND_STORE" "select body from deltas where run = 1 and
                 seq = $seq - 1 order by n" | tr -d '\n'
-            sqlite3 "$WEND_STORE" "select body from events where run = 1 and
-                seq = $seq" | tr -d '\n'
+            sqlite3 "$WEND_STORE" "select '{\"run\":\"' || runs.run || '\",' ||
+                substr(body, 2) from events join runs on runs.id = events.run
+                where runs.id = 1 and events.seq = $seq" | tr -d '\n'
         } | sha256sum | cut -d' ' -f1)
         echo "update events set hash = x'$hash' where run = 1 and seq = $seq;"
         last=$hash

@@ -270,54 +270,6 @@ static void settings(void)
     wend_store_free(&s->base);
 }
 
-static void upgrade(void)
-{
-    const int now = db_schema_now.version;
-    const struct db_step steps[] = {
-        {now, "ALTER TABLE runs ADD COLUMN note TEXT"},
-        {now + 1, "UPDATE runs SET note = 'upgraded'"},
-    };
-    const struct db_step broken[] = {
-        {now, "ALTER TABLE runs ADD COLUMN note TEXT; SELECT nonsense"},
-    };
-    const struct db_schema third = {now + 2, db_schema_now.create, steps, 2};
-    const struct db_schema never = {now + 1, db_schema_now.create, broken, 1};
-    const char *path = path_of("upgrade.db");
-    char copy[PATH_BYTES + 16];
-    wend_store *s = open_store(path), *old;
-    wend_error err = {0};
-    int64_t notes = 0;
-
-    snprintf(copy, sizeof copy, "%s.v%d.bak", path, now);
-    put_event(s, RUN_A, 1, "{}");
-    tap_ok(sqlite_open_as(path, &third, &old, &err) == WEND_E_BUSY,
-           "not while it is open: %s", err.message);
-    wend_store_free(s);
-    tap_ok(sqlite_open_as(path, &never, &s, &err) < 0 && !s,
-           "a step that fails: %s", err.message);
-    s = open_store(path);
-    tap_ok(s && log_read(s, RUN_A).seq_last == 1, "changes nothing");
-    wend_store_free(s);
-    tap_ok(sqlite_open_as(path, &third, &s, NULL) == WEND_OK, "upgraded");
-    if (s) {
-        struct sqlite_store *at = (struct sqlite_store *)s;
-
-        db_number(&at->write,
-                  "SELECT count(*) FROM runs WHERE note ="
-                  " 'upgraded'",
-                  &notes, NULL);
-        tap_is_i64(notes, 1, "step by step");
-        tap_is_i64(log_read(s, RUN_A).seq_last, 1, "with all events");
-    }
-    wend_store_free(s);
-    tap_is_i64(mode_of(copy, ""), 0600, "a copy is kept");
-    s = open_store(copy);
-    tap_ok(s && log_read(s, RUN_A).seq_last == 1, "and can be opened");
-    wend_store_free(s);
-    tap_ok(wend_store_open(path, &s, &err) == WEND_E_STORE,
-           "this version refuses it: %s", err.message);
-}
-
 /* Where a store is when nobody says so. */
 static void default_place(void)
 {
@@ -561,7 +513,6 @@ int main(void)
     read_only();
     modes();
     settings();
-    upgrade();
     default_place();
     two_handles();
     requests();

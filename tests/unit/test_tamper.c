@@ -234,16 +234,16 @@ static const struct tamper {
     {"swap its body with the next",
      TWO "UPDATE events SET body = " OTHER("body") " " BOTH, .pair = true},
     {"delete it", "DELETE FROM events " AT, .bad = 0},
-    {"give it away", "UPDATE events SET run = run + 1000 " AT, .bad = 0},
+    {"give it away", "UPDATE events SET id = id + (1000 << 32) " AT, .bad = 0},
     {"duplicate it over the next",
      TWO "UPDATE events SET (body, hash) = (SELECT two.body, two.hash FROM two"
          " WHERE two.seq = ?2) WHERE run = ?1 AND seq = ?2 + 1",
      .bad = 1, .pair = true},
     {"duplicate it before the next",
-     "UPDATE events SET seq = -seq WHERE run = ?1 AND seq > ?2;"
-     "UPDATE events SET seq = 1 - seq WHERE run = ?1 AND seq < 0;"
-     "INSERT INTO events (run, seq, body, hash)"
-     " SELECT run, seq + 1, body, hash FROM events " AT,
+     "UPDATE events SET id = -id WHERE run = ?1 AND seq > ?2;"
+     "UPDATE events SET id = 1 - id WHERE id < 0;"
+     "INSERT INTO events (id, body, hash)"
+     " SELECT id + 1, body, hash FROM events " AT,
      .bad = 1, .pair = true},
     {"truncate its body",
      "UPDATE events SET body = substr(body, 1, length(body) - 1) " AT,
@@ -268,14 +268,17 @@ static const struct tamper pack_tampers[] = {
      "UPDATE deltas SET body = substr(body, 1, length(body) - 1) " PACK,
      .bad = 1},
     {"duplicate it",
-     "INSERT INTO deltas (run, seq, n, count, body) SELECT run, seq, 1000000,"
+     "INSERT INTO deltas (id, seq, n, count, body) SELECT (SELECT min(d.id) +"
+     " 1 FROM deltas AS d WHERE d.id >= deltas.id AND NOT EXISTS (SELECT 1 FROM"
+     " deltas AS x WHERE x.id = d.id + 1)), seq, 1000000,"
      " count, body FROM deltas " PACK,
      .bad = 1},
     {"flip its count", "UPDATE deltas SET count = count + 1 " PACK, .bad = 1},
     {"flip its number", "UPDATE deltas SET n = n + 1000 " PACK, .bad = 1},
     {"move it", "UPDATE deltas SET seq = seq + 1, n = n + 1000 " PACK,
      .bad = 1},
-    {"give it away", "UPDATE deltas SET run = run + 1000 " PACK, .bad = 1},
+    {"give it away", "UPDATE deltas SET id = id + (1000 << 32) " PACK,
+     .bad = 1},
 };
 
 #define BLOB                                                     \
