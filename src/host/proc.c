@@ -72,7 +72,16 @@ static void on_gone(struct program *p, const struct super_report *r)
         say(p, PROC_STOPPED, 0, "stopped");
     } else if (r->b == SUPER_TASKS) {
         say(p, PROC_CROWD, 0,
-            "it started too many processes or threads and was killed");
+            "it started too many processes or threads and was killed "
+            "(its limit: tasks)");
+    } else if (r->b == SUPER_MEMORY) {
+        say(p, PROC_MEMORY, 0,
+            "it used too much memory, with all that it started, and was "
+            "killed (its limit: memory)");
+    } else if (r->b == SUPER_DISK) {
+        say(p, PROC_DISK, 0,
+            "it wrote too much to disk, with all that it started, and was "
+            "killed (its limit: disk)");
     } else if (r->b == SUPER_DEADLINE) {
         say(p, PROC_DEADLINE, 0, "it ran until its deadline and was stopped");
     } else {

@@ -27,15 +27,16 @@ enum {
     PROC_INPUT_QUEUE_MAX = 8 << 20, /* bytes that were not taken yet */
     PROC_SPEC_MAX = 4 << 20,        /* bytes of arguments and environment */
     /* In the sandbox, unless the spec says otherwise. */
-    PROC_MEMORY_MIB = 4096, /* private writable memory of each process */
+    PROC_MEMORY_MIB = 4096, /* of each process (reserved), of all (used) */
+    PROC_DISK_MIB = 4096,   /* written by all of them */
     PROC_FILE_MIB = 1024,   /* the largest file it may write */
     PROC_FILES = 1024,      /* open at once, each process */
     PROC_TASKS = 512,       /* processes and threads of the tree */
 };
 
-struct proc_limits { /* 0 = the default */
+struct proc_limits { /* 0 = the default; UINT64_MAX = none */
     uint64_t cpu_s;  /* of each process; no default */
-    uint64_t memory_bytes, file_bytes;
+    uint64_t memory_bytes, file_bytes, disk_bytes;
     uint32_t files, tasks;
 };
 
@@ -69,6 +70,8 @@ enum proc_how {
     PROC_DEADLINE,    /* by its deadline */
     PROC_OUTPUT,      /* it wrote too much */
     PROC_CROWD,       /* it started too many processes or threads */
+    PROC_MEMORY,      /* all that it started used too much memory */
+    PROC_DISK,        /* the same: wrote too much */
     PROC_NOT_STARTED, /* the message says why and what to do */
     PROC_LOST,        /* its supervisor was killed by someone */
 };

@@ -103,6 +103,14 @@ static uint64_t limit_of(uint64_t said, uint64_t usual, bool sandbox)
     return said || !sandbox ? said : usual;
 }
 
+/* Of the tree: the supervisor counts only what has a bound. */
+static uint64_t bound_of(uint64_t said, uint64_t usual, bool sandbox)
+{
+    uint64_t limit = limit_of(said, usual, sandbox);
+
+    return limit == UINT64_MAX ? 0 : limit;
+}
+
 wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
                         wend_error *err)
 {
@@ -120,6 +128,9 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
         .memory_bytes = limit_of(l->memory_bytes, PROC_MEMORY_MIB * MIB, on),
         .file_bytes = limit_of(l->file_bytes, PROC_FILE_MIB * MIB, on),
         .files = limit_of(l->files, PROC_FILES, on),
+        .tree_memory_bytes =
+            bound_of(l->memory_bytes, PROC_MEMORY_MIB * MIB, on),
+        .disk_bytes = bound_of(l->disk_bytes, PROC_DISK_MIB * MIB, on),
         .tasks_max = (uint32_t)limit_of(l->tasks, PROC_TASKS, on),
         .host_pid = getpid(),
         .landlock_abi_max = spec->landlock_abi_max,

@@ -11,7 +11,6 @@
 #include <linux/prctl.h>
 #include <linux/signal.h>
 #include <linux/time.h>
-#include <linux/wait.h>
 #include <poll.h>
 
 #include "super/super.h"
@@ -19,32 +18,17 @@
 #define NEVER INT64_MAX
 
 enum phase { RUNNING, TERM, KILL };
-enum {
-    KILL_AGAIN_MS = 5, /* a process may have forked in between */
-    COUNT_MS = 100,
-    COUNT_EVERY = 20, /* looks: others may have ended meanwhile */
-};
+enum { KILL_AGAIN_MS = 5 }; /* a process may have forked in between */
 
 struct watch {
     struct job job;
     enum phase phase;
     enum super_why why;
-    int child, status;
-    bool child_ended, host_gone;
+    bool host_gone;
     int signal_fd, host_fd;
-    int64_t due_ms;      /* deadline, end of the grace, or the next kill */
-    int64_t count_ms;    /* when to look how many there are */
-    uint32_t looks;      /* at how many there are */
-    uint32_t tasks_near; /* below so many in all, they need no count */
+    int64_t due_ms; /* deadline, end of the grace, or the next kill */
+    struct bounds bounds;
 };
-
-static int64_t now_ms(void)
-{
-    struct __kernel_timespec t;
-
-    sys2(__NR_clock_gettime, CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void report(uint32_t kind, int a, int b)
 {
@@ -52,6 +36,15 @@ static void report(uint32_t kind, int a, int b)
 
     sys6(__NR_sendto, SUPER_CONTROL_FD, SYS_ARG(&r), sizeof r,
          0x4000 /* MSG_NOSIGNAL */, 0, 0);
+}
+
+/* It must get its turn among hundreds that fork without end; others than root
+ * may not have this. */
+static void take_precedence(void)
+{
+    int priority = 1;
+
+    sys3(__NR_sched_setscheduler, 0, 1 /* SCHED_FIFO */, &priority);
 }
 
 static __attribute__((noreturn)) void leave(int code)
@@ -66,9 +59,10 @@ static __attribute__((noreturn)) void leave(int code)
 static void begin_kill(struct watch *w)
 {
     w->phase = KILL;
-    w->count_ms = NEVER;
-    tree_signal(SIGKILL);
-    w->due_ms = now_ms() + KILL_AGAIN_MS;
+    w->bounds.next_ms = NEVER;
+    w->job.ending = true;
+    tree_signal(&w->job, SIGKILL, NEVER);
+    w->due_ms = clock_ms() + KILL_AGAIN_MS;
 }
 
 static void begin_term(struct watch *w, enum super_why why)
@@ -76,30 +70,22 @@ static void begin_term(struct watch *w, enum super_why why)
     if (w->phase != RUNNING)
         return;
     w->phase = TERM;
-    w->count_ms = NEVER;
     w->why = why;
-    tree_signal(SIGTERM);
-    tree_signal(SIGCONT); /* a stopped one could not hear it */
-    w->due_ms = now_ms() + w->job.spec->grace_ms;
+    w->due_ms = clock_ms() + w->job.spec->grace_ms;
+    if (!w->job.child_ended) /* so that the end of the grace is seen in time */
+        sys3(__NR_setpriority, 1 /* PRIO_PGRP */, w->job.child, 19);
+    tree_signal(&w->job, SIGTERM, w->due_ms);
+    tree_signal(&w->job, SIGCONT, w->due_ms); /* a stopped one is deaf */
 }
 
-/* The kernel has no limit for a tree, and none at all for root. Counting it
- * takes time, so that is done when the machine has so many more tasks than
- * the last time that the limit could have been reached. */
-static void count_tasks(struct watch *w)
+/* Also in the grace: one that only forks does not mind SIGTERM. */
+static void look_at_bounds(struct watch *w)
 {
-    uint32_t max = w->job.spec->tasks_max, tasks;
-    uint32_t all = tree_tasks_of_all();
+    enum super_why why = bounds_look(&w->bounds, &w->job, w->due_ms);
 
-    w->count_ms = now_ms() + COUNT_MS;
-    if (all < w->tasks_near && ++w->looks % COUNT_EVERY)
+    if (why == SUPER_ENDED)
         return;
-    tasks = tree_tasks();
-    if (tasks <= max) {
-        w->tasks_near = all + (max - tasks) / 2;
-        return;
-    }
-    w->why = SUPER_TASKS;
+    w->why = why;
     begin_kill(w);
 }
 
@@ -114,25 +100,6 @@ static void on_due(struct watch *w)
 
 /* ---- Watching --------------------------------------------------------------
  */
-
-/* False when nobody is left. */
-static bool reap(struct watch *w)
-{
-    long pid;
-    int status;
-
-    for (;;) {
-        pid = sys4(__NR_wait4, -1, &status, WNOHANG, 0);
-        if (pid == -ECHILD)
-            return false;
-        if (pid == 0)
-            return true;
-        if (pid == w->child) {
-            w->child_ended = true;
-            w->status = status;
-        }
-    }
-}
 
 static void read_control(struct watch *w)
 {
@@ -158,8 +125,9 @@ static void look(struct watch *w)
         {.fd = w->job.listener ? w->job.listener : -1, .events = POLLIN},
     };
     struct __kernel_timespec t = {0};
-    int64_t next_ms = w->due_ms < w->count_ms ? w->due_ms : w->count_ms;
-    int64_t left = next_ms == NEVER ? 0 : next_ms - now_ms();
+    int64_t count_ms = w->bounds.next_ms;
+    int64_t next_ms = w->due_ms < count_ms ? w->due_ms : count_ms;
+    int64_t left = next_ms == NEVER ? 0 : next_ms - clock_ms();
     char drop[1024];
 
     if (left > 0)
@@ -177,21 +145,20 @@ static void look(struct watch *w)
         w->host_gone = true;
     if (w->host_gone && w->phase != KILL)
         begin_kill(w);
-    else if (w->due_ms != NEVER && now_ms() >= w->due_ms)
+    else if (w->due_ms != NEVER && clock_ms() >= w->due_ms)
         on_due(w);
-    else if (w->phase == RUNNING && now_ms() >= w->count_ms)
-        count_tasks(w);
+    else if (clock_ms() >= w->bounds.next_ms)
+        look_at_bounds(w);
 }
 
 static void watch(struct watch *w)
 {
     uint64_t deadline_ms = w->job.spec->deadline_ms;
 
-    w->due_ms = deadline_ms ? now_ms() + (int64_t)deadline_ms : NEVER;
-    w->count_ms = w->job.spec->tasks_max ? now_ms() + COUNT_MS : NEVER;
-    w->tasks_near = tree_tasks_of_all() + w->job.spec->tasks_max / 2;
-    while (reap(w)) {
-        if (w->child_ended)
+    w->due_ms = deadline_ms ? clock_ms() + (int64_t)deadline_ms : NEVER;
+    bounds_begin(&w->bounds, &w->job);
+    while (tree_reap(&w->job)) {
+        if (w->job.child_ended)
             begin_term(w, SUPER_ENDED);
         look(w);
     }
@@ -286,8 +253,8 @@ static int begin(struct watch *w, volatile struct failure *f)
         if (f->error)
             return -1;
     }
-    w->child = start_child(&w->job, f);
-    return w->child < 0 ? -1 : 0;
+    w->job.child = start_child(&w->job, f);
+    return w->job.child < 0 ? -1 : 0;
 }
 
 __attribute__((noreturn, used)) void super_main(void);
@@ -299,12 +266,13 @@ void super_main(void)
     if (begin(&w, &f) < 0) {
         report(SUPER_FAILED, f.step, f.error);
     } else {
-        report(SUPER_STARTED, w.child, 0);
+        report(SUPER_STARTED, w.job.child, 0);
         for (int fd = 0; fd <= 2; fd++)
             sys1(__NR_close, fd);
         sys5(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+        take_precedence();
         watch(&w);
-        report(SUPER_GONE, w.status, w.why);
+        report(SUPER_GONE, w.job.status, w.why);
     }
     sys1(__NR_close, SUPER_CONTROL_FD);
     if (!w.job.tmp_path)

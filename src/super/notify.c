@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <linux/ioctl.h>
 #include <linux/seccomp.h>
+#include <linux/signal.h>
 #include <linux/stat.h>
 #include <linux/time.h>
 
@@ -32,7 +33,17 @@ union reply {
 };
 
 /* SIGNAL only where Landlock does not; OTHER when it is not the caller. */
-enum deed { CHMOD, CHOWN, UTIME, UTIMES, UTIMENS, WATCH, SIGNAL, OTHER };
+enum deed {
+    CHMOD,
+    CHOWN,
+    UTIME,
+    UTIMES,
+    UTIMENS,
+    WATCH,
+    GROUP, /* from here on it goes on as it is, or is refused */
+    SIGNAL,
+    OTHER,
+};
 enum { NONE = -1 };
 
 struct rule {
@@ -59,6 +70,8 @@ static const struct rule rules[] = {
     {__NR_fchownat, CHOWN, 0, 1, 2, 4, false},
     {__NR_utimensat, UTIMENS, 0, 1, 2, 3, false},
     {__NR_inotify_add_watch, WATCH, NONE, 1, 2, NONE, false},
+    {__NR_setsid, GROUP, NONE, NONE, NONE, NONE, false},
+    {__NR_setpgid, GROUP, NONE, NONE, 0, NONE, false},
     {__NR_kill, SIGNAL, NONE, NONE, 0, NONE, false},
     {__NR_tkill, SIGNAL, NONE, NONE, 0, NONE, false},
     {__NR_tgkill, SIGNAL, NONE, NONE, 0, NONE, false},
@@ -74,33 +87,6 @@ static const struct rule rules[] = {
 
 /* ---- Reading the caller ----------------------------------------------------
  */
-
-static size_t put_number(char *out, uint64_t n)
-{
-    char digits[24];
-    size_t len = 0;
-
-    do
-        digits[len++] = (char)('0' + n % 10);
-    while (n /= 10);
-    for (size_t i = 0; i < len; i++)
-        out[i] = digits[len - 1 - i];
-    out[len] = 0;
-    return len;
-}
-
-/* /proc/PID/WHAT, or with a number behind it. */
-static void proc_path(char *out, uint32_t pid, const char *what, int64_t n)
-{
-    __builtin_memcpy(out, "/proc/", 6);
-    out += 6;
-    out += put_number(out, pid);
-    *out++ = '/';
-    while ((*out = *what++))
-        out++;
-    if (n >= 0)
-        put_number(out, (uint64_t)n);
-}
 
 static long read_memory(uint32_t pid, uint64_t at, void *out, size_t len)
 {
@@ -140,7 +126,7 @@ static int read_text(uint32_t pid, uint64_t at, char *out)
 
 static long open_fd_of(uint32_t pid, int fd)
 {
-    char path[64];
+    char path[PROC_PATH_MAX];
 
     if (fd == AT_FDCWD)
         proc_path(path, pid, "cwd", -1);
@@ -270,26 +256,12 @@ static long set_times(const union note *note, const struct rule *r,
 }
 
 /* Of the process that a thread is of; 0 = not known. */
-static uint32_t process_of(uint32_t thread)
+static int process_of(uint32_t thread)
 {
-    static const char word[] = "\nTgid:\t";
-    char path[64], text[512];
-    uint32_t pid = 0;
-    long fd, n;
+    char text[512];
 
-    proc_path(path, thread, "status", -1);
-    fd = sys4(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    n = fd < 0 ? 0 : sys3(__NR_read, fd, text, sizeof text - 1);
-    if (fd >= 0)
-        sys1(__NR_close, fd);
-    text[n > 0 ? n : 0] = 0;
-    for (const char *p = text; *p; p++)
-        if (text_starts(p, word)) {
-            for (p += sizeof word - 1; *p >= '0' && *p <= '9'; p++)
-                pid = pid * 10 + (uint32_t)(*p - '0');
-            break;
-        }
-    return pid;
+    proc_read_of(thread, "status", text, sizeof text);
+    return (int)proc_field(text, "Tgid:");
 }
 
 /* The caller's own descriptor gets the watch. */
@@ -339,7 +311,7 @@ static long change(const struct job *j, const union note *note,
 }
 
 /* 0 = let it go on. */
-static long may_signal(const union note *note)
+static long may_signal(struct job *j, const union note *note)
 {
     int pid = (int)note->in.data.args[0];
 
@@ -347,7 +319,24 @@ static long may_signal(const union note *note)
         return tree_has(pid) ? 0 : -EPERM;
     if (pid == 0)
         return 0; /* the caller's own group: nobody else can be in it */
-    return pid == -1 || !tree_has_group(-pid) ? -EPERM : 0;
+    return pid == -1 || !tree_has_group(j, -pid) ? -EPERM : 0;
+}
+
+/* A new group escapes a signal to the old one. So the latest are known, and
+ * once the tree is being killed who asks for one is killed instead. */
+static bool may_group(struct job *j, const union note *note)
+{
+    const uint64_t *args = (const uint64_t *)note->in.data.args;
+    int self = process_of(note->in.pid), group = self;
+
+    if (j->ending) {
+        sys2(__NR_kill, self ? self : (int)note->in.pid, SIGKILL);
+        return false;
+    }
+    if (note->in.data.nr == __NR_setpgid && (args[0] || args[1]))
+        group = (int)(args[1] ? args[1] : args[0]);
+    j->groups[j->groups_at++ % GROUPS_KNOWN] = group;
+    return true;
 }
 
 /* ---- The listener ----------------------------------------------------------
@@ -378,15 +367,17 @@ void notify_answer(struct job *j)
     reply = (union reply){.out = {.id = note.in.id}};
     if (r == rules + sizeof rules / sizeof *rules)
         result = -ENOSYS;
+    else if (r->deed == GROUP)
+        result = may_group(j, &note) ? 0 : -EPERM;
     else if (r->deed >= SIGNAL)
-        result = may_signal(&note);
+        result = may_signal(j, &note);
     else
         result = change(j, &note, r);
     if (result >= 0 && r->deed == WATCH)
         reply.out.val = result;
     if (result < 0)
         reply.out.error = (int)result;
-    else if (r->deed >= SIGNAL)
+    else if (r->deed >= GROUP)
         reply.out.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
     sys3(__NR_ioctl, j->listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
 }

@@ -39,8 +39,10 @@ struct super_spec {
     uint32_t flags, grace_ms;
     uint64_t deadline_ms; /* 0 = none */
     /* 0 = as the host has it. */
-    uint64_t cpu_s, memory_bytes, file_bytes, files;
-    uint32_t tasks_max; /* processes and threads of the tree; 0 = any */
+    uint64_t cpu_s, memory_bytes, file_bytes, files; /* of each process */
+    /* Of the tree; 0 = any. */
+    uint64_t tree_memory_bytes, disk_bytes;
+    uint32_t tasks_max; /* processes and threads */
     int32_t host_pid;
     int32_t landlock_abi_max; /* 0 = as it is, -1 = as if there was none */
     uint32_t counts[SUPER_LISTS];
@@ -52,7 +54,14 @@ enum super_report_kind {
     SUPER_GONE,        /* a: status as of wait, b: enum super_why */
 };
 
-enum super_why { SUPER_ENDED, SUPER_STOPPED, SUPER_DEADLINE, SUPER_TASKS };
+enum super_why {
+    SUPER_ENDED,
+    SUPER_STOPPED,
+    SUPER_DEADLINE,
+    SUPER_TASKS, /* too many, and so on */
+    SUPER_MEMORY,
+    SUPER_DISK,
+};
 
 /* What the supervisor did when it could not go on. */
 enum super_step {

@@ -8,6 +8,7 @@
 #include "super/sys.h"
 
 enum { TMP_PATH_MAX = 4096, PLACES_MAX = 16384, NOTIFY_CALLS_MAX = 32 };
+enum { PROC_PATH_MAX = 64, GROUPS_KNOWN = 16 };
 enum { ABI_TRUNCATE = 3, ABI_SIGNALS = 6 }; /* of Landlock: since when */
 
 /* The spec, unpacked; strings lie in the mapped file. */
@@ -21,6 +22,11 @@ struct job {
     int listener;              /* of the filter's questions; 0 = none */
     char places[PLACES_MAX];   /* what it may write: each with its NUL */
     size_t places_len;
+    int groups[GROUPS_KNOWN]; /* the latest that were made; some are gone */
+    uint32_t groups_at;
+    bool ending; /* all of it is being killed */
+    int child, status;
+    bool child_ended; /* with that status */
 };
 
 /* Where the start stopped; shared with the child until its exec. */
@@ -47,11 +53,45 @@ void filter_apply(struct job *j, volatile struct failure *f);
 
 /* ---- tree.c: who descends from the supervisor ------------------------------
  */
-void tree_signal(int signal);     /* to all of them */
-uint32_t tree_tasks(void);        /* processes and threads */
+/* Waits for those that have ended; false when none is left. */
+bool tree_reap(struct job *j);
+/* To all of them, as far as they are found by then. */
+void tree_signal(struct job *j, int signal, int64_t until_ms);
 uint32_t tree_tasks_of_all(void); /* of the whole machine; quick */
-bool tree_has(int pid);           /* or thread */
-bool tree_has_group(int group);   /* all of it */
+/* Looks who there is; false when that takes longer. */
+bool tree_look(struct job *j, int64_t until_ms);
+uint32_t tree_next(size_t *at, uint32_t *tasks); /* alive; 0 = no more */
+bool tree_has(int pid);                          /* or thread */
+bool tree_has_group(struct job *j, int group);   /* all of it */
+
+/* ---- bounds.c: what the whole tree may use ---------------------------------
+ */
+struct bounds {
+    int64_t next_ms;     /* when to look again */
+    uint32_t looks;      /* quick ones */
+    uint32_t tasks_near; /* of the machine: from here on the tree is counted */
+    uint32_t tasks_over; /* from here on it may have too many */
+    uint64_t free_near;  /* memory of the machine: the same, below it */
+    bool close;          /* much of a bound is used: each look is a count */
+};
+
+void bounds_begin(struct bounds *b, const struct job *j);
+/* What it has too much of; SUPER_ENDED = nothing. */
+enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms);
+
+/* ---- proc.c: reading /proc -------------------------------------------------
+ */
+size_t put_number(char *out, uint64_t n);
+uint64_t take_number(const char **p);
+/* /proc/PID/WHAT, with a number behind it if that is not below 0. */
+void proc_path(char out[PROC_PATH_MAX], uint32_t pid, const char *what,
+               int64_t n);
+/* As text; its length, 0 if it cannot be read. */
+size_t proc_read(const char *path, char *out, size_t size);
+size_t proc_read_of(uint32_t pid, const char *what, char *out, size_t size);
+/* The number behind a name at the beginning of a line; 0 = there is none. */
+uint64_t proc_field(const char *text, const char *name);
+int64_t clock_ms(void);
 
 /* ---- notify.c: what the filter does not decide ------------------------------
  */

@@ -1,17 +1,25 @@
 /*
  * tree.c - every process that descends from the supervisor, from /proc.
  *
- * The list is a moment's; who forks meanwhile is found the next time.
+ * The list is a moment's; who forks meanwhile is found the next time. Signals
+ * go to whole groups: the kernel reaches all of a group at once, also those
+ * that fork at this moment. No other process is in a group of the tree, for
+ * the child began a session.
  */
 #include <fcntl.h>
+#include <linux/signal.h>
+#include <linux/wait.h>
 
 #include "super/super.h"
 
-enum { PROCESSES_MAX = 65536, ENTRIES_BYTES = 32768 };
+/* Few entries at a time: who is listed is looked at before it can be gone. */
+enum { PROCESSES_MAX = 65536, ENTRIES_BYTES = 1024, SIGNALED_MAX = 256 };
+/* At a time: new ones may come as quickly as the old ones are gone. */
+enum { REAPED_MAX = 256 };
 
 struct process {
     int pid, parent, group;
-    uint32_t threads;
+    uint32_t threads; /* 0 = it has ended */
     bool ours;
 };
 
@@ -24,83 +32,123 @@ struct entry { /* linux_dirent64 */
 };
 
 static struct process processes[PROCESSES_MAX];
+static size_t processes_count;
 
-static int number(const char **p)
-{
-    int n = 0;
-
-    while (**p >= '0' && **p <= '9' && n < 100000000)
-        n = n * 10 + (*(*p)++ - '0');
-    return n;
-}
+/* Groups that have got the signal that is being sent. */
+static struct {
+    int group[SIGNALED_MAX];
+    size_t count;
+} signaled;
 
 /* `pid (name) state parent group ...`, the 20th word is the number of
  * threads; the name may hold anything. False = gone. */
-static bool read_stat(int proc_fd, const char *name, struct process *out)
+static bool read_stat(uint32_t pid, struct process *out)
 {
-    char path[32], text[512];
-    size_t len = text_len(name);
+    char text[512], state = 0;
+    size_t n = proc_read_of(pid, "stat", text, sizeof text);
     const char *p;
-    long fd, n;
 
-    if (len > 16)
-        return false;
-    __builtin_memcpy(path, name, len);
-    __builtin_memcpy(path + len, "/stat", 6);
-    fd = sys4(__NR_openat, proc_fd, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return false;
-    n = sys3(__NR_read, fd, text, sizeof text - 1);
-    sys1(__NR_close, fd);
-    if (n <= 0)
-        return false;
-    text[n] = 0;
     for (p = text + n; p > text && *p != ')'; p--)
         ;
     for (int word = 2; *p && word < 20; word++) {
         while (*p && *p != ' ')
             p++;
         p += *p == ' ';
-        if (word + 1 == 4)
-            out->parent = number(&p);
+        if (word + 1 == 3)
+            state = *p;
+        else if (word + 1 == 4)
+            out->parent = (int)take_number(&p);
         else if (word + 1 == 5)
-            out->group = number(&p);
+            out->group = (int)take_number(&p);
         else if (word + 1 == 20)
-            out->threads = (uint32_t)number(&p);
+            out->threads = (uint32_t)take_number(&p);
     }
+    if (state == 'Z' || state == 'X')
+        out->threads = 0;
+    return n > 0;
+}
+
+/* ---- Signals ---------------------------------------------------------------
+ */
+
+static void send(const struct process *p, int signal)
+{
+    if (p->group <= 1 || signaled.count == SIGNALED_MAX) {
+        sys2(__NR_kill, p->pid, signal);
+        return;
+    }
+    for (size_t i = 0; i < signaled.count; i++)
+        if (signaled.group[i] == p->group)
+            return;
+    signaled.group[signaled.count++] = p->group;
+    sys2(__NR_kill, -p->group, signal);
+}
+
+/* ---- Ends ------------------------------------------------------------------
+ */
+
+bool tree_reap(struct job *j)
+{
+    int status;
+
+    for (int i = 0; i < REAPED_MAX; i++) {
+        long pid = sys4(__NR_wait4, -1, &status, WNOHANG, 0);
+
+        if (pid == -ECHILD)
+            return false;
+        if (pid == 0)
+            return true;
+        if (pid == j->child) {
+            j->child_ended = true;
+            j->status = status;
+        }
+    }
+    sys2(__NR_kill, sys0(__NR_getpid), SIGCHLD); /* come back for the rest */
     return true;
 }
 
-static size_t read_processes(void)
+/* ---- The list --------------------------------------------------------------
+ */
+
+/* at_sight: a signal for those whose parent is gone, before they are, too;
+ * 0 = none. False when it takes longer. */
+static bool read_processes(struct job *j, int at_sight, int64_t until_ms)
 {
     static char room[ENTRIES_BYTES] __attribute__((aligned(8)));
+    int self = (int)sys0(__NR_getpid);
     long fd, n;
-    size_t count = 0;
+    bool in_time = true;
 
+    processes_count = 0;
     fd = sys4(__NR_openat, AT_FDCWD, "/proc",
               O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
-        return 0;
-    while ((n = sys3(__NR_getdents64, fd, room, sizeof room)) > 0)
-        for (long at = 0; at < n && count < PROCESSES_MAX;) {
+        return true;
+    while (in_time && (n = sys3(__NR_getdents64, fd, room, sizeof room)) > 0) {
+        for (long at = 0; at < n && processes_count < PROCESSES_MAX;) {
             struct entry *e = (struct entry *)(void *)(room + at);
-            const char *p = e->name;
-            int pid = number(&p);
+            struct process *p = &processes[processes_count];
+            const char *name = e->name;
 
             at += e->len;
-            if (!pid || *p)
+            *p = (struct process){.pid = (int)take_number(&name)};
+            if (!p->pid || *name || !read_stat((uint32_t)p->pid, p))
                 continue;
-            processes[count] = (struct process){.pid = pid};
-            count += read_stat((int)fd, e->name, &processes[count]);
+            processes_count++;
+            if (at_sight && p->parent == self && p->threads)
+                send(p, at_sight);
         }
+        tree_reap(j); /* the dead would soon be most of the list */
+        in_time = until_ms == INT64_MAX || clock_ms() < until_ms;
+    }
     sys1(__NR_close, fd);
-    return count;
+    return in_time;
 }
 
 /* The kernel lists them by number. */
-static bool is_ours(size_t count, int pid)
+static bool is_ours(int pid)
 {
-    size_t from = 0, to = count;
+    size_t from = 0, to = processes_count;
 
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -116,50 +164,59 @@ static bool is_ours(size_t count, int pid)
 }
 
 /* Children have mostly higher numbers, so one pass finds nearly all. */
-static void mark(size_t count)
+static void mark(void)
 {
     int self = (int)sys0(__NR_getpid);
     bool more = true;
 
     while (more) {
         more = false;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < processes_count; i++) {
             struct process *p = &processes[i];
 
             if (p->ours || !p->parent)
                 continue;
-            p->ours = p->parent == self || is_ours(count, p->parent);
+            p->ours = p->parent == self || is_ours(p->parent);
             more |= p->ours;
         }
     }
 }
 
-static size_t look(void)
+static bool look(struct job *j, int at_sight, int64_t until_ms)
 {
-    size_t count = read_processes();
+    bool in_time = read_processes(j, at_sight, until_ms);
 
-    mark(count);
-    return count;
+    mark();
+    return in_time;
 }
 
-void tree_signal(int signal)
+void tree_signal(struct job *j, int signal, int64_t until_ms)
 {
-    size_t count = look();
-
-    for (size_t i = 0; i < count; i++)
-        if (processes[i].ours)
-            sys2(__NR_kill, processes[i].pid, signal);
+    signaled.count = 0;
+    if (!j->child_ended) /* until then the number cannot be another's */
+        send(&(struct process){.group = j->child}, signal);
+    look(j, signal == SIGKILL ? signal : 0, until_ms);
+    for (size_t i = 0; i < processes_count; i++)
+        if (processes[i].ours && processes[i].threads)
+            send(&processes[i], signal);
 }
 
-uint32_t tree_tasks(void)
+bool tree_look(struct job *j, int64_t until_ms)
 {
-    size_t count = look();
-    uint32_t tasks = 0;
+    return look(j, 0, until_ms);
+}
 
-    for (size_t i = 0; i < count; i++)
-        if (processes[i].ours)
-            tasks += processes[i].threads;
-    return tasks;
+uint32_t tree_next(size_t *at, uint32_t *tasks)
+{
+    while (*at < processes_count) {
+        const struct process *p = &processes[(*at)++];
+
+        if (p->ours && p->threads) {
+            *tasks = p->threads;
+            return (uint32_t)p->pid;
+        }
+    }
+    return 0;
 }
 
 /* The fourth word of /proc/loadavg: running/all. */
@@ -167,49 +224,36 @@ uint32_t tree_tasks_of_all(void)
 {
     char text[128];
     const char *p = text;
-    long fd =
-        sys4(__NR_openat, AT_FDCWD, "/proc/loadavg", O_RDONLY | O_CLOEXEC, 0);
-    long n = sys3(__NR_read, fd, text, sizeof text - 1);
 
-    sys1(__NR_close, fd);
-    text[n > 0 ? n : 0] = 0;
+    proc_read("/proc/loadavg", text, sizeof text);
     while (*p && *p != '/')
         p++;
     p += *p == '/';
-    return (uint32_t)number(&p);
+    return (uint32_t)take_number(&p);
 }
 
 /* A thread is not in the list; its own folder in /proc is there. */
 bool tree_has(int pid)
 {
     int self = (int)sys0(__NR_getpid);
-    long fd = sys4(__NR_openat, AT_FDCWD, "/proc",
-                   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     struct process p = {.parent = pid};
 
     for (int depth = 0; p.parent > 1 && p.parent != self; depth++) {
-        char name[24];
-        size_t len = 0;
+        uint32_t next = (uint32_t)p.parent;
 
-        for (int n = p.parent; n; n /= 10)
-            len++;
-        name[len] = 0;
-        for (int n = p.parent; n; n /= 10)
-            name[--len] = (char)('0' + n % 10);
         p.parent = 0;
-        if (depth > PROCESSES_MAX || !read_stat((int)fd, name, &p))
+        if (depth > PROCESSES_MAX || !read_stat(next, &p))
             break;
     }
-    sys1(__NR_close, fd);
     return p.parent == self && pid != self;
 }
 
-bool tree_has_group(int group)
+bool tree_has_group(struct job *j, int group)
 {
-    size_t count = look();
     bool some = false;
 
-    for (size_t i = 0; i < count; i++)
+    look(j, 0, INT64_MAX);
+    for (size_t i = 0; i < processes_count; i++)
         if (processes[i].group == group) {
             if (!processes[i].ours)
                 return false;

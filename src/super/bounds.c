@@ -1,0 +1,174 @@
+/*
+ * bounds.c - what all processes of the tree may use together: tasks, memory,
+ * bytes written to disk.
+ *
+ * The kernel has no such bound without a cgroup of our own. Counting the tree
+ * takes time, so it is done when the machine has so many more tasks, or so
+ * much less free memory, that a bound could be near, and now and then.
+ */
+#include <linux/signal.h>
+
+#include "super/super.h"
+
+enum {
+    LOOK_MS = 100,
+    COUNT_EVERY = 20,     /* looks: others may have ended meanwhile */
+    COUNT_WITHIN_MS = 20, /* else the tree is stopped while it is counted */
+    TEXT_BYTES = 4096,
+};
+
+struct use {
+    uint32_t tasks;
+    uint64_t memory, written;
+};
+
+struct sysinfo_now { /* struct sysinfo of the kernel */
+    long up;
+    unsigned long loads[3], total, free, shared, buffers, swap, swap_free;
+    uint16_t tasks, pad;
+    unsigned long high, high_free;
+    uint32_t unit;
+    char rest[64];
+};
+
+static uint64_t free_memory(void)
+{
+    struct sysinfo_now now = {0};
+
+    sys1(__NR_sysinfo, &now);
+    return (uint64_t)now.free * (now.unit ? now.unit : 1);
+}
+
+/* Pages that several share are counted for each of them, and again, exactly
+ * and slowly, only where the sum is too much. */
+static uint64_t memory_of(uint32_t pid, bool exactly)
+{
+    char text[TEXT_BYTES];
+
+    if (exactly && proc_read_of(pid, "smaps_rollup", text, sizeof text)) {
+        uint64_t shared = proc_field(text, "Pss_Shmem:");
+        uint64_t own = proc_field(text, "Pss_Anon:");
+
+        if (own | shared)
+            return (own + shared) << 10;
+    }
+    proc_read_of(pid, "status", text, sizeof text);
+    return (proc_field(text, "RssAnon:") + proc_field(text, "RssShmem:")) << 10;
+}
+
+static uint64_t written_by(uint32_t pid)
+{
+    char text[TEXT_BYTES];
+
+    proc_read_of(pid, "io", text, sizeof text);
+    return proc_field(text, "write_bytes:");
+}
+
+static uint64_t memory_of_all(bool exactly)
+{
+    uint64_t sum = 0;
+    uint32_t pid, tasks;
+
+    for (size_t at = 0; (pid = tree_next(&at, &tasks));)
+        sum += memory_of(pid, exactly);
+    return sum;
+}
+
+/* After tree_look. What a process wrote counts for its parent once that has
+ * waited for it, so in the end for the supervisor. */
+static void sum_up(const struct super_spec *s, struct use *out)
+{
+    uint32_t pid, tasks;
+
+    *out = (struct use){.written = written_by((uint32_t)sys0(__NR_getpid))};
+    for (size_t at = 0; (pid = tree_next(&at, &tasks));) {
+        out->tasks += tasks;
+        if (s->disk_bytes)
+            out->written += written_by(pid);
+    }
+    if (!s->tree_memory_bytes)
+        return;
+    out->memory = memory_of_all(false);
+    if (out->memory > s->tree_memory_bytes)
+        out->memory = memory_of_all(true);
+}
+
+static void signal_known(const struct job *j, int signal)
+{
+    sys2(__NR_kill, -j->child, signal);
+    for (int i = 0; i < GROUPS_KNOWN; i++)
+        if (j->groups[i] > 1)
+            sys2(__NR_kill, -j->groups[i], signal);
+}
+
+static enum super_why judge(const struct super_spec *s, const struct use *u)
+{
+    if (s->tasks_max && u->tasks > s->tasks_max)
+        return SUPER_TASKS;
+    if (s->tree_memory_bytes && u->memory > s->tree_memory_bytes)
+        return SUPER_MEMORY;
+    if (s->disk_bytes && u->written > s->disk_bytes)
+        return SUPER_DISK;
+    return SUPER_ENDED;
+}
+
+/* From where on the next count is due. */
+static void set_marks(struct bounds *b, const struct super_spec *s,
+                      const struct use *u)
+{
+    uint32_t all = tree_tasks_of_all();
+    uint64_t now = free_memory(), least = s->tree_memory_bytes;
+
+    if (!least || (s->disk_bytes && s->disk_bytes < least))
+        least = s->disk_bytes;
+    b->tasks_near = b->tasks_over = UINT32_MAX;
+    if (s->tasks_max) {
+        b->tasks_near = all + (s->tasks_max - u->tasks) / 2;
+        b->tasks_over = all + (s->tasks_max - u->tasks);
+    }
+    b->free_near = now > least / 8 ? now - least / 8 : 0;
+    b->close = (s->tree_memory_bytes && u->memory > s->tree_memory_bytes / 4) ||
+               (s->disk_bytes && u->written > s->disk_bytes / 4);
+}
+
+void bounds_begin(struct bounds *b, const struct job *j)
+{
+    const struct super_spec *s = j->spec;
+    bool some = s->tasks_max || s->tree_memory_bytes || s->disk_bytes;
+
+    b->next_ms = some ? clock_ms() + LOOK_MS : INT64_MAX;
+    if (some)
+        set_marks(b, s, &(struct use){0});
+}
+
+/* Many that run leave little time for the count: then they are stopped as
+ * long as it takes. A group may be another's by now, and goes on, too. */
+enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms)
+{
+    int64_t soon_ms = clock_ms() + COUNT_WITHIN_MS;
+    uint32_t all = tree_tasks_of_all();
+    enum super_why why;
+    struct use use;
+    bool stopped = false;
+
+    b->next_ms = clock_ms() + LOOK_MS;
+    if (all < b->tasks_near && free_memory() > b->free_near && !b->close &&
+        ++b->looks % COUNT_EVERY)
+        return SUPER_ENDED;
+    if (!tree_look(j, soon_ms < until_ms ? soon_ms : until_ms) &&
+        all >= b->tasks_over) {
+        stopped = true;
+        signal_known(j, SIGSTOP);
+        tree_look(j, INT64_MAX);
+    }
+    sum_up(j->spec, &use);
+    why = judge(j->spec, &use);
+    if (why != SUPER_ENDED)
+        tree_signal(j, SIGKILL, INT64_MAX);
+    else
+        set_marks(b, j->spec, &use);
+    if (stopped)
+        signal_known(j, SIGCONT);
+    b->next_ms = clock_ms() + LOOK_MS;
+    return why;
+}

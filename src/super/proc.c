@@ -1,0 +1,90 @@
+/*
+ * proc.c - reading /proc.
+ */
+#include <fcntl.h>
+
+#include "super/super.h"
+
+size_t put_number(char *out, uint64_t n)
+{
+    char digits[24];
+    size_t len = 0;
+
+    do
+        digits[len++] = (char)('0' + n % 10);
+    while (n /= 10);
+    for (size_t i = 0; i < len; i++)
+        out[i] = digits[len - 1 - i];
+    out[len] = 0;
+    return len;
+}
+
+uint64_t take_number(const char **p)
+{
+    uint64_t n = 0;
+
+    while (**p >= '0' && **p <= '9' && n < UINT64_MAX / 20)
+        n = n * 10 + (uint64_t)(*(*p)++ - '0');
+    return n;
+}
+
+void proc_path(char out[PROC_PATH_MAX], uint32_t pid, const char *what,
+               int64_t n)
+{
+    __builtin_memcpy(out, "/proc/", 6);
+    out += 6;
+    out += put_number(out, pid);
+    *out++ = '/';
+    while ((*out = *what++))
+        out++;
+    if (n >= 0)
+        put_number(out, (uint64_t)n);
+}
+
+size_t proc_read(const char *path, char *out, size_t size)
+{
+    long fd = sys4(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n = 0;
+
+    if (fd >= 0) {
+        n = sys3(__NR_read, fd, out, size - 1);
+        sys1(__NR_close, fd);
+    }
+    n = n > 0 ? n : 0;
+    out[n] = 0;
+    return (size_t)n;
+}
+
+size_t proc_read_of(uint32_t pid, const char *what, char *out, size_t size)
+{
+    char path[PROC_PATH_MAX];
+
+    proc_path(path, pid, what, -1);
+    return proc_read(path, out, size);
+}
+
+uint64_t proc_field(const char *text, const char *name)
+{
+    for (const char *p = text; *p; p++) {
+        if (text_starts(p, name)) {
+            p += text_len(name);
+            while (*p == ' ' || *p == '\t')
+                p++;
+            return take_number(&p);
+        }
+        while (*p && *p != '\n')
+            p++;
+        if (!*p)
+            break;
+    }
+    return 0;
+}
+
+int64_t clock_ms(void)
+{
+    struct {
+        int64_t s, ns;
+    } t;
+
+    sys2(__NR_clock_gettime, 1 /* CLOCK_MONOTONIC */, &t);
+    return t.s * 1000 + t.ns / 1000000;
+}
