@@ -286,6 +286,8 @@ typedef struct wend_ev_call_start {
     wend_ev_policy policy;
 } wend_ev_call_start;
 
+/* Superseded: a crash cut this attempt off, and the call runs again. Exactly
+ * one end of each call, and of each action, is not. */
 typedef struct wend_ev_call_end {
     wend_str call, name;
     wend_outcome outcome;

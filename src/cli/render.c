@@ -152,7 +152,8 @@ static void call_end(struct view *v, const wend_event *ev)
     struct buf line = {.mem = &v->mem};
     bool ok = e->outcome == WEND_OUTCOME_OK;
 
-    if (!v->talks || (v->planned && str_is(e->name, "plan")))
+    if (!v->talks || e->outcome == WEND_OUTCOME_SUPERSEDED ||
+        (v->planned && str_is(e->name, "plan")))
         return;
     if (!v->last_call.len || !str_eq(v->last_call, e->call)) {
         buf_str(&line, e->name);

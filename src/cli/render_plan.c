@@ -117,6 +117,8 @@ void render_action_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
+        return;                   /* its next start follows */
     if (v->waterfall && e->error) /* why stays above the bars */
         line(v, ev, wend_outcome_name(e->outcome), e->name, e->error->message);
     if (bars_have(v, ev))

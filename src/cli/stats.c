@@ -194,6 +194,8 @@ static void on_call_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_call_end *e = &ev->u.call_end;
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) /* it runs again, one call */
+        return;
     add_call(s, e->name, e->outcome, e->ms, e->cached, e->error);
 }
 
@@ -231,8 +233,11 @@ static void on_action_start(struct stats *s, const wend_event *ev)
 static void on_action_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
-    const struct begun *b = take_begun(s, e->action);
+    const struct begun *b;
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
+        return;
+    b = take_begun(s, e->action);
     if (b && b->tool.ptr)
         add_call(s, b->tool, e->outcome, e->ms, e->cached, e->error);
 }

@@ -210,6 +210,8 @@ static void call_end(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_call_end *e = &ev->u.call_end;
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
+        return; /* one line for all attempts */
     span_close(t, ev, SPAN_CALL, e->call, e->outcome, e->output);
 }
 
@@ -224,6 +226,8 @@ static void action_end(struct timeline *t, const wend_event *ev)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
+        return;
     span_close(t, ev, SPAN_ACTION, e->action, e->outcome, e->output_json);
 }
 

@@ -162,7 +162,8 @@ void waterfall_event(struct waterfall *w, const wend_event *ev)
         w->total++;
     } else if (ev->type == WEND_ACTION_START) {
         add_bar(w, ev);
-    } else if (ev->type == WEND_ACTION_END) {
+    } else if (ev->type == WEND_ACTION_END &&
+               ev->u.action_end.outcome != WEND_OUTCOME_SUPERSEDED) {
         end_bar(w, ev);
     } else if (ev->type == WEND_PLAN_END) {
         w->ended_us = ev->time_us;

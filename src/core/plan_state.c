@@ -285,41 +285,6 @@ static void skip_not_chosen(struct plan_state *p, uint32_t i, wend_str output,
     arena_free(&scratch);
 }
 
-/* ---- Pace ---------------------------------------------------------------- */
-
-static bool says_too_many(const wend_ev_error *e)
-{
-    return e && (str_is(e->code, "rate_limit") || str_is(e->code, "timeout"));
-}
-
-static void slow_down(struct plan_pace *w, int64_t now_us)
-{
-    *w = (struct plan_pace){.slots = w->slots > 1 ? w->slots / 2 : 1,
-                            .from_us = now_us};
-}
-
-static void pace(struct plan_pace *w, const wend_ev_action_end *e,
-                 int64_t now_us)
-{
-    int64_t took_us = now_us - w->from_us;
-    bool faster;
-
-    if (e->outcome == WEND_OUTCOME_TIMEOUT || says_too_many(e->error)) {
-        slow_down(w, now_us);
-        return;
-    }
-    if (++w->ended < w->slots)
-        return;
-    faster = !w->last_ended || (double)w->ended * (double)w->last_us >
-                                   (double)w->last_ended * (double)took_us;
-    if (faster && w->slots < PARALLEL_MAX)
-        w->slots++;
-    w->last_ended = w->ended;
-    w->last_us = took_us;
-    w->ended = 0;
-    w->from_us = now_us;
-}
-
 /* ---- Events -------------------------------------------------------------- */
 
 static void on_action_start(struct plan_state *p, uint32_t i,
@@ -333,6 +298,9 @@ static void on_action_start(struct plan_state *p, uint32_t i,
         return;
     again = s->at == AT_RUNS || s->at == AT_LOST;
     s->at = AT_RUNS;
+    s->again |= again;
+    s->superseded = false;
+    s->began_us = ev->time_us;
     s->attempt = ev->u.action_start.attempt;
     s->params = arena_str(a, ev->u.action_start.params_json.ptr
                                  ? ev->u.action_start.params_json
@@ -340,7 +308,6 @@ static void on_action_start(struct plan_state *p, uint32_t i,
     s->key = arena_str(a, ev->u.action_start.key);
     s->left = false;
     if (!again) {
-        s->began_us = ev->time_us;
         p->running += action->type != ACTION_DECISION;
         p->holding += action->mode == ACTION_SYNC;
         p->left -= action->mode == ACTION_FORGET;
@@ -397,15 +364,31 @@ static wend_str told_of(const wend_ev_action_end *e, struct arena *a)
     return arena_str(a, (wend_str){why.ptr, utf8_cut(why, TOLD_BYTES_MAX)});
 }
 
+/* The attempt is over, the action is not. */
+static void close_attempt(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || marks_of(s) != 1 << MARK_RUNS)
+        return;
+    s->superseded = true;
+    plan_keep_state(p, i, s, a);
+}
+
 static void on_action_end(struct plan_state *p, uint32_t i,
                           const wend_event *ev, struct arena *a)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
     const struct plan_action *action = p->plan->actions[i];
-    struct action_state *s = copy_of(p, i, a);
-    wend_str output =
-        arena_str(a, e->output_json.ptr ? e->output_json : STR("null"));
+    struct action_state *s;
+    wend_str output;
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) {
+        close_attempt(p, i, a);
+        return;
+    }
+    s = copy_of(p, i, a);
+    output = arena_str(a, e->output_json.ptr ? e->output_json : STR("null"));
     if (!s || s->at == AT_ENDED)
         return;
     p->asked -= s->at == AT_ASKED || s->at == AT_DOUBTED;
@@ -422,7 +405,7 @@ static void on_action_end(struct plan_state *p, uint32_t i,
     if (e->outcome == WEND_OUTCOME_OK && action->type == ACTION_DECISION)
         skip_not_chosen(p, i, output, a);
     if (e->outcome != WEND_OUTCOME_SKIPPED)
-        pace(&p->pace, e, ev->time_us);
+        plan_pace_end(&p->pace, e, ev->time_us);
     if (e->error && !p->broken)
         p->why = arena_str(
             a, (wend_str){e->error->message.ptr,
@@ -532,8 +515,7 @@ void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
         i = plan_find(p->plan, ev->u.action_retry.action);
         if (i != PLAN_NONE)
             on_retry(p, i, a);
-        if (says_too_many(ev->u.action_retry.error))
-            slow_down(&p->pace, ev->time_us);
+        plan_pace_retry(&p->pace, &ev->u.action_retry, ev->time_us);
     }
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         const wend_str *id = (const void *)((const char *)ev + rows[r].action);

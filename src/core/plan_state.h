@@ -5,6 +5,7 @@
  *     AT_WAITS --dependencies--> AT_SKIPS (with a reason), AT_BREAKS
  *     AT_READY --approval_ask--> AT_ASKED --approval_answer--> AT_READY
  *     AT_RUNS --run_resume, run_fork--> AT_LOST --action_start--> AT_RUNS
+ *     AT_LOST --action_end(superseded)--> AT_LOST, its bracket closed
  *     AT_LOST --approval_ask--> AT_DOUBTED --approval_answer--> AT_LOST
  *     any --action_end--> AT_ENDED
  *
@@ -54,6 +55,8 @@ struct action_state {
                              it is nobody's */
     bool answered, approved;
     bool asking;     /* of a model: its model_end is still to come */
+    bool superseded; /* its bracket is closed, and it starts again */
+    bool again;      /* it has begun once more after an interruption */
     int64_t attempt; /* from 1 once it has started */
     int64_t began_us;
     uint32_t waits; /* dependencies that do not count yet */
@@ -141,6 +144,12 @@ void plan_put_state(struct plan_state *p, uint32_t i,
 /* For plan_grow.c: whether what it waits for lets it start, or never will. */
 void plan_look_at_deps(const struct plan_state *p, uint32_t i,
                        struct action_state *s, struct arena *a);
+
+/* plan_pace.c: an action ended, or failed and is tried again. */
+void plan_pace_end(struct plan_pace *w, const wend_ev_action_end *e,
+                   int64_t now_us);
+void plan_pace_retry(struct plan_pace *w, const wend_ev_action_retry *e,
+                     int64_t now_us);
 
 /* plan_learned.c: durations by action from plan_start, NULL if it has none,
  * and from a list of numbers; what follows for the order, NULL if there is no

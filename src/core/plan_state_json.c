@@ -47,6 +47,8 @@ static const struct member action_members[] = {
     {"answered", K_BOOL, offsetof(struct action_state, answered)},
     {"approved", K_BOOL, offsetof(struct action_state, approved)},
     {"asking", K_BOOL, offsetof(struct action_state, asking)},
+    {"superseded", K_BOOL, offsetof(struct action_state, superseded)},
+    {"again", K_BOOL, offsetof(struct action_state, again)},
     {"attempt", K_I64, offsetof(struct action_state, attempt)},
     {"began_us", K_I64, offsetof(struct action_state, began_us)},
     {"waits", K_U32, offsetof(struct action_state, waits)},

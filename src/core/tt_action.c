@@ -1,5 +1,7 @@
 /*
- * tt_action.c - one action of a plan: its values, admission, brackets.
+ * tt_action.c - one action of a plan: admission, brackets, once more.
+ *
+ * As with calls, a start supersedes the attempt that an interruption cut off.
  */
 #include "core/tt_plan.h"
 
@@ -54,13 +56,35 @@ static const struct child_done *child_of(const struct tt *x, uint32_t i)
                : NULL;
 }
 
+static wend_event *draft_action_end(struct tt *x, uint32_t i,
+                                    wend_outcome outcome)
+{
+    const struct action_state *s = state_of(x, i);
+    wend_event *ev = draft(x, WEND_ACTION_END);
+    wend_ev_action_end *e;
+
+    if (!ev)
+        return NULL;
+    e = &ev->u.action_end;
+    e->action = action_of(x, i)->id;
+    e->name = action_of(x, i)->name;
+    e->outcome = outcome;
+    e->output_json = STR("null");
+    if (s->attempt && x->in->time_us > s->began_us)
+        e->ms = (x->in->time_us - s->began_us) / 1000;
+    return ev;
+}
+
 static wend_str emit_action_start(struct tt *x, uint32_t i, wend_str params,
                                   const wend_ev_policy *policy)
 {
     const struct plan_action *a = action_of(x, i);
-    wend_event *ev = draft(x, WEND_ACTION_START);
+    wend_event *ev;
     wend_ev_action_start *e;
 
+    if (state_of(x, i)->at == AT_LOST && !state_of(x, i)->superseded)
+        emit(x, draft_action_end(x, i, WEND_OUTCOME_SUPERSEDED));
+    ev = draft(x, WEND_ACTION_START);
     if (!ev)
         return STR_NONE;
     e = &ev->u.action_start;
@@ -101,38 +125,41 @@ static const wend_ev_error *fate_error(struct tt *x, uint32_t i,
     return error;
 }
 
+/* A fork may begin between the end of the attempt that was cut off and the
+ * start of the next one: then what ends has no open bracket. */
+static void reopen(struct tt *x, uint32_t i)
+{
+    static const wend_ev_policy policy = {.rule = {"resumed", 7}};
+
+    emit_action_start(x, i, state_of(x, i)->params, &policy);
+}
+
 void end_action(struct tt *x, uint32_t i, const struct action_fate *f)
 {
-    const struct plan_action *a = action_of(x, i);
-    const struct action_state *s;
     const wend_ev_error *error = fate_error(x, i, f);
     wend_event *ev;
     wend_ev_action_end *e;
 
+    if (state_of(x, i)->superseded)
+        reopen(x, i);
     emit_action_answer(x, i, f->outcome, error);
     end_child(x, state_of(x, i)->child, child_of(x, i));
-    s = state_of(x, i);
-    ev = draft(x, WEND_ACTION_END);
+    ev = draft_action_end(x, i, f->outcome);
     if (!ev || x->s->keep->arena->failed)
         return;
     e = &ev->u.action_end;
-    e->action = a->id;
-    e->name = a->name;
-    e->outcome = f->outcome;
     e->cached = f->cached;
     e->labels_json = labels_text(x, f->labels);
-    e->output_json = f->output.ptr ? f->output : STR("null");
+    if (f->output.ptr)
+        e->output_json = f->output;
     if (f->outcome == WEND_OUTCOME_OK)
-        e->output_key = a->output_key;
-    if (s->attempt && x->in->time_us > s->began_us)
-        e->ms = (x->in->time_us - s->began_us) / 1000;
+        e->output_key = action_of(x, i)->output_key;
     e->error = error;
     e->reason = f->reason;
     emit(x, ev);
 }
 
-/* Refused without running: both brackets in one step. */
-static void end_unstarted(struct tt *x, uint32_t i, wend_str params,
+void end_unstarted_action(struct tt *x, uint32_t i, wend_str params,
                           const wend_ev_policy *policy,
                           const struct action_fate *f)
 {
@@ -146,126 +173,7 @@ void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message)
     struct action_fate f = {
         .outcome = WEND_OUTCOME_FAILED, .code = code, .message = message};
 
-    end_unstarted(x, i, STR_NONE, &none, &f);
-}
-
-/* ---- Its values ---------------------------------------------------------- */
-
-/* {"prompt":...} in front of what else is given. */
-static bool put_params(const struct plan_action *a, const struct scope *scope,
-                       struct arena *scratch, struct buf *out, wend_error *why)
-{
-    struct buf text = {.mem = scratch->mem};
-    wend_status s = WEND_OK;
-
-    if (!a->prompt) {
-        if (a->params)
-            s = template_put(a->params, scope, ARGS_BYTES_MAX, out, why);
-        else
-            buf_cstr(out, "{}");
-        return s == WEND_OK;
-    }
-    s = template_put(a->prompt, scope, BLOB_BYTES_MAX / 4, &text, why);
-    if (s == WEND_OK) {
-        buf_cstr(out, "{\"prompt\":");
-        json_put_str(out, buf_view(&text));
-        out->failed |= text.failed;
-        buf_clear(&text);
-        if (a->params)
-            s = template_put(a->params, scope, ARGS_BYTES_MAX, &text, why);
-        if (s == WEND_OK && text.len > 2) { /* more than {} */
-            buf_char(out, ',');
-            buf_add(out, text.ptr + 1, text.len - 1);
-        } else {
-            buf_char(out, '}');
-        }
-    }
-    out->failed |= text.failed;
-    buf_free(&text);
-    return s == WEND_OK;
-}
-
-/* False: the action was refused, or there is no memory. */
-static bool find_params(struct tt *x, uint32_t i, wend_str *out)
-{
-    const struct plan_action *a = action_of(x, i);
-    struct buf b = {.mem = x->s->scratch->mem};
-    struct scope scope;
-    wend_error why = {0};
-
-    if (!plan_scope(&x->s->turn.plan, a->refs, x->s->scratch, &scope))
-        return false;
-    if (put_params(a, &scope, x->s->scratch, &b, &why)) {
-        *out = take_text(x, &b);
-        return !x->s->scratch->failed;
-    }
-    x->s->scratch->failed |= b.failed || why.status == WEND_E_NOMEM;
-    buf_free(&b);
-    if (!x->s->scratch->failed)
-        refuse_action(x, i,
-                      why.status == WEND_E_LIMIT ? STR("too_long")
-                                                 : STR("bad_reference"),
-                      arena_str(x->s->scratch, str_of(why.message)));
-    return false;
-}
-
-wend_str output_json(struct tt *x, wend_str text)
-{
-    struct buf b = {.mem = x->s->scratch->mem};
-
-    json_put_any(&b, text);
-    return take_text(x, &b);
-}
-
-/* ---- Decisions ----------------------------------------------------------- */
-
-static void put_choice(struct buf *b, const struct plan_action *a, size_t c)
-{
-    bool chosen = c < a->cases_count;
-
-    buf_cstr(b, "{\"case\":");
-    if (chosen)
-        buf_i64(b, (int64_t)c);
-    else
-        buf_cstr(b, "null");
-    buf_cstr(b, ",\"then\":[");
-    for (size_t k = 0; chosen && k < a->cases[c].then.count; k++) {
-        if (k)
-            buf_char(b, ',');
-        json_put_str(b, a->cases[c].then.list[k].text);
-    }
-    buf_cstr(b, "]}");
-}
-
-/* The first case that holds; needs nobody's hands. */
-static void decide(struct tt *x, uint32_t i)
-{
-    static const wend_ev_policy none;
-    const struct plan_action *a = action_of(x, i);
-    struct action_fate f = {.outcome = WEND_OUTCOME_OK};
-    struct buf b = {.mem = x->s->scratch->mem};
-    struct scope scope;
-    wend_error why = {0};
-    bool holds = false;
-    size_t c = 0;
-
-    if (!plan_scope(&x->s->turn.plan, a->refs, x->s->scratch, &scope))
-        return;
-    for (; c < a->cases_count; c++) {
-        if (!a->cases[c].when)
-            break;
-        if (expr_holds(a->cases[c].when, &scope, &holds, &why) != WEND_OK) {
-            x->s->scratch->failed |= why.status == WEND_E_NOMEM;
-            refuse_action(x, i, STR("bad_condition"),
-                          arena_str(x->s->scratch, str_of(why.message)));
-            return;
-        }
-        if (holds)
-            break;
-    }
-    put_choice(&b, a, c);
-    f.output = take_text(x, &b);
-    end_unstarted(x, i, STR_NONE, &none, &f);
+    end_unstarted_action(x, i, STR_NONE, &none, &f);
 }
 
 /* ---- Starting ------------------------------------------------------------ */
@@ -393,7 +301,7 @@ static bool refuse(struct tt *x, uint32_t i, wend_str params,
     f.outcome = a->refused;
     f.code = a->code;
     f.message = a->message;
-    end_unstarted(x, i, params, &a->verdict.policy, &f);
+    end_unstarted_action(x, i, params, &a->verdict.policy, &f);
     return true;
 }
 
@@ -408,7 +316,7 @@ bool start_action(struct tt *x, uint32_t i)
         decide(x, i);
         return true;
     }
-    if (!s->answered && !find_params(x, i, &params))
+    if (!s->answered && !action_params(x, i, &params))
         return true;
     admit(x, i, params, &a);
     if (x->s->turn.plan.plan->open &&
@@ -464,7 +372,7 @@ static bool end_at_once(struct tt *x, uint32_t i)
     }
     if (state_of(x, i)->child.ptr)
         return false;
-    if (!find_params(x, i, &params))
+    if (!action_params(x, i, &params))
         return true;
     admit(x, i, params, &a);
     return refuse(x, i, params, &a);

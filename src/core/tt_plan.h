@@ -25,6 +25,10 @@ void end_lost_action(struct tt *x, uint32_t i); /* tt_plan.c */
 void retry_action(struct tt *x, uint32_t i, const struct action_fate *f);
 bool may_retry_action(const struct tt *x, uint32_t i,
                       const struct action_fate *f);
+/* Refused without running: both brackets in one step. */
+void end_unstarted_action(struct tt *x, uint32_t i, wend_str params,
+                          const wend_ev_policy *policy,
+                          const struct action_fate *f);
 /* Failed before anything began. */
 void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message);
 /* tt_llm.c: its model call */
@@ -45,6 +49,12 @@ bool is_unknown(const struct turn *t, uint32_t i);
 /* Nothing that was kept answers it: its child begins. */
 void start_action_child(struct tt *x, uint32_t i);
 void action_approval(struct tt *x, uint32_t i);
+
+/* tt_value.c */
+/* What it gets. False: it was refused, or there is no memory. */
+bool action_params(struct tt *x, uint32_t i, wend_str *out);
+/* The first case that holds; takes no time, and no slot. */
+void decide(struct tt *x, uint32_t i);
 /* A tool's text as JSON: what it is if it is JSON, else a string. */
 wend_str output_json(struct tt *x, wend_str text);
 

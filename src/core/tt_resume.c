@@ -8,8 +8,9 @@
  *     model call, no call of it began    model_end(superseded), asked again
  *     model call, calls of it began      model_end(failed) with what was
  *                                        sealed; the calls go on
- *     call that reads or is idempotent   call_start again, the same key
- *     call with a child                  call_start again, the same child
+ *     call that reads or is idempotent   call_end(superseded), then
+ *                                        call_start again, the same key
+ *     call with a child                  the same, with the same child
  *     unsafe call                        as the policy's on_unknown says
  *     child of a run that this forks     child_end(superseded)
  *     question to whoever approves       asked again
@@ -153,8 +154,7 @@ void begin_again(struct tt *x, uint32_t i)
     const struct turn *t = &x->s->turn;
     struct admission a;
 
-    memset(&a, 0, sizeof a);
-    a.tool = tool_of(t, i);
+    admit_resumed(t, turn_call(t, i), &a);
     if (!a.tool) { /* no live run began such a call; a log may say so */
         end_lost(x, i);
         return;
@@ -165,9 +165,6 @@ void begin_again(struct tt *x, uint32_t i)
         end_lost(x, i);
         return;
     }
-    a.verdict.policy.risk = a.tool->risk;
-    a.verdict.policy.layers_json = a.tool->layers_ok;
-    a.verdict.policy.rule = STR("resumed");
     start_call(x, turn_call(t, i), &a, args_of(t, i));
 }
 

@@ -98,7 +98,7 @@ void close_model(struct tt *x, wend_outcome outcome,
 
 void close_answer(struct tt *x); /* the turn had no calls: is this it? */
 
-/* tt_calls.c */
+/* tt_calls.c: which calls run, and in which order */
 void start_eager(struct tt *x);
 void emit_part(struct tt *x);
 void settle_calls(struct tt *x); /* refuses or asks, once the message ends */
@@ -111,12 +111,18 @@ void abandon_calls(struct tt *x);
 /* Still to be answered by whoever approves. */
 bool waits_for_approval(const struct turn *t, uint32_t i);
 
-void start_call(struct tt *x, const struct call *c, const struct admission *a,
-                wend_str args);
 void ask_approval(struct tt *x, const struct call *c,
                   const struct admission *a);
 /* If whoever was asked said no. */
 void refuse_denied(const struct turn *t, uint32_t i, struct admission *a);
+
+/* tt_bracket.c: one call's start and end. A start supersedes the attempt that
+ * an interruption cut off. */
+void start_call(struct tt *x, const struct call *c, const struct admission *a,
+                wend_str args);
+/* It was allowed to begin before the run was interrupted. */
+void admit_resumed(const struct turn *t, const struct call *c,
+                   struct admission *a);
 void emit_ran(struct tt *x, const struct call *c, const struct call_done *d);
 wend_str emit_call_start(struct tt *x, const struct call *c,
                          const struct admission *a, wend_str args);

@@ -123,7 +123,7 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->calls = NULL;
     t->calls_count = t->failed_calls = 0;
     t->started = t->ended = t->asked = t->answered = t->approved = none;
-    t->lost = none;
+    t->lost = t->superseded = none;
     t->begun = NULL;
     t->results = NULL;
     t->asks = NULL;
@@ -362,6 +362,7 @@ static void on_call_start(struct turn *t, const wend_event *ev,
         return;
     bit_set(&t->started, (uint32_t)i);
     bit_clear(&t->lost, (uint32_t)i);
+    bit_clear(&t->superseded, (uint32_t)i);
     before = turn_begun(t, (uint32_t)i);
     if (before)
         b->child = before->child;
@@ -388,6 +389,11 @@ static void on_call_end(struct turn *t, const wend_event *ev,
 
     if (i < 0)
         return;
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* no result: it runs again */
+        if (turn_call_runs(t, (uint32_t)i))
+            bit_set(&t->superseded, (uint32_t)i);
+        return;
+    }
     r = arena_alloc(k->arena, sizeof *r);
     if (!r)
         return;

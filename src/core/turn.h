@@ -119,6 +119,8 @@ struct turn {
     uint32_t calls_count, failed_calls;
     struct bits started, ended, asked, answered, approved;
     struct bits lost; /* open when the run was interrupted; nobody runs it */
+    struct bits superseded; /* ... and its bracket is closed: it starts again,
+                               in this step or in that of a fork */
     const struct begun *begun;                      /* newest first */
     wend_str part_text, part_thinking, part_opaque; /* of model_part */
     const struct result *results;

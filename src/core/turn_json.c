@@ -93,6 +93,7 @@ static const struct {
     {"answered", offsetof(struct turn, answered)},
     {"approved", offsetof(struct turn, approved)},
     {"lost", offsetof(struct turn, lost)},
+    {"superseded", offsetof(struct turn, superseded)},
 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))

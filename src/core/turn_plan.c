@@ -97,6 +97,10 @@ void turn_on_action_end(struct turn *t, const wend_event *ev,
     uint32_t i =
         t->plan.started ? plan_find(t->plan.plan, e->action) : PLAN_NONE;
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* it runs again */
+        plan_evolve(&t->plan, ev, k->arena);
+        return;
+    }
     if (i != PLAN_NONE && e->outcome != WEND_OUTCOME_SKIPPED &&
         e->outcome != WEND_OUTCOME_DENIED)
         t->taint |= tool_labels(turn_action_tool(t, i));

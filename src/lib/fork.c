@@ -45,15 +45,22 @@ struct past {
     wend_status status;
 };
 
+/* Of that call or action; an attempt that is superseded has none. */
+static bool is_result(const wend_event *ev, wend_str id)
+{
+    if (ev->type == WEND_CALL_END)
+        return str_eq(ev->u.call_end.call, id) &&
+               ev->u.call_end.outcome != WEND_OUTCOME_SUPERSEDED;
+    return ev->type == WEND_ACTION_END && str_eq(ev->u.action_end.action, id) &&
+           ev->u.action_end.outcome != WEND_OUTCOME_SUPERSEDED;
+}
+
 static bool past_event(struct past *p, const wend_event *ev)
 {
     struct keep keep = {&p->f->arena, NULL};
 
     if (p->call.ptr) {
-        if ((ev->type == WEND_CALL_END &&
-             str_eq(ev->u.call_end.call, p->call)) ||
-            (ev->type == WEND_ACTION_END &&
-             str_eq(ev->u.action_end.action, p->call)))
+        if (is_result(ev, p->call))
             p->found = ev->seq;
         return true;
     }
@@ -287,10 +294,12 @@ static void say_call(struct fork *f, uint32_t i, wend_str output)
 }
 
 /* Of one that has a child, or asks a model, it must be known how that ended:
- * nobody could close their brackets any more. */
+ * nobody could close their brackets any more. Nor is one open between the end
+ * of an attempt that was superseded and the start of the next. */
 static bool is_open_call(const struct turn *t, int i)
 {
     return i >= 0 && !bit_get(&t->ended, (uint32_t)i) &&
+           !bit_get(&t->superseded, (uint32_t)i) &&
            !turn_call_child(t, (uint32_t)i).ptr;
 }
 
@@ -299,8 +308,8 @@ static bool is_open_action(const struct plan_state *p, uint32_t i)
     const struct action_state *s =
         i != PLAN_NONE ? plan_action_state(p, i) : NULL;
 
-    return s && (s->at == AT_RUNS || s->at == AT_LOST) && !s->asking &&
-           !s->child.ptr;
+    return s && (s->at == AT_RUNS || s->at == AT_LOST) && !s->superseded &&
+           !s->asking && !s->child.ptr;
 }
 
 static void say_action(struct fork *f, uint32_t i, wend_str output)

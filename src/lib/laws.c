@@ -3,7 +3,8 @@
  *
  * Written from what EVENTS promise, without the core's turn: whoever checks
  * must not believe whom it checks. What is open is a list of spans; ids are
- * kept as hashes.
+ * kept as hashes. A log is looked at as a whole, across all processes that
+ * wrote it: what a crash cut off has an end of its own before it starts again.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,8 +41,9 @@ struct span {
     uint64_t id;
     enum span_kind kind;
     bool open, listed;
-    bool lost;    /* its process has died */
-    bool forgets; /* its plan does not wait for it */
+    bool lost;       /* its process has died */
+    bool superseded; /* its attempt has ended, and another one follows */
+    bool forgets;    /* its plan does not wait for it */
     int64_t attempt;
 };
 
@@ -51,7 +53,8 @@ struct wend_laws {
     size_t count, cap;
     unsigned open; /* of RUN to PLAN */
     bool over;
-    bool due; /* metrics, since a turn or plan has ended */
+    bool due;        /* metrics, since a turn or plan has ended */
+    bool model_lost; /* that of the turn was asked by a process that died */
     int64_t seq, n, time_us, turns;
     wend_error *err; /* of the event that is looked at */
     const wend_event *ev;
@@ -112,12 +115,18 @@ static struct span *add(struct wend_laws *l, enum span_kind kind, wend_str id)
     return &l->spans[l->count++];
 }
 
+/* It has no result yet. */
+static bool is_open(const struct span *s)
+{
+    return s->open || s->superseded;
+}
+
 static void drop(struct wend_laws *l, enum span_kind kind)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < l->count; i++)
-        if (l->spans[i].kind != kind || l->spans[i].open)
+        if (l->spans[i].kind != kind || is_open(&l->spans[i]))
             l->spans[kept++] = l->spans[i];
     l->count = kept;
 }
@@ -130,18 +139,23 @@ static unsigned open_now(const struct wend_laws *l)
     unsigned open = l->open;
 
     for (size_t i = 0; i < l->count; i++)
-        if (l->spans[i].open)
+        if (is_open(&l->spans[i]))
             open |= l->spans[i].forgets ? FORGOTTEN : bits[l->spans[i].kind];
     return open;
 }
 
-/* The first attempt of a span, or one more after its process died. */
+/* The first attempt of a span, or one more after its process died and the
+ * attempt before it was ended as superseded. */
 static struct span *begin(struct wend_laws *l, enum span_kind kind, wend_str id,
                           int64_t attempt)
 {
     struct span *s = find(l, kind, id);
+    bool awaited = s && (s->superseded || (s->listed && !s->attempt));
 
-    if (s && !(s->open && s->lost))
+    if (s && s->open && s->lost)
+        broken(l, "'%.*s' starts again, but its last attempt has no end",
+               (int)id.len, id.ptr);
+    else if (s && !awaited)
         broken(l, "'%.*s' starts twice", (int)id.len, id.ptr);
     if (!s)
         s = add(l, kind, id);
@@ -151,20 +165,32 @@ static struct span *begin(struct wend_laws *l, enum span_kind kind, wend_str id,
         broken(l, "attempt %lld of '%.*s' after %lld", (long long)attempt,
                (int)id.len, id.ptr, (long long)s->attempt);
     s->open = true;
-    s->lost = false;
+    s->lost = s->superseded = false;
     s->attempt = attempt;
     return s;
 }
 
-static struct span *end(struct wend_laws *l, enum span_kind kind, wend_str id)
+static void end(struct wend_laws *l, enum span_kind kind, wend_str id,
+                wend_outcome outcome)
 {
     struct span *s = find(l, kind, id);
+    bool superseded = outcome == WEND_OUTCOME_SUPERSEDED;
 
-    if (!s || !s->open)
+    if (!s || !s->open) {
         broken(l, "'%.*s' is not open", (int)id.len, id.ptr);
-    else
-        s->open = s->lost = false;
-    return s;
+        return;
+    }
+    if (superseded && !s->lost)
+        broken(l, "'%.*s' is superseded, though nothing cut it off",
+               (int)id.len, id.ptr);
+    s->open = s->lost = false;
+    s->superseded = superseded && kind != OF_MODEL; /* it need not ask again */
+}
+
+/* Children and branches have no attempts, and a question is just answered. */
+static void end_once(struct wend_laws *l, enum span_kind kind, wend_str id)
+{
+    end(l, kind, id, WEND_OUTCOME_OK);
 }
 
 static void needs_open(struct wend_laws *l, enum span_kind kind, wend_str id)
@@ -179,6 +205,7 @@ static void needs_open(struct wend_laws *l, enum span_kind kind, wend_str id)
 
 static void on_resume(struct wend_laws *l)
 {
+    l->model_lost = l->open & MODEL;
     for (size_t i = 0; i < l->count; i++) {
         l->spans[i].lost |= l->spans[i].open;
         if (l->spans[i].kind == OF_QUESTION)
@@ -252,6 +279,7 @@ static void on_model_start(struct wend_laws *l)
     if (!(l->open & TURN) || l->open & MODEL)
         broken(l, l->open & MODEL ? "one is open" : "outside of a turn");
     l->open |= MODEL;
+    l->model_lost = false;
 }
 
 static void list_calls(struct wend_laws *l, const wend_ev_model_end *e)
@@ -274,11 +302,13 @@ static void on_model_end(struct wend_laws *l)
     const wend_ev_model_end *e = &l->ev->u.model_end;
 
     if (e->action.ptr) {
-        end(l, OF_MODEL, e->action);
+        end(l, OF_MODEL, e->action, e->outcome);
         return;
     }
     if (!(l->open & MODEL) && !(open_now(l) & ASKING))
         broken(l, "no model is asked");
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED && !l->model_lost)
+        broken(l, "superseded, though nothing cut it off");
     l->open &= ~(unsigned)MODEL;
     list_calls(l, e);
 }
@@ -327,17 +357,14 @@ static void on_answer(struct wend_laws *l)
 {
     const wend_ev_approval_answer *e = &l->ev->u.approval_answer;
 
-    end(l, OF_QUESTION, e->call.ptr ? e->call : e->action);
+    end_once(l, OF_QUESTION, e->call.ptr ? e->call : e->action);
 }
 
 static void on_call_start(struct wend_laws *l)
 {
     const wend_ev_call_start *e = &l->ev->u.call_start;
-    struct span *s = find(l, OF_CALL, e->call);
+    const struct span *s = find(l, OF_CALL, e->call);
 
-    /* One that was listed has not begun yet. */
-    if (s && s->listed && !s->attempt)
-        s->open = s->lost = true;
     if (!(l->open & MODEL) && !s)
         broken(l, "'%.*s' is no call of the message", (int)e->call.len,
                e->call.ptr);
@@ -346,7 +373,9 @@ static void on_call_start(struct wend_laws *l)
 
 static void on_call_end(struct wend_laws *l)
 {
-    end(l, OF_CALL, l->ev->u.call_end.call);
+    const wend_ev_call_end *e = &l->ev->u.call_end;
+
+    end(l, OF_CALL, e->call, e->outcome);
 }
 
 static void on_plan_start(struct wend_laws *l)
@@ -368,7 +397,7 @@ static void on_action_start(struct wend_laws *l)
     struct span *s = find(l, OF_ACTION, e->action);
 
     /* One that was cut off begins again, its plan may be over. */
-    if (!(l->open & PLAN) && !(s && s->lost))
+    if (!(l->open & PLAN) && !(s && s->superseded))
         broken(l, "no plan is open");
     s = begin(l, OF_ACTION, e->action, e->attempt);
     if (s)
@@ -391,13 +420,14 @@ static void on_action_retry(struct wend_laws *l)
  * forgot; in a turn they are those of the turn. */
 static void on_action_end(struct wend_laws *l)
 {
-    wend_str id = l->ev->u.action_end.action;
+    const wend_ev_action_end *e = &l->ev->u.action_end;
 
-    l->due |= !(l->open & (PLAN | TURN));
-    if (find(l, OF_ACTION, id))
-        end(l, OF_ACTION, id);
+    l->due |=
+        !(l->open & (PLAN | TURN)) && e->outcome != WEND_OUTCOME_SUPERSEDED;
+    if (find(l, OF_ACTION, e->action))
+        end(l, OF_ACTION, e->action, e->outcome);
     else
-        add(l, OF_ACTION, id);
+        add(l, OF_ACTION, e->action);
 }
 
 static void on_child_start(struct wend_laws *l)
@@ -407,7 +437,7 @@ static void on_child_start(struct wend_laws *l)
 
 static void on_child_end(struct wend_laws *l)
 {
-    end(l, OF_CHILD, l->ev->u.child_end.run);
+    end_once(l, OF_CHILD, l->ev->u.child_end.run);
 }
 
 static void on_branch_start(struct wend_laws *l)
@@ -417,7 +447,7 @@ static void on_branch_start(struct wend_laws *l)
 
 static void on_branch_end(struct wend_laws *l)
 {
-    end(l, OF_BRANCH, l->ev->u.branch_end.branch);
+    end_once(l, OF_BRANCH, l->ev->u.branch_end.branch);
 }
 
 /* What must be open for an event to come, what must not be, and what it

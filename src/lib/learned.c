@@ -135,7 +135,7 @@ static void see_action(struct wend_run *r, const wend_ev_action_end *e)
     char room[LEARNED_KEY_MAX];
 
     if (i == PLAN_NONE || e->cached || plan_action_state(p, i)->at != AT_RUNS ||
-        plan_action_state(p, i)->began_us < r->resumed_us)
+        plan_action_state(p, i)->again)
         return;
     see(r, plan_past_key(room, p->plan->actions[i], r->birth.model), e->outcome,
         e->ms);
@@ -147,7 +147,8 @@ static void see_call(struct wend_run *r, const wend_ev_call_end *e)
     int i = turn_call_index(&r->turn, e->call);
     char room[LEARNED_KEY_MAX];
 
-    if (i < 0 || e->cached || !turn_call_runs(&r->turn, (uint32_t)i))
+    if (i < 0 || e->cached || e->outcome == WEND_OUTCOME_SUPERSEDED ||
+        !turn_call_runs(&r->turn, (uint32_t)i))
         return;
     see(r, plan_past_key(room, &tool, STR_NONE), e->outcome, e->ms);
 }
@@ -170,8 +171,6 @@ void learned_note(struct wend_run *r, const wend_event *ev)
         see_call(r, &ev->u.call_end);
     if (ev->type == WEND_RUN_FORK)
         learned_forget(r);
-    if (ev->type == WEND_RUN_FORK || ev->type == WEND_RUN_RESUME)
-        r->resumed_us = ev->time_us;
 }
 
 void learned_keep(struct wend_run *r)

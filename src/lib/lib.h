@@ -421,7 +421,6 @@ struct wend_run {
     struct action_ask *asks;
     int64_t asks_count;           /* that there were */
     struct took *took;            /* what ended took; see learned.h */
-    int64_t resumed_us;           /* when it was gone on with; 0: never */
     const struct plan_past *past; /* NULL: not looked up */
     struct child *children;       /* that it waits for; see child.h */
     struct child *child;          /* what it is to its parent, else NULL */

@@ -277,6 +277,8 @@ static void put_started(struct agio *a, const wend_event *ev, wend_str name,
 {
     struct buf *b = record_calls_out(&a->early, out);
 
+    if (!record_calls_begin(&a->early, ev))
+        return;
     open_record(b, ev, "tool_call_started");
     record_str(b, "tool_name", name);
     record_str(b, "tool_call_id", id);
@@ -309,6 +311,10 @@ static void put_ended(struct agio *a, const wend_event *ev,
     struct buf *b = record_calls_out(&a->early, out);
     bool ok = e->outcome == WEND_OUTCOME_OK;
 
+    if (!record_calls_end(&a->early, ev)) {
+        on_other(a, ev, out);
+        return;
+    }
     open_record(b, ev, ok ? "tool_call_completed" : "tool_call_failed");
     record_str(b, "tool_name", e->name);
     record_str(b, "tool_call_id", e->id);
@@ -373,7 +379,7 @@ static void on_action_end(struct agio *a, const wend_event *ev, struct buf *out)
         on_other(a, ev, out);
         return;
     }
-    a->actions++;
+    a->actions += c->outcome != WEND_OUTCOME_SUPERSEDED;
     put_ended(a, ev, &e, out);
 }
 
@@ -489,7 +495,8 @@ static void agio_init(void *state, const struct mem *m, bool verbose)
     struct agio *a = state;
 
     a->verbose = verbose;
-    a->early.held.mem = a->step_held.mem = a->cancel_by.mem = m;
+    record_calls_init(&a->early, m);
+    a->step_held.mem = a->cancel_by.mem = m;
 }
 
 static void agio_event(void *state, const wend_event *ev, struct buf *out)
@@ -504,14 +511,15 @@ static void agio_event(void *state, const wend_event *ev, struct buf *out)
         handlers[ev->type](a, ev, out);
     else
         on_other(a, ev, out);
-    out->failed |= a->early.held.failed | a->step_held.failed;
+    out->failed |=
+        a->early.held.failed | a->early.open.failed | a->step_held.failed;
 }
 
 static void agio_free(void *state)
 {
     struct agio *a = state;
 
-    buf_free(&a->early.held);
+    record_calls_free(&a->early);
     buf_free(&a->step_held);
     buf_free(&a->cancel_by);
 }

@@ -387,7 +387,8 @@ static void cortex_init(void *state, const struct mem *m, bool verbose)
 
     (void)verbose;
     c->mem = m;
-    c->early.held.mem = c->plan.mem = m;
+    record_calls_init(&c->early, m);
+    c->plan.mem = m;
 }
 
 static void cortex_event(void *state, const wend_event *ev, struct buf *out)
@@ -403,7 +404,7 @@ static void cortex_event(void *state, const wend_event *ev, struct buf *out)
     if (!c->early.in_model && ev->type != WEND_PLAN_ACTION)
         put_plan(c, ev, out);
     handlers[ev->type](c, ev, out);
-    out->failed |= c->early.held.failed | c->plan.failed;
+    out->failed |= c->early.held.failed | c->early.open.failed | c->plan.failed;
 }
 
 static void cortex_free(void *state)
@@ -414,7 +415,7 @@ static void cortex_free(void *state)
         next = a->next;
         mem_free(c->mem, a);
     }
-    buf_free(&c->early.held);
+    record_calls_free(&c->early);
     buf_free(&c->plan);
 }
 

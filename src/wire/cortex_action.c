@@ -203,6 +203,8 @@ void cortex_action_end(struct cortex *c, const wend_event *ev, struct buf *out)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED)
+        return; /* it goes on */
     put_ended(c, ev, e, record_calls_out(&c->early, out));
     action_over(c, e);
 }
@@ -219,8 +221,7 @@ void cortex_call_start(struct cortex *c, const wend_event *ev, struct buf *out)
         .params_json = e->args_json,
     };
 
-    if (!cortex_is_plan_call(c, e->name) &&
-        e->attempt < 2) /* else it goes on */
+    if (!cortex_is_plan_call(c, e->name) && record_calls_begin(&c->early, ev))
         put_started(ev, &as, record_calls_out(&c->early, out));
 }
 
@@ -250,6 +251,8 @@ void cortex_call_end(struct cortex *c, const wend_event *ev, struct buf *out)
         .error = e->error,
     };
 
+    if (!record_calls_end(&c->early, ev))
+        return;
     if (cortex_is_plan_call(c, e->name)) {
         on_plan_call_end(c, ev, out);
         return;

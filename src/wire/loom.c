@@ -316,6 +316,8 @@ static void on_call_start(struct loom *l, const wend_event *ev, struct buf *out)
     const wend_ev_call_start *e = &ev->u.call_start;
     struct buf *b = record_calls_out(&l->early, out);
 
+    if (!record_calls_begin(&l->early, ev))
+        return;
     remember_call(l, e->call, e->name, out);
     open_record(b, ev, "tool_execution_start");
     record_open(b, "tool_call");
@@ -356,6 +358,8 @@ static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
     bool ok = e->outcome == WEND_OUTCOME_OK;
     struct buf *b = record_calls_out(&l->early, out);
 
+    if (!record_calls_end(&l->early, ev))
+        return;
     open_record(b, ev, ok ? "tool_result" : "tool_error");
     record_open(b, "tool_result");
     record_str(b, "tool_call_id", e->call);
@@ -468,7 +472,8 @@ static void loom_init(void *state, const struct mem *m, bool verbose)
 
     (void)verbose;
     l->mem = m;
-    l->calls_arena.mem = l->early.held.mem = l->iteration_end_held.mem = m;
+    record_calls_init(&l->early, m);
+    l->calls_arena.mem = l->iteration_end_held.mem = m;
     l->turn_id.mem = l->correlation_id.mem = m;
     l->iteration = -1;
     l->turns_max = TURNS_DEFAULT;
@@ -485,8 +490,8 @@ static void loom_event(void *state, const wend_event *ev, struct buf *out)
     if (ev->in_turn && ev->turn != l->iteration)
         enter_turn(l, ev->turn, ev->turn_id);
     handlers[ev->type](l, ev, out);
-    out->failed |=
-        l->turn_id.failed | l->early.held.failed | l->iteration_end_held.failed;
+    out->failed |= l->turn_id.failed | l->early.held.failed |
+                   l->early.open.failed | l->iteration_end_held.failed;
 }
 
 static void loom_free(void *state)
@@ -494,7 +499,7 @@ static void loom_free(void *state)
     struct loom *l = state;
 
     arena_free(&l->calls_arena);
-    buf_free(&l->early.held);
+    record_calls_free(&l->early);
     buf_free(&l->iteration_end_held);
     buf_free(&l->turn_id);
     buf_free(&l->correlation_id);

@@ -27,8 +27,17 @@ void record_let_go(struct buf *held, struct buf *out);
  * its end. */
 struct record_calls {
     struct buf held;
-    bool in_model; /* a turn's; that of an action has no calls */
+    struct buf open; /* hashes of calls and actions that are told as begun */
+    bool in_model;   /* a turn's; that of an action has no calls */
 };
+
+void record_calls_init(struct record_calls *c, const struct mem *m);
+void record_calls_free(struct record_calls *c);
+/* An attempt that a crash cut off and the one that follows it are one call to
+ * the reader. False: its start was told. */
+bool record_calls_begin(struct record_calls *c, const wend_event *ev);
+/* False: the attempt is superseded, and there is no result to tell. */
+bool record_calls_end(struct record_calls *c, const wend_event *ev);
 
 /* Where a record about a call goes. */
 struct buf *record_calls_out(struct record_calls *c, struct buf *out);

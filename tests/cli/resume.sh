@@ -155,6 +155,25 @@ is "an idempotent program: with one key" "$(sort -u ledger | wc -l)" 1
 resumed >/dev/null
 has "an idempotent program: the second attempt" events '"attempt":2'
 has "an idempotent program: its answer" events '"outcome":"ok","output":"done'
+count() { grep -c -- "$2" "$1"; } # FILE PATTERN
+"$WEND" log --json last >whole
+is "every start has an end" "$(count whole '"type":"call_start"') \
+$(count whole '"type":"call_end"')" "2 2"
+is "one of them is a result" "$(grep '"type":"call_end"' whole |
+    grep -c '"outcome":"superseded"')" 1
+is "the attempt that was cut off ends first" "$(types events)" "run_resume \
+call_end call_start call_end turn_end metrics turn_start context_start \
+context_end model_start text_delta model_end turn_end metrics run_end"
+for d in "loom tool_execution_start tool_result" \
+    "agio tool_call_started tool_call_completed" \
+    "cortex action_started action_completed"; do
+    set -- $d
+    "$WEND" log --events $1 last >told
+    is "$1: one start, one result" "$(count told "\"$2\"") $(count told \
+        "\"$3\",")" "1 1"
+done
+"$WEND" stats --json --limit 1 >counted
+has "stats: one call" counted '"calls":1'
 use unsafe --on-unknown stop
 exits "stop" 1 "$WEND" resume last
 has "stop: said" "$err" "not known"

@@ -36,6 +36,7 @@ struct key {
     char text[KEY_BYTES];
     char action[KEY_BYTES]; /* of a plan; empty for a call */
     long lines, starts, ends;
+    long cuts; /* attempts that were superseded */
     bool unsafe;
     bool child; /* somebody else does it: a run, a plan's actions, a model */
     wend_outcome outcome;
@@ -82,6 +83,10 @@ static void take_start(struct key *k, bool unsafe, int64_t attempt,
 
 static void take_end(struct key *k, wend_outcome outcome, struct finding *f)
 {
+    if (outcome == WEND_OUTCOME_SUPERSEDED) {
+        k->cuts++;
+        return;
+    }
     k->ends++;
     k->outcome = outcome;
     f->unknown += outcome == WEND_OUTCOME_UNKNOWN;
@@ -165,7 +170,7 @@ static void check_keys(const struct book *b, struct finding *f)
         const struct key *k = &b->keys[i];
 
         f->unsaved += k->lines && !k->starts;
-        f->unlawful += k->starts && k->ends != 1;
+        f->unlawful += k->starts && (k->ends != 1 || k->cuts + 1 != k->starts);
         if (k->child) {
             f->unlawful += k->lines || k->outcome == WEND_OUTCOME_UNKNOWN;
             continue;

@@ -29,6 +29,8 @@ struct book_call {
     bool ran, told; /* FX_RUN_CALL, FX_STOP_CALL were seen */
     bool fresh;     /* started in this step */
     bool lost;      /* whoever ran it is gone */
+    bool closed;    /* ... and its attempt has ended as superseded */
+    bool doubted;   /* it may not run again: it begins only to end */
     bool again;     /* it began once more after that */
     bool child;     /* a run of its own is at it */
     char kid[BOOK_ID];
@@ -225,7 +227,7 @@ static void book_call_start(struct book *b, const wend_ev_call_start *e)
         return;
     c->started = c->fresh = true;
     c->again |= c->lost;
-    c->lost = false;
+    c->lost = c->closed = false;
     c->attempt = e->attempt;
 }
 
@@ -233,6 +235,11 @@ static void book_call_end(struct book *b, const wend_ev_call_end *e)
 {
     struct book_call *c = book_call(b, e->call);
 
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* void for readers */
+        if (c)
+            c->closed = true;
+        return;
+    }
     b->sum.tool_calls++;
     if (e->outcome != WEND_OUTCOME_OK) {
         b->sum.tool_errors++;
@@ -440,7 +447,9 @@ static void book_add(struct book *b, const wend_event *ev)
     case WEND_CHILD_START:
     case WEND_CHILD_END: book_child(b, ev); break;
     case WEND_CONTROL: book_control(b, &ev->u.control); break;
-    case WEND_ACTION_END: b->sum.actions++; break;
+    case WEND_ACTION_END:
+        b->sum.actions += ev->u.action_end.outcome != WEND_OUTCOME_SUPERSEDED;
+        break;
     default: break;
     }
     plan_book_add(&b->plan, ev);

@@ -66,7 +66,8 @@ static void say_result(struct sim *s)
     wend_event ev = {.type = WEND_CALL_END};
 
     for (uint32_t i = 0; i < s->book.calls_count && !c; i++)
-        if (book_runs(&s->book.calls[i]) && !s->book.calls[i].child &&
+        if (book_runs(&s->book.calls[i]) && !s->book.calls[i].closed &&
+            !s->book.calls[i].child &&
             s->book.calls[i].tool) /* else it is about to be refused */
             c = &s->book.calls[i];
     if (!c || !chance_of(&s->chance, 700))

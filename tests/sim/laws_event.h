@@ -174,7 +174,7 @@ static void law_call_bracket(struct sim *s, const wend_event *ev,
 
     if (ev->type == WEND_CALL_START) {
         c = book_call(b, ev->u.call_start.call);
-        if (c && c->started && !c->lost)
+        if (c && c->started && !c->closed)
             broken(s, name, "call %s starts twice", c->id);
         if (ev->u.call_start.attempt != (c ? c->attempt : 0) + 1)
             broken(s, name, "attempt %lld of '%.*s'",
@@ -185,7 +185,7 @@ static void law_call_bracket(struct sim *s, const wend_event *ev,
                    (int)ev->u.call_start.call.len, ev->u.call_start.call.ptr);
     } else if (ev->type == WEND_CALL_END) {
         c = book_call(b, ev->u.call_end.call);
-        if (!c || !c->started || c->ended)
+        if (!c || !c->started || c->ended || c->closed)
             broken(s, name, "call_end of '%.*s', which is not open",
                    (int)ev->u.call_end.call.len, ev->u.call_end.call.ptr);
     }
@@ -211,7 +211,7 @@ static void law_child(struct sim *s, const wend_event *ev, const char *name)
             broken(s, name, "child_end of a child that is not open");
     } else if (ev->type == WEND_CALL_END) {
         c = book_call(b, ev->u.call_end.call);
-        if (c && c->child)
+        if (c && c->child && ev->u.call_end.outcome != WEND_OUTCOME_SUPERSEDED)
             broken(s, name, "'%s' ends before its child", c->id);
     }
 }
@@ -383,11 +383,13 @@ static void law_run_end(struct sim *s, const wend_event *ev, const char *name)
 }
 
 /* Read and idempotent calls run again; an unsafe one only if the policy or
- * a person says so, and else its end says that nobody knows. */
+ * a person says so, and else its end says that nobody knows. A fork may begin
+ * at the end of a superseded attempt: then there is one more bracket around
+ * that end, see law_effects. */
 static void law_lost(struct sim *s, const wend_event *ev, const char *name)
 {
     struct book *b = &s->book;
-    const struct book_call *c = NULL;
+    struct book_call *c = NULL;
     bool unsafe, twice;
 
     if (ev->type == WEND_CALL_START)
@@ -399,7 +401,7 @@ static void law_lost(struct sim *s, const wend_event *ev, const char *name)
     if (ev->type == WEND_CALL_END && ev->u.call_end.given)
         return; /* its maker knows better */
     if (!c || !c->lost) {
-        if (ev->type == WEND_CALL_END &&
+        if (ev->type == WEND_CALL_END && !(c && c->doubted) &&
             ev->u.call_end.outcome == WEND_OUTCOME_UNKNOWN)
             broken(s, name, "unknown, though nothing was cut off");
         return;
@@ -411,6 +413,8 @@ static void law_lost(struct sim *s, const wend_event *ev, const char *name)
             b->config->on_unknown == UNKNOWN_RETRY ||
             (b->config->on_unknown == UNKNOWN_ASK && c->yes);
     if (ev->type == WEND_CALL_START) {
+        c->doubted = !twice;
+    } else if (ev->u.call_end.outcome == WEND_OUTCOME_SUPERSEDED) {
         if (!twice)
             broken(s, name, "unsafe '%s' begins twice", c->id);
     } else if (ev->u.call_end.outcome !=
@@ -422,6 +426,24 @@ static void law_lost(struct sim *s, const wend_event *ev, const char *name)
     }
 }
 
+/* Of a call or an action: it was cut off, and begins again. */
+static void check_superseded(struct sim *s, const wend_event *ev,
+                             const char *name)
+{
+    const struct book_call *c = ev->type == WEND_CALL_END
+                                    ? book_call(&s->book, ev->u.call_end.call)
+                                    : NULL;
+    const struct book_action *a =
+        ev->type == WEND_ACTION_END
+            ? act_find(&s->book.plan, ev->u.action_end.action)
+            : NULL;
+
+    if ((c && ev->u.call_end.outcome == WEND_OUTCOME_SUPERSEDED && !c->lost) ||
+        (a && ev->u.action_end.outcome == WEND_OUTCOME_SUPERSEDED && !a->lost))
+        broken(s, name, "%s superseded, but nothing was cut off",
+               wend_event_name(ev->type));
+}
+
 static void law_superseded(struct sim *s, const wend_event *ev,
                            const char *name)
 {
@@ -429,6 +451,7 @@ static void law_superseded(struct sim *s, const wend_event *ev,
     bool is = ev->type == WEND_MODEL_END &&
               ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED;
 
+    check_superseded(s, ev, name);
     if (s->planned) /* a pause may come between the two */
         is = is && !act_find(&s->book.plan, ev->u.model_end.action)->lost;
     if (is && (!b->resumed || b->calls_count))

@@ -13,7 +13,7 @@ static void check_act_start(struct sim *s, const wend_ev_action_start *e,
 {
     const struct book_action *a = act_find(&s->book.plan, e->action);
 
-    if (!a || a->ended || (a->started && !a->lost))
+    if (!a || a->ended || (a->started && !a->closed))
         broken(s, name, "'%.*s' starts, which %s", (int)e->action.len,
                e->action.ptr,
                !a         ? "nobody wrote"
@@ -29,7 +29,7 @@ static void check_act_end(struct sim *s, const wend_ev_action_end *e,
 {
     const struct book_action *a = act_find(&s->book.plan, e->action);
 
-    if (!a || a->ended)
+    if (!a || a->ended || a->closed)
         broken(s, name, "'%.*s' ends, which %s", (int)e->action.len,
                e->action.ptr, a ? "has ended" : "nobody wrote");
     else if (a->started == (e->outcome == WEND_OUTCOME_SKIPPED))
@@ -160,16 +160,16 @@ static void law_caps(struct sim *s, const wend_event *ev, const char *name)
  * person says so, or if its child is gone on with. */
 static void law_act_lost(struct sim *s, const wend_event *ev, const char *name)
 {
-    const struct plan_book *b = &s->book.plan;
+    struct plan_book *b = &s->book.plan;
     int i =
         ev->type == WEND_ACTION_START ? act_index(b, ev->u.action_start.action)
         : ev->type == WEND_ACTION_END ? act_index(b, ev->u.action_end.action)
                                       : NOBODY;
-    const struct book_action *a = i == NOBODY ? NULL : &b->a[i];
+    struct book_action *a = i == NOBODY ? NULL : &b->a[i];
     bool unsafe, twice;
 
     if (!a || !a->lost) {
-        if (a && ev->type == WEND_ACTION_END &&
+        if (a && ev->type == WEND_ACTION_END && !a->doubted &&
             ev->u.action_end.outcome == WEND_OUTCOME_UNKNOWN)
             broken(s, name, "a%d is unknown, though nothing was cut off", i);
         return;
@@ -178,10 +178,16 @@ static void law_act_lost(struct sim *s, const wend_event *ev, const char *name)
              (!is_child_type(&b->made->a[i]) || a->left);
     twice = !unsafe || s->config->on_unknown == UNKNOWN_RETRY ||
             (s->config->on_unknown == UNKNOWN_ASK && a->yes);
-    if (ev->type == WEND_ACTION_START && !twice)
-        broken(s, name, "a%d, which is unsafe, runs again", i);
-    if (ev->type != WEND_ACTION_END)
+    if (ev->type == WEND_ACTION_END &&
+        ev->u.action_end.outcome == WEND_OUTCOME_SUPERSEDED) {
+        if (!twice)
+            broken(s, name, "a%d, which is unsafe, is superseded", i);
         return;
+    }
+    if (ev->type == WEND_ACTION_START) {
+        a->doubted = !twice; /* law_act_effects looks what becomes of it */
+        return;
+    }
     if (ev->u.action_end.outcome !=
         (unsafe ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED))
         broken(s, name, "a%d ends as %s", i,
@@ -190,7 +196,14 @@ static void law_act_lost(struct sim *s, const wend_event *ev, const char *name)
         broken(s, name, "a%d is given up", i);
 }
 
-/* One at a time, inside its action. */
+static bool is_superseded(const wend_event *ev)
+{
+    return ev->type == WEND_ACTION_END &&
+           ev->u.action_end.outcome == WEND_OUTCOME_SUPERSEDED;
+}
+
+/* One at a time, inside its action; one more attempt keeps the one that it
+ * had. */
 static void law_act_child(struct sim *s, const wend_event *ev, const char *name)
 {
     struct plan_book *b = &s->book.plan;
@@ -208,7 +221,7 @@ static void law_act_child(struct sim *s, const wend_event *ev, const char *name)
         i = act_index(b, ev->type == WEND_ACTION_END
                              ? ev->u.action_end.action
                              : ev->u.action_retry.action);
-        if (i != NOBODY && b->a[i].child)
+        if (i != NOBODY && b->a[i].child && !is_superseded(ev))
             broken(s, name, "a%d ends before its child", i);
     }
 }
@@ -268,6 +281,8 @@ static void law_act_effects(struct sim *s, const struct view *v,
     for (uint32_t i = 0; i < b->made->count; i++) {
         const struct book_action *a = &b->a[i];
 
+        if (act_runs(a) && !a->lost && a->doubted)
+            broken(s, name, "a%u, which is unsafe, runs again", i);
         if (act_runs(a) && !a->lost && !a->ran && !a->begun)
             broken(s, name, "action_start of a%u, but nobody runs it", i);
         if (a->lost && !a->asked && !s->book.paused)

@@ -346,6 +346,8 @@ static void law_effects(struct sim *s, const struct view *v, const char *name)
         if (c->lost &&
             (b->paused || book_waits(c) || book_live(b) >= b->limits.parallel))
             continue; /* it waits */
+        if (book_runs(c) && c->doubted && !c->lost)
+            broken(s, name, "'%s', which is unsafe, runs again", c->id);
         if (book_runs(c) && !c->ran)
             broken(s, name, "call_start of '%s', but nobody runs it", c->id);
         if (book_runs(c) && b->stopping && !c->told)

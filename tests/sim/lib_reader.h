@@ -254,11 +254,13 @@ static void look(struct sim *s, struct looked *l, const struct known *k,
     if (ev->type == WEND_CALL_START && ev->u.call_start.attempt == 1)
         set_add(&l->starts,
                 hash_of(ev->u.call_start.call) + (uint64_t)ev->turn);
-    if (ev->type == WEND_CALL_END)
+    if (ev->type == WEND_CALL_END &&
+        ev->u.call_end.outcome != WEND_OUTCOME_SUPERSEDED)
         set_add(&l->ends, hash_of(ev->u.call_end.call) + (uint64_t)ev->turn);
     if (ev->type == WEND_ACTION_START && ev->u.action_start.attempt == 1)
         set_add(&l->action_starts, hash_of(ev->u.action_start.action));
-    if (ev->type == WEND_ACTION_END)
+    if (ev->type == WEND_ACTION_END &&
+        ev->u.action_end.outcome != WEND_OUTCOME_SUPERSEDED)
         set_add(&l->action_ends, hash_of(ev->u.action_end.action));
 }
 

@@ -47,6 +47,8 @@ struct book_action {
     bool ran, begun; /* FX_RUN_ACTION, FX_START_CHILD of this attempt */
     bool fresh;      /* started in this step, for the first time */
     bool lost;       /* whoever ran it is gone */
+    bool closed;     /* ... and its attempt has ended as superseded */
+    bool doubted;    /* it may not run again: it begins only to end */
     bool child;      /* a run of its own is at it */
     bool left;       /* ... was, and has ended or is another run's */
     bool asking;     /* its model call is open */
@@ -219,7 +221,7 @@ static void act_start(struct book_action *a, int64_t attempt)
 {
     a->fresh = !a->started;
     a->started = true;
-    a->lost = a->left = a->ran = a->begun = false;
+    a->lost = a->closed = a->left = a->ran = a->begun = false;
     a->attempt = attempt;
 }
 
@@ -311,7 +313,9 @@ static void plan_book_add(struct plan_book *b, const wend_event *ev)
         break;
     case WEND_ACTION_END:
         a = act_find(b, ev->u.action_end.action);
-        if (a) {
+        if (a && ev->u.action_end.outcome == WEND_OUTCOME_SUPERSEDED) {
+            a->closed = true;
+        } else if (a) {
             a->ended = true;
             a->lost = false;
             a->outcome = ev->u.action_end.outcome;

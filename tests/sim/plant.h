@@ -249,6 +249,20 @@ static void make_up(struct sim *s, struct step *step)
     recount(s, step);
 }
 
+/* The attempt that was cut off has no end. */
+static void forget_superseded(struct sim *s, struct step *step)
+{
+    struct step_event **at = &step->events;
+
+    while (*at && !((*at)->ev.type == WEND_CALL_END &&
+                    (*at)->ev.u.call_end.outcome == WEND_OUTCOME_SUPERSEDED))
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = (*at)->next;
+    recount(s, step);
+}
+
 static void first_again(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_CALL_START);
@@ -400,10 +414,13 @@ static const struct bug bugs[] = {
     {"forget-question", "a run waits for somebody", .spoil = forget_question},
     {"forget-resume", "what counts is heard", .spoil = forget_resume},
     {"supersede", "only an interruption supersedes", .spoil = supersede},
+    {"forget-superseded", "a call has one bracket", .spoil = forget_superseded},
     {"first-attempt-again", "a call has one bracket", .spoil = first_again},
     {"leak", "nothing leaks", .after = leak},
     {"end-action-twice", "an action has one bracket", .planned = true,
      .spoil = repeat_action_end},
+    {"forget-superseded-action", "an action has one bracket", .planned = true,
+     .spoil = forget_superseded_action},
     {"start-action-twice", "an action has one bracket", .planned = true,
      .spoil = repeat_action_start},
     {"miscount-plan", "a plan ends when its actions have", .planned = true,

@@ -16,6 +16,20 @@ static void repeat_action_start(struct sim *s, struct step *step)
     repeat(s, step, WEND_ACTION_START);
 }
 
+/* The attempt that was cut off has no end. */
+static void forget_superseded_action(struct sim *s, struct step *step)
+{
+    struct step_event **at = &step->events;
+
+    while (*at && !((*at)->ev.type == WEND_ACTION_END &&
+                    (*at)->ev.u.action_end.outcome == WEND_OUTCOME_SUPERSEDED))
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = (*at)->next;
+    recount(s, step);
+}
+
 static void miscount_plan(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_PLAN_END);

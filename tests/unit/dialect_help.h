@@ -40,6 +40,20 @@ struct story {
     "\"id\":\"c1\",\"name\":\"add\",\"args\":{\"a\":1}},{"       \
     "\"id\":\"c2\",\"name\":\"rm\",\"args\":{}}]}"
 
+/* A call that an interruption cut off, and that ran again. */
+#define CUT_CALL                                                             \
+    "model_end {\"outcome\":\"ok\",\"text\":\"\",\"calls\":[{\"id\":\"c1\"," \
+    "\"name\":\"add\",\"args\":{\"a\":1}}]}",                                \
+        "call_start {\"call\":\"c1\",\"name\":\"add\",\"args\":{\"a\":1},"   \
+        "\"attempt\":1}",                                                    \
+        "run_resume {\"epoch\":2,\"from_seq\":4}",                           \
+        "call_end {\"call\":\"c1\",\"name\":\"add\",\"outcome\":"            \
+        "\"superseded\",\"output\":\"\",\"ms\":0}",                          \
+        "call_start {\"call\":\"c1\",\"name\":\"add\",\"args\":{\"a\":1},"   \
+        "\"attempt\":2}",                                                    \
+        "call_end {\"call\":\"c1\",\"name\":\"add\",\"outcome\":\"ok\","     \
+        "\"output\":\"7\",\"ms\":12}"
+
 static inline void native_line(struct buf *b, const char *line, int i, int turn)
 {
     const char *data = strchr(line, ' ');

@@ -38,6 +38,7 @@ struct deed {
 struct seen {
     int64_t start_ms, end_ms; /* NEVER */
     int starts, ends, retries;
+    int cuts; /* attempts that were superseded */
     wend_outcome outcome;
     char reason[48], code[32];
 };
@@ -126,13 +127,18 @@ static inline void see_end(struct plan_world *w, const wend_event *ev)
     uint32_t i = plan_find(w->turn.plan.plan, e->action);
     struct seen *s = &w->seen[i];
 
+    buf_fmt(&w->order, " -%.*s", (int)e->action.len, e->action.ptr);
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) {
+        s->cuts++;
+        buf_cstr(&w->order, "(superseded)");
+        return;
+    }
     s->ends++;
     s->end_ms = w->now_ms;
     s->outcome = e->outcome;
     copy_text(s->reason, sizeof s->reason, e->reason);
     if (e->error)
         copy_text(s->code, sizeof s->code, e->error->code);
-    buf_fmt(&w->order, " -%.*s", (int)e->action.len, e->action.ptr);
     if (e->outcome != WEND_OUTCOME_OK)
         buf_fmt(&w->order, "(%s%s%s%s%s)", wend_outcome_name(e->outcome),
                 e->reason.ptr ? "," : "", s->reason, s->code[0] ? "," : "",

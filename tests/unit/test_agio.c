@@ -172,6 +172,20 @@ static const struct story stories[] = {
      "warning 41.00 {\"message\":\"careful\"}\n"
      "error 41.25 {\"error\":\"odd\",\"error_type\":\"e\",\"is_fatal\":f"
      "alse,\"step\":1}\n"},
+
+    {"resumed: a call that ran again is told once",
+     {RUN_START, TURN_0, MODEL_START, CUT_CALL},
+     "run_started 40.00 {\"query\":\"p\"}\n"
+     "step_started 40.25 {\"step\":1}\n"
+     "usage_update 40.75 "
+     "{\"prompt_tokens\":0,\"completion_tokens\":0,\"total_tokens\":0,\"step\":"
+     "1}\n"
+     "tool_call_started 41.00 "
+     "{\"tool_name\":\"add\",\"tool_call_id\":\"c1\",\"arguments\":{\"a\":1},"
+     "\"step\":1}\n"
+     "tool_call_completed 42.00 "
+     "{\"tool_name\":\"add\",\"tool_call_id\":\"c1\",\"result\":\"7\","
+     "\"duration\":0.012,\"step\":1}\n"},
 };
 
 /* ---- Whole records, written from the contract ---------------------------- */

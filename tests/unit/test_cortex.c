@@ -357,9 +357,10 @@ static const struct story stories[] = {
       "action_start {\"action\":\"a\",\"name\":\"a\",\"type\":\"tool\","
       "\"mode\":\"async\",\"target\":\"now\",\"params\":{},\"attempt\":1}",
       "run_resume {\"epoch\":2,\"from_seq\":2}",
+      "action_end {\"action\":\"a\",\"name\":\"a\",\"outcome\":"
+      "\"superseded\",\"output\":null,\"ms\":1}",
       "action_start {\"action\":\"a\",\"name\":\"a\",\"type\":\"tool\","
       "\"mode\":\"async\",\"target\":\"now\",\"params\":{},\"attempt\":2}",
-      "call_start {\"call\":\"c1\",\"name\":\"x\",\"args\":{},\"attempt\":2}",
       "action_end {\"action\":\"a\",\"name\":\"a\",\"outcome\":\"ok\","
       "\"output\":1,\"ms\":1}",
       "run_end {\"outcome\":\"ok\",\"text\":\"\",\"metrics\":{"
@@ -374,6 +375,22 @@ static const struct story stories[] = {
              "agent_completed 1.50 {\"execution_id\":\"r\","
              "\"total_iterations\":0,\"total_actions\":1,\"total_llm_calls\":"
              "0,\"total_tool_calls\":2,\"duration_seconds\":0}\n"},
+    {"resumed: a call that ran again is told once",
+     {AGENT_RUN, TURN_0, MODEL_START, CUT_CALL},
+     "agent_started 0.00 "
+     "{\"agent_name\":\"a\",\"execution_id\":\"r\",\"max_iterations\":2}\n"
+     "iteration_started 0.25 {\"iteration\":1,\"max_iterations\":2}\n"
+     "plan_generated 0.75 "
+     "{\"iteration\":1,\"actions_count\":1,\"actions\":[{\"id\":\"c1\","
+     "\"name\":\"add\",\"type\":\"tool\",\"mode\":\"async\",\"depends_on\":[]}]"
+     "}\n"
+     "action_started 1.00 "
+     "{\"type\":\"tool\",\"mode\":\"async\",\"target\":\"add\",\"parameters\":{"
+     "\"a\":1}} c1 add\n"
+     "action_completed 2.00 "
+     "{\"status\":\"completed\",\"duration_seconds\":0.012,\"output\":\"7\","
+     "\"has_output\":true} c1 add\n"
+     "progress 2.00 {\"done\":1,\"total\":1}\n"},
 };
 
 /* "{"event_type":"X","timestamp":10S.FF0000,"data":D,"action_id":I,

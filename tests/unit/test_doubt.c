@@ -75,13 +75,14 @@ static void asked(bool yes)
         }
     }
     wend_run_outcome(again, &how);
-    tap_is_str(buf_view(&names),
-               str_of(yes ? "run_resume approval_ask approval_answer "
-                            "action_start action_end plan_end metrics "
-                            "run_end(ok)"
-                          : "run_resume approval_ask approval_answer "
-                            "action_end plan_end metrics run_end(failed)"),
-               yes ? "yes: it runs again" : "no: nobody knows");
+    tap_is_str(
+        buf_view(&names),
+        str_of(yes ? "run_resume approval_ask approval_answer "
+                     "action_end action_start action_end plan_end metrics "
+                     "run_end(ok)"
+                   : "run_resume approval_ask approval_answer "
+                     "action_end plan_end metrics run_end(failed)"),
+        yes ? "yes: it runs again" : "no: nobody knows");
     wend_call_return(kept[0], STR("nobody waits"));
     wend_run_free(again);
     buf_free(&names);

@@ -71,11 +71,9 @@ static void count(struct told *l, const wend_event *ev)
     case WEND_MODEL_END: l->models--; break;
     case WEND_PLAN_START: l->plans++; break;
     case WEND_PLAN_END: l->plans--; break;
-    case WEND_CALL_START: l->calls += ev->u.call_start.attempt == 1; break;
+    case WEND_CALL_START: l->calls++; break;
     case WEND_CALL_END: l->calls--; break;
-    case WEND_ACTION_START:
-        l->actions += ev->u.action_start.attempt == 1;
-        break;
+    case WEND_ACTION_START: l->actions++; break;
     case WEND_ACTION_END:
         l->actions -= ev->u.action_end.outcome != WEND_OUTCOME_SKIPPED;
         break;

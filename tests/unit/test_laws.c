@@ -4,6 +4,7 @@
  * A stream is words, `type:id/attempt`; seq, time and turn are filled in as
  * they should be. `+` before a word leaves a seq out, `<` sets the time
  * back, `~` says that it is in a turn when it is not, and not when it is.
+ * `call_cut`, `action_cut` and `model_cut` are ends as superseded.
  */
 #include <stdlib.h>
 
@@ -30,12 +31,21 @@ static const struct row rows[] = {
      BEGIN "model_start model_part call_start:a/1 call_output:a call_end:a "
            "model_end:a turn_end/1 metrics run_end",
      NULL},
-    {"a call that goes on after a crash",
-     BEGIN "model_start model_end:a call_start:a/1 run_resume call_start:a/2 "
-           "call_end:a turn_end/1 metrics run_end",
+    {"a call that runs again after a crash",
+     BEGIN "model_start model_end:a call_start:a/1 run_resume call_cut:a "
+           "call_start:a/2 call_end:a turn_end/1 metrics run_end",
+     NULL},
+    {"and once more, after two",
+     BEGIN "model_start model_end:a call_start:a/1 run_resume call_cut:a "
+           "call_start:a/2 run_resume call_cut:a call_start:a/3 call_end:a "
+           "turn_end/1 metrics run_end",
+     NULL},
+    {"a call whose outcome is not known",
+     BEGIN "model_start model_end:a call_start:a/1 run_resume call_end:a "
+           "turn_end/1 metrics run_end",
      NULL},
     {"a model that is asked again after a crash",
-     BEGIN "model_start text_delta run_resume model_end model_start "
+     BEGIN "model_start text_delta run_resume model_cut model_start "
            "model_end" END,
      NULL},
     {"a question that is asked again after a crash",
@@ -49,11 +59,11 @@ static const struct row rows[] = {
      NULL},
     {"an action that is tried again",
      "run_start plan_start action_start:x/1 action_retry:x/1 run_resume "
-     "action_start:x/3 action_end:x plan_end metrics run_end",
+     "action_cut:x action_start:x/3 action_end:x plan_end metrics run_end",
      NULL},
     {"an action that its plan does not wait for",
      "run_start plan_start forgotten:x/1 plan_end metrics run_resume "
-     "forgotten:x/2 action_end:x metrics run_end",
+     "action_cut:x forgotten:x/2 action_end:x metrics run_end",
      NULL},
     {"the same in a turn",
      BEGIN "model_start model_end:a,b call_start:a/1 plan_start forgotten:x/1 "
@@ -89,6 +99,32 @@ static const struct row rows[] = {
     {"a call starts twice",
      BEGIN "model_start model_end:a call_start:a/1 call_start:a/2",
      "'a' starts twice"},
+    {"a call starts again, and its first attempt has no end",
+     BEGIN "model_start model_end:a call_start:a/1 run_resume call_start:a/2",
+     "'a' starts again, but its last attempt has no end"},
+    {"so does an action",
+     "run_start plan_start action_start:x/1 run_resume action_start:x/2",
+     "'x' starts again, but its last attempt has no end"},
+    {"a call is superseded, and nothing follows",
+     BEGIN "model_start model_end:a call_start:a/1 run_resume call_cut:a "
+           "turn_end/1",
+     "a call is open"},
+    {"so is an action",
+     "run_start plan_start action_start:x/1 run_resume action_cut:x plan_end",
+     "an action is open"},
+    {"so is one that its plan forgot",
+     "run_start plan_start forgotten:x/1 plan_end metrics run_resume "
+     "action_cut:x run_end",
+     "a forgotten action is open"},
+    {"a superseded attempt has a result, too",
+     BEGIN "model_start model_end:a call_start:a/1 run_resume call_cut:a "
+           "call_end:a",
+     "'a' is not open"},
+    {"a call is superseded without a crash",
+     BEGIN "model_start model_end:a call_start:a/1 call_cut:a",
+     "'a' is superseded, though nothing cut it off"},
+    {"a model is", BEGIN "model_start model_cut",
+     "superseded, though nothing cut it off"},
     {"a call starts after its end",
      BEGIN "model_start model_end:a call_start:a/1 call_end:a run_resume "
            "call_start:a/2",
@@ -227,11 +263,41 @@ static bool is_delta(wend_event_type t)
            t == WEND_ACTION_OUTPUT;
 }
 
+/* Ends whose attempts were cut off. */
+static const struct {
+    const char *word;
+    wend_event_type type;
+} cuts[] = {
+    {"call_cut", WEND_CALL_END},
+    {"action_cut", WEND_ACTION_END},
+    {"model_cut", WEND_MODEL_END},
+};
+
+static bool is_cut(const char *word, wend_event_type *type)
+{
+    for (size_t i = 0; i < tap_count(cuts); i++)
+        if (!strcmp(word, cuts[i].word)) {
+            *type = cuts[i].type;
+            return true;
+        }
+    return false;
+}
+
+static void set_cut(wend_event *ev)
+{
+    if (ev->type == WEND_CALL_END)
+        ev->u.call_end.outcome = WEND_OUTCOME_SUPERSEDED;
+    else if (ev->type == WEND_ACTION_END)
+        ev->u.action_end.outcome = WEND_OUTCOME_SUPERSEDED;
+    else
+        ev->u.model_end.outcome = WEND_OUTCOME_SUPERSEDED;
+}
+
 static void make(struct maker *m, char *word)
 {
     char *number = strchr(word, '/'), *id = strchr(word, ':');
     bool gap = *word == '+', back = *word == '<', flip = *word == '~';
-    bool forgets;
+    bool forgets, cut;
 
     word += gap || back || flip;
     if (number)
@@ -239,7 +305,9 @@ static void make(struct maker *m, char *word)
     if (id)
         *id++ = 0;
     forgets = !strcmp(word, "forgotten");
-    m->ev.type = forgets ? WEND_ACTION_START : type_of(word);
+    cut = is_cut(word, &m->ev.type);
+    if (!cut)
+        m->ev.type = forgets ? WEND_ACTION_START : type_of(word);
     if (is_delta(m->ev.type)) {
         m->ev.n += 1 + gap;
     } else {
@@ -253,6 +321,8 @@ static void make(struct maker *m, char *word)
     fill(m, str_of(id), number ? atoi(number) : 0);
     if (forgets)
         m->ev.u.action_start.mode = STR("fire_and_forget");
+    if (cut)
+        set_cut(&m->ev);
 }
 
 static void check_row(const struct row *r)

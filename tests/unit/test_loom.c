@@ -193,6 +193,23 @@ static const struct story stories[] = {
       "thinking_delta {\"text\":\"hm\"}", "args_delta {\"text\":\"{\"}",
       "message {\"role\":\"user\",\"text\":\"and?\"}"},
      "iteration_start 100.500000 @0\n"},
+
+    {"resumed: a call that ran again is told once",
+     {RUN_START, TURN_0, MODEL_START, CUT_CALL},
+     "iteration_start 100.250000 @0\n"
+     "llm_start 100.500000 @0\n"
+     "llm_complete 100.750000,\"content\":\"\" @0\n"
+     "llm_tool_calls "
+     "100.750000,\"metadata\":{\"tool_count\":1,\"tool_names\":[\"add\"]} @0\n"
+     "tool_calls_start "
+     "100.750000,\"metadata\":{\"total_tools\":1,\"max_parallel\":3} @0\n"
+     "tool_execution_start "
+     "101.000000,\"tool_call\":{\"id\":\"c1\",\"name\":\"add\",\"arguments\":{"
+     "\"a\":1}} @0\n"
+     "tool_result "
+     "102.000000,\"tool_result\":{\"tool_call_id\":\"c1\",\"tool_name\":"
+     "\"add\",\"content\":\"7\",\"is_error\":false,\"execution_time_ms\":12} "
+     "@0\n"},
 };
 
 /* "{"type":"X","timestamp":T...,"iteration":N,"turn_id":"tN"}" as "X T... @N",

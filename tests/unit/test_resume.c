@@ -73,7 +73,8 @@ static const struct story {
      SCRIPT("{\"calls\":[{\"name\":\"later_read\",\"args\":{}}],"
             "\"usage\":{\"input\":1}}," TEXT("done")),
      WEND_MODEL_END, 1,
-     "run_resume call_start call_end(ok) turn_end metrics turn_start "
+     "run_resume call_end(superseded) call_start call_end(ok) turn_end metrics "
+     "turn_start "
      "context_start context_end model_start text_delta* model_end(ok) "
      "turn_end metrics run_end(ok)",
      "done", 0},
@@ -85,7 +86,8 @@ static const struct story {
      "done", 0},
     {"unless it shall", SCRIPT(CALL("later") "," TEXT("done")), WEND_CALL_START,
      1,
-     "run_resume call_start call_end(ok) turn_end metrics turn_start "
+     "run_resume call_end(superseded) call_start call_end(ok) turn_end metrics "
+     "turn_start "
      "context_start context_end model_start text_delta* model_end(ok) "
      "turn_end metrics run_end(ok)",
      "done", WEND_UNKNOWN_RETRY},

@@ -167,20 +167,25 @@ static void test_resume(void)
         {.why = "an unsafe call goes on with the child that it has",
          .config = FAMILY,
          .inputs = "start " H "done resume kid:call_1",
-         .wanted = BEGIN "model_end " STARTED "run_resume call_start(call_1) "
-                         "+child(call_1) " ENDED NEXT},
+         .wanted =
+             BEGIN "model_end " STARTED
+                   "run_resume call_end(call_1,superseded) call_start(call_1) "
+                   "+child(call_1) " ENDED NEXT},
         {.why = "also when it dies again",
          .config = FAMILY,
          .inputs = "start " H "done resume resume kid:call_1",
-         .wanted = BEGIN
-         "model_end " STARTED "run_resume call_start(call_1) +child(call_1) "
-         "run_resume call_start(call_1) +child(call_1) " ENDED NEXT},
+         .wanted = BEGIN "model_end " STARTED
+                         "run_resume call_end(call_1,superseded) "
+                         "call_start(call_1) +child(call_1) "
+                         "run_resume call_end(call_1,superseded) "
+                         "call_start(call_1) +child(call_1) " ENDED NEXT},
         {.why = "a child of a run that was being stopped is stopped, too",
          .config = FAMILY,
          .inputs = "start " H "done cancel resume kid:call_1=canceled",
          .wanted = BEGIN "model_end " STARTED
                          "control(cancel) +stop(call_1) +patience "
-                         "run_resume call_start(call_1) +child(call_1) "
+                         "run_resume call_end(call_1,superseded) "
+                         "call_start(call_1) +child(call_1) "
                          "+stop(call_1) +patience "
                          "child_end(canceled) call_end(call_1,canceled) "
                          "turn_end(canceled) metrics run_end(canceled)"},
@@ -218,16 +223,18 @@ static void test_actions(void)
          .config = PLAN(ACT("a", "w", "")),
          .inputs = "start resume kid:a",
          .wanted = PLANNED "action_start(a) child_start(w) +child run_resume "
-                           "action_start(a) +child child_end action_end(a) "
+                           "action_end(a,superseded) action_start(a) +child "
+                           "child_end action_end(a) "
                            "plan_end metrics run_end(ok)"},
         {.why = "so does a further attempt",
          .config = PLAN(ACT("a", "h", ",\"retry\":{\"max\":1}")),
          .inputs = "start kid:a=failed resume kid:a",
-         .wanted = PLANNED BEGUN("a") "child_end(failed) action_retry "
-                                      "child_start(h) +child run_resume "
-                                      "action_start(a) +child child_end "
-                                      "action_end(a) plan_end metrics "
-                                      "run_end(ok)"},
+         .wanted = PLANNED BEGUN(
+             "a") "child_end(failed) action_retry "
+                  "child_start(h) +child run_resume "
+                  "action_end(a,superseded) action_start(a) +child child_end "
+                  "action_end(a) plan_end metrics "
+                  "run_end(ok)"},
         {.why = "one that may be known is looked for first",
          .config = PLAN(ACT("a", "h", ",\"cache\":{\"ttl\":\"1h\"}")),
          .inputs = "start did:a",
@@ -243,7 +250,8 @@ static void test_actions(void)
          .config = PLAN(ACT("a", "w", ",\"cache\":{\"ttl\":\"1h\"}")),
          .inputs = "start resume kid:a",
          .wanted = PLANNED "action_start(a) +act(0) run_resume "
-                           "action_start(a) child_start(w) +child child_end "
+                           "action_end(a,superseded) action_start(a) "
+                           "child_start(w) +child child_end "
                            "action_end(a) plan_end metrics run_end(ok)"},
         {.why = "a limit that all share ends the run",
          .config = PLAN(ACT("a", "h", "")),

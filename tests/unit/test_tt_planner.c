@@ -339,20 +339,22 @@ static void test_death(void)
          .config = MAY,
          .inputs = "start " OPEN R("a", "") " write:," ACT("b", "u",
                                                            "") " resume did:a",
-         .wanted = FIRST "action_start(a) +act(0) plan_action run_resume "
-                         "model_end(failed) action_start(a) "
-                         "action_end(b,skipped) call_start(call_1) +act(0) "
-                         "action_end(a) plan_end(failed) metrics "
-                         "call_end(call_1,failed) " PNEXT},
+         .wanted =
+             FIRST "action_start(a) +act(0) plan_action run_resume "
+                   "model_end(failed) action_end(a,superseded) action_start(a) "
+                   "action_end(b,skipped) call_start(call_1) +act(0) "
+                   "action_end(a) plan_end(failed) metrics "
+                   "call_end(call_1,failed) " PNEXT},
         {.why = "the process dies after the message",
          .config = MAY,
          .inputs = "start " OPEN R("a", "") " write:," R("b", DEP("\"a\"")) SHUT
          " done resume did:a resume did:b",
          .wanted = FIRST
-         "action_start(a) +act(0) plan_action model_end "
-         "call_start(call_1) run_resume action_start(a) "
-         "+act(0) action_end(a) action_start(b) +act(1) "
-         "run_resume action_start(b) +act(1) action_end(b) " OVER PNEXT},
+         "action_start(a) +act(0) plan_action model_end call_start(call_1) "
+         "run_resume action_end(a,superseded) action_start(a) +act(0) "
+         "action_end(a) action_start(b) +act(1) run_resume "
+         "action_end(b,superseded) action_start(b) +act(1) action_end(b) " OVER
+             PNEXT},
         {.why = "an unsafe one that was under way",
          .config = MAY,
          .inputs = "start " OPEN ACT("a", "u", "") SHUT " done resume",
@@ -556,13 +558,12 @@ static void test_slots(void)
  * from where it stood. */
 static void test_memory(void)
 {
+    /* clang-format off */
     static const char inputs[] =
-        "start text " OPEN R("a", KEY("k")) " write:," R(
-            "b",
-            DEP("\"a\"") ",\"params\":{\"x\":\"$k\"}") " did:a write:," ACT("c",
-                                                                            "u",
-                                                                            "")
-            SHUT " done did:b didnt:c";
+        "start text " OPEN R("a", KEY("k")) " write:,"
+        R("b", DEP("\"a\"") ",\"params\":{\"x\":\"$k\"}")
+        " did:a write:," ACT("c", "u", "") SHUT " done did:b didnt:c";
+    /* clang-format on */
     struct fault f = {0};
     int bad = 0;
 

@@ -86,7 +86,8 @@ static void test_calls(void)
         {.why = "a message with a call that began is closed with it",
          .config = ALL,
          .inputs = "start text call:r resume ok:call_1",
-         .wanted = PART "run_resume model_end(failed) call_start(call_1) "
+         .wanted = PART "run_resume model_end(failed) "
+                        "call_end(call_1,superseded) call_start(call_1) "
                         "+run(call_1) call_end(call_1) " NEXT},
         {.why = "a result that was kept is not asked for again",
          .config = ALL,
@@ -95,11 +96,12 @@ static void test_calls(void)
         {.why = "reading and idempotent calls run again",
          .config = LATER,
          .inputs = "start call:r call:r done resume ok:call_2 ok:call_1",
-         .wanted =
-             BEGIN "model_end call_start(call_1) call_start(call_2) "
-                   "+run(call_1) +run(call_2) run_resume "
-                   "call_start(call_1) call_start(call_2) +run(call_1) "
-                   "+run(call_2) call_end(call_2) call_end(call_1) " NEXT},
+         .wanted = BEGIN
+         "model_end call_start(call_1) call_start(call_2) "
+         "+run(call_1) +run(call_2) run_resume "
+         "call_end(call_1,superseded) call_start(call_1) "
+         "call_end(call_2,superseded) call_start(call_2) +run(call_1) "
+         "+run(call_2) call_end(call_2) call_end(call_1) " NEXT},
         {.why = "an unsafe one does not; the model is told",
          .config = ALL,
          .inputs = "start call:u call:u done resume ok:call_1 ok:call_2",
@@ -111,16 +113,18 @@ static void test_calls(void)
          .config = LATER,
          .inputs = "start call:w done pause resume ok:call_1 continue "
                    "ok:call_1",
-         .wanted =
-             BEGIN "model_end call_start(call_1) +run(call_1) "
-                   "control(pause) run_resume control(continue) "
-                   "call_start(call_1) +run(call_1) call_end(call_1) " NEXT},
+         .wanted = BEGIN "model_end call_start(call_1) +run(call_1) "
+                         "control(pause) run_resume control(continue) "
+                         "call_end(call_1,superseded) call_start(call_1) "
+                         "+run(call_1) call_end(call_1) " NEXT},
         {.why = "a crash while it runs again",
          .config = LATER,
          .inputs = "start call:w done resume resume ok:call_1",
          .wanted = BEGIN "model_end call_start(call_1) +run(call_1) "
-                         "run_resume call_start(call_1) +run(call_1) "
-                         "run_resume call_start(call_1) +run(call_1) "
+                         "run_resume call_end(call_1,superseded) "
+                         "call_start(call_1) +run(call_1) "
+                         "run_resume call_end(call_1,superseded) "
+                         "call_start(call_1) +run(call_1) "
                          "call_end(call_1) " NEXT},
         {.why = "a question is asked again",
          .config = ASK,
@@ -156,19 +160,20 @@ static void test_unknown(void)
         {.why = "stop is not for what may run twice",
          .config = UNKNOWN("stop", "ask"),
          .inputs = "start call:r resume",
-         .wanted = PART "run_resume model_end(failed) call_start(call_1) "
+         .wanted = PART "run_resume model_end(failed) "
+                        "call_end(call_1,superseded) call_start(call_1) "
                         "+run(call_1)"},
         {.why = "retry",
          .config = UNKNOWN("retry", "ask"),
          .inputs = "start call:u done resume ok:call_1",
-         .wanted =
-             BEGUN "call_start(call_1) +run(call_1) call_end(call_1) " NEXT},
+         .wanted = BEGUN "call_end(call_1,superseded) call_start(call_1) "
+                         "+run(call_1) call_end(call_1) " NEXT},
         {.why = "ask, yes",
          .config = UNKNOWN("ask", "ask"),
          .inputs = "start call:u done resume ok:call_1 yes:call_1 ok:call_1",
-         .wanted =
-             BEGUN "approval_ask(call_1) approval_answer(call_1) "
-                   "call_start(call_1) +run(call_1) call_end(call_1) " NEXT},
+         .wanted = BEGUN "approval_ask(call_1) approval_answer(call_1) "
+                         "call_end(call_1,superseded) call_start(call_1) "
+                         "+run(call_1) call_end(call_1) " NEXT},
         {.why = "ask, no",
          .config = UNKNOWN("ask", "ask"),
          .inputs = "start call:u done resume no:call_1",
@@ -187,14 +192,16 @@ static void test_unknown(void)
         {.why = "ask, then another crash",
          .config = UNKNOWN("ask", "ask"),
          .inputs = "start call:u done resume resume yes:call_1",
-         .wanted = BEGUN "approval_ask(call_1) run_resume "
-                         "approval_ask(call_1) approval_answer(call_1) "
-                         "call_start(call_1) +run(call_1)"},
+         .wanted = BEGUN
+         "approval_ask(call_1) run_resume "
+         "approval_ask(call_1) approval_answer(call_1) "
+         "call_end(call_1,superseded) call_start(call_1) +run(call_1)"},
         {.why = "ask, yes, then another crash: it is asked about again",
          .config = UNKNOWN("ask", "ask"),
          .inputs = "start call:u done resume yes:call_1 resume",
          .wanted = BEGUN "approval_ask(call_1) approval_answer(call_1) "
-                         "call_start(call_1) +run(call_1) run_resume "
+                         "call_end(call_1,superseded) call_start(call_1) "
+                         "+run(call_1) run_resume "
                          "approval_ask(call_1)"},
     };
 
@@ -377,8 +384,10 @@ static void test_fewer(void)
     buf_clear(&w.said);
     play(&w, "resume ok:call_2 ok:call_1 ok:call_2");
     tap_is_str(buf_view(&w.said),
-               STR("run_resume call_start(call_1) +run(call_1) "
-                   "call_end(call_1) call_start(call_2) +run(call_2) "
+               STR("run_resume call_end(call_1,superseded) "
+                   "call_start(call_1) +run(call_1) call_end(call_1) "
+                   "call_end(call_2,superseded) call_start(call_2) "
+                   "+run(call_2) "
                    "call_end(call_2) turn_end metrics turn_start "
                    "context_start context_end model_start +ask"),
                "no more run again at once than may");
