@@ -183,6 +183,18 @@ wend_status path_relative(int root_fd, wend_str path, struct relative *out,
     return WEND_OK;
 }
 
+static const char meant[] = "; did you mean '", leads[] = "; use the path that";
+
+void path_unname(wend_error *err)
+{
+    char *at = strstr(err->message, meant);
+
+    if (!at)
+        at = strstr(err->message, leads);
+    if (at)
+        *at = 0;
+}
+
 /* ---- What was meant ------------------------------------------------------ */
 
 /* The entry of a directory whose name is nearest; false if none is near, or
@@ -243,9 +255,9 @@ wend_status path_missing(wend_error *err, int root_fd, struct relative *r,
     if (!found)
         return path_trouble(err, ENOENT, path);
     return fail(err, WEND_E_NOTFOUND,
-                "no such file: '%.*s' (beneath the working directory); did "
-                "you mean '%.*s%s%s'?",
-                (int)utf8_cut(path, PATH_SHOWN_MAX), path.ptr,
+                "no such file: '%.*s' (beneath the working directory)%s"
+                "%.*s%s%s'?",
+                (int)utf8_cut(path, PATH_SHOWN_MAX), path.ptr, meant,
                 PATH_SHOWN_MAX / 2, start > r->text ? dir : "",
                 start > r->text ? "/" : "", best);
 }
@@ -287,10 +299,10 @@ wend_status path_linked(wend_error *err, int root_fd, struct relative *r,
     if (code)
         return path_trouble(err, -code, path);
     return fail(err, WEND_E_INVAL,
-                "'%.*s' is or goes through a symbolic link; use the path that "
-                "it leads to: '%.*s%s%s'",
-                (int)utf8_cut(path, PATH_SHOWN_MAX), path.ptr, PATH_SHOWN_MAX,
-                *place ? place : ".", is_new ? "/" : "",
+                "'%.*s' is or goes through a symbolic link%s it leads to: "
+                "'%.*s%s%s'",
+                (int)utf8_cut(path, PATH_SHOWN_MAX), path.ptr, leads,
+                PATH_SHOWN_MAX, *place ? place : ".", is_new ? "/" : "",
                 is_new ? slash + 1 : "");
 }
 

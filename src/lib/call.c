@@ -29,6 +29,7 @@ void call_unref(struct wend_call *c)
         return;
     m = c->mem;
     buf_free(&c->output);
+    arena_free(&c->arena);
     mailbox_unref(c->mailbox);
     workplace_unref(c->place);
     mem_free(&m, c);
@@ -403,6 +404,7 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->turn = fx->turn;
     c->began_us = rt_clock(r->rt);
     c->output.mem = &c->mem;
+    c->arena.mem = &c->mem;
     call_blame(c, "failed", false, false);
     c->deadline.fire = on_deadline;
     c->next = r->calls;
@@ -432,6 +434,10 @@ static void begin(struct wend_run *r, struct wend_call *c)
                    rt_after(r->rt, c->timeout_ms))) {
         call_unref(c); /* the tool's: it will never see it */
         shell_fail(r, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    if (!call_look(c)) {
+        wend_call_fail(c, "out of memory");
         return;
     }
     if (!c->tool->threaded) {

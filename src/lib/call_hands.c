@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/policy.h"
+#include "core/policy_view.h"
 
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)
 {
@@ -72,4 +73,30 @@ void call_bring(wend_call *call, uint32_t labels)
 int64_t call_time_us(const wend_call *call)
 {
     return rt_wall(call->run->rt);
+}
+
+bool call_look(struct wend_call *c)
+{
+    const struct turn *t = &c->run->turn;
+    const struct tool *tool = config_tool(t->config, c->name);
+
+    if (!c->place || !tool || !tool->access)
+        return true;
+    c->view = policy_view(t, &c->arena);
+    return c->view != NULL;
+}
+
+bool call_names_file(const wend_call *call, wend_str path)
+{
+    return !call || !call->view || view_names(call->view, path);
+}
+
+bool call_opens_file(const wend_call *call, wend_str start, wend_str path)
+{
+    return !call || !call->view || view_opens(call->view, start, path);
+}
+
+bool call_hides_files(const wend_call *call)
+{
+    return call && call->view && call->view->hides;
 }

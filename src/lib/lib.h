@@ -301,6 +301,9 @@ struct wend_call {
     wend_tool_fn fn;
     void *ctx;
     struct workplace *place; /* that ctx is in; NULL: the host's business */
+    struct arena arena;      /* of the next */
+    const struct path_view *view; /* which files it may tell about; NULL if it
+                                     touches none */
     /* the runtime's thread only */
     struct wend_run *run;   /* NULL once nobody waits for it */
     struct wend_call *next; /* of the run */
@@ -331,6 +334,7 @@ void call_stop(struct wend_run *r, const struct effect *fx);
 void call_returned(struct wend_call *c); /* from the mailbox */
 void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */
+bool call_look(struct wend_call *c);     /* sets its view; false: no memory */
 void call_unref(struct wend_call *c);
 
 /* ---- Run ----------------------------------------------------------------- */

@@ -21,7 +21,7 @@ struct globbing {
     struct buf *out;
     bool dirs; /* the pattern ends with a slash: directories are meant */
     bool vcs;  /* it names a folder of version control */
-    size_t shown;
+    size_t shown, hidden;
 };
 
 /* Is one of them a component of the pattern? */
@@ -68,7 +68,11 @@ static bool is_wanted(struct globbing *g, const struct walk_entry *e)
 
     if (dir && (hidden || !glob_leads(g->glob, e->rest)))
         walk_skip(g->walk);
-    return dir == g->dirs && !hidden && glob_match(g->glob, e->rest);
+    if (dir != g->dirs || hidden || !glob_match(g->glob, e->rest))
+        return false;
+    hidden = !call_names_file(g->call, e->path);
+    g->hidden += hidden;
+    return !hidden;
 }
 
 static wend_status look(struct globbing *g, wend_error *err)
@@ -96,6 +100,7 @@ static wend_status look(struct globbing *g, wend_error *err)
         return fail_nomem(err);
     if (!g->shown)
         buf_cstr(g->out, "[no matches]\n");
+    tool_put_kept(g->out, g->hidden, 0);
     tool_put_gaps(g->out, g->walk);
     return WEND_OK;
 }

@@ -47,6 +47,7 @@ struct grep {
     int64_t found;                /* lines, or files */
     bool full;                    /* there is more than may be shown */
     size_t too_large, unreadable; /* files */
+    size_t hidden, closed;        /* by rules, and those that are asked about */
 };
 
 /* A file that is being searched. */
@@ -300,6 +301,17 @@ static enum file_kind read_text(int fd, struct buf *out)
     }
 }
 
+static bool may_open(struct grep *g, wend_str path)
+{
+    if (call_opens_file(g->call, g->o->path, path))
+        return true;
+    if (call_names_file(g->call, path))
+        g->closed++;
+    else
+        g->hidden++;
+    return false;
+}
+
 static wend_status search_beneath(struct grep *g, struct walk *w,
                                   struct buf *text, wend_error *err)
 {
@@ -318,6 +330,8 @@ static wend_status search_beneath(struct grep *g, struct walk *w,
             walk_skip(w);
         if (s || e.kind != WALK_FILE ||
             (g->glob && !glob_match(g->glob, g->glob_names ? e.name : e.rest)))
+            continue;
+        if (!may_open(g, e.path))
             continue;
         fd = walk_file(w);
         if (fd < 0) {
@@ -355,6 +369,8 @@ static wend_status search_dir(struct grep *g, int root_fd, struct buf *text,
                 g->too_large, GREP_FILE_MAX >> 20);
     if (!s && g->unreadable)
         buf_fmt(g->out, "[%zu files could not be read]\n", g->unreadable);
+    if (!s)
+        tool_put_kept(g->out, g->hidden, g->closed);
     if (!s)
         tool_put_gaps(g->out, w);
     walk_free(w);

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "host/path.h"
 #include "host/walk.h"
 #include "tools/tools.h"
 
@@ -97,6 +98,17 @@ void tool_put_name(struct buf *out, wend_str s)
     }
 }
 
+void tool_put_kept(struct buf *out, size_t hidden, size_t closed)
+{
+    if (hidden)
+        buf_fmt(out, "[%zu left out: a rule denies reading them]\n", hidden);
+    if (closed)
+        buf_fmt(out,
+                "[%zu files were not opened: they may hold secrets, or a rule "
+                "asks first; name one to be asked]\n",
+                closed);
+}
+
 void tool_put_gaps(struct buf *out, const struct walk *w)
 {
     struct walk_gaps g = walk_gaps(w);
@@ -115,6 +127,8 @@ wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s)
 {
     if (!s && j->out.failed)
         s = fail_nomem(&j->err);
+    if (s && call_hides_files(call))
+        path_unname(&j->err); /* it may be one of the hidden */
     /* Both only fail for calls that nobody waits for any more. */
     if (s)
         (void)wend_call_fail(call, j->err.message);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,7 +31,9 @@ struct listing {
     struct arena arena; /* names */
     struct buf names;   /* an array of pointers to them */
     struct buf line;
-    bool more; /* than SCAN_ENTRIES_MAX */
+    wend_str dir;  /* as the call names it */
+    size_t hidden; /* entries, by rules */
+    bool more;     /* than SCAN_ENTRIES_MAX */
 };
 
 /* ---- One entry ----------------------------------------------------------- */
@@ -44,7 +47,33 @@ static const char *special_name(mode_t mode)
     return "device";
 }
 
-static void put_entry(struct buf *out, int dir, const char *name)
+/* May this name in the directory, or this path from it, be told? */
+static bool may_tell(const struct listing *l, wend_str name)
+{
+    char path[PATH_MAX];
+    int len;
+
+    if (!call_hides_files(l->call))
+        return true;
+    if (name.len && name.ptr[0] == '/')
+        return call_names_file(l->call, name);
+    len = snprintf(path, sizeof path, "%.*s/%.*s", (int)l->dir.len, l->dir.ptr,
+                   (int)name.len, name.ptr);
+    return len > 0 && (size_t)len < sizeof path &&
+           call_names_file(l->call, (wend_str){path, (size_t)len});
+}
+
+static void put_link(const struct listing *l, struct buf *out, wend_str target)
+{
+    buf_cstr(out, " -> ");
+    if (may_tell(l, target))
+        tool_put_name(out, target);
+    else
+        buf_cstr(out, "[left out: a rule denies reading it]");
+}
+
+static void put_entry(const struct listing *l, struct buf *out, int dir,
+                      const char *name)
 {
     char target[PATH_MAX];
     struct stat st;
@@ -57,8 +86,7 @@ static void put_entry(struct buf *out, int dir, const char *name)
         buf_char(out, '/');
     } else if (S_ISLNK(st.st_mode)) {
         len = readlinkat(dir, name, target, sizeof target);
-        buf_cstr(out, " -> ");
-        tool_put_name(out, (wend_str){target, len > 0 ? (size_t)len : 0});
+        put_link(l, out, (wend_str){target, len > 0 ? (size_t)len : 0});
     } else if (S_ISREG(st.st_mode)) {
         buf_fmt(out, "\t%lld", (long long)st.st_size);
     } else {
@@ -75,7 +103,8 @@ static wend_status collect(struct listing *l, DIR *d, size_t *count,
     const struct dirent *e;
     const char *name;
 
-    for (*count = 0;; ++*count) {
+    *count = 0;
+    for (;;) {
         if (l->call && wend_call_canceled(l->call))
             return fail(err, WEND_E_BUSY, "canceled");
         errno = 0;
@@ -88,10 +117,15 @@ static wend_status collect(struct listing *l, DIR *d, size_t *count,
             l->more = true;
             return WEND_OK;
         }
+        if (!may_tell(l, str_of(e->d_name))) {
+            l->hidden++;
+            continue;
+        }
         name = arena_str(&l->arena, str_of(e->d_name)).ptr;
         buf_add(&l->names, (const char *)&name, sizeof name);
         if (!name || l->names.failed)
             return fail_nomem(err);
+        ++*count;
     }
     return errno ? fail(err, WEND_E_IO, "cannot list: error %d", errno)
                  : WEND_OK;
@@ -119,7 +153,7 @@ static wend_status list_open(struct listing *l, DIR *d, struct buf *out,
         qsort(names, count, sizeof *names, by_bytes);
     for (; shown < count && shown < LIST_ENTRIES_MAX; shown++) {
         buf_clear(&l->line);
-        put_entry(&l->line, dirfd(d), names[shown]);
+        put_entry(l, &l->line, dirfd(d), names[shown]);
         if (l->line.failed)
             return fail_nomem(err);
         if (l->line.len > bytes_max - out->len)
@@ -129,6 +163,7 @@ static wend_status list_open(struct listing *l, DIR *d, struct buf *out,
     if (shown < count)
         buf_fmt(out, "[%zu of %s%zu entries shown]\n", shown,
                 l->more ? "more than " : "", count);
+    tool_put_kept(out, l->hidden, 0);
     return WEND_OK;
 }
 
@@ -152,6 +187,7 @@ wend_status list_dir_text(int root_fd, wend_str path, const wend_call *call,
                           struct buf *out, wend_error *err)
 {
     struct listing l = {.call = call,
+                        .dir = path,
                         .arena = {.mem = out->mem},
                         .names = {.mem = out->mem},
                         .line = {.mem = out->mem}};

@@ -104,6 +104,13 @@ uint32_t call_labels(const wend_call *call); /* of its run, by now */
  * actions of plans tell. */
 void call_bring(wend_call *call, uint32_t labels);
 
+/* Which files a tool may tell about [any thread]; a path is relative to the
+ * root. May their names be told? May a walk that began at `start` open them?
+ * `call` may be NULL: then no rule is known. */
+bool call_names_file(const wend_call *call, wend_str path);
+bool call_opens_file(const wend_call *call, wend_str start, wend_str path);
+bool call_hides_files(const wend_call *call); /* there is a rule that does */
+
 /* command.c: a program as a tool. All is lent for as long as the call lasts;
  * lists end with NULL and may be NULL. */
 struct command {
@@ -141,6 +148,8 @@ wend_status tool_bool(struct tool_job *j, const char *key, bool *out);
  * escaped (\\ and \xNN), so that no name can look like two. */
 void tool_put_name(struct buf *out, wend_str name);
 struct walk;
+/* Appends how many files a walk kept to itself, if any. */
+void tool_put_kept(struct buf *out, size_t hidden, size_t closed);
 /* Appends what a walk has not seen, if anything, as notes in brackets. */
 void tool_put_gaps(struct buf *out, const struct walk *w);
 struct store_fact;

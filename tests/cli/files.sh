@@ -84,4 +84,51 @@ call edit_file '{"path":"src/main.c","old_string":"","new_string":"x"}' \
 has "an old text that is empty" "$out" "old_string"
 exits "tools grep" 0 "$WEND" tools grep
 has "tools grep: its schema" "$out" '"additionalProperties": false'
+# One rule about a path holds for whatever opens, names or quotes the file.
+mkdir -p kept/deep
+echo canary-text >kept/canary-name
+echo canary-text >kept/deep/canary-deep
+echo canary-text >open.txt
+ln -s kept/canary-name link
+while IFS='|' read -r name tool args; do
+    call "$tool" "$args" "${all[@]}"
+    cp "$out" "$work/control"
+    grep -q canary "$work/control"
+    ok "$name: control"
+    call "$tool" "$args" --approve '!read_file(./kept/)' "${all[@]}"
+    lacks "$name: nothing of it" "$out" canary-
+done <<'ROWS'
+read_file|read_file|{"path":"kept/canary-name"}
+a path that is not quite right|read_file|{"path":"kept/canary-nam"}
+grep|grep|{"pattern":"canary","path":"kept"}
+grep in a file|grep|{"pattern":"canary","path":"kept/canary-name"}
+names from grep|grep|{"pattern":"canary","path":"kept/deep","files_only":true}
+glob|glob|{"pattern":"kept/**"}
+glob beneath|glob|{"pattern":"*","path":"kept"}
+glob by other words|glob|{"pattern":"k[e]pt/c*"}
+list_dir|list_dir|{"path":"kept"}
+a link in list_dir|list_dir|{}
+where a link leads|read_file|{"path":"link"}
+edit_file|edit_file|{"path":"kept/canary-name","old_string":"canarytext","new_string":"x"}
+ROWS
+call grep '{"pattern":"canary"}' --approve '!read_file(kept/*)' "${all[@]}"
+is "grep: the rest is searched" "$(cat "$out")" "open.txt:1:canary-text
+[2 left out: a rule denies reading them]"
+call glob '{"pattern":"kept/**"}' --approve '!grep(kept/deep/*)' "${all[@]}"
+is "glob: the rest is named" "$(cat "$out")" "kept/canary-name
+[1 left out: a rule denies reading them]"
+call list_dir '{"path":"kept"}' --approve '!read_file(**/canary*)' "${all[@]}"
+is "list_dir: the rest is named" "$(cat "$out")" "deep/
+[1 left out: a rule denies reading them]"
+# Secrets are not quoted by the way.
+echo canary-text >kept/.env
+call grep '{"pattern":"canary","path":"kept"}' "${all[@]}"
+lacks "grep opens no secrets" "$out" .env
+has "and says so" "$out" "1 files were not opened"
+call grep '{"pattern":"canary","path":"kept/.env"}' "${all[@]}" \
+    --approve 'grep(kept/.env)'
+is "unless a rule names them" "$(cat "$out")" "kept/.env:1:canary-text"
+call grep '{"pattern":"canary","path":"kept"}' "${all[@]}" \
+    --approve '?read_file(kept/deep/*)'
+lacks "nor what a rule asks about" "$out" canary-deep
 finish

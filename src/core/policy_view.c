@@ -1,0 +1,118 @@
+/*
+ * policy_view.c - which files a tool may tell about.
+ */
+#include "core/policy_view.h"
+
+static bool is_of_files(const struct rule *r)
+{
+    static const char *const names[] = {"read_file", "grep", "list_dir",
+                                        "glob"};
+    bool fits = false;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        fits |= str_glob(r->tool, str_of(names[i]));
+    return fits;
+}
+
+static void take(const struct rule *r, struct path_view *v,
+                 struct rule_set *set, struct rule *list, struct arena *a)
+{
+    struct rule *to = &list[set->count];
+
+    if (!is_of_files(r))
+        return;
+    *to = *r;
+    to->text = STR_NONE;
+    to->tool = arena_str(a, r->tool);
+    if (r->subject.ptr)
+        to->subject = arena_str(a, r->subject);
+    v->hides |= r->subject.ptr && r->decision != WEND_DECISION_ALLOW;
+    set->count++;
+}
+
+static bool copy_set(const struct rule_set *from, struct path_view *v,
+                     struct rule_set *to, struct arena *a)
+{
+    size_t count = from->count;
+    struct rule *list;
+
+    for (const struct remembered *r = from->said; r; r = r->prev)
+        count++;
+    if (!count)
+        return true;
+    list = arena_alloc(a, count * sizeof *list);
+    if (!list)
+        return false;
+    for (const struct remembered *r = from->said; r; r = r->prev)
+        take(&r->rule, v, to, list, a);
+    for (size_t i = 0; i < from->count; i++)
+        take(&from->rules[i], v, to, list, a);
+    to->rules = list;
+    return !a->failed;
+}
+
+const struct path_view *policy_view(const struct turn *t, struct arena *a)
+{
+    const struct config *c = t->config;
+    struct rule_set own = {t->rules, c->rules, c->rules_count};
+    struct path_view *v = arena_alloc(a, sizeof *v);
+
+    if (!v)
+        return NULL;
+    v->root = arena_str(a, c->root);
+    v->count = 1 + c->within.bounds_count;
+    v->sets = arena_alloc(a, v->count * sizeof *v->sets);
+    if (!v->sets || !copy_set(&own, v, &v->sets[0], a))
+        return NULL;
+    for (size_t i = 0; i < c->within.bounds_count; i++) {
+        const struct restraint *b = &c->within.bounds[i];
+
+        own = (struct rule_set){NULL, b->rules, b->rules_count};
+        if (!copy_set(&own, v, &v->sets[i + 1], a))
+            return NULL;
+    }
+    return a->failed ? NULL : v;
+}
+
+/* The strictest that any list of rules says of a path. */
+static wend_decision strictest(const struct path_view *v, wend_str path,
+                               unsigned access)
+{
+    wend_decision worst = WEND_DECISION_ALLOW;
+
+    for (size_t i = 0; v->hides && i < v->count; i++) {
+        const struct rule *r = rule_keeps(&v->sets[i], v->root, path, access);
+
+        if (r && r->decision == WEND_DECISION_DENY)
+            return WEND_DECISION_DENY;
+        worst = r ? WEND_DECISION_ASK : worst;
+    }
+    return worst;
+}
+
+bool view_names(const struct path_view *v, wend_str path)
+{
+    char room[PATH_BYTES];
+    wend_str p = policy_path(path, v->root, room, sizeof room);
+
+    return p.ptr && strictest(v, p, ACCESS_NAMES) != WEND_DECISION_DENY;
+}
+
+bool view_opens(const struct path_view *v, wend_str start, wend_str path)
+{
+    char room[PATH_BYTES], begin[PATH_BYTES];
+    wend_str p = policy_path(path, v->root, room, sizeof room);
+    wend_str s = policy_path(start, v->root, begin, sizeof begin);
+    wend_decision d;
+
+    if (!p.ptr || !s.ptr)
+        return false;
+    d = strictest(v, p, ACCESS_READ);
+    if (d == WEND_DECISION_DENY)
+        return false;
+    if (d == WEND_DECISION_ASK &&
+        strictest(v, s, ACCESS_READ) == WEND_DECISION_ALLOW)
+        return false;
+    return !path_place(p, PLACE_SECRET).kinds ||
+           path_place(s, PLACE_SECRET).kinds;
+}

@@ -1,0 +1,27 @@
+/*
+ * policy_view.h - which files a tool may tell about, for one that walks over
+ * them on a thread of its own.
+ */
+#ifndef CORE_POLICY_VIEW_H
+#define CORE_POLICY_VIEW_H
+
+#include "core/policy_rule.h"
+#include "core/turn.h"
+
+struct path_view {
+    wend_str root;
+    struct rule_set *sets; /* the run's own, then those above it */
+    size_t count;
+    bool hides; /* a rule keeps some path from tools that look */
+};
+
+/* The rules about paths as they are now, copied: nothing of the turn is
+ * touched later. NULL with a->failed. */
+const struct path_view *policy_view(const struct turn *t, struct arena *a);
+/* May the name of this file or folder be told? No rule denies reading it. */
+bool view_names(const struct path_view *v, wend_str path);
+/* May it be opened without a question, by a walk that began at `start`? What
+ * is asked about at the start itself was answered. */
+bool view_opens(const struct path_view *v, wend_str start, wend_str path);
+
+#endif
