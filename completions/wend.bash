@@ -8,7 +8,7 @@ _wend()
                     approve plan prune view fork" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
-                 http_request shell remember recall
+                 http_request shell exec remember recall
                  search_documents task"
 
     COMPREPLY=()

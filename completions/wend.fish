@@ -4,7 +4,7 @@ set -l commands run runs log replay tools models agents trust doctor verify \
     export import stats diff resume cancel say pause continue approve plan prune view fork
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
-set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell remember recall search_documents task
+set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell exec remember recall search_documents task
 
 complete -c wend -f
 complete -c wend -n "$none" -a run -d "run an agent on a prompt"

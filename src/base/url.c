@@ -294,6 +294,71 @@ static wend_status read_target(wend_str text, struct arena *a, struct url *u,
     return s == WEND_OK && a->failed ? fail_nomem(err) : s;
 }
 
+/* ---- One spelling -------------------------------------------------------- */
+
+static int hex_value(char c)
+{
+    return is_digit(c) ? c - '0' : lower(c) - 'a' + 10;
+}
+
+/* The byte at *i, unescaped if the form says so; 0: it stays escaped. */
+static char unescaped(wend_str s, size_t i, enum url_form form)
+{
+    char c = (char)(hex_value(s.ptr[i + 1]) << 4 | hex_value(s.ptr[i + 2]));
+
+    if (is_letter(c) || is_digit(c) || (c && strchr("-._~", c)))
+        return c;
+    return form == URL_OPEN && (c == '/' || c == '\\') ? '/' : 0;
+}
+
+static void put_normal(struct buf *b, wend_str s, enum url_form form,
+                       bool is_path)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i], plain;
+
+        if (c == '%' && s.len - i >= 3 && is_hex(s.ptr[i + 1]) &&
+            is_hex(s.ptr[i + 2])) {
+            plain = unescaped(s, i, is_path ? form : URL_PLAIN);
+            i += 2;
+            if (!plain) {
+                buf_fmt(b, "%%%02X",
+                        (unsigned)(hex_value(s.ptr[i - 1]) << 4 |
+                                   hex_value(s.ptr[i])));
+                continue;
+            }
+            c = plain;
+        }
+        if (c != '/' || !is_path || form == URL_PLAIN || !b->len ||
+            b->ptr[b->len - 1] != '/')
+            buf_char(b, c);
+    }
+}
+
+wend_str url_normal(wend_str target, enum url_form form, struct arena *a)
+{
+    size_t path = find_any(target, "?#");
+    wend_str query = from(target, path);
+    struct buf spelled = {.mem = a->mem}, out = {.mem = a->mem};
+    bool plain;
+    wend_status s;
+
+    query.len = find_any(query, "#");
+    put_normal(&spelled, path ? (wend_str){target.ptr, path} : STR("/"), form,
+               true);
+    s = put_path(&out, buf_view(&spelled), &plain, NULL);
+    buf_clear(&spelled);
+    put_normal(&spelled, query, form, false);
+    if (s == WEND_OK && query.len)
+        s = put_escaped(&out, buf_view(&spelled), NULL);
+    a->failed |= spelled.failed || out.failed;
+    buf_free(&spelled);
+    if (s == WEND_OK && !a->failed)
+        return buf_keep(&out, a);
+    buf_free(&out);
+    return STR_NONE;
+}
+
 /* ---- Public -------------------------------------------------------------- */
 
 /* The length of `http://` or `https://` in front, in any case; or 0. */

@@ -32,6 +32,17 @@ wend_status url_parse(wend_str text, struct arena *a, struct url *out,
 /* What a reference (a Location header) means in a document at `base`. */
 wend_status url_join(const struct url *base, wend_str reference,
                      struct arena *a, struct url *out, wend_error *err);
+/* How much of a target's spelling is the same to a server. */
+enum url_form {
+    URL_PLAIN, /* escapes of what needs none are gone, others in upper case */
+    URL_FLAT,  /* ... and slashes that follow each other are one */
+    URL_OPEN,  /* ... and escaped slashes are slashes */
+    URL_FORMS
+};
+
+/* A path with its query, as in u->target, in one spelling: without dot
+ * segments as well. Absent if it is none, or with a->failed. */
+wend_str url_normal(wend_str target, enum url_form form, struct arena *a);
 void url_put_origin(struct buf *b, const struct url *u); /* no path */
 void url_put(struct buf *b, const struct url *u);
 bool url_same_origin(const struct url *a, const struct url *b);

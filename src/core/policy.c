@@ -13,57 +13,12 @@
 #include "core/event.h"
 #include "core/policy_rule.h"
 
-static void find_subject(struct asked *q)
+/* In a rule for URLs a question mark is one. */
+static bool is_literal(const struct asked *q)
 {
-    size_t strings = 0;
-
-    if (q->args && q->args->kind != JSON_OBJECT)
-        q->args = NULL;
-    for (const struct json *m = q->args ? q->args->first : NULL; m; m = m->next)
-        if (q->tool->subject.ptr ? str_eq(m->key, q->tool->subject)
-                                 : m->kind == JSON_STRING) {
-            q->subject = json_str(m);
-            strings++;
-        }
-    if (strings > 1)
-        q->subject = STR_NONE;
-}
-
-/* Leaving a path out, or giving no string, must not get round a rule. */
-static wend_str path_or_root(wend_str path)
-{
-    return path.ptr ? path : STR(".");
-}
-
-/* Where a pattern looks, and the pattern as a path from the root. */
-static void find_pattern(struct asked *q, struct arena *a, char *dir,
-                         char *whole)
-{
-    wend_str path =
-        path_or_root(json_str(q->args ? json_get(q->args, "path") : NULL));
-    struct buf b = {.mem = a->mem};
-
-    buf_str(&b, path);
-    buf_char(&b, '/');
-    buf_str(&b, q->subject);
-    q->path = policy_path(path, q->root, dir, PATH_BYTES);
-    q->subject = q->subject.ptr && !b.failed
-                     ? policy_path(buf_view(&b), q->root, whole, PATH_BYTES)
-                     : STR_NONE;
-    a->failed |= b.failed;
-    buf_free(&b);
-}
-
-static void find_place(struct asked *q)
-{
-    unsigned kinds = (q->tool->access & ACCESS_WRITE ? PLACE_CODE : 0u) |
-                     (q->tool->access & ACCESS_READ ? PLACE_SECRET : 0u);
-
-    q->outside = (q->path.ptr && path_is_outside(q->path)) ||
-                 (q->subject.ptr && path_is_outside(q->subject));
-    if (q->outside || !q->subject.ptr)
-        return;
-    q->place = path_place(q->subject, kinds);
+    if (q->tool->kind == SUBJECT_URL)
+        return !memchr(q->subject.ptr, '*', q->subject.len);
+    return glob_literal(q->subject) == q->subject.len;
 }
 
 /* The rule for this very subject. None if it would fit others, too. */
@@ -73,7 +28,7 @@ static wend_str rule_for(const struct asked *q, struct arena *a)
 
     if (!q->subject.ptr && rule_sees_string(q))
         return STR_NONE;
-    if (q->subject.ptr && glob_literal(q->subject) < q->subject.len)
+    if (q->subject.ptr && !is_literal(q))
         return STR_NONE;
     buf_str(&b, q->tool->name);
     if (q->subject.ptr) {
@@ -343,7 +298,7 @@ bool policy_names(const struct turn *t, wend_str path)
         q.subject = q.path = policy_path(path, q.root, room, sizeof room);
         if (!q.subject.ptr)
             return false;
-        find_place(&q);
+        asked_find_place(&q);
         decide(&set, APPROVE_DENY, false, &q, &say);
         while (say.decision == WEND_DECISION_ALLOW && k < w->bounds_count) {
             set = (struct rule_set){NULL, w->bounds[k].rules,
@@ -360,22 +315,15 @@ bool policy_names(const struct turn *t, wend_str path)
 void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a, struct verdict *out)
 {
-    char path[PATH_BYTES], whole[PATH_BYTES];
-    struct asked q = {.tool = tool, .args = args, .root = t->config->root};
+    struct asked q = {
+        .tool = tool, .args = args, .arena = a, .root = t->config->root};
     const struct rule_set set = own_rules(t);
     wend_ev_policy *p = &out->policy;
     wend_risk risk;
     struct say say;
 
     memset(out, 0, sizeof *out);
-    find_subject(&q);
-    if (tool->kind == SUBJECT_PATH)
-        q.subject = q.path =
-            policy_path(path_or_root(q.subject), q.root, path, sizeof path);
-    if (tool->kind == SUBJECT_PATTERN)
-        find_pattern(&q, a, path, whole);
-    if (tool->access)
-        find_place(&q);
+    asked_find(&q);
     risk = path_risk(&q);
     decide(&set, t->config->approve, !by_others(t), &q, &say);
     p->decision = say.decision;

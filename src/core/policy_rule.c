@@ -53,6 +53,9 @@ static const struct known {
     {"glob", SUBJECT_PATTERN, ACCESS_NAMES},
     {"write_file", SUBJECT_PATH, ACCESS_WRITE},
     {"edit_file", SUBJECT_PATH, ACCESS_READ_WRITE},
+    {"shell", SUBJECT_COMMAND, 0},
+    {"exec", SUBJECT_WORDS, 0},
+    {"http_request", SUBJECT_URL, 0},
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
@@ -97,21 +100,55 @@ bool rule_sees_string(const struct asked *q)
     return any_string(q, STR("*"));
 }
 
+/* Of what a shell gets, an allow with a wildcard covers one plain command. */
+static bool fits_command(const struct rule *r, const struct asked *q)
+{
+    bool fits = str_glob(r->subject, q->subject);
+
+    if (r->decision != WEND_DECISION_ALLOW)
+        return fits || !q->cut || cut_has(q->cut, r->subject);
+    return fits && (glob_literal(r->subject) == r->subject.len ||
+                    command_is_plain(q->subject));
+}
+
+static bool fits_words(const struct rule *r, const struct asked *q)
+{
+    return words_fit(r->subject, q->argv, q->arena) ||
+           (r->decision != WEND_DECISION_ALLOW &&
+            (!q->cut || cut_has(q->cut, r->subject)));
+}
+
+/* What is kept from one of the tools that run programs is kept from both. */
+static bool is_about(const struct rule *r, const struct tool *t)
+{
+    bool runs = t->kind == SUBJECT_COMMAND || t->kind == SUBJECT_WORDS;
+
+    return str_glob(r->tool, t->name) ||
+           (runs && r->subject.ptr && r->decision != WEND_DECISION_ALLOW &&
+            (str_glob(r->tool, STR("shell")) ||
+             str_glob(r->tool, STR("exec"))));
+}
+
 bool rule_fits(const struct rule *r, const struct asked *q)
 {
-    if (!str_glob(r->tool, q->tool->name))
+    bool allows = r->decision == WEND_DECISION_ALLOW;
+
+    if (!is_about(r, q->tool))
         return false;
     if (!r->subject.ptr)
         return true;
     if (!q->subject.ptr)
-        return r->decision != WEND_DECISION_ALLOW && any_string(q, r->subject);
+        return !allows && any_string(q, r->subject);
     switch (q->tool->kind) {
     case SUBJECT_PATH:
     case SUBJECT_PATTERN: return fits_path(r, q->root, q->subject);
-    case SUBJECT_TEXT:
-    case SUBJECT_COMMAND:
-    case SUBJECT_WORDS:
-    case SUBJECT_URL: break;
+    case SUBJECT_COMMAND: return fits_command(r, q);
+    case SUBJECT_WORDS: return fits_words(r, q);
+    case SUBJECT_URL:
+        return !q->request
+                   ? !allows
+                   : request_fits(q->request, r->subject, allows, q->arena);
+    case SUBJECT_TEXT: break;
     }
     return str_glob(r->subject, q->subject);
 }

@@ -5,6 +5,8 @@
 #define CORE_POLICY_RULE_H
 
 #include "core/policy_path.h"
+#include "core/policy_url.h"
+#include "core/policy_words.h"
 
 /* Parses `tool(arg-glob)`, with `!` in front to deny, with `?` to ask; views
  * into text. */
@@ -18,14 +20,22 @@ bool tool_kind(wend_str name, enum subject *kind, unsigned *access);
 struct asked {
     const struct tool *tool;
     const struct json *args; /* NULL: none that could be looked at */
+    struct arena *arena;     /* of all that is found in them */
     wend_str root;           /* of the file tools */
     wend_str subject;        /* the main argument, in its one spelling;
                                 absent: there is none */
     wend_str path;     /* file or folder that is looked at; absent: none */
     struct spot place; /* what must be named by a rule that allows */
     bool outside;      /* a path leads out of the root */
+    const struct json *argv;       /* of SUBJECT_WORDS */
+    const struct cut *cut;         /* and of SUBJECT_COMMAND */
+    const struct request *request; /* of SUBJECT_URL */
 };
 
+/* Finds what rules look at; tool, args, arena and root are given. */
+void asked_find(struct asked *q);
+/* Its place, from subject and path. */
+void asked_find_place(struct asked *q);
 /* Without a main argument any string of the call may be what matters. */
 bool rule_sees_string(const struct asked *q);
 

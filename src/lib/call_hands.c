@@ -75,6 +75,47 @@ int64_t call_time_us(const wend_call *call)
     return rt_wall(call->run->rt);
 }
 
+static wend_decision decide(const wend_call *call, const struct call_request *q)
+{
+    /* Relics have names of their own; what is kept from http_request is kept
+     * from them. */
+    static const struct tool others = {.name = {"http_request", 12},
+                                       .subject = {"url", 3},
+                                       .kind = SUBJECT_URL,
+                                       .call_class = WEND_CLASS_READ};
+    const struct turn *t = &call->run->turn;
+    const struct tool *tool = config_tool(t->config, call->name);
+    struct arena a = {.mem = &call->mem};
+    struct buf b = {.mem = &call->mem};
+    struct verdict v = {.policy.decision = WEND_DECISION_DENY};
+    const struct json *args;
+
+    buf_fmt(&b, "{\"method\":\"%s\",%s\"url\":", q->method,
+            q->body ? "\"body\":\"\"," : "");
+    json_put_str(&b, q->url);
+    buf_char(&b, '}');
+    args = b.failed ? NULL : json_parse(buf_view(&b), &a, NULL);
+    if (args)
+        policy_check(t, tool && tool->kind == SUBJECT_URL ? tool : &others,
+                     args, &a, &v);
+    if (a.failed)
+        v.policy.decision = WEND_DECISION_DENY;
+    buf_free(&b);
+    arena_free(&a);
+    return v.policy.decision;
+}
+
+bool call_may_follow(wend_call *call, const struct call_request *from,
+                     const struct call_request *to, bool same_host)
+{
+    switch (decide(call, to)) {
+    case WEND_DECISION_ALLOW: return true;
+    case WEND_DECISION_DENY: return false;
+    case WEND_DECISION_ASK: break;
+    }
+    return same_host && decide(call, from) == WEND_DECISION_ASK;
+}
+
 bool call_look(struct wend_call *c)
 {
     const struct turn *t = &c->run->turn;

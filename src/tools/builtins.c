@@ -270,6 +270,34 @@ static const struct builtin builtins[] = {
     {
         .info =
             {
+                .name = TEXT("exec"),
+                .description =
+                    TEXT("Runs a program with arguments in the working "
+                         "directory and returns what it writes. There is no "
+                         "shell: no pipes, no variables, no patterns. It "
+                         "cannot reach the network, and it can change files "
+                         "only beneath the working directory. It has no "
+                         "input and is ended, with all it started, after a "
+                         "minute."),
+                .schema =
+                    TEXT("{\"type\":\"object\",\"properties\":{"
+                         "\"argv\":{\"type\":\"array\",\"items\":{"
+                         "\"type\":\"string\"},\"minItems\":1,"
+                         "\"description\":\"the program, then its arguments, "
+                         "for example [\\\"git\\\",\\\"status\\\"]\"}},"
+                         "\"required\":[\"argv\"],"
+                         "\"additionalProperties\":false}"),
+                .call_class = WEND_CLASS_UNSAFE,
+                .category = WEND_CATEGORY_DESTRUCTIVE,
+            },
+        .subject = "argv",
+        .on_loop = true,
+        .program = true,
+        .fn = tool_exec,
+    },
+    {
+        .info =
+            {
                 .name = TEXT("remember"),
                 .description = TEXT(
                     "Keeps a fact for later runs of this agent with this user. "

@@ -313,29 +313,84 @@ wend_status command_start(wend_call *call, const struct command *c,
     return WEND_OK;
 }
 
-/* ---- The shell ----------------------------------------------------------- */
+/* ---- The shell, and programs without one --------------------------------- */
+
+/* As a C string; one with a zero byte would run as something else. */
+static wend_status take_word(struct tool_job *j, wend_str text,
+                             const char *what, const char **out)
+{
+    if (text.len && memchr(text.ptr, 0, text.len))
+        return fail(&j->err, WEND_E_INVAL, "%s has a zero byte", what);
+    *out = arena_str(&j->arena, text).ptr;
+    return *out ? WEND_OK : fail_nomem(&j->err);
+}
+
+/* Starts it, or answers with what is wrong. */
+static wend_status start_argv(struct tool_job *j, const struct tool_env *e,
+                              wend_call *call, const char *const *argv,
+                              wend_status s)
+{
+    const struct command c = {
+        .root = e->root, .sandbox_off = e->sandbox_off, .merges = true};
+
+    if (s != WEND_OK)
+        return tool_end(j, call, s);
+    s = command_start(call, &c, argv, STR_NONE);
+    arena_free(&j->arena);
+    buf_free(&j->out);
+    return s;
+}
 
 wend_status tool_shell(void *env, wend_call *call)
 {
-    const struct tool_env *e = env;
-    const struct command c = {
-        .root = e->root, .sandbox_off = e->sandbox_off, .merges = true};
-    struct tool_job j;
-    wend_str text = STR_NONE;
-    wend_status s = tool_begin(&j, call);
     const char *argv[] = {"/bin/sh", "-c", NULL, NULL};
+    wend_str text = STR_NONE;
+    struct tool_job j;
+    wend_status s = tool_begin(&j, call);
 
     if (s == WEND_OK)
         s = tool_str(&j, "command", &text);
-    if (s == WEND_OK && memchr(text.ptr, 0, text.len))
-        s = fail(&j.err, WEND_E_INVAL, "the command has a zero byte");
-    argv[2] = s == WEND_OK ? arena_str(&j.arena, text).ptr : NULL;
-    if (s == WEND_OK && !argv[2])
-        s = fail_nomem(&j.err);
-    if (s != WEND_OK)
-        return tool_end(&j, call, s);
-    s = command_start(call, &c, argv, STR_NONE);
-    arena_free(&j.arena);
-    buf_free(&j.out);
-    return s;
+    if (s == WEND_OK)
+        s = take_word(&j, text, "the command", &argv[2]);
+    return start_argv(&j, env, call, argv, s);
+}
+
+static wend_status read_argv(struct tool_job *j, const char ***out)
+{
+    const struct json *list = json_get(j->args, "argv");
+    const char **argv;
+    size_t n = 0;
+
+    if (!list || list->kind != JSON_ARRAY || !list->first)
+        return fail(&j->err, WEND_E_INVAL,
+                    "argument 'argv' must be a list of strings, the program "
+                    "first");
+    argv = arena_alloc(&j->arena, (list->count + 1) * sizeof *argv);
+    if (!argv)
+        return fail_nomem(&j->err);
+    for (const struct json *w = list->first; w; w = w->next) {
+        wend_status s = w->kind == JSON_STRING
+                            ? take_word(j, json_str(w), "argv", &argv[n++])
+                            : fail(&j->err, WEND_E_INVAL,
+                                   "argument 'argv': %s is no string",
+                                   json_kind_name(w->kind));
+
+        if (s != WEND_OK)
+            return s;
+    }
+    if (!*argv[0])
+        return fail(&j->err, WEND_E_INVAL, "argv names no program");
+    *out = argv;
+    return WEND_OK;
+}
+
+wend_status tool_exec(void *env, wend_call *call)
+{
+    const char **argv = NULL;
+    struct tool_job j;
+    wend_status s = tool_begin(&j, call);
+
+    if (s == WEND_OK)
+        s = read_argv(&j, &argv);
+    return start_argv(&j, env, call, argv, s);
 }

@@ -43,6 +43,7 @@ wend_status tool_glob(void *env, wend_call *call);
 wend_status tool_grep(void *env, wend_call *call);
 wend_status tool_http_request(void *env, wend_call *call);
 wend_status tool_shell(void *env, wend_call *call);
+wend_status tool_exec(void *env, wend_call *call);
 wend_status tool_remember(void *env, wend_call *call);
 wend_status tool_recall(void *env, wend_call *call);
 wend_status tool_search_documents(void *env, wend_call *call);
@@ -104,6 +105,17 @@ uint32_t call_labels(const wend_call *call); /* of its run, by now */
  * actions of plans tell. */
 void call_bring(wend_call *call, uint32_t labels);
 
+/* A request as the policy sees it. */
+struct call_request {
+    const char *method;
+    wend_str url;
+    bool body;
+};
+/* May a redirect lead a request of the call there? Where rules allowed the
+ * first one they must allow the second, too; what a person allowed may go on
+ * at the same host. What a rule denies may not in any case. */
+bool call_may_follow(wend_call *call, const struct call_request *from,
+                     const struct call_request *to, bool same_host);
 /* Which files a tool may tell about [any thread]; a path is relative to the
  * root. May their names be told? May a walk that began at `start` open them?
  * `call` may be NULL: then no rule is known. */

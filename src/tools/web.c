@@ -195,11 +195,41 @@ static bool is_redirect(int status)
            status == 308;
 }
 
+/* As the rules of the user want it, which saw only the URL before. */
+static wend_status may_follow(struct web *w, const struct url *next,
+                              const char *method, bool body)
+{
+    struct buf from = {.mem = &w->job.mem}, to = {.mem = &w->job.mem};
+    bool may = false;
+    wend_status s = WEND_OK;
+
+    url_put(&from, &w->url);
+    url_put(&to, next);
+    if (!from.failed && !to.failed)
+        may = call_may_follow(
+            w->call,
+            &(struct call_request){w->method, buf_view(&from), w->body.ptr},
+            &(struct call_request){method, buf_view(&to), body},
+            str_eq(w->url.host, next->host));
+    else
+        s = fail_nomem(&w->job.err);
+    if (!s && !may)
+        s = fail(&w->job.err, WEND_E_INVAL,
+                 "a redirect to %s %.300s is not followed: no rule allows it; "
+                 "call the tool with that URL to be asked",
+                 method, to.ptr);
+    buf_free(&from);
+    buf_free(&to);
+    return s;
+}
+
 static wend_status follow(struct web *w, wend_str location)
 {
     wend_error why = {0}, *err = &w->job.err;
     int shown = location.len < 200 ? (int)location.len : 200;
+    bool again = w->status >= 307 || !strcmp(w->method, "HEAD");
     struct url next;
+    wend_status s;
 
     if (++w->hops > HOPS_MAX)
         return fail(err, WEND_E_LIMIT, "over %d redirects, the last to '%.*s'",
@@ -211,9 +241,12 @@ static wend_status follow(struct web *w, wend_str location)
         return fail(err, WEND_E_INVAL,
                     "a redirect from https to http ('%.*s') is not followed",
                     shown, location.ptr);
+    s = may_follow(w, &next, again ? w->method : "GET", again && w->body.ptr);
+    if (s)
+        return s;
     if (!url_same_origin(&w->url, &next))
         keep_headers(w, harmless_headers, true);
-    if (w->status < 307 && strcmp(w->method, "HEAD") != 0) {
+    if (!again) {
         w->method = "GET";
         w->body = STR_NONE;
         keep_headers(w, body_headers, false);

@@ -83,6 +83,32 @@ for path in private/key ./private/key private//key a/../private/key \
 {\"name\":\"read_file\",\"args\":{\"path\":\"$path\"}}]},{\"text\":\"\"}]}" hi
     lacks "denied as ${path/#$PWD/DIR}" "$out" canary
 done
+# Commands: an allow with a wildcard is for one plain command, a deny for every
+# word. name | tool | arguments | options | outcome | is the file there?
+while IFS='|' read -r name tool args options wanted there; do
+    rm -f mark
+    eval "run \"\$WEND\" run --json -t shell -t exec $options \
+        -m 'script:{\"turns\":[{\"calls\":[{\"name\":\"$tool\",\"args\":$args}]},
+{\"text\":\"\"}]}' hi"
+    is "$name" "$(outcome)" "$wanted"
+    is "$name: the effect" "$([ -e mark ] && echo yes)" "$there"
+done <<'ROWS'
+plain|shell|{"command":"touch mark"}|--approve "shell(touch *)"|ok|yes
+two commands|shell|{"command":"touch a; touch mark"}|--approve "shell(touch *)"|denied|
+two commands: control|shell|{"command":"touch a; touch mark"}|--approve shell|ok|yes
+two commands, spelled out|shell|{"command":"touch a; touch mark"}|--approve "shell(touch a; touch mark)"|ok|yes
+substituted|shell|{"command":"touch $(echo mark)"}|--approve "shell(touch *)"|denied|
+denied in a word|shell|{"command":"ls && touch mark"}|--approve "!shell(touch *)" --approve all|denied|
+denied in a word: control|shell|{"command":"ls && touch mark"}|--approve all|ok|yes
+exec|exec|{"argv":["touch","mark"]}|--approve "exec(touch *)"|ok|yes
+exec: no shell|exec|{"argv":["touch","mark; ls","a"]}|--approve "exec(touch *)"|ok|
+exec: another program|exec|{"argv":["env","touch","mark"]}|--approve "exec(touch *)"|denied|
+exec: fewer words|exec|{"argv":["touch","mark"]}|--approve "exec(touch)"|denied|
+exec: denied for the shell|exec|{"argv":["/usr/bin/touch","mark"]}|--approve "!shell(touch *)" --approve all|denied|
+exec: nothing|exec|{"argv":[]}|--approve all|failed|
+exec: no such program|exec|{"argv":["no-such-program"]}|--approve all|failed|
+exec: a name that is none|exec|{"argv":[""]}|--approve all|failed|
+ROWS
 # Text of strangers, sensitive data and a way out, at the same time.
 for label in untrusted_source sensitive external_effect; do
     printf 'wend: tool/1\nname: %s\ndescription: d\nclass: read\ncommand: [sleep, "0.5"]\nlabels: [%s]\n' \

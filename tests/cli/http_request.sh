@@ -65,16 +65,49 @@ exits "a range that is none" 2 \
 has "is said with its place" "$err" "agent.yaml:4:"
 is "and still one request" "$(grep -c '^GET ' "$work/requests")" 1
 
+# ---- Methods -------------------------------------------------------------------
+
+agent "['127.0.0.1:$port']"
+# name | arguments | options | outcome
+while IFS='|' read -r name args options wanted; do
+    script "{\"url\": \"http://127.0.0.1:$port/$args}"
+    eval "run \"\$WEND\" run --json -a agent.yaml $options \
+        -m script:script.json hi"
+    is "$name" "$(json "$out" "CASE $(at type) WHEN 'call_end'
+        THEN $(at data.outcome) END" | grep .)" "$wanted"
+done <<ROWS
+a rule without a method: GET|=say:x/"||ok
+a rule without a method: HEAD|=say:x/","method":"HEAD"||ok
+a rule without a method: POST|=say:x/","method":"POST"||denied
+a rule without a method: DELETE|=say:x/","method":"DELETE"||denied
+a rule with a method|=say:x/","method":"POST"|--approve 'http_request(POST http://127.0.0.1:*/*)'|ok
+a denied path|=say:x/"|--approve '!http_request(http://127.0.0.1:*/=say:x/)'|denied
+a denied path, escaped|=s%61y:x/"|--approve '!http_request(http://127.0.0.1:*/=say:x/)'|denied
+a denied path, two slashes|/=say:x/"|--approve '!http_request(http://127.0.0.1:*/=say:x/)'|denied
+another path|=say:y/"|--approve '!http_request(http://127.0.0.1:*/=say:x/)'|ok
+ROWS
+
 # ---- Redirects -----------------------------------------------------------------
 
 agent "['127.0.0.1:$port']"
 script "{\"url\": \"http://127.0.0.1:$port/=redirect:302:http:%2F%2Flocalhost:$port%2F=say:moved%2F/\"}"
-exits "a redirect" 0 "$WEND" run --json -a agent.yaml -m script:script.json hi
+before=$(grep -c '^GET ' "$work/requests")
+exits "a redirect that no rule allows" 0 \
+    "$WEND" run --json -a agent.yaml -m script:script.json hi
+has "is not followed" "$out" \
+    "a redirect to GET http://localhost:$port/=say:moved/ is not followed"
+is "nobody is asked" "$(($(grep -c '^GET ' "$work/requests") - before))" 1
+exits "a redirect that a rule denies" 0 "$WEND" run --json -a agent.yaml \
+    --approve '!http_request(http://localhost:*)' --approve http_request \
+    -m script:script.json hi
+has "is not followed either" "$out" "is not followed"
+exits "a redirect" 0 "$WEND" run --json -a agent.yaml \
+    --approve 'http_request(http://localhost:*/*)' -m script:script.json hi
 has "to an allowed address" "$out" 'moved'
 has "says where it led" "$out" "url: http://localhost:$port/=say:moved/"
 script "{\"url\": \"http://127.0.0.1:$port/=redirect:302:http:%2F%2F169.254.169.254%2Flatest%2F/\"}"
-exits "a redirect elsewhere" 0 \
-    "$WEND" run --json -a agent.yaml -m script:script.json hi
+exits "a redirect elsewhere" 0 "$WEND" run --json -a agent.yaml \
+    --approve all -m script:script.json hi
 has "is refused" "$out" 'its address 169.254.169.254 is link-local'
 
 # ---- Stopping ------------------------------------------------------------------
