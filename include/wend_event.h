@@ -128,6 +128,8 @@ typedef struct wend_ev_usage {
     int64_t input, output, cached, reasoning;
     int64_t cost_nano;   /* USD * 10^-9; -1 = not known */
     int64_t cache_write; /* of input: put into the provider's cache */
+    bool estimated;      /* charged, not reported: a crash cut the call off, and
+                            these are the most that it can have used */
 } wend_ev_usage;
 
 typedef struct wend_ev_policy {

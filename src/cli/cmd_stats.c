@@ -95,14 +95,28 @@ static void put_outcomes(struct buf *b, const struct tally *t)
     buf_char(b, '}');
 }
 
+static bool is_any(const struct usage *u)
+{
+    return u->tokens_in || u->tokens_out || u->cost_nano;
+}
+
 static void put_usage(struct buf *b, const struct tally *t)
 {
+    const struct usage *u = &t->used, *e = &t->estimated;
+
     buf_fmt(b,
             ",\"tokens_in\":%lld,\"tokens_out\":%lld,\"tokens_cached\":%lld,"
             "\"cost\":",
-            (long long)t->tokens_in, (long long)t->tokens_out,
-            (long long)t->tokens_cached);
-    json_put_nano(b, t->cost_nano);
+            (long long)u->tokens_in, (long long)u->tokens_out,
+            (long long)u->tokens_cached);
+    json_put_nano(b, u->cost_nano);
+    if (!is_any(e))
+        return;
+    buf_fmt(b,
+            ",\"estimated\":{\"tokens_in\":%lld,\"tokens_out\":%lld,\"cost\":",
+            (long long)e->tokens_in, (long long)e->tokens_out);
+    json_put_nano(b, e->cost_nano);
+    buf_char(b, '}');
 }
 
 enum part { PART_MODEL, PART_TOOL, PART_AGENT };
@@ -219,8 +233,8 @@ static void put_models(struct buf *b, struct tally *t)
     for (; t; t = t->next) {
         put_counts(b, t);
         buf_fmt(b, " %7lld %9lld %9lld", (long long)t->retries,
-                (long long)t->tokens_in, (long long)t->tokens_out);
-        put_money(b, t->cost_nano);
+                (long long)t->used.tokens_in, (long long)t->used.tokens_out);
+        put_money(b, t->used.cost_nano);
         put_times(b, &t->took);
         buf_char(b, '\n');
     }
@@ -247,9 +261,9 @@ static void put_agents(struct buf *b, struct tally *t)
             "p99");
     for (; t; t = t->next) {
         put_counts(b, t);
-        buf_fmt(b, " %9lld %9lld", (long long)t->tokens_in,
-                (long long)t->tokens_out);
-        put_money(b, t->cost_nano);
+        buf_fmt(b, " %9lld %9lld", (long long)t->used.tokens_in,
+                (long long)t->used.tokens_out);
+        put_money(b, t->used.cost_nano);
         put_times(b, &t->took);
         buf_char(b, '\n');
     }
@@ -267,8 +281,19 @@ static void put_causes(struct buf *b, const struct cause *c)
     }
 }
 
+static void put_estimated(struct buf *b, const struct usage *u)
+{
+    if (!is_any(u))
+        return;
+    buf_fmt(b, "at most %lld + %lld tokens more, ", (long long)u->tokens_in,
+            (long long)u->tokens_out);
+    json_put_nano(b, u->cost_nano);
+    buf_cstr(b, " USD, for model calls that a crash cut off\n");
+}
+
 static void put_words(struct buf *b, struct stats *s)
 {
+    const struct usage *used = &s->runs.used;
     const char *comma = ": ";
 
     buf_fmt(b, "%lld runs", (long long)s->runs.count);
@@ -279,11 +304,13 @@ static void put_words(struct buf *b, struct stats *s)
             comma = ", ";
         }
     buf_fmt(b, "\n%lld turns, %lld + %lld tokens (%lld cached), ",
-            (long long)s->turns, (long long)s->runs.tokens_in,
-            (long long)s->runs.tokens_out, (long long)s->runs.tokens_cached);
-    json_put_nano(b, s->runs.cost_nano);
-    buf_fmt(b, " USD\n\n%-*s %8s %8s %8s\n", NAME_COLUMNS + 2, "TIMES", "p50",
-            "p90", "p99");
+            (long long)s->turns, (long long)used->tokens_in,
+            (long long)used->tokens_out, (long long)used->tokens_cached);
+    json_put_nano(b, used->cost_nano);
+    buf_cstr(b, " USD\n");
+    put_estimated(b, &s->runs.estimated);
+    buf_fmt(b, "\n%-*s %8s %8s %8s\n", NAME_COLUMNS + 2, "TIMES", "p50", "p90",
+            "p99");
     put_name(b, STR("to the first token"));
     put_times(b, &s->runs.first_token);
     buf_char(b, '\n');

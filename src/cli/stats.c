@@ -149,12 +149,15 @@ static void on_model_retry(struct stats *s, const wend_event *ev)
 
 static void add_usage(struct tally *t, const wend_ev_usage *u)
 {
+    struct usage *sum;
+
     if (!t)
         return;
-    t->tokens_in += u->input;
-    t->tokens_out += u->output;
-    t->tokens_cached += u->cached;
-    t->cost_nano += u->cost_nano > 0 ? u->cost_nano : 0;
+    sum = u->estimated ? &t->estimated : &t->used;
+    sum->tokens_in += u->input;
+    sum->tokens_out += u->output;
+    sum->tokens_cached += u->cached;
+    sum->cost_nano += u->cost_nano > 0 ? u->cost_nano : 0;
 }
 
 static void on_model_end(struct stats *s, const wend_event *ev)

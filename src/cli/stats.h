@@ -18,13 +18,18 @@ struct spread {
     int64_t at[PERCENTILES], most;
 };
 
+struct usage {
+    int64_t tokens_in, tokens_out, tokens_cached, cost_nano;
+};
+
 /* Of a model, a tool or an agent. */
 struct tally {
     struct tally *next; /* in the order of first use */
     wend_str name;
     int64_t count, retries, cached;
     int64_t outcomes[WEND_OUTCOME_SKIPPED + 1]; /* the rest are not over */
-    int64_t tokens_in, tokens_out, tokens_cached, cost_nano;
+    struct usage used;                          /* as providers say */
+    struct usage estimated; /* charged for calls that a crash cut off */
     struct times first_token, took;
 };
 

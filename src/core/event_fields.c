@@ -69,6 +69,7 @@ static const struct field usage_list[] = {
     I64_F("reasoning", reasoning),
     NANO_O("cost", cost_nano),
     I64_O("cache_write", cache_write),
+    BOOL_O("estimated", estimated),
 };
 TABLE(usage);
 #undef struct_t

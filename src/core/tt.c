@@ -465,7 +465,7 @@ static void while_going(struct tt *x)
 
 void tt(const struct turn *t, const struct input *in, struct step *s)
 {
-    struct tt x = {s, in};
+    struct tt x = {.s = s, .in = in};
 
     s->turn = *t;
     if (t->phase == PH_END)

@@ -3,7 +3,9 @@
  * that it could take fits beside what is asked already.
  *
  * That is the estimate of what goes in and the longest answer. Of a model
- * without a price only what others cost can be known.
+ * without a price only what others cost can be known. What a crash cut off was
+ * asked, and the provider may have answered all of it: what was reserved for
+ * it counts as spent, so that no number of crashes gets beyond a budget.
  */
 #include "core/tt_plan.h"
 
@@ -36,6 +38,21 @@ void turn_reserved(const struct turn *t, struct purse *out)
     plan_reserved(t, out);
     if (t->phase == PH_MODEL) /* whoever still writes the plan asks, too */
         reserve(out, turn_model(t), turn_tokens(t));
+}
+
+bool is_charged(const struct turn *t)
+{
+    return t->lives > 1;
+}
+
+void charge(const struct model_use *m, int64_t input, wend_ev_usage *out)
+{
+    *out = (wend_ev_usage){
+        .input = input,
+        .output = m->output_tokens,
+        .cost_nano = price_most(&m->price, input, m->output_tokens),
+        .estimated = true,
+    };
 }
 
 /* A cost below 0 is not known. */

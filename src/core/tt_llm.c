@@ -71,11 +71,13 @@ static void fill_from_reply(const struct tt *x, const struct plan_action *a,
 void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
                         const wend_ev_error *error)
 {
-    const struct plan_action *a = x->s->turn.plan.plan->actions[i];
+    const struct turn *t = &x->s->turn;
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct action_state *s = plan_action_state(&t->plan, i);
     wend_event *ev;
     wend_ev_model_end *e;
 
-    if (!plan_action_state(&x->s->turn.plan, i)->asking)
+    if (!s->asking)
         return;
     ev = draft(x, WEND_MODEL_END);
     if (!ev)
@@ -94,6 +96,8 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
     if (x->in->kind == IN_ACTION_DONE && x->in->done.action == i &&
         x->in->reply)
         fill_from_reply(x, a, e);
+    else if (s->at != AT_RUNS && is_charged(t))
+        charge(action_model(t, a), tokens_estimate(s->params.len), &e->usage);
     if (e->outcome == WEND_OUTCOME_FAILED)
         e->error = error;
     e->action = a->id;

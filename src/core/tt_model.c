@@ -213,6 +213,8 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
         fill_from_reply(t, r, e);
     else
         fill_from_part(t, e);
+    if (resumed && is_charged(t))
+        e->usage = x->cut;
     e->calls = list_calls(x, calls, whole);
     e->calls_count = e->calls ? calls : 0;
     if (outcome == WEND_OUTCOME_OK && r && r->finish.len)

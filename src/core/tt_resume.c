@@ -387,6 +387,7 @@ void on_resume(struct tt *x)
     const struct turn *t = &x->s->turn;
     int64_t left_ms;
 
+    charge(turn_model(t), turn_tokens(t), &x->cut);
     emit_resume(x);
     if (t->metrics_due)
         emit_metrics(x);

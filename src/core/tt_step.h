@@ -20,6 +20,8 @@ struct admission {
 struct tt {
     struct step *s;
     const struct input *in;
+    wend_ev_usage cut; /* at a resume: what the model call that was open counts
+                          as, by the config that it was asked with */
 };
 
 /* Then nothing of the step counts; whoever loops stops. */
@@ -164,6 +166,11 @@ void plan_reserved(const struct turn *t, struct purse *out);
  * tokens would break beside those that are open; absent: none. */
 wend_str over_budget(const struct tt *x, const struct model_use *m,
                      int64_t input, const struct purse *open);
+/* Whether what is open was cut off by a crash; what is open where a fork
+ * begins is its parent's, who counts it. */
+bool is_charged(const struct turn *t);
+/* Of a question that a crash cut off: all that was reserved for it. */
+void charge(const struct model_use *m, int64_t input, wend_ev_usage *out);
 
 /* tt_resume.c */
 /* What becomes of what is in doubt; where nobody can be asked, the model is

@@ -93,6 +93,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
 
     t->run = arena_str(k->arena, ev->run);
     t->started_us = ev->time_us;
+    t->lives = 1;
     t->model = kept(k, e->model, STR(""));
     t->limits = e->limits;
     if (!turn_take_config(t, e->config_json, k))

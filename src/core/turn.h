@@ -86,6 +86,7 @@ struct turn {
     int64_t seq;     /* of the newest kept event */
     int64_t time_us; /* of the newest kept event */
     int64_t started_us;
+    int64_t lives; /* processes that had it; of a fork, since it was made */
     const struct config *config;
     wend_str model;
     wend_ev_limits limits;

@@ -73,6 +73,7 @@ void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
 
     t->run = arena_str(k->arena, ev->run);
     t->started_us = ev->time_us;
+    t->lives = 0;
     t->stop = (struct stop){0};
     t->paused = t->paused_above = false;
     t->forked = true;
@@ -134,6 +135,7 @@ void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     const wend_ev_run_resume *e = &ev->u.run_resume;
 
+    t->lives++;
     if (!take_over(t, e->config_json, e->model, e->limits, k))
         return;
     if (e->imported)

@@ -231,7 +231,8 @@ static void put_usage(const struct agio *a, const wend_event *ev,
 {
     const wend_ev_usage *u = &ev->u.model_end.usage;
 
-    if (ev->u.model_end.outcome != WEND_OUTCOME_OK && !u->input && !u->output)
+    if (u->estimated ||
+        (ev->u.model_end.outcome != WEND_OUTCOME_OK && !u->input && !u->output))
         return; /* nothing came back */
     open_record(out, ev, "usage_update");
     record_i64(out, "prompt_tokens", u->input);

@@ -31,4 +31,53 @@ is "--budget-tokens: which" "$(limit)" "limit tokens"
 exits "a budget that is enough" 0 "$WEND" run --budget-tokens 1000000 \
     --budget-cost 5 --timeout 1m -m "$sum" hi
 exits "--parallel 1" 0 "$WEND" run --parallel 1 -m "$sum" hi
+
+# ---- A budget holds across crashes: the server knows what was asked -----------------
+
+if [ -x "$test_server" ]; then
+    unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+    serve_http --log "$work/requests"
+    asked() { grep -o "\"model\":\"$1\"" "$work/requests" | wc -l; } # MODEL
+    asked_more() { [ "$(asked "$1")" -gt "$2" ]; }
+    crash() { # MODEL COMMAND...: killed as soon as the server has its question
+        local model=$1 before
+        before=$(asked "$model")
+        "${@:2}" >"$out" 2>"$err" </dev/null &
+        pid=$!
+        over() { asked_more "$model" "$before" || ! kill -0 $pid; }
+        soon over
+        { kill -KILL $pid && wait $pid; } 2>/dev/null
+    }
+    cut() { # MODEL BUDGET: until no process asks any more
+        crash "$1" "$WEND" run --base-url "http://127.0.0.1:$port/v1" \
+            -m "openai:$1" --budget-tokens "$2" hi
+        for i in 1 2 3 4 5 6; do
+            "$WEND" log --json last | grep -q '"type":"run_end"' && break
+            crash "$1" "$WEND" resume last
+        done
+    }
+    cut hang:60#one 100000000
+    "$WEND" log --json --type model_end last >ends
+    has "a crash: what was cut off is charged" ends '"estimated":true'
+    json ends "$(at data.usage.input) + $(at data.usage.output)" >sizes
+    one=$(head -n 1 sizes)
+    [ "${one:-0}" -gt 0 ]
+    ok "a crash: with all that was reserved ($one tokens)"
+    is "a crash: enough money: the server was asked each time" \
+        "$(asked hang:60#one)" 7
+    cut hang:60#two $((one * 5 / 2))
+    is "a budget of two and a half questions: two are asked" \
+        "$(asked hang:60#two)" 2
+    "$WEND" log --json last >"$out"
+    is "a budget of two and a half questions: the limit" "$(limit)" \
+        "limit tokens"
+    "$WEND" stats --limit 1 >counted
+    has "stats: charged, and said apart" counted \
+        "for model calls that a crash cut off"
+    has "stats: nothing was reported" counted "0 + 0 tokens"
+    exec 9>&-
+    wait $server_pid
+else
+    skip "budgets across crashes" "$test_server is not built"
+fi
 finish

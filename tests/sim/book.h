@@ -52,14 +52,17 @@ struct book {
     bool model_open, model_done, part, paused;
     bool context_used; /* a model was asked with it */
     bool stopping;
-    bool resumed; /* in this step */
+    bool resumed;   /* in this step */
+    bool model_cut; /* the model call was open when a process died */
+    uint32_t lives; /* processes; of a fork, since it was made */
     wend_outcome stop;
     int64_t seq, time_us, started_us;
     int64_t turn, asks, attempt;
     int64_t tries;     /* attempts with this model */
     uint32_t model_at; /* which of the config's models */
     char turn_id[BOOK_ID], last_turn_id[BOOK_ID];
-    bool asked_model; /* FX_ASK_MODEL was seen for `asks` */
+    int64_t context_tokens; /* that the newest context is estimated at */
+    bool asked_model;       /* FX_ASK_MODEL was seen for `asks` */
     struct book_call calls[BOOK_CALLS];
     uint32_t calls_count, failed;
     struct book_msg msgs[BOOK_MSGS], pending[BOOK_MSGS];
@@ -283,6 +286,7 @@ static void book_fork(struct book *b, const wend_event *ev)
 {
     book_lose(b);
     b->stopping = b->paused = false;
+    b->lives = 0;
     b->started_us = ev->time_us;
     b->forked = true;
     if (ev->u.run_fork.limits)
@@ -382,6 +386,7 @@ static void book_messages(struct book *b, const wend_event *ev)
 {
     if (ev->type == WEND_RUN_START) {
         b->run_open = true;
+        b->lives = 1;
         b->started_us = ev->time_us;
         b->limits = ev->u.run_start.limits;
         add_book_msg(
@@ -405,6 +410,7 @@ static void book_model_start(struct book *b, const wend_ev_model_start *e)
         return;
     }
     b->model_open = b->context_used = true;
+    b->model_cut = false;
     b->purpose = e->purpose;
     b->repaired += b->purpose == WEND_PURPOSE_REPAIR;
     b->tries = 1;
@@ -424,6 +430,8 @@ static void book_add(struct book *b, const wend_event *ev)
     case WEND_RUN_FORK: book_fork(b, ev); break;
     case WEND_RUN_RESUME:
         b->resumed = true;
+        b->lives++;
+        b->model_cut = b->model_open && b->lives > 1;
         book_lose(b);
         break;
     case WEND_TURN_START: book_turn_start(b, ev); break;
@@ -432,6 +440,7 @@ static void book_add(struct book *b, const wend_event *ev)
     case WEND_CONTEXT_END:
         b->context_open = false;
         b->context_done = true;
+        b->context_tokens = ev->u.context_end.tokens;
         break;
     case WEND_MODEL_START: book_model_start(b, &ev->u.model_start); break;
     case WEND_MODEL_PART: b->part = true; break;

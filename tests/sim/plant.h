@@ -249,6 +249,17 @@ static void make_up(struct sim *s, struct step *step)
     recount(s, step);
 }
 
+/* Nobody pays for what a crash cut off. */
+static void forget_charge(struct sim *s, struct step *step)
+{
+    struct step_event *e = *find_event(step, WEND_MODEL_END);
+
+    if (!e || !e->ev.u.model_end.usage.estimated)
+        return;
+    e->ev.u.model_end.usage = (wend_ev_usage){.cost_nano = -1};
+    recount(s, step);
+}
+
 /* The attempt that was cut off has no end. */
 static void forget_superseded(struct sim *s, struct step *step)
 {
@@ -414,6 +425,10 @@ static const struct bug bugs[] = {
     {"forget-question", "a run waits for somebody", .spoil = forget_question},
     {"forget-resume", "what counts is heard", .spoil = forget_resume},
     {"supersede", "only an interruption supersedes", .spoil = supersede},
+    {"forget-charge", "what a crash cut off is charged",
+     .spoil = forget_charge},
+    {"forget-action-charge", "what a crash cut off is charged", .planned = true,
+     .spoil = forget_charge},
     {"forget-superseded", "a call has one bracket", .spoil = forget_superseded},
     {"first-attempt-again", "a call has one bracket", .spoil = first_again},
     {"leak", "nothing leaks", .after = leak},

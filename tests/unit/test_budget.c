@@ -110,9 +110,55 @@ static void check_reserved(void)
     }
 }
 
+/* The process dies while a model answers: what was reserved counts as spent,
+ * so that crashes do not get a run beyond its budget. */
+static void check_crashes(void)
+{
+    static const struct {
+        const char *why;
+        int64_t limit;  /* of tokens; of cost in the next run */
+        int crashes;    /* until nothing more is asked */
+        int64_t tokens; /* that are charged by then */
+    } runs[] = {
+        {"no room for a second question", 104, 1, 104},
+        {"room for one more", 208, 2, 208},
+        {"room for two, and not for three", 311, 2, 208},
+        {"room for nine", 1000, 9, 936},
+    };
+
+    for (size_t i = 0; i < 2 * tap_count(runs); i++) {
+        struct deed deeds[DEEDS_MAX] = {{.ms = 10}};
+        struct plan_world *w = plan_world_new(deeds);
+        bool money = i % 2;
+        int crashes = 0;
+
+        w->lawful = true;
+        w->config = MODELS;
+        *(money ? &w->cost_nano : &w->tokens) = runs[i / 2].limit;
+        plan_start_run(w, STR(PLAN(ASK("a", "default", ""))));
+        while (w->turn.phase != PH_END && crashes < 20) {
+            memset(w->dues, 0, sizeof w->dues); /* the process died */
+            w->turn = w->folded;
+            plan_say(w, IN_RESUME);
+            crashes++;
+        }
+        tap_is_i64(crashes, runs[i / 2].crashes, "%s: %s: crashes",
+                   money ? "cost" : "tokens", runs[i / 2].why);
+        tap_is_i64(w->run_outcome, WEND_OUTCOME_LIMIT, "%s: it is the limit",
+                   runs[i / 2].why);
+        tap_is_i64(w->turn.metrics.tokens_in + w->turn.metrics.tokens_out,
+                   runs[i / 2].tokens, "%s: charged", runs[i / 2].why);
+        tap_is_i64(w->turn.metrics.cost_nano, runs[i / 2].tokens,
+                   "%s: what that costs", runs[i / 2].why);
+        tap_is_i64(w->broken, 0, "%s: the log says the same", runs[i / 2].why);
+        plan_world_free(w);
+    }
+}
+
 int main(void)
 {
     check_budgets();
     check_reserved();
+    check_crashes();
     return tap_done();
 }

@@ -178,7 +178,7 @@ static void test_golden_model_end(void)
     e->calls = calls;
     e->calls_count = 2;
     e->finish = STR("failed");
-    e->usage = (wend_ev_usage){12, 5, 0, 0, 1250000, 3};
+    e->usage = (wend_ev_usage){12, 5, 0, 0, 1250000, 3, true};
     e->first_token_ms = 3;
     e->ms = 40;
     e->error = &error;
@@ -190,7 +190,7 @@ static void test_golden_model_end(void)
             "{\"id\":\"call_2\",\"name\":\"add\",\"args\":{}}],"
             "\"finish\":\"failed\",\"usage\":{\"input\":12,\"output\":5,"
             "\"cached\":0,\"reasoning\":0,\"cost\":0.00125,"
-            "\"cache_write\":3},"
+            "\"cache_write\":3,\"estimated\":true},"
             "\"first_token_ms\":3,\"ms\":40,\"error\":{"
             "\"code\":\"network\",\"message\":\"gone\","
             "\"component\":\"model\",\"retryable\":true,"

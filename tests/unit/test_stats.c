@@ -54,6 +54,56 @@ static void spreads(void)
     }
 }
 
+/* Ends that are no results, and usage that nobody reported, are apart. */
+static void crashes(void)
+{
+    const wend_event events[] = {
+        {.type = WEND_RUN_START},
+        {.type = WEND_MODEL_START, .u.model_start = {.model = STR("m")}},
+        {.type = WEND_MODEL_END,
+         .u.model_end = {.outcome = WEND_OUTCOME_SUPERSEDED,
+                         .usage = {.input = 10,
+                                   .output = 100,
+                                   .cost_nano = 7,
+                                   .estimated = true}}},
+        {.type = WEND_MODEL_START, .u.model_start = {.model = STR("m")}},
+        {.type = WEND_MODEL_END,
+         .u.model_end = {.outcome = WEND_OUTCOME_OK,
+                         .usage = {.input = 9, .output = 2, .cost_nano = 3}}},
+        {.type = WEND_CALL_END,
+         .u.call_end = {.name = STR("t"), .outcome = WEND_OUTCOME_SUPERSEDED}},
+        {.type = WEND_CALL_END,
+         .u.call_end = {.name = STR("t"), .outcome = WEND_OUTCOME_OK}},
+        {.type = WEND_ACTION_START,
+         .u.action_start = {.action = STR("a"),
+                            .type = STR("tool"),
+                            .target = STR("u")}},
+        {.type = WEND_ACTION_END,
+         .u.action_end = {.action = STR("a"),
+                          .outcome = WEND_OUTCOME_SUPERSEDED}},
+        {.type = WEND_ACTION_START,
+         .u.action_start = {.action = STR("a"),
+                            .type = STR("tool"),
+                            .target = STR("u")}},
+        {.type = WEND_ACTION_END,
+         .u.action_end = {.action = STR("a"), .outcome = WEND_OUTCOME_OK}},
+    };
+    struct stats s;
+
+    stats_init(&s, &plain);
+    for (size_t i = 0; i < tap_count(events); i++)
+        stats_event(&s, &events[i]);
+    tap_is_i64(s.runs.used.tokens_in, 9, "what was reported");
+    tap_is_i64(s.runs.used.tokens_out, 2, "what was reported, out");
+    tap_is_i64(s.runs.used.cost_nano, 3, "what it cost");
+    tap_is_i64(s.runs.estimated.tokens_in, 10, "what was charged, apart");
+    tap_is_i64(s.models->estimated.tokens_out, 100, "of the model, too");
+    tap_is_i64(s.agents->estimated.cost_nano, 7, "and of the agent");
+    tap_is_i64(s.tools->count, 1, "a call that ran again is one call");
+    tap_is_i64(s.tools->next->count, 1, "so is an action");
+    stats_free(&s);
+}
+
 static void out_of_memory(void)
 {
     struct fault f = {0};
@@ -85,6 +135,7 @@ static void out_of_memory(void)
 int main(void)
 {
     spreads();
+    crashes();
     out_of_memory();
     return tap_done();
 }
