@@ -79,7 +79,7 @@ enum {
     RETRIES_MAX = 2,               /* of a model call, before any piece */
     RETRY_BASE_MS = 500,
     RETRY_CAP_MS = 8000,
-    RETRY_AFTER_MAX_MS = 60000, /* a longer wish is not believed */
+    RETRY_AFTER_MAX_MS = 60000, /* a longer wish is not waited for */
     METRICS_EVERY_MS = 5000,
     STOP_GRACE_MS = 2000,       /* a canceled call may take, and ... */
     STOP_SLACK_MS = 250,        /* ... then the run ends without it */

@@ -176,7 +176,7 @@ bool store_file(const struct cli *cli, struct buf *path)
 
     if (url && str_starts(str_of(url), "sqlite:"))
         url += strlen("sqlite:");
-    if (url && !strcmp(url, "memory:"))
+    if (url && (!strcmp(url, "memory:") || !strcmp(url, ":memory:")))
         return false;
     if (url && *url)
         buf_cstr(path, url);

@@ -239,22 +239,31 @@ static bool after_hook(struct wend_call *c, wend_str *output)
     return a != WEND_HOOK_STOP;
 }
 
-static const struct {
-    const char *code, *text;
-} given_up[] = {
-    [CALL_STOP_DEADLINE] = {"timeout",
-                            "the tool did not answer in time; it may have had "
-                            "an effect"},
-    [CALL_STOP_CANCEL] = {"canceled", "canceled; it may have had an effect"},
-};
+/* Before what the tool said when it was told to stop. */
+static void time_out(struct wend_call *c, wend_str said)
+{
+    struct buf b = {.mem = &c->mem};
+    bool short_limit = c->timeout_ms % 1000;
+
+    buf_fmt(&b, "timed out after %lld %s (this %s's limit)",
+            (long long)(short_limit ? c->timeout_ms : c->timeout_ms / 1000),
+            short_limit ? "ms" : "s", c->of_action ? "action" : "tool");
+    buf_cstr(&b, said.len ? "\n" : "; it may have had an effect");
+    buf_str(&b, said);
+    settle(c, WEND_OUTCOME_TIMEOUT, b.failed ? STR("timed out") : buf_view(&b),
+           "timeout", true);
+    buf_free(&b);
+}
 
 /* With what the tool said when it was told to stop, if it did. */
 static void give_up(struct wend_call *c, enum stop_reason why, wend_str said)
 {
-    settle(
-        c,
-        why == CALL_STOP_CANCEL ? WEND_OUTCOME_CANCELED : WEND_OUTCOME_TIMEOUT,
-        said.len ? said : str_of(given_up[why].text), given_up[why].code, true);
+    if (why == CALL_STOP_DEADLINE)
+        time_out(c, said);
+    else
+        settle(c, WEND_OUTCOME_CANCELED,
+               said.len ? said : STR("canceled; it may have had an effect"),
+               "canceled", true);
 }
 
 static void keep_answer(struct wend_call *c, wend_str output)

@@ -220,6 +220,8 @@ static void fail_status(struct http_session *s)
         .retry_after = source_header(&s->source, "retry-after"),
         .request_id = source_header(&s->source, "x-request-id"),
         .location = source_header(&s->source, "location"),
+        .url = buf_view(&s->bufs[URL]),
+        .usual_base = str_of(s->driver->codec->base_url),
     };
     struct arena a = {.mem = &s->run->rt->mem};
     struct failure f = {{NULL, 0}, {NULL, 0}, false, 0};
@@ -259,7 +261,7 @@ static void finish(struct http_session *s)
     if (s->kind == BODY_WHOLE)
         decoder_whole(&s->decoder, buf_view(&s->bufs[COLLECTED]));
     else
-        sse_end(&s->sse, decoder_event, &s->decoder);
+        decoder_last(&s->decoder, &s->sse);
     decoder_end(&s->decoder); /* tells the reason, or that there is none */
     s->reading = false;
     reason = buf_view(&s->bufs[FINISH]);

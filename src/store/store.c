@@ -199,6 +199,15 @@ static wend_status open_default(enum store_use use, wend_store **out,
     return s;
 }
 
+/* SQLite's own word means the same: no file of that name is made. */
+static bool is_memory(wend_str url)
+{
+    static const char *const words[] = {
+        "memory:", ":memory:", "sqlite::memory:"};
+
+    return str_index(url, words, 3) >= 0;
+}
+
 static wend_status open_url(const char *url, enum store_use use,
                             wend_store **out, wend_error *err)
 {
@@ -207,12 +216,13 @@ static wend_status open_url(const char *url, enum store_use use,
     if (!out)
         return fail(err, WEND_E_INVAL, "out is NULL");
     *out = NULL;
-    if (!url)
+    if (!url) {
         url = getenv("WEND_STORE");
-    if (!url || !*url)
-        return open_default(use, out, err);
+        if (!url || !*url)
+            return open_default(use, out, err);
+    }
     u = str_of(url);
-    if (str_is(u, "memory:"))
+    if (is_memory(u))
         return store_memory_open(out, err);
     if (str_starts(u, "sqlite:"))
         url += strlen("sqlite:");
@@ -226,7 +236,9 @@ static wend_status open_url(const char *url, enum store_use use,
                     "no such kind of store; give a path to an SQLite file, "
                     "or memory:");
     if (!*url)
-        return fail(err, WEND_E_INVAL, "the path of the store is empty");
+        return fail(err, WEND_E_INVAL,
+                    "the path of the store is empty; give a path to an SQLite "
+                    "file, or memory:");
     return store_sqlite_open(url, use, out, err);
 }
 

@@ -391,6 +391,13 @@ static void take_usage(struct decoder *d, const struct json *usage)
     d->sink->usage(d->sink->ctx, &u);
 }
 
+/* An error may stand beside it. */
+static void find_usage(struct decoder *d, const struct json *data)
+{
+    take_usage(d, json_get(data, "usage"));
+    take_usage(d, json_get(json_get(data, "message"), "usage"));
+}
+
 /* Everything but the memory of the buffers. */
 static void begin_again(struct state *s)
 {
@@ -554,6 +561,7 @@ const struct codec codec_anthropic = {
     .request = anthropic_request,
     .output_tokens = anthropic_output_tokens,
     .state_size = sizeof(struct state),
+    .usage = find_usage,
     .event = anthropic_event,
     .whole = anthropic_whole,
     .end = anthropic_end,

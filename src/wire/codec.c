@@ -82,6 +82,8 @@ static void fail_parse(struct decoder *d, wend_str data, const wend_error *err)
     failure_text(&head, data, FAILURE_HEAD_MAX);
     if (err->status == WEND_E_NOMEM || head.failed)
         wire_fail_nomem(d);
+    else if (d->cut)
+        wire_fail_fmt(d, "network", "the answer broke off");
     else
         wire_fail_fmt(d, "service",
                       "the server sent no JSON (line %u, byte %u: %s)%s%s",
@@ -202,6 +204,8 @@ static const struct json *read_value(struct decoder *d, wend_str data,
         return NULL;
     }
     error = is_error ? j : find_error(j);
+    if (error && d->codec->usage)
+        d->codec->usage(d, error);
     if (error)
         wire_fail(d, error);
     return error ? NULL : j;
@@ -261,13 +265,23 @@ bool decoder_event(void *decoder, wend_str name, wend_str data)
     return !d->failed;
 }
 
+void decoder_last(struct decoder *d, struct sse *s)
+{
+    d->cut = s->line.len > 0;
+    sse_end(s, decoder_event, d);
+    d->cut = false;
+}
+
 void decoder_whole(struct decoder *d, wend_str body)
 {
     const struct json *j;
 
     if (d->failed)
         return;
-    j = read_value(d, trimmed(body), false);
+    body = trimmed(body);
+    d->cut = body.len && strchr("[{", body.ptr[0]) &&
+             !strchr("]}", body.ptr[body.len - 1]);
+    j = read_value(d, body, false);
     d->looks_like = j ? api_of(j) : NULL;
     if (j && !fails_as_other(d))
         d->codec->whole(d, j);

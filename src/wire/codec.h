@@ -64,6 +64,7 @@ struct decoder {
     bool done;     /* an end mark was: what comes after it is ignored */
     bool failed;   /* sink->fail was called, or out of memory */
     bool nomem;
+    bool cut;                          /* what is read broke off */
     const struct wire_api *looks_like; /* the first event of any API */
     char unknown[80];                  /* see wire_unknown */
     void *state; /* the codec's, state_size bytes, zeroed */
@@ -87,6 +88,8 @@ struct codec {
      * NULL: nothing stands in it. */
     int64_t (*output_tokens)(wend_str model, enum effort effort);
     size_t state_size;
+    /* Tells what was used, if an event says it; NULL: it never does. */
+    void (*usage)(struct decoder *d, const struct json *data);
     /* One event of the stream (or one line). */
     void (*event)(struct decoder *d, wend_str name, const struct json *data);
     /* A whole answer that did not stream; end() comes after it. */
@@ -106,6 +109,9 @@ bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
  * has one, a payload that is no JSON a failure) and hands it to the codec.
  * False once failed. */
 bool decoder_event(void *decoder, wend_str name, wend_str data);
+/* The bytes are over: an event that is not complete is the last one. If it
+ * breaks off inside a line, that is a failure of the network. */
+void decoder_last(struct decoder *d, struct sse *s);
 /* An answer that did not stream; decoder_end follows it, too. */
 void decoder_whole(struct decoder *d, wend_str body);
 /* A stream that was not `finished` fails as "network": its open calls are

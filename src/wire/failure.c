@@ -10,6 +10,7 @@
 #include "base/ascii.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "wire/retry_after.h"
 
 enum {
     SHAPES_DEPTH_MAX = 4, /* error in error in list; real ones have two */
@@ -357,66 +358,7 @@ void failure_text(struct buf *out, wend_str bytes, size_t max)
     buf_free(&clean);
 }
 
-/* ---- When to try again --------------------------------------------------- */
-
-static bool two_digits(const char *p, int *out)
-{
-    if (p[0] < '0' || p[0] > '9' || p[1] < '0' || p[1] > '9')
-        return false;
-    *out = (p[0] - '0') * 10 + (p[1] - '0');
-    return true;
-}
-
-/* The index of the three letters in a list of such, or -1. */
-static int three_letters(const char *p, const char *list)
-{
-    for (int i = 0; list[3 * i]; i++)
-        if (!memcmp(p, list + 3 * i, 3))
-            return i;
-    return -1;
-}
-
-/* Days from 1970-01-01 to a date after it; month from 1. */
-static int64_t days_to(int64_t year, int month, int day)
-{
-    static const int before[] = {0,   31,  59,  90,  120, 151,
-                                 181, 212, 243, 273, 304, 334};
-    int64_t y = month > 2 ? year : year - 1;
-
-    return (year - 1970) * 365 + y / 4 - y / 100 + y / 400 -
-           (1969 / 4 - 1969 / 100 + 1969 / 400) + before[month - 1] + day - 1;
-}
-
-/* An IMF-fixdate of RFC 7231, as in the shape, and nothing else. */
-static bool date_seconds(wend_str s, int64_t *out)
-{
-    const wend_str shape = STR("???, ?? ??? ???? ??:??:?? GMT");
-    static const int month_days[] = {31, 29, 31, 30, 31, 30,
-                                     31, 31, 30, 31, 30, 31};
-    int weekday, day, month, century, year, hour, minute, second;
-
-    if (s.len != shape.len || !str_glob(shape, s))
-        return false;
-    weekday = three_letters(s.ptr, "ThuFriSatSunMonTueWed");
-    month = three_letters(s.ptr + 8, "JanFebMarAprMayJunJulAugSepOctNovDec");
-    if (weekday < 0 || month < 0 || !two_digits(s.ptr + 5, &day) ||
-        !two_digits(s.ptr + 12, &century) || !two_digits(s.ptr + 14, &year) ||
-        !two_digits(s.ptr + 17, &hour) || !two_digits(s.ptr + 20, &minute) ||
-        !two_digits(s.ptr + 23, &second))
-        return false;
-    year += century * 100;
-    if (year < 1970 || !day || day > month_days[month] || hour > 23 ||
-        minute > 59 || second > 60)
-        return false;
-    if (month == 1 && day == 29 &&
-        (year % 4 || (year % 100 == 0 && year % 400)))
-        return false;
-    *out = days_to(year, month + 1, day);
-    if (*out % 7 != weekday) /* 1970-01-01 was a Thursday */
-        return false;
-    *out = ((*out * 24 + hour) * 60 + minute) * 60 + second;
-    return true;
-}
+/* ---- All together -------------------------------------------------------- */
 
 static wend_str trimmed(wend_str s)
 {
@@ -428,42 +370,6 @@ static wend_str trimmed(wend_str s)
         s.len--;
     return s;
 }
-
-/* A number with an optional fraction, times `scale`. */
-static bool number(wend_str s, int64_t scale, int64_t *out)
-{
-    int64_t n, part = 0, unit = scale;
-    wend_str whole = s;
-    const char *dot = s.len ? memchr(s.ptr, '.', s.len) : NULL;
-
-    if (dot)
-        whole.len = (size_t)(dot - s.ptr);
-    if (!str_to_i64(whole, &n) || n > RETRY_AFTER_MAX_MS)
-        return false;
-    for (const char *p = dot ? dot + 1 : s.ptr + s.len; p < s.ptr + s.len;
-         p++) {
-        if (*p < '0' || *p > '9')
-            return false;
-        part += unit * (*p - '0') / 10;
-        unit /= 10;
-    }
-    *out = n * scale + part;
-    return true;
-}
-
-/* Milliseconds to wait as the server wishes; 0 if it has no sane wish. */
-static int64_t wish_ms(const struct failure_headers *h, int64_t now_us)
-{
-    wend_str after = trimmed(h->retry_after);
-    int64_t ms = 0, at;
-
-    if (!number(trimmed(h->retry_after_ms), 1, &ms) &&
-        !number(after, 1000, &ms) && date_seconds(after, &at))
-        ms = at * 1000 - now_us / 1000;
-    return ms > 0 && ms <= RETRY_AFTER_MAX_MS ? ms : 0;
-}
-
-/* ---- All together -------------------------------------------------------- */
 
 /* The core tries again only what bears one of these names. */
 static bool passes(enum code code)
@@ -486,9 +392,31 @@ static void decide(int status, enum code *code, const struct failure_headers *h,
         *code = SERVICE;
 }
 
+/* Mostly a path is missing in the base URL, or there once too often. What a
+ * query holds may be a secret. */
+static void put_place(struct buf *b, const struct failure_headers *h)
+{
+    const char *query = h->url.len ? memchr(h->url.ptr, '?', h->url.len) : NULL;
+    wend_str url = h->url;
+    const char *host = h->usual_base.len ? memmem(h->usual_base.ptr,
+                                                  h->usual_base.len, "://", 3)
+                                         : NULL;
+    const char *path = host ? strchr(host + 3, '/') : NULL;
+
+    if (!url.len)
+        return;
+    if (query)
+        url.len = (size_t)(query - url.ptr);
+    buf_cstr(b, "; asked at ");
+    failure_text(b, url, FAILURE_HEAD_MAX);
+    buf_cstr(b, path ? ", and a base URL should end with "
+                     : ", and a base URL should end with host and port");
+    buf_cstr(b, path ? path : "");
+}
+
 static wend_str message_of(int status, const struct failure_said *said,
                            wend_str body, const struct failure_headers *h,
-                           struct arena *a)
+                           int64_t wish_ms, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
     size_t before;
@@ -508,6 +436,12 @@ static wend_str message_of(int status, const struct failure_said *said,
     }
     if (b.len == before)
         buf_cstr(&b, "no explanation");
+    if (status == 404)
+        put_place(&b, h);
+    if (wish_ms > RETRY_AFTER_MAX_MS) {
+        buf_cstr(&b, "; the server wants no request for ");
+        retry_after_put(&b, wish_ms);
+    }
     if (h->request_id.len) {
         buf_cstr(&b, " (request ");
         failure_text(&b, h->request_id, FAILURE_HEAD_MAX);
@@ -552,6 +486,7 @@ void failure_of(int status, wend_str body, const struct failure_headers *h,
 {
     struct failure_said said;
     enum code code;
+    int64_t wish_ms = 0;
 
     memset(out, 0, sizeof *out);
     failure_read(json_parse(body, a, NULL), &said);
@@ -560,7 +495,12 @@ void failure_of(int status, wend_str body, const struct failure_headers *h,
     code = said_code(&said);
     decide(status, &code, h, &out->retry);
     out->code = str_of(code_names[code]);
-    out->message = message_of(status, &said, body, h, a);
     if (out->retry)
-        out->retry_after_ms = wish_ms(h, now_us);
+        wish_ms = retry_after(trimmed(h->retry_after_ms),
+                              trimmed(h->retry_after), now_us);
+    out->message = message_of(status, &said, body, h, wish_ms, a);
+    if (wish_ms > RETRY_AFTER_MAX_MS)
+        out->retry = false;
+    else
+        out->retry_after_ms = wish_ms;
 }

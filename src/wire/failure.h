@@ -15,7 +15,9 @@ struct failure_headers {
     wend_str retry_after_ms; /* retry-after-ms */
     wend_str retry_after;    /* Retry-After: seconds or a date */
     wend_str request_id;
-    wend_str location; /* of a redirect, which nobody follows */
+    wend_str location;   /* of a redirect, which nobody follows */
+    wend_str url;        /* what was asked */
+    wend_str usual_base; /* base URL of the provider that made the API */
 };
 
 struct failure {
@@ -23,7 +25,8 @@ struct failure {
                          invalid overflow unknown; static */
     wend_str message; /* in the arena: what the server said, with status */
     bool retry;       /* may be tried again */
-    int64_t retry_after_ms; /* 0 = no wish */
+    int64_t retry_after_ms; /* 0 = no wish; one of over RETRY_AFTER_MAX_MS
+                               is not waited for: `retry` is false */
 };
 
 /* now_us: to read a date. */

@@ -264,6 +264,11 @@ static void take_usage(struct decoder *d, const struct json *usage)
     d->sink->usage(d->sink->ctx, &u);
 }
 
+static void find_usage(struct decoder *d, const struct json *data)
+{
+    take_usage(d, json_get(data, "usageMetadata"));
+}
+
 /* NULL for a word that says that the answer is broken. */
 static const char *reason_of(struct decoder *d, wend_str word)
 {
@@ -339,7 +344,7 @@ static void take_chunk(struct decoder *d, const struct json *chunk)
             take_part(d, p);
     if (d->failed)
         return;
-    take_usage(d, json_get(chunk, "usageMetadata"));
+    find_usage(d, chunk);
     if (candidate)
         take_reason(d, candidate);
     if (!candidate && json_str(blocked).len) {
@@ -405,6 +410,7 @@ const struct codec codec_gemini = {
     .path = gemini_path,
     .request = gemini_request,
     .state_size = sizeof(struct state),
+    .usage = find_usage,
     .event = gemini_event,
     .whole = gemini_whole,
     .end = gemini_end,

@@ -216,10 +216,8 @@ static void on_message(struct decoder *d, const struct json *message)
             on_call(d, c);
 }
 
-static void on_done(struct decoder *d, const struct json *data)
+static void find_usage(struct decoder *d, const struct json *data)
 {
-    struct state *st = d->state;
-    wend_str word = json_str(json_get(data, "done_reason"));
     wend_ev_usage usage = {
         .input = wire_i64(data, "prompt_eval_count"),
         .output = wire_i64(data, "eval_count"),
@@ -228,6 +226,14 @@ static void on_done(struct decoder *d, const struct json *data)
 
     if (usage.input || usage.output)
         d->sink->usage(d->sink->ctx, &usage);
+}
+
+static void on_done(struct decoder *d, const struct json *data)
+{
+    struct state *st = d->state;
+    wend_str word = json_str(json_get(data, "done_reason"));
+
+    find_usage(d, data);
     if (str_is(word, "length"))
         st->reason = "length";
     else if (word.len && !str_is(word, "stop") && !str_is(word, "load"))
@@ -273,6 +279,7 @@ const struct codec codec_ollama = {
     .path = put_path,
     .request = put_request,
     .state_size = sizeof(struct state),
+    .usage = find_usage,
     .event = on_event,
     .whole = on_whole,
     .end = on_end,

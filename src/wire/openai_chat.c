@@ -316,6 +316,7 @@ const struct codec codec_openai = {
     .path = openai_path,
     .request = openai_request,
     .state_size = sizeof(struct state),
+    .usage = find_usage,
     .event = on_event,
     .whole = on_whole,
     .end = on_end,

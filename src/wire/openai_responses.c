@@ -347,6 +347,12 @@ static void take_usage(struct decoder *d, const struct json *usage)
     d->sink->usage(d->sink->ctx, &u);
 }
 
+static void find_usage(struct decoder *d, const struct json *data)
+{
+    take_usage(d, json_get(data, "usage"));
+    take_usage(d, json_get(json_get(data, "response"), "usage"));
+}
+
 /* If nothing came before it, the answer is all in here. */
 static void take_output(struct decoder *d, const struct json *response)
 {
@@ -397,6 +403,7 @@ static void failed(struct decoder *d, const struct json *response)
 {
     const struct json *error = json_get(response, "error");
 
+    take_usage(d, json_get(response, "usage"));
     if (error && error->kind == JSON_OBJECT)
         wire_fail(d, error);
     else
@@ -481,6 +488,7 @@ const struct codec codec_responses = {
     .path = responses_path,
     .request = responses_request,
     .state_size = sizeof(struct state),
+    .usage = find_usage,
     .event = responses_event,
     .whole = responses_whole,
     .end = responses_end,

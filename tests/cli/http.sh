@@ -183,6 +183,18 @@ ask "openai:text:50:8,delay=5ms,reset=5000" --base-url "$url"
 is "a reset after pieces" $status 1
 lacks "a reset after pieces: nothing to repeat" "$out" '"retryable":true'
 lacks "a reset after pieces: not tried again" "$out" model_retry
+ask "openai:status:429:retry-after=7500" --base-url "$url"
+lacks "a wish of hours: not tried again" "$out" model_retry
+has "a wish of hours: said" "$out" 'the server wants no request for 2 h 5 min'
+ask "openai:status:429:retry-after=7500" --base-url "$url" --fallback "$spare"
+is "a wish of hours: the fallback answers" $status 0
+ask openai:x --base-url "$base/=status:404"
+has "not found: what was asked, and how a base URL ends" "$out" \
+    "asked at $base/=status:404/chat/completions, and a base URL should end with /v1"
+printf 'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\ndata: {"choi' \
+    >"$work/line.sse"
+ask "openai:file:$work/line.sse" --base-url "$url"
+has "cut inside a line" "$out" '"code":"network"'
 ask "openai:html" --base-url "$url"
 has "a page instead of an answer" "$out" "Sign in"
 for odd in garbage:500 gzip:300; do

@@ -140,4 +140,17 @@ is "with few descriptors: done, or said why not" "$worst" ""
 ok "with few descriptors: some are too few"
 is "with few descriptors: some are enough" "$status" 0
 
+# ---- Names that are no file --------------------------------------------------
+
+exits "an empty path" 2 "$WEND" run --store "" -m "$hello" hi
+has "an empty path: what to give" "$err" "the path of the store is empty"
+for name in memory: :memory: sqlite::memory:; do
+    mkdir -p empty
+    (cd empty && run "$WEND" run --store $name -m "$hello" hi && exit $status)
+    is "$name: exit status" $? 0
+    is "$name: no file is made" "$(ls -A empty)" ""
+done
+WEND_STORE='' HOME=$work/home exits "an empty variable is none" 0 \
+    "$WEND" run -m "$hello" hi
+
 finish

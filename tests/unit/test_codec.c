@@ -75,6 +75,13 @@ static const struct {
     {"no JSON", "data: <b>no</b>\n\ndata: 1\n\n",
      "fail service the server sent no JSON (line 1, byte 1: expected a value, "
      "found '<'): no\n"},
+    {"cut inside a line", "data: 0\n\ndata: {\"a\":[1,",
+     "text \"0\"\nfail network the answer broke off\n"},
+    {"cut after a value", "data: 0\n\ndata: {\"a\":[1]}",
+     "text \"0\"\ntext \"{\\\"a\\\":[1]}\"\nfail network the stream ended "
+     "before the answer did\n"},
+    {"an end mark cut off", "data: 0\n\ndata: [DON",
+     "text \"0\"\nfail network the answer broke off\n"},
     {"half a value", "data: {\"a\":[1,\n\n",
      "fail service the server sent no JSON (line 1, byte 9: expected a value, "
      "found end of input): {\"a\":[1,\n"},
@@ -287,6 +294,40 @@ static void test_again(void)
     }
 }
 
+/* What an error says that was used counts, in every API. */
+static void test_error_usage(void)
+{
+    static const struct {
+        const struct codec *codec;
+        const char *input;
+    } failing[] = {
+        {&codec_openai, "data: {\"choices\":[],\"error\":{\"message\":\"x\"},"
+                        "\"usage\":{\"prompt_tokens\":7,"
+                        "\"completion_tokens\":2}}\n\n"},
+        {&codec_responses,
+         "data: {\"type\":\"response.failed\",\"response\":{\"error\":{"
+         "\"message\":\"x\"},\"usage\":{\"input_tokens\":7,"
+         "\"output_tokens\":2}}}\n\n"},
+        {&codec_anthropic, "event: error\ndata: {\"type\":\"error\",\"error\":{"
+                           "\"message\":\"x\"},\"usage\":{\"input_tokens\":7,"
+                           "\"output_tokens\":2}}\n\n"},
+        {&codec_gemini, "data: {\"error\":{\"message\":\"x\"},"
+                        "\"usageMetadata\":{\"promptTokenCount\":7,"
+                        "\"candidatesTokenCount\":2}}\n\n"},
+        {&codec_ollama, "{\"error\":\"x\",\"prompt_eval_count\":7,"
+                        "\"eval_count\":2}\n"},
+    };
+
+    for (size_t i = 0; i < tap_count(failing); i++) {
+        struct told t;
+
+        tap_is_str(wire_lines(failing[i].codec, str_of(failing[i].input), &t),
+                   "usage 7/2/0/0\nfail service x\n", "%s: used, and failed",
+                   failing[i].codec->name);
+        told_free(&t);
+    }
+}
+
 /* A word that no table has ends a whole answer, in every API. */
 static const struct {
     const struct codec *codec;
@@ -469,6 +510,7 @@ int main(void)
     test_elsewhere_whole();
     test_again();
     test_unknown();
+    test_error_usage();
     test_whole();
     test_depth();
     test_memory();

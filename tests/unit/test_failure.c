@@ -204,8 +204,8 @@ static const struct {
     {"bad milliseconds do not", 429, NULL, "soon", "7", true, 7000},
     {"one below the limit", 503, NULL, NULL, "59", true, 59000},
     {"at the limit", 503, NULL, NULL, "60", true, 60000},
-    {"one above the limit", 503, NULL, NULL, "61", true, 0},
-    {"just above", 503, NULL, "60001", NULL, true, 0},
+    {"one above the limit", 503, NULL, NULL, "61", false, 0},
+    {"just above", 503, NULL, "60001", NULL, false, 0},
     {"a number without end", 503, NULL, NULL, "99999999999999999999", true, 0},
     {"negative", 503, NULL, NULL, "-1", true, 0},
     {"a plus", 503, NULL, NULL, "+1", true, 0},
@@ -220,7 +220,7 @@ static const struct {
      true, 0},
     {"a date that was", 503, NULL, NULL, "Sun, 15 Jun 2025 11:59:59 GMT", true,
      0},
-    {"a date too far", 503, NULL, NULL, "Sun, 15 Jun 2025 12:01:01 GMT", true,
+    {"a date too far", 503, NULL, NULL, "Sun, 15 Jun 2025 12:01:01 GMT", false,
      0},
     {"the wrong day of the week", 503, NULL, NULL,
      "Mon, 15 Jun 2025 12:00:30 GMT", true, 0},
@@ -254,6 +254,53 @@ static void test_headers(void)
         tap_ok(f.retry == headers[i].retry, "headers, %s", headers[i].why);
         tap_is_i64(f.retry_after_ms, headers[i].wish_ms, "headers, %s: wish",
                    headers[i].why);
+        arena_free(&a);
+    }
+}
+
+/* What a message says besides the server's words. */
+static void test_words(void)
+{
+    static const struct {
+        const char *why;
+        int status;
+        const char *after, *url, *base, *wanted;
+    } more[] = {
+        {"a wait that is waited for", 429, "60", NULL, NULL,
+         "HTTP 429: no explanation"},
+        {"seconds", 429, "61", NULL, NULL,
+         "HTTP 429: no explanation; the server wants no request for 1 min 1 s"},
+        {"hours", 429, "7500", NULL, NULL,
+         "HTTP 429: no explanation; the server wants no request for 2 h 5 min"},
+        {"a day", 503, "86400", NULL, NULL,
+         "HTTP 503: no explanation; the server wants no request for 1 d"},
+        {"not found", 404, NULL, "http://h/chat/completions",
+         "https://api.openai.com/v1",
+         "HTTP 404: no explanation; asked at http://h/chat/completions, and a "
+         "base URL should end with /v1"},
+        {"not found, with a query", 404, NULL, "http://h/x?key=secret",
+         "https://g.example/v1beta",
+         "HTTP 404: no explanation; asked at http://h/x, and a base URL should "
+         "end with /v1beta"},
+        {"not found, no path", 404, NULL, "http://h/v1/api/chat",
+         "http://127.0.0.1:11434",
+         "HTTP 404: no explanation; asked at http://h/v1/api/chat, and a base "
+         "URL should end with host and port"},
+        {"another status", 400, NULL, "http://h/x", "http://h/v1",
+         "HTTP 400: no explanation"},
+    };
+
+    for (size_t i = 0; i < tap_count(more); i++) {
+        struct failure_headers h = {
+            .retry_after = str_of(more[i].after),
+            .url = str_of(more[i].url),
+            .usual_base = str_of(more[i].base),
+        };
+        struct arena a = {.mem = &plain};
+        struct failure f;
+
+        failure_of(more[i].status, STR(""), &h, now_us, &a, &f);
+        tap_is_str(f.message, more[i].wanted, "words, %s", more[i].why);
         arena_free(&a);
     }
 }
@@ -379,6 +426,7 @@ int main(void)
 {
     test_bodies();
     test_headers();
+    test_words();
     test_dates();
     test_codes();
     test_long();

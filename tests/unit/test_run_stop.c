@@ -8,6 +8,7 @@
 #include "run_help.h"
 #include "tools/tools.h"
 
+/* The texts below name TIMEOUT_MS. */
 enum { TIMEOUT_MS = 50, LATER_MS = 100, SOON_MS = 20000, TOLD_MAX = 4 };
 
 /* How the tool takes it. */
@@ -130,7 +131,7 @@ static const struct row {
      ANSWERS_AT_ONCE,
      false,
      "timeout",
-     "ended",
+     "timed out after 50 ms (this tool's limit)\nended",
      "timeout",
      1,
      {CALL_STOP_DEADLINE},
@@ -150,7 +151,7 @@ static const struct row {
      ANSWERS_LATER,
      false,
      "timeout",
-     "ended later",
+     "timed out after 50 ms (this tool's limit)\nended later",
      "timeout",
      1,
      {CALL_STOP_DEADLINE},
@@ -170,7 +171,7 @@ static const struct row {
      NEVER_ANSWERS,
      false,
      "timeout",
-     "the tool did not answer in time; it may have had an effect",
+     "timed out after 50 ms (this tool's limit); it may have had an effect",
      "timeout",
      2,
      {CALL_STOP_DEADLINE, CALL_STOP_NOW},

@@ -247,7 +247,7 @@ static inline bool wire_stream(const struct codec *c, wend_str in,
         for (; cuts.step && at + cuts.step < in.len; at += cuts.step)
             wire_feed(&s, &d, in.ptr + at, cuts.step);
         wire_feed(&s, &d, in.ptr + at, in.len - at);
-        sse_end(&s, decoder_event, &d);
+        decoder_last(&d, &s);
         if (s.status == WEND_OK)
             decoder_end(&d);
     }
