@@ -189,6 +189,10 @@ typedef struct wend_command_options {
      * runs again with the same key; else nobody knows. */
     const char *const *verify;
     size_t verify_count;
+    /* Of the program and all that it starts, together; over it they are
+     * killed. 0: 4 GiB, 4 GiB, 512 in the sandbox, and no bound without. */
+    uint64_t memory_bytes, disk_bytes; /* disk: written */
+    uint32_t tasks;                    /* processes and threads */
 } wend_command_options;
 
 WEND_API wend_status wend_agent_add_command(wend_agent *agent,

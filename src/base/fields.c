@@ -182,6 +182,23 @@ FIELD_READ(field_ms)
     return fields_wrong(f, j, wanted);
 }
 
+FIELD_READ(field_bytes)
+{
+    char wanted[80] = "a size such as 512MiB";
+    bool is_one = (j->kind == JSON_STRING || j->kind == JSON_NUMBER);
+    int64_t bytes = 0;
+
+    is_one = is_one && str_to_bytes(j->text, &bytes);
+    if (is_one && bytes >= field->min) {
+        *(int64_t *)at = bytes;
+        return WEND_OK;
+    }
+    if (is_one)
+        snprintf(wanted, sizeof wanted, "a size of at least %lld bytes",
+                 (long long)field->min);
+    return fields_wrong(f, j, wanted);
+}
+
 /* Says the nearest if it is none of the words. */
 FIELD_READ(field_index)
 {

@@ -77,6 +77,7 @@ FIELD_READ(field_name);    /* the same, not empty */
 FIELD_READ(field_cstr);    /* the same, ended by NUL, and no other NUL */
 FIELD_READ(field_number);  /* int64_t, min to max */
 FIELD_READ(field_ms);      /* int64_t, min to max if that is set; 20ms, 1.5s */
+FIELD_READ(field_bytes);   /* int64_t, at least min; 4096, 64KiB, 2GiB */
 FIELD_READ(field_word);    /* wend_str, one of words */
 FIELD_READ(field_index);   /* int: which of words */
 FIELD_READ(field_bool);    /* bool */

@@ -25,6 +25,8 @@ enum {
     PARALLEL_OPEN = PARALLEL_MAX, /* of a run whose plan says how many */
     TOOL_NAME_MAX = 64,
     PACE_MAX = 100000,           /* calls of a tool in a minute */
+    BOUND_BYTES_MIN = 1 << 20,   /* memory and disk of a program: it starts */
+    BOUND_TASKS_MAX = 100000,    /* processes and threads of a program */
     ANSWERS_KEPT_MAX = 256,      /* of a tool, to give them again */
     ANSWERS_BYTES_MAX = 4 << 20, /* of them */
     COMMAND_WORDS_MAX = 256,     /* of a program's arguments */

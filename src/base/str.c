@@ -145,6 +145,31 @@ bool str_to_ms(wend_str s, int64_t *out)
     return false;
 }
 
+bool str_to_bytes(wend_str s, int64_t *out)
+{
+    static const struct {
+        const char *unit;
+        int shift;
+    } units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    const int64_t most = INT64_C(1) << 50;
+    int64_t n = 0;
+    size_t i = 0;
+
+    for (; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9'; i++) {
+        n = n * 10 + (s.ptr[i] - '0');
+        if (n > most)
+            return false;
+    }
+    for (size_t u = 0; i && n && u < sizeof units / sizeof *units; u++)
+        if (str_is((wend_str){s.ptr + i, s.len - i}, units[u].unit)) {
+            if (n > most >> units[u].shift)
+                return false;
+            *out = n << units[u].shift;
+            return true;
+        }
+    return false;
+}
+
 bool str_glob(wend_str pattern, wend_str text)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;

@@ -42,6 +42,13 @@ static uint32_t number_of(const struct json *j)
     return json_i64(j, &n) && n > 0 && n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
+static uint64_t bytes_of(const struct json *j)
+{
+    int64_t n;
+
+    return json_i64(j, &n) && n > 0 ? (uint64_t)n : 0;
+}
+
 /* A list of strings; *count may be NULL for one that ends with NULL. */
 static const char *const *list_of(struct cli *cli, const struct json *list,
                                   size_t *count)
@@ -154,6 +161,9 @@ static wend_status add_command(struct cli *cli, wend_agent *agent,
     o.sandbox_off = str_is(json_str(json_get(t, "sandbox")), "off");
     o.labels = labels_of(json_get(t, "labels"));
     o.per_minute = number_of(json_get(t, "per_minute"));
+    o.memory_bytes = bytes_of(json_get(t, "memory"));
+    o.disk_bytes = bytes_of(json_get(t, "disk"));
+    o.tasks = number_of(json_get(t, "tasks"));
     if (str_is(json_str(json_get(t, "class")), "read")) {
         o.call_class = WEND_CLASS_READ;
         o.cache_ms = number_of(json_get(t, "cache_ms"));

@@ -3,6 +3,7 @@
  */
 #include "lib/lib.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -113,6 +114,9 @@ static struct program *keep_program(wend_agent *a,
         .network = o->network || o->category == WEND_CATEGORY_NETWORK,
         .json = o->output_json,
         .readable = files_among(a, argv, count),
+        .memory_bytes = o->memory_bytes,
+        .disk_bytes = o->disk_bytes,
+        .tasks = o->tasks,
     };
     return p->argv && p->command.secrets && p->command.readable ? p : NULL;
 }
@@ -131,6 +135,12 @@ static void put_hands(struct buf *b, const wend_command_options *o)
         buf_fmt(b, ",\"cache_ms\":%u", o->cache_ms);
     if (o->per_minute)
         buf_fmt(b, ",\"per_minute\":%u", o->per_minute);
+    if (o->memory_bytes)
+        buf_fmt(b, ",\"memory\":%" PRIu64, o->memory_bytes);
+    if (o->disk_bytes)
+        buf_fmt(b, ",\"disk\":%" PRIu64, o->disk_bytes);
+    if (o->tasks)
+        buf_fmt(b, ",\"tasks\":%u", o->tasks);
 }
 
 /* The program behind `verify`, as a tool that nobody is offered. */

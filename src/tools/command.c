@@ -285,6 +285,9 @@ wend_status command_start(wend_call *call, const struct command *c,
         .network = c->network,
         .writable = writable,
         .readable = c->readable,
+        .limits = {.memory_bytes = c->memory_bytes,
+                   .disk_bytes = c->disk_bytes,
+                   .tasks = c->tasks},
     };
     struct procs *procs;
     wend_error err = {0};

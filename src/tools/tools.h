@@ -133,6 +133,8 @@ struct command {
     bool json;   /* output that is none is a failure */
     bool merges; /* the answer has standard error, too */
     bool check;  /* its exit status says what became of another call */
+    uint64_t memory_bytes, disk_bytes; /* of all that it starts; 0: usual */
+    uint32_t tasks;
 };
 wend_status command_start(wend_call *call, const struct command *c,
                           const char *const *argv, wend_str input);

@@ -66,6 +66,7 @@ struct tool_manifest {
     wend_str subject;   /* the argument that rules look at */
     int64_t cache_ms;   /* 0: no answer is given again */
     int64_t per_minute; /* 0: no bound */
+    int64_t memory_bytes, disk_bytes, tasks; /* 0: the usual bound */
 };
 
 /* YAML, JSON, or Markdown whose front matter is YAML and whose text is the

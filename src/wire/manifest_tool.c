@@ -268,6 +268,9 @@ static wend_status read_tool(struct fields *f, const struct json *j,
         {"subject", field_cstr, AT(subject), 0, 0, NULL},
         {"cache", field_ms, AT(cache_ms), 1, UINT32_MAX, NULL},
         {"per_minute", field_number, AT(per_minute), 1, PACE_MAX, NULL},
+        {"memory", field_bytes, AT(memory_bytes), BOUND_BYTES_MIN, 0, NULL},
+        {"disk", field_bytes, AT(disk_bytes), BOUND_BYTES_MIN, 0, NULL},
+        {"tasks", field_number, AT(tasks), 1, BOUND_TASKS_MAX, NULL},
         {0},
     };
 #undef AT

@@ -95,6 +95,15 @@ use
 is "endless output" "$(of_call outcome)" failed
 of_call output >said
 has "endless output: said" said "bytes to standard output and was killed"
+tool 'for i in 1 2 3 4 5 6 7 8 9; do sleep 30 & done; wait' 'tasks: 8'
+use
+of_call output >said
+has "too many tasks: said" said "(its limit: tasks)"
+tool 'for i in 1 2 3; do perl -e '"'"'$x = "x" x 30000000; sleep 30'"'"' & done; wait' \
+    'memory: 80MiB'
+use
+of_call output >said
+has "too much memory: said" said "(its limit: memory)"
 tool 'exit 0'
 rm tools/t.sh
 use
