@@ -12,11 +12,15 @@ AR ?= ar
 # `make V=1` shows every command.
 Q := $(if $(V),,@)
 
+# VARIANT=arm64 is built with a cross compiler and run by qemu-user.
+TARGET := $(if $(filter arm64,$(VARIANT)),aarch64-linux-gnu-)
+PKG_CONFIG := $(if $(TARGET),PKG_CONFIG_LIBDIR=/usr/lib/$(TARGET:%-=%)/pkgconfig) pkg-config
+
 PKGS := libuv sqlite3 yaml-0.1 libpcre2-8
 # Only the headers: the library is loaded with the first transfer.
 PKGS_HEADERS := libcurl
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(PKGS_HEADERS) 2>/dev/null)
-PKG_LIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lm -ldl
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS) $(PKGS_HEADERS) 2>/dev/null)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null) -lpthread -lm -ldl
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla \
         -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wwrite-strings \
@@ -29,8 +33,12 @@ OPT_coverage := -O0 -g --coverage
 OPT_valgrind := -O1 -g
 OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
             -fno-sanitize-recover=all
+OPT_arm64 := -O1 -g
 ifeq ($(VARIANT),fuzz)
 CC := clang
+endif
+ifeq ($(VARIANT),arm64)
+CC := $(TARGET)gcc
 endif
 CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -fno-strict-aliasing \
           $(OPT_$(VARIANT)) -Iinclude -Isrc $(PKG_CFLAGS) $(EXTRA_CFLAGS)
@@ -50,7 +58,7 @@ FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 SERVER := $(B)/tests/wend-test-server
 SERVER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/server/*.c))
 
-.PHONY: all deps test quick demo bench crash power oom faults fuzz campaign fmt help install clean \
+.PHONY: all deps test quick coverage demo bench crash power oom faults fuzz campaign fmt help install clean \
         tidy products unit examples man
 .PRECIOUS: $(B)/%.o
 
@@ -69,7 +77,7 @@ endif
 # Tells what is missing before the compiler does.
 .PHONY: deps-check
 deps-check:
-	@pkg-config --exists $(PKGS) $(PKGS_HEADERS) || { tools/deps --print >&2; exit 1; }
+	@$(PKG_CONFIG) --exists $(PKGS) $(PKGS_HEADERS) || { tools/deps --print >&2; exit 1; }
 
 $(PRODUCTS:%=build/%): build/%: build/release/%
 	@cp $< $@
@@ -79,10 +87,10 @@ $(B)/%.o: %.c
 	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # The supervisor of process tools: static, without libc, the same in every
-# variant; the library carries its bytes.
-SUPER := build/super/wend-super
+# variant for one machine; the library carries its bytes.
+SUPER := build/$(TARGET)super/wend-super
 SUPER_SRC := $(sort $(wildcard src/super/*.c))
-SUPER_CC ?= gcc
+SUPER_CC := $(TARGET)gcc
 SUPER_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(WARN) -Os -Isrc -ffreestanding \
     -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables \
     -fno-tree-loop-distribute-patterns -fno-strict-aliasing \
@@ -120,8 +128,8 @@ $(B)/tests/plan-bench: $(B)/tests/bench/plan_bench.o $(LIB_OBJ)
 # One object whose hidden symbols are local: nothing but wend_* to clash.
 $(B)/libwend.a: $(LIB_OBJ)
 	@rm -f $@
-	$(Q)ld -r -o $(B)/libwend.o $^
-	$(Q)objcopy --localize-hidden $(B)/libwend.o
+	$(Q)$(TARGET)ld -r -o $(B)/libwend.o $^
+	$(Q)$(TARGET)objcopy --localize-hidden $(B)/libwend.o
 	$(Q)$(AR) rcs $@ $(B)/libwend.o
 
 $(B)/libwend.so: $(LIB_OBJ)
@@ -195,6 +203,10 @@ test: deps
 ## quick      unit tests and simulation, with sanitizers
 quick:
 	@tests/run quick
+
+## coverage   lines and branches that unit tests and simulation reach
+coverage:
+	@tests/run coverage
 
 ## tidy       layers, purity, exports, limits, bans
 tidy:

@@ -39,7 +39,7 @@ static inline void server_program(char out[PATH_MAX])
  * other.pem signs nothing. */
 static inline bool server_certificates(const char *dir)
 {
-    static const char *const script =
+    static const char script[] =
         "cd '%s' && exec 2>openssl.log && new='-newkey ec -pkeyopt "
         "ec_paramgen_curve:prime256v1 -nodes -days 2' &&\n"
         "for ca in ca other; do\n"
