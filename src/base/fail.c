@@ -4,7 +4,6 @@
 #include "base/fail.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/utf8.h"
 
@@ -12,16 +11,13 @@ __attribute__((format(printf, 5, 0))) static wend_status
 fill(wend_error *err, wend_status s, uint32_t line, uint32_t column,
      const char *fmt, va_list ap)
 {
-    int len;
-
     if (!err)
         return s;
     err->status = s;
     err->line = line;
     err->column = column;
-    len = vsnprintf(err->message, sizeof err->message, fmt, ap);
-    if (len >= (int)sizeof err->message) /* it may end up in an event */
-        err->message[utf8_whole(err->message, sizeof err->message - 1)] = 0;
+    /* It may end up in an event. */
+    utf8_vfmt(err->message, sizeof err->message, fmt, ap);
     return s;
 }
 

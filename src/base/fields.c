@@ -22,11 +22,11 @@ static void describe(const struct json *j, char *out, size_t size)
     };
 
     if (j->text.len > FIELDS_QUOTED_MAX || !j->text.ptr)
-        snprintf(out, size, "%s", kinds[j->kind]);
+        utf8_fmt(out, size, "%s", kinds[j->kind]);
     else if (j->kind == JSON_STRING)
-        snprintf(out, size, "'%.*s'", (int)j->text.len, j->text.ptr);
+        utf8_fmt(out, size, "'%.*s'", (int)j->text.len, j->text.ptr);
     else
-        snprintf(out, size, "%.*s", (int)j->text.len, j->text.ptr);
+        utf8_fmt(out, size, "%.*s", (int)j->text.len, j->text.ptr);
 }
 
 const char *fields_where(const struct fields *f)
@@ -222,8 +222,8 @@ FIELD_READ(field_index)
                        (int)utf8_cut(j->text, FIELDS_QUOTED_MAX), j->text.ptr,
                        near);
     for (i = 0; i < count && len < sizeof wanted; i++)
-        len += (size_t)snprintf(wanted + len, sizeof wanted - len, "%s%s",
-                                i ? ", " : " ", field->words[i]);
+        len += utf8_fmt(wanted + len, sizeof wanted - len, "%s%s",
+                        i ? ", " : " ", field->words[i]);
     return fields_wrong(f, j, wanted);
 }
 
@@ -283,7 +283,7 @@ wend_status fields_read(struct fields *f, const struct json *j,
                 break;
         if (!row->name)
             return unknown(f, m, rows);
-        snprintf(f->where + len, sizeof f->where - len, "%s%s", len ? "." : "",
+        utf8_fmt(f->where + len, sizeof f->where - len, "%s%s", len ? "." : "",
                  row->name);
         s = row->read(f, row, m, (char *)target + row->offset);
         if (s)

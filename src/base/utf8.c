@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static const uint64_t high_bits = 0x8080808080808080;
@@ -238,6 +239,51 @@ bool utf8_hides(struct utf8_before *b, uint32_t c)
         return false;
     b->marks = 0;
     return IN(harmful, c);
+}
+
+/* Makes text valid in its place; returns its new length. */
+static size_t mend(char *text, size_t len)
+{
+    size_t from = utf8_valid_len((wend_str){text, len}), to = from, step;
+    bool good;
+
+    for (; from < len; from += step) {
+        const unsigned char *p = (const unsigned char *)text + from;
+
+        good = *p < 0x80;
+        step = good ? 1 : sequence_len(p, len - from, &good);
+        if (good) {
+            memmove(text + to, p, step);
+            to += step;
+        } else if (*p < 0xc2 || *p > 0xf4) {
+            text[to++] = '?'; /* not the beginning of anything */
+        }
+    }
+    text[to] = 0;
+    return to;
+}
+
+size_t utf8_vfmt(char *out, size_t size, const char *fmt, va_list ap)
+{
+    int len = vsnprintf(out, size, fmt, ap);
+
+    assert(size > 0);
+    if (len < 0) {
+        out[0] = 0;
+        return 0;
+    }
+    return mend(out, (size_t)len < size ? (size_t)len : size - 1);
+}
+
+size_t utf8_fmt(char *out, size_t size, const char *fmt, ...)
+{
+    size_t len;
+    va_list ap;
+
+    va_start(ap, fmt);
+    len = utf8_vfmt(out, size, fmt, ap);
+    va_end(ap);
+    return len;
 }
 
 uint32_t utf8_first(wend_str s, size_t *len)

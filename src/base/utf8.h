@@ -4,6 +4,8 @@
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
+#include <stdarg.h>
+
 #include "base/str.h"
 
 /* Length of the valid prefix of s; equals s.len when all is valid. */
@@ -18,6 +20,13 @@ size_t utf8_take(wend_str s, size_t count);
 size_t utf8_cut(wend_str s, size_t max);
 /* len less a last code point whose end was cut off. */
 size_t utf8_whole(const char *p, size_t len);
+/* As snprintf, for text that people read or the log keeps: a sequence that a
+ * precision or the end of the buffer cut is left out, any other bad byte
+ * becomes '?'. Returns the length of what is in `out`. */
+size_t utf8_fmt(char *out, size_t size, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+size_t utf8_vfmt(char *out, size_t size, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
 /* The first code point of valid s, which is not empty, and its length. */
 uint32_t utf8_first(wend_str s, size_t *len);
 /* Controls but \n and \t, and what reorders text or hides in it. */

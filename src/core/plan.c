@@ -110,7 +110,7 @@ static wend_status set_input(struct plan_draft *d, const struct json *inputs,
              (old->kind == JSON_STRING || old->kind == JSON_NULL))
         new = &plain;
     if (!new) {
-        snprintf(why.message, sizeof why.message, "it must be of the kind %s",
+        utf8_fmt(why.message, sizeof why.message, "it must be of the kind %s",
                  old->kind == JSON_TRUE || old->kind == JSON_FALSE
                      ? "true or false"
                      : json_kind_name(old->kind));
@@ -186,7 +186,7 @@ static FIELD_READ(read_outputs)
     for (const struct json *e = j->first; e; e = e->next) {
         struct plan_output *o = &list[d->plan->outputs_count++];
 
-        snprintf(f->where + len, sizeof f->where - len, ".%.*s",
+        utf8_fmt(f->where + len, sizeof f->where - len, ".%.*s",
                  (int)utf8_cut(e->key, FIELDS_QUOTED_MAX), e->key.ptr);
         o->name = e->key;
         s = draft_inside(f, template_json(&d->reader, e, &o->value));

@@ -177,18 +177,18 @@ static void note_failure(struct plan_state *p, uint32_t i, struct arena *a)
 {
     const struct plan_action *action = p->plan->actions[i];
     char text[256 + WHY_BYTES_MAX];
-    int len;
+    size_t len;
 
     if (p->plan->graph.fallback_of[i] != PLAN_NONE ||
         action->mode == ACTION_FORGET || p->broken)
         return;
-    len = snprintf(text, sizeof text, "action '%.*s' ended as %s%s%.*s",
+    len = utf8_fmt(text, sizeof text, "action '%.*s' ended as %s%s%.*s",
                    (int)utf8_cut(action->name, 100), action->name.ptr,
                    wend_outcome_name(plan_action_state(p, i)->outcome),
                    p->why.len ? ": " : "", (int)p->why.len,
                    p->why.ptr ? p->why.ptr : "");
     p->broken = true;
-    p->cause = arena_str(a, (wend_str){text, (size_t)len});
+    p->cause = arena_str(a, (wend_str){text, len});
 }
 
 /* A fallback ended: whom it is for counts as it does. */

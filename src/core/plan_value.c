@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "core/plan_make.h"
 
 struct value_edge {
@@ -204,7 +205,7 @@ static wend_status not_before(struct value_edges *v,
     if (by == user)
         return draft_refuse_ref(v->d, use->ref, " is the output of '", by->name,
                                 "' itself");
-    snprintf(rest, sizeof rest, "', for which '%.*s' does not wait",
+    utf8_fmt(rest, sizeof rest, "', for which '%.*s' does not wait",
              (int)user->name.len, user->name.ptr);
     return draft_refuse_ref(v->d, use->ref, " is the output of '", by->name,
                             rest);

@@ -18,6 +18,7 @@
 
 #include "base/fail.h"
 #include "host/fetch_pool.h"
+#include "base/utf8.h"
 #include "host/loop_uv.h"
 
 enum {
@@ -75,11 +76,11 @@ void transfer_timeout(struct exchange *t)
     };
 
     if (t->whole_ms && fetch_now_ms(t->fetch) >= t->began_ms + t->whole_ms)
-        snprintf(t->message, sizeof t->message,
+        utf8_fmt(t->message, sizeof t->message,
                  "%s: not complete within %lld ms", t->host,
                  (long long)t->whole_ms);
     else
-        snprintf(t->message, sizeof t->message, "%s: %s within %lld ms",
+        utf8_fmt(t->message, sizeof t->message, "%s: %s within %lld ms",
                  t->host, words[t->phase], (long long)limits[t->phase]);
     transfer_over(t, FETCH_TIMEOUT);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 
 enum {
     RECEIVE_BYTES = 16 << 10,   /* per transfer under way: one read */
@@ -360,8 +361,8 @@ enum fetch_end easy_result(const struct curl_api *curl, CURL *easy,
     if (code == CURLE_OK)
         message[0] = 0;
     else if (*detail && words != detail)
-        snprintf(message, message_size, "%s: %s (%s)", host, words, detail);
+        utf8_fmt(message, message_size, "%s: %s (%s)", host, words, detail);
     else
-        snprintf(message, message_size, "%s: %s", host, words);
+        utf8_fmt(message, message_size, "%s: %s", host, words);
     return end;
 }

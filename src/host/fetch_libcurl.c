@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "host/fetch_pool.h"
 
 /* ---- Callbacks of libcurl ------------------------------------------------
@@ -116,7 +117,7 @@ static void finish_one(struct exchange *t, CURLcode code)
     }
     if (code == CURLE_COULDNT_CONNECT && t->why[0]) {
         how = FETCH_REFUSED;
-        snprintf(t->message, sizeof t->message, "%.300s: %s", t->host, t->why);
+        utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, t->why);
     } else {
         how = easy_result(t->fetch->curl, t->easy, code, t->host, t->detail,
                           t->message, sizeof t->message);

@@ -21,6 +21,7 @@
 #include <sys/uio.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "host/fetch_pool.h"
 
 enum { READ_BYTES = 16 << 10 }; /* at once; and held, if it pauses then */
@@ -57,7 +58,7 @@ static void finish(struct exchange *t, enum verdict v)
         how = FETCH_NETWORK;
     }
     if (how != FETCH_OK)
-        snprintf(t->message, sizeof t->message, "%.300s: %s", t->host, words);
+        utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, words);
     transfer_over(t, how);
 }
 

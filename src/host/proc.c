@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "host/proc_pool.h"
 
 enum {
@@ -40,7 +41,7 @@ static void say(struct program *p, enum proc_how how, int code,
 {
     p->end.how = how;
     p->end.code = code;
-    snprintf(p->message, sizeof p->message, "%s: %s", p->program, text);
+    utf8_fmt(p->message, sizeof p->message, "%s: %s", p->program, text);
 }
 
 static void say_status(struct program *p, int status)
@@ -53,7 +54,7 @@ static void say_status(struct program *p, int status)
         if (!WEXITSTATUS(status))
             p->message[0] = 0;
     } else {
-        snprintf(text, sizeof text, "ended by signal %d (%s)", WTERMSIG(status),
+        utf8_fmt(text, sizeof text, "ended by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
         say(p, PROC_SIGNALED, WTERMSIG(status), text);
     }
@@ -64,7 +65,7 @@ static void on_gone(struct program *p, const struct super_report *r)
     char text[120];
 
     if (p->over) {
-        snprintf(text, sizeof text,
+        utf8_fmt(text, sizeof text,
                  "it wrote more than %zu bytes to standard %s and was killed",
                  p->bytes_max, p->over == 1 ? "output" : "error");
         say(p, PROC_OUTPUT, 0, text);
@@ -280,7 +281,7 @@ static void start_next(struct programs *ps)
         return;
     p->state = ENDED;
     p->end = (struct proc_end){.how = PROC_NOT_STARTED};
-    snprintf(p->message, sizeof p->message, "%s", err.message);
+    utf8_fmt(p->message, sizeof p->message, "%s", err.message);
     tell_end(p);
 }
 
@@ -376,8 +377,8 @@ static wend_status fill(struct program *p, const struct proc_spec *spec,
     p->sandbox = !spec->sandbox_off;
     p->bytes_max =
         spec->output_bytes_max ? spec->output_bytes_max : PROC_OUTPUT_MAX;
-    snprintf(p->program, sizeof p->program, "%s", spec->argv[0]);
-    snprintf(p->cwd, sizeof p->cwd, "%s", spec->cwd);
+    utf8_fmt(p->program, sizeof p->program, "%s", spec->argv[0]);
+    utf8_fmt(p->cwd, sizeof p->cwd, "%s", spec->cwd);
     for (int i = 0; i < LINES; i++)
         p->lines[i].fd = -1;
     return WEND_OK;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "host/proc_image.h"
 
 #ifndef MFD_EXEC
@@ -347,22 +348,22 @@ void launch_say(const struct super_report *r, const char *program,
     unsigned step = (unsigned)r->a;
 
     if (step == SUPER_STEP_CWD)
-        snprintf(out, size, "%s: its working directory %s: %s", program, cwd,
+        utf8_fmt(out, size, "%s: its working directory %s: %s", program, cwd,
                  strerror(r->b));
     else if (step == SUPER_STEP_EXEC && r->b == ENOENT)
-        snprintf(out, size,
+        utf8_fmt(out, size,
                  strchr(program, '/')
                      ? "%s: there is no such program, or what runs it is "
                        "missing"
                      : "%s: there is no such program in PATH",
                  program);
     else if (step == SUPER_STEP_EXEC && r->b == EACCES)
-        snprintf(out, size,
+        utf8_fmt(out, size,
                  "%s: cannot be run: %s; it must be executable and, in the "
                  "sandbox, lie where programs may read",
                  program, strerror(r->b));
     else if (step >= SUPER_STEPS || !rows[step])
-        snprintf(out, size, "%s: cannot be run: %s", program, strerror(r->b));
+        utf8_fmt(out, size, "%s: cannot be run: %s", program, strerror(r->b));
     else
-        snprintf(out, size, "%s: %s (%s)", program, rows[step], strerror(r->b));
+        utf8_fmt(out, size, "%s: %s (%s)", program, rows[step], strerror(r->b));
 }

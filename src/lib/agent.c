@@ -367,7 +367,7 @@ static wend_status put_tool(struct buf *b, const wend_tool_options *t,
         char of[TOOL_NAME_MAX + sizeof "tool ''"];
         wend_status s;
 
-        snprintf(of, sizeof of, "tool '%s'", t->name);
+        utf8_fmt(of, sizeof of, "tool '%s'", t->name);
         buf_cstr(b, ",\"schema\":");
         s = put_schema(b, t->schema, of, err);
         if (s != WEND_OK)

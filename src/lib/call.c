@@ -489,7 +489,7 @@ static void answer_missing(struct wend_run *r, const struct effect *fx)
     char text[TOOL_NAME_MAX + 120];
     struct input in;
 
-    snprintf(text, sizeof text,
+    utf8_fmt(text, sizeof text,
              "the tool '%.*s' is not there any more: the run was resumed "
              "without it",
              (int)(name.len < TOOL_NAME_MAX ? name.len : TOOL_NAME_MAX),

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "lib/lib.h"
 
 enum {
@@ -70,7 +71,7 @@ __attribute__((format(printf, 2, 3))) static void broken(struct wend_laws *l,
     if (l->status != WEND_OK)
         return; /* the first reason is the reason */
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
     l->status = fail(l->err, WEND_E_CORRUPT, "event %lld, %s: %s",
                      (long long)l->ev->seq, wend_event_name(l->ev->type), text);

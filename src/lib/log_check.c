@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "store/pack.h"
 
 bool log_check_bad(struct log_check *c, const char *fmt, ...)
@@ -14,7 +15,7 @@ bool log_check_bad(struct log_check *c, const char *fmt, ...)
 
     c->status = WEND_E_CORRUPT;
     va_start(args, fmt);
-    vsnprintf(c->why, sizeof c->why, fmt, args);
+    utf8_vfmt(c->why, sizeof c->why, fmt, args);
     va_end(args);
     return false;
 }
@@ -259,7 +260,7 @@ wend_status log_owner(wend_store *store, wend_str run, int64_t seq,
     int64_t below;
     wend_status s;
 
-    snprintf(owner, RUN_ID_LEN + 1, "%.*s", (int)run.len, run.ptr);
+    utf8_fmt(owner, RUN_ID_LEN + 1, "%.*s", (int)run.len, run.ptr);
     do {
         struct arena a = {.mem = &store->mem};
         wend_list_options o = {.size = sizeof o, .run = owner, .limit = 1};

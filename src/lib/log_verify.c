@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "lib/lib.h"
+#include "base/utf8.h"
 #include "lib/log_check.h"
 
 struct verify {
@@ -77,7 +78,7 @@ static void row_bad(struct verify *v, const char *why)
     if (v->v.bad_seq)
         return;
     v->v.bad_seq = v->check.seq;
-    snprintf(v->v.why, sizeof v->v.why, "%s", why);
+    utf8_fmt(v->v.why, sizeof v->v.why, "%s", why);
 }
 
 static bool on_item(void *ctx, const struct store_item *item)

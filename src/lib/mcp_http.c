@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "lib/mcp.h"
+#include "base/utf8.h"
 #include "wire/sse.h"
 
 enum {
@@ -331,7 +332,7 @@ static void http_send(struct mcp_server *s, const struct mcp_send *m)
     else if (begin(x, &q, m->headers, &err) == WEND_OK)
         return;
     s->nomem = err.status == WEND_E_NOMEM;
-    snprintf(x->why, sizeof x->why, "%.280s", err.message);
+    utf8_fmt(x->why, sizeof x->why, "%.280s", err.message);
     later(x, 0);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 #include "lib/mcp.h"
 
 enum {
@@ -27,13 +28,13 @@ struct served {
 void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
 {
     char text[600];
-    int n = snprintf(text, sizeof text, "mcp %s: ", s->name.ptr);
+    size_t n = utf8_fmt(text, sizeof text, "mcp %s: ", s->name.ptr);
     va_list ap;
 
     if (!s->note)
         return;
     va_start(ap, fmt);
-    vsnprintf(text + n, sizeof text - (size_t)n, fmt, ap);
+    utf8_vfmt(text + n, sizeof text - n, fmt, ap);
     va_end(ap);
     s->rt->callbacks++;
     s->note(s->note_ctx, text);
@@ -121,7 +122,7 @@ void mcp_server_down(struct mcp_server *s, const char *why)
     if (s->phase == PHASE_DOWN)
         return;
     s->phase = PHASE_DOWN;
-    snprintf(s->why, sizeof s->why, "%s", why);
+    utf8_fmt(s->why, sizeof s->why, "%s", why);
     mcp_server_hide(s, s->why, strlen(s->why));
     timer_clear(&s->rt->timers, &s->step);
     mcp_close(&s->machine, s->why);
@@ -143,7 +144,7 @@ void mcp_server_lost(struct mcp_server *s, const char *said)
 
     if (s->phase == PHASE_DOWN)
         return;
-    snprintf(why, sizeof why, "%s", said);
+    utf8_fmt(why, sizeof why, "%s", said);
     mcp_server_hide(s, why, strlen(why));
     mcp_lost(&s->machine, why);
     watch(s);
@@ -222,7 +223,7 @@ static void on_warn(void *ctx, const char *text)
     struct mcp_server *s = ctx;
     char clean[500];
 
-    snprintf(clean, sizeof clean, "%s", text);
+    utf8_fmt(clean, sizeof clean, "%s", text);
     mcp_server_hide(s, clean, strlen(clean));
     mcp_server_note(s, "%s", clean);
 }

@@ -11,6 +11,7 @@
 #include "base/redact.h"
 #include "host/proc.h"
 #include "lib/mcp.h"
+#include "base/utf8.h"
 #include "wire/sse.h"
 
 enum {
@@ -123,7 +124,7 @@ static void on_end(void *ctx, const struct proc_end *end)
     const char *words = last_words(l);
     char why[900];
 
-    snprintf(why, sizeof why, "%s%s%.300s",
+    utf8_fmt(why, sizeof why, "%s%s%.300s",
              l->broken         ? l->broken
              : end->message[0] ? end->message
                                : "the program ended",

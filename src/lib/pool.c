@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 
 struct pool_entry {
     struct driver *driver;
@@ -102,7 +103,7 @@ static void tell_resting(struct pool_session *s, const struct health *h)
     struct model_error e = {
         .code = STR("service"), .retry_after_ms = left_ms, .resting = true};
 
-    snprintf(text, sizeof text,
+    utf8_fmt(text, sizeof text,
              "%.100s failed %u times in a row; it is asked again in %lld s",
              h->key, h->failures, (long long)(left_ms + 999) / 1000);
     e.message = str_of(text);

@@ -5,6 +5,7 @@
  * reader that falls behind loses its queue, not its events: it goes on from
  * the store until it has caught up.
  */
+#include "base/utf8.h"
 #include "lib/lib.h"
 
 #include <stdio.h>
@@ -270,11 +271,11 @@ void show_lost(struct wend_run *r, wend_status why, int64_t seq)
     char text[200];
 
     if (why == WEND_E_CORRUPT)
-        snprintf(text, sizeof text,
+        utf8_fmt(text, sizeof text,
                  "the log of run %s is damaged at event %lld", r->id,
                  (long long)seq);
     else
-        snprintf(text, sizeof text, "the log of run %s cannot be read: %s",
+        utf8_fmt(text, sizeof text, "the log of run %s cannot be read: %s",
                  r->id, wend_status_name(why));
     shell_fail(r, why, text);
     r->shown.lagged = false; /* what is missing must not be followed */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 
 enum {
     SEEDS_DEFAULT = 1000,
@@ -60,9 +61,9 @@ __attribute__((format(printf, 2, 3))) static void tell(struct sim *s,
     if (!s->o.trace)
         return;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
-    snprintf(line, sizeof line, "%12.6f %s", (double)s->world.clock_us / 1e6,
+    utf8_fmt(line, sizeof line, "%12.6f %s", (double)s->world.clock_us / 1e6,
              text);
     s->o.trace(s->o.trace_ctx, line);
 }
@@ -77,7 +78,7 @@ __attribute__((format(printf, 2, 3))) static void broken(struct sim *s,
     s->report->failed = true;
     s->report->seed = s->seed;
     va_start(ap, fmt);
-    vsnprintf(s->report->why, sizeof s->report->why, fmt, ap);
+    utf8_vfmt(s->report->why, sizeof s->report->why, fmt, ap);
     va_end(ap);
     tell(s, "BROKEN: %.180s", s->report->why);
 }
@@ -143,7 +144,7 @@ static void process_begin(struct sim *s)
         s->status = s->begun ? take_up_run(s) : start_run(s);
     if (!s->run)
         return;
-    snprintf(s->id, sizeof s->id, "%s", wend_run_id(s->run));
+    utf8_fmt(s->id, sizeof s->id, "%s", wend_run_id(s->run));
     sim_store_watch(s->store, s->id);
 }
 

@@ -212,7 +212,7 @@ static bool is_json(const struct command_job *j, char *why, size_t size)
 
     arena_free(&a);
     if (!ok)
-        snprintf(why, size, "its output is no JSON: line %u, column %u: %s",
+        utf8_fmt(why, size, "its output is no JSON: line %u, column %u: %s",
                  (unsigned)err.line, (unsigned)err.column, err.message);
     return ok;
 }

@@ -11,6 +11,7 @@
 #include "base/network.h"
 #include "base/redact.h"
 #include "host/address.h"
+#include "base/utf8.h"
 #include "host/fetch.h"
 
 enum { HOPS_MAX = 5 };
@@ -179,7 +180,7 @@ static bool on_allow(void *ctx, const struct sockaddr *to, char *why,
             return true;
         address_put(&b, &a);
     }
-    snprintf(why, why_size,
+    utf8_fmt(why, why_size,
              "its address %s is %s; only public ones are allowed, and what "
              "the user adds to `network`",
              b.ptr ? b.ptr : "", what);

@@ -40,7 +40,7 @@ void wire_fail_fmt(struct decoder *d, const char *code, const char *fmt, ...)
     if (d->failed)
         return;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
     d->failed = true;
     d->sink->fail(d->sink->ctx, str_of(code), str_of(text));
@@ -440,7 +440,7 @@ int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
 
 const char *wire_unknown(struct decoder *d, wend_str word)
 {
-    snprintf(d->unknown, sizeof d->unknown, "unknown:%.*s",
+    utf8_fmt(d->unknown, sizeof d->unknown, "unknown:%.*s",
              (int)utf8_cut(word, WORD_MAX), word.ptr);
     return d->unknown;
 }

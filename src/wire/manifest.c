@@ -275,7 +275,7 @@ static FIELD_READ(read_servers)
                            "'%.*s'",
                            (int)utf8_cut(e->key, FIELDS_QUOTED_MAX),
                            e->key.ptr);
-        snprintf(f->where + len, sizeof f->where - len, ".%.*s",
+        utf8_fmt(f->where + len, sizeof f->where - len, ".%.*s",
                  (int)e->key.len, e->key.ptr);
         s = read_server(f, e, &list[m->servers_count++]);
         if (s)

@@ -40,7 +40,7 @@ void mcp_warn(struct mcp *m, const char *fmt, ...)
         return;
     }
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
     m->sink->warn(m->ctx, repaired(&room, text));
     buf_free(&room);
@@ -66,7 +66,7 @@ __attribute__((format(printf, 2, 3))) static void fail_fmt(struct mcp *m,
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
     fail_all(m, repaired(&room, text));
     buf_free(&room);
@@ -498,7 +498,7 @@ void mcp_lost(struct mcp *m, const char *why)
 
     if (m->state == MCP_FAILED)
         return;
-    snprintf(text, sizeof text,
+    utf8_fmt(text, sizeof text,
              "the server was lost in the middle of the call (%.300s); it may "
              "have had an effect",
              why);

@@ -186,7 +186,7 @@ static wend_status read_endpoints(struct fields *f, const struct json *j,
         return fail_nomem(f->err);
     m->endpoints = list;
     for (const struct json *e = j->first; e && !s; e = e->next) {
-        snprintf(f->where + len, sizeof f->where - len, ".%.*s",
+        utf8_fmt(f->where + len, sizeof f->where - len, ".%.*s",
                  (int)utf8_cut(e->key, FIELDS_QUOTED_MAX), e->key.ptr);
         s = read_endpoint(f, e, m, &list[m->endpoints_count++]);
     }

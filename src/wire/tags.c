@@ -98,7 +98,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct tags *t,
     if (t->warnings == TAGS_WARNINGS_MAX)
         return;
     va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
+    utf8_vfmt(message, sizeof message, fmt, ap);
     va_end(ap);
     tell_said(t);
     if (t->failed)

@@ -197,6 +197,35 @@ static void test_fail(void)
     tap_is_i64(bad, 0, "fail: a long message is cut between characters");
 }
 
+static void test_fmt(void)
+{
+    static const struct {
+        const char *why, *before, *text, *after;
+        int precision;
+        const char *wanted;
+    } fmt_rows[] = {
+        {"as it is", "<", "a\xe2\x82\xac", ">", 9, "<a\xe2\x82\xac>"},
+        {"cut by a precision", "<", "a\xe2\x82\xac", ">", 3, "<a>"},
+        {"cut by the end of the room", "123456789", "\xe2\x82\xac",
+         "\xe2\x82\xac", 3, "123456789\xe2\x82\xac"},
+        {"cut before another character", "<", "a\xe2\x82\xac", "\xc3\xa4>", 2,
+         "<a\xc3\xa4>"},
+        {"bytes that begin nothing", "<", "\xff\x80", ">", 9, "<?\?>"},
+        {"a beginning without its end", "<", "\xf0\x9f\x91x", ">", 9, "<x>"},
+    };
+
+    for (size_t i = 0; i < sizeof fmt_rows / sizeof *fmt_rows; i++) {
+        char out[15];
+        size_t len = utf8_fmt(out, sizeof out, "%s%.*s%s", fmt_rows[i].before,
+                              fmt_rows[i].precision, fmt_rows[i].text,
+                              fmt_rows[i].after);
+
+        tap_is_str(out, fmt_rows[i].wanted, "fmt: %s", fmt_rows[i].why);
+        tap_is_i64((int64_t)len, (int64_t)strlen(out), "fmt: %s, length",
+                   fmt_rows[i].why);
+    }
+}
+
 static void test_failures(void)
 {
     struct fault f = {0};
@@ -223,6 +252,7 @@ int main(void)
     test_whole();
     test_hides();
     test_fail();
+    test_fmt();
     test_failures();
     return tap_done();
 }
