@@ -3,8 +3,6 @@
  */
 #include "core/plan.h"
 
-#include <stdio.h>
-
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"

@@ -7,8 +7,6 @@
  */
 #include "core/plan_state.h"
 
-#include <stdio.h>
-
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/config.h"

@@ -10,7 +10,6 @@
  * bit each, one pass over the graph. So the memory is linear in the plan and
  * its edges, and the time is that of a pass for each 64 providers.
  */
-#include <stdio.h>
 
 #include "base/fail.h"
 #include "base/limits.h"

@@ -13,7 +13,6 @@
  */
 #include "host/fetch.h"
 
-#include <stdio.h>
 #include <strings.h>
 
 #include "base/fail.h"

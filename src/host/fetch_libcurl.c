@@ -4,7 +4,6 @@
  *
  * libcurl may not be entered from its own callbacks; `inside` counts them.
  */
-#include <stdio.h>
 
 #include "base/fail.h"
 #include "base/utf8.h"

@@ -15,7 +15,6 @@
  * request left. Whoever cannot bear that it had not says so (`once`).
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>

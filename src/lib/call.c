@@ -8,7 +8,6 @@
 #include "lib/action.h"
 #include "lib/child.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"

@@ -6,7 +6,6 @@
  * kept as hashes. A log is looked at as a whole, across all processes that
  * wrote it: what a crash cut off has an end of its own before it starts again.
  */
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/fail.h"

@@ -3,7 +3,6 @@
  */
 #include "lib/log_check.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"

@@ -2,7 +2,6 @@
  * mcp_stdio.c - a server of tools that is a program: messages are lines on
  * its standard streams.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

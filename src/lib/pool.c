@@ -3,7 +3,6 @@
  */
 #include "lib/pool.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "lib/lib.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {

@@ -8,7 +8,6 @@
  */
 #include "tools/tools.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  */
 #include "wire/manifest.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/ascii.h"
