@@ -19,6 +19,8 @@
 enum { BYTE_MAKE = 0, ID_TRIES = 8 };
 
 static const int64_t id_max = INT64_C(1) << 62; /* file offsets have 63 bits */
+static const int64_t byte_write = (INT64_C(1) << 62) + 1;
+static const int64_t byte_wait = (INT64_C(1) << 62) + 2;
 
 /* len 0 reaches to the end of all offsets. */
 static struct flock bytes_at(short type, int64_t start, int64_t len)
@@ -123,6 +125,40 @@ bool owner_lock(const struct owner *o)
 void owner_unlock(const struct owner *o)
 {
     struct flock lock = bytes_at(F_UNLCK, BYTE_MAKE, 1);
+
+    fcntl(o->fd, F_OFD_SETLK, &lock);
+}
+
+/* ---- The queue of those that write ----------------------------------------
+ */
+
+enum owner_try owner_write_try(const struct owner *o)
+{
+    struct flock lock = bytes_at(F_WRLCK, byte_write, 1);
+
+    if (!fcntl(o->fd, F_OFD_SETLK, &lock))
+        return OWNER_GOT;
+    return errno == EAGAIN || errno == EACCES || errno == EINTR ? OWNER_TAKEN
+                                                                : OWNER_FAILED;
+}
+
+void owner_write_end(const struct owner *o)
+{
+    struct flock lock = bytes_at(F_UNLCK, byte_write, 1);
+
+    fcntl(o->fd, F_OFD_SETLK, &lock);
+}
+
+bool owner_others_wait(const struct owner *o)
+{
+    struct flock lock = bytes_at(F_WRLCK, byte_wait, 1);
+
+    return !fcntl(o->fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+void owner_wait_mark(const struct owner *o, bool waits)
+{
+    struct flock lock = bytes_at(waits ? F_RDLCK : F_UNLCK, byte_wait, 1);
 
     fcntl(o->fd, F_OFD_SETLK, &lock);
 }

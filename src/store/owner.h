@@ -3,7 +3,8 @@
  *
  * Every opened store handle is an owner with a random id and holds a lock
  * on the byte at that offset for as long as it lives; the kernel lets go of
- * it however the process ends. Byte 0 serialises making and upgrading.
+ * it however the process ends. Byte 0 serialises making and upgrading; behind
+ * the last id are the bytes of the queue of those that write.
  */
 #ifndef STORE_OWNER_H
 #define STORE_OWNER_H
@@ -25,5 +26,12 @@ bool owner_alive(const struct owner *o, int64_t id);
 bool owner_alone(const struct owner *o); /* no other handle is open */
 bool owner_lock(const struct owner *o);  /* waits for byte 0 */
 void owner_unlock(const struct owner *o);
+
+/* The turn to write, and the mark of those that wait for it (queue.h). */
+enum owner_try { OWNER_GOT, OWNER_TAKEN, OWNER_FAILED };
+enum owner_try owner_write_try(const struct owner *o);
+void owner_write_end(const struct owner *o);
+bool owner_others_wait(const struct owner *o);
+void owner_wait_mark(const struct owner *o, bool waits);
 
 #endif

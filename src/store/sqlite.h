@@ -13,7 +13,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "store/owner.h"
+#include "store/queue.h"
 #include "store/store.h"
 
 enum { TAKE_MAX = 64 }; /* requests given at once */
@@ -89,7 +89,8 @@ struct db {
     sqlite3 *handle;
     const char *path; /* the store's */
     sqlite3_stmt *statements[QUERIES];
-    bool made, adopted; /* by db_open, see wend_store_origin */
+    struct patience patience; /* while another connection has it locked */
+    bool made, adopted;       /* by db_open, see wend_store_origin */
 };
 
 /* A statement being given its parameters; the first error sticks. */
@@ -184,7 +185,8 @@ struct sqlite_store {
     struct owner owner;
     wend_error refusal; /* of all that writes; status WEND_OK: none */
 
-    struct db write; /* the writer's alone once it runs */
+    struct db write;    /* the writer's alone once it runs, ... */
+    struct queue queue; /* ... and this */
     pthread_t writer;
     bool writer_runs;
     pthread_mutex_t lock; /* guards what follows, up to `failure` */

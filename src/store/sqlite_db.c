@@ -13,8 +13,6 @@
 #include "base/limits.h"
 #include "store/sqlite.h"
 
-enum { BUSY_MS_MAX = 5000 }; /* then whoever holds the lock will not let go */
-
 #define LIST_COLUMNS                                                   \
     "SELECT run, status, agent, model, prompt, user, session, parent," \
     " started, ended, turns, tokens_in, tokens_out, cost, seq, owner," \
@@ -141,7 +139,7 @@ static const struct {
      "is read-only; make the file and its directory writable, or choose "
      "another store"},
     {SQLITE_BUSY, WEND_E_STORE,
-     "was locked by another program for more than 5 s"},
+     "is locked by another program, and nothing was written for 30 s; end it"},
     {SQLITE_CORRUPT, WEND_E_CORRUPT,
      "the file is damaged; keep a copy and try sqlite3's .recover"},
     {SQLITE_NOTADB, WEND_E_STORE,
@@ -191,10 +189,12 @@ wend_status db_fail(const struct db *db, wend_error *err)
 static int on_busy(void *ctx, int tries)
 {
     const struct timespec ms = {.tv_nsec = 1000000};
+    struct db *db = ctx;
 
-    (void)ctx;
+    if (!tries)
+        patience_begin(&db->patience, db->path, QUEUE_IDLE_MS);
     nanosleep(&ms, NULL);
-    return tries < BUSY_MS_MAX;
+    return patience_left(&db->patience);
 }
 
 wend_status db_exec(struct db *db, const char *sql, wend_error *err)
@@ -221,7 +221,7 @@ static wend_status connect_as(struct db *db, const char *path, const char *name,
     if (rc != SQLITE_OK)
         return db_fail(db, err);
     sqlite3_extended_result_codes(db->handle, 1);
-    sqlite3_busy_handler(db->handle, on_busy, NULL);
+    sqlite3_busy_handler(db->handle, on_busy, db);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
         sqlite3_db_config(db->handle, off[i], 0, NULL);

@@ -461,8 +461,11 @@ static void *writer(void *ctx)
     while (take_work(s, &w)) {
         struct store_batch *stale = NULL;
 
-        if (failure.status == WEND_OK)
+        if (failure.status == WEND_OK &&
+            queue_enter(&s->queue, &failure) == WEND_OK) {
             write_all(s, &w, &stale, &failure);
+            queue_leave(&s->queue);
+        }
         report_ops(s, w.ops, &failure);
         report_batches(w.batches, failure.status, WEND_OK);
         report_batches(stale, failure.status, WEND_E_STALE);
@@ -506,6 +509,7 @@ bool db_writer_start(struct sqlite_store *s)
     s->batches_last = &s->batches;
     s->ops_last = &s->ops;
     s->drop.fn = drop;
+    s->queue = (struct queue){.owner = &s->owner, .path = s->path};
     /* The host's signals are for the host's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

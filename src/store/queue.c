@@ -1,0 +1,142 @@
+/*
+ * queue.c - which of the processes that share a store may write now.
+ */
+#include "store/queue.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "base/mem.h"
+
+enum {
+    LOOK_US = 100000,      /* between two looks at the log's file */
+    LOOK_MAX_US = 1000000, /* more than that between them: we were stopped */
+    USUAL_MIN_US = 1000,   /* about what a commit takes */
+    ASKS = 16,             /* in the usual time */
+    SLEEP_MIN_US = 100,
+    SLEEP_MAX_US = 100000,
+};
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* ---- Patience ------------------------------------------------------------ */
+
+/* Whether the log's file is another than at the last look: each commit of any
+ * program goes through it. */
+static bool log_changed(struct patience *p)
+{
+    const struct mem mem = {0};
+    struct buf name = {.mem = &mem};
+    struct stat st = {0};
+    bool changed;
+
+    buf_cstr(&name, p->path);
+    buf_cstr(&name, "-wal");
+    if (name.failed || stat(name.ptr, &st))
+        memset(&st, 0, sizeof st);
+    buf_free(&name);
+    changed = st.st_size != p->wal_size ||
+              st.st_mtim.tv_sec != p->wal_time.tv_sec ||
+              st.st_mtim.tv_nsec != p->wal_time.tv_nsec;
+    p->wal_size = st.st_size;
+    p->wal_time = st.st_mtim;
+    return changed;
+}
+
+void patience_begin(struct patience *p, const char *path, int idle_ms)
+{
+    *p = (struct patience){.path = path,
+                           .looked_us = now_us(),
+                           .idle_max_us = (int64_t)idle_ms * 1000};
+    log_changed(p);
+}
+
+bool patience_left(struct patience *p)
+{
+    int64_t now = now_us(), since = now - p->looked_us;
+
+    if (since < LOOK_US)
+        return true;
+    p->looked_us = now;
+    p->idle_us += since < LOOK_MAX_US ? since : LOOK_MAX_US;
+    if (log_changed(p))
+        p->idle_us = 0;
+    return p->idle_us < p->idle_max_us;
+}
+
+/* ---- The queue ----------------------------------------------------------- */
+
+/* As often as the wait is long: hundreds that ask in vain would take the
+ * processor from the one that writes. None asks in step with another. */
+static void sleep_a_while(struct queue *q, int64_t waited_us)
+{
+    int64_t us = (waited_us > q->usual_us ? waited_us : q->usual_us) / ASKS;
+    struct timespec t;
+
+    q->chance = q->chance * 6364136223846793005u + 1442695040888963407u;
+    us = us < SLEEP_MAX_US ? us : SLEEP_MAX_US;
+    us = us > SLEEP_MIN_US ? us : SLEEP_MIN_US;
+    us = us / 2 + (int64_t)(q->chance >> 33) % us;
+    t = (struct timespec){.tv_nsec = (long)us * 1000};
+    nanosleep(&t, NULL);
+}
+
+static wend_status wait_in(struct queue *q, enum owner_try *got,
+                           wend_error *err)
+{
+    struct patience patience;
+    int64_t began = now_us(), waited = 0;
+    int idle_ms = q->idle_ms ? q->idle_ms : QUEUE_IDLE_MS;
+
+    patience_begin(&patience, q->path, idle_ms);
+    while (*got == OWNER_TAKEN && patience_left(&patience)) {
+        sleep_a_while(q, waited);
+        *got = owner_write_try(q->owner);
+        waited = now_us() - began;
+    }
+    q->usual_us += (waited - q->usual_us) / 4;
+    if (q->usual_us < USUAL_MIN_US)
+        q->usual_us = USUAL_MIN_US;
+    return *got == OWNER_TAKEN
+               ? fail(err, WEND_E_STORE,
+                      "store %s: no process has written it for %d s, and one "
+                      "keeps the others out; it may be stopped: 'fuser %s' "
+                      "shows which have it open",
+                      q->path, idle_ms / 1000, q->path)
+               : WEND_OK;
+}
+
+wend_status queue_enter(struct queue *q, wend_error *err)
+{
+    enum owner_try got = OWNER_TAKEN;
+    wend_status s = WEND_OK;
+
+    if (!q->usual_us) {
+        q->usual_us = USUAL_MIN_US;
+        q->chance = (uint64_t)q->owner->id;
+    }
+    if (!owner_others_wait(q->owner))
+        got = owner_write_try(q->owner);
+    if (got == OWNER_TAKEN) {
+        owner_wait_mark(q->owner, true);
+        s = wait_in(q, &got, err);
+        owner_wait_mark(q->owner, false);
+    }
+    if (got == OWNER_FAILED)
+        s = fail(err, WEND_E_STORE, "store %s: its lock file fails: %s",
+                 q->path, strerror(errno));
+    return s;
+}
+
+void queue_leave(const struct queue *q)
+{
+    owner_write_end(q->owner);
+}
