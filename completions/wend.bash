@@ -52,8 +52,8 @@ _wend()
                    --help last"
             ;;
         replay)
-            words="--speed --to --live --json --events --store --quiet --verbose
-                   --help last"
+            words="--speed --to --live --json --events --store --trust-store
+                   --quiet --verbose --help last"
             ;;
         tools)
             words="--json --mcp --accept --sandbox --help $tools"
@@ -66,15 +66,17 @@ _wend()
             ;;
         doctor) words="--json --store --model --help" ;;
         resume)
-            words="--key-file --ca-file --models --store --json --events
-                   --log-file --quiet --verbose --help last"
+            words="--agent --model --fallback --base-url --key-file --ca-file
+                   --models --tool --tools --mcp --approve --sandbox --store
+                   --trust-store --json --events --log-file --quiet --verbose
+                   --help last"
             ;;
         fork)
             words="--at --result --no-run --agent --model --fallback
                    --base-url --key-file --ca-file --models --tool --tools
-                   --mcp --approve --max-turns --timeout --budget-tokens
-                   --budget-cost --parallel --store --json --events
-                   --log-file --quiet --verbose --help last"
+                   --mcp --approve --sandbox --max-turns --timeout
+                   --budget-tokens --budget-cost --parallel --store
+                   --trust-store --json --events --log-file --quiet --verbose --help last"
             ;;
         cancel | say | pause | continue) words="--store --help last" ;;
         approve) words="--always --store --help last yes no" ;;

@@ -4,10 +4,12 @@
  * run_start.config has all that the run is, or run_fork.config of a fork
  * that changed it; here are only the hands: which models are asked and
  * where, which tools there are. Keys come from where they always come from.
+ * That of an imported run counts only if the user has seen it and said yes.
  */
 #include "cli/again.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include "base/json.h"
 #include "cli/agent_make.h"
 #include "cli/agent_tools.h"
+#include "cli/authority.h"
 #include "cli/config.h"
 #include "cli/servers.h"
 
@@ -33,6 +36,13 @@ static const char *text_of(struct cli *cli, const struct json *j)
 static bool is_true(const struct json *j)
 {
     return j && j->kind == JSON_TRUE;
+}
+
+/* The command line's word goes before the log's. */
+static bool sandbox_off(const struct cli *cli, const struct json *word)
+{
+    return cli->given.sandbox >= 0 ? cli->given.sandbox == 1
+                                   : str_is(json_str(word), "off");
 }
 
 static uint32_t number_of(const struct json *j)
@@ -84,9 +94,7 @@ static void take_config(struct cli *cli, struct past *past, wend_str json,
                                      .cost_nano = limits->cost_nano};
 }
 
-/* False once nothing of what follows can matter. */
-static bool take_event(struct cli *cli, const char *id, struct past *past,
-                       const wend_event *ev)
+static bool take_event(struct cli *cli, struct past *past, const wend_event *ev)
 {
     const wend_ev_run_start *e = &ev->u.run_start;
 
@@ -95,10 +103,15 @@ static bool take_event(struct cli *cli, const char *id, struct past *past,
                     ev->u.run_fork.limits);
         return true;
     }
+    if (ev->type == WEND_RUN_RESUME) {
+        take_config(cli, past, ev->u.run_resume.config_json,
+                    ev->u.run_resume.limits);
+        return true;
+    }
     past->agent = arena_str(&cli->arena, e->agent);
     past->cwd = arena_str(&cli->arena, e->cwd);
     take_config(cli, past, e->config_json, &e->limits);
-    return !str_is(ev->run, id); /* only a fork goes on with another's */
+    return true;
 }
 
 static int read_past(struct cli *cli, const char *id, int64_t to,
@@ -107,7 +120,8 @@ static int read_past(struct cli *cli, const char *id, int64_t to,
     wend_replay_options o = {.size = sizeof o,
                              .seq_to = to,
                              .filter.types = UINT64_C(1) << WEND_RUN_START |
-                                             UINT64_C(1) << WEND_RUN_FORK};
+                                             UINT64_C(1) << WEND_RUN_FORK |
+                                             UINT64_C(1) << WEND_RUN_RESUME};
     const wend_event *ev = NULL;
     wend_run *log = NULL;
     wend_error err = {0};
@@ -118,7 +132,7 @@ static int read_past(struct cli *cli, const char *id, int64_t to,
         return give_up(cli, s, &err);
     do
         s = wend_run_next(log, &ev);
-    while (s == WEND_OK && take_event(cli, id, out, ev));
+    while (s == WEND_OK && take_event(cli, out, ev));
     if (s < 0 && s != WEND_E_CORRUPT)
         code = give_up(cli, s, wend_run_error(log));
     else if (!out->config)
@@ -158,7 +172,7 @@ static wend_status add_command(struct cli *cli, wend_agent *agent,
     if (str_is(json_str(json_get(t, "category")), "network"))
         o.category = WEND_CATEGORY_NETWORK;
     o.output_json = is_true(json_get(t, "output_json"));
-    o.sandbox_off = str_is(json_str(json_get(t, "sandbox")), "off");
+    o.sandbox_off = sandbox_off(cli, json_get(t, "sandbox"));
     o.labels = labels_of(json_get(t, "labels"));
     o.per_minute = number_of(json_get(t, "per_minute"));
     o.memory_bytes = bytes_of(json_get(t, "memory"));
@@ -184,7 +198,7 @@ static wend_status add_server(struct cli *cli, wend_agent *agent,
         o.command = list_of(cli, json_get(m, "command"), NULL);
     o.secrets = list_of(cli, json_get(m, "secrets"), &o.secrets_count);
     o.timeout_ms = number_of(json_get(m, "timeout_ms"));
-    o.sandbox_off = str_is(json_str(json_get(m, "sandbox")), "off");
+    o.sandbox_off = sandbox_off(cli, json_get(m, "sandbox"));
     o.network = is_true(json_get(m, "network"));
     o.trust = is_true(json_get(m, "trust"));
     o.connect_ms = (uint32_t)cli->set.timeout_ms;
@@ -305,7 +319,7 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
     o.model = text_of(cli, json_get(config, "model"));
     o.base_url = text_of(cli, json_get(config, "base_url"));
     o.output_tokens = number_of(json_get(config, "output_tokens"));
-    o.sandbox_off = str_is(json_str(json_get(config, "sandbox")), "off");
+    o.sandbox_off = sandbox_off(cli, json_get(config, "sandbox"));
     o.network = list_of(cli, json_get(config, "network"), &o.network_count);
     o.fallbacks =
         fallbacks_of(cli, json_get(config, "fallback"), &o.fallbacks_count);
@@ -402,14 +416,53 @@ static int make_whole(struct cli *cli, const struct past *past, uint32_t take,
     return EXIT_DONE;
 }
 
-int again_agent(struct cli *cli, const char *id, const struct again *how,
+/* A script is found from here, also when the run is of another directory. */
+static int whole_path(struct cli *cli)
+{
+    const char *name = cli->given.model;
+    struct buf b = {.mem = cli->arena.mem};
+    char *path;
+
+    if (!name || !str_starts(str_of(name), "script:") || name[7] == '{')
+        return EXIT_DONE;
+    path = realpath(name + 7, NULL);
+    if (!path)
+        return EXIT_DONE; /* the agent says what is wrong with it */
+    buf_fmt(&b, "script:%s", path);
+    cli->given.model = cli->set.model = buf_keep(&b, &cli->arena).ptr;
+    free(path);
+    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
+                             : EXIT_DONE;
+}
+
+/* Of the log nothing counts: as run makes it. */
+static int make_given(struct cli *cli, struct again *how, wend_agent **agent)
+{
+    bool asks;
+
+    if (!cli->set.model || !*cli->set.model)
+        return complain(EXIT_USAGE,
+                        "no model is set: the run was imported, so that its "
+                        "log does not name one; give -m NAME or -a FILE");
+    how->take = WEND_FORK_CONFIG | WEND_FORK_LIMITS;
+    return agent_make(cli, agent, &asks);
+}
+
+int again_agent(struct cli *cli, const char *id, struct again *how,
                 wend_agent **agent)
 {
-    uint32_t take = how ? how->take : 0;
+    uint32_t take = how->take;
     struct past past = {0};
     bool asks;
-    int code = read_past(cli, id, how ? how->at : 0, &past);
+    int code = whole_path(cli);
 
+    if (!code && how->imported && (take || cli->given.sandbox >= 0))
+        return make_given(cli, how, agent);
+    if (!code)
+        code = read_past(cli, id, how->at, &past);
+    if (!code && how->imported)
+        code = authority_ask(cli, id, past.cwd, past.config);
+    how->trust_log = !code && how->imported;
     if (!code && take & WEND_FORK_TOOLS)
         code = tools_load(cli);
     if (code)

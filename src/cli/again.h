@@ -6,15 +6,16 @@
 
 #include "cli/cli.h"
 
-/* How it differs from what the log says; NULL: not at all. */
 struct again {
-    int64_t at;    /* the last event that counts; 0 = the newest */
-    uint32_t take; /* WEND_FORK_ bits: what the settings say instead */
+    int64_t at;     /* the last event that counts; 0 = the newest */
+    uint32_t take;  /* WEND_FORK_ bits: what the settings say instead */
+    bool imported;  /* the run is: its log says nothing ... */
+    bool trust_log; /* out: ... but the user lets it */
 };
 
 /* 0 or an exit code; what is wrong has been said. Goes to the directory of
- * the run. */
-int again_agent(struct cli *cli, const char *id, const struct again *how,
+ * the run, unless it was imported and the user does not trust its log. */
+int again_agent(struct cli *cli, const char *id, struct again *how,
                 wend_agent **agent);
 
 #endif

@@ -102,8 +102,7 @@ wend_status agent_here(struct arena *a, struct agent_file **out, bool *trusted,
     return trust_has(real, (*out)->sum, a, trusted, err);
 }
 
-/* A line from the terminal: standard input may be the prompt. */
-static bool says_yes(wend_str question)
+bool says_yes(wend_str question)
 {
     int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
     char line[64];

@@ -20,6 +20,9 @@ int agent_take(struct cli *cli, const struct agent_file *f, bool quiet);
 wend_status agent_here(struct arena *a, struct agent_file **out, bool *trusted,
                        wend_error *err);
 
+/* The answer on the terminal; standard input may be the prompt. */
+bool says_yes(wend_str question);
+
 /* What a manifest would do, for one who is to accept it. */
 void agent_show(struct buf *out, const struct agent_file *f);
 

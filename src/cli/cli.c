@@ -11,9 +11,12 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cli/stores.h"
 #include "cli/term.h"
 
 static const struct mem libc_mem = {0};
+
+const char *const on_off_words[] = {"on", "off", NULL};
 
 /* ---- Saying what is wrong --------------------------------------------------
  */
@@ -159,6 +162,22 @@ int print_buf(const struct buf *b)
 
 /* ---- The store ----------------------------------------------------------- */
 
+/* One that was made or upgraded by this command is the user's. */
+static void keep_in_mind(struct cli *cli)
+{
+    struct buf path = {.mem = cli->arena.mem};
+    wend_store_origin o = {.size = sizeof o};
+    wend_error err = {0};
+
+    if (wend_store_origin_of(cli->store, &o, &err) == WEND_OK &&
+        (o.made || o.adopted) && store_file(cli, &path) &&
+        stores_add(o.id, path.ptr, STORES_MADE, &cli->arena, &err) != WEND_OK &&
+        !cli->set.quiet)
+        complain(0, "%s; to resume runs of this store later, say --trust-store",
+                 err.message);
+    buf_free(&path);
+}
+
 int open_store(struct cli *cli)
 {
     wend_error err = {0};
@@ -166,7 +185,10 @@ int open_store(struct cli *cli)
                          ? wend_store_open_read
                          : wend_store_open)(cli->set.store, &cli->store, &err);
 
-    return s == WEND_OK ? 0 : give_up(cli, s, &err);
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    keep_in_mind(cli);
+    return 0;
 }
 
 bool store_file(const struct cli *cli, struct buf *path)
@@ -211,6 +233,7 @@ static void keep_found(struct found *out, const wend_run_info *info)
              info->run.ptr);
     out->started_us = info->started_us;
     out->ended_us = info->ended_us;
+    out->imported = info->imported;
 }
 
 /* `first` was taken from the list before, `info` after it. */
@@ -231,14 +254,15 @@ static int not_one(const char *name, wend_runs *list, const struct found *first,
     return EXIT_USAGE;
 }
 
-/* The newest one that no other run started. */
+/* The newest one that no other run started, and that was made here: whoever
+ * writes a file chooses the ids and times in it. */
 static int find_last(struct cli *cli, struct found *out)
 {
     wend_list_options o = {.size = sizeof o, .limit = 64};
     const wend_run_info *info;
     wend_error err = {0};
     size_t count = o.limit;
-    bool found = false;
+    bool found = false, any = false;
 
     while (!found && count == o.limit) {
         wend_runs *list = NULL;
@@ -249,11 +273,15 @@ static int find_last(struct cli *cli, struct found *out)
         for (count = 0; !found && wend_runs_next(list, &info) == WEND_OK;
              count++) {
             keep_found(out, info);
-            found = !info->child;
+            any |= info->imported;
+            found = !info->child && !info->imported;
         }
         wend_runs_free(list);
         o.after = out->id;
     }
+    if (!found && any)
+        return complain(EXIT_USAGE, "all runs were imported, and 'last' is "
+                                    "none of them; 'wend runs' lists them");
     return found ? EXIT_DONE : complain(EXIT_USAGE, "there are no runs yet");
 }
 

@@ -40,10 +40,10 @@ struct settings {
     const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers, inputs;
-    bool list, remove, exact, always, dry_run, no_run, live;
+    bool list, remove, exact, always, dry_run, no_run, live, trust_store;
     struct words results;
     int64_t events;     /* enum dialect_word; -1 = not given */
-    int64_t sandbox;    /* index of the word */
+    int64_t sandbox;    /* index of the word; -1 = not given */
     int64_t format;     /* the same, of a plan */
     int64_t on_unknown; /* wend_unknown */
     int64_t since_ms, older_ms, limit, seq_from, seq_to, seq_at;
@@ -58,6 +58,7 @@ enum dialect_word {
     DIALECT_AG_UI, /* not built yet */
 };
 extern const char *const dialect_words[]; /* ends with NULL */
+extern const char *const on_off_words[];  /* the same */
 
 /* Rows that mean the same in the tables of several commands. */
 #define OPT_AT(member) offsetof(struct settings, member)
@@ -80,6 +81,30 @@ extern const char *const dialect_words[]; /* ends with NULL */
      OPT_TEXT, OPT_AT(key_file), 0, 0, NULL},                                 \
     {0, "ca-file", "FILE", "certificates to trust; default: the system's",    \
      OPT_TEXT, OPT_AT(ca_file), 0, 0, NULL}
+/* Of a run that goes on: by the same names as those of run. */
+#define OPT_ROWS_AGENT                                                        \
+    {'a', "agent", "FILE", "go on with that agent, or its name", OPT_TEXT,    \
+     OPT_AT(agent), 0, 0, NULL},                                              \
+    {'m', "model", "NAME", "go on with that model", OPT_TEXT, OPT_AT(model),  \
+     0, 0, NULL},                                                             \
+    OPT_ROWS_PROVIDER,                                                        \
+    {0, "models", "FILE", "windows and prices of models; see wend models",    \
+     OPT_TEXT, OPT_AT(models), 0, 0, NULL},                                   \
+    {'t', "tool", "NAME", "offer these tools instead; may be repeated",       \
+     OPT_LIST, OPT_AT(tools), 0, 0, NULL},                                    \
+    {0, "tools", "FILE", "the same, of that file; may be repeated", OPT_LIST, \
+     OPT_AT(tool_files), 0, 0, NULL},                                         \
+    {0, "mcp", "SERVER", "the same, of NAME=COMMAND or NAME=URL", OPT_LIST,   \
+     OPT_AT(servers), 0, 0, NULL},                                            \
+    {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",      \
+     OPT_LIST, OPT_AT(approve), 0, 0, NULL},                                  \
+    OPT_ROW_SANDBOX
+#define OPT_ROW_SANDBOX                                                       \
+    {0, "sandbox", "on|off", "of tools that are programs", OPT_WORD,          \
+     OPT_AT(sandbox), 0, 0, on_off_words}
+#define OPT_ROW_TRUST_STORE                                                   \
+    {0, "trust-store", NULL, "believe its runs, wherever it was made",        \
+     OPT_FLAG, OPT_AT(trust_store), 0, 0, NULL}
 #define OPT_ROWS_TALK                                                         \
     {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG,                  \
      OPT_AT(quiet), 0, 0, NULL},                                              \
@@ -162,6 +187,7 @@ void put_args(const struct cli *cli, int from, struct buf *out);
 struct found {
     char id[40];
     int64_t started_us, ended_us;
+    bool imported; /* which `last` never is */
 };
 int find_run(struct cli *cli, const char *name, struct found *out);
 

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/again.h"
+#include "cli/authority.h"
 #include "cli/stream.h"
 
 #define AT(member) offsetof(struct settings, member)
@@ -21,21 +22,7 @@ static const struct opt opts[] = {
      0, 0, NULL},
     {0, "no-run", NULL, "only make it: print its id, run nothing", OPT_FLAG,
      AT(no_run), 0, 0, NULL},
-    {'a', "agent", "FILE", "go on with that agent, or its name", OPT_TEXT,
-     AT(agent), 0, 0, NULL},
-    {'m', "model", "NAME", "go on with that model", OPT_TEXT, AT(model), 0, 0,
-     NULL},
-    OPT_ROWS_PROVIDER,
-    {0, "models", "FILE", "windows and prices of models; see wend models",
-     OPT_TEXT, AT(models), 0, 0, NULL},
-    {'t', "tool", "NAME", "offer these tools instead; may be repeated",
-     OPT_LIST, AT(tools), 0, 0, NULL},
-    {0, "tools", "FILE", "the same, of that file; may be repeated", OPT_LIST,
-     AT(tool_files), 0, 0, NULL},
-    {0, "mcp", "SERVER", "the same, of NAME=COMMAND or NAME=URL", OPT_LIST,
-     AT(servers), 0, 0, NULL},
-    {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",
-     OPT_LIST, AT(approve), 0, 0, NULL},
+    OPT_ROWS_AGENT,
     {0, "max-turns", "N", "at most so many turns, with those it shares",
      OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
     {0, "timeout", "DUR", "at most so long, such as 30s or 5m", OPT_TIME,
@@ -48,6 +35,7 @@ static const struct opt opts[] = {
      PARALLEL_MAX, NULL},
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
      0, 0, NULL},
+    OPT_ROW_TRUST_STORE,
     OPT_ROW_JSON,
     OPT_ROW_EVENTS,
     OPT_ROW_LOG_FILE,
@@ -56,46 +44,6 @@ static const struct opt opts[] = {
 };
 
 /* ---- What is to be different --------------------------------------------- */
-
-static uint32_t what_to_take(const struct settings *given)
-{
-    uint32_t take = 0;
-
-    if (given->agent)
-        take |= WEND_FORK_CONFIG | WEND_FORK_LIMITS;
-    if (given->model || given->base_url || given->fallback.count)
-        take |= WEND_FORK_MODEL;
-    if (given->tools.count || given->tool_files.count || given->servers.count)
-        take |= WEND_FORK_TOOLS;
-    if (given->approve.count)
-        take |= WEND_FORK_POLICY;
-    if (given->max_turns || given->timeout_ms || given->budget_tokens ||
-        given->budget_cost || given->parallel)
-        take |= WEND_FORK_LIMITS;
-    return take;
-}
-
-/* A script is found from here, also when the run is of another directory. */
-static int whole_path(struct cli *cli)
-{
-    const char *name = cli->given.model;
-    struct buf b = {.mem = cli->arena.mem};
-    char *path;
-
-    if (!name || !str_starts(str_of(name), "script:") || name[7] == '{')
-        return EXIT_DONE;
-    path = realpath(name + 7, NULL);
-    if (!path)
-        return EXIT_DONE; /* the agent says what is wrong with it */
-    buf_fmt(&b, "script:%s", path);
-    cli->given.model = cli->set.model =
-        arena_str(&cli->arena, buf_view(&b)).ptr;
-    free(path);
-    cli->arena.failed |= b.failed;
-    buf_free(&b);
-    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
-                             : EXIT_DONE;
-}
 
 static int fill_results(struct cli *cli, wend_fork_options *o)
 {
@@ -160,8 +108,9 @@ static int make(struct cli *cli, const char *id, const wend_fork_options *o)
 }
 
 static int go(struct cli *cli, const char *id, const wend_fork_options *o,
-              struct view *view)
+              bool trust_log, struct view *view)
 {
+    wend_run_options ro = {.size = sizeof ro, .trust_log = trust_log};
     struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
     wend_error err = {0};
     int code = stream_past(&st, id, o->at);
@@ -169,7 +118,7 @@ static int go(struct cli *cli, const char *id, const wend_fork_options *o,
 
     if (code)
         return code;
-    s = wend_run_fork(o->agent, id, o, NULL, &st.run, &err);
+    s = wend_run_fork(o->agent, id, o, &ro, &st.run, &err);
     view->live = true;
     if (s != WEND_OK)
         return give_up(cli, s, &err);
@@ -180,9 +129,13 @@ static int go(struct cli *cli, const char *id, const wend_fork_options *o,
     return code;
 }
 
-static int fork_it(struct cli *cli, const char *id, wend_fork_options *o)
+static int fork_it(struct cli *cli, const struct found *found,
+                   wend_fork_options *o)
 {
-    struct again how = {o->at, what_to_take(&cli->given)};
+    struct again how = {.at = o->at,
+                        .take = authority_given(&cli->given),
+                        .imported = found->imported};
+    const char *id = found->id;
     struct view view;
     int code;
 
@@ -190,14 +143,12 @@ static int fork_it(struct cli *cli, const char *id, wend_fork_options *o)
         return make(cli, id, o); /* which needs no hands */
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
-    code = whole_path(cli);
-    if (!code)
-        code = again_agent(cli, id, &how, &o->agent);
+    code = again_agent(cli, id, &how, &o->agent);
     o->take = how.take;
     if (!code && cli->set.no_run)
         code = make(cli, id, o);
     else if (!code)
-        code = go(cli, id, o, &view);
+        code = go(cli, id, o, how.trust_log, &view);
     wend_agent_free(o->agent);
     view_free(&view);
     return code;
@@ -217,8 +168,10 @@ static int run(struct cli *cli)
     if (!code)
         code = open_runtime(cli);
     if (!code)
+        code = authority_store(cli);
+    if (!code)
         code = find_run(cli, cli->args[0], &found);
-    return code ? code : fork_it(cli, found.id, &o);
+    return code ? code : fork_it(cli, &found, &o);
 }
 
 const struct command command_fork = {
@@ -230,7 +183,8 @@ const struct command command_fork = {
     "not changed, and\nmay be under way. MESSAGE is what is said next. "
     "CALL is a call or an action that\nis open at SEQ; without --at the fork "
     "is just before its end. What nothing is said\nabout stays as it is in "
-    "RUN. The exit status is that of the new run.\n",
+    "RUN. Of one that was imported only the\nhistory stays: give the rest as "
+    "for 'wend run'. The exit status is that of the new\nrun.\n",
     .opts = opts,
     .takes_agent = true,
     .agent_named = true,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/again.h"
+#include "cli/authority.h"
 #include "cli/stream.h"
 
 #define AT(member) offsetof(struct settings, member)
@@ -16,6 +17,7 @@ static const struct opt opts[] = {
      NULL},
     {0, "live", NULL, "then go on from there, as a fork", OPT_FLAG, AT(live), 0,
      0, NULL},
+    OPT_ROW_TRUST_STORE,
     OPT_ROW_JSON,
     OPT_ROW_EVENTS,
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
@@ -25,18 +27,21 @@ static const struct opt opts[] = {
 };
 
 /* What follows is another run, with the same past. */
-static int go_on(struct cli *cli, const char *id, struct view *view)
+static int go_on(struct cli *cli, const struct found *found, struct view *view)
 {
     wend_fork_options o = {.size = sizeof o, .at = cli->set.seq_to};
-    struct again how = {.at = o.at};
+    struct again how = {.at = o.at, .imported = found->imported};
+    wend_run_options ro = {.size = sizeof ro};
+    const char *id = found->id;
     struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
     wend_agent *agent = NULL;
     wend_error err = {0};
     wend_status s;
     int code = again_agent(cli, id, &how, &agent);
 
+    ro.trust_log = how.trust_log;
     if (!code) {
-        s = wend_run_fork(agent, id, &o, NULL, &st.run, &err);
+        s = wend_run_fork(agent, id, &o, &ro, &st.run, &err);
         if (s == WEND_OK && !cli->set.quiet)
             complain(0, "run %s goes on from there", wend_run_id(st.run));
         view->live = true;
@@ -64,6 +69,8 @@ static int run(struct cli *cli)
     if (set->live && !set->seq_to)
         return usage_error(cli, "--live: say from where, with --to SEQ");
     code = open_runtime(cli);
+    if (code == EXIT_DONE && set->live)
+        code = authority_store(cli);
     if (code == EXIT_DONE)
         code = find_run(cli, cli->args[0], &found);
     if (code != EXIT_DONE)
@@ -76,7 +83,7 @@ static int run(struct cli *cli)
         complain(0, "the run is not over: no run_end was recorded");
     wend_run_free(st.run);
     if (code == EXIT_DONE && set->live)
-        code = go_on(cli, found.id, &view);
+        code = go_on(cli, &found, &view);
     view_free(&view);
     return code;
 }

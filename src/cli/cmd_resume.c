@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/again.h"
+#include "cli/authority.h"
 #include "cli/stream.h"
 
 /* A program that was being started when its owner was killed holds the
@@ -18,14 +19,10 @@ enum { MOMENTS = 10, TAKE_TRIES = 50 };
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "key-file", "FILE", "the provider's key; default: the environment",
-     OPT_TEXT, AT(key_file), 0, 0, NULL},
-    {0, "ca-file", "FILE", "certificates to trust; default: the system's",
-     OPT_TEXT, AT(ca_file), 0, 0, NULL},
-    {0, "models", "FILE", "windows and prices of models; see wend models",
-     OPT_TEXT, AT(models), 0, 0, NULL},
+    OPT_ROWS_AGENT,
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
      0, 0, NULL},
+    OPT_ROW_TRUST_STORE,
     OPT_ROW_JSON,
     OPT_ROW_EVENTS,
     OPT_ROW_LOG_FILE,
@@ -66,13 +63,16 @@ static enum state state_of(struct cli *cli, const char *id)
     return look_up(cli, id, NULL);
 }
 
-static wend_status take(wend_agent *agent, const char *id, wend_run **out,
+static wend_status take(wend_agent *agent, const char *id,
+                        const struct again *how, wend_run **out,
                         wend_error *err)
 {
+    wend_run_options o = {
+        .size = sizeof o, .take = how->take, .trust_log = how->trust_log};
     wend_status s = WEND_OK;
 
     for (int i = 0; i < TAKE_TRIES; i++) {
-        s = wend_run_resume(agent, id, NULL, out, err);
+        s = wend_run_resume(agent, id, &o, out, err);
         if (s != WEND_E_BUSY)
             break;
         nanosleep(&moment, NULL);
@@ -80,8 +80,8 @@ static wend_status take(wend_agent *agent, const char *id, wend_run **out,
     return s;
 }
 
-static int go(struct cli *cli, wend_agent *agent, const char *id, enum aim aim,
-              struct view *view)
+static int go(struct cli *cli, wend_agent *agent, const char *id,
+              const struct again *how, enum aim aim, struct view *view)
 {
     struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
     wend_error err = {0};
@@ -90,7 +90,7 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, enum aim aim,
 
     if (code)
         return code;
-    s = take(agent, id, &st.run, &err);
+    s = take(agent, id, how, &st.run, &err);
     view->live = true;
     if (s == WEND_OK && aim == CLOSE) /* before anything of it is done */
         wend_run_cancel_by(st.run, "parent");
@@ -103,8 +103,10 @@ static int go(struct cli *cli, wend_agent *agent, const char *id, enum aim aim,
     return code;
 }
 
-static int resume(struct cli *cli, const char *id, enum aim aim)
+static int resume(struct cli *cli, const char *id, bool imported, enum aim aim)
 {
+    struct again how = {.take = authority_given(&cli->given),
+                        .imported = imported};
     wend_agent *agent = NULL;
     struct view view;
     int code;
@@ -112,9 +114,9 @@ static int resume(struct cli *cli, const char *id, enum aim aim)
     /* First: its files are found from where the command was called. */
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
-    code = again_agent(cli, id, NULL, &agent);
+    code = again_agent(cli, id, &how, &agent);
     if (!code)
-        code = go(cli, agent, id, aim, &view);
+        code = go(cli, agent, id, &how, aim, &view);
     wend_agent_free(agent);
     view_free(&view);
     return code;
@@ -184,12 +186,12 @@ static int resume_one(struct cli *cli, const struct id *id)
     if (state_of(cli, id->parent) != OVER) {
         if (!cli->set.quiet)
             complain(0, "resuming run %s", id->text);
-        return resume(cli, id->text, ANY);
+        return resume(cli, id->text, id->imported, ANY);
     }
     if (!cli->set.quiet)
         complain(0, "closing run %s: run %s, which it is a child of, is over",
                  id->text, id->parent);
-    code = resume(cli, id->text, CLOSE);
+    code = resume(cli, id->text, id->imported, CLOSE);
     return code == EXIT_CANCELED ? EXIT_DONE : code;
 }
 
@@ -231,8 +233,8 @@ static int resume_all(struct cli *cli)
         /* Its log says which programs are called: somebody else's word. */
         if (id->imported) {
             complain(0,
-                     "run %s was imported, and is left as it is; name it to "
-                     "go on with it",
+                     "run %s was imported, and is left as it is; name it, and "
+                     "what it is to go on with, to resume it",
                      id->text);
             continue;
         }
@@ -247,7 +249,7 @@ static int resume_all(struct cli *cli)
 
 /* A parent that is under way, or paused, goes on with its children, and could
  * not if somebody else had them. */
-static int resume_named(struct cli *cli, const char *id)
+static int resume_named(struct cli *cli, const char *id, bool imported)
 {
     char parent[40] = "";
 
@@ -257,7 +259,7 @@ static int resume_named(struct cli *cli, const char *id)
                         "run %s is a child of run %s, which is under way and "
                         "goes on with it",
                         id, parent);
-    return resume(cli, id, NAMED);
+    return resume(cli, id, imported, NAMED);
 }
 
 static int run(struct cli *cli)
@@ -268,11 +270,13 @@ static int run(struct cli *cli)
     if (cli->args_count > 1)
         return usage_error(cli, "name one run, or last, or none");
     code = open_runtime(cli);
+    if (!code)
+        code = authority_store(cli);
     if (!code && !cli->args_count)
         return resume_all(cli);
     if (!code)
         code = find_run(cli, cli->args[0], &found);
-    return code ? code : resume_named(cli, found.id);
+    return code ? code : resume_named(cli, found.id, found.imported);
 }
 
 const struct command command_resume = {
@@ -285,8 +289,11 @@ const struct command command_resume = {
     "was imported.\n"
     "What is recorded is not done again. Calls that were under way run "
     "again if they\nonly read or are idempotent; what became of any other "
-    "is not known, and the model\nis told so. The exit status is that of "
-    "the run.\n",
+    "is not known, and the model\nis told so. Options replace what the "
+    "log says; of a run that was imported it\nsays nothing, and they are "
+    "needed. The exit status is that of the run.\n",
     .opts = opts,
+    .takes_agent = true,
+    .agent_named = true,
     .run = run,
 };

@@ -26,7 +26,6 @@ static const char *const unknown_words[] = {
     [WEND_UNKNOWN_ASK] = "ask",       [WEND_UNKNOWN_RETRY] = "retry",
     [WEND_UNKNOWN_VERIFY] = "verify", NULL,
 };
-static const char *const on_off[] = {"on", "off", NULL};
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
@@ -78,8 +77,7 @@ static const struct opt opts[] = {
     {0, "on-unknown", "WHAT",
      "if a crash hides an outcome: tell, stop, ask, retry, verify", OPT_WORD,
      AT(on_unknown), 0, 0, unknown_words},
-    {0, "sandbox", "on|off", "of tools that are programs", OPT_WORD,
-     AT(sandbox), 0, 0, on_off},
+    OPT_ROW_SANDBOX,
     {0, "schema", "FILE", "JSON Schema that the answer must fit", OPT_TEXT,
      AT(schema), 0, 0, NULL},
     OPT_ROW_LOG_FILE,

@@ -96,6 +96,8 @@ static int put_json(void *ctx, const wend_run_info *r)
         put_member(&b, "parent", r->parent);
     if (r->parent.ptr)
         buf_fmt(&b, ",\"child\":%s", r->child ? "true" : "false");
+    if (r->imported)
+        buf_cstr(&b, ",\"imported\":true");
     buf_cstr(&b, "}\n");
     if (l->safe_only)
         term_json(&l->out, buf_view(&b));
@@ -126,6 +128,7 @@ static void put_age(struct buf *b, int64_t us)
 static int put_row(void *ctx, const wend_run_info *r)
 {
     struct lister *l = ctx;
+    static const char imported[] = "(imported) ";
     struct buf *b = &l->out;
     size_t begun = b->len, used;
 
@@ -139,6 +142,10 @@ static int put_row(void *ctx, const wend_run_info *r)
     term_cell(b, r->model, MODEL_COLUMNS);
     buf_cstr(b, r->child ? " \u2514 " : "  ");
     used += r->child;
+    if (r->imported) {
+        buf_cstr(b, imported);
+        used += sizeof imported - 1;
+    }
     term_line(b, r->prompt,
               l->width > used + PROMPT_COLUMNS_MIN ? l->width - used
                                                    : PROMPT_COLUMNS_MIN);
@@ -235,7 +242,9 @@ const struct command command_runs = {
     .name = "runs",
     .args = "[OPTIONS]",
     .summary = "list runs, newest first",
-    .more = "A run whose process has died is interrupted.\n",
+    .more =
+        "A run whose process has died is interrupted. One that was imported, "
+        "and its forks and\nchildren, say so.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -106,7 +106,7 @@ static int help_about(const struct cli *cli, const char *name)
 static void defaults(struct settings *set)
 {
     memset(set, 0, sizeof *set);
-    set->limit = set->events = -1;
+    set->limit = set->events = set->sandbox = -1;
     set->speed = 1;
 }
 

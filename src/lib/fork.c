@@ -430,7 +430,7 @@ static wend_status put(struct fork *f, const wend_run_info *info)
                                : info->prompt,
         .user = info->user,
         .session = info->session,
-        .parent = f->at.run,
+        .parent = str_of(f->id),
         .started_us = f->now_us,
     };
     struct store_blob *blobs =
@@ -486,14 +486,18 @@ static wend_status check_say(struct fork *f)
 static wend_status make(struct fork *f, const struct env *env)
 {
     wend_run_info *info = NULL;
+    char owner[RUN_ID_LEN + 1];
     unsigned char chance[10];
     wend_status s = store_info(f->store, f->id, &f->arena, &info, f->err);
 
     if (s == WEND_OK)
         s = find_at(f, info);
-    if (s == WEND_OK && !str_is(f->at.run, f->id)) {
-        /* What that run shares itself is shared with its owner. */
-        f->id = arena_str(&f->arena, f->at.run).ptr;
+    if (s == WEND_OK)
+        s = log_owner(f->store, str_of(f->id), f->o.at, owner, f->err);
+    if (s == WEND_OK && strcmp(owner, f->id) != 0) {
+        /* What that run shares itself is shared with its owner: by the store,
+         * since an imported log may name a run of ours. */
+        f->id = arena_str(&f->arena, str_of(owner)).ptr;
         s = f->id ? store_info(f->store, f->id, &f->arena, &info, f->err)
                   : fail_nomem(f->err);
     }

@@ -47,7 +47,8 @@ static bool birth_listed(const struct verify *v)
     return same(i->agent, b->agent) && same(i->model, b->model) &&
            same(i->prompt, b->prompt) && same(i->user, b->user) &&
            same(i->session, b->session) &&
-           (!i->parent.ptr || same(i->parent, b->parent));
+           /* An imported run has the events of others that it shares. */
+           (!i->parent.ptr || i->imported || same(i->parent, b->parent));
 }
 
 static bool end_listed(struct verify *v)

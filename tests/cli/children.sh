@@ -305,11 +305,13 @@ exits "as a file, with its child" 0 "$WEND" export -o family last
 exits "elsewhere" 0 "$WEND" import -q --store "$work/other.db" family
 exits "elsewhere: it is left as it is" 0 "$WEND" resume --store "$work/other.db"
 is "elsewhere: only the parent is named" "$(grep -c 'was imported' "$err")" 1
-exits "elsewhere: named, it goes on" 0 "$WEND" resume -q --store "$work/other.db" last
-is "elsewhere: with its child" "$(cat "$out")" "It said: helped: 42"
+exits "elsewhere: with an agent it goes on" 0 "$WEND" resume -q \
+    --store "$work/other.db" -a boss.yaml "$id"
+is "elsewhere: with a child of its own" "$(cat "$out")" "It said: helped: 42"
+is "elsewhere: all are imported" "$("$WEND" runs --json \
+    --store "$work/other.db" | grep -vc '"imported":true')" 0
 run "$WEND" log --json --store "$work/other.db" "$child"
-is "elsewhere: the child's call is not made again" \
-    "$(grep -c '"type":"call_start"' "$out")" 1
+lacks "elsewhere: the imported child is left alone" "$out" '"type":"run_resume"'
 exits "elsewhere: whole" 0 "$WEND" verify -q --store "$work/other.db"
 exits "killed, and taken up again" 0 "$WEND" resume
 is "taken up: the answer" "$(cat "$out")" "It said: helped: 42"

@@ -132,7 +132,7 @@ ok "import: exported again it is the same"
 "$WEND" log --json --store "$work/there.db" "$deep" | cmp -s - here
 ok "import: the same log"
 exits "import: a fork of it" 0 "$WEND" fork -q --store "$work/there.db" \
-    -m "$other" last x
+    -m "$other" "$deep" x
 exits "import: where it is already" 0 "$WEND" import deep.jsonl
 sed '$d' deep.jsonl | sed '$d' >cut.jsonl
 exits "import: a file that was cut" 2 "$WEND" import --store "$work/no.db" cut.jsonl

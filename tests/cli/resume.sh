@@ -114,8 +114,10 @@ WEND_STORE=$work/other.db
 exits "an imported run is left alone" 0 "$WEND" resume
 has "an imported run is left alone: said" "$err" "was imported"
 is "an imported run is left alone: status" "$(field status)" interrupted
-exits "an imported run that is named" 0 "$WEND" resume last
-is "an imported run that is named: status" "$(field status)" ok
+exits "an imported run that is named" 2 "$WEND" resume "$id"
+has "an imported run that is named: said" "$err" "was imported"
+exits "an imported run, with a model" 0 "$WEND" resume -m "$held" "$id"
+is "an imported run, with a model: status" "$(field status)" ok
 WEND_STORE=$work/wend.db
 exits "and the one it was taken from" 0 "$WEND" resume last
 

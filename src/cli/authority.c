@@ -1,0 +1,172 @@
+/*
+ * authority.c - by whose word a run goes on: its own log's, or the user's.
+ */
+#include "cli/authority.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/agent_use.h"
+#include "cli/stores.h"
+#include "cli/term.h"
+
+uint32_t authority_given(const struct settings *given)
+{
+    uint32_t take = 0;
+
+    if (given->agent)
+        take |= WEND_FORK_CONFIG | WEND_FORK_LIMITS;
+    if (given->model || given->base_url || given->fallback.count)
+        take |= WEND_FORK_MODEL;
+    if (given->tools.count || given->tool_files.count || given->servers.count)
+        take |= WEND_FORK_TOOLS;
+    if (given->approve.count)
+        take |= WEND_FORK_POLICY;
+    if (given->max_turns || given->timeout_ms || given->budget_tokens ||
+        given->budget_cost || given->parallel)
+        take |= WEND_FORK_LIMITS;
+    return take;
+}
+
+static bool on_terminal(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+/* ---- An imported log ----------------------------------------------------- */
+
+/* What a model reads about a tool gives nobody anything. */
+static bool is_shown(wend_str key)
+{
+    static const char *const words[] = {"description", "schema"};
+
+    return str_index(key, words, 2) < 0;
+}
+
+/* As JSON, so that no text can look like another line. */
+static void put_one(struct buf *b, const struct json *j)
+{
+    struct buf text = {.mem = b->mem};
+
+    json_put(&text, j);
+    term_text(b, buf_view(&text));
+    b->failed |= text.failed;
+    buf_free(&text);
+}
+
+static void put_tree(struct buf *b, const struct json *j, int depth)
+{
+    for (const struct json *m = j->first; m; m = m->next) {
+        bool nested = (m->kind == JSON_OBJECT || m->kind == JSON_ARRAY) &&
+                      m->first != NULL;
+
+        if (m->key.ptr && !is_shown(m->key))
+            continue;
+        buf_fmt(b, "%*s", 2 * depth, "");
+        if (m->key.ptr)
+            term_line(b, m->key, 200);
+        else
+            buf_char(b, '-');
+        buf_cstr(b, m->key.ptr ? ": " : " ");
+        if (!nested)
+            put_one(b, m);
+        buf_char(b, '\n');
+        if (nested)
+            put_tree(b, m, depth + 1);
+    }
+}
+
+int authority_ask(struct cli *cli, const char *id, wend_str cwd,
+                  const struct json *config)
+{
+    struct buf b = {.mem = cli->arena.mem};
+    bool yes = false;
+
+    if (on_terminal()) {
+        buf_fmt(&b,
+                "Run %s was imported. Its log says that it goes on with "
+                "this:\n  directory: ",
+                id);
+        term_line(&b, cwd, 4096);
+        buf_char(&b, '\n');
+        put_tree(&b, config, 1);
+        buf_cstr(&b, "These programs run and keys are sent as it says. Let it "
+                     "go on like this? [y]es [n]o ");
+        yes = !b.failed && says_yes(buf_view(&b));
+    }
+    buf_free(&b);
+    return yes ? EXIT_DONE
+               : complain(EXIT_USAGE,
+                          "run %s was imported: its log does not say which "
+                          "model is asked, which tools there are or what is "
+                          "allowed. Give that as for 'wend run': -a FILE, or "
+                          "-m NAME, -t NAME, --approve WHAT ...",
+                          id);
+}
+
+/* ---- A store that was made elsewhere ------------------------------------- */
+
+static bool ask_about_store(struct cli *cli, const char *path)
+{
+    struct buf b = {.mem = cli->arena.mem};
+    bool yes;
+
+    buf_cstr(&b, "Store ");
+    term_line(&b, str_of(path), 4096);
+    buf_cstr(&b, " was not made by you on this machine. The runs in it say "
+                 "which programs are started and where keys are sent.\nTrust "
+                 "it, now and later? [y]es [n]o ");
+    yes = !b.failed && says_yes(buf_view(&b));
+    buf_free(&b);
+    return yes;
+}
+
+static int distrust(struct cli *cli, const char *path)
+{
+    wend_error err = {0};
+    wend_status s = wend_store_distrust(cli->store, &err);
+
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    return complain(EXIT_DONE,
+                    "store %s was made elsewhere, so that all its runs count "
+                    "as imported; 'wend trust %s' or --trust-store trusts it",
+                    path, path);
+}
+
+int authority_store(struct cli *cli)
+{
+    const char *env = getenv("WEND_TRUST_STORE");
+    struct buf path = {.mem = cli->arena.mem};
+    wend_store_origin o = {.size = sizeof o};
+    wend_error err = {0};
+    bool known = false;
+    wend_status s;
+    int code = EXIT_DONE;
+
+    if (cli->set.trust_store || (env && *env && strcmp(env, "0") != 0) ||
+        !store_file(cli, &path))
+        known = true;
+    s = known ? WEND_OK : wend_store_origin_of(cli->store, &o, &err);
+    if (s == WEND_OK && !known)
+        s = stores_have(o.id, &cli->arena, &known, &err);
+    if (s == WEND_E_NOTFOUND) { /* no folder: nobody can have kept it */
+        known = true;
+        if (!cli->set.quiet)
+            complain(0, "%s; the store is taken for yours", err.message);
+    } else if (s != WEND_OK) {
+        code = give_up(cli, s, &err);
+    }
+    if (code == EXIT_DONE && !known && on_terminal() && o.id[0] &&
+        ask_about_store(cli, path.ptr)) {
+        known = true;
+        if (stores_add(o.id, path.ptr, STORES_ACCEPTED, &cli->arena, &err) !=
+            WEND_OK)
+            complain(0, "%s; so it will be asked again", err.message);
+    }
+    if (code == EXIT_DONE && !known)
+        code = distrust(cli, path.ptr);
+    buf_free(&path);
+    return code;
+}

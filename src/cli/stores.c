@@ -1,0 +1,166 @@
+/*
+ * stores.c - which stores are the user's, by the id in each file.
+ */
+#include "cli/stores.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "cli/config.h"
+#include "cli/trust.h"
+
+enum { ID_LEN = 32 };
+
+static wend_status folder_path(struct buf *out, wend_error *err)
+{
+    if (!data_folder(out))
+        return fail(err, WEND_E_NOTFOUND,
+                    "HOME is not set, so there is no place where your stores "
+                    "are kept in mind");
+    buf_cstr(out, "/stores");
+    if (out->failed)
+        return fail_nomem(err);
+    return data_file_check(out->ptr, err);
+}
+
+/* An id comes from a file of others, and becomes a name. */
+static bool is_id(const char *id)
+{
+    return strlen(id) == ID_LEN && strspn(id, "0123456789abcdef") == ID_LEN;
+}
+
+wend_status stores_have(const char *id, struct arena *a, bool *yes,
+                        wend_error *err)
+{
+    struct buf path = {.mem = a->mem};
+    wend_status s = folder_path(&path, err);
+
+    *yes = false;
+    if (s == WEND_OK && is_id(id)) {
+        buf_fmt(&path, "/%s", id);
+        *yes = !path.failed && access(path.ptr, F_OK) == 0;
+    }
+    buf_free(&path);
+    return s;
+}
+
+static const char *const hows[] = {
+    [STORES_MADE] = "made ",
+    [STORES_ACCEPTED] = "accepted ",
+};
+
+static bool write_file(const char *name, wend_str text)
+{
+    int fd =
+        open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool ok = fd >= 0 && write(fd, text.ptr, text.len) == (ssize_t)text.len;
+
+    return fd >= 0 && close(fd) == 0 && ok;
+}
+
+wend_status stores_add(const char *id, const char *path, enum stores_how how,
+                       struct arena *a, wend_error *err)
+{
+    const char *real = trust_real(path, a);
+    struct buf name = {.mem = a->mem}, text = {.mem = a->mem};
+    wend_status s = folder_path(&name, err);
+
+    if (s == WEND_OK && !is_id(id))
+        s = fail(err, WEND_E_INVAL, "store %s: its id is damaged", path);
+    if (s == WEND_OK)
+        s = data_folder_make(&name, err);
+    if (s == WEND_OK) {
+        buf_fmt(&name, "/%s", id);
+        buf_fmt(&text, "%s%s", hows[how], real ? real : path);
+        if (name.failed || text.failed)
+            s = fail_nomem(err);
+        else if (!write_file(name.ptr, buf_view(&text)))
+            s = fail(err, WEND_E_IO,
+                     "cannot keep in mind that store %s is yours: %s", path,
+                     strerror(errno));
+    }
+    buf_free(&name);
+    buf_free(&text);
+    return s;
+}
+
+static bool give(int folder, const char *id, stores_fn fn, void *ctx)
+{
+    char text[4200];
+    int fd = openat(folder, id, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : 0;
+    wend_str all = {text, n > 0 ? (size_t)n : 0};
+    size_t skip = 0;
+    int how = STORES_ACCEPTED;
+
+    if (fd >= 0)
+        close(fd);
+    while (how > STORES_MADE && !str_starts(all, hows[how]))
+        how--;
+    if (str_starts(all, hows[how]))
+        skip = strlen(hows[how]);
+    return fn(ctx, id, (enum stores_how)how,
+              (wend_str){all.ptr + skip, all.len - skip});
+}
+
+wend_status stores_each(struct arena *a, stores_fn fn, void *ctx,
+                        wend_error *err)
+{
+    struct buf path = {.mem = a->mem};
+    wend_status s = folder_path(&path, err);
+    DIR *folder = s == WEND_OK ? opendir(path.ptr) : NULL;
+    const struct dirent *e;
+    bool more = true;
+
+    while (folder && more && (e = readdir(folder)))
+        if (is_id(e->d_name))
+            more = give(dirfd(folder), e->d_name, fn, ctx);
+    if (folder)
+        closedir(folder);
+    buf_free(&path);
+    return s;
+}
+
+struct wanted {
+    const char *path;
+    char id[ID_LEN + 1];
+};
+
+static bool look(void *ctx, const char *id, enum stores_how how, wend_str path)
+{
+    struct wanted *w = ctx;
+
+    (void)how;
+    if (!str_is(path, w->path))
+        return true;
+    snprintf(w->id, sizeof w->id, "%s", id);
+    return false;
+}
+
+wend_status stores_remove(const char *path, struct arena *a, wend_error *err)
+{
+    struct buf name = {.mem = a->mem};
+    struct wanted w = {.path = path};
+    wend_status s = folder_path(&name, err);
+
+    if (s == WEND_OK)
+        s = stores_each(a, look, &w, err);
+    if (s == WEND_OK && !w.id[0])
+        s = fail(err, WEND_E_NOTFOUND,
+                 "%s was not accepted; 'wend trust --list' shows what was",
+                 path);
+    if (s == WEND_OK) {
+        buf_fmt(&name, "/%s", w.id);
+        if (name.failed)
+            s = fail_nomem(err);
+        else if (unlink(name.ptr))
+            s = fail(err, WEND_E_IO, "%s: %s", name.ptr, strerror(errno));
+    }
+    buf_free(&name);
+    return s;
+}
