@@ -162,15 +162,31 @@ int print_buf(const struct buf *b)
 
 /* ---- The store ----------------------------------------------------------- */
 
-/* One that was made or upgraded by this command is the user's. */
+static bool has_runs(struct cli *cli)
+{
+    const wend_list_options o = {.size = sizeof o, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    bool any = wend_store_list(cli->store, &o, &list, NULL) != WEND_OK ||
+               wend_runs_next(list, &info) == WEND_OK;
+
+    wend_runs_free(list);
+    return any;
+}
+
+/* One that was made or upgraded by this command is the user's. So is one
+ * without runs: whoever made it may have been killed before it came here. */
 static void keep_in_mind(struct cli *cli)
 {
     struct buf path = {.mem = cli->arena.mem};
     wend_store_origin o = {.size = sizeof o};
     wend_error err = {0};
+    bool known = false;
 
-    if (wend_store_origin_of(cli->store, &o, &err) == WEND_OK &&
-        (o.made || o.adopted) && store_file(cli, &path) &&
+    if (wend_store_origin_of(cli->store, &o, &err) == WEND_OK && o.id[0])
+        stores_have(o.id, &cli->arena, &known, &err);
+    if (o.id[0] && !known && store_file(cli, &path) &&
+        (o.made || o.adopted || !has_runs(cli)) &&
         stores_add(o.id, path.ptr, STORES_MADE, &cli->arena, &err) != WEND_OK &&
         !cli->set.quiet)
         complain(0, "%s; to resume runs of this store later, say --trust-store",

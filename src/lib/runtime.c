@@ -117,6 +117,13 @@ static bool says_yes(const struct json *body, const char *key)
     return j && j->kind == JSON_TRUE;
 }
 
+/* A yes that came with a store of somebody else is nobody's word. */
+static bool is_heard(const wend_runtime *rt, const struct input *in)
+{
+    return in->kind == IN_APPROVAL ? !rt->store->foreign
+                                   : in->kind != IN_SAY || in->text.ptr;
+}
+
 /* What it leads to is handed to the store before the request is dropped: a
  * crash in between may do it twice, never lose it. */
 static bool serve_request(void *ctx, const struct store_request *q)
@@ -145,7 +152,7 @@ static bool serve_request(void *ctx, const struct store_request *q)
     for (size_t i = 0; r && i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(q->what, kinds[i].what)) {
             in.kind = kinds[i].kind;
-            if (in.kind != IN_SAY || in.text.ptr)
+            if (is_heard(rt, &in))
                 shell_input(r, &in);
         }
     arena_free(&a);

@@ -199,6 +199,20 @@ else
     skip "a forged id" "no sqlite3"
 fi
 
+# Whoever made it was killed before it was kept in mind: nothing is in it yet.
+hold
+WEND_STORE=$work/empty.db
+exits "a store without runs" 0 "$WEND" runs
+mv "$HOME/.local/share/wend/stores" "$work/stores"
+begin "$WEND" run -m "$held" hi
+soon in_log "$id" '"text":"one "'
+killed
+hurry
+exits "a store without runs is ours" 0 "$WEND" resume -q
+has "a store without runs is ours: resumed" "$out" "one two three"
+WEND_STORE=$work/wend.db
+cp "$work/stores/"* "$HOME/.local/share/wend/stores"
+
 # No home: a message.
 fresh
 exits "no home" 0 env -u HOME "$WEND" resume --store "$foreign" "$evil"
