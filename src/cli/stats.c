@@ -92,21 +92,16 @@ static void add_outcome(struct tally *t, wend_outcome outcome)
 static void on_run_start(struct stats *s, const wend_event *ev)
 {
     s->agent = tally_named(s, &s->agents, ev->u.run_start.agent);
-    s->began_us = ev->time_us;
     s->runs.count++;
     if (s->agent)
         s->agent->count++;
 }
 
-static void on_run_fork(struct stats *s, const wend_event *ev)
-{
-    s->began_us = ev->time_us;
-}
-
+/* As long as processes had it: not from its first event to its last. */
 static void on_run_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
-    int64_t ms = (ev->time_us - s->began_us) / 1000;
+    int64_t ms = e->metrics.ms;
 
     add_outcome(&s->runs, e->outcome);
     add_outcome(s->agent, e->outcome);
@@ -248,11 +243,11 @@ static void on_action_end(struct stats *s, const wend_event *ev)
 typedef void (*stats_fn)(struct stats *s, const wend_event *ev);
 
 static const stats_fn handlers[WEND_EVENT_TYPES] = {
-    [WEND_RUN_START] = on_run_start,       [WEND_RUN_END] = on_run_end,
-    [WEND_RUN_FORK] = on_run_fork,         [WEND_TURN_START] = on_turn_start,
-    [WEND_MODEL_START] = on_model_start,   [WEND_MODEL_RETRY] = on_model_retry,
-    [WEND_MODEL_END] = on_model_end,       [WEND_CALL_END] = on_call_end,
-    [WEND_ACTION_START] = on_action_start, [WEND_ACTION_END] = on_action_end,
+    [WEND_RUN_START] = on_run_start,     [WEND_RUN_END] = on_run_end,
+    [WEND_TURN_START] = on_turn_start,   [WEND_MODEL_START] = on_model_start,
+    [WEND_MODEL_RETRY] = on_model_retry, [WEND_MODEL_END] = on_model_end,
+    [WEND_CALL_END] = on_call_end,       [WEND_ACTION_START] = on_action_start,
+    [WEND_ACTION_END] = on_action_end,
 };
 
 uint64_t stats_types(void)

@@ -58,7 +58,6 @@ struct stats {
     /* Of the run that is being read: */
     struct tally *agent, *model;
     struct begun *begun;
-    int64_t began_us;
 };
 
 void stats_init(struct stats *s, const struct mem *m); /* m is borrowed */

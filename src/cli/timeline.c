@@ -21,7 +21,8 @@ static wend_str keep(struct timeline *t, wend_str s)
     return arena_str(&t->arena, s);
 }
 
-/* A fork goes on at once where it left its parent, whenever it was made. */
+/* A fork goes on at once where it left its parent, whenever it was made; so
+ * does a run that no process had for a while. */
 static int64_t when(const struct timeline *t, const wend_event *ev)
 {
     return ev->time_us - t->idle_us;
@@ -168,6 +169,19 @@ static void run_end(struct timeline *t, const wend_event *ev)
     t->outcome = ev->u.run_end.outcome;
 }
 
+static void run_resume(struct timeline *t, const wend_event *ev)
+{
+    struct gap *g = arena_alloc(&t->arena, sizeof *g);
+
+    if (g) {
+        g->at_us = t->ended_us;
+        g->us = when(t, ev) - t->ended_us;
+        g->next = t->gaps;
+        t->gaps = g;
+    }
+    t->idle_us += when(t, ev) - t->ended_us;
+}
+
 static void run_fork(struct timeline *t, const wend_event *ev)
 {
     struct ancestor *a = arena_alloc(&t->arena, sizeof *a);
@@ -250,13 +264,14 @@ static void child_end(struct timeline *t, const wend_event *ev)
 typedef void (*timeline_fn)(struct timeline *t, const wend_event *ev);
 
 static const timeline_fn handlers[WEND_EVENT_TYPES] = {
-    [WEND_RUN_START] = run_start,       [WEND_RUN_FORK] = run_fork,
-    [WEND_RUN_END] = run_end,           [WEND_TURN_START] = turn_start,
-    [WEND_TURN_END] = turn_end,         [WEND_MODEL_START] = model_start,
-    [WEND_MODEL_RETRY] = model_retry,   [WEND_MODEL_END] = model_end,
-    [WEND_CALL_START] = call_start,     [WEND_CALL_END] = call_end,
-    [WEND_ACTION_START] = action_start, [WEND_ACTION_END] = action_end,
-    [WEND_CHILD_START] = child_start,   [WEND_CHILD_END] = child_end,
+    [WEND_RUN_RESUME] = run_resume,   [WEND_RUN_START] = run_start,
+    [WEND_RUN_FORK] = run_fork,       [WEND_RUN_END] = run_end,
+    [WEND_TURN_START] = turn_start,   [WEND_TURN_END] = turn_end,
+    [WEND_MODEL_START] = model_start, [WEND_MODEL_RETRY] = model_retry,
+    [WEND_MODEL_END] = model_end,     [WEND_CALL_START] = call_start,
+    [WEND_CALL_END] = call_end,       [WEND_ACTION_START] = action_start,
+    [WEND_ACTION_END] = action_end,   [WEND_CHILD_START] = child_start,
+    [WEND_CHILD_END] = child_end,
 };
 
 void timeline_event(struct timeline *t, const wend_event *ev)

@@ -36,12 +36,20 @@ struct ancestor {
     int64_t at;
 };
 
+/* No process had the run: that time is left out. */
+struct gap {
+    const struct gap *next;
+    int64_t at_us; /* where it is in the timeline */
+    int64_t us;    /* how long it was */
+};
+
 struct timeline {
     struct arena arena;
     wend_str run, agent, model, prompt;
     wend_str parent;              /* that started it; absent: none did */
     const struct ancestor *forks; /* newest first; NULL: it is no fork */
-    int64_t idle_us;              /* between what is shared and what is not */
+    int64_t idle_us;              /* that is left out so far */
+    const struct gap *gaps;       /* newest first */
     int64_t began_us, ended_us;
     wend_outcome outcome;
     int64_t tokens_in, tokens_out, cost_nano;

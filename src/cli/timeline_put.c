@@ -133,6 +133,13 @@ static void put_lineage(struct buf *b, const struct timeline *t)
     }
     for (const struct turn_line *line = t->turns; line; line = line->next)
         put_children(b, line);
+    for (const struct gap *g = t->gaps; g; g = g->next) {
+        buf_cstr(b, "interrupted at ");
+        put_time(b, g->at_us - t->began_us);
+        buf_cstr(b, ", resumed ");
+        put_time(b, g->us);
+        buf_cstr(b, " later (not counted)\n");
+    }
 }
 
 void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
@@ -205,6 +212,18 @@ static void put_spans(struct buf *b, const struct timeline *t,
     buf_char(b, ']');
 }
 
+/* Newest first; times in seconds. */
+static void put_gaps(struct buf *b, const struct timeline *t)
+{
+    for (const struct gap *g = t->gaps; g; g = g->next) {
+        buf_cstr(b, g == t->gaps ? ",\"gaps\":[{\"at\":" : ",{\"at\":");
+        json_put_time(b, g->at_us - t->began_us);
+        buf_cstr(b, ",\"duration\":");
+        json_put_time(b, g->us);
+        buf_cstr(b, g->next ? "}" : "}]");
+    }
+}
+
 void timeline_put_json(struct buf *b, const struct timeline *t)
 {
     buf_cstr(b, "{\"run\":");
@@ -225,6 +244,7 @@ void timeline_put_json(struct buf *b, const struct timeline *t)
     buf_cstr(b, ",\"duration\":");
     json_put_time(b, t->ended_us - t->began_us);
     put_numbers(b, t->tokens_in, t->tokens_out, t->cost_nano);
+    put_gaps(b, t);
     buf_cstr(b, ",\"turns\":[");
     for (const struct turn_line *line = t->turns; line; line = line->next) {
         buf_fmt(b, "{\"turn\":%lld", (long long)line->counter);

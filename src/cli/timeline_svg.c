@@ -146,6 +146,21 @@ static void put_grid(struct buf *b, const struct timeline *t, int height)
     }
 }
 
+/* Where no process had the run. */
+static void put_gaps(struct buf *b, const struct timeline *t, int height)
+{
+    for (const struct gap *g = t->gaps; g; g = g->next) {
+        double x = place(t, g->at_us);
+
+        buf_fmt(b,
+                "<line class=\"i\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" "
+                "y2=\"%d\"><title>interrupted, resumed ",
+                x, x, ROW, height);
+        put_time(b, g->us);
+        buf_cstr(b, " later</title></line>\n");
+    }
+}
+
 static void put_lineage(struct buf *b, const struct timeline *t)
 {
     for (const struct ancestor *a = t->forks; a; a = a->next) {
@@ -173,6 +188,7 @@ void timeline_put_svg(struct buf *b, const struct timeline *t)
             ".a{text-anchor:middle;fill:#8a92a3;font-size:11px}"
             ".g{stroke:#8a92a3;stroke-opacity:.25}"
             ".b{fill:#8a92a3;fill-opacity:.35}"
+            ".i{stroke:#d6455d;stroke-width:2;stroke-dasharray:4 3}"
             "@media (prefers-color-scheme:dark){text,.n{fill:#d5dae6}"
             ".t,.a{fill:#98a1b5}}</style>\n",
             WIDTH, height, WIDTH, height);
@@ -187,6 +203,7 @@ void timeline_put_svg(struct buf *b, const struct timeline *t)
         for (const struct span *s = line->spans; s; s = s->next, y += ROW)
             put_span(b, t, s, y);
     }
+    put_gaps(b, t, height);
     buf_cstr(b, "</svg>\n");
 }
 

@@ -455,10 +455,14 @@ static void on_asking(struct plan_state *p, uint32_t i, const wend_event *ev,
     plan_keep_state(p, i, s, a);
 }
 
-static void on_resume(struct plan_state *p, struct arena *a)
+void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a)
 {
     uint32_t place = 0, i;
 
+    if (!p->started)
+        return;
+    p->started_us += gap_us;
+    p->pace.from_us += gap_us;
     while (!a->failed && (i = plan_marked(p, MARK_RUNS, &place)) != PLAN_NONE) {
         struct action_state *s = copy_of(p, i, a);
 
@@ -466,6 +470,7 @@ static void on_resume(struct plan_state *p, struct arena *a)
             return;
         p->asked -= s->at == AT_DOUBTED;
         s->at = AT_LOST;
+        s->began_us += gap_us;
         plan_keep_state(p, i, s, a);
     }
 }
@@ -507,8 +512,6 @@ void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
         return;
     if (ev->type == WEND_PLAN_END)
         p->ended = true;
-    else if (ev->type == WEND_RUN_RESUME || ev->type == WEND_RUN_FORK)
-        on_resume(p, a);
     else if (ev->type == WEND_ACTION_RETRY) {
         i = plan_find(p->plan, ev->u.action_retry.action);
         if (i != PLAN_NONE)

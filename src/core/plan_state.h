@@ -113,6 +113,10 @@ void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a);
 /* The next state, in place; events about others change nothing. */
 void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a);
 
+/* The process that ran it is gone, and no other one had it for so long: what
+ * runs is lost, and that time does not count. */
+void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a);
+
 const struct action_state *plan_action_state(const struct plan_state *p,
                                              uint32_t i);
 /* Replaces it; s lives in the arena. */

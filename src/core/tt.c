@@ -118,7 +118,7 @@ static wend_ev_metrics metrics_now(const struct tt *x)
 {
     wend_ev_metrics m = x->s->turn.metrics;
 
-    m.ms = (event_time(x) - x->s->turn.started_us) / 1000;
+    m.ms = turn_ran_us(&x->s->turn, event_time(x)) / 1000;
     return m;
 }
 

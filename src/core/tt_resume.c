@@ -396,7 +396,7 @@ void on_resume(struct tt *x)
         end_context(x);
     if (x->in->by.ptr && t->stop.outcome == WEND_OUTCOME_NONE)
         emit_control(x, STR("cancel"), x->in->by, STR_NONE);
-    left_ms = t->limits.time_ms - t->metrics.ms; /* since run_start */
+    left_ms = t->limits.time_ms - t->metrics.ms;
     if (t->stop.outcome != WEND_OUTCOME_NONE) {
         stop_all(x);
     } else if (t->limits.time_ms && left_ms <= 0) {

@@ -544,12 +544,12 @@ void turn_become(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     if (ev->n) /* a delta */
         return;
-    t->seq = ev->seq;
-    t->time_us = ev->time_us;
     /* Before run_start there is nothing to evolve; a damaged log may try. */
     if (t->config || ev->type == WEND_RUN_START)
         apply(t, ev, k);
-    t->metrics.ms = (t->time_us - t->started_us) / 1000;
+    t->seq = ev->seq;
+    t->time_us = ev->time_us;
+    t->metrics.ms = turn_ran_us(t, t->time_us) / 1000;
 }
 
 struct turn turn_apply(const struct turn *t, const wend_event *ev,

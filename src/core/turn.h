@@ -86,7 +86,8 @@ struct turn {
     int64_t seq;     /* of the newest kept event */
     int64_t time_us; /* of the newest kept event */
     int64_t started_us;
-    int64_t lives; /* processes that had it; of a fork, since it was made */
+    int64_t idle_us; /* since then, in which no process had it */
+    int64_t lives;   /* processes that had it; of a fork, since it was made */
     const struct config *config;
     wend_str model;
     wend_ev_limits limits;
@@ -194,6 +195,8 @@ wend_purpose turn_purpose(const struct turn *t);
 bool turn_shows_deltas(const struct turn *t);
 /* Estimated tokens of the next request. */
 int64_t turn_tokens(const struct turn *t);
+/* How long processes had it, by that time. */
+int64_t turn_ran_us(const struct turn *t, int64_t time_us);
 
 /* The run that the call waits for, absent if there is none. */
 wend_str turn_call_child(const struct turn *t, uint32_t index);

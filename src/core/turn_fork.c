@@ -67,12 +67,20 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
     return true;
 }
 
+/* No process had it in between. After its last kept event one did for a while:
+ * metrics say every few seconds that something runs, more is not known. */
+static int64_t since_last(const struct turn *t, const wend_event *ev)
+{
+    return ev->time_us - t->time_us;
+}
+
 void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     const wend_ev_run_fork *e = &ev->u.run_fork;
 
     t->run = arena_str(k->arena, ev->run);
     t->started_us = ev->time_us;
+    t->idle_us = 0;
     t->lives = 0;
     t->stop = (struct stop){0};
     t->paused = t->paused_above = false;
@@ -80,7 +88,7 @@ void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
     if (!take_over(t, e->config_json, e->model, e->limits, k))
         return;
     turn_lose_calls(t);
-    plan_evolve(&t->plan, ev, k->arena);
+    plan_interrupt(&t->plan, since_last(t, ev), k->arena);
 }
 
 /* What was asked about or approved is looked at again. */
@@ -121,6 +129,7 @@ static void distrust(struct turn *t, const wend_event *ev)
 
     t->imported = true;
     t->started_us = ev->time_us;
+    t->idle_us = 0;
     t->rules = NULL;
     t->asks = NULL;
     t->asked = t->answered = t->approved = (struct bits){0};
@@ -136,13 +145,14 @@ void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k)
     const wend_ev_run_resume *e = &ev->u.run_resume;
 
     t->lives++;
+    t->idle_us += since_last(t, ev);
     if (!take_over(t, e->config_json, e->model, e->limits, k))
         return;
     if (e->imported)
         distrust(t, ev);
     t->forked |= e->config_json.ptr || e->model.ptr;
     turn_lose_calls(t);
-    plan_evolve(&t->plan, ev, k->arena);
+    plan_interrupt(&t->plan, since_last(t, ev), k->arena);
     if (e->imported)
         forget_answers(&t->plan, k->arena);
 }

@@ -69,6 +69,7 @@ static const struct {
     {"plan_why", K_STR, offsetof(struct turn, plan_why)},
     {"turns", K_I64, offsetof(struct turn, metrics.turns)},
     {"model_calls", K_I64, offsetof(struct turn, metrics.model_calls)},
+    {"idle_us", K_I64, offsetof(struct turn, idle_us)},
     {"lives", K_I64, offsetof(struct turn, lives)},
     {"tool_calls", K_I64, offsetof(struct turn, metrics.tool_calls)},
     {"tool_errors", K_I64, offsetof(struct turn, metrics.tool_errors)},

@@ -167,6 +167,11 @@ bool turn_shows_deltas(const struct turn *t)
     return t->purpose == WEND_PURPOSE_ANSWER || t->purpose == WEND_PURPOSE_PLAN;
 }
 
+int64_t turn_ran_us(const struct turn *t, int64_t time_us)
+{
+    return time_us - t->started_us - t->idle_us;
+}
+
 int64_t turn_tokens(const struct turn *t)
 {
     return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);

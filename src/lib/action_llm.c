@@ -121,7 +121,7 @@ static void on_begin(struct timer_node *t)
     struct action_ask *a = of_timer(t);
     struct wend_run *r = a->run;
 
-    reply_init(&a->reply, &r->rt->mem, rt_wall(r->rt));
+    reply_init(&a->reply, &r->rt->mem, shell_now(r));
     a->timer.fire = on_deadline;
     if (!timer_set(&r->rt->timers, &a->timer, rt_after(r->rt, a->timeout_ms)))
         shell_fail(r, WEND_E_NOMEM, "out of memory");

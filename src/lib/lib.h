@@ -408,7 +408,9 @@ struct wend_run {
     struct arena arena;
     struct turn turn;
     int64_t epoch, durable_seq, delta_n;
-    int64_t last_us; /* newest time given to an event */
+    int64_t last_us;  /* newest time given to an event */
+    int64_t ahead_us; /* by so much its time is ahead of the runtime's clock */
+    bool taken_up;    /* that is known */
     wend_outcome outcome;
     struct session *session;
     struct reply reply;

@@ -15,6 +15,7 @@ enum {
     FOLLOW_POLL_MS = 50, /* how often a followed log is looked at */
     LOOKS_PER_CHECK = 4, /* and every so often whether its owner lives */
     MISSING_CHECKS = 5,  /* in vain, then what was written is lost */
+    GAP_US = 1000000,    /* at most, where no process had the run */
 };
 
 struct player {
@@ -26,6 +27,9 @@ struct player {
     bool drained;               /* the store has nothing more */
     bool ended;                 /* run_end or `to` was given out */
     int64_t first_us, began_us; /* first event's time; clock at its showing */
+    int64_t last_us;            /* time of the newest event that was due */
+    int64_t idle_us;            /* no process had it: nobody waits so long */
+    int64_t idle_seq;           /* of the event that this is known by */
     wend_outcome outcome;       /* of the run_end that was read */
     /* The log so far, to see that it is whole. */
     struct chain chain;
@@ -33,11 +37,25 @@ struct player {
     int64_t seq_written; /* when the replay began */
 };
 
+/* A run that another process took up, or that a fork goes on with, goes on
+ * after a moment. */
+static void skip_gap(struct player *p, const wend_event *ev)
+{
+    int64_t gap_us = ev->time_us - p->last_us;
+
+    if ((ev->type != WEND_RUN_RESUME && ev->type != WEND_RUN_FORK) ||
+        ev->seq <= p->idle_seq || !p->last_us || gap_us <= GAP_US)
+        return;
+    p->idle_us += gap_us - GAP_US;
+    p->idle_seq = ev->seq;
+}
+
 /* In doubles: a damaged log may say any time, a host any speed. */
 static int64_t due_at(const struct player *p, int64_t time_us)
 {
     const double never = 1e17; /* microseconds: three thousand years */
-    double later = ((double)time_us - (double)p->first_us) / p->speed;
+    double later =
+        ((double)time_us - (double)p->idle_us - (double)p->first_us) / p->speed;
 
     if (later <= 0)
         return p->began_us;
@@ -61,11 +79,13 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
             p->first_us = ev->time_us;
             p->began_us = now;
         }
+        skip_gap(p, ev);
         due = due_at(p, ev->time_us);
         if (due > now) {
             show_at(r, due);
             return false;
         }
+        p->last_us = ev->time_us;
     }
     if (ev->type == WEND_RUN_END) {
         p->ended = true;

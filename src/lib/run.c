@@ -276,7 +276,7 @@ static void fill_birth(struct wend_run *r, const wend_ev_run_start *e)
         .user = e->user,
         .session = e->session,
         .parent = e->parent_run,
-        .started_us = rt_wall(r->rt),
+        .started_us = shell_now(r),
     };
     r->epoch = 1;
 }

@@ -17,15 +17,22 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 
-/* Wall time that never goes back inside a run. */
+/* Wall time when the process took the run up, and from there on a clock that
+ * nobody can set: what a run says it took, it took. It never goes back, also
+ * if the wall clock did meanwhile; a child's time is its parent's. */
 int64_t shell_now(struct wend_run *r)
 {
-    int64_t now = rt_wall(r->rt);
+    int64_t clock_us = rt_clock(r->rt);
 
-    if (now < r->last_us)
-        now = r->last_us;
-    r->last_us = now;
-    return now;
+    if (!r->taken_up) {
+        int64_t now_us =
+            r->child ? shell_now(r->child->parent) : rt_wall(r->rt);
+
+        r->taken_up = true;
+        r->ahead_us = (now_us > r->last_us ? now_us : r->last_us) - clock_us;
+    }
+    r->last_us = clock_us + r->ahead_us;
+    return r->last_us;
 }
 
 static void mark_dirty(struct wend_run *r)
@@ -196,9 +203,9 @@ static void ask(struct wend_run *r, const struct effect *fx)
         return;
     r->asked = fx->ask;
     if (r->reply.mem)
-        reply_again(&r->reply, rt_wall(r->rt));
+        reply_again(&r->reply, shell_now(r));
     else
-        reply_init(&r->reply, &r->rt->mem, rt_wall(r->rt));
+        reply_init(&r->reply, &r->rt->mem, shell_now(r));
     r->replying = true;
     turn = tagged_turn(r);
     if (turn)

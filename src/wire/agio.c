@@ -12,6 +12,7 @@ struct agio {
     struct buf cancel_by;
     int64_t step; /* 0 before the first */
     int64_t step_began_us;
+    int64_t last_us;    /* of the newest event */
     int64_t steps_file; /* 1: the first is a plan file */
     int64_t actions;    /* that ran; each is a tool call here */
 };
@@ -397,6 +398,14 @@ static void on_error(struct agio *a, const wend_event *ev, struct buf *out)
     put_error(a, ev, ev->u.error.message, ev->u.error.code, false, out);
 }
 
+/* A step takes no longer because no process had the run. */
+static void on_resume(struct agio *a, const wend_event *ev, struct buf *out)
+{
+    if (a->last_us)
+        a->step_began_us += ev->time_us - a->last_us;
+    on_other(a, ev, out);
+}
+
 static void on_control(struct agio *a, const wend_event *ev, struct buf *out)
 {
     const wend_ev_control *e = &ev->u.control;
@@ -489,6 +498,8 @@ static const handler handlers[WEND_EVENT_TYPES] = {
     [WEND_WARNING] = on_warning,
     [WEND_ERROR] = on_error,
     [WEND_CONTROL] = on_control,
+    [WEND_RUN_RESUME] = on_resume,
+    [WEND_RUN_FORK] = on_resume,
 };
 
 static void agio_init(void *state, const struct mem *m, bool verbose)
@@ -512,6 +523,7 @@ static void agio_event(void *state, const wend_event *ev, struct buf *out)
         handlers[ev->type](a, ev, out);
     else
         on_other(a, ev, out);
+    a->last_us = ev->time_us;
     out->failed |=
         a->early.held.failed | a->early.open.failed | a->step_held.failed;
 }

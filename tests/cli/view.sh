@@ -87,6 +87,13 @@ exits "an action that goes on" 0 timeout 60 "$WEND" resume last
 exits "an action that goes on: shown" 0 "$WEND" view last
 is "an action that goes on: one line" "$(grep -c sleeper "$out")" 1
 lacks "an action that goes on: with its end" "$out" "no end"
+has "an interruption is a gap" "$out" "interrupted at "
+has "an interruption: not counted" "$out" " later (not counted)"
+exits "an interruption: as JSON" 0 "$WEND" view --format json last
+is "an interruption: as JSON" "$(json "$out" "$(at 'gaps[0].duration') > 0 AND
+    $(at duration) >= 0 AND $(at 'gaps[0].at') <= $(at duration)")" 1
+exits "an interruption: as a picture" 0 "$WEND" view --format svg last
+has "an interruption: as a picture" "$out" "<title>interrupted, resumed "
 
 exits "no run" 2 "$WEND" view
 exits "an unknown run" 2 "$WEND" view ffffffff

@@ -57,6 +57,7 @@ struct book {
     uint32_t lives; /* processes; of a fork, since it was made */
     wend_outcome stop;
     int64_t seq, time_us, started_us;
+    int64_t idle_us; /* between the end of one process and the next one */
     int64_t turn, asks, attempt;
     int64_t tries;     /* attempts with this model */
     uint32_t model_at; /* which of the config's models */
@@ -288,6 +289,7 @@ static void book_fork(struct book *b, const wend_event *ev)
     b->stopping = b->paused = false;
     b->lives = 0;
     b->started_us = ev->time_us;
+    b->idle_us = 0;
     b->forked = true;
     if (ev->u.run_fork.limits)
         b->limits = *ev->u.run_fork.limits;
@@ -421,6 +423,8 @@ static void book_model_start(struct book *b, const wend_ev_model_start *e)
  * a reader skips what it does not know. */
 static void book_add(struct book *b, const wend_event *ev)
 {
+    if (ev->type == WEND_RUN_RESUME)
+        b->idle_us += ev->time_us - b->time_us;
     b->seq = ev->seq;
     b->time_us = ev->time_us;
     switch ((int)ev->type) {
@@ -462,7 +466,7 @@ static void book_add(struct book *b, const wend_event *ev)
     default: break;
     }
     plan_book_add(&b->plan, ev);
-    b->sum.ms = (b->time_us - b->started_us) / 1000;
+    b->sum.ms = (b->time_us - b->started_us - b->idle_us) / 1000;
 }
 
 #endif

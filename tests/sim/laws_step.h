@@ -514,6 +514,26 @@ static void law_stop(struct sim *s, const struct view *v, const char *name)
         broken(s, name, "stopping without a timer");
 }
 
+/* Hours in which no process had it are not its own. */
+static void law_clock(struct sim *s, const struct view *v, const char *name)
+{
+    int64_t left_ms = v->before->limits.time_ms - v->before->sum.ms;
+
+    if (v->in->kind != IN_RESUME || !v->before->limits.time_ms ||
+        v->before->run_over)
+        return;
+    for (const struct effect *fx = v->step->effects; fx; fx = fx->next)
+        if (fx->kind == FX_TIMER && fx->timer == TIMER_RUN &&
+            fx->delay_ms != left_ms)
+            broken(s, name, "it has %lld ms left, of which %lld ms are given",
+                   (long long)left_ms, (long long)fx->delay_ms);
+    for (const struct step_event *e = v->step->events; e; e = e->next)
+        if (e->ev.type == WEND_CONTROL && left_ms > 0 &&
+            str_is(e->ev.u.control.by, "time"))
+            broken(s, name, "stopped, and %lld ms were left",
+                   (long long)left_ms);
+}
+
 static const struct {
     const char *name;
     step_law check;
@@ -530,6 +550,7 @@ static const struct {
     {"the request is what was said", law_request},
     {"every call in the request has its result", law_pairs},
     {"a stop ends the run", law_stop},
+    {"time limits count the time in which it ran", law_clock},
 };
 
 #endif

@@ -436,6 +436,9 @@ static void act_jump(struct sim *s)
     if (chance_of(&s->chance, 300))
         s->world.ahead_us +=
             (int64_t)chance_below(&s->chance, 2000000) - 1000000;
+    if (chance_of(&s->chance, 50)) /* by hours */
+        s->world.ahead_us +=
+            ((int64_t)chance_below(&s->chance, 20000) - 10000) * 1000000;
 }
 
 static void act_nomem(struct sim *s)

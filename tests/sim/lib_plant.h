@@ -207,6 +207,13 @@ static void never_stop(struct sim *s, struct wend_run *r)
                 }
 }
 
+/* As if each event had the time of the wall clock. */
+static void follow_wall(struct sim *s)
+{
+    for (struct wend_run *r = s->rt->runs; r; r = r->next)
+        r->taken_up = false;
+}
+
 static void keep_running(struct sim *s)
 {
     each_run(s, never_stop);
@@ -333,6 +340,7 @@ static const struct bug bugs[] = {
     {"flip-byte", LAW_CHAIN, .read_flips = true},
     {"serve-again", LAW_MADE, .serve_again = true},
     {"ask-service-again", LAW_MADE, .ask_service_again = true},
+    {"follow-wall", LAW_TIME, .after = follow_wall},
     {"leak", LAW_LEAK, .leak = true},
 };
 

@@ -241,6 +241,12 @@ static void look(struct sim *s, struct looked *l, const struct known *k,
 
     if (wend_laws_add(l->laws, ev, &err) != WEND_OK)
         broken(s, LAW_STREAM, "run %u: %s", k->place, err.message);
+    if (ev->type == WEND_RUN_END &&
+        (ev->u.run_end.metrics.ms < 0 ||
+         ev->u.run_end.metrics.ms > s->world.clock_us / 1000))
+        broken(s, LAW_TIME, "run %u: %lld ms, in a world of %lld ms", k->place,
+               (long long)ev->u.run_end.metrics.ms,
+               (long long)s->world.clock_us / 1000);
     if (!follows(&l->log, ev))
         broken(s, LAW_ORDER, "run %u: the log has %s %lld/%lld after %lld/%lld",
                k->place, wend_event_name(ev->type), (long long)ev->seq,

@@ -56,6 +56,7 @@ enum law {
     LAW_REQUEST,
     LAW_PROGRAM,
     LAW_CHAIN,
+    LAW_TIME,
     LAW_LEAK,
     LAWS
 };
@@ -86,6 +87,7 @@ static const char *const law_names[LAWS] = {
     [LAW_REQUEST] = "a request has one result of every call",
     [LAW_PROGRAM] = "no program outlives its run",
     [LAW_CHAIN] = "the chain of hashes holds, also over a fork",
+    [LAW_TIME] = "a run takes as long as it ran, whatever the wall clock says",
     [LAW_LEAK] = "nothing leaks",
 };
 
@@ -247,7 +249,7 @@ struct sim {
     uint32_t kept_count;
     bool down;     /* the runtime has said WEND_E_STORE */
     bool draining; /* the world answers */
-    bool in_pump;
+    bool in_pump, in_flush;
     int64_t steps, tool_turns;
     void *leaked;
     uint32_t plants; /* how often the bug has struck */

@@ -18,12 +18,23 @@ static struct sim *sim_now;
 /* ---- The clock ----------------------------------------------------------- */
 
 /* A bug hands everything to the store whenever it can. */
+static int64_t env_clock(void *ctx)
+{
+    struct sim *s = sim_of_world(ctx);
+    int64_t now_us = s->world.clock_us++;
+
+    if (s->bug && s->bug->flush_always && s->rt && s->in_pump && !s->in_flush) {
+        s->in_flush = true;
+        rt_flush(s->rt);
+        s->in_flush = false;
+    }
+    return now_us;
+}
+
 static int64_t env_wall(void *ctx)
 {
     struct sim *s = sim_of_world(ctx);
 
-    if (s->bug && s->bug->flush_always && s->rt && s->in_pump)
-        rt_flush(s->rt);
     return s->world.clock_us++ + s->world.ahead_us;
 }
 

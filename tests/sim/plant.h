@@ -319,6 +319,18 @@ static void lose_timers(struct sim *s, struct step *step)
         *at = (*at)->next;
 }
 
+/* The clock goes on while no process has the run. */
+static void count_dead_time(struct sim *s, struct step *step)
+{
+    const struct step_event *e = *find_event(step, WEND_RUN_RESUME);
+    struct effect *fx = step->effects;
+
+    while (fx && !(fx->kind == FX_TIMER && fx->timer == TIMER_RUN))
+        fx = fx->next;
+    if (e && fx)
+        fx->delay_ms -= (e->ev.time_us - s->turn.time_us) / 1000;
+}
+
 static void run_twice(struct sim *s, struct step *step)
 {
     struct effect *fx = *find_effect(step, FX_RUN_CALL), *copy;
@@ -385,6 +397,8 @@ static const struct bug bugs[] = {
     {"lose-ask", "a run waits for somebody", .spoil = lose_ask},
     {"lose-hook", "a run waits for somebody", .spoil = lose_hook},
     {"lose-stop-timer", "a stop ends the run", .spoil = lose_timers},
+    {"count-dead-time", "time limits count the time in which it ran",
+     .spoil = count_dead_time},
     {"run-twice", "effects follow the log", .spoil = run_twice},
     {"one-too-many", "running calls within the limit", .bend = bend_parallel},
     {"turn-too-many", "turns are numbered and chained", .bend = bend_turns},

@@ -491,6 +491,14 @@ static void crash(struct sim *s)
     s->turn = fold_log(s, &s->keep);
 }
 
+/* No process has it for a while. */
+static void pass_hours(struct sim *s)
+{
+    const int64_t second_us = 1000000;
+
+    s->now_us += second_us * chance_below(&s->chance, 7200);
+}
+
 /* ---- One input ----------------------------------------------------------- */
 
 static struct input lend_input(struct sim *s, const struct input *in,
@@ -522,12 +530,15 @@ static struct input lend_input(struct sim *s, const struct input *in,
 static void deliver(struct sim *s, const struct input *world)
 {
     struct arena lent = {.mem = &s->mem};
-    struct input in = lend_input(s, world, &lent);
+    struct input in;
     size_t from = s->log.lines_count;
     struct book before;
     struct step step;
     struct view view = {&in, &step, &before};
 
+    if (world->kind == IN_RESUME)
+        pass_hours(s);
+    in = lend_input(s, world, &lent);
     if (in.kind == IN_RESUME && !s->reborn)
         crash(s);
     s->reborn = false;

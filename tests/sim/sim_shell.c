@@ -115,6 +115,7 @@ static bool sim_begin(struct sim *s, uint64_t seed, const struct how *how)
     s->counters = how->counters;
     world_init(&s->world, seed, on_stuck);
     s->world.env.wall_us = env_wall;
+    s->world.env.clock_us = env_clock;
     s->world.env.fetch = net_new;
     s->world.env.procs = stage_new;
     make_mood(s, how->mode);

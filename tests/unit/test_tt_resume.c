@@ -250,6 +250,14 @@ static void test_stop(void)
                          "control(cancel) +stop(call_1) +patience run_resume "
                          "call_end(call_1,canceled) turn_end(canceled) "
                          "metrics run_end(canceled)"},
+    };
+
+    check_rows(rows, tap_count(rows));
+}
+
+static void test_time(void)
+{
+    static const struct row rows[] = {
         {.why = "the time that is left",
          .config = ALL,
          .inputs = "start later resume",
@@ -257,13 +265,22 @@ static void test_stop(void)
          .wanted = "run_start turn_start context_start context_end "
                    "model_start +time +ask run_resume model_end(superseded) "
                    "model_start +time +ask"},
+        {.why = "time in which no process had it does not count",
+         .config = ALL,
+         .inputs = "start later resume later resume later resume",
+         .limits = {.time_ms = 5000},
+         .wanted = "run_start turn_start context_start context_end "
+                   "model_start +time +ask run_resume model_end(superseded) "
+                   "model_start +time +ask run_resume model_end(superseded) "
+                   "model_start +time +ask run_resume model_end(superseded) "
+                   "model_start +time +ask"},
         {.why = "time that is over",
          .config = ALL,
-         .inputs = "start text call:r call:u later resume",
+         .inputs = "start text call:r call:u later tick resume",
          .limits = {.time_ms = 5000},
          .wanted = "run_start turn_start context_start context_end "
                    "model_start +time +ask model_part call_start(call_1) "
-                   "+run(call_1) run_resume control(limits) "
+                   "+run(call_1) metrics run_resume control(limits) "
                    "model_end(canceled) call_end(call_1,canceled) "
                    "turn_end(limit) metrics run_end(limit) +stop_model"},
     };
@@ -450,6 +467,7 @@ int main(void)
     test_calls();
     test_unknown();
     test_stop();
+    test_time();
     test_details();
     test_repair();
     test_fewer();
