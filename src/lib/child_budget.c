@@ -35,6 +35,8 @@ static void add_stored(const struct wend_run *r, wend_str child,
     wend_run_info *info;
     wend_status s = store_info(r->rt->store, child.ptr, &a, &info, NULL);
 
+    if (s == WEND_OK && info->imported && !r->trusts)
+        s = WEND_E_NOTFOUND; /* it only has the id of ours */
     if (s == WEND_OK) {
         sum->tokens =
             i64_sum(sum->tokens, i64_sum(info->tokens_in, info->tokens_out));

@@ -7,6 +7,7 @@
  * denies the tool. The control trusts the log, and the tool is called.
  */
 #include "run_help.h"
+#include "store/store.h"
 
 #define TEXT(t) "{\"text\":\"" t "\"}"
 #define CALL "{\"calls\":[{\"name\":\"canary\",\"args\":{}}]}"
@@ -138,6 +139,53 @@ static void exploits(const char *url)
     }
 }
 
+/* A yes that waits in the inbox of the file when the run is resumed. */
+static int calls_of_inbox(bool foreign)
+{
+    struct rig r = {.agent_options.approve = WEND_APPROVE_ASK};
+    struct buf file = {.mem = &rig_mem};
+    const wend_event *ev;
+    char id[40] = "", call[80] = "";
+    int calls = 0;
+    wend_run *run = NULL;
+    wend_status s = WEND_AGAIN;
+
+    make_file(&stories[1], &file);
+    rig_open(&r, "memory:", SCRIPT(TEXT("done")));
+    rig_add(&r, "canary", canary, WEND_CLASS_UNSAFE, &calls);
+    wend_store_import(r.store, buf_view(&file), note_id, id, &r.err);
+    if (foreign)
+        wend_store_distrust(r.store, NULL);
+    wend_run_resume(r.agent, id, NULL, &run, &r.err);
+    while (run && !call[0] && wend_run_next(run, &ev) == WEND_OK)
+        if (ev->type == WEND_APPROVAL_ASK)
+            snprintf(call, sizeof call, "{\"call\":\"%.*s\",\"yes\":true}",
+                     (int)ev->u.approval_ask.call.len,
+                     ev->u.approval_ask.call.ptr);
+    r.store->ops->post(r.store, str_of(id), "approve", str_of(call), &r.err);
+    r.store->ops->post(r.store, str_of(id), "say", STR("{\"text\":\"x\"}"),
+                       &r.err);
+    while (run && s == WEND_AGAIN) { /* until what came after it is heard */
+        wend_runtime_pump(r.rt);
+        s = wend_run_poll(run, &ev);
+        if (s == WEND_OK && ev->type != WEND_MESSAGE)
+            s = WEND_AGAIN;
+        usleep(1000);
+    }
+    tap_is_i64(s, WEND_OK, "inbox: it is read: %s", r.err.message);
+    wend_run_free(run);
+    buf_free(&file);
+    rig_close(&r);
+    return calls;
+}
+
+static void inbox(void)
+{
+    tap_is_i64(calls_of_inbox(true), 0,
+               "inbox: a yes in a store of others is not heard");
+    tap_is_i64(calls_of_inbox(false), 1, "inbox: the control is");
+}
+
 /* What the run is from here on, and that its forks are imported, too. */
 static void takes_ours(void)
 {
@@ -265,6 +313,7 @@ static void adds_to(void)
 int main(void)
 {
     exploits("memory:");
+    inbox();
     takes_ours();
     own_run_takes();
     adds_to();
