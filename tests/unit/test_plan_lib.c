@@ -292,8 +292,8 @@ static void check_resume(void)
         wend_call_return(slots[1], (wend_str){"new", 3});
         read_all(run, &names, NULL);
         tap_is_str(buf_view(&names),
-                   "run_resume action_start action_end plan_end metrics "
-                   "run_end(ok)",
+                   "run_resume action_end action_start action_end plan_end "
+                   "metrics run_end(ok)",
                    "it goes on after its last event");
         wend_run_wait(run, &text);
         tap_is_str(text, "{\"all\":\"{\\\"x\\\":1} new\"}",
