@@ -223,7 +223,10 @@ int tools_check_rule(struct cli *cli, const char *rule,
                      const char *const *modes, int modes_count)
 {
     wend_str name = rule_name(str_of(rule));
+    wend_error err = {0};
 
+    if (manifest_rule_check(str_of(rule), &err) != WEND_OK)
+        return complain(EXIT_USAGE, "--approve: %s", err.message);
     if (!name.len || builtin(name) || program(cli, name) ||
         plan_tools_have(cli, name) || in_past(cli, name))
         return EXIT_DONE;

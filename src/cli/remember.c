@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "cli/config.h"
+#include "wire/manifest.h"
 
 static const struct mem libc_mem;
 
@@ -23,6 +24,18 @@ static bool is_rule(wend_str line)
     const char *open = strchr(name, '(');
 
     return *name && open != name && (!open || line.ptr[line.len - 1] == ')');
+}
+
+/* An answer of an older version may say what no rule says any more: it is
+ * told and left out, so that the question comes again. */
+static bool still_holds(wend_str rule, const char *path)
+{
+    wend_error why = {0};
+
+    if (manifest_rule_check(rule, &why) == WEND_OK)
+        return true;
+    complain(EXIT_DONE, "%.200s: left out: %s", path, why.message);
+    return false;
 }
 
 /* The rule of a line, absent if it is for another folder. */
@@ -61,7 +74,7 @@ static wend_status take_lines(wend_str text, const char *path,
         if (rule.ptr && !is_rule(rule))
             return fail(err, WEND_E_PARSE, "%.200s: '%.100s' is no rule", path,
                         rule.ptr);
-        if (rule.ptr && !words_add(out, rule.ptr, a))
+        if (rule.ptr && still_holds(rule, path) && !words_add(out, rule.ptr, a))
             return fail_nomem(err);
     }
     return WEND_OK;

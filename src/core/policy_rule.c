@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
+
+enum { RULE_SHOWN_MAX = 120 }; /* bytes of one in a message */
 
 /* ---- Reading ------------------------------------------------------------- */
 
@@ -68,6 +71,94 @@ bool tool_kind(wend_str name, enum subject *kind, unsigned *access)
             return true;
         }
     return false;
+}
+
+/* ---- Rules that can never fit -------------------------------------------- */
+
+/* Patterns of rules are not those of the tool glob. */
+static bool has_alternatives(wend_str glob)
+{
+    const char *open = glob.len ? memchr(glob.ptr, '{', glob.len) : NULL;
+    const char *comma =
+        open ? memchr(open, ',', glob.len - (size_t)(open - glob.ptr)) : NULL;
+
+    return comma &&
+           memchr(comma, '}', glob.len - (size_t)(comma - glob.ptr)) != NULL;
+}
+
+static const char *path_wrong(const struct rule *r, wend_str root)
+{
+    char room[PATH_BYTES];
+    wend_str glob = policy_path(r->subject, root, room, sizeof room);
+
+    if (!glob.ptr)
+        return "no path is as long";
+    if (has_alternatives(glob))
+        return "rules know * and ?, but no {a,b}; write a rule for each";
+    if (r->decision != WEND_DECISION_ALLOW || !path_is_outside(glob) ||
+        (glob.ptr[0] == '/' && !root.ptr))
+        return NULL;
+    return "no rule allows a path outside of the working directory; write one "
+           "relative to it";
+}
+
+static const char *command_wrong(const struct rule *r)
+{
+    if (!r->subject.len)
+        return "no command is empty";
+    if (r->decision == WEND_DECISION_ALLOW &&
+        glob_literal(r->subject) < r->subject.len &&
+        command_has_end(r->subject))
+        return "an allow with * or ? is for one plain command, without ; & | "
+               "< > $ ( ) ` and line breaks; write a rule for each command, or "
+               "the whole without a wildcard";
+    return NULL;
+}
+
+static const char *subject_wrong(const struct rule *r, wend_str root)
+{
+    enum subject kind = SUBJECT_TEXT;
+    unsigned access;
+
+    tool_kind(r->tool, &kind, &access); /* others see a text */
+    switch (kind) {
+    case SUBJECT_PATH:
+    case SUBJECT_PATTERN: return path_wrong(r, root);
+    case SUBJECT_COMMAND: return command_wrong(r);
+    case SUBJECT_WORDS: return words_wrong(r->subject);
+    case SUBJECT_URL:
+        return request_rule_wrong(r->subject,
+                                  r->decision == WEND_DECISION_ALLOW);
+    case SUBJECT_TEXT: break;
+    }
+    return NULL;
+}
+
+/* A name with the wildcards of rules in it. */
+static bool tool_glob_ok(wend_str glob)
+{
+    for (size_t i = 0; i < glob.len; i++)
+        if (glob.ptr[i] != '*' && glob.ptr[i] != '?' &&
+            !tool_name_ok((wend_str){glob.ptr + i, 1}))
+            return false;
+    return true;
+}
+
+wend_status rule_check(wend_str text, wend_str root, wend_error *err)
+{
+    struct rule r;
+    wend_status s = rule_parse(text, &r, err);
+    const char *wrong;
+
+    if (s != WEND_OK)
+        return s;
+    wrong = !tool_glob_ok(r.tool) ? "no tool has a name with such characters"
+            : r.subject.ptr       ? subject_wrong(&r, root)
+                                  : NULL;
+    return wrong
+               ? fail(err, WEND_E_INVAL, "rule '%.*s' can never fit a call: %s",
+                      (int)utf8_cut(text, RULE_SHOWN_MAX), text.ptr, wrong)
+               : WEND_OK;
 }
 
 /* ---- Fitting ------------------------------------------------------------- */

@@ -12,6 +12,11 @@
  * into text. */
 wend_status rule_parse(wend_str text, struct rule *out, wend_error *err);
 
+/* Whether a rule can fit a call at all; if not, err says what to write
+ * instead. For what a user has written now: logs are read by rule_parse.
+ * root: of the file tools, absent if it is not known. */
+wend_status rule_check(wend_str text, wend_str root, wend_error *err);
+
 /* What the main argument of the built-in tool of this name is; false if
  * there is no such tool, or rules see only its text. */
 bool tool_kind(wend_str name, enum subject *kind, unsigned *access);

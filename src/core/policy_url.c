@@ -273,7 +273,8 @@ const char *request_rule_wrong(wend_str rule, bool allows)
     if (r.target.ptr && find(r.target, "#") < r.target.len)
         return "a URL is asked for without its fragment; leave it out";
     if (allows && !r.target.ptr && r.authority.len > 1 &&
-        ends_in_star(r.authority))
+        ends_in_star(r.authority) &&
+        r.authority.ptr[r.authority.len - 2] != ':')
         return "the * continues the host's name; write a slash before it";
     return NULL;
 }

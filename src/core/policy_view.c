@@ -116,3 +116,40 @@ bool view_opens(const struct path_view *v, wend_str start, wend_str path)
     return !path_place(p, PLACE_SECRET).kinds ||
            path_place(s, PLACE_SECRET).kinds;
 }
+
+/* The first program that no rule takes away as a whole. */
+static const struct tool *program(const struct config *c)
+{
+    for (size_t i = 0; i < c->tools_count; i++) {
+        const struct tool *t = &c->tools[i];
+        size_t k = 0;
+
+        while (k < c->rules_count && (c->rules[k].subject.ptr ||
+                                      !str_glob(c->rules[k].tool, t->name)))
+            k++;
+        if (t->program &&
+            (k == c->rules_count || c->rules[k].decision != WEND_DECISION_DENY))
+            return t;
+    }
+    return NULL;
+}
+
+wend_str policy_gap(const struct config *c, struct arena *a)
+{
+    const struct tool *t = program(c);
+    struct buf b = {.mem = a->mem};
+    size_t i = 0;
+
+    while (i < c->rules_count &&
+           (c->rules[i].decision != WEND_DECISION_DENY ||
+            !c->rules[i].subject.ptr || !is_of_files(&c->rules[i])))
+        i++;
+    if (!t || i == c->rules_count)
+        return STR_NONE;
+    buf_fmt(&b,
+            "the rule '%.*s' holds for the file tools, but not for programs: "
+            "'%.*s' can read what lies in the working directory",
+            (int)c->rules[i].text.len, c->rules[i].text.ptr, (int)t->name.len,
+            t->name.ptr);
+    return buf_keep(&b, a);
+}

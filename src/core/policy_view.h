@@ -24,4 +24,8 @@ bool view_names(const struct path_view *v, wend_str path);
  * is asked about at the start itself was answered. */
 bool view_opens(const struct path_view *v, wend_str start, wend_str path);
 
+/* What the user is told at the start: a path that is kept from the file tools,
+ * but not from the programs that tools run. Absent: no rule is so. */
+wend_str policy_gap(const struct config *c, struct arena *a);
+
 #endif

@@ -74,15 +74,23 @@ static enum token next_token(struct splitter *s, struct buf *word)
     return TOKEN_WORD;
 }
 
+bool command_has_end(wend_str command)
+{
+    for (size_t i = 0; i < command.len; i++)
+        if (strchr(ends, command.ptr[i])) /* a zero byte, too */
+            return true;
+    return false;
+}
+
 bool command_is_plain(wend_str command)
 {
     char quote = 0;
 
+    if (command_has_end(command))
+        return false;
     for (size_t i = 0; i < command.len; i++) {
         char c = command.ptr[i];
 
-        if (!c || strchr(ends, c))
-            return false;
         if (c == '\\' && quote != '\'' && ++i == command.len)
             return false;
         if (quote ? c == quote : c == '\'' || c == '"')
@@ -290,6 +298,25 @@ bool words_fit(wend_str rule, const struct json *argv, struct arena *a)
     fits = fits && !word.failed && (rest || !w);
     buf_free(&word);
     return fits;
+}
+
+const char *words_wrong(wend_str rule)
+{
+    char quote = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < rule.len; i++) {
+        char c = rule.ptr[i];
+
+        any |= !is_space(c);
+        if (c == '\\' && quote != '\'' && ++i == rule.len)
+            return "nothing follows its last backslash";
+        if (quote ? c == quote : c == '\'' || c == '"')
+            quote = quote ? 0 : c;
+    }
+    if (quote)
+        return "a quote in it has no end";
+    return any ? NULL : "it names no program";
 }
 
 static bool needs_quotes(wend_str word)

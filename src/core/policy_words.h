@@ -26,6 +26,8 @@ struct cut {
 /* Whether a shell runs this as one program: none of ; & | < > $ ( ) ` and
  * no line break in it, quotes in pairs. */
 bool command_is_plain(wend_str command);
+/* Whether one of these stands in it. */
+bool command_has_end(wend_str command);
 /* NULL with a->failed; in the arena. */
 const struct cut *command_cut(wend_str command, struct arena *a);
 /* Of a list of strings; NULL also if it is none. */
@@ -37,6 +39,8 @@ bool cut_has(const struct cut *c, wend_str glob);
 /* Does a rule's text fit these words, one by one? A last `*` stands for any
  * number of further words. */
 bool words_fit(wend_str rule, const struct json *argv, struct arena *a);
+/* What is wrong with a rule's text that fits no words; NULL: nothing. */
+const char *words_wrong(wend_str rule);
 /* As a rule writes them: in quotes where they need some. */
 void words_put(struct buf *b, const struct json *argv);
 

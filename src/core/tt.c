@@ -10,6 +10,7 @@
 
 #include "base/id.h"
 #include "core/answer.h"
+#include "core/policy_view.h"
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
 {
@@ -220,6 +221,7 @@ void go_on(struct tt *x)
 static void on_start(struct tt *x)
 {
     wend_event *ev = draft(x, WEND_RUN_START);
+    wend_str gap;
 
     if (ev)
         ev->u.run_start = *x->in->start;
@@ -230,6 +232,9 @@ static void on_start(struct tt *x)
         warn(x, STR("invalid_utf8"),
              STR("the prompt was not valid UTF-8: bad bytes are replaced by "
                  "U+FFFD"));
+    gap = policy_gap(x->s->turn.config, x->s->scratch);
+    if (gap.ptr)
+        warn(x, STR("rule_gap"), gap);
     if (x->s->turn.limits.time_ms)
         want_timer(x, TIMER_RUN, x->s->turn.limits.time_ms);
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);

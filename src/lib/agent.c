@@ -24,8 +24,6 @@ static const char *const eager_names[] = {"safe", "all", "off"};
 
 static wend_status check_options(const wend_agent_options *o, wend_error *err)
 {
-    struct rule rule;
-
     if (!o->model)
         return fail(err, WEND_E_INVAL, "agent: options.model is NULL");
     if ((unsigned)o->eager > WEND_EAGER_OFF ||
@@ -43,12 +41,9 @@ static wend_status check_options(const wend_agent_options *o, wend_error *err)
         return fail(err, WEND_E_INVAL, "agent: a limit is below 0");
     for (size_t i = 0; i < o->rules_count; i++) {
         wend_str text = str_of(o->rules ? o->rules[i] : NULL);
-        wend_status s =
-            text.ptr ? rule_parse(text, &rule, err)
-                     : fail(err, WEND_E_INVAL, "agent: rule %zu is NULL", i);
 
-        if (s != WEND_OK)
-            return s;
+        if (!text.ptr)
+            return fail(err, WEND_E_INVAL, "agent: rule %zu is NULL", i);
         /* Repaired it would match something else. */
         if (utf8_valid_len(text) != text.len)
             return fail(err, WEND_E_INVAL, "agent: rule %zu is not UTF-8", i);
@@ -230,6 +225,8 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     s = put_rest(a, o, err);
     if (s == WEND_OK)
         s = set_cwd(a, o->cwd, err);
+    for (size_t i = 0; s == WEND_OK && i < o->rules_count; i++)
+        s = rule_check(str_of(o->rules[i]), a->cwd, err);
     if (s == WEND_OK && (a->arena.failed || a->rest_json.failed))
         s = fail_nomem(err);
     if (s != WEND_OK) {

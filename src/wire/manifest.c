@@ -86,6 +86,11 @@ static FIELD_READ(read_limits)
 
 /* ---- Policy -------------------------------------------------------------- */
 
+wend_status manifest_rule_check(wend_str rule, wend_error *err)
+{
+    return rule_check(rule, STR_NONE, err);
+}
+
 struct rule_draft {
     wend_str tool;
     int answer; /* wend_decision */
@@ -101,7 +106,6 @@ static wend_status make_rule(struct fields *f, const struct json *j,
     };
     struct buf b = {.mem = f->arena->mem};
     wend_error why = {0};
-    struct rule rule;
     wend_status s;
 
     buf_cstr(&b, marks[d->answer]);
@@ -109,7 +113,7 @@ static wend_status make_rule(struct fields *f, const struct json *j,
     *out = buf_keep(&b, f->arena);
     if (!out->ptr)
         return fail_nomem(f->err);
-    s = rule_parse(*out, &rule, &why);
+    s = manifest_rule_check(*out, &why);
     return s ? fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s: %.*s",
                        fields_where(f), (int)utf8_cut(str_of(why.message), 400),
                        why.message)

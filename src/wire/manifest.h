@@ -92,4 +92,7 @@ void manifest_path(struct buf *out, wend_str of, wend_str path);
  * ../, or is the program and has a slash. */
 bool manifest_word_is_path(wend_str word, size_t i);
 
+/* Whether a rule can fit a call; err says what to write instead. */
+wend_status manifest_rule_check(wend_str rule, wend_error *err);
+
 #endif

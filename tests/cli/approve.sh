@@ -109,6 +109,37 @@ exec: nothing|exec|{"argv":[]}|--approve all|failed|
 exec: no such program|exec|{"argv":["no-such-program"]}|--approve all|failed|
 exec: a name that is none|exec|{"argv":[""]}|--approve all|failed|
 ROWS
+# A rule that can never fit is no rule. rule | what is said
+while IFS='|' read -r rule wanted; do
+    exits "never: $rule" 2 "$WEND" run --approve "$rule" -m "$hello" hi
+    has "never: $rule: with the option" "$err" "--approve: rule '"
+    has "never: $rule: why" "$err" "$wanted"
+done <<'ROWS'
+write_file(../x)|relative to it
+shell(a; b *)|a rule for each command
+http_request(example.com/*)|https://host/*
+ROWS
+exits "never: an absolute path" 2 "$WEND" run --approve 'write_file(/etc/*)' \
+    -m "$hello" hi
+has "never: an absolute path: why" "$err" "relative to it"
+printf 'wend: agent/1\nname: a\npolicy:\n  - {tool: "shell(a; b *)", do: allow}\n' >never.yaml
+exits "never: in a file" 2 "$WEND" run -a never.yaml -m "$hello" hi
+has "never: in a file: where" "$err" "never.yaml:4:"
+mkdir -p "$HOME/.local/share/wend"
+printf 'shell(a; b *)\nwrite_file(kept)\n' >"$HOME/.local/share/wend/approvals"
+exits "never: an old answer" 0 "$WEND" run --json -t write_file \
+    -m "$(write kept)" hi
+has "never: an old answer: is told" "$err" "left out: rule 'shell(a; b *)'"
+is "never: an old answer: the others hold" "$(outcome)" ok
+rm -r "$HOME/.local" kept
+# Programs read what the file tools may not: that is told.
+run "$WEND" run --json -t shell -t read_file --approve '!read_file(x)' \
+    -m "$hello" hi
+is "a rule that programs get round" "$(json "$out" "CASE $(at type)
+    WHEN 'warning' THEN $(at data.code) END" | grep .)" rule_gap
+run "$WEND" run --json -t shell -t read_file --approve '!read_file(x)' \
+    --approve '!shell' -m "$hello" hi
+lacks "unless there are none" "$out" rule_gap
 # Text of strangers, sensitive data and a way out, at the same time.
 for label in untrusted_source sensitive external_effect; do
     printf 'wend: tool/1\nname: %s\ndescription: d\nclass: read\ncommand: [sleep, "0.5"]\nlabels: [%s]\n' \

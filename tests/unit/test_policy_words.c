@@ -289,6 +289,65 @@ static void test_remembered(void)
     }
 }
 
+/* ---- Rules that can never fit -------------------------------------------- */
+
+static void test_never(void)
+{
+    static const struct {
+        const char *rule, *why; /* NULL: it can */
+    } rows[] = {
+        {"read_file(src/*)", NULL},
+        {"read_file(./src/)", NULL},
+        {"read_file(/w/s/src/*)", NULL},
+        {"read_file(/etc/*)", "outside"},
+        {"read_file(../x)", "outside"},
+        {"read_file(a/../../x)", "outside"},
+        {"write_file(/w/sx/a)", "outside"},
+        {"!read_file(/etc/*)", NULL},
+        {"!read_file(*.{pem,key})", "{a,b}"},
+        {"write_file(app/[id]/page.ts)", NULL},
+        {"*_file(/etc/*)", NULL},
+        {"mine(/etc/*)", NULL},
+        {"shell (git *)", "characters"},
+        {"she*ll(x)", NULL},
+        {"shell(git status*)", NULL},
+        {"shell(git status; ls)", NULL},
+        {"shell(git status; ls *)", "plain command"},
+        {"shell(a | b*)", "plain command"},
+        {"!shell(a | b*)", NULL},
+        {"shell()", "empty"},
+        {"exec(git status *)", NULL},
+        {"exec(a; b *)", NULL},
+        {"exec(a 'b)", "quote"},
+        {"exec( )", "program"},
+        {"http_request(https://h/*)", NULL},
+        {"http_request(http://h:*)", NULL},
+        {"http_request(https://*)", NULL},
+        {"http_request(*)", NULL},
+        {"http_request(POST https://h/*)", NULL},
+        {"http_request(post https://h/*)", "DELETE"},
+        {"http_request(FETCH https://h/*)", "DELETE"},
+        {"http_request(h/*)", "https://host/*"},
+        {"http_request(*.h/*)", "https://host/*"},
+        {"!http_request(*.h/*)", NULL},
+        {"http_request(ftp://h/*)", "http://"},
+        {"http_request(https://u@h/*)", "user"},
+        {"http_request(https://h/a#b)", "fragment"},
+        {"http_request(https://h*)", "slash"},
+        {"!http_request(https://h*)", NULL},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_error err = {0};
+        wend_status s = rule_check(str_of(rows[i].rule), STR("/w/s"), &err);
+
+        tap_is_i64(s, rows[i].why ? WEND_E_INVAL : WEND_OK, "check: %s",
+                   rows[i].rule);
+        tap_ok(!rows[i].why || strstr(err.message, rows[i].why),
+               "and it says why: %s", err.message);
+    }
+}
+
 /* Much to look at comes to an end, on the safe side. */
 static void test_long(void)
 {
@@ -319,6 +378,7 @@ int main(void)
                tap_count(allowed_urls));
     check_rows("all", "http_request", "{", denied_urls, tap_count(denied_urls));
     test_remembered();
+    test_never();
     test_long();
     return tap_done();
 }
