@@ -105,6 +105,11 @@ typedef struct wend_agent_options {
     bool sandbox_off;         /* tools that are programs run without one */
     int64_t model_timeout_ms; /* for one answer; default 30 minutes */
     wend_unknown on_unknown;  /* when a run is resumed */
+    /* Files that the built-in tools write only if a person says so or a rule
+     * names them, besides those that wend(1) lists: whatever decides what the
+     * agent is, and the programs of its tools. */
+    const char *const *guarded;
+    size_t guarded_count;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

@@ -321,6 +321,7 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
     o.output_tokens = number_of(json_get(config, "output_tokens"));
     o.sandbox_off = sandbox_off(cli, json_get(config, "sandbox"));
     o.network = list_of(cli, json_get(config, "network"), &o.network_count);
+    o.guarded = list_of(cli, json_get(config, "guarded"), &o.guarded_count);
     o.fallbacks =
         fallbacks_of(cli, json_get(config, "fallback"), &o.fallbacks_count);
     if (take & WEND_FORK_MODEL) {

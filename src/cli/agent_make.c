@@ -9,6 +9,7 @@
 #include "cli/agent_inner.h"
 #include "cli/agent_tools.h"
 #include "cli/config.h"
+#include "cli/guard.h"
 #include "cli/remember.h"
 #include "cli/servers.h"
 
@@ -162,6 +163,8 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
 
     if (!code)
         code = agent_approve(cli, &o, asks);
+    if (!code)
+        code = agent_guard(cli, &o);
     if (!code)
         code = fill_from_file(cli, &o);
     if (!code)

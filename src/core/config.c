@@ -393,6 +393,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
         (enum eager)word_or(json_get(j, "eager"), eager_names, 3, EAGER_SAFE);
     c->effort = (enum effort)word_or(json_get(j, "effort"), effort_names,
                                      EFFORTS, EFFORT_DEFAULT);
+    c->guarded = json_get(j, "guarded");
+    c->secret_files = json_get(j, "secret_files");
     c->hooks = is_true(json_get(j, "hooks"));
     c->no_tool_calls = is_true(json_get(j, "no_tool_calls"));
     if (!models_read(j, a, c))

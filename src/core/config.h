@@ -152,6 +152,9 @@ struct config {
     const struct kid *kids;
     size_t kids_count;
     struct within within;
+    /* Files of the user's that are like those of policy_path.c; lists of
+     * strings, or NULL. */
+    const struct json *guarded, *secret_files;
 };
 
 /* Everything lives in the arena; `json` is copied into it. */

@@ -17,7 +17,9 @@
 static bool is_literal(const struct asked *q)
 {
     if (q->tool->kind == SUBJECT_URL)
-        return !memchr(q->subject.ptr, '*', q->subject.len);
+        return q->request && q->request->scheme.ptr &&
+               !str_is(q->request->method, "?") &&
+               !memchr(q->subject.ptr, '*', q->subject.len);
     return glob_literal(q->subject) == q->subject.len;
 }
 
@@ -25,6 +27,8 @@ static bool is_literal(const struct asked *q)
 static wend_str rule_for(const struct asked *q, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
+    struct rule rule;
+    wend_str text;
 
     if (!q->subject.ptr && rule_sees_string(q))
         return STR_NONE;
@@ -36,7 +40,12 @@ static wend_str rule_for(const struct asked *q, struct arena *a)
         buf_str(&b, q->subject);
         buf_char(&b, ')');
     }
-    return buf_keep(&b, a);
+    text = buf_keep(&b, a);
+    /* What is spelled in two ways is no rule. */
+    return text.ptr && rule_parse(text, &rule, NULL) == WEND_OK &&
+                   rule_fits(&rule, q)
+               ? text
+               : STR_NONE;
 }
 
 static wend_risk path_risk(const struct asked *q)
@@ -290,7 +299,8 @@ bool policy_names(const struct turn *t, wend_str path)
     char room[PATH_BYTES];
 
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
-        struct asked q = {.tool = &writers[i], .root = t->config->root};
+        struct asked q = {
+            .tool = &writers[i], .config = t->config, .root = t->config->root};
         struct rule_set set = own_rules(t);
         struct say say;
         size_t k = 0;
@@ -315,8 +325,11 @@ bool policy_names(const struct turn *t, wend_str path)
 void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a, struct verdict *out)
 {
-    struct asked q = {
-        .tool = tool, .args = args, .arena = a, .root = t->config->root};
+    struct asked q = {.tool = tool,
+                      .args = args,
+                      .arena = a,
+                      .config = t->config,
+                      .root = t->config->root};
     const struct rule_set set = own_rules(t);
     wend_ev_policy *p = &out->policy;
     wend_risk risk;

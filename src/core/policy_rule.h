@@ -26,9 +26,10 @@ struct asked {
     const struct tool *tool;
     const struct json *args; /* NULL: none that could be looked at */
     struct arena *arena;     /* of all that is found in them */
-    wend_str root;           /* of the file tools */
-    wend_str subject;        /* the main argument, in its one spelling;
-                                absent: there is none */
+    const struct config *config;
+    wend_str root;     /* of the file tools */
+    wend_str subject;  /* the main argument, in its one spelling;
+                          absent: there is none */
     wend_str path;     /* file or folder that is looked at; absent: none */
     struct spot place; /* what must be named by a rule that allows */
     bool outside;      /* a path leads out of the root */
@@ -37,7 +38,7 @@ struct asked {
     const struct request *request; /* of SUBJECT_URL */
 };
 
-/* Finds what rules look at; tool, args, arena and root are given. */
+/* Finds what rules look at; tool, args, arena, config and root are given. */
 void asked_find(struct asked *q);
 /* Its place, from subject and path. */
 void asked_find_place(struct asked *q);

@@ -54,6 +54,42 @@ static void find_pattern(struct asked *q)
     buf_free(&b);
 }
 
+/* Is it one of these files? */
+static bool is_among(const struct asked *q, const struct json *list)
+{
+    char room[PATH_BYTES];
+
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        wend_str file = json_str(j).ptr ? policy_path(json_str(j), q->root,
+                                                      room, sizeof room)
+                                        : STR_NONE;
+
+        if (file.ptr && !path_is_outside(file) && str_eq(file, q->subject))
+            return true;
+    }
+    return false;
+}
+
+/* What the table of places cannot know. */
+static void add_own(struct asked *q, unsigned kinds)
+{
+    const struct config *c = q->config;
+    unsigned found = 0;
+
+    if (!c)
+        return;
+    if ((kinds & PLACE_CODE) && is_among(q, c->guarded))
+        found |= PLACE_CODE;
+    if ((kinds & PLACE_SECRET) && is_among(q, c->secret_files))
+        found |= PLACE_SECRET;
+    if (!found)
+        return;
+    q->place.kinds |= found;
+    q->place.reach = q->subject.len;
+    if (!q->place.what)
+        q->place.what = found & PLACE_CODE ? "a file of wend" : "a key";
+}
+
 void asked_find_place(struct asked *q)
 {
     unsigned kinds = (q->tool->access & ACCESS_WRITE ? PLACE_CODE : 0u) |
@@ -61,8 +97,10 @@ void asked_find_place(struct asked *q)
 
     q->outside = (q->path.ptr && path_is_outside(q->path)) ||
                  (q->subject.ptr && path_is_outside(q->subject));
-    if (!q->outside && q->subject.ptr)
-        q->place = path_place(q->subject, kinds);
+    if (q->outside || !q->subject.ptr)
+        return;
+    q->place = path_place(q->subject, kinds);
+    add_own(q, kinds);
 }
 
 static bool all_strings(const struct json *list)

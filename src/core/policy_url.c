@@ -67,6 +67,47 @@ static void read_url(struct request *q, struct arena *a)
     }
 }
 
+/* As str_glob, with `?` and letters of either case as they are said. */
+static bool stars_fit(wend_str glob, wend_str text, bool any_case)
+{
+    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
+
+    while (t < text.len) {
+        if (p < glob.len && glob.ptr[p] == '*') {
+            star = p++;
+            mark = t;
+        } else if (p < glob.len &&
+                   (glob.ptr[p] == text.ptr[t] ||
+                    (any_case && lower(glob.ptr[p]) == lower(text.ptr[t])))) {
+            p++;
+            t++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            t = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < glob.len && glob.ptr[p] == '*')
+        p++;
+    return p == glob.len;
+}
+
+/* Servers that believe these do something else than the method says. */
+static bool overrides(const struct json *headers)
+{
+    static const char *const names[] = {"x-http-method-override",
+                                        "x-http-method", "x-method-override"};
+    const struct json *h =
+        headers && headers->kind == JSON_OBJECT ? headers->first : NULL;
+
+    for (; h; h = h->next)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (stars_fit(str_of(names[i]), h->key, true))
+                return true;
+    return false;
+}
+
 const struct request *request_read(const struct json *args, struct arena *a)
 {
     const struct json *method = args ? json_get(args, "method") : NULL;
@@ -79,6 +120,8 @@ const struct request *request_read(const struct json *args, struct arena *a)
     q->method = method ? STR("?") : STR("GET"); /* what is no string is none */
     if (json_str(method).len)
         q->method = upper(json_str(method), a);
+    if (overrides(args ? json_get(args, "headers") : NULL))
+        q->method = STR("?");
     read_url(q, a);
     return a->failed ? NULL : q;
 }
@@ -141,32 +184,6 @@ static bool split(wend_str rule, struct request_rule *out)
 static bool ends_in_star(wend_str s)
 {
     return s.len && s.ptr[s.len - 1] == '*';
-}
-
-/* As str_glob, with `?` and letters of either case as they are said. */
-static bool stars_fit(wend_str glob, wend_str text, bool any_case)
-{
-    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
-
-    while (t < text.len) {
-        if (p < glob.len && glob.ptr[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (p < glob.len &&
-                   (glob.ptr[p] == text.ptr[t] ||
-                    (any_case && lower(glob.ptr[p]) == lower(text.ptr[t])))) {
-            p++;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < glob.len && glob.ptr[p] == '*')
-        p++;
-    return p == glob.len;
 }
 
 static bool method_fits(const struct request *q, wend_str method, bool allows)

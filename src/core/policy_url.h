@@ -9,8 +9,8 @@
 #include "base/url.h"
 
 struct request {
-    wend_str method;            /* upper case; GET if none is given */
-    bool body;                  /* it has one */
+    wend_str method; /* upper case, GET if none is given; `?`: not known */
+    bool body;       /* it has one */
     wend_str scheme, authority; /* absent: the URL cannot be read */
     wend_str target[URL_FORMS]; /* path and query */
     wend_str whole[URL_FORMS];  /* URL */

@@ -144,6 +144,9 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
             o->sandbox_off ? "off" : "on", eager_names[o->eager]);
     if (o->effort)
         buf_fmt(b, ",\"effort\":\"%s\"", effort_names[o->effort]);
+    agent_put_list(b, "guarded", o->guarded, o->guarded_count);
+    if (o->key_file)
+        agent_put_list(b, "secret_files", &o->key_file, 1);
     s = put_network(a, o, err);
     if (s != WEND_OK || !o->schema)
         return s;

@@ -83,6 +83,26 @@ for path in private/key ./private/key private//key a/../private/key \
 {\"name\":\"read_file\",\"args\":{\"path\":\"$path\"}}]},{\"text\":\"\"}]}" hi
     lacks "denied as ${path/#$PWD/DIR}" "$out" canary
 done
+# What the agent itself is made of is asked about, too.
+printf '#!/bin/sh\necho mine\n' >mine.sh
+printf 'wend: tool/1\nname: mine\ndescription: d\ncommand: [sh, ./mine.sh]\n' >mine.yaml
+printf 'wend: agent/1\nname: a\ntools: [write_file, mine.yaml]\n' >self.yaml
+for path in self.yaml mine.yaml mine.sh ./mine.sh other.sh; do
+    cp mine.sh other.sh
+    run "$WEND" run --json -a self.yaml --approve all -m "$(write $path)" hi
+    is "of an agent: $path" "$(outcome)" \
+        "$([ $path = other.sh ] && echo ok || echo denied)"
+done
+for path in mine.yaml mine.sh runs.store other.sh; do
+    run "$WEND" run --json -t write_file --tools mine.yaml --store runs.store \
+        --approve all -m "$(write $path)" hi
+    is "of the command line: $path" "$(outcome)" \
+        "$([ $path = other.sh ] && echo ok || echo denied)"
+done
+run "$WEND" run --json -a self.yaml --approve 'write_file(mine.sh)' \
+    -m "$(write mine.sh)" hi
+is "of an agent: named" "$(outcome)" ok
+rm mine.* self.yaml other.sh runs.store*
 # Commands: an allow with a wildcard is for one plain command, a deny for every
 # word. name | tool | arguments | options | outcome | is the file there?
 while IFS='|' read -r name tool args options wanted there; do

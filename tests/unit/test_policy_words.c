@@ -176,6 +176,10 @@ static const struct row allowed_urls[] = {
      "{\"url\":\"https://h/a\",\"body\":\"x\"}", DENY},
     {"[\"http_request(https://h/*)\"]",
      "{\"url\":\"https://h/a\",\"method\":[\"GET\"]}", DENY},
+    {"[\"http_request(https://h/*)\"]",
+     "{\"url\":\"https://h/a\",\"headers\":{\"X-HTTP-Method-Override\":"
+     "\"DELETE\"}}",
+     DENY},
     {"[\"http_request(POST https://h/*)\"]",
      "{\"url\":\"https://h/a\",\"method\":\"POST\",\"body\":\"x\"}", ALLOW},
     {"[\"http_request(POST https://h/*)\"]", "{\"url\":\"https://h/a\"}", DENY},
@@ -267,6 +271,8 @@ static void test_remembered(void)
         {"http_request", "{\"url\":\"https://h/a\",\"method\":\"POST\"}",
          "http_request(POST https://h/a)", "{\"url\":\"https://h/a\"}"},
         {"http_request", "{\"url\":\"https://h/*\"}", NULL, NULL},
+        {"http_request", "{\"url\":\"https://u@h/\"}", NULL, NULL},
+        {"http_request", "{\"url\":\"https://h/a//../b\"}", NULL, NULL},
     };
 
     for (size_t i = 0; i < tap_count(rows); i++) {

@@ -381,6 +381,41 @@ static void test_origins(void)
     }
 }
 
+/* Spellings that are the same to a server. */
+static void test_normal(void)
+{
+    static const struct {
+        const char *target, *plain, *flat, *open;
+    } rows[] = {
+        {"/", "/", "/", "/"},
+        {"", "/", "/", "/"},
+        {"/%61%2D%7e", "/a-~", "/a-~", "/a-~"},
+        {"/%2fa", "/%2Fa", "/%2Fa", "/a"},
+        {"/a%5cb", "/a%5Cb", "/a%5Cb", "/a/b"},
+        {"//a///b", "//a///b", "/a/b", "/a/b"},
+        {"/a/./b/../c", "/a/c", "/a/c", "/a/c"},
+        {"/a/%2e%2e/b", "/b", "/b", "/b"},
+        {"/a//../b", "/a/b", "/b", "/b"},
+        {"/a/..%2fb", "/a/..%2Fb", "/a/..%2Fb", "/b"},
+        {"/a?%61=//%2f..", "/a?a=//%2F..", "/a?a=//%2F..", "/a?a=//%2F.."},
+        {"?q", "/?q", "/?q", "/?q"},
+        {"/a#b", "/a", "/a", "/a"},
+        {"/*/b*", "/*/b*", "/*/b*", "/*/b*"},
+        {"/%zz", NULL, NULL, NULL},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        const char *const wanted[] = {rows[i].plain, rows[i].flat,
+                                      rows[i].open};
+        struct arena a = {.mem = &libc_mem};
+
+        for (int f = 0; f < URL_FORMS; f++)
+            tap_is_str(url_normal(str_of(rows[i].target), (enum url_form)f, &a),
+                       wanted[f], "form %d of %s", f, rows[i].target);
+        arena_free(&a);
+    }
+}
+
 static void test_no_memory(void)
 {
     struct fault f = {0};
@@ -409,6 +444,7 @@ int main(void)
     test_lengths();
     test_joins();
     test_origins();
+    test_normal();
     test_no_memory();
     return tap_done();
 }

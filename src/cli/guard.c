@@ -1,0 +1,72 @@
+/*
+ * guard.c - which files the agent itself is made of.
+ */
+#include "cli/guard.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/utf8.h"
+#include "cli/agent_file.h"
+
+/* What a call cannot spell needs no guard. */
+static bool guard(struct words *out, const char *path, struct arena *a)
+{
+    return !path || utf8_valid_len(str_of(path)) != strlen(path) ||
+           words_add(out, path, a);
+}
+
+static bool guard_in(struct words *out, const char *manifest, const char *name,
+                     struct arena *a)
+{
+    const char *slash = strrchr(manifest, '/');
+    struct buf b = {.mem = a->mem};
+
+    if (!slash || name[0] == '/')
+        return guard(out, name, a);
+    buf_add(&b, manifest, (size_t)(slash + 1 - manifest));
+    buf_cstr(&b, name);
+    name = buf_keep(&b, a).ptr;
+    return name && guard(out, name, a);
+}
+
+/* Words of a command that are files. */
+static bool guard_words(struct words *out, const char *const *argv,
+                        struct arena *a)
+{
+    struct stat st;
+
+    for (size_t i = 0; argv && argv[i]; i++)
+        if (!stat(argv[i], &st) && S_ISREG(st.st_mode) &&
+            !guard(out, argv[i], a))
+            return false;
+    return true;
+}
+
+static bool guard_all(const struct cli *cli, struct words *out, struct arena *a)
+{
+    const struct agent_file *f = cli->agent;
+    bool ok = !f || guard(out, f->path, a);
+
+    for (const struct cover_part *p = f ? f->parts : NULL; ok && p; p = p->next)
+        ok = guard_in(out, f->path, p->name, a);
+    for (size_t i = 0; ok && i < cli->tool_files_count; i++) {
+        const struct tool_file *t = &cli->tool_files[i];
+
+        ok = guard(out, t->path, a) && guard_words(out, t->argv, a) &&
+             guard_words(out, t->verify, a);
+    }
+    return ok && guard(out, cli->set.store, a) &&
+           guard(out, cli->set.models, a);
+}
+
+int agent_guard(struct cli *cli, wend_agent_options *o)
+{
+    struct words list = {0};
+
+    if (!guard_all(cli, &list, &cli->arena))
+        return complain(EXIT_FAILED, "out of memory");
+    o->guarded = list.items;
+    o->guarded_count = list.count;
+    return EXIT_DONE;
+}
