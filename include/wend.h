@@ -257,7 +257,7 @@ typedef struct wend_run_options {
     bool plan; /* the model writes plans for the prompt: see wend_plan.h */
     /* Resume only: */
     uint32_t take;  /* WEND_FORK_ bits: the agent's, in place of the log's */
-    bool trust_log; /* the host answers for an imported log */
+    bool trust_log; /* the host answers for the config of an imported log */
 } wend_run_options;
 
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
@@ -272,9 +272,9 @@ WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
  * Events begin with run_resume. WEND_E_BUSY: another owner has it.
  * WEND_E_CORRUPT: the log is damaged. WEND_E_INVAL: the run is over.
  *
- * A run that was imported (wend_run_info) brings its history and nothing else,
- * unless `trust_log` is set: config and limits are the agent's, user and
- * session those of the options. What the log says was allowed is decided
+ * A run that was imported (wend_run_info) brings its history and nothing else:
+ * config and limits are the agent's, unless `trust_log` is set; user and
+ * session are those of the options. What the log says was allowed is decided
  * again, its children are left alone, and its text counts as
  * WEND_LABEL_UNTRUSTED_SOURCE. So it is for its forks and children. */
 WEND_API wend_status wend_run_resume(wend_agent *agent, const char *id,

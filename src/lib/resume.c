@@ -272,11 +272,12 @@ static wend_status go_on(struct fold *f, wend_error *err)
     struct wend_run *r = f->r;
     struct input in = {.kind = IN_RESUME, .epoch = r->epoch};
     wend_ev_run_resume over = {0};
-    wend_status s = f->take ? take_over(f, &over, err) : WEND_OK;
+    bool differs = f->take || f->foreign;
+    wend_status s = differs ? take_over(f, &over, err) : WEND_OK;
 
     if (s != WEND_OK)
         return s;
-    if (f->take)
+    if (differs)
         in.over = &over;
 
     if (r->child && r->child->parent->turn.stop.outcome != WEND_OUTCOME_NONE)
@@ -386,8 +387,9 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
     f.arena.mem = &r->rt->mem;
     s = is_imported(r, &imported, err);
     r->trusts = o.trust_log;
-    f.foreign = imported && !o.trust_log;
-    f.take = f.foreign ? WEND_FORK_CONFIG | WEND_FORK_LIMITS : o.take;
+    f.foreign = imported;
+    f.take =
+        imported && !o.trust_log ? WEND_FORK_CONFIG | WEND_FORK_LIMITS : o.take;
     if (s == WEND_OK && f.foreign)
         run_name(r, &o);
     if (s == WEND_OK)

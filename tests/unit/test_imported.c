@@ -4,7 +4,8 @@
  * Each story is a log that somebody made so that resuming it calls a tool:
  * there the tool only reads, all is approved, or somebody has said yes. It is
  * cut where the call is due, imported and resumed with an agent whose policy
- * denies the tool. The control trusts the log, and the tool is called.
+ * denies the tool. The control trusts the config of the log, and the tool is
+ * called; where somebody has said yes, it is the run that the log is of.
  */
 #include "run_help.h"
 #include "store/store.h"
@@ -62,8 +63,8 @@ static void note_id(void *ctx, const char *run, int64_t events)
     snprintf(ctx, 40, "%s", run);
 }
 
-/* The file, as it was made elsewhere. */
-static void make_file(const struct story *st, struct buf *file)
+/* The file, as it was made elsewhere; how often the tool was called there. */
+static int make_file(const struct story *st, struct buf *file)
 {
     struct rig r = {.agent_options.approve = st->approve};
     const wend_event *ev;
@@ -88,6 +89,19 @@ static void make_file(const struct story *st, struct buf *file)
         tap_ok(false, "%s: the file: %s", st->why, r.err.message);
     wend_run_free(run);
     rig_close(&r);
+    return calls;
+}
+
+/* Nobody is there to be asked. */
+static wend_status read_unasked(wend_run *run)
+{
+    const wend_event *ev;
+    wend_status s;
+
+    while ((s = wend_run_next(run, &ev)) == WEND_OK)
+        if (ev->type == WEND_APPROVAL_ASK)
+            wend_run_cancel(run);
+    return s;
 }
 
 enum how { RESUMED, FORKED, TRUSTED };
@@ -115,7 +129,7 @@ static int calls_of(const struct story *st, const char *url, wend_str file,
         tap_ok(false, "%s: import: %s", st->why, r.err.message);
     s = how == FORKED ? wend_run_fork(r.agent, id, &f, &o, &run, &r.err)
                       : wend_run_resume(r.agent, id, &o, &run, &r.err);
-    tap_ok(s == WEND_OK && read_all(run, NULL, NULL) == WEND_END,
+    tap_ok(s == WEND_OK && read_unasked(run) == WEND_END,
            "%s: runs to its end: %s", st->why, s ? r.err.message : "ok");
     wend_run_free(run);
     rig_close(&r);
@@ -127,14 +141,18 @@ static void exploits(const char *url)
     for (int i = 0; i < STORIES; i++) {
         const struct story *st = &stories[i];
         struct buf file = {.mem = &rig_mem};
+        int made, trusted;
 
-        make_file(st, &file);
+        made = make_file(st, &file);
         tap_is_i64(calls_of(st, url, buf_view(&file), RESUMED), 0,
                    "%s: resumed, nothing is called", st->why);
         tap_is_i64(calls_of(st, "memory:", buf_view(&file), FORKED), 0,
                    "%s: forked, nothing is called", st->why);
-        tap_ok(calls_of(st, "memory:", buf_view(&file), TRUSTED) > 0,
+        trusted = calls_of(st, "memory:", buf_view(&file), TRUSTED);
+        tap_ok(made > 0 && (st->says != NO || trusted > 0),
                "%s: the control calls it", st->why);
+        tap_ok(st->says == NO || !trusted,
+               "%s: an answer of others counts for nobody", st->why);
         buf_free(&file);
     }
 }
