@@ -121,6 +121,7 @@ struct cli {
     bool inner; /* that agent is inside another, see agent_inner.c */
     struct tool_file *tool_files; /* of --tools */
     size_t tool_files_count;
+    struct words guarded; /* files that the outermost agent is made of */
     const struct json *past_tools; /* of the run that is gone on with */
     struct relic_file *relics;     /* that a plan names */
     struct plan_tool *plan_tools;  /* the same */

@@ -62,11 +62,10 @@ static bool guard_all(const struct cli *cli, struct words *out, struct arena *a)
 
 int agent_guard(struct cli *cli, wend_agent_options *o)
 {
-    struct words list = {0};
-
-    if (!guard_all(cli, &list, &cli->arena))
+    /* One that is inside another must not change the outer one either. */
+    if (!cli->inner && !guard_all(cli, &cli->guarded, &cli->arena))
         return complain(EXIT_FAILED, "out of memory");
-    o->guarded = list.items;
-    o->guarded_count = list.count;
+    o->guarded = cli->guarded.items;
+    o->guarded_count = cli->guarded.count;
     return EXIT_DONE;
 }

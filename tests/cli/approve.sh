@@ -102,6 +102,20 @@ done
 run "$WEND" run --json -a self.yaml --approve 'write_file(mine.sh)' \
     -m "$(write mine.sh)" hi
 is "of an agent: named" "$(outcome)" ok
+# An agent inside it may not change it either.
+printf '#!/bin/sh\necho mine\n' >mine.sh
+printf 'wend: agent/1\nname: kid\ndescription: d\nmodel: "script:kid.json"\ntools: [write_file]\n' >kid.yaml
+printf 'wend: agent/1\nname: a\ntools: [mine.yaml]\nagents: [kid.yaml]\n' >self.yaml
+for path in self.yaml mine.sh kid.yaml other.sh; do
+    write $path >kid.json
+    sed -i 's/^script://' kid.json
+    cp mine.sh other.sh
+    run "$WEND" run --json -a self.yaml --approve all -m 'script:{"turns":[{"calls":[
+{"name":"task","args":{"agent":"kid","prompt":"go"}}]},{"text":""}]}' hi
+    is "of an agent inside: $path" "$(cat $path | head -c 3)" \
+        "$(case $path in other.sh) echo new ;; *.sh) echo '#!/' ;; *) echo wen ;; esac)"
+done
+rm kid.*
 rm mine.* self.yaml other.sh runs.store*
 # Commands: an allow with a wildcard is for one plain command, a deny for every
 # word. name | tool | arguments | options | outcome | is the file there?
