@@ -68,8 +68,8 @@ _wend()
         resume)
             words="--agent --model --fallback --base-url --key-file --ca-file
                    --models --tool --tools --mcp --approve --sandbox --store
-                   --trust-store --json --events --log-file --quiet --verbose
-                   --help last"
+                   --trust-store --accept-loss --json --events --log-file
+                   --quiet --verbose --help last"
             ;;
         fork)
             words="--at --result --no-run --agent --model --fallback

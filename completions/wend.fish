@@ -210,6 +210,7 @@ complete -c wend -n "$resume" -l approve -x -a "ask deny all" -d "what to do wit
 complete -c wend -n "$resume" -l sandbox -x -a "on off" -d "of programs"
 complete -c wend -n "$resume" -l trust-store -d "believe its runs"
 complete -c wend -n "$resume" -l key-file -r -F -d "the provider's key"
+complete -c wend -n "$resume" -l accept-loss -d "also a run that lost its end"
 complete -c wend -n "$resume" -l ca-file -r -F -d "certificates to trust"
 complete -c wend -n "$resume" -l models -r -F -d "windows and prices"
 complete -c wend -n "$resume" -l json -d "events as JSON lines"

@@ -83,6 +83,11 @@ WEND_API wend_status wend_store_verify(wend_store *store, const char *id,
                                        wend_error *err);
 /* The store as a whole. WEND_E_CORRUPT: it is damaged. */
 WEND_API wend_status wend_store_check(wend_store *store, wend_error *err);
+/* A run that has lost the end of its log is not resumed: WEND_E_CORRUPT, since
+ * calls that were made may be missing in it, and would be made again. After
+ * this it is resumed from what is left. */
+WEND_API wend_status wend_store_accept_loss(wend_store *store, const char *id,
+                                            wend_error *err);
 
 /* ---- Move ---------------------------------------------------------------- */
 

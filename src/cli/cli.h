@@ -37,6 +37,7 @@ struct settings {
     /* Options only. */
     bool http2;
     bool help, json, quiet, verbose, follow, no_deltas, accept;
+    bool accept_loss;
     const char *log_file, *schema, *status, *user, *session, *agent;
     const char *record_dir, *playback_dir, *head, *salvage, *output;
     struct words types, tool_files, servers, inputs;

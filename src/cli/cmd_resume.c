@@ -23,6 +23,8 @@ static const struct opt opts[] = {
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
      0, 0, NULL},
     OPT_ROW_TRUST_STORE,
+    {0, "accept-loss", NULL, "also a run that has lost the end of its log",
+     OPT_FLAG, AT(accept_loss), 0, 0, NULL},
     OPT_ROW_JSON,
     OPT_ROW_EVENTS,
     OPT_ROW_LOG_FILE,
@@ -90,7 +92,10 @@ static int go(struct cli *cli, wend_agent *agent, const char *id,
 
     if (code)
         return code;
-    s = take(agent, id, how, &st.run, &err);
+    s = cli->set.accept_loss ? wend_store_accept_loss(cli->store, id, &err)
+                             : WEND_OK;
+    if (s == WEND_OK)
+        s = take(agent, id, how, &st.run, &err);
     view->live = true;
     if (s == WEND_OK && aim == CLOSE) /* before anything of it is done */
         wend_run_cancel_by(st.run, "parent");

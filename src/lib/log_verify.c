@@ -10,6 +10,8 @@
 #include "base/utf8.h"
 #include "lib/log_check.h"
 
+enum { EPOCH_MAX = 1000000000 }; /* no run changes hands that often */
+
 struct verify {
     struct log_check check;
     const char *head;    /* wanted, or NULL */
@@ -18,6 +20,7 @@ struct verify {
     wend_run_info *info; /* what lists say */
     struct store_state before;
     struct log_birth birth;
+    int64_t epoch; /* of the newest run_resume */
     struct arena arena;
     wend_verdict v;
 };
@@ -39,6 +42,14 @@ static bool same(wend_str listed, wend_str said)
     return listed.ptr ? str_eq(listed, said) : !said.ptr || !said.len;
 }
 
+/* It was noted a moment before the event, by a clock that can be set. */
+static bool near(int64_t listed_us, int64_t said_us)
+{
+    const int64_t hour_us = INT64_C(3600000000);
+
+    return listed_us > said_us - hour_us && listed_us < said_us + hour_us;
+}
+
 static bool birth_listed(const struct verify *v)
 {
     const struct store_birth *b = &v->birth.b;
@@ -46,7 +57,7 @@ static bool birth_listed(const struct verify *v)
 
     return same(i->agent, b->agent) && same(i->model, b->model) &&
            same(i->prompt, b->prompt) && same(i->user, b->user) &&
-           same(i->session, b->session) &&
+           same(i->session, b->session) && near(i->started_us, b->started_us) &&
            /* An imported run has the events of others that it shares. */
            (!i->parent.ptr || i->imported || same(i->parent, b->parent));
 }
@@ -93,6 +104,8 @@ static bool on_item(void *ctx, const struct store_item *item)
         return true;
     keep_head(v);
     log_birth_note(&v->birth, &c->ev, &v->arena);
+    if (c->ev.type == WEND_RUN_RESUME && str_eq(c->ev.run, c->run))
+        v->epoch = c->ev.u.run_resume.epoch;
     if (!is_listed(v))
         row_bad(v, "says something else than the list of runs");
     if (c->seq == v->before.seq &&
@@ -114,6 +127,16 @@ static void check_end(struct verify *v)
     }
     if (!c->seq || c->seq < v->before.seq)
         log_check_bad(c, "is missing");
+    else if (c->seq < v->before.noted)
+        log_check_bad(c,
+                      "is missing: events up to %lld were written; the "
+                      "store's -wal file was damaged or cut, or the store is "
+                      "an older copy",
+                      (long long)v->before.noted);
+    else if (!v->before.epoch || v->before.epoch > EPOCH_MAX ||
+             (!v->info->imported && v->before.epoch < v->epoch))
+        row_bad(v, "has an owner that the list of runs does not know: its "
+                   "epoch was changed");
     else if (v->before.ended_us && c->seq > v->before.seq)
         row_bad(v, "is newer than the list of runs says");
     else if (v->before.ended_us && !c->over)
@@ -209,6 +232,17 @@ wend_status wend_store_verify(wend_store *store, const char *id,
     arena_free(&v.arena);
     log_check_free(&v.check);
     return s;
+}
+
+wend_status wend_store_accept_loss(wend_store *store, const char *id,
+                                   wend_error *err)
+{
+    if (!store || !id || !run_id_valid(str_of(id)))
+        return fail(err, WEND_E_INVAL,
+                    "accept_loss: store is NULL, or id is no run id");
+    return store->ops->accept_loss
+               ? store->ops->accept_loss(store, str_of(id), err)
+               : WEND_OK;
 }
 
 wend_status wend_store_check(wend_store *store, wend_error *err)

@@ -14,7 +14,8 @@
 struct owner {
     int fd; /* -1: not open */
     int64_t id;
-    bool nobody; /* there is no lock file, and so no owner */
+    bool nobody;       /* there is no lock file, and so no owner */
+    const char *store; /* the id of the store, for notes; NULL: none */
 };
 
 wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err);

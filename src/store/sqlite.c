@@ -99,6 +99,7 @@ static struct sqlite_store *sqlite_new(void)
         .keep = db_keep,
         .facts = db_facts,
         .failure = db_failure,
+        .accept_loss = db_accept_loss,
     };
     const struct mem mem = {0};
     struct sqlite_store *s = mem_zalloc(&mem, sizeof *s);
@@ -154,6 +155,9 @@ static wend_status open_as(const char *path, const struct db_schema *schema,
     if (status == WEND_OK)
         status = db_store_id(s->write.handle ? &s->write : &s->read, s->base.id,
                              err);
+    s->owner.store = s->base.id;
+    if (status == WEND_OK && s->write.lost)
+        status = db_note_loss(s, err);
     s->base.made = s->write.made;
     s->base.adopted = s->write.adopted;
     hold_end(&hold);

@@ -13,6 +13,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include "store/note.h"
 #include "store/queue.h"
 #include "store/store.h"
 
@@ -47,6 +48,8 @@ enum query {
     Q_BATCH_KEEP,
     Q_BATCH_UNDO,
     Q_RUN,
+    Q_RUN_ROW,
+    Q_RUNS_OPEN,
     Q_RUN_ADD,
     Q_RUN_SET,
     Q_RUN_CLAIM,
@@ -91,6 +94,7 @@ struct db {
     sqlite3_stmt *statements[QUERIES];
     struct patience patience; /* while another connection has it locked */
     bool made, adopted;       /* by db_open, see wend_store_origin */
+    bool lost;                /* by db_open: commits, see wal_scan.h */
 };
 
 /* A statement being given its parameters; the first error sticks. */
@@ -243,6 +247,17 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
                      wend_error *err);
 wend_status db_check(wend_store *store, wend_error *err);
+/* sqlite_note.c. After a commit: how far the runs of its batches are. */
+void db_note(struct sqlite_store *s, const struct store_batch *batches);
+int64_t db_noted(const struct owner *o, int64_t id, wend_str run);
+/* WEND_E_CORRUPT: a run whose newest event is seq had more. */
+wend_status db_note_check(const struct owner *o, int64_t id, wend_str run,
+                          int64_t seq, wend_error *err);
+/* Of a log that has lost commits: each run that is not over may have had one
+ * more. */
+wend_status db_note_loss(struct sqlite_store *s, wend_error *err);
+wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err);
+wend_status db_check_notes(struct sqlite_store *s, wend_error *err);
 /* sqlite_prune.c */
 wend_status db_forget(wend_store *store, wend_str run, wend_error *err);
 wend_status db_tidy(wend_store *store, int64_t now_us, int64_t *bytes,

@@ -7,6 +7,19 @@
 #include "base/fail.h"
 #include "store/sqlite.h"
 
+wend_status db_failure(wend_store *store, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status;
+
+    pthread_mutex_lock(&s->lock);
+    status = s->failure.status;
+    if (status != WEND_OK && err)
+        *err = s->failure;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
 wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
                      wend_error *err)
 {
@@ -27,6 +40,7 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
             out->epoch = ask_get_i64(&a, RUN_EPOCH);
             out->seq = ask_get_i64(&a, RUN_SEQ);
             out->ended_us = ask_get_i64(&a, RUN_ENDED);
+            out->id = id;
             head = ask_get_str(&a, RUN_HEAD);
             if (head.len == sizeof out->head)
                 memcpy(out->head, head.ptr, head.len);
@@ -40,6 +54,8 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
     }
     if (status == WEND_OK)
         status = db_first_event(&s->read, id, &out->first, err);
+    if (status == WEND_OK)
+        out->noted = db_noted(&s->owner, id, run);
     return db_read_end(s, status, err);
 }
 
@@ -95,6 +111,30 @@ static wend_status check_strays(struct db *db, const char *table,
     return s;
 }
 
+/* Nothing tells what they were; but they must be what a fact can be. */
+static wend_status check_facts(struct db *db, wend_error *err)
+{
+    int64_t there = 0, bad = 0;
+    wend_status s = db_number(db,
+                              "SELECT count(*) FROM sqlite_schema"
+                              " WHERE name = 'memory'",
+                              &there, err);
+
+    if (s == WEND_OK && there)
+        s = db_number(db,
+                      "SELECT count(*) FROM memory WHERE typeof(space) <>"
+                      " 'text' OR typeof(key) <> 'text' OR typeof(text) <>"
+                      " 'text' OR typeof(time) <> 'integer' OR typeof(until)"
+                      " <> 'integer' OR time < 0 OR until < 0 OR"
+                      " space = '' OR instr(CAST(text AS BLOB), x'00')",
+                      &bad, err);
+    if (s == WEND_OK && bad)
+        s = fail(err, WEND_E_CORRUPT,
+                 "store %s: %lld rows of memory are none that wend writes",
+                 db->path, (long long)bad);
+    return s;
+}
+
 wend_status db_check(wend_store *store, wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
@@ -113,5 +153,9 @@ wend_status db_check(wend_store *store, wend_error *err)
                               "SELECT count(*) FROM deltas"
                               " WHERE run NOT IN (SELECT id FROM runs)",
                               err);
+    if (status == WEND_OK)
+        status = check_facts(db, err);
+    if (status == WEND_OK)
+        status = db_check_notes(s, err);
     return db_read_end(s, status, err);
 }

@@ -39,6 +39,8 @@ static const char *const queries[QUERIES] = {
     [Q_BATCH_UNDO] = "ROLLBACK TO batch",
     [Q_RUN] = "SELECT id, epoch, seq, head, owner, ended, parent FROM runs"
               " WHERE run = ? AND status <> 'pruned'",
+    [Q_RUN_ROW] = "SELECT 1 FROM runs WHERE id = ? AND run = ?",
+    [Q_RUNS_OPEN] = "SELECT id, run, seq FROM runs WHERE ended IS NULL",
     [Q_RUN_ADD] = "INSERT INTO runs (run, agent, model, prompt, user,"
                   " session, parent, started, epoch, seq, imported)"
                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 OR"

@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "store/sqlite.h"
+#include "store/wal_scan.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -411,6 +412,8 @@ wend_status db_open(const char *path, const struct db_schema *schema,
         s = make_private(path, err);
     if (s == WEND_OK)
         s = own(path, owner_open, owner, err);
+    /* Nothing has written to the log since; others would do so meanwhile. */
+    db->lost = s == WEND_OK && owner_alone(owner) && wal_has_lost(path);
     if (s == WEND_OK && (kind == KIND_NEW || version < schema->version))
         s = settle(db, owner, schema, was_private, err);
     if (s == WEND_OK)

@@ -78,6 +78,7 @@ static wend_status sweep(struct db *db, struct db_op *op)
         a = ask(db, Q_PRUNE_RUN);
         ask_i64(&a, p->id);
         s = done(db, op, ask_run(&a));
+        note_clear(op->owner, p->id);
     }
     return s;
 }
@@ -88,7 +89,7 @@ static wend_status sweep_all(struct sqlite_store *s, wend_error *err)
     wend_status status = WEND_OK;
 
     while (status == WEND_OK) {
-        struct prune_op p = {.op.fn = sweep};
+        struct prune_op p = {.op = {.fn = sweep, .owner = &s->owner}};
 
         status = db_read_begin(s, err);
         if (status == WEND_OK)

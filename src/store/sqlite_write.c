@@ -43,10 +43,10 @@ struct place { /* where a run's log stands */
     int64_t id, epoch, seq;
     int64_t owner, ended_us; /* 0: none, not yet */
     struct chain chain;
-    struct { /* the newest row of its deltas; id 0: none */
+    struct {
         int64_t id, seq, n;
         bool known;
-    } pack;
+    } pack; /* the newest row of its deltas; id 0: none */
 };
 
 static int add_run(struct db *db, const struct store_batch *b, struct place *at)
@@ -115,18 +115,22 @@ static int add_packs_to_chain(struct db *db, struct place *at)
 static int find_pack(struct db *db, struct place *at)
 {
     struct ask a = ask(db, Q_PACK_LAST);
-    int rc;
 
     ask_i64(&a, at->id);
-    rc = ask_step(&a);
-    if (rc == SQLITE_ROW) {
+    if (ask_step(&a) == SQLITE_ROW) {
         at->pack.id = ask_get_i64(&a, 0);
         at->pack.seq = ask_get_i64(&a, 1);
         at->pack.n = ask_get_i64(&a, 2);
     }
-    at->pack.known = rc == SQLITE_ROW || rc == SQLITE_DONE;
+    at->pack.known = a.rc == SQLITE_ROW || a.rc == SQLITE_DONE;
     ask_reset(&a);
-    return at->pack.known ? SQLITE_OK : rc;
+    return at->pack.known ? SQLITE_OK : a.rc;
+}
+
+static bool is_old(const struct store_pack *p, const struct place *at)
+{
+    return at->pack.id && (at->pack.seq > p->seq ||
+                           (at->pack.seq == p->seq && at->pack.n >= p->n));
 }
 
 /* Packs come in order: one that does not was there before. */
@@ -136,11 +140,8 @@ static int add_pack(struct db *db, const struct store_pack *p, struct place *at)
     int rc = at->pack.known ? SQLITE_OK : find_pack(db, at);
     struct ask a;
 
-    if (rc != SQLITE_OK)
-        return rc;
-    if (at->pack.id && (at->pack.seq > p->seq ||
-                        (at->pack.seq == p->seq && at->pack.n >= p->n)))
-        return SQLITE_CONSTRAINT;
+    if (rc != SQLITE_OK || is_old(p, at))
+        return rc != SQLITE_OK ? rc : SQLITE_CONSTRAINT;
     at->pack.id = id > at->pack.id ? id : at->pack.id + 1;
     at->pack.seq = p->seq;
     at->pack.n = p->n;
@@ -289,6 +290,9 @@ static wend_status claim(struct db *db, struct db_op *op)
         return fail(&op->err, WEND_E_BUSY,
                     "run %.*s is held by another process", (int)op->run.len,
                     op->run.ptr);
+    s = db_note_check(op->owner, at.id, op->run, at.seq, &op->err);
+    if (s != WEND_OK)
+        return s;
     a = ask(db, Q_RUN_CLAIM);
     ask_i64(&a, at.id);
     ask_i64(&a, op->owner->id);
@@ -463,7 +467,8 @@ static void *writer(void *ctx)
 
         if (failure.status == WEND_OK &&
             queue_enter(&s->queue, &failure) == WEND_OK) {
-            write_all(s, &w, &stale, &failure);
+            if (write_all(s, &w, &stale, &failure) == WEND_OK)
+                db_note(s, w.batches);
             queue_leave(&s->queue);
         }
         report_ops(s, w.ops, &failure);
@@ -584,17 +589,4 @@ void db_drop_end(struct sqlite_store *s, size_t count)
     else
         s->drop_waits = false;
     pthread_mutex_unlock(&s->lock);
-}
-
-wend_status db_failure(wend_store *store, wend_error *err)
-{
-    struct sqlite_store *s = (struct sqlite_store *)store;
-    wend_status status;
-
-    pthread_mutex_lock(&s->lock);
-    status = s->failure.status;
-    if (status != WEND_OK && err)
-        *err = s->failure;
-    pthread_mutex_unlock(&s->lock);
-    return status;
 }

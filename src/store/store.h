@@ -117,9 +117,11 @@ struct store_keep {
 
 /* What a store says about a run besides its log. */
 struct store_state {
+    int64_t id; /* the engine's */
     int64_t epoch, seq;
-    int64_t first;                    /* of its own events; 0: it has none */
-    int64_t ended_us;                 /* 0 while it is not over */
+    int64_t noted;    /* the newest event that it is known to have had, or 0 */
+    int64_t first;    /* of its own events; 0: it has none */
+    int64_t ended_us; /* 0 while it is not over */
     unsigned char head[SHA256_BYTES]; /* hash of event seq */
 };
 
@@ -174,6 +176,9 @@ struct store_ops {
                          wend_error *err);
     /* Why appends fail: WEND_E_STORE and the reason, or WEND_OK. */
     wend_status (*failure)(wend_store *s, wend_error *err);
+    /* A run that claim refuses with WEND_E_CORRUPT, because its end is lost,
+     * can be claimed from now on. NULL: none is ever refused. */
+    wend_status (*accept_loss)(wend_store *s, wend_str run, wend_error *err);
 };
 
 struct wend_store {

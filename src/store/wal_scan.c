@@ -1,0 +1,140 @@
+/*
+ * wal_scan.c - whether a write-ahead log has lost commits.
+ *
+ * The form of the file is documented by SQLite: a header of 32 bytes, then
+ * frames of 24 bytes and a page. Numbers are big-endian; checksums are taken
+ * over words in the order that the magic number says.
+ */
+#include "store/wal_scan.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum {
+    HEADER_BYTES = 32,
+    FRAME_HEADER_BYTES = 24,
+    PAGE_BYTES_MAX = 65536,
+    MAGIC = 0x377f0682, /* the lowest bit: words are big-endian */
+};
+
+struct log {
+    int fd;
+    bool big; /* order of the words that are summed */
+    uint32_t page_bytes;
+    uint32_t sum[2];
+    unsigned char header[HEADER_BYTES];
+    unsigned char *frame;
+};
+
+static uint32_t be32(const unsigned char *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 |
+           p[3];
+}
+
+static uint32_t le32(const unsigned char *p)
+{
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 |
+           p[0];
+}
+
+static void add_up(struct log *l, const unsigned char *p, size_t len)
+{
+    for (const unsigned char *end = p + len; p < end; p += 8) {
+        l->sum[0] += (l->big ? be32(p) : le32(p)) + l->sum[1];
+        l->sum[1] += (l->big ? be32(p + 4) : le32(p + 4)) + l->sum[0];
+    }
+}
+
+static bool sum_is(const struct log *l, const unsigned char *p)
+{
+    return l->sum[0] == be32(p) && l->sum[1] == be32(p + 4);
+}
+
+static bool read_header(struct log *l)
+{
+    const unsigned char *h = l->header;
+
+    if (pread(l->fd, l->header, HEADER_BYTES, 0) != HEADER_BYTES ||
+        (be32(h) & ~1u) != MAGIC)
+        return false;
+    l->big = be32(h) & 1;
+    l->page_bytes = be32(h + 8);
+    add_up(l, h, 24);
+    return sum_is(l, h + 24) && l->page_bytes >= 512 &&
+           l->page_bytes <= PAGE_BYTES_MAX;
+}
+
+static bool read_frame(struct log *l, int64_t n)
+{
+    size_t bytes = FRAME_HEADER_BYTES + l->page_bytes;
+
+    return pread(l->fd, l->frame, bytes, HEADER_BYTES + n * (int64_t)bytes) ==
+           (ssize_t)bytes;
+}
+
+/* Written since the log began anew: it has the same salts. */
+static bool is_of_log(const struct log *l)
+{
+    return be32(l->frame) && be32(l->frame + 8) == be32(l->header + 16) &&
+           be32(l->frame + 12) == be32(l->header + 20);
+}
+
+static bool is_commit(const struct log *l)
+{
+    return be32(l->frame + 4) != 0;
+}
+
+/* The first frame that does not continue the sum. */
+static int64_t first_bad(struct log *l)
+{
+    int64_t n = 0;
+
+    for (; read_frame(l, n) && is_of_log(l); n++) {
+        add_up(l, l->frame, 8);
+        add_up(l, l->frame + FRAME_HEADER_BYTES, l->page_bytes);
+        if (!sum_is(l, l->frame + 16))
+            break;
+    }
+    return n;
+}
+
+static bool commits_follow(struct log *l, int64_t n)
+{
+    bool committed = false;
+
+    for (; read_frame(l, n); n++) {
+        if (!is_of_log(l)) {
+            /* A damaged header; what follows it tells. */
+            continue;
+        }
+        if (committed)
+            return true;
+        committed = is_commit(l);
+    }
+    return false;
+}
+
+bool wal_has_lost(const char *path)
+{
+    const struct mem mem = {0};
+    struct buf name = {.mem = &mem};
+    struct log l = {.fd = -1};
+    bool lost = false;
+
+    buf_cstr(&name, path);
+    buf_cstr(&name, "-wal");
+    if (!name.failed)
+        l.fd = open(name.ptr, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (l.fd >= 0 && read_header(&l)) {
+        l.frame = mem_zalloc(&mem, FRAME_HEADER_BYTES + l.page_bytes);
+        lost = l.frame && commits_follow(&l, first_bad(&l));
+    }
+    mem_free(&mem, l.frame);
+    if (l.fd >= 0)
+        close(l.fd);
+    buf_free(&name);
+    return lost;
+}
