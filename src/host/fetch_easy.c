@@ -5,6 +5,7 @@
  * always checked, no redirect followed, nothing decoded but chunks.
  */
 #include "host/fetch_easy.h"
+#include "host/fetch_route.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -246,12 +247,25 @@ static int set_url(const struct curl_api *curl, CURL *easy, const char *url,
     return failed | (int)curl->easy_setopt(easy, CURLOPT_CURLU, u->parts);
 }
 
+/* "": none; NULL: the environment's. */
+static const char *proxy_of(const struct fetch_request *q, struct arena *a)
+{
+    struct url u;
+    wend_status s;
+
+    if (q->unix_socket || q->proxy)
+        return q->unix_socket ? "" : q->proxy;
+    s = url_parse(str_of(q->url), a, &u, NULL);
+    a->failed |= s == WEND_E_NOMEM;
+    return s == WEND_OK && route_is_here(&u) ? "" : NULL;
+}
+
 bool easy_set(const struct curl_api *curl, CURL *easy,
               const struct fetch_request *q, const char *ca_file,
               struct easy_url *url, struct arena *a)
 {
     struct curl_slist *headers = header_list(q, a);
-    const char *proxy = q->unix_socket ? "" : q->proxy;
+    const char *proxy = proxy_of(q, a);
     /* libcurl shares it out among the addresses of a host. */
     long connect_ms = q->connect_ms && q->connect_ms < INT_MAX
                           ? (long)q->connect_ms

@@ -32,9 +32,30 @@ static bool has_own_framing(const struct fetch_request *q)
     return false;
 }
 
+/* RFC 6761: every name below it means this machine. */
+static bool is_localhost(wend_str host)
+{
+    static const char suffix[] = ".localhost";
+    size_t len = sizeof suffix - 1;
+
+    return str_is(host, "localhost") ||
+           (host.len > len && !memcmp(host.ptr + host.len - len, suffix, len));
+}
+
+bool route_is_here(const struct url *u)
+{
+    static const struct address v6 = {true, {[15] = 1}};
+    static const struct address v4 = {false, {127}};
+
+    if (u->kind != URL_ADDRESS)
+        return is_localhost(u->host);
+    return address_under(&u->address, &v6, 128) ||
+           address_under(&u->address, &v4, 8);
+}
+
 /* The variables that libcurl reads for http; whether `no_proxy` takes this
  * host out is then its business, too. */
-static bool has_proxy(const struct fetch_request *q)
+static bool has_proxy(const struct fetch_request *q, const struct url *u)
 {
     static const char *const names[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
 
@@ -42,7 +63,8 @@ static bool has_proxy(const struct fetch_request *q)
         return false;
     if (q->proxy)
         return *q->proxy;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names && !route_is_here(u);
+         i++) {
         const char *value = getenv(names[i]);
 
         if (value && *value)
@@ -77,16 +99,6 @@ static void put_address(struct place *p, const struct address *a, uint16_t port)
     }
 }
 
-/* RFC 6761: every name below it means this machine. */
-static bool is_localhost(wend_str host)
-{
-    static const char suffix[] = ".localhost";
-    size_t len = sizeof suffix - 1;
-
-    return str_is(host, "localhost") ||
-           (host.len > len && !memcmp(host.ptr + host.len - len, suffix, len));
-}
-
 static int put_places(const struct fetch_request *q, const struct url *u,
                       struct place *p)
 {
@@ -113,12 +125,11 @@ static bool is_plain(const struct fetch_request *q, struct arena *a,
 {
     wend_status s;
 
-    if (q->libcurl || q->allow || q->http2 || has_proxy(q) ||
-        has_own_framing(q))
+    if (q->libcurl || q->allow || q->http2 || has_own_framing(q))
         return false;
     s = url_parse(str_of(q->url), a, out, NULL);
     a->failed |= s == WEND_E_NOMEM;
-    return s == WEND_OK && !out->https && out->plain;
+    return s == WEND_OK && !out->https && out->plain && !has_proxy(q, out);
 }
 
 bool route_find(const struct fetch_request *q, struct arena *a,

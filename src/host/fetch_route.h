@@ -31,6 +31,10 @@ struct route {
     int count, next;
 };
 
+/* Whether the URL names this machine. A proxy of the environment is not asked
+ * for it: it could not get there, and would see the request. */
+bool route_is_here(const struct url *u);
+
 /* False: it is libcurl's, for it needs TLS, a proxy, a look-up, an address
  * that is asked about, or says how the connection is to be used. The arena
  * may have failed. */

@@ -408,33 +408,43 @@ static void test_unix(struct world *w)
 static void test_proxy(struct world *w)
 {
     static const struct {
-        const char *why;
+        const char *why, *host;
         bool option, environment, no_proxy;
         int status;
     } rows[] = {
-        {"from the option", true, false, false, 400},
-        {"from the environment", false, true, false, 400},
-        {"from the environment, not for this host", false, true, true, 200},
-        {"none", false, false, false, 200},
+        {"from the option", "localhost", true, false, false, 400},
+        {"from the environment", "192.0.2.1", false, true, false, 400},
+        {"from the environment, for a name", "a.test", false, true, false, 400},
+        {"from the environment, not for localhost", "localhost", false, true,
+         false, 200},
+        {"from the environment, not for 127.0.0.1", "127.0.0.1", false, true,
+         false, 200},
+        {"from the environment, not where no_proxy says so", "127.0.0.1", false,
+         true, true, 200},
+        {"none", "localhost", false, false, false, 200},
     };
+    static const char *const variables[] = {"http_proxy", "ALL_PROXY"};
     char url[64], proxy[64];
 
-    snprintf(url, sizeof url, "http://localhost:%d/", w->server.port);
     snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", w->server.port);
-    for (size_t i = 0; i < tap_count(rows); i++) {
+    for (size_t i = 0; i < tap_count(rows) * 2; i++) {
+        const char *variable = variables[i % 2];
         struct seen s = {.w = w};
         struct fetch_request q = {.url = url};
 
-        if (rows[i].environment)
-            setenv("http_proxy", proxy, 1);
-        if (rows[i].no_proxy)
-            setenv("no_proxy", "localhost", 1);
-        q.proxy = rows[i].option ? proxy : NULL;
+        snprintf(url, sizeof url, "http://%s:%d/", rows[i / 2].host,
+                 w->server.port);
+        if (rows[i / 2].environment)
+            setenv(variable, proxy, 1);
+        if (rows[i / 2].no_proxy)
+            setenv("no_proxy", "127.0.0.1", 1);
+        q.proxy = rows[i / 2].option ? proxy : NULL;
         q.libcurl = w->libcurl;
         fetch_start(w->fetch, &q, &seen_events, &s, &s.t, NULL);
         seen_wait(&s);
-        tap_is_i64(s.status, rows[i].status, "proxy: %s", rows[i].why);
-        unsetenv("http_proxy");
+        tap_is_i64(s.status, rows[i / 2].status, "proxy: %s (%s)",
+                   rows[i / 2].why, variable);
+        unsetenv(variable);
         unsetenv("no_proxy");
     }
 }
