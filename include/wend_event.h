@@ -299,6 +299,8 @@ typedef struct wend_ev_call_end {
     int64_t ms;
     const wend_ev_error *error;
     bool given; /* by whoever forked the run: the call did not end so */
+    wend_str structured_json; /* of an MCP server: the same as JSON, which the
+                                 model does not get beside `output` */
 } wend_ev_call_end;
 
 typedef struct wend_ev_plan_start {

@@ -376,6 +376,7 @@ static const struct field call_end_list[] = {
     I64_F("ms", ms),
     REF_O("error", error, failure),
     BOOL_O("given", given),
+    JSON_O("structured", structured_json),
 };
 TABLE(call_end);
 #undef struct_t

@@ -59,8 +59,9 @@ struct call_done {
     int64_t turn; /* counter: an answer to an older turn is late */
     wend_str call;
     wend_outcome outcome;
-    wend_str output; /* valid UTF-8; the message if not ok */
-    wend_str code;   /* of the error, if not ok */
+    wend_str output;     /* valid UTF-8; the message if not ok */
+    wend_str code;       /* of the error, if not ok */
+    wend_str structured; /* of a call: JSON besides; absent: none */
     bool effect_possible, cached;
     int64_t ms;
     const struct child_done *child; /* then all of the above follows from it */

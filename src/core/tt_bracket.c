@@ -84,6 +84,7 @@ static void emit_call_end(struct tt *x, const struct call *c,
     e->ms = d->ms;
     e->cached = d->cached;
     e->labels_json = labels;
+    e->structured_json = d->structured;
     if (d->output.len > OUTPUT_BYTES_MAX) {
         e->output = cut_output(x, d->output);
         e->truncated = true;

@@ -28,6 +28,7 @@ void call_unref(struct wend_call *c)
         return;
     m = c->mem;
     buf_free(&c->output);
+    buf_free(&c->structured);
     arena_free(&c->arena);
     mailbox_unref(c->mailbox);
     workplace_unref(c->place);
@@ -200,6 +201,7 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
         .outcome = outcome,
         .output = output,
         .code = str_of(code),
+        .structured = c->structured.len ? buf_view(&c->structured) : STR_NONE,
         .effect_possible = effect_possible,
         .retryable = c->blame.retryable,
         .labels = c->labels,
@@ -238,17 +240,11 @@ static bool after_hook(struct wend_call *c, wend_str *output)
     return a != WEND_HOOK_STOP;
 }
 
-/* Before what the tool said when it was told to stop. */
 static void time_out(struct wend_call *c, wend_str said)
 {
     struct buf b = {.mem = &c->mem};
-    bool short_limit = c->timeout_ms % 1000;
 
-    buf_fmt(&b, "timed out after %lld %s (this %s's limit)",
-            (long long)(short_limit ? c->timeout_ms : c->timeout_ms / 1000),
-            short_limit ? "ms" : "s", c->of_action ? "action" : "tool");
-    buf_cstr(&b, said.len ? "\n" : "; it may have had an effect");
-    buf_str(&b, said);
+    call_put_limit(c, said, &b);
     settle(c, WEND_OUTCOME_TIMEOUT, b.failed ? STR("timed out") : buf_view(&b),
            "timeout", true);
     buf_free(&b);

@@ -141,3 +141,23 @@ bool call_hides_files(const wend_call *call)
 {
     return call && call->view && call->view->hides;
 }
+
+void call_set_structured(wend_call *call, wend_str json)
+{
+    call->structured.mem = &call->mem;
+    buf_clear(&call->structured);
+    buf_str(&call->structured, json);
+    if (call->structured.failed)
+        buf_free(&call->structured);
+}
+
+void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out)
+{
+    bool whole = c->timeout_ms % 1000 == 0;
+
+    buf_fmt(out, "timed out after %lld %s (this %s's limit)",
+            (long long)(whole ? c->timeout_ms / 1000 : c->timeout_ms),
+            whole ? "s" : "ms", c->of_action ? "action" : "tool");
+    buf_cstr(out, said.len ? "\n" : "; it may have had an effect");
+    buf_str(out, said);
+}

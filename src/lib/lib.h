@@ -326,6 +326,7 @@ struct wend_call {
     /* the answer, written once before it is posted */
     wend_outcome outcome;
     struct buf output;
+    struct buf structured; /* JSON besides; empty: none */
 };
 
 void call_start(struct wend_run *r, const struct effect *fx);
@@ -336,6 +337,9 @@ void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */
 bool call_look(struct wend_call *c);     /* sets its view; false: no memory */
 void call_unref(struct wend_call *c);
+/* call_hands.c: which limit was reached, then what the tool said when it was
+ * told to stop. */
+void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out);
 
 /* ---- Run ----------------------------------------------------------------- */
 

@@ -220,7 +220,7 @@ static bool on_body(void *ctx, const char *p, size_t len)
 static void finish(struct exchange *x)
 {
     x->reading = true;
-    if (x->kind == BODY_EVENTS)
+    if (x->kind == BODY_EVENTS && !x->events.line.len) /* else it was cut */
         sse_end(&x->events, on_event, x);
     else if (x->kind == BODY_WHOLE && x->collected.len)
         mcp_server_text(x->server, buf_view(&x->collected));

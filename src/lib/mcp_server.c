@@ -189,17 +189,22 @@ static void on_progress(void *ctx, void *call, wend_str text)
     buf_free(&b);
 }
 
-static void on_done(void *ctx, void *call, bool ok, wend_str text)
+static void on_done(void *ctx, void *call, bool ok, wend_str text,
+                    wend_str structured)
 {
     struct mcp_server *s = ctx;
     struct served *sv = call;
-    struct buf b = {.mem = &s->mem};
+    struct buf b = {.mem = &s->mem}, more = {.mem = &s->mem};
 
     buf_str(&b, text);
-    if (b.failed) {
+    buf_str(&more, structured);
+    if (b.failed || more.failed) {
         wend_call_fail(sv->call, "out of memory");
     } else {
         mcp_server_hide(s, b.ptr, b.len);
+        mcp_server_hide(s, more.ptr, more.len);
+        if (more.len)
+            call_set_structured(sv->call, buf_view(&more));
         if (ok)
             wend_call_return(sv->call, buf_view(&b));
         else
@@ -208,6 +213,7 @@ static void on_done(void *ctx, void *call, bool ok, wend_str text)
     if (ok)
         s->restarts = 0;
     buf_free(&b);
+    buf_free(&more);
     mem_free(&s->mem, sv);
 }
 

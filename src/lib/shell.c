@@ -140,6 +140,7 @@ static void blank(struct wend_run *r, struct input *in,
     blank_text(r, &in->text);
     blank_text(r, &in->hook.text);
     blank_text(r, &in->done.output);
+    blank_text(r, &in->done.structured);
     blank_text(r, &in->error.message);
     if (in->done.child) {
         *child = *in->done.child;

@@ -83,6 +83,9 @@ typedef void (*call_stop_fn)(void *ctx, enum stop_reason why);
  * there before it returns, and answers, to nobody. ctx must live until the
  * call is answered; after that stop is not called. */
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx);
+/* JSON that call_end keeps besides the answer; before that. Without memory
+ * there is none. */
+void call_set_structured(wend_call *call, wend_str json);
 /* The runtime's transfers, and its programs. */
 wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err);
 wend_status call_procs(wend_call *call, struct procs **out, wend_error *err);

@@ -54,11 +54,15 @@ wend_status rpc_read(wend_str text, struct arena *a, rpc_fn fn, void *ctx,
     if (batch && j->count > RPC_BATCH_MAX)
         return fail(err, WEND_E_LIMIT, "a batch of over %d messages",
                     RPC_BATCH_MAX);
-    for (j = batch ? j->first : j; j; j = batch ? j->next : NULL)
-        if (read_one(j, &m))
-            fn(ctx, &m);
-        else
+    for (j = batch ? j->first : j; j; j = batch ? j->next : NULL) {
+        if (!read_one(j, &m)) {
             ++*skipped;
+            if (j->kind != JSON_OBJECT || json_get(j, "method"))
+                continue;
+            m.kind = RPC_BROKEN;
+        }
+        fn(ctx, &m);
+    }
     return WEND_OK;
 }
 
@@ -67,7 +71,7 @@ bool rpc_id_is(const struct json *id, int64_t number)
     char text[24];
     size_t len = i64_text(text, number);
 
-    return id && id->kind == JSON_NUMBER &&
+    return id && (id->kind == JSON_NUMBER || id->kind == JSON_STRING) &&
            str_eq(id->text, (wend_str){text, len});
 }
 

@@ -9,7 +9,13 @@
 
 #include "base/json.h"
 
-enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESULT, RPC_ERROR };
+enum rpc_kind {
+    RPC_REQUEST,
+    RPC_NOTIFICATION,
+    RPC_RESULT,
+    RPC_ERROR,
+    RPC_BROKEN, /* an object that may have been meant as an answer */
+};
 
 struct rpc {
     enum rpc_kind kind;
@@ -27,10 +33,11 @@ enum { RPC_METHOD_NOT_FOUND = -32601 };
 typedef void (*rpc_fn)(void *ctx, const struct rpc *message);
 
 /* Reads one message, or a batch of at most RPC_BATCH_MAX, and hands each to
- * fn; they live in the arena and the text. *skipped counts what was none. */
+ * fn; they live in the arena and the text. *skipped counts what was none,
+ * with the broken ones. */
 wend_status rpc_read(wend_str text, struct arena *a, rpc_fn fn, void *ctx,
                      size_t *skipped, wend_error *err);
-/* Whether the id is this number of ours, and not a text that looks so. */
+/* Whether the id is this number of ours; some servers send it as a string. */
 bool rpc_id_is(const struct json *id, int64_t number);
 
 /* Up to the value of `params`, which must follow, and then a brace. An id

@@ -6,18 +6,6 @@
 #include "base/utf8.h"
 #include "wire/mcp_parts.h"
 
-/* Newest first; the first is what we ask for. */
-static const char *const legacy_versions[] = {"2025-11-25", "2025-06-18",
-                                              "2025-03-26", "2024-11-05"};
-enum { LEGACY_VERSIONS = sizeof legacy_versions / sizeof *legacy_versions };
-
-/* Errors that only a server of the modern kind gives. */
-enum {
-    HEADER_MISMATCH = -32020,
-    CAPABILITY_MISSING = -32021,
-    VERSION_UNSUPPORTED = -32022,
-};
-
 enum { REASON_BYTES_MAX = 300, RELISTS_MAX = 4 };
 
 /* UTF-8, though it may have been cut anywhere; lent by `room`. */
@@ -58,8 +46,7 @@ static void fail_all(struct mcp *m, const char *why)
     m->sink->fail(m->ctx, why);
 }
 
-__attribute__((format(printf, 2, 3))) static void fail_fmt(struct mcp *m,
-                                                           const char *fmt, ...)
+void mcp_fail(struct mcp *m, const char *fmt, ...)
 {
     struct buf room = {.mem = m->mem};
     char text[500];
@@ -78,77 +65,10 @@ void mcp_no_memory(struct mcp *m)
     fail_all(m, "out of memory");
 }
 
-/* ---- Finding out which kind it is ---------------------------------------- */
-
-static void probe(struct mcp *m)
-{
-    m->modern = true;
-    m->version = STR(MCP_MODERN);
-    mcp_ask(m, MCP_PROBING, "server/discover", "");
-}
-
-static void initialize(struct mcp *m)
-{
-    m->modern = false;
-    m->version = STR_NONE;
-    mcp_ask(m, MCP_INITIALIZING, "initialize",
-            "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
-            "\"clientInfo\":" MCP_CLIENT);
-}
-
-static void list(struct mcp *m)
-{
-    mcp_list_clear(m);
-    m->outdated = false;
-    buf_clear(&m->cursor);
-    mcp_ask(m, MCP_LISTING, "tools/list", "");
-}
-
-static bool names(const struct json *versions, const char *one)
-{
-    const struct json *v =
-        versions && versions->kind == JSON_ARRAY ? versions->first : NULL;
-
-    while (v && !str_is(json_str(v), one))
-        v = v->next;
-    return v != NULL;
-}
-
-/* What a server says that it speaks, if it is of the modern kind. */
-static void choose(struct mcp *m, const struct json *versions, bool refused)
-{
-    if (!refused && names(versions, MCP_MODERN)) {
-        m->known = true;
-        list(m);
-        return;
-    }
-    for (int i = 0; i < LEGACY_VERSIONS; i++)
-        if (names(versions, legacy_versions[i]))
-            versions = NULL;
-    if (!versions)
-        initialize(m);
-    else
-        fail_all(m, "the server speaks no revision of the protocol that wend "
-                    "knows (2024-11-05 to " MCP_MODERN ")");
-}
-
-/* It answered the probe, but knows nothing of it. */
-static void on_probe_error(struct mcp *m, const struct rpc *e)
-{
-    if (e->code == VERSION_UNSUPPORTED)
-        choose(m, json_get(e->data, "supported"), true);
-    else if (e->code == CAPABILITY_MISSING || e->code == HEADER_MISMATCH)
-        fail_fmt(m, "the server refused server/discover: %.*s (%lld)",
-                 (int)utf8_cut(e->message, REASON_BYTES_MAX), e->message.ptr,
-                 (long long)e->code);
-    else
-        initialize(m);
-}
-
 static void on_list(struct mcp *m)
 {
     if (m->outdated && m->relists++ < RELISTS_MAX) {
-        list(m);
+        mcp_list(m);
         return;
     }
     if (!mcp_list_end(m)) {
@@ -173,23 +93,23 @@ static bool has_tools(const struct json *result)
 static void on_initialized(struct mcp *m, const struct json *result)
 {
     wend_str version = json_str(json_get(result, "protocolVersion"));
-    int i = str_index(version, legacy_versions, LEGACY_VERSIONS);
+    const char *known = mcp_known_version(version);
 
-    if (i < 0) {
-        fail_fmt(m,
+    if (!known) {
+        mcp_fail(m,
                  "the server speaks revision '%.*s' of the protocol; wend "
                  "knows 2024-11-05 to " MCP_MODERN,
                  (int)(version.len < 40 ? version.len : 40),
                  version.len ? version.ptr : "");
         return;
     }
-    m->version = str_of(legacy_versions[i]);
+    m->version = str_of(known);
     m->known = true;
     mcp_notify(m, "notifications/initialized", "");
     if (m->state == MCP_FAILED)
         return;
     if (has_tools(result)) {
-        list(m);
+        mcp_list(m);
         return;
     }
     mcp_warn(m, "the server says that it has no tools");
@@ -235,14 +155,16 @@ static void on_asked(struct mcp *m, const struct rpc *r)
     struct buf why = {.mem = m->mem};
 
     m->asked = 0;
-    if (r->kind == RPC_ERROR && m->state == MCP_PROBING) {
-        on_probe_error(m, r);
+    if (r->kind == RPC_ERROR && r->code == VERSION_UNSUPPORTED) {
+        mcp_version_error(m, r);
+    } else if (r->kind == RPC_ERROR && m->state == MCP_PROBING) {
+        mcp_probe_error(m, r);
     } else if (r->kind == RPC_ERROR) {
         mcp_error_text(r, &why);
-        fail_fmt(m, "the server refused %s: %s", methods[m->state],
+        mcp_fail(m, "the server refused %s: %s", methods[m->state],
                  buf_view(&why).ptr);
     } else if (m->state == MCP_PROBING) {
-        choose(m, json_get(r->result, "supportedVersions"), false);
+        mcp_choose(m, json_get(r->result, "supportedVersions"));
     } else if (m->state == MCP_INITIALIZING) {
         on_initialized(m, r->result);
     } else {
@@ -251,12 +173,22 @@ static void on_asked(struct mcp *m, const struct rpc *r)
     buf_free(&why);
 }
 
+/* Whether a request had this id. */
+static bool is_ours(const struct mcp *m, const struct json *id)
+{
+    int64_t n = 0;
+
+    return (id->kind == JSON_STRING ? str_to_i64(id->text, &n)
+                                    : json_i64(id, &n)) &&
+           n >= 1 && n <= m->ids;
+}
+
 static void on_answer(struct mcp *m, const struct rpc *r)
 {
-    struct buf text = {.mem = m->mem};
+    struct buf text = {.mem = m->mem}, more = {.mem = m->mem};
+    const struct json *structured = NULL;
     struct mcp_call **at;
     bool ok = false;
-    int64_t id;
 
     if (m->asked && rpc_id_is(r->id, m->asked)) {
         on_asked(m, r);
@@ -268,19 +200,43 @@ static void on_answer(struct mcp *m, const struct rpc *r)
             mcp_warn(m, "the server could not read a message: %.*s",
                      (int)utf8_cut(r->message, REASON_BYTES_MAX),
                      r->message.len ? r->message.ptr : "");
-        else if (!json_i64(r->id, &id) || id < 1 || id > m->ids)
+        else if (!is_ours(m, r->id))
             mcp_warn(m, "the server answered what was not asked");
         return; /* else too late, or twice */
     }
     if (r->kind == RPC_ERROR)
         mcp_error_text(r, &text);
     else
-        ok = mcp_result_text(r->result, &text);
-    if (text.failed)
-        mcp_finish(m, at, false, STR("out of memory"));
+        ok = mcp_result_text(r->result, &text, &structured);
+    if (structured)
+        json_put(&more, structured);
+    if (text.failed || more.failed)
+        mcp_finish(m, at, false, STR("out of memory"), STR_NONE);
     else
-        mcp_finish(m, at, ok, buf_view(&text));
+        mcp_finish(m, at, ok, buf_view(&text),
+                   structured ? buf_view(&more) : STR_NONE);
     buf_free(&text);
+    buf_free(&more);
+}
+
+/* What may have been an answer and can not be read: without an id it is taken
+ * for the answer to the only request that is open. */
+static void on_broken(struct mcp *m, const struct json *id)
+{
+    struct mcp_call **at = id ? mcp_find(m, id) : m->asked ? NULL : mcp_only(m);
+
+    if (m->asked && (id ? rpc_id_is(id, m->asked) : !m->calls)) {
+        m->asked = 0;
+        if (m->state == MCP_PROBING)
+            mcp_initialize(m);
+        else
+            fail_all(m, "the server's answer is no message of the protocol");
+    } else if (at && *at) {
+        mcp_finish(m, at, false,
+                   STR("the server's answer is no message of the protocol; the "
+                       "tool may have had an effect"),
+                   STR_NONE);
+    }
 }
 
 static void on_progress(struct mcp *m, const struct json *params)
@@ -338,7 +294,16 @@ static void on_message(void *ctx, const struct rpc *r)
     case RPC_NOTIFICATION: on_notification(m, r); break;
     case RPC_RESULT:
     case RPC_ERROR: on_answer(m, r); break;
+    case RPC_BROKEN: on_broken(m, r->id); break;
     }
+}
+
+/* Programs write other lines, too; what begins as a message was one. */
+static void on_unreadable(struct mcp *m, wend_str text, const char *why)
+{
+    mcp_warn(m, "the server sent what is no message: %s", why);
+    if (text.len && (text.ptr[0] == '{' || text.ptr[0] == '['))
+        on_broken(m, NULL);
 }
 
 void mcp_text(struct mcp *m, wend_str text)
@@ -354,7 +319,7 @@ void mcp_text(struct mcp *m, wend_str text)
     if (s == WEND_E_NOMEM)
         mcp_no_memory(m);
     else if (s != WEND_OK)
-        mcp_warn(m, "the server sent what is no message: %s", err.message);
+        on_unreadable(m, text, err.message);
     else if (skipped)
         mcp_warn(m, "the server sent JSON that is no message");
     arena_free(&a);
@@ -369,11 +334,11 @@ void mcp_start(struct mcp *m)
     if (m->nomem)
         return;
     if (!m->known && !m->again)
-        probe(m);
+        mcp_probe(m);
     else if (m->known && m->modern)
-        list(m);
+        mcp_list(m);
     else
-        initialize(m);
+        mcp_initialize(m);
 }
 
 /* Once, and then without a probe. */
@@ -429,14 +394,16 @@ static void asked_refused(struct mcp *m, const struct refusal *f, int status,
                           const char *why)
 {
     m->asked = 0;
-    if (m->state != MCP_PROBING)
-        fail_fmt(m, "%s", why);
+    if (f->found && f->rpc.code == VERSION_UNSUPPORTED)
+        mcp_version_error(m, &f->rpc);
+    else if (m->state != MCP_PROBING)
+        mcp_fail(m, "%s", why);
     else if (is_modern_error(f, status))
-        on_probe_error(m, &f->rpc);
+        mcp_probe_error(m, &f->rpc);
     else if (status)
-        initialize(m);
+        mcp_initialize(m);
     else
-        fail_fmt(m, "the server can not be reached: %s", why);
+        mcp_fail(m, "the server can not be reached: %s", why);
 }
 
 static void call_refused(struct mcp *m, struct mcp_call **at, int status,
@@ -444,7 +411,7 @@ static void call_refused(struct mcp *m, struct mcp_call **at, int status,
 {
     bool session_over = status == 404 && !m->modern && m->state == MCP_READY;
 
-    mcp_finish(m, at, false, why);
+    mcp_finish(m, at, false, why, STR_NONE);
     if (session_over)
         start_again(m);
 }
@@ -484,9 +451,9 @@ void mcp_timeout(struct mcp *m)
     if (m->state == MCP_PROBING && m->transport == MCP_STDIO)
         start_again(m);
     else if (m->state == MCP_PROBING)
-        initialize(m);
+        mcp_initialize(m);
     else
-        fail_fmt(m, "the server did not answer %s in time",
+        mcp_fail(m, "the server did not answer %s in time",
                  m->state == MCP_INITIALIZING ? "initialize" : "tools/list");
 }
 

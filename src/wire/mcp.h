@@ -63,8 +63,10 @@ struct mcp_sink {
     /* The tools are known (mcp.tools), for the first time or again. */
     void (*ready)(void *ctx);
     void (*progress)(void *ctx, void *call, wend_str text);
-    /* The call is over; what it gave, or what went wrong. */
-    void (*done)(void *ctx, void *call, bool ok, wend_str text);
+    /* The call is over; what it gave, or what went wrong. structured: the
+     * same as JSON, if the text has not all of it; else absent. */
+    void (*done)(void *ctx, void *call, bool ok, wend_str text,
+                 wend_str structured);
     /* Nobody waits for this answer any more: close its stream. */
     void (*drop)(void *ctx, int64_t id);
     void (*warn)(void *ctx, const char *text);
@@ -84,6 +86,7 @@ struct mcp {
     enum mcp_state state;
     bool known, modern; /* which kind of server it is; known: for sure */
     bool again;         /* it was asked for */
+    bool revised;       /* another revision was tried after a refusal */
     wend_str version;   /* agreed upon; static */
     int64_t ids;        /* given so far */
     int64_t asked;      /* the open request that is no call; 0: none */

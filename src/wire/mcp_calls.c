@@ -26,12 +26,25 @@ void mcp_unlink(struct mcp *m, struct mcp_call **at)
     mem_free(m->mem, c);
 }
 
-void mcp_finish(struct mcp *m, struct mcp_call **at, bool ok, wend_str text)
+void mcp_finish(struct mcp *m, struct mcp_call **at, bool ok, wend_str text,
+                wend_str structured)
 {
     void *call = (*at)->call;
 
     mcp_unlink(m, at);
-    m->sink->done(m->ctx, call, ok, text);
+    m->sink->done(m->ctx, call, ok, text, structured);
+}
+
+struct mcp_call **mcp_only(struct mcp *m)
+{
+    struct mcp_call **found = NULL;
+
+    for (struct mcp_call **at = &m->calls; *at; at = &(*at)->next)
+        if ((*at)->id && found)
+            return NULL;
+        else if ((*at)->id)
+            found = at;
+    return found;
 }
 
 void mcp_finish_all(struct mcp *m, bool unsent, const char *why)
@@ -40,7 +53,7 @@ void mcp_finish_all(struct mcp *m, bool unsent, const char *why)
 
     while (*at)
         if ((*at)->id || unsent)
-            mcp_finish(m, at, false, str_of(why));
+            mcp_finish(m, at, false, str_of(why), STR_NONE);
         else
             at = &(*at)->next;
 }
@@ -81,7 +94,8 @@ void mcp_call(struct mcp *m, void *call, const struct mcp_tool *tool,
     char *at;
 
     if (!c) {
-        m->sink->done(m->ctx, call, false, str_of(why ? why : "out of memory"));
+        m->sink->done(m->ctx, call, false, str_of(why ? why : "out of memory"),
+                      STR_NONE);
         return;
     }
     at = (char *)(c + 1);

@@ -22,14 +22,41 @@ struct mcp_call {
 
 void mcp_warn(struct mcp *m, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* The connection is of no use: all calls end with that text. */
+void mcp_fail(struct mcp *m, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 void mcp_no_memory(struct mcp *m); /* a failure like others, and the last */
+
+/* ---- mcp_kind.c ---------------------------------------------------------- */
+
+/* Errors that only a server of the modern kind gives. */
+enum {
+    HEADER_MISMATCH = -32020,
+    CAPABILITY_MISSING = -32021,
+    VERSION_UNSUPPORTED = -32022,
+};
+
+void mcp_probe(struct mcp *m);
+void mcp_initialize(struct mcp *m);
+void mcp_list(struct mcp *m);
+/* What a server says that it speaks, if it is of the modern kind. */
+void mcp_choose(struct mcp *m, const struct json *versions);
+/* A revision that the server names is tried, once. */
+void mcp_version_error(struct mcp *m, const struct rpc *e);
+/* It answered the probe, but knows nothing of it. */
+void mcp_probe_error(struct mcp *m, const struct rpc *e);
+/* The same revision as ours, or NULL. */
+const char *mcp_known_version(wend_str version);
 
 /* ---- mcp_calls.c --------------------------------------------------------- */
 
 /* The link to the call of that id; *it is NULL if there is none. */
 struct mcp_call **mcp_find(struct mcp *m, const struct json *id);
 void mcp_unlink(struct mcp *m, struct mcp_call **at);
-void mcp_finish(struct mcp *m, struct mcp_call **at, bool ok, wend_str text);
+void mcp_finish(struct mcp *m, struct mcp_call **at, bool ok, wend_str text,
+                wend_str structured);
+/* The only call that was sent and is open; NULL: there is none, or several. */
+struct mcp_call **mcp_only(struct mcp *m);
 /* Those that were sent, or all. */
 void mcp_finish_all(struct mcp *m, bool unsent, const char *why);
 void mcp_flush(struct mcp *m); /* READY: sends what waited */
@@ -67,8 +94,11 @@ void mcp_put_header(struct buf *b, const char *name, wend_str value);
 
 /* ---- mcp_result.c -------------------------------------------------------- */
 
-/* The result of a tool as text for a model. False: the tool failed. */
-bool mcp_result_text(const struct json *result, struct buf *out);
+/* The result of a tool as text for a model. False: the tool failed. Structured
+ * content is the text only where there is no other; else it is left in
+ * `structured`. */
+bool mcp_result_text(const struct json *result, struct buf *out,
+                     const struct json **structured);
 void mcp_progress_text(const struct json *params, struct buf *out);
 void mcp_error_text(const struct rpc *error, struct buf *out);
 

@@ -124,23 +124,30 @@ static void put_content(struct buf *b, const struct json *c)
     buf_cstr(b, "', not shown]");
 }
 
-/* Servers should say structured content as text, too; once is enough. */
-static bool said_already(const struct json *list, const struct json *value,
-                         const struct mem *mem)
+/* NULL, or what is wrong with the form of a result. */
+static const char *wrong_form(const struct json *result)
 {
-    struct arena a = {.mem = mem};
-    bool said = false;
+    const struct json *list = json_get(result, "content");
+    const struct json *error = json_get(result, "isError");
 
-    for (const struct json *c = list ? list->first : NULL; c && !said;
-         c = c->next) {
-        wend_str text = json_str(json_get(c, "text"));
-        const struct json *j = text.len ? json_parse(text, &a, NULL) : NULL;
+    if (result->kind != JSON_OBJECT)
+        return "it is no object";
+    if (!list && !json_get(result, "structuredContent"))
+        return "it has no content";
+    if (list && list->kind != JSON_ARRAY)
+        return "its content is no list";
+    for (const struct json *c = list ? list->first : NULL; c; c = c->next) {
+        const struct json *text = json_get(c, "text");
 
-        said = j && json_equal(j, value);
-        arena_reset(&a);
+        if (c->kind != JSON_OBJECT || !json_str(json_get(c, "type")).ptr)
+            return "its content has an entry without a type";
+        if (str_is(json_str(json_get(c, "type")), "text") &&
+            (!text || text->kind != JSON_STRING))
+            return "its content has a text that is no string";
     }
-    arena_free(&a);
-    return said;
+    if (error && error->kind != JSON_TRUE && error->kind != JSON_FALSE)
+        return "its isError is no boolean";
+    return NULL;
 }
 
 static void put_wanted(struct buf *out, const struct json *result)
@@ -165,13 +172,11 @@ static void put_wanted(struct buf *out, const struct json *result)
     }
 }
 
-bool mcp_result_text(const struct json *result, struct buf *out)
+/* False: it is no result, and why. */
+static bool has_result(const struct json *result, struct buf *out)
 {
     wend_str kind = json_str(json_get(result, "resultType"));
-    const struct json *list = json_get(result, "content");
-    const struct json *value = json_get(result, "structuredContent");
-    const struct json *error = json_get(result, "isError");
-    size_t from = out->len;
+    const char *wrong;
 
     if (str_is(kind, "input_required")) {
         put_wanted(out, result);
@@ -183,19 +188,34 @@ bool mcp_result_text(const struct json *result, struct buf *out)
         buf_cstr(out, "', which wend does not know");
         return false;
     }
-    if (list && list->kind != JSON_ARRAY)
-        list = NULL;
+    wrong = wrong_form(result);
+    if (wrong)
+        buf_fmt(out, "the server's answer is no result of a tool: %s", wrong);
+    return !wrong;
+}
+
+bool mcp_result_text(const struct json *result, struct buf *out,
+                     const struct json **structured)
+{
+    const struct json *list = json_get(result, "content");
+    const struct json *value = json_get(result, "structuredContent");
+    const struct json *error = json_get(result, "isError");
+    size_t from = out->len;
+
+    *structured = NULL;
+    if (!has_result(result, out))
+        return false;
     for (const struct json *c = list ? list->first : NULL; c; c = c->next) {
         if (out->len > from)
             buf_char(out, '\n');
         put_content(out, c);
     }
-    if (value && value->kind != JSON_NULL &&
-        !said_already(list, value, out->mem)) {
-        if (out->len > from)
-            buf_char(out, '\n');
+    if (value && value->kind == JSON_NULL)
+        value = NULL;
+    if (list && list->first)
+        *structured = value;
+    else if (value)
         json_put(out, value);
-    }
     if (error && error->kind == JSON_TRUE && out->len == from)
         buf_cstr(out, "the tool failed and did not say why");
     return !error || error->kind != JSON_TRUE;

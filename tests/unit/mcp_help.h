@@ -85,7 +85,8 @@ static inline void driven_progress(void *ctx, void *call, wend_str text)
     buf_char(&d->lines, '\n');
 }
 
-static inline void driven_done(void *ctx, void *call, bool ok, wend_str text)
+static inline void driven_done(void *ctx, void *call, bool ok, wend_str text,
+                               wend_str structured)
 {
     struct driven *d = ctx;
     char name = *(char *)call;
@@ -94,6 +95,10 @@ static inline void driven_done(void *ctx, void *call, bool ok, wend_str text)
     d->open[(int)name] = 0;
     buf_fmt(&d->lines, "done %c %s ", name, ok ? "ok" : "failed");
     json_put_str(&d->lines, text);
+    if (structured.ptr) {
+        buf_char(&d->lines, ' ');
+        buf_str(&d->lines, structured);
+    }
     buf_char(&d->lines, '\n');
 }
 

@@ -11,7 +11,7 @@ static const struct mem plain;
 static void tell(void *ctx, const struct rpc *m)
 {
     static const char *const kinds[] = {"request", "notification", "result",
-                                        "error"};
+                                        "error", "broken"};
     struct buf *b = ctx;
 
     if (b->len)
@@ -47,13 +47,14 @@ static const struct {
     {"{\"method\":7,\"id\":1}", "", 1, WEND_OK},
     {"{\"id\":1,\"result\":null}", "result(1,null)", 0, WEND_OK},
     {"{\"id\":1,\"result\":3,\"error\":null}", "result(1,3)", 0, WEND_OK},
-    {"{\"result\":3}", "", 1, WEND_OK},
-    {"{\"id\":{},\"result\":3}", "", 1, WEND_OK},
+    {"{\"result\":3}", "broken(,3)", 1, WEND_OK},
+    {"{\"id\":{},\"result\":3}", "broken(,3)", 1, WEND_OK},
     {"{\"id\":\"a\",\"error\":{\"code\":-1,\"message\":\"e\",\"data\":[1]}}",
      "error(\"a\",-1:e[1])", 0, WEND_OK},
     {"{\"id\":null,\"error\":{\"code\":-1}}", "error(,-1:)", 0, WEND_OK},
-    {"{\"id\":1,\"error\":{\"code\":\"x\"}}", "", 1, WEND_OK},
-    {"{\"id\":1,\"error\":\"x\"}", "", 1, WEND_OK},
+    {"{\"id\":1,\"error\":{\"code\":\"x\"}}", "broken(1,)", 1, WEND_OK},
+    {"{\"id\":1,\"error\":\"x\"}", "broken(1,)", 1, WEND_OK},
+    {"{}", "broken(,)", 1, WEND_OK},
     {"[{\"method\":\"a\"},{\"method\":\"b\"}]",
      "notification(,a) notification(,b)", 0, WEND_OK},
     {"[[{\"method\":\"a\"}],1,{\"method\":\"b\"}]", "notification(,b)", 2,
@@ -145,7 +146,7 @@ static void test_ids(void)
 
     for (const struct json *id = j->first; id; id = id->next)
         is = is * 10 + rpc_id_is(id, 7);
-    tap_is_i64(is, 10000, "an id is the same text and kind");
+    tap_is_i64(is, 10100, "an id is the same digits, as a number or a string");
     tap_ok(!rpc_id_is(NULL, 7), "none is none");
     arena_free(&a);
 }

@@ -3,63 +3,7 @@
  * servers that do not keep to it.
  */
 #include "mcp_help.h"
-
-#define META                                                                 \
-    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
-    "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"wend\","             \
-    "\"version\":\"" WEND_VERSION "\"},"                                     \
-    "\"io.modelcontextprotocol/clientCapabilities\":{}"
-#define REQUEST(id, method, params)                                         \
-    "send " #id " {\"jsonrpc\":\"2.0\",\"id\":" #id ",\"method\":\"" method \
-    "\",\"params\":{" params "}}\n"
-#define NOTE(method, params)                           \
-    "send 0 {\"jsonrpc\":\"2.0\",\"method\":\"" method \
-    "\",\"params\":{" params "}}\n"
-#define RESULT(id, value) \
-    "< {\"jsonrpc\":\"2.0\",\"id\":" #id ",\"result\":" value "}\n"
-#define ERROR(id, code, more)                                          \
-    "< {\"jsonrpc\":\"2.0\",\"id\":" #id ",\"error\":{\"code\":" #code \
-    ",\"message\":\"no\"" more "}}\n"
-
-#define PROBE REQUEST(1, "server/discover", META "}")
-#define INITIALIZE(id)                                                      \
-    REQUEST(id, "initialize",                                               \
-            "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"       \
-            "\"clientInfo\":{\"name\":\"wend\",\"version\":\"" WEND_VERSION \
-            "\"}")
-#define INITIALIZED NOTE("notifications/initialized", "")
-#define VERSION(v)                                                    \
-    "{\"protocolVersion\":\"" v "\",\"capabilities\":{\"tools\":{}}," \
-    "\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}"
-#define TOOL(name) \
-    "{\"name\":\"" name "\",\"inputSchema\":{\"type\":\"object\"}}"
-#define TOOLS(list) "{\"tools\":[" list "]}"
-#define DISCOVERED                                                         \
-    "{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"]," \
-    "\"capabilities\":{\"tools\":{}},\"ttlMs\":0,\"cacheScope\":\"public\"}"
-
-/* Ready, with the tools a and b, one of each kind of server. */
-#define LEGACY                                                      \
-    "start\n" ERROR(1, -32601, "") RESULT(2, VERSION("2025-06-18")) \
-        RESULT(3, TOOLS(TOOL("a") "," TOOL("b")))
-#define LEGACY_SAYS \
-    PROBE INITIALIZE(2) INITIALIZED REQUEST(3, "tools/list", "") "ready a b\n"
-#define MODERN \
-    "start\n" RESULT(1, DISCOVERED) RESULT(2, TOOLS(TOOL("a") "," TOOL("b")))
-#define MODERN_SAYS PROBE REQUEST(2, "tools/list", META "}") "ready a b\n"
-#define CALL(id, tool, args)                                            \
-    REQUEST(id, "tools/call",                                           \
-            "\"name\":\"" tool "\",\"arguments\":" args                 \
-            ",\"_meta\":{\"progressToken\":" #id ",\"idempotencyKey\":" \
-            "\"k\"}")
-#define CALL_MODERN(id, tool, args)                              \
-    REQUEST(id, "tools/call",                                    \
-            "\"name\":\"" tool "\",\"arguments\":" args "," META \
-            ",\"progressToken\":" #id ",\"idempotencyKey\":\"k\"}")
-#define TEXT(t) "{\"content\":[{\"type\":\"text\",\"text\":\"" t "\"}]}"
-#define PROGRESS(token, more)                                       \
-    "< {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"," \
-    "\"params\":{\"progressToken\":" #token "," more "}}\n"
+#include "mcp_words.h"
 
 static const struct row {
     const char *why;
@@ -92,7 +36,7 @@ static const struct row {
      "start\n" ERROR(1, -32022,
                      ",\"data\":{\"supported\":[\"2030-01-01\","
                      "\"2025-06-18\"]}"),
-     PROBE INITIALIZE(2)},
+     PROBE INITIALIZE_AS(2, "2025-06-18")},
     {"it ends when asked: once more without the probe",
      "start\nlost it ended\nstart\n" RESULT(2, VERSION("2025-06-18"))
          RESULT(3, TOOLS("")),
@@ -154,7 +98,7 @@ static const struct row {
      LEGACY "call x a\n" RESULT(4, TEXT("1")) RESULT(4, TEXT("2")),
      LEGACY_SAYS CALL(4, "a", "{}") "done x ok \"1\"\n"},
     {"answers what was not asked",
-     LEGACY "call x a\n" RESULT(99, TEXT("1")) RESULT("4", TEXT("2"))
+     LEGACY "call x a\n" RESULT(99, TEXT("1")) RESULT("x4", TEXT("2"))
          RESULT(4.0, TEXT("3")) RESULT(4, TEXT("4")),
      LEGACY_SAYS CALL(4, "a",
                       "{}") "warn the server answered what was not asked\n"
@@ -177,7 +121,7 @@ static const struct row {
          4, "a", "{}") "progress x \"half (1/4)\\n\"\nprogress x \"2.5\\n\"\n"
                        "progress x \"m\\n\"\ndone x ok \"1\"\n"},
     {"progress of something else",
-     LEGACY "call x a\n" PROGRESS("4", "\"progress\":1")
+     LEGACY "call x a\n" PROGRESS("x4", "\"progress\":1")
          PROGRESS(3, "\"progress\":1") PROGRESS(null, "\"progress\":1"),
      LEGACY_SAYS CALL(4, "a", "{}") "done x failed \"closed\"\n"},
     {"canceled: the server is told, its answer is nothing",
@@ -487,11 +431,13 @@ static void test_tools_max(size_t count)
 
 static int calls_failed;
 
-static void count_done(void *ctx, void *call, bool ok, wend_str text)
+static void count_done(void *ctx, void *call, bool ok, wend_str text,
+                       wend_str structured)
 {
     (void)ctx;
     (void)call;
     (void)text;
+    (void)structured;
     calls_failed += !ok;
 }
 

@@ -9,6 +9,9 @@
 
 /* ---- Results ------------------------------------------------------------- */
 
+#define NO_RESULT "the server's answer is no result of a tool: "
+
+/* want: the text, then what is left besides. */
 static const struct {
     const char *why, *result;
     bool ok;
@@ -16,9 +19,16 @@ static const struct {
 } results[] = {
     {"text", "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", true, "a"},
     {"nothing", "{\"content\":[]}", true, ""},
-    {"no content", "{}", true, ""},
-    {"content that is none", "{\"content\":7}", true, ""},
-    {"not even a result", "7", true, ""},
+    {"content that is none", "{\"content\":7}", false,
+     NO_RESULT "its content is no list"},
+    {"not even a result", "7", false, NO_RESULT "it is no object"},
+    {"an empty result", "{}", false, NO_RESULT "it has no content"},
+    {"an entry without a type", "{\"content\":[{}]}", false,
+     NO_RESULT "its content has an entry without a type"},
+    {"a text that is none", "{\"content\":[{\"type\":\"text\",\"text\":1}]}",
+     false, NO_RESULT "its content has a text that is no string"},
+    {"an error that is no boolean", "{\"content\":[],\"isError\":\"no\"}",
+     false, NO_RESULT "its isError is no boolean"},
     {"several, one a line",
      "{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\","
      "\"text\":\"b\"}]}",
@@ -45,23 +55,32 @@ static const struct {
      "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"x:y\","
      "\"blob\":\"AAA=\"}}]}",
      true, "[resource x:y, 2 bytes, not shown]"},
-    {"something new", "{\"content\":[{\"type\":\"smell\"},3]}", true,
-     "[content of the kind 'smell', not shown]\n"
-     "[content of the kind '', not shown]"},
+    {"something new", "{\"content\":[{\"type\":\"smell\"}]}", true,
+     "[content of the kind 'smell', not shown]"},
+    {"no entry at all", "{\"content\":[3]}", false,
+     NO_RESULT "its content has an entry without a type"},
     {"structure alone", "{\"content\":[],\"structuredContent\":{\"n\":[1]}}",
      true, "{\"n\":[1]}"},
     {"structure that was said as text",
      "{\"content\":[{\"type\":\"text\",\"text\":\"{ \\\"b\\\":2, \\\"a\\\":1 "
      "}\"}],\"structuredContent\":{\"a\":1,\"b\":2}}",
-     true, "{ \"b\":2, \"a\":1 }"},
+     true, "{ \"b\":2, \"a\":1 } | {\"a\":1,\"b\":2}"},
     {"structure besides text",
      "{\"content\":[{\"type\":\"text\",\"text\":\"two\"}],"
      "\"structuredContent\":2}",
-     true, "two\n2"},
+     true, "two | 2"},
+    {"structure with a picture, besides one",
+     "{\"content\":[{\"type\":\"image\",\"data\":\"AAAA\",\"mimeType\":"
+     "\"image/png\"}],\"structuredContent\":{\"data\":\"AAAA\"}}",
+     true, "[image image/png, 3 bytes, not shown] | {\"data\":\"AAAA\"}"},
+    {"no structure besides text",
+     "{\"content\":[{\"type\":\"text\",\"text\":\"two\"}],"
+     "\"structuredContent\":null}",
+     true, "two"},
     {"a tool that failed",
      "{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no\"}]}",
      false, "no"},
-    {"and did not say why", "{\"isError\":true}", false,
+    {"and did not say why", "{\"isError\":true,\"content\":[]}", false,
      "the tool failed and did not say why"},
     {"a zero byte does not end a message",
      "{\"content\":[{\"type\":\"text\",\"text\":\"a\\u0000b\"}]}", true, "a b"},
@@ -79,8 +98,13 @@ static void test_results(void)
         struct arena a = {.mem = &mcp_plain};
         struct buf b = {.mem = &mcp_plain};
         const struct json *j = json_parse(str_of(results[i].result), &a, NULL);
-        bool ok = mcp_result_text(j, &b);
+        const struct json *more;
+        bool ok = mcp_result_text(j, &b, &more);
 
+        if (more) {
+            buf_cstr(&b, " | ");
+            json_put(&b, more);
+        }
         tap_is_str(buf_view(&b), results[i].want, "%s", results[i].why);
         tap_ok(ok == results[i].ok, "whether it went well");
         buf_free(&b);
