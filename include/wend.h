@@ -35,6 +35,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WEND_VERSION "0.1.0"
 #define WEND_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
@@ -57,6 +58,16 @@ typedef struct wend_str {
     const char *ptr;
     size_t len;
 } wend_str;
+
+/* Lends a C string; NULL gives an absent value. */
+static inline wend_str wend_str_of(const char *text)
+{
+    wend_str s;
+
+    s.ptr = text;
+    s.len = text ? strlen(text) : 0;
+    return s;
+}
 
 typedef enum wend_status {
     WEND_OK = 0,

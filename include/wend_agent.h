@@ -100,7 +100,8 @@ typedef struct wend_agent_options {
     const char *const *network;
     size_t network_count;
     /* Tokens that question and answer may have together, at most what the
-     * model can take; default: that. */
+     * model can take; default: that. A request over it is sent with a
+     * warning, one over 1.3 times of it is not sent. */
     int64_t context_tokens;
     bool sandbox_off;         /* tools that are programs run without one */
     int64_t model_timeout_ms; /* for one answer; default 30 minutes */

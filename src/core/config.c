@@ -201,6 +201,7 @@ static void model_read(const struct json *j, struct model_use *out)
 {
     out->name = json_str(json_get(j, "name"));
     out->spec = json_str(json_get(j, "model"));
+    out->window_known = json_get(j, "context_tokens") != NULL;
     out->context_tokens =
         i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
     out->output_tokens = i64_or(json_get(j, "output_tokens"), 0);

@@ -94,6 +94,7 @@ struct model_use {
     wend_str name;          /* in events; the first one's is run_start's */
     wend_str spec;          /* provider:model */
     int64_t context_tokens; /* its window */
+    bool window_known;      /* else that is a guess, and no limit */
     int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
     struct price price;     /* of its tokens */
 };

@@ -96,23 +96,6 @@ static wend_str turn_over_budget(const struct tt *x,
     return over_budget(x, model, turn_tokens(t), &open);
 }
 
-void ask_model(struct tt *x)
-{
-    const struct turn *t = &x->s->turn;
-    wend_str limit;
-
-    if (!t->again || t->forked) /* else it stands already */
-        emit_context(x);
-    limit = turn_over_budget(x, turn_model(t));
-    if (limit.ptr) {
-        end_turn(x, WEND_OUTCOME_LIMIT);
-        end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
-        return;
-    }
-    emit_model_start(x);
-    want(x, FX_ASK_MODEL);
-}
-
 void answer_instead(struct tt *x, wend_str text)
 {
     wend_event *ev;
@@ -236,6 +219,108 @@ void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
     if (ev)
         ev->u.model_end.error = error;
     emit(x, ev);
+}
+
+/* Asks again after a delay: the same model, or another one. */
+static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
+                      wend_str reason)
+{
+    const struct turn *t = &x->s->turn;
+    wend_event *ev = draft(x, WEND_MODEL_RETRY);
+    struct effect *fx;
+
+    if (ev) {
+        ev->u.model_retry.attempt = t->attempt;
+        ev->u.model_retry.delay_ms = delay_ms;
+        ev->u.model_retry.reason = reason;
+        ev->u.model_retry.next_model = model;
+    }
+    emit(x, ev);
+    fx = want(x, FX_TIMER);
+    if (fx) {
+        fx->timer = TIMER_RETRY;
+        fx->delay_ms = delay_ms;
+    }
+}
+
+/* ---- The window ---------------------------------------------------------- */
+
+/* Tokens are estimated, so that a request is refused only well above it. */
+static bool is_far_over(const struct model_use *m, int64_t tokens)
+{
+    return m->window_known && tokens > m->context_tokens / 10 * 13;
+}
+
+static wend_str window_text(struct tt *x, const char *what)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_fmt(&b,
+            "the request has about %lld tokens, and the window of %.*s has "
+            "%lld%s",
+            (long long)turn_tokens(t), (int)t->model.len, t->model.ptr,
+            (long long)turn_model(t)->context_tokens, what);
+    return take_text(x, &b);
+}
+
+/* A request that may not fit is sent, with a warning. */
+static bool fits_window(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    const struct model_use *m = turn_model(t);
+    int64_t tokens = turn_tokens(t);
+
+    if (is_far_over(m, tokens))
+        return false;
+    if (m->window_known && tokens > m->context_tokens && !t->again)
+        warn(x, STR("context_full"), window_text(x, ""));
+    return true;
+}
+
+/* Nothing is sent. The next model is asked if it has the room. */
+static void refuse_request(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    const struct model_use *next = turn_model(t) + 1;
+    bool last = t->model_at + 1 >= t->config->models_count;
+    const wend_ev_error *error;
+
+    emit_model_start(x);
+    if (!last && !is_far_over(next, turn_tokens(t)) &&
+        !turn_over_budget(x, next).ptr) {
+        ask_again(x, next->name, 0, STR("overflow"));
+        return;
+    }
+    error = draft_error(
+        x, STR("overflow"),
+        window_text(x, ": it was not sent; shorten the conversation, or set a "
+                       "larger context_tokens"),
+        STR("model"));
+    close_model(x, WEND_OUTCOME_FAILED, error);
+    end_turn(x, WEND_OUTCOME_FAILED);
+    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
+}
+
+void ask_model(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    wend_str limit;
+
+    if (!t->again || t->forked) /* else it stands already */
+        emit_context(x);
+    limit = turn_over_budget(x, turn_model(t));
+    if (limit.ptr) {
+        end_turn(x, WEND_OUTCOME_LIMIT);
+        end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
+        return;
+    }
+    if (!fits_window(x)) {
+        refuse_request(x);
+        return;
+    }
+    emit_model_start(x);
+    want(x, FX_ASK_MODEL);
 }
 
 /* The model says that this is not its last answer, and calls nobody. */
@@ -389,27 +474,6 @@ static int64_t retry_delay(const struct turn *t, int64_t wish_ms)
     return delay - delay / 4 * (int64_t)(mix >> 16 & 0xff) / 256;
 }
 
-/* Asks again after so long: the same model, or another one. */
-static void ask_again(struct tt *x, wend_str model, int64_t delay_ms)
-{
-    const struct turn *t = &x->s->turn;
-    wend_event *ev = draft(x, WEND_MODEL_RETRY);
-    struct effect *fx;
-
-    if (ev) {
-        ev->u.model_retry.attempt = t->attempt;
-        ev->u.model_retry.delay_ms = delay_ms;
-        ev->u.model_retry.reason = x->in->error.code;
-        ev->u.model_retry.next_model = model;
-    }
-    emit(x, ev);
-    fx = want(x, FX_TIMER);
-    if (fx) {
-        fx->timer = TIMER_RETRY;
-        fx->delay_ms = delay_ms;
-    }
-}
-
 void on_model_fail(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
@@ -422,13 +486,14 @@ void on_model_fail(struct tt *x)
     next = next_model(t, x->in);
     if (is_passing(t, x->in) && t->tries <= RETRIES_MAX &&
         !(next && x->in->error.resting)) {
-        ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms));
+        ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms),
+                  x->in->error.code);
         return;
     }
     if (next)
         limit = turn_over_budget(x, next);
     if (next && !limit.ptr) {
-        ask_again(x, next->name, 0);
+        ask_again(x, next->name, 0, x->in->error.code);
         return;
     }
     error =

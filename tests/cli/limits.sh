@@ -80,4 +80,30 @@ if [ -x "$test_server" ]; then
 else
     skip "budgets across crashes" "$test_server is not built"
 fi
+# ---- The window of a model ---------------------------------------------------
+
+window() { # TOKENS BYTES [OPTION...]: a prompt of so many bytes
+    cat >"$work/window.yaml" <<EOF
+wend: agent/1
+name: narrow
+model: '$hello'
+context_tokens: $1
+tools: []
+EOF
+    run "$WEND" run --json -a "$work/window.yaml" "${@:3}" \
+        "$(head -c $2 /dev/zero | tr '\0' x)"
+}
+window 1000000 4000
+is "control: a request that fits" $status 0
+lacks "control: nothing is said" "$out" context_full
+tokens=$(json "$out" "$(at data.tokens)" | grep -m1 '[0-9]')
+window $((tokens * 10 / 11)) 4000
+is "a little over the window: exit status" $status 0
+has "a little over the window: a warning" "$out" '"code":"context_full"'
+window $((tokens * 10 / 15)) 4000
+is "far over the window: exit status" $status 1
+has "far over the window: said" "$out" '"code":"overflow"'
+has "far over the window: what to do" "$out" 'it was not sent; shorten'
+lacks "far over the window: no answer" "$out" text_delta
+
 finish

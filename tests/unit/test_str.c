@@ -209,6 +209,9 @@ static void test_keep(void)
 
 int main(void)
 {
+    tap_ok(!wend_str_of(NULL).ptr && !wend_str_of(NULL).len,
+           "wend_str_of: NULL is absent");
+    tap_is_str(wend_str_of("ab"), "ab", "wend_str_of: a C string");
     test_compare();
     test_near();
     test_numbers();
