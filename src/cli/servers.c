@@ -112,7 +112,7 @@ static int add(struct cli *cli, wend_agent *agent, wend_mcp_options *o,
     wend_status s;
 
     o->size = sizeof *o;
-    o->sandbox_off |= cli->set.sandbox != 0;
+    o->sandbox_off |= cli->set.sandbox == 1; /* the word at 1 is off */
     o->note = say;
     o->note_ctx = cli;
     o->look = must;
