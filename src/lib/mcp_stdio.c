@@ -14,8 +14,10 @@
 #include "wire/sse.h"
 
 enum {
-    STDERR_KEPT = 400, /* bytes of what it said last, for messages */
-    READABLE_MAX = 32, /* paths among its arguments */
+    STDERR_KEPT = 4 << 10, /* bytes of what it said last, for messages */
+    LINE_SHOWN = 400,      /* bytes of each */
+    LINES_SHOWN = 10,      /* of it, if the program did not start */
+    READABLE_MAX = 32,     /* paths among its arguments */
     VARIABLES_MAX = 64,
 };
 
@@ -117,6 +119,56 @@ static const char *last_words(struct mcp_stdio *l)
     return line ? line + 1 : l->said;
 }
 
+/* A path in the command is there for the program to read. */
+static void take_paths(const struct mcp_server *s,
+                       const char *list[READABLE_MAX + 1])
+{
+    struct stat st;
+    size_t n = 0;
+
+    for (size_t i = 0; s->command[i] && n < READABLE_MAX; i++)
+        if (s->command[i][0] == '/' && !stat(s->command[i], &st))
+            list[n++] = s->command[i];
+    list[n] = NULL;
+}
+
+/* The start of the last LINES_SHOWN lines. */
+static const char *last_lines(const struct mcp_stdio *l)
+{
+    const char *at = l->said + l->said_len;
+
+    for (int lines = 0; at > l->said; at--)
+        if (at[-1] == '\n' && ++lines == LINES_SHOWN)
+            break;
+    return at;
+}
+
+/* Mostly it says what it did not find: a module, a file, a host. */
+static void tell_start(const struct mcp_stdio *l)
+{
+    struct mcp_server *s = l->server;
+    const char *readable[READABLE_MAX + 1];
+    struct buf text = {.mem = &s->mem};
+
+    utf8_repair(&text, str_of(last_lines(l)));
+    for (const char *line = buf_view(&text).ptr; *line;) {
+        size_t len = strcspn(line, "\n");
+
+        mcp_server_note(s, "| %.*s", (int)(len < LINE_SHOWN ? len : LINE_SHOWN),
+                        line);
+        line += len + (line[len] == '\n');
+    }
+    buf_clear(&text);
+    take_paths(s, readable);
+    for (size_t i = 0; readable[i]; i++)
+        buf_fmt(&text, ", %s", readable[i]);
+    if (!s->sandbox_off)
+        mcp_server_note(
+            s, "the sandbox let it read the system's folders, %s%s%s", s->cwd,
+            buf_view(&text).ptr, s->network ? "" : "; it had no network");
+    buf_free(&text);
+}
+
 static void on_end(void *ctx, const struct proc_end *end)
 {
     struct mcp_stdio *l = ctx;
@@ -131,6 +183,8 @@ static void on_end(void *ctx, const struct proc_end *end)
     proc_free(l->proc);
     l->proc = NULL;
     mcp_server_lost(l->server, why);
+    if (l->server->phase == PHASE_DOWN && !l->server->was_up)
+        tell_start(l);
 }
 
 static const struct proc_events events = {on_out, on_end};
@@ -160,19 +214,6 @@ static void take_environment(const struct mcp_server *s, struct buf *texts,
         list[n] = texts->ptr + at;
     for (size_t i = 0; s->secrets[i] && n < VARIABLES_MAX; i++)
         list[n++] = s->secrets[i];
-    list[n] = NULL;
-}
-
-/* Whoever named a path in the command wants the program to read it. */
-static void take_paths(const struct mcp_server *s,
-                       const char *list[READABLE_MAX + 1])
-{
-    struct stat st;
-    size_t n = 0;
-
-    for (size_t i = 0; s->command[i] && n < READABLE_MAX; i++)
-        if (s->command[i][0] == '/' && !stat(s->command[i], &st))
-            list[n++] = s->command[i];
     list[n] = NULL;
 }
 

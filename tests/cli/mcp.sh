@@ -124,6 +124,18 @@ srv= |the command is empty
 srv='a b|a quote is left open
 a.b=cat|'a.b' is not
 ROWS
+cat >"$work/chatty.sh" <<'EOF'
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "line $i" >&2; done
+exit 3
+EOF
+run "$WEND" run -m "$hello" --mcp "srv=sh $work/chatty.sh" go
+has "does not start: its last line" "$err" "mcp srv: | line 12"
+has "does not start: ten of them" "$err" "mcp srv: | line 3"
+lacks "does not start: not more" "$err" "mcp srv: | line 2"
+has "does not start: what it could read" "$err" \
+    "the sandbox let it read the system's folders, $PWD, $work/chatty.sh; it had no network"
+run "$WEND" run -m "$hello" --sandbox off --mcp "srv=sh $work/chatty.sh" go
+lacks "does not start: no sandbox, no word about it" "$err" "the sandbox let"
 run "$WEND" run -m "$(script x '{}')" --mcp "srv=/no/such/program" go
 is "a program that is not there: the run goes on" "$status" 0
 has "and it is told" "$err" "/no/such/program"
