@@ -155,27 +155,56 @@ static void finish(struct program *p, const struct super_report *r)
     tell_end(p);
 }
 
+/* As if the program had said it: its user sees it where its errors are. */
+static void on_told(struct program *p, const struct super_report *r,
+                    wend_str path)
+{
+    static const char *const rows[] = {
+        [SUPER_GIT_RESTORED] = "was changed by the program and put back",
+        [SUPER_GIT_SET_ASIDE] = "was made by the program and set aside "
+                                "(NAME.refused)",
+        [SUPER_GIT_FAILED] = "was changed by the program and could not be "
+                             "put back: look at it before git runs",
+    };
+    char text[SUPER_TOLD_MAX + 300];
+    int len;
+
+    drain(p); /* what it said itself comes first */
+    if (p->freed || (unsigned)r->a >= sizeof rows / sizeof *rows)
+        return;
+    len = snprintf(text, sizeof text,
+                   "wend: %.*s %s; a rule that names it, such as "
+                   "write_file(.git/*), allows this\n",
+                   (int)path.len, path.ptr, rows[r->a]);
+    p->events.out(p->ctx, 2, text, (size_t)len);
+}
+
 static void on_control(uv_poll_t *poll, int status, int events)
 {
     struct line *l = poll->data;
     struct program *p = l->proc;
-    struct super_report r;
+    struct {
+        struct super_report r;
+        char path[SUPER_TOLD_MAX];
+    } m;
 
     (void)status, (void)events;
     while (l->fd >= 0) {
-        ssize_t n = recv(l->fd, &r, sizeof r, 0);
+        ssize_t n = recv(l->fd, &m, sizeof m, 0);
 
         /* Reset: it left an order unread, and its report comes next. */
         if (n < 0 && (errno == EINTR || errno == ECONNRESET))
             continue;
         if (n < 0 && errno == EAGAIN)
             return;
-        if (n != (ssize_t)sizeof r)
+        if (n < (ssize_t)sizeof m.r)
             finish(p, NULL);
-        else if (r.kind == SUPER_STARTED)
-            p->child = r.a;
+        else if (m.r.kind == SUPER_STARTED)
+            p->child = m.r.a;
+        else if (m.r.kind == SUPER_TOLD)
+            on_told(p, &m.r, (wend_str){m.path, (size_t)n - sizeof m.r});
         else
-            finish(p, &r);
+            finish(p, &m.r);
     }
 }
 

@@ -52,6 +52,9 @@ struct proc_spec {
     /* No sandbox: because the user said so, never because it failed. */
     bool sandbox_off;
     bool network;
+    /* The sandbox lets it change config and hooks of git repositories: what
+     * is written there runs when git does. */
+    bool git_writable;
     const char *const *writable; /* files and folders, absolute */
     const char *const *readable; /* besides those of the system */
     /* For tests: behave as on a kernel with an older Landlock; -1: with

@@ -119,8 +119,9 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
     bool on = !spec->sandbox_off;
     struct super_spec s = {
         .magic = SUPER_MAGIC,
-        .flags =
-            (on ? SUPER_SANDBOX : 0u) | (spec->network ? SUPER_NETWORK : 0u),
+        .flags = (on ? SUPER_SANDBOX : 0u) |
+                 (spec->network ? SUPER_NETWORK : 0u) |
+                 (on && !spec->git_writable ? SUPER_GIT : 0u),
         .grace_ms =
             (uint32_t)(spec->grace_ms > 0 ? spec->grace_ms : PROC_GRACE_MS),
         .deadline_ms =

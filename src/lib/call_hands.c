@@ -65,6 +65,11 @@ uint32_t call_labels(const wend_call *call)
     return policy_taint(&call->run->turn);
 }
 
+bool call_names(const wend_call *call, wend_str path)
+{
+    return policy_names(&call->run->turn, path);
+}
+
 void call_bring(wend_call *call, uint32_t labels)
 {
     call->labels = labels;

@@ -38,6 +38,21 @@ static void report(uint32_t kind, int a, int b)
          0x4000 /* MSG_NOSIGNAL */, 0, 0);
 }
 
+static void tell_git(const char *rel, enum super_git what)
+{
+    struct {
+        struct super_report r;
+        char rel[SUPER_TOLD_MAX];
+    } m = {.r = {SUPER_TOLD, (int)what, 0}};
+    size_t len = text_len(rel);
+
+    if (len > sizeof m.rel)
+        len = sizeof m.rel;
+    __builtin_memcpy(m.rel, rel, len);
+    sys6(__NR_sendto, SUPER_CONTROL_FD, SYS_ARG(&m), (long)(sizeof m.r + len),
+         0x4000 /* MSG_NOSIGNAL */, 0, 0);
+}
+
 /* It must get its turn among hundreds that fork without end; others than root
  * may not have this. */
 static void take_precedence(void)
@@ -253,6 +268,8 @@ static int begin(struct watch *w, volatile struct failure *f)
         if (f->error)
             return -1;
     }
+    if (w->job.spec->flags & SUPER_GIT)
+        git_keep(&w->job);
     w->job.child = start_child(&w->job, f);
     return w->job.child < 0 ? -1 : 0;
 }
@@ -272,6 +289,8 @@ void super_main(void)
         sys5(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
         take_precedence();
         watch(&w);
+        if (w.job.spec->flags & SUPER_GIT)
+            git_check(tell_git);
         report(SUPER_GONE, w.job.status, w.why);
     }
     sys1(__NR_close, SUPER_CONTROL_FD);

@@ -19,6 +19,7 @@ enum { SUPER_MAGIC = 0x77656e64 };
 enum {
     SUPER_SANDBOX = 1, /* flags */
     SUPER_NETWORK = 2,
+    SUPER_GIT = 4, /* config and hooks of repositories stay as they are */
 };
 
 enum super_order {
@@ -52,6 +53,16 @@ enum super_report_kind {
     SUPER_STARTED = 1, /* a: pid */
     SUPER_FAILED,      /* a: enum super_step, b: errno */
     SUPER_GONE,        /* a: status as of wait, b: enum super_why */
+    SUPER_TOLD,        /* a: enum super_git; a path follows, without NUL */
+};
+
+enum { SUPER_TOLD_MAX = 1024 }; /* bytes of that path */
+
+/* What became of a file that the program had changed. */
+enum super_git {
+    SUPER_GIT_RESTORED,
+    SUPER_GIT_SET_ASIDE, /* under the name NAME.refused */
+    SUPER_GIT_FAILED,    /* it is as the program left it */
 };
 
 enum super_why {

@@ -100,6 +100,12 @@ void notify_answer(struct job *j);
 /* Where an open file lies; 0 or -errno. */
 int place_of(int fd, char *out, size_t size);
 
+/* ---- git.c: config and hooks of repositories --------------------------------
+ */
+typedef void git_tell(const char *rel, enum super_git what);
+void git_keep(const struct job *j); /* before the program starts */
+void git_check(git_tell *tell);     /* once the tree is gone */
+
 /* ---- tmp.c: the private folder ---------------------------------------------
  */
 int tmp_use(struct job *j); /* 0 or -errno */

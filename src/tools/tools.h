@@ -104,6 +104,8 @@ wend_str call_user(const wend_call *call); /* absent: nobody was named */
 wend_str call_agent(const wend_call *call);
 int64_t call_time_us(const wend_call *call); /* by the wall */
 uint32_t call_labels(const wend_call *call); /* of its run, by now */
+/* Whether a rule of its run allows writing this path and names it. */
+bool call_names(const wend_call *call, wend_str path);
 /* What the answer brings into the run besides the tool's own labels; only
  * actions of plans tell. */
 void call_bring(wend_call *call, uint32_t labels);
