@@ -6,8 +6,9 @@
  * would prove nothing. As root all of it runs a second time as nobody.
  */
 #include "escape_help.h"
+#include "nobody_help.h"
 
-enum { NOBODY = 65534, ESCAPED = 42, HELD = 43 };
+enum { ESCAPED = 42, HELD = 43 };
 
 static int attempt(char **argv)
 {
@@ -32,19 +33,6 @@ struct places {
     struct proc_world w;
     char outside[64], shown[64], program[80];
 };
-
-static void shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void shell(const char *fmt, ...)
-{
-    char command[1000];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(command, sizeof command, fmt, ap);
-    va_end(ap);
-    if (system(command))
-        tap_ok(false, "%s", command);
-}
 
 /* As it is before each attempt. */
 static void prepare(const struct places *p)
@@ -233,43 +221,6 @@ static void suite(void)
     shell("chmod -R u+rwx %s %s; rm -rf %s %s", p.outside, p.shown, p.outside,
           p.shown);
     proc_world_end(&p.w);
-}
-
-/* All of it again; the folder also holds a setuid program. */
-static void as_nobody(void)
-{
-    char dir[] = "/tmp/wend-nobody-XXXXXX", line[1000];
-    int status, fd[2];
-    FILE *f;
-    pid_t pid;
-
-    if (!mkdtemp(dir) || pipe(fd)) {
-        tap_ok(false, "a folder for nobody");
-        return;
-    }
-    shell(
-        "cp /proc/%d/exe %s/test && cp /usr/bin/id %s && chmod 755 %s %s/test "
-        "&& chmod 4755 %s/id",
-        getpid(), dir, dir, dir, dir, dir);
-    pid = fork();
-    if (!pid) {
-        dup2(fd[1], 1);
-        setenv("WEND_SETUID", dir, 1);
-        unsetenv("TMPDIR"); /* that of a test is its user's alone */
-        if (!chdir(dir) && !setgroups(0, NULL) && !setgid(NOBODY) &&
-            !setuid(NOBODY))
-            execl("./test", "test", (char *)NULL);
-        _exit(1);
-    }
-    close(fd[1]);
-    f = fdopen(fd[0], "r");
-    while (f && fgets(line, sizeof line, f))
-        printf("# nobody: %s", line);
-    if (f)
-        fclose(f);
-    waitpid(pid, &status, 0);
-    tap_is_i64(status, 0, "the same as nobody");
-    shell("rm -rf %s", dir);
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
  * Each attempt works where the spec allows it, and is undone and told where
  * it does not.
  */
+#include "nobody_help.h"
 #include "proc_help.h"
 
 /* A repository `r` with a submodule's folder, a worktree and a nested one. */
@@ -154,5 +155,7 @@ int main(void)
     test_rows(&w, false);
     test_rows(&w, true);
     proc_world_end(&w);
+    if (!geteuid())
+        as_nobody();
     return tap_done();
 }
