@@ -210,15 +210,10 @@ static void on_control(uv_poll_t *poll, int status, int events)
 
 static void reap(struct program *p)
 {
-    int status = -1;
-
     if (p->lines[PID].fd < 0)
         return;
-    if (waitpid(p->pid, &status, WNOHANG) != p->pid)
-        status = -1;
+    waitpid(p->pid, NULL, WNOHANG);
     line_close(&p->lines[PID]);
-    tmp_give_back(p->ps, p->tmp, status);
-    p->tmp = NULL;
 }
 
 /* The supervisor has ended, and has said before what there was to say. */
@@ -240,17 +235,10 @@ static wend_status run(struct program *p, wend_error *err)
     struct launched l;
     wend_status s = WEND_OK, bad;
 
-    if (p->sandbox)
-        s = tmp_take(p->ps, &p->tmp, err);
-    if (p->tmp)
-        s = launch_pack_tmp(&p->packed, p->tmp->path, err);
-    if (s == WEND_OK)
-        s = launch(p->ps->image_fd, buf_view(&p->packed), buf_view(&p->input),
-                   p->input_open, &l, err);
+    s = launch(p->ps->image_fd, buf_view(&p->packed), buf_view(&p->input),
+               p->input_open, &l, err);
     buf_free(&p->packed);
     if (s != WEND_OK) {
-        tmp_give_back(p->ps, p->tmp, 0);
-        p->tmp = NULL;
         return s;
     }
     if (!p->input_open)
@@ -269,8 +257,6 @@ static wend_status run(struct program *p, wend_error *err)
     for (int i = 0; i < LINES; i++) /* the supervisor kills what it began */
         line_close(&p->lines[i]);
     waitpid(p->pid, NULL, 0);
-    tmp_give_back(p->ps, p->tmp, -1);
-    p->tmp = NULL;
     p->state = ENDED;
     return fail(err, WEND_E_IO, "%s: it cannot be watched", p->program);
 }
@@ -385,7 +371,6 @@ static void free_all(struct procs *base)
         let_go(&p->base);
     }
     wait_all(ps);
-    tmp_remove_all(ps);
     uv_close((uv_handle_t *)&ps->kick, on_kick_closed);
 }
 
@@ -403,7 +388,6 @@ static wend_status fill(struct program *p, const struct proc_spec *spec,
     if (p->input.failed)
         return fail_nomem(err);
     p->input_open = spec->input_open;
-    p->sandbox = !spec->sandbox_off;
     p->bytes_max =
         spec->output_bytes_max ? spec->output_bytes_max : PROC_OUTPUT_MAX;
     utf8_fmt(p->program, sizeof p->program, "%s", spec->argv[0]);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -117,6 +118,7 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
 {
     const struct proc_limits *l = &spec->limits;
     bool on = !spec->sandbox_off;
+    const char *tmp = getenv("TMPDIR");
     struct super_spec s = {
         .magic = SUPER_MAGIC,
         .flags = (on ? SUPER_SANDBOX : 0u) |
@@ -150,6 +152,8 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
     s.counts[SUPER_ENV] = add_list(out, spec->env);
     s.counts[SUPER_READ] = add_list(out, spec->readable);
     s.counts[SUPER_WRITE] = add_list(out, spec->writable);
+    if (on)
+        add_text(out, tmp && tmp[0] == '/' ? tmp : "/tmp");
     if (out->failed)
         return fail_nomem(err);
     if (out->len > PROC_SPEC_MAX)
@@ -158,20 +162,6 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
                     spec->argv[0], out->len, PROC_SPEC_MAX);
     s.size = (uint32_t)out->len;
     memcpy(out->ptr, &s, sizeof s);
-    return WEND_OK;
-}
-
-wend_status launch_pack_tmp(struct buf *packed, const char *path,
-                            wend_error *err)
-{
-    struct super_spec s;
-
-    add_text(packed, path);
-    if (packed->failed)
-        return fail_nomem(err);
-    memcpy(&s, packed->ptr, sizeof s);
-    s.size = (uint32_t)packed->len;
-    memcpy(packed->ptr, &s, sizeof s);
     return WEND_OK;
 }
 

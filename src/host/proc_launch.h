@@ -21,9 +21,6 @@ wend_status launch_image(int *fd, wend_error *err);
 /* The spec as the supervisor reads it. */
 wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
                         wend_error *err);
-/* The last word of it: the private folder. */
-wend_status launch_pack_tmp(struct buf *packed, const char *path,
-                            wend_error *err);
 wend_status launch(int image_fd, wend_str packed, wend_str input,
                    bool input_open, struct launched *out, wend_error *err);
 /* Why it did not start, for the user. */

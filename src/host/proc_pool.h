@@ -15,13 +15,6 @@ enum {
 
 enum state { WAITING, RUNNING, ENDED };
 
-/* A private folder for temporary files. They are used again: making one
- * waits for the disk. */
-struct tmp_dir {
-    struct tmp_dir *next;
-    char path[];
-};
-
 /* A descriptor on the loop. */
 struct line {
     struct program *proc;
@@ -48,8 +41,7 @@ struct program {
     pid_t pid, child;
     struct buf packed, input; /* until it starts; input: what waits */
     size_t input_at;
-    struct tmp_dir *tmp; /* NULL = none */
-    bool input_open, input_ends, sandbox;
+    bool input_open, input_ends;
     size_t got[3], bytes_max; /* of output, by stream */
     int over;                 /* the stream that was too long */
     struct proc_end end;
@@ -65,18 +57,9 @@ struct programs {
     bool closing, kick_open;
     int image_fd, running, count;
     struct program *all, *queue, **queue_end;
-    struct tmp_dir *tmps;    /* empty ones, used by nobody */
     struct program *stopped; /* while they waited; their ends are to be told */
     char *room;              /* READ_BYTES */
 };
-
-/* ---- proc_tmp.c ------------------------------------------------------------
- */
-wend_status tmp_take(struct programs *ps, struct tmp_dir **out,
-                     wend_error *err);
-/* status: the supervisor's, of wait; -1 = not known. NULL is none. */
-void tmp_give_back(struct programs *ps, struct tmp_dir *t, int status);
-void tmp_remove_all(struct programs *ps);
 
 /* ---- proc_line.c -----------------------------------------------------------
  */

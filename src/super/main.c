@@ -244,7 +244,7 @@ static int unpack(struct job *j)
         *slot++ = NULL;
     }
     if (head.flags & SUPER_SANDBOX)
-        j->tmp_path = at;
+        j->tmp_base = at;
     return 0;
 }
 
@@ -264,7 +264,7 @@ static int begin(struct watch *w, volatile struct failure *f)
         return -1;
     if (w->job.spec->flags & SUPER_SANDBOX) {
         f->step = SUPER_STEP_TMP;
-        f->error = -tmp_use(&w->job);
+        f->error = -tmp_make(&w->job);
         if (f->error)
             return -1;
     }
@@ -294,12 +294,8 @@ void super_main(void)
         report(SUPER_GONE, w.job.status, w.why);
     }
     sys1(__NR_close, SUPER_CONTROL_FD);
-    if (!w.job.tmp_path)
-        leave(0);
-    if (!w.host_gone)
-        leave(!tmp_empty(w.job.tmp_path));
-    tmp_remove(w.job.tmp_path);
-    leave(1); /* it cannot be used again */
+    tmp_remove(&w.job);
+    leave(0);
 }
 
 #if defined(__x86_64__)

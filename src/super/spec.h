@@ -3,8 +3,8 @@
  *
  * The spec comes in a file without a name (SUPER_SPEC_FD): the head below,
  * then strings, each with its NUL: cwd, the lists in the order of the counts,
- * and in the sandbox the private folder. It is emptied once the tree is gone
- * (exit code 0), or removed if the host is gone, too. The control socket
+ * and in the sandbox the folder in which the supervisor makes a private one,
+ * which it removes once the tree is gone. The control socket
  * carries one byte for a stop (enum super_order), and reports back; its end
  * means that the host is gone.
  */

@@ -16,8 +16,9 @@ struct job {
     const struct super_spec *spec;
     const char *cwd;
     char **lists[SUPER_LISTS]; /* each with NULL at the end */
-    char tmp[TMP_PATH_MAX];    /* TMPDIR=path of the private folder */
-    const char *tmp_path;      /* NULL = none */
+    const char *tmp_base;      /* where the private folder is made */
+    char tmp[TMP_PATH_MAX];    /* TMPDIR=path of it */
+    const char *tmp_path;      /* NULL = there is none */
     int landlock_abi;          /* 0 = not probed yet */
     int listener;              /* of the filter's questions; 0 = none */
     char places[PLACES_MAX];   /* what it may write: each with its NUL */
@@ -108,9 +109,7 @@ void git_check(git_tell *tell);     /* once the tree is gone */
 
 /* ---- tmp.c: the private folder ---------------------------------------------
  */
-int tmp_use(struct job *j); /* 0 or -errno */
-/* Removes all that is in it; false if something stays. */
-bool tmp_empty(const char *path);
-void tmp_remove(const char *path);
+int tmp_make(struct job *j); /* 0 or -errno; it gets into the environment */
+void tmp_remove(struct job *j);
 
 #endif

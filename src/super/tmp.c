@@ -1,12 +1,13 @@
 /*
- * tmp.c - the private folder for temporary files, emptied once the tree is
- * gone.
+ * tmp.c - the private folder for temporary files. The supervisor makes it and
+ * removes it once the tree is gone, so that none stays when the host dies.
  */
 #include <fcntl.h>
 
 #include "super/super.h"
 
 enum { ENTRIES_BYTES = 4096, DIR_MODE = 0700 };
+enum { NAME_LETTERS = 8, TRIES = 100 };
 enum { REMOVE_DIR = 0x200 }; /* AT_REMOVEDIR */
 
 struct entry { /* linux_dirent64 */
@@ -17,16 +18,41 @@ struct entry { /* linux_dirent64 */
     char name[];
 };
 
-int tmp_use(struct job *j)
+/* A name that is not there yet. */
+static long make(char *path, size_t len)
 {
-    size_t len = text_len(j->tmp_path);
-    char **env = j->lists[SUPER_ENV];
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+    uint8_t random[NAME_LETTERS];
+    long r = -EEXIST;
 
-    if (len + 8 > sizeof j->tmp)
+    for (int i = 0; i < TRIES && r == -EEXIST; i++) {
+        r = sys3(__NR_getrandom, random, sizeof random, 0);
+        for (size_t k = 0; r >= 0 && k < sizeof random; k++)
+            path[len + k] = letters[random[k] % 32];
+        path[len + sizeof random] = 0;
+        if (r >= 0)
+            r = sys3(__NR_mkdirat, AT_FDCWD, path, DIR_MODE);
+    }
+    return r;
+}
+
+int tmp_make(struct job *j)
+{
+    static const char variable[] = "TMPDIR=", name[] = "/wend-";
+    size_t len = text_len(j->tmp_base), at = sizeof variable - 1;
+    char **env = j->lists[SUPER_ENV];
+    long r;
+
+    if (at + len + sizeof name + NAME_LETTERS > sizeof j->tmp)
         return -ENAMETOOLONG;
-    __builtin_memcpy(j->tmp, "TMPDIR=", 7);
-    __builtin_memcpy(j->tmp + 7, j->tmp_path, len + 1);
-    while (*env && !text_starts(*env, "TMPDIR="))
+    __builtin_memcpy(j->tmp, variable, at);
+    __builtin_memcpy(j->tmp + at, j->tmp_base, len);
+    __builtin_memcpy(j->tmp + at + len, name, sizeof name);
+    r = make(j->tmp + at, len + sizeof name - 1);
+    if (r < 0)
+        return (int)r;
+    j->tmp_path = j->tmp + at;
+    while (*env && !text_starts(*env, variable))
         env++;
     *env = j->tmp;
     return 0;
@@ -72,7 +98,7 @@ static long empty(long dir)
 
 /* Goes down into what is not empty and up again: no stack, two descriptors,
  * however deep it is. */
-bool tmp_empty(const char *path)
+static void empty_all(const char *path)
 {
     long dir, next = -1;
     int64_t depth = 0;
@@ -94,11 +120,13 @@ bool tmp_empty(const char *path)
     }
     if (dir >= 0)
         sys1(__NR_close, dir);
-    return dir >= 0 && !next;
 }
 
-void tmp_remove(const char *path)
+void tmp_remove(struct job *j)
 {
-    tmp_empty(path);
-    sys3(__NR_unlinkat, AT_FDCWD, path, REMOVE_DIR);
+    if (!j->tmp_path ||
+        sys3(__NR_unlinkat, AT_FDCWD, j->tmp_path, REMOVE_DIR) >= 0)
+        return; /* mostly it is empty */
+    empty_all(j->tmp_path);
+    sys3(__NR_unlinkat, AT_FDCWD, j->tmp_path, REMOVE_DIR);
 }

@@ -25,7 +25,7 @@ export HOME=$work/home WEND_STORE=$work/wend.db NO_COLOR=1 LC_ALL=C
 export TMPDIR=$work/tmp # empty again when all is done
 cd "$work/cwd" || exit 2
 out=$work/out err=$work/err status=0
-checks=0 checks_bad=0 kills=0
+checks=0 checks_bad=0
 
 # Whoever still runs would write into what is removed.
 leave() {
@@ -77,10 +77,8 @@ skip() { # NAME REASON
     echo "SKIPPED: $1: $2" >&2
 }
 
-# Who is killed can leave the folder that he kept for the next program. Files
-# in it are removed by whoever watches the program.
+# Also after a kill: whoever watches a program removes its folder.
 no_temporaries() {
-    [ $kills = 0 ] || rmdir "$TMPDIR"/wend-??????
     rmdir "$TMPDIR"
 }
 
@@ -161,7 +159,6 @@ begin() { # COMMAND...
 }
 
 killed() { # the process in $pid, without a word
-    kills=$((kills + 1))
     { kill -KILL $pid && wait $pid; } 2>/dev/null
 }
 

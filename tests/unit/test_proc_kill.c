@@ -5,6 +5,7 @@
 #include "nobody_help.h"
 #include "proc_help.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <sys/wait.h>
 
@@ -275,6 +276,48 @@ static void test_host_dies(struct proc_world *w, bool freed, bool off)
     }
 }
 
+/* Private folders go with their programs: none is kept for the next one. */
+static void test_folders(struct proc_world *w)
+{
+    static const char *const rows[] = {"true", "touch $TMPDIR/f",
+                                       "touch $TMPDIR/f; sleep 1000"};
+    char tmp[80], mark[64];
+    char usual[PATH_MAX];
+
+    snprintf(usual, sizeof usual, "%s",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "");
+    snprintf(tmp, sizeof tmp, "%s/tmp", w->dir);
+    setenv("TMPDIR", tmp, 1);
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        int64_t until_ms = proc_now_ms() + SLACK_MS;
+        pid_t pid;
+
+        make_mark(mark, sizeof mark);
+        tap_ok(!mkdir(tmp, 0755), "an empty folder");
+        pid = fork();
+        if (!pid) {
+            struct proc_world own;
+            struct proc_seen s;
+
+            proc_world_open(&own);
+            snprintf(own.dir, sizeof own.dir, "%s", w->dir);
+            start_marked(&own, &s, rows[i], mark, (struct proc_spec){0});
+            for (int k = 0; k < 50; k++)
+                loop_turn(own.loop, 10);
+            kill(getpid(), SIGKILL);
+        }
+        waitpid(pid, NULL, 0);
+        while (rmdir(tmp) && proc_now_ms() < until_ms)
+            spin(w, 5);
+        tap_ok(access(tmp, F_OK), "the host dies: no folder of '%s' is left",
+               rows[i]);
+    }
+    if (usual[0])
+        setenv("TMPDIR", usual, 1);
+    else
+        unsetenv("TMPDIR");
+}
+
 /* Stopped or freed at any moment, also while it starts or waits. */
 static void test_any_moment(struct proc_world *w)
 {
@@ -353,6 +396,7 @@ int main(int argc, char **argv)
     test_host_dies(&w, false, false);
     test_host_dies(&w, false, true);
     test_host_dies(&w, true, false);
+    test_folders(&w);
     test_any_moment(&w);
     test_waiting(&w);
     proc_world_end(&w);
