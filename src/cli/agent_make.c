@@ -12,6 +12,7 @@
 #include "cli/guard.h"
 #include "cli/remember.h"
 #include "cli/servers.h"
+#include "cli/workspace.h"
 
 static const char *const approve_words[] = {
     [WEND_APPROVE_ASK] = "ask",
@@ -178,5 +179,7 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
     code = tools_add(cli, *agent);
     if (!code)
         code = servers_add(cli, *agent, false, false);
+    if (!code)
+        workspace_look(cli, *agent);
     return code ? code : agents_add(cli, *agent);
 }

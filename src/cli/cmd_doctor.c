@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "cli/config.h"
 #include "cli/term.h"
+#include "cli/workspace.h"
 
 /* Numbers and shapes that older headers lack. */
 #ifndef SYS_openat2
@@ -251,6 +252,39 @@ static void check_pidfd(struct cli *cli, struct finding *f)
           "newer, and let the container's filter allow pidfd_open");
 }
 
+/* What the supervisor counts of a tree comes from /proc. */
+static void check_bounds(struct cli *cli, struct finding *f)
+{
+    bool shares = !access("/proc/self/smaps_rollup", R_OK);
+    bool written = !access("/proc/self/io", R_OK);
+
+    (void)cli;
+    buf_cstr(&f->what, "tasks, memory and bytes written of programs are "
+                       "counted by their supervisor");
+    if (shares && written)
+        return;
+    buf_fmt(&f->what, "; %s",
+            shares    ? "but bytes written are not"
+            : written ? "memory that is shared, several times"
+                      : "bytes written are not, and memory "
+                        "that is shared, several times");
+    found(f, MARK_NOTE,
+          "use Linux 4.14 or newer with CONFIG_TASK_IO_ACCOUNTING");
+}
+
+static void check_workspace(struct cli *cli, struct finding *f)
+{
+    (void)cli;
+    if (!workspace_is_home()) {
+        buf_cstr(&f->what, "the working directory is no home folder");
+        return;
+    }
+    buf_cstr(&f->what, "the working directory is your home folder");
+    found(f, MARK_NOTE,
+          "programs can read keys and change start files in it in spite of "
+          "the sandbox; work in a project's folder");
+}
+
 static void check_clock(struct cli *cli, struct finding *f)
 {
     struct timespec wall, steady, later;
@@ -291,6 +325,7 @@ static const struct {
     {"model", check_model},       {"openat2", check_openat2},
     {"landlock", check_landlock}, {"seccomp", check_seccomp},
     {"memfd", check_memfd},       {"pidfd", check_pidfd},
+    {"bounds", check_bounds},     {"workspace", check_workspace},
     {"clock", check_clock},       {"terminal", check_terminal},
 };
 

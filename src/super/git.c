@@ -23,7 +23,7 @@ enum {
     QUEUE_BYTES = 256 << 10,    /* paths of folders still to be looked at */
     REL_MAX = 4096,
     MODULES_DEEP = 8,
-    KEEP_US = 500,     /* for looking before the start */
+    KEEP_US = 400,     /* for looking before the start */
     CHECK_US = 200000, /* and after the end */
     TOLD_MAX = 16,
 };

@@ -76,6 +76,20 @@ for args in '{"a":"no","b":"yes"}' '{"b":"no","a":"yes"}'; do
 done >said
 is "a rule looks at the subject" "$(tr '\n' ' ' <said)" "ok denied "
 
+# ---- Where it works ----
+
+tool 'echo hi'
+use
+lacks "a project's folder: nothing is said" "$err" "home folder"
+HOME=$PWD use
+has "a home folder: a warning" "$err" "the working directory is your home folder"
+HOME=$PWD use --quiet
+lacks "a home folder: quiet" "$err" "home folder"
+HOME=$PWD use --sandbox off
+lacks "a home folder: without the sandbox" "$err" "home folder"
+HOME=$PWD run timeout 60 "$WEND" run --json -m "$hello" hi
+lacks "a home folder: without programs" "$err" "home folder"
+
 # ---- Ends ---------------------------------------------------------------------------
 
 tool 'echo half; echo why >&2; exit 3'

@@ -21,7 +21,7 @@ exits "doctor" 0 "$WEND" doctor
 lacks "doctor: nothing fails here" "$out" FAIL
 grep -qE '^ok +store' "$out"
 ok "doctor: the store"
-for check in openat2 landlock seccomp memfd pidfd; do
+for check in openat2 landlock seccomp memfd pidfd bounds workspace; do
     grep -qE "^(ok|note) +$check " "$out"
     ok "doctor: $check"
 done
@@ -33,6 +33,8 @@ grep -qE '^FAIL store' "$out"
 ok "doctor: says which"
 grep -qE '^ +-> ' "$out"
 ok "doctor: says what to do"
+(cd "$HOME" && "$WEND" doctor) >said
+has "doctor: a home folder" said "the working directory is your home folder"
 exits "doctor: a model that fails" 1 "$WEND" doctor -m script:/nowhere
 exits "doctor: a model" 0 "$WEND" doctor -m "$hello"
 is "doctor leaves no runs" "$("$WEND" runs --json)" ""
