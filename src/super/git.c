@@ -4,8 +4,8 @@
  *
  * They are kept before the program starts, compared once the tree is gone,
  * and put back; what was made meanwhile is set aside under another name. Of
- * a large workspace only what is found in time is kept: what is found later
- * and was changed since the start is set aside, too. Every step is taken
+ * a large workspace only what is found in time is kept: of what is found
+ * later only what was changed since the start is set aside. Every step is taken
  * beneath a folder that is held open and follows no link, for another
  * program may work there at the same time.
  */
@@ -26,6 +26,7 @@ enum {
     KEEP_US = 400,     /* for looking before the start */
     CHECK_US = 200000, /* and after the end */
     TOLD_MAX = 16,
+    RANDOM_LETTERS = 12,
 };
 
 struct kept {
@@ -55,7 +56,9 @@ static char room[KEPT_BYTES];
 static size_t room_len;
 static char queue[QUEUE_BYTES];
 static char now_bytes[FILE_BYTES_MAX + 1];
-static bool checks; /* after the end; before the start it keeps */
+static bool checks;      /* after the end; before the start it keeps */
+static bool all_is_kept; /* so that what is found later is new */
+static int64_t until_ns;
 static git_tell *tell;
 static int told;
 
@@ -68,22 +71,6 @@ static int64_t time_ns(int clock)
 
     sys2(__NR_clock_gettime, clock, t);
     return t[0] * 1000000000 + t[1];
-}
-
-static bool text_is(const char *a, const char *b)
-{
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
-
-static bool text_ends(const char *s, const char *end)
-{
-    size_t n = text_len(s), m = text_len(end);
-
-    return n >= m && text_is(s + n - m, end);
 }
 
 /* False if it does not fit; *was is for pop. */
@@ -177,8 +164,10 @@ static void keep(const struct path *p, const struct statx *st, size_t len)
 {
     struct kept *k = &kept[kept_count];
 
-    if (kept_count == KEPT_MAX || room_len + p->len + 1 + len > KEPT_BYTES)
+    if (kept_count == KEPT_MAX || room_len + p->len + 1 + len > KEPT_BYTES) {
+        all_is_kept = false;
         return;
+    }
     *k = (struct kept){.root = p->root, .len = len, .st = *st};
     k->rel = room + room_len;
     __builtin_memcpy(room + room_len, p->rel, p->len + 1);
@@ -213,29 +202,48 @@ static void say(const struct path *p, enum super_git deed)
         tell(p->rel, deed);
 }
 
-/* Under a name that git does not look for. */
+/* The program may have taken the right to write there from its user. */
+static void make_writable(long dir)
+{
+    char link[40] = "/proc/self/fd/";
+    struct statx st = {0};
+
+    put_number(link + 14, (uint64_t)dir);
+    if (sys5(__NR_statx, dir, "", AT_EMPTY_PATH, STATX_MODE, &st) >= 0 &&
+        (st.stx_mode & S_IRWXU) != S_IRWXU)
+        sys3(__NR_fchmodat, AT_FDCWD, link, (st.stx_mode & 07777) | S_IRWXU);
+}
+
+/* Under a name that git does not look for; if the program has put something
+ * there, under one that it could not know. */
 static bool set_aside(long dir, const char *name)
 {
     static const char end[] = ".refused";
     char other[300];
     size_t len = text_len(name);
 
-    if (len + sizeof end > sizeof other)
+    if (len + sizeof end + 1 + RANDOM_LETTERS > sizeof other)
         return false;
+    make_writable(dir);
     __builtin_memcpy(other, name, len);
     __builtin_memcpy(other + len, end, sizeof end);
     sys3(__NR_unlinkat, dir, other, 0);
+    if (sys5(__NR_renameat2, dir, name, dir, other, 0) >= 0)
+        return true;
+    other[len + sizeof end - 1] = '-';
+    put_random(other + len + sizeof end, RANDOM_LETTERS);
     return sys5(__NR_renameat2, dir, name, dir, other, 0) >= 0;
 }
 
 static bool put_back(long dir, const char *name, const struct kept *k)
 {
-    static const char temp[] = ".wend-restored";
+    char temp[RANDOM_LETTERS + 1];
     uint32_t mode = k->st.stx_mode & 07777;
     size_t at = 0;
     long fd, r = 0;
 
-    sys3(__NR_unlinkat, dir, temp, 0);
+    make_writable(dir);
+    put_random(temp, RANDOM_LETTERS);
     if ((k->st.stx_mode & S_IFMT) == S_IFLNK) {
         __builtin_memcpy(now_bytes, k->bytes, k->len);
         now_bytes[k->len] = 0;
@@ -279,9 +287,9 @@ static void check_file(struct path *p, long dir, long len,
         return; /* what is in it is looked at for itself */
     if (k)
         say(p, put_back(dir, name, k) ? SUPER_GIT_RESTORED : SUPER_GIT_FAILED);
-    else if ((int64_t)st->stx_ctime.tv_sec * 1000000000 +
-                 st->stx_ctime.tv_nsec >=
-             roots.start_ns)
+    else if (all_is_kept || (int64_t)st->stx_ctime.tv_sec * 1000000000 +
+                                    st->stx_ctime.tv_nsec >=
+                                roots.start_ns)
         say(p, set_aside(dir, name) ? SUPER_GIT_SET_ASIDE : SUPER_GIT_FAILED);
 }
 
@@ -298,6 +306,8 @@ static void guard_file(struct path *p, const char *name)
         len = read_now(dir, last_name(p), &st);
         if (!checks && len >= 0)
             keep(p, &st, (size_t)len);
+        else if (!checks && st.stx_mode && (st.stx_mode & S_IFMT) != S_IFDIR)
+            all_is_kept = false; /* too long, or not to be read */
         else if (checks && st.stx_mode)
             check_file(p, dir, len, &st);
         sys1(__NR_close, dir);
@@ -362,13 +372,22 @@ static void guard_folder(struct path *p)
     pop(p, was);
 }
 
+static bool late(void)
+{
+    return time_ns(1 /* CLOCK_MONOTONIC */) > until_ns;
+}
+
 /* The names of submodules may have slashes. */
 static void on_module(struct path *p, const struct entry *e, int deep)
 {
     size_t was;
 
-    if (e->type != TYPE_DIR || deep > MODULES_DEEP || !push(p, e->name, &was))
+    if (e->type != TYPE_DIR)
         return;
+    if (deep > MODULES_DEEP || late() || !push(p, e->name, &was)) {
+        all_is_kept = all_is_kept && checks;
+        return;
+    }
     guard_folder(p);
     if (!text_is(e->name, "objects") && !text_is(e->name, "refs"))
         each(p, on_module, deep + 1);
@@ -458,25 +477,30 @@ static void on_any(struct path *p, const struct entry *e, int deep)
         has_git = true;
         return;
     }
-    if ((e->type != TYPE_DIR && e->type != TYPE_UNKNOWN) ||
-        !push(p, e->name, &was))
+    if (e->type != TYPE_DIR && e->type != TYPE_UNKNOWN)
         return;
+    if (!push(p, e->name, &was)) {
+        all_is_kept = all_is_kept && checks;
+        return;
+    }
     if (queue_end + p->len + 1 <= QUEUE_BYTES) {
         __builtin_memcpy(queue + queue_end, p->rel, p->len + 1);
         queue_end += p->len + 1;
+    } else {
+        all_is_kept = all_is_kept && checks;
     }
     pop(p, was);
 }
 
 /* Near folders first, as long as there is time. */
-static void walk(int root, int64_t until_ns)
+static void walk(int root)
 {
     static struct path p;
     size_t at = 0;
 
     queue[0] = 0;
     queue_end = 1;
-    while (at < queue_end && (!at || time_ns(1) < until_ns)) {
+    while (at < queue_end && (!at || !late())) {
         p.root = root;
         p.len = text_len(queue + at);
         __builtin_memcpy(p.rel, queue + at, p.len + 1);
@@ -486,14 +510,15 @@ static void walk(int root, int64_t until_ns)
         if (has_git)
             on_git(&p);
     }
+    if (at < queue_end)
+        all_is_kept = all_is_kept && checks;
 }
 
 static void walk_all(int64_t us)
 {
-    int64_t until_ns = time_ns(1 /* CLOCK_MONOTONIC */) + us * 1000;
-
+    until_ns = time_ns(1 /* CLOCK_MONOTONIC */) + us * 1000;
     for (int i = 0; i < roots.count; i++)
-        walk(i, until_ns);
+        walk(i);
 }
 
 void git_keep(const struct job *j)
@@ -510,6 +535,7 @@ void git_keep(const struct job *j)
         roots.fd[roots.count] = (int)fd;
         roots.name[roots.count++] = *list;
     }
+    all_is_kept = true;
     walk_all(KEEP_US);
 }
 

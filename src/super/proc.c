@@ -19,6 +19,18 @@ size_t put_number(char *out, uint64_t n)
     return len;
 }
 
+void put_random(char *out, size_t len)
+{
+    uint8_t byte;
+
+    for (size_t i = 0; i < len; i++) {
+        byte = 0;
+        sys3(__NR_getrandom, &byte, 1, 0);
+        out[i] = (char)('a' + byte % 26);
+    }
+    out[len] = 0;
+}
+
 uint64_t take_number(const char **p)
 {
     uint64_t n = 0;

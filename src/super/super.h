@@ -84,6 +84,8 @@ enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms);
  */
 size_t put_number(char *out, uint64_t n);
 uint64_t take_number(const char **p);
+/* Letters that no program can have guessed. */
+void put_random(char *out, size_t len);
 /* /proc/PID/WHAT, with a number behind it if that is not below 0. */
 void proc_path(char out[PROC_PATH_MAX], uint32_t pid, const char *what,
                int64_t n);

@@ -91,4 +91,20 @@ static inline bool text_starts(const char *s, const char *prefix)
     return true;
 }
 
+static inline bool text_is(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+static inline bool text_ends(const char *s, const char *end)
+{
+    size_t n = text_len(s), m = text_len(end);
+
+    return n >= m && text_is(s + n - m, end);
+}
+
 #endif

@@ -21,17 +21,11 @@ struct entry { /* linux_dirent64 */
 /* A name that is not there yet. */
 static long make(char *path, size_t len)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
-    uint8_t random[NAME_LETTERS];
     long r = -EEXIST;
 
     for (int i = 0; i < TRIES && r == -EEXIST; i++) {
-        r = sys3(__NR_getrandom, random, sizeof random, 0);
-        for (size_t k = 0; r >= 0 && k < sizeof random; k++)
-            path[len + k] = letters[random[k] % 32];
-        path[len + sizeof random] = 0;
-        if (r >= 0)
-            r = sys3(__NR_mkdirat, AT_FDCWD, path, DIR_MODE);
+        put_random(path + len, NAME_LETTERS);
+        r = sys3(__NR_mkdirat, AT_FDCWD, path, DIR_MODE);
     }
     return r;
 }

@@ -15,6 +15,7 @@ static const char setup[] =
     "git init -q nested && mkdir -p .git/modules/a/b && "
     "cp .git/config .git/HEAD .git/modules/a/b && "
     "git worktree add -q tree >/dev/null 2>&1 && "
+    "git init -q hidden && mv hidden/.git hidden/git && "
     "printf '#!/bin/sh\\ntrue\\n' >.git/hooks/pre-push && "
     "chmod 755 .git/hooks/pre-push && cp -a . ../before";
 
@@ -77,6 +78,16 @@ static const struct {
     {"one that is far down",
      "mkdir -p 1/2/3/4/5/6/7/8 && git init -q 1/2/3/4/5/6/7/8",
      "1/2/3/4/5/6/7/8/.git/config", "test -e 1/2/3/4/5/6/7/8/.git/config"},
+    {"one that was made before, without that name",
+     "mv hidden late && mv "
+     "late/git late/.git",
+     "late/.git/config", "test -e late/.git/config"},
+    {"names in the way of putting it back",
+     "mkdir -p .git/config.refused/x .git/hooks/e.refused/x; "
+     "echo '[x]' >>.git/config; echo evil >.git/hooks/e",
+     ".git/hooks/e", "test -e .git/hooks/e"},
+    {"no right to put it back", "echo '[x]' >>.git/config; chmod 555 .git",
+     ".git/config", "grep -q '\\[x]' .git/config"},
     {"a commit",
      "echo x >f && git add f && "
      "git -c user.name=a -c user.email=a@b commit -qm y && git checkout -q -b "
@@ -97,8 +108,8 @@ static bool holds(const char *dir, const char *test)
 static const char *const same =
     "for d in . ../before; do (cd $d && find . -path '*.git*' "
     "\\( -name config -o -name config.worktree -o -name commondir -o "
-    "-name .git -type f -o -path '*/hooks/*' ! -name '*.sample' ! -name "
-    "'*.refused' "
+    "-name .git -type f -o -path '*/hooks/*' ! -name '*.sample' "
+    "! -path '*.refused*' "
     "\\) ! -path './gone/*' ! -path './.git/old/*' | sort | while read f; do "
     "ls -ld \"$f\" | cut -c1-10; echo \"$f\"; cat \"$f\"; done); done >../all; "
     "test \"$(sed -n '1,/^$/p' ../all | wc -l)\" -gt 0 && "
@@ -120,7 +131,7 @@ static void test_rows(struct proc_world *w, bool allowed)
         wend_str err;
         bool said;
 
-        if (!holds(w->dir, "rm -rf r before && mkdir r") ||
+        if (!holds(w->dir, "chmod -R u+rwx . && rm -rf r before && mkdir r") ||
             !holds(dir, setup)) {
             tap_ok(false, "a repository");
             return;
