@@ -68,6 +68,7 @@ _wend()
         resume)
             words="--agent --model --fallback --base-url --key-file --ca-file
                    --models --tool --tools --mcp --approve --sandbox --store
+                   --max-turns --timeout --budget-tokens --budget-cost
                    --trust-store --accept-loss --json --events --log-file
                    --quiet --verbose --help last"
             ;;

@@ -269,6 +269,7 @@ typedef struct wend_run_options {
     /* Resume only: */
     uint32_t take;  /* WEND_FORK_ bits: the agent's, in place of the log's */
     bool trust_log; /* the host answers for the config of an imported log */
+    wend_limits limits; /* from here on, where not 0; a control event says so */
 } wend_run_options;
 
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
@@ -279,7 +280,8 @@ WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
  * its last kept event: the process that had it died, or let it go. `id` is a
  * full run id. All that the run is comes from its log; the agent gives the
  * hands: its models are asked, its tools called by name (a call of a tool
- * that it does not have fails). Of the options hook, filter and take count.
+ * that it does not have fails). Of the options hook, filter, take and limits
+ * count; only time in which a process had the run counts for its limit.
  * Events begin with run_resume. WEND_E_BUSY: another owner has it.
  * WEND_E_CORRUPT: the log is damaged. WEND_E_INVAL: the run is over.
  *

@@ -84,6 +84,8 @@ void json_put_str(struct buf *b, wend_str s);
 void json_put_f64(struct buf *b, double d); /* shortest that reads back */
 /* USD from 10^-9 parts: 0.00125, no exponent, no trailing zeros. */
 void json_put_nano(struct buf *b, int64_t nano);
+/* Back from such a text; what is beyond that precision is cut. */
+bool nano_read(wend_str text, int64_t *out);
 /* Unix seconds with six decimals. */
 void json_put_time(struct buf *b, int64_t time_us);
 /* The tree again, canonical: no space, number text and order as read. */

@@ -163,3 +163,34 @@ bool json_equal(const struct json *a, const struct json *b)
     }
     return false;
 }
+
+bool nano_read(wend_str text, int64_t *out)
+{
+    int64_t nano = 0;
+    size_t i = 0, decimals = 0;
+    bool point = false;
+
+    for (; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        if (c == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (c < '0' || c > '9')
+            return false;
+        if (decimals == 9)
+            continue;
+        decimals += point;
+        if (nano > (INT64_MAX - (c - '0')) / 10)
+            return false;
+        nano = nano * 10 + (c - '0');
+    }
+    for (; decimals < 9; decimals++) {
+        if (nano > INT64_MAX / 10)
+            return false;
+        nano *= 10;
+    }
+    *out = nano;
+    return true;
+}

@@ -20,6 +20,14 @@ enum { MOMENTS = 10, TAKE_TRIES = 50 };
 
 static const struct opt opts[] = {
     OPT_ROWS_AGENT,
+    {0, "max-turns", "N", "at most so many turns, from its beginning on",
+     OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
+    {0, "timeout", "DUR", "at most so long, such as 30s or 5m", OPT_TIME,
+     AT(timeout_ms), 0, 0, NULL},
+    {0, "budget-tokens", "N", "at most so many tokens, in and out", OPT_NUMBER,
+     AT(budget_tokens), 1, 0, NULL},
+    {0, "budget-cost", "USD", "at most so much money", OPT_MONEY,
+     AT(budget_cost), 0, 0, NULL},
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
      0, 0, NULL},
     OPT_ROW_TRUST_STORE,
@@ -65,12 +73,28 @@ static enum state state_of(struct cli *cli, const char *id)
     return look_up(cli, id, NULL);
 }
 
-static wend_status take(wend_agent *agent, const char *id,
-                        const struct again *how, wend_run **out,
-                        wend_error *err)
+/* Limits alone change those of the run; with a whole config its own come. */
+static wend_run_options options_of(const struct settings *given,
+                                   const struct again *how)
 {
     wend_run_options o = {
         .size = sizeof o, .take = how->take, .trust_log = how->trust_log};
+
+    if (how->take & WEND_FORK_CONFIG)
+        return o;
+    o.take &= ~(uint32_t)WEND_FORK_LIMITS;
+    o.limits = (wend_limits){.turns = (uint32_t)given->max_turns,
+                             .time_ms = given->timeout_ms,
+                             .tokens = given->budget_tokens,
+                             .cost_nano = given->budget_cost};
+    return o;
+}
+
+static wend_status take(struct cli *cli, wend_agent *agent, const char *id,
+                        const struct again *how, wend_run **out,
+                        wend_error *err)
+{
+    const wend_run_options o = options_of(&cli->given, how);
     wend_status s = WEND_OK;
 
     for (int i = 0; i < TAKE_TRIES; i++) {
@@ -95,7 +119,7 @@ static int go(struct cli *cli, wend_agent *agent, const char *id,
     s = cli->set.accept_loss ? wend_store_accept_loss(cli->store, id, &err)
                              : WEND_OK;
     if (s == WEND_OK)
-        s = take(agent, id, how, &st.run, &err);
+        s = take(cli, agent, id, how, &st.run, &err);
     view->live = true;
     if (s == WEND_OK && aim == CLOSE) /* before anything of it is done */
         wend_run_cancel_by(st.run, "parent");

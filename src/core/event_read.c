@@ -83,38 +83,6 @@ static bool read_raw(struct reader *r, const struct json *j, wend_str *out)
     return false;
 }
 
-/* Decimal text of USD to 10^-9 parts; beyond that precision is cut. */
-static bool nano_of(wend_str text, int64_t *out)
-{
-    int64_t nano = 0;
-    size_t i = 0, decimals = 0;
-    bool point = false;
-
-    for (; i < text.len; i++) {
-        char c = text.ptr[i];
-
-        if (c == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (c < '0' || c > '9')
-            return false;
-        if (decimals == 9)
-            continue;
-        decimals += point;
-        if (nano > (INT64_MAX - (c - '0')) / 10)
-            return false;
-        nano = nano * 10 + (c - '0');
-    }
-    for (; decimals < 9; decimals++) {
-        if (nano > INT64_MAX / 10)
-            return false;
-        nano *= 10;
-    }
-    *out = nano;
-    return true;
-}
-
 static bool read_enum(struct reader *r, const struct field *f,
                       const struct json *j, int *out)
 {
@@ -159,7 +127,7 @@ static bool read_value(struct reader *r, const struct field *f,
         return j->kind == JSON_TRUE || j->kind == JSON_FALSE ||
                bad(r, j, f, "true or false");
     case F_NANO:
-        return (j->kind == JSON_NUMBER && nano_of(j->text, at)) ||
+        return (j->kind == JSON_NUMBER && nano_read(j->text, at)) ||
                bad(r, j, f, "a decimal number");
     case F_ENUM: return read_enum(r, f, j, at);
     case F_OBJECT: return read_fields(r, f->sub, j, at);
@@ -212,7 +180,7 @@ static bool time_of(const struct json *j, int64_t *out)
 {
     int64_t nano;
 
-    if (!j || j->kind != JSON_NUMBER || !nano_of(j->text, &nano))
+    if (!j || j->kind != JSON_NUMBER || !nano_read(j->text, &nano))
         return false;
     *out = nano / 1000;
     return true;

@@ -114,6 +114,9 @@ struct input {
     /* IN_RESUME: model, limits, config_json and imported, as the event has
      * them; NULL: nothing changes. */
     const wend_ev_run_resume *over;
+    /* IN_RESUME: limits that hold from here on, where they are not 0; NULL:
+     * none. */
+    const wend_ev_limits *limits;
 };
 
 enum effect_kind {

@@ -382,6 +382,14 @@ static void leave_children(struct tt *x)
     }
 }
 
+static void emit_limits(struct tt *x)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    limits_write(&b, x->in->limits);
+    emit_control(x, STR("limits"), STR("api"), take_text(x, &b));
+}
+
 void on_resume(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
@@ -394,6 +402,8 @@ void on_resume(struct tt *x)
     leave_children(x);
     if (t->context)
         end_context(x);
+    if (x->in->limits)
+        emit_limits(x);
     if (x->in->by.ptr && t->stop.outcome == WEND_OUTCOME_NONE)
         emit_control(x, STR("cancel"), x->in->by, STR_NONE);
     left_ms = t->limits.time_ms - t->metrics.ms;

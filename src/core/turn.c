@@ -451,7 +451,8 @@ static void on_message(struct turn *t, const wend_event *ev,
 }
 
 /* A stop is recorded before what it stops ends:
- *     cancel by user; cancel by hook {"code","message"}; limits {"reached"} */
+ *     cancel by user; cancel by hook {"code","message"}; limits {"reached"};
+ * limits with anything else are those that hold from here on. */
 static void on_control(struct turn *t, const wend_event *ev,
                        const struct keep *k)
 {
@@ -476,6 +477,8 @@ static void on_control(struct turn *t, const wend_event *ev,
         t->stop.outcome = WEND_OUTCOME_LIMIT;
         t->stop.limit =
             arena_str(k->arena, json_str(json_get(value, "reached")));
+    } else if (str_is(e->what, "limits")) {
+        turn_take_limits(t, value);
     }
     k->arena->failed |= scratch.failed;
     arena_free(&scratch);

@@ -217,6 +217,10 @@ void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k);
 /* Whoever ran the open calls is gone; a plan goes on by its actions. */
 void turn_lose_calls(struct turn *t);
 
+/* turn_limits.c: a control event's value, and what it does. */
+void limits_write(struct buf *b, const wend_ev_limits *l); /* if not 0 */
+void turn_take_limits(struct turn *t, const struct json *value);
+
 /* Adds a rule in front of all others. */
 void turn_remember(struct turn *t, wend_str text, const struct keep *k);
 

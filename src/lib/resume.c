@@ -24,12 +24,13 @@ struct fold {
     struct arena arena; /* of one item */
     struct chain chain;
     struct recall recall;
-    int64_t n;           /* newest delta after turn.seq */
-    uint32_t models_max; /* that the agent can ask */
-    int64_t after;       /* what the reader has had; 0 = all so far */
-    bool ended;          /* its end will do, too */
-    bool foreign;        /* the log has no authority */
-    uint32_t take;       /* WEND_FORK_ bits: what the agent says instead */
+    int64_t n;             /* newest delta after turn.seq */
+    uint32_t models_max;   /* that the agent can ask */
+    int64_t after;         /* what the reader has had; 0 = all so far */
+    wend_ev_limits limits; /* that hold from now on, where not 0 */
+    bool ended;            /* its end will do, too */
+    bool foreign;          /* the log has no authority */
+    uint32_t take;         /* WEND_FORK_ bits: what the agent says instead */
     wend_status status;
     wend_error err;
 };
@@ -270,6 +271,7 @@ static wend_status take_over(struct fold *f, wend_ev_run_resume *over,
 static wend_status go_on(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
+    static const wend_ev_limits none;
     struct input in = {.kind = IN_RESUME, .epoch = r->epoch};
     wend_ev_run_resume over = {0};
     bool differs = f->take || f->foreign;
@@ -279,6 +281,8 @@ static wend_status go_on(struct fold *f, wend_error *err)
         return s;
     if (differs)
         in.over = &over;
+    if (memcmp(&f->limits, &none, sizeof none) != 0)
+        in.limits = &f->limits;
 
     if (r->child && r->child->parent->turn.stop.outcome != WEND_OUTCOME_NONE)
         in.by = STR("parent"); /* nothing of it starts again */
@@ -360,6 +364,18 @@ wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
     return s;
 }
 
+/* False: one of them cannot be. */
+static bool limits_of(const wend_limits *l, wend_ev_limits *out)
+{
+    *out = (wend_ev_limits){.turns = l->turns,
+                            .time_ms = l->time_ms,
+                            .tokens = l->tokens,
+                            .cost_nano = l->cost_nano,
+                            .parallel = l->parallel};
+    return l->parallel <= PARALLEL_MAX && l->time_ms >= 0 && l->tokens >= 0 &&
+           l->cost_nano >= 0;
+}
+
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
                        const wend_run_options *options, wend_run **out,
                        wend_error *err)
@@ -373,9 +389,9 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
     if (s != WEND_OK)
         return s;
     if (!options_take(&o, sizeof o, options) ||
-        o.take > 2 * WEND_FORK_CONFIG - 1)
+        o.take > 2 * WEND_FORK_CONFIG - 1 || !limits_of(&o.limits, &f.limits))
         return fail(err, WEND_E_INVAL,
-                    "resume: options.size or options.take is wrong");
+                    "resume: options.size, take or limits is wrong");
     s = agent_config(agent, 0, err);
     if (s != WEND_OK)
         return s;

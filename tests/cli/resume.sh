@@ -97,12 +97,21 @@ has "none is left: said" "$err" "no run was interrupted"
 exits "none is left, quietly" 0 "$WEND" resume -q
 is "none is left, quietly: nothing said" "$(cat "$err")" ""
 
-start '"text":"one "' -m "$held" --timeout 5s
+# Limits are those of the run, and can be changed; test_clock has the hours in
+# which no process has it.
+start '"text":"one "' -m "$held" --timeout 1h
 killed
-sleep 5
-exits "the time is over" 3 "$WEND" resume last
-is "the time is over: order" "$(resumed)" "run_resume control model_end turn_end \
-metrics run_end"
+exits "the time is over" 3 "$WEND" resume --timeout 1ms last
+resumed >/dev/null
+has "the time is over: the limit is on record" events \
+    '"what":"limits","by":"api","value":{"time_ms":1}'
+start '"type":"call_start"' --max-turns 1 --approve all \
+    -m "$(model nap '{"turns":[{"calls":[{"name":"shell","args":{"command":
+    "[ -e go ] || sleep 90"}}]},{"text":"more"}]}')" -t shell
+killed
+touch go
+exits "one more turn may begin" 0 "$WEND" resume --max-turns 2 last
+has "one more turn may begin: it does" "$out" more
 
 # What a file says is run only if the run is named.
 start '"text":"one "' -m "$held"

@@ -295,12 +295,32 @@ static void book_fork(struct book *b, const wend_event *ev)
         b->limits = *ev->u.run_fork.limits;
 }
 
+/* {"turns":N} and so on: what is named holds from here on. */
+static void book_limits(struct book *b, wend_str value)
+{
+    const struct {
+        const char *name;
+        int64_t *at;
+    } rows[] = {{"\"turns\":", &b->limits.turns},
+                {"\"time_ms\":", &b->limits.time_ms}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *at =
+            memmem(value.ptr, value.len, rows[i].name, strlen(rows[i].name));
+
+        if (at)
+            *rows[i].at = strtoll(at + strlen(rows[i].name), NULL, 10);
+    }
+}
+
 static void book_control(struct book *b, const wend_ev_control *e)
 {
     if (str_is(e->what, "pause")) {
         b->paused = true;
     } else if (str_is(e->what, "continue")) {
         b->paused = false;
+    } else if (str_is(e->what, "limits") && str_is(e->by, "api")) {
+        book_limits(b, e->value_json);
     } else {
         b->stopping = true;
         b->stop = !str_is(e->what, "cancel") ? WEND_OUTCOME_LIMIT

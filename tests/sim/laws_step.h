@@ -517,9 +517,9 @@ static void law_stop(struct sim *s, const struct view *v, const char *name)
 /* Hours in which no process had it are not its own. */
 static void law_clock(struct sim *s, const struct view *v, const char *name)
 {
-    int64_t left_ms = v->before->limits.time_ms - v->before->sum.ms;
+    int64_t left_ms = s->book.limits.time_ms - v->before->sum.ms;
 
-    if (v->in->kind != IN_RESUME || !v->before->limits.time_ms ||
+    if (v->in->kind != IN_RESUME || !s->book.limits.time_ms ||
         v->before->run_over)
         return;
     for (const struct effect *fx = v->step->effects; fx; fx = fx->next)

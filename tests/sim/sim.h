@@ -99,6 +99,7 @@ struct sim {
     struct arena keep_arena, scratch, world;
     struct keep keep;
     struct turn turn;
+    wend_ev_limits raised; /* of the newest resume */
     int64_t now_us, steps;
 
     wend_ev_run_start start;

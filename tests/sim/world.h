@@ -285,6 +285,15 @@ static void about_nothing(struct sim *s, struct input *in)
     }
 }
 
+/* Whoever takes it up lets it go on for longer. */
+static const wend_ev_limits *raise_limits(struct sim *s)
+{
+    s->raised = (wend_ev_limits){
+        .turns = s->book.limits.turns + 1,
+        .time_ms = s->book.limits.time_ms ? s->book.limits.time_ms + 5000 : 0};
+    return &s->raised;
+}
+
 /* Whoever stands beside the run. */
 static bool people_next(struct sim *s, struct input *in)
 {
@@ -331,6 +340,8 @@ static bool world_next(struct sim *s, struct input *in)
         chance_of(c, s->mood.crash * (1 + 9 * book_busy(&s->book)))) {
         in->kind = IN_RESUME;
         in->epoch = ++s->epoch;
+        if (!s->bug && chance_of(c, 200)) /* a bug bends limits, too */
+            in->limits = raise_limits(s);
         return true;
     }
     if (!s->draining && s->past_count && chance_of(c, s->mood.again)) {

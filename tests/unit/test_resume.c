@@ -5,6 +5,7 @@
  * its last deltas are kept; tests/crash kills real processes.
  */
 #include "fault.h"
+#include "lib/lib.h"
 #include "run_help.h"
 
 #define TEXT(t) "{\"text\":\"" t "\"}"
@@ -331,6 +332,50 @@ static void test_memory(void)
     rig_close(&first);
 }
 
+/* Whoever takes a run up may let it go on for longer. */
+static void test_limits(void)
+{
+    struct rig r = {
+        .agent_options = {.approve = WEND_APPROVE_ALL, .limits.turns = 1}};
+    wend_run_options o = {.size = sizeof o,
+                          .limits = {.turns = 9, .cost_nano = 2500000000}};
+    struct buf lines = {.mem = &rig_mem};
+    wend_outcome how = WEND_OUTCOME_NONE;
+    wend_call *kept[4] = {NULL};
+    wend_run *run = NULL;
+    char id[40];
+
+    if (!rig_open(&r, NULL,
+                  SCRIPT("{\"calls\":[{\"name\":\"later_read\",\"args\":{}}],"
+                         "\"first_delay\":\"1ms\"}," TEXT("done"))))
+        return;
+    add_tools(&r, kept);
+    leave(&r, id, WEND_CALL_START, 1);
+    if (kept[0])
+        wend_call_return(kept[0], STR("too late"));
+    memset(kept, 0, sizeof kept);
+    o.limits.time_ms = -1;
+    tap_is_i64(wend_run_resume(r.agent, id, &o, &run, &r.err), WEND_E_INVAL,
+               "a limit below 0: %s", r.err.message);
+    o.limits.time_ms = 0;
+    if (tap_ok(wend_run_resume(r.agent, id, &o, &run, &r.err) == WEND_OK,
+               "resumed with other limits: %s", r.err.message)) {
+        while (!kept[0])
+            wend_runtime_pump(r.rt);
+        wend_call_return(kept[0], STR("x"));
+        read_all(run, NULL, &lines);
+        wend_run_outcome(run, &how);
+        tap_is_i64(how, WEND_OUTCOME_OK, "a second turn may begin");
+        tap_ok(strstr(lines.ptr, "\"what\":\"limits\",\"by\":\"api\",\"value\":"
+                                 "{\"turns\":9,\"cost\":2.5}"),
+               "the log says so");
+        tap_is_i64(run->turn.limits.cost_nano, 2500000000, "and what it costs");
+        wend_run_free(run);
+    }
+    buf_free(&lines);
+    rig_close(&r);
+}
+
 int main(void)
 {
     char dir[] = "/tmp/wend-resume-XXXXXX", path[64];
@@ -355,5 +400,6 @@ int main(void)
         unlink(name);
     }
     rmdir(dir);
+    test_limits();
     return tap_done();
 }
