@@ -89,6 +89,14 @@ static wend_status forget(struct prune *p, wend_error *err)
     const size_t size = RUN_ID_LEN + 1;
     wend_status s = WEND_OK;
 
+    if (p->store->ops->forget_many) {
+        int64_t chosen = p->done.runs;
+
+        s = p->store->ops->forget_many(p->store, p->ids.ptr, p->ids.len / size,
+                                       &p->done.runs, err);
+        p->done.kept += chosen - p->done.runs;
+        p->ids.len = 0;
+    }
     for (size_t at = 0; s == WEND_OK && at < p->ids.len; at += size) {
         wend_str run = {p->ids.ptr + at, RUN_ID_LEN};
 

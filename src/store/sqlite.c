@@ -93,6 +93,7 @@ static struct sqlite_store *sqlite_new(void)
         .state = db_state,
         .check = db_check,
         .forget = db_forget,
+        .forget_many = db_forget_many,
         .tidy = db_tidy,
         .post = db_post,
         .take = db_take,

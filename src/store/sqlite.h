@@ -75,6 +75,7 @@ enum query {
     Q_FACTS,
     Q_FACTS_OVER,
     Q_PRUNE_MARK,
+    Q_PRUNE_NEXT,
     Q_PRUNE_EVENTS,
     Q_PRUNE_DELTAS,
     Q_PRUNE_RUN,
@@ -260,6 +261,8 @@ wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err);
 wend_status db_check_notes(struct sqlite_store *s, wend_error *err);
 /* sqlite_prune.c */
 wend_status db_forget(wend_store *store, wend_str run, wend_error *err);
+wend_status db_forget_many(wend_store *store, const char *ids, size_t count,
+                           int64_t *gone, wend_error *err);
 wend_status db_tidy(wend_store *store, int64_t now_us, int64_t *bytes,
                     wend_error *err);
 /* sqlite_facts.c */

@@ -16,6 +16,7 @@
 
 enum {
     ROWS_AT_ONCE = 500,
+    RUNS_AT_ONCE = 100,
     BLOBS_AT_ONCE = 16,
 };
 
@@ -26,8 +27,11 @@ static const char create_index[] =
 
 struct prune_op {
     struct db_op op;
-    int64_t id;    /* of a run */
-    int64_t count; /* out: rows or pages */
+    int64_t id;      /* of a run */
+    int64_t count;   /* out: rows or pages */
+    const char *ids; /* of runs, RUN_ID_LEN + 1 bytes each */
+    size_t ids_left;
+    int64_t gone; /* out: of them */
     struct blobs *blobs;
     int64_t now_us;
 };
@@ -39,71 +43,108 @@ static wend_status done(struct db *db, struct db_op *op, int rc)
 
 /* ---- A run --------------------------------------------------------------- */
 
-static wend_status mark(struct db *db, struct db_op *op)
+static wend_status mark_run(struct db *db, struct db_op *op)
 {
     struct prune_op *p = (struct prune_op *)(void *)op;
-    wend_status s = db_exec(db, create_index, &op->err);
-    struct ask a;
+    struct ask a = ask(db, Q_PRUNE_MARK);
+    wend_status s;
 
-    if (s != WEND_OK)
-        return s;
-    a = ask(db, Q_PRUNE_MARK);
     ask_str(&a, op->run);
     s = done(db, op, ask_run(&a));
     p->count = sqlite3_changes(db->handle);
     return s;
 }
 
-/* Some rows of the run; the run itself when none is left. */
-static wend_status sweep(struct db *db, struct db_op *op)
+static wend_status mark(struct db *db, struct db_op *op)
 {
-    static const enum query queries[] = {Q_PRUNE_EVENTS, Q_PRUNE_DELTAS,
-                                         Q_REQUESTS_DROP};
-    struct prune_op *p = (struct prune_op *)(void *)op;
-    wend_status s = WEND_OK;
-    struct ask a;
+    wend_status s = db_exec(db, create_index, &op->err);
 
-    p->count = 0;
-    for (size_t i = 0;
-         s == WEND_OK && !p->count && i < sizeof queries / sizeof *queries;
-         i++) {
-        a = ask(db, queries[i]);
-        ask_i64(&a, p->id);
-        if (queries[i] != Q_REQUESTS_DROP)
-            ask_i64(&a, ROWS_AT_ONCE);
-        s = done(db, op, ask_run(&a));
-        p->count = sqlite3_changes(db->handle);
-    }
-    if (s == WEND_OK && !p->count) {
-        a = ask(db, Q_PRUNE_RUN);
-        ask_i64(&a, p->id);
-        s = done(db, op, ask_run(&a));
-        note_clear(op->owner, p->id);
+    return s == WEND_OK ? mark_run(db, op) : s;
+}
+
+static wend_status mark_many(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+    wend_status s = db_exec(db, create_index, &op->err);
+
+    p->gone = 0;
+    for (int i = 0; s == WEND_OK && p->ids_left && i < RUNS_AT_ONCE; i++) {
+        op->run = (wend_str){p->ids, RUN_ID_LEN};
+        s = mark_run(db, op);
+        p->gone += p->count;
+        p->ids_left--;
+        p->ids += RUN_ID_LEN + 1;
     }
     return s;
+}
+
+/* Rows of a run that is marked, at most `most`: *count of them. When none is
+ * left the run itself goes. */
+static int sweep_run(struct db *db, const struct owner *owner, int64_t id,
+                     int64_t most, int64_t *count)
+{
+    static const enum query rows[] = {Q_PRUNE_EVENTS, Q_PRUNE_DELTAS};
+    static const enum query rest[] = {Q_REQUESTS_DROP, Q_PRUNE_RUN};
+    int rc = SQLITE_OK;
+    struct ask a;
+
+    *count = 0;
+    for (int i = 0; rc == SQLITE_OK && i < 2 && *count < most; i++) {
+        a = ask(db, rows[i]);
+        ask_i64(&a, id);
+        ask_i64(&a, most - *count);
+        rc = ask_run(&a);
+        *count += sqlite3_changes(db->handle);
+    }
+    if (rc != SQLITE_OK || *count == most)
+        return rc;
+    for (int i = 0; rc == SQLITE_OK && i < 2; i++) {
+        a = ask(db, rest[i]);
+        ask_i64(&a, id);
+        rc = ask_run(&a);
+    }
+    note_clear(owner, id);
+    return rc;
+}
+
+static int next_marked(struct db *db, int64_t *id)
+{
+    struct ask a = ask(db, Q_PRUNE_NEXT);
+    int rc;
+
+    ask_i64(&a, *id);
+    rc = ask_step(&a);
+    *id = rc == SQLITE_ROW ? ask_get_i64(&a, 0) : 0;
+    ask_reset(&a);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Some rows of those that are marked, from run p->id on; 0: none is left. */
+static wend_status sweep(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+    int64_t left = ROWS_AT_ONCE, count;
+    int rc = SQLITE_OK;
+
+    while (rc == SQLITE_OK && left > 0) {
+        rc = next_marked(db, &p->id);
+        if (rc != SQLITE_OK || !p->id)
+            break;
+        rc = sweep_run(db, op->owner, p->id, left, &count);
+        left -= count + 1;
+    }
+    return done(db, op, rc);
 }
 
 /* All that is marked. */
 static wend_status sweep_all(struct sqlite_store *s, wend_error *err)
 {
-    wend_status status = WEND_OK;
+    struct prune_op p = {.op = {.fn = sweep, .owner = &s->owner}};
+    wend_status status;
 
-    while (status == WEND_OK) {
-        struct prune_op p = {.op = {.fn = sweep, .owner = &s->owner}};
-
-        status = db_read_begin(s, err);
-        if (status == WEND_OK)
-            status = db_number(&s->read,
-                               "SELECT coalesce(min(id), 0) FROM runs"
-                               " WHERE status = 'pruned'",
-                               &p.id, err);
-        status = db_read_end(s, status, err);
-        if (!p.id)
-            break;
-        do
-            status = db_wait(s, &p.op, err);
-        while (status == WEND_OK && p.count);
-    }
+    do
+        status = db_wait(s, &p.op, err);
+    while (status == WEND_OK && p.id);
     return status;
 }
 
@@ -142,6 +183,26 @@ wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
         status = fail(err, WEND_E_BUSY,
                       "run %.*s is not over, or another run shares its past",
                       (int)run.len, run.ptr);
+    if (status == WEND_OK)
+        status = sweep_all(s, err);
+    unlock(s);
+    return status;
+}
+
+wend_status db_forget_many(wend_store *store, const char *ids, size_t count,
+                           int64_t *gone, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct prune_op p = {.op.fn = mark_many, .ids = ids, .ids_left = count};
+    wend_status status = lock(s, err);
+
+    *gone = 0;
+    if (status != WEND_OK)
+        return status;
+    while (status == WEND_OK && p.ids_left) {
+        status = db_wait(s, &p.op, err);
+        *gone += status == WEND_OK ? p.gone : 0;
+    }
     if (status == WEND_OK)
         status = sweep_all(s, err);
     unlock(s);
@@ -327,7 +388,7 @@ static wend_status give_back(struct db *db, struct db_op *op)
     wend_status s = db_number(db, "PRAGMA page_count", &before, &op->err);
 
     if (s == WEND_OK)
-        s = db_exec(db, "PRAGMA incremental_vacuum(64)", &op->err);
+        s = db_exec(db, "PRAGMA incremental_vacuum(512)", &op->err);
     if (s == WEND_OK)
         s = db_number(db, "PRAGMA page_count", &after, &op->err);
     p->count = before - after;

@@ -157,6 +157,10 @@ struct store_ops {
     /* Takes a run that is over out of the store. WEND_E_BUSY: it is not
      * over, or it is the parent of one that is there. */
     wend_status (*forget)(wend_store *s, wend_str run, wend_error *err);
+    /* The same of many, whose ids are given one after the other, each with a
+     * NUL behind it; those that cannot go are left. NULL: one by one. */
+    wend_status (*forget_many)(wend_store *s, const char *ids, size_t count,
+                               int64_t *gone, wend_error *err);
     /* Drops facts whose time is over and blobs that no event refers to, and
      * gives free room back. */
     wend_status (*tidy)(wend_store *s, int64_t now_us, int64_t *bytes,
