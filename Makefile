@@ -132,8 +132,10 @@ $(B)/libwend.a: $(LIB_OBJ)
 	$(Q)$(TARGET)objcopy --localize-hidden $(B)/libwend.o
 	$(Q)$(AR) rcs $@ $(B)/libwend.o
 
+# It stays in the process after dlclose: a tool's thread may still run in it.
 $(B)/libwend.so: $(LIB_OBJ)
 	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,libwend.so.0 -Wl,--no-undefined \
+	    -Wl,-z,nodelete \
 	    -o $@ $^ $(PKG_LIBS)
 
 $(B)/tests/%: $(B)/tests/unit/%.o $(LIB_OBJ)
