@@ -72,7 +72,8 @@ for seq in 1 6 "$events"; do
     damage "truncate: event $seq" "$seq" "update events set body =
         substr(body, 1, length(body) / 2) where $of = $seq"
     damage "flip: the hash of event $seq" "$seq" "update events set hash =
-        x'00' || substr(hash, 2) where $of = $seq"
+        cast(iif(substr(hash, 1, 1) = x'00', x'01', x'00') ||
+        substr(hash, 2) as blob) where $of = $seq"
     damage "truncate: the hash of event $seq" "$seq" "update events set hash =
         substr(hash, 1, 31) where $of = $seq"
 done
