@@ -300,6 +300,7 @@ static void on_action_start(struct plan_state *p, uint32_t i,
     s->superseded = false;
     s->began_us = ev->time_us;
     s->attempt = ev->u.action_start.attempt;
+    s->refused = ev->u.action_start.policy.decision == WEND_DECISION_DENY;
     s->params = arena_str(a, ev->u.action_start.params_json.ptr
                                  ? ev->u.action_start.params_json
                                  : STR("{}"));

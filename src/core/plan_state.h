@@ -54,6 +54,7 @@ struct action_state {
     bool triggered;       /* whom it is the fallback for has failed, or
                              it is nobody's */
     bool answered, approved;
+    bool refused;    /* policy or a check kept its target from running */
     bool asking;     /* of a model: its model_end is still to come */
     bool superseded; /* its bracket is closed, and it starts again */
     bool again;      /* it has begun once more after an interruption */

@@ -46,6 +46,7 @@ static const struct member action_members[] = {
     {"triggered", K_BOOL, offsetof(struct action_state, triggered)},
     {"answered", K_BOOL, offsetof(struct action_state, answered)},
     {"approved", K_BOOL, offsetof(struct action_state, approved)},
+    {"refused", K_BOOL, offsetof(struct action_state, refused)},
     {"asking", K_BOOL, offsetof(struct action_state, asking)},
     {"superseded", K_BOOL, offsetof(struct action_state, superseded)},
     {"again", K_BOOL, offsetof(struct action_state, again)},

@@ -102,7 +102,8 @@ void turn_on_action_end(struct turn *t, const wend_event *ev,
         return;
     }
     if (i != PLAN_NONE && e->outcome != WEND_OUTCOME_SKIPPED &&
-        e->outcome != WEND_OUTCOME_DENIED)
+        e->outcome != WEND_OUTCOME_DENIED &&
+        !plan_action_state(&t->plan, i)->refused)
         t->taint |= tool_labels(turn_action_tool(t, i));
     turn_take_labels(t, e->labels_json, k);
     t->metrics.actions++;

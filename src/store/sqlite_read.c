@@ -71,7 +71,7 @@ bool event_cut(wend_str run, wend_str *body)
                            run.ptr);
     if (!str_starts(*body, head) ||
         !str_starts((wend_str){body->ptr + len, body->len - len},
-                    EVENT_CUT + 1))
+                    &EVENT_CUT[1]))
         return false;
     *body = (wend_str){body->ptr + len, body->len - len};
     return true;
