@@ -312,7 +312,8 @@ static void act_steal(struct sim *s)
     }
 }
 
-/* The new process has a reader of its own, and no hooks. */
+/* The new process has a reader of its own, and no hooks. A store that fails
+ * in this moment fails the resume; a process with a fresh one can resume. */
 static void take_up(struct sim *s, struct known *k)
 {
     struct reader *r = reader_add(s, k, true);
@@ -327,8 +328,10 @@ static void take_up(struct sim *s, struct known *k)
     st = wend_run_resume(s->agents[k->agent], k->id, &o, &k->handle, NULL);
     trace(s, "run %u goes on after %lld: %s", k->place,
           (long long)k->stored_seq, wend_status_name(st));
-    if (st != WEND_OK) {
-        if (!(st == WEND_E_NOMEM && s->fault.hit))
+    k->left = st != WEND_OK;
+    if (k->left) {
+        if (!(st == WEND_E_NOMEM && s->fault.hit) &&
+            !(st == WEND_E_STORE && s->store.failed))
             broken(s, LAW_END, "run %u: resume says %s", k->place,
                    wend_status_name(st));
         s->readers_count--;
@@ -359,6 +362,8 @@ static void act_crash(struct sim *s)
 
 static bool goes_on(const struct sim *s, const struct known *k)
 {
+    if (k->left)
+        return !k->stolen;
     return k->handle && k->stored_seq && !k->end_acked && !k->stolen &&
            (k->handle->error.status == WEND_OK ||
             (k->handle->error.status == WEND_E_STORE && s->store.failed));

@@ -337,6 +337,7 @@ static const struct bug bugs[] = {
     {"born-twice", LAW_BATCH, .after = born_twice},
     {"lose-result", LAW_REQUEST, .lose_result = true},
     {"program-stays", LAW_PROGRAM, .program_stays = true},
+    {"claim-stays", LAW_END, .claim_stays = true},
     {"flip-byte", LAW_CHAIN, .read_flips = true},
     {"serve-again", LAW_MADE, .serve_again = true},
     {"ask-service-again", LAW_MADE, .ask_service_again = true},

@@ -146,6 +146,7 @@ struct known {
     struct set starts, made; /* calls on record, calls made */
     bool stolen;             /* another owner took the run */
     bool stale_told, cut;    /* cut: freed before its end */
+    bool left;               /* a resume failed: the next process resumes it */
     bool cancel_sent;        /* before this pump */
     int64_t stop_seen_us;    /* first pump after a stop was on record */
     bool stop_acked, end_acked;
@@ -269,7 +270,7 @@ struct bug {
     bool read_twice, read_loses_ends, read_loses_actions, read_bends;
     bool read_flips;
     bool flush_always, leak, forget_cancel, answer_twice;
-    bool lose_result, program_stays;
+    bool lose_result, program_stays, claim_stays;
     bool serve_again, ask_service_again;
 };
 
