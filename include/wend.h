@@ -174,13 +174,34 @@ typedef struct wend_request {
     bool always;      /* the answer counts for calls like it, in this run */
 } wend_request;
 
-/* Leaves a request in the store. Whoever has the run under way looks there
- * every 100 ms; what means nothing to the run is dropped. WEND_E_NOTFOUND:
- * there is no such run. WEND_E_INVAL: it is over. WEND_E_STALE: nobody has
- * it under way; resume it. */
+/* Leaves a request in the store: WEND_OK means that it is on stable storage.
+ * The owner of the run looks there every 100 ms and before it keeps run_end;
+ * the next owner applies it before anything else starts. What comes when the
+ * run is being stopped, or is about a call that does not wait, changes nothing.
+ * A run is found as soon as wend_run_start has returned, if it has the same
+ * store; in another one once its first event can be read.
+ * WEND_E_NOTFOUND: there is no such run. WEND_E_INVAL: it is over.
+ * WEND_E_LIMIT: 64 requests wait for it. [any thread] */
 WEND_API wend_status wend_store_tell(wend_store *store, const char *id,
                                      const wend_request *request,
                                      wend_error *err);
+
+/* What became of a request. */
+typedef enum wend_told {
+    WEND_TOLD_APPLIED = 0, /* the log has what it led to, if it led to any */
+    WEND_TOLD_QUEUED, /* it is kept: the owner has not read it yet, or there
+                         is none, and the next one applies it */
+    WEND_TOLD_LATE    /* the run was over, or it changed nothing */
+} wend_told;
+
+/* The same, and waits until that is known: at most so long, and no longer
+ * than the run has an owner. For a run of a runtime that this thread pumps the
+ * answer is WEND_TOLD_QUEUED. A run that is over is WEND_OK and
+ * WEND_TOLD_LATE. [any thread] */
+WEND_API wend_status wend_store_tell_wait(wend_store *store, const char *id,
+                                          const wend_request *request,
+                                          uint32_t timeout_ms, wend_told *told,
+                                          wend_error *err);
 
 /* ---- Runtime: one loop, one thread --------------------------------------- */
 

@@ -86,6 +86,7 @@ enum {
     STOP_GRACE_MS = 2000,       /* a canceled call may take, and ... */
     STOP_SLACK_MS = 250,        /* ... then the run ends without it */
     INBOX_POLL_MS = 100,        /* requests of other processes */
+    REQUESTS_MAX = 64,          /* that wait for one run; they fit a mask */
     FALLBACKS_MAX = 8,          /* models of an agent besides its own */
     BREAKER_FAILURES = 5,       /* in a row, then a model rests ... */
     BREAKER_MS = 30000,         /* ... so long */

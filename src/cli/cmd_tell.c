@@ -3,6 +3,7 @@
  * another process has under way.
  */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -25,17 +26,33 @@ static const struct opt approve_opts[] = {
     {0},
 };
 
+enum { TELL_WAIT_MS = 5000 };
+
 static int tell(struct cli *cli, const char *id, wend_request r)
 {
     wend_error err = {0};
+    wend_told told;
     wend_status s;
 
     r.size = sizeof r;
     r.by = "command";
-    s = wend_store_tell(cli->store, id, &r, &err);
-    if (s == WEND_E_STALE)
-        return complain(EXIT_USAGE, "%s", err.message);
-    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+    s = wend_store_tell_wait(cli->store, id, &r, TELL_WAIT_MS, &told, &err);
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    switch (told) {
+    case WEND_TOLD_APPLIED: break;
+    case WEND_TOLD_QUEUED:
+        fprintf(stderr,
+                "wend: queued: no process has read it yet; the next owner of "
+                "run %s applies it first ('wend resume %s')\n",
+                id, id);
+        break;
+    case WEND_TOLD_LATE:
+        return complain(EXIT_FAILED,
+                        "too late: run %s was over, or did not wait for this",
+                        id);
+    }
+    return EXIT_DONE;
 }
 
 static int tell_simply(struct cli *cli, wend_request_kind kind)
@@ -199,8 +216,10 @@ const struct command command_cancel = {
     .name = "cancel",
     .args = "[OPTIONS] RUN",
     .summary = "cancel a run of another process",
-    .more =
-        RUN_IS ".\nThe run ends within moments; what it has said is kept.\n",
+    .more = RUN_IS
+    ".\nThe run ends within moments; what it has said is kept. Waits up to "
+    "5 s.\nExit status 0: applied, or queued for the next owner; 1: "
+    "too late.\n",
     .opts = opts,
     .run = run_cancel,
 };

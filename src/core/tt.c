@@ -115,7 +115,7 @@ void warn(struct tt *x, wend_str code, wend_str message)
 /* ---- Ends ---------------------------------------------------------------- */
 
 /* As of now, not as of the event before. */
-static wend_ev_metrics metrics_now(const struct tt *x)
+wend_ev_metrics metrics_now(const struct tt *x)
 {
     wend_ev_metrics m = x->s->turn.metrics;
 
@@ -145,6 +145,16 @@ void end_turn(struct tt *x, wend_outcome outcome)
     emit_metrics(x);
 }
 
+/* The store may refuse the end, when a request was accepted before it. */
+static void keep_unended(struct tt *x)
+{
+    struct turn *t = arena_alloc(x->s->scratch, sizeof *t);
+
+    if (t)
+        *t = x->s->turn;
+    x->s->unended = t;
+}
+
 void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error)
 {
@@ -153,6 +163,7 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
 
     if (t->metrics_due)
         emit_metrics(x);
+    keep_unended(x);
     ev = draft(x, WEND_RUN_END);
     if (ev) {
         ev->u.run_end.outcome = outcome;
@@ -293,6 +304,7 @@ void stop_all(struct tt *x)
 
 static void on_cancel(struct tt *x)
 {
+    x->s->heard = 1;
     emit_control(x, STR("cancel"), x->in->by, STR_NONE);
     stop_all(x);
 }
@@ -316,25 +328,33 @@ static void on_stop(struct tt *x)
              x->in->text.ptr ? x->in->text : STR("a hook stopped the run"));
 }
 
-static void on_say(struct tt *x)
+void emit_said(struct tt *x, wend_str text)
 {
     wend_event *ev = draft(x, WEND_MESSAGE);
 
     if (ev) {
         ev->u.message.role = STR("user");
-        ev->u.message.text = x->in->text;
+        ev->u.message.text = text;
     }
     emit(x, ev);
 }
 
+static void on_say(struct tt *x)
+{
+    x->s->heard = 1;
+    emit_said(x, x->in->text);
+}
+
 static void on_pause(struct tt *x)
 {
+    x->s->heard = 1;
     if (!x->s->turn.paused)
         emit_control(x, STR("pause"), x->in->by, STR_NONE);
 }
 
 static void on_continue(struct tt *x)
 {
+    x->s->heard = 1;
     if (!x->s->turn.paused)
         return;
     emit_control(x, STR("continue"), x->in->by, STR_NONE);
@@ -346,6 +366,13 @@ static void on_continue(struct tt *x)
         run_plan(x);
     check_lost_calls(x); /* what a pause has kept waiting */
     restart_lost_actions(x);
+}
+
+/* One about a call that does not wait comes too late. */
+static void on_answer(struct tt *x)
+{
+    on_approval(x);
+    x->s->heard = x->s->events != NULL;
 }
 
 static void on_turn_hook(struct tt *x)
@@ -438,8 +465,10 @@ static void while_stopping(struct tt *x)
     else if (x->in->kind == IN_TIMER && x->in->timer == TIMER_STOP) {
         abandon_calls(x);
         abandon_actions(x);
-    } else
+    } else {
+        x->s->heard = x->in->kind == IN_CANCEL; /* it is being done */
         return;
+    }
     if (!turn_busy(&x->s->turn))
         finish_stop(x);
 }
@@ -457,14 +486,15 @@ static void while_going(struct tt *x)
     case IN_CALL_DONE: on_call_done(x); break;
     case IN_ACTION_DONE: on_action_done(x); break;
     case IN_CHECKED: on_checked(x); break;
-    case IN_APPROVAL: on_approval(x); break;
+    case IN_APPROVAL: on_answer(x); break;
     case IN_TIMER: on_timer(x); break;
     case IN_CANCEL: on_cancel(x); break;
     case IN_STOP: on_stop(x); break;
     case IN_SAY: on_say(x); break;
     case IN_PAUSE: on_pause(x); break;
     case IN_CONTINUE: on_continue(x); break;
-    case IN_RESUME: break; /* on_resume, in any state */
+    case IN_RESUME:
+    case IN_UNENDED: break; /* on_resume, on_unended, in any state */
     }
 }
 
@@ -480,6 +510,8 @@ void tt(const struct turn *t, const struct input *in, struct step *s)
             on_start(&x);
     } else if (in->kind == IN_RESUME) {
         on_resume(&x);
+    } else if (in->kind == IN_UNENDED) {
+        on_unended(&x);
     } else if (t->stop.outcome != WEND_OUTCOME_NONE) {
         while_stopping(&x);
     } else {

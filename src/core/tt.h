@@ -33,7 +33,10 @@ enum input_kind {
     IN_CHECKED,     /* done: whether what was lost had its effect: outcome OK,
                        SKIPPED (it did not), else not known; call absent:
                        action, attempt */
-    IN_RESUME,      /* epoch; reply: what the log has of an open message */
+    IN_RESUME,      /* epoch; reply: what the log has of an open message;
+                       requests */
+    IN_UNENDED,     /* requests, end: its run_end was not kept, because these
+                       were accepted before it */
 };
 
 enum timer { TIMER_RUN, TIMER_RETRY, TIMER_METRICS, TIMER_STOP, TIMERS };
@@ -87,6 +90,13 @@ struct hook_done {
     wend_str text; /* canonical JSON if it changes arguments */
 };
 
+/* What another process asked of a run before it could be told. */
+struct remote_request {
+    enum input_kind kind; /* IN_CANCEL IN_SAY IN_PAUSE IN_CONTINUE; any other
+                             comes too late */
+    wend_str by, text;
+};
+
 struct input {
     enum input_kind kind;
     int64_t time_us;
@@ -117,6 +127,9 @@ struct input {
     /* IN_RESUME: limits that hold from here on, where they are not 0; NULL:
      * none. */
     const wend_ev_limits *limits;
+    struct remote_request *requests; /* oldest first, at most REQUESTS_MAX */
+    size_t requests_count;
+    const wend_ev_run_end *end;
 };
 
 enum effect_kind {
@@ -166,6 +179,9 @@ struct step {
     struct effect *effects, **effects_tail;
     struct event_blobs blobs; /* besides those of long strings */
     size_t events_count;
+    uint64_t heard; /* bit i: requests[i] counts; the others came too late.
+                       Of an input that is a request itself: bit 0 */
+    const struct turn *unended; /* before run_end; NULL: it has not ended */
 };
 
 /* tt_budget.c: what the model calls that are open may still cost. */

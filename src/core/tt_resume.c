@@ -329,7 +329,7 @@ static void resume_model(struct tt *x)
 
 /* ---- All of it ----------------------------------------------------------- */
 
-static void arm_timers(struct tt *x, int64_t left_ms)
+void arm_timers(struct tt *x, int64_t left_ms)
 {
     if (x->s->turn.limits.time_ms)
         want_timer(x, TIMER_RUN, left_ms);
@@ -406,6 +406,7 @@ void on_resume(struct tt *x)
         emit_limits(x);
     if (x->in->by.ptr && t->stop.outcome == WEND_OUTCOME_NONE)
         emit_control(x, STR("cancel"), x->in->by, STR_NONE);
+    hear_requests(x);
     left_ms = t->limits.time_ms - t->metrics.ms;
     if (t->stop.outcome != WEND_OUTCOME_NONE) {
         stop_all(x);

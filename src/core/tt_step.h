@@ -55,6 +55,12 @@ void limit_reached(struct tt *x, wend_str limit); /* ends the run */
 void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message);
 
 void emit_metrics(struct tt *x);
+wend_ev_metrics metrics_now(const struct tt *x);
+void emit_said(struct tt *x, wend_str text);
+
+/* tt_told.c: requests that were accepted before the run could be told */
+void hear_requests(struct tt *x); /* before anything of a resume starts */
+void on_unended(struct tt *x);
 
 /* tt_plan.c */
 void begin_plan(struct tt *x);
@@ -181,6 +187,7 @@ bool is_checked(const struct turn *t, wend_str tool);
 void check_lost_calls(struct tt *x);
 void on_checked(struct tt *x);
 void on_resume(struct tt *x);
+void arm_timers(struct tt *x, int64_t left_ms); /* of the run's time */
 void restart_lost(struct tt *x); /* those that may run once more */
 void begin_again(struct tt *x, uint32_t i);
 void end_lost(struct tt *x, uint32_t i); /* nobody will say how it went */

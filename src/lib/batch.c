@@ -60,6 +60,7 @@ void batch_free(struct batch *b)
     empty(b);
     mem_free(&m, b->events);
     mem_free(&m, b->packs);
+    mem_free(&m, b->heard);
     buf_free(&b->bytes);
     mem_free(&m, b);
 }
@@ -72,6 +73,8 @@ void batch_done(struct batch *b)
                           .events_cap = b->events_cap,
                           .packs = b->packs,
                           .packs_cap = b->packs_cap,
+                          .heard = b->heard,
+                          .heard_cap = b->heard_cap,
                           .bytes = b->bytes};
 
     if (!rt || rt->spare || b->bytes.cap > SPARE_BYTES) {
@@ -132,7 +135,46 @@ bool batch_event(struct batch *b, const wend_event *ev)
     b->events[b->events_count++] = (struct store_event){
         ev->seq, ev->type, ev->time_us, {(const char *)at, b->bytes.len - at}};
     b->last_seq = ev->seq;
-    return batch_blobs(b, blobs.first);
+    at = b->blobs_count;
+    if (!batch_blobs(b, blobs.first))
+        return false;
+    if (ev->type == WEND_RUN_END) {
+        b->end_blobs = b->blobs;
+        b->end_blobs_count = b->blobs_count - at;
+    }
+    return true;
+}
+
+bool batch_heard_room(struct batch *b, size_t more)
+{
+    bool ok = true;
+
+    while (ok && b->heard_cap < b->heard_count + more)
+        ok = grow(&b->mem, &b->heard, &b->heard_cap, b->heard_cap,
+                  sizeof *b->heard);
+    return ok;
+}
+
+void batch_heard(struct batch *b, int64_t request, bool late)
+{
+    b->heard[b->heard_count++] = (struct store_heard){request, late};
+}
+
+void batch_unend(struct batch *b)
+{
+    struct event_blob **link = &b->blobs;
+
+    for (size_t e = 0; e < b->events_count; e++)
+        b->events[e].body.ptr =
+            (const char *)(size_t)(b->events[e].body.ptr - b->bytes.ptr);
+    b->events_count--;
+    b->bytes.len = (size_t)b->events[b->events_count].body.ptr;
+    b->last_seq--;
+    while (b->end_blobs_count && *link != b->end_blobs)
+        link = &(*link)->next;
+    for (; b->end_blobs_count; b->end_blobs_count--, b->blobs_count--)
+        *link = (*link)->next;
+    b->status = WEND_OK;
 }
 
 bool batch_pack(struct batch *b, struct pack *p)
@@ -219,7 +261,11 @@ size_t batch_bytes(const struct batch *b)
 void batch_answer(struct batch *b, wend_status s)
 {
     b->status = s;
-    if (!mailbox_post(b->mailbox, &b->post))
+    if (mailbox_post(b->mailbox, &b->post))
+        return;
+    if (s == WEND_E_BUSY)
+        batch_leave(b);
+    else
         batch_free(b);
 }
 
@@ -248,6 +294,9 @@ bool batch_submit(struct batch *b, wend_store *store)
     b->sb.packs_count = b->packs_count;
     b->sb.blobs = blobs;
     b->sb.blobs_count = i;
+    b->sb.heard = b->heard;
+    b->sb.heard_count = b->heard_count;
+    b->store = store;
     b->sb.done = on_done;
     b->sb.ctx = b;
     if (b->arena.failed) {
@@ -256,6 +305,14 @@ bool batch_submit(struct batch *b, wend_store *store)
     }
     store->ops->append(store, &b->sb);
     return true;
+}
+
+void batch_leave(struct batch *b)
+{
+    batch_unend(b);
+    b->sb.summary.status = "interrupted";
+    b->sb.summary.ended_us = 0;
+    batch_submit(b, b->store);
 }
 
 /* Only the log's own writer slows a run down. */

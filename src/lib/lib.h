@@ -359,6 +359,11 @@ struct batch {
     struct store_event *events; /* body.ptr is an offset until submitted */
     struct store_pack *packs;
     struct event_blob *blobs;
+    struct store_heard *heard; /* requests that it deals with */
+    size_t heard_count, heard_cap;
+    struct event_blob *end_blobs; /* of run_end, which is the last event ... */
+    size_t end_blobs_count;       /* ... so many in a row */
+    wend_store *store;            /* that it was handed to */
     int64_t last_seq;
     size_t sent_bytes; /* what it weighs at the store */
     wend_status status;
@@ -398,6 +403,13 @@ struct run_timer {
 };
 
 struct player; /* replay.c */
+
+/* Where a run stood before its run_end, and what that said. */
+struct unended {
+    struct turn turn;
+    wend_ev_run_end end;
+    wend_ev_error error;
+};
 
 struct wend_run {
     uint32_t magic;
@@ -443,6 +455,9 @@ struct wend_run {
     struct tagging *tagging; /* of a model that writes plans; or NULL */
     wend_str answer;         /* of run_end, lent by wait */
     wend_str end_limit, end_code, end_message; /* of run_end */
+    struct unended *unended;                   /* NULL: it has not ended yet */
+    wend_str late_cancel; /* who canceled it while its end was on its way */
+    uint64_t heard;       /* of the newest step */
     struct store_birth birth;
     bool born, resumed; /* the store has it; it was taken up from there */
     bool trusts;        /* the host answers for an imported log */
@@ -502,6 +517,13 @@ bool batch_event(struct batch *b, const wend_event *ev);
 bool batch_pack(struct batch *b, struct pack *p);
 bool batch_blobs(struct batch *b, const struct event_blob *list);
 bool batch_effects(struct batch *b, const struct effect *fx);
+/* Room for that many more requests that it deals with. */
+bool batch_heard_room(struct batch *b, size_t more);
+void batch_heard(struct batch *b, int64_t request, bool late);
+/* Takes run_end out of a batch that the store refused. */
+void batch_unend(struct batch *b);
+/* The same, when its run is gone: the run stays for its next owner. */
+void batch_leave(struct batch *b);
 void batch_birth(struct batch *b, const struct store_birth *birth);
 /* False: it did not reach the store, for want of memory. */
 bool batch_submit(struct batch *b, wend_store *store);
@@ -514,6 +536,7 @@ void batch_free(struct batch *b);
 
 /* show.c */
 bool show_event(struct wend_run *r, const wend_event *ev);
+void show_unend(struct wend_run *r);   /* run_end was not kept */
 void show_visible(struct wend_run *r); /* to the listener, if there is one */
 /* Makes a waiting reader look, and the listener hear, at that time. */
 void show_at(struct wend_run *r, int64_t due_us);
@@ -523,6 +546,13 @@ const wend_event *show_next(struct wend_run *r);
 void show_lost(struct wend_run *r, wend_status why, int64_t seq);
 void show_free(struct wend_run *r);
 bool show_wants(const struct shown *s, wend_event_type type);
+
+/* inbox.c: requests of other processes */
+void inbox_serve(wend_runtime *rt); /* those of all runs that are live */
+/* Gives IN_RESUME or IN_UNENDED with what waits for the run. */
+wend_status inbox_input(struct wend_run *r, struct input *in, wend_error *err);
+/* The store refused the end in b: requests were accepted before it. */
+void inbox_unend(struct wend_run *r, struct batch *b);
 
 /* hook.c */
 void hook_perform(struct wend_run *r, const struct effect *fx);

@@ -295,11 +295,9 @@ static wend_status go_on(struct fold *f, wend_error *err)
         r->last_us = r->turn.time_us;
     r->replying = r->turn.phase == PH_MODEL;
     recall_lost(&f->recall);
-    shell_input(r, &in);
+    s = inbox_input(r, &in, err);
     r->replying = false; /* the next one begins anew */
-    return r->error.status == WEND_OK
-               ? WEND_OK
-               : fail(err, r->error.status, "%s", r->error.message);
+    return s;
 }
 
 static wend_status take_up(struct fold *f, wend_error *err)

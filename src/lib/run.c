@@ -343,6 +343,8 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
         wend_run_free(r);
         return s;
     }
+    drop_dirty(r);
+    shell_submit(r); /* who is given its id finds it in the store */
     *out = r;
     return WEND_OK;
 }
@@ -566,7 +568,8 @@ wend_status wend_run_outcome(const wend_run *r, wend_outcome *out)
         return WEND_E_INVAL;
     if (r->rt && rt_enter(r->rt) != WEND_OK)
         return WEND_E_MISUSE;
-    if (r->outcome == WEND_OUTCOME_NONE)
+    if (r->outcome == WEND_OUTCOME_NONE ||
+        (r->agent && r->durable_seq != r->turn.seq)) /* it may be refused */
         return WEND_AGAIN;
     *out = r->outcome;
     return WEND_OK;

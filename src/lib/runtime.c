@@ -99,66 +99,8 @@ wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err)
     return s;
 }
 
-/* ---- The store's inbox: requests of other processes -----------------------
+/* ---- The store's inbox ----------------------------------------------------
  */
-
-static struct wend_run *find_run(wend_runtime *rt, wend_str id)
-{
-    for (struct wend_run *r = rt->runs; r; r = r->next)
-        if (str_is(id, r->id) && r->agent)
-            return r;
-    return NULL;
-}
-
-static bool says_yes(const struct json *body, const char *key)
-{
-    const struct json *j = json_get(body, key);
-
-    return j && j->kind == JSON_TRUE;
-}
-
-/* A yes that came with a store of somebody else is nobody's word. */
-static bool is_heard(const wend_runtime *rt, const struct input *in)
-{
-    return in->kind == IN_APPROVAL ? !rt->store->foreign
-                                   : in->kind != IN_SAY || in->text.ptr;
-}
-
-/* What it leads to is handed to the store before the request is dropped: a
- * crash in between may do it twice, never lose it. */
-static bool serve_request(void *ctx, const struct store_request *q)
-{
-    static const struct {
-        const char *what;
-        enum input_kind kind;
-    } kinds[] = {
-        {"cancel", IN_CANCEL},    {"say", IN_SAY},
-        {"pause", IN_PAUSE},      {"continue", IN_CONTINUE},
-        {"approve", IN_APPROVAL},
-    };
-    wend_runtime *rt = ctx;
-    struct wend_run *r = find_run(rt, q->run);
-    struct arena a = {.mem = &rt->mem};
-    struct json *body = json_parse(q->body, &a, NULL);
-    struct input in = {.by = json_str(json_get(body, "by")),
-                       .text = json_str(json_get(body, "text"))};
-
-    if (!in.by.ptr)
-        in.by = STR("inbox");
-    in.approval.call = json_str(json_get(body, "call"));
-    in.approval.by = in.by;
-    in.approval.remember = says_yes(body, "remember");
-    in.approval.yes = says_yes(body, "yes");
-    for (size_t i = 0; r && i < sizeof kinds / sizeof *kinds; i++)
-        if (str_is(q->what, kinds[i].what)) {
-            in.kind = kinds[i].kind;
-            if (is_heard(rt, &in))
-                shell_input(r, &in);
-        }
-    arena_free(&a);
-    rt_flush(rt);
-    return r != NULL;
-}
 
 static void on_inbox_timer(struct timer_node *t)
 {
@@ -168,7 +110,7 @@ static void on_inbox_timer(struct timer_node *t)
 
     if (!rt->live)
         return;
-    rt->store->ops->take(rt->store, serve_request, rt, NULL);
+    inbox_serve(rt);
     timer_set(&rt->timers, t, rt_after(rt, INBOX_POLL_MS));
 }
 

@@ -93,6 +93,30 @@ static bool remember(struct wend_run *r, const struct step *s)
     return false;
 }
 
+/* What is needed to go on if the store refuses the end. */
+static bool keep_unended(struct wend_run *r, const struct turn *before,
+                         const wend_ev_run_end *e)
+{
+    struct unended *u =
+        r->unended ? r->unended : arena_alloc(&r->arena, sizeof *u);
+
+    if (!u)
+        return false;
+    u->turn = *before;
+    u->end = *e;
+    u->end.text = STR_NONE;
+    u->end.limit = arena_str(&r->arena, e->limit);
+    if (e->error) {
+        u->error = *e->error;
+        u->error.code = arena_str(&r->arena, e->error->code);
+        u->error.message = arena_str(&r->arena, e->error->message);
+        u->error.component = arena_str(&r->arena, e->error->component);
+        u->end.error = &u->error;
+    }
+    r->unended = u;
+    return !r->arena.failed;
+}
+
 static void note_end(struct wend_run *r, const wend_event *ev)
 {
     r->over = true;
@@ -107,8 +131,10 @@ static bool show(struct wend_run *r, const struct step *s)
     bool ok = true;
 
     for (const struct step_event *e = s->events; e; e = e->next) {
-        if (e->ev.type == WEND_RUN_END)
+        if (e->ev.type == WEND_RUN_END) {
             note_end(r, &e->ev); /* whether it can be shown or not */
+            ok = ok && keep_unended(r, s->unended, &e->ev.u.run_end);
+        }
         ok = ok && show_event(r, &e->ev);
     }
     return ok;
@@ -138,6 +164,8 @@ static void blank(struct wend_run *r, struct input *in,
                   struct child_done *child)
 {
     blank_text(r, &in->text);
+    for (size_t i = 0; i < in->requests_count; i++)
+        blank_text(r, &in->requests[i].text);
     blank_text(r, &in->hook.text);
     blank_text(r, &in->done.output);
     blank_text(r, &in->done.structured);
@@ -157,6 +185,10 @@ void shell_input(struct wend_run *r, struct input *in)
     struct step s;
     bool ok;
 
+    r->heard = 0;
+    if (r->over && in->kind == IN_CANCEL && !r->late_cancel.ptr &&
+        r->durable_seq != r->turn.seq)
+        r->late_cancel = arena_str(&r->arena, in->by);
     if (r->over || r->error.status != WEND_OK)
         return;
     in->time_us = shell_now(r);
@@ -186,6 +218,7 @@ void shell_input(struct wend_run *r, struct input *in)
         }
         drop_reply(r);
     }
+    r->heard = ok ? s.heard : 0;
     arena_reset(&r->rt->scratch);
     if (!ok)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
@@ -288,10 +321,17 @@ void shell_committed(struct batch *b)
     struct wend_run *r = b->run;
 
     if (!r || !r->rt) {
-        batch_free(b);
+        if (b->status == WEND_E_BUSY)
+            batch_leave(b);
+        else
+            batch_free(b);
         return;
     }
     drop_sent(r, b);
+    if (b->status == WEND_E_BUSY && r->error.status == WEND_OK) {
+        inbox_unend(r, b);
+        return;
+    }
     if (b->status != WEND_OK) {
         shell_fail(r, b->status,
                    b->status == WEND_E_STALE
@@ -337,7 +377,8 @@ void shell_submit(struct wend_run *r)
         return;
     r->open = NULL;
     timer_clear(&r->rt->timers, &r->pack_timer);
-    if (!b->events_count && !b->packs_count && !r->sent && !r->parked) {
+    if (!b->events_count && !b->packs_count && !b->heard_count && !r->sent &&
+        !r->parked) {
         /* Nothing to keep, and all that it follows from is kept. */
         link_sent(r, b);
         batch_answer(b, WEND_OK);

@@ -188,6 +188,24 @@ bool show_event(struct wend_run *r, const wend_event *ev)
     return enqueue(r, ev, event_copy_here);
 }
 
+/* It is the newest event, and nobody has seen it. */
+void show_unend(struct wend_run *r)
+{
+    struct shown *s = &r->shown;
+    wend_event *last =
+        s->count ? s->ring[(s->first + s->count - 1) % s->cap] : NULL;
+
+    if (last && last->type == WEND_RUN_END) {
+        s->count--;
+        s->bytes -= weight(last);
+        mem_free(&r->rt->mem, last);
+    }
+    if (s->seq == r->turn.seq) {
+        s->seq--;
+        s->n = 0;
+    }
+}
+
 /* ---- Catching up from the store ------------------------------------------ */
 
 struct refill {

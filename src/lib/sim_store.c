@@ -172,9 +172,22 @@ static wend_status tidy(wend_store *s, int64_t now_us, int64_t *bytes,
 }
 
 static wend_status post(wend_store *s, wend_str run, const char *what,
-                        wend_str body, wend_error *err)
+                        wend_str body, int64_t *id, wend_error *err)
 {
-    return of(s)->inner->ops->post(of(s)->inner, run, what, body, err);
+    return of(s)->inner->ops->post(of(s)->inner, run, what, body, id, err);
+}
+
+static wend_status waiting(wend_store *s, wend_str run, struct arena *a,
+                           struct store_request **out, size_t *count,
+                           wend_error *err)
+{
+    return of(s)->inner->ops->waiting(of(s)->inner, run, a, out, count, err);
+}
+
+static wend_status fate(wend_store *s, int64_t id, enum store_fate *out,
+                        wend_error *err)
+{
+    return of(s)->inner->ops->fate(of(s)->inner, id, out, err);
 }
 
 static wend_status take(wend_store *s, store_request_fn fn, void *ctx,
@@ -266,6 +279,8 @@ wend_status sim_store_new(struct world *w, struct chance *chance,
         .tidy = tidy,
         .post = post,
         .take = take,
+        .waiting = waiting,
+        .fate = fate,
         .keep = keep,
         .facts = facts,
         .failure = failure,

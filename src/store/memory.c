@@ -87,6 +87,8 @@ static wend_status add(struct memory *m, const struct store_batch *b)
 
     if (r ? b->birth || !store_batch_fits(b, r->epoch, r->seq) : !b->birth)
         return WEND_E_STALE;
+    if (!memory_inbox_lets(m, b))
+        return WEND_E_BUSY;
     if (!r) {
         fresh = r = memory_run_new(mem, b);
         if (r && (parent = memory_run_get(m, b->birth->parent)))
@@ -105,6 +107,7 @@ static wend_status add(struct memory *m, const struct store_batch *b)
         return s;
     }
     r->summary = b->summary;
+    memory_inbox_heard(m, b);
     if (fresh)
         table_add(&m->runs, &fresh->node, b->run);
     return WEND_OK;
@@ -363,110 +366,6 @@ static wend_status memory_list(wend_store *s, const wend_list_options *o,
     return status;
 }
 
-/* ---- Requests ------------------------------------------------------------ */
-
-static wend_str put(char **at, wend_str s)
-{
-    wend_str copy = {*at, s.len};
-
-    if (s.len)
-        memcpy(*at, s.ptr, s.len);
-    *at += s.len;
-    return copy;
-}
-
-static struct request *request_new(const struct mem *m, wend_str run,
-                                   wend_str what, wend_str body)
-{
-    struct request *r =
-        mem_zalloc(m, sizeof *r + run.len + what.len + body.len);
-    char *p;
-
-    if (!r)
-        return NULL;
-    p = r->bytes;
-    r->view.run = put(&p, run);
-    r->view.what = put(&p, what);
-    r->view.body = put(&p, body);
-    return r;
-}
-
-static wend_status memory_post(wend_store *s, wend_str run, const char *what,
-                               wend_str body, wend_error *err)
-{
-    struct memory *m = (struct memory *)s;
-    wend_status status = WEND_OK;
-    struct request *q;
-    struct memory_run *r;
-
-    pthread_mutex_lock(&m->lock);
-    r = memory_run_known(m, run, err);
-    if (!r)
-        status = WEND_E_NOTFOUND;
-    else if (r->summary.ended_us)
-        status =
-            fail(err, WEND_E_INVAL, "run %.*s is over", (int)run.len, run.ptr);
-    else if (!(q = request_new(&s->mem, run, str_of(what), body)))
-        status = fail_nomem(err);
-    else {
-        q->view.id = ++m->request_id;
-        *m->inbox_last = q;
-        m->inbox_last = &q->next;
-    }
-    pthread_mutex_unlock(&m->lock);
-    return status;
-}
-
-/* In front of those that came meanwhile, without those for runs that are
- * over: nobody will answer them. */
-static void put_back(struct memory *m, struct request *left)
-{
-    struct request **link = &left, *q;
-
-    pthread_mutex_lock(&m->lock);
-    while ((q = *link)) {
-        struct memory_run *r = memory_run_get(m, q->view.run);
-
-        if (r && !r->summary.ended_us) {
-            link = &q->next;
-            continue;
-        }
-        *link = q->next;
-        mem_free(&m->base.mem, q);
-    }
-    *link = m->inbox;
-    if (!m->inbox)
-        m->inbox_last = left ? link : &m->inbox;
-    m->inbox = left;
-    pthread_mutex_unlock(&m->lock);
-}
-
-static wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
-                               wend_error *err)
-{
-    struct memory *m = (struct memory *)s;
-    struct request *q, *next, *left = NULL, **left_last = &left;
-
-    (void)err;
-    pthread_mutex_lock(&m->lock);
-    q = m->inbox;
-    m->inbox = NULL;
-    m->inbox_last = &m->inbox;
-    pthread_mutex_unlock(&m->lock);
-    for (; q; q = next) {
-        next = q->next;
-        if (fn(ctx, &q->view)) {
-            mem_free(&s->mem, q);
-            continue;
-        }
-        q->next = NULL;
-        *left_last = q;
-        left_last = &q->next;
-    }
-    put_back(m, left);
-    return WEND_OK;
-}
-
 static wend_status memory_failure(wend_store *s, wend_error *err)
 {
     (void)s;
@@ -540,6 +439,8 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         .tidy = memory_tidy,
         .post = memory_post,
         .take = memory_take,
+        .waiting = memory_waiting,
+        .fate = memory_fate,
         .keep = memory_keep,
         .facts = memory_facts,
         .failure = memory_failure,

@@ -19,6 +19,7 @@ struct blob {
 struct request {
     struct request *next;
     struct store_request view;
+    bool late; /* its sender has not asked yet */
     char bytes[];
 };
 
@@ -37,6 +38,22 @@ struct memory_run *memory_run_get(const struct memory *m, wend_str id);
 struct memory_run *memory_run_known(const struct memory *m, wend_str id,
                                     wend_error *err);
 struct blob *memory_blob_get(const struct memory *m, wend_str hash);
+
+/* memory_inbox.c */
+wend_status memory_post(wend_store *s, wend_str run, const char *what,
+                        wend_str body, int64_t *id, wend_error *err);
+wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
+                        wend_error *err);
+wend_status memory_waiting(wend_store *s, wend_str run, struct arena *a,
+                           struct store_request **out, size_t *count,
+                           wend_error *err);
+wend_status memory_fate(wend_store *s, int64_t id, enum store_fate *out,
+                        wend_error *err);
+/* With the lock held: whether b may be added, as far as requests go; and,
+ * once it was, deals with those that it has heard. */
+bool memory_inbox_lets(const struct memory *m, const struct store_batch *b);
+void memory_inbox_heard(struct memory *m, const struct store_batch *b);
+void memory_inbox_drop(struct memory *m, wend_str run); /* of a run that goes */
 
 /* memory_prune.c */
 wend_status memory_forget(wend_store *s, wend_str run, wend_error *err);

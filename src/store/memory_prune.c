@@ -29,6 +29,7 @@ wend_status memory_forget(wend_store *s, wend_str run, wend_error *err)
                       "run %.*s is not over, or another run shares its past",
                       (int)run.len, run.ptr);
     if (status == WEND_OK) {
+        memory_inbox_drop(m, run);
         table_remove(&m->runs, &r->node);
         memory_run_free(&s->mem, r);
     }

@@ -97,6 +97,8 @@ static struct sqlite_store *sqlite_new(void)
         .tidy = db_tidy,
         .post = db_post,
         .take = db_take,
+        .waiting = db_waiting,
+        .fate = db_fate,
         .keep = db_keep,
         .facts = db_facts,
         .failure = db_failure,

@@ -17,7 +17,6 @@
 #include "store/queue.h"
 #include "store/store.h"
 
-enum { TAKE_MAX = 64 }; /* requests given at once */
 /* The number of an event has 32 bits for its seq (sqlite_schema.c). */
 #define DB_SEQ_MAX INT64_C(0xffffffff)
 
@@ -58,6 +57,7 @@ enum query {
     Q_PACK_ADD,
     Q_BLOB_ADD,
     Q_REQUEST_ADD,
+    Q_REQUEST_LATE,
     Q_REQUEST_DROP,
     Q_REQUESTS_DROP,
     Q_EVENTS,
@@ -66,7 +66,10 @@ enum query {
     Q_PACKS,
     Q_PACKS_AFTER,
     Q_BLOB,
+    Q_REQUEST,
     Q_REQUESTS,
+    Q_REQUESTS_OF,
+    Q_REQUESTS_COUNT,
     Q_CHANGED,
     Q_LIST,
     Q_LIST_PREFIX,
@@ -175,9 +178,8 @@ struct db_op {
     wend_status (*fn)(struct db *db, struct db_op *op);
     const struct owner *owner;
     wend_str run, what, body;
-    int64_t epoch, seq;    /* out, of a claim */
-    int64_t ids[TAKE_MAX]; /* of requests to be dropped */
-    size_t ids_count;
+    int64_t epoch, seq; /* out, of a claim */
+    int64_t id;         /* of a request; out, of a post */
     wend_status status;
     wend_error err;
     bool finished;
@@ -199,8 +201,6 @@ struct sqlite_store {
     struct store_batch *batches, **batches_last;
     struct db_op *ops, **ops_last;
     bool stopping;
-    struct db_op drop;  /* of requests that were taken; reused ... */
-    bool drop_waits;    /* ... once it is done */
     wend_error failure; /* status WEND_OK: none */
 
     pthread_mutex_t care_lock; /* of whoever prunes: the lock of the file
@@ -216,13 +216,8 @@ void db_writer_stop(struct sqlite_store *s); /* after all that is queued */
 void db_append(wend_store *store, struct store_batch *b);
 wend_status db_claim(wend_store *store, wend_str run, int64_t *epoch,
                      int64_t *seq, wend_error *err);
-wend_status db_post(wend_store *store, wend_str run, const char *what,
-                    wend_str body, wend_error *err);
 void db_queue(struct sqlite_store *s, struct db_op *op); /* op->done is told */
 wend_status db_wait(struct sqlite_store *s, struct db_op *op, wend_error *err);
-/* Whoever gets true fills s->drop.ids and ends with how many they are. */
-bool db_drop_begin(struct sqlite_store *s);
-void db_drop_end(struct sqlite_store *s, size_t count);
 wend_status db_failure(wend_store *store, wend_error *err);
 
 /* The row of an event has its body without the run that it begins with, which
@@ -274,14 +269,41 @@ wend_status db_facts(wend_store *store, wend_str space, wend_str key,
                      int64_t now_us, store_fact_fn fn, void *ctx,
                      wend_error *err);
 
+/* sqlite_inbox.c */
+wend_status db_post(wend_store *store, wend_str run, const char *what,
+                    wend_str body, int64_t *id, wend_error *err);
+wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
+                    wend_error *err);
+wend_status db_waiting(wend_store *store, wend_str run, struct arena *a,
+                       struct store_request **out, size_t *count,
+                       wend_error *err);
+wend_status db_fate(wend_store *store, int64_t id, enum store_fate *out,
+                    wend_error *err);
+/* For the writer. Deals with the requests that a batch of run `id` has heard.
+ * WEND_E_BUSY: it ends the run, and others wait. */
+int db_hear(struct db *db, int64_t id, const struct store_batch *b,
+            wend_status *refused);
+
+/* For operations of the writer. */
+struct place { /* where a run's log stands */
+    int64_t id, epoch, seq;
+    int64_t owner, ended_us; /* 0: none, not yet */
+    struct chain chain;
+    struct { /* the newest row of its deltas; id 0: none */
+        int64_t id, seq, n;
+        bool known;
+    } pack;
+};
+wend_status db_find_known(struct db *db, struct db_op *op, struct place *at);
+/* A conflict is the fault of what was to be written, everything else the
+ * storage's. */
+wend_status db_outcome(struct db *db, int rc, wend_error *err);
+
 /* The connection for reading, locked; read_end follows in any case, and gives
  * `status` back, or why what was read does not count. */
 wend_status db_read_begin(struct sqlite_store *s, wend_error *err);
 wend_status db_read_end(struct sqlite_store *s, wend_status status,
                         wend_error *err);
-
-wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
-                    wend_error *err);
 
 /* As store_sqlite_open, with another idea of what the newest schema is. */
 wend_status sqlite_open_as(const char *path, const struct db_schema *schema,

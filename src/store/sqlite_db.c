@@ -60,7 +60,13 @@ static const char *const queries[QUERIES] = {
                    " VALUES (?, ?, ?, ?, ?)",
     [Q_BLOB_ADD] = "INSERT INTO blobs (hash, body) VALUES (?, ?)"
                    " ON CONFLICT (hash) DO NOTHING",
-    [Q_REQUEST_ADD] = "INSERT INTO inbox (run, what, body) VALUES (?, ?, ?)",
+    /* No id twice: whoever asks by it what became of a request is told. */
+    [Q_REQUEST_ADD] = "INSERT INTO inbox (id, run, what, body)"
+                      " SELECT max(?1, coalesce(max(id), 0) + 1), ?2, ?3, ?4"
+                      " FROM inbox",
+    [Q_REQUEST_LATE] = "UPDATE inbox SET what = 'late', body = '{}'"
+                       " WHERE id = ?",
+    [Q_REQUEST] = "SELECT what FROM inbox WHERE id = ?",
     [Q_FACT_SET] = "INSERT INTO memory (space, key, text, time, until)"
                    " VALUES (?, ?, ?, ?, ?) ON CONFLICT (space, key) DO UPDATE"
                    " SET text = excluded.text, time = excluded.time,"
@@ -92,7 +98,12 @@ static const char *const queries[QUERIES] = {
     [Q_BLOB] = "SELECT body FROM blobs WHERE hash = ?",
     [Q_REQUESTS] = "SELECT inbox.id, runs.run, what, body FROM inbox"
                    " JOIN runs ON runs.id = inbox.run WHERE owner = ?"
-                   " ORDER BY inbox.id LIMIT ?",
+                   " AND what <> 'late' ORDER BY inbox.id LIMIT ?",
+    [Q_REQUESTS_OF] = "SELECT inbox.id, runs.run, what, body FROM inbox"
+                      " JOIN runs ON runs.id = inbox.run WHERE runs.run = ?"
+                      " AND what <> 'late' ORDER BY inbox.id LIMIT ?",
+    [Q_REQUESTS_COUNT] = "SELECT count(*), total(what <> 'late') FROM inbox"
+                         " WHERE run = ?",
     [Q_PRUNE_MARK] = "UPDATE runs SET status = 'pruned', owner = NULL"
                      " WHERE run = ?1 AND ended IS NOT NULL AND"
                      " status <> 'pruned' AND NOT EXISTS (SELECT 1 FROM runs"

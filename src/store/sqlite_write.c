@@ -17,8 +17,7 @@ struct work {
     struct db_op *ops;
 };
 
-/* A conflict is the batch's fault, everything else the storage's. */
-static wend_status outcome(struct db *db, int rc, wend_error *err)
+wend_status db_outcome(struct db *db, int rc, wend_error *err)
 {
     if (rc == SQLITE_OK)
         return WEND_OK;
@@ -38,16 +37,6 @@ static int run(struct db *db, enum query q)
 }
 
 /* ---- One batch ----------------------------------------------------------- */
-
-struct place { /* where a run's log stands */
-    int64_t id, epoch, seq;
-    int64_t owner, ended_us; /* 0: none, not yet */
-    struct chain chain;
-    struct {
-        int64_t id, seq, n;
-        bool known;
-    } pack; /* the newest row of its deltas; id 0: none */
-};
 
 static int add_run(struct db *db, const struct store_batch *b, struct place *at)
 {
@@ -187,7 +176,6 @@ static int set_run(struct db *db, const struct store_summary *m, int64_t owner,
                    const struct place *at)
 {
     struct ask a = ask(db, Q_RUN_SET);
-    int rc;
 
     ask_i64(&a, at->id);
     ask_str(&a, str_of(m->status));
@@ -205,13 +193,7 @@ static int set_run(struct db *db, const struct store_summary *m, int64_t owner,
         ask_i64(&a, owner);
     ask_i64(&a, at->seq);
     ask_bytes(&a, at->chain.head, sizeof at->chain.head);
-    rc = ask_run(&a);
-    if (rc == SQLITE_OK && m->ended_us) { /* nobody will answer them */
-        a = ask(db, Q_REQUESTS_DROP);
-        ask_i64(&a, at->id);
-        rc = ask_run(&a);
-    }
-    return rc;
+    return ask_run(&a);
 }
 
 static int add_rows(struct db *db, const struct store_batch *b, int64_t owner,
@@ -245,6 +227,7 @@ static wend_status add_batch(struct db *db, const struct store_batch *b,
                              int64_t owner, wend_error *err)
 {
     struct place at = {0};
+    wend_status refused = WEND_OK;
     int rc;
 
     if (b->birth) {
@@ -258,27 +241,31 @@ static wend_status add_batch(struct db *db, const struct store_batch *b,
     }
     if (rc == SQLITE_OK && !store_batch_fits(b, at.epoch, at.seq))
         return WEND_E_STALE;
+    if (rc == SQLITE_OK && (b->heard_count || b->summary.ended_us))
+        rc = db_hear(db, at.id, b, &refused);
+    if (refused != WEND_OK)
+        return refused;
     if (rc == SQLITE_OK)
         rc = add_rows(db, b, owner, &at);
-    return outcome(db, rc, err);
+    return db_outcome(db, rc, err);
 }
 
-/* ---- Claims and requests ------------------------------------------------- */
+/* ---- Claims -------------------------------------------------------------- */
 
-static wend_status find_known(struct db *db, struct db_op *op, struct place *at)
+wend_status db_find_known(struct db *db, struct db_op *op, struct place *at)
 {
     int rc = find_run(db, op->run, at);
 
     if (rc == SQLITE_DONE)
         return fail(&op->err, WEND_E_NOTFOUND, "no run '%.*s'",
                     (int)op->run.len, op->run.ptr);
-    return rc == SQLITE_ROW ? WEND_OK : outcome(db, rc, &op->err);
+    return rc == SQLITE_ROW ? WEND_OK : db_outcome(db, rc, &op->err);
 }
 
 static wend_status claim(struct db *db, struct db_op *op)
 {
     struct place at = {0};
-    wend_status s = find_known(db, op, &at);
+    wend_status s = db_find_known(db, op, &at);
     struct ask a;
 
     if (s != WEND_OK)
@@ -296,61 +283,30 @@ static wend_status claim(struct db *db, struct db_op *op)
     a = ask(db, Q_RUN_CLAIM);
     ask_i64(&a, at.id);
     ask_i64(&a, op->owner->id);
-    return outcome(db, ask_run(&a), &op->err);
-}
-
-static wend_status post(struct db *db, struct db_op *op)
-{
-    struct place at = {0};
-    wend_status s = find_known(db, op, &at);
-    struct ask a;
-
-    if (s != WEND_OK)
-        return s;
-    if (at.ended_us)
-        return fail(&op->err, WEND_E_INVAL, "run %.*s is over",
-                    (int)op->run.len, op->run.ptr);
-    a = ask(db, Q_REQUEST_ADD);
-    ask_i64(&a, at.id);
-    ask_str(&a, op->what);
-    ask_str(&a, op->body);
-    return outcome(db, ask_run(&a), &op->err);
-}
-
-static wend_status drop(struct db *db, struct db_op *op)
-{
-    int rc = SQLITE_OK;
-
-    for (size_t i = 0; rc == SQLITE_OK && i < op->ids_count; i++) {
-        struct ask a = ask(db, Q_REQUEST_DROP);
-
-        ask_i64(&a, op->ids[i]);
-        rc = ask_run(&a);
-    }
-    return outcome(db, rc, &op->err);
+    return db_outcome(db, ask_run(&a), &op->err);
 }
 
 /* ---- One transaction ----------------------------------------------------- */
 
-/* Moves the batches that do not fit to `stale`; WEND_E_STORE ends it all. */
+/* Moves the batches that do not fit to `refused`; WEND_E_STORE ends it all. */
 static wend_status write_batches(struct sqlite_store *s,
                                  struct store_batch **list,
-                                 struct store_batch **stale, wend_error *err)
+                                 struct store_batch **refused, wend_error *err)
 {
     struct db *db = &s->write;
     struct store_batch *b;
     wend_status status;
 
     while ((b = *list)) {
-        status = outcome(db, run(db, Q_BATCH), err);
+        status = db_outcome(db, run(db, Q_BATCH), err);
         if (status == WEND_OK)
             status = add_batch(db, b, s->owner.id, err);
         if (status == WEND_E_STORE)
             return status;
         if (status != WEND_OK &&
-            outcome(db, run(db, Q_BATCH_UNDO), err) != WEND_OK)
+            db_outcome(db, run(db, Q_BATCH_UNDO), err) != WEND_OK)
             return WEND_E_STORE;
-        if (outcome(db, run(db, Q_BATCH_KEEP), err) != WEND_OK)
+        if (db_outcome(db, run(db, Q_BATCH_KEEP), err) != WEND_OK)
             return WEND_E_STORE;
         if (status == WEND_OK) {
             list = &b->next;
@@ -358,8 +314,9 @@ static wend_status write_batches(struct sqlite_store *s,
         }
         *list = b->next;
         b->next = NULL;
-        *stale = b;
-        stale = &b->next;
+        b->refused = status;
+        *refused = b;
+        refused = &b->next;
     }
     return WEND_OK;
 }
@@ -378,17 +335,17 @@ static wend_status write_ops(struct sqlite_store *s, struct db_op *ops,
 }
 
 static wend_status write_all(struct sqlite_store *s, struct work *w,
-                             struct store_batch **stale, wend_error *err)
+                             struct store_batch **refused, wend_error *err)
 {
     struct db *db = &s->write;
-    wend_status status = outcome(db, run(db, Q_BEGIN_WRITE), err);
+    wend_status status = db_outcome(db, run(db, Q_BEGIN_WRITE), err);
 
     if (status == WEND_OK)
-        status = write_batches(s, &w->batches, stale, err);
+        status = write_batches(s, &w->batches, refused, err);
     if (status == WEND_OK)
         status = write_ops(s, w->ops, err);
     if (status == WEND_OK)
-        status = outcome(db, run(db, Q_COMMIT), err);
+        status = db_outcome(db, run(db, Q_COMMIT), err);
     if (status == WEND_OK)
         return status;
     if (!sqlite3_get_autocommit(db->handle))
@@ -415,14 +372,13 @@ static bool take_work(struct sqlite_store *s, struct work *w)
     return w->batches || w->ops;
 }
 
-static void report_batches(struct store_batch *list, wend_status status,
-                           wend_status other)
+static void report_batches(struct store_batch *list, wend_status failure)
 {
     struct store_batch *next;
 
     for (; list; list = next) {
         next = list->next;
-        list->done(list, status != WEND_OK ? status : other);
+        list->done(list, failure != WEND_OK ? failure : list->refused);
     }
 }
 
@@ -439,8 +395,6 @@ static void report_ops(struct sqlite_store *s, struct db_op *ops,
         if (failure->status != WEND_OK) {
             ops->status = failure->status;
             ops->err = *failure;
-        } else if (ops == &s->drop) {
-            s->drop_waits = false;
         }
         if (ops->done) {
             ops->next = told;
@@ -463,17 +417,17 @@ static void *writer(void *ctx)
     struct work w;
 
     while (take_work(s, &w)) {
-        struct store_batch *stale = NULL;
+        struct store_batch *refused = NULL;
 
         if (failure.status == WEND_OK &&
             queue_enter(&s->queue, &failure) == WEND_OK) {
-            if (write_all(s, &w, &stale, &failure) == WEND_OK)
+            if (write_all(s, &w, &refused, &failure) == WEND_OK)
                 db_note(s, w.batches);
             queue_leave(&s->queue);
         }
         report_ops(s, w.ops, &failure);
-        report_batches(w.batches, failure.status, WEND_OK);
-        report_batches(stale, failure.status, WEND_E_STALE);
+        report_batches(w.batches, failure.status);
+        report_batches(refused, failure.status);
     }
     return NULL;
 }
@@ -513,7 +467,6 @@ bool db_writer_start(struct sqlite_store *s)
 
     s->batches_last = &s->batches;
     s->ops_last = &s->ops;
-    s->drop.fn = drop;
     s->queue = (struct queue){.owner = &s->owner, .path = s->path};
     /* The host's signals are for the host's threads. */
     sigfillset(&all);
@@ -540,6 +493,7 @@ void db_append(wend_store *store, struct store_batch *b)
     struct sqlite_store *s = (struct sqlite_store *)store;
 
     b->next = NULL;
+    b->refused = WEND_OK;
     pthread_mutex_lock(&s->lock);
     *s->batches_last = b;
     s->batches_last = &b->next;
@@ -557,36 +511,4 @@ wend_status db_claim(wend_store *store, wend_str run_id, int64_t *epoch,
     *epoch = op.epoch;
     *seq = op.seq;
     return status;
-}
-
-wend_status db_post(wend_store *store, wend_str run_id, const char *what,
-                    wend_str body, wend_error *err)
-{
-    struct sqlite_store *s = (struct sqlite_store *)store;
-    struct db_op op = {
-        .fn = post, .run = run_id, .what = str_of(what), .body = body};
-
-    return db_wait(s, &op, err);
-}
-
-bool db_drop_begin(struct sqlite_store *s)
-{
-    bool mine;
-
-    pthread_mutex_lock(&s->lock);
-    mine = !s->drop_waits;
-    s->drop_waits = true;
-    pthread_mutex_unlock(&s->lock);
-    return mine;
-}
-
-void db_drop_end(struct sqlite_store *s, size_t count)
-{
-    pthread_mutex_lock(&s->lock);
-    s->drop.ids_count = count;
-    if (count)
-        queue_op(s, &s->drop);
-    else
-        s->drop_waits = false;
-    pthread_mutex_unlock(&s->lock);
 }

@@ -56,6 +56,13 @@ struct store_birth {
     bool imported;
 };
 
+/* A request that a batch deals with: it goes, or its sender learns that it
+ * came too late. */
+struct store_heard {
+    int64_t id;
+    bool late;
+};
+
 struct store_batch;
 /* May be called before append returns, or later from the engine's thread;
  * the batch and all it points to are the caller's again. */
@@ -72,10 +79,13 @@ struct store_batch {
     size_t events_count;
     const struct store_blob *blobs;
     size_t blobs_count;
+    const struct store_heard *heard;
+    size_t heard_count;
     struct store_summary summary;
     store_done_fn done;
     void *ctx;                /* the caller's */
-    struct store_batch *next; /* the engine's */
+    struct store_batch *next; /* the engine's, as what follows */
+    wend_status refused;
 };
 
 /* Where a reader stands: it has had event seq and n deltas after it. */
@@ -98,8 +108,11 @@ struct store_request {
     int64_t id;
     wend_str run, what, body; /* body: a JSON object */
 };
-/* Returns whether it is dealt with. */
+/* Returns whether it is dealt with, or will be by a batch. */
 typedef bool (*store_request_fn)(void *ctx, const struct store_request *r);
+/* What became of one: a batch has not dealt with it yet; it did; it came too
+ * late. */
+enum store_fate { FATE_WAITS, FATE_HEARD, FATE_LATE };
 
 /* What is kept by name, besides runs. */
 struct store_fact {
@@ -130,7 +143,9 @@ struct store_ops {
     /* The caller keeps b alive until done. A batch with a stale epoch, a
      * first seq that is not the next one (of a fork: that does not follow an
      * event of its parent), or a birth of a run that exists, fails alone with
-     * WEND_E_STALE; its neighbours in the same commit are unharmed. */
+     * WEND_E_STALE; its neighbours in the same commit are unharmed. One that
+     * ends its run while requests wait that it does not deal with fails alone
+     * with WEND_E_BUSY. */
     void (*append)(wend_store *s, struct store_batch *b);
     /* Makes this handle the owner of a run that no other living one holds
      * (WEND_E_BUSY otherwise); gives the new epoch and the newest seq. */
@@ -165,11 +180,20 @@ struct store_ops {
      * gives free room back. */
     wend_status (*tidy)(wend_store *s, int64_t now_us, int64_t *bytes,
                         wend_error *err);
+    /* Keeps a request until a batch deals with it. `id` may be NULL.
+     * WEND_E_INVAL: the run is over. WEND_E_LIMIT: REQUESTS_MAX wait. */
     wend_status (*post)(wend_store *s, wend_str run, const char *what,
-                        wend_str body, wend_error *err);
-    /* Requests for runs that this handle owns. One that fn does not take
-     * stays for whoever else shares the handle, and is given again. */
+                        wend_str body, int64_t *id, wend_error *err);
+    /* Requests for runs that this handle owns, oldest first. They stay until
+     * a batch deals with them; one that fn does not take is given again. */
     wend_status (*take)(wend_store *s, store_request_fn fn, void *ctx,
+                        wend_error *err);
+    /* All that wait for one run, oldest first, in the arena. */
+    wend_status (*waiting)(wend_store *s, wend_str run, struct arena *a,
+                           struct store_request **out, size_t *count,
+                           wend_error *err);
+    /* What became of a request. FATE_LATE is said once. */
+    wend_status (*fate)(wend_store *s, int64_t id, enum store_fate *out,
                         wend_error *err);
     /* In place of what has the same space and key. */
     void (*keep)(wend_store *s, struct store_keep *k);

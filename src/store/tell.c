@@ -2,6 +2,7 @@
  * tell.c - requests to a run that another process has under way.
  */
 #include <string.h>
+#include <time.h>
 
 #include "base/fail.h"
 #include "base/id.h"
@@ -15,7 +16,10 @@ static const char *const whats[] = {
     [WEND_REQUEST_PAUSE] = "pause",     [WEND_REQUEST_CONTINUE] = "continue",
     [WEND_REQUEST_APPROVE] = "approve",
 };
-enum { WHATS = sizeof whats / sizeof *whats };
+enum {
+    WHATS = sizeof whats / sizeof *whats,
+    LOOK_MS = 10, /* between two looks at what became of a request */
+};
 
 static wend_status check(const wend_request *r, wend_error *err)
 {
@@ -55,26 +59,9 @@ static void put_body(struct buf *b, const wend_request *r)
     buf_char(b, '}');
 }
 
-/* A request to nobody would wait until somebody resumes the run, and mean
- * something else by then. */
-static wend_status find_owner(wend_store *store, const char *id,
-                              wend_error *err)
-{
-    struct arena a = {.mem = &store->mem};
-    wend_run_info *info;
-    wend_status s = store_info(store, id, &a, &info, err);
-
-    if (s == WEND_OK && str_is(info->status, "interrupted"))
-        s = fail(err, WEND_E_STALE,
-                 "nobody has run %s under way; 'wend resume %s' goes on with "
-                 "it",
-                 id, id);
-    arena_free(&a);
-    return s;
-}
-
-wend_status wend_store_tell(wend_store *store, const char *id,
-                            const wend_request *request, wend_error *err)
+static wend_status post(wend_store *store, const char *id,
+                        const wend_request *request, int64_t *posted,
+                        wend_error *err)
 {
     wend_request r = {.size = sizeof r};
     struct buf b = {0};
@@ -87,15 +74,93 @@ wend_status wend_store_tell(wend_store *store, const char *id,
                     "id is no run id");
     memcpy(&r, request, request->size < sizeof r ? request->size : sizeof r);
     s = check(&r, err);
-    if (s == WEND_OK)
-        s = find_owner(store, id, err);
     if (s != WEND_OK)
         return s;
     b.mem = &store->mem;
     put_body(&b, &r);
     s = b.failed ? fail_nomem(err)
                  : store->ops->post(store, str_of(id), whats[r.kind],
-                                    buf_view(&b), err);
+                                    buf_view(&b), posted, err);
     buf_free(&b);
+    return s;
+}
+
+wend_status wend_store_tell(wend_store *store, const char *id,
+                            const wend_request *request, wend_error *err)
+{
+    return post(store, id, request, NULL, err);
+}
+
+/* ---- What became of it --------------------------------------------------- */
+
+static wend_status is_owned(wend_store *store, const char *id, bool *owned,
+                            wend_error *err)
+{
+    struct arena a = {.mem = &store->mem};
+    wend_run_info *info;
+    wend_status s = store_info(store, id, &a, &info, err);
+
+    *owned = s == WEND_OK && !str_is(info->status, "interrupted");
+    arena_free(&a);
+    return s;
+}
+
+static bool is_over(wend_store *store, const char *id)
+{
+    struct store_state st = {0};
+
+    return store && id &&
+           store->ops->state(store, str_of(id), &st, NULL) == WEND_OK &&
+           st.ended_us;
+}
+
+static int64_t clock_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* The owner may hear it and leave between two looks: the fate is looked at
+ * last. */
+static wend_status look(wend_store *store, const char *id, int64_t request,
+                        bool *owned, enum store_fate *fate, wend_error *err)
+{
+    wend_status s = is_owned(store, id, owned, err);
+
+    return s == WEND_OK ? store->ops->fate(store, request, fate, err) : s;
+}
+
+wend_status wend_store_tell_wait(wend_store *store, const char *id,
+                                 const wend_request *request,
+                                 uint32_t timeout_ms, wend_told *told,
+                                 wend_error *err)
+{
+    static const wend_told fates[] = {
+        [FATE_WAITS] = WEND_TOLD_QUEUED,
+        [FATE_HEARD] = WEND_TOLD_APPLIED,
+        [FATE_LATE] = WEND_TOLD_LATE,
+    };
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+    int64_t until_ms = clock_ms() + timeout_ms, posted = 0;
+    enum store_fate fate = FATE_WAITS;
+    bool owned;
+    wend_status s;
+
+    if (!told)
+        return fail(err, WEND_E_INVAL, "tell: told is NULL");
+    *told = WEND_TOLD_LATE;
+    s = post(store, id, request, &posted, err);
+    if (s == WEND_E_INVAL && is_over(store, id))
+        return WEND_OK;
+    while (s == WEND_OK) {
+        s = look(store, id, posted, &owned, &fate, err);
+        if (s != WEND_OK || fate != FATE_WAITS || !owned ||
+            clock_ms() >= until_ms)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    *told = fates[fate];
     return s;
 }

@@ -20,8 +20,8 @@ wait $pid
 is "canceled: exit status" $? 130
 in_log last '"what":"cancel","by":"command"'
 ok "canceled: by whom"
-exits "cancel a run that is over" 2 "$WEND" cancel last
-has "cancel a run that is over: said" "$err" "is over"
+exits "cancel a run that is over" 1 "$WEND" cancel last
+has "cancel a run that is over: said" "$err" "too late"
 
 cat >waiter.yaml <<'EOF'
 wend: tool/1
@@ -61,10 +61,13 @@ done
 [ $((ended - began)) -lt 1250000 ]
 ok "seen soon: $(((ended - began) / 1000)) ms with the start of a process"
 killed
-for command in "cancel last" "say last x" "pause last" "continue last"; do
-    exits "nobody hears: $command" 2 "$WEND" $command
-    has "nobody hears: $command, said" "$err" "'wend resume "
+for command in "say last x" "pause last" "continue last" "cancel last"; do
+    exits "nobody hears: $command" 0 "$WEND" $command
+    has "nobody hears: $command, said" "$err" "queued"
 done
+exits "the next owner does" 130 "$WEND" resume last
+in_log last '"text":"x"' && in_log last '"what":"cancel","by":"command"'
+ok "the next owner does: all of it"
 exits "approve what does not wait" 2 "$WEND" approve last call_1 yes
 has "approve what does not wait: said" "$err" "no call waits for approval"
 exits "approve perhaps" 2 "$WEND" approve last call_1 perhaps

@@ -98,6 +98,7 @@ static struct store_batch *copy_batch(const struct store_batch *b)
     c->packs = packs;
     c->blobs = blobs;
     c->birth = birth;
+    c->heard_count = 0; /* nobody asks anything of these runs */
     c->next = NULL;
     return c;
 }
@@ -196,6 +197,13 @@ static wend_status wrap_take(wend_store *s, store_request_fn fn, void *ctx,
     return real_of(s)->ops->take(real_of(s), fn, ctx, err);
 }
 
+static wend_status wrap_waiting(wend_store *s, wend_str run, struct arena *a,
+                                struct store_request **out, size_t *count,
+                                wend_error *err)
+{
+    return real_of(s)->ops->waiting(real_of(s), run, a, out, count, err);
+}
+
 static wend_status wrap_failure(wend_store *s, wend_error *err)
 {
     return real_of(s)->ops->failure(real_of(s), err);
@@ -229,6 +237,7 @@ static wend_store *wrap_open(const char *path, bool lies)
     w->ops.list = wrap_list;
     w->ops.blob = wrap_blob;
     w->ops.take = wrap_take;
+    w->ops.waiting = wrap_waiting;
     w->ops.keep = wrap_keep;
     w->ops.facts = wrap_facts;
     w->ops.failure = wrap_failure;

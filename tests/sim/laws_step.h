@@ -98,7 +98,8 @@ static bool is_stale(struct book *b, const struct input *in)
     case IN_CANCEL:
     case IN_STOP:
     case IN_SAY:
-    case IN_RESUME: break;
+    case IN_RESUME:
+    case IN_UNENDED: break;
     }
     return false;
 }

@@ -6,7 +6,7 @@
 #ifndef SIM_LIB_ACT_H
 #define SIM_LIB_ACT_H
 
-#include "lib_fork.h"
+#include "lib_inbox.h"
 
 /* ---- Starting ------------------------------------------------------------ */
 
@@ -41,9 +41,11 @@ static void act_start(struct sim *s)
     k->agent = chance_below(&s->chance, 2);
     k->planned = !k->hooked && chance_of(&s->chance, s->mood.plans);
     o.plan = !k->planned && chance_of(&s->chance, s->mood.planners);
+    s->starting = k;
     st = k->planned ? start_plan(s, k, &o)
                     : wend_run_start(s->agents[k->agent], STR("a prompt"), &o,
                                      &k->handle, NULL);
+    s->starting = NULL;
     if (st != (s->down ? WEND_E_STORE : WEND_OK) &&
         !(st == WEND_E_NOMEM && s->fault.hit))
         broken(s, s->down ? LAW_FAILED : LAW_END, "start says %s",
@@ -159,8 +161,7 @@ static void act_storm(struct sim *s)
             struct known *k = pick_run(s);
 
             if (k && k->stored_seq)
-                s->store.inner->ops->post(s->store.inner, str_of(k->id),
-                                          "cancel", STR("{}"), NULL);
+                post(s, k, "cancel", STR("{}"));
         }
 }
 
@@ -207,7 +208,7 @@ static void answer_children(struct sim *s)
             buf_fmt(&body, ",\"yes\":%s}",
                     chance_of(&s->chance, 700) ? "true" : "false");
             s->store.inner->ops->post(s->store.inner, str_of(r->id), "approve",
-                                      buf_view(&body), NULL);
+                                      buf_view(&body), NULL, NULL);
             buf_free(&body);
         }
 }
@@ -229,16 +230,10 @@ static void act_approve(struct sim *s)
 /* As another process would. */
 static void act_inbox(struct sim *s)
 {
-    static const char *const whats[] = {"say",    "pause",   "continue",
-                                        "cancel", "approve", "nonsense"};
     struct known *k = pick_run(s);
-    wend_store *inner = s->store.inner;
 
     if (k && k->stored_seq)
-        inner->ops->post(inner, str_of(k->id), chance_pick(&s->chance, whats),
-                         STR("{\"text\":\"from afar\",\"call\":\"call_1\","
-                             "\"yes\":true}"),
-                         NULL);
+        post(s, k, chance_pick(&s->chance, posted_whats), STR_NONE);
 }
 
 static void act_listen(struct sim *s)
@@ -325,6 +320,8 @@ static void take_up(struct sim *s, struct known *k)
     r->from = r->seq = k->stored_seq;
     k->hooked = k->cancel_sent = false;
     k->stop_seen_us = 0;
+    post_to_nobody(s, k);
+    k->cancel_waits = cancel_waits(s, k);
     st = wend_run_resume(s->agents[k->agent], k->id, &o, &k->handle, NULL);
     trace(s, "run %u goes on after %lld: %s", k->place,
           (long long)k->stored_seq, wend_status_name(st));

@@ -342,6 +342,9 @@ static const struct bug bugs[] = {
     {"serve-again", LAW_MADE, .serve_again = true},
     {"ask-service-again", LAW_MADE, .ask_service_again = true},
     {"follow-wall", LAW_TIME, .after = follow_wall},
+    {"deaf-resume", LAW_HEARD, .deaf = true},
+    {"end-anyway", LAW_HEARD, .end_anyway = true},
+    {"hear-again", LAW_HEARD, .hear_again = true},
     {"leak", LAW_LEAK, .leak = true},
 };
 

@@ -234,6 +234,20 @@ struct looked {
     wend_laws *laws;
 };
 
+/* What a request led to. */
+static void find_posted(struct sim *s, const struct known *k,
+                        const wend_event *ev)
+{
+    for (uint32_t i = 0; i < s->posts_count; i++) {
+        struct posted *p = &s->posts[i];
+
+        if (p->to == k &&
+            (ev->type == WEND_MESSAGE ? str_is(ev->u.message.text, p->text)
+                                      : !strcmp(p->what, "cancel")))
+            p->found++;
+    }
+}
+
 static void look(struct sim *s, struct looked *l, const struct known *k,
                  const wend_event *ev)
 {
@@ -257,6 +271,10 @@ static void look(struct sim *s, struct looked *l, const struct known *k,
         if (s->readers[i].of == k && ev->seq > s->readers[i].from &&
             wants(&s->readers[i], ev->type))
             note(&l->want[i], ev);
+    if (ev->type == WEND_MESSAGE ||
+        (ev->type == WEND_CONTROL && (str_is(ev->u.control.what, "cancel") ||
+                                      str_is(ev->u.control.what, "limits"))))
+        find_posted(s, k, ev);
     if (ev->type == WEND_CALL_START && ev->u.call_start.attempt == 1)
         set_add(&l->starts,
                 hash_of(ev->u.call_start.call) + (uint64_t)ev->turn);

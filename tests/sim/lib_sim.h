@@ -25,6 +25,7 @@ enum {
     TOOLS = 6,
     BROKEN_MAX = 12, /* laws broken by one seed */
     WHY_BYTES = 300,
+    POSTS_MAX = 256,   /* requests to the runs of one seed */
     TURNS_KNOWN = 128, /* of a run, for the laws of hooks */
 };
 
@@ -57,6 +58,7 @@ enum law {
     LAW_PROGRAM,
     LAW_CHAIN,
     LAW_TIME,
+    LAW_HEARD,
     LAW_LEAK,
     LAWS
 };
@@ -88,6 +90,7 @@ static const char *const law_names[LAWS] = {
     [LAW_PROGRAM] = "no program outlives its run",
     [LAW_CHAIN] = "the chain of hashes holds, also over a fork",
     [LAW_TIME] = "a run takes as long as it ran, whatever the wall clock says",
+    [LAW_HEARD] = "what was accepted is heard, or its sender is told",
     [LAW_LEAK] = "nothing leaks",
 };
 
@@ -148,6 +151,7 @@ struct known {
     bool stale_told, cut;    /* cut: freed before its end */
     bool left;               /* a resume failed: the next process resumes it */
     bool cancel_sent;        /* before this pump */
+    bool cancel_waits;       /* in the store, when it was taken up */
     int64_t stop_seen_us;    /* first pump after a stop was on record */
     bool stop_acked, end_acked;
     int64_t turns_begun, turns_ended, messages_begun; /* on record */
@@ -156,6 +160,15 @@ struct known {
     struct sim *sim;
     struct known *parent;         /* whose child it is */
     struct set act_ids, act_keys; /* of actions, side by side */
+};
+
+/* A request that the store has accepted. */
+struct posted {
+    int64_t id;
+    struct known *to;
+    const char *what;
+    char text[24];  /* that nobody else says */
+    uint32_t found; /* what it led to, in the log */
 };
 
 /* A call that its tool has not answered yet. */
@@ -195,6 +208,7 @@ struct counters {
     int64_t children, model_plans, forks;
     int64_t given, taken; /* results, and what else a fork may get */
     int64_t web_faults[16], servers, served[16];
+    int64_t posted, unended, late; /* requests; ends that had to wait */
 };
 
 struct bug;
@@ -244,12 +258,16 @@ struct sim {
     struct stage *stage; /* its programs; NULL before the first one */
     struct known runs[KNOWN_MAX];
     uint32_t runs_count, own_count; /* own: without children */
+    struct known *starting;         /* its id is known with its first batch */
     struct reader readers[READERS_MAX];
     uint32_t readers_count;
     struct kept_call kept[KEPT_MAX];
     uint32_t kept_count;
-    bool down;     /* the runtime has said WEND_E_STORE */
-    bool draining; /* the world answers */
+    struct posted posts[POSTS_MAX];
+    uint32_t posts_count;
+    struct chance afar; /* of those who ask while a run has no owner */
+    bool down;          /* the runtime has said WEND_E_STORE */
+    bool draining;      /* the world answers */
     bool in_pump, in_flush;
     int64_t steps, tool_turns;
     void *leaked;
@@ -272,6 +290,7 @@ struct bug {
     bool flush_always, leak, forget_cancel, answer_twice;
     bool lose_result, program_stays, claim_stays;
     bool serve_again, ask_service_again;
+    bool deaf, end_anyway, hear_again;
 };
 
 /* The same law twice says nothing new. */

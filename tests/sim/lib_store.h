@@ -10,11 +10,7 @@
 #define SIM_LIB_STORE_H
 
 #include "lib_giving.h"
-
-static struct slow_store *slow(wend_store *s)
-{
-    return (struct slow_store *)(void *)s;
-}
+#include "lib_requests.h"
 
 /* ---- What a batch must be ------------------------------------------------ */
 
@@ -137,6 +133,10 @@ static void record(struct sim *s, struct known *k, const struct store_batch *b)
 {
     for (size_t i = 0; i < b->events_count; i++)
         record_event(s, k, b->events[i].body);
+    if (k->cancel_waits && b->events_count && !k->stop_acked && !k->end_acked)
+        broken(s, LAW_HEARD, "run %u goes on, though it was to be canceled",
+               k->place);
+    k->cancel_waits &= !b->events_count;
 }
 
 /* ---- Committing ---------------------------------------------------------- */
@@ -182,6 +182,10 @@ static wend_status commit(struct slow_store *st, const struct held *h)
 
     if (bug && bug->drop_pack && copy.events_count)
         copy.packs_count = 0;
+    if (bug && bug->hear_again)
+        copy.heard_count = 0;
+    if (bug && bug->end_anyway && copy.summary.ended_us)
+        drop_requests(st, copy.run);
     copy.done = note_status;
     copy.ctx = &s;
     st->inner->ops->append(st->inner, &copy);
@@ -218,6 +222,14 @@ static bool fails_now(struct sim *s)
            chance_of(&s->chance, s->mood.fail_store);
 }
 
+static void back_to_stored(struct known *k)
+{
+    k->sent_seq = k->stored_seq;
+    k->pack_seq = k->stored_pack_seq;
+    k->pack_n = k->stored_pack_n;
+    k->born &= k->stored_seq > 0;
+}
+
 static void tell(struct slow_store *st, struct held *h, wend_status status)
 {
     struct sim *s = st->sim;
@@ -230,6 +242,11 @@ static void tell(struct slow_store *st, struct held *h, wend_status status)
     st->told |= status == WEND_E_STORE;
     if (status == WEND_E_STALE)
         trace(s, "     run %u is refused as stale", h->of->place);
+    if (status == WEND_E_BUSY) {
+        trace(s, "     run %u may not end yet", h->of->place);
+        s->counters->unended++;
+        back_to_stored(h->of);
+    }
     h->told = true;
     if (bug)
         keep_copy(h);
@@ -277,14 +294,6 @@ static void forget(struct slow_store *st, struct held *h)
         h->batch->done(h->batch, WEND_E_STALE);
     arena_free(&h->own);
     free(h);
-}
-
-static void back_to_stored(struct known *k)
-{
-    k->sent_seq = k->stored_seq;
-    k->pack_seq = k->stored_pack_seq;
-    k->pack_n = k->stored_pack_n;
-    k->born &= k->stored_seq > 0;
 }
 
 /* A process died: what it had not yet committed was never there. */
@@ -425,6 +434,10 @@ static void slow_append(wend_store *base, struct store_batch *b)
         st->inner->ops->append(st->inner, b);
         return;
     }
+    if (!k && s->starting && b->birth && !b->birth->parent.ptr) {
+        k = s->starting;
+        snprintf(k->id, sizeof k->id, "%.*s", (int)b->run.len, b->run.ptr);
+    }
     if (!k)
         k = child_of(s, b);
     check_batch(s, k, b);
@@ -497,19 +510,6 @@ static wend_status slow_blob(wend_store *base, wend_str hash, struct buf *out,
     return slow(base)->inner->ops->blob(slow(base)->inner, hash, out, err);
 }
 
-static wend_status slow_post(wend_store *base, wend_str run, const char *what,
-                             wend_str body, wend_error *err)
-{
-    return slow(base)->inner->ops->post(slow(base)->inner, run, what, body,
-                                        err);
-}
-
-static wend_status slow_take(wend_store *base, store_request_fn fn, void *ctx,
-                             wend_error *err)
-{
-    return slow(base)->inner->ops->take(slow(base)->inner, fn, ctx, err);
-}
-
 static void slow_keep(wend_store *base, struct store_keep *k)
 {
     slow(base)->inner->ops->keep(slow(base)->inner, k);
@@ -553,6 +553,8 @@ static bool store_begin(struct slow_store *st, struct sim *s)
         .blob = slow_blob,
         .post = slow_post,
         .take = slow_take,
+        .waiting = slow_waiting,
+        .fate = slow_fate,
         .keep = slow_keep,
         .facts = slow_facts,
         .failure = slow_failure,

@@ -111,6 +111,7 @@ static bool sim_begin(struct sim *s, uint64_t seed, const struct how *how)
 {
     memset(s, 0, sizeof *s);
     s->seed = s->chance.state = seed;
+    s->afar.state = seed * 3 + 1;
     s->bug = how->bug;
     s->trace = how->trace;
     s->counters = how->counters;
@@ -319,6 +320,7 @@ static void check_logs(struct sim *s)
     for (uint32_t i = 0; i < s->runs_count; i++)
         check_log(s, rt, &s->runs[i]);
     wend_runtime_free(rt);
+    check_posted(s);
 }
 
 static void sim_end(struct sim *s)
@@ -436,6 +438,9 @@ static size_t find_reached(const struct counters *c,
         {"a batch that was lost with it", c->forgotten},
         {"a call that was made again", c->again},
         {"a hook", c->hooks},
+        {"a request of another process", c->posted},
+        {"one that comes too late", c->late},
+        {"an end that waits for one", c->unended},
         {"an approval", c->approvals},
         {"a late answer", c->late_answers},
         {"a deadline", c->deadlines},

@@ -394,7 +394,7 @@ static void end_by_request(struct rig *r, struct rig *other, bool sqlite)
            ev->type != WEND_MODEL_START)
         continue;
     r->store->ops->post(r->store, str_of(wend_run_id(run)), "cancel", STR("{}"),
-                        NULL);
+                        NULL, NULL);
     for (int i = 0; i < 300; i++) { /* it looks first, and again */
         wend_runtime_pump(other->rt);
         usleep(1000);

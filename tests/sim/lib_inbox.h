@@ -1,0 +1,84 @@
+/*
+ * lib_inbox.h - requests as another process would leave them in the store, and
+ * what must have become of each.
+ */
+#ifndef SIM_LIB_INBOX_H
+#define SIM_LIB_INBOX_H
+
+#include "lib_fork.h"
+
+/* `body` absent: a text of its own. */
+static void post(struct sim *s, struct known *k, const char *what,
+                 wend_str body)
+{
+    wend_store *inner = s->store.inner;
+    struct posted *p = &s->posts[s->posts_count];
+    struct buf b = {.mem = &reader_mem};
+
+    if (s->posts_count == POSTS_MAX)
+        return;
+    *p = (struct posted){.to = k, .what = what};
+    snprintf(p->text, sizeof p->text, "from afar %u", s->posts_count);
+    buf_fmt(&b, "{\"text\":\"%s\",\"call\":\"call_1\",\"yes\":true}", p->text);
+    if (inner->ops->post(inner, str_of(k->id), what,
+                         body.ptr ? body : buf_view(&b), &p->id,
+                         NULL) == WEND_OK) {
+        s->posts_count++;
+        s->counters->posted++;
+        trace(s, "run %u is told from afar: %s", k->place, what);
+    }
+    buf_free(&b);
+}
+
+static const char *const posted_whats[] = {"say",    "pause",   "continue",
+                                           "cancel", "approve", "nonsense"};
+
+/* Its process has died, and nobody has taken it up yet. */
+static void post_to_nobody(struct sim *s, struct known *k)
+{
+    while (!s->mood.calm && chance_of(&s->afar, 300))
+        post(s, k, chance_pick(&s->afar, posted_whats), STR_NONE);
+}
+
+static bool cancel_waits(struct sim *s, const struct known *k)
+{
+    wend_store *inner = s->store.inner;
+    struct arena a = {.mem = &reader_mem};
+    struct store_request *list;
+    size_t count = 0;
+    bool found = false;
+
+    if (inner->ops->waiting(inner, str_of(k->id), &a, &list, &count, NULL) !=
+        WEND_OK)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        found |= str_is(list[i].what, "cancel");
+    arena_free(&a);
+    return found;
+}
+
+/* Once the logs were read. */
+static void check_posted(struct sim *s)
+{
+    static const char *const fates[] = {"waits", "was heard", "came late"};
+    wend_store *inner = s->store.inner;
+
+    for (uint32_t i = 0; i < s->posts_count; i++) {
+        const struct posted *p = &s->posts[i];
+        enum store_fate fate;
+
+        if (inner->ops->fate(inner, p->id, &fate, NULL) != WEND_OK)
+            abort();
+        s->counters->late += fate == FATE_LATE;
+        if (fate == FATE_WAITS && p->to->end_acked)
+            broken(s, LAW_HEARD, "run %u is over, and a %s waits", p->to->place,
+                   p->what);
+        if (!strcmp(p->what, "say")
+                ? p->found != (fate == FATE_HEARD)
+                : !strcmp(p->what, "cancel") && fate == FATE_HEARD && !p->found)
+            broken(s, LAW_HEARD, "run %u: a %s %s, the log has %u",
+                   p->to->place, p->what, fates[fate], p->found);
+    }
+}
+
+#endif
