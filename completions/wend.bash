@@ -5,7 +5,7 @@ _wend()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="run runs log replay tools models agents trust doctor verify
                     export import stats diff resume cancel say pause continue
-                    approve plan prune view fork" words=
+                    approve plan prune view fork rm" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request shell exec remember recall
@@ -66,7 +66,7 @@ _wend()
             ;;
         doctor) words="--json --store --model --help" ;;
         resume)
-            words="--agent --model --fallback --base-url --key-file --ca-file
+            words="--jobs --agent --model --fallback --base-url --key-file --ca-file
                    --models --tool --tools --mcp --approve --sandbox --store
                    --max-turns --timeout --budget-tokens --budget-cost
                    --trust-store --accept-loss --json --events --log-file
@@ -79,7 +79,8 @@ _wend()
                    --budget-tokens --budget-cost --parallel --store
                    --trust-store --json --events --log-file --quiet --verbose --help last"
             ;;
-        cancel | say | pause | continue) words="--store --help last" ;;
+        cancel) words="--force --store --help last" ;;
+        say | pause | continue) words="--store --help last" ;;
         approve) words="--always --store --help last yes no" ;;
         verify)
             words="--head --salvage --json --store --quiet --help last"
@@ -108,6 +109,9 @@ _wend()
             ;;
         prune)
             words="--older-than --dry-run --json --quiet --store --help"
+            ;;
+        rm)
+            words="--yes --with-forks --quiet --store --help last"
             ;;
         view)
             words="--format --output --store --help last"

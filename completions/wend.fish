@@ -1,7 +1,7 @@
 # Completion of wend for fish.
 
 set -l commands run runs log replay tools models agents trust doctor verify \
-    export import stats diff resume cancel say pause continue approve plan prune view fork
+    export import stats diff resume cancel say pause continue approve plan prune view fork rm
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell exec remember recall search_documents task
@@ -29,6 +29,7 @@ complete -c wend -n "$none" -a import -d "take exported runs into the store"
 complete -c wend -n "$none" -a stats -d "what many runs used"
 complete -c wend -n "$none" -a plan -d "what a plan will do"
 complete -c wend -n "$none" -a diff -d "the first difference of two runs"
+complete -c wend -n "$none" -a rm -d "take one run out of the store"
 complete -c wend -n "$none" -a prune -d "take old runs out of the store"
 complete -c wend -n "$none" -a view -d "show a run as a timeline"
 complete -c wend -l help -d "show help"
@@ -199,6 +200,7 @@ complete -c wend -n "$fork" -s v -l verbose -d "say more"
 complete -c wend -n "$fork" -a last -d "the newest run"
 
 set -l resume "__fish_seen_subcommand_from resume"
+complete -c wend -n "$resume" -s j -l jobs -x -d "of all runs: at once"
 complete -c wend -n "$resume" -s a -l agent -r -F -d "another agent"
 complete -c wend -n "$resume" -s m -l model -x -d "another model"
 complete -c wend -n "$resume" -l fallback -x -d "a model when that one cannot answer"
@@ -231,6 +233,7 @@ set -l say "__fish_seen_subcommand_from say"
 set -l pause "__fish_seen_subcommand_from pause"
 set -l continue "__fish_seen_subcommand_from continue"
 set -l approve "__fish_seen_subcommand_from approve"
+complete -c wend -n "$cancel" -l force -d "write the end of a run"
 complete -c wend -n "$cancel" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$cancel" -a last -d "the newest run"
 complete -c wend -n "$say" -l store -r -F -d "where runs are kept"
@@ -280,3 +283,10 @@ complete -c wend -n "$view" -l format -x -a "text json svg html" -d "how it is s
 complete -c wend -n "$view" -s o -l output -r -F -d "where to"
 complete -c wend -n "$view" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$view" -a last -d "the newest run"
+set -l rm "__fish_seen_subcommand_from rm"
+complete -c wend -n "$rm" -l yes -d "do not ask"
+complete -c wend -n "$rm" -l with-forks -d "its forks, too"
+complete -c wend -n "$rm" -s q -l quiet -d "say nothing"
+complete -c wend -n "$rm" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$rm" -s h -l help -d "help"
+complete -c wend -n "$rm" -a last -d "the newest run"

@@ -159,6 +159,20 @@ WEND_API wend_status wend_store_prune(wend_store *store,
                                       const wend_prune_options *options,
                                       wend_pruned *out, wend_error *err);
 
+/* Writes the end of a run that has no owner and cannot be resumed: control
+ * (cancel, by `by`) and run_end (canceled), behind whatever the log has. What
+ * was open there stays without an end. WEND_E_BUSY: a process has it under
+ * way. WEND_E_INVAL: it is over. [any thread] */
+WEND_API wend_status wend_store_close(wend_store *store, const char *id,
+                                      const char *by, wend_error *err);
+
+/* Takes one run out of the store, with its events and deltas; one without an
+ * owner is closed first. WEND_E_BUSY: a process has it under way, or a run
+ * that is there shares its past or was started by it. Blobs that no event
+ * refers to any more go with wend_store_prune. [any thread] */
+WEND_API wend_status wend_store_remove(wend_store *store, const char *id,
+                                       wend_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -24,6 +25,9 @@ void ask_open(struct ask *a)
     a->tty = isatty(STDIN_FILENO) && isatty(STDERR_FILENO)
                  ? open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)
                  : -1;
+    a->lock = a->tty >= 0 && ttyname(STDIN_FILENO)
+                  ? open(ttyname(STDIN_FILENO), O_RDONLY | O_CLOEXEC | O_NOCTTY)
+                  : -1;
 }
 
 void ask_close(struct ask *a)
@@ -33,7 +37,9 @@ void ask_close(struct ask *a)
     a->count = 0;
     if (a->tty >= 0)
         close(a->tty);
-    a->tty = -1;
+    if (a->lock >= 0)
+        close(a->lock);
+    a->tty = a->lock = -1;
 }
 
 bool ask_waits(const struct ask *a)
@@ -103,7 +109,8 @@ static void show(struct ask *a, struct view *v, const wend_run *run)
     struct buf *out;
     wend_str args;
 
-    if (a->shown || !a->count)
+    if (a->shown || !a->count ||
+        (a->lock >= 0 && flock(a->lock, LOCK_EX | LOCK_NB)))
         return;
     e = &a->queue[0]->u.approval_ask;
     out = view_talk(v);
@@ -138,8 +145,21 @@ static void drop(struct ask *a, size_t i)
     wend_event_free(a->queue[i]);
     a->count--;
     memmove(a->queue + i, a->queue + i + 1, (a->count - i) * sizeof *a->queue);
-    if (i == 0)
+    if (i == 0) {
         a->shown = false;
+        if (a->lock >= 0)
+            flock(a->lock, LOCK_UN);
+    }
+}
+
+bool ask_held(const struct ask *a)
+{
+    return a->count && !a->shown;
+}
+
+void ask_again(struct ask *a, struct view *v, const wend_run *run)
+{
+    show(a, v, run);
 }
 
 static void settled(struct ask *a, struct view *v, const wend_event *ev,

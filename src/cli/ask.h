@@ -13,6 +13,7 @@ enum { ASKS_MAX = 256 }; /* calls of one message */
 
 struct ask {
     int tty;                     /* -1 = nobody is there: all is denied */
+    int lock;                    /* the terminal: one question at a time */
     wend_event *queue[ASKS_MAX]; /* approval_ask events; the first is open */
     size_t count;
     bool shown;
@@ -27,6 +28,9 @@ void ask_close(struct ask *a);
 void ask_event(struct ask *a, struct view *v, wend_run *run,
                const wend_event *ev);
 bool ask_waits(const struct ask *a); /* poll a->tty */
+/* Another process asks at this terminal just now. */
+bool ask_held(const struct ask *a);
+void ask_again(struct ask *a, struct view *v, const wend_run *run);
 void ask_read(struct ask *a, struct view *v, wend_run *run);
 
 #endif

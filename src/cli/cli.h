@@ -47,7 +47,8 @@ struct settings {
     int64_t sandbox;    /* index of the word; -1 = not given */
     int64_t format;     /* the same, of a plan */
     int64_t on_unknown; /* wend_unknown */
-    int64_t since_ms, older_ms, limit, seq_from, seq_to, seq_at;
+    int64_t since_ms, older_ms, limit, seq_from, seq_to, seq_at, jobs;
+    bool force, yes, with_forks;
     double speed;
 };
 
@@ -129,6 +130,7 @@ struct cli {
     int64_t servers_ms;            /* when the first server was connected to */
     int servers_code;   /* why not all that is listed was accepted; 0 */
     struct arena arena; /* lives as long as the process */
+    char **argv; /* all that follows the command's name; ends with NULL */
     int args_count;
     char **args; /* what is no option */
     wend_store *store;
@@ -156,7 +158,7 @@ extern const struct command command_run, command_runs, command_log,
     command_trust, command_doctor, command_verify, command_export,
     command_import, command_stats, command_diff, command_resume, command_cancel,
     command_say, command_pause, command_continue, command_approve, command_plan,
-    command_prune, command_view, command_fork;
+    command_prune, command_view, command_fork, command_rm;
 
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)

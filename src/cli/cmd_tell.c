@@ -17,6 +17,15 @@ static const struct opt opts[] = {
     {0},
 };
 
+static const struct opt cancel_opts[] = {
+    {0, "force", NULL, "write the end of a run that cannot be resumed",
+     OPT_FLAG, AT(force), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
 static const struct opt approve_opts[] = {
     {0, "always", NULL, "the answer counts for calls like it, in this run",
      OPT_FLAG, AT(always), 0, 0, NULL},
@@ -68,9 +77,33 @@ static int tell_simply(struct cli *cli, wend_request_kind kind)
     return code ? code : tell(cli, found.id, (wend_request){.kind = kind});
 }
 
+static int close_run(struct cli *cli)
+{
+    struct found found;
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    code = open_store(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    if (code)
+        return code;
+    s = wend_store_close(cli->store, found.id, "command", &err);
+    if (s == WEND_E_BUSY)
+        return complain(EXIT_USAGE, "%s; cancel it without --force",
+                        err.message);
+    if (s == WEND_E_INVAL)
+        return complain(EXIT_FAILED, "too late: %s", err.message);
+    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+}
+
 static int run_cancel(struct cli *cli)
 {
-    return tell_simply(cli, WEND_REQUEST_CANCEL);
+    return cli->set.force ? close_run(cli)
+                          : tell_simply(cli, WEND_REQUEST_CANCEL);
 }
 
 static int run_pause(struct cli *cli)
@@ -219,8 +252,9 @@ const struct command command_cancel = {
     .more = RUN_IS
     ".\nThe run ends within moments; what it has said is kept. Waits up to "
     "5 s.\nExit status 0: applied, or queued for the next owner; 1: "
-    "too late.\n",
-    .opts = opts,
+    "too late.\n--force closes one that no process has and that cannot be "
+    "resumed.\n",
+    .opts = cancel_opts,
     .run = run_cancel,
 };
 

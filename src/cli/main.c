@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
     &command_stats,  &command_diff,   &command_resume,   &command_cancel,
     &command_say,    &command_pause,  &command_continue, &command_approve,
     &command_plan,   &command_prune,  &command_view,     &command_fork,
+    &command_rm,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -190,8 +191,10 @@ int main(int argc, char **argv)
         code = usage_error(&cli, "unknown option %s", name);
     else if (!(cli.command = command_named(name)))
         code = no_command(&cli, name);
-    else
+    else {
+        cli.argv = argv + 2;
         code = run_command(&cli, argc - 2, argv + 2);
+    }
     arena_free(&cli.arena);
     return code;
 }

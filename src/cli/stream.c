@@ -17,6 +17,7 @@
 #include "cli/signals.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
+enum { HELD_MS = 100 }; /* between two tries to ask at a busy terminal */
 
 struct loop {
     struct stream *st;
@@ -123,6 +124,8 @@ static void wait_for_something(struct loop *l)
     timeout = l->over ? -1 : wend_runtime_timeout_ms(rt);
     if (tick >= 0 && (timeout < 0 || tick < timeout))
         timeout = tick;
+    if (ask_held(&l->ask) && (timeout < 0 || timeout > HELD_MS))
+        timeout = HELD_MS;
     poll(l->fds, FDS, timeout);
 }
 
@@ -200,6 +203,7 @@ static void go_round(struct loop *l)
         return;
     if (l->fds[FD_TTY].revents && ask_waits(&l->ask))
         ask_read(&l->ask, l->st->view, l->st->run);
+    ask_again(&l->ask, l->st->view, l->st->run);
     /* If the store has failed, the events before it come first. */
     wend_runtime_pump(l->st->cli->rt);
     take_events(l);
@@ -237,7 +241,7 @@ int stream_go(struct stream *st)
 
     if (signals < 0)
         return complain(EXIT_FAILED, "no pipe: %s", strerror(errno));
-    l.ask.tty = -1;
+    l.ask.tty = l.ask.lock = -1;
     if (st->asks)
         ask_open(&l.ask);
     watch(&l, signals, FD_SIGNALS, POLLIN);

@@ -92,6 +92,46 @@ done
 for pid in $pids; do wait "$pid" || worst=$?; done
 is "several at once: none fails" $worst 0
 is "several at once: one does it" "$(cat "$out".? | grep -c nine)" 1
+
+# One that is damaged and one that is paused hold up none of the others.
+if command -v sqlite3 >/dev/null; then
+    hold
+    start '"text":"one "' -m "$held"
+    broken=$id
+    killed
+    sqlite3 "$WEND_STORE" "UPDATE runs SET head = zeroblob(32), seq = seq + 1
+        WHERE run = '$broken'"
+    start '"text":"one "' -m "$held"
+    paused=$id
+    "$WEND" pause "$paused"
+    killed
+    for i in 1 2 3; do
+        start '"text":"one "' -m "$held"
+        killed
+    done
+    hurry
+    run "$WEND" resume --jobs 2
+    [ $status != 0 ]
+    ok "passed over: the exit status says so ($status)"
+    is "passed over: the others went on" "$(grep -c nine "$out")" 3
+    has "passed over: named" "$err" "run $broken was not resumed"
+    has "passed over: a line for each" "$err" "exit status 0"
+    has "paused: it stays so" "$err" "run $paused is paused"
+    exits "paused: it may go on" 0 "$WEND" continue "$paused"
+    exits "paused: it goes on" 0 "$WEND" resume "$paused"
+    exits "closed by force" 0 "$WEND" cancel --force "$broken"
+    exits "closed by force: once" 1 "$WEND" cancel --force "$broken"
+    is "closed by force: status" "$("$WEND" runs --json |
+        grep -F "$broken" | grep -c '"status":"canceled"')" 1
+    hold
+    start '"text":"one "' -m "$held"
+    exits "what is under way is not forced" 2 "$WEND" cancel --force "$id"
+    killed
+    hurry
+    "$WEND" resume -q "$id" >/dev/null 2>&1
+else
+    skip "one that is damaged" "no sqlite3"
+fi
 exits "none is left" 0 "$WEND" resume
 has "none is left: said" "$err" "no run was interrupted"
 exits "none is left, quietly" 0 "$WEND" resume -q

@@ -1,0 +1,173 @@
+/*
+ * cmd_rm.c - wend rm: one run out of the store, with those that it started.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/each_run.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "yes", NULL, "do not ask", OPT_FLAG, AT(yes), 0, 0, NULL},
+    {0, "with-forks", NULL, "its forks, too", OPT_FLAG, AT(with_forks), 0, 0,
+     NULL},
+    {'q', "quiet", NULL, "say nothing if all is well", OPT_FLAG, AT(quiet), 0,
+     0, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+struct row {
+    struct row *next; /* newer */
+    char run[40], parent[40];
+    bool child, alive, goes;
+    struct row *gone_next; /* of those that go */
+};
+
+struct rows {
+    struct cli *cli;
+    struct row *oldest, *gone;
+    size_t others; /* that go with it */
+};
+
+/* The listing gives the newest first. */
+static int note(void *ctx, const wend_run_info *info)
+{
+    struct rows *r = ctx;
+    struct row *row = arena_alloc(&r->cli->arena, sizeof *row);
+
+    if (!row)
+        return complain(EXIT_FAILED, "out of memory");
+    snprintf(row->run, sizeof row->run, "%.*s", (int)info->run.len,
+             info->run.ptr);
+    snprintf(row->parent, sizeof row->parent, "%.*s", (int)info->parent.len,
+             info->parent.ptr ? info->parent.ptr : "");
+    row->child = info->child;
+    row->alive = !info->ended_us && !str_is(info->status, "interrupted");
+    row->next = r->oldest;
+    r->oldest = row;
+    return EXIT_DONE;
+}
+
+static bool goes(const struct rows *r, const char *run)
+{
+    for (const struct row *row = r->gone; row; row = row->gone_next)
+        if (!strcmp(row->run, run))
+            return true;
+    return false;
+}
+
+/* A run is older than those that it started and its forks. */
+static int choose(struct rows *r, const char *id)
+{
+    for (struct row *row = r->oldest; row; row = row->next) {
+        bool named = !strcmp(row->run, id);
+
+        row->goes = named || (row->parent[0] && goes(r, row->parent));
+        if (!row->goes)
+            continue;
+        row->gone_next = r->gone;
+        r->gone = row;
+        r->others += !named;
+        if (row->alive)
+            return complain(EXIT_USAGE,
+                            "a process has run %s under way; cancel it first",
+                            row->run);
+        if (!named && !row->child && !r->cli->set.with_forks)
+            return complain(EXIT_USAGE,
+                            "run %s is a fork of run %s and shares its past; "
+                            "--with-forks removes both",
+                            row->run, row->parent);
+    }
+    return EXIT_DONE;
+}
+
+static int ask(const struct rows *r, const char *id)
+{
+    char line[16];
+
+    if (r->cli->set.yes)
+        return EXIT_DONE;
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return complain(EXIT_USAGE,
+                        "nobody can be asked here; --yes removes run %s", id);
+    fprintf(stderr, "remove run %s", id);
+    if (r->others)
+        fprintf(stderr, " and %zu others that belong to it", r->others);
+    fprintf(stderr, "? [y]es [n]o ");
+    if (!fgets(line, sizeof line, stdin) || (line[0] != 'y' && line[0] != 'Y'))
+        return complain(EXIT_FAILED, "nothing was removed");
+    return EXIT_DONE;
+}
+
+/* Newest first: none may be the parent of one that is there. */
+static int remove_rows(struct rows *r)
+{
+    struct row *newest = NULL, *next;
+    wend_error err = {0};
+    wend_status s = WEND_OK;
+
+    for (struct row *row = r->oldest; row; row = next) {
+        next = row->next;
+        row->next = newest;
+        newest = row;
+    }
+    for (struct row *row = newest; row && s == WEND_OK; row = row->next)
+        if (row->goes)
+            s = wend_store_remove(r->cli->store, row->run, &err);
+    return s == WEND_OK ? EXIT_DONE : give_up(r->cli, s, &err);
+}
+
+/* What only they referred to goes with them. */
+static int tidy(struct cli *cli)
+{
+    wend_prune_options o = {.size = sizeof o};
+    wend_error err = {0};
+    wend_status s = wend_store_prune(cli->store, &o, NULL, &err);
+
+    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
+}
+
+static int run(struct cli *cli)
+{
+    wend_list_options all = {.size = sizeof all};
+    struct rows r = {.cli = cli};
+    struct found found;
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    code = open_store(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    if (!code)
+        code = each_run(cli, &all, -1, note, &r);
+    if (!code)
+        code = choose(&r, found.id);
+    if (!code)
+        code = ask(&r, found.id);
+    if (!code)
+        code = remove_rows(&r);
+    if (!code)
+        code = tidy(cli);
+    if (!code && !cli->set.quiet)
+        complain(0, "run %s is removed", found.id);
+    return code;
+}
+
+const struct command command_rm = {
+    .name = "rm",
+    .args = "[OPTIONS] RUN",
+    .summary = "take one run out of the store",
+    .more = RUN_IS ".\nThe runs that it started go with it. One that a process "
+                   "has under way stays; so\ndoes one with forks, unless "
+                   "--with-forks is given.\n",
+    .opts = opts,
+    .run = run,
+};

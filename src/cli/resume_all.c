@@ -1,0 +1,357 @@
+/*
+ * resume_all.c - every run whose process is gone, several at once.
+ *
+ * Each is resumed by a process of its own, since each has its own working
+ * directory. What one writes to standard output is passed on in one piece when
+ * it ends, unless only one runs at a time.
+ */
+#include "cli/resume_all.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/signals.h"
+
+enum {
+    MOMENTS = 10,
+    JOBS_DEFAULT = 4,
+    JOBS_MAX = 64,
+    LOOK_MS = 20, /* between two looks at who has ended */
+};
+
+const struct timespec resume_moment = {.tv_nsec = 10000000};
+
+extern char **environ;
+
+/* ---- Which --------------------------------------------------------------- */
+
+enum run_state run_state(struct cli *cli, const char *id, char parent[40])
+{
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    enum run_state state = RUN_GONE;
+
+    if (!id[0] || wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
+        return RUN_GONE;
+    if (wend_runs_next(list, &info) == WEND_OK) {
+        state = info->ended_us                        ? RUN_OVER
+                : str_is(info->status, "interrupted") ? RUN_INTERRUPTED
+                                                      : RUN_UNDER_WAY;
+        if (parent && info->child)
+            snprintf(parent, 40, "%.*s", (int)info->parent.len,
+                     info->parent.ptr);
+    }
+    wend_runs_free(list);
+    return state;
+}
+
+struct id {
+    struct id *next;
+    char text[40];
+    char parent[40]; /* of a child, else empty */
+    bool imported;
+};
+
+/* Oldest first, as they were started. */
+static int interrupted(struct cli *cli, struct id **out)
+{
+    wend_list_options o = {.size = sizeof o, .status = "interrupted"};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    wend_error err = {0};
+    size_t count;
+    wend_status s;
+
+    do {
+        count = 0;
+        s = wend_store_list(cli->store, &o, &list, &err);
+        if (s != WEND_OK)
+            return give_up(cli, s, &err);
+        while (wend_runs_next(list, &info) == WEND_OK) {
+            struct id *id = arena_alloc(&cli->arena, sizeof *id);
+
+            if (!id)
+                break;
+            id->imported = info->imported;
+            if (info->child)
+                snprintf(id->parent, sizeof id->parent, "%.*s",
+                         (int)info->parent.len, info->parent.ptr);
+            snprintf(id->text, sizeof id->text, "%.*s", (int)info->run.len,
+                     info->run.ptr);
+            id->next = *out;
+            *out = id;
+            o.after = id->text;
+            count++;
+        }
+        wend_runs_free(list);
+    } while (count && !cli->arena.failed);
+    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
+                             : EXIT_DONE;
+}
+
+/* Its parent goes on with it, as one does that is under way by now. */
+static bool is_taken_up(struct cli *cli, const struct id *list,
+                        const struct id *child)
+{
+    for (const struct id *id = list; id && child->parent[0]; id = id->next)
+        if (!strcmp(id->text, child->parent))
+            return true;
+    return run_state(cli, child->parent, NULL) == RUN_UNDER_WAY;
+}
+
+/* By its log. One that cannot be read is for whoever resumes it to name. */
+static bool is_paused(struct cli *cli, const char *id)
+{
+    wend_replay_options o = {.size = sizeof o,
+                             .filter.types = UINT64_C(1) << WEND_CONTROL |
+                                             UINT64_C(1) << WEND_RUN_FORK};
+    const wend_event *ev;
+    wend_run *log = NULL;
+    bool paused = false;
+
+    if (wend_store_replay(cli->rt, id, &o, &log, NULL) != WEND_OK)
+        return false;
+    while (wend_run_next(log, &ev) == WEND_OK)
+        if (ev->type == WEND_RUN_FORK || str_is(ev->u.control.what, "continue"))
+            paused = false;
+        else
+            paused |= str_is(ev->u.control.what, "pause");
+    wend_run_free(log);
+    return paused;
+}
+
+/* Whether it is to be resumed; if not, why is said. */
+static bool is_meant(struct cli *cli, const struct id *list,
+                     const struct id *id)
+{
+    if (is_taken_up(cli, list, id))
+        return false;
+    /* Its log says which programs are called: somebody else's word. */
+    if (id->imported)
+        complain(0,
+                 "run %s was imported, and is left as it is; name it, and "
+                 "what it is to go on with, to resume it",
+                 id->text);
+    else if (is_paused(cli, id->text))
+        complain(0,
+                 "run %s is paused, and stays so; 'wend continue %s' and "
+                 "'wend resume %s' let it go on",
+                 id->text, id->text, id->text);
+    else
+        return true;
+    return false;
+}
+
+/* One that seems to run may be one whose owner was killed just now. */
+static void let_die(struct cli *cli)
+{
+    static const char *const alive[] = {"running", "waiting", "paused"};
+    const wend_run_info *info;
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof alive / sizeof *alive && !any; i++) {
+        wend_list_options o = {
+            .size = sizeof o, .status = alive[i], .limit = 1};
+        wend_runs *list = NULL;
+
+        any = wend_store_list(cli->store, &o, &list, NULL) == WEND_OK &&
+              wend_runs_next(list, &info) == WEND_OK;
+        wend_runs_free(list);
+    }
+    for (int i = 0; any && i < MOMENTS; i++)
+        nanosleep(&resume_moment, NULL);
+}
+
+/* ---- Processes ----------------------------------------------------------- */
+
+struct job {
+    pid_t pid; /* 0: none */
+    const struct id *id;
+    bool closes; /* its parent is over */
+    FILE *out;   /* what it writes; NULL: straight to standard output */
+};
+
+struct jobs {
+    struct cli *cli;
+    struct job all[JOBS_MAX];
+    size_t max, running;
+    int signal; /* that ends it; 0: none */
+    int code;   /* the first that is not 0 */
+};
+
+/* The same command with the run's name. */
+static char **command_of(struct cli *cli, const char *id)
+{
+    size_t count = 0;
+    char **argv;
+
+    while (cli->argv[count])
+        count++;
+    argv = arena_alloc(&cli->arena, (count + 4) * sizeof *argv);
+    if (!argv)
+        return NULL;
+    argv[0] = (char *)(uintptr_t) "wend";
+    argv[1] = (char *)(uintptr_t) "resume";
+    memcpy(argv + 2, cli->argv, count * sizeof *argv);
+    argv[count + 2] = (char *)(uintptr_t)id;
+    return argv;
+}
+
+static int spawn(struct jobs *j, struct job *job)
+{
+    char **argv = command_of(j->cli, job->id->text);
+    posix_spawn_file_actions_t files;
+    int error;
+
+    job->out = j->max > 1 ? tmpfile() : NULL;
+    if (!argv || (j->max > 1 && !job->out))
+        return complain(EXIT_FAILED, "run %s: not resumed: %s", job->id->text,
+                        argv ? strerror(errno) : "out of memory");
+    posix_spawn_file_actions_init(&files);
+    if (job->out)
+        posix_spawn_file_actions_adddup2(&files, fileno(job->out),
+                                         STDOUT_FILENO);
+    error =
+        posix_spawn(&job->pid, "/proc/self/exe", &files, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    if (!error) {
+        j->running++;
+        return EXIT_DONE;
+    }
+    job->pid = 0;
+    if (job->out)
+        fclose(job->out);
+    return complain(EXIT_FAILED, "run %s: not resumed: %s", job->id->text,
+                    strerror(error));
+}
+
+/* A child whose parent is over, and did not wait for it to the end, is closed:
+ * its cancel is the first that the resume hears. */
+static bool close_orphan(struct cli *cli, const struct id *id)
+{
+    wend_request cancel = {
+        .size = sizeof cancel, .kind = WEND_REQUEST_CANCEL, .by = "parent"};
+
+    if (run_state(cli, id->parent, NULL) != RUN_OVER ||
+        wend_store_tell(cli->store, id->text, &cancel, NULL) != WEND_OK)
+        return false;
+    if (!cli->set.quiet)
+        complain(0, "closing run %s: run %s, which it is a child of, is over",
+                 id->text, id->parent);
+    return true;
+}
+
+static void begin(struct jobs *j, const struct id *id)
+{
+    struct job *job = j->all;
+    int code;
+
+    while (job->pid)
+        job++;
+    *job = (struct job){.id = id, .closes = close_orphan(j->cli, id)};
+    if (!job->closes && !j->cli->set.quiet)
+        complain(0, "resuming run %s", id->text);
+    code = spawn(j, job);
+    if (!j->code)
+        j->code = code;
+}
+
+static void pass_on(FILE *from)
+{
+    char block[8192];
+    size_t n;
+
+    rewind(from);
+    while ((n = fread(block, 1, sizeof block, from)))
+        if (print_all((wend_str){block, n}) != EXIT_DONE)
+            break;
+    fclose(from);
+}
+
+static void ended(struct jobs *j, struct job *job, int status)
+{
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+    enum run_state state = run_state(j->cli, job->id->text, NULL);
+
+    job->pid = 0;
+    j->running--;
+    if (job->out)
+        pass_on(job->out);
+    if ((job->closes && code == EXIT_CANCELED) ||
+        (code == EXIT_USAGE && state != RUN_INTERRUPTED))
+        code = EXIT_DONE; /* as it should; another process was faster */
+    if (!j->code)
+        j->code = code;
+    if (code && state == RUN_INTERRUPTED)
+        complain(0,
+                 "run %s was not resumed (exit status %d); 'wend cancel "
+                 "--force %s' closes it",
+                 job->id->text, code, job->id->text);
+    else if (!j->cli->set.quiet)
+        complain(0, "run %s: exit status %d", job->id->text, code);
+}
+
+static void take_signals(struct jobs *j)
+{
+    int number;
+
+    while ((number = signals_next())) {
+        j->signal = number;
+        for (size_t i = 0; i < j->max; i++)
+            if (j->all[i].pid && number != SIGINT) /* the keyboard's reaches
+                                                      them, too */
+                kill(j->all[i].pid, number);
+    }
+}
+
+static void wait_some(struct jobs *j, int signals)
+{
+    struct pollfd fd = {.fd = signals, .events = POLLIN};
+    int status;
+
+    poll(&fd, 1, LOOK_MS);
+    take_signals(j);
+    for (size_t i = 0; i < j->max; i++)
+        if (j->all[i].pid && waitpid(j->all[i].pid, &status, WNOHANG) > 0)
+            ended(j, &j->all[i], status);
+}
+
+int resume_all(struct cli *cli)
+{
+    static struct jobs j;
+    struct id *list = NULL;
+    int signals = signals_open(), code;
+
+    if (signals < 0)
+        return complain(EXIT_FAILED, "no pipe: %s", strerror(errno));
+    let_die(cli);
+    code = interrupted(cli, &list);
+    if (code)
+        return code;
+    if (!list && !cli->set.quiet)
+        complain(0, "no run was interrupted");
+    j = (struct jobs){.cli = cli,
+                      .max = cli->set.jobs > 0 ? (size_t)cli->set.jobs
+                                               : JOBS_DEFAULT};
+    for (const struct id *id = list; id && !j.signal; id = id->next) {
+        if (!is_meant(cli, list, id))
+            continue;
+        while (j.running == j.max)
+            wait_some(&j, signals);
+        if (!j.signal)
+            begin(&j, id);
+    }
+    while (j.running)
+        wait_some(&j, signals);
+    return j.signal == SIGTERM  ? EXIT_TERM
+           : j.signal == SIGHUP ? EXIT_HANGUP
+           : j.signal           ? EXIT_CANCELED
+                                : j.code;
+}
