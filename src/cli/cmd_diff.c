@@ -27,6 +27,13 @@ static const struct opt opts[] = {
     {0},
 };
 
+/* What runs again after a resume: its next start is passed over. */
+struct again {
+    struct again *next;
+    wend_event_type type;
+    wend_str id; /* of the call or action; absent: the model */
+};
+
 struct side {
     struct found found;
     wend_run *run;
@@ -37,6 +44,7 @@ struct side {
     int64_t counts[WEND_EVENT_TYPES];
     wend_outcome outcome;
     wend_ev_metrics metrics;
+    struct again *again;
 };
 
 struct differ {
@@ -50,16 +58,69 @@ struct differ {
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* Metrics come with the clock, deltas with the network. */
+/* Metrics come with the clock, deltas with the network, and a fork or resume
+ * says who went on, not what happened. */
 static uint64_t types_of(bool exact)
 {
     uint64_t bits = 0;
 
     for (int t = 1; t < WEND_EVENT_TYPES; t++)
         if (exact ||
-            (t != WEND_METRICS && !wend_event_is_delta((wend_event_type)t)))
+            (t != WEND_METRICS && t != WEND_RUN_FORK && t != WEND_RUN_RESUME &&
+             !wend_event_is_delta((wend_event_type)t)))
             bits |= (uint64_t)1 << t;
     return bits;
+}
+
+static void expect_again(struct differ *d, struct side *s, wend_event_type type,
+                         wend_str id)
+{
+    struct again *a = arena_alloc(&d->cli->arena, sizeof *a);
+
+    if (!a)
+        return; /* the arena says so in the end */
+    a->type = type;
+    a->id = arena_str(&d->cli->arena, id);
+    a->next = s->again;
+    s->again = a;
+}
+
+static bool starts_again(struct side *s, wend_event_type type, wend_str id)
+{
+    for (struct again **link = &s->again; *link; link = &(*link)->next)
+        if ((*link)->type == type && str_eq((*link)->id, id)) {
+            *link = (*link)->next;
+            return true;
+        }
+    return false;
+}
+
+/* An attempt that was cut off: its first start stays, with its last end. */
+static bool passes_over(struct differ *d, struct side *s)
+{
+    const wend_event *ev = s->ev;
+
+    if (d->cli->set.exact)
+        return false;
+    if (ev->type == WEND_MODEL_START)
+        return starts_again(s, ev->type, STR_NONE);
+    if (ev->type == WEND_CALL_START)
+        return starts_again(s, ev->type, ev->u.call_start.call);
+    if (ev->type == WEND_ACTION_START)
+        return starts_again(s, ev->type, ev->u.action_start.action);
+    if (ev->type == WEND_MODEL_END &&
+        ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED)
+        expect_again(d, s, WEND_MODEL_START, STR_NONE);
+    else if (ev->type == WEND_CALL_END &&
+             ev->u.call_end.outcome == WEND_OUTCOME_SUPERSEDED)
+        expect_again(d, s, WEND_CALL_START, ev->u.call_end.call);
+    else if (ev->type == WEND_ACTION_END &&
+             ev->u.action_end.outcome == WEND_OUTCOME_SUPERSEDED)
+        expect_again(d, s, WEND_ACTION_START, ev->u.action_end.action);
+    else
+        return false;
+    d->diff.resumed = true;
+    return true;
 }
 
 static int open_side(struct differ *d, struct side *s, const char *name)
@@ -87,9 +148,14 @@ static void close_side(struct side *s)
 /* The next event, counted and as JSON. */
 static int step(struct differ *d, struct side *s)
 {
-    wend_status status = wend_run_next(s->run, &s->ev);
+    wend_status status;
     size_t len;
 
+    do
+        status = wend_run_next(s->run, &s->ev);
+    while (status == WEND_OK && passes_over(d, s));
+    if (d->cli->arena.failed)
+        return complain(EXIT_FAILED, "out of memory");
     wend_string_free(s->line);
     s->line = NULL;
     s->json = NULL;

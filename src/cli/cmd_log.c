@@ -58,6 +58,37 @@ static int read_types(const struct settings *set, uint64_t *bits)
     return EXIT_DONE;
 }
 
+/* When the log begins; that of a fork began with its parent. */
+static int64_t began_us(struct cli *cli, const struct found *found)
+{
+    wend_replay_options o = {.size = sizeof o,
+                             .seq_to = 1,
+                             .filter.types = UINT64_C(1) << WEND_RUN_START};
+    int64_t began = found->started_us;
+    const wend_event *ev;
+    wend_run *log = NULL;
+
+    if (wend_store_replay(cli->rt, found->id, &o, &log, NULL) != WEND_OK)
+        return began;
+    if (wend_run_next(log, &ev) == WEND_OK && ev->time_us < began)
+        began = ev->time_us;
+    wend_run_free(log);
+    return began;
+}
+
+/* A log that is followed ends with its run, or says why not. */
+static int check_followed(const struct stream *st, int code)
+{
+    wend_outcome outcome;
+
+    if (code != EXIT_DONE || wend_run_outcome(st->run, &outcome) != WEND_AGAIN)
+        return code;
+    return complain(EXIT_FAILED,
+                    "run %s has no owner any more and is not over; 'wend "
+                    "resume %s' goes on with it",
+                    wend_run_id(st->run), wend_run_id(st->run));
+}
+
 static int run(struct cli *cli)
 {
     const struct settings *set = &cli->set;
@@ -83,11 +114,13 @@ static int run(struct cli *cli)
     if (!view_open(&view, set, wants_json(set) ? view_look(set) : LOOK_LINES))
         return EXIT_USAGE;
     view.types = types;
-    view.began_us = found.started_us;
+    view.began_us = began_us(cli, &found);
     s = wend_store_replay(cli->rt, found.id, &o, &st.run, &err);
     code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
     if (view.outcome && code == exit_of_outcome(view.outcome))
         code = EXIT_DONE; /* how the run ended is its own affair */
+    if (set->follow && st.run)
+        code = check_followed(&st, code);
     wend_run_free(st.run);
     view_free(&view);
     return code;
@@ -100,7 +133,8 @@ const struct command command_log = {
     .more = RUN_IS
     ".\n"
     "A line shows the time since the start, the number of the event, "
-    "the turn, the\ntype and what matters most.\n",
+    "the turn, the\ntype and what matters most. A run whose owner dies while "
+    "it is followed ends it\nwith exit status 1.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

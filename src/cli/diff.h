@@ -9,7 +9,8 @@
 struct diff_id;
 
 struct diff {
-    bool exact; /* ids and times count, too */
+    bool exact;   /* ids and times count, too */
+    bool resumed; /* one of them: attempts of it were passed over */
     struct arena arena;
     struct diff_id *ids; /* names of calls that stand for each other */
     /* Of the difference: */

@@ -10,14 +10,19 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/ask.h"
 #include "cli/signals.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
-enum { HELD_MS = 100 }; /* between two tries to ask at a busy terminal */
+enum {
+    HELD_MS = 100,   /* between two tries to ask at a busy terminal */
+    LEAVE_MS = 1000, /* for what is left to print after a signal */
+};
 
 struct loop {
     struct stream *st;
@@ -25,6 +30,7 @@ struct loop {
     struct pollfd fds[FDS];
     bool over;          /* no event will follow */
     bool canceled;      /* by a signal or a reader that left */
+    int64_t seq, n;     /* of the newest event that was shown */
     int code;           /* leave now with it; -1 = go on */
     wend_status status; /* what ended it before its end, or WEND_OK */
 };
@@ -173,6 +179,8 @@ static void take_events(struct loop *l)
 
     while (has_room(st->view) && (s = wend_run_poll(st->run, &ev)) == WEND_OK) {
         view_event(st->view, ev);
+        l->seq = ev->seq;
+        l->n = ev->n;
         if (st->asks)
             ask_event(&l->ask, st->view, st->run, ev);
     }
@@ -209,13 +217,74 @@ static void go_round(struct loop *l)
     take_events(l);
 }
 
-/* What the readers take at once; for leaving early. */
+/* What the readers take within a moment; for leaving early. */
 static void flush(struct out *o)
 {
     struct pollfd fd = {.fd = o->fd, .events = POLLOUT};
 
-    while (out_pending(o) && poll(&fd, 1, 0) == 1 && fd.revents & POLLOUT)
+    while (out_pending(o) && poll(&fd, 1, LEAVE_MS) == 1 &&
+           fd.revents & POLLOUT)
         out_write(o);
+}
+
+static bool is_parked(struct cli *cli, const char *id)
+{
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    bool parked = wend_store_list(cli->store, &o, &list, NULL) == WEND_OK &&
+                  wend_runs_next(list, &info) == WEND_OK &&
+                  (info->ended_us || str_is(info->status, "interrupted"));
+
+    wend_runs_free(list);
+    return parked;
+}
+
+/* Of a run that was resumed, and of which nothing was shown yet. */
+static int64_t resumed_at(struct cli *cli, const char *id)
+{
+    wend_replay_options o = {.size = sizeof o,
+                             .filter.types = UINT64_C(1) << WEND_RUN_RESUME |
+                                             UINT64_C(1) << WEND_RUN_FORK};
+    const wend_event *ev;
+    wend_run *log = NULL;
+    int64_t seq = 0;
+
+    if (wend_store_replay(cli->rt, id, &o, &log, NULL) == WEND_OK)
+        while (wend_run_next(log, &ev) == WEND_OK)
+            seq = ev->seq - 1;
+    wend_run_free(log);
+    return seq;
+}
+
+/* What was on its way to the store when a signal came: lets go of the run, and
+ * shows what the log has behind the newest event that was shown. */
+static void show_rest(struct loop *l)
+{
+    struct stream *st = l->st;
+    wend_replay_options o = {.size = sizeof o};
+    const struct timespec moment = {.tv_nsec = 10000000};
+    const wend_event *ev;
+    wend_run *log = NULL;
+    char id[40];
+
+    snprintf(id, sizeof id, "%s", wend_run_id(st->run));
+    wend_run_free(st->run);
+    st->run = NULL;
+    for (int i = 0; i < LEAVE_MS / 10 && !is_parked(st->cli, id); i++)
+        nanosleep(&moment, NULL);
+    if (!l->seq) {
+        l->seq = resumed_at(st->cli, id);
+        l->n = INT64_MAX;
+    }
+    o.seq_from = l->seq;
+    if (wend_store_replay(st->cli->rt, id, &o, &log, NULL) == WEND_OK)
+        while (wend_run_next(log, &ev) == WEND_OK)
+            if (ev->seq > l->seq || (ev->seq == l->seq && ev->n > l->n))
+                view_event(st->view, ev);
+    wend_run_free(log);
+    if (!st->view->quiet)
+        complain(0, "stopped; 'wend resume %s' goes on with it", id);
 }
 
 static int ended(struct loop *l)
@@ -248,6 +317,8 @@ int stream_go(struct stream *st)
     take_events(&l);
     while (!is_done(&l))
         go_round(&l);
+    if ((l.code == EXIT_TERM || l.code == EXIT_HANGUP) && st->live && !l.over)
+        show_rest(&l);
     if (l.code >= 0) {
         view_end(st->view);
         flush(&st->view->results);
@@ -256,9 +327,5 @@ int stream_go(struct stream *st)
     ask_close(&l.ask);
     if (st->view->results.error)
         reader_left(&l);
-    if ((l.code == EXIT_TERM || l.code == EXIT_HANGUP) && st->live && !l.over &&
-        !st->view->quiet)
-        complain(0, "stopped; 'wend resume %s' goes on with it",
-                 wend_run_id(st->run));
     return ended(&l);
 }

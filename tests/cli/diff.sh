@@ -83,4 +83,17 @@ exits "an unknown run" 2 "$WEND" diff "$a" ffffffff
 sqlite3 "$WEND_STORE" "update events set body = replace(body, 'expression',
     'expresston') where seq = 7"
 exits "a damaged run" 74 "$WEND" diff "$a" "$b"
+
+# One that was killed, and one that was not.
+two=$(model two '{"turns":[{"text":"a b","chunk":2,"delay":"2ms"}]}')
+"$WEND" run -q -m "$two" hi >/dev/null
+whole=$(newest)
+sed -i 's/2ms/90s/' "$work/two.script"
+begin "$WEND" run -m "$two" hi
+soon in_log "$id" '"type":"text_delta"'
+killed
+sed -i 's/90s/2ms/' "$work/two.script"
+"$WEND" resume -q "$id" >/dev/null 2>&1
+exits "a run that was resumed" 0 "$WEND" diff "$whole" "$id"
+exits "a run that was resumed, --exact" 1 "$WEND" diff --exact "$whole" "$id"
 finish

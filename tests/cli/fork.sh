@@ -104,7 +104,7 @@ ok "the parent is as it was"
 
 exits "verify" 0 "$WEND" verify
 exits "diff" 1 "$WEND" diff "$parent" "$child"
-has "diff: where" "$out" "first difference: event $last (run_end) against event $last (run_fork)"
+has "diff: where" "$out" "first difference: event $last (run_end) against event $((last + 1)) (message)"
 "$WEND" fork -q "$child" 'more' >/dev/null 2>&1
 deep=$(newest)
 exits "view" 0 "$WEND" view "$deep"
@@ -236,4 +236,13 @@ exits "salvage: what is good is its owner's" 0 "$WEND" import \
     --store "$work/good.db" good.jsonl
 has "salvage: which is named" "$out" "$parent  3 events"
 exits "prune: a past that is shared stays" 0 "$WEND" prune --older-than 1ms
+
+# A fork's past began before it did.
+"$WEND" run -q -m "$hello" hi >/dev/null
+sleep 0.2
+"$WEND" fork -q last again >/dev/null
+"$WEND" log last >lines
+lacks "no event before the beginning" lines " -0."
+grep -q '^ *+0.000 *1 ' lines
+ok "the first event is the beginning" || head -3 lines
 finish

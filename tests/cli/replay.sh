@@ -50,6 +50,16 @@ is "--from" "$(head -1 "$out")" "$(grep -n '"seq":8,"time"' original |
     cut -d: -f2-)"
 exits "--from past the end" 0 "$WEND" log --json --from 999 last
 is "--from past the end" "$(cat "$out")" ""
+begin "$WEND" run -m "$held" hi
+soon in_log "$id" '"type":"text_delta"'
+"$WEND" log --follow "$id" >followed 2>told &
+follower=$!
+soon test -s followed
+killed
+wait $follower
+is "--follow of a run whose owner dies: exit status" $? 1
+has "--follow of a run whose owner dies: said" told "'wend resume $id'"
+"$WEND" rm --yes -q "$id"
 exits "--follow of a run that is over" 0 "$WEND" log --follow --json last
 cmp -s "$out" original
 ok "--follow of a run that is over"

@@ -75,6 +75,20 @@ kill -TERM $pid
 wait $pid
 is "SIGTERM: exit status" $? 143
 has "SIGTERM: says how to go on" "$err" "'wend resume "
+# Whenever it comes, what the log has was printed.
+quick=$(model quick '{"turns":[{"text":"a b c d e f g h i j k l m n o p q r",
+"chunk":2,"delay":"3ms","calls":[{"name":"calculator","args":
+{"expression":"1"}}],"repeat":"forever"}]}')
+differ=0
+for i in 1 2 3 4 5 6; do
+    begin "$WEND" run --json --max-turns 1000 -m "$quick" hi
+    sleep "0.0$((RANDOM % 90 + 10))"
+    kill -TERM $pid
+    wait $pid
+    "$WEND" log --json "$id" | cmp -s - "$out" || differ=$((differ + 1))
+    "$WEND" cancel --force "$id"
+done
+is "SIGTERM: all that the log has is printed" $differ 0
 start '"text":"one "' -m "$held"
 killed
 hurry
