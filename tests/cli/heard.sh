@@ -2,9 +2,9 @@
 # heard.sh - what was accepted is heard: the owner of a run is killed right
 # after the request, many times; the effects are counted in a file outside.
 #
-# TRIALS=N: of each kind.
+# HEARD_TRIALS=N: of each kind.
 . "$(dirname "$0")/lib.sh"
-trials=${TRIALS:-5}
+trials=${HEARD_TRIALS:-5}
 
 cat >waiter.yaml <<'EOF'
 wend: tool/1
