@@ -234,6 +234,8 @@ static void act_inbox(struct sim *s)
 
     if (k && k->stored_seq)
         post(s, k, chance_pick(&s->chance, posted_whats), STR_NONE);
+    if (s->runs_count)
+        post_to_child(s);
 }
 
 static void act_listen(struct sim *s)

@@ -40,6 +40,15 @@ static void post_to_nobody(struct sim *s, struct known *k)
         post(s, k, chance_pick(&s->afar, posted_whats), STR_NONE);
 }
 
+/* Whoever has a run of the list can name its children. */
+static void post_to_child(struct sim *s)
+{
+    struct known *k = &s->runs[chance_below(&s->afar, s->runs_count)];
+
+    if (k->parent && k->stored_seq && !k->end_acked)
+        post(s, k, chance_pick(&s->afar, posted_whats), STR_NONE);
+}
+
 static bool cancel_waits(struct sim *s, const struct known *k)
 {
     wend_store *inner = s->store.inner;

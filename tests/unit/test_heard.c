@@ -79,7 +79,8 @@ static const struct orphan {
      "run_resume control call_end(canceled) turn_end metrics "
      "run_end(canceled)"},
     {"a word: the next request has it",
-     SCRIPT("{\"text\":\"so slow\",\"delay\":\"60s\",\"chunk\":3},"
+     SCRIPT("{\"text\":\"so slow\",\"first_delay\":\"0ms\","
+            "\"delay\":\"60s\",\"chunk\":3},"
             "{\"text\":\"heard\",\"when\":\"hurry\"}," TEXT("nobody spoke")),
      WEND_TEXT_DELTA,
      {{.kind = WEND_REQUEST_SAY, .text = "hurry"},
@@ -512,6 +513,51 @@ static void test_tell_wait(const char *url)
     rig_close(&r);
 }
 
+/* ---- Runs that nobody goes on with --------------------------------------- */
+
+static void test_close(const char *url)
+{
+    struct rig r = {.agent_options = {0}};
+    wend_request say = {
+        .size = sizeof say, .kind = WEND_REQUEST_SAY, .text = "x"};
+    wend_verdict v = {.size = sizeof v};
+    const wend_event *ev;
+    wend_run *run;
+    char id[40];
+
+    if (!rig_open(&r, url, SCRIPT("{\"text\":\"so slow\",\"delay\":\"60s\"}")))
+        return;
+    run = rig_start(&r, NULL);
+    snprintf(id, sizeof id, "%s", wend_run_id(run));
+    while (wend_run_next(run, &ev) == WEND_OK && ev->type != WEND_MODEL_START)
+        continue;
+    tap_is_i64(wend_store_close(r.store, id, NULL, &r.err), WEND_E_BUSY,
+               "close: a run that is under way");
+    tap_is_i64(wend_store_remove(r.store, id, &r.err), WEND_E_BUSY,
+               "remove: a run that is under way");
+    wend_run_free(run);
+    while (wend_store_tell(r.store, id, &say, NULL) != WEND_OK)
+        continue;
+    tap_is_i64(wend_store_close(r.store, id, "test", &r.err), WEND_OK,
+               "close: one without an owner (%s)", r.err.message);
+    tap_is_i64(wend_store_close(r.store, id, "test", &r.err), WEND_E_INVAL,
+               "close: once");
+    run = NULL;
+    tap_is_i64(wend_run_resume(r.agent, id, NULL, &run, &r.err), WEND_E_INVAL,
+               "close: it is over");
+    tap_ok(wend_store_verify(r.store, id, NULL, &v, &r.err) == WEND_OK &&
+               !v.bad_seq,
+           "close: its log is whole (%s)", v.why);
+    tap_is_i64(wend_store_remove(r.store, id, &r.err), WEND_OK,
+               "remove: one that is over (%s)", r.err.message);
+    tap_is_i64(wend_store_remove(r.store, id, &r.err), WEND_E_NOTFOUND,
+               "remove: once");
+    tap_ok(wend_store_close(NULL, id, NULL, NULL) == WEND_E_INVAL &&
+               wend_store_remove(r.store, "last", NULL) == WEND_E_INVAL,
+           "what is no store and no id");
+    rig_close(&r);
+}
+
 int main(void)
 {
     char *dir = dir_make(), path[200];
@@ -532,6 +578,7 @@ int main(void)
         test_left(url, false);
         test_left(url, true);
         test_tell_wait(url);
+        test_close(url);
     }
     dir_remove(dir);
     return tap_done();
