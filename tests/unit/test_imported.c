@@ -180,9 +180,10 @@ static int calls_of_inbox(bool foreign)
             snprintf(call, sizeof call, "{\"call\":\"%.*s\",\"yes\":true}",
                      (int)ev->u.approval_ask.call.len,
                      ev->u.approval_ask.call.ptr);
-    r.store->ops->post(r.store, str_of(id), "approve", str_of(call), &r.err);
-    r.store->ops->post(r.store, str_of(id), "say", STR("{\"text\":\"x\"}"),
+    r.store->ops->post(r.store, str_of(id), "approve", str_of(call), NULL,
                        &r.err);
+    r.store->ops->post(r.store, str_of(id), "say", STR("{\"text\":\"x\"}"),
+                       NULL, &r.err);
     while (run && s == WEND_AGAIN) { /* until what came after it is heard */
         wend_runtime_pump(r.rt);
         s = wend_run_poll(run, &ev);
