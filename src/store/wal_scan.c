@@ -87,32 +87,41 @@ static bool is_commit(const struct log *l)
     return be32(l->frame + 4) != 0;
 }
 
-/* The first frame that does not continue the sum. */
+/* Whether the frame continues the sum: it was written after what was summed. */
+static bool continues(struct log *l)
+{
+    add_up(l, l->frame, 8);
+    add_up(l, l->frame + FRAME_HEADER_BYTES, l->page_bytes);
+    return sum_is(l, l->frame + 16);
+}
+
 static int64_t first_bad(struct log *l)
 {
     int64_t n = 0;
 
-    for (; read_frame(l, n) && is_of_log(l); n++) {
-        add_up(l, l->frame, 8);
-        add_up(l, l->frame + FRAME_HEADER_BYTES, l->page_bytes);
-        if (!sum_is(l, l->frame + 16))
-            break;
-    }
+    while (read_frame(l, n) && is_of_log(l) && continues(l))
+        n++;
     return n;
 }
 
+/* A frame of the same log proves nothing by its place: a writer that was killed
+ * leaves frames without a commit, the next one writes over the first of them,
+ * and may be killed too. Only one that continues the sum of a commit was
+ * written after it. */
 static bool commits_follow(struct log *l, int64_t n)
 {
     bool committed = false;
 
     for (; read_frame(l, n); n++) {
         if (!is_of_log(l)) {
-            /* A damaged header; what follows it tells. */
+            committed = false; /* a damaged header; what follows it tells */
             continue;
         }
-        if (committed)
+        if (committed && continues(l))
             return true;
         committed = is_commit(l);
+        l->sum[0] = be32(l->frame + 16);
+        l->sum[1] = be32(l->frame + 20);
     }
     return false;
 }
