@@ -309,8 +309,9 @@ static void act_steal(struct sim *s)
     }
 }
 
-/* The new process has a reader of its own, and no hooks. A store that fails
- * in this moment fails the resume; a process with a fresh one can resume. */
+/* The new process has a reader of its own, and no hooks. The last words of the
+ * old one may have made the store fail: then only a process with a fresh store
+ * can resume the run, and must. */
 static void take_up(struct sim *s, struct known *k)
 {
     struct reader *r = reader_add(s, k, true);

@@ -332,6 +332,68 @@ static void test_memory(void)
     rig_close(&first);
 }
 
+/* ---- The store ----------------------------------------------------------- */
+
+static void append_fails(wend_store *store, struct store_batch *b)
+{
+    (void)store;
+    b->done(b, WEND_E_STORE);
+}
+
+static void next_process(const struct rig *first, struct rig *r)
+{
+    wend_runtime_options o = {.size = sizeof o, .store = first->store};
+
+    wend_runtime_new(&o, &r->rt, NULL);
+    wend_agent_new(r->rt, &first->agent_options, &r->agent, NULL);
+    rig_add(r, "echo", tool_echo, WEND_CLASS_READ, NULL);
+}
+
+/* A run whose store fails cannot be resumed by this runtime, but by one whose
+ * store works. */
+static void test_store_fails(void)
+{
+    struct rig first = {.agent_options = {.approve = WEND_APPROVE_ALL}};
+    struct rig failed = {0}, fresh = {0};
+    const struct store_ops *real;
+    struct store_ops broken;
+    wend_run *run = NULL;
+    const wend_event *ev;
+    wend_status s;
+    char id[40];
+
+    if (!rig_open(&first, "memory:", SCRIPT(CALL("echo") "," SLOW("end"))))
+        return;
+    leave(&first, id, WEND_TEXT_DELTA, 3);
+    real = first.store->ops;
+    broken = *real;
+    broken.append = append_fails;
+    next_process(&first, &failed);
+    first.store->ops = &broken;
+    run = take_up(&failed, id);
+    tap_is_i64(wend_run_next(run, &ev), WEND_E_STORE,
+               "the store fails, the run says so and shows nothing");
+    wend_run_free(run);
+    run = NULL;
+    first.store->ops = real;
+    s = wend_run_resume(failed.agent, id, NULL, &run, NULL);
+    tap_ok(s == WEND_E_STORE && !run, "this runtime stays failed");
+    wend_run_free(run);
+    wend_agent_free(failed.agent);
+    wend_runtime_free(failed.rt);
+
+    next_process(&first, &fresh);
+    run = take_up(&fresh, id);
+    while (run && (s = wend_run_next(run, &ev)) == WEND_OK)
+        ;
+    tap_is_i64(s, WEND_END, "a fresh runtime resumes the run to its end");
+    wend_run_free(run);
+    wend_agent_free(fresh.agent);
+    wend_runtime_free(fresh.rt);
+    check_log(&first, id, "the store failed in a resume", NULL);
+    rig_close(&first);
+}
+
 /* Whoever takes a run up may let it go on for longer. */
 static void test_limits(void)
 {
@@ -392,6 +454,7 @@ int main(void)
     test_waiting();
     test_again();
     test_memory();
+    test_store_fails();
     for (const char **end = (const char *[]){"", "-wal", "-shm", "-lock", NULL};
          *end; end++) {
         char name[80];
