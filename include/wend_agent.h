@@ -111,6 +111,12 @@ typedef struct wend_agent_options {
      * agent is, and the programs of its tools. */
     const char *const *guarded;
     size_t guarded_count;
+    /* Rows `label,label=tool(arg-glob)`, such as
+     * `sensitive=read_file(.env*)`: calls that fit bring these labels besides
+     * their tool's. They decide nothing; all that fit count. */
+    const char *const *label_rows;
+    size_t label_rows_count;
+    bool memory_user; /* facts of remember are the same in all folders */
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

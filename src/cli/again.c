@@ -322,6 +322,10 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
     o.sandbox_off = sandbox_off(cli, json_get(config, "sandbox"));
     o.network = list_of(cli, json_get(config, "network"), &o.network_count);
     o.guarded = list_of(cli, json_get(config, "guarded"), &o.guarded_count);
+    o.label_rows = list_of(cli, json_get(json_get(config, "policy"), "labels"),
+                           &o.label_rows_count);
+    o.memory_user =
+        str_is(json_str(json_get(json_get(config, "memory"), "scope")), "user");
     o.fallbacks =
         fallbacks_of(cli, json_get(config, "fallback"), &o.fallbacks_count);
     if (take & WEND_FORK_MODEL) {

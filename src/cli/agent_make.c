@@ -110,22 +110,31 @@ static int no_agent(struct cli *cli, wend_status s, const wend_error *err)
                     err->message + sizeof about - 1);
 }
 
+static const char *const *texts_of(struct cli *cli,
+                                   const struct manifest_words *w)
+{
+    const char **list = arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
+
+    for (size_t i = 0; list && i < w->count; i++)
+        list[i] = w->list[i].text.ptr;
+    return list;
+}
+
 /* What the settings do not have. */
 static int fill_from_file(struct cli *cli, wend_agent_options *o)
 {
-    const struct manifest_words *w;
-    const char **network;
+    const struct agent_manifest *m;
 
     if (!cli->agent)
         return EXIT_DONE;
-    w = &cli->agent->manifest->network;
-    network = arena_alloc(&cli->arena, (w->count + 1) * sizeof *network);
-    if (!network)
+    m = cli->agent->manifest;
+    o->network = texts_of(cli, &m->network);
+    o->network_count = m->network.count;
+    o->label_rows = texts_of(cli, &m->label_rows);
+    o->label_rows_count = m->label_rows.count;
+    if (!o->network || !o->label_rows)
         return complain(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; i < w->count; i++)
-        network[i] = w->list[i].text.ptr;
-    o->network = network;
-    o->network_count = w->count;
+    o->memory_user = m->memory_user;
     o->name = cli->agent->name;
     o->context_tokens = cli->agent->manifest->context_tokens;
     return EXIT_DONE;

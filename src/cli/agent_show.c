@@ -162,6 +162,7 @@ void agent_show(struct buf *out, const struct agent_file *f)
     put_words(out, "tools", &m->tools);
     put_programs(out, f);
     put_words(out, "rules", &m->rules);
+    put_words(out, "labels", &m->label_rows);
     put_words(out, "network", &m->network);
     put_words(out, "skills", &m->skills);
     put_words(out, "agents", &m->agents);

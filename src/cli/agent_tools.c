@@ -161,6 +161,14 @@ static wend_status check(const struct agent_file *f, bool offline,
             !in_files(f->tools, f->tools_count, name))
             return no_tool_at(f, &m->rules.list[i], name, err);
     }
+    for (size_t i = 0; i < m->label_rows.count; i++) {
+        wend_str row = m->label_rows.list[i].text;
+        wend_str name = rule_name(str_of(strchr(row.ptr, '=') + 1));
+
+        if (name.len && !builtin(name) &&
+            !in_files(f->tools, f->tools_count, name))
+            return no_tool_at(f, &m->label_rows.list[i], name, err);
+    }
     for (size_t i = 0; s == WEND_OK && i < m->agents.count; i++)
         s = check(&f->agents[i], offline, err);
     return s;

@@ -10,6 +10,7 @@
 #include "base/label.h"
 #include "base/limits.h"
 #include "core/event.h"
+#include "core/policy_label.h"
 #include "core/policy_rule.h"
 
 enum { CONTEXT_TOKENS_DEFAULT = 128000 };
@@ -274,17 +275,18 @@ wend_status restraint_read(const struct json *policy, struct arena *a,
 {
     const struct json *rules = json_get(policy, "rules");
     struct rule *list;
+    wend_status s;
 
     out->approve = (enum approve)word_or(json_get(policy, "approve"),
                                          approve_names, 3, APPROVE_ASK);
-    if (!rules || !rules->count)
-        return WEND_OK;
+    s = label_rows_read(json_get(policy, "labels"), a, &out->label_rows, err);
+    if (s != WEND_OK || !rules || !rules->count)
+        return s;
     list = arena_alloc(a, rules->count * sizeof *list);
     if (!list)
         return fail_nomem(err);
     for (const struct json *j = rules->first; j; j = j->next) {
-        wend_status s = rule_parse(json_str(j), &list[out->rules_count++], err);
-
+        s = rule_parse(json_str(j), &list[out->rules_count++], err);
         if (s != WEND_OK)
             return s;
     }
@@ -301,6 +303,7 @@ static wend_status policy_read(const struct json *policy, struct arena *a,
     c->approve = own.approve;
     c->rules = own.rules;
     c->rules_count = own.rules_count;
+    c->label_rows = own.label_rows;
     c->on_unknown = (enum unknown)word_or(
         json_get(policy, "on_unknown"), unknown_names, UNKNOWNS, UNKNOWN_TELL);
     return s;

@@ -83,6 +83,18 @@ struct rule {
     wend_decision decision;
 };
 
+/* Says what the calls that it fits bring or let out, and decides nothing. */
+struct label_row {
+    wend_str text;    /* as the user wrote it */
+    struct rule rule; /* its decision is of no account */
+    uint32_t labels;  /* wend_label */
+};
+
+struct label_rows {
+    const struct label_row *list;
+    size_t count;
+};
+
 /* An answer to one call that counts for those like it. */
 struct remembered {
     const struct remembered *prev;
@@ -114,6 +126,7 @@ struct kid {
 struct restraint {
     const struct rule *rules;
     size_t rules_count;
+    struct label_rows label_rows;
     enum approve approve;
 };
 
@@ -136,6 +149,7 @@ struct config {
     size_t ends_count;
     const struct rule *rules;
     size_t rules_count;
+    struct label_rows label_rows;
     enum approve approve;
     enum unknown on_unknown;
     enum eager eager;

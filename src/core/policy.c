@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/event.h"
+#include "core/policy_label.h"
 #include "core/policy_rule.h"
 
 /* In a rule for URLs a question mark is one. */
@@ -199,9 +200,54 @@ static wend_str layers_text(const struct tool *tool, bool permitted,
     return buf_keep(&b, a);
 }
 
+enum {
+    LABELS_ALL = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_SENSITIVE |
+                 WEND_LABEL_EXTERNAL_EFFECT
+};
+
+/* Those above label what a child does, too. */
+static uint32_t labels_for(const struct turn *t, const struct asked *q)
+{
+    const struct within *w = &t->config->within;
+    uint32_t labels = label_rows_for(&t->config->label_rows, q);
+
+    for (size_t i = 0; i < w->bounds_count; i++)
+        labels |= label_rows_for(&w->bounds[i].label_rows, q);
+    if (q->place.kinds & PLACE_SECRET)
+        labels |= WEND_LABEL_SENSITIVE;
+    return labels;
+}
+
+/* Whether it depends on a call's arguments what it brings. */
+static bool may_label(const struct turn *t, const struct tool *tool)
+{
+    const struct within *w = &t->config->within;
+    size_t rows = t->config->label_rows.count;
+
+    for (size_t i = 0; i < w->bounds_count; i++)
+        rows += w->bounds[i].label_rows.count;
+    return rows || (tool->access & ACCESS_READ);
+}
+
+uint32_t policy_labels(const struct turn *t, const struct tool *tool,
+                       wend_str args, const struct mem *m)
+{
+    struct arena a = {.mem = m};
+    struct asked q = {.tool = tool, .arena = &a, .root = t->config->root};
+    uint32_t labels;
+
+    if (!may_label(t, tool))
+        return 0;
+    q.args = args.len ? json_parse(args, &a, NULL) : NULL;
+    asked_find(&q);
+    labels = a.failed ? LABELS_ALL : labels_for(t, &q);
+    arena_free(&a);
+    return labels;
+}
+
 /* What a child may bring is not here yet; what it brings comes with its end,
  * and what we have goes with it when it begins. */
-uint32_t policy_taint(const struct turn *t)
+uint32_t policy_taint(const struct turn *t, const struct mem *m)
 {
     uint32_t taint = t->taint, i, place = 0;
     const struct tool *tool;
@@ -209,30 +255,31 @@ uint32_t policy_taint(const struct turn *t)
     for (const struct call *c = t->calls; c; c = c->prev)
         if (turn_call_runs(t, c->index) &&
             (tool = config_tool(t->config, c->name)))
-            taint |= tool->labels;
+            taint |=
+                tool->labels | policy_labels(t, tool, turn_call_args(t, c), m);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
         if ((tool = turn_action_tool(t, i)))
-            taint |= tool->labels;
+            taint |= tool->labels |
+                     policy_labels(t, tool,
+                                   plan_action_state(&t->plan, i)->params, m);
     return taint;
 }
 
 /* Text of strangers, data that must not get out, and a way out: together
  * they let the strangers have the data, so that a person must look. */
-static bool combines(const struct turn *t, const struct tool *tool)
+static bool combines(const struct turn *t, uint32_t labels, const struct mem *m)
 {
-    const uint32_t all = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_SENSITIVE |
-                         WEND_LABEL_EXTERNAL_EFFECT;
-
-    return tool->labels && (policy_taint(t) | tool->labels) == all;
+    return labels && (policy_taint(t, m) | labels) == LABELS_ALL;
 }
 
 static void check_labels(const struct turn *t, const struct tool *tool,
-                         struct verdict *out)
+                         const struct mem *m, struct verdict *out)
 {
     bool asks = t->config->approve == APPROVE_ASK;
 
-    if (out->policy.decision == WEND_DECISION_DENY || !combines(t, tool))
+    if (out->policy.decision == WEND_DECISION_DENY ||
+        !combines(t, tool->labels | out->labels, m))
         return;
     out->policy.decision = asks ? WEND_DECISION_ASK : WEND_DECISION_DENY;
     out->policy.rule = STR("labels");
@@ -345,8 +392,7 @@ void policy_check(const struct turn *t, const struct tool *tool,
     out->reason = reason(&say, &q, a);
     check_bounds(t, &q, say.rule && was_said(t, say.rule), a, out);
     out->rule = rule_for(&q, a);
-    if (q.place.kinds & PLACE_SECRET)
-        out->labels = WEND_LABEL_SENSITIVE;
+    out->labels = labels_for(t, &q);
     p->layers_json = layers_text(tool, p->decision != WEND_DECISION_DENY,
                                  !q.outside, risk, a);
     if (q.outside && p->decision != WEND_DECISION_DENY) {
@@ -354,5 +400,5 @@ void policy_check(const struct turn *t, const struct tool *tool,
         p->rule = STR("path");
         out->reason = STR("the path leads out of the working directory");
     }
-    check_labels(t, tool, out);
+    check_labels(t, tool, a->mem, out);
 }

@@ -51,6 +51,26 @@ static bool copy_set(const struct rule_set *from, struct path_view *v,
     return !a->failed;
 }
 
+static bool copy_rows(const struct label_rows *from, struct label_rows *to,
+                      struct arena *a)
+{
+    struct label_row *list =
+        from->count ? arena_alloc(a, from->count * sizeof *list) : NULL;
+
+    for (size_t i = 0; list && i < from->count; i++) {
+        const struct label_row *r = &from->list[i];
+
+        if (!r->rule.subject.ptr || !is_of_files(&r->rule))
+            continue; /* the tool as a whole has the labels */
+        list[to->count] = *r;
+        list[to->count].text = list[to->count].rule.text = STR_NONE;
+        list[to->count].rule.tool = arena_str(a, r->rule.tool);
+        list[to->count++].rule.subject = arena_str(a, r->rule.subject);
+    }
+    to->list = list;
+    return !a->failed;
+}
+
 const struct path_view *policy_view(const struct turn *t, struct arena *a)
 {
     const struct config *c = t->config;
@@ -62,13 +82,16 @@ const struct path_view *policy_view(const struct turn *t, struct arena *a)
     v->root = arena_str(a, c->root);
     v->count = 1 + c->within.bounds_count;
     v->sets = arena_alloc(a, v->count * sizeof *v->sets);
-    if (!v->sets || !copy_set(&own, v, &v->sets[0], a))
+    v->rows = arena_alloc(a, v->count * sizeof *v->rows);
+    if (!v->sets || !v->rows || !copy_set(&own, v, &v->sets[0], a) ||
+        !copy_rows(&c->label_rows, &v->rows[0], a))
         return NULL;
     for (size_t i = 0; i < c->within.bounds_count; i++) {
         const struct restraint *b = &c->within.bounds[i];
 
         own = (struct rule_set){NULL, b->rules, b->rules_count};
-        if (!copy_set(&own, v, &v->sets[i + 1], a))
+        if (!copy_set(&own, v, &v->sets[i + 1], a) ||
+            !copy_rows(&b->label_rows, &v->rows[i + 1], a))
             return NULL;
     }
     return a->failed ? NULL : v;
@@ -152,4 +175,21 @@ wend_str policy_gap(const struct config *c, struct arena *a)
             (int)c->rules[i].text.len, c->rules[i].text.ptr, (int)t->name.len,
             t->name.ptr);
     return buf_keep(&b, a);
+}
+
+uint32_t view_labels(const struct path_view *v, wend_str path)
+{
+    char room[PATH_BYTES];
+    wend_str p = policy_path(path, v->root, room, sizeof room);
+    uint32_t labels = 0;
+
+    for (size_t i = 0; p.ptr && i < v->count; i++)
+        for (size_t k = 0; k < v->rows[i].count; k++) {
+            const struct label_row *r = &v->rows[i].list[k];
+            const struct rule_set alone = {NULL, &r->rule, 1};
+
+            if (rule_keeps(&alone, v->root, p, ACCESS_READ))
+                labels |= r->labels;
+        }
+    return labels;
 }

@@ -12,7 +12,8 @@ struct path_view {
     wend_str root;
     struct rule_set *sets; /* the run's own, then those above it */
     size_t count;
-    bool hides; /* a rule keeps some path from tools that look */
+    bool hides;              /* a rule keeps some path from tools that look */
+    struct label_rows *rows; /* as many as sets */
 };
 
 /* The rules about paths as they are now, copied: nothing of the turn is
@@ -23,6 +24,8 @@ bool view_names(const struct path_view *v, wend_str path);
 /* May it be opened without a question, by a walk that began at `start`? What
  * is asked about at the start itself was answered. */
 bool view_opens(const struct path_view *v, wend_str start, wend_str path);
+/* wend_label of what reading this file brings, by rows that label. */
+uint32_t view_labels(const struct path_view *v, wend_str path);
 
 /* What the user is told at the start: a path that is kept from the file tools,
  * but not from the programs that tools run. Absent: no rule is so. */

@@ -166,15 +166,10 @@ static void reopen(struct tt *x, const struct call *c)
 
 void emit_ran(struct tt *x, const struct call *c, const struct call_done *d)
 {
-    const struct tool *tool = config_tool(x->s->turn.config, c->name);
-    wend_str labels = tool ? tool->labels_json : STR_NONE;
-
     if (bit_get(&x->s->turn.superseded, c->index))
         reopen(x, c);
     end_child(x, turn_call_child(&x->s->turn, c->index), d->child);
-    if (d->child)
-        labels = labels_text(x, d->child->labels);
-    emit_call_end(x, c, d, labels);
+    emit_call_end(x, c, d, call_labels_text(x, c, d));
 }
 
 void end_unstarted_call(struct tt *x, const struct call *c,

@@ -99,6 +99,22 @@ wend_str labels_text(struct tt *x, uint32_t labels)
     return take_text(x, &b);
 }
 
+wend_str call_labels_text(struct tt *x, const struct call *c,
+                          const struct call_done *d)
+{
+    const struct turn *t = &x->s->turn;
+    const struct tool *tool = config_tool(t->config, c->name);
+    uint32_t labels = d->labels;
+
+    if (tool)
+        labels |= tool->labels | policy_labels(t, tool, turn_call_args(t, c),
+                                               x->s->scratch->mem);
+    if (d->child)
+        labels |= d->child->labels;
+    return tool && labels == tool->labels ? tool->labels_json
+                                          : labels_text(x, labels);
+}
+
 void end_child(struct tt *x, wend_str run, const struct child_done *d)
 {
     wend_event *ev = run.ptr ? draft(x, WEND_CHILD_END) : NULL;

@@ -332,6 +332,17 @@ void begin_plan(struct tt *x)
         run_plan(x);
 }
 
+/* What its tool's arguments say that it brings. */
+static uint32_t action_labels(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    const struct tool *tool = turn_action_tool(t, i);
+
+    return tool ? policy_labels(t, tool, plan_action_state(&t->plan, i)->params,
+                                x->s->scratch->mem)
+                : 0;
+}
+
 void on_action_done(struct tt *x)
 {
     struct call_done d = x->in->done;
@@ -355,7 +366,7 @@ void on_action_done(struct tt *x)
     f.effect_possible = d.effect_possible;
     f.retryable = d.retryable;
     f.cached = d.cached;
-    f.labels = d.labels;
+    f.labels = d.labels | action_labels(x, d.action);
     if (d.outcome != WEND_OUTCOME_OK)
         f.message = d.output;
     else

@@ -165,6 +165,9 @@ wend_str child_refused(struct tt *x, wend_str name);
 wend_str called_agent(struct tt *x, uint32_t i);
 void start_call_child(struct tt *x, uint32_t i, wend_str key);
 wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */
+/* What a call that ran has brought: of its tool, its arguments, its answer. */
+wend_str call_labels_text(struct tt *x, const struct call *c,
+                          const struct call_done *d);
 
 /* tt_budget.c: turn_reserved (tt.h), and of it what actions ask */
 void plan_reserved(const struct turn *t, struct purse *out);

@@ -409,6 +409,7 @@ static void on_call_end(struct turn *t, const wend_event *ev,
         turn_on_plan_result(t, e, k);
     if (e->labels_json.ptr)
         t->taint |= tool_labels(config_tool(t->config, e->name));
+    turn_take_labels(t, e->labels_json, k);
     t->metrics.tool_calls++;
     if (e->outcome != WEND_OUTCOME_OK) {
         t->metrics.tool_errors++;

@@ -183,6 +183,8 @@ bool turn_plan_open(const struct turn *t);
 const struct result *turn_result(const struct turn *t, uint32_t index);
 /* How that call began last, NULL if it did not. */
 const struct begun *turn_begun(const struct turn *t, uint32_t index);
+/* The arguments that it got, or will get as far as is known. */
+wend_str turn_call_args(const struct turn *t, const struct call *c);
 /* The arguments that were shown for approval; absent: none were. */
 wend_str turn_asked_args(const struct turn *t, uint32_t index);
 /* INT64_MAX if there is no such number. */

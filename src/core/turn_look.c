@@ -128,6 +128,13 @@ const struct begun *turn_begun(const struct turn *t, uint32_t index)
     return b;
 }
 
+wend_str turn_call_args(const struct turn *t, const struct call *c)
+{
+    const struct begun *b = turn_begun(t, c->index);
+
+    return b && b->args.ptr ? b->args : c->args;
+}
+
 wend_str turn_call_child(const struct turn *t, uint32_t index)
 {
     const struct begun *b = turn_begun(t, index);

@@ -3,8 +3,8 @@
  *
  * The key is what is asked: type, target and resolved values; whoever asks
  * the same of the same store within the time is answered from there. What
- * cannot be kept is only slower the next time. What an answer brought into
- * the run that got it first (labels) is kept with it.
+ * cannot be kept is only slower the next time. The labels of the run that got
+ * an answer first, and what the answer brought into it, are kept with it.
  */
 #include "base/label.h"
 #include "lib/action.h"
@@ -114,7 +114,7 @@ void cache_keep(struct wend_run *r, const wend_event *ev)
     if (s->at != AT_RUNS)
         return;
     key_of(p->plan->actions[i], s->params, key);
-    put_answer(&text, labels_of(r, i), e->output_json);
+    put_answer(&text, labels_of(r, i) | run_labels(r), e->output_json);
     if (!text.failed)
         fact_keep(r->rt, &(struct store_fact){
                              .space = str_of(space),

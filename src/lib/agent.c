@@ -140,7 +140,13 @@ static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
             buf_char(b, ',');
         json_put_str(b, str_of(o->rules[i]));
     }
-    buf_fmt(b, "]},\"sandbox\":\"%s\",\"eager\":\"%s\"",
+    buf_char(b, ']');
+    s = agent_put_label_rows(b, o, err);
+    if (s != WEND_OK)
+        return s;
+    if (o->memory_user)
+        buf_cstr(b, "},\"memory\":{\"scope\":\"user\"");
+    buf_fmt(b, "},\"sandbox\":\"%s\",\"eager\":\"%s\"",
             o->sandbox_off ? "off" : "on", eager_names[o->eager]);
     if (o->effort)
         buf_fmt(b, ",\"effort\":\"%s\"", effort_names[o->effort]);
@@ -218,6 +224,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     a->tools.json.mem = a->ends.json.mem = &a->mem;
     a->name = clean(a, o->name ? o->name : "agent");
     a->sandbox_off = o->sandbox_off;
+    a->memory_user = o->memory_user;
     a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
     a->parallel_given = o->limits.parallel != 0;
     a->limits.parallel =

@@ -261,13 +261,6 @@ static void give_up(struct wend_call *c, enum stop_reason why, wend_str said)
                "canceled", true);
 }
 
-static void keep_answer(struct wend_call *c, wend_str output)
-{
-    if (c->tool->cache_ms && c->outcome == WEND_OUTCOME_OK)
-        answers_keep(&c->tool->answers, &c->mem, c->args, output,
-                     rt_after(c->run->rt, c->tool->cache_ms));
-}
-
 void call_returned(struct wend_call *c)
 {
     wend_str output = buf_view(&c->output);
@@ -281,7 +274,7 @@ void call_returned(struct wend_call *c)
     else if (r && (!r->hook || c->checks || after_hook(c, &output)) && c->run) {
         bool ok = c->outcome == WEND_OUTCOME_OK;
 
-        keep_answer(c, output);
+        call_keep_answer(c, output);
         settle(c, c->outcome, output, ok ? NULL : c->blame.code,
                !ok && !c->blame.no_effect);
     }
@@ -467,12 +460,15 @@ static void on_begin(struct timer_node *t)
 static bool answer_again(struct wend_run *r, const struct effect *fx,
                          const struct agent_tool *tool)
 {
-    wend_str output = answers_find(&tool->answers, fx->args, rt_clock(r->rt));
-    struct input in = answer_to(fx, WEND_OUTCOME_OK, output, STR_NONE);
+    const struct kept_answer *k =
+        answers_find(&tool->answers, fx->args, rt_clock(r->rt));
+    struct input in;
 
-    if (!output.ptr)
+    if (!k)
         return false;
+    in = answer_to(fx, WEND_OUTCOME_OK, k->output, STR_NONE);
     in.done.cached = true;
+    in.done.labels = k->labels;
     shell_input(r, &in);
     return true;
 }

@@ -60,9 +60,31 @@ wend_str call_agent(const wend_call *call)
     return call->run->agent->name;
 }
 
+wend_str call_folder(const wend_call *call)
+{
+    const wend_agent *a = call->run->agent;
+
+    return a->memory_user ? STR_NONE : a->cwd;
+}
+
+void call_keep_answer(struct wend_call *c, wend_str output)
+{
+    if (c->tool->cache_ms && c->outcome == WEND_OUTCOME_OK)
+        answers_keep(&c->tool->answers, &c->mem, c->args, output,
+                     c->labels | run_labels(c->run),
+                     rt_after(c->run->rt, c->tool->cache_ms));
+}
+
+/* That it had an effect somewhere says nothing about a value. */
+uint32_t run_labels(const struct wend_run *r)
+{
+    return policy_taint(&r->turn, &r->rt->mem) &
+           ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT;
+}
+
 uint32_t call_labels(const wend_call *call)
 {
-    return policy_taint(&call->run->turn);
+    return policy_taint(&call->run->turn, &call->run->rt->mem);
 }
 
 bool call_names(const wend_call *call, wend_str path)
@@ -137,9 +159,14 @@ bool call_names_file(const wend_call *call, wend_str path)
     return !call || !call->view || view_names(call->view, path);
 }
 
-bool call_opens_file(const wend_call *call, wend_str start, wend_str path)
+bool call_opens_file(wend_call *call, wend_str start, wend_str path)
 {
-    return !call || !call->view || view_opens(call->view, start, path);
+    if (!call || !call->view)
+        return true;
+    if (!view_opens(call->view, start, path))
+        return false;
+    call->labels |= view_labels(call->view, path);
+    return true;
 }
 
 bool call_hides_files(const wend_call *call)

@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "base/label.h"
 #include "core/policy.h"
+#include "core/policy_label.h"
 
 static struct child *of_timer(struct timer_node *t)
 {
@@ -136,7 +137,9 @@ static void put_rules(struct buf *b, const struct turn *t)
         json_put_str(b, t->config->rules[i].text);
         before = ",";
     }
-    buf_cstr(b, "]}");
+    buf_char(b, ']');
+    label_rows_put(b, &t->config->label_rows);
+    buf_char(b, '}');
 }
 
 static void put_bounds(struct buf *b, const struct turn *t)
@@ -154,7 +157,9 @@ static void put_bounds(struct buf *b, const struct turn *t)
                 buf_char(b, ',');
             json_put_str(b, r->rules[k].text);
         }
-        buf_cstr(b, "]},");
+        buf_char(b, ']');
+        label_rows_put(b, &r->label_rows);
+        buf_cstr(b, "},");
     }
     buf_fmt(b, "{\"approve\":\"%s\"", approve_names[t->config->approve]);
     put_rules(b, t);
@@ -171,7 +176,7 @@ static void put_config(struct buf *b, const struct child *c)
         buf_cstr(b, ",\"hooks\":true");
     buf_fmt(b, ",\"within\":{\"depth\":%lld,\"labels\":[",
             (long long)t->config->within.depth + 1);
-    labels_put(b, policy_taint(t));
+    labels_put(b, policy_taint(t, b->mem));
     buf_char(b, ']');
     put_bounds(b, t);
     buf_cstr(b, "}}");

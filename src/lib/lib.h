@@ -177,6 +177,7 @@ struct wend_agent {
     unsigned runs;          /* that borrow it */
     bool gone;              /* freed by the host while runs go on */
     bool sandbox_off;       /* programs run without */
+    bool memory_user;       /* what is remembered counts in all folders */
     bool parallel_given;    /* so that it counts for plans, too */
 };
 
@@ -205,6 +206,9 @@ wend_status agent_models(wend_agent *a, const wend_agent_options *o,
 /* agent_models.c: the text with the keys of the models' providers blanked;
  * the same one if there are none in it. */
 wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out);
+/* `,"labels":[...]` of a policy; nothing if there are no rows. */
+wend_status agent_put_label_rows(struct buf *b, const wend_agent_options *o,
+                                 wend_error *err);
 /* From now on this value is blanked, too, wherever it shows up. */
 wend_status agent_hide(wend_agent *a, wend_str secret, wend_error *err);
 void agent_detach(wend_agent *a);  /* the runtime goes first */
@@ -311,11 +315,12 @@ struct wend_call {
     struct timer_node deadline;
     struct timer_node begin; /* while it waits for its tool's pace */
     int64_t turn, began_us, timeout_ms;
-    bool of_action;          /* of a plan, and no model's */
-    bool checks;             /* only looks what became of it */
-    uint32_t action, labels; /* its index; what its answer brings with it */
-    int64_t attempt;         /* of the action */
-    call_stop_fn stop;       /* NULL: it cannot be stopped, only given up */
+    bool of_action;     /* of a plan, and no model's */
+    bool checks;        /* only looks what became of it */
+    uint32_t action;    /* its index */
+    atomic_uint labels; /* what its answer brings with it [any thread] */
+    int64_t attempt;    /* of the action */
+    call_stop_fn stop;  /* NULL: it cannot be stopped, only given up */
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
     struct redact hidden[KEYS_MAX]; /* in what it shows meanwhile */
@@ -332,6 +337,10 @@ struct wend_call {
 void call_start(struct wend_run *r, const struct effect *fx);
 void call_check(struct wend_run *r, const struct effect *fx);
 void call_stop(struct wend_run *r, const struct effect *fx);
+/* wend_label of what the run knows by now, for what is kept of it. */
+uint32_t run_labels(const struct wend_run *r);
+/* To give it again, if its tool says so. */
+void call_keep_answer(struct wend_call *c, wend_str output);
 void call_returned(struct wend_call *c); /* from the mailbox */
 void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */

@@ -31,12 +31,13 @@ static size_t weight(const struct kept_answer *k)
     return sizeof *k + k->args.len + k->output.len;
 }
 
-wend_str answers_find(const struct answers *a, wend_str args, int64_t now_us)
+const struct kept_answer *answers_find(const struct answers *a, wend_str args,
+                                       int64_t now_us)
 {
     for (const struct kept_answer *k = a->newest; k; k = k->next)
         if (k->until_us > now_us && str_eq(k->args, args))
-            return k->output;
-    return STR_NONE;
+            return k;
+    return NULL;
 }
 
 /* Oldest last; only the newest stay. */
@@ -62,7 +63,7 @@ static void drop_old(struct answers *a, const struct mem *m)
 }
 
 void answers_keep(struct answers *a, const struct mem *m, wend_str args,
-                  wend_str output, int64_t until_us)
+                  wend_str output, uint32_t labels, int64_t until_us)
 {
     size_t text = args.len + output.len;
     struct kept_answer *k = text <= ANSWERS_BYTES_MAX / 4
@@ -79,6 +80,7 @@ void answers_keep(struct answers *a, const struct mem *m, wend_str args,
     k->args = (wend_str){at, args.len};
     k->output = (wend_str){at + args.len, output.len};
     k->until_us = until_us;
+    k->labels = labels;
     k->next = a->newest;
     a->newest = k;
     drop_old(a, m);

@@ -25,6 +25,7 @@ struct kept_answer {
     struct kept_answer *next;
     int64_t until_us;
     wend_str args, output; /* in the same block */
+    uint32_t labels;       /* wend_label of the run that asked first */
 };
 
 struct answers {
@@ -33,11 +34,12 @@ struct answers {
     size_t bytes;
 };
 
-/* The answer to these arguments if it is not too old; lent. Absent: none. */
-wend_str answers_find(const struct answers *a, wend_str args, int64_t now_us);
+/* The answer to these arguments if it is not too old; lent. NULL: none. */
+const struct kept_answer *answers_find(const struct answers *a, wend_str args,
+                                       int64_t now_us);
 /* Too long ones are not kept; nor is anything when out of memory. */
 void answers_keep(struct answers *a, const struct mem *m, wend_str args,
-                  wend_str output, int64_t until_us);
+                  wend_str output, uint32_t labels, int64_t until_us);
 void answers_free(struct answers *a, const struct mem *m);
 
 #endif

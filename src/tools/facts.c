@@ -28,8 +28,21 @@ static void on_kept(struct store_keep *k, wend_status s)
     mem_free(&m, x);
 }
 
-wend_status tool_keep(struct tool_job *j, wend_call *call,
-                      const struct store_fact *fact, const char *answer)
+/* The same for what nobody waits for. */
+static void on_forgotten(struct store_keep *k, wend_status s)
+{
+    struct keeping *x = (struct keeping *)(void *)k;
+    struct mem m = x->mem;
+
+    (void)s;
+    arena_free(&x->arena);
+    mem_free(&m, x);
+}
+
+static wend_status start(struct tool_job *j, wend_call *call,
+                         const struct store_fact *fact,
+                         void (*done)(struct store_keep *k, wend_status s),
+                         const char *answer)
 {
     struct mem m = call_mem(call);
     struct keeping *x = mem_zalloc(&m, sizeof *x);
@@ -41,7 +54,7 @@ wend_status tool_keep(struct tool_job *j, wend_call *call,
     x->arena.mem = &x->mem;
     x->call = call;
     x->answer = answer;
-    x->keep.done = on_kept;
+    x->keep.done = done;
     f = &x->keep.fact;
     *f = *fact;
     f->space = arena_str(&x->arena, fact->space);
@@ -54,4 +67,18 @@ wend_status tool_keep(struct tool_job *j, wend_call *call,
     }
     call_store(call)->ops->keep(call_store(call), &x->keep);
     return WEND_OK;
+}
+
+wend_status tool_forget(struct tool_job *j, wend_call *call, wend_str space,
+                        wend_str key)
+{
+    const struct store_fact f = {.space = space, .key = key};
+
+    return start(j, call, &f, on_forgotten, NULL);
+}
+
+wend_status tool_keep(struct tool_job *j, wend_call *call,
+                      const struct store_fact *fact, const char *answer)
+{
+    return start(j, call, fact, on_kept, answer);
 }

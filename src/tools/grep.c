@@ -34,7 +34,7 @@ static const int64_t bytes_max = (int64_t)4 << 30; /* read, some seconds */
 
 struct grep {
     const struct grep_options *o;
-    const wend_call *call;
+    wend_call *call;
     struct buf *out;
     struct arena arena;
     struct regex *regex;
@@ -461,7 +461,7 @@ static wend_status compile(struct grep *g, wend_error *err)
 }
 
 wend_status grep_text(int root_fd, const struct grep_options *o,
-                      const wend_call *call, struct buf *out, wend_error *err)
+                      wend_call *call, struct buf *out, wend_error *err)
 {
     struct grep g = {.o = o,
                      .call = call,

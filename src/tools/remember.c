@@ -1,8 +1,11 @@
 /*
  * remember.c - remember and recall: facts that outlive a run, in the store.
  *
- * They belong to the user and the agent of the run. What is recalled is what
- * an earlier run was told to keep, maybe by a stranger's text: it is data.
+ * They belong to the user, the agent and the folder of the run, or to all
+ * folders if the agent says so. A fact is kept with the labels of the run that
+ * stored it, and a run that recalls it has them, too. Facts of before that have
+ * a space of their own, without folder and labels: text of strangers, for all
+ * that is known.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,14 +13,30 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/label.h"
 #include "base/limits.h"
 #include "store/store.h"
 #include "tools/tools.h"
 
 enum { WORDS_MAX = 16, NAME_BYTES = 12 };
 
-/* agent/USER/AGENT; lengths, so that no name can look like two. */
+/* Lengths, so that no name can look like two. */
 static void put_space(struct buf *b, const wend_call *call)
+{
+    wend_str user = call_user(call), agent = call_agent(call);
+    wend_str folder = call_folder(call);
+
+    buf_fmt(b, "fact/%s/%zu/", folder.ptr ? "folder" : "user", user.len);
+    buf_str(b, user);
+    buf_fmt(b, "/%zu/", agent.len);
+    buf_str(b, agent);
+    if (folder.ptr)
+        buf_char(b, '/');
+    buf_str(b, folder);
+}
+
+/* The one of before. */
+static void put_old_space(struct buf *b, const wend_call *call)
 {
     wend_str user = call_user(call), agent = call_agent(call);
 
@@ -25,6 +44,16 @@ static void put_space(struct buf *b, const wend_call *call)
     buf_str(b, user);
     buf_char(b, '/');
     buf_str(b, agent);
+}
+
+/* That it had an effect somewhere says nothing about the text. */
+static void put_fact(struct buf *b, const wend_call *call, wend_str text)
+{
+    buf_cstr(b, "{\"labels\":[");
+    labels_put(b, call_labels(call) & ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT);
+    buf_cstr(b, "],\"text\":");
+    json_put_str(b, text);
+    buf_char(b, '}');
 }
 
 /* ---- remember ------------------------------------------------------------ */
@@ -59,23 +88,55 @@ static wend_status check_fact(struct tool_job *j, wend_str text, wend_str name)
     return WEND_OK;
 }
 
+static bool on_old(void *ctx, const struct store_fact *f)
+{
+    (void)f;
+    *(bool *)ctx = true;
+    return false;
+}
+
+/* A name that is given again replaces, or forgets, the one of before, too. */
+static wend_status drop_old(struct tool_job *j, wend_call *call, wend_str key)
+{
+    wend_store *store = call_store(call);
+    struct buf space = {.mem = &j->mem};
+    bool there = false;
+    wend_status s;
+
+    put_old_space(&space, call);
+    s = space.failed
+            ? fail_nomem(&j->err)
+            : store->ops->facts(store, buf_view(&space), key,
+                                call_time_us(call), on_old, &there, &j->err);
+    if (s == WEND_OK && there)
+        s = tool_forget(j, call, buf_view(&space), key);
+    buf_free(&space);
+    return s;
+}
+
 static wend_status keep_fact(struct tool_job *j, wend_call *call, wend_str text,
                              wend_str name)
 {
-    struct buf space = {.mem = &j->mem};
+    struct buf space = {.mem = &j->mem}, kept = {.mem = &j->mem};
     struct store_fact f = {
         .key = name.len ? name : name_of(&j->arena, text),
-        .text = text.len ? text : STR_NONE,
         .time_us = call_time_us(call),
     };
     wend_status s;
 
     put_space(&space, call);
     f.space = buf_view(&space);
-    s = space.failed || j->arena.failed
+    if (text.len) {
+        put_fact(&kept, call, text);
+        f.text = buf_view(&kept);
+    }
+    s = space.failed || kept.failed || j->arena.failed
             ? fail_nomem(&j->err)
-            : tool_keep(j, call, &f, text.len ? "remembered" : "forgotten");
+            : drop_old(j, call, f.key);
+    if (s == WEND_OK)
+        s = tool_keep(j, call, &f, text.len ? "remembered" : "forgotten");
     buf_free(&space);
+    buf_free(&kept);
     return s;
 }
 
@@ -106,6 +167,7 @@ struct found {
     wend_str key, text;
     int64_t seen; /* how many were seen before it: newest first */
     int score;
+    uint32_t labels;
 };
 
 struct search {
@@ -115,6 +177,7 @@ struct search {
     struct found best[FACTS_TOLD_MAX];
     size_t count, limit;
     int64_t seen;
+    bool old; /* it looks at facts of before */
 };
 
 static void take_words(struct search *x, wend_str query)
@@ -143,7 +206,7 @@ static bool contains(wend_str text, wend_str word)
     return false;
 }
 
-static int score(const struct search *x, const struct store_fact *f)
+static int score(const struct search *x, const struct found *f)
 {
     int points = 0;
 
@@ -153,12 +216,30 @@ static int score(const struct search *x, const struct store_fact *f)
     return points;
 }
 
-/* Keeps the best, in order; among equals those that were told first. */
-static bool on_fact(void *ctx, const struct store_fact *f)
+/* What cannot be read is nobody's fact: its text is absent. */
+static void read_fact(const struct search *x, const struct store_fact *f,
+                      struct arena *a, struct found *out)
 {
-    struct search *x = ctx;
-    struct found n = {.seen = x->seen++, .score = score(x, f)};
+    const struct json *all, *l;
+
+    out->key = f->key;
+    out->text = f->text;
+    out->labels = WEND_LABEL_UNTRUSTED_SOURCE;
+    if (x->old)
+        return;
+    all = json_parse_own(f->text, a, NULL);
+    out->text = json_str(json_get(all, "text"));
+    out->labels = 0;
+    l = json_get(all, "labels");
+    for (l = l ? l->first : NULL; l; l = l->next)
+        out->labels |= label_of(json_str(l));
+}
+
+/* Keeps the best, in order; among equals those that were told first. */
+static void take(struct search *x, const struct found *f)
+{
     size_t at = x->count;
+    struct found n = *f;
 
     while (at && x->best[at - 1].score < n.score)
         at--;
@@ -171,34 +252,62 @@ static bool on_fact(void *ctx, const struct store_fact *f)
         x->best[at] = n;
         x->count = moved + 1;
     }
+}
+
+static bool on_fact(void *ctx, const struct store_fact *f)
+{
+    struct search *x = ctx;
+    struct arena room = {.mem = x->arena->mem};
+    struct found n = {.seen = x->seen++};
+
+    read_fact(x, f, &room, &n);
+    n.score = score(x, &n);
+    if (n.text.ptr)
+        take(x, &n);
+    x->arena->failed |= room.failed;
+    arena_free(&room);
     return x->seen < FACTS_SEEN_MAX && !x->arena->failed;
+}
+
+static wend_status look_in(struct tool_job *j, const wend_call *call,
+                           struct search *x,
+                           void (*put)(struct buf *b, const wend_call *call))
+{
+    wend_store *store = call_store(call);
+    struct buf space = {.mem = &j->mem};
+    wend_status s;
+
+    put(&space, call);
+    s = space.failed
+            ? fail_nomem(&j->err)
+            : store->ops->facts(store, buf_view(&space), STR_NONE,
+                                call_time_us(call), on_fact, x, &j->err);
+    buf_free(&space);
+    return s == WEND_OK && j->arena.failed ? fail_nomem(&j->err) : s;
 }
 
 static wend_status search(struct tool_job *j, wend_call *call, wend_str query,
                           int64_t limit)
 {
     struct search x = {.arena = &j->arena};
-    struct buf space = {.mem = &j->mem};
-    wend_store *store = call_store(call);
+    uint32_t labels = 0;
     wend_status s;
 
     x.limit = limit < FACTS_TOLD_MAX ? (size_t)limit : FACTS_TOLD_MAX;
     take_words(&x, query);
-    put_space(&space, call);
-    s = space.failed
-            ? fail_nomem(&j->err)
-            : store->ops->facts(store, buf_view(&space), STR_NONE,
-                                call_time_us(call), on_fact, &x, &j->err);
-    buf_free(&space);
-    if (s == WEND_OK && j->arena.failed)
-        s = fail_nomem(&j->err);
+    s = look_in(j, call, &x, put_space);
+    x.old = true;
+    if (s == WEND_OK)
+        s = look_in(j, call, &x, put_old_space);
     for (size_t i = 0; s == WEND_OK && i < x.count; i++) {
         buf_cstr(&j->out, "- ");
         buf_str(&j->out, x.best[i].key);
         buf_cstr(&j->out, ": ");
         buf_str(&j->out, x.best[i].text);
         buf_char(&j->out, '\n');
+        labels |= x.best[i].labels;
     }
+    call_bring(call, labels);
     if (s == WEND_OK && !x.count)
         buf_cstr(&j->out, x.seen ? "nothing that is remembered fits"
                                  : "nothing is remembered yet");

@@ -102,6 +102,8 @@ wend_status call_answer(wend_call *call, wend_outcome outcome, wend_str output);
 wend_store *call_store(const wend_call *call);
 wend_str call_user(const wend_call *call); /* absent: nobody was named */
 wend_str call_agent(const wend_call *call);
+/* That facts belong to; absent: they are the same in all. */
+wend_str call_folder(const wend_call *call);
 int64_t call_time_us(const wend_call *call); /* by the wall */
 uint32_t call_labels(const wend_call *call); /* of its run, by now */
 /* Whether a rule of its run allows writing this path and names it. */
@@ -123,9 +125,10 @@ bool call_may_follow(wend_call *call, const struct call_request *from,
                      const struct call_request *to, bool same_host);
 /* Which files a tool may tell about [any thread]; a path is relative to the
  * root. May their names be told? May a walk that began at `start` open them?
- * `call` may be NULL: then no rule is known. */
+ * Then the call brings what rows label them with. `call` may be NULL: then no
+ * rule is known. */
 bool call_names_file(const wend_call *call, wend_str path);
-bool call_opens_file(const wend_call *call, wend_str start, wend_str path);
+bool call_opens_file(wend_call *call, wend_str start, wend_str path);
 bool call_hides_files(const wend_call *call); /* there is a rule that does */
 
 /* command.c: a program as a tool. All is lent for as long as the call lasts;
@@ -175,6 +178,9 @@ struct store_fact;
 /* Keeps a copy of the fact and then answers the call; `answer` is static. */
 wend_status tool_keep(struct tool_job *j, wend_call *call,
                       const struct store_fact *fact, const char *answer);
+/* Forgets a fact; nobody waits for that. */
+wend_status tool_forget(struct tool_job *j, wend_call *call, wend_str space,
+                        wend_str key);
 /* Answers with out, or with err if s is a failure; WEND_OK. */
 wend_status tool_end(struct tool_job *j, wend_call *call, wend_status s);
 
@@ -215,6 +221,6 @@ struct grep_options {
 };
 
 wend_status grep_text(int root_fd, const struct grep_options *o,
-                      const wend_call *call, struct buf *out, wend_error *err);
+                      wend_call *call, struct buf *out, wend_error *err);
 
 #endif

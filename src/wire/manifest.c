@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/network.h"
 #include "base/utf8.h"
+#include "core/policy_label.h"
 #include "core/policy_rule.h"
 #include "wire/manifest_read.h"
 
@@ -94,6 +95,7 @@ wend_status manifest_rule_check(wend_str rule, wend_error *err)
 struct rule_draft {
     wend_str tool;
     int answer; /* wend_decision */
+    struct manifest_words labels;
 };
 
 static wend_status make_rule(struct fields *f, const struct json *j,
@@ -129,7 +131,32 @@ static FIELD_READ(read_rule_tool)
     return field_cstr(f, field, j, at);
 }
 
-static wend_status read_rule(struct fields *f, const struct json *j, void *item)
+/* As wend_agent_options has them: `label,label=tool(arg-glob)`. */
+static wend_status make_label_row(struct fields *f, const struct json *j,
+                                  const struct rule_draft *d, wend_str *out)
+{
+    struct buf b = {.mem = f->arena->mem};
+    struct label_row row;
+    wend_error why = {0};
+
+    for (size_t i = 0; i < d->labels.count; i++) {
+        buf_cstr(&b, i ? "," : "");
+        buf_str(&b, d->labels.list[i].text);
+    }
+    buf_char(&b, '=');
+    buf_str(&b, d->tool);
+    *out = buf_keep(&b, f->arena);
+    if (!out->ptr)
+        return fail_nomem(f->err);
+    return label_row_parse(*out, &row, &why) == WEND_OK
+               ? WEND_OK
+               : fail_at(f->err, WEND_E_PARSE, j->line, j->column, "%s: %.*s",
+                         fields_where(f),
+                         (int)utf8_cut(str_of(why.message), 400), why.message);
+}
+
+static wend_status read_row(struct fields *f, const struct json *j,
+                            struct rule_draft *d)
 {
     static const char *const answers[] = {
         [WEND_DECISION_ALLOW] = "allow",
@@ -137,30 +164,79 @@ static wend_status read_rule(struct fields *f, const struct json *j, void *item)
         [WEND_DECISION_ASK] = "ask",
         NULL,
     };
+#define AT(member) offsetof(struct rule_draft, member)
     static const struct field rows[] = {
-        {"tool", read_rule_tool, offsetof(struct rule_draft, tool), 0, 0, NULL},
-        {"do", field_index, offsetof(struct rule_draft, answer), 0, 0, answers},
+        {"tool", read_rule_tool, AT(tool), 0, 0, NULL},
+        {"do", field_index, AT(answer), 0, 0, answers},
+        {"labels", manifest_read_words, AT(labels), 0, 0, NULL},
         {0},
     };
-    struct manifest_word *w = item;
-    struct rule_draft d = {.tool = STR_NONE};
-    wend_status s = fields_read(f, j, rows, &d);
+#undef AT
+    wend_status s = fields_read(f, j, rows, d);
 
     if (s)
         return s;
-    if (!d.tool.ptr)
+    if (!d->tool.ptr)
         return fields_missing(f, j, "tool");
-    if (!json_get(j, "do"))
+    if (!json_get(j, "do") && !d->labels.count)
         return fields_missing(f, j, "do");
+    return WEND_OK;
+}
+
+/* A row that only labels is no rule: its text stays absent. */
+static wend_status read_rule(struct fields *f, const struct json *j, void *item)
+{
+    struct manifest_word *w = item;
+    struct rule_draft d = {.tool = STR_NONE};
+    wend_status s = read_row(f, j, &d);
+
     w->line = j->line;
     w->column = j->column;
+    if (s || !json_get(j, "do"))
+        return s;
     return make_rule(f, json_get(j, "tool"), &d, &w->text);
+}
+
+/* The same the other way round. */
+static wend_status read_label_row(struct fields *f, const struct json *j,
+                                  void *item)
+{
+    struct manifest_word *w = item;
+    struct rule_draft d = {.tool = STR_NONE};
+    wend_status s = read_row(f, j, &d);
+
+    w->line = j->line;
+    w->column = j->column;
+    if (s || !d.labels.count)
+        return s;
+    return make_label_row(f, json_get(j, "labels"), &d, &w->text);
+}
+
+static void drop_absent(struct manifest_words *w)
+{
+    struct manifest_word *list = (struct manifest_word *)(uintptr_t)w->list;
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        if (list[i].text.ptr)
+            list[n++] = list[i];
+    w->count = n;
 }
 
 static FIELD_READ(read_policy)
 {
+    struct agent_manifest *m = at;
+    wend_status s = manifest_read_list(f, j, read_rule, &m->rules);
+
     (void)field;
-    return manifest_read_list(f, j, read_rule, at);
+    if (!s)
+        s = manifest_read_list(f, j, read_label_row, &m->label_rows);
+    if (s)
+        return s;
+    drop_absent(&m->rules);
+    drop_absent(&m->label_rows);
+    m->label_rows.given = m->label_rows.count;
+    return WEND_OK;
 }
 
 /* ---- The network --------------------------------------------------------- */
@@ -307,16 +383,35 @@ static FIELD_READ(read_retrieval)
     return fields_read(f, j, rows, m);
 }
 
+/* ---- Memory -------------------------------------------------------------- */
+
+/* A mapping says whose facts are whose; a word, what is not served yet. */
+static FIELD_READ(read_memory)
+{
+    static const char *const memories[] = {[MEMORY_OFF] = "off",
+                                           [MEMORY_SYNC] = "sync",
+                                           [MEMORY_ASYNC] = "async",
+                                           NULL};
+    static const char *const scopes[] = {"folder", "user", NULL};
+    static const struct field rows[] = {
+        {"scope", manifest_read_second,
+         offsetof(struct agent_manifest, memory_user), 0, 0, scopes},
+        {0},
+    };
+    const struct field word = {.words = memories};
+    struct agent_manifest *m = at;
+
+    (void)field;
+    return j->kind == JSON_OBJECT ? fields_read(f, j, rows, m)
+                                  : field_index(f, &word, j, &m->memory);
+}
+
 /* ---- The agent ----------------------------------------------------------- */
 
 static wend_status read_agent(struct fields *f, const struct json *j,
                               struct agent_manifest *m)
 {
     static const char *const version[] = {"agent/1", NULL};
-    static const char *const memories[] = {[MEMORY_OFF] = "off",
-                                           [MEMORY_SYNC] = "sync",
-                                           [MEMORY_ASYNC] = "async",
-                                           NULL};
 #define AT(member) offsetof(struct agent_manifest, member)
     static const struct field rows[] = {
         {"wend", field_version, 0, 0, 0, version},
@@ -332,9 +427,9 @@ static wend_status read_agent(struct fields *f, const struct json *j,
         {"mcp", read_servers, 0, 0, 0, NULL},
         {"skills", manifest_read_words, AT(skills), 0, 0, NULL},
         {"retrieval", read_retrieval, 0, 0, 0, NULL},
-        {"memory", field_index, AT(memory), 0, 0, memories},
+        {"memory", read_memory, 0, 0, 0, NULL},
         {"limits", read_limits, AT(limits), 0, 0, NULL},
-        {"policy", read_policy, AT(rules), 0, 0, NULL},
+        {"policy", read_policy, 0, 0, 0, NULL},
         {"network", read_network, 0, 0, 0, NULL},
         {"agents", manifest_read_words, AT(agents), 0, 0, NULL},
         {0},

@@ -35,8 +35,9 @@ enum manifest_memory { MEMORY_OFF, MEMORY_SYNC, MEMORY_ASYNC };
 struct agent_manifest {
     wend_str name, description, model, base_url, instructions;
     struct manifest_words fallbacks;
-    struct manifest_words tools; /* names of built-in ones, or files */
-    struct manifest_words rules; /* as wend_agent_options has them */
+    struct manifest_words tools;      /* names of built-in ones, or files */
+    struct manifest_words rules;      /* as wend_agent_options has them */
+    struct manifest_words label_rows; /* the same */
     wend_limits limits;
     int64_t context_tokens;
     bool network_off;
@@ -51,7 +52,8 @@ struct agent_manifest {
         struct manifest_words sources;
         int64_t top;
     } retrieval;
-    int memory; /* enum manifest_memory */
+    int memory;       /* enum manifest_memory */
+    bool memory_user; /* served: facts are the same in all folders */
 };
 
 struct tool_manifest {

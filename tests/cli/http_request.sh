@@ -120,4 +120,70 @@ has "is given up" "$out" 'stopped after 0 bytes'
 [ $(($(date +%s) - began)) -lt 25 ]
 ok "at once"
 
+# ---- What must not get out --------------------------------------------------------
+
+# With the built-in tools alone: a secret that was read, or recalled from a run
+# that read one, and a request need a person. Nobody is there: it is denied.
+guarded() { # CALL...: each in a message of its own, then a request
+    local turns='' call
+    for call in "$@"; do
+        turns="$turns{\"calls\":[$call]},"
+    done
+    cat >script.json <<JSON
+{"turns": [$turns {"calls": [{"name": "http_request", "args":
+    {"url": "http://127.0.0.1:$port/=say:out/"}}]}, {"text": "done"}]}
+JSON
+    : >"$work/requests"
+    run "$WEND" run --json -a guard.yaml -m script:script.json hi
+    last=$(sed -n 's/.*"type":"call_end".*"name":"http_request","outcome":"\([a-z]*\)".*/\1/p' \
+        "$out")
+    asked=$(grep -c '^GET ' "$work/requests")
+}
+read_of() { echo "{\"name\":\"read_file\",\"args\":{\"path\":\"$1\"}}"; }
+keep_as() { echo "{\"name\":\"remember\",\"args\":{\"text\":\"a fact $1\",\"name\":\"$1\"}}"; }
+recall_of() { echo "{\"name\":\"recall\",\"args\":{\"query\":\"$1\"}}"; }
+echo "KEY=1" >.env
+echo "notes" >notes.txt
+cat >guard.yaml <<YAML
+wend: agent/1
+name: guard
+tools: [read_file, grep, http_request, remember, recall]
+network: ['127.0.0.1:$port']
+policy:
+  - {tool: "http_request(http://127.0.0.1:*)", do: allow}
+  - {tool: "read_file(.env)", do: allow}
+  - {tool: "grep(.env)", do: allow}
+  - {tool: remember, do: allow}
+YAML
+guarded "$(read_of notes.txt)"
+is "control: a file like others" "$last $asked" "ok 1"
+guarded "$(read_of .env)"
+is "a secret was read: a request is denied" "$last $asked" "denied 0"
+has "a secret was read: in the log" "$out" '"labels":["sensitive"]'
+has "a secret was read: why" "$out" "text of strangers, sensitive data and a way out"
+guarded '{"name":"grep","args":{"pattern":"KEY","path":".env"}}'
+is "a secret was searched: the same" "$last $asked" "denied 0"
+guarded "$(keep_as plain)"
+is "control: a fact of a run that read nothing" "$last $asked" "ok 1"
+guarded "$(read_of .env)" "$(keep_as learned)"
+is "a fact of a run that read a secret" "$last $asked" "denied 0"
+guarded "$(recall_of plain)"
+is "control: recalled, and not sensitive" "$last $asked" "ok 1"
+guarded "$(recall_of learned)"
+is "recalled, and sensitive: a request is denied" "$last $asked" "denied 0"
+sed -i '$a \  - {tool: "read_file(notes*)", labels: [sensitive]}' guard.yaml
+guarded "$(read_of notes.txt)"
+is "a row that labels" "$last $asked" "denied 0"
+has "a row that labels decides nothing" "$out" \
+    '"name":"read_file","outcome":"ok"'
+guarded '{"name":"grep","args":{"pattern":"n","path":"notes.txt"}}'
+is "a row that labels, another tool that reads it" "$last $asked" "denied 0"
+mkdir -p folder/notes-old
+echo "notes" >folder/notes-old/a
+echo "other" >folder/b
+sed -i 's/read_file(notes\*)/read_file(folder\/notes*)/' guard.yaml
+guarded '{"name":"grep","args":{"pattern":"o","path":"folder"}}'
+is "a row that labels, a search that finds it" "$last $asked" "denied 0"
+guarded '{"name":"grep","args":{"pattern":"o","path":"folder","glob":"b"}}'
+is "control: a search elsewhere" "$last $asked" "ok 1"
 finish

@@ -1,6 +1,8 @@
 /*
  * test_facts.c - what is kept by name, on both engines, and the tools.
  */
+#include <sys/stat.h>
+
 #include "base/limits.h"
 #include "run_help.h"
 #include "store_help.h"
@@ -189,6 +191,142 @@ static void test_tools(const char *url)
     wend_store_free(o.store);
 }
 
+/* ---- Labels and folders ----------------------------------------------------
+ */
+
+static wend_status say_nothing(void *ctx, wend_call *call)
+{
+    (void)ctx;
+    return wend_call_return(call, STR("said"));
+}
+
+/* One run: what each call gave and brought, `NAME: OUTPUT [LABELS]; `. */
+struct visit {
+    const char *why, *cwd;
+    bool of_user;
+    const char *calls; /* a message each */
+    const char *wanted;
+};
+
+static const struct visit visits[] = {
+    {"a fact of a run that read mail", "one", false,
+     CALL("mail", "{}") "|" CALL("remember",
+                                 "{\"text\":\"code 1\",\"name\":\"n\"}"),
+     "mail: said [\"sensitive\"]; remember: remembered []; "},
+    {"a fact of a run that read nothing", "one", false,
+     CALL("remember", "{\"text\":\"plain 2\",\"name\":\"p\"}"),
+     "remember: remembered []; "},
+    {"what is recalled brings its labels", "one", false,
+     CALL("recall", "{\"query\":\"code\"}"),
+     "recall: - n: code 1\n [\"sensitive\"]; "},
+    {"and nothing but its own", "one", false,
+     CALL("recall", "{\"query\":\"2\"}"), "recall: - p: plain 2\n []; "},
+    {"the guard fires", "one", false,
+     CALL("recall", "{\"query\":\"code\"}") "|" CALL("web", "{}"),
+     "recall: - n: code 1\n [\"sensitive\"]; web: denied; "},
+    {"control: without it there is no need", "one", false, CALL("web", "{}"),
+     "web: said [\"untrusted_source\",\"external_effect\"]; "},
+    {"another folder", "two", false, CALL("recall", "{}"),
+     "recall: - old: plain text\n [\"untrusted_source\"]; "},
+    {"the user's, in a folder", "one", true,
+     CALL("remember", "{\"text\":\"for all 3\",\"name\":\"u\"}"),
+     "remember: remembered []; "},
+    {"the user's, in another", "two", true,
+     CALL("recall", "{\"query\":\"all\"}"), "recall: - u: for all 3\n []; "},
+    {"which no folder has", "two", false, CALL("recall", "{\"query\":\"all\"}"),
+     "recall: nothing that is remembered fits []; "},
+    {"one of before is replaced", "two", false,
+     CALL("remember", "{\"text\":\"new text\",\"name\":\"old\"}"),
+     "remember: remembered []; "},
+    {"and is gone", "two", false, CALL("recall", "{}"),
+     "recall: - old: new text\n []; "},
+    {"forgotten", "two", false,
+     CALL("remember", "{\"text\":\"\",\"name\":\"old\"}") "|" CALL("recall",
+                                                                   "{}"),
+     "remember: forgotten []; recall: nothing is remembered yet []; "},
+};
+
+static void put_turns(struct buf *b, const char *calls)
+{
+    buf_cstr(b, "script:{\"turns\":[{\"calls\":[");
+    for (; *calls; calls++)
+        if (*calls == '|')
+            buf_cstr(b, "]},{\"calls\":[");
+        else
+            buf_char(b, *calls);
+    buf_cstr(b, "]},{\"text\":\"ok\"}]}");
+}
+
+static void put_call_end(struct buf *b, const wend_ev_call_end *e)
+{
+    buf_fmt(b, "%.*s: ", (int)e->name.len, e->name.ptr);
+    if (e->outcome == WEND_OUTCOME_DENIED) {
+        buf_cstr(b, "denied; ");
+        return;
+    }
+    buf_str(b, e->output);
+    buf_char(b, ' ');
+    buf_str(b, e->labels_json.ptr ? e->labels_json : STR("[]"));
+    buf_cstr(b, "; ");
+}
+
+static void one_visit(wend_runtime *rt, const struct visit *x, const char *dir)
+{
+    wend_tool_options mail = {.size = sizeof mail,
+                              .name = "mail",
+                              .labels = WEND_LABEL_SENSITIVE,
+                              .fn = say_nothing};
+    wend_tool_options web = mail;
+    wend_agent_options o = {.size = sizeof o,
+                            .name = "a",
+                            .approve = WEND_APPROVE_ALL,
+                            .memory_user = x->of_user};
+    struct buf script = {.mem = &rig_mem}, got = {.mem = &rig_mem};
+    wend_agent *agent = NULL;
+    wend_run *run = NULL;
+    const wend_event *ev;
+    char cwd[200];
+
+    snprintf(cwd, sizeof cwd, "%s/%s", dir, x->cwd);
+    mkdir(cwd, 0700);
+    put_turns(&script, x->calls);
+    o.model = script.ptr;
+    o.cwd = cwd;
+    web.name = "web";
+    web.labels = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_EXTERNAL_EFFECT;
+    wend_agent_new(rt, &o, &agent, NULL);
+    wend_agent_add_builtin(agent, "remember", NULL);
+    wend_agent_add_builtin(agent, "recall", NULL);
+    wend_agent_add_tool(agent, &mail, NULL);
+    wend_agent_add_tool(agent, &web, NULL);
+    wend_run_start(agent, STR("go"), NULL, &run, NULL);
+    while (wend_run_next(run, &ev) == WEND_OK)
+        if (ev->type == WEND_CALL_END)
+            put_call_end(&got, &ev->u.call_end);
+    tap_is_str(buf_view(&got), x->wanted, "%s", x->why);
+    wend_run_free(run);
+    wend_agent_free(agent);
+    buf_free(&script);
+    buf_free(&got);
+}
+
+static void test_visits(const char *url, const char *dir)
+{
+    wend_runtime_options o = {.size = sizeof o};
+    wend_runtime *rt = NULL;
+
+    if (!tap_ok(wend_store_open(url, &o.store, NULL) == WEND_OK &&
+                    wend_runtime_new(&o, &rt, NULL) == WEND_OK,
+                "%s", url))
+        return;
+    /* As it was kept before facts had labels. */
+    keep(o.store, "agent/0//a", "old", "plain text", 10, 0);
+    for (size_t i = 0; i < tap_count(visits); i++)
+        one_visit(rt, &visits[i], dir);
+    wend_runtime_free(rt);
+    wend_store_free(o.store);
+}
+
 int main(void)
 {
     char *dir = dir_make(), file[128];
@@ -199,6 +337,9 @@ int main(void)
     test_store(file);
     snprintf(file, sizeof file, "%s/b.db", dir);
     test_tools(file);
+    test_visits("memory:", dir);
+    snprintf(file, sizeof file, "%s/c.db", dir);
+    test_visits(file, dir);
     dir_remove(dir);
     return tap_done();
 }

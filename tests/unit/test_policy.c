@@ -2,6 +2,7 @@
  * test_policy.c - may this call run?
  */
 #include "core/policy.h"
+#include "core/policy_label.h"
 
 #include "tap.h"
 
@@ -322,6 +323,103 @@ static void test_labels(void)
     }
 }
 
+/* Rows label without deciding, for the tool and for those that would see the
+ * same; secrets are labelled without a row. */
+static void test_label_rows(void)
+{
+    static const struct {
+        const char *why, *rows, *tool, *args;
+        uint32_t labels;
+    } cases[] = {
+        {"no row", "", "read_file", "{\"path\":\"a\"}", 0},
+        {"a path", "\"sensitive=read_file(notes/*)\"", "read_file",
+         "{\"path\":\"notes/a\"}", 2},
+        {"another spelling", "\"sensitive=read_file(notes/*)\"", "read_file",
+         "{\"path\":\"./x/../notes//a\"}", 2},
+        {"another path", "\"sensitive=read_file(notes/*)\"", "read_file",
+         "{\"path\":\"note/a\"}", 0},
+        {"what lies beneath", "\"sensitive=read_file(notes)\"", "read_file",
+         "{\"path\":\"notes/a\"}", 2},
+        {"another tool that reads it", "\"sensitive=read_file(notes/*)\"",
+         "grep", "{\"pattern\":\"x\",\"path\":\"notes/a\"}", 2},
+        {"another tool that writes it", "\"sensitive=read_file(notes/*)\"",
+         "write_file", "{\"path\":\"notes/a\",\"content\":\"\"}", 0},
+        {"a tool of a server", "\"sensitive,untrusted_source=srv.*\"",
+         "srv.get", "{}", 3},
+        {"its main argument", "\"sensitive=srv.get(secret*)\"", "srv.get",
+         "{\"id\":\"secret-1\"}", 2},
+        {"two rows", "\"sensitive=srv.*\",\"external_effect=srv.get\"",
+         "srv.get", "{}", 6},
+        {"a secret", "", "read_file", "{\"path\":\"a/.env\"}", 2},
+        {"its example", "", "read_file", "{\"path\":\".env.example\"}", 0},
+        {"a secret that is written", "", "write_file",
+         "{\"path\":\".env\",\"content\":\"\"}", 0},
+    };
+
+    for (size_t i = 0; i < tap_count(cases); i++) {
+        struct arena a = {.mem = &plain};
+        struct buf b = {.mem = &plain};
+        struct config *c = NULL;
+        struct turn t = {0};
+        struct verdict v;
+        const struct tool *tool;
+
+        buf_fmt(&b,
+                "{\"root\":\"/r\",\"tools\":[{\"name\":\"read_file\","
+                "\"source\":\"builtin\",\"subject\":\"path\"},{\"name\":"
+                "\"grep\",\"source\":\"builtin\",\"subject\":\"path\"},"
+                "{\"name\":\"write_file\",\"source\":\"builtin\","
+                "\"subject\":\"path\"},{\"name\":\"srv.get\",\"source\":"
+                "\"mcp\"}],\"policy\":{\"approve\":\"all\",\"labels\":[%s]}}",
+                cases[i].rows);
+        tap_is_i64(config_parse(buf_view(&b), &a, &c, NULL), WEND_OK, "%s",
+                   cases[i].why);
+        t.config = c;
+        tool = config_tool(c, str_of(cases[i].tool));
+        tap_is_i64(policy_labels(&t, tool, str_of(cases[i].args), &plain),
+                   cases[i].labels, "  its labels");
+        policy_check(&t, tool, json_parse(str_of(cases[i].args), &a, NULL), &a,
+                     &v);
+        tap_is_i64(v.labels, cases[i].labels, "  and those of the verdict");
+        t.taint = 7 & ~cases[i].labels;
+        policy_check(&t, tool, json_parse(str_of(cases[i].args), &a, NULL), &a,
+                     &v);
+        /* A secret is asked about before its labels count. */
+        tap_is_i64(str_is(v.policy.rule, "labels"),
+                   cases[i].labels && strcmp(cases[i].why, "a secret") != 0,
+                   "  the guard sees them");
+        buf_free(&b);
+        arena_free(&a);
+    }
+}
+
+static void test_label_row_parse(void)
+{
+    static const struct {
+        const char *text, *why;
+    } bad[] = {
+        {"read_file", "has no ="},
+        {"=read_file", "names no label"},
+        {"secret=read_file", "names a label that there is not"},
+        {"sensitive,=read_file", NULL},
+        {"sensitive=!read_file", "decides"},
+        {"sensitive=", "names no tool"},
+        {"sensitive=read_file(a", "has no closing )"},
+    };
+
+    for (size_t i = 0; i < tap_count(bad); i++) {
+        struct label_row row;
+        wend_error err = {0};
+        wend_status s = label_row_parse(str_of(bad[i].text), &row, &err);
+
+        if (bad[i].why)
+            tap_ok(s == WEND_E_INVAL && strstr(err.message, bad[i].why),
+                   "'%s': %s", bad[i].text, err.message);
+        else
+            tap_is_i64(s, WEND_OK, "'%s'", bad[i].text);
+    }
+}
+
 /* A call beside it counts as if it had ended. */
 static void test_labels_beside(void)
 {
@@ -400,6 +498,8 @@ int main(void)
     test_reasons();
     test_layers();
     test_labels();
+    test_label_rows();
+    test_label_row_parse();
     test_labels_beside();
     test_rule_for();
     return tap_done();

@@ -40,29 +40,38 @@ static void test_pace(void)
 /* ---- Answers --------------------------------------------------------------
  */
 
+static wend_str found(const struct answers *a, wend_str args, int64_t now_us)
+{
+    const struct kept_answer *k = answers_find(a, args, now_us);
+
+    return k ? k->output : STR_NONE;
+}
+
 static void test_answers(void)
 {
     static char big[ANSWERS_BYTES_MAX];
     struct answers a = {0};
 
-    answers_keep(&a, &rig_mem, STR("{}"), STR("one"), 100);
-    answers_keep(&a, &rig_mem, STR("{\"x\":1}"), STR(""), 100);
-    tap_is_str(answers_find(&a, STR("{}"), 99), "one", "found");
-    tap_ok(answers_find(&a, STR("{\"x\":1}"), 99).ptr != NULL,
+    answers_keep(&a, &rig_mem, STR("{}"), STR("one"), 0, 100);
+    answers_keep(&a, &rig_mem, STR("{\"x\":1}"), STR(""), 3, 100);
+    tap_is_str(found(&a, STR("{}"), 99), "one", "found");
+    tap_ok(found(&a, STR("{\"x\":1}"), 99).ptr != NULL,
            "an empty answer is one");
-    tap_ok(!answers_find(&a, STR("{}"), 100).ptr, "too old");
-    tap_ok(!answers_find(&a, STR("{\"x\":2}"), 1).ptr, "never asked");
-    answers_keep(&a, &rig_mem, STR("{}"), STR("two"), 200);
-    tap_is_str(answers_find(&a, STR("{}"), 99), "two", "the newest counts");
+    tap_is_i64(answers_find(&a, STR("{\"x\":1}"), 99)->labels, 3,
+               "with its labels");
+    tap_ok(!found(&a, STR("{}"), 100).ptr, "too old");
+    tap_ok(!found(&a, STR("{\"x\":2}"), 1).ptr, "never asked");
+    answers_keep(&a, &rig_mem, STR("{}"), STR("two"), 0, 200);
+    tap_is_str(found(&a, STR("{}"), 99), "two", "the newest counts");
     memset(big, 'x', sizeof big);
-    answers_keep(&a, &rig_mem, STR("big"), (wend_str){big, sizeof big}, 999);
-    tap_ok(!answers_find(&a, STR("big"), 1).ptr, "too long to keep");
+    answers_keep(&a, &rig_mem, STR("big"), (wend_str){big, sizeof big}, 0, 999);
+    tap_ok(!found(&a, STR("big"), 1).ptr, "too long to keep");
     for (int i = 0; i < 3 * ANSWERS_KEPT_MAX; i++)
-        answers_keep(&a, &rig_mem, STR("n"), STR("n"), 999);
+        answers_keep(&a, &rig_mem, STR("n"), STR("n"), 0, 999);
     tap_is_i64(a.count, ANSWERS_KEPT_MAX, "only so many are kept");
     for (int i = 0; i < 10; i++)
         answers_keep(&a, &rig_mem, STR("m"),
-                     (wend_str){big, ANSWERS_BYTES_MAX / 5}, 999);
+                     (wend_str){big, ANSWERS_BYTES_MAX / 5}, 0, 999);
     tap_ok(a.bytes <= ANSWERS_BYTES_MAX && a.count >= 4, "and so many bytes");
     answers_free(&a, &rig_mem);
     tap_ok(!a.newest, "freed");
@@ -134,6 +143,55 @@ static void test_cached(void)
     wend_run_free(run);
     tap_is_i64(called, 4, "and again when the answer is old");
     buf_free(&lines);
+    rig_close(&r);
+}
+
+/* An answer that is given again brings what the run knew that got it. */
+static void test_cached_labels(void)
+{
+    static const char both[] =
+        "script:{\"turns\":[{\"calls\":[{\"name\":\"mail\",\"args\":{}}],"
+        "\"when\":\"first\"},{\"calls\":[" CALL(
+            "1") "],\"repeat\":2},"
+                 "{\"text\":\"done\",\"repeat\":\"forever\"}]}";
+    static const char *const wanted[] = {
+        "\"outcome\":\"ok\",\"output\":\"answer 2\",\"ms\":",
+        "\"outcome\":\"ok\",\"output\":\"answer 2\",\"cached\":true"};
+    static const char *const prompts[] = {"first", "second"};
+    static const char mark[] = "\"labels\":[\"sensitive\"]";
+    wend_tool_options t = {.size = sizeof t,
+                           .name = "mail",
+                           .call_class = WEND_CLASS_READ,
+                           .labels = WEND_LABEL_SENSITIVE,
+                           .fn = count_calls};
+    struct rig r = {.agent_options = {.approve = WEND_APPROVE_ALL}};
+
+    if (!rig_open(&r, NULL, both))
+        return;
+    called = 0;
+    wend_agent_add_tool(r.agent, &t, NULL);
+    t.name = "count";
+    t.labels = 0;
+    t.cache_ms = 100000;
+    wend_agent_add_tool(r.agent, &t, NULL);
+    for (int i = 0; i < 2; i++) {
+        struct buf lines = {.mem = &rig_mem};
+        wend_run *run = NULL;
+        const char *end;
+        wend_str line;
+        bool brings;
+
+        wend_run_start(r.agent, str_of(prompts[i]), NULL, &run, NULL);
+        read_all(run, NULL, &lines);
+        end = strstr(lines.ptr, wanted[i]);
+        tap_ok(end, "run %d has the answer", i);
+        line = (wend_str){end, end ? strcspn(end, "\n") : 0};
+        brings = line.len && memmem(line.ptr, line.len, mark, strlen(mark));
+        tap_ok(brings == (i == 1), "run %d: %s", i,
+               i ? "it brings sensitive" : "of itself nothing");
+        wend_run_free(run);
+        buf_free(&lines);
+    }
     rig_close(&r);
 }
 
@@ -212,6 +270,7 @@ int main(void)
     test_pace();
     test_answers();
     test_cached();
+    test_cached_labels();
     test_paced();
     test_paced_cancel();
     test_refused();
