@@ -18,40 +18,12 @@
 #include "host/loop.h"
 #include "host/proc.h"
 #include "host/threads.h"
+#include "lib/mailbox.h"
 #include "lib/timers.h"
 #include "lib/tool_keep.h"
 #include "store/pack.h"
 #include "store/store.h"
 #include "tools/tools.h"
-
-/* ---- Mailbox: what other threads have for the runtime -------------------- */
-
-enum post_kind { POST_COMMITTED, POST_RETURN, POST_OUTPUT, POST_CANCEL };
-
-struct post {
-    struct post *next;
-    enum post_kind kind;
-};
-
-/* Outlives the runtime while a call or a batch still points to it. */
-struct mailbox {
-    struct mem mem;
-    pthread_mutex_t lock;
-    struct post *first, **tail;
-    struct loop *loop; /* NULL once the runtime is gone */
-    pthread_t owner;
-    atomic_int refs;
-    atomic_bool any; /* cheap look before the lock */
-};
-
-struct mailbox *mailbox_new(const struct mem *m, struct loop *loop);
-void mailbox_ref(struct mailbox *b);
-void mailbox_unref(struct mailbox *b);
-/* [any thread] False if the runtime is gone: the post stays the caller's. */
-bool mailbox_post(struct mailbox *b, struct post *p);
-/* All posts so far, oldest first; the owner's. */
-struct post *mailbox_take(struct mailbox *b);
-void mailbox_close(struct mailbox *b);
 
 /* Copies a host's option struct, whatever its age; NULL gives defaults.
  * False: its size is not set, or it uses fields that we do not know. */

@@ -4,7 +4,7 @@
  * Posts are intrusive: posting never allocates, so an answer cannot be lost
  * to a full memory.
  */
-#include "lib/lib.h"
+#include "lib/mailbox.h"
 
 struct mailbox *mailbox_new(const struct mem *m, struct loop *loop)
 {
