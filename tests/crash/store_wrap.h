@@ -204,6 +204,12 @@ static wend_status wrap_waiting(wend_store *s, wend_str run, struct arena *a,
     return real_of(s)->ops->waiting(real_of(s), run, a, out, count, err);
 }
 
+static wend_status wrap_state(wend_store *s, wend_str run,
+                              struct store_state *out, wend_error *err)
+{
+    return real_of(s)->ops->state(real_of(s), run, out, err);
+}
+
 static wend_status wrap_failure(wend_store *s, wend_error *err)
 {
     return real_of(s)->ops->failure(real_of(s), err);
@@ -236,6 +242,7 @@ static wend_store *wrap_open(const char *path, bool lies)
     w->ops.read = wrap_read;
     w->ops.list = wrap_list;
     w->ops.blob = wrap_blob;
+    w->ops.state = wrap_state;
     w->ops.take = wrap_take;
     w->ops.waiting = wrap_waiting;
     w->ops.keep = wrap_keep;

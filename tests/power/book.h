@@ -47,6 +47,9 @@ static struct book {
 static struct store_ops book_ops;
 static void (*real_append)(wend_store *s, struct store_batch *b);
 static wend_status (*real_forget)(wend_store *s, wend_str run, wend_error *err);
+static wend_status (*real_forget_many)(wend_store *s, const char *ids,
+                                       size_t count, int64_t *gone,
+                                       wend_error *err);
 
 struct told { /* in the place of the caller's `done` */
     store_done_fn done;
@@ -143,18 +146,45 @@ static void book_append(wend_store *s, struct store_batch *b)
     real_append(s, b);
 }
 
+static void forget_at(wend_str id, bool gone)
+{
+    struct book_run *r;
+
+    pthread_mutex_lock(&tape.lock);
+    r = run_add(id, 0);
+    *(gone ? &r->gone_at : &r->going_at) = tape.count;
+    pthread_mutex_unlock(&tape.lock);
+}
+
 static wend_status book_forget(wend_store *s, wend_str id, wend_error *err)
 {
     wend_status status;
 
-    pthread_mutex_lock(&tape.lock);
-    run_add(id, 0)->going_at = tape.count;
-    pthread_mutex_unlock(&tape.lock);
+    forget_at(id, false);
     status = real_forget(s, id, err);
-    pthread_mutex_lock(&tape.lock);
     if (status == WEND_OK)
-        run_add(id, 0)->gone_at = tape.count;
-    pthread_mutex_unlock(&tape.lock);
+        forget_at(id, true);
+    return status;
+}
+
+/* `ids` one after the other, each with its zero. */
+static void forget_all_at(const char *ids, size_t count, bool gone)
+{
+    for (; count; count--, ids += strlen(ids) + 1)
+        forget_at(str_of(ids), gone);
+}
+
+/* Some stay if another run shares their past: then none counts as gone. */
+static wend_status book_forget_many(wend_store *s, const char *ids,
+                                    size_t count, int64_t *gone,
+                                    wend_error *err)
+{
+    wend_status status;
+
+    forget_all_at(ids, count, false);
+    status = real_forget_many(s, ids, count, gone, err);
+    if (status == WEND_OK && *gone == (int64_t)count)
+        forget_all_at(ids, count, true);
     return status;
 }
 
@@ -200,9 +230,11 @@ static void book_watch(wend_store *s)
 {
     real_append = s->ops->append;
     real_forget = s->ops->forget;
+    real_forget_many = s->ops->forget_many;
     book_ops = *s->ops;
     book_ops.append = book_append;
     book_ops.forget = book_forget;
+    book_ops.forget_many = book_forget_many;
     s->ops = &book_ops;
 }
 

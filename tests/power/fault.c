@@ -48,7 +48,7 @@ static void let_it_see(wend_store *s)
 }
 
 /* Whether each handle says so. A run that is over may stay over. */
-static bool all_say(struct place *p, const struct work *w, wend_run **runs,
+static bool all_say(struct opened *p, const struct work *w, wend_run **runs,
                     const bool *over)
 {
     const wend_event *ev;
@@ -84,7 +84,7 @@ static void work_fails(const struct work *w, bool control, struct sum *sum)
     wend_run *runs[RUNS_MAX] = {NULL};
     bool over[RUNS_MAX] = {false};
     const wend_event *ev;
-    struct place p;
+    struct opened p;
 
     if (!place_open(&p, work_path, w)) {
         sum->opening++; /* what it had begun is taken back */

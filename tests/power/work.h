@@ -96,13 +96,13 @@ static wend_agent *make_agent(wend_runtime *rt, const struct work *w)
 
 /* ---- A store with all that belongs to it --------------------------------- */
 
-struct place {
+struct opened {
     wend_store *store;
     wend_runtime *rt;
     wend_agent *agent;
 };
 
-static void place_close(struct place *p)
+static void place_close(struct opened *p)
 {
     wend_agent_free(p->agent);
     wend_runtime_free(p->rt);
@@ -110,7 +110,7 @@ static void place_close(struct place *p)
     memset(p, 0, sizeof *p);
 }
 
-static bool place_open(struct place *p, const char *path, const struct work *w)
+static bool place_open(struct opened *p, const char *path, const struct work *w)
 {
     wend_runtime_options o = {.size = sizeof o};
 
@@ -153,7 +153,7 @@ static bool watch_all(wend_run **runs, int count)
 }
 
 /* A fork of the run, and one of that, each to its end. */
-static bool fork_run(struct place *p, const char *run)
+static bool fork_run(struct opened *p, const char *run)
 {
     bool good = true;
     char id[40];
@@ -172,7 +172,7 @@ static bool fork_run(struct place *p, const char *run)
 }
 
 /* Starts the runs of a round and sees to their end. */
-static bool work_round(struct place *p, const struct work *w)
+static bool work_round(struct opened *p, const struct work *w)
 {
     wend_run *runs[RUNS_MAX] = {NULL};
     char ids[RUNS_MAX][40];
@@ -213,7 +213,7 @@ static inline void work_export(const struct work *w)
 {
     static const struct mem mem;
     wend_run *runs[RUNS_MAX] = {NULL};
-    struct place p;
+    struct opened p;
 
     buf_free(&exported);
     exported = (struct buf){.mem = &mem};
@@ -245,7 +245,7 @@ static bool import(wend_store *s)
 /* All of it; whether it went well. */
 static bool work_do(const struct work *w, const char *path)
 {
-    struct place p = {0};
+    struct opened p = {0};
     bool good = true;
 
     for (int round = 0; round < w->rounds && good; round++) {
@@ -270,7 +270,7 @@ static bool work_resume(const struct work *w, const char *path, long *resumed)
     wend_list_options all = {.size = sizeof all, .limit = 10000};
     const wend_run_info *info;
     wend_runs *list = NULL;
-    struct place p;
+    struct opened p;
     bool good = place_open(&p, path, w);
 
     if (!good)
