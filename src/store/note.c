@@ -39,14 +39,12 @@ static bool has_file(const struct owner *o)
     return o->fd >= 0 && !o->nobody && o->store && o->store[0];
 }
 
-/* One that cannot be written is missing: that is no failure of the store. */
-static void put(const struct owner *o, int64_t id, const char *line)
+static bool put(const struct owner *o, int64_t id, const char *line)
 {
-    ssize_t written = pwrite(o->fd, line, NOTE_BYTES, id * NOTE_BYTES);
-
-    (void)written;
+    return pwrite(o->fd, line, NOTE_BYTES, id * NOTE_BYTES) == NOTE_BYTES;
 }
 
+/* One that cannot be written is missing: that is no failure of the store. */
 void note_write(const struct owner *o, int64_t id, const struct note *note)
 {
     char line[NOTE_BYTES + 1];
@@ -55,7 +53,7 @@ void note_write(const struct owner *o, int64_t id, const struct note *note)
         return;
     line_of(o->store, note, line);
     if (strlen(line) == NOTE_BYTES)
-        put(o, id, line);
+        (void)put(o, id, line);
 }
 
 bool note_read(const struct owner *o, int64_t id, struct note *out)
@@ -72,13 +70,14 @@ bool note_read(const struct owner *o, int64_t id, struct note *out)
     return !memcmp(line, same, NOTE_BYTES);
 }
 
-void note_clear(const struct owner *o, int64_t id)
+bool note_clear(const struct owner *o, int64_t id)
 {
     static const char none[NOTE_BYTES];
     struct note note;
 
-    if (has_file(o) && pread(o->fd, &note.run, 1, id * NOTE_BYTES) == 1)
-        put(o, id, none);
+    if (!has_file(o) || pread(o->fd, &note.run, 1, id * NOTE_BYTES) == 0)
+        return true;
+    return put(o, id, none);
 }
 
 int64_t note_last(const struct owner *o)

@@ -21,7 +21,8 @@ struct note {
 /* A note counts for the store whose id the owner has. */
 void note_write(const struct owner *o, int64_t id, const struct note *note);
 bool note_read(const struct owner *o, int64_t id, struct note *out);
-void note_clear(const struct owner *o, int64_t id);
+/* False, with errno: it is still there, and says that the run was lost. */
+bool note_clear(const struct owner *o, int64_t id);
 int64_t note_last(const struct owner *o); /* the highest id there can be */
 
 #endif

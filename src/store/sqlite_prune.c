@@ -79,9 +79,10 @@ static wend_status mark_many(struct db *db, struct db_op *op)
 }
 
 /* Rows of a run that is marked, at most `most`: *count of them. When none is
- * left the run itself goes. */
-static int sweep_run(struct db *db, const struct owner *owner, int64_t id,
-                     int64_t most, int64_t *count)
+ * left the run itself goes, and its note: one that stays would say that the run
+ * was lost. */
+static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id,
+                             int64_t most, int64_t *count)
 {
     static const enum query rows[] = {Q_PRUNE_EVENTS, Q_PRUNE_DELTAS};
     static const enum query rest[] = {Q_REQUESTS_DROP, Q_PRUNE_RUN};
@@ -97,14 +98,18 @@ static int sweep_run(struct db *db, const struct owner *owner, int64_t id,
         *count += sqlite3_changes(db->handle);
     }
     if (rc != SQLITE_OK || *count == most)
-        return rc;
+        return done(db, op, rc);
     for (int i = 0; rc == SQLITE_OK && i < 2; i++) {
         a = ask(db, rest[i]);
         ask_i64(&a, id);
         rc = ask_run(&a);
     }
-    note_clear(owner, id);
-    return rc;
+    if (rc == SQLITE_OK && !note_clear(op->owner, id))
+        return fail(&op->err, WEND_E_STORE,
+                    "the note of a pruned run cannot be cleared in the store's "
+                    "-lock file: %s; prune again",
+                    strerror(errno));
+    return done(db, op, rc);
 }
 
 static int next_marked(struct db *db, int64_t *id)
@@ -124,16 +129,16 @@ static wend_status sweep(struct db *db, struct db_op *op)
 {
     struct prune_op *p = (struct prune_op *)(void *)op;
     int64_t left = ROWS_AT_ONCE, count;
-    int rc = SQLITE_OK;
+    wend_status s = WEND_OK;
 
-    while (rc == SQLITE_OK && left > 0) {
-        rc = next_marked(db, &p->id);
-        if (rc != SQLITE_OK || !p->id)
+    while (s == WEND_OK && left > 0) {
+        s = done(db, op, next_marked(db, &p->id));
+        if (s != WEND_OK || !p->id)
             break;
-        rc = sweep_run(db, op->owner, p->id, left, &count);
+        s = sweep_run(db, op, p->id, left, &count);
         left -= count + 1;
     }
-    return done(db, op, rc);
+    return s;
 }
 
 /* All that is marked. */
