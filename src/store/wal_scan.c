@@ -8,6 +8,7 @@
 #include "store/wal_scan.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -107,19 +108,27 @@ static int64_t first_bad(struct log *l)
 /* A frame of the same log proves nothing by its place: a writer that was killed
  * leaves frames without a commit, the next one writes over the first of them,
  * and may be killed too. Only one that continues the sum of a commit was
- * written after it. */
+ * written after it. One that repeats the commit before it is the same commit:
+ * where a disk may damage what is near a write, SQLite fills up the sector with
+ * repetitions, and syncs no further than the sector. */
 static bool commits_follow(struct log *l, int64_t n)
 {
+    unsigned char before[8] = {0}; /* page and commit of the last frame */
     bool committed = false;
 
+    if (n && read_frame(l, n - 1))
+        memcpy(before, l->frame, sizeof before);
     for (; read_frame(l, n); n++) {
+        bool repeats = is_commit(l) && !memcmp(before, l->frame, sizeof before);
+
         if (!is_of_log(l)) {
             committed = false; /* a damaged header; what follows it tells */
             continue;
         }
-        if (committed && continues(l))
+        if (committed && !repeats && continues(l))
             return true;
-        committed = is_commit(l);
+        committed = is_commit(l) && (committed || !repeats);
+        memcpy(before, l->frame, sizeof before);
         l->sum[0] = be32(l->frame + 16);
         l->sum[1] = be32(l->frame + 20);
     }
