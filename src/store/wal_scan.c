@@ -108,9 +108,11 @@ static int64_t first_bad(struct log *l)
 /* A frame of the same log proves nothing by its place: a writer that was killed
  * leaves frames without a commit, the next one writes over the first of them,
  * and may be killed too. Only one that continues the sum of a commit was
- * written after it. One that repeats the commit before it is the same commit:
- * where a disk may damage what is near a write, SQLite fills up the sector with
- * repetitions, and syncs no further than the sector. */
+ * written after it, and only a commit that continues a sum is one: a power cut
+ * may leave anything in a part of a header. One that repeats the commit before
+ * it is the same commit: where a disk may damage what is near a write, SQLite
+ * fills up the sector with repetitions, and syncs no further than the sector.
+ */
 static bool commits_follow(struct log *l, int64_t n)
 {
     unsigned char before[8] = {0}; /* page and commit of the last frame */
@@ -118,16 +120,14 @@ static bool commits_follow(struct log *l, int64_t n)
 
     if (n && read_frame(l, n - 1))
         memcpy(before, l->frame, sizeof before);
+    l->sum[0] = l->sum[1] = 0; /* the first is bad */
     for (; read_frame(l, n); n++) {
+        bool whole = is_of_log(l) && continues(l);
         bool repeats = is_commit(l) && !memcmp(before, l->frame, sizeof before);
 
-        if (!is_of_log(l)) {
-            committed = false; /* a damaged header; what follows it tells */
-            continue;
-        }
-        if (committed && !repeats && continues(l))
+        if (committed && whole && !repeats)
             return true;
-        committed = is_commit(l) && (committed || !repeats);
+        committed = whole && is_commit(l) && (committed || !repeats);
         memcpy(before, l->frame, sizeof before);
         l->sum[0] = be32(l->frame + 16);
         l->sum[1] = be32(l->frame + 20);
