@@ -23,8 +23,10 @@ enum {
     QUEUE_BYTES = 256 << 10,    /* paths of folders still to be looked at */
     REL_MAX = 4096,
     MODULES_DEEP = 8,
-    KEEP_US = 400,     /* for looking before the start */
-    CHECK_US = 200000, /* and after the end */
+    KEEP_US = 400,          /* of processor time to look before the start: a
+                               busy machine must not make it see less */
+    KEEP_WALL_US = 100000,  /* ... and what a slow disk may add */
+    CHECK_WALL_US = 200000, /* to look after the end */
     TOLD_MAX = 16,
     RANDOM_LETTERS = 12,
 };
@@ -58,7 +60,7 @@ static char queue[QUEUE_BYTES];
 static char now_bytes[FILE_BYTES_MAX + 1];
 static bool checks;      /* after the end; before the start it keeps */
 static bool all_is_kept; /* so that what is found later is new */
-static int64_t until_ns;
+static int64_t until_ns, until_cpu_ns;
 static git_tell *tell;
 static int told;
 
@@ -374,7 +376,8 @@ static void guard_folder(struct path *p)
 
 static bool late(void)
 {
-    return time_ns(1 /* CLOCK_MONOTONIC */) > until_ns;
+    return time_ns(2 /* CLOCK_PROCESS_CPUTIME_ID */) > until_cpu_ns ||
+           time_ns(1 /* CLOCK_MONOTONIC */) > until_ns;
 }
 
 /* The names of submodules may have slashes. */
@@ -514,9 +517,10 @@ static void walk(int root)
         all_is_kept = all_is_kept && checks;
 }
 
-static void walk_all(int64_t us)
+static void walk_all(int64_t cpu_us, int64_t wall_us)
 {
-    until_ns = time_ns(1 /* CLOCK_MONOTONIC */) + us * 1000;
+    until_cpu_ns = time_ns(2 /* CLOCK_PROCESS_CPUTIME_ID */) + cpu_us * 1000;
+    until_ns = time_ns(1 /* CLOCK_MONOTONIC */) + wall_us * 1000;
     for (int i = 0; i < roots.count; i++)
         walk(i);
 }
@@ -536,7 +540,7 @@ void git_keep(const struct job *j)
         roots.name[roots.count++] = *list;
     }
     all_is_kept = true;
-    walk_all(KEEP_US);
+    walk_all(KEEP_US, KEEP_WALL_US);
 }
 
 /* The folder of a file, also one of hooks that is no more while its
@@ -564,7 +568,7 @@ void git_check(git_tell *fn)
 
     checks = true;
     tell = fn;
-    walk_all(CHECK_US);
+    walk_all(CHECK_WALL_US, CHECK_WALL_US);
     for (size_t i = 0; i < kept_count; i++) {
         struct kept *k = &kept[i];
         struct statx st = {0};
