@@ -42,7 +42,7 @@ is "the log has the purposes" "$(
 has "the log has what the model is told" "$out" \
     '"data":{"role":"user","text":"the answer is not JSON: line 1'
 has "the log has the schema" "$out" \
-    '"eager":"safe","schema":{"type":"object","properties":{"n"'
+    '"schema":{"type":"object","properties":{"n"'
 is "deltas of the answer only" \
     "$(sed -n 's/.*"type":"text_delta".*"text":"\(.*\)"}}$/\1/p' "$out" |
         tr -d '\n')" 'It is 3.'
