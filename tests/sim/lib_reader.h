@@ -357,9 +357,12 @@ static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
 
     if (k->stored_seq)
         check_chain(s, k);
-    if (!k->stored_seq ||
-        wend_store_replay(rt, k->id, NULL, &log, NULL) != WEND_OK)
+    if (!k->stored_seq)
         return;
+    if (wend_store_replay(rt, k->id, NULL, &log, NULL) != WEND_OK) {
+        broken(s, LAW_LOG, "run %u: its log cannot be read", k->place);
+        return;
+    }
     memset(&l, 0, sizeof l);
     if (wend_laws_new(&l.laws) != WEND_OK)
         abort();

@@ -235,6 +235,7 @@ struct slow_store {
     bool failed;       /* a commit has failed */
     bool told;         /* and somebody was told so */
     bool forking;      /* just now */
+    bool opened_anew;  /* after all processes: what is there can be read */
 };
 
 struct sim {

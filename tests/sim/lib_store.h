@@ -525,7 +525,7 @@ static wend_status slow_facts(wend_store *base, wend_str space, wend_str key,
 
 static wend_status slow_failure(wend_store *base, wend_error *err)
 {
-    if (!slow(base)->failed)
+    if (!slow(base)->failed || slow(base)->opened_anew)
         return WEND_OK;
     if (err) {
         memset(err, 0, sizeof *err);

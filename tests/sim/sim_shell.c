@@ -23,8 +23,8 @@ enum {
 /* A fork that makes the open call of its parent, which was stopped; no memory
  * for a run when the store has failed; a question about an action that was
  * cut off; a store that fails just before a resume. */
-static const uint64_t old_seeds[] = {3278,  4529, 4801, 12977,
-                                     16051, 609,  1591, 10675};
+static const uint64_t old_seeds[] = {3278, 4529, 4801,  12977, 16051,
+                                     609,  1591, 10675, 2357};
 
 #include "seeds.h"
 
@@ -315,6 +315,7 @@ static void check_logs(struct sim *s)
     wend_runtime_options o = {.size = sizeof o, .store = &s->store.base};
     wend_runtime *rt = NULL;
 
+    s->store.opened_anew = true;
     if (wend_runtime_new(&o, &rt, NULL) != WEND_OK)
         abort();
     for (uint32_t i = 0; i < s->runs_count; i++)
