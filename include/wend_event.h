@@ -251,6 +251,8 @@ typedef struct wend_ev_model_part {
 typedef struct wend_ev_model_retry {
     int64_t attempt, delay_ms;
     wend_str reason, next_model;
+    const wend_ev_usage *usage; /* of the attempt that failed; NULL: the
+                                   provider told none */
 } wend_ev_model_retry;
 
 typedef struct wend_ev_model_end {

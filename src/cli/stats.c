@@ -127,21 +127,6 @@ static void on_model_start(struct stats *s, const wend_event *ev)
         s->model->count++;
 }
 
-/* The attempt counts for the model that failed, what comes for the next. */
-static void on_model_retry(struct stats *s, const wend_event *ev)
-{
-    const wend_ev_model_retry *e = &ev->u.model_retry;
-
-    if (s->model)
-        s->model->retries++;
-    if (!e->next_model.len || !s->model ||
-        str_eq(e->next_model, s->model->name))
-        return;
-    s->model = tally_named(s, &s->models, e->next_model);
-    if (s->model)
-        s->model->count++;
-}
-
 static void add_usage(struct tally *t, const wend_ev_usage *u)
 {
     struct usage *sum;
@@ -155,13 +140,35 @@ static void add_usage(struct tally *t, const wend_ev_usage *u)
     sum->cost_nano += u->cost_nano > 0 ? u->cost_nano : 0;
 }
 
+static void use(struct stats *s, const wend_ev_usage *u)
+{
+    add_usage(&s->runs, u);
+    add_usage(s->agent, u);
+    add_usage(s->model, u);
+}
+
+/* The attempt counts for the model that failed, what comes for the next. */
+static void on_model_retry(struct stats *s, const wend_event *ev)
+{
+    const wend_ev_model_retry *e = &ev->u.model_retry;
+
+    if (e->usage)
+        use(s, e->usage);
+    if (s->model)
+        s->model->retries++;
+    if (!e->next_model.len || !s->model ||
+        str_eq(e->next_model, s->model->name))
+        return;
+    s->model = tally_named(s, &s->models, e->next_model);
+    if (s->model)
+        s->model->count++;
+}
+
 static void on_model_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
 
-    add_usage(&s->runs, &e->usage);
-    add_usage(s->agent, &e->usage);
-    add_usage(s->model, &e->usage);
+    use(s, &e->usage);
     add_outcome(s->model, e->outcome);
     if (e->outcome == WEND_OUTCOME_OK && s->model) {
         add_time(s, &s->model->took, e->ms);

@@ -108,18 +108,18 @@ static void span_close(struct timeline *t, const wend_event *ev,
     s->out = keep(t, out);
 }
 
-static void spend(struct timeline *t, const wend_event *ev, int64_t in,
-                  int64_t out, int64_t cost_nano)
+static void spend(struct timeline *t, const wend_event *ev,
+                  const wend_ev_usage *u)
 {
-    int64_t cost = cost_nano > 0 ? cost_nano : 0;
+    int64_t cost = u->cost_nano > 0 ? u->cost_nano : 0;
     struct turn_line *line = turn_now(t, ev);
 
-    t->tokens_in += in;
-    t->tokens_out += out;
+    t->tokens_in += u->input;
+    t->tokens_out += u->output;
     t->cost_nano += cost;
     if (line) {
-        line->tokens_in += in;
-        line->tokens_out += out;
+        line->tokens_in += u->input;
+        line->tokens_out += u->output;
         line->cost_nano += cost;
     }
 }
@@ -130,7 +130,7 @@ static void model_end(struct timeline *t, const wend_event *ev)
 
     span_close(t, ev, SPAN_MODEL, e->action, e->outcome,
                e->error ? e->error->message : e->text);
-    spend(t, ev, e->usage.input, e->usage.output, e->usage.cost_nano);
+    spend(t, ev, &e->usage);
 }
 
 static void run_start(struct timeline *t, const wend_event *ev)
@@ -211,6 +211,8 @@ static void model_retry(struct timeline *t, const wend_event *ev)
 
     if (line)
         line->retries++;
+    if (ev->u.model_retry.usage)
+        spend(t, ev, ev->u.model_retry.usage);
 }
 
 static void call_start(struct timeline *t, const wend_event *ev)
@@ -257,8 +259,10 @@ static void child_end(struct timeline *t, const wend_event *ev)
     const wend_ev_child_end *e = &ev->u.child_end;
 
     span_close(t, ev, SPAN_CHILD, e->run, e->outcome, e->text);
-    spend(t, ev, e->metrics.tokens_in, e->metrics.tokens_out,
-          e->metrics.cost_nano);
+    spend(t, ev,
+          &(wend_ev_usage){.input = e->metrics.tokens_in,
+                           .output = e->metrics.tokens_out,
+                           .cost_nano = e->metrics.cost_nano});
 }
 
 typedef void (*timeline_fn)(struct timeline *t, const wend_event *ev);

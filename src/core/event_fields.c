@@ -300,6 +300,7 @@ static const struct field model_retry_list[] = {
     I64_F("delay_ms", delay_ms),
     STR_F("reason", reason),
     STR_F("next_model", next_model),
+    REF_O("usage", usage, usage),
 };
 TABLE(model_retry);
 #undef struct_t

@@ -86,13 +86,35 @@ static void emit_model_start(struct tt *x)
     emit(x, ev);
 }
 
+/* What the provider said that the answer took, whether it was whole or not. */
+static wend_ev_usage reply_usage(const struct turn *t, const struct reply *r)
+{
+    wend_ev_usage u = r->usage;
+
+    if (u.cost_nano < 0) /* what the provider says goes first */
+        u.cost_nano = price_of(&turn_model(t)->price, &u);
+    return u;
+}
+
+static int64_t or_none(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
+
+/* `failed`: what an attempt used that is not counted as spent yet, or NULL. */
 static wend_str turn_over_budget(const struct tt *x,
-                                 const struct model_use *model)
+                                 const struct model_use *model,
+                                 const wend_ev_usage *failed)
 {
     const struct turn *t = &x->s->turn;
     struct purse open;
 
     plan_reserved(t, &open);
+    if (failed) {
+        open.tokens = i64_sum(open.tokens, or_none(failed->input));
+        open.tokens = i64_sum(open.tokens, or_none(failed->output));
+        open.cost_nano = i64_sum(open.cost_nano, or_none(failed->cost_nano));
+    }
     return over_budget(x, model, turn_tokens(t), &open);
 }
 
@@ -166,9 +188,7 @@ static void fill_from_reply(const struct turn *t, const struct reply *r,
         e->thinking = buf_view(&r->thinking);
     if (r->opaque.len)
         e->opaque_json = buf_view(&r->opaque);
-    e->usage = r->usage;
-    if (e->usage.cost_nano < 0) /* what the provider says goes first */
-        e->usage.cost_nano = price_of(&turn_model(t)->price, &e->usage);
+    e->usage = reply_usage(t, r);
     if (r->first_us > t->model_us)
         e->first_token_ms = (r->first_us - t->model_us) / 1000;
 }
@@ -221,9 +241,10 @@ void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
     emit(x, ev);
 }
 
-/* Asks again after a delay: the same model, or another one. */
+/* Asks again after a delay: the same model, or another one. `failed` is what
+ * the attempt before used, or NULL. */
 static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
-                      wend_str reason)
+                      wend_str reason, const wend_ev_usage *failed)
 {
     const struct turn *t = &x->s->turn;
     wend_event *ev = draft(x, WEND_MODEL_RETRY);
@@ -234,6 +255,7 @@ static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
         ev->u.model_retry.delay_ms = delay_ms;
         ev->u.model_retry.reason = reason;
         ev->u.model_retry.next_model = model;
+        ev->u.model_retry.usage = failed;
     }
     emit(x, ev);
     fx = want(x, FX_TIMER);
@@ -288,8 +310,8 @@ static void refuse_request(struct tt *x)
 
     emit_model_start(x);
     if (!last && !is_far_over(next, turn_tokens(t)) &&
-        !turn_over_budget(x, next).ptr) {
-        ask_again(x, next->name, 0, STR("overflow"));
+        !turn_over_budget(x, next, NULL).ptr) {
+        ask_again(x, next->name, 0, STR("overflow"), NULL);
         return;
     }
     error = draft_error(
@@ -309,7 +331,7 @@ void ask_model(struct tt *x)
 
     if (!t->again || t->forked) /* else it stands already */
         emit_context(x);
-    limit = turn_over_budget(x, turn_model(t));
+    limit = turn_over_budget(x, turn_model(t), NULL);
     if (limit.ptr) {
         end_turn(x, WEND_OUTCOME_LIMIT);
         end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
@@ -474,28 +496,55 @@ static int64_t retry_delay(const struct turn *t, int64_t wish_ms)
     return delay - delay / 4 * (int64_t)(mix >> 16 & 0xff) / 256;
 }
 
+/* What the failed attempt used; NULL: nothing was told. */
+static const wend_ev_usage *failed_usage(struct tt *x)
+{
+    const struct reply *r = x->in->reply;
+    wend_ev_usage *u;
+
+    if (!r || (!r->usage.input && !r->usage.output && r->usage.cost_nano <= 0))
+        return NULL;
+    u = arena_alloc(x->s->scratch, sizeof *u);
+    if (u)
+        *u = reply_usage(&x->s->turn, r);
+    return u;
+}
+
+/* Whether it is asked again, this model or the next. If only a budget is in
+ * the way, *limit says which. */
+static bool try_again(struct tt *x, wend_str *limit)
+{
+    const struct turn *t = &x->s->turn;
+    const struct model_use *next = next_model(t, x->in);
+    const wend_ev_usage *failed = failed_usage(x);
+
+    if (is_passing(t, x->in) && t->tries <= RETRIES_MAX &&
+        !(next && x->in->error.resting)) {
+        if (failed) /* else what was reserved for it is still there */
+            *limit = turn_over_budget(x, turn_model(t), failed);
+        if (!limit->ptr) {
+            ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms),
+                      x->in->error.code, failed);
+            return true;
+        }
+    }
+    if (!next)
+        return false;
+    *limit = turn_over_budget(x, next, failed);
+    if (limit->ptr)
+        return false;
+    ask_again(x, next->name, 0, x->in->error.code, failed);
+    return true;
+}
+
 void on_model_fail(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    const struct model_use *next;
     wend_str limit = STR_NONE;
     wend_ev_error *error;
 
-    if (t->phase != PH_MODEL || x->in->ask != t->ask)
+    if (t->phase != PH_MODEL || x->in->ask != t->ask || try_again(x, &limit))
         return;
-    next = next_model(t, x->in);
-    if (is_passing(t, x->in) && t->tries <= RETRIES_MAX &&
-        !(next && x->in->error.resting)) {
-        ask_again(x, t->model, retry_delay(t, x->in->error.retry_after_ms),
-                  x->in->error.code);
-        return;
-    }
-    if (next)
-        limit = turn_over_budget(x, next);
-    if (next && !limit.ptr) {
-        ask_again(x, next->name, 0, x->in->error.code);
-        return;
-    }
     error =
         draft_error(x, x->in->error.code, x->in->error.message, STR("model"));
     if (error)

@@ -221,11 +221,28 @@ static void change_model(struct turn *t, wend_str name, const struct keep *k)
     t->tries = 0;
 }
 
+/* What a provider says it used never lowers what was spent, nor wraps. */
+static void spend(int64_t *spent, int64_t more)
+{
+    if (more > 0)
+        *spent = i64_sum(*spent, more);
+}
+
+static void spend_usage(struct turn *t, const wend_ev_usage *u)
+{
+    spend(&t->metrics.tokens_in, u->input);
+    spend(&t->metrics.tokens_out, u->output);
+    spend(&t->metrics.tokens_cached, u->cached);
+    spend(&t->metrics.cost_nano, u->cost_nano);
+}
+
 static void on_model_retry(struct turn *t, const wend_event *ev,
                            const struct keep *k)
 {
     wend_str next = ev->u.model_retry.next_model;
 
+    if (ev->u.model_retry.usage)
+        spend_usage(t, ev->u.model_retry.usage);
     if (next.ptr && !str_eq(next, t->model))
         change_model(t, next, k);
     t->ask++;
@@ -241,23 +258,13 @@ static bool args_are_raw(wend_str args)
     return args.len && args.ptr[0] == '"';
 }
 
-/* What a provider says it used never lowers what was spent, nor wraps. */
-static void spend(int64_t *spent, int64_t more)
-{
-    if (more > 0)
-        *spent = i64_sum(*spent, more);
-}
-
 static void on_model_end(struct turn *t, const wend_event *ev,
                          const struct keep *k)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
     struct msg *m;
 
-    spend(&t->metrics.tokens_in, e->usage.input);
-    spend(&t->metrics.tokens_out, e->usage.output);
-    spend(&t->metrics.tokens_cached, e->usage.cached);
-    spend(&t->metrics.cost_nano, e->usage.cost_nano);
+    spend_usage(t, &e->usage);
     if (!t->metrics.first_token_ms)
         t->metrics.first_token_ms = e->first_token_ms;
     if (e->action.ptr) {

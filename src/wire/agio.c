@@ -211,9 +211,22 @@ static void on_text_delta(struct agio *a, const wend_event *ev, struct buf *out)
     close_record(out);
 }
 
+static void put_usage(const struct agio *a, const wend_event *ev,
+                      const wend_ev_usage *u, struct buf *out)
+{
+    open_record(out, ev, "usage_update");
+    record_i64(out, "prompt_tokens", u->input);
+    record_i64(out, "completion_tokens", u->output);
+    record_i64(out, "total_tokens", u->input + u->output);
+    put_step(a, out, "step");
+    close_record(out);
+}
+
 static void on_model_retry(struct agio *a, const wend_event *ev,
                            struct buf *out)
 {
+    if (ev->u.model_retry.usage)
+        put_usage(a, ev, ev->u.model_retry.usage, out);
     put_error(a, ev, ev->u.model_retry.reason, STR("model_retry"), false, out);
 }
 
@@ -227,20 +240,10 @@ static bool is_shown(const wend_ev_model_end *e)
             e->purpose == WEND_PURPOSE_REPAIR);
 }
 
-static void put_usage(const struct agio *a, const wend_event *ev,
-                      struct buf *out)
+static bool came_back(const wend_ev_model_end *e)
 {
-    const wend_ev_usage *u = &ev->u.model_end.usage;
-
-    if (u->estimated ||
-        (ev->u.model_end.outcome != WEND_OUTCOME_OK && !u->input && !u->output))
-        return; /* nothing came back */
-    open_record(out, ev, "usage_update");
-    record_i64(out, "prompt_tokens", u->input);
-    record_i64(out, "completion_tokens", u->output);
-    record_i64(out, "total_tokens", u->input + u->output);
-    put_step(a, out, "step");
-    close_record(out);
+    return !e->usage.estimated &&
+           (e->outcome == WEND_OUTCOME_OK || e->usage.input || e->usage.output);
 }
 
 /* A summary that fails is made up for, and an action has its own end; an
@@ -256,7 +259,8 @@ static void on_model_end(struct agio *a, const wend_event *ev, struct buf *out)
         put_step(a, out, "step");
         close_record(out);
     }
-    put_usage(a, ev, out);
+    if (came_back(e))
+        put_usage(a, ev, &e->usage, out);
     if (e->outcome == WEND_OUTCOME_FAILED)
         put_error(a, ev, e->error ? e->error->message : STR_NONE,
                   e->error ? e->error->code : STR_NONE,

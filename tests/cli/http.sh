@@ -172,6 +172,17 @@ ask "openai:status:429:retry-after-ms=10;status:500:retry-after-ms=10;text:2" \
 is "tried again twice: exit status" $status 0
 is "tried again twice" "$(grep -c '"type":"model_retry"' "$out")" 2
 has "as soon as the server wished" "$out" '"delay_ms":10'
+printf 'data: {"error":{"message":"busy","code":"server_error"},"usage":%s}\n\n' \
+    '{"prompt_tokens":70,"completion_tokens":20}' >"$work/used.sse"
+ask "openai:file:$work/used.sse;text:2" --base-url "$url"
+is "an error chunk with usage: tried again" \
+    "$(grep -c '"type":"model_retry"' "$out")" 1
+has "an error chunk with usage: told" "$out" \
+    '"usage":{"input":70,"output":20,'
+used=$(sed -n 's/.*"type":"run_end".*"tokens_in":\([0-9]*\).*/\1/p' "$out")
+answer=$(sed -n 's/.*"type":"model_end".*"usage":{"input":\([0-9]*\).*/\1/p' \
+    "$out")
+is "an error chunk with usage: counted" "$used" $((answer + 70))
 ask "openai:status:429:code=insufficient_quota" --base-url "$url"
 lacks "no quota: not tried again" "$out" model_retry
 ask "openai:status:500:x-should-retry=false" --base-url "$url"

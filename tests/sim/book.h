@@ -186,13 +186,18 @@ static void book_context_start(struct book *b)
     b->pending_count = 0;
 }
 
+static void book_usage(struct book *b, const wend_ev_usage *u)
+{
+    b->sum.tokens_in += u->input;
+    b->sum.tokens_out += u->output;
+    b->sum.tokens_cached += u->cached;
+    if (u->cost_nano > 0)
+        b->sum.cost_nano += u->cost_nano;
+}
+
 static void book_model_end(struct book *b, const wend_ev_model_end *e)
 {
-    b->sum.tokens_in += e->usage.input;
-    b->sum.tokens_out += e->usage.output;
-    b->sum.tokens_cached += e->usage.cached;
-    if (e->usage.cost_nano > 0)
-        b->sum.cost_nano += e->usage.cost_nano;
+    book_usage(b, &e->usage);
     if (!b->sum.first_token_ms)
         b->sum.first_token_ms = e->first_token_ms;
     if (e->action.ptr)
@@ -338,12 +343,14 @@ static void book_model_ask(struct book *b, int64_t attempt)
 }
 
 /* The next model's name is not this one's: it is another model now. */
-static void book_model_retry(struct book *b, wend_str next)
+static void book_model_retry(struct book *b, const wend_ev_model_retry *e)
 {
     uint32_t at = b->model_at + 1;
 
+    if (e->usage)
+        book_usage(b, e->usage);
     if (at < b->config->models_count &&
-        str_eq(next, b->config->models[at].name)) {
+        str_eq(e->next_model, b->config->models[at].name)) {
         b->model_at = at;
         b->tries = 0;
     }
@@ -468,9 +475,7 @@ static void book_add(struct book *b, const wend_event *ev)
         break;
     case WEND_MODEL_START: book_model_start(b, &ev->u.model_start); break;
     case WEND_MODEL_PART: b->part = true; break;
-    case WEND_MODEL_RETRY:
-        book_model_retry(b, ev->u.model_retry.next_model);
-        break;
+    case WEND_MODEL_RETRY: book_model_retry(b, &ev->u.model_retry); break;
     case WEND_MODEL_END: book_model_end(b, &ev->u.model_end); break;
     case WEND_APPROVAL_ASK:
     case WEND_APPROVAL_ANSWER: book_approval(b, ev); break;

@@ -114,6 +114,11 @@ static void model_fail(struct sim *s, struct input *in)
     if (chance_of(&s->chance, 200))
         in->error.retry_after_ms = chance_below(&s->chance, 90000);
     in->error.resting = !s->stream.reply.pieces && chance_of(&s->chance, 200);
+    /* Some failures come with usage; not by chance, so that the histories of
+     * old seeds stay what they were. */
+    if (s->now_us / 1000 % 3 == 0 && !s->probe)
+        s->stream.reply.usage = (wend_ev_usage){
+            .input = 7, .output = 3, .cached = 2, .cost_nano = -1};
 }
 
 /* In an outage mostly before the first piece, so that it is tried again. */

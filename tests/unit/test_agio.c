@@ -91,11 +91,14 @@ static const struct story stories[] = {
 
     {"recovered by a retry",
      {RUN_START, TURN_0, MODEL_START,
-      "model_retry {\"attempt\":1,\"delay_ms\":500,\"reason\":\"network\"}",
+      "model_retry {\"attempt\":1,\"delay_ms\":500,\"reason\":\"network\","
+      "\"usage\":{\"input\":7,\"output\":2}}",
       "text_delta {\"text\":\"hi\"}",
       "model_end {\"outcome\":\"ok\",\"text\":\"hi\",\"calls\":[]}"},
      "run_started 40.00 {\"query\":\"p\"}\n"
      "step_started 40.25 {\"step\":1}\n"
+     "usage_update 40.75 {\"prompt_tokens\":7,\"completion_tokens\":2,\""
+     "total_tokens\":9,\"step\":1}\n"
      "error 40.75 {\"error\":\"network\",\"error_type\":\"model_retry\","
      "\"is_fatal\":false,\"step\":1}\n"
      "text_delta 41.00 {\"content\":\"hi\",\"step\":1}\n"

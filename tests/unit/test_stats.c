@@ -57,6 +57,8 @@ static void spreads(void)
 /* Ends that are no results, and usage that nobody reported, are apart. */
 static void crashes(void)
 {
+    static const wend_ev_usage failed = {
+        .input = 1000, .output = 200, .cached = 30, .cost_nano = 40};
     const wend_event events[] = {
         {.type = WEND_RUN_START},
         {.type = WEND_MODEL_START, .u.model_start = {.model = STR("m")}},
@@ -67,6 +69,8 @@ static void crashes(void)
                                    .cost_nano = 7,
                                    .estimated = true}}},
         {.type = WEND_MODEL_START, .u.model_start = {.model = STR("m")}},
+        {.type = WEND_MODEL_RETRY,
+         .u.model_retry = {.next_model = STR("m"), .usage = &failed}},
         {.type = WEND_MODEL_END,
          .u.model_end = {.outcome = WEND_OUTCOME_OK,
                          .usage = {.input = 9, .output = 2, .cost_nano = 3}}},
@@ -93,9 +97,10 @@ static void crashes(void)
     stats_init(&s, &plain);
     for (size_t i = 0; i < tap_count(events); i++)
         stats_event(&s, &events[i]);
-    tap_is_i64(s.runs.used.tokens_in, 9, "what was reported");
-    tap_is_i64(s.runs.used.tokens_out, 2, "what was reported, out");
-    tap_is_i64(s.runs.used.cost_nano, 3, "what it cost");
+    tap_is_i64(s.runs.used.tokens_in, 1009, "what was reported");
+    tap_is_i64(s.runs.used.tokens_out, 202, "what was reported, out");
+    tap_is_i64(s.runs.used.cost_nano, 43, "what it cost");
+    tap_is_i64(s.models->used.tokens_in, 1009, "by the model that failed");
     tap_is_i64(s.runs.estimated.tokens_in, 10, "what was charged, apart");
     tap_is_i64(s.models->estimated.tokens_out, 100, "of the model, too");
     tap_is_i64(s.agents->estimated.cost_nano, 7, "and of the agent");

@@ -218,6 +218,58 @@ static void test_retry_delay(void)
     }
 }
 
+/* An attempt that fails may have used something. The model costs 10^-9 dollars
+ * a token, its answers have 100 tokens at most, and a question is estimated as
+ * `ASKED` tokens. */
+static void test_failed_usage(void)
+{
+    enum { ASKED = 100 + 4, USED = 100 };
+    static const char config[] =
+        "{\"tools\":[],\"policy\":{},\"output_tokens\":100,\"price\":{"
+        "\"input\":1000000,\"cached\":1000000,\"output\":1000000}}";
+    static const struct {
+        const char *why, *inputs;
+        int64_t limit; /* of tokens; of cost in the next run */
+        const char *wanted;
+        int64_t spent;
+    } rows[] = {
+        {"what it used counts", "start used fail:network retry text done", 1000,
+         BEGIN "model_retry +retry +ask model_end " END "run_end(ok)", USED},
+        {"each of them", "start used fail:network retry used fail:timeout",
+         1000, BEGIN "model_retry +retry +ask model_retry +retry", 2 * USED},
+        {"nothing was told", "start fail:network retry text done", ASKED,
+         BEGIN "model_retry +retry +ask model_end " END "run_end(ok)", 0},
+        {"what is left is just enough", "start used fail:network", USED + ASKED,
+         BEGIN "model_retry +retry", USED},
+        {"what is left is not enough", "start used fail:network",
+         USED + ASKED - 1,
+         BEGIN "model_end(failed) turn_end(limit) metrics run_end(limit)",
+         USED},
+        {"it is not counted twice", "start used fail:auth", 1000,
+         BEGIN "model_end(failed) turn_end(failed) metrics run_end(failed)",
+         USED},
+    };
+
+    for (size_t i = 0; i < 2 * tap_count(rows); i++) {
+        bool money = i % 2;
+        struct world w;
+
+        world_init(&w, &plain, config);
+        w.start.prompt = STR("");
+        *(money ? &w.start.limits.cost_nano : &w.start.limits.tokens) =
+            rows[i / 2].limit;
+        play(&w, rows[i / 2].inputs);
+        tap_is_str(buf_view(&w.said), str_of(rows[i / 2].wanted), "%s: %s",
+                   money ? "cost" : "tokens", rows[i / 2].why);
+        tap_is_i64(w.turn.metrics.tokens_in + w.turn.metrics.tokens_out,
+                   rows[i / 2].spent, "%s: tokens", rows[i / 2].why);
+        tap_is_i64(w.turn.metrics.cost_nano, rows[i / 2].spent, "%s: cost",
+                   rows[i / 2].why);
+        tap_is_i64(w.broken, 0, "%s: the log says the same", rows[i / 2].why);
+        world_free(&w);
+    }
+}
+
 /* A step that ran out of memory says so; nothing crashes, nothing leaks. */
 static void test_fallback(void)
 {
@@ -324,6 +376,7 @@ int main(void)
     test_usage();
     test_retry_delay();
     test_fallback();
+    test_failed_usage();
     test_faults();
     test_many_turns();
     return tap_done();

@@ -465,6 +465,9 @@ static inline bool do_word(struct world *w, wend_str word)
         reply_thinking(&w->reply, STR("hm"), w->time_us);
     else if (str_is(word, "halt"))
         w->reply.finish = STR("pause");
+    else if (str_is(word, "used")) /* so says the provider, in whatever */
+        w->reply.usage = (wend_ev_usage){
+            .input = 60, .output = 40, .cached = 5, .cost_nano = -1};
     else if (str_is(word, "later"))
         w->time_us += 10000000;
     else if (str_is(word, "resume"))
