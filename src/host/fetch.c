@@ -329,6 +329,15 @@ static void close_all(struct fetch *base)
     uv_close((uv_handle_t *)&f->idle, on_idle_closed);
 }
 
+/* Also if the server takes it twice. */
+static bool is_harmless(const struct fetch_request *q)
+{
+    const char *method = q->method ? q->method : q->body.ptr ? "POST" : "GET";
+
+    return !q->once &&
+           (q->harmless || !strcmp(method, "GET") || !strcmp(method, "HEAD"));
+}
+
 static wend_status start(struct fetch *base, const struct fetch_request *q,
                          const struct fetch_events *events, void *ctx,
                          struct transfer **out, wend_error *err)
@@ -348,6 +357,7 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
     t->first_byte_ms = q->first_byte_ms;
     t->between_ms = q->between_ms;
     t->whole_ms = q->whole_ms;
+    t->harmless = is_harmless(q);
     t->stopped = t->paused = t->resume = t->head_done = false;
     t->message[0] = 0;
     t->way = route_find(q, &t->arena, &t->route) ? &plain_way : &libcurl_way;

@@ -29,6 +29,7 @@ enum fetch_end {
     FETCH_NOMEM,
     FETCH_REFUSED, /* no address was allowed; or who stands in for us gives up
                     */
+    FETCH_HTTP2_ONLY, /* the server speaks no HTTP/1.1 */
 };
 
 struct fetch_request {
@@ -52,8 +53,12 @@ struct fetch_request {
      * leaves; first_byte: from there to the body's first byte; between: two
      * reads of the body, not counted while paused; whole: all. */
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
-    /* It has an effect: it is not sent once more when a connection that was
-     * kept ends without an answer, since the server may have read it. */
+    /* It may be taken twice, as GET and HEAD may: it is sent once more when a
+     * kept connection ends without an answer, perhaps because the server had
+     * closed it before. Any other request fails then. */
+    bool harmless;
+    /* It has an effect, and no caller sends it again: it is not risked on a
+     * kept connection, nor sent twice by any method. */
     bool once;
 };
 

@@ -326,6 +326,15 @@ static const struct {
      "the file of certificate authorities cannot be read"},
 };
 
+/* The server's TLS offers no protocol that we do. Older versions of OpenSSL
+ * know the alert by its number only. */
+static bool is_http2_only(CURLcode code, const char *detail)
+{
+    return code == CURLE_SSL_CONNECT_ERROR &&
+           (strstr(detail, "no application protocol") ||
+            strstr(detail, "reason(1120)"));
+}
+
 /* Two very different mistakes share one code. */
 static const char *certificate_words(const char *detail)
 {
@@ -367,6 +376,10 @@ enum fetch_end easy_result(const struct curl_api *curl, CURL *easy,
         }
     if (code == CURLE_PEER_FAILED_VERIFICATION)
         words = certificate_words(detail);
+    if (is_http2_only(code, detail)) {
+        end = FETCH_HTTP2_ONLY;
+        words = "the server does not speak HTTP/1.1";
+    }
     if (!words)
         words = system_words(curl, easy, code, detail);
     if (!words)

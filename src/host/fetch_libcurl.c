@@ -3,6 +3,12 @@
  * whatever plain sockets (fetch_plain.c) leave to it.
  *
  * libcurl may not be entered from its own callbacks; `inside` counts them.
+ *
+ * libcurl asks again of itself, inside one transfer: on a new connection when
+ * a kept one ends without an answer, five times more when the server refuses
+ * streams of HTTP/2, and over HTTP/1.1 when the server wants that, even after
+ * half of an answer. What of that is let through is decided in may_send; the
+ * rest is a failure that the caller may retry with its delays and counts.
  */
 
 #include "base/fail.h"
@@ -12,6 +18,22 @@
 /* ---- Callbacks of libcurl ------------------------------------------------
  */
 
+/* Whether the request may leave, be it for the first time or again. On a new
+ * connection libcurl asks again only if the server said that it did not take
+ * the request. */
+static bool may_send(struct exchange *t)
+{
+    if (!t->requests)
+        return true;
+    if (t->head_done || t->head.len)
+        t->broken = "the server broke the answer off";
+    else if (t->requests > 1)
+        t->broken = "the server refused the request twice";
+    else if (!t->fresh && !t->harmless)
+        t->broken = "the server closed the connection without an answer";
+    return !t->broken;
+}
+
 /* A name is known when a socket is opened for it. */
 static curl_socket_t on_open(void *ctx, curlsocktype purpose,
                              struct curl_sockaddr *a)
@@ -20,8 +42,11 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose,
 
     (void)purpose;
     name_done(t, true);
-    if (t->stopped) /* and whoever could be asked is gone */
+    if (t->stopped || !may_send(t)) /* then nobody is left to be asked */
         return CURL_SOCKET_BAD;
+    t->opened = true;
+    if (t->phase == PHASE_WAIT) /* libcurl asks again */
+        transfer_enter(t, PHASE_CONNECT);
     if (t->allow && !t->allow(t->ctx, &a->addr, t->why, sizeof t->why))
         return CURL_SOCKET_BAD; /* libcurl tries the next address */
     return multi_open_socket(t, a);
@@ -34,6 +59,10 @@ static int on_connected(void *ctx, char *ip, char *own_ip, int port,
 
     (void)ip, (void)own_ip, (void)port, (void)own_port;
     name_done(t, true);
+    if (!may_send(t))
+        return CURL_PREREQFUNC_ABORT;
+    if (!t->requests++)
+        t->fresh = t->opened;
     if (t->phase == PHASE_CONNECT)
         transfer_enter(t, PHASE_WAIT);
     return CURL_PREREQFUNC_OK;
@@ -114,7 +143,11 @@ static void finish_one(struct exchange *t, CURLcode code)
         transfer_timeout(t);
         return;
     }
-    if (code == CURLE_COULDNT_CONNECT && t->why[0]) {
+    if (t->broken) {
+        how = FETCH_NETWORK;
+        utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host,
+                 t->broken);
+    } else if (code == CURLE_COULDNT_CONNECT && t->why[0]) {
         how = FETCH_REFUSED;
         utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, t->why);
     } else {
@@ -235,6 +268,9 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
         t->easy = f->curl->easy_init();
     t->refused = CURLE_OK;
     t->detail[0] = t->why[0] = 0;
+    t->requests = 0;
+    t->opened = t->fresh = false;
+    t->broken = NULL;
     t->allow = q->allow;
     if (!t->easy ||
         !easy_set(f->curl, t->easy, q, f->ca_file, &t->url, &t->arena) ||

@@ -11,8 +11,8 @@
  * it goes on.
  *
  * A kept connection that the server closed before it said anything is
- * replaced by a new one, once: mostly it had been closed already when the
- * request left. Whoever cannot bear that it had not says so (`once`).
+ * replaced by a new one, once, if the server may take the request twice:
+ * either the connection was closed before the request came, or after.
  */
 #include <errno.h>
 #include <string.h>
@@ -119,7 +119,8 @@ static enum verdict feed(struct exchange *t, wend_str in)
 /* Closed before anything came, though it was open a while ago. */
 static bool is_stale(const struct exchange *t)
 {
-    return t->conn->used && !t->again && !t->once && !http1_begun(&t->answer);
+    return t->conn->used && !t->again && t->harmless &&
+           !http1_begun(&t->answer);
 }
 
 static enum verdict read_some(struct exchange *t)
@@ -309,7 +310,6 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
     t->body =
         q->copy_body && q->body.len ? arena_str(&t->arena, q->body) : q->body;
     t->again = false;
-    t->once = q->once;
     t->error = 0;
     if (!f->read_buf || t->asking.failed || t->arena.failed)
         return fail_nomem(err);

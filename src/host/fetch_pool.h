@@ -114,6 +114,12 @@ struct exchange {
     const char *host;
     bool (*allow)(void *ctx, const struct sockaddr *to, char *why, size_t size);
     char why[160]; /* an address was not allowed */
+    bool harmless; /* it may be taken twice */
+    /* Of libcurl's way: it asks again of itself, see may_send. */
+    unsigned requests;  /* that it has sent, or began to */
+    bool opened;        /* a socket, so the connection is not a kept one ... */
+    bool fresh;         /* ... nor was that of the first request */
+    const char *broken; /* why it must not ask again; NULL: it need not */
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
     int64_t began_ms, phase_ms, byte_ms;
     enum phase phase;
@@ -132,7 +138,6 @@ struct exchange {
     struct buf held;   /* of the answer, read while paused ... */
     size_t held_at;    /* ... and given up to here */
     bool again;        /* a kept connection was closed: now a new one */
-    bool once;         /* but not for this */
     int error;         /* the socket's, until it is told */
     char detail[CURL_ERROR_SIZE];
     char message[512];

@@ -281,13 +281,22 @@ static void finish(struct http_session *s)
 
 /* ---- What the network brings --------------------------------------------- */
 
+/* In memory where it may be blanked. */
+static wend_str in_words(struct http_session *s, const char *what,
+                         const char *hint)
+{
+    buf_clear(&s->bufs[FAIL_MESSAGE]);
+    buf_cstr(&s->bufs[FAIL_MESSAGE], what);
+    buf_cstr(&s->bufs[FAIL_MESSAGE], hint);
+    return buf_view(&s->bufs[FAIL_MESSAGE]);
+}
+
 static void refuse(struct http_session *s, const char *what)
 {
-    struct model_error e = {.code = STR("invalid"), .retry_never = true};
+    struct model_error e = {.code = STR("invalid"),
+                            .message = in_words(s, what, ""),
+                            .retry_never = true};
 
-    buf_clear(&s->bufs[FAIL_MESSAGE]); /* where it may be blanked */
-    buf_cstr(&s->bufs[FAIL_MESSAGE], what);
-    e.message = buf_view(&s->bufs[FAIL_MESSAGE]);
     fail_model(s, &e);
 }
 
@@ -419,10 +428,12 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
         [FETCH_NETWORK] = "network",
         [FETCH_TIMEOUT] = "timeout",
         [FETCH_REFUSED] = "invalid",
+        [FETCH_HTTP2_ONLY] = "network",
     };
     struct http_session *s = ctx;
     struct model_error e = {.message = str_of(message),
-                            .retry_never = how == FETCH_REFUSED};
+                            .retry_never = how == FETCH_REFUSED ||
+                                           how == FETCH_HTTP2_ONLY};
 
     /* What breaks after the end mark breaks nothing. */
     if (how == FETCH_OK || (s->decoding && s->decoder.done &&
@@ -437,6 +448,8 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
         return;
     }
     e.code = str_of(codes[how]);
+    if (how == FETCH_HTTP2_ONLY)
+        e.message = in_words(s, message, "; try --http2");
     fail_model(s, &e);
 }
 

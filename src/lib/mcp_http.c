@@ -311,9 +311,11 @@ static struct exchange *exchange_new(struct mcp_server *s, int64_t id)
 static void http_send(struct mcp_server *s, const struct mcp_send *m)
 {
     struct mcp_http *l = s->link;
+    bool is_call = m->id && s->machine.state == MCP_READY;
     struct fetch_request q = {
         .whole_ms = m->id ? 0 : ASIDE_MS,
-        .once = m->id && s->machine.state == MCP_READY, /* a call */
+        .once = is_call,
+        .harmless = !is_call,
     };
     wend_error err = {0};
     struct exchange *x;

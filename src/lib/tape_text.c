@@ -29,9 +29,9 @@ static const char *const secret_headers[] = {
 enum { SECRET_HEADERS = sizeof secret_headers / sizeof *secret_headers };
 
 static const char *const end_words[] = {
-    [FETCH_OK] = "ok",
-    [FETCH_NETWORK] = "network",
-    [FETCH_TIMEOUT] = "timeout",
+    [FETCH_OK] = "ok",           [FETCH_NETWORK] = "network",
+    [FETCH_TIMEOUT] = "timeout", [FETCH_NOMEM] = "no_memory",
+    [FETCH_REFUSED] = "refused", [FETCH_HTTP2_ONLY] = "http2_only",
 };
 enum { END_WORDS = sizeof end_words / sizeof *end_words };
 

@@ -19,6 +19,8 @@
 #include "base/ascii.h"
 
 static const char not_http[] = "the answer is not HTTP";
+/* A frame begins with its length, and that of a first one with a zero. */
+static const char http2[] = "the answer is HTTP/2, which needs https://";
 
 static enum http1_event bad(struct http1 *h, const char *why)
 {
@@ -245,7 +247,7 @@ static enum http1_event on_head(struct http1 *h, wend_str *in)
     in->ptr += len;
     in->len -= len;
     if (h->state == HTTP1_STATUS_LINE && !may_be_http(h->head))
-        return bad(h, not_http);
+        return bad(h, h->head->ptr[0] ? not_http : http2);
     if (end)
         return read_line(h);
     if (h->head->len > HTTP1_HEAD_MAX + EMPTY_LINE)

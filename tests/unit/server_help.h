@@ -19,8 +19,9 @@
 struct test_server {
     pid_t pid;
     int port, tls_port;
-    FILE *in;     /* its standard input */
-    char dir[64]; /* for the socket and the certificates */
+    int third_port; /* of tests/server/http2.js */
+    FILE *in;       /* its standard input */
+    char dir[64];   /* for the socket and the certificates */
     char unix_path[96], ca[96], log[96];
 };
 
@@ -82,7 +83,7 @@ static inline bool server_spawn(struct test_server *s, char **argv)
     s->in = fdopen(in[1], "w");
     ports = fdopen(out[0], "r");
     ok = ok && fgets(line, sizeof line, ports) &&
-         sscanf(line, "%d %d", &s->port, &s->tls_port) >= 1;
+         sscanf(line, "%d %d %d", &s->port, &s->tls_port, &s->third_port) >= 1;
     fclose(ports);
     return ok;
 }

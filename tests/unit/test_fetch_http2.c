@@ -24,16 +24,96 @@ static bool open_http2(struct world *w)
            fetch_new(&fetch_mem_libc, w->loop, &w->fetch, NULL) == WEND_OK;
 }
 
-static void ask(struct seen *s, const char *path)
+static void ask(struct seen *s, const char *path, bool post)
 {
-    struct fetch_request q = {.ca_file = s->w->server.ca, .http2 = true};
+    const struct test_server *at = &s->w->server;
+    struct fetch_request q = {.ca_file = at->ca, .http2 = true};
+    bool third = path[0] != '/';
     char url[64];
 
-    snprintf(url, sizeof url, "https://localhost:%d%s", s->w->server.port,
-             path);
+    snprintf(url, sizeof url, "https://localhost:%d%s",
+             third ? at->third_port : at->port, third ? "/" : path);
     q.url = url;
+    if (post)
+        q.body = third ? str_of(path) : STR("question");
     seen_ask(s, &q, NULL);
 }
+
+/* ---- What libcurl does of itself -----------------------------------------
+ */
+
+#define ONE "data: {\"choices\":[{\"delta\":{\"content\":\"one \"}}]}\n\n"
+#define TWO                                                               \
+    "data: {\"choices\":[{\"delta\":{\"content\":\"two \"}}]}\n\n"        \
+    "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" \
+    "data: [DONE]\n\n"
+#define BROKEN "localhost: the server broke the answer off"
+#define TWICE "localhost: the server refused the request twice"
+
+/* The server counts what it was asked. */
+static const struct row {
+    const char *why;
+    const char *path; /* without a slash: the body, for the third server */
+    bool kept;        /* there was an answer on the connection before */
+    bool post;
+    enum fetch_end how;
+    const char *body, *message;
+    int64_t asked;
+} rows[] = {
+    {"refused streams", "/refused", false, true, FETCH_NETWORK, "", TWICE, 2},
+    {"one refused stream", "/refused-once", false, true, FETCH_OK, TWO, "", 2},
+    {"refused streams, and nothing is sent", "/refused", false, false,
+     FETCH_NETWORK, "", TWICE, 2},
+    {"HTTP/1.1 is wanted from the start", "/early", false, true, FETCH_OK, TWO,
+     "", 2},
+    {"a kept connection is closed with the request", "/cut", true, true,
+     FETCH_NETWORK, "", NULL, 1},
+    {"HTTP/1.1 is wanted after the head", "head", false, true, FETCH_NETWORK,
+     "", BROKEN, 1},
+    {"HTTP/1.1 is wanted in the middle", "late", false, true, FETCH_NETWORK,
+     ONE, BROKEN, 1},
+};
+
+static int64_t asked(struct world *w, const char *path)
+{
+    struct seen s = {.w = w, .keep = true};
+    char count[64];
+    int64_t n;
+
+    snprintf(count, sizeof count, "/count/%s", path + (path[0] == '/'));
+    ask(&s, count, false);
+    seen_wait(&s);
+    n = s.body.ptr ? strtoll(s.body.ptr, NULL, 10) : -1;
+    buf_free(&s.body);
+    return n;
+}
+
+/* With a fetch of its own, which has no connection yet. */
+static void check_row(struct world *w, const struct row *row)
+{
+    struct world own = *w;
+    struct seen s = {.w = &own, .keep = true}, before = {.w = &own};
+    int64_t so_far = asked(w, row->path);
+
+    fetch_new(&fetch_mem_libc, own.loop, &own.fetch, NULL);
+    if (row->kept) {
+        ask(&before, "/other", true);
+        seen_wait(&before);
+    }
+    ask(&s, row->path, row->post);
+    seen_wait(&s);
+    tap_is_i64(asked(w, row->path) - so_far, row->asked, "%s: requests",
+               row->why);
+    tap_is_str(buf_view(&s.body), row->body, "%s: body", row->why);
+    tap_is_i64(s.how, row->how, "%s: ends so", row->why);
+    if (row->message)
+        tap_is_str((const char *)s.message, row->message, "%s: words",
+                   row->why);
+    buf_free(&s.body);
+    fetch_free(own.fetch);
+}
+
+/* ---- Streams ------------------------------------------------------------- */
 
 static void test_streams(struct world *w, size_t pause_every)
 {
@@ -42,7 +122,7 @@ static void test_streams(struct world *w, size_t pause_every)
 
     for (int i = 0; i < STREAMS; i++) {
         s[i] = (struct seen){.w = w, .pause_every = i % 2 ? pause_every : 0};
-        ask(&s[i], "/");
+        ask(&s[i], "/", false);
     }
     while (done < STREAMS) {
         loop_turn(w->loop, 1000);
@@ -65,7 +145,7 @@ static void test_sessions(struct world *w)
 {
     struct seen s = {.w = w, .keep = true};
 
-    ask(&s, "/stats");
+    ask(&s, "/stats", false);
     seen_wait(&s);
     tap_is_str(buf_view(&s.body), "{\"sessions\":1,\"streams\":80}",
                "all over one connection");
@@ -76,12 +156,35 @@ static void test_stop(struct world *w)
 {
     struct seen a = {.w = w, .stop_in_body = true}, b = {.w = w};
 
-    ask(&a, "/");
-    ask(&b, "/");
+    ask(&a, "/", false);
+    ask(&b, "/", false);
     seen_wait(&b);
     tap_ok(!a.ends && !a.after_stop && b.how == FETCH_OK &&
                b.bytes == STREAM_BYTES,
            "one stream stops, its neighbour goes on");
+}
+
+/* A server that speaks HTTP/2 only, asked without and with it. */
+static void test_only(struct world *w)
+{
+    static const char words[] =
+        "localhost: the server does not speak HTTP/1.1 (";
+    struct fetch_request q = {.ca_file = w->server.ca};
+    struct seen s = {.w = w}, control = {.w = w};
+    char url[64];
+
+    snprintf(url, sizeof url, "https://localhost:%d/x", w->server.tls_port);
+    q.url = url;
+    seen_ask(&s, &q, NULL);
+    seen_wait(&s);
+    tap_ok(s.how == FETCH_HTTP2_ONLY &&
+               !strncmp(s.message, words, strlen(words)),
+           "a server that speaks HTTP/2 only (%s)", s.message);
+    q.http2 = true;
+    seen_ask(&control, &q, NULL);
+    seen_wait(&control);
+    tap_ok(control.how == FETCH_OK && control.status == 200,
+           "asked so, it answers (%s)", control.message);
 }
 
 int main(void)
@@ -98,6 +201,9 @@ int main(void)
     test_streams(&w, 3);
     test_sessions(&w);
     test_stop(&w);
+    for (size_t i = 0; i < tap_count(rows); i++)
+        check_row(&w, &rows[i]);
+    test_only(&w);
     world_close(&w);
     return tap_done();
 }

@@ -392,6 +392,20 @@ static void test_endless(void)
     finish(&r);
 }
 
+/* A server that speaks HTTP/2 only says so at once, whatever it is asked. */
+static void test_frame(void)
+{
+    static const char settings[] = {0, 0, 0, 4, 0, 0, 0, 0, 0};
+    wend_str piece, in = {settings, sizeof settings};
+    struct reading r;
+
+    begin(&r, false);
+    tap_is_i64(http1_next(&r.h, &in, &piece), HTTP1_BAD, "a frame of HTTP/2");
+    tap_is_str(r.h.why, "the answer is HTTP/2, which needs https://",
+               "a frame of HTTP/2: words");
+    finish(&r);
+}
+
 static void test_no_memory(void)
 {
     struct fault f = {0};
@@ -423,6 +437,7 @@ int main(void)
     test_to_head();
     test_limits();
     test_endless();
+    test_frame();
     test_no_memory();
     return tap_done();
 }
