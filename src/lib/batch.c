@@ -237,6 +237,12 @@ void batch_undo(struct batch *b, struct batch_mark m)
     b->last_seq = m.last_seq;
 }
 
+void batch_clear(struct batch *b)
+{
+    batch_undo(b, (struct batch_mark){.effects_tail = &b->effects});
+    b->heard_count = b->end_blobs_count = 0;
+}
+
 void batch_birth(struct batch *b, const struct store_birth *birth)
 {
     b->birth = *birth;

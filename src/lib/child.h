@@ -79,7 +79,6 @@ const struct purse *child_purse(struct wend_run *r, const struct input *in);
 wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct plan *plan, const wend_run_options *o,
                       const struct descent *d, wend_error *err);
-void run_drop(struct wend_run *r); /* whoever called it back may be at work */
 /* resume.c: a run that the store may have, or may have the end of; *found is
  * false if there is none. */
 wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err);

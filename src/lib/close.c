@@ -78,6 +78,7 @@ static bool hear(struct closing *c)
     return c->heard != NULL;
 }
 
+/* A run that cannot be closed is left without an owner, as it was. */
 static wend_status write_end(wend_store *store, struct closing *c,
                              const char *id, int64_t epoch, wend_error *err)
 {
@@ -87,6 +88,7 @@ static wend_status write_end(wend_store *store, struct closing *c,
                             .events_count = 2,
                             .heard = c->heard,
                             .heard_count = c->waiting_count};
+    struct store_batch left = {.run = b.run, .epoch = epoch};
     wend_status s;
 
     b.summary = (struct store_summary){.status = "canceled",
@@ -95,17 +97,35 @@ static wend_status write_end(wend_store *store, struct closing *c,
                                        .tokens_in = c->info->tokens_in,
                                        .tokens_out = c->info->tokens_out,
                                        .cost_nano = c->info->cost_nano};
+    left.summary = b.summary;
+    left.summary.status = "interrupted";
+    left.summary.ended_us = 0;
     s = store_append_wait(store, &b);
-    return s == WEND_OK ? s
-                        : fail(err, s, "run %s could not be closed: %s", id,
-                               wend_status_name(s));
+    if (s == WEND_OK)
+        return s;
+    store_append_wait(store, &left);
+    return fail(err, s, "run %s could not be closed: %s", id,
+                wend_status_name(s));
+}
+
+/* All that needs memory comes before the run is claimed. */
+static wend_status claim(wend_store *store, struct closing *c, const char *id,
+                         int64_t *epoch, wend_error *err)
+{
+    int64_t seq;
+    wend_status s =
+        store->ops->claim(store, str_of(id), c->info->seq, epoch, &seq, err);
+
+    return s == WEND_AGAIN
+               ? fail(err, WEND_E_BUSY, "run %s has just been changed", id)
+               : s;
 }
 
 wend_status wend_store_close(wend_store *store, const char *id, const char *by,
                              wend_error *err)
 {
     struct closing c = {0};
-    int64_t epoch, seq;
+    int64_t epoch;
     wend_status s = check_id(store, id, err);
 
     if (s != WEND_OK)
@@ -117,15 +137,15 @@ wend_status wend_store_close(wend_store *store, const char *id, const char *by,
     else if (s == WEND_OK && !str_is(c.info->status, "interrupted"))
         s = fail(err, WEND_E_BUSY, "a process has run %s under way", id);
     if (s == WEND_OK)
-        s = store->ops->claim(store, str_of(id), &epoch, &seq, err);
-    if (s == WEND_OK)
         s = store->ops->waiting(store, str_of(id), &c.arena, &c.waiting,
                                 &c.waiting_count, err);
     if (s == WEND_OK) {
-        put_events(&c, id, by ? by : "api", seq);
+        put_events(&c, id, by ? by : "api", c.info->seq);
         s = !hear(&c) || c.bytes.failed ? fail_nomem(err)
-                                        : write_end(store, &c, id, epoch, err);
+                                        : claim(store, &c, id, &epoch, err);
     }
+    if (s == WEND_OK)
+        s = write_end(store, &c, id, epoch, err);
     arena_free(&c.arena);
     buf_free(&c.bytes);
     return s;

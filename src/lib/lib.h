@@ -494,6 +494,7 @@ struct batch_mark {
 struct batch *batch_new(struct wend_run *r);
 struct batch_mark batch_mark(const struct batch *b);
 void batch_undo(struct batch *b, struct batch_mark m);
+void batch_clear(struct batch *b); /* of events, effects and requests */
 bool batch_event(struct batch *b, const wend_event *ev);
 bool batch_pack(struct batch *b, struct pack *p);
 bool batch_blobs(struct batch *b, const struct event_blob *list);
@@ -577,5 +578,7 @@ wend_str run_clean(struct wend_run *r, const char *s);
 void run_name(struct wend_run *r, const wend_run_options *o);
 void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
+/* Frees it, also inside a callback: nothing of the host's may be reading it. */
+void run_drop(struct wend_run *r);
 
 #endif

@@ -381,8 +381,8 @@ static wend_status store_run(struct import *m)
 
     items(m, &count);
     if (s == WEND_OK && m->there && m->known < count)
-        s = m->store->ops->claim(m->store, str_of(m->run), &m->epoch, &seq,
-                                 m->err);
+        s = m->store->ops->claim(m->store, str_of(m->run), STORE_SEQ_ANY,
+                                 &m->epoch, &seq, m->err);
     for (size_t at = m->known; s == WEND_OK && at < count; at = c->end) {
         c->first = at;
         fill_chunk(m, c);

@@ -232,7 +232,7 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
     r->mem = rt->mem;
     r->player = mem_zalloc(&rt->mem, sizeof *r->player);
     if (!r->player) {
-        wend_run_free(r);
+        run_drop(r);
         return fail_nomem(err);
     }
     memcpy(r->id, id, RUN_ID_LEN);

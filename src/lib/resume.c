@@ -3,7 +3,7 @@
  *
  * The log is folded through turn_apply as a replay would; the agent gives
  * nothing but hands: the driver and the functions of its tools. Only then is
- * the run claimed, so that a log which cannot be gone on with stays nobody's.
+ * the run claimed; a resume that fails leaves log and list as they were.
  *
  * The log of an imported run is somebody else's word: it gives the history,
  * and the agent all the rest. run_resume says so, and replaces the config.
@@ -214,29 +214,47 @@ static wend_status check_resume(const wend_agent *a, const char *id,
     return s == WEND_OK ? check_ours(a->rt, id, NULL, err) : s;
 }
 
-/* What was written between reading and claiming is read then: after the
- * claim nobody else can write. */
+/* Reads what was written since the last look. */
+static wend_status catch_up(struct fold *f, int64_t seq, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    int64_t had = r->turn.seq;
+    wend_status s = fold_log(f, err);
+
+    r->over = r->turn.phase == PH_END;
+    if (s == WEND_OK && (r->turn.seq == had || r->turn.seq < seq))
+        s = fail(err, WEND_E_CORRUPT,
+                 "the log of run %s is damaged at event %lld", r->id,
+                 (long long)r->turn.seq + 1);
+    return s;
+}
+
+/* The run is claimed once all of its log is known: reading can fail, and a
+ * resume that fails leaves the run as it is. */
 static wend_status claim(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
     wend_store *store = r->rt->store;
     int64_t seq = 0;
-    wend_status s =
-        store->ops->claim(store, str_of(r->id), &r->epoch, &seq, err);
+    wend_status s;
 
-    if (s != WEND_OK)
+    r->open = batch_new(r); /* what let_go needs */
+    if (!r->open)
+        return fail_nomem(err);
+    while ((s = store->ops->claim(store, str_of(r->id), r->turn.seq, &r->epoch,
+                                  &seq, err)) == WEND_AGAIN) {
+        s = catch_up(f, seq, err);
+        if (s != WEND_OK || r->over)
+            break;
+    }
+    if (s != WEND_OK || r->over) {
+        batch_free(r->open);
+        r->open = NULL;
         return s;
+    }
     r->born = r->resumed = true;
     run_live(r);
-    if (seq != r->turn.seq)
-        s = fold_log(f, err);
-    r->over = r->turn.phase == PH_END;
-    r->rt->live -= r->over;
-    if (s == WEND_OK && seq != r->turn.seq)
-        s = fail(err, WEND_E_CORRUPT,
-                 "the log of run %s is damaged at event %lld", r->id,
-                 (long long)r->turn.seq + 1);
-    return s;
+    return WEND_OK;
 }
 
 /* What the agent says from here on, instead of the log. */
@@ -300,9 +318,22 @@ static wend_status go_on(struct fold *f, wend_error *err)
     return s;
 }
 
+/* Leaves a run that was claimed as it was: its log gets nothing, and the list
+ * says what it said before. */
+static void let_go(struct wend_run *r, const struct turn *before)
+{
+    r->turn = *before;
+    if (r->over) /* by the step that is undone */
+        run_live(r);
+    r->over = false;
+    memset(&r->error, 0, sizeof r->error);
+    batch_clear(r->open);
+}
+
 static wend_status take_up(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
+    struct turn before;
     wend_status s;
 
     f->recall.run = r;
@@ -316,8 +347,12 @@ static wend_status take_up(struct fold *f, wend_error *err)
     r->durable_seq = r->turn.seq;
     if (s == WEND_OK && !r->over)
         s = claim(f, err);
-    if (s == WEND_OK && !r->over)
+    before = r->turn;
+    if (s == WEND_OK && !r->over) {
         s = go_on(f, err);
+        if (s != WEND_OK)
+            let_go(r, &before);
+    }
     recall_free(&f->recall);
     return s;
 }
@@ -410,7 +445,7 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
         s = take_up(&f, err);
     if (s != WEND_OK) {
         r->over |= !r->born; /* not ours: nothing to let go of */
-        wend_run_free(r);
+        run_drop(r);
         return s;
     }
     *out = r;

@@ -340,7 +340,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
     run_id_make(r->id, rt_wall(r->rt), chance);
     s = run_begin(r, prompt, plan, &o, NULL, err);
     if (s != WEND_OK) {
-        wend_run_free(r);
+        run_drop(r);
         return s;
     }
     drop_dirty(r);

@@ -123,10 +123,10 @@ static void append(wend_store *base, struct store_batch *b)
 
 /* ---- Everything else as it is -------------------------------------------- */
 
-static wend_status claim(wend_store *s, wend_str run, int64_t *epoch,
-                         int64_t *seq, wend_error *err)
+static wend_status claim(wend_store *s, wend_str run, int64_t known,
+                         int64_t *epoch, int64_t *seq, wend_error *err)
 {
-    return of(s)->inner->ops->claim(of(s)->inner, run, epoch, seq, err);
+    return of(s)->inner->ops->claim(of(s)->inner, run, known, epoch, seq, err);
 }
 
 static wend_status read_items(wend_store *s, wend_str run,

@@ -124,22 +124,30 @@ static void memory_append(wend_store *s, struct store_batch *b)
     b->done(b, status);
 }
 
-static wend_status memory_claim(wend_store *s, wend_str run, int64_t *epoch,
-                                int64_t *seq, wend_error *err)
+static wend_status memory_claim(wend_store *s, wend_str run, int64_t known,
+                                int64_t *epoch, int64_t *seq, wend_error *err)
 {
     struct memory *m = (struct memory *)s;
     struct memory_run *r;
+    wend_status status = WEND_OK;
 
     pthread_mutex_lock(&m->lock);
     r = memory_run_known(m, run, err);
-    if (r) {
-        if (!r->summary.ended_us)
-            r->summary.status = "running";
+    if (!r) {
+        status = WEND_E_NOTFOUND;
+    } else if (known != STORE_SEQ_ANY && known != r->seq) {
+        *seq = r->seq;
+        status = WEND_AGAIN;
+    } else if (r->summary.ended_us) {
+        status =
+            fail(err, WEND_E_INVAL, "run %.*s is over", (int)run.len, run.ptr);
+    } else {
+        r->summary.status = "running";
         *epoch = ++r->epoch;
         *seq = r->seq;
     }
     pthread_mutex_unlock(&m->lock);
-    return r ? WEND_OK : WEND_E_NOTFOUND;
+    return status;
 }
 
 /* ---- Reading ------------------------------------------------------------- */

@@ -178,6 +178,7 @@ struct db_op {
     wend_status (*fn)(struct db *db, struct db_op *op);
     const struct owner *owner;
     wend_str run, what, body;
+    int64_t known;      /* of a claim: see store_ops */
     int64_t epoch, seq; /* out, of a claim */
     int64_t id;         /* of a request; out, of a post */
     wend_status status;
@@ -214,8 +215,8 @@ struct sqlite_store {
 bool db_writer_start(struct sqlite_store *s);
 void db_writer_stop(struct sqlite_store *s); /* after all that is queued */
 void db_append(wend_store *store, struct store_batch *b);
-wend_status db_claim(wend_store *store, wend_str run, int64_t *epoch,
-                     int64_t *seq, wend_error *err);
+wend_status db_claim(wend_store *store, wend_str run, int64_t known,
+                     int64_t *epoch, int64_t *seq, wend_error *err);
 void db_queue(struct sqlite_store *s, struct db_op *op); /* op->done is told */
 wend_status db_wait(struct sqlite_store *s, struct db_op *op, wend_error *err);
 wend_status db_failure(wend_store *store, wend_error *err);

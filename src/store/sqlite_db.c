@@ -48,10 +48,8 @@ static const char *const queries[QUERIES] = {
     [Q_RUN_SET] = "UPDATE runs SET status = ?2, ended = ?3, turns = ?4,"
                   " tokens_in = ?5, tokens_out = ?6, cost = ?7, owner = ?8,"
                   " seq = ?9, head = ?10 WHERE id = ?1",
-    [Q_RUN_CLAIM] = "UPDATE runs SET epoch = epoch + 1,"
-                    " owner = iif(ended IS NULL, ?2, NULL),"
-                    " status = iif(ended IS NULL, 'running', status)"
-                    " WHERE id = ?1",
+    [Q_RUN_CLAIM] = "UPDATE runs SET epoch = epoch + 1, owner = ?2,"
+                    " status = 'running' WHERE id = ?1",
     [Q_EVENT_ADD] = "INSERT INTO events (id, body, hash)"
                     " VALUES (?1 << 32 | ?2, ?3 || ?4, ?5)",
     [Q_PACK_LAST] = "SELECT id, seq, n FROM deltas WHERE " OF_RUN

@@ -277,6 +277,11 @@ static wend_status claim(struct db *db, struct db_op *op)
         return fail(&op->err, WEND_E_BUSY,
                     "run %.*s is held by another process", (int)op->run.len,
                     op->run.ptr);
+    if (op->known != STORE_SEQ_ANY && op->known != at.seq)
+        return WEND_AGAIN;
+    if (at.ended_us)
+        return fail(&op->err, WEND_E_INVAL, "run %.*s is over",
+                    (int)op->run.len, op->run.ptr);
     s = db_note_check(op->owner, at.id, op->run, at.seq, &op->err);
     if (s != WEND_OK)
         return s;
@@ -501,11 +506,12 @@ void db_append(wend_store *store, struct store_batch *b)
     pthread_mutex_unlock(&s->lock);
 }
 
-wend_status db_claim(wend_store *store, wend_str run_id, int64_t *epoch,
-                     int64_t *seq, wend_error *err)
+wend_status db_claim(wend_store *store, wend_str run_id, int64_t known,
+                     int64_t *epoch, int64_t *seq, wend_error *err)
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
-    struct db_op op = {.fn = claim, .owner = &s->owner, .run = run_id};
+    struct db_op op = {
+        .fn = claim, .owner = &s->owner, .run = run_id, .known = known};
     wend_status status = db_wait(s, &op, err);
 
     *epoch = op.epoch;

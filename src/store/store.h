@@ -17,6 +17,7 @@ enum {
     PROMPT_LISTED_MAX = 4 << 10, /* a listing shows no more of a prompt */
     LIST_LIMIT_DEFAULT = 100,
     STORE_ID_BYTES = 33, /* hexadecimal digits and a zero */
+    STORE_SEQ_ANY = -1,  /* for claim: the caller needs not to have read it */
 };
 
 /* A kept event: `body` is its canonical line. */
@@ -148,9 +149,12 @@ struct store_ops {
      * with WEND_E_BUSY. */
     void (*append)(wend_store *s, struct store_batch *b);
     /* Makes this handle the owner of a run that no other living one holds
-     * (WEND_E_BUSY otherwise); gives the new epoch and the newest seq. */
-    wend_status (*claim)(wend_store *s, wend_str run, int64_t *epoch,
-                         int64_t *seq, wend_error *err);
+     * (WEND_E_BUSY otherwise); gives the new epoch and the newest seq. Only
+     * WEND_OK changes the run. `known` is the newest event that the caller has
+     * read, or STORE_SEQ_ANY. WEND_AGAIN: the run has more, up to *seq, which
+     * the caller reads before it asks again. WEND_E_INVAL: the run is over. */
+    wend_status (*claim)(wend_store *s, wend_str run, int64_t known,
+                         int64_t *epoch, int64_t *seq, wend_error *err);
     /* Items in order, at most max; 0 = all: kept event from.seq, the packs
      * after it that go beyond delta from.n, and everything after them. A
      * run whose birth began later than 1 is a fork: what is before is its

@@ -143,13 +143,13 @@ static void wrap_append(wend_store *s, struct store_batch *b)
     point();
 }
 
-static wend_status wrap_claim(wend_store *s, wend_str run, int64_t *epoch,
-                              int64_t *seq, wend_error *err)
+static wend_status wrap_claim(wend_store *s, wend_str run, int64_t known,
+                              int64_t *epoch, int64_t *seq, wend_error *err)
 {
     wend_status st;
 
     point();
-    st = real_of(s)->ops->claim(real_of(s), run, epoch, seq, err);
+    st = real_of(s)->ops->claim(real_of(s), run, known, epoch, seq, err);
     point();
     return st;
 }

@@ -301,8 +301,8 @@ static void act_steal(struct sim *s)
 
     if (!k || !k->stored_seq || k->stolen || s->runs_count < 2)
         return;
-    if (s->store.inner->ops->claim(s->store.inner, str_of(k->id), &epoch, &seq,
-                                   NULL) == WEND_OK) {
+    if (s->store.inner->ops->claim(s->store.inner, str_of(k->id), STORE_SEQ_ANY,
+                                   &epoch, &seq, NULL) == WEND_OK) {
         k->stolen = true;
         s->counters->stolen++;
         trace(s, "run %u is stolen", k->place);

@@ -464,13 +464,13 @@ static void store_work(struct slow_store *st)
         commit_first(st);
 }
 
-static wend_status slow_claim(wend_store *base, wend_str run, int64_t *epoch,
-                              int64_t *seq, wend_error *err)
+static wend_status slow_claim(wend_store *base, wend_str run, int64_t known,
+                              int64_t *epoch, int64_t *seq, wend_error *err)
 {
     wend_store *inner = slow(base)->inner;
     const struct bug *bug = slow(base)->sim->bug;
     struct known *k = known_by_id(slow(base)->sim, run);
-    wend_status st = inner->ops->claim(inner, run, epoch, seq, err);
+    wend_status st = inner->ops->claim(inner, run, known, epoch, seq, err);
 
     if (bug && bug->claim_stays && k && k->left)
         return WEND_E_BUSY;

@@ -320,11 +320,11 @@ static void gate_append(wend_store *s, struct store_batch *b)
         gate.real->ops->append(gate.real, b);
 }
 
-static wend_status gate_claim(wend_store *s, wend_str run, int64_t *epoch,
-                              int64_t *seq, wend_error *err)
+static wend_status gate_claim(wend_store *s, wend_str run, int64_t known,
+                              int64_t *epoch, int64_t *seq, wend_error *err)
 {
     (void)s;
-    return gate.real->ops->claim(gate.real, run, epoch, seq, err);
+    return gate.real->ops->claim(gate.real, run, known, epoch, seq, err);
 }
 
 static wend_status gate_read(wend_store *s, wend_str run,

@@ -197,7 +197,7 @@ static void inherited(const char *url)
     born(s, RUN_C, RUN_B, 1, false); /* a child */
     born(s, RUN_D, NULL, 1, false);
     put_summary(s, RUN_A, 1, "interrupted", 0);
-    s->ops->claim(s, STR(RUN_A), &epoch, &seq, NULL);
+    s->ops->claim(s, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq, NULL);
     tap_ok(imported(s, RUN_A), "%.7s: a claim leaves the mark", url);
     tap_ok(imported(s, RUN_B), "%.7s: a fork has it", url);
     tap_ok(imported(s, RUN_C), "%.7s: a child of the fork has it", url);

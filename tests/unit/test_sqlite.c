@@ -349,15 +349,15 @@ static void two_handles(void)
     put_event(first, RUN_B, 1, "{}");
     put_summary(first, RUN_B, 1, "ok", 9);
     tap_is_str(listed_status(second, RUN_A), "running", "held by the first");
-    tap_ok(second->ops->claim(second, STR(RUN_A), &epoch, &seq, &err) ==
-                   WEND_E_BUSY &&
+    tap_ok(second->ops->claim(second, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq,
+                              &err) == WEND_E_BUSY &&
                strstr(err.message, RUN_A),
            "the living are not robbed: %s", err.message);
     wend_store_free(first);
     tap_is_str(listed_status(second, RUN_A), "interrupted", "first is gone");
     tap_is_str(listed_status(second, RUN_B), "ok", "what is over stays so");
-    tap_ok(second->ops->claim(second, STR(RUN_A), &epoch, &seq, NULL) ==
-                   WEND_OK &&
+    tap_ok(second->ops->claim(second, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq,
+                              NULL) == WEND_OK &&
                epoch == 2,
            "now it can be claimed");
     first = open_store(path);
@@ -399,7 +399,7 @@ static void requests(void)
     wend_store_free(owner);
     other->ops->take(other, on_request, &wrong, NULL);
     tap_is_i64(wrong.count, 0, "nobody else does");
-    other->ops->claim(other, STR(RUN_A), &epoch, &seq, NULL);
+    other->ops->claim(other, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq, NULL);
     other->ops->take(other, on_request, &wrong, NULL);
     tap_ok(wrong.count == 2 && !strcmp(wrong.what, "pause"),
            "a new owner gets what the old one did not deal with");

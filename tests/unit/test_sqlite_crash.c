@@ -184,13 +184,15 @@ static void killed_owner(void)
     fcntl(ack, F_SETFL, O_NONBLOCK);
     s = open_store(path_of("owner.db"));
     tap_is_str(listed_status(s, RUN_A), "running", "its process lives");
-    tap_ok(s->ops->claim(s, STR(RUN_A), &epoch, &seq, NULL) == WEND_E_BUSY,
+    tap_ok(s->ops->claim(s, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq, NULL) ==
+               WEND_E_BUSY,
            "and keeps it");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     close(ack);
     tap_is_str(listed_status(s, RUN_A), "interrupted", "killed: at once");
-    tap_ok(s->ops->claim(s, STR(RUN_A), &epoch, &seq, NULL) == WEND_OK &&
+    tap_ok(s->ops->claim(s, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq, NULL) ==
+                   WEND_OK &&
                epoch == 2 && seq >= first,
            "anyone may go on");
     wend_store_free(s);
@@ -285,7 +287,8 @@ static void full(const char *name, const char *path, bool (*begin)(void),
     tap_ok(s->ops->failure(s, &err) == WEND_E_STORE &&
                strstr(err.message, path) && strstr(err.message, says),
            "%s: %s", name, err.message);
-    tap_ok(s->ops->claim(s, STR(RUN_A), &epoch, &seq, &err) == WEND_E_STORE,
+    tap_ok(s->ops->claim(s, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq, &err) ==
+               WEND_E_STORE,
            "%s: nothing else is tried", name);
     tap_is_i64(log_read(s, RUN_A).seq_last, acked, "%s: reading goes on", name);
     end();
@@ -296,7 +299,8 @@ static void full(const char *name, const char *path, bool (*begin)(void),
     if (tap_ok(s != NULL, "%s: opens again", name)) {
         log = log_read(s, RUN_A);
         tap_ok(!log.bad && log.seq_last >= acked, "%s: all is there", name);
-        tap_ok(s->ops->claim(s, STR(RUN_A), &epoch, &seq, NULL) == WEND_OK,
+        tap_ok(s->ops->claim(s, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq,
+                             NULL) == WEND_OK,
                "%s: and goes on", name);
     }
     wend_store_free(s);

@@ -167,7 +167,8 @@ static void test_claim(wend_store *s)
     put_event(s, RUN_A, 1, "{}");
     put_summary(s, RUN_A, 1, "interrupted", 0);
     tap_is_str(listed_status(s, RUN_A), "interrupted", "given up");
-    tap_ok(s->ops->claim(s, STR(RUN_A), &epoch, &seq, NULL) == WEND_OK &&
+    tap_ok(s->ops->claim(s, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq, NULL) ==
+                   WEND_OK &&
                epoch == 2 && seq == 1,
            "claimed at epoch 2, seq 1");
     tap_is_str(listed_status(s, RUN_A), "running", "held again");
@@ -175,7 +176,7 @@ static void test_claim(wend_store *s)
     b.epoch = 2;
     b.events_count = 1;
     tap_ok(put(s, &b) == WEND_OK, "epoch 2 goes on");
-    tap_ok(s->ops->claim(s, STR("nobody"), &epoch, &seq, &err) ==
+    tap_ok(s->ops->claim(s, STR("nobody"), STORE_SEQ_ANY, &epoch, &seq, &err) ==
                    WEND_E_NOTFOUND &&
                strstr(err.message, "nobody"),
            "no such run to claim");

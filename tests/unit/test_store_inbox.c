@@ -144,7 +144,9 @@ static void test_claim(wend_store *s)
     put_event(s, RUN_A, 1, "{}");
     put_summary(s, RUN_A, 1, "interrupted", 0);
     id = posted(s, RUN_A, "cancel");
-    tap_ok(id && s->ops->claim(s, STR(RUN_A), &epoch, &seq, NULL) == WEND_OK &&
+    tap_ok(id &&
+               s->ops->claim(s, STR(RUN_A), STORE_SEQ_ANY, &epoch, &seq,
+                             NULL) == WEND_OK &&
                waiting(s, RUN_A) == 1,
            "it was accepted without an owner, and is there after the claim");
 }
