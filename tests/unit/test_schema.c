@@ -5,9 +5,7 @@
 
 #include "base/utf8.h"
 #include "fault.h"
-#include "tap.h"
-
-static const struct mem plain;
+#include "schema_help.h"
 
 struct row {
     const char *why, *schema, *value;
@@ -31,14 +29,6 @@ static bool fits(const char *schema, const char *value, struct buf *said)
     is = compiled && v && schema_check(compiled, v, said);
     arena_free(&a);
     return is;
-}
-
-/* Rows are written with ' for ", which would need escapes. */
-static const char *quoted(struct buf *b, const char *text)
-{
-    for (; *text; text++)
-        buf_char(b, *text == '\'' ? '"' : *text);
-    return b->ptr;
 }
 
 static void check_rows(const struct row *rows, size_t count)

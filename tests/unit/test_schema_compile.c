@@ -8,37 +8,9 @@
 
 #include "base/limits.h"
 #include "fault.h"
-#include "tap.h"
+#include "schema_help.h"
 
-static const struct mem plain;
-
-/* Rows are written with ' for ", which would need escapes. */
-static const char *quoted(struct buf *b, const char *text)
-{
-    for (; *text; text++)
-        buf_char(b, *text == '\'' ? '"' : *text);
-    return b->ptr;
-}
-
-static struct schema *compile(const char *text, struct arena *a,
-                              wend_error *err)
-{
-    struct buf b = {.mem = a->mem};
-    struct json *j =
-        json_parse(arena_str(a, str_of(quoted(&b, text) ? b.ptr : "")), a, err);
-    struct schema *s = NULL;
-
-    if (j)
-        schema_compile(j, a, &s, err);
-    else if (!err->status)
-        err->status = WEND_E_NOMEM;
-    buf_free(&b);
-    return s;
-}
-
-static const struct {
-    const char *schema, *wanted;
-} refused[] = {
+static const struct refused_row refused[] = {
     {"1", "# must be a schema: an object or a boolean"},
     {"{'type':'text'}", "#/type must be null, boolean, integer, number, "
                         "string, array, object or a list of these"},
@@ -109,24 +81,7 @@ static const struct {
      "#/$defs/b/$id is the name of another schema, too"},
 };
 
-static void test_refused(void)
-{
-    for (size_t i = 0; i < tap_count(refused); i++) {
-        struct arena a = {.mem = &plain};
-        wend_error err = {0};
-
-        tap_ok(!compile(refused[i].schema, &a, &err) &&
-                   err.status == WEND_E_INVAL,
-               "refused: %s", refused[i].schema);
-        tap_is_str(str_of(err.message), refused[i].wanted, "and says why");
-        arena_free(&a);
-    }
-}
-
-/* Every row: a value that fits and one that does not. */
-static const struct {
-    const char *why, *schema, *yes, *no;
-} refs[] = {
+static const struct pair_row refs[] = {
     {"into $defs",
      "{'items':{'$ref':'#/$defs/a'},'$defs':{'a':{'type':'null'}}}", "[null]",
      "[1]"},
@@ -193,28 +148,6 @@ static const struct {
     {"a property named $ref is no $ref",
      "{'properties':{'$ref':{'type':'null'}}}", "{'$ref':null}", "{'$ref':1}"},
 };
-
-static void test_refs(void)
-{
-    for (size_t i = 0; i < tap_count(refs); i++) {
-        struct arena a = {.mem = &plain};
-        wend_error err = {0};
-        struct schema *s = compile(refs[i].schema, &a, &err);
-        struct buf yes = {.mem = &plain}, no = yes;
-        struct json *fits =
-            json_parse(str_of(quoted(&yes, refs[i].yes)), &a, NULL);
-        struct json *not =
-            json_parse(str_of(quoted(&no, refs[i].no)), &a, NULL);
-
-        tap_ok(s && schema_check(s, fits, NULL), "$ref: %s %s", refs[i].why,
-               err.message);
-        tap_ok(s && !schema_check(s, not, NULL), "$ref: %s, and no more",
-               refs[i].why);
-        buf_free(&yes);
-        buf_free(&no);
-        arena_free(&a);
-    }
-}
 
 /* Whatever is negated or tried, a check that stops does not fit. */
 static void test_circles(void)
@@ -476,8 +409,8 @@ static void test_faults(void)
 
 int main(void)
 {
-    test_refused();
-    test_refs();
+    test_refused(refused, tap_count(refused));
+    test_pairs(refs, tap_count(refs), "$ref");
     test_circles();
     test_nodes();
     test_depth();
