@@ -387,12 +387,38 @@ static bool check_condition(struct checking *c, const struct schema_any *a,
     return !n || check(c, n, v, marks);
 }
 
+static const struct schema_node *
+anchored(struct checking *c, const struct schema_resource *r, wend_str name)
+{
+    for (const struct schema_anchor *a = r->anchors; a; a = a->next) {
+        c->steps++;
+        if (a->dynamic && str_eq(a->name, name))
+            return a->node;
+    }
+    return NULL;
+}
+
+/* Of all resources that the check is in, the outermost decides. */
+static const struct schema_node *target(struct checking *c,
+                                        const struct schema_dynamic *d)
+{
+    const struct schema_node *found = d->node, *n;
+
+    if (!d->name.ptr)
+        return found;
+    for (const struct schema_scope *s = c->scope; s; s = s->up) {
+        n = anchored(c, s->resource, d->name);
+        found = n ? n : found;
+    }
+    return found;
+}
+
 static bool check_combined(struct checking *c, const struct schema_any *a,
                            const struct json *v, struct marks *marks)
 {
     if (a->ref && !check(c, a->ref, v, marks))
         return false;
-    if (a->dynamic_ref && !check(c, a->dynamic_ref, v, marks))
+    if (a->dynamic.node && !check(c, target(c, &a->dynamic), v, marks))
         return false;
     for (size_t i = 0; i < a->all.count; i++)
         if (!check(c, a->all.at[i], v, marks))
@@ -478,6 +504,8 @@ static bool check_rest(struct checking *c, const struct schema_node *n,
 static bool check(struct checking *c, const struct schema_node *n,
                   const struct json *v, struct marks *marks)
 {
+    const struct schema_scope *outer = c->scope;
+    struct schema_scope own = {outer, n->resource};
     const struct schema_node *rest = NULL;
     bool fits;
 
@@ -495,10 +523,14 @@ static bool check(struct checking *c, const struct schema_node *n,
         rest = n->object->unevaluated;
     else if (v->kind == JSON_ARRAY && n->array)
         rest = n->array->unevaluated;
+    if (own.resource && own.resource->dynamic &&
+        (!outer || outer->resource != own.resource))
+        c->scope = &own;
     c->depth++;
     fits =
         rest ? check_rest(c, n, rest, v, marks) : check_rules(c, n, v, marks);
     c->depth--;
+    c->scope = outer;
     return fits && !c->stopped;
 }
 

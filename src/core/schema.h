@@ -1,13 +1,16 @@
 /*
- * schema.h - does a JSON value fit a JSON Schema (2020-12)?
+ * schema.h - does a JSON value fit a JSON Schema?
  *
  * A schema is compiled once: keywords are checked for their own form,
  * patterns compiled, every $ref led to its target. `format` and what else
- * describes is not checked. A $ref out of the document is an error: nothing
- * is ever fetched. Older drafts where they still live: `definitions`,
- * `dependencies`, `items` as a list with `additionalItems`, a boolean
- * exclusiveMinimum or exclusiveMaximum, `$id` as "#name". $dynamicRef is
- * taken as a $ref.
+ * describes is not checked. A $ref leads to a place in the document or in a
+ * metaschema of 2020-12, 2019-09, draft 7, 6 or 4; any other is an error, and
+ * so is any other $schema: nothing is ever fetched.
+ *
+ * Forms of older drafts are taken in all: `definitions`, `dependencies`,
+ * `items` as a list with `additionalItems`, a boolean exclusiveMinimum or
+ * exclusiveMaximum, `$id` as "#name". Only where $schema names the draft does
+ * a $ref replace what stands beside it (up to 7), and `id` mean $id (4).
  *
  * Numbers are compared exactly, as decimals. A check is bounded in steps,
  * in depth and in the work for patterns; at a bound the value does not fit.

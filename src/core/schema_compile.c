@@ -63,8 +63,7 @@ static size_t bucket_of(const struct json *json)
 }
 
 bool schema_node_for(struct compiling *k, const struct json *json,
-                     const struct schema_resource *resource,
-                     struct schema_node **out)
+                     struct schema_resource *resource, struct schema_node **out)
 {
     struct schema_node **bucket = &k->buckets[bucket_of(json)], *n = *bucket;
 
@@ -96,15 +95,25 @@ bool schema_node_for(struct compiling *k, const struct json *json,
     return true;
 }
 
+/* What asserts nothing may still be what a $ref leads to. */
+static bool is_place(wend_str key)
+{
+    return str_is(key, "$ref") || str_is(key, "definitions") ||
+           str_is(key, "$defs");
+}
+
 static bool compile_node(struct compiling *k, struct schema_node *n)
 {
+    bool alone;
+
     n->never = n->json->kind == JSON_FALSE;
     if (n->json->kind != JSON_OBJECT)
         return true;
     if (!schema_identify(k, n))
         return false;
+    alone = schema_ref_alone(n->json, n->resource->draft);
     for (const struct json *m = n->json->first; m; m = m->next)
-        if (!schema_keyword(k, n, m))
+        if ((!alone || is_place(m->key)) && !schema_keyword(k, n, m))
             return false;
     return true;
 }

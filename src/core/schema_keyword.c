@@ -60,8 +60,9 @@ static bool put_definitions(struct compiling *k, struct schema_node *n,
     return true;
 }
 
-static bool put_ref(struct compiling *k, struct schema_node *n,
-                    const struct json *v, void *at)
+static bool add_ref(struct compiling *k, struct schema_node *n,
+                    const struct json *v, struct schema_node **out,
+                    wend_str *dynamic)
 {
     struct schema_ref *ref;
 
@@ -72,10 +73,25 @@ static bool put_ref(struct compiling *k, struct schema_node *n,
         return schema_nomem(k);
     ref->json = v;
     ref->resource = n->resource;
-    ref->out = at;
+    ref->out = out;
+    ref->dynamic = dynamic;
     ref->next = k->refs;
     k->refs = ref;
     return true;
+}
+
+static bool put_ref(struct compiling *k, struct schema_node *n,
+                    const struct json *v, void *at)
+{
+    return add_ref(k, n, v, at, NULL);
+}
+
+static bool put_dynamic_ref(struct compiling *k, struct schema_node *n,
+                            const struct json *v, void *at)
+{
+    struct schema_dynamic *d = at;
+
+    return add_ref(k, n, v, &d->node, &d->name);
 }
 
 static bool put_type(struct compiling *k, struct schema_node *n,
@@ -394,8 +410,8 @@ struct keyword {
 /* Sorted by name. */
 static const struct keyword keywords[] = {
     {"$defs", put_definitions, NODE, 0},
-    {"$dynamicRef", put_ref, IN_ANY(dynamic_ref)},
-    {"$recursiveRef", put_ref, IN_ANY(dynamic_ref)},
+    {"$dynamicRef", put_dynamic_ref, IN_ANY(dynamic)},
+    {"$recursiveRef", put_dynamic_ref, IN_ANY(dynamic)},
     {"$ref", put_ref, IN_ANY(ref)},
     {"additionalItems", put_additional_items, IN_ARRAY(items)},
     {"additionalProperties", put_sub, IN_OBJECT(additional)},

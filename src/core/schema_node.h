@@ -101,13 +101,21 @@ struct schema_string {
     struct schema_pattern pattern; /* regex NULL: none */
 };
 
+/* $dynamicRef or $recursiveRef: leads to the outermost schema resource that is
+ * being checked and has a dynamic anchor of that name, else to node. */
+struct schema_dynamic {
+    struct schema_node *node;
+    wend_str name; /* absent: as a $ref */
+};
+
 /* Keywords for values of every kind. */
 struct schema_any {
     const struct json *values; /* of enum */
     const struct json *only;   /* const */
     struct schema_list all, any, one;
     struct schema_node * not, *condition, *then, *otherwise;
-    struct schema_node *ref, *dynamic_ref;
+    struct schema_node *ref;
+    struct schema_dynamic dynamic;
 };
 
 struct schema_node {
@@ -119,9 +127,9 @@ struct schema_node {
     struct schema_array *array;
     struct schema_number *number;
     struct schema_string *string;
+    struct schema_resource *resource; /* NULL: a boolean is all there is */
     /* While compiling: */
     const struct json *json;
-    const struct schema_resource *resource;
     struct schema_node *next;  /* as they were made */
     struct schema_node *chain; /* in the same bucket */
 };
@@ -139,25 +147,34 @@ struct schema {
     struct schema_node *root;
 };
 
-/* A part of the document with a $id of its own, or all of it. */
+/* They differ in what names a schema and what may stand beside a $ref. */
+enum schema_draft { DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020 };
+
+/* $recursiveAnchor is a dynamic one with an empty name. */
+struct schema_anchor {
+    wend_str name;
+    struct schema_node *node;
+    bool dynamic;
+    struct schema_anchor *next;
+};
+
+/* A part of the document with a $id of its own, or all of it; or a
+ * metaschema. */
 struct schema_resource {
     wend_str base; /* its URI; absent: unknown */
     const struct json *root;
-    const struct schema_resource *next;
-};
-
-struct schema_anchor {
-    wend_str name;
-    const struct schema_resource *resource;
-    const struct json *json;
-    const struct schema_anchor *next;
+    enum schema_draft draft;
+    struct schema_anchor *anchors;
+    bool dynamic; /* one of them is */
+    struct schema_resource *next;
 };
 
 /* A $ref to be followed once all resources and anchors are known. */
 struct schema_ref {
     const struct json *json;
-    const struct schema_resource *resource;
+    struct schema_resource *resource;
     struct schema_node **out;
+    wend_str *dynamic; /* for the name of a dynamic anchor; or NULL */
     struct schema_ref *next;
 };
 
@@ -169,9 +186,9 @@ struct compiling {
     struct schema_node *first, **last; /* to be compiled */
     struct schema_node *buckets[SCHEMA_BUCKETS];
     size_t nodes;
-    const struct schema_resource *resources;
-    const struct schema_anchor *anchors;
+    struct schema_resource *resources;
     struct schema_ref *refs;
+    uint32_t metas; /* bits of those that are loaded */
     wend_error *err;
     wend_status status;
 };
@@ -180,7 +197,7 @@ struct compiling {
 
 /* The node for that place, made and queued if it is new. */
 bool schema_node_for(struct compiling *k, const struct json *json,
-                     const struct schema_resource *resource,
+                     struct schema_resource *resource,
                      struct schema_node **out);
 /* Names the place; returns false. */
 bool schema_refuse(struct compiling *k, const struct json *at, const char *fmt,
@@ -195,13 +212,30 @@ bool schema_keyword(struct compiling *k, struct schema_node *n,
 
 /* ---- schema_ref.c -------------------------------------------------------- */
 
-/* Notes $id and $anchor of a node before its keywords. */
+/* Notes $schema, $id and anchors of a node before its keywords. */
 bool schema_identify(struct compiling *k, struct schema_node *n);
+/* Whether its $ref replaces all else, as up to draft 7. */
+bool schema_ref_alone(const struct json *json, enum schema_draft draft);
 /* Follows all that is in k->refs; may queue new nodes. */
 bool schema_follow(struct compiling *k);
 /* The way from the document's root as a JSON pointer. */
 void schema_pointer(const struct json *document, const struct json *at,
                     struct buf *out);
+
+/* ---- schema_uri.c -------------------------------------------------------- */
+
+wend_str schema_before(wend_str s, char c); /* all of it if there is no c */
+/* base may be absent. Absent if a->failed. */
+wend_str schema_uri_join(struct arena *a, wend_str base, wend_str ref);
+
+/* ---- schema_meta.c ------------------------------------------------------- */
+
+/* What $schema says; false: none that is known. */
+bool schema_draft_find(wend_str uri, enum schema_draft *out);
+/* The number of a metaschema; -1: none. */
+int schema_meta_find(wend_str uri);
+/* NULL: out of memory. */
+const struct json *schema_meta_load(int meta, struct arena *a);
 
 /* ---- schema_say.c -------------------------------------------------------- */
 
@@ -213,10 +247,17 @@ struct schema_step {
     bool name;
 };
 
+/* The resources that a check is inside of and that have dynamic anchors. */
+struct schema_scope {
+    const struct schema_scope *up;
+    const struct schema_resource *resource;
+};
+
 struct checking {
     const struct mem *mem;
     struct buf *why; /* NULL: nobody asks */
     const struct schema_step *path;
+    const struct schema_scope *scope;
     unsigned quiet; /* above 0 while trying alternatives */
     unsigned depth;
     uint64_t steps, work; /* done; left for patterns */

@@ -1,66 +1,13 @@
 /*
- * schema_ref.c - where a $ref leads: $id, $anchor, JSON pointers.
+ * schema_ref.c - where a $ref leads: $id, anchors, JSON pointers.
  *
- * Only the document itself is looked at. A URI that no $id in it has is
- * remote, and an error.
+ * Only the document and the metaschemas are looked at. A URI that names
+ * neither is an error: nothing is fetched.
  */
 #include "core/schema_node.h"
 
 #include "base/limits.h"
 #include "base/utf8.h"
-
-/* ---- URIs ---------------------------------------------------------------- */
-
-static wend_str before(wend_str s, char c)
-{
-    const char *at = s.len ? memchr(s.ptr, c, s.len) : NULL;
-
-    return at ? (wend_str){s.ptr, (size_t)(at - s.ptr)} : s;
-}
-
-static bool has_scheme(wend_str s)
-{
-    wend_str scheme = before(s, ':');
-
-    return scheme.len && scheme.len < s.len && before(s, '/').len > scheme.len;
-}
-
-/* How much of base a reference that begins so keeps. */
-static size_t kept_of(wend_str base, wend_str ref)
-{
-    size_t scheme = has_scheme(base) ? before(base, ':').len + 1 : 0, n;
-
-    if (ref.len && ref.ptr[0] == '/') {
-        wend_str rest = {base.ptr + scheme, base.len - scheme};
-
-        if (!str_starts(rest, "//"))
-            return scheme;
-        rest.ptr += 2;
-        rest.len -= 2;
-        return scheme + 2 + before(rest, '/').len;
-    }
-    for (n = base.len; n > scheme && base.ptr[n - 1] != '/';)
-        n--;
-    return n;
-}
-
-/* Enough of RFC 3986 for schemas in one document: the last part, or the
- * path, is replaced; dots in it are not resolved. */
-static wend_str joined(struct compiling *k, wend_str base, wend_str ref)
-{
-    size_t keep;
-    char *p;
-
-    if (!base.ptr || has_scheme(ref))
-        return ref;
-    keep = kept_of(base, ref);
-    p = arena_chars(k->arena, keep + ref.len);
-    if (!p)
-        return STR_NONE;
-    memcpy(p, base.ptr, keep);
-    memcpy(p + keep, ref.ptr, ref.len);
-    return (wend_str){p, keep + ref.len};
-}
 
 static int hex_digit(char c)
 {
@@ -91,7 +38,7 @@ static wend_str percent_decoded(struct compiling *k, wend_str s)
 /* ---- Resources and anchors ----------------------------------------------- */
 
 static bool add_resource(struct compiling *k, struct schema_node *n,
-                         wend_str base)
+                         wend_str base, enum schema_draft draft)
 {
     struct schema_resource *r = arena_alloc(k->arena, sizeof *r);
 
@@ -99,79 +46,138 @@ static bool add_resource(struct compiling *k, struct schema_node *n,
         return schema_nomem(k);
     r->base = base;
     r->root = n->json;
+    r->draft = draft;
     r->next = k->resources;
     k->resources = r;
     n->resource = r;
     return true;
 }
 
-static bool add_anchor(struct compiling *k, const struct schema_node *n,
-                       const struct json *at, wend_str name)
+static struct schema_anchor *anchor_of(const struct schema_resource *r,
+                                       wend_str name)
 {
-    struct schema_anchor *a;
+    struct schema_anchor *a = r->anchors;
 
-    if (!name.len)
-        return schema_refuse(k, at, "must be a name");
-    for (const struct schema_anchor *old = k->anchors; old; old = old->next)
-        if (old->resource == n->resource && str_eq(old->name, name))
-            return old->json == n->json ||
-                   schema_refuse(k, at, "is the name of another schema, too");
-    a = arena_alloc(k->arena, sizeof *a);
-    if (!a)
-        return schema_nomem(k);
-    a->name = name;
-    a->resource = n->resource;
-    a->json = n->json;
-    a->next = k->anchors;
-    k->anchors = a;
+    while (a && !str_eq(a->name, name))
+        a = a->next;
+    return a;
+}
+
+static bool add_anchor(struct compiling *k, struct schema_node *n,
+                       const struct json *at, wend_str name, bool dynamic)
+{
+    struct schema_anchor *a = anchor_of(n->resource, name);
+
+    if (a && a->node != n)
+        return schema_refuse(k, at, "is the name of another schema, too");
+    if (!a) {
+        a = arena_alloc(k->arena, sizeof *a);
+        if (!a)
+            return schema_nomem(k);
+        a->name = name;
+        a->node = n;
+        a->next = n->resource->anchors;
+        n->resource->anchors = a;
+    }
+    a->dynamic |= dynamic;
+    n->resource->dynamic |= dynamic;
     return true;
 }
 
-/* $id names a resource; in draft 7, "#name" was an anchor. */
+/* $id names a resource; up to draft 7, "#name" was an anchor. */
 static bool identify_id(struct compiling *k, struct schema_node *n,
-                        const struct json *id)
+                        const struct json *id, enum schema_draft draft)
 {
     wend_str uri = json_str(id), anchor;
 
     if (!uri.ptr)
         return schema_refuse(k, id, "must be a string");
-    anchor = before(uri, '#');
+    anchor = schema_before(uri, '#');
     anchor = (wend_str){uri.ptr + anchor.len, uri.len - anchor.len};
     uri.len -= anchor.len;
     if (uri.len) {
-        uri = joined(k, n->resource ? n->resource->base : STR_NONE, uri);
+        uri = schema_uri_join(k->arena,
+                              n->resource ? n->resource->base : STR_NONE, uri);
         if (!uri.ptr)
             return schema_nomem(k);
         for (const struct schema_resource *r = k->resources; r; r = r->next)
             if (str_eq(r->base, uri) && r->root != n->json)
                 return schema_refuse(k, id,
                                      "is the name of another schema, too");
-        if (!add_resource(k, n, uri))
+        if (!add_resource(k, n, uri, draft))
             return false;
     }
-    if (!n->resource && !add_resource(k, n, STR_NONE))
+    if (!n->resource && !add_resource(k, n, STR_NONE, draft))
         return false;
     if (anchor.len > 1)
-        return add_anchor(k, n, id, (wend_str){anchor.ptr + 1, anchor.len - 1});
+        return add_anchor(k, n, id, (wend_str){anchor.ptr + 1, anchor.len - 1},
+                          false);
     return true;
+}
+
+/* Only a whole resource has a draft of its own. */
+static bool read_draft(struct compiling *k, const struct schema_node *n,
+                       enum schema_draft *out)
+{
+    const struct json *schema = json_get(n->json, "$schema");
+    wend_str uri = json_str(schema);
+
+    *out = n->resource ? n->resource->draft : DRAFT_2020;
+    if (!schema ||
+        (n->resource && !json_get(n->json, "$id") && !json_get(n->json, "id")))
+        return true;
+    if (!uri.ptr)
+        return schema_refuse(k, schema, "must be a string");
+    return schema_draft_find(uri, out) ||
+           schema_refuse(k, schema,
+                         "names no draft of JSON Schema that is built in "
+                         "(2020-12, 2019-09, 7, 6 or 4): '%.*s'; nothing is "
+                         "fetched",
+                         (int)utf8_cut(uri, 100), uri.ptr);
+}
+
+bool schema_ref_alone(const struct json *json, enum schema_draft draft)
+{
+    return draft <= DRAFT_7 && json_get(json, "$ref");
+}
+
+static bool identify_anchors(struct compiling *k, struct schema_node *n)
+{
+    static const char *const names[] = {"$anchor", "$dynamicAnchor"};
+    const struct json *recursive = n->resource->draft == DRAFT_2019
+                                       ? json_get(n->json, "$recursiveAnchor")
+                                       : NULL;
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct json *anchor = json_get(n->json, names[i]);
+
+        if (anchor && !json_str(anchor).len)
+            return schema_refuse(k, anchor, "must be a name");
+        if (anchor && !add_anchor(k, n, anchor, json_str(anchor), i == 1))
+            return false;
+    }
+    if (!recursive || recursive->kind == JSON_FALSE)
+        return true;
+    if (recursive->kind != JSON_TRUE)
+        return schema_refuse(k, recursive, "must be a boolean");
+    return n->json != n->resource->root ||
+           add_anchor(k, n, recursive, STR(""), true);
 }
 
 bool schema_identify(struct compiling *k, struct schema_node *n)
 {
-    static const char *const anchors[] = {"$anchor", "$dynamicAnchor"};
-    const struct json *id = json_get(n->json, "$id");
+    enum schema_draft draft;
+    const struct json *id = NULL;
 
-    if (id && !identify_id(k, n, id))
+    if (!read_draft(k, n, &draft))
         return false;
-    if (!n->resource && !add_resource(k, n, STR_NONE))
+    if (!n->resource || !schema_ref_alone(n->json, draft))
+        id = json_get(n->json, draft == DRAFT_4 ? "id" : "$id");
+    if (id && !identify_id(k, n, id, draft))
         return false;
-    for (size_t i = 0; i < 2; i++) {
-        const struct json *anchor = json_get(n->json, anchors[i]);
-
-        if (anchor && !add_anchor(k, n, anchor, json_str(anchor)))
-            return false;
-    }
-    return true;
+    if (!n->resource && !add_resource(k, n, STR_NONE, draft))
+        return false;
+    return identify_anchors(k, n);
 }
 
 /* ---- Pointers ------------------------------------------------------------ */
@@ -218,7 +224,7 @@ static const struct json *pointed(const struct json *j, wend_str pointer)
 
         pointer.ptr++;
         pointer.len--;
-        part = before(pointer, '/');
+        part = schema_before(pointer, '/');
         pointer.ptr += part.len;
         pointer.len -= part.len;
         j = child(j, part);
@@ -274,63 +280,87 @@ void schema_pointer(const struct json *document, const struct json *at,
 
 /* ---- References ---------------------------------------------------------- */
 
-static const struct schema_resource *
-resource_of(struct compiling *k, const struct schema_ref *ref, wend_str uri)
+static struct schema_resource *resource_of(const struct compiling *k,
+                                           wend_str uri)
 {
-    const struct schema_resource *r = k->resources;
+    struct schema_resource *r = k->resources;
 
-    if (!uri.len)
-        return ref->resource;
-    uri = joined(k, ref->resource->base, uri);
     while (r && !(r->base.ptr && str_eq(r->base, uri)))
         r = r->next;
     return r;
 }
 
-static const struct json *
-target(struct compiling *k, const struct schema_resource *r, wend_str fragment)
+/* What is in a metaschema is known once it is compiled: the reference waits
+ * for the next round. */
+static bool wait_for_meta(struct compiling *k, struct schema_ref *ref, int meta)
 {
-    if (!fragment.len || fragment.ptr[0] == '/')
-        return pointed(r->root, fragment);
-    for (const struct schema_anchor *a = k->anchors; a; a = a->next)
-        if (a->resource == r && str_eq(a->name, fragment))
-            return a->json;
-    return NULL;
+    uint32_t bit = UINT32_C(1) << meta;
+    const struct json *json;
+    struct schema_node *root;
+
+    ref->next = k->refs;
+    k->refs = ref;
+    if (k->metas & bit)
+        return true;
+    k->metas |= bit;
+    json = schema_meta_load(meta, k->arena);
+    if (!json)
+        return schema_nomem(k);
+    return schema_node_for(k, json, NULL, &root);
 }
 
-static bool follow(struct compiling *k, const struct schema_ref *ref)
+static bool follow_in(struct compiling *k, const struct schema_ref *ref,
+                      struct schema_resource *r, wend_str fragment)
 {
-    wend_str text = json_str(ref->json), uri = before(text, '#');
-    wend_str fragment = {text.ptr + uri.len, text.len - uri.len};
-    const struct schema_resource *r;
-    const struct json *j;
+    wend_str text = json_str(ref->json);
+    bool pointer = !fragment.len || fragment.ptr[0] == '/';
+    const struct schema_anchor *a = anchor_of(r, fragment);
+    const struct json *j = pointer ? pointed(r->root, fragment)
+                           : a     ? a->node->json
+                                   : NULL;
 
-    if (fragment.len) {
-        fragment.ptr++;
-        fragment.len--;
-    }
-    fragment = percent_decoded(k, fragment);
-    r = resource_of(k, ref, uri);
-    if (k->arena->failed)
-        return schema_nomem(k);
-    if (!r)
-        return schema_refuse(k, ref->json,
-                             "leads out of the document, to '%.*s'; "
-                             "nothing is fetched",
-                             (int)utf8_cut(text, 100), text.ptr);
-    j = target(k, r, fragment);
     if (!j)
         return schema_refuse(k, ref->json, "leads to nothing: '%.*s'",
                              (int)utf8_cut(text, 100), text.ptr);
+    if (ref->dynamic && a && a->dynamic)
+        *ref->dynamic = a->name;
     return schema_node_for(k, j, r, ref->out);
+}
+
+static bool follow(struct compiling *k, struct schema_ref *ref)
+{
+    wend_str text = json_str(ref->json), uri = schema_before(text, '#');
+    wend_str rest = {text.ptr + uri.len, text.len - uri.len}, fragment;
+    struct schema_resource *r = ref->resource;
+    int meta;
+
+    fragment = percent_decoded(
+        k, rest.len ? (wend_str){rest.ptr + 1, rest.len - 1} : rest);
+    if (uri.len) {
+        uri = schema_uri_join(k->arena, r->base, uri);
+        r = resource_of(k, uri);
+    }
+    if (k->arena->failed)
+        return schema_nomem(k);
+    if (r)
+        return follow_in(k, ref, r, fragment);
+    meta = schema_meta_find(uri);
+    if (meta >= 0)
+        return wait_for_meta(k, ref, meta);
+    return schema_refuse(k, ref->json,
+                         "leads out of the document, to '%.*s%.*s'; nothing "
+                         "is fetched",
+                         (int)utf8_cut(uri, 150), uri.ptr,
+                         (int)utf8_cut(rest, 60), rest.ptr);
 }
 
 bool schema_follow(struct compiling *k)
 {
-    while (k->refs) {
-        struct schema_ref *ref = k->refs;
+    struct schema_ref *ref = k->refs, *next;
 
-        k->refs = ref->next;
+    k->refs = NULL;
+    for (; ref; ref = next) {
+        next = ref->next;
         if (!follow(k, ref))
             return false;
     }
