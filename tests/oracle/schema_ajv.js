@@ -6,8 +6,9 @@
 const { spawnSync } = require('child_process');
 const path = require('path');
 
-const [driver, ajvPath, seedText, roundsText] = process.argv.slice(2);
-const Ajv = require(path.resolve(ajvPath));
+const [driver, modules, seedText, roundsText] = process.argv.slice(2);
+const load = (file) => require(path.resolve(modules, file));
+const Ajv = load('ajv/dist/2020.js');
 const ROUNDS = Number(roundsText);
 const VALUES = 8;
 const SPOILED_EVERY = 5;
@@ -217,6 +218,81 @@ function spoil(made) {
                              { type: 1 }, [{}], [true, 2]]);
 }
 
+// ---- Metaschemas -----------------------------------------------------------
+
+const refs = 'ajv/dist/refs/json-schema-';
+const vocabularies = {
+    '2020-12': ['core', 'applicator', 'unevaluated', 'validation', 'meta-data',
+                'format-annotation', 'content'],
+    '2019-09': ['core', 'applicator', 'validation', 'meta-data', 'format',
+                'content'],
+};
+const maps = ['properties', 'patternProperties', '$defs', 'definitions',
+              'dependencies'];
+const unchecked = ['title', 'description', 'default', 'format', 'deprecated',
+                   '$comment', '$vocabulary'];
+
+// What is left of a metaschema if only what can be checked counts.
+function essence(s, key) {
+    const made = {};
+
+    if (Array.isArray(s))
+        return s.map((one) => essence(one))
+            .filter((one) => JSON.stringify(one) !== '{}');
+    if (key === '$schema' || key === '$id' || key === 'id')
+        return typeof s === 'string' ? s.replace(/#$/, '') : essence(s);
+    if (s === null || typeof s !== 'object')
+        return s;
+    for (const name of Object.keys(s).sort()) {
+        if (!maps.includes(key) && unchecked.includes(name))
+            continue;
+        const one = essence(s[name], maps.includes(key) ? undefined : name);
+
+        if (name !== 'propertyNames' || JSON.stringify(one) !== '{}')
+            made[name] = one;
+    }
+    return made;
+}
+
+function metaschemas() {
+    const old = ['07', '06'].map((n) => load(`${refs}draft-${n}.json`));
+    const oldest = load('ajv-draft-04/dist/refs/json-schema-draft-04.json');
+    const list = [...old, oldest];
+
+    for (const [draft, names] of Object.entries(vocabularies))
+        list.push(load(`${refs}${draft}/schema.json`), ...names.map(
+            (name) => load(`${refs}${draft}/meta/${name}.json`)));
+    old[0].properties.enum = { type: 'array', items: true };
+    old[0].properties.writeOnly = { type: 'boolean' };
+    oldest.properties.format = { type: 'string' };
+    return list;
+}
+
+function ask(lines) {
+    const ran = spawnSync(driver, { input: lines.join('\n') + '\n',
+                                    maxBuffer: 1 << 28, encoding: 'utf8' });
+
+    return { ran, answers: ran.stdout.split('\n') };
+}
+
+// How many of them are not the same.
+function compareMetaschemas() {
+    const list = metaschemas();
+    const { answers } = ask(list.map(
+        (m) => 'M ' + (m.$id || m.id).replace(/#$/, '')));
+
+    return list.filter((theirs, i) => {
+        const wanted = JSON.stringify(essence(theirs));
+        const got = answers[i].startsWith('{')
+                        ? JSON.stringify(essence(JSON.parse(answers[i])))
+                        : answers[i];
+
+        if (got !== wanted)
+            console.log(`# ajv has ${wanted}\n# here    ${got}`);
+        return got !== wanted;
+    }).length;
+}
+
 // ---- Both ------------------------------------------------------------------
 
 function judge(validate, v) {
@@ -255,9 +331,8 @@ for (let i = 0; i < ROUNDS; i++) {
     }
 }
 
-const ran = spawnSync(driver, { input: lines.join('\n') + '\n',
-                                maxBuffer: 1 << 28, encoding: 'utf8' });
-const answers = ran.stdout.split('\n');
+const { ran, answers } = ask(lines);
+const strange = compareMetaschemas();
 let wrong = 0, unused = null; // whose bad $ref ajv has not looked at
 
 rounds.forEach(({ made, v, wanted }, i) => {
@@ -281,5 +356,6 @@ console.log(`${wrong ? 'not ok' : 'ok'} 2 - same verdicts on ` +
             `${rounds.length} schemas and pairs`);
 const balanced = ['yes', 'no', 'refused'].every((k) => tally[k] >= ROUNDS / 20);
 console.log(`${balanced ? 'ok' : 'not ok'} 3 - enough of each verdict`);
-console.log('1..3');
-process.exit(wrong || ran.status || !balanced ? 1 : 0);
+console.log(`${strange ? 'not ok' : 'ok'} 4 - the metaschemas say the same`);
+console.log('1..4');
+process.exit(wrong || ran.status || !balanced || strange ? 1 : 0);

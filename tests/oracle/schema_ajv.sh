@@ -17,28 +17,22 @@
 # - Draft 4 and 7 forms (items as a list, boolean exclusiveMinimum) and names
 #   required twice are taken here and refused there.
 # - Patterns: see base/regex.h; `u` refuses some that are taken here.
+# - ajv's metaschema of draft 7 wants values in enum, each once, and does not
+#   know writeOnly; that of draft 4 does not know format.
 set -eu
 cd "$(dirname "$0")/../.."
 
-skip() {
-    echo "schema_ajv.sh: SKIPPED, $1" >&2
-    echo "1..0 # SKIP $1"
-    exit 0
-}
+. tests/oracle/schema.inc
 
 dir=build/oracle/ajv
 mkdir -p "$dir"
 for tool in node npm; do
     command -v $tool >/dev/null 2>&1 || skip "$tool is not installed"
 done
-if [ ! -e "$dir/node_modules/ajv/dist/2020.js" ]; then
+if [ ! -e "$dir/node_modules/ajv-draft-04" ]; then
     npm install --silent --no-audit --no-fund --prefix "$dir" ajv@8.17.1 \
-        >"$dir/npm.log" 2>&1 || skip "npm cannot fetch ajv"
+        ajv-draft-04@1.0.0 >"$dir/npm.log" 2>&1 || skip "npm cannot fetch ajv"
 fi
-objects=$(ls src/base/*.c src/core/schema*.c tests/oracle/schema_driver.c |
-    sed 's,^,build/asan/,; s,c$,o,')
-make -s VARIANT=asan $objects >&2
-${CC:-gcc} -fsanitize=address,undefined -o build/oracle/schema_driver \
-    $objects $(pkg-config --libs libpcre2-8)
-exec node tests/oracle/schema_ajv.js build/oracle/schema_driver \
-    "$dir/node_modules/ajv/dist/2020.js" "${SEED:-1}" "${ROUNDS:-1500}"
+build_driver
+exec node tests/oracle/schema_ajv.js "$driver" "$dir/node_modules" \
+    "${SEED:-1}" "${ROUNDS:-1500}"

@@ -1,16 +1,27 @@
 /*
  * schema_driver.c - says what core/schema makes of schemas and values.
  *
- * Reads lines: "S " and a schema, or "V " and a value for the schema before
- * it. Writes a line for each: "yes", "no" and why, or "refused" and why.
+ * Reads lines: "S " and a schema, "V " and a value for the schema before it,
+ * or "M " and the URI of a metaschema. Writes a line for each: "yes", "no" and
+ * why, or "refused" and why; for a metaschema, its text.
  */
 #include "core/schema.h"
+#include "core/schema_node.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct mem plain;
+
+/* A key in what is said may have a newline in it. */
+static void say(const char *verdict, const char *why)
+{
+    printf("%s ", verdict);
+    for (; *why; why++)
+        putchar(*why == '\n' ? ' ' : *why);
+    putchar('\n');
+}
 
 static struct schema *read_schema(wend_str text, struct arena *a)
 {
@@ -23,7 +34,7 @@ static struct schema *read_schema(wend_str text, struct arena *a)
     if (j && schema_compile(j, a, &s, &err) == WEND_OK)
         puts("yes");
     else
-        printf("refused %s\n", err.message);
+        say("refused", err.message);
     return s;
 }
 
@@ -38,8 +49,19 @@ static void read_value(wend_str text, const struct schema *s)
     else if (schema_check(s, j, &why))
         puts("yes");
     else
-        printf("no %s\n", why.ptr);
+        say("no", why.ptr);
     buf_free(&why);
+    arena_free(&a);
+}
+
+static void read_meta(wend_str uri)
+{
+    struct arena a = {.mem = &plain};
+    int meta = schema_meta_find(uri);
+    const struct json *j = meta >= 0 ? schema_meta_load(meta, &a) : NULL;
+    wend_str text = j ? json_text(j, &a) : STR("none");
+
+    printf("%.*s\n", (int)text.len, text.ptr);
     arena_free(&a);
 }
 
@@ -52,12 +74,13 @@ int main(void)
     ssize_t len;
 
     while ((len = getline(&line, &size, stdin)) > 2) {
-        wend_str text = {line + 2, (size_t)len - 2};
+        wend_str text = {line + 2, (size_t)len - 3};
 
-        if (*line == 'S')
-            s = read_schema(text, &a);
-        else
-            read_value(text, s);
+        switch (*line) {
+        case 'S': s = read_schema(text, &a); break;
+        case 'V': read_value(text, s); break;
+        case 'M': read_meta(text); break;
+        }
     }
     free(line);
     arena_free(&a);
