@@ -458,6 +458,17 @@ void end_plan_call(struct tt *x)
     emit_ran(x, turn_call(t, (uint32_t)i), &d);
 }
 
+void leave_given_plan(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int i = turn_plan_call(t);
+
+    if (i < 0 || !bit_get(&t->ended, (uint32_t)i))
+        return;
+    stop_plan(x);
+    end_plan(x, WEND_OUTCOME_CANCELED);
+}
+
 /* ---- The loop ------------------------------------------------------------ */
 
 static const wend_ev_error *last_failure(struct tt *x)

@@ -304,6 +304,7 @@ static void resume_calls(struct tt *x)
     settle_lost(x);
     if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
         check_lost_calls(x);
+    leave_given_plan(x);
     if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
         resume_actions(x);
     if (x->s->turn.stop.outcome != WEND_OUTCOME_NONE)

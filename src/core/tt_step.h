@@ -87,8 +87,11 @@ wend_ev_call plan_call_so_far(struct tt *x);
 void start_plan_call(struct tt *x, const struct call *c,
                      const struct admission *a, wend_str args);
 void end_plan_call(struct tt *x); /* if its plan is over */
-bool end_planning(struct tt *x);  /* true: the run has ended */
-bool ask_for_plan(struct tt *x);  /* a file's plan failed; false: that's it */
+/* A fork may be given the result of the call whose plan is under way: then
+ * nothing of the plan goes on. */
+void leave_given_plan(struct tt *x);
+bool end_planning(struct tt *x); /* true: the run has ended */
+bool ask_for_plan(struct tt *x); /* a file's plan failed; false: that's it */
 /* An agent that the model's plan names, as if by the tool for that. */
 void admit_agent(struct tt *x, const struct call *c, struct admission *a);
 bool may_start_early(const struct tt *x, uint32_t i);

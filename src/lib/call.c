@@ -138,31 +138,6 @@ wend_status wend_call_fail(wend_call *call, const char *message)
 /* ---- What it shows meanwhile ----------------------------------------------
  */
 
-/* A tool may quote what it has read: keys of providers go no further, those
- * of runs above neither. */
-static void show(wend_call *call, char *p, size_t len)
-{
-    const wend_agent *a = call->run->agent;
-
-    for (const struct child *c = call->run->child; c; c = c->parent->child)
-        redact_list(c->parent->agent->keys, c->parent->agent->keys_count, p,
-                    len);
-    for (size_t i = 0; i < a->keys_count; i++) {
-        call->hidden[i].secret = a->keys[i];
-        redact(&call->hidden[i], p, len);
-    }
-    if (call->of_action)
-        shell_action_output(call->run, call->action, (wend_str){p, len});
-    else
-        shell_output(call->run, call->id, (wend_str){p, len});
-}
-
-void call_show(wend_call *call, struct buf *text)
-{
-    if (call->run)
-        show(call, text->ptr, text->len);
-}
-
 /* ---- The shell's side ---------------------------------------------------- */
 
 static void forget(struct wend_run *r, struct wend_call *c)
@@ -195,6 +170,11 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
 
     /* Its strings are used below, after the shell has let go of it. */
     atomic_fetch_add(&c->refs, 1);
+    call_tell_unshown(c);
+    if (!c->run) { /* whoever heard that has ended it */
+        call_unref(c);
+        return;
+    }
     in.done = (struct call_done){
         .turn = c->turn,
         .call = c->checks && c->of_action ? STR_NONE : c->id,
@@ -219,7 +199,7 @@ void call_output(struct post *p)
     struct output_post *o = (struct output_post *)(void *)p;
 
     if (o->call->run)
-        show(o->call, o->text.ptr, o->text.len);
+        call_show_text(o->call, o->text.ptr, o->text.len);
     free_output(o);
 }
 

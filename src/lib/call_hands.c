@@ -5,8 +5,10 @@
 
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "core/policy.h"
 #include "core/policy_view.h"
+#include "lib/child.h"
 
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)
 {
@@ -38,6 +40,57 @@ void call_blame(wend_call *call, const char *code, bool no_effect,
     call->blame.code[len] = 0;
     call->blame.no_effect = no_effect;
     call->blame.retryable = retryable;
+}
+
+static void put_output(wend_call *call, wend_str text)
+{
+    if (call->of_action)
+        shell_action_output(call->run, call->action, text);
+    else
+        shell_output(call->run, call->id, text);
+}
+
+void call_tell_unshown(wend_call *call)
+{
+    char text[100];
+    size_t len;
+
+    if (!call->unshown)
+        return;
+    len = utf8_fmt(text, sizeof text,
+                   "[%zu bytes were not shown: the store is behind]\n",
+                   call->unshown);
+    call->unshown = 0;
+    put_output(call, (wend_str){text, len});
+}
+
+/* A tool may quote what it has read: keys of providers go no further, those
+ * of runs above neither. What a tool shows meanwhile cannot be slowed down, so
+ * that none of it is kept for a writer that is behind. */
+void call_show_text(wend_call *call, char *p, size_t len)
+{
+    const wend_agent *a = call->run->agent;
+
+    for (const struct child *c = call->run->child; c; c = c->parent->child)
+        redact_list(c->parent->agent->keys, c->parent->agent->keys_count, p,
+                    len);
+    for (size_t i = 0; i < a->keys_count; i++) {
+        call->hidden[i].secret = a->keys[i];
+        redact(&call->hidden[i], p, len);
+    }
+    if (!shell_may_read(call->run)) {
+        call->unshown += len;
+        return;
+    }
+    call_tell_unshown(call);
+    if (call->run)
+        put_output(call, (wend_str){p, len});
+}
+
+void call_show(wend_call *call, struct buf *text)
+{
+    if (call->run)
+        call_show_text(call, text->ptr, text->len);
 }
 
 struct mem call_mem(const wend_call *call)

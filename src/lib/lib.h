@@ -296,6 +296,7 @@ struct wend_call {
     void *stop_ctx;
     enum stop_reason stopping; /* told so, and why; its answer is awaited */
     struct redact hidden[KEYS_MAX]; /* in what it shows meanwhile */
+    size_t unshown; /* bytes of it, while the log's writer is behind */
     struct {
         char code[32];
         bool no_effect, retryable;
@@ -318,6 +319,10 @@ void call_output(struct post *p);        /* from the mailbox */
 void calls_drop(struct wend_run *r);     /* nobody waits any more */
 bool call_look(struct wend_call *c);     /* sets its view; false: no memory */
 void call_unref(struct wend_call *c);
+/* call_hands.c: what it shows meanwhile, or how much of it could not be. A
+ * listener may have ended the call after both. */
+void call_show_text(struct wend_call *c, char *p, size_t len);
+void call_tell_unshown(struct wend_call *c);
 /* call_hands.c: which limit was reached, then what the tool said when it was
  * told to stop. */
 void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out);

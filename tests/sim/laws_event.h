@@ -291,8 +291,9 @@ static void law_results(struct sim *s, const wend_event *ev, const char *name)
                b->failed);
 }
 
-/* A child that was cut off is gone on with, be it to be stopped; and what is
- * under way may ask its model once more. */
+/* A child that was cut off is resumed even if only to stop it; an action whose
+ * attempt is closed as superseded is opened again only to end (law_still looks
+ * at effects); and what is under way may ask its model once more. */
 static void law_quiet(struct sim *s, const wend_event *ev, const char *name)
 {
     const struct book_action *a = NULL;
@@ -300,7 +301,7 @@ static void law_quiet(struct sim *s, const wend_event *ev, const char *name)
 
     if (ev->type == WEND_ACTION_START) {
         a = act_find(&s->book.plan, ev->u.action_start.action);
-        starts = !(a && a->child && s->book.stopping);
+        starts = !(a && (a->child || a->closed) && s->book.stopping);
     }
     if (starts && (s->book.paused || s->book.stopping))
         broken(s, name, "%s while %s", wend_event_name(ev->type),

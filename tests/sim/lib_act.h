@@ -79,7 +79,7 @@ static void act_follow(struct sim *s)
     r->style = (enum style)chance_below(&s->chance, READ_LISTEN);
     o.speed = chance_of(&s->chance, 300) ? 5 : 0;
     if (wend_store_replay(s->rt, k->id, &o, &r->handle, NULL) != WEND_OK) {
-        if (!s->fault.hit)
+        if (!s->fault.hit && !s->store.failed) /* which s may not know yet */
             broken(s, LAW_LOG, "run %u cannot be followed", k->place);
         s->readers_count--;
         return;

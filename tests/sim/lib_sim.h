@@ -121,6 +121,7 @@ struct reader {
     bool orphan;  /* the process it was in has died */
     int64_t from; /* it came after this event */
     bool ended;
+    bool early;              /* ... when the run had no owner, before run_end */
     bool repairs;            /* the open model call does */
     int64_t seq, n, time_us; /* of the newest event */
     struct buf seen;

@@ -52,6 +52,12 @@ static bool read_value(struct options *o, const char *name, const char *value)
         o->seconds = atoi(value);
         return o->seconds > 0;
     }
+    if (!strcmp(name, "--from")) {
+        char *end = NULL;
+
+        o->from = strtoull(value, &end, 10);
+        return end != value && !*end && o->from;
+    }
     if (!strcmp(name, "--seed")) {
         bool ok = !strpbrk(value, ".-") && read_seeds(o, value);
 

@@ -244,8 +244,9 @@ static void seeds_hold(struct sim *s, const struct options *o, struct how how)
 static int usage(void)
 {
     fprintf(stderr,
-            "usage: %s [--seeds N | A..B | A-B] [--seconds N] [--seed S [-v]]\n"
-            "       [--safety | --liveness] [--bug NAME] [--self-test]\nbugs:",
+            "usage: %s [--seeds N | A..B | A-B] [--from A] [--seconds N]\n"
+            "       [--seed S [-v]] [--safety | --liveness] [--bug NAME] "
+            "[--self-test]\nbugs:",
             program);
     for (size_t i = 0; i < BUGS; i++)
         fprintf(stderr, " %s", bugs[i].name);
