@@ -31,6 +31,14 @@ enum {
     QUICK_NS = 1000 * 1000,
 };
 
+const char *const fetch_codes[FETCH_ENDS] = {
+    [FETCH_OK] = "ok",           [FETCH_NETWORK] = "network",
+    [FETCH_TIMEOUT] = "timeout", [FETCH_NOMEM] = "no_memory",
+    [FETCH_REFUSED] = "denied",  [FETCH_CERTIFICATE] = "certificate",
+    [FETCH_CA_FILE] = "ca_file", [FETCH_PROXY] = "proxy",
+    [FETCH_HEADERS] = "headers", [FETCH_HTTP2_ONLY] = "http2_only",
+};
+
 int64_t fetch_now_ms(const struct net *f)
 {
     return (int64_t)uv_now(f->uv);
@@ -73,14 +81,16 @@ void transfer_timeout(struct exchange *t)
         [PHASE_WAIT] = t->first_byte_ms,
         [PHASE_BODY] = t->between_ms,
     };
+    char host[PARTIES_BYTES];
 
+    easy_put_host(&t->parties, host, sizeof host);
     if (t->whole_ms && fetch_now_ms(t->fetch) >= t->began_ms + t->whole_ms)
         utf8_fmt(t->message, sizeof t->message,
-                 "%s: not complete within %lld ms", t->host,
+                 "%s: not complete within %lld ms", host,
                  (long long)t->whole_ms);
     else
-        utf8_fmt(t->message, sizeof t->message, "%s: %s within %lld ms",
-                 t->host, words[t->phase], (long long)limits[t->phase]);
+        utf8_fmt(t->message, sizeof t->message, "%s: %s within %lld ms", host,
+                 words[t->phase], (long long)limits[t->phase]);
     transfer_over(t, FETCH_TIMEOUT);
 }
 
@@ -360,6 +370,8 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
     t->harmless = is_harmless(q);
     t->stopped = t->paused = t->resume = t->head_done = false;
     t->message[0] = 0;
+    t->doom = FETCH_OK;
+    t->parties = (struct parties){.host = t->host};
     t->way = route_find(q, &t->arena, &t->route) ? &plain_way : &libcurl_way;
     s = t->way->prepare(t, q, err);
     if (s != WEND_OK) {

@@ -29,8 +29,23 @@ enum fetch_end {
     FETCH_NOMEM,
     FETCH_REFUSED, /* no address was allowed; or who stands in for us gives up
                     */
-    FETCH_HTTP2_ONLY, /* the server speaks no HTTP/1.1 */
+    /* The same request would fail again. */
+    FETCH_HTTP2_ONLY,  /* the server speaks no HTTP/1.1 */
+    FETCH_CERTIFICATE, /* of the server: not trusted, or another host's */
+    FETCH_CA_FILE,     /* no certificates to trust could be read */
+    FETCH_PROXY,       /* the proxy refuses, or its variable names none */
+    FETCH_HEADERS,     /* of the answer: too long */
+    FETCH_ENDS
 };
+
+/* The code of an error that ended so. */
+extern const char *const fetch_codes[FETCH_ENDS];
+
+/* Another attempt may succeed. */
+static inline bool fetch_may_pass(enum fetch_end how)
+{
+    return how == FETCH_NETWORK || how == FETCH_TIMEOUT;
+}
 
 struct fetch_request {
     const char *url;
@@ -40,7 +55,7 @@ struct fetch_request {
     bool copy_body;             /* ... or copied now */
     const char *unix_socket;    /* NULL: TCP */
     const char *proxy;          /* NULL: the environment's; "": none */
-    const char *ca_file;        /* NULL: SSL_CERT_FILE, the system's */
+    const char *ca_file;        /* NULL: the environment's, the system's */
     bool http2;
     bool libcurl; /* even where a plain socket would do; for tests */
     /* Asked before each connect, with fetch_start's ctx and the very address:
@@ -69,7 +84,8 @@ struct fetch_events {
     /* Bytes of the body as they come. False pauses: the same bytes come
      * again after resume. */
     bool (*body)(void *ctx, const char *p, size_t len);
-    /* message: `host: reason`, empty if FETCH_OK; lent. */
+    /* message: `host[ through the proxy host:port]: reason`, empty if
+     * FETCH_OK; lent. */
     void (*end)(void *ctx, enum fetch_end how, const char *message);
 };
 

@@ -5,7 +5,6 @@
  * always checked, no redirect followed, nothing decoded but chunks.
  */
 #include "host/fetch_easy.h"
-#include "host/fetch_route.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,6 +15,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "wire/http1.h"
 
 enum {
     RECEIVE_BYTES = 16 << 10,   /* per transfer under way: one read */
@@ -78,25 +78,6 @@ wend_str easy_host(const struct fetch_request *q, struct arena *a)
         return arena_str(a, (wend_str){at, (size_t)(end + 1 - at)});
     end = memchr(at, ':', len);
     return arena_str(a, (wend_str){at, end ? (size_t)(end - at) : len});
-}
-
-const char *easy_ca_file(void)
-{
-    /* Debian; Fedora; SUSE; Alpine and the BSDs */
-    static const char *const places[] = {
-        "/etc/ssl/certs/ca-certificates.crt",
-        "/etc/pki/tls/certs/ca-bundle.crt",
-        "/etc/ssl/ca-bundle.pem",
-        "/etc/ssl/cert.pem",
-    };
-    const char *named = getenv("SSL_CERT_FILE");
-
-    if (named && *named)
-        return named;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (!access(places[i], R_OK))
-            return places[i];
-    return NULL;
 }
 
 /* ---- Options ------------------------------------------------------------- */
@@ -208,17 +189,26 @@ static int set_method(const struct curl_api *curl, CURL *easy,
     return failed;
 }
 
-/* CAPATH must be off: a folder is read again for every connection, the file
- * once for all. */
-static int set_ca(const struct curl_api *curl, CURL *easy, const char *file)
+/* CAPATH is off unless asked for: a folder is read again for every
+ * connection, the file once for all. */
+static int set_ca(const struct curl_api *curl, CURL *easy,
+                  const struct authorities *ca)
 {
     int failed = 0;
 
-    failed |= curl->easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    failed |= curl->easy_setopt(easy, CURLOPT_PROXY_CAPATH, NULL);
-    failed |= curl->easy_setopt(easy, CURLOPT_CAINFO, file);
-    failed |= curl->easy_setopt(easy, CURLOPT_PROXY_CAINFO, file);
+    failed |= curl->easy_setopt(easy, CURLOPT_CAPATH, ca->folder);
+    failed |= curl->easy_setopt(easy, CURLOPT_PROXY_CAPATH, ca->folder);
+    failed |= curl->easy_setopt(easy, CURLOPT_CAINFO, ca->file);
+    failed |= curl->easy_setopt(easy, CURLOPT_PROXY_CAINFO, ca->file);
     return failed;
+}
+
+/* Both are always set: libcurl reads no variable then. */
+static int set_proxy(const struct curl_api *curl, CURL *easy,
+                     const struct proxy *p)
+{
+    return (int)curl->easy_setopt(easy, CURLOPT_PROXY, p->url) |
+           (int)curl->easy_setopt(easy, CURLOPT_NOPROXY, "");
 }
 
 void easy_url_free(const struct curl_api *curl, struct easy_url *u)
@@ -247,31 +237,29 @@ static int set_url(const struct curl_api *curl, CURL *easy, const char *url,
     return failed | (int)curl->easy_setopt(easy, CURLOPT_CURLU, u->parts);
 }
 
-/* "": none; NULL: the environment's. */
-static const char *proxy_of(const struct fetch_request *q, struct arena *a)
+/* The environment may change before the message is written. */
+static void find_parties(const struct fetch_request *q, struct parties *out,
+                         struct arena *a)
 {
-    struct url u;
-    wend_status s;
-
-    if (q->unix_socket || q->proxy)
-        return q->unix_socket ? "" : q->proxy;
-    s = url_parse(str_of(q->url), a, &u, NULL);
-    a->failed |= s == WEND_E_NOMEM;
-    return s == WEND_OK && route_is_here(&u) ? "" : NULL;
+    out->host = easy_host(q, a).ptr;
+    proxy_find(q, a, &out->proxy);
+    authorities_find(q->ca_file, &out->ca);
+    out->ca.file = arena_str(a, str_of(out->ca.file)).ptr;
+    out->ca.folder = arena_str(a, str_of(out->ca.folder)).ptr;
 }
 
 bool easy_set(const struct curl_api *curl, CURL *easy,
-              const struct fetch_request *q, const char *ca_file,
-              struct easy_url *url, struct arena *a)
+              const struct fetch_request *q, struct easy_url *url,
+              struct parties *out, struct arena *a)
 {
     struct curl_slist *headers = header_list(q, a);
-    const char *proxy = proxy_of(q, a);
     /* libcurl shares it out among the addresses of a host. */
     long connect_ms = q->connect_ms && q->connect_ms < INT_MAX
                           ? (long)q->connect_ms
                           : INT_MAX;
     int failed = 0;
 
+    find_parties(q, out, a);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         curl->easy_setopt(easy, fixed[i].option, fixed[i].value);
     failed |= curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -283,9 +271,8 @@ bool easy_set(const struct curl_api *curl, CURL *easy,
                                          : (long)CURL_HTTP_VERSION_1_1);
     failed |= curl->easy_setopt(easy, CURLOPT_PIPEWAIT, (long)q->http2);
     failed |= set_method(curl, easy, q);
-    failed |= set_ca(curl, easy, q->ca_file ? q->ca_file : ca_file);
-    if (proxy)
-        failed |= curl->easy_setopt(easy, CURLOPT_PROXY, proxy);
+    failed |= set_ca(curl, easy, &out->ca);
+    failed |= set_proxy(curl, easy, &out->proxy);
     /* One that is there was perhaps opened unasked; and on one that was kept
      * libcurl would ask again. */
     if (q->allow || q->once)
@@ -301,8 +288,10 @@ bool easy_set(const struct curl_api *curl, CURL *easy,
 /* ---- Results in words ----------------------------------------------------
  */
 
+enum { CODE_TOO_LARGE = 100 }; /* of libcurl 8.6, for FILESIZE_EXCEEDED */
+
 static const struct {
-    CURLcode code;
+    int code; /* CURLcode */
     enum fetch_end end;
     const char *words; /* NULL: the system's, else libcurl's */
 } results[] = {
@@ -321,9 +310,15 @@ static const struct {
      "the connection was closed before the end of the body"},
     {CURLE_UNSUPPORTED_PROTOCOL, FETCH_NETWORK, "the answer is not HTTP"},
     {CURLE_WEIRD_SERVER_REPLY, FETCH_NETWORK, "the answer is not HTTP"},
-    {CURLE_FILESIZE_EXCEEDED, FETCH_NETWORK, "the headers are too long"},
-    {CURLE_SSL_CACERT_BADFILE, FETCH_NETWORK,
-     "the file of certificate authorities cannot be read"},
+    {CURLE_FILESIZE_EXCEEDED, FETCH_HEADERS, http1_head_too_long},
+    {CODE_TOO_LARGE, FETCH_HEADERS, http1_head_too_long},
+    {CURLE_PEER_FAILED_VERIFICATION, FETCH_CERTIFICATE, NULL},
+    {CURLE_SSL_CACERT_BADFILE, FETCH_CA_FILE, NULL},
+};
+
+/* What went wrong, for the message. */
+struct reason {
+    char text[400];
 };
 
 /* The server's TLS offers no protocol that we do. Older versions of OpenSSL
@@ -336,10 +331,75 @@ static bool is_http2_only(CURLcode code, const char *detail)
 }
 
 /* Two very different mistakes share one code. */
-static const char *certificate_words(const char *detail)
+static void put_certificate(struct reason *r, const char *detail)
 {
-    return strstr(detail, "match") ? "the certificate does not match the host"
-                                   : "the certificate is not trusted";
+    bool other = strstr(detail, "match");
+
+    utf8_fmt(r->text, sizeof r->text, "%s (%.150s)%s",
+             other ? "the certificate does not match the host"
+                   : "the certificate is not trusted",
+             detail,
+             other ? ""
+                   : "; if its authority is one of your own, name that "
+                     "authority's certificate with --ca-file");
+}
+
+static void put_authorities(struct reason *r, const struct authorities *ca)
+{
+    const char *place = ca->file ? ca->file : ca->folder;
+
+    if (ca->from)
+        utf8_fmt(r->text, sizeof r->text,
+                 "the file of certificate authorities cannot be read: %.200s, "
+                 "named by %s, must have certificates in PEM form",
+                 place, ca->from);
+    else
+        utf8_fmt(r->text, sizeof r->text,
+                 "the system's certificate authorities cannot be read (%.200s)"
+                 "; install ca-certificates, or use --ca-file",
+                 place ? place : "no file is there");
+}
+
+/* What the proxy said instead of connecting us. */
+static void put_tunnel(struct reason *r, const struct proxy *p, long status)
+{
+    const char *hint = "";
+
+    if (status == 407)
+        hint = "; it wants a user and a password, as in "
+               "http://USER:PASSWORD@HOST:PORT";
+    else if (status >= 400 && status < 500)
+        hint = "; it does not allow this connection: ask its owner, or name "
+               "the host in no_proxy";
+    utf8_fmt(r->text, sizeof r->text,
+             "the proxy answered with HTTP %ld%s%s%s%s", status, hint,
+             status == 407 && p->from ? " (" : "",
+             status == 407 && p->from ? p->from : "",
+             status == 407 && p->from ? ")" : "");
+}
+
+/* Those that say no for good; a proxy that cannot reach a host just now says
+ * so with 5xx. */
+static bool is_refusal(long status)
+{
+    return status >= 300 && status < 500 && status != 408 && status != 429;
+}
+
+/* The same of a SOCKS proxy. */
+static bool is_socks_refusal(const struct curl_api *curl, CURL *easy)
+{
+    static const CURLproxycode codes[] = {
+        CURLPX_NO_AUTH,           CURLPX_USER_REJECTED,
+        CURLPX_REPLY_NOT_ALLOWED, CURLPX_REQUEST_FAILED,
+        CURLPX_IDENTD_DIFFER,     CURLPX_REPLY_COMMAND_NOT_SUPPORTED,
+    };
+    long code = 0;
+
+    curl->easy_getinfo(easy, CURLINFO_PROXY_ERROR, &code);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (code == (long)codes[i])
+            return true;
+    return false;
 }
 
 /* Handles are used again and keep the number of an older failure, so it
@@ -362,33 +422,77 @@ static const char *system_words(const struct curl_api *curl, CURL *easy,
     return NULL;
 }
 
+static void put_words(struct reason *r, const char *words, const char *detail)
+{
+    if (!words)
+        words = detail;
+    if (*detail && words != detail)
+        utf8_fmt(r->text, sizeof r->text, "%s (%s)", words, detail);
+    else
+        utf8_fmt(r->text, sizeof r->text, "%s", words);
+}
+
+/* What a proxy has to do with it, if anything. */
+static enum fetch_end proxy_end(const struct curl_api *curl, CURL *easy,
+                                CURLcode code, const struct proxy *p,
+                                struct reason *r)
+{
+    long status = 0;
+
+    curl->easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    if (status >= 300) {
+        put_tunnel(r, p, status);
+        return is_refusal(status) ? FETCH_PROXY : FETCH_NETWORK;
+    }
+    return code == CURLE_PROXY && is_socks_refusal(curl, easy) ? FETCH_PROXY
+                                                               : FETCH_NETWORK;
+}
+
+void easy_put_host(const struct parties *p, char *out, size_t size)
+{
+    if (p->proxy.name.len)
+        utf8_fmt(out, size, "%.300s through the proxy %.*s", p->host,
+                 (int)p->proxy.name.len, p->proxy.name.ptr);
+    else
+        utf8_fmt(out, size, "%.300s", p->host);
+}
+
 enum fetch_end easy_result(const struct curl_api *curl, CURL *easy,
-                           CURLcode code, const char *host, const char *detail,
-                           char *message, size_t message_size)
+                           CURLcode code, const struct parties *p,
+                           const char *detail, char *message,
+                           size_t message_size)
 {
     enum fetch_end end = FETCH_NETWORK;
     const char *words = NULL;
+    struct reason r = {""};
+    char host[PARTIES_BYTES];
 
+    if (p->proxy.user.len && strstr(detail, p->proxy.user.ptr))
+        detail = "";
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
-        if (results[i].code == code) {
+        if (results[i].code == (int)code) {
             end = results[i].end;
             words = results[i].words;
         }
-    if (code == CURLE_PEER_FAILED_VERIFICATION)
-        words = certificate_words(detail);
     if (is_http2_only(code, detail)) {
         end = FETCH_HTTP2_ONLY;
         words = "the server does not speak HTTP/1.1";
     }
+    if (end == FETCH_CERTIFICATE)
+        put_certificate(&r, detail);
+    else if (end == FETCH_CA_FILE)
+        put_authorities(&r, &p->ca);
+    else if (end == FETCH_NETWORK && p->proxy.name.len)
+        end = proxy_end(curl, easy, code, &p->proxy, &r);
     if (!words)
         words = system_words(curl, easy, code, detail);
-    if (!words)
-        words = *detail ? detail : curl->easy_strerror(code);
-    if (code == CURLE_OK)
-        message[0] = 0;
-    else if (*detail && words != detail)
-        utf8_fmt(message, message_size, "%s: %s (%s)", host, words, detail);
-    else
-        utf8_fmt(message, message_size, "%s: %s", host, words);
+    if (!words && !*detail)
+        words = curl->easy_strerror(code);
+    if (!r.text[0])
+        put_words(&r, words, detail);
+    easy_put_host(p, host, sizeof host);
+    message[0] = 0;
+    if (code != CURLE_OK)
+        utf8_fmt(message, message_size, "%s: %s", host, r.text);
     return end;
 }

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "host/fetch.h"
 #include "host/fetch_curl.h"
+#include "host/fetch_vars.h"
 
 /* WEND_E_INVAL for what must not go onto the wire: other protocols, line
  * ends inside a header. */
@@ -23,17 +24,24 @@ struct easy_url {
     CURLU *parts;
 };
 void easy_url_free(const struct curl_api *curl, struct easy_url *u);
+/* Who takes part in a request, for messages. */
+struct parties {
+    const char *host;
+    struct proxy proxy;
+    struct authorities ca;
+};
 /* Sets everything but callbacks. The arena must last as long as the
- * transfer. False: no memory. */
+ * transfer, and gets what `out` points to. False: no memory. */
 bool easy_set(const struct curl_api *curl, CURL *easy,
-              const struct fetch_request *q, const char *ca_file,
-              struct easy_url *url, struct arena *a);
-/* Where the system keeps its certificate authorities in one file; NULL if
- * it has none. */
-const char *easy_ca_file(void);
+              const struct fetch_request *q, struct easy_url *url,
+              struct parties *out, struct arena *a);
+enum { PARTIES_BYTES = 400 }; /* enough for the names of both */
+/* `host[ through the proxy host:port]`, as messages begin. */
+void easy_put_host(const struct parties *p, char *out, size_t size);
 /* detail: libcurl's own words. Writes `host: reason`. */
 enum fetch_end easy_result(const struct curl_api *curl, CURL *easy,
-                           CURLcode code, const char *host, const char *detail,
-                           char *message, size_t message_size);
+                           CURLcode code, const struct parties *p,
+                           const char *detail, char *message,
+                           size_t message_size);
 
 #endif

@@ -10,6 +10,7 @@
  * half of an answer. What of that is let through is decided in may_send; the
  * rest is a failure that the caller may retry with its delays and counts.
  */
+#include <errno.h>
 
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -131,12 +132,22 @@ static size_t on_body(char *p, size_t size, size_t count, void *ctx)
 
 /* ---- Ends ---------------------------------------------------------------- */
 
+/* A line of the head that exceeds a limit of libcurl's is told as a want of
+ * memory, until libcurl 8.6. */
+static bool is_long_line(const struct exchange *t, CURLcode code)
+{
+    return code == CURLE_OUT_OF_MEMORY && t->phase == PHASE_WAIT &&
+           !t->head_done && t->fetch->error != ENOMEM;
+}
+
 static void finish_one(struct exchange *t, CURLcode code)
 {
     enum fetch_end how;
 
     if (t->refused != CURLE_OK)
         code = t->refused;
+    else if (is_long_line(t, code))
+        code = CURLE_FILESIZE_EXCEEDED;
     else if (code == CURLE_OK && !t->head_done)
         code = CURLE_GOT_NOTHING; /* the end came within the head */
     if (code == CURLE_OPERATION_TIMEDOUT) {
@@ -151,7 +162,7 @@ static void finish_one(struct exchange *t, CURLcode code)
         how = FETCH_REFUSED;
         utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, t->why);
     } else {
-        how = easy_result(t->fetch->curl, t->easy, code, t->host, t->detail,
+        how = easy_result(t->fetch->curl, t->easy, code, &t->parties, t->detail,
                           t->message, sizeof t->message);
     }
     transfer_over(t, how);
@@ -194,7 +205,9 @@ static void go_on(struct exchange *t)
 
 static void serve(struct exchange *t)
 {
-    if (t->refused != CURLE_OK) {
+    if (t->doom != FETCH_OK) {
+        transfer_over(t, t->doom);
+    } else if (t->refused != CURLE_OK) {
         transfer_finish(t, t->refused);
     } else if (t->multi) {
         if (t->resume)
@@ -223,7 +236,6 @@ static wend_status open_curl(struct net *f, wend_error *err)
         return fail_nomem(err);
     curl->share_setopt(f->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
     curl->share_setopt(f->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-    f->ca_file = easy_ca_file();
     f->curl = curl;
     return WEND_OK;
 }
@@ -273,9 +285,17 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
     t->broken = NULL;
     t->allow = q->allow;
     if (!t->easy ||
-        !easy_set(f->curl, t->easy, q, f->ca_file, &t->url, &t->arena) ||
+        !easy_set(f->curl, t->easy, q, &t->url, &t->parties, &t->arena) ||
         !set_callbacks(f->curl, t))
         return fail_nomem(err);
+    if (t->parties.proxy.bad) {
+        t->doom = FETCH_PROXY;
+        utf8_fmt(t->message, sizeof t->message,
+                 "%.300s: %s is no URL of a proxy; write http://HOST:PORT, or "
+                 "unset it",
+                 t->host,
+                 t->parties.proxy.from ? t->parties.proxy.from : "the proxy");
+    }
     return WEND_OK;
 }
 

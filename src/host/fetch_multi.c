@@ -8,6 +8,7 @@
  * called at once is served by the idle handle, so that libcurl is never entered
  * from its own callbacks and a chain of such wishes cannot hold up the loop.
  */
+#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -77,7 +78,9 @@ static void act(struct multi *m, curl_socket_t fd, int events)
     int running;
 
     f->inside++;
+    errno = 0;
     f->curl->multi_socket_action(m->handle, fd, events, &running);
+    f->error = errno;
     f->inside--;
     take_results(m);
 }

@@ -54,7 +54,7 @@ static void finish(struct exchange *t, enum verdict v)
         how = FETCH_NOMEM;
         words = "out of memory";
     } else if (v != WELL) {
-        how = FETCH_NETWORK;
+        how = words == http1_head_too_long ? FETCH_HEADERS : FETCH_NETWORK;
     }
     if (how != FETCH_OK)
         utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host, words);

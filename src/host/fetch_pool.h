@@ -64,8 +64,8 @@ struct net {
     curl_socket_t read_fd; /* the socket that was last read */
     uint64_t read_ns;      /* when a socket was last read */
     unsigned quick_reads;  /* small, one soon after the other */
+    int error;             /* errno after libcurl was last called */
     bool closed;
-    const char *ca_file;
     struct name names[NAMES_MAX];
     struct ring idle_conns; /* of fetch_conn.c, the newest last */
     size_t idle_count;
@@ -112,6 +112,8 @@ struct exchange {
     const struct fetch_events *events;
     void *ctx;
     const char *host;
+    struct parties parties; /* of the libcurl way */
+    enum fetch_end doom;    /* it fails before it begins, for this reason */
     bool (*allow)(void *ctx, const struct sockaddr *to, char *why, size_t size);
     char why[160]; /* an address was not allowed */
     bool harmless; /* it may be taken twice */

@@ -6,8 +6,9 @@
  */
 #include "host/fetch_route.h"
 
-#include <stdlib.h>
 #include <strings.h>
+
+#include "host/fetch_vars.h"
 
 static bool named(const struct fetch_request *q, const char *name)
 {
@@ -42,35 +43,29 @@ static bool is_localhost(wend_str host)
            (host.len > len && !memcmp(host.ptr + host.len - len, suffix, len));
 }
 
-bool route_is_here(const struct url *u)
+bool route_is_own(const struct address *a)
 {
-    static const struct address v6 = {true, {[15] = 1}};
-    static const struct address v4 = {false, {127}};
+    static const struct {
+        struct address net;
+        unsigned bits;
+    } own[] = {
+        {{true, {[15] = 1}}, 128},
+        {{false, {127}}, 8},
+        {{true, {[10] = 0xff, [11] = 0xff, [12] = 127}}, 104},
+        {{false, {0}}, 32}, /* to connect there is to connect to loopback */
+        {{true, {0}}, 128},
+    };
 
-    if (u->kind != URL_ADDRESS)
-        return is_localhost(u->host);
-    return address_under(&u->address, &v6, 128) ||
-           address_under(&u->address, &v4, 8);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (address_under(a, &own[i].net, own[i].bits))
+            return true;
+    return false;
 }
 
-/* The variables that libcurl reads for http; whether `no_proxy` takes this
- * host out is then its business, too. */
-static bool has_proxy(const struct fetch_request *q, const struct url *u)
+bool route_is_here(const struct url *u)
 {
-    static const char *const names[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
-
-    if (q->unix_socket)
-        return false;
-    if (q->proxy)
-        return *q->proxy;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !route_is_here(u);
-         i++) {
-        const char *value = getenv(names[i]);
-
-        if (value && *value)
-            return true;
-    }
-    return false;
+    return u->kind == URL_ADDRESS ? route_is_own(&u->address)
+                                  : is_localhost(u->host);
 }
 
 /* ---- Places -------------------------------------------------------------- */
@@ -123,13 +118,15 @@ static int put_places(const struct fetch_request *q, const struct url *u,
 static bool is_plain(const struct fetch_request *q, struct arena *a,
                      struct url *out)
 {
+    struct proxy proxy;
     wend_status s;
 
     if (q->libcurl || q->allow || q->http2 || has_own_framing(q))
         return false;
     s = url_parse(str_of(q->url), a, out, NULL);
     a->failed |= s == WEND_E_NOMEM;
-    return s == WEND_OK && !out->https && out->plain && !has_proxy(q, out);
+    return s == WEND_OK && !out->https && out->plain &&
+           proxy_find(q, a, &proxy) && !proxy.from && !*proxy.url;
 }
 
 bool route_find(const struct fetch_request *q, struct arena *a,

@@ -31,6 +31,8 @@ struct route {
     int count, next;
 };
 
+/* Whether what is sent to the address stays on this machine. */
+bool route_is_own(const struct address *a);
 /* Whether the URL names this machine. A proxy of the environment is not asked
  * for it: it could not get there, and would see the request. */
 bool route_is_here(const struct url *u);

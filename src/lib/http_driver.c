@@ -424,16 +424,11 @@ static bool on_body(void *ctx, const char *p, size_t len)
 
 static void on_end(void *ctx, enum fetch_end how, const char *message)
 {
-    static const char *const codes[] = {
-        [FETCH_NETWORK] = "network",
-        [FETCH_TIMEOUT] = "timeout",
-        [FETCH_REFUSED] = "invalid",
-        [FETCH_HTTP2_ONLY] = "network",
-    };
     struct http_session *s = ctx;
-    struct model_error e = {.message = str_of(message),
-                            .retry_never = how == FETCH_REFUSED ||
-                                           how == FETCH_HTTP2_ONLY};
+    const char *code = how == FETCH_REFUSED ? "invalid" : fetch_codes[how];
+    struct model_error e = {.code = str_of(code),
+                            .message = str_of(message),
+                            .retry_never = !fetch_may_pass(how)};
 
     /* What breaks after the end mark breaks nothing. */
     if (how == FETCH_OK || (s->decoding && s->decoder.done &&
@@ -447,7 +442,6 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
         shell_fail(s->run, WEND_E_NOMEM, "out of memory");
         return;
     }
-    e.code = str_of(codes[how]);
     if (how == FETCH_HTTP2_ONLY)
         e.message = in_words(s, message, "; try --http2");
     fail_model(s, &e);

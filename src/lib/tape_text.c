@@ -28,13 +28,6 @@ static const char *const secret_headers[] = {
 };
 enum { SECRET_HEADERS = sizeof secret_headers / sizeof *secret_headers };
 
-static const char *const end_words[] = {
-    [FETCH_OK] = "ok",           [FETCH_NETWORK] = "network",
-    [FETCH_TIMEOUT] = "timeout", [FETCH_NOMEM] = "no_memory",
-    [FETCH_REFUSED] = "refused", [FETCH_HTTP2_ONLY] = "http2_only",
-};
-enum { END_WORDS = sizeof end_words / sizeof *end_words };
-
 /* ---- Writing ------------------------------------------------------------- */
 
 void tape_path(struct buf *out, const struct tape *t, const char *kind)
@@ -122,7 +115,7 @@ void tape_put_end(struct buf *out, int64_t at_us, enum fetch_end how,
 {
     size_t start;
 
-    buf_fmt(out, "@%lld %s", (long long)at_us, end_words[how]);
+    buf_fmt(out, "@%lld %s", (long long)at_us, fetch_codes[how]);
     if (message.len)
         buf_char(out, ' ');
     start = out->len;
@@ -213,11 +206,11 @@ enum tape_got tape_take(wend_str *rest, struct tape_item *out)
         out->at_us > AT_SECONDS_MAX * INT64_C(1000000))
         return TAPE_BAD;
     word = take_word(&line);
-    how = str_index(word, end_words, END_WORDS);
+    how = str_index(word, fetch_codes, FETCH_ENDS);
     out->bytes = line;
     out->how = how < 0 ? FETCH_OK : (enum fetch_end)how;
-    if (how >= 0)
-        return rest->len ? TAPE_BAD : TAPE_END;
+    if (how >= 0) /* our own want of memory is never recorded */
+        return rest->len || how == FETCH_NOMEM ? TAPE_BAD : TAPE_END;
     if (!str_to_i64(word, &len) || line.len)
         return TAPE_BAD;
     if ((uint64_t)len >= rest->len) /* with its newline it is one longer */

@@ -38,19 +38,27 @@ static void finish(struct web *w, wend_status s)
     mem_free(&m, w);
 }
 
+/* It ended before the request could leave. */
+static bool is_unsent(enum fetch_end how)
+{
+    return how == FETCH_REFUSED || how == FETCH_HTTP2_ONLY ||
+           how == FETCH_CERTIFICATE || how == FETCH_CA_FILE ||
+           how == FETCH_PROXY;
+}
+
 /* What an error says besides its text. Whoever was not reached has done
  * nothing; nor has a server that blames the request, unless it was slow, or
  * another one sent us there. */
 static void blame(struct web *w, enum fetch_end how)
 {
     char code[32] = "network";
-    bool no_effect = how == FETCH_REFUSED && !w->hops;
-    bool again = how == FETCH_NETWORK || how == FETCH_TIMEOUT;
+    bool no_effect = is_unsent(how) && !w->hops;
+    bool again = fetch_may_pass(how);
 
     if (!w->tells)
         return;
-    if (how == FETCH_REFUSED)
-        snprintf(code, sizeof code, "denied");
+    if (how != FETCH_OK && how != FETCH_TIMEOUT)
+        snprintf(code, sizeof code, "%s", fetch_codes[how]);
     if (how == FETCH_OK && w->status >= 400) {
         again = w->status == 408 || w->status == 429 || w->status >= 500;
         no_effect = w->status < 500 && w->status != 408 && !w->hops;

@@ -28,13 +28,15 @@ enum code {
     NOT_FOUND,
     INVALID,
     OVERFLOW,
+    PROXY,
     UNKNOWN,
 };
 
 static const char *const code_names[] = {
     [NETWORK] = "network", [TIMEOUT] = "timeout",   [RATE_LIMIT] = "rate_limit",
     [SERVICE] = "service", [AUTH] = "auth",         [NOT_FOUND] = "not_found",
-    [INVALID] = "invalid", [OVERFLOW] = "overflow", [UNKNOWN] = "unknown",
+    [INVALID] = "invalid", [OVERFLOW] = "overflow", [PROXY] = "proxy",
+    [UNKNOWN] = "unknown",
 };
 
 /* An empty account counts as auth: waiting does not fill it, so it must
@@ -111,10 +113,10 @@ static const struct {
     int from, to;
     enum code code;
 } statuses[] = {
-    {401, 401, AUTH},     {402, 403, AUTH},       {404, 404, NOT_FOUND},
-    {408, 408, TIMEOUT},  {409, 409, SERVICE},    {410, 410, NOT_FOUND},
-    {413, 413, OVERFLOW}, {429, 429, RATE_LIMIT}, {400, 499, INVALID},
-    {504, 504, TIMEOUT},  {500, 599, SERVICE},
+    {401, 401, AUTH},      {402, 403, AUTH},     {404, 404, NOT_FOUND},
+    {407, 407, PROXY},     {408, 408, TIMEOUT},  {409, 409, SERVICE},
+    {410, 410, NOT_FOUND}, {413, 413, OVERFLOW}, {429, 429, RATE_LIMIT},
+    {400, 499, INVALID},   {504, 504, TIMEOUT},  {500, 599, SERVICE},
 };
 
 /* How servers without a word for it say that the request does not fit. */
@@ -438,6 +440,9 @@ static wend_str message_of(int status, const struct failure_said *said,
         buf_cstr(&b, "no explanation");
     if (status == 404)
         put_place(&b, h);
+    if (status == 407)
+        buf_cstr(&b, "; the proxy wants a user and a password, as in "
+                     "http://USER:PASSWORD@HOST:PORT");
     if (wish_ms > RETRY_AFTER_MAX_MS) {
         buf_cstr(&b, "; the server wants no request for ");
         retry_after_put(&b, wish_ms);

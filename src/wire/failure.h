@@ -22,7 +22,7 @@ struct failure_headers {
 
 struct failure {
     wend_str code;    /* network timeout rate_limit service auth not_found
-                         invalid overflow unknown; static */
+                         invalid overflow proxy unknown; static */
     wend_str message; /* in the arena: what the server said, with status */
     bool retry;       /* may be tried again */
     int64_t retry_after_ms; /* 0 = no wish; one of over RETRY_AFTER_MAX_MS

@@ -21,6 +21,9 @@
 static const char not_http[] = "the answer is not HTTP";
 /* A frame begins with its length, and that of a first one with a zero. */
 static const char http2[] = "the answer is HTTP/2, which needs https://";
+const char http1_head_too_long[] =
+    "the headers are too long, over 32 KiB; look at what stands between here "
+    "and the server";
 
 static enum http1_event bad(struct http1 *h, const char *why)
 {
@@ -217,7 +220,7 @@ static enum http1_event read_line(struct http1 *h)
         return head_ends(h);
     }
     if (h->head->len > HTTP1_HEAD_MAX)
-        return bad(h, "the headers are too long");
+        return bad(h, http1_head_too_long);
     h->line_at = h->head->len;
     return h->state == HTTP1_STATUS_LINE ? read_status(h, line)
                                          : read_field(h, line);
@@ -251,7 +254,7 @@ static enum http1_event on_head(struct http1 *h, wend_str *in)
     if (end)
         return read_line(h);
     if (h->head->len > HTTP1_HEAD_MAX + EMPTY_LINE)
-        return bad(h, "the headers are too long");
+        return bad(h, http1_head_too_long);
     return HTTP1_MORE;
 }
 

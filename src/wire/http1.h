@@ -20,6 +20,9 @@ enum {
     HTTP1_INTERIM_MAX = 16,         /* heads before the one that counts */
 };
 
+/* `why` of a head over HTTP1_HEAD_MAX: no other attempt would be shorter. */
+extern const char http1_head_too_long[];
+
 enum http1_event {
     HTTP1_MORE,  /* all that was given is read */
     HTTP1_HEAD,  /* `status` and `head` are known */

@@ -231,6 +231,8 @@ static void put_head(struct answer *a, struct buf *out)
                 a->plan.encoding.ptr);
     if (a->plan.headers.ptr)
         buf_str(out, a->plan.headers);
+    if (a->plan.padding)
+        buf_fmt(out, "X-Padding: %0*d\r\n", (int)a->plan.padding, 0);
     if (a->plan.eof || a->plan.shut)
         buf_cstr(out, "Connection: close\r\n");
     if (!a->plan.eof && a->whole)

@@ -173,11 +173,22 @@ static void read_target(struct request *q, struct arena *a)
         q->proto == &proto_gemini && !memmem(args.ptr, args.len, "alt=sse", 7);
 }
 
+/* statusN.test:443 */
+static wend_str proxy_scenario(wend_str target, struct arena *a)
+{
+    char text[] = "status:\0\0\0";
+
+    memcpy(text + 7, target.ptr + 6, 3);
+    return arena_str(a, str_of(text));
+}
+
 /* The head names it, or the target, or the model does. */
 static void find_scenario(struct request *q, struct arena *a)
 {
     wend_str named = request_header(q, "x-test");
 
+    if (str_is(q->method, "CONNECT"))
+        named = proxy_scenario(q->target, a);
     if (named.ptr)
         q->scenario = named;
     q->modelled = !q->scenario.ptr;
@@ -214,7 +225,7 @@ int64_t request_read(wend_str in, struct arena *a, struct request *q)
     q->head = (wend_str){in.ptr, (size_t)(blank + 4 - in.ptr)};
     line = memchr(in.ptr, '\r', q->head.len);
     space = memchr(in.ptr, ' ', (size_t)(line - in.ptr));
-    if (!space || space[1] != '/')
+    if (!space || (space[1] != '/' && strncmp(in.ptr, "CONNECT status", 14)))
         return -1;
     q->method = (wend_str){in.ptr, (size_t)(space - in.ptr)};
     q->target = (wend_str){

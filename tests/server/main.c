@@ -2,11 +2,11 @@
  * main.c - the test server: options, sockets, one epoll loop.
  *
  *   wend-test-server [--port N] [--unix PATH] [--tls CERT KEY]
- *                    [--log FILE] [--until-eof]
+ *                    [--log FILE] [--until-eof] [--address A]
  *
- * Listens on 127.0.0.1 and prints one line: the port, then with --tls the
- * port for TLS. --until-eof ends it with its standard input. --log keeps
- * every request as it came. See README.md for what it answers.
+ * Listens on 127.0.0.1, or on A, and prints one line: the port, then with
+ * --tls the port for TLS. --until-eof ends it with its standard input. --log
+ * keeps every request as it came. See README.md for what it answers.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -165,14 +165,15 @@ void server_watch(struct conn *c, uint32_t events)
 
 /* ---- Sockets ------------------------------------------------------------- */
 
-static int listen_tcp(uint16_t port, uint16_t *out)
+static int listen_tcp(const char *address, uint16_t port, uint16_t *out)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
     socklen_t len = sizeof a;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int one = 1;
 
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (inet_pton(AF_INET, address, &a.sin_addr) != 1)
+        die(address);
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     /* Inherited by what is accepted. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -292,7 +293,7 @@ static void raise_limit(void)
 static void usage(void)
 {
     fputs("usage: wend-test-server [--port N] [--unix PATH] "
-          "[--tls CERT KEY] [--log FILE] [--until-eof]\n",
+          "[--tls CERT KEY] [--log FILE] [--until-eof] [--address A]\n",
           stderr);
     exit(2);
 }
@@ -301,7 +302,7 @@ int main(int argc, char **argv)
 {
     struct server s = {0};
     struct listener listeners[3] = {{0}};
-    const char *unix_path = NULL;
+    const char *unix_path = NULL, *address = "127.0.0.1";
     uint16_t port = 0, tls_port = 0;
     size_t n = 0;
     bool until_eof = false;
@@ -311,6 +312,8 @@ int main(int argc, char **argv)
             port = (uint16_t)atoi(argv[++i]);
         else if (!strcmp(argv[i], "--unix") && i + 1 < argc)
             unix_path = argv[++i];
+        else if (!strcmp(argv[i], "--address") && i + 1 < argc)
+            address = argv[++i];
         else if (!strcmp(argv[i], "--tls") && i + 2 < argc) {
             s.tls = tls_new(argv[i + 1], argv[i + 2]);
             i += 2;
@@ -325,9 +328,10 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     raise_limit();
     s.epoll = epoll_create1(EPOLL_CLOEXEC);
-    listeners[n++] = (struct listener){listen_tcp(port, &port), false};
+    listeners[n++] = (struct listener){listen_tcp(address, port, &port), false};
     if (s.tls)
-        listeners[n++] = (struct listener){listen_tcp(0, &tls_port), true};
+        listeners[n++] =
+            (struct listener){listen_tcp(address, 0, &tls_port), true};
     if (unix_path)
         listeners[n++] = (struct listener){listen_unix(unix_path), false};
     for (size_t i = 0; i < n; i++)

@@ -116,6 +116,10 @@ static const struct {
     {"context, though the server calls it its own", 500,
      "{\"error\":{\"code\":\"context_length_exceeded\"}}", "overflow",
      "HTTP 500: context_length_exceeded", false},
+    {"a proxy that wants a password", 407, "", "proxy",
+     "HTTP 407: no explanation; the proxy wants a user and a password, as in "
+     "http://USER:PASSWORD@HOST:PORT",
+     false},
     {"a page of a proxy", 502,
      "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n"
      "<center><h1>502 Bad Gateway</h1></center>\r\n</body></html>",
