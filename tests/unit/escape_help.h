@@ -60,15 +60,13 @@ static long signal_by_pidfd(void)
 
 /* The descriptor says who gets its signals, and which one. The supervisor
  * blocks all of them, so that one that arrives can be seen waiting. */
-static long signal_by_owner(void)
+static long signal_by(const int fd[2], int set)
 {
     char path[64], line[200];
     unsigned long long waiting = 0;
     FILE *f;
-    int fd[2];
 
-    if (pipe(fd) || fcntl(fd[0], F_SETSIG, SIGURG) ||
-        fcntl(fd[0], F_SETOWN, getppid()) ||
+    if (set || fcntl(fd[0], F_SETSIG, SIGURG) ||
         fcntl(fd[0], F_SETFL, O_ASYNC | O_NONBLOCK) || write(fd[1], "x", 1) < 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/status", getppid());
@@ -80,6 +78,41 @@ static long signal_by_owner(void)
         fclose(f);
     errno = EPERM;
     return waiting >> (SIGURG - 1) & 1 ? 0 : -1;
+}
+
+static long signal_by_owner(void)
+{
+    int fd[2];
+
+    return pipe(fd) ? -1 : signal_by(fd, fcntl(fd[0], F_SETOWN, getppid()));
+}
+
+static long signal_by_owner_ex(void)
+{
+    struct f_owner_ex owner = {F_OWNER_PID, getppid()};
+    int fd[2];
+
+    return pipe(fd) ? -1 : signal_by(fd, fcntl(fd[0], F_SETOWN_EX, &owner));
+}
+
+/* Of sockets an ioctl says it, by two names. */
+static long signal_by_control(unsigned long name)
+{
+    int fd[2], owner = getppid();
+
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, fd)
+               ? -1
+               : signal_by(fd, ioctl(fd[0], name, &owner));
+}
+
+static long signal_by_fiosetown(void)
+{
+    return signal_by_control(FIOSETOWN);
+}
+
+static long signal_by_siocspgrp(void)
+{
+    return signal_by_control(SIOCSPGRP);
 }
 
 static long trace_host(void)
@@ -423,6 +456,9 @@ static const struct {
     {"signal by queue", signal_by_queue, ANYONE},
     {"signal by pidfd", signal_by_pidfd, ANYONE},
     {"signal by a descriptor's owner", signal_by_owner, ANYONE},
+    {"the same by F_SETOWN_EX", signal_by_owner_ex, ANYONE},
+    {"the same by FIOSETOWN", signal_by_fiosetown, ANYONE},
+    {"the same by SIOCSPGRP", signal_by_siocspgrp, ANYONE},
     {"trace the host", trace_host, NOT_SURE},
     {"read the host's memory", read_memory, NOT_SURE},
     {"open the host's memory", open_memory, NOT_SURE},
