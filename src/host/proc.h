@@ -60,6 +60,7 @@ struct proc_spec {
     /* For tests: behave as on a kernel with an older Landlock; -1: with
      * none. 0 = as it is. */
     int landlock_abi_max;
+    bool mounts_off; /* for tests, too: as where there are no namespaces */
     struct proc_limits limits;
     int64_t deadline_ms;     /* from its start; 0 = none */
     int64_t grace_ms;        /* 0 = PROC_GRACE_MS */

@@ -7,26 +7,24 @@
  * a large workspace only what is found in time is kept: of what is found
  * later only what was changed since the start is set aside. Every step is taken
  * beneath a folder that is held open and follows no link, for another
- * program may work there at the same time.
+ * program may work there at the same time. Where the program gets mounts of
+ * its own (mounts.c) most of it is read-only for it; the comparison is for
+ * what no mount can hold, such as names that are not there yet.
  */
+#include "super/git.h"
+
+#include <asm/statfs.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <linux/stat.h>
-
-#include "super/super.h"
 
 enum {
-    ROOTS_MAX = 8,
     KEPT_MAX = 512,
     KEPT_BYTES = 1 << 20,
-    FILE_BYTES_MAX = 256 << 10, /* far above a config or a hook */
-    QUEUE_BYTES = 256 << 10,    /* paths of folders still to be looked at */
-    REL_MAX = 4096,
-    MODULES_DEEP = 8,
     KEEP_US = 400,          /* of processor time to look before the start: a
                                busy machine must not make it see less */
     KEEP_WALL_US = 100000,  /* ... and what a slow disk may add */
     CHECK_WALL_US = 200000, /* to look after the end */
+    CLOCK_SLACK_NS = 1000000,
     TOLD_MAX = 16,
     RANDOM_LETTERS = 12,
 };
@@ -40,34 +38,19 @@ struct kept {
     bool seen;
 };
 
-struct path {
-    int root;
-    size_t len;
-    char rel[REL_MAX];
-};
-
-static struct {
-    int fd[ROOTS_MAX];
-    const char *name[ROOTS_MAX];
-    int count;
-    int64_t start_ns; /* by the clock of files */
-} roots;
+struct git_state git;
+char git_bytes[GIT_FILE_BYTES + 1];
 static struct kept kept[KEPT_MAX];
 static size_t kept_count;
 static char room[KEPT_BYTES];
 static size_t room_len;
-static char queue[QUEUE_BYTES];
-static char now_bytes[FILE_BYTES_MAX + 1];
-static bool checks;      /* after the end; before the start it keeps */
-static bool all_is_kept; /* so that what is found later is new */
-static int64_t until_ns, until_cpu_ns;
 static git_tell *tell;
 static int told;
 
 /* ---- Names -----------------------------------------------------------------
  */
 
-static int64_t time_ns(int clock)
+int64_t time_ns(int clock)
 {
     int64_t t[2] = {0};
 
@@ -75,8 +58,7 @@ static int64_t time_ns(int clock)
     return t[0] * 1000000000 + t[1];
 }
 
-/* False if it does not fit; *was is for pop. */
-static bool push(struct path *p, const char *name, size_t *was)
+bool path_push(struct path *p, const char *name, size_t *was)
 {
     size_t n = text_len(name);
 
@@ -90,13 +72,13 @@ static bool push(struct path *p, const char *name, size_t *was)
     return true;
 }
 
-static void pop(struct path *p, size_t was)
+void path_pop(struct path *p, size_t was)
 {
     p->len = was;
     p->rel[was] = 0;
 }
 
-static const char *last_name(const struct path *p)
+static const char *path_last(const struct path *p)
 {
     size_t at = p->len;
 
@@ -108,34 +90,33 @@ static const char *last_name(const struct path *p)
 /* ---- Files -----------------------------------------------------------------
  */
 
-static long open_beneath(int root, const char *rel, uint64_t flags)
+long git_open(int root, const char *rel, uint64_t flags)
 {
     struct open_how how = {
         .flags = flags | O_CLOEXEC,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
     };
 
-    return sys4(__NR_openat2, roots.fd[root], *rel ? rel : ".", &how,
+    return sys4(__NR_openat2, git.roots[root].fd, *rel ? rel : ".", &how,
                 sizeof how);
 }
 
-static long open_parent(struct path *p)
+long git_open_parent(struct path *p)
 {
-    const char *name = last_name(p);
+    const char *name = path_last(p);
     size_t at = (size_t)(name - p->rel);
     char slash = at ? p->rel[at - 1] : 0;
     long dir;
 
     if (!at)
-        return open_beneath(p->root, "", O_PATH | O_DIRECTORY);
+        return git_open(p->root, "", O_PATH | O_DIRECTORY);
     p->rel[at - 1] = 0;
-    dir = open_beneath(p->root, p->rel, O_PATH | O_DIRECTORY);
+    dir = git_open(p->root, p->rel, O_PATH | O_DIRECTORY);
     p->rel[at - 1] = slash;
     return dir;
 }
 
-/* The bytes of a file or a link; -errno if it is neither, or too long. */
-static long read_now(long dir, const char *name, struct statx *st)
+long git_read(long dir, const char *name, struct statx *st)
 {
     long r = sys5(__NR_statx, dir, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS,
                   st),
@@ -144,22 +125,22 @@ static long read_now(long dir, const char *name, struct statx *st)
     if (r < 0)
         return r;
     if ((st->stx_mode & S_IFMT) == S_IFLNK)
-        return sys4(__NR_readlinkat, dir, name, now_bytes, FILE_BYTES_MAX);
+        return sys4(__NR_readlinkat, dir, name, git_bytes, GIT_FILE_BYTES);
     if ((st->stx_mode & S_IFMT) != S_IFREG)
         return -EISDIR;
     fd = sys4(__NR_openat, dir, name,
               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd < 0)
         return fd;
-    while (len <= FILE_BYTES_MAX) {
-        r = sys3(__NR_read, fd, now_bytes + len,
-                 (size_t)(FILE_BYTES_MAX + 1 - len));
+    while (len <= GIT_FILE_BYTES) {
+        r = sys3(__NR_read, fd, git_bytes + len,
+                 (size_t)(GIT_FILE_BYTES + 1 - len));
         if (r <= 0)
             break;
         len += r;
     }
     sys1(__NR_close, fd);
-    return r < 0 ? r : len > FILE_BYTES_MAX ? -EFBIG : len;
+    return r < 0 ? r : len > GIT_FILE_BYTES ? -EFBIG : len;
 }
 
 static void keep(const struct path *p, const struct statx *st, size_t len)
@@ -167,7 +148,7 @@ static void keep(const struct path *p, const struct statx *st, size_t len)
     struct kept *k = &kept[kept_count];
 
     if (kept_count == KEPT_MAX || room_len + p->len + 1 + len > KEPT_BYTES) {
-        all_is_kept = false;
+        git.all_is_kept = false;
         return;
     }
     *k = (struct kept){.root = p->root, .len = len, .st = *st};
@@ -175,7 +156,7 @@ static void keep(const struct path *p, const struct statx *st, size_t len)
     __builtin_memcpy(room + room_len, p->rel, p->len + 1);
     room_len += p->len + 1;
     k->bytes = room + room_len;
-    __builtin_memcpy(room + room_len, now_bytes, len);
+    __builtin_memcpy(room + room_len, git_bytes, len);
     room_len += len;
     kept_count++;
 }
@@ -193,7 +174,7 @@ static bool same(const struct kept *k, const struct statx *st, long len)
     if (len != (long)k->len || st->stx_mode != k->st.stx_mode)
         return false;
     for (size_t i = 0; i < k->len; i++)
-        if (now_bytes[i] != k->bytes[i])
+        if (git_bytes[i] != k->bytes[i])
             return false;
     return true;
 }
@@ -247,9 +228,9 @@ static bool put_back(long dir, const char *name, const struct kept *k)
     make_writable(dir);
     put_random(temp, RANDOM_LETTERS);
     if ((k->st.stx_mode & S_IFMT) == S_IFLNK) {
-        __builtin_memcpy(now_bytes, k->bytes, k->len);
-        now_bytes[k->len] = 0;
-        r = sys3(__NR_symlinkat, now_bytes, dir, temp);
+        __builtin_memcpy(git_bytes, k->bytes, k->len);
+        git_bytes[k->len] = 0;
+        r = sys3(__NR_symlinkat, git_bytes, dir, temp);
     } else {
         fd = sys4(__NR_openat, dir, temp,
                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -275,10 +256,16 @@ static bool put_back(long dir, const char *name, const struct kept *k)
 /* ---- One guarded file ------------------------------------------------------
  */
 
+bool git_changed(const struct statx *st)
+{
+    return (int64_t)st->stx_ctime.tv_sec * 1000000000 + st->stx_ctime.tv_nsec >=
+           git.start_ns;
+}
+
 static void check_file(struct path *p, long dir, long len,
                        const struct statx *st)
 {
-    const char *name = last_name(p);
+    const char *name = path_last(p);
     struct kept *k = find(p);
 
     if (k)
@@ -289,286 +276,114 @@ static void check_file(struct path *p, long dir, long len,
         return; /* what is in it is looked at for itself */
     if (k)
         say(p, put_back(dir, name, k) ? SUPER_GIT_RESTORED : SUPER_GIT_FAILED);
-    else if (all_is_kept || (int64_t)st->stx_ctime.tv_sec * 1000000000 +
-                                    st->stx_ctime.tv_nsec >=
-                                roots.start_ns)
+    else if (git.all_is_kept || git_changed(st))
         say(p, set_aside(dir, name) ? SUPER_GIT_SET_ASIDE : SUPER_GIT_FAILED);
 }
 
-static void guard_file(struct path *p, const char *name)
+bool git_guard(struct path *p, const char *name)
 {
     struct statx st = {0};
     size_t was;
     long dir, len;
 
-    if (!push(p, name, &was))
-        return;
-    dir = open_parent(p);
+    if (!path_push(p, name, &was))
+        return false;
+    dir = git_open_parent(p);
     if (dir >= 0) {
-        len = read_now(dir, last_name(p), &st);
-        if (!checks && len >= 0)
+        len = git_read(dir, path_last(p), &st);
+        if (!git.checks && len >= 0)
             keep(p, &st, (size_t)len);
-        else if (!checks && st.stx_mode && (st.stx_mode & S_IFMT) != S_IFDIR)
-            all_is_kept = false; /* too long, or not to be read */
-        else if (checks && st.stx_mode)
+        else if (!git.checks && st.stx_mode &&
+                 (st.stx_mode & S_IFMT) != S_IFDIR)
+            git.all_is_kept = false; /* too long, or not to be read */
+        else if (git.checks && st.stx_mode)
             check_file(p, dir, len, &st);
         sys1(__NR_close, dir);
     }
-    pop(p, was);
+    path_pop(p, was);
+    return (st.stx_mode & S_IFMT) == S_IFREG;
 }
 
-/* ---- Folders ---------------------------------------------------------------
+/* ---- Before and after ------------------------------------------------------
  */
 
-struct entry { /* linux_dirent64 */
-    uint64_t ino;
-    int64_t off;
-    uint16_t len;
-    uint8_t type;
-    char name[];
-};
-
-enum { TYPE_DIR = 4, TYPE_UNKNOWN = 0 }; /* DT_DIR, DT_UNKNOWN */
-
-typedef void on_entry(struct path *p, const struct entry *e, int deep);
-
-/* on may change the folder: what is renamed in it is seen again at worst. */
-static void each(struct path *p, on_entry *on, int deep)
+static bool links_tell(long fd)
 {
-    char entries[2048] __attribute__((aligned(8)));
-    long fd = open_beneath(p->root, p->rel, O_RDONLY | O_DIRECTORY), n;
+    static const uint32_t types[] = {0xef53 /* ext */, 0x58465342 /* XFS */,
+                                     0x01021994 /* tmpfs */,
+                                     0xf2f52010 /* F2FS */};
+    struct statfs fs = {0};
+
+    if (sys2(__NR_fstatfs, fd, &fs) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if ((uint32_t)fs.f_type == types[i])
+            return true;
+    return false; /* others count otherwise, or not at all */
+}
+
+static int64_t clock_ahead_ns(void)
+{
+    return time_ns(0 /* CLOCK_REALTIME */) - time_ns(1 /* CLOCK_MONOTONIC */);
+}
+
+static void add_root(const char *name)
+{
+    struct git_root *r = &git.roots[git.roots_count];
+    struct statx st = {0};
+    long fd =
+        sys4(__NR_openat, AT_FDCWD, name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 
     if (fd < 0)
-        return;
-    while ((n = sys3(__NR_getdents64, fd, entries, sizeof entries)) > 0)
-        for (long at = 0; at < n;) {
-            struct entry *e = (struct entry *)(void *)(entries + at);
-
-            at += e->len;
-            if (!text_is(e->name, ".") && !text_is(e->name, ".."))
-                on(p, e, deep);
-        }
-    sys1(__NR_close, fd);
-}
-
-static void on_hook(struct path *p, const struct entry *e, int deep)
-{
-    (void)deep;
-    if (!text_ends(e->name, ".sample") && !text_ends(e->name, ".refused") &&
-        e->type != TYPE_DIR)
-        guard_file(p, e->name);
-}
-
-/* A git folder, or one of a worktree. */
-static void guard_folder(struct path *p)
-{
-    static const char *const files[] = {"config", "config.worktree",
-                                        "commondir", "hooks"};
-    size_t was;
-
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        guard_file(p, files[i]); /* hooks: a link is one, too */
-    if (!push(p, "hooks", &was))
-        return;
-    each(p, on_hook, 0);
-    pop(p, was);
-}
-
-static bool late(void)
-{
-    return time_ns(2 /* CLOCK_PROCESS_CPUTIME_ID */) > until_cpu_ns ||
-           time_ns(1 /* CLOCK_MONOTONIC */) > until_ns;
-}
-
-/* The names of submodules may have slashes. */
-static void on_module(struct path *p, const struct entry *e, int deep)
-{
-    size_t was;
-
-    if (e->type != TYPE_DIR)
-        return;
-    if (deep > MODULES_DEEP || late() || !push(p, e->name, &was)) {
-        all_is_kept = all_is_kept && checks;
-        return;
-    }
-    guard_folder(p);
-    if (!text_is(e->name, "objects") && !text_is(e->name, "refs"))
-        each(p, on_module, deep + 1);
-    pop(p, was);
-}
-
-static void guard_repository(struct path *p)
-{
-    static const char *const more[] = {"modules", "worktrees"};
-    size_t was;
-
-    guard_folder(p);
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (push(p, more[i], &was)) {
-            each(p, on_module, 0);
-            pop(p, was);
-        }
-}
-
-/* `gitdir: PATH` of a file, or where a link leads, if that is beneath the
- * folder p is in; what lies elsewhere cannot be written. */
-static void guard_target(struct path *p, const char *text, size_t len)
-{
-    static struct path target;
-    const char *root = roots.name[p->root];
-    size_t was;
-
-    target.root = p->root;
-    target.len = 0;
-    target.rel[0] = 0;
-    if (text_starts(text, root) && text[text_len(root)] == '/')
-        text += text_len(root) + 1;
-    else if (*text == '/' || len >= REL_MAX)
-        return;
-    else
-        for (size_t i = 0; i < p->len && text_starts(text, "../"); i++)
-            text += 3; /* beneath: the rest is all that counts */
-    if (push(&target, text, &was))
-        guard_repository(&target);
-}
-
-static void on_git(struct path *p)
-{
-    static const char word[] = "gitdir: ";
-    static char text[REL_MAX];
-    struct statx st = {0};
-    size_t was;
-    long dir, len;
-
-    guard_file(p, ".git"); /* a file or a link */
-    if (!push(p, ".git", &was))
-        return;
-    dir = open_parent(p);
-    len = dir < 0 ? dir : read_now(dir, ".git", &st);
-    if (dir >= 0)
-        sys1(__NR_close, dir);
-    if (len < 0 && (st.stx_mode & S_IFMT) == S_IFDIR) {
-        guard_repository(p);
-    } else if (len > 0 && len < REL_MAX) {
-        size_t from = 0;
-
-        __builtin_memcpy(text, now_bytes, (size_t)len);
-        while (len && text[len - 1] == '\n')
-            len--;
-        text[len] = 0;
-        if ((st.stx_mode & S_IFMT) == S_IFREG && text_starts(text, word))
-            from = sizeof word - 1;
-        pop(p, was);
-        guard_target(p, text + from, (size_t)len - from);
-        return;
-    }
-    pop(p, was);
-}
-
-/* ---- The workspace ---------------------------------------------------------
- */
-
-static size_t queue_end; /* of the paths that wait; each has its NUL */
-static bool has_git;
-
-static void on_any(struct path *p, const struct entry *e, int deep)
-{
-    size_t was;
-
-    (void)deep;
-    if (text_is(e->name, ".git")) {
-        has_git = true;
-        return;
-    }
-    if (e->type != TYPE_DIR && e->type != TYPE_UNKNOWN)
-        return;
-    if (!push(p, e->name, &was)) {
-        all_is_kept = all_is_kept && checks;
-        return;
-    }
-    if (queue_end + p->len + 1 <= QUEUE_BYTES) {
-        __builtin_memcpy(queue + queue_end, p->rel, p->len + 1);
-        queue_end += p->len + 1;
-    } else {
-        all_is_kept = all_is_kept && checks;
-    }
-    pop(p, was);
-}
-
-/* Near folders first, as long as there is time. */
-static void walk(int root)
-{
-    static struct path p;
-    size_t at = 0;
-
-    queue[0] = 0;
-    queue_end = 1;
-    while (at < queue_end && (!at || !late())) {
-        p.root = root;
-        p.len = text_len(queue + at);
-        __builtin_memcpy(p.rel, queue + at, p.len + 1);
-        at += p.len + 1;
-        has_git = false;
-        each(&p, on_any, 0);
-        if (has_git)
-            on_git(&p);
-    }
-    if (at < queue_end)
-        all_is_kept = all_is_kept && checks;
-}
-
-static void walk_all(int64_t cpu_us, int64_t wall_us)
-{
-    until_cpu_ns = time_ns(2 /* CLOCK_PROCESS_CPUTIME_ID */) + cpu_us * 1000;
-    until_ns = time_ns(1 /* CLOCK_MONOTONIC */) + wall_us * 1000;
-    for (int i = 0; i < roots.count; i++)
-        walk(i);
+        return; /* a file, or absent */
+    *r = (struct git_root){.fd = (int)fd, .name = name};
+    r->links_tell = links_tell(fd) && sys5(__NR_statx, fd, "", AT_EMPTY_PATH,
+                                           STATX_BASIC_STATS, &st) >= 0;
+    r->dev_major = st.stx_dev_major;
+    r->dev_minor = st.stx_dev_minor;
+    git.roots_count++;
 }
 
 void git_keep(const struct job *j)
 {
     char *const *list = j->lists[SUPER_WRITE];
 
-    roots.start_ns = time_ns(5 /* CLOCK_REALTIME_COARSE */);
-    for (; *list && roots.count < ROOTS_MAX; list++) {
-        long fd = sys4(__NR_openat, AT_FDCWD, *list,
-                       O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-
-        if (fd < 0)
-            continue; /* a file, or absent */
-        roots.fd[roots.count] = (int)fd;
-        roots.name[roots.count++] = *list;
-    }
-    all_is_kept = true;
-    walk_all(KEEP_US, KEEP_WALL_US);
+    git.start_ns = time_ns(5 /* CLOCK_REALTIME_COARSE */);
+    git.clock_ahead_ns = clock_ahead_ns();
+    for (; *list && git.roots_count < GIT_ROOTS_MAX; list++)
+        add_root(*list);
+    git.all_is_kept = true;
+    git_find(KEEP_US, KEEP_WALL_US);
 }
 
 /* The folder of a file, also one of hooks that is no more while its
  * repository is. */
 static long open_parent_again(struct path *p)
 {
-    long dir = open_parent(p), above;
-    size_t len = p->len, at = (size_t)(last_name(p) - p->rel);
+    long dir = git_open_parent(p), above;
+    size_t len = p->len, at = (size_t)(path_last(p) - p->rel);
 
     if (dir != -ENOENT || !at)
         return dir;
-    pop(p, at - 1);
-    if (text_is(last_name(p), "hooks") && (above = open_parent(p)) >= 0) {
+    path_pop(p, at - 1);
+    if (text_is(path_last(p), "hooks") && (above = git_open_parent(p)) >= 0) {
         sys3(__NR_mkdirat, above, "hooks", 0755);
         sys1(__NR_close, above);
     }
     p->rel[at - 1] = '/';
     p->len = len;
-    return open_parent(p);
+    return git_open_parent(p);
 }
 
 void git_check(git_tell *fn)
 {
     static struct path p;
 
-    checks = true;
+    git.checks = true;
     tell = fn;
-    walk_all(CHECK_WALL_US, CHECK_WALL_US);
+    git.clock_went_back =
+        clock_ahead_ns() < git.clock_ahead_ns - CLOCK_SLACK_NS;
+    git_find(CHECK_WALL_US, CHECK_WALL_US);
     for (size_t i = 0; i < kept_count; i++) {
         struct kept *k = &kept[i];
         struct statx st = {0};
@@ -579,7 +394,7 @@ void git_check(git_tell *fn)
         __builtin_memcpy(p.rel, k->rel, p.len + 1);
         if (k->seen || (dir = open_parent_again(&p)) < 0)
             continue; /* its folder is gone: no repository is left */
-        len = read_now(dir, last_name(&p), &st);
+        len = git_read(dir, path_last(&p), &st);
         check_file(&p, dir, len, &st);
         sys1(__NR_close, dir);
     }

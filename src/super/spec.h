@@ -19,7 +19,8 @@ enum { SUPER_MAGIC = 0x77656e64 };
 enum {
     SUPER_SANDBOX = 1, /* flags */
     SUPER_NETWORK = 2,
-    SUPER_GIT = 4, /* config and hooks of repositories stay as they are */
+    SUPER_GIT = 4,       /* config and hooks of repositories stay as they are */
+    SUPER_NO_MOUNTS = 8, /* as where it cannot have a mount namespace */
 };
 
 enum super_order {
@@ -80,6 +81,7 @@ enum super_step {
     SUPER_STEP_READY, /* signals, subreaper */
     SUPER_STEP_TMP,   /* the private folder */
     SUPER_STEP_FORK,
+    SUPER_STEP_MOUNTS, /* never told: it starts without */
     SUPER_STEP_LIMITS,
     SUPER_STEP_CWD,
     SUPER_STEP_CAPS,

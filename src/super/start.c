@@ -71,18 +71,19 @@ static long set_limits(const struct super_spec *s)
 }
 
 /* Capabilities come back with an exec by root, up to the bounding set. */
-static long drop_capabilities(void)
+static long drop_capabilities(const struct job *j)
 {
+    uint64_t kept = j->uid ? 0 : CAPS_KEPT;
     struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct now[2] = {{0}};
     long r = sys2(__NR_capget, &head, now);
 
     if (r < 0)
         return r;
-    if (!(now[0].permitted | now[1].permitted) && sys0(__NR_geteuid))
+    if (!(now[0].permitted | now[1].permitted) && j->uid)
         return 0;
     for (int cap = 0; cap < 64; cap++) {
-        if (cap < 32 && CAPS_KEPT >> cap & 1)
+        if (kept >> cap & 1)
             continue;
         r = sys5(__NR_prctl, PR_CAPBSET_DROP, cap, 0, 0, 0);
         if (r == -EINVAL)
@@ -91,7 +92,7 @@ static long drop_capabilities(void)
             return r;
     }
     sys5(__NR_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-    now[0].permitted &= (uint32_t)CAPS_KEPT;
+    now[0].permitted &= (uint32_t)kept;
     now[0].effective = now[0].permitted;
     now[1].permitted = now[1].effective = 0;
     now[0].inheritable = now[1].inheritable = 0;
@@ -154,7 +155,7 @@ static long exec(const struct job *j)
 /* ---- The child -------------------------------------------------------------
  */
 
-static void in_child(struct job *j, volatile struct failure *f)
+static void in_child(struct job *j, bool mounts, volatile struct failure *f)
 {
     const struct super_spec *s = j->spec;
     sys_signals none = 0;
@@ -162,11 +163,13 @@ static void in_child(struct job *j, volatile struct failure *f)
     sys0(__NR_setsid);
     /* Goes with the exec of a setuid program, which needs the sandbox off. */
     sys5(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (mounts && stop(f, SUPER_STEP_MOUNTS, mounts_make(j)))
+        return;
     if (stop(f, SUPER_STEP_LIMITS, set_limits(s)) ||
         stop(f, SUPER_STEP_CWD, sys1(__NR_chdir, j->cwd)))
         return;
     if (s->flags & SUPER_SANDBOX) {
-        if (stop(f, SUPER_STEP_CAPS, drop_capabilities()) ||
+        if (stop(f, SUPER_STEP_CAPS, drop_capabilities(j)) ||
             stop(f, SUPER_STEP_PRIVS,
                  sys5(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)))
             return;
@@ -180,23 +183,44 @@ static void in_child(struct job *j, volatile struct failure *f)
     stop(f, SUPER_STEP_EXEC, exec(j));
 }
 
+static long clone_child(struct job *j, unsigned long namespaces,
+                        volatile struct failure *f)
+{
+    long pid;
+
+    f->error = 0;
+    pid = sys5(__NR_clone,
+               CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD | namespaces, 0,
+               0, 0, 0);
+    if (pid == 0) {
+        in_child(j, namespaces != 0, f);
+        for (;;)
+            sys1(__NR_exit, 127);
+    }
+    return pid;
+}
+
 int start_child(struct job *j, volatile struct failure *f)
 {
     int max = j->spec->landlock_abi_max;
-    long pid;
+    unsigned long namespaces;
+    long pid = -EPERM;
 
     if (j->spec->flags & SUPER_SANDBOX)
         j->landlock_abi = landlock_abi();
     if (max && j->landlock_abi > max)
         j->landlock_abi = max < 0 ? -EOPNOTSUPP : max;
-    f->error = 0;
-    pid = sys5(__NR_clone, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, 0, 0,
-               0, 0);
-    if (pid == 0) {
-        in_child(j, f);
-        for (;;)
-            sys1(__NR_exit, 127);
+    j->uid = (uint32_t)sys0(__NR_geteuid);
+    j->gid = (uint32_t)sys0(__NR_getegid);
+    namespaces = mounts_namespaces(j);
+    if (namespaces)
+        pid = clone_child(j, namespaces, f);
+    if (pid > 0 && f->error && f->step == SUPER_STEP_MOUNTS) {
+        sys4(__NR_wait4, pid, NULL, 0, 0);
+        pid = -EPERM;
     }
+    if (pid < 0) /* where it can have no mounts of its own */
+        pid = clone_child(j, 0, f);
     if (stop(f, SUPER_STEP_FORK, pid))
         return -1;
     return f->error ? -1 : (int)pid;

@@ -19,9 +19,10 @@ struct job {
     const char *tmp_base;      /* where the private folder is made */
     char tmp[TMP_PATH_MAX];    /* TMPDIR=path of it */
     const char *tmp_path;      /* NULL = there is none */
-    int landlock_abi;          /* 0 = not probed yet */
-    int listener;              /* of the filter's questions; 0 = none */
-    char places[PLACES_MAX];   /* what it may write: each with its NUL */
+    uint32_t uid, gid;
+    int landlock_abi;        /* 0 = not probed yet */
+    int listener;            /* of the filter's questions; 0 = none */
+    char places[PLACES_MAX]; /* what it may write: each with its NUL */
     size_t places_len;
     int groups[GROUPS_KNOWN]; /* the latest that were made; some are gone */
     uint32_t groups_at;
@@ -108,6 +109,21 @@ int place_of(int fd, char *out, size_t size);
 typedef void git_tell(const char *rel, enum super_git what);
 void git_keep(const struct job *j); /* before the program starts */
 void git_check(git_tell *tell);     /* once the tree is gone */
+
+/* ---- mounts.c: paths that the program cannot change
+ * --------------------------
+ */
+enum mount_kind {
+    MOUNT_READ_ONLY,
+    MOUNT_PINNED, /* what is in it can change, but nothing takes its place */
+};
+
+/* Before the start; the strings of roots are kept, those of rel copied. What
+ * is too much is left out. */
+void mounts_add(const char *root, const char *rel, enum mount_kind kind);
+/* What the child is to be cloned with; 0 = nothing is to be mounted. */
+unsigned long mounts_namespaces(const struct job *j);
+int mounts_make(const struct job *j); /* in the child; 0 or -errno */
 
 /* ---- tmp.c: the private folder ---------------------------------------------
  */

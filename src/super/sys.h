@@ -63,6 +63,9 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
 #ifndef __NR_openat2
 #define __NR_openat2 437
 #endif
+#ifndef __NR_mount_setattr
+#define __NR_mount_setattr 442
+#endif
 #ifndef __NR_landlock_create_ruleset
 #define __NR_landlock_create_ruleset 444
 #define __NR_landlock_add_rule 445

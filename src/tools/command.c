@@ -32,9 +32,10 @@ struct command_job {
     size_t env_count;
     wend_str secrets[SECRETS_MAX];
     size_t secrets_count;
-    bool merges; /* the answer has both streams */
-    bool json;   /* it must be JSON */
-    bool check;  /* 0: it happened, 1: it did not, else nobody knows */
+    bool merges;  /* the answer has both streams */
+    bool json;    /* it must be JSON */
+    bool guarded; /* it cannot change what git runs */
+    bool check;   /* 0: it happened, 1: it did not, else nobody knows */
     bool showing, dropped; /* its run may fail of what is shown */
 };
 
@@ -216,6 +217,22 @@ static bool is_json(const struct command_job *j, char *why, size_t size)
     return ok;
 }
 
+static bool err_has(const struct command_job *j, const char *word)
+{
+    return j->err.len && memmem(j->err.ptr, j->err.len, word, strlen(word));
+}
+
+/* What the kernel says of a mount in the way does not say what to do. */
+static void explain(struct command_job *j)
+{
+    if (j->guarded && err_has(j, ".git/") &&
+        (err_has(j, "Read-only file system") ||
+         err_has(j, "Device or resource busy")))
+        buf_cstr(&j->err, "wend: programs cannot change config and hooks of "
+                          "git repositories; a rule that names them, such as "
+                          "write_file(.git/*), allows this\n");
+}
+
 static void on_end(void *ctx, const struct proc_end *end)
 {
     struct command_job *j = ctx;
@@ -231,6 +248,7 @@ static void on_end(void *ctx, const struct proc_end *end)
     }
     hide(j, &j->out);
     hide(j, &j->err);
+    explain(j);
     if (ok && j->json && !j->out.failed && !is_json(j, why, sizeof why)) {
         ok = false;
         message = why;
@@ -300,6 +318,7 @@ wend_status command_start(wend_call *call, const struct command *c,
     j->merges = c->merges;
     j->json = c->json;
     j->check = c->check;
+    j->guarded = !spec.sandbox_off && !spec.git_writable;
     j->out.mem = j->err.mem = j->line.mem = j->arena.mem = &j->mem;
     s = fill_env(j, c, &err);
     spec.env = j->env;

@@ -16,15 +16,30 @@ of_call() { # MEMBER of call_end
 }
 remotes() { git config --get-regexp 'remote\..*' | wc -l; }
 
+# Where a mount namespace can be made they are read-only, else put back.
+unshare=(unshare -m)
+[ "$(id -u)" = 0 ] || unshare=(unshare -Um)
 before=$(cat .git/config)
 use 'git remote add o /x'
-is "a remote: the call" "$status $(of_call outcome)" "0 ok"
 is "a remote: the config is as it was" "$(cat .git/config)" "$before"
 of_call output >said
-has "a remote: told" said ".git/config was changed by the program and put back"
-has "a remote: and what to do" said 'write_file(.git/*)'
-use 'echo evil >.git/hooks/post-checkout'
-is "a hook is set aside" "$(ls .git/hooks | grep -v sample)" post-checkout.refused
+has "a remote: what to do" said 'write_file(.git/*)'
+if "${unshare[@]}" true; then
+    is "a remote: the call" "$status $(of_call outcome)" "0 failed"
+    has "a remote: git says it" said "could not write config file .git/config"
+    use 'git config core.fsmonitor evil; git config core.fsmonitor; cat .git/config'
+    of_call output >said
+    lacks "an option: not even for a moment" said "= evil"
+    use 'echo evil >.git/hooks/post-checkout'
+    is "a hook is not made" "$(ls .git/hooks | grep -v sample)" ""
+else
+    echo "# no mount namespace can be made here"
+    is "a remote: the call" "$status $(of_call outcome)" "0 ok"
+    has "a remote: told" said ".git/config was changed by the program and put back"
+    use 'echo evil >.git/hooks/post-checkout'
+    is "a hook is set aside" "$(ls .git/hooks | grep -v sample)" \
+        post-checkout.refused
+fi
 use 'git init -q later'
 is "a repository made later" "$(ls later/.git/config* | tail -1)" \
     later/.git/config.refused

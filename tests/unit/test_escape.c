@@ -93,10 +93,11 @@ static bool wanted(enum control c)
 }
 
 /* Also as with the Landlock of Debian 12: neither truncate nor signals. */
-static void test_attempts(struct places *p, int abi)
+static void test_attempts(struct places *p, int abi, bool mounts_off)
 {
     for (size_t i = 0; i < tap_count(attempts); i++) {
-        struct proc_spec on = {.landlock_abi_max = abi};
+        struct proc_spec on = {.landlock_abi_max = abi,
+                               .mounts_off = mounts_off};
         struct proc_spec off = {.sandbox_off = true};
         struct proc_seen s;
         int code;
@@ -108,7 +109,7 @@ static void test_attempts(struct places *p, int abi)
                s.out[1].len ? (int)s.out[1].len - 1 : 0,
                s.out[1].len ? s.out[1].ptr : "");
         proc_seen_free(&s);
-        if (abi || !wanted(attempts[i].control))
+        if (mounts_off || !wanted(attempts[i].control))
             continue;
         prepare(p);
         code = try_it(p, i, off, &s);
@@ -121,7 +122,7 @@ static void test_attempts(struct places *p, int abi)
 }
 
 /* What a tool needs must still work. */
-static void test_work(struct places *p, int abi)
+static void test_work(struct places *p, int abi, bool mounts_off)
 {
     static const char *const rows[] = {
         "echo x > f && chmod 755 f && test -x f && touch -d 2001-01-01 f",
@@ -150,7 +151,8 @@ static void test_work(struct places *p, int abi)
     };
 
     for (size_t i = 0; i < tap_count(rows); i++) {
-        struct proc_spec spec = {.landlock_abi_max = abi};
+        struct proc_spec spec = {.landlock_abi_max = abi,
+                                 .mounts_off = mounts_off};
         struct proc_seen s;
         bool moves = strstr(rows[i], "mv a/f"); /* across: since version 2 */
 
@@ -212,10 +214,14 @@ static void suite(void)
           p.program, p.shown);
     if (getenv("WEND_SETUID"))
         shell("ln -s %s/id %s/setuid", getenv("WEND_SETUID"), p.shown);
-    test_attempts(&p, 0);
-    test_attempts(&p, 2);
-    for (int abi = 0; abi <= 3; abi++)
-        test_work(&p, abi);
+    /* A repository, for the sake of which it gets namespaces of its own. */
+    shell("mkdir -p %s/.git/hooks && touch %s/.git/config", p.w.dir, p.w.dir);
+    test_attempts(&p, 0, false);
+    test_attempts(&p, 2, true);
+    for (int abi = 0; abi <= 3; abi++) {
+        test_work(&p, abi, false);
+        test_work(&p, abi, true);
+    }
     test_missing(&p);
     test_network(&p);
     shell("chmod -R u+rwx %s %s; rm -rf %s %s", p.outside, p.shown, p.outside,
