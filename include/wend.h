@@ -21,6 +21,19 @@
  *            (wend_run_next, _poll, _wait, wend_runtime_pump): that returns
  *            WEND_E_MISUSE; and except wend_run_free and wend_runtime_free:
  *            those do nothing there.
+ * Fork       A child of fork() cannot use the handles that it inherits: what
+ *            is called with one returns WEND_E_MISUSE (without a status: what
+ *            it returns for NULL), and a _free does nothing. The runs of a
+ *            parent that dies are free, whatever children live. Events and
+ *            strings are plain memory and stay readable. A child may make
+ *            handles of its own; but a store file that its parent had open
+ *            at the fork cannot be opened there (WEND_E_MISUSE): open stores
+ *            after the fork, or start a program. fork() waits up to a second
+ *            for threads that are reading or writing a store; if that was
+ *            not enough, or fork() is called inside a callback of a read,
+ *            the child can open no store file. A child that is forked inside
+ *            a callback must not return from it. vfork() and _Fork() are for
+ *            exec alone.
  * Growth     Option structs begin with `size`; set it to sizeof the struct.
  *            Zero means default. Fields are only ever appended, and a host
  *            built with an older or a newer header is understood. wend_limits
@@ -78,7 +91,7 @@ typedef enum wend_status {
     WEND_E_NOTFOUND = -3, /* no such run, tool, file, call */
     WEND_E_EXISTS = -4,   /* the name is taken */
     WEND_E_LIMIT = -5,    /* over a named limit */
-    WEND_E_MISUSE = -6,   /* wrong thread, from inside a callback, after free */
+    WEND_E_MISUSE = -6,   /* wrong thread, in a callback, after free or fork */
     WEND_E_STORE = -7,    /* the store failed; nothing more is accepted */
     WEND_E_PARSE = -8,    /* input does not parse; see line and column */
     WEND_E_BUSY = -9,     /* another owner has it */

@@ -40,6 +40,31 @@ static pthread_mutex_t writing_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t writing_ended = PTHREAD_COND_INITIALIZER;
 static struct writing *writing_first;
 
+static pthread_once_t writing_once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&writing_mutex);
+}
+
+static void after_in_parent(void)
+{
+    pthread_mutex_unlock(&writing_mutex);
+}
+
+/* Those that write are threads of the parent. */
+static void after_in_child(void)
+{
+    writing_first = NULL;
+    writing_mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    writing_ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_in_parent, after_in_child);
+}
+
 static bool is_written(const struct writing *w)
 {
     for (const struct writing *o = writing_first; o; o = o->next)
@@ -56,6 +81,7 @@ static int writing_begin(struct writing *w, int dir, const char *name)
     if (fstat(dir, &st))
         return -errno;
     *w = (struct writing){.dev = st.st_dev, .ino = st.st_ino, .name = name};
+    pthread_once(&writing_once, watch_forks);
     pthread_mutex_lock(&writing_mutex);
     while (is_written(w))
         pthread_cond_wait(&writing_ended, &writing_mutex);

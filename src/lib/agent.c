@@ -190,18 +190,27 @@ static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
 
 /* ---- Life ---------------------------------------------------------------- */
 
+wend_status agent_enter(const wend_agent *a, const char *what, wend_error *err)
+{
+    if (!a)
+        return fail(err, WEND_E_INVAL, "%s: the agent is NULL", what);
+    if (forked_check(a->process, err) != WEND_OK)
+        return WEND_E_MISUSE;
+    if (!a->rt)
+        return fail(err, WEND_E_MISUSE, "%s: the agent's runtime is gone",
+                    what);
+    return rt_enter_for(a->rt, what, err);
+}
+
 wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
                            wend_agent **out, wend_error *err)
 {
     wend_agent_options taken, *o = &taken;
-    wend_status s = rt_enter(rt);
+    wend_status s = rt_enter_for(rt, "agent", err);
     wend_agent *a;
 
-    if (s != WEND_OK)
-        return fail(err, s,
-                    "agent: the runtime is NULL, freed or of another "
-                    "thread");
-    s = rt_check_store(rt, err);
+    if (s == WEND_OK)
+        s = rt_check_store(rt, err);
     if (s != WEND_OK)
         return s;
     if (!out || !options || !options_take(o, sizeof *o, options))
@@ -214,6 +223,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     if (!a)
         return fail_nomem(err);
     a->rt = rt;
+    a->process = rt->process;
     a->mem = rt->mem;
     a->prev = &rt->agents;
     a->next = rt->agents;
@@ -293,7 +303,8 @@ static void destroy(wend_agent *a)
 
 void wend_agent_free(wend_agent *a)
 {
-    if (!a || (a->rt && rt_enter(a->rt) != WEND_OK))
+    if (!a || forked_check(a->process, NULL) != WEND_OK ||
+        (a->rt && rt_enter(a->rt) != WEND_OK))
         return;
     a->gone = true; /* its runs still borrow it */
     if (!a->runs)
@@ -446,11 +457,11 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
 wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *tool,
                                 wend_error *err)
 {
-    wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    wend_status s = agent_enter(a, "tool", err);
     wend_tool_options t;
 
     if (s != WEND_OK)
-        return fail(err, s, "tool: the agent is NULL or of another thread");
+        return s;
     if (!tool || !options_take(&t, sizeof t, tool))
         return fail(err, WEND_E_INVAL,
                     "tool: options are NULL or options.size is wrong");
@@ -483,12 +494,12 @@ wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
                                    wend_error *err)
 {
     const struct builtin *b = name ? builtin_find(name) : NULL;
-    wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    wend_status s = agent_enter(a, "tool", err);
     wend_tool_options t = {.size = sizeof t};
     struct tool_kind kind = {.source = "builtin"};
 
     if (s != WEND_OK)
-        return fail(err, s, "tool: the agent is NULL or of another thread");
+        return s;
     if (!b)
         return fail(err, WEND_E_NOTFOUND,
                     "there is no built-in tool '%.80s'; `wend tools` lists "
@@ -568,7 +579,7 @@ const wend_tool_info *wend_agent_tool(wend_agent *a, size_t i)
 {
     const struct tool *t;
 
-    if (!a || rt_enter(a->rt) != WEND_OK ||
+    if (agent_enter(a, "tool", NULL) != WEND_OK ||
         agent_config(a, 0, NULL) != WEND_OK || i >= a->configs[0]->tools_count)
         return NULL;
     t = &a->configs[0]->tools[i];

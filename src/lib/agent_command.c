@@ -176,7 +176,7 @@ wend_status wend_agent_add_command(wend_agent *a,
                                    const wend_command_options *command,
                                    wend_error *err)
 {
-    wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    wend_status s = agent_enter(a, "tool", err);
     struct tool_kind kind = {.source = "command", .program = true};
     wend_command_options o;
     wend_tool_options t = {.size = sizeof t, .fn = run_program};
@@ -184,7 +184,7 @@ wend_status wend_agent_add_command(wend_agent *a,
     struct program *p;
 
     if (s != WEND_OK)
-        return fail(err, s, "tool: the agent is NULL or of another thread");
+        return s;
     if (!command || !options_take(&o, sizeof o, command))
         return fail(err, WEND_E_INVAL,
                     "tool: options are NULL or options.size is wrong");

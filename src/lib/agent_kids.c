@@ -74,16 +74,18 @@ static wend_str clean(wend_agent *a, const char *text)
 wend_status wend_agent_add_agent(wend_agent *a, const wend_kid_options *options,
                                  wend_error *err)
 {
-    wend_status s = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    wend_status s = agent_enter(a, "agent", err);
     struct agent_kid *k, **at;
     wend_kid_options o;
 
     if (s != WEND_OK)
-        return fail(err, s, "agent: it is NULL or of another thread");
+        return s;
     if (!options || !options_take(&o, sizeof o, options))
         return fail(err, WEND_E_INVAL,
                     "agent: options are NULL or options.size is wrong");
-    s = check(a, &o, err);
+    s = o.plan ? plan_enter(o.plan, err) : WEND_OK;
+    if (s == WEND_OK)
+        s = check(a, &o, err);
     if (s != WEND_OK)
         return s;
     k = arena_alloc(&a->arena, sizeof *k);

@@ -141,10 +141,10 @@ wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
 {
     wend_relic_options o = {.size = sizeof o};
     struct relic_manifest *m = NULL;
-    wend_status s = agent ? rt_enter(agent->rt) : WEND_E_INVAL;
+    wend_status s = agent_enter(agent, "relic", err);
 
     if (s != WEND_OK)
-        return fail(err, s, "relic: the agent is NULL or of another thread");
+        return s;
     if (!text.ptr || (options && !options_take(&o, sizeof o, options)))
         return fail(err, WEND_E_INVAL,
                     "relic: the text is NULL or options.size is wrong");
@@ -161,10 +161,12 @@ wend_status wend_agent_add_kv(wend_agent *agent, const char *name,
                               int64_t ttl_ms, wend_error *err)
 {
     struct buf text = {0};
-    wend_status s;
+    wend_status s = agent_enter(agent, "relic", err);
 
-    if (!agent || !agent->rt || !name || ttl_ms < 0)
-        return fail(err, WEND_E_INVAL, "relic: agent, name or ttl is wrong");
+    if (s != WEND_OK)
+        return s;
+    if (!name || ttl_ms < 0)
+        return fail(err, WEND_E_INVAL, "relic: name or ttl is wrong");
     text.mem = &agent->mem;
     buf_cstr(&text, "{\"wend\":\"relic/1\",\"kind\":\"kv\",");
     agent_put(&text, "name", name);

@@ -37,29 +37,34 @@ void call_unref(struct wend_call *c)
 
 /* ---- The tool's side [any thread] ---------------------------------------- */
 
+static bool usable(const wend_call *call)
+{
+    return call && forked_check(call->process, NULL) == WEND_OK;
+}
+
 wend_str wend_call_id(const wend_call *call)
 {
-    return call ? call->id : STR_NONE;
+    return usable(call) ? call->id : STR_NONE;
 }
 
 wend_str wend_call_name(const wend_call *call)
 {
-    return call ? call->name : STR_NONE;
+    return usable(call) ? call->name : STR_NONE;
 }
 
 wend_str wend_call_args(const wend_call *call)
 {
-    return call ? call->args : STR_NONE;
+    return usable(call) ? call->args : STR_NONE;
 }
 
 wend_str wend_call_key(const wend_call *call)
 {
-    return call ? call->key : STR_NONE;
+    return usable(call) ? call->key : STR_NONE;
 }
 
 bool wend_call_canceled(const wend_call *call)
 {
-    return !call || atomic_load(&call->canceled);
+    return !usable(call) || atomic_load(&call->canceled);
 }
 
 static void free_output(struct output_post *p)
@@ -79,7 +84,7 @@ wend_status wend_call_progress(wend_call *call, const char *text)
 
     if (!call || !text)
         return WEND_E_INVAL;
-    if (atomic_load(&call->answered))
+    if (!usable(call) || atomic_load(&call->answered))
         return WEND_E_MISUSE;
     len = strlen(text);
     if (len > QUEUE_BYTES_MAX)
@@ -109,7 +114,7 @@ wend_status call_answer(wend_call *call, wend_outcome outcome, wend_str output)
 {
     if (!call || (!output.ptr && output.len))
         return WEND_E_INVAL;
-    if (atomic_exchange(&call->answered, true))
+    if (!usable(call) || atomic_exchange(&call->answered, true))
         return WEND_E_MISUSE;
     if (output.len > BLOB_BYTES_MAX) {
         outcome = WEND_OUTCOME_FAILED;
@@ -359,6 +364,7 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     at = (char *)(c + 1);
     c->post.kind = POST_RETURN;
     c->mem = r->rt->mem;
+    c->process = r->rt->process;
     c->mailbox = r->rt->mailbox;
     mailbox_ref(c->mailbox);
     atomic_init(&c->refs, 2);

@@ -13,7 +13,7 @@ static wend_status check_id(const wend_store *store, const char *id,
                             wend_error *err)
 {
     return store && id && run_id_valid(str_of(id))
-               ? WEND_OK
+               ? store_enter(store, err)
                : fail(err, WEND_E_INVAL, "store is NULL, or id is no run id");
 }
 

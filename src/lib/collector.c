@@ -4,6 +4,7 @@
 #include "lib/lib.h"
 
 struct wend_collector {
+    unsigned process; /* that made it */
     struct mem mem;
     struct buf text;
     size_t kept; /* of the text, before the open message */
@@ -22,9 +23,15 @@ wend_status wend_collector_new(wend_collector **out)
     c = mem_zalloc(&m, sizeof *c);
     if (!c)
         return WEND_E_NOMEM;
+    c->process = forked_mark();
     c->text.mem = &c->mem;
     *out = c;
     return WEND_OK;
+}
+
+static bool usable(const wend_collector *c)
+{
+    return c && forked_check(c->process, NULL) == WEND_OK;
 }
 
 /* Of the turns: models of actions talk beside each other, to the plan. */
@@ -46,6 +53,8 @@ wend_status wend_collector_add(wend_collector *c, const wend_event *event)
 
     if (!c || !event)
         return WEND_E_INVAL;
+    if (!usable(c))
+        return WEND_E_MISUSE;
     add_text(c, event);
     if (event->n)
         return c->text.failed ? WEND_E_NOMEM : WEND_OK;
@@ -69,18 +78,18 @@ wend_status wend_collector_add(wend_collector *c, const wend_event *event)
 
 wend_str wend_collector_text(const wend_collector *c)
 {
-    return c ? buf_view(&c->text) : STR_NONE;
+    return usable(c) ? buf_view(&c->text) : STR_NONE;
 }
 
 wend_str wend_collector_answer(const wend_collector *c)
 {
-    return c && c->end ? c->end->u.run_end.text : STR_NONE;
+    return usable(c) && c->end ? c->end->u.run_end.text : STR_NONE;
 }
 
 const wend_event *wend_collector_get(const wend_collector *c,
                                      wend_event_type type, size_t i)
 {
-    for (size_t e = 0; c && e < c->count; e++)
+    for (size_t e = 0; usable(c) && e < c->count; e++)
         if (c->events[e]->type == type && !i--)
             return c->events[e];
     return NULL;
@@ -90,7 +99,7 @@ void wend_collector_free(wend_collector *c)
 {
     struct mem m;
 
-    if (!c)
+    if (!usable(c))
         return;
     m = c->mem;
     for (size_t i = 0; i < c->count; i++)

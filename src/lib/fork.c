@@ -536,10 +536,8 @@ static wend_status check(const struct fork *f, bool taken, wend_error *err)
     s = f->store->ops->failure(f->store, err);
     if (s != WEND_OK || !o->agent)
         return s;
-    if (!o->agent->rt || rt_enter(o->agent->rt) != WEND_OK)
-        return fail(err, WEND_E_MISUSE,
-                    "fork: the agent's runtime is gone or of another thread");
-    return agent_config(o->agent, 0, err);
+    s = agent_enter(o->agent, "fork", err);
+    return s == WEND_OK ? agent_config(o->agent, 0, err) : s;
 }
 
 static wend_status fork_make(wend_store *store, const struct env *env,
@@ -567,11 +565,15 @@ wend_status wend_store_fork(wend_store *store, const char *id,
                             const wend_fork_options *options, char fork[37],
                             wend_error *err)
 {
+    wend_status s;
     int64_t at;
 
     if (!store || !id || !fork)
         return fail(err, WEND_E_INVAL, "fork: store, id or fork is NULL");
-    return fork_make(store, &env_real, id, options, fork, &at, err);
+    s = store_enter(store, err);
+    return s == WEND_OK
+               ? fork_make(store, &env_real, id, options, fork, &at, err)
+               : s;
 }
 
 wend_status wend_run_fork(wend_agent *agent, const char *id,
@@ -587,9 +589,9 @@ wend_status wend_run_fork(wend_agent *agent, const char *id,
     if (!agent || !id || !out || !options_take(&o, sizeof o, fork))
         return fail(err, WEND_E_INVAL,
                     "fork: agent, id or out is NULL, or an option is wrong");
-    if (!agent->rt || rt_enter(agent->rt) != WEND_OK)
-        return fail(err, WEND_E_MISUSE,
-                    "fork: the agent's runtime is gone or of another thread");
+    s = agent_enter(agent, "fork", err);
+    if (s != WEND_OK)
+        return s;
     o.size = sizeof o;
     o.agent = agent;
     s = fork_make(agent->rt->store, agent->rt->env, id, &o, own, &at, err);

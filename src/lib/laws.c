@@ -48,6 +48,7 @@ struct span {
 };
 
 struct wend_laws {
+    unsigned process; /* that made it */
     struct mem mem;
     struct span *spans;
     size_t count, cap;
@@ -78,19 +79,10 @@ __attribute__((format(printf, 2, 3))) static void broken(struct wend_laws *l,
 
 /* ---- Spans --------------------------------------------------------------- */
 
-static uint64_t hash_of(wend_str s)
-{
-    uint64_t h = 14695981039346656037u;
-
-    for (size_t i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
-    return h;
-}
-
 static struct span *find(const struct wend_laws *l, enum span_kind kind,
                          wend_str id)
 {
-    uint64_t hash = hash_of(id);
+    uint64_t hash = mix64(0, id.ptr, id.len);
 
     for (size_t i = l->count; i--;)
         if (l->spans[i].id == hash && l->spans[i].kind == kind)
@@ -111,7 +103,8 @@ static struct span *add(struct wend_laws *l, enum span_kind kind, wend_str id)
         l->spans = more;
         l->cap = cap;
     }
-    l->spans[l->count] = (struct span){.id = hash_of(id), .kind = kind};
+    l->spans[l->count] =
+        (struct span){.id = mix64(0, id.ptr, id.len), .kind = kind};
     return &l->spans[l->count++];
 }
 
@@ -553,6 +546,8 @@ wend_status wend_laws_new(wend_laws **out)
     if (!out)
         return WEND_E_INVAL;
     *out = mem_zalloc(&m, sizeof **out);
+    if (*out)
+        (*out)->process = forked_mark();
     return *out ? WEND_OK : WEND_E_NOMEM;
 }
 
@@ -560,6 +555,8 @@ wend_status wend_laws_add(wend_laws *l, const wend_event *ev, wend_error *err)
 {
     if (!l || !ev)
         return fail(err, WEND_E_INVAL, "laws: no event");
+    if (forked_check(l->process, err) != WEND_OK)
+        return WEND_E_MISUSE;
     l->err = err;
     l->ev = ev;
     l->status = WEND_OK;
@@ -582,6 +579,8 @@ wend_status wend_laws_end(const wend_laws *l, wend_error *err)
 {
     if (!l)
         return fail(err, WEND_E_INVAL, "laws: there are none");
+    if (forked_check(l->process, err) != WEND_OK)
+        return WEND_E_MISUSE;
     if (!l->over)
         return fail(err, WEND_E_CORRUPT,
                     "the run has not ended: event %lld is its last one",
@@ -593,7 +592,7 @@ void wend_laws_free(wend_laws *l)
 {
     struct mem m = {NULL, NULL};
 
-    if (!l)
+    if (!l || forked_check(l->process, NULL) != WEND_OK)
         return;
     mem_free(&m, l->spans);
     mem_free(&m, l);

@@ -44,6 +44,7 @@ struct wend_runtime {
     wend_store *store;
     bool store_own;
     pthread_t thread;
+    unsigned process;      /* that made it; see store/forked.h */
     unsigned callbacks;    /* depth: callbacks of the host under way */
     struct wend_run *runs; /* all, for the day the runtime goes first */
     struct wend_agent *agents;
@@ -65,6 +66,9 @@ wend_status rt_new(const wend_runtime_options *options, const struct env *env,
                    wend_runtime **out, wend_error *err);
 /* WEND_OK, or why this call must not happen. */
 wend_status rt_enter(const wend_runtime *rt);
+/* The same, and says of what call and why not. */
+wend_status rt_enter_for(const wend_runtime *rt, const char *what,
+                         wend_error *err);
 int64_t rt_wall(const wend_runtime *rt);
 int64_t rt_clock(const wend_runtime *rt);
 /* The clock in so many milliseconds; INT64_MAX if it has no such time. */
@@ -124,6 +128,7 @@ struct tool_set {
 
 struct wend_agent {
     wend_runtime *rt; /* NULL once the runtime is gone */
+    unsigned process; /* that made it */
     struct mem mem;
     struct wend_agent *next, **prev; /* rt->agents */
     struct arena arena;
@@ -153,6 +158,8 @@ struct wend_agent {
     bool parallel_given;    /* so that it counts for plans, too */
 };
 
+/* WEND_OK, or why the call that `what` names must not happen. */
+wend_status agent_enter(const wend_agent *a, const char *what, wend_error *err);
 /* The parsed config for runs of that mode. */
 wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err);
 void agent_changed(wend_agent *a); /* runs keep the config they have */
@@ -194,7 +201,8 @@ void agent_put_list(struct buf *b, const char *key, const char *const *list,
                     size_t count);
 
 /* plan.c */
-const struct plan *plan_inside(const wend_plan *plan); /* lent */
+wend_status plan_enter(const wend_plan *plan, wend_error *err); /* as others */
+const struct plan *plan_inside(const wend_plan *plan);          /* lent */
 
 /* ---- Driver: how a model is asked ---------------------------------------- */
 
@@ -268,6 +276,7 @@ struct wend_call {
     struct post post; /* POST_RETURN */
     struct threads_job job;
     struct mem mem;
+    unsigned process; /* that made it */
     struct mailbox *mailbox;
     atomic_int refs;              /* the shell's and the tool's */
     atomic_bool canceled;         /* [any thread] */
@@ -399,6 +408,7 @@ struct unended {
 
 struct wend_run {
     uint32_t magic;
+    unsigned process; /* that made it */
     wend_runtime *rt; /* NULL once the runtime is gone */
     struct mem mem;
     struct wend_run *next, **prev; /* rt->runs */

@@ -224,8 +224,11 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
     if (!store || !id || !fn || seq_to < 0 || !run_id_valid(str_of(id)))
         return fail(err, WEND_E_INVAL,
                     "export: an argument is NULL, or id is no run id");
+    s = store_enter(store, err);
     /* A part of what a fork shares is its owner's. */
-    s = log_owner(store, str_of(id), seq_to ? seq_to : INT64_MAX, owner, err);
+    if (s == WEND_OK)
+        s = log_owner(store, str_of(id), seq_to ? seq_to : INT64_MAX, owner,
+                      err);
     if (s != WEND_OK)
         return s;
     x.family.mem = x.out.mem = &store->mem;

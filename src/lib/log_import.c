@@ -421,6 +421,9 @@ wend_status wend_store_import(wend_store *store, wend_str file,
 
     if (!store || !file.ptr)
         return fail(err, WEND_E_INVAL, "import: store or file is NULL");
+    s = store_enter(store, err);
+    if (s != WEND_OK)
+        return s;
     m.mem = &store->mem;
     m.err = err ? err : &own;
     m.arena.mem = m.check.arena.mem = m.items.mem = m.blobs_order.mem = m.mem;

@@ -211,6 +211,9 @@ wend_status wend_store_verify(wend_store *store, const char *id,
                     "set");
     if (!run_id_valid(str_of(id)))
         return fail(err, WEND_E_INVAL, "verify: '%.60s' is no run id", id);
+    s = store_enter(store, err);
+    if (s != WEND_OK)
+        return s;
     size = out->size < sizeof v.v ? out->size : sizeof v.v;
     v.check.run = str_of(id);
     v.check.blob = log_blob;
@@ -237,16 +240,20 @@ wend_status wend_store_verify(wend_store *store, const char *id,
 wend_status wend_store_accept_loss(wend_store *store, const char *id,
                                    wend_error *err)
 {
+    wend_status s;
+
     if (!store || !id || !run_id_valid(str_of(id)))
         return fail(err, WEND_E_INVAL,
                     "accept_loss: store is NULL, or id is no run id");
-    return store->ops->accept_loss
+    s = store_enter(store, err);
+    return s == WEND_OK && store->ops->accept_loss
                ? store->ops->accept_loss(store, str_of(id), err)
-               : WEND_OK;
+               : s;
 }
 
 wend_status wend_store_check(wend_store *store, wend_error *err)
 {
-    return store ? store->ops->check(store, err)
-                 : fail(err, WEND_E_INVAL, "check: store is NULL");
+    wend_status s = store_enter(store, err);
+
+    return s == WEND_OK ? store->ops->check(store, err) : s;
 }

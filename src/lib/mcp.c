@@ -356,11 +356,11 @@ wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
 wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
                                wend_error *err)
 {
-    wend_status st = a ? rt_enter(a->rt) : WEND_E_INVAL;
+    wend_status st = agent_enter(a, "mcp", err);
     wend_mcp_options o;
 
     if (st != WEND_OK)
-        return fail(err, st, "mcp: the agent is NULL or of another thread");
+        return st;
     if (!options || !options_take(&o, sizeof o, options))
         return fail(err, WEND_E_INVAL,
                     "mcp: options are NULL or options.size is wrong");

@@ -10,6 +10,7 @@
 enum { FORMATS = WEND_PLAN_HTML + 1 };
 
 struct wend_plan {
+    unsigned process; /* that made it */
     struct mem mem;
     struct arena arena;
     struct plan *plan;
@@ -77,6 +78,7 @@ wend_status wend_plan_parse(wend_str text, const wend_plan_options *options,
     p = mem_zalloc(&mem, sizeof *p);
     if (!p)
         return fail_nomem(err);
+    p->process = forked_mark();
     p->mem = mem;
     p->arena.mem = &p->mem;
     if (o.knows) {
@@ -94,6 +96,11 @@ wend_status wend_plan_parse(wend_str text, const wend_plan_options *options,
     return s;
 }
 
+wend_status plan_enter(const wend_plan *plan, wend_error *err)
+{
+    return forked_check(plan->process, err);
+}
+
 const struct plan *plan_inside(const wend_plan *plan)
 {
     return plan->plan;
@@ -103,7 +110,7 @@ void wend_plan_free(wend_plan *plan)
 {
     struct mem mem;
 
-    if (!plan)
+    if (!plan || plan_enter(plan, NULL) != WEND_OK)
         return;
     mem = plan->mem;
     arena_free(&plan->arena);
@@ -149,8 +156,15 @@ static wend_str model_name(const char *model, struct arena *a)
 wend_status wend_plan_learn(wend_plan *plan, wend_store *store,
                             const char *model, wend_error *err)
 {
+    wend_status s;
+
     if (!plan || !store)
         return fail(err, WEND_E_INVAL, "plan: plan or store is NULL");
+    s = plan_enter(plan, err);
+    if (s == WEND_OK)
+        s = store_enter(store, err);
+    if (s != WEND_OK)
+        return s;
     plan->learned = learned_plan(store, plan->plan,
                                  model_name(model, &plan->arena), &plan->arena);
     memset(plan->shown, 0, sizeof plan->shown);
@@ -164,6 +178,8 @@ wend_status wend_plan_describe(wend_plan *plan, wend_plan_format format,
 
     if (!plan || !out || (unsigned)format >= FORMATS)
         return fail(err, WEND_E_INVAL, "plan: no such description");
+    if (plan_enter(plan, err) != WEND_OK)
+        return WEND_E_MISUSE;
     if (!plan->shown[format].ptr) {
         b = (struct buf){.mem = &plan->mem};
         put(&b, plan, format);

@@ -295,10 +295,13 @@ wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
     struct plan *set = NULL;
     wend_status s = WEND_OK;
 
-    if (!agent || !agent->rt || !p)
+    if (!agent || !plan)
         return fail(err, WEND_E_INVAL, "run: agent or plan is NULL");
-    if (rt_enter(agent->rt) != WEND_OK)
-        return fail(err, WEND_E_MISUSE, "run: another thread's runtime");
+    s = agent_enter(agent, "run", err);
+    if (s == WEND_OK)
+        s = plan_enter(plan, err);
+    if (s != WEND_OK)
+        return s;
     a.mem = &agent->rt->mem;
     if (inputs) {
         s = plan_with_inputs(p->json, str_of(inputs), &a, &set, err);

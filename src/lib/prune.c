@@ -127,6 +127,9 @@ wend_status wend_store_prune(wend_store *store,
                     "prune: store or options are NULL, or an option is wrong");
     if (out && out->size < sizeof out->size)
         return fail(err, WEND_E_INVAL, "prune: out's size is not set");
+    s = store_enter(store, err);
+    if (s != WEND_OK)
+        return s;
     p.before_us = o.ended_before_us;
     p.arena.mem = p.ids.mem = &store->mem;
     s = choose(&p, err);

@@ -208,14 +208,11 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
     wend_replay_options o;
     int64_t written = 0;
     bool alive;
-    wend_status s = rt_enter(rt);
+    wend_status s = rt_enter_for(rt, "replay", err);
     struct wend_run *r;
 
-    if (s != WEND_OK)
-        return fail(err, s,
-                    "replay: the runtime is NULL or of another "
-                    "thread");
-    s = rt_check_store(rt, err);
+    if (s == WEND_OK)
+        s = rt_check_store(rt, err);
     if (s != WEND_OK)
         return s;
     if (!out || !id || !run_id_valid(str_of(id)) ||

@@ -206,11 +206,9 @@ static wend_status check_resume(const wend_agent *a, const char *id,
     if (!a || !out || !id || !run_id_valid(str_of(id)))
         return fail(err, WEND_E_INVAL,
                     "resume: agent or out is NULL, or id is no run id");
-    if (!a->rt)
-        return fail(err, WEND_E_MISUSE, "resume: the agent's runtime is gone");
-    if (rt_enter(a->rt) != WEND_OK)
-        return fail(err, WEND_E_MISUSE, "resume: another thread's runtime");
-    s = rt_check_store(a->rt, err);
+    s = agent_enter(a, "resume", err);
+    if (s == WEND_OK)
+        s = rt_check_store(a->rt, err);
     return s == WEND_OK ? check_ours(a->rt, id, NULL, err) : s;
 }
 

@@ -31,6 +31,7 @@ struct wend_run *run_new(wend_runtime *rt, wend_error *err)
         return NULL;
     }
     r->magic = RUN_MAGIC;
+    r->process = rt->process;
     r->rt = rt;
     r->arena.mem = &rt->mem;
     pack_init(&r->pack, &rt->mem);
@@ -189,7 +190,8 @@ void run_drop(struct wend_run *r)
 
 void wend_run_free(wend_run *r)
 {
-    if (!r || r->magic != RUN_MAGIC || r->child)
+    if (!r || r->magic != RUN_MAGIC || r->child ||
+        forked_check(r->process, NULL) != WEND_OK)
         return; /* a child is its parent's */
     if (r->rt && (rt_enter(r->rt) != WEND_OK || r->rt->callbacks))
         return;
@@ -205,11 +207,9 @@ static wend_status check_start(const wend_agent *a, wend_str prompt,
 
     if (!a || !out)
         return fail(err, WEND_E_INVAL, "run: agent or out is NULL");
-    if (!a->rt)
-        return fail(err, WEND_E_MISUSE, "run: the agent's runtime is gone");
-    if (rt_enter(a->rt) != WEND_OK)
-        return fail(err, WEND_E_MISUSE, "run: another thread's runtime");
-    s = rt_check_store(a->rt, err);
+    s = agent_enter(a, "run", err);
+    if (s == WEND_OK)
+        s = rt_check_store(a->rt, err);
     if (s != WEND_OK)
         return s;
     if (!prompt.ptr)
@@ -544,7 +544,8 @@ wend_status wend_run_cancel_by(wend_run *r, const char *by)
 
     if (!r || !len || len > CANCEL_BY_MAX || utf8_valid_len(str_of(by)) != len)
         return WEND_E_INVAL;
-    if (r->magic != RUN_MAGIC || !r->rt || !r->agent)
+    if (r->magic != RUN_MAGIC || forked_check(r->process, NULL) != WEND_OK ||
+        !r->rt || !r->agent)
         return WEND_E_MISUSE;
     if (atomic_load(&r->rt->store_failed))
         return WEND_E_STORE;
@@ -559,14 +560,18 @@ wend_status wend_run_cancel_by(wend_run *r, const char *by)
 
 const char *wend_run_id(const wend_run *r)
 {
-    return r && r->magic == RUN_MAGIC ? r->id : NULL;
+    return r && r->magic == RUN_MAGIC &&
+                   forked_check(r->process, NULL) == WEND_OK
+               ? r->id
+               : NULL;
 }
 
 wend_status wend_run_outcome(const wend_run *r, wend_outcome *out)
 {
     if (!r || !out || r->magic != RUN_MAGIC)
         return WEND_E_INVAL;
-    if (r->rt && rt_enter(r->rt) != WEND_OK)
+    if (forked_check(r->process, NULL) != WEND_OK ||
+        (r->rt && rt_enter(r->rt) != WEND_OK))
         return WEND_E_MISUSE;
     if (r->outcome == WEND_OUTCOME_NONE ||
         (r->agent && r->durable_seq != r->turn.seq)) /* it may be refused */
@@ -577,7 +582,11 @@ wend_status wend_run_outcome(const wend_run *r, wend_outcome *out)
 
 const wend_error *wend_run_error(const wend_run *r)
 {
+    static _Thread_local wend_error forked;
+
     if (!r || r->magic != RUN_MAGIC)
         return NULL;
+    if (forked_check(r->process, &forked) != WEND_OK)
+        return &forked;
     return r->error.status != WEND_OK ? &r->error : &r->said;
 }

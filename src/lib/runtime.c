@@ -49,9 +49,24 @@ wend_status rt_enter(const wend_runtime *rt)
     if (!rt)
         return WEND_E_INVAL;
     if (rt->magic != RUNTIME_MAGIC ||
+        forked_check(rt->process, NULL) != WEND_OK ||
         !pthread_equal(rt->thread, pthread_self()))
         return WEND_E_MISUSE;
     return WEND_OK;
+}
+
+wend_status rt_enter_for(const wend_runtime *rt, const char *what,
+                         wend_error *err)
+{
+    wend_status s = rt_enter(rt);
+
+    if (s == WEND_OK)
+        return s;
+    if (!rt)
+        return fail(err, s, "%s: the runtime is NULL", what);
+    if (rt->magic == RUNTIME_MAGIC && forked_check(rt->process, err) != WEND_OK)
+        return s;
+    return fail(err, s, "%s: the runtime is freed or of another thread", what);
 }
 
 int64_t rt_wall(const wend_runtime *rt)
@@ -135,13 +150,17 @@ wend_status rt_new(const wend_runtime_options *options, const struct env *env,
     rt->mem = m;
     rt->env = env;
     rt->thread = pthread_self();
+    rt->process = forked_mark();
     rt->magic = RUNTIME_MAGIC;
     rt->timers.mem = &rt->mem;
     rt->scratch.mem = &rt->mem;
     rt->scratch.chunk_min = 16 << 10; /* most steps fit into one chunk */
     rt->inbox_timer.fire = on_inbox_timer;
     rt->store = o.store;
-    s = env->loop(env->ctx, &rt->mem, &rt->loop, err);
+    if (rt->store)
+        s = store_enter(rt->store, err);
+    if (s == WEND_OK)
+        s = env->loop(env->ctx, &rt->mem, &rt->loop, err);
     if (s == WEND_OK && !(rt->mailbox = mailbox_new(&rt->mem, rt->loop)))
         s = fail_nomem(err);
     if (s == WEND_OK && !rt->store) {
@@ -354,7 +373,8 @@ wend_status wend_runtime_wakeup(wend_runtime *rt)
 {
     if (!rt)
         return WEND_E_INVAL;
-    if (rt->magic != RUNTIME_MAGIC)
+    if (rt->magic != RUNTIME_MAGIC ||
+        forked_check(rt->process, NULL) != WEND_OK)
         return WEND_E_MISUSE;
     loop_wake(rt->loop);
     return WEND_OK;

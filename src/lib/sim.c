@@ -435,6 +435,8 @@ wend_status wend_sim_run(const wend_sim_options *options, wend_sim_report *out,
                     "set");
     if (!out || !out->size || out->size > sizeof report)
         return fail(err, WEND_E_INVAL, "sim: the report's size is not set");
+    if (o.plan && plan_enter(o.plan, err) != WEND_OK)
+        return WEND_E_MISUSE;
     if (!o.seeds)
         o.seeds = SEEDS_DEFAULT;
     if (!o.seed)

@@ -291,6 +291,7 @@ wend_status sim_store_new(struct world *w, struct chance *chance,
     if (!s)
         return WEND_E_NOMEM;
     s->base.ops = &ops;
+    s->base.process = forked_mark();
     s->base.mem = m;
     s->world = w;
     s->chance = chance;

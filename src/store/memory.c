@@ -463,6 +463,7 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         return fail_nomem(err);
     }
     m->base.ops = &ops;
+    m->base.process = forked_mark();
     m->inbox_last = &m->inbox;
     *out = &m->base;
     return WEND_OK;

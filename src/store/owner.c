@@ -3,7 +3,7 @@
  *
  * The locks belong to the open file description, not to the process: two
  * handles in one process are two owners, and closing one leaves the other
- * its lock.
+ * its lock. A forked child would share them, and closes its copy (forked.h).
  */
 #include "store/owner.h"
 
@@ -55,12 +55,20 @@ static bool id_lock(struct owner *o)
     return false;
 }
 
+wend_status owner_meet(const char *path, struct owner *o, wend_error *err)
+{
+    o->file.fd = &o->fd;
+    return forked_file_add(&o->file, path, err);
+}
+
 wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err)
 {
     struct stat st;
 
-    o->fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (o->fd < 0 || fstat(o->fd, &st))
+    o->file.fd = &o->fd;
+    if (forked_file_open(&o->file, lock_path, O_RDWR | O_CREAT | O_NOFOLLOW,
+                         0600) < 0 ||
+        fstat(o->fd, &st))
         return fail(err, WEND_E_STORE, "cannot open %s: %s", lock_path,
                     strerror(errno));
     if (st.st_uid != geteuid() || !S_ISREG(st.st_mode))
@@ -79,7 +87,8 @@ wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err)
 
 wend_status owner_look(const char *lock_path, struct owner *o, wend_error *err)
 {
-    o->fd = open(lock_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    o->file.fd = &o->fd;
+    forked_file_open(&o->file, lock_path, O_RDONLY | O_NOFOLLOW, 0);
     o->nobody = o->fd < 0 && errno == ENOENT;
     return o->fd >= 0 || o->nobody
                ? WEND_OK
@@ -89,9 +98,8 @@ wend_status owner_look(const char *lock_path, struct owner *o, wend_error *err)
 
 void owner_close(struct owner *o)
 {
-    if (o->fd >= 0)
-        close(o->fd);
-    o->fd = -1;
+    o->file.fd = &o->fd;
+    forked_file_close(&o->file);
 }
 
 bool owner_alive(const struct owner *o, int64_t id)

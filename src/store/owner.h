@@ -9,14 +9,18 @@
 #ifndef STORE_OWNER_H
 #define STORE_OWNER_H
 
-#include "base/str.h"
+#include "store/forked.h"
 
 struct owner {
     int fd; /* -1: not open */
     int64_t id;
-    bool nobody;       /* there is no lock file, and so no owner */
-    const char *store; /* the id of the store, for notes; NULL: none */
+    bool nobody;             /* there is no lock file, and so no owner */
+    const char *store;       /* the id of the store, for notes; NULL: none */
+    struct forked_file file; /* the store's */
 };
+
+/* The file of the store that is to be owned, before SQLite opens it. */
+wend_status owner_meet(const char *path, struct owner *o, wend_error *err);
 
 wend_status owner_open(const char *lock_path, struct owner *o, wend_error *err);
 /* Only to ask who is alive, where nothing can be written. */

@@ -64,6 +64,7 @@ static void sqlite_free(wend_store *store)
     struct hold hold;
 
     db_writer_stop(s);
+    forked_enter();
     hold_begin(&hold);
     if (s->failure.status != WEND_OK && s->read.handle)
         sqlite3_db_config(s->read.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
@@ -71,6 +72,7 @@ static void sqlite_free(wend_store *store)
     db_close(&s->read);
     db_close(&s->write);
     hold_end(&hold);
+    forked_leave();
     owner_close(&s->owner);
     pthread_cond_destroy(&s->wake);
     pthread_cond_destroy(&s->finished);
@@ -119,6 +121,7 @@ static struct sqlite_store *sqlite_new(void)
     pthread_cond_init(&s->wake, NULL);
     pthread_cond_init(&s->finished, NULL);
     s->base.ops = &ops;
+    s->base.process = forked_mark();
     s->owner.fd = -1;
     s->taken_at = -1;
     return s;
@@ -150,6 +153,7 @@ static wend_status open_as(const char *path, const struct db_schema *schema,
     absolute.mem = &s->base.mem;
     status = path_absolute(path, &absolute, err);
     s->path = absolute.ptr; /* handed over, whole or not */
+    forked_enter();
     hold_begin(&hold);
     if (status == WEND_OK && use == STORE_READ && still_only(s->path))
         status = open_still(s, schema, err);
@@ -164,6 +168,7 @@ static wend_status open_as(const char *path, const struct db_schema *schema,
     s->base.made = s->write.made;
     s->base.adopted = s->write.adopted;
     hold_end(&hold);
+    forked_leave();
     if (status == WEND_OK && !db_writer_start(s))
         status = fail(err, WEND_E_STORE, "store %s: no thread to be had", path);
     if (status == WEND_OK) {

@@ -395,6 +395,8 @@ wend_status db_open(const char *path, const struct db_schema *schema,
     if (s == WEND_OK)
         s = check_file(path, &was_private, err);
     if (s == WEND_OK)
+        s = owner_meet(path, owner, err);
+    if (s == WEND_OK)
         s = db_connect(db, path, err);
     if (s == WEND_OK && sqlite3_db_readonly(db->handle, "main"))
         s = fail(err, WEND_E_STORE, "store %s: %s", path,
@@ -452,6 +454,8 @@ wend_status db_open_still(const char *path, const struct db_schema *schema,
     bool is_private;
     wend_status s = check_file(path, &is_private, err), found = WEND_E_STORE;
 
+    if (s == WEND_OK)
+        s = owner_meet(path, owner, err);
     /* Somebody who can write it may just be opening or closing it. */
     for (int i = 0; s == WEND_OK && i < STILL_TRIES && found == WEND_E_STORE;
          i++) {

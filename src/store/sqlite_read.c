@@ -18,6 +18,7 @@ wend_status db_read_begin(struct sqlite_store *s, wend_error *err)
     wend_status status = WEND_OK;
 
     pthread_mutex_lock(&s->read_lock);
+    forked_enter();
     if (s->read.handle)
         return WEND_OK;
     status = db_connect(&s->read, s->path, err);
@@ -33,6 +34,7 @@ wend_status db_read_end(struct sqlite_store *s, wend_status status,
 {
     wend_status changed = still_check(&s->still, s->path, err);
 
+    forked_leave();
     pthread_mutex_unlock(&s->read_lock);
     return changed == WEND_OK ? status : changed;
 }

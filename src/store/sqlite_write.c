@@ -426,8 +426,10 @@ static void *writer(void *ctx)
 
         if (failure.status == WEND_OK &&
             queue_enter(&s->queue, &failure) == WEND_OK) {
+            forked_enter();
             if (write_all(s, &w, &refused, &failure) == WEND_OK)
                 db_note(s, w.batches);
+            forked_leave();
             queue_leave(&s->queue);
         }
         report_ops(s, w.ops, &failure);

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 
 struct wend_runs {
+    unsigned process; /* that made it */
     struct mem mem;
     struct arena arena;
     wend_run_info *rows;
@@ -77,6 +78,12 @@ bool store_lock_init(pthread_mutex_t *lock)
          !pthread_mutex_init(lock, &attr);
     pthread_mutexattr_destroy(&attr);
     return ok;
+}
+
+wend_status store_enter(const wend_store *s, wend_error *err)
+{
+    return s ? forked_check(s->process, err)
+             : fail(err, WEND_E_INVAL, "store is NULL");
 }
 
 struct appended {
@@ -257,10 +264,14 @@ wend_status wend_store_origin_of(wend_store *store, wend_store_origin *out,
                                  wend_error *err)
 {
     wend_store_origin o = {.size = sizeof o};
+    wend_status s;
 
     if (!store || !out || out->size < sizeof out->size)
         return fail(err, WEND_E_INVAL,
                     "origin: store or out is NULL, or out->size is not set");
+    s = store_enter(store, err);
+    if (s != WEND_OK)
+        return s;
     memcpy(o.id, store->id, sizeof o.id);
     o.made = store->made;
     o.adopted = store->adopted;
@@ -271,15 +282,16 @@ wend_status wend_store_origin_of(wend_store *store, wend_store_origin *out,
 
 wend_status wend_store_distrust(wend_store *store, wend_error *err)
 {
-    if (!store)
-        return fail(err, WEND_E_INVAL, "distrust: store is NULL");
-    store->foreign = true;
-    return WEND_OK;
+    wend_status s = store_enter(store, err);
+
+    if (s == WEND_OK)
+        store->foreign = true;
+    return s;
 }
 
 void wend_store_free(wend_store *store)
 {
-    if (store)
+    if (store_enter(store, NULL) == WEND_OK)
         store->ops->free(store);
 }
 
@@ -293,7 +305,9 @@ wend_status wend_store_list(wend_store *store, const wend_list_options *options,
     if (!store || !out)
         return fail(err, WEND_E_INVAL, "store or out is NULL");
     *out = NULL;
-    s = store->ops->failure(store, err);
+    s = store_enter(store, err);
+    if (s == WEND_OK)
+        s = store->ops->failure(store, err);
     if (s != WEND_OK)
         return s;
     if (options && !options->size)
@@ -306,6 +320,7 @@ wend_status wend_store_list(wend_store *store, const wend_list_options *options,
     list = mem_zalloc(&store->mem, sizeof *list);
     if (!list)
         return fail_nomem(err);
+    list->process = store->process;
     list->mem = store->mem;
     list->arena.mem = &list->mem;
     s = store->ops->list(store, &o, &list->arena, &list->rows, &list->count,
@@ -325,6 +340,8 @@ wend_status wend_runs_next(wend_runs *list, const wend_run_info **info)
     if (!list || !info)
         return WEND_E_INVAL;
     *info = NULL;
+    if (forked_check(list->process, NULL) != WEND_OK)
+        return WEND_E_MISUSE;
     if (list->at == list->count)
         return WEND_END;
     *info = &list->rows[list->at++];
@@ -335,7 +352,7 @@ void wend_runs_free(wend_runs *list)
 {
     struct mem mem;
 
-    if (!list)
+    if (!list || forked_check(list->process, NULL) != WEND_OK)
         return;
     mem = list->mem;
     arena_free(&list->arena);

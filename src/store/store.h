@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "base/hash.h"
+#include "store/forked.h"
 
 enum {
     PROMPT_LISTED_MAX = 4 << 10, /* a listing shows no more of a prompt */
@@ -219,7 +220,11 @@ struct wend_store {
     char id[STORE_ID_BYTES]; /* empty: it has none */
     bool made, adopted;      /* see wend_store_origin */
     bool foreign;            /* all its runs count as imported */
+    unsigned process;        /* that made it, see forked.h */
 };
+
+/* At the border: WEND_OK, or why this process cannot use the handle. */
+wend_status store_enter(const wend_store *s, wend_error *err);
 
 /* Appends and waits; b->done and b->ctx are overwritten. */
 wend_status store_append_wait(wend_store *s, struct store_batch *b);

@@ -73,7 +73,9 @@ static wend_status post(wend_store *store, const char *id,
                     "tell: store or request is NULL, its size is not set, or "
                     "id is no run id");
     memcpy(&r, request, request->size < sizeof r ? request->size : sizeof r);
-    s = check(&r, err);
+    s = store_enter(store, err);
+    if (s == WEND_OK)
+        s = check(&r, err);
     if (s != WEND_OK)
         return s;
     b.mem = &store->mem;
