@@ -15,6 +15,8 @@ enum {
     JSON_DEPTH_MAX = 64,
     JSON_DEPTH_AROUND = 16,       /* an event around a value of that depth */
     SCHEMA_NODES_MAX = 10000,     /* schemas in a schema */
+    SCHEMA_URI_MAX = 2048,        /* bytes of a $id or $ref with its base */
+    SCHEMA_LOOKS_MAX = 50000000,  /* for names, to compile one; 4 ns each */
     SCHEMA_DEPTH_MAX = 400,       /* of a check; JSON_DEPTH_MAX times a few */
     SCHEMA_STEPS_MAX = 4000000,   /* of a check, about 20 ns each */
     SCHEMA_WORK_MAX = 4000000,    /* of a check's patterns, the same */

@@ -390,9 +390,9 @@ static bool check_condition(struct checking *c, const struct schema_any *a,
 static const struct schema_node *
 anchored(struct checking *c, const struct schema_resource *r, wend_str name)
 {
-    for (const struct schema_anchor *a = r->anchors; a; a = a->next) {
+    for (const struct schema_name *a = r->dynamic; a; a = a->next) {
         c->steps++;
-        if (a->dynamic && str_eq(a->name, name))
+        if (str_eq(a->text, name))
             return a->node;
     }
     return NULL;

@@ -150,12 +150,16 @@ struct schema {
 /* They differ in what names a schema and what may stand beside a $ref. */
 enum schema_draft { DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020 };
 
-/* $recursiveAnchor is a dynamic one with an empty name. */
-struct schema_anchor {
-    wend_str name;
+/* The URI of a resource, or an anchor in one. $recursiveAnchor is a dynamic
+ * anchor with an empty name. */
+struct schema_name {
+    uint64_t hash;
+    wend_str text;
+    const struct schema_resource *in; /* NULL: a URI */
     struct schema_node *node;
     bool dynamic;
-    struct schema_anchor *next;
+    struct schema_name *chain; /* in the same bucket */
+    struct schema_name *next;  /* dynamic one of the resource */
 };
 
 /* A part of the document with a $id of its own, or all of it; or a
@@ -164,9 +168,7 @@ struct schema_resource {
     wend_str base; /* its URI; absent: unknown */
     const struct json *root;
     enum schema_draft draft;
-    struct schema_anchor *anchors;
-    bool dynamic; /* one of them is */
-    struct schema_resource *next;
+    struct schema_name *dynamic; /* anchors */
 };
 
 /* A $ref to be followed once all resources and anchors are known. */
@@ -178,7 +180,7 @@ struct schema_ref {
     struct schema_ref *next;
 };
 
-enum { SCHEMA_BUCKETS = 64 };
+enum { SCHEMA_BUCKETS = 512 };
 
 struct compiling {
     struct arena *arena;
@@ -186,7 +188,8 @@ struct compiling {
     struct schema_node *first, **last; /* to be compiled */
     struct schema_node *buckets[SCHEMA_BUCKETS];
     size_t nodes;
-    struct schema_resource *resources;
+    struct schema_name *names[SCHEMA_BUCKETS];
+    uint64_t looks; /* at names and members */
     struct schema_ref *refs;
     uint32_t metas; /* bits of those that are loaded */
     wend_error *err;

@@ -6,6 +6,8 @@
  */
 #include "core/schema_node.h"
 
+#include "base/fail.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
@@ -37,6 +39,50 @@ static wend_str percent_decoded(struct compiling *k, wend_str s)
 
 /* ---- Resources and anchors ----------------------------------------------- */
 
+static uint64_t hash_of(const struct schema_resource *in, wend_str text)
+{
+    return mix64((uintptr_t)in, text.ptr, text.len);
+}
+
+static struct schema_name *
+find_name(struct compiling *k, const struct schema_resource *in, wend_str text)
+{
+    uint64_t hash = hash_of(in, text);
+    struct schema_name *name = k->names[hash % SCHEMA_BUCKETS];
+
+    for (; name; name = name->chain, k->looks++)
+        if (name->hash == hash && name->in == in && str_eq(name->text, text))
+            break;
+    return name;
+}
+
+/* Gives the node that name, if no other has it. */
+static struct schema_name *add_name(struct compiling *k, struct schema_node *n,
+                                    const struct json *at,
+                                    const struct schema_resource *in,
+                                    wend_str text)
+{
+    struct schema_name *name = find_name(k, in, text), **bucket;
+
+    if (name && name->node != n)
+        schema_refuse(k, at, "is the name of another schema, too");
+    if (name)
+        return name->node == n ? name : NULL;
+    name = arena_alloc(k->arena, sizeof *name);
+    if (!name) {
+        schema_nomem(k);
+        return NULL;
+    }
+    name->hash = hash_of(in, text);
+    name->text = text;
+    name->in = in;
+    name->node = n;
+    bucket = &k->names[name->hash % SCHEMA_BUCKETS];
+    name->chain = *bucket;
+    *bucket = name;
+    return name;
+}
+
 static bool add_resource(struct compiling *k, struct schema_node *n,
                          wend_str base, enum schema_draft draft)
 {
@@ -47,41 +93,34 @@ static bool add_resource(struct compiling *k, struct schema_node *n,
     r->base = base;
     r->root = n->json;
     r->draft = draft;
-    r->next = k->resources;
-    k->resources = r;
     n->resource = r;
     return true;
 }
 
-static struct schema_anchor *anchor_of(const struct schema_resource *r,
-                                       wend_str name)
+static bool add_anchor(struct compiling *k, struct schema_node *n,
+                       const struct json *at, wend_str text, bool dynamic)
 {
-    struct schema_anchor *a = r->anchors;
+    struct schema_name *name = add_name(k, n, at, n->resource, text);
 
-    while (a && !str_eq(a->name, name))
-        a = a->next;
-    return a;
+    if (!name)
+        return false;
+    if (dynamic && !name->dynamic) {
+        name->dynamic = true;
+        name->next = n->resource->dynamic;
+        n->resource->dynamic = name;
+    }
+    return true;
 }
 
-static bool add_anchor(struct compiling *k, struct schema_node *n,
-                       const struct json *at, wend_str name, bool dynamic)
+/* What a URI reference in that resource means. */
+static bool join(struct compiling *k, const struct json *at,
+                 const struct schema_resource *in, wend_str *uri)
 {
-    struct schema_anchor *a = anchor_of(n->resource, name);
-
-    if (a && a->node != n)
-        return schema_refuse(k, at, "is the name of another schema, too");
-    if (!a) {
-        a = arena_alloc(k->arena, sizeof *a);
-        if (!a)
-            return schema_nomem(k);
-        a->name = name;
-        a->node = n;
-        a->next = n->resource->anchors;
-        n->resource->anchors = a;
-    }
-    a->dynamic |= dynamic;
-    n->resource->dynamic |= dynamic;
-    return true;
+    *uri = schema_uri_join(k->arena, in ? in->base : STR_NONE, *uri);
+    if (!uri->ptr)
+        return schema_nomem(k);
+    return uri->len <= SCHEMA_URI_MAX ||
+           schema_refuse(k, at, "makes a URI of over %d bytes", SCHEMA_URI_MAX);
 }
 
 /* $id names a resource; up to draft 7, "#name" was an anchor. */
@@ -96,15 +135,8 @@ static bool identify_id(struct compiling *k, struct schema_node *n,
     anchor = (wend_str){uri.ptr + anchor.len, uri.len - anchor.len};
     uri.len -= anchor.len;
     if (uri.len) {
-        uri = schema_uri_join(k->arena,
-                              n->resource ? n->resource->base : STR_NONE, uri);
-        if (!uri.ptr)
-            return schema_nomem(k);
-        for (const struct schema_resource *r = k->resources; r; r = r->next)
-            if (str_eq(r->base, uri) && r->root != n->json)
-                return schema_refuse(k, id,
-                                     "is the name of another schema, too");
-        if (!add_resource(k, n, uri, draft))
+        if (!join(k, id, n->resource, &uri) || !add_name(k, n, id, NULL, uri) ||
+            !add_resource(k, n, uri, draft))
             return false;
     }
     if (!n->resource && !add_resource(k, n, STR_NONE, draft))
@@ -199,25 +231,29 @@ static bool part_is(wend_str part, wend_str key)
     return n == key.len;
 }
 
-static const struct json *child(const struct json *j, wend_str part)
+static const struct json *child(struct compiling *k, const struct json *j,
+                                wend_str part)
 {
+    bool escaped = schema_before(part, '~').len < part.len;
     const struct json *c = j->first;
     int64_t index;
 
     if (j->kind == JSON_OBJECT) {
-        while (c && !part_is(part, c->key))
-            c = c->next;
+        for (; c; c = c->next, k->looks++)
+            if (escaped ? part_is(part, c->key) : str_eq(part, c->key))
+                break;
         return c;
     }
     if (j->kind != JSON_ARRAY || !str_to_i64(part, &index))
         return NULL;
-    for (; c && index; index--)
+    for (; c && index; index--, k->looks++)
         c = c->next;
     return c;
 }
 
 /* pointer is "" or begins with a slash. */
-static const struct json *pointed(const struct json *j, wend_str pointer)
+static const struct json *pointed(struct compiling *k, const struct json *j,
+                                  wend_str pointer)
 {
     while (j && pointer.len) {
         wend_str part;
@@ -227,7 +263,7 @@ static const struct json *pointed(const struct json *j, wend_str pointer)
         part = schema_before(pointer, '/');
         pointer.ptr += part.len;
         pointer.len -= part.len;
-        j = child(j, part);
+        j = child(k, j, part);
     }
     return j;
 }
@@ -280,16 +316,6 @@ void schema_pointer(const struct json *document, const struct json *at,
 
 /* ---- References ---------------------------------------------------------- */
 
-static struct schema_resource *resource_of(const struct compiling *k,
-                                           wend_str uri)
-{
-    struct schema_resource *r = k->resources;
-
-    while (r && !(r->base.ptr && str_eq(r->base, uri)))
-        r = r->next;
-    return r;
-}
-
 /* What is in a metaschema is known once it is compiled: the reference waits
  * for the next round. */
 static bool wait_for_meta(struct compiling *k, struct schema_ref *ref, int meta)
@@ -314,16 +340,21 @@ static bool follow_in(struct compiling *k, const struct schema_ref *ref,
 {
     wend_str text = json_str(ref->json);
     bool pointer = !fragment.len || fragment.ptr[0] == '/';
-    const struct schema_anchor *a = anchor_of(r, fragment);
-    const struct json *j = pointer ? pointed(r->root, fragment)
+    const struct schema_name *a = find_name(k, r, fragment);
+    const struct json *j = pointer ? pointed(k, r->root, fragment)
                            : a     ? a->node->json
                                    : NULL;
 
+    if (k->looks > SCHEMA_LOOKS_MAX) {
+        k->status = fail(k->err, WEND_E_LIMIT,
+                         "it takes too long to find what each $ref leads to");
+        return false;
+    }
     if (!j)
         return schema_refuse(k, ref->json, "leads to nothing: '%.*s'",
                              (int)utf8_cut(text, 100), text.ptr);
     if (ref->dynamic && a && a->dynamic)
-        *ref->dynamic = a->name;
+        *ref->dynamic = a->text;
     return schema_node_for(k, j, r, ref->out);
 }
 
@@ -332,16 +363,19 @@ static bool follow(struct compiling *k, struct schema_ref *ref)
     wend_str text = json_str(ref->json), uri = schema_before(text, '#');
     wend_str rest = {text.ptr + uri.len, text.len - uri.len}, fragment;
     struct schema_resource *r = ref->resource;
+    const struct schema_name *named;
     int meta;
 
     fragment = percent_decoded(
         k, rest.len ? (wend_str){rest.ptr + 1, rest.len - 1} : rest);
-    if (uri.len) {
-        uri = schema_uri_join(k->arena, r->base, uri);
-        r = resource_of(k, uri);
-    }
-    if (k->arena->failed)
+    if (!fragment.ptr)
         return schema_nomem(k);
+    if (uri.len) {
+        if (!join(k, ref->json, r, &uri))
+            return false;
+        named = find_name(k, NULL, uri);
+        r = named ? named->node->resource : NULL;
+    }
     if (r)
         return follow_in(k, ref, r, fragment);
     meta = schema_meta_find(uri);

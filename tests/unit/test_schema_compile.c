@@ -344,6 +344,86 @@ static void test_steps(void)
     arena_free(&a);
 }
 
+/* Writes n for each @. */
+static void put_numbered(struct buf *b, const char *text, int n)
+{
+    for (; *text; text++)
+        if (*text == '@')
+            buf_i64(b, n);
+        else
+            buf_char(b, *text);
+}
+
+/* Schemas that would take minutes if each $ref or $id were compared with all
+ * others; those that can be compiled are. */
+static void test_names(void)
+{
+    enum { MANY = SCHEMA_NODES_MAX - 10, FAR = 600000 };
+    static const struct {
+        const char *why, *each;
+        int count;
+        int segments; /* of the $id of the whole */
+        int items;    /* before the one that a $ref may lead to */
+        wend_status wanted;
+    } rows[] = {
+        {"many URIs", "'@':{'$id':'b@','$ref':'b0'}", MANY, 900, 0, WEND_OK},
+        {"many anchors", "'@':{'$anchor':'an-anchor-@','$ref':'#an-anchor-0'}",
+         MANY, 1, 0, WEND_OK},
+        {"many URIs, each long", "'@':{'$id':'b@'}", MANY, 20000, 0,
+         WEND_E_INVAL},
+        {"some that lead far", "'@':{'$ref':'#/x/600000'}", 50, 1, FAR,
+         WEND_OK},
+        {"many that lead far", "'@':{'$ref':'#/x/600000'}", MANY, 1, FAR,
+         WEND_E_LIMIT},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct arena a = {.mem = &plain};
+        struct buf b = {.mem = &plain};
+        wend_error err = {0};
+        clock_t began;
+
+        buf_cstr(&b, "{'$id':'http://a.example/");
+        add_times(&b, rows[i].segments, "a/");
+        buf_cstr(&b, "','x':[");
+        add_times(&b, rows[i].items, "0,");
+        buf_cstr(&b, "true],'$defs':{");
+        for (int k = 0; k < rows[i].count; k++) {
+            buf_cstr(&b, k ? "," : "");
+            put_numbered(&b, rows[i].each, k);
+        }
+        buf_cstr(&b, "}}");
+        began = clock();
+        compile(b.ptr, &a, &err);
+        tap_is_i64(err.status, rows[i].wanted, "names: %s %s", rows[i].why,
+                   err.message);
+        tap_ok(clock() - began < 5 * CLOCKS_PER_SEC, "names: %s, in time",
+               rows[i].why);
+        buf_free(&b);
+        arena_free(&a);
+    }
+}
+
+static void test_uri_length(void)
+{
+    for (int len = SCHEMA_URI_MAX - 1; len <= SCHEMA_URI_MAX + 1; len++) {
+        struct arena a = {.mem = &plain};
+        struct buf b = {.mem = &plain};
+        wend_error err = {0};
+        bool ok;
+
+        buf_cstr(&b, "{'$id':'x:");
+        add_times(&b, len - 2, "a");
+        buf_cstr(&b, "'}");
+        ok = compile(b.ptr, &a, &err) != NULL;
+        tap_ok(ok == (len <= SCHEMA_URI_MAX) &&
+                   (ok || strstr(err.message, "makes a URI of over 2048")),
+               "a URI of %d bytes %s", len, err.message);
+        buf_free(&b);
+        arena_free(&a);
+    }
+}
+
 /* ---- Without memory ------------------------------------------------------ */
 
 #define ALL                                                                   \
@@ -416,6 +496,8 @@ int main(void)
     test_depth();
     test_work();
     test_steps();
+    test_names();
+    test_uri_length();
     test_faults();
     return tap_done();
 }
