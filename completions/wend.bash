@@ -35,7 +35,7 @@ _wend()
     elif [ -z "$words" ]; then
         case $command in
         run)
-            words="--agent --tools --model --fallback --http2 --model-timeout --base-url --key-file --ca-file --models
+            words="--agent --tools --model --fallback --http2 --model-timeout --base-url --key-file --ca-file --insecure-http --models
                 --record --playback
                 --tool --mcp --instructions --store --json --events
                    --max-turns --timeout --budget-tokens --budget-cost
@@ -56,7 +56,8 @@ _wend()
                    --quiet --verbose --help last"
             ;;
         tools)
-            words="--json --mcp --accept --sandbox --help $tools"
+            words="--json --mcp --accept --sandbox --ca-file --insecure-http
+                   --help $tools"
             ;;
         models) words="--json --models --help" ;;
         agents) words="--json --help" ;;
@@ -66,7 +67,7 @@ _wend()
             ;;
         doctor) words="--json --store --model --help" ;;
         resume)
-            words="--jobs --agent --model --fallback --base-url --key-file --ca-file
+            words="--jobs --agent --model --fallback --base-url --key-file --ca-file --insecure-http
                    --models --tool --tools --mcp --approve --sandbox --store
                    --max-turns --timeout --budget-tokens --budget-cost
                    --trust-store --accept-loss --json --events --log-file
@@ -74,7 +75,7 @@ _wend()
             ;;
         fork)
             words="--at --result --no-run --agent --model --fallback
-                   --base-url --key-file --ca-file --models --tool --tools
+                   --base-url --key-file --ca-file --insecure-http --models --tool --tools
                    --mcp --approve --sandbox --max-turns --timeout
                    --budget-tokens --budget-cost --parallel --store
                    --trust-store --json --events --log-file --quiet --verbose --help last"
@@ -94,7 +95,7 @@ _wend()
             ;;
         plan)
             words="--set --format --json --tools --mcp --agent --model
-                   --base-url --key-file --store --events --timeout
+                   --base-url --key-file --ca-file --insecure-http --store --events --timeout
                    --budget-tokens --budget-cost --parallel --approve --sandbox
                    --log-file --quiet --verbose --help show run"
             [[ $cur == -* || $prev == plan ]] ||

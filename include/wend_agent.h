@@ -74,7 +74,8 @@ typedef struct wend_agent_options {
     /* For models of a provider, see `model`. */
     const char *base_url;   /* default: the provider's own */
     const char *key_file;   /* default: the provider's environment variable */
-    const char *ca_file;    /* certificates to trust; default: the system's */
+    const char *ca_file;    /* certificates to trust, also for MCP servers,
+                               relics and http_request; default: the system's */
     uint32_t output_tokens; /* most that one answer may have */
     bool http2;
     /* What models can take and cost, see wend-models(5). Default:
@@ -117,6 +118,10 @@ typedef struct wend_agent_options {
     const char *const *label_rows;
     size_t label_rows_count;
     bool memory_user; /* facts of remember are the same in all folders */
+    /* Sends keys of models, tokens of MCP servers and secrets of relics over
+     * plain http to other machines, too; else such a request fails
+     * (insecure_http) before it is sent. */
+    bool insecure_http;
 } wend_agent_options;
 
 WEND_API wend_status wend_agent_new(wend_runtime *rt,

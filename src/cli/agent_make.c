@@ -158,6 +158,7 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
         .base_url = set->base_url,
         .key_file = set->key_file,
         .ca_file = set->ca_file,
+        .insecure_http = set->insecure_http,
         .models_file = set->models,
         .record_dir = set->record_dir,
         .playback_dir = set->playback_dir,

@@ -36,6 +36,7 @@ struct settings {
     struct words approve, tools, fallback;
     /* Options only. */
     bool http2;
+    bool insecure_http; /* any of the three */
     bool help, json, quiet, verbose, follow, no_deltas, accept;
     bool accept_loss;
     const char *log_file, *schema, *status, *user, *session, *agent;
@@ -81,8 +82,12 @@ extern const char *const on_off_words[];  /* the same */
      OPT_AT(base_url), 0, 0, NULL},                                           \
     {0, "key-file", "FILE", "the provider's key; default: the environment",   \
      OPT_TEXT, OPT_AT(key_file), 0, 0, NULL},                                 \
+    OPT_ROWS_TLS
+#define OPT_ROWS_TLS                                                          \
     {0, "ca-file", "FILE", "certificates to trust; default: the system's",    \
-     OPT_TEXT, OPT_AT(ca_file), 0, 0, NULL}
+     OPT_TEXT, OPT_AT(ca_file), 0, 0, NULL},                                  \
+    {0, "insecure-http", NULL, "send keys over plain http to other machines", \
+     OPT_FLAG, OPT_AT(insecure_http), 0, 0, NULL}
 /* Of a run that goes on: by the same names as those of run. */
 #define OPT_ROWS_AGENT                                                        \
     {'a', "agent", "FILE", "go on with that agent, or its name", OPT_TEXT,    \

@@ -45,6 +45,7 @@ static const struct opt opts[] = {
      AT(base_url), 0, 0, NULL},
     {0, "key-file", "FILE", "run: the provider's key", OPT_TEXT, AT(key_file),
      0, 0, NULL},
+    OPT_ROWS_TLS,
     {0, "store", "URL", "SQLite file or memory:; default $WEND_STORE", OPT_TEXT,
      AT(store), 0, 0, NULL},
     {0, "events", "DIALECT", "run: of JSON lines: native, loom, agio or cortex",

@@ -23,6 +23,7 @@ static const struct opt opts[] = {
      AT(accept), 0, 0, NULL},
     {0, "sandbox", "on|off", "of servers that are programs", OPT_WORD,
      AT(sandbox), 0, 0, on_off},
+    OPT_ROWS_TLS,
     {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
@@ -145,7 +146,9 @@ static int unknown(struct cli *cli, wend_agent *agent, const char *name)
 static int make_agent(struct cli *cli, wend_agent **agent)
 {
     wend_agent_options o = {.size = sizeof o,
-                            .model = "script:{\"turns\":[{\"text\":\"\"}]}"};
+                            .model = "script:{\"turns\":[{\"text\":\"\"}]}",
+                            .ca_file = cli->set.ca_file,
+                            .insecure_http = cli->set.insecure_http};
     wend_error err = {0};
     wend_status s;
     int code;

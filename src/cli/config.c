@@ -28,6 +28,7 @@ static const struct {
     {"base_url", "base-url", false},
     {"key_file", "key-file", false},
     {"ca_file", "ca-file", false},
+    {"insecure_http", "insecure-http", false},
     {"models", "models", false},
     {"max_turns", "max-turns", false},
     {"timeout", "timeout", false},
@@ -164,6 +165,13 @@ static wend_status set_one(const struct reader *r, const struct opt *o,
     wend_status s = WEND_OK;
     wend_str value;
 
+    if (o->kind == OPT_FLAG &&
+        (j->kind == JSON_TRUE || j->kind == JSON_FALSE)) {
+        *(bool *)((char *)r->set + o->at) = j->kind == JSON_TRUE;
+        return WEND_OK;
+    }
+    if (o->kind == OPT_FLAG)
+        return wrong(r, j, key, "must be true or false");
     if (j->kind != JSON_STRING && j->kind != JSON_NUMBER)
         return wrong(r, j, key, "must be a text or a number");
     value = arena_str(r->arena, j->text);

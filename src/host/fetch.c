@@ -32,11 +32,17 @@ enum {
 };
 
 const char *const fetch_codes[FETCH_ENDS] = {
-    [FETCH_OK] = "ok",           [FETCH_NETWORK] = "network",
-    [FETCH_TIMEOUT] = "timeout", [FETCH_NOMEM] = "no_memory",
-    [FETCH_REFUSED] = "denied",  [FETCH_CERTIFICATE] = "certificate",
-    [FETCH_CA_FILE] = "ca_file", [FETCH_PROXY] = "proxy",
-    [FETCH_HEADERS] = "headers", [FETCH_HTTP2_ONLY] = "http2_only",
+    [FETCH_OK] = "ok",
+    [FETCH_NETWORK] = "network",
+    [FETCH_TIMEOUT] = "timeout",
+    [FETCH_NOMEM] = "no_memory",
+    [FETCH_REFUSED] = "denied",
+    [FETCH_CERTIFICATE] = "certificate",
+    [FETCH_CA_FILE] = "ca_file",
+    [FETCH_PROXY] = "proxy",
+    [FETCH_HEADERS] = "headers",
+    [FETCH_HTTP2_ONLY] = "http2_only",
+    [FETCH_INSECURE] = "insecure_http",
 };
 
 int64_t fetch_now_ms(const struct net *f)
@@ -92,6 +98,16 @@ void transfer_timeout(struct exchange *t)
         utf8_fmt(t->message, sizeof t->message, "%s: %s within %lld ms", host,
                  words[t->phase], (long long)limits[t->phase]);
     transfer_over(t, FETCH_TIMEOUT);
+}
+
+void transfer_bare(struct exchange *t, const char *address)
+{
+    utf8_fmt(t->message, sizeof t->message,
+             "%.200s: a key or secret would go over plain http to another "
+             "machine%s%s%s, and others could read it; use https, or "
+             "--insecure-http (insecure_http in the settings file)",
+             t->host, address ? " (" : "", address ? address : "",
+             address ? ")" : "");
 }
 
 static void on_deadline(uv_timer_t *timer);
@@ -276,6 +292,8 @@ static void serve(struct exchange *t)
     ring_out(&t->queue_link);
     if (t->stopped)
         transfer_over(t, FETCH_OK);
+    else if (t->doom != FETCH_OK)
+        transfer_over(t, t->doom);
     else
         t->way->serve(t);
 }
@@ -372,7 +390,12 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
     t->message[0] = 0;
     t->doom = FETCH_OK;
     t->parties = (struct parties){.host = t->host};
+    t->guard = route_guard(q, &t->arena);
     t->way = route_find(q, &t->arena, &t->route) ? &plain_way : &libcurl_way;
+    if (t->guard == GUARD_REFUSE) {
+        t->doom = FETCH_INSECURE;
+        transfer_bare(t, NULL);
+    }
     s = t->way->prepare(t, q, err);
     if (s != WEND_OK) {
         retire(t);
@@ -383,7 +406,10 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
     uv_update_time(f->uv); /* the last turn may be long ago */
     t->began_ms = t->byte_ms = fetch_now_ms(f);
     transfer_enter(t, PHASE_CONNECT);
-    t->way->begin(t);
+    if (t->doom == FETCH_OK)
+        t->way->begin(t);
+    else
+        fetch_enqueue(t);
     *out = &t->base;
     return WEND_OK;
 }

@@ -35,6 +35,7 @@ enum fetch_end {
     FETCH_CA_FILE,     /* no certificates to trust could be read */
     FETCH_PROXY,       /* the proxy refuses, or its variable names none */
     FETCH_HEADERS,     /* of the answer: too long */
+    FETCH_INSECURE,    /* `secret` would have left this machine in clear */
     FETCH_ENDS
 };
 
@@ -56,6 +57,9 @@ struct fetch_request {
     const char *unix_socket;    /* NULL: TCP */
     const char *proxy;          /* NULL: the environment's; "": none */
     const char *ca_file;        /* NULL: the environment's, the system's */
+    /* A header carries one: over plain http it goes to this machine only, by
+     * the very address, else the transfer ends as FETCH_INSECURE. */
+    bool secret;
     bool http2;
     bool libcurl; /* even where a plain socket would do; for tests */
     /* Asked before each connect, with fetch_start's ctx and the very address:

@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "host/fetch_route.h"
 #include "wire/http1.h"
 
 enum {
@@ -257,6 +258,7 @@ bool easy_set(const struct curl_api *curl, CURL *easy,
     long connect_ms = q->connect_ms && q->connect_ms < INT_MAX
                           ? (long)q->connect_ms
                           : INT_MAX;
+    bool is_asked = q->allow || route_guard(q, a) != GUARD_NONE;
     int failed = 0;
 
     find_parties(q, out, a);
@@ -275,9 +277,9 @@ bool easy_set(const struct curl_api *curl, CURL *easy,
     failed |= set_proxy(curl, easy, &out->proxy);
     /* One that is there was perhaps opened unasked; and on one that was kept
      * libcurl would ask again. */
-    if (q->allow || q->once)
+    if (is_asked || q->once)
         failed |= curl->easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-    if (q->allow)
+    if (is_asked)
         failed |= curl->easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     if (q->unix_socket)
         failed |=

@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "host/address.h"
 #include "host/fetch_pool.h"
 
 /* ---- Callbacks of libcurl ------------------------------------------------
@@ -35,6 +36,23 @@ static bool may_send(struct exchange *t)
     return !t->broken;
 }
 
+static bool stays_here(struct exchange *t, const struct sockaddr *to)
+{
+    struct buf b = {.mem = &t->fetch->mem};
+    struct address a;
+    uint16_t port;
+
+    if (address_of(to, &a, &port)) {
+        if (route_is_own(&a))
+            return true;
+        address_put(&b, &a);
+    }
+    t->bare = true;
+    transfer_bare(t, b.ptr);
+    buf_free(&b);
+    return false;
+}
+
 /* A name is known when a socket is opened for it. */
 static curl_socket_t on_open(void *ctx, curlsocktype purpose,
                              struct curl_sockaddr *a)
@@ -48,6 +66,8 @@ static curl_socket_t on_open(void *ctx, curlsocktype purpose,
     t->opened = true;
     if (t->phase == PHASE_WAIT) /* libcurl asks again */
         transfer_enter(t, PHASE_CONNECT);
+    if (t->guard == GUARD_LOOK && !stays_here(t, &a->addr))
+        return CURL_SOCKET_BAD;
     if (t->allow && !t->allow(t->ctx, &a->addr, t->why, sizeof t->why))
         return CURL_SOCKET_BAD; /* libcurl tries the next address */
     return multi_open_socket(t, a);
@@ -154,7 +174,9 @@ static void finish_one(struct exchange *t, CURLcode code)
         transfer_timeout(t);
         return;
     }
-    if (t->broken) {
+    if (code == CURLE_COULDNT_CONNECT && t->bare) {
+        how = FETCH_INSECURE;
+    } else if (t->broken) {
         how = FETCH_NETWORK;
         utf8_fmt(t->message, sizeof t->message, "%.300s: %s", t->host,
                  t->broken);
@@ -205,9 +227,7 @@ static void go_on(struct exchange *t)
 
 static void serve(struct exchange *t)
 {
-    if (t->doom != FETCH_OK) {
-        transfer_over(t, t->doom);
-    } else if (t->refused != CURLE_OK) {
+    if (t->refused != CURLE_OK) {
         transfer_finish(t, t->refused);
     } else if (t->multi) {
         if (t->resume)
@@ -284,10 +304,15 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
     t->opened = t->fresh = false;
     t->broken = NULL;
     t->allow = q->allow;
+    t->bare = false;
     if (!t->easy ||
         !easy_set(f->curl, t->easy, q, &t->url, &t->parties, &t->arena) ||
         !set_callbacks(f->curl, t))
         return fail_nomem(err);
+    if (t->guard == GUARD_LOOK && *t->parties.proxy.url) {
+        t->doom = FETCH_INSECURE;
+        transfer_bare(t, NULL);
+    }
     if (t->parties.proxy.bad) {
         t->doom = FETCH_PROXY;
         utf8_fmt(t->message, sizeof t->message,

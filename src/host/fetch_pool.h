@@ -114,6 +114,8 @@ struct exchange {
     const char *host;
     struct parties parties; /* of the libcurl way */
     enum fetch_end doom;    /* it fails before it begins, for this reason */
+    enum guard guard;
+    bool bare; /* an address was refused for the secret's sake */
     bool (*allow)(void *ctx, const struct sockaddr *to, char *why, size_t size);
     char why[160]; /* an address was not allowed */
     bool harmless; /* it may be taken twice */
@@ -252,6 +254,8 @@ void fetch_note_read(struct net *f, int fd, size_t bytes);
 void transfer_enter(struct exchange *t, enum phase phase);
 void transfer_arm(struct exchange *t); /* after a deadline has changed */
 void transfer_timeout(struct exchange *t);
+/* The message: its secret would leave this machine, for that address. */
+void transfer_bare(struct exchange *t, const char *address);
 /* Its end: `message` is set. Silent if it was stopped. */
 void transfer_over(struct exchange *t, enum fetch_end how);
 

@@ -68,6 +68,22 @@ bool route_is_here(const struct url *u)
                                   : is_localhost(u->host);
 }
 
+enum guard route_guard(const struct fetch_request *q, struct arena *a)
+{
+    struct url u;
+    wend_status s;
+
+    if (!q->secret || q->unix_socket || strncasecmp(q->url, "http:", 5) != 0)
+        return GUARD_NONE;
+    s = url_parse(str_of(q->url), a, &u, NULL);
+    a->failed |= s == WEND_E_NOMEM;
+    if (s != WEND_OK)
+        return GUARD_LOOK;
+    if (route_is_here(&u))
+        return GUARD_NONE;
+    return u.kind == URL_ADDRESS ? GUARD_REFUSE : GUARD_LOOK;
+}
+
 /* ---- Places -------------------------------------------------------------- */
 
 static void put_local(struct place *p, const char *path)

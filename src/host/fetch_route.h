@@ -37,6 +37,14 @@ bool route_is_own(const struct address *a);
  * for it: it could not get there, and would see the request. */
 bool route_is_here(const struct url *u);
 
+/* What becomes of a request whose secret may not leave this machine. */
+enum guard {
+    GUARD_NONE,   /* it has none, or cannot be read on its way */
+    GUARD_LOOK,   /* a name: the address decides, and no proxy is asked */
+    GUARD_REFUSE, /* it would go elsewhere */
+};
+enum guard route_guard(const struct fetch_request *q, struct arena *a);
+
 /* False: it is libcurl's, for it needs TLS, a proxy, a look-up, an address
  * that is asked about, or says how the connection is to be used. The arena
  * may have failed. */

@@ -108,6 +108,11 @@ static wend_status put_network(wend_agent *a, const wend_agent_options *o,
 {
     wend_status s = WEND_OK;
 
+    a->web = (struct web_env){
+        .network = &a->network,
+        .ca_file = arena_str(&a->arena, str_of(o->ca_file)).ptr,
+        .insecure_http = o->insecure_http,
+    };
     for (size_t i = 0; i < o->network_count && s == WEND_OK; i++) {
         wend_str entry = str_of(o->network ? o->network[i] : NULL);
 
@@ -477,7 +482,7 @@ static wend_status find_place(wend_agent *a, wend_error *err)
     if (!w)
         return fail_nomem(err);
     w->mem = a->mem;
-    w->env.network = &a->network;
+    w->env.web = &a->web;
     atomic_init(&w->refs, 1);
     w->env.root = a->root.ptr;
     w->env.sandbox_off = a->sandbox_off;

@@ -115,6 +115,7 @@ static struct driver_options options_of(const struct candidates *c,
         .whole_ms = o->model_timeout_ms ? o->model_timeout_ms : MODEL_CALL_MS,
         .tape_may_be_empty = i > 0,
         .http2 = o->http2,
+        .insecure_http = o->insecure_http,
     };
 }
 

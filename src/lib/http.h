@@ -22,7 +22,7 @@ struct http_driver {
     const char *key_line; /* the header with the key; NULL: there is none */
     struct tape *tape;    /* NULL: the network alone */
     int64_t output_tokens, whole_ms;
-    bool http2;
+    bool http2, insecure_http;
 };
 
 /* http_driver.c: asking */

@@ -242,6 +242,7 @@ wend_status http_driver_open(const struct codec *codec,
         d->base.output_tokens = codec->output_tokens(o->spec, o->effort);
     d->whole_ms = o->whole_ms;
     d->http2 = o->http2;
+    d->insecure_http = o->insecure_http;
     d->ca_file =
         o->ca_file ? arena_str(&d->arena, str_of(o->ca_file)).ptr : NULL;
     s = find_key(d, o, err);

@@ -135,6 +135,7 @@ struct wend_agent {
     wend_str name, model, cwd;
     wend_str root;          /* cwd in the bytes that the system knows it by */
     struct network network; /* that tools may reach besides the public one */
+    struct web_env web;     /* the same with what else the options say */
     wend_ev_limits limits;
     struct tool_set tools;
     struct tool_set ends;   /* of relics, for plans; no model sees them */
@@ -255,7 +256,7 @@ struct driver_options {
     enum effort effort;
     int64_t whole_ms;       /* for one answer, all of it */
     bool tape_may_be_empty; /* to play: it was never asked */
-    bool http2;
+    bool http2, insecure_http;
 };
 
 wend_status driver_open(const char *model, struct driver_options o,

@@ -54,7 +54,9 @@ struct mcp_server {
     size_t values_count;
     const char *cwd;
     int64_t timeout_ms;
-    int64_t connect_ms; /* until its tools are known; 0: as long as it takes */
+    int64_t connect_ms;  /* until its tools are known; 0: as long as it takes */
+    const char *ca_file; /* of a URL; NULL: the usual ones */
+    bool insecure_http;
     bool sandbox_off, network, trust;
     wend_note_fn note;
     void *note_ctx;

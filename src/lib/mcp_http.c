@@ -279,6 +279,8 @@ static wend_status begin(struct exchange *x, struct fetch_request *q,
     headers[n] = NULL;
     q->url = s->url.ptr;
     q->headers = headers;
+    q->ca_file = s->ca_file;
+    q->secret = s->secrets[0] && !s->insecure_http;
     q->connect_ms = CONNECT_MS;
     st = token.failed ? fail_nomem(err) : rt_fetch(s->rt, &fetch, err);
     if (st == WEND_OK)

@@ -368,6 +368,8 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
     s->url = o->url ? arena_str(&s->arena, str_of(o->url)) : STR_NONE;
     s->command = copy_list(&s->arena, o->command);
     s->cwd = arena_str(&s->arena, a->root).ptr;
+    s->ca_file = arena_str(&s->arena, str_of(a->web.ca_file)).ptr;
+    s->insecure_http = a->web.insecure_http;
     s->connect_ms = o->connect_ms;
     s->timeout_ms = o->timeout_ms ? o->timeout_ms : TOOL_TIMEOUT_DEFAULT_MS;
     s->sandbox_off = o->sandbox_off || a->sandbox_off;

@@ -18,7 +18,7 @@ enum { BODY_SHOWN_MAX = 300 }; /* bytes of one that says what went wrong */
 /* In the agent's arena. */
 struct service {
     const struct relic_manifest *manifest;
-    const struct network *network;
+    const struct web_env *web;
     wend_str *secrets; /* the values, as the manifest has the names */
 };
 
@@ -329,7 +329,7 @@ static wend_status run_end(void *ctx, wend_call *call)
 
     if (!w)
         return WEND_E_NOMEM;
-    w->network = v->network;
+    w->env = v->web;
     w->done = on_done;
     w->ctx = end;
     w->secrets = v->secrets;
@@ -406,7 +406,7 @@ wend_status relic_add_http(wend_agent *a, const struct relic_manifest *m,
 
     if (!v)
         return fail_nomem(err);
-    *v = (struct service){.manifest = m, .network = &a->network};
+    *v = (struct service){.manifest = m, .web = &a->web};
     s = take_secrets(a, v, err);
     for (size_t i = 0; s == WEND_OK && i < m->endpoints_count; i++)
         s = add_end(a, v, &m->endpoints[i], err);

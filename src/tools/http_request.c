@@ -172,7 +172,7 @@ wend_status tool_http_request(void *ctx, wend_call *call)
 
     if (!w)
         return WEND_E_NOMEM;
-    w->network = env->network;
+    w->env = env->web;
     w->head = put_head;
     w->done = put_body;
     if (!s)

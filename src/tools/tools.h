@@ -16,11 +16,18 @@ struct fetch;
 struct network;
 struct procs;
 
+/* How tools use the network; goes with the agent. */
+struct web_env {
+    const struct network *network; /* whom they may reach */
+    const char *ca_file;           /* NULL: the usual ones */
+    bool insecure_http;            /* secrets may go over plain http */
+};
+
 struct tool_env {
-    int root_fd;                   /* directory that file tools cannot leave */
-    const char *root;              /* its path; on the loop only, as the next */
-    const struct network *network; /* goes with the agent */
-    bool sandbox_off;              /* of programs; the user said so */
+    int root_fd;               /* directory that file tools cannot leave */
+    const char *root;          /* its path; on the loop only, as the next */
+    const struct web_env *web; /* goes with the agent */
+    bool sandbox_off;          /* of programs; the user said so */
 };
 
 struct builtin {

@@ -41,9 +41,9 @@ static void finish(struct web *w, wend_status s)
 /* It ended before the request could leave. */
 static bool is_unsent(enum fetch_end how)
 {
-    return how == FETCH_REFUSED || how == FETCH_HTTP2_ONLY ||
-           how == FETCH_CERTIFICATE || how == FETCH_CA_FILE ||
-           how == FETCH_PROXY;
+    return how == FETCH_REFUSED || how == FETCH_INSECURE ||
+           how == FETCH_HTTP2_ONLY || how == FETCH_CERTIFICATE ||
+           how == FETCH_CA_FILE || how == FETCH_PROXY;
 }
 
 /* What an error says besides its text. Whoever was not reached has done
@@ -184,7 +184,7 @@ static bool on_allow(void *ctx, const struct sockaddr *to, char *why,
     uint16_t port;
 
     if (address_of(to, &a, &port)) {
-        if (network_allows(w->network, w->url.host, &a, port, &what))
+        if (network_allows(w->env->network, w->url.host, &a, port, &what))
             return true;
         address_put(&b, &a);
     }
@@ -322,6 +322,25 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
     finish(w, fail(&w->job.err, WEND_E_IO, "%s", message));
 }
 
+/* A header of the request has a secret that was granted, or is one of those
+ * that carry nothing else. */
+static bool has_secret(const struct web *w)
+{
+    static const char *const names[] = {"Authorization", "Cookie", "X-Api-Key",
+                                        NULL};
+
+    for (size_t i = 0; i < w->headers_count; i++) {
+        if (header_is_among(str_of(w->headers[i]), names))
+            return true;
+        for (size_t k = 0; k < w->secrets_count; k++)
+            if (w->secrets[k].len &&
+                memmem(w->headers[i], strlen(w->headers[i]), w->secrets[k].ptr,
+                       w->secrets[k].len))
+                return true;
+    }
+    return false;
+}
+
 static wend_status start(struct web *w)
 {
     static const struct fetch_events events = {on_head, on_body, on_end};
@@ -331,6 +350,8 @@ static wend_status start(struct web *w)
                               .body = w->body,
                               .copy_body = true,
                               .proxy = "",
+                              .ca_file = w->env->ca_file,
+                              .secret = !w->env->insecure_http && has_secret(w),
                               .allow = on_allow,
                               .connect_ms = CONNECT_MS};
     wend_status s;

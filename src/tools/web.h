@@ -22,7 +22,7 @@ enum {
 struct web {
     struct tool_job job;
     wend_call *call;
-    const struct network *network;
+    const struct web_env *env;
     /* The head of what is no redirect; may be NULL. */
     void (*head)(struct web *w, const struct transfer *t);
     /* All of the body is in text, or what bytes_max lets in (is_cut): makes

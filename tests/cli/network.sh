@@ -110,4 +110,186 @@ run env SSL_CERT_FILE="$work/cert.pem" "$WEND" run --json -m openai:text:2:8 \
     --base-url "$safe" --ca-file "$work/bad.pem" hi
 has "the option goes before it" "$out" '"code":"ca_file"'
 
+# ---- Keys over plain http --------------------------------------------------------
+
+key=sk-canary-0123456789
+refused="would go over plain http to another machine"
+
+for url in "$base" "http://localhost:$port/v1"; do
+    OPENAI_API_KEY=$key ask openai:text:2:8 --base-url "$url"
+    is "a key to this machine: $url" $status 0
+done
+
+address=$(hostname -I 2>/dev/null | tr ' ' '\n' | grep -E '^[0-9.]+$' | head -1)
+if [ -z "$address" ]; then
+    skip "keys to other machines" "this one has no address but loopback"
+    finish
+fi
+exec 9>&- # the first server ends
+wait "$server_pid"
+rm -f "$work/hold" "$work/ports"
+serve_http --address "$address" --log "$work/requests" \
+    --tls "$work/cert.pem" "$work/key.pem"
+away=http://$address:$port/v1
+spare='script:{"turns":[{"text":"spare"}]}'
+
+seen() { # NAME WANTED: whether a request arrived since the last look
+    grep -q . "$work/requests"
+    is "$1" $? "$2"
+    : >"$work/requests"
+}
+
+: >"$work/requests"
+OPENAI_API_KEY=$key ask openai:text:2:8 --base-url "$away"
+is "a key to another machine: exit status" $status 1
+has "a key to another machine: its code" "$out" '"code":"insecure_http"'
+has "a key to another machine: said" "$out" "$refused"
+has "a key to another machine: what to do" "$out" "--insecure-http"
+lacks "a key to another machine: not tried again" "$out" model_retry
+seen "a key to another machine: no request arrives" 1
+OPENAI_API_KEY=$key ask openai:text:2:8 --base-url "$away" --fallback "$spare"
+is "a key to another machine: the fallback answers" $status 0
+seen "a key to another machine: nor with a fallback" 1
+OPENAI_API_KEY=$key ask openai:text:2:8 --base-url "$away" --insecure-http
+is "the same on request: exit status" $status 0
+has "the same on request: it arrives" "$work/requests" "Bearer $key"
+: >"$work/requests"
+mkdir -p "$HOME/.config/wend"
+echo "insecure_http: true" >"$HOME/.config/wend/config.yaml"
+OPENAI_API_KEY=$key ask openai:text:2:8 --base-url "$away"
+is "the same by the settings file" $status 0
+echo "insecure_http: perhaps" >"$HOME/.config/wend/config.yaml"
+OPENAI_API_KEY=$key exits "a setting that is no such word" 2 \
+    "$WEND" run -m openai:text:2:8 --base-url "$away" hi
+has "a setting that is no such word: said" "$err" "must be true or false"
+rm "$HOME/.config/wend/config.yaml"
+
+# Whoever sends no key sends nothing to hide.
+: >"$work/requests"
+ask openai:text:2:8 --base-url "$away"
+is "without a key: exit status" $status 0
+seen "without a key: it arrives" 0
+ask ollama:text:2:8 --base-url "http://$address:$port"
+is "ollama, which has none: exit status" $status 0
+OPENAI_API_KEY=$key http_proxy=http://$address:$port \
+    ask openai:text:2:8 --base-url http://name.test/v1
+has "by a proxy, either" "$out" "$refused"
+
+# Resumed and forked, and as a plan.
+: >"$work/requests"
+ask openai:text:2:8 --base-url "$away"
+: >"$work/requests"
+OPENAI_API_KEY=$key run "$WEND" fork --json -m openai:text:2:8 \
+    --base-url "$away" last more
+has "fork: refused" "$out" "$refused"
+seen "fork: no request arrives" 1
+OPENAI_API_KEY=$key run "$WEND" fork --json -m openai:text:2:8 \
+    --base-url "$away" --insecure-http last more
+seen "fork: on request it does" 0
+cat >plan.yaml <<PLAN
+wend: plan/1
+name: p
+actions:
+  - {name: a, type: llm, target: default, prompt: hi, output_key: x}
+PLAN
+OPENAI_API_KEY=$key run "$WEND" plan run plan.yaml --json -m openai:text:2:8 \
+    --base-url "$away"
+has "plan: refused" "$out" "$refused"
+is "plan: tried once" "$(grep -c '"type":"action_retry"' "$out")" 0
+seen "plan: no request arrives" 1
+OPENAI_API_KEY=$key run "$WEND" plan run plan.yaml --json -m openai:text:2:8 \
+    --base-url "$away" --insecure-http
+is "plan: on request: exit status" $status 0
+seen "plan: on request it does" 0
+
+# Tools: the token of a server, the secret of a relic, a header of the model.
+export MCP_TOKEN=tok-canary-0123456789
+cat >agent.yaml <<YAML
+wend: agent/1
+name: caller
+model: '$spare'
+mcp:
+  srv: {url: "http://$address:$port/mcp", secrets: [MCP_TOKEN]}
+YAML
+run "$WEND" run -a agent.yaml hi
+has "an MCP server's token: refused" "$err" "$refused"
+seen "an MCP server's token: no request arrives" 1
+run "$WEND" run -a agent.yaml --insecure-http hi
+has "an MCP server's token: on request it does" "$work/requests" \
+    "Bearer $MCP_TOKEN"
+: >"$work/requests"
+
+mkdir relics
+cat >relics/web.yaml <<YAML
+wend: relic/1
+name: web
+kind: http
+base_url: "http://$address:$port/=bytes:1/"
+secrets: [MCP_TOKEN]
+headers: {X-Some: "\${MCP_TOKEN}"}
+endpoints:
+  get: {path: /x}
+YAML
+cat >relic.yaml <<'YAML'
+wend: plan/1
+name: p
+actions:
+  - {name: a, type: relic, target: web.get, params: {}, output_key: x}
+YAML
+cat >agent.yaml <<YAML
+wend: agent/1
+name: caller
+tools: [http_request]
+network: ['$address']
+YAML
+run "$WEND" plan run --json -a agent.yaml --approve 'web.*' relic.yaml
+has "a relic's secret: refused" "$out" "$refused"
+has "a relic's secret: its code" "$out" '"code":"insecure_http"'
+seen "a relic's secret: no request arrives" 1
+run "$WEND" plan run --json -a agent.yaml --approve 'web.*' --insecure-http \
+    relic.yaml
+is "a relic's secret: on request: exit status" $status 0
+seen "a relic's secret: on request it does" 0
+
+script() { # ARGUMENTS: a model that makes one request
+    cat >script.json <<JSON
+{"turns": [{"calls": [{"name": "http_request", "args": $1}]}, {"text": "x"}]}
+JSON
+}
+request() { # [OPTION...]
+    run "$WEND" run --json -a agent.yaml --approve all -m script:script.json \
+        "$@" hi
+}
+script "{\"url\": \"http://$address:$port/=say:x/\",
+    \"headers\": {\"Authorization\": \"Bearer x\"}}"
+request
+has "http_request with Authorization: refused" "$out" "$refused"
+seen "http_request with Authorization: no request arrives" 1
+request --insecure-http
+seen "http_request with Authorization: on request it does" 0
+script "{\"url\": \"http://$address:$port/=say:x/\"}"
+request
+seen "http_request without it arrives" 0
+
+# ---- Certificates of others than models ------------------------------------------
+
+: >"$work/requests"
+sed -i "s/^network:.*/network: ['localhost']/" agent.yaml
+exec 9>&-
+wait "$server_pid"
+rm -f "$work/hold" "$work/ports"
+serve_http --log "$work/requests" --tls "$work/cert.pem" "$work/key.pem"
+script "{\"url\": \"https://localhost:$tls_port/=say:x/\"}"
+request
+has "http_request: the certificate is not trusted" "$out" "--ca-file"
+seen "http_request: no request arrives" 1
+request --ca-file "$work/cert.pem"
+seen "http_request: with --ca-file it does" 0
+run "$WEND" tools --mcp "srv=https://localhost:$tls_port/mcp"
+has "an MCP server: the certificate is not trusted" "$err" "not trusted"
+seen "an MCP server: no request arrives" 1
+run "$WEND" tools --mcp "srv=https://localhost:$tls_port/mcp" \
+    --ca-file "$work/cert.pem"
+seen "an MCP server: with --ca-file it does" 0
+
 finish
