@@ -17,9 +17,10 @@ enum {
     ASKS = 16,             /* in the usual time */
     SLEEP_MIN_US = 100,
     SLEEP_MAX_US = 100000,
+    YIELD_US = 50000, /* of hundreds that write there is always one more */
 };
 
-static int64_t now_us(void)
+int64_t queue_now_us(void)
 {
     struct timespec t;
 
@@ -54,14 +55,14 @@ static bool log_changed(struct patience *p)
 void patience_begin(struct patience *p, const char *path, int idle_ms)
 {
     *p = (struct patience){.path = path,
-                           .looked_us = now_us(),
+                           .looked_us = queue_now_us(),
                            .idle_max_us = (int64_t)idle_ms * 1000};
     log_changed(p);
 }
 
 bool patience_left(struct patience *p)
 {
-    int64_t now = now_us(), since = now - p->looked_us;
+    int64_t now = queue_now_us(), since = now - p->looked_us;
 
     if (since < LOOK_US)
         return true;
@@ -74,33 +75,37 @@ bool patience_left(struct patience *p)
 
 /* ---- The queue ----------------------------------------------------------- */
 
+static void sleep_us(int64_t us)
+{
+    struct timespec t = {.tv_nsec = (long)us * 1000};
+
+    nanosleep(&t, NULL);
+}
+
 /* As often as the wait is long: hundreds that ask in vain would take the
  * processor from the one that writes. None asks in step with another. */
 static void sleep_a_while(struct queue *q, int64_t waited_us)
 {
     int64_t us = (waited_us > q->usual_us ? waited_us : q->usual_us) / ASKS;
-    struct timespec t;
 
     q->chance = q->chance * 6364136223846793005u + 1442695040888963407u;
     us = us < SLEEP_MAX_US ? us : SLEEP_MAX_US;
     us = us > SLEEP_MIN_US ? us : SLEEP_MIN_US;
-    us = us / 2 + (int64_t)(q->chance >> 33) % us;
-    t = (struct timespec){.tv_nsec = (long)us * 1000};
-    nanosleep(&t, NULL);
+    sleep_us(us / 2 + (int64_t)(q->chance >> 33) % us);
 }
 
 static wend_status wait_in(struct queue *q, enum owner_try *got,
                            wend_error *err)
 {
     struct patience patience;
-    int64_t began = now_us(), waited = 0;
+    int64_t began = queue_now_us(), waited = 0;
     int idle_ms = q->idle_ms ? q->idle_ms : QUEUE_IDLE_MS;
 
     patience_begin(&patience, q->path, idle_ms);
     while (*got == OWNER_TAKEN && patience_left(&patience)) {
         sleep_a_while(q, waited);
         *got = owner_write_try(q->owner);
-        waited = now_us() - began;
+        waited = queue_now_us() - began;
     }
     q->usual_us += (waited - q->usual_us) / 4;
     if (q->usual_us < USUAL_MIN_US)
@@ -139,4 +144,16 @@ wend_status queue_enter(struct queue *q, wend_error *err)
 void queue_leave(const struct queue *q)
 {
     owner_write_end(q->owner);
+}
+
+bool queue_yield(const struct queue *q)
+{
+    int64_t until = queue_now_us() + YIELD_US;
+    bool others = false;
+
+    while (owner_others_wait(q->owner) && queue_now_us() < until) {
+        others = true;
+        sleep_us(SLEEP_MIN_US);
+    }
+    return others;
 }

@@ -78,6 +78,7 @@ enum query {
     Q_FACTS,
     Q_FACTS_OVER,
     Q_PRUNE_MARK,
+    Q_PRUNE_FROM,
     Q_PRUNE_NEXT,
     Q_PRUNE_EVENTS,
     Q_PRUNE_DELTAS,
@@ -99,6 +100,8 @@ struct db {
     struct patience patience; /* while another connection has it locked */
     bool made, adopted;       /* by db_open, see wend_store_origin */
     bool lost;                /* by db_open: commits, see wal_scan.h */
+    bool checkpoint_later;    /* not in the commit that it is due in ... */
+    bool checkpoint_due;      /* ... but this is set */
 };
 
 /* A statement being given its parameters; the first error sticks. */
@@ -165,6 +168,8 @@ wend_status db_open(const char *path, const struct db_schema *schema,
 wend_status db_open_still(const char *path, const struct db_schema *schema,
                           struct db *db, struct owner *owner,
                           struct still *still, wend_error *err);
+/* Moves what the log has into the file; SQLITE_OK or an error. */
+int db_checkpoint(sqlite3 *handle, const char *name);
 /* The random id that the file was made with; empty if it is malformed. */
 wend_status db_store_id(struct db *db, char id[STORE_ID_BYTES],
                         wend_error *err);
@@ -184,6 +189,7 @@ struct db_op {
     wend_status status;
     wend_error err;
     bool finished;
+    bool patient; /* others do not wait for the checkpoint that it makes due */
     void (*done)(struct db_op *op); /* instead of being waited for */
 };
 

@@ -107,6 +107,8 @@ static const char *const queries[QUERIES] = {
                      " status <> 'pruned' AND NOT EXISTS (SELECT 1 FROM runs"
                      " AS child WHERE child.parent = ?1 AND"
                      " child.status <> 'pruned')",
+    [Q_PRUNE_FROM] = "SELECT id FROM runs ORDER BY id LIMIT 1 OFFSET"
+                     " (SELECT max(count(*) - ?, count(*) / 32) FROM runs)",
     [Q_PRUNE_NEXT] = "SELECT id FROM runs WHERE status = 'pruned'"
                      " AND id >= ? ORDER BY id LIMIT 1",
     [Q_PRUNE_EVENTS] = "DELETE FROM events WHERE id IN (SELECT id FROM events"

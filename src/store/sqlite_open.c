@@ -142,18 +142,24 @@ static wend_status check_kind(const struct db *db, enum kind kind,
     return WEND_OK;
 }
 
+int db_checkpoint(sqlite3 *handle, const char *name)
+{
+    int rc = sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE,
+                                       NULL, NULL);
+
+    return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc; /* others are at it */
+}
+
 /* SQLite's own would leave a failed write or sync of the file unsaid, and try
  * it again with the next commit. Said here it fails the commit. */
 static int on_commit(void *ctx, sqlite3 *handle, const char *name, int pages)
 {
-    int rc;
+    struct db *db = ctx;
 
-    (void)ctx;
     if (pages < CHECKPOINT_PAGES)
         return SQLITE_OK;
-    rc = sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE,
-                                   NULL, NULL);
-    return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc; /* others are at it */
+    db->checkpoint_due = db->checkpoint_later;
+    return db->checkpoint_later ? SQLITE_OK : db_checkpoint(handle, name);
 }
 
 /* Both are read back: a promise that rests on them must not rest on hope. */
@@ -166,7 +172,7 @@ static wend_status set_modes(struct db *db, wend_error *err)
                             "PRAGMA journal_mode = WAL",
                             err);
 
-    sqlite3_wal_hook(db->handle, on_commit, NULL);
+    sqlite3_wal_hook(db->handle, on_commit, db);
     if (s == WEND_OK)
         s = db_says(db, "PRAGMA synchronous", "2", &full, err);
     if (s == WEND_OK)

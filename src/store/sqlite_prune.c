@@ -15,9 +15,10 @@
 #include "store/table.h"
 
 enum {
-    ROWS_AT_ONCE = 500,
-    RUNS_AT_ONCE = 100,
-    BLOBS_AT_ONCE = 16,
+    PORTION_US = 10000,     /* of work; what it commits takes as long again */
+    PORTION_MAX_US = 40000, /* as long as no other process writes */
+    ROWS_AT_ONCE = 64,      /* then the clock is looked at */
+    ROOM_US = 15000000,     /* for giving room back */
 };
 
 /* Most runs have no parent: it is small, and made with the first prune. */
@@ -28,13 +29,47 @@ static const char create_index[] =
 struct prune_op {
     struct db_op op;
     int64_t id;      /* of a run */
+    int64_t from;    /* the run that is swept first */
+    bool wrapped;    /* those behind it are gone */
     int64_t count;   /* out: rows or pages */
     const char *ids; /* of runs, RUN_ID_LEN + 1 bytes each */
     size_t ids_left;
     int64_t gone; /* out: of them */
+    int64_t portion_us, until_us;
     struct blobs *blobs;
     int64_t now_us;
 };
+
+static struct prune_op *begin(struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+
+    p->until_us = queue_now_us() + p->portion_us;
+    return p;
+}
+
+static bool time_left(const struct prune_op *p)
+{
+    return queue_now_us() < p->until_us;
+}
+
+/* Those who wait to write come before the next one. */
+static wend_status portion(struct sqlite_store *s, struct prune_op *p,
+                           wend_error *err)
+{
+    wend_status status;
+
+    if (!p->portion_us)
+        p->portion_us = PORTION_US;
+    p->op.owner = &s->owner;
+    p->op.patient = true;
+    status = db_wait(s, &p->op, err);
+    if (queue_yield(&s->queue))
+        p->portion_us = PORTION_US;
+    else if (p->portion_us < PORTION_MAX_US)
+        p->portion_us *= 2;
+    return status;
+}
 
 static wend_status done(struct db *db, struct db_op *op, int rc)
 {
@@ -64,11 +99,11 @@ static wend_status mark(struct db *db, struct db_op *op)
 
 static wend_status mark_many(struct db *db, struct db_op *op)
 {
-    struct prune_op *p = (struct prune_op *)(void *)op;
+    struct prune_op *p = begin(op);
     wend_status s = db_exec(db, create_index, &op->err);
 
     p->gone = 0;
-    for (int i = 0; s == WEND_OK && p->ids_left && i < RUNS_AT_ONCE; i++) {
+    while (s == WEND_OK && p->ids_left && time_left(p)) {
         op->run = (wend_str){p->ids, RUN_ID_LEN};
         s = mark_run(db, op);
         p->gone += p->count;
@@ -78,26 +113,24 @@ static wend_status mark_many(struct db *db, struct db_op *op)
     return s;
 }
 
-/* Rows of a run that is marked, at most `most`: *count of them. When none is
- * left the run itself goes, and its note: one that stays would say that the run
- * was lost. */
-static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id,
-                             int64_t most, int64_t *count)
+/* Some rows of a run that is marked. When none is left the run itself goes, and
+ * its note: one that stays would say that the run was lost. */
+static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id)
 {
     static const enum query rows[] = {Q_PRUNE_EVENTS, Q_PRUNE_DELTAS};
     static const enum query rest[] = {Q_REQUESTS_DROP, Q_PRUNE_RUN};
+    int64_t left = ROWS_AT_ONCE;
     int rc = SQLITE_OK;
     struct ask a;
 
-    *count = 0;
-    for (int i = 0; rc == SQLITE_OK && i < 2 && *count < most; i++) {
+    for (int i = 0; rc == SQLITE_OK && i < 2 && left > 0; i++) {
         a = ask(db, rows[i]);
         ask_i64(&a, id);
-        ask_i64(&a, most - *count);
+        ask_i64(&a, left);
         rc = ask_run(&a);
-        *count += sqlite3_changes(db->handle);
+        left -= sqlite3_changes(db->handle);
     }
-    if (rc != SQLITE_OK || *count == most)
+    if (rc != SQLITE_OK || !left)
         return done(db, op, rc);
     for (int i = 0; rc == SQLITE_OK && i < 2; i++) {
         a = ask(db, rest[i]);
@@ -124,31 +157,57 @@ static int next_marked(struct db *db, int64_t *id)
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Some rows of those that are marked, from run p->id on; 0: none is left. */
+/* Some rows of those that are marked; p->id 0: none is left. */
 static wend_status sweep(struct db *db, struct db_op *op)
 {
-    struct prune_op *p = (struct prune_op *)(void *)op;
-    int64_t left = ROWS_AT_ONCE, count;
-    wend_status s = WEND_OK;
+    struct prune_op *p = begin(op);
+    wend_status s;
 
-    while (s == WEND_OK && left > 0) {
+    do {
         s = done(db, op, next_marked(db, &p->id));
-        if (s != WEND_OK || !p->id)
-            break;
-        s = sweep_run(db, op, p->id, left, &count);
-        left -= count + 1;
-    }
+        if (s == WEND_OK && !p->id && p->from && !p->wrapped) {
+            p->wrapped = true;
+            s = done(db, op, next_marked(db, &p->id));
+        }
+        if (s == WEND_OK && p->id)
+            s = sweep_run(db, op, p->id);
+    } while (s == WEND_OK && p->id && time_left(p));
     return s;
 }
 
-/* All that is marked. */
-static wend_status sweep_all(struct sqlite_store *s, wend_error *err)
+/* The place from which on a run's pages are beyond the end of the file once
+ * `count` runs are gone and it has given them back; low enough that there are
+ * free pages to spare before it. */
+static wend_status sweep_from(struct sqlite_store *s, int64_t count,
+                              int64_t *from, wend_error *err)
 {
-    struct prune_op p = {.op = {.fn = sweep, .owner = &s->owner}};
+    wend_status status = db_read_begin(s, err);
+    struct ask a;
+
+    if (status == WEND_OK) {
+        a = ask(&s->read, Q_PRUNE_FROM);
+        ask_i64(&a, count);
+        if (ask_step(&a) == SQLITE_ROW)
+            *from = ask_get_i64(&a, 0);
+        else if (a.rc != SQLITE_DONE)
+            status = db_fail(&s->read, err);
+        ask_reset(&a);
+    }
+    return db_read_end(s, status, err);
+}
+
+/* All that is marked, from run `from` on and then those before it: SQLite puts
+ * free pages on a list that it looks through from the newest on, first for a
+ * low page that takes what the last page of the file has, and then for that
+ * last page. In another order each search would go through all of the list. */
+static wend_status sweep_all(struct sqlite_store *s, int64_t from,
+                             wend_error *err)
+{
+    struct prune_op p = {.op.fn = sweep, .id = from, .from = from};
     wend_status status;
 
     do
-        status = db_wait(s, &p.op, err);
+        status = portion(s, &p, err);
     while (status == WEND_OK && p.id);
     return status;
 }
@@ -189,7 +248,7 @@ wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
                       "run %.*s is not over, or another run shares its past",
                       (int)run.len, run.ptr);
     if (status == WEND_OK)
-        status = sweep_all(s, err);
+        status = sweep_all(s, 0, err);
     unlock(s);
     return status;
 }
@@ -199,17 +258,20 @@ wend_status db_forget_many(wend_store *store, const char *ids, size_t count,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     struct prune_op p = {.op.fn = mark_many, .ids = ids, .ids_left = count};
+    int64_t from = 0;
     wend_status status = lock(s, err);
 
     *gone = 0;
     if (status != WEND_OK)
         return status;
     while (status == WEND_OK && p.ids_left) {
-        status = db_wait(s, &p.op, err);
+        status = portion(s, &p, err);
         *gone += status == WEND_OK ? p.gone : 0;
     }
     if (status == WEND_OK)
-        status = sweep_all(s, err);
+        status = sweep_from(s, *gone, &from, err);
+    if (status == WEND_OK)
+        status = sweep_all(s, from, err);
     unlock(s);
     return status;
 }
@@ -231,6 +293,7 @@ struct span {
 struct blobs {
     struct arena arena;
     struct table table;
+    size_t at;        /* the first slot with one that is unused */
     struct buf spans; /* struct span */
 };
 
@@ -297,10 +360,12 @@ static wend_status mark_used(struct db *db, struct blobs *blobs,
     return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
 }
 
-static struct blob *next_unused(const struct table *t)
+static struct blob *next_unused(struct blobs *blobs)
 {
-    for (size_t i = 0; i < t->slots_count; i++)
-        for (struct node *n = t->slots[i]; n; n = n->next) {
+    const struct table *t = &blobs->table;
+
+    for (; blobs->at < t->slots_count; blobs->at++)
+        for (struct node *n = t->slots[blobs->at]; n; n = n->next) {
             struct blob *b = (struct blob *)n;
 
             if (!b->used && !b->gone)
@@ -313,7 +378,7 @@ static struct blob *next_unused(const struct table *t)
  * look. */
 static wend_status drop_blobs(struct db *db, struct db_op *op)
 {
-    struct prune_op *p = (struct prune_op *)(void *)op;
+    struct prune_op *p = begin(op);
     const struct span *spans = (const struct span *)(void *)p->blobs->spans.ptr;
     size_t count = p->blobs->spans.len / sizeof *spans;
     wend_status s = WEND_OK;
@@ -321,14 +386,14 @@ static wend_status drop_blobs(struct db *db, struct db_op *op)
 
     for (size_t i = 0; s == WEND_OK && i < count; i++)
         s = mark_used(db, p->blobs, spans[i], &op->err);
-    for (p->count = 0; s == WEND_OK && p->count < BLOBS_AT_ONCE &&
-                       (b = next_unused(&p->blobs->table));
-         p->count++) {
+    while (s == WEND_OK && (b = next_unused(p->blobs))) {
         struct ask a = ask(db, Q_BLOB_DROP);
 
         ask_str(&a, str_of(b->hash));
         s = done(db, op, ask_run(&a));
         b->gone = true;
+        if (!time_left(p))
+            break;
     }
     return s;
 }
@@ -355,8 +420,8 @@ static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
     struct prune_op p = {.op.fn = drop_blobs, .blobs = &blobs};
     wend_status status = look_at_blobs(s, &blobs, err);
 
-    while (status == WEND_OK && next_unused(&blobs.table))
-        status = db_wait(s, &p.op, err);
+    while (status == WEND_OK && next_unused(&blobs))
+        status = portion(s, &p, err);
     mem_free(&s->base.mem, blobs.table.slots);
     buf_free(&blobs.spans);
     arena_free(&blobs.arena);
@@ -367,7 +432,7 @@ static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
 
 static wend_status drop_facts(struct db *db, struct db_op *op)
 {
-    struct prune_op *p = (struct prune_op *)(void *)op;
+    struct prune_op *p = begin(op);
 
     return db_facts_drop(db, p->now_us, &p->count, &op->err);
 }
@@ -379,40 +444,60 @@ static wend_status tidy_facts(struct sqlite_store *s, int64_t now_us,
     wend_status status;
 
     do
-        status = db_wait(s, &p.op, err);
+        status = portion(s, &p, err);
     while (status == WEND_OK && p.count);
     return status;
 }
 
 /* ---- Room ---------------------------------------------------------------- */
 
+/* It takes a free page from the file with each step. One may take
+ * milliseconds: SQLite looks through the list of free pages for it. */
+static wend_status vacuum(struct db *db, struct prune_op *p)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(db->handle, "PRAGMA incremental_vacuum(0)", -1,
+                                &q, NULL);
+
+    if (rc != SQLITE_OK)
+        return db_fail(db, &p->op.err);
+    do
+        rc = sqlite3_step(q);
+    while (rc == SQLITE_ROW && time_left(p));
+    sqlite3_reset(q);
+    sqlite3_finalize(q);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? WEND_OK
+                                                 : db_fail(db, &p->op.err);
+}
+
 static wend_status give_back(struct db *db, struct db_op *op)
 {
-    struct prune_op *p = (struct prune_op *)(void *)op;
+    struct prune_op *p = begin(op);
     int64_t before = 0, after = 0;
     wend_status s = db_number(db, "PRAGMA page_count", &before, &op->err);
 
     if (s == WEND_OK)
-        s = db_exec(db, "PRAGMA incremental_vacuum(512)", &op->err);
+        s = vacuum(db, p);
     if (s == WEND_OK)
         s = db_number(db, "PRAGMA page_count", &after, &op->err);
     p->count = before - after;
     return s;
 }
 
-/* A file that was made without keeps its free pages and uses them again. */
+/* A file that was made without keeps its free pages and uses them again; so
+ * does one that has more of them than can be given back in that time. */
 static wend_status give_all_back(struct sqlite_store *s, int64_t *bytes,
                                  wend_error *err)
 {
     struct prune_op p = {.op.fn = give_back};
-    int64_t page = 0;
+    int64_t page = 0, until_us = queue_now_us() + ROOM_US;
     wend_status status = db_read_begin(s, err);
 
     if (status == WEND_OK)
         status = db_number(&s->read, "PRAGMA page_size", &page, err);
     status = db_read_end(s, status, err);
-    while (status == WEND_OK) {
-        status = db_wait(s, &p.op, err);
+    while (status == WEND_OK && queue_now_us() < until_us) {
+        status = portion(s, &p, err);
         if (p.count <= 0)
             break;
         *bytes += p.count * page;
@@ -429,7 +514,7 @@ wend_status db_tidy(wend_store *store, int64_t now_us, int64_t *bytes,
     *bytes = 0;
     if (status != WEND_OK)
         return status;
-    status = sweep_all(s, err);
+    status = sweep_all(s, 0, err);
     if (status == WEND_OK)
         status = tidy_facts(s, now_us, err);
     if (status == WEND_OK)

@@ -339,6 +339,12 @@ static wend_status write_ops(struct sqlite_store *s, struct db_op *ops,
     return WEND_OK;
 }
 
+/* It may hold less than was written: the next open will see. */
+static void leave_log(struct db *db)
+{
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+}
+
 static wend_status write_all(struct sqlite_store *s, struct work *w,
                              struct store_batch **refused, wend_error *err)
 {
@@ -355,8 +361,7 @@ static wend_status write_all(struct sqlite_store *s, struct work *w,
         return status;
     if (!sqlite3_get_autocommit(db->handle))
         run(db, Q_ROLLBACK);
-    /* The log may hold less than was written: leave it to the next open. */
-    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    leave_log(db);
     return WEND_E_STORE;
 }
 
@@ -415,6 +420,23 @@ static void report_ops(struct sqlite_store *s, struct db_op *ops,
     }
 }
 
+static bool any_patient(const struct db_op *ops)
+{
+    while (ops && !ops->patient)
+        ops = ops->next;
+    return ops;
+}
+
+/* Outside of the queue: others write meanwhile. They finish what is left then,
+ * so that the log begins anew. */
+static void checkpoint(struct db *db, wend_error *failure)
+{
+    if (db->checkpoint_due && failure->status == WEND_OK &&
+        db_outcome(db, db_checkpoint(db->handle, "main"), failure) != WEND_OK)
+        leave_log(db);
+    db->checkpoint_due = false;
+}
+
 static void *writer(void *ctx)
 {
     struct sqlite_store *s = ctx;
@@ -424,6 +446,7 @@ static void *writer(void *ctx)
     while (take_work(s, &w)) {
         struct store_batch *refused = NULL;
 
+        s->write.checkpoint_later = any_patient(w.ops);
         if (failure.status == WEND_OK &&
             queue_enter(&s->queue, &failure) == WEND_OK) {
             forked_enter();
@@ -431,6 +454,7 @@ static void *writer(void *ctx)
                 db_note(s, w.batches);
             forked_leave();
             queue_leave(&s->queue);
+            checkpoint(&s->write, &failure);
         }
         report_ops(s, w.ops, &failure);
         report_batches(w.batches, failure.status);

@@ -47,7 +47,7 @@ fi
 
 # For longer than the five seconds that were once the limit, and then no more.
 mkfifo "$work/hold"
-sqlite3 "$WEND_STORE" <"$work/hold" >/dev/null &
+sqlite3 -cmd '.timeout 9000' "$WEND_STORE" <"$work/hold" >/dev/null &
 exec 9>"$work/hold"
 echo 'BEGIN IMMEDIATE; SELECT 1;' >&9
 locked() { ! sqlite3 "$WEND_STORE" 'BEGIN IMMEDIATE; ROLLBACK'; }
