@@ -115,6 +115,19 @@ WEND_API wend_status wend_store_import(wend_store *store, wend_str file,
                                        wend_import_fn fn, void *ctx,
                                        wend_error *err);
 
+/* Gives bytes of a file from offset `at` on: how many, at most `size`; 0 behind
+ * its end, -1 if it cannot be read. The same bytes each time it is asked. */
+typedef int64_t (*wend_read_fn)(void *ctx, int64_t at, char *to, size_t size);
+
+/* The same from a file that is never held in memory: it is read three times,
+ * line by line. A run is stored in small transactions; what a crash leaves of
+ * one is its beginning, and the same import adds the rest. WEND_E_IO: `read`
+ * has failed. */
+WEND_API wend_status wend_store_import_from(wend_store *store,
+                                            wend_read_fn read, void *read_ctx,
+                                            wend_import_fn fn, void *ctx,
+                                            wend_error *err);
+
 /* ---- Origin -------------------------------------------------------------- */
 
 /* Set `size` before. */

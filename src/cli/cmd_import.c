@@ -4,15 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-
-enum {
-    READ_BYTES = 1 << 20,
-    FILE_BYTES_MAX = 1 << 30, /* it is held in memory */
-};
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -25,40 +21,51 @@ static const struct opt opts[] = {
     {0},
 };
 
-static int read_all(int fd, const char *name, struct buf *out)
+/* A wend_read_fn for a descriptor. */
+static int64_t read_at(void *ctx, int64_t at, char *to, size_t size)
 {
-    ssize_t n = 1;
+    ssize_t n;
 
-    while (n > 0 && out->len <= FILE_BYTES_MAX) {
-        if (!buf_room(out, READ_BYTES))
-            return complain(EXIT_FAILED, "out of memory");
-        n = read(fd, out->ptr + out->len, READ_BYTES);
-        if (n < 0 && errno == EINTR)
-            n = 1;
-        else if (n > 0)
-            out->len += (size_t)n;
-    }
-    if (n < 0)
-        return complain(EXIT_USAGE, "cannot read %s: %s", name,
-                        strerror(errno));
-    return out->len <= FILE_BYTES_MAX
-               ? EXIT_DONE
-               : complain(EXIT_USAGE, "%s has more than 1 GiB", name);
+    do
+        n = pread(*(const int *)ctx, to, size, (off_t)at);
+    while (n < 0 && errno == EINTR);
+    return n;
 }
 
-static int read_file(const char *name, struct buf *out)
+/* What can be read only once goes to a file without a name. */
+static int spool(int from, const char *name, int *fd)
 {
-    int fd = STDIN_FILENO, code;
+    FILE *file = tmpfile();
+    static char block[1 << 16];
+    ssize_t n = 1;
 
-    if (!strcmp(name, "-"))
-        return read_all(fd, "standard input", out);
-    fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return complain(EXIT_USAGE, "cannot read %s: %s", name,
-                        strerror(errno));
-    code = read_all(fd, name, out);
-    close(fd);
-    return code;
+    while (file && n) {
+        n = read(from, block, sizeof block);
+        if (n < 0 && errno != EINTR)
+            return complain(EXIT_USAGE, "cannot read %s: %s", name,
+                            strerror(errno));
+        if (n > 0 && fwrite(block, 1, (size_t)n, file) != (size_t)n)
+            break;
+    }
+    if (!file || fflush(file) || n)
+        return complain(EXIT_FAILED, "cannot keep %s in a temporary file: %s",
+                        name, strerror(errno));
+    *fd = fileno(file);
+    return EXIT_DONE;
+}
+
+static int open_file(const char *name, int *fd)
+{
+    int from = STDIN_FILENO;
+
+    if (strcmp(name, "-")) {
+        from = open(name, O_RDONLY | O_CLOEXEC);
+        if (from < 0)
+            return complain(EXIT_USAGE, "cannot read %s: %s", name,
+                            strerror(errno));
+    }
+    *fd = from;
+    return lseek(from, 0, SEEK_CUR) == 0 ? EXIT_DONE : spool(from, name, fd);
 }
 
 struct told {
@@ -80,19 +87,18 @@ static void tell(void *ctx, const char *run, int64_t events)
 
 static int run(struct cli *cli)
 {
-    struct buf file = {.mem = cli->arena.mem};
     struct told told = {.cli = cli, .out = {.mem = cli->arena.mem}};
     wend_error err = {0};
     wend_status s;
-    int code, printed;
+    int code, printed, fd = -1;
 
     if (cli->args_count != 1)
         return usage_error(cli, "name one file, or - for standard input");
-    code = read_file(cli->args[0], &file);
+    code = open_file(cli->args[0], &fd);
     if (code == EXIT_DONE)
         code = open_store(cli);
     if (code == EXIT_DONE) {
-        s = wend_store_import(cli->store, buf_view(&file), tell, &told, &err);
+        s = wend_store_import_from(cli->store, read_at, &fd, tell, &told, &err);
         if ((s == WEND_E_PARSE || s == WEND_E_CORRUPT) && err.line)
             code = complain(EXIT_USAGE, "%s: %s", cli->args[0], err.message);
         else if (s != WEND_OK)
@@ -102,7 +108,6 @@ static int run(struct cli *cli)
             code = printed;
     }
     buf_free(&told.out);
-    buf_free(&file);
     return code;
 }
 
@@ -112,7 +117,8 @@ const struct command command_import = {
     .summary = "take exported runs into the store",
     .more = "FILE is what 'wend export' has written; - is standard input. All "
             "of it is checked\nbefore anything is stored. A run that is there "
-            "already must be the same,\nor the file is refused.\n",
+            "already must be the same,\nor the file is refused. An import that "
+            "was cut off is completed by the same\nimport.\n",
     .opts = opts,
     .run = run,
 };

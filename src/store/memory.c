@@ -91,6 +91,8 @@ static wend_status add(struct memory *m, const struct store_batch *b)
         return WEND_E_BUSY;
     if (!r) {
         fresh = r = memory_run_new(mem, b);
+        if (fresh)
+            fresh->number = ++m->run_number;
         if (r && (parent = memory_run_get(m, b->birth->parent)))
             r->imported |= parent->imported;
         if (!r || !table_room(&m->runs, mem))
@@ -289,17 +291,13 @@ static bool text_is(const struct memory_run *r, enum text which,
     return !wanted || str_is(memory_run_text(r, which), wanted);
 }
 
-/* Newest first; ids settle what started in the same microsecond. */
+/* Newest here first: an imported run may have any id and any time. */
 static int newer(const void *a, const void *b)
 {
     const struct memory_run *x = *(struct memory_run *const *)a,
                             *y = *(struct memory_run *const *)b;
 
-    if (x->started_us != y->started_us)
-        return x->started_us > y->started_us ? -1 : 1;
-    return -memcmp(x->text, y->text,
-                   x->node.key_len < y->node.key_len ? x->node.key_len
-                                                     : y->node.key_len);
+    return (x->number < y->number) - (x->number > y->number);
 }
 
 static bool listed(const struct memory_run *r, const wend_list_options *o,

@@ -28,7 +28,7 @@ struct memory {
     pthread_mutex_t lock;
     struct table runs, blobs;
     struct request *inbox, **inbox_last;
-    int64_t request_id;
+    int64_t request_id, run_number;
     struct memory_fact *facts;
 };
 

@@ -40,6 +40,7 @@ struct memory_run {
     uint32_t rows_hashed, hashes_count, hashes_cap;
     uint32_t text_len[TEXTS];                 /* UINT32_MAX: absent */
     unsigned char (*hashes)[SHA256_BYTES];    /* of the first events */
+    int64_t number;                           /* later runs have higher ones */
     int64_t epoch, seq, seq_base, started_us; /* base: before the first */
     unsigned char head_base[SHA256_BYTES]; /* of the event before the first */
     struct store_summary summary;

@@ -22,9 +22,11 @@
     " AND (?2 IS NULL OR session = ?2) AND (?3 IS NULL OR agent = ?3)" \
     " AND (?4 IS NULL OR status = ?4) AND (?5 = 0 OR ended IS NULL)"   \
     " AND started >= ?6 AND started < ?7"                              \
-    " AND (?8 IS NULL OR run < ?8) AND status <> 'pruned'"
-/* A run's id begins with the time of its start. */
-#define LIST_ORDER " ORDER BY run DESC"
+    " AND (?8 IS NULL OR id < (SELECT id FROM runs WHERE run = ?8))"   \
+    " AND status <> 'pruned'"
+/* In the order in which they came here: an imported run may have any id and
+ * any time. */
+#define LIST_ORDER " ORDER BY id DESC"
 /* The rows of a run in `events` and `deltas`: its number is in the upper half
  * of theirs. */
 #define OF_RUN "id >= (?1 << 32) AND id < (?1 + 1 << 32)"
