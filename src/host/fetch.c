@@ -117,6 +117,8 @@ void transfer_arm(struct exchange *t)
 {
     int64_t at = deadline_of(t), now = fetch_now_ms(t->fetch);
 
+    if (t->phase == PHASE_CONNECT && t->dial.turn_ms < at)
+        at = t->dial.turn_ms;
     if (at == INT64_MAX)
         return;
     if (uv_is_active((uv_handle_t *)&t->timer) &&
@@ -131,9 +133,13 @@ void transfer_arm(struct exchange *t)
 static void on_deadline(uv_timer_t *timer)
 {
     struct exchange *t = timer->data;
+    int64_t now = fetch_now_ms(t->fetch);
 
-    if (deadline_of(t) > fetch_now_ms(t->fetch)) {
-        transfer_arm(t);
+    if (deadline_of(t) > now) {
+        if (t->phase == PHASE_CONNECT && t->dial.turn_ms <= now)
+            t->way->turn(t);
+        else
+            transfer_arm(t);
     } else if (!t->doubted) {
         t->doubted = true;
         uv_timer_start(timer, on_deadline, 1, 0);
@@ -405,6 +411,7 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
     f->quick_reads = 0;
     uv_update_time(f->uv); /* the last turn may be long ago */
     t->began_ms = t->byte_ms = fetch_now_ms(f);
+    dial_begin(t);
     transfer_enter(t, PHASE_CONNECT);
     if (t->doom == FETCH_OK)
         t->way->begin(t);

@@ -87,11 +87,6 @@ void conn_keep(struct conn *c)
         conn_close(of_conn(f->idle_conns.next));
 }
 
-static bool same_place(const struct place *a, const struct place *b)
-{
-    return a->len == b->len && !memcmp(&a->at, &b->at, a->len);
-}
-
 struct conn *conn_kept(struct net *f, const struct place *to)
 {
     int64_t oldest = fetch_now_ms(f) - IDLE_MS_MAX;
@@ -102,7 +97,7 @@ struct conn *conn_kept(struct net *f, const struct place *to)
 
         if (c->idle_ms < oldest)
             return NULL; /* and so are those before it */
-        if (!same_place(&c->place, to))
+        if (!place_is(&c->place, to))
             continue;
         leave_idle(c);
         return c;

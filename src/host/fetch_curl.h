@@ -27,6 +27,7 @@
     X(multi_remove_handle) \
     X(multi_setopt)        \
     X(multi_socket_action) \
+    X(multi_timeout)       \
     X(share_cleanup)       \
     X(share_init)          \
     X(share_setopt)        \

@@ -53,24 +53,41 @@ static bool stays_here(struct exchange *t, const struct sockaddr *to)
     return false;
 }
 
+static struct place place_of(const struct curl_sockaddr *a)
+{
+    struct place p = {.len = a->addrlen};
+
+    if (p.len > sizeof p.at)
+        p.len = sizeof p.at;
+    memcpy(&p.at, &a->addr, p.len);
+    return p;
+}
+
 /* A name is known when a socket is opened for it. */
 static curl_socket_t on_open(void *ctx, curlsocktype purpose,
                              struct curl_sockaddr *a)
 {
     struct exchange *t = ctx;
+    struct place to = place_of(a);
 
     (void)purpose;
     name_done(t, true);
     if (t->stopped || !may_send(t)) /* then nobody is left to be asked */
         return CURL_SOCKET_BAD;
     t->opened = true;
-    if (t->phase == PHASE_WAIT) /* libcurl asks again */
+    if (t->phase == PHASE_WAIT) { /* libcurl asks again */
+        dial_begin(t);
         transfer_enter(t, PHASE_CONNECT);
+    }
+    transfer_wake(t); /* for the next address, if this one fails at once */
     if (t->guard == GUARD_LOOK && !stays_here(t, &a->addr))
         return CURL_SOCKET_BAD;
     if (t->allow && !t->allow(t->ctx, &a->addr, t->why, sizeof t->why))
-        return CURL_SOCKET_BAD; /* libcurl tries the next address */
-    return multi_open_socket(t, a);
+        return CURL_SOCKET_BAD;
+    if (!dial_tries(t, &to))
+        return CURL_SOCKET_BAD;
+    dial_next(t, t->dial.tried == t->dial.count);
+    return multi_open_socket(t, a, &to);
 }
 
 static int on_connected(void *ctx, char *ip, char *own_ip, int port,
@@ -160,10 +177,21 @@ static bool is_long_line(const struct exchange *t, CURLcode code)
            !t->head_done && t->fetch->error != ENOMEM;
 }
 
+static bool is_unconnected(CURLcode code)
+{
+    return code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT;
+}
+
 static void finish_one(struct exchange *t, CURLcode code)
 {
     enum fetch_end how;
 
+    if (is_unconnected(code) && t->phase == PHASE_CONNECT && !t->stopped &&
+        t->refused == CURLE_OK && !t->broken && dial_round(t)) {
+        multi_remove(t);
+        fetch_enqueue(t);
+        return;
+    }
     if (t->refused != CURLE_OK)
         code = t->refused;
     else if (is_long_line(t, code))
@@ -204,6 +232,35 @@ void transfer_finish(struct exchange *t, CURLcode code)
         finish_one(of_queue(same.next), code);
 }
 
+/* ---- Addresses --------------------------------------------------------- */
+
+void transfer_wake(struct exchange *t)
+{
+    t->wake = true;
+    fetch_enqueue(t);
+}
+
+/* To pause and to go on makes libcurl look at the transfer. */
+static void wake(struct exchange *t)
+{
+    const struct curl_api *curl = t->fetch->curl;
+
+    t->wake = false;
+    if (t->phase != PHASE_CONNECT)
+        return;
+    t->fetch->inside++;
+    curl->easy_pause(t->easy, CURLPAUSE_SEND);
+    curl->easy_pause(t->easy, CURLPAUSE_CONT);
+    t->fetch->inside--;
+}
+
+static void turn(struct exchange *t)
+{
+    t->dial.turn_ms = INT64_MAX;
+    t->dial.gave_up |= multi_give_up(t);
+    transfer_arm(t);
+}
+
 /* ---- Begins ----------------------------------------------------------- */
 
 static void go_on(struct exchange *t)
@@ -230,6 +287,8 @@ static void serve(struct exchange *t)
     if (t->refused != CURLE_OK) {
         transfer_finish(t, t->refused);
     } else if (t->multi) {
+        if (t->wake)
+            wake(t);
         if (t->resume)
             go_on(t);
     } else if (!name_wait(t) && !multi_add(t)) {
@@ -301,7 +360,7 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
     t->refused = CURLE_OK;
     t->detail[0] = t->why[0] = 0;
     t->requests = 0;
-    t->opened = t->fresh = false;
+    t->opened = t->fresh = t->wake = false;
     t->broken = NULL;
     t->allow = q->allow;
     t->bare = false;
@@ -331,4 +390,5 @@ static void forget(struct exchange *t)
         t->fetch->curl->easy_reset(t->easy);
 }
 
-const struct way libcurl_way = {prepare, fetch_enqueue, serve, leave, forget};
+const struct way libcurl_way = {prepare, fetch_enqueue, serve,
+                                turn,    leave,         forget};

@@ -9,6 +9,7 @@
  * from its own callbacks and a chain of such wishes cannot hold up the loop.
  */
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,9 +26,11 @@ struct sock {
     struct multi *multi;
     uv_poll_t poll;
     curl_socket_t fd;
-    int wanted;  /* events that libcurl waits for */
-    int watched; /* events that the loop waits for */
-    bool ours;   /* opened and closed by us: a connection's */
+    const struct exchange *opener; /* while it connects; may be gone */
+    struct place place;            /* to which it leads, or shall */
+    int wanted;                    /* events that libcurl waits for */
+    int watched;                   /* events that the loop waits for */
+    bool ours;                     /* opened and closed by us: a connection's */
 };
 
 void fetch_handle_closed(struct net *f)
@@ -94,10 +97,7 @@ void multi_run_due(struct net *f)
         }
 }
 
-static void on_timer(uv_timer_t *timer)
-{
-    act(timer->data, CURL_SOCKET_TIMEOUT, 0);
-}
+static void on_timer(uv_timer_t *timer);
 
 static int on_timeout_wish(CURLM *handle, long timeout_ms, void *ctx)
 {
@@ -112,6 +112,20 @@ static int on_timeout_wish(CURLM *handle, long timeout_ms, void *ctx)
     if (m->due)
         fetch_kick(m->fetch);
     return 0;
+}
+
+/* The loop's clock is coarser than libcurl's and may run ahead of it. Then
+ * nothing is due yet, and libcurl does not say the same time twice. */
+static void on_timer(uv_timer_t *timer)
+{
+    struct multi *m = timer->data;
+    long timeout_ms = -1;
+
+    act(m, CURL_SOCKET_TIMEOUT, 0);
+    if (m->due || uv_is_active((uv_handle_t *)timer))
+        return;
+    m->fetch->curl->multi_timeout(m->handle, &timeout_ms);
+    on_timeout_wish(m->handle, timeout_ms, m);
 }
 
 /* ---- Sockets ------------------------------------------------------------- */
@@ -163,6 +177,7 @@ static struct sock *sock_new(struct net *f, curl_socket_t fd, bool ours)
     s->fetch = f;
     s->fd = fd;
     s->ours = ours;
+    s->opener = NULL;
     s->wanted = s->watched = 0;
     if (uv_poll_init_socket(f->uv, &s->poll, fd)) {
         s->next = f->socks;
@@ -218,13 +233,17 @@ static void on_sock(uv_poll_t *p, int status, int events)
     fetch_note_read(f, fd, f->body_bytes - before);
 }
 
-/* What libcurl has not connected yet it closes without a word to us. */
-static void sock_leave(struct sock *s, const struct exchange *t)
+/* What libcurl has not connected yet it closes without a word to us; and it
+ * opens the next address only when it is called again. */
+static void sock_leave(struct sock *s, struct exchange *t)
 {
-    if (s->ours && t && t->phase != PHASE_CONNECT)
+    if (s->ours && t && t->phase != PHASE_CONNECT) {
         s->wanted = 0;
-    else
-        sock_drop(s);
+        return;
+    }
+    if (s->ours && t)
+        transfer_wake(t);
+    sock_drop(s);
 }
 
 static int on_socket_wish(CURL *easy, curl_socket_t fd, int what, void *ctx,
@@ -261,19 +280,64 @@ static int on_socket_wish(CURL *easy, curl_socket_t fd, int what, void *ctx,
     return 0;
 }
 
+/* An unconnected socket that is shut down has failed for libcurl. The state
+ * is asked for, since one that was connected may not have been noticed. */
+static bool is_connecting(curl_socket_t fd)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof info;
+
+    return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) &&
+           info.tcpi_state == TCP_SYN_SENT;
+}
+
+bool multi_give_up(struct exchange *t)
+{
+    struct net *f = t->fetch;
+    bool any = false;
+
+    for (size_t fd = 0; fd < f->sock_of_count; fd++) {
+        struct sock *s = f->sock_of[fd];
+
+        if (!s || s->opener != t || !s->wanted || !is_connecting(s->fd))
+            continue;
+        dial_note_dead(f, &s->place);
+        any |= !shutdown(s->fd, SHUT_RDWR);
+    }
+    return any;
+}
+
 curl_socket_t multi_open_socket(struct exchange *t,
-                                const struct curl_sockaddr *a)
+                                const struct curl_sockaddr *a,
+                                const struct place *to)
 {
     /* Tools that are started meanwhile must not inherit it. */
     curl_socket_t fd =
         socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+    struct sock *before, *s;
+    int wanted = 0;
 
     if (fd < 0)
         return CURL_SOCKET_BAD;
-    if (sock_find(t->fetch, fd)) /* closed unseen */
-        sock_drop(sock_find(t->fetch, fd));
-    if (sock_new(t->fetch, fd, true))
+    before = sock_find(t->fetch, fd);
+    if (before) { /* closed unseen */
+        wanted = before->wanted;
+        sock_drop(before);
+    }
+    s = sock_new(t->fetch, fd, true);
+    /* If libcurl goes from one address to the next within one call, the new
+     * socket has the number of the old one, and what libcurl waits for is not
+     * said again. */
+    if (s) {
+        s->opener = t;
+        s->place = *to;
+        s->multi = t->multi;
+        s->wanted = wanted;
+    }
+    if (s && (!wanted || sock_watch(s, wanted)))
         return fd;
+    if (s)
+        sock_drop(s);
     t->refused = CURLE_OUT_OF_MEMORY;
     close(fd);
     return CURL_SOCKET_BAD;

@@ -221,6 +221,8 @@ static enum verdict connect_next(struct exchange *t)
         if (!c)
             continue;
         ask_on(t, c);
+        if (t->phase == PHASE_CONNECT)
+            dial_next(t, t->route.next == t->route.count);
         if (!t->error)
             return GO_ON;
         let_go(t);
@@ -273,6 +275,12 @@ static enum verdict connecting(struct exchange *t)
         return GO_ON;
     let_go(t);
     return connect_next(t);
+}
+
+static void turn(struct exchange *t)
+{
+    let_go(t);
+    settle(t, connect_next(t));
 }
 
 static enum verdict look(struct exchange *t, int events)
@@ -373,4 +381,4 @@ static void forget(struct exchange *t)
     t->body = STR_NONE; /* the rest is in buffers that are emptied */
 }
 
-const struct way plain_way = {prepare, begin, serve, leave, forget};
+const struct way plain_way = {prepare, begin, serve, turn, leave, forget};

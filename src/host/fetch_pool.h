@@ -21,6 +21,7 @@
 enum {
     NAMES_MAX = 16, /* hosts whose look-ups are shared; others are not */
     NAME_BYTES_MAX = 256,
+    DEAD_MAX = 16, /* addresses that are remembered as such */
 };
 
 struct ring {
@@ -45,6 +46,20 @@ struct name {
     char host[NAME_BYTES_MAX];
 };
 
+/* An address that did not answer a short while ago. */
+struct dead {
+    struct place place;
+    int64_t until_ms;
+};
+
+/* How far a transfer has come with the addresses of its host. */
+struct dial {
+    int64_t turn_ms; /* when the next one has its turn; INT64_MAX: never */
+    int tried;       /* in this round */
+    int count;       /* all, known in the second round; 0: in the first */
+    bool gave_up;    /* on one, or passed one over, which may yet answer */
+};
+
 struct net {
     struct fetch base;
     struct mem mem; /* by value: handles close after the owner is gone */
@@ -67,6 +82,8 @@ struct net {
     int error;             /* errno after libcurl was last called */
     bool closed;
     struct name names[NAMES_MAX];
+    struct dead dead[DEAD_MAX];
+    size_t dead_next;       /* the row to write */
     struct ring idle_conns; /* of fetch_conn.c, the newest last */
     size_t idle_count;
     char *read_buf; /* what was just read, by whichever transfer */
@@ -92,6 +109,7 @@ struct way {
                            wend_error *err);
     void (*begin)(struct exchange *t);  /* from inside fetch_start */
     void (*serve)(struct exchange *t);  /* once it was queued */
+    void (*turn)(struct exchange *t);   /* of the next address */
     void (*leave)(struct exchange *t);  /* its connection */
     void (*forget)(struct exchange *t); /* the request */
 };
@@ -121,12 +139,14 @@ struct exchange {
     bool harmless; /* it may be taken twice */
     /* Of libcurl's way: it asks again of itself, see may_send. */
     unsigned requests;  /* that it has sent, or began to */
+    bool wake;          /* it must be called, though nothing has happened */
     bool opened;        /* a socket, so the connection is not a kept one ... */
     bool fresh;         /* ... nor was that of the first request */
     const char *broken; /* why it must not ask again; NULL: it need not */
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
     int64_t began_ms, phase_ms, byte_ms;
     enum phase phase;
+    struct dial dial;
     bool stopped, paused, resume;
     bool head_done;
     bool doubted;     /* a deadline passed; the sockets get one more look */
@@ -209,19 +229,38 @@ void name_done(struct exchange *t, bool known);
  */
 
 bool multi_add(struct exchange *t); /* false: no memory */
+/* Ends its sockets that are not connected yet, and notes their addresses as
+ * dead: libcurl goes on to the next. False: there is none. */
+bool multi_give_up(struct exchange *t);
 void multi_remove(struct exchange *t);
 void multi_free_all(struct net *f);
 /* For libcurl: a connection's socket, which keeps its place in the loop. */
 curl_socket_t multi_open_socket(struct exchange *t,
-                                const struct curl_sockaddr *a);
+                                const struct curl_sockaddr *a,
+                                const struct place *to);
 int multi_close_socket(void *fetch, curl_socket_t fd);
 /* Calls those that want to be called. */
 void multi_run_due(struct net *f);
 /* One more uv handle has closed; the last one frees f. */
 void fetch_handle_closed(struct net *f);
 
+/* ---- fetch_dial.c: the addresses of a host --------------------------------
+ */
+
+void dial_begin(struct exchange *t); /* with the first round */
+/* The next address is tried from now on; its turn ends if others follow. */
+void dial_next(struct exchange *t, bool is_last);
+/* Whether it is tried in this round. */
+bool dial_tries(struct exchange *t, const struct place *to);
+void dial_note_dead(struct net *f, const struct place *p);
+/* All addresses of the round have failed. True: there is another round. */
+bool dial_round(struct exchange *t);
+
 /* ---- fetch_libcurl.c ------------------------------------------------------
  */
+
+/* libcurl goes on with the next address when it is called next. */
+void transfer_wake(struct exchange *t);
 
 /* libcurl is done with it, or shall be. */
 void transfer_finish(struct exchange *t, CURLcode code);

@@ -7,6 +7,7 @@
 #define HOST_FETCH_ROUTE_H
 
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/un.h>
 
 #include "base/url.h"
@@ -21,6 +22,11 @@ struct place {
         struct sockaddr any;
     } at;
 };
+
+static inline bool place_is(const struct place *a, const struct place *b)
+{
+    return a->len == b->len && !memcmp(&a->at, &b->at, a->len);
+}
 
 enum { PLACES_MAX = 2 }; /* localhost has two addresses */
 
