@@ -9,7 +9,6 @@
  * from its own callbacks and a chain of such wishes cannot hold up the loop.
  */
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -280,15 +279,14 @@ static int on_socket_wish(CURL *easy, curl_socket_t fd, int what, void *ctx,
     return 0;
 }
 
-/* An unconnected socket that is shut down has failed for libcurl. The state
- * is asked for, since one that was connected may not have been noticed. */
+/* The system is asked, since one that is connected by now may not have been
+ * noticed. */
 static bool is_connecting(curl_socket_t fd)
 {
-    struct tcp_info info = {0};
-    socklen_t len = sizeof info;
+    struct sockaddr_storage to;
+    socklen_t len = sizeof to;
 
-    return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) &&
-           info.tcpi_state == TCP_SYN_SENT;
+    return getpeername(fd, (struct sockaddr *)&to, &len) && errno == ENOTCONN;
 }
 
 bool multi_give_up(struct exchange *t)
@@ -302,7 +300,7 @@ bool multi_give_up(struct exchange *t)
         if (!s || s->opener != t || !s->wanted || !is_connecting(s->fd))
             continue;
         dial_note_dead(f, &s->place);
-        any |= !shutdown(s->fd, SHUT_RDWR);
+        any |= !shutdown(s->fd, SHUT_RDWR); /* it has failed, for libcurl */
     }
     return any;
 }
