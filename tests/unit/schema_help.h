@@ -7,6 +7,7 @@
 #define TESTS_SCHEMA_HELP_H
 
 #include "core/schema.h"
+#include "fault.h"
 #include "tap.h"
 
 static const struct mem plain;
@@ -77,6 +78,35 @@ static inline void test_pairs(const struct pair_row *rows, size_t count,
                "%s: %s, and no more", what, rows[i].why);
         arena_free(&a);
     }
+}
+
+/* Whichever allocation fails while json is compiled and value checked: it is
+ * said, and nothing is leaked. With memory, value does not fit, and why. */
+static inline void test_without_memory(const struct json *json,
+                                       const struct json *value,
+                                       const char *why)
+{
+    struct fault f = {0};
+    int bad = 0, rounds = 0;
+
+    while (fault_next(&f)) {
+        struct mem m = fault_mem(&f);
+        struct arena a = {.mem = &m};
+        struct buf said = {.mem = &m};
+        struct schema *s = NULL;
+        wend_error err = {0};
+
+        schema_compile(json, &a, &s, &err);
+        bad += s && schema_check(s, value, &said);
+        bad += s ? said.failed != f.hit : err.status != WEND_E_NOMEM || !f.hit;
+        if (!f.hit)
+            tap_is_str(buf_view(&said), why, "with memory, the right answer");
+        buf_free(&said);
+        arena_free(&a);
+        bad += f.live != 0;
+        rounds++;
+    }
+    tap_ok(!bad && rounds > 10, "any of %d allocations may fail", rounds - 1);
 }
 
 #endif
