@@ -7,22 +7,9 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "store_help.h"
+#include "sqlite_help.h"
 
-#define RUN_A "01900000-0000-7000-8000-00000000000a"
-#define RUN_B "01900000-0000-7000-8000-00000000000b"
-
-enum { PATH_BYTES = 160, NOBODY = 65534 };
-
-static const char *dir;
-
-static const char *path_of(const char *name)
-{
-    static char path[PATH_BYTES];
-
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
+enum { NOBODY = 65534 };
 
 static int64_t now_us(void)
 {
@@ -40,16 +27,6 @@ static bool sql(const char *path, const char *text)
 
     sqlite3_close(db);
     return ok;
-}
-
-static wend_store *open_store(const char *path)
-{
-    wend_store *s = NULL;
-    wend_error err = {0};
-
-    if (wend_store_open(path, &s, &err) != WEND_OK)
-        printf("# %s\n", err.message);
-    return s;
 }
 
 /* ---- Files that are refused -------------------------------------------------

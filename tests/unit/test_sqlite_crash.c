@@ -11,38 +11,15 @@
 #include <sys/wait.h>
 
 #include "store/store.h"
-#include "store_help.h"
-
-#define RUN_A "01900000-0000-7000-8000-00000000000a"
+#include "sqlite_help.h"
 
 enum {
-    PATH_BYTES = 160,
     KILLS = 20,
     KILL_US_MAX = 40000, /* after the first event, spread evenly */
     BATCHES_AHEAD = 4,   /* so that a commit takes several */
     FULL_TRIES = 5000,
     DISK_LEFT = 200 << 10,
 };
-
-static const char *dir;
-
-static const char *path_of(const char *name)
-{
-    static char path[PATH_BYTES];
-
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
-
-static wend_store *open_store(const char *path)
-{
-    wend_store *s = NULL;
-    wend_error err = {0};
-
-    if (wend_store_open(path, &s, &err) != WEND_OK)
-        printf("# %s\n", err.message);
-    return s;
-}
 
 /* ---- kill -9 ------------------------------------------------------------- */
 

@@ -4,33 +4,9 @@
 #include <sys/stat.h>
 
 #include "store/sqlite.h"
-#include "store_help.h"
+#include "sqlite_help.h"
 
-#define RUN_A "01900000-0000-7000-8000-00000000000a"
-#define RUN_B "01900000-0000-7000-8000-00000000000b"
 #define FORK_B "01900000-0000-7000-8000-00000000000c"
-
-enum { PATH_BYTES = 160 };
-
-static const char *dir;
-
-static const char *path_of(const char *name)
-{
-    static char path[PATH_BYTES];
-
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
-
-static wend_store *open_store(const char *path)
-{
-    wend_store *s = NULL;
-    wend_error err = {0};
-
-    if (wend_store_open(path, &s, &err) != WEND_OK)
-        printf("# %s\n", err.message);
-    return s;
-}
 
 static bool sql(const char *path, const char *text)
 {
