@@ -329,3 +329,13 @@ int find_run(struct cli *cli, const char *name, struct found *out)
     wend_runs_free(list);
     return code;
 }
+
+int find_only_run(struct cli *cli, struct found *out)
+{
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    code = open_store(cli);
+    return code ? code : find_run(cli, cli->args[0], out);
+}

@@ -66,6 +66,11 @@ extern const char *const on_off_words[];  /* the same */
 /* Rows that mean the same in the tables of several commands. */
 #define OPT_AT(member) offsetof(struct settings, member)
 /* clang-format off */
+#define OPT_ROW_STORE                                                         \
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT,         \
+     OPT_AT(store), 0, 0, NULL}
+#define OPT_ROW_HELP                                                          \
+    {'h', "help", NULL, "this text", OPT_FLAG, OPT_AT(help), 0, 0, NULL}
 #define OPT_ROW_JSON                                                          \
     {0, "json", NULL, "all events as JSON lines", OPT_FLAG,                   \
      OPT_AT(json), 0, 0, NULL}
@@ -199,5 +204,7 @@ struct found {
     bool imported; /* which `last` never is */
 };
 int find_run(struct cli *cli, const char *name, struct found *out);
+/* The one run that the arguments must name; opens the store. */
+int find_only_run(struct cli *cli, struct found *out);
 
 #endif

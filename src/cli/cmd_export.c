@@ -24,13 +24,8 @@ static int run(struct cli *cli)
     struct found found;
     wend_error err = {0};
     wend_status s;
-    int code;
+    int code = find_only_run(cli, &found);
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "name one run, or last");
-    code = open_store(cli);
-    if (code == EXIT_DONE)
-        code = find_run(cli, cli->args[0], &found);
     if (code == EXIT_DONE)
         code = file_out_open(&file, path);
     if (code != EXIT_DONE)

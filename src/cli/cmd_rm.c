@@ -9,17 +9,14 @@
 #include "cli/cli.h"
 #include "cli/each_run.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "yes", NULL, "do not ask", OPT_FLAG, AT(yes), 0, 0, NULL},
-    {0, "with-forks", NULL, "its forks, too", OPT_FLAG, AT(with_forks), 0, 0,
-     NULL},
-    {'q', "quiet", NULL, "say nothing if all is well", OPT_FLAG, AT(quiet), 0,
+    {0, "yes", NULL, "do not ask", OPT_FLAG, OPT_AT(yes), 0, 0, NULL},
+    {0, "with-forks", NULL, "its forks, too", OPT_FLAG, OPT_AT(with_forks), 0,
      0, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+    {'q', "quiet", NULL, "say nothing if all is well", OPT_FLAG, OPT_AT(quiet),
      0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    OPT_ROW_STORE,
+    OPT_ROW_HELP,
     {0},
 };
 
@@ -139,13 +136,8 @@ static int run(struct cli *cli)
     wend_list_options all = {.size = sizeof all};
     struct rows r = {.cli = cli};
     struct found found;
-    int code;
+    int code = find_only_run(cli, &found);
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "name one run, or last");
-    code = open_store(cli);
-    if (!code)
-        code = find_run(cli, cli->args[0], &found);
     if (!code)
         code = each_run(cli, &all, -1, note, &r);
     if (!code)

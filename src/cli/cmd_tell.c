@@ -8,30 +8,25 @@
 
 #include "cli/cli.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    OPT_ROW_STORE,
+    OPT_ROW_HELP,
     {0},
 };
 
 static const struct opt cancel_opts[] = {
     {0, "force", NULL, "write the end of a run that cannot be resumed",
-     OPT_FLAG, AT(force), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+     OPT_FLAG, OPT_AT(force), 0, 0, NULL},
+    OPT_ROW_STORE,
+    OPT_ROW_HELP,
     {0},
 };
 
 static const struct opt approve_opts[] = {
     {0, "always", NULL, "the answer counts for calls like it, in this run",
-     OPT_FLAG, AT(always), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+     OPT_FLAG, OPT_AT(always), 0, 0, NULL},
+    OPT_ROW_STORE,
+    OPT_ROW_HELP,
     {0},
 };
 
@@ -67,13 +62,8 @@ static int tell(struct cli *cli, const char *id, wend_request r)
 static int tell_simply(struct cli *cli, wend_request_kind kind)
 {
     struct found found;
-    int code;
+    int code = find_only_run(cli, &found);
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "name one run, or last");
-    code = open_store(cli);
-    if (!code)
-        code = find_run(cli, cli->args[0], &found);
     return code ? code : tell(cli, found.id, (wend_request){.kind = kind});
 }
 
@@ -82,13 +72,8 @@ static int close_run(struct cli *cli)
     struct found found;
     wend_error err = {0};
     wend_status s;
-    int code;
+    int code = find_only_run(cli, &found);
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "name one run, or last");
-    code = open_store(cli);
-    if (!code)
-        code = find_run(cli, cli->args[0], &found);
     if (code)
         return code;
     s = wend_store_close(cli->store, found.id, "command", &err);
