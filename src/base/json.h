@@ -81,6 +81,8 @@ bool json_equal(const struct json *a, const struct json *b);
 /* A JSON string with quotes: escapes only what must be (quote, backslash,
  * control characters); s must be valid UTF-8. */
 void json_put_str(struct buf *b, wend_str s);
+/* ,"key":"s" behind another member; null if s is absent. */
+void json_put_member(struct buf *b, const char *key, wend_str s);
 void json_put_f64(struct buf *b, double d); /* shortest that reads back */
 /* USD from 10^-9 parts: 0.00125, no exponent, no trailing zeros. */
 void json_put_nano(struct buf *b, int64_t nano);

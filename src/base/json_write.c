@@ -89,6 +89,15 @@ void json_put_str(struct buf *b, wend_str s)
     put_str(b, s, 0);
 }
 
+void json_put_member(struct buf *b, const char *key, wend_str s)
+{
+    buf_fmt(b, ",\"%s\":", key);
+    if (s.ptr)
+        json_put_str(b, s);
+    else
+        buf_cstr(b, "null");
+}
+
 /* ---- Numbers ------------------------------------------------------------- */
 
 /* 0.digits * 10^point */

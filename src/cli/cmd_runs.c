@@ -60,15 +60,6 @@ static int flush(struct lister *l, size_t keep)
 
 /* ---- One row ------------------------------------------------------------- */
 
-static void put_member(struct buf *b, const char *key, wend_str value)
-{
-    buf_fmt(b, ",\"%s\":", key);
-    if (value.ptr)
-        json_put_str(b, value);
-    else
-        buf_cstr(b, "null");
-}
-
 static int put_json(void *ctx, const wend_run_info *r)
 {
     struct lister *l = ctx;
@@ -76,10 +67,10 @@ static int put_json(void *ctx, const wend_run_info *r)
 
     buf_cstr(&b, "{\"run\":");
     json_put_str(&b, r->run);
-    put_member(&b, "status", r->status);
-    put_member(&b, "agent", r->agent);
-    put_member(&b, "model", r->model);
-    put_member(&b, "prompt", r->prompt);
+    json_put_member(&b, "status", r->status);
+    json_put_member(&b, "agent", r->agent);
+    json_put_member(&b, "model", r->model);
+    json_put_member(&b, "prompt", r->prompt);
     buf_cstr(&b, ",\"started\":");
     json_put_time(&b, r->started_us);
     buf_cstr(&b, ",\"ended\":");
@@ -93,7 +84,7 @@ static int put_json(void *ctx, const wend_run_info *r)
     buf_cstr(&b, ",\"cost\":");
     json_put_nano(&b, r->cost_nano);
     if (r->parent.ptr)
-        put_member(&b, "parent", r->parent);
+        json_put_member(&b, "parent", r->parent);
     if (r->parent.ptr)
         buf_fmt(&b, ",\"child\":%s", r->child ? "true" : "false");
     if (r->imported)

@@ -165,18 +165,9 @@ void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static void put_str(struct buf *b, const char *name, wend_str s)
-{
-    buf_fmt(b, ",\"%s\":", name);
-    if (s.ptr)
-        json_put_str(b, s);
-    else
-        buf_cstr(b, "null");
-}
-
 static void put_outcome(struct buf *b, wend_outcome o)
 {
-    put_str(b, "outcome", o ? str_of(wend_outcome_name(o)) : STR_NONE);
+    json_put_member(b, "outcome", o ? str_of(wend_outcome_name(o)) : STR_NONE);
 }
 
 /* Seconds since the run began. */
@@ -203,8 +194,8 @@ static void put_spans(struct buf *b, const struct timeline *t,
     buf_cstr(b, ",\"spans\":[");
     for (; s; s = s->next) {
         buf_fmt(b, "{\"kind\":\"%s\"", span_kinds[s->kind]);
-        put_str(b, "id", s->id);
-        put_str(b, "name", s->name);
+        json_put_member(b, "id", s->id);
+        json_put_member(b, "name", s->name);
         put_range(b, t, s->began_us, s->ended_us);
         put_outcome(b, s->outcome);
         buf_cstr(b, s->next ? "}," : "}");
@@ -228,9 +219,9 @@ void timeline_put_json(struct buf *b, const struct timeline *t)
 {
     buf_cstr(b, "{\"run\":");
     json_put_str(b, t->run.ptr ? t->run : STR(""));
-    put_str(b, "agent", t->agent);
-    put_str(b, "model", t->model);
-    put_str(b, "parent", t->forks ? t->forks->run : t->parent);
+    json_put_member(b, "agent", t->agent);
+    json_put_member(b, "model", t->model);
+    json_put_member(b, "parent", t->forks ? t->forks->run : t->parent);
     if (t->forks)
         buf_fmt(b, ",\"fork_at\":%lld", (long long)t->forks->at);
     for (const struct ancestor *a = t->forks; a; a = a->next) {
@@ -248,8 +239,8 @@ void timeline_put_json(struct buf *b, const struct timeline *t)
     buf_cstr(b, ",\"turns\":[");
     for (const struct turn_line *line = t->turns; line; line = line->next) {
         buf_fmt(b, "{\"turn\":%lld", (long long)line->counter);
-        put_str(b, "id", line->id);
-        put_str(b, "parent_id", line->parent_id);
+        json_put_member(b, "id", line->id);
+        json_put_member(b, "parent_id", line->parent_id);
         put_range(b, t, line->began_us, line->ended_us);
         put_outcome(b, line->outcome);
         put_numbers(b, line->tokens_in, line->tokens_out, line->cost_nano);

@@ -30,12 +30,9 @@ void mcp_list_put(struct buf *b, const struct mcp *m)
     for (const struct mcp_tool *t = m->tools; t; t = t->next) {
         buf_cstr(b, t == m->tools ? "{\"name\":" : ",{\"name\":");
         json_put_str(b, t->name);
-        buf_cstr(b, ",\"description\":");
-        json_put_str(b, t->description_all);
-        buf_cstr(b, ",\"schema\":");
-        json_put_str(b, t->schema_all);
-        buf_cstr(b, ",\"annotations\":");
-        json_put_str(b, t->annotations);
+        json_put_member(b, "description", t->description_all);
+        json_put_member(b, "schema", t->schema_all);
+        json_put_member(b, "annotations", t->annotations);
         buf_char(b, '}');
     }
     buf_char(b, ']');

@@ -191,6 +191,12 @@ static void test_put_numbers(void)
     json_put_str(&b, STR_NONE);
     tap_is_str(buf_view(&b), "\"\\u0001\\u001f \\\"\\\\/\x7f\xc3\xa9\\n\"\"\"",
                "only what must be is escaped");
+    buf_clear(&b);
+    json_put_member(&b, "a", STR("\"b"));
+    json_put_member(&b, "c", STR(""));
+    json_put_member(&b, "d", STR_NONE);
+    tap_is_str(buf_view(&b), ",\"a\":\"\\\"b\",\"c\":\"\",\"d\":null",
+               "members behind others");
     buf_free(&b);
 }
 
