@@ -112,18 +112,27 @@ static int64_t first_bad(struct log *l)
  * may leave anything in a part of a header. One that repeats the commit before
  * it is the same commit: where a disk may damage what is near a write, SQLite
  * fills up the sector with repetitions, and syncs no further than the sector.
+ * If the frame behind the bad one continues what the bad one adds up to, only
+ * the sum in it was damaged.
  */
-static bool commits_follow(struct log *l, int64_t n)
+static bool commits_follow(struct log *l, int64_t bad)
 {
     unsigned char before[8] = {0}; /* page and commit of the last frame */
+    const uint32_t right[2] = {l->sum[0], l->sum[1]}; /* of the bad one */
     bool committed = false;
 
-    if (n && read_frame(l, n - 1))
+    if (bad && read_frame(l, bad - 1))
         memcpy(before, l->frame, sizeof before);
-    l->sum[0] = l->sum[1] = 0; /* the first is bad */
-    for (; read_frame(l, n); n++) {
+    l->sum[0] = l->sum[1] = 0;
+    for (int64_t n = bad; read_frame(l, n); n++) {
         bool whole = is_of_log(l) && continues(l);
         bool repeats = is_commit(l) && !memcmp(before, l->frame, sizeof before);
+
+        if (n == bad + 1 && !whole && is_of_log(l)) {
+            memcpy(l->sum, right, sizeof l->sum);
+            whole = continues(l);
+            committed = whole && be32(before + 4);
+        }
 
         if (committed && whole && !repeats)
             return true;
