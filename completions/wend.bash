@@ -5,7 +5,7 @@ _wend()
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="run runs log replay tools models agents trust doctor verify
                     export import stats diff resume cancel say pause continue
-                    approve plan prune view fork rm" words=
+                    approve plan prune view fork rm blob" words=
     local command=${COMP_WORDS[1]}
     local tools="calculator read_file list_dir glob grep write_file edit_file
                  http_request shell exec remember recall
@@ -48,7 +48,7 @@ _wend()
                    --store --help"
             ;;
         log)
-            words="--follow --from --type --no-deltas --json --events --store
+            words="--follow --from --seq --type --no-deltas --json --events --store
                    --help last"
             ;;
         replay)
@@ -110,6 +110,9 @@ _wend()
             ;;
         prune)
             words="--older-than --dry-run --json --quiet --store --help"
+            ;;
+        blob)
+            words="--output --store --help last"
             ;;
         rm)
             words="--yes --with-forks --quiet --store --help last"

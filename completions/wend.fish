@@ -1,7 +1,7 @@
 # Completion of wend for fish.
 
 set -l commands run runs log replay tools models agents trust doctor verify \
-    export import stats diff resume cancel say pause continue approve plan prune view fork rm
+    export import stats diff resume cancel say pause continue approve plan prune view fork rm blob
 set -l none "not __fish_seen_subcommand_from $commands"
 set -l states running waiting paused interrupted ok limit canceled failed
 set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell exec remember recall search_documents task
@@ -30,6 +30,7 @@ complete -c wend -n "$none" -a stats -d "what many runs used"
 complete -c wend -n "$none" -a plan -d "what a plan will do"
 complete -c wend -n "$none" -a diff -d "the first difference of two runs"
 complete -c wend -n "$none" -a rm -d "take one run out of the store"
+complete -c wend -n "$none" -a blob -d "a long text of a run, by its hash"
 complete -c wend -n "$none" -a prune -d "take old runs out of the store"
 complete -c wend -n "$none" -a view -d "show a run as a timeline"
 complete -c wend -l help -d "show help"
@@ -90,6 +91,7 @@ set -l log "__fish_seen_subcommand_from log"
 complete -c wend -n "$log" -s f -l follow -d "go on"
 complete -c wend -n "$log" -l from -x -d "begin there"
 complete -c wend -n "$log" -l type -x -d "only this type"
+complete -c wend -n "$log" -l seq -x -d "only that kept event"
 complete -c wend -n "$log" -l no-deltas -d "only kept events"
 complete -c wend -n "$log" -l json -d "events as JSON lines"
 complete -c wend -n "$log" -l events -x -a "native loom agio cortex" \
@@ -290,6 +292,11 @@ complete -c wend -n "$view" -l format -x -a "text json svg html" -d "how it is s
 complete -c wend -n "$view" -s o -l output -r -F -d "where to"
 complete -c wend -n "$view" -l store -r -F -d "where runs are kept"
 complete -c wend -n "$view" -a last -d "the newest run"
+set -l blob "__fish_seen_subcommand_from blob"
+complete -c wend -n "$blob" -s o -l output -r -F -d "where to"
+complete -c wend -n "$blob" -l store -r -F -d "where runs are kept"
+complete -c wend -n "$blob" -s h -l help -d "help"
+complete -c wend -n "$blob" -a last -d "the newest run"
 set -l rm "__fish_seen_subcommand_from rm"
 complete -c wend -n "$rm" -l yes -d "do not ask"
 complete -c wend -n "$rm" -l with-forks -d "its forks, too"

@@ -103,6 +103,15 @@ WEND_API wend_status wend_store_export(wend_store *store, const char *id,
                                        int64_t seq_to, wend_write_fn fn,
                                        void *ctx, wend_error *err);
 
+/* A text that the run refers to by its hash, or by a beginning of it that no
+ * other text of the run has: what is over 256 KiB, and all of a result that was
+ * cut. fn gets all of it at once. WEND_E_NOTFOUND: no such run, or it refers to
+ * no such text. WEND_E_INVAL: several begin so, or it is no beginning of one.
+ */
+WEND_API wend_status wend_store_blob(wend_store *store, const char *id,
+                                     const char *hash, wend_write_fn fn,
+                                     void *ctx, wend_error *err);
+
 /* Told of each run in a file: how many events of it were new. */
 typedef void (*wend_import_fn)(void *ctx, const char *run, int64_t events);
 

@@ -13,6 +13,8 @@ static const struct opt opts[] = {
      OPT_FLAG, AT(follow), 0, 0, NULL},
     {0, "from", "SEQ", "begin at that kept event", OPT_NUMBER, AT(seq_from), 1,
      0, NULL},
+    {0, "seq", "SEQ", "only that kept event", OPT_NUMBER, AT(seq_at), 1, 0,
+     NULL},
     {0, "type", "TYPE", "only events of that type; may be repeated", OPT_LIST,
      AT(types), 0, 0, NULL},
     {0, "no-deltas", NULL, "only kept events", OPT_FLAG, AT(no_deltas), 0, 0,
@@ -104,6 +106,11 @@ static int run(struct cli *cli)
 
     if (cli->args_count != 1)
         return usage_error(cli, "name one run, or last");
+    if (set->seq_at && (set->seq_from || set->follow))
+        return usage_error(cli, "--seq is one event; --from and --follow are "
+                                "others");
+    if (set->seq_at)
+        o.seq_from = o.seq_to = set->seq_at;
     code = read_types(set, &types);
     if (code == EXIT_DONE)
         code = open_runtime(cli);

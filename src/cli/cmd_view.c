@@ -95,6 +95,7 @@ static int run(struct cli *cli)
 {
     struct timeline t;
     struct found found;
+    size_t detail_max;
     int code;
 
     if (cli->args_count != 1)
@@ -104,8 +105,15 @@ static int run(struct cli *cli)
         code = find_run(cli, cli->args[0], &found);
     if (code != EXIT_DONE)
         return code;
-    timeline_init(&t, cli->arena.mem);
+    timeline_init(&t, cli->arena.mem, 0);
     code = fold(cli, found.id, &t);
+    if (code == EXIT_DONE && cli->set.format == FORMAT_HTML) {
+        /* Now it is known how much of each text the page has room for. */
+        detail_max = timeline_detail_max(&t);
+        timeline_free(&t);
+        timeline_init(&t, cli->arena.mem, detail_max);
+        code = fold(cli, found.id, &t);
+    }
     if (code == EXIT_DONE)
         code = put(cli, &t);
     timeline_free(&t);
@@ -117,7 +125,9 @@ const struct command command_view = {
     .args = "[OPTIONS] RUN",
     .summary = "a run as a timeline: turns, calls, tokens, cost",
     .more = RUN_IS ".\n"
-                   "html is one file that needs no other and no network.\n",
+                   "html is one file that needs no other and no network. It "
+                   "has at most 5 MB: texts\nthat it has no room for are cut, "
+                   "with the command that prints all of them.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

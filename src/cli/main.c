@@ -17,7 +17,7 @@ static const struct command *const commands[] = {
     &command_stats,  &command_diff,   &command_resume,   &command_cancel,
     &command_say,    &command_pause,  &command_continue, &command_approve,
     &command_plan,   &command_prune,  &command_view,     &command_fork,
-    &command_rm,
+    &command_rm,     &command_blob,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

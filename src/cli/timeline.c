@@ -3,9 +3,16 @@
  */
 #include "cli/timeline.h"
 
+#include "base/limits.h"
 #include "base/utf8.h"
 
-enum { DETAIL_BYTES = 2000 }; /* of what went in or came out; the log has all */
+enum {
+    NAME_BYTES = 2000,
+    DETAILS_BYTES = 5 << 19, /* of all in a page, which has 5 MB at most */
+};
+
+const size_t detail_steps[DETAIL_STEPS] = {STRING_INLINE_MAX, 32 << 10, 4 << 10,
+                                           512, 0};
 
 const char *const span_kinds[] = {
     [SPAN_MODEL] = "model",
@@ -17,8 +24,39 @@ const char *const span_kinds[] = {
 static wend_str keep(struct timeline *t, wend_str s)
 {
     if (s.ptr)
-        s.len = utf8_cut(s, DETAIL_BYTES);
+        s.len = utf8_cut(s, NAME_BYTES);
     return arena_str(&t->arena, s);
+}
+
+static void keep_detail(struct timeline *t, const wend_event *ev, wend_str s,
+                        struct detail *out)
+{
+    unsigned char digest[SHA256_BYTES];
+    struct sha256 sum;
+
+    *out = (struct detail){.bytes = s.len, .seq = ev->seq};
+    if (!s.ptr)
+        return;
+    for (int i = 0; i < DETAIL_STEPS; i++)
+        t->details[i] +=
+            timeline_escaped((wend_str){s.ptr, utf8_cut(s, detail_steps[i])});
+    out->text =
+        arena_str(&t->arena, (wend_str){s.ptr, utf8_cut(s, t->detail_max)});
+    if (s.len <= STRING_INLINE_MAX)
+        return;
+    sha256_init(&sum);
+    sha256_add(&sum, s.ptr, s.len);
+    sha256_end(&sum, digest);
+    hex_text(out->hash, digest, sizeof digest);
+}
+
+size_t timeline_detail_max(const struct timeline *t)
+{
+    int i = 0;
+
+    while (i < DETAIL_STEPS - 1 && t->details[i] > DETAILS_BYTES)
+        i++;
+    return detail_steps[i];
 }
 
 /* A fork goes on at once where it left its parent, whenever it was made; so
@@ -89,7 +127,7 @@ static void span_open(struct timeline *t, const wend_event *ev,
     s->kind = kind;
     s->id = keep(t, id);
     s->name = keep(t, name);
-    s->in = keep(t, in);
+    keep_detail(t, ev, in, &s->in);
     s->began_us = when(t, ev);
     *line->spans_last = s;
     line->spans_last = &s->next;
@@ -105,7 +143,7 @@ static void span_close(struct timeline *t, const wend_event *ev,
         return;
     s->ended_us = when(t, ev);
     s->outcome = outcome;
-    s->out = keep(t, out);
+    keep_detail(t, ev, out, &s->out);
 }
 
 static void spend(struct timeline *t, const wend_event *ev,
@@ -296,10 +334,11 @@ void timeline_end(struct timeline *t)
     }
 }
 
-void timeline_init(struct timeline *t, const struct mem *m)
+void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max)
 {
     memset(t, 0, sizeof *t);
     t->arena.mem = m;
+    t->detail_max = detail_max;
 }
 
 void timeline_free(struct timeline *t)

@@ -4,17 +4,26 @@
 #ifndef CLI_TIMELINE_H
 #define CLI_TIMELINE_H
 
+#include "base/hash.h"
 #include "base/str.h"
 
 enum span_kind { SPAN_MODEL, SPAN_CALL, SPAN_ACTION, SPAN_CHILD };
 extern const char *const span_kinds[];
+
+/* What went in or came out: its beginning, and where all of it is. */
+struct detail {
+    wend_str text;
+    size_t bytes;              /* of all */
+    int64_t seq;               /* of the event */
+    char hash[SHA256_HEX + 1]; /* of a text that the store keeps apart */
+};
 
 /* Something that began and ended. */
 struct span {
     struct span *next;
     enum span_kind kind;
     wend_str id, name;
-    wend_str in, out; /* beginnings of what went in and came out */
+    struct detail in, out;
     int64_t began_us, ended_us;
     wend_outcome outcome; /* NONE: it has no end */
 };
@@ -43,8 +52,15 @@ struct gap {
     int64_t us;    /* how long it was */
 };
 
+/* Limits of a detail from which the page takes the largest that lets it stay
+ * small enough. */
+enum { DETAIL_STEPS = 5 };
+extern const size_t detail_steps[DETAIL_STEPS];
+
 struct timeline {
     struct arena arena;
+    size_t detail_max;            /* bytes that are kept of a detail */
+    size_t details[DETAIL_STEPS]; /* bytes that all take in the page, by step */
     wend_str run, agent, model, prompt;
     wend_str parent;              /* that started it; absent: none did */
     const struct ancestor *forks; /* newest first; NULL: it is no fork */
@@ -56,7 +72,12 @@ struct timeline {
     struct turn_line *turns, *last;
 };
 
-void timeline_init(struct timeline *t, const struct mem *m); /* borrowed */
+/* `m` is borrowed. */
+void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max);
+/* What a page of this run should keep of each detail. */
+size_t timeline_detail_max(const struct timeline *t);
+/* What a text takes in the page. */
+size_t timeline_escaped(wend_str s);
 void timeline_event(struct timeline *t, const wend_event *ev);
 /* After the last event: what has no end lasts to the end. */
 void timeline_end(struct timeline *t);

@@ -3,6 +3,8 @@
  *
  * All that comes from a run is escaped; the page has no script.
  */
+#include <limits.h>
+
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/timeline.h"
@@ -14,40 +16,60 @@ enum {
     ROW = 24,
     BAR = 14,
     NAME_CHARS = 24,
+    ID_CHARS = 60,
+    ROWS_MAX = 1500, /* in a page: 700 bytes each, and twice that of text */
+    GAPS_MAX = 500,
 };
 
-static void put_escaped(struct buf *b, wend_str s)
+/* What stands for a character, or absent: it does itself. */
+static wend_str escape(uint32_t c, bool hides)
+{
+    switch (c) {
+    case '<': return STR("&lt;");
+    case '>': return STR("&gt;");
+    case '&': return STR("&amp;");
+    case '"': return STR("&quot;");
+    default: return hides ? STR("\ufffd") : STR_NONE;
+    }
+}
+
+/* b may be NULL. Returns how many bytes it takes. */
+static size_t put_escaped(struct buf *b, wend_str s)
 {
     struct utf8_before before = {0};
-    size_t len;
+    size_t len, all = 0;
 
     for (size_t i = 0; i < s.len; i += len) {
         wend_str rest = {s.ptr + i, s.len - i};
         uint32_t c = utf8_first(rest, &len);
-        bool hides = utf8_hides(&before, c);
+        wend_str other = escape(c, utf8_hides(&before, c));
 
-        if (c == '<')
-            buf_cstr(b, "&lt;");
-        else if (c == '>')
-            buf_cstr(b, "&gt;");
-        else if (c == '&')
-            buf_cstr(b, "&amp;");
-        else if (c == '"')
-            buf_cstr(b, "&quot;");
-        else if (hides)
-            buf_cstr(b, "\ufffd");
-        else
-            buf_add(b, rest.ptr, len);
+        if (!other.ptr)
+            other = (wend_str){rest.ptr, len};
+        if (b)
+            buf_str(b, other);
+        all += other.len;
     }
+    return all;
 }
 
-static void put_short(struct buf *b, wend_str s)
+size_t timeline_escaped(wend_str s)
 {
-    size_t len = utf8_take(s, NAME_CHARS);
+    return put_escaped(NULL, s);
+}
+
+static void put_cut(struct buf *b, wend_str s, size_t chars)
+{
+    size_t len = utf8_take(s, chars);
 
     put_escaped(b, (wend_str){s.ptr, len});
     if (len < s.len)
         buf_cstr(b, "\u2026");
+}
+
+static void put_short(struct buf *b, wend_str s)
+{
+    put_cut(b, s, NAME_CHARS);
 }
 
 static void put_time(struct buf *b, int64_t us)
@@ -91,7 +113,7 @@ static void put_span(struct buf *b, const struct timeline *t,
             "</text><rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
             "rx=\"3\" fill=\"%s\"><title>",
             from, y, to - from < 2 ? 2 : to - from, BAR, colour(s));
-    put_escaped(b, s->name);
+    put_short(b, s->name);
     buf_fmt(b, ": %s</title></rect><text class=\"t\" x=\"%d\" y=\"%d\">",
             outcome_word(s->outcome), WIDTH - 8, y + BAR - 3);
     put_time(b, s->ended_us - s->began_us);
@@ -149,7 +171,9 @@ static void put_grid(struct buf *b, const struct timeline *t, int height)
 /* Where no process had the run. */
 static void put_gaps(struct buf *b, const struct timeline *t, int height)
 {
-    for (const struct gap *g = t->gaps; g; g = g->next) {
+    int left = GAPS_MAX;
+
+    for (const struct gap *g = t->gaps; g && left--; g = g->next) {
         double x = place(t, g->at_us);
 
         buf_fmt(b,
@@ -163,20 +187,23 @@ static void put_gaps(struct buf *b, const struct timeline *t, int height)
 
 static void put_lineage(struct buf *b, const struct timeline *t)
 {
-    for (const struct ancestor *a = t->forks; a; a = a->next) {
+    int left = GAPS_MAX;
+
+    for (const struct ancestor *a = t->forks; a && left--; a = a->next) {
         buf_cstr(b, " \u00b7 fork of ");
-        put_escaped(b, a->run);
+        put_cut(b, a->run, ID_CHARS);
         buf_fmt(b, " at event %lld", (long long)a->at);
     }
     if (t->parent.ptr) {
         buf_cstr(b, " \u00b7 child of ");
-        put_escaped(b, t->parent);
+        put_cut(b, t->parent, ID_CHARS);
     }
 }
 
-void timeline_put_svg(struct buf *b, const struct timeline *t)
+static void put_picture(struct buf *b, const struct timeline *t, int rows_max)
 {
-    int height = rows_of(t) * ROW + 8, y = ROW + 4;
+    int rows = rows_of(t) < rows_max ? rows_of(t) : rows_max;
+    int height = rows * ROW + 8, y = ROW + 4;
 
     buf_fmt(b,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
@@ -197,14 +224,21 @@ void timeline_put_svg(struct buf *b, const struct timeline *t)
     put_lineage(b, t);
     buf_cstr(b, "</title>\n");
     put_grid(b, t, height);
-    for (const struct turn_line *line = t->turns; line; line = line->next) {
+    for (const struct turn_line *line = t->turns; line && y < height;
+         line = line->next) {
         put_turn(b, t, line, y);
         y += ROW;
-        for (const struct span *s = line->spans; s; s = s->next, y += ROW)
+        for (const struct span *s = line->spans; s && y < height;
+             s = s->next, y += ROW)
             put_span(b, t, s, y);
     }
     put_gaps(b, t, height);
     buf_cstr(b, "</svg>\n");
+}
+
+void timeline_put_svg(struct buf *b, const struct timeline *t)
+{
+    put_picture(b, t, INT_MAX / (2 * ROW));
 }
 
 /* ---- The page ------------------------------------------------------------ */
@@ -266,51 +300,86 @@ static void put_facts(struct buf *b, const struct timeline *t)
     buf_cstr(b, "</div>\n");
 }
 
-static void put_detail(struct buf *b, const struct span *s)
+/* A text, or its beginning and the command that prints all of it. */
+static void put_text(struct buf *b, const struct timeline *t,
+                     const struct detail *d)
+{
+    if (!d->bytes)
+        return;
+    if (d->text.len) {
+        buf_cstr(b, "<pre>");
+        put_escaped(b, d->text);
+        buf_cstr(b, "</pre>");
+    }
+    if (d->text.len == d->bytes)
+        return;
+    buf_fmt(b, "<div class=\"id\">%zu of %zu bytes are shown; all: wend ",
+            d->text.len, d->bytes);
+    buf_cstr(b, d->hash[0] ? "blob " : "log ");
+    put_cut(b, t->run, ID_CHARS);
+    if (d->hash[0])
+        buf_fmt(b, " %s</div>", d->hash);
+    else
+        buf_fmt(b, " --seq %lld --json</div>", (long long)d->seq);
+}
+
+static void put_detail(struct buf *b, const struct timeline *t,
+                       const struct span *s)
 {
     bool ok = s->outcome == WEND_OUTCOME_OK;
 
     buf_cstr(b, "<details><summary>");
-    put_escaped(b, s->name);
+    put_short(b, s->name);
     buf_fmt(b, " <em%s>%s, %s, ", ok ? "" : " class=\"bad\"",
             span_kinds[s->kind], outcome_word(s->outcome));
     put_time(b, s->ended_us - s->began_us);
     buf_cstr(b, "</em></summary>");
-    if (s->in.len) {
-        buf_cstr(b, "<pre>");
-        put_escaped(b, s->in);
-        buf_cstr(b, "</pre>");
-    }
-    if (s->out.len) {
-        buf_cstr(b, "<pre>");
-        put_escaped(b, s->out);
-        buf_cstr(b, "</pre>");
-    }
+    put_text(b, t, &s->in);
+    put_text(b, t, &s->out);
     buf_cstr(b, "</details>\n");
+}
+
+static void put_heading(struct buf *b, const struct turn_line *line)
+{
+    if (line->counter < 0)
+        buf_cstr(b, "<h2>Plan</h2>\n");
+    else
+        buf_fmt(b, "<h2>Turn %lld</h2>\n", (long long)line->counter);
+    if (!line->id.ptr)
+        return;
+    buf_cstr(b, "<div class=\"id\">");
+    put_cut(b, line->id, ID_CHARS);
+    if (line->parent_id.ptr) {
+        buf_cstr(b, " after ");
+        put_cut(b, line->parent_id, ID_CHARS);
+    }
+    buf_fmt(b, " \u00b7 %lld + %lld tokens \u00b7 ", (long long)line->tokens_in,
+            (long long)line->tokens_out);
+    json_put_nano(b, line->cost_nano);
+    buf_cstr(b, " USD</div>\n");
 }
 
 static void put_details(struct buf *b, const struct timeline *t)
 {
-    for (const struct turn_line *line = t->turns; line; line = line->next) {
-        if (line->counter < 0)
-            buf_cstr(b, "<h2>Plan</h2>\n");
-        else
-            buf_fmt(b, "<h2>Turn %lld</h2>\n", (long long)line->counter);
-        if (line->id.ptr) {
-            buf_cstr(b, "<div class=\"id\">");
-            put_escaped(b, line->id);
-            if (line->parent_id.ptr) {
-                buf_cstr(b, " after ");
-                put_escaped(b, line->parent_id);
-            }
-            buf_fmt(b, " \u00b7 %lld + %lld tokens \u00b7 ",
-                    (long long)line->tokens_in, (long long)line->tokens_out);
-            json_put_nano(b, line->cost_nano);
-            buf_cstr(b, " USD</div>\n");
-        }
-        for (const struct span *s = line->spans; s; s = s->next)
-            put_detail(b, s);
+    int left = ROWS_MAX, more = rows_of(t) - ROWS_MAX;
+
+    for (const struct turn_line *line = t->turns; line && left > 0;
+         line = line->next) {
+        put_heading(b, line);
+        left--;
+        for (const struct span *s = line->spans; s && left-- > 0; s = s->next)
+            put_detail(b, t, s);
     }
+    if (more <= 0)
+        return;
+    buf_fmt(b,
+            "<p>%d more turns and calls are not on this page: wend view "
+            "--format svg ",
+            more);
+    put_cut(b, t->run, ID_CHARS);
+    buf_cstr(b, ", or wend log ");
+    put_cut(b, t->run, ID_CHARS);
+    buf_cstr(b, "</p>\n");
 }
 
 void timeline_put_html(struct buf *b, const struct timeline *t)
@@ -326,12 +395,12 @@ void timeline_put_html(struct buf *b, const struct timeline *t)
     buf_cstr(b, "</style></head><body><main><h1>");
     put_escaped(b, (wend_str){t->prompt.ptr, utf8_cut(t->prompt, 200)});
     buf_cstr(b, "</h1><div class=\"id\">");
-    put_escaped(b, t->run);
+    put_cut(b, t->run, ID_CHARS);
     put_lineage(b, t);
     buf_cstr(b, "</div>\n");
     put_facts(b, t);
     buf_cstr(b, "<div class=\"card\">");
-    timeline_put_svg(b, t);
+    put_picture(b, t, ROWS_MAX);
     buf_cstr(b, "</div>\n");
     put_details(b, t);
     buf_cstr(b, "</main></body></html>\n");

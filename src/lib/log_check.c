@@ -93,8 +93,7 @@ static bool check_pack(struct log_check *c, const struct store_item *item)
     return true;
 }
 
-/* The hash of the blob that has all of an output that was cut. */
-static wend_str cut_blob(const wend_event *ev)
+wend_str log_cut_blob(const wend_event *ev)
 {
     enum { MARK_BYTES = 160 }; /* it ends with the mark */
     wend_str rest = STR_NONE, hash = STR_NONE;
@@ -141,7 +140,7 @@ static bool check_event(struct log_check *c, const struct store_item *item)
     wend_error err = {0};
     wend_status s =
         event_read(item->body, &c->arena, c->blob, c->blob_ctx, &c->ev, &err);
-    wend_str cut = s == WEND_OK ? cut_blob(&c->ev) : STR_NONE, all;
+    wend_str cut = s == WEND_OK ? log_cut_blob(&c->ev) : STR_NONE, all;
 
     if (cut.ptr)
         s = c->blob(c->blob_ctx, cut, &c->arena, &all);

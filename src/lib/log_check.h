@@ -56,5 +56,8 @@ wend_status log_owner(wend_store *store, wend_str run, int64_t seq,
 /* An event_blob_fn; ctx is a wend_store. Checks the hash. */
 wend_status log_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text);
 bool log_blob_fits(wend_str hash, wend_str text);
+/* The hash of the blob that has all of an output that was cut; absent: it was
+ * not. */
+wend_str log_cut_blob(const wend_event *ev);
 
 #endif

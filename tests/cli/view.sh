@@ -95,6 +95,52 @@ is "an interruption: as JSON" "$(json "$out" "$(at 'gaps[0].duration') > 0 AND
 exits "an interruption: as a picture" 0 "$WEND" view --format svg last
 has "an interruption: as a picture" "$out" "<title>interrupted, resumed "
 
+# ---- A page that stays small ----------------------------------------------------
+
+most=5000000
+page() { # NAME: the page of the last run is small enough
+    exits "$1" 0 "$WEND" view --format html -o "$work/page.html" last
+    [ "$(stat -c %s "$work/page.html")" -lt $most ]
+    ok "$1: $(stat -c %s "$work/page.html") bytes"
+}
+# What follows `all: wend`, run as a user would.
+commands() { grep -oE 'all: wend [^<]*' "$work/page.html" | sed 's/^all: wend //'; }
+
+head -c 200000 /dev/zero | tr '\0' '<' >large
+run "$WEND" run -m "$(model large 'turns:
+  - calls: [{name: read_file, args: {path: large}}]
+  - text: done')" hi
+page "a text of 200 KB"
+is "a text of 200 KB: whole" "$(commands | wc -l) $(grep -oF '&lt;' \
+    "$work/page.html" | wc -l)" "0 200000"
+
+"$WEND" run -q -m "$(model long "turns: [{text: \"$(head -c 300000 /dev/zero |
+    tr '\0' x)\"}]")" hi >"$work/answer"
+page "an answer of 300 KB"
+is "an answer of 300 KB: one command" "$(commands | wc -l)" 1
+# shellcheck disable=SC2046
+exits "an answer of 300 KB: the command" 0 "$WEND" $(commands)
+is "an answer of 300 KB: prints all of it" "$(wc -c <"$out")" 300000
+
+run "$WEND" run --max-turns 1000 -m "$(model texts 'turns:
+  - calls: [{name: read_file, args: {path: large}}]
+    repeat: 40
+  - text: done')" hi
+page "40 texts of 200 KB"
+[ "$(commands | wc -l)" -ge 40 ]
+ok "40 texts of 200 KB: the commands"
+# shellcheck disable=SC2046
+exits "40 texts of 200 KB: a command" 0 "$WEND" $(commands | tail -1)
+is "40 texts of 200 KB: prints the event" "$(json "$out" \
+    "$(at type)||' '||(length($(at data.output)) > 199000)")" "call_end 1"
+
+run "$WEND" run --max-turns 3000 -m "$(model turns 'turns:
+  - calls: [{name: calculator, args: {expression: "1+1"}}]
+    repeat: 1200
+  - text: done')" hi
+page "1200 turns"
+has "1200 turns: the rest is named" "$work/page.html" "are not on this page"
+
 exits "no run" 2 "$WEND" view
 exits "an unknown run" 2 "$WEND" view ffffffff
 exits "a format that is none" 2 "$WEND" view --format pdf last
