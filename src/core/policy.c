@@ -233,7 +233,10 @@ uint32_t policy_labels(const struct turn *t, const struct tool *tool,
                        wend_str args, const struct mem *m)
 {
     struct arena a = {.mem = m};
-    struct asked q = {.tool = tool, .arena = &a, .root = t->config->root};
+    struct asked q = {.tool = tool,
+                      .arena = &a,
+                      .config = t->config,
+                      .root = t->config->root};
     uint32_t labels;
 
     if (!may_label(t, tool))
