@@ -20,7 +20,7 @@
 enum {
     KEPT_MAX = 512,
     KEPT_BYTES = 1 << 20,
-    KEEP_US = 400,          /* of processor time to look before the start: a
+    KEEP_US = 600,          /* of processor time to look before the start: a
                                busy machine must not make it see less */
     KEEP_WALL_US = 100000,  /* ... and what a slow disk may add */
     CHECK_WALL_US = 200000, /* to look after the end */

@@ -11,7 +11,7 @@
 
 /* A repository `r` with a submodule's folder, a worktree and a nested one. */
 static const char setup[] =
-    "rm -rf * .git && git init -q . && "
+    "git init -q . && "
     "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && "
     "git init -q nested && mkdir -p .git/modules/a/b && "
     "cp .git/config .git/HEAD .git/modules/a/b && "
@@ -21,6 +21,7 @@ static const char setup[] =
     "printf '#!/bin/sh\\ntrue\\n' >.git/hooks/pre-push && "
     "chmod 755 .git/hooks/pre-push && cp -a . ../before";
 
+enum { TRIES = 4 };
 enum way { MOUNTED, COMPARED, ALLOWED };
 
 static const struct {
@@ -176,13 +177,13 @@ static void attempt(struct proc_world *w, const char *dir, size_t i,
     proc_seen_wait(w, s);
 }
 
-static void test_row(struct proc_world *w, const char *dir, size_t i,
-                     enum way way)
+static bool test_row(struct proc_world *w, const char *dir, size_t i,
+                     enum way way, bool last)
 {
     static const char *const names[] = {"mounted", "compared", "allowed"};
     bool free = way == ALLOWED || (!rows[i].path && way == COMPARED) ||
                 !strcmp(rows[i].why, "a commit");
-    bool held = !free && way == MOUNTED && !rows[i].made, told;
+    bool held = !free && way == MOUNTED && !rows[i].made, told, ok;
     struct proc_seen s;
     wend_str err;
 
@@ -190,23 +191,23 @@ static void test_row(struct proc_world *w, const char *dir, size_t i,
     told = said(&s, rows[i].path);
     err = buf_view(&s.out[2]);
     if (free)
-        tap_ok(s.how == PROC_EXITED && !s.code && s.out[1].len && !told &&
-                   holds(dir, rows[i].seen),
-               "%s, done: %s: %s%.*s", names[way], rows[i].why, s.message,
-               (int)err.len, err.len ? err.ptr : "");
-    else if (held)
-        tap_ok(s.ends == 1 && !s.out[1].len && !told &&
-                   !holds(dir, rows[i].seen) && holds(dir, same),
-               "%s, fails: %s: %.*s", names[way], rows[i].why, (int)err.len,
-               err.len ? err.ptr : "");
+        ok = s.how == PROC_EXITED && !s.code && s.out[1].len && !told &&
+             holds(dir, rows[i].seen);
     else
-        tap_ok(s.ends == 1 && s.out[1].len && told &&
-                   !holds(dir, rows[i].seen) && holds(dir, same),
-               "%s, undone and told: %s: %.*s", names[way], rows[i].why,
-               (int)err.len, err.len ? err.ptr : "");
+        ok = s.ends == 1 && (s.out[1].len != 0) == !held && told == !held &&
+             !holds(dir, rows[i].seen) && holds(dir, same);
+    if (ok || last)
+        tap_ok(ok, "%s, %s: %s: %s%.*s", names[way],
+               free   ? "done"
+               : held ? "fails"
+                      : "undone and told",
+               rows[i].why, s.message, (int)err.len, err.len ? err.ptr : "");
     proc_seen_free(&s);
+    return ok;
 }
 
+/* Where the machine is so busy that not all is found before the start, it is
+ * tried again: then less is promised. */
 static void test_rows(struct proc_world *w, enum way way)
 {
     char dir[80];
@@ -216,15 +217,17 @@ static void test_rows(struct proc_world *w, enum way way)
         return;
     }
     snprintf(dir, sizeof dir, "%s/r", w->dir);
-    for (size_t i = 0; i < tap_count(rows); i++) {
-        if (!holds(w->dir, "chmod -R u+rwx . && rm -rf r before && mkdir r") ||
-            !holds(dir, setup)) {
-            tap_ok(false, "a repository");
-            return;
+    for (size_t i = 0; i < tap_count(rows); i++)
+        for (int tries = 1; tries <= TRIES; tries++) {
+            if (!holds(w->dir,
+                       "chmod -R u+rwx r && rm -rf r && cp -a before r")) {
+                tap_ok(false, "a repository");
+                return;
+            }
+            usleep(20000); /* times of files are coarse */
+            if (test_row(w, dir, i, way, tries == TRIES))
+                break;
         }
-        usleep(20000); /* times of files are coarse */
-        test_row(w, dir, i, way);
-    }
 }
 
 /* More folders than are looked at before the start: what is changed in one of
@@ -275,9 +278,12 @@ static void test_fallback(void)
 int main(int argc, char **argv)
 {
     struct proc_world w;
+    char dir[80];
 
     (void)argv;
     proc_world_begin(&w);
+    snprintf(dir, sizeof dir, "%s/r", w.dir);
+    tap_ok(holds(w.dir, "mkdir r") && holds(dir, setup), "a repository");
     if (argc == 1) {
         test_rows(&w, MOUNTED);
         test_rows(&w, ALLOWED);
