@@ -157,6 +157,7 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
     t->child = is_true(json_get(j, "child"));
     t->program = is_true(json_get(j, "program"));
+    t->server = str_is(json_str(json_get(j, "source")), "mcp");
     t->verify = json_get(j, "verify") != NULL;
     t->own = is_true(json_get(j, "own"));
     t->unprotected = str_is(json_str(json_get(j, "sandbox")), "off");

@@ -42,6 +42,7 @@ struct tool {
     bool child;       /* it is answered by a run of its own */
     bool program;     /* it runs one */
     bool unprotected; /* ... without the sandbox */
+    bool server;      /* ... that serves calls of several runs */
     bool verify;      /* another says whether a call had its effect */
     bool own;         /* it touches nothing but what is its own in the store */
     uint32_t labels;  /* wend_label */

@@ -140,8 +140,38 @@ bool view_opens(const struct path_view *v, wend_str start, wend_str path)
            path_place(s, PLACE_SECRET).kinds;
 }
 
-/* The first program that no rule takes away as a whole. */
-static const struct tool *program(const struct config *c)
+/* ---- Programs ------------------------------------------------------------ */
+
+static bool keeps_from_reading(const struct rule *r)
+{
+    return r->decision == WEND_DECISION_DENY && r->subject.ptr &&
+           is_of_files(r);
+}
+
+/* The file or folder of which a rule means all there is: one without a
+ * wildcard, or what lies in a folder. Absent: it means some of many, which a
+ * sandbox cannot hide, or the working directory itself. */
+static wend_str whole(const struct rule *r, wend_str root, char *room,
+                      size_t size)
+{
+    wend_str p = policy_path(r->subject, root, room, size), rest;
+    size_t literal = p.ptr ? glob_literal(p) : 0;
+
+    if (!literal || path_is_outside(p))
+        return STR_NONE;
+    rest = (wend_str){p.ptr + literal, p.len - literal};
+    if (rest.len && !str_is(rest, "*") && !str_is(rest, "**"))
+        return STR_NONE;
+    if (rest.len && p.ptr[literal - 1] != '/')
+        return STR_NONE;
+    p.len = literal - (p.ptr[literal - 1] == '/');
+    return str_is(p, ".") || !p.len ? STR_NONE : p;
+}
+
+/* The first program that no rule takes away as a whole; exposed: among those
+ * from which no sandbox hides anything. A server is started without the rules
+ * of a run. */
+static const struct tool *program(const struct config *c, bool exposed)
 {
     for (size_t i = 0; i < c->tools_count; i++) {
         const struct tool *t = &c->tools[i];
@@ -150,25 +180,28 @@ static const struct tool *program(const struct config *c)
         while (k < c->rules_count && (c->rules[k].subject.ptr ||
                                       !str_glob(c->rules[k].tool, t->name)))
             k++;
-        if (t->program &&
+        if (t->program && (!exposed || t->unprotected || t->server) &&
             (k == c->rules_count || c->rules[k].decision != WEND_DECISION_DENY))
             return t;
     }
     return NULL;
 }
 
-wend_str policy_gap(const struct config *c, struct arena *a)
+wend_str policy_gap(const struct config *c, bool hides, struct arena *a)
 {
-    const struct tool *t = program(c);
+    const struct tool *t = NULL;
     struct buf b = {.mem = a->mem};
-    size_t i = 0;
+    char room[PATH_BYTES];
+    size_t i;
 
-    while (i < c->rules_count &&
-           (c->rules[i].decision != WEND_DECISION_DENY ||
-            !c->rules[i].subject.ptr || !is_of_files(&c->rules[i])))
-        i++;
-    if (!t || i == c->rules_count)
+    for (i = 0; !t && i < c->rules_count; i++)
+        if (keeps_from_reading(&c->rules[i]))
+            t = program(
+                c,
+                hides && whole(&c->rules[i], c->root, room, sizeof room).ptr);
+    if (!t)
         return STR_NONE;
+    i--;
     buf_fmt(&b,
             "the rule '%.*s' holds for the file tools, but not for programs: "
             "'%.*s' can read what lies in the working directory",
@@ -176,6 +209,60 @@ wend_str policy_gap(const struct config *c, struct arena *a)
             t->name.ptr);
     return buf_keep(&b, a);
 }
+
+/* Unless a rule before it allows the same: looked up by the path itself, or by
+ * a name in the folder that no other rule spells out. */
+static const char *hidden_by(const struct rule *r, const struct rule_set *set,
+                             wend_str root, struct arena *a)
+{
+    char room[PATH_BYTES];
+    struct buf b = {.mem = a->mem};
+    wend_str p =
+        keeps_from_reading(r) ? whole(r, root, room, sizeof room) : STR_NONE;
+    const struct rule *keeper;
+
+    if (!p.ptr)
+        return NULL;
+    buf_str(&b, p);
+    if (glob_literal(r->subject) < r->subject.len)
+        buf_cstr(&b, "/\x7f");
+    keeper = b.failed ? r : rule_keeps(set, root, buf_view(&b), ACCESS_READ);
+    buf_free(&b);
+    if (!keeper || keeper->decision != WEND_DECISION_DENY)
+        return NULL;
+    buf_str(&b, root);
+    buf_char(&b, '/');
+    buf_str(&b, p);
+    return buf_keep(&b, a).ptr;
+}
+
+const char *const *policy_hidden(const struct turn *t, struct arena *a)
+{
+    const struct config *c = t->config;
+    const struct within *w = &c->within;
+    size_t count = c->rules_count, n = 0;
+    const char **list;
+
+    for (size_t i = 0; i < w->bounds_count; i++)
+        count += w->bounds[i].rules_count;
+    list = arena_alloc(a, (count + 1) * sizeof *list);
+    if (!list || !c->root.len)
+        return NULL;
+    for (size_t i = 0; i <= w->bounds_count; i++) {
+        struct rule_set set = {t->rules, c->rules, c->rules_count};
+
+        if (i)
+            set = (struct rule_set){NULL, w->bounds[i - 1].rules,
+                                    w->bounds[i - 1].rules_count};
+        for (size_t k = 0; k < set.count; k++)
+            if ((list[n] = hidden_by(&set.rules[k], &set, c->root, a)))
+                n++;
+    }
+    list[n] = NULL;
+    return a->failed ? NULL : list;
+}
+
+/* ---- Labels -------------------------------------------------------------- */
 
 uint32_t view_labels(const struct path_view *v, wend_str path)
 {

@@ -28,7 +28,12 @@ bool view_opens(const struct path_view *v, wend_str start, wend_str path);
 uint32_t view_labels(const struct path_view *v, wend_str path);
 
 /* What the user is told at the start: a path that is kept from the file tools,
- * but not from the programs that tools run. Absent: no rule is so. */
-wend_str policy_gap(const struct config *c, struct arena *a);
+ * but not from the programs that tools run. Absent: no rule is so. hides: the
+ * sandbox can hide paths. */
+wend_str policy_gap(const struct config *c, bool hides, struct arena *a);
+/* What the sandbox is to hide from programs: absolute paths of files and
+ * folders that rules keep from reading as a whole, NULL at the end. NULL with
+ * a->failed. */
+const char *const *policy_hidden(const struct turn *t, struct arena *a);
 
 #endif

@@ -243,7 +243,7 @@ static void on_start(struct tt *x)
         warn(x, STR("invalid_utf8"),
              STR("the prompt was not valid UTF-8: bad bytes are replaced by "
                  "U+FFFD"));
-    gap = policy_gap(x->s->turn.config, x->s->scratch);
+    gap = policy_gap(x->s->turn.config, x->in->hides, x->s->scratch);
     if (gap.ptr)
         warn(x, STR("rule_gap"), gap);
     if (x->s->turn.limits.time_ms)

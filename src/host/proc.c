@@ -165,17 +165,22 @@ static void on_told(struct program *p, const struct super_report *r,
                                 "(NAME.refused)",
         [SUPER_GIT_FAILED] = "was changed by the program and could not be "
                              "put back: look at it before git runs",
+        [SUPER_NOT_HIDDEN] = "is kept from reading by a rule, but can be read "
+                             "by programs",
     };
+    static const char allows[] =
+        "a rule that names it, such as write_file(.git/*), allows this";
     char text[SUPER_TOLD_MAX + 300];
     int len;
 
     drain(p); /* what it said itself comes first */
     if (p->freed || (unsigned)r->a >= sizeof rows / sizeof *rows)
         return;
-    len = snprintf(text, sizeof text,
-                   "wend: %.*s %s; a rule that names it, such as "
-                   "write_file(.git/*), allows this\n",
-                   (int)path.len, path.ptr, rows[r->a]);
+    len = snprintf(text, sizeof text, "wend: %.*s %s; %s\n", (int)path.len,
+                   path.ptr, rows[r->a],
+                   r->a == SUPER_NOT_HIDDEN
+                       ? "no mount namespace can be made here"
+                       : allows);
     p->events.out(p->ctx, 2, text, (size_t)len);
 }
 
@@ -494,8 +499,20 @@ static void stop(struct proc *base)
     kick(p->ps);
 }
 
-static const struct proc_ops ops = {free_all,    start, write_input,
-                                    close_input, stop,  let_go};
+static bool hide(struct procs *base)
+{
+    struct programs *ps = (struct programs *)base;
+
+    if (!ps->hide_asked)
+        ps->hides = (ps->image_fd >= 0 ||
+                     launch_image(&ps->image_fd, NULL) == WEND_OK) &&
+                    launch_can_hide(ps->image_fd);
+    ps->hide_asked = true;
+    return ps->hides;
+}
+
+static const struct proc_ops ops = {free_all, start,  write_input, close_input,
+                                    stop,     let_go, hide};
 
 wend_status procs_new(const struct mem *m, struct loop *loop,
                       struct procs **out, wend_error *err)

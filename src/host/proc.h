@@ -57,6 +57,9 @@ struct proc_spec {
     bool git_writable;
     const char *const *writable; /* files and folders, absolute */
     const char *const *readable; /* besides those of the system */
+    /* Files and folders that the sandbox leaves empty, where it can: see
+     * procs_hide. The program is told of others on its standard error. */
+    const char *const *hidden;
     /* For tests: behave as on a kernel with an older Landlock; -1: with
      * none. 0 = as it is. */
     int landlock_abi_max;
@@ -107,6 +110,8 @@ struct proc_ops {
     void (*close_input)(struct proc *p); /* after what is queued */
     void (*stop)(struct proc *p); /* SIGTERM, the grace, SIGKILL; then end */
     void (*free)(struct proc *p); /* no more events; what runs is killed */
+    /* Whether sandboxes can hide paths here. NULL: no. */
+    bool (*hide)(struct procs *ps);
 };
 
 /* Real ones; the loop must be real, too. */
@@ -117,6 +122,12 @@ static inline void procs_free(struct procs *ps)
 {
     if (ps)
         ps->ops->free_all(ps);
+}
+
+/* The first time it takes as long as a start. */
+static inline bool procs_hide(struct procs *ps)
+{
+    return ps->ops->hide && ps->ops->hide(ps);
 }
 
 static inline wend_status proc_start(struct procs *ps,

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #endif
 #define MIB ((uint64_t)1 << 20)
 
+enum { PROBE_MS = 5000 };
 enum { FD_MIN = 16 }; /* above those that the supervisor's are put on */
 
 static void shut(int *fd)
@@ -153,6 +155,7 @@ wend_status launch_pack(const struct proc_spec *spec, struct buf *out,
     s.counts[SUPER_ENV] = add_list(out, spec->env);
     s.counts[SUPER_READ] = add_list(out, spec->readable);
     s.counts[SUPER_WRITE] = add_list(out, spec->writable);
+    s.counts[SUPER_HIDE] = add_list(out, on ? spec->hidden : NULL);
     if (on)
         add_text(out, tmp && tmp[0] == '/' ? tmp : "/tmp");
     if (out->failed)
@@ -310,6 +313,34 @@ wend_status launch(int image_fd, wend_str packed, wend_str input,
         *out = l;
     }
     return s;
+}
+
+bool launch_can_hide(int image_fd)
+{
+    struct super_spec s = {.magic = SUPER_MAGIC,
+                           .size = sizeof s + 1, /* no strings but the cwd */
+                           .flags = SUPER_PROBE,
+                           .host_pid = getpid()};
+    char packed[sizeof s + 1] = {0};
+    struct super_report r = {0};
+    struct launched l;
+    struct pollfd p = {.events = POLLIN};
+    bool can;
+
+    memcpy(packed, &s, sizeof s);
+    if (launch(image_fd, (wend_str){packed, sizeof packed}, STR_NONE, false, &l,
+               NULL) != WEND_OK)
+        return false;
+    p.fd = l.control;
+    can = poll(&p, 1, PROBE_MS) == 1 &&
+          recv(l.control, &r, sizeof r, 0) == (ssize_t)sizeof r &&
+          r.kind == SUPER_FAILED && r.a == SUPER_STEP_MOUNTS && !r.b;
+    shut(&l.out);
+    shut(&l.err);
+    shut(&l.control);
+    shut(&l.pid_fd);
+    waitpid(l.pid, NULL, 0);
+    return can;
 }
 
 /* ---- What went wrong -------------------------------------------------------

@@ -27,4 +27,8 @@ wend_status launch(int image_fd, wend_str packed, wend_str input,
 void launch_say(const struct super_report *r, const char *program,
                 const char *cwd, char *out, size_t size);
 
+/* Whether the kernel gives programs mounts of their own; waits for the
+ * answer. */
+bool launch_can_hide(int image_fd);
+
 #endif

@@ -55,6 +55,7 @@ struct programs {
     uv_timer_t kick; /* for what must not happen from inside a call */
     uv_timer_cb on_kick;
     bool closing, kick_open;
+    bool hide_asked, hides;
     int image_fd, running, count;
     struct program *all, *queue, **queue_end;
     struct program *stopped; /* while they waited; their ends are to be told */

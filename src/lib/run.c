@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "lib/tagged.h"
 #include "lib/child.h"
+#include "lib/hide.h"
 #include "lib/learned.h"
 
 /* ---- Life ---------------------------------------------------------------- */
@@ -296,6 +297,7 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
         descent_put(d, &e);
     r->correlation = arena_str(&r->arena, e.correlation_id);
     in.repaired = utf8_repair(&text, prompt);
+    in.hides = run_hides(r);
     e.prompt = agent_blank(r->agent, buf_view(&text), &r->arena);
     in.learned_ms = plan_fill_start(r, plan, !d, &e);
     if (s == WEND_OK) {

@@ -284,6 +284,7 @@ void super_main(void)
         report(SUPER_FAILED, f.step, f.error);
     } else {
         report(SUPER_STARTED, w.job.child, 0);
+        mounts_tell(&w.job, tell_git);
         for (int fd = 0; fd <= 2; fd++)
             sys1(__NR_close, fd);
         sys5(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -1,6 +1,6 @@
 /*
  * mounts.c - a mount namespace of the program's own, in which paths that it
- * must not change are read-only.
+ * must not change are read-only, and those that it must not read are empty.
  *
  * Root may make one; others need a user namespace around it, in which they
  * keep their number. Where neither is to be had (containers, systems that do
@@ -15,14 +15,17 @@
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
+#include <linux/stat.h>
 
 #include "super/super.h"
 
 enum {
     MOUNTS_MAX = 48, /* each takes about 5 us */
+    HIDDEN_MAX = 256,
     TEXT_BYTES = 16 << 10,
     PROPAGATION_SLAVE = 1 << 19, /* MS_SLAVE */
     RECURSIVE = 0x8000,          /* AT_RECURSIVE */
+    REMOVE_DIR = 0x200,          /* AT_REMOVEDIR */
 };
 
 static struct {
@@ -32,6 +35,7 @@ static struct {
 static size_t mounts_count;
 static char text[TEXT_BYTES];
 static size_t text_used;
+static bool hidden[HIDDEN_MAX]; /* set by the child */
 
 void mounts_add(const char *root, const char *rel, enum mount_kind kind)
 {
@@ -48,9 +52,21 @@ void mounts_add(const char *root, const char *rel, enum mount_kind kind)
 
 unsigned long mounts_namespaces(const struct job *j)
 {
-    if (!mounts_count || j->spec->flags & SUPER_NO_MOUNTS)
+    if (j->spec->flags & SUPER_NO_MOUNTS ||
+        (!mounts_count && !j->spec->counts[SUPER_HIDE] &&
+         !(j->spec->flags & SUPER_PROBE)))
         return 0;
     return CLONE_NEWNS | (j->uid ? CLONE_NEWUSER : 0ul);
+}
+
+void mounts_tell(const struct job *j, git_tell *tell)
+{
+    char *const *list = j->lists[SUPER_HIDE];
+
+    for (size_t i = 0; list[i]; i++)
+        if ((i >= HIDDEN_MAX || !hidden[i]) &&
+            sys3(__NR_faccessat, AT_FDCWD, list[i], 0) >= 0)
+            tell(list[i], SUPER_NOT_HIDDEN);
 }
 
 /* ---- In the child ----------------------------------------------------------
@@ -96,6 +112,12 @@ static long set(long at, const char *path, unsigned flags, uint64_t attributes,
     return sys5(__NR_mount_setattr, at, path, flags, &a, sizeof a);
 }
 
+static long put(long tree, long at)
+{
+    return sys5(__NR_move_mount, tree, "", at, "",
+                MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
+
 /* The same file or folder, mounted over itself. */
 static void cover(long at, enum mount_kind kind)
 {
@@ -107,9 +129,41 @@ static void cover(long at, enum mount_kind kind)
         return;
     if (kind == MOUNT_PINNED ||
         set(tree, "", AT_EMPTY_PATH | RECURSIVE, MOUNT_ATTR_RDONLY, 0) >= 0)
-        sys5(__NR_move_mount, tree, "", at, "",
-             MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+        put(tree, at);
     sys1(__NR_close, tree);
+}
+
+/* Something empty that nobody may open is put over it, and has no name of its
+ * own any more. Root in the sandbox finds it empty, others are refused. */
+static bool hide(const struct job *j, const char *path)
+{
+    static const char name[] = "/hidden";
+    static char empty[TMP_PATH_MAX + sizeof name];
+    size_t len = text_len(j->tmp_path);
+    long at = sys4(__NR_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0), tree;
+    struct statx st = {0};
+    bool done, folder;
+
+    if (at < 0)
+        return false;
+    sys5(__NR_statx, at, "", AT_EMPTY_PATH, STATX_TYPE, &st);
+    folder = (st.stx_mode & S_IFMT) == S_IFDIR;
+    __builtin_memcpy(empty, j->tmp_path, len);
+    __builtin_memcpy(empty + len, name, sizeof name);
+    if (folder)
+        sys3(__NR_mkdirat, AT_FDCWD, empty, 0);
+    else
+        sys4(__NR_mknodat, AT_FDCWD, empty, S_IFREG, 0);
+    tree = sys3(__NR_open_tree, AT_FDCWD, empty,
+                OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    done = tree >= 0 &&
+           set(tree, "", AT_EMPTY_PATH, MOUNT_ATTR_RDONLY, 0) >= 0 &&
+           put(tree, at) >= 0;
+    sys3(__NR_unlinkat, AT_FDCWD, empty, folder ? REMOVE_DIR : 0);
+    if (tree >= 0)
+        sys1(__NR_close, tree);
+    sys1(__NR_close, at);
+    return done;
 }
 
 int mounts_make(const struct job *j)
@@ -123,6 +177,8 @@ int mounts_make(const struct job *j)
 
     if (r >= 0) /* what is mounted here stays here */
         r = set(AT_FDCWD, "/", RECURSIVE, 0, PROPAGATION_SLAVE);
+    for (size_t i = 0; r >= 0 && i < HIDDEN_MAX && j->lists[SUPER_HIDE][i]; i++)
+        hidden[i] = hide(j, j->lists[SUPER_HIDE][i]);
     for (size_t i = 0; r >= 0 && i < mounts_count; i++) {
         if (mounts[i].root != opened) {
             if (root >= 0)

@@ -21,6 +21,7 @@ enum {
     SUPER_NETWORK = 2,
     SUPER_GIT = 4,       /* config and hooks of repositories stay as they are */
     SUPER_NO_MOUNTS = 8, /* as where it cannot have a mount namespace */
+    SUPER_PROBE = 16,    /* no program: SUPER_FAILED says whether it can */
 };
 
 enum super_order {
@@ -33,6 +34,7 @@ enum super_list {
     SUPER_ENV,
     SUPER_READ,
     SUPER_WRITE,
+    SUPER_HIDE, /* files and folders that it finds empty */
     SUPER_LISTS,
 };
 
@@ -59,11 +61,12 @@ enum super_report_kind {
 
 enum { SUPER_TOLD_MAX = 1024 }; /* bytes of that path */
 
-/* What became of a file that the program had changed. */
+/* What became of a file that the program had changed, or could read. */
 enum super_git {
     SUPER_GIT_RESTORED,
     SUPER_GIT_SET_ASIDE, /* under the name NAME.refused */
     SUPER_GIT_FAILED,    /* it is as the program left it */
+    SUPER_NOT_HIDDEN,    /* of the list of what is to be hidden */
 };
 
 enum super_why {
@@ -81,7 +84,7 @@ enum super_step {
     SUPER_STEP_READY, /* signals, subreaper */
     SUPER_STEP_TMP,   /* the private folder */
     SUPER_STEP_FORK,
-    SUPER_STEP_MOUNTS, /* never told: it starts without */
+    SUPER_STEP_MOUNTS, /* of a probe: it starts without */
     SUPER_STEP_LIMITS,
     SUPER_STEP_CWD,
     SUPER_STEP_CAPS,

@@ -165,6 +165,8 @@ static void in_child(struct job *j, bool mounts, volatile struct failure *f)
     sys5(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (mounts && stop(f, SUPER_STEP_MOUNTS, mounts_make(j)))
         return;
+    if (s->flags & SUPER_PROBE)
+        return;
     if (stop(f, SUPER_STEP_LIMITS, set_limits(s)) ||
         stop(f, SUPER_STEP_CWD, sys1(__NR_chdir, j->cwd)))
         return;
@@ -215,6 +217,11 @@ int start_child(struct job *j, volatile struct failure *f)
     namespaces = mounts_namespaces(j);
     if (namespaces)
         pid = clone_child(j, namespaces, f);
+    if (j->spec->flags & SUPER_PROBE) {
+        f->step = SUPER_STEP_MOUNTS;
+        f->error = pid < 0 ? (int)-pid : f->error;
+        return -1;
+    }
     if (pid > 0 && f->error && f->step == SUPER_STEP_MOUNTS) {
         sys4(__NR_wait4, pid, NULL, 0, 0);
         pid = -EPERM;

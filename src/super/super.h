@@ -121,6 +121,8 @@ enum mount_kind {
 /* Before the start; the strings of roots are kept, those of rel copied. What
  * is too much is left out. */
 void mounts_add(const char *root, const char *rel, enum mount_kind kind);
+/* What was to be hidden, is there and is not hidden. */
+void mounts_tell(const struct job *j, git_tell *tell);
 /* What the child is to be cloned with; 0 = nothing is to be mounted. */
 unsigned long mounts_namespaces(const struct job *j);
 int mounts_make(const struct job *j); /* in the child; 0 or -errno */

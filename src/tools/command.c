@@ -322,6 +322,9 @@ wend_status command_start(wend_call *call, const struct command *c,
     j->out.mem = j->err.mem = j->line.mem = j->arena.mem = &j->mem;
     s = fill_env(j, c, &err);
     spec.env = j->env;
+    spec.hidden = call_hidden(call, &j->arena);
+    if (s == WEND_OK && j->arena.failed)
+        s = fail_nomem(&err);
     if (s == WEND_OK)
         s = call_procs(call, &procs, &err);
     if (s == WEND_OK)

@@ -115,6 +115,8 @@ int64_t call_time_us(const wend_call *call); /* by the wall */
 uint32_t call_labels(const wend_call *call); /* of its run, by now */
 /* Whether a rule of its run allows writing this path and names it. */
 bool call_names(const wend_call *call, wend_str path);
+/* What the run's rules keep from programs; see policy_hidden. */
+const char *const *call_hidden(const wend_call *call, struct arena *a);
 /* What the answer brings into the run besides the tool's own labels; only
  * actions of plans tell. */
 void call_bring(wend_call *call, uint32_t labels);

@@ -166,14 +166,38 @@ exits "never: an old answer" 0 "$WEND" run --json -t write_file \
 has "never: an old answer: is told" "$err" "left out: rule 'shell(a; b *)'"
 is "never: an old answer: the others hold" "$(outcome)" ok
 rm -r "$HOME/.local" kept
-# Programs read what the file tools may not: that is told.
+# What is kept from the file tools is hidden from programs where the sandbox
+# can, and else told.
+reads='script:{"turns":[{"calls":[{"name":"shell","args":{"command":"cat x xy"}}]},{"text":"done"}]}'
+gaps() { # RULE...: the codes of warnings, and what a program read
+    local rules=()
+    for rule; do rules+=(--approve "$rule"); done
+    run "$WEND" run --json -t shell -t read_file --approve shell \
+        "${rules[@]}" -m "$reads" hi
+    json "$out" "CASE $(at type) WHEN 'warning' THEN $(at data.code)
+        WHEN 'call_end' THEN replace($(at data.output), char(10), ' ') END" |
+        grep . | tr '\n' ' '
+}
+echo secret >x && echo more >xy
+is "a rule that programs get round" "$(gaps '!read_file(x*)' | cut -c1-20)" \
+    "rule_gap secret more"
+unshare=(unshare -m)
+[ "$(id -u)" = 0 ] || unshare=(unshare -Um)
+if "${unshare[@]}" true; then
+    gaps '!read_file(x)' >said
+    lacks "a file that is hidden from them" said secret
+    has "and no other" said more
+    lacks "and nothing is told" said rule_gap
+else
+    has "a file that cannot be hidden here" <(gaps '!read_file(x)') rule_gap
+fi
 run "$WEND" run --json -t shell -t read_file --approve '!read_file(x)' \
-    -m "$hello" hi
-is "a rule that programs get round" "$(json "$out" "CASE $(at type)
-    WHEN 'warning' THEN $(at data.code) END" | grep .)" rule_gap
-run "$WEND" run --json -t shell -t read_file --approve '!read_file(x)' \
+    --sandbox off -m "$hello" hi
+has "without the sandbox" "$out" rule_gap
+run "$WEND" run --json -t shell -t read_file --approve '!read_file(x*)' \
     --approve '!shell' -m "$hello" hi
 lacks "unless there are none" "$out" rule_gap
+rm x xy said
 # Text of strangers, sensitive data and a way out, at the same time.
 for label in untrusted_source sensitive external_effect; do
     printf 'wend: tool/1\nname: %s\ndescription: d\nclass: read\ncommand: [sleep, "0.5"]\nlabels: [%s]\n' \

@@ -186,7 +186,8 @@ static wend_status stage_new(void *ctx, const struct mem *m, struct loop *loop,
                              struct procs **out, wend_error *err)
 {
     static const struct proc_ops ops = {stage_end,   stage_start, stage_write,
-                                        stage_close, stage_stop,  stage_let_go};
+                                        stage_close, stage_stop,  stage_let_go,
+                                        NULL};
     struct stage *stage = calloc(1, sizeof *stage);
 
     (void)m, (void)loop, (void)err;
