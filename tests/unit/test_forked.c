@@ -117,6 +117,12 @@ static wend_status knock(void *ctx, wend_runtime *rt, wend_agent **out,
     return wend_agent_new(rt, &h.rig.agent_options, out, e);
 }
 
+static int64_t read_nothing(void *ctx, int64_t at, char *to, size_t size)
+{
+    (void)ctx, (void)at, (void)to, (void)size;
+    return 0;
+}
+
 static bool write_none(void *ctx, wend_str bytes)
 {
     (void)ctx;
@@ -163,6 +169,8 @@ static bool check_store(const char *f)
         SAYS_FORK(wend_store_export(s, h.id, 0, write_none, NULL, &err)))
     ROW(wend_store_import,
         SAYS_FORK(wend_store_import(s, STR("x"), NULL, NULL, &err)))
+    ROW(wend_store_import_from, SAYS_FORK(wend_store_import_from(
+                                    s, read_nothing, NULL, NULL, NULL, &err)))
     ROW(wend_store_origin_of, SAYS_FORK(wend_store_origin_of(s, &origin, &err)))
     ROW(wend_store_distrust, SAYS_FORK(wend_store_distrust(s, &err)))
     ROW(wend_store_prune, SAYS_FORK(wend_store_prune(s, &prune, NULL, &err)))
