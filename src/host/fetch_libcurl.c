@@ -240,18 +240,25 @@ void transfer_wake(struct exchange *t)
     fetch_enqueue(t);
 }
 
-/* To pause and to go on makes libcurl look at the transfer. */
-static void wake(struct exchange *t)
+/* To pause and to go on makes libcurl look at the transfer. False: t has
+ * ended. */
+static bool wake(struct exchange *t)
 {
-    const struct curl_api *curl = t->fetch->curl;
+    static const int steps[] = {CURLPAUSE_SEND, CURLPAUSE_CONT};
+    struct net *f = t->fetch;
+    CURLcode code = CURLE_OK;
 
     t->wake = false;
     if (t->phase != PHASE_CONNECT)
-        return;
-    t->fetch->inside++;
-    curl->easy_pause(t->easy, CURLPAUSE_SEND);
-    curl->easy_pause(t->easy, CURLPAUSE_CONT);
-    t->fetch->inside--;
+        return true;
+    f->inside++;
+    for (size_t i = 0; i < 2 && code == CURLE_OK; i++)
+        code = f->curl->easy_pause(t->easy, steps[i]);
+    f->inside--;
+    if (code != CURLE_ABORTED_BY_CALLBACK)
+        return true;
+    multi_break(t->multi); /* none of our callbacks aborts: out of memory */
+    return false;
 }
 
 static void turn(struct exchange *t)
@@ -276,7 +283,9 @@ static void go_on(struct exchange *t)
     f->inside++;
     code = f->curl->easy_pause(t->easy, CURLPAUSE_CONT);
     f->inside--;
-    if (code != CURLE_OK)
+    if (code == CURLE_ABORTED_BY_CALLBACK)
+        multi_break(t->multi);
+    else if (code != CURLE_OK)
         transfer_finish(t, code);
     else
         transfer_arm(t);
@@ -287,8 +296,8 @@ static void serve(struct exchange *t)
     if (t->refused != CURLE_OK) {
         transfer_finish(t, t->refused);
     } else if (t->multi) {
-        if (t->wake)
-            wake(t);
+        if (t->wake && !wake(t))
+            return;
         if (t->resume)
             go_on(t);
     } else if (!name_wait(t) && !multi_add(t)) {

@@ -78,13 +78,16 @@ static void act(struct multi *m, curl_socket_t fd, int events)
 {
     struct net *f = m->fetch;
     int running;
+    CURLMcode code;
 
     f->inside++;
     errno = 0;
-    f->curl->multi_socket_action(m->handle, fd, events, &running);
+    code = f->curl->multi_socket_action(m->handle, fd, events, &running);
     f->error = errno;
     f->inside--;
     take_results(m);
+    if (code == CURLM_OUT_OF_MEMORY)
+        multi_break(m);
 }
 
 void multi_run_due(struct net *f)
@@ -121,7 +124,7 @@ static void on_timer(uv_timer_t *timer)
     long timeout_ms = -1;
 
     act(m, CURL_SOCKET_TIMEOUT, 0);
-    if (m->due || uv_is_active((uv_handle_t *)timer))
+    if (!m->handle || m->due || uv_is_active((uv_handle_t *)timer))
         return;
     m->fetch->curl->multi_timeout(m->handle, &timeout_ms);
     on_timeout_wish(m->handle, timeout_ms, m);
@@ -176,6 +179,7 @@ static struct sock *sock_new(struct net *f, curl_socket_t fd, bool ours)
     s->fetch = f;
     s->fd = fd;
     s->ours = ours;
+    s->multi = NULL;
     s->opener = NULL;
     s->wanted = s->watched = 0;
     if (uv_poll_init_socket(f->uv, &s->poll, fd)) {
@@ -418,14 +422,52 @@ static void on_multi_closed(uv_handle_t *h)
     fetch_handle_closed(f);
 }
 
+static void multi_free(struct multi *m)
+{
+    m->fetch->curl->multi_cleanup(m->handle);
+    m->handle = NULL;
+    uv_close((uv_handle_t *)&m->timer, on_multi_closed);
+}
+
+static struct exchange *any_of(const struct multi *m)
+{
+    struct ring *live = &m->fetch->live;
+
+    for (struct ring *r = live->next; r != live; r = r->next)
+        if (of_link(r)->multi == m)
+            return of_link(r);
+    return NULL;
+}
+
+/* What starts meanwhile gets another handle. Sockets that libcurl has not
+ * connected it closes without a word to us. */
+void multi_break(struct multi *m)
+{
+    struct net *f = m->fetch;
+    struct multi **at = &f->multis;
+    struct exchange *t;
+
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    while ((t = any_of(m))) {
+        t->refused = CURLE_OUT_OF_MEMORY;
+        transfer_finish(t, CURLE_OUT_OF_MEMORY);
+    }
+    multi_free(m);
+    for (size_t fd = 0; fd < f->sock_of_count; fd++)
+        if (f->sock_of[fd] && f->sock_of[fd]->multi == m)
+            sock_drop(f->sock_of[fd]);
+}
+
 void multi_free_all(struct net *f)
 {
-    for (struct multi *m = f->multis, *next; m; m = next) {
-        next = m->next;
-        f->curl->multi_cleanup(m->handle);
-        uv_close((uv_handle_t *)&m->timer, on_multi_closed);
+    while (f->multis) {
+        struct multi *m = f->multis;
+
+        f->multis = m->next;
+        multi_free(m);
     }
-    f->multis = NULL;
     for (size_t fd = 0; fd < f->sock_of_count; fd++)
         if (f->sock_of[fd])
             sock_drop(f->sock_of[fd]);

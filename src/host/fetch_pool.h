@@ -234,6 +234,11 @@ bool multi_add(struct exchange *t); /* false: no memory */
 bool multi_give_up(struct exchange *t);
 void multi_remove(struct exchange *t);
 void multi_free_all(struct net *f);
+/* libcurl ran out of memory while it noted who waits for a socket. 7.88 then
+ * leaves a table without rows behind, and divides by their number when it next
+ * comes to it: the transfers of this handle end, and it is not called again.
+ */
+void multi_break(struct multi *m);
 /* For libcurl: a connection's socket, which keeps its place in the loop. */
 curl_socket_t multi_open_socket(struct exchange *t,
                                 const struct curl_sockaddr *a,

@@ -85,8 +85,7 @@ static bool fails(void)
 
 /* What others cannot bear is spared. libuv ends the process when its table of
  * descriptors cannot grow (abort in maybe_resize), and has no other use for
- * realloc. libcurl (7.88) divides by the size of a table that it did not get
- * (Curl_hash_add2, for sockets and for their transfers). */
+ * realloc. */
 static bool is_from(const void *caller, const char *library)
 {
     Dl_info from;
@@ -94,15 +93,9 @@ static bool is_from(const void *caller, const char *library)
     return dladdr(caller, &from) && strstr(from.dli_fname, library);
 }
 
-static bool is_spared(const void *caller, size_t size, bool again)
+static bool is_spared(const void *caller, bool again)
 {
-    enum { SLOT = 32, SOCKETS = 911 * SLOT, TRANSFERS = 13 * SLOT };
-
-    if (!atomic_load(&armed))
-        return false;
-    return (again && is_from(caller, "libuv")) ||
-           ((size == SOCKETS || size == TRANSFERS) &&
-            is_from(caller, "libcurl"));
+    return atomic_load(&armed) && again && is_from(caller, "libuv");
 }
 
 static void *counted(void *p)
@@ -117,7 +110,7 @@ static void *counted(void *p)
 
 void *malloc(size_t size)
 {
-    return !is_spared(__builtin_return_address(0), size, false) && fails()
+    return !is_spared(__builtin_return_address(0), false) && fails()
                ? NULL
                : counted(__interceptor_malloc(size));
 }
@@ -131,7 +124,7 @@ void *realloc(void *p, size_t size)
 {
     void *moved;
 
-    if (size && !is_spared(__builtin_return_address(0), size, true) && fails())
+    if (size && !is_spared(__builtin_return_address(0), true) && fails())
         return NULL;
     moved = __interceptor_realloc(p, size);
     atomic_fetch_add(&live, (moved && !p) - (p && !size));
