@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -252,6 +255,29 @@ static void check_pidfd(struct cli *cli, struct finding *f)
           "newer, and let the container's filter allow pidfd_open");
 }
 
+/* As the supervisor does it (super/mounts.c), in a process of its own. */
+static void check_mounts(struct cli *cli, struct finding *f)
+{
+    int status = 1;
+    pid_t pid = fork();
+
+    (void)cli;
+    if (!pid)
+        _exit(unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)) ||
+              mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL));
+    if (pid > 0 && waitpid(pid, &status, 0) == pid && !status) {
+        buf_cstr(&f->what, "programs can have mounts of their own: config and "
+                           "hooks of git are read-only, denied paths hidden");
+        return;
+    }
+    buf_cstr(&f->what, "programs cannot have mounts of their own");
+    found(f, MARK_NOTE,
+          "config and hooks of git are put back after each program, and paths "
+          "that rules deny can be read by programs; allow user namespaces "
+          "(user.max_user_namespaces, AppArmor), or give the container "
+          "CAP_SYS_ADMIN");
+}
+
 /* What the supervisor counts of a tree comes from /proc. */
 static void check_bounds(struct cli *cli, struct finding *f)
 {
@@ -320,13 +346,14 @@ static const struct {
     const char *name;
     check_fn fn;
 } checks[] = {
-    {"version", check_version},   {"config", check_config},
-    {"store", check_store},       {"file mode", check_mode},
-    {"model", check_model},       {"openat2", check_openat2},
-    {"landlock", check_landlock}, {"seccomp", check_seccomp},
-    {"memfd", check_memfd},       {"pidfd", check_pidfd},
-    {"bounds", check_bounds},     {"workspace", check_workspace},
-    {"clock", check_clock},       {"terminal", check_terminal},
+    {"version", check_version},     {"config", check_config},
+    {"store", check_store},         {"file mode", check_mode},
+    {"model", check_model},         {"openat2", check_openat2},
+    {"landlock", check_landlock},   {"seccomp", check_seccomp},
+    {"memfd", check_memfd},         {"pidfd", check_pidfd},
+    {"mounts", check_mounts},       {"bounds", check_bounds},
+    {"workspace", check_workspace}, {"clock", check_clock},
+    {"terminal", check_terminal},
 };
 
 /* ---- Saying it ----------------------------------------------------------- */

@@ -21,7 +21,7 @@ exits "doctor" 0 "$WEND" doctor
 lacks "doctor: nothing fails here" "$out" FAIL
 grep -qE '^ok +store' "$out"
 ok "doctor: the store"
-for check in openat2 landlock seccomp memfd pidfd bounds workspace; do
+for check in openat2 landlock seccomp memfd pidfd mounts bounds workspace; do
     grep -qE "^(ok|note) +$check " "$out"
     ok "doctor: $check"
 done
