@@ -5,11 +5,21 @@
 
 #include "core/policy_view.h"
 
+/* Rules and tools are the same in all; that of a child's mode may be none. */
+static const struct config *some_config(const wend_agent *a)
+{
+    unsigned mode = 0;
+
+    while (mode < RUN_MODES && !a->configs[mode])
+        mode++;
+    return mode < RUN_MODES ? a->configs[mode] : NULL;
+}
+
 bool run_hides(struct wend_run *r)
 {
     struct arena a = {.mem = &r->rt->mem};
-    const struct config *c = r->agent->configs[r->mode];
-    bool asked = policy_gap(c, false, &a).ptr;
+    const struct config *c = some_config(r->agent);
+    bool asked = c && policy_gap(c, false, &a).ptr;
     struct procs *procs;
 
     arena_free(&a);
