@@ -42,6 +42,7 @@ const char *const fetch_codes[FETCH_ENDS] = {
     [FETCH_PROXY] = "proxy",
     [FETCH_HEADERS] = "headers",
     [FETCH_HTTP2_ONLY] = "http2_only",
+    [FETCH_DESCRIPTORS] = "descriptors",
     [FETCH_INSECURE] = "insecure_http",
 };
 
@@ -64,7 +65,15 @@ static int64_t deadline_of(const struct exchange *t)
 
     sooner(&at, t->began_ms, t->whole_ms);
     switch (t->phase) {
-    case PHASE_CONNECT: sooner(&at, t->phase_ms, t->connect_ms); break;
+    case PHASE_CONNECT:
+        if (!t->starved)
+            sooner(&at, t->phase_ms, t->connect_ms);
+        else if (!t->fetch->connected) /* else one will end */
+            sooner(&at,
+                   t->phase_ms > t->fetch->alone_ms ? t->phase_ms
+                                                    : t->fetch->alone_ms,
+                   t->connect_ms);
+        break;
     case PHASE_WAIT: sooner(&at, t->phase_ms, t->first_byte_ms); break;
     case PHASE_BODY:
         if (!t->paused) /* the silence is ours */
@@ -73,6 +82,15 @@ static int64_t deadline_of(const struct exchange *t)
     case PHASE_OVER: break;
     }
     return at;
+}
+
+static void starve(struct exchange *t)
+{
+    utf8_fmt(t->message, sizeof t->message,
+             "%.300s: no file descriptor was free for a connection within "
+             "%lld ms; raise the limit (ulimit -n), or run less at once",
+             t->host, (long long)t->connect_ms);
+    transfer_over(t, FETCH_DESCRIPTORS);
 }
 
 void transfer_timeout(struct exchange *t)
@@ -89,6 +107,10 @@ void transfer_timeout(struct exchange *t)
     };
     char host[PARTIES_BYTES];
 
+    if (t->phase == PHASE_CONNECT && t->starved) {
+        starve(t);
+        return;
+    }
     easy_put_host(&t->parties, host, sizeof host);
     if (t->whole_ms && fetch_now_ms(t->fetch) >= t->began_ms + t->whole_ms)
         utf8_fmt(t->message, sizeof t->message,
@@ -283,6 +305,7 @@ static void retire(struct exchange *t)
 void transfer_over(struct exchange *t, enum fetch_end how)
 {
     detach(t);
+    room_wake(t->fetch);
     t->fetch->quick_reads = 0; /* what follows is not put off */
     if (!t->stopped) {
         uv_stop(t->fetch->uv);
@@ -361,6 +384,7 @@ static void close_all(struct fetch *base)
     if (f->share)
         f->curl->share_cleanup(f->share);
     uv_close((uv_handle_t *)&f->idle, on_idle_closed);
+    uv_close((uv_handle_t *)&f->retry, on_idle_closed);
 }
 
 /* Also if the server takes it twice. */
@@ -395,6 +419,7 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
     t->stopped = t->paused = t->resume = t->head_done = false;
     t->message[0] = 0;
     t->doom = FETCH_OK;
+    t->starved = false;
     t->parties = (struct parties){.host = t->host};
     t->guard = route_guard(q, &t->arena);
     t->way = route_find(q, &t->arena, &t->route) ? &plain_way : &libcurl_way;
@@ -487,6 +512,7 @@ wend_status fetch_new(const struct mem *m, struct loop *loop,
     uv_idle_init(f->uv, &f->idle);
     f->idle.data = f;
     f->handles = 1;
+    room_init(f);
     loop_before(loop, serve_now, f);
     *out = &f->base;
     return WEND_OK;

@@ -35,6 +35,7 @@ enum fetch_end {
     FETCH_CA_FILE,     /* no certificates to trust could be read */
     FETCH_PROXY,       /* the proxy refuses, or its variable names none */
     FETCH_HEADERS,     /* of the answer: too long */
+    FETCH_DESCRIPTORS, /* none was free, for as long as a connection may take */
     FETCH_INSECURE,    /* `secret` would have left this machine in clear */
     FETCH_ENDS
 };

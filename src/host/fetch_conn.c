@@ -12,7 +12,6 @@
 #include "host/fetch_pool.h"
 
 enum {
-    IDLE_MAX = 1000,      /* connections that are kept, as libcurl's */
     IDLE_MS_MAX = 118000, /* servers forget theirs after two minutes */
     KEEPALIVE_IDLE_S = 60,
     KEEPALIVE_EVERY_S = 30,
@@ -44,6 +43,14 @@ void conn_close(struct conn *c)
         leave_idle(c);
     uv_close((uv_handle_t *)&c->poll, on_closed);
     close(c->fd);
+}
+
+bool conn_drop_idle(struct net *f)
+{
+    if (ring_empty(&f->idle_conns))
+        return false;
+    conn_close(of_conn(f->idle_conns.next));
+    return true;
 }
 
 void conn_free_all(struct net *f)
@@ -83,7 +90,7 @@ void conn_keep(struct conn *c)
     f->idle_count++;
     if (!conn_watch(c, UV_READABLE))
         conn_close(c);
-    else if (f->idle_count > IDLE_MAX)
+    else if (f->idle_count > f->idle_max)
         conn_close(of_conn(f->idle_conns.next));
 }
 

@@ -96,6 +96,7 @@ static int on_connected(void *ctx, char *ip, char *own_ip, int port,
     struct exchange *t = ctx;
 
     (void)ip, (void)own_ip, (void)port, (void)own_port;
+    room_opened(t); /* perhaps a kept one */
     name_done(t, true);
     if (!may_send(t))
         return CURL_PREREQFUNC_ABORT;
@@ -182,10 +183,32 @@ static bool is_unconnected(CURLcode code)
     return code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT;
 }
 
+/* It failed before it was connected, for want of a descriptor: for its
+ * socket, or for a file or a look-up of libcurl's. */
+static bool is_short(const struct exchange *t, CURLcode code)
+{
+    return code != CURLE_OK && t->phase == PHASE_CONNECT &&
+           t->refused == CURLE_OK && (t->no_socket || room_none(t->fetch));
+}
+
+static void begin_again(struct exchange *t)
+{
+    multi_remove(t);
+    name_done(t, false);
+    ring_out(&t->queue_link);
+    t->no_socket = false;
+    t->detail[0] = 0;
+    room_enter(t);
+}
+
 static void finish_one(struct exchange *t, CURLcode code)
 {
     enum fetch_end how;
 
+    if (is_short(t, code)) {
+        begin_again(t);
+        return;
+    }
     if (is_unconnected(code) && t->phase == PHASE_CONNECT && !t->stopped &&
         t->refused == CURLE_OK && !t->broken && dial_round(t)) {
         multi_remove(t);
@@ -300,7 +323,7 @@ static void serve(struct exchange *t)
             return;
         if (t->resume)
             go_on(t);
-    } else if (!name_wait(t) && !multi_add(t)) {
+    } else if (!room_wait(t) && !name_wait(t) && !multi_add(t)) {
         transfer_finish(t, CURLE_OUT_OF_MEMORY);
     }
 }
@@ -372,7 +395,7 @@ static wend_status prepare(struct exchange *t, const struct fetch_request *q,
     t->opened = t->fresh = t->wake = false;
     t->broken = NULL;
     t->allow = q->allow;
-    t->bare = false;
+    t->bare = t->no_socket = false;
     if (!t->easy ||
         !easy_set(f->curl, t->easy, q, &t->url, &t->parties, &t->arena) ||
         !set_callbacks(f->curl, t))

@@ -319,8 +319,11 @@ curl_socket_t multi_open_socket(struct exchange *t,
     struct sock *before, *s;
     int wanted = 0;
 
-    if (fd < 0)
+    room_opened(t);
+    if (fd < 0) {
+        t->no_socket = errno == EMFILE || errno == ENFILE;
         return CURL_SOCKET_BAD;
+    }
     before = sock_find(t->fetch, fd);
     if (before) { /* closed unseen */
         wanted = before->wanted;
@@ -372,12 +375,18 @@ static struct multi *multi_new(struct net *f)
     f->curl->multi_setopt(m->handle, CURLMOPT_SOCKETDATA, m);
     f->curl->multi_setopt(m->handle, CURLMOPT_TIMERFUNCTION, on_timeout_wish);
     f->curl->multi_setopt(m->handle, CURLMOPT_TIMERDATA, m);
-    f->curl->multi_setopt(m->handle, CURLMOPT_MAXCONNECTS,
-                          (long)MULTI_TRANSFERS_MAX);
+    f->curl->multi_setopt(m->handle, CURLMOPT_MAXCONNECTS, (long)f->idle_max);
     uv_timer_init(f->uv, &m->timer);
     m->timer.data = m;
     f->handles++;
     return m;
+}
+
+void multi_limit_idle(struct net *f)
+{
+    for (struct multi *m = f->multis; m; m = m->next)
+        f->curl->multi_setopt(m->handle, CURLMOPT_MAXCONNECTS,
+                              (long)f->idle_max);
 }
 
 /* The first with room, so that few connections are kept in many places. */
@@ -401,6 +410,9 @@ bool multi_add(struct exchange *t)
         return false;
     t->multi = m;
     m->transfers++;
+    f->connected++;
+    f->opening++;
+    t->opening = true;
     return true;
 }
 
@@ -410,6 +422,8 @@ void multi_remove(struct exchange *t)
         return;
     t->fetch->curl->multi_remove_handle(t->multi->handle, t->easy);
     t->multi->transfers--;
+    room_opened(t);
+    room_leave(t->fetch);
     t->multi = NULL;
 }
 

@@ -195,13 +195,16 @@ static void let_go(struct exchange *t)
     struct conn *c = t->conn;
 
     t->conn = NULL;
-    if (c)
+    if (c) {
+        room_leave(t->fetch);
         conn_close(c);
+    }
 }
 
 static void ask_on(struct exchange *t, struct conn *c)
 {
     t->conn = c;
+    t->fetch->connected++;
     c->transfer = t;
     t->sent = 0;
     t->error = 0;
@@ -262,6 +265,11 @@ static void settle(struct exchange *t, enum verdict v)
     if (v == GO_ON && !watch(t)) {
         t->error = ENOMEM;
         v = ILL;
+    }
+    if (v == ILL && !t->conn && (t->error == EMFILE || t->error == ENFILE)) {
+        t->route.next = 0;
+        room_enter(t);
+        return;
     }
     if (v != GO_ON)
         finish(t, v);
@@ -354,8 +362,12 @@ static void go_on(struct exchange *t)
 
 static void serve(struct exchange *t)
 {
-    if (!t->conn)
-        settle(t, ask_kept(t) ? GO_ON : connect_next(t));
+    if (!t->conn && ask_kept(t))
+        settle(t, GO_ON);
+    else if (!t->conn && !room_wait(t))
+        settle(t, connect_next(t));
+    else if (!t->conn)
+        return;
     else if (t->resume)
         go_on(t);
     else
@@ -369,6 +381,7 @@ static void leave(struct exchange *t)
     if (!c)
         return;
     t->conn = NULL;
+    room_leave(t->fetch);
     if (t->answer.state == HTTP1_OVER && t->answer.keep && !is_unsent(t) &&
         !t->error)
         conn_keep(c);

@@ -3,6 +3,7 @@
  *
  *   live      transfers somebody waits for
  *   spare     ended ones, kept with their buffers and libcurl handles
+ *   starved   live ones that wait for a free descriptor
  *   queue     live ones that want something done: to start, to go on, to be
  *             let go. Served once a turn of the loop, outside of all
  *             callbacks: libcurl may not be entered from its own.
@@ -69,7 +70,11 @@ struct net {
     CURLSH *share;               /* names and TLS sessions, for all multis */
     struct multi *multis;
     uv_idle_t idle; /* active while something is queued or due */
-    struct ring live, spare, queue;
+    struct ring live, spare, queue, starved;
+    uv_timer_t retry;      /* looks after the starved ones */
+    size_t connected;      /* transfers with a connection, or making one */
+    size_t opening;        /* those of libcurl that have no socket yet */
+    int64_t alone_ms;      /* when the last of them ended */
     struct sock *socks;    /* closed ones, to use again */
     struct sock **sock_of; /* those in use, by their number */
     size_t sock_of_count;
@@ -86,7 +91,9 @@ struct net {
     size_t dead_next;       /* the row to write */
     struct ring idle_conns; /* of fetch_conn.c, the newest last */
     size_t idle_count;
-    char *read_buf; /* what was just read, by whichever transfer */
+    int64_t limit;   /* of descriptors, as it was last seen */
+    size_t idle_max; /* so few that others find descriptors; also libcurl's */
+    char *read_buf;  /* what was just read, by whichever transfer */
 };
 
 /* A connection of fetch_conn.c: a socket on the loop. */
@@ -133,7 +140,10 @@ struct exchange {
     struct parties parties; /* of the libcurl way */
     enum fetch_end doom;    /* it fails before it begins, for this reason */
     enum guard guard;
-    bool bare; /* an address was refused for the secret's sake */
+    bool starved;   /* it waits, or has waited, for a descriptor */
+    bool opening;   /* see struct net */
+    bool no_socket; /* there was none for its socket */
+    bool bare;      /* an address was refused for the secret's sake */
     bool (*allow)(void *ctx, const struct sockaddr *to, char *why, size_t size);
     char why[160]; /* an address was not allowed */
     bool harmless; /* it may be taken twice */
@@ -233,6 +243,7 @@ bool multi_add(struct exchange *t); /* false: no memory */
  * dead: libcurl goes on to the next. False: there is none. */
 bool multi_give_up(struct exchange *t);
 void multi_remove(struct exchange *t);
+void multi_limit_idle(struct net *f); /* idle_max has changed */
 void multi_free_all(struct net *f);
 /* libcurl ran out of memory while it noted who waits for a socket. 7.88 then
  * leaves a table without rows behind, and divides by their number when it next
@@ -281,6 +292,21 @@ bool conn_watch(struct conn *c, int events); /* false: no memory */
 void conn_keep(struct conn *c);              /* for the next transfer */
 void conn_close(struct conn *c);
 void conn_free_all(struct net *f); /* those that are kept */
+
+/* Closes the one that was not used for the longest time; false: none. */
+bool conn_drop_idle(struct net *f);
+
+/* ---- fetch_room.c: descriptors ------------------------------------------- */
+
+void room_init(struct net *f);
+void room_leave(struct net *f);       /* one is not connected any more */
+void room_opened(struct exchange *t); /* libcurl has a socket for it */
+/* True: no connection can be opened now, and the transfer will be served
+ * again when one can. */
+bool room_wait(struct exchange *t);
+void room_enter(struct exchange *t); /* waits in any case */
+void room_wake(struct net *f);       /* the first that waits */
+bool room_none(const struct net *f); /* not a single one is free */
 
 /* ---- fetch_plain.c -------------------------------------------------------
  */

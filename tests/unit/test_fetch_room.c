@@ -1,0 +1,178 @@
+/*
+ * test_fetch_room.c - few descriptors: transfers and runs wait for one, and
+ * nothing fails for the want of it.
+ */
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "fetch_help.h"
+#include "run_help.h"
+
+enum { FEW = 64, MANY = 200 };
+
+static void limit_to(rlim_t most)
+{
+    struct rlimit r;
+
+    getrlimit(RLIMIT_NOFILE, &r);
+    r.rlim_cur = most < r.rlim_max ? most : r.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &r);
+}
+
+/* ---- Transfers ----------------------------------------------------------- */
+
+static void test_transfers(struct world *w, const char *why, const char *url,
+                           int64_t connect_ms)
+{
+    static struct seen seen[MANY];
+    int ended = 0, well = 0;
+
+    limit_to(FEW);
+    for (int i = 0; i < MANY; i++) {
+        struct fetch_request q = {.url = url,
+                                  .ca_file = w->server.ca,
+                                  .connect_ms = connect_ms,
+                                  .first_byte_ms = 60000};
+
+        seen[i] = (struct seen){.w = w};
+        if (seen_ask(&seen[i], &q, NULL) != WEND_OK)
+            seen[i].ends = 1;
+    }
+    for (int i = 0; i < MANY; i++) {
+        seen_wait(&seen[i]);
+        ended += seen[i].ends;
+        well += seen[i].ends == 1 && seen[i].how == FETCH_OK;
+        if (seen[i].how != FETCH_OK && well == i)
+            printf("# %d %s\n", seen[i].how, seen[i].message);
+    }
+    limit_to(RLIM_INFINITY);
+    tap_is_i64(ended, MANY, "%s: all end", why);
+    tap_is_i64(well, MANY, "%s: all are answered", why);
+}
+
+/* Takes all that are left. */
+static int fill(int *fds, int most)
+{
+    int n = 0;
+
+    while (n < most && (fds[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
+    return n;
+}
+
+/* With transfers of its own: no connection is kept that could be used. */
+static void test_none(const struct world *other, const char *url,
+                      bool given_back)
+{
+    struct world own = {.server = other->server}, *w = &own;
+    struct seen first = {.w = w}, s = {.w = w};
+    struct fetch_request q = {.url = url,
+                              .ca_file = w->server.ca,
+                              .connect_ms = given_back ? 60000 : 300,
+                              .first_byte_ms = 60000};
+    int fds[FEW], n;
+    int64_t until;
+
+    loop_new(&fetch_mem_libc, &own.loop, NULL);
+    fetch_new(&fetch_mem_libc, own.loop, &own.fetch, NULL);
+    seen_ask(&first, &q, NULL); /* libcurl and its files are loaded */
+    seen_wait(&first);
+    limit_to(FEW);
+    n = fill(fds, FEW);
+    while (n && s.ends == 0 && s.t == NULL)
+        seen_ask(&s, &q, NULL);
+    until = clock_ms() + 500;
+    while (given_back && clock_ms() < until)
+        loop_turn(w->loop, 50);
+    if (given_back) {
+        tap_ok(!s.ends, "no descriptor is free: it waits (%s)", s.message);
+        for (int i = 0; i < n; i++)
+            close(fds[i]);
+    }
+    seen_wait(&s);
+    if (given_back) {
+        tap_ok(s.how == FETCH_OK, "and goes on with the first that is (%s)",
+               s.message);
+    } else {
+        for (int i = 0; i < n; i++)
+            close(fds[i]);
+        tap_ok(s.how == FETCH_DESCRIPTORS && strstr(s.message, "ulimit -n"),
+               "none is given back in time: said so (%s)", s.message);
+    }
+    limit_to(RLIM_INFINITY);
+    fetch_free(own.fetch);
+    loop_free(own.loop);
+}
+
+/* ---- Runs ---------------------------------------------------------------- */
+
+static void test_runs(struct world *w, const char *why, const char *url)
+{
+    static wend_run *runs[MANY];
+    struct rig r = {
+        .agent_options = {.base_url = url, .ca_file = w->server.ca}};
+    char store[128];
+    int ends = 0, well = 0, retries = 0;
+
+    snprintf(store, sizeof store, "%s/%s.db", w->server.dir, why);
+    if (!rig_open(&r, store, "openai:text:4:8,first=50ms"))
+        return;
+    limit_to(FEW);
+    for (int i = 0; i < MANY; i++)
+        runs[i] = rig_start(&r, NULL);
+    for (int i = 0; i < MANY; i++) {
+        const wend_event *ev;
+
+        while (runs[i] && wend_run_next(runs[i], &ev) == WEND_OK && ev) {
+            retries += ev->type == WEND_MODEL_RETRY;
+            ends += ev->type == WEND_RUN_END;
+            if (ev->type == WEND_RUN_END && ev->u.run_end.error && ends == 1)
+                printf("# %s\n", ev->u.run_end.error->message.ptr);
+            well += ev->type == WEND_RUN_END &&
+                    ev->u.run_end.outcome == WEND_OUTCOME_OK;
+        }
+        wend_run_free(runs[i]);
+    }
+    limit_to(RLIM_INFINITY);
+    tap_is_i64(ends, MANY, "%s: all runs end", why);
+    tap_is_i64(well, MANY, "%s: all end ok", why);
+    tap_is_i64(retries, 0, "%s: no failure is counted", why);
+    rig_close(&r);
+}
+
+int main(void)
+{
+    struct world w;
+    char plain[128], tls[128], plain_base[128], tls_base[128];
+
+    unsetenv("OPENAI_API_KEY");
+    if (!tap_ok(world_open(&w, true), "a server"))
+        return tap_done();
+    snprintf(plain, sizeof plain, "http://127.0.0.1:%d/=text:3,first=20ms/",
+             w.server.port);
+    snprintf(tls, sizeof tls, "https://localhost:%d/=text:3,first=20ms/",
+             w.server.tls_port);
+    snprintf(plain_base, sizeof plain_base, "http://127.0.0.1:%d/v1",
+             w.server.port);
+    snprintf(tls_base, sizeof tls_base, "https://localhost:%d/v1",
+             w.server.tls_port);
+    test_transfers(&w, "plain", plain, 60000);
+    test_transfers(&w, "TLS", tls, 60000);
+    snprintf(plain, sizeof plain, "http://127.0.0.1:%d/=text:3,first=400ms/",
+             w.server.port);
+    test_transfers(&w, "waiting counts for nothing", plain, 1000);
+    snprintf(plain, sizeof plain, "http://127.0.0.1:%d/=text:3,close/",
+             w.server.port);
+    snprintf(tls, sizeof tls, "https://localhost:%d/=text:3,close/",
+             w.server.tls_port);
+    test_none(&w, plain, false);
+    test_none(&w, plain, true);
+    test_none(&w, tls, false);
+    test_none(&w, tls, true);
+    fetch_free(w.fetch); /* with all that it keeps */
+    w.fetch = NULL;
+    test_runs(&w, "plain", plain_base);
+    test_runs(&w, "TLS", tls_base);
+    world_close(&w);
+    return tap_done();
+}
