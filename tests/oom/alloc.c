@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unwind.h>
 
 #include <sanitizer/common_interface_defs.h>
 
@@ -85,7 +86,8 @@ static bool fails(void)
 
 /* What others cannot bear is spared. libuv ends the process when its table of
  * descriptors cannot grow (abort in maybe_resize), and has no other use for
- * realloc. */
+ * realloc. libcurl (7.88) frees the name of a TLS session twice if it cannot
+ * copy the rest of what OpenSSL hands to it (Curl_ssl_addsessionid). */
 static bool is_from(const void *caller, const char *library)
 {
     Dl_info from;
@@ -96,6 +98,30 @@ static bool is_from(const void *caller, const char *library)
 static bool is_spared(const void *caller, bool again)
 {
     return atomic_load(&armed) && again && is_from(caller, "libuv");
+}
+
+struct climb {
+    int frames_left;
+    bool in_libssl;
+};
+
+static _Unwind_Reason_Code climb_on(struct _Unwind_Context *frame, void *ctx)
+{
+    struct climb *c = ctx;
+
+    c->in_libssl = is_from((void *)_Unwind_GetIP(frame), "libssl");
+    return c->in_libssl || !--c->frames_left ? _URC_END_OF_STACK
+                                             : _URC_NO_REASON;
+}
+
+/* Whether libcurl copies a string while OpenSSL calls it. */
+static bool is_session(const void *caller)
+{
+    struct climb c = {.frames_left = 10};
+
+    if (atomic_load(&armed) && is_from(caller, "libcurl"))
+        _Unwind_Backtrace(climb_on, &c);
+    return c.in_libssl;
 }
 
 static void *counted(void *p)
@@ -164,7 +190,8 @@ void *memalign(size_t align, size_t size)
 char *strdup(const char *s)
 {
     size_t size = strlen(s) + 1;
-    char *copy = malloc(size);
+    bool spared = is_session(__builtin_return_address(0));
+    char *copy = spared ? counted(__interceptor_malloc(size)) : malloc(size);
 
     return copy ? memcpy(copy, s, size) : NULL;
 }
