@@ -232,7 +232,7 @@ typedef struct wend_mcp_options {
      * blanked in all that the server says. */
     const char *const *secrets;
     size_t secrets_count;
-    uint32_t timeout_ms;   /* of a call, and of each step to connect; 60 s */
+    uint32_t timeout_ms;   /* of a call; 60 s */
     bool sandbox_off;      /* of the program */
     bool network;          /* the program may use it */
     bool trust;            /* believe what it says: read-only, idempotent */
@@ -243,8 +243,11 @@ typedef struct wend_mcp_options {
     void *note_ctx;
     bool look; /* offer a list other than the one that was accepted, for an
                   agent that only lists it; the status is WEND_E_STALE */
-    uint32_t connect_ms; /* until its tools are known, in all; 0: no bound but
-                            those of the steps */
+    uint32_t connect_ms; /* as start_timeout_ms, if that is longer: what is left
+                            of the run's time; 0: no bound */
+    uint32_t start_timeout_ms; /* until its tools are known, at each start;
+                                  10 s. A program that has not answered after
+                                  half of it is started a second time */
 } wend_mcp_options;
 
 /* Connects, lists and offers its tools; waits for that. WEND_E_IO: it cannot
@@ -253,6 +256,12 @@ typedef struct wend_mcp_options {
 WEND_API wend_status wend_agent_add_mcp(wend_agent *agent,
                                         const wend_mcp_options *options,
                                         wend_error *err);
+/* Several servers, which start side by side. errs, if not NULL, has room for
+ * `count` errors; errs[i].status is WEND_OK if that server was added. Returns
+ * the status of the first that was not. */
+WEND_API wend_status wend_agent_add_mcps(wend_agent *agent,
+                                         const wend_mcp_options *const *list,
+                                         size_t count, wend_error *errs);
 
 /* Another agent, to be given tasks. Each is a run of its own, a child, in the
  * same store and runtime: child_start and child_end in the parent's log,

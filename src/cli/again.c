@@ -187,22 +187,49 @@ static wend_status add_command(struct cli *cli, wend_agent *agent,
     return wend_agent_add_command(agent, &o, err);
 }
 
-static wend_status add_server(struct cli *cli, wend_agent *agent,
-                              const struct json *m, wend_error *err)
+static void read_server(struct cli *cli, const struct json *m,
+                        wend_mcp_options *o)
 {
-    wend_mcp_options o = {.size = sizeof o};
+    *o = (wend_mcp_options){.size = sizeof *o};
+    o->name = text_of(cli, json_get(m, "name"));
+    o->url = text_of(cli, json_get(m, "url"));
+    if (!o->url)
+        o->command = list_of(cli, json_get(m, "command"), NULL);
+    o->secrets = list_of(cli, json_get(m, "secrets"), &o->secrets_count);
+    o->timeout_ms = number_of(json_get(m, "timeout_ms"));
+    o->start_timeout_ms = number_of(json_get(m, "start_timeout_ms"));
+    o->sandbox_off = sandbox_off(cli, json_get(m, "sandbox"));
+    o->network = is_true(json_get(m, "network"));
+    o->trust = is_true(json_get(m, "trust"));
+    o->connect_ms = (uint32_t)cli->set.timeout_ms;
+}
 
-    o.name = text_of(cli, json_get(m, "name"));
-    o.url = text_of(cli, json_get(m, "url"));
-    if (!o.url)
-        o.command = list_of(cli, json_get(m, "command"), NULL);
-    o.secrets = list_of(cli, json_get(m, "secrets"), &o.secrets_count);
-    o.timeout_ms = number_of(json_get(m, "timeout_ms"));
-    o.sandbox_off = sandbox_off(cli, json_get(m, "sandbox"));
-    o.network = is_true(json_get(m, "network"));
-    o.trust = is_true(json_get(m, "trust"));
-    o.connect_ms = (uint32_t)cli->set.timeout_ms;
-    return wend_agent_add_mcp(agent, &o, err);
+static void add_servers(struct cli *cli, wend_agent *agent,
+                        const struct json *servers)
+{
+    size_t count = 0, i = 0;
+    const wend_mcp_options **list;
+    wend_mcp_options *options;
+    wend_error *errs;
+
+    for (const struct json *m = servers ? servers->first : NULL; m; m = m->next)
+        count++;
+    list = arena_alloc(&cli->arena, (count + 1) * sizeof *list);
+    options = arena_alloc(&cli->arena, (count + 1) * sizeof *options);
+    errs = arena_alloc(&cli->arena, (count + 1) * sizeof *errs);
+    if (!list || !options || !errs) {
+        complain(0, "out of memory; calls of servers' tools will fail");
+        return;
+    }
+    for (const struct json *m = count ? servers->first : NULL; m; m = m->next) {
+        read_server(cli, m, &options[i]);
+        list[i] = &options[i];
+        i++;
+    }
+    wend_agent_add_mcps(agent, list, count, errs);
+    for (i = 0; i < count; i++)
+        if (errs[i].status != WEND_OK)
+            complain(0, "%s; calls of its tools will fail", errs[i].message);
 }
 
 /* A tool that cannot be made again fails its calls; the run goes on. */
@@ -210,7 +237,6 @@ static void add_tools(struct cli *cli, wend_agent *agent,
                       const struct json *config)
 {
     const struct json *list = json_get(config, "tools");
-    const struct json *servers = json_get(config, "mcp");
 
     for (const struct json *t = list ? list->first : NULL; t; t = t->next) {
         const char *name = text_of(cli, json_get(t, "name"));
@@ -231,13 +257,7 @@ static void add_tools(struct cli *cli, wend_agent *agent,
             complain(0, "the tool '%s' is not there: %s; its calls will fail",
                      name ? name : "", err.message);
     }
-    for (const struct json *m = servers ? servers->first : NULL; m;
-         m = m->next) {
-        wend_error err = {0};
-
-        if (add_server(cli, agent, m, &err) != WEND_OK)
-            complain(0, "%s; calls of its tools will fail", err.message);
-    }
+    add_servers(cli, agent, json_get(config, "mcp"));
 }
 
 static void add_relics(struct cli *cli, wend_agent *agent,

@@ -105,36 +105,30 @@ static uint32_t time_left(struct cli *cli)
     return left < 1 ? 1 : left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
 }
 
-static int add(struct cli *cli, wend_agent *agent, wend_mcp_options *o,
-               bool must)
-{
-    wend_error err = {0};
-    wend_status s;
+/* Those of the options come first. */
+struct wanted {
+    wend_mcp_options *options;
+    size_t count;
+    bool accept, must;
+};
 
-    o->size = sizeof *o;
-    o->sandbox_off |= cli->set.sandbox == 1; /* the word at 1 is off */
-    o->note = say;
-    o->note_ctx = cli;
-    o->look = must;
-    o->connect_ms = time_left(cli);
-    s = wend_agent_add_mcp(agent, o, &err);
-    if (s == WEND_E_STALE && must) { /* it is looked at nevertheless */
-        cli->servers_code = give_up(cli, s, &err);
-        return EXIT_DONE;
-    }
-    if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM || must)
-        return s == WEND_OK ? EXIT_DONE : give_up(cli, s, &err);
-    if (s != WEND_OK)
-        complain(0, "%s; its tools are not offered", err.message);
-    return EXIT_DONE;
+static wend_mcp_options *next_wanted(struct cli *cli, struct wanted *w)
+{
+    wend_mcp_options *o = &w->options[w->count++];
+
+    *o = (wend_mcp_options){.size = sizeof *o,
+                            .accept = w->accept,
+                            .note = say,
+                            .note_ctx = cli,
+                            .look = w->must};
+    return o;
 }
 
-static int add_option(struct cli *cli, wend_agent *agent, const char *text,
-                      bool accept, bool must)
+static int want_option(struct cli *cli, struct wanted *w, const char *text)
 {
     struct buf why = {.mem = cli->arena.mem};
-    wend_mcp_options o = {.accept = accept};
     struct server_spec spec;
+    wend_mcp_options *o;
     int code = EXIT_DONE;
 
     if (!server_parse(text, &cli->arena, &spec, &why))
@@ -143,46 +137,95 @@ static int add_option(struct cli *cli, wend_agent *agent, const char *text,
     buf_free(&why);
     if (code)
         return code;
-    o.name = spec.name;
-    o.url = spec.url;
-    o.command = spec.command;
-    return add(cli, agent, &o, must);
+    o = next_wanted(cli, w);
+    o->name = spec.name;
+    o->url = spec.url;
+    o->command = spec.command;
+    return EXIT_DONE;
 }
 
 /* One of the agent's file. */
-static int add_named(struct cli *cli, wend_agent *agent,
-                     const struct server_file *f)
+static int want_named(struct cli *cli, struct wanted *w,
+                      const struct server_file *f)
 {
     const struct manifest_server *m = f->manifest;
     const char **secrets =
         arena_alloc(&cli->arena, (m->secrets.count + 1) * sizeof *secrets);
-    wend_mcp_options o = {
-        .name = m->name.ptr,
-        .url = m->url.ptr,
-        .command = f->argv,
-        .secrets = secrets,
-        .secrets_count = m->secrets.count,
-        .timeout_ms = (uint32_t)m->timeout_ms,
-        .sandbox_off = m->sandbox_off,
-        .network = m->network_on,
-        .trust = m->trust,
-    };
+    wend_mcp_options *o = next_wanted(cli, w);
 
     if (!secrets)
         return complain(EXIT_FAILED, "out of memory");
+    o->name = m->name.ptr;
+    o->url = m->url.ptr;
+    o->command = f->argv;
+    o->secrets = secrets;
+    o->secrets_count = m->secrets.count;
+    o->timeout_ms = (uint32_t)m->timeout_ms;
+    o->start_timeout_ms = (uint32_t)m->start_timeout_ms;
+    o->sandbox_off = m->sandbox_off;
+    o->network = m->network_on;
+    o->trust = m->trust;
+    o->accept = o->look = false;
     for (size_t i = 0; i < m->secrets.count; i++)
         secrets[i] = m->secrets.list[i].text.ptr;
-    return add(cli, agent, &o, false);
+    return EXIT_DONE;
+}
+
+/* What became of one of them. */
+static int judge(struct cli *cli, bool must, const wend_error *err)
+{
+    wend_status s = err->status;
+
+    if (s == WEND_E_STALE && must) { /* it is looked at nevertheless */
+        cli->servers_code = give_up(cli, s, err);
+        return EXIT_DONE;
+    }
+    if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM || must)
+        return s == WEND_OK ? EXIT_DONE : give_up(cli, s, err);
+    if (s != WEND_OK)
+        complain(0, "%s; its tools are not offered", err->message);
+    return EXIT_DONE;
+}
+
+static int add_all(struct cli *cli, wend_agent *agent, const struct wanted *w)
+{
+    const wend_mcp_options **list =
+        arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
+    wend_error *errs = arena_alloc(&cli->arena, (w->count + 1) * sizeof *errs);
+    uint32_t left = time_left(cli);
+    int code = EXIT_DONE;
+    wend_status s;
+
+    if (!list || !errs)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < w->count; i++) {
+        w->options[i].sandbox_off |= cli->set.sandbox == 1; /* which is off */
+        w->options[i].connect_ms = left;
+        list[i] = &w->options[i];
+    }
+    s = wend_agent_add_mcps(agent, list, w->count, errs);
+    if (s == WEND_E_NOMEM)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; !code && i < w->count; i++)
+        code = judge(cli, w->options[i].look, &errs[i]);
+    return code;
 }
 
 int servers_add(struct cli *cli, wend_agent *agent, bool accept, bool must)
 {
+    size_t given = cli->set.servers.count;
     size_t own = cli->agent ? cli->agent->manifest->servers_count : 0;
+    struct wanted w = {.accept = accept, .must = must};
     int code = EXIT_DONE;
 
-    for (size_t i = 0; !code && i < cli->set.servers.count; i++)
-        code = add_option(cli, agent, cli->set.servers.items[i], accept, must);
+    if (!given && !own)
+        return EXIT_DONE;
+    w.options = arena_alloc(&cli->arena, (given + own) * sizeof *w.options);
+    if (!w.options)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; !code && i < given; i++)
+        code = want_option(cli, &w, cli->set.servers.items[i]);
     for (size_t i = 0; !code && i < own; i++)
-        code = add_named(cli, agent, &cli->agent->servers[i]);
-    return code;
+        code = want_named(cli, &w, &cli->agent->servers[i]);
+    return code ? code : add_all(cli, agent, &w);
 }

@@ -322,49 +322,137 @@ static wend_status offer_stale(wend_agent *a, struct mcp_server *s,
     return st == WEND_OK ? WEND_E_STALE : st;
 }
 
+/* One server on its way into the agent. */
+struct adding {
+    const wend_mcp_options *o;
+    const struct relic_manifest *relic;
+    struct mcp_server *server; /* NULL: it was not even begun */
+    wend_status status;
+    wend_error *err;
+};
+
+static void begin_adding(wend_agent *a, struct adding *x)
+{
+    struct mcp_server *s = NULL;
+
+    x->status = a->rt->callbacks
+                    ? fail(x->err, WEND_E_MISUSE, "mcp: inside a callback")
+                    : check(a, x->o, x->err);
+    if (x->status == WEND_OK)
+        x->status = mcp_server_new(a, x->o, &s, x->err);
+    for (size_t i = 0; x->status == WEND_OK && i < s->values_count; i++)
+        x->status = agent_hide(a, s->values[i], x->err);
+    if (x->status != WEND_OK) {
+        mcp_server_free(s);
+        return;
+    }
+    s->relic = x->relic;
+    x->server = s;
+    mcp_server_begin(s);
+}
+
+static void end_adding(wend_agent *a, struct adding *x)
+{
+    struct mcp_server *s = x->server;
+    wend_status st;
+
+    if (!s)
+        return;
+    st = mcp_server_wait(s, x->err);
+    if (st == WEND_OK)
+        st = check_pin(s, x->o, x->err);
+    if (st == WEND_E_STALE && x->o->look) {
+        x->status = offer_stale(a, s, x->err);
+        return;
+    }
+    if (st == WEND_OK)
+        st = offer_all(a, s, x->err);
+    x->status = st;
+    if (st != WEND_OK && (!s->machine.tools || st != WEND_E_NOMEM))
+        mcp_server_free(s);
+    else
+        join(a, s); /* Out of memory: some of its tools are there */
+}
+
 wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
                     const struct relic_manifest *relic, wend_error *err)
 {
-    struct mcp_server *s = NULL;
-    wend_status st = a->rt->callbacks
-                         ? fail(err, WEND_E_MISUSE, "mcp: inside a callback")
-                         : check(a, o, err);
+    struct adding x = {.o = o, .relic = relic, .err = err};
 
-    if (st == WEND_OK)
-        st = mcp_server_new(a, o, &s, err);
-    for (size_t i = 0; st == WEND_OK && i < s->values_count; i++)
-        st = agent_hide(a, s->values[i], err);
-    if (st == WEND_OK) {
-        s->relic = relic;
-        st = mcp_server_connect(s, err);
-    }
-    if (st == WEND_OK)
-        st = check_pin(s, o, err);
-    if (st == WEND_E_STALE && o->look)
-        return offer_stale(a, s, err);
-    if (st == WEND_OK)
-        st = offer_all(a, s, err);
-    if (st != WEND_OK && (!s || !s->machine.tools || st != WEND_E_NOMEM)) {
-        mcp_server_free(s);
+    begin_adding(a, &x);
+    end_adding(a, &x);
+    return x.status;
+}
+
+static wend_status take_options(const wend_agent *a,
+                                const wend_mcp_options *options,
+                                wend_mcp_options *out, wend_error *err)
+{
+    wend_status st = agent_enter(a, "mcp", err);
+
+    if (st != WEND_OK)
         return st;
-    }
-    /* Out of memory: some of its tools are there, nevertheless. */
-    join(a, s);
-    return st;
+    if (!options || !options_take(out, sizeof *out, options))
+        return fail(err, WEND_E_INVAL,
+                    "mcp: options are NULL or options.size is wrong");
+    return WEND_OK;
 }
 
 wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
                                wend_error *err)
 {
-    wend_status st = agent_enter(a, "mcp", err);
     wend_mcp_options o;
+    wend_status st = take_options(a, options, &o, err);
 
-    if (st != WEND_OK)
-        return st;
-    if (!options || !options_take(&o, sizeof o, options))
-        return fail(err, WEND_E_INVAL,
-                    "mcp: options are NULL or options.size is wrong");
-    return mcp_add(a, &o, NULL, err);
+    return st == WEND_OK ? mcp_add(a, &o, NULL, err) : st;
+}
+
+/* All are begun before the first is waited for. Two of one name: the second
+ * is refused as if the first were there. */
+static void begin_all(wend_agent *a, struct adding *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < i && list[i].status == WEND_OK; k++)
+            if (list[k].server && list[i].o->name &&
+                str_is(list[k].server->name, list[i].o->name))
+                list[i].status =
+                    fail(list[i].err, WEND_E_EXISTS,
+                         "mcp %s: there is one already", list[i].o->name);
+        if (list[i].status == WEND_OK)
+            begin_adding(a, &list[i]);
+    }
+}
+
+wend_status wend_agent_add_mcps(wend_agent *a,
+                                const wend_mcp_options *const *list,
+                                size_t count, wend_error *errs)
+{
+    wend_status first = agent_enter(a, "mcp", NULL);
+    struct arena room = {.mem = first == WEND_OK ? &a->mem : NULL};
+    struct adding *all = NULL;
+    wend_mcp_options *options = NULL;
+
+    if (first != WEND_OK || (count && !list))
+        return first != WEND_OK ? first : WEND_E_INVAL;
+    all = arena_alloc(&room, (count + 1) * sizeof *all);
+    options = arena_alloc(&room, (count + 1) * sizeof *options);
+    if (errs)
+        memset(errs, 0, count * sizeof *errs);
+    for (size_t i = 0; all && options && i < count; i++) {
+        all[i].err = errs ? &errs[i] : NULL;
+        all[i].o = &options[i];
+        all[i].status = take_options(a, list[i], &options[i], all[i].err);
+    }
+    if (all && options)
+        begin_all(a, all, count);
+    for (size_t i = 0; all && options && i < count; i++) {
+        end_adding(a, &all[i]);
+        first = first == WEND_OK ? all[i].status : first;
+    }
+    if (!all || !options)
+        first = WEND_E_NOMEM;
+    arena_free(&room);
+    return first;
 }
 
 /* Secrets are NAME=value in there; only the name is told. */
@@ -395,6 +483,8 @@ static void put_server(struct buf *b, const struct mcp_server *s)
     }
     put_secrets(b, s);
     buf_fmt(b, ",\"timeout_ms\":%lld", (long long)s->timeout_ms);
+    if (s->start_ms != MCP_START_MS)
+        buf_fmt(b, ",\"start_timeout_ms\":%lld", (long long)s->start_ms);
     if (s->sandbox_off)
         buf_cstr(b, ",\"sandbox\":\"off\"");
     if (s->network)

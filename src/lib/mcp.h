@@ -18,7 +18,10 @@
 #include "lib/lib.h"
 #include "wire/mcp.h"
 
-enum { MCP_SERVER_NAME_MAX = 32 }; /* so that tools' names have room */
+enum {
+    MCP_SERVER_NAME_MAX = 32, /* so that tools' names have room */
+    MCP_START_MS = 10000      /* until its tools are known, if not said */
+};
 
 enum mcp_phase { PHASE_CONNECTING, PHASE_UP, PHASE_DOWN };
 
@@ -54,7 +57,10 @@ struct mcp_server {
     size_t values_count;
     const char *cwd;
     int64_t timeout_ms;
-    int64_t connect_ms;  /* until its tools are known; 0: as long as it takes */
+    int64_t start_ms;    /* until its tools are known */
+    int64_t connect_ms;  /* ... at the first start, if shorter; 0: no bound */
+    int64_t start_end;   /* of this start, by the clock */
+    bool starting;       /* which has begun */
     const char *ca_file; /* of a URL; NULL: the usual ones */
     bool insecure_http;
     bool sandbox_off, network, trust;
@@ -76,7 +82,9 @@ wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
 /* Everything of o is copied. */
 wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
                            struct mcp_server **out, wend_error *err);
-wend_status mcp_server_connect(struct mcp_server *s, wend_error *err);
+void mcp_server_begin(struct mcp_server *s); /* to connect */
+/* Until its tools are known, or never will be. */
+wend_status mcp_server_wait(struct mcp_server *s, wend_error *err);
 void mcp_server_free(struct mcp_server *s);
 void mcp_server_call(struct mcp_server *s, const struct mcp_tool *tool,
                      wend_call *call);

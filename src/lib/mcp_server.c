@@ -11,10 +11,8 @@
 #include "lib/mcp.h"
 
 enum {
-    PROBE_MS = 10000, /* then it knows no probe, or never will */
-    CONNECT_STEP_MS = 30000,
-    RESTARTS_MAX = 5, /* without a good answer in between */
-    RESTART_MS = 200, /* doubled with each */
+    RESTARTS_MAX = 5,         /* without a good answer in between */
+    RESTART_MS = 200,         /* doubled with each */
 };
 
 /* A call that the machine has. */
@@ -60,28 +58,45 @@ static struct mcp_server *of_turn(struct timer_node *t)
                                          offsetof(struct mcp_server, turn));
 }
 
-/* After each input: what is asked now has its own deadline. */
+/* Only the first start is part of the run's time. */
+static bool run_is_shorter(const struct mcp_server *s)
+{
+    return s->connect_ms && s->connect_ms < s->start_ms && !s->was_up;
+}
+
+static int64_t start_limit_ms(const struct mcp_server *s)
+{
+    return run_is_shorter(s) ? s->connect_ms : s->start_ms;
+}
+
+/* After each input: what is asked has until the end of the start. The probe
+ * has half of it, so that a program that does not bear it can start again. */
 static void watch(struct mcp_server *s)
 {
-    int64_t most = s->machine.state == MCP_PROBING ? PROBE_MS : CONNECT_STEP_MS;
+    int64_t end = s->start_end;
 
     if (s->machine.asked == s->step_id)
         return;
     s->step_id = s->machine.asked;
+    if (s->machine.state == MCP_PROBING)
+        end -= start_limit_ms(s) * 1000 / 2;
     if (!s->step_id)
         timer_clear(&s->rt->timers, &s->step);
-    else if (!timer_set(
-                 &s->rt->timers, &s->step,
-                 rt_after(s->rt, s->timeout_ms < most ? s->timeout_ms : most)))
+    else if (!timer_set(&s->rt->timers, &s->step, end))
         mcp_server_nomem(s);
 }
 
 static void on_step(struct timer_node *t)
 {
     struct mcp_server *s = of_step(t);
+    int64_t ms = start_limit_ms(s);
+    char limit[100];
 
+    snprintf(limit, sizeof limit, "%lld %s%s",
+             (long long)(ms % 1000 ? ms : ms / 1000), ms % 1000 ? "ms" : "s",
+             run_is_shorter(s) ? ", the time of the run" : " (start_timeout)");
     s->step_id = 0;
-    mcp_timeout(&s->machine);
+    mcp_timeout(&s->machine, limit);
     watch(s);
 }
 
@@ -89,6 +104,9 @@ static void start(struct mcp_server *s)
 {
     wend_error err = {0};
 
+    if (!s->starting)
+        s->start_end = rt_after(s->rt, start_limit_ms(s));
+    s->starting = true;
     if (s->ops->open(s, &err) != WEND_OK) {
         s->nomem = err.status == WEND_E_NOMEM;
         mcp_server_down(s, err.message);
@@ -154,6 +172,7 @@ void mcp_server_lost(struct mcp_server *s, const char *said)
         mcp_server_down(s, why);
         return;
     }
+    s->starting = false;
     mcp_server_note(s, "%s; it is started again", why);
     turn_in(s, (int64_t)RESTART_MS << s->restarts++);
 }
@@ -173,6 +192,7 @@ static void on_ready(void *ctx)
 
     s->phase = PHASE_UP;
     s->was_up = true;
+    s->starting = false;
 }
 
 static void on_progress(void *ctx, void *call, wend_str text)
@@ -371,6 +391,7 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
     s->ca_file = arena_str(&s->arena, str_of(a->web.ca_file)).ptr;
     s->insecure_http = a->web.insecure_http;
     s->connect_ms = o->connect_ms;
+    s->start_ms = o->start_timeout_ms ? o->start_timeout_ms : MCP_START_MS;
     s->timeout_ms = o->timeout_ms ? o->timeout_ms : TOOL_TIMEOUT_DEFAULT_MS;
     s->sandbox_off = o->sandbox_off || a->sandbox_off;
     s->network = o->network;
@@ -389,30 +410,15 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
     return WEND_OK;
 }
 
-/* Each step has a deadline of its own; this is the one of all together. */
-static void wait_connected(struct mcp_server *s)
-{
-    int64_t end = s->connect_ms ? rt_after(s->rt, s->connect_ms) : 0;
-    char why[100];
-
-    while (s->phase == PHASE_CONNECTING) {
-        int64_t left = (end - rt_clock(s->rt) + 999) / 1000;
-
-        if (end && left <= 0) {
-            snprintf(why, sizeof why,
-                     "it did not connect within %lld ms, the time of the run",
-                     (long long)s->connect_ms);
-            mcp_server_down(s, why);
-            return;
-        }
-        rt_pump(s->rt, end ? (int)left : -1);
-    }
-}
-
-wend_status mcp_server_connect(struct mcp_server *s, wend_error *err)
+void mcp_server_begin(struct mcp_server *s)
 {
     start(s);
-    wait_connected(s);
+}
+
+wend_status mcp_server_wait(struct mcp_server *s, wend_error *err)
+{
+    while (s->phase == PHASE_CONNECTING) /* `step` ends it */
+        rt_pump(s->rt, -1);
     if (s->phase == PHASE_UP)
         return WEND_OK;
     if (s->nomem || s->machine.nomem)

@@ -26,7 +26,7 @@ struct manifest_words {
 struct manifest_server { /* of MCP: either a command or a URL */
     wend_str name, url;
     struct manifest_words command, secrets;
-    int64_t timeout_ms;
+    int64_t timeout_ms, start_timeout_ms; /* 0: the usual ones */
     bool sandbox_off, network_on, trust;
 };
 

@@ -442,7 +442,7 @@ void mcp_refused(struct mcp *m, int64_t id, int status, wend_str body)
     arena_free(&a);
 }
 
-void mcp_timeout(struct mcp *m)
+void mcp_timeout(struct mcp *m, const char *limit)
 {
     if (!m->asked)
         return;
@@ -453,8 +453,9 @@ void mcp_timeout(struct mcp *m)
     else if (m->state == MCP_PROBING)
         mcp_initialize(m);
     else
-        mcp_fail(m, "the server did not answer %s in time",
-                 m->state == MCP_INITIALIZING ? "initialize" : "tools/list");
+        mcp_fail(m, "the server did not answer %s within %s",
+                 m->state == MCP_INITIALIZING ? "initialize" : "tools/list",
+                 limit);
 }
 
 void mcp_lost(struct mcp *m, const char *why)

@@ -119,8 +119,8 @@ void mcp_text(struct mcp *m, wend_str text);
 /* HTTP: request `id` got no answer but this: a status of failure (0: none
  * came) and the start of the body or the reason. */
 void mcp_refused(struct mcp *m, int64_t id, int status, wend_str body);
-/* What is under way before READY takes too long. */
-void mcp_timeout(struct mcp *m);
+/* What is under way before READY takes too long; `limit` names the time. */
+void mcp_timeout(struct mcp *m, const char *limit);
 /* The connection is gone. Calls that were sent end as failed, those that
  * wait stay; mcp_start goes on. Before READY it is a failure. */
 void mcp_lost(struct mcp *m, const char *why);

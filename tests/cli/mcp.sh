@@ -103,13 +103,26 @@ is "--accept of nothing: status" "$status" 2
 # ---- Time ----------------------------------------------------------------------
 
 begun=$SECONDS
-run "$WEND" run --timeout 1 -m "$hello" --mcp "a=$server mute" \
-    --mcp "b=$server mute" go
+run "$WEND" run --timeout 1 -m "$hello" --mcp "a=$server dead" \
+    --mcp "b=$server dead" go
 is "--timeout: the run goes on without them" "$status" 0
-has "--timeout: said" "$err" "mcp a: it did not connect within 1000 ms"
-has "--timeout: the second has what is left" "$err" "mcp b: it did not connect"
+for name in a b; do
+    has "--timeout: $name is named" "$err" \
+        "mcp $name: the server did not answer initialize within 1 s, the time of the run"
+done
 [ $((SECONDS - begun)) -lt 9 ]
-ok "--timeout: bounds connecting (a probe alone takes 10 s)"
+ok "--timeout: bounds connecting (start_timeout is 10 s)"
+cat >start.yaml <<EOF
+wend: agent/1
+name: slow
+model: '$hello'
+mcp:
+  srv: {command: ['$server', dead], start_timeout: 700ms}
+EOF
+run "$WEND" run -a ./start.yaml go
+is "start_timeout: the run goes on without it" "$status" 0
+has "start_timeout: of the agent's file, named" "$err" \
+    "mcp srv: the server did not answer initialize within 700 ms (start_timeout)"
 
 # ---- Mistakes -------------------------------------------------------------------
 

@@ -451,6 +451,8 @@ int main(int argc, char **argv)
     mode = argv[1];
     if (argc > 2 && !strcmp(argv[2], "--http"))
         return serve_http();
+    if (is("late"))
+        sleep(1);
     while (fgets(line, sizeof line, stdin))
         answer(&o, line, "");
     return 0;

@@ -190,7 +190,7 @@ static inline void driven_step(struct driven *d, wend_str line)
     if (str_is(verb, "start")) {
         mcp_start(&d->mcp);
     } else if (str_is(verb, "timeout")) {
-        mcp_timeout(&d->mcp);
+        mcp_timeout(&d->mcp, "10 s");
     } else if (str_is(verb, "lost")) {
         mcp_lost(&d->mcp, text);
     } else if (str_is(verb, "close")) {

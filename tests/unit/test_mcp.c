@@ -46,7 +46,7 @@ static const struct row {
      PROBE "drop 1\nagain\n" INITIALIZE(2)},
     {"it never says anything", "start\ntimeout\nstart\ntimeout\n",
      PROBE "drop 1\nagain\n" INITIALIZE(
-         2) "drop 2\nfail the server did not answer initialize in time\n"},
+         2) "drop 2\nfail the server did not answer initialize within 10 s\n"},
     {"a time that is over for nothing", MODERN "timeout\n", MODERN_SAYS},
     {"refuses to be initialized",
      "start\n" ERROR(1, -32601, "") ERROR(2, -32603, ""),

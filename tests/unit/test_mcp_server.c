@@ -2,6 +2,8 @@
  * test_mcp_server.c - agents with servers of tools, good ones and bad ones,
  * as programs in the sandbox and over HTTP. The server is tests/mcp.
  */
+#include <time.h>
+
 #include "mcp_bench.h"
 
 /* ---- One call at servers of all kinds ------------------------------------ */
@@ -19,8 +21,8 @@ static const struct {
     {"legacy", BOTH, 0, "ok: {\"n\":1}\n", NULL},
     {"json", HTTP, 0, "ok: {\"n\":1}\n", NULL},
     {"crash-probe", STDIO, 0, "ok: {\"n\":1}\n", NULL},
-    {"mute", STDIO, 4000, "ok: {\"n\":1}\n", NULL},
-    {"mute", HTTP, 4000, "ok: {\"n\":1}\n", NULL},
+    {"mute", BOTH, 0, "ok: {\"n\":1}\n", NULL},
+    {"late", STDIO, 0, "ok: {\"n\":1}\n", NULL},
     {"silent", BOTH, 2000, "timeout: timed out after 2 s (this tool's limit)",
      NULL},
     {"flood", STDIO, 0, "that nobody asked for", "it is started again"},
@@ -82,19 +84,148 @@ static void test_row(size_t i, bool http)
     buf_free(&ends);
 }
 
+static const wend_tool_info *find_tool(wend_agent *agent, const char *name)
+{
+    const wend_tool_info *t;
+    size_t i = 0;
+
+    while ((t = wend_agent_tool(agent, i)) && !str_is(t->name, name))
+        i++;
+    return t;
+}
+
 /* ---- Servers that cannot be used ----------------------------------------- */
 
 static void test_dead(bool http)
 {
-    wend_mcp_options o = {.timeout_ms = 300};
+    static const struct {
+        const char *why;
+        wend_mcp_options o;
+        const char *words;
+    } limits[] = {
+        {"its own", {.start_timeout_ms = 600}, "600 ms (start_timeout)"},
+        {"whole seconds", {.start_timeout_ms = 1000}, "1 s (start_timeout)"},
+        {"the run's is shorter",
+         {.start_timeout_ms = 5000, .connect_ms = 600},
+         "600 ms, the time of the run"},
+        {"the run's is longer",
+         {.start_timeout_ms = 600, .connect_ms = 5000},
+         "600 ms (start_timeout)"},
+        {"that of a call is another",
+         {.start_timeout_ms = 600, .timeout_ms = 1},
+         "600 ms (start_timeout)"},
+    };
+
+    for (size_t i = 0; i < tap_count(limits); i++) {
+        char words[100];
+        struct bench b;
+
+        if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
+            return;
+        tap_is_i64(bench_add(&b, "dead", http, limits[i].o), WEND_E_IO,
+                   "a dead server, %s: %s", http ? "http" : "stdio",
+                   limits[i].why);
+        snprintf(words, sizeof words, "did not answer initialize within %s",
+                 limits[i].words);
+        tap_ok(strstr(b.rig.err.message, words), "%s", b.rig.err.message);
+        bench_close(&b);
+    }
+}
+
+/* ---- Many of them -------------------------------------------------------- */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Adds that many servers that take a second to start; how long that took. */
+static double add_late(struct bench *b, size_t count, wend_error *errs)
+{
+    enum { MOST = 10 };
+    const char *command[] = {b->program, "late", NULL};
+    const wend_mcp_options *list[MOST];
+    wend_mcp_options options[MOST];
+    char names[MOST][24];
+    double began = seconds_now();
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "s%zu", i);
+        options[i] = (wend_mcp_options){.size = sizeof *options,
+                                        .name = names[i],
+                                        .command = command,
+                                        .pins_file = b->pins,
+                                        .start_timeout_ms = 60000};
+        list[i] = &options[i];
+    }
+    tap_is_i64(wend_agent_add_mcps(b->rig.agent, list, count, errs), WEND_OK,
+               "%zu servers are added", count);
+    return seconds_now() - began;
+}
+
+static void test_many(void)
+{
+    wend_error errs[10];
+    struct bench one, ten;
+    double alone, together;
+
+    if (!bench_open(&one, SCRIPT("s0.echo", "{}")))
+        return;
+    if (!bench_open(&ten, SCRIPT("s9.echo", "{}"))) {
+        bench_close(&one);
+        return;
+    }
+    alone = add_late(&one, 1, errs);
+    together = add_late(&ten, 10, errs);
+    tap_ok(together < 5 * alone,
+           "ten start in less than five times the time of one");
+    printf("# %.1f s, %.1f s\n", together, alone);
+    for (size_t i = 0; i < 10; i++)
+        tap_is_i64(errs[i].status, WEND_OK, "server %zu is there", i);
+    bench_close(&one);
+    bench_close(&ten);
+}
+
+/* Each has its own end, whatever becomes of the others. */
+static void test_some_fail(void)
+{
+    static const char *const none[] = {"/nonexistent/program", NULL};
+    const char *good[3];
+    wend_mcp_options options[4];
+    const wend_mcp_options *list[5];
+    wend_error errs[5];
     struct bench b;
 
     if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
         return;
-    tap_is_i64(bench_add(&b, "dead", http, o), WEND_E_IO, "a dead server, %s",
-               http ? "http" : "stdio");
-    tap_ok(strstr(b.rig.err.message, "did not answer initialize in time"), "%s",
-           b.rig.err.message);
+    good[0] = b.program;
+    good[1] = "modern";
+    good[2] = NULL;
+    for (size_t i = 0; i < 4; i++) {
+        options[i] = (wend_mcp_options){
+            .size = sizeof *options, .command = good, .pins_file = b.pins};
+        list[i] = &options[i];
+    }
+    list[4] = NULL;
+    options[0].name = "gone";
+    options[0].command = none;
+    options[1].name = options[2].name = "srv";
+    options[3].name = "a.b";
+    tap_is_i64(wend_agent_add_mcps(b.rig.agent, list, 5, errs), WEND_E_IO,
+               "the first that failed is told");
+    tap_is_i64(errs[0].status, WEND_E_IO, "one that does not start");
+    tap_is_i64(errs[1].status, WEND_OK, "one beside it does");
+    tap_is_i64(errs[2].status, WEND_E_EXISTS, "a name is taken once");
+    tap_is_i64(errs[3].status, WEND_E_INVAL, "a name that cannot be");
+    tap_is_i64(errs[4].status, WEND_E_INVAL, "no options");
+    tap_ok(find_tool(b.rig.agent, "srv.echo"), "the good one has its tools");
+    tap_is_i64(wend_agent_add_mcps(b.rig.agent, NULL, 0, NULL), WEND_OK,
+               "none at all");
+    tap_is_i64(wend_agent_add_mcps(NULL, list, 1, errs), WEND_E_INVAL,
+               "no agent");
     bench_close(&b);
 }
 
@@ -198,16 +329,6 @@ static void test_pins(void)
 }
 
 /* ---- What is offered ----------------------------------------------------- */
-
-static const wend_tool_info *find_tool(wend_agent *agent, const char *name)
-{
-    const wend_tool_info *t;
-    size_t i = 0;
-
-    while ((t = wend_agent_tool(agent, i)) && !str_is(t->name, name))
-        i++;
-    return t;
-}
 
 static void test_offered(void)
 {
@@ -333,6 +454,8 @@ int main(void)
     test_dead(false);
     test_dead(true);
     test_refused();
+    test_many();
+    test_some_fail();
     test_pins();
     test_offered();
     test_two();
