@@ -190,7 +190,8 @@ static wend_status add_command(struct cli *cli, wend_agent *agent,
 static void read_server(struct cli *cli, const struct json *m,
                         wend_mcp_options *o)
 {
-    *o = (wend_mcp_options){.size = sizeof *o};
+    *o = (wend_mcp_options){
+        .size = sizeof *o, .note = server_say, .note_ctx = cli};
     o->name = text_of(cli, json_get(m, "name"));
     o->url = text_of(cli, json_get(m, "url"));
     if (!o->url)

@@ -190,9 +190,15 @@ static void approval_answer(struct view *v, const wend_event *ev)
 
 /* ---- What went wrong ----------------------------------------------------- */
 
+/* A live command has printed what is known about servers of tools. */
+static bool is_told(const struct view *v, wend_str code)
+{
+    return v->live && str_starts(code, "mcp_");
+}
+
 static void warning(struct view *v, const wend_event *ev)
 {
-    if (v->quiet)
+    if (v->quiet || is_told(v, ev->u.warning.code))
         return;
     buf_cstr(view_talk(v), "wend: warning: ");
     term_text(view_talk(v), ev->u.warning.message);
@@ -212,7 +218,7 @@ static void put_error(struct view *v, const char *what, const wend_ev_error *e)
 
 static void error(struct view *v, const wend_event *ev)
 {
-    if (v->quiet)
+    if (v->quiet || is_told(v, ev->u.error.code))
         return;
     put_error(v, "error", &ev->u.error);
     buf_char(view_talk(v), '\n');

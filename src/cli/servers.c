@@ -76,7 +76,7 @@ bool server_parse(const char *text, struct arena *a, struct server_spec *out,
 
 /* ---- Servers ------------------------------------------------------------- */
 
-static void say(void *ctx, const char *text)
+void server_say(void *ctx, const char *text)
 {
     const struct cli *cli = ctx;
 
@@ -118,7 +118,7 @@ static wend_mcp_options *next_wanted(struct cli *cli, struct wanted *w)
 
     *o = (wend_mcp_options){.size = sizeof *o,
                             .accept = w->accept,
-                            .note = say,
+                            .note = server_say,
                             .note_ctx = cli,
                             .look = w->must};
     return o;

@@ -17,6 +17,8 @@ struct server_spec {
  * False: `why` says what is wrong. */
 bool server_parse(const char *text, struct arena *a, struct server_spec *out,
                   struct buf *why);
+/* Prints what the library notes about one; ctx is the command. */
+void server_say(void *ctx, const char *text);
 /* Adds them all. What is wrong with an option ends the command; a server
  * that cannot be used is told of, and the rest goes on. 0 or an exit code.
  * `must`: it is the point of the command, so that is an error, too. */

@@ -303,17 +303,53 @@ static void child_end(struct timeline *t, const wend_event *ev)
                            .cost_nano = e->metrics.cost_nano});
 }
 
+static void remark(struct timeline *t, const wend_event *ev, bool error,
+                   wend_str message)
+{
+    enum { REMARKS_MAX = 100 }; /* that are shown */
+    struct remark *r = t->remarks_count++ < REMARKS_MAX
+                           ? arena_alloc(&t->arena, sizeof *r)
+                           : NULL;
+
+    if (!r)
+        return;
+    r->error = error;
+    r->message = keep(t, message);
+    r->at_us = when(t, ev);
+    *t->remarks_last = r;
+    t->remarks_last = &r->next;
+}
+
+static void warning(struct timeline *t, const wend_event *ev)
+{
+    remark(t, ev, false, ev->u.warning.message);
+}
+
+static void error(struct timeline *t, const wend_event *ev)
+{
+    remark(t, ev, true, ev->u.error.message);
+}
+
 typedef void (*timeline_fn)(struct timeline *t, const wend_event *ev);
 
 static const timeline_fn handlers[WEND_EVENT_TYPES] = {
-    [WEND_RUN_RESUME] = run_resume,   [WEND_RUN_START] = run_start,
-    [WEND_RUN_FORK] = run_fork,       [WEND_RUN_END] = run_end,
-    [WEND_TURN_START] = turn_start,   [WEND_TURN_END] = turn_end,
-    [WEND_MODEL_START] = model_start, [WEND_MODEL_RETRY] = model_retry,
-    [WEND_MODEL_END] = model_end,     [WEND_CALL_START] = call_start,
-    [WEND_CALL_END] = call_end,       [WEND_ACTION_START] = action_start,
-    [WEND_ACTION_END] = action_end,   [WEND_CHILD_START] = child_start,
+    [WEND_RUN_RESUME] = run_resume,
+    [WEND_RUN_START] = run_start,
+    [WEND_RUN_FORK] = run_fork,
+    [WEND_RUN_END] = run_end,
+    [WEND_TURN_START] = turn_start,
+    [WEND_TURN_END] = turn_end,
+    [WEND_MODEL_START] = model_start,
+    [WEND_MODEL_RETRY] = model_retry,
+    [WEND_MODEL_END] = model_end,
+    [WEND_CALL_START] = call_start,
+    [WEND_CALL_END] = call_end,
+    [WEND_ACTION_START] = action_start,
+    [WEND_ACTION_END] = action_end,
+    [WEND_CHILD_START] = child_start,
     [WEND_CHILD_END] = child_end,
+    [WEND_WARNING] = warning,
+    [WEND_ERROR] = error,
 };
 
 void timeline_event(struct timeline *t, const wend_event *ev)
@@ -339,6 +375,7 @@ void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max)
     memset(t, 0, sizeof *t);
     t->arena.mem = m;
     t->detail_max = detail_max;
+    t->remarks_last = &t->remarks;
 }
 
 void timeline_free(struct timeline *t)

@@ -57,6 +57,14 @@ struct gap {
 enum { DETAIL_STEPS = 5 };
 extern const size_t detail_steps[DETAIL_STEPS];
 
+/* A warning, or an error that did not end the run. */
+struct remark {
+    struct remark *next;
+    bool error;
+    wend_str message;
+    int64_t at_us;
+};
+
 struct timeline {
     struct arena arena;
     size_t detail_max;            /* bytes that are kept of a detail */
@@ -70,6 +78,8 @@ struct timeline {
     wend_outcome outcome;
     int64_t tokens_in, tokens_out, cost_nano;
     struct turn_line *turns, *last;
+    struct remark *remarks, **remarks_last; /* oldest first */
+    size_t remarks_count;                   /* that there were */
 };
 
 /* `m` is borrowed. */

@@ -142,6 +142,17 @@ static void put_lineage(struct buf *b, const struct timeline *t)
     }
 }
 
+static void put_remarks(struct buf *b, const struct timeline *t, size_t width)
+{
+    for (const struct remark *r = t->remarks; r; r = r->next) {
+        buf_fmt(b, "%s at ", r->error ? "error" : "warning");
+        put_time(b, r->at_us - t->began_us);
+        buf_cstr(b, ": ");
+        term_line(b, r->message, width > 40 ? 2 * width : 80);
+        buf_char(b, '\n');
+    }
+}
+
 void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
 {
     size_t used = NAME_COLUMNS + TAIL_COLUMNS + 3;
@@ -156,6 +167,7 @@ void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
     put_lineage(b, t);
     term_line(b, t->prompt, width);
     buf_char(b, '\n');
+    put_remarks(b, t, width);
     for (const struct turn_line *line = t->turns; line; line = line->next) {
         put_turn(b, line);
         for (const struct span *s = line->spans; s; s = s->next)
@@ -215,6 +227,18 @@ static void put_gaps(struct buf *b, const struct timeline *t)
     }
 }
 
+static void put_remarks_json(struct buf *b, const struct timeline *t)
+{
+    for (const struct remark *r = t->remarks; r; r = r->next) {
+        buf_fmt(b, "%s{\"type\":\"%s\",\"at\":",
+                r == t->remarks ? ",\"remarks\":[" : ",",
+                r->error ? "error" : "warning");
+        json_put_time(b, r->at_us - t->began_us);
+        json_put_member(b, "message", r->message);
+        buf_cstr(b, r->next ? "}" : "}]");
+    }
+}
+
 void timeline_put_json(struct buf *b, const struct timeline *t)
 {
     buf_cstr(b, "{\"run\":");
@@ -236,6 +260,7 @@ void timeline_put_json(struct buf *b, const struct timeline *t)
     json_put_time(b, t->ended_us - t->began_us);
     put_numbers(b, t->tokens_in, t->tokens_out, t->cost_nano);
     put_gaps(b, t);
+    put_remarks_json(b, t);
     buf_cstr(b, ",\"turns\":[");
     for (const struct turn_line *line = t->turns; line; line = line->next) {
         buf_fmt(b, "{\"turn\":%lld", (long long)line->counter);

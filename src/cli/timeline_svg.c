@@ -300,6 +300,18 @@ static void put_facts(struct buf *b, const struct timeline *t)
     buf_cstr(b, "</div>\n");
 }
 
+static void put_remarks(struct buf *b, const struct timeline *t)
+{
+    for (const struct remark *r = t->remarks; r; r = r->next) {
+        buf_fmt(b, "<pre%s>%s at ", r->error ? " class=\"bad\"" : "",
+                r->error ? "error" : "warning");
+        put_time(b, r->at_us - t->began_us);
+        buf_cstr(b, ": ");
+        put_escaped(b, r->message);
+        buf_cstr(b, "</pre>\n");
+    }
+}
+
 /* A text, or its beginning and the command that prints all of it. */
 static void put_text(struct buf *b, const struct timeline *t,
                      const struct detail *d)
@@ -402,6 +414,7 @@ void timeline_put_html(struct buf *b, const struct timeline *t)
     buf_cstr(b, "<div class=\"card\">");
     put_picture(b, t, ROWS_MAX);
     buf_cstr(b, "</div>\n");
+    put_remarks(b, t);
     put_details(b, t);
     buf_cstr(b, "</main></body></html>\n");
 }

@@ -112,6 +112,29 @@ void warn(struct tt *x, wend_str code, wend_str message)
     emit(x, ev);
 }
 
+static void emit_error(struct tt *x, const struct trouble *trouble)
+{
+    wend_event *ev = draft(x, WEND_ERROR);
+
+    if (ev) {
+        ev->u.error.code = trouble->code;
+        ev->u.error.message = trouble->message;
+        ev->u.error.component = trouble->component;
+        ev->u.error.retryable = trouble->retryable;
+    }
+    emit(x, ev);
+}
+
+void tell_troubles(struct tt *x)
+{
+    for (const struct trouble *t = x->in->troubles; t && !no_memory(x);
+         t = t->next)
+        if (t->warning)
+            warn(x, t->code, t->message);
+        else
+            emit_error(x, t);
+}
+
 /* ---- Ends ---------------------------------------------------------------- */
 
 /* As of now, not as of the event before. */
@@ -246,6 +269,7 @@ static void on_start(struct tt *x)
     gap = policy_gap(x->s->turn.config, x->in->hides, x->s->scratch);
     if (gap.ptr)
         warn(x, STR("rule_gap"), gap);
+    tell_troubles(x);
     if (x->s->turn.limits.time_ms)
         want_timer(x, TIMER_RUN, x->s->turn.limits.time_ms);
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
@@ -494,7 +518,8 @@ static void while_going(struct tt *x)
     case IN_PAUSE: on_pause(x); break;
     case IN_CONTINUE: on_continue(x); break;
     case IN_RESUME:
-    case IN_UNENDED: break; /* on_resume, on_unended, in any state */
+    case IN_UNENDED:
+    case IN_TROUBLE: break; /* see tt: in any state */
     }
 }
 
@@ -512,6 +537,8 @@ void tt(const struct turn *t, const struct input *in, struct step *s)
         on_resume(&x);
     } else if (in->kind == IN_UNENDED) {
         on_unended(&x);
+    } else if (in->kind == IN_TROUBLE) {
+        tell_troubles(&x);
     } else if (t->stop.outcome != WEND_OUTCOME_NONE) {
         while_stopping(&x);
     } else {

@@ -37,6 +37,16 @@ enum input_kind {
                        requests */
     IN_UNENDED,     /* requests, end: its run_end was not kept, because these
                        were accepted before it */
+    IN_TROUBLE,     /* troubles, which IN_START and IN_RESUME may have, too */
+};
+
+/* What a component could not do, or found strange, while the run goes on. */
+struct trouble {
+    struct trouble *next;
+    bool warning; /* else an error */
+    bool retryable;
+    wend_str code, message, component;
+    wend_str of; /* what has it, by name: the agent's business */
 };
 
 enum timer { TIMER_RUN, TIMER_RETRY, TIMER_METRICS, TIMER_STOP, TIMERS };
@@ -131,6 +141,7 @@ struct input {
     struct remote_request *requests; /* oldest first, at most REQUESTS_MAX */
     size_t requests_count;
     const wend_ev_run_end *end;
+    struct trouble *troubles; /* oldest first */
 };
 
 enum effect_kind {

@@ -398,6 +398,7 @@ void on_resume(struct tt *x)
 
     charge(turn_model(t), turn_tokens(t), &x->cut);
     emit_resume(x);
+    tell_troubles(x);
     if (t->metrics_due)
         emit_metrics(x);
     leave_children(x);

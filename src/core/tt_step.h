@@ -39,6 +39,7 @@ void want_timer(struct tt *x, enum timer timer, int64_t delay_ms);
 wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
                            wend_str component);
 void warn(struct tt *x, wend_str code, wend_str message);
+void tell_troubles(struct tt *x); /* those of the input */
 
 /* tt.c: the turn's end and what follows it */
 void end_turn(struct tt *x, wend_outcome outcome);

@@ -6,6 +6,7 @@
  */
 #include "lib/action.h"
 #include "lib/child.h"
+#include "lib/hook.h"
 
 const struct plan_action *action_of(const struct wend_run *r,
                                     const struct effect *fx)

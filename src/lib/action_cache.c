@@ -7,9 +7,11 @@
  * an answer first, and what the answer brought into it, are kept with it.
  */
 #include "base/label.h"
+#include "base/utf8.h"
 #include "lib/action.h"
 #include "lib/child.h"
 #include "lib/fact.h"
+#include "lib/trouble.h"
 
 static const char space[] = "plan/cache";
 
@@ -56,11 +58,24 @@ static bool read_answer(wend_str text, const struct mem *m, struct buf *output,
 
 /* ---- Answers ------------------------------------------------------------- */
 
+static void tell_unread(struct wend_run *r, const struct plan_action *a,
+                        const wend_error *err)
+{
+    char text[400];
+
+    utf8_fmt(text, sizeof text,
+             "action %.*s is not answered from the cache, which cannot be "
+             "read: %s",
+             (int)a->id.len, a->id.ptr, err->message);
+    run_error(r, "cache", text);
+}
+
 bool cache_answers(struct wend_run *r, const struct effect *fx)
 {
     const struct plan_action *a = action_of(r, fx);
     struct buf b = {.mem = &r->rt->mem}, output = {.mem = &r->rt->mem};
     struct input in = {.kind = IN_ACTION_DONE};
+    wend_error err = {0};
     char key[SHA256_HEX + 1];
     uint32_t labels = 0;
     bool found;
@@ -68,8 +83,9 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
     if (!a->cache_ms)
         return false;
     key_of(a, fx->args, key);
-    found = fact_text(r->rt, str_of(space), str_of(key), &b) &&
-            read_answer(buf_view(&b), &r->rt->mem, &output, &labels);
+    if (fact_text(r->rt, str_of(space), str_of(key), &b, &err) != WEND_OK)
+        tell_unread(r, a, &err);
+    found = b.len && read_answer(buf_view(&b), &r->rt->mem, &output, &labels);
     if (found) {
         in.done = (struct call_done){.action = fx->action,
                                      .attempt = fx->attempt,

@@ -7,6 +7,8 @@
  */
 #include "lib/action.h"
 #include "lib/child.h"
+#include "lib/hook.h"
+#include "lib/trouble.h"
 
 #include <string.h>
 
@@ -164,6 +166,18 @@ static void forget(struct wend_run *r, struct wend_call *c)
     call_unref(c);
 }
 
+/* Then the outcome of the lost call stays unknown. */
+static void tell_unchecked(struct wend_run *r, wend_str name, wend_str output)
+{
+    char text[400];
+
+    utf8_fmt(text, sizeof text,
+             "%.*s: its verify program did not say whether the call had its "
+             "effect: %.*s",
+             (int)name.len, name.ptr, (int)utf8_cut(output, 250), output.ptr);
+    run_error(r, "verify", text);
+}
+
 /* Tells the core how the call went; after this nobody waits for it. */
 static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
                    const char *code, bool effect_possible)
@@ -195,6 +209,9 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
         .attempt = c->attempt,
     };
     forget(r, c);
+    if (c->checks && outcome != WEND_OUTCOME_OK &&
+        outcome != WEND_OUTCOME_SKIPPED)
+        tell_unchecked(r, c->name, output);
     shell_input(r, &in);
     call_unref(c);
 }

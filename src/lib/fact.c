@@ -3,6 +3,8 @@
  */
 #include "lib/fact.h"
 
+#include "base/fail.h"
+
 struct keeping {
     struct store_keep keep;
     struct mem mem;
@@ -47,9 +49,11 @@ static bool on_fact(void *ctx, const struct store_fact *f)
     return false;
 }
 
-bool fact_text(wend_runtime *rt, wend_str space, wend_str key, struct buf *out)
+wend_status fact_text(wend_runtime *rt, wend_str space, wend_str key,
+                      struct buf *out, wend_error *err)
 {
-    return rt->store->ops->facts(rt->store, space, key, rt_wall(rt), on_fact,
-                                 out, NULL) == WEND_OK &&
-           !out->failed;
+    wend_status s = rt->store->ops->facts(rt->store, space, key, rt_wall(rt),
+                                          on_fact, out, err);
+
+    return s == WEND_OK && out->failed ? fail_nomem(err) : s;
 }

@@ -4,7 +4,7 @@
  * What a hook says becomes an input like any other, so that it is decided
  * upon by the core and stands in the log.
  */
-#include "lib/lib.h"
+#include "lib/hook.h"
 
 #include "base/utf8.h"
 

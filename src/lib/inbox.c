@@ -9,6 +9,8 @@
 #include "lib/child.h"
 
 #include "base/fail.h"
+#include "base/utf8.h"
+#include "lib/trouble.h"
 
 static struct wend_run *find_run(wend_runtime *rt, wend_str id)
 {
@@ -111,9 +113,29 @@ static bool on_request(void *ctx, const struct store_request *q)
     return serve(r, q);
 }
 
+/* Once, until it can be read again. */
+static void tell_unread(wend_runtime *rt, const wend_error *err)
+{
+    char text[400];
+
+    utf8_fmt(text, sizeof text,
+             "requests of other processes cannot be read: %s", err->message);
+    for (struct wend_run *r = rt->runs, *next; r; r = next) {
+        next = r->next;
+        if (r->turn.phase != PH_NEW)
+            run_error(r, "inbox", text);
+    }
+}
+
 void inbox_serve(wend_runtime *rt)
 {
-    rt->store->ops->take(rt->store, on_request, rt, NULL);
+    wend_error err = {0};
+    bool failed =
+        rt->store->ops->take(rt->store, on_request, rt, &err) != WEND_OK;
+
+    if (failed && !rt->inbox_failed && err.status != WEND_E_STORE)
+        tell_unread(rt, &err);
+    rt->inbox_failed = failed;
 }
 
 /* ---- At a resume, and before an end -------------------------------------- */

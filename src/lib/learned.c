@@ -14,7 +14,9 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "lib/fact.h"
+#include "lib/trouble.h"
 
 static const char space[] = "learned";
 
@@ -77,7 +79,7 @@ static void add(struct wend_run *r, const struct took *t)
     struct buf text = {.mem = &r->rt->mem};
     struct sums s = {0};
 
-    if (fact_text(r->rt, str_of(space), t->key, &text)) {
+    if (fact_text(r->rt, str_of(space), t->key, &text, NULL) == WEND_OK) {
         if (!text.len || !read_sums(buf_view(&text), &r->rt->mem, &s))
             s = (struct sums){0};
         add_up(&s, t);
@@ -206,9 +208,9 @@ static bool on_past(void *ctx, const struct store_fact *f)
     return r->count < LEARNED_SEEN_MAX && k->key.ptr;
 }
 
-/* In `a`; without anything if the store cannot be read. */
+/* In `a`; without anything if the store cannot be read, and err says why. */
 static const struct plan_past *read_past(wend_store *store, wend_str model,
-                                         struct arena *a)
+                                         struct arena *a, wend_error *err)
 {
     struct arena scratch = {.mem = a->mem};
     struct reading r = {.arena = a};
@@ -217,7 +219,7 @@ static const struct plan_past *read_past(wend_store *store, wend_str model,
 
     r.list = arena_alloc(&scratch, LEARNED_SEEN_MAX * sizeof *r.list);
     if (r.list && store->ops->facts(store, str_of(space), STR_NONE, 0, on_past,
-                                    &r, NULL) == WEND_OK)
+                                    &r, err) == WEND_OK)
         list = arena_alloc(a, (r.count + 1) * sizeof *list);
     if (past && list) {
         memcpy(list, r.list, r.count * sizeof *list);
@@ -228,10 +230,24 @@ static const struct plan_past *read_past(wend_store *store, wend_str model,
     return past;
 }
 
+static void learned_unread(struct wend_run *r, const wend_error *err)
+{
+    char text[400];
+
+    utf8_fmt(text, sizeof text,
+             "what actions took in the past cannot be read: %s", err->message);
+    run_error(r, "learned", text);
+}
+
 const struct plan_past *learned_past(struct wend_run *r)
 {
-    if (!r->past && r->turn.config && r->turn.config->plan_tool)
-        r->past = read_past(r->rt->store, r->birth.model, &r->arena);
+    wend_error err = {0};
+
+    if (!r->past && r->turn.config && r->turn.config->plan_tool) {
+        r->past = read_past(r->rt->store, r->birth.model, &r->arena, &err);
+        if (err.status != WEND_OK)
+            learned_unread(r, &err);
+    }
     return r->past;
 }
 
@@ -239,7 +255,7 @@ const struct plan_learned *learned_plan(wend_store *store, const struct plan *p,
                                         wend_str model, struct arena *a)
 {
     struct arena scratch = {.mem = a->mem};
-    const struct plan_past *past = read_past(store, model, &scratch);
+    const struct plan_past *past = read_past(store, model, &scratch, NULL);
     struct plan_learned *out =
         arena_alloc(a, ((size_t)p->count + 1) * sizeof *out);
     bool any = false;

@@ -55,6 +55,8 @@ struct wend_runtime {
     wend_error failed;        /* status != WEND_OK: the store has failed */
     atomic_bool store_failed; /* the same, for other threads */
     struct arena scratch;     /* of one step */
+    bool stepping;            /* it is in use: a step decides */
+    bool inbox_failed;        /* and the runs were told so */
     struct batch *spare;      /* an empty one to use again */
     struct health *health;    /* of models, see pool.h */
 };
@@ -148,15 +150,16 @@ struct wend_agent {
     size_t keys_count;
     struct workplace *place; /* made with the first built-in tool */
     struct mcp_server *servers;
-    struct agent_kid *kids; /* in the order they were added */
-    bool offers_task;       /* its model may give them tasks */
-    bool no_tool_calls;     /* its model calls no tools */
-    wend_tool_info info;    /* lent last */
-    unsigned runs;          /* that borrow it */
-    bool gone;              /* freed by the host while runs go on */
-    bool sandbox_off;       /* programs run without */
-    bool memory_user;       /* what is remembered counts in all folders */
-    bool parallel_given;    /* so that it counts for plans, too */
+    struct trouble *troubles; /* that each of its runs is told */
+    struct agent_kid *kids;   /* in the order they were added */
+    bool offers_task;         /* its model may give them tasks */
+    bool no_tool_calls;       /* its model calls no tools */
+    wend_tool_info info;      /* lent last */
+    unsigned runs;            /* that borrow it */
+    bool gone;                /* freed by the host while runs go on */
+    bool sandbox_off;         /* programs run without */
+    bool memory_user;         /* what is remembered counts in all folders */
+    bool parallel_given;      /* so that it counts for plans, too */
 };
 
 /* WEND_OK, or why the call that `what` names must not happen. */
@@ -456,10 +459,11 @@ struct wend_run {
     wend_str late_cancel; /* who canceled it while its end was on its way */
     uint64_t heard;       /* of the newest step */
     struct store_birth birth;
-    bool born, resumed; /* the store has it; it was taken up from there */
-    bool trusts;        /* the host answers for an imported log */
-    wend_error error;   /* why nothing goes on */
-    wend_error said;    /* why the last call was refused */
+    bool born, resumed;       /* the store has it; it was taken up from there */
+    bool trusts;              /* the host answers for an imported log */
+    struct trouble *troubles; /* that wait for its next step */
+    wend_error error;         /* why nothing goes on */
+    wend_error said;          /* why the last call was refused */
     struct player *player;
     struct post cancel_post;
     char cancel_by[CANCEL_BY_MAX + 1]; /* while it is posted */
@@ -551,11 +555,6 @@ void inbox_serve(wend_runtime *rt); /* those of all runs that are live */
 wend_status inbox_input(struct wend_run *r, struct input *in, wend_error *err);
 /* The store refused the end in b: requests were accepted before it. */
 void inbox_unend(struct wend_run *r, struct batch *b);
-
-/* hook.c */
-void hook_perform(struct wend_run *r, const struct effect *fx);
-wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h);
-void hook_stop(struct wend_run *r, wend_str message);
 
 /* replay.c */
 bool replay_due(struct wend_run *r, const wend_event *ev);

@@ -264,7 +264,7 @@ static wend_status offer(wend_agent *a, struct mcp_server *s,
         s->arena.failed = false;
         fail_nomem(err);
     } else if (st != WEND_OK) {
-        mcp_server_note(s, "left out: %s", why.message);
+        mcp_server_trouble(s, MCP_LEFT, "left out: %s", why.message);
         st = WEND_OK;
     }
     buf_free(&name);
@@ -327,21 +327,39 @@ struct adding {
     const wend_mcp_options *o;
     const struct relic_manifest *relic;
     struct mcp_server *server; /* NULL: it was not even begun */
+    bool shut_out;
     wend_status status;
-    wend_error *err;
+    wend_error err;
 };
+
+/* What the runs of the agent are told. The host's own mistakes, and want of
+ * memory, are its business alone. */
+static void tell_failure(wend_agent *a, const struct adding *x)
+{
+    enum mcp_trouble what = x->shut_out                 ? MCP_AUTH
+                            : x->status == WEND_E_STALE ? MCP_CHANGED
+                                                        : MCP_CONNECT;
+
+    if (x->status == WEND_OK || x->status == WEND_E_INVAL ||
+        x->status == WEND_E_EXISTS || x->status == WEND_E_MISUSE ||
+        x->status == WEND_E_NOMEM)
+        return;
+    mcp_trouble_tell(a, str_of(x->o->name), what, true, str_of(x->err.message));
+}
 
 static void begin_adding(wend_agent *a, struct adding *x)
 {
     struct mcp_server *s = NULL;
 
     x->status = a->rt->callbacks
-                    ? fail(x->err, WEND_E_MISUSE, "mcp: inside a callback")
-                    : check(a, x->o, x->err);
+                    ? fail(&x->err, WEND_E_MISUSE, "mcp: inside a callback")
+                    : check(a, x->o, &x->err);
     if (x->status == WEND_OK)
-        x->status = mcp_server_new(a, x->o, &s, x->err);
+        agent_forget_trouble(a, str_of(x->o->name));
+    if (x->status == WEND_OK)
+        x->status = mcp_server_new(a, x->o, &s, &x->err);
     for (size_t i = 0; x->status == WEND_OK && i < s->values_count; i++)
-        x->status = agent_hide(a, s->values[i], x->err);
+        x->status = agent_hide(a, s->values[i], &x->err);
     if (x->status != WEND_OK) {
         mcp_server_free(s);
         return;
@@ -358,15 +376,16 @@ static void end_adding(wend_agent *a, struct adding *x)
 
     if (!s)
         return;
-    st = mcp_server_wait(s, x->err);
+    st = mcp_server_wait(s, &x->err);
+    x->shut_out = st == WEND_E_IO && s->shut_out;
     if (st == WEND_OK)
-        st = check_pin(s, x->o, x->err);
+        st = check_pin(s, x->o, &x->err);
     if (st == WEND_E_STALE && x->o->look) {
-        x->status = offer_stale(a, s, x->err);
+        x->status = offer_stale(a, s, &x->err);
         return;
     }
     if (st == WEND_OK)
-        st = offer_all(a, s, x->err);
+        st = offer_all(a, s, &x->err);
     x->status = st;
     if (st != WEND_OK && (!s->machine.tools || st != WEND_E_NOMEM))
         mcp_server_free(s);
@@ -377,10 +396,13 @@ static void end_adding(wend_agent *a, struct adding *x)
 wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
                     const struct relic_manifest *relic, wend_error *err)
 {
-    struct adding x = {.o = o, .relic = relic, .err = err};
+    struct adding x = {.o = o, .relic = relic};
 
     begin_adding(a, &x);
     end_adding(a, &x);
+    tell_failure(a, &x);
+    if (err && x.status != WEND_OK)
+        *err = x.err;
     return x.status;
 }
 
@@ -416,7 +438,7 @@ static void begin_all(wend_agent *a, struct adding *list, size_t count)
             if (list[k].server && list[i].o->name &&
                 str_is(list[k].server->name, list[i].o->name))
                 list[i].status =
-                    fail(list[i].err, WEND_E_EXISTS,
+                    fail(&list[i].err, WEND_E_EXISTS,
                          "mcp %s: there is one already", list[i].o->name);
         if (list[i].status == WEND_OK)
             begin_adding(a, &list[i]);
@@ -439,14 +461,16 @@ wend_status wend_agent_add_mcps(wend_agent *a,
     if (errs)
         memset(errs, 0, count * sizeof *errs);
     for (size_t i = 0; all && options && i < count; i++) {
-        all[i].err = errs ? &errs[i] : NULL;
         all[i].o = &options[i];
-        all[i].status = take_options(a, list[i], &options[i], all[i].err);
+        all[i].status = take_options(a, list[i], &options[i], &all[i].err);
     }
     if (all && options)
         begin_all(a, all, count);
     for (size_t i = 0; all && options && i < count; i++) {
         end_adding(a, &all[i]);
+        tell_failure(a, &all[i]);
+        if (errs && all[i].status != WEND_OK)
+            errs[i] = all[i].err;
         first = first == WEND_OK ? all[i].status : first;
     }
     if (!all || !options)

@@ -15,7 +15,7 @@
 #ifndef LIB_MCP_H
 #define LIB_MCP_H
 
-#include "lib/lib.h"
+#include "lib/trouble.h"
 #include "wire/mcp.h"
 
 enum {
@@ -40,8 +40,21 @@ extern const struct mcp_link_ops mcp_stdio_ops, mcp_http_ops;
 
 struct relic_manifest;
 
+/* What the agent's runs are told about a server; see the table. */
+enum mcp_trouble {
+    MCP_ODD,     /* it does what it should not */
+    MCP_LEFT,    /* a tool of it is not offered */
+    MCP_SAID,    /* what a program said that did not start */
+    MCP_LOST,    /* it is started again */
+    MCP_DOWN,    /* it is given up */
+    MCP_AUTH,    /* it does not let us in */
+    MCP_CHANGED, /* its tools are not those that were accepted */
+    MCP_CONNECT, /* it cannot be used for another reason */
+};
+
 struct mcp_server {
     struct mcp_server *next;            /* of the agent */
+    wend_agent *agent;                  /* NULL: on its way out */
     const struct relic_manifest *relic; /* NULL: its tools are the model's */
     wend_runtime *rt;
     struct mem mem;
@@ -72,6 +85,7 @@ struct mcp_server {
     unsigned restarts;
     bool was_up;
     bool nomem;    /* what it is down for is our want of memory */
+    bool shut_out; /* it refused us with 401 or 403 */
     char why[300]; /* it is down */
 };
 
@@ -90,6 +104,13 @@ void mcp_server_call(struct mcp_server *s, const struct mcp_tool *tool,
                      wend_call *call);
 void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* A note that is an event, too. */
+void mcp_server_trouble(struct mcp_server *s, enum mcp_trouble what,
+                        const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The event alone; `name` is the server's, the text begins with it. */
+void mcp_trouble_tell(wend_agent *a, wend_str name, enum mcp_trouble what,
+                      bool stands, wend_str text);
 
 /* Blanks its secrets: a server may quote what it was given. */
 void mcp_server_hide(const struct mcp_server *s, char *text, size_t len);

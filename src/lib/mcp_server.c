@@ -11,8 +11,8 @@
 #include "lib/mcp.h"
 
 enum {
-    RESTARTS_MAX = 5,         /* without a good answer in between */
-    RESTART_MS = 200,         /* doubled with each */
+    RESTARTS_MAX = 5, /* without a good answer in between */
+    RESTART_MS = 200, /* doubled with each */
 };
 
 /* A call that the machine has. */
@@ -23,20 +23,73 @@ struct served {
 
 /* ---- Words --------------------------------------------------------------- */
 
+static void note(struct mcp_server *s, const char *text)
+{
+    if (!s->note)
+        return;
+    s->rt->callbacks++;
+    s->note(s->note_ctx, text);
+    s->rt->callbacks--;
+}
+
 void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
 {
     char text[600];
     size_t n = utf8_fmt(text, sizeof text, "mcp %s: ", s->name.ptr);
     va_list ap;
 
-    if (!s->note)
-        return;
     va_start(ap, fmt);
     utf8_vfmt(text + n, sizeof text - n, fmt, ap);
     va_end(ap);
-    s->rt->callbacks++;
-    s->note(s->note_ctx, text);
-    s->rt->callbacks--;
+    note(s, text);
+}
+
+void mcp_trouble_tell(wend_agent *a, wend_str name, enum mcp_trouble what,
+                      bool stands, wend_str text)
+{
+    static const struct {
+        const char *code;
+        bool warning, retryable;
+    } rows[] = {
+        [MCP_ODD] = {"mcp_odd", true, false},
+        [MCP_LEFT] = {"mcp_tool_left_out", true, false},
+        [MCP_SAID] = {"mcp_said", true, false},
+        [MCP_LOST] = {"mcp_lost", true, false},
+        [MCP_DOWN] = {"mcp_down", false, true},
+        [MCP_AUTH] = {"mcp_auth", false, false},
+        [MCP_CHANGED] = {"mcp_changed", false, false},
+        [MCP_CONNECT] = {"mcp_connect", false, true},
+    };
+    struct buf clean = {.mem = &a->mem};
+    struct trouble t = {.warning = rows[what].warning,
+                        .retryable = rows[what].retryable,
+                        .code = str_of(rows[what].code),
+                        .component = STR("mcp"),
+                        .of = name};
+
+    utf8_repair(&clean, text);
+    t.message = buf_view(&clean);
+    if (!clean.failed)
+        agent_trouble(a, &t, stands);
+    buf_free(&clean);
+}
+
+/* What is known before its tools are is told in runs that start later. */
+void mcp_server_trouble(struct mcp_server *s, enum mcp_trouble what,
+                        const char *fmt, ...)
+{
+    char text[600];
+    size_t n = utf8_fmt(text, sizeof text, "mcp %s: ", s->name.ptr);
+    va_list ap;
+
+    va_start(ap, fmt);
+    utf8_vfmt(text + n, sizeof text - n, fmt, ap);
+    va_end(ap);
+    note(s, text);
+    if (s->agent)
+        mcp_trouble_tell(s->agent, s->name, what,
+                         !s->was_up || what == MCP_DOWN || what == MCP_LEFT,
+                         str_of(text));
 }
 
 void mcp_server_hide(const struct mcp_server *s, char *text, size_t len)
@@ -145,7 +198,8 @@ void mcp_server_down(struct mcp_server *s, const char *why)
     timer_clear(&s->rt->timers, &s->step);
     mcp_close(&s->machine, s->why);
     if (s->was_up)
-        mcp_server_note(s, "%s; its tools fail from now on", s->why);
+        mcp_server_trouble(s, MCP_DOWN, "%s; its tools fail from now on",
+                           s->why);
     turn_in(s, 0);
 }
 
@@ -173,7 +227,7 @@ void mcp_server_lost(struct mcp_server *s, const char *said)
         return;
     }
     s->starting = false;
-    mcp_server_note(s, "%s; it is started again", why);
+    mcp_server_trouble(s, MCP_LOST, "%s; it is started again", why);
     turn_in(s, (int64_t)RESTART_MS << s->restarts++);
 }
 
@@ -251,7 +305,7 @@ static void on_warn(void *ctx, const char *text)
 
     utf8_fmt(clean, sizeof clean, "%s", text);
     mcp_server_hide(s, clean, strlen(clean));
-    mcp_server_note(s, "%s", clean);
+    mcp_server_trouble(s, MCP_ODD, "%s", clean);
 }
 
 static void on_again(void *ctx)
@@ -284,6 +338,7 @@ void mcp_server_text(struct mcp_server *s, wend_str text)
 void mcp_server_refused(struct mcp_server *s, int64_t id, int status,
                         wend_str body)
 {
+    s->shut_out |= status == 401 || status == 403;
     mcp_refused(&s->machine, id, status, body);
     watch(s);
 }
@@ -378,6 +433,7 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
 
     if (!s)
         return fail_nomem(err);
+    s->agent = a;
     s->rt = a->rt;
     s->mem = a->mem;
     s->arena.mem = &s->mem;
@@ -436,6 +492,7 @@ void mcp_server_free(struct mcp_server *s)
     if (s->phase == PHASE_UP)
         s->ops->bye(s);
     s->note = NULL;
+    s->agent = NULL;
     mcp_close(&s->machine, "the agent is gone");
     timer_clear(&s->rt->timers, &s->step);
     timer_clear(&s->rt->timers, &s->turn);

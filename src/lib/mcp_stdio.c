@@ -143,30 +143,54 @@ static const char *last_lines(const struct mcp_stdio *l)
     return at;
 }
 
-/* Mostly it says what it did not find: a module, a file, a host. */
-static void tell_start(const struct mcp_stdio *l)
+static void put_lines(struct buf *out, const struct mcp_stdio *l)
 {
-    struct mcp_server *s = l->server;
-    const char *readable[READABLE_MAX + 1];
-    struct buf text = {.mem = &s->mem};
+    struct buf text = {.mem = &l->server->mem};
 
     utf8_repair(&text, str_of(last_lines(l)));
     for (const char *line = buf_view(&text).ptr; *line;) {
-        size_t len = strcspn(line, "\n");
+        wend_str all = {line, strcspn(line, "\n")};
 
-        mcp_server_note(s, "| %.*s", (int)(len < LINE_SHOWN ? len : LINE_SHOWN),
+        mcp_server_note(l->server, "| %.*s", (int)utf8_cut(all, LINE_SHOWN),
                         line);
-        line += len + (line[len] == '\n');
+        buf_fmt(out, "\n| %.*s", (int)utf8_cut(all, LINE_SHOWN), line);
+        line += all.len + (line[all.len] == '\n');
     }
-    buf_clear(&text);
-    take_paths(s, readable);
-    for (size_t i = 0; readable[i]; i++)
-        buf_fmt(&text, ", %s", readable[i]);
-    if (!s->sandbox_off)
-        mcp_server_note(
-            s, "the sandbox let it read the system's folders, %s%s%s", s->cwd,
-            buf_view(&text).ptr, s->network ? "" : "; it had no network");
+    out->failed |= text.failed;
     buf_free(&text);
+}
+
+static void put_reach(struct buf *out, const struct mcp_server *s)
+{
+    const char *readable[READABLE_MAX + 1];
+
+    take_paths(s, readable);
+    buf_fmt(out, "the sandbox let it read the system's folders, %s", s->cwd);
+    for (size_t i = 0; readable[i]; i++)
+        buf_fmt(out, ", %s", readable[i]);
+    if (!s->network)
+        buf_cstr(out, "; it had no network");
+}
+
+/* Mostly it says what it did not find: a module, a file, a host. Notes are
+ * lines; the event is one. */
+static void tell_start(const struct mcp_stdio *l)
+{
+    struct mcp_server *s = l->server;
+    struct buf text = {.mem = &s->mem}, reach = {.mem = &s->mem};
+
+    buf_fmt(&text, "mcp %s: it said:", s->name.ptr);
+    put_lines(&text, l);
+    if (!s->sandbox_off) {
+        put_reach(&reach, s);
+        mcp_server_note(s, "%s", buf_view(&reach).ptr);
+        buf_char(&text, '\n');
+        buf_str(&text, buf_view(&reach));
+    }
+    if (s->agent && !text.failed)
+        mcp_trouble_tell(s->agent, s->name, MCP_SAID, true, buf_view(&text));
+    buf_free(&text);
+    buf_free(&reach);
 }
 
 static void on_end(void *ctx, const struct proc_end *end)

@@ -17,6 +17,7 @@
 #include "lib/child.h"
 #include "lib/learned.h"
 #include "lib/recall.h"
+#include "lib/trouble.h"
 
 /* The log on its way into a run's state. */
 struct fold {
@@ -311,6 +312,7 @@ static wend_status go_on(struct fold *f, wend_error *err)
         r->last_us = r->turn.time_us;
     r->replying = r->turn.phase == PH_MODEL;
     recall_lost(&f->recall);
+    run_inherit_troubles(r);
     s = inbox_input(r, &in, err);
     r->replying = false; /* the next one begins anew */
     return s;

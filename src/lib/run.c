@@ -12,6 +12,7 @@
 #include "lib/child.h"
 #include "lib/hide.h"
 #include "lib/learned.h"
+#include "lib/trouble.h"
 
 /* ---- Life ---------------------------------------------------------------- */
 
@@ -309,6 +310,7 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
     }
     if (s == WEND_OK) {
         run_live(r);
+        run_inherit_troubles(r);
         shell_input(r, &in);
         if (r->error.status != WEND_OK) {
             r->rt->live -= r->turn.phase == PH_NEW;

@@ -8,6 +8,7 @@
  */
 #include "lib/action.h"
 #include "lib/child.h"
+#include "lib/hook.h"
 #include "lib/learned.h"
 #include "lib/planner.h"
 #include "lib/tagged.h"
@@ -170,6 +171,8 @@ static void blank(struct wend_run *r, struct input *in,
     blank_text(r, &in->done.output);
     blank_text(r, &in->done.structured);
     blank_text(r, &in->error.message);
+    for (struct trouble *t = in->troubles; t; t = t->next)
+        blank_text(r, &t->message);
     if (in->done.child) {
         *child = *in->done.child;
         blank_text(r, &child->text);
@@ -178,9 +181,25 @@ static void blank(struct wend_run *r, struct input *in,
     }
 }
 
+/* Some inputs bring what waits to be told. */
+static bool tells(const struct input *in)
+{
+    return in->kind == IN_TROUBLE || in->kind == IN_START ||
+           in->kind == IN_RESUME;
+}
+
+static void tell_waiting(struct wend_run *r)
+{
+    struct input in = {.kind = IN_TROUBLE};
+
+    if (r->troubles && r->turn.phase != PH_NEW)
+        shell_input(r, &in);
+}
+
 void shell_input(struct wend_run *r, struct input *in)
 {
     struct keep keep = {&r->arena, r->agent->configs[r->mode]};
+    uint64_t heard;
     struct child_done child;
     struct step s;
     bool ok;
@@ -191,6 +210,11 @@ void shell_input(struct wend_run *r, struct input *in)
         r->late_cancel = arena_str(&r->arena, in->by);
     if (r->over || r->error.status != WEND_OK)
         return;
+    r->rt->stepping = true; /* what cannot be read is told with this input */
+    in->past = learned_past(r);
+    r->rt->stepping = false;
+    if (!tells(in))
+        tell_waiting(r); /* before it: it may end the run */
     in->time_us = shell_now(r);
     if (in->kind != IN_ACTION_DONE) /* which brings its own */
         in->reply = r->replying ? &r->reply : NULL;
@@ -198,9 +222,13 @@ void shell_input(struct wend_run *r, struct input *in)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
         return;
     }
+    r->rt->stepping = true;
+    if (tells(in)) {
+        in->troubles = r->troubles;
+        r->troubles = NULL;
+    }
     blank(r, in, &child);
     in->purse = child_purse(r, in);
-    in->past = learned_past(r);
     step_begin(&s, &r->rt->scratch, &keep);
     tt(&r->turn, in, &s);
     ok = !r->rt->scratch.failed && !r->arena.failed;
@@ -218,12 +246,16 @@ void shell_input(struct wend_run *r, struct input *in)
         }
         drop_reply(r);
     }
-    r->heard = ok ? s.heard : 0;
+    heard = ok ? s.heard : 0;
     arena_reset(&r->rt->scratch);
+    r->rt->stepping = false;
     if (!ok)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
     else if (in->kind == IN_PAUSE || in->kind == IN_CONTINUE)
         children_heed(r);
+    if (ok)
+        tell_waiting(r);
+    r->heard = heard;
 }
 
 /* ---- Acting -------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * complete becomes an input (shell.c).
  */
 #include "lib/action.h"
+#include "lib/hook.h"
 #include "lib/planner.h"
 #include "lib/tagged.h"
 #include "lib/veil.h"

@@ -149,6 +149,54 @@ has "does not start: what it could read" "$err" \
     "the sandbox let it read the system's folders, $PWD, $work/chatty.sh; it had no network"
 run "$WEND" run -m "$hello" --sandbox off --mcp "srv=sh $work/chatty.sh" go
 lacks "does not start: no sandbox, no word about it" "$err" "the sandbox let"
+
+# ---- Events ---------------------------------------------------------------------
+
+# TYPE CODE: the message of such an event, as it stands in the line.
+told() {
+    sed -n "s/.*\"type\":\"$1\".*\"code\":\"$2\",\"message\":\"\(.*\)/\1/p" "$out"
+}
+
+run "$WEND" run --json -m "$hello" --mcp "srv=sh $work/chatty.sh" go
+has "does not start: an error event" "$out" '"code":"mcp_connect","message":"mcp srv:'
+told warning mcp_said >said
+has "does not start: what it said is an event, too" said '\n| line 3\n| line 4\n'
+has "does not start: and what it could read" said 'the sandbox let it read'
+is "does not start: right after run_start" "$(types "$out" | cut -d' ' -f1-4)" \
+    "run_start warning error turn_start"
+run "$WEND" run --json -m "$hello" --mcp "srv=http://127.0.0.1:1/" go
+told error mcp_connect >said
+has "nobody listens: an error event" said 'can not be reached'
+printf two >words
+run "$WEND" tools --accept --mcp "srv=$server changed"
+printf three >words
+run "$WEND" run --json -m "$hello" --mcp "srv=$server changed" go
+told error mcp_changed >said
+has "another list: an error event" said 'not those that were accepted'
+run "$WEND" run --json -m "$hello" --mcp "odd=$server odd" go
+told warning mcp_tool_left_out >said
+has "a tool that is left out: a warning" said "left out: tool 'odd.far'"
+run "$WEND" run --json --approve all -m "$(script srv.echo '{}')" \
+    --mcp "srv=$server crash" go
+told warning mcp_lost >said
+has "a lost server: a warning" said 'it is started again'
+is "a good server: nothing" \
+    "$("$WEND" run --json -m "$hello" --mcp "srv=$server modern" go 2>&1 |
+        grep -c '"type":"\(warning\|error\)"')" 0
+run "$WEND" run -m "$hello" --mcp "srv=/no/such/program" go
+is "a live run says it once" "$(grep -c '/no/such/program' "$err")" 1
+run "$WEND" log last
+has "and the log has it" "$out" "/no/such/program"
+run "$WEND" view last
+has "so does the view" "$out" "/no/such/program"
+for dialect in agio cortex; do
+    run "$WEND" log --events $dialect last
+    has "and $dialect" "$out" "/no/such/program"
+done
+run "$WEND" log --events loom last
+is "loom has no word for it" "$status" 0
+run "$WEND" verify last
+is "and the log is sound" "$status" 0
 run "$WEND" run -m "$(script x '{}')" --mcp "srv=/no/such/program" go
 is "a program that is not there: the run goes on" "$status" 0
 has "and it is told" "$err" "/no/such/program"

@@ -303,6 +303,10 @@ static void answer(struct out *o, const char *request, const char *headers)
     requests++;
     if (is("dead"))
         wait_for_ever();
+    if (is("closed")) {
+        head(o, 401, "");
+        return;
+    }
     if (!id[0]) {
         head(o, 202, "");
     } else if (strstr(request, "\"server/discover\"")) {

@@ -73,6 +73,7 @@ static const struct place turn_places[WEND_EVENT_TYPES] = {
     [WEND_CONTROL] = {RUN | TURN, 0},
     [WEND_METRICS] = {RUN, 0},
     [WEND_WARNING] = {RUN, 0},
+    [WEND_ERROR] = {RUN, 0},
     [WEND_RUN_FORK] = {RUN, 0},
 };
 
@@ -97,6 +98,7 @@ static const struct place plan_places[WEND_EVENT_TYPES] = {
     [WEND_CONTROL] = {RUN, 0},
     [WEND_METRICS] = {RUN, 0},
     [WEND_WARNING] = {RUN, 0},
+    [WEND_ERROR] = {RUN, 0},
 };
 
 static void law_brackets(struct sim *s, const wend_event *ev, const char *name)

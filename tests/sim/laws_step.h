@@ -75,6 +75,8 @@ static bool is_stale(struct book *b, const struct input *in)
         return true;
     if (!b->run_open || in->kind == IN_START)
         return b->run_open || in->kind != IN_START;
+    if (in->kind == IN_TROUBLE)
+        return false;
     if (b->stopping)
         return stop_is_stale(b, in);
     switch (in->kind) {
@@ -99,6 +101,7 @@ static bool is_stale(struct book *b, const struct input *in)
     case IN_STOP:
     case IN_SAY:
     case IN_RESUME:
+    case IN_TROUBLE:
     case IN_UNENDED: break;
     }
     return false;
@@ -126,6 +129,7 @@ static const wend_event_type first_event[] = {
     [IN_PAUSE] = WEND_CONTROL,
     [IN_CONTINUE] = WEND_CONTROL,
     [IN_RESUME] = WEND_RUN_RESUME,
+    [IN_TROUBLE] = WEND_ERROR,
 };
 
 /* All that the model sealed before its end, and all that it wrote. */
@@ -142,6 +146,8 @@ static bool says_the_same(const wend_event *ev, const struct input *in)
 {
     const wend_ev_call_end *end = &ev->u.call_end;
 
+    if (in->kind == IN_TROUBLE)
+        return hash_str(ev->u.error.message) == hash_str(in->troubles->message);
     if (in->kind == IN_SAY)
         return hash_str(ev->u.message.text) == hash_str(in->text);
     if (in->kind == IN_MODEL_DONE)
@@ -164,7 +170,7 @@ static void law_heard(struct sim *s, const struct view *v, const char *name)
     const struct step_event *e = v->step->events;
     wend_event_type want;
 
-    if (v->in->kind > IN_RESUME || is_stale(v->before, v->in))
+    if (v->in->kind == IN_UNENDED || is_stale(v->before, v->in))
         return;
     if (v->in->kind == IN_ACTION_DONE && !e)
         broken(s, name, "an action is done, and nothing follows");

@@ -25,6 +25,8 @@ static const char *const input_names[] = {
     [IN_CONTINUE] = "continue",
     [IN_CHECKED] = "checked",
     [IN_RESUME] = "resume",
+    [IN_UNENDED] = "unended",
+    [IN_TROUBLE] = "trouble",
 };
 static const char *const effect_names[] = {
     [FX_ASK_MODEL] = "ask_model",

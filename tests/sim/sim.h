@@ -78,7 +78,7 @@ struct mood {
 };
 
 struct counters {
-    int64_t inputs[IN_RESUME + 1], stale[IN_RESUME + 1];
+    int64_t inputs[IN_TROUBLE + 1], stale[IN_TROUBLE + 1];
     int64_t events[WEND_EVENT_TYPES], outcomes[WEND_OUTCOME_SKIPPED + 1];
     int64_t steps, discarded, blobs, eager, probes, drained;
     int64_t superseded, unknown, again; /* what a crash leads to */
@@ -114,8 +114,9 @@ struct sim {
     uint32_t past_count, says, ids;
     int64_t epoch;
     bool draining;
-    bool probe;  /* a side history: the reply is lent */
-    bool reborn; /* a fork that nobody has gone on with yet */
+    struct trouble trouble; /* told last */
+    bool probe;             /* a side history: the reply is lent */
+    bool reborn;            /* a fork that nobody has gone on with yet */
     uint32_t forks;
     struct turn parent;      /* of the fork, as it was left ... */
     struct buf parent_state; /* ... as bytes; empty: there is none */

@@ -226,27 +226,29 @@ static void each_law(void (*fn)(void *ctx, const char *law), void *ctx)
 }
 
 static const wend_event_type reached_types[] = {
-    WEND_RUN_START,    WEND_RUN_END,       WEND_TURN_START,
-    WEND_TURN_END,     WEND_CONTEXT_START, WEND_CONTEXT_END,
-    WEND_MODEL_START,  WEND_MODEL_PART,    WEND_MODEL_RETRY,
-    WEND_MODEL_END,    WEND_APPROVAL_ASK,  WEND_APPROVAL_ANSWER,
-    WEND_CALL_START,   WEND_CALL_END,      WEND_MESSAGE,
-    WEND_CONTROL,      WEND_METRICS,       WEND_WARNING,
-    WEND_RUN_RESUME,   WEND_CHILD_START,   WEND_CHILD_END,
-    WEND_RUN_FORK,     WEND_PLAN_START,    WEND_PLAN_END,
-    WEND_ACTION_START, WEND_ACTION_RETRY,  WEND_ACTION_END};
+    WEND_RUN_START,   WEND_RUN_END,       WEND_TURN_START,
+    WEND_TURN_END,    WEND_CONTEXT_START, WEND_CONTEXT_END,
+    WEND_MODEL_START, WEND_MODEL_PART,    WEND_MODEL_RETRY,
+    WEND_MODEL_END,   WEND_APPROVAL_ASK,  WEND_APPROVAL_ANSWER,
+    WEND_CALL_START,  WEND_CALL_END,      WEND_MESSAGE,
+    WEND_CONTROL,     WEND_METRICS,       WEND_WARNING,
+    WEND_ERROR,       WEND_RUN_RESUME,    WEND_CHILD_START,
+    WEND_CHILD_END,   WEND_RUN_FORK,      WEND_PLAN_START,
+    WEND_PLAN_END,    WEND_ACTION_START,  WEND_ACTION_RETRY,
+    WEND_ACTION_END};
 
 /* No model here writes plans, no tool can be looked up. */
 static bool can_come(int input)
 {
-    return input != IN_WRITTEN && input != IN_WARN && input != IN_CHECKED;
+    return input != IN_WRITTEN && input != IN_WARN && input != IN_CHECKED &&
+           input != IN_UNENDED;
 }
 
 /* Others count for every run that has begun. */
 static bool can_be_stale(int input)
 {
     return can_come(input) && input != IN_CANCEL && input != IN_SAY &&
-           input != IN_STOP && input != IN_RESUME;
+           input != IN_STOP && input != IN_RESUME && input != IN_TROUBLE;
 }
 
 static void reach(struct reached **at, int64_t count, const char *what,
@@ -264,7 +266,7 @@ static size_t find_reached(const struct counters *c,
     for (size_t i = 0; i < tap_count(reached_types); i++)
         reach(&at, c->events[reached_types[i]],
               wend_event_name(reached_types[i]), "");
-    for (int i = 0; i <= IN_RESUME; i++) {
+    for (int i = 0; i <= IN_TROUBLE; i++) {
         if (can_come(i))
             reach(&at, c->inputs[i], "input ", input_names[i]);
         if (can_be_stale(i))

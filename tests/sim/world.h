@@ -305,7 +305,14 @@ static bool people_next(struct sim *s, struct input *in)
     struct chance *c = &s->chance;
 
     in->by = STR("user");
-    if (s->says < SAYS_MAX && chance_of(c, s->mood.say)) {
+    /* Only some worlds have it, so that the others stay what they were. */
+    if (s->seed % 16 == 9 && chance_of(c, 100)) {
+        s->trouble = (struct trouble){.code = STR("mcp_down"),
+                                      .component = STR("mcp"),
+                                      .message = some_text(s)};
+        in->kind = IN_TROUBLE;
+        in->troubles = &s->trouble;
+    } else if (s->says < SAYS_MAX && chance_of(c, s->mood.say)) {
         in->kind = IN_SAY;
         in->text = numbered(s, "said ", s->says++);
     } else if (chance_of(c, s->mood.pause)) {

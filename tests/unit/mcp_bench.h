@@ -18,7 +18,8 @@ struct bench {
     struct rig rig;
     char dir[64], program[PATH_MAX], pins[96];
     struct buf notes;
-    pid_t http; /* 0: none */
+    struct buf told; /* codes of warnings and errors, each after a space */
+    pid_t http;      /* 0: none */
     FILE *http_in;
     int port;
 };
@@ -40,7 +41,7 @@ static inline bool bench_open(struct bench *b, const char *script)
     char *slash;
 
     memset(b, 0, sizeof *b);
-    b->notes.mem = &rig_mem;
+    b->notes.mem = b->told.mem = &rig_mem;
     snprintf(b->dir, sizeof b->dir, "%s/wend-mcp-XXXXXX",
              tmp && strlen(tmp) < 32 ? tmp : "/tmp");
     if (!mkdtemp(b->dir))
@@ -68,6 +69,7 @@ static inline void bench_close(struct bench *b)
     if (system(command))
         printf("# %s stays\n", b->dir);
     buf_free(&b->notes);
+    buf_free(&b->told);
 }
 
 static inline bool bench_http(struct bench *b, const char *mode)
@@ -130,7 +132,11 @@ static inline void bench_run(struct bench *b, struct buf *ends)
     if (wend_run_start(b->rig.agent, STR("go"), NULL, &run, &b->rig.err))
         return;
     while (wend_run_next(run, &e) == WEND_OK)
-        if (e->type == WEND_CALL_END) {
+        if (e->type == WEND_WARNING || e->type == WEND_ERROR) {
+            buf_cstr(&b->told, e->type == WEND_ERROR ? " !" : " ");
+            buf_str(&b->told, e->type == WEND_ERROR ? e->u.error.code
+                                                    : e->u.warning.code);
+        } else if (e->type == WEND_CALL_END) {
             buf_fmt(ends, "%s: ", wend_outcome_name(e->u.call_end.outcome));
             buf_str(ends, e->u.call_end.output);
             buf_char(ends, '\n');

@@ -113,6 +113,7 @@ static void looked_up(const char *dir, int code, wend_outcome wanted,
     wend_outcome got = WEND_OUTCOME_NONE;
     char id[40], path[128];
     int starts = 0;
+    bool told = false;
 
     snprintf(check, sizeof check, "touch second; echo '\"seen\"'; exit %d",
              code);
@@ -131,6 +132,8 @@ static void looked_up(const char *dir, int code, wend_outcome wanted,
            "its run is taken up: %s", r.err.message);
     while (next && wend_run_next(next, &ev) == WEND_OK) {
         starts += ev->type == WEND_ACTION_START;
+        told |=
+            ev->type == WEND_ERROR && str_is(ev->u.error.component, "verify");
         if (ev->type == WEND_ACTION_END) {
             got = ev->u.action_end.outcome;
             if (!code)
@@ -139,6 +142,8 @@ static void looked_up(const char *dir, int code, wend_outcome wanted,
         }
     }
     tap_is_i64(got, wanted, "exit status %d: how it ended", code);
+    tap_ok(told == (code > 1), "exit status %d: an error event if unknown",
+           code);
     tap_is_i64(starts, again, "exit status %d: whether it ran again", code);
     wend_run_free(next);
     rig_close(&r);

@@ -124,6 +124,13 @@ static void test_gives_up(void)
     bench_add(&b, "crash", false, o);
     bench_run(&b, &ends);
     tap_ok(has(&b.notes, "its tools fail from now on"), "it is given up");
+    tap_is_str(buf_view(&b.told),
+               STR(" mcp_lost mcp_lost mcp_lost mcp_lost mcp_lost !mcp_down"),
+               "each loss is an event of the run");
+    buf_clear(&b.told);
+    bench_run(&b, &ends);
+    tap_is_str(buf_view(&b.told), STR(" !mcp_down"),
+               "the next run is told how it stands");
     bench_close(&b);
     buf_free(&ends);
 }

@@ -229,6 +229,33 @@ static void test_some_fail(void)
     bench_close(&b);
 }
 
+/* The run goes on without it, and its log says why. */
+static void test_shut_out(void)
+{
+    wend_mcp_options o = {0};
+    struct buf ends = {.mem = &rig_mem};
+    struct bench b;
+
+    if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
+        return;
+    tap_is_i64(bench_add(&b, "closed", true, o), WEND_E_IO, "401: %s",
+               b.rig.err.message);
+    bench_run(&b, &ends);
+    tap_is_str(buf_view(&b.told), STR(" !mcp_auth"), "401 is an error event");
+    buf_clear(&b.told);
+    o.name = "other";
+    tap_is_i64(bench_add(&b, "modern", false, o), WEND_OK, "another server");
+    bench_run(&b, &ends);
+    tap_is_str(buf_view(&b.told), STR(" !mcp_auth"), "does not mend it");
+    buf_clear(&b.told);
+    o.name = "srv";
+    tap_is_i64(bench_add(&b, "modern", false, o), WEND_OK, "one of its name");
+    bench_run(&b, &ends);
+    tap_is_str(buf_view(&b.told), STR(""), "does");
+    bench_close(&b);
+    buf_free(&ends);
+}
+
 static void test_refused(void)
 {
     static const char *const none[] = {"/nonexistent/program", NULL};
@@ -454,6 +481,7 @@ int main(void)
     test_dead(false);
     test_dead(true);
     test_refused();
+    test_shut_out();
     test_many();
     test_some_fail();
     test_pins();
