@@ -60,6 +60,7 @@ enum query {
     Q_REQUEST_LATE,
     Q_REQUEST_DROP,
     Q_REQUESTS_DROP,
+    Q_REQUESTS_LATE_DROP,
     Q_EVENTS,
     Q_EVENT_FIRST,
     Q_EVENT_HASH,
@@ -290,6 +291,8 @@ wend_status db_fate(wend_store *store, int64_t id, enum store_fate *out,
  * WEND_E_BUSY: it ends the run, and others wait. */
 int db_hear(struct db *db, int64_t id, const struct store_batch *b,
             wend_status *refused);
+/* Those whose senders are gone. */
+int db_drop_late(struct db *db);
 
 /* For operations of the writer. */
 struct place { /* where a run's log stands */

@@ -79,6 +79,7 @@ static const char *const queries[QUERIES] = {
                      " key FROM memory WHERE until > 0 AND until <= ?"
                      " LIMIT ?)",
     [Q_REQUEST_DROP] = "DELETE FROM inbox WHERE id = ?",
+    [Q_REQUESTS_LATE_DROP] = "DELETE FROM inbox WHERE what = 'late' AND id < ?",
     [Q_REQUESTS_DROP] = "DELETE FROM inbox WHERE run = ?",
     [Q_EVENTS] = "SELECT seq, body, hash FROM events"
                  " WHERE id >= (?1 << 32 | ?2) AND id <= (?1 << 32 | ?3)"

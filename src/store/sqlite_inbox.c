@@ -2,13 +2,18 @@
  * sqlite_inbox.c - requests to runs in an SQLite store.
  *
  * A row stays until a batch of its run deals with it: it goes in the same
- * transaction as what it led to, or becomes 'late', which its sender reads.
+ * transaction as what it led to, or becomes 'late', which its sender reads. If
+ * that is gone, the row goes with a later request, claim or end of a run.
  */
 #include <time.h>
 
 #include "base/fail.h"
 #include "base/limits.h"
 #include "store/sqlite.h"
+
+/* A sender waits for seconds; one that has not asked by then is gone. The id of
+ * a request is the time at which it came. */
+#define LATE_US (INT64_C(600) * 1000000)
 
 /* ---- The writer's part --------------------------------------------------- */
 
@@ -36,6 +41,14 @@ static int64_t now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+int db_drop_late(struct db *db)
+{
+    struct ask a = ask(db, Q_REQUESTS_LATE_DROP);
+
+    ask_i64(&a, now_us() - LATE_US);
+    return ask_run(&a);
+}
+
 static wend_status post(struct db *db, struct db_op *op)
 {
     struct place at = {0};
@@ -48,7 +61,9 @@ static wend_status post(struct db *db, struct db_op *op)
     if (at.ended_us)
         return fail(&op->err, WEND_E_INVAL, "run %.*s is over",
                     (int)op->run.len, op->run.ptr);
-    s = db_outcome(db, count_requests(db, at.id, &all, &waiting), &op->err);
+    s = db_outcome(db, db_drop_late(db), &op->err);
+    if (s == WEND_OK)
+        s = db_outcome(db, count_requests(db, at.id, &all, &waiting), &op->err);
     if (s != WEND_OK)
         return s;
     if (all >= REQUESTS_MAX)
@@ -86,6 +101,8 @@ int db_hear(struct db *db, int64_t id, const struct store_batch *b,
         ask_i64(&a, b->heard[i].id);
         rc = ask_run(&a);
     }
+    if (rc == SQLITE_OK && b->summary.ended_us)
+        rc = db_drop_late(db);
     if (rc == SQLITE_OK && b->summary.ended_us)
         rc = count_requests(db, id, &all, &waiting);
     if (rc == SQLITE_OK && waiting)

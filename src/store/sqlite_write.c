@@ -285,6 +285,9 @@ static wend_status claim(struct db *db, struct db_op *op)
     s = db_note_check(op->owner, at.id, op->run, at.seq, &op->err);
     if (s != WEND_OK)
         return s;
+    s = db_outcome(db, db_drop_late(db), &op->err);
+    if (s != WEND_OK)
+        return s;
     a = ask(db, Q_RUN_CLAIM);
     ask_i64(&a, at.id);
     ask_i64(&a, op->owner->id);

@@ -97,4 +97,31 @@ for ((i = 0; i < trials * 2; i++)); do
     ok "at the end $i: applied or too late ($status)"
     is "at the end $i: as the log says" "$(times "$what")" $((1 - status))
 done
+# ---- Senders that are gone --------------------------------------------------------
+
+# What a sender would have been told stays for a while, and then goes with the
+# end of another run, a request or a resume.
+if command -v sqlite3 >/dev/null; then
+    fresh=$(date +%s)000000
+    late() { # puts two there: an old one, and one whose sender may still ask
+        sqlite3 "$WEND_STORE" "delete from inbox where what = 'late';
+            insert into inbox (id, run, what, body)
+            select 5, max(id), 'late', '{}' from runs union all
+            select $fresh, max(id), 'late', '{}' from runs"
+    }
+    left() {
+        sqlite3 "$WEND_STORE" "select id from inbox where what = 'late'"
+    }
+    late
+    run "$WEND" run -q -m "$hello" hi
+    is "the end of a run takes late answers away" "$(left)" "$fresh"
+    begin "$WEND" run -m "$held" hi
+    late
+    exits "a request" 0 "$WEND" say last more
+    is "a request takes late answers away" "$(left)" "$fresh"
+    killed
+    late
+    exits "a resume" 0 timeout 60 "$WEND" cancel --force last
+    is "a resume takes late answers away" "$(left)" "$fresh"
+fi
 finish
