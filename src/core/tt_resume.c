@@ -16,6 +16,11 @@
  *     question to whoever approves       asked again
  *     refusal that a fork cut in two     refused again
  *     being stopped, or taken up for it  everything ends
+ *
+ * A superseded end stands just before the next start. That is in the step of
+ * run_resume, unless the run is paused or a person is asked about the call
+ * first: until then it is not known whether it runs again. If it does not, its
+ * one end is the result, and no start has to be made up for it.
  */
 #include "core/tt_step.h"
 
