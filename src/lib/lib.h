@@ -562,7 +562,7 @@ bool replay_due(struct wend_run *r, const wend_event *ev);
  * *bad_seq is the first event that is missing or wrong. */
 bool replay_check(struct wend_run *r, const struct store_item *item,
                   int64_t *bad_seq);
-void replay_end(struct wend_run *r, const wend_event *run_end);
+bool replay_read(struct wend_run *r, const wend_event *ev);
 void replay_drained(struct wend_run *r); /* the store has no more now */
 bool replay_over(const struct wend_run *r);
 void replay_free(struct wend_run *r);

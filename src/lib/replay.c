@@ -27,9 +27,10 @@ struct player {
     bool drained;               /* the store has nothing more */
     bool ended;                 /* run_end or `to` was given out */
     int64_t first_us, began_us; /* first event's time; clock at its showing */
-    int64_t last_us;            /* time of the newest event that was due */
-    int64_t idle_us;            /* no process had it: nobody waits so long */
-    int64_t idle_seq;           /* of the event that this is known by */
+    int64_t idle_us;            /* no process had it until here: left out */
+    int64_t read_us;            /* time of the newest event that was read */
+    struct buf gaps;            /* struct gap, of those that were read */
+    size_t gaps_at;             /* the first that is still to come */
     wend_outcome outcome;       /* of the run_end that was read */
     /* The log so far, to see that it is whole. */
     struct chain chain;
@@ -37,17 +38,44 @@ struct player {
     int64_t seq_written; /* when the replay began */
 };
 
-/* A run that another process took up, or that a fork goes on with, goes on
- * after a moment. */
-static void skip_gap(struct player *p, const wend_event *ev)
-{
-    int64_t gap_us = ev->time_us - p->last_us;
+/* Before the event no process had the run. */
+struct gap {
+    int64_t seq, us;
+};
 
-    if ((ev->type != WEND_RUN_RESUME && ev->type != WEND_RUN_FORK) ||
-        ev->seq <= p->idle_seq || !p->last_us || gap_us <= GAP_US)
-        return;
-    p->idle_us += gap_us - GAP_US;
-    p->idle_seq = ev->seq;
+static void note_end(struct wend_run *r, const wend_event *run_end)
+{
+    const wend_ev_run_end *e = &run_end->u.run_end;
+
+    r->player->outcome = e->outcome;
+    r->answer = arena_str(&r->arena, e->text.ptr ? e->text : STR(""));
+}
+
+/* Of each event in order; false: out of memory. What follows from it is known
+ * when it is read, also when the reader filters it out. A run that another
+ * process took up, or that a fork goes on with, goes on after a moment: that is
+ * counted from this event on. */
+bool replay_read(struct wend_run *r, const wend_event *ev)
+{
+    struct player *p = r->player;
+    struct gap gap = {ev->seq, ev->time_us - p->read_us - GAP_US};
+    bool resumes = ev->type == WEND_RUN_RESUME || ev->type == WEND_RUN_FORK;
+
+    if (resumes && p->read_us && gap.us > 0)
+        buf_add(&p->gaps, (const char *)&gap, sizeof gap);
+    p->read_us = ev->time_us;
+    if (ev->type == WEND_RUN_END)
+        note_end(r, ev);
+    return !p->gaps.failed;
+}
+
+static void skip_gaps(struct player *p, int64_t seq)
+{
+    const struct gap *gaps = (const struct gap *)(const void *)p->gaps.ptr;
+    size_t count = p->gaps.len / sizeof *gaps;
+
+    for (; p->gaps_at < count && gaps[p->gaps_at].seq <= seq; p->gaps_at++)
+        p->idle_us += gaps[p->gaps_at].us;
 }
 
 /* In doubles: a damaged log may say any time, a host any speed. */
@@ -79,13 +107,12 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
             p->first_us = ev->time_us;
             p->began_us = now;
         }
-        skip_gap(p, ev);
+        skip_gaps(p, ev->seq);
         due = due_at(p, ev->time_us);
         if (due > now) {
             show_at(r, due);
             return false;
         }
-        p->last_us = ev->time_us;
     }
     if (ev->type == WEND_RUN_END) {
         p->ended = true;
@@ -139,15 +166,6 @@ static wend_status find(wend_runtime *rt, const char *id, bool *alive,
     return s;
 }
 
-/* Known as soon as it is read, also when the reader filters it out. */
-void replay_end(struct wend_run *r, const wend_event *run_end)
-{
-    const wend_ev_run_end *e = &run_end->u.run_end;
-
-    r->player->outcome = e->outcome;
-    r->answer = arena_str(&r->arena, e->text.ptr ? e->text : STR(""));
-}
-
 void replay_drained(struct wend_run *r)
 {
     struct player *p = r->player;
@@ -183,6 +201,7 @@ void replay_free(struct wend_run *r)
 {
     if (!r->player)
         return;
+    buf_free(&r->player->gaps);
     mem_free(&r->rt->mem, r->player);
     r->player = NULL;
 }
@@ -233,6 +252,7 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
         return fail_nomem(err);
     }
     memcpy(r->id, id, RUN_ID_LEN);
+    r->player->gaps.mem = &rt->mem;
     r->shown.lagged = true;
     r->player->speed = o.speed;
     r->player->to = o.seq_to;

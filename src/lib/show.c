@@ -225,9 +225,8 @@ static bool refill_one(struct refill *f, const wend_event *ev)
     if (ev->seq < f->seq || (ev->seq == f->seq && ev->n <= f->n))
         return true;
     f->any = true;
-    if (f->run->player && ev->type == WEND_RUN_END)
-        replay_end(f->run, ev);
-    if (ev->type != WEND_EVENT_NONE && show_wants(s, ev->type))
+    f->ok = !f->run->player || replay_read(f->run, ev);
+    if (f->ok && ev->type != WEND_EVENT_NONE && show_wants(s, ev->type))
         f->ok = enqueue(f->run, ev, event_copy);
     come_to(s, ev->seq, ev->n);
     return f->ok;

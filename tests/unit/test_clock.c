@@ -145,6 +145,20 @@ static void test_dead(void)
             tap_ok(read_to(run, WEND_RUN_END, &ev), "%s: replayed",
                    rows[i].why);
         wend_run_free(run);
+        run = NULL;
+
+        /* Nor does one that does not show where the run was taken up. */
+        if (wend_store_replay(
+                r.rt, id,
+                &(wend_replay_options){.size = sizeof(wend_replay_options),
+                                       .speed = 1,
+                                       .filter.types =
+                                           UINT64_C(1) << WEND_RUN_START |
+                                           UINT64_C(1) << WEND_RUN_END},
+                &run, &r.err) == WEND_OK)
+            tap_ok(read_to(run, WEND_RUN_END, &ev), "%s: replayed in part",
+                   rows[i].why);
+        wend_run_free(run);
         rig_close(&r);
     }
 }
