@@ -12,6 +12,15 @@
  *            Strings and structs that go in are copied. Handles that go in
  *            are borrowed: free them after what uses them. A run or an agent
  *            whose runtime is gone can only be freed.
+ * Release    What a host gives as `ctx` may come with a release function. It
+ *            is called exactly once, with that ctx, when nothing of wend can
+ *            use it any more: also if the call that was given it fails (but
+ *            not if it was given options that are NULL or whose size is
+ *            wrong), and if the runtime goes first. The ctx of a tool lives
+ *            until its agent is gone and all its calls are answered. It is
+ *            called from any thread, and must not call wend. What is used
+ *            only while a function runs (wend_store_export, _import,
+ *            wend_plan_options.knows, wend_sim_run) needs none.
  * Threads    A runtime and everything made from it belong to the thread that
  *            made it. Only functions marked [any thread] may be called from
  *            elsewhere. A call from a wrong thread returns WEND_E_MISUSE, or
@@ -106,6 +115,9 @@ typedef struct wend_error {
     uint32_t column; /* from 1 */
     char message[500];
 } wend_error;
+
+/* Gives back what a host gave: see Release above. */
+typedef void (*wend_release_fn)(void *ctx);
 
 WEND_API const char *wend_version(void);              /* [any thread] */
 WEND_API const char *wend_status_name(wend_status s); /* [any thread] */
@@ -221,8 +233,9 @@ WEND_API wend_status wend_store_tell_wait(wend_store *store, const char *id,
 typedef struct wend_runtime wend_runtime;
 
 /* Like realloc; size 0 frees and returns NULL. Called from tools' and the
- * store's threads too, and once more after wend_runtime_free for each call
- * that is answered later. */
+ * store's threads too. After wend_runtime_free it is called only to free: by
+ * wend_agent_free and wend_run_free of what was not freed before, and when a
+ * call that was open then is answered. */
 typedef void *(*wend_alloc_fn)(void *ctx, void *p, size_t size);
 
 typedef struct wend_runtime_options {
@@ -230,10 +243,15 @@ typedef struct wend_runtime_options {
     wend_store *store; /* NULL: an own memory store */
     wend_alloc_fn alloc;
     void *alloc_ctx;
+    wend_release_fn alloc_release; /* of alloc_ctx; see Release */
 } wend_runtime_options;
 
 WEND_API wend_status wend_runtime_new(const wend_runtime_options *options,
                                       wend_runtime **out, wend_error *err);
+/* Waits until the store has what its runs have written and its threads have
+ * ended. A function of a tool that is under way on a thread (`threaded`)
+ * cannot be ended: its call is canceled, and its thread goes on alone until it
+ * returns; it touches nothing but the call and what was given with the tool. */
 WEND_API void wend_runtime_free(wend_runtime *rt);
 
 /* For a loop of your own: when the fd is readable or the timeout (-1 =
@@ -304,6 +322,7 @@ typedef struct wend_run_options {
     uint32_t take;  /* WEND_FORK_ bits: the agent's, in place of the log's */
     bool trust_log; /* the host answers for the config of an imported log */
     wend_limits limits; /* from here on, where not 0; a control event says so */
+    wend_release_fn hook_release; /* of hook_ctx, not only when resumed */
 } wend_run_options;
 
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
@@ -338,6 +357,11 @@ WEND_API wend_status wend_run_poll(wend_run *run, const wend_event **event);
 typedef void (*wend_listen_fn)(void *ctx, const wend_event *event);
 WEND_API wend_status wend_run_listen(wend_run *run, wend_listen_fn fn,
                                      void *ctx);
+/* The same; `release` is for ctx: when another listener comes, or the run
+ * goes. */
+WEND_API wend_status wend_run_listen_release(wend_run *run, wend_listen_fn fn,
+                                             void *ctx,
+                                             wend_release_fn release);
 
 /* Runs to the end and lends the answer: run_end's text. */
 WEND_API wend_status wend_run_wait(wend_run *run, wend_str *text);

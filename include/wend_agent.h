@@ -161,7 +161,8 @@ typedef struct wend_tool_options {
     /* Class read only: the answer is given again, with call_end.cached, to
      * calls with the same arguments within so long. */
     uint32_t cache_ms;
-    uint32_t per_minute; /* calls in any minute; more wait. 0 = no bound */
+    uint32_t per_minute;     /* calls in any minute; more wait. 0 = no bound */
+    wend_release_fn release; /* of ctx; see Release in wend.h */
 } wend_tool_options;
 
 WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
@@ -245,9 +246,10 @@ typedef struct wend_mcp_options {
                   agent that only lists it; the status is WEND_E_STALE */
     uint32_t connect_ms; /* as start_timeout_ms, if that is longer: what is left
                             of the run's time; 0: no bound */
-    uint32_t start_timeout_ms; /* until its tools are known, at each start;
-                                  10 s. A program that has not answered after
-                                  half of it is started a second time */
+    uint32_t start_timeout_ms;    /* until its tools are known, at each start;
+                                     10 s. A program that has not answered after
+                                     half of it is started a second time */
+    wend_release_fn note_release; /* of note_ctx; see Release in wend.h */
 } wend_mcp_options;
 
 /* Connects, lists and offers its tools; waits for that. WEND_E_IO: it cannot

@@ -17,6 +17,7 @@ typedef struct wend_plan_options {
     size_t sets_count;
     wend_alloc_fn alloc;
     void *alloc_ctx;
+    wend_release_fn alloc_release; /* of alloc_ctx; see Release in wend.h */
 } wend_plan_options;
 
 /* The text of a file, YAML or JSON (see wend-plan(5)). Everything about it is
@@ -75,6 +76,7 @@ typedef struct wend_relic_options {
     const char *pins_file;
     wend_note_fn note;
     void *note_ctx;
+    wend_release_fn note_release; /* of note_ctx; see Release in wend.h */
 } wend_relic_options;
 
 /* A relic of any kind, by the text of its file (relic/1, see wend-plan(5)):

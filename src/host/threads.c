@@ -1,5 +1,8 @@
 /*
  * threads.c - a small pool for work that would block the loop.
+ *
+ * Its memory is libc's: a thread that was left behind at work must not need
+ * an allocator whose owner is gone.
  */
 #include "host/threads.h"
 
@@ -9,30 +12,60 @@
 
 #include "base/fail.h"
 
+struct workers;
+
+struct worker {
+    struct workers *pool;
+    pthread_t id;
+    bool alive;
+    bool busy; /* inside the function of a job, for as long as that likes */
+    bool left; /* was busy when the pool went: it ends alone */
+};
+
 struct workers {
     struct threads base;
-    struct mem mem; /* by value: the owner may be gone before us */
     pthread_mutex_t lock;
     pthread_cond_t work;
     struct threads_job *first, **tail;
     unsigned max, alive, idle, queued;
+    unsigned holders; /* once it is closed: who closes it, and those left */
     bool closed;
+    struct worker each[];
 };
 
-static void release(struct workers *t)
-{
-    struct mem m = t->mem;
+/* ---- A worker ------------------------------------------------------------ */
 
+/* Call it with the lock, which it leaves. */
+static void unlock_and_release(struct workers *t)
+{
+    bool last = --t->holders == 0;
+
+    pthread_mutex_unlock(&t->lock);
+    if (!last)
+        return;
     pthread_cond_destroy(&t->work);
     pthread_mutex_destroy(&t->lock);
-    mem_free(&m, t);
+    free(t);
 }
 
-static void *worker(void *arg)
+static struct threads_job *take(struct workers *t)
 {
-    struct workers *t = arg;
+    struct threads_job *job = t->first;
+
+    if (job) {
+        t->first = job->next;
+        t->queued--;
+    }
+    if (!t->first)
+        t->tail = &t->first;
+    return job;
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    struct workers *t = w->pool;
     struct threads_job *job;
-    bool last;
 
     pthread_mutex_lock(&t->lock);
     for (;;) {
@@ -41,41 +74,42 @@ static void *worker(void *arg)
             pthread_cond_wait(&t->work, &t->lock);
             t->idle--;
         }
-        job = t->first;
+        job = take(t);
         if (!job)
             break;
-        t->first = job->next;
-        if (!t->first)
-            t->tail = &t->first;
-        t->queued--;
+        /* Decided with the lock: one that is busy is inside fn. */
+        w->busy = !atomic_load(job->canceled);
         pthread_mutex_unlock(&t->lock);
-        job->fn(job);
+        if (w->busy)
+            job->fn(job);
+        pthread_mutex_lock(&t->lock);
+        w->busy = false;
+        pthread_mutex_unlock(&t->lock);
+        job->end(job);
         pthread_mutex_lock(&t->lock);
     }
-    last = --t->alive == 0;
-    pthread_mutex_unlock(&t->lock);
-    if (last)
-        release(t);
+    if (w->left)
+        unlock_and_release(t);
+    else
+        pthread_mutex_unlock(&t->lock);
     return NULL;
 }
 
 /* Signals are the host program's; its threads shall get them, not ours. */
-static bool start_thread(struct workers *t)
+static bool start_worker(struct workers *t)
 {
+    struct worker *w = &t->each[t->alive];
     sigset_t all, old;
-    pthread_attr_t attr;
-    pthread_t id;
-    int rc;
 
+    w->pool = t;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    rc = pthread_create(&id, &attr, worker, t);
-    pthread_attr_destroy(&attr);
+    w->alive = !pthread_create(&w->id, NULL, work, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return rc == 0;
+    return w->alive;
 }
+
+/* ---- The pool ------------------------------------------------------------ */
 
 static wend_status run(struct threads *base, struct threads_job *job)
 {
@@ -88,12 +122,12 @@ static wend_status run(struct threads *base, struct threads_job *job)
     t->tail = &job->next;
     t->queued++;
     if (t->queued > t->idle && t->alive < t->max) {
-        if (start_thread(t))
+        if (start_worker(t))
             t->alive++;
         else if (!t->alive)
             s = WEND_E_IO;
     }
-    if (s != WEND_OK) { /* nobody will take it: it is the newest of none */
+    if (s != WEND_OK) { /* no worker will take it: it is the newest of none */
         t->first = NULL;
         t->tail = &t->first;
         t->queued = 0;
@@ -106,15 +140,32 @@ static wend_status run(struct threads *base, struct threads_job *job)
 static void close_pool(struct threads *base)
 {
     struct workers *t = (struct workers *)(void *)base;
-    bool last;
+    struct threads_job *rest, *next;
 
     pthread_mutex_lock(&t->lock);
     t->closed = true;
-    last = !t->alive;
+    t->holders = 1;
+    rest = t->first;
+    t->first = NULL;
+    t->tail = &t->first;
+    for (unsigned i = 0; i < t->alive; i++)
+        if (t->each[i].busy) {
+            t->each[i].left = true;
+            t->holders++;
+            pthread_detach(t->each[i].id);
+        }
     pthread_cond_broadcast(&t->work);
     pthread_mutex_unlock(&t->lock);
-    if (last)
-        release(t);
+    for (; rest; rest = next) {
+        next = rest->next;
+        rest->end(rest);
+    }
+    /* `left` changes no more. */
+    for (unsigned i = 0; i < t->alive; i++)
+        if (!t->each[i].left)
+            pthread_join(t->each[i].id, NULL);
+    pthread_mutex_lock(&t->lock);
+    unlock_and_release(t);
 }
 
 static const struct threads_ops ops = {close_pool, run};
@@ -122,12 +173,12 @@ static const struct threads_ops ops = {close_pool, run};
 wend_status threads_new(const struct mem *m, unsigned max, struct threads **out,
                         wend_error *err)
 {
-    struct workers *t = mem_zalloc(m, sizeof *t);
+    struct workers *t = calloc(1, sizeof *t + max * sizeof *t->each);
 
+    (void)m;
     if (!t)
         return fail_nomem(err);
     t->base.ops = &ops;
-    t->mem = *m;
     t->max = max;
     t->tail = &t->first;
     pthread_mutex_init(&t->lock, NULL);

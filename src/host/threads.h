@@ -1,12 +1,14 @@
 /*
  * threads.h - a small pool for work that would block the loop.
  *
- * Threads are made as work comes and end with the pool. A job that hangs
- * keeps only its own thread: threads are detached and the pool lives until
- * the last of them is done. A pool may be another one (host/env.h).
+ * Threads are made as work comes and end with the pool, which waits for them;
+ * but not for those that are inside the function of a job: it may hang, and
+ * then keeps only its own thread. A pool may be another one (host/env.h).
  */
 #ifndef HOST_THREADS_H
 #define HOST_THREADS_H
+
+#include <stdatomic.h>
 
 #include "base/mem.h"
 
@@ -16,16 +18,21 @@ struct threads { /* the first member of its own struct */
 
 struct threads_job {
     struct threads_job *next;
-    void (*fn)(struct threads_job *job); /* on a worker thread */
+    const atomic_bool *canceled; /* before it began: fn is not called */
+    /* Both on a worker thread; `end` in any case, once, and does not block. It
+     * may be called by who frees the pool. */
+    void (*fn)(struct threads_job *job);
+    void (*end)(struct threads_job *job);
 };
 
 struct threads_ops {
-    void (*free)(struct threads *t); /* does not wait */
-    /* The job is the caller's; it must live until fn is over. */
+    /* Afterwards only jobs whose fn was under way are still to end. */
+    void (*free)(struct threads *t);
+    /* The job is the caller's; it must live until `end` is called. */
     wend_status (*run)(struct threads *t, struct threads_job *job);
 };
 
-/* Real ones. m's hook is called from worker threads too. */
+/* Real ones. */
 wend_status threads_new(const struct mem *m, unsigned max, struct threads **out,
                         wend_error *err);
 

@@ -175,7 +175,9 @@ static void work(struct world_threads *t)
     t->first = job->next;
     if (!t->first)
         t->tail = &t->first;
-    job->fn(job);
+    if (!atomic_load(job->canceled))
+        job->fn(job);
+    job->end(job);
 }
 
 static void set_next(struct world_threads *t)

@@ -229,6 +229,8 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
         return fail_nomem(err);
     a->rt = rt;
     a->process = rt->process;
+    a->mailbox = rt->mailbox;
+    mailbox_ref(a->mailbox);
     a->mem = rt->mem;
     a->prev = &rt->agents;
     a->next = rt->agents;
@@ -263,18 +265,6 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     return WEND_OK;
 }
 
-void workplace_unref(struct workplace *w)
-{
-    struct mem m;
-
-    if (!w || atomic_fetch_sub(&w->refs, 1) != 1)
-        return;
-    m = w->mem;
-    if (w->env.root_fd >= 0)
-        close(w->env.root_fd);
-    mem_free(&m, w);
-}
-
 /* Only the handle stays, for the host to free. */
 void agent_detach(wend_agent *a)
 {
@@ -284,8 +274,10 @@ void agent_detach(wend_agent *a)
     if (a->driver)
         a->driver->ops->free(a->driver);
     workplace_unref(a->place);
-    for (struct agent_tool *t = a->tools.first; t; t = t->next)
+    for (struct agent_tool *t = a->tools.first; t; t = t->next) {
         answers_free(&t->answers, &a->mem);
+        kept_unref(t->kept);
+    }
     buf_free(&a->tools.json);
     buf_free(&a->ends.json);
     buf_free(&a->relics_json);
@@ -299,11 +291,13 @@ void agent_detach(wend_agent *a)
 
 static void destroy(wend_agent *a)
 {
+    struct mailbox *box = a->mailbox;
     struct mem m = a->mem;
 
     if (a->rt)
         agent_detach(a);
     mem_free(&m, a);
+    mailbox_unref(box);
 }
 
 void wend_agent_free(wend_agent *a)
@@ -450,6 +444,7 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
     }
     tool->fn = t->fn;
     tool->ctx = t->ctx;
+    tool->kept = kept_ref(kind->kept);
     tool->place = kind->place;
     tool->threaded = t->threaded;
     tool->next = set->first;
@@ -462,74 +457,20 @@ wend_status agent_add(wend_agent *a, const wend_tool_options *t,
 wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *tool,
                                 wend_error *err)
 {
-    wend_status s = agent_enter(a, "tool", err);
+    struct tool_kind kind = {.source = "c"};
     wend_tool_options t;
+    wend_status s;
 
-    if (s != WEND_OK)
-        return s;
     if (!tool || !options_take(&t, sizeof t, tool))
         return fail(err, WEND_E_INVAL,
                     "tool: options are NULL or options.size is wrong");
-    return agent_add(a, &t, &(struct tool_kind){.source = "c"}, err);
-}
-
-static wend_status find_place(wend_agent *a, wend_error *err)
-{
-    struct workplace *w = a->place ? NULL : mem_zalloc(&a->mem, sizeof *w);
-
-    if (a->place)
-        return WEND_OK;
-    if (!w)
-        return fail_nomem(err);
-    w->mem = a->mem;
-    w->env.web = &a->web;
-    atomic_init(&w->refs, 1);
-    w->env.root = a->root.ptr;
-    w->env.sandbox_off = a->sandbox_off;
-    w->env.root_fd = path_root(a->root.ptr, err);
-    if (w->env.root_fd < 0) {
-        workplace_unref(w);
-        return WEND_E_IO;
-    }
-    a->place = w;
-    return WEND_OK;
-}
-
-wend_status wend_agent_add_builtin(wend_agent *a, const char *name,
-                                   wend_error *err)
-{
-    const struct builtin *b = name ? builtin_find(name) : NULL;
-    wend_status s = agent_enter(a, "tool", err);
-    wend_tool_options t = {.size = sizeof t};
-    struct tool_kind kind = {.source = "builtin"};
-
-    if (s != WEND_OK)
-        return s;
-    if (!b)
-        return fail(err, WEND_E_NOTFOUND,
-                    "there is no built-in tool '%.80s'; `wend tools` lists "
-                    "them",
-                    name ? name : "");
-    if (!b->fn)
-        return agent_offer_task(a, err);
-    s = find_place(a, err);
-    if (s != WEND_OK)
-        return s;
-    t.name = b->info.name.ptr;
-    t.description = b->info.description.ptr;
-    t.schema = b->info.schema.ptr;
-    t.call_class = b->info.call_class;
-    t.category = b->info.category;
-    t.labels = b->info.labels;
-    t.concurrent = b->info.concurrent;
-    t.threaded = !b->on_loop;
-    t.subject = b->subject;
-    t.fn = b->fn;
-    t.ctx = &a->place->env;
-    kind.place = a->place;
-    kind.program = b->program;
-    kind.sandbox_off = a->sandbox_off;
-    return agent_add(a, &t, &kind, err);
+    s = kept_new(t.release, t.ctx, &kind.kept, err);
+    if (s == WEND_OK)
+        s = agent_enter(a, "tool", err);
+    if (s == WEND_OK)
+        s = agent_add(a, &t, &kind, err);
+    kept_unref(kind.kept);
+    return s;
 }
 
 void agent_changed(wend_agent *a)

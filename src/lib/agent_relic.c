@@ -78,12 +78,13 @@ static bool is_there(const wend_agent *a, wend_str relic)
 }
 
 static wend_status add_kind(wend_agent *a, const struct relic_manifest *m,
-                            const wend_relic_options *o, wend_error *err)
+                            const wend_relic_options *o, struct kept *note,
+                            wend_error *err)
 {
     switch ((enum relic_kind)m->kind) {
     case RELIC_KV: return add_kv(a, m, err);
     case RELIC_HTTP: return relic_add_http(a, m, err);
-    case RELIC_MCP: return relic_add_mcp(a, m, o, err);
+    case RELIC_MCP: return relic_add_mcp(a, m, o, note, err);
     }
     return WEND_E_INVAL;
 }
@@ -111,7 +112,8 @@ static void cut(struct buf *b, size_t len)
 }
 
 static wend_status add(wend_agent *a, const struct relic_manifest *m,
-                       const wend_relic_options *o, wend_error *err)
+                       const wend_relic_options *o, struct kept *note,
+                       wend_error *err)
 {
     struct tool_set before = a->ends;
     size_t len = a->relics_json.len;
@@ -120,7 +122,7 @@ static wend_status add(wend_agent *a, const struct relic_manifest *m,
     if (is_there(a, m->name))
         return fail(err, WEND_E_EXISTS, "relic: there is a '%s' already",
                     m->name.ptr);
-    s = add_kind(a, m, o, err);
+    s = add_kind(a, m, o, note, err);
     if (s == WEND_OK)
         put_relic(&a->relics_json, m, o->file);
     if (s == WEND_OK && a->relics_json.failed)
@@ -135,25 +137,40 @@ static wend_status add(wend_agent *a, const struct relic_manifest *m,
     return s;
 }
 
+static wend_status add_text(wend_agent *a, wend_str text,
+                            const wend_relic_options *o, struct kept *note,
+                            wend_error *err)
+{
+    struct relic_manifest *m = NULL;
+    wend_status s = agent_enter(a, "relic", err);
+
+    if (s != WEND_OK)
+        return s;
+    if (!text.ptr)
+        return fail(err, WEND_E_INVAL, "relic: the text is NULL");
+    text = arena_str(&a->arena, text);
+    s = text.ptr ? relic_manifest_parse(text, &a->arena, &m, err)
+                 : fail_nomem(err);
+    if (s == WEND_OK)
+        s = add(a, m, o, note, err);
+    a->arena.failed = false; /* it was told */
+    return s;
+}
+
 wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
                                  const wend_relic_options *options,
                                  wend_error *err)
 {
     wend_relic_options o = {.size = sizeof o};
-    struct relic_manifest *m = NULL;
-    wend_status s = agent_enter(agent, "relic", err);
+    struct kept *note;
+    wend_status s;
 
-    if (s != WEND_OK)
-        return s;
-    if (!text.ptr || (options && !options_take(&o, sizeof o, options)))
-        return fail(err, WEND_E_INVAL,
-                    "relic: the text is NULL or options.size is wrong");
-    text = arena_str(&agent->arena, text);
-    s = text.ptr ? relic_manifest_parse(text, &agent->arena, &m, err)
-                 : fail_nomem(err);
+    if (options && !options_take(&o, sizeof o, options))
+        return fail(err, WEND_E_INVAL, "relic: options.size is wrong");
+    s = kept_new(o.note_release, o.note_ctx, &note, err);
     if (s == WEND_OK)
-        s = add(agent, m, &o, err);
-    agent->arena.failed = false; /* it was told */
+        s = add_text(agent, text, &o, note, err);
+    kept_unref(note);
     return s;
 }
 

@@ -47,22 +47,24 @@ static void empty(struct batch *b)
     for (size_t i = 0; i < b->packs_count; i++)
         mem_free(&b->mem, (void *)(uintptr_t)b->packs[i].body.ptr);
     arena_free(&b->arena);
-    mailbox_unref(b->mailbox);
 }
 
 void batch_free(struct batch *b)
 {
+    struct mailbox *box;
     struct mem m;
 
     if (!b)
         return;
     m = b->mem;
+    box = b->mailbox;
     empty(b);
     mem_free(&m, b->events);
     mem_free(&m, b->packs);
     mem_free(&m, b->heard);
     buf_free(&b->bytes);
     mem_free(&m, b);
+    mailbox_unref(box);
 }
 
 void batch_done(struct batch *b)
@@ -82,6 +84,7 @@ void batch_done(struct batch *b)
         return;
     }
     empty(b);
+    mailbox_unref(b->mailbox);
     *b = fresh;
     buf_clear(&b->bytes);
     rt->spare = b;
@@ -278,7 +281,11 @@ void batch_answer(struct batch *b, wend_status s)
 /* Called by the store, possibly from its thread. */
 static void on_done(struct store_batch *sb, wend_status s)
 {
-    batch_answer(sb->ctx, s);
+    struct batch *b = sb->ctx;
+    struct mailbox *box = b->mailbox;
+
+    batch_answer(b, s);
+    mailbox_answered(box);
 }
 
 bool batch_submit(struct batch *b, wend_store *store)
@@ -309,6 +316,7 @@ bool batch_submit(struct batch *b, wend_store *store)
         batch_answer(b, WEND_E_NOMEM);
         return false;
     }
+    mailbox_sent(b->mailbox);
     store->ops->append(store, &b->sb);
     return true;
 }

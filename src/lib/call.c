@@ -24,17 +24,20 @@ struct output_post {
 
 void call_unref(struct wend_call *c)
 {
+    struct mailbox *box;
     struct mem m;
 
     if (!c || atomic_fetch_sub(&c->refs, 1) != 1)
         return;
     m = c->mem;
+    box = c->mailbox;
     buf_free(&c->output);
     buf_free(&c->structured);
     arena_free(&c->arena);
-    mailbox_unref(c->mailbox);
     workplace_unref(c->place);
+    kept_unref(c->kept);
     mem_free(&m, c);
+    mailbox_unref(box); /* last: the allocator may end with it */
 }
 
 /* ---- The tool's side [any thread] ---------------------------------------- */
@@ -71,12 +74,12 @@ bool wend_call_canceled(const wend_call *call)
 
 static void free_output(struct output_post *p)
 {
-    struct mem m = p->call->mem;
+    struct wend_call *c = p->call;
 
-    atomic_fetch_sub(&p->call->waiting, p->bytes);
+    atomic_fetch_sub(&c->waiting, p->bytes);
     buf_free(&p->text);
-    call_unref(p->call);
-    mem_free(&m, p);
+    mem_free(&c->mem, p);
+    call_unref(c);
 }
 
 wend_status wend_call_progress(wend_call *call, const char *text)
@@ -314,24 +317,6 @@ static void on_deadline(struct timer_node *t)
         give_up(c, CALL_STOP_DEADLINE, STR_NONE);
 }
 
-static void run_job(struct threads_job *job)
-{
-    struct wend_call *c =
-        (struct wend_call *)(void *)((char *)job -
-                                     offsetof(struct wend_call, job));
-    wend_status s;
-
-    if (atomic_load(&c->canceled)) {
-        wend_call_fail(c, "canceled");
-        return;
-    }
-    atomic_fetch_add(&c->refs, 1); /* an answer lets go of the tool's */
-    s = c->fn(c->ctx, c);
-    if (s != WEND_OK)
-        wend_call_fail(c, wend_status_name(s)); /* no harm if answered */
-    call_unref(c);
-}
-
 static wend_str put(char **at, wend_str s)
 {
     wend_str copy = {*at, s.len};
@@ -397,6 +382,7 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->attempt = fx->attempt;
     c->fn = tool->fn;
     c->ctx = tool->ctx;
+    c->kept = kept_ref(tool->kept);
     c->place = tool->place;
     if (c->place)
         atomic_fetch_add(&c->place->refs, 1);
@@ -427,8 +413,6 @@ static void run_here(struct wend_run *r, struct wend_call *c)
 
 static void begin(struct wend_run *r, struct wend_call *c)
 {
-    struct threads *pool;
-
     c->began_us = rt_clock(r->rt);
     if (!timer_set(&r->rt->timers, &c->deadline,
                    rt_after(r->rt, c->timeout_ms))) {
@@ -444,10 +428,7 @@ static void begin(struct wend_run *r, struct wend_call *c)
         run_here(r, c);
         return;
     }
-    c->job.fn = run_job;
-    pool = rt_threads(r->rt);
-    if (!pool || threads_run(pool, &c->job) != WEND_OK)
-        wend_call_fail(c, "no thread could be started");
+    call_run_threaded(c);
 }
 
 static void on_begin(struct timer_node *t)

@@ -246,3 +246,43 @@ void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out)
     buf_cstr(out, said.len ? "\n" : "; it may have had an effect");
     buf_str(out, said);
 }
+
+/* ---- On a thread --------------------------------------------------------- */
+
+static struct wend_call *call_of(struct threads_job *job)
+{
+    return (struct wend_call *)(void *)((char *)job -
+                                        offsetof(struct wend_call, job));
+}
+
+static void run_job(struct threads_job *job)
+{
+    struct wend_call *c = call_of(job);
+
+    c->ran = c->fn(c->ctx, c);
+}
+
+static void end_job(struct threads_job *job)
+{
+    struct wend_call *c = call_of(job);
+
+    if (c->ran != WEND_OK)
+        wend_call_fail(c, c->ran == WEND_AGAIN ? "canceled"
+                                               : wend_status_name(c->ran));
+    call_unref(c);
+}
+
+void call_run_threaded(struct wend_call *c)
+{
+    struct threads *pool = rt_threads(c->run->rt);
+
+    c->job.canceled = &c->canceled;
+    c->job.fn = run_job;
+    c->job.end = end_job;
+    c->ran = WEND_AGAIN;           /* it has not begun */
+    atomic_fetch_add(&c->refs, 1); /* an answer lets go of the tool's */
+    if (pool && threads_run(pool, &c->job) == WEND_OK)
+        return;
+    wend_call_fail(c, "no thread could be started");
+    call_unref(c);
+}

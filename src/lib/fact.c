@@ -8,18 +8,21 @@
 struct keeping {
     struct store_keep keep;
     struct mem mem;
-    struct arena arena; /* the fact's strings */
+    struct mailbox *mailbox; /* of the runtime whose memory this is */
+    struct arena arena;      /* the fact's strings */
 };
 
 /* On the store's thread, or from inside keep. */
 static void on_kept(struct store_keep *k, wend_status s)
 {
     struct keeping *x = (struct keeping *)(void *)k;
+    struct mailbox *box = x->mailbox;
     struct mem m = x->mem;
 
     (void)s;
     arena_free(&x->arena);
     mem_free(&m, x);
+    mailbox_answered(box);
 }
 
 void fact_keep(wend_runtime *rt, const struct store_fact *fact)
@@ -30,6 +33,8 @@ void fact_keep(wend_runtime *rt, const struct store_fact *fact)
     if (!x)
         return;
     x->mem = rt->mem;
+    x->mailbox = rt->mailbox;
+    mailbox_sent(rt->mailbox);
     x->arena.mem = &x->mem;
     x->keep.done = on_kept;
     f = &x->keep.fact;

@@ -206,49 +206,6 @@ static wend_str clean(struct fork *f, wend_str text)
     return f->o.agent ? agent_blank(f->o.agent, text, &f->arena) : text;
 }
 
-static bool is_taken(uint32_t take, wend_str member)
-{
-    static const struct {
-        uint32_t bit;
-        const char *name;
-    } rows[] = {
-        {WEND_FORK_MODEL, "model"},          {WEND_FORK_MODEL, "base_url"},
-        {WEND_FORK_MODEL, "context_tokens"}, {WEND_FORK_MODEL, "output_tokens"},
-        {WEND_FORK_MODEL, "price"},          {WEND_FORK_MODEL, "fallback"},
-        {WEND_FORK_TOOLS, "tools"},          {WEND_FORK_TOOLS, "mcp"},
-        {WEND_FORK_POLICY, "policy"},
-    };
-
-    if (take & WEND_FORK_CONFIG)
-        return true;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((take & rows[i].bit) && str_is(member, rows[i].name))
-            return true;
-    return false;
-}
-
-wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
-                    struct arena *a)
-{
-    const struct json *theirs[] = {json_parse_own(log_json, a, NULL),
-                                   json_parse_own(agent_json, a, NULL)};
-    struct buf b = {.mem = a->mem};
-
-    for (int i = 0; i < 2; i++)
-        for (const struct json *m = theirs[i] ? theirs[i]->first : NULL; m;
-             m = m->next) {
-            if (is_taken(take, m->key) != (i == 1))
-                continue;
-            buf_char(&b, b.len ? ',' : '{');
-            json_put_str(&b, m->key);
-            buf_char(&b, ':');
-            json_put(&b, m);
-        }
-    buf_char(&b, '}');
-    a->failed |= !theirs[0] || !theirs[1];
-    return buf_keep(&b, a);
-}
-
 static void say_fork(struct fork *f)
 {
     wend_ev_run_fork *e = &add(f, WEND_RUN_FORK)->u.run_fork;
@@ -565,15 +522,14 @@ wend_status wend_store_fork(wend_store *store, const char *id,
                             const wend_fork_options *options, char fork[37],
                             wend_error *err)
 {
-    wend_status s;
+    wend_status s = store_enter(store, err);
     int64_t at;
 
-    if (!store || !id || !fork)
-        return fail(err, WEND_E_INVAL, "fork: store, id or fork is NULL");
-    s = store_enter(store, err);
-    return s == WEND_OK
-               ? fork_make(store, &env_real, id, options, fork, &at, err)
-               : s;
+    if (s == WEND_OK && (!id || !fork))
+        s = fail(err, WEND_E_INVAL, "fork: id or fork is NULL");
+    if (s == WEND_OK)
+        s = fork_make(store, &env_real, id, options, fork, &at, err);
+    return s;
 }
 
 wend_status wend_run_fork(wend_agent *agent, const char *id,
@@ -582,18 +538,22 @@ wend_status wend_run_fork(wend_agent *agent, const char *id,
                           wend_error *err)
 {
     wend_fork_options o;
+    wend_run_options run;
+    struct kept *hook;
     char own[RUN_ID_LEN + 1];
     int64_t at = 0;
-    wend_status s;
+    wend_status s = run_options(options, &run, &hook, err);
 
-    if (!agent || !id || !out || !options_take(&o, sizeof o, fork))
-        return fail(err, WEND_E_INVAL,
-                    "fork: agent, id or out is NULL, or an option is wrong");
-    s = agent_enter(agent, "fork", err);
-    if (s != WEND_OK)
-        return s;
-    o.size = sizeof o;
-    o.agent = agent;
-    s = fork_make(agent->rt->store, agent->rt->env, id, &o, own, &at, err);
-    return s == WEND_OK ? run_resume(agent, own, at, options, out, err) : s;
+    if (s == WEND_OK)
+        s = agent_enter(agent, "fork", err);
+    if (s == WEND_OK && (!id || !out || !options_take(&o, sizeof o, fork)))
+        s = fail(err, WEND_E_INVAL, "fork: id, out or an option is wrong");
+    if (s == WEND_OK) {
+        o.size = sizeof o;
+        o.agent = agent;
+        s = fork_make(agent->rt->store, agent->rt->env, id, &o, own, &at, err);
+    }
+    if (s == WEND_OK)
+        s = run_resume(agent, own, at, &run, out, err);
+    return run_give(s, out, hook);
 }

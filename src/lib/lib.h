@@ -18,6 +18,7 @@
 #include "host/loop.h"
 #include "host/proc.h"
 #include "host/threads.h"
+#include "lib/kept.h"
 #include "lib/mailbox.h"
 #include "lib/timers.h"
 #include "lib/tool_keep.h"
@@ -114,6 +115,7 @@ struct agent_tool {
     wend_str name;
     wend_tool_fn fn;
     void *ctx;
+    struct kept *kept;       /* ctx; NULL: it is not released */
     struct workplace *place; /* NULL: a tool of the host's */
     bool threaded;
     int64_t cache_ms; /* answers are given again so long; 0 = never */
@@ -129,8 +131,9 @@ struct tool_set {
 };
 
 struct wend_agent {
-    wend_runtime *rt; /* NULL once the runtime is gone */
-    unsigned process; /* that made it */
+    wend_runtime *rt;        /* NULL once the runtime is gone */
+    unsigned process;        /* that made it */
+    struct mailbox *mailbox; /* stays until it is freed */
     struct mem mem;
     struct wend_agent *next, **prev; /* rt->agents */
     struct arena arena;
@@ -176,6 +179,7 @@ void agent_put(struct buf *b, const char *key, const char *value);
 struct tool_kind {
     const char *source;
     struct workplace *place; /* of a built-in tool, else NULL */
+    struct kept *kept;       /* its ctx; NULL: it is not released */
     bool program, sandbox_off;
     bool of_relic;  /* an endpoint for plans */
     wend_str hands; /* JSON members that say how to make it again, or none */
@@ -274,72 +278,6 @@ wend_status http_driver_open(const struct codec *codec,
                              const struct mem *m, struct driver **out,
                              wend_error *err);
 
-/* ---- Calls --------------------------------------------------------------- */
-
-struct wend_call {
-    struct post post; /* POST_RETURN */
-    struct threads_job job;
-    struct mem mem;
-    unsigned process; /* that made it */
-    struct mailbox *mailbox;
-    atomic_int refs;              /* the shell's and the tool's */
-    atomic_bool canceled;         /* [any thread] */
-    atomic_bool answered;         /* [any thread] */
-    atomic_size_t waiting;        /* bytes of progress not yet read */
-    wend_str id, name, args, key; /* in the same block */
-    wend_tool_fn fn;
-    void *ctx;
-    struct workplace *place; /* that ctx is in; NULL: the host's business */
-    struct arena arena;      /* of the next */
-    const struct path_view *view; /* which files it may tell about; NULL if it
-                                     touches none */
-    /* the runtime's thread only */
-    struct wend_run *run;   /* NULL once nobody waits for it */
-    struct wend_call *next; /* of the run */
-    struct agent_tool *tool;
-    struct timer_node deadline;
-    struct timer_node begin; /* while it waits for its tool's pace */
-    int64_t turn, began_us, timeout_ms;
-    bool of_action;     /* of a plan, and no model's */
-    bool checks;        /* only looks what became of it */
-    uint32_t action;    /* its index */
-    atomic_uint labels; /* what its answer brings with it [any thread] */
-    int64_t attempt;    /* of the action */
-    call_stop_fn stop;  /* NULL: it cannot be stopped, only given up */
-    void *stop_ctx;
-    enum stop_reason stopping; /* told so, and why; its answer is awaited */
-    struct redact hidden[KEYS_MAX]; /* in what it shows meanwhile */
-    size_t unshown; /* bytes of it, while the log's writer is behind */
-    struct {
-        char code[32];
-        bool no_effect, retryable;
-    } blame; /* what its error says, if it fails */
-    /* the answer, written once before it is posted */
-    wend_outcome outcome;
-    struct buf output;
-    struct buf structured; /* JSON besides; empty: none */
-};
-
-void call_start(struct wend_run *r, const struct effect *fx);
-void call_check(struct wend_run *r, const struct effect *fx);
-void call_stop(struct wend_run *r, const struct effect *fx);
-/* wend_label of what the run knows by now, for what is kept of it. */
-uint32_t run_labels(const struct wend_run *r);
-/* To give it again, if its tool says so. */
-void call_keep_answer(struct wend_call *c, wend_str output);
-void call_returned(struct wend_call *c); /* from the mailbox */
-void call_output(struct post *p);        /* from the mailbox */
-void calls_drop(struct wend_run *r);     /* nobody waits any more */
-bool call_look(struct wend_call *c);     /* sets its view; false: no memory */
-void call_unref(struct wend_call *c);
-/* call_hands.c: what it shows meanwhile, or how much of it could not be. A
- * listener may have ended the call after both. */
-void call_show_text(struct wend_call *c, char *p, size_t len);
-void call_tell_unshown(struct wend_call *c);
-/* call_hands.c: which limit was reached, then what the tool said when it was
- * told to stop. */
-void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out);
-
 /* ---- Run ----------------------------------------------------------------- */
 
 /* What is on its way into the store. */
@@ -385,7 +323,8 @@ struct shown {
     wend_filter filter;
     wend_listen_fn listen;
     void *listen_ctx;
-    struct timer_node look; /* there may be something to see then */
+    struct kept *listen_kept; /* NULL: it is not released */
+    struct timer_node look;   /* there may be something to see then */
     /* a delta being merged */
     wend_event *held;
     struct buf held_text;
@@ -412,8 +351,9 @@ struct unended {
 
 struct wend_run {
     uint32_t magic;
-    unsigned process; /* that made it */
-    wend_runtime *rt; /* NULL once the runtime is gone */
+    unsigned process;        /* that made it */
+    struct mailbox *mailbox; /* stays until it is freed */
+    wend_runtime *rt;        /* NULL once the runtime is gone */
     struct mem mem;
     struct wend_run *next, **prev; /* rt->runs */
     struct wend_run *dirty_next;
@@ -451,6 +391,7 @@ struct wend_run {
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;
+    struct kept *hook_kept;  /* NULL: it is not released, or its parent's */
     unsigned mode;           /* of its config */
     struct tagging *tagging; /* of a model that writes plans; or NULL */
     wend_str answer;         /* of run_end, lent by wait */
@@ -540,6 +481,9 @@ void batch_free(struct batch *b);
 bool show_event(struct wend_run *r, const wend_event *ev);
 void show_unend(struct wend_run *r);   /* run_end was not kept */
 void show_visible(struct wend_run *r); /* to the listener, if there is one */
+/* Takes over `kept`, which may be NULL. */
+void show_listen(struct wend_run *r, wend_listen_fn fn, void *ctx,
+                 struct kept *kept);
 /* Makes a waiting reader look, and the listener hear, at that time. */
 void show_at(struct wend_run *r, int64_t due_us);
 /* The next visible event, now lent; NULL if none is. */
@@ -583,10 +527,15 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
                        const wend_run_options *options, wend_run **out,
                        wend_error *err);
-/* fork.c: members of the agent's config where `take` (WEND_FORK_ bits) says
- * so, else the log's; in `a`, absent if there is no memory. */
+/* config_mix.c: members of the agent's config where `take` (WEND_FORK_ bits)
+ * says so, else the log's; in `a`, absent if there is no memory. */
 wend_str config_mix(wend_str log_json, wend_str agent_json, uint32_t take,
                     struct arena *a);
+/* options.c: a copy, and the hook's ctx, to be held while a run is made ... */
+wend_status run_options(const wend_run_options *options, wend_run_options *o,
+                        struct kept **hook, wend_error *err);
+/* ... and given to it, if it was; gives `s` back. */
+wend_status run_give(wend_status s, wend_run **out, struct kept *hook);
 /* options.c: a string of the host's, made valid; of NULL absent. */
 wend_str run_clean(struct wend_run *r, const char *s);
 /* The same for user, session and correlation of the options. */
@@ -595,5 +544,7 @@ void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
 /* Frees it, also inside a callback: nothing of the host's may be reading it. */
 void run_drop(struct wend_run *r);
+
+#include "lib/call.h"
 
 #endif

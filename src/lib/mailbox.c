@@ -6,17 +6,24 @@
  */
 #include "lib/mailbox.h"
 
-struct mailbox *mailbox_new(const struct mem *m, struct loop *loop)
-{
-    struct mailbox *b = mem_zalloc(m, sizeof *b);
+#include <stdlib.h>
 
-    if (!b)
+struct mailbox *mailbox_new(wend_release_fn release, void *ctx)
+{
+    struct mailbox *b = calloc(1, sizeof *b);
+
+    if (!b) {
+        if (release)
+            release(ctx);
         return NULL;
-    b->mem = *m;
+    }
+    b->release = release;
+    b->release_ctx = ctx;
     pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->answered, NULL);
     b->tail = &b->first;
-    b->loop = loop;
     b->owner = pthread_self();
+    b->held = true;
     atomic_init(&b->refs, 1);
     atomic_init(&b->any, false);
     return b;
@@ -29,13 +36,13 @@ void mailbox_ref(struct mailbox *b)
 
 void mailbox_unref(struct mailbox *b)
 {
-    struct mem m;
-
     if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
-    m = b->mem;
+    pthread_cond_destroy(&b->answered);
     pthread_mutex_destroy(&b->lock);
-    mem_free(&m, b);
+    if (b->release)
+        b->release(b->release_ctx);
+    free(b);
 }
 
 bool mailbox_post(struct mailbox *b, struct post *p)
@@ -71,9 +78,57 @@ struct post *mailbox_take(struct mailbox *b)
     return all;
 }
 
+void mailbox_leave(struct mailbox *b)
+{
+    pthread_mutex_lock(&b->lock);
+    b->held = false;
+    pthread_mutex_unlock(&b->lock);
+    mailbox_unref(b);
+}
+
 void mailbox_close(struct mailbox *b)
 {
     pthread_mutex_lock(&b->lock);
     b->loop = NULL;
+    pthread_mutex_unlock(&b->lock);
+}
+
+void mailbox_open(struct mailbox *b, struct loop *loop)
+{
+    b->loop = loop;
+}
+
+/* ---- Batches ------------------------------------------------------------- */
+
+void mailbox_sent(struct mailbox *b)
+{
+    mailbox_ref(b);
+    pthread_mutex_lock(&b->lock);
+    b->batches++;
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* While the runtime holds the box this is not its end, and the runtime learns
+ * of the answer when this thread has let go. */
+void mailbox_answered(struct mailbox *b)
+{
+    bool held;
+
+    pthread_mutex_lock(&b->lock);
+    held = b->held;
+    if (held)
+        atomic_fetch_sub(&b->refs, 1);
+    b->batches--;
+    pthread_cond_signal(&b->answered);
+    pthread_mutex_unlock(&b->lock);
+    if (!held)
+        mailbox_unref(b);
+}
+
+void mailbox_settle(struct mailbox *b)
+{
+    pthread_mutex_lock(&b->lock);
+    while (b->batches)
+        pthread_cond_wait(&b->answered, &b->lock);
     pthread_mutex_unlock(&b->lock);
 }

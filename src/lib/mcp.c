@@ -326,6 +326,7 @@ static wend_status offer_stale(wend_agent *a, struct mcp_server *s,
 struct adding {
     const wend_mcp_options *o;
     const struct relic_manifest *relic;
+    struct kept *note;
     struct mcp_server *server; /* NULL: it was not even begun */
     bool shut_out;
     wend_status status;
@@ -357,7 +358,7 @@ static void begin_adding(wend_agent *a, struct adding *x)
     if (x->status == WEND_OK)
         agent_forget_trouble(a, str_of(x->o->name));
     if (x->status == WEND_OK)
-        x->status = mcp_server_new(a, x->o, &s, &x->err);
+        x->status = mcp_server_new(a, x->o, x->note, &s, &x->err);
     for (size_t i = 0; x->status == WEND_OK && i < s->values_count; i++)
         x->status = agent_hide(a, s->values[i], &x->err);
     if (x->status != WEND_OK) {
@@ -393,10 +394,10 @@ static void end_adding(wend_agent *a, struct adding *x)
         join(a, s); /* Out of memory: some of its tools are there */
 }
 
-wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
+wend_status mcp_add(wend_agent *a, const wend_mcp_options *o, struct kept *note,
                     const struct relic_manifest *relic, wend_error *err)
 {
-    struct adding x = {.o = o, .relic = relic};
+    struct adding x = {.o = o, .relic = relic, .note = note};
 
     begin_adding(a, &x);
     end_adding(a, &x);
@@ -406,27 +407,33 @@ wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
     return x.status;
 }
 
+/* The caller lets go of *note. */
 static wend_status take_options(const wend_agent *a,
                                 const wend_mcp_options *options,
-                                wend_mcp_options *out, wend_error *err)
+                                wend_mcp_options *out, struct kept **note,
+                                wend_error *err)
 {
-    wend_status st = agent_enter(a, "mcp", err);
+    wend_status st;
 
-    if (st != WEND_OK)
-        return st;
+    *note = NULL;
     if (!options || !options_take(out, sizeof *out, options))
         return fail(err, WEND_E_INVAL,
                     "mcp: options are NULL or options.size is wrong");
-    return WEND_OK;
+    st = kept_new(out->note_release, out->note_ctx, note, err);
+    return st == WEND_OK ? agent_enter(a, "mcp", err) : st;
 }
 
 wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
                                wend_error *err)
 {
     wend_mcp_options o;
-    wend_status st = take_options(a, options, &o, err);
+    struct kept *note;
+    wend_status st = take_options(a, options, &o, &note, err);
 
-    return st == WEND_OK ? mcp_add(a, &o, NULL, err) : st;
+    if (st == WEND_OK)
+        st = mcp_add(a, &o, note, NULL, err);
+    kept_unref(note);
+    return st;
 }
 
 /* All are begun before the first is waited for. Two of one name: the second
@@ -445,6 +452,16 @@ static void begin_all(wend_agent *a, struct adding *list, size_t count)
     }
 }
 
+/* Of those that nothing was begun with. */
+static void release_notes(const wend_mcp_options *const *list, size_t count)
+{
+    wend_mcp_options o;
+
+    for (size_t i = 0; i < count; i++)
+        if (list[i] && options_take(&o, sizeof o, list[i]) && o.note_release)
+            o.note_release(o.note_ctx);
+}
+
 wend_status wend_agent_add_mcps(wend_agent *a,
                                 const wend_mcp_options *const *list,
                                 size_t count, wend_error *errs)
@@ -454,15 +471,20 @@ wend_status wend_agent_add_mcps(wend_agent *a,
     struct adding *all = NULL;
     wend_mcp_options *options = NULL;
 
-    if (first != WEND_OK || (count && !list))
-        return first != WEND_OK ? first : WEND_E_INVAL;
+    if (count && !list)
+        return WEND_E_INVAL;
+    if (first != WEND_OK) {
+        release_notes(list, count);
+        return first;
+    }
     all = arena_alloc(&room, (count + 1) * sizeof *all);
     options = arena_alloc(&room, (count + 1) * sizeof *options);
     if (errs)
         memset(errs, 0, count * sizeof *errs);
     for (size_t i = 0; all && options && i < count; i++) {
         all[i].o = &options[i];
-        all[i].status = take_options(a, list[i], &options[i], &all[i].err);
+        all[i].status =
+            take_options(a, list[i], &options[i], &all[i].note, &all[i].err);
     }
     if (all && options)
         begin_all(a, all, count);
@@ -472,9 +494,12 @@ wend_status wend_agent_add_mcps(wend_agent *a,
         if (errs && all[i].status != WEND_OK)
             errs[i] = all[i].err;
         first = first == WEND_OK ? all[i].status : first;
+        kept_unref(all[i].note);
     }
-    if (!all || !options)
+    if (!all || !options) {
         first = WEND_E_NOMEM;
+        release_notes(list, count);
+    }
     arena_free(&room);
     return first;
 }

@@ -79,6 +79,7 @@ struct mcp_server {
     bool sandbox_off, network, trust;
     wend_note_fn note;
     void *note_ctx;
+    struct kept *note_kept; /* NULL: it is not released */
     struct timer_node step; /* for what the machine waits for */
     int64_t step_id;        /* the request it is set for */
     struct timer_node turn; /* to open or to close the link */
@@ -91,11 +92,12 @@ struct mcp_server {
 
 /* mcp.c: as wend_agent_add_mcp. With a relic the tools are its endpoints: all,
  * or those that it names. */
-wend_status mcp_add(wend_agent *a, const wend_mcp_options *o,
+wend_status mcp_add(wend_agent *a, const wend_mcp_options *o, struct kept *note,
                     const struct relic_manifest *relic, wend_error *err);
 /* Everything of o is copied. */
 wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
-                           struct mcp_server **out, wend_error *err);
+                           struct kept *note, struct mcp_server **out,
+                           wend_error *err);
 void mcp_server_begin(struct mcp_server *s); /* to connect */
 /* Until its tools are known, or never will be. */
 wend_status mcp_server_wait(struct mcp_server *s, wend_error *err);

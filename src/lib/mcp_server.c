@@ -426,7 +426,8 @@ static wend_status take_secrets(struct mcp_server *s, const wend_mcp_options *o,
 }
 
 wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
-                           struct mcp_server **out, wend_error *err)
+                           struct kept *note, struct mcp_server **out,
+                           wend_error *err)
 {
     struct mcp_server *s = mem_zalloc(&a->mem, sizeof *s);
     wend_status st;
@@ -454,6 +455,7 @@ wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
     s->trust = o->trust;
     s->note = o->note;
     s->note_ctx = o->note_ctx;
+    s->note_kept = kept_ref(note);
     mcp_init(&s->machine, &s->mem, o->url ? MCP_HTTP : MCP_STDIO, &sink, s);
     st = take_secrets(s, o, err);
     if (st == WEND_OK && s->arena.failed)
@@ -499,5 +501,6 @@ void mcp_server_free(struct mcp_server *s)
     s->ops->close(s);
     mcp_free(&s->machine);
     arena_free(&s->arena);
+    kept_unref(s->note_kept);
     mem_free(&m, s);
 }

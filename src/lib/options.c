@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/utf8.h"
 
 /* A shorter struct lacks our newest fields: they are zero, the default. A
@@ -41,6 +42,24 @@ wend_str run_clean(struct wend_run *r, const char *s)
     }
     buf_free(&b);
     return kept;
+}
+
+wend_status run_options(const wend_run_options *options, wend_run_options *o,
+                        struct kept **hook, wend_error *err)
+{
+    *hook = NULL;
+    if (!options_take(o, sizeof *o, options))
+        return fail(err, WEND_E_INVAL, "run: options.size is wrong");
+    o->size = sizeof *o;
+    return kept_new(o->hook_release, o->hook_ctx, hook, err);
+}
+
+wend_status run_give(wend_status s, wend_run **out, struct kept *hook)
+{
+    if (s == WEND_OK)
+        (*out)->hook_kept = kept_ref(hook);
+    kept_unref(hook);
+    return s;
 }
 
 void run_name(struct wend_run *r, const wend_run_options *o)

@@ -12,6 +12,7 @@ enum { FORMATS = WEND_PLAN_HTML + 1 };
 struct wend_plan {
     unsigned process; /* that made it */
     struct mem mem;
+    wend_release_fn release; /* of mem.ctx; may be NULL */
     struct arena arena;
     struct plan *plan;
     const struct plan_learned *learned; /* NULL: nothing */
@@ -57,35 +58,30 @@ static wend_status read_sets(const wend_plan_options *o, struct arena *a,
 
 /* ---- Public -------------------------------------------------------------- */
 
-wend_status wend_plan_parse(wend_str text, const wend_plan_options *options,
-                            wend_plan **out, wend_error *err)
+static wend_status parse(wend_str text, wend_plan_options *o, wend_plan **out,
+                         wend_error *err)
 {
-    wend_plan_options o = {.size = sizeof o};
     struct plan_options inside = {.sets_count = 0};
-    struct mem mem;
+    struct mem mem = {o->alloc, o->alloc_ctx};
     wend_plan *p;
     wend_status s;
 
     if (!out || !text.ptr)
         return fail(err, WEND_E_INVAL, "plan: text or out is NULL");
     *out = NULL;
-    if (options)
-        memcpy(&o, options,
-               options->size < sizeof o ? options->size : sizeof o);
-    if (o.sets_count && !o.sets)
+    if (o->sets_count && !o->sets)
         return fail(err, WEND_E_INVAL, "plan: options.sets is NULL");
-    mem = (struct mem){o.alloc, o.alloc_ctx};
     p = mem_zalloc(&mem, sizeof *p);
     if (!p)
         return fail_nomem(err);
     p->process = forked_mark();
     p->mem = mem;
     p->arena.mem = &p->mem;
-    if (o.knows) {
+    if (o->knows) {
         inside.knows = knows;
-        inside.ctx = &o;
+        inside.ctx = o;
     }
-    s = read_sets(&o, &p->arena, &inside, err);
+    s = read_sets(o, &p->arena, &inside, err);
     if (!s)
         s = plan_file_parse(text, &inside, &p->arena, &p->plan, err);
     if (!s) {
@@ -93,6 +89,23 @@ wend_status wend_plan_parse(wend_str text, const wend_plan_options *options,
         p = NULL;
     }
     wend_plan_free(p);
+    return s;
+}
+
+wend_status wend_plan_parse(wend_str text, const wend_plan_options *options,
+                            wend_plan **out, wend_error *err)
+{
+    wend_plan_options o = {.size = sizeof o};
+    wend_status s;
+
+    if (options)
+        memcpy(&o, options,
+               options->size < sizeof o ? options->size : sizeof o);
+    s = parse(text, &o, out, err);
+    if (s == WEND_OK)
+        (*out)->release = o.alloc_release;
+    else if (o.alloc_release)
+        o.alloc_release(o.alloc_ctx);
     return s;
 }
 
@@ -108,13 +121,17 @@ const struct plan *plan_inside(const wend_plan *plan)
 
 void wend_plan_free(wend_plan *plan)
 {
+    wend_release_fn release;
     struct mem mem;
 
     if (!plan || plan_enter(plan, NULL) != WEND_OK)
         return;
     mem = plan->mem;
+    release = plan->release;
     arena_free(&plan->arena);
     mem_free(&mem, plan);
+    if (release)
+        release(mem.ctx);
 }
 
 static void put(struct buf *b, const wend_plan *plan, wend_plan_format format)

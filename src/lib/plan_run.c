@@ -284,39 +284,46 @@ const int64_t *plan_fill_start(struct wend_run *r, const struct plan *plan,
     return learned_ms(r->rt->store, plan, e->model, &r->arena);
 }
 
-wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
-                                const char *inputs,
-                                const wend_run_options *options, wend_run **out,
-                                wend_error *err)
+static wend_status start_plan(wend_agent *agent, const wend_plan *plan,
+                              const char *inputs, wend_run_options *o,
+                              wend_run **out, wend_error *err)
 {
-    struct arena a = {0};
-    const struct plan *p = plan ? plan_inside(plan) : NULL;
-    wend_run_options own = {.size = sizeof own};
+    const struct plan *p = plan_inside(plan);
+    struct arena a = {.mem = &agent->rt->mem};
     struct plan *set = NULL;
     wend_status s = WEND_OK;
 
-    if (!agent || !plan)
-        return fail(err, WEND_E_INVAL, "run: agent or plan is NULL");
-    s = agent_enter(agent, "run", err);
-    if (s == WEND_OK)
-        s = plan_enter(plan, err);
-    if (s != WEND_OK)
-        return s;
-    a.mem = &agent->rt->mem;
     if (inputs) {
         s = plan_with_inputs(p->json, str_of(inputs), &a, &set, err);
         p = set;
     }
-    if (s == WEND_OK && !options_take(&own, sizeof own, options))
-        s = fail(err, WEND_E_INVAL, "run: options.size is wrong");
-    own.size = sizeof own;
-    own.plan = s == WEND_OK && p->on_failure == FAILURE_REPLAN;
+    o->plan = s == WEND_OK && p->on_failure == FAILURE_REPLAN;
     if (s == WEND_OK)
         s = agent_config(agent, 0, err);
     if (s == WEND_OK)
         s = check_actions(agent, p, err);
     if (s == WEND_OK)
-        s = run_start(agent, p->name, p, &own, out, err);
+        s = run_start(agent, p->name, p, o, out, err);
     arena_free(&a);
     return s;
+}
+
+wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
+                                const char *inputs,
+                                const wend_run_options *options, wend_run **out,
+                                wend_error *err)
+{
+    struct kept *hook;
+    wend_run_options o;
+    wend_status s = run_options(options, &o, &hook, err);
+
+    if (s == WEND_OK && (!agent || !plan))
+        s = fail(err, WEND_E_INVAL, "run: agent or plan is NULL");
+    if (s == WEND_OK)
+        s = agent_enter(agent, "run", err);
+    if (s == WEND_OK)
+        s = plan_enter(plan, err);
+    if (s == WEND_OK)
+        s = start_plan(agent, plan, inputs, &o, out, err);
+    return run_give(s, out, hook);
 }

@@ -28,7 +28,8 @@ command_of(wend_agent *a, const struct manifest_words *w, const char *file)
 }
 
 wend_status relic_add_mcp(wend_agent *a, const struct relic_manifest *m,
-                          const wend_relic_options *o, wend_error *err)
+                          const wend_relic_options *o, struct kept *note,
+                          wend_error *err)
 {
     const struct manifest_server *server = &m->server;
     const struct manifest_words *w = &server->secrets;
@@ -57,5 +58,5 @@ wend_status relic_add_mcp(wend_agent *a, const struct relic_manifest *m,
         return fail_nomem(err);
     for (size_t i = 0; i < w->count; i++)
         secrets[i] = w->list[i].text.ptr;
-    return mcp_add(a, &q, m, err);
+    return mcp_add(a, &q, note, m, err);
 }

@@ -19,6 +19,7 @@ wend_status relic_add_http(wend_agent *a, const struct relic_manifest *m,
                            wend_error *err);
 /* relic_mcp.c; the same. */
 wend_status relic_add_mcp(wend_agent *a, const struct relic_manifest *m,
-                          const wend_relic_options *o, wend_error *err);
+                          const wend_relic_options *o, struct kept *note,
+                          wend_error *err);
 
 #endif

@@ -456,5 +456,11 @@ wend_status wend_run_resume(wend_agent *agent, const char *id,
                             const wend_run_options *options, wend_run **out,
                             wend_error *err)
 {
-    return run_resume(agent, id, 0, options, out, err);
+    struct kept *hook;
+    wend_run_options o;
+    wend_status s = run_options(options, &o, &hook, err);
+
+    if (s == WEND_OK)
+        s = run_resume(agent, id, 0, &o, out, err);
+    return run_give(s, out, hook);
 }

@@ -34,6 +34,8 @@ struct wend_run *run_new(wend_runtime *rt, wend_error *err)
     }
     r->magic = RUN_MAGIC;
     r->process = rt->process;
+    r->mailbox = rt->mailbox;
+    mailbox_ref(r->mailbox);
     r->rt = rt;
     r->arena.mem = &rt->mem;
     pack_init(&r->pack, &rt->mem);
@@ -174,6 +176,8 @@ void run_detach(struct wend_run *r)
     if (r->next)
         r->next->prev = r->prev;
     memset(&r->answer, 0, sizeof r->answer);
+    kept_unref(r->hook_kept);
+    r->hook_kept = NULL;
     r->session = NULL;
     r->agent = NULL;
     r->replying = false;
@@ -183,11 +187,13 @@ void run_detach(struct wend_run *r)
 void run_drop(struct wend_run *r)
 {
     struct mem m = r->rt ? r->rt->mem : r->mem;
+    struct mailbox *box = r->mailbox;
 
     if (r->rt)
         run_detach(r);
     r->magic = 0;
     mem_free(&m, r);
+    mailbox_unref(box);
 }
 
 void wend_run_free(wend_run *r)
@@ -357,7 +363,13 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
                            const wend_run_options *options, wend_run **out,
                            wend_error *err)
 {
-    return run_start(agent, prompt, NULL, options, out, err);
+    struct kept *hook;
+    wend_run_options o;
+    wend_status s = run_options(options, &o, &hook, err);
+
+    if (s == WEND_OK)
+        s = run_start(agent, prompt, NULL, &o, out, err);
+    return run_give(s, out, hook);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -418,16 +430,25 @@ wend_status wend_run_next(wend_run *r, const wend_event **event)
     return s;
 }
 
+wend_status wend_run_listen_release(wend_run *r, wend_listen_fn fn, void *ctx,
+                                    wend_release_fn release)
+{
+    struct kept *kept;
+    wend_status s = kept_new(release, ctx, &kept, NULL);
+
+    if (s == WEND_OK)
+        s = enter(r, false);
+    if (s != WEND_OK) {
+        kept_unref(kept);
+        return s;
+    }
+    show_listen(r, fn, ctx, kept);
+    return r->error.status;
+}
+
 wend_status wend_run_listen(wend_run *r, wend_listen_fn fn, void *ctx)
 {
-    wend_status s = enter(r, false);
-
-    if (s != WEND_OK)
-        return s;
-    r->shown.listen = fn;
-    r->shown.listen_ctx = ctx;
-    show_at(r, rt_clock(r->rt));
-    return r->error.status;
+    return wend_run_listen_release(r, fn, ctx, NULL);
 }
 
 wend_status wend_run_wait(wend_run *r, wend_str *text)
@@ -558,39 +579,4 @@ wend_status wend_run_cancel_by(wend_run *r, const char *by)
     memcpy(r->cancel_by, by, len + 1);
     mailbox_post(r->rt->mailbox, &r->cancel_post);
     return WEND_OK;
-}
-
-/* ---- Asking about it ----------------------------------------------------- */
-
-const char *wend_run_id(const wend_run *r)
-{
-    return r && r->magic == RUN_MAGIC &&
-                   forked_check(r->process, NULL) == WEND_OK
-               ? r->id
-               : NULL;
-}
-
-wend_status wend_run_outcome(const wend_run *r, wend_outcome *out)
-{
-    if (!r || !out || r->magic != RUN_MAGIC)
-        return WEND_E_INVAL;
-    if (forked_check(r->process, NULL) != WEND_OK ||
-        (r->rt && rt_enter(r->rt) != WEND_OK))
-        return WEND_E_MISUSE;
-    if (r->outcome == WEND_OUTCOME_NONE ||
-        (r->agent && r->durable_seq != r->turn.seq)) /* it may be refused */
-        return WEND_AGAIN;
-    *out = r->outcome;
-    return WEND_OK;
-}
-
-const wend_error *wend_run_error(const wend_run *r)
-{
-    static _Thread_local wend_error forked;
-
-    if (!r || r->magic != RUN_MAGIC)
-        return NULL;
-    if (forked_check(r->process, &forked) != WEND_OK)
-        return &forked;
-    return r->error.status != WEND_OK ? &r->error : &r->said;
 }

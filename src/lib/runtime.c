@@ -137,17 +137,27 @@ wend_status rt_new(const wend_runtime_options *options, const struct env *env,
 {
     wend_runtime_options o;
     wend_status s = WEND_OK;
+    struct mailbox *box;
     struct mem m;
     wend_runtime *rt;
 
-    if (!out || !options_take(&o, sizeof o, options))
-        return fail(err, WEND_E_INVAL,
-                    "runtime: out is NULL or options.size is wrong");
+    if (!options_take(&o, sizeof o, options))
+        return fail(err, WEND_E_INVAL, "runtime: options.size is wrong");
+    if (!out) {
+        if (o.alloc_release)
+            o.alloc_release(o.alloc_ctx);
+        return fail(err, WEND_E_INVAL, "runtime: out is NULL");
+    }
     m = (struct mem){o.alloc, o.alloc_ctx};
-    rt = mem_zalloc(&m, sizeof *rt);
-    if (!rt)
+    box = mailbox_new(o.alloc_release, o.alloc_ctx);
+    rt = box ? mem_zalloc(&m, sizeof *rt) : NULL;
+    if (!rt) {
+        if (box)
+            mailbox_leave(box);
         return fail_nomem(err);
+    }
     rt->mem = m;
+    rt->mailbox = box;
     rt->env = env;
     rt->thread = pthread_self();
     rt->process = forked_mark();
@@ -161,8 +171,8 @@ wend_status rt_new(const wend_runtime_options *options, const struct env *env,
         s = store_enter(rt->store, err);
     if (s == WEND_OK)
         s = env->loop(env->ctx, &rt->mem, &rt->loop, err);
-    if (s == WEND_OK && !(rt->mailbox = mailbox_new(&rt->mem, rt->loop)))
-        s = fail_nomem(err);
+    if (s == WEND_OK)
+        mailbox_open(rt->mailbox, rt->loop);
     if (s == WEND_OK && !rt->store) {
         rt->store_own = true;
         s = store_memory_open(&rt->store, err);
@@ -185,6 +195,8 @@ static void take_mail(wend_runtime *rt);
 
 void wend_runtime_free(wend_runtime *rt)
 {
+    struct mailbox *box;
+
     if (rt_enter(rt) != WEND_OK || rt->callbacks)
         return;
     while (rt->runs) {
@@ -197,23 +209,24 @@ void wend_runtime_free(wend_runtime *rt)
     while (rt->agents)
         agent_detach(rt->agents);
     rt_flush(rt);
-    if (rt->mailbox) {
-        mailbox_close(rt->mailbox);
-        take_mail(rt);
-        mailbox_unref(rt->mailbox);
-    }
+    box = rt->mailbox;
+    mailbox_close(box);
+    take_mail(rt);
+    threads_free(rt->threads);
+    if (rt->store && rt->store->ops->own_thread)
+        mailbox_settle(box); /* batches are memory of the allocator */
     batch_free(rt->spare);
     pool_forget(rt);
     procs_free(rt->procs);
     fetch_free(rt->fetch);
     loop_free(rt->loop);
-    threads_free(rt->threads);
     timers_free(&rt->timers);
     arena_free(&rt->scratch);
     if (rt->store_own)
         wend_store_free(rt->store);
     rt->magic = 0;
     mem_free(&(struct mem){rt->mem.fn, rt->mem.ctx}, rt);
+    mailbox_leave(box);
 }
 
 /* ---- Pumping ------------------------------------------------------------- */

@@ -365,9 +365,12 @@ void show_visible(struct wend_run *r)
     const wend_event *ev;
 
     while (s->listen && (ev = show_next(r))) {
+        struct kept *kept = kept_ref(s->listen_kept); /* it may be replaced */
+
         r->rt->callbacks++;
         s->listen(s->listen_ctx, ev);
         r->rt->callbacks--;
+        kept_unref(kept);
     }
 }
 
@@ -385,6 +388,18 @@ void show_at(struct wend_run *r, int64_t due_us)
         shell_fail(r, WEND_E_NOMEM, "out of memory");
 }
 
+void show_listen(struct wend_run *r, wend_listen_fn fn, void *ctx,
+                 struct kept *kept)
+{
+    struct kept *before = r->shown.listen_kept;
+
+    r->shown.listen = fn;
+    r->shown.listen_ctx = ctx;
+    r->shown.listen_kept = kept;
+    show_at(r, rt_clock(r->rt));
+    kept_unref(before);
+}
+
 void show_free(struct wend_run *r)
 {
     struct shown *s = &r->shown;
@@ -399,5 +414,6 @@ void show_free(struct wend_run *r)
     timer_clear(&r->rt->timers, &s->look);
     s->held_text.mem = m;
     buf_free(&s->held_text);
+    kept_unref(s->listen_kept);
     memset(s, 0, sizeof *s);
 }

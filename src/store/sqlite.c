@@ -86,6 +86,7 @@ static void sqlite_free(wend_store *store)
 static struct sqlite_store *sqlite_new(void)
 {
     static const struct store_ops ops = {
+        .own_thread = true,
         .free = sqlite_free,
         .append = db_append,
         .claim = db_claim,

@@ -44,7 +44,7 @@ static wend_status start(struct tool_job *j, wend_call *call,
                          void (*done)(struct store_keep *k, wend_status s),
                          const char *answer)
 {
-    struct mem m = call_mem(call);
+    struct mem m = {0}; /* it may outlive the runtime and its allocator */
     struct keeping *x = mem_zalloc(&m, sizeof *x);
     struct store_fact *f;
 

@@ -167,6 +167,8 @@ static bool check_store(const char *f)
         SAYS_FORK(wend_store_accept_loss(s, h.id, &err)))
     ROW(wend_store_export,
         SAYS_FORK(wend_store_export(s, h.id, 0, write_none, NULL, &err)))
+    ROW(wend_store_blob, SAYS_FORK(wend_store_blob(s, h.id, "0123456789abcdef",
+                                                   write_none, NULL, &err)))
     ROW(wend_store_import,
         SAYS_FORK(wend_store_import(s, STR("x"), NULL, NULL, &err)))
     ROW(wend_store_import_from, SAYS_FORK(wend_store_import_from(
@@ -192,6 +194,7 @@ static bool check_agent(const char *f)
     wend_tool_options tool = {.size = sizeof tool, .name = "t"};
     wend_command_options command = {.size = sizeof command, .name = "c"};
     wend_mcp_options mcp = {.size = sizeof mcp, .name = "m"};
+    const wend_mcp_options *const mcps[] = {&mcp};
     wend_kid_options kid = {.size = sizeof kid, .name = "k"};
     wend_agent *a = h.rig.agent;
 
@@ -210,6 +213,7 @@ static bool check_agent(const char *f)
     ROW(wend_agent_add_command,
         SAYS_FORK(wend_agent_add_command(a, &command, &err)))
     ROW(wend_agent_add_mcp, SAYS_FORK(wend_agent_add_mcp(a, &mcp, &err)))
+    ROW(wend_agent_add_mcps, REFUSED(wend_agent_add_mcps(a, mcps, 1, NULL)))
     ROW(wend_agent_add_agent, SAYS_FORK(wend_agent_add_agent(a, &kid, &err)))
     ROW(wend_agent_add_kv, SAYS_FORK(wend_agent_add_kv(a, "kv", 0, &err)))
     ROW(wend_agent_add_relic,
@@ -233,6 +237,8 @@ static bool check_run(const char *f)
                            REFUSED(wend_run_next(h.replay, &event)))
     ROW(wend_run_poll, REFUSED(wend_run_poll(h.run, &event)))
     ROW(wend_run_listen, REFUSED(wend_run_listen(h.run, NULL, NULL)))
+    ROW(wend_run_listen_release,
+        REFUSED(wend_run_listen_release(h.run, NULL, NULL, NULL)))
     ROW(wend_run_wait, REFUSED(wend_run_wait(h.run, &text)))
     ROW(wend_run_say, REFUSED(wend_run_say(h.run, STR("x"))))
     ROW(wend_run_approve,

@@ -143,9 +143,16 @@ static void do_work(struct threads_job *job)
     w->by = pthread_self();
 }
 
+static void end_work(struct threads_job *job)
+{
+    order[order_len++] = job->canceled ? '.' : '!';
+    order[order_len] = 0;
+}
+
 static void check_workers(void)
 {
     struct work jobs[4] = {{.name = 'x'}, {.name = 'y'}, {.name = 'z'}};
+    atomic_bool yes = true, no = false;
     struct threads *t = NULL;
     struct world w;
     struct loop *l = NULL;
@@ -153,7 +160,9 @@ static void check_workers(void)
     begin(&w, &l, NULL, 0);
     w.env.threads(w.env.ctx, &libc_mem, 4, &t, NULL);
     for (int i = 0; i < 3; i++) {
+        jobs[i].job.canceled = i == 1 ? &yes : &no;
         jobs[i].job.fn = do_work;
+        jobs[i].job.end = end_work;
         tap_is_i64(threads_run(t, &jobs[i].job), WEND_OK, "a job is taken");
     }
     tap_is_str(order, "", "and not done at once");
@@ -161,7 +170,7 @@ static void check_workers(void)
         loop_turn(l, -1);
     tap_ok(pthread_equal(jobs[0].by, pthread_self()), "it is done here");
     threads_free(t);
-    tap_is_str(order, "xyz", "in order, also what is left at the end");
+    tap_is_str(order, "x..z.", "in order, also what is left at the end");
     tap_is_i64(world_next(&w), INT64_MAX, "nothing is left in the world");
     loop_free(l);
 }
