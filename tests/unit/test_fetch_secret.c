@@ -40,7 +40,7 @@ static const struct row {
      NULL, FETCH_INSECURE, 0, 0},
     {"another machine", "http://" ELSEWHERE ":PORT/", "", NULL, FETCH_INSECURE,
      0, 0},
-    {"another machine by IPv6", "http://[100::1]:PORT/", "", NULL,
+    {"another machine by IPv6", "http://[ff05::1]:PORT/", "", NULL,
      FETCH_INSECURE, 0, 0},
     {"in capitals", "HTTP://" ELSEWHERE ":PORT/", "", NULL, FETCH_INSECURE, 0,
      0},
