@@ -213,11 +213,18 @@ static void on_control(uv_poll_t *poll, int status, int events)
     }
 }
 
+/* By its descriptor: where the host reaps all children (waitpid(-1), or it
+ * ignores SIGCHLD), the number may be that of another child by now. How the
+ * program ended is in the supervisor's report. */
 static void reap(struct program *p)
 {
+    siginfo_t how;
+
     if (p->lines[PID].fd < 0)
         return;
-    waitpid(p->pid, NULL, WNOHANG);
+    if (waitid(P_PIDFD, (id_t)p->lines[PID].fd, &how, WEXITED | WNOHANG) &&
+        errno == EINVAL)
+        waitpid(p->pid, NULL, WNOHANG); /* Linux 5.3 */
     line_close(&p->lines[PID]);
 }
 
@@ -250,7 +257,8 @@ static wend_status run(struct program *p, wend_error *err)
         buf_free(&p->input);
     p->state = RUNNING;
     p->pid = l.pid;
-    bad = line_open(p, PID, l.pid_fd, UV_READABLE, on_exit_seen);
+    bad = l.pid_fd < 0 ? WEND_OK
+                       : line_open(p, PID, l.pid_fd, UV_READABLE, on_exit_seen);
     bad |= line_open(p, CONTROL, l.control, UV_READABLE, on_control);
     bad |= line_open(p, OUT, l.out, UV_READABLE, on_line_output);
     bad |= line_open(p, ERR, l.err, UV_READABLE, on_line_output);

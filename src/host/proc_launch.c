@@ -297,7 +297,9 @@ wend_status launch(int image_fd, wend_str packed, wend_str input,
                  "a program's supervisor cannot be run from memory: %s; "
                  "see vm.memfd_noexec, and that /proc is there",
                  strerror(rc));
-    else if ((l.pid_fd = (int)syscall(SYS_pidfd_open, l.pid, 0)) < 0)
+    else if ((l.pid_fd = (int)syscall(SYS_pidfd_open, l.pid, 0)) < 0 &&
+             errno != ESRCH) /* over, and the host has reaped it: its report
+                                is in the control socket */
         s = fail(err, WEND_E_IO, "pidfd_open: %s; use Linux 5.3 or newer",
                  strerror(errno));
     for (int i = 0; i < OF_COUNT; i++)

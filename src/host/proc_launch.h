@@ -12,8 +12,9 @@
 
 /* What the host holds of a running one; -1 = closed. */
 struct launched {
-    pid_t pid; /* the supervisor's */
-    int pid_fd, control, in, out, err;
+    pid_t pid;  /* the supervisor's */
+    int pid_fd; /* -1: it is over, and not there to be waited for */
+    int control, in, out, err;
 };
 
 /* The supervisor's program in memory, ready to be run; its fd. */
