@@ -29,10 +29,19 @@ static inline void shell(const char *fmt, ...)
         tap_ok(false, "%s", command);
 }
 
+/* Reads the file to its end and prints it as remarks. */
+static inline void tap_quote(const char *who, FILE *f)
+{
+    char line[1000];
+
+    while (f && fgets(line, sizeof line, f))
+        printf("# %s: %s", who, line);
+}
+
 /* In a folder that also holds a setuid program; $WEND_SETUID names it. */
 static inline void as_nobody(void)
 {
-    char dir[] = "/tmp/wend-nobody-XXXXXX", line[1000];
+    char dir[] = "/tmp/wend-nobody-XXXXXX";
     int status, fd[2];
     FILE *f;
     pid_t pid;
@@ -57,8 +66,7 @@ static inline void as_nobody(void)
     }
     close(fd[1]);
     f = fdopen(fd[0], "r");
-    while (f && fgets(line, sizeof line, f))
-        printf("# nobody: %s", line);
+    tap_quote("nobody", f);
     if (f)
         fclose(f);
     waitpid(pid, &status, 0);
