@@ -32,7 +32,7 @@ peak_of() { # COMMAND...
     wait $pid && echo "$peak"
 }
 
-small=$(many 2)
+small=$(many 60) # so that caches are full, too
 large=$(many 200)
 size=$(($(stat -c %s "$large") / 1024))
 [ "$size" -gt 20000 ]
