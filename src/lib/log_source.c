@@ -71,7 +71,8 @@ wend_status log_source_line(struct log_source *s, wend_str *line)
     wend_status status = WEND_OK;
 
     while (status == WEND_OK) {
-        wend_str rest = {s->text.ptr + s->taken, s->text.len - s->taken};
+        wend_str all = buf_view(&s->text);
+        wend_str rest = {all.ptr + s->taken, all.len - s->taken};
         const char *eol = rest.len > seen
                               ? memchr(rest.ptr + seen, '\n', rest.len - seen)
                               : NULL;
