@@ -5,13 +5,14 @@
  *
  * Status     Every function that can fail returns a wend_status. Details go
  *            into the caller's wend_error (may be NULL) or, for a run, are
- *            lent by wend_run_error. A failed call is a status; a failed run
- *            is an event (run_end).
+ *            lent by wend_run_error; after a success both are empty. A failed
+ *            call is a status; a failed run is an event (run_end).
  * Ownership  `T **out` is yours: free it with T_free; T_free(NULL) is fine.
  *            `const T *` is lent until the next call on the same handle.
  *            Strings and structs that go in are copied. Handles that go in
- *            are borrowed: free them after what uses them. A run or an agent
- *            whose runtime is gone can only be freed.
+ *            are borrowed. Handles may be freed in any order: a store stays
+ *            until its last runtime is gone, an agent until its last run is; a
+ *            run or an agent whose runtime is gone can only be freed.
  * Release    What a host gives as `ctx` may come with a release function. It
  *            is called exactly once, with that ctx, when nothing of wend can
  *            use it any more: also if the call that was given it fails (but
@@ -23,13 +24,20 @@
  *            wend_plan_options.knows, wend_sim_run) needs none.
  * Threads    A runtime and everything made from it belong to the thread that
  *            made it. Only functions marked [any thread] may be called from
- *            elsewhere. A call from a wrong thread returns WEND_E_MISUSE, or
- *            does nothing if it is a _free. A store may be shared by
- *            runtimes of several threads.
+ *            elsewhere. A call from a wrong thread returns WEND_E_MISUSE.
+ *            A store may be shared by runtimes of several threads: every
+ *            wend_store_ function that takes a store may be called from any
+ *            thread, and from several at once, except wend_store_distrust.
+ * Freeing    Every _free may be called from any thread, once, as the last call
+ *            on its handle. In another thread than its runtime's, or inside a
+ *            callback, a run or an agent is handed over and goes when the
+ *            runtime is pumped next, or freed. A runtime goes at once; but if
+ *            a call that waits or pumps is inside, then at its end, and that
+ *            call returns WEND_E_MISUSE. No other call on a runtime or on what
+ *            was made from it may be under way meanwhile, but other _free.
  * Callbacks  A callback may call anything except what waits or pumps
- *            (wend_run_next, _poll, _wait, wend_runtime_pump): that returns
- *            WEND_E_MISUSE; and except wend_run_free and wend_runtime_free:
- *            those do nothing there.
+ *            (wend_run_next, _next_for, _poll, _wait, wend_runtime_pump,
+ *            wend_agent_add_mcp): that returns WEND_E_MISUSE.
  * Fork       A child of fork() cannot use the handles that it inherits: what
  *            is called with one returns WEND_E_MISUSE (without a status: what
  *            it returns for NULL), and a _free does nothing. The runs of a
@@ -45,10 +53,11 @@
  *            exec alone.
  * Growth     Option structs begin with `size`; set it to sizeof the struct.
  *            Zero means default. Fields are only ever appended, and a host
- *            built with an older or a newer header is understood. wend_limits
- *            and wend_filter stand inside others and stay as they are.
- *            Structs that are lent (events, infos) are only ever appended
- *            to: never copy them by value, use wend_event_clone.
+ *            built with an older or a newer header is understood; a size that
+ *            cannot be is WEND_E_INVAL. wend_limits and wend_filter stand
+ *            inside others and stay as they are. Structs that are lent
+ *            (events, infos) are only ever appended to: never copy them by
+ *            value, use wend_event_clone.
  * Waiting    `next` and `wait` wait, `poll` and `pump` never do.
  */
 #ifndef WEND_H
@@ -335,7 +344,8 @@ WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
  * hands: its models are asked, its tools called by name (a call of a tool
  * that it does not have fails). Of the options hook, filter, take and limits
  * count; only time in which a process had the run counts for its limit.
- * Events begin with run_resume. WEND_E_BUSY: another owner has it.
+ * Events begin with run_resume. WEND_E_BUSY: another owner has it; runtimes
+ * that share a store handle are one owner, and take runs from each other.
  * WEND_E_CORRUPT: the log is damaged. WEND_E_INVAL: the run is over.
  *
  * A run that was imported (wend_run_info) brings its history and nothing else:
@@ -351,6 +361,11 @@ WEND_API wend_status wend_run_resume(wend_agent *agent, const char *id,
  * run_end. A run goes on only while its runtime is pumped: by next, wait
  * or pump, of this run or any other. */
 WEND_API wend_status wend_run_next(wend_run *run, const wend_event **event);
+/* The same, for at most so long: WEND_AGAIN if there was none until then. A
+ * host that must look around now and then (for signals, for a lock of its
+ * interpreter) calls this in a loop. */
+WEND_API wend_status wend_run_next_for(wend_run *run, uint32_t timeout_ms,
+                                       const wend_event **event);
 WEND_API wend_status wend_run_poll(wend_run *run, const wend_event **event);
 
 /* Hands every event to `fn` during pumping instead. */
@@ -378,7 +393,8 @@ WEND_API wend_status wend_run_pause(wend_run *run);
 WEND_API wend_status wend_run_continue(wend_run *run);
 WEND_API wend_status wend_run_cancel(wend_run *run); /* [any thread] */
 /* The same; `by`, at most 60 bytes, is what the log says of who did it; else
- * it says "api". The first of several cancels counts. [any thread] */
+ * it says "api". The first of several cancels counts. A replay that is
+ * canceled ends: WEND_END, without run_end. [any thread] */
 WEND_API wend_status wend_run_cancel_by(wend_run *run, const char *by);
 
 /* The i-th child of the run that is under way, or NULL past the last. Lent
@@ -389,7 +405,8 @@ WEND_API wend_run *wend_run_child(wend_run *run, size_t i);
 WEND_API const char *wend_run_id(const wend_run *run);
 /* How it ended: the outcome once run_end has been decided. */
 WEND_API wend_status wend_run_outcome(const wend_run *run, wend_outcome *out);
-/* Why the last call on this run failed; lent. */
+/* Why the last call on this run failed, or why the run cannot go on; empty,
+ * with status WEND_OK, after a call that succeeded. Lent. */
 WEND_API const wend_error *wend_run_error(const wend_run *run);
 /* A run that is not over is left as it is in the store: interrupted. */
 WEND_API void wend_run_free(wend_run *run);

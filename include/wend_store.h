@@ -155,7 +155,7 @@ WEND_API wend_status wend_store_origin_of(wend_store *store,
                                           wend_error *err);
 
 /* All runs of this handle count as imported: somebody else may have written
- * the file. Call it before anything else uses the handle. */
+ * the file. Call it before anything else uses the handle, in any thread. */
 WEND_API wend_status wend_store_distrust(wend_store *store, wend_error *err);
 
 /* ---- Forget -------------------------------------------------------------- */

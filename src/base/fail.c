@@ -46,3 +46,12 @@ wend_status fail_nomem(wend_error *err)
 {
     return fail(err, WEND_E_NOMEM, "out of memory");
 }
+
+void fail_clear(wend_error *err)
+{
+    if (!err)
+        return;
+    err->status = WEND_OK;
+    err->line = err->column = 0;
+    err->message[0] = 0;
+}

@@ -14,5 +14,7 @@ wend_status fail_at(wend_error *err, wend_status s, uint32_t line,
                     uint32_t column, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 wend_status fail_nomem(wend_error *err);
+/* A call that may succeed begins: nothing is wrong so far. */
+void fail_clear(wend_error *err);
 
 #endif

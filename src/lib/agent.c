@@ -17,6 +17,7 @@
 #include "core/policy_rule.h"
 #include "host/path.h"
 #include "lib/child.h"
+#include "lib/handover.h"
 
 static const char *const eager_names[] = {"safe", "all", "off"};
 
@@ -218,7 +219,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
         s = rt_check_store(rt, err);
     if (s != WEND_OK)
         return s;
-    if (!out || !options || !options_take(o, sizeof *o, options))
+    if (!out || !options || !OPTIONS_TAKE(o, wend_agent_options, cwd, options))
         return fail(err, WEND_E_INVAL,
                     "agent: out or options is NULL, or options.size is wrong");
     s = check_options(o, err);
@@ -257,7 +258,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
     if (s == WEND_OK && (a->arena.failed || a->rest_json.failed))
         s = fail_nomem(err);
     if (s != WEND_OK) {
-        wend_agent_free(a);
+        agent_drop(a);
         return s;
     }
     a->model = a->driver->model;
@@ -300,11 +301,8 @@ static void destroy(wend_agent *a)
     mailbox_unref(box);
 }
 
-void wend_agent_free(wend_agent *a)
+void agent_drop(wend_agent *a)
 {
-    if (!a || forked_check(a->process, NULL) != WEND_OK ||
-        (a->rt && rt_enter(a->rt) != WEND_OK))
-        return;
     a->gone = true; /* its runs still borrow it */
     if (!a->runs)
         destroy(a);
@@ -461,7 +459,7 @@ wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *tool,
     wend_tool_options t;
     wend_status s;
 
-    if (!tool || !options_take(&t, sizeof t, tool))
+    if (!tool || !OPTIONS_TAKE(&t, wend_tool_options, ctx, tool))
         return fail(err, WEND_E_INVAL,
                     "tool: options are NULL or options.size is wrong");
     s = kept_new(t.release, t.ctx, &kind.kept, err);

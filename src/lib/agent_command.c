@@ -185,7 +185,8 @@ wend_status wend_agent_add_command(wend_agent *a,
 
     if (s != WEND_OK)
         return s;
-    if (!command || !options_take(&o, sizeof o, command))
+    if (!command ||
+        !OPTIONS_TAKE(&o, wend_command_options, secrets_count, command))
         return fail(err, WEND_E_INVAL,
                     "tool: options are NULL or options.size is wrong");
     s = check(&o, err);

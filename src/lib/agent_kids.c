@@ -80,7 +80,7 @@ wend_status wend_agent_add_agent(wend_agent *a, const wend_kid_options *options,
 
     if (s != WEND_OK)
         return s;
-    if (!options || !options_take(&o, sizeof o, options))
+    if (!options || !OPTIONS_TAKE(&o, wend_kid_options, plan, options))
         return fail(err, WEND_E_INVAL,
                     "agent: options are NULL or options.size is wrong");
     s = o.plan ? plan_enter(o.plan, err) : WEND_OK;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "lib/handover.h"
 #include "lib/relics.h"
 
 wend_status relic_add_end(wend_agent *a, wend_str relic, wend_str name,
@@ -142,10 +143,8 @@ static wend_status add_text(wend_agent *a, wend_str text,
                             wend_error *err)
 {
     struct relic_manifest *m = NULL;
-    wend_status s = agent_enter(a, "relic", err);
+    wend_status s;
 
-    if (s != WEND_OK)
-        return s;
     if (!text.ptr)
         return fail(err, WEND_E_INVAL, "relic: the text is NULL");
     text = arena_str(&a->arena, text);
@@ -163,13 +162,21 @@ wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
 {
     wend_relic_options o = {.size = sizeof o};
     struct kept *note;
+    wend_runtime *rt;
     wend_status s;
+    bool inside;
 
-    if (options && !options_take(&o, sizeof o, options))
+    if (options && !OPTIONS_TAKE(&o, wend_relic_options, note_ctx, options))
         return fail(err, WEND_E_INVAL, "relic: options.size is wrong");
     s = kept_new(o.note_release, o.note_ctx, &note, err);
     if (s == WEND_OK)
+        s = agent_enter(agent, "relic", err);
+    if (s == WEND_OK) {
+        rt = agent->rt;
+        inside = rt_begin(rt) == WEND_OK; /* a server of tools is waited for */
         s = add_text(agent, text, &o, note, err);
+        s = rt_end_of(rt, inside, s, err);
+    }
     kept_unref(note);
     return s;
 }

@@ -157,7 +157,9 @@ wend_status wend_store_remove(wend_store *store, const char *id,
     wend_status s = wend_store_close(store, id, "remove", err);
 
     /* One that is over needs no end. */
-    if (s == WEND_OK || (s == WEND_E_INVAL && check_id(store, id, NULL) == 0))
+    if (s == WEND_OK || (s == WEND_E_INVAL && check_id(store, id, NULL) == 0)) {
+        fail_clear(err);
         s = store->ops->forget(store, str_of(id), err);
+    }
     return s;
 }

@@ -502,7 +502,7 @@ static wend_status fork_make(wend_store *store, const struct env *env,
                              char fork[37], int64_t *at, wend_error *err)
 {
     struct fork f = {.store = store, .id = id, .err = err};
-    bool taken = options_take(&f.o, sizeof f.o, options);
+    bool taken = OPTIONS_TAKE(&f.o, wend_fork_options, take, options);
     wend_status s;
 
     if (!run_id_valid(str_of(id)))
@@ -546,7 +546,8 @@ wend_status wend_run_fork(wend_agent *agent, const char *id,
 
     if (s == WEND_OK)
         s = agent_enter(agent, "fork", err);
-    if (s == WEND_OK && (!id || !out || !options_take(&o, sizeof o, fork)))
+    if (s == WEND_OK &&
+        (!id || !out || !OPTIONS_TAKE(&o, wend_fork_options, take, fork)))
         s = fail(err, WEND_E_INVAL, "fork: id, out or an option is wrong");
     if (s == WEND_OK) {
         o.size = sizeof o;

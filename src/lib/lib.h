@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/network.h"
+#include "base/options.h"
 #include "base/redact.h"
 #include "core/tt.h"
 #include "host/env.h"
@@ -26,10 +27,6 @@
 #include "store/store.h"
 #include "tools/tools.h"
 
-/* Copies a host's option struct, whatever its age; NULL gives defaults.
- * False: its size is not set, or it uses fields that we do not know. */
-bool options_take(void *to, size_t to_size, const void *from);
-
 /* ---- Runtime ------------------------------------------------------------- */
 
 struct wend_runtime {
@@ -42,8 +39,7 @@ struct wend_runtime {
     struct fetch *fetch;     /* made with the first request */
     struct procs *procs;     /* made with the first program */
     struct timers timers;
-    wend_store *store;
-    bool store_own;
+    wend_store *store; /* held */
     pthread_t thread;
     unsigned process;      /* that made it; see store/forked.h */
     unsigned callbacks;    /* depth: callbacks of the host under way */
@@ -51,15 +47,15 @@ struct wend_runtime {
     struct wend_agent *agents;
     struct wend_run *dirty; /* have something to append */
     struct timer_node inbox_timer;
-    size_t live;              /* runs that are not over */
-    unsigned since_poll;      /* pumps without a look at the fd */
-    wend_error failed;        /* status != WEND_OK: the store has failed */
-    atomic_bool store_failed; /* the same, for other threads */
-    struct arena scratch;     /* of one step */
-    bool stepping;            /* it is in use: a step decides */
-    bool inbox_failed;        /* and the runs were told so */
-    struct batch *spare;      /* an empty one to use again */
-    struct health *health;    /* of models, see pool.h */
+    size_t live;           /* runs that are not over */
+    unsigned since_poll;   /* pumps without a look at the fd */
+    wend_error failed;     /* status != WEND_OK: the store has failed */
+    struct post *doomed;   /* runs and agents to be freed */
+    struct arena scratch;  /* of one step */
+    bool stepping;         /* it is in use: a step decides */
+    bool inbox_failed;     /* and the runs were told so */
+    struct batch *spare;   /* an empty one to use again */
+    struct health *health; /* of models, see pool.h */
 };
 
 enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };
@@ -135,6 +131,8 @@ struct wend_agent {
     unsigned process;        /* that made it */
     struct mailbox *mailbox; /* stays until it is freed */
     struct mem mem;
+    struct post free_post;
+    atomic_bool freed;               /* by the host */
     struct wend_agent *next, **prev; /* rt->agents */
     struct arena arena;
     wend_str name, model, cwd;
@@ -355,6 +353,8 @@ struct wend_run {
     struct mailbox *mailbox; /* stays until it is freed */
     wend_runtime *rt;        /* NULL once the runtime is gone */
     struct mem mem;
+    struct post free_post;
+    atomic_bool freed;             /* by the host */
     struct wend_run *next, **prev; /* rt->runs */
     struct wend_run *dirty_next;
     bool dirty, over;
@@ -501,19 +501,12 @@ wend_status inbox_input(struct wend_run *r, struct input *in, wend_error *err);
 void inbox_unend(struct wend_run *r, struct batch *b);
 
 /* replay.c */
-bool replay_due(struct wend_run *r, const wend_event *ev);
-/* Whether an item follows the one before it, by seq and by hash; else
- * *bad_seq is the first event that is missing or wrong. */
-bool replay_check(struct wend_run *r, const struct store_item *item,
-                  int64_t *bad_seq);
-bool replay_read(struct wend_run *r, const wend_event *ev);
-void replay_drained(struct wend_run *r); /* the store has no more now */
-bool replay_over(const struct wend_run *r);
-void replay_free(struct wend_run *r);
 /* Gives the text of a blob of this runtime's store. */
 wend_status run_blob(void *ctx, wend_str hash, struct arena *a, wend_str *text);
 
 /* run.c */
+/* WEND_OK, or why this call must not happen. */
+wend_status run_enter(struct wend_run *r);
 struct wend_run *run_new(wend_runtime *rt, wend_error *err);
 /* One that borrows the agent. */
 struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,

@@ -237,5 +237,7 @@ wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
     mem_free(&store->mem, x.members.slots);
     arena_free(&x.family);
     buf_free(&x.out);
+    if (s == WEND_OK)
+        fail_clear(err); /* a child that is gone was looked up in vain */
     return s;
 }

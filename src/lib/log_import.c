@@ -566,6 +566,8 @@ wend_status wend_store_import_from(wend_store *store, wend_read_fn read,
     arena_free(&m.members_arena);
     mem_free(m.mem, m.members.slots);
     log_source_free(&m.source);
+    if (s == WEND_OK)
+        fail_clear(err); /* runs that are new were looked up in vain */
     return s;
 }
 

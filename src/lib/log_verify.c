@@ -205,7 +205,8 @@ wend_status wend_store_verify(wend_store *store, const char *id,
     size_t size;
     wend_status s;
 
-    if (!store || !id || !out || out->size < sizeof out->size)
+    if (!store || !id || !out ||
+        !options_size(out->size, OPTIONS_FIRST(wend_verdict, why)))
         return fail(err, WEND_E_INVAL,
                     "verify: store, id or out is NULL, or out's size is not "
                     "set");

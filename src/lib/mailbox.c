@@ -49,6 +49,7 @@ bool mailbox_post(struct mailbox *b, struct post *p)
 {
     bool open;
 
+    mailbox_ref(b); /* the post may have had the last one, and be taken */
     pthread_mutex_lock(&b->lock);
     open = b->loop != NULL;
     if (open) {
@@ -60,6 +61,7 @@ bool mailbox_post(struct mailbox *b, struct post *p)
             loop_wake(b->loop);
     }
     pthread_mutex_unlock(&b->lock);
+    mailbox_unref(b);
     return open;
 }
 
@@ -76,6 +78,14 @@ struct post *mailbox_take(struct mailbox *b)
     atomic_store(&b->any, false);
     pthread_mutex_unlock(&b->lock);
     return all;
+}
+
+void mailbox_wake(struct mailbox *b)
+{
+    pthread_mutex_lock(&b->lock);
+    if (b->loop)
+        loop_wake(b->loop);
+    pthread_mutex_unlock(&b->lock);
 }
 
 void mailbox_leave(struct mailbox *b)

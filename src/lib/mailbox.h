@@ -10,7 +10,14 @@
 #include "base/mem.h"
 #include "host/loop.h"
 
-enum post_kind { POST_COMMITTED, POST_RETURN, POST_OUTPUT, POST_CANCEL };
+enum post_kind {
+    POST_COMMITTED,
+    POST_RETURN,
+    POST_OUTPUT,
+    POST_CANCEL,
+    POST_FREE_RUN,
+    POST_FREE_AGENT,
+};
 
 struct post {
     struct post *next;
@@ -31,7 +38,9 @@ struct mailbox {
     unsigned batches; /* that the store has not answered */
     pthread_cond_t answered;
     atomic_int refs;
-    atomic_bool any; /* cheap look before the lock */
+    atomic_bool any;          /* cheap look before the lock */
+    atomic_bool store_failed; /* as the runtime's `failed`, for all threads */
+    atomic_int use;           /* of the runtime, see handover.c */
 };
 
 /* NULL: no memory; then the allocator was released. */
@@ -43,6 +52,8 @@ void mailbox_unref(struct mailbox *b);
 bool mailbox_post(struct mailbox *b, struct post *p);
 /* All posts so far, oldest first; the owner's. */
 struct post *mailbox_take(struct mailbox *b);
+/* [any thread] The loop, if it is there. */
+void mailbox_wake(struct mailbox *b);
 void mailbox_close(struct mailbox *b);
 void mailbox_leave(struct mailbox *b); /* the runtime's unref */
 

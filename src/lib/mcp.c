@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/url.h"
+#include "lib/handover.h"
 #include "lib/relics.h"
 
 /* What a tool of the agent points to. */
@@ -416,7 +417,7 @@ static wend_status take_options(const wend_agent *a,
     wend_status st;
 
     *note = NULL;
-    if (!options || !options_take(out, sizeof *out, options))
+    if (!options || !OPTIONS_TAKE(out, wend_mcp_options, note_ctx, options))
         return fail(err, WEND_E_INVAL,
                     "mcp: options are NULL or options.size is wrong");
     st = kept_new(out->note_release, out->note_ctx, note, err);
@@ -429,9 +430,15 @@ wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
     wend_mcp_options o;
     struct kept *note;
     wend_status st = take_options(a, options, &o, &note, err);
+    wend_runtime *rt;
+    bool inside;
 
-    if (st == WEND_OK)
+    if (st == WEND_OK) {
+        rt = a->rt;
+        inside = rt_begin(rt) == WEND_OK; /* else in a callback: refused */
         st = mcp_add(a, &o, note, NULL, err);
+        st = rt_end_of(rt, inside, st, err);
+    }
     kept_unref(note);
     return st;
 }
@@ -458,7 +465,8 @@ static void release_notes(const wend_mcp_options *const *list, size_t count)
     wend_mcp_options o;
 
     for (size_t i = 0; i < count; i++)
-        if (list[i] && options_take(&o, sizeof o, list[i]) && o.note_release)
+        if (list[i] && OPTIONS_TAKE(&o, wend_mcp_options, note_ctx, list[i]) &&
+            o.note_release)
             o.note_release(o.note_ctx);
 }
 
@@ -470,6 +478,8 @@ wend_status wend_agent_add_mcps(wend_agent *a,
     struct arena room = {.mem = first == WEND_OK ? &a->mem : NULL};
     struct adding *all = NULL;
     wend_mcp_options *options = NULL;
+    wend_runtime *rt;
+    bool inside;
 
     if (count && !list)
         return WEND_E_INVAL;
@@ -477,6 +487,8 @@ wend_status wend_agent_add_mcps(wend_agent *a,
         release_notes(list, count);
         return first;
     }
+    rt = a->rt;
+    inside = rt_begin(rt) == WEND_OK;
     all = arena_alloc(&room, (count + 1) * sizeof *all);
     options = arena_alloc(&room, (count + 1) * sizeof *options);
     if (errs)
@@ -501,7 +513,7 @@ wend_status wend_agent_add_mcps(wend_agent *a,
         release_notes(list, count);
     }
     arena_free(&room);
-    return first;
+    return rt_end_of(rt, inside, first, NULL);
 }
 
 /* Secrets are NAME=value in there; only the name is told. */

@@ -1,34 +1,10 @@
 /*
- * options.c - option structs of hosts older or newer than this library, and
- * the strings in them.
+ * options.c - the strings in option structs of hosts.
  */
 #include "lib/lib.h"
 
-#include <string.h>
-
 #include "base/fail.h"
 #include "base/utf8.h"
-
-/* A shorter struct lacks our newest fields: they are zero, the default. A
- * longer one has fields that we do not know: fine as long as they are not
- * used. */
-bool options_take(void *to, size_t to_size, const void *from)
-{
-    const unsigned char *bytes = from;
-    size_t size;
-
-    memset(to, 0, to_size);
-    if (!from)
-        return true;
-    memcpy(&size, from, sizeof size);
-    if (size < sizeof size)
-        return false;
-    for (size_t i = to_size; i < size; i++)
-        if (bytes[i])
-            return false;
-    memcpy(to, from, size < to_size ? size : to_size);
-    return true;
-}
 
 wend_str run_clean(struct wend_run *r, const char *s)
 {
@@ -48,7 +24,7 @@ wend_status run_options(const wend_run_options *options, wend_run_options *o,
                         struct kept **hook, wend_error *err)
 {
     *hook = NULL;
-    if (!options_take(o, sizeof *o, options))
+    if (!OPTIONS_TAKE(o, wend_run_options, hook_ctx, options))
         return fail(err, WEND_E_INVAL, "run: options.size is wrong");
     o->size = sizeof *o;
     return kept_new(o->hook_release, o->hook_ctx, hook, err);

@@ -68,6 +68,7 @@ static wend_status parse(wend_str text, wend_plan_options *o, wend_plan **out,
 
     if (!out || !text.ptr)
         return fail(err, WEND_E_INVAL, "plan: text or out is NULL");
+    fail_clear(err);
     *out = NULL;
     if (o->sets_count && !o->sets)
         return fail(err, WEND_E_INVAL, "plan: options.sets is NULL");
@@ -95,12 +96,11 @@ static wend_status parse(wend_str text, wend_plan_options *o, wend_plan **out,
 wend_status wend_plan_parse(wend_str text, const wend_plan_options *options,
                             wend_plan **out, wend_error *err)
 {
-    wend_plan_options o = {.size = sizeof o};
+    wend_plan_options o;
     wend_status s;
 
-    if (options)
-        memcpy(&o, options,
-               options->size < sizeof o ? options->size : sizeof o);
+    if (!OPTIONS_TAKE(&o, wend_plan_options, alloc_ctx, options))
+        return fail(err, WEND_E_INVAL, "plan: options.size is wrong");
     s = parse(text, &o, out, err);
     if (s == WEND_OK)
         (*out)->release = o.alloc_release;

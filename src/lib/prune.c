@@ -122,10 +122,11 @@ wend_status wend_store_prune(wend_store *store,
     size_t size;
     wend_status s;
 
-    if (!store || !options || !options_take(&o, sizeof o, options))
+    if (!store || !options ||
+        !OPTIONS_TAKE(&o, wend_prune_options, dry_run, options))
         return fail(err, WEND_E_INVAL,
                     "prune: store or options are NULL, or an option is wrong");
-    if (out && out->size < sizeof out->size)
+    if (out && !options_size(out->size, OPTIONS_FIRST(wend_pruned, bytes)))
         return fail(err, WEND_E_INVAL, "prune: out's size is not set");
     s = store_enter(store, err);
     if (s != WEND_OK)

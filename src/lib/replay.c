@@ -4,7 +4,7 @@
  * A replay is a reader that always lags: it lives off the store alone and
  * only adds the pace.
  */
-#include "lib/lib.h"
+#include "lib/replay.h"
 
 #include <string.h>
 
@@ -197,6 +197,11 @@ bool replay_over(const struct wend_run *r)
     return r->player->ended || (r->player->drained && !r->shown.count);
 }
 
+void replay_cancel(struct wend_run *r)
+{
+    r->player->ended = true;
+}
+
 void replay_free(struct wend_run *r)
 {
     if (!r->player)
@@ -235,7 +240,8 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
     if (s != WEND_OK)
         return s;
     if (!out || !id || !run_id_valid(str_of(id)) ||
-        !options_take(&o, sizeof o, options) || !(o.speed >= 0))
+        !OPTIONS_TAKE(&o, wend_replay_options, filter, options) ||
+        !(o.speed >= 0))
         return fail(err, WEND_E_INVAL,
                     "replay: out or id is NULL, id is no run id, or an option "
                     "is wrong");
@@ -245,7 +251,6 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
     r = run_new(rt, err);
     if (!r)
         return WEND_E_NOMEM;
-    r->mem = rt->mem;
     r->player = mem_zalloc(&rt->mem, sizeof *r->player);
     if (!r->player) {
         run_drop(r);

@@ -421,7 +421,7 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
 
     if (s != WEND_OK)
         return s;
-    if (!options_take(&o, sizeof o, options) ||
+    if (!OPTIONS_TAKE(&o, wend_run_options, hook_ctx, options) ||
         o.take > 2 * WEND_FORK_CONFIG - 1 || !limits_of(&o.limits, &f.limits))
         return fail(err, WEND_E_INVAL,
                     "resume: options.size, take or limits is wrong");

@@ -8,6 +8,8 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/utf8.h"
+#include "lib/handover.h"
+#include "lib/replay.h"
 #include "lib/tagged.h"
 #include "lib/child.h"
 #include "lib/hide.h"
@@ -37,6 +39,7 @@ struct wend_run *run_new(wend_runtime *rt, wend_error *err)
     r->mailbox = rt->mailbox;
     mailbox_ref(r->mailbox);
     r->rt = rt;
+    r->mem = rt->mem;
     r->arena.mem = &rt->mem;
     pack_init(&r->pack, &rt->mem);
     r->cancel_post.kind = POST_CANCEL;
@@ -131,7 +134,6 @@ struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
 
     if (!r)
         return NULL;
-    r->mem = agent->rt->mem;
     r->agent = agent;
     agent->runs++;
     r->mode = run_mode(o);
@@ -186,7 +188,7 @@ void run_detach(struct wend_run *r)
 
 void run_drop(struct wend_run *r)
 {
-    struct mem m = r->rt ? r->rt->mem : r->mem;
+    struct mem m = r->mem;
     struct mailbox *box = r->mailbox;
 
     if (r->rt)
@@ -194,16 +196,6 @@ void run_drop(struct wend_run *r)
     r->magic = 0;
     mem_free(&m, r);
     mailbox_unref(box);
-}
-
-void wend_run_free(wend_run *r)
-{
-    if (!r || r->magic != RUN_MAGIC || r->child ||
-        forked_check(r->process, NULL) != WEND_OK)
-        return; /* a child is its parent's */
-    if (r->rt && (rt_enter(r->rt) != WEND_OK || r->rt->callbacks))
-        return;
-    run_drop(r);
 }
 
 /* ---- Starting ------------------------------------------------------------ */
@@ -247,6 +239,7 @@ static wend_status canonical_labels(struct wend_run *r, const char *labels,
     if (s == WEND_OK) {
         json_put(&b, j);
         *out = arena_str(&r->arena, buf_view(&b));
+        r->arena.failed |= b.failed;
     }
     buf_free(&b);
     arena_free(&a);
@@ -338,7 +331,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
 
     if (s != WEND_OK)
         return s;
-    if (!options_take(&o, sizeof o, options))
+    if (!OPTIONS_TAKE(&o, wend_run_options, hook_ctx, options))
         return fail(err, WEND_E_INVAL, "run: options.size is wrong");
     s = agent_config(agent, run_mode(&o), err);
     if (s != WEND_OK)
@@ -349,12 +342,16 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
     r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
     run_id_make(r->id, rt_wall(r->rt), chance);
     s = run_begin(r, prompt, plan, &o, NULL, err);
+    if (s == WEND_OK) {
+        drop_dirty(r);
+        shell_submit(r); /* who is given its id finds it in the store */
+        if (r->error.status != WEND_OK)
+            s = fail(err, r->error.status, "%s", r->error.message);
+    }
     if (s != WEND_OK) {
         run_drop(r);
         return s;
     }
-    drop_dirty(r);
-    shell_submit(r); /* who is given its id finds it in the store */
     *out = r;
     return WEND_OK;
 }
@@ -374,7 +371,7 @@ wend_status wend_run_start(wend_agent *agent, wend_str prompt,
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static wend_status enter(struct wend_run *r, bool pumps)
+wend_status run_enter(struct wend_run *r)
 {
     wend_status s;
 
@@ -383,8 +380,18 @@ static wend_status enter(struct wend_run *r, bool pumps)
     if (r->magic != RUN_MAGIC || !r->rt)
         return WEND_E_MISUSE;
     s = rt_enter(r->rt);
-    if (s == WEND_OK && pumps && r->rt->callbacks)
-        s = WEND_E_MISUSE;
+    if (s == WEND_OK)
+        memset(&r->said, 0, sizeof r->said);
+    return s;
+}
+
+/* For what waits, pumps or calls back; rt_end follows. */
+static wend_status begin(struct wend_run *r)
+{
+    wend_status s = run_enter(r);
+
+    if (s == WEND_OK && rt_begin(r->rt) != WEND_OK)
+        s = fail(&r->said, WEND_E_MISUSE, "not from inside a callback");
     return s;
 }
 
@@ -410,24 +417,78 @@ static wend_status poll_once(struct wend_run *r, const wend_event **event)
     return is_drained(r) ? WEND_END : WEND_AGAIN;
 }
 
+/* Waits until end_us for something to be said about the run. */
+static wend_status next(struct wend_run *r, int64_t end_us,
+                        const wend_event **event)
+{
+    wend_runtime *rt = r->rt;
+    bool pumped = false;
+    wend_status s;
+
+    while ((s = poll_once(r, event)) == WEND_AGAIN && !run_is_doomed(r)) {
+        int64_t left_us = end_us - rt_clock(rt);
+        int64_t left_ms = left_us > 0 ? (left_us - 1) / 1000 + 1 : 0;
+
+        if (!left_ms && pumped)
+            break;
+        rt_pump(rt, left_ms > INT32_MAX ? -1 : (int)left_ms);
+        rt_bury(rt, r);
+        pumped = true;
+    }
+    return s;
+}
+
+/* What was lent goes with the run, if that was freed meanwhile. */
+static wend_status end(struct wend_run *r, wend_status s)
+{
+    bool gone = run_is_doomed(r);
+
+    return rt_end(r->rt) && !gone ? s : WEND_E_MISUSE;
+}
+
+/* A child may go while the runtime is pumped. */
+static wend_status begin_wait(wend_run *r)
+{
+    wend_status s = run_enter(r);
+
+    return s == WEND_OK && r->child ? WEND_E_MISUSE : begin(r);
+}
+
 wend_status wend_run_poll(wend_run *r, const wend_event **event)
 {
-    wend_status s = event ? enter(r, true) : WEND_E_INVAL;
+    wend_status s = event ? begin(r) : WEND_E_INVAL;
 
-    return s == WEND_OK ? poll_once(r, event) : s;
+    if (s != WEND_OK)
+        return s;
+    s = end(r, poll_once(r, event));
+    if (s != WEND_OK)
+        *event = NULL;
+    return s;
+}
+
+static wend_status next_until(wend_run *r, int64_t end_us,
+                              const wend_event **event)
+{
+    wend_status s = end(r, next(r, end_us, event));
+
+    if (s != WEND_OK)
+        *event = NULL;
+    return s;
 }
 
 wend_status wend_run_next(wend_run *r, const wend_event **event)
 {
-    wend_status s = event ? enter(r, true) : WEND_E_INVAL;
+    wend_status s = event ? begin_wait(r) : WEND_E_INVAL;
 
-    if (s != WEND_OK)
-        return s;
-    if (r->child)
-        return WEND_E_MISUSE; /* it may go while the runtime is pumped */
-    while ((s = poll_once(r, event)) == WEND_AGAIN)
-        rt_pump(r->rt, -1);
-    return s;
+    return s == WEND_OK ? next_until(r, INT64_MAX, event) : s;
+}
+
+wend_status wend_run_next_for(wend_run *r, uint32_t timeout_ms,
+                              const wend_event **event)
+{
+    wend_status s = event ? begin_wait(r) : WEND_E_INVAL;
+
+    return s == WEND_OK ? next_until(r, rt_after(r->rt, timeout_ms), event) : s;
 }
 
 wend_status wend_run_listen_release(wend_run *r, wend_listen_fn fn, void *ctx,
@@ -437,7 +498,7 @@ wend_status wend_run_listen_release(wend_run *r, wend_listen_fn fn, void *ctx,
     wend_status s = kept_new(release, ctx, &kept, NULL);
 
     if (s == WEND_OK)
-        s = enter(r, false);
+        s = run_enter(r);
     if (s != WEND_OK) {
         kept_unref(kept);
         return s;
@@ -454,129 +515,15 @@ wend_status wend_run_listen(wend_run *r, wend_listen_fn fn, void *ctx)
 wend_status wend_run_wait(wend_run *r, wend_str *text)
 {
     const wend_event *ev;
-    wend_status s = text ? enter(r, true) : WEND_E_INVAL;
+    wend_status s = text ? begin_wait(r) : WEND_E_INVAL;
 
     if (s != WEND_OK)
         return s;
-    while ((s = wend_run_next(r, &ev)) == WEND_OK)
+    while ((s = next(r, INT64_MAX, &ev)) == WEND_OK)
         continue;
     *text = r->answer;
-    return s == WEND_END ? WEND_OK : s;
-}
-
-/* ---- Telling ------------------------------------------------------------- */
-
-static wend_status tell(struct wend_run *r, struct input *in)
-{
-    wend_status s = enter(r, false);
-
-    if (s != WEND_OK)
-        return s;
-    if (!r->agent)
-        return fail(&r->said, WEND_E_INVAL, "a replay listens to nobody");
-    if (r->error.status != WEND_OK)
-        return r->error.status;
-    if (r->over)
-        return fail(&r->said, WEND_END, "the run is over");
-    shell_input(r, in);
-    return r->error.status;
-}
-
-wend_status wend_run_say(wend_run *r, wend_str text)
-{
-    struct input in = {.kind = IN_SAY};
-    wend_status s = text.ptr ? enter(r, false) : WEND_E_INVAL;
-    struct buf b = {0};
-
-    if (s != WEND_OK)
-        return s;
-    if (text.len > BLOB_BYTES_MAX)
-        return fail(&r->said, WEND_E_LIMIT, "the text is over %d bytes",
-                    BLOB_BYTES_MAX);
-    b.mem = &r->rt->mem;
-    utf8_repair(&b, text);
-    in.text = buf_view(&b);
-    s = b.failed ? fail_nomem(&r->said) : tell(r, &in);
-    buf_free(&b);
+    s = end(r, s == WEND_END ? WEND_OK : s);
+    if (s == WEND_E_MISUSE)
+        *text = STR_NONE;
     return s;
-}
-
-static bool action_asks(const wend_run *r, wend_str id)
-{
-    const struct plan_state *p = &r->turn.plan;
-    uint32_t i = p->started ? plan_find(p->plan, id) : PLAN_NONE;
-
-    return i != PLAN_NONE && plan_action_waits(p, i);
-}
-
-static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
-                           const char *by)
-{
-    struct input in = {.kind = IN_APPROVAL};
-    wend_status s = call.ptr ? enter(r, false) : WEND_E_INVAL;
-    int i;
-
-    if (s != WEND_OK)
-        return s;
-    i = turn_call_index(&r->turn, call);
-    if (!action_asks(r, call) &&
-        (i < 0 || !bit_get(&r->turn.asked, (uint32_t)i) ||
-         bit_get(&r->turn.answered, (uint32_t)i)))
-        return fail(&r->said, WEND_E_NOTFOUND,
-                    "no call or action '%.*s' waits for approval",
-                    (int)call.len, call.ptr);
-    in.approval.call = call;
-    in.approval.yes = yes;
-    in.approval.remember = remember;
-    in.approval.by = run_clean(r, by ? by : "api");
-    return tell(r, &in);
-}
-
-wend_status wend_run_approve(wend_run *r, wend_str call, bool yes,
-                             const char *by)
-{
-    return approve(r, call, yes, false, by);
-}
-
-wend_status wend_run_approve_always(wend_run *r, wend_str call, bool yes,
-                                    const char *by)
-{
-    return approve(r, call, yes, true, by);
-}
-
-wend_status wend_run_pause(wend_run *r)
-{
-    struct input in = {.kind = IN_PAUSE, .by = STR("api")};
-
-    return tell(r, &in);
-}
-
-wend_status wend_run_continue(wend_run *r)
-{
-    struct input in = {.kind = IN_CONTINUE, .by = STR("api")};
-
-    return tell(r, &in);
-}
-
-wend_status wend_run_cancel(wend_run *r)
-{
-    return wend_run_cancel_by(r, "api");
-}
-
-wend_status wend_run_cancel_by(wend_run *r, const char *by)
-{
-    size_t len = by ? strlen(by) : 0;
-
-    if (!r || !len || len > CANCEL_BY_MAX || utf8_valid_len(str_of(by)) != len)
-        return WEND_E_INVAL;
-    if (r->magic != RUN_MAGIC || forked_check(r->process, NULL) != WEND_OK ||
-        !r->rt || !r->agent)
-        return WEND_E_MISUSE;
-    if (atomic_load(&r->rt->store_failed))
-        return WEND_E_STORE;
-    if (atomic_exchange(&r->cancel_posted, true))
-        return WEND_OK; /* one is on its way */
-    memcpy(r->cancel_by, by, len + 1);
-    mailbox_post(r->rt->mailbox, &r->cancel_post);
-    return WEND_OK;
 }

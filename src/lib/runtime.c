@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lib/handover.h"
+#include "lib/replay.h"
 #include "lib/pool.h"
 
 enum {
@@ -60,6 +62,7 @@ wend_status rt_enter_for(const wend_runtime *rt, const char *what,
 {
     wend_status s = rt_enter(rt);
 
+    fail_clear(err);
     if (s == WEND_OK)
         return s;
     if (!rt)
@@ -141,13 +144,14 @@ wend_status rt_new(const wend_runtime_options *options, const struct env *env,
     struct mem m;
     wend_runtime *rt;
 
-    if (!options_take(&o, sizeof o, options))
+    if (!OPTIONS_TAKE(&o, wend_runtime_options, alloc_ctx, options))
         return fail(err, WEND_E_INVAL, "runtime: options.size is wrong");
     if (!out) {
         if (o.alloc_release)
             o.alloc_release(o.alloc_ctx);
         return fail(err, WEND_E_INVAL, "runtime: out is NULL");
     }
+    fail_clear(err);
     m = (struct mem){o.alloc, o.alloc_ctx};
     box = mailbox_new(o.alloc_release, o.alloc_ctx);
     rt = box ? mem_zalloc(&m, sizeof *rt) : NULL;
@@ -166,19 +170,18 @@ wend_status rt_new(const wend_runtime_options *options, const struct env *env,
     rt->scratch.mem = &rt->mem;
     rt->scratch.chunk_min = 16 << 10; /* most steps fit into one chunk */
     rt->inbox_timer.fire = on_inbox_timer;
-    rt->store = o.store;
-    if (rt->store)
-        s = store_enter(rt->store, err);
+    if (o.store)
+        s = store_enter(o.store, err);
     if (s == WEND_OK)
         s = env->loop(env->ctx, &rt->mem, &rt->loop, err);
     if (s == WEND_OK)
         mailbox_open(rt->mailbox, rt->loop);
-    if (s == WEND_OK && !rt->store) {
-        rt->store_own = true;
+    if (s == WEND_OK && o.store)
+        rt->store = store_hold(o.store);
+    else if (s == WEND_OK)
         s = store_memory_open(&rt->store, err);
-    }
     if (s != WEND_OK) {
-        wend_runtime_free(rt);
+        rt_destroy(rt);
         return s;
     }
     *out = rt;
@@ -193,12 +196,10 @@ wend_status wend_runtime_new(const wend_runtime_options *options,
 
 static void take_mail(wend_runtime *rt);
 
-void wend_runtime_free(wend_runtime *rt)
+void rt_destroy(wend_runtime *rt)
 {
-    struct mailbox *box;
+    struct mailbox *box = rt->mailbox;
 
-    if (rt_enter(rt) != WEND_OK || rt->callbacks)
-        return;
     while (rt->runs) {
         struct wend_run *r = rt->runs;
 
@@ -209,9 +210,9 @@ void wend_runtime_free(wend_runtime *rt)
     while (rt->agents)
         agent_detach(rt->agents);
     rt_flush(rt);
-    box = rt->mailbox;
     mailbox_close(box);
     take_mail(rt);
+    rt_bury(rt, NULL);
     threads_free(rt->threads);
     if (rt->store && rt->store->ops->own_thread)
         mailbox_settle(box); /* batches are memory of the allocator */
@@ -222,8 +223,7 @@ void wend_runtime_free(wend_runtime *rt)
     loop_free(rt->loop);
     timers_free(&rt->timers);
     arena_free(&rt->scratch);
-    if (rt->store_own)
-        wend_store_free(rt->store);
+    wend_store_free(rt->store);
     rt->magic = 0;
     mem_free(&(struct mem){rt->mem.fn, rt->mem.ctx}, rt);
     mailbox_leave(box);
@@ -238,7 +238,7 @@ void rt_store_failed(wend_runtime *rt, wend_status s)
     fail(&rt->failed, s, "the store failed; nothing more is accepted");
     rt->store->ops->failure(rt->store, &rt->failed);
     rt->failed.status = WEND_E_STORE;
-    atomic_store(&rt->store_failed, true);
+    atomic_store(&rt->mailbox->store_failed, true);
     for (struct wend_run *r = rt->runs; r; r = r->next)
         shell_fail(r, WEND_E_STORE, rt->failed.message);
 }
@@ -274,7 +274,10 @@ static void canceled(struct post *p)
     memcpy(by, r->cancel_by, sizeof by);
     in.by = str_of(by);
     atomic_store(&r->cancel_posted, false);
-    shell_input(r, &in);
+    if (r->player)
+        replay_cancel(r);
+    else if (r->rt) /* else it came while the runtime is being freed */
+        shell_input(r, &in);
 }
 
 static void open_post(wend_runtime *rt, struct post *p)
@@ -284,6 +287,11 @@ static void open_post(wend_runtime *rt, struct post *p)
     case POST_RETURN: call_returned((struct wend_call *)(void *)p); break;
     case POST_OUTPUT: call_output(p); break;
     case POST_CANCEL: canceled(p); break;
+    case POST_FREE_RUN:
+    case POST_FREE_AGENT:
+        p->next = rt->doomed;
+        rt->doomed = p;
+        break;
     }
 }
 
@@ -371,15 +379,14 @@ int wend_runtime_timeout_ms(const wend_runtime *rt)
 
 wend_status wend_runtime_pump(wend_runtime *rt)
 {
-    wend_status s = rt_enter(rt);
+    wend_status s = rt_begin(rt);
 
     if (s != WEND_OK)
         return s;
-    if (rt->callbacks)
-        return WEND_E_MISUSE;
     rt->since_poll = PUMPS_PER_POLL; /* a foreign loop saw the fd: look */
     rt_pump(rt, 0);
-    return rt->failed.status;
+    s = rt->failed.status;
+    return rt_end(rt) ? s : WEND_E_MISUSE;
 }
 
 wend_status wend_runtime_wakeup(wend_runtime *rt)

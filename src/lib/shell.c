@@ -429,5 +429,8 @@ void shell_submit(struct wend_run *r)
         .cost_nano = r->turn.metrics.cost_nano,
     };
     link_sent(r, b);
-    r->born |= batch_submit(b, r->rt->store);
+    if (batch_submit(b, r->rt->store))
+        r->born = true;
+    else /* nothing may follow what the store will never have */
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
 }

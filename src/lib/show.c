@@ -6,7 +6,7 @@
  * the store until it has caught up.
  */
 #include "base/utf8.h"
-#include "lib/lib.h"
+#include "lib/replay.h"
 
 #include <string.h>
 

@@ -428,13 +428,15 @@ wend_status wend_sim_run(const wend_sim_options *options, wend_sim_report *out,
     wend_error why = {0}; /* also of what must go wrong */
     wend_status s = WEND_OK;
 
-    if (!options || !options_take(&o, sizeof o, options) || !o.agent ||
-        (!o.prompt && !o.plan))
+    if (!options || !OPTIONS_TAKE(&o, wend_sim_options, trace_ctx, options) ||
+        !o.agent || (!o.prompt && !o.plan))
         return fail(err, WEND_E_INVAL,
                     "sim: options.size, agent, and a prompt or a plan must be "
                     "set");
-    if (!out || !out->size || out->size > sizeof report)
-        return fail(err, WEND_E_INVAL, "sim: the report's size is not set");
+    if (!out ||
+        !options_size(out->size, OPTIONS_FIRST(wend_sim_report, outcomes)))
+        return fail(err, WEND_E_INVAL, "sim: the report's size is wrong");
+    fail_clear(err);
     if (o.plan && plan_enter(o.plan, err) != WEND_OK)
         return WEND_E_MISUSE;
     if (!o.seeds)
@@ -446,6 +448,6 @@ wend_status wend_sim_run(const wend_sim_options *options, wend_sim_report *out,
     if (s != WEND_OK && err)
         *err = why;
     report.size = out->size;
-    memcpy(out, &report, out->size);
+    memcpy(out, &report, out->size < sizeof report ? out->size : sizeof report);
     return s;
 }

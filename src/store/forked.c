@@ -99,6 +99,7 @@ unsigned forked_mark(void)
 
 wend_status forked_check(unsigned mark, wend_error *err)
 {
+    fail_clear(err); /* every call at the border comes by here */
     return mark == process
                ? WEND_OK
                : fail(err, WEND_E_MISUSE,

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/limits.h"
+#include "base/options.h"
 #include "base/utf8.h"
 
 struct wend_runs {
@@ -222,6 +223,7 @@ static wend_status open_url(const char *url, enum store_use use,
 
     if (!out)
         return fail(err, WEND_E_INVAL, "out is NULL");
+    fail_clear(err);
     *out = NULL;
     if (!url) {
         url = getenv("WEND_STORE");
@@ -266,7 +268,8 @@ wend_status wend_store_origin_of(wend_store *store, wend_store_origin *out,
     wend_store_origin o = {.size = sizeof o};
     wend_status s;
 
-    if (!store || !out || out->size < sizeof out->size)
+    if (!store || !out ||
+        !options_size(out->size, OPTIONS_FIRST(wend_store_origin, adopted)))
         return fail(err, WEND_E_INVAL,
                     "origin: store or out is NULL, or out->size is not set");
     s = store_enter(store, err);
@@ -289,9 +292,16 @@ wend_status wend_store_distrust(wend_store *store, wend_error *err)
     return s;
 }
 
+wend_store *store_hold(wend_store *s)
+{
+    atomic_fetch_add(&s->holders, 1);
+    return s;
+}
+
 void wend_store_free(wend_store *store)
 {
-    if (store_enter(store, NULL) == WEND_OK)
+    if (store_enter(store, NULL) == WEND_OK &&
+        !atomic_fetch_sub(&store->holders, 1))
         store->ops->free(store);
 }
 
@@ -310,11 +320,8 @@ wend_status wend_store_list(wend_store *store, const wend_list_options *options,
         s = store->ops->failure(store, err);
     if (s != WEND_OK)
         return s;
-    if (options && !options->size)
-        return fail(err, WEND_E_INVAL, "list options: size is not set");
-    if (options)
-        memcpy(&o, options,
-               options->size < sizeof o ? options->size : sizeof o);
+    if (!OPTIONS_TAKE(&o, wend_list_options, limit, options))
+        return fail(err, WEND_E_INVAL, "list options: size is wrong");
     if (!o.limit)
         o.limit = LIST_LIMIT_DEFAULT;
     list = mem_zalloc(&store->mem, sizeof *list);

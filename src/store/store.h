@@ -10,6 +10,7 @@
 #define STORE_STORE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/hash.h"
 #include "store/forked.h"
@@ -222,10 +223,13 @@ struct wend_store {
     bool made, adopted;      /* see wend_store_origin */
     bool foreign;            /* all its runs count as imported */
     unsigned process;        /* that made it, see forked.h */
+    atomic_int holders;      /* besides the host: runtimes */
 };
 
 /* At the border: WEND_OK, or why this process cannot use the handle. */
 wend_status store_enter(const wend_store *s, wend_error *err);
+/* The store stays until as many wend_store_free follow. */
+wend_store *store_hold(wend_store *s);
 
 /* Appends and waits; b->done and b->ctx are overwritten. */
 wend_status store_append_wait(wend_store *s, struct store_batch *b);

@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/options.h"
 #include "base/utf8.h"
 #include "store/store.h"
 
@@ -67,12 +68,11 @@ static wend_status post(wend_store *store, const char *id,
     struct buf b = {0};
     wend_status s;
 
-    if (!store || !request || !request->size || !id ||
-        !run_id_valid(str_of(id)))
+    if (!store || !request || !id || !run_id_valid(str_of(id)) ||
+        !OPTIONS_TAKE(&r, wend_request, always, request))
         return fail(err, WEND_E_INVAL,
-                    "tell: store or request is NULL, its size is not set, or "
+                    "tell: store or request is NULL, its size is wrong, or "
                     "id is no run id");
-    memcpy(&r, request, request->size < sizeof r ? request->size : sizeof r);
     s = store_enter(store, err);
     if (s == WEND_OK)
         s = check(&r, err);
@@ -154,8 +154,10 @@ wend_status wend_store_tell_wait(wend_store *store, const char *id,
         return fail(err, WEND_E_INVAL, "tell: told is NULL");
     *told = WEND_TOLD_LATE;
     s = post(store, id, request, &posted, err);
-    if (s == WEND_E_INVAL && is_over(store, id))
+    if (s == WEND_E_INVAL && is_over(store, id)) {
+        fail_clear(err);
         return WEND_OK;
+    }
     while (s == WEND_OK) {
         s = look(store, id, posted, &owned, &fate, err);
         if (s != WEND_OK || fate != FATE_WAITS || !owned ||

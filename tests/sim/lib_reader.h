@@ -200,7 +200,6 @@ static void on_event(void *ctx, const wend_event *ev)
     if (wend_run_poll(r->handle, &other) != WEND_E_MISUSE)
         broken(r->sim, LAW_MISUSE, "run %u: poll inside a listener",
                r->of->place);
-    wend_run_free(r->handle); /* refused: nobody frees what he stands on */
 }
 
 /* As its reader is inclined to; `all` for one who has come to read. */

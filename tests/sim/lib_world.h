@@ -143,7 +143,6 @@ static void act_inside(struct sim *s, struct known *k)
     if (wend_run_next(k->handle, &ev) != WEND_E_MISUSE ||
         wend_runtime_pump(s->rt) != WEND_E_MISUSE)
         broken(s, LAW_MISUSE, "a callback can wait");
-    wend_run_free(k->handle);
     if (s->mood.say)
         wend_run_say(k->handle, STR("from inside"));
     if (s->mood.pause && chance_of(&s->chance, 300))

@@ -235,6 +235,7 @@ static bool check_run(const char *f)
 
     ROW(wend_run_next, REFUSED(wend_run_next(h.run, &event)) &&
                            REFUSED(wend_run_next(h.replay, &event)))
+    ROW(wend_run_next_for, REFUSED(wend_run_next_for(h.run, 1, &event)))
     ROW(wend_run_poll, REFUSED(wend_run_poll(h.run, &event)))
     ROW(wend_run_listen, REFUSED(wend_run_listen(h.run, NULL, NULL)))
     ROW(wend_run_listen_release,

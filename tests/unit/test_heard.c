@@ -452,6 +452,7 @@ static void test_left(const char *url, bool runtime_too)
         gate.real->ops->append(gate.real, gate.held);
     } else {
         wend_agent_free(r.agent);
+        r.rt->store = r.store; /* which it holds */
         wend_runtime_free(r.rt);
         gate.real->ops->append(gate.real, gate.held);
         wend_runtime_new(&o, &r.rt, NULL);

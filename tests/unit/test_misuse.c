@@ -132,8 +132,8 @@ static void test_ages(void)
         wend_run_options o;
         uint64_t later;
     } newer = {.o = {.size = sizeof newer, .user = "u"}};
-    wend_run_options older = {.size = offsetof(wend_run_options, filter),
-                              .filter = {.types = 1}};
+    wend_run_options older = {.size = offsetof(wend_run_options, take),
+                              .take = 1000}; /* which would be refused */
     struct rig r = {.err = {0}};
     struct buf names = {.mem = &rig_mem};
     wend_run *run = NULL;
@@ -154,6 +154,177 @@ static void test_ages(void)
                WEND_E_INVAL,
            "a newer host's used field is refused");
     buf_free(&names);
+    rig_close(&r);
+}
+
+/* ---- Sizes that cannot be -------------------------------------------------
+ */
+
+static struct rig sized; /* what the calls below work with */
+
+static wend_status of_runtime(const void *o)
+{
+    wend_runtime *rt = NULL;
+
+    return wend_runtime_new(o, &rt, NULL);
+}
+
+static wend_status of_agent(const void *o)
+{
+    wend_agent *a = NULL;
+
+    return wend_agent_new(sized.rt, o, &a, NULL);
+}
+
+static wend_status of_tool(const void *o)
+{
+    return wend_agent_add_tool(sized.agent, o, NULL);
+}
+
+static wend_status of_command(const void *o)
+{
+    return wend_agent_add_command(sized.agent, o, NULL);
+}
+
+static wend_status of_mcp(const void *o)
+{
+    return wend_agent_add_mcp(sized.agent, o, NULL);
+}
+
+static wend_status of_run(const void *o)
+{
+    wend_run *run = NULL;
+
+    return wend_run_start(sized.agent, STR("x"), o, &run, NULL);
+}
+
+static wend_status of_list(const void *o)
+{
+    wend_runs *runs = NULL;
+
+    return wend_store_list(sized.store, o, &runs, NULL);
+}
+
+static const char id[] = "01890000-0000-7000-8000-000000000000";
+
+static wend_status of_request(const void *o)
+{
+    return wend_store_tell(sized.store, id, o, NULL);
+}
+
+static wend_status of_replay(const void *o)
+{
+    wend_run *run = NULL;
+
+    return wend_store_replay(sized.rt, id, o, &run, NULL);
+}
+
+static wend_status of_fork(const void *o)
+{
+    char fork[37];
+
+    return wend_store_fork(sized.store, id, o, fork, NULL);
+}
+
+static wend_status of_prune(const void *o)
+{
+    return wend_store_prune(sized.store, o, NULL, NULL);
+}
+
+static wend_status of_verdict(const void *o)
+{
+    return wend_store_verify(sized.store, id, NULL,
+                             (wend_verdict *)(uintptr_t)o, NULL);
+}
+
+static wend_status of_origin(const void *o)
+{
+    return wend_store_origin_of(sized.store, (wend_store_origin *)(uintptr_t)o,
+                                NULL);
+}
+
+static wend_status of_plan(const void *o)
+{
+    wend_plan *p = NULL;
+
+    return wend_plan_parse(STR("x"), o, &p, NULL);
+}
+
+static void test_sizes(void)
+{
+    static const struct {
+        const char *what;
+        wend_status (*call)(const void *o);
+    } calls[] = {
+        {"runtime", of_runtime}, {"agent", of_agent},
+        {"tool", of_tool},       {"command", of_command},
+        {"mcp", of_mcp},         {"run", of_run},
+        {"list", of_list},       {"request", of_request},
+        {"replay", of_replay},   {"fork", of_fork},
+        {"prune", of_prune},     {"verdict", of_verdict},
+        {"origin", of_origin},   {"plan", of_plan},
+    };
+    static const size_t sizes[] = {0, 1, 7, 8, (64 << 10) + 8, SIZE_MAX};
+    static union {
+        size_t size;
+        unsigned char bytes[128 << 10];
+    } o;
+
+    memset(&sized, 0, sizeof sized);
+    if (!rig_open(&sized, "memory:", "script:{\"turns\":[]}"))
+        return;
+    for (size_t c = 0; c < tap_count(calls); c++) {
+        int refused = 0;
+
+        for (size_t i = 0; i < tap_count(sizes); i++) {
+            memset(&o, 0, sizeof o);
+            o.size = sizes[i];
+            refused += calls[c].call(&o) == WEND_E_INVAL;
+        }
+        tap_is_i64(refused, tap_count(sizes), "%s: sizes that cannot be",
+                   calls[c].what);
+    }
+    rig_close(&sized);
+}
+
+/* An error says what is wrong with the last call alone. */
+static void test_error(void)
+{
+    wend_list_options list = {.size = sizeof list};
+    wend_runtime *rt = NULL;
+    wend_agent *a = NULL;
+    wend_run *run = NULL;
+    wend_runs *runs = NULL;
+    wend_store *store = NULL;
+    wend_plan *p = NULL;
+    struct rig r = {.err = {0}};
+    const wend_error old = {WEND_E_IO, 1, 2, "old"};
+    wend_error err[8];
+
+    if (!rig_open(&r, "memory:", "script:{\"turns\":[{\"text\":\"x\"}]}"))
+        return;
+    for (size_t i = 0; i < tap_count(err); i++)
+        err[i] = old;
+    wend_runtime_new(NULL, &rt, &err[0]);
+    wend_agent_new(rt, &r.agent_options, &a, &err[1]);
+    wend_run_start(a, STR("x"), NULL, &run, &err[2]);
+    wend_store_list(r.store, &list, &runs, &err[3]);
+    wend_store_open("memory:", &store, &err[4]);
+    wend_plan_parse(STR("{\"wend\":\"plan/1\",\"name\":\"p\",\"actions\":[{"
+                        "\"id\":\"a\",\"type\":\"llm\",\"prompt\":\"x\"}]}"),
+                    NULL, &p, &err[5]);
+    wend_agent_add_builtin(a, "calculator", &err[6]);
+    wend_store_check(r.store, &err[7]);
+    for (size_t i = 0; i < tap_count(err); i++)
+        tap_ok(err[i].status == WEND_OK && !err[i].line && !err[i].column &&
+                   !err[i].message[0],
+               "error %zu is empty after a success: %s", i, err[i].message);
+    wend_plan_free(p);
+    wend_runs_free(runs);
+    wend_run_free(run);
+    wend_agent_free(a);
+    wend_runtime_free(rt);
+    wend_store_free(store);
     rig_close(&r);
 }
 
@@ -222,9 +393,6 @@ static void *visit(void *arg)
                  WEND_E_MISUSE;
     v->misuse += wend_run_start(v->r->agent, STR("x"), NULL, &run, NULL) ==
                  WEND_E_MISUSE;
-    wend_run_free(v->run); /* does nothing */
-    wend_agent_free(v->r->agent);
-    wend_runtime_free(v->r->rt);
     v->misuse += wend_runtime_wakeup(v->r->rt) == WEND_OK;
     return NULL;
 }
@@ -350,6 +518,8 @@ int main(void)
     test_nothing();
     test_options();
     test_ages();
+    test_sizes();
+    test_error();
     test_tools();
     test_threads();
     test_order();

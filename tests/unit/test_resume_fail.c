@@ -338,10 +338,53 @@ static void test_inside(void)
     tap_is_i64(in.fault.live, 0, "all memory was given back");
 }
 
+/* ---- Starts -------------------------------------------------------------- */
+
+/* A run is in the store with its first event, or not at all. */
+static void test_start(void)
+{
+    struct fault f = {0};
+    int bad = 0;
+
+    while (fault_next(&f)) {
+        wend_runtime_options o = {
+            .size = sizeof o, .alloc = fault_alloc, .alloc_ctx = &f};
+        wend_agent_options ao = {.size = sizeof ao, .model = SCRIPT};
+        wend_list_options all = {.size = sizeof all};
+        int64_t fail_at = f.fail_at;
+        const wend_run_info *info;
+        wend_runtime *rt = NULL;
+        wend_agent *agent = NULL;
+        wend_runs *runs = NULL;
+        wend_run *run = NULL;
+
+        f.fail_at = 0;
+        if (wend_store_open("memory:", &o.store, NULL) != WEND_OK ||
+            wend_runtime_new(&o, &rt, NULL) != WEND_OK ||
+            wend_agent_new(rt, &ao, &agent, NULL) != WEND_OK)
+            exit(1);
+        f.fail_at = f.count + fail_at;
+        wend_run_start(agent, STR("x"), NULL, &run, NULL);
+        wend_run_free(run);
+        f.fail_at = fail_at;
+        wend_store_list(o.store, &all, &runs, NULL);
+        while (wend_runs_next(runs, &info) == WEND_OK)
+            bad += info->seq == 0;
+        wend_runs_free(runs);
+        wend_agent_free(agent);
+        wend_runtime_free(rt);
+        wend_store_free(o.store);
+    }
+    tap_ok(f.fail_at > 10 && !bad,
+           "%d of %lld starts that failed left a run without events", bad,
+           (long long)f.fail_at - 1);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < tap_count(situations); i++)
         test_situation(&situations[i]);
     test_inside();
+    test_start();
     return tap_done();
 }
