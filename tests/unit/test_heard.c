@@ -452,8 +452,8 @@ static void test_left(const char *url, bool runtime_too)
         gate.real->ops->append(gate.real, gate.held);
     } else {
         wend_agent_free(r.agent);
-        r.rt->store = r.store; /* which it holds */
         wend_runtime_free(r.rt);
+        wend_store_free(r.store); /* the hold of that runtime */
         gate.real->ops->append(gate.real, gate.held);
         wend_runtime_new(&o, &r.rt, NULL);
         wend_agent_new(r.rt, &r.agent_options, &r.agent, NULL);
