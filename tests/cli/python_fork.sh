@@ -25,11 +25,14 @@ MISUSE = -6
 class Str(ctypes.Structure):
     _fields_ = [("ptr", c_char_p), ("len", c_size_t)]
 
+REST = ("rest", c_void_p * 64)  # members that stay at their default
+
 class RuntimeOptions(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("store", c_void_p)]
+    _fields_ = [("size", c_size_t), ("store", c_void_p), REST]
 
 class AgentOptions(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("model", c_char_p)]
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("model", c_char_p),
+                REST]
 
 Tool = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 
