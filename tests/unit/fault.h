@@ -22,15 +22,17 @@
 struct fault {
     int64_t fail_at; /* number of the failing allocation; 0 = none */
     bool sticks;     /* all after it fail, too */
-    int64_t count;   /* allocations of this round */
-    int64_t live;    /* not yet freed */
-    bool hit;        /* one failed in this round */
+    /* The store's thread frees, too. */
+    _Atomic int64_t count; /* allocations of this round */
+    _Atomic int64_t live;  /* not yet freed */
+    _Atomic bool hit;      /* one failed in this round */
 };
 
 /* A wend_alloc_fn, so that it fits wend_runtime_options as well. */
 static inline void *fault_alloc(void *ctx, void *p, size_t size)
 {
     struct fault *f = ctx;
+    int64_t number;
     void *moved;
 
     if (!size) {
@@ -38,9 +40,9 @@ static inline void *fault_alloc(void *ctx, void *p, size_t size)
         free(p);
         return NULL;
     }
-    f->count++;
+    number = ++f->count;
     if (f->fail_at &&
-        (f->count == f->fail_at || (f->sticks && f->count > f->fail_at))) {
+        (number == f->fail_at || (f->sticks && number > f->fail_at))) {
         f->hit = true;
         return NULL;
     }
