@@ -320,7 +320,7 @@ wend_status wend_store_list(wend_store *store, const wend_list_options *options,
         s = store->ops->failure(store, err);
     if (s != WEND_OK)
         return s;
-    if (!OPTIONS_TAKE(&o, wend_list_options, limit, options))
+    if (!OPTIONS_TAKE(&o, wend_list_options, until_us, options))
         return fail(err, WEND_E_INVAL, "list options: size is wrong");
     if (!o.limit)
         o.limit = LIST_LIMIT_DEFAULT;
