@@ -206,7 +206,7 @@ wend_status wend_store_verify(wend_store *store, const char *id,
     wend_status s;
 
     if (!store || !id || !out ||
-        !options_size(out->size, OPTIONS_FIRST(wend_verdict, why)))
+        !options_size(out->size, OPTIONS_FIRST(wend_verdict, head)))
         return fail(err, WEND_E_INVAL,
                     "verify: store, id or out is NULL, or out's size is not "
                     "set");
