@@ -23,6 +23,8 @@ struct served {
 
 /* ---- Words --------------------------------------------------------------- */
 
+enum { NOTE_BYTES = 600 };
+
 static void note(struct mcp_server *s, const char *text)
 {
     if (!s->note)
@@ -32,16 +34,24 @@ static void note(struct mcp_server *s, const char *text)
     s->rt->callbacks--;
 }
 
+/* Writes the note, with the server's name before it, into `text`. */
+static void note_fmt(struct mcp_server *s, char text[NOTE_BYTES],
+                     const char *fmt, va_list ap)
+{
+    size_t n = utf8_fmt(text, NOTE_BYTES, "mcp %s: ", s->name.ptr);
+
+    utf8_vfmt(text + n, NOTE_BYTES - n, fmt, ap);
+    note(s, text);
+}
+
 void mcp_server_note(struct mcp_server *s, const char *fmt, ...)
 {
-    char text[600];
-    size_t n = utf8_fmt(text, sizeof text, "mcp %s: ", s->name.ptr);
+    char text[NOTE_BYTES];
     va_list ap;
 
     va_start(ap, fmt);
-    utf8_vfmt(text + n, sizeof text - n, fmt, ap);
+    note_fmt(s, text, fmt, ap);
     va_end(ap);
-    note(s, text);
 }
 
 void mcp_trouble_tell(wend_agent *a, wend_str name, enum mcp_trouble what,
@@ -78,14 +88,12 @@ void mcp_trouble_tell(wend_agent *a, wend_str name, enum mcp_trouble what,
 void mcp_server_trouble(struct mcp_server *s, enum mcp_trouble what,
                         const char *fmt, ...)
 {
-    char text[600];
-    size_t n = utf8_fmt(text, sizeof text, "mcp %s: ", s->name.ptr);
+    char text[NOTE_BYTES];
     va_list ap;
 
     va_start(ap, fmt);
-    utf8_vfmt(text + n, sizeof text - n, fmt, ap);
+    note_fmt(s, text, fmt, ap);
     va_end(ap);
-    note(s, text);
     if (s->agent)
         mcp_trouble_tell(s->agent, s->name, what,
                          !s->was_up || what == MCP_DOWN || what == MCP_LEFT,
