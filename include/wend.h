@@ -228,7 +228,7 @@ typedef enum wend_told {
     WEND_TOLD_LATE    /* the run was over, or it changed nothing */
 } wend_told;
 
-/* The same, and waits until that is known: at most so long, and no longer
+/* The same, and waits for the answer: at most timeout_ms, and no longer
  * than the run has an owner. For a run of a runtime that this thread pumps the
  * answer is WEND_TOLD_QUEUED. A run that is over is WEND_OK and
  * WEND_TOLD_LATE. [any thread] */
@@ -361,7 +361,7 @@ WEND_API wend_status wend_run_resume(wend_agent *agent, const char *id,
  * run_end. A run goes on only while its runtime is pumped: by next, wait
  * or pump, of this run or any other. */
 WEND_API wend_status wend_run_next(wend_run *run, const wend_event **event);
-/* The same, for at most so long: WEND_AGAIN if there was none until then. A
+/* The same, for at most timeout_ms: WEND_AGAIN if no event came by then. A
  * host that must look around now and then (for signals, for a lock of its
  * interpreter) calls this in a loop. */
 WEND_API wend_status wend_run_next_for(wend_run *run, uint32_t timeout_ms,
