@@ -87,7 +87,7 @@ static int check_followed(const struct stream *st, int code)
         return code;
     return complain(EXIT_FAILED,
                     "run %s has no owner any more and is not over; 'wend "
-                    "resume %s' goes on with it",
+                    "resume %s' continues it",
                     wend_run_id(st->run), wend_run_id(st->run));
 }
 

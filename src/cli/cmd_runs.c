@@ -26,8 +26,8 @@ enum {
 static const struct opt opts[] = {
     {0, "json", NULL, "one object a run", OPT_FLAG, AT(json), 0, 0, NULL},
     RUN_FILTER_OPTIONS,
-    {'n', "limit", "N", "at most so many; default 20, 0 = all", OPT_NUMBER,
-     AT(limit), 0, UINT32_MAX, NULL},
+    {'n', "limit", "N", "maximum number of runs; default 20, 0 = all",
+     OPT_NUMBER, AT(limit), 0, UINT32_MAX, NULL},
     {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
      0, 0, NULL},
     {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},

@@ -25,7 +25,7 @@ int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
      0, 0, NULL},                                                             \
     {0, "agent", "NAME", "only of this agent", OPT_TEXT, OPT_AT(agent), 0, 0, \
      NULL},                                                                   \
-    {0, "since", "DUR", "started at most so long ago, such as 2h", OPT_TIME,  \
+    {0, "since", "DUR", "started within this time, such as 2h", OPT_TIME,  \
      OPT_AT(since_ms), 0, 0, NULL}
 /* clang-format on */
 
