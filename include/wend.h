@@ -260,7 +260,8 @@ WEND_API wend_status wend_runtime_new(const wend_runtime_options *options,
 /* Waits until the store has what its runs have written and its threads have
  * ended. A function of a tool that is under way on a thread (`threaded`)
  * cannot be ended: its call is canceled, and its thread goes on alone until it
- * returns; it touches nothing but the call and what was given with the tool. */
+ * returns; it touches nothing but the call and what was given with the tool.
+ * If it has answered its call, this waits up to a second for its return. */
 WEND_API void wend_runtime_free(wend_runtime *rt);
 
 /* For a loop of your own: when the fd is readable or the timeout (-1 =

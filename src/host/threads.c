@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/fail.h"
 
@@ -18,14 +19,15 @@ struct worker {
     struct workers *pool;
     pthread_t id;
     bool alive;
-    bool busy; /* inside the function of a job, for as long as that likes */
-    bool left; /* was busy when the pool went: it ends alone */
+    struct threads_job *job; /* whose function it is inside, however long */
+    bool left;               /* had a job when the pool went: it ends alone */
 };
 
 struct workers {
     struct threads base;
     pthread_mutex_t lock;
-    pthread_cond_t work;
+    pthread_cond_t work;     /* there is some, or the pool is closed */
+    pthread_cond_t returned; /* a function has, and the pool is closed */
     struct threads_job *first, **tail;
     unsigned max, alive, idle, queued;
     unsigned holders; /* once it is closed: who closes it, and those left */
@@ -44,6 +46,7 @@ static void unlock_and_release(struct workers *t)
     if (!last)
         return;
     pthread_cond_destroy(&t->work);
+    pthread_cond_destroy(&t->returned);
     pthread_mutex_destroy(&t->lock);
     free(t);
 }
@@ -77,13 +80,15 @@ static void *work(void *arg)
         job = take(t);
         if (!job)
             break;
-        /* Decided with the lock: one that is busy is inside fn. */
-        w->busy = !atomic_load(job->canceled);
+        /* Decided with the lock, since close_pool looks at it. */
+        w->job = atomic_load(job->canceled) ? NULL : job;
         pthread_mutex_unlock(&t->lock);
-        if (w->busy)
+        if (w->job)
             job->fn(job);
         pthread_mutex_lock(&t->lock);
-        w->busy = false;
+        w->job = NULL;
+        if (t->closed)
+            pthread_cond_signal(&t->returned);
         pthread_mutex_unlock(&t->lock);
         job->end(job);
         pthread_mutex_lock(&t->lock);
@@ -137,6 +142,26 @@ static wend_status run(struct threads *base, struct threads_job *job)
     return s;
 }
 
+static bool returns_soon(const struct workers *t)
+{
+    for (unsigned i = 0; i < t->alive; i++)
+        if (t->each[i].job && atomic_load(t->each[i].job->answered))
+            return true;
+    return false;
+}
+
+/* Call it with the lock. */
+static void await_returns(struct workers *t)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += THREADS_RETURN_MS / 1000;
+    while (returns_soon(t))
+        if (pthread_cond_timedwait(&t->returned, &t->lock, &until))
+            return;
+}
+
 static void close_pool(struct threads *base)
 {
     struct workers *t = (struct workers *)(void *)base;
@@ -148,8 +173,9 @@ static void close_pool(struct threads *base)
     rest = t->first;
     t->first = NULL;
     t->tail = &t->first;
+    await_returns(t);
     for (unsigned i = 0; i < t->alive; i++)
-        if (t->each[i].busy) {
+        if (t->each[i].job) {
             t->each[i].left = true;
             t->holders++;
             pthread_detach(t->each[i].id);
@@ -183,6 +209,7 @@ wend_status threads_new(const struct mem *m, unsigned max, struct threads **out,
     t->tail = &t->first;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->work, NULL);
+    pthread_cond_init(&t->returned, NULL);
     *out = &t->base;
     return WEND_OK;
 }

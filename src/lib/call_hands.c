@@ -277,6 +277,7 @@ void call_run_threaded(struct wend_call *c)
     struct threads *pool = rt_threads(c->run->rt);
 
     c->job.canceled = &c->canceled;
+    c->job.answered = &c->answered;
     c->job.fn = run_job;
     c->job.end = end_job;
     c->ran = WEND_AGAIN;           /* it has not begun */
