@@ -34,6 +34,12 @@ static unsigned marks_of(const struct action_state *s)
     return marks[s->at];
 }
 
+/* It waits for somebody to answer. */
+static bool is_asked(const struct action_state *s)
+{
+    return s->at == AT_ASKED || s->at == AT_DOUBTED;
+}
+
 /* A copy to change and then keep; NULL: out of memory. */
 static struct action_state *copy_of(const struct plan_state *p, uint32_t i,
                                     struct arena *a)
@@ -294,7 +300,8 @@ static void on_action_start(struct plan_state *p, uint32_t i,
 
     if (!s)
         return;
-    again = s->at == AT_RUNS || s->at == AT_LOST;
+    again = marks_of(s) == 1 << MARK_RUNS;
+    p->asked -= is_asked(s); /* stopped before there was an answer */
     s->at = AT_RUNS;
     s->again |= again;
     s->superseded = false;
@@ -390,7 +397,7 @@ static void on_action_end(struct plan_state *p, uint32_t i,
     output = arena_str(a, e->output_json.ptr ? e->output_json : STR("null"));
     if (!s || s->at == AT_ENDED)
         return;
-    p->asked -= s->at == AT_ASKED || s->at == AT_DOUBTED;
+    p->asked -= is_asked(s);
     count_end(p, i, e->outcome, marks_of(s) == 1 << MARK_RUNS);
     s->at = AT_ENDED;
     s->outcome = e->outcome;
@@ -420,7 +427,7 @@ static void on_ask(struct plan_state *p, uint32_t i, const wend_event *ev,
 
     if (!s || s->at == AT_ENDED)
         return;
-    p->asked += s->at != AT_ASKED && s->at != AT_DOUBTED;
+    p->asked += !is_asked(s);
     s->at = marks_of(s) == 1 << MARK_RUNS ? AT_DOUBTED : AT_ASKED;
     s->params = arena_str(a, ev->u.approval_ask.args_json.ptr
                                  ? ev->u.approval_ask.args_json
@@ -433,7 +440,7 @@ static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
 {
     struct action_state *s = copy_of(p, i, a);
 
-    if (!s || (s->at != AT_ASKED && s->at != AT_DOUBTED))
+    if (!s || !is_asked(s))
         return;
     p->asked--;
     s->at = s->at == AT_DOUBTED ? AT_LOST : AT_READY;

@@ -27,10 +27,11 @@ enum {
  * request to repair it; a plan that fails fast while somebody is asked about
  * what was cut off; a fork that may run fewer calls at once; one that is given
  * the result of a call that somebody is asked about; a decision against an
- * action that is ready. */
-static const uint64_t old_seeds[] = {6860, 13534, 14766, 100020, 100997,
-                                     443,  207,   4283,  6030,   7355,
-                                     8261, 8366,  11252, 21887,  28427};
+ * action that is ready; a cancel in a fork that asks about an action whose
+ * attempt is closed. */
+static const uint64_t old_seeds[] = {6860,  13534, 14766, 100020, 100997, 443,
+                                     207,   4283,  6030,  7355,   8261,   8366,
+                                     11252, 21887, 28427, 30291};
 
 #include "seeds.h"
 

@@ -37,6 +37,23 @@ static bool come_to(wend_run *run, wend_event_type type, int n)
     return false;
 }
 
+/* A run whose action was under way when its process left it. */
+static bool leave_begun(struct rig *r, wend_call **kept, char id[40])
+{
+    wend_run *run;
+
+    if (!rig_open(r, "memory:", "script:{\"turns\":[]}"))
+        return false;
+    rig_add(r, "later", tool_later, WEND_CLASS_UNSAFE, kept);
+    run = start(r, PLAN("later"));
+    tap_ok(come_to(run, WEND_ACTION_START, 1), "an action begins");
+    while (!kept[0])
+        wend_runtime_pump(r->rt);
+    snprintf(id, 40, "%s", wend_run_id(run));
+    wend_run_free(run);
+    return true;
+}
+
 static void asked(bool yes)
 {
     struct rig r = {.agent_options = {.approve = WEND_APPROVE_ASK,
@@ -44,19 +61,12 @@ static void asked(bool yes)
     struct buf names = {.mem = &rig_mem};
     wend_call *kept[4] = {NULL};
     const wend_event *ev;
-    wend_run *run, *again = NULL;
+    wend_run *again = NULL;
     wend_outcome how = WEND_OUTCOME_NONE;
     char id[40];
 
-    if (!rig_open(&r, "memory:", "script:{\"turns\":[]}"))
+    if (!leave_begun(&r, kept, id))
         return;
-    rig_add(&r, "later", tool_later, WEND_CLASS_UNSAFE, kept);
-    run = start(&r, PLAN("later"));
-    tap_ok(come_to(run, WEND_ACTION_START, 1), "an action begins");
-    while (!kept[0])
-        wend_runtime_pump(r.rt);
-    snprintf(id, sizeof id, "%s", wend_run_id(run));
-    wend_run_free(run);
     tap_ok(wend_run_resume(r.agent, id, NULL, &again, &r.err) == WEND_OK,
            "its run is taken up: %s", r.err.message);
     while (again && wend_run_next(again, &ev) == WEND_OK) {
@@ -85,6 +95,47 @@ static void asked(bool yes)
         yes ? "yes: it runs again" : "no: nobody knows");
     wend_call_return(kept[0], STR("nobody waits"));
     wend_run_free(again);
+    buf_free(&names);
+    rig_close(&r);
+}
+
+/* The fork begins where an attempt is closed and the next one has not begun.
+ * A cancel does not wait for the answer to what the fork is asked. */
+static void canceled_in_fork(void)
+{
+    struct rig r = {.agent_options = {.approve = WEND_APPROVE_ASK,
+                                      .on_unknown = WEND_UNKNOWN_ASK}};
+    wend_fork_options o = {.size = sizeof o};
+    struct buf names = {.mem = &rig_mem};
+    wend_call *kept[4] = {NULL};
+    const wend_event *ev;
+    wend_run *again = NULL, *fork = NULL;
+    char id[40];
+
+    if (!leave_begun(&r, kept, id))
+        return;
+    wend_run_resume(r.agent, id, NULL, &again, &r.err);
+    while (again && !o.at && wend_run_next(again, &ev) == WEND_OK) {
+        if (ev->type == WEND_APPROVAL_ASK)
+            wend_run_approve(again, ev->u.approval_ask.action, true, "test");
+        if (ev->type == WEND_ACTION_END)
+            o.at = ev->seq;
+    }
+    tap_ok(wend_run_fork(r.agent, id, &o, NULL, &fork, &r.err) == WEND_OK,
+           "forked at %lld: %s", (long long)o.at, r.err.message);
+    while (fork && wend_run_next_for(fork, 20000, &ev) == WEND_OK) {
+        note(&names, ev);
+        if (ev->type == WEND_APPROVAL_ASK)
+            wend_run_cancel(fork);
+    }
+    tap_is_str(buf_view(&names),
+               STR("run_fork run_resume approval_ask control action_start "
+                   "action_end plan_end metrics run_end(canceled)"),
+               "a canceled fork ends though nobody has answered");
+    for (int i = 0; i < 2 && kept[i]; i++)
+        wend_call_return(kept[i], STR("nobody waits"));
+    wend_run_free(again);
+    wend_run_free(fork);
     buf_free(&names);
     rig_close(&r);
 }
@@ -158,6 +209,7 @@ int main(void)
 
     asked(true);
     asked(false);
+    canceled_in_fork();
     looked_up(dir, 0, WEND_OUTCOME_OK, false);
     looked_up(dir, 1, WEND_OUTCOME_OK, true);
     looked_up(dir, 2, WEND_OUTCOME_UNKNOWN, false);
