@@ -45,11 +45,13 @@ CFLAGS := -std=c17 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -fno-strict-a
 LDFLAGS := $(filter -fsanitize=% --coverage,$(OPT_$(VARIANT)))
 
 LAYERS := base core wire host store lib tools
-LIB_SRC := $(sort $(foreach d,$(LAYERS),$(wildcard src/$(d)/*.c)))
-CLI_SRC := $(sort $(wildcard src/cli/*.c))
+# A layer is a folder of src; most have rooms, folders of their own.
+LIB_SRC := $(sort $(foreach d,$(LAYERS),$(wildcard src/$(d)/*.c src/$(d)/*/*.c)))
+CLI_SRC := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(B)/%.o)
-UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
+UNIT := $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC)))
 SIM := $(patsubst tests/sim/%.c,$(B)/tests/%,$(wildcard tests/sim/sim_*.c))
 EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -99,8 +101,8 @@ $(SUPER): $(SUPER_SRC) $(wildcard src/super/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(SUPER_CC) $(SUPER_CFLAGS) -static -nostdlib -no-pie -s -Wl,--build-id=none \
 	    -Wl,-z,noseparate-code -Wl,-z,noexecstack -o $@ $(SUPER_SRC)
-$(B)/src/host/proc_image.o: CFLAGS += -DSUPER_PROGRAM='"$(SUPER)"'
-$(B)/src/host/proc_image.o: $(SUPER)
+$(B)/src/host/proc/proc_image.o: CFLAGS += -DSUPER_PROGRAM='"$(SUPER)"'
+$(B)/src/host/proc/proc_image.o: $(SUPER)
 
 $(B)/wend: $(CLI_OBJ) $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
@@ -138,11 +140,16 @@ $(B)/libwend.so: $(LIB_OBJ)
 	    -Wl,-z,nodelete \
 	    -o $@ $^ $(PKG_LIBS)
 
-$(B)/tests/%: $(B)/tests/unit/%.o $(LIB_OBJ)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+# Tests lie in rooms like those of src, their programs in one folder.
+$(B)/tests/unit/%.o: CFLAGS += -Itests/unit
+define unit_rule
+$(B)/tests/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $$(LIB_OBJ)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(PKG_LIBS)
+endef
+$(foreach s,$(UNIT_SRC),$(eval $(call unit_rule,$(s))))
 # Parts of the command that can be tested alone.
-$(B)/tests/test_stats: $(B)/src/cli/stats.o
+$(B)/tests/test_stats: $(B)/src/cli/view/stats.o
 $(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
@@ -262,7 +269,7 @@ campaign:
 ## man        manual pages, the event page from the event table
 man: build/man/wend-events.7
 build/man/wend-events.7: tools/event-doc include/wend_event.h \
-                         docs/man/wend-events.7.in src/core/event_fields.c
+                         docs/man/wend-events.7.in src/core/event/event_fields.c
 	@mkdir -p $(@D)
 	$(Q)tools/event-doc > $@.tmp
 	@mv $@.tmp $@

@@ -4,7 +4,7 @@
  * A table says which keys a mapping knows and how each is read; every other
  * key is refused, since one that is silently ignored costs its writer an
  * hour. What is wrong is said with its path (turns[2].delay), its line and
- * its column; of an unknown key those are the key's own. wire/fields.h
+ * its column; of an unknown key those are the key's own. wire/file/fields.h
  * opens the text of a file; what is in the log is JSON, and opened here.
  */
 #ifndef BASE_FIELDS_H

@@ -7,7 +7,7 @@
 #ifndef CLI_ASK_H
 #define CLI_ASK_H
 
-#include "cli/view.h"
+#include "cli/view/view.h"
 
 enum { ASKS_MAX = 256 }; /* calls of one message */
 

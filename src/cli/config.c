@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "wire/yaml.h"
+#include "wire/file/yaml.h"
 
 enum { CONFIG_BYTES_MAX = 1 << 20 };
 

@@ -9,7 +9,7 @@
 #define CLI_COVER_H
 
 #include "base/hash.h"
-#include "wire/manifest.h"
+#include "wire/file/manifest.h"
 
 enum {
     COVER_FILES_MAX = 1000,       /* that one manifest names, in all */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/utf8.h"
-#include "cli/agent_file.h"
+#include "cli/agent/agent_file.h"
 
 /* What a call cannot spell needs no guard. */
 static bool guard(struct words *out, const char *path, struct arena *a)

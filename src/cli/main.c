@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent_use.h"
+#include "cli/agent/agent_use.h"
 #include "cli/config.h"
 
 static const struct command *const commands[] = {

@@ -11,7 +11,7 @@
 
 #include "base/fail.h"
 #include "cli/config.h"
-#include "wire/manifest.h"
+#include "wire/file/manifest.h"
 
 static const struct mem libc_mem;
 

@@ -4,7 +4,7 @@
 #ifndef CLI_STREAM_H
 #define CLI_STREAM_H
 
-#include "cli/view.h"
+#include "cli/view/view.h"
 
 struct stream {
     struct cli *cli;

@@ -10,7 +10,7 @@
 #ifndef CLI_TRUST_H
 #define CLI_TRUST_H
 
-#include "cli/agent_file.h"
+#include "cli/agent/agent_file.h"
 
 /* The real path of a file, in the arena; NULL if it has none. */
 const char *trust_real(const char *path, struct arena *a);

@@ -10,9 +10,9 @@
 #ifndef HOST_ENV_H
 #define HOST_ENV_H
 
-#include "host/fetch.h"
+#include "host/fetch/fetch.h"
 #include "host/loop.h"
-#include "host/proc.h"
+#include "host/proc/proc.h"
 #include "host/threads.h"
 
 struct env {

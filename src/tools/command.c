@@ -15,7 +15,7 @@
 #include "base/limits.h"
 #include "base/redact.h"
 #include "base/utf8.h"
-#include "host/proc.h"
+#include "host/proc/proc.h"
 
 enum {
     ENV_MAX = 16 + SECRETS_MAX,

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/network.h"
 #include "base/utf8.h"
-#include "host/fetch.h"
+#include "host/fetch/fetch.h"
 #include "tools/web.h"
 
 enum {

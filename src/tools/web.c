@@ -12,7 +12,7 @@
 #include "base/redact.h"
 #include "host/address.h"
 #include "base/utf8.h"
-#include "host/fetch.h"
+#include "host/fetch/fetch.h"
 
 enum { HOPS_MAX = 5 };
 

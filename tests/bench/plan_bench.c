@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/tt.h"
+#include "core/turn/tt.h"
 
 static const struct mem plain;
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "host/proc.h"
+#include "host/proc/proc.h"
 
 enum { STARTS = 1000, MANY = 1000 };
 

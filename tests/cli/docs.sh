@@ -32,7 +32,7 @@ while IFS= read -r line; do
         block+=$line$'\n'
         continue
     fi
-    [[ $(cat tests/unit/test_style.c)$'\n' == *"$block"* ]]
+    [[ $(cat tests/unit/base/test_style.c)$'\n' == *"$block"* ]]
     check "STYLE.md quotes test_style.c: $(echo "$block" | sed 's/^ *//;1q')"
     block=''
 done < <(blocks STYLE.md)

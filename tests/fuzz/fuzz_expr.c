@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "core/expr.h"
+#include "core/plan/expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

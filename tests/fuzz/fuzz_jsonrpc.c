@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "wire/jsonrpc.h"
+#include "wire/mcp/jsonrpc.h"
 
 static const struct mem plain;
 

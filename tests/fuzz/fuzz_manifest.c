@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "core/policy_rule.h"
-#include "wire/manifest.h"
-#include "wire/relic.h"
+#include "core/policy/policy_rule.h"
+#include "wire/file/manifest.h"
+#include "wire/file/relic.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "wire/models.h"
+#include "wire/file/models.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

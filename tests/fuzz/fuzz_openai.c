@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "wire/codec.h"
+#include "wire/model/codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

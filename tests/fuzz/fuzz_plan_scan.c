@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "core/plan_scan.h"
+#include "core/plan/plan_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

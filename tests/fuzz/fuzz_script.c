@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "wire/script.h"
+#include "wire/file/script.h"
 
 enum { PICKS_MAX = 64 };
 

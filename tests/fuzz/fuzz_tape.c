@@ -2,7 +2,7 @@
  * fuzz_tape.c - any bytes as a recording: read to a clear end; the first
  * difference of any two requests is told in valid UTF-8.
  */
-#include "lib/tape.h"
+#include "lib/model/tape.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "wire/manifest.h"
-#include "wire/script.h"
+#include "wire/file/manifest.h"
+#include "wire/file/script.h"
 
 enum { EVENTS_BEFORE = 8, FILE_MAX = 256 << 10 };
 

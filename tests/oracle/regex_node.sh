@@ -19,7 +19,7 @@ if ! command -v node >/dev/null 2>&1; then
     exit 0
 fi
 mkdir -p build/oracle
-objects=$(ls src/base/*.c src/core/schema*.c tests/oracle/schema_driver.c |
+objects=$(ls src/base/*.c src/core/schema/*.c tests/oracle/schema_driver.c |
     sed 's,^,build/asan/,; s,c$,o,')
 make -s VARIANT=asan $objects >&2
 ${CC:-gcc} -fsanitize=address,undefined -o build/oracle/regex_driver \

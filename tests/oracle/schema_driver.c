@@ -5,8 +5,8 @@
  * or "M " and the URI of a metaschema. Writes a line for each: "yes", "no" and
  * why, or "refused" and why; for a metaschema, its text.
  */
-#include "core/schema.h"
-#include "core/schema_node.h"
+#include "core/schema/schema.h"
+#include "core/schema/schema_node.h"
 
 #include <stdio.h>
 #include <stdlib.h>

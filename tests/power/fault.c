@@ -10,7 +10,7 @@
  * their end. Prints TAP. Without --all it takes FAULT_SECONDS (default 8).
  */
 #include "ground.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 #include "work.h"
 
 enum { TRIES_MIN = 12 }; /* also where that takes long */

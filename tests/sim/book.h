@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-#include "core/answer.h"
-#include "core/config.h"
-#include "core/event.h"
-#include "core/turn.h"
+#include "core/config/answer.h"
+#include "core/config/config.h"
+#include "core/event/event.h"
+#include "core/turn/turn.h"
 #include "plan_book.h"
 
 enum { BOOK_CALLS = 32, BOOK_MSGS = 320, BOOK_ID = 48 };

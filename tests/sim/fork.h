@@ -1,6 +1,6 @@
 /*
  * fork.h - a run goes on as a fork: from any event of its log, with its past
- * shared, as lib/fork.c makes one.
+ * shared, as lib/run/fork.c makes one.
  */
 #ifndef SIM_FORK_H
 #define SIM_FORK_H

@@ -8,7 +8,7 @@
 #ifndef SIM_LIB_PLANT_H
 #define SIM_LIB_PLANT_H
 
-#include "lib/hook.h"
+#include "lib/run/hook.h"
 #include "lib_act.h"
 
 /* Calls fn for every run that goes on. */

@@ -5,7 +5,7 @@
 #define SIM_LIB_REQUESTS_H
 
 #include "lib_sim.h"
-#include "store/memory.h"
+#include "store/memory/memory.h"
 
 static struct slow_store *slow(wend_store *s)
 {

@@ -15,7 +15,7 @@
 #include "../unit/fault.h"
 #include "base/chance.h"
 #include "host/world.h"
-#include "lib/lib.h"
+#include "lib/run/lib.h"
 
 enum {
     RUNS_MAX = 6,

@@ -8,7 +8,7 @@
 #ifndef SIM_LIB_WORLD_H
 #define SIM_LIB_WORLD_H
 
-#include "lib/action.h"
+#include "lib/plan/action.h"
 #include "lib_program.h"
 #include "lib_script.h"
 

@@ -2,8 +2,8 @@
  * plan_book.h - a plan that was made up, and what a reader of the log knows
  * about how far it is.
  *
- * Written from PLANS alone and without core/plan_state.c, so that a mistake
- * there does not hide itself here. Action i is called "a<i>". Flat and
+ * Written from PLANS alone and without core/plan/plan_state.c, so that a
+ * mistake there does not hide itself here. Action i is called "a<i>". Flat and
  * without ownership, like the book that it is a part of.
  */
 #ifndef SIM_PLAN_BOOK_H
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/event.h"
-#include "core/plan.h"
+#include "core/config/config.h"
+#include "core/event/event.h"
+#include "core/plan/plan.h"
 
 enum { ACTIONS_MAX = 8, CHILD_ID = 48, NOBODY = -1 };
 

@@ -15,7 +15,7 @@
 #include "../unit/fault.h"
 #include "book.h"
 #include "base/chance.h"
-#include "core/tt.h"
+#include "core/turn/tt.h"
 
 enum {
     OUT_MAX = 256,   /* effects that wait for an answer */

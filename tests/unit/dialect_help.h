@@ -9,9 +9,9 @@
 #define TESTS_DIALECT_HELP_H
 
 #include "base/json.h"
-#include "core/event.h"
+#include "core/event/event.h"
 #include "tap.h"
-#include "wire/dialect.h"
+#include "wire/dialect/dialect.h"
 
 enum { LINES_MAX = 40 };
 

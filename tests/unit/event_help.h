@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "core/event.h"
+#include "core/event/event.h"
 #include "fault.h"
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "host/fetch.h"
+#include "host/fetch/fetch.h"
 #include "server_help.h"
 
 static const struct mem fetch_mem_libc; /* libc's */

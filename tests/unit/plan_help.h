@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "core/tt.h"
+#include "core/turn/tt.h"
 #include "tap.h"
 
 enum { DEEDS_MAX = 256, NEVER = -1 };

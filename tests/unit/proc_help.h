@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "host/proc.h"
+#include "host/proc/proc.h"
 #include "tap.h"
 
 enum { WAIT_MAX_MS = 30000 };

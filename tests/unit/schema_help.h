@@ -6,7 +6,7 @@
 #ifndef TESTS_SCHEMA_HELP_H
 #define TESTS_SCHEMA_HELP_H
 
-#include "core/schema.h"
+#include "core/schema/schema.h"
 #include "fault.h"
 #include "tap.h"
 

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "wire/tags.h"
+#include "wire/plan/tags.h"
 
 static const struct mem tags_plain;
 

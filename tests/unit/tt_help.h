@@ -30,7 +30,7 @@
 
 #include <stdlib.h>
 
-#include "core/tt.h"
+#include "core/turn/tt.h"
 #include "fault.h"
 #include "tap.h"
 #include "tt_put.h"

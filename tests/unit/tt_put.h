@@ -4,7 +4,7 @@
 #ifndef TESTS_TT_PUT_H
 #define TESTS_TT_PUT_H
 
-#include "core/event.h"
+#include "core/event/event.h"
 
 static inline void put_outcome(struct buf *b, wend_outcome outcome)
 {

@@ -20,10 +20,10 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-#include "core/turn.h"
+#include "core/turn/turn.h"
 #include "fault.h"
 #include "tap.h"
-#include "wire/codec.h"
+#include "wire/model/codec.h"
 
 enum { WIRE_BYTES_MAX = 1 << 20 };
 

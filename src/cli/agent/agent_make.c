@@ -1,0 +1,195 @@
+/*
+ * agent_make.c - the agent of a run, from the settings and its file.
+ */
+#include "cli/agent/agent_make.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/agent/agent_inner.h"
+#include "cli/agent/agent_tools.h"
+#include "cli/config.h"
+#include "cli/guard.h"
+#include "cli/remember.h"
+#include "cli/agent/servers.h"
+#include "cli/workspace.h"
+
+static const char *const approve_words[] = {
+    [WEND_APPROVE_ASK] = "ask",
+    [WEND_APPROVE_DENY] = "deny",
+    [WEND_APPROVE_ALL] = "all",
+};
+enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
+
+/* Modes and rules come in one list; the last mode counts. What the user
+ * says goes before what the agent's file says. */
+int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks)
+{
+    const struct words *w = &cli->set.approve;
+    const struct manifest_words *own =
+        cli->agent ? &cli->agent->manifest->rules : NULL;
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    struct words kept = {0};
+    const char **rules;
+    wend_error err = {0};
+
+    if (remember_rules(&kept, &cli->arena, &err) != WEND_OK)
+        return complain(EXIT_USAGE, "%s", err.message);
+    rules = arena_alloc(&cli->arena,
+                        (w->count + kept.count + (own ? own->count : 0) + 1) *
+                            sizeof *rules);
+    if (!rules)
+        return complain(EXIT_FAILED, "out of memory");
+    o->approve = WEND_APPROVE_ASK;
+    for (size_t i = 0; i < w->count; i++) {
+        int mode = str_index(str_of(w->items[i]), approve_words, APPROVE_WORDS);
+        int code = mode < 0 && !cli->inner /* then it was checked before */
+                       ? tools_check_rule(cli, w->items[i], approve_words,
+                                          APPROVE_WORDS)
+                       : EXIT_DONE;
+
+        if (code)
+            return code;
+        if (mode >= 0)
+            o->approve = (wend_approve)mode;
+        else
+            rules[o->rules_count++] = w->items[i];
+    }
+    for (size_t i = 0; i < kept.count; i++)
+        rules[o->rules_count++] = kept.items[i];
+    for (size_t i = 0; own && i < own->count; i++)
+        rules[o->rules_count++] = own->list[i].text.ptr;
+    /* Where somebody can be asked, what no rule covers is asked. */
+    if (o->approve == WEND_APPROVE_ALL && terminal) {
+        o->approve = WEND_APPROVE_ASK;
+        for (size_t i = 0; i < o->rules_count; i++)
+            rules[i] += rules[i][0] == '?'; /* all is a yes to those, too */
+        rules[o->rules_count++] = "*";
+    }
+    o->rules = rules;
+    /* Asking where nobody can answer is a denial. */
+    if (o->approve == WEND_APPROVE_ASK && !terminal)
+        o->approve = WEND_APPROVE_DENY;
+    *asks = o->approve == WEND_APPROVE_ASK;
+    return EXIT_DONE;
+}
+
+static int read_schema(struct cli *cli, const char **text)
+{
+    const char *path = cli->set.schema;
+    struct buf b = {.mem = cli->arena.mem};
+    wend_error err = {0};
+    int code = EXIT_DONE;
+    wend_str kept;
+
+    if (!path)
+        return EXIT_DONE;
+    if (config_read(path, &b, &err) != WEND_OK) {
+        code = complain(EXIT_USAGE, "--schema: %s", err.message);
+    } else if (b.len && memchr(b.ptr, 0, b.len)) {
+        code = complain(EXIT_USAGE, "--schema: %s: has a zero byte", path);
+    } else {
+        kept = arena_str(&cli->arena, buf_view(&b));
+        *text = kept.ptr;
+        if (!kept.ptr)
+            code = complain(EXIT_FAILED, "out of memory");
+    }
+    buf_free(&b);
+    return code;
+}
+
+/* Where in the file, if it is about the schema. */
+static int no_agent(struct cli *cli, wend_status s, const wend_error *err)
+{
+    static const char about[] = "agent: schema: ";
+
+    if (!cli->set.schema || strncmp(err->message, about, sizeof about - 1))
+        return give_up(cli, s, err);
+    return complain(EXIT_USAGE, "%s:%u:%u: %s", cli->set.schema,
+                    (unsigned)err->line, (unsigned)err->column,
+                    err->message + sizeof about - 1);
+}
+
+static const char *const *texts_of(struct cli *cli,
+                                   const struct manifest_words *w)
+{
+    const char **list = arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
+
+    for (size_t i = 0; list && i < w->count; i++)
+        list[i] = w->list[i].text.ptr;
+    return list;
+}
+
+/* What the settings do not have. */
+static int fill_from_file(struct cli *cli, wend_agent_options *o)
+{
+    const struct agent_manifest *m;
+
+    if (!cli->agent)
+        return EXIT_DONE;
+    m = cli->agent->manifest;
+    o->network = texts_of(cli, &m->network);
+    o->network_count = m->network.count;
+    o->label_rows = texts_of(cli, &m->label_rows);
+    o->label_rows_count = m->label_rows.count;
+    if (!o->network || !o->label_rows)
+        return complain(EXIT_FAILED, "out of memory");
+    o->memory_user = m->memory_user;
+    o->name = cli->agent->name;
+    o->context_tokens = cli->agent->manifest->context_tokens;
+    return EXIT_DONE;
+}
+
+int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
+{
+    const struct settings *set = &cli->set;
+    wend_agent_options o = {
+        .size = sizeof o,
+        .model = set->model,
+        .instructions = set->instructions,
+        .limits = {.turns = (uint32_t)set->max_turns,
+                   .parallel = (uint32_t)set->parallel,
+                   .time_ms = set->timeout_ms,
+                   .tokens = set->budget_tokens,
+                   .cost_nano = set->budget_cost},
+        .eager = (wend_eager)set->eager,
+        .effort = (wend_effort)set->effort,
+        .on_unknown = (wend_unknown)set->on_unknown,
+        .base_url = set->base_url,
+        .key_file = set->key_file,
+        .ca_file = set->ca_file,
+        .insecure_http = set->insecure_http,
+        .models_file = set->models,
+        .record_dir = set->record_dir,
+        .playback_dir = set->playback_dir,
+        .http2 = set->http2,
+        .model_timeout_ms = set->model_timeout_ms,
+        .sandbox_off = set->sandbox == 1, /* the word at 1 is off */
+        .fallbacks = set->fallback.items,
+        .fallbacks_count = set->fallback.count,
+    };
+    wend_error err = {0};
+    wend_status s;
+    int code = tools_load(cli);
+
+    if (!code)
+        code = agent_approve(cli, &o, asks);
+    if (!code)
+        code = agent_guard(cli, &o);
+    if (!code)
+        code = fill_from_file(cli, &o);
+    if (!code)
+        code = read_schema(cli, &o.schema);
+    if (code)
+        return code;
+    s = wend_agent_new(cli->rt, &o, agent, &err);
+    if (s != WEND_OK)
+        return no_agent(cli, s, &err);
+    key_file_look(set);
+    code = tools_add(cli, *agent);
+    if (!code)
+        code = servers_add(cli, *agent, false, false);
+    if (!code)
+        workspace_look(cli, *agent);
+    return code ? code : agents_add(cli, *agent);
+}

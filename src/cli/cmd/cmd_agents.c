@@ -1,0 +1,224 @@
+/*
+ * cmd_agents.c - wend agents: what -a can name, and what each would do.
+ */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "cli/agent/agent_find.h"
+#include "cli/agent/agent_tools.h"
+#include "cli/agent/agent_use.h"
+#include "cli/term.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "json", NULL, "one object an agent", OPT_FLAG, AT(json), 0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+/* One of the list. */
+struct row {
+    const char *name, *path; /* path NULL: the built-in one */
+    const char *model;       /* NULL: that of the settings */
+    const struct agent_file *file;
+    const char *error; /* NULL: it can be used */
+    bool trusted;
+};
+
+/* ---- Its tools ----------------------------------------------------------- */
+
+/* The i-th name, or NULL; of a file the name of the tool in it. */
+static const char *tool_at(const struct cli *cli, const struct row *r, size_t i)
+{
+    const struct words *w = &cli->set.tools;
+    const struct manifest_words *own =
+        r->file ? &r->file->manifest->tools : NULL;
+    size_t file = 0;
+
+    if (!own || !own->given) {
+        if (w->count)
+            return i < w->count ? w->items[i] : NULL;
+        return tools_default[i];
+    }
+    if (i >= own->count)
+        return NULL;
+    if (!manifest_is_file(own->list[i].text))
+        return own->list[i].text.ptr;
+    for (size_t k = 0; k < i; k++)
+        file += manifest_is_file(own->list[k].text);
+    return r->file->tools[file].manifest->name.ptr;
+}
+
+/* ---- For programs -------------------------------------------------------- */
+
+/* Names of files need not be UTF-8. */
+static void put_string(struct buf *b, const char *value)
+{
+    struct buf clean = {.mem = b->mem};
+
+    utf8_repair(&clean, str_of(value));
+    json_put_str(b, buf_view(&clean));
+    b->failed |= clean.failed;
+    buf_free(&clean);
+}
+
+static void put_member(struct buf *b, const char *key, const char *value)
+{
+    buf_fmt(b, ",\"%s\":", key);
+    if (value)
+        put_string(b, value);
+    else
+        buf_cstr(b, "null");
+}
+
+static void put_json(struct buf *b, const struct cli *cli, const struct row *r)
+{
+    const char *tool;
+
+    buf_cstr(b, "{\"name\":");
+    put_string(b, r->name);
+    put_member(b, "file", r->path);
+    buf_fmt(b, ",\"trusted\":%s", r->trusted ? "true" : "false");
+    if (r->error) {
+        put_member(b, "error", r->error);
+        buf_cstr(b, "}\n");
+        return;
+    }
+    put_member(b, "model", r->model);
+    put_member(b, "description",
+               r->file ? r->file->manifest->description.ptr : NULL);
+    buf_cstr(b, ",\"tools\":[");
+    for (size_t i = 0; (tool = tool_at(cli, r, i)); i++) {
+        if (i)
+            buf_char(b, ',');
+        put_string(b, tool);
+    }
+    buf_cstr(b, "]}\n");
+}
+
+/* ---- For people ---------------------------------------------------------- */
+
+static void put_line(struct buf *b, const struct cli *cli, const struct row *r)
+{
+    const char *tool;
+
+    term_line(b, str_of(r->name), 60);
+    buf_cstr(b, "  ");
+    term_line(b, str_of(r->path ? r->path : "built-in"), 300);
+    buf_cstr(b, r->trusted ? "\n" : "  not accepted; see 'wend trust'\n");
+    if (r->error) {
+        buf_cstr(b, "    cannot be used: ");
+        term_line(b, str_of(r->error), 500);
+        buf_char(b, '\n');
+        return;
+    }
+    if (r->file && r->file->manifest->description.ptr) {
+        buf_cstr(b, "    ");
+        term_line(b, r->file->manifest->description, 300);
+        buf_char(b, '\n');
+    }
+    buf_cstr(b, "    model: ");
+    term_line(b, str_of(r->model ? r->model : "none is set"), 200);
+    buf_cstr(b, "\n    tools:");
+    for (size_t i = 0; (tool = tool_at(cli, r, i)); i++) {
+        buf_cstr(b, i ? ", " : " ");
+        term_line(b, str_of(tool), 80);
+    }
+    buf_char(b, '\n');
+}
+
+static void put(struct buf *b, const struct cli *cli, const struct row *r)
+{
+    struct buf raw = {.mem = b->mem};
+
+    if (!cli->set.json) {
+        put_line(b, cli, r);
+        return;
+    }
+    put_json(&raw, cli, r);
+    term_json(b, buf_view(&raw)); /* ./wend.yaml may be anybody's */
+    b->failed |= raw.failed;
+    buf_free(&raw);
+}
+
+/* ---- The command --------------------------------------------------------- */
+
+/* Fills a row from what loading a file came to. */
+static void put_file(struct buf *b, const struct cli *cli, const char *path,
+                     const struct agent_file *f, bool trusted, wend_status s,
+                     wend_error *err)
+{
+    struct row r = {.name = path, .path = path, .trusted = trusted};
+
+    if (s == WEND_OK)
+        s = agent_tools_check(f, err);
+    if (f) {
+        r.name = f->name;
+        r.file = f;
+        r.model = f->model ? f->model : cli->set.model;
+    }
+    if (s != WEND_OK)
+        r.error = err->message;
+    put(b, cli, &r);
+}
+
+static void put_here(struct buf *b, struct cli *cli)
+{
+    struct agent_file *f = NULL;
+    wend_error err = {0};
+    bool trusted;
+    wend_status s = agent_here(&cli->arena, &f, &trusted, &err);
+
+    if (s != WEND_E_NOTFOUND)
+        put_file(b, cli, AGENT_FILE_DEFAULT, f, trusted, s, &err);
+}
+
+static wend_status put_folder(struct buf *b, struct cli *cli, wend_error *err)
+{
+    const char **paths;
+    size_t count;
+    wend_status s = agents_list(&cli->arena, &paths, &count, err);
+
+    for (size_t i = 0; !s && i < count; i++) {
+        struct agent_file *f = NULL;
+        wend_error why = {0};
+        wend_status loaded =
+            agent_file_load(paths[i], true, &cli->arena, &f, &why);
+
+        put_file(b, cli, paths[i], f, true, loaded, &why);
+    }
+    return s;
+}
+
+static int run(struct cli *cli)
+{
+    struct buf b = {.mem = cli->arena.mem};
+    struct row own = {.name = AGENT_BUILTIN, .trusted = true};
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    if (cli->args_count)
+        return usage_error(cli, "'%s' is one word too many", cli->args[0]);
+    own.model = cli->set.model;
+    put(&b, cli, &own);
+    put_here(&b, cli);
+    s = put_folder(&b, cli, &err);
+    code = s == WEND_OK ? print_buf(&b) : give_up(cli, s, &err);
+    buf_free(&b);
+    return code;
+}
+
+const struct command command_agents = {
+    .name = "agents",
+    .args = "[OPTIONS]",
+    .summary = "the agents that can be run",
+    .more = "The built-in one, ./wend.yaml, and the files in "
+            "~/.config/wend/agents, which\n'wend run -a NAME' finds by name. "
+            "See wend-agent(5).\n",
+    .opts = opts,
+    .run = run,
+};

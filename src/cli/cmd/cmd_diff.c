@@ -1,0 +1,422 @@
+/*
+ * cmd_diff.c - wend diff: the first difference of two runs, and a summary.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "cli/cli.h"
+#include "cli/view/diff.h"
+#include "cli/term.h"
+
+enum { VALUE_COLUMNS = 60, BEFORE_BYTES = 20 };
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "exact", NULL, "ids, times and deltas count, too", OPT_FLAG, AT(exact),
+     0, 0, NULL},
+    {0, "json", NULL, "as one object", OPT_FLAG, AT(json), 0, 0, NULL},
+    {'q', "quiet", NULL, "only the exit status", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+/* What runs again after a resume: its next start is passed over. */
+struct again {
+    struct again *next;
+    wend_event_type type;
+    wend_str id; /* of the call or action; absent: the model */
+};
+
+struct side {
+    struct found found;
+    wend_run *run;
+    const wend_event *ev; /* NULL: over */
+    struct arena arena;   /* of the event */
+    char *line;
+    const struct json *json;
+    int64_t counts[WEND_EVENT_TYPES];
+    wend_outcome outcome;
+    wend_ev_metrics metrics;
+    struct again *again;
+};
+
+struct differ {
+    struct cli *cli;
+    struct side sides[2];
+    struct diff diff;
+    bool any;        /* a difference */
+    int64_t same;    /* events before it */
+    struct buf what; /* said about it */
+};
+
+/* ---- Reading ------------------------------------------------------------- */
+
+/* Metrics come with the clock, deltas with the network, and a fork or resume
+ * says who went on, not what happened. */
+static uint64_t types_of(bool exact)
+{
+    uint64_t bits = 0;
+
+    for (int t = 1; t < WEND_EVENT_TYPES; t++)
+        if (exact ||
+            (t != WEND_METRICS && t != WEND_RUN_FORK && t != WEND_RUN_RESUME &&
+             !wend_event_is_delta((wend_event_type)t)))
+            bits |= (uint64_t)1 << t;
+    return bits;
+}
+
+static void expect_again(struct differ *d, struct side *s, wend_event_type type,
+                         wend_str id)
+{
+    struct again *a = arena_alloc(&d->cli->arena, sizeof *a);
+
+    if (!a)
+        return; /* the arena says so in the end */
+    a->type = type;
+    a->id = arena_str(&d->cli->arena, id);
+    a->next = s->again;
+    s->again = a;
+}
+
+static bool starts_again(struct side *s, wend_event_type type, wend_str id)
+{
+    for (struct again **link = &s->again; *link; link = &(*link)->next)
+        if ((*link)->type == type && str_eq((*link)->id, id)) {
+            *link = (*link)->next;
+            return true;
+        }
+    return false;
+}
+
+/* An attempt that was cut off: its first start stays, with its last end. */
+static bool passes_over(struct differ *d, struct side *s)
+{
+    const wend_event *ev = s->ev;
+
+    if (d->cli->set.exact)
+        return false;
+    if (ev->type == WEND_MODEL_START)
+        return starts_again(s, ev->type, STR_NONE);
+    if (ev->type == WEND_CALL_START)
+        return starts_again(s, ev->type, ev->u.call_start.call);
+    if (ev->type == WEND_ACTION_START)
+        return starts_again(s, ev->type, ev->u.action_start.action);
+    if (ev->type == WEND_MODEL_END &&
+        ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED)
+        expect_again(d, s, WEND_MODEL_START, STR_NONE);
+    else if (ev->type == WEND_CALL_END &&
+             ev->u.call_end.outcome == WEND_OUTCOME_SUPERSEDED)
+        expect_again(d, s, WEND_CALL_START, ev->u.call_end.call);
+    else if (ev->type == WEND_ACTION_END &&
+             ev->u.action_end.outcome == WEND_OUTCOME_SUPERSEDED)
+        expect_again(d, s, WEND_ACTION_START, ev->u.action_end.action);
+    else
+        return false;
+    d->diff.resumed = true;
+    return true;
+}
+
+static int open_side(struct differ *d, struct side *s, const char *name)
+{
+    wend_replay_options o = {.size = sizeof o};
+    wend_error err = {0};
+    wend_status status;
+    int code = find_run(d->cli, name, &s->found);
+
+    if (code != EXIT_DONE)
+        return code;
+    o.filter.types = types_of(d->cli->set.exact);
+    s->arena.mem = d->cli->arena.mem;
+    status = wend_store_replay(d->cli->rt, s->found.id, &o, &s->run, &err);
+    return status == WEND_OK ? EXIT_DONE : give_up(d->cli, status, &err);
+}
+
+static void close_side(struct side *s)
+{
+    wend_string_free(s->line);
+    arena_free(&s->arena);
+    wend_run_free(s->run);
+}
+
+/* The next event, counted and as JSON. */
+static int step(struct differ *d, struct side *s)
+{
+    wend_status status;
+    size_t len;
+
+    do
+        status = wend_run_next(s->run, &s->ev);
+    while (status == WEND_OK && passes_over(d, s));
+    if (d->cli->arena.failed)
+        return complain(EXIT_FAILED, "out of memory");
+    wend_string_free(s->line);
+    s->line = NULL;
+    s->json = NULL;
+    arena_reset(&s->arena);
+    if (status == WEND_END) {
+        s->ev = NULL;
+        return EXIT_DONE;
+    }
+    if (status != WEND_OK)
+        return give_up(d->cli, status, wend_run_error(s->run));
+    s->counts[s->ev->type]++;
+    if (s->ev->type == WEND_RUN_END) {
+        s->outcome = s->ev->u.run_end.outcome;
+        s->metrics = s->ev->u.run_end.metrics;
+    }
+    if (d->any)
+        return EXIT_DONE; /* only counted */
+    if (wend_event_to_json(s->ev, &s->line, &len) != WEND_OK)
+        return complain(EXIT_FAILED, "out of memory");
+    s->json = json_parse_own((wend_str){s->line, len}, &s->arena, NULL);
+    return s->json ? EXIT_DONE : complain(EXIT_FAILED, "out of memory");
+}
+
+/* ---- What differs -------------------------------------------------------- */
+
+static size_t same_bytes(wend_str a, wend_str b)
+{
+    size_t n = 0;
+
+    while (n < a.len && n < b.len && a.ptr[n] == b.ptr[n])
+        n++;
+    while (n && n < a.len && ((unsigned char)a.ptr[n] & 0xC0) == 0x80)
+        n--; /* not inside of a character */
+    return n;
+}
+
+/* Of long texts the part that differs. */
+static void put_value(struct buf *b, const struct json *j,
+                      const struct json *other)
+{
+    struct buf text = {.mem = b->mem};
+    size_t skip = 0;
+
+    if (!j) {
+        buf_cstr(b, "nothing");
+        return;
+    }
+    if (j->kind == JSON_STRING && other && other->kind == JSON_STRING) {
+        skip = same_bytes(j->text, other->text);
+        skip = skip > BEFORE_BYTES ? utf8_cut(j->text, skip - BEFORE_BYTES) : 0;
+    }
+    if (skip) {
+        buf_cstr(&text, "...");
+        buf_add(&text, j->text.ptr + skip, j->text.len - skip);
+    } else {
+        json_put(&text, j);
+    }
+    term_line(b, buf_view(&text), VALUE_COLUMNS);
+    b->failed |= text.failed;
+    buf_free(&text);
+}
+
+static void put_place(struct buf *b, const struct side *s)
+{
+    if (s->ev)
+        buf_fmt(b, "event %lld (%s)", (long long)s->ev->seq,
+                wend_event_name(s->ev->type));
+    else
+        buf_cstr(b, "its end");
+}
+
+static void say_difference(struct differ *d)
+{
+    const struct side *a = &d->sides[0], *b = &d->sides[1];
+    struct buf *out = &d->what;
+
+    buf_cstr(out, "first difference: ");
+    put_place(out, a);
+    buf_cstr(out, " against ");
+    put_place(out, b);
+    buf_char(out, '\n');
+    if (a->ev && b->ev && a->ev->type == b->ev->type) {
+        buf_cstr(out, "  ");
+        term_line(out, buf_view(&d->diff.path), VALUE_COLUMNS);
+        buf_cstr(out, "\n  - ");
+        put_value(out, d->diff.a, d->diff.b);
+        buf_cstr(out, "\n  + ");
+        put_value(out, d->diff.b, d->diff.a);
+        buf_char(out, '\n');
+    }
+}
+
+static void put_json_place(struct buf *out, const char *name,
+                           const struct side *s, const struct json *value)
+{
+    buf_fmt(out, ",\"%s\":", name);
+    if (!s->ev) {
+        buf_cstr(out, "null");
+        return;
+    }
+    buf_fmt(out, "{\"seq\":%lld,\"type\":\"%s\"", (long long)s->ev->seq,
+            wend_event_name(s->ev->type));
+    if (value) {
+        buf_cstr(out, ",\"value\":");
+        json_put(out, value);
+    }
+    buf_char(out, '}');
+}
+
+static void write_difference(struct differ *d)
+{
+    const struct side *a = &d->sides[0], *b = &d->sides[1];
+    bool field = a->ev && b->ev && a->ev->type == b->ev->type;
+
+    buf_cstr(&d->what, ",\"field\":");
+    if (field)
+        json_put_str(&d->what, buf_view(&d->diff.path));
+    else
+        buf_cstr(&d->what, "null");
+    put_json_place(&d->what, "a", a, field ? d->diff.a : NULL);
+    put_json_place(&d->what, "b", b, field ? d->diff.b : NULL);
+}
+
+/* ---- The rest ------------------------------------------------------------ */
+
+static void put_pair(struct buf *b, const char *name, int64_t x, int64_t y)
+{
+    if (x != y)
+        buf_fmt(b, "  %-16s %10lld %10lld\n", name, (long long)x, (long long)y);
+}
+
+static void say_rest(struct differ *d, struct buf *b)
+{
+    const struct side *x = &d->sides[0], *y = &d->sides[1];
+    const wend_ev_metrics *m = &x->metrics, *n = &y->metrics;
+
+    buf_fmt(b, "%lld events before it are the same\n", (long long)d->same);
+    if (x->outcome != y->outcome)
+        buf_fmt(b, "  %-16s %10s %10s\n", "outcome",
+                x->outcome ? wend_outcome_name(x->outcome) : "none",
+                y->outcome ? wend_outcome_name(y->outcome) : "none");
+    put_pair(b, "turns", m->turns, n->turns);
+    put_pair(b, "tokens in", m->tokens_in, n->tokens_in);
+    put_pair(b, "tokens out", m->tokens_out, n->tokens_out);
+    put_pair(b, "cost, USD/10^9", m->cost_nano, n->cost_nano);
+    for (int t = 1; t < WEND_EVENT_TYPES; t++)
+        put_pair(b, wend_event_name((wend_event_type)t), x->counts[t],
+                 y->counts[t]);
+}
+
+static void write_side(struct buf *b, const char *name, const struct side *s)
+{
+    const char *comma = "";
+
+    buf_fmt(b, ",\"%s\":{\"run\":\"%s\",\"outcome\":", name, s->found.id);
+    buf_fmt(b, s->outcome ? "\"%s\"" : "null",
+            s->outcome ? wend_outcome_name(s->outcome) : "");
+    buf_fmt(b, ",\"turns\":%lld,\"tokens_in\":%lld,\"tokens_out\":%lld",
+            (long long)s->metrics.turns, (long long)s->metrics.tokens_in,
+            (long long)s->metrics.tokens_out);
+    buf_cstr(b, ",\"cost\":");
+    json_put_nano(b, s->metrics.cost_nano);
+    buf_cstr(b, ",\"events\":{");
+    for (int t = 1; t < WEND_EVENT_TYPES; t++)
+        if (s->counts[t]) {
+            buf_fmt(b, "%s\"%s\":%lld", comma,
+                    wend_event_name((wend_event_type)t),
+                    (long long)s->counts[t]);
+            comma = ",";
+        }
+    buf_cstr(b, "}}");
+}
+
+static int print(struct differ *d)
+{
+    struct buf out = {.mem = d->cli->arena.mem}, safe = {.mem = out.mem};
+    int code;
+
+    if (d->cli->set.json) {
+        buf_fmt(&out, "{\"same\":%s,\"events_same\":%lld",
+                d->any ? "false" : "true", (long long)d->same);
+        buf_str(&out, buf_view(&d->what));
+        write_side(&out, "run_a", &d->sides[0]);
+        write_side(&out, "run_b", &d->sides[1]);
+        buf_cstr(&out, "}\n");
+    } else if (d->any) {
+        buf_str(&out, buf_view(&d->what));
+        say_rest(d, &out);
+    } else {
+        buf_fmt(&out, "no difference in %lld events\n", (long long)d->same);
+    }
+    if (d->cli->set.json && isatty(STDOUT_FILENO))
+        term_json(&safe, buf_view(&out));
+    else
+        buf_str(&safe, buf_view(&out));
+    safe.failed |= out.failed || d->what.failed;
+    code = print_buf(&safe);
+    buf_free(&out);
+    buf_free(&safe);
+    return code;
+}
+
+/* ---- The command --------------------------------------------------------- */
+
+static int compare(struct differ *d)
+{
+    struct side *a = &d->sides[0], *b = &d->sides[1];
+    int code = EXIT_DONE;
+
+    while (code == EXIT_DONE) {
+        code = step(d, a);
+        if (code == EXIT_DONE)
+            code = step(d, b);
+        if (code != EXIT_DONE || (!a->ev && !b->ev))
+            break;
+        if (d->any)
+            continue;
+        d->any = !a->ev || !b->ev || a->ev->type != b->ev->type ||
+                 !diff_same(&d->diff, a->json, b->json);
+        d->same += !d->any;
+        if (d->diff.failed)
+            code = complain(EXIT_FAILED, "out of memory");
+        else if (d->any)
+            (d->cli->set.json ? write_difference : say_difference)(d);
+    }
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    struct differ d = {.cli = cli, .what = {.mem = cli->arena.mem}};
+    int code;
+
+    if (cli->args_count != 2)
+        return usage_error(cli, "name two runs");
+    code = open_runtime(cli);
+    if (code != EXIT_DONE)
+        return code;
+    diff_init(&d.diff, cli->arena.mem);
+    d.diff.exact = cli->set.exact;
+    for (int i = 0; code == EXIT_DONE && i < 2; i++)
+        code = open_side(&d, &d.sides[i], cli->args[i]);
+    if (code == EXIT_DONE)
+        code = compare(&d);
+    if (code == EXIT_DONE && !cli->set.quiet)
+        code = print(&d);
+    for (int i = 0; i < 2; i++)
+        close_side(&d.sides[i]);
+    diff_free(&d.diff);
+    buf_free(&d.what);
+    return code == EXIT_DONE && d.any ? EXIT_FAILED : code;
+}
+
+const struct command command_diff = {
+    .name = "diff",
+    .args = "[OPTIONS] RUN RUN",
+    .summary = "the first difference of two runs",
+    .more = "Ids, times and metrics are no differences, nor is how a text was "
+            "cut into pieces;\nwith --exact they are. The exit status is 1 if "
+            "there is a difference.\n",
+    .opts = opts,
+    .only_reads = true,
+    .run = run,
+};

@@ -1,0 +1,192 @@
+/*
+ * cmd_fork.c - wend fork: a new run that shares another one's past.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/agent/again.h"
+#include "cli/authority.h"
+#include "cli/stream.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "at", "SEQ", "the last event to share; default: before the end",
+     OPT_NUMBER, AT(seq_at), 1, 0, NULL},
+    {0, "result", "CALL=TEXT",
+     "what that call or action gives; may be repeated", OPT_LIST, AT(results),
+     0, 0, NULL},
+    {0, "no-run", NULL, "only make it: print its id, run nothing", OPT_FLAG,
+     AT(no_run), 0, 0, NULL},
+    OPT_ROWS_AGENT,
+    {0, "max-turns", "N", "maximum number of turns, with those it shares",
+     OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
+    {0, "timeout", "DUR", "maximum time, such as 30s or 5m", OPT_TIME,
+     AT(timeout_ms), 0, 0, NULL},
+    {0, "budget-tokens", "N", "maximum number of tokens, with those it shares",
+     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
+    {0, "budget-cost", "USD", "maximum cost, with what it shares", OPT_MONEY,
+     AT(budget_cost), 0, 0, NULL},
+    {0, "parallel", "N", "tools at once", OPT_NUMBER, AT(parallel), 1,
+     PARALLEL_MAX, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    OPT_ROW_TRUST_STORE,
+    OPT_ROW_JSON,
+    OPT_ROW_EVENTS,
+    OPT_ROW_LOG_FILE,
+    OPT_ROWS_TALK,
+    {0},
+};
+
+/* ---- What is to be different --------------------------------------------- */
+
+static int fill_results(struct cli *cli, wend_fork_options *o)
+{
+    const struct words *w = &cli->set.results;
+    wend_fork_result *list =
+        arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
+
+    for (size_t i = 0; list && i < w->count; i++) {
+        const char *equals = strchr(w->items[i], '=');
+        wend_str call = {w->items[i],
+                         equals ? (size_t)(equals - w->items[i]) : 0};
+
+        if (!call.len)
+            return usage_error(cli, "--result: '%s' is not CALL=TEXT",
+                               w->items[i]);
+        list[i].call = arena_str(&cli->arena, call).ptr;
+        list[i].output = str_of(equals + 1);
+    }
+    o->results = list;
+    o->results_count = w->count;
+    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
+                             : EXIT_DONE;
+}
+
+/* All that stands behind RUN. */
+static int fill_say(struct cli *cli, wend_fork_options *o)
+{
+    struct buf b = {.mem = cli->arena.mem};
+
+    if (cli->args_count < 2)
+        return EXIT_DONE;
+    put_args(cli, 1, &b);
+    o->say = buf_keep(&b, &cli->arena);
+    if (!o->say.ptr)
+        return complain(EXIT_FAILED, "out of memory");
+    return o->say.len ? EXIT_DONE : usage_error(cli, "the message is empty");
+}
+
+/* ---- Making it ----------------------------------------------------------- */
+
+static int print_made(const struct cli *cli, const char *id, const char *fork)
+{
+    struct buf b = {.mem = cli->arena.mem};
+    int code;
+
+    if (cli->set.json)
+        buf_fmt(&b, "{\"run\":\"%s\",\"fork_of\":\"%s\"}\n", fork, id);
+    else
+        buf_fmt(&b, "%s\n", fork);
+    code = print_buf(&b);
+    buf_free(&b);
+    return code;
+}
+
+static int make(struct cli *cli, const char *id, const wend_fork_options *o)
+{
+    char fork[37];
+    wend_error err = {0};
+    wend_status s = wend_store_fork(cli->store, id, o, fork, &err);
+
+    return s == WEND_OK ? print_made(cli, id, fork) : give_up(cli, s, &err);
+}
+
+static int go(struct cli *cli, const char *id, const wend_fork_options *o,
+              bool trust_log, struct view *view)
+{
+    wend_run_options ro = {.size = sizeof ro, .trust_log = trust_log};
+    struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
+    wend_error err = {0};
+    int code = stream_past(&st, id, o->at);
+    wend_status s;
+
+    if (code)
+        return code;
+    s = wend_run_fork(o->agent, id, o, &ro, &st.run, &err);
+    view->live = true;
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    if (!cli->set.quiet)
+        complain(0, "run %s is a fork of %s", wend_run_id(st.run), id);
+    code = stream_go(&st);
+    wend_run_free(st.run);
+    return code;
+}
+
+static int fork_it(struct cli *cli, const struct found *found,
+                   wend_fork_options *o)
+{
+    struct again how = {.at = o->at,
+                        .take = authority_given(&cli->given),
+                        .imported = found->imported};
+    const char *id = found->id;
+    struct view view;
+    int code;
+
+    if (cli->set.no_run && !how.take)
+        return make(cli, id, o); /* which needs no hands */
+    if (!view_open(&view, &cli->set, view_look(&cli->set)))
+        return EXIT_USAGE;
+    code = again_agent(cli, id, &how, &o->agent);
+    o->take = how.take;
+    if (!code && cli->set.no_run)
+        code = make(cli, id, o);
+    else if (!code)
+        code = go(cli, id, o, how.trust_log, &view);
+    wend_agent_free(o->agent);
+    view_free(&view);
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    wend_fork_options o = {.size = sizeof o, .at = cli->set.seq_at};
+    struct found found;
+    int code;
+
+    if (!cli->args_count)
+        return usage_error(cli, "name a run, or last");
+    code = fill_say(cli, &o);
+    if (!code)
+        code = fill_results(cli, &o);
+    if (!code)
+        code = open_runtime(cli);
+    if (!code)
+        code = authority_store(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    return code ? code : fork_it(cli, &found, &o);
+}
+
+const struct command command_fork = {
+    .name = "fork",
+    .args = "[OPTIONS] RUN [MESSAGE]",
+    .summary = "a new run that shares the past of another, and goes on",
+    .more = RUN_IS
+    ". It is "
+    "not changed, and\nmay be under way. MESSAGE is what is said next. "
+    "CALL is a call or an action that\nis open at SEQ; without --at the fork "
+    "is just before its end. What nothing is said\nabout stays as it is in "
+    "RUN. Of one that was imported only the\nhistory stays: give the rest as "
+    "for 'wend run'. The exit status is that of the new\nrun.\n",
+    .opts = opts,
+    .takes_agent = true,
+    .agent_named = true,
+    .run = run,
+};

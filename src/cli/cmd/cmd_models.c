@@ -1,0 +1,244 @@
+/*
+ * cmd_models.c - wend models: windows, prices, and who has a key.
+ *
+ * Of a key only whether it is there is looked at, never what it is.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "cli/config.h"
+#include "cli/term.h"
+#include "wire/file/models.h"
+#include "wire/model/provider.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "json", NULL, "one object a model, then one a provider", OPT_FLAG,
+     AT(json), 0, 0, NULL},
+    {0, "models", "FILE", "the file to read; default $WEND_MODELS", OPT_TEXT,
+     AT(models), 0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+enum key { KEY_NO, KEY_YES, KEY_NONE }; /* NONE: none is needed or known */
+static const char *const key_words[] = {
+    [KEY_NO] = "no", [KEY_YES] = "yes", [KEY_NONE] = "-"};
+static const char *const key_json[] = {
+    [KEY_NO] = "false", [KEY_YES] = "true", [KEY_NONE] = "null"};
+
+static enum key key_of(const struct provider *p)
+{
+    const char *value = p->key_env ? getenv(p->key_env) : NULL;
+
+    if (!p->key_env)
+        return KEY_NONE;
+    return value && *value ? KEY_YES : KEY_NO;
+}
+
+/* By the provider in front of the name. */
+static enum key key_for(wend_str name)
+{
+    const char *colon = memchr(name.ptr, ':', name.len);
+    struct provider p;
+
+    if (colon)
+        name.len = (size_t)(colon - name.ptr);
+    for (size_t i = 0; provider_at(i, &p); i++)
+        if (str_is(name, p.name))
+            return key_of(&p);
+    return KEY_NONE;
+}
+
+/* ---- For programs -------------------------------------------------------- */
+
+static void put_count(struct buf *b, const char *key, int64_t n)
+{
+    buf_fmt(b, ",\"%s\":", key);
+    if (n)
+        buf_i64(b, n);
+    else
+        buf_cstr(b, "null");
+}
+
+static void put_json(struct buf *b, const struct model *m)
+{
+    buf_cstr(b, "{\"name\":");
+    json_put_str(b, m->name);
+    put_count(b, "window", m->window);
+    put_count(b, "output", m->output);
+    buf_cstr(b, ",\"price\":");
+    if (m->price.known) {
+        buf_cstr(b, "{\"input\":");
+        json_put_nano(b, m->price.input);
+        buf_cstr(b, ",\"cached\":");
+        json_put_nano(b, m->price.cached);
+        if (m->price.cache_write >= 0) {
+            buf_cstr(b, ",\"cache_write\":");
+            json_put_nano(b, m->price.cache_write);
+        }
+        buf_cstr(b, ",\"output\":");
+        json_put_nano(b, m->price.output);
+        buf_char(b, '}');
+    } else {
+        buf_cstr(b, "null");
+    }
+    put_count(b, "concurrency", m->concurrency);
+    buf_fmt(b, ",\"key\":%s}\n", key_json[key_for(m->name)]);
+}
+
+static void put_provider_json(struct buf *b, const struct provider *p)
+{
+    buf_fmt(b, "{\"provider\":\"%s\",\"key_env\":", p->name);
+    if (p->key_env)
+        json_put_str(b, str_of(p->key_env));
+    else
+        buf_cstr(b, "null");
+    buf_fmt(b, ",\"key\":%s}\n", key_json[key_of(p)]);
+}
+
+/* ---- For people ---------------------------------------------------------- */
+
+static void put_tokens(struct buf *b, int64_t n)
+{
+    if (n)
+        buf_fmt(b, " %9lld", (long long)n);
+    else
+        buf_fmt(b, " %9s", "-");
+}
+
+static void put_usd(struct buf *b, bool known, int64_t nano)
+{
+    struct buf text = {.mem = b->mem};
+
+    if (known)
+        json_put_nano(&text, nano);
+    else
+        buf_char(&text, '-');
+    buf_fmt(b, " %8s", buf_view(&text).ptr);
+    b->failed |= text.failed;
+    buf_free(&text);
+}
+
+static void put_head(struct buf *b)
+{
+    buf_fmt(b, "%-28s %9s %9s %8s %8s %8s  %s\n", "MODEL", "WINDOW", "OUTPUT",
+            "$IN", "$CACHED", "$OUT", "KEY");
+}
+
+static void put_line(struct buf *b, const struct model *m)
+{
+    struct buf name = {.mem = b->mem};
+
+    term_text(&name, m->name);
+    buf_fmt(b, "%-28s", buf_view(&name).ptr);
+    put_tokens(b, m->window);
+    put_tokens(b, m->output);
+    put_usd(b, m->price.known, m->price.input);
+    put_usd(b, m->price.known, m->price.cached);
+    put_usd(b, m->price.known, m->price.output);
+    buf_fmt(b, "  %s\n", key_words[key_for(m->name)]);
+    b->failed |= name.failed;
+    buf_free(&name);
+}
+
+static void put_provider(struct buf *b, const struct provider *p)
+{
+    enum key key = key_of(p);
+
+    buf_fmt(b, "%-10s ", p->name);
+    if (key == KEY_NONE)
+        buf_cstr(b, "needs no key\n");
+    else
+        buf_fmt(b, "%s is %s\n", p->key_env,
+                key == KEY_YES ? "set" : "not set");
+}
+
+/* ---- The command --------------------------------------------------------- */
+
+wend_status models_load(struct cli *cli, struct buf *path, struct models **out,
+                        wend_error *err)
+{
+    const char *named = cli->set.models;
+    struct buf text = {.mem = cli->arena.mem};
+    wend_error why = {0};
+    wend_status s = WEND_E_NOTFOUND;
+
+    if (models_path(path, named, getenv("XDG_CONFIG_HOME"), getenv("HOME")))
+        s = config_read(path->ptr, &text, err);
+    if (s == WEND_OK) {
+        s = models_parse(buf_view(&text), &cli->arena, out, &why);
+        if (s != WEND_OK)
+            fail_at(err, s, why.line, why.column, "%.200s:%u:%u: %.250s",
+                    path->ptr, why.line, why.column, why.message);
+    } else if (s == WEND_E_NOTFOUND && !(named && *named)) {
+        s = WEND_OK; /* none is needed */
+    }
+    buf_free(&text);
+    return s;
+}
+
+static void put_all(struct cli *cli, struct buf *b, const struct models *all,
+                    wend_str path)
+{
+    bool json = cli->set.json;
+    struct provider p;
+
+    if (!json && all && all->count)
+        put_head(b);
+    for (size_t i = 0; all && i < all->count; i++) {
+        if (json)
+            put_json(b, &all->list[i]);
+        else
+            put_line(b, &all->list[i]);
+    }
+    if (!json && all && all->count)
+        buf_char(b, '\n');
+    for (size_t i = 0; provider_at(i, &p); i++) {
+        if (json)
+            put_provider_json(b, &p);
+        else
+            put_provider(b, &p);
+    }
+    if (json || (all && all->count))
+        return;
+    buf_cstr(b, "\nNo windows and prices are known; they come from ");
+    term_text(b, path);
+    buf_cstr(b, ",\nsee wend-models(5).\n");
+}
+
+static int run(struct cli *cli)
+{
+    struct buf path = {.mem = cli->arena.mem}, b = {.mem = cli->arena.mem};
+    struct models *all = NULL;
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    if (cli->args_count)
+        return usage_error(cli, "'%s' is one word too many", cli->args[0]);
+    s = models_load(cli, &path, &all, &err);
+    if (s == WEND_OK)
+        put_all(cli, &b, all, buf_view(&path));
+    if (s == WEND_OK)
+        code = print_buf(&b);
+    else
+        code = give_up(cli, s, &err);
+    buf_free(&path);
+    buf_free(&b);
+    return code;
+}
+
+const struct command command_models = {
+    .name = "models",
+    .args = "[OPTIONS]",
+    .summary = "windows and prices of models, and who has a key",
+    .more = "Prices are USD for a million tokens. They stand in a file that "
+            "you write:\n$WEND_MODELS, else ~/.config/wend/models.yaml; the "
+            "first entry that fits a\nmodel counts.\n",
+    .opts = opts,
+    .run = run,
+};

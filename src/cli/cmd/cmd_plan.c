@@ -1,0 +1,327 @@
+/*
+ * cmd_plan.c - wend plan: what a plan will do, before it does it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/agent/agent_tools.h"
+#include "cli/view/plan_draw.h"
+#include "cli/agent/plan_files.h"
+#include "cli/cmd/plan_run.h"
+#include "cli/agent/plan_tools.h"
+#include "cli/agent/relics.h"
+#include "cli/term.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_SVG, FORMAT_HTML };
+static const char *const formats[] = {"text", "json", "dot",
+                                      "svg",  "html", NULL};
+
+static const char *const on_off[] = {"on", "off", NULL};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "set", "K=V", "an input, in the place of the file's; may be repeated",
+     OPT_LIST, AT(inputs), 0, 0, NULL},
+    {0, "format", "text|json|dot|svg|html", "how show shows it", OPT_WORD,
+     AT(format), 0, 0, formats},
+    {0, "json", NULL, "show: --format json; run: all events as JSON lines",
+     OPT_FLAG, AT(json), 0, 0, NULL},
+    {0, "tools", "FILE", "a tool that the plan may name; may be repeated",
+     OPT_LIST, AT(tool_files), 0, 0, NULL},
+    {0, "mcp", "SERVER", "run: tools of NAME=COMMAND or NAME=URL", OPT_LIST,
+     AT(servers), 0, 0, NULL},
+    {'a', "agent", "FILE", "run: the agent whose rules and tools count",
+     OPT_TEXT, AT(agent), 0, 0, NULL},
+    {'m', "model", "NAME", "provider:model or script:FILE", OPT_TEXT, AT(model),
+     0, 0, NULL},
+    {0, "base-url", "URL", "run: where the provider's API is", OPT_TEXT,
+     AT(base_url), 0, 0, NULL},
+    {0, "key-file", "FILE", "run: the provider's key", OPT_TEXT, AT(key_file),
+     0, 0, NULL},
+    OPT_ROWS_TLS,
+    {0, "store", "URL", "SQLite file or memory:; default $WEND_STORE", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {0, "events", "DIALECT", "run: of JSON lines: native, loom, agio or cortex",
+     OPT_WORD, AT(events), 0, 0, dialect_words},
+    {0, "parallel", "N", "run: maximum number of actions at once", OPT_NUMBER,
+     AT(parallel), 1, PARALLEL_MAX, NULL},
+    {0, "timeout", "DUR", "run: maximum time, such as 30s or 5m", OPT_TIME,
+     AT(timeout_ms), 0, 0, NULL},
+    {0, "budget-tokens", "N", "run: maximum number of tokens, in and out",
+     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
+    {0, "budget-cost", "USD", "run: maximum cost", OPT_MONEY, AT(budget_cost),
+     0, 0, NULL},
+    {0, "approve", "WHAT", "run: ask, deny, all, or a rule; may be repeated",
+     OPT_LIST, AT(approve), 0, 0, NULL},
+    {0, "sandbox", "on|off", "run: of tools that are programs", OPT_WORD,
+     AT(sandbox), 0, 0, on_off},
+    {0, "log-file", "FILE", "run: append all events as JSON lines, too",
+     OPT_TEXT, AT(log_file), 0, 0, NULL},
+    {'q', "quiet", NULL, "run: nothing but the outputs", OPT_FLAG, AT(quiet), 0,
+     0, NULL},
+    {'v', "verbose", NULL, "run: say more on standard error", OPT_FLAG,
+     AT(verbose), 0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+/* ---- Targets ------------------------------------------------------------- */
+
+struct known {
+    struct cli *cli;
+    wend_str path;          /* of the plan */
+    struct buf wrong;       /* what of a file that it names */
+    const char *names[256]; /* of tools */
+    int count;
+};
+
+static void learn_tools(struct known *k)
+{
+    const wend_tool_info *t;
+    int most = sizeof k->names / sizeof *k->names;
+
+    for (size_t i = 0; (t = wend_builtin(i)) && k->count < most; i++)
+        k->names[k->count++] = t->name.ptr;
+    for (size_t i = 0; i < k->cli->tool_files_count && k->count < most; i++)
+        k->names[k->count++] = k->cli->tool_files[i].manifest->name.ptr;
+}
+
+/* Whether there is such a file, as the plan means it. */
+static bool is_there(const struct known *k, wend_str path)
+{
+    struct buf b = {.mem = k->cli->arena.mem};
+    bool there;
+
+    manifest_path(&b, k->path, path);
+    there = !b.failed && strlen(b.ptr) == b.len && !access(b.ptr, R_OK);
+    buf_free(&b);
+    return there;
+}
+
+static bool knows(void *ctx, wend_str type, wend_str target, const char **near)
+{
+    struct known *k = ctx;
+
+    if (str_is(type, "agent") || str_is(type, "workflow"))
+        return is_there(k, target);
+    if (str_is(type, "relic"))
+        return relics_know(k->cli, k->path, target, near, &k->wrong);
+    if (str_is(type, "llm"))
+        return str_is(target, "default") || memchr(target.ptr, ':', target.len);
+    if (str_index(target, k->names, k->count) >= 0)
+        return true;
+    if (plan_tools_know(k->cli, k->path, target, &k->wrong))
+        return true;
+    *near = str_near(target, k->names, k->count);
+    /* A tool of a server has a dot; who knows is the server. */
+    return !*near && memchr(target.ptr, '.', target.len);
+}
+
+/* ---- The file ------------------------------------------------------------ */
+
+static wend_status read_file(const char *path, struct buf *text,
+                             wend_error *err)
+{
+    int fd = !strcmp(path, "-") ? dup(STDIN_FILENO)
+                                : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = 1;
+
+    if (fd < 0)
+        return fail(err, errno == ENOENT ? WEND_E_NOTFOUND : WEND_E_IO, "%s",
+                    errno == ENOENT ? "there is no such file"
+                                    : strerror(errno));
+    while (n > 0 && text->len <= PLAN_BYTES_MAX && buf_room(text, 64 << 10)) {
+        n = read(fd, text->ptr + text->len, 64 << 10);
+        if (n > 0)
+            text->len += (size_t)n;
+    }
+    if (n < 0)
+        fail(err, WEND_E_IO, "%s", strerror(errno));
+    close(fd);
+    if (text->failed)
+        return fail_nomem(err);
+    return n < 0 ? WEND_E_IO : WEND_OK;
+}
+
+int plan_load(struct cli *cli, const char *path, wend_plan **out)
+{
+    struct known k = {
+        .cli = cli, .path = str_of(path), .wrong = {.mem = cli->arena.mem}};
+    struct buf text = {.mem = cli->arena.mem};
+    wend_plan_options o = {.size = sizeof o,
+                           .knows = knows,
+                           .ctx = &k,
+                           .sets = cli->set.inputs.items,
+                           .sets_count = cli->set.inputs.count};
+    wend_error err = {0};
+    wend_status s = read_file(path, &text, &err);
+    int code;
+
+    learn_tools(&k);
+    if (!s)
+        s = wend_plan_parse(buf_view(&text), &o, out, &err);
+    buf_free(&text);
+    code = s == WEND_E_NOMEM ? complain(EXIT_FAILED, "out of memory")
+           : k.wrong.len     ? complain(EXIT_USAGE, "%s", k.wrong.ptr)
+                             : EXIT_DONE;
+    buf_free(&k.wrong);
+    if (!s || code)
+        return code;
+    return err.line ? complain(EXIT_USAGE, "%s:%u:%u: %s", path, err.line,
+                               err.column, err.message)
+                    : complain(EXIT_USAGE, "%s: %s", path, err.message);
+}
+
+/* ---- Showing it ---------------------------------------------------------- */
+
+/* What past runs took stands beside what is declared. A store that is not
+ * there is not made for that, and one that cannot be read says nothing. */
+static void learn(struct cli *cli, wend_plan *plan)
+{
+    struct buf path = {.mem = cli->arena.mem};
+    wend_store *store = NULL;
+
+    if (store_file(cli, &path) && !path.failed && !access(path.ptr, R_OK) &&
+        wend_store_open(path.ptr, &store, NULL) == WEND_OK)
+        (void)wend_plan_learn(plan, store, cli->set.model, NULL);
+    wend_store_free(store);
+    buf_free(&path);
+}
+
+static int show_text(struct cli *cli, wend_str json)
+{
+    struct mem mem = {0};
+    struct arena a = {.mem = &mem};
+    struct buf b = {.mem = &mem};
+    struct plan_look look = {.columns = term_width(STDOUT_FILENO),
+                             .lines = isatty(STDOUT_FILENO),
+                             .colour = term_colour(STDOUT_FILENO)};
+    struct json *plan = json_parse(json, &a, NULL);
+    int code = plan ? plan_cost(cli, plan, &look.cost)
+                    : complain(EXIT_FAILED, "out of memory");
+
+    if (!code) {
+        plan_draw(&b, plan, &look);
+        code = print_buf(&b);
+    }
+    buf_free(&b);
+    arena_free(&a);
+    return code;
+}
+
+/* Behind the last member. */
+static void put_cost(struct buf *b, const struct plan_cost *cost)
+{
+    buf_fmt(b, ",\"cost\":{\"asked\":%u,\"priced\":%u", cost->asked,
+            cost->priced);
+    if (cost->priced) {
+        buf_cstr(b, ",\"most\":");
+        json_put_nano(b, cost->most_nano);
+    }
+    buf_char(b, '}');
+}
+
+static int show_json(struct cli *cli, wend_str json)
+{
+    struct mem mem = {0};
+    struct arena a = {.mem = &mem};
+    struct buf b = {.mem = &mem}, shown = b;
+    struct json *plan = json_parse(json, &a, NULL);
+    struct plan_cost cost = {0};
+    int code = plan ? plan_cost(cli, plan, &cost)
+                    : complain(EXIT_FAILED, "out of memory");
+
+    if (!code) {
+        buf_add(&b, json.ptr, json.len - 1); /* without the last brace */
+        put_cost(&b, &cost);
+        buf_char(&b, '}');
+        term_json(&shown, buf_view(&b));
+        buf_char(&shown, '\n');
+        shown.failed |= b.failed;
+        code = print_buf(&shown);
+    }
+    buf_free(&b);
+    buf_free(&shown);
+    arena_free(&a);
+    return code;
+}
+
+static int show_raw(wend_str text)
+{
+    struct mem mem = {0};
+    struct buf b = {.mem = &mem};
+    int code;
+
+    term_text(&b, text);
+    code = print_buf(&b);
+    buf_free(&b);
+    return code;
+}
+
+static int plan_show(struct cli *cli, const char *path)
+{
+    static const wend_plan_format of[] = {
+        [FORMAT_TEXT] = WEND_PLAN_JSON, [FORMAT_JSON] = WEND_PLAN_JSON,
+        [FORMAT_DOT] = WEND_PLAN_DOT,   [FORMAT_SVG] = WEND_PLAN_SVG,
+        [FORMAT_HTML] = WEND_PLAN_HTML,
+    };
+    int64_t format = cli->set.json ? FORMAT_JSON : cli->set.format;
+    struct plan_file *f = NULL;
+    wend_error err = {0};
+    wend_str text;
+    int code = plan_files_load(cli, path, &f);
+
+    if (!code)
+        learn(cli, f->plan);
+    if (code)
+        ;
+    else if (wend_plan_describe(f->plan, of[format], &text, &err) != WEND_OK)
+        code = complain(EXIT_FAILED, "%s", err.message);
+    else if (format == FORMAT_TEXT)
+        code = show_text(cli, text);
+    else if (format == FORMAT_JSON)
+        code = show_json(cli, text);
+    else
+        code = show_raw(text);
+    plan_files_free(f);
+    return code;
+}
+
+static int cmd_plan(struct cli *cli)
+{
+    const char *what = cli->args_count ? cli->args[0] : "";
+    bool runs = !strcmp(what, "run");
+    int code;
+
+    if (!*what)
+        return usage_error(cli, "plan: show or run?");
+    if (!runs && strcmp(what, "show") != 0)
+        return usage_error(cli, "plan: cannot '%s'; it can show and run", what);
+    if (cli->args_count != 2)
+        return usage_error(cli, "plan %s takes one FILE", what);
+    code = tools_load(cli);
+    if (code)
+        return code;
+    return runs ? plan_run(cli, cli->args[1]) : plan_show(cli, cli->args[1]);
+}
+
+const struct command command_plan = {
+    .name = "plan",
+    .args = "show|run [OPTIONS] FILE",
+    .summary = "what a plan will do, or do it",
+    .more =
+        "show checks the whole plan and draws its graph; nothing of it runs. "
+        "run runs it,\nwith every known tool as a target; approval is as for "
+        "'wend run'. Its outputs go\nto standard output. FILE - is standard "
+        "input. wend-plan(5) describes the file.\n",
+    .opts = opts,
+    .takes_agent = true,
+    .run = cmd_plan,
+};

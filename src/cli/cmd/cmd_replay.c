@@ -1,0 +1,102 @@
+/*
+ * cmd_replay.c - wend replay: a run again, as it happened.
+ */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "cli/agent/again.h"
+#include "cli/authority.h"
+#include "cli/stream.h"
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "speed", "X", "2 is twice as fast, 0 is at once; default 1", OPT_FACTOR,
+     AT(speed), 0, 0, NULL},
+    {0, "to", "SEQ", "stop after that kept event", OPT_NUMBER, AT(seq_to), 1, 0,
+     NULL},
+    {0, "live", NULL, "then go on from there, as a fork", OPT_FLAG, AT(live), 0,
+     0, NULL},
+    OPT_ROW_TRUST_STORE,
+    OPT_ROW_JSON,
+    OPT_ROW_EVENTS,
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    OPT_ROWS_TALK,
+    {0},
+};
+
+/* What follows is another run, with the same past. */
+static int go_on(struct cli *cli, const struct found *found, struct view *view)
+{
+    wend_fork_options o = {.size = sizeof o, .at = cli->set.seq_to};
+    struct again how = {.at = o.at, .imported = found->imported};
+    wend_run_options ro = {.size = sizeof ro};
+    const char *id = found->id;
+    struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
+    wend_agent *agent = NULL;
+    wend_error err = {0};
+    wend_status s;
+    int code = again_agent(cli, id, &how, &agent);
+
+    ro.trust_log = how.trust_log;
+    if (!code) {
+        s = wend_run_fork(agent, id, &o, &ro, &st.run, &err);
+        if (s == WEND_OK && !cli->set.quiet)
+            complain(0, "run %s goes on from there", wend_run_id(st.run));
+        view->live = true;
+        code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
+        wend_run_free(st.run);
+    }
+    wend_agent_free(agent);
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    const struct settings *set = &cli->set;
+    wend_replay_options o = {
+        .size = sizeof o, .speed = set->speed, .seq_to = set->seq_to};
+    struct found found;
+    struct view view;
+    struct stream st = {.cli = cli, .view = &view};
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    if (set->live && !set->seq_to)
+        return usage_error(cli, "--live: say from where, with --to SEQ");
+    code = open_runtime(cli);
+    if (code == EXIT_DONE && set->live)
+        code = authority_store(cli);
+    if (code == EXIT_DONE)
+        code = find_run(cli, cli->args[0], &found);
+    if (code != EXIT_DONE)
+        return code;
+    if (!view_open(&view, set, view_look(set)))
+        return EXIT_USAGE;
+    s = wend_store_replay(cli->rt, found.id, &o, &st.run, &err);
+    code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
+    if (code == EXIT_DONE && !view.outcome && !set->seq_to)
+        complain(0, "the run is not over: no run_end was recorded");
+    wend_run_free(st.run);
+    if (code == EXIT_DONE && set->live)
+        code = go_on(cli, &found, &view);
+    view_free(&view);
+    return code;
+}
+
+const struct command command_replay = {
+    .name = "replay",
+    .args = "[OPTIONS] RUN",
+    .summary = "play a run again as it happened",
+    .more =
+        RUN_IS ".\n"
+               "No model is asked and no tool runs, but with --live after SEQ. "
+               "The exit status is\nthat of the run.\n",
+    .opts = opts,
+    .only_reads = true,
+    .run = run,
+};

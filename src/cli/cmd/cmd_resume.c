@@ -1,0 +1,166 @@
+/*
+ * cmd_resume.c - wend resume: go on with runs whose process is gone.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/agent/again.h"
+#include "cli/authority.h"
+#include "cli/resume_all.h"
+#include "cli/stream.h"
+
+enum { TAKE_TRIES = 50 };
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    OPT_ROWS_AGENT,
+    {0, "max-turns", "N", "maximum number of turns, from its beginning on",
+     OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
+    {0, "timeout", "DUR", "maximum time, such as 30s or 5m", OPT_TIME,
+     AT(timeout_ms), 0, 0, NULL},
+    {0, "budget-tokens", "N", "maximum number of tokens, in and out",
+     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
+    {0, "budget-cost", "USD", "maximum cost", OPT_MONEY, AT(budget_cost), 0, 0,
+     NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    OPT_ROW_TRUST_STORE,
+    {0, "accept-loss", NULL, "also a run that has lost the end of its log",
+     OPT_FLAG, AT(accept_loss), 0, 0, NULL},
+    {'j', "jobs", "N", "of all runs: at once; default 4", OPT_NUMBER, AT(jobs),
+     1, 64, NULL},
+    OPT_ROW_JSON,
+    OPT_ROW_EVENTS,
+    OPT_ROW_LOG_FILE,
+    OPT_ROWS_TALK,
+    {0},
+};
+
+/* Limits alone change those of the run; with a whole config its own come. */
+static wend_run_options options_of(const struct settings *given,
+                                   const struct again *how)
+{
+    wend_run_options o = {
+        .size = sizeof o, .take = how->take, .trust_log = how->trust_log};
+
+    if (how->take & WEND_FORK_CONFIG)
+        return o;
+    o.take &= ~(uint32_t)WEND_FORK_LIMITS;
+    o.limits = (wend_limits){.turns = (uint32_t)given->max_turns,
+                             .time_ms = given->timeout_ms,
+                             .tokens = given->budget_tokens,
+                             .cost_nano = given->budget_cost};
+    return o;
+}
+
+static wend_status take(struct cli *cli, wend_agent *agent, const char *id,
+                        const struct again *how, wend_run **out,
+                        wend_error *err)
+{
+    const wend_run_options o = options_of(&cli->given, how);
+    wend_status s = WEND_OK;
+
+    for (int i = 0; i < TAKE_TRIES; i++) {
+        s = wend_run_resume(agent, id, &o, out, err);
+        if (s != WEND_E_BUSY)
+            break;
+        nanosleep(&resume_moment, NULL);
+    }
+    return s;
+}
+
+static int go(struct cli *cli, wend_agent *agent, const char *id,
+              const struct again *how, struct view *view)
+{
+    struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
+    wend_error err = {0};
+    int code = stream_past(&st, id, 0);
+    wend_status s;
+
+    if (code)
+        return code;
+    s = cli->set.accept_loss ? wend_store_accept_loss(cli->store, id, &err)
+                             : WEND_OK;
+    if (s == WEND_OK)
+        s = take(cli, agent, id, how, &st.run, &err);
+    view->live = true;
+    if (s == WEND_E_BUSY)
+        return complain(EXIT_USAGE, "%s", err.message);
+    code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
+    wend_run_free(st.run);
+    return code;
+}
+
+static int resume(struct cli *cli, const char *id, bool imported)
+{
+    struct again how = {.take = authority_given(&cli->given),
+                        .imported = imported};
+    wend_agent *agent = NULL;
+    struct view view;
+    int code;
+
+    /* First: its files are found from where the command was called. */
+    if (!view_open(&view, &cli->set, view_look(&cli->set)))
+        return EXIT_USAGE;
+    code = again_agent(cli, id, &how, &agent);
+    if (!code)
+        code = go(cli, agent, id, &how, &view);
+    wend_agent_free(agent);
+    view_free(&view);
+    return code;
+}
+
+/* A parent that is under way, or paused, goes on with its children, and could
+ * not if somebody else had them. */
+static int resume_named(struct cli *cli, const char *id, bool imported)
+{
+    char parent[40] = "";
+
+    run_state(cli, id, parent);
+    if (run_state(cli, parent, NULL) == RUN_UNDER_WAY)
+        return complain(EXIT_USAGE,
+                        "run %s is a child of run %s, which is under way and "
+                        "goes on with it",
+                        id, parent);
+    return resume(cli, id, imported);
+}
+
+static int run(struct cli *cli)
+{
+    struct found found;
+    int code;
+
+    if (cli->args_count > 1)
+        return usage_error(cli, "name one run, or last, or none");
+    code = open_runtime(cli);
+    if (!code)
+        code = authority_store(cli);
+    if (!code && !cli->args_count)
+        return resume_all(cli);
+    if (!code)
+        code = find_run(cli, cli->args[0], &found);
+    return code ? code : resume_named(cli, found.id, found.imported);
+}
+
+const struct command command_resume = {
+    .name = "resume",
+    .args = "[OPTIONS] [RUN]",
+    .summary = "go on with a run that was interrupted, or with all of them",
+    .more = RUN_IS
+    "; without it every run\nwhose process is gone is resumed, several at "
+    "once, but none that is paused or was\nimported; one that is damaged is "
+    "named and passed over.\n"
+    "What is recorded is not done again. Calls that were under way run "
+    "again if they\nonly read or are idempotent; what became of any other "
+    "is not known, and the model\nis told so. Options replace what the "
+    "log says; of a run that was imported it\nsays nothing, and they are "
+    "needed. The exit status is that of the run.\n",
+    .opts = opts,
+    .takes_agent = true,
+    .agent_named = true,
+    .run = run,
+};

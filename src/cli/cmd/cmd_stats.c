@@ -1,0 +1,378 @@
+/*
+ * cmd_stats.c - wend stats: what many runs used, how long it took, and why
+ * what failed failed.
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/each_run.h"
+#include "cli/view/stats.h"
+#include "cli/term.h"
+
+enum { NAME_COLUMNS = 24 };
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "json", NULL, "as one object", OPT_FLAG, AT(json), 0, 0, NULL},
+    RUN_FILTER_OPTIONS,
+    {'n', "limit", "N", "only the newest; default all", OPT_NUMBER, AT(limit),
+     0, UINT32_MAX, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+struct counter {
+    struct cli *cli;
+    struct stats stats;
+    int64_t damaged;
+};
+
+/* ---- Reading ------------------------------------------------------------- */
+
+/* A run that is damaged is said, and counts as far as it is good. */
+static int count_run(void *ctx, const wend_run_info *info)
+{
+    struct counter *c = ctx;
+    wend_replay_options o = {.size = sizeof o};
+    const wend_event *ev;
+    wend_error err = {0};
+    wend_run *run = NULL;
+    char id[sizeof((struct found){0}.id)];
+    wend_status s;
+
+    o.filter.types = stats_types();
+    snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
+    s = wend_store_replay(c->cli->rt, id, &o, &run, &err);
+    if (s != WEND_OK)
+        return give_up(c->cli, s, &err);
+    /* What a fork shares was its parent's doing. */
+    while ((s = wend_run_next(run, &ev)) == WEND_OK)
+        if (str_is(ev->run, id) || ev->type == WEND_RUN_START)
+            stats_event(&c->stats, ev);
+    stats_run_over(&c->stats);
+    if (s == WEND_E_CORRUPT) {
+        complain(0, "%s", wend_run_error(run)->message);
+        c->damaged++;
+    }
+    wend_run_free(run);
+    if (s != WEND_END && s != WEND_E_CORRUPT)
+        return complain(exit_of(s), "%s", wend_status_name(s));
+    return c->stats.failed ? complain(EXIT_FAILED, "out of memory") : EXIT_DONE;
+}
+
+/* ---- As JSON ------------------------------------------------------------- */
+
+static void put_spread(struct buf *b, const char *name, struct times *t)
+{
+    struct spread p;
+
+    if (!times_spread(t, &p))
+        return;
+    buf_fmt(b, ",\"%s\":{", name);
+    for (int i = 0; i < PERCENTILES; i++)
+        buf_fmt(b, "\"p%d\":%lld,", percentiles[i], (long long)p.at[i]);
+    buf_fmt(b, "\"max\":%lld}", (long long)p.most);
+}
+
+static void put_outcomes(struct buf *b, const struct tally *t)
+{
+    const char *comma = "";
+
+    buf_cstr(b, ",\"outcomes\":{");
+    for (int o = WEND_OUTCOME_OK; o <= WEND_OUTCOME_SKIPPED; o++)
+        if (t->outcomes[o]) {
+            buf_fmt(b, "%s\"%s\":%lld", comma,
+                    wend_outcome_name((wend_outcome)o),
+                    (long long)t->outcomes[o]);
+            comma = ",";
+        }
+    buf_char(b, '}');
+}
+
+static bool is_any(const struct usage *u)
+{
+    return u->tokens_in || u->tokens_out || u->cost_nano;
+}
+
+static void put_usage(struct buf *b, const struct tally *t)
+{
+    const struct usage *u = &t->used, *e = &t->estimated;
+
+    buf_fmt(b,
+            ",\"tokens_in\":%lld,\"tokens_out\":%lld,\"tokens_cached\":%lld,"
+            "\"cost\":",
+            (long long)u->tokens_in, (long long)u->tokens_out,
+            (long long)u->tokens_cached);
+    json_put_nano(b, u->cost_nano);
+    if (!is_any(e))
+        return;
+    buf_fmt(b,
+            ",\"estimated\":{\"tokens_in\":%lld,\"tokens_out\":%lld,\"cost\":",
+            (long long)e->tokens_in, (long long)e->tokens_out);
+    json_put_nano(b, e->cost_nano);
+    buf_char(b, '}');
+}
+
+enum part { PART_MODEL, PART_TOOL, PART_AGENT };
+
+static void put_tallies(struct buf *b, const char *name, struct tally *t,
+                        enum part part)
+{
+    buf_fmt(b, ",\"%s\":[", name);
+    for (; t; t = t->next) {
+        buf_cstr(b, "{\"name\":");
+        json_put_str(b, t->name);
+        buf_fmt(b, ",\"%s\":%lld", part == PART_AGENT ? "runs" : "calls",
+                (long long)t->count);
+        put_outcomes(b, t);
+        if (part == PART_MODEL)
+            buf_fmt(b, ",\"retries\":%lld", (long long)t->retries);
+        if (part == PART_TOOL)
+            buf_fmt(b, ",\"cached\":%lld", (long long)t->cached);
+        else
+            put_usage(b, t);
+        put_spread(b, "first_token_ms", &t->first_token);
+        put_spread(b, "ms", &t->took);
+        buf_cstr(b, t->next ? "}," : "}");
+    }
+    buf_char(b, ']');
+}
+
+static void put_json(struct buf *b, struct stats *s)
+{
+    buf_fmt(b, "{\"runs\":%lld", (long long)s->runs.count);
+    put_outcomes(b, &s->runs);
+    buf_fmt(b, ",\"turns\":%lld", (long long)s->turns);
+    put_usage(b, &s->runs);
+    put_spread(b, "first_token_ms", &s->runs.first_token);
+    put_spread(b, "ms", &s->runs.took);
+    put_tallies(b, "models", s->models, PART_MODEL);
+    put_tallies(b, "tools", s->tools, PART_TOOL);
+    put_tallies(b, "agents", s->agents, PART_AGENT);
+    buf_cstr(b, ",\"failures\":[");
+    for (const struct cause *c = s->causes; c; c = c->next) {
+        buf_cstr(b, "{\"what\":");
+        json_put_str(b, c->what);
+        buf_cstr(b, ",\"code\":");
+        json_put_str(b, c->code);
+        buf_fmt(b, ",\"count\":%lld}%s", (long long)c->count,
+                c->next ? "," : "");
+    }
+    buf_cstr(b, "]}\n");
+}
+
+/* ---- In words ------------------------------------------------------------ */
+
+static void put_ms(struct buf *b, int64_t ms)
+{
+    char text[32];
+
+    if (ms < 10000)
+        snprintf(text, sizeof text, "%lldms", (long long)ms);
+    else
+        snprintf(text, sizeof text, "%.1fs", (double)ms / 1000);
+    buf_fmt(b, " %8s", text);
+}
+
+static void put_times(struct buf *b, struct times *t)
+{
+    struct spread p;
+    bool any = times_spread(t, &p);
+
+    for (int i = 0; i < PERCENTILES; i++)
+        if (any)
+            put_ms(b, p.at[i]);
+        else
+            buf_fmt(b, " %8s", "-");
+}
+
+static void put_name(struct buf *b, wend_str name)
+{
+    buf_cstr(b, "  ");
+    term_cell(b, name, NAME_COLUMNS);
+}
+
+static void put_head(struct buf *b, const char *what, const char *count)
+{
+    buf_fmt(b, "\n%-*s %7s %7s", NAME_COLUMNS + 2, what, count, "NOT OK");
+}
+
+static int64_t not_ok(const struct tally *t)
+{
+    int64_t n = 0;
+
+    for (int o = WEND_OUTCOME_LIMIT; o < WEND_OUTCOME_SKIPPED; o++)
+        n += t->outcomes[o];
+    return n;
+}
+
+static void put_counts(struct buf *b, const struct tally *t)
+{
+    put_name(b, t->name);
+    buf_fmt(b, " %7lld %7lld", (long long)t->count, (long long)not_ok(t));
+}
+
+static void put_money(struct buf *b, int64_t nano)
+{
+    buf_fmt(b, " %9.4f", (double)nano / 1e9);
+}
+
+static void put_models(struct buf *b, struct tally *t)
+{
+    if (!t)
+        return;
+    put_head(b, "MODEL", "CALLS");
+    buf_fmt(b, " %7s %9s %9s %9s %8s %8s %8s\n", "RETRIES", "IN", "OUT", "USD",
+            "p50", "p90", "p99");
+    for (; t; t = t->next) {
+        put_counts(b, t);
+        buf_fmt(b, " %7lld %9lld %9lld", (long long)t->retries,
+                (long long)t->used.tokens_in, (long long)t->used.tokens_out);
+        put_money(b, t->used.cost_nano);
+        put_times(b, &t->took);
+        buf_char(b, '\n');
+    }
+}
+
+static void put_tools(struct buf *b, struct tally *t)
+{
+    if (!t)
+        return;
+    put_head(b, "TOOL", "CALLS");
+    buf_fmt(b, " %7s %8s %8s %8s\n", "CACHED", "p50", "p90", "p99");
+    for (; t; t = t->next) {
+        put_counts(b, t);
+        buf_fmt(b, " %7lld", (long long)t->cached);
+        put_times(b, &t->took);
+        buf_char(b, '\n');
+    }
+}
+
+static void put_agents(struct buf *b, struct tally *t)
+{
+    put_head(b, "AGENT", "RUNS");
+    buf_fmt(b, " %9s %9s %9s %8s %8s %8s\n", "IN", "OUT", "USD", "p50", "p90",
+            "p99");
+    for (; t; t = t->next) {
+        put_counts(b, t);
+        buf_fmt(b, " %9lld %9lld", (long long)t->used.tokens_in,
+                (long long)t->used.tokens_out);
+        put_money(b, t->used.cost_nano);
+        put_times(b, &t->took);
+        buf_char(b, '\n');
+    }
+}
+
+static void put_causes(struct buf *b, const struct cause *c)
+{
+    if (c)
+        buf_cstr(b, "\nFAILURES\n");
+    for (; c; c = c->next) {
+        buf_fmt(b, "  %7lld  %.*s: ", (long long)c->count, (int)c->what.len,
+                c->what.ptr);
+        term_line(b, c->code, NAME_COLUMNS * 2);
+        buf_char(b, '\n');
+    }
+}
+
+static void put_estimated(struct buf *b, const struct usage *u)
+{
+    if (!is_any(u))
+        return;
+    buf_fmt(b, "at most %lld + %lld tokens more, ", (long long)u->tokens_in,
+            (long long)u->tokens_out);
+    json_put_nano(b, u->cost_nano);
+    buf_cstr(b, " USD, for model calls that a crash cut off\n");
+}
+
+static void put_words(struct buf *b, struct stats *s)
+{
+    const struct usage *used = &s->runs.used;
+    const char *comma = ": ";
+
+    buf_fmt(b, "%lld runs", (long long)s->runs.count);
+    for (int o = WEND_OUTCOME_OK; o <= WEND_OUTCOME_FAILED; o++)
+        if (s->runs.outcomes[o]) {
+            buf_fmt(b, "%s%lld %s", comma, (long long)s->runs.outcomes[o],
+                    wend_outcome_name((wend_outcome)o));
+            comma = ", ";
+        }
+    buf_fmt(b, "\n%lld turns, %lld + %lld tokens (%lld cached), ",
+            (long long)s->turns, (long long)used->tokens_in,
+            (long long)used->tokens_out, (long long)used->tokens_cached);
+    json_put_nano(b, used->cost_nano);
+    buf_cstr(b, " USD\n");
+    put_estimated(b, &s->runs.estimated);
+    buf_fmt(b, "\n%-*s %8s %8s %8s\n", NAME_COLUMNS + 2, "TIMES", "p50", "p90",
+            "p99");
+    put_name(b, STR("to the first token"));
+    put_times(b, &s->runs.first_token);
+    buf_char(b, '\n');
+    put_name(b, STR("of a run"));
+    put_times(b, &s->runs.took);
+    buf_char(b, '\n');
+    put_models(b, s->models);
+    put_tools(b, s->tools);
+    put_agents(b, s->agents);
+    put_causes(b, s->causes);
+}
+
+/* ---- The command --------------------------------------------------------- */
+
+static int print(struct counter *c)
+{
+    struct buf raw = {.mem = c->cli->arena.mem}, safe = {.mem = raw.mem};
+    bool json = c->cli->set.json;
+    int code;
+
+    (json ? put_json : put_words)(&raw, &c->stats);
+    if (json && isatty(STDOUT_FILENO))
+        term_json(&safe, buf_view(&raw));
+    else
+        buf_str(&safe, buf_view(&raw));
+    safe.failed |= raw.failed;
+    code = print_buf(&safe);
+    buf_free(&raw);
+    buf_free(&safe);
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    struct counter c = {.cli = cli};
+    wend_list_options filter;
+    int64_t limit = cli->set.limit > 0 ? cli->set.limit : -1;
+    int code = run_filter(cli, wall_us(), &filter);
+
+    if (code == EXIT_DONE && cli->args_count)
+        code = usage_error(cli, "'%s' is one word too many", cli->args[0]);
+    if (code == EXIT_DONE)
+        code = open_runtime(cli);
+    if (code != EXIT_DONE)
+        return code;
+    stats_init(&c.stats, cli->arena.mem);
+    code = each_run(cli, &filter, limit, count_run, &c);
+    if (code == EXIT_DONE && !c.stats.runs.count && !cli->set.json)
+        complain(0, "no runs");
+    else if (code == EXIT_DONE)
+        code = print(&c);
+    stats_free(&c.stats);
+    return code == EXIT_DONE && c.damaged ? EXIT_STORE : code;
+}
+
+const struct command command_stats = {
+    .name = "stats",
+    .args = "[OPTIONS]",
+    .summary = "tokens, cost, times and failures of many runs",
+    .more = "p50, p90 and p99: so long or shorter in so many of a hundred "
+            "cases that went well.\n",
+    .opts = opts,
+    .only_reads = true,
+    .run = run,
+};

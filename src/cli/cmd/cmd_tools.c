@@ -1,0 +1,221 @@
+/*
+ * cmd_tools.c - wend tools: what can be offered to a model.
+ */
+#include <stddef.h>
+
+#include "base/json.h"
+#include "base/label.h"
+#include "cli/agent/servers.h"
+#include "cli/term.h"
+
+enum { TOOLS_LISTED_MAX = 64 };
+
+static const char *const on_off[] = {"on", "off", NULL};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "json", NULL, "one object a tool, with its schema", OPT_FLAG, AT(json),
+     0, 0, NULL},
+    {0, "mcp", "SERVER", "those of NAME=COMMAND or NAME=URL; may be repeated",
+     OPT_LIST, AT(servers), 0, 0, NULL},
+    {0, "accept", NULL, "and remember them as they are now", OPT_FLAG,
+     AT(accept), 0, 0, NULL},
+    {0, "sandbox", "on|off", "of servers that are programs", OPT_WORD,
+     AT(sandbox), 0, 0, on_off},
+    OPT_ROWS_TLS,
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+static void put_json(struct buf *b, const wend_tool_info *t)
+{
+    buf_cstr(b, "{\"name\":");
+    json_put_str(b, t->name);
+    buf_fmt(b, ",\"class\":\"%s\",\"category\":\"%s\",\"description\":",
+            wend_class_name(t->call_class), wend_category_name(t->category));
+    json_put_str(b, t->description);
+    buf_fmt(b, ",\"concurrent\":%s,\"labels\":[",
+            t->concurrent ? "true" : "false");
+    labels_put(b, t->labels);
+    buf_cstr(b, "],\"schema\":");
+    buf_str(b, t->schema);
+    buf_cstr(b, "}\n");
+}
+
+/* Words, broken before `columns`, each line after `indent` spaces. */
+static void put_words(struct buf *b, wend_str text, int indent, size_t columns)
+{
+    size_t used = columns; /* so that the first word begins a line */
+
+    for (size_t i = 0; i < text.len;) {
+        size_t end = i;
+
+        while (end < text.len && text.ptr[end] != ' ' && text.ptr[end] != '\n')
+            end++;
+        if (used + 1 + (end - i) > columns) {
+            buf_fmt(b, "%s%*s", i ? "\n" : "", indent, "");
+            used = (size_t)indent;
+        } else {
+            buf_char(b, ' ');
+            used++;
+        }
+        buf_add(b, text.ptr + i, end - i);
+        used += end - i;
+        i = end + 1;
+    }
+    buf_char(b, '\n');
+}
+
+static void put_head(struct buf *b, const wend_tool_info *t)
+{
+    struct buf clean = {.mem = b->mem};
+
+    buf_fmt(b, "%-16.*s %-10s %s%s", (int)t->name.len, t->name.ptr,
+            wend_class_name(t->call_class), wend_category_name(t->category),
+            t->concurrent ? ", concurrent" : "");
+    for (int i = 0; i < LABELS; i++)
+        if (t->labels >> i & 1)
+            buf_fmt(b, ", %s", label_names[i]);
+    buf_char(b, '\n');
+    term_text(&clean, t->description); /* a server's may be anything */
+    put_words(b, buf_view(&clean), 4, 78);
+    b->failed |= clean.failed;
+    buf_free(&clean);
+}
+
+/* Indented; small enough that recursion is no danger (JSON_DEPTH_MAX). */
+static void put_pretty(struct buf *b, const struct json *j, int indent)
+{
+    bool object = j->kind == JSON_OBJECT;
+
+    if (!j->first || (!object && j->kind != JSON_ARRAY)) {
+        json_put(b, j);
+        return;
+    }
+    buf_cstr(b, object ? "{\n" : "[\n");
+    for (const struct json *m = j->first; m; m = m->next) {
+        buf_fmt(b, "%*s", indent + 2, "");
+        if (object) {
+            json_put_str(b, m->key);
+            buf_cstr(b, ": ");
+        }
+        put_pretty(b, m, indent + 2);
+        buf_cstr(b, m->next ? ",\n" : "\n");
+    }
+    buf_fmt(b, "%*s%c", indent, "", object ? '}' : ']');
+}
+
+static void put_one(struct buf *b, const wend_tool_info *t, struct arena *a)
+{
+    struct json *schema = json_parse(t->schema, a, NULL);
+    struct buf raw = {.mem = b->mem};
+
+    put_head(b, t);
+    if (!schema)
+        return;
+    buf_cstr(b, "arguments:\n");
+    put_pretty(&raw, schema, 0);
+    term_json(b, buf_view(&raw));
+    buf_char(b, '\n');
+    b->failed |= raw.failed;
+    buf_free(&raw);
+}
+
+static const wend_tool_info *tool_at(wend_agent *agent, size_t i)
+{
+    return agent ? wend_agent_tool(agent, i) : wend_builtin(i);
+}
+
+static int unknown(struct cli *cli, wend_agent *agent, const char *name)
+{
+    const char *names[TOOLS_LISTED_MAX], *near;
+    const wend_tool_info *t;
+    int n = 0;
+
+    while (n < TOOLS_LISTED_MAX && (t = tool_at(agent, (size_t)n)) &&
+           (names[n] = arena_str(&cli->arena, t->name).ptr))
+        n++;
+    near = str_near(str_of(name), names, n);
+    return complain(EXIT_USAGE, "there is no tool '%s'%s%s%s", name,
+                    near ? "; did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
+}
+
+/* An agent that never runs: its servers are what is looked at. */
+static int make_agent(struct cli *cli, wend_agent **agent)
+{
+    wend_agent_options o = {.size = sizeof o,
+                            .model = "script:{\"turns\":[{\"text\":\"\"}]}",
+                            .ca_file = cli->set.ca_file,
+                            .insecure_http = cli->set.insecure_http};
+    wend_error err = {0};
+    wend_status s;
+    int code;
+
+    cli->set.store = "memory:";
+    code = open_runtime(cli);
+    if (code)
+        return code;
+    s = wend_agent_new(cli->rt, &o, agent, &err);
+    return s == WEND_OK ? servers_add(cli, *agent, cli->set.accept, true)
+                        : give_up(cli, s, &err);
+}
+
+static int show(struct cli *cli, wend_agent *agent, const char *name)
+{
+    struct buf b = {.mem = cli->arena.mem};
+    const wend_tool_info *t;
+    int code, found = 0;
+
+    for (size_t i = 0; (t = tool_at(agent, i)); i++) {
+        if (name && !str_is(t->name, name))
+            continue;
+        found++;
+        if (cli->set.json)
+            put_json(&b, t);
+        else if (name)
+            put_one(&b, t, &cli->arena);
+        else
+            put_head(&b, t);
+    }
+    if (agent && !found && !name)
+        code = complain(EXIT_FAILED, "no tool is offered that can be listed");
+    else
+        code = found || !name ? print_buf(&b) : unknown(cli, agent, name);
+    buf_free(&b);
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    const char *name = cli->args_count ? cli->args[0] : NULL;
+    wend_agent *agent = NULL;
+    int code = EXIT_DONE;
+
+    if (cli->args_count > 1)
+        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
+    if (cli->set.accept && !cli->set.servers.count)
+        return usage_error(cli, "--accept is for tools of servers: name one "
+                                "with --mcp");
+    if (cli->set.servers.count)
+        code = make_agent(cli, &agent);
+    if (!code)
+        code = show(cli, agent, name);
+    if (!code)
+        code = cli->servers_code;
+    wend_agent_free(agent);
+    return code;
+}
+
+const struct command command_tools = {
+    .name = "tools",
+    .args = "[OPTIONS] [NAME]",
+    .summary = "the tools that can be offered to a model",
+    .more = "The class says what a second run of the same call would do: "
+            "read changes\nnothing, idempotent has the same effect, unsafe "
+            "may do it twice.\n",
+    .opts = opts,
+    .no_config = true,
+    .run = run,
+};

@@ -1,0 +1,134 @@
+/*
+ * cmd_view.c - wend view: a run as a timeline.
+ */
+#include <stddef.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/file_out.h"
+#include "cli/term.h"
+#include "cli/view/timeline.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_HTML };
+static const char *const formats[] = {"text", "json", "svg", "html", NULL};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct opt opts[] = {
+    {0, "format", "text|json|svg|html", "how it is shown", OPT_WORD, AT(format),
+     0, 0, formats},
+    {'o', "output", "FILE", "write there; default standard output", OPT_TEXT,
+     AT(output), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+     0, 0, NULL},
+    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0},
+};
+
+/* Deltas say nothing that is not in what follows them. */
+static uint64_t kept_types(void)
+{
+    uint64_t bits = 0;
+
+    for (int t = 1; t < WEND_EVENT_TYPES; t++)
+        if (!wend_event_is_delta((wend_event_type)t))
+            bits |= (uint64_t)1 << t;
+    return bits;
+}
+
+static int fold(struct cli *cli, const char *id, struct timeline *t)
+{
+    wend_replay_options o = {.size = sizeof o};
+    const wend_event *ev;
+    wend_error err = {0};
+    wend_run *run = NULL;
+    wend_status s;
+    int code = EXIT_DONE;
+
+    o.filter.types = kept_types();
+    s = wend_store_replay(cli->rt, id, &o, &run, &err);
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    while ((s = wend_run_next(run, &ev)) == WEND_OK)
+        timeline_event(t, ev);
+    if (s != WEND_END)
+        code = give_up(cli, s, wend_run_error(run));
+    else if (t->arena.failed)
+        code = complain(EXIT_FAILED, "out of memory");
+    wend_run_free(run);
+    timeline_end(t);
+    return code;
+}
+
+static int put(struct cli *cli, const struct timeline *t)
+{
+    const char *path = cli->set.output ? cli->set.output : "-";
+    bool terminal = isatty(STDOUT_FILENO) && !cli->set.output;
+    struct buf raw = {.mem = cli->arena.mem}, safe = {.mem = raw.mem};
+    struct file_out file;
+    int code;
+
+    switch ((enum format)cli->set.format) {
+    case FORMAT_TEXT:
+        timeline_put_text(&raw, t, term_width(STDOUT_FILENO));
+        break;
+    case FORMAT_JSON: timeline_put_json(&raw, t); break;
+    case FORMAT_SVG: timeline_put_svg(&raw, t); break;
+    case FORMAT_HTML: timeline_put_html(&raw, t); break;
+    }
+    if (terminal && cli->set.format == FORMAT_JSON)
+        term_json(&safe, buf_view(&raw));
+    else
+        buf_str(&safe, buf_view(&raw));
+    if (raw.failed || safe.failed)
+        code = complain(EXIT_FAILED, "out of memory");
+    else if ((code = file_out_open(&file, path)) == EXIT_DONE) {
+        file_out_write(&file, buf_view(&safe));
+        code = file_out_close(&file, EXIT_DONE);
+    }
+    buf_free(&raw);
+    buf_free(&safe);
+    return code;
+}
+
+static int run(struct cli *cli)
+{
+    struct timeline t;
+    struct found found;
+    size_t detail_max;
+    int code;
+
+    if (cli->args_count != 1)
+        return usage_error(cli, "name one run, or last");
+    code = open_runtime(cli);
+    if (code == EXIT_DONE)
+        code = find_run(cli, cli->args[0], &found);
+    if (code != EXIT_DONE)
+        return code;
+    timeline_init(&t, cli->arena.mem, 0);
+    code = fold(cli, found.id, &t);
+    if (code == EXIT_DONE && cli->set.format == FORMAT_HTML) {
+        /* Now it is known how much of each text the page has room for. */
+        detail_max = timeline_detail_max(&t);
+        timeline_free(&t);
+        timeline_init(&t, cli->arena.mem, detail_max);
+        code = fold(cli, found.id, &t);
+    }
+    if (code == EXIT_DONE)
+        code = put(cli, &t);
+    timeline_free(&t);
+    return code;
+}
+
+const struct command command_view = {
+    .name = "view",
+    .args = "[OPTIONS] RUN",
+    .summary = "a run as a timeline: turns, calls, tokens, cost",
+    .more = RUN_IS ".\n"
+                   "html is one file that needs no other and no network. It "
+                   "has at most 5 MB: texts\nthat it has no room for are cut, "
+                   "with the command that prints all of them.\n",
+    .opts = opts,
+    .only_reads = true,
+    .run = run,
+};

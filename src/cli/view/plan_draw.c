@@ -1,0 +1,395 @@
+/*
+ * plan_draw.c - a plan for people: its numbers and its graph in lines.
+ *
+ * A row an action, wave by wave. To its left are lanes: one begins at an
+ * action that others wait for, and ends at the last of them.
+ */
+#include "cli/view/plan_draw.h"
+
+#include <stdlib.h>
+
+#include "cli/term.h"
+#include "wire/plan/plan_show.h"
+
+enum {
+    LANES_MAX = 64,
+    LANE_COLUMNS = 2,
+    NAME_COLUMNS = 28,
+    REST_COLUMNS = 44, /* for what stands behind the lanes */
+};
+
+struct row {
+    const struct json *action;
+    wend_str id;
+    uint32_t number;            /* from 0, in the order they are drawn */
+    uint32_t *deps, deps_count; /* numbers */
+    uint32_t last; /* number of the last one that waits for it; or its own */
+    uint32_t lane;
+};
+
+struct drawing {
+    struct arena arena;
+    struct row *rows, **by_id;
+    uint32_t count;
+    const struct row *lanes[LANES_MAX]; /* whose it is; NULL: free */
+    uint32_t lanes_used;                /* the most at any time */
+    size_t name_columns;
+};
+
+/* ---- Reading the description --------------------------------------------- */
+
+static int64_t number(const struct json *j, const char *key)
+{
+    int64_t n = -1;
+
+    json_i64(json_get(j, key), &n);
+    return n;
+}
+
+static int by_wave(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    int64_t d = number(x->action, "wave") - number(y->action, "wave");
+
+    return d ? (d > 0) - (d < 0)
+             : (x->number > y->number) - (x->number < y->number);
+}
+
+static int id_order(wend_str a, wend_str b)
+{
+    size_t len = a.len < b.len ? a.len : b.len;
+    int d = memcmp(a.ptr, b.ptr, len);
+
+    return d ? d : (a.len > b.len) - (a.len < b.len);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return id_order((*(struct row *const *)a)->id,
+                    (*(struct row *const *)b)->id);
+}
+
+static int find_id(const void *key, const void *item)
+{
+    return id_order(*(const wend_str *)key, (*(struct row *const *)item)->id);
+}
+
+static bool read_deps(struct drawing *d, struct row *r)
+{
+    const struct json *deps = json_get(r->action, "depends_on");
+
+    r->deps = arena_alloc(&d->arena, (deps->count + 1) * sizeof *r->deps);
+    if (!r->deps)
+        return false;
+    for (const struct json *e = deps->first; e; e = e->next) {
+        struct row **found = bsearch(&e->text, d->by_id, d->count,
+                                     sizeof(struct row *), find_id);
+
+        if (!found)
+            continue;
+        r->deps[r->deps_count++] = (*found)->number;
+        if ((*found)->last < r->number)
+            (*found)->last = r->number;
+    }
+    return true;
+}
+
+static bool read_rows(struct drawing *d, const struct json *actions)
+{
+    uint32_t n = 0;
+
+    d->count = actions->count;
+    d->rows = arena_alloc(&d->arena, (d->count + 1) * sizeof *d->rows);
+    d->by_id = arena_alloc(&d->arena, (d->count + 1) * sizeof(struct row *));
+    if (!d->rows || !d->by_id)
+        return false;
+    for (const struct json *e = actions->first; e; e = e->next, n++)
+        d->rows[n] =
+            (struct row){e, json_str(json_get(e, "id")), n, NULL, 0, 0, 0};
+    qsort(d->rows, d->count, sizeof *d->rows, by_wave);
+    for (n = 0; n < d->count; n++) {
+        wend_str name = json_str(json_get(d->rows[n].action, "name"));
+
+        d->rows[n].number = d->rows[n].last = n;
+        d->by_id[n] = &d->rows[n];
+        if (name.len > d->name_columns)
+            d->name_columns = name.len < NAME_COLUMNS ? name.len : NAME_COLUMNS;
+    }
+    qsort(d->by_id, d->count, sizeof(struct row *), by_id);
+    for (n = 0; n < d->count; n++)
+        if (!read_deps(d, &d->rows[n]))
+            return false;
+    return true;
+}
+
+/* ---- Lanes --------------------------------------------------------------- */
+
+/* The lane of the row: one that ends here, else a free one. */
+static uint32_t choose_lane(const struct drawing *d, uint32_t n)
+{
+    for (uint32_t i = 0; i < LANES_MAX; i++)
+        if (d->lanes[i] && d->lanes[i]->last == n)
+            return i;
+    for (uint32_t i = 0; i < LANES_MAX; i++)
+        if (!d->lanes[i])
+            return i;
+    return LANES_MAX;
+}
+
+/* What the row leaves open for those below it. */
+static void move_on(struct drawing *d, struct row *r)
+{
+    for (uint32_t i = 0; i < LANES_MAX; i++)
+        if (d->lanes[i] && d->lanes[i]->last == r->number)
+            d->lanes[i] = NULL;
+    if (r->last > r->number)
+        d->lanes[r->lane] = r;
+}
+
+/* False if they are too many for the width. */
+static bool lay_out(struct drawing *d, size_t lanes_max)
+{
+    for (uint32_t n = 0; n < d->count; n++) {
+        struct row *r = &d->rows[n];
+
+        r->lane = choose_lane(d, n);
+        if (r->lane >= lanes_max)
+            return false;
+        if (r->lane >= d->lanes_used)
+            d->lanes_used = r->lane + 1;
+        move_on(d, r);
+    }
+    return true;
+}
+
+static bool waits_for(const struct row *r, const struct row *lane)
+{
+    for (uint32_t i = 0; lane && i < r->deps_count; i++)
+        if (r->deps[i] == lane->number)
+            return true;
+    return false;
+}
+
+/* What stands in lane i of the row, whose line goes from `from` to `to`. */
+static const char *sign_at(const struct drawing *d, const struct row *r,
+                           uint32_t i, uint32_t from, uint32_t to)
+{
+    const struct row *lane = d->lanes[i];
+    bool critical = json_get(r->action, "critical")->kind == JSON_TRUE;
+    bool ends = lane && lane->last == r->number;
+
+    if (i == r->lane)
+        return critical ? "\xE2\x97\x86" : "\xE2\x97\x8F"; /* diamond, dot */
+    if (!waits_for(r, lane))
+        return lane                 ? "\xE2\x94\x82" /* | */
+               : i > from && i < to ? "\xE2\x94\x80" /* - */
+                                    : " ";
+    if (i == from)
+        return ends ? "\xE2\x95\xB0" : "\xE2\x94\x9C"; /* corner, |- */
+    if (i == to)
+        return ends ? "\xE2\x95\xAF" : "\xE2\x94\xA4";
+    return ends ? "\xE2\x94\xB4" : "\xE2\x94\xBC"; /* upside-down T, cross */
+}
+
+static void put_lanes(struct buf *out, struct drawing *d, struct row *r)
+{
+    uint32_t from = r->lane, to = r->lane;
+
+    for (uint32_t i = 0; i < d->lanes_used; i++)
+        if (waits_for(r, d->lanes[i])) {
+            from = i < from ? i : from;
+            to = i > to ? i : to;
+        }
+    for (uint32_t i = 0; i < d->lanes_used; i++) {
+        buf_cstr(out, sign_at(d, r, i, from, to));
+        buf_cstr(out, i >= from && i < to ? "\xE2\x94\x80" : " ");
+    }
+    move_on(d, r);
+}
+
+/* ---- Rows ---------------------------------------------------------------- */
+
+/* Types and modes by their number, the most frequent first. */
+static void put_counts(struct buf *out, const struct json *counts)
+{
+    int64_t below = INT64_MAX, next, n;
+    bool any = false;
+
+    for (;; below = next) {
+        next = 0;
+        for (const struct json *e = counts->first; e; e = e->next)
+            if (json_i64(e, &n) && n < below && n > next)
+                next = n;
+        if (!next)
+            return;
+        for (const struct json *e = counts->first; e; e = e->next)
+            if (json_i64(e, &n) && n == next) {
+                buf_fmt(out, "%s%lld %.*s", any ? ", " : "", (long long)n,
+                        (int)e->key.len, e->key.ptr);
+                any = true;
+            }
+    }
+}
+
+static void put_cost(struct buf *out, const struct plan_cost *cost)
+{
+    if (!cost->priced)
+        return;
+    buf_cstr(out, ", cost at most ");
+    json_put_nano(out, cost->most_nano);
+    buf_cstr(out, " USD");
+    if (cost->priced < cost->asked)
+        buf_fmt(out, " for %u of %u actions that ask models", cost->priced,
+                cost->asked);
+}
+
+static void put_head(struct buf *out, const struct json *plan,
+                     const struct plan_look *look)
+{
+    int64_t count = number(plan, "count"), waves = number(plan, "waves");
+    const struct json *learned = json_get(plan, "learned");
+    double speedup = 1;
+
+    term_line(out, json_str(json_get(plan, "name")), look->columns);
+    buf_fmt(out, "\n%lld action%s (", (long long)count, count == 1 ? "" : "s");
+    put_counts(out, json_get(plan, "types"));
+    buf_cstr(out, "; ");
+    put_counts(out, json_get(plan, "modes"));
+    buf_fmt(out, ")\n%lld wave%s, sequential ", (long long)waves,
+            waves == 1 ? "" : "s");
+    plan_put_time(out, number(plan, "sequential_ms"));
+    buf_cstr(out, ", critical path ");
+    plan_put_time(out, number(plan, "critical_path_ms"));
+    json_f64(json_get(plan, "speedup"), &speedup);
+    buf_fmt(out, ", %.1fx", speedup);
+    put_cost(out, &look->cost);
+    if (learned) {
+        buf_cstr(out, "\nlearned: sequential ");
+        plan_put_time(out, number(learned, "sequential_ms"));
+        buf_cstr(out, ", critical path ");
+        plan_put_time(out, number(learned, "critical_path_ms"));
+    }
+    buf_cstr(out, "\n\n");
+}
+
+static void pad(struct buf *out, size_t from, size_t columns)
+{
+    size_t used = 0;
+
+    for (size_t i = from; i < out->len; i++)
+        used += ((unsigned char)out->ptr[i] & 0xC0) != 0x80;
+    for (; used < columns; used++)
+        buf_char(out, ' ');
+}
+
+/* What past runs took, and how many of them failed. */
+static void put_learned(struct buf *out, const struct json *learned)
+{
+    if (!learned)
+        return;
+    buf_cstr(out, ", learned");
+    if (number(learned, "ms") >= 0) {
+        buf_char(out, ' ');
+        plan_put_time(out, number(learned, "ms"));
+    }
+    buf_fmt(out, " (%lld of %lld failed)",
+            (long long)number(learned, "failures"),
+            (long long)number(learned, "runs"));
+}
+
+static void put_facts(struct buf *out, const struct drawing *d,
+                      const struct row *r, size_t columns)
+{
+    const struct json *values = json_get(r->action, "values_from");
+    wend_str target = json_str(json_get(r->action, "target"));
+    struct buf facts = {.mem = out->mem};
+    size_t from = out->len;
+
+    term_line(out, json_str(json_get(r->action, "name")), d->name_columns);
+    pad(out, from, d->name_columns);
+    buf_str(&facts, json_str(json_get(r->action, "type")));
+    if (target.ptr) {
+        buf_char(&facts, ' ');
+        buf_str(&facts, target);
+    }
+    buf_fmt(&facts, ", %.*s", (int)json_str(json_get(r->action, "mode")).len,
+            json_str(json_get(r->action, "mode")).ptr);
+    if (number(r->action, "estimate_ms") >= 0) {
+        buf_cstr(&facts, ", ");
+        plan_put_time(&facts, number(r->action, "estimate_ms"));
+    }
+    put_learned(&facts, json_get(r->action, "learned"));
+    if (json_get(r->action, "conditional"))
+        buf_cstr(&facts, ", on condition");
+    if (json_get(r->action, "fallback_of")) {
+        buf_cstr(&facts, ", if it fails: ");
+        buf_str(&facts, json_str(json_get(r->action, "fallback_of")));
+    }
+    if (values)
+        buf_cstr(&facts, ", waits for the value of ");
+    for (const struct json *e = values ? values->first : NULL; e; e = e->next) {
+        buf_str(&facts, e->text);
+        buf_cstr(&facts, e->next ? ", " : "");
+    }
+    buf_cstr(out, "  ");
+    term_line(out, buf_view(&facts), columns);
+    out->failed = out->failed || facts.failed;
+    buf_free(&facts);
+}
+
+static void put_after(struct buf *out, const struct drawing *d,
+                      const struct row *r)
+{
+    for (uint32_t i = 0; i < r->deps_count; i++) {
+        buf_cstr(out, i ? ", " : "; after ");
+        term_line(out, d->rows[r->deps[i]].id, NAME_COLUMNS);
+    }
+}
+
+static void put_row(struct buf *out, struct drawing *d, struct row *r,
+                    const struct plan_look *look, bool lines)
+{
+    bool critical = json_get(r->action, "critical")->kind == JSON_TRUE;
+    size_t used = 5 + d->lanes_used * LANE_COLUMNS + d->name_columns + 2;
+
+    buf_fmt(out, "%3lld  ", (long long)number(r->action, "wave"));
+    if (look->colour && critical)
+        buf_cstr(out, "\x1b[1m");
+    if (lines) {
+        put_lanes(out, d, r);
+        put_facts(out, d, r, look->columns > used ? look->columns - used : 1);
+    } else {
+        buf_cstr(out, critical ? "* " : "  ");
+        put_facts(out, d, r, 300);
+        put_after(out, d, r);
+    }
+    if (look->colour && critical)
+        buf_cstr(out, "\x1b[0m");
+    buf_char(out, '\n');
+}
+
+void plan_draw(struct buf *out, const struct json *plan,
+               const struct plan_look *look)
+{
+    struct drawing d = {.arena = {.mem = out->mem}};
+    bool lines = look->lines && look->columns > REST_COLUMNS;
+
+    put_head(out, plan, look);
+    if (read_rows(&d, json_get(plan, "actions"))) {
+        size_t lanes_max =
+            lines ? (look->columns - REST_COLUMNS) / LANE_COLUMNS : 0;
+
+        if (lanes_max > LANES_MAX)
+            lanes_max = LANES_MAX;
+        lines = lines && lay_out(&d, lanes_max);
+        memset(d.lanes, 0, sizeof d.lanes);
+        d.lanes_used = lines ? d.lanes_used : 0;
+        for (uint32_t n = 0; n < d.count; n++)
+            put_row(out, &d, &d.rows[n], look, lines);
+        if (json_get(plan, "critical_path")->count) /* none: no estimates */
+            buf_cstr(out, lines ? "\n\xE2\x97\x86 is on the critical path\n"
+                                : "\n* is on the critical path\n");
+    }
+    out->failed = out->failed || d.arena.failed;
+    arena_free(&d.arena);
+}

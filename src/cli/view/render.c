@@ -1,0 +1,352 @@
+/*
+ * render.c - a run as its user sees it: the answer as it streams, and
+ * beside it what the tools do and what went wrong.
+ */
+#include "cli/view/view.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/term.h"
+
+static const char DIM[] = "\033[2m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
+
+static void paint(struct view *v, const char *how)
+{
+    if (v->colour)
+        buf_cstr(view_talk(v), how);
+}
+
+/* ---- Text -------------------------------------------------------------------
+ */
+
+static void put_text(struct view *v, wend_str text)
+{
+    struct buf *out = &v->results.text;
+
+    if (!text.len)
+        return;
+    if (!v->piece_any && v->text_open)
+        buf_char(out, '\n'); /* texts of two messages stay apart */
+    if (!v->piece_any)
+        v->before = (struct utf8_before){0};
+    if (v->safe_only)
+        term_piece(out, &v->before, text);
+    else
+        buf_str(out, text);
+    v->piece_any = true;
+    v->text_open = text.ptr[text.len - 1] != '\n';
+    v->last_call.len = 0;
+}
+
+/* An answer with a schema is for a program: nothing else goes out. */
+static void run_start(struct view *v, const wend_event *ev)
+{
+    struct arena a = {.mem = &v->mem};
+    const struct json *config =
+        json_parse(ev->u.run_start.config_json, &a, NULL);
+
+    v->whole = json_get(config, "schema") != NULL;
+    v->plan = ev->u.run_start.plan_json.ptr != NULL;
+    v->began_us = ev->time_us;
+    arena_free(&a);
+}
+
+static void text_delta(struct view *v, const wend_event *ev)
+{
+    const wend_ev_delta *e = &ev->u.text_delta;
+
+    if (!v->whole && !e->action.ptr && !e->branch.ptr)
+        put_text(v, e->text);
+}
+
+static void model_start(struct view *v, const wend_event *ev)
+{
+    v->piece_any = false;
+    v->planned &= ev->u.model_start.action.ptr != NULL;
+    v->plan &= !ev->in_turn; /* it failed, and a model goes on */
+}
+
+static void talk_line(struct view *v, const char *mark, wend_str text)
+{
+    struct buf *out = view_talk(v);
+    size_t used = strlen(mark);
+
+    buf_cstr(out, mark);
+    term_line(out, text, v->width > used ? v->width - used : 1);
+}
+
+/* The run goes on with the calls that had started; people should know. */
+static void message_cut(struct view *v, const wend_ev_model_end *e)
+{
+    buf_cstr(view_talk(v), "wend: the model's message was cut: ");
+    term_line(view_talk(v), e->error->message, v->width);
+    buf_fmt(view_talk(v), "; going on with the %zu calls that had started\n",
+            e->calls_count);
+}
+
+static void model_end(struct view *v, const wend_event *ev)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+
+    if (e->action.ptr)
+        return; /* its action says how it went */
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED && v->piece_any && !v->quiet)
+        buf_cstr(view_talk(v),
+                 "wend: the answer was cut off and begins again\n");
+    if (e->outcome == WEND_OUTCOME_FAILED && e->calls_count && e->error &&
+        !v->quiet)
+        message_cut(v, e);
+    if (e->purpose != WEND_PURPOSE_ANSWER &&
+        e->purpose != WEND_PURPOSE_REPAIR && e->purpose != WEND_PURPOSE_PLAN)
+        return;
+    if (v->verbose && v->talks && e->thinking.len) {
+        paint(v, DIM);
+        talk_line(v, "~ ", e->thinking);
+        paint(v, PLAIN);
+        buf_char(view_talk(v), '\n');
+    }
+    if (!v->whole && !v->piece_any && e->outcome == WEND_OUTCOME_OK)
+        put_text(v, e->text); /* it came in one piece */
+}
+
+static void model_retry(struct view *v, const wend_event *ev)
+{
+    const wend_ev_model_retry *e = &ev->u.model_retry;
+
+    if (v->quiet)
+        return;
+    buf_cstr(view_talk(v), "wend: the model failed (");
+    term_line(view_talk(v), e->reason, v->width);
+    buf_fmt(view_talk(v), "); trying again in %.1f s\n",
+            (double)e->delay_ms / 1000);
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+static void call_start(struct view *v, const wend_event *ev)
+{
+    const wend_ev_call_start *e = &ev->u.call_start;
+    struct buf line = {.mem = &v->mem};
+
+    if (!v->talks || (v->planned && str_is(e->name, "plan")))
+        return; /* its actions are shown */
+    buf_str(&line, e->name);
+    buf_char(&line, ' ');
+    buf_str(&line, e->args_json);
+    paint(v, DIM);
+    talk_line(v, "> ", buf_view(&line));
+    paint(v, PLAIN);
+    buf_char(view_talk(v), '\n');
+    buf_free(&line);
+    v->last_call.ptr = v->call;
+    v->last_call.len = e->call.len < sizeof v->call ? e->call.len : 0;
+    if (v->last_call.len)
+        memcpy(v->call, e->call.ptr, e->call.len);
+}
+
+/* The name stands before the result only where it could be another's. */
+static void call_end(struct view *v, const wend_event *ev)
+{
+    const wend_ev_call_end *e = &ev->u.call_end;
+    struct buf line = {.mem = &v->mem};
+    bool ok = e->outcome == WEND_OUTCOME_OK;
+
+    if (!v->talks || e->outcome == WEND_OUTCOME_SUPERSEDED ||
+        (v->planned && str_is(e->name, "plan")))
+        return;
+    if (!v->last_call.len || !str_eq(v->last_call, e->call)) {
+        buf_str(&line, e->name);
+        buf_cstr(&line, ": ");
+    }
+    if (!ok)
+        buf_fmt(&line, "%s: ", wend_outcome_name(e->outcome));
+    buf_str(&line, !ok && e->error ? e->error->message : e->output);
+    paint(v, ok ? DIM : RED);
+    talk_line(v, ok ? "  = " : "  ! ", buf_view(&line));
+    paint(v, PLAIN);
+    buf_char(view_talk(v), '\n');
+    buf_free(&line);
+    v->last_call.len = 0;
+}
+
+static void approval_ask(struct view *v, const wend_event *ev)
+{
+    if (!v->talks || v->live)
+        return; /* a live one is asked in full */
+    talk_line(v, "? ", ev->u.approval_ask.name);
+    buf_char(view_talk(v), '\n');
+}
+
+static void approval_answer(struct view *v, const wend_event *ev)
+{
+    const wend_ev_approval_answer *e = &ev->u.approval_answer;
+
+    if (!v->talks || v->live)
+        return;
+    talk_line(v, e->yes ? "  allowed by " : "  refused by ", e->by);
+    buf_char(view_talk(v), '\n');
+}
+
+/* ---- What went wrong ----------------------------------------------------- */
+
+/* A live command has printed what is known about servers of tools. */
+static bool is_told(const struct view *v, wend_str code)
+{
+    return v->live && str_starts(code, "mcp_");
+}
+
+static void warning(struct view *v, const wend_event *ev)
+{
+    if (v->quiet || is_told(v, ev->u.warning.code))
+        return;
+    buf_cstr(view_talk(v), "wend: warning: ");
+    term_text(view_talk(v), ev->u.warning.message);
+    buf_char(view_talk(v), '\n');
+}
+
+static void put_error(struct view *v, const char *what, const wend_ev_error *e)
+{
+    paint(v, RED);
+    buf_fmt(view_talk(v), "wend: %s", what);
+    paint(v, PLAIN);
+    buf_cstr(view_talk(v), ": ");
+    term_text(view_talk(v), e->code);
+    buf_cstr(view_talk(v), ": ");
+    term_text(view_talk(v), e->message);
+}
+
+static void error(struct view *v, const wend_event *ev)
+{
+    if (v->quiet || is_told(v, ev->u.error.code))
+        return;
+    put_error(v, "error", &ev->u.error);
+    buf_char(view_talk(v), '\n');
+}
+
+static const struct {
+    const char *code, *what_to_do;
+} hints[] = {
+    {"auth", "check the key of the provider"},
+    {"rate_limit", "wait a little, or use another model"},
+    {"service", "the provider has a problem; try again later"},
+    {"network", "check the connection; 'wend doctor' helps"},
+    {"timeout", "try again, or raise the time limits"},
+    {"overflow", "the conversation is too long for this model"},
+    {"not_found", "check the name of the model"},
+};
+
+static void failed(struct view *v, const wend_ev_run_end *e)
+{
+    static const wend_ev_error unknown = {
+        .code = {"failed", 6}, .message = {"no reason was given", 19}};
+    const wend_ev_error *why = e->error ? e->error : &unknown;
+    wend_str no_turn = STR("script: no turn left");
+
+    put_error(v, "run failed", why);
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (str_is(why->code, hints[i].code))
+            buf_fmt(view_talk(v), "; %s", hints[i].what_to_do);
+    if (str_eq(why->message, no_turn))
+        buf_cstr(view_talk(v), "; the script has fewer turns than this run "
+                               "needs: add one, or 'repeat: forever'");
+    buf_char(view_talk(v), '\n');
+}
+
+static const struct {
+    const char *limit, *what, *option;
+} limits[] = {
+    {"turns", "turns", "--max-turns"},
+    {"time", "time", "--timeout"},
+    {"tokens", "tokens", "--budget-tokens"},
+    {"cost", "cost", "--budget-cost"},
+};
+
+static void limited(struct view *v, const wend_ev_run_end *e)
+{
+    struct buf *out = view_talk(v);
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (str_is(e->limit, limits[i].limit)) {
+            buf_fmt(out, "wend: stopped at the limit of %s; %s raises it\n",
+                    limits[i].what, limits[i].option);
+            return;
+        }
+    buf_cstr(out, "wend: stopped at a limit: ");
+    term_line(out, e->limit, v->width);
+    buf_char(out, '\n');
+}
+
+static void run_end(struct view *v, const wend_event *ev)
+{
+    const wend_ev_run_end *e = &ev->u.run_end;
+    const wend_ev_metrics *m = &e->metrics;
+
+    if (v->plan && e->text.len)
+        render_outputs(v, e->text);
+    else if (v->whole && e->outcome == WEND_OUTCOME_OK)
+        put_text(v, e->text);
+    view_end(v);
+    if (e->outcome == WEND_OUTCOME_FAILED)
+        failed(v, e);
+    else if (e->outcome == WEND_OUTCOME_LIMIT && !v->quiet)
+        limited(v, e);
+    else if (e->outcome == WEND_OUTCOME_CANCELED && !v->quiet)
+        buf_cstr(view_talk(v), "wend: canceled\n");
+    if (v->verbose)
+        buf_fmt(view_talk(v),
+                "wend: %s, %lld turns, %lld calls, %lld + %lld tokens, "
+                "%.1f s\n",
+                wend_outcome_name(e->outcome), (long long)m->turns,
+                (long long)m->tool_calls, (long long)m->tokens_in,
+                (long long)m->tokens_out, (double)m->ms / 1000);
+}
+
+typedef void (*render_fn)(struct view *v, const wend_event *ev);
+
+static const render_fn renderers[WEND_EVENT_TYPES] = {
+    [WEND_RUN_START] = run_start,
+    [WEND_MODEL_START] = model_start,
+    [WEND_TEXT_DELTA] = text_delta,
+    [WEND_MODEL_END] = model_end,
+    [WEND_MODEL_RETRY] = model_retry,
+    [WEND_APPROVAL_ASK] = approval_ask,
+    [WEND_APPROVAL_ANSWER] = approval_answer,
+    [WEND_CALL_START] = call_start,
+    [WEND_CALL_END] = call_end,
+    [WEND_PLAN_START] = render_plan_start,
+    [WEND_PLAN_ACTION] = render_plan_action,
+    [WEND_ACTION_START] = render_action_start,
+    [WEND_ACTION_RETRY] = render_action_retry,
+    [WEND_ACTION_END] = render_action_end,
+    [WEND_PLAN_END] = render_plan_end,
+    [WEND_WARNING] = warning,
+    [WEND_ERROR] = error,
+    [WEND_RUN_END] = run_end,
+};
+
+void render_event(struct view *v, const wend_event *ev)
+{
+    if (v->waterfall &&
+        (ev->type == WEND_APPROVAL_ASK || ev->type == WEND_WARNING ||
+         ev->type == WEND_ERROR || ev->type == WEND_RUN_END ||
+         ev->type == WEND_TEXT_DELTA || ev->type == WEND_CALL_START ||
+         ev->type == WEND_CALL_END))
+        waterfall_leave(v->waterfall); /* they write below it */
+    if (ev->type == WEND_APPROVAL_ASK)
+        v->waterfall_waits = true;
+    if (ev->type == WEND_APPROVAL_ANSWER)
+        v->waterfall_waits = false;
+    if (renderers[ev->type])
+        renderers[ev->type](v, ev);
+}
+
+/* Times are those since it goes on. */
+void render_past(struct view *v, const wend_event *ev)
+{
+    if (ev->type == WEND_RUN_START)
+        run_start(v, ev);
+    if (ev->type == WEND_MODEL_START)
+        model_start(v, ev);
+    v->began_us = 0;
+}

@@ -1,0 +1,222 @@
+/*
+ * view.c - where events go, and in which shape.
+ */
+#include "cli/view/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/term.h"
+
+enum { LINE_MAX_PIPED = 200 }; /* columns of a line that goes to a program */
+
+const char *const dialect_words[] = {
+    [DIALECT_NATIVE] = "native", [DIALECT_LOOM] = "loom",
+    [DIALECT_AGIO] = "agio",     [DIALECT_CORTEX] = "cortex",
+    [DIALECT_AG_UI] = "ag-ui",   NULL,
+};
+
+static const struct dialect *const dialects[] = {
+    [DIALECT_LOOM] = &dialect_loom,
+    [DIALECT_AGIO] = &dialect_agio,
+    [DIALECT_CORTEX] = &dialect_cortex,
+    [DIALECT_AG_UI] = NULL,
+};
+
+enum look view_look(const struct settings *set)
+{
+    if (set->events > DIALECT_NATIVE)
+        return LOOK_DIALECT;
+    return wants_json(set) ? LOOK_JSON : LOOK_ANSWER;
+}
+
+/* False: it is not built, or out of memory; it has been said. */
+static bool open_dialect(struct view *v, const struct settings *set)
+{
+    const struct dialect *d = dialects[set->events];
+
+    if (!d) {
+        complain(0, "--events %s is not available in this version",
+                 dialect_words[set->events]);
+        return false;
+    }
+    if (dialect_open(&v->dialect, d, &v->mem, set->verbose))
+        return true;
+    complain(0, "out of memory");
+    return false;
+}
+
+static bool open_log(struct view *v, const char *path)
+{
+    v->log_fd = -1;
+    if (!path)
+        return true;
+    v->log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (v->log_fd < 0)
+        complain(0, "cannot open the log file %s: %s", path, strerror(errno));
+    return v->log_fd >= 0;
+}
+
+bool view_open(struct view *v, const struct settings *set, enum look look)
+{
+    bool shows = look == LOOK_ANSWER && !set->quiet;
+
+    memset(v, 0, sizeof *v);
+    v->look = look;
+    v->quiet = set->quiet;
+    v->verbose = set->verbose;
+    v->safe_only = isatty(STDOUT_FILENO);
+    v->together = term_same(STDOUT_FILENO, STDERR_FILENO);
+    v->talks = shows && (isatty(STDERR_FILENO) || set->verbose);
+    v->colour = term_colour(STDERR_FILENO);
+    v->width = term_width(STDERR_FILENO);
+    if (look == LOOK_LINES)
+        v->width = v->safe_only ? term_width(STDOUT_FILENO) : LINE_MAX_PIPED;
+    v->results.fd = STDOUT_FILENO;
+    v->talk.fd = STDERR_FILENO;
+    v->results.text.mem = v->talk.text.mem = &v->mem;
+    if (set->events > DIALECT_NATIVE && !open_dialect(v, set))
+        return false;
+    if (open_log(v, set->log_file))
+        return true;
+    dialect_close(&v->dialect);
+    return false;
+}
+
+void view_free(struct view *v)
+{
+    if (v->log_fd >= 0)
+        close(v->log_fd);
+    dialect_close(&v->dialect);
+    waterfall_free(v->waterfall);
+    buf_free(&v->results.text);
+    buf_free(&v->talk.text);
+}
+
+struct buf *view_talk(struct view *v)
+{
+    if (!v->together)
+        return &v->talk.text;
+    if (v->text_open)
+        buf_char(&v->results.text, '\n');
+    v->text_open = false;
+    return &v->results.text;
+}
+
+/* A file that fails is said once and then left alone: the events are in
+ * the store. */
+static void log_line(struct view *v, wend_str line)
+{
+    while (line.len) {
+        ssize_t n = write(v->log_fd, line.ptr, line.len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            complain(0, "cannot write to the log file: %s", strerror(errno));
+            close(v->log_fd);
+            v->log_fd = -1;
+            return;
+        }
+        line = (wend_str){line.ptr + n, line.len - (size_t)n};
+    }
+}
+
+static void show_json(struct view *v, const wend_event *ev)
+{
+    struct buf *out = &v->results.text;
+    char *line;
+    size_t len;
+
+    if (v->look != LOOK_JSON && v->log_fd < 0)
+        return;
+    if (wend_event_to_json(ev, &line, &len) != WEND_OK) {
+        out->failed = true;
+        return;
+    }
+    if (v->look == LOOK_JSON) {
+        if (v->safe_only)
+            term_json(out, (wend_str){line, len});
+        else
+            buf_add(out, line, len);
+        buf_char(out, '\n');
+    }
+    if (v->log_fd >= 0) {
+        line[len] = '\n'; /* where its NUL was */
+        log_line(v, (wend_str){line, len + 1});
+    }
+    wend_string_free(line);
+}
+
+static void show_dialect(struct view *v, const wend_event *ev)
+{
+    struct buf *out = &v->results.text, lines = {.mem = &v->mem};
+
+    if (!v->safe_only) {
+        dialect_event(&v->dialect, ev, out);
+        return;
+    }
+    dialect_event(&v->dialect, ev, &lines);
+    term_json(out, buf_view(&lines));
+    out->failed |= lines.failed;
+    buf_free(&lines);
+}
+
+/* Text that there was no memory for is lost, and so is all after it. */
+static void drop_unread(struct out *o)
+{
+    if (o->text.failed)
+        out_close(o, ENOMEM);
+    if (!o->error)
+        return;
+    buf_clear(&o->text);
+    o->at = 0;
+}
+
+void view_event(struct view *v, const wend_event *ev)
+{
+    if (ev->type == WEND_RUN_END)
+        v->outcome = ev->u.run_end.outcome;
+    if (v->types && !(v->types >> ev->type & 1))
+        return;
+    show_json(v, ev);
+    if (v->look == LOOK_ANSWER)
+        render_event(v, ev);
+    else if (v->look == LOOK_LINES)
+        gist_event(v, ev);
+    else if (v->look == LOOK_DIALECT)
+        show_dialect(v, ev);
+    drop_unread(&v->results);
+    drop_unread(&v->talk);
+}
+
+uint64_t view_past_types(const struct view *v)
+{
+    if (v->look == LOOK_DIALECT)
+        return UINT64_MAX;
+    return v->look == LOOK_ANSWER
+               ? UINT64_C(1) << WEND_RUN_START | UINT64_C(1) << WEND_MODEL_START
+               : 0;
+}
+
+void view_past(struct view *v, const wend_event *ev)
+{
+    struct buf unseen = {.mem = &v->mem};
+
+    if (v->look == LOOK_ANSWER)
+        render_past(v, ev);
+    if (v->look == LOOK_DIALECT)
+        dialect_event(&v->dialect, ev, &unseen);
+    v->results.text.failed |= unseen.failed;
+    buf_free(&unseen);
+}
+
+void view_end(struct view *v)
+{
+    if (v->text_open)
+        buf_char(&v->results.text, '\n');
+    v->text_open = false;
+    drop_unread(&v->results);
+}

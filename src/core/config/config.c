@@ -1,0 +1,456 @@
+/*
+ * config.c - what an agent is, as recorded in run_start.config.
+ */
+#include "core/config/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/label.h"
+#include "base/limits.h"
+#include "core/event/event.h"
+#include "core/policy/policy_label.h"
+#include "core/policy/policy_rule.h"
+
+enum { CONTEXT_TOKENS_DEFAULT = 128000 };
+
+const char *const approve_names[3] = {"ask", "deny", "all"};
+const char *const unknown_names[UNKNOWNS] = {"tell", "stop", "ask", "retry",
+                                             "verify"};
+static const char *const eager_names[] = {"safe", "all", "off"};
+const char *const effort_names[EFFORTS] = {"default", "none", "low", "medium",
+                                           "high"};
+
+int64_t tokens_estimate(size_t bytes)
+{
+    return (int64_t)(bytes + 3) / 4;
+}
+
+static int64_t i64_or(const struct json *j, int64_t otherwise)
+{
+    int64_t n;
+
+    return json_i64(j, &n) ? n : otherwise;
+}
+
+static int word_or(const struct json *j, const char *const *names, int count,
+                   int otherwise)
+{
+    int i = str_index(json_str(j), names, count);
+
+    return i < 0 ? otherwise : i;
+}
+
+static bool is_true(const struct json *j)
+{
+    return j && j->kind == JSON_TRUE;
+}
+
+static const wend_risk class_risk[] = {
+    [WEND_CLASS_UNSAFE] = WEND_RISK_HIGH,
+    [WEND_CLASS_IDEMPOTENT] = WEND_RISK_MEDIUM,
+    [WEND_CLASS_READ] = WEND_RISK_LOW,
+};
+static const wend_risk category_risk[] = {
+    [WEND_CATEGORY_GENERAL] = WEND_RISK_LOW,
+    [WEND_CATEGORY_NETWORK] = WEND_RISK_MEDIUM,
+    [WEND_CATEGORY_DESTRUCTIVE] = WEND_RISK_HIGH,
+};
+
+static wend_risk sandbox_risk(const struct tool *t)
+{
+    return t->program && t->unprotected ? WEND_RISK_CRITICAL : WEND_RISK_LOW;
+}
+
+void layers_put(struct buf *b, const struct tool *t, bool permitted,
+                bool path_ok, wend_risk path)
+{
+    const struct {
+        const char *name;
+        bool ok;
+        wend_risk risk;
+    } layers[] = {
+        {"permission", permitted, class_risk[t->call_class]},
+        {"category", true, category_risk[t->category]},
+        {"path", path_ok, path},
+        {"sandbox", true, sandbox_risk(t)},
+    };
+
+    for (size_t i = 0; i < 4; i++)
+        buf_fmt(b, "%s{\"layer\":\"%s\",\"ok\":%s,\"risk\":\"%s\"}%s",
+                i ? "," : "[", layers[i].name, layers[i].ok ? "true" : "false",
+                risk_words.names[layers[i].risk], i == 3 ? "]" : "");
+}
+
+static wend_str layers(const struct tool *t, bool denied, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+
+    layers_put(&b, t, !denied, true, WEND_RISK_LOW);
+    return buf_keep(&b, a);
+}
+
+uint32_t labels_read(const struct json *list)
+{
+    uint32_t labels = 0;
+
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next)
+        labels |= label_of(json_str(j));
+    return labels;
+}
+
+/* A schema that does not compile came from elsewhere, since agents refuse
+ * it; the log must still replay, so that anything fits it. */
+static const struct schema *schema_read(const struct json *json,
+                                        struct arena *a, wend_str *text)
+{
+    struct schema *schema = NULL;
+
+    if (!json || json->kind != JSON_OBJECT)
+        return NULL;
+    if (schema_compile(json, a, &schema, NULL) == WEND_E_NOMEM)
+        a->failed = true;
+    *text = json_text(json, a);
+    return schema;
+}
+
+/* The main argument where none is named: the first one of the schema that is
+ * a string, however a call orders them. */
+static wend_str first_string(const struct json *schema)
+{
+    const struct json *p = json_get(schema, "properties");
+
+    for (p = p && p->kind == JSON_OBJECT ? p->first : NULL; p; p = p->next)
+        if (str_is(json_str(json_get(p, "type")), "string"))
+            return p->key;
+    return STR_NONE;
+}
+
+/* Logs do not say the kind of a built-in tool's subject: its name does. */
+static void read_kind(const struct json *j, struct tool *t)
+{
+    if (str_is(json_str(json_get(j, "source")), "builtin") &&
+        tool_kind(t->name, &t->kind, &t->access))
+        return;
+    if (!is_true(json_get(j, "subject_is_path")))
+        return;
+    t->kind = SUBJECT_PATH;
+    t->access =
+        t->call_class == WEND_CLASS_READ ? ACCESS_READ : ACCESS_READ_WRITE;
+}
+
+static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
+{
+    t->name = json_str(json_get(j, "name"));
+    t->description = json_str(json_get(j, "description"));
+    t->subject = json_str(json_get(j, "subject"));
+    if (!t->subject.ptr)
+        t->subject = first_string(json_get(j, "schema"));
+    t->call_class = (wend_class)word_or(json_get(j, "class"), class_words.names,
+                                        class_words.count, WEND_CLASS_UNSAFE);
+    t->category =
+        (wend_category)word_or(json_get(j, "category"), category_words.names,
+                               category_words.count, WEND_CATEGORY_GENERAL);
+    t->concurrent = is_true(json_get(j, "concurrent"));
+    read_kind(j, t);
+    t->timeout_ms = i64_or(json_get(j, "timeout_ms"), TOOL_TIMEOUT_DEFAULT_MS);
+    t->child = is_true(json_get(j, "child"));
+    t->program = is_true(json_get(j, "program"));
+    t->server = str_is(json_str(json_get(j, "source")), "mcp");
+    t->verify = json_get(j, "verify") != NULL;
+    t->own = is_true(json_get(j, "own"));
+    t->unprotected = str_is(json_str(json_get(j, "sandbox")), "off");
+    t->labels = labels_read(json_get(j, "labels"));
+    t->risk = class_risk[t->call_class];
+    if (category_risk[t->category] > t->risk)
+        t->risk = category_risk[t->category];
+    if (sandbox_risk(t) > t->risk)
+        t->risk = sandbox_risk(t);
+    t->layers_ok = layers(t, false, a);
+    t->layers_denied = layers(t, true, a);
+    t->schema = schema_read(json_get(j, "schema"), a, &t->schema_text);
+    if (str_is(json_str(json_get(j, "source")), "planner"))
+        t->schema = NULL; /* who reads plans says better what is wrong */
+    if (t->labels)
+        t->labels_json = json_text(json_get(j, "labels"), a);
+    return t->name.ptr && !a->failed;
+}
+
+/* A price that is none makes all of them unknown: a budget must not be
+ * kept by half of them. */
+static void price_read(const struct json *j, struct price *out)
+{
+    static const char *const names[] = {"input", "cached", "output"};
+    int64_t *const at[] = {&out->input, &out->cached, &out->output};
+
+    for (int i = 0; i < 3; i++) {
+        *at[i] = i64_or(json_get(j, names[i]), -1);
+        if (*at[i] < 0 || *at[i] > PRICE_NANO_MAX) {
+            *out = (struct price){0};
+            return;
+        }
+    }
+    out->cache_write = i64_or(json_get(j, "cache_write"), -1);
+    if (out->cache_write > PRICE_NANO_MAX) {
+        *out = (struct price){0};
+        return;
+    }
+    out->known = true;
+}
+
+static void model_read(const struct json *j, struct model_use *out)
+{
+    out->name = json_str(json_get(j, "name"));
+    out->spec = json_str(json_get(j, "model"));
+    out->window_known = json_get(j, "context_tokens") != NULL;
+    out->context_tokens =
+        i64_or(json_get(j, "context_tokens"), CONTEXT_TOKENS_DEFAULT);
+    out->output_tokens = i64_or(json_get(j, "output_tokens"), 0);
+    price_read(json_get(j, "price"), &out->price);
+}
+
+/* The model itself, then what is asked in its place. */
+static bool models_read(const struct json *j, struct arena *a, struct config *c)
+{
+    const struct json *list = json_get(j, "fallback");
+    size_t count =
+        list && list->kind == JSON_ARRAY ? (size_t)list->count + 1 : 1;
+    struct model_use *models = arena_alloc(a, count * sizeof *models);
+
+    if (!models)
+        return false;
+    model_read(j, &models[0]);
+    models[0].name = STR_NONE;
+    c->models = models;
+    c->models_count = 1;
+    for (const struct json *m = count > 1 ? list->first : NULL; m; m = m->next)
+        model_read(m, &models[c->models_count++]);
+    return true;
+}
+
+static int tool_order(const void *a, const void *b)
+{
+    const struct tool *x = a, *y = b;
+    size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
+    int order = memcmp(x->name.ptr, y->name.ptr, len);
+
+    return order ? order
+                 : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+}
+
+static wend_status tools_read(const struct json *list, struct arena *a,
+                              const struct tool **out, size_t *count,
+                              wend_error *err)
+{
+    struct tool *tools;
+
+    if (!list || !list->count)
+        return WEND_OK;
+    tools = arena_alloc(a, list->count * sizeof *tools);
+    if (!tools)
+        return fail_nomem(err);
+    for (const struct json *j = list->first; j; j = j->next)
+        if (!tool_read(j, a, &tools[(*count)++]))
+            return a->failed ? fail_nomem(err)
+                             : fail_at(err, WEND_E_PARSE, j->line, j->column,
+                                       "config: a tool without a name");
+    qsort(tools, *count, sizeof *tools, tool_order);
+    *out = tools;
+    return WEND_OK;
+}
+
+bool tool_name_ok(wend_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!name.ptr[i] || !strchr("abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_.-",
+                                    name.ptr[i]))
+            return false;
+    return name.len && name.len <= TOOL_NAME_MAX;
+}
+
+wend_status restraint_read(const struct json *policy, struct arena *a,
+                           struct restraint *out, wend_error *err)
+{
+    const struct json *rules = json_get(policy, "rules");
+    struct rule *list;
+    wend_status s;
+
+    out->approve = (enum approve)word_or(json_get(policy, "approve"),
+                                         approve_names, 3, APPROVE_ASK);
+    s = label_rows_read(json_get(policy, "labels"), a, &out->label_rows, err);
+    if (s != WEND_OK || !rules || !rules->count)
+        return s;
+    list = arena_alloc(a, rules->count * sizeof *list);
+    if (!list)
+        return fail_nomem(err);
+    for (const struct json *j = rules->first; j; j = j->next) {
+        s = rule_parse(json_str(j), &list[out->rules_count++], err);
+        if (s != WEND_OK)
+            return s;
+    }
+    out->rules = list;
+    return WEND_OK;
+}
+
+static wend_status policy_read(const struct json *policy, struct arena *a,
+                               struct config *c, wend_error *err)
+{
+    struct restraint own = {0};
+    wend_status s = restraint_read(policy, a, &own, err);
+
+    c->approve = own.approve;
+    c->rules = own.rules;
+    c->rules_count = own.rules_count;
+    c->label_rows = own.label_rows;
+    c->on_unknown = (enum unknown)word_or(
+        json_get(policy, "on_unknown"), unknown_names, UNKNOWNS, UNKNOWN_TELL);
+    return s;
+}
+
+static void fixed_part(struct config *c)
+{
+    size_t bytes = c->instructions.len;
+
+    c->prefix = mix64(0, c->instructions.ptr, c->instructions.len);
+    for (size_t i = 0; i < c->tools_count; i++) {
+        const wend_str parts[] = {c->tools[i].name, c->tools[i].description,
+                                  c->tools[i].schema_text};
+
+        for (size_t p = 0; p < 3; p++) {
+            c->prefix = mix64(c->prefix, parts[p].ptr, parts[p].len);
+            bytes += parts[p].len;
+        }
+    }
+    if (c->schema_text.len)
+        c->prefix = mix64(c->prefix, c->schema_text.ptr, c->schema_text.len);
+    c->fixed_tokens =
+        tokens_estimate(bytes) + tokens_estimate(c->schema_text.len);
+}
+
+/* What all but the history adds to every context_end. */
+static void fixed_parts(struct config *c, struct arena *a)
+{
+    int64_t instructions = tokens_estimate(c->instructions.len);
+    int64_t schema = tokens_estimate(c->schema_text.len);
+    struct buf b = {.mem = a->mem};
+
+    if (c->instructions.len)
+        buf_fmt(&b,
+                "{\"name\":\"instructions\",\"priority\":100,"
+                "\"tokens\":%lld,\"truncated\":false},",
+                (long long)instructions);
+    if (c->tools_count)
+        buf_fmt(&b,
+                "{\"name\":\"tools\",\"priority\":70,\"tokens\":%lld,"
+                "\"truncated\":false},",
+                (long long)(c->fixed_tokens - instructions - schema));
+    if (schema)
+        buf_fmt(&b,
+                "{\"name\":\"schema\",\"priority\":100,\"tokens\":%lld,"
+                "\"truncated\":false},",
+                (long long)schema);
+    c->parts = buf_keep(&b, a);
+}
+
+static const struct tool *named(const struct tool *list, size_t count,
+                                wend_str name)
+{
+    struct tool key = {.name = name};
+
+    if (!name.ptr || !count)
+        return NULL;
+    return bsearch(&key, list, count, sizeof *list, tool_order);
+}
+
+/* One who writes plans is told how, besides what it is told anyway. */
+static void planner_read(wend_str words, struct arena *a, struct config *c)
+{
+    struct buf b = {.mem = a->mem};
+
+    if (!words.ptr || a->failed) /* then there may be no tools */
+        return;
+    c->plan_tool = config_tool(c, STR("plan"));
+    buf_str(&b, c->instructions);
+    buf_cstr(&b, c->instructions.len ? "\n\n" : "");
+    buf_str(&b, words);
+    c->instructions = buf_keep(&b, a);
+}
+
+wend_status config_parse(wend_str json, struct arena *a, struct config **out,
+                         wend_error *err)
+{
+    struct config *c = arena_alloc(a, sizeof *c);
+    struct json *j;
+    wend_status s;
+
+    if (!c)
+        return fail_nomem(err);
+    c->json = arena_str(a, json);
+    j = c->json.ptr ? json_parse_own(c->json, a, err) : NULL;
+    if (!j)
+        return a->failed ? fail_nomem(err) : WEND_E_PARSE;
+    c->instructions = json_str(json_get(j, "instructions"));
+    c->root = json_str(json_get(j, "root"));
+    c->eager =
+        (enum eager)word_or(json_get(j, "eager"), eager_names, 3, EAGER_SAFE);
+    c->effort = (enum effort)word_or(json_get(j, "effort"), effort_names,
+                                     EFFORTS, EFFORT_DEFAULT);
+    c->guarded = json_get(j, "guarded");
+    c->secret_files = json_get(j, "secret_files");
+    c->hooks = is_true(json_get(j, "hooks"));
+    c->no_tool_calls = is_true(json_get(j, "no_tool_calls"));
+    if (!models_read(j, a, c))
+        return fail_nomem(err);
+    c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text);
+    s = tools_read(json_get(j, "tools"), a, &c->tools, &c->tools_count, err);
+    if (s == WEND_OK)
+        s = tools_read(json_get(j, "endpoints"), a, &c->ends, &c->ends_count,
+                       err);
+    if (s == WEND_OK)
+        planner_read(json_str(json_get(j, "planner")), a, c);
+    if (s == WEND_OK)
+        s = policy_read(json_get(j, "policy"), a, c, err);
+    if (s == WEND_OK)
+        s = config_kids(j, a, c, err);
+    if (s != WEND_OK)
+        return s;
+    fixed_part(c);
+    fixed_parts(c, a);
+    if (a->failed)
+        return fail_nomem(err);
+    *out = c;
+    return WEND_OK;
+}
+
+const struct tool *config_tool(const struct config *c, wend_str name)
+{
+    return named(c->tools, c->tools_count, name);
+}
+
+bool is_plan_tool(const struct config *c, wend_str name)
+{
+    return c->plan_tool && str_eq(c->plan_tool->name, name);
+}
+
+const struct tool *config_end(const struct config *c, wend_str name)
+{
+    return named(c->ends, c->ends_count, name);
+}
+
+uint32_t config_model(const struct config *c, wend_str name)
+{
+    uint32_t i;
+
+    if (str_is(name, "default"))
+        return 0;
+    for (i = 1; i < c->models_count; i++)
+        if (str_eq(c->models[i].name, name))
+            return i;
+    for (i = 0; i < c->models_count; i++)
+        if (str_eq(c->models[i].spec, name))
+            break;
+    return i;
+}

@@ -1,0 +1,205 @@
+/*
+ * config.h - what an agent is, as recorded in run_start.config.
+ *
+ * The only source is the JSON text in the log: a live run parses the same
+ * bytes that a replay does.
+ */
+#ifndef CORE_CONFIG_H
+#define CORE_CONFIG_H
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "core/config/price.h"
+#include "core/schema/schema.h"
+
+/* What rules see in a tool's main argument. */
+enum subject {
+    SUBJECT_TEXT,    /* a string as it is */
+    SUBJECT_PATH,    /* a file or folder beneath the root */
+    SUBJECT_PATTERN, /* a pattern for paths, beneath the argument `path` */
+    SUBJECT_COMMAND, /* text for a shell */
+    SUBJECT_WORDS,   /* a program and its arguments */
+    SUBJECT_URL,     /* with the argument `method` */
+};
+
+/* What a tool does with the files of its subject. */
+enum access {
+    ACCESS_NAMES = 1, /* tells their names */
+    ACCESS_READ = 2,  /* quotes them */
+    ACCESS_WRITE = 4,
+    ACCESS_READ_WRITE = ACCESS_READ | ACCESS_WRITE,
+};
+
+struct tool {
+    wend_str name, description, subject;
+    wend_str schema_text;
+    const struct schema *schema; /* NULL: any arguments */
+    wend_class call_class;
+    wend_category category;
+    bool concurrent;
+    enum subject kind;
+    unsigned access;  /* enum access; 0 unless its subject is of files */
+    bool child;       /* it is answered by a run of its own */
+    bool program;     /* it runs one */
+    bool unprotected; /* ... without the sandbox */
+    bool server;      /* ... that serves calls of several runs */
+    bool verify;      /* another says whether a call had its effect */
+    bool own;         /* it touches nothing but what is its own in the store */
+    uint32_t labels;  /* wend_label */
+    wend_str labels_json;
+    int64_t timeout_ms;
+    wend_risk risk;                    /* the highest of its layers */
+    wend_str layers_ok, layers_denied; /* JSON: what each layer says */
+};
+
+/* What becomes of an unsafe call whose outcome an interruption hides. */
+enum unknown {
+    UNKNOWN_TELL,   /* the model is told so, and the run goes on */
+    UNKNOWN_STOP,   /* the run ends as failed */
+    UNKNOWN_ASK,    /* whoever approves says whether it runs again */
+    UNKNOWN_RETRY,  /* it runs again */
+    UNKNOWN_VERIFY, /* a program of the tool's says; as TELL if it has none */
+    UNKNOWNS
+};
+extern const char *const unknown_names[UNKNOWNS];
+
+enum approve { APPROVE_ASK, APPROVE_DENY, APPROVE_ALL };
+extern const char *const approve_names[3];
+enum eager { EAGER_SAFE, EAGER_ALL, EAGER_OFF };
+/* How much the model thinks; the default is the provider's own. */
+enum effort {
+    EFFORT_DEFAULT,
+    EFFORT_NONE,
+    EFFORT_LOW,
+    EFFORT_MEDIUM,
+    EFFORT_HIGH,
+    EFFORTS
+};
+extern const char *const effort_names[EFFORTS];
+
+struct rule {
+    wend_str text;    /* as the user wrote it */
+    wend_str tool;    /* glob over tool names */
+    wend_str subject; /* glob over the subject argument; absent: any */
+    wend_decision decision;
+};
+
+/* Says what the calls that it fits bring or let out, and decides nothing. */
+struct label_row {
+    wend_str text;    /* as the user wrote it */
+    struct rule rule; /* its decision is of no account */
+    uint32_t labels;  /* wend_label */
+};
+
+struct label_rows {
+    const struct label_row *list;
+    size_t count;
+};
+
+/* An answer to one call that counts for those like it. */
+struct remembered {
+    const struct remembered *prev;
+    struct rule rule;
+};
+
+/* One of the models that may be asked, as far as deciding needs it. */
+struct model_use {
+    wend_str name;          /* in events; the first one's is run_start's */
+    wend_str spec;          /* provider:model */
+    int64_t context_tokens; /* its window */
+    bool window_known;      /* else that is a guess, and no limit */
+    int64_t output_tokens;  /* most that one answer may have; 0 = unknown */
+    struct price price;     /* of its tokens */
+};
+
+/* Somebody who can be given a task, as a run of its own: an agent, or a
+ * plan with its agent. */
+struct kid {
+    wend_str name;         /* what models and plans call it */
+    wend_str agent, model; /* of its run_start */
+    wend_str config_json;  /* the same, without what the parent adds */
+    wend_str plan_json;    /* absent: it takes a prompt */
+    wend_ev_limits limits; /* its own */
+    bool reads;            /* whatever it does, it only reads */
+};
+
+/* Rules, and what asking means. */
+struct restraint {
+    const struct rule *rules;
+    size_t rules_count;
+    struct label_rows label_rows;
+    enum approve approve;
+};
+
+/* What a run has from the one that started it, and from that one's. */
+struct within {
+    int64_t depth;                  /* 0: nobody started it but the user */
+    uint32_t labels;                /* wend_label of what it was told */
+    const struct restraint *bounds; /* what those above may do */
+    size_t bounds_count;
+};
+
+struct config {
+    wend_str json;
+    wend_str instructions;
+    wend_str root;            /* directory of the file tools */
+    const struct tool *tools; /* sorted by name */
+    size_t tools_count;
+    const struct tool
+        *ends; /* of relics, for plans: the same, RELIC.ENDPOINT */
+    size_t ends_count;
+    const struct rule *rules;
+    size_t rules_count;
+    struct label_rows label_rows;
+    enum approve approve;
+    enum unknown on_unknown;
+    enum eager eager;
+    enum effort effort;
+    bool hooks;                     /* ask the shell before each turn */
+    bool no_tool_calls;             /* the model writes tags instead */
+    const struct tool *plan_tool;   /* the model writes plans; NULL: not */
+    wend_str schema_text;           /* of the answer; absent: free text */
+    const struct schema *schema;    /* NULL: any answer */
+    const struct model_use *models; /* in the order they are tried */
+    uint32_t models_count;          /* at least one */
+    int64_t fixed_tokens;           /* estimate for all but the history */
+    wend_str parts;                 /* JSON of what they add to a context */
+    uint64_t prefix;                /* hash of the same */
+    const struct kid *kids;
+    size_t kids_count;
+    struct within within;
+    /* Files of the user's that are like those of policy_path.c; lists of
+     * strings, or NULL. */
+    const struct json *guarded, *secret_files;
+};
+
+/* Everything lives in the arena; `json` is copied into it. */
+/* JSON of what each layer says about a call: permission, category, path,
+ * sandbox; the first one that is not ok is why it is denied. */
+void layers_put(struct buf *b, const struct tool *t, bool permitted,
+                bool path_ok, wend_risk path);
+
+wend_status config_parse(wend_str json, struct arena *a, struct config **out,
+                         wend_error *err);
+const struct tool *config_tool(const struct config *c, wend_str name);
+bool is_plan_tool(const struct config *c, wend_str name);
+/* Which of its models is meant, by name or spec; 0: the run's own, which is
+ * `default`, too. models_count: none. */
+uint32_t config_model(const struct config *c, wend_str name);
+const struct tool *config_end(const struct config *c, wend_str name);
+/* The one that is called so; NULL if there is none. */
+const struct kid *config_kid(const struct config *c, wend_str name);
+bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
+
+/* config_kids.c: what concerns children, from the config's JSON. */
+wend_status config_kids(const struct json *j, struct arena *a, struct config *c,
+                        wend_error *err);
+/* For it: a list of labels as bits, a policy's rules and mode. */
+uint32_t labels_read(const struct json *list);
+wend_status restraint_read(const struct json *policy, struct arena *a,
+                           struct restraint *out, wend_error *err);
+
+/* A rough count, good enough to decide; the provider's own replaces it. */
+int64_t tokens_estimate(size_t bytes);
+
+#endif

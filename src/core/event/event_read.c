@@ -1,0 +1,305 @@
+/*
+ * event_read.c - canonical JSON back to events, and the words of the table.
+ *
+ * Lenient where a newer writer may have added something (unknown types and
+ * fields are skipped), strict about what it knows.
+ */
+#include "core/event/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/json_scan.h"
+
+struct reader {
+    struct arena *arena;
+    event_blob_fn blob;
+    void *blob_ctx;
+    wend_error *err;
+    wend_status status;
+};
+
+static bool bad_name(struct reader *r, const struct json *j, wend_str name,
+                     const char *wanted)
+{
+    r->status = fail_at(r->err, WEND_E_PARSE, j->line, j->column,
+                        "event: field '%.*s' must be %s, not %s", (int)name.len,
+                        name.ptr, wanted, json_kind_name(j->kind));
+    return false;
+}
+
+static bool bad(struct reader *r, const struct json *j, const struct field *f,
+                const char *wanted)
+{
+    return bad_name(r, j, field_name(f), wanted);
+}
+
+/* {"blob":hash,"bytes":n,"head":text}: the text it stands for. */
+static bool read_blob(struct reader *r, const struct json *j, wend_str *out)
+{
+    const struct json *head = json_get(j, "head");
+
+    if (!r->blob) {
+        *out = json_str(head);
+        return true;
+    }
+    r->status =
+        r->blob(r->blob_ctx, json_str(json_get(j, "blob")), r->arena, out);
+    if (r->status == WEND_OK)
+        return true;
+    fail(r->err, r->status, "event: blob %.64s cannot be read",
+         json_str(json_get(j, "blob")).ptr);
+    return false;
+}
+
+static bool is_blob(const struct json *j)
+{
+    return j->kind == JSON_OBJECT && j->first &&
+           str_is(j->first->key, "blob") && json_str(j->first).ptr;
+}
+
+static bool read_str(struct reader *r, const struct field *f,
+                     const struct json *j, wend_str *out)
+{
+    if (j->kind == JSON_NULL && (f->flags & (NULLABLE | OPTIONAL)))
+        return true;
+    if (is_blob(j))
+        return read_blob(r, j, out);
+    if (j->kind != JSON_STRING)
+        return bad(r, j, f, "a string");
+    *out = j->text;
+    return true;
+}
+
+static bool read_raw(struct reader *r, const struct json *j, wend_str *out)
+{
+    if (is_blob(j))
+        return read_blob(r, j, out);
+    *out = json_text(j, r->arena);
+    if (out->ptr)
+        return true;
+    r->status = fail_nomem(r->err);
+    return false;
+}
+
+static bool read_enum(struct reader *r, const struct field *f,
+                      const struct json *j, int *out)
+{
+    int i = str_index(json_str(j), f->words->names, f->words->count);
+
+    if (j->kind != JSON_STRING || i < 0)
+        return bad(r, j, f, "one of its words");
+    *out = i;
+    return true;
+}
+
+static bool read_fields(struct reader *r, const struct fields *fs,
+                        const struct json *j, void *base);
+
+static bool read_items(struct reader *r, const struct field *f,
+                       const struct json *j, void *slot, size_t count)
+{
+    const struct json *item = f->kind == F_LIST ? j->first : j;
+    char *items = arena_alloc(r->arena, count ? count * f->sub->size : 1);
+
+    if (!items) {
+        r->status = fail_nomem(r->err);
+        return false;
+    }
+    *(char **)slot = items;
+    for (size_t i = 0; i < count; i++, item = item->next)
+        if (!read_fields(r, f->sub, item, items + i * f->sub->size))
+            return false;
+    return true;
+}
+
+static bool read_value(struct reader *r, const struct field *f,
+                       const struct json *j, void *at)
+{
+    switch (f->kind) {
+    case F_STR: return read_str(r, f, j, at);
+    case F_JSON: return read_raw(r, j, at);
+    case F_I64: return json_i64(j, at) || bad(r, j, f, "an integer");
+    case F_F64: return json_f64(j, at) || bad(r, j, f, "a number");
+    case F_BOOL:
+        *(bool *)at = j->kind == JSON_TRUE;
+        return j->kind == JSON_TRUE || j->kind == JSON_FALSE ||
+               bad(r, j, f, "true or false");
+    case F_NANO:
+        return (j->kind == JSON_NUMBER && nano_read(j->text, at)) ||
+               bad(r, j, f, "a decimal number");
+    case F_ENUM: return read_enum(r, f, j, at);
+    case F_OBJECT: return read_fields(r, f->sub, j, at);
+    case F_REF: return j->kind == JSON_NULL || read_items(r, f, j, at, 1);
+    case F_LIST:
+        if (j->kind != JSON_ARRAY)
+            return bad(r, j, f, "a list");
+        *((size_t *)at + 1) = j->count;
+        return read_items(r, f, j, at, j->count);
+    }
+    return false;
+}
+
+static void preset(const struct fields *fs, void *base)
+{
+    for (size_t i = 0; i < fs->count; i++)
+        if (fs->list[i].kind == F_NANO && (fs->list[i].flags & OPTIONAL))
+            *(int64_t *)(void *)((char *)base + fs->list[i].offset) = -1;
+}
+
+static bool read_fields(struct reader *r, const struct fields *fs,
+                        const struct json *j, void *base)
+{
+    size_t next = 0;
+
+    if (j->kind != JSON_OBJECT)
+        return bad_name(r, j, STR("data"), "an object");
+    preset(fs, base);
+    for (const struct json *m = j->first; m; m = m->next) {
+        size_t i = next, tried = 0;
+
+        /* Members come in the table's order, so the first look mostly hits. */
+        for (; tried < fs->count; tried++, i++) {
+            if (i == fs->count)
+                i = 0;
+            if (str_eq(m->key, field_name(&fs->list[i])))
+                break;
+        }
+        if (tried == fs->count)
+            continue;
+        next = i + 1;
+        if (!read_value(r, &fs->list[i], m, (char *)base + fs->list[i].offset))
+            return false;
+    }
+    return true;
+}
+
+/* 1763171411.123456 -> microseconds. */
+static bool time_of(const struct json *j, int64_t *out)
+{
+    int64_t nano;
+
+    if (!j || j->kind != JSON_NUMBER || !nano_read(j->text, &nano))
+        return false;
+    *out = nano / 1000;
+    return true;
+}
+
+/* Ids are written as they are, so they may hold nothing to escape. */
+static bool is_id(wend_str s)
+{
+    uint64_t seen = 0;
+
+    return s.len && json_plain_len(s.ptr, s.len, &seen) == s.len;
+}
+
+static bool read_envelope(struct reader *r, const struct json *j,
+                          wend_event *ev)
+{
+    const struct json *n = json_get(j, "n"), *turn = json_get(j, "turn");
+
+    ev->run = json_str(json_get(j, "run"));
+    if (!is_id(ev->run) || !json_i64(json_get(j, "seq"), &ev->seq) ||
+        !time_of(json_get(j, "time"), &ev->time_us) ||
+        (n && !json_i64(n, &ev->n))) {
+        r->status = fail_at(r->err, WEND_E_PARSE, j->line, j->column,
+                            "event: run, seq or time is missing or wrong");
+        return false;
+    }
+    if (turn) {
+        ev->in_turn = true;
+        ev->turn_id = json_str(json_get(j, "turn_id"));
+        if (!json_i64(turn, &ev->turn))
+            return bad_name(r, turn, STR("turn"), "an integer");
+        if (!is_id(ev->turn_id)) {
+            r->status = fail_at(r->err, WEND_E_PARSE, turn->line, turn->column,
+                                "event: turn without a turn_id");
+            return false;
+        }
+    }
+    return true;
+}
+
+wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
+                       void *blob_ctx, wend_event *out, wend_error *err)
+{
+    struct reader r = {a, blob, blob_ctx, err, WEND_OK};
+    struct json *j = json_parse_own(line, a, err);
+    const struct json *data;
+    wend_str type;
+
+    memset(out, 0, sizeof *out);
+    if (!j)
+        return a->failed ? fail_nomem(err) : WEND_E_PARSE;
+    type = json_str(json_get(j, "type"));
+    data = json_get(j, "data");
+    if (!type.ptr || !data)
+        return fail_at(err, WEND_E_PARSE, j->line, j->column,
+                       "event: type or data is missing");
+    if (!read_envelope(&r, j, out))
+        return r.status;
+    for (int t = 1; t < WEND_EVENT_TYPES; t++)
+        if (str_is(type, wend_event_name((wend_event_type)t)))
+            out->type = (wend_event_type)t;
+    if (out->type == WEND_EVENT_NONE)
+        return WEND_OK;
+    return read_fields(&r, event_fields(out->type), data, &out->u) ? WEND_OK
+                                                                   : r.status;
+}
+
+/* ---- Words --------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    bool delta;
+} types[WEND_EVENT_TYPES] = {
+#define KEPT false
+#define DELTA true
+#define X(constant, name, payload, keep) [WEND_##constant] = {#name, keep},
+    WEND_EVENTS(X)
+#undef X
+};
+
+const char *wend_event_name(wend_event_type type)
+{
+    return (unsigned)type < WEND_EVENT_TYPES ? types[type].name : NULL;
+}
+
+wend_event_type wend_event_type_of(const char *name)
+{
+    for (int t = 1; name && t < WEND_EVENT_TYPES; t++)
+        if (!strcmp(name, types[t].name))
+            return (wend_event_type)t;
+    return WEND_EVENT_NONE;
+}
+
+bool wend_event_is_delta(wend_event_type type)
+{
+    return (unsigned)type < WEND_EVENT_TYPES && types[type].delta;
+}
+
+static const char *word(const struct words *w, int i)
+{
+    return i >= 0 && i < w->count ? w->names[i] : NULL;
+}
+
+const char *wend_outcome_name(wend_outcome o)
+{
+    return word(&outcome_words, (int)o);
+}
+
+const char *wend_class_name(wend_class c)
+{
+    return word(&class_words, (int)c);
+}
+
+const char *wend_category_name(wend_category c)
+{
+    return word(&category_words, (int)c);
+}
+
+const char *wend_risk_name(wend_risk r)
+{
+    return word(&risk_words, (int)r);
+}

@@ -1,0 +1,300 @@
+/*
+ * plan_order.c - in which order a plan can run: cycles, waves, paths.
+ *
+ * Each action is two nodes: its start i and its end count + i. A start comes
+ * after the ends of all it waits for (dependencies and value edges), and
+ * after the start of whom it is the fallback of; an end comes after its start
+ * and after the end of its fallback. So what waits for an action also waits
+ * for its fallback.
+ */
+#include <assert.h>
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "core/plan/plan_make.h"
+
+enum { CYCLE_SHOWN_MAX = 320 }; /* bytes of names, in a message of 500 */
+
+/* ---- Order --------------------------------------------------------------- */
+
+struct sorter {
+    const struct plan_graph *g;
+    uint32_t count;
+    uint32_t *order, len; /* len nodes have been put */
+    uint32_t *waits;      /* by node: for how many it still waits */
+};
+
+static void release(struct sorter *s, uint32_t node)
+{
+    if (!--s->waits[node])
+        s->order[s->len++] = node;
+}
+
+/* Everyone who waits for the node alone may go. */
+static void pass(struct sorter *s, uint32_t node)
+{
+    const struct plan_graph *g = s->g;
+    uint32_t i = node % s->count;
+
+    if (node < s->count) {
+        release(s, s->count + i);
+        if (g->fallback[i] != PLAN_NONE)
+            release(s, g->fallback[i]);
+        return;
+    }
+    for (uint32_t k = g->users_at[i]; k < g->users_at[i + 1]; k++)
+        release(s, g->users[k]);
+    for (uint32_t k = g->value_users_at[i]; k < g->value_users_at[i + 1]; k++)
+        release(s, g->value_users[k]);
+    if (g->fallback_of[i] != PLAN_NONE)
+        release(s, s->count + g->fallback_of[i]);
+}
+
+static void sort(struct sorter *s)
+{
+    const struct plan_graph *g = s->g;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->waits[i] = g->deps_at[i + 1] - g->deps_at[i] + g->values_at[i + 1] -
+                      g->values_at[i] + (g->fallback_of[i] != PLAN_NONE);
+        s->waits[s->count + i] = 1 + (g->fallback[i] != PLAN_NONE);
+        if (!s->waits[i])
+            s->order[s->len++] = i;
+    }
+    for (uint32_t k = 0; k < s->len; k++)
+        pass(s, s->order[k]);
+}
+
+/* ---- Cycles -------------------------------------------------------------- */
+
+/* One that the node, which waits forever, waits for and that does, too. */
+static uint32_t stuck_before(const struct sorter *s, uint32_t node)
+{
+    const struct plan_graph *g = s->g;
+    uint32_t i = node % s->count;
+
+    if (node >= s->count)
+        return s->waits[i] ? i : s->count + g->fallback[i];
+    for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
+        if (s->waits[s->count + g->deps[k]])
+            return s->count + g->deps[k];
+    for (uint32_t k = g->values_at[i]; k < g->values_at[i + 1]; k++)
+        if (s->waits[s->count + g->values[k]])
+            return s->count + g->values[k];
+    return g->fallback_of[i];
+}
+
+/* Everyone on the cycle through `node`, each before who waits for it; as many
+ * as a message can hold. */
+static wend_status say_cycle(struct plan_draft *d, const struct sorter *s,
+                             uint32_t node)
+{
+    struct buf b = {.mem = d->f->arena->mem};
+    uint32_t *members = draft_array(d, s->count, sizeof *members);
+    uint32_t len = 0, from = 0, at = node, i;
+    wend_status status;
+
+    if (!members)
+        return WEND_E_NOMEM;
+    do { /* an end is left for its own start: both are side by side */
+        assert(len <= s->count);
+        i = at % s->count;
+        if (!len || members[len - 1] != i)
+            members[len++] = i;
+        at = stuck_before(s, at);
+    } while (at != node);
+    if (len > 1 && members[len - 1] == members[0])
+        len--;
+    for (i = 1; i < len; i++) /* it begins with who is written first */
+        if (members[i] < members[from])
+            from = i;
+    for (i = 0; i < len && b.len < CYCLE_SHOWN_MAX && !b.failed; i++) {
+        buf_str(&b, d->actions[members[(from + len - i) % len]]->name);
+        buf_cstr(&b, " -> ");
+    }
+    buf_cstr(&b, i < len ? "... -> " : "");
+    buf_str(&b, d->actions[members[from]]->name);
+    status = b.failed ? fail_nomem(d->f->err)
+                      : fail_at(d->f->err, WEND_E_PARSE,
+                                d->actions[members[from]]->line,
+                                d->actions[members[from]]->column,
+                                "%u action%s in a cycle: %s", len,
+                                len == 1 ? "" : "s", b.ptr);
+    buf_free(&b);
+    return status;
+}
+
+/* Going back from any node that waits forever leads into a cycle. */
+static wend_status refuse_cycle(struct plan_draft *d, const struct sorter *s)
+{
+    bool *seen = draft_array(d, s->count * (size_t)2, sizeof *seen);
+    uint32_t node = 0;
+
+    if (!seen)
+        return WEND_E_NOMEM;
+    while (!s->waits[node])
+        node++;
+    for (; !seen[node]; node = stuck_before(s, node))
+        seen[node] = true;
+    return say_cycle(d, s, node);
+}
+
+/* ---- Waves and paths ----------------------------------------------------- */
+
+static wend_status find_waves(struct plan_draft *d)
+{
+    struct plan_graph *g = &d->plan->graph;
+    uint32_t count = d->plan->count;
+    uint32_t *wave = draft_array(d, count, sizeof *wave);
+
+    if (!wave)
+        return WEND_E_NOMEM;
+    g->waves = 0;
+    for (uint32_t k = 0; k < count * 2; k++) {
+        uint32_t i = g->order[k], of;
+
+        if (i >= count)
+            continue;
+        of = g->fallback_of[i];
+        wave[i] = of != PLAN_NONE ? wave[of] + 1 : 1;
+        for (uint32_t e = g->deps_at[i]; e < g->deps_at[i + 1]; e++)
+            if (wave[g->deps[e]] >= wave[i])
+                wave[i] = wave[g->deps[e]] + 1;
+        for (uint32_t e = g->values_at[i]; e < g->values_at[i + 1]; e++)
+            if (wave[g->values[e]] >= wave[i])
+                wave[i] = wave[g->values[e]] + 1;
+        if (wave[i] > g->waves)
+            g->waves = wave[i];
+    }
+    g->wave = wave;
+    return WEND_OK;
+}
+
+/* The one of the highest rank, PLAN_NONE if there is none; fallbacks are left
+ * out: they are not expected. */
+static uint32_t longest_of(const struct plan_graph *g, const int64_t *rank,
+                           const uint32_t *list, uint32_t count, uint32_t best)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (g->fallback_of[list[k]] == PLAN_NONE &&
+            (best == PLAN_NONE || rank[list[k]] > rank[best]))
+            best = list[k];
+    return best;
+}
+
+/* The longest of what follows the end of i; PLAN_NONE: nothing. */
+static uint32_t longest_after(const struct plan_graph *g, const int64_t *rank,
+                              uint32_t i)
+{
+    const uint32_t *at = g->users_at, *values_at = g->value_users_at;
+    uint32_t best =
+        longest_of(g, rank, g->users + at[i], at[i + 1] - at[i], PLAN_NONE);
+
+    return longest_of(g, rank, g->value_users + values_at[i],
+                      values_at[i + 1] - values_at[i], best);
+}
+
+/* rank has room for both nodes of each action; that of an end is what
+ * follows it. */
+static void rank_all(const struct plan *p, const int64_t *estimate_ms,
+                     int64_t *rank)
+{
+    const struct plan_graph *g = &p->graph;
+
+    for (uint32_t k = p->count * 2; k; k--) {
+        uint32_t node = g->order[k - 1], i = node % p->count, next;
+
+        if (node < p->count) {
+            bool forgotten = p->actions[i]->mode == ACTION_FORGET;
+
+            rank[i] = rank[p->count + i] + (forgotten ? 0 : estimate_ms[i]);
+            continue;
+        }
+        next = longest_after(g, rank, i);
+        rank[node] = next == PLAN_NONE ? 0 : rank[next];
+        if (g->fallback_of[i] != PLAN_NONE &&
+            rank[p->count + g->fallback_of[i]] > rank[node])
+            rank[node] = rank[p->count + g->fallback_of[i]];
+    }
+}
+
+/* The longest path, from its first action on. */
+static void mark(const struct plan *p, const int64_t *rank, bool *critical,
+                 int64_t *longest)
+{
+    const struct plan_graph *g = &p->graph;
+    uint32_t i = PLAN_NONE, next;
+
+    for (uint32_t k = 0; k < p->count; k++)
+        if (g->fallback_of[k] == PLAN_NONE &&
+            g->deps_at[k] == g->deps_at[k + 1] &&
+            (i == PLAN_NONE || rank[k] > rank[i]))
+            i = k;
+    *longest = i == PLAN_NONE ? 0 : rank[i];
+    for (; *longest && i != PLAN_NONE; i = next) {
+        critical[i] = true;
+        next = longest_after(g, rank, i);
+    }
+}
+
+static wend_status find_paths(struct plan_draft *d)
+{
+    struct plan *p = d->plan;
+    int64_t *estimate = draft_array(d, p->count, sizeof *estimate);
+    int64_t *declared = draft_array(d, p->count * (size_t)2, sizeof *declared);
+    int64_t *rank = draft_array(d, p->count * (size_t)2, sizeof *rank);
+    bool *critical = draft_array(d, p->count, sizeof *critical);
+
+    if (!estimate || !declared || !rank || !critical)
+        return WEND_E_NOMEM;
+    p->graph.sequential_ms = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        int64_t ms = p->actions[i]->estimate_ms;
+
+        estimate[i] = ms < 0 ? 0 : ms;
+        if (p->graph.fallback_of[i] == PLAN_NONE)
+            p->graph.sequential_ms += estimate[i];
+    }
+    rank_all(p, estimate, declared);
+    mark(p, declared, critical, &p->graph.critical_ms);
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->actions[i]->learned_ms >= 0)
+            estimate[i] = p->actions[i]->learned_ms;
+        estimate[i] += !estimate[i];
+    }
+    rank_all(p, estimate, rank);
+    p->graph.rank = rank;
+    p->graph.critical = critical;
+    return WEND_OK;
+}
+
+wend_status draft_order(struct plan_draft *d)
+{
+    uint32_t count = d->plan->count;
+    struct sorter s = {.g = &d->plan->graph, .count = count};
+    wend_status status;
+
+    s.order = draft_array(d, count * (size_t)2, sizeof *s.order);
+    s.waits = draft_array(d, count * (size_t)2, sizeof *s.waits);
+    if (!s.order || !s.waits)
+        return WEND_E_NOMEM;
+    sort(&s);
+    if (s.len < count * 2)
+        return refuse_cycle(d, &s);
+    d->plan->graph.order = s.order;
+    status = find_waves(d);
+    return status ? status : find_paths(d);
+}
+
+wend_status plan_rank(const struct plan *p, const int64_t *estimate_ms,
+                      struct arena *a, const int64_t **out, wend_error *err)
+{
+    int64_t *rank = arena_alloc(a, (p->count * (size_t)2 + 1) * sizeof *rank);
+
+    if (!rank)
+        return fail_nomem(err);
+    rank_all(p, estimate_ms, rank);
+    *out = rank;
+    return WEND_OK;
+}

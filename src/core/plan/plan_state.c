@@ -1,0 +1,544 @@
+/*
+ * plan_state.c - how far a plan is: what follows from each event.
+ *
+ * Each event costs what it touches: the action itself and those that wait
+ * for it, never all of them. Nothing recurses: a chain of fallbacks is
+ * walked in a loop, and a chain of actions goes on with the next event.
+ */
+#include "core/plan/plan_state.h"
+
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "core/config/config.h"
+
+enum {
+    WHY_BYTES_MAX = 200,  /* of an error, in what the run says at its end */
+    TOLD_BYTES_MAX = 2000 /* ... in what a model is told about its plan */
+};
+
+/* ---- Changing one action ------------------------------------------------- */
+
+static unsigned marks_of(const struct action_state *s)
+{
+    static const unsigned marks[ACTION_ATS] = {
+        [AT_WAITS] = 1 << MARK_OPEN,
+        [AT_READY] = 1 << MARK_OPEN | 1 << MARK_READY,
+        [AT_SKIPS] = 1 << MARK_OPEN | 1 << MARK_SETTLE,
+        [AT_BREAKS] = 1 << MARK_OPEN | 1 << MARK_SETTLE,
+        [AT_ASKED] = 1 << MARK_OPEN,
+        [AT_RUNS] = 1 << MARK_RUNS,
+        [AT_LOST] = 1 << MARK_RUNS,
+        [AT_DOUBTED] = 1 << MARK_RUNS,
+    };
+
+    return marks[s->at];
+}
+
+/* It waits for somebody to answer. */
+static bool is_asked(const struct action_state *s)
+{
+    return s->at == AT_ASKED || s->at == AT_DOUBTED;
+}
+
+/* A copy to change and then keep; NULL: out of memory. */
+static struct action_state *copy_of(const struct plan_state *p, uint32_t i,
+                                    struct arena *a)
+{
+    struct action_state *s = arena_alloc(a, sizeof *s);
+
+    if (s)
+        *s = *plan_action_state(p, i);
+    return s;
+}
+
+void plan_keep_state(struct plan_state *p, uint32_t i,
+                     const struct action_state *s, struct arena *a)
+{
+    pvec_set(&p->actions, p->place[i], s, marks_of(s), a);
+}
+
+static void set_value(struct plan_state *p, uint32_t slot, wend_str json,
+                      struct arena *a)
+{
+    wend_str *v = slot != NAME_NONE ? arena_alloc(a, sizeof *v) : NULL;
+
+    if (!v)
+        return;
+    *v = json;
+    pvec_set(&p->values, slot, v, 0, a);
+}
+
+/* ---- Who may start ------------------------------------------------------- */
+
+/* Its dependencies let it start. Once no value that it refers to can still
+ * come, its condition decides. */
+static void look_at_condition(const struct plan_state *p, uint32_t i,
+                              struct action_state *s, struct arena *a)
+{
+    const struct plan_action *action = p->plan->actions[i];
+    struct arena scratch = {.mem = a->mem};
+    struct scope scope;
+    wend_error why = {0};
+    bool holds = true;
+
+    if (s->values)
+        return;
+    s->at = AT_READY;
+    if (!action->when)
+        return;
+    if (!plan_scope(p, action->refs, &scratch, &scope)) {
+        a->failed = true;
+    } else if (expr_holds(action->when, &scope, &holds, &why) != WEND_OK) {
+        a->failed |= scratch.failed || why.status == WEND_E_NOMEM;
+        s->at = AT_BREAKS;
+        s->reason = arena_str(a, str_of(why.message));
+    } else if (!holds) {
+        s->at = AT_SKIPS;
+        s->reason = STR("condition");
+    }
+    arena_free(&scratch);
+}
+
+static void skip(struct action_state *s, wend_str reason)
+{
+    s->at = AT_SKIPS;
+    s->reason = reason;
+}
+
+void plan_look_at_deps(const struct plan_state *p, uint32_t i,
+                       struct action_state *s, struct arena *a)
+{
+    const uint32_t *at = p->plan->graph.deps_at;
+    uint32_t deps = at[i + 1] - at[i];
+    bool any = p->plan->actions[i]->wait_for_any;
+
+    if (p->plan->open && !p->plan->whole[i])
+        return; /* for whom is not written yet */
+    if (any ? s->oks && s->triggered : !s->waits && !s->fails) {
+        if (deps && !s->oks)
+            skip(s, STR("dependencies_skipped"));
+        else if (s->triggered)
+            look_at_condition(p, i, s, a);
+    } else if (s->fails && (!any || (!s->waits && !s->oks))) {
+        skip(s, STR("dependency_failed"));
+    } else if (any && deps && !s->waits && !s->oks) {
+        skip(s, STR("dependencies_skipped"));
+    } else if (any && !deps && s->triggered) {
+        look_at_condition(p, i, s, a);
+    }
+}
+
+static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
+                       struct arena *a)
+{
+    struct action_state *s;
+
+    if (plan_action_state(p, i)->at != AT_WAITS)
+        return;
+    s = copy_of(p, i, a);
+    if (!s)
+        return;
+    s->waits--;
+    s->oks += how == WEND_OUTCOME_OK;
+    s->fails += how == WEND_OUTCOME_FAILED;
+    plan_look_at_deps(p, i, s, a);
+    plan_keep_state(p, i, s, a);
+}
+
+/* A provider has given its value, or never will. */
+static void value_settled(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    struct action_state *s;
+
+    if (plan_action_state(p, i)->at != AT_WAITS)
+        return;
+    s = copy_of(p, i, a);
+    if (!s)
+        return;
+    s->values--;
+    plan_look_at_deps(p, i, s, a);
+    plan_keep_state(p, i, s, a);
+}
+
+static void skip_waiting(struct plan_state *p, uint32_t i, wend_str reason,
+                         struct arena *a)
+{
+    struct action_state *s;
+
+    if (i == PLAN_NONE || plan_action_state(p, i)->at != AT_WAITS)
+        return;
+    s = copy_of(p, i, a);
+    if (!s)
+        return;
+    skip(s, reason);
+    plan_keep_state(p, i, s, a);
+}
+
+/* ---- How an action counts ------------------------------------------------ */
+
+/* The first failure that counts is what people are told about. */
+static void note_failure(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    const struct plan_action *action = p->plan->actions[i];
+    char text[256 + WHY_BYTES_MAX];
+    size_t len;
+
+    if (p->plan->graph.fallback_of[i] != PLAN_NONE ||
+        action->mode == ACTION_FORGET || p->broken)
+        return;
+    len = utf8_fmt(text, sizeof text, "action '%.*s' ended as %s%s%.*s",
+                   (int)utf8_cut(action->name, 100), action->name.ptr,
+                   wend_outcome_name(plan_action_state(p, i)->outcome),
+                   p->why.len ? ": " : "", (int)p->why.len,
+                   p->why.ptr ? p->why.ptr : "");
+    p->broken = true;
+    p->cause = arena_str(a, (wend_str){text, len});
+}
+
+/* A fallback ended: whom it is for counts as it does. */
+static wend_outcome stand_in(struct plan_state *p, uint32_t of, wend_str output,
+                             wend_outcome how, struct arena *a)
+{
+    if (how == WEND_OUTCOME_OK && output.ptr) /* else it is forgotten */
+        set_value(p, p->plan->actions[of]->output_slot, output, a);
+    if (how == WEND_OUTCOME_OK)
+        return how;
+    return p->plan->actions[of]->skip_on_error ? WEND_OUTCOME_SKIPPED
+                                               : WEND_OUTCOME_FAILED;
+}
+
+/* Whether it failed and waits for its fallback. */
+static bool waits_for_fallback(const struct plan_state *p, uint32_t i)
+{
+    const struct action_state *s = plan_action_state(p, i);
+
+    return s->at == AT_ENDED && s->counts == WEND_OUTCOME_NONE;
+}
+
+static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
+                      struct arena *a)
+{
+    const struct plan_graph *g = &p->plan->graph;
+    wend_str output = plan_action_state(p, i)->output; /* of the last one */
+
+    for (;;) {
+        struct action_state *s = copy_of(p, i, a);
+        uint32_t of = g->fallback_of[i];
+
+        if (!s)
+            return;
+        s->counts = how;
+        plan_keep_state(p, i, s, a);
+        if (how == WEND_OUTCOME_FAILED)
+            note_failure(p, i, a);
+        for (uint32_t u = g->users_at[i]; u < g->users_at[i + 1]; u++)
+            dep_counts(p, g->users[u], how, a);
+        for (uint32_t u = g->value_users_at[i]; u < g->value_users_at[i + 1];
+             u++)
+            value_settled(p, g->value_users[u], a);
+        skip_waiting(p, g->fallback[i], STR("not_needed"), a);
+        if (a->failed || of == PLAN_NONE || !waits_for_fallback(p, of))
+            return;
+        how = stand_in(p, of, output, how, a);
+        i = of;
+    }
+}
+
+/* It failed: its fallback may start. False if that never will. */
+static bool call_fallback(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    uint32_t f = p->plan->graph.fallback[i];
+    struct action_state *s;
+
+    if (f == PLAN_NONE || plan_action_state(p, f)->at != AT_WAITS)
+        return false;
+    s = copy_of(p, f, a);
+    if (!s)
+        return true;
+    s->triggered = true;
+    plan_look_at_deps(p, f, s, a);
+    plan_keep_state(p, f, s, a);
+    return true;
+}
+
+/* Those that the decision's other cases name. */
+static void skip_not_chosen(struct plan_state *p, uint32_t i, wend_str output,
+                            struct arena *a)
+{
+    const struct plan_graph *g = &p->plan->graph;
+    struct arena scratch = {.mem = a->mem};
+    const struct json *j = json_parse(output, &scratch, NULL);
+    bool *chosen = arena_alloc(&scratch, p->plan->count + 1);
+    int64_t which = -1;
+
+    if (chosen) {
+        if (json_i64(json_get(j, "case"), &which) && which >= 0 &&
+            (size_t)which < p->plan->actions[i]->cases_count) {
+            size_t count;
+            const uint32_t *c = plan_chosen(p->plan, i, (size_t)which, &count);
+
+            for (size_t k = 0; k < count; k++)
+                if (c[k] != PLAN_NONE)
+                    chosen[c[k]] = true;
+        }
+        for (uint32_t k = g->chosen_at[i]; k < g->chosen_at[i + 1]; k++)
+            if (g->chosen[k] != PLAN_NONE && !chosen[g->chosen[k]])
+                skip_waiting(p, g->chosen[k], STR("not_chosen"), a);
+    }
+    a->failed |= scratch.failed;
+    arena_free(&scratch);
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void on_action_start(struct plan_state *p, uint32_t i,
+                            const wend_event *ev, struct arena *a)
+{
+    const struct plan_action *action = p->plan->actions[i];
+    struct action_state *s = copy_of(p, i, a);
+    bool again;
+
+    if (!s)
+        return;
+    again = marks_of(s) == 1 << MARK_RUNS;
+    p->asked -= is_asked(s); /* stopped before there was an answer */
+    s->at = AT_RUNS;
+    s->again |= again;
+    s->superseded = false;
+    s->began_us = ev->time_us;
+    s->attempt = ev->u.action_start.attempt;
+    s->refused = ev->u.action_start.policy.decision == WEND_DECISION_DENY;
+    s->params = arena_str(a, ev->u.action_start.params_json.ptr
+                                 ? ev->u.action_start.params_json
+                                 : STR("{}"));
+    s->key = arena_str(a, ev->u.action_start.key);
+    s->left = false;
+    if (!again) {
+        p->running += action->type != ACTION_DECISION;
+        p->holding += action->mode == ACTION_SYNC;
+        p->left -= action->mode == ACTION_FORGET;
+    }
+    plan_keep_state(p, i, s, a);
+    if (!again && action->mode == ACTION_FORGET)
+        counts_as(p, i, WEND_OUTCOME_OK, a);
+}
+
+static void count_end(struct plan_state *p, uint32_t i, wend_outcome outcome,
+                      bool ran)
+{
+    const struct plan_action *action = p->plan->actions[i];
+
+    if (ran) {
+        p->running -= action->type != ACTION_DECISION;
+        p->holding -= action->mode == ACTION_SYNC;
+    }
+    p->left -= !ran || action->mode != ACTION_FORGET;
+    if (outcome == WEND_OUTCOME_OK)
+        p->ok++;
+    else if (outcome == WEND_OUTCOME_SKIPPED || action->skip_on_error)
+        p->skipped++;
+    else if (outcome == WEND_OUTCOME_CANCELED)
+        p->canceled++;
+    else
+        p->failed++;
+}
+
+static void how_it_counts(struct plan_state *p, uint32_t i,
+                          const wend_ev_action_end *e, struct arena *a)
+{
+    const struct plan_action *action = p->plan->actions[i];
+
+    if (e->outcome == WEND_OUTCOME_OK || e->outcome == WEND_OUTCOME_SKIPPED)
+        counts_as(p, i, e->outcome, a);
+    else if (e->outcome == WEND_OUTCOME_CANCELED || !call_fallback(p, i, a))
+        counts_as(p, i,
+                  action->skip_on_error ? WEND_OUTCOME_SKIPPED
+                                        : WEND_OUTCOME_FAILED,
+                  a);
+}
+
+/* A model gets to know how each of its actions ended. */
+static bool is_told(const struct plan *p)
+{
+    return p->written || p->on_failure == FAILURE_REPLAN;
+}
+
+static wend_str told_of(const wend_ev_action_end *e, struct arena *a)
+{
+    wend_str why = e->error ? e->error->message : e->reason;
+
+    return arena_str(a, (wend_str){why.ptr, utf8_cut(why, TOLD_BYTES_MAX)});
+}
+
+/* The attempt is over, the action is not. */
+static void close_attempt(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || marks_of(s) != 1 << MARK_RUNS)
+        return;
+    s->superseded = true;
+    plan_keep_state(p, i, s, a);
+}
+
+static void on_action_end(struct plan_state *p, uint32_t i,
+                          const wend_event *ev, struct arena *a)
+{
+    const wend_ev_action_end *e = &ev->u.action_end;
+    const struct plan_action *action = p->plan->actions[i];
+    struct action_state *s;
+    wend_str output;
+
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) {
+        close_attempt(p, i, a);
+        return;
+    }
+    s = copy_of(p, i, a);
+    output = arena_str(a, e->output_json.ptr ? e->output_json : STR("null"));
+    if (!s || s->at == AT_ENDED)
+        return;
+    p->asked -= is_asked(s);
+    count_end(p, i, e->outcome, marks_of(s) == 1 << MARK_RUNS);
+    s->at = AT_ENDED;
+    s->outcome = e->outcome;
+    s->params = s->key = STR_NONE; /* nobody asks any more */
+    s->reason = is_told(p->plan) ? told_of(e, a) : STR_NONE;
+    if (p->plan->graph.fallback_of[i] != PLAN_NONE || is_told(p->plan))
+        s->output = output;
+    plan_keep_state(p, i, s, a);
+    if (e->outcome == WEND_OUTCOME_OK)
+        set_value(p, action->output_slot, output, a);
+    if (e->outcome == WEND_OUTCOME_OK && action->type == ACTION_DECISION)
+        skip_not_chosen(p, i, output, a);
+    if (e->outcome != WEND_OUTCOME_SKIPPED)
+        plan_pace_end(&p->pace, e, ev->time_us);
+    if (e->error && !p->broken)
+        p->why = arena_str(
+            a, (wend_str){e->error->message.ptr,
+                          utf8_cut(e->error->message, WHY_BYTES_MAX)});
+    if (s->counts == WEND_OUTCOME_NONE)
+        how_it_counts(p, i, e, a);
+}
+
+static void on_ask(struct plan_state *p, uint32_t i, const wend_event *ev,
+                   struct arena *a)
+{
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || s->at == AT_ENDED)
+        return;
+    p->asked += !is_asked(s);
+    s->at = marks_of(s) == 1 << MARK_RUNS ? AT_DOUBTED : AT_ASKED;
+    s->params = arena_str(a, ev->u.approval_ask.args_json.ptr
+                                 ? ev->u.approval_ask.args_json
+                                 : STR("{}"));
+    plan_keep_state(p, i, s, a);
+}
+
+static void on_answer(struct plan_state *p, uint32_t i, const wend_event *ev,
+                      struct arena *a)
+{
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || !is_asked(s))
+        return;
+    p->asked--;
+    s->at = s->at == AT_DOUBTED ? AT_LOST : AT_READY;
+    s->answered = true;
+    s->approved = ev->u.approval_answer.yes;
+    plan_keep_state(p, i, s, a);
+}
+
+/* What it may cost is reserved until it is known what it did. */
+static void on_asking(struct plan_state *p, uint32_t i, const wend_event *ev,
+                      struct arena *a)
+{
+    bool asking = ev->type == WEND_MODEL_START;
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || s->asking == asking)
+        return;
+    s->asking = asking;
+    p->asking += asking ? 1 : UINT32_MAX;
+    plan_keep_state(p, i, s, a);
+}
+
+void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a)
+{
+    uint32_t place = 0, i;
+
+    if (!p->started)
+        return;
+    p->started_us += gap_us;
+    p->pace.from_us += gap_us;
+    while (!a->failed && (i = plan_marked(p, MARK_RUNS, &place)) != PLAN_NONE) {
+        struct action_state *s = copy_of(p, i, a);
+
+        if (!s)
+            return;
+        p->asked -= s->at == AT_DOUBTED;
+        s->at = AT_LOST;
+        s->began_us += gap_us;
+        plan_keep_state(p, i, s, a);
+    }
+}
+
+static void on_retry(struct plan_state *p, uint32_t i, struct arena *a)
+{
+    struct action_state *s = copy_of(p, i, a);
+
+    if (!s || s->at != AT_RUNS)
+        return;
+    s->attempt++;
+    s->left = false;
+    plan_keep_state(p, i, s, a);
+}
+
+void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a)
+{
+    static const struct {
+        wend_event_type type;
+        size_t action;
+        void (*on)(struct plan_state *p, uint32_t i, const wend_event *ev,
+                   struct arena *a);
+    } rows[] = {
+        {WEND_ACTION_START, offsetof(wend_event, u.action_start.action),
+         on_action_start},
+        {WEND_ACTION_END, offsetof(wend_event, u.action_end.action),
+         on_action_end},
+        {WEND_APPROVAL_ASK, offsetof(wend_event, u.approval_ask.action),
+         on_ask},
+        {WEND_APPROVAL_ANSWER, offsetof(wend_event, u.approval_answer.action),
+         on_answer},
+        {WEND_MODEL_START, offsetof(wend_event, u.model_start.action),
+         on_asking},
+        {WEND_MODEL_END, offsetof(wend_event, u.model_end.action), on_asking},
+    };
+    uint32_t i;
+
+    if (!p->started)
+        return;
+    if (ev->type == WEND_PLAN_END)
+        p->ended = true;
+    else if (ev->type == WEND_ACTION_RETRY) {
+        i = plan_find(p->plan, ev->u.action_retry.action);
+        if (i != PLAN_NONE)
+            on_retry(p, i, a);
+        plan_pace_retry(&p->pace, &ev->u.action_retry, ev->time_us);
+    }
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const wend_str *id = (const void *)((const char *)ev + rows[r].action);
+
+        if (ev->type != rows[r].type || !id->ptr)
+            continue;
+        i = plan_find(p->plan, *id);
+        if (i != PLAN_NONE)
+            rows[r].on(p, i, ev, a);
+    }
+}
+
+void plan_put_state(struct plan_state *p, uint32_t i,
+                    const struct action_state *s)
+{
+    pvec_init(&p->actions, p->place[i], s, marks_of(s));
+}

@@ -1,0 +1,174 @@
+/*
+ * plan_state.h - how far a plan is: part of the turn, evolved by events.
+ *
+ *     AT_WAITS --dependencies--> AT_READY --action_start--> AT_RUNS
+ *     AT_WAITS --dependencies--> AT_SKIPS (with a reason), AT_BREAKS
+ *     AT_READY --approval_ask--> AT_ASKED --approval_answer--> AT_READY
+ *     AT_RUNS --run_resume, run_fork--> AT_LOST --action_start--> AT_RUNS
+ *     AT_LOST --action_end(superseded)--> AT_LOST, its bracket closed
+ *     AT_LOST --approval_ask--> AT_DOUBTED --approval_answer--> AT_LOST
+ *     any --action_end--> AT_ENDED
+ *
+ * What follows from an event without a choice happens with it: an action
+ * becomes ready, or is to be skipped, when the last one it waited for ends,
+ * and its condition is looked at then. It waits for its dependencies, and
+ * then for providers of values it refers to (value edges of the graph).
+ * tt_plan.c makes the choices.
+ *
+ * How an action *counts* for those who wait for it is not always how it
+ * ended: a fallback may take its place, a failure may count as skipped, and
+ * one that is fire_and_forget counts as ok once it has started.
+ */
+#ifndef CORE_PLAN_STATE_H
+#define CORE_PLAN_STATE_H
+
+#include "core/event/event.h"
+#include "core/plan/plan.h"
+#include "core/plan/pvec.h"
+
+enum action_at {
+    AT_WAITS,
+    AT_READY,
+    AT_SKIPS,  /* its end is still to be written: skipped */
+    AT_BREAKS, /* ... failed, since its condition has no value */
+    AT_ASKED,  /* somebody must approve it */
+    AT_RUNS,
+    AT_LOST,    /* ran when the run was interrupted; nobody runs it */
+    AT_DOUBTED, /* ... and somebody must say whether it runs again */
+    AT_ENDED,
+    ACTION_ATS
+};
+
+/* Marks in plan_state.actions. */
+enum {
+    MARK_READY,
+    MARK_SETTLE, /* AT_SKIPS and AT_BREAKS */
+    MARK_RUNS,   /* AT_RUNS, AT_LOST and AT_DOUBTED */
+    MARK_OPEN    /* neither started nor ended */
+};
+
+struct action_state {
+    enum action_at at;
+    wend_outcome outcome; /* once it has ended */
+    wend_outcome counts;  /* for those who wait: OK, FAILED, SKIPPED; NONE */
+    bool triggered;       /* whom it is the fallback for has failed, or
+                             it is nobody's */
+    bool answered, approved;
+    bool refused;    /* policy or a check kept its target from running */
+    bool asking;     /* of a model: its model_end is still to come */
+    bool superseded; /* its bracket is closed, and it starts again */
+    bool again;      /* it has begun once more after an interruption */
+    int64_t attempt; /* from 1 once it has started */
+    int64_t began_us;
+    uint32_t waits; /* dependencies that do not count yet */
+    uint32_t oks, fails;
+    uint32_t values; /* providers that may still give a value it refers to */
+    wend_str reason; /* of AT_SKIPS, AT_BREAKS; of a model's plan also why it
+                        ended as it did */
+    wend_str params; /* resolved, once asked about or started */
+    wend_str output; /* of a fallback, for whom it stands in, and of all in
+                        a model's plan */
+    wend_str child;  /* the run that it waits for; absent: none */
+    bool left;       /* its child has ended, or is left to another run */
+    wend_str key;    /* while it runs; stays, also in a fork */
+};
+
+/* How many at once, when the plan leaves it to us: one more whenever that
+ * many ended at a higher rate than those before, half after a failure that
+ * says "too many". */
+enum { PLAN_PACE_FIRST = PARALLEL_DEFAULT };
+
+struct plan_pace {
+    uint32_t slots;
+    uint32_t ended;           /* in this window */
+    uint32_t last_ended;      /* in the one before */
+    int64_t from_us, last_us; /* when this one began; how long that took */
+};
+
+struct plan_state {
+    const struct plan *plan;   /* NULL: this run has none */
+    const int64_t *learned_ms; /* by action, -1: none; NULL: none at all */
+    const uint32_t *place;     /* of an action in `actions`: best first */
+    const uint32_t *action;    /* ... and back */
+    struct pvec actions;       /* of struct action_state */
+    struct pvec values;        /* by slot of plan->keys, of wend_str */
+    bool started, ended;       /* plan_start, plan_end */
+    int64_t started_us;
+    uint32_t running, holding; /* that take a slot; of them, sync */
+    uint32_t asked;
+    uint32_t asking;              /* llm actions whose model call is open */
+    uint32_t left;                /* plan_end waits for */
+    uint32_t ok, failed, skipped; /* of those that ended */
+    uint32_t canceled;            /* ... neither of these */
+    bool broken;                  /* a failure that counts */
+    wend_str why;                 /* the newest failure, until one counts */
+    wend_str cause;               /* of the first one: what to tell people */
+    wend_str wrong; /* a model's plan that is none: nothing more starts */
+    struct plan_pace pace;
+};
+
+/* The plan's beginning: what waits for nobody becomes ready. */
+void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a);
+/* The plan is this one now: it has one action more, or it is complete. */
+void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a);
+/* The next state, in place; events about others change nothing. */
+void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a);
+
+/* The process that ran it is gone, and no other one had it for so long: what
+ * runs is lost, and that time does not count. */
+void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a);
+
+const struct action_state *plan_action_state(const struct plan_state *p,
+                                             uint32_t i);
+/* Replaces it; s lives in the arena. */
+void plan_keep_state(struct plan_state *p, uint32_t i,
+                     const struct action_state *s, struct arena *a);
+/* Whether somebody must say something about it. */
+bool plan_action_waits(const struct plan_state *p, uint32_t i);
+/* The next action with the mark, best first, after place `*place` (0 at
+ * first); PLAN_NONE if there is none. */
+uint32_t plan_marked(const struct plan_state *p, unsigned mark,
+                     uint32_t *place);
+uint32_t plan_slots(const struct plan_state *p);
+/* Nothing more starts, what runs is told to stop. */
+bool plan_fails_fast(const struct plan_state *p);
+
+/* The values that these references need, in `a`. */
+bool plan_scope(const struct plan_state *p, const struct ref *refs,
+                struct arena *a, struct scope *out);
+/* All values. */
+bool plan_scope_all(const struct plan_state *p, struct arena *a,
+                    struct scope *out);
+
+/* Places and empty vectors for p->plan; then each action its state, and
+ * values by pvec_init: for a state that nobody else looks at yet. */
+bool plan_room(struct plan_state *p, struct arena *a);
+void plan_put_state(struct plan_state *p, uint32_t i,
+                    const struct action_state *s);
+
+/* For plan_grow.c: whether what it waits for lets it start, or never will. */
+void plan_look_at_deps(const struct plan_state *p, uint32_t i,
+                       struct action_state *s, struct arena *a);
+
+/* plan_pace.c: an action ended, or failed and is tried again. */
+void plan_pace_end(struct plan_pace *w, const wend_ev_action_end *e,
+                   int64_t now_us);
+void plan_pace_retry(struct plan_pace *w, const wend_ev_action_retry *e,
+                     int64_t now_us);
+
+/* plan_learned.c: durations by action from plan_start, NULL if it has none,
+ * and from a list of numbers; what follows for the order, NULL if there is no
+ * memory. */
+const int64_t *plan_learned_of(const struct plan *p, wend_str actions_json,
+                               struct arena *a);
+const int64_t *plan_learned_read(const struct plan *p, const struct json *list,
+                                 struct arena *a);
+const int64_t *plan_learned_rank(const struct plan *p,
+                                 const int64_t *learned_ms, struct arena *a);
+
+/* plan_state_json.c: for turn_json.c */
+void plan_state_write(struct buf *b, const struct plan_state *p);
+bool plan_state_read(const struct json *j, struct arena *a,
+                     struct plan_state *p);
+
+#endif

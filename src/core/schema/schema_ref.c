@@ -1,0 +1,402 @@
+/*
+ * schema_ref.c - where a $ref leads: $id, anchors, JSON pointers.
+ *
+ * Only the document and the metaschemas are looked at. A URI that names
+ * neither is an error: nothing is fetched.
+ */
+#include "core/schema/schema_node.h"
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* %2F and the like; in place of a copy in the arena. */
+static wend_str percent_decoded(struct compiling *k, wend_str s)
+{
+    char *p = arena_chars(k->arena, s.len);
+    size_t n = 0;
+
+    for (size_t i = 0; p && i < s.len; i++) {
+        int high =
+            i + 2 < s.len && s.ptr[i] == '%' ? hex_digit(s.ptr[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(s.ptr[i + 2]) : -1;
+
+        if (low >= 0)
+            i += 2;
+        p[n++] = low >= 0 ? (char)(high * 16 + low) : s.ptr[i];
+    }
+    return (wend_str){p, n};
+}
+
+/* ---- Resources and anchors ----------------------------------------------- */
+
+static uint64_t hash_of(const struct schema_resource *in, wend_str text)
+{
+    return mix64((uintptr_t)in, text.ptr, text.len);
+}
+
+static struct schema_name *
+find_name(struct compiling *k, const struct schema_resource *in, wend_str text)
+{
+    uint64_t hash = hash_of(in, text);
+    struct schema_name *name = k->names[hash % SCHEMA_BUCKETS];
+
+    for (; name; name = name->chain, k->looks++)
+        if (name->hash == hash && name->in == in && str_eq(name->text, text))
+            break;
+    return name;
+}
+
+/* Gives the node that name, if no other has it. */
+static struct schema_name *add_name(struct compiling *k, struct schema_node *n,
+                                    const struct json *at,
+                                    const struct schema_resource *in,
+                                    wend_str text)
+{
+    struct schema_name *name = find_name(k, in, text), **bucket;
+
+    if (name && name->node != n)
+        schema_refuse(k, at, "is the name of another schema, too");
+    if (name)
+        return name->node == n ? name : NULL;
+    name = arena_alloc(k->arena, sizeof *name);
+    if (!name) {
+        schema_nomem(k);
+        return NULL;
+    }
+    name->hash = hash_of(in, text);
+    name->text = text;
+    name->in = in;
+    name->node = n;
+    bucket = &k->names[name->hash % SCHEMA_BUCKETS];
+    name->chain = *bucket;
+    *bucket = name;
+    return name;
+}
+
+static bool add_resource(struct compiling *k, struct schema_node *n,
+                         wend_str base, enum schema_draft draft)
+{
+    struct schema_resource *r = arena_alloc(k->arena, sizeof *r);
+
+    if (!r)
+        return schema_nomem(k);
+    r->base = base;
+    r->root = n->json;
+    r->draft = draft;
+    n->resource = r;
+    return true;
+}
+
+static bool add_anchor(struct compiling *k, struct schema_node *n,
+                       const struct json *at, wend_str text, bool dynamic)
+{
+    struct schema_name *name = add_name(k, n, at, n->resource, text);
+
+    if (!name)
+        return false;
+    if (dynamic && !name->dynamic) {
+        name->dynamic = true;
+        name->next = n->resource->dynamic;
+        n->resource->dynamic = name;
+    }
+    return true;
+}
+
+/* What a URI reference in that resource means. */
+static bool join(struct compiling *k, const struct json *at,
+                 const struct schema_resource *in, wend_str *uri)
+{
+    *uri = schema_uri_join(k->arena, in ? in->base : STR_NONE, *uri);
+    if (!uri->ptr)
+        return schema_nomem(k);
+    return uri->len <= SCHEMA_URI_MAX ||
+           schema_refuse(k, at, "makes a URI of over %d bytes", SCHEMA_URI_MAX);
+}
+
+/* $id names a resource; up to draft 7, "#name" was an anchor. */
+static bool identify_id(struct compiling *k, struct schema_node *n,
+                        const struct json *id, enum schema_draft draft)
+{
+    wend_str uri = json_str(id), anchor;
+
+    if (!uri.ptr)
+        return schema_refuse(k, id, "must be a string");
+    anchor = schema_before(uri, '#');
+    anchor = (wend_str){uri.ptr + anchor.len, uri.len - anchor.len};
+    uri.len -= anchor.len;
+    if (uri.len) {
+        if (!join(k, id, n->resource, &uri) || !add_name(k, n, id, NULL, uri) ||
+            !add_resource(k, n, uri, draft))
+            return false;
+    }
+    if (!n->resource && !add_resource(k, n, STR_NONE, draft))
+        return false;
+    if (anchor.len > 1)
+        return add_anchor(k, n, id, (wend_str){anchor.ptr + 1, anchor.len - 1},
+                          false);
+    return true;
+}
+
+/* Only a whole resource has a draft of its own. */
+static bool read_draft(struct compiling *k, const struct schema_node *n,
+                       enum schema_draft *out)
+{
+    const struct json *schema = json_get(n->json, "$schema");
+    wend_str uri = json_str(schema);
+
+    *out = n->resource ? n->resource->draft : DRAFT_2020;
+    if (!schema ||
+        (n->resource && !json_get(n->json, "$id") && !json_get(n->json, "id")))
+        return true;
+    if (!uri.ptr)
+        return schema_refuse(k, schema, "must be a string");
+    return schema_draft_find(uri, out) ||
+           schema_refuse(k, schema,
+                         "names no draft of JSON Schema that is built in "
+                         "(2020-12, 2019-09, 7, 6 or 4): '%.*s'; nothing is "
+                         "fetched",
+                         (int)utf8_cut(uri, 100), uri.ptr);
+}
+
+bool schema_ref_alone(const struct json *json, enum schema_draft draft)
+{
+    return draft <= DRAFT_7 && json_get(json, "$ref");
+}
+
+static bool identify_anchors(struct compiling *k, struct schema_node *n)
+{
+    static const char *const names[] = {"$anchor", "$dynamicAnchor"};
+    const struct json *recursive = n->resource->draft == DRAFT_2019
+                                       ? json_get(n->json, "$recursiveAnchor")
+                                       : NULL;
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct json *anchor = json_get(n->json, names[i]);
+
+        if (anchor && !json_str(anchor).len)
+            return schema_refuse(k, anchor, "must be a name");
+        if (anchor && !add_anchor(k, n, anchor, json_str(anchor), i == 1))
+            return false;
+    }
+    if (!recursive || recursive->kind == JSON_FALSE)
+        return true;
+    if (recursive->kind != JSON_TRUE)
+        return schema_refuse(k, recursive, "must be a boolean");
+    return n->json != n->resource->root ||
+           add_anchor(k, n, recursive, STR(""), true);
+}
+
+bool schema_identify(struct compiling *k, struct schema_node *n)
+{
+    enum schema_draft draft;
+    const struct json *id = NULL;
+
+    if (!read_draft(k, n, &draft))
+        return false;
+    if (!n->resource || !schema_ref_alone(n->json, draft))
+        id = json_get(n->json, draft == DRAFT_4 ? "id" : "$id");
+    if (id && !identify_id(k, n, id, draft))
+        return false;
+    if (!n->resource && !add_resource(k, n, STR_NONE, draft))
+        return false;
+    return identify_anchors(k, n);
+}
+
+/* ---- Pointers ------------------------------------------------------------ */
+
+/* Whether a part of a pointer, with ~0 and ~1 in it, is that key. */
+static bool part_is(wend_str part, wend_str key)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < part.len; i++, n++) {
+        char c = part.ptr[i];
+
+        if (c == '~' && i + 1 < part.len &&
+            (part.ptr[i + 1] == '0' || part.ptr[i + 1] == '1'))
+            c = part.ptr[++i] == '0' ? '~' : '/';
+        if (n >= key.len || key.ptr[n] != c)
+            return false;
+    }
+    return n == key.len;
+}
+
+static const struct json *child(struct compiling *k, const struct json *j,
+                                wend_str part)
+{
+    bool escaped = schema_before(part, '~').len < part.len;
+    const struct json *c = j->first;
+    int64_t index;
+
+    if (j->kind == JSON_OBJECT) {
+        for (; c; c = c->next, k->looks++)
+            if (escaped ? part_is(part, c->key) : str_eq(part, c->key))
+                break;
+        return c;
+    }
+    if (j->kind != JSON_ARRAY || !str_to_i64(part, &index))
+        return NULL;
+    for (; c && index; index--, k->looks++)
+        c = c->next;
+    return c;
+}
+
+/* pointer is "" or begins with a slash. */
+static const struct json *pointed(struct compiling *k, const struct json *j,
+                                  wend_str pointer)
+{
+    while (j && pointer.len) {
+        wend_str part;
+
+        pointer.ptr++;
+        pointer.len--;
+        part = schema_before(pointer, '/');
+        pointer.ptr += part.len;
+        pointer.len -= part.len;
+        j = child(k, j, part);
+    }
+    return j;
+}
+
+/* Recursion ends with the tree, which JSON_DEPTH_MAX bounds. */
+static bool way(const struct json *j, const struct json *at,
+                const struct json **steps, size_t *count)
+{
+    if (j == at)
+        return true;
+    for (const struct json *c = j->first; c; c = c->next)
+        if (*count < JSON_DEPTH_MAX) {
+            steps[(*count)++] = c;
+            if (way(c, at, steps, count))
+                return true;
+            (*count)--;
+        }
+    return false;
+}
+
+void schema_pointer(const struct json *document, const struct json *at,
+                    struct buf *out)
+{
+    const struct json *steps[JSON_DEPTH_MAX], *up = document;
+    size_t count = 0;
+
+    buf_char(out, '#');
+    if (!way(document, at, steps, &count))
+        return;
+    for (size_t i = 0; i < count; up = steps[i++]) {
+        uint32_t index = 0;
+
+        buf_char(out, '/');
+        if (up->kind == JSON_ARRAY) {
+            for (const struct json *c = up->first; c != steps[i]; c = c->next)
+                index++;
+            buf_i64(out, index);
+            continue;
+        }
+        for (size_t b = 0; b < steps[i]->key.len; b++) {
+            char c = steps[i]->key.ptr[b];
+
+            if (c == '~' || c == '/')
+                buf_cstr(out, c == '~' ? "~0" : "~1");
+            else
+                buf_char(out, c);
+        }
+    }
+}
+
+/* ---- References ---------------------------------------------------------- */
+
+/* What is in a metaschema is known once it is compiled: the reference waits
+ * for the next round. */
+static bool wait_for_meta(struct compiling *k, struct schema_ref *ref, int meta)
+{
+    uint32_t bit = UINT32_C(1) << meta;
+    const struct json *json;
+    struct schema_node *root;
+
+    ref->next = k->refs;
+    k->refs = ref;
+    if (k->metas & bit)
+        return true;
+    k->metas |= bit;
+    json = schema_meta_load(meta, k->arena);
+    if (!json)
+        return schema_nomem(k);
+    return schema_node_for(k, json, NULL, &root);
+}
+
+static bool follow_in(struct compiling *k, const struct schema_ref *ref,
+                      struct schema_resource *r, wend_str fragment)
+{
+    wend_str text = json_str(ref->json);
+    bool pointer = !fragment.len || fragment.ptr[0] == '/';
+    const struct schema_name *a = find_name(k, r, fragment);
+    const struct json *j = pointer ? pointed(k, r->root, fragment)
+                           : a     ? a->node->json
+                                   : NULL;
+
+    if (k->looks > SCHEMA_LOOKS_MAX) {
+        k->status = fail(k->err, WEND_E_LIMIT,
+                         "it takes too long to find what each $ref leads to");
+        return false;
+    }
+    if (!j)
+        return schema_refuse(k, ref->json, "leads to nothing: '%.*s'",
+                             (int)utf8_cut(text, 100), text.ptr);
+    if (ref->dynamic && a && a->dynamic)
+        *ref->dynamic = a->text;
+    return schema_node_for(k, j, r, ref->out);
+}
+
+static bool follow(struct compiling *k, struct schema_ref *ref)
+{
+    wend_str text = json_str(ref->json), uri = schema_before(text, '#');
+    wend_str rest = {text.ptr + uri.len, text.len - uri.len}, fragment;
+    struct schema_resource *r = ref->resource;
+    const struct schema_name *named;
+    int meta;
+
+    fragment = percent_decoded(
+        k, rest.len ? (wend_str){rest.ptr + 1, rest.len - 1} : rest);
+    if (!fragment.ptr)
+        return schema_nomem(k);
+    if (uri.len) {
+        if (!join(k, ref->json, r, &uri))
+            return false;
+        named = find_name(k, NULL, uri);
+        r = named ? named->node->resource : NULL;
+    }
+    if (r)
+        return follow_in(k, ref, r, fragment);
+    meta = schema_meta_find(uri);
+    if (meta >= 0)
+        return wait_for_meta(k, ref, meta);
+    return schema_refuse(k, ref->json,
+                         "leads out of the document, to '%.*s%.*s'; nothing "
+                         "is fetched",
+                         (int)utf8_cut(uri, 150), uri.ptr,
+                         (int)utf8_cut(rest, 60), rest.ptr);
+}
+
+bool schema_follow(struct compiling *k)
+{
+    struct schema_ref *ref = k->refs, *next;
+
+    k->refs = NULL;
+    for (; ref; ref = next) {
+        next = ref->next;
+        if (!follow(k, ref))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,407 @@
+/*
+ * policy.c - may this call run?
+ *
+ * Rules first (first match wins): they allow, deny or ask. Without one,
+ * reading in category general is allowed and everything else is asked; the
+ * agent's approve mode says what asking means. Each layer names a risk; the
+ * highest counts.
+ */
+#include "core/turn/policy.h"
+
+#include <string.h>
+
+#include "core/event/event.h"
+#include "core/policy/policy_label.h"
+#include "core/policy/policy_rule.h"
+
+/* In a rule for URLs a question mark is one. */
+static bool is_literal(const struct asked *q)
+{
+    if (q->tool->kind == SUBJECT_URL)
+        return q->request && q->request->scheme.ptr &&
+               !str_is(q->request->method, "?") &&
+               !memchr(q->subject.ptr, '*', q->subject.len);
+    return glob_literal(q->subject) == q->subject.len;
+}
+
+/* The rule for this very subject. None if it would fit others, too. */
+static wend_str rule_for(const struct asked *q, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    struct rule rule;
+    wend_str text;
+
+    if (!q->subject.ptr && rule_sees_string(q))
+        return STR_NONE;
+    if (q->subject.ptr && !is_literal(q))
+        return STR_NONE;
+    buf_str(&b, q->tool->name);
+    if (q->subject.ptr) {
+        buf_char(&b, '(');
+        buf_str(&b, q->subject);
+        buf_char(&b, ')');
+    }
+    text = buf_keep(&b, a);
+    /* What is spelled in two ways is no rule. */
+    return text.ptr && rule_parse(text, &rule, NULL) == WEND_OK &&
+                   rule_fits(&rule, q)
+               ? text
+               : STR_NONE;
+}
+
+static wend_risk path_risk(const struct asked *q)
+{
+    const unsigned all = PLACE_CODE | PLACE_SECRET;
+
+    return q->outside || (q->tool->access && q->subject.ptr &&
+                          path_place(q->subject, all).kinds)
+               ? WEND_RISK_HIGH
+               : WEND_RISK_LOW;
+}
+
+/* The plan is a model's or an imported run's: what it says is not the user's
+ * word. */
+static bool by_others(const struct turn *t)
+{
+    return t->imported || (t->plan.plan && t->plan.plan->written);
+}
+
+/* What one list of rules says about a call. */
+struct say {
+    wend_decision decision;
+    wend_str name;           /* of what decided */
+    const struct rule *rule; /* NULL: none did */
+    bool unnamed;            /* no rule names its path, so a person must */
+};
+
+static wend_decision by_mode(enum approve approve)
+{
+    static const wend_decision modes[] = {
+        [APPROVE_ASK] = WEND_DECISION_ASK,
+        [APPROVE_DENY] = WEND_DECISION_DENY,
+        [APPROVE_ALL] = WEND_DECISION_ALLOW,
+    };
+
+    return modes[approve];
+}
+
+static void say_by_rule(enum approve approve, const struct rule *rule,
+                        struct say *out)
+{
+    out->rule = rule;
+    out->name = rule->text;
+    out->decision =
+        rule->decision == WEND_DECISION_ASK ? by_mode(approve) : rule->decision;
+}
+
+static void say_without_rule(enum approve approve, bool own,
+                             const struct tool *tool, struct say *out)
+{
+    if (tool->own && own) {
+        out->name = STR("plan"); /* the user's own words */
+        out->decision = WEND_DECISION_ALLOW;
+    } else if (tool->call_class == WEND_CLASS_READ &&
+               tool->category == WEND_CATEGORY_GENERAL) {
+        out->name = STR("default read");
+        out->decision = WEND_DECISION_ALLOW;
+    } else {
+        out->name = approve == APPROVE_ALL    ? STR("approve all")
+                    : approve == APPROVE_DENY ? STR("approve deny")
+                                              : STR("default ask");
+        out->decision = by_mode(approve);
+    }
+}
+
+/* Neither a mode, nor a rule that asks, nor one that shows only a wildcard
+ * covers a path that matters. */
+static bool must_be_named(const struct asked *q, const struct say *say)
+{
+    const struct rule *r = say->rule;
+
+    if (!q->place.kinds)
+        return false;
+    if (!r)
+        return true;
+    return say->decision == WEND_DECISION_ALLOW &&
+           (r->decision != WEND_DECISION_ALLOW || !rule_names(r, q));
+}
+
+/* Own rules for the tool, then those that keep its path from others. */
+static void decide(const struct rule_set *set, enum approve approve, bool own,
+                   const struct asked *q, struct say *out)
+{
+    const struct rule *rule = rule_first(set, q), *keeps = NULL;
+
+    memset(out, 0, sizeof *out);
+    if (rule)
+        say_by_rule(approve, rule, out);
+    else
+        say_without_rule(approve, own, q->tool, out);
+    if (out->decision != WEND_DECISION_DENY && q->path.ptr)
+        keeps = rule_keeps(set, q->root, q->path, q->tool->access);
+    if (keeps &&
+        (keeps->decision == WEND_DECISION_DENY || !rule || !rule->subject.ptr))
+        say_by_rule(approve, keeps, out);
+    if (must_be_named(q, out)) {
+        out->unnamed = true;
+        out->name = STR("place");
+        out->decision =
+            approve == APPROVE_ASK ? WEND_DECISION_ASK : WEND_DECISION_DENY;
+    }
+}
+
+/* Why a person must look at the path. */
+static wend_str place_reason(const struct asked *q, bool asks, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    bool writes = q->place.kinds & PLACE_CODE;
+
+    buf_fmt(&b, "%s %s needs a person or a rule that names it",
+            writes ? "writing" : "reading", q->place.what);
+    if (!asks)
+        buf_fmt(&b, ", such as %.*s(%.*s), and nobody is there to ask",
+                (int)q->tool->name.len, q->tool->name.ptr, (int)q->subject.len,
+                q->subject.ptr);
+    return buf_keep(&b, a);
+}
+
+/* Why it is asked or denied; absent if it is allowed. */
+static wend_str reason(const struct say *say, const struct asked *q,
+                       struct arena *a)
+{
+    bool asks = say->rule && say->rule->decision == WEND_DECISION_ASK;
+
+    if (say->unnamed)
+        return place_reason(q, say->decision == WEND_DECISION_ASK, a);
+    switch (say->decision) {
+    case WEND_DECISION_ALLOW: return STR_NONE;
+    case WEND_DECISION_ASK:
+        return asks ? STR("a rule asks before this call")
+                    : STR("no rule allows or denies this call");
+    case WEND_DECISION_DENY:
+        if (asks)
+            return STR("a rule asks before this call and nobody is there to "
+                       "ask");
+        return say->rule ? STR("a rule denies this call")
+                         : STR("no rule allows this call and nobody is there "
+                               "to ask");
+    }
+    return STR_NONE;
+}
+
+static wend_str layers_text(const struct tool *tool, bool permitted,
+                            bool path_ok, wend_risk path, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+
+    if (path == WEND_RISK_LOW)
+        return permitted ? tool->layers_ok : tool->layers_denied;
+    layers_put(&b, tool, permitted, path_ok, path);
+    return buf_keep(&b, a);
+}
+
+enum {
+    LABELS_ALL = WEND_LABEL_UNTRUSTED_SOURCE | WEND_LABEL_SENSITIVE |
+                 WEND_LABEL_EXTERNAL_EFFECT
+};
+
+/* Those above label what a child does, too. */
+static uint32_t labels_for(const struct turn *t, const struct asked *q)
+{
+    const struct within *w = &t->config->within;
+    uint32_t labels = label_rows_for(&t->config->label_rows, q);
+
+    for (size_t i = 0; i < w->bounds_count; i++)
+        labels |= label_rows_for(&w->bounds[i].label_rows, q);
+    if (q->place.kinds & PLACE_SECRET)
+        labels |= WEND_LABEL_SENSITIVE;
+    return labels;
+}
+
+/* Whether it depends on a call's arguments what it brings. */
+static bool may_label(const struct turn *t, const struct tool *tool)
+{
+    const struct within *w = &t->config->within;
+    size_t rows = t->config->label_rows.count;
+
+    for (size_t i = 0; i < w->bounds_count; i++)
+        rows += w->bounds[i].label_rows.count;
+    return rows || (tool->access & ACCESS_READ);
+}
+
+uint32_t policy_labels(const struct turn *t, const struct tool *tool,
+                       wend_str args, const struct mem *m)
+{
+    struct arena a = {.mem = m};
+    struct asked q = {.tool = tool,
+                      .arena = &a,
+                      .config = t->config,
+                      .root = t->config->root};
+    uint32_t labels;
+
+    if (!may_label(t, tool))
+        return 0;
+    q.args = args.len ? json_parse(args, &a, NULL) : NULL;
+    asked_find(&q);
+    labels = a.failed ? LABELS_ALL : labels_for(t, &q);
+    arena_free(&a);
+    return labels;
+}
+
+/* What a child may bring is not here yet; what it brings comes with its end,
+ * and what we have goes with it when it begins. */
+uint32_t policy_taint(const struct turn *t, const struct mem *m)
+{
+    uint32_t taint = t->taint, i, place = 0;
+    const struct tool *tool;
+
+    for (const struct call *c = t->calls; c; c = c->prev)
+        if (turn_call_runs(t, c->index) &&
+            (tool = config_tool(t->config, c->name)))
+            taint |=
+                tool->labels | policy_labels(t, tool, turn_call_args(t, c), m);
+    while (t->plan.started &&
+           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
+        if ((tool = turn_action_tool(t, i)))
+            taint |= tool->labels |
+                     policy_labels(t, tool,
+                                   plan_action_state(&t->plan, i)->params, m);
+    return taint;
+}
+
+/* Text of strangers, data that must not get out, and a way out: together
+ * they let the strangers have the data, so that a person must look. */
+static bool combines(const struct turn *t, uint32_t labels, const struct mem *m)
+{
+    return labels && (policy_taint(t, m) | labels) == LABELS_ALL;
+}
+
+static void check_labels(const struct turn *t, const struct tool *tool,
+                         const struct mem *m, struct verdict *out)
+{
+    bool asks = t->config->approve == APPROVE_ASK;
+
+    if (out->policy.decision == WEND_DECISION_DENY ||
+        !combines(t, tool->labels | out->labels, m))
+        return;
+    out->policy.decision = asks ? WEND_DECISION_ASK : WEND_DECISION_DENY;
+    out->policy.rule = STR("labels");
+    out->policy.risk = WEND_RISK_CRITICAL;
+    out->reason =
+        asks ? STR("with this call the run has text of strangers, sensitive "
+                   "data and a way out; no rule allows all three")
+             : STR("with this call the run has text of strangers, sensitive "
+                   "data and a way out; that needs approval and nobody is "
+                   "there to ask");
+}
+
+/* A child may do no more than those above it; what they would be asked about
+ * is asked, unless that was answered in this run. */
+static void check_bounds(const struct turn *t, const struct asked *q, bool said,
+                         struct arena *a, struct verdict *out)
+{
+    const struct within *w = &t->config->within;
+
+    for (size_t i = 0; i < w->bounds_count; i++) {
+        const struct restraint *b = &w->bounds[i];
+        const struct rule_set set = {NULL, b->rules, b->rules_count};
+        struct say say;
+
+        decide(&set, b->approve, !by_others(t), q, &say);
+        if (say.decision == WEND_DECISION_ALLOW ||
+            out->policy.decision == WEND_DECISION_DENY ||
+            (say.decision == WEND_DECISION_ASK &&
+             (said || out->policy.decision == WEND_DECISION_ASK)))
+            continue;
+        out->policy.decision = say.decision;
+        out->policy.rule = say.name;
+        out->reason = reason(&say, q, a);
+    }
+}
+
+static struct rule_set own_rules(const struct turn *t)
+{
+    return (struct rule_set){t->rules, t->config->rules,
+                             t->config->rules_count};
+}
+
+/* The person who approves made the rule, in this run. */
+static bool was_said(const struct turn *t, const struct rule *rule)
+{
+    const struct remembered *r = t->rules;
+
+    while (r && &r->rule != rule)
+        r = r->prev;
+    return r != NULL;
+}
+
+bool policy_names(const struct turn *t, wend_str path)
+{
+    static const struct tool writers[] = {
+        {.name = {"write_file", 10},
+         .kind = SUBJECT_PATH,
+         .access = ACCESS_WRITE},
+        {.name = {"edit_file", 9},
+         .kind = SUBJECT_PATH,
+         .access = ACCESS_WRITE},
+    };
+    const struct within *w = &t->config->within;
+    char room[PATH_BYTES];
+
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
+        struct asked q = {
+            .tool = &writers[i], .config = t->config, .root = t->config->root};
+        struct rule_set set = own_rules(t);
+        struct say say;
+        size_t k = 0;
+
+        q.subject = q.path = policy_path(path, q.root, room, sizeof room);
+        if (!q.subject.ptr)
+            return false;
+        asked_find_place(&q);
+        decide(&set, APPROVE_DENY, false, &q, &say);
+        while (say.decision == WEND_DECISION_ALLOW && k < w->bounds_count) {
+            set = (struct rule_set){NULL, w->bounds[k].rules,
+                                    w->bounds[k].rules_count};
+            decide(&set, APPROVE_DENY, false, &q, &say);
+            k++;
+        }
+        if (say.decision == WEND_DECISION_ALLOW)
+            return true;
+    }
+    return false;
+}
+
+void policy_check(const struct turn *t, const struct tool *tool,
+                  const struct json *args, struct arena *a, struct verdict *out)
+{
+    struct asked q = {.tool = tool,
+                      .args = args,
+                      .arena = a,
+                      .config = t->config,
+                      .root = t->config->root};
+    const struct rule_set set = own_rules(t);
+    wend_ev_policy *p = &out->policy;
+    wend_risk risk;
+    struct say say;
+
+    memset(out, 0, sizeof *out);
+    asked_find(&q);
+    risk = path_risk(&q);
+    decide(&set, t->config->approve, !by_others(t), &q, &say);
+    p->decision = say.decision;
+    p->rule = say.name;
+    p->risk = tool->risk > risk ? tool->risk : risk;
+    out->reason = reason(&say, &q, a);
+    check_bounds(t, &q, say.rule && was_said(t, say.rule), a, out);
+    out->rule = rule_for(&q, a);
+    out->labels = labels_for(t, &q);
+    p->layers_json = layers_text(tool, p->decision != WEND_DECISION_DENY,
+                                 !q.outside, risk, a);
+    if (q.outside && p->decision != WEND_DECISION_DENY) {
+        p->decision = WEND_DECISION_DENY;
+        p->rule = STR("path");
+        out->reason = STR("the path leads out of the working directory");
+    }
+    check_labels(t, tool, a->mem, out);
+}

@@ -1,0 +1,547 @@
+/*
+ * tt.c - the turn loop: runs, turns, stops; see tt_model.c and tt_calls.c.
+ *
+ * Base cases: no calls (ok), a limit, canceled, an error. Everything else
+ * ends in begin_turn, which is the tail call.
+ */
+#include "core/turn/tt_step.h"
+
+#include <string.h>
+
+#include "base/id.h"
+#include "core/config/answer.h"
+#include "core/turn/policy_view.h"
+
+void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
+{
+    memset(s, 0, sizeof *s);
+    s->scratch = scratch;
+    s->keep = k;
+    s->events_tail = &s->events;
+    s->effects_tail = &s->effects;
+    s->blobs.arena = scratch;
+}
+
+/* ---- Writing a step ------------------------------------------------------ */
+
+wend_event *draft(struct tt *x, wend_event_type type)
+{
+    struct step_event *e = arena_alloc(x->s->scratch, sizeof *e);
+
+    if (!e)
+        return NULL;
+    e->ev.type = type;
+    return &e->ev;
+}
+
+/* Of what is emitted now; a clock that went back does not show. */
+static int64_t event_time(const struct tt *x)
+{
+    return x->in->time_us > x->s->turn.time_us ? x->in->time_us
+                                               : x->s->turn.time_us;
+}
+
+void emit(struct tt *x, wend_event *ev)
+{
+    struct turn *t = &x->s->turn;
+    struct step_event *e;
+
+    if (!ev)
+        return;
+    e = (struct step_event *)(void *)((char *)ev -
+                                      offsetof(struct step_event, ev));
+    ev->run = t->run.ptr ? t->run : x->in->run;
+    ev->seq = t->seq + 1;
+    ev->time_us = event_time(x);
+    turn_become(t, ev, x->s->keep);
+    /* turn_start and turn_end belong to the turn they open and close. */
+    ev->in_turn = t->counter >= 0 && ev->type != WEND_RUN_END &&
+                  (t->phase != PH_BETWEEN || ev->type == WEND_TURN_END);
+    ev->turn = t->counter;
+    ev->turn_id = t->id;
+    *x->s->events_tail = e;
+    x->s->events_tail = &e->next;
+    x->s->events_count++;
+}
+
+struct effect *want(struct tt *x, enum effect_kind kind)
+{
+    struct effect *fx = arena_alloc(x->s->scratch, sizeof *fx);
+
+    if (!fx)
+        return NULL;
+    fx->kind = kind;
+    fx->ask = x->s->turn.ask;
+    fx->turn = x->s->turn.counter;
+    *x->s->effects_tail = fx;
+    x->s->effects_tail = &fx->next;
+    return fx;
+}
+
+void want_timer(struct tt *x, enum timer timer, int64_t delay_ms)
+{
+    struct effect *fx = want(x, FX_TIMER);
+
+    if (!fx)
+        return;
+    fx->timer = timer;
+    fx->delay_ms = delay_ms;
+}
+
+wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
+                           wend_str component)
+{
+    wend_ev_error *e = arena_alloc(x->s->scratch, sizeof *e);
+
+    if (!e)
+        return NULL;
+    e->code = code;
+    e->message = message;
+    e->component = component;
+    return e;
+}
+
+void warn(struct tt *x, wend_str code, wend_str message)
+{
+    wend_event *ev = draft(x, WEND_WARNING);
+
+    if (ev) {
+        ev->u.warning.code = code;
+        ev->u.warning.message = message;
+    }
+    emit(x, ev);
+}
+
+static void emit_error(struct tt *x, const struct trouble *trouble)
+{
+    wend_event *ev = draft(x, WEND_ERROR);
+
+    if (ev) {
+        ev->u.error.code = trouble->code;
+        ev->u.error.message = trouble->message;
+        ev->u.error.component = trouble->component;
+        ev->u.error.retryable = trouble->retryable;
+    }
+    emit(x, ev);
+}
+
+void tell_troubles(struct tt *x)
+{
+    for (const struct trouble *t = x->in->troubles; t && !no_memory(x);
+         t = t->next)
+        if (t->warning)
+            warn(x, t->code, t->message);
+        else
+            emit_error(x, t);
+}
+
+/* ---- Ends ---------------------------------------------------------------- */
+
+/* As of now, not as of the event before. */
+wend_ev_metrics metrics_now(const struct tt *x)
+{
+    wend_ev_metrics m = x->s->turn.metrics;
+
+    m.ms = turn_ran_us(&x->s->turn, event_time(x)) / 1000;
+    return m;
+}
+
+void emit_metrics(struct tt *x)
+{
+    wend_event *ev = draft(x, WEND_METRICS);
+
+    if (ev)
+        ev->u.metrics = metrics_now(x);
+    emit(x, ev);
+}
+
+void end_turn(struct tt *x, wend_outcome outcome)
+{
+    wend_event *ev = draft(x, WEND_TURN_END);
+
+    if (ev) {
+        ev->u.turn_end.outcome = outcome;
+        ev->u.turn_end.calls = x->s->turn.calls_count;
+        ev->u.turn_end.failed_calls = x->s->turn.failed_calls;
+    }
+    emit(x, ev);
+    emit_metrics(x);
+}
+
+/* The store may refuse the end, when a request was accepted before it. */
+static void keep_unended(struct tt *x)
+{
+    struct turn *t = arena_alloc(x->s->scratch, sizeof *t);
+
+    if (t)
+        *t = x->s->turn;
+    x->s->unended = t;
+}
+
+void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
+             const wend_ev_error *error)
+{
+    const struct turn *t = &x->s->turn;
+    wend_event *ev;
+
+    if (t->metrics_due)
+        emit_metrics(x);
+    keep_unended(x);
+    ev = draft(x, WEND_RUN_END);
+    if (ev) {
+        ev->u.run_end.outcome = outcome;
+        ev->u.run_end.text = t->answer.ptr ? t->answer : STR("");
+        if (t->file_plan.ptr && t->counter < 0)
+            ev->u.run_end.text = plan_text(x);
+        else if (outcome == WEND_OUTCOME_OK && t->config->schema)
+            ev->u.run_end.text = answer_json(t->answer); /* for a program */
+        ev->u.run_end.limit = limit;
+        ev->u.run_end.error = error;
+        ev->u.run_end.metrics = metrics_now(x);
+    }
+    emit(x, ev);
+}
+
+/* ---- Turns --------------------------------------------------------------- */
+
+/* A paused run stands here until it is continued; so does one whose hook
+ * has not answered. */
+void enter_turn(struct tt *x)
+{
+    if (x->s->turn.paused)
+        return;
+    if (x->s->turn.config->hooks && !x->s->turn.again)
+        want(x, FX_HOOK);
+    else
+        ask_model(x);
+}
+
+void begin_turn(struct tt *x)
+{
+    struct turn *t = &x->s->turn;
+    wend_event *ev;
+    char id[TURN_ID_MAX];
+    size_t len;
+
+    if (t->limits.turns && t->counter + 1 >= t->limits.turns) {
+        end_run(x, WEND_OUTCOME_LIMIT, STR("turns"), NULL);
+        return;
+    }
+    ev = draft(x, WEND_TURN_START);
+    if (!ev)
+        return;
+    len = turn_id_make(id, t->run, t->counter + 1);
+    ev->u.turn_start.counter = t->counter + 1;
+    ev->u.turn_start.id = arena_str(x->s->scratch, (wend_str){id, len});
+    ev->u.turn_start.parent_id = t->id;
+    emit(x, ev);
+    enter_turn(x);
+}
+
+void go_on(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    if (t->config->plan_tool && end_planning(x))
+        return;
+    if (t->calls_count || t->pending || t->halted)
+        begin_turn(x);
+    else
+        end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);
+}
+
+/* ---- Inputs -------------------------------------------------------------- */
+
+static void on_start(struct tt *x)
+{
+    wend_event *ev = draft(x, WEND_RUN_START);
+    wend_str gap;
+
+    if (ev)
+        ev->u.run_start = *x->in->start;
+    emit(x, ev);
+    if (no_memory(x))
+        return;
+    if (x->in->repaired)
+        warn(x, STR("invalid_utf8"),
+             STR("the prompt was not valid UTF-8: bad bytes are replaced by "
+                 "U+FFFD"));
+    gap = policy_gap(x->s->turn.config, x->in->hides, x->s->scratch);
+    if (gap.ptr)
+        warn(x, STR("rule_gap"), gap);
+    tell_troubles(x);
+    if (x->s->turn.limits.time_ms)
+        want_timer(x, TIMER_RUN, x->s->turn.limits.time_ms);
+    want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
+    if (x->s->turn.plan.plan)
+        begin_plan(x);
+    else
+        begin_turn(x);
+}
+
+void emit_control(struct tt *x, wend_str what, wend_str by, wend_str value_json)
+{
+    wend_event *ev = draft(x, WEND_CONTROL);
+
+    if (ev) {
+        ev->u.control.what = what;
+        ev->u.control.by = by;
+        ev->u.control.value_json = value_json;
+    }
+    emit(x, ev);
+}
+
+/* What a stop leaves to do once no call runs any more. */
+static void finish_stop(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    wend_ev_error *error = NULL;
+
+    if (t->stop.code.ptr)
+        error = draft_error(x, t->stop.code, t->stop.message,
+                            str_is(t->stop.code, "hook_stop") ? STR("hook")
+                                                              : STR("policy"));
+    if (t->plan.started)
+        end_plan(x, t->stop.outcome);
+    end_plan_call(x);
+    if (t->phase != PH_PLAN && t->phase != PH_BETWEEN)
+        end_turn(x, t->stop.outcome);
+    end_run(x, x->s->turn.stop.outcome, x->s->turn.stop.limit, error);
+}
+
+/* The control event is written; now close every bracket that can be. */
+void stop_all(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    if (t->phase == PH_MODEL) {
+        want(x, FX_STOP_MODEL);
+        close_model(x, WEND_OUTCOME_CANCELED, NULL);
+    }
+    stop_calls(x);
+    stop_plan(x);
+    if (turn_busy(t))
+        want_timer(x, TIMER_STOP, STOP_GRACE_MS + STOP_SLACK_MS);
+    else
+        finish_stop(x);
+}
+
+static void on_cancel(struct tt *x)
+{
+    x->s->heard = 1;
+    emit_control(x, STR("cancel"), x->in->by, STR_NONE);
+    stop_all(x);
+}
+
+void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_cstr(&b, "{\"code\":");
+    json_put_str(&b, code);
+    buf_cstr(&b, ",\"message\":");
+    json_put_str(&b, message);
+    buf_char(&b, '}');
+    emit_control(x, STR("cancel"), by, take_text(x, &b));
+    stop_all(x);
+}
+
+static void on_stop(struct tt *x)
+{
+    stop_for(x, x->in->by, STR("hook_stop"),
+             x->in->text.ptr ? x->in->text : STR("a hook stopped the run"));
+}
+
+void emit_said(struct tt *x, wend_str text)
+{
+    wend_event *ev = draft(x, WEND_MESSAGE);
+
+    if (ev) {
+        ev->u.message.role = STR("user");
+        ev->u.message.text = text;
+    }
+    emit(x, ev);
+}
+
+static void on_say(struct tt *x)
+{
+    x->s->heard = 1;
+    emit_said(x, x->in->text);
+}
+
+static void on_pause(struct tt *x)
+{
+    x->s->heard = 1;
+    if (!x->s->turn.paused)
+        emit_control(x, STR("pause"), x->in->by, STR_NONE);
+}
+
+static void on_continue(struct tt *x)
+{
+    x->s->heard = 1;
+    if (!x->s->turn.paused)
+        return;
+    emit_control(x, STR("continue"), x->in->by, STR_NONE);
+    if (x->s->turn.phase == PH_TURN)
+        enter_turn(x);
+    else if (x->s->turn.phase == PH_CALLS)
+        run_calls(x);
+    else if (x->s->turn.phase == PH_PLAN)
+        run_plan(x);
+    check_lost_calls(x); /* what a pause has kept waiting */
+    restart_lost_actions(x);
+}
+
+/* One about a call that does not wait comes too late. */
+static void on_answer(struct tt *x)
+{
+    on_approval(x);
+    x->s->heard = x->s->events != NULL;
+}
+
+static void on_turn_hook(struct tt *x)
+{
+    const struct hook_done *h = &x->in->hook;
+    wend_event *ev;
+
+    if (x->s->turn.phase != PH_TURN || x->s->turn.paused || x->s->turn.again)
+        return;
+    switch (h->answer) {
+    case WEND_HOOK_GO:
+    case WEND_HOOK_STOP: /* comes as IN_STOP */ break;
+    case WEND_HOOK_SKIP: answer_instead(x, h->text); return;
+    case WEND_HOOK_CHANGE:
+        ev = draft(x, WEND_MESSAGE);
+        if (ev) {
+            ev->u.message.role = STR("system");
+            ev->u.message.text = h->text;
+        }
+        emit(x, ev);
+        break;
+    }
+    ask_model(x);
+}
+
+static void on_hook(struct tt *x)
+{
+    if (x->in->hook.turn != x->s->turn.counter)
+        return;
+    if (x->in->hook.call.ptr)
+        on_call_hook(x);
+    else
+        on_turn_hook(x);
+}
+
+static void on_sealed(struct tt *x)
+{
+    if (x->in->ask == x->s->turn.ask)
+        start_eager(x);
+}
+
+static void on_warn(struct tt *x)
+{
+    if (x->s->turn.phase == PH_MODEL && x->in->ask == x->s->turn.ask)
+        warn(x, STR("bad_action"), x->in->text);
+}
+
+static void on_metrics_timer(struct tt *x)
+{
+    if (x->s->turn.phase == PH_MODEL || turn_busy(&x->s->turn))
+        emit_metrics(x);
+    want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
+}
+
+void limit_reached(struct tt *x, wend_str limit)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_cstr(&b, "{\"reached\":");
+    json_put_str(&b, limit);
+    buf_char(&b, '}');
+    emit_control(x, STR("limits"), limit, take_text(x, &b));
+    stop_all(x);
+}
+
+void time_is_over(struct tt *x)
+{
+    limit_reached(x, STR("time"));
+}
+
+static void on_timer(struct tt *x)
+{
+    switch (x->in->timer) {
+    case TIMER_RUN: time_is_over(x); break;
+    case TIMER_RETRY: on_retry_timer(x); break;
+    case TIMER_METRICS: on_metrics_timer(x); break;
+    case TIMER_STOP: break; /* only while stopping */
+    case TIMERS: break;
+    }
+}
+
+/* While stopping only two things count: a running call that ends, and the
+ * end of patience. */
+static void while_stopping(struct tt *x)
+{
+    if (x->in->kind == IN_CALL_DONE)
+        on_call_done(x);
+    else if (x->in->kind == IN_ACTION_DONE)
+        on_action_done(x);
+    else if (x->in->kind == IN_TIMER && x->in->timer == TIMER_STOP) {
+        abandon_calls(x);
+        abandon_actions(x);
+    } else {
+        x->s->heard = x->in->kind == IN_CANCEL; /* it is being done */
+        return;
+    }
+    if (!turn_busy(&x->s->turn))
+        finish_stop(x);
+}
+
+static void while_going(struct tt *x)
+{
+    switch (x->in->kind) {
+    case IN_START: break; /* a second one means nothing */
+    case IN_HOOK: on_hook(x); break;
+    case IN_SEALED:
+    case IN_WRITTEN: on_sealed(x); break;
+    case IN_WARN: on_warn(x); break;
+    case IN_MODEL_DONE: on_model_done(x); break;
+    case IN_MODEL_FAIL: on_model_fail(x); break;
+    case IN_CALL_DONE: on_call_done(x); break;
+    case IN_ACTION_DONE: on_action_done(x); break;
+    case IN_CHECKED: on_checked(x); break;
+    case IN_APPROVAL: on_answer(x); break;
+    case IN_TIMER: on_timer(x); break;
+    case IN_CANCEL: on_cancel(x); break;
+    case IN_STOP: on_stop(x); break;
+    case IN_SAY: on_say(x); break;
+    case IN_PAUSE: on_pause(x); break;
+    case IN_CONTINUE: on_continue(x); break;
+    case IN_RESUME:
+    case IN_UNENDED:
+    case IN_TROUBLE: break; /* see tt: in any state */
+    }
+}
+
+void tt(const struct turn *t, const struct input *in, struct step *s)
+{
+    struct tt x = {.s = s, .in = in};
+
+    s->turn = *t;
+    if (t->phase == PH_END)
+        return;
+    if (t->phase == PH_NEW) {
+        if (in->kind == IN_START)
+            on_start(&x);
+    } else if (in->kind == IN_RESUME) {
+        on_resume(&x);
+    } else if (in->kind == IN_UNENDED) {
+        on_unended(&x);
+    } else if (in->kind == IN_TROUBLE) {
+        tell_troubles(&x);
+    } else if (t->stop.outcome != WEND_OUTCOME_NONE) {
+        while_stopping(&x);
+    } else {
+        while_going(&x);
+    }
+}

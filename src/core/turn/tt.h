@@ -1,0 +1,205 @@
+/*
+ * tt.h - the turn loop: decides what happens next, and does nothing.
+ *
+ * tt(turn, input) gives events (what happened) and effects (what the shell
+ * shall do). Its last act in a turn is to name the argument of its own next
+ * call, the turn_start event; the shell loops, so no stack grows. Events
+ * are applied as they are decided, because the next decision of the same
+ * step needs to see them; step->turn is the state after all of them.
+ */
+#ifndef CORE_TT_H
+#define CORE_TT_H
+
+#include "core/turn/reply.h"
+#include "core/turn/turn.h"
+
+enum input_kind {
+    IN_START,       /* start */
+    IN_HOOK,        /* hook */
+    IN_SEALED,      /* one more call of the reply is complete */
+    IN_WRITTEN,     /* ... one more action of a plan in it */
+    IN_WARN,        /* ask, text: what of the reply nobody can read */
+    IN_MODEL_DONE,  /* ask; the reply is complete */
+    IN_MODEL_FAIL,  /* ask, error */
+    IN_CALL_DONE,   /* done */
+    IN_ACTION_DONE, /* done: action, attempt instead of turn, call */
+    IN_APPROVAL,    /* approval */
+    IN_TIMER,       /* timer, ask for TIMER_RETRY */
+    IN_CANCEL,      /* by */
+    IN_STOP,        /* by, text: a hook ends the run */
+    IN_SAY,         /* text */
+    IN_PAUSE,       /* by */
+    IN_CONTINUE,    /* by */
+    IN_CHECKED,     /* done: whether what was lost had its effect: outcome OK,
+                       SKIPPED (it did not), else not known; call absent:
+                       action, attempt */
+    IN_RESUME,      /* epoch; reply: what the log has of an open message;
+                       requests */
+    IN_UNENDED,     /* requests, end: its run_end was not kept, because these
+                       were accepted before it */
+    IN_TROUBLE,     /* troubles, which IN_START and IN_RESUME may have, too */
+};
+
+/* What a component could not do, or found strange, while the run goes on. */
+struct trouble {
+    struct trouble *next;
+    bool warning; /* else an error */
+    bool retryable;
+    wend_str code, message, component;
+    wend_str of; /* what has it, by name: the agent's business */
+};
+
+enum timer { TIMER_RUN, TIMER_RETRY, TIMER_METRICS, TIMER_STOP, TIMERS };
+
+struct model_error {
+    wend_str code; /* network timeout rate_limit service auth ... */
+    wend_str message;
+    bool retry_never;       /* whatever the code says */
+    bool resting;           /* not asked at all, see lib/model/pool.c */
+    int64_t retry_after_ms; /* the provider's wish; 0 = none */
+};
+
+/* How a child ended: its run_end, and what it leaves behind. */
+struct child_done {
+    wend_outcome outcome;
+    wend_str text, limit, code, message;
+    uint32_t labels; /* wend_label */
+    wend_ev_metrics metrics;
+    bool late; /* it was stopped, since its time was over */
+};
+
+struct call_done {
+    int64_t turn; /* counter: an answer to an older turn is late */
+    wend_str call;
+    wend_outcome outcome;
+    wend_str output;     /* valid UTF-8; the message if not ok */
+    wend_str code;       /* of the error, if not ok */
+    wend_str structured; /* of a call: JSON besides; absent: none */
+    bool effect_possible, cached;
+    int64_t ms;
+    const struct child_done *child; /* then all of the above follows from it */
+    /* of an action */
+    uint32_t action; /* its index */
+    int64_t attempt; /* an answer to an older one is late */
+    bool json;       /* output is JSON already */
+    uint32_t labels; /* wend_label: what it brings besides its tool's */
+    bool retryable;
+    bool uncached; /* of an action that a child does: it is to begin */
+};
+
+/* What may be reserved at most, by all that is asked of models at once: what
+ * parents and children leave of the budgets. INT64_MAX: there is no limit. */
+struct purse {
+    int64_t tokens, cost_nano;
+};
+
+struct hook_done {
+    int64_t turn;
+    wend_str call; /* absent: the hook before a turn */
+    wend_hook_answer answer;
+    wend_str text; /* canonical JSON if it changes arguments */
+};
+
+/* What another process asked of a run before it could be told. */
+struct remote_request {
+    enum input_kind kind; /* IN_CANCEL IN_SAY IN_PAUSE IN_CONTINUE; any other
+                             comes too late */
+    wend_str by, text;
+};
+
+struct input {
+    enum input_kind kind;
+    int64_t time_us;
+    /* What the model has written so far, NULL when no call is open. */
+    const struct reply *reply;
+    const struct purse *purse; /* NULL: the run shares its budgets with none */
+    int64_t ask;               /* which model attempt this is about */
+    const wend_ev_run_start *start;
+    /* With the start of a plan: what each action took in the past, -1 if that
+     * is not known; NULL: nothing is known. */
+    const int64_t *learned_ms;
+    const struct plan_past *past; /* for plans of models; NULL: none */
+    wend_str run;                 /* with start */
+    size_t repaired;              /* bad bytes replaced in the prompt */
+    bool hides;                   /* the sandbox can hide paths; with start */
+    struct model_error error;
+    struct call_done done;
+    struct hook_done hook;
+    struct {
+        wend_str call, by;
+        bool yes, remember;
+    } approval;
+    enum timer timer;
+    wend_str text, by; /* IN_RESUME: whoever ends it at once; else absent */
+    int64_t epoch;
+    /* IN_RESUME: model, limits, config_json and imported, as the event has
+     * them; NULL: nothing changes. */
+    const wend_ev_run_resume *over;
+    /* IN_RESUME: limits that hold from here on, where they are not 0; NULL:
+     * none. */
+    const wend_ev_limits *limits;
+    struct remote_request *requests; /* oldest first, at most REQUESTS_MAX */
+    size_t requests_count;
+    const wend_ev_run_end *end;
+    struct trouble *troubles; /* oldest first */
+};
+
+enum effect_kind {
+    FX_ASK_MODEL,   /* ask; the same number again is the same request */
+    FX_STOP_MODEL,  /* ask */
+    FX_RUN_CALL,    /* call, tool, key */
+    FX_STOP_CALL,   /* call */
+    FX_RUN_ACTION,  /* action, attempt, args, key, tool, timeout_ms, after
+                       delay_ms */
+    FX_STOP_ACTION, /* action, attempt */
+    FX_START_CHILD, /* of a call or an action, as they; child, kid. One that
+                       the store has is gone on with */
+    FX_CHECK,       /* call, or NULL: action, attempt; args, key, timeout_ms */
+    FX_TIMER,       /* timer, delay_ms, ask; replaces an earlier one */
+    FX_HOOK,        /* call, or absent before a turn */
+};
+
+struct effect {
+    struct effect *next;
+    enum effect_kind kind;
+    int64_t ask;
+    int64_t turn;
+    const struct call *call; /* kept with the turn */
+    const struct tool *tool;
+    wend_str args; /* what the call really gets */
+    wend_str key;
+    enum timer timer;
+    int64_t delay_ms;
+    uint32_t action; /* index in the plan */
+    int64_t attempt, timeout_ms;
+    wend_str child; /* its run; kept with the turn */
+    const struct kid *kid;
+};
+
+struct step_event {
+    struct step_event *next;
+    wend_event ev;
+};
+
+/* scratch, keep are the caller's; the rest is filled. If scratch or
+ * keep->arena failed, the step must be thrown away. */
+struct step {
+    struct arena *scratch; /* events and effects, until the next step */
+    const struct keep *keep;
+    struct turn turn;
+    struct step_event *events, **events_tail;
+    struct effect *effects, **effects_tail;
+    struct event_blobs blobs; /* besides those of long strings */
+    size_t events_count;
+    uint64_t heard; /* bit i: requests[i] counts; the others came too late.
+                       Of an input that is a request itself: bit 0 */
+    const struct turn *unended; /* before run_end; NULL: it has not ended */
+};
+
+/* tt_budget.c: what the model calls that are open may still cost. */
+void turn_reserved(const struct turn *t, struct purse *out);
+
+void step_begin(struct step *s, struct arena *scratch, const struct keep *k);
+void tt(const struct turn *t, const struct input *in, struct step *s);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * tt_admit.c - whether a call may run: its tool, its arguments, the policy.
+ */
+#include "core/turn/tt_step.h"
+
+#include <string.h>
+
+#include "core/schema/schema.h"
+
+wend_str take_text(struct tt *x, struct buf *b)
+{
+    return buf_keep(b, x->s->scratch);
+}
+
+void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
+                      wend_str message)
+{
+    a->refused = outcome;
+    a->code = code;
+    a->message = message;
+}
+
+static void unknown_tool(struct tt *x, struct admission *a,
+                         const struct call *c)
+{
+    const struct config *config = x->s->turn.config;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_fmt(&b, "there is no tool '%.*s'; the tools are:", (int)c->name.len,
+            c->name.ptr);
+    for (size_t i = 0; i < config->tools_count; i++)
+        buf_fmt(&b, "%s %.*s", i ? "," : "", (int)config->tools[i].name.len,
+                config->tools[i].name.ptr);
+    if (!config->tools_count)
+        buf_cstr(&b, " none");
+    admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_tool"),
+                     take_text(x, &b));
+}
+
+static void check_args(struct tt *x, struct admission *a,
+                       const struct json *args, const wend_error *why)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct buf wrong = {.mem = x->s->scratch->mem};
+
+    if (!args && !why->line) {
+        admission_refuse(
+            a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
+            STR("the arguments are over 1 MiB; call the tool again with "
+                "less"));
+        return;
+    }
+    if (!args) {
+        buf_fmt(&b,
+                "the arguments are not valid JSON (%s, line %u column %u); "
+                "call the tool again with a JSON object",
+                why->message, why->line, why->column);
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
+                         take_text(x, &b));
+        return;
+    }
+    if (a->tool->schema && !schema_check(a->tool->schema, args, &wrong)) {
+        buf_cstr(&b, "the arguments do not fit the tool's schema: ");
+        buf_str(&b, take_text(x, &wrong));
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
+                         take_text(x, &b));
+    } else if (args->kind != JSON_OBJECT) {
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
+                         STR("the arguments must be a JSON object"));
+    }
+}
+
+void check_agent(struct tt *x, struct admission *a, wend_str name)
+{
+    wend_str why = child_refused(x, name);
+
+    if (why.ptr)
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_agent"), why);
+}
+
+/* Invalid arguments are kept as a JSON string with the raw text. */
+static struct json *parse_args(struct tt *x, const struct call *c,
+                               wend_error *why)
+{
+    struct json *j = json_parse(c->args, x->s->scratch, why);
+
+    if (!c->invalid || !j)
+        return j;
+    if (j->text.len >= ARGS_BYTES_MAX) {
+        why->line = 0; /* too long to be about a place */
+        return NULL;
+    }
+    j = json_parse(j->text, x->s->scratch, why);
+    return j && j->kind == JSON_STRING ? j : NULL;
+}
+
+static void admit_known(struct tt *x, const struct call *c, struct admission *a)
+{
+    wend_error why = {0};
+    struct json *args = parse_args(x, c, &why);
+
+    policy_check(&x->s->turn, a->tool, args, x->s->scratch, &a->verdict);
+    if (x->s->turn.cut && c->invalid)
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
+                         STR("the answer reached the output limit inside this "
+                             "call, so its arguments are incomplete; call the "
+                             "tool again with less"));
+    else
+        check_args(x, a, args, &why);
+    if (a->refused == WEND_OUTCOME_NONE && a->tool->child)
+        check_agent(x, a, json_str(json_get(args, "agent")));
+    if (a->refused != WEND_OUTCOME_NONE)
+        return;
+    if (a->verdict.policy.decision == WEND_DECISION_DENY) {
+        struct buf b = {.mem = x->s->scratch->mem};
+
+        buf_fmt(&b, "denied by policy (%.*s): %.*s",
+                (int)a->verdict.policy.rule.len, a->verdict.policy.rule.ptr,
+                (int)a->verdict.reason.len, a->verdict.reason.ptr);
+        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
+                         take_text(x, &b));
+    }
+}
+
+void admit_call(struct tt *x, const struct call *c, struct admission *a)
+{
+    memset(a, 0, sizeof *a);
+    a->tool = config_tool(x->s->turn.config, c->name);
+    if (a->tool) {
+        admit_known(x, c, a);
+        return;
+    }
+    a->verdict.policy.decision = WEND_DECISION_DENY;
+    a->verdict.policy.rule = STR("unknown tool");
+    unknown_tool(x, a, c);
+}
+
+void admit_end(struct tt *x, const struct call *c, struct admission *a)
+{
+    memset(a, 0, sizeof *a);
+    a->tool = config_end(x->s->turn.config, c->name);
+    if (a->tool) {
+        admit_known(x, c, a);
+        return;
+    }
+    a->verdict.policy.decision = WEND_DECISION_DENY;
+    a->verdict.policy.rule = STR("unknown relic");
+    admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_target"),
+                     STR("there is no relic with this endpoint"));
+}

@@ -1,0 +1,441 @@
+/*
+ * tt_calls.c - the calls of a message: admission, order, results.
+ *
+ * Calls start in call order. Reading ones run beside each other up to the
+ * limit; any other waits for all before it and holds all after it, so that
+ * the outcome is that of running them one by one.
+ */
+#include "core/turn/tt_step.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "core/plan/sched.h"
+
+/* ---- Which may start ----------------------------------------------------- */
+
+struct batch {
+    struct sched sched;
+    struct admission *admissions;
+};
+
+/* A plan does whatever its actions do. */
+static bool runs_beside_others(const struct turn *t, const struct tool *tool)
+{
+    return tool && tool != t->config->plan_tool &&
+           (tool->call_class == WEND_CLASS_READ || tool->concurrent);
+}
+
+static uint32_t slots(const struct turn *t)
+{
+    return t->limits.parallel ? (uint32_t)t->limits.parallel : CALLS_MAX;
+}
+
+bool waits_for_approval(const struct turn *t, uint32_t i)
+{
+    return bit_get(&t->asked, i) && !bit_get(&t->answered, i) &&
+           !bit_get(&t->ended, i); /* a fork may be given what it returned */
+}
+
+/* The calls as items of the scheduler: a call that may not run beside
+ * others waits for all before it, and all after it wait for it. */
+static bool make_batch(struct tt *x, struct batch *b, uint32_t count)
+{
+    const struct turn *t = &x->s->turn;
+    struct arena *a = x->s->scratch;
+    uint32_t open = 0, open_alone = 0;
+
+    memset(b, 0, sizeof *b);
+    b->sched.count = count;
+    b->sched.slots = slots(t);
+    b->sched.items = arena_alloc(a, (count + 1) * sizeof *b->sched.items);
+    b->sched.heap = arena_alloc(a, (count + 1) * sizeof *b->sched.heap);
+    if (!b->sched.items || !b->sched.heap)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sched_item *item = &b->sched.items[i];
+        bool beside;
+
+        if (bit_get(&t->ended, i)) {
+            item->state = SCHED_DONE;
+            continue;
+        }
+        beside = runs_beside_others(
+            t, config_tool(t->config, turn_call(t, i)->name));
+        if (bit_get(&t->started, i))
+            item->state = SCHED_RUNNING;
+        item->waits = (beside ? open_alone : open) + waits_for_approval(t, i);
+        open++;
+        open_alone += !beside;
+    }
+    sched_begin(&b->sched);
+    return true;
+}
+
+void ask_approval(struct tt *x, const struct call *c, const struct admission *a)
+{
+    wend_event *ev = draft(x, WEND_APPROVAL_ASK);
+
+    if (ev) {
+        ev->u.approval_ask.call = c->id;
+        ev->u.approval_ask.name = c->name;
+        ev->u.approval_ask.args_json = c->args;
+        ev->u.approval_ask.risk = a->verdict.policy.risk;
+        ev->u.approval_ask.layers_json = a->verdict.policy.layers_json;
+        ev->u.approval_ask.reason = a->verdict.reason;
+        ev->u.approval_ask.rule = a->verdict.rule;
+    }
+    emit(x, ev);
+}
+
+void refuse_denied(const struct turn *t, uint32_t i, struct admission *a)
+{
+    if (bit_get(&t->answered, i) && !bit_get(&t->approved, i))
+        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
+                         STR("denied: the call was not approved"));
+}
+
+/* Refusals and questions come before anything starts, once: a message may
+ * have many calls with long arguments, and each look reads them. */
+static void settle(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    const struct call *c = turn_call(t, i);
+    struct admission a;
+
+    if (bit_get(&t->started, i) || waits_for_approval(t, i) ||
+        (int)i == turn_plan_call(t)) /* which has begun before its call */
+        return;
+    admit_call(x, c, &a);
+    refuse_denied(t, i, &a);
+    if (a.refused != WEND_OUTCOME_NONE)
+        end_unstarted_call(x, c, &a, a.refused, a.code, a.message);
+    else if (a.verdict.policy.decision == WEND_DECISION_ASK &&
+             !bit_get(&t->answered, i))
+        ask_approval(x, c, &a);
+}
+
+/* A yes is for the arguments that were shown, and for no others. */
+static void approved_policy(const struct turn *t, uint32_t i, wend_str args,
+                            struct admission *a)
+{
+    if (!bit_get(&t->approved, i) || !str_eq(args, turn_asked_args(t, i)))
+        return;
+    a->verdict.policy.decision = WEND_DECISION_ALLOW;
+    a->verdict.policy.rule = STR("approved");
+}
+
+static void ask_hook(struct tt *x, const struct call *c)
+{
+    struct effect *fx = want(x, FX_HOOK);
+
+    if (!fx)
+        return;
+    fx->call = c;
+    fx->args = c->args;
+}
+
+/* What was allowed when its message ended may not be now: calls before it
+ * have brought something into the run. False if it does not start. */
+static bool start_allowed(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    const struct call *c = turn_call(t, i);
+    struct admission a;
+
+    admit_call(x, c, &a);
+    approved_policy(t, i, c->args, &a);
+    if ((int)i == turn_plan_call(t))
+        start_plan_call(x, c, &a, STR_NONE); /* whatever is wrong with it */
+    else if (a.refused != WEND_OUTCOME_NONE)
+        end_unstarted_call(x, c, &a, a.refused, a.code, a.message);
+    else if (a.verdict.policy.decision == WEND_DECISION_ASK)
+        ask_approval(x, c, &a);
+    else
+        start_call(x, c, &a, STR_NONE);
+    return turn_call_runs(t, i);
+}
+
+static void start_ready(struct tt *x)
+{
+    bool again = true;
+    struct batch b;
+    uint32_t i;
+
+    while (again && !no_memory(x) && !x->s->turn.stop.outcome) {
+        again = false;
+        if (x->s->turn.paused || !make_batch(x, &b, x->s->turn.calls_count))
+            return;
+        while (!again && sched_next(&b.sched, &i)) {
+            if (x->s->turn.config->hooks) /* the answer starts it */
+                ask_hook(x, turn_call(&x->s->turn, i));
+            else
+                again = !start_allowed(x, i); /* its place is free */
+        }
+    }
+}
+
+void settle_calls(struct tt *x)
+{
+    for (uint32_t i = 0; i < x->s->turn.calls_count; i++)
+        settle(x, i);
+}
+
+void run_calls(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    uint32_t open = 0;
+
+    restart_lost(x);
+    if (turn_plan_call(t) >= 0)
+        advance_plan(x);
+    start_ready(x);
+    if (t->stop.outcome != WEND_OUTCOME_NONE)
+        return; /* a limit that a plan's action met */
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        open += !bit_get(&t->ended, i);
+    if (open)
+        return;
+    /* A provider that works long on its own pauses its message, and goes on
+     * when it gets it back: what it said so far is no answer yet. The next
+     * turn counts like any other, so that a limit ends one that never does. */
+    if (!t->calls_count && !t->pending && !t->halted) {
+        close_answer(x);
+        return;
+    }
+    end_turn(x, WEND_OUTCOME_OK);
+    go_on(x);
+}
+
+/* ---- While the message still streams ------------------------------------- */
+
+static bool is_eager(const struct config *c, const struct admission *a)
+{
+    if (c->eager == EAGER_OFF || c->hooks || a->refused != WEND_OUTCOME_NONE ||
+        a->verdict.policy.decision != WEND_DECISION_ALLOW)
+        return false;
+    return c->eager == EAGER_ALL || a->tool->call_class != WEND_CLASS_UNSAFE;
+}
+
+/* Room for one more beside what runs, in call order. */
+static bool has_room(const struct turn *t, const struct tool *tool)
+{
+    uint32_t running = turn_running(t);
+
+    if (running >= slots(t))
+        return false;
+    if (!runs_beside_others(t, tool))
+        return !running;
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        if (turn_call_runs(t, i) &&
+            !runs_beside_others(t,
+                                config_tool(t->config, turn_call(t, i)->name)))
+            return false;
+    return true;
+}
+
+void emit_part(struct tt *x)
+{
+    const struct reply *r = x->in->reply;
+    wend_event *ev = draft(x, WEND_MODEL_PART);
+
+    if (ev) {
+        ev->u.model_part.text = buf_view(&r->text);
+        if (r->thinking.len)
+            ev->u.model_part.thinking = buf_view(&r->thinking);
+        if (r->opaque.len)
+            ev->u.model_part.opaque_json = buf_view(&r->opaque);
+    }
+    emit(x, ev);
+}
+
+/* The first call that cannot start now keeps those after it waiting too. */
+void start_eager(struct tt *x)
+{
+    const struct reply *r = x->in->reply;
+    const struct turn *t = &x->s->turn;
+
+    if (t->phase != PH_MODEL || !r || t->paused)
+        return;
+    while (t->calls_count < r->calls_count && r->calls[t->calls_count].sealed) {
+        const struct reply_call *rc = &r->calls[t->calls_count];
+        struct call c = {
+            NULL,     t->calls_count, buf_view(&rc->id), buf_view(&rc->name),
+            rc->json, rc->invalid};
+        struct admission a;
+
+        if (is_plan_tool(t->config, c.name))
+            break;
+        admit_call(x, &c, &a);
+        if (!is_eager(t->config, &a) || !has_room(t, a.tool))
+            return;
+        if (!t->part)
+            emit_part(x);
+        start_call(x, &c, &a, STR_NONE);
+        if (no_memory(x))
+            return;
+    }
+    take_written(x);
+}
+
+/* ---- Answers ------------------------------------------------------------- */
+
+void on_call_done(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    struct call_done d = x->in->done;
+    int i = turn_call_index(t, d.call);
+
+    if (i < 0 || x->in->done.turn != t->counter ||
+        !turn_call_runs(t, (uint32_t)i) || bit_get(&t->lost, (uint32_t)i))
+        return; /* late, twice, or from before an interruption */
+    if (d.child)
+        settle_child(x, called_agent(x, (uint32_t)i), &d);
+    emit_ran(x, turn_call(t, (uint32_t)i), &d);
+    if (t->stop.outcome != WEND_OUTCOME_NONE)
+        return;
+    if (t->phase == PH_MODEL)
+        start_eager(x);
+    else if (t->phase == PH_CALLS)
+        run_calls(x);
+}
+
+/* Starts the call if the scheduler would still choose it. */
+void on_call_hook(struct tt *x)
+{
+    const struct hook_done *h = &x->in->hook;
+    const struct turn *t = &x->s->turn;
+    int index = turn_call_index(t, h->call);
+    struct admission a;
+    struct call changed;
+    struct batch b;
+    uint32_t i;
+    bool chosen = false;
+
+    if (t->phase != PH_CALLS || index < 0 || t->paused ||
+        !make_batch(x, &b, t->calls_count))
+        return;
+    while (!chosen && sched_next(&b.sched, &i))
+        chosen = i == (uint32_t)index;
+    if (!chosen)
+        return;
+    changed = *turn_call(t, (uint32_t)index);
+    if (h->answer == WEND_HOOK_CHANGE) {
+        changed.args = h->text;
+        changed.invalid = false;
+    }
+    admit_call(x, &changed, &a);
+    approved_policy(t, (uint32_t)index, changed.args, &a);
+    if (a.verdict.policy.decision == WEND_DECISION_ASK &&
+        bit_get(&t->answered, (uint32_t)index))
+        admission_refuse(&a, WEND_OUTCOME_DENIED, STR("denied"),
+                         STR("denied: a hook changed what had been approved"));
+    if (h->answer == WEND_HOOK_SKIP)
+        end_unstarted_call(x, &changed, &a, WEND_OUTCOME_OK, STR_NONE, h->text);
+    else if (a.refused != WEND_OUTCOME_NONE)
+        end_unstarted_call(x, &changed, &a, a.refused, a.code, a.message);
+    else if (a.verdict.policy.decision == WEND_DECISION_ASK)
+        ask_approval(x, &changed, &a); /* only the changed one needs it */
+    else
+        start_call(x, &changed, &a,
+                   h->answer == WEND_HOOK_CHANGE ? h->text : STR_NONE);
+    if (!turn_call_runs(t, (uint32_t)index)) /* others have its place */
+        run_calls(x);
+}
+
+/* The rule that the answer makes for calls like this one. */
+static wend_str remembered(struct tt *x, const struct call *c)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct admission a;
+
+    admit_call(x, c, &a);
+    if (!a.verdict.rule.ptr || x->in->approval.yes)
+        return a.verdict.rule;
+    buf_char(&b, '!');
+    buf_str(&b, a.verdict.rule);
+    return take_text(x, &b);
+}
+
+void on_approval(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int i = turn_call_index(t, x->in->approval.call);
+    bool lost;
+    wend_event *ev;
+
+    if (on_plan_approval(x))
+        return;
+    if (i < 0 || !waits_for_approval(t, (uint32_t)i))
+        return;
+    lost = bit_get(&t->lost, (uint32_t)i);
+    ev = draft(x, WEND_APPROVAL_ANSWER);
+    if (ev) {
+        ev->u.approval_answer.call = turn_call(t, (uint32_t)i)->id;
+        ev->u.approval_answer.yes = x->in->approval.yes;
+        ev->u.approval_answer.by = x->in->approval.by;
+        if (x->in->approval.remember && !lost)
+            ev->u.approval_answer.remember =
+                remembered(x, turn_call(t, (uint32_t)i));
+    }
+    emit(x, ev);
+    if (lost && !x->in->approval.yes)
+        end_lost(x, (uint32_t)i);
+    settle(x, (uint32_t)i);
+    run_calls(x);
+}
+
+/* ---- Stopping ------------------------------------------------------------ */
+
+void stop_calls(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    for (uint32_t i = 0; i < t->calls_count; i++) {
+        const struct call *c = turn_call(t, i);
+        struct effect *fx;
+        struct admission a;
+
+        if (bit_get(&t->ended, i))
+            continue;
+        if (bit_get(&t->lost, i) && !turn_call_child(t, i).ptr) {
+            end_lost(x, i);
+            continue;
+        }
+        if ((int)i == turn_plan_call(t)) { /* ends with its actions */
+            admit_call(x, c, &a);
+            if (!bit_get(&t->started, i))
+                emit_call_start(x, c, &a, STR_NONE);
+            continue;
+        }
+        if (bit_get(&t->lost, i))
+            begin_again(x, i); /* its child has an end to be written, too */
+        if (bit_get(&t->started, i)) {
+            fx = want(x, FX_STOP_CALL);
+            if (fx)
+                fx->call = c;
+            continue;
+        }
+        admit_call(x, c, &a);
+        end_unstarted_call(x, c, &a, WEND_OUTCOME_CANCELED, STR("canceled"),
+                           STR("canceled before it began"));
+    }
+}
+
+void abandon_calls(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    for (uint32_t i = 0; i < t->calls_count; i++) {
+        struct call_done d = {
+            .outcome = WEND_OUTCOME_CANCELED,
+            .code = STR("canceled"),
+            .output = STR("canceled; it did not stop in time and may have "
+                          "had an effect"),
+            .effect_possible = true,
+        };
+
+        if (turn_call_runs(t, i) && (int)i != turn_plan_call(t))
+            emit_ran(x, turn_call(t, i), &d);
+    }
+}

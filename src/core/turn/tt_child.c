@@ -1,0 +1,246 @@
+/*
+ * tt_child.c - a call or an action that a run of its own answers.
+ *
+ * The child's id follows from the key and the attempt that began it, and
+ * stands in child_start before anything of it is done: whoever resumes finds
+ * the same child and goes on with it, so that its outcome is always known.
+ */
+#include "core/turn/tt_step.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/id.h"
+#include "base/label.h"
+#include "base/utf8.h"
+
+static const struct plan_action *action_of(const struct tt *x, uint32_t i)
+{
+    return x->s->turn.plan.plan->actions[i];
+}
+
+bool is_own_key(const struct turn *t, wend_str key)
+{
+    return key.len > t->run.len && !memcmp(key.ptr, t->run.ptr, t->run.len);
+}
+
+/* The one that is under way for it, absent if there is none. */
+static wend_str child_of(const struct tt *x, const struct errand *e)
+{
+    const struct turn *t = &x->s->turn;
+
+    return e->call ? turn_call_child(t, e->call->index)
+                   : plan_action_state(&t->plan, e->action)->child;
+}
+
+static wend_str child_id(struct tt *x, const struct errand *e)
+{
+    int64_t first_us = i64_sum(x->s->turn.started_us, 1000);
+    unsigned char digest[SHA256_BYTES];
+    char number[24], id[RUN_ID_LEN + 1];
+    struct sha256 sha;
+
+    sha256_init(&sha);
+    sha256_add(&sha, e->key.ptr, e->key.len);
+    sha256_add(&sha, "/", 1);
+    sha256_add(&sha, number, i64_text(number, e->attempt));
+    sha256_end(&sha, digest);
+    /* Ids sort by start, and no child is older than its parent. */
+    run_id_make(id, x->in->time_us > first_us ? x->in->time_us : first_us,
+                digest);
+    return arena_str(x->s->scratch, (wend_str){id, RUN_ID_LEN});
+}
+
+static void emit_child_start(struct tt *x, const struct errand *e)
+{
+    wend_event *ev = draft(x, WEND_CHILD_START);
+
+    if (ev) {
+        ev->u.child_start.run = child_id(x, e);
+        ev->u.child_start.agent = e->kid->agent;
+        ev->u.child_start.depth = x->s->turn.config->within.depth + 1;
+        if (e->call)
+            ev->u.child_start.call = e->call->id;
+        else
+            ev->u.child_start.action = action_of(x, e->action)->id;
+    }
+    emit(x, ev);
+}
+
+void start_child(struct tt *x, const struct errand *e)
+{
+    struct effect *fx;
+
+    if (!child_of(x, e).ptr)
+        emit_child_start(x, e);
+    fx = want(x, FX_START_CHILD);
+    if (!fx || x->s->keep->arena->failed)
+        return;
+    fx->call = e->call;
+    fx->action = e->action;
+    fx->attempt = e->attempt;
+    fx->args = e->args;
+    fx->key = e->key;
+    fx->delay_ms = e->delay_ms;
+    fx->timeout_ms = e->timeout_ms;
+    fx->kid = e->kid;
+    fx->child = child_of(x, e);
+}
+
+wend_str labels_text(struct tt *x, uint32_t labels)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    if (!labels)
+        return STR_NONE;
+    buf_char(&b, '[');
+    labels_put(&b, labels);
+    buf_char(&b, ']');
+    return take_text(x, &b);
+}
+
+wend_str call_labels_text(struct tt *x, const struct call *c,
+                          const struct call_done *d)
+{
+    const struct turn *t = &x->s->turn;
+    const struct tool *tool = config_tool(t->config, c->name);
+    uint32_t labels = d->labels;
+
+    if (tool)
+        labels |= tool->labels | policy_labels(t, tool, turn_call_args(t, c),
+                                               x->s->scratch->mem);
+    if (d->child)
+        labels |= d->child->labels;
+    return tool && labels == tool->labels ? tool->labels_json
+                                          : labels_text(x, labels);
+}
+
+void end_child(struct tt *x, wend_str run, const struct child_done *d)
+{
+    wend_event *ev = run.ptr ? draft(x, WEND_CHILD_END) : NULL;
+    wend_ev_child_end *e;
+
+    if (!ev)
+        return;
+    e = &ev->u.child_end;
+    e->run = run;
+    e->outcome = d ? d->outcome : WEND_OUTCOME_CANCELED;
+    e->text = d && d->text.ptr ? d->text : STR("");
+    if (d) {
+        e->labels_json = labels_text(x, d->labels);
+        e->metrics = d->metrics;
+    }
+    emit(x, ev);
+}
+
+/* What went wrong, for people and for models. */
+static wend_str cause(struct tt *x, wend_str name, const struct child_done *c)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_char(&b, '\'');
+    buf_str(&b, name);
+    if (c->late)
+        buf_cstr(&b, "' was stopped: its time was over");
+    else if (c->outcome == WEND_OUTCOME_CANCELED)
+        buf_cstr(&b, "' was canceled");
+    else if (c->outcome == WEND_OUTCOME_LIMIT)
+        buf_fmt(&b, "' reached its limit of %.*s", (int)c->limit.len,
+                c->limit.ptr);
+    else
+        buf_cstr(&b, "' failed");
+    if (c->message.len) {
+        buf_cstr(&b, ": ");
+        buf_str(&b, c->message);
+    }
+    return take_text(x, &b);
+}
+
+void settle_child(struct tt *x, wend_str name, struct call_done *d)
+{
+    const struct child_done *c = d->child;
+
+    d->outcome = c->outcome == WEND_OUTCOME_OK         ? WEND_OUTCOME_OK
+                 : c->late                             ? WEND_OUTCOME_TIMEOUT
+                 : c->outcome == WEND_OUTCOME_CANCELED ? WEND_OUTCOME_CANCELED
+                                                       : WEND_OUTCOME_FAILED;
+    d->output = c->text.ptr ? c->text : STR("");
+    if (d->outcome == WEND_OUTCOME_OK)
+        return;
+    d->output = cause(x, name, c);
+    d->code = d->outcome == WEND_OUTCOME_TIMEOUT    ? STR("timeout")
+              : d->outcome == WEND_OUTCOME_CANCELED ? STR("canceled")
+              : c->outcome == WEND_OUTCOME_LIMIT    ? STR("limit")
+              : c->code.ptr                         ? c->code
+                                                    : STR("failed");
+    d->effect_possible = c->metrics.tool_calls > 0 || c->metrics.actions > 0;
+}
+
+wend_str child_refused(struct tt *x, wend_str name)
+{
+    const struct config *c = x->s->turn.config;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    if (c->within.depth >= CHILD_DEPTH_MAX)
+        buf_fmt(&b, "runs in runs, deeper than %d: do it yourself",
+                CHILD_DEPTH_MAX);
+    else if (config_kid(c, name))
+        return STR_NONE;
+    else if (!c->kids_count)
+        buf_cstr(&b, "this agent has no other agents; do it yourself");
+    else {
+        buf_fmt(&b, "there is no agent '%.*s'; the agents are:",
+                (int)utf8_cut(name, 80), name.ptr ? name.ptr : "");
+        for (size_t i = 0; i < c->kids_count; i++)
+            buf_fmt(&b, "%s %.*s", i ? "," : "", (int)c->kids[i].name.len,
+                    c->kids[i].name.ptr);
+    }
+    return take_text(x, &b);
+}
+
+bool child_met_limit(const struct tt *x, wend_str name,
+                     const struct child_done *d)
+{
+    const struct turn *t = &x->s->turn;
+    const struct kid *kid = config_kid(t->config, name);
+
+    if (d->outcome != WEND_OUTCOME_LIMIT || !kid ||
+        t->stop.outcome != WEND_OUTCOME_NONE)
+        return false;
+    return (str_is(d->limit, "tokens") && t->limits.tokens &&
+            !kid->limits.tokens) ||
+           (str_is(d->limit, "cost") && t->limits.cost_nano &&
+            !kid->limits.cost_nano);
+}
+
+/* ---- Of calls ------------------------------------------------------------ */
+
+wend_str called_agent(struct tt *x, uint32_t i)
+{
+    const struct begun *b = turn_begun(&x->s->turn, i);
+    const struct json *j = b ? json_parse(b->args, x->s->scratch, NULL) : NULL;
+
+    return json_str(json_get(j, "agent"));
+}
+
+/* Its agent is known: the call was admitted. Not so in a log. */
+void start_call_child(struct tt *x, uint32_t i, wend_str key)
+{
+    const struct turn *t = &x->s->turn;
+    const struct begun *b = turn_begun(t, i);
+    struct call_done d = {.outcome = WEND_OUTCOME_FAILED,
+                          .code = STR("unknown_agent"),
+                          .output = STR("its agent is not there")};
+    struct errand e = {.call = turn_call(t, i), .key = key};
+
+    if (!b || !e.call)
+        return;
+    e.kid = config_kid(t->config, called_agent(x, i));
+    e.args = b->args;
+    e.attempt = b->attempt;
+    e.timeout_ms = config_tool(t->config, e.call->name)->timeout_ms;
+    if (e.kid)
+        start_child(x, &e);
+    else
+        emit_ran(x, e.call, &d);
+}

@@ -1,0 +1,107 @@
+/*
+ * tt_llm.c - the model call of an action: its brackets, its budget.
+ *
+ * It is one question without tools, and one answer; whether to try again is
+ * the action's business.
+ */
+#include "core/turn/tt_plan.h"
+
+const struct model_use *action_model(const struct turn *t,
+                                     const struct plan_action *a)
+{
+    uint32_t i = config_model(t->config, a->target);
+
+    return i && i < t->config->models_count ? &t->config->models[i]
+                                            : turn_model(t);
+}
+
+wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
+                            wend_str params)
+{
+    const struct turn *t = &x->s->turn;
+    struct purse open;
+
+    if (a->type != ACTION_LLM)
+        return STR_NONE;
+    turn_reserved(t, &open);
+    return over_budget(x, action_model(t, a), tokens_estimate(params.len),
+                       &open);
+}
+
+void emit_action_ask(struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct model_use *model = action_model(t, a);
+    wend_event *ev = draft(x, WEND_MODEL_START);
+
+    if (ev) {
+        ev->u.model_start.model =
+            model == turn_model(t) ? t->model : model->name;
+        ev->u.model_start.attempt = plan_action_state(&t->plan, i)->attempt;
+        ev->u.model_start.purpose = WEND_PURPOSE_ANSWER;
+        ev->u.model_start.action = a->id;
+        ev->u.model_start.messages = 1;
+    }
+    emit(x, ev);
+}
+
+static void fill_from_reply(const struct tt *x, const struct plan_action *a,
+                            wend_ev_model_end *e)
+{
+    const struct turn *t = &x->s->turn;
+    const struct reply *r = x->in->reply;
+
+    e->text = buf_view(&r->text);
+    if (r->thinking.len)
+        e->thinking = buf_view(&r->thinking);
+    if (r->opaque.len)
+        e->opaque_json = buf_view(&r->opaque);
+    e->usage = r->usage;
+    if (e->usage.cost_nano < 0)
+        e->usage.cost_nano = price_of(&action_model(t, a)->price, &e->usage);
+    if (r->first_us > r->began_us)
+        e->first_token_ms = (r->first_us - r->began_us) / 1000;
+    if (x->in->time_us > r->began_us)
+        e->ms = (x->in->time_us - r->began_us) / 1000;
+    if (r->finish.len)
+        e->finish = r->finish;
+}
+
+void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
+                        const wend_ev_error *error)
+{
+    const struct turn *t = &x->s->turn;
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct action_state *s = plan_action_state(&t->plan, i);
+    wend_event *ev;
+    wend_ev_model_end *e;
+
+    if (!s->asking)
+        return;
+    ev = draft(x, WEND_MODEL_END);
+    if (!ev)
+        return;
+    e = &ev->u.model_end;
+    e->outcome = outcome == WEND_OUTCOME_OK ||
+                         outcome == WEND_OUTCOME_CANCELED ||
+                         outcome == WEND_OUTCOME_SUPERSEDED
+                     ? outcome
+                     : WEND_OUTCOME_FAILED;
+    e->purpose = WEND_PURPOSE_ANSWER;
+    e->finish = e->outcome == WEND_OUTCOME_OK
+                    ? STR("stop")
+                    : str_of(wend_outcome_name(e->outcome));
+    e->usage.cost_nano = -1;
+    if (x->in->kind == IN_ACTION_DONE && x->in->done.action == i &&
+        x->in->reply)
+        fill_from_reply(x, a, e);
+    else if (s->at != AT_RUNS && is_charged(t))
+        charge(action_model(t, a), tokens_estimate(s->params.len), &e->usage);
+    if (e->outcome == WEND_OUTCOME_FAILED)
+        e->error = error;
+    e->action = a->id;
+    emit(x, ev);
+    if (outcome == WEND_OUTCOME_OK)
+        warn_of_finish(x, e->finish);
+}

@@ -1,0 +1,542 @@
+/*
+ * tt_planner.c - plans that the model writes: handed over, begun, told.
+ *
+ * The arguments of the tool `plan` are a plan. Each action is handed over
+ * (plan_action) as soon as its closing brace is there, and starts if the
+ * eager rule lets it; all else waits for call_start, which is the end of the
+ * plan. A plan that turns out to be none starts nothing more, what runs of it
+ * is finished, and the model is told. One plan is under way at a time: the
+ * second one of a message waits for the first like any call.
+ *
+ * The loop ends by an answer without a call, and otherwise so that a reader
+ * of the events can tell why:
+ *
+ *     no actions    warning no_actions, run_end ok
+ *     no progress   warning no_progress, run_end limit loop
+ *     failures      run_end failed, plan_failed: the third plan in a row
+ *     turns, time, tokens, cost, cancel: as in any run
+ */
+#include "core/turn/tt_plan.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum {
+    REPLANS_MAX = 2,         /* a failed plan goes back to its planner */
+    RESULT_BYTES = 192 << 10 /* of what a plan gave, to the model */
+};
+
+/* ---- Handing over -------------------------------------------------------- */
+
+static wend_str near_tool(const struct config *c, wend_str name)
+{
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    for (size_t i = 0; i < c->tools_count; i++)
+        if (&c->tools[i] != c->plan_tool &&
+            str_nearer(name, c->tools[i].name, &best))
+            near = c->tools[i].name;
+    return near;
+}
+
+static bool knows_model(const struct config *c, wend_str name)
+{
+    return config_model(c, name) < c->models_count;
+}
+
+/* Whom it could give a task, too. */
+static bool knows_agent(const struct config *c, wend_str name)
+{
+    const struct tool *task = config_tool(c, STR("task"));
+    const struct kid *kid = config_kid(c, name);
+
+    return task && task->child && kid && !kid->plan_json.ptr;
+}
+
+/* A model names only what the agent has given it. */
+static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
+{
+    const struct tt *x = ctx;
+    const struct config *c = x->s->turn.config;
+    const struct tool *tool = config_tool(c, a->target);
+    wend_str near;
+
+    if (a->type == ACTION_LLM)
+        return knows_model(c, a->target);
+    if (a->type == ACTION_RELIC)
+        return config_end(c, a->target);
+    if (a->type != ACTION_TOOL)
+        return a->type == ACTION_AGENT && knows_agent(c, a->target);
+    if (tool && tool != c->plan_tool && !tool->child)
+        return true;
+    near = near_tool(c, a->target);
+    if (near.ptr)
+        buf_fmt(hint, "; did you mean '%.*s'?", (int)near.len, near.ptr);
+    return false;
+}
+
+static wend_str new_name(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    if (t->file_plan.ptr) { /* no action's key is that of another plan's */
+        buf_str(&b, t->file_plan);
+        buf_char(&b, '.');
+    }
+    buf_char(&b, 'p');
+    buf_i64(&b, t->plans + 1);
+    return take_text(x, &b);
+}
+
+/* The run's limit, unless it has none but what its file's plan says. */
+static int64_t slots(const struct turn *t)
+{
+    int64_t most = t->limits.parallel;
+
+    return most <= 0 || (t->file_plan.ptr && most == PARALLEL_OPEN)
+               ? PARALLEL_DEFAULT
+               : most;
+}
+
+static void emit_plan_start(struct tt *x, wend_str call)
+{
+    const struct turn *t = &x->s->turn;
+    wend_event *ev;
+
+    if (t->phase == PH_MODEL && !t->part)
+        emit_part(x);
+    ev = draft(x, WEND_PLAN_START);
+    if (!ev)
+        return;
+    ev->u.plan_start.plan = ev->u.plan_start.name = new_name(x);
+    ev->u.plan_start.streamed = true;
+    ev->u.plan_start.max_parallel = slots(t);
+    ev->u.plan_start.call = call;
+    emit(x, ev);
+}
+
+/* Which action is wrong, by number and name; `what` says how. */
+static wend_str blame(struct tt *x, size_t number, const struct json *action,
+                      const char *what)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str name = json_str(json_get(action, "name"));
+
+    if (!name.ptr)
+        name = json_str(json_get(action, "id"));
+    buf_fmt(&b, "actions[%zu]", number);
+    if (name.ptr)
+        buf_fmt(&b, " ('%.*s')", (int)utf8_cut(name, 80), name.ptr);
+    buf_fmt(&b, ": %s", what);
+    return take_text(x, &b);
+}
+
+static bool is_open(const struct turn *t, wend_str call)
+{
+    return turn_plan_open(t) && str_eq(t->plan_call, call);
+}
+
+static void emit_plan_action(struct tt *x, const struct plan_action *a,
+                             wend_str text)
+{
+    const struct plan_past *past = x->in->past;
+    const struct plan_learned *l = past ? plan_past_find(past, a) : NULL;
+    wend_event *ev = draft(x, WEND_PLAN_ACTION);
+
+    if (ev) {
+        ev->u.plan_action.action_json = text;
+        ev->u.plan_action.learned = l && l->runs && l->ms >= 0;
+    }
+    if (ev && ev->u.plan_action.learned)
+        ev->u.plan_action.estimate_ms = l->ms;
+    emit(x, ev);
+}
+
+/* One more action of the plan of this call. Absent: it was handed over; else
+ * what is wrong with it. */
+static wend_str hand_over(struct tt *x, wend_str call, const struct json *j)
+{
+    const struct turn *t = &x->s->turn;
+    struct plan_options o = {.knows = knows, .ctx = x};
+    bool open = is_open(t, call);
+    const struct plan *before =
+        open ? t->plan.plan : turn_new_plan(t, STR("p"), x->s->scratch);
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct plan *after = NULL;
+    wend_error why = {0};
+    wend_str text;
+    wend_status s;
+
+    json_put(&b, j);
+    text = take_text(x, &b);
+    s = before && text.ptr
+            ? plan_add(before, text, &o, x->s->scratch, &after, &why)
+            : WEND_E_NOMEM;
+    if (s == WEND_E_NOMEM) {
+        x->s->scratch->failed = true;
+        return STR_NONE;
+    }
+    if (s != WEND_OK)
+        return blame(x, before->count, j, why.message);
+    if (!open)
+        emit_plan_start(x, call);
+    emit_plan_action(x, after->actions[before->count], text);
+    return STR_NONE;
+}
+
+/* ---- While the message still streams ------------------------------------- */
+
+static bool is_allowed(struct tt *x)
+{
+    struct verdict v;
+
+    policy_check(&x->s->turn, x->s->turn.config->plan_tool, NULL, x->s->scratch,
+                 &v);
+    return v.policy.decision == WEND_DECISION_ALLOW;
+}
+
+/* The call whose plan is being written: the next one that has not begun. */
+static const struct reply_call *written_call(const struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    const struct reply *r = x->in->reply;
+    const struct reply_call *rc;
+
+    if (t->config->hooks || t->phase != PH_MODEL || !r ||
+        t->calls_count >= r->calls_count || turn_running(t))
+        return NULL;
+    rc = &r->calls[t->calls_count];
+    return is_plan_tool(t->config, buf_view(&rc->name)) ? rc : NULL;
+}
+
+/* The next action, as far as it is one. */
+static wend_str take_next(struct tt *x, const struct reply_call *rc, size_t n)
+{
+    wend_str text = plan_scan_get(&rc->plan, buf_view(&rc->args), n);
+    wend_error why = {0};
+    const struct json *j = json_parse(text, x->s->scratch, &why);
+
+    if (j)
+        return hand_over(x, buf_view(&rc->id), j);
+    return no_memory(x) ? STR_NONE : blame(x, n, NULL, why.message);
+}
+
+/* What is wrong with the first action is said when the message ends: until
+ * something has begun it may still be thrown away. */
+void take_written(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    const struct reply_call *rc = written_call(x);
+    size_t n = turn_plan_open(t) ? t->plan.plan->count : 0;
+
+    if (!rc || (n ? t->plan.wrong.ptr != NULL : !is_allowed(x)))
+        return;
+    for (; n < plan_scan_count(&rc->plan); n++) {
+        wend_str wrong = take_next(x, rc, n);
+
+        if (wrong.ptr && n)
+            warn(x, STR("plan_invalid"), wrong);
+        if (no_memory(x) || (wrong.ptr && !n))
+            return;
+        advance_plan(x);
+        if (no_memory(x) || wrong.ptr || t->stop.outcome)
+            return;
+    }
+}
+
+bool may_start_early(const struct tt *x, uint32_t i)
+{
+    const struct turn *t = &x->s->turn;
+
+    if (t->config->eager == EAGER_OFF || !t->plan.plan->whole[i])
+        return false;
+    return t->config->eager == EAGER_ALL ||
+           turn_action_class(t, i) != WEND_CLASS_UNSAFE;
+}
+
+wend_ev_call plan_call_so_far(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_cstr(&b, "{\"actions\":[");
+    for (uint32_t i = 0; i < t->plan.plan->count; i++) {
+        if (i)
+            buf_char(&b, ',');
+        buf_str(&b, t->plan.plan->actions[i]->json);
+    }
+    buf_cstr(&b, "]}");
+    return (wend_ev_call){t->plan_call, STR("plan"), take_text(x, &b)};
+}
+
+/* ---- The call ------------------------------------------------------------ */
+
+/* The actions in the arguments, which are an object by now; or NULL and what
+ * is wrong. */
+static const struct json *actions_of(const struct json *args, wend_str *wrong)
+{
+    const struct json *list = json_get(args, "actions");
+
+    if (!args || args->kind != JSON_OBJECT || !list || args->count != 1) {
+        *wrong = STR("the arguments must be an object with `actions` and "
+                     "nothing else");
+        return NULL;
+    }
+    if (list->kind != JSON_ARRAY) {
+        *wrong = STR("actions must be a list");
+        return NULL;
+    }
+    return list;
+}
+
+/* Those that were not handed over while they were written. */
+static wend_str hand_over_rest(struct tt *x, wend_str call,
+                               const struct json *list)
+{
+    const struct turn *t = &x->s->turn;
+    size_t n = is_open(t, call) ? t->plan.plan->count : 0, i = 0;
+    wend_str wrong = STR_NONE;
+
+    for (const struct json *j = list->first; j && !wrong.ptr; j = j->next, i++)
+        if (i >= n && j->kind != JSON_OBJECT)
+            wrong = blame(x, i, NULL, "an action is an object");
+        else if (i >= n)
+            wrong = hand_over(x, call, j);
+    return wrong;
+}
+
+static void refuse_plan(struct tt *x, const struct call *c,
+                        const struct admission *a, wend_str code, wend_str why)
+{
+    if (is_open(&x->s->turn, c->id))
+        return; /* its end says so */
+    end_unstarted_call(x, c, a, WEND_OUTCOME_FAILED, code, why);
+}
+
+static void say_no_progress(struct tt *x, const struct call *c,
+                            const struct admission *a)
+{
+    wend_str why = STR("this plan is the same as the one before it, so "
+                       "nothing more of it is run");
+
+    warn(x, STR("no_progress"), why);
+    refuse_plan(x, c, a, STR("no_progress"), why);
+}
+
+static void say_no_actions(struct tt *x, const struct call *c,
+                           const struct admission *a)
+{
+    end_unstarted_call(x, c, a, WEND_OUTCOME_OK, STR_NONE,
+                       STR("the plan has no actions: there is nothing to do"));
+    warn(x, STR("no_actions"), STR("the model wrote a plan without actions"));
+}
+
+static void say_invalid(struct tt *x, const struct call *c,
+                        const struct admission *a, wend_str why)
+{
+    if (is_open(&x->s->turn, c->id))
+        warn(x, STR("plan_invalid"), why);
+    refuse_plan(x, c, a, STR("invalid_plan"), why);
+}
+
+/* Whatever of the plan is still to be handed over is; or it is refused. */
+static void complete_plan(struct tt *x, const struct call *c,
+                          const struct admission *a, wend_str args)
+{
+    const struct turn *t = &x->s->turn;
+    const struct json *list = NULL, *j;
+    wend_str wrong = STR_NONE;
+
+    if (is_open(t, c->id) && t->plan.wrong.ptr)
+        return;
+    if (t->plan_args.ptr && str_eq(t->plan_args, args)) {
+        say_no_progress(x, c, a);
+        return;
+    }
+    j = json_parse(args, x->s->scratch, NULL);
+    list = no_memory(x) ? NULL : actions_of(j, &wrong);
+    if (list && !list->count) {
+        say_no_actions(x, c, a);
+        return;
+    }
+    if (list)
+        wrong = hand_over_rest(x, c->id, list);
+    if (wrong.ptr && !no_memory(x))
+        say_invalid(x, c, a, wrong);
+}
+
+void start_plan_call(struct tt *x, const struct call *c,
+                     const struct admission *a, wend_str args)
+{
+    complete_plan(x, c, a, args.ptr ? args : c->args);
+    if (no_memory(x) || !is_open(&x->s->turn, c->id))
+        return;
+    emit_call_start(x, c, a, args);
+    if (!no_memory(x))
+        advance_plan(x);
+}
+
+/* ---- What it gave -------------------------------------------------------- */
+
+/* At most so many bytes of a text that may be JSON. */
+static void put_cut(struct buf *b, const char *key, wend_str text, bool json,
+                    size_t most)
+{
+    if (!text.ptr || (json && str_is(text, "null")))
+        return;
+    buf_fmt(b, ",\"%s\":", key);
+    if (text.len <= most && json) {
+        buf_str(b, text);
+        return;
+    }
+    json_put_str(b, (wend_str){text.ptr, utf8_cut(text, most)});
+    if (text.len > most)
+        buf_fmt(b, ",\"cut_from_bytes\":%zu", text.len);
+}
+
+static void put_results(struct buf *b, const struct plan_state *p)
+{
+    size_t most = RESULT_BYTES / (p->plan->count + 1);
+
+    buf_cstr(b, "\"actions\":[");
+    for (uint32_t i = 0; i < p->plan->count; i++) {
+        const struct action_state *s = plan_action_state(p, i);
+        bool ok = s->outcome == WEND_OUTCOME_OK;
+
+        buf_cstr(b, i ? ",{\"id\":" : "{\"id\":");
+        json_put_str(b, p->plan->actions[i]->id);
+        buf_fmt(b, ",\"outcome\":\"%s\"", wend_outcome_name(s->outcome));
+        put_cut(b, "output", s->output, true, most);
+        put_cut(b,
+                ok || s->outcome == WEND_OUTCOME_SKIPPED ? "reason" : "error",
+                s->reason, false, most);
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
+static wend_str result_json(struct tt *x, wend_outcome outcome)
+{
+    const struct plan_state *p = &x->s->turn.plan;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_cstr(&b, "{\"plan\":");
+    json_put_str(&b, p->plan->name);
+    buf_fmt(&b, ",\"outcome\":\"%s\",", wend_outcome_name(outcome));
+    if (p->wrong.ptr) {
+        buf_cstr(&b, "\"error\":");
+        json_put_str(&b, p->wrong);
+        buf_char(&b, ',');
+    }
+    put_results(&b, p);
+    buf_char(&b, '}');
+    return take_text(x, &b);
+}
+
+void end_plan_call(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int i = turn_plan_call(t);
+    struct call_done d = {.outcome = WEND_OUTCOME_OK};
+
+    if (i < 0 || !turn_call_runs(t, (uint32_t)i) || !t->plan.ended ||
+        t->plan.running)
+        return;
+    if (t->stop.outcome) {
+        d.outcome = WEND_OUTCOME_CANCELED;
+        d.code = STR("canceled");
+    } else if (t->plan.wrong.ptr || t->plan.broken) {
+        d.outcome = WEND_OUTCOME_FAILED;
+        d.code = t->plan.wrong.ptr ? STR("invalid_plan") : STR("plan_failed");
+    }
+    d.output = result_json(x, d.outcome);
+    if (t->time_us > t->plan.started_us)
+        d.ms = (t->time_us - t->plan.started_us) / 1000;
+    emit_ran(x, turn_call(t, (uint32_t)i), &d);
+}
+
+void leave_given_plan(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    int i = turn_plan_call(t);
+
+    if (i < 0 || !bit_get(&t->ended, (uint32_t)i))
+        return;
+    stop_plan(x);
+    end_plan(x, WEND_OUTCOME_CANCELED);
+}
+
+/* ---- The loop ------------------------------------------------------------ */
+
+static const wend_ev_error *last_failure(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    buf_fmt(&b, "%lld plans in a row failed; the last one: %.*s",
+            (long long)t->plan_failures, (int)t->plan_why.len,
+            t->plan_why.ptr ? t->plan_why.ptr : "");
+    return draft_error(x, STR("plan_failed"), take_text(x, &b), STR("plan"));
+}
+
+bool end_planning(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+
+    if (str_is(t->plan_stop, "no_progress"))
+        end_run(x, WEND_OUTCOME_LIMIT, STR("loop"), NULL);
+    else if (t->plan_failures > REPLANS_MAX)
+        end_run(x, WEND_OUTCOME_FAILED, STR_NONE, last_failure(x));
+    else if (t->plan_stop.ptr && !t->plan_failures && !t->pending)
+        end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL); /* no actions, final */
+    else
+        return false;
+    return true;
+}
+
+/* Said by nobody but us: the plan, and how it went. */
+bool ask_for_plan(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+    wend_event *ev;
+
+    if (!t->config->plan_tool || t->plan_failures > REPLANS_MAX)
+        return false;
+    buf_cstr(&b, "This plan failed:\n");
+    buf_str(&b, t->plan.plan->json);
+    buf_cstr(&b, "\nThis is how its actions ended:\n");
+    buf_str(&b, result_json(x, WEND_OUTCOME_FAILED));
+    buf_cstr(&b, "\nWrite a plan for what is left to do. What is done need not "
+                 "be done again: its outputs are there as $output_key.");
+    ev = draft(x, WEND_MESSAGE);
+    if (ev) {
+        ev->u.message.role = STR("user");
+        ev->u.message.text = take_text(x, &b);
+    } else {
+        buf_free(&b);
+    }
+    emit(x, ev);
+    if (!no_memory(x))
+        begin_turn(x);
+    return true;
+}
+
+void admit_agent(struct tt *x, const struct call *c, struct admission *a)
+{
+    const struct json *params = json_parse(c->args, x->s->scratch, NULL);
+    const struct json *prompt = json_get(params, "prompt");
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct call task = {.id = c->id, .name = STR("task")};
+
+    buf_cstr(&b, "{\"agent\":");
+    json_put_str(&b, c->name);
+    buf_cstr(&b, ",\"prompt\":");
+    json_put_str(&b, prompt ? json_str(prompt) : c->args);
+    buf_char(&b, '}');
+    task.args = take_text(x, &b);
+    admit_call(x, &task, a);
+}

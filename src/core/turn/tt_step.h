@@ -1,0 +1,213 @@
+/*
+ * tt_step.h - how the parts of tt write a step. Only for core/turn.
+ */
+#ifndef CORE_TT_STEP_H
+#define CORE_TT_STEP_H
+
+#include "core/turn/policy.h"
+#include "core/turn/tt.h"
+
+/* What is known about one call before it starts. */
+struct admission {
+    const struct tool *tool;
+    struct verdict verdict;
+    wend_outcome refused; /* NONE: it may run */
+    wend_str code, message;
+};
+
+/* One call of tt: where it stands, what came in. `s->turn` is the state
+ * after what has been emitted so far. */
+struct tt {
+    struct step *s;
+    const struct input *in;
+    wend_ev_usage cut; /* at a resume: what the model call that was open counts
+                          as, by the config that it was asked with */
+};
+
+/* Then nothing of the step counts; whoever loops stops. */
+static inline bool no_memory(const struct tt *x)
+{
+    return x->s->scratch->failed || x->s->keep->arena->failed;
+}
+
+/* A new event of that type, zeroed, to fill and emit. NULL: out of memory,
+ * which sticks in the arena; emit(NULL) is fine. */
+wend_event *draft(struct tt *x, wend_event_type type);
+void emit(struct tt *x, wend_event *ev);
+struct effect *want(struct tt *x, enum effect_kind kind);
+void want_timer(struct tt *x, enum timer timer, int64_t delay_ms);
+wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
+                           wend_str component);
+void warn(struct tt *x, wend_str code, wend_str message);
+void tell_troubles(struct tt *x); /* those of the input */
+
+/* tt.c: the turn's end and what follows it */
+void end_turn(struct tt *x, wend_outcome outcome);
+void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
+             const wend_ev_error *error);
+void begin_turn(struct tt *x);
+void enter_turn(struct tt *x);
+void go_on(struct tt *x); /* after a turn: the next one, or the end */
+void emit_control(struct tt *x, wend_str what, wend_str by,
+                  wend_str value_json);
+void stop_all(struct tt *x); /* the control event has been written */
+void time_is_over(struct tt *x);
+void limit_reached(struct tt *x, wend_str limit); /* ends the run */
+void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message);
+
+void emit_metrics(struct tt *x);
+wend_ev_metrics metrics_now(const struct tt *x);
+void emit_said(struct tt *x, wend_str text);
+
+/* tt_told.c: requests that were accepted before the run could be told */
+void hear_requests(struct tt *x); /* before anything of a resume starts */
+void on_unended(struct tt *x);
+
+/* tt_plan.c */
+void begin_plan(struct tt *x);
+void run_plan(struct tt *x);     /* as below, and what follows the plan's end */
+void advance_plan(struct tt *x); /* starts what may; ends the plan if done */
+void end_plan(struct tt *x, wend_outcome outcome); /* unless it has ended */
+void on_action_done(struct tt *x);
+bool on_plan_approval(struct tt *x); /* false: it is about no action */
+void stop_plan(struct tt *x);
+void abandon_actions(struct tt *x);
+void resume_plan(struct tt *x);
+void restart_lost_actions(struct tt *x);
+void on_action_checked(struct tt *x);
+/* Those that nobody runs any more: again, or ended as unknown. */
+void resume_actions(struct tt *x);
+wend_str plan_text(struct tt *x); /* what it gives: its outputs */
+
+/* tt_planner.c: plans that the model writes */
+/* Of the plan that is being written: what is complete of it. */
+void take_written(struct tt *x);
+/* The call in model_end of a plan that is open: with what was handed over. */
+wend_ev_call plan_call_so_far(struct tt *x);
+/* args: absent for the call's own. */
+void start_plan_call(struct tt *x, const struct call *c,
+                     const struct admission *a, wend_str args);
+void end_plan_call(struct tt *x); /* if its plan is over */
+/* A fork may be given the result of the call whose plan is under way: then
+ * nothing of the plan goes on. */
+void leave_given_plan(struct tt *x);
+bool end_planning(struct tt *x); /* true: the run has ended */
+bool ask_for_plan(struct tt *x); /* a file's plan failed; false: that's it */
+/* An agent that the model's plan names, as if by the tool for that. */
+void admit_agent(struct tt *x, const struct call *c, struct admission *a);
+bool may_start_early(const struct tt *x, uint32_t i);
+
+/* tt_model.c */
+void end_context(struct tt *x); /* the event */
+void ask_model(struct tt *x);
+void answer_instead(struct tt *x, wend_str text); /* a hook did */
+void on_model_done(struct tt *x);
+void warn_of_finish(struct tt *x, wend_str finish);
+void on_model_fail(struct tt *x);
+void on_retry_timer(struct tt *x);
+void close_model(struct tt *x, wend_outcome outcome,
+                 const wend_ev_error *error);
+
+void close_answer(struct tt *x); /* the turn had no calls: is this it? */
+
+/* tt_calls.c: which calls run, and in which order */
+void start_eager(struct tt *x);
+void emit_part(struct tt *x);
+void settle_calls(struct tt *x); /* refuses or asks, once the message ends */
+void run_calls(struct tt *x);    /* starts what may; ends the turn if done */
+void on_call_done(struct tt *x);
+void on_call_hook(struct tt *x);
+void on_approval(struct tt *x);
+void stop_calls(struct tt *x);
+void abandon_calls(struct tt *x);
+/* Still to be answered by whoever approves. */
+bool waits_for_approval(const struct turn *t, uint32_t i);
+
+void ask_approval(struct tt *x, const struct call *c,
+                  const struct admission *a);
+/* If whoever was asked said no. */
+void refuse_denied(const struct turn *t, uint32_t i, struct admission *a);
+
+/* tt_bracket.c: one call's start and end. A start supersedes the attempt that
+ * an interruption cut off. */
+void start_call(struct tt *x, const struct call *c, const struct admission *a,
+                wend_str args);
+/* It was allowed to begin before the run was interrupted. */
+void admit_resumed(const struct turn *t, const struct call *c,
+                   struct admission *a);
+void emit_ran(struct tt *x, const struct call *c, const struct call_done *d);
+wend_str emit_call_start(struct tt *x, const struct call *c,
+                         const struct admission *a, wend_str args);
+/* Refused without running: both brackets in one step. */
+void end_unstarted_call(struct tt *x, const struct call *c,
+                        const struct admission *a, wend_outcome outcome,
+                        wend_str code, wend_str message);
+
+/* tt_child.c: what a call or an action has done by a run of its own */
+struct errand {
+    const struct call *call; /* NULL: of the action */
+    uint32_t action;
+    wend_str args, key;
+    int64_t attempt, timeout_ms, delay_ms;
+    const struct kid *kid;
+};
+
+/* Not one that a fork has from the run it shares its past with. */
+bool is_own_key(const struct turn *t, wend_str key);
+/* Starts the child, or goes on with the one that is under way already. */
+void start_child(struct tt *x, const struct errand *e);
+/* The end of a child that is under way; NULL: nobody knows more. */
+void end_child(struct tt *x, wend_str run, const struct child_done *d);
+/* What the child's end means for whoever waits for it. */
+void settle_child(struct tt *x, wend_str name, struct call_done *d);
+/* Whether it ended at a limit that is not its own, but ours. */
+bool child_met_limit(const struct tt *x, wend_str name,
+                     const struct child_done *d);
+/* Why no child may be started, or absent. */
+wend_str child_refused(struct tt *x, wend_str name);
+/* The same for a call, and its start. */
+wend_str called_agent(struct tt *x, uint32_t i);
+void start_call_child(struct tt *x, uint32_t i, wend_str key);
+wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */
+/* What a call that ran has brought: of its tool, its arguments, its answer. */
+wend_str call_labels_text(struct tt *x, const struct call *c,
+                          const struct call_done *d);
+
+/* tt_budget.c: turn_reserved (tt.h), and of it what actions ask */
+void plan_reserved(const struct turn *t, struct purse *out);
+/* The limit, our own or that of those above, which a question with so many
+ * tokens would break beside those that are open; absent: none. */
+wend_str over_budget(const struct tt *x, const struct model_use *m,
+                     int64_t input, const struct purse *open);
+/* Whether what is open was cut off by a crash; what is open where a fork
+ * begins is its parent's, who counts it. */
+bool is_charged(const struct turn *t);
+/* Of a question that a crash cut off: all that was reserved for it. */
+void charge(const struct model_use *m, int64_t input, wend_ev_usage *out);
+
+/* tt_resume.c */
+/* What becomes of what is in doubt; where nobody can be asked, the model is
+ * told. */
+enum unknown unknown_policy(const struct turn *t);
+/* Whether a program of that tool's says if a lost call had its effect. */
+bool is_checked(const struct turn *t, wend_str tool);
+void check_lost_calls(struct tt *x);
+void on_checked(struct tt *x);
+void on_resume(struct tt *x);
+void arm_timers(struct tt *x, int64_t left_ms); /* of the run's time */
+void restart_lost(struct tt *x); /* those that may run once more */
+void begin_again(struct tt *x, uint32_t i);
+void end_lost(struct tt *x, uint32_t i); /* nobody will say how it went */
+
+/* tt_admit.c */
+void admit_call(struct tt *x, const struct call *c, struct admission *a);
+/* Refuses it unless a child of that name may be started. */
+void check_agent(struct tt *x, struct admission *a, wend_str name);
+/* The same for an endpoint of a relic. */
+void admit_end(struct tt *x, const struct call *c, struct admission *a);
+void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
+                      wend_str message);
+/* The text in scratch; frees b. */
+wend_str take_text(struct tt *x, struct buf *b);
+
+#endif

@@ -1,0 +1,573 @@
+/*
+ * turn.c - the state of a run: an immutable value, evolved by events.
+ *
+ * Nothing here decides; see tt.c for that. Every event type has its line in
+ * the switch at the end, also those that change nothing yet.
+ */
+#include "core/turn/turn.h"
+
+#include <string.h>
+
+#include "core/policy/policy_rule.h"
+
+enum { MESSAGE_TOKENS = 4 }; /* what a provider adds around each message */
+
+void turn_init(struct turn *t)
+{
+    memset(t, 0, sizeof *t);
+    t->counter = -1;
+}
+
+/* ---- Messages ------------------------------------------------------------ */
+
+static uint64_t mix(uint64_t before, wend_str s)
+{
+    return mix64(before, s.ptr, s.len);
+}
+
+/* Chained, so that the prefix of a longer history costs only what is new. */
+static void seal_msg(struct msg *m, uint64_t before, int64_t tokens_before)
+{
+    size_t bytes = m->text.len + m->thinking.len;
+
+    before = mix(before + m->role, m->text);
+    before = mix(mix(before, m->call), m->opaque);
+    if (m->failed)
+        before = mix(before, STR("failed"));
+    for (const struct call *c = m->calls; c; c = c->prev) {
+        before = mix(mix(mix(before, c->id), c->name), c->args);
+        bytes += c->name.len + c->args.len;
+    }
+    m->prefix = before;
+    m->tokens = tokens_before + tokens_estimate(bytes) + MESSAGE_TOKENS;
+}
+
+bool turn_history_add(struct turn *t, struct msg *m)
+{
+    const struct msg *prev = t->history;
+
+    if (!m)
+        return false;
+    m->prev = prev;
+    m->index = prev ? prev->index + 1 : 0;
+    seal_msg(m, prev ? prev->prefix : t->config->prefix,
+             prev ? prev->tokens : 0);
+    t->history = m;
+    return true;
+}
+
+/* For a field that the wire always has: what a reader gets when it is
+ * absent, so that a live state and one from the log are the same. */
+static wend_str kept(const struct keep *k, wend_str s, wend_str absent)
+{
+    return arena_str(k->arena, s.ptr ? s : absent);
+}
+
+static struct msg *new_msg(const struct keep *k, enum role role, wend_str text)
+{
+    struct msg *m = arena_alloc(k->arena, sizeof *m);
+
+    if (m) {
+        m->role = role;
+        m->text = kept(k, text, STR(""));
+    }
+    return m;
+}
+
+static void say(struct turn *t, const struct keep *k, enum role role,
+                wend_str text)
+{
+    struct msg *m = new_msg(k, role, text);
+
+    if (t->config)
+        turn_history_add(t, m);
+}
+
+/* ---- One function for each event that changes something ------------------ */
+
+static void on_run_start(struct turn *t, const wend_event *ev,
+                         const struct keep *k)
+{
+    const wend_ev_run_start *e = &ev->u.run_start;
+    struct plan *plan = NULL;
+
+    t->run = arena_str(k->arena, ev->run);
+    t->started_us = ev->time_us;
+    t->lives = 1;
+    t->model = kept(k, e->model, STR(""));
+    t->limits = e->limits;
+    if (!turn_take_config(t, e->config_json, k))
+        return;
+    if (e->plan_json.ptr &&
+        plan_parse(e->plan_json, NULL, k->arena, &plan, NULL) != WEND_OK) {
+        k->arena->failed = true;
+        return;
+    }
+    t->plan.plan = plan;
+    t->taint = t->config->within.labels;
+    t->file_plan = plan ? plan->name : STR_NONE;
+    t->phase = PH_BETWEEN;
+    say(t, k, ROLE_USER, e->prompt);
+}
+
+static void on_turn_start(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_turn_start *e = &ev->u.turn_start;
+    const struct bits none = {{0}};
+
+    t->phase = PH_TURN;
+    t->counter = e->counter;
+    t->parent_id = t->id;
+    t->id = arena_str(k->arena, e->id);
+    t->compacted = e->compacted;
+    t->calls = NULL;
+    t->calls_count = t->failed_calls = 0;
+    t->started = t->ended = t->asked = t->answered = t->approved = none;
+    t->lost = t->superseded = none;
+    t->begun = NULL;
+    t->results = NULL;
+    t->asks = NULL;
+    t->part = t->halted = t->cut = t->again = false;
+    t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
+    t->plan_call = t->plan_stop = STR_NONE;
+    t->metrics.turns++;
+}
+
+/* `pending` is newest first; it joins oldest first. */
+static void on_context_start(struct turn *t, const struct keep *k)
+{
+    size_t count = 0, i;
+    struct msg *joined;
+
+    t->context = true;
+    for (const struct msg *m = t->pending; m; m = m->prev)
+        count++;
+    joined = count ? arena_alloc(k->arena, count * sizeof *joined) : NULL;
+    if (!joined)
+        return;
+    i = count;
+    for (const struct msg *m = t->pending; m; m = m->prev) {
+        joined[--i].role = m->role;
+        joined[i].text = m->text;
+    }
+    for (i = 0; i < count; i++)
+        turn_history_add(t, &joined[i]);
+    t->pending = NULL;
+}
+
+static void add_call(struct turn *t, const struct keep *k, wend_str id,
+                     wend_str name, wend_str args, bool invalid)
+{
+    struct call *c = t->calls_count < CALLS_MAX
+                         ? arena_alloc(k->arena, sizeof *c)
+                         : NULL; /* no live run has more; a log may */
+
+    if (!c)
+        return;
+    c->prev = t->calls;
+    c->index = t->calls_count++;
+    c->id = kept(k, id, STR(""));
+    c->name = kept(k, name, STR(""));
+    c->args = kept(k, args, STR("{}"));
+    c->invalid = invalid;
+    t->calls = c;
+}
+
+static void on_model_start(struct turn *t, const wend_event *ev,
+                           const struct keep *k)
+{
+    if (ev->u.model_start.action.ptr) {
+        t->metrics.model_calls++;
+        plan_evolve(&t->plan, ev, k->arena);
+        return;
+    }
+    t->phase = PH_MODEL;
+    t->again = false;
+    t->ask++;
+    t->attempt = ev->u.model_start.attempt;
+    t->tries = 1;
+    t->purpose = ev->u.model_start.purpose;
+    t->repair_used |= t->purpose == WEND_PURPOSE_REPAIR;
+    t->model_us = ev->time_us;
+    t->metrics.model_calls++;
+}
+
+static void on_model_part(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_model_part *e = &ev->u.model_part;
+
+    t->part = true;
+    t->part_text = kept(k, e->text, STR(""));
+    t->part_thinking = arena_str(k->arena, e->thinking);
+    t->part_opaque = kept(k, e->opaque_json, STR("[]"));
+}
+
+/* A run stays with the model it has changed to: what the first one wrote
+ * is in the conversation already, what it cached is not worth more turns of
+ * asking in vain. */
+static void change_model(struct turn *t, wend_str name, const struct keep *k)
+{
+    uint32_t i = t->model_at + 1;
+
+    while (i < t->config->models_count &&
+           !str_eq(t->config->models[i].name, name))
+        i++;
+    if (i >= t->config->models_count)
+        return;
+    t->model_at = i;
+    t->model = arena_str(k->arena, name);
+    t->tries = 0;
+}
+
+/* What a provider says it used never lowers what was spent, nor wraps. */
+static void spend(int64_t *spent, int64_t more)
+{
+    if (more > 0)
+        *spent = i64_sum(*spent, more);
+}
+
+static void spend_usage(struct turn *t, const wend_ev_usage *u)
+{
+    spend(&t->metrics.tokens_in, u->input);
+    spend(&t->metrics.tokens_out, u->output);
+    spend(&t->metrics.tokens_cached, u->cached);
+    spend(&t->metrics.cost_nano, u->cost_nano);
+}
+
+static void on_model_retry(struct turn *t, const wend_event *ev,
+                           const struct keep *k)
+{
+    wend_str next = ev->u.model_retry.next_model;
+
+    if (ev->u.model_retry.usage)
+        spend_usage(t, ev->u.model_retry.usage);
+    if (next.ptr && !str_eq(next, t->model))
+        change_model(t, next, k);
+    t->ask++;
+    t->attempt++;
+    t->tries++;
+    t->metrics.model_calls++;
+}
+
+/* A JSON string in place of arguments is raw text that did not parse: JSON
+ * arguments are never a bare string. */
+static bool args_are_raw(wend_str args)
+{
+    return args.len && args.ptr[0] == '"';
+}
+
+static void on_model_end(struct turn *t, const wend_event *ev,
+                         const struct keep *k)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+    struct msg *m;
+
+    spend_usage(t, &e->usage);
+    if (!t->metrics.first_token_ms)
+        t->metrics.first_token_ms = e->first_token_ms;
+    if (e->action.ptr) {
+        plan_evolve(&t->plan, ev, k->arena);
+        return;
+    }
+    for (size_t i = t->calls_count; i < e->calls_count; i++)
+        add_call(t, k, e->calls[i].id, e->calls[i].name, e->calls[i].args_json,
+                 args_are_raw(e->calls[i].args_json));
+    t->phase = PH_CALLS;
+    if (turn_plan_open(t) && e->outcome != WEND_OUTCOME_OK)
+        turn_on_plan_cut(t, k);
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* as if not asked yet */
+        t->phase = PH_TURN;
+        t->again = true;
+        t->repair_used &= t->purpose != WEND_PURPOSE_REPAIR;
+        return;
+    }
+    if (e->purpose != WEND_PURPOSE_ANSWER &&
+        e->purpose != WEND_PURPOSE_REPAIR && e->purpose != WEND_PURPOSE_PLAN)
+        return;
+    t->answer = kept(k, e->text, STR(""));
+    t->halted = str_is(e->finish, "pause") && e->outcome == WEND_OUTCOME_OK;
+    t->cut = str_is(e->finish, "length");
+    if (t->config->plan_tool && str_is(e->finish, "final"))
+        t->plan_stop = STR("final");
+    if (!e->text.len && !t->calls_count && !t->halted)
+        return;
+    m = arena_alloc(k->arena, sizeof *m);
+    if (!m)
+        return;
+    m->role = ROLE_ASSISTANT;
+    m->text = t->answer;
+    m->model = t->model;
+    m->thinking = arena_str(k->arena, e->thinking);
+    m->opaque = kept(k, e->opaque_json, STR("[]"));
+    m->calls = t->calls;
+    turn_history_add(t, m);
+}
+
+/* A log may hold a rule that is none: then it matches nothing. */
+void turn_remember(struct turn *t, wend_str text, const struct keep *k)
+{
+    struct remembered *r = arena_alloc(k->arena, sizeof *r);
+
+    if (!r || rule_parse(arena_str(k->arena, text), &r->rule, NULL) != WEND_OK)
+        return;
+    r->prev = t->rules;
+    t->rules = r;
+}
+
+static void mark(struct turn *t, wend_str call, struct bits *bits)
+{
+    int i = turn_call_index(t, call);
+
+    if (i >= 0)
+        bit_set(bits, (uint32_t)i);
+}
+
+static void on_approval_ask(struct turn *t, const wend_event *ev,
+                            const struct keep *k)
+{
+    const wend_ev_approval_ask *e = &ev->u.approval_ask;
+    int i = turn_call_index(t, e->call);
+    struct question *a = i >= 0 ? arena_alloc(k->arena, sizeof *a) : NULL;
+
+    if (!a)
+        return;
+    bit_set(&t->asked, (uint32_t)i);
+    bit_clear(&t->answered, (uint32_t)i);
+    bit_clear(&t->approved, (uint32_t)i);
+    a->prev = t->asks;
+    a->index = (uint32_t)i;
+    a->args = kept(k, e->args_json, STR("{}"));
+    t->asks = a;
+}
+
+static void on_approval_answer(struct turn *t, const wend_event *ev,
+                               const struct keep *k)
+{
+    const wend_ev_approval_answer *e = &ev->u.approval_answer;
+
+    mark(t, e->call, &t->answered);
+    if (e->yes)
+        mark(t, e->call, &t->approved);
+    if (e->remember.len)
+        turn_remember(t, e->remember, k);
+}
+
+static void on_call_start(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_call_start *e = &ev->u.call_start;
+    const struct begun *before;
+    struct begun *b;
+    int i;
+
+    if (turn_call_index(t, e->call) < 0)
+        add_call(t, k, e->call, e->name, e->args_json, e->args_invalid);
+    i = turn_call_index(t, e->call);
+    b = i >= 0 ? arena_alloc(k->arena, sizeof *b) : NULL;
+    if (!b)
+        return;
+    bit_set(&t->started, (uint32_t)i);
+    bit_clear(&t->lost, (uint32_t)i);
+    bit_clear(&t->superseded, (uint32_t)i);
+    before = turn_begun(t, (uint32_t)i);
+    if (before)
+        b->child = before->child;
+    b->prev = t->begun;
+    b->index = (uint32_t)i;
+    b->attempt = e->attempt;
+    b->args = turn_call(t, b->index)->args;
+    if (e->args_json.ptr && !str_eq(e->args_json, b->args))
+        b->args = arena_str(k->arena, e->args_json);
+    b->key = kept(k, e->key, STR(""));
+    t->begun = b;
+    if (is_plan_tool(t->config, e->name)) {
+        t->plan_args = b->args;
+        turn_on_plan_call(t, e->call, k);
+    }
+}
+
+static void on_call_end(struct turn *t, const wend_event *ev,
+                        const struct keep *k)
+{
+    const wend_ev_call_end *e = &ev->u.call_end;
+    int i = turn_call_index(t, e->call);
+    struct result *r;
+
+    if (i < 0)
+        return;
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* no result: it runs again */
+        if (turn_call_runs(t, (uint32_t)i))
+            bit_set(&t->superseded, (uint32_t)i);
+        return;
+    }
+    r = arena_alloc(k->arena, sizeof *r);
+    if (!r)
+        return;
+    bit_set(&t->ended, (uint32_t)i);
+    bit_clear(&t->lost, (uint32_t)i);
+    r->prev = t->results;
+    r->index = (uint32_t)i;
+    r->outcome = e->outcome;
+    r->output = kept(k, e->output, STR(""));
+    t->results = r;
+    if (is_plan_tool(t->config, e->name))
+        turn_on_plan_result(t, e, k);
+    if (e->labels_json.ptr)
+        t->taint |= tool_labels(config_tool(t->config, e->name));
+    turn_take_labels(t, e->labels_json, k);
+    t->metrics.tool_calls++;
+    if (e->outcome != WEND_OUTCOME_OK) {
+        t->metrics.tool_errors++;
+        t->failed_calls++;
+    }
+}
+
+/* Results join the conversation in call order, whatever order they came. */
+static void on_turn_end(struct turn *t, const struct keep *k)
+{
+    for (uint32_t i = 0; i < t->calls_count; i++) {
+        const struct call *c = turn_call(t, i);
+        const struct result *r = turn_result(t, i);
+        struct msg *m = arena_alloc(k->arena, sizeof *m);
+
+        if (!m)
+            return;
+        m->role = ROLE_TOOL;
+        m->text = r ? r->output : STR("");
+        m->call = c->id;
+        m->name = c->name;
+        m->failed = r && r->outcome != WEND_OUTCOME_OK;
+        turn_history_add(t, m);
+    }
+    t->phase = PH_BETWEEN;
+    t->metrics_due = true;
+}
+
+static void on_message(struct turn *t, const wend_event *ev,
+                       const struct keep *k)
+{
+    enum role role =
+        str_is(ev->u.message.role, "system") ? ROLE_SYSTEM : ROLE_USER;
+    struct msg *m = new_msg(k, role, ev->u.message.text);
+
+    if (!m)
+        return;
+    m->prev = t->pending;
+    t->pending = m;
+}
+
+/* A stop is recorded before what it stops ends:
+ *     cancel by user; cancel by hook {"code","message"}; limits {"reached"};
+ * limits with anything else are those that hold from here on. */
+static void on_control(struct turn *t, const wend_event *ev,
+                       const struct keep *k)
+{
+    const wend_ev_control *e = &ev->u.control;
+    struct arena scratch = {.mem = k->arena->mem};
+    struct json *value = NULL;
+
+    if (e->value_json.ptr)
+        value = json_parse(e->value_json, &scratch, NULL);
+    if (str_is(e->what, "pause")) {
+        t->paused = true;
+        t->paused_above = str_is(e->by, "parent");
+    } else if (str_is(e->what, "continue")) {
+        t->paused = t->paused_above = false;
+    } else if (str_is(e->what, "cancel")) {
+        t->stop.code = arena_str(k->arena, json_str(json_get(value, "code")));
+        t->stop.message =
+            arena_str(k->arena, json_str(json_get(value, "message")));
+        t->stop.outcome =
+            t->stop.code.ptr ? WEND_OUTCOME_FAILED : WEND_OUTCOME_CANCELED;
+    } else if (json_get(value, "reached")) {
+        t->stop.outcome = WEND_OUTCOME_LIMIT;
+        t->stop.limit =
+            arena_str(k->arena, json_str(json_get(value, "reached")));
+    } else if (str_is(e->what, "limits")) {
+        turn_take_limits(t, value);
+    }
+    k->arena->failed |= scratch.failed;
+    arena_free(&scratch);
+}
+
+static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
+{
+    switch (ev->type) {
+    case WEND_RUN_START: on_run_start(t, ev, k); break;
+    case WEND_TURN_START: on_turn_start(t, ev, k); break;
+    case WEND_CONTEXT_START: on_context_start(t, k); break;
+    case WEND_MODEL_START: on_model_start(t, ev, k); break;
+    case WEND_MODEL_PART: on_model_part(t, ev, k); break;
+    case WEND_MODEL_RETRY: on_model_retry(t, ev, k); break;
+    case WEND_MODEL_END: on_model_end(t, ev, k); break;
+    case WEND_APPROVAL_ASK:
+        on_approval_ask(t, ev, k);
+        plan_evolve(&t->plan, ev, k->arena);
+        break;
+    case WEND_APPROVAL_ANSWER:
+        on_approval_answer(t, ev, k);
+        plan_evolve(&t->plan, ev, k->arena);
+        break;
+    case WEND_CALL_START: on_call_start(t, ev, k); break;
+    case WEND_CALL_END: on_call_end(t, ev, k); break;
+    case WEND_TURN_END: on_turn_end(t, k); break;
+    case WEND_MESSAGE: on_message(t, ev, k); break;
+    case WEND_CONTROL: on_control(t, ev, k); break;
+    case WEND_WARNING: turn_on_warning(t, ev, k); break;
+    case WEND_RUN_END: t->phase = PH_END; break;
+    case WEND_CONTEXT_END:
+        t->context = false;
+        t->context_model = t->model;
+        t->forked = t->reconfigured = false;
+        break;
+    case WEND_METRICS: t->metrics_due = false; break;
+    case WEND_ERROR:
+    case WEND_PROGRESS: break; /* nothing to remember */
+    case WEND_RUN_RESUME: turn_resume(t, ev, k); break;
+    case WEND_PLAN_START: turn_on_plan_start(t, ev, k); break;
+    case WEND_PLAN_ACTION: turn_on_plan_action(t, ev, k); break;
+    case WEND_PLAN_END: turn_on_plan_end(t, ev, k); break;
+    case WEND_ACTION_END: turn_on_action_end(t, ev, k); break;
+    case WEND_ACTION_START:
+    case WEND_ACTION_RETRY: plan_evolve(&t->plan, ev, k->arena); break;
+    case WEND_RUN_FORK: turn_fork(t, ev, k); break;
+    case WEND_RETRIEVAL_START:
+    case WEND_RETRIEVAL_HIT:
+    case WEND_RETRIEVAL_END:
+    case WEND_COMPACTED:
+    case WEND_BRANCH_START:
+    case WEND_BRANCH_END: break; /* nobody decides these yet */
+    case WEND_CHILD_START: turn_child_start(t, ev, k); break;
+    case WEND_CHILD_END: turn_child_end(t, ev, k); break;
+    case WEND_THINKING_DELTA:
+    case WEND_TEXT_DELTA:
+    case WEND_ARGS_DELTA:
+    case WEND_CALL_OUTPUT:
+    case WEND_ACTION_OUTPUT: break; /* deltas change no state */
+    case WEND_EVENT_NONE:
+    case WEND_EVENT_TYPES: break; /* from a newer writer */
+    }
+}
+
+void turn_become(struct turn *t, const wend_event *ev, const struct keep *k)
+{
+    if (ev->n) /* a delta */
+        return;
+    /* Before run_start there is nothing to evolve; a damaged log may try. */
+    if (t->config || ev->type == WEND_RUN_START)
+        apply(t, ev, k);
+    t->seq = ev->seq;
+    t->time_us = ev->time_us;
+    t->metrics.ms = turn_ran_us(t, t->time_us) / 1000;
+}
+
+struct turn turn_apply(const struct turn *t, const wend_event *ev,
+                       const struct keep *k)
+{
+    struct turn next = *t;
+
+    turn_become(&next, ev, k);
+    return next;
+}

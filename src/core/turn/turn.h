@@ -1,0 +1,260 @@
+/*
+ * turn.h - the state of a run: an immutable value, evolved by events.
+ *
+ * turn_apply(turn, event) gives the next turn and leaves the old one as it
+ * was: what is shared (history, calls, results) is a list that only grows
+ * at its head. So a fork is a copy of one struct, and an old state can be
+ * looked at while a newer one runs.
+ *
+ *     PH_NEW --run_start--> PH_BETWEEN --turn_start--> PH_TURN
+ *     PH_TURN --model_start--> PH_MODEL --model_end--> PH_CALLS
+ *     PH_CALLS --turn_end--> PH_BETWEEN      any --run_end--> PH_END
+ *     PH_BETWEEN --plan_start--> PH_PLAN, of a run that is one plan
+ */
+#ifndef CORE_TURN_H
+#define CORE_TURN_H
+
+#include "base/limits.h"
+#include "core/config/config.h"
+#include "core/event/event.h"
+#include "core/plan/plan_state.h"
+
+enum phase { PH_NEW, PH_BETWEEN, PH_TURN, PH_MODEL, PH_CALLS, PH_PLAN, PH_END };
+
+enum role { ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL, ROLE_SYSTEM };
+
+/* A call of the current message. */
+struct call {
+    const struct call *prev; /* the one before it in the message */
+    uint32_t index;
+    wend_str id, name;
+    wend_str args; /* canonical JSON; a JSON string when `invalid` */
+    bool invalid;  /* the arguments are no JSON */
+};
+
+struct result {
+    const struct result *prev; /* the one that ended before it */
+    uint32_t index;            /* of its call */
+    wend_outcome outcome;
+    wend_str output;
+};
+
+/* One message of the conversation, newest first by prev. */
+struct msg {
+    const struct msg *prev;
+    int64_t index; /* from 0 */
+    enum role role;
+    wend_str text, thinking, opaque;
+    wend_str model;           /* that wrote it, if one did */
+    const struct call *calls; /* of an assistant, last one first */
+    wend_str call, name;      /* of a tool's result */
+    bool failed;              /* a result that is not ok: it says why */
+    int64_t tokens;           /* estimate for it and all before it */
+    uint64_t prefix;          /* hash of it and all before it */
+};
+
+struct bits {
+    uint64_t w[CALLS_MAX / 64];
+};
+
+/* Why the run is being stopped; outcome NONE while it is not. */
+struct stop {
+    wend_outcome outcome;
+    wend_str limit, code, message;
+};
+
+/* How a call began; with each resume it may begin once more. */
+struct begun {
+    const struct begun *prev;
+    uint32_t index; /* of the call */
+    int64_t attempt;
+    wend_str args;  /* what it really got */
+    wend_str child; /* the run that it waits for; absent: none */
+    wend_str key;   /* stays, also in a fork: the effect is the same one */
+};
+
+/* What was shown to whoever approves. */
+struct question {
+    const struct question *prev;
+    uint32_t index; /* of the call */
+    wend_str args;
+};
+
+struct turn {
+    enum phase phase;
+    wend_str run;
+    int64_t seq;     /* of the newest kept event */
+    int64_t time_us; /* of the newest kept event */
+    int64_t started_us;
+    int64_t idle_us; /* since then, in which no process had it */
+    int64_t lives;   /* processes that had it; of a fork, since it was made */
+    const struct config *config;
+    wend_str model;
+    wend_ev_limits limits;
+
+    int64_t counter; /* of this turn, -1 before the first */
+    wend_str id, parent_id;
+    bool compacted;
+
+    const struct msg *history;
+    const struct msg *pending; /* said meanwhile; joins at context_start */
+    wend_str context_model;    /* that the newest context was for */
+    bool forked;               /* since the newest context ... */
+    bool reconfigured;         /* ... and with another config */
+
+    int64_t ask;          /* number of model attempts so far */
+    int64_t attempt;      /* of this model call, from 1 */
+    int64_t tries;        /* of them with this model */
+    uint32_t model_at;    /* which of the config's models is asked */
+    int64_t model_us;     /* when this model call began */
+    wend_purpose purpose; /* of this model call */
+    bool repair;          /* an answer did not fit the schema */
+    bool repair_used;     /* the model was asked to repair it */
+    bool part;            /* model_part has been written for this message */
+    bool again;           /* the model call was cut off: ask once more */
+    bool halted;          /* the model paused: it goes on when asked again */
+    bool cut;             /* the message reached the output limit */
+    bool context;         /* is open: only where a fork begins */
+    bool metrics_due;     /* a turn or plan ended, or what a plan forgot */
+
+    const struct call *calls; /* of this message, last one first */
+    uint32_t calls_count, failed_calls;
+    struct bits started, ended, asked, answered, approved;
+    struct bits lost; /* open when the run was interrupted; nobody runs it */
+    struct bits superseded; /* ... and its bracket is closed: it starts again,
+                               in this step or in that of a fork */
+    const struct begun *begun;                      /* newest first */
+    wend_str part_text, part_thinking, part_opaque; /* of model_part */
+    const struct result *results;
+    const struct question *asks; /* newest first */
+
+    wend_ev_metrics metrics;
+    uint32_t taint; /* wend_label: what its calls brought into the run */
+    bool imported;  /* its past is somebody else's word: see turn_resume */
+    const struct remembered *rules; /* newest first; before the config's */
+    wend_str answer;                /* text of the newest answer message */
+    bool paused;
+    bool paused_above; /* by its parent, with which it goes on */
+    struct stop stop;
+    struct plan_state plan;
+
+    wend_str file_plan;    /* name of run_start.plan; absent: it has none */
+    int64_t plans;         /* that a model wrote in this run */
+    wend_str plan_call;    /* of this turn, whose plan `plan` is */
+    wend_str plan_args;    /* of the newest such call that began */
+    wend_str plan_stop;    /* no turn follows: no_actions, no_progress, final */
+    int64_t plan_failures; /* plans in a row that failed */
+    wend_str plan_why;     /* the newest of these failures */
+};
+
+void turn_init(struct turn *t);
+
+/* Where evolving allocates; one `known` config saves parsing it again. */
+struct keep {
+    struct arena *arena;
+    const struct config *known; /* may be NULL */
+};
+
+/* The next turn. On a failed allocation k->arena->failed is set and the
+ * result must not be used. */
+struct turn turn_apply(const struct turn *t, const wend_event *ev,
+                       const struct keep *k);
+/* The same for a turn that nobody else looks at: a step's own. */
+void turn_become(struct turn *t, const wend_event *ev, const struct keep *k);
+
+bool bit_get(const struct bits *b, uint32_t i);
+void bit_set(struct bits *b, uint32_t i);
+void bit_clear(struct bits *b, uint32_t i);
+
+const struct call *turn_call(const struct turn *t, uint32_t index);
+/* -1 if this message has no call with that id. */
+int turn_call_index(const struct turn *t, wend_str id);
+bool turn_call_runs(const struct turn *t, uint32_t index);
+uint32_t turn_running(const struct turn *t);
+/* The tool of an action, or its relic's endpoint; NULL: it has none. */
+const struct tool *turn_action_tool(const struct turn *t, uint32_t action);
+wend_class turn_action_class(const struct turn *t, uint32_t action);
+/* Calls and actions that somebody has to end; a plan's call is none. */
+uint32_t turn_busy(const struct turn *t);
+/* The call whose plan is under way; -1 if none is, or its message is open. */
+int turn_plan_call(const struct turn *t);
+/* A model is writing a plan, and actions of it are there. */
+bool turn_plan_open(const struct turn *t);
+const struct result *turn_result(const struct turn *t, uint32_t index);
+/* How that call began last, NULL if it did not. */
+const struct begun *turn_begun(const struct turn *t, uint32_t index);
+/* The arguments that it got, or will get as far as is known. */
+wend_str turn_call_args(const struct turn *t, const struct call *c);
+/* The arguments that were shown for approval; absent: none were. */
+wend_str turn_asked_args(const struct turn *t, uint32_t index);
+/* INT64_MAX if there is no such number. */
+int64_t i64_sum(int64_t a, int64_t b);
+/* The model that is asked now, of the config's. */
+const struct model_use *turn_model(const struct turn *t);
+/* What the next model call is for. */
+wend_purpose turn_purpose(const struct turn *t);
+/* Whether readers see what this model call says as it comes. */
+bool turn_shows_deltas(const struct turn *t);
+/* Estimated tokens of the next request. */
+int64_t turn_tokens(const struct turn *t);
+/* How long processes had it, by that time. */
+int64_t turn_ran_us(const struct turn *t, int64_t time_us);
+
+/* The run that the call waits for, absent if there is none. */
+wend_str turn_call_child(const struct turn *t, uint32_t index);
+/* turn_child.c: runs that calls and actions wait for. */
+void turn_child_start(struct turn *t, const wend_event *ev,
+                      const struct keep *k);
+void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k);
+/* What came with them is in the run from now on; absent: nothing. */
+void turn_take_labels(struct turn *t, wend_str labels_json,
+                      const struct keep *k);
+/* turn_fork.c: the config that a run begins or goes on with; false if it is
+ * none, or there is no memory. */
+bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);
+void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k);
+/* A run that was imported forgets what the log allowed: answers to questions,
+ * rules that were remembered, what its time and its budgets were. */
+void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k);
+/* Whoever ran the open calls is gone; a plan goes on by its actions. */
+void turn_lose_calls(struct turn *t);
+
+/* turn_limits.c: a control event's value, and what it does. */
+void limits_write(struct buf *b, const wend_ev_limits *l); /* if not 0 */
+void turn_take_limits(struct turn *t, const struct json *value);
+
+/* Adds a rule in front of all others. */
+void turn_remember(struct turn *t, wend_str text, const struct keep *k);
+
+/* turn_plan.c: for turn.c, what plans do to a turn */
+void turn_on_plan_start(struct turn *t, const wend_event *ev,
+                        const struct keep *k);
+void turn_on_plan_action(struct turn *t, const wend_event *ev,
+                         const struct keep *k);
+void turn_on_plan_end(struct turn *t, const wend_event *ev,
+                      const struct keep *k);
+void turn_on_action_end(struct turn *t, const wend_event *ev,
+                        const struct keep *k);
+/* call_start of a plan: it is complete. */
+void turn_on_plan_call(struct turn *t, wend_str call, const struct keep *k);
+/* Its message broke off. */
+void turn_on_plan_cut(struct turn *t, const struct keep *k);
+void turn_on_plan_result(struct turn *t, const wend_ev_call_end *e,
+                         const struct keep *k);
+void turn_on_warning(struct turn *t, const wend_event *ev,
+                     const struct keep *k);
+/* The plan that a model begins to write in this turn, with what the plans
+ * before it gave as its inputs; NULL: out of memory. */
+struct plan *turn_new_plan(const struct turn *t, wend_str name,
+                           struct arena *a);
+uint32_t tool_labels(const struct tool *tool); /* of NULL: none */
+
+/* Puts a message whose strings are kept on the history; false for NULL. */
+bool turn_history_add(struct turn *t, struct msg *m);
+
+/* The whole state as JSON, and back: equal bytes mean equal states. */
+void turn_write(struct buf *b, const struct turn *t);
+wend_status turn_read(wend_str json, const struct keep *k, struct turn *out,
+                      wend_error *err);
+
+#endif

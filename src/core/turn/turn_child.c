@@ -1,0 +1,120 @@
+/*
+ * turn_child.c - runs that calls and actions wait for: what follows from
+ * their brackets.
+ */
+#include "core/turn/turn.h"
+
+/* It began as it did; only what it waits for is another. */
+static void set_of_call(struct turn *t, wend_str call, wend_str child,
+                        const struct keep *k)
+{
+    int i = turn_call_index(t, call);
+    const struct begun *before = i >= 0 ? turn_begun(t, (uint32_t)i) : NULL;
+    struct begun *b = before ? arena_alloc(k->arena, sizeof *b) : NULL;
+
+    if (!b)
+        return;
+    *b = *before;
+    b->child = child;
+    b->prev = t->begun;
+    t->begun = b;
+}
+
+static void set_of_action(struct plan_state *p, uint32_t i, wend_str child,
+                          bool left, struct arena *a)
+{
+    const struct action_state *before = plan_action_state(p, i);
+    struct action_state *s;
+
+    if (before->at != AT_RUNS && before->at != AT_LOST)
+        return; /* a log may say so */
+    s = arena_alloc(a, sizeof *s);
+    if (!s)
+        return;
+    *s = *before;
+    s->child = child;
+    s->left = left;
+    pvec_set(&p->actions, p->place[i], s, 1U << MARK_RUNS, a);
+}
+
+void turn_child_start(struct turn *t, const wend_event *ev,
+                      const struct keep *k)
+{
+    const wend_ev_child_start *e = &ev->u.child_start;
+    wend_str run = arena_str(k->arena, e->run.ptr ? e->run : STR(""));
+    uint32_t i = e->action.ptr && t->plan.started
+                     ? plan_find(t->plan.plan, e->action)
+                     : PLAN_NONE;
+
+    if (i != PLAN_NONE)
+        set_of_action(&t->plan, i, run, false, k->arena);
+    else if (e->call.ptr)
+        set_of_call(t, e->call, run, k);
+}
+
+/* What the child used is used; what it did in its own time is not ours. */
+static void count(wend_ev_metrics *m, const wend_ev_metrics *more)
+{
+    const struct {
+        int64_t *at;
+        int64_t more;
+    } rows[] = {
+        {&m->model_calls, more->model_calls},
+        {&m->tool_calls, more->tool_calls},
+        {&m->tool_errors, more->tool_errors},
+        {&m->tokens_in, more->tokens_in},
+        {&m->tokens_out, more->tokens_out},
+        {&m->tokens_cached, more->tokens_cached},
+        {&m->cost_nano, more->cost_nano},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].more > 0)
+            *rows[i].at = i64_sum(*rows[i].at, rows[i].more);
+}
+
+static bool take_from_actions(struct turn *t, const wend_ev_child_end *e,
+                              const struct keep *k)
+{
+    uint32_t place = 0, i;
+
+    while (t->plan.started &&
+           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
+        if (str_eq(plan_action_state(&t->plan, i)->child, e->run)) {
+            set_of_action(&t->plan, i, STR_NONE, true, k->arena);
+            return true;
+        }
+    return false;
+}
+
+static bool take_from_calls(struct turn *t, wend_str run, const struct keep *k)
+{
+    for (const struct call *c = t->calls; c; c = c->prev)
+        if (str_eq(turn_call_child(t, c->index), run)) {
+            set_of_call(t, c->id, STR_NONE, k);
+            return true;
+        }
+    return false;
+}
+
+void turn_take_labels(struct turn *t, wend_str labels_json,
+                      const struct keep *k)
+{
+    struct arena scratch = {.mem = k->arena->mem};
+
+    if (labels_json.ptr)
+        t->taint |= labels_read(json_parse(labels_json, &scratch, NULL));
+    k->arena->failed |= scratch.failed;
+    arena_free(&scratch);
+}
+
+void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k)
+{
+    const wend_ev_child_end *e = &ev->u.child_end;
+
+    if (!e->run.ptr ||
+        (!take_from_actions(t, e, k) && !take_from_calls(t, e->run, k)))
+        return; /* counted before, or never begun */
+    count(&t->metrics, &e->metrics);
+    turn_take_labels(t, e->labels_json, k);
+}

@@ -1,0 +1,158 @@
+/*
+ * turn_fork.c - a run's state as it goes on in a fork or in another process,
+ * maybe with another model, other tools or limits.
+ *
+ * All that was so at that event stays so, but what belongs to the parent
+ * alone: its name, its clock, what stopped or paused it, and whoever ran
+ * the calls that were open.
+ */
+#include "core/turn/turn.h"
+
+bool turn_take_config(struct turn *t, wend_str json, const struct keep *k)
+{
+    struct config *c = NULL;
+
+    if (k->known && str_eq(k->known->json, json)) {
+        t->config = k->known;
+    } else if (config_parse(json, k->arena, &c, NULL) == WEND_OK) {
+        t->config = c;
+    } else {
+        k->arena->failed = true;
+        return false;
+    }
+    return true;
+}
+
+void turn_lose_calls(struct turn *t)
+{
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        if (turn_call_runs(t, i) && (int)i != turn_plan_call(t))
+            bit_set(&t->lost, i);
+}
+
+/* What a request begins with is part of every prefix after it. */
+static void seal_again(struct turn *t, const struct keep *k)
+{
+    size_t count = t->history ? (size_t)t->history->index + 1 : 0;
+    struct msg *list = arena_alloc(k->arena, (count + 1) * sizeof *list);
+    size_t i = count;
+
+    if (!list)
+        return;
+    for (const struct msg *m = t->history; m && i; m = m->prev)
+        list[--i] = *m;
+    t->history = NULL;
+    for (i = 0; i < count; i++)
+        turn_history_add(t, &list[i]);
+}
+
+/* What an event says instead of the log before it; absent or NULL: nothing. */
+static bool take_over(struct turn *t, wend_str config_json, wend_str model,
+                      const wend_ev_limits *limits, const struct keep *k)
+{
+    if (limits)
+        t->limits = *limits;
+    if (config_json.ptr) {
+        if (!turn_take_config(t, config_json, k))
+            return false;
+        t->reconfigured = true;
+        if (t->model_at >= t->config->models_count) /* no event of ours */
+            t->model_at = 0;
+        seal_again(t, k);
+    }
+    if (model.ptr) {
+        t->model = arena_str(k->arena, model);
+        t->model_at = 0;
+    }
+    return true;
+}
+
+/* No process had it in between. After its last kept event one did for a while:
+ * metrics say every few seconds that something runs, more is not known. */
+static int64_t since_last(const struct turn *t, const wend_event *ev)
+{
+    return ev->time_us - t->time_us;
+}
+
+void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
+{
+    const wend_ev_run_fork *e = &ev->u.run_fork;
+
+    t->run = arena_str(k->arena, ev->run);
+    t->started_us = ev->time_us;
+    t->idle_us = 0;
+    t->lives = 0;
+    t->stop = (struct stop){0};
+    t->paused = t->paused_above = false;
+    t->forked = true;
+    if (!take_over(t, e->config_json, e->model, e->limits, k))
+        return;
+    turn_lose_calls(t);
+    plan_interrupt(&t->plan, since_last(t, ev), k->arena);
+}
+
+/* What was asked about or approved is looked at again. */
+static void forget_answers(struct plan_state *p, struct arena *a)
+{
+    static const unsigned marks[] = {MARK_OPEN, MARK_RUNS};
+
+    for (size_t m = 0; p->started && m < sizeof marks / sizeof *marks; m++) {
+        uint32_t place = 0, i;
+
+        while ((i = plan_marked(p, marks[m], &place)) != PLAN_NONE) {
+            const struct action_state *was = plan_action_state(p, i);
+            struct action_state *s;
+
+            if (was->at != AT_ASKED && !was->answered)
+                continue;
+            s = arena_alloc(a, sizeof *s);
+            if (!s)
+                return;
+            *s = *was;
+            p->asked -= s->at == AT_ASKED;
+            s->at = s->at == AT_ASKED ? AT_READY : s->at;
+            s->answered = s->approved = false;
+            plan_keep_state(p, i, s, a);
+        }
+    }
+}
+
+static int64_t at_least_0(int64_t n)
+{
+    return n > 0 ? n : 0;
+}
+
+/* A negative sum would make the budgets larger than they are. */
+static void distrust(struct turn *t, const wend_event *ev)
+{
+    wend_ev_metrics *m = &t->metrics;
+
+    t->imported = true;
+    t->started_us = ev->time_us;
+    t->idle_us = 0;
+    t->rules = NULL;
+    t->asks = NULL;
+    t->asked = t->answered = t->approved = (struct bits){0};
+    t->taint |= WEND_LABEL_UNTRUSTED_SOURCE;
+    m->turns = at_least_0(m->turns);
+    m->tokens_in = at_least_0(m->tokens_in);
+    m->tokens_out = at_least_0(m->tokens_out);
+    m->cost_nano = at_least_0(m->cost_nano);
+}
+
+void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k)
+{
+    const wend_ev_run_resume *e = &ev->u.run_resume;
+
+    t->lives++;
+    t->idle_us += since_last(t, ev);
+    if (!take_over(t, e->config_json, e->model, e->limits, k))
+        return;
+    if (e->imported)
+        distrust(t, ev);
+    t->forked |= e->config_json.ptr || e->model.ptr;
+    turn_lose_calls(t);
+    plan_interrupt(&t->plan, since_last(t, ev), k->arena);
+    if (e->imported)
+        forget_answers(&t->plan, k->arena);
+}

@@ -1,0 +1,517 @@
+/*
+ * turn_json.c - the whole state of a run as JSON, and back.
+ *
+ * Used to compare states (equal bytes, equal states) and to hand a state to
+ * another process. The history is written oldest first.
+ */
+#include "core/turn/turn.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+static const char *const phase_names[] = {"new",   "between", "turn", "model",
+                                          "calls", "plan",    "end"};
+static const char *const role_names[] = {"user", "assistant", "tool", "system"};
+
+/* Plain members, written and read by one table. */
+enum kind { K_I64, K_U32, K_STR, K_BOOL };
+static const struct {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+} members[] = {
+    {"run", K_STR, offsetof(struct turn, run)},
+    {"seq", K_I64, offsetof(struct turn, seq)},
+    {"time_us", K_I64, offsetof(struct turn, time_us)},
+    {"started_us", K_I64, offsetof(struct turn, started_us)},
+    {"model", K_STR, offsetof(struct turn, model)},
+    {"context_model", K_STR, offsetof(struct turn, context_model)},
+    {"forked", K_BOOL, offsetof(struct turn, forked)},
+    {"reconfigured", K_BOOL, offsetof(struct turn, reconfigured)},
+    {"turns_max", K_I64, offsetof(struct turn, limits.turns)},
+    {"time_ms_max", K_I64, offsetof(struct turn, limits.time_ms)},
+    {"tokens_max", K_I64, offsetof(struct turn, limits.tokens)},
+    {"cost_max", K_I64, offsetof(struct turn, limits.cost_nano)},
+    {"parallel_max", K_I64, offsetof(struct turn, limits.parallel)},
+    {"counter", K_I64, offsetof(struct turn, counter)},
+    {"id", K_STR, offsetof(struct turn, id)},
+    {"parent_id", K_STR, offsetof(struct turn, parent_id)},
+    {"compacted", K_BOOL, offsetof(struct turn, compacted)},
+    {"ask", K_I64, offsetof(struct turn, ask)},
+    {"attempt", K_I64, offsetof(struct turn, attempt)},
+    {"tries", K_I64, offsetof(struct turn, tries)},
+    {"model_at", K_U32, offsetof(struct turn, model_at)},
+    {"model_us", K_I64, offsetof(struct turn, model_us)},
+    {"repair", K_BOOL, offsetof(struct turn, repair)},
+    {"repair_used", K_BOOL, offsetof(struct turn, repair_used)},
+    {"part", K_BOOL, offsetof(struct turn, part)},
+    {"part_text", K_STR, offsetof(struct turn, part_text)},
+    {"part_thinking", K_STR, offsetof(struct turn, part_thinking)},
+    {"part_opaque", K_STR, offsetof(struct turn, part_opaque)},
+    {"again", K_BOOL, offsetof(struct turn, again)},
+    {"halted", K_BOOL, offsetof(struct turn, halted)},
+    {"cut", K_BOOL, offsetof(struct turn, cut)},
+    {"context", K_BOOL, offsetof(struct turn, context)},
+    {"metrics_due", K_BOOL, offsetof(struct turn, metrics_due)},
+    {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
+    {"taint", K_U32, offsetof(struct turn, taint)},
+    {"imported", K_BOOL, offsetof(struct turn, imported)},
+    {"answer", K_STR, offsetof(struct turn, answer)},
+    {"paused", K_BOOL, offsetof(struct turn, paused)},
+    {"paused_above", K_BOOL, offsetof(struct turn, paused_above)},
+    {"file_plan", K_STR, offsetof(struct turn, file_plan)},
+    {"plans", K_I64, offsetof(struct turn, plans)},
+    {"plan_call", K_STR, offsetof(struct turn, plan_call)},
+    {"plan_args", K_STR, offsetof(struct turn, plan_args)},
+    {"plan_stop", K_STR, offsetof(struct turn, plan_stop)},
+    {"plan_failures", K_I64, offsetof(struct turn, plan_failures)},
+    {"plan_why", K_STR, offsetof(struct turn, plan_why)},
+    {"turns", K_I64, offsetof(struct turn, metrics.turns)},
+    {"model_calls", K_I64, offsetof(struct turn, metrics.model_calls)},
+    {"idle_us", K_I64, offsetof(struct turn, idle_us)},
+    {"lives", K_I64, offsetof(struct turn, lives)},
+    {"tool_calls", K_I64, offsetof(struct turn, metrics.tool_calls)},
+    {"tool_errors", K_I64, offsetof(struct turn, metrics.tool_errors)},
+    {"actions", K_I64, offsetof(struct turn, metrics.actions)},
+    {"tokens_in", K_I64, offsetof(struct turn, metrics.tokens_in)},
+    {"tokens_out", K_I64, offsetof(struct turn, metrics.tokens_out)},
+    {"tokens_cached", K_I64, offsetof(struct turn, metrics.tokens_cached)},
+    {"cost_nano", K_I64, offsetof(struct turn, metrics.cost_nano)},
+    {"ms", K_I64, offsetof(struct turn, metrics.ms)},
+    {"first_token_ms", K_I64, offsetof(struct turn, metrics.first_token_ms)},
+    {"stop_limit", K_STR, offsetof(struct turn, stop.limit)},
+    {"stop_code", K_STR, offsetof(struct turn, stop.code)},
+    {"stop_message", K_STR, offsetof(struct turn, stop.message)},
+};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} sets[] = {
+    {"started", offsetof(struct turn, started)},
+    {"ended", offsetof(struct turn, ended)},
+    {"asked", offsetof(struct turn, asked)},
+    {"answered", offsetof(struct turn, answered)},
+    {"approved", offsetof(struct turn, approved)},
+    {"lost", offsetof(struct turn, lost)},
+    {"superseded", offsetof(struct turn, superseded)},
+};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* ---- Writing ------------------------------------------------------------- */
+
+static void put_members(struct buf *b, const struct turn *t)
+{
+    for (size_t i = 0; i < COUNT(members); i++) {
+        const void *at = (const char *)t + members[i].offset;
+
+        switch (members[i].kind) {
+        case K_I64:
+            buf_fmt(b, ",\"%s\":%lld", members[i].name,
+                    (long long)*(const int64_t *)at);
+            break;
+        case K_U32:
+            buf_fmt(b, ",\"%s\":%u", members[i].name, *(const uint32_t *)at);
+            break;
+        case K_STR:
+            json_put_member(b, members[i].name, *(const wend_str *)at);
+            break;
+        case K_BOOL:
+            buf_fmt(b, ",\"%s\":%s", members[i].name,
+                    *(const bool *)at ? "true" : "false");
+            break;
+        }
+    }
+}
+
+/* First call first: the list is walked from its far end by index. */
+static void put_calls(struct buf *b, const struct call *last)
+{
+    uint32_t count = last ? last->index + 1 : 0;
+
+    buf_char(b, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct call *c = last;
+
+        while (c->index != i)
+            c = c->prev;
+        buf_fmt(b, "%s{\"invalid\":%s", i ? "," : "",
+                c->invalid ? "true" : "false");
+        json_put_member(b, "id", c->id);
+        json_put_member(b, "name", c->name);
+        json_put_member(b, "args", c->args);
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
+static void put_msg(struct buf *b, const struct msg *m)
+{
+    buf_fmt(b, "{\"role\":\"%s\",\"failed\":%s", role_names[m->role],
+            m->failed ? "true" : "false");
+    json_put_member(b, "text", m->text);
+    json_put_member(b, "thinking", m->thinking);
+    json_put_member(b, "opaque", m->opaque);
+    json_put_member(b, "model", m->model);
+    json_put_member(b, "call", m->call);
+    json_put_member(b, "name", m->name);
+    buf_cstr(b, ",\"calls\":");
+    put_calls(b, m->calls);
+    buf_char(b, '}');
+}
+
+static void put_msgs(struct buf *b, const struct msg *newest)
+{
+    size_t count = 0;
+    const struct msg **list;
+
+    for (const struct msg *m = newest; m; m = m->prev)
+        count++;
+    list = mem_alloc(b->mem, count * sizeof *list);
+    if (!list) {
+        b->failed = true;
+        return;
+    }
+    for (const struct msg *m = newest; m; m = m->prev)
+        list[--count] = m;
+    buf_char(b, '[');
+    for (const struct msg *m = newest; m; m = m->prev, count++) {
+        if (count)
+            buf_char(b, ',');
+        put_msg(b, list[count]);
+    }
+    buf_char(b, ']');
+    mem_free(b->mem, list);
+}
+
+static void put_results(struct buf *b, const struct result *newest)
+{
+    buf_char(b, '[');
+    for (const struct result *r = newest; r; r = r->prev) {
+        buf_fmt(b, "%s{\"index\":%u,\"outcome\":%d", r == newest ? "" : ",",
+                r->index, (int)r->outcome);
+        json_put_member(b, "output", r->output);
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
+static void put_begun(struct buf *b, const struct begun *newest)
+{
+    buf_char(b, '[');
+    for (const struct begun *g = newest; g; g = g->prev) {
+        buf_fmt(b, "%s{\"index\":%u,\"attempt\":%lld", g == newest ? "" : ",",
+                g->index, (long long)g->attempt);
+        json_put_member(b, "args", g->args);
+        json_put_member(b, "child", g->child);
+        json_put_member(b, "key", g->key);
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
+static void put_asks(struct buf *b, const struct question *newest)
+{
+    buf_char(b, '[');
+    for (const struct question *a = newest; a; a = a->prev) {
+        buf_fmt(b, "%s{\"index\":%u", a == newest ? "" : ",", a->index);
+        json_put_member(b, "args", a->args);
+        buf_char(b, '}');
+    }
+    buf_char(b, ']');
+}
+
+static void put_rules(struct buf *b, const struct remembered *newest)
+{
+    buf_char(b, '[');
+    for (const struct remembered *r = newest; r; r = r->prev) {
+        if (r != newest)
+            buf_char(b, ',');
+        json_put_str(b, r->rule.text);
+    }
+    buf_char(b, ']');
+}
+
+static void put_set(struct buf *b, const char *name, const struct bits *bits)
+{
+    bool any = false;
+
+    buf_fmt(b, ",\"%s\":[", name);
+    for (uint32_t i = 0; i < CALLS_MAX; i++)
+        if (bit_get(bits, i)) {
+            buf_fmt(b, "%s%u", any ? "," : "", i);
+            any = true;
+        }
+    buf_char(b, ']');
+}
+
+void turn_write(struct buf *b, const struct turn *t)
+{
+    buf_fmt(b, "{\"phase\":\"%s\",\"stop\":%d,\"purpose\":\"%s\"",
+            phase_names[t->phase], (int)t->stop.outcome,
+            purpose_words.names[t->purpose]);
+    put_members(b, t);
+    json_put_member(b, "config", t->config ? t->config->json : STR_NONE);
+    buf_cstr(b, ",\"history\":");
+    put_msgs(b, t->history);
+    buf_cstr(b, ",\"pending\":");
+    put_msgs(b, t->pending);
+    buf_cstr(b, ",\"calls\":");
+    put_calls(b, t->calls);
+    for (size_t i = 0; i < COUNT(sets); i++)
+        put_set(b, sets[i].name,
+                (const void *)((const char *)t + sets[i].offset));
+    buf_cstr(b, ",\"results\":");
+    put_results(b, t->results);
+    buf_cstr(b, ",\"begun\":");
+    put_begun(b, t->begun);
+    buf_cstr(b, ",\"asks\":");
+    put_asks(b, t->asks);
+    buf_cstr(b, ",\"rules\":");
+    put_rules(b, t->rules);
+    buf_cstr(b, ",\"plan\":");
+    plan_state_write(b, &t->plan);
+    buf_char(b, '}');
+}
+
+/* ---- Reading ------------------------------------------------------------- */
+
+static wend_str get_str(const struct json *j, const char *name, struct arena *a)
+{
+    return arena_str(a, json_str(json_get(j, name)));
+}
+
+static bool get_bool(const struct json *j, const char *name)
+{
+    const struct json *value = json_get(j, name);
+
+    return value && value->kind == JSON_TRUE;
+}
+
+static bool read_members(const struct json *j, struct arena *a, struct turn *t)
+{
+    for (size_t i = 0; i < COUNT(members); i++) {
+        const struct json *m = json_get(j, members[i].name);
+        void *at = (char *)t + members[i].offset;
+        int64_t n = 0;
+
+        if (!m)
+            return false;
+        switch (members[i].kind) {
+        case K_I64:
+            if (!json_i64(m, at))
+                return false;
+            break;
+        case K_U32:
+            if (!json_i64(m, &n) || n < 0 || n > UINT32_MAX)
+                return false;
+            *(uint32_t *)at = (uint32_t)n;
+            break;
+        case K_STR: *(wend_str *)at = arena_str(a, json_str(m)); break;
+        case K_BOOL: *(bool *)at = m->kind == JSON_TRUE; break;
+        }
+    }
+    return true;
+}
+
+static const struct call *read_calls(const struct json *list, struct arena *a)
+{
+    struct call *last = NULL;
+    uint32_t index = 0;
+
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        struct call *c = arena_alloc(a, sizeof *c);
+
+        if (!c || index == CALLS_MAX)
+            return last;
+        c->prev = last;
+        c->index = index++;
+        c->id = get_str(j, "id", a);
+        c->name = get_str(j, "name", a);
+        c->args = get_str(j, "args", a);
+        c->invalid = get_bool(j, "invalid");
+        last = c;
+    }
+    return last;
+}
+
+static struct msg *read_msg(const struct json *j, struct arena *a)
+{
+    int role = str_index(json_str(json_get(j, "role")), role_names, 4);
+    struct msg *m = arena_alloc(a, sizeof *m);
+
+    if (!m || role < 0)
+        return NULL;
+    m->role = (enum role)role;
+    m->text = get_str(j, "text", a);
+    m->thinking = get_str(j, "thinking", a);
+    m->opaque = get_str(j, "opaque", a);
+    m->model = get_str(j, "model", a);
+    m->call = get_str(j, "call", a);
+    m->name = get_str(j, "name", a);
+    m->failed = get_bool(j, "failed");
+    m->calls = read_calls(json_get(j, "calls"), a);
+    return m;
+}
+
+static bool read_results(const struct json *list, struct arena *a,
+                         const struct result **out)
+{
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        struct result *r = arena_alloc(a, sizeof *r);
+        int64_t index, outcome;
+
+        if (!r || !json_i64(json_get(j, "index"), &index) ||
+            !json_i64(json_get(j, "outcome"), &outcome) || index < 0 ||
+            index >= CALLS_MAX || outcome < 0 || outcome > WEND_OUTCOME_SKIPPED)
+            return false;
+        r->index = (uint32_t)index;
+        r->outcome = (wend_outcome)outcome;
+        r->output = get_str(j, "output", a);
+        *out = r;
+        out = &r->prev;
+    }
+    return true;
+}
+
+static bool read_begun(const struct json *list, struct arena *a,
+                       const struct begun **out)
+{
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        struct begun *g = arena_alloc(a, sizeof *g);
+        int64_t index;
+
+        if (!g || !json_i64(json_get(j, "index"), &index) || index < 0 ||
+            index >= CALLS_MAX ||
+            !json_i64(json_get(j, "attempt"), &g->attempt))
+            return false;
+        g->index = (uint32_t)index;
+        g->args = get_str(j, "args", a);
+        g->child = get_str(j, "child", a);
+        g->key = get_str(j, "key", a);
+        *out = g;
+        out = &g->prev;
+    }
+    return true;
+}
+
+static bool read_asks(const struct json *list, struct arena *a,
+                      const struct question **out)
+{
+    for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
+        struct question *q = arena_alloc(a, sizeof *q);
+        int64_t index;
+
+        if (!q || !json_i64(json_get(j, "index"), &index) || index < 0 ||
+            index >= CALLS_MAX)
+            return false;
+        q->index = (uint32_t)index;
+        q->args = get_str(j, "args", a);
+        *out = q;
+        out = &q->prev;
+    }
+    return true;
+}
+
+/* The last one in the list is the oldest. */
+static void read_rules(const struct json *list, const struct keep *k,
+                       struct turn *t)
+{
+    const struct json *at = NULL;
+
+    while (list && list->first != at) {
+        const struct json *j = list->first;
+
+        while (j->next != at)
+            j = j->next;
+        turn_remember(t, json_str(j), k);
+        at = j;
+    }
+}
+
+static bool read_sets(const struct json *j, struct turn *t)
+{
+    for (size_t i = 0; i < COUNT(sets); i++) {
+        const struct json *set = json_get(j, sets[i].name);
+        struct bits *bits = (void *)((char *)t + sets[i].offset);
+
+        for (const struct json *e = set ? set->first : NULL; e; e = e->next) {
+            int64_t n;
+
+            if (!json_i64(e, &n) || n < 0 || n >= CALLS_MAX)
+                return false;
+            bit_set(bits, (uint32_t)n);
+        }
+    }
+    return true;
+}
+
+static bool read_state(const struct json *j, const struct keep *k,
+                       struct turn *t, wend_error *err)
+{
+    int phase = str_index(json_str(json_get(j, "phase")), phase_names,
+                          COUNT(phase_names));
+    int purpose = str_index(json_str(json_get(j, "purpose")),
+                            purpose_words.names, purpose_words.count);
+    wend_str config = json_str(json_get(j, "config"));
+    const struct json *list;
+    struct config *c = NULL;
+    int64_t stop;
+
+    if (phase < 0 || purpose < 0 || !json_i64(json_get(j, "stop"), &stop) ||
+        stop < 0 || stop > WEND_OUTCOME_SKIPPED ||
+        !read_members(j, k->arena, t) || !read_sets(j, t) ||
+        !read_results(json_get(j, "results"), k->arena, &t->results) ||
+        !read_begun(json_get(j, "begun"), k->arena, &t->begun) ||
+        !read_asks(json_get(j, "asks"), k->arena, &t->asks))
+        return false;
+    if (!plan_state_read(json_get(j, "plan"), k->arena, &t->plan))
+        return false;
+    t->phase = (enum phase)phase;
+    t->purpose = (wend_purpose)purpose;
+    t->stop.outcome = (wend_outcome)stop;
+    read_rules(json_get(j, "rules"), k, t);
+    t->calls = read_calls(json_get(j, "calls"), k->arena);
+    t->calls_count = t->calls ? t->calls->index + 1 : 0;
+    if (config.ptr) {
+        if (config_parse(config, k->arena, &c, err) != WEND_OK)
+            return false;
+        t->config = c;
+    }
+    if (t->config && t->model_at >= t->config->models_count)
+        return false;
+    list = json_get(j, "history");
+    for (const struct json *m = list ? list->first : NULL; m; m = m->next)
+        if (!t->config || !turn_history_add(t, read_msg(m, k->arena)))
+            return false;
+    list = json_get(j, "pending");
+    for (const struct json *m = list ? list->first : NULL; m; m = m->next) {
+        struct msg *said = read_msg(m, k->arena);
+
+        if (!said)
+            return false;
+        said->prev = t->pending;
+        t->pending = said;
+    }
+    return true;
+}
+
+wend_status turn_read(wend_str json, const struct keep *k, struct turn *out,
+                      wend_error *err)
+{
+    struct arena scratch = {.mem = k->arena->mem};
+    struct json *j = json_parse(json, &scratch, err);
+    wend_status s = WEND_OK;
+
+    turn_init(out);
+    if (err)
+        err->message[0] = 0;
+    if (!j || !read_state(j, k, out, err))
+        s = scratch.failed || k->arena->failed
+                ? fail_nomem(err)
+                : fail(err, WEND_E_PARSE, "turn: not a turn state");
+    arena_free(&scratch);
+    return s;
+}

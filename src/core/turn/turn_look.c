@@ -1,0 +1,185 @@
+/*
+ * turn_look.c - questions about the state of a run.
+ */
+#include "core/turn/turn.h"
+
+bool bit_get(const struct bits *b, uint32_t i)
+{
+    return b->w[i / 64] >> (i % 64) & 1;
+}
+
+void bit_set(struct bits *b, uint32_t i)
+{
+    b->w[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+void bit_clear(struct bits *b, uint32_t i)
+{
+    b->w[i / 64] &= ~((uint64_t)1 << (i % 64));
+}
+
+const struct call *turn_call(const struct turn *t, uint32_t index)
+{
+    const struct call *c = t->calls;
+
+    while (c && c->index != index)
+        c = c->prev;
+    return c;
+}
+
+int turn_call_index(const struct turn *t, wend_str id)
+{
+    for (const struct call *c = t->calls; c; c = c->prev)
+        if (str_eq(c->id, id))
+            return (int)c->index;
+    return -1;
+}
+
+bool turn_call_runs(const struct turn *t, uint32_t index)
+{
+    return bit_get(&t->started, index) && !bit_get(&t->ended, index);
+}
+
+uint32_t turn_running(const struct turn *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->calls_count; i++)
+        n += turn_call_runs(t, i);
+    return n;
+}
+
+const struct tool *turn_action_tool(const struct turn *t, uint32_t action)
+{
+    const struct plan_action *a = t->plan.plan->actions[action];
+
+    if (a->type == ACTION_RELIC)
+        return config_end(t->config, a->target);
+    return a->type == ACTION_TOOL ? config_tool(t->config, a->target) : NULL;
+}
+
+static wend_class target_class(const struct turn *t, uint32_t action)
+{
+    const struct plan_action *a = t->plan.plan->actions[action];
+    const struct tool *tool;
+    const struct kid *kid;
+
+    switch ((enum action_type)a->type) {
+    case ACTION_TOOL:
+    case ACTION_RELIC:
+        tool = turn_action_tool(t, action);
+        return tool ? tool->call_class : WEND_CLASS_UNSAFE;
+    case ACTION_LLM:
+    case ACTION_DECISION: return WEND_CLASS_READ;
+    case ACTION_AGENT:
+        kid = config_kid(t->config, a->target);
+        return kid && kid->reads ? WEND_CLASS_READ : WEND_CLASS_UNSAFE;
+    case ACTION_WORKFLOW:
+    case ACTION_TYPES: break;
+    }
+    return WEND_CLASS_UNSAFE;
+}
+
+/* What is written counts, but a model cannot make its target safer. */
+wend_class turn_action_class(const struct turn *t, uint32_t action)
+{
+    const struct plan_action *a = t->plan.plan->actions[action];
+    wend_class own = target_class(t, action);
+
+    if (a->call_class < 0 ||
+        (t->plan.plan->written && a->call_class > (int)own))
+        return own;
+    return (wend_class)a->call_class;
+}
+
+int turn_plan_call(const struct turn *t)
+{
+    return t->plan_call.ptr ? turn_call_index(t, t->plan_call) : -1;
+}
+
+bool turn_plan_open(const struct turn *t)
+{
+    return t->plan.started && t->plan.plan->open;
+}
+
+uint32_t turn_busy(const struct turn *t)
+{
+    int plan = turn_plan_call(t);
+
+    return turn_running(t) + t->plan.running -
+           (plan >= 0 && turn_call_runs(t, (uint32_t)plan));
+}
+
+const struct result *turn_result(const struct turn *t, uint32_t index)
+{
+    const struct result *r = t->results;
+
+    while (r && r->index != index)
+        r = r->prev;
+    return r;
+}
+
+const struct begun *turn_begun(const struct turn *t, uint32_t index)
+{
+    const struct begun *b = t->begun;
+
+    while (b && b->index != index)
+        b = b->prev;
+    return b;
+}
+
+wend_str turn_call_args(const struct turn *t, const struct call *c)
+{
+    const struct begun *b = turn_begun(t, c->index);
+
+    return b && b->args.ptr ? b->args : c->args;
+}
+
+wend_str turn_call_child(const struct turn *t, uint32_t index)
+{
+    const struct begun *b = turn_begun(t, index);
+
+    return b ? b->child : STR_NONE;
+}
+
+wend_str turn_asked_args(const struct turn *t, uint32_t index)
+{
+    for (const struct question *a = t->asks; a; a = a->prev)
+        if (a->index == index)
+            return a->args;
+    return STR_NONE;
+}
+
+int64_t i64_sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+const struct model_use *turn_model(const struct turn *t)
+{
+    return &t->config->models[t->model_at];
+}
+
+wend_purpose turn_purpose(const struct turn *t)
+{
+    if (t->repair && !t->repair_used)
+        return WEND_PURPOSE_REPAIR;
+    return t->config->plan_tool ? WEND_PURPOSE_PLAN : WEND_PURPOSE_ANSWER;
+}
+
+bool turn_shows_deltas(const struct turn *t)
+{
+    return t->purpose == WEND_PURPOSE_ANSWER || t->purpose == WEND_PURPOSE_PLAN;
+}
+
+int64_t turn_ran_us(const struct turn *t, int64_t time_us)
+{
+    return time_us - t->started_us - t->idle_us;
+}
+
+int64_t turn_tokens(const struct turn *t)
+{
+    return t->config->fixed_tokens + (t->history ? t->history->tokens : 0);
+}

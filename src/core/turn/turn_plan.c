@@ -1,0 +1,193 @@
+/*
+ * turn_plan.c - what the events of plans do to a turn.
+ *
+ * A run may be a plan; or its model writes plans, one at a time, each the
+ * arguments of a call of the tool `plan`:
+ *
+ *     plan_start (call)  the plan is open: it has no action yet
+ *     plan_action        it has one more, which may start
+ *     call_start (plan)  it is complete; or it is none, see plan.wrong
+ *     plan_end, call_end as for any plan and any call
+ *
+ * What the plans before it gave is there for the next one.
+ */
+#include "base/utf8.h"
+#include "core/turn/turn.h"
+
+enum { WHY_BYTES_MAX = 300 }; /* of a failure, in what the run says */
+
+uint32_t tool_labels(const struct tool *tool)
+{
+    return tool ? tool->labels : 0;
+}
+
+struct plan *turn_new_plan(const struct turn *t, wend_str name, struct arena *a)
+{
+    const struct plan_state *p = &t->plan;
+    uint32_t count = p->started ? p->values.count : 0;
+    struct plan_set *sets = arena_alloc(a, (count + 1) * sizeof *sets);
+    struct plan *plan = NULL;
+    size_t n = 0;
+
+    for (uint32_t i = 0; sets && i < count; i++) {
+        const wend_str *value = pvec_get(&p->values, i);
+
+        if (value)
+            sets[n++] = (struct plan_set){.name = p->plan->keys.list[i],
+                                          .value = *value};
+    }
+    if (!sets || plan_open(name, sets, n, a, &plan, NULL) != WEND_OK)
+        return NULL;
+    return plan;
+}
+
+static void on_model_plan(struct turn *t, const wend_event *ev,
+                          const struct keep *k)
+{
+    const wend_ev_plan_start *e = &ev->u.plan_start;
+    struct plan *plan = turn_new_plan(t, e->plan, k->arena);
+
+    if (!plan) {
+        k->arena->failed = true;
+        return;
+    }
+    plan->max_parallel = e->max_parallel;
+    t->plan = (struct plan_state){.plan = plan};
+    t->plan_call = arena_str(k->arena, e->call);
+    t->plans++;
+    plan_begin(&t->plan, ev, k->arena);
+}
+
+void turn_on_plan_start(struct turn *t, const wend_event *ev,
+                        const struct keep *k)
+{
+    if (ev->u.plan_start.call.ptr) {
+        on_model_plan(t, ev, k);
+    } else if (t->plan.plan) {
+        plan_begin(&t->plan, ev, k->arena);
+        t->phase = PH_PLAN;
+    }
+}
+
+void turn_on_plan_action(struct turn *t, const wend_event *ev,
+                         const struct keep *k)
+{
+    const wend_ev_plan_action *e = &ev->u.plan_action;
+    struct plan_options o = {.sets_count = 0};
+    struct plan *plan = NULL;
+    wend_status s;
+
+    if (!turn_plan_open(t))
+        return;
+    if (e->learned && e->estimate_ms >= 0 && e->estimate_ms <= LEARNED_MS_MAX)
+        o.learned_ms = &e->estimate_ms;
+    s = plan_add(t->plan.plan, e->action_json, &o, k->arena, &plan, NULL);
+    if (s == WEND_OK)
+        plan_grow(&t->plan, plan, k->arena);
+    else if (s == WEND_E_NOMEM)
+        k->arena->failed = true; /* anything else is a damaged log's */
+}
+
+/* What a tool that ran may have brought into the run, and what came with a
+ * value that was kept. */
+void turn_on_action_end(struct turn *t, const wend_event *ev,
+                        const struct keep *k)
+{
+    const wend_ev_action_end *e = &ev->u.action_end;
+    uint32_t i =
+        t->plan.started ? plan_find(t->plan.plan, e->action) : PLAN_NONE;
+
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED) { /* it runs again */
+        plan_evolve(&t->plan, ev, k->arena);
+        return;
+    }
+    if (i != PLAN_NONE && e->outcome != WEND_OUTCOME_SKIPPED &&
+        e->outcome != WEND_OUTCOME_DENIED &&
+        !plan_action_state(&t->plan, i)->refused)
+        t->taint |= tool_labels(turn_action_tool(t, i));
+    turn_take_labels(t, e->labels_json, k);
+    t->metrics.actions++;
+    t->metrics_due |= t->plan.ended; /* one that was forgotten */
+    plan_evolve(&t->plan, ev, k->arena);
+}
+
+static void note_failure(struct turn *t, wend_str why, const struct keep *k)
+{
+    t->plan_failures++;
+    t->plan_why =
+        arena_str(k->arena, (wend_str){why.ptr, utf8_cut(why, WHY_BYTES_MAX)});
+}
+
+void turn_on_plan_end(struct turn *t, const wend_event *ev,
+                      const struct keep *k)
+{
+    plan_evolve(&t->plan, ev, k->arena);
+    t->metrics_due = true;
+    if (t->plan.plan && !t->plan.plan->written &&
+        ev->u.plan_end.outcome == WEND_OUTCOME_FAILED)
+        note_failure(t, t->plan.cause, k);
+}
+
+static void set_wrong(struct turn *t, wend_str why, const struct keep *k)
+{
+    if (!t->plan.wrong.ptr)
+        t->plan.wrong = arena_str(k->arena, why);
+}
+
+void turn_on_plan_call(struct turn *t, wend_str call, const struct keep *k)
+{
+    struct plan *plan = NULL;
+    wend_error why = {0};
+    wend_status s = WEND_E_PARSE;
+
+    if (!turn_plan_open(t) || !str_eq(call, t->plan_call))
+        return;
+    if (!t->plan.wrong.ptr)
+        s = plan_finish(t->plan.plan, k->arena, &plan, &why);
+    if (s == WEND_E_NOMEM) {
+        k->arena->failed = true;
+    } else if (s != WEND_OK) {
+        set_wrong(t, str_of(why.message), k);
+        t->plan.plan = plan_close(t->plan.plan, k->arena);
+    } else {
+        plan_grow(&t->plan, plan, k->arena);
+    }
+}
+
+void turn_on_plan_cut(struct turn *t, const struct keep *k)
+{
+    set_wrong(t,
+              STR("the message broke off before the plan was complete; what "
+                  "had not started does not run"),
+              k);
+}
+
+void turn_on_plan_result(struct turn *t, const wend_ev_call_end *e,
+                         const struct keep *k)
+{
+    bool ran = t->plan_call.ptr && str_eq(t->plan_call, e->call);
+
+    if (e->outcome == WEND_OUTCOME_OK)
+        t->plan_failures = 0;
+    else if (ran && t->plan.wrong.ptr)
+        note_failure(t, t->plan.wrong, k);
+    else if (ran && t->plan.broken)
+        note_failure(t, t->plan.cause, k);
+    else
+        note_failure(t, e->output.ptr ? e->output : STR(""), k);
+}
+
+void turn_on_warning(struct turn *t, const wend_event *ev, const struct keep *k)
+{
+    const wend_ev_warning *e = &ev->u.warning;
+    static const char *const stops[] = {"no_actions", "no_progress"};
+
+    t->repair |= str_is(e->code, "answer_invalid");
+    if (!t->config->plan_tool)
+        return;
+    if (str_index(e->code, stops, 2) >= 0)
+        t->plan_stop = arena_str(k->arena, e->code);
+    if (turn_plan_open(t) &&
+        (str_is(e->code, "plan_invalid") || str_is(e->code, "no_progress")))
+        set_wrong(t, e->message, k);
+}

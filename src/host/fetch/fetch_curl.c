@@ -1,0 +1,70 @@
+/*
+ * fetch_curl.c - loads libcurl when it is first needed.
+ *
+ * The table is the only state of this folder that outlives its owners: the
+ * library itself is one a process, is set up once a process, and threads
+ * that look up names may still run inside it when the last transfer is
+ * gone. It is therefore never unloaded, and its memory is libc's: a hook
+ * would be one a process, too.
+ */
+#include "host/fetch/fetch_curl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+/* The names of the options that we use are older than this. */
+enum { CURL_VERSION_MIN = 0x075500 }; /* 7.85.0 */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} functions[] = {
+#define CURL_ROW(name) {"curl_" #name, offsetof(struct curl_api, name)},
+    CURL_FUNCTIONS(CURL_ROW)
+#undef CURL_ROW
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct curl_api api;
+static wend_error api_error; /* status WEND_OK: the table is complete */
+
+static void load(void)
+{
+    void *lib = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
+    const curl_version_info_data *v;
+
+    if (!lib) {
+        fail(&api_error, WEND_E_IO,
+             "libcurl is missing; install the package libcurl4 (%s)",
+             dlerror());
+        return;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *f = dlsym(lib, functions[i].name);
+
+        if (!f) {
+            fail(&api_error, WEND_E_IO, "libcurl has no %s", functions[i].name);
+            return;
+        }
+        memcpy((char *)&api + functions[i].offset, &f, sizeof f);
+    }
+    v = api.version_info(CURLVERSION_NOW);
+    if (v->version_num < CURL_VERSION_MIN)
+        fail(&api_error, WEND_E_IO, "libcurl %s is too old, 7.85 is needed",
+             v->version);
+    else if (api.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        fail_nomem(&api_error);
+}
+
+wend_status curl_load(const struct curl_api **out, wend_error *err)
+{
+    pthread_once(&once, load);
+    if (api_error.status != WEND_OK)
+        return fail(err, api_error.status, "%s", api_error.message);
+    *out = &api;
+    return WEND_OK;
+}

@@ -1,0 +1,47 @@
+/*
+ * fetch_easy.h - a request as libcurl's options; its results in words.
+ *
+ * Only for src/host.
+ */
+#ifndef HOST_FETCH_EASY_H
+#define HOST_FETCH_EASY_H
+
+#include "base/str.h"
+#include "host/fetch/fetch.h"
+#include "host/fetch/fetch_curl.h"
+#include "host/fetch/fetch_vars.h"
+
+/* WEND_E_INVAL for what must not go onto the wire: other protocols, line
+ * ends inside a header. */
+wend_status easy_check(const struct fetch_request *q, wend_error *err);
+/* Who is asked, for messages and names to look up: the host, without port
+ * and without user; the path of a unix socket. In the arena. */
+wend_str easy_host(const struct fetch_request *q, struct arena *a);
+/* The URL of a handle's last request, taken apart: mostly the next one has
+ * the same, and libcurl is slow at it. Zero-initialise with text.mem set. */
+struct easy_url {
+    struct buf text;
+    CURLU *parts;
+};
+void easy_url_free(const struct curl_api *curl, struct easy_url *u);
+/* Who takes part in a request, for messages. */
+struct parties {
+    const char *host;
+    struct proxy proxy;
+    struct authorities ca;
+};
+/* Sets everything but callbacks. The arena must last as long as the
+ * transfer, and gets what `out` points to. False: no memory. */
+bool easy_set(const struct curl_api *curl, CURL *easy,
+              const struct fetch_request *q, struct easy_url *url,
+              struct parties *out, struct arena *a);
+enum { PARTIES_BYTES = 400 }; /* enough for the names of both */
+/* `host[ through the proxy host:port]`, as messages begin. */
+void easy_put_host(const struct parties *p, char *out, size_t size);
+/* detail: libcurl's own words. Writes `host: reason`. */
+enum fetch_end easy_result(const struct curl_api *curl, CURL *easy,
+                           CURLcode code, const struct parties *p,
+                           const char *detail, char *message,
+                           size_t message_size);
+
+#endif

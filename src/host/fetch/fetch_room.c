@@ -1,0 +1,145 @@
+/*
+ * fetch_room.c - transfers wait for a free descriptor.
+ *
+ * A process may have few, and a failed connection would be blamed on the
+ * server. So a quarter of them, up to SPARE_MAX, is never taken by
+ * connections: files, programs and look-ups of names need some, too. A
+ * transfer that finds no more waits in `starved` until another one ends; the
+ * time does not count while others have connections, for then one of them
+ * will end.
+ *
+ * One is woken at a time, and wakes the next if it finds room.
+ */
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "host/fetch/fetch_pool.h"
+
+enum {
+    SPARE_SHARE = 4,
+    SPARE_MAX = 64,
+    IDLE_SHARE = 8, /* of each kind; they keep others from theirs */
+    IDLE_MAX = 1000,
+    RETRY_MS = 10, /* others than we may give descriptors back */
+};
+
+static int64_t limit(void)
+{
+    struct rlimit l;
+
+    if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur > INT32_MAX)
+        return INT32_MAX;
+    return (int64_t)l.rlim_cur;
+}
+
+/* Descriptors are given out from below: how far they go is how many there
+ * are. */
+static int64_t lowest_free(const struct net *f)
+{
+    int fd = fcntl(uv_backend_fd(f->uv), F_DUPFD_CLOEXEC, 0);
+
+    if (fd < 0)
+        return INT64_MAX;
+    close(fd);
+    return fd;
+}
+
+bool room_none(const struct net *f)
+{
+    return lowest_free(f) == INT64_MAX;
+}
+
+/* The host may change it at any time. */
+static int64_t measure(struct net *f)
+{
+    int64_t most = limit(), share = most / IDLE_SHARE + 1;
+
+    if (most != f->limit) {
+        f->limit = most;
+        f->idle_max = share < IDLE_MAX ? (size_t)share : IDLE_MAX;
+        multi_limit_idle(f);
+    }
+    return most;
+}
+
+static bool has_room(struct net *f)
+{
+    int64_t most = measure(f), spare = most / SPARE_SHARE, lowest;
+
+    if (spare > SPARE_MAX)
+        spare = SPARE_MAX;
+    spare += (int64_t)f->opening;
+    lowest = lowest_free(f);
+    while (lowest >= most - spare && conn_drop_idle(f))
+        lowest = lowest_free(f);
+    /* No end of another can be waited for: perhaps it fits all the same. */
+    return lowest < (f->connected ? most - spare : most);
+}
+
+static void on_retry(uv_timer_t *timer)
+{
+    room_wake(timer->data);
+}
+
+void room_init(struct net *f)
+{
+    ring_init(&f->starved);
+    uv_timer_init(f->uv, &f->retry);
+    f->retry.data = f;
+    f->handles++;
+}
+
+void room_enter(struct exchange *t)
+{
+    struct net *f = t->fetch;
+
+    t->starved = true;
+    transfer_arm(t);
+    ring_put(&f->starved, &t->queue_link);
+    if (!uv_is_active((uv_handle_t *)&f->retry))
+        uv_timer_start(&f->retry, on_retry, RETRY_MS, 0);
+}
+
+void room_opened(struct exchange *t)
+{
+    t->fetch->opening -= t->opening;
+    t->opening = false;
+}
+
+void room_leave(struct net *f)
+{
+    if (!--f->connected)
+        f->alone_ms = fetch_now_ms(f);
+}
+
+void room_wake(struct net *f)
+{
+    struct exchange *t;
+
+    if (ring_empty(&f->starved))
+        return;
+    t = of_queue(f->starved.next);
+    ring_out(&t->queue_link);
+    fetch_enqueue(t);
+    if (!uv_is_active((uv_handle_t *)&f->retry))
+        uv_timer_start(&f->retry, on_retry, RETRY_MS, 0);
+}
+
+bool room_wait(struct exchange *t)
+{
+    struct net *f = t->fetch;
+    bool waited = t->starved;
+
+    /* Who came first goes first. */
+    if ((!waited && !ring_empty(&f->starved)) || !has_room(f)) {
+        room_enter(t);
+        return true;
+    }
+    t->starved = false;
+    if (waited) {
+        transfer_enter(t, PHASE_CONNECT);
+        room_wake(f);
+    }
+    return false;
+}

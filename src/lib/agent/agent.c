@@ -1,0 +1,537 @@
+/*
+ * agent.c - a model, instructions, tools and limits.
+ *
+ * An agent's whole meaning is the JSON that goes into run_start.config;
+ * what is kept beside it are the hands: tool functions and the driver.
+ */
+#include "lib/plan/planner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/label.h"
+#include "base/utf8.h"
+#include "core/policy/policy_rule.h"
+#include "host/path.h"
+#include "lib/run/child.h"
+#include "lib/runtime/handover.h"
+
+static const char *const eager_names[] = {"safe", "all", "off"};
+
+/* ---- Options ------------------------------------------------------------- */
+
+static wend_status check_options(const wend_agent_options *o, wend_error *err)
+{
+    if (!o->model)
+        return fail(err, WEND_E_INVAL, "agent: options.model is NULL");
+    if ((unsigned)o->eager > WEND_EAGER_OFF ||
+        (unsigned)o->approve > WEND_APPROVE_ALL ||
+        (unsigned)o->effort > WEND_EFFORT_HIGH ||
+        (unsigned)o->on_unknown > WEND_UNKNOWN_VERIFY)
+        return fail(err, WEND_E_INVAL,
+                    "agent: eager, approve, effort or on_unknown is no value");
+    if (o->limits.parallel > PARALLEL_MAX)
+        return fail(err, WEND_E_LIMIT, "agent: parallel is over %d",
+                    PARALLEL_MAX);
+    if (o->limits.time_ms < 0 || o->limits.tokens < 0 ||
+        o->model_timeout_ms < 0 || o->limits.cost_nano < 0 ||
+        o->context_tokens < 0)
+        return fail(err, WEND_E_INVAL, "agent: a limit is below 0");
+    for (size_t i = 0; i < o->rules_count; i++) {
+        wend_str text = str_of(o->rules ? o->rules[i] : NULL);
+
+        if (!text.ptr)
+            return fail(err, WEND_E_INVAL, "agent: rule %zu is NULL", i);
+        /* Repaired it would match something else. */
+        if (utf8_valid_len(text) != text.len)
+            return fail(err, WEND_E_INVAL, "agent: rule %zu is not UTF-8", i);
+    }
+    return WEND_OK;
+}
+
+void agent_put(struct buf *b, const char *key, const char *value)
+{
+    struct buf clean = {.mem = b->mem};
+
+    utf8_repair(&clean, str_of(value));
+    buf_fmt(b, "\"%s\":", key);
+    json_put_str(b, buf_view(&clean));
+    b->failed |= clean.failed;
+    buf_free(&clean);
+}
+
+void agent_put_list(struct buf *b, const char *key, const char *const *list,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (utf8_valid_len(str_of(list[i])) != strlen(list[i]))
+            return; /* repaired it would name something else */
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buf_char(b, ',');
+        else
+            buf_fmt(b, ",\"%s\":[", key);
+        json_put_str(b, str_of(list[i]));
+    }
+    if (count)
+        buf_char(b, ']');
+}
+
+/* The schema as canonical JSON; it must be an object and compile. Whose it
+ * is stands before what is wrong with it. */
+static wend_status put_schema(struct buf *b, const char *text, const char *of,
+                              wend_error *err)
+{
+    struct arena a = {.mem = b->mem};
+    wend_error why = {0};
+    struct json *j = json_parse(str_of(text), &a, &why);
+    struct schema *schema;
+    wend_status s = WEND_OK;
+
+    if (j && j->kind != JSON_OBJECT)
+        s = fail_at(err, WEND_E_INVAL, j->line, j->column,
+                    "%s: schema: a JSON object is needed", of);
+    else if (!j || schema_compile(j, &a, &schema, &why) != WEND_OK)
+        s = fail_at(err, why.status, why.line, why.column, "%s: schema: %.*s",
+                    of, (int)utf8_cut(str_of(why.message), 400), why.message);
+    else
+        json_put(b, j);
+    arena_free(&a);
+    return s;
+}
+
+/* What tools may reach; it stands in the log, too. */
+static wend_status put_network(wend_agent *a, const wend_agent_options *o,
+                               wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    a->web = (struct web_env){
+        .network = &a->network,
+        .ca_file = arena_str(&a->arena, str_of(o->ca_file)).ptr,
+        .insecure_http = o->insecure_http,
+    };
+    for (size_t i = 0; i < o->network_count && s == WEND_OK; i++) {
+        wend_str entry = str_of(o->network ? o->network[i] : NULL);
+
+        s = network_add(&a->network, entry, &a->arena, err);
+        buf_cstr(&a->rest_json, i ? "," : ",\"network\":[");
+        if (s == WEND_OK)
+            json_put_str(&a->rest_json, entry);
+    }
+    buf_cstr(&a->rest_json, o->network_count ? "]" : "");
+    return s;
+}
+
+static wend_status put_rest(wend_agent *a, const wend_agent_options *o,
+                            wend_error *err)
+{
+    struct buf *b = &a->rest_json;
+    wend_status s;
+
+    agent_put(b, "instructions", o->instructions ? o->instructions : "");
+    buf_char(b, ',');
+    s = agent_models(a, o, err);
+    if (s != WEND_OK)
+        return s;
+    buf_fmt(b, ",\"policy\":{\"approve\":\"%s\"", approve_names[o->approve]);
+    if (o->on_unknown)
+        buf_fmt(b, ",\"on_unknown\":\"%s\"", unknown_names[o->on_unknown]);
+    buf_cstr(b, ",\"rules\":[");
+    for (size_t i = 0; i < o->rules_count; i++) {
+        if (i)
+            buf_char(b, ',');
+        json_put_str(b, str_of(o->rules[i]));
+    }
+    buf_char(b, ']');
+    s = agent_put_label_rows(b, o, err);
+    if (s != WEND_OK)
+        return s;
+    if (o->memory_user)
+        buf_cstr(b, "},\"memory\":{\"scope\":\"user\"");
+    buf_fmt(b, "},\"sandbox\":\"%s\",\"eager\":\"%s\"",
+            o->sandbox_off ? "off" : "on", eager_names[o->eager]);
+    if (o->effort)
+        buf_fmt(b, ",\"effort\":\"%s\"", effort_names[o->effort]);
+    agent_put_list(b, "guarded", o->guarded, o->guarded_count);
+    if (o->key_file)
+        agent_put_list(b, "secret_files", &o->key_file, 1);
+    s = put_network(a, o, err);
+    if (s != WEND_OK || !o->schema)
+        return s;
+    buf_cstr(b, ",\"schema\":");
+    return put_schema(b, o->schema, "agent", err);
+}
+
+/* A string of the host's, made valid. */
+static wend_str clean(wend_agent *a, const char *s)
+{
+    struct buf b = {.mem = &a->rt->mem};
+    wend_str kept;
+
+    utf8_repair(&b, str_of(s));
+    kept = arena_str(&a->arena, buf_view(&b));
+    a->arena.failed |= b.failed;
+    buf_free(&b);
+    return kept;
+}
+
+static wend_status set_cwd(wend_agent *a, const char *cwd, wend_error *err)
+{
+    char *path = cwd ? realpath(cwd, NULL) : getcwd(NULL, 0);
+
+    if (!path && errno == ENOMEM)
+        return fail_nomem(err);
+    if (!path)
+        return fail(err, WEND_E_NOTFOUND, "agent: working directory %s: %s",
+                    cwd ? cwd : "of the process", strerror(errno));
+    a->root = arena_str(&a->arena, str_of(path));
+    a->cwd = clean(a, path);
+    free(path);
+    return a->arena.failed ? fail_nomem(err) : WEND_OK;
+}
+
+/* ---- Life ---------------------------------------------------------------- */
+
+wend_status agent_enter(const wend_agent *a, const char *what, wend_error *err)
+{
+    if (!a)
+        return fail(err, WEND_E_INVAL, "%s: the agent is NULL", what);
+    if (forked_check(a->process, err) != WEND_OK)
+        return WEND_E_MISUSE;
+    if (!a->rt)
+        return fail(err, WEND_E_MISUSE, "%s: the agent's runtime is gone",
+                    what);
+    return rt_enter_for(a->rt, what, err);
+}
+
+wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
+                           wend_agent **out, wend_error *err)
+{
+    wend_agent_options taken, *o = &taken;
+    wend_status s = rt_enter_for(rt, "agent", err);
+    wend_agent *a;
+
+    if (s == WEND_OK)
+        s = rt_check_store(rt, err);
+    if (s != WEND_OK)
+        return s;
+    if (!out || !options || !OPTIONS_TAKE(o, wend_agent_options, cwd, options))
+        return fail(err, WEND_E_INVAL,
+                    "agent: out or options is NULL, or options.size is wrong");
+    s = check_options(o, err);
+    if (s != WEND_OK)
+        return s;
+    a = mem_zalloc(&rt->mem, sizeof *a);
+    if (!a)
+        return fail_nomem(err);
+    a->rt = rt;
+    a->process = rt->process;
+    a->mailbox = rt->mailbox;
+    mailbox_ref(a->mailbox);
+    a->mem = rt->mem;
+    a->prev = &rt->agents;
+    a->next = rt->agents;
+    if (a->next)
+        a->next->prev = &a->next;
+    rt->agents = a;
+    a->arena.mem = a->rest_json.mem = a->relics_json.mem = &a->mem;
+    a->tools.json.mem = a->ends.json.mem = &a->mem;
+    a->name = clean(a, o->name ? o->name : "agent");
+    a->sandbox_off = o->sandbox_off;
+    a->memory_user = o->memory_user;
+    a->limits.turns = o->limits.turns ? o->limits.turns : TURNS_DEFAULT;
+    a->parallel_given = o->limits.parallel != 0;
+    a->limits.parallel =
+        o->limits.parallel ? o->limits.parallel : PARALLEL_DEFAULT;
+    a->limits.time_ms = o->limits.time_ms;
+    a->limits.tokens = o->limits.tokens;
+    a->limits.cost_nano = o->limits.cost_nano;
+    s = put_rest(a, o, err);
+    if (s == WEND_OK)
+        s = set_cwd(a, o->cwd, err);
+    for (size_t i = 0; s == WEND_OK && i < o->rules_count; i++)
+        s = rule_check(str_of(o->rules[i]), a->cwd, err);
+    if (s == WEND_OK && (a->arena.failed || a->rest_json.failed))
+        s = fail_nomem(err);
+    if (s != WEND_OK) {
+        agent_drop(a);
+        return s;
+    }
+    a->model = a->driver->model;
+    *out = a;
+    return WEND_OK;
+}
+
+/* Only the handle stays, for the host to free. */
+void agent_detach(wend_agent *a)
+{
+    agent_drop_servers(a);
+    agent_drop_kids(a);
+    a->keys_count = 0; /* they go with the driver */
+    if (a->driver)
+        a->driver->ops->free(a->driver);
+    workplace_unref(a->place);
+    for (struct agent_tool *t = a->tools.first; t; t = t->next) {
+        answers_free(&t->answers, &a->mem);
+        kept_unref(t->kept);
+    }
+    buf_free(&a->tools.json);
+    buf_free(&a->ends.json);
+    buf_free(&a->relics_json);
+    buf_free(&a->rest_json);
+    arena_free(&a->arena);
+    *a->prev = a->next;
+    if (a->next)
+        a->next->prev = a->prev;
+    a->rt = NULL;
+}
+
+static void destroy(wend_agent *a)
+{
+    struct mailbox *box = a->mailbox;
+    struct mem m = a->mem;
+
+    if (a->rt)
+        agent_detach(a);
+    mem_free(&m, a);
+    mailbox_unref(box);
+}
+
+void agent_drop(wend_agent *a)
+{
+    a->gone = true; /* its runs still borrow it */
+    if (!a->runs)
+        destroy(a);
+}
+
+void agent_release(wend_agent *a)
+{
+    a->runs--;
+    if (a->gone && !a->runs)
+        destroy(a);
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+static struct agent_tool *named(const struct tool_set *set, wend_str name)
+{
+    struct agent_tool *t = set->first;
+
+    while (t && !str_eq(t->name, name))
+        t = t->next;
+    return t;
+}
+
+struct agent_tool *agent_tool(const wend_agent *a, wend_str name)
+{
+    return named(&a->tools, name);
+}
+
+struct agent_tool *relic_end(const wend_agent *a, wend_str target)
+{
+    return named(&a->ends, target);
+}
+
+static wend_status check_tool(const struct tool_set *set,
+                              const wend_tool_options *t, wend_error *err)
+{
+    if (!tool_name_ok(str_of(t->name)))
+        return fail(err, WEND_E_INVAL,
+                    "tool: name '%.80s' must be 1 to %d of A-Z a-z 0-9 _ . -",
+                    t->name ? t->name : "", TOOL_NAME_MAX);
+    if (!t->fn)
+        return fail(err, WEND_E_INVAL, "tool '%s': fn is NULL", t->name);
+    if ((unsigned)t->call_class > WEND_CLASS_READ ||
+        (unsigned)t->category > WEND_CATEGORY_DESTRUCTIVE || t->labels > 7)
+        return fail(err, WEND_E_INVAL,
+                    "tool '%s': call_class, category or labels is no value",
+                    t->name);
+    if (t->per_minute > PACE_MAX)
+        return fail(err, WEND_E_LIMIT, "tool '%s': per_minute is over %d",
+                    t->name, PACE_MAX);
+    if (t->cache_ms && t->call_class != WEND_CLASS_READ)
+        return fail(err, WEND_E_INVAL,
+                    "tool '%s': only answers of class read can be given "
+                    "again (cache_ms)",
+                    t->name);
+    if (named(set, str_of(t->name)))
+        return fail(err, WEND_E_EXISTS, "tool '%s' is there already", t->name);
+    if (set->count >= TOOLS_MAX)
+        return fail(err, WEND_E_LIMIT, "an agent has at most %d tools",
+                    TOOLS_MAX);
+    return WEND_OK;
+}
+
+static wend_status put_tool(struct buf *b, const wend_tool_options *t,
+                            const struct tool_kind *kind, wend_error *err)
+{
+    /* Built-in tools call a path a path. */
+    bool is_path =
+        !strcmp(kind->source, "builtin") && !strcmp(t->subject, "path");
+
+    buf_cstr(b, b->len ? ",{" : "{");
+    agent_put(b, "name", t->name);
+    buf_char(b, ',');
+    agent_put(b, "description", t->description ? t->description : "");
+    if (t->schema) {
+        char of[TOOL_NAME_MAX + sizeof "tool ''"];
+        wend_status s;
+
+        utf8_fmt(of, sizeof of, "tool '%s'", t->name);
+        buf_cstr(b, ",\"schema\":");
+        s = put_schema(b, t->schema, of, err);
+        if (s != WEND_OK)
+            return s;
+    }
+    buf_fmt(b, ",\"class\":\"%s\",\"category\":\"%s\",\"source\":\"%s\"",
+            wend_class_name(t->call_class), wend_category_name(t->category),
+            kind->source);
+    if (t->concurrent)
+        buf_cstr(b, ",\"concurrent\":true");
+    if (t->timeout_ms)
+        buf_fmt(b, ",\"timeout_ms\":%u", t->timeout_ms);
+    if (t->subject) {
+        buf_char(b, ',');
+        agent_put(b, "subject", t->subject);
+    }
+    if (is_path)
+        buf_cstr(b, ",\"subject_is_path\":true");
+    if (t->labels) {
+        buf_cstr(b, ",\"labels\":[");
+        labels_put(b, t->labels);
+        buf_char(b, ']');
+    }
+    if (kind->program)
+        buf_fmt(b, ",\"program\":true,\"sandbox\":\"%s\"",
+                kind->sandbox_off ? "off" : "on");
+    buf_str(b, kind->hands);
+    buf_char(b, '}');
+    return b->failed ? fail_nomem(err) : WEND_OK;
+}
+
+wend_status agent_add(wend_agent *a, const wend_tool_options *t,
+                      const struct tool_kind *kind, wend_error *err)
+{
+    struct tool_set *set = kind->of_relic ? &a->ends : &a->tools;
+    wend_status s = check_tool(set, t, err);
+    size_t len = set->json.len;
+    struct agent_tool *tool;
+
+    if (s != WEND_OK)
+        return s;
+    s = put_tool(&set->json, t, kind, err);
+    tool = s == WEND_OK ? arena_alloc(&a->arena, sizeof *tool) : NULL;
+    if (tool) {
+        tool->name = arena_str(&a->arena, str_of(t->name));
+        tool->cache_ms = t->cache_ms;
+        tool->pace.count = t->per_minute;
+        if (t->per_minute)
+            tool->pace.begun_us = arena_alloc(
+                &a->arena, t->per_minute * sizeof *tool->pace.begun_us);
+    }
+    if (!tool || a->arena.failed) {
+        a->arena.failed = set->json.failed = false;
+        if (set->json.ptr)
+            set->json.ptr[len] = 0;
+        set->json.len = len;
+        return s != WEND_OK ? s : fail_nomem(err);
+    }
+    tool->fn = t->fn;
+    tool->ctx = t->ctx;
+    tool->kept = kept_ref(kind->kept);
+    tool->place = kind->place;
+    tool->threaded = t->threaded;
+    tool->next = set->first;
+    set->first = tool;
+    set->count++;
+    agent_changed(a);
+    return WEND_OK;
+}
+
+wend_status wend_agent_add_tool(wend_agent *a, const wend_tool_options *tool,
+                                wend_error *err)
+{
+    struct tool_kind kind = {.source = "c"};
+    wend_tool_options t;
+    wend_status s;
+
+    if (!tool || !OPTIONS_TAKE(&t, wend_tool_options, ctx, tool))
+        return fail(err, WEND_E_INVAL,
+                    "tool: options are NULL or options.size is wrong");
+    s = kept_new(t.release, t.ctx, &kind.kept, err);
+    if (s == WEND_OK)
+        s = agent_enter(a, "tool", err);
+    if (s == WEND_OK)
+        s = agent_add(a, &t, &kind, err);
+    kept_unref(kind.kept);
+    return s;
+}
+
+void agent_changed(wend_agent *a)
+{
+    memset(a->configs, 0, sizeof a->configs);
+}
+
+wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
+{
+    struct arena scratch = {.mem = &a->rt->mem};
+    struct buf b = {.mem = &a->rt->mem};
+    wend_status s = a->configs[mode] ? WEND_OK : agent_kids_ready(a, err);
+    wend_str json;
+
+    if (a->configs[mode] || s != WEND_OK)
+        return s;
+    buf_cstr(&b, "{");
+    buf_str(&b, buf_view(&a->rest_json));
+    buf_char(&b, ',');
+    agent_put(&b, "root", a->cwd.ptr);
+    buf_cstr(&b, ",\"tools\":[");
+    buf_str(&b, buf_view(&a->tools.json));
+    if (a->offers_task)
+        agent_put_task(a, &b);
+    if (mode & RUN_PLANS)
+        planner_put_tool(a, &b);
+    buf_char(&b, ']');
+    if (a->ends.count) {
+        buf_cstr(&b, ",\"endpoints\":[");
+        buf_str(&b, buf_view(&a->ends.json));
+        buf_cstr(&b, "],\"relics\":[");
+        buf_str(&b, buf_view(&a->relics_json));
+        buf_char(&b, ']');
+    }
+    agent_put_servers(a, &b);
+    agent_put_kids(a, &b);
+    if (mode & RUN_PLANS)
+        s = planner_put(a, &b, err);
+    buf_cstr(&b, mode & RUN_HOOKS ? ",\"hooks\":true}" : "}");
+    /* A key in instructions or in a program's arguments is kept by nobody. */
+    json = agent_blank(a, buf_view(&b), &scratch);
+    if (b.failed || scratch.failed)
+        s = fail_nomem(err);
+    if (s == WEND_OK)
+        s = config_parse(json, &a->arena, &a->configs[mode], err);
+    arena_free(&scratch);
+    buf_free(&b);
+    return s;
+}
+
+const wend_tool_info *wend_agent_tool(wend_agent *a, size_t i)
+{
+    const struct tool *t;
+
+    if (agent_enter(a, "tool", NULL) != WEND_OK ||
+        agent_config(a, 0, NULL) != WEND_OK || i >= a->configs[0]->tools_count)
+        return NULL;
+    t = &a->configs[0]->tools[i];
+    a->info = (wend_tool_info){.name = t->name,
+                               .description = t->description,
+                               .schema = t->schema_text,
+                               .call_class = t->call_class,
+                               .category = t->category,
+                               .labels = t->labels};
+    return &a->info;
+}

@@ -1,0 +1,224 @@
+/*
+ * agent_command.c - tools that are programs of the user's.
+ */
+#include "lib/run/lib.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+
+/* What a call of it needs; in the agent's arena. */
+struct program {
+    struct command command;
+    const char **argv;
+};
+
+static wend_status run_program(void *ctx, wend_call *call)
+{
+    const struct program *p = ctx;
+
+    return command_start(call, &p->command, p->argv, wend_call_args(call));
+}
+
+/* A copy that ends with NULL; NULL: out of memory, or one of them is NULL. */
+static const char **keep_list(struct arena *a, const char *const *list,
+                              size_t count)
+{
+    const char **kept = arena_alloc(a, (count + 1) * sizeof *kept);
+
+    for (size_t i = 0; kept && i < count; i++) {
+        kept[i] = list[i] ? arena_str(a, str_of(list[i])).ptr : NULL;
+        if (!kept[i])
+            return NULL;
+    }
+    return kept;
+}
+
+/* The words that are paths of files, absolute; a folder would open more than
+ * was meant. */
+static const char **files_among(wend_agent *a, const char *const *argv,
+                                size_t count)
+{
+    const char **list = arena_alloc(&a->arena, (count + 1) * sizeof *list);
+    size_t n = 0;
+    struct stat st;
+
+    for (size_t i = 0; list && i < count; i++) {
+        struct buf b = {.mem = &a->mem};
+
+        if (!strchr(argv[i], '/'))
+            continue;
+        if (argv[i][0] != '/')
+            buf_fmt(&b, "%s/", a->root.ptr);
+        buf_cstr(&b, argv[i]);
+        if (!b.failed && stat(b.ptr, &st) == 0 && S_ISREG(st.st_mode))
+            list[n++] = arena_str(&a->arena, buf_view(&b)).ptr;
+        a->arena.failed |= b.failed;
+        buf_free(&b);
+    }
+    return a->arena.failed ? NULL : list;
+}
+
+static wend_status check(const wend_command_options *o, wend_error *err)
+{
+    const char *name = o->name ? o->name : "";
+
+    if (!o->argv || !o->argv_count || !o->argv[0] || !o->argv[0][0])
+        return fail(err, WEND_E_INVAL, "tool '%.80s': argv names no program",
+                    name);
+    if (o->argv_count > COMMAND_WORDS_MAX)
+        return fail(err, WEND_E_LIMIT, "tool '%.80s': over %d arguments", name,
+                    COMMAND_WORDS_MAX);
+    if (o->verify_count > COMMAND_WORDS_MAX ||
+        (o->verify_count && (!o->verify || !o->verify[0] || !o->verify[0][0])))
+        return fail(err, WEND_E_INVAL,
+                    "tool '%.80s': verify names no program, or has over %d "
+                    "arguments",
+                    name, COMMAND_WORDS_MAX);
+    if (o->secrets_count > SECRETS_MAX)
+        return fail(err, WEND_E_LIMIT, "tool '%.80s': over %d secrets", name,
+                    SECRETS_MAX);
+    for (size_t i = 0; i < o->argv_count; i++)
+        if (!o->argv[i])
+            return fail(err, WEND_E_INVAL, "tool '%.80s': argv[%zu] is NULL",
+                        name, i);
+    for (size_t i = 0; i < o->verify_count; i++)
+        if (!o->verify[i])
+            return fail(err, WEND_E_INVAL, "tool '%.80s': verify[%zu] is NULL",
+                        name, i);
+    for (size_t i = 0; i < o->secrets_count; i++)
+        if (!o->secrets || !o->secrets[i] || !o->secrets[i][0] ||
+            strchr(o->secrets[i], '='))
+            return fail(err, WEND_E_INVAL,
+                        "tool '%.80s': secret %zu is no variable's name", name,
+                        i);
+    return WEND_OK;
+}
+
+static struct program *keep_program(wend_agent *a,
+                                    const wend_command_options *o,
+                                    const char *const *argv, size_t count)
+{
+    struct program *p = arena_alloc(&a->arena, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->argv = keep_list(&a->arena, argv, count);
+    p->command = (struct command){
+        .root = a->root.ptr,
+        .secrets = keep_list(&a->arena, o->secrets, o->secrets_count),
+        .sandbox_off = o->sandbox_off || a->sandbox_off,
+        .network = o->network || o->category == WEND_CATEGORY_NETWORK,
+        .json = o->output_json,
+        .readable = files_among(a, argv, count),
+        .memory_bytes = o->memory_bytes,
+        .disk_bytes = o->disk_bytes,
+        .tasks = o->tasks,
+    };
+    return p->argv && p->command.secrets && p->command.readable ? p : NULL;
+}
+
+/* Enough to offer it again from the log; secrets by name. */
+static void put_hands(struct buf *b, const wend_command_options *o)
+{
+    agent_put_list(b, "argv", o->argv, o->argv_count);
+    agent_put_list(b, "verify", o->verify, o->verify_count);
+    agent_put_list(b, "secrets", o->secrets, o->secrets_count);
+    if (o->network)
+        buf_cstr(b, ",\"network\":true");
+    if (o->output_json)
+        buf_cstr(b, ",\"output_json\":true");
+    if (o->cache_ms)
+        buf_fmt(b, ",\"cache_ms\":%u", o->cache_ms);
+    if (o->per_minute)
+        buf_fmt(b, ",\"per_minute\":%u", o->per_minute);
+    if (o->memory_bytes)
+        buf_fmt(b, ",\"memory\":%" PRIu64, o->memory_bytes);
+    if (o->disk_bytes)
+        buf_fmt(b, ",\"disk\":%" PRIu64, o->disk_bytes);
+    if (o->tasks)
+        buf_fmt(b, ",\"tasks\":%u", o->tasks);
+}
+
+/* The program behind `verify`, as a tool that nobody is offered. */
+static bool add_check(wend_agent *a, const wend_command_options *o)
+{
+    struct agent_tool *tool = agent_tool(a, str_of(o->name));
+    struct agent_tool *check = arena_alloc(&a->arena, sizeof *check);
+    struct program *p = keep_program(a, o, o->verify, o->verify_count);
+
+    if (!check || !p)
+        return false;
+    p->command.json = false;
+    p->command.check = true;
+    check->name = tool->name;
+    check->fn = run_program;
+    check->ctx = p;
+    tool->check = check;
+    return true;
+}
+
+/* One that is not set yet makes the call fail that needs it. */
+static wend_status hide_secrets(wend_agent *a, const wend_command_options *o,
+                                wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    for (size_t i = 0; s == WEND_OK && i < o->secrets_count; i++)
+        s = agent_hide(a, str_of(getenv(o->secrets[i])), err);
+    return s;
+}
+
+wend_status wend_agent_add_command(wend_agent *a,
+                                   const wend_command_options *command,
+                                   wend_error *err)
+{
+    wend_status s = agent_enter(a, "tool", err);
+    struct tool_kind kind = {.source = "command", .program = true};
+    wend_command_options o;
+    wend_tool_options t = {.size = sizeof t, .fn = run_program};
+    struct buf hands = {0};
+    struct program *p;
+
+    if (s != WEND_OK)
+        return s;
+    if (!command ||
+        !OPTIONS_TAKE(&o, wend_command_options, secrets_count, command))
+        return fail(err, WEND_E_INVAL,
+                    "tool: options are NULL or options.size is wrong");
+    s = check(&o, err);
+    if (s != WEND_OK)
+        return s;
+    p = keep_program(a, &o, o.argv, o.argv_count);
+    if (!p) {
+        a->arena.failed = false; /* the agent is as it was */
+        return fail_nomem(err);
+    }
+    kind.sandbox_off = p->command.sandbox_off;
+    t.name = o.name;
+    t.description = o.description;
+    t.schema = o.schema;
+    t.call_class = o.call_class;
+    t.category = o.category;
+    t.labels = o.labels;
+    t.concurrent = o.concurrent;
+    t.timeout_ms = o.timeout_ms;
+    t.subject = o.subject;
+    t.cache_ms = o.cache_ms;
+    t.per_minute = o.per_minute;
+    t.ctx = p;
+    hands.mem = &a->mem;
+    put_hands(&hands, &o);
+    kind.hands = buf_view(&hands);
+    s = hands.failed ? fail_nomem(err) : hide_secrets(a, &o, err);
+    if (s == WEND_OK)
+        s = agent_add(a, &t, &kind, err);
+    buf_free(&hands);
+    /* Without memory for it the outcome of such a call stays unknown. */
+    if (s == WEND_OK && o.verify_count && !add_check(a, &o))
+        a->arena.failed = false;
+    return s;
+}

@@ -1,0 +1,248 @@
+/*
+ * agent_kids.c - agents and plans that an agent may give tasks to.
+ *
+ * All that a child is stands in its parent's config, so that a parent can be
+ * gone on with from its log alone; what is kept here are the hands.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "lib/run/child.h"
+
+enum { KID_NAME_MAX = 1024 }; /* it may be the path of a file */
+
+const struct agent_kid *agent_kid(const wend_agent *a, wend_str name)
+{
+    const struct agent_kid *k = a->kids;
+
+    while (k && !str_eq(k->name, name))
+        k = k->next;
+    return k;
+}
+
+/* Whether `of` can be reached from `a`: no agent may be its own child. A tree
+ * of them is at most as deep as runs may be. */
+static bool leads_to(const wend_agent *a, const wend_agent *of, int depth)
+{
+    bool yes = a == of;
+
+    for (const struct agent_kid *k = a->kids; k && !yes; k = k->next)
+        yes = depth >= CHILD_DEPTH_MAX || leads_to(k->agent, of, depth + 1);
+    return yes;
+}
+
+static wend_status check(const wend_agent *a, const wend_kid_options *o,
+                         wend_error *err)
+{
+    wend_str name = str_of(o->name);
+
+    if (!name.len || name.len > KID_NAME_MAX ||
+        utf8_valid_len(name) != name.len)
+        return fail(err, WEND_E_INVAL,
+                    "agent: a child's name has 1 to %d bytes of UTF-8",
+                    KID_NAME_MAX);
+    if (!o->agent || o->agent->rt != a->rt)
+        return fail(err, WEND_E_INVAL,
+                    "agent: the child '%.80s' is NULL or of another runtime",
+                    o->name);
+    if (agent_kid(a, name))
+        return fail(err, WEND_E_EXISTS,
+                    "agent: the child '%.80s' is there "
+                    "already",
+                    o->name);
+    if (leads_to(o->agent, a, 1))
+        return fail(err, WEND_E_LIMIT,
+                    "agent: with the child '%.80s' agents are in agents in a "
+                    "circle, or deeper than %d",
+                    o->name, CHILD_DEPTH_MAX);
+    return WEND_OK;
+}
+
+static wend_str clean(wend_agent *a, const char *text)
+{
+    struct buf b = {.mem = &a->mem};
+    wend_str s;
+
+    utf8_repair(&b, str_of(text));
+    s = arena_str(&a->arena, buf_view(&b));
+    a->arena.failed |= b.failed;
+    buf_free(&b);
+    return s;
+}
+
+wend_status wend_agent_add_agent(wend_agent *a, const wend_kid_options *options,
+                                 wend_error *err)
+{
+    wend_status s = agent_enter(a, "agent", err);
+    struct agent_kid *k, **at;
+    wend_kid_options o;
+
+    if (s != WEND_OK)
+        return s;
+    if (!options || !OPTIONS_TAKE(&o, wend_kid_options, plan, options))
+        return fail(err, WEND_E_INVAL,
+                    "agent: options are NULL or options.size is wrong");
+    s = o.plan ? plan_enter(o.plan, err) : WEND_OK;
+    if (s == WEND_OK)
+        s = check(a, &o, err);
+    if (s != WEND_OK)
+        return s;
+    k = arena_alloc(&a->arena, sizeof *k);
+    if (k) {
+        k->name = arena_str(&a->arena, str_of(o.name));
+        if (o.description)
+            k->description = clean(a, o.description);
+        if (o.plan) {
+            k->plan_json = arena_str(&a->arena, plan_inside(o.plan)->json);
+            if (plan_inside(o.plan)->on_failure == FAILURE_REPLAN)
+                k->mode = RUN_PLANS;
+        }
+    }
+    if (!k || a->arena.failed) {
+        a->arena.failed = false;
+        return fail_nomem(err);
+    }
+    k->agent = o.agent;
+    o.agent->runs++; /* it stays as long as we do */
+    for (at = &a->kids; *at; at = &(*at)->next)
+        continue;
+    *at = k;
+    agent_changed(a);
+    return WEND_OK;
+}
+
+void agent_drop_kids(wend_agent *a)
+{
+    for (struct agent_kid *k = a->kids; k; k = k->next)
+        agent_release(k->agent);
+    a->kids = NULL;
+}
+
+/* ---- What the log says about them ---------------------------------------- */
+
+static void put_limits(struct buf *b, const wend_ev_limits *l)
+{
+    buf_fmt(b,
+            ",\"limits\":{\"turns\":%lld,\"time_ms\":%lld,\"tokens\":%lld,"
+            "\"cost_nano\":%lld,\"parallel\":%lld}",
+            (long long)l->turns, (long long)l->time_ms, (long long)l->tokens,
+            (long long)l->cost_nano, (long long)l->parallel);
+}
+
+static void put_kid(struct buf *b, const struct agent_kid *k)
+{
+    buf_cstr(b, "{\"name\":");
+    json_put_str(b, k->name);
+    buf_cstr(b, ",\"agent\":");
+    json_put_str(b, k->agent->name);
+    buf_cstr(b, ",\"model\":");
+    json_put_str(b, k->agent->model);
+    put_limits(b, &k->agent->limits);
+    if (k->plan_json.ptr) {
+        buf_cstr(b, ",\"plan\":");
+        buf_str(b, k->plan_json);
+    }
+    buf_cstr(b, ",\"config\":");
+    buf_str(b, k->agent->configs[k->mode]->json);
+    buf_char(b, '}');
+}
+
+wend_status agent_kids_ready(const wend_agent *a, wend_error *err)
+{
+    wend_status s = WEND_OK;
+
+    for (const struct agent_kid *k = a->kids; k && s == WEND_OK; k = k->next)
+        s = agent_config(k->agent, k->mode, err);
+    return s;
+}
+
+void agent_put_kids(const wend_agent *a, struct buf *b)
+{
+    for (const struct agent_kid *k = a->kids; k; k = k->next) {
+        buf_cstr(b, k == a->kids ? ",\"agents\":[" : ",");
+        put_kid(b, k);
+    }
+    buf_cstr(b, a->kids ? "]" : "");
+}
+
+/* ---- The tool ------------------------------------------------------------ */
+
+wend_status agent_offer_task(wend_agent *a, wend_error *err)
+{
+    if (a->offers_task || agent_tool(a, STR("task")))
+        return fail(err, WEND_E_EXISTS, "tool 'task' is there already");
+    a->offers_task = true;
+    agent_changed(a);
+    return WEND_OK;
+}
+
+/* A plan is no agent that could be talked to. */
+static const struct agent_kid *next_agent(const struct agent_kid *k)
+{
+    while (k && k->plan_json.ptr)
+        k = k->next;
+    return k;
+}
+
+static bool reads(const wend_agent *a)
+{
+    bool yes = true;
+
+    for (const struct agent_kid *k = next_agent(a->kids); k && yes;
+         k = next_agent(k->next)) {
+        const struct config *c = k->agent->configs[0];
+
+        for (size_t i = 0; yes && i < c->tools_count; i++)
+            yes = c->tools[i].call_class == WEND_CLASS_READ;
+    }
+    return yes;
+}
+
+static void put_description(const wend_agent *a, const struct builtin *t,
+                            struct buf *b)
+{
+    struct buf text = {.mem = b->mem};
+
+    buf_str(&text, t->info.description);
+    buf_cstr(&text, a->kids ? " The agents:" : "");
+    for (const struct agent_kid *k = next_agent(a->kids); k;
+         k = next_agent(k->next)) {
+        buf_cstr(&text, "\n- ");
+        buf_str(&text, k->name);
+        if (k->description.len) {
+            buf_cstr(&text, ": ");
+            buf_str(&text, k->description);
+        }
+    }
+    json_put_str(b, buf_view(&text));
+    b->failed |= text.failed;
+    buf_free(&text);
+}
+
+/* Its class is that of the worst that the agents can do; one that only reads
+ * may run beside others. */
+void agent_put_task(const wend_agent *a, struct buf *b)
+{
+    const struct builtin *t = builtin_find("task");
+    const struct agent_kid *first = next_agent(a->kids);
+
+    buf_cstr(b, a->tools.count ? ",{\"name\":\"task\",\"description\":"
+                               : "{\"name\":\"task\",\"description\":");
+    put_description(a, t, b);
+    buf_cstr(b, ",\"schema\":{\"type\":\"object\",\"properties\":{\"agent\":{"
+                "\"type\":\"string\"");
+    for (const struct agent_kid *k = first; k; k = next_agent(k->next)) {
+        buf_cstr(b, k == first ? ",\"enum\":[" : ",");
+        json_put_str(b, k->name);
+    }
+    buf_cstr(b, first ? "]" : "");
+    buf_fmt(b,
+            "},\"prompt\":{\"type\":\"string\",\"minLength\":1}},"
+            "\"required\":[\"agent\",\"prompt\"],"
+            "\"additionalProperties\":false},\"class\":\"%s\","
+            "\"category\":\"general\",\"source\":\"builtin\","
+            "\"timeout_ms\":%d,\"subject\":\"agent\",\"child\":true}",
+            wend_class_name(reads(a) ? WEND_CLASS_READ : WEND_CLASS_UNSAFE),
+            CHILD_TIMEOUT_MS);
+}

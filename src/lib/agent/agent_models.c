@@ -1,0 +1,281 @@
+/*
+ * agent_models.c - the models of an agent: its own, and those in its place.
+ *
+ * Each is `provider:model`, with `@URL` behind it if it is asked elsewhere
+ * than at the agent's base URL (the same provider) or the provider's own.
+ */
+#include "lib/run/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "lib/model/pool.h"
+#include "wire/file/models.h"
+
+/* One of them on its way from text to driver. */
+struct candidate {
+    char *spec; /* provider:model */
+    char *url;  /* NULL: not said */
+    char *dir;  /* of its tape; NULL: none */
+    char *key;
+    wend_str name; /* in events */
+    struct model facts;
+};
+
+struct candidates {
+    struct mem *mem;
+    struct arena arena;
+    size_t count;
+    struct candidate list[FALLBACKS_MAX + 1];
+    struct pool_model models[FALLBACKS_MAX + 1];
+};
+
+static char *text_of(struct candidates *c, wend_str s)
+{
+    return (char *)(uintptr_t)arena_str(&c->arena, s).ptr;
+}
+
+static char *join(struct candidates *c, const char *a, const char *b)
+{
+    struct buf text = {.mem = c->mem};
+    char *joined;
+
+    buf_cstr(&text, a);
+    buf_cstr(&text, b);
+    joined = text_of(c, buf_view(&text));
+    c->arena.failed |= text.failed;
+    buf_free(&text);
+    return joined;
+}
+
+static wend_str provider_of(const char *spec)
+{
+    const char *colon = strchr(spec, ':');
+
+    return (wend_str){spec, colon ? (size_t)(colon - spec) : 0};
+}
+
+/* Where the URL begins; models' names have @ in them, too. */
+static const char *url_in(const char *text)
+{
+    static const char *const begins[] = {"@http://", "@https://", "@unix:"};
+
+    for (const char *at = strchr(text, '@'); at; at = strchr(at + 1, '@'))
+        for (size_t i = 0; i < 3; i++)
+            if (str_starts(str_of(at), begins[i]))
+                return at;
+    return NULL;
+}
+
+static void split(struct candidates *c, struct candidate *x, const char *text)
+{
+    const char *at = str_starts(str_of(text), "script:") ? NULL : url_in(text);
+
+    x->spec =
+        text_of(c, at ? (wend_str){text, (size_t)(at - text)} : str_of(text));
+    x->url = at ? text_of(c, str_of(at + 1)) : NULL;
+}
+
+/* What the agent's options say about the model itself is true for others of
+ * the same provider, too, if they say nothing else. */
+static void place(struct candidates *c, struct candidate *x,
+                  const wend_agent_options *o, size_t i)
+{
+    const struct candidate *first = &c->list[0];
+    const char *dir = o->record_dir ? o->record_dir : o->playback_dir;
+    char number[] = "/fallback-0";
+
+    if (!x->url && o->base_url &&
+        (!i || str_eq(provider_of(x->spec), provider_of(first->spec))))
+        x->url = text_of(c, str_of(o->base_url));
+    if (i && dir && !str_is(provider_of(x->spec), "script")) {
+        number[sizeof number - 2] = (char)('0' + i);
+        x->dir = join(c, dir, number);
+    } else if (!i && dir) {
+        x->dir = text_of(c, str_of(dir));
+    }
+    x->key = join(c, x->spec, x->url ? join(c, "@", x->url) : "");
+}
+
+static struct driver_options options_of(const struct candidates *c,
+                                        const wend_agent_options *o, size_t i)
+{
+    const struct candidate *x = &c->list[i];
+    bool related = str_eq(provider_of(x->spec), provider_of(c->list[0].spec));
+
+    return (struct driver_options){
+        .base_url = x->url,
+        .key_file = related ? o->key_file : NULL,
+        .ca_file = o->ca_file,
+        .output_tokens = x->facts.output,
+        .effort = (enum effort)o->effort,
+        .record_dir = o->record_dir ? x->dir : NULL,
+        .playback_dir = o->playback_dir ? x->dir : NULL,
+        .whole_ms = o->model_timeout_ms ? o->model_timeout_ms : MODEL_CALL_MS,
+        .tape_may_be_empty = i > 0,
+        .http2 = o->http2,
+        .insecure_http = o->insecure_http,
+    };
+}
+
+/* Events name a model, so two must not have one name: the second is called
+ * by all that was said of it. */
+static wend_status name_it(struct candidates *c, size_t i, wend_error *err)
+{
+    struct candidate *x = &c->list[i];
+    struct buf clean = {.mem = c->mem};
+
+    x->name = c->models[i].driver->model;
+    for (size_t n = 0; n < i; n++) {
+        if (!strcmp(c->list[n].key, x->key))
+            return fail(err, WEND_E_INVAL,
+                        "agent: model '%.200s' is there twice", x->key);
+        if (str_eq(c->list[n].name, x->name))
+            x->name = str_of(x->key);
+    }
+    utf8_repair(&clean, x->name);
+    x->name = arena_str(&c->arena, buf_view(&clean));
+    c->arena.failed |= clean.failed;
+    buf_free(&clean);
+    return c->arena.failed ? fail_nomem(err) : WEND_OK;
+}
+
+static wend_status add(struct candidates *c, const wend_agent_options *o,
+                       const char *text, wend_error *err)
+{
+    size_t i = c->count;
+    struct candidate *x = &c->list[i];
+    wend_status s;
+
+    if (!text)
+        return fail(err, WEND_E_INVAL, "agent: fallback %zu is NULL", i);
+    split(c, x, text);
+    if (!c->arena.failed)
+        place(c, x, o, i);
+    if (c->arena.failed)
+        return fail_nomem(err);
+    s = model_facts(o, x->spec, c->mem, &x->facts, err);
+    if (s == WEND_OK)
+        s = driver_open(x->spec, options_of(c, o, i), c->mem,
+                        &c->models[i].driver, err);
+    if (s != WEND_OK)
+        return s;
+    c->count++;
+    c->models[i].key = x->key;
+    c->models[i].concurrency = (uint32_t)x->facts.concurrency;
+    return name_it(c, i, err);
+}
+
+static void put_facts(struct buf *b, const struct model *facts,
+                      const struct driver *d)
+{
+    int64_t output = facts->output ? facts->output : d->output_tokens;
+
+    if (facts->window)
+        buf_fmt(b, ",\"context_tokens\":%lld", (long long)facts->window);
+    if (facts->no_tools)
+        buf_cstr(b, ",\"no_tool_calls\":true");
+    if (output) /* what a budget reserves */
+        buf_fmt(b, ",\"output_tokens\":%lld", (long long)output);
+    if (!facts->price.known)
+        return;
+    buf_fmt(b, ",\"price\":{\"input\":%lld,\"cached\":%lld,\"output\":%lld",
+            (long long)facts->price.input, (long long)facts->price.cached,
+            (long long)facts->price.output);
+    if (facts->price.cache_write >= 0)
+        buf_fmt(b, ",\"cache_write\":%lld",
+                (long long)facts->price.cache_write);
+    buf_char(b, '}');
+}
+
+static void put(struct buf *b, const struct candidates *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct candidate *x = &c->list[i];
+
+        if (i == 1)
+            buf_cstr(b, ",\"fallback\":[");
+        if (i) {
+            buf_cstr(b, i > 1 ? ",{" : "{");
+            agent_put(b, "name", x->name.ptr);
+            buf_char(b, ',');
+        }
+        agent_put(b, "model", x->spec);
+        if (x->url) {
+            buf_char(b, ',');
+            agent_put(b, "base_url", x->url);
+        }
+        put_facts(b, &x->facts, c->models[i].driver);
+        if (i)
+            buf_char(b, '}');
+    }
+    if (c->count > 1)
+        buf_char(b, ']');
+}
+
+wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; text.len && i < a->keys_count; i++)
+        any |=
+            memmem(text.ptr, text.len, a->keys[i].ptr, a->keys[i].len) != NULL;
+    if (!any)
+        return text;
+    text = arena_str(out, text);
+    redact_list(a->keys, a->keys_count, (char *)(uintptr_t)text.ptr, text.len);
+    return text;
+}
+
+wend_status agent_hide(wend_agent *a, wend_str secret, wend_error *err)
+{
+    if (secret.len < SECRET_BYTES_MIN)
+        return WEND_OK; /* a word, and no secret */
+    for (size_t i = 0; i < a->keys_count; i++)
+        if (str_eq(a->keys[i], secret))
+            return WEND_OK;
+    if (a->keys_count == KEYS_MAX)
+        return fail(err, WEND_E_LIMIT,
+                    "agent: over %d different keys and secrets", KEYS_MAX);
+    secret = arena_str(&a->arena, secret);
+    if (!secret.ptr) {
+        a->arena.failed = false; /* the agent is as it was */
+        return fail_nomem(err);
+    }
+    a->keys[a->keys_count++] = secret;
+    agent_changed(a); /* its config may quote the value */
+    return WEND_OK;
+}
+
+static void note_keys(wend_agent *a, const struct candidates *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->models[i].driver->key.len >= SECRET_BYTES_MIN)
+            a->keys[a->keys_count++] = c->models[i].driver->key;
+}
+
+wend_status agent_models(wend_agent *a, const wend_agent_options *o,
+                         wend_error *err)
+{
+    struct candidates c = {.mem = &a->rt->mem, .arena.mem = &a->rt->mem};
+    wend_status s = o->fallbacks_count > FALLBACKS_MAX
+                        ? fail(err, WEND_E_LIMIT,
+                               "agent: over %d fallback models", FALLBACKS_MAX)
+                        : add(&c, o, o->model, err);
+
+    for (size_t i = 0; s == WEND_OK && i < o->fallbacks_count; i++)
+        s = add(&c, o, o->fallbacks ? o->fallbacks[i] : NULL, err);
+    if (s == WEND_OK) {
+        a->no_tool_calls = c.list[0].facts.no_tools;
+        put(&a->rest_json, &c);
+        s = pool_open(c.models, c.count, &a->rt->mem, &a->driver, err);
+        if (s == WEND_OK)
+            note_keys(a, &c);
+    } else {
+        for (size_t i = 0; i < c.count; i++)
+            c.models[i].driver->ops->free(c.models[i].driver);
+    }
+    arena_free(&c.arena);
+    return s;
+}

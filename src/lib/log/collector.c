@@ -1,0 +1,110 @@
+/*
+ * collector.c - what most consumers want to know about a run.
+ */
+#include "lib/run/lib.h"
+
+struct wend_collector {
+    unsigned process; /* that made it */
+    struct mem mem;
+    struct buf text;
+    size_t kept; /* of the text, before the open message */
+    wend_event **events;
+    size_t count, cap;
+    const wend_event *end;
+};
+
+wend_status wend_collector_new(wend_collector **out)
+{
+    const struct mem m = {NULL, NULL};
+    wend_collector *c;
+
+    if (!out)
+        return WEND_E_INVAL;
+    c = mem_zalloc(&m, sizeof *c);
+    if (!c)
+        return WEND_E_NOMEM;
+    c->process = forked_mark();
+    c->text.mem = &c->mem;
+    *out = c;
+    return WEND_OK;
+}
+
+static bool usable(const wend_collector *c)
+{
+    return c && forked_check(c->process, NULL) == WEND_OK;
+}
+
+/* Of the turns: models of actions talk beside each other, to the plan. */
+static void add_text(wend_collector *c, const wend_event *ev)
+{
+    if (ev->type == WEND_TEXT_DELTA && !ev->u.text_delta.action.ptr)
+        buf_str(&c->text, ev->u.text_delta.text);
+    else if (ev->type == WEND_MODEL_START && !ev->u.model_start.action.ptr)
+        c->kept = c->text.len;
+    else if (ev->type == WEND_MODEL_END && !ev->u.model_end.action.ptr &&
+             ev->u.model_end.outcome == WEND_OUTCOME_SUPERSEDED &&
+             c->kept < c->text.len)
+        c->text.len = c->kept; /* cut off: void for readers */
+}
+
+wend_status wend_collector_add(wend_collector *c, const wend_event *event)
+{
+    wend_event *copy;
+
+    if (!c || !event)
+        return WEND_E_INVAL;
+    if (!usable(c))
+        return WEND_E_MISUSE;
+    add_text(c, event);
+    if (event->n)
+        return c->text.failed ? WEND_E_NOMEM : WEND_OK;
+    if (c->count == c->cap) {
+        size_t cap = c->cap ? c->cap * 2 : 16;
+        wend_event **more = mem_realloc(&c->mem, c->events, cap * sizeof *more);
+
+        if (!more)
+            return WEND_E_NOMEM;
+        c->events = more;
+        c->cap = cap;
+    }
+    copy = event_copy(&c->mem, event);
+    if (!copy)
+        return WEND_E_NOMEM;
+    c->events[c->count++] = copy;
+    if (copy->type == WEND_RUN_END)
+        c->end = copy;
+    return WEND_OK;
+}
+
+wend_str wend_collector_text(const wend_collector *c)
+{
+    return usable(c) ? buf_view(&c->text) : STR_NONE;
+}
+
+wend_str wend_collector_answer(const wend_collector *c)
+{
+    return usable(c) && c->end ? c->end->u.run_end.text : STR_NONE;
+}
+
+const wend_event *wend_collector_get(const wend_collector *c,
+                                     wend_event_type type, size_t i)
+{
+    for (size_t e = 0; usable(c) && e < c->count; e++)
+        if (c->events[e]->type == type && !i--)
+            return c->events[e];
+    return NULL;
+}
+
+void wend_collector_free(wend_collector *c)
+{
+    struct mem m;
+
+    if (!usable(c))
+        return;
+    m = c->mem;
+    for (size_t i = 0; i < c->count; i++)
+        mem_free(&m, c->events[i]);
+    mem_free(&m, c->events);
+    buf_free(&c->text);
+    mem_free(&m, c);
+}

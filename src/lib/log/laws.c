@@ -1,0 +1,599 @@
+/*
+ * laws.c - what must hold of the events of every run.
+ *
+ * Written from what EVENTS promise, without the core's turn: whoever checks
+ * must not believe whom it checks. What is open is a list of spans; ids are
+ * kept as hashes. A log is looked at as a whole, across all processes that
+ * wrote it: what a crash cut off has an end of its own before it starts again.
+ */
+#include <stdio.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "lib/run/lib.h"
+
+enum {
+    RUN = 1,
+    TURN = 2,
+    CONTEXT = 4,
+    RETRIEVAL = 8,
+    MODEL = 16, /* of a turn */
+    PLAN = 32,
+    /* Spans: one is open. */
+    CALLS = 64,
+    ACTIONS = 128,
+    FORGOTTEN = 256, /* an action that its plan does not wait for */
+    ASKING = 512,    /* the model of an action or a branch */
+    CHILDREN = 1024,
+    BRANCHES = 2048,
+};
+
+enum span_kind {
+    OF_CALL,
+    OF_ACTION,
+    OF_MODEL,
+    OF_CHILD,
+    OF_BRANCH,
+    OF_QUESTION
+};
+
+struct span {
+    uint64_t id;
+    enum span_kind kind;
+    bool open, listed;
+    bool lost;       /* its process has died */
+    bool superseded; /* its attempt has ended, and another one follows */
+    bool forgets;    /* its plan does not wait for it */
+    int64_t attempt;
+};
+
+struct wend_laws {
+    unsigned process; /* that made it */
+    struct mem mem;
+    struct span *spans;
+    size_t count, cap;
+    unsigned open; /* of RUN to PLAN */
+    bool over;
+    bool due;        /* metrics, since a turn or plan has ended */
+    bool model_lost; /* that of the turn was asked by a process that died */
+    int64_t seq, n, time_us, turns;
+    wend_error *err; /* of the event that is looked at */
+    const wend_event *ev;
+    wend_status status;
+};
+
+__attribute__((format(printf, 2, 3))) static void broken(struct wend_laws *l,
+                                                         const char *fmt, ...)
+{
+    char text[300];
+    va_list ap;
+
+    if (l->status != WEND_OK)
+        return; /* the first reason is the reason */
+    va_start(ap, fmt);
+    utf8_vfmt(text, sizeof text, fmt, ap);
+    va_end(ap);
+    l->status = fail(l->err, WEND_E_CORRUPT, "event %lld, %s: %s",
+                     (long long)l->ev->seq, wend_event_name(l->ev->type), text);
+}
+
+/* ---- Spans --------------------------------------------------------------- */
+
+static struct span *find(const struct wend_laws *l, enum span_kind kind,
+                         wend_str id)
+{
+    uint64_t hash = mix64(0, id.ptr, id.len);
+
+    for (size_t i = l->count; i--;)
+        if (l->spans[i].id == hash && l->spans[i].kind == kind)
+            return &l->spans[i];
+    return NULL;
+}
+
+static struct span *add(struct wend_laws *l, enum span_kind kind, wend_str id)
+{
+    if (l->count == l->cap) {
+        size_t cap = l->cap ? l->cap * 2 : 16;
+        struct span *more = mem_realloc(&l->mem, l->spans, cap * sizeof *more);
+
+        if (!more) {
+            l->status = fail_nomem(l->err);
+            return NULL;
+        }
+        l->spans = more;
+        l->cap = cap;
+    }
+    l->spans[l->count] =
+        (struct span){.id = mix64(0, id.ptr, id.len), .kind = kind};
+    return &l->spans[l->count++];
+}
+
+/* It has no result yet. */
+static bool is_open(const struct span *s)
+{
+    return s->open || s->superseded;
+}
+
+static void drop(struct wend_laws *l, enum span_kind kind)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < l->count; i++)
+        if (l->spans[i].kind != kind || is_open(&l->spans[i]))
+            l->spans[kept++] = l->spans[i];
+    l->count = kept;
+}
+
+static unsigned open_now(const struct wend_laws *l)
+{
+    static const unsigned bits[] = {
+        [OF_CALL] = CALLS,     [OF_ACTION] = ACTIONS,  [OF_MODEL] = ASKING,
+        [OF_CHILD] = CHILDREN, [OF_BRANCH] = BRANCHES, [OF_QUESTION] = 0};
+    unsigned open = l->open;
+
+    for (size_t i = 0; i < l->count; i++)
+        if (is_open(&l->spans[i]))
+            open |= l->spans[i].forgets ? FORGOTTEN : bits[l->spans[i].kind];
+    return open;
+}
+
+/* The first attempt of a span, or one more after its process died and the
+ * attempt before it was ended as superseded. */
+static struct span *begin(struct wend_laws *l, enum span_kind kind, wend_str id,
+                          int64_t attempt)
+{
+    struct span *s = find(l, kind, id);
+    bool awaited = s && (s->superseded || (s->listed && !s->attempt));
+
+    if (s && s->open && s->lost)
+        broken(l, "'%.*s' starts again, but its last attempt has no end",
+               (int)id.len, id.ptr);
+    else if (s && !awaited)
+        broken(l, "'%.*s' starts twice", (int)id.len, id.ptr);
+    if (!s)
+        s = add(l, kind, id);
+    if (!s)
+        return NULL;
+    if (attempt && attempt != s->attempt + 1)
+        broken(l, "attempt %lld of '%.*s' after %lld", (long long)attempt,
+               (int)id.len, id.ptr, (long long)s->attempt);
+    s->open = true;
+    s->lost = s->superseded = false;
+    s->attempt = attempt;
+    return s;
+}
+
+static void end(struct wend_laws *l, enum span_kind kind, wend_str id,
+                wend_outcome outcome)
+{
+    struct span *s = find(l, kind, id);
+    bool superseded = outcome == WEND_OUTCOME_SUPERSEDED;
+
+    if (!s || !s->open) {
+        broken(l, "'%.*s' is not open", (int)id.len, id.ptr);
+        return;
+    }
+    if (superseded && !s->lost)
+        broken(l, "'%.*s' is superseded, though nothing cut it off",
+               (int)id.len, id.ptr);
+    s->open = s->lost = false;
+    s->superseded = superseded && kind != OF_MODEL; /* it need not ask again */
+}
+
+/* Children and branches have no attempts, and a question is just answered. */
+static void end_once(struct wend_laws *l, enum span_kind kind, wend_str id)
+{
+    end(l, kind, id, WEND_OUTCOME_OK);
+}
+
+static void needs_open(struct wend_laws *l, enum span_kind kind, wend_str id)
+{
+    const struct span *s = find(l, kind, id);
+
+    if (!s || !s->open)
+        broken(l, "'%.*s' is not open", (int)id.len, id.ptr);
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void on_resume(struct wend_laws *l)
+{
+    l->model_lost = l->open & MODEL;
+    for (size_t i = 0; i < l->count; i++) {
+        l->spans[i].lost |= l->spans[i].open;
+        if (l->spans[i].kind == OF_QUESTION)
+            l->spans[i].open = false; /* nobody hears what was asked */
+    }
+}
+
+static void needs_metrics(struct wend_laws *l)
+{
+    if (l->due)
+        broken(l, "no metrics since a turn or plan has ended");
+}
+
+static void on_metrics(struct wend_laws *l)
+{
+    l->due = false;
+}
+
+static void on_turn_start(struct wend_laws *l)
+{
+    const wend_ev_turn_start *e = &l->ev->u.turn_start;
+
+    needs_metrics(l);
+    if (e->counter != l->turns)
+        broken(l, "turn %lld, not %lld", (long long)e->counter,
+               (long long)l->turns);
+    if ((e->parent_id.ptr != NULL) != (l->turns > 0))
+        broken(l, l->turns ? "no parent" : "a parent of the first turn");
+    l->turns++;
+    drop(l, OF_CALL);
+}
+
+static void on_turn_end(struct wend_laws *l)
+{
+    const wend_ev_turn_end *e = &l->ev->u.turn_end;
+    int64_t calls = 0;
+
+    needs_metrics(l);
+    l->due = true;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct span *s = &l->spans[i];
+
+        calls += s->kind == OF_CALL;
+        if (s->kind == OF_CALL && (!s->listed || !s->attempt))
+            broken(l, "a call was %s",
+                   s->listed ? "listed, but never made"
+                             : "made, but not listed");
+    }
+    if (calls != e->calls)
+        broken(l, "%lld calls, there were %lld", (long long)e->calls,
+               (long long)calls);
+}
+
+static void on_model_start(struct wend_laws *l)
+{
+    const wend_ev_model_start *e = &l->ev->u.model_start;
+    struct span *s;
+
+    if (e->action.ptr || e->branch.ptr) {
+        wend_str id = e->action.ptr ? e->action : e->branch;
+
+        s = find(l, OF_MODEL, id);
+        if (s && s->open)
+            broken(l, "'%.*s' asks already", (int)id.len, id.ptr);
+        if (!s)
+            s = add(l, OF_MODEL, id);
+        if (s)
+            s->open = true;
+        return;
+    }
+    if (!(l->open & TURN) || l->open & MODEL)
+        broken(l, l->open & MODEL ? "one is open" : "outside of a turn");
+    l->open |= MODEL;
+    l->model_lost = false;
+}
+
+static void list_calls(struct wend_laws *l, const wend_ev_model_end *e)
+{
+    for (size_t i = 0; i < e->calls_count; i++) {
+        struct span *s = find(l, OF_CALL, e->calls[i].id);
+
+        if (s && s->listed)
+            broken(l, "call '%.*s' is listed twice", (int)e->calls[i].id.len,
+                   e->calls[i].id.ptr);
+        if (!s)
+            s = add(l, OF_CALL, e->calls[i].id);
+        if (s)
+            s->listed = true;
+    }
+}
+
+static void on_model_end(struct wend_laws *l)
+{
+    const wend_ev_model_end *e = &l->ev->u.model_end;
+
+    if (e->action.ptr) {
+        end(l, OF_MODEL, e->action, e->outcome);
+        return;
+    }
+    if (!(l->open & MODEL) && !(open_now(l) & ASKING))
+        broken(l, "no model is asked");
+    if (e->outcome == WEND_OUTCOME_SUPERSEDED && !l->model_lost)
+        broken(l, "superseded, though nothing cut it off");
+    l->open &= ~(unsigned)MODEL;
+    list_calls(l, e);
+}
+
+static void on_text(struct wend_laws *l)
+{
+    const wend_ev_delta *e = &l->ev->u.text_delta;
+
+    if (e->action.ptr)
+        needs_open(l, OF_MODEL, e->action);
+    else if (!(open_now(l) & (MODEL | ASKING)))
+        broken(l, "no model is asked");
+}
+
+static void on_model_retry(struct wend_laws *l)
+{
+    if (!(open_now(l) & (MODEL | ASKING)))
+        broken(l, "no model is asked");
+}
+
+static void on_call_output(struct wend_laws *l)
+{
+    needs_open(l, OF_CALL, l->ev->u.call_output.call);
+}
+
+static void on_action_output(struct wend_laws *l)
+{
+    needs_open(l, OF_ACTION, l->ev->u.action_output.action);
+}
+
+static void on_question(struct wend_laws *l)
+{
+    const wend_ev_approval_ask *e = &l->ev->u.approval_ask;
+    wend_str id = e->call.ptr ? e->call : e->action;
+    struct span *s = find(l, OF_QUESTION, id);
+
+    if (s && s->open)
+        broken(l, "'%.*s' is asked about already", (int)id.len, id.ptr);
+    if (!s)
+        s = add(l, OF_QUESTION, id);
+    if (s)
+        s->open = true;
+}
+
+static void on_answer(struct wend_laws *l)
+{
+    const wend_ev_approval_answer *e = &l->ev->u.approval_answer;
+
+    end_once(l, OF_QUESTION, e->call.ptr ? e->call : e->action);
+}
+
+static void on_call_start(struct wend_laws *l)
+{
+    const wend_ev_call_start *e = &l->ev->u.call_start;
+    const struct span *s = find(l, OF_CALL, e->call);
+
+    if (!(l->open & MODEL) && !s)
+        broken(l, "'%.*s' is no call of the message", (int)e->call.len,
+               e->call.ptr);
+    begin(l, OF_CALL, e->call, e->attempt);
+}
+
+static void on_call_end(struct wend_laws *l)
+{
+    const wend_ev_call_end *e = &l->ev->u.call_end;
+
+    end(l, OF_CALL, e->call, e->outcome);
+}
+
+static void on_plan_start(struct wend_laws *l)
+{
+    needs_metrics(l);
+    drop(l, OF_ACTION);
+}
+
+/* Another plan may use the same names. */
+static void on_plan_end(struct wend_laws *l)
+{
+    drop(l, OF_ACTION);
+    l->due = true;
+}
+
+static void on_action_start(struct wend_laws *l)
+{
+    const wend_ev_action_start *e = &l->ev->u.action_start;
+    struct span *s = find(l, OF_ACTION, e->action);
+
+    /* One that was cut off begins again, its plan may be over. */
+    if (!(l->open & PLAN) && !(s && s->superseded))
+        broken(l, "no plan is open");
+    s = begin(l, OF_ACTION, e->action, e->attempt);
+    if (s)
+        s->forgets = str_is(e->mode, "fire_and_forget");
+}
+
+static void on_action_retry(struct wend_laws *l)
+{
+    const wend_ev_action_retry *e = &l->ev->u.action_retry;
+    struct span *s = find(l, OF_ACTION, e->action);
+
+    if (!s || !s->open || e->attempt != s->attempt)
+        broken(l, "attempt %lld of '%.*s' is not open", (long long)e->attempt,
+               (int)e->action.len, e->action.ptr);
+    else
+        s->attempt++;
+}
+
+/* One that is skipped ends without a start. Metrics follow one that its plan
+ * forgot; in a turn they are those of the turn. */
+static void on_action_end(struct wend_laws *l)
+{
+    const wend_ev_action_end *e = &l->ev->u.action_end;
+
+    l->due |=
+        !(l->open & (PLAN | TURN)) && e->outcome != WEND_OUTCOME_SUPERSEDED;
+    if (find(l, OF_ACTION, e->action))
+        end(l, OF_ACTION, e->action, e->outcome);
+    else
+        add(l, OF_ACTION, e->action);
+}
+
+static void on_child_start(struct wend_laws *l)
+{
+    begin(l, OF_CHILD, l->ev->u.child_start.run, 0);
+}
+
+static void on_child_end(struct wend_laws *l)
+{
+    end_once(l, OF_CHILD, l->ev->u.child_end.run);
+}
+
+static void on_branch_start(struct wend_laws *l)
+{
+    begin(l, OF_BRANCH, l->ev->u.branch_start.branch, 0);
+}
+
+static void on_branch_end(struct wend_laws *l)
+{
+    end_once(l, OF_BRANCH, l->ev->u.branch_end.branch);
+}
+
+/* What must be open for an event to come, what must not be, and what it
+ * opens or closes. */
+static const struct {
+    unsigned needs, bars, opens, closes;
+    void (*look)(struct wend_laws *l);
+} rules[WEND_EVENT_TYPES] = {
+    [WEND_RUN_START] = {0, RUN, RUN, 0, NULL},
+    [WEND_RUN_FORK] = {RUN, 0, 0, 0, NULL},
+    [WEND_RUN_RESUME] = {RUN, 0, 0, 0, on_resume},
+    [WEND_RUN_END] = {RUN,
+                      TURN | CONTEXT | MODEL | PLAN | CALLS | ACTIONS |
+                          FORGOTTEN | ASKING | CHILDREN | BRANCHES,
+                      0, 0, needs_metrics},
+    [WEND_TURN_START] = {RUN, TURN, TURN, 0, on_turn_start},
+    [WEND_TURN_END] = {TURN, CONTEXT | MODEL | PLAN | CALLS | BRANCHES, 0, TURN,
+                       on_turn_end},
+    [WEND_CONTEXT_START] = {TURN, CONTEXT | MODEL, CONTEXT, 0, NULL},
+    [WEND_CONTEXT_END] = {CONTEXT, RETRIEVAL, 0, CONTEXT, NULL},
+    [WEND_RETRIEVAL_START] = {CONTEXT, RETRIEVAL, RETRIEVAL, 0, NULL},
+    [WEND_RETRIEVAL_HIT] = {RETRIEVAL, 0, 0, 0, NULL},
+    [WEND_RETRIEVAL_END] = {RETRIEVAL, 0, 0, RETRIEVAL, NULL},
+    [WEND_COMPACTED] = {RUN, 0, 0, 0, NULL},
+    [WEND_MODEL_START] = {RUN, 0, 0, 0, on_model_start},
+    [WEND_THINKING_DELTA] = {RUN, 0, 0, 0, on_text},
+    [WEND_TEXT_DELTA] = {RUN, 0, 0, 0, on_text},
+    [WEND_ARGS_DELTA] = {RUN, 0, 0, 0, on_text},
+    [WEND_MODEL_PART] = {MODEL, 0, 0, 0, NULL},
+    [WEND_MODEL_RETRY] = {RUN, 0, 0, 0, on_model_retry},
+    [WEND_MODEL_END] = {RUN, 0, 0, 0, on_model_end},
+    [WEND_APPROVAL_ASK] = {RUN, 0, 0, 0, on_question},
+    [WEND_APPROVAL_ANSWER] = {RUN, 0, 0, 0, on_answer},
+    [WEND_CALL_START] = {TURN, CONTEXT, 0, 0, on_call_start},
+    [WEND_CALL_OUTPUT] = {TURN, 0, 0, 0, on_call_output},
+    [WEND_CALL_END] = {TURN, 0, 0, 0, on_call_end},
+    [WEND_PLAN_START] = {RUN, PLAN, PLAN, 0, on_plan_start},
+    [WEND_PLAN_ACTION] = {PLAN, 0, 0, 0, NULL},
+    [WEND_ACTION_START] = {RUN, 0, 0, 0, on_action_start},
+    [WEND_ACTION_OUTPUT] = {RUN, 0, 0, 0, on_action_output},
+    [WEND_ACTION_RETRY] = {RUN, 0, 0, 0, on_action_retry},
+    [WEND_ACTION_END] = {RUN, 0, 0, 0, on_action_end},
+    [WEND_PLAN_END] = {PLAN, ACTIONS, 0, PLAN, on_plan_end},
+    [WEND_BRANCH_START] = {RUN, 0, 0, 0, on_branch_start},
+    [WEND_BRANCH_END] = {RUN, 0, 0, 0, on_branch_end},
+    [WEND_CHILD_START] = {RUN, 0, 0, 0, on_child_start},
+    [WEND_CHILD_END] = {RUN, 0, 0, 0, on_child_end},
+    [WEND_MESSAGE] = {RUN, 0, 0, 0, NULL},
+    [WEND_CONTROL] = {RUN, 0, 0, 0, NULL},
+    [WEND_METRICS] = {RUN, 0, 0, 0, on_metrics},
+    [WEND_PROGRESS] = {RUN, 0, 0, 0, NULL},
+    [WEND_WARNING] = {RUN, 0, 0, 0, NULL},
+    [WEND_ERROR] = {RUN, 0, 0, 0, NULL},
+};
+
+static void look_at_order(struct wend_laws *l)
+{
+    const wend_event *ev = l->ev;
+    bool in_turn = l->open & TURN || ev->type == WEND_TURN_START;
+
+    if (l->over)
+        broken(l, "after run_end");
+    if (ev->n ? ev->seq != l->seq || ev->n != l->n + 1 : ev->seq != l->seq + 1)
+        broken(l, "%lld/%lld after %lld/%lld", (long long)ev->seq,
+               (long long)ev->n, (long long)l->seq, (long long)l->n);
+    if (ev->time_us < l->time_us)
+        broken(l, "time goes back by %lld us",
+               (long long)(l->time_us - ev->time_us));
+    if (ev->in_turn != in_turn)
+        broken(l, in_turn ? "it names no turn" : "it names a turn");
+}
+
+static void look_at_place(struct wend_laws *l)
+{
+    static const char *const names[] = {"the run",
+                                        "a turn",
+                                        "a context",
+                                        "a retrieval",
+                                        "a model",
+                                        "a plan",
+                                        "a call",
+                                        "an action",
+                                        "a forgotten action",
+                                        "a model of an action",
+                                        "a child",
+                                        "a branch"};
+    unsigned open = open_now(l), needs = rules[l->ev->type].needs,
+             bars = rules[l->ev->type].bars;
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (needs >> i & 1 && !(open >> i & 1))
+            broken(l, "%s is not open", names[i]);
+        else if (bars >> i & 1 && open >> i & 1)
+            broken(l, "%s is open", names[i]);
+}
+
+/* ---- Public -------------------------------------------------------------- */
+
+wend_status wend_laws_new(wend_laws **out)
+{
+    const struct mem m = {NULL, NULL};
+
+    if (!out)
+        return WEND_E_INVAL;
+    *out = mem_zalloc(&m, sizeof **out);
+    if (*out)
+        (*out)->process = forked_mark();
+    return *out ? WEND_OK : WEND_E_NOMEM;
+}
+
+wend_status wend_laws_add(wend_laws *l, const wend_event *ev, wend_error *err)
+{
+    if (!l || !ev)
+        return fail(err, WEND_E_INVAL, "laws: no event");
+    if (forked_check(l->process, err) != WEND_OK)
+        return WEND_E_MISUSE;
+    l->err = err;
+    l->ev = ev;
+    l->status = WEND_OK;
+    look_at_order(l);
+    if (ev->type > WEND_EVENT_NONE && ev->type < WEND_EVENT_TYPES) {
+        look_at_place(l);
+        if (l->status == WEND_OK && rules[ev->type].look)
+            rules[ev->type].look(l);
+        l->open |= rules[ev->type].opens;
+        l->open &= ~rules[ev->type].closes;
+        l->over |= ev->type == WEND_RUN_END;
+    }
+    l->seq = ev->seq;
+    l->n = ev->n;
+    l->time_us = ev->time_us;
+    return l->status;
+}
+
+wend_status wend_laws_end(const wend_laws *l, wend_error *err)
+{
+    if (!l)
+        return fail(err, WEND_E_INVAL, "laws: there are none");
+    if (forked_check(l->process, err) != WEND_OK)
+        return WEND_E_MISUSE;
+    if (!l->over)
+        return fail(err, WEND_E_CORRUPT,
+                    "the run has not ended: event %lld is its last one",
+                    (long long)l->seq);
+    return WEND_OK;
+}
+
+void wend_laws_free(wend_laws *l)
+{
+    struct mem m = {NULL, NULL};
+
+    if (!l || forked_check(l->process, NULL) != WEND_OK)
+        return;
+    mem_free(&m, l->spans);
+    mem_free(&m, l);
+}

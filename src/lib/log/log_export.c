@@ -1,0 +1,243 @@
+/*
+ * log_export.c - a stored run as lines that can be carried elsewhere.
+ *
+ * Nothing is written that was not checked: an event stands behind the blobs
+ * it refers to, and the last line says that all came through. The runs that
+ * it started follow it, each after the one whose log names it.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/id.h"
+#include "base/json.h"
+#include "lib/log/log_check.h"
+#include "store/table.h"
+
+enum { WRITE_BYTES = 64 << 10 }; /* so much is written at once */
+
+struct told { /* a blob that was written */
+    struct told *next;
+    char hash[SHA256_HEX + 1];
+};
+
+struct member { /* of the family: the run, and who was started in it */
+    struct node node;
+    struct member *next;
+    char id[RUN_ID_LEN + 1];
+};
+
+struct export
+{
+    wend_store *store;
+    int64_t seq_to;
+    wend_write_fn fn;
+    void *ctx;
+    struct buf out;
+    wend_status status;
+    struct arena family;
+    struct table members;
+    struct member *first, *last;
+    /* Of the run: */
+    struct log_check check;
+    struct arena arena;
+    struct told *told;
+};
+
+/* False: there is no memory. */
+static bool add_member(struct export *x, wend_str id)
+{
+    struct member *m;
+
+    if (table_get(&x->members, id, offsetof(struct member, id)))
+        return true;
+    m = arena_alloc(&x->family, sizeof *m);
+    if (!m || !table_room(&x->members, &x->store->mem))
+        return false;
+    memcpy(m->id, id.ptr, RUN_ID_LEN);
+    table_add(&x->members, &m->node, str_of(m->id));
+    if (x->last)
+        x->last->next = m;
+    else
+        x->first = m;
+    x->last = m;
+    return true;
+}
+
+static bool write_out(struct export *x, size_t keep)
+{
+    if (x->out.failed)
+        x->status = WEND_E_NOMEM;
+    else if (x->out.len > keep && !x->fn(x->ctx, buf_view(&x->out)))
+        x->status = WEND_E_IO;
+    else if (x->out.len > keep)
+        buf_clear(&x->out);
+    return x->status == WEND_OK;
+}
+
+static bool was_told(const struct export *x, wend_str hash)
+{
+    for (const struct told *t = x->told; t; t = t->next)
+        if (str_is(hash, t->hash))
+            return true;
+    return false;
+}
+
+/* The blob, on its way to the event that is being read. */
+static wend_status on_blob(void *ctx, wend_str hash, struct arena *a,
+                           wend_str *text)
+{
+    struct export *x = ctx;
+    wend_status s = log_blob(x->store, hash, a, text);
+    struct told *t;
+
+    if (s != WEND_OK || was_told(x, hash))
+        return s;
+    t = arena_alloc(&x->arena, sizeof *t);
+    if (!t)
+        return WEND_E_NOMEM;
+    memcpy(t->hash, hash.ptr, SHA256_HEX); /* else it would not fit */
+    t->next = x->told;
+    x->told = t;
+    buf_fmt(&x->out, "{\"blob\":\"%s\",\"text\":", t->hash);
+    json_put_str(&x->out, *text);
+    buf_cstr(&x->out, "}\n");
+    return WEND_OK;
+}
+
+static void put_pack(struct buf *b, const struct store_item *item)
+{
+    buf_fmt(b, "{\"seq\":%lld,\"n\":%lld,\"count\":%lld,\"deltas\":",
+            (long long)item->seq, (long long)item->n, (long long)item->count);
+    buf_str(b, item->body);
+    buf_cstr(b, "}\n");
+}
+
+static void put_event(struct buf *b, const struct store_item *item)
+{
+    char hex[SHA256_HEX + 1];
+
+    hex_text(hex, item->hash, sizeof item->hash);
+    buf_fmt(b, "{\"hash\":\"%s\",\"event\":", hex);
+    buf_str(b, item->body);
+    buf_cstr(b, "}\n");
+}
+
+/* Deltas after the last event are no part of its chain: they are left out
+ * where only a part is wanted. */
+static bool is_past(const struct export *x, const struct store_item *item)
+{
+    return x->seq_to &&
+           (item->seq > x->seq_to || (item->is_pack && item->seq == x->seq_to));
+}
+
+/* A part of a run goes alone. */
+static bool note_child(struct export *x, const wend_event *ev)
+{
+    if (x->seq_to || ev->type != WEND_CHILD_START ||
+        !run_id_valid(ev->u.child_start.run) ||
+        add_member(x, ev->u.child_start.run))
+        return true;
+    x->status = WEND_E_NOMEM;
+    return false;
+}
+
+static bool on_item(void *ctx, const struct store_item *item)
+{
+    struct export *x = ctx;
+
+    if (is_past(x, item) || !log_check_item(&x->check, item) ||
+        (!item->is_pack && !note_child(x, &x->check.ev)))
+        return false;
+    (item->is_pack ? put_pack : put_event)(&x->out, item);
+    return write_out(x, WRITE_BYTES);
+}
+
+static wend_status export_run(struct export *x, wend_error *err)
+{
+    struct log_check *c = &x->check;
+    struct store_state state;
+    char hex[SHA256_HEX + 1];
+    wend_status s = x->store->ops->state(x->store, c->run, &state, err);
+
+    if (s != WEND_OK)
+        return s;
+    buf_fmt(&x->out, "{\"wend\":\"run/1\",\"run\":\"%.*s\"}\n", (int)c->run.len,
+            c->run.ptr);
+    s = x->store->ops->read(x->store, c->run,
+                            (struct store_place){INT64_MIN, 0}, 0, on_item, x,
+                            err);
+    if (s != WEND_OK)
+        return s;
+    if (c->status == WEND_OK && x->status == WEND_OK &&
+        c->seq < (x->seq_to ? x->seq_to : state.seq))
+        log_check_bad(c, "is missing");
+    if (x->status == WEND_OK)
+        log_check_own(c);
+    if (c->status == WEND_E_CORRUPT)
+        return fail(err, WEND_E_CORRUPT, "run %.*s is damaged: event %lld %s",
+                    (int)c->run.len, c->run.ptr, (long long)c->seq + 1, c->why);
+    if (c->status != WEND_OK)
+        return fail_nomem(err);
+    hex_text(hex, c->chain.head, sizeof c->chain.head);
+    buf_fmt(&x->out, "{\"end\":\"%.*s\",\"seq\":%lld,\"head\":\"%s\"}\n",
+            (int)c->run.len, c->run.ptr, (long long)c->seq, hex);
+    if (x->status == WEND_OK)
+        write_out(x, 0);
+    if (x->status == WEND_E_NOMEM)
+        return fail_nomem(err);
+    return x->status == WEND_OK ? WEND_OK
+                                : fail(err, x->status, "export was stopped");
+}
+
+/* One that was started but had not begun yet, or that was pruned, is not
+ * there. */
+static wend_status export_family(struct export *x, wend_error *err)
+{
+    const struct mem *m = &x->store->mem;
+    wend_status s = WEND_OK;
+
+    for (const struct member *of = x->first; s == WEND_OK && of;
+         of = of->next) {
+        x->check = (struct log_check){.run = str_of(of->id),
+                                      .blob = on_blob,
+                                      .blob_ctx = x,
+                                      .arena = {.mem = m}};
+        x->arena = (struct arena){.mem = m};
+        x->told = NULL;
+        s = export_run(x, err);
+        if (s == WEND_E_NOTFOUND && of != x->first)
+            s = WEND_OK;
+        log_check_free(&x->check);
+        arena_free(&x->arena);
+    }
+    return s;
+}
+
+wend_status wend_store_export(wend_store *store, const char *id, int64_t seq_to,
+                              wend_write_fn fn, void *ctx, wend_error *err)
+{
+    struct export x = {.store = store, .seq_to = seq_to, .fn = fn, .ctx = ctx};
+    char owner[RUN_ID_LEN + 1];
+    wend_status s;
+
+    if (!store || !id || !fn || seq_to < 0 || !run_id_valid(str_of(id)))
+        return fail(err, WEND_E_INVAL,
+                    "export: an argument is NULL, or id is no run id");
+    s = store_enter(store, err);
+    /* A part of what a fork shares is its owner's. */
+    if (s == WEND_OK)
+        s = log_owner(store, str_of(id), seq_to ? seq_to : INT64_MAX, owner,
+                      err);
+    if (s != WEND_OK)
+        return s;
+    x.family.mem = x.out.mem = &store->mem;
+    s = add_member(&x, str_of(owner)) ? export_family(&x, err)
+                                      : fail_nomem(err);
+    mem_free(&store->mem, x.members.slots);
+    arena_free(&x.family);
+    buf_free(&x.out);
+    if (s == WEND_OK)
+        fail_clear(err); /* a child that is gone was looked up in vain */
+    return s;
+}

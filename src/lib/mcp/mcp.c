@@ -1,0 +1,580 @@
+/*
+ * mcp.c - an agent's servers of tools: connected, pinned, offered.
+ *
+ * A server is not trusted: its tools are unsafe unless the user says that
+ * its own words about them count, and a list of tools other than the one
+ * that was accepted is not offered.
+ */
+#include "lib/mcp/mcp.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/url.h"
+#include "lib/runtime/handover.h"
+#include "lib/agent/relics.h"
+
+/* What a tool of the agent points to. */
+struct offered {
+    struct mcp_server *server;
+    const struct mcp_tool *tool;
+};
+
+static wend_status run_tool(void *ctx, wend_call *call)
+{
+    const struct offered *f = ctx;
+
+    mcp_server_call(f->server, f->tool, call);
+    return WEND_OK;
+}
+
+/* ---- Options ------------------------------------------------------------- */
+
+/* No two underscores and none at the end: providers see `name__tool`. */
+static bool name_ok(const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+    size_t ok = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789_-")
+                     : 0;
+
+    return len && len <= MCP_SERVER_NAME_MAX && ok == len &&
+           name[len - 1] != '_' && !strstr(name, "__");
+}
+
+/* The host may be any: the user named it. */
+static wend_status check_url(const wend_agent *a, const wend_mcp_options *o,
+                             wend_error *err)
+{
+    struct arena room = {.mem = &a->mem};
+    wend_error why = {0};
+    struct url url;
+    wend_status s = url_parse(str_of(o->url), &room, &url, &why);
+
+    arena_free(&room);
+    return s == WEND_OK ? s
+                        : fail(err, s, "mcp %s: %.300s", o->name, why.message);
+}
+
+static wend_status check(const wend_agent *a, const wend_mcp_options *o,
+                         wend_error *err)
+{
+    if (!name_ok(o->name))
+        return fail(err, WEND_E_INVAL,
+                    "mcp: a server's name must be 1 to %d of A-Z a-z 0-9 _ -, "
+                    "without __ and without _ at its end; '%.80s' is not",
+                    MCP_SERVER_NAME_MAX, o->name ? o->name : "");
+    if ((o->command && o->command[0] ? 1 : 0) + (o->url ? 1 : 0) != 1)
+        return fail(err, WEND_E_INVAL,
+                    "mcp %s: needs either a command or a URL", o->name);
+    if (o->url && o->secrets_count > 1)
+        return fail(err, WEND_E_INVAL,
+                    "mcp %s: a URL has at most one secret, its bearer token",
+                    o->name);
+    for (const struct mcp_server *s = a->servers; s; s = s->next)
+        if (str_is(s->name, o->name))
+            return fail(err, WEND_E_EXISTS, "mcp %s: there is one already",
+                        o->name);
+    return o->url ? check_url(a, o, err) : WEND_OK;
+}
+
+/* ---- Pins ---------------------------------------------------------------- */
+
+static void key_of(const struct mcp_server *s, struct pin_key *k)
+{
+    unsigned char digest[SHA256_BYTES];
+    struct sha256 h;
+
+    sha256_init(&h);
+    sha256_add(&h, s->url.ptr, s->url.len);
+    for (size_t i = 0; s->command[i]; i++)
+        sha256_add(&h, s->command[i], strlen(s->command[i]) + 1);
+    sha256_end(&h, digest);
+    hex_text(k->identity, digest, sizeof digest);
+    k->name = s->name;
+}
+
+static void put_word(struct buf *b, const char *word)
+{
+    bool plain = *word && !word[strcspn(word, " \t\n\"'\\")];
+
+    if (!plain)
+        buf_char(b, '"');
+    for (; *word; word++) {
+        if (!plain && (*word == '"' || *word == '\\'))
+            buf_char(b, '\\');
+        buf_char(b, *word);
+    }
+    if (!plain)
+        buf_char(b, '"');
+}
+
+/* As it would be named on the command line. */
+static wend_status refuse(const struct mcp_server *s, wend_error *err)
+{
+    struct buf b = {.mem = &s->mem};
+
+    buf_str(&b, s->url);
+    for (size_t i = 0; s->command[i]; i++) {
+        if (i)
+            buf_char(&b, ' ');
+        put_word(&b, s->command[i]);
+    }
+    fail(err, WEND_E_STALE,
+         "mcp %s: its tools are not those that were accepted before, so none "
+         "is offered; look at them and accept them with: wend tools --accept "
+         "--mcp '%s=%.250s'",
+         s->name.ptr, s->name.ptr, buf_view(&b).ptr);
+    buf_free(&b);
+    return WEND_E_STALE;
+}
+
+static wend_status keep_pin(struct mcp_server *s, const wend_mcp_options *o,
+                            const struct pin_key *k, wend_error *err)
+{
+    struct buf list = {.mem = &s->mem};
+    wend_status st;
+
+    mcp_list_put(&list, &s->machine);
+    st = list.failed ? fail_nomem(err)
+                     : pin_keep(o->pins_file, k, s->machine.hash,
+                                buf_view(&list), &s->mem, err);
+    buf_free(&list);
+    return st;
+}
+
+static wend_status tell_differences(struct mcp_server *s,
+                                    const wend_mcp_options *o, const char *was,
+                                    wend_error *err)
+{
+    struct buf list = {.mem = &s->mem};
+    wend_status st = pin_list(o->pins_file, was, &s->mem, &list, err);
+
+    if (st == WEND_OK)
+        mcp_list_differ(s, buf_view(&list));
+    buf_free(&list);
+    return st;
+}
+
+static wend_status check_pin(struct mcp_server *s, const wend_mcp_options *o,
+                             wend_error *err)
+{
+    const char *hash = s->machine.hash;
+    char was[SHA256_HEX + 1];
+    struct pin_key k;
+    enum pin pin;
+    wend_status st;
+
+    key_of(s, &k);
+    st = pin_look(o->pins_file, &k, hash, &s->mem, &pin, was, err);
+    if (st != WEND_OK || pin == PIN_SAME)
+        return st;
+    if (pin == PIN_OTHER)
+        st = tell_differences(s, o, was, err);
+    else if (!o->look)
+        mcp_list_tell(s);
+    if (st == WEND_OK && pin == PIN_OTHER && !o->accept)
+        st = refuse(s, err);
+    if (st == WEND_OK)
+        st = keep_pin(s, o, &k, err);
+    if (st == WEND_OK)
+        mcp_server_note(s, "%zu tools accepted%s and remembered (%.12s)",
+                        s->machine.tools_count,
+                        pin == PIN_NONE ? " on first use" : "", hash);
+    return st;
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+/* What a model may see of it. */
+static const char *shown(struct mcp_server *s, wend_str text)
+{
+    char *copy = arena_chars(&s->arena, text.len);
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = 0;
+    mcp_server_hide(s, copy, text.len);
+    return copy;
+}
+
+/* What the relic's file says about the tool; NULL: nothing. */
+static const struct relic_endpoint *
+endpoint_of(const struct relic_manifest *relic, wend_str name)
+{
+    for (size_t i = 0; relic && i < relic->endpoints_count; i++)
+        if (str_eq(relic->endpoints[i].name, name))
+            return &relic->endpoints[i];
+    return NULL;
+}
+
+/* What is known of the tool, by the server and the user. */
+static void fill(const struct mcp_server *s, const struct mcp_tool *tool,
+                 wend_tool_options *t)
+{
+    const struct relic_endpoint *e = endpoint_of(s->relic, tool->name);
+
+    t->timeout_ms = (uint32_t)s->timeout_ms;
+    if (s->relic && !s->relic->server.timeout_ms)
+        t->timeout_ms = UINT32_MAX; /* the action's own counts */
+    t->labels = WEND_LABEL_UNTRUSTED_SOURCE;
+    if (s->url.ptr || s->network || s->sandbox_off) {
+        t->category = WEND_CATEGORY_NETWORK;
+        t->labels |= WEND_LABEL_EXTERNAL_EFFECT;
+    }
+    if (s->trust && tool->destructive)
+        t->category = WEND_CATEGORY_DESTRUCTIVE;
+    if (s->trust && (tool->read_only || tool->idempotent))
+        t->call_class =
+            tool->read_only ? WEND_CLASS_READ : WEND_CLASS_IDEMPOTENT;
+    if (e && e->call_class >= 0)
+        t->call_class = (wend_class)e->call_class;
+    if (e && e->timeout_ms)
+        t->timeout_ms = (uint32_t)e->timeout_ms;
+    if (e)
+        t->labels = relic_labels(&e->labels, t->labels);
+}
+
+static wend_status offer(wend_agent *a, struct mcp_server *s,
+                         const struct mcp_tool *tool, wend_error *err)
+{
+    struct offered *f = arena_alloc(&s->arena, sizeof *f);
+    struct buf name = {.mem = &s->mem};
+    wend_tool_options t = {.size = sizeof t,
+                           .description = shown(s, tool->description),
+                           .schema = shown(s, tool->schema),
+                           .fn = run_tool,
+                           .ctx = f};
+    struct tool_kind kind = {.source = "mcp",
+                             .program = !s->url.ptr,
+                             .sandbox_off = s->sandbox_off,
+                             .of_relic = s->relic != NULL};
+    wend_error why = {0};
+    wend_status st;
+
+    if (f)
+        *f = (struct offered){.server = s, .tool = tool};
+    fill(s, tool, &t);
+    mcp_tool_name(&name, s->name, tool->name);
+    t.name = buf_view(&name).ptr;
+    st = s->arena.failed || name.failed ? fail_nomem(&why)
+                                        : agent_add(a, &t, &kind, &why);
+    if (st == WEND_E_NOMEM) {
+        s->arena.failed = false;
+        fail_nomem(err);
+    } else if (st != WEND_OK) {
+        mcp_server_trouble(s, MCP_LEFT, "left out: %s", why.message);
+        st = WEND_OK;
+    }
+    buf_free(&name);
+    return st;
+}
+
+/* Those that the relic names, if it does; they must be there. */
+static wend_status offer_some(wend_agent *a, struct mcp_server *s,
+                              wend_error *err)
+{
+    const struct relic_manifest *relic = s->relic;
+    wend_status st = WEND_OK;
+
+    for (size_t i = 0; i < relic->endpoints_count && st == WEND_OK; i++) {
+        const struct relic_endpoint *e = &relic->endpoints[i];
+        const struct mcp_tool *t = s->machine.tools;
+
+        while (t && !str_eq(t->name, e->name))
+            t = t->next;
+        st = t ? offer(a, s, t, err)
+               : fail_at(err, WEND_E_NOTFOUND, e->line, e->column,
+                         "mcp %s: the server has no tool '%.80s'", s->name.ptr,
+                         e->name.ptr);
+    }
+    return st;
+}
+
+static wend_status offer_all(wend_agent *a, struct mcp_server *s,
+                             wend_error *err)
+{
+    wend_status st = WEND_OK;
+
+    if (s->relic && s->relic->endpoints_count)
+        return offer_some(a, s, err);
+    for (const struct mcp_tool *t = s->machine.tools; t && st == WEND_OK;
+         t = t->next)
+        st = offer(a, s, t, err);
+    return st;
+}
+
+static void join(wend_agent *a, struct mcp_server *s)
+{
+    s->next = a->servers;
+    a->servers = s;
+    agent_changed(a); /* it tells of them */
+}
+
+/* To be looked at: the status stays. */
+static wend_status offer_stale(wend_agent *a, struct mcp_server *s,
+                               wend_error *err)
+{
+    wend_status st = offer_all(a, s, err);
+
+    join(a, s);
+    return st == WEND_OK ? WEND_E_STALE : st;
+}
+
+/* One server on its way into the agent. */
+struct adding {
+    const wend_mcp_options *o;
+    const struct relic_manifest *relic;
+    struct kept *note;
+    struct mcp_server *server; /* NULL: it was not even begun */
+    bool shut_out;
+    wend_status status;
+    wend_error err;
+};
+
+/* What the runs of the agent are told. The host's own mistakes, and want of
+ * memory, are its business alone. */
+static void tell_failure(wend_agent *a, const struct adding *x)
+{
+    enum mcp_trouble what = x->shut_out                 ? MCP_AUTH
+                            : x->status == WEND_E_STALE ? MCP_CHANGED
+                                                        : MCP_CONNECT;
+
+    if (x->status == WEND_OK || x->status == WEND_E_INVAL ||
+        x->status == WEND_E_EXISTS || x->status == WEND_E_MISUSE ||
+        x->status == WEND_E_NOMEM)
+        return;
+    mcp_trouble_tell(a, str_of(x->o->name), what, true, str_of(x->err.message));
+}
+
+static void begin_adding(wend_agent *a, struct adding *x)
+{
+    struct mcp_server *s = NULL;
+
+    x->status = a->rt->callbacks
+                    ? fail(&x->err, WEND_E_MISUSE, "mcp: inside a callback")
+                    : check(a, x->o, &x->err);
+    if (x->status == WEND_OK)
+        agent_forget_trouble(a, str_of(x->o->name));
+    if (x->status == WEND_OK)
+        x->status = mcp_server_new(a, x->o, x->note, &s, &x->err);
+    for (size_t i = 0; x->status == WEND_OK && i < s->values_count; i++)
+        x->status = agent_hide(a, s->values[i], &x->err);
+    if (x->status != WEND_OK) {
+        mcp_server_free(s);
+        return;
+    }
+    s->relic = x->relic;
+    x->server = s;
+    mcp_server_begin(s);
+}
+
+static void end_adding(wend_agent *a, struct adding *x)
+{
+    struct mcp_server *s = x->server;
+    wend_status st;
+
+    if (!s)
+        return;
+    st = mcp_server_wait(s, &x->err);
+    x->shut_out = st == WEND_E_IO && s->shut_out;
+    if (st == WEND_OK)
+        st = check_pin(s, x->o, &x->err);
+    if (st == WEND_E_STALE && x->o->look) {
+        x->status = offer_stale(a, s, &x->err);
+        return;
+    }
+    if (st == WEND_OK)
+        st = offer_all(a, s, &x->err);
+    x->status = st;
+    if (st != WEND_OK && (!s->machine.tools || st != WEND_E_NOMEM))
+        mcp_server_free(s);
+    else
+        join(a, s); /* Out of memory: some of its tools are there */
+}
+
+wend_status mcp_add(wend_agent *a, const wend_mcp_options *o, struct kept *note,
+                    const struct relic_manifest *relic, wend_error *err)
+{
+    struct adding x = {.o = o, .relic = relic, .note = note};
+
+    begin_adding(a, &x);
+    end_adding(a, &x);
+    tell_failure(a, &x);
+    if (err && x.status != WEND_OK)
+        *err = x.err;
+    return x.status;
+}
+
+/* The caller lets go of *note. */
+static wend_status take_options(const wend_agent *a,
+                                const wend_mcp_options *options,
+                                wend_mcp_options *out, struct kept **note,
+                                wend_error *err)
+{
+    wend_status st;
+
+    *note = NULL;
+    if (!options || !OPTIONS_TAKE(out, wend_mcp_options, note_ctx, options))
+        return fail(err, WEND_E_INVAL,
+                    "mcp: options are NULL or options.size is wrong");
+    st = kept_new(out->note_release, out->note_ctx, note, err);
+    return st == WEND_OK ? agent_enter(a, "mcp", err) : st;
+}
+
+wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
+                               wend_error *err)
+{
+    wend_mcp_options o;
+    struct kept *note;
+    wend_status st = take_options(a, options, &o, &note, err);
+    wend_runtime *rt;
+    bool inside;
+
+    if (st == WEND_OK) {
+        rt = a->rt;
+        inside = rt_begin(rt) == WEND_OK; /* else in a callback: refused */
+        st = mcp_add(a, &o, note, NULL, err);
+        st = rt_end_of(rt, inside, st, err);
+    }
+    kept_unref(note);
+    return st;
+}
+
+/* All are begun before the first is waited for. Two of one name: the second
+ * is refused as if the first were there. */
+static void begin_all(wend_agent *a, struct adding *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < i && list[i].status == WEND_OK; k++)
+            if (list[k].server && list[i].o->name &&
+                str_is(list[k].server->name, list[i].o->name))
+                list[i].status =
+                    fail(&list[i].err, WEND_E_EXISTS,
+                         "mcp %s: there is one already", list[i].o->name);
+        if (list[i].status == WEND_OK)
+            begin_adding(a, &list[i]);
+    }
+}
+
+/* Of those that nothing was begun with. */
+static void release_notes(const wend_mcp_options *const *list, size_t count)
+{
+    wend_mcp_options o;
+
+    for (size_t i = 0; i < count; i++)
+        if (list[i] && OPTIONS_TAKE(&o, wend_mcp_options, note_ctx, list[i]) &&
+            o.note_release)
+            o.note_release(o.note_ctx);
+}
+
+wend_status wend_agent_add_mcps(wend_agent *a,
+                                const wend_mcp_options *const *list,
+                                size_t count, wend_error *errs)
+{
+    wend_status first = agent_enter(a, "mcp", NULL);
+    struct arena room = {.mem = first == WEND_OK ? &a->mem : NULL};
+    struct adding *all = NULL;
+    wend_mcp_options *options = NULL;
+    wend_runtime *rt;
+    bool inside;
+
+    if (count && !list)
+        return WEND_E_INVAL;
+    if (first != WEND_OK) {
+        release_notes(list, count);
+        return first;
+    }
+    rt = a->rt;
+    inside = rt_begin(rt) == WEND_OK;
+    all = arena_alloc(&room, (count + 1) * sizeof *all);
+    options = arena_alloc(&room, (count + 1) * sizeof *options);
+    if (errs)
+        memset(errs, 0, count * sizeof *errs);
+    for (size_t i = 0; all && options && i < count; i++) {
+        all[i].o = &options[i];
+        all[i].status =
+            take_options(a, list[i], &options[i], &all[i].note, &all[i].err);
+    }
+    if (all && options)
+        begin_all(a, all, count);
+    for (size_t i = 0; all && options && i < count; i++) {
+        end_adding(a, &all[i]);
+        tell_failure(a, &all[i]);
+        if (errs && all[i].status != WEND_OK)
+            errs[i] = all[i].err;
+        first = first == WEND_OK ? all[i].status : first;
+        kept_unref(all[i].note);
+    }
+    if (!all || !options) {
+        first = WEND_E_NOMEM;
+        release_notes(list, count);
+    }
+    arena_free(&room);
+    return rt_end_of(rt, inside, first, NULL);
+}
+
+/* Secrets are NAME=value in there; only the name is told. */
+static void put_secrets(struct buf *b, const struct mcp_server *s)
+{
+    for (size_t i = 0; s->secrets && s->secrets[i]; i++) {
+        size_t len = strcspn(s->secrets[i], "=");
+
+        buf_cstr(b, i ? "," : ",\"secrets\":[");
+        json_put_str(b, (wend_str){s->secrets[i], len});
+    }
+    if (s->secrets && s->secrets[0])
+        buf_char(b, ']');
+}
+
+static void put_server(struct buf *b, const struct mcp_server *s)
+{
+    size_t words = 0;
+
+    while (s->command && s->command[words])
+        words++;
+    buf_char(b, '{');
+    agent_put(b, "name", s->name.ptr);
+    agent_put_list(b, "command", s->command, words);
+    if (s->url.ptr) {
+        buf_char(b, ',');
+        agent_put(b, "url", s->url.ptr);
+    }
+    put_secrets(b, s);
+    buf_fmt(b, ",\"timeout_ms\":%lld", (long long)s->timeout_ms);
+    if (s->start_ms != MCP_START_MS)
+        buf_fmt(b, ",\"start_timeout_ms\":%lld", (long long)s->start_ms);
+    if (s->sandbox_off)
+        buf_cstr(b, ",\"sandbox\":\"off\"");
+    if (s->network)
+        buf_cstr(b, ",\"network\":true");
+    if (s->trust)
+        buf_cstr(b, ",\"trust\":true");
+    buf_char(b, '}');
+}
+
+void agent_put_servers(const wend_agent *a, struct buf *b)
+{
+    size_t count = 0;
+
+    for (const struct mcp_server *s = a->servers; s; s = s->next) {
+        if (s->relic)
+            continue; /* its file says how */
+        buf_cstr(b, count++ ? "," : ",\"mcp\":[");
+        put_server(b, s);
+    }
+    if (count)
+        buf_char(b, ']');
+}
+
+void agent_drop_servers(wend_agent *a)
+{
+    struct mcp_server *s;
+
+    while ((s = a->servers)) {
+        a->servers = s->next;
+        mcp_server_free(s);
+    }
+}

@@ -1,0 +1,34 @@
+/*
+ * http.h - what the two halves of the HTTP driver share.
+ */
+#ifndef LIB_HTTP_H
+#define LIB_HTTP_H
+
+#include "lib/run/lib.h"
+#include "lib/model/source.h"
+#include "wire/model/codec.h"
+
+enum { HTTP_HEADERS_MAX = 16 };
+
+struct http_driver {
+    struct driver base;
+    struct mem mem;
+    struct arena arena;
+    const struct codec *codec;
+    wend_str model;
+    const char *base_url, *ca_file, *unix_socket;
+    const char *query; /* of the base URL; NULL: none */
+    const char *headers[HTTP_HEADERS_MAX + 1];
+    const char *key_line; /* the header with the key; NULL: there is none */
+    struct tape *tape;    /* NULL: the network alone */
+    int64_t output_tokens, whole_ms;
+    bool http2, insecure_http;
+};
+
+/* http_driver.c: asking */
+struct session *http_session_open(struct driver *d, struct wend_run *run);
+void http_session_ask(struct session *base, const struct turn *t, int64_t ask);
+void http_session_stop(struct session *base);
+void http_session_close(struct session *base);
+
+#endif

@@ -1,0 +1,595 @@
+/*
+ * http_driver.c - models of providers, asked over HTTP.
+ *
+ * Joins a source (bytes) to a codec (meaning) and the codec to the shell
+ * (inputs). What a failure means is wire/failure's; whether to try again is
+ * the core's.
+ */
+#include "lib/model/http.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "base/redact.h"
+#include "base/utf8.h"
+#include "wire/model/failure.h"
+#include "wire/model/name.h"
+
+enum {
+    STALL_MS = 1,     /* look again when the log's writer is behind */
+    LINGER_MS = 1000, /* after the end mark, so that a connection can be kept */
+};
+
+/* What a session keeps the memory of from ask to ask. */
+enum {
+    URL,
+    REQUEST,
+    COLLECTED, /* a body that does not stream */
+    FINISH,
+    FAIL_CODE,
+    FAIL_MESSAGE,
+    BUFS,
+};
+
+/* How the body of this answer is read. */
+enum body_kind { BODY_STREAM, BODY_WHOLE, BODY_FAILURE };
+
+struct http_session {
+    struct session base;
+    struct http_driver *driver;
+    struct wend_run *run;
+    struct source source;
+    int64_t ask;
+    struct buf bufs[BUFS];
+    /* What of the last request the next one can go on with. */
+    const struct config *sent_config;
+    const struct msg *sent_last;
+    size_t sent_end; /* bytes up to that message, with it; 0: nothing */
+    struct sse sse;
+    struct decoder decoder;
+    struct wire_sink sink;
+    bool decoding; /* sse and decoder are in use */
+    bool reading;  /* ... and somebody stands in them just now */
+    enum body_kind kind;
+    int status;
+    size_t body_bytes;
+    bool looked; /* at the first byte of the body */
+    wend_ev_usage usage;
+    bool has_failed;
+    struct redact text, thinking, args;
+    struct timer_node stall; /* while paused, or after the end mark */
+};
+
+/* A server may quote what it was sent: the key goes no further. What a codec
+ * tells is in memory of ours. */
+static wend_str cleaned(struct redact *r, wend_str piece)
+{
+    redact(r, (char *)(uintptr_t)piece.ptr, piece.len);
+    return piece;
+}
+
+static wend_str redacted(const struct http_session *s, wend_str text)
+{
+    struct redact r = {.secret = s->driver->base.key};
+
+    return cleaned(&r, text);
+}
+
+/* ---- What the codec finds ------------------------------------------------ */
+
+static void on_text(void *ctx, wend_str piece)
+{
+    struct http_session *s = ctx;
+
+    shell_text(s->run, s->ask, cleaned(&s->text, piece));
+}
+
+static void on_thinking(void *ctx, wend_str piece)
+{
+    struct http_session *s = ctx;
+
+    shell_thinking(s->run, s->ask, cleaned(&s->thinking, piece));
+}
+
+static int on_call(void *ctx, wend_str id, wend_str name)
+{
+    struct http_session *s = ctx;
+
+    name = name_meant(s->run->turn.config, name);
+    s->args.matched = 0;
+    return shell_call(s->run, s->ask, redacted(s, id), redacted(s, name));
+}
+
+static void on_args(void *ctx, int call, wend_str piece)
+{
+    struct http_session *s = ctx;
+
+    shell_args(s->run, s->ask, call, cleaned(&s->args, piece));
+}
+
+static void on_seal(void *ctx, int call)
+{
+    struct http_session *s = ctx;
+
+    shell_seal(s->run, s->ask, call);
+}
+
+static void on_opaque(void *ctx, wend_str json)
+{
+    struct http_session *s = ctx;
+
+    shell_opaque(s->run, s->ask, redacted(s, json));
+}
+
+static void on_usage(void *ctx, const wend_ev_usage *usage)
+{
+    struct http_session *s = ctx;
+
+    s->usage = *usage;
+    shell_usage(s->run, s->ask, usage);
+}
+
+static void on_finish(void *ctx, wend_str reason)
+{
+    struct http_session *s = ctx;
+
+    buf_clear(&s->bufs[FINISH]);
+    buf_str(&s->bufs[FINISH], reason);
+}
+
+static void on_fail(void *ctx, wend_str code, wend_str message)
+{
+    struct http_session *s = ctx;
+
+    if (s->has_failed)
+        return; /* the first reason is the reason */
+    s->has_failed = true;
+    buf_clear(&s->bufs[FAIL_CODE]);
+    buf_clear(&s->bufs[FAIL_MESSAGE]);
+    buf_str(&s->bufs[FAIL_CODE], code);
+    buf_str(&s->bufs[FAIL_MESSAGE], message);
+}
+
+static void on_restart(void *ctx)
+{
+    struct http_session *s = ctx;
+
+    /* What a started call belongs to cannot become another message. */
+    if (!shell_restart(s->run, s->ask))
+        on_fail(s, STR("service"),
+                STR("the server began another message in the middle"));
+    buf_clear(&s->bufs[FINISH]);
+}
+
+static const struct wire_sink sink_ops = {
+    .text = on_text,
+    .thinking = on_thinking,
+    .call = on_call,
+    .args = on_args,
+    .seal = on_seal,
+    .opaque = on_opaque,
+    .usage = on_usage,
+    .finish = on_finish,
+    .fail = on_fail,
+    .restart = on_restart,
+};
+
+/* ---- Ends ---------------------------------------------------------------- */
+
+/* A run that is stopped by what it reads is let out first. */
+static void stop_decoding(struct http_session *s)
+{
+    if (!s->decoding || s->reading)
+        return;
+    s->decoding = false;
+    decoder_free(&s->decoder);
+    sse_free(&s->sse);
+}
+
+static void stop_transfer(struct http_session *s)
+{
+    if (s->run->rt)
+        timer_clear(&s->run->rt->timers, &s->stall);
+    source_stop(&s->source);
+}
+
+static void fail_model(struct http_session *s, const struct model_error *e)
+{
+    struct model_error told = *e;
+
+    stop_transfer(s);
+    stop_decoding(s);
+    told.message = redacted(s, told.message);
+    shell_model_fail(s->run, s->ask, &told);
+}
+
+static void fail_said(struct http_session *s)
+{
+    struct model_error e = {.code = buf_view(&s->bufs[FAIL_CODE]),
+                            .message = buf_view(&s->bufs[FAIL_MESSAGE])};
+
+    fail_model(s, &e);
+}
+
+static void fail_status(struct http_session *s)
+{
+    struct failure_headers h = {
+        .should_retry = source_header(&s->source, "x-should-retry"),
+        .retry_after_ms = source_header(&s->source, "retry-after-ms"),
+        .retry_after = source_header(&s->source, "retry-after"),
+        .request_id = source_header(&s->source, "x-request-id"),
+        .location = source_header(&s->source, "location"),
+        .url = buf_view(&s->bufs[URL]),
+        .usual_base = str_of(s->driver->codec->base_url),
+    };
+    struct arena a = {.mem = &s->run->rt->mem};
+    struct failure f = {{NULL, 0}, {NULL, 0}, false, 0};
+    struct model_error e;
+
+    if (!h.request_id.len)
+        h.request_id = source_header(&s->source, "request-id");
+    failure_of(s->status, buf_view(&s->bufs[COLLECTED]), &h,
+               rt_wall(s->run->rt), &a, &f);
+    e = (struct model_error){.code = f.code,
+                             .message = f.message,
+                             .retry_never = !f.retry,
+                             .retry_after_ms = f.retry_after_ms};
+    fail_model(s, &e);
+    arena_free(&a);
+}
+
+/* Of memory: what was found is not all, and no mistake of the server's. */
+static bool ran_short(const struct http_session *s)
+{
+    bool failed = s->decoder.nomem || s->sse.status == WEND_E_NOMEM;
+
+    for (int i = 0; i < BUFS; i++)
+        failed |= s->bufs[i].failed;
+    return failed;
+}
+
+static void finish(struct http_session *s)
+{
+    wend_str reason;
+
+    if (s->kind == BODY_FAILURE) {
+        fail_status(s);
+        return;
+    }
+    s->reading = true;
+    if (s->kind == BODY_WHOLE)
+        decoder_whole(&s->decoder, buf_view(&s->bufs[COLLECTED]));
+    else
+        decoder_last(&s->decoder, &s->sse);
+    decoder_end(&s->decoder); /* tells the reason, or that there is none */
+    s->reading = false;
+    reason = buf_view(&s->bufs[FINISH]);
+    if (!source_busy(&s->source)) {
+        stop_decoding(s);
+    } else if (ran_short(s)) {
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+    } else if (s->has_failed) {
+        fail_said(s);
+    } else {
+        stop_transfer(s);
+        stop_decoding(s);
+        shell_done(s->run, s->ask, reason.len ? reason : STR("stop"),
+                   &s->usage);
+    }
+}
+
+/* ---- What the network brings --------------------------------------------- */
+
+/* In memory where it may be blanked. */
+static wend_str in_words(struct http_session *s, const char *what,
+                         const char *hint)
+{
+    buf_clear(&s->bufs[FAIL_MESSAGE]);
+    buf_cstr(&s->bufs[FAIL_MESSAGE], what);
+    buf_cstr(&s->bufs[FAIL_MESSAGE], hint);
+    return buf_view(&s->bufs[FAIL_MESSAGE]);
+}
+
+static void refuse(struct http_session *s, const char *what)
+{
+    struct model_error e = {.code = STR("invalid"),
+                            .message = in_words(s, what, ""),
+                            .retry_never = true};
+
+    fail_model(s, &e);
+}
+
+static bool is_type(wend_str type, const char *wanted)
+{
+    size_t len = strlen(wanted);
+
+    return type.len >= len && !strncasecmp(type.ptr, wanted, len);
+}
+
+static void on_head(void *ctx, struct transfer *t, int status)
+{
+    struct http_session *s = ctx;
+    wend_str type = source_header(&s->source, "content-type");
+    wend_str coding = source_header(&s->source, "content-encoding");
+
+    (void)t; /* a tape has none */
+    s->status = status;
+    if (status < 200 || status > 299)
+        s->kind = BODY_FAILURE;
+    else if (coding.len && !is_type(coding, "identity"))
+        refuse(s, "the answer is compressed though plain text was asked for; "
+                  "look at what stands between here and the server");
+    else if (s->driver->codec->framing == SSE_EVENTS &&
+             is_type(type, "application/json"))
+        s->kind = BODY_WHOLE; /* it did not stream though asked to */
+    else if (is_type(type, "text/html"))
+        s->kind = BODY_FAILURE; /* a proxy's page, whatever its status */
+    else
+        s->kind = BODY_STREAM;
+}
+
+/* The type of a body may be missing or wrong; how it begins is not. */
+static void look(struct http_session *s, const char *p, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && (p[i] == ' ' || (p[i] >= '\t' && p[i] <= '\r')))
+        i++;
+    if (i == len)
+        return;
+    s->looked = true;
+    if (p[i] == '<')
+        s->kind = BODY_FAILURE;
+    else if (s->driver->codec->framing == SSE_EVENTS &&
+             (p[i] == '{' || p[i] == '['))
+        s->kind = BODY_WHOLE;
+}
+
+static void on_stall(struct timer_node *t)
+{
+    struct http_session *s =
+        (struct http_session *)(void *)((char *)t -
+                                        offsetof(struct http_session, stall));
+
+    source_resume(&s->source);
+}
+
+static void wake_in(struct http_session *s, int64_t ms,
+                    void (*fire)(struct timer_node *t))
+{
+    wend_runtime *rt = s->run->rt;
+
+    s->stall.fire = fire;
+    if (!timer_set(&rt->timers, &s->stall, rt_clock(rt) + ms * 1000))
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+}
+
+/* All is said, but the body does not end. */
+static void on_linger(struct timer_node *t)
+{
+    finish(
+        (struct http_session *)(void *)((char *)t -
+                                        offsetof(struct http_session, stall)));
+}
+
+static bool read_stream(struct http_session *s, const char *p, size_t len)
+{
+    wend_status st;
+
+    s->reading = true;
+    st = sse_feed(&s->sse, p, len, decoder_event, &s->decoder);
+    s->reading = false;
+    if (!source_busy(&s->source))
+        stop_decoding(s);
+    else if (st == WEND_E_LIMIT)
+        refuse(s, "a line of the answer is over 16 MiB");
+    else if (ran_short(s))
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+    else if (s->has_failed)
+        fail_said(s);
+    else if (s->decoder.done)
+        wake_in(s, LINGER_MS, on_linger);
+    return true;
+}
+
+static bool on_body(void *ctx, const char *p, size_t len)
+{
+    struct http_session *s = ctx;
+    struct buf *body = &s->bufs[COLLECTED];
+    size_t room = FAILURE_BYTES_MAX - body->len;
+
+    if (s->kind == BODY_STREAM && s->decoder.done)
+        return true; /* not of this answer */
+    if (s->kind == BODY_STREAM && !shell_may_read(s->run)) {
+        wake_in(s, STALL_MS, on_stall);
+        return false;
+    }
+    if (s->kind != BODY_FAILURE && !s->looked)
+        look(s, p, len);
+    s->body_bytes += len;
+    if (s->kind == BODY_FAILURE) { /* the beginning says enough */
+        buf_add(body, p, len < room ? len : room);
+        if (len >= room)
+            fail_status(s);
+    } else if (s->body_bytes > RESPONSE_BYTES_MAX) {
+        refuse(s, "the answer is over 64 MiB");
+    } else if (s->kind == BODY_WHOLE) {
+        buf_add(body, p, len);
+    } else {
+        return read_stream(s, p, len);
+    }
+    return true;
+}
+
+static void on_end(void *ctx, enum fetch_end how, const char *message)
+{
+    struct http_session *s = ctx;
+    const char *code = how == FETCH_REFUSED ? "invalid" : fetch_codes[how];
+    struct model_error e = {.code = str_of(code),
+                            .message = str_of(message),
+                            .retry_never = !fetch_may_pass(how)};
+
+    /* What breaks after the end mark breaks nothing. */
+    if (how == FETCH_OK || (s->decoding && s->decoder.done &&
+                            how != FETCH_NOMEM && how != FETCH_REFUSED)) {
+        finish(s);
+        source_over(&s->source);
+        return;
+    }
+    source_over(&s->source); /* it is over: nothing to stop */
+    if (how == FETCH_NOMEM) {
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    if (how == FETCH_HTTP2_ONLY)
+        e.message = in_words(s, message, "; try --http2");
+    fail_model(s, &e);
+}
+
+static const struct fetch_events fetch_ops = {on_head, on_body, on_end};
+
+/* ---- Asking -------------------------------------------------------------- */
+
+static void reset(struct http_session *s, int64_t ask)
+{
+    s->ask = ask;
+    s->status = 0;
+    s->kind = BODY_STREAM;
+    s->body_bytes = 0;
+    s->has_failed = s->looked = false;
+    s->text = s->thinking = s->args =
+        (struct redact){.secret = s->driver->base.key};
+    s->usage = (wend_ev_usage){.cost_nano = -1};
+    buf_clear(&s->bufs[URL]);
+    buf_clear(&s->bufs[COLLECTED]);
+    buf_clear(&s->bufs[FINISH]);
+}
+
+static bool is_in(const struct msg *history, const struct msg *m)
+{
+    while (history && history != m)
+        history = history->prev;
+    return history;
+}
+
+/* A conversation mostly has grown at its end: then so does the request. */
+static void encode(struct http_session *s, struct wire_ask *q)
+{
+    struct buf *b = &s->bufs[REQUEST];
+    bool grown = s->sent_end && s->sent_config == q->turn->config &&
+                 s->sent_last && is_in(q->turn->history, s->sent_last);
+
+    if (grown)
+        b->len = s->sent_end;
+    else
+        buf_clear(b);
+    q->after = grown ? s->sent_last : NULL;
+    q->messages_end = &s->sent_end;
+    s->sent_end = 0;
+    s->sent_config = q->turn->config;
+    s->sent_last = q->turn->history;
+    s->driver->codec->request(q, b);
+    if (b->failed)
+        s->sent_end = 0;
+}
+
+/* What follows the path of the base URL; a path may have its own. */
+static void put_query(struct buf *url, const char *query)
+{
+    wend_str so_far = buf_view(url);
+
+    buf_char(url, memchr(so_far.ptr, '?', so_far.len) ? '&' : '?');
+    buf_cstr(url, query);
+}
+
+static wend_status begin(struct http_session *s, const struct turn *t,
+                         wend_error *err)
+{
+    struct http_driver *d = s->driver;
+    struct wire_ask q = {.turn = t,
+                         .model = d->model,
+                         .max_tokens = d->output_tokens,
+                         .schema = t->config->schema_text};
+    struct fetch_request request = {
+        .headers = d->headers,
+        .unix_socket = d->unix_socket,
+        .ca_file = d->ca_file,
+        .http2 = d->http2,
+        .secret = d->key_line && d->codec->key_header && !d->insecure_http,
+        .connect_ms = CONNECT_MS,
+        .first_byte_ms = FIRST_BYTE_MS,
+        .between_ms = BETWEEN_BYTES_MS,
+        .whole_ms = d->whole_ms,
+    };
+
+    buf_cstr(&s->bufs[URL], d->base_url);
+    d->codec->path(&q, &s->bufs[URL]);
+    if (d->query)
+        put_query(&s->bufs[URL], d->query);
+    encode(s, &q);
+    if (s->bufs[URL].failed || s->bufs[REQUEST].failed ||
+        !decoder_init(&s->decoder, d->codec, &s->run->rt->mem, &s->sink))
+        return fail_nomem(err);
+    sse_init(&s->sse, &s->run->rt->mem, d->codec->framing, LINE_BYTES_MAX);
+    s->decoding = true;
+    request.url = s->bufs[URL].ptr;
+    request.body = buf_view(&s->bufs[REQUEST]);
+    return source_start(&s->source, s->run->rt, d->tape, &request, &fetch_ops,
+                        s, err);
+}
+
+void http_session_ask(struct session *base, const struct turn *t, int64_t ask)
+{
+    struct http_session *s = (struct http_session *)(void *)base;
+    wend_error err = {0};
+    wend_status st;
+
+    stop_transfer(s);
+    stop_decoding(s);
+    reset(s, ask);
+    st = begin(s, t, &err);
+    if (st == WEND_E_NOMEM) {
+        shell_fail(s->run, st, "out of memory");
+    } else if (st == WEND_E_IO) {
+        refuse(s, err.message);
+    } else if (st != WEND_OK) {
+        on_fail(s, STR("network"), str_of(err.message));
+        fail_said(s);
+    }
+}
+
+void http_session_stop(struct session *base)
+{
+    struct http_session *s = (struct http_session *)(void *)base;
+
+    stop_transfer(s);
+    stop_decoding(s);
+}
+
+void http_session_close(struct session *base)
+{
+    struct http_session *s = (struct http_session *)(void *)base;
+    struct mem m = s->run->rt->mem;
+
+    http_session_stop(base);
+    for (int i = 0; i < BUFS; i++)
+        buf_free(&s->bufs[i]);
+    mem_free(&m, s);
+}
+
+struct session *http_session_open(struct driver *d, struct wend_run *run)
+{
+    struct http_session *s = mem_zalloc(&run->rt->mem, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->base.ops = d->ops;
+    s->driver = (struct http_driver *)(void *)d;
+    s->run = run;
+    s->sink = sink_ops;
+    s->sink.ctx = s;
+    for (int i = 0; i < BUFS; i++)
+        s->bufs[i].mem = &run->rt->mem;
+    return &s->base;
+}

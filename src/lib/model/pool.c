@@ -1,0 +1,328 @@
+/*
+ * pool.c - the models of an agent: which one is asked, and whether now.
+ */
+#include "lib/model/pool.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+
+struct pool_entry {
+    struct driver *driver;
+    wend_str key;
+    uint32_t concurrency;
+};
+
+struct pool {
+    struct driver base;
+    struct mem mem;
+    struct arena arena;
+    size_t count;
+    struct pool_entry models[];
+};
+
+struct pool_session {
+    struct session base;
+    struct pool *pool;
+    struct wend_run *run;
+    int64_t ask;
+    const struct turn *turn;    /* what is asked */
+    uint32_t at;                /* the model that `ask` is for */
+    struct health *held;        /* has a place there */
+    struct health *awaited;     /* ... or waits for one */
+    struct pool_session *next;  /* that waits, too */
+    bool tries;                 /* finds out whether a model is back */
+    struct session *sessions[]; /* one for each model, made when needed */
+};
+
+/* ---- What is known about a model ----------------------------------------- */
+
+static void on_wake(struct timer_node *t);
+
+static struct health *health_of(wend_runtime *rt, wend_str key)
+{
+    struct health *h = rt->health;
+
+    while (h && !str_is(key, h->key))
+        h = h->next;
+    if (h)
+        return h;
+    h = mem_zalloc(&rt->mem, sizeof *h + key.len + 1);
+    if (!h)
+        return NULL;
+    memcpy(h->key, key.ptr, key.len);
+    h->rt = rt;
+    h->tail = &h->first;
+    h->wake.fire = on_wake;
+    h->next = rt->health;
+    rt->health = h;
+    return h;
+}
+
+void pool_forget(wend_runtime *rt)
+{
+    struct health *h;
+
+    while ((h = rt->health)) {
+        rt->health = h->next;
+        timer_clear(&rt->timers, &h->wake);
+        mem_free(&rt->mem, h);
+    }
+}
+
+/* Codes that say something about the model and not about the request. */
+static bool is_trouble(wend_str code)
+{
+    static const char *const codes[] = {"network", "timeout", "rate_limit",
+                                        "service"};
+
+    return code.ptr && str_index(code, codes, 4) >= 0;
+}
+
+static void learn(struct health *h, wend_str code, bool tried)
+{
+    if (!is_trouble(code)) {
+        h->failures = 0;
+        h->rests_until_us = 0;
+        return;
+    }
+    h->failures++;
+    if (tried || h->failures >= BREAKER_FAILURES)
+        h->rests_until_us = rt_after(h->rt, BREAKER_MS);
+}
+
+/* ---- Asking -------------------------------------------------------------- */
+
+static void tell_resting(struct pool_session *s, const struct health *h)
+{
+    int64_t left_us = h->rests_until_us - rt_clock(h->rt);
+    int64_t left_ms = left_us > 1000000 ? left_us / 1000 : 1000;
+    char text[200];
+    struct model_error e = {
+        .code = STR("service"), .retry_after_ms = left_ms, .resting = true};
+
+    utf8_fmt(text, sizeof text,
+             "%.100s failed %u times in a row; it is asked again in %lld s",
+             h->key, h->failures, (long long)(left_ms + 999) / 1000);
+    e.message = str_of(text);
+    shell_model_fail(s->run, s->ask, &e);
+}
+
+static void go(struct pool_session *s, struct health *h)
+{
+    struct session *session = s->sessions[s->at];
+
+    if (h->rests_until_us) {
+        if (h->trying || rt_clock(h->rt) < h->rests_until_us) {
+            tell_resting(s, h);
+            return;
+        }
+        h->trying = s->tries = true;
+    }
+    h->busy++;
+    s->held = h;
+    session->ops->ask(session, s->turn, s->ask);
+}
+
+static uint32_t places(const struct pool_session *s)
+{
+    uint32_t most = s->pool->models[s->at].concurrency;
+
+    return most ? most : UINT32_MAX;
+}
+
+static void wait_for(struct pool_session *s, struct health *h)
+{
+    s->awaited = h;
+    s->next = NULL;
+    *h->tail = s;
+    h->tail = &s->next;
+}
+
+static void leave_queue(struct pool_session *s)
+{
+    struct health *h = s->awaited;
+    struct pool_session **link = &h->first;
+
+    while (*link != s)
+        link = &(*link)->next;
+    *link = s->next;
+    if (!*link)
+        h->tail = link;
+    s->awaited = NULL;
+}
+
+/* Not from inside the end of another request: whoever is told of a failure
+ * may ask again at once. */
+static void on_wake(struct timer_node *t)
+{
+    struct health *h =
+        (struct health *)(void *)((char *)t - offsetof(struct health, wake));
+    struct pool_session *s;
+
+    while ((s = h->first) && h->busy < places(s)) {
+        leave_queue(s);
+        go(s, h);
+    }
+}
+
+/* The place is free again. */
+static void let_go(struct pool_session *s)
+{
+    struct health *h = s->held;
+
+    if (s->awaited)
+        leave_queue(s);
+    if (!h)
+        return;
+    s->held = NULL;
+    h->busy--;
+    if (s->tries)
+        h->trying = s->tries = false;
+    if (h->first && !timer_set(&h->rt->timers, &h->wake, rt_clock(h->rt)))
+        shell_fail(h->first->run, WEND_E_NOMEM, "out of memory");
+}
+
+static void pool_ask(struct session *base, const struct turn *t, int64_t ask)
+{
+    struct pool_session *s = (struct pool_session *)(void *)base;
+    const struct pool_entry *e = &s->pool->models[t->model_at];
+    struct health *h = health_of(s->run->rt, e->key);
+    struct session **session = &s->sessions[t->model_at];
+
+    let_go(s);
+    s->ask = ask;
+    s->turn = t;
+    s->at = t->model_at;
+    if (!*session)
+        *session = e->driver->ops->open(e->driver, s->run);
+    if (!h || !*session)
+        shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+    else if (h->first || h->busy >= places(s))
+        wait_for(s, h);
+    else
+        go(s, h);
+}
+
+static void pool_ended(struct session *base, wend_str code)
+{
+    struct pool_session *s = (struct pool_session *)(void *)base;
+
+    if (!s->held)
+        return;
+    learn(s->held, code, s->tries);
+    let_go(s);
+}
+
+static int64_t pool_recall(struct session *base, const struct turn *t)
+{
+    struct pool_session *s = (struct pool_session *)(void *)base;
+    const struct pool_entry *e = &s->pool->models[t->model_at];
+    struct session **session = &s->sessions[t->model_at];
+
+    if (!e->driver->ops->recall)
+        return -1;
+    if (!*session)
+        *session = e->driver->ops->open(e->driver, s->run);
+    if (*session)
+        return e->driver->ops->recall(*session, t);
+    shell_fail(s->run, WEND_E_NOMEM, "out of memory");
+    return -1;
+}
+
+static void pool_give_back(struct session *base, const struct turn *t,
+                           int64_t taken)
+{
+    struct pool_session *s = (struct pool_session *)(void *)base;
+    struct session *session = s->sessions[t->model_at];
+
+    session->ops->give_back(session, t, taken);
+}
+
+static void pool_stop(struct session *base)
+{
+    struct pool_session *s = (struct pool_session *)(void *)base;
+    struct session *session = s->sessions[s->at];
+
+    let_go(s);
+    if (session)
+        session->ops->stop(session);
+}
+
+/* ---- Life ---------------------------------------------------------------- */
+
+static struct session *pool_session_open(struct driver *d, struct wend_run *run)
+{
+    struct pool *p = (struct pool *)(void *)d;
+    struct pool_session *s =
+        mem_zalloc(&run->rt->mem, sizeof *s + p->count * sizeof *s->sessions);
+
+    if (!s)
+        return NULL;
+    s->base.ops = d->ops;
+    s->pool = p;
+    s->run = run;
+    return &s->base;
+}
+
+static void pool_close(struct session *base)
+{
+    struct pool_session *s = (struct pool_session *)(void *)base;
+
+    pool_stop(base);
+    for (size_t i = 0; i < s->pool->count; i++)
+        if (s->sessions[i])
+            s->sessions[i]->ops->close(s->sessions[i]);
+    mem_free(&s->run->rt->mem, s);
+}
+
+static void pool_free(struct driver *d)
+{
+    struct pool *p = (struct pool *)(void *)d;
+    struct mem m = p->mem;
+
+    for (size_t i = 0; i < p->count; i++)
+        p->models[i].driver->ops->free(p->models[i].driver);
+    arena_free(&p->arena);
+    mem_free(&m, p);
+}
+
+static const struct driver_ops pool_ops = {
+    .open = pool_session_open,
+    .ask = pool_ask,
+    .ended = pool_ended,
+    .recall = pool_recall,
+    .give_back = pool_give_back,
+    .stop = pool_stop,
+    .close = pool_close,
+    .free = pool_free,
+};
+
+wend_status pool_open(const struct pool_model *models, size_t count,
+                      const struct mem *m, struct driver **out, wend_error *err)
+{
+    struct pool *p = mem_zalloc(m, sizeof *p + count * sizeof *p->models);
+
+    if (!p) {
+        for (size_t i = 0; i < count; i++)
+            models[i].driver->ops->free(models[i].driver);
+        return fail_nomem(err);
+    }
+    p->base.ops = &pool_ops;
+    p->base.model = models[0].driver->model;
+    p->mem = *m;
+    p->arena.mem = &p->mem;
+    for (size_t i = 0; i < count; i++) {
+        p->models[i].driver = models[i].driver;
+        p->models[i].key = arena_str(&p->arena, str_of(models[i].key));
+        p->models[i].concurrency = models[i].concurrency;
+        p->count++;
+    }
+    if (p->arena.failed) {
+        pool_free(&p->base);
+        return fail_nomem(err);
+    }
+    *out = &p->base;
+    return WEND_OK;
+}

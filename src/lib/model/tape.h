@@ -1,0 +1,99 @@
+/*
+ * tape.h - what was said to a model's server and what it answered, in files.
+ *
+ * DIR/0001.request and DIR/0001.response, one pair for each attempt:
+ *
+ *     POST https://host/v1/chat/completions     status 200
+ *     Content-Type: application/json            content-type: text/event-stream
+ *                                               (an empty line)
+ *     {"model":...                              @MICROSECONDS LENGTH
+ *                                               LENGTH bytes and a newline
+ *                                               @MICROSECONDS ok
+ *
+ * or `network MESSAGE`, `timeout MESSAGE` at the end; times count from the
+ * start of the request. A response without its last line plays as a network
+ * failure at that point. Secrets are in none of them: headers that carry one
+ * are left out, and the key is replaced wherever else it stands.
+ */
+#ifndef LIB_TAPE_H
+#define LIB_TAPE_H
+
+#include "base/str.h"
+#include "host/fetch/fetch.h"
+#include "lib/model/source.h"
+
+struct tape {
+    struct mem mem;
+    char *dir;
+    wend_str key;   /* lent by the driver; absent: none */
+    int64_t number; /* of the newest request */
+    bool plays;
+};
+
+/* Refuses a directory that is not empty. */
+wend_status tape_open_record(const char *dir, const struct mem *m,
+                             struct tape **out, wend_error *err);
+/* Refuses one without a first request, unless it may be empty. */
+wend_status tape_open_play(const char *dir, bool may_be_empty,
+                           const struct mem *m, struct tape **out,
+                           wend_error *err);
+void tape_free(struct tape *t);
+
+wend_status tape_record(struct tape *t, wend_runtime *rt, struct fetch *fetch,
+                        const struct fetch_request *q,
+                        const struct fetch_events *events, void *ctx,
+                        struct flow **out, wend_error *err);
+/* No network. A request that is not the recorded one ends as
+ * FETCH_REFUSED. */
+wend_status tape_play(struct tape *t, wend_runtime *rt,
+                      const struct fetch_request *q,
+                      const struct fetch_events *events, void *ctx,
+                      struct flow **out, wend_error *err);
+
+/* ---- tape_text.c: what stands in the files ------------------------------- */
+
+enum {
+    TAPE_BYTES_MAX = 256 << 20, /* of a file; RESPONSE_BYTES_MAX, framed */
+    TAPE_HEADERS = 8,           /* of an answer that are kept */
+};
+
+extern const char *const tape_headers[TAPE_HEADERS];
+
+enum tape_got {
+    TAPE_CHUNK,
+    TAPE_END,
+    TAPE_CUT, /* the file ends here, but should not */
+    TAPE_BAD, /* nobody recorded this */
+};
+
+struct tape_item {
+    int64_t at_us;
+    wend_str bytes; /* of a chunk; the message of an end */
+    enum fetch_end how;
+};
+
+/* DIR/0001.KIND */
+void tape_path(struct buf *out, const struct tape *t, const char *kind);
+/* The request as the file has it. */
+void tape_put_request(struct buf *out, const struct fetch_request *q,
+                      wend_str key);
+/* Appends text with the key's value replaced. */
+void tape_put_redacted(struct buf *out, wend_str text, wend_str key);
+void tape_put_chunk(struct buf *out, int64_t at_us, wend_str bytes);
+void tape_put_end(struct buf *out, int64_t at_us, enum fetch_end how,
+                  wend_str message);
+
+/* Takes the head off *rest; its headers stay as text, see tape_header. False
+ * with *got = TAPE_CUT or TAPE_BAD. Status 0: none came. */
+bool tape_take_head(wend_str *rest, int *status, wend_str *headers,
+                    enum tape_got *got);
+wend_str tape_header(wend_str headers, const char *name);
+enum tape_got tape_take(wend_str *rest, struct tape_item *out);
+
+/* ---- tape_diff.c --------------------------------------------------------- */
+
+/* Appends where two request texts differ first, by byte and by meaning.
+ * False if they do not. */
+bool tape_diff(struct buf *out, wend_str recorded, wend_str now);
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * tape_record.c - an answer from the network, written down as it comes.
+ *
+ * Stands between the transfer and whoever reads it. What is read is on the
+ * tape before it is read, so a recording explains what happened. A disk that
+ * fails ends the call: a recording with a hole would be worse than none.
+ */
+#include "base/fail.h"
+#include "base/redact.h"
+#include "host/file.h"
+#include "lib/model/tape.h"
+
+struct recorder {
+    struct flow flow;
+    const struct tape *tape;
+    wend_runtime *rt;
+    struct mem mem;
+    const struct fetch_events *events;
+    void *ctx;
+    struct transfer *transfer; /* NULL: it is over */
+    int fd;
+    int64_t start_us;
+    struct buf path, line;
+    struct buf tail; /* the beginning of a key, perhaps: not written yet */
+    size_t offered;  /* bytes that are written but were not taken */
+    bool has_head;
+    bool in_event, gone;
+};
+
+static void recorder_free(struct recorder *r)
+{
+    struct mem m = r->mem;
+
+    file_close(r->fd);
+    buf_free(&r->path);
+    buf_free(&r->line);
+    buf_free(&r->tail);
+    mem_free(&m, r);
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+static int64_t elapsed_us(const struct recorder *r)
+{
+    return rt_clock(r->rt) - r->start_us;
+}
+
+static wend_status write_line(struct recorder *r, wend_error *err)
+{
+    wend_status s = r->line.failed ? fail_nomem(err)
+                                   : file_append(r->fd, r->path.ptr,
+                                                 buf_view(&r->line), err);
+
+    buf_clear(&r->line);
+    return s;
+}
+
+static void put_head(struct recorder *r, int status)
+{
+    buf_fmt(&r->line, "status %d\n", status);
+    for (int i = 0; status && i < TAPE_HEADERS; i++) {
+        wend_str value = fetch_header(r->transfer, tape_headers[i]);
+
+        if (!value.ptr)
+            continue;
+        buf_fmt(&r->line, "%s: ", tape_headers[i]);
+        tape_put_redacted(&r->line, value, r->tape->key);
+        buf_char(&r->line, '\n');
+    }
+    buf_char(&r->line, '\n');
+    r->has_head = true;
+}
+
+/* A key may come in two parts: what could be its beginning waits for what
+ * follows it. */
+static void put_body(struct recorder *r, wend_str bytes, bool last)
+{
+    struct buf clean = {.mem = &r->mem};
+    wend_str all;
+    size_t held;
+
+    buf_str(&r->tail, bytes);
+    all = buf_view(&r->tail);
+    held = last ? 0 : redact_begins(r->tape->key, all);
+    tape_put_redacted(&clean, (wend_str){all.ptr, all.len - held},
+                      r->tape->key);
+    if (clean.len)
+        tape_put_chunk(&r->line, elapsed_us(r), buf_view(&clean));
+    r->line.failed |= clean.failed || r->tail.failed;
+    buf_free(&clean);
+    if (r->tail.failed)
+        return;
+    memmove(r->tail.ptr, r->tail.ptr + all.len - held, held);
+    r->tail.len = held;
+}
+
+/* ---- What the network brings --------------------------------------------- */
+
+/* Tells the reader that it is over. The recorder is gone after it. */
+static void end(struct recorder *r, enum fetch_end how, const char *message)
+{
+    r->in_event = true;
+    r->events->end(r->ctx, how, message);
+    recorder_free(r);
+}
+
+static void give_up(struct recorder *r, const wend_error *err)
+{
+    struct transfer *t = r->transfer;
+    wend_error why = {0};
+
+    r->transfer = NULL;
+    if (t)
+        fetch_stop(t);
+    fail(&why, err->status, "record: %.480s", err->message);
+    end(r, err->status == WEND_E_NOMEM ? FETCH_NOMEM : FETCH_REFUSED,
+        why.message);
+}
+
+/* False: the reader stopped it from inside the event. */
+static bool event_over(struct recorder *r)
+{
+    r->in_event = false;
+    if (!r->gone)
+        return true;
+    recorder_free(r);
+    return false;
+}
+
+static void on_head(void *ctx, struct transfer *t, int status)
+{
+    struct recorder *r = ctx;
+    wend_error err = {0};
+
+    put_head(r, status);
+    if (write_line(r, &err) != WEND_OK) {
+        give_up(r, &err);
+        return;
+    }
+    r->in_event = true;
+    r->events->head(r->ctx, t, status);
+    event_over(r);
+}
+
+static bool on_body(void *ctx, const char *p, size_t len)
+{
+    struct recorder *r = ctx;
+    wend_error err = {0};
+    bool taken;
+
+    if (len > r->offered) { /* not what comes again after a pause */
+        put_body(r, (wend_str){p + r->offered, len - r->offered}, false);
+        r->offered = len;
+        if (write_line(r, &err) != WEND_OK) {
+            give_up(r, &err);
+            return true;
+        }
+    }
+    r->in_event = true;
+    taken = r->events->body(r->ctx, p, len);
+    if (event_over(r) && taken)
+        r->offered -= len;
+    return taken;
+}
+
+static void on_end(void *ctx, enum fetch_end how, const char *message)
+{
+    struct recorder *r = ctx;
+    struct buf clean = {.mem = &r->mem};
+    wend_error err = {0};
+
+    if (how != FETCH_NOMEM) { /* the server has no part in that */
+        if (!r->has_head)
+            put_head(r, 0);
+        put_body(r, STR(""), true);
+        tape_put_redacted(&clean, str_of(message), r->tape->key);
+        tape_put_end(&r->line, elapsed_us(r), how, buf_view(&clean));
+        r->line.failed |= clean.failed;
+        buf_free(&clean);
+        if (write_line(r, &err) != WEND_OK) {
+            r->transfer = NULL; /* it is over: nothing to stop */
+            give_up(r, &err);
+            return;
+        }
+    }
+    end(r, how, message);
+}
+
+static const struct fetch_events record_events = {on_head, on_body, on_end};
+
+/* ---- The flow ------------------------------------------------------------ */
+
+static wend_str flow_header(const struct flow *f, const char *name)
+{
+    const struct recorder *r = (const struct recorder *)(const void *)f;
+
+    return fetch_header(r->transfer, name);
+}
+
+static void flow_resume(struct flow *f)
+{
+    fetch_resume(((struct recorder *)(void *)f)->transfer);
+}
+
+static void flow_stop(struct flow *f)
+{
+    struct recorder *r = (struct recorder *)(void *)f;
+
+    if (r->transfer)
+        fetch_stop(r->transfer);
+    r->transfer = NULL;
+    r->gone = true;
+    if (!r->in_event)
+        recorder_free(r);
+}
+
+static const struct flow_ops record_ops = {flow_header, flow_resume, flow_stop};
+
+static wend_status write_request(struct recorder *r,
+                                 const struct fetch_request *q, wend_error *err)
+{
+    wend_status s;
+
+    tape_path(&r->path, r->tape, "request");
+    tape_put_request(&r->line, q, r->tape->key);
+    if (r->path.failed || r->line.failed)
+        return fail_nomem(err);
+    s = file_create(r->path.ptr, &r->fd, err);
+    if (s == WEND_OK)
+        s = write_line(r, err);
+    file_close(r->fd);
+    r->fd = -1;
+    buf_clear(&r->path);
+    tape_path(&r->path, r->tape, "response");
+    if (s == WEND_OK && r->path.failed)
+        s = fail_nomem(err);
+    return s != WEND_OK ? s : file_create(r->path.ptr, &r->fd, err);
+}
+
+wend_status tape_record(struct tape *t, wend_runtime *rt, struct fetch *fetch,
+                        const struct fetch_request *q,
+                        const struct fetch_events *events, void *ctx,
+                        struct flow **out, wend_error *err)
+{
+    struct recorder *r = mem_zalloc(&rt->mem, sizeof *r);
+    wend_error why = {0};
+    wend_status s;
+
+    if (!r)
+        return fail_nomem(err);
+    r->flow.ops = &record_ops;
+    r->tape = t;
+    r->rt = rt;
+    r->mem = rt->mem;
+    r->path.mem = r->line.mem = r->tail.mem = &r->mem;
+    r->events = events;
+    r->ctx = ctx;
+    r->fd = -1;
+    r->start_us = rt_clock(rt);
+    t->number++;
+    s = write_request(r, q, &why);
+    if (s == WEND_OK)
+        s = fetch_start(fetch, q, &record_events, r, &r->transfer, err);
+    else if (s == WEND_E_NOMEM)
+        fail_nomem(err);
+    else /* never tried again: see http_session_ask */
+        s = fail(err, WEND_E_IO, "record: %.480s", why.message);
+    if (s != WEND_OK) {
+        recorder_free(r);
+        return s;
+    }
+    *out = &r->flow;
+    return WEND_OK;
+}

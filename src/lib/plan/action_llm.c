@@ -1,0 +1,236 @@
+/*
+ * action_llm.c - an action that asks a model: one question, one answer.
+ *
+ * It has a driver's session and a reply of its own, so that many can be
+ * under way beside each other. What the driver brings comes through shell_*
+ * like any answer and is told apart by its number.
+ */
+#include "lib/plan/action.h"
+
+struct action_ask *ask_under_way(const struct wend_run *r, int64_t ask)
+{
+    struct action_ask *a = r->asks;
+
+    while (a && a->ask != ask)
+        a = a->next;
+    return a && !a->over ? a : NULL;
+}
+
+static void ask_free(struct action_ask *a)
+{
+    struct wend_run *r = a->run;
+    struct action_ask **link = &r->asks;
+
+    while (*link != a)
+        link = &(*link)->next;
+    *link = a->next;
+    timer_clear(&r->rt->timers, &a->timer);
+    if (a->session)
+        a->session->ops->close(a->session);
+    if (a->reply.mem)
+        reply_free(&a->reply);
+    arena_free(&a->arena);
+    mem_free(&r->rt->mem, a);
+}
+
+static struct action_ask *of_timer(struct timer_node *t)
+{
+    return (struct action_ask *)(void *)((char *)t -
+                                         offsetof(struct action_ask, timer));
+}
+
+static void on_over(struct timer_node *t)
+{
+    ask_free(of_timer(t));
+}
+
+/* The session may be the one that tells us: it goes a moment later. */
+static void answer(struct action_ask *a, wend_outcome outcome, wend_str code,
+                   wend_str output, bool retryable)
+{
+    struct wend_run *r = a->run;
+    struct input in = {.kind = IN_ACTION_DONE,
+                       .reply = a->reply.mem ? &a->reply : NULL,
+                       .done = {.action = a->action,
+                                .attempt = a->attempt,
+                                .outcome = outcome,
+                                .output = output,
+                                .code = code,
+                                .retryable = retryable}};
+
+    a->over = true;
+    a->timer.fire = on_over;
+    if (a->reply.failed ||
+        !timer_set(&r->rt->timers, &a->timer, rt_clock(r->rt)))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    shell_input(r, &in);
+}
+
+/* ---- From the driver ----------------------------------------------------- */
+
+void ask_text(struct action_ask *a, wend_str piece)
+{
+    int64_t now = shell_now(a->run);
+
+    reply_text(&a->reply, piece, now);
+    shell_action_delta(a->run, WEND_TEXT_DELTA, a->action, piece, now);
+}
+
+void ask_thinking(struct action_ask *a, wend_str piece)
+{
+    int64_t now = shell_now(a->run);
+
+    reply_thinking(&a->reply, piece, now);
+    shell_action_delta(a->run, WEND_THINKING_DELTA, a->action, piece, now);
+}
+
+static void ended(struct action_ask *a, wend_str code)
+{
+    if (a->session->ops->ended)
+        a->session->ops->ended(a->session, code);
+}
+
+void ask_done(struct action_ask *a, wend_str finish, const wend_ev_usage *usage)
+{
+    ended(a, STR_NONE);
+    a->reply.finish = arena_str(&a->reply.arena, finish);
+    if (usage)
+        a->reply.usage = *usage;
+    answer(a, WEND_OUTCOME_OK, STR_NONE, buf_view(&a->reply.text), false);
+}
+
+void ask_fail(struct action_ask *a, const struct model_error *e)
+{
+    ended(a, a->reply.pieces ? STR_NONE : e->code);
+    answer(a, WEND_OUTCOME_FAILED, e->code, e->message, !e->retry_never);
+}
+
+/* ---- Asking -------------------------------------------------------------- */
+
+static void on_deadline(struct timer_node *t)
+{
+    struct action_ask *a = of_timer(t);
+
+    a->session->ops->stop(a->session);
+    answer(a, WEND_OUTCOME_TIMEOUT, STR("timeout"),
+           STR("the model did not answer in time"), true);
+}
+
+static void on_begin(struct timer_node *t)
+{
+    struct action_ask *a = of_timer(t);
+    struct wend_run *r = a->run;
+
+    reply_init(&a->reply, &r->rt->mem, shell_now(r));
+    a->timer.fire = on_deadline;
+    if (!timer_set(&r->rt->timers, &a->timer, rt_after(r->rt, a->timeout_ms)))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    else
+        a->session->ops->ask(a->session, &a->turn, a->ask);
+}
+
+/* One message of the user's, the agent's instructions, no tools. */
+static bool fill_turn(struct action_ask *a, const struct effect *fx)
+{
+    struct wend_run *r = a->run;
+    const struct plan_action *action = action_of(r, fx);
+    const struct json *j = json_parse(fx->args, &a->arena, NULL);
+    uint32_t model = config_model(r->turn.config, action->target);
+
+    a->config = *r->turn.config;
+    a->config.tools = NULL;
+    a->config.tools_count = 0;
+    a->config.schema = NULL;
+    a->config.schema_text = STR_NONE;
+    turn_init(&a->turn);
+    a->turn.phase = PH_MODEL;
+    a->turn.run = r->turn.run;
+    a->turn.config = &a->config;
+    a->turn.counter = 0;
+    a->turn.ask = a->ask;
+    a->turn.attempt = a->attempt;
+    a->turn.model_at =
+        model && model < a->config.models_count ? model : r->turn.model_at;
+    a->turn.model = a->turn.model_at == r->turn.model_at
+                        ? r->turn.model
+                        : a->config.models[a->turn.model_at].name;
+    a->msg.role = ROLE_USER;
+    a->msg.text = arena_str(&a->arena, json_str(json_get(j, "prompt")));
+    if (!a->msg.text.ptr)
+        a->msg.text = STR("");
+    return turn_history_add(&a->turn, &a->msg) && !a->arena.failed;
+}
+
+void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
+              struct msg *msg)
+{
+    uint32_t i = plan_find(r->turn.plan.plan, action), model;
+    struct arena scratch = {.mem = &r->rt->mem};
+    const struct json *j;
+
+    turn_init(t);
+    t->config = r->turn.config;
+    t->model_at = r->turn.model_at;
+    if (i == PLAN_NONE)
+        return; /* a damaged log's */
+    model = config_model(t->config, r->turn.plan.plan->actions[i]->target);
+    if (model && model < t->config->models_count)
+        t->model_at = model;
+    j = json_parse(plan_action_state(&r->turn.plan, i)->params, &scratch, NULL);
+    msg->text = arena_str(&r->arena, json_str(json_get(j, "prompt")));
+    t->history = msg;
+    r->arena.failed |= scratch.failed;
+    arena_free(&scratch);
+}
+
+void ask_start(struct wend_run *r, const struct effect *fx)
+{
+    struct action_ask *a = mem_zalloc(&r->rt->mem, sizeof *a);
+    struct driver *d = r->agent->driver;
+
+    if (!a) {
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+        return;
+    }
+    a->run = r;
+    a->arena.mem = &r->rt->mem;
+    a->action = fx->action;
+    a->attempt = fx->attempt;
+    a->timeout_ms = fx->timeout_ms;
+    a->ask = -++r->asks_count;
+    a->timer.fire = on_begin;
+    a->next = r->asks;
+    r->asks = a;
+    a->session = d->ops->open(d, r);
+    if (!a->session || !fill_turn(a, fx) ||
+        !timer_set(&r->rt->timers, &a->timer, rt_after(r->rt, fx->delay_ms)))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+}
+
+bool ask_stop(struct wend_run *r, const struct effect *fx)
+{
+    for (struct action_ask *a = r->asks; a; a = a->next)
+        if (!a->over && a->action == fx->action) {
+            a->session->ops->stop(a->session);
+            answer(a, WEND_OUTCOME_CANCELED, STR("canceled"), STR("canceled"),
+                   false);
+            return true;
+        }
+    return false;
+}
+
+void asks_silence(struct wend_run *r)
+{
+    for (struct action_ask *a = r->asks; a; a = a->next) {
+        if (a->session && !a->over)
+            a->session->ops->stop(a->session);
+        a->over = true;
+        timer_clear(&r->rt->timers, &a->timer);
+    }
+}
+
+void asks_drop(struct wend_run *r)
+{
+    while (r->asks)
+        ask_free(r->asks);
+}

@@ -1,0 +1,284 @@
+/*
+ * learned.c - what calls and actions took in the past, by type and target.
+ *
+ * A run counts for itself and adds what it has seen to the store when its end
+ * is kept: one small fact for each target, however many ends there were, so
+ * that appending events costs nothing more and pruning takes nothing away. One
+ * that is resumed counts what its log has, too; what a fork shares is its
+ * parent's. So nothing is counted twice. What is lost (of a run that is never
+ * ended, of a process that dies with the end, of two runs that end at once) is
+ * a hint, and the next run brings another.
+ */
+#include "lib/plan/learned.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "lib/plan/fact.h"
+#include "lib/run/trouble.h"
+
+static const char space[] = "learned";
+
+enum {
+    RUNS_MAX = 256,      /* then the past counts half: targets change */
+    MEAN_WEIGHT_MAX = 16 /* runs that a mean remembers */
+};
+
+/* What a fact says. */
+struct sums {
+    int64_t runs, failures;
+    int64_t oks, mean_us; /* of those that ended well */
+};
+
+/* What this run has seen of one target. */
+struct took {
+    struct took *next;
+    wend_str key;
+    int64_t runs, failures, oks, ok_us;
+};
+
+/* ---- Keys and values ----------------------------------------------------- */
+
+static bool read_sums(wend_str text, const struct mem *m, struct sums *out)
+{
+    struct arena a = {.mem = m};
+    int64_t *const at[] = {&out->runs, &out->failures, &out->oks,
+                           &out->mean_us};
+    const struct json *list = json_parse(text, &a, NULL);
+    const struct json *j = list ? list->first : NULL;
+    bool ok = true;
+
+    for (size_t i = 0; i < 4; i++, j = j ? j->next : NULL)
+        ok = ok && json_i64(j, at[i]) && *at[i] >= 0;
+    arena_free(&a);
+    return ok && out->runs && out->failures <= out->runs &&
+           out->oks <= out->runs && out->mean_us / 1000 <= LEARNED_MS_MAX;
+}
+
+/* ---- Adding -------------------------------------------------------------- */
+
+static void add_up(struct sums *s, const struct took *t)
+{
+    int64_t weight = s->oks < MEAN_WEIGHT_MAX ? s->oks : MEAN_WEIGHT_MAX;
+
+    if (t->oks)
+        s->mean_us = (s->mean_us * weight + t->ok_us) / (weight + t->oks);
+    s->runs += t->runs;
+    s->failures += t->failures;
+    s->oks += t->oks;
+    while (s->runs > RUNS_MAX) {
+        s->runs /= 2;
+        s->failures /= 2;
+        s->oks /= 2;
+    }
+}
+
+static void add(struct wend_run *r, const struct took *t)
+{
+    struct buf text = {.mem = &r->rt->mem};
+    struct sums s = {0};
+
+    if (fact_text(r->rt, str_of(space), t->key, &text, NULL) == WEND_OK) {
+        if (!text.len || !read_sums(buf_view(&text), &r->rt->mem, &s))
+            s = (struct sums){0};
+        add_up(&s, t);
+        buf_clear(&text);
+        buf_fmt(&text, "[%lld,%lld,%lld,%lld]", (long long)s.runs,
+                (long long)s.failures, (long long)s.oks, (long long)s.mean_us);
+        if (!text.failed)
+            fact_keep(r->rt, &(struct store_fact){.space = str_of(space),
+                                                  .key = t->key,
+                                                  .text = buf_view(&text),
+                                                  .time_us = rt_wall(r->rt)});
+    }
+    buf_free(&text);
+}
+
+/* ---- Seeing -------------------------------------------------------------- */
+
+/* Only what ran to an end of its own says something. */
+static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
+                int64_t ms)
+{
+    bool ok = outcome == WEND_OUTCOME_OK;
+    struct took *t = r->took;
+    size_t count = 0;
+
+    if ((!ok && outcome != WEND_OUTCOME_FAILED &&
+         outcome != WEND_OUTCOME_TIMEOUT) ||
+        !key.len)
+        return;
+    for (; t && !str_eq(t->key, key); t = t->next)
+        count++;
+    if (!t && count < LEARNED_TARGETS_MAX) {
+        t = mem_zalloc(&r->mem, sizeof *t + key.len + 1);
+        if (!t)
+            return;
+        memcpy(t + 1, key.ptr, key.len);
+        t->key = (wend_str){(const char *)(t + 1), key.len};
+        t->next = r->took;
+        r->took = t;
+    }
+    if (!t)
+        return;
+    t->runs++;
+    t->failures += !ok;
+    t->oks += ok;
+    if (ok && ms > 0)
+        t->ok_us += (ms < LEARNED_MS_MAX ? ms : LEARNED_MS_MAX) * 1000;
+}
+
+/* One that an interruption cut in two took who knows how long. */
+static void see_action(struct wend_run *r, const wend_ev_action_end *e)
+{
+    const struct plan_state *p = &r->turn.plan;
+    uint32_t i = p->started ? plan_find(p->plan, e->action) : PLAN_NONE;
+    char room[LEARNED_KEY_MAX];
+
+    if (i == PLAN_NONE || e->cached || plan_action_state(p, i)->at != AT_RUNS ||
+        plan_action_state(p, i)->again)
+        return;
+    see(r, plan_past_key(room, p->plan->actions[i], r->birth.model), e->outcome,
+        e->ms);
+}
+
+static void see_call(struct wend_run *r, const wend_ev_call_end *e)
+{
+    const struct plan_action tool = {.type = ACTION_TOOL, .target = e->name};
+    int i = turn_call_index(&r->turn, e->call);
+    char room[LEARNED_KEY_MAX];
+
+    if (i < 0 || e->cached || e->outcome == WEND_OUTCOME_SUPERSEDED ||
+        !turn_call_runs(&r->turn, (uint32_t)i))
+        return;
+    see(r, plan_past_key(room, &tool, STR_NONE), e->outcome, e->ms);
+}
+
+void learned_forget(struct wend_run *r)
+{
+    while (r->took) {
+        struct took *t = r->took;
+
+        r->took = t->next;
+        mem_free(&r->mem, t);
+    }
+}
+
+void learned_note(struct wend_run *r, const wend_event *ev)
+{
+    if (ev->type == WEND_ACTION_END)
+        see_action(r, &ev->u.action_end);
+    if (ev->type == WEND_CALL_END)
+        see_call(r, &ev->u.call_end);
+    if (ev->type == WEND_RUN_FORK)
+        learned_forget(r);
+}
+
+void learned_keep(struct wend_run *r)
+{
+    for (const struct took *t = r->took; t; t = t->next)
+        add(r, t);
+    learned_forget(r);
+}
+
+/* ---- Looking it up ------------------------------------------------------- */
+
+struct reading {
+    struct arena *arena;
+    struct plan_known *list; /* room for LEARNED_SEEN_MAX */
+    size_t count;
+};
+
+static bool on_past(void *ctx, const struct store_fact *f)
+{
+    struct reading *r = ctx;
+    struct plan_known *k = &r->list[r->count];
+    struct sums sums;
+
+    if (!read_sums(f->text, r->arena->mem, &sums))
+        return true;
+    k->key = arena_str(r->arena, f->key);
+    k->learned = (struct plan_learned){
+        .runs = sums.runs,
+        .failures = sums.failures,
+        .ms = sums.oks ? sums.mean_us / 1000 : -1,
+    };
+    r->count += k->key.ptr != NULL;
+    return r->count < LEARNED_SEEN_MAX && k->key.ptr;
+}
+
+/* In `a`; without anything if the store cannot be read, and err says why. */
+static const struct plan_past *read_past(wend_store *store, wend_str model,
+                                         struct arena *a, wend_error *err)
+{
+    struct arena scratch = {.mem = a->mem};
+    struct reading r = {.arena = a};
+    struct plan_past *past = arena_alloc(a, sizeof *past);
+    struct plan_known *list = NULL;
+
+    r.list = arena_alloc(&scratch, LEARNED_SEEN_MAX * sizeof *r.list);
+    if (r.list && store->ops->facts(store, str_of(space), STR_NONE, 0, on_past,
+                                    &r, err) == WEND_OK)
+        list = arena_alloc(a, (r.count + 1) * sizeof *list);
+    if (past && list) {
+        memcpy(list, r.list, r.count * sizeof *list);
+        qsort(list, r.count, sizeof *list, plan_past_order);
+        *past = (struct plan_past){list, r.count, model};
+    }
+    arena_free(&scratch);
+    return past;
+}
+
+static void learned_unread(struct wend_run *r, const wend_error *err)
+{
+    char text[400];
+
+    utf8_fmt(text, sizeof text,
+             "what actions took in the past cannot be read: %s", err->message);
+    run_error(r, "learned", text);
+}
+
+const struct plan_past *learned_past(struct wend_run *r)
+{
+    wend_error err = {0};
+
+    if (!r->past && r->turn.config && r->turn.config->plan_tool) {
+        r->past = read_past(r->rt->store, r->birth.model, &r->arena, &err);
+        if (err.status != WEND_OK)
+            learned_unread(r, &err);
+    }
+    return r->past;
+}
+
+const struct plan_learned *learned_plan(wend_store *store, const struct plan *p,
+                                        wend_str model, struct arena *a)
+{
+    struct arena scratch = {.mem = a->mem};
+    const struct plan_past *past = read_past(store, model, &scratch, NULL);
+    struct plan_learned *out =
+        arena_alloc(a, ((size_t)p->count + 1) * sizeof *out);
+    bool any = false;
+
+    for (uint32_t i = 0; out && past && i < p->count; i++) {
+        const struct plan_learned *l = plan_past_find(past, p->actions[i]);
+
+        if (l)
+            out[i] = *l;
+        any |= l != NULL;
+    }
+    arena_free(&scratch);
+    return any ? out : NULL;
+}
+
+const int64_t *learned_ms(wend_store *store, const struct plan *p,
+                          wend_str model, struct arena *a)
+{
+    const struct plan_learned *l = learned_plan(store, p, model, a);
+    int64_t *ms =
+        l ? arena_alloc(a, ((size_t)p->count + 1) * sizeof *ms) : NULL;
+
+    for (uint32_t i = 0; ms && i < p->count; i++)
+        ms[i] = l[i].runs ? l[i].ms : -1;
+    return ms;
+}

@@ -1,0 +1,329 @@
+/*
+ * plan_run.c - a run that is a plan: checked against its agent, and begun.
+ *
+ * Whatever of the plan nobody could do is refused here, before anything of
+ * it has run.
+ */
+#include "lib/run/child.h"
+#include "lib/plan/learned.h"
+
+#include "base/fail.h"
+#include "base/utf8.h"
+
+/* ---- What the agent can do ----------------------------------------------- */
+
+static wend_status refuse(const struct plan_action *a, const char *what,
+                          wend_str near, wend_error *err)
+{
+    return fail_at(
+        err, WEND_E_INVAL, a->target_line, a->target_column,
+        "action '%.*s': %s '%.*s'%s%.*s%s", (int)utf8_cut(a->name, 80),
+        a->name.ptr, what, (int)utf8_cut(a->target, 80),
+        a->target.ptr ? a->target.ptr : "", near.ptr ? "; did you mean '" : "",
+        (int)near.len, near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
+}
+
+static wend_str nearest(const struct plan_action *a, const struct tool *list,
+                        size_t count)
+{
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (str_nearer(a->target, list[i].name, &best))
+            near = list[i].name;
+    return near;
+}
+
+static wend_status check_tool(const struct config *c,
+                              const struct plan_action *a, wend_error *err)
+{
+    const struct tool *tool = config_tool(c, a->target);
+
+    if (tool && !tool->child)
+        return WEND_OK;
+    if (tool)
+        return refuse(a,
+                      "instead, an action of type agent does what models do "
+                      "by the tool",
+                      STR_NONE, err);
+    return refuse(a, "there is no tool", nearest(a, c->tools, c->tools_count),
+                  err);
+}
+
+static wend_status check_relic(const struct config *c,
+                               const struct plan_action *a, wend_error *err)
+{
+    if (config_end(c, a->target))
+        return WEND_OK;
+    return refuse(a, "there is no relic with the endpoint",
+                  nearest(a, c->ends, c->ends_count), err);
+}
+
+static wend_status check_model(const struct config *c,
+                               const struct plan_action *a, wend_error *err)
+{
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    if (config_model(c, a->target) < c->models_count)
+        return WEND_OK;
+    for (uint32_t i = 0; i < c->models_count; i++)
+        if (str_nearer(a->target, c->models[i].spec, &best))
+            near = c->models[i].spec;
+    return refuse(a, "its agent has no model", near, err);
+}
+
+/* ---- Its inputs ---------------------------------------------------------- */
+
+static wend_status read_inputs(wend_str inputs, struct arena *a,
+                               struct plan_options *o, wend_error *err)
+{
+    wend_error why = {0};
+    struct json *j = json_parse(inputs, a, &why);
+    struct plan_set *sets;
+
+    if (a->failed)
+        return fail_nomem(err);
+    if (!j)
+        return fail(err, WEND_E_INVAL, "plan: inputs, line %u, column %u: %s",
+                    why.line, why.column, why.message);
+    if (j->kind != JSON_OBJECT)
+        return fail(err, WEND_E_INVAL, "plan: inputs must be a JSON object");
+    sets = arena_alloc(a, (j->count + 1) * sizeof *sets);
+    if (!sets)
+        return fail_nomem(err);
+    for (const struct json *e = j->first; e; e = e->next) {
+        struct buf b = {.mem = a->mem};
+        struct plan_set *set = &sets[o->sets_count++];
+
+        json_put(&b, e);
+        set->name = e->key;
+        set->value = arena_str(a, buf_view(&b));
+        set->json = true;
+        a->failed |= b.failed;
+        buf_free(&b);
+    }
+    o->sets = sets;
+    return a->failed ? fail_nomem(err) : WEND_OK;
+}
+
+wend_status plan_with_inputs(wend_str plan_json, wend_str inputs,
+                             struct arena *a, struct plan **out,
+                             wend_error *err)
+{
+    struct plan_options o = {.sets_count = 0};
+    wend_status s = read_inputs(inputs, a, &o, err);
+
+    return s == WEND_OK ? plan_parse(plan_json, &o, a, out, err) : s;
+}
+
+/* ---- Plans in it --------------------------------------------------------- */
+
+static wend_status check_actions(wend_agent *agent, const struct plan *p,
+                                 wend_error *err);
+
+/* What the checks of one plan share: it is read once, whatever it names. */
+struct checking {
+    wend_agent *agent;
+    struct arena arena;
+    const struct json *action; /* as written, of the one that is looked at */
+    struct checked *checked;   /* workflows that were found good */
+};
+
+struct checked {
+    struct checked *next;
+    const struct agent_kid *kid;
+    const struct json *inputs;
+};
+
+/* Whether the plan has all the inputs that the action gives it. */
+static wend_status check_inputs(const struct checking *c,
+                                const struct json *inputs, wend_error *err)
+{
+    const struct json *params = json_get(c->action, "params"), *j;
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    params = params ? params->first : NULL;
+    while (params && json_member(inputs, params->key))
+        params = params->next;
+    if (!params)
+        return WEND_OK;
+    for (j = inputs ? inputs->first : NULL; j; j = j->next)
+        if (str_nearer(params->key, j->key, &best))
+            near = j->key;
+    return fail(err, WEND_E_INVAL, "the plan has no input '%.*s'%s%.*s%s",
+                (int)utf8_cut(params->key, 80), params->key.ptr,
+                near.ptr ? "; did you mean '" : "", (int)near.len,
+                near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
+}
+
+/* What is wrong inside is said where it is named. Recursion is bounded: no
+ * agent is its own child, and none is deeper than CHILD_DEPTH_MAX. */
+static wend_status check_inside(struct checking *c, const struct agent_kid *k,
+                                struct checked **out, wend_error *err)
+{
+    struct checked *done = c->checked;
+    struct plan *inner = NULL;
+    wend_status s;
+
+    while (done && done->kid != k)
+        done = done->next;
+    *out = done;
+    if (done)
+        return WEND_OK;
+    *out = done = arena_alloc(&c->arena, sizeof *done);
+    if (!done)
+        return fail_nomem(err);
+    s = plan_parse(k->plan_json, NULL, &c->arena, &inner, err);
+    if (s == WEND_OK)
+        s = agent_config(k->agent, 0, err);
+    if (s == WEND_OK)
+        s = check_actions(k->agent, inner, err);
+    done->kid = k;
+    done->inputs =
+        json_get(json_parse(k->plan_json, &c->arena, NULL), "inputs");
+    done->next = c->checked;
+    c->checked = done;
+    return s == WEND_OK && c->arena.failed ? fail_nomem(err) : s;
+}
+
+static wend_status check_workflow(struct checking *c,
+                                  const struct plan_action *action,
+                                  const struct agent_kid *k, wend_error *err)
+{
+    struct checked *inside;
+    wend_error why = {0};
+    wend_status s = check_inside(c, k, &inside, &why);
+
+    if (s == WEND_OK)
+        s = check_inputs(c, inside->inputs, &why);
+    if (s != WEND_OK)
+        fail_at(err, s, action->target_line, action->target_column,
+                "action '%.*s': %.*s: %.300s", (int)utf8_cut(action->name, 80),
+                action->name.ptr, (int)utf8_cut(action->target, 80),
+                action->target.ptr, why.message);
+    return s;
+}
+
+static wend_status check_child(struct checking *c, const struct plan_action *a,
+                               wend_error *err)
+{
+    const struct agent_kid *kid = agent_kid(c->agent, a->target);
+    bool is_plan = a->type == ACTION_WORKFLOW;
+    wend_str near = STR_NONE;
+    int best = 0;
+
+    if (kid && is_plan == (kid->plan_json.ptr != NULL))
+        return is_plan ? check_workflow(c, a, kid, err) : WEND_OK;
+    for (const struct agent_kid *k = c->agent->kids; k; k = k->next)
+        if (str_nearer(a->target, k->name, &best))
+            near = k->name;
+    return refuse(a,
+                  kid       ? is_plan ? "no plan, but an agent, is"
+                                      : "no agent, but a plan, is"
+                  : is_plan ? "there is no workflow"
+                            : "there is no agent",
+                  near, err);
+}
+
+static wend_status check_action(struct checking *c, const struct plan_action *a,
+                                wend_error *err)
+{
+    const struct config *config = c->agent->configs[0];
+
+    switch ((enum action_type)a->type) {
+    case ACTION_DECISION: return WEND_OK;
+    case ACTION_TOOL: return check_tool(config, a, err);
+    case ACTION_LLM: return check_model(config, a, err);
+    case ACTION_RELIC: return check_relic(config, a, err);
+    case ACTION_AGENT:
+    case ACTION_WORKFLOW: return check_child(c, a, err);
+    case ACTION_TYPES: break;
+    }
+    return WEND_OK;
+}
+
+/* As they were written; only workflows are compared with that. */
+static const struct json *written(const struct plan *p, struct arena *a)
+{
+    const struct json *list = NULL;
+
+    for (uint32_t i = 0; !list && i < p->count; i++)
+        if (p->actions[i]->type == ACTION_WORKFLOW)
+            list = json_get(json_parse(p->json, a, NULL), "actions");
+    return list ? list->first : NULL;
+}
+
+static wend_status check_actions(wend_agent *agent, const struct plan *p,
+                                 wend_error *err)
+{
+    struct checking c = {.agent = agent, .arena.mem = &agent->mem};
+    wend_status s = WEND_OK;
+
+    c.action = written(p, &c.arena);
+    if (c.arena.failed)
+        s = fail_nomem(err);
+    for (uint32_t i = 0; s == WEND_OK && i < p->count; i++) {
+        s = check_action(&c, p->actions[i], err);
+        c.action = c.action ? c.action->next : NULL;
+    }
+    arena_free(&c.arena);
+    return s;
+}
+
+const int64_t *plan_fill_start(struct wend_run *r, const struct plan *plan,
+                               bool root, wend_ev_run_start *e)
+{
+    if (!plan)
+        return NULL;
+    e->plan_json = plan->json;
+    if (root && !r->agent->parallel_given)
+        e->limits.parallel = PARALLEL_OPEN;
+    return learned_ms(r->rt->store, plan, e->model, &r->arena);
+}
+
+static wend_status start_plan(wend_agent *agent, const wend_plan *plan,
+                              const char *inputs, wend_run_options *o,
+                              wend_run **out, wend_error *err)
+{
+    const struct plan *p = plan_inside(plan);
+    struct arena a = {.mem = &agent->rt->mem};
+    struct plan *set = NULL;
+    wend_status s = WEND_OK;
+
+    if (inputs) {
+        s = plan_with_inputs(p->json, str_of(inputs), &a, &set, err);
+        p = set;
+    }
+    o->plan = s == WEND_OK && p->on_failure == FAILURE_REPLAN;
+    if (s == WEND_OK)
+        s = agent_config(agent, 0, err);
+    if (s == WEND_OK)
+        s = check_actions(agent, p, err);
+    if (s == WEND_OK)
+        s = run_start(agent, p->name, p, o, out, err);
+    arena_free(&a);
+    return s;
+}
+
+wend_status wend_run_start_plan(wend_agent *agent, const wend_plan *plan,
+                                const char *inputs,
+                                const wend_run_options *options, wend_run **out,
+                                wend_error *err)
+{
+    struct kept *hook;
+    wend_run_options o;
+    wend_status s = run_options(options, &o, &hook, err);
+
+    if (s == WEND_OK && (!agent || !plan))
+        s = fail(err, WEND_E_INVAL, "run: agent or plan is NULL");
+    if (s == WEND_OK)
+        s = agent_enter(agent, "run", err);
+    if (s == WEND_OK)
+        s = plan_enter(plan, err);
+    if (s == WEND_OK)
+        s = start_plan(agent, plan, inputs, &o, out, err);
+    return run_give(s, out, hook);
+}

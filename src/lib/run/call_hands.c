@@ -1,0 +1,289 @@
+/*
+ * call_hands.c - what a tool of our own may ask of its call.
+ */
+#include "lib/run/lib.h"
+
+#include <stdio.h>
+
+#include "base/utf8.h"
+#include "core/turn/policy.h"
+#include "core/turn/policy_view.h"
+#include "lib/run/child.h"
+
+void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)
+{
+    call->stop = stop;
+    call->stop_ctx = ctx;
+}
+
+wend_status call_fetch(wend_call *call, struct fetch **out, wend_error *err)
+{
+    return rt_fetch(call->run->rt, out, err);
+}
+
+wend_status call_procs(wend_call *call, struct procs **out, wend_error *err)
+{
+    return rt_procs(call->run->rt, out, err);
+}
+
+wend_str call_run(const wend_call *call)
+{
+    return str_of(call->run->id);
+}
+
+void call_blame(wend_call *call, const char *code, bool no_effect,
+                bool retryable)
+{
+    size_t len = strnlen(code, sizeof call->blame.code - 1);
+
+    memcpy(call->blame.code, code, len);
+    call->blame.code[len] = 0;
+    call->blame.no_effect = no_effect;
+    call->blame.retryable = retryable;
+}
+
+static void put_output(wend_call *call, wend_str text)
+{
+    if (call->of_action)
+        shell_action_output(call->run, call->action, text);
+    else
+        shell_output(call->run, call->id, text);
+}
+
+void call_tell_unshown(wend_call *call)
+{
+    char text[100];
+    size_t len;
+
+    if (!call->unshown)
+        return;
+    len = utf8_fmt(text, sizeof text,
+                   "[%zu bytes were not shown: the store is behind]\n",
+                   call->unshown);
+    call->unshown = 0;
+    put_output(call, (wend_str){text, len});
+}
+
+/* A tool may quote what it has read: keys of providers go no further, those
+ * of runs above neither. What a tool shows meanwhile cannot be slowed down, so
+ * that none of it is kept for a writer that is behind. */
+void call_show_text(wend_call *call, char *p, size_t len)
+{
+    const wend_agent *a = call->run->agent;
+
+    for (const struct child *c = call->run->child; c; c = c->parent->child)
+        redact_list(c->parent->agent->keys, c->parent->agent->keys_count, p,
+                    len);
+    for (size_t i = 0; i < a->keys_count; i++) {
+        call->hidden[i].secret = a->keys[i];
+        redact(&call->hidden[i], p, len);
+    }
+    if (!shell_may_read(call->run)) {
+        call->unshown += len;
+        return;
+    }
+    call_tell_unshown(call);
+    if (call->run)
+        put_output(call, (wend_str){p, len});
+}
+
+void call_show(wend_call *call, struct buf *text)
+{
+    if (call->run)
+        call_show_text(call, text->ptr, text->len);
+}
+
+struct mem call_mem(const wend_call *call)
+{
+    return call->mem;
+}
+
+wend_store *call_store(const wend_call *call)
+{
+    return call->run->rt->store;
+}
+
+wend_str call_user(const wend_call *call)
+{
+    return call->run->birth.user;
+}
+
+wend_str call_agent(const wend_call *call)
+{
+    return call->run->agent->name;
+}
+
+wend_str call_folder(const wend_call *call)
+{
+    const wend_agent *a = call->run->agent;
+
+    return a->memory_user ? STR_NONE : a->cwd;
+}
+
+void call_keep_answer(struct wend_call *c, wend_str output)
+{
+    if (c->tool->cache_ms && c->outcome == WEND_OUTCOME_OK)
+        answers_keep(&c->tool->answers, &c->mem, c->args, output,
+                     c->labels | run_labels(c->run),
+                     rt_after(c->run->rt, c->tool->cache_ms));
+}
+
+/* That it had an effect somewhere says nothing about a value. */
+uint32_t run_labels(const struct wend_run *r)
+{
+    return policy_taint(&r->turn, &r->rt->mem) &
+           ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT;
+}
+
+uint32_t call_labels(const wend_call *call)
+{
+    return policy_taint(&call->run->turn, &call->run->rt->mem);
+}
+
+bool call_names(const wend_call *call, wend_str path)
+{
+    return policy_names(&call->run->turn, path);
+}
+
+void call_bring(wend_call *call, uint32_t labels)
+{
+    call->labels = labels;
+}
+
+int64_t call_time_us(const wend_call *call)
+{
+    return rt_wall(call->run->rt);
+}
+
+static wend_decision decide(const wend_call *call, const struct call_request *q)
+{
+    /* Relics have names of their own; what is kept from http_request is kept
+     * from them. */
+    static const struct tool others = {.name = {"http_request", 12},
+                                       .subject = {"url", 3},
+                                       .kind = SUBJECT_URL,
+                                       .call_class = WEND_CLASS_READ};
+    const struct turn *t = &call->run->turn;
+    const struct tool *tool = config_tool(t->config, call->name);
+    struct arena a = {.mem = &call->mem};
+    struct buf b = {.mem = &call->mem};
+    struct verdict v = {.policy.decision = WEND_DECISION_DENY};
+    const struct json *args;
+
+    buf_fmt(&b, "{\"method\":\"%s\",%s\"url\":", q->method,
+            q->body ? "\"body\":\"\"," : "");
+    json_put_str(&b, q->url);
+    buf_char(&b, '}');
+    args = b.failed ? NULL : json_parse(buf_view(&b), &a, NULL);
+    if (args)
+        policy_check(t, tool && tool->kind == SUBJECT_URL ? tool : &others,
+                     args, &a, &v);
+    if (a.failed)
+        v.policy.decision = WEND_DECISION_DENY;
+    buf_free(&b);
+    arena_free(&a);
+    return v.policy.decision;
+}
+
+bool call_may_follow(wend_call *call, const struct call_request *from,
+                     const struct call_request *to, bool same_host)
+{
+    switch (decide(call, to)) {
+    case WEND_DECISION_ALLOW: return true;
+    case WEND_DECISION_DENY: return false;
+    case WEND_DECISION_ASK: break;
+    }
+    return same_host && decide(call, from) == WEND_DECISION_ASK;
+}
+
+bool call_look(struct wend_call *c)
+{
+    const struct turn *t = &c->run->turn;
+    const struct tool *tool = config_tool(t->config, c->name);
+
+    if (!c->place || !tool || !tool->access)
+        return true;
+    c->view = policy_view(t, &c->arena);
+    return c->view != NULL;
+}
+
+bool call_names_file(const wend_call *call, wend_str path)
+{
+    return !call || !call->view || view_names(call->view, path);
+}
+
+bool call_opens_file(wend_call *call, wend_str start, wend_str path)
+{
+    if (!call || !call->view)
+        return true;
+    if (!view_opens(call->view, start, path))
+        return false;
+    call->labels |= view_labels(call->view, path);
+    return true;
+}
+
+bool call_hides_files(const wend_call *call)
+{
+    return call && call->view && call->view->hides;
+}
+
+void call_set_structured(wend_call *call, wend_str json)
+{
+    call->structured.mem = &call->mem;
+    buf_clear(&call->structured);
+    buf_str(&call->structured, json);
+    if (call->structured.failed)
+        buf_free(&call->structured);
+}
+
+void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out)
+{
+    bool whole = c->timeout_ms % 1000 == 0;
+
+    buf_fmt(out, "timed out after %lld %s (this %s's limit)",
+            (long long)(whole ? c->timeout_ms / 1000 : c->timeout_ms),
+            whole ? "s" : "ms", c->of_action ? "action" : "tool");
+    buf_cstr(out, said.len ? "\n" : "; it may have had an effect");
+    buf_str(out, said);
+}
+
+/* ---- On a thread --------------------------------------------------------- */
+
+static struct wend_call *call_of(struct threads_job *job)
+{
+    return (struct wend_call *)(void *)((char *)job -
+                                        offsetof(struct wend_call, job));
+}
+
+static void run_job(struct threads_job *job)
+{
+    struct wend_call *c = call_of(job);
+
+    c->ran = c->fn(c->ctx, c);
+}
+
+static void end_job(struct threads_job *job)
+{
+    struct wend_call *c = call_of(job);
+
+    if (c->ran != WEND_OK)
+        wend_call_fail(c, c->ran == WEND_AGAIN ? "canceled"
+                                               : wend_status_name(c->ran));
+    call_unref(c);
+}
+
+void call_run_threaded(struct wend_call *c)
+{
+    struct threads *pool = rt_threads(c->run->rt);
+
+    c->job.canceled = &c->canceled;
+    c->job.answered = &c->answered;
+    c->job.fn = run_job;
+    c->job.end = end_job;
+    c->ran = WEND_AGAIN;           /* it has not begun */
+    atomic_fetch_add(&c->refs, 1); /* an answer lets go of the tool's */
+    if (pool && threads_run(pool, &c->job) == WEND_OK)
+        return;
+    wend_call_fail(c, "no thread could be started");
+    call_unref(c);
+}

@@ -1,0 +1,531 @@
+/*
+ * child.c - runs that other runs start and wait for.
+ *
+ * A child is a run like any other, with its own log, that belongs to the
+ * library instead of the host. What the parent's core decided about it is
+ * kept before anything happens here; its end is told to the parent once the
+ * child's own run_end is kept. So at any moment the two logs together say
+ * where both stand, and a parent that is resumed finds the same child.
+ */
+#include "lib/plan/action.h"
+#include "lib/run/child.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/label.h"
+#include "core/turn/policy.h"
+#include "core/policy/policy_label.h"
+
+static struct child *of_timer(struct timer_node *t)
+{
+    return (struct child *)(void *)((char *)t - offsetof(struct child, timer));
+}
+
+static void unlink_child(struct child *c)
+{
+    struct child **link = &c->parent->children;
+
+    while (*link != c)
+        link = &(*link)->next;
+    *link = c->next;
+}
+
+static void child_free(struct child *c)
+{
+    wend_runtime *rt = c->parent->rt;
+
+    unlink_child(c);
+    timer_clear(&rt->timers, &c->timer);
+    if (c->run)
+        run_drop(c->run);
+    mem_free(&rt->mem, c);
+}
+
+static void on_over(struct timer_node *t)
+{
+    struct child *c = of_timer(t);
+    struct wend_run *parent = c->parent;
+
+    child_free(c);
+    if (parent->over)
+        show_at(parent, rt_clock(parent->rt)); /* it may be drained now */
+}
+
+/* Tells the parent. The run may be at work further up: it goes a moment
+ * later. */
+static void settle(struct child *c, struct child_done *d)
+{
+    struct wend_run *r = c->parent;
+    struct input in = {
+        .kind = c->of_action ? IN_ACTION_DONE : IN_CALL_DONE,
+        .done = {.turn = c->turn,
+                 .call = c->of_action ? STR_NONE : c->call,
+                 .action = c->action,
+                 .attempt = c->attempt,
+                 .ms = (rt_clock(r->rt) - c->began_us) / 1000,
+                 .child = d},
+    };
+
+    if (c->over)
+        return;
+    c->over = true;
+    d->late = c->late;
+    c->timer.fire = on_over;
+    if (!timer_set(&r->rt->timers, &c->timer, rt_clock(r->rt)))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    shell_input(r, &in);
+}
+
+/* It never got so far as to have a log, or its log cannot be gone on with. */
+static void settle_unbegun(struct child *c, wend_outcome outcome,
+                           const char *code, const char *message)
+{
+    struct child_done d = {
+        .outcome = outcome, .code = str_of(code), .message = str_of(message)};
+
+    settle(c, &d);
+}
+
+void run_note_end(struct wend_run *r, const wend_event *run_end)
+{
+    const wend_ev_run_end *e = &run_end->u.run_end;
+
+    r->outcome = e->outcome;
+    r->answer = arena_str(&r->arena, e->text);
+    r->end_limit = arena_str(&r->arena, e->limit);
+    if (e->error) {
+        r->end_code = arena_str(&r->arena, e->error->code);
+        r->end_message = arena_str(&r->arena, e->error->message);
+    }
+}
+
+void child_look(struct wend_run *r)
+{
+    struct child *c = r->child;
+    struct child_done d;
+
+    if (!c || !r->over || r->durable_seq != r->turn.seq)
+        return;
+    d = (struct child_done){
+        .outcome = r->outcome,
+        .text = r->answer,
+        .limit = r->end_limit,
+        .code = r->end_code,
+        .message = r->end_message,
+        .labels = r->turn.taint,
+        .metrics = r->turn.metrics,
+    };
+    settle(c, &d);
+}
+
+/* ---- What it is told ----------------------------------------------------- */
+
+static void put_rules(struct buf *b, const struct turn *t)
+{
+    const char *before = "";
+
+    buf_cstr(b, ",\"rules\":[");
+    for (const struct remembered *r = t->rules; r; r = r->prev) {
+        buf_cstr(b, before);
+        json_put_str(b, r->rule.text);
+        before = ",";
+    }
+    for (size_t i = 0; i < t->config->rules_count; i++) {
+        buf_cstr(b, before);
+        json_put_str(b, t->config->rules[i].text);
+        before = ",";
+    }
+    buf_char(b, ']');
+    label_rows_put(b, &t->config->label_rows);
+    buf_char(b, '}');
+}
+
+static void put_bounds(struct buf *b, const struct turn *t)
+{
+    const struct within *w = &t->config->within;
+
+    buf_cstr(b, ",\"policies\":[");
+    for (size_t i = 0; i < w->bounds_count; i++) {
+        const struct restraint *r = &w->bounds[i];
+
+        buf_fmt(b, "{\"approve\":\"%s\",\"rules\":[",
+                approve_names[r->approve]);
+        for (size_t k = 0; k < r->rules_count; k++) {
+            if (k)
+                buf_char(b, ',');
+            json_put_str(b, r->rules[k].text);
+        }
+        buf_char(b, ']');
+        label_rows_put(b, &r->label_rows);
+        buf_cstr(b, "},");
+    }
+    buf_fmt(b, "{\"approve\":\"%s\"", approve_names[t->config->approve]);
+    put_rules(b, t);
+    buf_char(b, ']');
+}
+
+/* Its own config, and what it has from us. */
+static void put_config(struct buf *b, const struct child *c)
+{
+    const struct turn *t = &c->parent->turn;
+
+    buf_add(b, c->kid->config_json.ptr, c->kid->config_json.len - 1);
+    if (c->parent->hook)
+        buf_cstr(b, ",\"hooks\":true");
+    buf_fmt(b, ",\"within\":{\"depth\":%lld,\"labels\":[",
+            (long long)t->config->within.depth + 1);
+    labels_put(b, policy_taint(t, b->mem));
+    buf_char(b, ']');
+    put_bounds(b, t);
+    buf_cstr(b, "}}");
+}
+
+/* The prompt; what else there is follows as JSON, or stands alone. */
+static void put_prompt(struct buf *b, const struct child *c,
+                       const struct json *args)
+{
+    const struct json *prompt = json_get(args, "prompt");
+    size_t others = 0;
+
+    for (const struct json *m = args ? args->first : NULL; m; m = m->next)
+        others += m != prompt && (c->of_action || !str_is(m->key, "agent"));
+    buf_str(b, json_str(prompt));
+    if (!others)
+        return;
+    if (b->len)
+        buf_cstr(b, "\n\n");
+    buf_char(b, '{');
+    for (const struct json *m = args->first; m; m = m->next) {
+        if (m == prompt || (!c->of_action && str_is(m->key, "agent")))
+            continue;
+        json_put_str(b, m->key);
+        buf_char(b, ':');
+        json_put(b, m);
+        buf_char(b, --others ? ',' : '}');
+    }
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+static void fill_descent(const struct child *c, struct descent *d)
+{
+    const struct wend_run *parent = c->parent;
+
+    d->id = c->id;
+    d->agent = c->kid->agent;
+    d->model = c->kid->model;
+    d->parent_run = str_of(parent->id);
+    d->parent_call = c->call;
+    d->user = parent->birth.user;
+    d->session = parent->birth.session;
+    d->correlation = parent->correlation;
+    d->limits = c->kid->limits;
+    d->limits.parallel =
+        c->kid->plan_json.ptr
+            ? parent->turn.limits.parallel
+            : least(d->limits.parallel, parent->turn.limits.parallel);
+}
+
+/* What the parent says goes before what the agent is. */
+void descent_put(const struct descent *d, wend_ev_run_start *e)
+{
+    e->agent = d->agent;
+    e->model = d->model;
+    e->limits = d->limits;
+    e->config_json = d->config_json;
+    e->parent_run = d->parent_run;
+    e->parent_call = d->parent_call;
+    e->user = d->user;
+    e->session = d->session;
+    if (d->correlation.ptr)
+        e->correlation_id = d->correlation;
+}
+
+/* ---- Starting ------------------------------------------------------------ */
+
+static wend_status start_new(struct child *c, const wend_run_options *o,
+                             wend_error *err)
+{
+    struct wend_run *r = c->run;
+    struct arena a = {.mem = &r->rt->mem};
+    struct buf config = {.mem = a.mem}, prompt = {.mem = a.mem};
+    struct json *args = json_parse(c->args, &a, err);
+    struct descent d = {0};
+    struct plan *plan = NULL;
+    wend_status s = args ? WEND_OK : WEND_E_INVAL;
+
+    put_config(&config, c);
+    fill_descent(c, &d);
+    d.config_json = buf_view(&config);
+    if (s == WEND_OK && c->kid->plan_json.ptr)
+        s = plan_with_inputs(c->kid->plan_json, c->args, &a, &plan, err);
+    else if (s == WEND_OK)
+        put_prompt(&prompt, c, args);
+    if (config.failed || prompt.failed || a.failed)
+        s = fail_nomem(err);
+    if (s == WEND_OK)
+        s = run_begin(r, plan ? plan->name : buf_view(&prompt), plan, o, &d,
+                      err);
+    buf_free(&config);
+    buf_free(&prompt);
+    arena_free(&a);
+    return s;
+}
+
+static wend_status new_run(struct child *c, wend_agent *agent,
+                           const wend_run_options *o, wend_error *err)
+{
+    c->run = run_of(agent, o, err);
+    if (!c->run)
+        return WEND_E_NOMEM;
+    memcpy(c->run->id, c->id, sizeof c->id);
+    c->run->child = c;
+    return WEND_OK;
+}
+
+/* One of a parent that was resumed may be in the store already; *found then,
+ * and what is wrong is not its own fault. */
+static wend_status start_run(struct child *c, wend_agent *agent, bool *found,
+                             wend_error *err)
+{
+    wend_run_options o = {.size = sizeof o,
+                          .hook = c->parent->hook,
+                          .hook_ctx = c->parent->hook_ctx};
+    wend_status s = new_run(c, agent, &o, err);
+
+    if (s == WEND_OK && c->parent->resumed) {
+        s = run_take_up(c->run, found, err);
+        if (*found || s == WEND_E_EXISTS)
+            return s;
+        run_drop(c->run);
+        s = new_run(c, agent, &o, err);
+    }
+    return s == WEND_OK ? start_new(c, &o, err) : s;
+}
+
+static void stop_run(struct child *c, wend_str by)
+{
+    struct input in = {.kind = IN_CANCEL, .by = by};
+
+    if (c->stopped || c->over)
+        return;
+    c->stopped = true;
+    shell_input(c->run, &in);
+}
+
+static void on_deadline(struct timer_node *t)
+{
+    struct child *c = of_timer(t);
+
+    c->late = !c->run->over;
+    stop_run(c, STR("timeout"));
+}
+
+/* One that was paused by itself stays so. */
+static void go_on(struct child *c)
+{
+    struct input in = {.kind = IN_CONTINUE, .by = STR("parent")};
+
+    if (c->run->turn.paused_above)
+        shell_input(c->run, &in);
+}
+
+static void begin(struct child *c)
+{
+    struct wend_run *r = c->parent;
+    const struct agent_kid *hands = agent_kid(r->agent, c->kid->name);
+    wend_error err = {0};
+    bool found = false;
+    wend_status s;
+
+    c->held = r->turn.paused && r->turn.stop.outcome == WEND_OUTCOME_NONE;
+    if (c->held)
+        return;
+    c->began_us = rt_clock(r->rt);
+    if (!hands) {
+        settle_unbegun(c, WEND_OUTCOME_FAILED, "agent_missing",
+                       "it is not there any more: the run was resumed "
+                       "without it");
+        return;
+    }
+    s = start_run(c, hands->agent, &found, &err);
+    if (s != WEND_OK && (found || s == WEND_E_NOMEM || s == WEND_E_STORE)) {
+        shell_fail(r, s, err.message);
+    } else if (s != WEND_OK) {
+        settle_unbegun(c, WEND_OUTCOME_FAILED, "not_started", err.message);
+    } else if (c->run->over) {
+        child_look(c->run); /* it was over when we came */
+    } else {
+        c->timer.fire = on_deadline;
+        if (!timer_set(&r->rt->timers, &c->timer,
+                       rt_after(r->rt, c->timeout_ms)))
+            shell_fail(r, WEND_E_NOMEM, "out of memory");
+        go_on(c);
+    }
+}
+
+static void on_begin(struct timer_node *t)
+{
+    begin(of_timer(t));
+}
+
+static bool still_runs(const struct wend_run *r, const struct effect *fx)
+{
+    return fx->call ? turn_call_runs(&r->turn, fx->call->index)
+                    : action_runs(r, fx);
+}
+
+static struct child *child_new(struct wend_run *r, const struct effect *fx)
+{
+    wend_str id = fx->call ? fx->call->id : action_of(r, fx)->id;
+    struct child *c =
+        mem_zalloc(&r->rt->mem, sizeof *c + id.len + fx->args.len + 2);
+    char *text;
+
+    if (!c)
+        return NULL;
+    text = (char *)(c + 1);
+    memcpy(text, id.ptr, id.len);
+    c->call = (wend_str){text, id.len};
+    memcpy(text + id.len + 1, fx->args.ptr, fx->args.len);
+    c->args = (wend_str){text + id.len + 1, fx->args.len};
+    snprintf(c->id, sizeof c->id, "%.*s", (int)fx->child.len, fx->child.ptr);
+    c->parent = r;
+    c->kid = fx->kid;
+    c->of_action = !fx->call;
+    c->action = fx->action;
+    c->attempt = fx->attempt;
+    c->turn = fx->turn;
+    c->timeout_ms = fx->timeout_ms;
+    c->timer.fire = on_begin;
+    c->next = r->children;
+    r->children = c;
+    return c;
+}
+
+/* A run that is being stopped starts no child, but one that was under way
+ * before it was interrupted is taken up, to be stopped. */
+void child_start(struct wend_run *r, const struct effect *fx)
+{
+    bool stopping = r->turn.stop.outcome != WEND_OUTCOME_NONE;
+    struct child *c;
+
+    if (!still_runs(r, fx) || (stopping && !r->resumed))
+        return; /* ended meanwhile, or will be stopped before it began */
+    c = child_new(r, fx);
+    if (!c)
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    else if (!fx->delay_ms)
+        begin(c);
+    else if (!timer_set(&r->rt->timers, &c->timer,
+                        rt_after(r->rt, fx->delay_ms)))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+}
+
+/* ---- Pauses -------------------------------------------------------------- */
+
+static void pause_run(struct child *c)
+{
+    struct input in = {.kind = IN_PAUSE, .by = STR("parent")};
+    wend_runtime *rt = c->parent->rt;
+
+    if (c->timer.place) {
+        c->left_us = c->timer.due_us - rt_clock(rt);
+        timer_clear(&rt->timers, &c->timer);
+    }
+    shell_input(c->run, &in);
+}
+
+static void continue_run(struct child *c)
+{
+    struct wend_run *r = c->parent;
+
+    if (!c->timer.place && !timer_set(&r->rt->timers, &c->timer,
+                                      i64_sum(rt_clock(r->rt), c->left_us)))
+        shell_fail(r, WEND_E_NOMEM, "out of memory");
+    go_on(c);
+}
+
+void children_heed(struct wend_run *r)
+{
+    if (r->turn.stop.outcome != WEND_OUTCOME_NONE)
+        return; /* they are stopped, too */
+    for (struct child *c = r->children; c; c = c->next) {
+        if (c->over)
+            continue;
+        if (r->turn.paused && c->run)
+            pause_run(c);
+        else if (!r->turn.paused && c->held)
+            begin(c);
+        else if (!r->turn.paused && c->run)
+            continue_run(c);
+    }
+}
+
+wend_run *wend_run_child(wend_run *r, size_t i)
+{
+    struct child *c;
+
+    if (!r || r->magic != RUN_MAGIC || !r->rt || rt_enter(r->rt) != WEND_OK)
+        return NULL;
+    for (c = r->children; c; c = c->next)
+        if (c->run && !c->over && !i--)
+            return c->run;
+    return NULL;
+}
+
+/* ---- Ending -------------------------------------------------------------- */
+
+bool child_stop(struct wend_run *r, const struct effect *fx)
+{
+    bool of_action = fx->kind == FX_STOP_ACTION;
+    struct child *c = r->children;
+
+    while (c && (c->over || c->of_action != of_action ||
+                 (of_action ? c->action != fx->action
+                            : !str_eq(c->call, fx->call->id))))
+        c = c->next;
+    if (!c)
+        return false;
+    if (c->held && r->resumed)
+        begin(c); /* it may have a log, which is closed, too */
+    if (c->run)
+        stop_run(c, STR("parent"));
+    else
+        settle_unbegun(c, WEND_OUTCOME_CANCELED, "canceled",
+                       "canceled before it began");
+    return true;
+}
+
+static void leave(struct child *c)
+{
+    wend_runtime *rt = c->parent->rt;
+
+    c->over = true;
+    c->timer.fire = on_over;
+    timer_set(&rt->timers, &c->timer, rt_clock(rt));
+}
+
+void children_fail(struct wend_run *r, wend_status s, const char *message)
+{
+    for (struct child *c = r->children; c; c = c->next) {
+        timer_clear(&r->rt->timers, &c->timer);
+        if (c->run)
+            shell_fail(c->run, s, message);
+    }
+    if (r->child && !r->child->parent->over)
+        shell_fail(r->child->parent, s, message);
+    else if (r->child)
+        leave(r->child); /* nobody waits for it any more */
+}
+
+void children_drop(struct wend_run *r)
+{
+    while (r->children)
+        child_free(r->children);
+}

@@ -1,0 +1,94 @@
+/*
+ * child.h - runs that other runs start and wait for, and the agents that do
+ * them. Only for src/lib.
+ */
+#ifndef LIB_CHILD_H
+#define LIB_CHILD_H
+
+#include "lib/run/lib.h"
+
+/* ---- Agents that an agent may give tasks to (agent_kids.c) --------------- */
+
+struct agent_kid {
+    struct agent_kid *next;
+    wend_str name, description;
+    wend_agent *agent;
+    wend_str plan_json; /* absent: it takes a prompt */
+    unsigned mode;      /* of its config: see RUN_MODES */
+};
+
+/* NULL if there is none of that name. */
+const struct agent_kid *agent_kid(const wend_agent *a, wend_str name);
+/* Their configs, which the next two need. */
+wend_status agent_kids_ready(const wend_agent *a, wend_error *err);
+/* `,"agents":[...]`: all that is needed to start and to make them again. */
+void agent_put_kids(const wend_agent *a, struct buf *b);
+wend_status agent_offer_task(wend_agent *a, wend_error *err);
+/* The tool for the model, in the list of tools. */
+void agent_put_task(const wend_agent *a, struct buf *b);
+void agent_drop_kids(wend_agent *a);
+
+/* ---- Runs ---------------------------------------------------------------- */
+
+/* What a run has from the one that starts it. */
+struct descent {
+    const char *id; /* its own */
+    wend_str agent, model, config_json;
+    wend_str parent_run, parent_call;
+    wend_str user, session, correlation;
+    wend_ev_limits limits;
+};
+
+void descent_put(const struct descent *d, wend_ev_run_start *e);
+
+/* A child, from child_start to its end. */
+struct child {
+    struct child *next; /* of the parent */
+    struct wend_run *parent;
+    struct wend_run *run; /* NULL before it has begun; ours */
+    const struct kid *kid;
+    char id[40];
+    wend_str call, args; /* in the same block; call: or the action's id */
+    bool of_action;
+    uint32_t action;
+    int64_t attempt, turn, timeout_ms, began_us;
+    struct timer_node timer; /* until it begins, then its deadline, then its
+                                end */
+    int64_t left_us;         /* of its time, while its parent is paused */
+    bool held;               /* it begins when its parent goes on */
+    bool stopped, late, over;
+};
+
+void child_start(struct wend_run *r, const struct effect *fx);
+/* False: the call or action has no child. */
+bool child_stop(struct wend_run *r, const struct effect *fx);
+/* The run was paused, or goes on: so do those below it. */
+void children_heed(struct wend_run *r);
+/* The run may have ended, and its end may be kept by now. */
+void child_look(struct wend_run *r);
+/* What run_end says, for whoever waits for it. */
+void run_note_end(struct wend_run *r, const wend_event *run_end);
+/* Neither the run's parent nor its children can go on without it. */
+void children_fail(struct wend_run *r, wend_status s, const char *message);
+void children_drop(struct wend_run *r);
+/* child_budget.c: what others leave of the run's budgets and of those above
+ * it; NULL if there are no others. Lent until the next call. */
+const struct purse *child_purse(struct wend_run *r, const struct input *in);
+
+/* run.c */
+wend_status run_begin(struct wend_run *r, wend_str prompt,
+                      const struct plan *plan, const wend_run_options *o,
+                      const struct descent *d, wend_error *err);
+/* resume.c: a run that the store may have, or may have the end of; *found is
+ * false if there is none. */
+wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err);
+/* plan_run.c: what of a start is the plan's, and the durations that were
+ * learned; nothing if the plan is NULL. */
+const int64_t *plan_fill_start(struct wend_run *r, const struct plan *plan,
+                               bool root, wend_ev_run_start *e);
+/* plan_run.c: the plan with these inputs, in `a`. */
+wend_status plan_with_inputs(wend_str plan_json, wend_str inputs,
+                             struct arena *a, struct plan **out,
+                             wend_error *err);
+
+#endif

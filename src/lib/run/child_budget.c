@@ -1,0 +1,130 @@
+/*
+ * child_budget.c - budgets that runs share with their children.
+ *
+ * Whatever a model is asked, in a run or in a run below it, must fit into
+ * what is left of the limits of all that are above: limit, less what was
+ * spent, less what open questions may still cost. What children spent is
+ * spent by their parents, too: while they are under way it is summed up
+ * here, and once they are over it stands in the parent's metrics.
+ */
+#include "lib/run/child.h"
+
+static void add_metrics(const wend_ev_metrics *m, struct purse *sum)
+{
+    sum->tokens = i64_sum(sum->tokens, i64_sum(m->tokens_in, m->tokens_out));
+    sum->cost_nano = i64_sum(sum->cost_nano, m->cost_nano);
+}
+
+static void add_reserved(const struct wend_run *r, struct purse *sum)
+{
+    struct purse own;
+
+    turn_reserved(&r->turn, &own);
+    sum->tokens = i64_sum(sum->tokens, own.tokens);
+    sum->cost_nano = i64_sum(sum->cost_nano, own.cost_nano);
+}
+
+/* ---- After an interruption ----------------------------------------------- */
+
+/* A child that was under way and is not taken up yet: the store says what it
+ * has spent. What it cannot say is as good as all of it. */
+static void add_stored(const struct wend_run *r, wend_str child,
+                       struct purse *sum)
+{
+    struct arena a = {.mem = &r->rt->mem};
+    wend_run_info *info;
+    wend_status s = store_info(r->rt->store, child.ptr, &a, &info, NULL);
+
+    if (s == WEND_OK && info->imported && !r->trusts)
+        s = WEND_E_NOTFOUND; /* it only has the id of ours */
+    if (s == WEND_OK) {
+        sum->tokens =
+            i64_sum(sum->tokens, i64_sum(info->tokens_in, info->tokens_out));
+        sum->cost_nano = i64_sum(sum->cost_nano, info->cost_nano);
+    } else if (s != WEND_E_NOTFOUND) {
+        sum->tokens = sum->cost_nano = INT64_MAX;
+    }
+    arena_free(&a);
+}
+
+static bool is_lost(const struct wend_run *r, wend_str child)
+{
+    const struct child *c = r->children;
+
+    while (c && !(c->run && str_is(child, c->id)))
+        c = c->next;
+    return child.ptr && !c;
+}
+
+static void add_lost(const struct wend_run *r, struct purse *sum)
+{
+    const struct turn *t = &r->turn;
+    uint32_t place = 0, i;
+
+    for (const struct call *c = t->calls; c; c = c->prev)
+        if (is_lost(r, turn_call_child(t, c->index)))
+            add_stored(r, turn_call_child(t, c->index), sum);
+    while (t->plan.started &&
+           (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
+        if (is_lost(r, plan_action_state(&t->plan, i)->child))
+            add_stored(r, plan_action_state(&t->plan, i)->child, sum);
+}
+
+/* ---- What is left -------------------------------------------------------- */
+
+/* A child that is over stands in its parent's metrics already. */
+static bool counts(const struct child *c)
+{
+    return c->run && !c->over;
+}
+
+/* Depth is bounded by CHILD_DEPTH_MAX. `but`: its open questions are not
+ * counted. */
+static void add_all(const struct wend_run *r, const struct wend_run *but,
+                    struct purse *sum)
+{
+    add_metrics(&r->turn.metrics, sum);
+    if (r != but)
+        add_reserved(r, sum);
+    for (const struct child *c = r->children; c; c = c->next)
+        if (counts(c))
+            add_all(c->run, but, sum);
+    if (r->resumed)
+        add_lost(r, sum);
+}
+
+static int64_t left(int64_t limit, int64_t used)
+{
+    return !limit ? INT64_MAX : used >= limit ? 0 : limit - used;
+}
+
+static bool has_limit(const struct wend_run *r)
+{
+    return r->turn.limits.tokens || r->turn.limits.cost_nano;
+}
+
+const struct purse *child_purse(struct wend_run *r, const struct input *in)
+{
+    if (!r->child && !r->children && !(r->resumed && has_limit(r)))
+        return NULL;
+    r->purse = (struct purse){INT64_MAX, INT64_MAX};
+    for (const struct wend_run *a = r; a;
+         a = a->child ? a->child->parent : NULL) {
+        const wend_ev_limits *l = &a->turn.limits;
+        struct purse used = {0};
+        int64_t tokens, cost;
+
+        if (!has_limit(a))
+            continue;
+        add_all(a, r, &used);
+        if (in->done.child) /* what it brings is in no metrics yet */
+            add_metrics(&in->done.child->metrics, &used);
+        tokens = left(l->tokens, used.tokens);
+        cost = left(l->cost_nano, used.cost_nano);
+        if (tokens < r->purse.tokens)
+            r->purse.tokens = tokens;
+        if (cost < r->purse.cost_nano)
+            r->purse.cost_nano = cost;
+    }
+    return &r->purse;
+}

@@ -1,0 +1,560 @@
+/*
+ * fork.c - a new run that shares another one's past.
+ *
+ * A fork is born with what its maker says: run_fork, results in place of
+ * open calls, a message, all in one batch; then it is a run that nobody has
+ * under way, and goes on like any other. Of the past only the last shared
+ * event is read, unless what is said must be looked up in the state there.
+ */
+#include "lib/run/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/id.h"
+#include "base/utf8.h"
+#include "lib/log/log_check.h"
+
+struct fork {
+    wend_store *store;
+    const char *id; /* the run that was named */
+    wend_fork_options o;
+    struct arena arena;
+    wend_event at;            /* the last shared event */
+    struct turn turn;         /* the state there, if it was needed */
+    wend_event *events;       /* its own */
+    struct store_event *rows; /* the same, for the store */
+    size_t events_count;
+    struct event_blobs blobs;
+    int64_t now_us;
+    char fork[RUN_ID_LEN + 1];
+    wend_error *err;
+};
+
+/* ---- What it shares ------------------------------------------------------ */
+
+/* The past on its way into a state; or only searched. */
+struct past {
+    struct fork *f;
+    struct arena arena; /* of one item */
+    int64_t to;         /* last event to read */
+    wend_str call;      /* or action, whose end is looked for; else absent */
+    int64_t found;      /* the newest such */
+    wend_event *ev;     /* takes the first event read, else NULL */
+    struct log_birth *birth; /* only what lists say of it, else NULL */
+    wend_status status;
+};
+
+/* Of that call or action; an attempt that is superseded has none. */
+static bool is_result(const wend_event *ev, wend_str id)
+{
+    if (ev->type == WEND_CALL_END)
+        return str_eq(ev->u.call_end.call, id) &&
+               ev->u.call_end.outcome != WEND_OUTCOME_SUPERSEDED;
+    return ev->type == WEND_ACTION_END && str_eq(ev->u.action_end.action, id) &&
+           ev->u.action_end.outcome != WEND_OUTCOME_SUPERSEDED;
+}
+
+static bool past_event(struct past *p, const wend_event *ev)
+{
+    struct keep keep = {&p->f->arena, NULL};
+
+    if (p->call.ptr) {
+        if (is_result(ev, p->call))
+            p->found = ev->seq;
+        return true;
+    }
+    if (p->birth)
+        log_birth_note(p->birth, ev, &p->f->arena);
+    else
+        turn_become(&p->f->turn, ev, &keep);
+    if (p->f->arena.failed)
+        p->status = WEND_E_NOMEM;
+    return p->status == WEND_OK;
+}
+
+static bool past_item(void *ctx, const struct store_item *item)
+{
+    struct past *p = ctx;
+    struct arena *a = p->ev ? &p->f->arena : &p->arena;
+    wend_event ev;
+    wend_str body;
+
+    if (item->is_pack)
+        return true;
+    if (item->seq > p->to)
+        return false;
+    body = arena_str(a, item->body);
+    p->status = body.ptr ? event_read(body, a, log_blob, p->f->store, &ev, NULL)
+                         : WEND_E_NOMEM;
+    if (p->status == WEND_OK && ev.seq != item->seq)
+        p->status = WEND_E_CORRUPT;
+    if (p->status != WEND_OK)
+        return false;
+    if (p->ev) {
+        *p->ev = ev;
+        return false;
+    }
+    if (!past_event(p, &ev))
+        return false;
+    arena_reset(&p->arena);
+    return item->seq < p->to;
+}
+
+static wend_status read_past(struct fork *f, struct past *p, int64_t from)
+{
+    wend_store *store = f->store;
+    wend_status s;
+
+    p->f = f;
+    p->arena.mem = &store->mem;
+    s = store->ops->read(store, str_of(f->id), (struct store_place){from, 0}, 0,
+                         past_item, p, f->err);
+    arena_free(&p->arena);
+    if (s != WEND_OK || p->status == WEND_OK)
+        return s;
+    return p->status == WEND_E_NOMEM
+               ? fail_nomem(f->err)
+               : fail(f->err, WEND_E_CORRUPT,
+                      "the log of run %s is damaged; `wend verify` says where",
+                      f->id);
+}
+
+/* Just before that call or action ended. */
+static wend_status find_result(struct fork *f, int64_t seq)
+{
+    struct past p = {.to = seq, .call = str_of(f->o.results[0].call)};
+    wend_status s = read_past(f, &p, 1);
+
+    if (s == WEND_OK && !p.found)
+        s = fail(f->err, WEND_E_INVAL,
+                 "no call or action '%.80s' of run %s has ended",
+                 f->o.results[0].call, f->id);
+    f->o.at = p.found - 1;
+    return s;
+}
+
+static wend_status find_at(struct fork *f, const wend_run_info *info)
+{
+    struct past p = {.ev = &f->at};
+    wend_status s = WEND_OK;
+
+    if (!f->o.at && f->o.results_count)
+        s = find_result(f, info->seq);
+    else if (!f->o.at)
+        f->o.at = info->seq - (info->ended_us != 0);
+    if (s != WEND_OK)
+        return s;
+    if (f->o.at < 1 || f->o.at > info->seq)
+        return fail(f->err, WEND_E_INVAL,
+                    "run %s has no event %lld: they are 1 to %lld", f->id,
+                    (long long)f->o.at, (long long)info->seq);
+    p.to = f->o.at;
+    s = read_past(f, &p, f->o.at);
+    if (s == WEND_OK && (f->at.seq != f->o.at || !run_id_valid(f->at.run)))
+        s = fail(f->err, WEND_E_CORRUPT,
+                 "the log of run %s is damaged at event %lld", f->id,
+                 (long long)f->o.at);
+    if (s == WEND_OK && f->at.type == WEND_RUN_END)
+        s = fail(f->err, WEND_E_INVAL,
+                 "event %lld is the end of run %s, and nothing follows it; "
+                 "fork at %lld or before",
+                 (long long)f->o.at, f->id, (long long)f->o.at - 1);
+    return s;
+}
+
+static wend_status find_state(struct fork *f)
+{
+    struct past p = {.to = f->o.at};
+    wend_status s;
+
+    turn_init(&f->turn);
+    s = read_past(f, &p, 1);
+    if (s == WEND_OK && (f->turn.seq != f->o.at || !f->turn.config))
+        s = fail(f->err, WEND_E_CORRUPT,
+                 "the log of run %s is damaged before event %lld", f->id,
+                 (long long)f->o.at);
+    return s;
+}
+
+/* ---- What it says -------------------------------------------------------- */
+
+static wend_event *add(struct fork *f, wend_event_type type)
+{
+    wend_event *ev = &f->events[f->events_count++];
+
+    memset(ev, 0, sizeof *ev);
+    ev->type = type;
+    ev->run = str_of(f->fork);
+    ev->seq = f->o.at + (int64_t)f->events_count;
+    ev->time_us = f->now_us;
+    ev->in_turn = f->at.in_turn && f->at.type != WEND_TURN_END;
+    ev->turn = f->at.turn;
+    ev->turn_id = f->at.turn_id;
+    return ev;
+}
+
+/* A text of the host's: valid, and without keys of the agent's. */
+static wend_str clean(struct fork *f, wend_str text)
+{
+    struct buf b = {.mem = &f->store->mem};
+
+    utf8_repair(&b, text);
+    text = arena_str(&f->arena, buf_view(&b));
+    f->arena.failed |= b.failed;
+    buf_free(&b);
+    return f->o.agent ? agent_blank(f->o.agent, text, &f->arena) : text;
+}
+
+static void say_fork(struct fork *f)
+{
+    wend_ev_run_fork *e = &add(f, WEND_RUN_FORK)->u.run_fork;
+
+    e->parent = f->at.run;
+    e->at = f->o.at;
+    if (f->o.take & ~(uint32_t)WEND_FORK_LIMITS)
+        e->config_json =
+            config_mix(f->turn.config->json, f->o.agent->configs[0]->json,
+                       f->o.take, &f->arena);
+    if (f->o.take & (WEND_FORK_MODEL | WEND_FORK_CONFIG))
+        e->model = f->o.agent->model;
+    if (f->o.take & WEND_FORK_LIMITS)
+        e->limits = &f->o.agent->limits;
+}
+
+/* A call that had not begun gets both brackets, as one that is refused. */
+static void say_call(struct fork *f, uint32_t i, wend_str output)
+{
+    const struct call *c = turn_call(&f->turn, i);
+    const struct tool *tool;
+    wend_event *ev;
+
+    bit_set(&f->turn.ended, i);
+    if (!bit_get(&f->turn.started, i)) {
+        ev = add(f, WEND_CALL_START);
+        tool = config_tool(f->turn.config, c->name);
+        ev->u.call_start.call = c->id;
+        ev->u.call_start.name = c->name;
+        ev->u.call_start.args_json = c->args;
+        ev->u.call_start.args_invalid = c->invalid;
+        ev->u.call_start.call_class =
+            tool ? tool->call_class : WEND_CLASS_UNSAFE;
+        ev->u.call_start.attempt = 1;
+        ev->u.call_start.policy.rule = STR("given");
+    }
+    ev = add(f, WEND_CALL_END);
+    ev->u.call_end.call = c->id;
+    ev->u.call_end.name = c->name;
+    ev->u.call_end.outcome = WEND_OUTCOME_OK;
+    ev->u.call_end.output = clean(f, output);
+    ev->u.call_end.given = true;
+}
+
+/* Of one that has a child, or asks a model, it must be known how that ended:
+ * nobody could close their brackets any more. Nor is one open between the end
+ * of an attempt that was superseded and the start of the next. */
+static bool is_open_call(const struct turn *t, int i)
+{
+    return i >= 0 && !bit_get(&t->ended, (uint32_t)i) &&
+           !bit_get(&t->superseded, (uint32_t)i) &&
+           !turn_call_child(t, (uint32_t)i).ptr;
+}
+
+static bool is_open_action(const struct plan_state *p, uint32_t i)
+{
+    const struct action_state *s =
+        i != PLAN_NONE ? plan_action_state(p, i) : NULL;
+
+    return s && (s->at == AT_RUNS || s->at == AT_LOST) && !s->superseded &&
+           !s->asking && !s->child.ptr;
+}
+
+static void say_action(struct fork *f, uint32_t i, wend_str output)
+{
+    const struct plan_action *a = f->turn.plan.plan->actions[i];
+    wend_event *ev = add(f, WEND_ACTION_END);
+    struct buf json = {.mem = &f->store->mem};
+
+    json_put_any(&json, clean(f, output));
+    ev->u.action_end.action = a->id;
+    ev->u.action_end.name = a->name;
+    ev->u.action_end.outcome = WEND_OUTCOME_OK;
+    ev->u.action_end.output_json = arena_str(&f->arena, buf_view(&json));
+    ev->u.action_end.output_key = a->output_key;
+    ev->u.action_end.given = true;
+    f->arena.failed |= json.failed;
+    buf_free(&json);
+    plan_evolve(&f->turn.plan, ev, &f->arena); /* it is open no more */
+}
+
+static wend_status say_result(struct fork *f, const wend_fork_result *r)
+{
+    const struct plan_state *p = &f->turn.plan;
+    wend_str id = str_of(r->call);
+    int call = turn_call_index(&f->turn, id);
+    uint32_t action = p->started ? plan_find(p->plan, id) : PLAN_NONE;
+
+    if (!r->output.ptr || r->output.len > OUTPUT_BYTES_MAX)
+        return fail(f->err, WEND_E_LIMIT,
+                    "the result of '%.80s' is NULL or over %d bytes", r->call,
+                    OUTPUT_BYTES_MAX);
+    if (is_open_call(&f->turn, call))
+        say_call(f, (uint32_t)call, r->output);
+    else if (is_open_action(p, action))
+        say_action(f, action, r->output);
+    else
+        return fail(f->err, WEND_E_INVAL,
+                    "no call or action '%.80s' is open at event %lld of run "
+                    "%s; fork where it has begun and not ended, best just "
+                    "before its end",
+                    r->call, (long long)f->o.at, f->id);
+    return WEND_OK;
+}
+
+static wend_status say_all(struct fork *f)
+{
+    size_t most = 2 + 2 * f->o.results_count;
+    wend_status s = WEND_OK;
+    wend_event *ev;
+
+    f->events = arena_alloc(&f->arena, most * sizeof *f->events);
+    f->rows = arena_alloc(&f->arena, most * sizeof *f->rows);
+    if (!f->events || !f->rows)
+        return fail_nomem(f->err);
+    say_fork(f);
+    for (size_t i = 0; s == WEND_OK && i < f->o.results_count; i++)
+        s = say_result(f, &f->o.results[i]);
+    if (s == WEND_OK && f->o.say.ptr) {
+        ev = add(f, WEND_MESSAGE);
+        ev->u.message.role = STR("user");
+        ev->u.message.text = clean(f, f->o.say);
+    }
+    return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
+}
+
+/* ---- Into the store ------------------------------------------------------ */
+
+static wend_status write_events(struct fork *f)
+{
+    struct buf b = {.mem = &f->store->mem};
+
+    f->blobs.arena = &f->arena;
+    for (size_t i = 0; i < f->events_count; i++) {
+        const wend_event *ev = &f->events[i];
+
+        buf_clear(&b);
+        event_write(&b, ev, &f->blobs);
+        f->rows[i] = (struct store_event){ev->seq, ev->type, ev->time_us,
+                                          arena_str(&f->arena, buf_view(&b))};
+        f->arena.failed |= b.failed; /* buf_clear forgets it */
+    }
+    buf_free(&b);
+    return f->arena.failed ? fail_nomem(f->err) : WEND_OK;
+}
+
+/* Whether more of what that run was made with may follow the event. */
+static bool is_birth(const wend_event *ev)
+{
+    return ev->type == WEND_RUN_FORK ||
+           (ev->type == WEND_CALL_START &&
+            str_is(ev->u.call_start.policy.rule, "given")) ||
+           (ev->type == WEND_CALL_END && ev->u.call_end.given) ||
+           (ev->type == WEND_ACTION_END && ev->u.action_end.given);
+}
+
+/* What lists give as its prompt. That of a fork may have been said after the
+ * event, and is not shared then: the log tells. */
+static wend_status find_prompt(struct fork *f, wend_run_info *info)
+{
+    struct log_birth birth = {0};
+    struct past p = {.to = f->o.at, .birth = &birth};
+    wend_status s;
+
+    if (f->o.say.ptr || !is_birth(&f->at))
+        return WEND_OK;
+    s = read_past(f, &p, 1);
+    info->prompt = birth.b.prompt;
+    return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
+}
+
+static wend_status put(struct fork *f, const wend_run_info *info)
+{
+    wend_str model = f->events[0].u.run_fork.model;
+    struct store_birth birth = {
+        .agent = info->agent,
+        .model = model.ptr ? model : info->model,
+        .prompt = f->o.say.ptr ? f->events[f->events_count - 1].u.message.text
+                               : info->prompt,
+        .user = info->user,
+        .session = info->session,
+        .parent = str_of(f->id),
+        .started_us = f->now_us,
+    };
+    struct store_blob *blobs =
+        arena_alloc(&f->arena, (f->blobs.count + 1) * sizeof *blobs);
+    struct store_batch b = {.run = str_of(f->fork),
+                            .epoch = 1,
+                            .birth = &birth,
+                            .events = f->rows,
+                            .events_count = f->events_count,
+                            .blobs = blobs,
+                            .summary = {.status = "interrupted",
+                                        .turns = f->at.turn + f->at.in_turn}};
+    wend_status s;
+
+    if (!blobs)
+        return fail_nomem(f->err);
+    for (struct event_blob *l = f->blobs.first; l; l = l->next) {
+        memcpy(blobs[b.blobs_count].hash, l->hash, sizeof l->hash);
+        blobs[b.blobs_count++].body = l->text;
+    }
+    s = store_append_wait(f->store, &b);
+    if (s == WEND_E_STALE)
+        fail(f->err, s, "run %s was pruned meanwhile", f->id);
+    else if (s == WEND_E_NOMEM)
+        fail_nomem(f->err);
+    else if (s != WEND_OK && f->store->ops->failure(f->store, f->err) == 0)
+        fail(f->err, s, "the fork cannot be stored");
+    return s;
+}
+
+/* A plan asks nobody, so that nobody would hear it. */
+static wend_status check_say(struct fork *f)
+{
+    struct past p = {.to = 1};
+    wend_event first = {0};
+    wend_status s;
+
+    if (!f->o.say.ptr)
+        return WEND_OK;
+    if (f->o.say.len > BLOB_BYTES_MAX)
+        return fail(f->err, WEND_E_LIMIT, "fork: the text is over %d bytes",
+                    BLOB_BYTES_MAX);
+    p.ev = &first;
+    s = read_past(f, &p, 1);
+    if (s == WEND_OK && first.type == WEND_RUN_START &&
+        first.u.run_start.plan_json.ptr)
+        s = fail(f->err, WEND_E_INVAL,
+                 "run %s is a plan: there is nobody in it to say something to",
+                 f->id);
+    return s;
+}
+
+static wend_status make(struct fork *f, const struct env *env)
+{
+    wend_run_info *info = NULL;
+    char owner[RUN_ID_LEN + 1];
+    unsigned char chance[10];
+    wend_status s = store_info(f->store, f->id, &f->arena, &info, f->err);
+
+    if (s == WEND_OK)
+        s = find_at(f, info);
+    if (s == WEND_OK)
+        s = log_owner(f->store, str_of(f->id), f->o.at, owner, f->err);
+    if (s == WEND_OK && strcmp(owner, f->id) != 0) {
+        /* What that run shares itself is shared with its owner: by the store,
+         * since an imported log may name a run of ours. */
+        f->id = arena_str(&f->arena, str_of(owner)).ptr;
+        s = f->id ? store_info(f->store, f->id, &f->arena, &info, f->err)
+                  : fail_nomem(f->err);
+    }
+    if (s == WEND_OK)
+        s = check_say(f);
+    if (s == WEND_OK)
+        s = find_prompt(f, info);
+    if (s == WEND_OK &&
+        (f->o.results_count || f->o.take & ~(uint32_t)WEND_FORK_LIMITS))
+        s = find_state(f);
+    if (s != WEND_OK)
+        return s;
+    env->chance(env->ctx, chance, sizeof chance);
+    f->now_us = env->wall_us(env->ctx);
+    run_id_make(f->fork, f->now_us, chance);
+    if (f->now_us < f->at.time_us)
+        f->now_us = f->at.time_us;
+    s = say_all(f);
+    if (s == WEND_OK)
+        s = write_events(f);
+    return s == WEND_OK ? put(f, info) : s;
+}
+
+static wend_status check(const struct fork *f, bool taken, wend_error *err)
+{
+    const wend_fork_options *o = &f->o;
+    wend_status s;
+
+    if (!taken || o->at < 0 || (o->results_count && !o->results) ||
+        (o->take && !o->agent) || o->take > 2 * WEND_FORK_CONFIG - 1)
+        return fail(err, WEND_E_INVAL, "fork: an option is wrong");
+    for (size_t i = 0; i < o->results_count; i++)
+        if (!o->results[i].call)
+            return fail(err, WEND_E_INVAL, "fork: result %zu names no call",
+                        i + 1);
+    s = f->store->ops->failure(f->store, err);
+    if (s != WEND_OK || !o->agent)
+        return s;
+    s = agent_enter(o->agent, "fork", err);
+    return s == WEND_OK ? agent_config(o->agent, 0, err) : s;
+}
+
+static wend_status fork_make(wend_store *store, const struct env *env,
+                             const char *id, const wend_fork_options *options,
+                             char fork[37], int64_t *at, wend_error *err)
+{
+    struct fork f = {.store = store, .id = id, .err = err};
+    bool taken = OPTIONS_TAKE(&f.o, wend_fork_options, take, options);
+    wend_status s;
+
+    if (!run_id_valid(str_of(id)))
+        return fail(err, WEND_E_INVAL, "fork: '%.60s' is no run id", id);
+    f.arena.mem = &store->mem;
+    s = check(&f, taken, err);
+    if (s == WEND_OK)
+        s = make(&f, env);
+    if (s == WEND_OK)
+        memcpy(fork, f.fork, sizeof f.fork);
+    *at = f.o.at;
+    arena_free(&f.arena);
+    return s;
+}
+
+wend_status wend_store_fork(wend_store *store, const char *id,
+                            const wend_fork_options *options, char fork[37],
+                            wend_error *err)
+{
+    wend_status s = store_enter(store, err);
+    int64_t at;
+
+    if (s == WEND_OK && (!id || !fork))
+        s = fail(err, WEND_E_INVAL, "fork: id or fork is NULL");
+    if (s == WEND_OK)
+        s = fork_make(store, &env_real, id, options, fork, &at, err);
+    return s;
+}
+
+wend_status wend_run_fork(wend_agent *agent, const char *id,
+                          const wend_fork_options *fork,
+                          const wend_run_options *options, wend_run **out,
+                          wend_error *err)
+{
+    wend_fork_options o;
+    wend_run_options run;
+    struct kept *hook;
+    char own[RUN_ID_LEN + 1];
+    int64_t at = 0;
+    wend_status s = run_options(options, &run, &hook, err);
+
+    if (s == WEND_OK)
+        s = agent_enter(agent, "fork", err);
+    if (s == WEND_OK &&
+        (!id || !out || !OPTIONS_TAKE(&o, wend_fork_options, take, fork)))
+        s = fail(err, WEND_E_INVAL, "fork: id, out or an option is wrong");
+    if (s == WEND_OK) {
+        o.size = sizeof o;
+        o.agent = agent;
+        s = fork_make(agent->rt->store, agent->rt->env, id, &o, own, &at, err);
+    }
+    if (s == WEND_OK)
+        s = run_resume(agent, own, at, &run, out, err);
+    return run_give(s, out, hook);
+}

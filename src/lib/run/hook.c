@@ -1,0 +1,133 @@
+/*
+ * hook.c - the host looks at, changes, skips or stops.
+ *
+ * What a hook says becomes an input like any other, so that it is decided
+ * upon by the core and stands in the log.
+ */
+#include "lib/run/hook.h"
+
+#include "base/utf8.h"
+
+/* The hook's text lives in the run from here on, as valid UTF-8. */
+static void keep_text(struct wend_run *r, wend_hook *h)
+{
+    struct buf b = {.mem = &r->rt->mem};
+
+    if (h->text.ptr) /* whatever its length claims */
+        utf8_repair(&b, h->text);
+    h->text = b.failed ? STR_NONE : arena_str(&r->arena, buf_view(&b));
+    if (!h->text.ptr)
+        r->arena.failed = true;
+    buf_free(&b);
+}
+
+wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h)
+{
+    wend_hook_answer a = WEND_HOOK_GO;
+
+    if (!r->hook)
+        return a;
+    h->run = str_of(r->id);
+    r->rt->callbacks++;
+    a = r->hook(r->hook_ctx, h);
+    r->rt->callbacks--;
+    if (a != WEND_HOOK_GO)
+        keep_text(r, h);
+    return a;
+}
+
+void hook_stop(struct wend_run *r, wend_str message)
+{
+    struct input in = {.kind = IN_STOP, .by = STR("hook"), .text = message};
+
+    shell_input(r, &in);
+}
+
+/* The arguments a hook gives must be JSON, in canonical form. */
+static bool canonical(struct wend_run *r, wend_str *text)
+{
+    struct arena a = {.mem = &r->rt->mem};
+    struct buf b = {.mem = &r->rt->mem};
+    struct json *j = json_parse(*text, &a, NULL);
+
+    if (j) {
+        json_put(&b, j);
+        *text = arena_str(&r->arena, buf_view(&b));
+    }
+    r->arena.failed |= b.failed;
+    buf_free(&b);
+    arena_free(&a);
+    return j != NULL;
+}
+
+static void before_call(struct wend_run *r, const struct effect *fx)
+{
+    wend_hook h = {.point = WEND_HOOK_CALL_BEFORE,
+                   .turn = (uint32_t)fx->turn,
+                   .call = fx->call->id,
+                   .name = fx->call->name,
+                   .text = fx->args};
+    struct input in = {.kind = IN_HOOK};
+
+    if (bit_get(&r->turn.started, fx->call->index) ||
+        fx->turn != r->turn.counter)
+        return;
+    in.hook.turn = fx->turn;
+    in.hook.call = fx->call->id;
+    in.hook.answer = hook_ask(r, &h);
+    in.hook.text = h.text;
+    if (in.hook.answer == WEND_HOOK_STOP)
+        hook_stop(r, h.text);
+    else if (in.hook.answer == WEND_HOOK_CHANGE && !canonical(r, &in.hook.text))
+        hook_stop(r, STR("a hook gave arguments that are not JSON"));
+    else
+        shell_input(r, &in);
+}
+
+/* Both hooks of a turn's beginning give one answer: what either adds joins
+ * the conversation, the model's hook alone can answer instead. */
+static void before_turn(struct wend_run *r, const struct effect *fx)
+{
+    wend_hook h = {.point = WEND_HOOK_TURN_BEFORE, .turn = (uint32_t)fx->turn};
+    struct input in = {.kind = IN_HOOK};
+    struct buf b = {.mem = &r->rt->mem};
+    wend_hook_answer a;
+
+    if (r->turn.phase != PH_TURN || fx->turn != r->turn.counter ||
+        r->turn.paused)
+        return; /* stopped, answered already, or asked again later */
+    in.hook.turn = fx->turn;
+    a = hook_ask(r, &h);
+    if (a == WEND_HOOK_CHANGE) {
+        in.hook.answer = a;
+        buf_str(&b, h.text);
+    }
+    if (a != WEND_HOOK_STOP) {
+        h = (wend_hook){.point = WEND_HOOK_MODEL_BEFORE,
+                        .turn = (uint32_t)fx->turn};
+        a = hook_ask(r, &h);
+    }
+    if (a == WEND_HOOK_CHANGE || a == WEND_HOOK_SKIP) {
+        in.hook.answer = a;
+        if (a == WEND_HOOK_SKIP)
+            buf_clear(&b);
+        else if (b.len)
+            buf_char(&b, '\n');
+        buf_str(&b, h.text);
+    }
+    in.hook.text = buf_view(&b);
+    r->arena.failed |= b.failed;
+    if (a == WEND_HOOK_STOP)
+        hook_stop(r, h.text);
+    else
+        shell_input(r, &in);
+    buf_free(&b);
+}
+
+void hook_perform(struct wend_run *r, const struct effect *fx)
+{
+    if (fx->call)
+        before_call(r, fx);
+    else
+        before_turn(r, fx);
+}

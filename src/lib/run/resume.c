@@ -1,0 +1,466 @@
+/*
+ * resume.c - a run that another process left, taken up again from its log.
+ *
+ * The log is folded through turn_apply as a replay would; the agent gives
+ * nothing but hands: the driver and the functions of its tools. Only then is
+ * the run claimed; a resume that fails leaves log and list as they were.
+ *
+ * The log of an imported run is somebody else's word: it gives the history,
+ * and the agent all the rest. run_resume says so, and replaces the config.
+ */
+#include "lib/run/lib.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/id.h"
+#include "lib/run/child.h"
+#include "lib/plan/learned.h"
+#include "lib/model/recall.h"
+#include "lib/run/trouble.h"
+
+/* The log on its way into a run's state. */
+struct fold {
+    struct wend_run *r;
+    struct arena arena; /* of one item */
+    struct chain chain;
+    struct recall recall;
+    int64_t n;             /* newest delta after turn.seq */
+    uint32_t models_max;   /* that the agent can ask */
+    int64_t after;         /* what the reader has had; 0 = all so far */
+    wend_ev_limits limits; /* that hold from now on, where not 0 */
+    bool ended;            /* its end will do, too */
+    bool foreign;          /* the log has no authority */
+    uint32_t take;         /* WEND_FORK_ bits: what the agent says instead */
+    wend_status status;
+    wend_error err;
+};
+
+static bool stop_fold(struct fold *f, wend_status s, int64_t seq)
+{
+    f->status = s == WEND_E_NOMEM
+                    ? fail_nomem(&f->err)
+                    : fail(&f->err, WEND_E_CORRUPT,
+                           "the log of run %s is damaged at event %lld",
+                           f->r->id, (long long)seq);
+    return false;
+}
+
+/* A message that was open at the end: what the log has of it. */
+static bool fold_delta(void *ctx, wend_event *ev)
+{
+    struct fold *f = ctx;
+    struct wend_run *r = f->r;
+
+    f->n = ev->n;
+    if (ev->time_us > r->last_us)
+        r->last_us = ev->time_us;
+    if (r->turn.phase != PH_MODEL)
+        return true;
+    if (ev->type == WEND_TEXT_DELTA)
+        reply_text(&r->reply, ev->u.text_delta.text, ev->time_us);
+    else if (ev->type == WEND_THINKING_DELTA)
+        reply_thinking(&r->reply, ev->u.text_delta.text, ev->time_us);
+    return !r->reply.failed;
+}
+
+/* What children have from it, and by what its model calls are remembered. */
+static void note_start(struct fold *f, const wend_ev_run_start *e)
+{
+    struct wend_run *r = f->r;
+
+    if (f->foreign)
+        return;
+    r->correlation = arena_str(&r->arena, e->correlation_id);
+    r->birth.model = arena_str(&r->arena, e->model);
+    r->birth.user = arena_str(&r->arena, e->user);
+    r->birth.session = arena_str(&r->arena, e->session);
+}
+
+/* It has not answered yet. False: out of memory. */
+static bool other_model(struct fold *f, wend_str model)
+{
+    struct wend_run *r = f->r;
+
+    recall_free(&f->recall);
+    r->session->ops->close(r->session);
+    r->session = r->agent->driver->ops->open(r->agent->driver, r);
+    r->birth.model = arena_str(&r->arena, model);
+    return r->session != NULL;
+}
+
+static bool fold_event(struct fold *f, const wend_event *ev)
+{
+    struct wend_run *r = f->r;
+    struct keep keep = {&r->arena, NULL};
+    wend_str model = ev->type == WEND_RUN_FORK     ? ev->u.run_fork.model
+                     : ev->type == WEND_RUN_RESUME ? ev->u.run_resume.model
+                                                   : STR_NONE;
+
+    recall_before(&f->recall, ev);
+    if (!f->foreign)
+        learned_note(r, ev);
+    if (model.ptr && !other_model(f, model))
+        return stop_fold(f, WEND_E_NOMEM, ev->seq);
+    if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
+        reply_again(&r->reply, ev->time_us);
+    turn_become(&r->turn, ev, &keep);
+    r->arena.failed |= !recall_after(&f->recall, ev);
+    if (ev->type == WEND_RUN_START)
+        note_start(f, &ev->u.run_start);
+    if (ev->type == WEND_RUN_END)
+        run_note_end(r, ev);
+    f->n = 0;
+    return r->arena.failed ? stop_fold(f, WEND_E_NOMEM, ev->seq) : true;
+}
+
+static bool fold_kept(struct fold *f, const struct store_item *item,
+                      wend_str body)
+{
+    wend_event ev;
+    wend_status s;
+
+    if (item->seq <= f->r->turn.seq)
+        return true; /* read again, for what follows it */
+    chain_event(&f->chain, body);
+    if (item->seq != f->r->turn.seq + 1 ||
+        memcmp(f->chain.head, item->hash, sizeof item->hash))
+        return stop_fold(f, WEND_E_CORRUPT, f->r->turn.seq + 1);
+    s = event_read(body, &f->arena, run_blob, f->r->rt, &ev, NULL);
+    if (s != WEND_OK || (ev.type == WEND_RUN_START) != (item->seq == 1))
+        return stop_fold(f, s == WEND_E_NOMEM ? s : WEND_E_CORRUPT, item->seq);
+    ev.seq = item->seq;
+    return fold_event(f, &ev);
+}
+
+static bool fold_item(void *ctx, const struct store_item *item)
+{
+    struct fold *f = ctx;
+    wend_str body = arena_str(&f->arena, item->body);
+    wend_status s = WEND_OK;
+    bool more = true;
+
+    if (!body.ptr) {
+        more = stop_fold(f, WEND_E_NOMEM, item->seq);
+    } else if (item->is_pack) {
+        chain_pack(&f->chain, body);
+        s = pack_read(body, item->seq, item->n, &f->arena, fold_delta, f, NULL);
+        if (s != WEND_OK || f->r->reply.failed)
+            more = stop_fold(f, s == WEND_OK ? WEND_E_NOMEM : s, item->seq);
+    } else {
+        more = fold_kept(f, item, body);
+    }
+    arena_reset(&f->arena);
+    return more;
+}
+
+/* All that the store has and the run does not know yet. */
+static wend_status fold_log(struct fold *f, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    wend_store *store = r->rt->store;
+    struct store_place from = {r->turn.seq ? r->turn.seq : 1, f->n};
+    wend_status s =
+        store->ops->read(store, str_of(r->id), from, 0, fold_item, f, &f->err);
+
+    arena_free(&f->arena);
+    if (s == WEND_OK)
+        s = f->status;
+    if (s == WEND_OK && r->turn.phase == PH_END && !f->ended)
+        s = fail(&f->err, WEND_E_INVAL,
+                 "run %s is over; there is nothing to resume", r->id);
+    if (s == WEND_OK && r->turn.phase == PH_NEW)
+        s = fail(&f->err, WEND_E_NOTFOUND, "there is no run %s", r->id);
+    if (s == WEND_OK && !str_is(r->turn.run, r->id))
+        s = fail(&f->err, WEND_E_CORRUPT,
+                 "run %s is a fork whose own events are missing", r->id);
+    if (s == WEND_OK && r->turn.config->models_count > f->models_max &&
+        !(f->take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)))
+        s = fail(&f->err, WEND_E_INVAL,
+                 "run %s was started with %u models, the agent has %u", r->id,
+                 r->turn.config->models_count, f->models_max);
+    if (s != WEND_OK)
+        fail(err, s, "%s", f->err.message);
+    return s;
+}
+
+/* ---- Taking it up -------------------------------------------------------- */
+
+/* A run of this runtime that is under way has an owner: us. `but` is who
+ * asks, or NULL. */
+static wend_status check_ours(const wend_runtime *rt, const char *id,
+                              const struct wend_run *but, wend_error *err)
+{
+    for (const struct wend_run *r = rt->runs; r; r = r->next)
+        if (r != but && !strcmp(r->id, id) && r->agent && !r->over &&
+            r->error.status == WEND_OK)
+            return fail(err, WEND_E_BUSY, "run %s is under way in this process",
+                        id);
+    return WEND_OK;
+}
+
+static wend_status check_resume(const wend_agent *a, const char *id,
+                                wend_run **out, wend_error *err)
+{
+    wend_status s;
+
+    if (!a || !out || !id || !run_id_valid(str_of(id)))
+        return fail(err, WEND_E_INVAL,
+                    "resume: agent or out is NULL, or id is no run id");
+    s = agent_enter(a, "resume", err);
+    if (s == WEND_OK)
+        s = rt_check_store(a->rt, err);
+    return s == WEND_OK ? check_ours(a->rt, id, NULL, err) : s;
+}
+
+/* Reads what was written since the last look. */
+static wend_status catch_up(struct fold *f, int64_t seq, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    int64_t had = r->turn.seq;
+    wend_status s = fold_log(f, err);
+
+    r->over = r->turn.phase == PH_END;
+    if (s == WEND_OK && (r->turn.seq == had || r->turn.seq < seq))
+        s = fail(err, WEND_E_CORRUPT,
+                 "the log of run %s is damaged at event %lld", r->id,
+                 (long long)r->turn.seq + 1);
+    return s;
+}
+
+/* The run is claimed once all of its log is known: reading can fail, and a
+ * resume that fails leaves the run as it is. */
+static wend_status claim(struct fold *f, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    wend_store *store = r->rt->store;
+    int64_t seq = 0;
+    wend_status s;
+
+    r->open = batch_new(r); /* what let_go needs */
+    if (!r->open)
+        return fail_nomem(err);
+    while ((s = store->ops->claim(store, str_of(r->id), r->turn.seq, &r->epoch,
+                                  &seq, err)) == WEND_AGAIN) {
+        s = catch_up(f, seq, err);
+        if (s != WEND_OK || r->over)
+            break;
+    }
+    if (s != WEND_OK || r->over) {
+        batch_free(r->open);
+        r->open = NULL;
+        return s;
+    }
+    r->born = r->resumed = true;
+    run_live(r);
+    return WEND_OK;
+}
+
+/* What the agent says from here on, instead of the log. */
+static wend_status take_over(struct fold *f, wend_ev_run_resume *over,
+                             wend_error *err)
+{
+    struct wend_run *r = f->r;
+    const struct config *ours;
+    wend_status s;
+
+    if (f->take & WEND_FORK_CONFIG && r->turn.config->plan_tool)
+        r->mode |= RUN_PLANS;
+    s = agent_config(r->agent, r->mode, err);
+    if (s != WEND_OK)
+        return s;
+    ours = r->agent->configs[r->mode];
+    over->imported = f->foreign;
+    if (f->take & WEND_FORK_CONFIG)
+        over->config_json = ours->json;
+    else if (f->take & ~(uint32_t)WEND_FORK_LIMITS)
+        over->config_json =
+            config_mix(r->turn.config->json, ours->json, f->take, &r->arena);
+    if (f->take & (WEND_FORK_MODEL | WEND_FORK_CONFIG)) {
+        over->model = r->agent->model;
+        r->arena.failed |= !other_model(f, over->model);
+    }
+    if (f->take & WEND_FORK_LIMITS)
+        over->limits = &r->agent->limits;
+    return r->arena.failed ? fail_nomem(err) : WEND_OK;
+}
+
+static wend_status go_on(struct fold *f, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    static const wend_ev_limits none;
+    struct input in = {.kind = IN_RESUME, .epoch = r->epoch};
+    wend_ev_run_resume over = {0};
+    bool differs = f->take || f->foreign;
+    wend_status s = differs ? take_over(f, &over, err) : WEND_OK;
+
+    if (s != WEND_OK)
+        return s;
+    if (differs)
+        in.over = &over;
+    if (memcmp(&f->limits, &none, sizeof none) != 0)
+        in.limits = &f->limits;
+
+    if (r->child && r->child->parent->turn.stop.outcome != WEND_OUTCOME_NONE)
+        in.by = STR("parent"); /* nothing of it starts again */
+
+    r->durable_seq = r->turn.seq;
+    r->shown.seq = f->after ? f->after : r->turn.seq;
+    r->shown.n = f->after ? INT64_MAX : f->n;
+    r->shown.lagged = f->after != 0;
+    if (r->turn.time_us > r->last_us)
+        r->last_us = r->turn.time_us;
+    r->replying = r->turn.phase == PH_MODEL;
+    recall_lost(&f->recall);
+    run_inherit_troubles(r);
+    s = inbox_input(r, &in, err);
+    r->replying = false; /* the next one begins anew */
+    return s;
+}
+
+/* Leaves a run that was claimed as it was: its log gets nothing, and the list
+ * says what it said before. */
+static void let_go(struct wend_run *r, const struct turn *before)
+{
+    r->turn = *before;
+    if (r->over) /* by the step that is undone */
+        run_live(r);
+    r->over = false;
+    memset(&r->error, 0, sizeof r->error);
+    batch_clear(r->open);
+}
+
+static wend_status take_up(struct fold *f, wend_error *err)
+{
+    struct wend_run *r = f->r;
+    struct turn before;
+    wend_status s;
+
+    f->recall.run = r;
+    f->models_max = r->agent->configs[0]->models_count;
+    reply_init(&r->reply, &r->rt->mem, 0);
+    r->session = r->agent->driver->ops->open(r->agent->driver, r);
+    if (!r->session)
+        return fail_nomem(err);
+    s = fold_log(f, err);
+    r->over = r->turn.phase == PH_END;
+    r->durable_seq = r->turn.seq;
+    if (s == WEND_OK && !r->over)
+        s = claim(f, err);
+    before = r->turn;
+    if (s == WEND_OK && !r->over) {
+        s = go_on(f, err);
+        if (s != WEND_OK)
+            let_go(r, &before);
+    }
+    recall_free(&f->recall);
+    return s;
+}
+
+static wend_status is_imported(struct wend_run *r, bool *yes, wend_error *err)
+{
+    struct arena a = {.mem = &r->rt->mem};
+    wend_run_info *info = NULL;
+    wend_status s = store_info(r->rt->store, r->id, &a, &info, err);
+
+    *yes = s == WEND_OK && info->imported;
+    arena_free(&a);
+    return s;
+}
+
+/* A file may have a run with the id of a child that a run of ours has decided
+ * on and not started yet. */
+static wend_status check_child(struct wend_run *r, wend_error *err)
+{
+    bool imported;
+    wend_status s = is_imported(r, &imported, err);
+
+    return s == WEND_OK && imported && !r->child->parent->trusts
+               ? fail(err, WEND_E_EXISTS,
+                      "its id, %s, is that of an imported run", r->id)
+               : s;
+}
+
+wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
+{
+    struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = true};
+    wend_status s = check_ours(r->rt, r->id, r, err);
+
+    if (s == WEND_OK)
+        s = check_child(r, err);
+    if (s == WEND_OK)
+        s = agent_config(r->agent, 0, err);
+    if (s == WEND_OK)
+        s = take_up(&f, err);
+    *found = s != WEND_E_NOTFOUND && s != WEND_E_EXISTS;
+    r->over |= s != WEND_OK && !r->born; /* not ours: nothing to let go of */
+    return s;
+}
+
+/* False: one of them cannot be. */
+static bool limits_of(const wend_limits *l, wend_ev_limits *out)
+{
+    *out = (wend_ev_limits){.turns = l->turns,
+                            .time_ms = l->time_ms,
+                            .tokens = l->tokens,
+                            .cost_nano = l->cost_nano,
+                            .parallel = l->parallel};
+    return l->parallel <= PARALLEL_MAX && l->time_ms >= 0 && l->tokens >= 0 &&
+           l->cost_nano >= 0;
+}
+
+wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
+                       const wend_run_options *options, wend_run **out,
+                       wend_error *err)
+{
+    struct fold f = {.after = after};
+    bool imported;
+    wend_run_options o;
+    struct wend_run *r;
+    wend_status s = check_resume(agent, id, out, err);
+
+    if (s != WEND_OK)
+        return s;
+    if (!OPTIONS_TAKE(&o, wend_run_options, hook_ctx, options) ||
+        o.take > 2 * WEND_FORK_CONFIG - 1 || !limits_of(&o.limits, &f.limits))
+        return fail(err, WEND_E_INVAL,
+                    "resume: options.size, take or limits is wrong");
+    s = agent_config(agent, 0, err);
+    if (s != WEND_OK)
+        return s;
+    r = run_of(agent, &o, err);
+    if (!r)
+        return WEND_E_NOMEM;
+    memcpy(r->id, id, RUN_ID_LEN);
+    f.r = r;
+    f.arena.mem = &r->rt->mem;
+    s = is_imported(r, &imported, err);
+    r->trusts = o.trust_log;
+    f.foreign = imported;
+    f.take =
+        imported && !o.trust_log ? WEND_FORK_CONFIG | WEND_FORK_LIMITS : o.take;
+    if (s == WEND_OK && f.foreign)
+        run_name(r, &o);
+    if (s == WEND_OK)
+        s = take_up(&f, err);
+    if (s != WEND_OK) {
+        r->over |= !r->born; /* not ours: nothing to let go of */
+        run_drop(r);
+        return s;
+    }
+    *out = r;
+    return WEND_OK;
+}
+
+wend_status wend_run_resume(wend_agent *agent, const char *id,
+                            const wend_run_options *options, wend_run **out,
+                            wend_error *err)
+{
+    struct kept *hook;
+    wend_run_options o;
+    wend_status s = run_options(options, &o, &hook, err);
+
+    if (s == WEND_OK)
+        s = run_resume(agent, id, 0, &o, out, err);
+    return run_give(s, out, hook);
+}

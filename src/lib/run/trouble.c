@@ -1,0 +1,99 @@
+/*
+ * trouble.c - what a component could not do although the run goes on: a
+ * warning or an error event, decided by the core like any other.
+ *
+ * What an agent has trouble with before a run starts (a server that does not
+ * connect) stays with the agent and is told in each of its runs.
+ */
+#include "lib/run/trouble.h"
+
+#include <stdio.h>
+
+#include "base/utf8.h"
+
+enum {
+    STANDING_MAX = 64, /* of an agent; more of the same is no news */
+    WAITING_MAX = 64,  /* of a run, until its next step */
+};
+
+/* The end of the list, NULL if it is full. */
+static struct trouble **list_end(struct trouble **link, size_t most)
+{
+    size_t count = 0;
+
+    for (; *link; link = &(*link)->next)
+        count++;
+    return count < most ? link : NULL;
+}
+
+static void add_copy(struct trouble **list, size_t most,
+                     const struct trouble *t, struct arena *a)
+{
+    struct trouble **end = list_end(list, most);
+    struct trouble *copy = end ? arena_alloc(a, sizeof *copy) : NULL;
+
+    if (!copy)
+        return;
+    *copy = (struct trouble){.warning = t->warning,
+                             .retryable = t->retryable,
+                             .code = arena_str(a, t->code),
+                             .message = arena_str(a, t->message),
+                             .component = arena_str(a, t->component),
+                             .of = arena_str(a, t->of)};
+    *end = copy;
+}
+
+void run_trouble(struct wend_run *r, const struct trouble *t)
+{
+    struct input in = {.kind = IN_TROUBLE};
+
+    if (!r->agent || r->over || r->error.status != WEND_OK)
+        return;
+    add_copy(&r->troubles, WAITING_MAX, t, &r->arena);
+    if (!r->rt->stepping && r->turn.phase != PH_NEW)
+        shell_input(r, &in);
+}
+
+void run_error(struct wend_run *r, const char *component, const char *message)
+{
+    struct buf text = {.mem = &r->rt->mem};
+    struct trouble t = {.code = str_of(component),
+                        .component = str_of(component),
+                        .retryable = true};
+
+    utf8_repair(&text, str_of(message));
+    t.message = buf_view(&text);
+    if (!text.failed)
+        run_trouble(r, &t);
+    buf_free(&text);
+}
+
+void run_inherit_troubles(struct wend_run *r)
+{
+    for (const struct trouble *t = r->agent->troubles; t; t = t->next)
+        add_copy(&r->troubles, WAITING_MAX, t, &r->arena);
+}
+
+void agent_trouble(wend_agent *a, const struct trouble *t, bool stands)
+{
+    struct wend_run *next;
+
+    if (stands)
+        add_copy(&a->troubles, STANDING_MAX, t, &a->arena);
+    for (struct wend_run *r = a->rt->runs; r; r = next) {
+        next = r->next;
+        if (r->agent == a && r->turn.phase != PH_NEW)
+            run_trouble(r, t);
+    }
+}
+
+void agent_forget_trouble(wend_agent *a, wend_str of)
+{
+    struct trouble **link = &a->troubles;
+
+    while (*link)
+        if (str_eq((*link)->of, of))
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+}

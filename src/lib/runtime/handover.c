@@ -1,0 +1,150 @@
+/*
+ * handover.c - handles that are freed by another thread, or in a callback.
+ *
+ * A host with a garbage collector frees handles in any order and from the
+ * thread that its collector runs on. What belongs to a loop is handed over by
+ * mail and freed between two passes. A runtime is freed by the caller, unless
+ * a call is inside: then by that call, when it ends.
+ *
+ *     IDLE --begin--> INSIDE --end---> IDLE
+ *     IDLE --free---> GONE
+ *                     INSIDE --free--> DOOMED --end--> GONE
+ */
+#include "lib/runtime/handover.h"
+
+#include "base/fail.h"
+#include "lib/run/lib.h"
+
+enum use { USE_IDLE, USE_INSIDE, USE_DOOMED, USE_GONE };
+
+/* ---- Runs and agents ----------------------------------------------------- */
+
+/* Whether this thread may free what the mailbox's runtime has made: it is the
+ * runtime's, and neither a call is inside nor another thread frees it. Then
+ * rt_end follows. */
+static bool go_inside(struct mailbox *b)
+{
+    int idle = USE_IDLE;
+
+    return pthread_equal(b->owner, pthread_self()) &&
+           atomic_compare_exchange_strong(&b->use, &idle, USE_INSIDE);
+}
+
+void wend_run_free(wend_run *r)
+{
+    wend_runtime *rt;
+
+    if (!r || r->magic != RUN_MAGIC || r->child ||
+        forked_check(r->process, NULL) != WEND_OK)
+        return; /* a child is its parent's */
+    if (atomic_exchange(&r->freed, true))
+        return; /* it is on its way */
+    if (go_inside(r->mailbox)) {
+        rt = r->rt;
+        run_drop(r);
+        rt_end(rt);
+        return;
+    }
+    r->free_post.kind = POST_FREE_RUN;
+    if (!mailbox_post(r->mailbox, &r->free_post))
+        run_drop(r); /* its runtime is gone */
+}
+
+void wend_agent_free(wend_agent *a)
+{
+    wend_runtime *rt;
+
+    if (!a || forked_check(a->process, NULL) != WEND_OK)
+        return;
+    if (atomic_exchange(&a->freed, true))
+        return; /* it is on its way */
+    if (go_inside(a->mailbox)) {
+        rt = a->rt;
+        agent_drop(a);
+        rt_end(rt);
+        return;
+    }
+    a->free_post.kind = POST_FREE_AGENT;
+    if (!mailbox_post(a->mailbox, &a->free_post))
+        agent_drop(a); /* its runtime is gone */
+}
+
+void rt_bury(wend_runtime *rt, const struct wend_run *but)
+{
+    struct post **link = &rt->doomed, *p;
+
+    while ((p = *link)) {
+        struct wend_run *r =
+            (struct wend_run *)(void *)((char *)p -
+                                        offsetof(struct wend_run, free_post));
+
+        if (p->kind == POST_FREE_RUN && r == but) {
+            link = &p->next;
+            continue;
+        }
+        *link = p->next;
+        if (p->kind == POST_FREE_RUN)
+            run_drop(r);
+        else
+            agent_drop((wend_agent *)(void *)((char *)p -
+                                              offsetof(wend_agent, free_post)));
+    }
+}
+
+bool run_is_doomed(const struct wend_run *r)
+{
+    const struct post *p = r->rt->doomed;
+
+    while (p && p != &r->free_post)
+        p = p->next;
+    return p || atomic_load(&r->mailbox->use) == USE_DOOMED;
+}
+
+/* ---- The runtime --------------------------------------------------------- */
+
+wend_status rt_begin(wend_runtime *rt)
+{
+    wend_status s = rt_enter(rt);
+
+    return s != WEND_OK || go_inside(rt->mailbox) ? s : WEND_E_MISUSE;
+}
+
+bool rt_end(wend_runtime *rt)
+{
+    int inside = USE_INSIDE;
+
+    rt_bury(rt, NULL);
+    if (atomic_compare_exchange_strong(&rt->mailbox->use, &inside, USE_IDLE))
+        return true;
+    atomic_store(&rt->mailbox->use, USE_GONE);
+    rt_destroy(rt);
+    return false;
+}
+
+wend_status rt_end_of(wend_runtime *rt, bool inside, wend_status s,
+                      wend_error *err)
+{
+    return inside && !rt_end(rt)
+               ? fail(err, WEND_E_MISUSE, "the runtime was freed meanwhile")
+               : s;
+}
+
+void wend_runtime_free(wend_runtime *rt)
+{
+    struct mailbox *b;
+    int use = USE_IDLE;
+
+    if (!rt || rt->magic != RUNTIME_MAGIC ||
+        forked_check(rt->process, NULL) != WEND_OK)
+        return;
+    if (atomic_compare_exchange_strong(&rt->mailbox->use, &use, USE_GONE)) {
+        rt_destroy(rt);
+        return;
+    }
+    b = rt->mailbox;
+    mailbox_ref(b); /* the runtime may go as soon as it is doomed */
+    use = USE_INSIDE;
+    if (atomic_compare_exchange_strong(&rt->mailbox->use, &use, USE_DOOMED))
+        mailbox_wake(b);
+    mailbox_unref(b);
+}

@@ -1,0 +1,63 @@
+/*
+ * memory.h - the parts of the store that forgets.
+ */
+#ifndef STORE_MEMORY_H
+#define STORE_MEMORY_H
+
+#include <pthread.h>
+
+#include "store/memory/memory_facts.h"
+#include "store/memory/memory_run.h"
+
+struct blob {
+    struct node node; /* key: the hash */
+    size_t len;
+    bool used;    /* while the store is tidied */
+    char bytes[]; /* the hash, then the text */
+};
+
+struct request {
+    struct request *next;
+    struct store_request view;
+    bool late; /* its sender has not asked yet */
+    char bytes[];
+};
+
+struct memory {
+    wend_store base;
+    pthread_mutex_t lock;
+    struct table runs, blobs;
+    struct request *inbox, **inbox_last;
+    int64_t request_id, run_number;
+    struct memory_fact *facts;
+};
+
+/* With the lock held. */
+struct memory_run *memory_run_get(const struct memory *m, wend_str id);
+/* The same; says that there is none. */
+struct memory_run *memory_run_known(const struct memory *m, wend_str id,
+                                    wend_error *err);
+struct blob *memory_blob_get(const struct memory *m, wend_str hash);
+
+/* memory_inbox.c */
+wend_status memory_post(wend_store *s, wend_str run, const char *what,
+                        wend_str body, int64_t *id, wend_error *err);
+wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
+                        wend_error *err);
+wend_status memory_waiting(wend_store *s, wend_str run, struct arena *a,
+                           struct store_request **out, size_t *count,
+                           wend_error *err);
+wend_status memory_fate(wend_store *s, int64_t id, enum store_fate *out,
+                        wend_error *err);
+/* With the lock held: whether b may be added, as far as requests go; and,
+ * once it was, deals with those that it has heard. */
+bool memory_inbox_lets(const struct memory *m, const struct store_batch *b);
+void memory_inbox_heard(struct memory *m, const struct store_batch *b);
+void memory_inbox_drop(struct memory *m, wend_str run); /* of a run that goes */
+
+/* memory_prune.c */
+wend_status memory_forget(wend_store *s, wend_str run, wend_error *err);
+wend_status memory_tidy(wend_store *s, int64_t now_us, int64_t *bytes,
+                        wend_error *err);
+
+#endif

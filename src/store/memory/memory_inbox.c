@@ -1,0 +1,207 @@
+/*
+ * memory_inbox.c - requests to runs of the memory store: a list, oldest first.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "store/memory/memory.h"
+
+static wend_str put(char **at, wend_str s)
+{
+    wend_str copy = {*at, s.len};
+
+    if (s.len)
+        memcpy(*at, s.ptr, s.len);
+    *at += s.len;
+    return copy;
+}
+
+static struct request *request_new(const struct mem *m, wend_str run,
+                                   wend_str what, wend_str body)
+{
+    struct request *r =
+        mem_zalloc(m, sizeof *r + run.len + what.len + body.len);
+    char *p;
+
+    if (!r)
+        return NULL;
+    p = r->bytes;
+    r->view.run = put(&p, run);
+    r->view.what = put(&p, what);
+    r->view.body = put(&p, body);
+    return r;
+}
+
+static size_t count_of(const struct memory *m, wend_str run)
+{
+    size_t count = 0;
+
+    for (const struct request *q = m->inbox; q; q = q->next)
+        count += str_eq(q->view.run, run);
+    return count;
+}
+
+static wend_status add(struct memory *m, const struct memory_run *r,
+                       struct request *q, int64_t *id, wend_error *err)
+{
+    wend_str run = memory_run_text(r, T_RUN);
+
+    if (r->summary.ended_us)
+        return fail(err, WEND_E_INVAL, "run %.*s is over", (int)run.len,
+                    run.ptr);
+    if (count_of(m, run) >= REQUESTS_MAX)
+        return fail(err, WEND_E_LIMIT, "%d requests to run %.*s wait already",
+                    REQUESTS_MAX, (int)run.len, run.ptr);
+    q->view.id = ++m->request_id;
+    *m->inbox_last = q;
+    m->inbox_last = &q->next;
+    if (id)
+        *id = q->view.id;
+    return WEND_OK;
+}
+
+wend_status memory_post(wend_store *s, wend_str run, const char *what,
+                        wend_str body, int64_t *id, wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    struct request *q = request_new(&s->mem, run, str_of(what), body);
+    wend_status status = WEND_E_NOTFOUND;
+    struct memory_run *r;
+
+    if (!q)
+        return fail_nomem(err);
+    pthread_mutex_lock(&m->lock);
+    r = memory_run_known(m, run, err);
+    if (r)
+        status = add(m, r, q, id, err);
+    pthread_mutex_unlock(&m->lock);
+    if (status != WEND_OK)
+        mem_free(&s->mem, q);
+    return status;
+}
+
+/* The oldest one that waits and is newer than `id`. */
+static const struct request *after(const struct memory *m, int64_t id)
+{
+    const struct request *q = m->inbox;
+
+    while (q && (q->late || q->view.id <= id))
+        q = q->next;
+    return q;
+}
+
+/* fn may lead to a batch that deals with requests, so that nothing of the
+ * list is held on to. */
+wend_status memory_take(wend_store *s, store_request_fn fn, void *ctx,
+                        wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    const struct request *q;
+    int64_t id = 0;
+
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    while ((q = after(m, id))) {
+        id = q->view.id;
+        fn(ctx, &q->view);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return WEND_OK;
+}
+
+wend_status memory_waiting(wend_store *s, wend_str run, struct arena *a,
+                           struct store_request **out, size_t *count,
+                           wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+
+    *count = 0;
+    pthread_mutex_lock(&m->lock);
+    *out = arena_alloc(a, (count_of(m, run) + 1) * sizeof **out);
+    for (const struct request *q = m->inbox; *out && q; q = q->next)
+        if (!q->late && str_eq(q->view.run, run))
+            (*out)[(*count)++] = (struct store_request){
+                .id = q->view.id,
+                .run = arena_str(a, q->view.run),
+                .what = arena_str(a, q->view.what),
+                .body = arena_str(a, q->view.body),
+            };
+    pthread_mutex_unlock(&m->lock);
+    return a->failed ? fail_nomem(err) : WEND_OK;
+}
+
+static struct request **find(struct memory *m, int64_t id)
+{
+    struct request **link = &m->inbox;
+
+    while (*link && (*link)->view.id != id)
+        link = &(*link)->next;
+    return link;
+}
+
+static void drop(struct memory *m, struct request **link)
+{
+    struct request *q = *link;
+
+    *link = q->next;
+    if (!*link)
+        m->inbox_last = link;
+    mem_free(&m->base.mem, q);
+}
+
+wend_status memory_fate(wend_store *s, int64_t id, enum store_fate *out,
+                        wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    struct request **link;
+
+    (void)err;
+    pthread_mutex_lock(&m->lock);
+    link = find(m, id);
+    *out = !*link ? FATE_HEARD : (*link)->late ? FATE_LATE : FATE_WAITS;
+    if (*out == FATE_LATE)
+        drop(m, link);
+    pthread_mutex_unlock(&m->lock);
+    return WEND_OK;
+}
+
+static bool hears(const struct store_batch *b, int64_t id)
+{
+    for (size_t i = 0; i < b->heard_count; i++)
+        if (b->heard[i].id == id)
+            return true;
+    return false;
+}
+
+bool memory_inbox_lets(const struct memory *m, const struct store_batch *b)
+{
+    for (const struct request *q = b->summary.ended_us ? m->inbox : NULL; q;
+         q = q->next)
+        if (!q->late && str_eq(q->view.run, b->run) && !hears(b, q->view.id))
+            return false;
+    return true;
+}
+
+void memory_inbox_heard(struct memory *m, const struct store_batch *b)
+{
+    for (size_t i = 0; i < b->heard_count; i++) {
+        struct request **link = find(m, b->heard[i].id);
+
+        if (*link && b->heard[i].late)
+            (*link)->late = true;
+        else if (*link)
+            drop(m, link);
+    }
+}
+
+void memory_inbox_drop(struct memory *m, wend_str run)
+{
+    struct request **link = &m->inbox;
+
+    while (*link)
+        if (str_eq((*link)->view.run, run))
+            drop(m, link);
+        else
+            link = &(*link)->next;
+}

@@ -1,0 +1,82 @@
+/*
+ * memory_prune.c - takes runs and blobs out of the memory store.
+ */
+#include "base/fail.h"
+#include "store/memory/memory.h"
+
+static bool has_child(const struct memory *m, wend_str run)
+{
+    for (size_t i = 0; i < m->runs.slots_count; i++)
+        for (const struct node *n = m->runs.slots[i]; n; n = n->next)
+            if (str_eq(memory_run_text((const struct memory_run *)n, T_PARENT),
+                       run))
+                return true;
+    return false;
+}
+
+wend_status memory_forget(wend_store *s, wend_str run, wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    wend_status status = WEND_OK;
+    struct memory_run *r;
+
+    pthread_mutex_lock(&m->lock);
+    r = memory_run_known(m, run, err);
+    if (!r)
+        status = WEND_E_NOTFOUND;
+    else if (!r->summary.ended_us || has_child(m, run))
+        status = fail(err, WEND_E_BUSY,
+                      "run %.*s is not over, or another run shares its past",
+                      (int)run.len, run.ptr);
+    if (status == WEND_OK) {
+        memory_inbox_drop(m, run);
+        table_remove(&m->runs, &r->node);
+        memory_run_free(&s->mem, r);
+    }
+    pthread_mutex_unlock(&m->lock);
+    return status;
+}
+
+static void mark_used(struct memory *m, const struct memory_run *r)
+{
+    for (size_t i = 0; i < r->rows_count; i++) {
+        wend_str rest = {r->rows[i]->body, r->rows[i]->len}, hash;
+
+        while (store_blob_next(&rest, &hash)) {
+            struct blob *b = memory_blob_get(m, hash);
+
+            if (b)
+                b->used = true;
+        }
+    }
+}
+
+wend_status memory_tidy(wend_store *s, int64_t now_us, int64_t *bytes,
+                        wend_error *err)
+{
+    struct memory *m = (struct memory *)s;
+    struct node *n, *next;
+
+    (void)err;
+    *bytes = 0;
+    pthread_mutex_lock(&m->lock);
+    memory_facts_drop(&m->facts, &s->mem, now_us);
+    for (size_t i = 0; i < m->runs.slots_count; i++)
+        for (n = m->runs.slots[i]; n; n = n->next)
+            mark_used(m, (struct memory_run *)n);
+    for (size_t i = 0; i < m->blobs.slots_count; i++)
+        for (n = m->blobs.slots[i]; n; n = next) {
+            struct blob *b = (struct blob *)n;
+
+            next = n->next;
+            if (!b->used) {
+                *bytes += (int64_t)b->len;
+                table_remove(&m->blobs, n);
+                mem_free(&s->mem, b);
+                continue;
+            }
+            b->used = false;
+        }
+    pthread_mutex_unlock(&m->lock);
+    return WEND_OK;
+}

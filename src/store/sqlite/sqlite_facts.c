@@ -1,0 +1,138 @@
+/*
+ * sqlite_facts.c - what is kept by name, besides runs: the table `memory`.
+ *
+ * The table is made with the first fact: most stores have none, and an
+ * empty table takes a page.
+ */
+#include "base/fail.h"
+#include "store/sqlite/sqlite.h"
+
+enum { FACTS_AT_ONCE = 500 }; /* dropped, so that others write in between */
+
+static const char create[] = "CREATE TABLE IF NOT EXISTS memory ("
+                             " space TEXT NOT NULL,"
+                             " key TEXT NOT NULL,"
+                             " text TEXT NOT NULL,"
+                             " time INTEGER NOT NULL,"  /* unix microseconds */
+                             " until INTEGER NOT NULL," /* 0 = for ever */
+                             " PRIMARY KEY (space, key)) WITHOUT ROWID";
+
+struct keep_op {
+    struct db_op op;
+    struct mem mem;
+    struct store_keep *keep;
+};
+
+static wend_status keep(struct db *db, struct db_op *base)
+{
+    struct keep_op *k = (struct keep_op *)(void *)base;
+    const struct store_fact *f = &k->keep->fact;
+    wend_status s = db_exec(db, create, &base->err);
+    struct ask a;
+
+    if (s != WEND_OK)
+        return s;
+    a = ask(db, f->text.ptr ? Q_FACT_SET : Q_FACT_DROP);
+    ask_str(&a, f->space);
+    ask_str(&a, f->key);
+    if (f->text.ptr) {
+        ask_str(&a, f->text);
+        ask_i64(&a, f->time_us);
+        ask_i64(&a, f->until_us);
+    }
+    return ask_run(&a) == SQLITE_OK ? WEND_OK : db_fail(db, &base->err);
+}
+
+static void kept(struct db_op *base)
+{
+    struct keep_op *k = (struct keep_op *)(void *)base;
+    struct store_keep *told = k->keep;
+    wend_status s = base->status;
+    struct mem m = k->mem;
+
+    mem_free(&m, k);
+    told->done(told, s);
+}
+
+void db_keep(wend_store *store, struct store_keep *k)
+{
+    struct keep_op *op = mem_zalloc(&store->mem, sizeof *op);
+
+    if (!op) {
+        k->done(k, WEND_E_NOMEM);
+        return;
+    }
+    op->op.fn = keep;
+    op->op.done = kept;
+    op->mem = store->mem;
+    op->keep = k;
+    db_queue((struct sqlite_store *)store, &op->op);
+}
+
+static wend_status is_there(struct db *db, int64_t *there, wend_error *err)
+{
+    return db_number(db,
+                     "SELECT count(*) FROM sqlite_schema"
+                     " WHERE name = 'memory'",
+                     there, err);
+}
+
+wend_status db_facts_drop(struct db *db, int64_t now_us, int64_t *count,
+                          wend_error *err)
+{
+    int64_t there = 0;
+    wend_status s = is_there(db, &there, err);
+    struct ask a;
+
+    *count = 0;
+    if (s != WEND_OK || !there)
+        return s;
+    a = ask(db, Q_FACTS_OVER);
+    ask_i64(&a, now_us);
+    ask_i64(&a, FACTS_AT_ONCE);
+    if (ask_run(&a) != SQLITE_OK)
+        return db_fail(db, err);
+    *count = sqlite3_changes(db->handle);
+    return WEND_OK;
+}
+
+static wend_status give(struct sqlite_store *s, wend_str space, wend_str key,
+                        int64_t now_us, store_fact_fn fn, void *ctx,
+                        wend_error *err)
+{
+    struct ask a = ask(&s->read, Q_FACTS);
+    wend_status status = WEND_OK;
+    bool more = true;
+
+    ask_str(&a, space);
+    ask_str(&a, key);
+    ask_i64(&a, now_us);
+    while (more && ask_step(&a) == SQLITE_ROW) {
+        struct store_fact f = {.space = space,
+                               .key = ask_get_str(&a, 0),
+                               .text = ask_get_str(&a, 1),
+                               .time_us = ask_get_i64(&a, 2),
+                               .until_us = ask_get_i64(&a, 3)};
+
+        more = fn(ctx, &f);
+    }
+    if (more && a.rc != SQLITE_DONE)
+        status = db_fail(&s->read, err);
+    ask_reset(&a);
+    return status;
+}
+
+wend_status db_facts(wend_store *store, wend_str space, wend_str key,
+                     int64_t now_us, store_fact_fn fn, void *ctx,
+                     wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = db_read_begin(s, err);
+    int64_t there = 0;
+
+    if (status == WEND_OK)
+        status = is_there(&s->read, &there, err);
+    if (status == WEND_OK && there)
+        status = give(s, space, key, now_us, fn, ctx, err);
+    return db_read_end(s, status, err);
+}

@@ -1,0 +1,140 @@
+/*
+ * sqlite_note.c - notes of an SQLite store, compared with its runs.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/sqlite/sqlite.h"
+
+/* The run's number; 0 if it is not there. A failure is one of the next use. */
+static int64_t id_of(struct db *db, wend_str run)
+{
+    struct ask a = ask(db, Q_RUN);
+    int64_t id;
+
+    ask_str(&a, run);
+    id = ask_step(&a) == SQLITE_ROW ? ask_get_i64(&a, RUN_ID) : 0;
+    ask_reset(&a);
+    return id;
+}
+
+static struct note note_of(wend_str run, int64_t seq)
+{
+    struct note note = {.seq = seq};
+
+    if (run.len == RUN_ID_LEN)
+        memcpy(note.run, run.ptr, RUN_ID_LEN);
+    return note;
+}
+
+void db_note(struct sqlite_store *s, const struct store_batch *batches)
+{
+    for (const struct store_batch *b = batches; b; b = b->next) {
+        struct note note;
+
+        if (!b->events_count)
+            continue;
+        note = note_of(b->run, b->events[b->events_count - 1].seq);
+        note_write(&s->owner, id_of(&s->write, b->run), &note);
+    }
+}
+
+int64_t db_noted(const struct owner *o, int64_t id, wend_str run)
+{
+    struct note note;
+
+    return note_read(o, id, &note) && str_is(run, note.run) ? note.seq : 0;
+}
+
+wend_status db_note_check(const struct owner *o, int64_t id, wend_str run,
+                          int64_t seq, wend_error *err)
+{
+    int64_t noted = db_noted(o, id, run);
+
+    if (noted <= seq)
+        return WEND_OK;
+    return fail(err, WEND_E_CORRUPT,
+                "run %.*s has lost its end: its log ends at event %lld, but "
+                "event %lld was or may have been written; the store's -wal "
+                "file was damaged or "
+                "cut, or the store is an older copy. Effects of the lost "
+                "events may have happened, and would happen again: look, then "
+                "'wend resume --accept-loss %.*s' goes on from event %lld",
+                (int)run.len, run.ptr, (long long)seq, (long long)noted,
+                (int)run.len, run.ptr, (long long)seq);
+}
+
+wend_status db_note_loss(struct sqlite_store *s, wend_error *err)
+{
+    struct db *db = &s->write;
+    struct ask a = ask(db, Q_RUNS_OPEN);
+
+    while (ask_step(&a) == SQLITE_ROW) {
+        int64_t id = ask_get_i64(&a, 0), seq = ask_get_i64(&a, 2);
+        wend_str run = ask_get_str(&a, 1);
+        struct note note = note_of(run, seq + 1);
+
+        if (db_noted(&s->owner, id, run) <= seq)
+            note_write(&s->owner, id, &note);
+    }
+    ask_reset(&a);
+    if (a.rc != SQLITE_DONE)
+        return db_fail(db, err);
+    /* The same frames shall not be found again. */
+    return db_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", err);
+}
+
+wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = s->refusal.status;
+    struct store_state state;
+
+    if (status != WEND_OK && err)
+        *err = s->refusal;
+    if (status == WEND_OK)
+        status = db_state(store, run, &state, err);
+    if (status == WEND_OK) {
+        struct note note = note_of(run, state.seq);
+
+        note_write(&s->owner, state.id, &note);
+    }
+    return status;
+}
+
+/* Whether a row is there, also one that is being taken away. */
+static wend_status has_row(struct db *db, int64_t id, const char *run,
+                           bool *has, wend_error *err)
+{
+    struct ask a = ask(db, Q_RUN_ROW);
+    int rc;
+
+    ask_i64(&a, id);
+    ask_str(&a, str_of(run));
+    rc = ask_step(&a);
+    ask_reset(&a);
+    *has = rc == SQLITE_ROW;
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+}
+
+wend_status db_check_notes(struct sqlite_store *s, wend_error *err)
+{
+    int64_t last = note_last(&s->owner);
+    wend_status status = WEND_OK;
+    struct note note, again;
+    bool has = true;
+
+    for (int64_t id = 1; status == WEND_OK && id <= last; id++) {
+        if (!note_read(&s->owner, id, &note))
+            continue;
+        status = has_row(&s->read, id, note.run, &has, err);
+        /* One that is pruned meanwhile has no note any more. */
+        if (status == WEND_OK && !has && note_read(&s->owner, id, &again) &&
+            !strcmp(again.run, note.run))
+            status = fail(err, WEND_E_CORRUPT,
+                          "store %s: run %s is gone, though nobody removed or "
+                          "pruned it: it had %lld events",
+                          s->path, note.run, (long long)note.seq);
+    }
+    return status;
+}

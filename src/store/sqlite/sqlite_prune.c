@@ -1,0 +1,526 @@
+/*
+ * sqlite_prune.c - takes runs out of an SQLite store, and gives room back.
+ *
+ * All of it in small transactions, so that whoever writes to the file waits
+ * for one of them at most. A run is marked first: from then on nobody sees
+ * it, and what a crash leaves of it goes the next time. One thread of one
+ * process at a time: a run that is new while blobs are looked at has the
+ * highest number.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/sqlite/sqlite.h"
+#include "store/table.h"
+
+enum {
+    PORTION_US = 10000,     /* of work; what it commits takes as long again */
+    PORTION_MAX_US = 40000, /* as long as no other process writes */
+    ROWS_AT_ONCE = 64,      /* then the clock is looked at */
+    ROOM_US = 15000000,     /* for giving room back */
+};
+
+/* Most runs have no parent: it is small, and made with the first prune. */
+static const char create_index[] =
+    "CREATE INDEX IF NOT EXISTS runs_parent ON runs (parent)"
+    " WHERE parent IS NOT NULL";
+
+struct prune_op {
+    struct db_op op;
+    int64_t id;      /* of a run */
+    int64_t from;    /* the run that is swept first */
+    bool wrapped;    /* those behind it are gone */
+    int64_t count;   /* out: rows or pages */
+    const char *ids; /* of runs, RUN_ID_LEN + 1 bytes each */
+    size_t ids_left;
+    int64_t gone; /* out: of them */
+    int64_t portion_us, until_us;
+    struct blobs *blobs;
+    int64_t now_us;
+};
+
+static struct prune_op *begin(struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+
+    p->until_us = queue_now_us() + p->portion_us;
+    return p;
+}
+
+static bool time_left(const struct prune_op *p)
+{
+    return queue_now_us() < p->until_us;
+}
+
+/* Those who wait to write come before the next one. */
+static wend_status portion(struct sqlite_store *s, struct prune_op *p,
+                           wend_error *err)
+{
+    wend_status status;
+
+    if (!p->portion_us)
+        p->portion_us = PORTION_US;
+    p->op.owner = &s->owner;
+    p->op.patient = true;
+    status = db_wait(s, &p->op, err);
+    if (queue_yield(&s->queue))
+        p->portion_us = PORTION_US;
+    else if (p->portion_us < PORTION_MAX_US)
+        p->portion_us *= 2;
+    return status;
+}
+
+static wend_status done(struct db *db, struct db_op *op, int rc)
+{
+    return rc == SQLITE_OK ? WEND_OK : db_fail(db, &op->err);
+}
+
+/* ---- A run --------------------------------------------------------------- */
+
+static wend_status mark_run(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = (struct prune_op *)(void *)op;
+    struct ask a = ask(db, Q_PRUNE_MARK);
+    wend_status s;
+
+    ask_str(&a, op->run);
+    s = done(db, op, ask_run(&a));
+    p->count = sqlite3_changes(db->handle);
+    return s;
+}
+
+static wend_status mark(struct db *db, struct db_op *op)
+{
+    wend_status s = db_exec(db, create_index, &op->err);
+
+    return s == WEND_OK ? mark_run(db, op) : s;
+}
+
+static wend_status mark_many(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = begin(op);
+    wend_status s = db_exec(db, create_index, &op->err);
+
+    p->gone = 0;
+    while (s == WEND_OK && p->ids_left && time_left(p)) {
+        op->run = (wend_str){p->ids, RUN_ID_LEN};
+        s = mark_run(db, op);
+        p->gone += p->count;
+        p->ids_left--;
+        p->ids += RUN_ID_LEN + 1;
+    }
+    return s;
+}
+
+/* Some rows of a run that is marked. When none is left the run itself goes, and
+ * its note: one that stays would say that the run was lost. */
+static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id)
+{
+    static const enum query rows[] = {Q_PRUNE_EVENTS, Q_PRUNE_DELTAS};
+    static const enum query rest[] = {Q_REQUESTS_DROP, Q_PRUNE_RUN};
+    int64_t left = ROWS_AT_ONCE;
+    int rc = SQLITE_OK;
+    struct ask a;
+
+    for (int i = 0; rc == SQLITE_OK && i < 2 && left > 0; i++) {
+        a = ask(db, rows[i]);
+        ask_i64(&a, id);
+        ask_i64(&a, left);
+        rc = ask_run(&a);
+        left -= sqlite3_changes(db->handle);
+    }
+    if (rc != SQLITE_OK || !left)
+        return done(db, op, rc);
+    for (int i = 0; rc == SQLITE_OK && i < 2; i++) {
+        a = ask(db, rest[i]);
+        ask_i64(&a, id);
+        rc = ask_run(&a);
+    }
+    if (rc == SQLITE_OK && !note_clear(op->owner, id))
+        return fail(&op->err, WEND_E_STORE,
+                    "the note of a pruned run cannot be cleared in the store's "
+                    "-lock file: %s; prune again",
+                    strerror(errno));
+    return done(db, op, rc);
+}
+
+static int next_marked(struct db *db, int64_t *id)
+{
+    struct ask a = ask(db, Q_PRUNE_NEXT);
+    int rc;
+
+    ask_i64(&a, *id);
+    rc = ask_step(&a);
+    *id = rc == SQLITE_ROW ? ask_get_i64(&a, 0) : 0;
+    ask_reset(&a);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Some rows of those that are marked; p->id 0: none is left. */
+static wend_status sweep(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = begin(op);
+    wend_status s;
+
+    do {
+        s = done(db, op, next_marked(db, &p->id));
+        if (s == WEND_OK && !p->id && p->from && !p->wrapped) {
+            p->wrapped = true;
+            s = done(db, op, next_marked(db, &p->id));
+        }
+        if (s == WEND_OK && p->id)
+            s = sweep_run(db, op, p->id);
+    } while (s == WEND_OK && p->id && time_left(p));
+    return s;
+}
+
+/* The place from which on a run's pages are beyond the end of the file once
+ * `count` runs are gone and it has given them back; low enough that there are
+ * free pages to spare before it. */
+static wend_status sweep_from(struct sqlite_store *s, int64_t count,
+                              int64_t *from, wend_error *err)
+{
+    wend_status status = db_read_begin(s, err);
+    struct ask a;
+
+    if (status == WEND_OK) {
+        a = ask(&s->read, Q_PRUNE_FROM);
+        ask_i64(&a, count);
+        if (ask_step(&a) == SQLITE_ROW)
+            *from = ask_get_i64(&a, 0);
+        else if (a.rc != SQLITE_DONE)
+            status = db_fail(&s->read, err);
+        ask_reset(&a);
+    }
+    return db_read_end(s, status, err);
+}
+
+/* All that is marked, from run `from` on and then those before it: SQLite puts
+ * free pages on a list that it looks through from the newest on, first for a
+ * low page that takes what the last page of the file has, and then for that
+ * last page. In another order each search would go through all of the list. */
+static wend_status sweep_all(struct sqlite_store *s, int64_t from,
+                             wend_error *err)
+{
+    struct prune_op p = {.op.fn = sweep, .id = from, .from = from};
+    wend_status status;
+
+    do
+        status = portion(s, &p, err);
+    while (status == WEND_OK && p.id);
+    return status;
+}
+
+static wend_status lock(struct sqlite_store *s, wend_error *err)
+{
+    wend_status status = WEND_OK;
+
+    pthread_mutex_lock(&s->care_lock);
+    if (!owner_lock(&s->owner)) {
+        status = fail(err, WEND_E_STORE, "store %s: cannot be locked: %s",
+                      s->path, strerror(errno));
+        pthread_mutex_unlock(&s->care_lock);
+    }
+    return status;
+}
+
+static void unlock(struct sqlite_store *s)
+{
+    owner_unlock(&s->owner);
+    pthread_mutex_unlock(&s->care_lock);
+}
+
+wend_status db_forget(wend_store *store, wend_str run, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct prune_op p = {.op = {.fn = mark, .run = run}};
+    struct store_state state;
+    wend_status status = db_state(store, run, &state, err);
+
+    if (status == WEND_OK)
+        status = lock(s, err);
+    if (status != WEND_OK)
+        return status;
+    status = db_wait(s, &p.op, err);
+    if (status == WEND_OK && !p.count)
+        status = fail(err, WEND_E_BUSY,
+                      "run %.*s is not over, or another run shares its past",
+                      (int)run.len, run.ptr);
+    if (status == WEND_OK)
+        status = sweep_all(s, 0, err);
+    unlock(s);
+    return status;
+}
+
+wend_status db_forget_many(wend_store *store, const char *ids, size_t count,
+                           int64_t *gone, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct prune_op p = {.op.fn = mark_many, .ids = ids, .ids_left = count};
+    int64_t from = 0;
+    wend_status status = lock(s, err);
+
+    *gone = 0;
+    if (status != WEND_OK)
+        return status;
+    while (status == WEND_OK && p.ids_left) {
+        status = portion(s, &p, err);
+        *gone += status == WEND_OK ? p.gone : 0;
+    }
+    if (status == WEND_OK)
+        status = sweep_from(s, *gone, &from, err);
+    if (status == WEND_OK)
+        status = sweep_all(s, from, err);
+    unlock(s);
+    return status;
+}
+
+/* ---- Blobs --------------------------------------------------------------- */
+
+struct blob { /* that the store has */
+    struct node node;
+    char hash[SHA256_HEX + 1];
+    bool used, gone;
+};
+
+/* Events that may be added while blobs are looked at: those of a run that is
+ * not over, behind its newest one, and those of runs that are new. */
+struct span {
+    int64_t after, until;
+};
+
+struct blobs {
+    struct arena arena;
+    struct table table;
+    size_t at;        /* the first slot with one that is unused */
+    struct buf spans; /* struct span */
+};
+
+static wend_status load_blobs(struct db *db, struct blobs *blobs,
+                              wend_error *err)
+{
+    struct ask q = ask(db, Q_BLOB_HASHES);
+
+    while (ask_step(&q) == SQLITE_ROW) {
+        wend_str hash = ask_get_str(&q, 0);
+        struct blob *b = arena_alloc(&blobs->arena, sizeof *b);
+
+        if (!b || !table_room(&blobs->table, blobs->arena.mem)) {
+            q.rc = SQLITE_NOMEM;
+            break;
+        }
+        if (hash.len != SHA256_HEX)
+            continue; /* none of ours */
+        memcpy(b->hash, hash.ptr, hash.len);
+        table_add(&blobs->table, &b->node, hash);
+    }
+    ask_reset(&q);
+    if (q.rc == SQLITE_NOMEM)
+        return fail_nomem(err);
+    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+}
+
+static wend_status load_spans(struct db *db, struct blobs *blobs,
+                              wend_error *err)
+{
+    struct ask q = ask(db, Q_EVENTS_OPEN);
+
+    while (ask_step(&q) == SQLITE_ROW) {
+        struct span span = {ask_get_i64(&q, 0), ask_get_i64(&q, 1)};
+
+        buf_add(&blobs->spans, (const char *)&span, sizeof span);
+    }
+    ask_reset(&q);
+    if (blobs->spans.failed)
+        return fail_nomem(err);
+    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+}
+
+/* By the events of a span. */
+static wend_status mark_used(struct db *db, struct blobs *blobs,
+                             struct span span, wend_error *err)
+{
+    struct ask q = ask(db, Q_BLOB_USERS);
+
+    ask_i64(&q, span.after);
+    ask_i64(&q, span.until);
+    while (ask_step(&q) == SQLITE_ROW) {
+        wend_str rest = ask_get_str(&q, 0), hash;
+
+        while (store_blob_next(&rest, &hash)) {
+            struct blob *b =
+                table_get(&blobs->table, hash, offsetof(struct blob, hash));
+
+            if (b)
+                b->used = true;
+        }
+    }
+    ask_reset(&q);
+    return q.rc == SQLITE_DONE ? WEND_OK : db_fail(db, err);
+}
+
+static struct blob *next_unused(struct blobs *blobs)
+{
+    const struct table *t = &blobs->table;
+
+    for (; blobs->at < t->slots_count; blobs->at++)
+        for (struct node *n = t->slots[blobs->at]; n; n = n->next) {
+            struct blob *b = (struct blob *)n;
+
+            if (!b->used && !b->gone)
+                return b;
+        }
+    return NULL;
+}
+
+/* Some of those that no event refers to, also none that is newer than the
+ * look. */
+static wend_status drop_blobs(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = begin(op);
+    const struct span *spans = (const struct span *)(void *)p->blobs->spans.ptr;
+    size_t count = p->blobs->spans.len / sizeof *spans;
+    wend_status s = WEND_OK;
+    struct blob *b;
+
+    for (size_t i = 0; s == WEND_OK && i < count; i++)
+        s = mark_used(db, p->blobs, spans[i], &op->err);
+    while (s == WEND_OK && (b = next_unused(p->blobs))) {
+        struct ask a = ask(db, Q_BLOB_DROP);
+
+        ask_str(&a, str_of(b->hash));
+        s = done(db, op, ask_run(&a));
+        b->gone = true;
+        if (!time_left(p))
+            break;
+    }
+    return s;
+}
+
+static wend_status look_at_blobs(struct sqlite_store *s, struct blobs *blobs,
+                                 wend_error *err)
+{
+    const struct span all = {0, INT64_MAX};
+    wend_status status = db_read_begin(s, err);
+
+    if (status == WEND_OK)
+        status = load_blobs(&s->read, blobs, err);
+    /* Each statement sees at least what the one before saw. */
+    if (status == WEND_OK && blobs->table.count)
+        status = load_spans(&s->read, blobs, err);
+    if (status == WEND_OK && blobs->table.count)
+        status = mark_used(&s->read, blobs, all, err);
+    return db_read_end(s, status, err);
+}
+
+static wend_status tidy_blobs(struct sqlite_store *s, wend_error *err)
+{
+    struct blobs blobs = {.arena.mem = &s->base.mem, .spans.mem = &s->base.mem};
+    struct prune_op p = {.op.fn = drop_blobs, .blobs = &blobs};
+    wend_status status = look_at_blobs(s, &blobs, err);
+
+    while (status == WEND_OK && next_unused(&blobs))
+        status = portion(s, &p, err);
+    mem_free(&s->base.mem, blobs.table.slots);
+    buf_free(&blobs.spans);
+    arena_free(&blobs.arena);
+    return status;
+}
+
+/* ---- Facts --------------------------------------------------------------- */
+
+static wend_status drop_facts(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = begin(op);
+
+    return db_facts_drop(db, p->now_us, &p->count, &op->err);
+}
+
+static wend_status tidy_facts(struct sqlite_store *s, int64_t now_us,
+                              wend_error *err)
+{
+    struct prune_op p = {.op.fn = drop_facts, .now_us = now_us};
+    wend_status status;
+
+    do
+        status = portion(s, &p, err);
+    while (status == WEND_OK && p.count);
+    return status;
+}
+
+/* ---- Room ---------------------------------------------------------------- */
+
+/* It takes a free page from the file with each step. One may take
+ * milliseconds: SQLite looks through the list of free pages for it. */
+static wend_status vacuum(struct db *db, struct prune_op *p)
+{
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(db->handle, "PRAGMA incremental_vacuum(0)", -1,
+                                &q, NULL);
+
+    if (rc != SQLITE_OK)
+        return db_fail(db, &p->op.err);
+    do
+        rc = sqlite3_step(q);
+    while (rc == SQLITE_ROW && time_left(p));
+    sqlite3_reset(q);
+    sqlite3_finalize(q);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? WEND_OK
+                                                 : db_fail(db, &p->op.err);
+}
+
+static wend_status give_back(struct db *db, struct db_op *op)
+{
+    struct prune_op *p = begin(op);
+    int64_t before = 0, after = 0;
+    wend_status s = db_number(db, "PRAGMA page_count", &before, &op->err);
+
+    if (s == WEND_OK)
+        s = vacuum(db, p);
+    if (s == WEND_OK)
+        s = db_number(db, "PRAGMA page_count", &after, &op->err);
+    p->count = before - after;
+    return s;
+}
+
+/* A file that was made without keeps its free pages and uses them again; so
+ * does one that has more of them than can be given back in that time. */
+static wend_status give_all_back(struct sqlite_store *s, int64_t *bytes,
+                                 wend_error *err)
+{
+    struct prune_op p = {.op.fn = give_back};
+    int64_t page = 0, until_us = queue_now_us() + ROOM_US;
+    wend_status status = db_read_begin(s, err);
+
+    if (status == WEND_OK)
+        status = db_number(&s->read, "PRAGMA page_size", &page, err);
+    status = db_read_end(s, status, err);
+    while (status == WEND_OK && queue_now_us() < until_us) {
+        status = portion(s, &p, err);
+        if (p.count <= 0)
+            break;
+        *bytes += p.count * page;
+    }
+    return status;
+}
+
+wend_status db_tidy(wend_store *store, int64_t now_us, int64_t *bytes,
+                    wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = lock(s, err);
+
+    *bytes = 0;
+    if (status != WEND_OK)
+        return status;
+    status = sweep_all(s, 0, err);
+    if (status == WEND_OK)
+        status = tidy_facts(s, now_us, err);
+    if (status == WEND_OK)
+        status = tidy_blobs(s, err);
+    if (status == WEND_OK)
+        status = give_all_back(s, bytes, err);
+    unlock(s);
+    return status;
+}

@@ -1,0 +1,475 @@
+/*
+ * sqlite_read.c - answers from an SQLite store, on the caller's thread.
+ *
+ * One connection that cannot write, one caller at a time; it never waits
+ * for the writer.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/id.h"
+#include "base/limits.h"
+#include "store/sqlite/sqlite.h"
+
+/* Takes the lock also when it fails. */
+wend_status db_read_begin(struct sqlite_store *s, wend_error *err)
+{
+    wend_status status = WEND_OK;
+
+    pthread_mutex_lock(&s->read_lock);
+    forked_enter();
+    if (s->read.handle)
+        return WEND_OK;
+    status = db_connect(&s->read, s->path, err);
+    if (status == WEND_OK)
+        status = db_exec(&s->read, "PRAGMA query_only = ON", err);
+    if (status != WEND_OK)
+        db_close(&s->read);
+    return status;
+}
+
+wend_status db_read_end(struct sqlite_store *s, wend_status status,
+                        wend_error *err)
+{
+    wend_status changed = still_check(&s->still, s->path, err);
+
+    forked_leave();
+    pthread_mutex_unlock(&s->read_lock);
+    return changed == WEND_OK ? status : changed;
+}
+
+static wend_status find_run(struct db *db, wend_str run, int64_t *id,
+                            wend_error *err)
+{
+    struct ask a = ask(db, Q_RUN);
+    wend_status status = WEND_OK;
+    int rc;
+
+    ask_str(&a, run);
+    rc = ask_step(&a);
+    if (rc == SQLITE_ROW)
+        *id = ask_get_i64(&a, RUN_ID);
+    else if (rc == SQLITE_DONE)
+        status =
+            fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len, run.ptr);
+    else
+        status = db_fail(db, err);
+    ask_reset(&a);
+    return status;
+}
+
+/* ---- A run's log ------------------------------------------------------------
+ */
+
+bool event_cut(wend_str run, wend_str *body)
+{
+    char head[RUN_ID_LEN + 16];
+    size_t len;
+
+    if (run.len != RUN_ID_LEN)
+        return false;
+    len = (size_t)snprintf(head, sizeof head, "{\"run\":\"%.*s\",", RUN_ID_LEN,
+                           run.ptr);
+    if (!str_starts(*body, head) ||
+        !str_starts((wend_str){body->ptr + len, body->len - len},
+                    &EVENT_CUT[1]))
+        return false;
+    *body = (wend_str){body->ptr + len, body->len - len};
+    return true;
+}
+
+/* Who reads, and how much more. */
+struct reader {
+    store_item_fn fn;
+    void *ctx;
+    uint32_t left;
+    bool bounded, stopped;
+    struct buf body; /* of an event, made whole */
+};
+
+/* The part of a log that is one run's: up to event `last`. */
+struct part {
+    int64_t id, last;
+    char run[RUN_ID_LEN + 1]; /* "" if it has no such name */
+};
+
+/* Puts what event_cut took back. */
+static wend_str event_whole(const struct part *part, wend_str stored,
+                            struct buf *out)
+{
+    if (!part->run[0] || !str_starts(stored, EVENT_CUT))
+        return stored;
+    buf_clear(out);
+    buf_fmt(out, "{\"run\":\"%s\",", part->run);
+    buf_add(out, stored.ptr + 1, stored.len - 1);
+    return buf_view(out);
+}
+
+static void event_item(struct ask *a, const struct part *part, struct reader *r,
+                       struct store_item *item)
+{
+    wend_str hash = ask_get_str(a, 2);
+
+    *item = (struct store_item){.seq = ask_get_i64(a, 0)};
+    item->body = event_whole(part, ask_get_str(a, 1), &r->body);
+    if (hash.len == sizeof item->hash)
+        memcpy(item->hash, hash.ptr, hash.len);
+    if (r->body.failed)
+        a->rc = SQLITE_NOMEM;
+}
+
+static void pack_item(struct ask *a, const struct part *part, struct reader *r,
+                      struct store_item *item)
+{
+    (void)part;
+    (void)r;
+    *item = (struct store_item){
+        .is_pack = true,
+        .seq = ask_get_i64(a, 0),
+        .n = ask_get_i64(a, 1),
+        .count = ask_get_i64(a, 2),
+        .body = ask_get_str(a, 3),
+    };
+}
+
+static bool give(struct reader *r, const struct store_item *item)
+{
+    r->stopped = !r->fn(r->ctx, item) || (r->bounded && !--r->left);
+    return !r->stopped;
+}
+
+/* Merges both by seq, an event before the packs that follow it. */
+static void merge(struct ask *events, struct ask *packs,
+                  const struct part *part, struct reader *r)
+{
+    struct store_item item;
+    struct ask *from;
+
+    ask_step(events);
+    ask_step(packs);
+    for (;;) {
+        bool event = events->rc == SQLITE_ROW, pack = packs->rc == SQLITE_ROW;
+
+        if ((!event && events->rc != SQLITE_DONE) ||
+            (!pack && packs->rc != SQLITE_DONE) || (!event && !pack))
+            return;
+        if (event && pack)
+            event = ask_get_i64(events, 0) <= ask_get_i64(packs, 0);
+        from = event ? events : packs;
+        (event ? event_item : pack_item)(from, part, r, &item);
+        if (from->rc != SQLITE_ROW || !give(r, &item))
+            return;
+        ask_step(from);
+    }
+}
+
+/* Of an ancestor, the deltas after its last event are its own affair: they
+ * belong to what followed there. */
+static wend_status read_part(struct db *db, const struct part *part,
+                             struct store_place place, struct reader *r,
+                             wend_error *err)
+{
+    struct ask events = ask(db, Q_EVENTS), packs = ask(db, Q_PACKS);
+    wend_status status = WEND_OK;
+    struct ask *both[] = {&events, &packs};
+
+    place.seq = place.seq > 0 ? place.seq : 0;
+    place.seq = place.seq < DB_SEQ_MAX ? place.seq : DB_SEQ_MAX;
+    for (int i = 0; i < 2; i++) {
+        ask_i64(both[i], part->id);
+        ask_i64(both[i], place.seq);
+        ask_i64(both[i], part->last - (i && part->last != DB_SEQ_MAX));
+    }
+    ask_i64(&packs, place.seq);
+    ask_i64(&packs, place.n);
+    merge(&events, &packs, part, r);
+    for (int i = 0; i < 2; i++) {
+        if (both[i]->rc != SQLITE_ROW && both[i]->rc != SQLITE_DONE)
+            status = db_fail(db, err);
+        ask_reset(both[i]);
+    }
+    return status;
+}
+
+wend_status db_first_event(struct db *db, int64_t id, int64_t *seq,
+                           wend_error *err)
+{
+    struct ask a = ask(db, Q_EVENT_FIRST);
+    wend_status status = WEND_OK;
+
+    ask_i64(&a, id);
+    if (ask_step(&a) == SQLITE_ROW)
+        *seq = ask_get_i64(&a, 0);
+    else
+        status = db_fail(db, err);
+    ask_reset(&a);
+    return status;
+}
+
+/* Finds the run and puts its parent's name in place of its own: SQLITE_ROW.
+ * A parent is older than its fork: in a damaged store a run may be its own
+ * ancestor, and then the walk ends with SQLITE_DONE, too. */
+static int climb(struct db *db, struct buf *name, int64_t *id)
+{
+    struct ask a = ask(db, Q_RUN);
+    int64_t below = *id;
+    wend_str parent;
+    int rc;
+
+    ask_str(&a, buf_view(name));
+    rc = ask_step(&a);
+    if (rc == SQLITE_ROW) {
+        *id = ask_get_i64(&a, RUN_ID);
+        parent = ask_get_str(&a, RUN_PARENT);
+        buf_clear(name);
+        buf_str(name, parent);
+        if (*id >= below)
+            rc = SQLITE_DONE;
+    }
+    ask_reset(&a);
+    return name->failed ? SQLITE_NOMEM : rc;
+}
+
+/* A run whose own events begin later than wanted is a fork: what is before
+ * them is its parent's. Fills `parts`, newest first. */
+static wend_status find_parts(struct db *db, wend_str run, int64_t from,
+                              struct buf *parts, wend_error *err)
+{
+    struct buf name = {.mem = parts->mem};
+    struct part p = {.id = INT64_MAX, .last = DB_SEQ_MAX};
+    int64_t first = INT64_MAX;
+    wend_status s = WEND_OK;
+    int rc = SQLITE_ROW;
+
+    buf_str(&name, run);
+    while (s == WEND_OK && first > 1 && first > from && name.len) {
+        memset(p.run, 0, sizeof p.run);
+        if (name.len == RUN_ID_LEN)
+            memcpy(p.run, name.ptr, name.len);
+        rc = climb(db, &name, &p.id);
+        if (rc != SQLITE_ROW)
+            break; /* of a fork: its parent is not there */
+        s = db_first_event(db, p.id, &first, err);
+        buf_add(parts, (const char *)&p, sizeof p);
+        p.last = first - 1 < p.last ? first - 1 : p.last;
+    }
+    if (name.failed || parts->failed)
+        s = fail_nomem(err);
+    else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        s = db_fail(db, err);
+    else if (s == WEND_OK && !parts->len)
+        s = fail(err, WEND_E_NOTFOUND, "no run '%.*s'", (int)run.len, run.ptr);
+    buf_free(&name);
+    return s;
+}
+
+wend_status db_read(wend_store *store, wend_str run, struct store_place from,
+                    uint32_t max, store_item_fn fn, void *ctx, wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = db_read_begin(s, err);
+    struct reader r = {.fn = fn,
+                       .ctx = ctx,
+                       .left = max,
+                       .bounded = max != 0,
+                       .body.mem = &store->mem};
+    struct buf parts = {.mem = &store->mem};
+    struct ask a;
+
+    if (status == WEND_OK) {
+        a = ask(&s->read, Q_BEGIN); /* all statements see the same */
+        if (ask_run(&a) != SQLITE_OK)
+            status = db_fail(&s->read, err);
+    }
+    if (status == WEND_OK) {
+        status = find_parts(&s->read, run, from.seq, &parts, err);
+        while (status == WEND_OK && parts.len && !r.stopped) {
+            parts.len -= sizeof(struct part);
+            status = read_part(&s->read,
+                               (struct part *)(void *)(parts.ptr + parts.len),
+                               from, &r, err);
+        }
+        a = ask(&s->read, Q_COMMIT);
+        ask_run(&a);
+    }
+    buf_free(&parts);
+    buf_free(&r.body);
+    return db_read_end(s, status, err);
+}
+
+int db_fork_head(struct db *db, wend_str parent, int64_t seq,
+                 unsigned char head[SHA256_BYTES])
+{
+    struct buf name = {.mem = &(const struct mem){0}};
+    int64_t id = INT64_MAX;
+    int rc = SQLITE_DONE;
+
+    buf_str(&name, parent);
+    while (rc == SQLITE_DONE && name.len) {
+        struct ask a;
+        wend_str hash;
+
+        rc = climb(db, &name, &id);
+        if (rc != SQLITE_ROW)
+            break;
+        a = ask(db, Q_EVENT_HASH);
+        ask_i64(&a, id);
+        ask_i64(&a, seq);
+        rc = ask_step(&a);
+        hash = rc == SQLITE_ROW ? ask_get_str(&a, 0) : STR_NONE;
+        if (hash.len == SHA256_BYTES)
+            memcpy(head, hash.ptr, hash.len);
+        ask_reset(&a);
+    }
+    rc = name.failed ? SQLITE_NOMEM : rc;
+    buf_free(&name);
+    return rc == SQLITE_DONE  ? SQLITE_CONSTRAINT
+           : rc == SQLITE_ROW ? SQLITE_OK
+                              : rc;
+}
+
+wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
+                    wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    wend_status status = db_read_begin(s, err);
+    struct ask a;
+    int rc;
+
+    if (status == WEND_OK) {
+        a = ask(&s->read, Q_BLOB);
+        ask_str(&a, hash);
+        rc = ask_step(&a);
+        if (rc == SQLITE_ROW)
+            buf_str(out, ask_get_str(&a, 0));
+        if (rc == SQLITE_DONE)
+            status = fail(err, WEND_E_NOTFOUND, "no blob '%.*s'", (int)hash.len,
+                          hash.ptr);
+        else if (a.rc != SQLITE_ROW)
+            status = db_fail(&s->read, err);
+        else if (out->failed)
+            status = fail_nomem(err);
+        ask_reset(&a);
+    }
+    return db_read_end(s, status, err);
+}
+
+/* ---- Listing ------------------------------------------------------------- */
+
+enum { LIST_ENDED = 9, LIST_OWNER = 15, LIST_IMPORTED, LIST_CHILD };
+
+static void ask_list(struct ask *a, const wend_list_options *o)
+{
+    /* Whether an owner is dead is not in the file. */
+    bool interrupted = o->status && !strcmp(o->status, "interrupted");
+
+    ask_str(a, str_of(o->user));
+    ask_str(a, str_of(o->session));
+    ask_str(a, str_of(o->agent));
+    ask_str(a, interrupted ? STR_NONE : str_of(o->status));
+    ask_i64(a, interrupted);
+    ask_i64(a, o->since_us);
+    ask_i64(a, o->until_us ? o->until_us : INT64_MAX);
+    ask_str(a, str_of(o->after));
+}
+
+static const char *status_of(struct ask *a, const struct owner *me)
+{
+    int64_t owner = ask_get_i64(a, LIST_OWNER);
+
+    if (ask_get_i64(a, LIST_ENDED) || (owner && owner_alive(me, owner)))
+        return (const char *)sqlite3_column_text(a->statement, 1);
+    return "interrupted";
+}
+
+static void info_of(struct ask *a, const char *status, struct arena *arena,
+                    wend_run_info *info)
+{
+    wend_str *const texts[] = {&info->run,     &info->status, &info->agent,
+                               &info->model,   &info->prompt, &info->user,
+                               &info->session, &info->parent};
+    int64_t *const numbers[] = {
+        &info->started_us, &info->ended_us,  &info->turns, &info->tokens_in,
+        &info->tokens_out, &info->cost_nano, &info->seq};
+    int column = 0;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = arena_str(arena, ask_get_str(a, column++));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = ask_get_i64(a, column++);
+    info->status = arena_str(arena, str_of(status));
+    info->imported = ask_get_i64(a, LIST_IMPORTED) != 0;
+    info->child = ask_get_i64(a, LIST_CHILD) != 0;
+}
+
+/* Rows grow in a buffer, since how many there will be is not known. */
+static wend_status list_rows(struct sqlite_store *s, struct ask *a,
+                             const wend_list_options *o, struct arena *arena,
+                             struct buf *rows, wend_error *err)
+{
+    while (rows->len / sizeof(wend_run_info) < o->limit &&
+           ask_step(a) == SQLITE_ROW) {
+        const char *status = status_of(a, &s->owner);
+        wend_run_info info;
+
+        if (o->status && (!status || strcmp(status, o->status)))
+            continue;
+        info_of(a, status, arena, &info);
+        buf_add(rows, (const char *)&info, sizeof info);
+        if (rows->failed || arena->failed)
+            return fail_nomem(err);
+    }
+    if (a->rc == SQLITE_ROW || a->rc == SQLITE_DONE || a->rc == SQLITE_OK)
+        return WEND_OK;
+    return db_fail(&s->read, err);
+}
+
+static wend_status list(struct sqlite_store *s, const wend_list_options *o,
+                        struct arena *arena, struct buf *rows, wend_error *err)
+{
+    struct buf end = {.mem = &s->base.mem};
+    wend_status status = WEND_OK;
+    struct ask a;
+    int64_t id;
+
+    if (o->after)
+        status = find_run(&s->read, str_of(o->after), &id, err);
+    if (status != WEND_OK)
+        return status;
+    a = ask(&s->read, o->run ? Q_LIST_PREFIX : Q_LIST);
+    ask_list(&a, o);
+    if (o->run) { /* no id has a byte like that */
+        buf_fmt(&end, "%s\x7f", o->run);
+        ask_str(&a, str_of(o->run));
+        ask_str(&a, buf_view(&end));
+    }
+    status =
+        end.failed ? fail_nomem(err) : list_rows(s, &a, o, arena, rows, err);
+    ask_reset(&a);
+    buf_free(&end);
+    return status;
+}
+
+wend_status db_list(wend_store *store, const wend_list_options *o,
+                    struct arena *arena, wend_run_info **rows, size_t *count,
+                    wend_error *err)
+{
+    struct sqlite_store *s = (struct sqlite_store *)store;
+    struct buf found = {.mem = &store->mem};
+    wend_status status = db_read_begin(s, err);
+
+    if (status == WEND_OK)
+        status = list(s, o, arena, &found, err);
+    status = db_read_end(s, status, err);
+    if (status == WEND_OK) {
+        *count = found.len / sizeof **rows;
+        *rows = arena_alloc(arena, found.len);
+        if (arena->failed)
+            status = fail_nomem(err);
+        else if (found.len)
+            memcpy(*rows, found.ptr, found.len);
+    }
+    buf_free(&found);
+    return status;
+}

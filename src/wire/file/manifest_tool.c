@@ -1,0 +1,304 @@
+/*
+ * manifest_tool.c - files that describe tools, and what those of agents
+ * have in common with them.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/label.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "core/config/config.h"
+#include "wire/file/manifest_read.h"
+
+/* ---- Words --------------------------------------------------------------- */
+
+wend_status manifest_read_word(struct fields *f, const struct json *j,
+                               void *item)
+{
+    struct manifest_word *w = item;
+
+    w->line = j->line;
+    w->column = j->column;
+    return field_cstr(f, NULL, j, &w->text);
+}
+
+wend_status manifest_read_list(struct fields *f, const struct json *j,
+                               wend_status (*read)(struct fields *f,
+                                                   const struct json *j,
+                                                   void *item),
+                               struct manifest_words *out)
+{
+    wend_status s;
+    void *list;
+
+    if (j->kind == JSON_ARRAY && j->count > MANIFEST_LIST_MAX)
+        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
+                       "%s has %u entries; at most %d", fields_where(f),
+                       j->count, MANIFEST_LIST_MAX);
+    s = fields_list(f, j, sizeof *out->list, read, &list, &out->count);
+    if (s)
+        return s;
+    out->list = list;
+    out->given = true;
+    return WEND_OK;
+}
+
+FIELD_READ(manifest_read_words)
+{
+    (void)field;
+    return manifest_read_list(f, j, manifest_read_word, at);
+}
+
+/* Words behind the program may be empty. */
+static wend_status read_argument(struct fields *f, const struct json *j,
+                                 void *item)
+{
+    struct manifest_word *w = item;
+
+    if (j->kind != JSON_STRING || j->text.len)
+        return manifest_read_word(f, j, item);
+    *w = (struct manifest_word){STR(""), j->line, j->column};
+    return WEND_OK;
+}
+
+FIELD_READ(manifest_read_command)
+{
+    struct manifest_words *w = at;
+    wend_status s;
+
+    (void)field;
+    if (j->kind != JSON_ARRAY)
+        return fields_wrong(f, j,
+                            "a list such as [program, argument]; no shell "
+                            "takes it apart");
+    s = manifest_read_list(f, j, read_argument, w);
+    if (s)
+        return s;
+    return w->count && w->list[0].text.len
+               ? WEND_OK
+               : fail_at(f->err, WEND_E_PARSE, j->line, j->column,
+                         "%s names no program", fields_where(f));
+}
+
+static wend_status read_variable(struct fields *f, const struct json *j,
+                                 void *item)
+{
+    wend_str name = json_str(j);
+
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool digit = c >= '0' && c <= '9';
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && c != '_' &&
+            !(digit && i))
+            name.len = 0;
+    }
+    if (!name.len)
+        return fields_wrong(f, j, "the name of an environment variable");
+    return manifest_read_word(f, j, item);
+}
+
+FIELD_READ(manifest_read_secrets)
+{
+    (void)field;
+    return manifest_read_list(f, j, read_variable, at);
+}
+
+FIELD_READ(manifest_read_sandbox)
+{
+    static const char *const words[] = {"on", "off", NULL};
+    const struct field row = {.words = words};
+    int i;
+    wend_status s = field_index(f, &row, j, &i);
+
+    (void)field;
+    if (!s)
+        *(bool *)at = i == 1;
+    return s;
+}
+
+/* ---- Paths --------------------------------------------------------------- */
+
+static bool ends_with(wend_str s, const char *suffix)
+{
+    size_t len = strlen(suffix);
+
+    return s.len > len && !memcmp(s.ptr + s.len - len, suffix, len);
+}
+
+bool manifest_is_file(wend_str entry)
+{
+    return (entry.len && memchr(entry.ptr, '/', entry.len)) ||
+           ends_with(entry, ".yaml") || ends_with(entry, ".yml") ||
+           ends_with(entry, ".json") || ends_with(entry, ".md");
+}
+
+void manifest_path(struct buf *out, wend_str of, wend_str path)
+{
+    const char *slash = of.len ? memrchr(of.ptr, '/', of.len) : NULL;
+
+    if (slash && !str_starts(path, "/"))
+        buf_add(out, of.ptr, (size_t)(slash - of.ptr) + 1);
+    while (slash && str_starts(path, "./"))
+        path = (wend_str){path.ptr + 2, path.len - 2};
+    buf_str(out, path);
+}
+
+bool manifest_word_is_path(wend_str word, size_t i)
+{
+    return str_starts(word, "./") || str_starts(word, "../") ||
+           (!i && word.len && memchr(word.ptr, '/', word.len));
+}
+
+/* ---- The tool ------------------------------------------------------------ */
+
+const char *const manifest_classes[] = {
+    [WEND_CLASS_UNSAFE] = "unsafe",
+    [WEND_CLASS_IDEMPOTENT] = "idempotent",
+    [WEND_CLASS_READ] = "read",
+    NULL,
+};
+
+FIELD_READ(manifest_read_tool_name)
+{
+    if (j->kind == JSON_STRING && !tool_name_ok(j->text))
+        return fields_wrong(f, j, "1 to 64 of A-Z a-z 0-9 _ . -");
+    return field_cstr(f, field, j, at);
+}
+
+FIELD_READ(manifest_read_schema)
+{
+    struct schema *schema;
+    wend_error why = {0};
+    wend_status s = field_json(f, field, j, at);
+
+    if (s)
+        return s;
+    s = schema_compile(j, f->arena, &schema, &why);
+    if (s == WEND_E_NOMEM)
+        return fail_nomem(f->err);
+    return s ? fail_at(f->err, s, why.line, why.column, "%s: %.*s",
+                       fields_where(f), (int)utf8_cut(str_of(why.message), 400),
+                       why.message)
+             : WEND_OK;
+}
+
+static wend_status read_label(struct fields *f, const struct json *j,
+                              void *item)
+{
+    static const char *const labels[] = {"network", "untrusted_source",
+                                         "sensitive", "external_effect", NULL};
+    const struct field row = {.words = labels};
+    int i;
+    wend_status s = field_index(f, &row, j, &i);
+
+    return s ? s : manifest_read_word(f, j, item);
+}
+
+uint32_t manifest_labels(const struct manifest_words *w)
+{
+    uint32_t labels = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        labels |= label_of(w->list[i].text);
+    return labels;
+}
+
+FIELD_READ(manifest_read_labels)
+{
+    (void)field;
+    return manifest_read_list(f, j, read_label, at);
+}
+
+FIELD_READ(manifest_read_second)
+{
+    int i;
+    wend_status s = field_index(f, field, j, &i);
+
+    if (!s)
+        *(bool *)at = i == 1;
+    return s;
+}
+
+/* What only makes sense together. */
+static wend_status check_tool(struct fields *f, const struct json *j,
+                              const struct tool_manifest *t)
+{
+    const struct json *cache = json_get(j, "cache");
+    const struct json *subject = json_get(j, "subject");
+    const struct json *known = json_get(json_get(j, "schema"), "properties");
+
+    if (cache && t->call_class != WEND_CLASS_READ)
+        return fail_at(f->err, WEND_E_PARSE, cache->line, cache->column,
+                       "cache: only answers of class read can be given again");
+    if (subject && known && !json_get(known, t->subject.ptr))
+        return fail_at(f->err, WEND_E_PARSE, subject->line, subject->column,
+                       "subject: the schema has no property '%.*s'",
+                       (int)utf8_cut(t->subject, 80), t->subject.ptr);
+    return WEND_OK;
+}
+
+static wend_status read_tool(struct fields *f, const struct json *j,
+                             struct tool_manifest *t)
+{
+    static const char *const version[] = {"tool/1", NULL};
+    static const char *const categories[] = {
+        [WEND_CATEGORY_GENERAL] = "general",
+        [WEND_CATEGORY_NETWORK] = "network",
+        [WEND_CATEGORY_DESTRUCTIVE] = "destructive",
+        NULL,
+    };
+    static const char *const outputs[] = {"text", "json", NULL};
+#define AT(member) offsetof(struct tool_manifest, member)
+    static const struct field rows[] = {
+        {"wend", field_version, 0, 0, 0, version},
+        {"name", manifest_read_tool_name, AT(name), 0, 0, NULL},
+        {"description", field_cstr, AT(description), 0, 0, NULL},
+        {"schema", manifest_read_schema, AT(schema), 0, 0, NULL},
+        {"command", manifest_read_command, AT(command), 0, 0, NULL},
+        {"verify", manifest_read_command, AT(verify), 0, 0, NULL},
+        {"class", field_index, AT(call_class), 0, 0, manifest_classes},
+        {"category", field_index, AT(category), 0, 0, categories},
+        {"labels", manifest_read_labels, AT(labels), 0, 0, NULL},
+        {"timeout", field_ms, AT(timeout_ms), 1, UINT32_MAX, NULL},
+        {"sandbox", manifest_read_sandbox, AT(sandbox_off), 0, 0, NULL},
+        {"secrets", manifest_read_secrets, AT(secrets), 0, 0, NULL},
+        {"output", manifest_read_second, AT(output_json), 0, 0, outputs},
+        {"subject", field_cstr, AT(subject), 0, 0, NULL},
+        {"cache", field_ms, AT(cache_ms), 1, UINT32_MAX, NULL},
+        {"per_minute", field_number, AT(per_minute), 1, PACE_MAX, NULL},
+        {"memory", field_bytes, AT(memory_bytes), BOUND_BYTES_MIN, 0, NULL},
+        {"disk", field_bytes, AT(disk_bytes), BOUND_BYTES_MIN, 0, NULL},
+        {"tasks", field_number, AT(tasks), 1, BOUND_TASKS_MAX, NULL},
+        {0},
+    };
+#undef AT
+    static const char *const needed[] = {"name", "description", "command"};
+    wend_status s = fields_read(f, j, rows, t);
+
+    if (s)
+        return s;
+    if (!json_get(j, "wend"))
+        return fields_missing(f, j, "wend: tool/1");
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!json_get(j, needed[i]))
+            return fields_missing(f, j, needed[i]);
+    return check_tool(f, j, t);
+}
+
+wend_status tool_manifest_parse(wend_str text, struct arena *a,
+                                struct tool_manifest **out, wend_error *err)
+{
+    struct fields f = {.arena = a, .err = err, .whole = "the file"};
+    wend_status s = fields_open(&f, text, MANIFEST_BYTES_MAX);
+    struct tool_manifest *t;
+
+    if (s)
+        return s;
+    t = arena_alloc(a, sizeof *t);
+    s = t ? read_tool(&f, f.root, t) : fail_nomem(f.err);
+    if (!s)
+        *out = t;
+    return s;
+}

@@ -1,0 +1,327 @@
+/*
+ * script.c - scripted models: reading, choosing, filling in.
+ *
+ * Everything a script holds is in its arena.
+ */
+#include "wire/file/script.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "wire/file/fields.h"
+
+enum {
+    CHUNK_DEFAULT = 4,
+    CHUNK_MAX = 1000000,
+};
+
+#define REPEAT_MAX (INT64_C(1) << 31)
+#define TOKENS_MAX (INT64_C(1) << 53) /* exact in any JSON reader */
+
+/* ---- Scalars ------------------------------------------------------------- */
+
+static FIELD_READ(read_repeat)
+{
+    char wanted[80];
+    int64_t n;
+
+    if (str_is(json_str(j), "forever"))
+        n = 0;
+    else if (!json_i64(j, &n) || n < field->min || n > field->max) {
+        snprintf(wanted, sizeof wanted,
+                 "forever or a whole number from %lld to %lld",
+                 (long long)field->min, (long long)field->max);
+        return fields_wrong(f, j, wanted);
+    }
+    *(int64_t *)at = n;
+    return WEND_OK;
+}
+
+static FIELD_READ(read_purpose)
+{
+    int i;
+    wend_status s = field_index(f, field, j, &i);
+
+    if (!s)
+        *(wend_purpose *)at = (wend_purpose)i;
+    return s;
+}
+
+/* ---- Mappings ------------------------------------------------------------ */
+
+static FIELD_READ(read_usage)
+{
+#define TOKENS(name)                                                       \
+    {                                                                      \
+#name, field_number, offsetof(wend_ev_usage, name), 0, TOKENS_MAX, \
+            NULL                                                           \
+    }
+    static const struct field rows[] = {
+        TOKENS(input), TOKENS(output), TOKENS(cached), TOKENS(reasoning), {0},
+    };
+#undef TOKENS
+
+    (void)field;
+    return fields_read(f, j, rows, at);
+}
+
+static FIELD_READ(read_error)
+{
+    static const char *const codes[] = {
+        "network",   "timeout", "rate_limit", "service", "auth",
+        "not_found", "invalid", "overflow",   "unknown", NULL,
+    };
+#define AT(member) offsetof(struct script_error, member)
+    static const struct field rows[] = {
+        {"code", field_word, AT(code), 0, 0, codes},
+        {"message", field_text, AT(message), 0, 0, NULL},
+        {"after", field_number, AT(after), 0, REPEAT_MAX, NULL},
+        {0},
+    };
+#undef AT
+    struct script_error *e = at;
+    wend_status s;
+
+    (void)field;
+    e->message = STR("scripted error");
+    s = fields_read(f, j, rows, e);
+    if (s)
+        return s;
+    return e->code.ptr ? WEND_OK : fields_missing(f, j, "code");
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+struct call_draft {
+    struct script_call call;
+    wend_str args_text;
+};
+
+static FIELD_READ(read_args)
+{
+    if (j->kind != JSON_OBJECT)
+        return fields_wrong(f, j, "a mapping (args_text takes any text)");
+    return field_json(f, field, j, at);
+}
+
+static wend_status read_call(struct fields *f, const struct json *j, void *item)
+{
+#define AT(member) offsetof(struct call_draft, member)
+    static const struct field rows[] = {
+        {"id", field_name, AT(call.id), 0, 0, NULL},
+        {"name", field_name, AT(call.name), 0, 0, NULL},
+        {"args", read_args, AT(call.args), 0, 0, NULL},
+        {"args_text", field_text, AT(args_text), 0, 0, NULL},
+        {0},
+    };
+#undef AT
+    struct call_draft d = {.args_text = STR_NONE};
+    wend_status s = fields_read(f, j, rows, &d);
+
+    if (s)
+        return s;
+    if (!d.call.name.ptr)
+        return fields_missing(f, j, "name");
+    if (d.call.args.ptr && d.args_text.ptr)
+        return fail_at(f->err, WEND_E_PARSE, j->line, j->column,
+                       "%s has both 'args' and 'args_text'", fields_where(f));
+    if (d.args_text.ptr)
+        d.call.args = d.args_text;
+    else if (!d.call.args.ptr)
+        d.call.args = STR("{}");
+    *(struct script_call *)item = d.call;
+    return WEND_OK;
+}
+
+static FIELD_READ(read_calls)
+{
+    struct script_entry *e = at;
+    void *list;
+    wend_status s =
+        fields_list(f, j, sizeof *e->calls, read_call, &list, &e->calls_count);
+
+    (void)field;
+    if (!s)
+        e->calls = list;
+    return s;
+}
+
+/* ---- Turns --------------------------------------------------------------- */
+
+static wend_status read_entry(struct fields *f, const struct json *j,
+                              void *item)
+{
+    static const char *const finishes[] = {"stop", "length", "content_filter",
+                                           "tool_calls", NULL};
+    static const char *const purposes[] = {
+        [WEND_PURPOSE_ANSWER] = "answer",
+        [WEND_PURPOSE_SUMMARY] = "summary",
+        [WEND_PURPOSE_REPAIR] = "repair",
+        [WEND_PURPOSE_PLAN] = "plan",
+        [WEND_PURPOSE_JUDGE] = "judge",
+        [WEND_PURPOSE_MEMORY] = "memory",
+        NULL,
+    };
+#define AT(member) offsetof(struct script_entry, member)
+    static const struct field rows[] = {
+        {"text", field_text, AT(text), 0, 0, NULL},
+        {"thinking", field_text, AT(thinking), 0, 0, NULL},
+        {"when", field_text, AT(when), 0, 0, NULL},
+        {"calls", read_calls, 0, 0, 0, NULL},
+        {"usage", read_usage, AT(usage), 0, 0, NULL},
+        {"chunk", field_number, AT(chunk), 1, CHUNK_MAX, NULL},
+        {"delay", field_ms, AT(delay_ms), 0, 0, NULL},
+        {"first_delay", field_ms, AT(first_delay_ms), 0, 0, NULL},
+        {"finish", field_word, AT(finish), 0, 0, finishes},
+        {"error", read_error, AT(error), 0, 0, NULL},
+        {"purpose", read_purpose, AT(purpose), 0, 0, purposes},
+        {"repeat", read_repeat, AT(repeat), 1, REPEAT_MAX, NULL},
+        {0},
+    };
+#undef AT
+    struct script_entry *e = item;
+
+    e->usage.cost_nano = -1; /* a script knows no prices */
+    e->chunk = CHUNK_DEFAULT;
+    e->first_delay_ms = -1;
+    e->repeat = 1;
+    return fields_read(f, j, rows, e);
+}
+
+static FIELD_READ(read_turns)
+{
+    struct script *script = at;
+    struct script_entry *entries;
+    uint32_t *repeats;
+    void *list;
+    wend_status s;
+
+    (void)field;
+    if (j->count > SCRIPT_TURNS_MAX)
+        return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
+                       "%u turns; a script has at most %d", j->count,
+                       SCRIPT_TURNS_MAX);
+    s = fields_list(f, j, sizeof *entries, read_entry, &list, &script->count);
+    if (s)
+        return s;
+    repeats = arena_alloc(f->arena, (script->count + 1) * sizeof *repeats);
+    if (!repeats)
+        return fail_nomem(f->err);
+    entries = list;
+    for (size_t i = 0; i < script->count; i++)
+        repeats[i] = (uint32_t)entries[i].repeat;
+    script->entries = entries;
+    script->repeats = repeats;
+    return WEND_OK;
+}
+
+static wend_status read_script(struct fields *f, const struct json *j,
+                               struct script *out)
+{
+    static const char *const version[] = {"script/1", NULL};
+    static const struct field rows[] = {
+        {"wend", field_version, 0, 0, 0, version},
+        {"model", field_name, offsetof(struct script, model), 0, 0, NULL},
+        {"turns", read_turns, 0, 0, 0, NULL},
+        {0},
+    };
+    wend_status s;
+
+    out->model = STR("script");
+    s = fields_read(f, j, rows, out);
+    if (s)
+        return s;
+    return json_get(j, "turns") ? WEND_OK : fields_missing(f, j, "turns");
+}
+
+/* ---- Public -------------------------------------------------------------- */
+
+wend_status script_parse(wend_str text, struct arena *a, struct script **out,
+                         wend_error *err)
+{
+    struct fields f = {.arena = a, .err = err, .whole = "the script"};
+    wend_status s = fields_open(&f, text, SCRIPT_BYTES_MAX);
+    struct script *script;
+
+    if (s)
+        return s;
+    script = arena_alloc(a, sizeof *script);
+    s = script ? read_script(&f, f.root, script) : fail_nomem(f.err);
+    if (!s)
+        *out = script;
+    return s;
+}
+
+static bool contains(wend_str text, wend_str part)
+{
+    return !part.len ||
+           (text.len && memmem(text.ptr, text.len, part.ptr, part.len));
+}
+
+int script_pick(const struct script *s, const uint32_t *used,
+                wend_purpose purpose, wend_str last_message)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct script_entry *e = &s->entries[i];
+
+        if (s->repeats[i] && used[i] >= s->repeats[i])
+            continue;
+        if (e->purpose == purpose && contains(last_message, e->when))
+            return (int)i;
+    }
+    return -1;
+}
+
+wend_purpose script_purpose(const struct script *s, wend_purpose purpose)
+{
+    if (purpose != WEND_PURPOSE_PLAN)
+        return purpose;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->entries[i].purpose == WEND_PURPOSE_PLAN)
+            return purpose;
+    return WEND_PURPOSE_ANSWER;
+}
+
+/* As a JSON string without its quotes. */
+static void put_escaped(struct buf *out, wend_str s)
+{
+    size_t at = out->len;
+
+    json_put_str(out, s);
+    if (out->failed)
+        return;
+    out->len -= 2;
+    memmove(out->ptr + at, out->ptr + at + 1, out->len - at);
+    out->ptr[out->len] = 0;
+}
+
+void script_fill(struct buf *out, wend_str template_text, int64_t turn,
+                 wend_str tool_result, bool as_json)
+{
+    wend_str rest = template_text;
+    const char *mark;
+
+    while (rest.len && (mark = memmem(rest.ptr, rest.len, "${", 2))) {
+        size_t before = (size_t)(mark - rest.ptr), taken = 2;
+        wend_str name = {mark, rest.len - before};
+
+        buf_add(out, rest.ptr, before);
+        if (str_starts(name, "${turn}")) {
+            buf_i64(out, turn);
+            taken = strlen("${turn}");
+        } else if (str_starts(name, "${tool_result}") && tool_result.ptr) {
+            if (as_json)
+                put_escaped(out, tool_result);
+            else
+                buf_str(out, tool_result);
+            taken = strlen("${tool_result}");
+        } else {
+            buf_add(out, mark, taken);
+        }
+        rest.ptr += before + taken;
+        rest.len -= before + taken;
+    }
+    buf_str(out, rest);
+}

@@ -1,0 +1,538 @@
+/*
+ * yaml.c - YAML text to the same tree as JSON, by libyaml's events.
+ *
+ * No recursion: open collections stand on a stack of JSON_DEPTH_MAX. The
+ * tree is all in the arena; libyaml's own memory is given back on return.
+ */
+#include "wire/file/yaml.h"
+
+#include <string.h>
+#include <yaml.h>
+
+#include "base/fail.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+
+enum { QUOTED_MAX = 64 }; /* bytes of the input that a message repeats */
+
+/* Where the key stood is of use only when something is wrong with it. */
+struct member {
+    struct json value; /* first: the tree's nodes are the first halves */
+    uint32_t key_line, key_column;
+};
+
+struct frame {
+    struct json *node;
+    struct json **tail; /* where the next child is linked */
+};
+
+struct reader {
+    struct arena *arena;
+    wend_error *err;
+    struct json *root;
+    struct frame stack[JSON_DEPTH_MAX];
+    int depth;
+    bool has_key; /* of the innermost mapping, its value is next */
+    wend_str key;
+    yaml_mark_t key_mark;
+};
+
+static uint32_t from_one(size_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n + 1 : UINT32_MAX;
+}
+
+static wend_status refuse(struct reader *r, yaml_mark_t at, const char *what)
+{
+    return fail_at(r->err, WEND_E_PARSE, from_one(at.line), from_one(at.column),
+                   "%s", what);
+}
+
+/* ---- Scalars ------------------------------------------------------------- */
+
+static size_t digits_at(wend_str s, size_t i)
+{
+    size_t n = 0;
+
+    while (i + n < s.len && s.ptr[i + n] >= '0' && s.ptr[i + n] <= '9')
+        n++;
+    return n;
+}
+
+/* Length of an exponent at i; 0 if there is none or it is broken. */
+static size_t exponent_at(wend_str s, size_t i)
+{
+    size_t sign, digits;
+
+    if (i >= s.len || (s.ptr[i] != 'e' && s.ptr[i] != 'E'))
+        return 0;
+    sign = i + 1 < s.len && (s.ptr[i + 1] == '-' || s.ptr[i + 1] == '+');
+    digits = digits_at(s, i + 1 + sign);
+    return digits ? 1 + sign + digits : 0;
+}
+
+/* YAML knows +1, .5, 1. and 007, JSON does not: rewrites, same value.
+ * False if s is no decimal number; absent `out` if memory ran out. */
+static bool decimal_text(struct arena *a, wend_str s, wend_str *out)
+{
+    size_t sign = s.len && (s.ptr[0] == '-' || s.ptr[0] == '+');
+    size_t whole = digits_at(s, sign), at = sign + whole;
+    bool point = at < s.len && s.ptr[at] == '.';
+    size_t part = point ? digits_at(s, at + 1) : 0;
+    size_t exponent = exponent_at(s, at + point + part), zeros = 0;
+    char *p;
+
+    if (!whole && !part)
+        return false;
+    if (at + point + part + exponent != s.len)
+        return false;
+    while (zeros + 1 < whole && s.ptr[sign + zeros] == '0')
+        zeros++;
+    p = arena_chars(a, s.len + 1);
+    if (!p)
+        return true;
+    out->ptr = p;
+    if (s.ptr[0] == '-')
+        *p++ = '-';
+    if (!whole)
+        *p++ = '0';
+    memcpy(p, s.ptr + sign + zeros, whole - zeros);
+    p += whole - zeros;
+    if (part) {
+        memcpy(p, s.ptr + at, 1 + part);
+        p += 1 + part;
+    }
+    memcpy(p, s.ptr + at + point + part, exponent);
+    p += exponent;
+    *p = 0;
+    out->len = (size_t)(p - out->ptr);
+    return true;
+}
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 16;
+}
+
+/* 0x1F and 0o17. False if s is neither; `fits` is false beyond 64 bits. */
+static bool prefixed(wend_str s, uint64_t *out, bool *fits)
+{
+    int base = str_starts(s, "0x") ? 16 : str_starts(s, "0o") ? 8 : 0;
+
+    if (!base || s.len == 2)
+        return false;
+    *out = 0;
+    *fits = true;
+    for (size_t i = 2; i < s.len; i++) {
+        int digit = digit_value(s.ptr[i]);
+
+        if (digit >= base)
+            return false;
+        *fits =
+            *fits && *out <= (UINT64_MAX - (unsigned)digit) / (unsigned)base;
+        *out = *out * (unsigned)base + (unsigned)digit;
+    }
+    return true;
+}
+
+static wend_str u64_str(struct arena *a, uint64_t n)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+
+    do {
+        digits[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    return arena_str(a, (wend_str){digits + i, sizeof digits - i});
+}
+
+/* A plain scalar by the core schema; what is nothing else is a string. */
+static wend_status resolve(struct reader *r, struct json *j, wend_str s,
+                           yaml_mark_t at)
+{
+    static const struct {
+        const char *text;
+        enum json_kind kind;
+    } words[] = {
+        {"", JSON_NULL},       {"~", JSON_NULL},      {"null", JSON_NULL},
+        {"Null", JSON_NULL},   {"NULL", JSON_NULL},   {"true", JSON_TRUE},
+        {"True", JSON_TRUE},   {"TRUE", JSON_TRUE},   {"false", JSON_FALSE},
+        {"False", JSON_FALSE}, {"FALSE", JSON_FALSE},
+    };
+    static const char *const unsayable[] = {
+        ".inf", "-.inf", "+.inf", ".Inf", "-.Inf", "+.Inf",
+        ".INF", "-.INF", "+.INF", ".nan", ".NaN",  ".NAN",
+    };
+    uint64_t n;
+    bool fits;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_is(s, words[i].text)) {
+            j->kind = words[i].kind;
+            return WEND_OK;
+        }
+    if (str_index(s, unsayable, sizeof unsayable / sizeof *unsayable) >= 0)
+        return refuse(r, at, "infinity and not-a-number have no JSON value");
+    j->kind = JSON_NUMBER;
+    if (prefixed(s, &n, &fits)) {
+        if (!fits)
+            return refuse(r, at, "number has more than 64 bits");
+        j->text = u64_str(r->arena, n);
+    } else if (!decimal_text(r->arena, s, &j->text)) {
+        j->kind = JSON_STRING;
+        j->text = arena_str(r->arena, s);
+    }
+    return j->text.ptr ? WEND_OK : fail_nomem(r->err);
+}
+
+/* ---- Duplicate keys ------------------------------------------------------ */
+
+static int key_order(const struct member *a, const struct member *b)
+{
+    wend_str x = a->value.key, y = b->value.key;
+    int order = memcmp(x.ptr, y.ptr, x.len < y.len ? x.len : y.len);
+
+    return order ? order : (x.len > y.len) - (x.len < y.len);
+}
+
+static void merge(struct member **to, struct member **from, size_t low,
+                  size_t middle, size_t high)
+{
+    size_t a = low, b = middle;
+
+    for (size_t i = low; i < high; i++)
+        if (a < middle && (b == high || key_order(from[a], from[b]) <= 0))
+            to[i] = from[a++];
+        else
+            to[i] = from[b++];
+}
+
+/* Stable, and n log n whatever the input; returns which of the two arrays
+ * holds the result. */
+static struct member **sort(struct member **list, struct member **spare,
+                            size_t n)
+{
+    struct member **swap;
+
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t low = 0; low < n; low += 2 * width) {
+            size_t middle = n - low < width ? n : low + width;
+            size_t high = n - middle < width ? n : middle + width;
+
+            merge(spare, list, low, middle, high);
+        }
+        swap = list;
+        list = spare;
+        spare = swap;
+    }
+    return list;
+}
+
+static bool earlier(const struct member *a, const struct member *b)
+{
+    if (a->key_line != b->key_line)
+        return a->key_line < b->key_line;
+    return a->key_column < b->key_column;
+}
+
+static wend_status check_keys(struct reader *r, const struct json *mapping)
+{
+    const struct mem *mem = r->arena->mem;
+    struct member **list, **sorted, *found = NULL;
+    size_t n = 0;
+
+    if (mapping->count < 2)
+        return WEND_OK;
+    list = mem_alloc(mem, 2 * (size_t)mapping->count * sizeof *list);
+    if (!list)
+        return fail_nomem(r->err);
+    for (struct json *j = mapping->first; j; j = j->next)
+        list[n++] = (struct member *)j;
+    sorted = sort(list, list + n, n);
+    for (size_t i = 1; i < n; i++)
+        if (!key_order(sorted[i - 1], sorted[i]) &&
+            (!found || earlier(sorted[i], found)))
+            found = sorted[i];
+    mem_free(mem, list);
+    if (!found)
+        return WEND_OK;
+    return fail_at(r->err, WEND_E_PARSE, found->key_line, found->key_column,
+                   "duplicate key '%.*s'",
+                   (int)utf8_cut(found->value.key, QUOTED_MAX),
+                   found->value.key.ptr);
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static bool wants_key(const struct reader *r)
+{
+    return r->depth && r->stack[r->depth - 1].node->kind == JSON_OBJECT &&
+           !r->has_key;
+}
+
+/* Makes a node and links it where the next value belongs; NULL without
+ * memory. */
+static struct json *add(struct reader *r, enum json_kind kind, yaml_mark_t at)
+{
+    struct member *m = arena_alloc(r->arena, sizeof *m);
+    struct frame *parent = r->depth ? &r->stack[r->depth - 1] : NULL;
+
+    if (!m) {
+        fail_nomem(r->err);
+        return NULL;
+    }
+    m->value.kind = kind;
+    m->value.line = from_one(at.line);
+    m->value.column = from_one(at.column);
+    if (!parent) {
+        r->root = &m->value;
+        return &m->value;
+    }
+    if (r->has_key) {
+        m->value.key = r->key;
+        m->key_line = from_one(r->key_mark.line);
+        m->key_column = from_one(r->key_mark.column);
+        r->has_key = false;
+    }
+    *parent->tail = &m->value;
+    parent->tail = &m->value.next;
+    parent->node->count++;
+    return &m->value;
+}
+
+/* Anchors and tags, which any node may carry. */
+static wend_status plain_node(struct reader *r, const yaml_event_t *e,
+                              const yaml_char_t *anchor, const yaml_char_t *tag)
+{
+    if (anchor)
+        return refuse(r, e->start_mark, "anchors (&) are not supported");
+    if (tag)
+        return refuse(r, e->start_mark, "tags (!) are not supported");
+    return WEND_OK;
+}
+
+static wend_status on_scalar(struct reader *r, const yaml_event_t *e)
+{
+    wend_str s = {(const char *)e->data.scalar.value, e->data.scalar.length};
+    wend_status st;
+    struct json *j;
+
+    st = plain_node(r, e, e->data.scalar.anchor, e->data.scalar.tag);
+    if (st)
+        return st;
+    if (wants_key(r)) {
+        r->key = arena_str(r->arena, s);
+        r->key_mark = e->start_mark;
+        r->has_key = true;
+        return r->key.ptr ? WEND_OK : fail_nomem(r->err);
+    }
+    j = add(r, JSON_STRING, e->start_mark);
+    if (!j)
+        return WEND_E_NOMEM;
+    if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+        return resolve(r, j, s, e->start_mark);
+    j->text = arena_str(r->arena, s);
+    return j->text.ptr ? WEND_OK : fail_nomem(r->err);
+}
+
+static wend_status on_open(struct reader *r, const yaml_event_t *e,
+                           enum json_kind kind)
+{
+    bool list = kind == JSON_ARRAY;
+    struct json *j;
+    wend_status s;
+
+    s = plain_node(
+        r, e,
+        list ? e->data.sequence_start.anchor : e->data.mapping_start.anchor,
+        list ? e->data.sequence_start.tag : e->data.mapping_start.tag);
+    if (s)
+        return s;
+    if (wants_key(r))
+        return refuse(r, e->start_mark, "a key must be a scalar");
+    if (r->depth == JSON_DEPTH_MAX)
+        return fail_at(r->err, WEND_E_LIMIT, from_one(e->start_mark.line),
+                       from_one(e->start_mark.column),
+                       "nested deeper than %d levels", JSON_DEPTH_MAX);
+    j = add(r, kind, e->start_mark);
+    if (!j)
+        return WEND_E_NOMEM;
+    r->stack[r->depth].node = j;
+    r->stack[r->depth].tail = &j->first;
+    r->depth++;
+    return WEND_OK;
+}
+
+static wend_status on_close(struct reader *r)
+{
+    const struct json *j = r->stack[--r->depth].node;
+
+    return j->kind == JSON_OBJECT ? check_keys(r, j) : WEND_OK;
+}
+
+static wend_status on_document(struct reader *r, const yaml_event_t *e)
+{
+    if (r->root)
+        return refuse(r, e->start_mark, "more than one document");
+    return WEND_OK;
+}
+
+static wend_status on_event(struct reader *r, const yaml_event_t *e)
+{
+    switch (e->type) {
+    case YAML_DOCUMENT_START_EVENT: return on_document(r, e);
+    case YAML_ALIAS_EVENT:
+        return refuse(r, e->start_mark, "aliases (*) are not supported");
+    case YAML_SCALAR_EVENT: return on_scalar(r, e);
+    case YAML_SEQUENCE_START_EVENT: return on_open(r, e, JSON_ARRAY);
+    case YAML_MAPPING_START_EVENT: return on_open(r, e, JSON_OBJECT);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: return on_close(r);
+    case YAML_STREAM_END_EVENT:
+        if (!r->root)
+            return refuse(r, e->start_mark, "the document is empty");
+        return WEND_END;
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_DOCUMENT_END_EVENT: return WEND_OK;
+    }
+    return WEND_OK;
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+static yaml_mark_t mark_of(wend_str text, size_t offset)
+{
+    yaml_mark_t at = {0};
+
+    for (size_t i = 0; i < offset && i < text.len; i++)
+        if (text.ptr[i] == '\n') {
+            at.line++;
+            at.column = 0;
+        } else if (((unsigned char)text.ptr[i] & 0xC0) != 0x80) {
+            at.column++; /* code points, as libyaml counts */
+        }
+    return at;
+}
+
+static wend_status syntax_error(struct reader *r, const yaml_parser_t *p,
+                                wend_str text)
+{
+    yaml_mark_t at = p->problem_mark;
+
+    if (p->error == YAML_MEMORY_ERROR)
+        return fail_nomem(r->err);
+    if (p->error == YAML_READER_ERROR)
+        at = mark_of(text, p->problem_offset);
+    return fail_at(r->err, WEND_E_PARSE, from_one(at.line), from_one(at.column),
+                   "%s%s%s", p->problem ? p->problem : "not YAML",
+                   p->context ? " " : "", p->context ? p->context : "");
+}
+
+static wend_status read_events(struct reader *r, wend_str text)
+{
+    yaml_parser_t parser;
+    yaml_event_t event;
+    wend_status s = WEND_OK;
+
+    if (!yaml_parser_initialize(&parser))
+        return fail_nomem(r->err);
+    /* Told, not guessed: else two bytes could turn it into UTF-16. */
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text.ptr,
+                                 text.len);
+    while (!s) {
+        if (!yaml_parser_parse(&parser, &event)) {
+            s = syntax_error(r, &parser, text);
+            break;
+        }
+        s = on_event(r, &event);
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return s == WEND_END ? WEND_OK : s;
+}
+
+static bool begins_like_json(wend_str s)
+{
+    size_t i = 0;
+
+    while (i < s.len && strchr(" \t\r\n", s.ptr[i]) && s.ptr[i])
+        i++;
+    return i < s.len && (s.ptr[i] == '{' || s.ptr[i] == '[');
+}
+
+bool yaml_read(wend_str text, struct arena *a, struct yaml *out,
+               wend_error *err)
+{
+    struct reader r = {.arena = a, .err = err};
+    size_t valid;
+
+    *out = (struct yaml){NULL, STR_NONE};
+    if (!text.ptr)
+        text = STR("");
+    if (str_starts(text, "\xEF\xBB\xBF"))
+        text = (wend_str){text.ptr + 3, text.len - 3};
+    valid = utf8_valid_len(text);
+    if (valid != text.len) {
+        refuse(&r, mark_of(text, valid), "invalid UTF-8");
+        return false;
+    }
+    if (begins_like_json(text)) {
+        out->json = arena_str(a, text); /* the tree points into it */
+        if (out->json.ptr)
+            out->root = json_parse(out->json, a, err);
+        else
+            fail_nomem(err);
+    } else if (!read_events(&r, text)) {
+        out->root = r.root;
+    }
+    return out->root != NULL;
+}
+
+struct json *yaml_parse(wend_str text, struct arena *a, wend_error *err)
+{
+    struct yaml y;
+
+    return yaml_read(text, a, &y, err) ? y.root : NULL;
+}
+
+/* Columns of JSON are bytes, as its parser counts them. */
+static void json_key(wend_str text, const struct json *member, uint32_t *line,
+                     uint32_t *column)
+{
+    uintptr_t start = (uintptr_t)text.ptr, at = (uintptr_t)member->key.ptr;
+    size_t begin = 0, n = 0;
+
+    if (at <= start || at > start + text.len)
+        return; /* decoded elsewhere */
+    for (size_t i = 0; i < at - start; i++)
+        if (text.ptr[i] == '\n') {
+            begin = i + 1;
+            n++;
+        }
+    *line = from_one(n);
+    *column = (uint32_t)(at - start - begin); /* of the quote before it */
+}
+
+void yaml_key(const struct yaml *y, const struct json *member, uint32_t *line,
+              uint32_t *column)
+{
+    *line = member->line;
+    *column = member->column;
+    if (y->json.ptr) {
+        json_key(y->json, member, line, column);
+    } else if (member->key.ptr) {
+        const struct member *m = (const struct member *)member;
+
+        *line = m->key_line;
+        *column = m->key_column;
+    }
+}

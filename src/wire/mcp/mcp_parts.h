@@ -1,0 +1,105 @@
+/*
+ * mcp_parts.h - what the files of the machine in mcp.h share.
+ */
+#ifndef WIRE_MCP_PARTS_H
+#define WIRE_MCP_PARTS_H
+
+#include "base/limits.h"
+#include "wire/mcp/mcp.h"
+
+#define MCP_MODERN "2026-07-28"
+#define MCP_CLIENT "{\"name\":\"wend\",\"version\":\"" WEND_VERSION "\"}"
+
+struct mcp_call {
+    struct mcp_call *next;
+    void *call;
+    const struct mcp_tool *tool;
+    wend_str args, key; /* in the same block */
+    int64_t id;         /* 0: not sent yet */
+};
+
+/* ---- mcp.c --------------------------------------------------------------- */
+
+void mcp_warn(struct mcp *m, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The connection is of no use: all calls end with that text. */
+void mcp_fail(struct mcp *m, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void mcp_no_memory(struct mcp *m); /* a failure like others, and the last */
+
+/* ---- mcp_kind.c ---------------------------------------------------------- */
+
+/* Errors that only a server of the modern kind gives. */
+enum {
+    HEADER_MISMATCH = -32020,
+    CAPABILITY_MISSING = -32021,
+    VERSION_UNSUPPORTED = -32022,
+};
+
+void mcp_probe(struct mcp *m);
+void mcp_initialize(struct mcp *m);
+void mcp_list(struct mcp *m);
+/* What a server says that it speaks, if it is of the modern kind. */
+void mcp_choose(struct mcp *m, const struct json *versions);
+/* A revision that the server names is tried, once. */
+void mcp_version_error(struct mcp *m, const struct rpc *e);
+/* It answered the probe, but knows nothing of it. */
+void mcp_probe_error(struct mcp *m, const struct rpc *e);
+/* The same revision as ours, or NULL. */
+const char *mcp_known_version(wend_str version);
+
+/* ---- mcp_calls.c --------------------------------------------------------- */
+
+/* The link to the call of that id; *it is NULL if there is none. */
+struct mcp_call **mcp_find(struct mcp *m, const struct json *id);
+void mcp_unlink(struct mcp *m, struct mcp_call **at);
+void mcp_finish(struct mcp *m, struct mcp_call **at, bool ok, wend_str text,
+                wend_str structured);
+/* The only call that was sent and is open; NULL: there is none, or several. */
+struct mcp_call **mcp_only(struct mcp *m);
+/* Those that were sent, or all. */
+void mcp_finish_all(struct mcp *m, bool unsent, const char *why);
+void mcp_flush(struct mcp *m); /* READY: sends what waited */
+
+/* ---- mcp_send.c ---------------------------------------------------------- */
+
+/* The one request that is under way before READY; `params` are members,
+ * each with a comma behind it if more may follow. */
+void mcp_ask(struct mcp *m, enum mcp_state state, const char *method,
+             const char *params);
+void mcp_notify(struct mcp *m, const char *method, const char *params);
+void mcp_send_call(struct mcp *m, struct mcp_call *c);
+void mcp_send_answer(struct mcp *m, const struct buf *body);
+
+/* ---- mcp_tools.c --------------------------------------------------------- */
+
+/* Reads a page into the list. False: it has no such form. */
+bool mcp_list_page(struct mcp *m, const struct json *result);
+/* The list is complete: adopts it. False: it is not the one before, or
+ * memory ran out. */
+bool mcp_list_end(struct mcp *m);
+void mcp_list_clear(struct mcp *m);
+
+/* ---- mcp_params.c -------------------------------------------------------- */
+
+/* Finds the arguments that go into headers. NULL: all is well; else what is
+ * wrong with one of them. */
+const char *mcp_params_find(const struct json *schema, struct arena *a,
+                            const struct mcp_param **out);
+/* The value of that argument. False: it has none. */
+bool mcp_param_text(const struct mcp_param *p, const struct json *args,
+                    struct buf *out);
+/* `Name: value` and a zero byte; the value encoded if it must be. */
+void mcp_put_header(struct buf *b, const char *name, wend_str value);
+
+/* ---- mcp_result.c -------------------------------------------------------- */
+
+/* The result of a tool as text for a model. False: the tool failed. Structured
+ * content is the text only where there is no other; else it is left in
+ * `structured`. */
+bool mcp_result_text(const struct json *result, struct buf *out,
+                     const struct json **structured);
+void mcp_progress_text(const struct json *params, struct buf *out);
+void mcp_error_text(const struct rpc *error, struct buf *out);
+
+#endif

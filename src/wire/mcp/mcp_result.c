@@ -1,0 +1,250 @@
+/*
+ * mcp_result.c - what a tool of a server gave, as text for a model.
+ *
+ * Text stays as it is. What a model of text can not take (pictures, sound,
+ * files of bytes) is told by type and size.
+ */
+#include "wire/mcp/mcp_parts.h"
+
+enum { WORD_MAX = 200 }; /* of a name, a type or a URI that is shown */
+
+/* No zero bytes: a message that failed ends at the first. */
+static void put_text(struct buf *b, wend_str s)
+{
+    size_t from = b->len;
+
+    buf_str(b, s);
+    for (; !b->failed && from < b->len; from++)
+        if (!b->ptr[from])
+            b->ptr[from] = ' ';
+}
+
+static void put_word(struct buf *b, wend_str s, const char *otherwise)
+{
+    size_t max = s.len < WORD_MAX ? s.len : WORD_MAX;
+
+    for (size_t i = 0; i < max; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+
+        /* one line, and no cut through a character */
+        buf_char(b, c < 0x20 || c == 0x7f || (s.len > max && c >= 0x80)
+                        ? '_'
+                        : (char)c);
+    }
+    if (!s.len)
+        buf_cstr(b, otherwise);
+}
+
+static long long base64_bytes(wend_str s)
+{
+    size_t len = s.len;
+
+    while (len && s.ptr[len - 1] == '=')
+        len--;
+    return (long long)(len / 4 * 3 + (len % 4 ? len % 4 - 1 : 0));
+}
+
+static void put_media(struct buf *b, const struct json *c)
+{
+    buf_char(b, '[');
+    put_word(b, json_str(json_get(c, "type")), "");
+    buf_char(b, ' ');
+    put_word(b, json_str(json_get(c, "mimeType")), "of no known type");
+    buf_fmt(b, ", %lld bytes, not shown]",
+            base64_bytes(json_str(json_get(c, "data"))));
+}
+
+static void put_link(struct buf *b, const struct json *c)
+{
+    wend_str about = json_str(json_get(c, "description"));
+    int64_t size;
+
+    buf_cstr(b, "[resource ");
+    put_word(b, json_str(json_get(c, "name")), "without a name");
+    buf_cstr(b, " at ");
+    put_word(b, json_str(json_get(c, "uri")), "no place");
+    if (json_str(json_get(c, "mimeType")).len) {
+        buf_cstr(b, ", ");
+        put_word(b, json_str(json_get(c, "mimeType")), "");
+    }
+    if (json_i64(json_get(c, "size"), &size))
+        buf_fmt(b, ", %lld bytes", (long long)size);
+    buf_char(b, ']');
+    if (about.len) {
+        buf_char(b, ' ');
+        put_text(b, about);
+    }
+}
+
+static void put_resource(struct buf *b, const struct json *c)
+{
+    const struct json *r = json_get(c, "resource");
+    wend_str text = json_str(json_get(r, "text"));
+    wend_str blob = json_str(json_get(r, "blob"));
+
+    buf_cstr(b, "[resource ");
+    put_word(b, json_str(json_get(r, "uri")), "without a place");
+    if (json_str(json_get(r, "mimeType")).len) {
+        buf_cstr(b, ", ");
+        put_word(b, json_str(json_get(r, "mimeType")), "");
+    }
+    if (blob.ptr)
+        buf_fmt(b, ", %lld bytes, not shown", base64_bytes(blob));
+    buf_char(b, ']');
+    if (text.len) {
+        buf_char(b, '\n');
+        put_text(b, text);
+    }
+}
+
+static void put_plain(struct buf *b, const struct json *c)
+{
+    put_text(b, json_str(json_get(c, "text")));
+}
+
+static void put_content(struct buf *b, const struct json *c)
+{
+    static const struct {
+        const char *type;
+        void (*put)(struct buf *b, const struct json *c);
+    } kinds[] = {
+        {"text", put_plain},        {"image", put_media},
+        {"audio", put_media},       {"resource_link", put_link},
+        {"resource", put_resource},
+    };
+    wend_str type = json_str(json_get(c, "type"));
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_is(type, kinds[i].type)) {
+            kinds[i].put(b, c);
+            return;
+        }
+    buf_cstr(b, "[content of the kind '");
+    put_word(b, type, "");
+    buf_cstr(b, "', not shown]");
+}
+
+/* NULL, or what is wrong with the form of a result. */
+static const char *wrong_form(const struct json *result)
+{
+    const struct json *list = json_get(result, "content");
+    const struct json *error = json_get(result, "isError");
+
+    if (result->kind != JSON_OBJECT)
+        return "it is no object";
+    if (!list && !json_get(result, "structuredContent"))
+        return "it has no content";
+    if (list && list->kind != JSON_ARRAY)
+        return "its content is no list";
+    for (const struct json *c = list ? list->first : NULL; c; c = c->next) {
+        const struct json *text = json_get(c, "text");
+
+        if (c->kind != JSON_OBJECT || !json_str(json_get(c, "type")).ptr)
+            return "its content has an entry without a type";
+        if (str_is(json_str(json_get(c, "type")), "text") &&
+            (!text || text->kind != JSON_STRING))
+            return "its content has a text that is no string";
+    }
+    if (error && error->kind != JSON_TRUE && error->kind != JSON_FALSE)
+        return "its isError is no boolean";
+    return NULL;
+}
+
+static void put_wanted(struct buf *out, const struct json *result)
+{
+    const struct json *all = json_get(result, "inputRequests");
+
+    buf_cstr(out, "the tool wants more before it goes on, and wend can not "
+                  "give it:");
+    for (const struct json *q = all ? all->first : NULL; q; q = q->next) {
+        const struct json *params = json_get(q, "params");
+        wend_str text = json_str(json_get(params, "message"));
+
+        buf_char(out, ' ');
+        put_word(out, json_str(json_get(q, "method")), "something");
+        if (text.len) {
+            buf_cstr(out, " (");
+            put_text(out, text);
+            buf_char(out, ')');
+        }
+        if (q->next)
+            buf_char(out, ',');
+    }
+}
+
+/* False: it is no result, and why. */
+static bool has_result(const struct json *result, struct buf *out)
+{
+    wend_str kind = json_str(json_get(result, "resultType"));
+    const char *wrong;
+
+    if (str_is(kind, "input_required")) {
+        put_wanted(out, result);
+        return false;
+    }
+    if (kind.len && !str_is(kind, "complete")) {
+        buf_cstr(out, "the server gave a result of the kind '");
+        put_word(out, kind, "");
+        buf_cstr(out, "', which wend does not know");
+        return false;
+    }
+    wrong = wrong_form(result);
+    if (wrong)
+        buf_fmt(out, "the server's answer is no result of a tool: %s", wrong);
+    return !wrong;
+}
+
+bool mcp_result_text(const struct json *result, struct buf *out,
+                     const struct json **structured)
+{
+    const struct json *list = json_get(result, "content");
+    const struct json *value = json_get(result, "structuredContent");
+    const struct json *error = json_get(result, "isError");
+    size_t from = out->len;
+
+    *structured = NULL;
+    if (!has_result(result, out))
+        return false;
+    for (const struct json *c = list ? list->first : NULL; c; c = c->next) {
+        if (out->len > from)
+            buf_char(out, '\n');
+        put_content(out, c);
+    }
+    if (value && value->kind == JSON_NULL)
+        value = NULL;
+    if (list && list->first)
+        *structured = value;
+    else if (value)
+        json_put(out, value);
+    if (error && error->kind == JSON_TRUE && out->len == from)
+        buf_cstr(out, "the tool failed and did not say why");
+    return !error || error->kind != JSON_TRUE;
+}
+
+void mcp_progress_text(const struct json *params, struct buf *out)
+{
+    const struct json *at = json_get(params, "progress");
+    const struct json *total = json_get(params, "total");
+    wend_str message = json_str(json_get(params, "message"));
+    bool counts = at && at->kind == JSON_NUMBER;
+
+    put_text(out, message);
+    if (counts) {
+        buf_cstr(out, message.len ? " (" : "");
+        put_word(out, at->text, "");
+        if (total && total->kind == JSON_NUMBER) {
+            buf_char(out, '/');
+            put_word(out, total->text, "");
+        }
+        buf_cstr(out, message.len ? ")" : "");
+    }
+    if (message.len || counts)
+        buf_char(out, '\n');
+}
+
+void mcp_error_text(const struct rpc *error, struct buf *out)
+{
+    put_text(out, error->message.len ? error->message
+                                     : STR("the server gave an error"));
+    buf_fmt(out, " (%lld)", (long long)error->code);
+}

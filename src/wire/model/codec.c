@@ -1,0 +1,546 @@
+/*
+ * codec.c - what all codecs share: events to JSON, errors, the history.
+ *
+ * A codec sees only values that are no errors, and sees none after a
+ * failure or an end mark.
+ */
+#include "wire/model/codec.h"
+
+#include <stdio.h>
+
+#include "base/utf8.h"
+#include "wire/model/failure.h"
+#include "wire/model/provider.h"
+
+enum {
+    SCRATCH_MIN = 2 << 10,   /* the tree of a usual delta */
+    SCRATCH_KEEP = 64 << 10, /* more is given back after the event */
+    MESSAGE_MAX = 1024,      /* of a failure found here */
+    WORD_MAX = 64,           /* bytes of an unknown finish reason */
+    THINK_TOKENS_MIN = 1024, /* fewer are refused by some */
+};
+
+static const struct codec *const codecs[] = {
+    &codec_openai, &codec_anthropic, &codec_gemini,
+    &codec_ollama, &codec_responses, NULL,
+};
+
+/* ---- Failures ------------------------------------------------------------ */
+
+void wire_fail_nomem(struct decoder *d)
+{
+    d->failed = d->nomem = true;
+}
+
+void wire_fail_fmt(struct decoder *d, const char *code, const char *fmt, ...)
+{
+    char text[MESSAGE_MAX];
+    va_list ap;
+
+    if (d->failed)
+        return;
+    va_start(ap, fmt);
+    utf8_vfmt(text, sizeof text, fmt, ap);
+    va_end(ap);
+    d->failed = true;
+    d->sink->fail(d->sink->ctx, str_of(code), str_of(text));
+}
+
+static void fail_said(struct decoder *d, const struct failure_said *said)
+{
+    struct buf b = {.mem = d->mem};
+
+    if (d->failed)
+        return;
+    failure_said_text(&b, said);
+    if (!b.len)
+        buf_cstr(&b, "the server reported an error without a word");
+    if (b.failed) {
+        wire_fail_nomem(d);
+    } else {
+        d->failed = true;
+        d->sink->fail(d->sink->ctx, failure_said_code(said), buf_view(&b));
+    }
+    buf_free(&b);
+}
+
+void wire_fail(struct decoder *d, const struct json *error)
+{
+    struct failure_said said;
+
+    failure_read(error, &said);
+    if (str_is(failure_said_code(&said), "unknown"))
+        said.status = 500; /* it broke off: as good as any broken server */
+    fail_said(d, &said);
+}
+
+/* What is no JSON: its place, and how it begins. */
+static void fail_parse(struct decoder *d, wend_str data, const wend_error *err)
+{
+    struct buf head = {.mem = d->mem};
+
+    failure_text(&head, data, FAILURE_HEAD_MAX);
+    if (err->status == WEND_E_NOMEM || head.failed)
+        wire_fail_nomem(d);
+    else if (d->cut)
+        wire_fail_fmt(d, "network", "the answer broke off");
+    else
+        wire_fail_fmt(d, "service",
+                      "the server sent no JSON (line %u, byte %u: %s)%s%s",
+                      (unsigned)err->line, (unsigned)err->column, err->message,
+                      head.len ? ": " : "", buf_view(&head).ptr);
+    buf_free(&head);
+}
+
+/* ---- Another API --------------------------------------------------------- */
+
+/* How the events of each API are told from those of the others: by a member,
+ * or by how their type begins. */
+static const struct wire_api {
+    const char *member, *type, *name, *provider;
+} apis[] = {
+    {"choices", NULL, "Chat Completions", "openai"},
+    {NULL, "response.", "the Responses API", "responses"},
+    {NULL, "message_start", "the Messages API", "anthropic"},
+    {"candidates", NULL, "the Gemini API", "gemini"},
+};
+
+static const struct wire_api *api_of(const struct json *j)
+{
+    wend_str type = json_str(json_get(j, "type"));
+
+    for (size_t i = 0; i < sizeof apis / sizeof *apis; i++)
+        if (apis[i].member ? json_get(j, apis[i].member) != NULL
+                           : type.ptr && str_starts(type, apis[i].type))
+            return &apis[i];
+    return NULL;
+}
+
+/* Another try would get the same answer; another model may give a good one:
+ * the code says both. */
+static void fail_api(struct decoder *d, const struct wire_api *api)
+{
+    wire_fail_fmt(d, "not_found", "this looks like %s; use %s:NAME", api->name,
+                  api->provider);
+}
+
+/* Whether all that came was of another API, which is told. */
+static bool fails_as_other(struct decoder *d)
+{
+    const struct wire_api *api = d->looks_like;
+
+    if (d->own || !api || !strcmp(api->provider, d->codec->name))
+        return false;
+    fail_api(d, api);
+    return true;
+}
+
+/* ---- Errors in place of an answer ---------------------------------------- */
+
+static bool says_error(const struct json *j)
+{
+    const struct json *error = json_get(j, "error");
+
+    if (error && error->kind != JSON_NULL && error->kind != JSON_FALSE &&
+        !(error->kind == JSON_STRING && !error->text.len))
+        return true;
+    if (str_is(json_str(json_get(j, "object")), "error"))
+        return true;
+    /* Alone, as web frameworks answer. */
+    return j->kind == JSON_OBJECT && j->count == 1 && json_get(j, "detail");
+}
+
+/* A list is one long answer: its error may stand last. */
+static const struct json *find_error(const struct json *j)
+{
+    if (j->kind != JSON_ARRAY)
+        return says_error(j) ? j : NULL;
+    for (const struct json *item = j->first; item; item = item->next)
+        if (says_error(item))
+            return item;
+    return NULL;
+}
+
+/* ---- Decoder ------------------------------------------------------------- */
+
+static wend_str trimmed(wend_str s)
+{
+    while (s.len && (unsigned char)*s.ptr <= ' ') {
+        s.ptr++;
+        s.len--;
+    }
+    while (s.len && (unsigned char)s.ptr[s.len - 1] <= ' ')
+        s.len--;
+    return s;
+}
+
+static void forget_event(struct decoder *d)
+{
+    if (d->scratch.failed)
+        wire_fail_nomem(d);
+    d->cuts.count = 0;
+    if (d->scratch.held > SCRATCH_KEEP)
+        arena_free(&d->scratch);
+    else
+        arena_reset(&d->scratch);
+}
+
+/* The value, or NULL after telling of the error that it is. */
+static const struct json *read_value(struct decoder *d, wend_str data,
+                                     bool is_error)
+{
+    wend_error err = {0};
+    const struct json *j = json_parse_cuts(data, &d->scratch, &d->cuts, &err);
+    const struct json *error;
+
+    if (!j && is_error && err.status != WEND_E_NOMEM) {
+        struct failure_said said = {.message = data, .status = 500};
+
+        fail_said(d, &said);
+        return NULL;
+    }
+    if (!j) {
+        fail_parse(d, data, &err);
+        return NULL;
+    }
+    error = is_error ? j : find_error(j);
+    if (error && d->codec->usage)
+        d->codec->usage(d, error);
+    if (error)
+        wire_fail(d, error);
+    return error ? NULL : j;
+}
+
+bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
+                  const struct wire_sink *sink)
+{
+    memset(d, 0, sizeof *d);
+    d->codec = c;
+    d->mem = m;
+    d->sink = sink;
+    d->scratch.mem = m;
+    d->scratch.chunk_min = SCRATCH_MIN;
+    if (c->state_size) {
+        d->state = mem_zalloc(m, c->state_size);
+        if (!d->state)
+            wire_fail_nomem(d);
+    }
+    return !d->failed;
+}
+
+static void on_end_mark(struct decoder *d)
+{
+    if (d->finished || (d->codec->end_mark && d->own))
+        d->finished = d->done = true;
+    else if (d->own || fails_as_other(d))
+        return; /* means nothing here, and the answer is not complete */
+    else if (!d->codec->end_mark)
+        fail_api(d, &apis[0]);
+    else
+        wire_fail_fmt(d, "network", "the answer has nothing in it");
+}
+
+bool decoder_event(void *decoder, wend_str name, wend_str data)
+{
+    struct decoder *d = decoder;
+    bool is_error = str_is(name, "error");
+    const struct json *j;
+
+    data = trimmed(data);
+    if (d->failed || d->done)
+        return !d->failed;
+    if (str_is(data, "[DONE]")) {
+        on_end_mark(d);
+        return !d->failed;
+    }
+    if (!data.len && !is_error) /* keeps the connection open, says nothing */
+        return true;
+    d->any = true;
+    j = read_value(d, data, is_error);
+    if (j && !d->looks_like)
+        d->looks_like = api_of(j);
+    if (j)
+        d->codec->event(d, name, j);
+    forget_event(d);
+    return !d->failed;
+}
+
+void decoder_last(struct decoder *d, struct sse *s)
+{
+    d->cut = s->line.len > 0;
+    sse_end(s, decoder_event, d);
+    d->cut = false;
+}
+
+void decoder_whole(struct decoder *d, wend_str body)
+{
+    const struct json *j;
+
+    if (d->failed)
+        return;
+    body = trimmed(body);
+    d->cut = body.len && strchr("[{", body.ptr[0]) &&
+             !strchr("]}", body.ptr[body.len - 1]);
+    j = read_value(d, body, false);
+    d->looks_like = j ? api_of(j) : NULL;
+    if (j && !fails_as_other(d))
+        d->codec->whole(d, j);
+    forget_event(d);
+}
+
+void decoder_end(struct decoder *d)
+{
+    if (d->failed)
+        return;
+    if (d->finished)
+        d->codec->end(d);
+    else if (fails_as_other(d))
+        return;
+    else if (d->any)
+        wire_fail_fmt(d, "network", "the stream ended before the answer did");
+    else
+        wire_fail_fmt(d, "network", "the answer has nothing in it");
+    if (d->scratch.last)
+        forget_event(d);
+}
+
+void decoder_free(struct decoder *d)
+{
+    if (d->state && d->codec->free)
+        d->codec->free(d);
+    mem_free(d->mem, d->state);
+    arena_free(&d->scratch);
+    d->state = NULL;
+}
+
+/* ---- For codecs ---------------------------------------------------------- */
+
+const struct codec *codec_find(wend_str name)
+{
+    const struct codec *const *c = codecs;
+
+    while (*c && !str_is(name, (*c)->name))
+        c++;
+    return *c;
+}
+
+bool provider_at(size_t i, struct provider *out)
+{
+    if (i + 1 >= sizeof codecs / sizeof *codecs)
+        return false;
+    *out = (struct provider){codecs[i]->name, codecs[i]->key_env};
+    return true;
+}
+
+const struct msg **wire_messages_after(const struct turn *t,
+                                       const struct msg *after, struct arena *a,
+                                       size_t *count)
+{
+    const struct msg **list;
+    size_t n = 0;
+
+    for (const struct msg *m = t->history; m != after; m = m->prev)
+        n++;
+    *count = n;
+    list = arena_alloc(a, (n ? n : 1) * sizeof *list);
+    if (list)
+        for (const struct msg *m = t->history; m != after; m = m->prev)
+            list[--n] = m;
+    else
+        *count = 0;
+    return list;
+}
+
+const struct msg **wire_messages(const struct turn *t, struct arena *a,
+                                 size_t *count)
+{
+    return wire_messages_after(t, NULL, a, count);
+}
+
+const struct call **wire_calls(const struct msg *m, struct arena *a,
+                               size_t *count)
+{
+    const struct call **list;
+    size_t n = 0;
+
+    for (const struct call *c = m->calls; c; c = c->prev)
+        n++;
+    *count = n;
+    list = arena_alloc(a, (n ? n : 1) * sizeof *list);
+    if (list)
+        for (const struct call *c = m->calls; c; c = c->prev)
+            list[--n] = c;
+    else
+        *count = 0;
+    return list;
+}
+
+bool wire_is_own(const struct turn *t, const struct msg *m)
+{
+    return !m->model.ptr || str_eq(m->model, t->model);
+}
+
+static wend_str new_id(const struct msg *m, uint32_t call, char *room)
+{
+    uint32_t number = (uint32_t)m->index * CALLS_MAX + call;
+
+    snprintf(room, WIRE_ID + 1, "c%08x", number);
+    return (wend_str){room, WIRE_ID};
+}
+
+wend_str wire_call_id(const struct turn *t, const struct msg *m,
+                      const struct call *c, char room[WIRE_ID + 1])
+{
+    return wire_is_own(t, m) ? c->id : new_id(m, c->index, room);
+}
+
+wend_str wire_result_id(const struct turn *t, const struct msg *result,
+                        char room[WIRE_ID + 1])
+{
+    const struct msg *m = result->prev;
+
+    while (m && m->role == ROLE_TOOL)
+        m = m->prev;
+    if (!m || wire_is_own(t, m))
+        return result->call;
+    for (const struct call *c = m->calls; c; c = c->prev)
+        if (str_eq(c->id, result->call))
+            return new_id(m, c->index, room);
+    return result->call;
+}
+
+void wire_put_word(struct buf *b, wend_str s)
+{
+    buf_char(b, '"');
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                    (c >= '0' && c <= '9') || c == '_' || c == '-';
+
+        buf_char(b, fine ? c : '_');
+    }
+    buf_cstr(b, s.len ? "\"" : "_\"");
+}
+
+int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
+{
+    static const int64_t tokens[EFFORTS] = {
+        [EFFORT_LOW] = THINK_TOKENS_MIN,
+        [EFFORT_MEDIUM] = 8192,
+        [EFFORT_HIGH] = 16384,
+    };
+    int64_t half = max_tokens / 2;
+
+    if (!max_tokens || tokens[effort] <= half)
+        return tokens[effort];
+    if (half >= THINK_TOKENS_MIN)
+        return half;
+    return max_tokens > THINK_TOKENS_MIN ? THINK_TOKENS_MIN : 0;
+}
+
+const char *wire_unknown(struct decoder *d, wend_str word)
+{
+    utf8_fmt(d->unknown, sizeof d->unknown, "unknown:%.*s",
+             (int)utf8_cut(word, WORD_MAX), word.ptr);
+    return d->unknown;
+}
+
+void wire_finish(struct decoder *d, const char *reason)
+{
+    if (reason == d->unknown && !d->shown)
+        wire_fail_fmt(d, "service",
+                      "the answer ended with %s and has nothing in it",
+                      strchr(reason, ':') + 1);
+    else
+        d->sink->finish(d->sink->ctx, str_of(reason));
+}
+
+bool wire_begin_again(struct decoder *d)
+{
+    if (d->shown)
+        wire_fail_fmt(d, "network",
+                      "the stream is broken: the server began another message "
+                      "in the middle of this one");
+    return !d->failed;
+}
+
+bool wire_id_changes(struct decoder *d, struct wire_id *w, wend_str id)
+{
+    bool same = str_eq(buf_view(&w->id), id);
+    bool changes = id.len && !same && w->repeats;
+
+    w->repeats = id.len && same;
+    if (same)
+        return false;
+    w->id.mem = d->mem;
+    buf_clear(&w->id);
+    buf_str(&w->id, id);
+    if (w->id.failed)
+        wire_fail_nomem(d);
+    return changes;
+}
+
+wend_str wire_join(struct decoder *d, struct join *j, wend_str piece)
+{
+    d->shown |= piece.len > 0;
+    return join_piece(j, &d->cuts, piece, &d->scratch);
+}
+
+static size_t tell(const struct wire_sink *sink,
+                   void (*fn)(void *ctx, wend_str piece), wend_str piece)
+{
+    if (piece.len)
+        fn(sink->ctx, piece);
+    return piece.len;
+}
+
+size_t wire_text(struct decoder *d, wend_str piece)
+{
+    return tell(d->sink, d->sink->text, wire_join(d, &d->text, piece));
+}
+
+size_t wire_thinking(struct decoder *d, wend_str piece)
+{
+    return tell(d->sink, d->sink->thinking, wire_join(d, &d->thinking, piece));
+}
+
+void wire_rest(struct decoder *d)
+{
+    tell(d->sink, d->sink->thinking, join_rest(&d->thinking));
+    tell(d->sink, d->sink->text, join_rest(&d->text));
+}
+
+int wire_call(struct decoder *d, wend_str id, wend_str name)
+{
+    int call = name.len ? d->sink->call(d->sink->ctx, id, name) : -1;
+
+    d->shown = true;
+    if (!name.len)
+        wire_fail_fmt(d, "service", "a tool call without a name");
+    else if (call < 0)
+        wire_fail_fmt(d, "service", "more than %d tool calls in one message",
+                      CALLS_MAX);
+    return call;
+}
+
+void wire_dispatch(struct decoder *d, wend_str name, const struct json *data,
+                   const struct wire_event *events, size_t count)
+{
+    wend_str type = json_str(json_get(data, "type"));
+
+    if (!type.len)
+        type = name;
+    for (size_t i = 0; i < count; i++)
+        if (str_is(type, events[i].type)) {
+            d->own = true;
+            events[i].fn(d, data);
+            return;
+        }
+}
+
+int64_t wire_i64(const struct json *j, const char *key)
+{
+    int64_t n;
+
+    return json_i64(json_get(j, key), &n) && n > 0 ? n : 0;
+}

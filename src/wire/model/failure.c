@@ -1,0 +1,511 @@
+/*
+ * failure.c - what an HTTP answer that is no answer means.
+ *
+ * Nothing is assumed of a body: it may be an error object in a dozen shapes,
+ * a page of a proxy, bytes, or nothing. Whatever it is, the message is one
+ * line that is safe to show.
+ */
+#include "wire/model/failure.h"
+
+#include "base/ascii.h"
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "wire/http/retry_after.h"
+
+enum {
+    SHAPES_DEPTH_MAX = 4, /* error in error in list; real ones have two */
+    BAD_BYTES_MAX = 8,    /* more than these, and it is no text */
+};
+
+/* ---- Codes --------------------------------------------------------------- */
+
+enum code {
+    NETWORK,
+    TIMEOUT,
+    RATE_LIMIT,
+    SERVICE,
+    AUTH,
+    NOT_FOUND,
+    INVALID,
+    OVERFLOW,
+    PROXY,
+    UNKNOWN,
+};
+
+static const char *const code_names[] = {
+    [NETWORK] = "network", [TIMEOUT] = "timeout",   [RATE_LIMIT] = "rate_limit",
+    [SERVICE] = "service", [AUTH] = "auth",         [NOT_FOUND] = "not_found",
+    [INVALID] = "invalid", [OVERFLOW] = "overflow", [PROXY] = "proxy",
+    [UNKNOWN] = "unknown",
+};
+
+/* An empty account counts as auth: waiting does not fill it, so it must
+ * never be tried again, whatever its status. */
+static const struct {
+    const char *word;
+    enum code code;
+} words[] = {
+    {"insufficient_quota", AUTH},
+    {"exceeded_current_quota_error", AUTH},
+    {"billing_error", AUTH},
+    {"billing_not_active", AUTH},
+    {"billing_hard_limit_reached", AUTH},
+    {"insufficient_balance", AUTH},
+    {"insufficient_credits", AUTH},
+    {"payment_required", AUTH},
+    {"account_deactivated", AUTH},
+    {"authentication_error", AUTH},
+    {"invalid_authentication_error", AUTH},
+    {"incorrect_api_key_error", AUTH},
+    {"invalid_api_key", AUTH},
+    {"permission_error", AUTH},
+    {"permission_denied", AUTH},
+    {"permission_denied_error", AUTH},
+    {"unauthenticated", AUTH},
+    {"unauthorized", AUTH},
+    {"forbidden", AUTH},
+    {"context_length_exceeded", OVERFLOW},
+    {"context_window_exceeded", OVERFLOW},
+    {"model_context_window_exceeded", OVERFLOW},
+    {"exceed_context_size_error", OVERFLOW},
+    {"request_too_large", OVERFLOW},
+    {"string_above_max_length", OVERFLOW},
+    {"rate_limit_error", RATE_LIMIT},
+    {"rate_limit_exceeded", RATE_LIMIT},
+    {"rate_limit_reached_error", RATE_LIMIT},
+    {"rate_limited", RATE_LIMIT},
+    {"too_many_requests", RATE_LIMIT},
+    {"resource_exhausted", RATE_LIMIT},
+    {"throttling", RATE_LIMIT},
+    {"throttlingexception", RATE_LIMIT},
+    {"timeout_error", TIMEOUT},
+    {"timeout", TIMEOUT},
+    {"request_timeout", TIMEOUT},
+    {"deadline_exceeded", TIMEOUT},
+    {"overloaded_error", SERVICE},
+    {"overloaded", SERVICE},
+    {"engine_overloaded_error", SERVICE},
+    {"api_error", SERVICE},
+    {"server_error", SERVICE},
+    {"internal_error", SERVICE},
+    {"internal_server_error", SERVICE},
+    {"internalservererror", SERVICE},
+    {"internal", SERVICE},
+    {"unavailable", SERVICE},
+    {"service_unavailable", SERVICE},
+    {"bad_gateway", SERVICE},
+    {"tool_use_failed", SERVICE}, /* the model wrote a call that is none */
+    {"not_found_error", NOT_FOUND},
+    {"not_found", NOT_FOUND},
+    {"model_not_found", NOT_FOUND},
+    {"notfounderror", NOT_FOUND},
+    {"invalid_request_error", INVALID},
+    {"invalid_request", INVALID},
+    {"invalid_argument", INVALID},
+    {"failed_precondition", INVALID},
+    {"badrequesterror", INVALID},
+    {"bad_request", INVALID},
+    {"validation_error", INVALID},
+    {"wrong_api_format", INVALID},
+};
+
+static const struct {
+    int from, to;
+    enum code code;
+} statuses[] = {
+    {401, 401, AUTH},      {402, 403, AUTH},     {404, 404, NOT_FOUND},
+    {407, 407, PROXY},     {408, 408, TIMEOUT},  {409, 409, SERVICE},
+    {410, 410, NOT_FOUND}, {413, 413, OVERFLOW}, {429, 429, RATE_LIMIT},
+    {400, 499, INVALID},   {504, 504, TIMEOUT},  {500, 599, SERVICE},
+};
+
+/* How servers without a word for it say that the request does not fit. */
+static const char *const overflow_phrases[] = {
+    "maximum context length",
+    "context window",
+    "context length",
+    "context size",
+    "prompt is too long",
+    "input is too long",
+    "reduce the length of the messages",
+    "input token count",
+    "exceeds the maximum number of tokens",
+};
+
+/* Both whatever the case; b is lower case. */
+static bool begins(wend_str s, const char *b)
+{
+    size_t len = strlen(b);
+
+    if (s.len < len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (lower(s.ptr[i]) != b[i])
+            return false;
+    return true;
+}
+
+static bool contains(wend_str s, const char *phrase)
+{
+    for (; s.len; s.ptr++, s.len--)
+        if (begins(s, phrase))
+            return true;
+    return false;
+}
+
+static enum code word_code(wend_str word)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (word.len == strlen(words[i].word) && begins(word, words[i].word))
+            return words[i].code;
+    return UNKNOWN;
+}
+
+static enum code status_code(int status)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (status >= statuses[i].from && status <= statuses[i].to)
+            return statuses[i].code;
+    return UNKNOWN;
+}
+
+static bool says_overflow(wend_str message)
+{
+    for (size_t i = 0; i < sizeof overflow_phrases / sizeof(char *); i++)
+        if (contains(message, overflow_phrases[i]))
+            return true;
+    return false;
+}
+
+/* The first word that is known counts, except that "invalid" is said of
+ * everything and yields to what the others or the text say. */
+static enum code said_code(const struct failure_said *said)
+{
+    enum code code = UNKNOWN, by_status = status_code(said->status);
+
+    for (int i = 0; i < FAILURE_WORDS; i++) {
+        enum code c = word_code(said->word[i]);
+
+        if (c != UNKNOWN && (code == UNKNOWN || code == INVALID))
+            code = c;
+    }
+    if (code == UNKNOWN)
+        code = by_status;
+    if ((code == INVALID || code == UNKNOWN) &&
+        (says_overflow(said->message) || says_overflow(said->more)))
+        return OVERFLOW;
+    if (code == INVALID && by_status != UNKNOWN)
+        return by_status;
+    return code;
+}
+
+/* ---- Shapes -------------------------------------------------------------- */
+
+static wend_str first_str(const struct json *j, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        wend_str s = json_str(json_get(j, *keys));
+
+        if (s.len)
+            return s;
+    }
+    return STR_NONE;
+}
+
+/* A status that is told as a number, or as the digits of one. */
+static int status_of(const struct json *j)
+{
+    int64_t n = 0;
+
+    if (!json_i64(j, &n) && !str_to_i64(json_str(j), &n))
+        return 0;
+    return n >= 400 && n <= 599 ? (int)n : 0;
+}
+
+/* Servers that pass a request on put what they were told into metadata. */
+static wend_str raw_of(const struct json *error)
+{
+    return json_str(json_get(json_get(error, "metadata"), "raw"));
+}
+
+static void read_members(const struct json *j, struct failure_said *out)
+{
+    static const char *const texts[] = {
+        "message", "Message",           "msg", "detail",
+        "details", "error_description", NULL};
+    static const char *const names[FAILURE_WORDS] = {"code", "type", "status"};
+
+    if (!out->message.len)
+        out->message = first_str(j, texts);
+    if (!out->more.len)
+        out->more = raw_of(j);
+    for (int i = 0; i < FAILURE_WORDS; i++) {
+        const struct json *m = json_get(j, names[i]);
+        int status = status_of(m);
+
+        if (status)
+            out->status = status;
+        else if (!out->word[i].len)
+            out->word[i] = json_str(m);
+    }
+    if (!out->status)
+        out->status = status_of(json_get(j, "status_code"));
+}
+
+/* From the inside out: what is deeper is nearer to the cause. */
+static void read_shape(const struct json *j, struct failure_said *out,
+                       int depth)
+{
+    static const char *const inner[] = {"error", "errors", "detail",
+                                        "response"};
+
+    if (!j || !depth)
+        return;
+    if (j->kind == JSON_STRING) {
+        if (!out->message.len)
+            out->message = j->text;
+    } else if (j->kind == JSON_ARRAY) {
+        read_shape(j->first, out, depth - 1);
+    } else if (j->kind == JSON_OBJECT) {
+        for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+            read_shape(json_get(j, inner[i]), out, depth - 1);
+        read_members(j, out);
+    }
+}
+
+/* ---- Text ---------------------------------------------------------------- */
+
+/* Where the tag that begins at i ends; what is in a style or a script is no
+ * text either. */
+static size_t skip_tag(wend_str s, size_t i)
+{
+    static const char *const dark[] = {"style", "script"};
+    wend_str rest = {s.ptr + i + 1, s.len - i - 1};
+    const char *end = memchr(s.ptr + i, '>', s.len - i);
+    size_t at = end ? (size_t)(end - s.ptr) + 1 : s.len;
+
+    for (int k = 0; k < 2; k++)
+        if (begins(rest, dark[k]))
+            while (at < s.len) {
+                wend_str tail = {s.ptr + at, s.len - at};
+
+                if (begins(tail, "</"))
+                    break;
+                at++;
+            }
+    return at;
+}
+
+static bool is_markup(wend_str s)
+{
+    size_t i = 0;
+
+    while (i < s.len && (unsigned char)s.ptr[i] <= ' ')
+        i++;
+    return i < s.len && s.ptr[i] == '<';
+}
+
+/* C1 controls are two bytes in UTF-8; terminals obey them as well. */
+static bool is_control(wend_str s, size_t i)
+{
+    unsigned char c = (unsigned char)s.ptr[i];
+
+    return c < 0x20 || c == 0x7f ||
+           (c == 0xc2 && i + 1 < s.len && (unsigned char)s.ptr[i + 1] < 0xa0);
+}
+
+/* Valid text to one line: runs of space and control characters are one
+ * space, tags are none. Stops a little above `max`. */
+static void put_line(struct buf *out, wend_str s, size_t max)
+{
+    size_t start = out->len, i = 0;
+    bool markup = is_markup(s), gap = false;
+
+    while (i < s.len && out->len - start <= max) {
+        if (markup && s.ptr[i] == '<') {
+            i = skip_tag(s, i);
+            gap = true;
+        } else if (s.ptr[i] == ' ' || is_control(s, i)) {
+            i += (unsigned char)s.ptr[i] == 0xc2 ? 2 : 1;
+            gap = true;
+        } else {
+            if (gap && out->len > start)
+                buf_char(out, ' ');
+            gap = false;
+            buf_char(out, s.ptr[i++]);
+        }
+    }
+    if (!out->failed && out->len - start > max) {
+        wend_str whole = {out->ptr + start, out->len - start};
+
+        out->len = start + utf8_cut(whole, max);
+        buf_cstr(out, "...");
+    }
+}
+
+void failure_text(struct buf *out, wend_str bytes, size_t max)
+{
+    struct buf clean = {.mem = out->mem};
+    /* Markup is longer than its text; what is far behind is not looked at. */
+    size_t look = max * 16;
+    wend_str head = bytes;
+
+    if (head.len > look)
+        head.len = utf8_whole(head.ptr, look);
+    if (utf8_repair(&clean, head) > BAD_BYTES_MAX)
+        buf_fmt(out, "%zu bytes that are no text", bytes.len);
+    else
+        put_line(out, buf_view(&clean), max);
+    out->failed |= clean.failed;
+    buf_free(&clean);
+}
+
+/* ---- All together -------------------------------------------------------- */
+
+static wend_str trimmed(wend_str s)
+{
+    while (s.len && (*s.ptr == ' ' || *s.ptr == '\t')) {
+        s.ptr++;
+        s.len--;
+    }
+    while (s.len && (s.ptr[s.len - 1] == ' ' || s.ptr[s.len - 1] == '\t'))
+        s.len--;
+    return s;
+}
+
+/* The core tries again only what bears one of these names. */
+static bool passes(enum code code)
+{
+    return code == NETWORK || code == TIMEOUT || code == RATE_LIMIT ||
+           code == SERVICE;
+}
+
+static void decide(int status, enum code *code, const struct failure_headers *h,
+                   bool *retry)
+{
+    *retry =
+        (status == 408 || status == 409 || status == 429 || status >= 500) &&
+        *code != AUTH && *code != OVERFLOW;
+    if (str_is(trimmed(h->should_retry), "true"))
+        *retry = true;
+    else if (str_is(trimmed(h->should_retry), "false"))
+        *retry = false;
+    if (*retry && !passes(*code))
+        *code = SERVICE;
+}
+
+/* Mostly a path is missing in the base URL, or there once too often. What a
+ * query holds may be a secret. */
+static void put_place(struct buf *b, const struct failure_headers *h)
+{
+    const char *query = h->url.len ? memchr(h->url.ptr, '?', h->url.len) : NULL;
+    wend_str url = h->url;
+    const char *host = h->usual_base.len ? memmem(h->usual_base.ptr,
+                                                  h->usual_base.len, "://", 3)
+                                         : NULL;
+    const char *path = host ? strchr(host + 3, '/') : NULL;
+
+    if (!url.len)
+        return;
+    if (query)
+        url.len = (size_t)(query - url.ptr);
+    buf_cstr(b, "; asked at ");
+    failure_text(b, url, FAILURE_HEAD_MAX);
+    buf_cstr(b, path ? ", and a base URL should end with "
+                     : ", and a base URL should end with host and port");
+    buf_cstr(b, path ? path : "");
+}
+
+static wend_str message_of(int status, const struct failure_said *said,
+                           wend_str body, const struct failure_headers *h,
+                           int64_t wish_ms, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+    size_t before;
+
+    buf_fmt(&b, "HTTP %d: ", status);
+    before = b.len;
+    failure_said_text(&b, said);
+    if (b.len == before)
+        failure_text(&b, body, FAILURE_HEAD_MAX);
+    if (status < 300 && is_markup(body))
+        buf_cstr(&b, " (a page and no answer; is the base URL right?)");
+    if (status >= 300 && status < 400 && h->location.len) {
+        b.len = before;
+        buf_cstr(&b, "redirected, which is not followed; the base URL may be "
+                     "meant to be at ");
+        failure_text(&b, h->location, FAILURE_HEAD_MAX);
+    }
+    if (b.len == before)
+        buf_cstr(&b, "no explanation");
+    if (status == 404)
+        put_place(&b, h);
+    if (status == 407)
+        buf_cstr(&b, "; the proxy wants a user and a password, as in "
+                     "http://USER:PASSWORD@HOST:PORT");
+    if (wish_ms > RETRY_AFTER_MAX_MS) {
+        buf_cstr(&b, "; the server wants no request for ");
+        retry_after_put(&b, wish_ms);
+    }
+    if (h->request_id.len) {
+        buf_cstr(&b, " (request ");
+        failure_text(&b, h->request_id, FAILURE_HEAD_MAX);
+        buf_char(&b, ')');
+    }
+    return buf_keep(&b, a);
+}
+
+void failure_read(const struct json *error, struct failure_said *out)
+{
+    memset(out, 0, sizeof *out);
+    read_shape(error, out, SHAPES_DEPTH_MAX);
+}
+
+wend_str failure_said_code(const struct failure_said *said)
+{
+    return str_of(code_names[said_code(said)]);
+}
+
+void failure_said_text(struct buf *out, const struct failure_said *said)
+{
+    size_t before = out->len;
+
+    failure_text(out, said->message, FAILURE_TEXT_MAX);
+    for (int i = 0; i < FAILURE_WORDS && out->len == before; i++)
+        failure_text(out, said->word[i], FAILURE_HEAD_MAX);
+    if (said->more.len) {
+        buf_cstr(out, out->len == before ? "" : ": ");
+        failure_text(out, said->more, FAILURE_TEXT_MAX);
+    }
+}
+
+wend_str failure_code(wend_str word, int status)
+{
+    struct failure_said said = {.word = {word}, .status = status};
+
+    return failure_said_code(&said);
+}
+
+void failure_of(int status, wend_str body, const struct failure_headers *h,
+                int64_t now_us, struct arena *a, struct failure *out)
+{
+    struct failure_said said;
+    enum code code;
+    int64_t wish_ms = 0;
+
+    memset(out, 0, sizeof *out);
+    failure_read(json_parse(body, a, NULL), &said);
+    if (status >= 400)
+        said.status = status;
+    code = said_code(&said);
+    decide(status, &code, h, &out->retry);
+    out->code = str_of(code_names[code]);
+    if (out->retry)
+        wish_ms = retry_after(trimmed(h->retry_after_ms),
+                              trimmed(h->retry_after), now_us);
+    out->message = message_of(status, &said, body, h, wish_ms, a);
+    if (wish_ms > RETRY_AFTER_MAX_MS)
+        out->retry = false;
+    else
+        out->retry_after_ms = wish_ms;
+}

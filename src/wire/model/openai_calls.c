@@ -1,0 +1,305 @@
+/*
+ * openai_calls.c - the pieces of tool calls, put in their places.
+ *
+ * Pieces are told apart by index. What has none goes by id, and by whether
+ * the arguments so far are complete. A call is sealed when the next one
+ * begins or the answer ends, and never while its arguments are cut off.
+ */
+#include "wire/model/openai.h"
+
+#include "base/ascii.h"
+#include "base/json_scan.h"
+#include "base/limits.h"
+
+/* How far the arguments of a call have come. */
+struct scan {
+    int depth;
+    bool string, escape; /* inside one */
+    bool whole;          /* one object or list, and nothing after it */
+    bool junk;           /* something after it */
+};
+
+struct slot {
+    int64_t index;
+    bool has_index;
+    int handle; /* -1: not told yet, its name is missing */
+    struct buf id, name;
+    struct buf held; /* arguments that came before the name */
+    struct scan scan;
+    struct join join;
+    bool sealed;
+};
+
+/* ---- Arguments ----------------------------------------------------------- */
+
+static void scan_outside(struct scan *s, char c)
+{
+    if (is_space(c))
+        return;
+    if (s->whole) {
+        s->whole = false;
+        s->junk = true;
+    }
+    if (c == '"')
+        s->string = true;
+    else if (c == '{' || c == '[')
+        s->depth++;
+    else if ((c == '}' || c == ']') && s->depth > 0 && !--s->depth)
+        s->whole = !s->junk;
+}
+
+static void scan_add(struct scan *s, wend_str piece)
+{
+    uint64_t seen = 0;
+
+    for (size_t i = 0; i < piece.len; i++) {
+        if (!s->string) {
+            scan_outside(s, piece.ptr[i]);
+            continue;
+        }
+        if (s->escape) {
+            s->escape = false;
+            continue;
+        }
+        i += json_plain_len(piece.ptr + i, piece.len - i, &seen);
+        if (i < piece.len) {
+            s->escape = piece.ptr[i] == '\\';
+            s->string = piece.ptr[i] != '"';
+        }
+    }
+}
+
+static bool is_blank(wend_str s)
+{
+    size_t i = 0;
+
+    while (i < s.len && is_space(s.ptr[i]))
+        i++;
+    return i == s.len;
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+static void seal(struct decoder *d, struct slot *slot)
+{
+    wend_str rest;
+
+    if (slot->sealed || slot->handle < 0)
+        return;
+    rest = join_rest(&slot->join);
+    if (rest.len)
+        d->sink->args(d->sink->ctx, slot->handle, rest);
+    slot->sealed = true;
+    d->sink->seal(d->sink->ctx, slot->handle);
+}
+
+static struct slot *add_slot(struct decoder *d, struct calls *cs)
+{
+    struct slot *s;
+
+    if (cs->count == CALLS_MAX) {
+        wire_fail_fmt(d, "service", "more than %d tool calls in one message",
+                      CALLS_MAX);
+        return NULL;
+    }
+    if (cs->count == cs->cap) {
+        size_t cap = cs->cap ? cs->cap * 2 : 2;
+
+        s = mem_realloc(d->mem, cs->list, cap * sizeof *s);
+        if (!s) {
+            wire_fail_nomem(d);
+            return NULL;
+        }
+        cs->list = s;
+        cs->cap = cap;
+    }
+    /* Those before it are complete, unless a server sends them in turns. */
+    for (size_t i = 0; i < cs->count; i++)
+        if (cs->list[i].scan.whole)
+            seal(d, &cs->list[i]);
+    s = &cs->list[cs->count++];
+    memset(s, 0, sizeof *s);
+    s->handle = -1;
+    s->id.mem = s->name.mem = s->held.mem = d->mem;
+    return s;
+}
+
+/* What one delta says of a call. */
+struct piece {
+    wend_str id, name;
+    const struct json *args;
+};
+
+static bool has_args(const struct piece *p)
+{
+    return p->args && p->args->kind != JSON_NULL &&
+           !(p->args->kind == JSON_STRING && is_blank(p->args->text));
+}
+
+/* Some servers give all calls the same index, or the same id: a name after
+ * complete arguments begins another call, if anything else is new. */
+static bool begins_anew(const struct slot *s, const struct piece *p)
+{
+    return s->scan.whole && p->name.len &&
+           (has_args(p) || (p->id.len && !str_eq(p->id, buf_view(&s->id))));
+}
+
+static struct slot *by_index(struct decoder *d, struct calls *cs, int64_t index,
+                             const struct piece *p)
+{
+    struct slot *s;
+
+    for (size_t i = cs->count; i-- > 0;) {
+        s = &cs->list[i];
+        if (!s->has_index || s->index != index)
+            continue;
+        if (!begins_anew(s, p))
+            return s;
+        s->has_index = false;
+        break;
+    }
+    s = add_slot(d, cs);
+    if (s) {
+        s->has_index = true;
+        s->index = index;
+    }
+    return s;
+}
+
+/* Without an index: by id, else what was last, unless the name differs. */
+static struct slot *by_id(struct decoder *d, struct calls *cs,
+                          const struct piece *p)
+{
+    struct slot *last = cs->count ? &cs->list[cs->count - 1] : NULL;
+
+    for (size_t i = cs->count; p->id.len && i-- > 0;)
+        if (str_eq(p->id, buf_view(&cs->list[i].id)) &&
+            !begins_anew(&cs->list[i], p))
+            return &cs->list[i];
+    if (!last || p->id.len || begins_anew(last, p) ||
+        (p->name.len && last->name.len &&
+         !str_eq(p->name, buf_view(&last->name))))
+        return add_slot(d, cs);
+    return last;
+}
+
+/* The first id and the first name count; empty ones change nothing. */
+static bool keep(struct decoder *d, struct buf *kept, wend_str said)
+{
+    if (kept->len || !said.len)
+        return true;
+    buf_str(kept, said);
+    if (kept->failed)
+        wire_fail_nomem(d);
+    return !kept->failed;
+}
+
+/* Tells of the call once it has a name, then of what was held. */
+static void open_call(struct decoder *d, struct slot *s)
+{
+    if (s->handle >= 0 || !s->name.len)
+        return;
+    s->handle = wire_call(d, buf_view(&s->id), buf_view(&s->name));
+    if (s->handle >= 0 && s->held.len)
+        d->sink->args(d->sink->ctx, s->handle, buf_view(&s->held));
+    buf_free(&s->held);
+}
+
+static void add_args(struct decoder *d, struct slot *s, wend_str piece)
+{
+    if (!piece.len || (s->sealed && is_blank(piece)))
+        return;
+    if (s->sealed) {
+        wire_fail_fmt(d, "service", "arguments after the end of tool call %d",
+                      s->handle);
+        return;
+    }
+    scan_add(&s->scan, piece);
+    piece = wire_join(d, &s->join, piece);
+    if (!piece.len) {
+        return;
+    } else if (s->handle >= 0) {
+        d->sink->args(d->sink->ctx, s->handle, piece);
+    } else if (piece.len > ARGS_BYTES_MAX - s->held.len) {
+        wire_fail_fmt(d, "service", "a tool call without a name");
+    } else {
+        buf_str(&s->held, piece);
+        if (s->held.failed)
+            wire_fail_nomem(d);
+    }
+}
+
+/* Arguments are text; some servers send the value itself. */
+static void take_args(struct decoder *d, struct slot *s, const struct json *j)
+{
+    struct buf b = {.mem = d->mem};
+
+    if (!j || j->kind == JSON_NULL)
+        return;
+    if (j->kind == JSON_STRING) {
+        add_args(d, s, j->text);
+        return;
+    }
+    json_put(&b, j);
+    if (b.failed)
+        wire_fail_nomem(d);
+    else
+        add_args(d, s, buf_view(&b));
+    buf_free(&b);
+}
+
+/* Nothing that could belong to a call, or begin one. */
+static bool says_nothing(const struct piece *p)
+{
+    return !p->id.len && !p->name.len &&
+           (!p->args || p->args->kind == JSON_NULL ||
+            (p->args->kind == JSON_STRING && !p->args->text.len));
+}
+
+void calls_add(struct calls *cs, struct decoder *d, const struct json *call,
+               const struct json *function)
+{
+    struct piece p = {
+        .id = json_str(json_get(call, "id")),
+        .name = json_str(json_get(function, "name")),
+        .args = json_get(function, "arguments"),
+    };
+    struct slot *s;
+    int64_t index;
+
+    if (says_nothing(&p))
+        return;
+    if (json_i64(json_get(call, "index"), &index))
+        s = by_index(d, cs, index, &p);
+    else
+        s = by_id(d, cs, &p);
+    if (!s || !keep(d, &s->id, p.id) || !keep(d, &s->name, p.name))
+        return;
+    open_call(d, s);
+    if (!d->failed)
+        take_args(d, s, p.args);
+}
+
+void calls_close(struct calls *cs, struct decoder *d, bool cut)
+{
+    for (size_t i = 0; i < cs->count && !d->failed; i++) {
+        struct slot *s = &cs->list[i];
+
+        if (cut && !s->scan.whole)
+            continue;
+        if (s->handle < 0)
+            wire_fail_fmt(d, "service", "a tool call without a name");
+        else
+            seal(d, s);
+    }
+}
+
+void calls_free(struct calls *cs, const struct mem *m)
+{
+    for (size_t i = 0; i < cs->count; i++) {
+        buf_free(&cs->list[i].id);
+        buf_free(&cs->list[i].name);
+        buf_free(&cs->list[i].held);
+    }
+    mem_free(m, cs->list);
+}

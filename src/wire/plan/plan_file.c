@@ -1,0 +1,16 @@
+/*
+ * plan_file.c - files with plans: YAML or JSON.
+ */
+#include "wire/plan/plan_file.h"
+
+#include "base/limits.h"
+#include "wire/file/fields.h"
+
+wend_status plan_file_parse(wend_str text, const struct plan_options *o,
+                            struct arena *a, struct plan **out, wend_error *err)
+{
+    struct fields f = {.arena = a, .err = err, .whole = "the plan"};
+    wend_status s = fields_open(&f, text, PLAN_BYTES_MAX);
+
+    return s ? s : plan_read(&f, o, out);
+}

@@ -1,0 +1,293 @@
+/*
+ * plan_svg.c - a plan as a picture: a column a wave, a box an action.
+ */
+#include "base/utf8.h"
+#include "wire/plan/plan_show.h"
+
+enum {
+    BOX_WIDTH = 220,
+    BOX_HEIGHT = 48,
+    COLUMN = 300, /* from one wave to the next */
+    ROW = 72,
+    EDGE = 20,        /* around all of it */
+    HEAD = 18,        /* above: the numbers of the waves */
+    ARROW = 7,        /* length of its head */
+    LABEL_CHARS = 26, /* that fit into a box, bold */
+    DETAIL_CHARS = 31,
+};
+
+/* Light, and dark where the reader wants it so. */
+static const char style[] =
+    "svg{--ink:#1c2330;--dim:#5d6675;--box:#fff;--line:#a9b2c0;--hot:#c8371f;"
+    "--tool:#5b6b82;--agent:#2f6fce;--llm:#b7791f;--relic:#2b8a57;"
+    "--workflow:#7a4fc0;--decision:#b03a68}"
+    "@media(prefers-color-scheme:dark){svg{--ink:#e6e9ef;--dim:#9aa4b5;"
+    "--box:#1d2430;--line:#56617a;--hot:#ff7a5c;--tool:#8fa0ba;"
+    "--agent:#6ea8ff;--llm:#e0ac4f;--relic:#5fc98d;--workflow:#b091f0;"
+    "--decision:#ee84ab}}"
+    "text{font:600 13px system-ui,sans-serif;fill:var(--ink)}"
+    ".d{font-weight:400;font-size:11px;fill:var(--dim)}"
+    ".w{font-weight:400;font-size:11px;fill:var(--dim);text-anchor:middle}"
+    "rect{fill:var(--box);stroke:var(--line)}"
+    "path{fill:none;stroke:var(--line);stroke-width:1.3}"
+    ".b{stroke:var(--tool);stroke-width:4;stroke-linecap:round}"
+    ".agent{stroke:var(--agent)}.llm{stroke:var(--llm)}"
+    ".relic{stroke:var(--relic)}.workflow{stroke:var(--workflow)}"
+    ".decision{stroke:var(--decision)}"
+    ".h{fill:var(--line);stroke:none}.h.c{fill:var(--hot);stroke:none}"
+    ".c{stroke:var(--hot);stroke-width:2.2}"
+    ".f{stroke-dasharray:5 3}.o{stroke-dasharray:2 3}"
+    ".v{stroke-dasharray:7 3 1 3}";
+
+/* Text for XML: what could be markup is escaped; controls, which XML cannot
+ * say, and what hides or reorders text become U+FFFD. */
+static void put_xml(struct buf *b, wend_str s, size_t chars_max)
+{
+    struct utf8_before before = {0};
+    size_t i = 0, len, chars = 0;
+
+    for (; i < s.len && chars < chars_max; i += len, chars++) {
+        uint32_t c = utf8_first((wend_str){s.ptr + i, s.len - i}, &len);
+        bool hides = utf8_hides(&before, c);
+
+        if (c == '&')
+            buf_cstr(b, "&amp;");
+        else if (c == '<')
+            buf_cstr(b, "&lt;");
+        else if (c == '>')
+            buf_cstr(b, "&gt;");
+        else if (c == '"')
+            buf_cstr(b, "&quot;");
+        else if (c == '\n' || c == '\t')
+            buf_char(b, ' ');
+        else if (hides || c == 0xFFFE || c == 0xFFFF)
+            buf_cstr(b, "\xEF\xBF\xBD");
+        else
+            buf_add(b, s.ptr + i, len);
+    }
+    if (i < s.len)
+        buf_cstr(b, "\xE2\x80\xA6");
+}
+
+struct place {
+    long x, y;
+};
+
+static struct place place_of(const struct plan *p, const uint32_t *row,
+                             uint32_t i)
+{
+    return (struct place){EDGE + (long)(p->graph.wave[i] - 1) * COLUMN,
+                          EDGE + HEAD + (long)row[i] * ROW};
+}
+
+/* Along its own row up to the column before, so that few boxes are in its
+ * way; those that are hide it. */
+static void put_edge(struct buf *b, struct place from, struct place to,
+                     const char *class)
+{
+    long y = from.y + BOX_HEIGHT / 2, end = to.y + BOX_HEIGHT / 2;
+    long tip = to.x - 1, turn = to.x - (COLUMN - BOX_WIDTH);
+    long bend = (tip - ARROW - turn) / 2;
+
+    buf_fmt(b,
+            "<path class=\"%s\" d=\"M%ld %ldH%ldC%ld %ld %ld %ld %ld %ld\"/>",
+            class, from.x + BOX_WIDTH, y, turn, turn + bend, y,
+            tip - ARROW - bend, end, tip - ARROW, end);
+    buf_fmt(b, "<path class=\"h %s\" d=\"M%ld %ldl-%d -4v8z\"/>\n", class, tip,
+            end, ARROW);
+}
+
+static void put_box(struct buf *b, const struct plan *p, uint32_t i,
+                    struct place at)
+{
+    const struct plan_action *a = p->actions[i];
+    struct buf detail = {.mem = b->mem};
+
+    buf_cstr(b, "<g><title>");
+    put_xml(b, a->name, SIZE_MAX);
+    buf_fmt(b, ", %s%s", action_mode_names[a->mode],
+            p->graph.critical[i] ? ", on the critical path" : "");
+    buf_fmt(b,
+            "</title><rect%s%s%s%s x=\"%ld\" y=\"%ld\" width=\"%d\" "
+            "height=\"%d\" rx=\"7\"/>",
+            p->graph.critical[i] || a->mode == ACTION_FORGET ? " class=\"" : "",
+            p->graph.critical[i] ? "c " : "",
+            a->mode == ACTION_FORGET ? "f" : "",
+            p->graph.critical[i] || a->mode == ACTION_FORGET ? "\"" : "", at.x,
+            at.y, BOX_WIDTH, BOX_HEIGHT);
+    buf_fmt(b,
+            "<path class=\"b %s\" d=\"M%ld %ldv%d\"/>"
+            "<text x=\"%ld\" y=\"%ld\">",
+            action_type_names[a->type], at.x + 9, at.y + 11, BOX_HEIGHT - 22,
+            at.x + 19, at.y + 20);
+    put_xml(b, a->name, LABEL_CHARS);
+    buf_fmt(b, "</text><text class=\"d\" x=\"%ld\" y=\"%ld\">", at.x + 19,
+            at.y + 37);
+    if (a->estimate_ms >= 0) {
+        plan_put_time(&detail, a->estimate_ms);
+        buf_cstr(&detail, " \xC2\xB7 ");
+    }
+    buf_fmt(&detail, "%s ", action_type_names[a->type]);
+    if (a->target.ptr)
+        buf_str(&detail, a->target);
+    put_xml(b, buf_view(&detail), DETAIL_CHARS);
+    buf_cstr(b, "</text></g>\n");
+    b->failed = b->failed || detail.failed;
+    buf_free(&detail);
+}
+
+static void put_edges(struct buf *b, const struct plan *p, const uint32_t *row,
+                      bool critical)
+{
+    const struct plan_graph *g = &p->graph;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
+            if ((g->critical[i] && g->critical[g->deps[k]]) == critical)
+                put_edge(b, place_of(p, row, g->deps[k]), place_of(p, row, i),
+                         critical ? "c" : "e");
+        for (uint32_t k = g->values_at[i]; !critical && k < g->values_at[i + 1];
+             k++)
+            put_edge(b, place_of(p, row, g->values[k]), place_of(p, row, i),
+                     "v");
+        if (g->fallback[i] != PLAN_NONE && !critical)
+            put_edge(b, place_of(p, row, i), place_of(p, row, g->fallback[i]),
+                     "o");
+    }
+}
+
+/* Rows are given out wave by wave; `taken` has a number for each wave. */
+static void put_picture(struct buf *b, const struct plan *p, uint32_t *row,
+                        uint32_t *taken)
+{
+    const struct plan_graph *g = &p->graph;
+    uint32_t rows = 0;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        row[i] = taken[g->wave[i] - 1]++;
+        rows = row[i] >= rows ? row[i] + 1 : rows;
+    }
+    buf_fmt(b,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%ld\" "
+            "height=\"%ld\" role=\"img\">\n<title>",
+            2L * EDGE + (long)(g->waves - 1) * COLUMN + BOX_WIDTH,
+            2L * EDGE + HEAD + (long)(rows - 1) * ROW + BOX_HEIGHT);
+    put_xml(b, p->name, SIZE_MAX);
+    buf_fmt(b, "</title>\n<style>%s</style>\n", style);
+    for (uint32_t w = 0; w < g->waves; w++)
+        buf_fmt(b, "<text class=\"w\" x=\"%ld\" y=\"%d\">wave %u</text>\n",
+                EDGE + (long)w * COLUMN + BOX_WIDTH / 2, EDGE, w + 1);
+    put_edges(b, p, row, false);
+    put_edges(b, p, row, true); /* above the others */
+    for (uint32_t i = 0; i < p->count; i++)
+        put_box(b, p, i, place_of(p, row, i));
+    buf_cstr(b, "</svg>\n");
+}
+
+void plan_put_svg(struct buf *b, const struct plan *p)
+{
+    struct arena a = {.mem = b->mem};
+    uint32_t *row = arena_alloc(&a, (p->count + 1) * sizeof *row);
+    uint32_t *taken = arena_alloc(&a, (p->graph.waves + 1) * sizeof *taken);
+
+    if (row && taken && p->count)
+        put_picture(b, p, row, taken);
+    b->failed = b->failed || a.failed;
+    arena_free(&a);
+}
+
+/* Two cells: how long it took, and how often it failed. */
+static void put_past(struct buf *b, const struct plan_learned *l)
+{
+    buf_cstr(b, "<td>");
+    if (l->runs && l->ms >= 0)
+        plan_put_time(b, l->ms);
+    buf_cstr(b, "<td>");
+    if (l->runs)
+        buf_fmt(b, "%lld of %lld", (long long)l->failures, (long long)l->runs);
+}
+
+static void put_row(struct buf *b, const struct plan *p, uint32_t i,
+                    const struct plan_learned *l)
+{
+    const struct plan_action *a = p->actions[i];
+    const struct plan_graph *g = &p->graph;
+
+    buf_fmt(b, "<tr%s><td>%u<td>", g->critical[i] ? " class=\"k\"" : "",
+            g->wave[i]);
+    put_xml(b, a->name, SIZE_MAX);
+    buf_fmt(b, "<td>%s<td>", action_type_names[a->type]);
+    put_xml(b, a->target.ptr ? a->target : STR(""), SIZE_MAX);
+    buf_fmt(b, "<td>%s<td>", action_mode_names[a->mode]);
+    if (a->estimate_ms >= 0)
+        plan_put_time(b, a->estimate_ms);
+    if (l)
+        put_past(b, &l[i]);
+    buf_cstr(b, "<td>");
+    for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++) {
+        buf_cstr(b, k > g->deps_at[i] ? ", " : "");
+        put_xml(b, p->actions[g->deps[k]]->name, SIZE_MAX);
+    }
+    for (uint32_t k = g->values_at[i]; k < g->values_at[i + 1]; k++) {
+        buf_cstr(b, k > g->values_at[i] ? ", " : "; values of ");
+        put_xml(b, p->actions[g->values[k]]->name, SIZE_MAX);
+    }
+    buf_cstr(b, "</tr>\n");
+}
+
+static const char page_style[] =
+    ":root{color-scheme:light dark;--ink:#1c2330;--page:#f7f8fa;--rule:#d9dee6;"
+    "--hot:#c8371f}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--page:#141922;"
+    "--rule:#323c4d;--hot:#ff7a5c}}"
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;padding:0 1.5em;"
+    "max-width:1700px;color:var(--ink);background:var(--page)}"
+    "h1{font-size:1.5em;margin:0}"
+    "div{overflow:auto;margin:1em 0}"
+    "table{border-collapse:collapse}"
+    "td,th{padding:.35em 1.4em .35em 0;text-align:left;white-space:nowrap;"
+    "border-bottom:1px solid var(--rule)}"
+    "td:last-child{white-space:normal}"
+    ".k td:nth-child(2){font-weight:600;color:var(--hot)}";
+
+static void put_page_past(struct buf *b, const struct plan *p,
+                          const struct plan_learned *l)
+{
+    struct arena a = {.mem = b->mem};
+    int64_t sequential_ms, critical_ms;
+
+    b->failed |= !plan_learned_totals(p, l, &a, &sequential_ms, &critical_ms);
+    arena_free(&a);
+    buf_cstr(b, "<br>Learned from past runs: one after the other ");
+    plan_put_time(b, sequential_ms);
+    buf_cstr(b, ", critical path ");
+    plan_put_time(b, critical_ms);
+    buf_cstr(b, ".\n");
+}
+
+void plan_put_html(struct buf *b, const struct plan *p,
+                   const struct plan_learned *l)
+{
+    buf_cstr(b, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
+                "<title>");
+    put_xml(b, p->name, SIZE_MAX);
+    buf_fmt(b, "</title>\n<style>%s</style>\n<h1>", page_style);
+    put_xml(b, p->name, SIZE_MAX);
+    buf_fmt(b, "</h1>\n<p>%u actions in %u waves. One after the other ",
+            p->count, p->graph.waves);
+    plan_put_time(b, p->graph.sequential_ms);
+    buf_cstr(b, ", critical path ");
+    plan_put_time(b, p->graph.critical_ms);
+    buf_fmt(b, " (%.1fx).\n", plan_speedup(p));
+    if (l)
+        put_page_past(b, p, l);
+    buf_cstr(b, "<div>");
+    plan_put_svg(b, p);
+    buf_fmt(b,
+            "</div>\n<table>\n<tr><th>wave<th>action<th>type<th>target"
+            "<th>mode<th>estimate%s<th>after</tr>\n",
+            l ? "<th>learned<th>failed" : "");
+    for (uint32_t i = 0; i < p->count; i++)
+        put_row(b, p, i, l);
+    buf_cstr(b, "</table>\n</html>\n");
+}

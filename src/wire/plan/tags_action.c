@@ -1,0 +1,134 @@
+/*
+ * tags_action.c - an action of the tag protocol: its tag and its JSON as one.
+ */
+#include "wire/plan/tags_action.h"
+
+#include "base/ascii.h"
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/limits.h"
+
+const char *const tags_attr_names[TAGS_ATTRS] = {
+    [TAGS_TYPE] = "type",
+    [TAGS_MODE] = "mode",
+    [TAGS_ID] = "id",
+    [TAGS_FINAL] = "final",
+};
+
+/* How deep brackets go in JSON that is well formed. */
+static int depth_of(wend_str json)
+{
+    int depth = 0, deepest = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < json.len; i++) {
+        char c = json.ptr[i];
+
+        if (in_string && c == '\\')
+            i++;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (!in_string && (c == '{' || c == '['))
+            deepest = ++depth > deepest ? depth : deepest;
+        else if (!in_string && (c == '}' || c == ']'))
+            depth--;
+    }
+    return deepest;
+}
+
+static void put_key(struct buf *out, wend_str key)
+{
+    if (out->len > 1)
+        buf_char(out, ',');
+    json_put_str(out, key);
+    buf_char(out, ':');
+}
+
+static bool is_given(const struct tags_action *a, wend_str key)
+{
+    int i = str_index(key, tags_attr_names, TAGS_ATTRS);
+
+    return i >= 0 && a->attrs[i].ptr;
+}
+
+/* The attributes first, then what else the object has. */
+static void put_action(struct tags_action *a, const struct json *j,
+                       struct buf *out)
+{
+    wend_str id = a->attrs[TAGS_ID];
+
+    buf_char(out, '{');
+    for (int i = 0; i < TAGS_ATTRS; i++) {
+        const struct json *own = json_get(j, tags_attr_names[i]);
+
+        if (!a->attrs[i].ptr)
+            continue;
+        put_key(out, str_of(tags_attr_names[i]));
+        json_put_str(out, a->attrs[i]);
+        if (own && !str_eq(json_str(own), a->attrs[i]))
+            a->differs |= 1u << i;
+    }
+    if (id.ptr && !json_get(j, "name")) {
+        put_key(out, STR("name"));
+        json_put_str(out, id);
+    }
+    for (const struct json *m = j->first; m; m = m->next) {
+        if (is_given(a, m->key))
+            continue;
+        put_key(out, m->key);
+        json_put(out, m);
+    }
+    buf_char(out, '}');
+}
+
+wend_status tags_action(struct tags_action *a, struct buf *out, wend_error *err)
+{
+    const size_t around = strlen("{\"actions\":[,]}");
+    struct json *j = json_parse(a->json, a->scratch, err);
+
+    if (!j)
+        return a->scratch->failed ? WEND_E_NOMEM : WEND_E_PARSE;
+    if (j->kind != JSON_OBJECT)
+        return fail(err, WEND_E_INVAL, "it is no JSON object");
+    put_action(a, j, out);
+    if (depth_of(buf_view(out)) + 2 > JSON_DEPTH_MAX)
+        return fail(err, WEND_E_LIMIT, "its JSON is nested too deep");
+    if (a->args_len + out->len + around > ARGS_BYTES_MAX)
+        return fail(err, WEND_E_LIMIT, "with it the plan is over %d bytes",
+                    ARGS_BYTES_MAX);
+    return WEND_OK;
+}
+
+static const wend_str close_name = {"</action", 8};
+
+bool tags_find_close(wend_str body, size_t *at, size_t *end)
+{
+    const char *p = body.ptr, *stop = p + body.len, *q;
+
+    while (p && (p = memmem(p, (size_t)(stop - p), close_name.ptr,
+                            close_name.len))) {
+        q = p + close_name.len;
+        while (q < stop && is_space(*q))
+            q++;
+        if (q < stop && *q == '>') {
+            *at = (size_t)(p - body.ptr);
+            *end = (size_t)(q + 1 - body.ptr);
+            return true;
+        }
+        p = q;
+    }
+    return false;
+}
+
+bool tags_ends_closed(wend_str body, size_t *len)
+{
+    size_t n = body.len - 1;
+
+    while (n && is_space(body.ptr[n - 1]))
+        n--;
+    if (n < close_name.len ||
+        memcmp(body.ptr + n - close_name.len, close_name.ptr, close_name.len))
+        return false;
+    *len = n - close_name.len;
+    return true;
+}

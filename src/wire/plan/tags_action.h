@@ -1,0 +1,30 @@
+/*
+ * tags_action.h - an action of the tag protocol: its tag and its JSON as one.
+ */
+#ifndef WIRE_TAGS_ACTION_H
+#define WIRE_TAGS_ACTION_H
+
+#include "wire/plan/tags.h"
+
+extern const char *const tags_attr_names[TAGS_ATTRS];
+
+struct tags_action {
+    wend_str json;         /* as written */
+    const wend_str *attrs; /* TAGS_ATTRS of them, some absent */
+    size_t args_len;       /* of the actions before it */
+    struct arena *scratch;
+    unsigned differs; /* out: attributes that the JSON has otherwise, by bit */
+};
+
+/* Appends the action as one JSON object. WEND_E_LIMIT: it may be JSON, but is
+ * too much of it. Out of memory sticks in scratch and out. */
+wend_status tags_action(struct tags_action *a, struct buf *out,
+                        wend_error *err);
+
+/* The first closing tag of an action, whatever the quotes say. */
+bool tags_find_close(wend_str body, size_t *at, size_t *end);
+/* Whether the body, which has a `>` at its end, ends with the closing tag:
+ * how long it is without it. */
+bool tags_ends_closed(wend_str body, size_t *len);
+
+#endif

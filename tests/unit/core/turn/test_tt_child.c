@@ -1,0 +1,395 @@
+/*
+ * test_tt_child.c - calls and actions that a run of its own answers, by
+ * table. The words are those of tt_help.h, and:
+ *
+ *     kid:C, kid:C=HOW     the child of call or action C has ended; HOW is
+ *                          an outcome, or late: its time was over
+ */
+#include "core/turn/policy.h"
+#include "tt_help.h"
+
+/* h only reads, w writes; both may be given tasks. */
+#define KID(name, tool)                        \
+    "{\"name\":\"" name "\",\"agent\":\"" name \
+    "\",\"model\":\"m\",\"config\":"           \
+    "{\"tools\":[" tool "]}}"
+#define READER "{\"name\":\"r\",\"class\":\"read\",\"labels\":[\"sensitive\"]}"
+#define KIDS \
+    "\"agents\":[" KID("h", READER) "," KID("w", "{\"name\":\"x\"}") "]"
+#define TASK(class) \
+    "\"tools\":[{\"name\":\"task\",\"class\":\"" class "\",\"child\":true}]"
+#define FAMILY "{" TASK("unsafe") "," POLICY("all") "," KIDS "}"
+#define READERS "{" TASK("read") "," POLICY("all") "," KIDS "}"
+#define DEEPEST \
+    "{" TASK("read") "," POLICY("all") "," KIDS ",\"within\":{\"depth\":8}}"
+#define H "call:task={\"agent\":\"h\"} "
+#define ACT(name, target, rest)                                      \
+    "{\"name\":\"" name "\",\"type\":\"agent\",\"target\":\"" target \
+    "\",\"prompt\":\"p\"" rest "}"
+#define PLAN(actions) \
+    "{\"wend\":\"plan/1\",\"name\":\"p\",\"actions\":[" actions "]}"
+
+static void do_kid(struct world *w, wend_str word)
+{
+    struct input in = {.kind = IN_CALL_DONE};
+    struct child_done d = {.outcome = WEND_OUTCOME_OK,
+                           .text = STR("said"),
+                           .limit = STR("tokens"),
+                           .code = STR("broken"),
+                           .message = STR("why"),
+                           .labels = WEND_LABEL_SENSITIVE,
+                           .metrics = {.tokens_in = 5, .model_calls = 2}};
+    wend_str name = split(&word);
+    uint32_t i =
+        w->turn.plan.started ? plan_find(w->turn.plan.plan, name) : PLAN_NONE;
+
+    d.late = str_is(word, "late");
+    if (d.late || str_is(word, "canceled"))
+        d.outcome = WEND_OUTCOME_CANCELED;
+    else if (str_is(word, "failed"))
+        d.outcome = WEND_OUTCOME_FAILED;
+    else if (str_is(word, "limit"))
+        d.outcome = WEND_OUTCOME_LIMIT;
+    in.done.child = str_is(word, "uncached") ? NULL : &d;
+    in.done.uncached = !in.done.child;
+    in.done.turn = w->turn.counter;
+    in.done.call = name;
+    if (i != PLAN_NONE) {
+        in.kind = IN_ACTION_DONE;
+        in.done.action = i;
+        in.done.attempt = plan_action_state(&w->turn.plan, i)->attempt;
+    }
+    feed(w, &in);
+}
+
+static void play_family(struct world *w, const char *inputs)
+{
+    char word[256];
+
+    for (size_t at = 0, len; inputs[at];
+         at += len + (inputs[at + len] == ' ')) {
+        len = strcspn(inputs + at, " ");
+        snprintf(word, sizeof word, "%.*s", (int)len, inputs + at);
+        if (!strncmp(word, "kid:", 4))
+            do_kid(w, str_of(word + 4));
+        else
+            play(w, word);
+    }
+}
+
+static void check_family(const struct row *rows, size_t count, bool plans)
+{
+    for (size_t i = 0; i < count; i++) {
+        wend_str wanted = str_of(rows[i].wanted);
+        struct world w;
+
+        world_init(&w, &plain, plans ? FAMILY : rows[i].config);
+        if (plans)
+            w.start.plan_json = str_of(rows[i].config);
+        w.start.limits.tokens = rows[i].limits.tokens;
+        play_family(&w, rows[i].inputs);
+        wanted.len -= wanted.ptr[wanted.len - 1] == ' ';
+        tap_is_str(buf_view(&w.said), wanted, "%s", rows[i].why);
+        tap_is_i64(w.broken, 0, "%s: no law is broken", rows[i].why);
+        world_free(&w);
+    }
+}
+
+/* ---- Calls --------------------------------------------------------------- */
+
+#define STARTED "call_start(call_1) child_start(h) +child(call_1) "
+#define ENDED "child_end call_end(call_1) "
+#define EAGERLY BEGIN "model_part " STARTED "model_end "
+
+static void test_calls(void)
+{
+    static const struct row rows[] = {
+        {.why = "a child stands inside its call",
+         .config = FAMILY,
+         .inputs = "start " H "done kid:call_1",
+         .wanted = BEGIN "model_end " STARTED ENDED NEXT},
+        {.why = "one that only reads begins when its block is complete",
+         .config = READERS,
+         .inputs = "start " H "done kid:call_1",
+         .wanted = EAGERLY ENDED NEXT},
+        {.why = "it fails as its child does",
+         .config = READERS,
+         .inputs = "start " H "done kid:call_1=failed",
+         .wanted = EAGERLY "child_end(failed) call_end(call_1,failed) " NEXT},
+        {.why = "a child's limit is a failure",
+         .config = READERS,
+         .inputs = "start " H "done kid:call_1=limit",
+         .wanted = EAGERLY "child_end(limit) call_end(call_1,failed) " NEXT},
+        {.why = "somebody else canceled the child",
+         .config = READERS,
+         .inputs = "start " H "done kid:call_1=canceled",
+         .wanted =
+             EAGERLY "child_end(canceled) call_end(call_1,canceled) " NEXT},
+        {.why = "its time was over",
+         .config = READERS,
+         .inputs = "start " H "done kid:call_1=late",
+         .wanted =
+             EAGERLY "child_end(canceled) call_end(call_1,timeout) " NEXT},
+        {.why = "a child that ends twice ends once",
+         .config = READERS,
+         .inputs = "start " H "done kid:call_1 kid:call_1",
+         .wanted = EAGERLY ENDED NEXT},
+        {.why = "nobody of that name: no child",
+         .config = READERS,
+         .inputs = "start call:task={\"agent\":\"z\"} done",
+         .wanted = BEGIN
+         "model_end call_start(call_1) call_end(call_1,failed) " NEXT},
+        {.why = "deep enough",
+         .config = DEEPEST,
+         .inputs = "start " H "done",
+         .wanted = BEGIN
+         "model_end call_start(call_1) call_end(call_1,failed) " NEXT},
+        {.why = "a cancel waits for the child",
+         .config = READERS,
+         .inputs = "start " H "done cancel kid:call_1=canceled",
+         .wanted = EAGERLY "control(cancel) +stop(call_1) +patience "
+                           "child_end(canceled) call_end(call_1,canceled) "
+                           "turn_end(canceled) metrics run_end(canceled)"},
+        {.why = "but not for ever",
+         .config = READERS,
+         .inputs = "start " H "done cancel patience",
+         .wanted = EAGERLY "control(cancel) +stop(call_1) +patience "
+                           "child_end(canceled) call_end(call_1,canceled) "
+                           "turn_end(canceled) metrics run_end(canceled)"},
+    };
+
+    check_family(rows, tap_count(rows), false);
+}
+
+static void test_resume(void)
+{
+    static const struct row rows[] = {
+        {.why = "an unsafe call goes on with the child that it has",
+         .config = FAMILY,
+         .inputs = "start " H "done resume kid:call_1",
+         .wanted =
+             BEGIN "model_end " STARTED
+                   "run_resume call_end(call_1,superseded) call_start(call_1) "
+                   "+child(call_1) " ENDED NEXT},
+        {.why = "also when it dies again",
+         .config = FAMILY,
+         .inputs = "start " H "done resume resume kid:call_1",
+         .wanted = BEGIN "model_end " STARTED
+                         "run_resume call_end(call_1,superseded) "
+                         "call_start(call_1) +child(call_1) "
+                         "run_resume call_end(call_1,superseded) "
+                         "call_start(call_1) +child(call_1) " ENDED NEXT},
+        {.why = "a child of a run that was being stopped is stopped, too",
+         .config = FAMILY,
+         .inputs = "start " H "done cancel resume kid:call_1=canceled",
+         .wanted = BEGIN "model_end " STARTED
+                         "control(cancel) +stop(call_1) +patience "
+                         "run_resume call_end(call_1,superseded) "
+                         "call_start(call_1) +child(call_1) "
+                         "+stop(call_1) +patience "
+                         "child_end(canceled) call_end(call_1,canceled) "
+                         "turn_end(canceled) metrics run_end(canceled)"},
+        {.why = "one that is over is not begun again",
+         .config = FAMILY,
+         .inputs = "start " H "done kid:call_1 resume",
+         .wanted = BEGIN "model_end " STARTED ENDED NEXT
+                         "run_resume model_end(superseded) model_start +ask"},
+    };
+
+    check_family(rows, tap_count(rows), false);
+}
+
+/* ---- Actions ------------------------------------------------------------- */
+
+#define PLANNED "run_start plan_start(p) "
+#define BEGUN(who) "action_start(" who ") child_start(h) +child "
+
+static void test_actions(void)
+{
+    static const struct row rows[] = {
+        {.why = "an agent's action",
+         .config = PLAN(ACT("a", "h", "")),
+         .inputs = "start kid:a",
+         .wanted = PLANNED BEGUN("a") "child_end action_end(a) plan_end "
+                                      "metrics run_end(ok)"},
+        {.why = "each attempt has a child of its own",
+         .config = PLAN(ACT("a", "h", ",\"retry\":{\"max\":1}")),
+         .inputs = "start kid:a=failed kid:a",
+         .wanted = PLANNED BEGUN("a") "child_end(failed) action_retry "
+                                      "child_start(h) +child child_end "
+                                      "action_end(a) plan_end metrics "
+                                      "run_end(ok)"},
+        {.why = "what was interrupted goes on with the same child",
+         .config = PLAN(ACT("a", "w", "")),
+         .inputs = "start resume kid:a",
+         .wanted = PLANNED "action_start(a) child_start(w) +child run_resume "
+                           "action_end(a,superseded) action_start(a) +child "
+                           "child_end action_end(a) "
+                           "plan_end metrics run_end(ok)"},
+        {.why = "so does a further attempt",
+         .config = PLAN(ACT("a", "h", ",\"retry\":{\"max\":1}")),
+         .inputs = "start kid:a=failed resume kid:a",
+         .wanted = PLANNED BEGUN(
+             "a") "child_end(failed) action_retry "
+                  "child_start(h) +child run_resume "
+                  "action_end(a,superseded) action_start(a) +child child_end "
+                  "action_end(a) plan_end metrics "
+                  "run_end(ok)"},
+        {.why = "one that may be known is looked for first",
+         .config = PLAN(ACT("a", "h", ",\"cache\":{\"ttl\":\"1h\"}")),
+         .inputs = "start did:a",
+         .wanted = PLANNED "action_start(a) +act(0) action_end(a) plan_end "
+                           "metrics run_end(ok)"},
+        {.why = "and begins if nobody knows",
+         .config = PLAN(ACT("a", "h", ",\"cache\":{\"ttl\":\"1h\"}")),
+         .inputs = "start kid:a=uncached kid:a",
+         .wanted = PLANNED "action_start(a) +act(0) child_start(h) +child "
+                           "child_end action_end(a) plan_end metrics "
+                           "run_end(ok)"},
+        {.why = "cut off before that, it has done nothing",
+         .config = PLAN(ACT("a", "w", ",\"cache\":{\"ttl\":\"1h\"}")),
+         .inputs = "start resume kid:a",
+         .wanted = PLANNED "action_start(a) +act(0) run_resume "
+                           "action_end(a,superseded) action_start(a) "
+                           "child_start(w) +child child_end "
+                           "action_end(a) plan_end metrics run_end(ok)"},
+        {.why = "a limit that all share ends the run",
+         .config = PLAN(ACT("a", "h", "")),
+         .inputs = "start kid:a=limit",
+         .limits = {.tokens = 9},
+         .wanted = PLANNED BEGUN("a") "child_end(limit) action_end(a,failed) "
+                                      "control(limits) plan_end(limit) "
+                                      "metrics run_end(limit)"},
+        {.why = "fail_fast stops the other's child",
+         .config = "{\"wend\":\"plan/1\",\"name\":\"p\",\"fail_fast\":true,"
+                   "\"actions\":[" ACT("a", "h", ",\"mode\":\"async\"") "," ACT(
+                       "b", "h", ",\"mode\":\"async\"") "]}",
+         .inputs = "start kid:a=failed kid:b=canceled",
+         .wanted = PLANNED "action_start(a) child_start(h) action_start(b) "
+                           "child_start(h) +child +child child_end(failed) "
+                           "action_end(a,failed) +stop_act(1) "
+                           "child_end(canceled) action_end(b,canceled) "
+                           "plan_end(failed) metrics run_end(failed)"},
+    };
+
+    check_family(rows, tap_count(rows), true);
+}
+
+/* ---- What comes back, and what goes with it ------------------------------ */
+
+static void test_counts(void)
+{
+    struct world w;
+    char first[40];
+
+    world_init(&w, &plain, FAMILY);
+    play_family(&w, "start " H "done");
+    snprintf(first, sizeof first, "%s", turn_call_child(&w.turn, 0).ptr);
+    tap_is_i64((int64_t)strlen(first), 36, "a child has an id");
+    play_family(&w, "resume");
+    tap_is_str(turn_call_child(&w.turn, 0), (const char *)first,
+               "the same after a crash");
+    play_family(&w, "kid:call_1");
+    tap_ok(!turn_call_child(&w.turn, 0).ptr, "then nobody waits for it");
+    tap_is_i64(w.turn.metrics.tokens_in, 5, "what it used is used");
+    tap_is_i64(w.turn.metrics.model_calls, 4, "its model calls, and ours");
+    tap_is_i64(w.turn.taint, WEND_LABEL_SENSITIVE, "what it read is here, too");
+    world_free(&w);
+}
+
+/* What a call in a child may, by the policies of all that are above. */
+static void test_bounds(void)
+{
+    static const struct {
+        const char *why, *own, *bounds;
+        wend_decision wanted;
+    } rows[] = {
+        {"both allow", "\"approve\":\"all\"", "{\"approve\":\"all\"}",
+         WEND_DECISION_ALLOW},
+        {"the parent denies", "\"approve\":\"all\"", "{\"approve\":\"deny\"}",
+         WEND_DECISION_DENY},
+        {"a rule of the parent denies", "\"approve\":\"all\"",
+         "{\"approve\":\"all\",\"rules\":[\"!u\"]}", WEND_DECISION_DENY},
+        {"the parent's parent denies", "\"approve\":\"all\"",
+         "{\"approve\":\"all\",\"rules\":[\"!u\"]},{\"approve\":\"all\"}",
+         WEND_DECISION_DENY},
+        {"a rule of its own gets round none",
+         "\"approve\":\"all\",\"rules\":"
+         "[\"u\"]",
+         "{\"approve\":\"deny\"}", WEND_DECISION_DENY},
+        {"a rule of the parent allows", "\"approve\":\"all\"",
+         "{\"approve\":\"deny\",\"rules\":[\"u\"]}", WEND_DECISION_ALLOW},
+        {"the parent asks", "\"approve\":\"all\"", "{\"approve\":\"ask\"}",
+         WEND_DECISION_ASK},
+        {"its own denial stays", "\"approve\":\"deny\"",
+         "{\"approve\":\"all\"}", WEND_DECISION_DENY},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct arena a = {.mem = &plain};
+        struct config *c = NULL;
+        struct turn t = {.calls_count = 0};
+        struct verdict v;
+        char json[400];
+
+        snprintf(json, sizeof json,
+                 "{" TOOLS ",\"policy\":{%s},\"within\":{\"depth\":1,"
+                 "\"policies\":[%s]}}",
+                 rows[i].own, rows[i].bounds);
+        config_parse(str_of(json), &a, &c, NULL);
+        t.config = c;
+        policy_check(&t, config_tool(c, STR("u")), NULL, &a, &v);
+        tap_is_i64(v.policy.decision, rows[i].wanted, "%s", rows[i].why);
+        if (v.policy.decision == WEND_DECISION_ASK) {
+            struct keep k = {&a, NULL};
+
+            turn_remember(&t, STR("u"), &k);
+            policy_check(&t, config_tool(c, STR("u")), NULL, &a, &v);
+            tap_is_i64(v.policy.decision, WEND_DECISION_ALLOW,
+                       "%s, and was answered", rows[i].why);
+        }
+        arena_free(&a);
+    }
+}
+
+/* What others leave is what may be reserved. */
+static void test_purse(void)
+{
+    static const struct {
+        int64_t tokens;
+        const char *wanted;
+    } rows[] = {
+        {INT64_MAX, BEGIN},
+        {1000, BEGIN},
+        {1, "run_start turn_start context_start context_end turn_end(limit) "
+            "metrics run_end(limit)"},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct purse purse = {rows[i].tokens, INT64_MAX};
+        struct input in = {.kind = IN_START,
+                           .run = {RUN_ID, sizeof RUN_ID - 1},
+                           .purse = &purse};
+        wend_str wanted = str_of(rows[i].wanted);
+        struct world w;
+
+        world_init(&w, &plain, ALL);
+        in.start = &w.start;
+        feed(&w, &in);
+        wanted.len -= wanted.ptr[wanted.len - 1] == ' ';
+        tap_is_str(buf_view(&w.said), wanted, "others leave %lld tokens",
+                   (long long)rows[i].tokens);
+        world_free(&w);
+    }
+}
+
+int main(void)
+{
+    test_calls();
+    test_resume();
+    test_actions();
+    test_counts();
+    test_bounds();
+    test_purse();
+    return tap_done();
+}
