@@ -523,7 +523,7 @@ static long set(struct program *p)
     return r;
 }
 
-void filter_apply(struct job *j, volatile struct failure *f)
+void filter_apply(struct job *j, volatile struct super_failure *f)
 {
     static struct program p;
     static struct ranges ranges;

@@ -174,7 +174,8 @@ static uint64_t rights_known(int abi)
     return rights;
 }
 
-static bool failed(volatile struct failure *f, enum super_step step, long r)
+static bool failed(volatile struct super_failure *f, enum super_step step,
+                   long r)
 {
     if (r >= 0)
         return false;
@@ -183,7 +184,7 @@ static bool failed(volatile struct failure *f, enum super_step step, long r)
     return true;
 }
 
-void landlock_apply(struct job *j, volatile struct failure *f)
+void landlock_apply(struct job *j, volatile struct super_failure *f)
 {
     int abi = j->landlock_abi;
     struct ruleset_attr a = {.fs = rights_known(abi)};

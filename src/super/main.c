@@ -248,7 +248,7 @@ static int unpack(struct job *j)
     return 0;
 }
 
-static int begin(struct watch *w, volatile struct failure *f)
+static int begin(struct watch *w, volatile struct super_failure *f)
 {
     sys3(__NR_close_range, SUPER_SPEC_FD + 1, ~0u, 0);
     sys3(__NR_fcntl, SUPER_CONTROL_FD, F_SETFD, FD_CLOEXEC);
@@ -278,7 +278,7 @@ __attribute__((noreturn, used)) void super_main(void);
 void super_main(void)
 {
     static struct watch w;
-    static volatile struct failure f;
+    static volatile struct super_failure f;
 
     if (begin(&w, &f) < 0) {
         report(SUPER_FAILED, f.step, f.error);

@@ -23,7 +23,8 @@ enum { PROGRAM_PATH_MAX = 4096 };
 #define CAPS_KEPT \
     (1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER)
 
-static bool stop(volatile struct failure *f, enum super_step step, long error)
+static bool stop(volatile struct super_failure *f, enum super_step step,
+                 long error)
 {
     if (error >= 0)
         return false;
@@ -155,7 +156,8 @@ static long exec(const struct job *j)
 /* ---- The child -------------------------------------------------------------
  */
 
-static void in_child(struct job *j, bool mounts, volatile struct failure *f)
+static void in_child(struct job *j, bool mounts,
+                     volatile struct super_failure *f)
 {
     const struct super_spec *s = j->spec;
     sys_signals none = 0;
@@ -186,7 +188,7 @@ static void in_child(struct job *j, bool mounts, volatile struct failure *f)
 }
 
 static long clone_child(struct job *j, unsigned long namespaces,
-                        volatile struct failure *f)
+                        volatile struct super_failure *f)
 {
     long pid;
 
@@ -202,7 +204,7 @@ static long clone_child(struct job *j, unsigned long namespaces,
     return pid;
 }
 
-int start_child(struct job *j, volatile struct failure *f)
+int start_child(struct job *j, volatile struct super_failure *f)
 {
     int max = j->spec->landlock_abi_max;
     unsigned long namespaces;

@@ -32,7 +32,7 @@ struct job {
 };
 
 /* Where the start stopped; shared with the child until its exec. */
-struct failure {
+struct super_failure {
     enum super_step step;
     int error; /* 0 = it did not stop */
 };
@@ -40,18 +40,18 @@ struct failure {
 /* ---- start.c: from the spec to a running program --------------------------
  */
 /* The pid, or -1 with the failure filled. */
-int start_child(struct job *j, volatile struct failure *f);
+int start_child(struct job *j, volatile struct super_failure *f);
 
 /* ---- landlock.c -----------------------------------------------------------
  */
 int landlock_abi(void); /* 0 or -errno: there is none */
 /* Of the calling process. */
-void landlock_apply(struct job *j, volatile struct failure *f);
+void landlock_apply(struct job *j, volatile struct super_failure *f);
 
 /* ---- filter.c -------------------------------------------------------------
  */
 /* Sets the filter of the calling process. */
-void filter_apply(struct job *j, volatile struct failure *f);
+void filter_apply(struct job *j, volatile struct super_failure *f);
 
 /* ---- tree.c: who descends from the supervisor ------------------------------
  */

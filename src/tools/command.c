@@ -69,7 +69,7 @@ static wend_status grant(struct command_job *j, const char *const *names,
     return WEND_OK;
 }
 
-static wend_status fill_env(struct command_job *j, const struct command *c,
+static wend_status fill_env(struct command_job *j, const struct command_tool *c,
                             wend_error *err)
 {
     static const char *const passed[] = {"LANG", "LC_ALL", "LC_CTYPE", "TZ"};
@@ -287,7 +287,7 @@ static void on_stop(void *ctx, enum stop_reason why)
         job_free(j);
 }
 
-wend_status command_start(wend_call *call, const struct command *c,
+wend_status command_start(wend_call *call, const struct command_tool *c,
                           const char *const *argv, wend_str input)
 {
     static const struct proc_events events = {on_out, on_end};
@@ -355,7 +355,7 @@ static wend_status start_argv(struct tool_job *j, const struct tool_env *e,
                               wend_call *call, const char *const *argv,
                               wend_status s)
 {
-    const struct command c = {
+    const struct command_tool c = {
         .root = e->root, .sandbox_off = e->sandbox_off, .merges = true};
 
     if (s != WEND_OK)

@@ -142,7 +142,7 @@ bool call_hides_files(const wend_call *call); /* there is a rule that does */
 
 /* command.c: a program as a tool. All is lent for as long as the call lasts;
  * lists end with NULL and may be NULL. */
-struct command {
+struct command_tool {
     const char *root;            /* working directory; it may write there */
     const char *const *secrets;  /* names of variables that it gets, too */
     const char *const *readable; /* besides the system's, absolute */
@@ -153,7 +153,7 @@ struct command {
     uint64_t memory_bytes, disk_bytes; /* of all that it starts; 0: usual */
     uint32_t tasks;
 };
-wend_status command_start(wend_call *call, const struct command *c,
+wend_status command_start(wend_call *call, const struct command_tool *c,
                           const char *const *argv, wend_str input);
 
 /* ---- What every tool does first and last --------------------------------- */

@@ -80,7 +80,7 @@ static void check_words(wend_str text, struct arena *a)
 static void check_url(const struct rule *r, wend_str url, struct arena *a)
 {
     struct buf json = {.mem = &libc_mem}, rule = {.mem = &libc_mem};
-    const struct request *q;
+    const struct rule_request *q;
     struct json *args;
 
     buf_cstr(&json, "{\"url\":");

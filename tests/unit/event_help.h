@@ -105,9 +105,10 @@ static inline double some_f64(void)
                                   : (double)some_i64() / (1 + below(1000));
 }
 
-static inline void fill(struct arena *a, const struct fields *fs, void *base);
+static inline void fill(struct arena *a, const struct event_fields *fs,
+                        void *base);
 
-static inline void fill_items(struct arena *a, const struct fields *fs,
+static inline void fill_items(struct arena *a, const struct event_fields *fs,
                               void *slot, size_t count)
 {
     char *items = arena_alloc(a, (count + 1) * fs->size);
@@ -117,7 +118,8 @@ static inline void fill_items(struct arena *a, const struct fields *fs,
         fill(a, fs, items + i * fs->size);
 }
 
-static inline void fill_one(struct arena *a, const struct field *f, void *at)
+static inline void fill_one(struct arena *a, const struct event_field *f,
+                            void *at)
 {
     bool absent = (f->flags & (OPTIONAL | NULLABLE)) && below(2);
 
@@ -141,7 +143,8 @@ static inline void fill_one(struct arena *a, const struct field *f, void *at)
     }
 }
 
-static inline void fill(struct arena *a, const struct fields *fs, void *base)
+static inline void fill(struct arena *a, const struct event_fields *fs,
+                        void *base)
 {
     for (size_t i = 0; i < fs->count; i++)
         fill_one(a, &fs->list[i], (char *)base + fs->list[i].offset);

@@ -205,11 +205,11 @@ static void on_call_end(struct stats *s, const wend_event *ev)
 }
 
 /* Takes it out; NULL: it has not begun. */
-static struct begun *take_begun(struct stats *s, wend_str action)
+static struct stats_begun *take_begun(struct stats *s, wend_str action)
 {
-    for (struct begun **at = &s->begun; *at; at = &(*at)->next)
+    for (struct stats_begun **at = &s->begun; *at; at = &(*at)->next)
         if (str_eq((*at)->action, action)) {
-            struct begun *b = *at;
+            struct stats_begun *b = *at;
 
             *at = b->next;
             return b;
@@ -222,7 +222,7 @@ static struct begun *take_begun(struct stats *s, wend_str action)
 static void on_action_start(struct stats *s, const wend_event *ev)
 {
     const wend_ev_action_start *e = &ev->u.action_start;
-    struct begun *b = take_begun(s, e->action); /* tried once more */
+    struct stats_begun *b = take_begun(s, e->action); /* tried once more */
 
     if (!b && (b = arena_alloc(&s->arena, sizeof *b)))
         b->action = arena_str(&s->arena, e->action);
@@ -238,7 +238,7 @@ static void on_action_start(struct stats *s, const wend_event *ev)
 static void on_action_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_action_end *e = &ev->u.action_end;
-    const struct begun *b;
+    const struct stats_begun *b;
 
     if (e->outcome == WEND_OUTCOME_SUPERSEDED)
         return;

@@ -42,8 +42,8 @@ struct cause {
 };
 
 /* An action that is under way. */
-struct begun {
-    struct begun *next;
+struct stats_begun {
+    struct stats_begun *next;
     wend_str action;
     wend_str tool; /* absent: what it runs is no tool */
 };
@@ -57,7 +57,7 @@ struct stats {
     bool failed; /* out of memory */
     /* Of the run that is being read: */
     struct tally *agent, *model;
-    struct begun *begun;
+    struct stats_begun *begun;
 };
 
 void stats_init(struct stats *s, const struct mem *m); /* m is borrowed */

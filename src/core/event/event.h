@@ -25,38 +25,38 @@ enum field_kind {
 
 enum { OPTIONAL = 1, NULLABLE = 2 };
 
-struct words {
+struct event_words {
     const char *const *names;
     int count;
 };
 
-struct fields;
+struct event_fields;
 
-struct field {
+struct event_field {
     const char *key; /* `,"name":` */
     size_t name_len;
     enum field_kind kind;
     unsigned flags;
     size_t offset;
-    const char *none;          /* F_JSON */
-    const struct words *words; /* F_ENUM */
-    const struct fields *sub;  /* F_OBJECT, F_REF, F_LIST */
+    const char *none;                /* F_JSON */
+    const struct event_words *words; /* F_ENUM */
+    const struct event_fields *sub;  /* F_OBJECT, F_REF, F_LIST */
 };
 
-struct fields {
-    const struct field *list;
+struct event_fields {
+    const struct event_field *list;
     size_t count, size; /* size of the struct */
 };
 
-static inline wend_str field_name(const struct field *f)
+static inline wend_str field_name(const struct event_field *f)
 {
     return (wend_str){f->key + 2, f->name_len};
 }
 
 /* The payload's fields in wire order; NULL for a number that is no type. */
-const struct fields *event_fields(wend_event_type type);
+const struct event_fields *event_fields(wend_event_type type);
 
-extern const struct words outcome_words, purpose_words, class_words,
+extern const struct event_words outcome_words, purpose_words, class_words,
     category_words, decision_words, risk_words;
 
 /* A string too long to stand in an event. */

@@ -10,15 +10,17 @@
             (int)COUNT(((const char *const[]){__VA_ARGS__})) \
     }
 
-const struct words outcome_words =
+const struct event_words outcome_words =
     WORDS("none", "ok", "limit", "canceled", "failed", "superseded", "denied",
           "timeout", "unknown", "skipped");
-const struct words purpose_words =
+const struct event_words purpose_words =
     WORDS("answer", "summary", "repair", "plan", "judge", "memory");
-const struct words class_words = WORDS("unsafe", "idempotent", "read");
-const struct words category_words = WORDS("general", "network", "destructive");
-const struct words decision_words = WORDS("allow", "deny", "ask");
-const struct words risk_words = WORDS("low", "medium", "high", "critical");
+const struct event_words class_words = WORDS("unsafe", "idempotent", "read");
+const struct event_words category_words =
+    WORDS("general", "network", "destructive");
+const struct event_words decision_words = WORDS("allow", "deny", "ask");
+const struct event_words risk_words =
+    WORDS("low", "medium", "high", "critical");
 
 /* One field a line: tools/event-doc reads them. */
 /* clang-format off */
@@ -47,11 +49,11 @@ const struct words risk_words = WORDS("low", "medium", "high", "critical");
 #define LIST_F(name, member, sub) {KEY(name), F_LIST, 0, AT(member), 0, 0, &sub}
 
 #define TABLE(id) \
-    static const struct fields id = {id##_list, COUNT(id##_list), \
+    static const struct event_fields id = {id##_list, COUNT(id##_list), \
                                      sizeof(struct_t)}
 
 #define struct_t wend_ev_error
-static const struct field failure_list[] = {
+static const struct event_field failure_list[] = {
     STR_F("code", code),
     STR_F("message", message),
     STR_F("component", component),
@@ -62,7 +64,7 @@ TABLE(failure);
 #undef struct_t
 
 #define struct_t wend_ev_usage
-static const struct field usage_list[] = {
+static const struct event_field usage_list[] = {
     I64_F("input", input),
     I64_F("output", output),
     I64_F("cached", cached),
@@ -75,7 +77,7 @@ TABLE(usage);
 #undef struct_t
 
 #define struct_t wend_ev_policy
-static const struct field policy_list[] = {
+static const struct event_field policy_list[] = {
     ENUM_F("decision", decision, decision_words),
     ENUM_F("risk", risk, risk_words),
     JSON_F("layers", layers_json, "[]"),
@@ -85,7 +87,7 @@ TABLE(policy);
 #undef struct_t
 
 #define struct_t wend_ev_call
-static const struct field call_list[] = {
+static const struct event_field call_list[] = {
     STR_F("id", id),
     STR_F("name", name),
     JSON_F("args", args_json, "{}"),
@@ -94,7 +96,7 @@ TABLE(call);
 #undef struct_t
 
 #define struct_t wend_ev_limits
-static const struct field limits_list[] = {
+static const struct event_field limits_list[] = {
     I64_F("turns", turns),
     I64_F("time_ms", time_ms),
     I64_F("tokens", tokens),
@@ -105,7 +107,7 @@ TABLE(limits);
 #undef struct_t
 
 #define struct_t wend_ev_metrics
-static const struct field metrics_list[] = {
+static const struct event_field metrics_list[] = {
     I64_F("turns", turns),
     I64_F("model_calls", model_calls),
     I64_F("tool_calls", tool_calls),
@@ -122,7 +124,7 @@ TABLE(metrics);
 #undef struct_t
 
 #define struct_t wend_ev_run_start
-static const struct field run_start_list[] = {
+static const struct event_field run_start_list[] = {
     STR_F("prompt", prompt),
     JSON_O("messages", messages_json),
     STR_F("agent", agent),
@@ -143,7 +145,7 @@ TABLE(run_start);
 #undef struct_t
 
 #define struct_t wend_ev_run_fork
-static const struct field run_fork_list[] = {
+static const struct event_field run_fork_list[] = {
     STR_F("parent", parent),
     I64_F("at", at),
     STR_O("model", model),
@@ -154,7 +156,7 @@ TABLE(run_fork);
 #undef struct_t
 
 #define struct_t wend_ev_run_resume
-static const struct field run_resume_list[] = {
+static const struct event_field run_resume_list[] = {
     I64_F("epoch", epoch),
     I64_F("from_seq", from_seq),
     JSON_F("unsettled", unsettled_json, "[]"),
@@ -167,7 +169,7 @@ TABLE(run_resume);
 #undef struct_t
 
 #define struct_t wend_ev_run_end
-static const struct field run_end_list[] = {
+static const struct event_field run_end_list[] = {
     ENUM_F("outcome", outcome, outcome_words),
     STR_F("text", text),
     STR_O("limit", limit),
@@ -178,7 +180,7 @@ TABLE(run_end);
 #undef struct_t
 
 #define struct_t wend_ev_turn_start
-static const struct field turn_start_list[] = {
+static const struct event_field turn_start_list[] = {
     I64_F("counter", counter),
     STR_F("id", id),
     STR_N("parent_id", parent_id),
@@ -188,7 +190,7 @@ TABLE(turn_start);
 #undef struct_t
 
 #define struct_t wend_ev_turn_end
-static const struct field turn_end_list[] = {
+static const struct event_field turn_end_list[] = {
     ENUM_F("outcome", outcome, outcome_words),
     I64_F("calls", calls),
     I64_F("failed_calls", failed_calls),
@@ -197,14 +199,14 @@ TABLE(turn_end);
 #undef struct_t
 
 #define struct_t wend_ev_context_start
-static const struct field context_start_list[] = {
+static const struct event_field context_start_list[] = {
     I64_F("budget_tokens", budget_tokens),
 };
 TABLE(context_start);
 #undef struct_t
 
 #define struct_t wend_ev_retrieval_start
-static const struct field retrieval_start_list[] = {
+static const struct event_field retrieval_start_list[] = {
     STR_F("query", query),
     STR_F("source", source),
 };
@@ -212,7 +214,7 @@ TABLE(retrieval_start);
 #undef struct_t
 
 #define struct_t wend_ev_retrieval_hit
-static const struct field retrieval_hit_list[] = {
+static const struct event_field retrieval_hit_list[] = {
     STR_F("title", title),
     STR_F("source", source),
     F64_F("score", score),
@@ -222,7 +224,7 @@ TABLE(retrieval_hit);
 #undef struct_t
 
 #define struct_t wend_ev_retrieval_end
-static const struct field retrieval_end_list[] = {
+static const struct event_field retrieval_end_list[] = {
     I64_F("count", count),
     REF_O("error", error, failure),
 };
@@ -230,7 +232,7 @@ TABLE(retrieval_end);
 #undef struct_t
 
 #define struct_t wend_ev_compacted
-static const struct field compacted_list[] = {
+static const struct event_field compacted_list[] = {
     STR_F("method", method),
     I64_F("messages_before", messages_before),
     I64_F("messages_after", messages_after),
@@ -243,7 +245,7 @@ TABLE(compacted);
 #undef struct_t
 
 #define struct_t wend_ev_context_end
-static const struct field context_end_list[] = {
+static const struct event_field context_end_list[] = {
     I64_F("tokens", tokens),
     JSON_F("parts", parts_json, "[]"),
     STR_F("prefix_hash", prefix_hash),
@@ -253,7 +255,7 @@ TABLE(context_end);
 #undef struct_t
 
 #define struct_t wend_ev_model_start
-static const struct field model_start_list[] = {
+static const struct event_field model_start_list[] = {
     STR_F("model", model),
     I64_F("attempt", attempt),
     ENUM_F("purpose", purpose, purpose_words),
@@ -266,19 +268,19 @@ TABLE(model_start);
 #undef struct_t
 
 #define struct_t wend_ev_delta
-static const struct field delta_list[] = {
+static const struct event_field delta_list[] = {
     STR_F("text", text),
     STR_O("call", call),
     STR_O("action", action),
     STR_O("branch", branch),
 };
 TABLE(delta);
-static const struct field call_output_list[] = {
+static const struct event_field call_output_list[] = {
     STR_F("call", call),
     STR_F("text", text),
 };
 TABLE(call_output);
-static const struct field action_output_list[] = {
+static const struct event_field action_output_list[] = {
     STR_F("action", action),
     STR_F("text", text),
 };
@@ -286,7 +288,7 @@ TABLE(action_output);
 #undef struct_t
 
 #define struct_t wend_ev_model_part
-static const struct field model_part_list[] = {
+static const struct event_field model_part_list[] = {
     STR_F("text", text),
     STR_O("thinking", thinking),
     JSON_F("opaque", opaque_json, "[]"),
@@ -295,7 +297,7 @@ TABLE(model_part);
 #undef struct_t
 
 #define struct_t wend_ev_model_retry
-static const struct field model_retry_list[] = {
+static const struct event_field model_retry_list[] = {
     I64_F("attempt", attempt),
     I64_F("delay_ms", delay_ms),
     STR_F("reason", reason),
@@ -306,7 +308,7 @@ TABLE(model_retry);
 #undef struct_t
 
 #define struct_t wend_ev_model_end
-static const struct field model_end_list[] = {
+static const struct event_field model_end_list[] = {
     ENUM_F("outcome", outcome, outcome_words),
     ENUM_F("purpose", purpose, purpose_words),
     STR_F("text", text),
@@ -327,7 +329,7 @@ _Static_assert(offsetof(struct_t, calls_count) ==
 #undef struct_t
 
 #define struct_t wend_ev_approval_ask
-static const struct field approval_ask_list[] = {
+static const struct event_field approval_ask_list[] = {
     STR_O("call", call),
     STR_O("action", action),
     STR_F("name", name),
@@ -341,7 +343,7 @@ TABLE(approval_ask);
 #undef struct_t
 
 #define struct_t wend_ev_approval_answer
-static const struct field approval_answer_list[] = {
+static const struct event_field approval_answer_list[] = {
     STR_O("call", call),
     STR_O("action", action),
     BOOL_F("yes", yes),
@@ -352,7 +354,7 @@ TABLE(approval_answer);
 #undef struct_t
 
 #define struct_t wend_ev_call_start
-static const struct field call_start_list[] = {
+static const struct event_field call_start_list[] = {
     STR_F("call", call),
     STR_F("name", name),
     JSON_F("args", args_json, "{}"),
@@ -366,7 +368,7 @@ TABLE(call_start);
 #undef struct_t
 
 #define struct_t wend_ev_call_end
-static const struct field call_end_list[] = {
+static const struct event_field call_end_list[] = {
     STR_F("call", call),
     STR_F("name", name),
     ENUM_F("outcome", outcome, outcome_words),
@@ -383,7 +385,7 @@ TABLE(call_end);
 #undef struct_t
 
 #define struct_t wend_ev_plan_start
-static const struct field plan_start_list[] = {
+static const struct event_field plan_start_list[] = {
     STR_F("plan", plan),
     STR_F("name", name),
     BOOL_O("streamed", streamed),
@@ -399,7 +401,7 @@ TABLE(plan_start);
 #undef struct_t
 
 #define struct_t wend_ev_plan_action
-static const struct field plan_action_list[] = {
+static const struct event_field plan_action_list[] = {
     JSON_F("action", action_json, "{}"),
     I64_O("estimate_ms", estimate_ms),
     BOOL_O("learned", learned),
@@ -408,7 +410,7 @@ TABLE(plan_action);
 #undef struct_t
 
 #define struct_t wend_ev_action_start
-static const struct field action_start_list[] = {
+static const struct event_field action_start_list[] = {
     STR_F("action", action),
     STR_F("name", name),
     STR_F("type", type),
@@ -423,7 +425,7 @@ TABLE(action_start);
 #undef struct_t
 
 #define struct_t wend_ev_action_retry
-static const struct field action_retry_list[] = {
+static const struct event_field action_retry_list[] = {
     STR_F("action", action),
     I64_F("attempt", attempt),
     I64_F("delay_ms", delay_ms),
@@ -433,7 +435,7 @@ TABLE(action_retry);
 #undef struct_t
 
 #define struct_t wend_ev_action_end
-static const struct field action_end_list[] = {
+static const struct event_field action_end_list[] = {
     STR_F("action", action),
     STR_F("name", name),
     ENUM_F("outcome", outcome, outcome_words),
@@ -450,7 +452,7 @@ TABLE(action_end);
 #undef struct_t
 
 #define struct_t wend_ev_plan_end
-static const struct field plan_end_list[] = {
+static const struct event_field plan_end_list[] = {
     ENUM_F("outcome", outcome, outcome_words),
     I64_F("ok", ok),
     I64_F("failed", failed),
@@ -463,7 +465,7 @@ TABLE(plan_end);
 #undef struct_t
 
 #define struct_t wend_ev_branch_start
-static const struct field branch_start_list[] = {
+static const struct event_field branch_start_list[] = {
     STR_F("branch", branch),
     I64_F("of_turn", of_turn),
     STR_F("label", label),
@@ -472,7 +474,7 @@ TABLE(branch_start);
 #undef struct_t
 
 #define struct_t wend_ev_branch_end
-static const struct field branch_end_list[] = {
+static const struct event_field branch_end_list[] = {
     STR_F("branch", branch),
     ENUM_F("outcome", outcome, outcome_words),
     STR_F("text", text),
@@ -481,7 +483,7 @@ TABLE(branch_end);
 #undef struct_t
 
 #define struct_t wend_ev_child_start
-static const struct field child_start_list[] = {
+static const struct event_field child_start_list[] = {
     STR_F("run", run),
     STR_F("agent", agent),
     I64_F("depth", depth),
@@ -492,7 +494,7 @@ TABLE(child_start);
 #undef struct_t
 
 #define struct_t wend_ev_child_end
-static const struct field child_end_list[] = {
+static const struct event_field child_end_list[] = {
     STR_F("run", run),
     ENUM_F("outcome", outcome, outcome_words),
     STR_F("text", text),
@@ -503,7 +505,7 @@ TABLE(child_end);
 #undef struct_t
 
 #define struct_t wend_ev_message
-static const struct field message_list[] = {
+static const struct event_field message_list[] = {
     STR_F("role", role),
     STR_F("text", text),
 };
@@ -511,7 +513,7 @@ TABLE(message);
 #undef struct_t
 
 #define struct_t wend_ev_control
-static const struct field control_list[] = {
+static const struct event_field control_list[] = {
     STR_F("what", what),
     STR_F("by", by),
     JSON_O("value", value_json),
@@ -520,7 +522,7 @@ TABLE(control);
 #undef struct_t
 
 #define struct_t wend_ev_progress
-static const struct field progress_list[] = {
+static const struct event_field progress_list[] = {
     I64_F("done", done),
     I64_F("total", total),
     STR_F("label", label),
@@ -529,7 +531,7 @@ TABLE(progress);
 #undef struct_t
 
 #define struct_t wend_ev_warning
-static const struct field warning_list[] = {
+static const struct event_field warning_list[] = {
     STR_F("code", code),
     STR_F("message", message),
 };
@@ -537,7 +539,7 @@ TABLE(warning);
 #undef struct_t
 
 #define struct_t wend_ev_error
-static const struct field error_list[] = {
+static const struct event_field error_list[] = {
     STR_F("code", code),
     STR_F("message", message),
     STR_F("component", component),
@@ -550,13 +552,13 @@ TABLE(error);
 #define thinking_delta delta
 #define text_delta delta
 #define args_delta delta
-static const struct fields *const by_type[WEND_EVENT_TYPES] = {
+static const struct event_fields *const by_type[WEND_EVENT_TYPES] = {
 #define X(constant, name, payload, keep) [WEND_##constant] = &name,
     WEND_EVENTS(X)
 #undef X
 };
 
-const struct fields *event_fields(wend_event_type type)
+const struct event_fields *event_fields(wend_event_type type)
 {
     return (unsigned)type < WEND_EVENT_TYPES ? by_type[type] : NULL;
 }

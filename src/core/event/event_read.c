@@ -29,8 +29,8 @@ static bool bad_name(struct reader *r, const struct json *j, wend_str name,
     return false;
 }
 
-static bool bad(struct reader *r, const struct json *j, const struct field *f,
-                const char *wanted)
+static bool bad(struct reader *r, const struct json *j,
+                const struct event_field *f, const char *wanted)
 {
     return bad_name(r, j, field_name(f), wanted);
 }
@@ -59,7 +59,7 @@ static bool is_blob(const struct json *j)
            str_is(j->first->key, "blob") && json_str(j->first).ptr;
 }
 
-static bool read_str(struct reader *r, const struct field *f,
+static bool read_str(struct reader *r, const struct event_field *f,
                      const struct json *j, wend_str *out)
 {
     if (j->kind == JSON_NULL && (f->flags & (NULLABLE | OPTIONAL)))
@@ -83,7 +83,7 @@ static bool read_raw(struct reader *r, const struct json *j, wend_str *out)
     return false;
 }
 
-static bool read_enum(struct reader *r, const struct field *f,
+static bool read_enum(struct reader *r, const struct event_field *f,
                       const struct json *j, int *out)
 {
     int i = str_index(json_str(j), f->words->names, f->words->count);
@@ -94,10 +94,10 @@ static bool read_enum(struct reader *r, const struct field *f,
     return true;
 }
 
-static bool read_fields(struct reader *r, const struct fields *fs,
+static bool read_fields(struct reader *r, const struct event_fields *fs,
                         const struct json *j, void *base);
 
-static bool read_items(struct reader *r, const struct field *f,
+static bool read_items(struct reader *r, const struct event_field *f,
                        const struct json *j, void *slot, size_t count)
 {
     const struct json *item = f->kind == F_LIST ? j->first : j;
@@ -114,7 +114,7 @@ static bool read_items(struct reader *r, const struct field *f,
     return true;
 }
 
-static bool read_value(struct reader *r, const struct field *f,
+static bool read_value(struct reader *r, const struct event_field *f,
                        const struct json *j, void *at)
 {
     switch (f->kind) {
@@ -141,14 +141,14 @@ static bool read_value(struct reader *r, const struct field *f,
     return false;
 }
 
-static void preset(const struct fields *fs, void *base)
+static void preset(const struct event_fields *fs, void *base)
 {
     for (size_t i = 0; i < fs->count; i++)
         if (fs->list[i].kind == F_NANO && (fs->list[i].flags & OPTIONAL))
             *(int64_t *)(void *)((char *)base + fs->list[i].offset) = -1;
 }
 
-static bool read_fields(struct reader *r, const struct fields *fs,
+static bool read_fields(struct reader *r, const struct event_fields *fs,
                         const struct json *j, void *base)
 {
     size_t next = 0;
@@ -279,7 +279,7 @@ bool wend_event_is_delta(wend_event_type type)
     return (unsigned)type < WEND_EVENT_TYPES && types[type].delta;
 }
 
-static const char *word(const struct words *w, int i)
+static const char *word(const struct event_words *w, int i)
 {
     return i >= 0 && i < w->count ? w->names[i] : NULL;
 }

@@ -59,7 +59,7 @@ static void put_raw(struct buf *b, wend_str json, struct event_blobs *blobs)
         buf_str(b, json);
 }
 
-static bool is_absent(const struct field *f, const char *at)
+static bool is_absent(const struct event_field *f, const char *at)
 {
     switch (f->kind) {
     case F_STR:
@@ -76,7 +76,7 @@ static bool is_absent(const struct field *f, const char *at)
     return false;
 }
 
-static void put_enum(struct buf *b, const struct words *w, int value)
+static void put_enum(struct buf *b, const struct event_words *w, int value)
 {
     buf_char(b, '"');
     buf_cstr(b, value >= 0 && value < w->count ? w->names[value] : "none");
@@ -84,10 +84,10 @@ static void put_enum(struct buf *b, const struct words *w, int value)
 }
 
 /* Recursion is as deep as the tables: a struct in a struct. */
-static void put_fields(struct buf *b, const struct fields *fs, const void *base,
-                       struct event_blobs *blobs);
+static void put_fields(struct buf *b, const struct event_fields *fs,
+                       const void *base, struct event_blobs *blobs);
 
-static void put_list(struct buf *b, const struct field *f, const void *at,
+static void put_list(struct buf *b, const struct event_field *f, const void *at,
                      struct event_blobs *blobs)
 {
     const char *items = *(const char *const *)at;
@@ -102,8 +102,8 @@ static void put_list(struct buf *b, const struct field *f, const void *at,
     buf_char(b, ']');
 }
 
-static void put_value(struct buf *b, const struct field *f, const void *at,
-                      struct event_blobs *blobs)
+static void put_value(struct buf *b, const struct event_field *f,
+                      const void *at, struct event_blobs *blobs)
 {
     const wend_str *s = at;
 
@@ -131,14 +131,14 @@ static void put_value(struct buf *b, const struct field *f, const void *at,
     }
 }
 
-static void put_fields(struct buf *b, const struct fields *fs, const void *base,
-                       struct event_blobs *blobs)
+static void put_fields(struct buf *b, const struct event_fields *fs,
+                       const void *base, struct event_blobs *blobs)
 {
     size_t first = 1; /* the first key goes without its comma */
 
     buf_char(b, '{');
     for (size_t i = 0; i < fs->count; i++) {
-        const struct field *f = &fs->list[i];
+        const struct event_field *f = &fs->list[i];
         const char *at = (const char *)base + f->offset;
 
         if ((f->flags & OPTIONAL) && is_absent(f, at))
@@ -152,7 +152,7 @@ static void put_fields(struct buf *b, const struct fields *fs, const void *base,
 
 void event_write(struct buf *b, const wend_event *ev, struct event_blobs *blobs)
 {
-    const struct fields *fs = event_fields(ev->type);
+    const struct event_fields *fs = event_fields(ev->type);
 
     if (!fs) {
         b->failed = true;
@@ -217,10 +217,11 @@ static void copy_str(struct copier *c, wend_str *s)
     s->ptr = p;
 }
 
-static void copy_fields(struct copier *c, const struct fields *fs, void *base);
+static void copy_fields(struct copier *c, const struct event_fields *fs,
+                        void *base);
 
-static void copy_items(struct copier *c, const struct fields *fs, void *slot,
-                       size_t count)
+static void copy_items(struct copier *c, const struct event_fields *fs,
+                       void *slot, size_t count)
 {
     char **items = slot;
     char *p = copy_room(c, count * fs->size), *item = *items;
@@ -235,10 +236,11 @@ static void copy_items(struct copier *c, const struct fields *fs, void *slot,
 
 /* Makes everything that base points to the copy's own. While counting it
  * walks the original, which it then does not change. */
-static void copy_fields(struct copier *c, const struct fields *fs, void *base)
+static void copy_fields(struct copier *c, const struct event_fields *fs,
+                        void *base)
 {
     for (size_t i = 0; i < fs->count; i++) {
-        const struct field *f = &fs->list[i];
+        const struct event_field *f = &fs->list[i];
         char *at = (char *)base + f->offset;
 
         switch (f->kind) {
@@ -273,7 +275,7 @@ static void copy_event(struct copier *c, wend_event *ev)
 static wend_event *copy_of(const struct mem *m, const wend_event *ev,
                            bool ids_lent)
 {
-    const struct fields *fs = event_fields(ev->type);
+    const struct event_fields *fs = event_fields(ev->type);
     size_t head = offsetof(wend_event, u) + (fs ? fs->size : 0);
     struct copier c = {.ids_lent = ids_lent};
     wend_event *copy;

@@ -33,9 +33,9 @@ struct asked {
     wend_str path;     /* file or folder that is looked at; absent: none */
     struct spot place; /* what must be named by a rule that allows */
     bool outside;      /* a path leads out of the root */
-    const struct json *argv;       /* of SUBJECT_WORDS */
-    const struct cut *cut;         /* and of SUBJECT_COMMAND */
-    const struct request *request; /* of SUBJECT_URL */
+    const struct json *argv;            /* of SUBJECT_WORDS */
+    const struct cut *cut;              /* and of SUBJECT_COMMAND */
+    const struct rule_request *request; /* of SUBJECT_URL */
 };
 
 /* Finds what rules look at; tool, args, arena, config and root are given. */

@@ -43,7 +43,7 @@ static wend_str raw_target(wend_str url)
     return after(url, at);
 }
 
-static void read_url(struct request *q, struct arena *a)
+static void read_url(struct rule_request *q, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
     struct url u;
@@ -108,10 +108,11 @@ static bool overrides(const struct json *headers)
     return false;
 }
 
-const struct request *request_read(const struct json *args, struct arena *a)
+const struct rule_request *request_read(const struct json *args,
+                                        struct arena *a)
 {
     const struct json *method = args ? json_get(args, "method") : NULL;
-    struct request *q = arena_alloc(a, sizeof *q);
+    struct rule_request *q = arena_alloc(a, sizeof *q);
 
     if (!q)
         return NULL;
@@ -126,12 +127,12 @@ const struct request *request_read(const struct json *args, struct arena *a)
     return a->failed ? NULL : q;
 }
 
-static bool only_looks(const struct request *q)
+static bool only_looks(const struct rule_request *q)
 {
     return (str_is(q->method, "GET") || str_is(q->method, "HEAD")) && !q->body;
 }
 
-void request_put(struct buf *b, const struct request *q)
+void request_put(struct buf *b, const struct rule_request *q)
 {
     if (!only_looks(q)) {
         buf_str(b, q->method);
@@ -186,7 +187,8 @@ static bool ends_in_star(wend_str s)
     return s.len && s.ptr[s.len - 1] == '*';
 }
 
-static bool method_fits(const struct request *q, wend_str method, bool allows)
+static bool method_fits(const struct rule_request *q, wend_str method,
+                        bool allows)
 {
     if (!method.ptr)
         return !allows || only_looks(q);
@@ -194,7 +196,7 @@ static bool method_fits(const struct request *q, wend_str method, bool allows)
 }
 
 /* A port that goes without saying may be said. */
-static bool authority_fits(const struct request *q,
+static bool authority_fits(const struct rule_request *q,
                            const struct request_rule *r)
 {
     const char *port = str_is(q->scheme, "https") ? ":443" : ":80";
@@ -223,8 +225,8 @@ static bool beneath(wend_str glob, wend_str target)
     return false;
 }
 
-static bool target_fits(const struct request *q, wend_str rule, bool allows,
-                        struct arena *a)
+static bool target_fits(const struct rule_request *q, wend_str rule,
+                        bool allows, struct arena *a)
 {
     for (int i = 0; i < URL_FORMS; i++) {
         wend_str glob = url_normal(rule, (enum url_form)i, a);
@@ -239,7 +241,7 @@ static bool target_fits(const struct request *q, wend_str rule, bool allows,
 }
 
 /* A text that is no URL can only keep something away. */
-static bool text_fits(const struct request *q, wend_str text)
+static bool text_fits(const struct rule_request *q, wend_str text)
 {
     for (int i = 0; i < URL_FORMS; i++)
         if (q->whole[i].ptr && stars_fit(text, q->whole[i], true))
@@ -247,7 +249,7 @@ static bool text_fits(const struct request *q, wend_str text)
     return q->raw.ptr && stars_fit(text, q->raw, true);
 }
 
-bool request_fits(const struct request *q, wend_str rule, bool allows,
+bool request_fits(const struct rule_request *q, wend_str rule, bool allows,
                   struct arena *a)
 {
     struct request_rule r;

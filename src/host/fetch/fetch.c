@@ -170,7 +170,7 @@ static void on_deadline(uv_timer_t *timer)
     }
 }
 
-void transfer_enter(struct exchange *t, enum phase phase)
+void transfer_enter(struct exchange *t, enum fetch_phase phase)
 {
     t->phase = phase;
     t->phase_ms = fetch_now_ms(t->fetch);

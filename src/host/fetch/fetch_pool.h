@@ -108,7 +108,7 @@ struct conn {
     struct place place;
 };
 
-enum phase { PHASE_CONNECT, PHASE_WAIT, PHASE_BODY, PHASE_OVER };
+enum fetch_phase { PHASE_CONNECT, PHASE_WAIT, PHASE_BODY, PHASE_OVER };
 
 /* One of the two ways to make a transfer. */
 struct way {
@@ -155,7 +155,7 @@ struct exchange {
     const char *broken; /* why it must not ask again; NULL: it need not */
     int64_t connect_ms, first_byte_ms, between_ms, whole_ms;
     int64_t began_ms, phase_ms, byte_ms;
-    enum phase phase;
+    enum fetch_phase phase;
     struct dial dial;
     bool stopped, paused, resume;
     bool head_done;
@@ -321,7 +321,7 @@ void fetch_kick(struct net *f); /* serves the queue in the next turn */
 void fetch_enqueue(struct exchange *t);
 /* A read of the body, so many bytes: a quick stream is read in larger ones. */
 void fetch_note_read(struct net *f, int fd, size_t bytes);
-void transfer_enter(struct exchange *t, enum phase phase);
+void transfer_enter(struct exchange *t, enum fetch_phase phase);
 void transfer_arm(struct exchange *t); /* after a deadline has changed */
 void transfer_timeout(struct exchange *t);
 /* The message: its secret would leave this machine, for that address. */

@@ -12,7 +12,7 @@
 
 /* What a call of it needs; in the agent's arena. */
 struct program {
-    struct command command;
+    struct command_tool command;
     const char **argv;
 };
 
@@ -107,7 +107,7 @@ static struct program *keep_program(wend_agent *a,
     if (!p)
         return NULL;
     p->argv = keep_list(&a->arena, argv, count);
-    p->command = (struct command){
+    p->command = (struct command_tool){
         .root = a->root.ptr,
         .secrets = keep_list(&a->arena, o->secrets, o->secrets_count),
         .sandbox_off = o->sandbox_off || a->sandbox_off,

@@ -56,9 +56,9 @@ struct import {
     struct arena arena, lists; /* lists: of birth */
     struct log_check check;
     char run[RUN_ID_LEN + 1];
-    struct line item; /* the newest event or pack, until the next */
-    size_t count;     /* of both so far */
-    bool over;        /* its last line was read */
+    struct log_line item; /* the newest event or pack, until the next */
+    size_t count;         /* of both so far */
+    bool over;            /* its last line was read */
     struct table blobs;
     struct log_birth birth;
     struct store_summary summary;
@@ -104,7 +104,7 @@ static void forget_run(struct import *m)
 
 /* ---- Blobs --------------------------------------------------------------- */
 
-static wend_status blob_text(const struct line *l, struct arena *a,
+static wend_status blob_text(const struct log_line *l, struct arena *a,
                              wend_str *text)
 {
     wend_error why = {0};
@@ -128,7 +128,7 @@ static wend_status find_blob(void *ctx, wend_str hash, struct arena *a,
         table_get(&m->blobs, hash, offsetof(struct blob, hash));
     struct log_source again = {
         .read = m->source.read, .ctx = m->source.ctx, .text.mem = m->mem};
-    struct line l;
+    struct log_line l;
     wend_str line;
     wend_status s;
 
@@ -150,7 +150,8 @@ static wend_status find_blob(void *ctx, wend_str hash, struct arena *a,
 
 static wend_status put_blob(struct import *m, wend_str hash, wend_str text);
 
-static wend_status on_blob(struct import *m, const struct line *l, int64_t at)
+static wend_status on_blob(struct import *m, const struct log_line *l,
+                           int64_t at)
 {
     struct arena scratch = {.mem = m->mem};
     struct blob *b = arena_alloc(&m->arena, sizeof *b);
@@ -228,7 +229,7 @@ static wend_status on_item(struct import *m, struct store_item *item)
     return m->lists.failed ? fail_nomem(m->err) : WEND_OK;
 }
 
-static wend_status on_end(struct import *m, const struct line *l)
+static wend_status on_end(struct import *m, const struct log_line *l)
 {
     struct log_check *c = &m->check;
 
@@ -244,7 +245,7 @@ static wend_status on_end(struct import *m, const struct line *l)
 /* Up to the next event or pack, which is m->item then, or the run's end. */
 static wend_status next_item(struct import *m)
 {
-    struct line *l = &m->item;
+    struct log_line *l = &m->item;
     wend_status s = WEND_OK;
     wend_str text;
 
@@ -269,7 +270,7 @@ static wend_status next_item(struct import *m)
 
 static wend_status begin_run(struct import *m)
 {
-    struct line l;
+    struct log_line l;
     wend_str text;
     wend_status s;
 

@@ -74,24 +74,24 @@ static bool take_body(wend_str *rest, wend_str *body)
     return true;
 }
 
-static bool read_head(wend_str rest, struct line *l)
+static bool read_head(wend_str rest, struct log_line *l)
 {
     return take_run(&rest, &l->run) && take(&rest, "\"}") && !rest.len;
 }
 
-static bool read_blob(wend_str rest, struct line *l)
+static bool read_blob(wend_str rest, struct log_line *l)
 {
     return take_hash(&rest, &l->hash, l->item.hash) &&
            take(&rest, "\",\"text\":") && take_body(&rest, &l->body);
 }
 
-static bool read_event(wend_str rest, struct line *l)
+static bool read_event(wend_str rest, struct log_line *l)
 {
     return take_hash(&rest, &l->hash, l->item.hash) &&
            take(&rest, "\",\"event\":") && take_body(&rest, &l->item.body);
 }
 
-static bool read_pack(wend_str rest, struct line *l)
+static bool read_pack(wend_str rest, struct log_line *l)
 {
     l->item.is_pack = true;
     return take_number(&rest, &l->item.seq) && take(&rest, ",\"n\":") &&
@@ -100,7 +100,7 @@ static bool read_pack(wend_str rest, struct line *l)
            take_body(&rest, &l->item.body);
 }
 
-static bool read_end(wend_str rest, struct line *l)
+static bool read_end(wend_str rest, struct log_line *l)
 {
     return take_run(&rest, &l->run) && take(&rest, "\",\"seq\":") &&
            take_number(&rest, &l->seq) && take(&rest, ",\"head\":\"") &&
@@ -110,7 +110,7 @@ static bool read_end(wend_str rest, struct line *l)
 
 static const struct {
     const char *begin;
-    bool (*read)(wend_str rest, struct line *l);
+    bool (*read)(wend_str rest, struct log_line *l);
 } kinds[] = {
     [LINE_HEAD] = {"{\"wend\":\"run/1\",\"run\":\"", read_head},
     [LINE_BLOB] = {"{\"blob\":\"", read_blob},
@@ -119,7 +119,7 @@ static const struct {
     [LINE_END] = {"{\"end\":\"", read_end},
 };
 
-enum line_kind log_line_read(wend_str text, struct line *out)
+enum line_kind log_line_read(wend_str text, struct log_line *out)
 {
     memset(out, 0, sizeof *out);
     for (int k = 0; k < LINE_BAD; k++) {

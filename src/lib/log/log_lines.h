@@ -15,13 +15,13 @@ enum line_kind {
     LINE_BAD,
 };
 
-struct line {
+struct log_line {
     wend_str run, hash, body;
     struct store_item item;
     int64_t seq;
 };
 
 /* Strict: what we do not write is LINE_BAD. Strings point into the text. */
-enum line_kind log_line_read(wend_str text, struct line *out);
+enum line_kind log_line_read(wend_str text, struct log_line *out);
 
 #endif

@@ -106,7 +106,7 @@ struct db {
 };
 
 /* A statement being given its parameters; the first error sticks. */
-struct ask {
+struct db_ask {
     struct db *db;
     sqlite3_stmt *statement;
     int at, rc;
@@ -131,18 +131,19 @@ wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
                     wend_error *err);
 wend_status db_exec(struct db *db, const char *sql, wend_error *err);
 
-struct ask ask(struct db *db, enum query q);
-void ask_i64(struct ask *a, int64_t n);
-void ask_null(struct ask *a);
-void ask_str(struct ask *a, wend_str s); /* absent is NULL; lent until reset */
-void ask_bytes(struct ask *a, const void *p, size_t len);
-int ask_step(struct ask *a); /* SQLITE_ROW, SQLITE_DONE or an error */
+struct db_ask ask(struct db *db, enum query q);
+void ask_i64(struct db_ask *a, int64_t n);
+void ask_null(struct db_ask *a);
+void ask_str(struct db_ask *a,
+             wend_str s); /* absent is NULL; lent until reset */
+void ask_bytes(struct db_ask *a, const void *p, size_t len);
+int ask_step(struct db_ask *a); /* SQLITE_ROW, SQLITE_DONE or an error */
 /* Steps to the end and resets: SQLITE_OK or an error. */
-int ask_run(struct ask *a);
-int64_t ask_get_i64(const struct ask *a, int column);
+int ask_run(struct db_ask *a);
+int64_t ask_get_i64(const struct db_ask *a, int column);
 /* Lent until the next step or reset. */
-wend_str ask_get_str(struct ask *a, int column);
-void ask_reset(struct ask *a);
+wend_str ask_get_str(struct db_ask *a, int column);
+void ask_reset(struct db_ask *a);
 
 /* ---- The file (sqlite_open.c) -------------------------------------------- */
 
@@ -295,7 +296,7 @@ int db_hear(struct db *db, int64_t id, const struct store_batch *b,
 int db_drop_late(struct db *db);
 
 /* For operations of the writer. */
-struct place { /* where a run's log stands */
+struct log_place { /* where a run's log stands */
     int64_t id, epoch, seq;
     int64_t owner, ended_us; /* 0: none, not yet */
     struct chain chain;
@@ -304,7 +305,8 @@ struct place { /* where a run's log stands */
         bool known;
     } pack;
 };
-wend_status db_find_known(struct db *db, struct db_op *op, struct place *at);
+wend_status db_find_known(struct db *db, struct db_op *op,
+                          struct log_place *at);
 /* A conflict is the fault of what was to be written, everything else the
  * storage's. */
 wend_status db_outcome(struct db *db, int rc, wend_error *err);

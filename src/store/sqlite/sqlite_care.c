@@ -25,7 +25,7 @@ wend_status db_state(wend_store *store, wend_str run, struct store_state *out,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = db_read_begin(s, err);
-    struct ask a;
+    struct db_ask a;
     wend_str head;
     int64_t id = 0;
     int rc;

@@ -336,9 +336,9 @@ wend_status db_says(struct db *db, const char *sql, const char *text, bool *yes,
 /* ---- Statements -----------------------------------------------------------
  */
 
-struct ask ask(struct db *db, enum query q)
+struct db_ask ask(struct db *db, enum query q)
 {
-    struct ask a = {.db = db, .statement = db->statements[q]};
+    struct db_ask a = {.db = db, .statement = db->statements[q]};
 
     if (!a.statement) {
         a.rc = sqlite3_prepare_v3(db->handle, queries[q], -1,
@@ -349,41 +349,41 @@ struct ask ask(struct db *db, enum query q)
     return a;
 }
 
-static void note(struct ask *a, int rc)
+static void note(struct db_ask *a, int rc)
 {
     if (a->rc == SQLITE_OK)
         a->rc = rc;
 }
 
-void ask_i64(struct ask *a, int64_t n)
+void ask_i64(struct db_ask *a, int64_t n)
 {
     note(a, sqlite3_bind_int64(a->statement, ++a->at, n));
 }
 
-void ask_null(struct ask *a)
+void ask_null(struct db_ask *a)
 {
     note(a, sqlite3_bind_null(a->statement, ++a->at));
 }
 
-void ask_str(struct ask *a, wend_str s)
+void ask_str(struct db_ask *a, wend_str s)
 {
     note(a, sqlite3_bind_text64(a->statement, ++a->at, s.ptr, s.len,
                                 SQLITE_STATIC, SQLITE_UTF8));
 }
 
-void ask_bytes(struct ask *a, const void *p, size_t len)
+void ask_bytes(struct db_ask *a, const void *p, size_t len)
 {
     note(a, sqlite3_bind_blob64(a->statement, ++a->at, p, len, SQLITE_STATIC));
 }
 
-int ask_step(struct ask *a)
+int ask_step(struct db_ask *a)
 {
     if (a->rc == SQLITE_OK || a->rc == SQLITE_ROW)
         a->rc = sqlite3_step(a->statement);
     return a->rc;
 }
 
-void ask_reset(struct ask *a)
+void ask_reset(struct db_ask *a)
 {
     a->at = 0;
     if (!a->statement) /* there was no memory for it */
@@ -392,7 +392,7 @@ void ask_reset(struct ask *a)
     sqlite3_clear_bindings(a->statement);
 }
 
-int ask_run(struct ask *a)
+int ask_run(struct db_ask *a)
 {
     int rc;
 
@@ -403,12 +403,12 @@ int ask_run(struct ask *a)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int64_t ask_get_i64(const struct ask *a, int column)
+int64_t ask_get_i64(const struct db_ask *a, int column)
 {
     return sqlite3_column_int64(a->statement, column);
 }
 
-wend_str ask_get_str(struct ask *a, int column)
+wend_str ask_get_str(struct db_ask *a, int column)
 {
     /* The pointer first: asking for it settles the length. */
     const void *p = sqlite3_column_blob(a->statement, column);

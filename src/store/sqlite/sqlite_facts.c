@@ -28,7 +28,7 @@ static wend_status keep(struct db *db, struct db_op *base)
     struct keep_op *k = (struct keep_op *)(void *)base;
     const struct store_fact *f = &k->keep->fact;
     wend_status s = db_exec(db, create, &base->err);
-    struct ask a;
+    struct db_ask a;
 
     if (s != WEND_OK)
         return s;
@@ -82,7 +82,7 @@ wend_status db_facts_drop(struct db *db, int64_t now_us, int64_t *count,
 {
     int64_t there = 0;
     wend_status s = is_there(db, &there, err);
-    struct ask a;
+    struct db_ask a;
 
     *count = 0;
     if (s != WEND_OK || !there)
@@ -100,7 +100,7 @@ static wend_status give(struct sqlite_store *s, wend_str space, wend_str key,
                         int64_t now_us, store_fact_fn fn, void *ctx,
                         wend_error *err)
 {
-    struct ask a = ask(&s->read, Q_FACTS);
+    struct db_ask a = ask(&s->read, Q_FACTS);
     wend_status status = WEND_OK;
     bool more = true;
 

@@ -20,7 +20,7 @@
 static int count_requests(struct db *db, int64_t run, int64_t *all,
                           int64_t *waiting)
 {
-    struct ask a = ask(db, Q_REQUESTS_COUNT);
+    struct db_ask a = ask(db, Q_REQUESTS_COUNT);
     int rc;
 
     ask_i64(&a, run);
@@ -43,7 +43,7 @@ static int64_t now_us(void)
 
 int db_drop_late(struct db *db)
 {
-    struct ask a = ask(db, Q_REQUESTS_LATE_DROP);
+    struct db_ask a = ask(db, Q_REQUESTS_LATE_DROP);
 
     ask_i64(&a, now_us() - LATE_US);
     return ask_run(&a);
@@ -51,10 +51,10 @@ int db_drop_late(struct db *db)
 
 static wend_status post(struct db *db, struct db_op *op)
 {
-    struct place at = {0};
+    struct log_place at = {0};
     wend_status s = db_find_known(db, op, &at);
     int64_t all = 0, waiting;
-    struct ask a;
+    struct db_ask a;
 
     if (s != WEND_OK)
         return s;
@@ -82,7 +82,7 @@ static wend_status post(struct db *db, struct db_op *op)
 
 static wend_status drop(struct db *db, struct db_op *op)
 {
-    struct ask a = ask(db, Q_REQUEST_DROP);
+    struct db_ask a = ask(db, Q_REQUEST_DROP);
 
     ask_i64(&a, op->id);
     return db_outcome(db, ask_run(&a), &op->err);
@@ -95,7 +95,7 @@ int db_hear(struct db *db, int64_t id, const struct store_batch *b,
     int rc = SQLITE_OK;
 
     for (size_t i = 0; rc == SQLITE_OK && i < b->heard_count; i++) {
-        struct ask a =
+        struct db_ask a =
             ask(db, b->heard[i].late ? Q_REQUEST_LATE : Q_REQUEST_DROP);
 
         ask_i64(&a, b->heard[i].id);
@@ -126,7 +126,7 @@ wend_status db_post(wend_store *store, wend_str run, const char *what,
 }
 
 /* What a query gives; its parameters but the last are set. */
-static wend_status requests(struct sqlite_store *s, struct ask *a,
+static wend_status requests(struct sqlite_store *s, struct db_ask *a,
                             struct arena *arena, struct store_request *list,
                             size_t *count, wend_error *err)
 {
@@ -154,7 +154,7 @@ wend_status db_waiting(wend_store *store, wend_str run, struct arena *a,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = db_read_begin(s, err);
-    struct ask q;
+    struct db_ask q;
 
     *count = 0;
     if (status == WEND_OK) {
@@ -172,7 +172,7 @@ wend_status db_waiting(wend_store *store, wend_str run, struct arena *a,
 
 static wend_status changed(struct sqlite_store *s, int64_t *at, wend_error *err)
 {
-    struct ask a = ask(&s->read, Q_CHANGED);
+    struct db_ask a = ask(&s->read, Q_CHANGED);
     wend_status status = WEND_OK;
 
     if (ask_step(&a) == SQLITE_ROW)
@@ -189,7 +189,7 @@ static wend_status take(struct sqlite_store *s, struct arena *arena,
 {
     int64_t at = s->taken_at;
     wend_status status = changed(s, &at, err);
-    struct ask a;
+    struct db_ask a;
 
     if (status == WEND_OK && at != s->taken_at) {
         a = ask(&s->read, Q_REQUESTS);
@@ -234,7 +234,7 @@ wend_status db_take(wend_store *store, store_request_fn fn, void *ctx,
 static wend_status look_up(struct sqlite_store *s, int64_t id,
                            enum store_fate *out, wend_error *err)
 {
-    struct ask a = ask(&s->read, Q_REQUEST);
+    struct db_ask a = ask(&s->read, Q_REQUEST);
     int rc;
 
     ask_i64(&a, id);

@@ -9,7 +9,7 @@
 /* The run's number; 0 if it is not there. A failure is one of the next use. */
 static int64_t id_of(struct db *db, wend_str run)
 {
-    struct ask a = ask(db, Q_RUN);
+    struct db_ask a = ask(db, Q_RUN);
     int64_t id;
 
     ask_str(&a, run);
@@ -67,7 +67,7 @@ wend_status db_note_check(const struct owner *o, int64_t id, wend_str run,
 wend_status db_note_loss(struct sqlite_store *s, wend_error *err)
 {
     struct db *db = &s->write;
-    struct ask a = ask(db, Q_RUNS_OPEN);
+    struct db_ask a = ask(db, Q_RUNS_OPEN);
 
     while (ask_step(&a) == SQLITE_ROW) {
         int64_t id = ask_get_i64(&a, 0), seq = ask_get_i64(&a, 2);
@@ -106,7 +106,7 @@ wend_status db_accept_loss(wend_store *store, wend_str run, wend_error *err)
 static wend_status has_row(struct db *db, int64_t id, const char *run,
                            bool *has, wend_error *err)
 {
-    struct ask a = ask(db, Q_RUN_ROW);
+    struct db_ask a = ask(db, Q_RUN_ROW);
     int rc;
 
     ask_i64(&a, id);

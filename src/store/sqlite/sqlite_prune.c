@@ -81,7 +81,7 @@ static wend_status done(struct db *db, struct db_op *op, int rc)
 static wend_status mark_run(struct db *db, struct db_op *op)
 {
     struct prune_op *p = (struct prune_op *)(void *)op;
-    struct ask a = ask(db, Q_PRUNE_MARK);
+    struct db_ask a = ask(db, Q_PRUNE_MARK);
     wend_status s;
 
     ask_str(&a, op->run);
@@ -121,7 +121,7 @@ static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id)
     static const enum query rest[] = {Q_REQUESTS_DROP, Q_PRUNE_RUN};
     int64_t left = ROWS_AT_ONCE;
     int rc = SQLITE_OK;
-    struct ask a;
+    struct db_ask a;
 
     for (int i = 0; rc == SQLITE_OK && i < 2 && left > 0; i++) {
         a = ask(db, rows[i]);
@@ -147,7 +147,7 @@ static wend_status sweep_run(struct db *db, struct db_op *op, int64_t id)
 
 static int next_marked(struct db *db, int64_t *id)
 {
-    struct ask a = ask(db, Q_PRUNE_NEXT);
+    struct db_ask a = ask(db, Q_PRUNE_NEXT);
     int rc;
 
     ask_i64(&a, *id);
@@ -182,7 +182,7 @@ static wend_status sweep_from(struct sqlite_store *s, int64_t count,
                               int64_t *from, wend_error *err)
 {
     wend_status status = db_read_begin(s, err);
-    struct ask a;
+    struct db_ask a;
 
     if (status == WEND_OK) {
         a = ask(&s->read, Q_PRUNE_FROM);
@@ -300,7 +300,7 @@ struct blobs {
 static wend_status load_blobs(struct db *db, struct blobs *blobs,
                               wend_error *err)
 {
-    struct ask q = ask(db, Q_BLOB_HASHES);
+    struct db_ask q = ask(db, Q_BLOB_HASHES);
 
     while (ask_step(&q) == SQLITE_ROW) {
         wend_str hash = ask_get_str(&q, 0);
@@ -324,7 +324,7 @@ static wend_status load_blobs(struct db *db, struct blobs *blobs,
 static wend_status load_spans(struct db *db, struct blobs *blobs,
                               wend_error *err)
 {
-    struct ask q = ask(db, Q_EVENTS_OPEN);
+    struct db_ask q = ask(db, Q_EVENTS_OPEN);
 
     while (ask_step(&q) == SQLITE_ROW) {
         struct span span = {ask_get_i64(&q, 0), ask_get_i64(&q, 1)};
@@ -341,7 +341,7 @@ static wend_status load_spans(struct db *db, struct blobs *blobs,
 static wend_status mark_used(struct db *db, struct blobs *blobs,
                              struct span span, wend_error *err)
 {
-    struct ask q = ask(db, Q_BLOB_USERS);
+    struct db_ask q = ask(db, Q_BLOB_USERS);
 
     ask_i64(&q, span.after);
     ask_i64(&q, span.until);
@@ -387,7 +387,7 @@ static wend_status drop_blobs(struct db *db, struct db_op *op)
     for (size_t i = 0; s == WEND_OK && i < count; i++)
         s = mark_used(db, p->blobs, spans[i], &op->err);
     while (s == WEND_OK && (b = next_unused(p->blobs))) {
-        struct ask a = ask(db, Q_BLOB_DROP);
+        struct db_ask a = ask(db, Q_BLOB_DROP);
 
         ask_str(&a, str_of(b->hash));
         s = done(db, op, ask_run(&a));

@@ -42,7 +42,7 @@ wend_status db_read_end(struct sqlite_store *s, wend_status status,
 static wend_status find_run(struct db *db, wend_str run, int64_t *id,
                             wend_error *err)
 {
-    struct ask a = ask(db, Q_RUN);
+    struct db_ask a = ask(db, Q_RUN);
     wend_status status = WEND_OK;
     int rc;
 
@@ -106,8 +106,8 @@ static wend_str event_whole(const struct part *part, wend_str stored,
     return buf_view(out);
 }
 
-static void event_item(struct ask *a, const struct part *part, struct reader *r,
-                       struct store_item *item)
+static void event_item(struct db_ask *a, const struct part *part,
+                       struct reader *r, struct store_item *item)
 {
     wend_str hash = ask_get_str(a, 2);
 
@@ -119,8 +119,8 @@ static void event_item(struct ask *a, const struct part *part, struct reader *r,
         a->rc = SQLITE_NOMEM;
 }
 
-static void pack_item(struct ask *a, const struct part *part, struct reader *r,
-                      struct store_item *item)
+static void pack_item(struct db_ask *a, const struct part *part,
+                      struct reader *r, struct store_item *item)
 {
     (void)part;
     (void)r;
@@ -140,11 +140,11 @@ static bool give(struct reader *r, const struct store_item *item)
 }
 
 /* Merges both by seq, an event before the packs that follow it. */
-static void merge(struct ask *events, struct ask *packs,
+static void merge(struct db_ask *events, struct db_ask *packs,
                   const struct part *part, struct reader *r)
 {
     struct store_item item;
-    struct ask *from;
+    struct db_ask *from;
 
     ask_step(events);
     ask_step(packs);
@@ -170,9 +170,9 @@ static wend_status read_part(struct db *db, const struct part *part,
                              struct store_place place, struct reader *r,
                              wend_error *err)
 {
-    struct ask events = ask(db, Q_EVENTS), packs = ask(db, Q_PACKS);
+    struct db_ask events = ask(db, Q_EVENTS), packs = ask(db, Q_PACKS);
     wend_status status = WEND_OK;
-    struct ask *both[] = {&events, &packs};
+    struct db_ask *both[] = {&events, &packs};
 
     place.seq = place.seq > 0 ? place.seq : 0;
     place.seq = place.seq < DB_SEQ_MAX ? place.seq : DB_SEQ_MAX;
@@ -195,7 +195,7 @@ static wend_status read_part(struct db *db, const struct part *part,
 wend_status db_first_event(struct db *db, int64_t id, int64_t *seq,
                            wend_error *err)
 {
-    struct ask a = ask(db, Q_EVENT_FIRST);
+    struct db_ask a = ask(db, Q_EVENT_FIRST);
     wend_status status = WEND_OK;
 
     ask_i64(&a, id);
@@ -212,7 +212,7 @@ wend_status db_first_event(struct db *db, int64_t id, int64_t *seq,
  * ancestor, and then the walk ends with SQLITE_DONE, too. */
 static int climb(struct db *db, struct buf *name, int64_t *id)
 {
-    struct ask a = ask(db, Q_RUN);
+    struct db_ask a = ask(db, Q_RUN);
     int64_t below = *id;
     wend_str parent;
     int rc;
@@ -275,7 +275,7 @@ wend_status db_read(wend_store *store, wend_str run, struct store_place from,
                        .bounded = max != 0,
                        .body.mem = &store->mem};
     struct buf parts = {.mem = &store->mem};
-    struct ask a;
+    struct db_ask a;
 
     if (status == WEND_OK) {
         a = ask(&s->read, Q_BEGIN); /* all statements see the same */
@@ -307,7 +307,7 @@ int db_fork_head(struct db *db, wend_str parent, int64_t seq,
 
     buf_str(&name, parent);
     while (rc == SQLITE_DONE && name.len) {
-        struct ask a;
+        struct db_ask a;
         wend_str hash;
 
         rc = climb(db, &name, &id);
@@ -334,7 +334,7 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 {
     struct sqlite_store *s = (struct sqlite_store *)store;
     wend_status status = db_read_begin(s, err);
-    struct ask a;
+    struct db_ask a;
     int rc;
 
     if (status == WEND_OK) {
@@ -359,7 +359,7 @@ wend_status db_blob(wend_store *store, wend_str hash, struct buf *out,
 
 enum { LIST_ENDED = 9, LIST_OWNER = 15, LIST_IMPORTED, LIST_CHILD };
 
-static void ask_list(struct ask *a, const wend_list_options *o)
+static void ask_list(struct db_ask *a, const wend_list_options *o)
 {
     /* Whether an owner is dead is not in the file. */
     bool interrupted = o->status && !strcmp(o->status, "interrupted");
@@ -374,7 +374,7 @@ static void ask_list(struct ask *a, const wend_list_options *o)
     ask_str(a, str_of(o->after));
 }
 
-static const char *status_of(struct ask *a, const struct owner *me)
+static const char *status_of(struct db_ask *a, const struct owner *me)
 {
     int64_t owner = ask_get_i64(a, LIST_OWNER);
 
@@ -383,7 +383,7 @@ static const char *status_of(struct ask *a, const struct owner *me)
     return "interrupted";
 }
 
-static void info_of(struct ask *a, const char *status, struct arena *arena,
+static void info_of(struct db_ask *a, const char *status, struct arena *arena,
                     wend_run_info *info)
 {
     wend_str *const texts[] = {&info->run,     &info->status, &info->agent,
@@ -404,7 +404,7 @@ static void info_of(struct ask *a, const char *status, struct arena *arena,
 }
 
 /* Rows grow in a buffer, since how many there will be is not known. */
-static wend_status list_rows(struct sqlite_store *s, struct ask *a,
+static wend_status list_rows(struct sqlite_store *s, struct db_ask *a,
                              const wend_list_options *o, struct arena *arena,
                              struct buf *rows, wend_error *err)
 {
@@ -430,7 +430,7 @@ static wend_status list(struct sqlite_store *s, const wend_list_options *o,
 {
     struct buf end = {.mem = &s->base.mem};
     wend_status status = WEND_OK;
-    struct ask a;
+    struct db_ask a;
     int64_t id;
 
     if (o->after)

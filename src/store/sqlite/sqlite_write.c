@@ -31,17 +31,18 @@ wend_status db_outcome(struct db *db, int rc, wend_error *err)
 
 static int run(struct db *db, enum query q)
 {
-    struct ask a = ask(db, q);
+    struct db_ask a = ask(db, q);
 
     return ask_run(&a);
 }
 
 /* ---- One batch ----------------------------------------------------------- */
 
-static int add_run(struct db *db, const struct store_batch *b, struct place *at)
+static int add_run(struct db *db, const struct store_batch *b,
+                   struct log_place *at)
 {
     const struct store_birth *birth = b->birth;
-    struct ask a = ask(db, Q_RUN_ADD);
+    struct db_ask a = ask(db, Q_RUN_ADD);
     int rc;
 
     at->epoch = b->epoch;
@@ -65,9 +66,9 @@ static int add_run(struct db *db, const struct store_batch *b, struct place *at)
 }
 
 /* SQLITE_ROW if there is such a run. */
-static int find_run(struct db *db, wend_str id, struct place *at)
+static int find_run(struct db *db, wend_str id, struct log_place *at)
 {
-    struct ask a = ask(db, Q_RUN);
+    struct db_ask a = ask(db, Q_RUN);
     wend_str head;
     int rc;
 
@@ -88,9 +89,9 @@ static int find_run(struct db *db, wend_str id, struct place *at)
 }
 
 /* Packs that came in batches before this one are part of the next link. */
-static int add_packs_to_chain(struct db *db, struct place *at)
+static int add_packs_to_chain(struct db *db, struct log_place *at)
 {
-    struct ask a = ask(db, Q_PACKS_AFTER);
+    struct db_ask a = ask(db, Q_PACKS_AFTER);
     int rc;
 
     ask_i64(&a, at->id);
@@ -101,9 +102,9 @@ static int add_packs_to_chain(struct db *db, struct place *at)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int find_pack(struct db *db, struct place *at)
+static int find_pack(struct db *db, struct log_place *at)
 {
-    struct ask a = ask(db, Q_PACK_LAST);
+    struct db_ask a = ask(db, Q_PACK_LAST);
 
     ask_i64(&a, at->id);
     if (ask_step(&a) == SQLITE_ROW) {
@@ -116,18 +117,19 @@ static int find_pack(struct db *db, struct place *at)
     return at->pack.known ? SQLITE_OK : a.rc;
 }
 
-static bool is_old(const struct store_pack *p, const struct place *at)
+static bool is_old(const struct store_pack *p, const struct log_place *at)
 {
     return at->pack.id && (at->pack.seq > p->seq ||
                            (at->pack.seq == p->seq && at->pack.n >= p->n));
 }
 
 /* Packs come in order: one that does not was there before. */
-static int add_pack(struct db *db, const struct store_pack *p, struct place *at)
+static int add_pack(struct db *db, const struct store_pack *p,
+                    struct log_place *at)
 {
     int64_t id = at->id << 32 | p->seq;
     int rc = at->pack.known ? SQLITE_OK : find_pack(db, at);
-    struct ask a;
+    struct db_ask a;
 
     if (rc != SQLITE_OK || is_old(p, at))
         return rc != SQLITE_OK ? rc : SQLITE_CONSTRAINT;
@@ -144,11 +146,11 @@ static int add_pack(struct db *db, const struct store_pack *p, struct place *at)
 }
 
 static int add_event(struct db *db, wend_str run_id,
-                     const struct store_event *e, struct place *at)
+                     const struct store_event *e, struct log_place *at)
 {
     wend_str body = e->body;
     bool cut = event_cut(run_id, &body);
-    struct ask a;
+    struct db_ask a;
 
     if (e->seq > DB_SEQ_MAX || (!cut && str_starts(body, EVENT_CUT)))
         return SQLITE_CONSTRAINT; /* it could not be given back */
@@ -165,7 +167,7 @@ static int add_event(struct db *db, wend_str run_id,
 
 static int add_blob(struct db *db, const struct store_blob *b)
 {
-    struct ask a = ask(db, Q_BLOB_ADD);
+    struct db_ask a = ask(db, Q_BLOB_ADD);
 
     ask_str(&a, str_of(b->hash));
     ask_bytes(&a, b->body.ptr ? b->body.ptr : "", b->body.len);
@@ -173,9 +175,9 @@ static int add_blob(struct db *db, const struct store_blob *b)
 }
 
 static int set_run(struct db *db, const struct store_summary *m, int64_t owner,
-                   const struct place *at)
+                   const struct log_place *at)
 {
-    struct ask a = ask(db, Q_RUN_SET);
+    struct db_ask a = ask(db, Q_RUN_SET);
 
     ask_i64(&a, at->id);
     ask_str(&a, str_of(m->status));
@@ -197,7 +199,7 @@ static int set_run(struct db *db, const struct store_summary *m, int64_t owner,
 }
 
 static int add_rows(struct db *db, const struct store_batch *b, int64_t owner,
-                    struct place *at)
+                    struct log_place *at)
 {
     size_t p = 0;
     int rc = SQLITE_OK;
@@ -226,7 +228,7 @@ static int add_rows(struct db *db, const struct store_batch *b, int64_t owner,
 static wend_status add_batch(struct db *db, const struct store_batch *b,
                              int64_t owner, wend_error *err)
 {
-    struct place at = {0};
+    struct log_place at = {0};
     wend_status refused = WEND_OK;
     int rc;
 
@@ -252,7 +254,7 @@ static wend_status add_batch(struct db *db, const struct store_batch *b,
 
 /* ---- Claims -------------------------------------------------------------- */
 
-wend_status db_find_known(struct db *db, struct db_op *op, struct place *at)
+wend_status db_find_known(struct db *db, struct db_op *op, struct log_place *at)
 {
     int rc = find_run(db, op->run, at);
 
@@ -264,9 +266,9 @@ wend_status db_find_known(struct db *db, struct db_op *op, struct place *at)
 
 static wend_status claim(struct db *db, struct db_op *op)
 {
-    struct place at = {0};
+    struct log_place at = {0};
     wend_status s = db_find_known(db, op, &at);
-    struct ask a;
+    struct db_ask a;
 
     if (s != WEND_OK)
         return s;

@@ -4,7 +4,7 @@
  */
 #include "event_help.h"
 
-static const struct words *const all_words[] = {
+static const struct event_words *const all_words[] = {
     &outcome_words,  &purpose_words,  &class_words,
     &category_words, &decision_words, &risk_words,
 };

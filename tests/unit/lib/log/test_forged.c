@@ -83,7 +83,7 @@ static void forge(wend_str file, const struct forgery *f, struct buf *out)
     struct chain chain = {0};
     struct buf body = {.mem = &rig_mem};
     wend_str line;
-    struct line l;
+    struct log_line l;
 
     while (file.len) {
         const char *eol = memchr(file.ptr, '\n', file.len);
