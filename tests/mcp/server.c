@@ -397,6 +397,10 @@ static void serve(int fd)
                access("expired", F_OK)) {
         fclose(fopen("expired", "w"));
         head(&o, 404, "");
+    } else if (is("revoked") && strstr(body, "tools/call")) {
+        head(&o, 401, "");
+    } else if (is("hangs-up") && strstr(body, "tools/call")) {
+        ; /* without an answer */
     } else if (is("resume") && (strstr(body, "tools/call") || room[0] == 'G')) {
         resume(&o, room, body);
     } else {

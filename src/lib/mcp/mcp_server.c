@@ -96,7 +96,8 @@ void mcp_server_trouble(struct mcp_server *s, enum mcp_trouble what,
     va_end(ap);
     if (s->agent)
         mcp_trouble_tell(s->agent, s->name, what,
-                         !s->was_up || what == MCP_DOWN || what == MCP_LEFT,
+                         !s->was_up || what == MCP_DOWN || what == MCP_LEFT ||
+                             what == MCP_AUTH || what == MCP_CONNECT,
                          str_of(text));
 }
 
@@ -343,10 +344,34 @@ void mcp_server_text(struct mcp_server *s, wend_str text)
     watch(s);
 }
 
+/* What is wrong with the server, and not with the call, is told once: the ends
+ * of the calls say the rest. */
+static void tell_refusal(struct mcp_server *s, int status, wend_str body)
+{
+    bool shut_out = status == 401 || status == 403;
+    char said[300];
+
+    s->shut_out |= shut_out;
+    if (s->phase != PHASE_UP || (shut_out ? s->told_auth : s->told_network))
+        return;
+    if (shut_out) {
+        s->told_auth = true;
+        mcp_server_trouble(s, MCP_AUTH,
+                           "it refuses calls with HTTP status %d: its token "
+                           "is missing, wrong or expired",
+                           status);
+    } else if (!status) {
+        s->told_network = true;
+        utf8_fmt(said, sizeof said, "%.*s", (int)body.len, body.ptr);
+        mcp_server_hide(s, said, strlen(said));
+        mcp_server_trouble(s, MCP_CONNECT, "a call got no answer: %s", said);
+    }
+}
+
 void mcp_server_refused(struct mcp_server *s, int64_t id, int status,
                         wend_str body)
 {
-    s->shut_out |= status == 401 || status == 403;
+    tell_refusal(s, status, body);
     mcp_refused(&s->machine, id, status, body);
     watch(s);
 }

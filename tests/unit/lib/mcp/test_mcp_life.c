@@ -135,6 +135,47 @@ static void test_gives_up(void)
     buf_free(&ends);
 }
 
+/* A server over HTTP that has started well: what is wrong with it later is an
+ * event, too, once however many calls meet it. */
+static void test_trouble_later(void)
+{
+    static const struct {
+        const char *mode, *told, *end, *note;
+    } rows[] = {
+        {"modern", "", "ok: ", ""},
+        {"revoked", " !mcp_auth", "failed: it wants a token",
+         "mcp srv: it refuses calls with HTTP status 401: its token is "
+         "missing, wrong or expired\n"},
+        {"hangs-up", " !mcp_connect",
+         "failed: ", "mcp srv: a call got no answer: "},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct buf ends = {.mem = &rig_mem};
+        wend_mcp_options o = {0};
+        struct bench b;
+
+        if (!bench_open(&b, "script:{\"turns\":[{\"calls\":[{\"name\":"
+                            "\"srv.echo\",\"args\":{}},{\"name\":\"srv.echo\""
+                            ",\"args\":{}}],\"repeat\":2},{\"text\":"
+                            "\"over\"}]}"))
+            return;
+        tap_is_i64(bench_add(&b, rows[i].mode, true, o), WEND_OK, "%s starts",
+                   rows[i].mode);
+        bench_run(&b, &ends);
+        tap_is_str(buf_view(&b.told), str_of(rows[i].told),
+                   "one event of four calls");
+        tap_ok(has(&ends, rows[i].end) && has(&b.notes, rows[i].note),
+               "the calls and the host are told why");
+        buf_clear(&b.told);
+        bench_run(&b, &ends);
+        tap_is_str(buf_view(&b.told), str_of(rows[i].told),
+                   "a later run is told at its start");
+        bench_close(&b);
+        buf_free(&ends);
+    }
+}
+
 static void test_bye(void)
 {
     wend_mcp_options o = {0};
@@ -204,6 +245,7 @@ int main(void)
     test_cancel_often(true);
     test_restart();
     test_gives_up();
+    test_trouble_later();
     test_bye();
     test_faults(false);
     test_faults(true);
