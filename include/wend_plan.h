@@ -77,6 +77,7 @@ typedef struct wend_relic_options {
     wend_note_fn note;
     void *note_ctx;
     wend_release_fn note_release; /* of note_ctx; see Release in wend.h */
+    uint32_t connect_ms;          /* as in wend_mcp_options */
 } wend_relic_options;
 
 /* A relic of any kind, by the text of its file (relic/1, see wend-plan(5)):
@@ -88,5 +89,12 @@ typedef struct wend_relic_options {
 WEND_API wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
                                           const wend_relic_options *options,
                                           wend_error *err);
+/* Several relics, whose servers start side by side. options[i] is for
+ * texts[i]; options, and each of them, may be NULL. errs, if not NULL, has
+ * room for `count` errors; errs[i].status is WEND_OK if that relic was added.
+ * Returns the status of the first that was not. */
+WEND_API wend_status wend_agent_add_relics(
+    wend_agent *agent, const wend_str *texts,
+    const wend_relic_options *const *options, size_t count, wend_error *errs);
 
 #endif

@@ -342,6 +342,26 @@ soon in_log "$id" '"type":"action_start"'
 "$WEND" cancel "$id" >/dev/null
 wait $pid
 is "canceled while it waits" "$?" 130
+
+# Two relics whose servers wait for each other: they start side by side.
+for n in notes memo; do
+    cat >"relics/$n.yaml" <<YAML
+{"wend": "relic/1", "name": "$n", "kind": "mcp", "sandbox": "off",
+ "start_timeout": "30s", "command": ["sh", "-c",
+ "touch '$work/$n.here'; while ! test -e '$work/notes.here' || ! test -e '$work/memo.here'; do sleep 0.05; done; exec '$mcp' modern"]}
+YAML
+done
+cat >p.yaml <<YAML
+wend: plan/1
+name: p
+actions:
+  - {name: a, type: relic, target: notes.echo, params: {n: 1}}
+  - {name: b, type: relic, target: memo.echo, params: {n: 2}}
+YAML
+exits "servers of two relics start side by side" 0 \
+    "$WEND" plan run -q -a agent.yaml --approve all p.yaml
+rm relics/memo.yaml
+
 mkfifo "$work/mcp"
 "$mcp" modern --http <"$work/mcp" >"$work/mcp_port" &
 exec 8>"$work/mcp"

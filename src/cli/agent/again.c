@@ -19,6 +19,7 @@
 #include "cli/agent/agent_tools.h"
 #include "cli/authority.h"
 #include "cli/config.h"
+#include "cli/agent/relics.h"
 #include "cli/agent/servers.h"
 
 /* What the log says. */
@@ -264,21 +265,30 @@ static void add_tools(struct cli *cli, wend_agent *agent,
 static void add_relics(struct cli *cli, wend_agent *agent,
                        const struct json *list)
 {
-    for (const struct json *r = list ? list->first : NULL; r; r = r->next) {
-        const struct json *m = json_get(r, "manifest");
-        const char *name = text_of(cli, json_get(m, "name"));
-        wend_relic_options o = {.size = sizeof o};
-        wend_str text = m ? json_text(m, &cli->arena) : STR("");
-        wend_error err = {0};
+    size_t count = list ? list->count : 0, i = 0;
+    struct relic_list relics;
+    bool ok = relic_list_new(cli, count, &relics);
 
-        o.file = text_of(cli, json_get(r, "file"));
-        if (cli->arena.failed)
-            fail_nomem(&err);
-        if (err.status ||
-            wend_agent_add_relic(agent, text, &o, &err) != WEND_OK)
+    for (const struct json *r = ok && count ? list->first : NULL; r;
+         r = r->next) {
+        const struct json *m = json_get(r, "manifest");
+
+        relic_list_put(cli, &relics, m ? json_text(m, &cli->arena) : STR(""),
+                       text_of(cli, json_get(r, "file")));
+    }
+    if (!ok || cli->arena.failed ||
+        relic_list_add(&relics, agent) == WEND_E_NOMEM) {
+        complain(0, "out of memory; actions of relics will fail");
+        return;
+    }
+    for (const struct json *r = count ? list->first : NULL; r; r = r->next) {
+        const wend_error *err = &relics.errs[i++];
+        wend_str name = json_str(json_get(json_get(r, "manifest"), "name"));
+
+        if (err->status != WEND_OK)
             complain(0,
-                     "the relic '%s' is not there: %s; its actions will fail",
-                     name ? name : "", err.message);
+                     "the relic '%.*s' is not there: %s; its actions will fail",
+                     (int)name.len, name.ptr ? name.ptr : "", err->message);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/config.h"
 #include "cli/agent/plan_files.h"
+#include "cli/agent/servers.h"
 #include "wire/file/relic.h"
 
 struct relic_file {
@@ -87,43 +88,87 @@ bool relics_know(struct cli *cli, wend_str plan, wend_str target,
     return false;
 }
 
-static void say(void *ctx, const char *text)
-{
-    const struct cli *cli = ctx;
-
-    if (!cli->set.quiet)
-        complain(0, "%s", text);
-}
-
 static bool networks(const struct relic_manifest *m)
 {
     return m->kind == RELIC_HTTP || m->server.url.ptr || m->server.network_on;
 }
 
-int relics_add(struct cli *cli, wend_agent *agent)
+/* ---- Adding them --------------------------------------------------------- */
+
+bool relic_list_new(struct cli *cli, size_t most, struct relic_list *out)
+{
+    struct arena *a = &cli->arena;
+
+    *out = (struct relic_list){0};
+    out->texts = arena_alloc(a, (most + 1) * sizeof *out->texts);
+    out->options = arena_alloc(a, (most + 1) * sizeof *out->options);
+    out->each = arena_alloc(a, (most + 1) * sizeof *out->each);
+    out->errs = arena_alloc(a, (most + 1) * sizeof *out->errs);
+    return out->texts && out->options && out->each && out->errs;
+}
+
+void relic_list_put(struct cli *cli, struct relic_list *list, wend_str text,
+                    const char *file)
+{
+    wend_relic_options *o = &list->options[list->count];
+
+    *o = (wend_relic_options){.size = sizeof *o,
+                              .file = file,
+                              .note = server_say,
+                              .note_ctx = cli,
+                              .connect_ms = server_time_left(cli)};
+    list->each[list->count] = o;
+    list->texts[list->count++] = text;
+}
+
+wend_status relic_list_add(struct relic_list *list, wend_agent *agent)
+{
+    return wend_agent_add_relics(agent, list->texts, list->each, list->count,
+                                 list->errs);
+}
+
+static int refuse_offline(const struct cli *cli)
 {
     bool offline = cli->agent && cli->agent->manifest->network_off;
 
-    for (const struct relic_file *f = cli->relics; f; f = f->next) {
-        wend_relic_options o = {
-            .size = sizeof o, .file = f->path, .note = say, .note_ctx = cli};
-        wend_error err = {0};
-        wend_status s;
-
-        if (offline && networks(f->manifest))
+    for (const struct relic_file *f = cli->relics; offline && f; f = f->next)
+        if (networks(f->manifest))
             return complain(EXIT_USAGE,
                             "%s: the relic uses the network, but the agent "
                             "says 'network: off'",
                             f->path);
-        s = wend_agent_add_relic(agent, f->text, &o, &err);
-
-        if (s == WEND_E_NOMEM)
-            return complain(EXIT_FAILED, "out of memory");
-        if (s != WEND_OK)
-            return err.line
-                       ? complain(EXIT_USAGE, "%s:%u:%u: %s", f->path, err.line,
-                                  err.column, err.message)
-                       : complain(exit_of(s), "%s: %s", f->path, err.message);
-    }
     return EXIT_DONE;
+}
+
+static int judge(const struct relic_file *f, const wend_error *err)
+{
+    if (err->status == WEND_OK)
+        return EXIT_DONE;
+    if (err->status == WEND_E_NOMEM)
+        return complain(EXIT_FAILED, "out of memory");
+    return err->line ? complain(EXIT_USAGE, "%s:%u:%u: %s", f->path, err->line,
+                                err->column, err->message)
+                     : complain(exit_of(err->status), "%s: %s", f->path,
+                                err->message);
+}
+
+int relics_add(struct cli *cli, wend_agent *agent)
+{
+    size_t count = 0, i = 0;
+    struct relic_list list;
+    int code = refuse_offline(cli);
+
+    for (const struct relic_file *f = cli->relics; f; f = f->next)
+        count++;
+    if (code || !count)
+        return code;
+    if (!relic_list_new(cli, count, &list))
+        return complain(EXIT_FAILED, "out of memory");
+    for (const struct relic_file *f = cli->relics; f; f = f->next)
+        relic_list_put(cli, &list, f->text, f->path);
+    if (relic_list_add(&list, agent) == WEND_E_NOMEM)
+        return complain(EXIT_FAILED, "out of memory");
+    for (const struct relic_file *f = cli->relics; f && !code; f = f->next)
+        code = judge(f, &list.errs[i++]);
+    return code;
 }

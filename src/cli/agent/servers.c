@@ -92,8 +92,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Of --timeout, for the servers together; 0: there is none. */
-static uint32_t time_left(struct cli *cli)
+uint32_t server_time_left(struct cli *cli)
 {
     int64_t now = now_ms(), left;
 
@@ -192,7 +191,7 @@ static int add_all(struct cli *cli, wend_agent *agent, const struct wanted *w)
     const wend_mcp_options **list =
         arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
     wend_error *errs = arena_alloc(&cli->arena, (w->count + 1) * sizeof *errs);
-    uint32_t left = time_left(cli);
+    uint32_t left = server_time_left(cli);
     int code = EXIT_DONE;
     wend_status s;
 

@@ -19,6 +19,8 @@ bool server_parse(const char *text, struct arena *a, struct server_spec *out,
                   struct buf *why);
 /* Prints what the library notes about one; ctx is the command. */
 void server_say(void *ctx, const char *text);
+/* What is left of --timeout, for all servers together; 0: there is none. */
+uint32_t server_time_left(struct cli *cli);
 /* Adds them all. What is wrong with an option ends the command; a server
  * that cannot be used is told of, and the rest goes on. 0 or an exit code.
  * `must`: it is the point of the command, so that is an error, too. */

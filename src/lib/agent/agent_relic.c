@@ -4,11 +4,12 @@
  * Their endpoints are tools that no model sees. What is needed to make them
  * again stands in the log: the relic's own file.
  */
-#include <stdio.h>
+#include <string.h>
 
 #include "base/fail.h"
-#include "lib/runtime/handover.h"
 #include "lib/agent/relics.h"
+#include "lib/mcp/mcp.h"
+#include "lib/runtime/handover.h"
 
 wend_status relic_add_end(wend_agent *a, wend_str relic, wend_str name,
                           wend_tool_options *t, const struct tool_kind *kind,
@@ -78,14 +79,31 @@ static bool is_there(const wend_agent *a, wend_str relic)
     return false;
 }
 
-static wend_status add_kind(wend_agent *a, const struct relic_manifest *m,
-                            const wend_relic_options *o, struct kept *note,
-                            wend_error *err)
+/* One relic on its way into the agent. */
+struct relic_adding {
+    wend_relic_options o;
+    struct relic_manifest *m; /* NULL: its text was not even read */
+    struct kept *note;
+    wend_mcp_options q; /* of its server, if it has one */
+    struct mcp_adding server;
+    wend_status status;
+    wend_error err;
+};
+
+static wend_status add_server(wend_agent *a, struct relic_adding *x)
 {
-    switch ((enum relic_kind)m->kind) {
-    case RELIC_KV: return add_kv(a, m, err);
-    case RELIC_HTTP: return relic_add_http(a, m, err);
-    case RELIC_MCP: return relic_add_mcp(a, m, o, note, err);
+    mcp_end(a, &x->server);
+    if (x->server.status != WEND_OK)
+        x->err = x->server.err;
+    return x->server.status;
+}
+
+static wend_status add_kind(wend_agent *a, struct relic_adding *x)
+{
+    switch ((enum relic_kind)x->m->kind) {
+    case RELIC_KV: return add_kv(a, x->m, &x->err);
+    case RELIC_HTTP: return relic_add_http(a, x->m, &x->err);
+    case RELIC_MCP: return add_server(a, x);
     }
     return WEND_E_INVAL;
 }
@@ -112,22 +130,17 @@ static void cut(struct buf *b, size_t len)
         b->ptr[len] = 0;
 }
 
-static wend_status add(wend_agent *a, const struct relic_manifest *m,
-                       const wend_relic_options *o, struct kept *note,
-                       wend_error *err)
+/* If it fails the agent is as it was. */
+static wend_status add(wend_agent *a, struct relic_adding *x)
 {
     struct tool_set before = a->ends;
     size_t len = a->relics_json.len;
-    wend_status s;
+    wend_status s = add_kind(a, x);
 
-    if (is_there(a, m->name))
-        return fail(err, WEND_E_EXISTS, "relic: there is a '%s' already",
-                    m->name.ptr);
-    s = add_kind(a, m, o, note, err);
     if (s == WEND_OK)
-        put_relic(&a->relics_json, m, o->file);
+        put_relic(&a->relics_json, x->m, x->o.file);
     if (s == WEND_OK && a->relics_json.failed)
-        s = fail_nomem(err);
+        s = fail_nomem(&x->err);
     if (s == WEND_OK)
         return s;
     cut(&a->relics_json, len);
@@ -138,47 +151,143 @@ static wend_status add(wend_agent *a, const struct relic_manifest *m,
     return s;
 }
 
-static wend_status add_text(wend_agent *a, wend_str text,
-                            const wend_relic_options *o, struct kept *note,
-                            wend_error *err)
+/* ---- Several ------------------------------------------------------------- */
+
+static bool is_among(const struct relic_adding *list, size_t count,
+                     wend_str name)
 {
-    struct relic_manifest *m = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].status == WEND_OK && str_eq(list[i].m->name, name))
+            return true;
+    return false;
+}
+
+static wend_status begin_text(wend_agent *a, struct relic_adding *list,
+                              size_t i, wend_str text)
+{
+    struct relic_adding *x = &list[i];
     wend_status s;
 
     if (!text.ptr)
-        return fail(err, WEND_E_INVAL, "relic: the text is NULL");
+        return fail(&x->err, WEND_E_INVAL, "relic: the text is NULL");
     text = arena_str(&a->arena, text);
-    s = text.ptr ? relic_manifest_parse(text, &a->arena, &m, err)
-                 : fail_nomem(err);
-    if (s == WEND_OK)
-        s = add(a, m, o, note, err);
+    s = text.ptr ? relic_manifest_parse(text, &a->arena, &x->m, &x->err)
+                 : fail_nomem(&x->err);
+    if (s == WEND_OK &&
+        (is_there(a, x->m->name) || is_among(list, i, x->m->name)))
+        s = fail(&x->err, WEND_E_EXISTS, "relic: there is a '%s' already",
+                 x->m->name.ptr);
+    if (s == WEND_OK && x->m->kind == RELIC_MCP)
+        s = relic_mcp_options(a, x->m, &x->o, &x->q, &x->err);
+    if (s == WEND_OK && x->m->kind == RELIC_MCP) {
+        x->server =
+            (struct mcp_adding){.o = &x->q, .relic = x->m, .note = x->note};
+        mcp_begin(a, &x->server);
+    }
     a->arena.failed = false; /* it was told */
     return s;
+}
+
+static void end_text(wend_agent *a, struct relic_adding *x)
+{
+    if (x->status == WEND_OK)
+        x->status = add(a, x);
+    a->arena.failed = false; /* it was told */
+}
+
+/* The caller lets go of x->note. */
+static wend_status take_options(struct relic_adding *x,
+                                const wend_relic_options *options)
+{
+    x->o = (wend_relic_options){.size = sizeof x->o};
+    if (options && !OPTIONS_TAKE(&x->o, wend_relic_options, note_ctx, options))
+        return fail(&x->err, WEND_E_INVAL, "relic: options.size is wrong");
+    return kept_new(x->o.note_release, x->o.note_ctx, &x->note, &x->err);
+}
+
+/* Each x has its options. All servers are begun before the first is waited
+ * for. The status of the first relic that was not added. */
+static wend_status add_texts(wend_agent *a, const wend_str *texts,
+                             struct relic_adding *list, size_t count)
+{
+    wend_status first = WEND_OK;
+
+    for (size_t i = 0; i < count; i++)
+        if (list[i].status == WEND_OK)
+            list[i].status = begin_text(a, list, i, texts[i]);
+    for (size_t i = 0; i < count; i++) {
+        end_text(a, &list[i]);
+        first = first == WEND_OK ? list[i].status : first;
+    }
+    return first;
 }
 
 wend_status wend_agent_add_relic(wend_agent *agent, wend_str text,
                                  const wend_relic_options *options,
                                  wend_error *err)
 {
-    wend_relic_options o = {.size = sizeof o};
-    struct kept *note;
+    struct relic_adding x = {0};
+    wend_status s = take_options(&x, options);
     wend_runtime *rt;
-    wend_status s;
     bool inside;
 
-    if (options && !OPTIONS_TAKE(&o, wend_relic_options, note_ctx, options))
-        return fail(err, WEND_E_INVAL, "relic: options.size is wrong");
-    s = kept_new(o.note_release, o.note_ctx, &note, err);
     if (s == WEND_OK)
-        s = agent_enter(agent, "relic", err);
+        s = agent_enter(agent, "relic", &x.err);
     if (s == WEND_OK) {
         rt = agent->rt;
         inside = rt_begin(rt) == WEND_OK; /* a server of tools is waited for */
-        s = add_text(agent, text, &o, note, err);
-        s = rt_end_of(rt, inside, s, err);
+        s = add_texts(agent, &text, &x, 1);
+        s = rt_end_of(rt, inside, s, &x.err);
     }
-    kept_unref(note);
+    if (err)
+        *err = x.err;
+    kept_unref(x.note);
     return s;
+}
+
+/* Of those that nothing was begun with. */
+static void release_notes(const wend_relic_options *const *options,
+                          size_t count)
+{
+    for (size_t i = 0; options && i < count; i++) {
+        struct relic_adding x = {0};
+
+        take_options(&x, options[i]);
+        kept_unref(x.note);
+    }
+}
+
+wend_status wend_agent_add_relics(wend_agent *agent, const wend_str *texts,
+                                  const wend_relic_options *const *options,
+                                  size_t count, wend_error *errs)
+{
+    wend_status s = agent_enter(agent, "relic", NULL);
+    struct arena room = {.mem = s == WEND_OK ? &agent->mem : NULL};
+    struct relic_adding *list =
+        s == WEND_OK && (texts || !count)
+            ? arena_alloc(&room, (count + 1) * sizeof *list)
+            : NULL;
+    wend_runtime *rt;
+    bool inside;
+
+    if (errs)
+        memset(errs, 0, count * sizeof *errs);
+    if (!list) {
+        release_notes(options, count);
+        return s != WEND_OK ? s : texts ? WEND_E_NOMEM : WEND_E_INVAL;
+    }
+    rt = agent->rt;
+    inside = rt_begin(rt) == WEND_OK;
+    for (size_t i = 0; i < count; i++)
+        list[i].status = take_options(&list[i], options ? options[i] : NULL);
+    s = add_texts(agent, texts, list, count);
+    for (size_t i = 0; i < count; i++) {
+        if (errs)
+            errs[i] = list[i].err;
+        kept_unref(list[i].note);
+    }
+    arena_free(&room);
+    return rt_end_of(rt, inside, s, NULL);
 }
 
 wend_status wend_agent_add_kv(wend_agent *agent, const char *name,

@@ -2,7 +2,6 @@
  * relic_mcp.c - the tools of a server (MCP) as endpoints for plans.
  */
 #include "base/fail.h"
-#include "lib/mcp/mcp.h"
 #include "lib/agent/relics.h"
 
 /* Words of the command that are paths are relative to the relic's file. */
@@ -27,22 +26,24 @@ command_of(wend_agent *a, const struct manifest_words *w, const char *file)
     return argv;
 }
 
-wend_status relic_add_mcp(wend_agent *a, const struct relic_manifest *m,
-                          const wend_relic_options *o, struct kept *note,
-                          wend_error *err)
+wend_status relic_mcp_options(wend_agent *a, const struct relic_manifest *m,
+                              const wend_relic_options *o,
+                              wend_mcp_options *out, wend_error *err)
 {
     const struct manifest_server *server = &m->server;
     const struct manifest_words *w = &server->secrets;
     const char **secrets =
         arena_alloc(&a->arena, (w->count + 1) * sizeof *secrets);
-    wend_mcp_options q = {
-        .size = sizeof q,
+
+    *out = (wend_mcp_options){
+        .size = sizeof *out,
         .name = m->name.ptr,
         .url = server->url.ptr,
         .secrets = secrets,
         .secrets_count = w->count,
         .timeout_ms = (uint32_t)server->timeout_ms,
         .start_timeout_ms = (uint32_t)server->start_timeout_ms,
+        .connect_ms = o->connect_ms,
         .sandbox_off = server->sandbox_off,
         .network = server->network_on,
         .trust = server->trust,
@@ -51,12 +52,11 @@ wend_status relic_add_mcp(wend_agent *a, const struct relic_manifest *m,
         .note = o->note,
         .note_ctx = o->note_ctx,
     };
-
     if (!server->url.ptr)
-        q.command = command_of(a, &server->command, o->file);
-    if (!secrets || (!server->url.ptr && !q.command))
+        out->command = command_of(a, &server->command, o->file);
+    if (!secrets || (!server->url.ptr && !out->command))
         return fail_nomem(err);
     for (size_t i = 0; i < w->count; i++)
         secrets[i] = w->list[i].text.ptr;
-    return mcp_add(a, &q, note, m, err);
+    return WEND_OK;
 }

@@ -306,37 +306,9 @@ static wend_status offer_all(wend_agent *a, struct mcp_server *s,
     return st;
 }
 
-static void join(wend_agent *a, struct mcp_server *s)
-{
-    s->next = a->servers;
-    a->servers = s;
-    agent_changed(a); /* it tells of them */
-}
-
-/* To be looked at: the status stays. */
-static wend_status offer_stale(wend_agent *a, struct mcp_server *s,
-                               wend_error *err)
-{
-    wend_status st = offer_all(a, s, err);
-
-    join(a, s);
-    return st == WEND_OK ? WEND_E_STALE : st;
-}
-
-/* One server on its way into the agent. */
-struct adding {
-    const wend_mcp_options *o;
-    const struct relic_manifest *relic;
-    struct kept *note;
-    struct mcp_server *server; /* NULL: it was not even begun */
-    bool shut_out;
-    wend_status status;
-    wend_error err;
-};
-
 /* What the runs of the agent are told. The host's own mistakes, and want of
  * memory, are its business alone. */
-static void tell_failure(wend_agent *a, const struct adding *x)
+static void tell_failure(wend_agent *a, const struct mcp_adding *x)
 {
     enum mcp_trouble what = x->shut_out                 ? MCP_AUTH
                             : x->status == WEND_E_STALE ? MCP_CHANGED
@@ -349,7 +321,7 @@ static void tell_failure(wend_agent *a, const struct adding *x)
     mcp_trouble_tell(a, str_of(x->o->name), what, true, str_of(x->err.message));
 }
 
-static void begin_adding(wend_agent *a, struct adding *x)
+void mcp_begin(wend_agent *a, struct mcp_adding *x)
 {
     struct mcp_server *s = NULL;
 
@@ -371,41 +343,39 @@ static void begin_adding(wend_agent *a, struct adding *x)
     mcp_server_begin(s);
 }
 
-static void end_adding(wend_agent *a, struct adding *x)
+/* Whether its tools are there, all or for want of memory some of them. */
+static bool take_tools(wend_agent *a, struct mcp_adding *x)
 {
     struct mcp_server *s = x->server;
-    wend_status st;
 
-    if (!s)
-        return;
-    st = mcp_server_wait(s, &x->err);
-    x->shut_out = st == WEND_E_IO && s->shut_out;
-    if (st == WEND_OK)
-        st = check_pin(s, x->o, &x->err);
-    if (st == WEND_E_STALE && x->o->look) {
-        x->status = offer_stale(a, s, &x->err);
-        return;
+    x->status = mcp_server_wait(s, &x->err);
+    x->shut_out = x->status == WEND_E_IO && s->shut_out;
+    if (x->status == WEND_OK)
+        x->status = check_pin(s, x->o, &x->err);
+    if (x->status == WEND_E_STALE && x->o->look) {
+        x->status = offer_all(a, s, &x->err);
+        if (x->status == WEND_OK) /* to be looked at: the status stays */
+            x->status = WEND_E_STALE;
+        return true;
     }
-    if (st == WEND_OK)
-        st = offer_all(a, s, &x->err);
-    x->status = st;
-    if (st != WEND_OK && (!s->machine.tools || st != WEND_E_NOMEM))
-        mcp_server_free(s);
-    else
-        join(a, s); /* Out of memory: some of its tools are there */
+    if (x->status == WEND_OK)
+        x->status = offer_all(a, s, &x->err);
+    return x->status == WEND_OK ||
+           (s->machine.tools && x->status == WEND_E_NOMEM);
 }
 
-wend_status mcp_add(wend_agent *a, const wend_mcp_options *o, struct kept *note,
-                    const struct relic_manifest *relic, wend_error *err)
+void mcp_end(wend_agent *a, struct mcp_adding *x)
 {
-    struct adding x = {.o = o, .relic = relic, .note = note};
+    struct mcp_server *s = x->server;
 
-    begin_adding(a, &x);
-    end_adding(a, &x);
-    tell_failure(a, &x);
-    if (err && x.status != WEND_OK)
-        *err = x.err;
-    return x.status;
+    if (s && take_tools(a, x)) {
+        s->next = a->servers;
+        a->servers = s;
+        agent_changed(a); /* it tells of them */
+    } else {
+        mcp_server_free(s);
+    }
+    tell_failure(a, x);
 }
 
 /* The caller lets go of *note. */
@@ -428,6 +398,7 @@ wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
                                wend_error *err)
 {
     wend_mcp_options o;
+    struct mcp_adding x = {.o = &o};
     struct kept *note;
     wend_status st = take_options(a, options, &o, &note, err);
     wend_runtime *rt;
@@ -436,8 +407,12 @@ wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
     if (st == WEND_OK) {
         rt = a->rt;
         inside = rt_begin(rt) == WEND_OK; /* else in a callback: refused */
-        st = mcp_add(a, &o, note, NULL, err);
-        st = rt_end_of(rt, inside, st, err);
+        x.note = note;
+        mcp_begin(a, &x);
+        mcp_end(a, &x);
+        if (err && x.status != WEND_OK)
+            *err = x.err;
+        st = rt_end_of(rt, inside, x.status, err);
     }
     kept_unref(note);
     return st;
@@ -445,7 +420,7 @@ wend_status wend_agent_add_mcp(wend_agent *a, const wend_mcp_options *options,
 
 /* All are begun before the first is waited for. Two of one name: the second
  * is refused as if the first were there. */
-static void begin_all(wend_agent *a, struct adding *list, size_t count)
+static void begin_all(wend_agent *a, struct mcp_adding *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < i && list[i].status == WEND_OK; k++)
@@ -455,7 +430,7 @@ static void begin_all(wend_agent *a, struct adding *list, size_t count)
                     fail(&list[i].err, WEND_E_EXISTS,
                          "mcp %s: there is one already", list[i].o->name);
         if (list[i].status == WEND_OK)
-            begin_adding(a, &list[i]);
+            mcp_begin(a, &list[i]);
     }
 }
 
@@ -476,7 +451,7 @@ wend_status wend_agent_add_mcps(wend_agent *a,
 {
     wend_status first = agent_enter(a, "mcp", NULL);
     struct arena room = {.mem = first == WEND_OK ? &a->mem : NULL};
-    struct adding *all = NULL;
+    struct mcp_adding *all = NULL;
     wend_mcp_options *options = NULL;
     wend_runtime *rt;
     bool inside;
@@ -501,8 +476,7 @@ wend_status wend_agent_add_mcps(wend_agent *a,
     if (all && options)
         begin_all(a, all, count);
     for (size_t i = 0; all && options && i < count; i++) {
-        end_adding(a, &all[i]);
-        tell_failure(a, &all[i]);
+        mcp_end(a, &all[i]);
         if (errs && all[i].status != WEND_OK)
             errs[i] = all[i].err;
         first = first == WEND_OK ? all[i].status : first;

@@ -87,13 +87,26 @@ struct mcp_server {
     bool was_up;
     bool nomem;    /* what it is down for is our want of memory */
     bool shut_out; /* it refused us with 401 or 403 */
-    char why[300]; /* it is down */
+    bool told_auth, told_network; /* what runs were told of a server in use */
+    char why[300];                /* it is down */
 };
 
-/* mcp.c: as wend_agent_add_mcp. With a relic the tools are its endpoints: all,
- * or those that it names. */
-wend_status mcp_add(wend_agent *a, const wend_mcp_options *o, struct kept *note,
-                    const struct relic_manifest *relic, wend_error *err);
+/* One server on its way into the agent. */
+struct mcp_adding {
+    const wend_mcp_options *o;
+    const struct relic_manifest *relic; /* its endpoints are the tools: all, or
+                                           those that it names */
+    struct kept *note;
+    struct mcp_server *server; /* NULL: it was not even begun */
+    bool shut_out;
+    wend_status status;
+    wend_error err;
+};
+
+/* mcp.c: wend_agent_add_mcp in two halves. All that are begun start side by
+ * side; whatever is begun is ended. */
+void mcp_begin(wend_agent *a, struct mcp_adding *x);
+void mcp_end(wend_agent *a, struct mcp_adding *x);
 /* Everything of o is copied. */
 wend_status mcp_server_new(wend_agent *a, const wend_mcp_options *o,
                            struct kept *note, struct mcp_server **out,

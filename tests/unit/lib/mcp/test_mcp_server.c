@@ -189,6 +189,94 @@ static void test_many(void)
     bench_close(&ten);
 }
 
+/* The same as servers of relics. */
+static double add_late_relics(struct bench *b, size_t count, wend_error *errs)
+{
+    enum { MOST = 10 };
+    wend_relic_options o = {.size = sizeof o, .pins_file = b->pins};
+    const wend_relic_options *options[MOST];
+    wend_str texts[MOST];
+    char text[MOST][PATH_MAX + 200];
+    double began = seconds_now();
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text[i], sizeof text[i],
+                 "{\"wend\":\"relic/1\",\"kind\":\"mcp\",\"name\":\"s%zu\","
+                 "\"command\":[\"%s\",\"late\"],\"start_timeout\":\"60s\"}",
+                 i, b->program);
+        texts[i] = str_of(text[i]);
+        options[i] = &o;
+    }
+    tap_is_i64(wend_agent_add_relics(b->rig.agent, texts, options, count, errs),
+               WEND_OK, "%zu relics are added", count);
+    return seconds_now() - began;
+}
+
+static void test_many_relics(void)
+{
+    wend_error errs[10];
+    struct bench one, ten;
+    double alone, together;
+
+    if (!bench_open(&one, SCRIPT("s0.echo", "{}")))
+        return;
+    if (!bench_open(&ten, SCRIPT("s9.echo", "{}"))) {
+        bench_close(&one);
+        return;
+    }
+    alone = add_late_relics(&one, 1, errs);
+    together = add_late_relics(&ten, 10, errs);
+    tap_ok(together < 5 * alone,
+           "ten start in less than five times the time of one");
+    printf("# %.1f s, %.1f s\n", together, alone);
+    for (size_t i = 0; i < 10; i++)
+        tap_is_i64(errs[i].status, WEND_OK, "relic %zu is there", i);
+    bench_close(&one);
+    bench_close(&ten);
+}
+
+/* Each relic has its own end, and one that fails leaves nothing behind. */
+static void test_some_relics_fail(void)
+{
+    static const char kv[] =
+        "{\"wend\":\"relic/1\",\"kind\":\"kv\",\"name\":\"kv\"}";
+    static const struct {
+        const char *text;
+        wend_status status;
+    } relics[] = {
+        {"{\"wend\":\"relic/1\",\"kind\":\"mcp\",\"name\":\"gone\","
+         "\"command\":[\"/nonexistent/program\"]}",
+         WEND_E_IO},
+        {kv, WEND_OK},
+        {kv, WEND_E_EXISTS},
+        {"?", WEND_E_PARSE},
+        {NULL, WEND_E_INVAL},
+    };
+    wend_str texts[tap_count(relics)];
+    wend_error errs[tap_count(relics)];
+    struct bench b;
+
+    if (!bench_open(&b, SCRIPT("srv.echo", "{}")))
+        return;
+    for (size_t i = 0; i < tap_count(relics); i++)
+        texts[i] = str_of(relics[i].text);
+    tap_is_i64(wend_agent_add_relics(b.rig.agent, texts, NULL,
+                                     tap_count(relics), errs),
+               WEND_E_IO, "the first that failed is told");
+    for (size_t i = 0; i < tap_count(relics); i++)
+        tap_is_i64(errs[i].status, relics[i].status, "relic %zu: %s", i,
+                   errs[i].message);
+    tap_is_i64(wend_agent_add_relic(b.rig.agent, texts[1], NULL, NULL),
+               WEND_E_EXISTS, "the good one is there");
+    tap_is_i64(wend_agent_add_relics(b.rig.agent, NULL, NULL, 0, NULL), WEND_OK,
+               "none at all");
+    tap_is_i64(wend_agent_add_relics(b.rig.agent, NULL, NULL, 1, NULL),
+               WEND_E_INVAL, "no texts");
+    tap_is_i64(wend_agent_add_relics(NULL, texts, NULL, 1, errs), WEND_E_INVAL,
+               "no agent");
+    bench_close(&b);
+}
+
 /* Each has its own end, whatever becomes of the others. */
 static void test_some_fail(void)
 {
@@ -484,6 +572,8 @@ int main(void)
     test_shut_out();
     test_many();
     test_some_fail();
+    test_many_relics();
+    test_some_relics_fail();
     test_pins();
     test_offered();
     test_two();

@@ -196,6 +196,7 @@ static bool check_agent(const char *f)
     wend_mcp_options mcp = {.size = sizeof mcp, .name = "m"};
     const wend_mcp_options *const mcps[] = {&mcp};
     wend_kid_options kid = {.size = sizeof kid, .name = "k"};
+    const wend_str relic = STR("x");
     wend_agent *a = h.rig.agent;
 
     ROW(wend_runtime_new, SAYS_FORK(wend_runtime_new(&ro, &rt, &err)))
@@ -218,6 +219,8 @@ static bool check_agent(const char *f)
     ROW(wend_agent_add_kv, SAYS_FORK(wend_agent_add_kv(a, "kv", 0, &err)))
     ROW(wend_agent_add_relic,
         SAYS_FORK(wend_agent_add_relic(a, STR("x"), NULL, &err)))
+    ROW(wend_agent_add_relics,
+        REFUSED(wend_agent_add_relics(a, &relic, NULL, 1, NULL)))
     ROW(wend_agent_tool, !wend_agent_tool(a, 0))
     ROW(wend_run_start,
         SAYS_FORK(wend_run_start(a, STR("x"), NULL, &run, &err)))
