@@ -32,6 +32,7 @@ enum {
     TRIES_MAX = 12,    /* in vain, when the time is over */
     LEAK_LOOKS = 3,
     LEAK_WAIT_US = 100000,
+    GIVEN_LOOKS = 100,
 };
 
 /* What child and parent both see. */
@@ -82,6 +83,14 @@ static bool leaks(void)
     return true;
 }
 
+/* A tool whose function has not returned is released by its thread. */
+static bool all_given_back(void)
+{
+    for (int i = 0; i < GIVEN_LOOKS && stage_given() > 0; i++)
+        usleep(LEAK_WAIT_US);
+    return !stage_given();
+}
+
 static void round_of(const struct scenario *sc, struct oom_plan plan,
                      const struct tale *clean, struct tale *t)
 {
@@ -97,6 +106,8 @@ static void round_of(const struct scenario *sc, struct oom_plan plan,
     oom_disarm();
     if (oom_live() != live && leaks())
         flaw(t, "a leak");
+    if (!all_given_back())
+        flaw(t, "%d tools are not released, or twice", stage_given());
     if (plan.fail_at)
         judge(sc, clean, t, !plan.sticks);
     else if (t->status != WEND_OK)

@@ -5,11 +5,14 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
+
 enum { BIG_BYTES = 300 << 10 }; /* an output that becomes a blob */
 
 static char big[BIG_BYTES];
 static wend_call *waiting; /* that nobody has answered */
+static atomic_int given;   /* tools whose ctx is not released yet */
 
 void flaw(struct tale *t, const char *fmt, ...)
 {
@@ -75,6 +78,17 @@ static const struct {
     {"thread", WEND_CLASS_READ, true},
 };
 
+static void release(void *ctx)
+{
+    (void)ctx;
+    atomic_fetch_sub(&given, 1);
+}
+
+int stage_given(void)
+{
+    return atomic_load(&given);
+}
+
 static bool add_tools(struct stage *st, struct tale *t)
 {
     memset(big, 'b', sizeof big);
@@ -86,9 +100,12 @@ static bool add_tools(struct stage *st, struct tale *t)
                                .call_class = tools[i].call_class,
                                .threaded = tools[i].threaded,
                                .fn = tool,
-                               .ctx = (void *)(uintptr_t)tools[i].name};
-        wend_status s = wend_agent_add_tool(st->agent, &o, &st->err);
+                               .ctx = (void *)(uintptr_t)tools[i].name,
+                               .release = release};
+        wend_status s;
 
+        atomic_fetch_add(&given, 1);
+        s = wend_agent_add_tool(st->agent, &o, &st->err);
         if (!step_ok(t, "add_tool", s, &st->err))
             return false;
     }

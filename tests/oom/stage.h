@@ -97,6 +97,8 @@ bool stage_open(struct stage *st, const struct scenario *sc, struct tale *t);
 bool stage_start(struct stage *st, const struct scenario *sc, struct tale *t,
                  wend_run **run);
 void stage_close(struct stage *st);
+int stage_given(
+    void); /* tools whose ctx is not released; 0 once all are free */
 bool stage_add(struct stage *st, const struct scenario *sc, struct tale *t);
 /* The newest run of the store. */
 bool stage_find(struct stage *st, struct tale *t, char id[40]);

@@ -425,6 +425,41 @@ static void test_answered_tool(void)
     free(b);
 }
 
+static pthread_key_t leaving;
+static atomic_int left;
+
+static void leave(void *ctx)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+
+    (void)ctx;
+    nanosleep(&pause, NULL);
+    atomic_fetch_add(&left, 1);
+}
+
+static wend_status marked(void *ctx, wend_call *call)
+{
+    pthread_setspecific(leaving, ctx);
+    return work(ctx, call);
+}
+
+/* The thread still has to end when its function has returned. */
+static void test_idle_thread(void)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    wend_str text;
+
+    pthread_key_create(&leaving, leave);
+    b->fn = marked;
+    give(b);
+    wend_run_wait(b->run, &text);
+    tap_is_i64(atomic_load(&left), 0, "an idle thread waits for work");
+    take_back(b);
+    tap_is_i64(atomic_load(&left), 1, "the free waits until it has ended");
+    pthread_key_delete(leaving);
+    free(b);
+}
+
 static wend_call *open_call;
 
 static wend_status keep_call(void *ctx, wend_call *call)
@@ -499,6 +534,7 @@ int main(void)
     test_no_memory();
     test_busy_tool();
     test_answered_tool();
+    test_idle_thread();
     test_open_call();
     test_listeners();
     test_many(NULL);
