@@ -15,7 +15,8 @@
 #include "../unit/fault.h"
 #include "base/chance.h"
 #include "host/world.h"
-#include "lib/run/lib.h"
+#include "lib/run/call.h"
+#include "lib/run/run.h"
 
 enum {
     RUNS_MAX = 6,

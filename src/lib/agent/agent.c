@@ -4,7 +4,8 @@
  * An agent's whole meaning is the JSON that goes into run_start.config;
  * what is kept beside it are the hands: tool functions and the driver.
  */
-#include "lib/plan/planner.h"
+#include "lib/mcp/mcp.h"
+#include "lib/plan/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>

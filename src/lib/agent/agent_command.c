@@ -1,7 +1,7 @@
 /*
  * agent_command.c - tools that are programs of the user's.
  */
-#include "lib/run/lib.h"
+#include "lib/agent/agent.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "lib/plan/plan.h"
 #include "lib/run/child.h"
 
 enum { KID_NAME_MAX = 1024 }; /* it may be the path of a file */

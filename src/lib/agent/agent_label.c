@@ -1,7 +1,7 @@
 /*
  * agent_label.c - what an agent's options say about labels and memory.
  */
-#include "lib/run/lib.h"
+#include "lib/agent/agent.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * Each is `provider:model`, with `@URL` behind it if it is asked elsewhere
  * than at the agent's base URL (the same provider) or the provider's own.
  */
-#include "lib/run/lib.h"
+#include "lib/agent/agent.h"
 
 #include <string.h>
 

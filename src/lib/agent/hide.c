@@ -1,6 +1,7 @@
 /*
  * hide.c - what rules keep from reading, hidden from programs.
  */
+#include "lib/run/call.h"
 #include "lib/agent/hide.h"
 
 #include "core/turn/policy_view.h"

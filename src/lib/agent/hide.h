@@ -5,7 +5,7 @@
 #ifndef LIB_HIDE_H
 #define LIB_HIDE_H
 
-#include "lib/run/lib.h"
+#include "lib/agent/agent.h"
 
 /* Whether the sandbox can do it here; asked only where there is such a rule,
  * else false. */

@@ -4,7 +4,7 @@
 #ifndef LIB_RELICS_H
 #define LIB_RELICS_H
 
-#include "lib/run/lib.h"
+#include "lib/agent/agent.h"
 #include "wire/file/relic.h"
 
 /* Adds the endpoint RELIC.NAME; what of t is not its name is set. */

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/id.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 static wend_status check_id(const wend_store *store, const char *id,
                             wend_error *err)

@@ -1,7 +1,7 @@
 /*
  * collector.c - what most consumers want to know about a run.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 struct wend_collector {
     unsigned process; /* that made it */

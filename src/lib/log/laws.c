@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 enum {
     RUN = 1,

@@ -1,7 +1,7 @@
 /*
  * log_check.c - a log read item by item: whether it is as it was written.
  */
-#include "lib/log/log_check.h"
+#include "lib/log/log.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/json.h"
-#include "lib/log/log_check.h"
+#include "lib/log/log.h"
 #include "store/table.h"
 
 enum { WRITE_BYTES = 64 << 10 }; /* so much is written at once */

@@ -6,9 +6,9 @@
 
 #include "base/fail.h"
 #include "base/id.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "base/utf8.h"
-#include "lib/log/log_check.h"
+#include "lib/log/log.h"
 
 enum { EPOCH_MAX = 1000000000 }; /* no run changes hands that often */
 

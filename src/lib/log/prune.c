@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/id.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "store/table.h"
 
 enum { PAGE = 1000 };

@@ -169,4 +169,10 @@ void mcp_list_put(struct buf *b, const struct mcp *m);
 void mcp_list_tell(struct mcp_server *s);
 void mcp_list_differ(struct mcp_server *s, wend_str accepted);
 
+/* ---- For agents --------------------------------------------------------- */
+
+void agent_drop_servers(wend_agent *a); /* ends them */
+/* `,"mcp":[...]`, what is needed to reach them again. */
+void agent_put_servers(const wend_agent *a, struct buf *b);
+
 #endif

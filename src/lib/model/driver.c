@@ -1,7 +1,7 @@
 /*
  * driver.c - which driver serves a model's name.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 #include <string.h>
 

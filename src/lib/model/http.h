@@ -4,7 +4,7 @@
 #ifndef LIB_HTTP_H
 #define LIB_HTTP_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "lib/model/source.h"
 #include "wire/model/codec.h"
 

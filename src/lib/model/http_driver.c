@@ -5,6 +5,7 @@
  * (inputs). What a failure means is wire/failure's; whether to try again is
  * the core's.
  */
+#include "lib/run/shell.h"
 #include "lib/model/http.h"
 
 #include <string.h>

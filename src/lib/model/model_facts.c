@@ -1,7 +1,7 @@
 /*
  * model_facts.c - what a file says about an agent's model.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 #include <stdlib.h>
 

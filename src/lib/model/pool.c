@@ -1,6 +1,7 @@
 /*
  * pool.c - the models of an agent: which one is asked, and whether now.
  */
+#include "lib/run/shell.h"
 #include "lib/model/pool.h"
 
 #include <string.h>

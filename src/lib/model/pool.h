@@ -12,7 +12,7 @@
 #ifndef LIB_POOL_H
 #define LIB_POOL_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 struct pool_session;
 

@@ -5,7 +5,7 @@
 #ifndef LIB_RECALL_H
 #define LIB_RECALL_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 struct recalled;
 

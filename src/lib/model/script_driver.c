@@ -4,7 +4,8 @@
  * What it says is wire/script's; here it is cut into pieces and given out
  * one by one, so that everything behind it meets a real stream.
  */
-#include "lib/run/lib.h"
+
+#include "lib/run/shell.h"
 
 #include <string.h>
 

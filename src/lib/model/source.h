@@ -8,7 +8,7 @@
 #ifndef LIB_SOURCE_H
 #define LIB_SOURCE_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 struct tape;
 

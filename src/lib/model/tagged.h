@@ -5,7 +5,7 @@
 #ifndef LIB_TAGGED_H
 #define LIB_TAGGED_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 /* What the model is asked with: the turn, or for a model that calls no tools
  * the same without them, with its plans as the tags that it wrote. NULL: out

@@ -1,6 +1,7 @@
 /*
  * veil.c - secrets of an agent in what its model says.
  */
+#include "lib/run/shell.h"
 #include "lib/model/veil.h"
 
 #include <string.h>

@@ -4,6 +4,8 @@
  * A tool's action is a call like any other (call.c): the same threads,
  * deadlines and ways to stop. So is a relic's.
  */
+#include "lib/run/call.h"
+#include "lib/run/shell.h"
 #include "lib/plan/action.h"
 #include "lib/run/child.h"
 #include "lib/run/hook.h"

@@ -4,7 +4,7 @@
 #ifndef LIB_ACTION_H
 #define LIB_ACTION_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 /* A model call of an action, with a session of its own. Its number for the
  * driver is negative: those of turns are not. */

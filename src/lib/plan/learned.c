@@ -9,13 +9,13 @@
  * ended, of a process that dies with the end, of two runs that end at once) is
  * a hint, and the next run brings another.
  */
-#include "lib/plan/learned.h"
+#include "lib/plan/plan.h"
 
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "lib/plan/fact.h"
+#include "lib/runtime/fact.h"
 #include "lib/run/trouble.h"
 
 static const char space[] = "learned";

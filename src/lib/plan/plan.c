@@ -3,7 +3,7 @@
  */
 #include "base/fail.h"
 #include "base/utf8.h"
-#include "lib/plan/learned.h"
+#include "lib/plan/plan.h"
 #include "wire/plan/plan_file.h"
 #include "wire/plan/plan_show.h"
 

@@ -5,7 +5,7 @@
  * it has run.
  */
 #include "lib/run/child.h"
-#include "lib/plan/learned.h"
+#include "lib/plan/plan.h"
 
 #include "base/fail.h"
 #include "base/utf8.h"

@@ -4,7 +4,8 @@
  * Bodies are written one after the other into one buffer; while it grows
  * they are known by their offset.
  */
-#include "lib/run/lib.h"
+
+#include "lib/run/shell.h"
 
 #include <string.h>
 

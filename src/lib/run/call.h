@@ -1,12 +1,12 @@
 /*
- * call.h - calls of tools, between the shell and the tool. Included by lib.h.
+ * call.h - calls of tools, between the shell and the tool.
  *
  * Everything here belongs to the runtime's thread, except what says otherwise.
  */
 #ifndef LIB_CALL_H
 #define LIB_CALL_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 struct wend_call {
     struct post post; /* POST_RETURN */

@@ -1,13 +1,14 @@
 /*
  * call_hands.c - what a tool of our own may ask of its call.
  */
-#include "lib/run/lib.h"
 
 #include <stdio.h>
 
 #include "base/utf8.h"
 #include "core/turn/policy.h"
 #include "core/turn/policy_view.h"
+#include "lib/run/call.h"
+#include "lib/run/shell.h"
 #include "lib/run/child.h"
 
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)

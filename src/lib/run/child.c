@@ -7,6 +7,8 @@
  * child's own run_end is kept. So at any moment the two logs together say
  * where both stand, and a parent that is resumed finds the same child.
  */
+#include "lib/run/call.h"
+#include "lib/run/shell.h"
 #include "lib/plan/action.h"
 #include "lib/run/child.h"
 

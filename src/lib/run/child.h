@@ -5,7 +5,7 @@
 #ifndef LIB_CHILD_H
 #define LIB_CHILD_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 /* ---- Agents that an agent may give tasks to (agent_kids.c) --------------- */
 

@@ -1,7 +1,7 @@
 /*
  * config_mix.c - the config of a run, with some members of an agent's.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 static bool is_taken(uint32_t take, wend_str member)
 {

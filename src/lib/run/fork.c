@@ -6,14 +6,14 @@
  * under way, and goes on like any other. Of the past only the last shared
  * event is read, unless what is said must be looked up in the state there.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/utf8.h"
-#include "lib/log/log_check.h"
+#include "lib/log/log.h"
 
 struct fork {
     wend_store *store;

@@ -4,6 +4,8 @@
  * What a hook says becomes an input like any other, so that it is decided
  * upon by the core and stands in the log.
  */
+#include "lib/run/call.h"
+#include "lib/run/shell.h"
 #include "lib/run/hook.h"
 
 #include "base/utf8.h"

@@ -4,7 +4,7 @@
 #ifndef LIB_HOOK_H
 #define LIB_HOOK_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 void hook_perform(struct wend_run *r, const struct effect *fx);
 wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h);

@@ -6,6 +6,7 @@
  * run is resumed, or that were accepted before its end was kept, are part of
  * that input: nothing starts before they are heard.
  */
+#include "lib/run/shell.h"
 #include "lib/run/child.h"
 
 #include "base/fail.h"

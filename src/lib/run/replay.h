@@ -4,7 +4,7 @@
 #ifndef LIB_REPLAY_H
 #define LIB_REPLAY_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 bool replay_due(struct wend_run *r, const wend_event *ev);
 /* Whether an item follows the one before it, by seq and by hash; else

@@ -8,14 +8,14 @@
  * The log of an imported run is somebody else's word: it gives the history,
  * and the agent all the rest. run_resume says so, and replaces the config.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/id.h"
 #include "lib/run/child.h"
-#include "lib/plan/learned.h"
+#include "lib/plan/plan.h"
 #include "lib/model/recall.h"
 #include "lib/run/trouble.h"
 

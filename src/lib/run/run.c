@@ -1,6 +1,8 @@
 /*
  * run.c - runs as the host sees them: started, read, told, freed.
  */
+#include "lib/run/call.h"
+#include "lib/run/shell.h"
 #include "lib/plan/action.h"
 
 #include <string.h>
@@ -13,7 +15,7 @@
 #include "lib/model/tagged.h"
 #include "lib/run/child.h"
 #include "lib/agent/hide.h"
-#include "lib/plan/learned.h"
+#include "lib/plan/plan.h"
 #include "lib/run/trouble.h"
 
 /* ---- Life ---------------------------------------------------------------- */

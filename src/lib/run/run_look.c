@@ -1,7 +1,7 @@
 /*
  * run_look.c - what a host can ask about a run.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 const char *wend_run_id(const wend_run *r)
 {

@@ -1,7 +1,8 @@
 /*
  * run_tell.c - what a host tells a run that is under way.
  */
-#include "lib/run/lib.h"
+
+#include "lib/run/shell.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * What an agent has trouble with before a run starts (a server that does not
  * connect) stays with the agent and is told in each of its runs.
  */
+#include "lib/run/shell.h"
 #include "lib/run/trouble.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef LIB_TROUBLE_H
 #define LIB_TROUBLE_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 void run_trouble(struct wend_run *r, const struct trouble *t);
 /* An error whose code is the component. */

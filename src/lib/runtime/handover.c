@@ -13,7 +13,7 @@
 #include "lib/runtime/handover.h"
 
 #include "base/fail.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 enum use { USE_IDLE, USE_INSIDE, USE_DOOMED, USE_GONE };
 

@@ -5,6 +5,8 @@
  * written to the store in one go, so that everything decided in one pass
  * shares a commit.
  */
+#include "lib/run/call.h"
+#include "lib/run/shell.h"
 #include "lib/run/child.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
  * read (sometimes late), and the clock jumps to what happens next. Faults
  * stop after a while; from then on the run must end.
  */
+#include "lib/plan/plan.h"
 #include "lib/sim/sim.h"
 
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #define LIB_SIM_H
 
 #include "host/world.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 /* ---- sim_store.c: a store that is slow, fails and forgets ---------------- */
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "run_help.h"
 
 static char dir[] = "/tmp/wend-command-XXXXXX";

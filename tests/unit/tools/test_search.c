@@ -11,7 +11,8 @@
 #include "fault.h"
 #include "host/path.h"
 #include "host/walk.h"
-#include "lib/run/lib.h"
+#include "lib/run/call.h"
+#include "lib/run/run.h"
 #include "tap.h"
 #include "tools/tools.h"
 

@@ -2,7 +2,7 @@
  * test_clock.c - a run takes as long as processes had it: neither hours in
  * which none did nor jumps of the wall clock are its own.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "run_help.h"
 
 #define SCRIPT                                                          \

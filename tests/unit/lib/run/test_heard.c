@@ -5,7 +5,7 @@
  * Each story is told with both stores. A run that is freed before its end is
  * as one whose process died.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "run_help.h"
 #include "store_help.h"
 

@@ -5,7 +5,7 @@
  * its last deltas are kept; tests/crash kills real processes.
  */
 #include "fault.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "run_help.h"
 
 #define TEXT(t) "{\"text\":\"" t "\"}"

@@ -3,7 +3,7 @@
  * allocations fails once, and log and list are compared with before.
  */
 #include "fault.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "run_help.h"
 
 #define SLOW "{\"text\":\"hello\",\"delay\":\"1ms\",\"chunk\":1}"

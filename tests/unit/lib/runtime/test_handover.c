@@ -3,7 +3,7 @@
  * order, by any thread, inside callbacks; waiting with a timeout.
  */
 #include "fault.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "run_help.h"
 
 #define TEXT "script:{\"turns\":[{\"text\":\"hello\"},{\"text\":\"again\"}]}"

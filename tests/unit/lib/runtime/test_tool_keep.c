@@ -2,7 +2,7 @@
  * test_tool_keep.c - the pace of a tool, and answers that are given again.
  */
 #include "base/limits.h"
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 #include "run_help.h"
 
 enum { SECOND_US = 1000000, MINUTE_US = 60 * SECOND_US };

@@ -4,7 +4,7 @@
 #ifndef LIB_FACT_H
 #define LIB_FACT_H
 
-#include "lib/run/lib.h"
+#include "lib/runtime/runtime.h"
 
 /* Its strings are copied. What cannot be kept is not kept. */
 void fact_keep(wend_runtime *rt, const struct store_fact *fact);

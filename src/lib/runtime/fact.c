@@ -1,7 +1,7 @@
 /*
  * fact.c - what is kept by name, and nobody waits for.
  */
-#include "lib/plan/fact.h"
+#include "lib/runtime/fact.h"
 
 #include "base/fail.h"
 

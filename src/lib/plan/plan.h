@@ -1,10 +1,26 @@
 /*
- * learned.h - what calls and actions took in the past, by type and target.
+ * plan.h - plans of hosts and of models, and what past runs tell about them.
  */
-#ifndef LIB_LEARNED_H
-#define LIB_LEARNED_H
+#ifndef LIB_PLAN_H
+#define LIB_PLAN_H
 
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
+
+/* ---- Plans of the host (plan.c) ------------------------------------------ */
+
+wend_status plan_enter(const wend_plan *plan, wend_error *err); /* as others */
+const struct plan *plan_inside(const wend_plan *plan);          /* lent */
+
+/* ---- Plans that a model writes (planner.c) ------------------------------- */
+
+/* Members of a config: what the model is told, what its plans may name. */
+wend_status planner_put(const wend_agent *a, struct buf *b, wend_error *err);
+/* The tool `plan`, after the agent's own. */
+void planner_put_tool(const wend_agent *a, struct buf *b);
+/* After a piece of a call's arguments: an action of a plan may be complete. */
+void planner_look(struct wend_run *r, int64_t ask, int call);
+
+/* ---- What calls and actions took in the past (learned.c) ----------------- */
 
 /* Takes note of an end, now or from the log. The turn is the one before the
  * event. */

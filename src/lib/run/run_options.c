@@ -1,7 +1,7 @@
 /*
- * options.c - the strings in option structs of hosts.
+ * run_options.c - the strings in option structs of hosts.
  */
-#include "lib/run/lib.h"
+#include "lib/run/run.h"
 
 #include "base/fail.h"
 #include "base/utf8.h"

@@ -1,5 +1,5 @@
 /*
- * log_check.h - a log read item by item: whether it is as it was written.
+ * log.h - a log read item by item: whether it is as it was written.
  *
  * The store's rows and the lines of an exported run go through the same
  * checks: the chain of hashes, numbers without gaps, events and packs that

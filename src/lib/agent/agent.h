@@ -1,0 +1,132 @@
+/*
+ * agent.h - an agent: a model, instructions, tools and limits.
+ *
+ * Everything here belongs to the thread of its runtime.
+ */
+#ifndef LIB_AGENT_H
+#define LIB_AGENT_H
+
+#include <stdatomic.h>
+
+#include "base/network.h"
+#include "base/redact.h"
+#include "core/config/config.h"
+#include "lib/runtime/kept.h"
+#include "lib/runtime/runtime.h"
+#include "lib/runtime/tool_keep.h"
+#include "tools/tools.h"
+
+struct agent_kid;
+struct driver;
+struct mcp_server;
+struct trouble;
+
+/* What of an agent's config is a run's own business; bits. */
+enum { RUN_HOOKS = 1, RUN_PLANS = 2, RUN_MODES = 4 };
+
+/* What the built-in tools work with. A call that was given up may be at
+ * work when its agent is gone: each call holds on to it. */
+struct workplace {
+    struct tool_env env;
+    struct mem mem;
+    atomic_int refs;
+};
+
+struct agent_tool {
+    struct agent_tool *next;
+    wend_str name;
+    wend_tool_fn fn;
+    void *ctx;
+    struct kept *kept;       /* ctx; NULL: it is not released */
+    struct workplace *place; /* NULL: a tool of the host's */
+    bool threaded;
+    int64_t cache_ms; /* answers are given again so long; 0 = never */
+    struct pace pace;
+    struct answers answers;
+    struct agent_tool *check; /* says whether a lost call had its effect */
+};
+
+struct tool_set {
+    struct agent_tool *first;
+    size_t count;
+    struct buf json; /* `{...},{...}` */
+};
+
+struct wend_agent {
+    wend_runtime *rt;        /* NULL once the runtime is gone */
+    unsigned process;        /* that made it */
+    struct mailbox *mailbox; /* stays until it is freed */
+    struct mem mem;
+    struct post free_post;
+    atomic_bool freed;               /* by the host */
+    struct wend_agent *next, **prev; /* rt->agents */
+    struct arena arena;
+    wend_str name, model, cwd;
+    wend_str root;          /* cwd in the bytes that the system knows it by */
+    struct network network; /* that tools may reach besides the public one */
+    struct web_env web;     /* the same with what else the options say */
+    wend_ev_limits limits;
+    struct tool_set tools;
+    struct tool_set ends;   /* of relics, for plans; no model sees them */
+    struct buf relics_json; /* what is needed to make them again */
+    struct buf rest_json;   /* the other members of the config */
+    struct config *configs[RUN_MODES]; /* parsed on first use */
+    struct driver *driver;
+    wend_str keys[KEYS_MAX]; /* of its models' providers, and what its tools
+                                and servers were granted */
+    size_t keys_count;
+    struct workplace *place; /* made with the first built-in tool */
+    struct mcp_server *servers;
+    struct trouble *troubles; /* that each of its runs is told */
+    struct agent_kid *kids;   /* in the order they were added */
+    bool offers_task;         /* its model may give them tasks */
+    bool no_tool_calls;       /* its model calls no tools */
+    wend_tool_info info;      /* lent last */
+    unsigned runs;            /* that borrow it */
+    bool gone;                /* freed by the host while runs go on */
+    bool sandbox_off;         /* programs run without */
+    bool memory_user;         /* what is remembered counts in all folders */
+    bool parallel_given;      /* so that it counts for plans, too */
+};
+
+/* WEND_OK, or why the call that `what` names must not happen. */
+wend_status agent_enter(const wend_agent *a, const char *what, wend_error *err);
+/* The parsed config for runs of that mode. */
+wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err);
+void agent_changed(wend_agent *a); /* runs keep the config they have */
+struct agent_tool *agent_tool(const wend_agent *a, wend_str name);
+/* relic.endpoint; NULL if there is none. */
+struct agent_tool *relic_end(const wend_agent *a, wend_str target);
+/* `"key":"value"`, the value of a host made valid. */
+void agent_put(struct buf *b, const char *key, const char *value);
+/* Where a tool comes from. */
+struct tool_kind {
+    const char *source;
+    struct workplace *place; /* of a built-in tool, else NULL */
+    struct kept *kept;       /* its ctx; NULL: it is not released */
+    bool program, sandbox_off;
+    bool of_relic;  /* an endpoint for plans */
+    wend_str hands; /* JSON members that say how to make it again, or none */
+};
+
+wend_status agent_add(wend_agent *a, const wend_tool_options *t,
+                      const struct tool_kind *kind, wend_error *err);
+/* agent_models.c: makes a->driver and the part of rest_json about models. */
+wend_status agent_models(wend_agent *a, const wend_agent_options *o,
+                         wend_error *err);
+/* agent_models.c: the text with the keys of the models' providers blanked;
+ * the same one if there are none in it. */
+wend_str agent_blank(const wend_agent *a, wend_str text, struct arena *out);
+/* `,"labels":[...]` of a policy; nothing if there are no rows. */
+wend_status agent_put_label_rows(struct buf *b, const wend_agent_options *o,
+                                 wend_error *err);
+/* From now on this value is blanked, too, wherever it shows up. */
+wend_status agent_hide(wend_agent *a, wend_str secret, wend_error *err);
+void agent_detach(wend_agent *a);  /* the runtime goes first */
+void agent_release(wend_agent *a); /* one run less */
+void workplace_unref(struct workplace *w);
+/* `,"key":["...",...]`, nothing if there is none or one is no UTF-8. */
+void agent_put_list(struct buf *b, const char *key, const char *const *list,
+                    size_t count);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * runtime.h - the runtime: one loop on one thread.
+ *
+ * Everything here belongs to the thread that made the runtime, except the
+ * mailbox.
+ */
+#ifndef LIB_RUNTIME_H
+#define LIB_RUNTIME_H
+
+#include <pthread.h>
+
+#include "base/options.h"
+#include "core/turn/tt.h"
+#include "host/env.h"
+#include "host/fetch/fetch.h"
+#include "host/loop.h"
+#include "host/proc/proc.h"
+#include "host/threads.h"
+#include "lib/runtime/mailbox.h"
+#include "lib/runtime/timers.h"
+#include "store/store.h"
+
+struct wend_agent;
+struct wend_run;
+struct batch;
+struct health;
+
+struct wend_runtime {
+    uint32_t magic;
+    struct mem mem;
+    const struct env *env;
+    struct loop *loop;
+    struct mailbox *mailbox;
+    struct threads *threads; /* made with the first threaded call */
+    struct fetch *fetch;     /* made with the first request */
+    struct procs *procs;     /* made with the first program */
+    struct timers timers;
+    wend_store *store; /* held */
+    pthread_t thread;
+    unsigned process;      /* that made it; see store/forked.h */
+    unsigned callbacks;    /* depth: callbacks of the host under way */
+    struct wend_run *runs; /* all, for the day the runtime goes first */
+    struct wend_agent *agents;
+    struct wend_run *dirty; /* have something to append */
+    struct timer_node inbox_timer;
+    size_t live;           /* runs that are not over */
+    unsigned since_poll;   /* pumps without a look at the fd */
+    wend_error failed;     /* status != WEND_OK: the store has failed */
+    struct post *doomed;   /* runs and agents to be freed */
+    struct arena scratch;  /* of one step */
+    bool stepping;         /* it is in use: a step decides */
+    bool inbox_failed;     /* and the runs were told so */
+    struct batch *spare;   /* an empty one to use again */
+    struct health *health; /* of models, see pool.h */
+};
+
+enum { RUNTIME_MAGIC = 0x77656e64, RUN_MAGIC = 0x72756e21 };
+
+/* wend_runtime_new in a world of its own; the env is borrowed. */
+wend_status rt_new(const wend_runtime_options *options, const struct env *env,
+                   wend_runtime **out, wend_error *err);
+/* WEND_OK, or why this call must not happen. */
+wend_status rt_enter(const wend_runtime *rt);
+/* The same, and says of what call and why not. */
+wend_status rt_enter_for(const wend_runtime *rt, const char *what,
+                         wend_error *err);
+int64_t rt_wall(const wend_runtime *rt);
+int64_t rt_clock(const wend_runtime *rt);
+/* The clock in so many milliseconds; INT64_MAX if it has no such time. */
+int64_t rt_after(const wend_runtime *rt, int64_t ms);
+/* Looks at mail, timers and the fd once; waits at most timeout_ms (-1 = no
+ * limit) if there is nothing to do. */
+void rt_pump(wend_runtime *rt, int timeout_ms);
+void rt_flush(wend_runtime *rt); /* hands what is dirty to the store */
+void rt_store_failed(wend_runtime *rt, wend_status s);
+/* WEND_OK, or WEND_E_STORE: nothing that needs the store begins any more. */
+wend_status rt_check_store(const wend_runtime *rt, wend_error *err);
+struct threads *rt_threads(wend_runtime *rt);
+wend_status rt_fetch(wend_runtime *rt, struct fetch **out, wend_error *err);
+wend_status rt_procs(wend_runtime *rt, struct procs **out, wend_error *err);
+
+#endif
