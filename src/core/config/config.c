@@ -100,18 +100,27 @@ uint32_t labels_read(const struct json *list)
     return labels;
 }
 
-/* A schema that does not compile came from elsewhere, since agents refuse
- * it; the log must still replay, so that anything fits it. */
+/* Agents refuse a schema that does not compile, so that another version wrote
+ * the log. It must still replay; a resume is refused (lib/resume.c). */
 static const struct schema *schema_read(const struct json *json,
-                                        struct arena *a, wend_str *text)
+                                        struct arena *a, wend_str *text,
+                                        wend_str *wrong)
 {
     struct schema *schema = NULL;
+    wend_error err = {0};
+    wend_status s;
 
-    if (!json || json->kind != JSON_OBJECT)
+    if (!json || json->kind == JSON_NULL)
         return NULL;
-    if (schema_compile(json, a, &schema, NULL) == WEND_E_NOMEM)
+    s = json->kind == JSON_OBJECT
+            ? schema_compile(json, a, &schema, &err)
+            : fail(&err, WEND_E_INVAL, "a JSON object is needed");
+    if (s == WEND_E_NOMEM)
         a->failed = true;
-    *text = json_text(json, a);
+    else if (s != WEND_OK)
+        *wrong = arena_str(a, str_of(err.message));
+    if (json->kind == JSON_OBJECT)
+        *text = json_text(json, a);
     return schema;
 }
 
@@ -169,7 +178,8 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
         t->risk = sandbox_risk(t);
     t->layers_ok = layers(t, false, a);
     t->layers_denied = layers(t, true, a);
-    t->schema = schema_read(json_get(j, "schema"), a, &t->schema_text);
+    t->schema = schema_read(json_get(j, "schema"), a, &t->schema_text,
+                            &t->schema_wrong);
     if (str_is(json_str(json_get(j, "source")), "planner"))
         t->schema = NULL; /* who reads plans says better what is wrong */
     if (t->labels)
@@ -404,7 +414,8 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->no_tool_calls = is_true(json_get(j, "no_tool_calls"));
     if (!models_read(j, a, c))
         return fail_nomem(err);
-    c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text);
+    c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text,
+                            &c->schema_wrong);
     s = tools_read(json_get(j, "tools"), a, &c->tools, &c->tools_count, err);
     if (s == WEND_OK)
         s = tools_read(json_get(j, "endpoints"), a, &c->ends, &c->ends_count,

@@ -34,6 +34,7 @@ struct tool {
     wend_str name, description, subject;
     wend_str schema_text;
     const struct schema *schema; /* NULL: any arguments */
+    wend_str schema_wrong;       /* why it does not compile; absent: it does */
     wend_class call_class;
     wend_category category;
     bool concurrent;
@@ -160,6 +161,7 @@ struct config {
     const struct tool *plan_tool;   /* the model writes plans; NULL: not */
     wend_str schema_text;           /* of the answer; absent: free text */
     const struct schema *schema;    /* NULL: any answer */
+    wend_str schema_wrong;          /* why it does not compile */
     const struct model_use *models; /* in the order they are tried */
     uint32_t models_count;          /* at least one */
     int64_t fixed_tokens;           /* estimate for all but the history */

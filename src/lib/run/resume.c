@@ -154,6 +154,36 @@ static bool fold_item(void *ctx, const struct store_item *item)
     return more;
 }
 
+/* What cannot be checked any more must not pass for checked. */
+static wend_status check_schemas(const struct fold *f, wend_error *err)
+{
+    const struct config *c = f->r->turn.config;
+    const struct {
+        const struct tool *tools;
+        size_t count;
+        uint32_t take; /* that replaces them */
+    } rows[] = {{c->tools, c->tools_count, WEND_FORK_TOOLS | WEND_FORK_CONFIG},
+                {c->ends, c->ends_count, WEND_FORK_CONFIG}};
+
+    if (c->schema_wrong.ptr && !(f->take & WEND_FORK_CONFIG))
+        return fail(err, WEND_E_INVAL,
+                    "run %s: this version cannot check answers by the schema "
+                    "in its log: %s; resume it with an agent file (-a)",
+                    f->r->id, c->schema_wrong.ptr);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (size_t i = 0; !(f->take & rows[k].take) && i < rows[k].count; i++)
+            if (rows[k].tools[i].schema_wrong.ptr)
+                return fail(err, WEND_E_INVAL,
+                            "run %s: this version cannot check the arguments "
+                            "of tool '%.*s' by the schema in its log: %s; "
+                            "resume it with other tools (-t, --tools, --mcp) "
+                            "or an agent file (-a)",
+                            f->r->id, (int)rows[k].tools[i].name.len,
+                            rows[k].tools[i].name.ptr,
+                            rows[k].tools[i].schema_wrong.ptr);
+    return WEND_OK;
+}
+
 /* All that the store has and the run does not know yet. */
 static wend_status fold_log(struct fold *f, wend_error *err)
 {
@@ -179,6 +209,8 @@ static wend_status fold_log(struct fold *f, wend_error *err)
         s = fail(&f->err, WEND_E_INVAL,
                  "run %s was started with %u models, the agent has %u", r->id,
                  r->turn.config->models_count, f->models_max);
+    if (s == WEND_OK && r->turn.phase != PH_END)
+        s = check_schemas(f, &f->err);
     if (s != WEND_OK)
         fail(err, s, "%s", f->err.message);
     return s;

@@ -72,7 +72,7 @@ static void test_full(void)
     arena_free(&a);
 }
 
-/* Agents refuse such schemas, but a log may come from elsewhere. */
+/* Agents refuse such schemas, but another version may have written the log. */
 static void test_bad_schema(void)
 {
     struct arena a = {.mem = &plain};
@@ -85,6 +85,13 @@ static void test_bad_schema(void)
            "a tool whose schema does not compile takes any arguments");
     tap_ok(c && c->tools[0].schema_text.len > 0, "and shows it still");
     tap_ok(c && !c->schema, "and any answer is one");
+    tap_ok(c && c->tools[0].schema_wrong.len > 0 && c->schema_wrong.len > 0,
+           "both say why");
+    c = parse("{\"schema\":7,\"tools\":[{\"name\":\"t\",\"schema\":null}]}", &a,
+              NULL);
+    tap_ok(c && !c->schema && c->schema_wrong.len > 0 &&
+               !c->tools[0].schema_wrong.ptr,
+           "a number is no schema, null is none");
     arena_free(&a);
 }
 

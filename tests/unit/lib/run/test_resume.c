@@ -438,6 +438,68 @@ static void test_limits(void)
     rig_close(&r);
 }
 
+/* A log of another version, which knew a dialect that this one does not. */
+static void test_schemas(void)
+{
+    static const char schema[] =
+        "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\"}";
+    static const struct {
+        const char *why;
+        bool known, of_tool;
+        uint32_t take;
+        wend_status status;
+    } rows[] = {
+        {"known", true, true, 0, WEND_OK},
+        {"of a tool", false, true, 0, WEND_E_INVAL},
+        {"of a tool, another policy", false, true, WEND_FORK_POLICY,
+         WEND_E_INVAL},
+        {"of a tool, other tools", false, true, WEND_FORK_TOOLS, WEND_OK},
+        {"of a tool, another agent", false, true, WEND_FORK_CONFIG, WEND_OK},
+        {"of the answer", false, false, 0, WEND_E_INVAL},
+        {"of the answer, other tools", false, false, WEND_FORK_TOOLS,
+         WEND_E_INVAL},
+        {"of the answer, another agent", false, false, WEND_FORK_CONFIG,
+         WEND_OK},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct rig r = {.agent_options.schema =
+                            rows[i].of_tool ? NULL : schema};
+        wend_tool_options t = {.size = sizeof t,
+                               .name = "strict",
+                               .schema = schema,
+                               .fn = tool_echo};
+        wend_run_options o = {.size = sizeof o, .take = rows[i].take};
+        wend_run *run = NULL;
+        char id[40], *year;
+        wend_str json;
+
+        if (!rig_open(&r, "memory:", SCRIPT(SLOW("1"))))
+            return;
+        if (rows[i].of_tool)
+            wend_agent_add_tool(r.agent, &t, &r.err);
+        agent_config(r.agent, 0, &r.err);
+        json = r.agent->configs[0]->json;
+        year = json.ptr ? strstr(json.ptr, "2020-12") : NULL;
+        if (year && !rows[i].known)
+            memcpy(year, "2099", 4);
+        leave(&r, id, WEND_TURN_START, 1);
+        if (year)
+            memcpy(year, "2020", 4);
+        tap_is_i64(wend_run_resume(r.agent, id, &o, &run, &r.err),
+                   rows[i].status, "schema %s: %s", rows[i].why, r.err.message);
+        tap_ok(rows[i].status == WEND_OK ||
+                   (strstr(r.err.message, "2099") &&
+                    strstr(r.err.message, "-a") &&
+                    !strstr(r.err.message, "'strict'") == !rows[i].of_tool),
+               "schema %s: says what and how to go on", rows[i].why);
+        if (run)
+            tap_is_i64(read_all(run, NULL, NULL), WEND_END, "it goes on");
+        wend_run_free(run);
+        rig_close(&r);
+    }
+}
+
 int main(void)
 {
     char dir[] = "/tmp/wend-resume-XXXXXX", path[64];
@@ -464,5 +526,6 @@ int main(void)
     }
     rmdir(dir);
     test_limits();
+    test_schemas();
     return tap_done();
 }
