@@ -101,7 +101,7 @@ uint32_t labels_read(const struct json *list)
 }
 
 /* Agents refuse a schema that does not compile, so that another version wrote
- * the log. It must still replay; a resume is refused (lib/resume.c). */
+ * the log. It must still replay; a resume is refused (lib/run/resume.c). */
 static const struct schema *schema_read(const struct json *json,
                                         struct arena *a, wend_str *text,
                                         wend_str *wrong)
