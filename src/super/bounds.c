@@ -2,9 +2,10 @@
  * bounds.c - what all processes of the tree may use together: tasks, memory,
  * bytes written to disk.
  *
- * The kernel has no such bound without a cgroup of our own. Counting the tree
- * takes time, so it is done when the machine has so many more tasks, or so
- * much less free memory, that a bound could be near, and now and then.
+ * The kernel has no such bound without a cgroup of our own, which is not to be
+ * had everywhere (cgroup.c). Counting the tree takes time, so it is done when
+ * the machine has so many more tasks, or so much less free memory, that a bound
+ * could be near, and now and then.
  */
 #include <linux/signal.h>
 
@@ -31,29 +32,48 @@ struct sysinfo_now { /* struct sysinfo of the kernel */
     char rest[64];
 };
 
-static uint64_t free_memory(void)
+struct memory { /* in bytes */
+    uint64_t own, shared;
+};
+
+/* Of the machine: memory that is free, and that files in memory take. */
+static void memory_of_machine(uint64_t *free, uint64_t *shared)
 {
     struct sysinfo_now now = {0};
+    uint64_t unit;
 
     sys1(__NR_sysinfo, &now);
-    return (uint64_t)now.free * (now.unit ? now.unit : 1);
+    unit = now.unit ? now.unit : 1;
+    *free = now.free * unit;
+    *shared = now.shared * unit;
+}
+
+static uint64_t free_memory(void)
+{
+    uint64_t free, shared;
+
+    memory_of_machine(&free, &shared);
+    return free;
 }
 
 /* Pages that several share are counted for each of them, and again, exactly
  * and slowly, only where the sum is too much. */
-static uint64_t memory_of(uint32_t pid, bool exactly)
+static void add_memory_of(uint32_t pid, bool exactly, struct memory *sum)
 {
     char text[TEXT_BYTES];
+    uint64_t own = 0, shared = 0;
 
     if (exactly && proc_read_of(pid, "smaps_rollup", text, sizeof text)) {
-        uint64_t shared = proc_field(text, "Pss_Shmem:");
-        uint64_t own = proc_field(text, "Pss_Anon:");
-
-        if (own | shared)
-            return (own + shared) << 10;
+        shared = proc_field(text, "Pss_Shmem:");
+        own = proc_field(text, "Pss_Anon:");
     }
-    proc_read_of(pid, "status", text, sizeof text);
-    return (proc_field(text, "RssAnon:") + proc_field(text, "RssShmem:")) << 10;
+    if (!(own | shared)) {
+        proc_read_of(pid, "status", text, sizeof text);
+        shared = proc_field(text, "RssShmem:");
+        own = proc_field(text, "RssAnon:");
+    }
+    sum->own += own << 10;
+    sum->shared += shared << 10;
 }
 
 static uint64_t written_by(uint32_t pid)
@@ -64,21 +84,36 @@ static uint64_t written_by(uint32_t pid)
     return proc_field(text, "write_bytes:");
 }
 
-static uint64_t memory_of_all(bool exactly)
+/* files: what shmem_of_files says. Which of it is mapped, and so among what is
+ * shared, is not known: the larger of both counts. */
+static uint64_t memory_of_all(uint64_t files, bool exactly)
 {
-    uint64_t sum = 0;
+    struct memory sum = {0};
     uint32_t pid, tasks;
 
     for (size_t at = 0; (pid = tree_next(&at, &tasks));)
-        sum += memory_of(pid, exactly);
-    return sum;
+        add_memory_of(pid, exactly, &sum);
+    return sum.own + (sum.shared > files ? sum.shared : files);
+}
+
+/* Most trees have no such files: those of the machine tell. */
+static uint64_t files_of_all(const struct bounds *b, const struct job *j)
+{
+    uint64_t free, shared;
+
+    memory_of_machine(&free, &shared);
+    return shared > b->shared_before + j->spec->tree_memory_bytes / 8
+               ? shmem_of_files(j)
+               : 0;
 }
 
 /* After tree_look. What a process wrote counts for its parent once that has
  * waited for it, so in the end for the supervisor. */
-static void sum_up(const struct super_spec *s, struct use *out)
+static void sum_up(const struct bounds *b, const struct job *j, struct use *out)
 {
+    const struct super_spec *s = j->spec;
     uint32_t pid, tasks;
+    uint64_t files;
 
     *out = (struct use){.written = written_by((uint32_t)sys0(__NR_getpid))};
     for (size_t at = 0; (pid = tree_next(&at, &tasks));) {
@@ -88,9 +123,10 @@ static void sum_up(const struct super_spec *s, struct use *out)
     }
     if (!s->tree_memory_bytes)
         return;
-    out->memory = memory_of_all(false);
+    files = files_of_all(b, j);
+    out->memory = memory_of_all(files, false);
     if (out->memory > s->tree_memory_bytes)
-        out->memory = memory_of_all(true);
+        out->memory = memory_of_all(files, true);
 }
 
 static void signal_known(const struct job *j, int signal)
@@ -135,7 +171,9 @@ void bounds_begin(struct bounds *b, const struct job *j)
 {
     const struct super_spec *s = j->spec;
     bool some = s->tasks_max || s->tree_memory_bytes || s->disk_bytes;
+    uint64_t free;
 
+    memory_of_machine(&free, &b->shared_before);
     b->next_ms = some ? clock_ms() + LOOK_MS : INT64_MAX;
     if (some)
         set_marks(b, s, &(struct use){0});
@@ -147,11 +185,13 @@ enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms)
 {
     int64_t soon_ms = clock_ms() + COUNT_WITHIN_MS;
     uint32_t all = tree_tasks_of_all();
-    enum super_why why;
+    enum super_why why = cgroup_look(j);
     struct use use;
     bool stopped = false;
 
     b->next_ms = clock_ms() + LOOK_MS;
+    if (why != SUPER_ENDED)
+        return why;
     if (all < b->tasks_near && free_memory() > b->free_near && !b->close &&
         ++b->looks % COUNT_EVERY)
         return SUPER_ENDED;
@@ -161,7 +201,7 @@ enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms)
         signal_known(j, SIGSTOP);
         tree_look(j, INT64_MAX);
     }
-    sum_up(j->spec, &use);
+    sum_up(b, j, &use);
     why = judge(j->spec, &use);
     if (why != SUPER_ENDED)
         tree_signal(j, SIGKILL, INT64_MAX);

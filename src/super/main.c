@@ -76,6 +76,7 @@ static void begin_kill(struct watch *w)
     w->phase = KILL;
     w->bounds.next_ms = NEVER;
     w->job.ending = true;
+    cgroup_kill(&w->job);
     tree_signal(&w->job, SIGKILL, NEVER);
     w->due_ms = clock_ms() + KILL_AGAIN_MS;
 }
@@ -177,6 +178,9 @@ static void watch(struct watch *w)
             begin_term(w, SUPER_ENDED);
         look(w);
     }
+    /* The kernel killed the tree, or refused it a process and it gave up. */
+    if (w->why == SUPER_ENDED && w->job.status)
+        w->why = cgroup_look(&w->job);
 }
 
 /* ---- The beginning ---------------------------------------------------------
@@ -285,6 +289,7 @@ void super_main(void)
     } else {
         report(SUPER_STARTED, w.job.child, 0);
         mounts_tell(&w.job, tell_git);
+        shmem_begin();
         for (int fd = 0; fd <= 2; fd++)
             sys1(__NR_close, fd);
         sys5(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -295,6 +300,7 @@ void super_main(void)
         report(SUPER_GONE, w.job.status, w.why);
     }
     sys1(__NR_close, SUPER_CONTROL_FD);
+    cgroup_remove(&w.job);
     tmp_remove(&w.job);
     leave(0);
 }

@@ -25,7 +25,6 @@ enum {
     TEXT_BYTES = 16 << 10,
     PROPAGATION_SLAVE = 1 << 19, /* MS_SLAVE */
     RECURSIVE = 0x8000,          /* AT_RECURSIVE */
-    REMOVE_DIR = 0x200,          /* AT_REMOVEDIR */
 };
 
 static struct {

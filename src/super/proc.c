@@ -53,9 +53,9 @@ void proc_path(char out[PROC_PATH_MAX], uint32_t pid, const char *what,
         put_number(out, (uint64_t)n);
 }
 
-size_t proc_read(const char *path, char *out, size_t size)
+size_t proc_read_at(int dir, const char *name, char *out, size_t size)
 {
-    long fd = sys4(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n = 0;
+    long fd = sys4(__NR_openat, dir, name, O_RDONLY | O_CLOEXEC, 0), n = 0;
 
     if (fd >= 0) {
         n = sys3(__NR_read, fd, out, size - 1);
@@ -64,6 +64,11 @@ size_t proc_read(const char *path, char *out, size_t size)
     n = n > 0 ? n : 0;
     out[n] = 0;
     return (size_t)n;
+}
+
+size_t proc_read(const char *path, char *out, size_t size)
+{
+    return proc_read_at(AT_FDCWD, path, out, size);
 }
 
 size_t proc_read_of(uint32_t pid, const char *what, char *out, size_t size)

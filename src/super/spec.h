@@ -22,6 +22,7 @@ enum {
     SUPER_GIT = 4,       /* config and hooks of repositories stay as they are */
     SUPER_NO_MOUNTS = 8, /* as where it cannot have a mount namespace */
     SUPER_PROBE = 16,    /* no program: SUPER_FAILED says whether it can */
+    SUPER_NO_CGROUP = 32, /* as where it cannot have a cgroup */
 };
 
 enum super_order {

@@ -190,12 +190,20 @@ static void in_child(struct job *j, bool mounts,
 static long clone_child(struct job *j, unsigned long namespaces,
                         volatile struct super_failure *f)
 {
+    struct clone_args how = {
+        .flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | namespaces,
+        .exit_signal = SIGCHLD,
+    };
     long pid;
 
     f->error = 0;
-    pid = sys5(__NR_clone,
-               CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD | namespaces, 0,
-               0, 0, 0);
+    if (j->cgroup) {
+        how.flags |= CLONE_INTO_CGROUP;
+        how.cgroup = (uint64_t)j->cgroup;
+        pid = sys2(__NR_clone3, &how, sizeof how);
+    } else { /* known to older kernels, and to filters of containers */
+        pid = sys5(__NR_clone, how.flags | SIGCHLD, 0, 0, 0, 0);
+    }
     if (pid == 0) {
         in_child(j, namespaces != 0, f);
         for (;;)
@@ -204,11 +212,27 @@ static long clone_child(struct job *j, unsigned long namespaces,
     return pid;
 }
 
+/* With mounts of its own, or without where it can have none. */
+static long clone_either(struct job *j, volatile struct super_failure *f)
+{
+    unsigned long namespaces = mounts_namespaces(j);
+    long pid = -EPERM;
+
+    if (namespaces)
+        pid = clone_child(j, namespaces, f);
+    if (j->spec->flags & SUPER_PROBE)
+        return pid;
+    if (pid > 0 && f->error && f->step == SUPER_STEP_MOUNTS) {
+        sys4(__NR_wait4, pid, NULL, 0, 0);
+        pid = -EPERM;
+    }
+    return pid < 0 ? clone_child(j, 0, f) : pid;
+}
+
 int start_child(struct job *j, volatile struct super_failure *f)
 {
     int max = j->spec->landlock_abi_max;
-    unsigned long namespaces;
-    long pid = -EPERM;
+    long pid;
 
     if (j->spec->flags & SUPER_SANDBOX)
         j->landlock_abi = landlock_abi();
@@ -216,20 +240,17 @@ int start_child(struct job *j, volatile struct super_failure *f)
         j->landlock_abi = max < 0 ? -EOPNOTSUPP : max;
     j->uid = (uint32_t)sys0(__NR_geteuid);
     j->gid = (uint32_t)sys0(__NR_getegid);
-    namespaces = mounts_namespaces(j);
-    if (namespaces)
-        pid = clone_child(j, namespaces, f);
+    cgroup_make(j);
+    pid = clone_either(j, f);
     if (j->spec->flags & SUPER_PROBE) {
         f->step = SUPER_STEP_MOUNTS;
         f->error = pid < 0 ? (int)-pid : f->error;
         return -1;
     }
-    if (pid > 0 && f->error && f->step == SUPER_STEP_MOUNTS) {
-        sys4(__NR_wait4, pid, NULL, 0, 0);
-        pid = -EPERM;
+    if (pid < 0 && j->cgroup) { /* it cannot be started there */
+        cgroup_remove(j);
+        pid = clone_either(j, f);
     }
-    if (pid < 0) /* where it can have no mounts of its own */
-        pid = clone_child(j, 0, f);
     if (stop(f, SUPER_STEP_FORK, pid))
         return -1;
     return f->error ? -1 : (int)pid;

@@ -10,6 +10,7 @@
 enum { TMP_PATH_MAX = 4096, PLACES_MAX = 16384, NOTIFY_CALLS_MAX = 32 };
 enum { PROC_PATH_MAX = 64, GROUPS_KNOWN = 16 };
 enum { ABI_TRUNCATE = 3, ABI_SIGNALS = 6 }; /* of Landlock: since when */
+enum { REMOVE_DIR = 0x200 };                /* AT_REMOVEDIR */
 
 /* The spec, unpacked; strings lie in the mapped file. */
 struct job {
@@ -26,7 +27,8 @@ struct job {
     size_t places_len;
     int groups[GROUPS_KNOWN]; /* the latest that were made; some are gone */
     uint32_t groups_at;
-    bool ending; /* all of it is being killed */
+    int cgroup_base, cgroup; /* the tree's cgroup and its parent; 0 = none */
+    bool ending;             /* all of it is being killed */
     int child, status;
     bool child_ended; /* with that status */
 };
@@ -75,11 +77,27 @@ struct bounds {
     uint32_t tasks_over; /* from here on it may have too many */
     uint64_t free_near;  /* memory of the machine: the same, below it */
     bool close;          /* much of a bound is used: each look is a count */
+    uint64_t shared_before; /* files in memory of the machine at the start */
 };
 
 void bounds_begin(struct bounds *b, const struct job *j);
 /* What it has too much of; SUPER_ENDED = nothing. */
 enum super_why bounds_look(struct bounds *b, struct job *j, int64_t until_ms);
+
+/* ---- shmem.c --------------------------------------------------------------
+ */
+void shmem_begin(void); /* with the descriptors of the program */
+/* Bytes in memory of files that the tree has made; after tree_look. */
+uint64_t shmem_of_files(const struct job *j);
+
+/* ---- cgroup.c: the kernel's own bounds of the tree, where it has them -------
+ */
+/* Before the start. Without one the supervisor's own count is all there is. */
+void cgroup_make(struct job *j);
+void cgroup_remove(struct job *j); /* once the tree is gone */
+/* What the tree had too much of; SUPER_ENDED = nothing. */
+enum super_why cgroup_look(const struct job *j);
+void cgroup_kill(const struct job *j); /* all at once, where the kernel can */
 
 /* ---- proc.c: reading /proc -------------------------------------------------
  */
@@ -92,6 +110,7 @@ void proc_path(char out[PROC_PATH_MAX], uint32_t pid, const char *what,
                int64_t n);
 /* As text; its length, 0 if it cannot be read. */
 size_t proc_read(const char *path, char *out, size_t size);
+size_t proc_read_at(int dir, const char *name, char *out, size_t size);
 size_t proc_read_of(uint32_t pid, const char *what, char *out, size_t size);
 /* The number behind a name at the beginning of a line; 0 = there is none. */
 uint64_t proc_field(const char *text, const char *name);

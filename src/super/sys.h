@@ -77,6 +77,14 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
 
 typedef uint64_t sys_signals; /* the kernel's signal set: bit n - 1 */
 
+struct sys_entry { /* linux_dirent64 */
+    uint64_t ino;
+    int64_t off;
+    uint16_t len;
+    uint8_t type;
+    char name[];
+};
+
 static inline size_t text_len(const char *s)
 {
     size_t n = 0;

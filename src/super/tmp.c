@@ -8,15 +8,6 @@
 
 enum { ENTRIES_BYTES = 4096, DIR_MODE = 0700 };
 enum { NAME_LETTERS = 8, TRIES = 100 };
-enum { REMOVE_DIR = 0x200 }; /* AT_REMOVEDIR */
-
-struct entry { /* linux_dirent64 */
-    uint64_t ino;
-    int64_t off;
-    uint16_t len;
-    uint8_t type;
-    char name[];
-};
 
 /* A name that is not there yet. */
 static long make(char *path, size_t len)
@@ -71,7 +62,7 @@ static long empty(long dir)
         sys3(__NR_lseek, dir, 0, 0);
         while ((n = sys3(__NR_getdents64, dir, room, sizeof room)) > 0)
             for (long at = 0; at < n;) {
-                struct entry *e = (struct entry *)(void *)(room + at);
+                struct sys_entry *e = (void *)(room + at);
                 const char *name = e->name;
 
                 at += e->len;

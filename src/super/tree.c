@@ -23,14 +23,6 @@ struct process {
     bool ours;
 };
 
-struct entry { /* linux_dirent64 */
-    uint64_t ino;
-    int64_t off;
-    uint16_t len;
-    uint8_t type;
-    char name[];
-};
-
 static struct process processes[PROCESSES_MAX];
 static size_t processes_count;
 
@@ -126,7 +118,7 @@ static bool read_processes(struct job *j, int at_sight, int64_t until_ms)
         return true;
     while (in_time && (n = sys3(__NR_getdents64, fd, room, sizeof room)) > 0) {
         for (long at = 0; at < n && processes_count < PROCESSES_MAX;) {
-            struct entry *e = (struct entry *)(void *)(room + at);
+            struct sys_entry *e = (void *)(room + at);
             struct process *p = &processes[processes_count];
             const char *name = e->name;
 

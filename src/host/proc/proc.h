@@ -64,6 +64,7 @@ struct proc_spec {
      * none. 0 = as it is. */
     int landlock_abi_max;
     bool mounts_off; /* for tests, too: as where there are no namespaces */
+    bool cgroup_off; /* the same: as where there is no cgroup */
     struct proc_limits limits;
     int64_t deadline_ms;     /* from its start; 0 = none */
     int64_t grace_ms;        /* 0 = PROC_GRACE_MS */
