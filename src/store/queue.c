@@ -146,14 +146,10 @@ void queue_leave(const struct queue *q)
     owner_write_end(q->owner);
 }
 
-bool queue_yield(const struct queue *q)
+void queue_yield(const struct queue *q)
 {
     int64_t until = queue_now_us() + YIELD_US;
-    bool others = false;
 
-    while (owner_others_wait(q->owner) && queue_now_us() < until) {
-        others = true;
+    while (owner_others_wait(q->owner) && queue_now_us() < until)
         sleep_us(SLEEP_MIN_US);
-    }
-    return others;
 }

@@ -37,8 +37,8 @@ struct queue {
 wend_status queue_enter(struct queue *q, wend_error *err);
 void queue_leave(const struct queue *q);
 /* For work that can wait: returns once no other process waits to write, or
- * after a while. Whether one did. */
-bool queue_yield(const struct queue *q);
+ * after a while. */
+void queue_yield(const struct queue *q);
 int64_t queue_now_us(void); /* monotonic */
 
 #endif

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # prune.sh - many runs are pruned while another process has a run under way.
 #
-#     tests/bench/prune.sh WEND RUNS    prints seconds, then the longest wait
-#                                       of the run meanwhile, and before, in ms
+#     tests/bench/prune.sh WEND RUNS    prints the seconds that it takes, then
+#                                       in ms how long the run waited: longest
+#                                       and tenth longest meanwhile, longest
+#                                       and tenth longest before
 #
-# A turn of that run waits 4 ms for its model and is committed twice. Needs
+# The longest is often one of other programs on the machine. A turn of that run waits 4 ms for its model and is committed twice. Needs
 # sqlite3 and about 8 KB of room for each run, twice.
 set -eu
 wend=$(realpath "$1") runs=$2
@@ -65,17 +67,17 @@ END
     >"$tmp/live" 2>/dev/null </dev/null &
 live=$!
 
-longest() { # FROM TO, in seconds: in ms, how long no event came
+longest() { # FROM TO, in seconds: in ms, how long no event came, two numbers
     sed -nE 's/^\{"run":"[^"]*","seq":[0-9]+,"time":([0-9.]+),.*/\1/p' \
         "$tmp/live" | awk -v from="$1" -v to="$2" '
         $1 >= from && $1 <= to {
-            if (last && $1 - last > most) most = $1 - last
+            if (last) print $1 - last
             last = $1
         }
-        END {
-            if (to - last > most) most = to - last
-            printf "%d\n", most * 1000
-        }'
+        END { print to - last }' | sort -gr | awk '
+        NR == 1 { most = $1 }
+        NR <= 10 { tenth = $1 }
+        END { printf "%d %d\n", most * 1000, tenth * 1000 }'
 }
 
 sleep 3

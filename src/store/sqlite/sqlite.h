@@ -103,6 +103,7 @@ struct db {
     bool lost;                /* by db_open: commits, see wal_scan.h */
     bool checkpoint_later;    /* not in the commit that it is due in ... */
     bool checkpoint_due;      /* ... but this is set */
+    int checkpointed;         /* pages of the log that are in the file, then */
 };
 
 /* A statement being given its parameters; the first error sticks. */
@@ -171,7 +172,7 @@ wend_status db_open_still(const char *path, const struct db_schema *schema,
                           struct db *db, struct owner *owner,
                           struct still *still, wend_error *err);
 /* Moves what the log has into the file; SQLITE_OK or an error. */
-int db_checkpoint(sqlite3 *handle, const char *name);
+int db_checkpoint(struct db *db);
 /* The random id that the file was made with; empty if it is malformed. */
 wend_status db_store_id(struct db *db, char id[STORE_ID_BYTES],
                         wend_error *err);
@@ -192,6 +193,7 @@ struct db_op {
     wend_error err;
     bool finished;
     bool patient; /* others do not wait for the checkpoint that it makes due */
+    int64_t held_us; /* out: how long no other process could write */
     void (*done)(struct db_op *op); /* instead of being waited for */
 };
 

@@ -105,7 +105,10 @@ static const char *const queries[QUERIES] = {
                       " AND what <> 'late' ORDER BY inbox.id LIMIT ?",
     [Q_REQUESTS_COUNT] = "SELECT count(*), total(what <> 'late') FROM inbox"
                          " WHERE run = ?",
-    [Q_PRUNE_MARK] = "UPDATE runs SET status = 'pruned', owner = NULL"
+    /* Makes no row larger: a page that is split for it would be the last of
+     * the file. */
+    [Q_PRUNE_MARK] = "UPDATE runs SET status = 'pruned', owner = NULL,"
+                     " head = NULL"
                      " WHERE run = ?1 AND ended IS NOT NULL AND"
                      " status <> 'pruned' AND NOT EXISTS (SELECT 1 FROM runs"
                      " AS child WHERE child.parent = ?1 AND"

@@ -23,6 +23,9 @@ enum { APPLICATION_ID = 0x77656e64 }; /* "wend" */
 #define PAGE_BYTES 1024
 /* Pages that many commits change are written back only once in 4 MiB. */
 enum { CHECKPOINT_PAGES = (4 << 20) / PAGE_BYTES };
+/* A patient operation moves less at once: while the system syncs the file, a
+ * sync of the log takes as long. */
+enum { PATIENT_PAGES = (1 << 20) / PAGE_BYTES };
 enum { STILL_TRIES = 3 }; /* to open one that others open and close */
 
 enum kind { KIND_NEW, KIND_OURS, KIND_FOREIGN };
@@ -142,12 +145,16 @@ static wend_status check_kind(const struct db *db, enum kind kind,
     return WEND_OK;
 }
 
-int db_checkpoint(sqlite3 *handle, const char *name)
+int db_checkpoint(struct db *db)
 {
-    int rc = sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE,
-                                       NULL, NULL);
+    int pages = 0;
+    int rc = sqlite3_wal_checkpoint_v2(db->handle, "main",
+                                       SQLITE_CHECKPOINT_PASSIVE, NULL, &pages);
 
-    return (rc & 0xff) == SQLITE_BUSY ? SQLITE_OK : rc; /* others are at it */
+    if ((rc & 0xff) == SQLITE_BUSY)
+        return SQLITE_OK; /* others are at it */
+    db->checkpointed = rc == SQLITE_OK ? pages : 0;
+    return rc;
 }
 
 /* SQLite's own would leave a failed write or sync of the file unsaid, and try
@@ -156,10 +163,14 @@ static int on_commit(void *ctx, sqlite3 *handle, const char *name, int pages)
 {
     struct db *db = ctx;
 
-    if (pages < CHECKPOINT_PAGES)
-        return SQLITE_OK;
-    db->checkpoint_due = db->checkpoint_later;
-    return db->checkpoint_later ? SQLITE_OK : db_checkpoint(handle, name);
+    (void)handle;
+    (void)name;
+    if (db->checkpointed > pages)
+        db->checkpointed = 0; /* the log began anew */
+    if (db->checkpoint_later)
+        db->checkpoint_due = pages - db->checkpointed >= PATIENT_PAGES;
+    return db->checkpoint_later || pages < CHECKPOINT_PAGES ? SQLITE_OK
+                                                            : db_checkpoint(db);
 }
 
 /* Both are read back: a promise that rests on them must not rest on hope. */

@@ -15,10 +15,11 @@
 #include "store/table.h"
 
 enum {
-    PORTION_US = 10000,     /* of work; what it commits takes as long again */
-    PORTION_MAX_US = 40000, /* as long as no other process writes */
-    ROWS_AT_ONCE = 64,      /* then the clock is looked at */
-    ROOM_US = 15000000,     /* for giving room back */
+    HOLD_US = 15000,       /* for which others wait, work and its commit */
+    PORTION_US = 5000,     /* of work in the first transaction ... */
+    PORTION_MIN_US = 1000, /* ... and in any */
+    ROWS_AT_ONCE = 64,     /* then the clock is looked at */
+    ROOM_US = 15000000,    /* for giving room back */
 };
 
 /* Most runs have no parent: it is small, and made with the first prune. */
@@ -53,7 +54,20 @@ static bool time_left(const struct prune_op *p)
     return queue_now_us() < p->until_us;
 }
 
-/* Those who wait to write come before the next one. */
+/* How much work the next transaction may do: so much that with its commit it
+ * takes HOLD_US. Grows slowly: one that takes too long makes others wait, one
+ * that is too short costs little. */
+static int64_t next_portion_us(int64_t portion_us, int64_t held_us)
+{
+    int64_t grown_us = portion_us + portion_us / 4;
+    int64_t fits_us = held_us > HOLD_US    ? portion_us * HOLD_US / held_us
+                      : grown_us < HOLD_US ? grown_us
+                                           : HOLD_US;
+
+    return fits_us > PORTION_MIN_US ? fits_us : PORTION_MIN_US;
+}
+
+/* Processes that wait to write come before the next one. */
 static wend_status portion(struct sqlite_store *s, struct prune_op *p,
                            wend_error *err)
 {
@@ -64,10 +78,8 @@ static wend_status portion(struct sqlite_store *s, struct prune_op *p,
     p->op.owner = &s->owner;
     p->op.patient = true;
     status = db_wait(s, &p->op, err);
-    if (queue_yield(&s->queue))
-        p->portion_us = PORTION_US;
-    else if (p->portion_us < PORTION_MAX_US)
-        p->portion_us *= 2;
+    p->portion_us = next_portion_us(p->portion_us, p->op.held_us);
+    queue_yield(&s->queue);
     return status;
 }
 

@@ -437,9 +437,15 @@ static bool any_patient(const struct db_op *ops)
 static void checkpoint(struct db *db, wend_error *failure)
 {
     if (db->checkpoint_due && failure->status == WEND_OK &&
-        db_outcome(db, db_checkpoint(db->handle, "main"), failure) != WEND_OK)
+        db_outcome(db, db_checkpoint(db), failure) != WEND_OK)
         leave_log(db);
     db->checkpoint_due = false;
+}
+
+static void tell_held(struct db_op *ops, int64_t held_us)
+{
+    for (; ops; ops = ops->next)
+        ops->held_us = held_us;
 }
 
 static void *writer(void *ctx)
@@ -454,11 +460,14 @@ static void *writer(void *ctx)
         s->write.checkpoint_later = any_patient(w.ops);
         if (failure.status == WEND_OK &&
             queue_enter(&s->queue, &failure) == WEND_OK) {
+            int64_t since_us = queue_now_us();
+
             forked_enter();
             if (write_all(s, &w, &refused, &failure) == WEND_OK)
                 db_note(s, w.batches);
             forked_leave();
             queue_leave(&s->queue);
+            tell_held(w.ops, queue_now_us() - since_us);
             checkpoint(&s->write, &failure);
         }
         report_ops(s, w.ops, &failure);
