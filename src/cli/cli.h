@@ -163,13 +163,6 @@ struct command {
     int (*run)(struct cli *cli);
 };
 
-extern const struct command command_run, command_runs, command_log,
-    command_replay, command_tools, command_models, command_agents,
-    command_trust, command_doctor, command_verify, command_export,
-    command_import, command_stats, command_diff, command_resume, command_cancel,
-    command_say, command_pause, command_continue, command_approve, command_plan,
-    command_prune, command_view, command_fork, command_rm, command_blob;
-
 /* "wend: ..." on standard error, made harmless. Returns code. */
 int complain(int code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

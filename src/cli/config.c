@@ -1,6 +1,7 @@
 /*
  * config.c - the settings file, read through the rows of the options.
  */
+#include "cli/cmd/cmd.h"
 #include "cli/config.h"
 
 #include <errno.h>

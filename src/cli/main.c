@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/agent/agent_use.h"
+#include "cli/cmd/cmd.h"
 #include "cli/config.h"
 
 static const struct command *const commands[] = {

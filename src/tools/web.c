@@ -10,8 +10,8 @@
 #include "base/limits.h"
 #include "base/network.h"
 #include "base/redact.h"
-#include "host/address.h"
 #include "base/utf8.h"
+#include "host/address.h"
 #include "host/fetch/fetch.h"
 
 enum { HOPS_MAX = 5 };

@@ -3,7 +3,7 @@
  *
  * The first byte says whether the request was HEAD, and where it is cut.
  */
-#include "wire/http/http1.h"
+#include "wire/http/http.h"
 
 #include <stdlib.h>
 

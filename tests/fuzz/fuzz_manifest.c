@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 #include "wire/file/manifest.h"
 #include "wire/file/relic.h"
 

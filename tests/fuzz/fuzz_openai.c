@@ -7,7 +7,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "wire/model/codec.h"
+#include "wire/model/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/turn/policy.h"
+#include "core/turn/verdict.h"
 #include "host/path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

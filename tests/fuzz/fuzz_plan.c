@@ -4,8 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "wire/plan/plan_file.h"
-#include "wire/plan/plan_show.h"
+#include "wire/plan/plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

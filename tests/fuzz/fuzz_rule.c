@@ -3,7 +3,7 @@
  * with a wildcard fits one plain command only, what is denied as a whole is
  * found in parts, and words that were written as a rule are that rule.
  */
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 
 #include <stdlib.h>
 

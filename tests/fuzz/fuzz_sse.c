@@ -3,7 +3,7 @@
  *
  * The first byte chooses framing, limit and where it is cut.
  */
-#include "wire/http/sse.h"
+#include "wire/http/http.h"
 
 #include <stdlib.h>
 

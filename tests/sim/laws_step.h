@@ -7,7 +7,7 @@
 #ifndef SIM_LAWS_STEP_H
 #define SIM_LAWS_STEP_H
 
-#include "core/turn/policy.h"
+#include "core/turn/verdict.h"
 #include "laws_event.h"
 
 struct view {

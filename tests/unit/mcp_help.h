@@ -24,8 +24,8 @@
 #include "base/limits.h"
 #include "fault.h"
 #include "tap.h"
+#include "wire/http/http.h"
 #include "wire/mcp/mcp.h"
-#include "wire/http/sse.h"
 
 static const struct mem mcp_plain;
 

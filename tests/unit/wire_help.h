@@ -23,7 +23,7 @@
 #include "core/turn/turn.h"
 #include "fault.h"
 #include "tap.h"
-#include "wire/model/codec.h"
+#include "wire/model/model.h"
 
 enum { WIRE_BYTES_MAX = 1 << 20 };
 

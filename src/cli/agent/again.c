@@ -17,10 +17,10 @@
 #include "base/json.h"
 #include "cli/agent/agent_make.h"
 #include "cli/agent/agent_tools.h"
-#include "cli/authority.h"
-#include "cli/config.h"
 #include "cli/agent/relics.h"
 #include "cli/agent/servers.h"
+#include "cli/authority.h"
+#include "cli/config.h"
 
 /* What the log says. */
 struct past {

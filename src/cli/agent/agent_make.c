@@ -8,10 +8,10 @@
 
 #include "cli/agent/agent_inner.h"
 #include "cli/agent/agent_tools.h"
+#include "cli/agent/servers.h"
 #include "cli/config.h"
 #include "cli/guard.h"
 #include "cli/remember.h"
-#include "cli/agent/servers.h"
 #include "cli/workspace.h"
 
 static const char *const approve_words[] = {

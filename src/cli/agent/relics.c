@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/config.h"
 #include "cli/agent/plan_files.h"
 #include "cli/agent/servers.h"
+#include "cli/config.h"
 #include "wire/file/relic.h"
 
 struct relic_file {

@@ -9,6 +9,7 @@
 #include "cli/agent/agent_find.h"
 #include "cli/agent/agent_tools.h"
 #include "cli/agent/agent_use.h"
+#include "cli/cmd/cmd.h"
 #include "cli/term.h"
 
 #define AT(member) offsetof(struct settings, member)

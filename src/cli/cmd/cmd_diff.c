@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "cli/cli.h"
-#include "cli/view/diff.h"
+#include "cli/cmd/cmd.h"
 #include "cli/term.h"
+#include "cli/view/diff.h"
 
 enum { VALUE_COLUMNS = 60, BEFORE_BYTES = 20 };
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cli/cmd/cmd.h"
 #include "cli/config.h"
 #include "cli/term.h"
 #include "cli/workspace.h"

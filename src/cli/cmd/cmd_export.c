@@ -3,7 +3,7 @@
  */
 #include <stddef.h>
 
-#include "cli/cli.h"
+#include "cli/cmd/cmd.h"
 #include "cli/file_out.h"
 
 #define AT(member) offsetof(struct settings, member)

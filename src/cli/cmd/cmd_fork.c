@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "cli/agent/again.h"
 #include "cli/authority.h"
+#include "cli/cmd/cmd.h"
 #include "cli/stream.h"
 
 #define AT(member) offsetof(struct settings, member)

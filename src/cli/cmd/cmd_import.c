@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/cmd/cmd.h"
 
 #define AT(member) offsetof(struct settings, member)
 

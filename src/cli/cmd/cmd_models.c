@@ -8,10 +8,11 @@
 
 #include "base/fail.h"
 #include "base/json.h"
+#include "cli/cmd/cmd.h"
 #include "cli/config.h"
 #include "cli/term.h"
 #include "wire/file/models.h"
-#include "wire/model/provider.h"
+#include "wire/model/model.h"
 
 #define AT(member) offsetof(struct settings, member)
 

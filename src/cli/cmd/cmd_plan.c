@@ -11,12 +11,13 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/agent/agent_tools.h"
-#include "cli/view/plan_draw.h"
 #include "cli/agent/plan_files.h"
-#include "cli/cmd/plan_run.h"
 #include "cli/agent/plan_tools.h"
 #include "cli/agent/relics.h"
+#include "cli/cmd/cmd.h"
+#include "cli/cmd/plan_run.h"
 #include "cli/term.h"
+#include "cli/view/plan_draw.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_SVG, FORMAT_HTML };
 static const char *const formats[] = {"text", "json", "dot",

@@ -4,11 +4,11 @@
 #include "base/json.h"
 #include "cli/agent/agent_inner.h"
 #include "cli/agent/agent_make.h"
-#include "cli/config.h"
 #include "cli/agent/plan_files.h"
-#include "cli/cmd/plan_run.h"
 #include "cli/agent/plan_tools.h"
 #include "cli/agent/relics.h"
+#include "cli/cmd/plan_run.h"
+#include "cli/config.h"
 #include "cli/stream.h"
 #include "wire/file/yaml.h"
 

@@ -6,6 +6,7 @@
 
 #include "cli/agent/again.h"
 #include "cli/authority.h"
+#include "cli/cmd/cmd.h"
 #include "cli/stream.h"
 
 #define AT(member) offsetof(struct settings, member)

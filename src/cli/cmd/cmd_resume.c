@@ -9,6 +9,7 @@
 
 #include "cli/agent/again.h"
 #include "cli/authority.h"
+#include "cli/cmd/cmd.h"
 #include "cli/resume_all.h"
 #include "cli/stream.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/cmd/cmd.h"
 #include "cli/each_run.h"
 
 static const struct opt opts[] = {

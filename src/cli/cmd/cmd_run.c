@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "cli/agent/agent_make.h"
+#include "cli/cmd/cmd.h"
 #include "cli/stream.h"
 
 static const char *const eager_words[] = {

@@ -9,7 +9,7 @@
 
 #include "base/id.h"
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/cmd/cmd.h"
 #include "cli/each_run.h"
 #include "cli/term.h"
 

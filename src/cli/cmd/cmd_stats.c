@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/cmd/cmd.h"
 #include "cli/each_run.h"
-#include "cli/view/stats.h"
 #include "cli/term.h"
+#include "cli/view/stats.h"
 
 enum { NAME_COLUMNS = 24 };
 

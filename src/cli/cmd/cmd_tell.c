@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/cmd/cmd.h"
 
 static const struct opt opts[] = {
     OPT_ROW_STORE,

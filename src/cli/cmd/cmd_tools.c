@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/label.h"
 #include "cli/agent/servers.h"
+#include "cli/cmd/cmd.h"
 #include "cli/term.h"
 
 enum { TOOLS_LISTED_MAX = 64 };

@@ -10,6 +10,7 @@
 
 #include "cli/agent/agent_tools.h"
 #include "cli/agent/agent_use.h"
+#include "cli/cmd/cmd.h"
 #include "cli/each_run.h"
 #include "cli/stores.h"
 #include "cli/term.h"

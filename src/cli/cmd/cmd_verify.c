@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/cmd/cmd.h"
 #include "cli/each_run.h"
 #include "cli/file_out.h"
 #include "cli/term.h"

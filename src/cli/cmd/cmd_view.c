@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/cmd/cmd.h"
 #include "cli/file_out.h"
 #include "cli/term.h"
 #include "cli/view/timeline.h"

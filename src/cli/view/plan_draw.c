@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "cli/term.h"
-#include "wire/plan/plan_show.h"
+#include "wire/plan/plan.h"
 
 enum {
     LANES_MAX = 64,

@@ -10,8 +10,7 @@
 #include "base/label.h"
 #include "base/limits.h"
 #include "core/event/event.h"
-#include "core/policy/policy_label.h"
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 
 enum { CONTEXT_TOKENS_DEFAULT = 128000 };
 

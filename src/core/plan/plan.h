@@ -3,7 +3,7 @@
  *
  * A plan never changes. Actions have indexes, in the order in which they are
  * written; names are only for people. It comes from a file
- * (wire/plan/plan_file.h opens it), from the log (run_start.plan), or action by
+ * (wire/plan/plan.h opens it), from the log (run_start.plan), or action by
  * action while a model writes it; all three pass the same checks, and nothing
  * of a plan that fails one of them runs. All of it lives in the arena that it
  * was made in.

@@ -1,13 +1,12 @@
 /*
  * policy_label.c - rows that label calls without deciding about them.
  */
-#include "core/policy/policy_label.h"
+#include "core/policy/policy.h"
 
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/label.h"
-#include "core/policy/policy_rule.h"
 
 static wend_status no_row(wend_str text, const char *why, wend_error *err)
 {

@@ -1,7 +1,7 @@
 /*
  * policy_rule.c - rules: how they are read, and which calls they fit.
  */
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * policy_subject.c - what rules look at in the arguments of a call.
  */
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 
 static const struct json *member(const struct asked *q, const char *key)
 {

@@ -5,7 +5,7 @@
 #ifndef CORE_POLICY_VIEW_H
 #define CORE_POLICY_VIEW_H
 
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 #include "core/turn/turn.h"
 
 struct path_view {

@@ -4,8 +4,8 @@
 #ifndef CORE_TT_STEP_H
 #define CORE_TT_STEP_H
 
-#include "core/turn/policy.h"
 #include "core/turn/tt.h"
+#include "core/turn/verdict.h"
 
 /* What is known about one call before it starts. */
 struct admission {

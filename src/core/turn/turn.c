@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 
 enum { MESSAGE_TOKENS = 4 }; /* what a provider adds around each message */
 

@@ -16,8 +16,8 @@
 #include <strings.h>
 
 #include "base/fail.h"
-#include "host/fetch/fetch_pool.h"
 #include "base/utf8.h"
+#include "host/fetch/fetch_pool.h"
 #include "host/loop_uv.h"
 
 enum {

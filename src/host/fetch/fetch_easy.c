@@ -16,7 +16,7 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "host/fetch/fetch_route.h"
-#include "wire/http/http1.h"
+#include "wire/http/http.h"
 
 enum {
     RECEIVE_BYTES = 16 << 10,   /* per transfer under way: one read */

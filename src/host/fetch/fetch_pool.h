@@ -17,7 +17,7 @@
 #include "host/fetch/fetch.h"
 #include "host/fetch/fetch_easy.h"
 #include "host/fetch/fetch_route.h"
-#include "wire/http/http1.h"
+#include "wire/http/http.h"
 
 enum {
     NAMES_MAX = 16, /* hosts whose look-ups are shared; others are not */

@@ -15,7 +15,7 @@
 #include "base/fail.h"
 #include "base/label.h"
 #include "base/utf8.h"
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 #include "host/path.h"
 #include "lib/run/child.h"
 #include "lib/runtime/handover.h"

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
-#include "core/policy/policy_label.h"
+#include "core/policy/policy.h"
 
 wend_status agent_put_label_rows(struct buf *b, const wend_agent_options *o,
                                  wend_error *err)

@@ -1,8 +1,8 @@
 /*
  * hide.c - what rules keep from reading, hidden from programs.
  */
-#include "lib/run/call.h"
 #include "lib/agent/hide.h"
+#include "lib/run/call.h"
 
 #include "core/turn/policy_view.h"
 

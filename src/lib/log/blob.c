@@ -5,8 +5,8 @@
 
 #include "base/fail.h"
 #include "base/id.h"
-#include "lib/run/run.h"
 #include "lib/log/log.h"
+#include "lib/run/run.h"
 
 enum { PREFIX_MIN = 4 };
 

@@ -14,10 +14,10 @@
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/limits.h"
-#include "lib/run/run.h"
 #include "lib/log/log.h"
 #include "lib/log/log_lines.h"
 #include "lib/log/log_source.h"
+#include "lib/run/run.h"
 #include "store/table.h"
 
 enum { BATCH_ITEMS = 256, BATCH_BYTES = 1 << 20 }; /* a few milliseconds */

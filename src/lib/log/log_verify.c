@@ -6,9 +6,9 @@
 
 #include "base/fail.h"
 #include "base/id.h"
-#include "lib/run/run.h"
 #include "base/utf8.h"
 #include "lib/log/log.h"
+#include "lib/run/run.h"
 
 enum { EPOCH_MAX = 1000000000 }; /* no run changes hands that often */
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "lib/mcp/mcp.h"
 #include "base/utf8.h"
-#include "wire/http/sse.h"
+#include "lib/mcp/mcp.h"
+#include "wire/http/http.h"
 
 enum {
     ASIDE_MAX = 16, /* messages that nobody waits for, at once */

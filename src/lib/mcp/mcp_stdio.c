@@ -8,10 +8,10 @@
 
 #include "base/fail.h"
 #include "base/redact.h"
+#include "base/utf8.h"
 #include "host/proc/proc.h"
 #include "lib/mcp/mcp.h"
-#include "base/utf8.h"
-#include "wire/http/sse.h"
+#include "wire/http/http.h"
 
 enum {
     STDERR_KEPT = 4 << 10, /* bytes of what it said last, for messages */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "wire/model/codec.h"
+#include "wire/model/model.h"
 
 wend_status driver_open(const char *model, struct driver_options o,
                         const struct mem *m, struct driver **out,

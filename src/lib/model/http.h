@@ -4,9 +4,9 @@
 #ifndef LIB_HTTP_H
 #define LIB_HTTP_H
 
-#include "lib/run/run.h"
 #include "lib/model/source.h"
-#include "wire/model/codec.h"
+#include "lib/run/run.h"
+#include "wire/model/model.h"
 
 enum { HTTP_HEADERS_MAX = 16 };
 

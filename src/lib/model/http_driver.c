@@ -5,8 +5,8 @@
  * (inputs). What a failure means is wire/failure's; whether to try again is
  * the core's.
  */
-#include "lib/run/shell.h"
 #include "lib/model/http.h"
+#include "lib/run/shell.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,8 +1,8 @@
 /*
  * pool.c - the models of an agent: which one is asked, and whether now.
  */
-#include "lib/run/shell.h"
 #include "lib/model/pool.h"
+#include "lib/run/shell.h"
 
 #include <string.h>
 

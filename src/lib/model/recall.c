@@ -6,8 +6,8 @@
  * takes its entry in the order of beginning, and those that were cut off give
  * theirs back: whoever is asked in their place takes it.
  */
-#include "lib/plan/action.h"
 #include "lib/model/recall.h"
+#include "lib/plan/action.h"
 
 struct recalled {
     struct recalled *next;

@@ -6,8 +6,8 @@
  * calls no tools gets its own messages back as tags, and what its plans gave
  * as messages of the user.
  */
-#include "lib/run/shell.h"
 #include "lib/model/tagged.h"
+#include "lib/run/shell.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * veil.c - secrets of an agent in what its model says.
  */
-#include "lib/run/shell.h"
 #include "lib/model/veil.h"
+#include "lib/run/shell.h"
 
 #include <string.h>
 

@@ -4,11 +4,11 @@
  * A tool's action is a call like any other (call.c): the same threads,
  * deadlines and ways to stop. So is a relic's.
  */
-#include "lib/run/call.h"
-#include "lib/run/shell.h"
 #include "lib/plan/action.h"
+#include "lib/run/call.h"
 #include "lib/run/child.h"
 #include "lib/run/hook.h"
+#include "lib/run/shell.h"
 
 const struct plan_action *action_of(const struct wend_run *r,
                                     const struct effect *fx)

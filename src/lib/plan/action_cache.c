@@ -8,12 +8,12 @@
  */
 #include "base/label.h"
 #include "base/utf8.h"
-#include "lib/run/call.h"
-#include "lib/run/shell.h"
 #include "lib/plan/action.h"
+#include "lib/run/call.h"
 #include "lib/run/child.h"
-#include "lib/runtime/fact.h"
+#include "lib/run/shell.h"
 #include "lib/run/trouble.h"
+#include "lib/runtime/fact.h"
 
 static const char space[] = "plan/cache";
 

@@ -5,8 +5,8 @@
  * under way beside each other. What the driver brings comes through shell_*
  * like any answer and is told apart by its number.
  */
-#include "lib/run/shell.h"
 #include "lib/plan/action.h"
+#include "lib/run/shell.h"
 
 struct action_ask *ask_under_way(const struct wend_run *r, int64_t ask)
 {

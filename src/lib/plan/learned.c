@@ -15,8 +15,8 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "lib/runtime/fact.h"
 #include "lib/run/trouble.h"
+#include "lib/runtime/fact.h"
 
 static const char space[] = "learned";
 

@@ -4,8 +4,7 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "lib/plan/plan.h"
-#include "wire/plan/plan_file.h"
-#include "wire/plan/plan_show.h"
+#include "wire/plan/plan.h"
 
 enum { FORMATS = WEND_PLAN_HTML + 1 };
 

@@ -4,8 +4,8 @@
  * Whatever of the plan nobody could do is refused here, before anything of
  * it has run.
  */
-#include "lib/run/child.h"
 #include "lib/plan/plan.h"
+#include "lib/run/child.h"
 
 #include "base/fail.h"
 #include "base/utf8.h"

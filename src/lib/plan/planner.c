@@ -3,8 +3,8 @@
  *
  * Both stand in run_start.config, so that a resumed run asks the same.
  */
-#include "lib/run/shell.h"
 #include "lib/plan/plan.h"
+#include "lib/run/shell.h"
 
 #include "lib/run/child.h"
 

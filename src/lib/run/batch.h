@@ -4,8 +4,8 @@
 #ifndef LIB_BATCH_H
 #define LIB_BATCH_H
 
-#include "lib/runtime/mailbox.h"
 #include "core/turn/tt.h"
+#include "lib/runtime/mailbox.h"
 #include "store/pack.h"
 #include "store/store.h"
 

@@ -5,11 +5,11 @@
  * let go. An answer nobody waits for any more is dropped in silence: the
  * log has said what became of that call.
  */
-#include "lib/run/call.h"
-#include "lib/run/shell.h"
 #include "lib/plan/action.h"
+#include "lib/run/call.h"
 #include "lib/run/child.h"
 #include "lib/run/hook.h"
+#include "lib/run/shell.h"
 #include "lib/run/trouble.h"
 
 #include <string.h>

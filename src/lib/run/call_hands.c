@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
-#include "core/turn/policy.h"
 #include "core/turn/policy_view.h"
+#include "core/turn/verdict.h"
 #include "lib/run/call.h"
-#include "lib/run/shell.h"
 #include "lib/run/child.h"
+#include "lib/run/shell.h"
 
 void call_set_stop(wend_call *call, call_stop_fn stop, void *ctx)
 {

@@ -7,18 +7,18 @@
  * child's own run_end is kept. So at any moment the two logs together say
  * where both stand, and a parent that is resumed finds the same child.
  */
-#include "lib/run/call.h"
-#include "lib/run/shell.h"
 #include "lib/plan/action.h"
+#include "lib/run/call.h"
 #include "lib/run/child.h"
+#include "lib/run/shell.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/label.h"
-#include "core/turn/policy.h"
-#include "core/policy/policy_label.h"
+#include "core/policy/policy.h"
+#include "core/turn/verdict.h"
 
 static struct child *of_timer(struct timer_node *t)
 {

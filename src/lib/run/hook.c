@@ -5,8 +5,8 @@
  * upon by the core and stands in the log.
  */
 #include "lib/run/call.h"
-#include "lib/run/shell.h"
 #include "lib/run/hook.h"
+#include "lib/run/shell.h"
 
 #include "base/utf8.h"
 

@@ -6,8 +6,8 @@
  * run is resumed, or that were accepted before its end was kept, are part of
  * that input: nothing starts before they are heard.
  */
-#include "lib/run/shell.h"
 #include "lib/run/child.h"
+#include "lib/run/shell.h"
 
 #include "base/fail.h"
 #include "base/utf8.h"

@@ -14,9 +14,9 @@
 
 #include "base/fail.h"
 #include "base/id.h"
-#include "lib/run/child.h"
-#include "lib/plan/plan.h"
 #include "lib/model/recall.h"
+#include "lib/plan/plan.h"
+#include "lib/run/child.h"
 #include "lib/run/trouble.h"
 
 /* The log on its way into a run's state. */

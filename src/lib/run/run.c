@@ -1,22 +1,22 @@
 /*
  * run.c - runs as the host sees them: started, read, told, freed.
  */
+#include "lib/plan/action.h"
 #include "lib/run/call.h"
 #include "lib/run/shell.h"
-#include "lib/plan/action.h"
 
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/id.h"
 #include "base/utf8.h"
-#include "lib/runtime/handover.h"
-#include "lib/run/replay.h"
-#include "lib/model/tagged.h"
-#include "lib/run/child.h"
 #include "lib/agent/hide.h"
+#include "lib/model/tagged.h"
 #include "lib/plan/plan.h"
+#include "lib/run/child.h"
+#include "lib/run/replay.h"
 #include "lib/run/trouble.h"
+#include "lib/runtime/handover.h"
 
 /* ---- Life ---------------------------------------------------------------- */
 

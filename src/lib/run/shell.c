@@ -6,13 +6,13 @@
  * Callbacks only turn what they get into inputs; no decision lives here.
  * Deltas take the short way: shown at once, packed into the log behind.
  */
-#include "lib/run/call.h"
-#include "lib/run/shell.h"
+#include "lib/model/tagged.h"
 #include "lib/plan/action.h"
+#include "lib/plan/plan.h"
+#include "lib/run/call.h"
 #include "lib/run/child.h"
 #include "lib/run/hook.h"
-#include "lib/plan/plan.h"
-#include "lib/model/tagged.h"
+#include "lib/run/shell.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * the store until it has caught up.
  */
 #include "base/utf8.h"
-#include "lib/run/shell.h"
 #include "lib/run/replay.h"
+#include "lib/run/shell.h"
 
 #include <string.h>
 

@@ -6,15 +6,15 @@
  * shares a commit.
  */
 #include "lib/run/call.h"
-#include "lib/run/shell.h"
 #include "lib/run/child.h"
+#include "lib/run/shell.h"
 
 #include <string.h>
 
 #include "base/fail.h"
-#include "lib/runtime/handover.h"
-#include "lib/run/replay.h"
 #include "lib/model/pool.h"
+#include "lib/run/replay.h"
+#include "lib/runtime/handover.h"
 
 enum {
     PUMPS_PER_POLL = 16, /* busy pumps between two looks at the fd */

@@ -5,8 +5,8 @@
  * fails. Which keys reached a tool is written down: the log must know more.
  */
 #include "base/fail.h"
-#include "lib/run/shell.h"
 #include "lib/plan/action.h"
+#include "lib/run/shell.h"
 #include "lib/sim/sim.h"
 
 enum { SLOW_MS_MAX = 30000 };

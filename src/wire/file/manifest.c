@@ -11,8 +11,7 @@
 #include "base/limits.h"
 #include "base/network.h"
 #include "base/utf8.h"
-#include "core/policy/policy_label.h"
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 #include "wire/file/manifest_read.h"
 
 enum {

@@ -12,7 +12,7 @@
  * A line of the head is read once it is whole; chunks are read byte by byte,
  * but for their data.
  */
-#include "wire/http/http1.h"
+#include "wire/http/http.h"
 
 #include <assert.h>
 

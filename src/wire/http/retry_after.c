@@ -1,7 +1,7 @@
 /*
  * retry_after.c - when a server wants to be asked again.
  */
-#include "wire/http/retry_after.h"
+#include "wire/http/http.h"
 
 /* A year of milliseconds: longer wishes are typing errors. */
 static const int64_t WISH_MAX = INT64_C(366) * 24 * 3600 * 1000;

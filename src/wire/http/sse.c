@@ -5,7 +5,7 @@
  * is copied. An event of one data line, which nearly all are, is handed on
  * where it lies.
  */
-#include "wire/http/sse.h"
+#include "wire/http/http.h"
 
 #include "base/utf8.h"
 

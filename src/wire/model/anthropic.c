@@ -6,7 +6,7 @@
  * So are the blocks of tools that the server runs itself: a message that is
  * paused among them goes on only if it gets them back.
  */
-#include "wire/model/ask.h"
+#include "wire/model/model.h"
 #include "wire/model/parts.h"
 
 enum { BLOCKS_OPEN_MAX = 16 }; /* at once; real servers have one */

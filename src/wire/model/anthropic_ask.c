@@ -14,7 +14,7 @@
  * enforce, and as one more system block when it is not; the caller checks
  * the answer either way.
  */
-#include "wire/model/ask.h"
+#include "wire/model/model.h"
 #include "wire/model/name.h"
 #include "wire/model/parts.h"
 

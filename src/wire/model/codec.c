@@ -4,13 +4,12 @@
  * A codec sees only values that are no errors, and sees none after a
  * failure or an end mark.
  */
-#include "wire/model/codec.h"
+#include "wire/model/model.h"
 
 #include <stdio.h>
 
 #include "base/utf8.h"
 #include "wire/model/failure.h"
-#include "wire/model/provider.h"
 
 enum {
     SCRATCH_MIN = 2 << 10,   /* the tree of a usual delta */

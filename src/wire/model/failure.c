@@ -10,7 +10,7 @@
 #include "base/ascii.h"
 #include "base/limits.h"
 #include "base/utf8.h"
-#include "wire/http/retry_after.h"
+#include "wire/http/http.h"
 
 enum {
     SHAPES_DEPTH_MAX = 4, /* error in error in list; real ones have two */

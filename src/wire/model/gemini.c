@@ -7,8 +7,8 @@
  * it is told when the stream is over; but an answer that was cut stays so.
  */
 #include "base/utf8.h"
-#include "wire/model/ask.h"
 #include "wire/model/gemini_args.h"
+#include "wire/model/model.h"
 #include "wire/model/parts.h"
 
 #define PROVIDER "gemini"

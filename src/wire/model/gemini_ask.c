@@ -8,7 +8,7 @@
  * on refuse a call without one, so the calls of a message that another
  * provider made carry the word that Google has documented for this.
  */
-#include "wire/model/ask.h"
+#include "wire/model/model.h"
 #include "wire/model/name.h"
 #include "wire/model/parts.h"
 

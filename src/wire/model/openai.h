@@ -9,7 +9,7 @@
 #ifndef WIRE_OPENAI_H
 #define WIRE_OPENAI_H
 
-#include "wire/model/codec.h"
+#include "wire/model/model.h"
 
 void openai_path(const struct wire_ask *q, struct buf *out);
 void openai_request(const struct wire_ask *q, struct buf *out);

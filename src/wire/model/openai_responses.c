@@ -6,7 +6,7 @@
  * event: an item's text and arguments are then taken from where they come
  * whole, but never twice.
  */
-#include "wire/model/ask.h"
+#include "wire/model/model.h"
 #include "wire/model/parts.h"
 
 #define PROVIDER "responses"

@@ -6,7 +6,7 @@
  * member, so the request for a longer conversation begins with the bytes of
  * the shorter one, up to the end of its last message.
  */
-#include "wire/model/ask.h"
+#include "wire/model/model.h"
 #include "wire/model/name.h"
 #include "wire/model/parts.h"
 

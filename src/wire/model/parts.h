@@ -15,7 +15,7 @@
 #ifndef WIRE_PARTS_H
 #define WIRE_PARTS_H
 
-#include "wire/model/codec.h"
+#include "wire/model/model.h"
 
 enum part_kind { PART_END, PART_TEXT, PART_CALL, PART_ITEM };
 

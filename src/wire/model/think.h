@@ -7,7 +7,7 @@
 #ifndef WIRE_THINK_H
 #define WIRE_THINK_H
 
-#include "wire/model/codec.h"
+#include "wire/model/model.h"
 
 enum think_at { THINK_START, THINK_INSIDE, THINK_AFTER, THINK_TEXT };
 

@@ -1,7 +1,7 @@
 /*
  * plan_file.c - files with plans: YAML or JSON.
  */
-#include "wire/plan/plan_file.h"
+#include "wire/plan/plan.h"
 
 #include "base/limits.h"
 #include "wire/file/fields.h"

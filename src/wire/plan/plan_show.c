@@ -1,7 +1,7 @@
 /*
  * plan_show.c - a plan described: for programs and for Graphviz.
  */
-#include "wire/plan/plan_show.h"
+#include "wire/plan/plan.h"
 
 /* ---- Numbers ------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  * plan_svg.c - a plan as a picture: a column a wave, a box an action.
  */
 #include "base/utf8.h"
-#include "wire/plan/plan_show.h"
+#include "wire/plan/plan.h"
 
 enum {
     BOX_WIDTH = 220,

@@ -2,8 +2,8 @@
  * test_url.c - URLs as a model or a server may spell them: one meaning, or
  * none.
  */
-#include "base/url.h"
 #include "base/limits.h"
+#include "base/url.h"
 #include "fault.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /*
  * test_config.c - what an agent is, from the bytes in the log.
  */
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 
 #include "base/limits.h"
 #include "fault.h"

@@ -1,7 +1,7 @@
 /*
  * test_plan.c - plans: every field, every refusal, the numbers.
  */
-#include "wire/plan/plan_file.h"
+#include "wire/plan/plan.h"
 
 #include "fault.h"
 #include "tap.h"

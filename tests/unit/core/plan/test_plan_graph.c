@@ -5,7 +5,7 @@
  * The oracle knows nothing but edges: a matrix of who must end before whom,
  * closed by trying all, and numbers that grow until nothing changes.
  */
-#include "wire/plan/plan_file.h"
+#include "wire/plan/plan.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
  * test_policy.c - may this call run?
  */
-#include "core/turn/policy.h"
-#include "core/policy/policy_label.h"
+#include "core/policy/policy.h"
+#include "core/turn/verdict.h"
 
 #include "tap.h"
 

@@ -2,8 +2,8 @@
  * test_policy_path.c - paths: those that must be named, and what one rule
  * means for other tools.
  */
-#include "core/turn/policy.h"
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
+#include "core/turn/verdict.h"
 
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /*
  * test_policy_words.c - commands and requests: what a rule covers.
  */
-#include "core/turn/policy.h"
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
+#include "core/turn/verdict.h"
 
 #include "tap.h"
 

@@ -5,7 +5,7 @@
  *     kid:C, kid:C=HOW     the child of call or action C has ended; HOW is
  *                          an outcome, or late: its time was over
  */
-#include "core/turn/policy.h"
+#include "core/turn/verdict.h"
 #include "tt_help.h"
 
 /* h only reads, w writes; both may be given tasks. */

@@ -1,7 +1,7 @@
 /*
  * test_http1.c - answers of HTTP/1.1: each row in any chunks, at the limits.
  */
-#include "wire/http/http1.h"
+#include "wire/http/http.h"
 
 #include <stdlib.h>
 

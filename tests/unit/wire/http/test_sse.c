@@ -1,7 +1,7 @@
 /*
  * test_sse.c - server-sent events: the standard's rules, in any chunks.
  */
-#include "wire/http/sse.h"
+#include "wire/http/http.h"
 
 #include <stdlib.h>
 

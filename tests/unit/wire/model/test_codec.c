@@ -1,7 +1,7 @@
 /*
  * test_codec.c - what all codecs share: events to JSON, errors, history.
  */
-#include "wire/model/codec.h"
+#include "wire/model/model.h"
 
 #include "wire_help.h"
 

@@ -1,10 +1,17 @@
 /*
- * plan_show.h - a plan described: for programs, for Graphviz, as a picture.
+ * plan.h - plans as files, and described for programs and people.
  */
-#ifndef WIRE_PLAN_SHOW_H
-#define WIRE_PLAN_SHOW_H
+#ifndef WIRE_PLAN_H
+#define WIRE_PLAN_H
 
 #include "core/plan/plan.h"
+
+/* Everything lives in the arena. A failure has the line and column. */
+wend_status plan_file_parse(wend_str text, const struct plan_options *o,
+                            struct arena *a, struct plan **out,
+                            wend_error *err);
+
+/* ---- Descriptions -------------------------------------------------------- */
 
 /* One object: what is declared, and the numbers that follow from it; beside
  * them what was learned of each action, if that is not NULL. */

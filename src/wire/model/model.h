@@ -1,16 +1,19 @@
 /*
- * codec.h - how one provider's API is spoken: bytes <-> meaning, pure.
+ * model.h - how one provider's API is spoken: bytes <-> meaning, pure.
  *
  * A codec turns a turn into a request body, and the events of an answer's
  * stream into pieces. It keeps its state in memory the driver gives it and
  * tells the sink; it never waits, never retries, never decides.
  */
-#ifndef WIRE_CODEC_H
-#define WIRE_CODEC_H
+#ifndef WIRE_MODEL_H
+#define WIRE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "core/turn/turn.h"
+#include "wire/http/http.h"
 #include "wire/model/join.h"
-#include "wire/http/sse.h"
 
 /* What is asked: the conversation is the turn's. */
 struct wire_ask {
@@ -190,5 +193,24 @@ void wire_dispatch(struct decoder *d, wend_str name, const struct json *data,
                    const struct wire_event *events, size_t count);
 /* A count: 0 if absent, no integer or negative; j may be NULL. */
 int64_t wire_i64(const struct json *j, const char *key);
+
+/* ---- The providers ------------------------------------------------------- */
+
+struct provider {
+    const char *name;    /* openai ... */
+    const char *key_env; /* variable with its key; NULL: needs none */
+};
+
+bool provider_at(size_t i, struct provider *out); /* false after the last */
+
+/* ---- Requests: a path and a body for each API, in its own x_ask.c -------- */
+
+void anthropic_path(const struct wire_ask *q, struct buf *out);
+int64_t anthropic_output_tokens(wend_str model, enum effort effort);
+void anthropic_request(const struct wire_ask *q, struct buf *out);
+void gemini_path(const struct wire_ask *q, struct buf *out);
+void gemini_request(const struct wire_ask *q, struct buf *out);
+void responses_path(const struct wire_ask *q, struct buf *out);
+void responses_request(const struct wire_ask *q, struct buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * policy.h - may this call run? One function for every path.
+ * verdict.h - may this call run? One function for every path.
  */
-#ifndef CORE_POLICY_H
-#define CORE_POLICY_H
+#ifndef CORE_VERDICT_H
+#define CORE_VERDICT_H
 
 #include "core/policy/policy_path.h"
 #include "core/turn/turn.h"

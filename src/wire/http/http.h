@@ -1,18 +1,12 @@
 /*
- * http1.h - answers of HTTP/1.1 (RFC 9112), from bytes in any chunks.
- *
- * Strict where two readers could disagree about where an answer ends: a
- * length that is said twice with two values, a length beside chunks, a chunk
- * size that is no number, a folded line, a control byte. Heads of 1xx are
- * skipped. The body is given where it lies, without a copy.
- *
- *   http1_begin; then, for the bytes of each read, http1_next until
- *   HTTP1_MORE; http1_end when the connection was closed.
+ * http.h - HTTP as bytes: answers, event streams, when to try again.
  */
-#ifndef WIRE_HTTP1_H
-#define WIRE_HTTP1_H
+#ifndef WIRE_HTTP_H
+#define WIRE_HTTP_H
 
 #include "base/str.h"
+
+/* ---- Answers of HTTP/1.1 (RFC 9112), from bytes in any chunks ------------ */
 
 enum {
     HTTP1_HEAD_MAX = 32 << 10, /* status line and headers; so are trailers */
@@ -78,5 +72,49 @@ void http1_take(struct http1 *h, wend_str *in, size_t n);
 enum http1_event http1_end(struct http1 *h);
 /* Whether any byte of an answer has come. */
 bool http1_begun(const struct http1 *h);
+
+/* ---- Server-sent events and lines, from bytes in any chunks -------------- */
+
+enum sse_framing {
+    SSE_EVENTS, /* text/event-stream */
+    SSE_LINES,  /* one JSON value a line; empty lines are skipped */
+};
+
+/* name is empty when the event has none; data is valid UTF-8 (bad bytes are
+ * replaced). Returns false to stop. */
+typedef bool (*sse_fn)(void *ctx, wend_str name, wend_str data);
+
+struct sse {
+    enum sse_framing framing;
+    size_t bytes_max; /* of one line and of one event's data */
+    struct buf line;  /* begun in an earlier chunk */
+    struct buf name, data, clean;
+    wend_str lent; /* the event's only data line, still in the chunk */
+    bool begun, after_cr, any_data, stopped;
+    wend_status status; /* WEND_E_LIMIT, WEND_E_NOMEM stick */
+    /* For who asks again where a stream ended: the newest id, and how long
+     * to wait; -1: not said. */
+    struct buf id;
+    int64_t retry_ms;
+};
+
+enum { SSE_ID_MAX = 1024 }; /* a longer id is no id */
+
+void sse_init(struct sse *s, const struct mem *m, enum sse_framing framing,
+              size_t bytes_max);
+/* Any chunking gives the same events. An event that is whole in its chunk
+ * is given where it lies, without a copy. */
+wend_status sse_feed(struct sse *s, const char *p, size_t len, sse_fn fn,
+                     void *ctx);
+wend_status sse_end(struct sse *s, sse_fn fn, void *ctx);
+void sse_free(struct sse *s);
+
+/* ---- When a server wants to be asked again ------------------------------- */
+
+/* Milliseconds to wait, from the headers retry-after-ms and Retry-After
+ * (seconds, or a date); 0 if neither says something. now_us: to read a date. */
+int64_t retry_after(wend_str ms_text, wend_str text, int64_t now_us);
+/* Appends a time in its two largest units: "2 h 5 min". */
+void retry_after_put(struct buf *out, int64_t ms);
 
 #endif

@@ -1,18 +1,17 @@
 /*
- * policy.c - may this call run?
+ * verdict.c - may this call run?
  *
  * Rules first (first match wins): they allow, deny or ask. Without one,
  * reading in category general is allowed and everything else is asked; the
  * agent's approve mode says what asking means. Each layer names a risk; the
  * highest counts.
  */
-#include "core/turn/policy.h"
+#include "core/turn/verdict.h"
 
 #include <string.h>
 
 #include "core/event/event.h"
-#include "core/policy/policy_label.h"
-#include "core/policy/policy_rule.h"
+#include "core/policy/policy.h"
 
 /* In a rule for URLs a question mark is one. */
 static bool is_literal(const struct asked *q)

@@ -1,9 +1,10 @@
 /*
- * policy_rule.h - rules: how they are read, and which calls they fit.
+ * policy.h - rules: how they are read, and which calls they fit.
  */
-#ifndef CORE_POLICY_RULE_H
-#define CORE_POLICY_RULE_H
+#ifndef CORE_POLICY_H
+#define CORE_POLICY_H
 
+#include "core/config/config.h"
 #include "core/policy/policy_path.h"
 #include "core/policy/policy_url.h"
 #include "core/policy/policy_words.h"
@@ -64,5 +65,21 @@ const struct rule *rule_first(const struct rule_set *set,
  * that denies, else one that asks; NULL: there is none. */
 const struct rule *rule_keeps(const struct rule_set *set, wend_str root,
                               wend_str path, unsigned access);
+
+/* ---- Rows that label calls without deciding about them ------------------- */
+
+/* Parses `label,label=tool(arg-glob)`; views into text. */
+wend_status label_row_parse(wend_str text, struct label_row *out,
+                            wend_error *err);
+
+/* wend_label of all rows that fit the call. A row about one file tool holds
+ * for every tool that would read, name or write the same path. */
+uint32_t label_rows_for(const struct label_rows *rows, const struct asked *q);
+
+/* The list `labels` of a policy. */
+wend_status label_rows_read(const struct json *list, struct arena *a,
+                            struct label_rows *out, wend_error *err);
+/* The same list, as a member that follows others; nothing for no rows. */
+void label_rows_put(struct buf *b, const struct label_rows *rows);
 
 #endif
