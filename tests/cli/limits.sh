@@ -106,4 +106,60 @@ has "far over the window: said" "$out" '"code":"overflow"'
 has "far over the window: what to do" "$out" 'it was not sent; shorten'
 lacks "far over the window: no answer" "$out" text_delta
 
+fallback() { # WINDOW...: of the fallback models m1 and m2; the first has 100
+    local i=0 window
+    printf 'wend: models/1\nmodels:\n' >"$work/models.yaml"
+    printf 'wend: agent/1\nname: a\nmodel: script:m0.yaml\n' >agent.yaml
+    printf 'fallback_models: [script:m1.yaml, script:m2.yaml]\n' >>agent.yaml
+    for window in 100 "$@"; do
+        printf 'turns: [{text: "model %d"}]\n' $i >m$i.yaml
+        [ $window = - ] || printf '  - {name: "script:m%d.yaml", window: %s}\n' \
+            $i $window >>"$work/models.yaml"
+        i=$((i + 1))
+    done
+    WEND_MODELS=$work/models.yaml run "$WEND" run --json -a agent.yaml \
+        "$(head -c 4000 /dev/zero | tr '\0' x)"
+}
+fallback 900 2000
+has "the fallback model that has the room is asked" "$out" '"text":"model 2"'
+lacks "which needs no word" "$out" context_full
+fallback 100 -
+has "one that may have it" "$out" '"text":"model 2"'
+has "if none is known to" "$out" 'no fallback model is known to have room for'
+fallback 100 200
+is "none has the room" $status 1
+has "and that is said" "$out" 'it was not sent, and no fallback model has the room'
+
+planned() { # WINDOW [MORE [ACTION]]: a plan that asks a model with 4000 bytes
+    cat >"$work/window.yaml" <<EOF
+wend: agent/1
+name: narrow
+model: '$hello'
+context_tokens: $1
+EOF
+    cat >plan.yaml <<EOF
+wend: plan/1
+name: p
+actions:
+  - {name: ask, type: llm, prompt: $(head -c 4000 /dev/zero | tr '\0' x)${2:-}}
+${3:+  - {name: $3, type: llm, prompt: short\}}
+EOF
+    run "$WEND" plan run --json -a "$work/window.yaml" plan.yaml
+}
+planned 100000
+is "an action: control" $status 0
+lacks "an action: nothing is said" "$out" context_full
+planned 900
+is "an action a little over the window" $status 0
+has "is sent with a warning" "$out" '"code":"context_full"'
+planned 600
+is "an action far over the window" $status 1
+has "fails" "$out" '"code":"overflow"'
+has "and says what to do" "$out" 'it was not sent; shorten the prompt'
+is "no model was asked" "$(grep -c '"type":"model_start"' "$out")" 0
+planned 600 ', fallback: other' other
+is "its fallback is taken" $status 0
+planned 600 ', retry: {max: 2, delay: 1ms}'
+is "it is not tried again" "$(grep -c '"type":"action_retry"' "$out")" 0
+
 finish

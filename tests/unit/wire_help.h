@@ -20,6 +20,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 
+#include "base/code.h"
 #include "core/turn/turn.h"
 #include "fault.h"
 #include "tap.h"
@@ -170,12 +171,10 @@ static inline void told_finish(void *ctx, wend_str reason)
 
 static inline void told_fail(void *ctx, wend_str code, wend_str message)
 {
-    static const char *const codes[] = {"network", "timeout",  "rate_limit",
-                                        "service", "auth",     "not_found",
-                                        "invalid", "overflow", "unknown"};
     struct told *t = told_any(ctx);
 
-    told_law(t, str_index(code, codes, 9) >= 0, "a code that is known");
+    told_law(t, str_index(code, code_names, CODES) >= 0,
+             "a code that is known");
     told_law(t, message.len, "a failure says why");
     t->failed = true;
     buf_cstr(&t->lines, "fail ");

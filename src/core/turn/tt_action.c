@@ -219,10 +219,15 @@ static void run_action(struct tt *x, uint32_t i, wend_str key, int64_t delay_ms)
 {
     const struct action_state *s = state_of(x, i);
     const struct plan_action *a = action_of(x, i);
+    struct action_fate f;
     struct effect *fx;
 
     if (is_child(a) && !may_be_cached(x, i)) {
         run_child(x, i, key, delay_ms);
+        return;
+    }
+    if (!action_fits(x, i, &f)) {
+        end_action(x, i, &f);
         return;
     }
     fx = want(x, FX_RUN_ACTION);

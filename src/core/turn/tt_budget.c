@@ -29,7 +29,7 @@ void plan_reserved(const struct turn *t, struct purse *out)
 
         if (s->asking)
             reserve(out, action_model(t, p->plan->actions[i]),
-                    tokens_estimate(s->params.len));
+                    action_tokens(t, s->params));
     }
 }
 

@@ -15,6 +15,36 @@ const struct model_use *action_model(const struct turn *t,
                                             : turn_model(t);
 }
 
+int64_t action_tokens(const struct turn *t, wend_str params)
+{
+    return tokens_estimate(t->config->instructions.len) +
+           tokens_estimate(params.len);
+}
+
+bool action_fits(struct tt *x, uint32_t i, struct action_fate *f)
+{
+    const struct turn *t = &x->s->turn;
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct action_state *s = plan_action_state(&t->plan, i);
+    int64_t tokens = action_tokens(t, s->params);
+
+    if (a->type != ACTION_LLM)
+        return true;
+    if (!is_far_over(action_model(t, a), tokens)) {
+        if (s->attempt == 1)
+            warn_of_window(x, action_model(t, a), tokens);
+        return true;
+    }
+    *f = (struct action_fate){
+        .outcome = WEND_OUTCOME_FAILED,
+        .code = STR("overflow"),
+        .message = window_text(x, action_model(t, a), tokens,
+                               ": it was not sent; shorten the prompt, or set "
+                               "a larger context_tokens"),
+    };
+    return false;
+}
+
 wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
                             wend_str params)
 {
@@ -24,8 +54,7 @@ wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
     if (a->type != ACTION_LLM)
         return STR_NONE;
     turn_reserved(t, &open);
-    return over_budget(x, action_model(t, a), tokens_estimate(params.len),
-                       &open);
+    return over_budget(x, action_model(t, a), action_tokens(t, params), &open);
 }
 
 void emit_action_ask(struct tt *x, uint32_t i)
@@ -97,7 +126,7 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
         x->in->reply)
         fill_from_reply(x, a, e);
     else if (s->at != AT_RUNS && is_charged(t))
-        charge(action_model(t, a), tokens_estimate(s->params.len), &e->usage);
+        charge(action_model(t, a), action_tokens(t, s->params), &e->usage);
     if (e->outcome == WEND_OUTCOME_FAILED)
         e->error = error;
     e->action = a->id;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/code.h"
 #include "base/hash.h"
 #include "core/config/answer.h"
 
@@ -265,59 +266,31 @@ static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
     }
 }
 
-/* ---- The window ---------------------------------------------------------- */
+/* ---- The question -------------------------------------------------------- */
 
-/* Tokens are estimated, so that a request is refused only well above it. */
-static bool is_far_over(const struct model_use *m, int64_t tokens)
-{
-    return m->window_known && tokens > m->context_tokens / 10 * 13;
-}
-
-static wend_str window_text(struct tt *x, const char *what)
-{
-    const struct turn *t = &x->s->turn;
-    struct buf b = {.mem = x->s->scratch->mem};
-
-    buf_fmt(&b,
-            "the request has about %lld tokens, and the window of %.*s has "
-            "%lld%s",
-            (long long)turn_tokens(t), (int)t->model.len, t->model.ptr,
-            (long long)turn_model(t)->context_tokens, what);
-    return take_text(x, &b);
-}
-
-/* A request that may not fit is sent, with a warning. */
-static bool fits_window(struct tt *x)
-{
-    const struct turn *t = &x->s->turn;
-    const struct model_use *m = turn_model(t);
-    int64_t tokens = turn_tokens(t);
-
-    if (is_far_over(m, tokens))
-        return false;
-    if (m->window_known && tokens > m->context_tokens && !t->again)
-        warn(x, STR("context_full"), window_text(x, ""));
-    return true;
-}
-
-/* Nothing is sent. The next model is asked if it has the room. */
+/* Nothing is sent. A fallback model is asked if one may have the room. */
 static void refuse_request(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    const struct model_use *next = turn_model(t) + 1;
-    bool last = t->model_at + 1 >= t->config->models_count;
+    int64_t tokens = turn_tokens(t);
+    const struct model_use *next = roomier_model(t, tokens);
     const wend_ev_error *error;
 
     emit_model_start(x);
-    if (!last && !is_far_over(next, turn_tokens(t)) &&
-        !turn_over_budget(x, next, NULL).ptr) {
+    if (next && !turn_over_budget(x, next, NULL).ptr) {
+        warn_of_room(x, next, tokens);
         ask_again(x, next->name, 0, STR("overflow"), NULL);
         return;
     }
     error = draft_error(
         x, STR("overflow"),
-        window_text(x, ": it was not sent; shorten the conversation, or set a "
-                       "larger context_tokens"),
+        window_text(x, turn_model(t), tokens,
+                    has_fallback(t) && !next
+                        ? ": it was not sent, and no fallback model has the "
+                          "room; shorten the conversation, or set a larger "
+                          "context_tokens"
+                        : ": it was not sent; shorten the conversation, or set "
+                          "a larger context_tokens"),
         STR("model"));
     close_model(x, WEND_OUTCOME_FAILED, error);
     end_turn(x, WEND_OUTCOME_FAILED);
@@ -337,10 +310,12 @@ void ask_model(struct tt *x)
         end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
         return;
     }
-    if (!fits_window(x)) {
+    if (is_far_over(turn_model(t), turn_tokens(t))) {
         refuse_request(x);
         return;
     }
+    if (!t->again)
+        warn_of_window(x, turn_model(t), turn_tokens(t));
     emit_model_start(x);
     want(x, FX_ASK_MODEL);
 }
@@ -459,11 +434,13 @@ static bool may_ask_again(const struct turn *t, const struct input *in)
 /* The same request may be answered another time. */
 static bool is_passing(const struct turn *t, const struct input *in)
 {
-    static const char *const codes[] = {"network", "timeout", "rate_limit",
-                                        "service"};
-
     return may_ask_again(t, in) && !in->error.retry_never &&
-           str_index(in->error.code, codes, 4) >= 0;
+           code_passes(in->error.code);
+}
+
+static bool is_overflow(const struct input *in)
+{
+    return str_is(in->error.code, "overflow");
 }
 
 /* The model to ask in place of one that cannot answer, or NULL. An invalid
@@ -471,10 +448,10 @@ static bool is_passing(const struct turn *t, const struct input *in)
 static const struct model_use *next_model(const struct turn *t,
                                           const struct input *in)
 {
-    if (!may_ask_again(t, in) || t->model_at + 1 >= t->config->models_count ||
-        str_is(in->error.code, "invalid"))
+    if (!may_ask_again(t, in) || str_is(in->error.code, "invalid"))
         return NULL;
-    return turn_model(t) + 1;
+    return is_overflow(in) ? roomier_model(t, turn_tokens(t))
+                           : fallback_model(t, turn_tokens(t));
 }
 
 /* Doubling from RETRY_BASE_MS, less up to a quarter. The jitter comes from
@@ -533,8 +510,26 @@ static bool try_again(struct tt *x, wend_str *limit)
     *limit = turn_over_budget(x, next, failed);
     if (limit->ptr)
         return false;
+    if (is_overflow(x->in))
+        warn_of_room(x, next, turn_tokens(t));
+    else
+        warn_of_window(x, next, turn_tokens(t));
     ask_again(x, next->name, 0, x->in->error.code, failed);
     return true;
+}
+
+/* What the provider says, and that no fallback would have been better. */
+static wend_str failure_text(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    struct buf b = {.mem = x->s->scratch->mem};
+
+    if (!is_overflow(x->in) || !has_fallback(t) || !may_ask_again(t, x->in) ||
+        roomier_model(t, turn_tokens(t)))
+        return x->in->error.message;
+    buf_str(&b, x->in->error.message);
+    buf_cstr(&b, " (no fallback model has a larger window)");
+    return take_text(x, &b);
 }
 
 void on_model_fail(struct tt *x)
@@ -545,8 +540,7 @@ void on_model_fail(struct tt *x)
 
     if (t->phase != PH_MODEL || x->in->ask != t->ask || try_again(x, &limit))
         return;
-    error =
-        draft_error(x, x->in->error.code, x->in->error.message, STR("model"));
+    error = draft_error(x, x->in->error.code, failure_text(x), STR("model"));
     if (error)
         error->retryable = is_passing(t, x->in);
     close_model(x, WEND_OUTCOME_FAILED, error);

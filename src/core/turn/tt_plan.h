@@ -34,6 +34,9 @@ void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message);
 /* tt_llm.c: its model call */
 const struct model_use *action_model(const struct turn *t,
                                      const struct plan_action *a);
+int64_t action_tokens(const struct turn *t, wend_str params);
+/* False: the request is far over the window, and *f says so. */
+bool action_fits(struct tt *x, uint32_t i, struct action_fate *f);
 /* The limit that asking would break; absent: none, or it asks no model. */
 wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
                             wend_str params);

@@ -210,4 +210,19 @@ void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
 /* The text in scratch; frees b. */
 wend_str take_text(struct tt *x, struct buf *b);
 
+/* tt_window.c */
+/* Over 1.3 times the window: such a request is not sent. */
+bool is_far_over(const struct model_use *m, int64_t tokens);
+wend_str window_text(struct tt *x, const struct model_use *m, int64_t tokens,
+                     const char *what);
+void warn_of_window(struct tt *x, const struct model_use *m, int64_t tokens);
+bool has_fallback(const struct turn *t);
+/* The first one that the request may be sent to; NULL: none. */
+const struct model_use *fallback_model(const struct turn *t, int64_t tokens);
+/* For a request that the model of the turn has no room for: the first whose
+ * window is known to fit, else the first that may; NULL: none. */
+const struct model_use *roomier_model(const struct turn *t, int64_t tokens);
+/* Says if that one is not known to fit. */
+void warn_of_room(struct tt *x, const struct model_use *m, int64_t tokens);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/code.h"
 #include "base/fail.h"
 #include "base/utf8.h"
 
@@ -72,18 +73,9 @@ void pool_forget(wend_runtime *rt)
     }
 }
 
-/* Codes that say something about the model and not about the request. */
-static bool is_trouble(wend_str code)
-{
-    static const char *const codes[] = {"network", "timeout", "rate_limit",
-                                        "service"};
-
-    return code.ptr && str_index(code, codes, 4) >= 0;
-}
-
 static void learn(struct health *h, wend_str code, bool tried)
 {
-    if (!is_trouble(code)) {
+    if (!code_passes(code)) { /* it says nothing about the model */
         h->failures = 0;
         h->rests_until_us = 0;
         return;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/code.h"
 #include "base/fail.h"
 #include "base/limits.h"
 #include "wire/file/fields.h"
@@ -69,13 +70,9 @@ static FIELD_READ(read_usage)
 
 static FIELD_READ(read_error)
 {
-    static const char *const codes[] = {
-        "network",   "timeout", "rate_limit", "service", "auth",
-        "not_found", "invalid", "overflow",   "unknown", NULL,
-    };
 #define AT(member) offsetof(struct script_error, member)
     static const struct field rows[] = {
-        {"code", field_word, AT(code), 0, 0, codes},
+        {"code", field_word, AT(code), 0, 0, code_names},
         {"message", field_text, AT(message), 0, 0, NULL},
         {"after", field_number, AT(after), 0, REPEAT_MAX, NULL},
         {0},

@@ -8,6 +8,7 @@
 #include "wire/model/failure.h"
 
 #include "base/ascii.h"
+#include "base/code.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "wire/http/http.h"
@@ -19,104 +20,86 @@ enum {
 
 /* ---- Codes --------------------------------------------------------------- */
 
-enum code {
-    NETWORK,
-    TIMEOUT,
-    RATE_LIMIT,
-    SERVICE,
-    AUTH,
-    NOT_FOUND,
-    INVALID,
-    OVERFLOW,
-    PROXY,
-    UNKNOWN,
-};
-
-static const char *const code_names[] = {
-    [NETWORK] = "network", [TIMEOUT] = "timeout",   [RATE_LIMIT] = "rate_limit",
-    [SERVICE] = "service", [AUTH] = "auth",         [NOT_FOUND] = "not_found",
-    [INVALID] = "invalid", [OVERFLOW] = "overflow", [PROXY] = "proxy",
-    [UNKNOWN] = "unknown",
-};
-
 /* An empty account counts as auth: waiting does not fill it, so it must
  * never be tried again, whatever its status. */
 static const struct {
     const char *word;
-    enum code code;
+    enum model_code code;
 } words[] = {
-    {"insufficient_quota", AUTH},
-    {"exceeded_current_quota_error", AUTH},
-    {"billing_error", AUTH},
-    {"billing_not_active", AUTH},
-    {"billing_hard_limit_reached", AUTH},
-    {"insufficient_balance", AUTH},
-    {"insufficient_credits", AUTH},
-    {"payment_required", AUTH},
-    {"account_deactivated", AUTH},
-    {"authentication_error", AUTH},
-    {"invalid_authentication_error", AUTH},
-    {"incorrect_api_key_error", AUTH},
-    {"invalid_api_key", AUTH},
-    {"permission_error", AUTH},
-    {"permission_denied", AUTH},
-    {"permission_denied_error", AUTH},
-    {"unauthenticated", AUTH},
-    {"unauthorized", AUTH},
-    {"forbidden", AUTH},
-    {"context_length_exceeded", OVERFLOW},
-    {"context_window_exceeded", OVERFLOW},
-    {"model_context_window_exceeded", OVERFLOW},
-    {"exceed_context_size_error", OVERFLOW},
-    {"request_too_large", OVERFLOW},
-    {"string_above_max_length", OVERFLOW},
-    {"rate_limit_error", RATE_LIMIT},
-    {"rate_limit_exceeded", RATE_LIMIT},
-    {"rate_limit_reached_error", RATE_LIMIT},
-    {"rate_limited", RATE_LIMIT},
-    {"too_many_requests", RATE_LIMIT},
-    {"resource_exhausted", RATE_LIMIT},
-    {"throttling", RATE_LIMIT},
-    {"throttlingexception", RATE_LIMIT},
-    {"timeout_error", TIMEOUT},
-    {"timeout", TIMEOUT},
-    {"request_timeout", TIMEOUT},
-    {"deadline_exceeded", TIMEOUT},
-    {"overloaded_error", SERVICE},
-    {"overloaded", SERVICE},
-    {"engine_overloaded_error", SERVICE},
-    {"api_error", SERVICE},
-    {"server_error", SERVICE},
-    {"internal_error", SERVICE},
-    {"internal_server_error", SERVICE},
-    {"internalservererror", SERVICE},
-    {"internal", SERVICE},
-    {"unavailable", SERVICE},
-    {"service_unavailable", SERVICE},
-    {"bad_gateway", SERVICE},
-    {"tool_use_failed", SERVICE}, /* the model wrote a call that is none */
-    {"not_found_error", NOT_FOUND},
-    {"not_found", NOT_FOUND},
-    {"model_not_found", NOT_FOUND},
-    {"notfounderror", NOT_FOUND},
-    {"invalid_request_error", INVALID},
-    {"invalid_request", INVALID},
-    {"invalid_argument", INVALID},
-    {"failed_precondition", INVALID},
-    {"badrequesterror", INVALID},
-    {"bad_request", INVALID},
-    {"validation_error", INVALID},
-    {"wrong_api_format", INVALID},
+    {"insufficient_quota", CODE_AUTH},
+    {"exceeded_current_quota_error", CODE_AUTH},
+    {"billing_error", CODE_AUTH},
+    {"billing_not_active", CODE_AUTH},
+    {"billing_hard_limit_reached", CODE_AUTH},
+    {"insufficient_balance", CODE_AUTH},
+    {"insufficient_credits", CODE_AUTH},
+    {"payment_required", CODE_AUTH},
+    {"account_deactivated", CODE_AUTH},
+    {"authentication_error", CODE_AUTH},
+    {"invalid_authentication_error", CODE_AUTH},
+    {"incorrect_api_key_error", CODE_AUTH},
+    {"invalid_api_key", CODE_AUTH},
+    {"permission_error", CODE_AUTH},
+    {"permission_denied", CODE_AUTH},
+    {"permission_denied_error", CODE_AUTH},
+    {"unauthenticated", CODE_AUTH},
+    {"unauthorized", CODE_AUTH},
+    {"forbidden", CODE_AUTH},
+    {"context_length_exceeded", CODE_OVERFLOW},
+    {"context_window_exceeded", CODE_OVERFLOW},
+    {"model_context_window_exceeded", CODE_OVERFLOW},
+    {"exceed_context_size_error", CODE_OVERFLOW},
+    {"request_too_large", CODE_OVERFLOW},
+    {"string_above_max_length", CODE_OVERFLOW},
+    {"rate_limit_error", CODE_RATE_LIMIT},
+    {"rate_limit_exceeded", CODE_RATE_LIMIT},
+    {"rate_limit_reached_error", CODE_RATE_LIMIT},
+    {"rate_limited", CODE_RATE_LIMIT},
+    {"too_many_requests", CODE_RATE_LIMIT},
+    {"resource_exhausted", CODE_RATE_LIMIT},
+    {"throttling", CODE_RATE_LIMIT},
+    {"throttlingexception", CODE_RATE_LIMIT},
+    {"timeout_error", CODE_TIMEOUT},
+    {"timeout", CODE_TIMEOUT},
+    {"request_timeout", CODE_TIMEOUT},
+    {"deadline_exceeded", CODE_TIMEOUT},
+    {"overloaded_error", CODE_SERVICE},
+    {"overloaded", CODE_SERVICE},
+    {"engine_overloaded_error", CODE_SERVICE},
+    {"api_error", CODE_SERVICE},
+    {"server_error", CODE_SERVICE},
+    {"internal_error", CODE_SERVICE},
+    {"internal_server_error", CODE_SERVICE},
+    {"internalservererror", CODE_SERVICE},
+    {"internal", CODE_SERVICE},
+    {"unavailable", CODE_SERVICE},
+    {"service_unavailable", CODE_SERVICE},
+    {"bad_gateway", CODE_SERVICE},
+    {"tool_use_failed", CODE_SERVICE}, /* the model wrote a call that is none */
+    {"not_found_error", CODE_NOT_FOUND},
+    {"not_found", CODE_NOT_FOUND},
+    {"model_not_found", CODE_NOT_FOUND},
+    {"notfounderror", CODE_NOT_FOUND},
+    {"invalid_request_error", CODE_INVALID},
+    {"invalid_request", CODE_INVALID},
+    {"invalid_argument", CODE_INVALID},
+    {"failed_precondition", CODE_INVALID},
+    {"badrequesterror", CODE_INVALID},
+    {"bad_request", CODE_INVALID},
+    {"validation_error", CODE_INVALID},
+    {"wrong_api_format", CODE_INVALID},
 };
 
 static const struct {
     int from, to;
-    enum code code;
+    enum model_code code;
 } statuses[] = {
-    {401, 401, AUTH},      {402, 403, AUTH},     {404, 404, NOT_FOUND},
-    {407, 407, PROXY},     {408, 408, TIMEOUT},  {409, 409, SERVICE},
-    {410, 410, NOT_FOUND}, {413, 413, OVERFLOW}, {429, 429, RATE_LIMIT},
-    {400, 499, INVALID},   {504, 504, TIMEOUT},  {500, 599, SERVICE},
+    {401, 401, CODE_AUTH},       {402, 403, CODE_AUTH},
+    {404, 404, CODE_NOT_FOUND},  {407, 407, CODE_PROXY},
+    {408, 408, CODE_TIMEOUT},    {409, 409, CODE_SERVICE},
+    {410, 410, CODE_NOT_FOUND},  {413, 413, CODE_OVERFLOW},
+    {429, 429, CODE_RATE_LIMIT}, {400, 499, CODE_INVALID},
+    {504, 504, CODE_TIMEOUT},    {500, 599, CODE_SERVICE},
 };
 
 /* How servers without a word for it say that the request does not fit. */
@@ -153,20 +136,20 @@ static bool contains(wend_str s, const char *phrase)
     return false;
 }
 
-static enum code word_code(wend_str word)
+static enum model_code word_code(wend_str word)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (word.len == strlen(words[i].word) && begins(word, words[i].word))
             return words[i].code;
-    return UNKNOWN;
+    return CODE_UNKNOWN;
 }
 
-static enum code status_code(int status)
+static enum model_code status_code(int status)
 {
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         if (status >= statuses[i].from && status <= statuses[i].to)
             return statuses[i].code;
-    return UNKNOWN;
+    return CODE_UNKNOWN;
 }
 
 static bool says_overflow(wend_str message)
@@ -179,22 +162,22 @@ static bool says_overflow(wend_str message)
 
 /* The first word that is known counts, except that "invalid" is said of
  * everything and yields to what the others or the text say. */
-static enum code said_code(const struct failure_said *said)
+static enum model_code said_code(const struct failure_said *said)
 {
-    enum code code = UNKNOWN, by_status = status_code(said->status);
+    enum model_code code = CODE_UNKNOWN, by_status = status_code(said->status);
 
     for (int i = 0; i < FAILURE_WORDS; i++) {
-        enum code c = word_code(said->word[i]);
+        enum model_code c = word_code(said->word[i]);
 
-        if (c != UNKNOWN && (code == UNKNOWN || code == INVALID))
+        if (c != CODE_UNKNOWN && (code == CODE_UNKNOWN || code == CODE_INVALID))
             code = c;
     }
-    if (code == UNKNOWN)
+    if (code == CODE_UNKNOWN)
         code = by_status;
-    if ((code == INVALID || code == UNKNOWN) &&
+    if ((code == CODE_INVALID || code == CODE_UNKNOWN) &&
         (says_overflow(said->message) || says_overflow(said->more)))
-        return OVERFLOW;
-    if (code == INVALID && by_status != UNKNOWN)
+        return CODE_OVERFLOW;
+    if (code == CODE_INVALID && by_status != CODE_UNKNOWN)
         return by_status;
     return code;
 }
@@ -374,24 +357,23 @@ static wend_str trimmed(wend_str s)
 }
 
 /* The core tries again only what bears one of these names. */
-static bool passes(enum code code)
+static bool passes(enum model_code code)
 {
-    return code == NETWORK || code == TIMEOUT || code == RATE_LIMIT ||
-           code == SERVICE;
+    return code < CODES_PASSING;
 }
 
-static void decide(int status, enum code *code, const struct failure_headers *h,
-                   bool *retry)
+static void decide(int status, enum model_code *code,
+                   const struct failure_headers *h, bool *retry)
 {
     *retry =
         (status == 408 || status == 409 || status == 429 || status >= 500) &&
-        *code != AUTH && *code != OVERFLOW;
+        *code != CODE_AUTH && *code != CODE_OVERFLOW;
     if (str_is(trimmed(h->should_retry), "true"))
         *retry = true;
     else if (str_is(trimmed(h->should_retry), "false"))
         *retry = false;
     if (*retry && !passes(*code))
-        *code = SERVICE;
+        *code = CODE_SERVICE;
 }
 
 /* Mostly a path is missing in the base URL, or there once too often. What a
@@ -490,7 +472,7 @@ void failure_of(int status, wend_str body, const struct failure_headers *h,
                 int64_t now_us, struct arena *a, struct failure *out)
 {
     struct failure_said said;
-    enum code code;
+    enum model_code code;
     int64_t wish_ms = 0;
 
     memset(out, 0, sizeof *out);

@@ -3,8 +3,10 @@
  */
 #include "wire/file/script.h"
 
+#include "base/code.h"
 #include "base/limits.h"
 #include "fault.h"
+#include "host/fetch/fetch.h"
 #include "tap.h"
 
 /* The example of the manual, word for word. */
@@ -100,6 +102,30 @@ static const struct {
     {"no calls", "turns:\n- calls: []"},
     {"reasoning tokens", "turns:\n- usage: {reasoning: 9}"},
 };
+
+/* Whatever a model call can fail with, also one over a network. */
+static void test_codes(void)
+{
+    struct mem m = {0};
+
+    for (int i = 0; i < CODES; i++) {
+        struct arena a = {.mem = &m};
+        struct script *s = NULL;
+        wend_error err = {0};
+        char text[100];
+
+        snprintf(text, sizeof text, "turns:\n- error: {code: %s}",
+                 code_names[i]);
+        tap_ok(script_parse(str_of(text), &a, &s, &err) == WEND_OK &&
+                   str_is(s->entries[0].error.code, code_names[i]),
+               "the error %s: %s", code_names[i], err.message);
+        arena_free(&a);
+    }
+    for (int how = FETCH_HTTP2_ONLY; how < FETCH_ENDS; how++)
+        tap_ok(str_index(str_of(fetch_codes[how]), code_names, CODES) >=
+                   CODES_PASSING,
+               "%s is a code, of what is not tried again", fetch_codes[how]);
+}
 
 static void test_accepted(void)
 {
@@ -413,6 +439,7 @@ int main(void)
 {
     test_manual();
     test_accepted();
+    test_codes();
     test_args();
     test_refused();
     test_turn_limit();
