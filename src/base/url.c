@@ -311,14 +311,31 @@ static char unescaped(wend_str s, size_t i, enum url_form form)
     return form == URL_OPEN && (c == '/' || c == '\\') ? '/' : 0;
 }
 
+static bool is_escape(wend_str s, size_t i)
+{
+    return s.ptr[i] == '%' && s.len - i >= 3 && is_hex(s.ptr[i + 1]) &&
+           is_hex(s.ptr[i + 2]);
+}
+
+void url_decode(struct buf *out, wend_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (is_escape(text, i)) {
+            buf_char(out, (char)(hex_value(text.ptr[i + 1]) << 4 |
+                                 hex_value(text.ptr[i + 2])));
+            i += 2;
+        } else {
+            buf_char(out, text.ptr[i]);
+        }
+}
+
 static void put_normal(struct buf *b, wend_str s, enum url_form form,
                        bool is_path)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i], plain;
 
-        if (c == '%' && s.len - i >= 3 && is_hex(s.ptr[i + 1]) &&
-            is_hex(s.ptr[i + 2])) {
+        if (is_escape(s, i)) {
             plain = unescaped(s, i, is_path ? form : URL_PLAIN);
             i += 2;
             if (!plain) {

@@ -32,6 +32,8 @@ wend_status url_parse(wend_str text, struct arena *a, struct url *out,
 /* What a reference (a Location header) means in a document at `base`. */
 wend_status url_join(const struct url *base, wend_str reference,
                      struct arena *a, struct url *out, wend_error *err);
+/* Appends the text with every %XX as the byte it stands for. */
+void url_decode(struct buf *out, wend_str text);
 /* How much of a target's spelling is the same to a server. */
 enum url_form {
     URL_PLAIN, /* escapes of what needs none are gone, others in upper case */

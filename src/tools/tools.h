@@ -21,6 +21,8 @@ struct web_env {
     const struct network *network; /* whom they may reach */
     const char *ca_file;           /* NULL: the usual ones */
     bool insecure_http;            /* secrets may go over plain http */
+    const wend_str *secrets;       /* all that the agent has; NULL: none */
+    const size_t *secrets_count;
 };
 
 struct tool_env {

@@ -322,23 +322,41 @@ static void on_end(void *ctx, enum fetch_end how, const char *message)
     finish(w, fail(&w->job.err, WEND_E_IO, "%s", message));
 }
 
-/* A header of the request has a secret that was granted, or is one of those
- * that carry nothing else. */
-static bool has_secret(const struct web *w)
+static bool holds_one(wend_str text, const wend_str *secrets, size_t count)
+{
+    for (size_t i = 0; text.len && i < count; i++)
+        if (secrets[i].len &&
+            memmem(text.ptr, text.len, secrets[i].ptr, secrets[i].len))
+            return true;
+    return false;
+}
+
+static bool holds_secret(const struct web *w, wend_str text)
+{
+    const struct web_env *e = w->env;
+
+    return holds_one(text, w->secrets, w->secrets_count) ||
+           (e->secrets && holds_one(text, e->secrets, *e->secrets_count));
+}
+
+/* The request carries a key or a secret: in its URL, also encoded, its body or
+ * a header, or by a header that carries nothing else. */
+static bool has_secret(const struct web *w, wend_str url)
 {
     static const char *const names[] = {"Authorization", "Cookie", "X-Api-Key",
                                         NULL};
+    struct buf plain = {.mem = &w->job.mem};
+    bool found;
 
-    for (size_t i = 0; i < w->headers_count; i++) {
-        if (header_is_among(str_of(w->headers[i]), names))
+    for (size_t i = 0; i < w->headers_count; i++)
+        if (header_is_among(str_of(w->headers[i]), names) ||
+            holds_secret(w, str_of(w->headers[i])))
             return true;
-        for (size_t k = 0; k < w->secrets_count; k++)
-            if (w->secrets[k].len &&
-                memmem(w->headers[i], strlen(w->headers[i]), w->secrets[k].ptr,
-                       w->secrets[k].len))
-                return true;
-    }
-    return false;
+    url_decode(&plain, url);
+    found = plain.failed || holds_secret(w, url) || holds_secret(w, w->body) ||
+            holds_secret(w, buf_view(&plain));
+    buf_free(&plain);
+    return found;
 }
 
 static wend_status start(struct web *w)
@@ -351,7 +369,6 @@ static wend_status start(struct web *w)
                               .copy_body = true,
                               .proxy = "",
                               .ca_file = w->env->ca_file,
-                              .secret = !w->env->insecure_http && has_secret(w),
                               .allow = on_allow,
                               .connect_ms = CONNECT_MS};
     wend_status s;
@@ -359,6 +376,8 @@ static wend_status start(struct web *w)
     w->transfer = NULL;
     url_put(&url, &w->url);
     q.url = url.ptr;
+    q.secret =
+        !url.failed && !w->env->insecure_http && has_secret(w, buf_view(&url));
     s = url.failed
             ? fail_nomem(&w->job.err)
             : fetch_start(w->fetch, &q, &events, w, &w->transfer, &w->job.err);

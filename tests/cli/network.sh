@@ -186,6 +186,23 @@ seen "fork: no request arrives" 1
 OPENAI_API_KEY=$key run "$WEND" fork --json -m openai:text:2:8 \
     --base-url "$away" --insecure-http last more
 seen "fork: on request it does" 0
+cut_off() { # leaves a run that was killed while its model was waited for
+    begin "$WEND" run --json \
+        -m 'script:{"turns":[{"first_delay":"1h","text":"x"}]}' hi
+    soon in_log "$id" '"type":"model_start"'
+    killed
+}
+cut_off
+OPENAI_API_KEY=$key run "$WEND" resume --json -m openai:text:2:8 \
+    --base-url "$away" "$id"
+has "resume: refused" "$out" "$refused"
+seen "resume: no request arrives" 1
+cut_off
+OPENAI_API_KEY=$key run "$WEND" resume --json -m openai:text:2:8 \
+    --base-url "$away" --insecure-http "$id"
+is "resume: on request: exit status" $status 0
+has "resume: on request it arrives" "$work/requests" "Bearer $key"
+: >"$work/requests"
 cat >plan.yaml <<PLAN
 wend: plan/1
 name: p
@@ -271,6 +288,26 @@ script "{\"url\": \"http://$address:$port/=say:x/\"}"
 request
 seen "http_request without it arrives" 0
 
+# A secret that the agent has, in a query: escaped, so that it is not blanked.
+cat >>agent.yaml <<'YAML'
+mcp:
+  srv: {command: [/nonexistent/program], secrets: [MCP_TOKEN]}
+YAML
+for query in "k=%74ok-canary-0123456789" "k=tok%2Dcanary-0123456789&x" \
+    "%74%6f%6B-canary-0123456789"; do
+    script "{\"url\": \"http://$address:$port/=say:x/?$query\"}"
+    request
+    has "a secret in a query: refused" "$out" "$refused"
+    seen "a secret in a query: no request arrives" 1
+    request --insecure-http
+    has "a secret in a query: on request it does" "$work/requests" "?$query"
+    : >"$work/requests"
+done
+script "{\"url\": \"http://$address:$port/=say:x/?k=tok-canary\"}"
+request
+seen "another value in a query arrives" 0
+sed -i '/^mcp:/,$d' agent.yaml
+
 # ---- Certificates of others than models ------------------------------------------
 
 : >"$work/requests"
@@ -291,5 +328,38 @@ seen "an MCP server: no request arrives" 1
 run "$WEND" tools --mcp "srv=https://localhost:$tls_port/mcp" \
     --ca-file "$work/cert.pem"
 seen "an MCP server: with --ca-file it does" 0
+
+relic() { # KIND KEY: one that is reached over TLS
+    rm -f relics/*
+    { printf 'wend: relic/1\nname: web\nkind: %s\n' "$1"
+      printf '%s: "https://localhost:%s/=say:x/"\n' "$2" "$tls_port"
+      [ "$1" = mcp ] || printf 'endpoints:\n  get: {path: /x}\n'
+    } >relics/web.yaml
+}
+planned() { run "$WEND" plan run --json -a agent.yaml --approve 'web.*' "$@" \
+    relic.yaml; }
+: >"$work/requests"
+relic http base_url
+planned
+has "a relic: the certificate is not trusted" "$out" "not trusted"
+seen "a relic: no request arrives" 1
+planned --ca-file "$work/cert.pem"
+seen "a relic: with --ca-file it does" 0
+relic mcp url
+planned
+has "a relic's server: the certificate is not trusted" "$err" "not trusted"
+seen "a relic's server: no request arrives" 1
+planned --ca-file "$work/cert.pem"
+seen "a relic's server: with --ca-file it does" 0
+
+# ---- The keys of connections -----------------------------------------------------
+
+script "{\"url\": \"https://localhost:$tls_port/=say:x/\"}"
+request --ca-file "$work/cert.pem"
+lacks "no keys are written: nothing is said" "$out" tls_keys_logged
+SSLKEYLOGFILE=$work/keys request --ca-file "$work/cert.pem"
+is "keys of connections are written: a warning, once" \
+    "$(grep -c '"code":"tls_keys_logged"' "$out")" 1
+has "it names the file" "$out" "written to $work/keys"
 
 finish

@@ -416,6 +416,7 @@ static wend_status start(struct fetch *base, const struct fetch_request *q,
     t->between_ms = q->between_ms;
     t->whole_ms = q->whole_ms;
     t->harmless = is_harmless(q);
+    t->http2 = q->http2;
     t->stopped = t->paused = t->resume = t->head_done = false;
     t->message[0] = 0;
     t->doom = FETCH_OK;

@@ -22,7 +22,7 @@
 
 /* Whether the request may leave, be it for the first time or again. On a new
  * connection libcurl asks again only if the server said that it did not take
- * the request. */
+ * the request. On a kept one of HTTP/2 it does not tell that from a close. */
 static bool may_send(struct exchange *t)
 {
     if (!t->requests)
@@ -32,7 +32,10 @@ static bool may_send(struct exchange *t)
     else if (t->requests > 1)
         t->broken = "the server refused the request twice";
     else if (!t->fresh && !t->harmless)
-        t->broken = "the server closed the connection without an answer";
+        t->broken = t->http2 ? "the server refused the request or closed the "
+                               "kept connection, without an answer"
+                             : "the server closed the connection without an "
+                               "answer";
     return !t->broken;
 }
 

@@ -147,6 +147,7 @@ struct exchange {
     bool (*allow)(void *ctx, const struct sockaddr *to, char *why, size_t size);
     char why[160]; /* an address was not allowed */
     bool harmless; /* it may be taken twice */
+    bool http2;    /* it may be asked over HTTP/2 */
     /* Of libcurl's way: it asks again of itself, see may_send. */
     unsigned requests;  /* that it has sent, or began to */
     bool wake;          /* it must be called, though nothing has happened */

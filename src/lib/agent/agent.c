@@ -18,6 +18,7 @@
 #include "core/policy/policy.h"
 #include "host/path.h"
 #include "lib/run/child.h"
+#include "lib/run/trouble.h"
 #include "lib/runtime/handover.h"
 
 static const char *const eager_names[] = {"safe", "all", "off"};
@@ -114,6 +115,8 @@ static wend_status put_network(wend_agent *a, const wend_agent_options *o,
         .network = &a->network,
         .ca_file = arena_str(&a->arena, str_of(o->ca_file)).ptr,
         .insecure_http = o->insecure_http,
+        .secrets = a->keys,
+        .secrets_count = &a->keys_count,
     };
     for (size_t i = 0; i < o->network_count && s == WEND_OK; i++) {
         wend_str entry = str_of(o->network ? o->network[i] : NULL);
@@ -209,6 +212,27 @@ wend_status agent_enter(const wend_agent *a, const char *what, wend_error *err)
     return rt_enter_for(a->rt, what, err);
 }
 
+/* libcurl obeys the variable; whoever reads a run should know. */
+static void tell_keylog(wend_agent *a)
+{
+    const char *file = getenv("SSLKEYLOGFILE");
+    struct trouble t = {.warning = true,
+                        .code = STR("tls_keys_logged"),
+                        .component = STR("http")};
+    struct buf text = {.mem = &a->mem};
+
+    if (!file || !*file)
+        return;
+    buf_cstr(&text, "SSLKEYLOGFILE is set: the keys of TLS connections are "
+                    "written to ");
+    utf8_repair(&text, str_of(file));
+    buf_cstr(&text, "; whoever reads it can read keys and prompts");
+    t.message = buf_view(&text);
+    if (!text.failed)
+        agent_trouble(a, &t, true);
+    buf_free(&text);
+}
+
 wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
                            wend_agent **out, wend_error *err)
 {
@@ -263,6 +287,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
         return s;
     }
     a->model = a->driver->model;
+    tell_keylog(a);
     *out = a;
     return WEND_OK;
 }

@@ -48,6 +48,9 @@ static void ask(struct seen *s, const char *path, bool post)
     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n" \
     "data: [DONE]\n\n"
 #define BROKEN "localhost: the server broke the answer off"
+#define KEPT                                                        \
+    "localhost: the server refused the request or closed the kept " \
+    "connection, without an answer"
 #define TWICE "localhost: the server refused the request twice"
 
 /* The server counts what it was asked. */
@@ -68,6 +71,8 @@ static const struct row {
      "", 2},
     {"a kept connection is closed with the request", "/cut", true, true,
      FETCH_NETWORK, "", NULL, 1},
+    {"a request is refused on a kept connection", "/refused", true, true,
+     FETCH_NETWORK, "", KEPT, 1},
     {"HTTP/1.1 is wanted after the head", "head", false, true, FETCH_NETWORK,
      "", BROKEN, 1},
     {"HTTP/1.1 is wanted in the middle", "late", false, true, FETCH_NETWORK,
