@@ -122,15 +122,17 @@ static const struct {
 } files[] = {
     {"files in the private folder",
      "cd $TMPDIR && mkdir -p a/b && for i in 1 2 3 4 5; do "
-     "dd if=/dev/zero of=a/b/$i bs=1000000 count=20 2>&- || exit 9; done; "
-     "sleep 4",
+     "dd if=/dev/zero of=a/b/$i bs=1000000 count=20 2>/dev/null || exit 9; "
+     "done; "
+     "sleep 20",
      PROC_MEMORY, PROC_MEMORY},
     {"a file without a name",
-     "exec 3>f && rm f && dd if=/dev/zero bs=1000000 count=100 >&3 2>&-; "
-     "sleep 4",
+     "exec 3>f && rm f && dd if=/dev/zero bs=1000000 count=100 >&3 "
+     "2>/dev/null; "
+     "sleep 20",
      PROC_MEMORY, PROC_MEMORY},
     {"a file in the workspace",
-     "dd if=/dev/zero of=f bs=1000000 count=100 2>&-; rm f; exit 0",
+     "dd if=/dev/zero of=f bs=1000000 count=100 2>/dev/null; rm f; exit 0",
      PROC_EXITED, PROC_MEMORY},
 };
 
