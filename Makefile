@@ -56,6 +56,9 @@ SIM := $(patsubst tests/sim/%.c,$(B)/tests/%,$(wildcard tests/sim/sim_*.c))
 EXAMPLES := $(patsubst examples/%.c,$(B)/examples/%,$(wildcard examples/*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
+# States of runs as JSON, for tests that compare them.
+STATE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/state/*.c))
+
 # The peer of all tests that need a model server.
 SERVER := $(B)/tests/wend-test-server
 SERVER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/server/*.c))
@@ -141,16 +144,16 @@ $(B)/libwend.so: $(LIB_OBJ)
 	    -o $@ $^ $(PKG_LIBS)
 
 # Tests lie in rooms like those of src, their programs in one folder.
-$(B)/tests/unit/%.o: CFLAGS += -Itests/unit
+$(B)/tests/%.o: CFLAGS += -Itests -Itests/unit
 define unit_rule
-$(B)/tests/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $$(LIB_OBJ)
+$(B)/tests/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $$(STATE_OBJ) $$(LIB_OBJ)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(PKG_LIBS)
 endef
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_rule,$(s))))
 # Parts of the command that can be tested alone.
 $(B)/tests/test_stats: $(B)/src/cli/view/stats.o
-$(B)/tests/%: $(B)/tests/sim/%.o $(LIB_OBJ)
+$(B)/tests/%: $(B)/tests/sim/%.o $(STATE_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
@@ -193,7 +196,7 @@ $(B)/examples/%: examples/%.c $(B)/libwend.a
 	$(Q)$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L \
 	    -Iinclude $(OPT_$(VARIANT)) -o $@ $^ $(PKG_LIBS)
 
-$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(LIB_OBJ)
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(STATE_OBJ) $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(PKG_LIBS)
 

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "state/state.h"
 #include "core/turn/turn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

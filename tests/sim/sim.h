@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "state/state.h"
 #include "../unit/fault.h"
 #include "book.h"
 #include "base/chance.h"

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "state/state.h"
 #include "core/turn/tt.h"
 #include "tap.h"
 

@@ -32,6 +32,7 @@
 
 #include "core/turn/tt.h"
 #include "fault.h"
+#include "state/state.h"
 #include "tap.h"
 #include "tt_put.h"
 

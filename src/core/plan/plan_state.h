@@ -166,9 +166,4 @@ const int64_t *plan_learned_read(const struct plan *p, const struct json *list,
 const int64_t *plan_learned_rank(const struct plan *p,
                                  const int64_t *learned_ms, struct arena *a);
 
-/* plan_state_json.c: for turn_json.c */
-void plan_state_write(struct buf *b, const struct plan_state *p);
-bool plan_state_read(const struct json *j, struct arena *a,
-                     struct plan_state *p);
-
 #endif

@@ -252,9 +252,4 @@ uint32_t tool_labels(const struct tool *tool); /* of NULL: none */
 /* Puts a message whose strings are kept on the history; false for NULL. */
 bool turn_history_add(struct turn *t, struct msg *m);
 
-/* The whole state as JSON, and back: equal bytes mean equal states. */
-void turn_write(struct buf *b, const struct turn *t);
-wend_status turn_read(wend_str json, const struct keep *k, struct turn *out,
-                      wend_error *err);
-
 #endif

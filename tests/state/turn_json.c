@@ -4,7 +4,7 @@
  * Used to compare states (equal bytes, equal states) and to hand a state to
  * another process. The history is written oldest first.
  */
-#include "core/turn/turn.h"
+#include "state/state.h"
 
 #include <string.h>
 

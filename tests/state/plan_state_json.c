@@ -3,7 +3,7 @@
  *
  * Equal bytes mean equal states, as for the turn that it is part of.
  */
-#include "core/plan/plan_state.h"
+#include "state/state.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
