@@ -192,7 +192,7 @@ static void law_act_lost(struct sim *s, const wend_event *ev, const char *name)
         (unsafe ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED))
         broken(s, name, "a%d ends as %s", i,
                wend_outcome_name(ev->u.action_end.outcome));
-    else if (twice && !s->book.stopping)
+    else if (twice && !s->book.stopping && !plan_stops(b))
         broken(s, name, "a%d is given up", i);
 }
 

@@ -14,6 +14,7 @@ struct view {
     const struct input *in;
     const struct step *step;
     struct book *before;
+    const struct turn *was; /* before the step */
 };
 
 typedef void (*step_law)(struct sim *s, const struct view *v, const char *name);
@@ -294,20 +295,45 @@ static void check_act_allowed(struct sim *s, const struct turn *t,
     check_allowed(s, t, fx, &c, name);
 }
 
+/* When it began: what the step started behind it had brought no labels. */
+static struct turn turn_at_start(const struct view *v, const struct effect *fx,
+                                 const struct keep *k)
+{
+    struct turn t = *v->was;
+    wend_str key = fx->key;
+
+    for (const struct step_event *e = v->step->events; e; e = e->next) {
+        if ((e->ev.type == WEND_CALL_START &&
+             str_eq(e->ev.u.call_start.key, key)) ||
+            (e->ev.type == WEND_ACTION_START &&
+             str_eq(e->ev.u.action_start.key, key)))
+            break;
+        t = turn_apply(&t, &e->ev, k);
+    }
+    return t;
+}
+
 static void law_allowed(struct sim *s, const struct view *v, const char *name)
 {
-    for (const struct effect *fx = v->step->effects; fx; fx = fx->next) {
-        const struct book_call *c;
+    struct arena a = {.mem = &s->mem};
+    struct keep k = {&a, s->config};
 
-        if (fx->kind == FX_RUN_ACTION && fx->tool && fx->attempt == 1)
-            check_act_allowed(s, &v->step->turn, fx, name);
-        if ((fx->kind != FX_RUN_CALL && fx->kind != FX_START_CHILD) ||
-            !fx->call)
-            continue;
-        c = book_call(&s->book, fx->call->id);
-        if (c && !c->again) /* else it was when it began */
-            check_allowed(s, &v->step->turn, fx, c, name);
+    for (const struct effect *fx = v->step->effects; fx; fx = fx->next) {
+        const struct book_call *c =
+            fx->kind == FX_RUN_CALL || (fx->kind == FX_START_CHILD && fx->call)
+                ? book_call(&s->book, fx->call->id)
+                : NULL;
+        struct turn t;
+
+        if (fx->kind == FX_RUN_ACTION && fx->tool && fx->attempt == 1) {
+            t = turn_at_start(v, fx, &k);
+            check_act_allowed(s, &t, fx, name);
+        } else if (c && !c->again) { /* else it was when it began */
+            t = turn_at_start(v, fx, &k);
+            check_allowed(s, &t, fx, c, name);
+        }
     }
+    arena_free(&a);
 }
 
 /* ---- Effects ------------------------------------------------------------- */

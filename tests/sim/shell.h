@@ -534,7 +534,8 @@ static void deliver(struct sim *s, const struct input *world)
     size_t from = s->log.lines_count;
     struct book before;
     struct step step;
-    struct view view = {&in, &step, &before};
+    struct turn was;
+    struct view view = {&in, &step, &before, &was};
 
     if (world->kind == IN_RESUME)
         pass_hours(s);
@@ -553,6 +554,7 @@ static void deliver(struct sim *s, const struct input *world)
     show_input(s, &in);
     decide_checked(s, &in, &step);
     log_step(s, &step);
+    was = s->turn;
     s->turn = step.turn;
     for (size_t i = from; i < s->log.lines_count; i++) {
         show_line(s, &s->log.lines[i]);

@@ -22,10 +22,11 @@ enum {
 
 /* A fork that makes the open call of its parent, which was stopped; no memory
  * for a run when the store has failed; a question about an action that was
- * cut off; a store that fails just before a resume. */
+ * cut off; a store that fails just before a resume; a call that times out when
+ * its tool has let go of it. */
 static const uint64_t old_seeds[] = {3278,  4529,  4801,  12977, 16051,
                                      609,   1591,  10675, 2357,  14170,
-                                     18347, 23621, 29898, 28959};
+                                     18347, 23621, 29898, 28959, 37211};
 
 #include "seeds.h"
 

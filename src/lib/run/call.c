@@ -251,10 +251,12 @@ static void time_out(struct wend_call *c, wend_str said)
 {
     struct buf b = {.mem = &c->mem};
 
+    atomic_fetch_add(&c->refs, 1); /* the text is in its memory */
     call_put_limit(c, said, &b);
     settle(c, WEND_OUTCOME_TIMEOUT, b.failed ? STR("timed out") : buf_view(&b),
            "timeout", true);
     buf_free(&b);
+    call_unref(c);
 }
 
 /* With what the tool said when it was told to stop, if it did. */
