@@ -85,6 +85,7 @@ enum {
     RETRY_CAP_MS = 8000,
     RETRY_AFTER_MAX_MS = 60000, /* a longer wish is not waited for */
     METRICS_EVERY_MS = 5000,
+    METRICS_WAITING_MS = 60000, /* of a run that waits or is paused */
     STOP_GRACE_MS = 2000,       /* a canceled call may take, and ... */
     STOP_SLACK_MS = 250,        /* ... then the run ends without it */
     INBOX_POLL_MS = 100,        /* requests of other processes */

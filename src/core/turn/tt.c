@@ -444,9 +444,14 @@ static void on_warn(struct tt *x)
         warn(x, STR("bad_action"), x->in->text);
 }
 
+/* A crash hides how long a process had the run after its last kept event, so
+ * one that only waits for a person writes some, too. */
 static void on_metrics_timer(struct tt *x)
 {
-    if (x->s->turn.phase == PH_MODEL || turn_busy(&x->s->turn))
+    const struct turn *t = &x->s->turn;
+
+    if (t->phase == PH_MODEL || turn_busy(t) ||
+        event_time(x) - t->time_us >= METRICS_WAITING_MS * INT64_C(1000))
         emit_metrics(x);
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
 }

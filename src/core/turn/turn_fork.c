@@ -68,7 +68,7 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
 }
 
 /* No process had it in between. After its last kept event one did for a while:
- * metrics say every few seconds that something runs, more is not known. */
+ * at most METRICS_EVERY_MS, METRICS_WAITING_MS if it only waited. */
 static int64_t since_last(const struct turn *t, const wend_event *ev)
 {
     return ev->time_us - t->time_us;

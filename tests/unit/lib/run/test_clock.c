@@ -14,9 +14,16 @@ enum { LIMIT_MS = 600000 };
 static const int64_t hour_us = 3600 * INT64_C(1000000);
 static int64_t wall_ahead_us; /* that somebody set it to */
 
+static int64_t clock_ahead_us; /* of the other one: time that passed */
+
 static int64_t moved_wall(void *ctx)
 {
     return env_real.wall_us(ctx) + wall_ahead_us;
+}
+
+static int64_t moved_clock(void *ctx)
+{
+    return env_real.clock_us(ctx) + clock_ahead_us;
 }
 
 static bool setup(struct rig *r, wend_call **kept)
@@ -163,9 +170,67 @@ static void test_dead(void)
     }
 }
 
+/* The next event of that type within ten seconds. */
+static const wend_event *soon(wend_run *run, wend_event_type type)
+{
+    const wend_event *ev = NULL;
+
+    while (wend_run_next_for(run, 10000, &ev) == WEND_OK)
+        if (ev->type == type)
+            return ev;
+    return NULL;
+}
+
+/* Waiting for a person counts, also if the process dies meanwhile. */
+static void test_waited(void)
+{
+    enum { BEFORE_S = 400, AFTER_S = 250 }; /* together over the limit */
+    static struct env moved;
+    struct rig r = {.agent_options = {.approve = WEND_APPROVE_ASK,
+                                      .limits.time_ms = LIMIT_MS}};
+    const wend_event *ev;
+    wend_run *run;
+    char id[40];
+
+    if (!rig_open(&r, NULL,
+                  "script:{\"turns\":[{\"calls\":[{\"name\":\"write\","
+                  "\"args\":{}}]},{\"text\":\"done\"}]}"))
+        return;
+    moved = env_real;
+    moved.wall_us = moved_wall;
+    moved.clock_us = moved_clock;
+    r.rt->env = &moved;
+    wall_ahead_us = 0;
+    run = rig_start(&r, NULL);
+    snprintf(id, sizeof id, "%s", wend_run_id(run));
+    tap_ok(soon(run, WEND_APPROVAL_ASK) != NULL, "waited: a person is asked");
+    clock_ahead_us += BEFORE_S * INT64_C(1000000);
+    ev = soon(run, WEND_METRICS);
+    tap_ok(ev && ev->u.metrics.ms >= BEFORE_S * 1000,
+           "waited: the log says how long");
+    wend_run_free(run);
+    run = NULL;
+    wall_ahead_us += hour_us;
+    tap_ok(wend_run_resume(r.agent, id, NULL, &run, &r.err) == WEND_OK &&
+               soon(run, WEND_APPROVAL_ASK),
+           "waited: asked again after a crash: %s", r.err.message);
+    clock_ahead_us += AFTER_S * INT64_C(1000000);
+    ev = run ? soon(run, WEND_RUN_END) : NULL;
+    tap_ok(ev && ev->u.run_end.outcome == WEND_OUTCOME_LIMIT,
+           "waited: both together reach the limit");
+    tap_ok(ev && ev->u.run_end.metrics.ms >= LIMIT_MS &&
+               ev->u.run_end.metrics.ms < hour_us / 1000,
+           "waited: it took %lld ms, without the hour that no process had it",
+           ev ? (long long)ev->u.run_end.metrics.ms : -1);
+    wend_run_free(run);
+    rig_close(&r);
+    clock_ahead_us = 0;
+}
+
 int main(void)
 {
     test_jumps();
     test_dead();
+    test_waited();
     return tap_done();
 }
