@@ -197,7 +197,12 @@ has "without the sandbox" "$out" rule_gap
 run "$WEND" run --json -t shell -t read_file --approve '!read_file(x*)' \
     --approve '!shell' -m "$hello" hi
 lacks "unless there are none" "$out" rule_gap
-rm x xy said
+# A tool of a command is a program, too.
+printf 'wend: tool/1\nname: count\ndescription: d\nclass: read\ncommand: [wc, "-c"]\n' >count.yaml
+run "$WEND" run --json --tools count.yaml -t read_file --approve '!read_file(x*)' \
+    -m "$hello" hi
+has "a tool of a command" "$out" rule_gap
+rm x xy said count.yaml
 # Text of strangers, sensitive data and a way out, at the same time.
 for label in untrusted_source sensitive external_effect; do
     printf 'wend: tool/1\nname: %s\ndescription: d\nclass: read\ncommand: [sleep, "0.5"]\nlabels: [%s]\n' \

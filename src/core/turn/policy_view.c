@@ -168,13 +168,14 @@ static wend_str whole(const struct rule *r, wend_str root, char *room,
     return str_is(p, ".") || !p.len ? STR_NONE : p;
 }
 
-/* The first program that no rule takes away as a whole; exposed: among those
- * from which no sandbox hides anything. A server is started without the rules
- * of a run. */
+/* The first program that no rule takes away as a whole, also one that only
+ * plans can use; exposed: among those from which no sandbox hides anything. A
+ * server is started without the rules of a run. */
 static const struct tool *program(const struct config *c, bool exposed)
 {
-    for (size_t i = 0; i < c->tools_count; i++) {
-        const struct tool *t = &c->tools[i];
+    for (size_t i = 0; i < c->tools_count + c->ends_count; i++) {
+        const struct tool *t =
+            i < c->tools_count ? &c->tools[i] : &c->ends[i - c->tools_count];
         size_t k = 0;
 
         while (k < c->rules_count && (c->rules[k].subject.ptr ||
@@ -187,26 +188,44 @@ static const struct tool *program(const struct config *c, bool exposed)
     return NULL;
 }
 
+bool policy_programs(const struct config *c)
+{
+    return program(c, false) != NULL;
+}
+
+/* The first of these rules that a program gets round; *by is that program. */
+static const struct rule *gap_of(const struct config *c, bool hides,
+                                 const struct rule *rules, size_t count,
+                                 const struct tool **by)
+{
+    char room[PATH_BYTES];
+
+    for (size_t i = 0; i < count; i++) {
+        if (!keeps_from_reading(&rules[i]))
+            continue;
+        *by = program(c, hides &&
+                             whole(&rules[i], c->root, room, sizeof room).ptr);
+        if (*by)
+            return &rules[i];
+    }
+    return NULL;
+}
+
 wend_str policy_gap(const struct config *c, bool hides, struct arena *a)
 {
+    const struct within *w = &c->within;
     const struct tool *t = NULL;
+    const struct rule *r = gap_of(c, hides, c->rules, c->rules_count, &t);
     struct buf b = {.mem = a->mem};
-    char room[PATH_BYTES];
-    size_t i;
 
-    for (i = 0; !t && i < c->rules_count; i++)
-        if (keeps_from_reading(&c->rules[i]))
-            t = program(
-                c,
-                hides && whole(&c->rules[i], c->root, room, sizeof room).ptr);
-    if (!t)
+    for (size_t i = 0; !r && i < w->bounds_count; i++)
+        r = gap_of(c, hides, w->bounds[i].rules, w->bounds[i].rules_count, &t);
+    if (!r)
         return STR_NONE;
-    i--;
     buf_fmt(&b,
             "the rule '%.*s' holds for the file tools, but not for programs: "
             "'%.*s' can read what lies in the working directory",
-            (int)c->rules[i].text.len, c->rules[i].text.ptr, (int)t->name.len,
-            t->name.ptr);
+            (int)r->text.len, r->text.ptr, (int)t->name.len, t->name.ptr);
     return buf_keep(&b, a);
 }
 

@@ -31,6 +31,7 @@ uint32_t view_labels(const struct path_view *v, wend_str path);
  * but not from the programs that tools run. Absent: no rule is so. hides: the
  * sandbox can hide paths. */
 wend_str policy_gap(const struct config *c, bool hides, struct arena *a);
+bool policy_programs(const struct config *c); /* a tool may run one */
 /* What the sandbox is to hide from programs: absolute paths of files and
  * folders that rules keep from reading as a whole, NULL at the end. NULL with
  * a->failed. */

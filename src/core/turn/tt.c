@@ -252,10 +252,17 @@ void go_on(struct tt *x)
 
 /* ---- Inputs -------------------------------------------------------------- */
 
+void tell_gap(struct tt *x)
+{
+    wend_str gap = policy_gap(x->s->turn.config, x->in->hides, x->s->scratch);
+
+    if (gap.ptr)
+        warn(x, STR("rule_gap"), gap);
+}
+
 static void on_start(struct tt *x)
 {
     wend_event *ev = draft(x, WEND_RUN_START);
-    wend_str gap;
 
     if (ev)
         ev->u.run_start = *x->in->start;
@@ -266,9 +273,7 @@ static void on_start(struct tt *x)
         warn(x, STR("invalid_utf8"),
              STR("the prompt was not valid UTF-8: bad bytes are replaced by "
                  "U+FFFD"));
-    gap = policy_gap(x->s->turn.config, x->in->hides, x->s->scratch);
-    if (gap.ptr)
-        warn(x, STR("rule_gap"), gap);
+    tell_gap(x);
     tell_troubles(x);
     if (x->s->turn.limits.time_ms)
         want_timer(x, TIMER_RUN, x->s->turn.limits.time_ms);

@@ -121,7 +121,7 @@ struct input {
     const struct plan_past *past; /* for plans of models; NULL: none */
     wend_str run;                 /* with start */
     size_t repaired;              /* bad bytes replaced in the prompt */
-    bool hides;                   /* the sandbox can hide paths; with start */
+    bool hides; /* the sandbox can hide paths; with start, and with over */
     struct model_error error;
     struct call_done done;
     struct hook_done hook;

@@ -403,6 +403,8 @@ void on_resume(struct tt *x)
 
     charge(turn_model(t), turn_tokens(t), &x->cut);
     emit_resume(x);
+    if (x->in->over)
+        tell_gap(x); /* other tools, or other rules */
     tell_troubles(x);
     if (t->metrics_due)
         emit_metrics(x);

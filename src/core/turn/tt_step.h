@@ -40,6 +40,7 @@ wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
                            wend_str component);
 void warn(struct tt *x, wend_str code, wend_str message);
 void tell_troubles(struct tt *x); /* those of the input */
+void tell_gap(struct tt *x);      /* a rule that programs get round */
 
 /* tt.c: the turn's end and what follows it */
 void end_turn(struct tt *x, wend_outcome outcome);

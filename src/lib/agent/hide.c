@@ -20,7 +20,10 @@ bool run_hides(struct wend_run *r)
 {
     struct arena a = {.mem = &r->rt->mem};
     const struct config *c = some_config(r->agent);
-    bool asked = c && policy_gap(c, false, &a).ptr;
+    /* Rules may also come from a run above, or from a log. */
+    bool more = r->child || r->resumed;
+    bool asked =
+        c && (policy_gap(c, false, &a).ptr || (more && policy_programs(c)));
     struct procs *procs;
 
     arena_free(&a);

@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/id.h"
+#include "lib/agent/hide.h"
 #include "lib/model/recall.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
@@ -328,8 +329,10 @@ static wend_status go_on(struct fold *f, wend_error *err)
 
     if (s != WEND_OK)
         return s;
-    if (differs)
+    if (differs) {
         in.over = &over;
+        in.hides = run_hides(r);
+    }
     if (memcmp(&f->limits, &none, sizeof none) != 0)
         in.limits = &f->limits;
 

@@ -13,6 +13,11 @@ static const struct mem plain;
     "{\"name\":\"s.x\",\"source\":\"mcp\",\"program\":true,\"sandbox\":" \
     "\"on\"}"
 
+#define COMMAND                                                    \
+    "{\"name\":\"count\",\"source\":\"command\",\"program\":true," \
+    "\"sandbox\":\"on\",\"subject\":\"path\"}"
+#define ENDPOINT "],\"endpoints\":[" SERVER
+
 static const struct {
     const char *tools, *rules;
     const char *hidden; /* each with a space behind it */
@@ -50,6 +55,11 @@ static const struct {
     {SHELL "," SERVER, "\"!read_file(a/*)\"", "/r/a ", true, true},
     {SHELL "," SERVER, "\"!s.*\",\"!read_file(a/*)\"", "/r/a ", true, false},
     {SHELL, "\"!shell\",\"!read_file(a/*)\"", "/r/a ", false, false},
+    {COMMAND, "\"!read_file(a/*)\"", "/r/a ", true, false},
+    {COMMAND, "\"!read_file(*.pem)\"", "", true, true},
+    {COMMAND, "\"!count(a/*)\"", "", false, false},
+    {ENDPOINT, "\"!read_file(a/*)\"", "/r/a ", true, true},
+    {ENDPOINT, "\"!s.*\",\"!read_file(a/*)\"", "/r/a ", false, false},
 };
 
 static void test_row(size_t i)
@@ -102,6 +112,8 @@ static void test_above(void)
     list = policy_hidden(&t, &a);
     tap_ok(list && list[0] && !strcmp(list[0], "/r/above") && !list[1],
            "what is kept from a run above");
+    tap_ok(policy_gap(c, false, &a).ptr && !policy_gap(c, true, &a).ptr,
+           "is told where it cannot be hidden");
     arena_free(&a);
 }
 

@@ -438,6 +438,43 @@ static void test_limits(void)
     rig_close(&r);
 }
 
+/* A program that the resume adds gets round a rule of the log. */
+static void test_gap(void)
+{
+    static const char *const rules[] = {"!read_file(*.pem)"};
+    static const struct {
+        const char *why;
+        uint32_t take;
+        bool told;
+    } rows[] = {{"the log's tools", 0, false},
+                {"the agent's tools", WEND_FORK_TOOLS, true},
+                {"the agent's all", WEND_FORK_CONFIG, true}};
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        struct rig r = {
+            .agent_options = {.rules = rules, .rules_count = tap_count(rules)}};
+        wend_run_options o = {.size = sizeof o, .take = rows[i].take};
+        struct buf lines = {.mem = &rig_mem};
+        wend_run *run = NULL;
+        char id[40];
+
+        if (!rig_open(&r, "memory:", SCRIPT(SLOW("1"))))
+            return;
+        leave(&r, id, WEND_TURN_START, 1);
+        wend_agent_free(r.agent);
+        wend_agent_new(r.rt, &r.agent_options, &r.agent, &r.err);
+        wend_agent_add_builtin(r.agent, "shell", &r.err);
+        if (tap_ok(wend_run_resume(r.agent, id, &o, &run, &r.err) == WEND_OK,
+                   "gap, %s: %s", rows[i].why, r.err.message))
+            read_all(run, NULL, &lines);
+        tap_ok(lines.ptr && !strstr(lines.ptr, "rule_gap") == !rows[i].told,
+               "gap, %s: told", rows[i].why);
+        wend_run_free(run);
+        buf_free(&lines);
+        rig_close(&r);
+    }
+}
+
 /* A log of another version, which knew a dialect that this one does not. */
 static void test_schemas(void)
 {
@@ -526,6 +563,7 @@ int main(void)
     }
     rmdir(dir);
     test_limits();
+    test_gap();
     test_schemas();
     return tap_done();
 }
