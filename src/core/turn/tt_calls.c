@@ -7,17 +7,9 @@
  */
 #include "core/turn/tt_step.h"
 
-#include <string.h>
-
 #include "base/limits.h"
-#include "core/plan/sched.h"
 
 /* ---- Which may start ----------------------------------------------------- */
-
-struct batch {
-    struct sched sched;
-    struct admission *admissions;
-};
 
 /* A plan does whatever its actions do. */
 static bool runs_beside_others(const struct turn *t, const struct tool *tool)
@@ -37,39 +29,46 @@ bool waits_for_approval(const struct turn *t, uint32_t i)
            !bit_get(&t->ended, i); /* a fork may be given what it returned */
 }
 
-/* The calls as items of the scheduler: a call that may not run beside
- * others waits for all before it, and all after it wait for it. */
-static bool make_batch(struct tt *x, struct batch *b, uint32_t count)
+/* Calls start in the order of the message: one that may not run beside others
+ * waits for all before it, and all after it wait for it. */
+struct line {
+    uint32_t next; /* the call to look at */
+    uint32_t running;
+    uint32_t open, alone; /* before it; of them, those that run alone */
+};
+
+static struct line line_begin(const struct turn *t)
 {
-    const struct turn *t = &x->s->turn;
-    struct arena *a = x->s->scratch;
-    uint32_t open = 0, open_alone = 0;
+    return (struct line){.running = turn_running(t)};
+}
 
-    memset(b, 0, sizeof *b);
-    b->sched.count = count;
-    b->sched.slots = slots(t);
-    b->sched.items = arena_alloc(a, (count + 1) * sizeof *b->sched.items);
-    b->sched.heap = arena_alloc(a, (count + 1) * sizeof *b->sched.heap);
-    if (!b->sched.items || !b->sched.heap)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        struct sched_item *item = &b->sched.items[i];
-        bool beside;
+/* Whether those before it leave room for one more. */
+static bool line_fits(const struct turn *t, const struct line *l, bool beside)
+{
+    return l->running < slots(t) && !(beside ? l->alone : l->open);
+}
 
-        if (bit_get(&t->ended, i)) {
-            item->state = SCHED_DONE;
+/* The next call that may start, which counts as running from then on. */
+static bool line_next(const struct turn *t, struct line *l, uint32_t *out)
+{
+    while (l->next < t->calls_count) {
+        uint32_t i = l->next++;
+        bool beside, fits;
+
+        if (bit_get(&t->ended, i))
             continue;
-        }
         beside = runs_beside_others(
             t, config_tool(t->config, turn_call(t, i)->name));
-        if (bit_get(&t->started, i))
-            item->state = SCHED_RUNNING;
-        item->waits = (beside ? open_alone : open) + waits_for_approval(t, i);
-        open++;
-        open_alone += !beside;
+        fits = line_fits(t, l, beside);
+        l->open++;
+        l->alone += !beside;
+        if (!fits || bit_get(&t->started, i) || waits_for_approval(t, i))
+            continue;
+        l->running++;
+        *out = i;
+        return true;
     }
-    sched_begin(&b->sched);
-    return true;
+    return false;
 }
 
 void ask_approval(struct tt *x, const struct call *c, const struct admission *a)
@@ -158,21 +157,16 @@ static bool start_allowed(struct tt *x, uint32_t i)
 
 static void start_ready(struct tt *x)
 {
-    bool again = true;
-    struct batch b;
+    const struct turn *t = &x->s->turn;
+    struct line l = line_begin(t);
     uint32_t i;
 
-    while (again && !no_memory(x) && !x->s->turn.stop.outcome) {
-        again = false;
-        if (x->s->turn.paused || !make_batch(x, &b, x->s->turn.calls_count))
-            return;
-        while (!again && sched_next(&b.sched, &i)) {
-            if (x->s->turn.config->hooks) /* the answer starts it */
-                ask_hook(x, turn_call(&x->s->turn, i));
-            else
-                again = !start_allowed(x, i); /* its place is free */
-        }
-    }
+    while (!no_memory(x) && !t->stop.outcome && !t->paused &&
+           line_next(t, &l, &i))
+        if (t->config->hooks) /* the answer starts it */
+            ask_hook(x, turn_call(t, i));
+        else if (!start_allowed(x, i)) /* its place is free */
+            l = line_begin(t);
 }
 
 void settle_calls(struct tt *x)
@@ -217,21 +211,14 @@ static bool is_eager(const struct config *c, const struct admission *a)
     return c->eager == EAGER_ALL || a->tool->call_class != WEND_CLASS_UNSAFE;
 }
 
-/* Room for one more beside what runs, in call order. */
+/* All calls so far have started. */
 static bool has_room(const struct turn *t, const struct tool *tool)
 {
-    uint32_t running = turn_running(t);
+    struct line l = line_begin(t);
+    uint32_t i;
 
-    if (running >= slots(t))
-        return false;
-    if (!runs_beside_others(t, tool))
-        return !running;
-    for (uint32_t i = 0; i < t->calls_count; i++)
-        if (turn_call_runs(t, i) &&
-            !runs_beside_others(t,
-                                config_tool(t->config, turn_call(t, i)->name)))
-            return false;
-    return true;
+    return !line_next(t, &l, &i) &&
+           line_fits(t, &l, runs_beside_others(t, tool));
 }
 
 void emit_part(struct tt *x)
@@ -300,7 +287,7 @@ void on_call_done(struct tt *x)
         run_calls(x);
 }
 
-/* Starts the call if the scheduler would still choose it. */
+/* Starts the call if it would still be chosen. */
 void on_call_hook(struct tt *x)
 {
     const struct hook_done *h = &x->in->hook;
@@ -308,14 +295,13 @@ void on_call_hook(struct tt *x)
     int index = turn_call_index(t, h->call);
     struct admission a;
     struct call changed;
-    struct batch b;
+    struct line l = line_begin(t);
     uint32_t i;
     bool chosen = false;
 
-    if (t->phase != PH_CALLS || index < 0 || t->paused ||
-        !make_batch(x, &b, t->calls_count))
+    if (t->phase != PH_CALLS || index < 0 || t->paused)
         return;
-    while (!chosen && sched_next(&b.sched, &i))
+    while (!chosen && line_next(t, &l, &i))
         chosen = i == (uint32_t)index;
     if (!chosen)
         return;
