@@ -295,4 +295,4 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
--include $(wildcard $(B)/tests/*/*.d)
+-include $(wildcard $(foreach d,* */* */*/*,$(B)/tests/$(d)/*.d))
