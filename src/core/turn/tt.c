@@ -496,10 +496,9 @@ static void while_stopping(struct tt *x)
         on_call_done(x);
     else if (x->in->kind == IN_ACTION_DONE)
         on_action_done(x);
-    else if (x->in->kind == IN_TIMER && x->in->timer == TIMER_STOP) {
-        abandon_calls(x);
-        abandon_actions(x);
-    } else {
+    else if (x->in->kind == IN_TIMER && x->in->timer == TIMER_STOP)
+        abandon_work(x);
+    else {
         x->s->heard = x->in->kind == IN_CANCEL; /* it is being done */
         return;
     }

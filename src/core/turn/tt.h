@@ -82,6 +82,7 @@ struct call_done {
     uint32_t action; /* its index */
     int64_t attempt; /* an answer to an older one is late */
     bool json;       /* output is JSON already */
+    wend_str reason; /* why it was skipped */
     uint32_t labels; /* wend_label: what it brings besides its tool's */
     bool retryable;
     bool uncached; /* of an action that a child does: it is to begin */
@@ -145,18 +146,18 @@ struct input {
 };
 
 enum effect_kind {
-    FX_ASK_MODEL,   /* ask; the same number again is the same request */
-    FX_STOP_MODEL,  /* ask */
-    FX_RUN_CALL,    /* call, tool, key */
-    FX_STOP_CALL,   /* call */
-    FX_RUN_ACTION,  /* action, attempt, args, key, tool, timeout_ms, after
-                       delay_ms */
-    FX_STOP_ACTION, /* action, attempt */
-    FX_START_CHILD, /* of a call or an action, as they; child, kid. One that
-                       the store has is gone on with */
-    FX_CHECK,       /* call, or NULL: action, attempt; args, key, timeout_ms */
-    FX_TIMER,       /* timer, delay_ms, ask; replaces an earlier one */
-    FX_HOOK,        /* call, or absent before a turn */
+    FX_ASK_MODEL,  /* ask; the same number again is the same request */
+    FX_STOP_MODEL, /* ask */
+    /* call, or NULL: action; attempt, args, key, tool, timeout_ms */
+    FX_RUN_CALL,
+    FX_STOP_CALL,
+    FX_RUN_ACTION, /* after delay_ms */
+    FX_STOP_ACTION,
+    FX_START_CHILD, /* child, kid, after delay_ms; one that the store has is
+                       resumed */
+    FX_CHECK,
+    FX_TIMER, /* timer, delay_ms, ask; replaces an earlier one */
+    FX_HOOK,  /* call, or absent before a turn */
 };
 
 struct effect {

@@ -1,7 +1,7 @@
 /*
  * tt_admit.c - whether a call may run: its tool, its arguments, the policy.
  */
-#include "core/turn/tt_step.h"
+#include "core/turn/tt_plan.h"
 
 #include <string.h>
 
@@ -70,7 +70,8 @@ static void check_args(struct tt *x, struct admission *a,
     }
 }
 
-void check_agent(struct tt *x, struct admission *a, wend_str name)
+/* Refuses it unless a child of that name may be started. */
+static void check_agent(struct tt *x, struct admission *a, wend_str name)
 {
     wend_str why = child_refused(x, name);
 
@@ -122,7 +123,7 @@ static void admit_known(struct tt *x, const struct call *c, struct admission *a)
     }
 }
 
-void admit_call(struct tt *x, const struct call *c, struct admission *a)
+static void admit_call(struct tt *x, const struct call *c, struct admission *a)
 {
     memset(a, 0, sizeof *a);
     a->tool = config_tool(x->s->turn.config, c->name);
@@ -135,7 +136,8 @@ void admit_call(struct tt *x, const struct call *c, struct admission *a)
     unknown_tool(x, a, c);
 }
 
-void admit_end(struct tt *x, const struct call *c, struct admission *a)
+/* An endpoint of a relic. */
+static void admit_end(struct tt *x, const struct call *c, struct admission *a)
 {
     memset(a, 0, sizeof *a);
     a->tool = config_end(x->s->turn.config, c->name);
@@ -147,4 +149,55 @@ void admit_end(struct tt *x, const struct call *c, struct admission *a)
     a->verdict.policy.rule = STR("unknown relic");
     admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_target"),
                      STR("there is no relic with this endpoint"));
+}
+
+/* An agent that the model's plan names, as if by the tool for that. */
+static void admit_agent(struct tt *x, const struct call *c, struct admission *a)
+{
+    const struct json *params = json_parse(c->args, x->s->scratch, NULL);
+    const struct json *prompt = json_get(params, "prompt");
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct call task = {.id = c->id, .name = STR("task")};
+
+    buf_cstr(&b, "{\"agent\":");
+    json_put_str(&b, c->name);
+    buf_cstr(&b, ",\"prompt\":");
+    json_put_str(&b, prompt ? json_str(prompt) : c->args);
+    buf_char(&b, '}');
+    task.args = take_text(x, &b);
+    admit_call(x, &task, a);
+}
+
+static void admit_action(struct tt *x, const struct plan_action *action,
+                         const struct call *c, struct admission *a)
+{
+    const struct turn *t = &x->s->turn;
+    bool child =
+        action->type == ACTION_AGENT || action->type == ACTION_WORKFLOW;
+
+    if (action->type == ACTION_TOOL) {
+        admit_call(x, c, a);
+    } else if (action->type == ACTION_RELIC) {
+        admit_end(x, c, a);
+    } else if ((action->type == ACTION_AGENT && t->plan.plan->written) ||
+               (child && t->imported)) {
+        admit_agent(x, c, a);
+    } else {
+        memset(a, 0, sizeof *a);
+        a->verdict.policy.rule = STR("plan"); /* the user's own words */
+        if (child)
+            check_agent(x, a, action->target);
+    }
+}
+
+void admit_work(struct tt *x, const struct work *w, struct admission *a)
+{
+    struct call c = {.id = w->id, .name = w->name, .args = w->args};
+
+    if (!w->call) {
+        admit_action(x, x->s->turn.plan.plan->actions[w->action], &c, a);
+        return;
+    }
+    c.invalid = w->call->invalid && str_eq(w->args, w->call->args);
+    admit_call(x, &c, a);
 }

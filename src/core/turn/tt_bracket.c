@@ -1,11 +1,12 @@
 /*
- * tt_bracket.c - the brackets of one call: how it starts, and how it ends.
+ * tt_bracket.c - the brackets of a call or an action: how it starts, and how
+ * it ends.
  *
- * Each call_start has one call_end. A call that an interruption cut off is
- * open when the run resumes; if it begins again, its first attempt ends as
- * superseded just before, so that exactly one end of a call is a result.
+ * Each start has one end. What an interruption cut off is open when the run
+ * resumes; if it begins again, its first attempt ends as superseded just
+ * before, so that exactly one end is a result.
  */
-#include "core/turn/tt_step.h"
+#include "core/turn/tt_plan.h"
 
 #include <string.h>
 
@@ -14,24 +15,26 @@
 
 /* The same on every attempt, in every resume and every fork; but a fork has
  * children of its own. */
-static wend_str call_key(struct tt *x, const struct call *c)
+static wend_str work_key(struct tt *x, const struct work *w)
 {
     const struct turn *t = &x->s->turn;
-    const struct begun *before = turn_begun(t, c->index);
-    const struct tool *tool = config_tool(t->config, c->name);
     struct buf b = {.mem = x->s->scratch->mem};
 
-    if (before && before->key.len &&
-        !(tool && tool->child && !is_own_key(t, before->key)))
-        return before->key;
-    buf_room(&b, t->run.len + c->id.len + 32);
+    if (w->key.len && !(w->by_child && !is_own_key(t, w->key)))
+        return w->key;
+    buf_room(&b, t->run.len + w->id.len + 32);
     buf_str(&b, t->run);
     buf_char(&b, '/');
-    buf_i64(&b, t->counter);
+    if (w->call)
+        buf_i64(&b, t->counter);
+    else
+        buf_str(&b, t->plan.plan->name);
     buf_char(&b, '/');
-    buf_str(&b, c->id);
+    buf_str(&b, w->id);
     return take_text(x, &b);
 }
+
+/* ---- Ends ---------------------------------------------------------------- */
 
 /* The model gets at most OUTPUT_BYTES_MAX; the whole is kept as a blob. */
 static wend_str cut_output(struct tt *x, wend_str output)
@@ -59,26 +62,49 @@ static wend_str cut_output(struct tt *x, wend_str output)
     return take_text(x, &b);
 }
 
-static bool only_reads(struct tt *x, const struct call *c)
+static wend_str component_of(const struct turn *t, const struct work *w)
 {
-    const struct tool *tool = config_tool(x->s->turn.config, c->name);
+    static const char *const names[ACTION_TYPES] = {
+        [ACTION_TOOL] = "tool",   [ACTION_AGENT] = "agent",
+        [ACTION_RELIC] = "relic", [ACTION_WORKFLOW] = "plan",
+        [ACTION_LLM] = "model",   [ACTION_DECISION] = "plan",
+    };
 
-    return tool && tool->call_class == WEND_CLASS_READ;
+    return w->call ? STR("tool")
+                   : str_of(names[t->plan.plan->actions[w->action]->type]);
+}
+
+const wend_ev_error *work_error(struct tt *x, const struct work *w,
+                                const struct call_done *d, wend_str message)
+{
+    wend_ev_error *error;
+
+    if (d->outcome == WEND_OUTCOME_OK || d->outcome == WEND_OUTCOME_SKIPPED ||
+        d->outcome == WEND_OUTCOME_SUPERSEDED)
+        return NULL;
+    error = draft_error(x, d->code.ptr ? d->code : STR("failed"),
+                        message.ptr ? message : STR(""),
+                        component_of(&x->s->turn, w));
+    if (error) {
+        error->effect_possible =
+            d->effect_possible && w->call_class != WEND_CLASS_READ;
+        error->retryable = !w->call && d->retryable;
+    }
+    return error;
 }
 
 /* labels: what it brought into the run; absent if it did not run. */
-static void emit_call_end(struct tt *x, const struct call *c,
+static void emit_call_end(struct tt *x, const struct work *w,
                           const struct call_done *d, wend_str labels)
 {
     wend_event *ev = draft(x, WEND_CALL_END);
     wend_ev_call_end *e;
-    wend_ev_error *error;
 
     if (!ev)
         return;
     e = &ev->u.call_end;
-    e->call = c->id;
-    e->name = c->name;
+    e->call = w->id;
+    e->name = w->name;
     e->outcome = d->outcome;
     e->output = d->output;
     e->ms = d->ms;
@@ -89,119 +115,198 @@ static void emit_call_end(struct tt *x, const struct call *c,
         e->output = cut_output(x, d->output);
         e->truncated = true;
     }
-    if (d->outcome != WEND_OUTCOME_OK &&
-        d->outcome != WEND_OUTCOME_SUPERSEDED) {
-        error = draft_error(x, d->code.ptr ? d->code : STR("failed"), e->output,
-                            STR("tool"));
-        if (error)
-            error->effect_possible = d->effect_possible && !only_reads(x, c);
-        e->error = error;
+    e->error = work_error(x, w, d, e->output);
+    emit(x, ev);
+}
+
+static void emit_action_end(struct tt *x, const struct work *w,
+                            const struct call_done *d)
+{
+    const struct plan_state *p = &x->s->turn.plan;
+    const struct plan_action *a = p->plan->actions[w->action];
+    const struct action_state *s = plan_action_state(p, w->action);
+    wend_event *ev = draft(x, WEND_ACTION_END);
+    wend_ev_action_end *e;
+
+    if (!ev || x->s->keep->arena->failed)
+        return;
+    e = &ev->u.action_end;
+    e->action = w->id;
+    e->name = a->name;
+    e->outcome = d->outcome;
+    e->output_json = STR("null");
+    if (s->attempt && x->in->time_us > s->began_us)
+        e->ms = (x->in->time_us - s->began_us) / 1000;
+    e->cached = d->cached;
+    e->labels_json = labels_text(x, d->labels);
+    if (d->outcome == WEND_OUTCOME_OK) {
+        e->output_json = d->json ? d->output : output_json(x, d->output);
+        e->output_key = a->output_key;
+    }
+    e->error = work_error(x, w, d, d->output);
+    e->reason = d->reason;
+    emit(x, ev);
+}
+
+/* What did not run brings no labels. */
+static void emit_end(struct tt *x, const struct work *w,
+                     const struct call_done *d, bool ran)
+{
+    if (w->call)
+        emit_call_end(x, w, d, ran ? call_labels_text(x, w, d) : STR_NONE);
+    else
+        emit_action_end(x, w, d);
+}
+
+/* ---- Starts -------------------------------------------------------------- */
+
+static void fill_call_start(const struct work *w, const struct admission *a,
+                            wend_ev_call_start *e)
+{
+    e->call = w->id;
+    e->name = w->name;
+    e->args_json = w->args;
+    e->args_invalid = w->call->invalid && str_eq(w->args, w->call->args);
+    e->call_class = w->call_class;
+    e->attempt = w->attempt + 1;
+    e->policy = a->verdict.policy;
+}
+
+static void fill_action_start(const struct plan_action *action,
+                              const struct work *w, const struct admission *a,
+                              wend_ev_action_start *e)
+{
+    e->action = w->id;
+    e->name = action->name;
+    e->type = str_of(action_type_names[action->type]);
+    e->mode = str_of(action_mode_names[action->mode]);
+    e->target = w->name.ptr ? w->name : STR("");
+    e->params_json = w->args.ptr ? w->args : STR("{}");
+    e->attempt = w->attempt + 1;
+    e->policy = a->verdict.policy;
+}
+
+/* What was cut off has shown no result: its end has no error. */
+void emit_start(struct tt *x, const struct work *w, const struct admission *a)
+{
+    const struct call_done superseded = {.outcome = WEND_OUTCOME_SUPERSEDED,
+                                         .output = STR("")};
+    wend_event *ev;
+
+    if (w->lost && !w->superseded)
+        emit_end(x, w, &superseded, false);
+    ev = draft(x, w->call ? WEND_CALL_START : WEND_ACTION_START);
+    if (ev && w->call) {
+        fill_call_start(w, a, &ev->u.call_start);
+        ev->u.call_start.key = work_key(x, w);
+    } else if (ev) {
+        fill_action_start(x->s->turn.plan.plan->actions[w->action], w, a,
+                          &ev->u.action_start);
+        ev->u.action_start.key = work_key(x, w);
     }
     emit(x, ev);
 }
 
-/* Its bracket is open, and no process runs it. */
-static bool is_cut_off(const struct turn *t, const struct call *c)
-{
-    return c->index < t->calls_count && bit_get(&t->lost, c->index) &&
-           !bit_get(&t->superseded, c->index);
-}
-
-/* It gave nothing that anybody saw, so it brings no labels, and no error. */
-static void supersede(struct tt *x, const struct call *c)
-{
-    const struct call_done d = {.outcome = WEND_OUTCOME_SUPERSEDED,
-                                .output = STR("")};
-
-    emit_call_end(x, c, &d, STR_NONE);
-}
-
-wend_str emit_call_start(struct tt *x, const struct call *c,
-                         const struct admission *a, wend_str args)
-{
-    const struct begun *before = turn_begun(&x->s->turn, c->index);
-    wend_event *ev;
-    wend_ev_call_start *e;
-
-    if (is_cut_off(&x->s->turn, c))
-        supersede(x, c);
-    ev = draft(x, WEND_CALL_START);
-    if (!ev)
-        return STR_NONE;
-    e = &ev->u.call_start;
-    e->call = c->id;
-    e->name = c->name;
-    e->args_json = args.ptr ? args : c->args;
-    e->args_invalid = c->invalid && !args.ptr;
-    e->call_class = a->tool ? a->tool->call_class : WEND_CLASS_UNSAFE;
-    e->key = call_key(x, c);
-    e->attempt = before ? before->attempt + 1 : 1;
-    e->policy = a->verdict.policy;
-    emit(x, ev);
-    return e->key;
-}
-
-void admit_resumed(const struct turn *t, const struct call *c,
-                   struct admission *a)
+void admit_resumed(const struct work *w, struct admission *a)
 {
     memset(a, 0, sizeof *a);
-    a->tool = config_tool(t->config, c->name);
-    if (!a->tool)
+    a->tool = w->tool;
+    if (w->call && !w->tool)
         return;
-    a->verdict.policy.risk = a->tool->risk;
-    a->verdict.policy.layers_json = a->tool->layers_ok;
     a->verdict.policy.rule = STR("resumed");
+    if (!w->call)
+        return;
+    a->verdict.policy.risk = w->tool->risk;
+    a->verdict.policy.layers_json = w->tool->layers_ok;
 }
 
 /* A fork may begin between the end of the attempt that was cut off and the
  * start of the next one: then what ends has no open bracket. */
-static void reopen(struct tt *x, const struct call *c)
+static void reopen(struct tt *x, const struct work *w)
 {
-    const struct begun *before = turn_begun(&x->s->turn, c->index);
     struct admission a;
 
-    admit_resumed(&x->s->turn, c, &a);
-    emit_call_start(x, c, &a, before ? before->args : STR_NONE);
+    admit_resumed(w, &a);
+    emit_start(x, w, &a);
 }
 
-void emit_ran(struct tt *x, const struct call *c, const struct call_done *d)
+void end_work(struct tt *x, const struct work *w, const struct call_done *d)
 {
-    if (bit_get(&x->s->turn.superseded, c->index))
-        reopen(x, c);
-    end_child(x, turn_call_child(&x->s->turn, c->index), d->child);
-    emit_call_end(x, c, d, call_labels_text(x, c, d));
+    struct work now = work_now(&x->s->turn, w);
+
+    if (now.superseded)
+        reopen(x, &now);
+    if (!w->call)
+        emit_action_answer(x, w->action, d->outcome,
+                           work_error(x, w, d, d->output));
+    end_child(x, now.child, d->child);
+    emit_end(x, w, d, true);
 }
 
-void end_unstarted_call(struct tt *x, const struct call *c,
-                        const struct admission *a, wend_outcome outcome,
-                        wend_str code, wend_str message)
+void end_unstarted(struct tt *x, const struct work *w,
+                   const struct admission *a, const struct call_done *d)
 {
-    struct call_done d = {.outcome = outcome, .code = code, .output = message};
-
-    emit_call_start(x, c, a, STR_NONE);
-    emit_call_end(x, c, &d, STR_NONE);
+    emit_start(x, w, a);
+    emit_end(x, w, d, false);
 }
 
-void start_call(struct tt *x, const struct call *c, const struct admission *a,
-                wend_str args)
+/* ---- Hands --------------------------------------------------------------- */
+
+struct effect *want_work(struct tt *x, enum effect_kind kind,
+                         const struct work *w)
 {
+    struct effect *fx = want(x, kind);
+
+    if (!fx)
+        return NULL;
+    fx->call = w->call;
+    fx->action = w->action;
+    fx->attempt = w->attempt;
+    fx->tool = w->tool;
+    fx->args = w->args;
+    fx->key = w->key;
+    fx->timeout_ms = w->timeout_ms;
+    return fx;
+}
+
+/* The hands look before the child begins, and only once. */
+static bool may_be_cached(const struct tt *x, const struct work *w)
+{
+    return !w->call && w->attempt == 1 && !w->child.ptr &&
+           x->s->turn.plan.plan->actions[w->action]->cache_ms;
+}
+
+void run_work(struct tt *x, const struct work *w, int64_t delay_ms)
+{
+    const struct turn *t = &x->s->turn;
+    struct work now = work_now(t, w);
+    struct call_done d;
     struct effect *fx;
-    wend_str key;
 
-    if (is_plan_tool(x->s->turn.config, c->name)) {
-        start_plan_call(x, c, a, args);
+    if (x->s->keep->arena->failed)
+        return;
+    if (w->by_child && !may_be_cached(x, &now)) {
+        start_child(x, &now, delay_ms);
         return;
     }
-    key = emit_call_start(x, c, a, args);
-    if (a->tool->child) {
-        start_call_child(x, c->index, key);
+    if (!fits_window(x, &now, &d)) {
+        end_work(x, &now, &d);
         return;
     }
-    fx = want(x, FX_RUN_CALL);
+    fx = want_work(x, w->call ? FX_RUN_CALL : FX_RUN_ACTION, &now);
     if (!fx)
         return;
-    fx->call = turn_call(&x->s->turn, c->index);
-    fx->tool = a->tool;
-    fx->args = args.ptr ? args : c->args;
-    fx->key = key;
+    fx->delay_ms = delay_ms;
+    if (asks_model(t, w))
+        emit_action_ask(x, w->action);
+}
+
+void start_work(struct tt *x, const struct work *w, const struct admission *a)
+{
+    if (w->call && is_plan_tool(x->s->turn.config, w->name)) {
+        start_plan_call(x, w, a);
+        return;
+    }
+    emit_start(x, w, a);
+    run_work(x, w, 0);
 }

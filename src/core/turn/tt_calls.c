@@ -71,54 +71,29 @@ static bool line_next(const struct turn *t, struct line *l, uint32_t *out)
     return false;
 }
 
-void ask_approval(struct tt *x, const struct call *c, const struct admission *a)
-{
-    wend_event *ev = draft(x, WEND_APPROVAL_ASK);
-
-    if (ev) {
-        ev->u.approval_ask.call = c->id;
-        ev->u.approval_ask.name = c->name;
-        ev->u.approval_ask.args_json = c->args;
-        ev->u.approval_ask.risk = a->verdict.policy.risk;
-        ev->u.approval_ask.layers_json = a->verdict.policy.layers_json;
-        ev->u.approval_ask.reason = a->verdict.reason;
-        ev->u.approval_ask.rule = a->verdict.rule;
-    }
-    emit(x, ev);
-}
-
-void refuse_denied(const struct turn *t, uint32_t i, struct admission *a)
-{
-    if (bit_get(&t->answered, i) && !bit_get(&t->approved, i))
-        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
-                         STR("denied: the call was not approved"));
-}
-
 /* Refusals and questions come before anything starts, once: a message may
  * have many calls with long arguments, and each look reads them. */
 static void settle(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
-    const struct call *c = turn_call(t, i);
+    struct work w;
     struct admission a;
 
     if (bit_get(&t->started, i) || waits_for_approval(t, i) ||
         (int)i == turn_plan_call(t)) /* which has begun before its call */
         return;
-    admit_call(x, c, &a);
-    refuse_denied(t, i, &a);
-    if (a.refused != WEND_OUTCOME_NONE)
-        end_unstarted_call(x, c, &a, a.refused, a.code, a.message);
-    else if (a.verdict.policy.decision == WEND_DECISION_ASK &&
-             !bit_get(&t->answered, i))
-        ask_approval(x, c, &a);
+    w = work_of_call(t, turn_call(t, i));
+    admit_work(x, &w, &a);
+    if (!refuse_work(x, &w, &a) &&
+        a.verdict.policy.decision == WEND_DECISION_ASK && !w.answered)
+        ask_about(x, &w, &a.verdict);
 }
 
 /* A yes is for the arguments that were shown, and for no others. */
-static void approved_policy(const struct turn *t, uint32_t i, wend_str args,
+static void approved_policy(const struct turn *t, const struct work *w,
                             struct admission *a)
 {
-    if (!bit_get(&t->approved, i) || !str_eq(args, turn_asked_args(t, i)))
+    if (!w->approved || !str_eq(w->args, turn_asked_args(t, w->call->index)))
         return;
     a->verdict.policy.decision = WEND_DECISION_ALLOW;
     a->verdict.policy.rule = STR("approved");
@@ -134,24 +109,31 @@ static void ask_hook(struct tt *x, const struct call *c)
     fx->args = c->args;
 }
 
+static void start_or_ask(struct tt *x, const struct work *w,
+                         struct admission *a)
+{
+    if (refuse_work(x, w, a))
+        return;
+    if (a->verdict.policy.decision == WEND_DECISION_ASK)
+        ask_about(x, w, &a->verdict);
+    else
+        start_work(x, w, a);
+}
+
 /* What was allowed when its message ended may not be now: calls before it
  * have brought something into the run. False if it does not start. */
 static bool start_allowed(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
-    const struct call *c = turn_call(t, i);
+    struct work w = work_of_call(t, turn_call(t, i));
     struct admission a;
 
-    admit_call(x, c, &a);
-    approved_policy(t, i, c->args, &a);
+    admit_work(x, &w, &a);
+    approved_policy(t, &w, &a);
     if ((int)i == turn_plan_call(t))
-        start_plan_call(x, c, &a, STR_NONE); /* whatever is wrong with it */
-    else if (a.refused != WEND_OUTCOME_NONE)
-        end_unstarted_call(x, c, &a, a.refused, a.code, a.message);
-    else if (a.verdict.policy.decision == WEND_DECISION_ASK)
-        ask_approval(x, c, &a);
+        start_plan_call(x, &w, &a); /* whatever is wrong with it */
     else
-        start_call(x, c, &a, STR_NONE);
+        start_or_ask(x, &w, &a);
     return turn_call_runs(t, i);
 }
 
@@ -249,16 +231,17 @@ void start_eager(struct tt *x)
         struct call c = {
             NULL,     t->calls_count, buf_view(&rc->id), buf_view(&rc->name),
             rc->json, rc->invalid};
+        struct work w = work_of_call(t, &c);
         struct admission a;
 
         if (is_plan_tool(t->config, c.name))
             break;
-        admit_call(x, &c, &a);
+        admit_work(x, &w, &a);
         if (!is_eager(t->config, &a) || !has_room(t, a.tool))
             return;
         if (!t->part)
             emit_part(x);
-        start_call(x, &c, &a, STR_NONE);
+        start_work(x, &w, &a);
         if (no_memory(x))
             return;
     }
@@ -272,13 +255,15 @@ void on_call_done(struct tt *x)
     const struct turn *t = &x->s->turn;
     struct call_done d = x->in->done;
     int i = turn_call_index(t, d.call);
+    struct work w;
 
     if (i < 0 || x->in->done.turn != t->counter ||
         !turn_call_runs(t, (uint32_t)i) || bit_get(&t->lost, (uint32_t)i))
         return; /* late, twice, or from before an interruption */
+    w = work_of_call(t, turn_call(t, (uint32_t)i));
     if (d.child)
-        settle_child(x, called_agent(x, (uint32_t)i), &d);
-    emit_ran(x, turn_call(t, (uint32_t)i), &d);
+        settle_child(x, child_name(x, &w), &d);
+    end_work(x, &w, &d);
     if (t->stop.outcome != WEND_OUTCOME_NONE)
         return;
     if (t->phase == PH_MODEL)
@@ -295,6 +280,7 @@ void on_call_hook(struct tt *x)
     int index = turn_call_index(t, h->call);
     struct admission a;
     struct call changed;
+    struct work w;
     struct line l = line_begin(t);
     uint32_t i;
     bool chosen = false;
@@ -310,63 +296,37 @@ void on_call_hook(struct tt *x)
         changed.args = h->text;
         changed.invalid = false;
     }
-    admit_call(x, &changed, &a);
-    approved_policy(t, (uint32_t)index, changed.args, &a);
-    if (a.verdict.policy.decision == WEND_DECISION_ASK &&
-        bit_get(&t->answered, (uint32_t)index))
+    w = work_of_call(t, &changed);
+    admit_work(x, &w, &a);
+    approved_policy(t, &w, &a);
+    if (a.verdict.policy.decision == WEND_DECISION_ASK && w.answered)
         admission_refuse(&a, WEND_OUTCOME_DENIED, STR("denied"),
                          STR("denied: a hook changed what had been approved"));
     if (h->answer == WEND_HOOK_SKIP)
-        end_unstarted_call(x, &changed, &a, WEND_OUTCOME_OK, STR_NONE, h->text);
-    else if (a.refused != WEND_OUTCOME_NONE)
-        end_unstarted_call(x, &changed, &a, a.refused, a.code, a.message);
-    else if (a.verdict.policy.decision == WEND_DECISION_ASK)
-        ask_approval(x, &changed, &a); /* only the changed one needs it */
+        end_unstarted(
+            x, &w, &a,
+            &(struct call_done){.outcome = WEND_OUTCOME_OK, .output = h->text});
     else
-        start_call(x, &changed, &a,
-                   h->answer == WEND_HOOK_CHANGE ? h->text : STR_NONE);
+        start_or_ask(x, &w, &a);             /* only the changed one needs it */
     if (!turn_call_runs(t, (uint32_t)index)) /* others have its place */
         run_calls(x);
-}
-
-/* The rule that the answer makes for calls like this one. */
-static wend_str remembered(struct tt *x, const struct call *c)
-{
-    struct buf b = {.mem = x->s->scratch->mem};
-    struct admission a;
-
-    admit_call(x, c, &a);
-    if (!a.verdict.rule.ptr || x->in->approval.yes)
-        return a.verdict.rule;
-    buf_char(&b, '!');
-    buf_str(&b, a.verdict.rule);
-    return take_text(x, &b);
 }
 
 void on_approval(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
     int i = turn_call_index(t, x->in->approval.call);
-    bool lost;
-    wend_event *ev;
+    struct work w;
 
     if (on_plan_approval(x))
         return;
     if (i < 0 || !waits_for_approval(t, (uint32_t)i))
         return;
-    lost = bit_get(&t->lost, (uint32_t)i);
-    ev = draft(x, WEND_APPROVAL_ANSWER);
-    if (ev) {
-        ev->u.approval_answer.call = turn_call(t, (uint32_t)i)->id;
-        ev->u.approval_answer.yes = x->in->approval.yes;
-        ev->u.approval_answer.by = x->in->approval.by;
-        if (x->in->approval.remember && !lost)
-            ev->u.approval_answer.remember =
-                remembered(x, turn_call(t, (uint32_t)i));
-    }
-    emit(x, ev);
-    if (lost && !x->in->approval.yes)
-        end_lost(x, (uint32_t)i);
+    w = work_of_call(t, turn_call(t, (uint32_t)i));
+    emit_answer(x, &w, x->in->approval.yes, x->in->approval.by,
+                x->in->approval.remember && !w.lost);
+    if (w.lost && !x->in->approval.yes)
+        end_lost(x, &w);
     settle(x, (uint32_t)i);
     run_calls(x);
 }
@@ -378,50 +338,31 @@ void stop_calls(struct tt *x)
     const struct turn *t = &x->s->turn;
 
     for (uint32_t i = 0; i < t->calls_count; i++) {
-        const struct call *c = turn_call(t, i);
-        struct effect *fx;
+        const struct call_done d = {.outcome = WEND_OUTCOME_CANCELED,
+                                    .code = STR("canceled"),
+                                    .output = STR("canceled before it began")};
+        struct work w = work_of_call(t, turn_call(t, i));
         struct admission a;
 
         if (bit_get(&t->ended, i))
             continue;
-        if (bit_get(&t->lost, i) && !turn_call_child(t, i).ptr) {
-            end_lost(x, i);
+        if (w.lost && !w.child.ptr) {
+            end_lost(x, &w);
             continue;
         }
         if ((int)i == turn_plan_call(t)) { /* ends with its actions */
-            admit_call(x, c, &a);
+            admit_work(x, &w, &a);
             if (!bit_get(&t->started, i))
-                emit_call_start(x, c, &a, STR_NONE);
+                emit_start(x, &w, &a);
             continue;
         }
-        if (bit_get(&t->lost, i))
-            begin_again(x, i); /* its child has an end to be written, too */
+        if (w.lost)
+            begin_again(x, &w); /* its child has an end to be written, too */
         if (bit_get(&t->started, i)) {
-            fx = want(x, FX_STOP_CALL);
-            if (fx)
-                fx->call = c;
+            want_work(x, FX_STOP_CALL, &w);
             continue;
         }
-        admit_call(x, c, &a);
-        end_unstarted_call(x, c, &a, WEND_OUTCOME_CANCELED, STR("canceled"),
-                           STR("canceled before it began"));
-    }
-}
-
-void abandon_calls(struct tt *x)
-{
-    const struct turn *t = &x->s->turn;
-
-    for (uint32_t i = 0; i < t->calls_count; i++) {
-        struct call_done d = {
-            .outcome = WEND_OUTCOME_CANCELED,
-            .code = STR("canceled"),
-            .output = STR("canceled; it did not stop in time and may have "
-                          "had an effect"),
-            .effect_possible = true,
-        };
-
-        if (turn_call_runs(t, i) && (int)i != turn_plan_call(t))
-            emit_ran(x, turn_call(t, i), &d);
+        admit_work(x, &w, &a);
+        end_unstarted(x, &w, &a, &d);
     }
 }

@@ -14,26 +14,12 @@
 #include "base/label.h"
 #include "base/utf8.h"
 
-static const struct plan_action *action_of(const struct tt *x, uint32_t i)
-{
-    return x->s->turn.plan.plan->actions[i];
-}
-
 bool is_own_key(const struct turn *t, wend_str key)
 {
     return key.len > t->run.len && !memcmp(key.ptr, t->run.ptr, t->run.len);
 }
 
-/* The one that is under way for it, absent if there is none. */
-static wend_str child_of(const struct tt *x, const struct errand *e)
-{
-    const struct turn *t = &x->s->turn;
-
-    return e->call ? turn_call_child(t, e->call->index)
-                   : plan_action_state(&t->plan, e->action)->child;
-}
-
-static wend_str child_id(struct tt *x, const struct errand *e)
+static wend_str child_id(struct tt *x, const struct work *w)
 {
     int64_t first_us = i64_sum(x->s->turn.started_us, 1000);
     unsigned char digest[SHA256_BYTES];
@@ -41,9 +27,9 @@ static wend_str child_id(struct tt *x, const struct errand *e)
     struct sha256 sha;
 
     sha256_init(&sha);
-    sha256_add(&sha, e->key.ptr, e->key.len);
+    sha256_add(&sha, w->key.ptr, w->key.len);
     sha256_add(&sha, "/", 1);
-    sha256_add(&sha, number, i64_text(number, e->attempt));
+    sha256_add(&sha, number, i64_text(number, w->attempt));
     sha256_end(&sha, digest);
     /* Ids sort by start, and no child is older than its parent. */
     run_id_make(id, x->in->time_us > first_us ? x->in->time_us : first_us,
@@ -51,40 +37,60 @@ static wend_str child_id(struct tt *x, const struct errand *e)
     return arena_str(x->s->scratch, (wend_str){id, RUN_ID_LEN});
 }
 
-static void emit_child_start(struct tt *x, const struct errand *e)
+static void emit_child_start(struct tt *x, const struct work *w,
+                             const struct kid *kid)
 {
     wend_event *ev = draft(x, WEND_CHILD_START);
 
     if (ev) {
-        ev->u.child_start.run = child_id(x, e);
-        ev->u.child_start.agent = e->kid->agent;
+        ev->u.child_start.run = child_id(x, w);
+        ev->u.child_start.agent = kid->agent;
         ev->u.child_start.depth = x->s->turn.config->within.depth + 1;
-        if (e->call)
-            ev->u.child_start.call = e->call->id;
+        if (w->call)
+            ev->u.child_start.call = w->id;
         else
-            ev->u.child_start.action = action_of(x, e->action)->id;
+            ev->u.child_start.action = w->id;
     }
     emit(x, ev);
 }
 
-void start_child(struct tt *x, const struct errand *e)
+wend_str child_name(struct tt *x, const struct work *w)
 {
+    const struct json *j =
+        w->call ? json_parse(w->args, x->s->scratch, NULL) : NULL;
+
+    return w->call ? json_str(json_get(j, "agent")) : w->name;
+}
+
+/* Its agent is known: it was admitted. Not so in a log. */
+static void end_childless(struct tt *x, const struct work *w)
+{
+    struct call_done d = {.outcome = WEND_OUTCOME_FAILED,
+                          .code = STR("unknown_agent"),
+                          .output =
+                              w->call ? STR("its agent is not there")
+                                      : STR("its agent or plan is not there")};
+
+    end_work(x, w, &d);
+}
+
+void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
+{
+    const struct kid *kid = config_kid(x->s->turn.config, child_name(x, w));
     struct effect *fx;
 
-    if (!child_of(x, e).ptr)
-        emit_child_start(x, e);
-    fx = want(x, FX_START_CHILD);
+    if (!kid) {
+        end_childless(x, w);
+        return;
+    }
+    if (!w->child.ptr)
+        emit_child_start(x, w, kid);
+    fx = want_work(x, FX_START_CHILD, w);
     if (!fx || x->s->keep->arena->failed)
         return;
-    fx->call = e->call;
-    fx->action = e->action;
-    fx->attempt = e->attempt;
-    fx->args = e->args;
-    fx->key = e->key;
-    fx->delay_ms = e->delay_ms;
-    fx->timeout_ms = e->timeout_ms;
-    fx->kid = e->kid;
-    fx->child = child_of(x, e);
+    fx->delay_ms = delay_ms;
+    fx->kid = kid;
+    fx->child = work_now(&x->s->turn, w).child;
 }
 
 wend_str labels_text(struct tt *x, uint32_t labels)
@@ -99,16 +105,15 @@ wend_str labels_text(struct tt *x, uint32_t labels)
     return take_text(x, &b);
 }
 
-wend_str call_labels_text(struct tt *x, const struct call *c,
+wend_str call_labels_text(struct tt *x, const struct work *w,
                           const struct call_done *d)
 {
-    const struct turn *t = &x->s->turn;
-    const struct tool *tool = config_tool(t->config, c->name);
+    const struct tool *tool = w->tool;
     uint32_t labels = d->labels;
 
     if (tool)
-        labels |= tool->labels | policy_labels(t, tool, turn_call_args(t, c),
-                                               x->s->scratch->mem);
+        labels |= tool->labels |
+                  policy_labels(&x->s->turn, tool, w->args, x->s->scratch->mem);
     if (d->child)
         labels |= d->child->labels;
     return tool && labels == tool->labels ? tool->labels_json
@@ -211,36 +216,4 @@ bool child_met_limit(const struct tt *x, wend_str name,
             !kid->limits.tokens) ||
            (str_is(d->limit, "cost") && t->limits.cost_nano &&
             !kid->limits.cost_nano);
-}
-
-/* ---- Of calls ------------------------------------------------------------ */
-
-wend_str called_agent(struct tt *x, uint32_t i)
-{
-    const struct begun *b = turn_begun(&x->s->turn, i);
-    const struct json *j = b ? json_parse(b->args, x->s->scratch, NULL) : NULL;
-
-    return json_str(json_get(j, "agent"));
-}
-
-/* Its agent is known: the call was admitted. Not so in a log. */
-void start_call_child(struct tt *x, uint32_t i, wend_str key)
-{
-    const struct turn *t = &x->s->turn;
-    const struct begun *b = turn_begun(t, i);
-    struct call_done d = {.outcome = WEND_OUTCOME_FAILED,
-                          .code = STR("unknown_agent"),
-                          .output = STR("its agent is not there")};
-    struct errand e = {.call = turn_call(t, i), .key = key};
-
-    if (!b || !e.call)
-        return;
-    e.kid = config_kid(t->config, called_agent(x, i));
-    e.args = b->args;
-    e.attempt = b->attempt;
-    e.timeout_ms = config_tool(t->config, e.call->name)->timeout_ms;
-    if (e.kid)
-        start_child(x, &e);
-    else
-        emit_ran(x, e.call, &d);
 }

@@ -21,40 +21,45 @@ int64_t action_tokens(const struct turn *t, wend_str params)
            tokens_estimate(params.len);
 }
 
-bool action_fits(struct tt *x, uint32_t i, struct action_fate *f)
+bool asks_model(const struct turn *t, const struct work *w)
+{
+    return !w->call && t->plan.plan->actions[w->action]->type == ACTION_LLM;
+}
+
+bool fits_window(struct tt *x, const struct work *w, struct call_done *d)
 {
     const struct turn *t = &x->s->turn;
-    const struct plan_action *a = t->plan.plan->actions[i];
-    const struct action_state *s = plan_action_state(&t->plan, i);
-    int64_t tokens = action_tokens(t, s->params);
+    const struct model_use *m;
+    int64_t tokens = action_tokens(t, w->args);
 
-    if (a->type != ACTION_LLM)
+    if (!asks_model(t, w))
         return true;
-    if (!is_far_over(action_model(t, a), tokens)) {
-        if (s->attempt == 1)
-            warn_of_window(x, action_model(t, a), tokens);
+    m = action_model(t, t->plan.plan->actions[w->action]);
+    if (!is_far_over(m, tokens)) {
+        if (w->attempt == 1)
+            warn_of_window(x, m, tokens);
         return true;
     }
-    *f = (struct action_fate){
+    *d = (struct call_done){
         .outcome = WEND_OUTCOME_FAILED,
         .code = STR("overflow"),
-        .message = window_text(x, action_model(t, a), tokens,
-                               ": it was not sent; shorten the prompt, or set "
-                               "a larger context_tokens"),
+        .output = window_text(x, m, tokens,
+                              ": it was not sent; shorten the prompt, or set "
+                              "a larger context_tokens"),
     };
     return false;
 }
 
-wend_str action_over_budget(const struct tt *x, const struct plan_action *a,
-                            wend_str params)
+wend_str work_over_budget(const struct tt *x, const struct work *w)
 {
     const struct turn *t = &x->s->turn;
     struct purse open;
 
-    if (a->type != ACTION_LLM)
+    if (!asks_model(t, w))
         return STR_NONE;
     turn_reserved(t, &open);
-    return over_budget(x, action_model(t, a), action_tokens(t, params), &open);
+    return over_budget(x, action_model(t, t->plan.plan->actions[w->action]),
+                       action_tokens(t, w->args), &open);
 }
 
 void emit_action_ask(struct tt *x, uint32_t i)

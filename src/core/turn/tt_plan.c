@@ -182,9 +182,10 @@ static void end_plan_run(struct tt *x)
 /* Never started: only its end is written. */
 static void skip_action(struct tt *x, uint32_t i, wend_str reason)
 {
-    struct action_fate f = {.outcome = WEND_OUTCOME_SKIPPED, .reason = reason};
+    struct work w = work_of_action(&x->s->turn, i);
+    struct call_done d = {.outcome = WEND_OUTCOME_SKIPPED, .reason = reason};
 
-    end_action(x, i, &f);
+    end_work(x, &w, &d);
 }
 
 static void settle(struct tt *x, uint32_t i)
@@ -207,30 +208,6 @@ static void skip_open(struct tt *x, wend_str reason)
         skip_action(x, i, reason);
 }
 
-void end_lost_action(struct tt *x, uint32_t i)
-{
-    bool unknown = is_unknown(&x->s->turn, i);
-    struct action_fate f = {
-        .outcome = unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
-        .code = unknown ? STR("unknown") : STR("canceled"),
-        .message = STR("the process ended while this action was under way; "
-                       "it may have had an effect"),
-        .effect_possible = true,
-    };
-
-    end_action(x, i, &f);
-}
-
-static void stop_action(struct tt *x, uint32_t i)
-{
-    struct effect *fx = want(x, FX_STOP_ACTION);
-
-    if (!fx)
-        return;
-    fx->action = i;
-    fx->attempt = plan_action_state(plan_of(x), i)->attempt;
-}
-
 /* Nobody runs what was cut off: whoever is asked or looks it up is not waited
  * for; a pause keeps the rest. */
 static void stop_running(struct tt *x)
@@ -240,11 +217,12 @@ static void stop_running(struct tt *x)
     while (!no_memory(x) &&
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
         enum action_at at = plan_action_state(plan_of(x), i)->at;
+        struct work w = work_of_action(&x->s->turn, i);
 
         if (at == AT_RUNS)
-            stop_action(x, i);
+            want_work(x, FX_STOP_ACTION, &w);
         else if (at == AT_DOUBTED || !x->s->turn.paused)
-            end_lost_action(x, i);
+            end_lost(x, &w);
     }
 }
 
@@ -332,56 +310,37 @@ void begin_plan(struct tt *x)
         run_plan(x);
 }
 
-/* What its tool's arguments say that it brings. */
-static uint32_t action_labels(struct tt *x, uint32_t i)
-{
-    const struct turn *t = &x->s->turn;
-    const struct tool *tool = turn_action_tool(t, i);
-
-    return tool ? policy_labels(t, tool, plan_action_state(&t->plan, i)->params,
-                                x->s->scratch->mem)
-                : 0;
-}
-
 void on_action_done(struct tt *x)
 {
     struct call_done d = x->in->done;
+    const struct turn *t = &x->s->turn;
     const struct plan_state *p = plan_of(x);
-    struct action_fate f = {0};
-    const struct action_state *s;
+    struct work w;
 
     if (!p->started || d.action >= p->plan->count)
         return;
-    s = plan_action_state(p, d.action);
-    if (s->at != AT_RUNS || s->attempt != d.attempt)
+    w = work_of_action(t, d.action);
+    if (plan_action_state(p, d.action)->at != AT_RUNS || w.attempt != d.attempt)
         return; /* late, twice, or from before an interruption */
     if (d.uncached) {
-        start_action_child(x, d.action);
+        if (w.by_child && !w.child.ptr && t->stop.outcome == WEND_OUTCOME_NONE)
+            start_child(x, &w, 0); /* nothing that was kept answers it */
         return;
     }
     if (d.child)
-        settle_child(x, p->plan->actions[d.action]->target, &d);
-    f.outcome = d.outcome;
-    f.code = d.code;
-    f.effect_possible = d.effect_possible;
-    f.retryable = d.retryable;
-    f.cached = d.cached;
-    f.labels = d.labels | action_labels(x, d.action);
-    if (d.outcome != WEND_OUTCOME_OK)
-        f.message = d.output;
-    else
-        f.output = d.json ? d.output : output_json(x, d.output);
-    if (may_retry_action(x, d.action, &f)) {
-        retry_action(x, d.action, &f);
+        settle_child(x, w.name, &d);
+    if (w.tool)
+        d.labels |= policy_labels(t, w.tool, w.args, x->s->scratch->mem);
+    if (may_retry_action(x, &w, &d)) {
+        retry_action(x, &w, &d);
         return;
     }
-    end_action(x, d.action, &f);
-    if (d.child &&
-        child_met_limit(x, p->plan->actions[d.action]->target, d.child)) {
+    end_work(x, &w, &d);
+    if (d.child && child_met_limit(x, w.name, d.child)) {
         limit_reached(x, d.child->limit);
         return;
     }
-    if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
+    if (t->stop.outcome == WEND_OUTCOME_NONE)
         run_plan(x);
 }
 
@@ -391,35 +350,39 @@ bool on_plan_approval(struct tt *x)
     uint32_t i =
         p->started ? plan_find(p->plan, x->in->approval.call) : PLAN_NONE;
     enum action_at at = i == PLAN_NONE ? AT_ENDED : plan_action_state(p, i)->at;
+    struct work w;
 
     if (at != AT_ASKED && at != AT_DOUBTED)
         return false;
-    action_approval(x, i);
+    w = work_of_action(&x->s->turn, i);
+    emit_answer(x, &w, x->in->approval.yes, x->in->approval.by,
+                x->in->approval.remember && at == AT_ASKED);
+    w = work_now(&x->s->turn, &w);
     if (at == AT_DOUBTED && !x->in->approval.yes)
-        end_lost_action(x, i);
+        end_lost(x, &w);
     else if (at == AT_DOUBTED && !x->s->turn.paused)
-        start_action_again(x, i);
+        begin_again(x, &w);
     run_plan(x);
     return true;
 }
 
 /* ---- Stopping, and going on after an interruption ------------------------ */
 
-/* A child is gone on with, be it to be stopped: how it ends is known then. */
+/* A child is resumed, if only to be stopped: how it ends is known then. */
 static void end_all_lost(struct tt *x)
 {
     uint32_t place = 0, i;
 
     while (!no_memory(x) &&
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
-        const struct action_state *s = plan_action_state(plan_of(x), i);
+        struct work w = work_of_action(&x->s->turn, i);
 
-        if (s->at == AT_RUNS)
+        if (plan_action_state(plan_of(x), i)->at == AT_RUNS)
             continue;
-        if (s->child.ptr)
-            start_action_again(x, i);
+        if (w.child.ptr)
+            begin_again(x, &w);
         else
-            end_lost_action(x, i);
+            end_lost(x, &w);
     }
 }
 
@@ -434,130 +397,67 @@ void stop_plan(struct tt *x)
     stop_running(x);
 }
 
-void abandon_actions(struct tt *x)
-{
-    struct action_fate f = {
-        .outcome = WEND_OUTCOME_CANCELED,
-        .code = STR("canceled"),
-        .message = STR("canceled; it did not stop in time and may have had "
-                       "an effect"),
-        .effect_possible = true,
-    };
-    uint32_t place = 0, i;
-
-    while (plan_of(x)->started && !no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
-        end_action(x, i, &f);
-}
-
-static bool is_lost(const struct tt *x, uint32_t i)
-{
-    return plan_action_state(plan_of(x), i)->at == AT_LOST;
-}
-
-/* Of one that may not run twice nobody knows how it went; a child is gone on
- * with. */
-static bool is_in_doubt(const struct tt *x, uint32_t i)
-{
-    return is_lost(x, i) && !plan_action_state(plan_of(x), i)->child.ptr &&
-           is_unknown(&x->s->turn, i);
-}
-
-static bool can_check(const struct tt *x, uint32_t i)
-{
-    const struct plan_action *a = plan_of(x)->plan->actions[i];
-
-    return a->type == ACTION_TOOL && is_checked(&x->s->turn, a->target);
-}
-
-static void check_action(struct tt *x, uint32_t i)
-{
-    const struct action_state *s = plan_action_state(plan_of(x), i);
-    struct effect *fx = want(x, FX_CHECK);
-
-    if (!fx)
-        return;
-    fx->action = i;
-    fx->attempt = s->attempt;
-    fx->args = s->params;
-    fx->key = s->key;
-    fx->timeout_ms = plan_of(x)->plan->actions[i]->timeout_ms;
-}
-
 /* Looked up, or run once more; a pause keeps them waiting. */
 void restart_lost_actions(struct tt *x)
 {
     uint32_t place = 0, i;
 
     while (plan_of(x)->started && !x->s->turn.paused && !no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE)
-        if (is_in_doubt(x, i) && can_check(x, i))
-            check_action(x, i);
-        else if (is_lost(x, i))
-            start_action_again(x, i);
-}
+           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
+        struct work w = work_of_action(&x->s->turn, i);
 
-void on_action_checked(struct tt *x)
-{
-    const struct call_done *d = &x->in->done;
-    const struct plan_state *p = plan_of(x);
-    struct action_fate f = {.outcome = WEND_OUTCOME_OK};
-
-    if (!p->started || d->action >= p->plan->count || x->s->turn.paused ||
-        !is_in_doubt(x, d->action) ||
-        plan_action_state(p, d->action)->attempt != d->attempt)
-        return;
-    if (d->outcome == WEND_OUTCOME_OK) {
-        f.output = output_json(x, d->output);
-        end_action(x, d->action, &f);
-    } else if (d->outcome == WEND_OUTCOME_SKIPPED) {
-        start_action_again(x, d->action);
-    } else {
-        end_lost_action(x, d->action);
+        if (is_looked_up(&w))
+            want_work(x, FX_CHECK, &w);
+        else if (w.lost)
+            begin_again(x, &w);
     }
-    run_plan(x);
 }
 
-/* What the policy says of those in doubt; true: the run is to be stopped. */
-static bool settle_doubts(struct tt *x, enum unknown policy)
+/* True: the run is to be stopped. */
+static bool settle_doubts(struct tt *x)
 {
     uint32_t place = 0, i;
     bool any = false;
 
-    while (policy != UNKNOWN_RETRY && !no_memory(x) &&
+    while (!no_memory(x) &&
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
-        bool over = plan_fails_fast(plan_of(x));
+        struct work w = work_of_action(&x->s->turn, i);
 
-        if (!is_in_doubt(x, i) || (can_check(x, i) && !over))
-            continue;
-        if (policy == UNKNOWN_ASK && !over) {
-            ask_action_again(x, i);
-            continue;
-        }
-        any = true;
-        end_lost_action(x, i);
+        any |= settle_doubt(x, &w, plan_fails_fast(plan_of(x)));
     }
-    return any && policy == UNKNOWN_STOP;
+    return any && unknown_policy(&x->s->turn) == UNKNOWN_STOP;
 }
 
-/* Those that may run twice do; of the others nobody knows how they went. */
-void resume_actions(struct tt *x)
+/* The process that asked is gone. */
+static void ask_again(struct tt *x)
 {
     uint32_t place = 0, i;
 
+    while (plan_of(x)->asked && !no_memory(x) &&
+           (i = plan_marked(plan_of(x), MARK_OPEN, &place)) != PLAN_NONE) {
+        struct work w = work_of_action(&x->s->turn, i);
+        struct admission a;
+
+        if (plan_action_state(plan_of(x), i)->at != AT_ASKED)
+            continue;
+        admit_work(x, &w, &a);
+        ask_about(x, &w, &a.verdict);
+    }
+}
+
+/* Those that may run twice do; the outcome of the others is not known. */
+void resume_actions(struct tt *x)
+{
     if (!plan_of(x)->started)
         return;
-    if (settle_doubts(x, unknown_policy(&x->s->turn))) {
+    if (settle_doubts(x)) {
         stop_for(x, STR("policy"), STR("unknown_outcome"),
                  STR("the outcome of an action is not known, and the "
                      "policy is to stop then"));
         return;
     }
     restart_lost_actions(x);
-    while (plan_of(x)->asked && !no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_OPEN, &place)) != PLAN_NONE)
-        if (plan_action_state(plan_of(x), i)->at == AT_ASKED)
-            ask_action_again(x, i);
+    ask_again(x);
 }
 
 void resume_plan(struct tt *x)

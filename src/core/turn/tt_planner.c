@@ -308,73 +308,78 @@ static wend_str hand_over_rest(struct tt *x, wend_str call,
     return wrong;
 }
 
-static void refuse_plan(struct tt *x, const struct call *c,
+static void refuse_plan(struct tt *x, const struct work *w,
                         const struct admission *a, wend_str code, wend_str why)
 {
-    if (is_open(&x->s->turn, c->id))
-        return; /* its end says so */
-    end_unstarted_call(x, c, a, WEND_OUTCOME_FAILED, code, why);
+    struct call_done d = {
+        .outcome = WEND_OUTCOME_FAILED, .code = code, .output = why};
+
+    if (!is_open(&x->s->turn, w->id)) /* else its end says so */
+        end_unstarted(x, w, a, &d);
 }
 
-static void say_no_progress(struct tt *x, const struct call *c,
+static void say_no_progress(struct tt *x, const struct work *w,
                             const struct admission *a)
 {
     wend_str why = STR("this plan is the same as the one before it, so "
                        "nothing more of it is run");
 
     warn(x, STR("no_progress"), why);
-    refuse_plan(x, c, a, STR("no_progress"), why);
+    refuse_plan(x, w, a, STR("no_progress"), why);
 }
 
-static void say_no_actions(struct tt *x, const struct call *c,
+static void say_no_actions(struct tt *x, const struct work *w,
                            const struct admission *a)
 {
-    end_unstarted_call(x, c, a, WEND_OUTCOME_OK, STR_NONE,
-                       STR("the plan has no actions: there is nothing to do"));
+    struct call_done d = {
+        .outcome = WEND_OUTCOME_OK,
+        .output = STR("the plan has no actions: there is nothing to do")};
+
+    end_unstarted(x, w, a, &d);
     warn(x, STR("no_actions"), STR("the model wrote a plan without actions"));
 }
 
-static void say_invalid(struct tt *x, const struct call *c,
+static void say_invalid(struct tt *x, const struct work *w,
                         const struct admission *a, wend_str why)
 {
-    if (is_open(&x->s->turn, c->id))
+    if (is_open(&x->s->turn, w->id))
         warn(x, STR("plan_invalid"), why);
-    refuse_plan(x, c, a, STR("invalid_plan"), why);
+    refuse_plan(x, w, a, STR("invalid_plan"), why);
 }
 
 /* Whatever of the plan is still to be handed over is; or it is refused. */
-static void complete_plan(struct tt *x, const struct call *c,
-                          const struct admission *a, wend_str args)
+static void complete_plan(struct tt *x, const struct work *w,
+                          const struct admission *a)
 {
     const struct turn *t = &x->s->turn;
     const struct json *list = NULL, *j;
     wend_str wrong = STR_NONE;
 
-    if (is_open(t, c->id) && t->plan.wrong.ptr)
+    if (is_open(t, w->id) && t->plan.wrong.ptr)
         return;
-    if (t->plan_args.ptr && str_eq(t->plan_args, args)) {
-        say_no_progress(x, c, a);
+    if (t->plan_args.ptr && str_eq(t->plan_args, w->args)) {
+        say_no_progress(x, w, a);
         return;
     }
-    j = json_parse(args, x->s->scratch, NULL);
+    j = json_parse(w->args, x->s->scratch, NULL);
     list = no_memory(x) ? NULL : actions_of(j, &wrong);
     if (list && !list->count) {
-        say_no_actions(x, c, a);
+        say_no_actions(x, w, a);
         return;
     }
     if (list)
-        wrong = hand_over_rest(x, c->id, list);
+        wrong = hand_over_rest(x, w->id, list);
     if (wrong.ptr && !no_memory(x))
-        say_invalid(x, c, a, wrong);
+        say_invalid(x, w, a, wrong);
 }
 
-void start_plan_call(struct tt *x, const struct call *c,
-                     const struct admission *a, wend_str args)
+void start_plan_call(struct tt *x, const struct work *w,
+                     const struct admission *a)
 {
-    complete_plan(x, c, a, args.ptr ? args : c->args);
-    if (no_memory(x) || !is_open(&x->s->turn, c->id))
+    complete_plan(x, w, a);
+    if (no_memory(x) || !is_open(&x->s->turn, w->id))
         return;
-    emit_call_start(x, c, a, args);
+    emit_start(x, w, a);
     if (!no_memory(x))
         advance_plan(x);
 }
@@ -441,6 +446,7 @@ void end_plan_call(struct tt *x)
     const struct turn *t = &x->s->turn;
     int i = turn_plan_call(t);
     struct call_done d = {.outcome = WEND_OUTCOME_OK};
+    struct work w;
 
     if (i < 0 || !turn_call_runs(t, (uint32_t)i) || !t->plan.ended ||
         t->plan.running)
@@ -455,7 +461,8 @@ void end_plan_call(struct tt *x)
     d.output = result_json(x, d.outcome);
     if (t->time_us > t->plan.started_us)
         d.ms = (t->time_us - t->plan.started_us) / 1000;
-    emit_ran(x, turn_call(t, (uint32_t)i), &d);
+    w = work_of_call(t, turn_call(t, (uint32_t)i));
+    end_work(x, &w, &d);
 }
 
 void leave_given_plan(struct tt *x)
@@ -523,20 +530,4 @@ bool ask_for_plan(struct tt *x)
     if (!no_memory(x))
         begin_turn(x);
     return true;
-}
-
-void admit_agent(struct tt *x, const struct call *c, struct admission *a)
-{
-    const struct json *params = json_parse(c->args, x->s->scratch, NULL);
-    const struct json *prompt = json_get(params, "prompt");
-    struct buf b = {.mem = x->s->scratch->mem};
-    struct call task = {.id = c->id, .name = STR("task")};
-
-    buf_cstr(&b, "{\"agent\":");
-    json_put_str(&b, c->name);
-    buf_cstr(&b, ",\"prompt\":");
-    json_put_str(&b, prompt ? json_str(prompt) : c->args);
-    buf_char(&b, '}');
-    task.args = take_text(x, &b);
-    admit_call(x, &task, a);
 }

@@ -7,12 +7,33 @@
 #include "core/turn/tt.h"
 #include "core/turn/verdict.h"
 
-/* What is known about one call before it starts. */
+/* What is known about a call or an action before it starts. */
 struct admission {
     const struct tool *tool;
     struct verdict verdict;
     wend_outcome refused; /* NONE: it may run */
     wend_str code, message;
+};
+
+/* A call of the message or an action of the plan, as it is now: a copy of what
+ * rules ask about, the same for both. */
+struct work {
+    const struct call *call; /* NULL: the action */
+    uint32_t action;         /* its index */
+    wend_str id, name;       /* of an action: its target */
+    wend_str args;           /* that it got, or will get as far as is known */
+    wend_str key;            /* absent: it has not begun */
+    wend_str child;          /* the run that it waits for; absent: none */
+    const struct tool *tool; /* or endpoint; NULL: it has none */
+    int64_t attempt;         /* 0: it has not begun */
+    int64_t timeout_ms;
+    wend_class call_class;
+    bool by_child;           /* a run of its own answers it */
+    bool lost;               /* open, and no process runs it */
+    bool superseded;         /* ... and its bracket is closed */
+    bool unknown;            /* if it is lost, so is what it has done */
+    bool checked;            /* ... unless a program of its tool finds out */
+    bool answered, approved; /* the question about it */
 };
 
 /* One call of tt: where it stands, what came in. `s->turn` is the state
@@ -72,10 +93,8 @@ void end_plan(struct tt *x, wend_outcome outcome); /* unless it has ended */
 void on_action_done(struct tt *x);
 bool on_plan_approval(struct tt *x); /* false: it is about no action */
 void stop_plan(struct tt *x);
-void abandon_actions(struct tt *x);
 void resume_plan(struct tt *x);
 void restart_lost_actions(struct tt *x);
-void on_action_checked(struct tt *x);
 /* Those that nobody runs any more: again, or ended as unknown. */
 void resume_actions(struct tt *x);
 wend_str plan_text(struct tt *x); /* what it gives: its outputs */
@@ -85,17 +104,14 @@ wend_str plan_text(struct tt *x); /* what it gives: its outputs */
 void take_written(struct tt *x);
 /* The call in model_end of a plan that is open: with what was handed over. */
 wend_ev_call plan_call_so_far(struct tt *x);
-/* args: absent for the call's own. */
-void start_plan_call(struct tt *x, const struct call *c,
-                     const struct admission *a, wend_str args);
+void start_plan_call(struct tt *x, const struct work *w,
+                     const struct admission *a);
 void end_plan_call(struct tt *x); /* if its plan is over */
 /* A fork may be given the result of the call whose plan is under way: then
  * nothing of the plan goes on. */
 void leave_given_plan(struct tt *x);
 bool end_planning(struct tt *x); /* true: the run has ended */
 bool ask_for_plan(struct tt *x); /* a file's plan failed; false: that's it */
-/* An agent that the model's plan names, as if by the tool for that. */
-void admit_agent(struct tt *x, const struct call *c, struct admission *a);
 bool may_start_early(const struct tt *x, uint32_t i);
 
 /* tt_model.c */
@@ -120,43 +136,64 @@ void on_call_done(struct tt *x);
 void on_call_hook(struct tt *x);
 void on_approval(struct tt *x);
 void stop_calls(struct tt *x);
-void abandon_calls(struct tt *x);
 /* Still to be answered by whoever approves. */
 bool waits_for_approval(const struct turn *t, uint32_t i);
 
-void ask_approval(struct tt *x, const struct call *c,
-                  const struct admission *a);
-/* If whoever was asked said no. */
-void refuse_denied(const struct turn *t, uint32_t i, struct admission *a);
+/* tt_work.c: what holds for calls and for actions */
+struct work work_of_call(const struct turn *t, const struct call *c);
+struct work work_of_action(const struct turn *t, uint32_t i);
+/* The same one after what has been emitted since; its call is the turn's. */
+struct work work_now(const struct turn *t, const struct work *w);
+struct work_place {
+    uint32_t call, place;
+};
+/* The next one that has begun and not ended: calls, then actions. A plan's
+ * call is left out: it ends with its actions. */
+bool work_next_open(const struct turn *t, struct work_place *at,
+                    struct work *out);
+void ask_about(struct tt *x, const struct work *w, const struct verdict *v);
+void emit_answer(struct tt *x, const struct work *w, bool yes, wend_str by,
+                 bool remember);
+/* True: it was refused, by its admission or by the person who was asked. */
+bool refuse_work(struct tt *x, const struct work *w, struct admission *a);
+void abandon_work(struct tt *x); /* all that is open */
+/* Of what is lost: */
+bool is_checked(const struct turn *t, const struct tool *tool);
+/* Its outcome is not known yet, but will be. */
+bool is_looked_up(const struct work *w);
+void begin_again(struct tt *x, const struct work *w);
+void end_lost(struct tt *x, const struct work *w); /* as unknown, or canceled */
+/* Does what the policy says if it is in doubt; false: it is not. `over`: it is
+ * too late to ask or to look. */
+bool settle_doubt(struct tt *x, const struct work *w, bool over);
+/* What becomes of what is in doubt; without a person to ask, the model is
+ * told. */
+enum unknown unknown_policy(const struct turn *t);
+void on_checked(struct tt *x);
 
-/* tt_bracket.c: one call's start and end. A start supersedes the attempt that
- * an interruption cut off. */
-void start_call(struct tt *x, const struct call *c, const struct admission *a,
-                wend_str args);
-/* It was allowed to begin before the run was interrupted. */
-void admit_resumed(const struct turn *t, const struct call *c,
-                   struct admission *a);
-void emit_ran(struct tt *x, const struct call *c, const struct call_done *d);
-wend_str emit_call_start(struct tt *x, const struct call *c,
-                         const struct admission *a, wend_str args);
+/* tt_bracket.c: its start and its end. A start supersedes the attempt that an
+ * interruption cut off. */
+void emit_start(struct tt *x, const struct work *w, const struct admission *a);
+void start_work(struct tt *x, const struct work *w, const struct admission *a);
+void run_work(struct tt *x, const struct work *w, int64_t delay_ms);
+void end_work(struct tt *x, const struct work *w, const struct call_done *d);
 /* Refused without running: both brackets in one step. */
-void end_unstarted_call(struct tt *x, const struct call *c,
-                        const struct admission *a, wend_outcome outcome,
-                        wend_str code, wend_str message);
+void end_unstarted(struct tt *x, const struct work *w,
+                   const struct admission *a, const struct call_done *d);
+/* NULL: that outcome is no error. */
+const wend_ev_error *work_error(struct tt *x, const struct work *w,
+                                const struct call_done *d, wend_str message);
+/* It was allowed to begin before the run was interrupted. */
+void admit_resumed(const struct work *w, struct admission *a);
+/* An effect about it, with all that the hands need. */
+struct effect *want_work(struct tt *x, enum effect_kind kind,
+                         const struct work *w);
 
 /* tt_child.c: what a call or an action has done by a run of its own */
-struct errand {
-    const struct call *call; /* NULL: of the action */
-    uint32_t action;
-    wend_str args, key;
-    int64_t attempt, timeout_ms, delay_ms;
-    const struct kid *kid;
-};
-
 /* Not one that a fork has from the run it shares its past with. */
 bool is_own_key(const struct turn *t, wend_str key);
-/* Starts the child, or goes on with the one that is under way already. */
-void start_child(struct tt *x, const struct errand *e);
+/* Starts the child, or resumes the one that is under way already. */
+void start_child(struct tt *x, const struct work *w, int64_t delay_ms);
 /* The end of a child that is under way; NULL: nobody knows more. */
 void end_child(struct tt *x, wend_str run, const struct child_done *d);
 /* What the child's end means for whoever waits for it. */
@@ -166,12 +203,11 @@ bool child_met_limit(const struct tt *x, wend_str name,
                      const struct child_done *d);
 /* Why no child may be started, or absent. */
 wend_str child_refused(struct tt *x, wend_str name);
-/* The same for a call, and its start. */
-wend_str called_agent(struct tt *x, uint32_t i);
-void start_call_child(struct tt *x, uint32_t i, wend_str key);
+/* The agent or plan that does it. */
+wend_str child_name(struct tt *x, const struct work *w);
 wend_str labels_text(struct tt *x, uint32_t labels); /* absent: none */
 /* What a call that ran has brought: of its tool, its arguments, its answer. */
-wend_str call_labels_text(struct tt *x, const struct call *c,
+wend_str call_labels_text(struct tt *x, const struct work *w,
                           const struct call_done *d);
 
 /* tt_budget.c: turn_reserved (tt.h), and of it what actions ask */
@@ -187,25 +223,13 @@ bool is_charged(const struct turn *t);
 void charge(const struct model_use *m, int64_t input, wend_ev_usage *out);
 
 /* tt_resume.c */
-/* What becomes of what is in doubt; where nobody can be asked, the model is
- * told. */
-enum unknown unknown_policy(const struct turn *t);
-/* Whether a program of that tool's says if a lost call had its effect. */
-bool is_checked(const struct turn *t, wend_str tool);
 void check_lost_calls(struct tt *x);
-void on_checked(struct tt *x);
 void on_resume(struct tt *x);
 void arm_timers(struct tt *x, int64_t left_ms); /* of the run's time */
 void restart_lost(struct tt *x); /* those that may run once more */
-void begin_again(struct tt *x, uint32_t i);
-void end_lost(struct tt *x, uint32_t i); /* nobody will say how it went */
 
-/* tt_admit.c */
-void admit_call(struct tt *x, const struct call *c, struct admission *a);
-/* Refuses it unless a child of that name may be started. */
-void check_agent(struct tt *x, struct admission *a, wend_str name);
-/* The same for an endpoint of a relic. */
-void admit_end(struct tt *x, const struct call *c, struct admission *a);
+/* tt_admit.c: with the arguments that `w` has */
+void admit_work(struct tt *x, const struct work *w, struct admission *a);
 void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
                       wend_str message);
 /* The text in scratch; frees b. */

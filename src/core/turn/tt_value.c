@@ -93,19 +93,22 @@ static void put_choice(struct buf *b, const struct plan_action *a, size_t c)
     buf_cstr(b, "]}");
 }
 
-void decide(struct tt *x, uint32_t i)
+bool decide(struct tt *x, uint32_t i)
 {
-    static const wend_ev_policy none;
     const struct plan_action *a = action_of(x, i);
-    struct action_fate f = {.outcome = WEND_OUTCOME_OK};
+    const struct admission none = {0};
+    struct work w = work_of_action(&x->s->turn, i);
+    struct call_done d = {.outcome = WEND_OUTCOME_OK, .json = true};
     struct buf b = {.mem = x->s->scratch->mem};
     struct scope scope;
     wend_error why = {0};
     bool holds = false;
     size_t c = 0;
 
+    if (a->type != ACTION_DECISION)
+        return false;
     if (!plan_scope(&x->s->turn.plan, a->refs, x->s->scratch, &scope))
-        return;
+        return true;
     for (; c < a->cases_count; c++) {
         if (!a->cases[c].when)
             break;
@@ -113,12 +116,14 @@ void decide(struct tt *x, uint32_t i)
             x->s->scratch->failed |= why.status == WEND_E_NOMEM;
             refuse_action(x, i, STR("bad_condition"),
                           arena_str(x->s->scratch, str_of(why.message)));
-            return;
+            return true;
         }
         if (holds)
             break;
     }
     put_choice(&b, a, c);
-    f.output = take_text(x, &b);
-    end_unstarted_action(x, i, STR_NONE, &none, &f);
+    d.output = take_text(x, &b);
+    w.args = STR_NONE;
+    end_unstarted(x, &w, &none, &d);
+    return true;
 }

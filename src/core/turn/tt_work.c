@@ -1,0 +1,368 @@
+/*
+ * tt_work.c - calls and actions as one thing: work that is done outside the
+ * core, once, under one key.
+ *
+ * The rules that hold for both are here: approval, abandoning, and what
+ * becomes of work that an interruption cut off. tt_calls.c and tt_plan.c
+ * decide what starts, and what follows when something ends.
+ */
+#include "core/turn/tt_plan.h"
+
+#include <string.h>
+
+/* ---- What it is ---------------------------------------------------------- */
+
+struct work work_of_call(const struct turn *t, const struct call *c)
+{
+    const struct begun *b = turn_begun(t, c->index);
+    const struct tool *tool = config_tool(t->config, c->name);
+    struct work w = {
+        .call = c,
+        .id = c->id,
+        .name = c->name,
+        .args = b && b->args.ptr ? b->args : c->args,
+        .tool = tool,
+        .timeout_ms = tool ? tool->timeout_ms : 0,
+        .call_class = tool ? tool->call_class : WEND_CLASS_UNSAFE,
+        .by_child = tool && tool->child,
+    };
+
+    w.unknown = w.call_class == WEND_CLASS_UNSAFE;
+    w.checked = is_checked(t, tool);
+    if (b) {
+        w.key = b->key;
+        w.child = b->child;
+        w.attempt = b->attempt;
+    }
+    if (c->index >= t->calls_count)
+        return w; /* its message still streams */
+    w.lost = bit_get(&t->lost, c->index);
+    w.superseded = bit_get(&t->superseded, c->index);
+    w.answered = bit_get(&t->answered, c->index);
+    w.approved = bit_get(&t->approved, c->index);
+    return w;
+}
+
+struct work work_of_action(const struct turn *t, uint32_t i)
+{
+    const struct plan_action *a = t->plan.plan->actions[i];
+    const struct action_state *s = plan_action_state(&t->plan, i);
+    struct work w = {
+        .action = i,
+        .id = a->id,
+        .name = a->target,
+        .args = s->params,
+        .key = s->key,
+        .child = s->child,
+        .attempt = s->attempt,
+        .tool = turn_action_tool(t, i),
+        .timeout_ms = a->timeout_ms,
+        .call_class = turn_action_class(t, i),
+        .by_child = a->type == ACTION_AGENT || a->type == ACTION_WORKFLOW,
+        .lost = s->at == AT_LOST,
+        .superseded = s->superseded,
+        .answered = s->answered,
+        .approved = s->approved,
+    };
+
+    if (a->type == ACTION_RELIC && w.tool && w.tool->timeout_ms < w.timeout_ms)
+        w.timeout_ms = w.tool->timeout_ms;
+    w.checked = a->type == ACTION_TOOL && is_checked(t, w.tool);
+    w.unknown = w.call_class == WEND_CLASS_UNSAFE && (!w.by_child || s->left);
+    return w;
+}
+
+struct work work_now(const struct turn *t, const struct work *w)
+{
+    const struct call *c = w->call ? turn_call(t, w->call->index) : NULL;
+
+    if (w->call && !c)
+        return *w; /* out of memory */
+    return c ? work_of_call(t, c) : work_of_action(t, w->action);
+}
+
+bool work_next_open(const struct turn *t, struct work_place *at,
+                    struct work *out)
+{
+    uint32_t i;
+
+    while (at->call < t->calls_count) {
+        i = at->call++;
+        if (turn_call_runs(t, i) && (int)i != turn_plan_call(t)) {
+            *out = work_of_call(t, turn_call(t, i));
+            return true;
+        }
+    }
+    if (!t->plan.started)
+        return false;
+    i = plan_marked(&t->plan, MARK_RUNS, &at->place);
+    if (i == PLAN_NONE)
+        return false;
+    *out = work_of_action(t, i);
+    return true;
+}
+
+/* ---- Approval ------------------------------------------------------------ */
+
+void ask_about(struct tt *x, const struct work *w, const struct verdict *v)
+{
+    wend_event *ev = draft(x, WEND_APPROVAL_ASK);
+    wend_ev_approval_ask *e;
+
+    if (!ev)
+        return;
+    e = &ev->u.approval_ask;
+    if (w->call)
+        e->call = w->id;
+    else
+        e->action = w->id;
+    e->name = w->name;
+    e->args_json = w->args;
+    e->risk = v->policy.risk;
+    e->layers_json = v->policy.layers_json;
+    e->reason = v->reason;
+    e->rule = v->rule;
+    emit(x, ev);
+}
+
+/* The rule that the answer makes for work like this. */
+static wend_str remembered(struct tt *x, const struct work *w)
+{
+    struct buf b = {.mem = x->s->scratch->mem};
+    struct admission a;
+
+    admit_work(x, w, &a);
+    if (!a.verdict.rule.ptr || x->in->approval.yes)
+        return a.verdict.rule;
+    buf_char(&b, '!');
+    buf_str(&b, a.verdict.rule);
+    return take_text(x, &b);
+}
+
+void emit_answer(struct tt *x, const struct work *w, bool yes, wend_str by,
+                 bool remember)
+{
+    wend_event *ev = draft(x, WEND_APPROVAL_ANSWER);
+    wend_ev_approval_answer *e;
+
+    if (!ev)
+        return;
+    e = &ev->u.approval_answer;
+    if (w->call)
+        e->call = w->id;
+    else
+        e->action = w->id;
+    e->yes = yes;
+    e->by = by;
+    if (remember)
+        e->remember = remembered(x, w);
+    emit(x, ev);
+}
+
+bool refuse_work(struct tt *x, const struct work *w, struct admission *a)
+{
+    struct call_done d = {0};
+
+    if (w->answered && !w->approved)
+        admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
+                         w->call ? STR("denied: the call was not approved")
+                                 : STR("denied: the action was not approved"));
+    if (a->refused == WEND_OUTCOME_NONE)
+        return false;
+    d.outcome = a->refused;
+    d.code = a->code;
+    d.output = a->message;
+    end_unstarted(x, w, a, &d);
+    return true;
+}
+
+/* ---- Stopping ------------------------------------------------------------ */
+
+void abandon_work(struct tt *x)
+{
+    const struct call_done d = {
+        .outcome = WEND_OUTCOME_CANCELED,
+        .code = STR("canceled"),
+        .output = STR("canceled; it did not stop in time and may have had "
+                      "an effect"),
+        .effect_possible = true,
+    };
+    struct work_place at = {0};
+    struct work w;
+
+    while (!no_memory(x) && work_next_open(&x->s->turn, &at, &w))
+        end_work(x, &w, &d);
+}
+
+/* ---- After an interruption ----------------------------------------------- */
+
+enum unknown unknown_policy(const struct turn *t)
+{
+    return t->config->on_unknown == UNKNOWN_ASK &&
+                   t->config->approve != APPROVE_ASK
+               ? UNKNOWN_TELL
+               : t->config->on_unknown;
+}
+
+/* What an imported log says of a call is nothing to run a program for. */
+bool is_checked(const struct turn *t, const struct tool *tool)
+{
+    return t->config->on_unknown == UNKNOWN_VERIFY && tool && tool->verify &&
+           !t->imported;
+}
+
+/* A child is resumed. */
+static bool is_in_doubt(const struct work *w)
+{
+    return w->lost && w->unknown && !w->child.ptr;
+}
+
+bool is_looked_up(const struct work *w)
+{
+    return is_in_doubt(w) && w->checked;
+}
+
+void end_lost(struct tt *x, const struct work *w)
+{
+    struct call_done d = {
+        .outcome = w->unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
+        .code = w->unknown ? STR("unknown") : STR("canceled"),
+        .effect_possible = true,
+    };
+
+    if (!w->call)
+        d.output = STR("the process ended while this action was under way; "
+                       "it may have had an effect");
+    else if (w->unknown)
+        d.output = STR("unknown: the process ended while this call was "
+                       "under way. It may have had its effect, wholly, "
+                       "in part or not at all: find out before you call "
+                       "it again");
+    else
+        d.output = STR("canceled: the process ended while this call was "
+                       "under way");
+    end_work(x, w, &d);
+}
+
+/* A refusal has both brackets in one step, and the event that a fork begins
+ * at may be the first of them. What was refused does not run. A decision is
+ * made again. */
+static bool refuse_again(struct tt *x, const struct work *w)
+{
+    struct work again = *w;
+    struct admission a;
+
+    if (!w->call && decide(x, w->action))
+        return true;
+    if (w->child.ptr)
+        return false;
+    if (!w->call && !action_params(x, w->action, &again.args))
+        return true;
+    admit_work(x, &again, &a);
+    return refuse_work(x, &again, &a);
+}
+
+/* That an imported log says it was allowed to begin means nothing. */
+static bool may_begin(struct tt *x, const struct work *w)
+{
+    struct admission a;
+
+    if (!x->s->turn.imported || w->approved)
+        return true;
+    admit_work(x, w, &a);
+    return a.verdict.policy.decision == WEND_DECISION_ALLOW;
+}
+
+/* It was allowed to begin; it is the same work with the same arguments. No
+ * live run began a call without a tool; a log may say so. */
+void begin_again(struct tt *x, const struct work *w)
+{
+    struct admission a;
+    wend_str limit;
+
+    if (w->call && !w->tool) {
+        end_lost(x, w);
+        return;
+    }
+    if (!w->call)
+        emit_action_answer(x, w->action, WEND_OUTCOME_SUPERSEDED, NULL);
+    if (refuse_again(x, w))
+        return;
+    if (!may_begin(x, w)) {
+        end_lost(x, w);
+        return;
+    }
+    limit = work_over_budget(x, w);
+    if (limit.ptr) {
+        limit_reached(x, limit);
+        return;
+    }
+    admit_resumed(w, &a);
+    start_work(x, w, &a);
+}
+
+static void ask_about_lost(struct tt *x, const struct work *w)
+{
+    struct admission a;
+
+    admit_work(x, w, &a);
+    a.verdict.rule = STR_NONE; /* the answer is about this one alone */
+    a.verdict.reason =
+        w->call
+            ? STR("the process ended while this call was under way, and "
+                  "whether it had its effect is not known; yes runs it again")
+            : STR("the process ended while this action was under way, and "
+                  "whether it had its effect is not known; yes runs it again");
+    ask_about(x, w, &a.verdict);
+}
+
+bool settle_doubt(struct tt *x, const struct work *w, bool over)
+{
+    enum unknown policy = unknown_policy(&x->s->turn);
+
+    if (policy == UNKNOWN_RETRY || !is_in_doubt(w) || (w->checked && !over))
+        return false;
+    if (policy == UNKNOWN_ASK && !over)
+        ask_about_lost(x, w);
+    else
+        end_lost(x, w);
+    return true;
+}
+
+static bool find_checked(const struct turn *t, const struct call_done *d,
+                         struct work *out)
+{
+    int i = d->call.ptr ? turn_call_index(t, d->call) : -1;
+
+    if (d->call.ptr) {
+        if (i < 0 || d->turn != t->counter)
+            return false;
+        *out = work_of_call(t, turn_call(t, (uint32_t)i));
+        return true;
+    }
+    if (!t->plan.started || d->action >= t->plan.plan->count)
+        return false;
+    *out = work_of_action(t, d->action);
+    return out->attempt == d->attempt;
+}
+
+/* A pause keeps it waiting: it is looked up once more then. */
+void on_checked(struct tt *x)
+{
+    const struct call_done *d = &x->in->done;
+    struct work w;
+
+    if (x->s->turn.paused || !find_checked(&x->s->turn, d, &w) ||
+        !is_looked_up(&w))
+        return;
+    if (d->outcome == WEND_OUTCOME_OK)
+        end_work(x, &w, d);
+    else if (d->outcome == WEND_OUTCOME_SKIPPED)
+        begin_again(x, &w);
+    else
+        end_lost(x, &w);
+    if (w.call)
+        run_calls(x);
+    else
+        run_plan(x);
+}
