@@ -16,33 +16,46 @@ const struct plan_action *action_of(const struct wend_run *r,
     return r->turn.plan.plan->actions[fx->action];
 }
 
-bool action_runs(const struct wend_run *r, const struct effect *fx)
+wend_str work_id(const struct wend_run *r, const struct effect *fx)
 {
-    const struct action_state *s = plan_action_state(&r->turn.plan, fx->action);
+    return fx->call ? fx->call->id : action_of(r, fx)->id;
+}
 
+wend_str work_name(const struct wend_run *r, const struct effect *fx)
+{
+    return fx->call ? fx->call->name : action_of(r, fx)->target;
+}
+
+struct agent_tool *work_tool(const struct wend_run *r, const struct effect *fx)
+{
+    return !fx->call && action_of(r, fx)->type == ACTION_RELIC
+               ? relic_end(r->agent, work_name(r, fx))
+               : agent_tool(r->agent, work_name(r, fx));
+}
+
+bool work_runs(const struct wend_run *r, const struct effect *fx)
+{
+    const struct action_state *s;
+
+    if (fx->call)
+        return turn_call_runs(&r->turn, fx->call->index);
+    s = plan_action_state(&r->turn.plan, fx->action);
     return s->at == AT_RUNS && s->attempt == fx->attempt;
 }
 
-struct agent_tool *action_tool(const struct wend_run *r,
-                               const struct effect *fx)
+struct input work_answer(const struct effect *fx, wend_outcome outcome,
+                         wend_str output, wend_str code)
 {
-    const struct plan_action *a = action_of(r, fx);
-
-    return a->type == ACTION_RELIC ? relic_end(r->agent, a->target)
-                                   : agent_tool(r->agent, a->target);
-}
-
-static void answer(struct wend_run *r, const struct effect *fx,
-                   wend_outcome outcome, wend_str code, wend_str output)
-{
-    struct input in = {.kind = IN_ACTION_DONE,
-                       .done = {.action = fx->action,
-                                .attempt = fx->attempt,
-                                .outcome = outcome,
-                                .output = output,
-                                .code = code}};
-
-    shell_input(r, &in);
+    return (struct input){
+        .kind = fx->call ? IN_CALL_DONE : IN_ACTION_DONE,
+        .done = {.turn = fx->turn,
+                 .call = fx->call ? fx->call->id : STR_NONE,
+                 .action = fx->action,
+                 .attempt = fx->attempt,
+                 .outcome = outcome,
+                 .output = output,
+                 .code = code},
+    };
 }
 
 /* A hook sees the action of a tool or a relic as it sees a call. It cannot
@@ -54,36 +67,36 @@ static bool hook_lets(struct wend_run *r, const struct effect *fx)
                    .call = action_of(r, fx)->id,
                    .name = action_of(r, fx)->target,
                    .text = fx->args};
+    struct input in = work_answer(
+        fx, WEND_OUTCOME_DENIED,
+        STR("a hook wants other values, which an action of a plan cannot be "
+            "given"),
+        STR("denied"));
 
     switch (hook_ask(r, &h)) {
     case WEND_HOOK_GO: return true;
+    case WEND_HOOK_STOP: hook_stop(r, h.text); return false;
     case WEND_HOOK_SKIP:
-        answer(r, fx, WEND_OUTCOME_OK, STR_NONE, h.text);
+        in = work_answer(fx, WEND_OUTCOME_OK, h.text, STR_NONE);
         break;
-    case WEND_HOOK_STOP: hook_stop(r, h.text); break;
-    case WEND_HOOK_CHANGE:
-        answer(r, fx, WEND_OUTCOME_DENIED, STR("denied"),
-               STR("a hook wants other values, which an action of a plan "
-                   "cannot be given"));
-        break;
+    case WEND_HOOK_CHANGE: break;
     }
+    shell_input(r, &in);
     return false;
 }
 
 /* Nobody has asked it of late. */
 static void answer_uncached(struct wend_run *r, const struct effect *fx)
 {
-    struct input in = {.kind = IN_ACTION_DONE,
-                       .done = {.action = fx->action,
-                                .attempt = fx->attempt,
-                                .uncached = true}};
+    struct input in = work_answer(fx, WEND_OUTCOME_NONE, STR_NONE, STR_NONE);
 
+    in.done.uncached = true;
     shell_input(r, &in);
 }
 
 void action_start(struct wend_run *r, const struct effect *fx)
 {
-    if (!action_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
+    if (!work_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
         return; /* ended meanwhile, or will be stopped before it began */
     if (r->hook && fx->tool && !hook_lets(r, fx))
         return;

@@ -44,19 +44,24 @@ void ask_fail(struct action_ask *a, const struct model_error *e);
 
 /* action.c: what an action asks of the hands */
 void action_start(struct wend_run *r, const struct effect *fx);
-/* A call or an action. */
-void work_stop(struct wend_run *r, const struct effect *fx);
 /* action_cache.c: answers an action if what it asks was answered lately */
 bool cache_answers(struct wend_run *r, const struct effect *fx);
 /* Keeps what an action gave, if the event is its end; before the turn knows
  * of it. */
 void cache_keep(struct wend_run *r, const wend_event *ev);
-/* Whether the effect's action, and no later attempt, is under way. */
-bool action_runs(const struct wend_run *r, const struct effect *fx);
 const struct plan_action *action_of(const struct wend_run *r,
                                     const struct effect *fx);
+
+/* action.c: the call or action that an effect is about */
+wend_str work_id(const struct wend_run *r, const struct effect *fx);
+wend_str work_name(const struct wend_run *r, const struct effect *fx);
 /* The tool or the endpoint that it calls; NULL if there is none. */
-struct agent_tool *action_tool(const struct wend_run *r,
-                               const struct effect *fx);
+struct agent_tool *work_tool(const struct wend_run *r, const struct effect *fx);
+/* Whether it, and no later attempt of the action, is under way. */
+bool work_runs(const struct wend_run *r, const struct effect *fx);
+/* What the core is told about it, if no struct wend_call does. */
+struct input work_answer(const struct effect *fx, wend_outcome outcome,
+                         wend_str output, wend_str code);
+void work_stop(struct wend_run *r, const struct effect *fx);
 
 #endif

@@ -76,7 +76,7 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
 {
     const struct plan_action *a = action_of(r, fx);
     struct buf b = {.mem = &r->rt->mem}, output = {.mem = &r->rt->mem};
-    struct input in = {.kind = IN_ACTION_DONE};
+    struct input in;
     wend_error err = {0};
     char key[SHA256_HEX + 1];
     uint32_t labels = 0;
@@ -89,13 +89,9 @@ bool cache_answers(struct wend_run *r, const struct effect *fx)
         tell_unread(r, a, &err);
     found = b.len && read_answer(buf_view(&b), &r->rt->mem, &output, &labels);
     if (found) {
-        in.done = (struct call_done){.action = fx->action,
-                                     .attempt = fx->attempt,
-                                     .outcome = WEND_OUTCOME_OK,
-                                     .output = buf_view(&output),
-                                     .json = true,
-                                     .labels = labels,
-                                     .cached = true};
+        in = work_answer(fx, WEND_OUTCOME_OK, buf_view(&output), STR_NONE);
+        in.done.json = in.done.cached = true;
+        in.done.labels = labels;
         shell_input(r, &in);
     }
     buf_free(&output);

@@ -201,7 +201,7 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
     }
     in.done = (struct call_done){
         .turn = c->turn,
-        .call = c->checks && c->of_action ? STR_NONE : c->id,
+        .call = c->of_action ? STR_NONE : c->id,
         .outcome = outcome,
         .output = output,
         .code = str_of(code),
@@ -332,35 +332,11 @@ static wend_str put(char **at, wend_str s)
     return copy;
 }
 
-static wend_str tool_name(const struct wend_run *r, const struct effect *fx)
-{
-    return fx->call ? fx->call->name : action_of(r, fx)->target;
-}
-
-/* Whom an answer is about that no struct wend_call brings. */
-static struct input answer_to(const struct effect *fx, wend_outcome outcome,
-                              wend_str output, wend_str code)
-{
-    bool of_action = fx->kind == FX_RUN_ACTION || fx->kind == FX_STOP_ACTION;
-
-    return (struct input){
-        .kind = of_action ? IN_ACTION_DONE : IN_CALL_DONE,
-        .done = {.turn = fx->turn,
-                 .call = of_action ? STR_NONE : fx->call->id,
-                 .action = fx->action,
-                 .attempt = fx->attempt,
-                 .outcome = outcome,
-                 .output = output,
-                 .code = code},
-    };
-}
-
 static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
                                   struct agent_tool *tool)
 {
-    bool of_action = !fx->call;
-    wend_str name = tool_name(r, fx);
-    wend_str id = of_action ? action_of(r, fx)->id : fx->call->id;
+    wend_str name = work_name(r, fx);
+    wend_str id = work_id(r, fx);
     size_t text = id.len + name.len + fx->args.len + fx->key.len + 4;
     struct wend_call *c = mem_zalloc(&r->rt->mem, sizeof *c + text);
     char *at;
@@ -379,9 +355,8 @@ static struct wend_call *call_new(struct wend_run *r, const struct effect *fx,
     c->args = put(&at, fx->args);
     c->key = put(&at, fx->key);
     c->tool = tool;
-    c->timeout_ms =
-        fx->kind == FX_RUN_CALL ? fx->tool->timeout_ms : fx->timeout_ms;
-    c->of_action = of_action;
+    c->timeout_ms = fx->timeout_ms;
+    c->of_action = !fx->call;
     c->action = fx->action;
     c->attempt = fx->attempt;
     c->fn = tool->fn;
@@ -454,7 +429,7 @@ static bool answer_again(struct wend_run *r, const struct effect *fx,
 
     if (!k)
         return false;
-    in = answer_to(fx, WEND_OUTCOME_OK, k->output, STR_NONE);
+    in = work_answer(fx, WEND_OUTCOME_OK, k->output, STR_NONE);
     in.done.cached = true;
     in.done.labels = k->labels;
     shell_input(r, &in);
@@ -464,7 +439,7 @@ static bool answer_again(struct wend_run *r, const struct effect *fx,
 /* A run that was resumed may know tools that its agent does not have. */
 static void answer_missing(struct wend_run *r, const struct effect *fx)
 {
-    wend_str name = tool_name(r, fx);
+    wend_str name = work_name(r, fx);
     char text[TOOL_NAME_MAX + 120];
     struct input in;
 
@@ -473,26 +448,18 @@ static void answer_missing(struct wend_run *r, const struct effect *fx)
              "without it",
              (int)(name.len < TOOL_NAME_MAX ? name.len : TOOL_NAME_MAX),
              name.ptr);
-    in = answer_to(fx, WEND_OUTCOME_FAILED, str_of(text), STR("tool_missing"));
+    in =
+        work_answer(fx, WEND_OUTCOME_FAILED, str_of(text), STR("tool_missing"));
     shell_input(r, &in);
-}
-
-static bool still_runs(const struct wend_run *r, const struct effect *fx)
-{
-    return fx->kind == FX_RUN_ACTION
-               ? action_runs(r, fx)
-               : turn_call_runs(&r->turn, fx->call->index);
 }
 
 void call_start(struct wend_run *r, const struct effect *fx)
 {
-    struct agent_tool *tool = fx->kind == FX_RUN_ACTION
-                                  ? action_tool(r, fx)
-                                  : agent_tool(r->agent, fx->call->name);
+    struct agent_tool *tool = work_tool(r, fx);
     struct wend_call *c;
     int64_t due;
 
-    if (!still_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
+    if (!work_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
         return; /* ended meanwhile, or will be stopped before it began */
     if (!tool) {
         answer_missing(r, fx);
@@ -521,18 +488,14 @@ void call_start(struct wend_run *r, const struct effect *fx)
 
 void call_check(struct wend_run *r, const struct effect *fx)
 {
-    struct agent_tool *tool = agent_tool(r->agent, tool_name(r, fx));
-    struct input in = {.kind = IN_CHECKED,
-                       .done = {.turn = fx->turn,
-                                .call = fx->call ? fx->call->id : STR_NONE,
-                                .action = fx->action,
-                                .attempt = fx->attempt,
-                                .outcome = WEND_OUTCOME_UNKNOWN}};
+    struct agent_tool *tool = work_tool(r, fx);
+    struct input in = work_answer(fx, WEND_OUTCOME_UNKNOWN, STR_NONE, STR_NONE);
     struct wend_call *c;
 
     if (r->turn.stop.outcome != WEND_OUTCOME_NONE)
         return;
     if (!tool || !tool->check) { /* of an agent that has less than the log */
+        in.kind = IN_CHECKED;
         shell_input(r, &in);
         return;
     }
@@ -547,7 +510,7 @@ void call_check(struct wend_run *r, const struct effect *fx)
 
 static bool is_meant(const struct wend_call *c, const struct effect *fx)
 {
-    if (fx->kind == FX_STOP_ACTION)
+    if (!fx->call)
         return c->of_action && c->action == fx->action;
     return !c->of_action && str_eq(c->id, fx->call->id);
 }
@@ -557,8 +520,8 @@ static bool is_meant(const struct wend_call *c, const struct effect *fx)
 void call_stop(struct wend_run *r, const struct effect *fx)
 {
     struct input in =
-        answer_to(fx, WEND_OUTCOME_CANCELED, STR("canceled before it began"),
-                  STR("canceled"));
+        work_answer(fx, WEND_OUTCOME_CANCELED, STR("canceled before it began"),
+                    STR("canceled"));
     struct wend_call *c = r->calls;
 
     while (c && !is_meant(c, fx))

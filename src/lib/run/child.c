@@ -376,15 +376,9 @@ static void on_begin(struct timer_node *t)
     begin(of_timer(t));
 }
 
-static bool still_runs(const struct wend_run *r, const struct effect *fx)
-{
-    return fx->call ? turn_call_runs(&r->turn, fx->call->index)
-                    : action_runs(r, fx);
-}
-
 static struct child *child_new(struct wend_run *r, const struct effect *fx)
 {
-    wend_str id = fx->call ? fx->call->id : action_of(r, fx)->id;
+    wend_str id = work_id(r, fx);
     struct child *c =
         mem_zalloc(&r->rt->mem, sizeof *c + id.len + fx->args.len + 2);
     char *text;
@@ -417,7 +411,7 @@ void child_start(struct wend_run *r, const struct effect *fx)
     bool stopping = r->turn.stop.outcome != WEND_OUTCOME_NONE;
     struct child *c;
 
-    if (!still_runs(r, fx) || (stopping && !r->resumed))
+    if (!work_runs(r, fx) || (stopping && !r->resumed))
         return; /* ended meanwhile, or will be stopped before it began */
     c = child_new(r, fx);
     if (!c)
@@ -485,12 +479,11 @@ wend_run *wend_run_child(wend_run *r, size_t i)
 
 bool child_stop(struct wend_run *r, const struct effect *fx)
 {
-    bool of_action = fx->kind == FX_STOP_ACTION;
     struct child *c = r->children;
 
-    while (c && (c->over || c->of_action != of_action ||
-                 (of_action ? c->action != fx->action
-                            : !str_eq(c->call, fx->call->id))))
+    while (c && (c->over || c->of_action != !fx->call ||
+                 (fx->call ? !str_eq(c->call, fx->call->id)
+                           : c->action != fx->action)))
         c = c->next;
     if (!c)
         return false;
