@@ -91,11 +91,12 @@ static const char *const queries[QUERIES] = {
                 " WHERE id >= (?1 << 32 | ?2) AND id < (?1 + 1 << 32)"
                 " AND seq >= ?2 AND seq <= ?3"
                 " AND (seq > ?4 OR n + count - 1 > ?5) ORDER BY id",
-    /* From the end backwards: there may be many before them. */
-    [Q_PACKS_AFTER] = "SELECT body FROM deltas WHERE " OF_RUN
+    /* From the end backwards: there may be many before them. With a second
+     * lower bound SQLite would seek to that one and read all. */
+    [Q_PACKS_AFTER] = "SELECT body FROM deltas WHERE id < (?1 + 1 << 32)"
                       " AND id > coalesce((SELECT id FROM deltas WHERE " OF_RUN
-                      " AND seq < ?2 ORDER BY id DESC LIMIT 1), 0)"
-                      " ORDER BY id",
+                      " AND seq < ?2 ORDER BY id DESC LIMIT 1),"
+                      " (?1 << 32) - 1) ORDER BY id",
     [Q_BLOB] = "SELECT body FROM blobs WHERE hash = ?",
     [Q_REQUESTS] = "SELECT inbox.id, runs.run, what, body FROM inbox"
                    " JOIN runs ON runs.id = inbox.run WHERE owner = ?"

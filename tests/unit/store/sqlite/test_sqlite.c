@@ -480,6 +480,48 @@ static void size_and_speed(void)
     printf("# close takes %.2f ms\n", (double)(now_us() - began) / 1e3);
 }
 
+/* Steps of SQLite's machine to find the packs before an event, the run having
+ * `count` of them. The writer has nothing to do meanwhile. */
+static int steps_of(wend_store *s, int from, int count)
+{
+    struct db *db = &((struct sqlite_store *)s)->write;
+    struct store_pack pack = {0, 1, 1, STR("[1]")};
+    struct store_event e = {0, WEND_WARNING, 1, STR("{}")};
+    struct store_batch b = {.run = STR(RUN_A),
+                            .epoch = 1,
+                            .events = &e,
+                            .events_count = 1,
+                            .packs = &pack,
+                            .packs_count = 1};
+
+    for (int i = from; i < count; i++) {
+        e.seq = i + 2;
+        pack.seq = i + 1;
+        if (i == count - 1)
+            sqlite3_stmt_status(db->statements[Q_PACKS_AFTER],
+                                SQLITE_STMTSTATUS_VM_STEP, 1);
+        put(s, &b);
+    }
+    return sqlite3_stmt_status(db->statements[Q_PACKS_AFTER],
+                               SQLITE_STMTSTATUS_VM_STEP, 0);
+}
+
+/* A commit costs the same however long the run's log is. */
+static void long_run(void)
+{
+    enum { FEW = 10, MANY = 300 };
+    wend_store *s = open_store(path_of("long.db"));
+    int few, many;
+
+    put_event(s, RUN_A, 1, "{}");
+    few = steps_of(s, 0, FEW);
+    many = steps_of(s, FEW, MANY);
+    tap_ok(few > 0 && many <= 2 * few,
+           "a commit after %d packs takes %d steps, %d after %d", MANY, many,
+           few, FEW);
+    wend_store_free(s);
+}
+
 int main(void)
 {
     dir = dir_make();
@@ -494,6 +536,7 @@ int main(void)
     two_handles();
     requests();
     half_a_batch();
+    long_run();
     size_and_speed();
     dir_remove(dir);
     return tap_done();
