@@ -345,9 +345,9 @@ WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
  * hands: its models are asked, its tools called by name (a call of a tool
  * that it does not have fails). Of the options hook, filter, take and limits
  * count; only time in which a process had the run counts for its limit.
- * Events begin with run_resume. WEND_E_BUSY: another owner has it; runtimes
- * that share a store handle are one owner, and take runs from each other.
- * WEND_E_CORRUPT: the log is damaged. WEND_E_INVAL: the run is over.
+ * Events begin with run_resume. WEND_E_BUSY: it is under way in another
+ * process, or in a runtime of this one. WEND_E_CORRUPT: the log is damaged.
+ * WEND_E_INVAL: the run is over.
  *
  * A run that was imported (wend_run_info) brings its history and nothing else:
  * config and limits are the agent's, unless `trust_log` is set; user and

@@ -129,9 +129,10 @@ WEND_API wend_status wend_store_import(wend_store *store, wend_str file,
 typedef int64_t (*wend_read_fn)(void *ctx, int64_t at, char *to, size_t size);
 
 /* The same from a file that is never held in memory: it is read three times,
- * line by line. A run is stored in small transactions; what a crash leaves of
- * one is its beginning, and the same import adds the rest. WEND_E_IO: `read`
- * has failed. */
+ * line by line. A run is stored in small transactions; what a crash or a
+ * failure (of the store, of memory, or a file that changes meanwhile) leaves of
+ * one is its beginning, without an owner, and the same import adds the rest.
+ * WEND_E_IO: `read` has failed. WEND_E_BUSY: the run is under way. */
 WEND_API wend_status wend_store_import_from(wend_store *store,
                                             wend_read_fn read, void *read_ctx,
                                             wend_import_fn fn, void *ctx,

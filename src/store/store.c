@@ -81,6 +81,13 @@ bool store_lock_init(pthread_mutex_t *lock)
     return ok;
 }
 
+void store_init(wend_store *s, const struct store_ops *ops)
+{
+    s->ops = ops;
+    s->process = forked_mark();
+    pthread_mutex_init(&s->leases_lock, NULL);
+}
+
 wend_status store_enter(const wend_store *s, wend_error *err)
 {
     return s ? forked_check(s->process, err)
@@ -300,9 +307,11 @@ wend_store *store_hold(wend_store *s)
 
 void wend_store_free(wend_store *store)
 {
-    if (store_enter(store, NULL) == WEND_OK &&
-        !atomic_fetch_sub(&store->holders, 1))
-        store->ops->free(store);
+    if (store_enter(store, NULL) != WEND_OK ||
+        atomic_fetch_sub(&store->holders, 1))
+        return;
+    pthread_mutex_destroy(&store->leases_lock);
+    store->ops->free(store);
 }
 
 wend_status wend_store_list(wend_store *store, const wend_list_options *options,

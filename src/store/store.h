@@ -224,7 +224,12 @@ struct wend_store {
     bool foreign;            /* all its runs count as imported */
     unsigned process;        /* that made it, see forked.h */
     atomic_int holders;      /* besides the host: runtimes */
+    pthread_mutex_t leases_lock;
+    struct lease *leases; /* see lease.h */
 };
+
+/* Of one whose bytes are zero; wend_store_free is the other end. */
+void store_init(wend_store *s, const struct store_ops *ops);
 
 /* At the border: WEND_OK, or why this process cannot use the handle. */
 wend_status store_enter(const wend_store *s, wend_error *err);

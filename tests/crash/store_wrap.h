@@ -231,7 +231,7 @@ static wend_store *wrap_open(const char *path, bool lies)
     struct wrap *w = calloc(1, sizeof *w);
 
     w->lies = lies;
-    w->base.ops = &w->ops;
+    store_init(&w->base, &w->ops);
     if (wend_store_open(path, &w->real, NULL) != WEND_OK) {
         free(w);
         return NULL;

@@ -560,7 +560,7 @@ static bool store_begin(struct slow_store *st, struct sim *s)
         .failure = slow_failure,
     };
 
-    st->base.ops = &ops;
+    store_init(&st->base, &ops);
     st->sim = s;
     st->last = &st->first;
     return store_memory_open(&st->inner, NULL) == WEND_OK;

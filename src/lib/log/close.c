@@ -26,6 +26,7 @@ struct closing {
     struct store_heard *heard;
     size_t waiting_count;
     wend_run_info *info;
+    struct lease lease;
 };
 
 static void put_event(struct closing *c, size_t i, wend_event *ev)
@@ -113,8 +114,8 @@ static wend_status claim(wend_store *store, struct closing *c, const char *id,
                          int64_t *epoch, wend_error *err)
 {
     int64_t seq;
-    wend_status s =
-        store->ops->claim(store, str_of(id), c->info->seq, epoch, &seq, err);
+    wend_status s = lease_claim(&c->lease, store, c, str_of(id), c->info->seq,
+                                epoch, &seq, err);
 
     return s == WEND_AGAIN
                ? fail(err, WEND_E_BUSY, "run %s has just been changed", id)
@@ -146,6 +147,7 @@ wend_status wend_store_close(wend_store *store, const char *id, const char *by,
     }
     if (s == WEND_OK)
         s = write_end(store, &c, id, epoch, err);
+    lease_end(&c.lease);
     arena_free(&c.arena);
     buf_free(&c.bytes);
     return s;

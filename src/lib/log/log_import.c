@@ -12,351 +12,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/id.h"
 #include "base/limits.h"
-#include "lib/log/log.h"
-#include "lib/log/log_lines.h"
-#include "lib/log/log_source.h"
-#include "lib/run/run.h"
-#include "store/table.h"
-
-enum { BATCH_ITEMS = 256, BATCH_BYTES = 1 << 20 }; /* a few milliseconds */
-
-struct blob { /* of the file */
-    struct node node;
-    char hash[SHA256_HEX + 1];
-    int64_t at; /* where its line is */
-};
-
-struct member { /* a run of the file */
-    struct node node;
-    char id[RUN_ID_LEN + 1];
-};
-
-struct chunk { /* of a run, as a batch; what it has is in the arena */
-    struct arena arena;
-    struct store_event events[BATCH_ITEMS];
-    struct store_pack packs[BATCH_ITEMS];
-    struct buf blobs; /* struct store_blob */
-    struct store_batch b;
-    size_t bytes;
-};
-
-struct import {
-    wend_store *store;
-    const struct mem *mem;
-    struct log_source source;
-    uint32_t line;
-    wend_import_fn fn;
-    void *ctx;
-    wend_error *err;
-    struct table members;
-    struct arena members_arena;
-    /* Of the run: */
-    struct arena arena, lists; /* lists: of birth */
-    struct log_check check;
-    char run[RUN_ID_LEN + 1];
-    struct log_line item; /* the newest event or pack, until the next */
-    size_t count;         /* of both so far */
-    bool over;            /* its last line was read */
-    struct table blobs;
-    struct log_birth birth;
-    struct store_summary summary;
-    size_t known;        /* items that the store has already */
-    bool there, differs; /* the store has a run of that id, and another one */
-    int64_t differs_seq; /* from there on */
-    wend_status read;    /* of the file, inside a read of the store */
-    /* Into the store: */
-    struct chunk *chunk;
-    int64_t epoch; /* 0: it is not there yet */
-    int64_t events_new;
-};
-
-static wend_status bad(struct import *m, const char *what)
-{
-    return fail_at(m->err, WEND_E_PARSE, m->line, 1, "line %u: %s",
-                   (unsigned)m->line, what);
-}
-
-static wend_status next_line(struct import *m, struct log_source *from,
-                             wend_str *line)
-{
-    wend_status s = log_source_line(from, line);
-
-    if (s == WEND_E_NOMEM)
-        return fail_nomem(m->err);
-    return s == WEND_E_IO ? fail(m->err, s, "line %u: the file cannot be read",
-                                 (unsigned)m->line + 1)
-                          : s;
-}
-
-static void forget_run(struct import *m)
-{
-    arena_free(&m->arena);
-    log_check_free(&m->check);
-    mem_free(m->mem, m->blobs.slots);
-    memset(&m->blobs, 0, sizeof m->blobs);
-    memset(&m->check, 0, sizeof m->check);
-    m->arena = m->check.arena = (struct arena){.mem = m->mem};
-    m->count = 0;
-    m->over = false;
-}
-
-/* ---- Blobs --------------------------------------------------------------- */
-
-static wend_status blob_text(const struct log_line *l, struct arena *a,
-                             wend_str *text)
-{
-    wend_error why = {0};
-    const struct json *j = json_parse(l->body, a, &why);
-
-    if (!j)
-        return why.status == WEND_E_NOMEM ? WEND_E_NOMEM : WEND_E_CORRUPT;
-    *text = json_str(j);
-    return text->ptr && text->len <= BLOB_BYTES_MAX &&
-                   log_blob_fits(l->hash, *text)
-               ? WEND_OK
-               : WEND_E_CORRUPT;
-}
-
-/* An event_blob_fn; what was checked when it came is read again. */
-static wend_status find_blob(void *ctx, wend_str hash, struct arena *a,
-                             wend_str *text)
-{
-    struct import *m = ctx;
-    const struct blob *b =
-        table_get(&m->blobs, hash, offsetof(struct blob, hash));
-    struct log_source again = {
-        .read = m->source.read, .ctx = m->source.ctx, .text.mem = m->mem};
-    struct log_line l;
-    wend_str line;
-    wend_status s;
-
-    if (!b)
-        return WEND_E_CORRUPT;
-    log_source_seek(&again, b->at);
-    s = log_source_line(&again, &line);
-    if (s == WEND_OK)
-        s = log_line_read(line, &l) == LINE_BLOB && str_eq(l.hash, hash)
-                ? blob_text(&l, a, text)
-                : WEND_E_CORRUPT;
-    if (s == WEND_OK) { /* it may point into the line */
-        *text = arena_str(a, *text);
-        s = text->ptr ? WEND_OK : WEND_E_NOMEM;
-    }
-    log_source_free(&again);
-    return s == WEND_E_NOMEM || s == WEND_OK ? s : WEND_E_CORRUPT;
-}
-
-static wend_status put_blob(struct import *m, wend_str hash, wend_str text);
-
-static wend_status on_blob(struct import *m, const struct log_line *l,
-                           int64_t at)
-{
-    struct arena scratch = {.mem = m->mem};
-    struct blob *b = arena_alloc(&m->arena, sizeof *b);
-    wend_str text;
-    wend_status s;
-
-    if (!b || !table_room(&m->blobs, m->mem))
-        return fail_nomem(m->err);
-    if (table_get(&m->blobs, l->hash, offsetof(struct blob, hash)))
-        return bad(m, "the blob stands there twice");
-    memcpy(b->hash, l->hash.ptr, SHA256_HEX);
-    b->at = at;
-    s = blob_text(l, &scratch, &text);
-    if (s == WEND_E_NOMEM)
-        fail_nomem(m->err);
-    else if (s != WEND_OK)
-        s = bad(m, "the blob is not what its hash says");
-    else
-        table_add(&m->blobs, &b->node, str_of(b->hash));
-    if (s == WEND_OK && m->chunk && m->count >= m->known)
-        s = put_blob(m, str_of(b->hash), text);
-    arena_free(&scratch);
-    return s;
-}
-
-/* ---- One run of the file ------------------------------------------------- */
-
-/* What lists will say. */
-static void note_event(struct import *m, const wend_event *ev)
-{
-    const wend_ev_metrics *metrics = NULL;
-
-    log_birth_note(&m->birth, ev, &m->lists);
-    if (ev->type == WEND_RUN_FORK)
-        m->birth.b.parent = STR_NONE; /* what it shares comes with it */
-    if (ev->type == WEND_METRICS) {
-        metrics = &ev->u.metrics;
-    } else if (ev->type == WEND_RUN_END) {
-        metrics = &ev->u.run_end.metrics;
-        m->summary.status = wend_outcome_name(ev->u.run_end.outcome);
-        m->summary.ended_us = ev->time_us;
-    }
-    if (metrics) {
-        m->summary.turns = metrics->turns;
-        m->summary.tokens_in = metrics->tokens_in;
-        m->summary.tokens_out = metrics->tokens_out;
-        m->summary.cost_nano = metrics->cost_nano;
-    }
-}
-
-static wend_status on_item(struct import *m, struct store_item *item)
-{
-    struct log_check *c = &m->check;
-
-    bool good;
-
-    if (!item->is_pack)
-        item->seq = c->seq + 1;
-    good = log_check_item(c, item);
-    if (good && !item->is_pack && c->ev.time_us <= 0) {
-        c->seq--;
-        good = log_check_bad(c, "has no time"); /* a run that ends at 0 does
-                                                   not end */
-    }
-    if (!good) {
-        if (c->status == WEND_E_NOMEM)
-            return fail_nomem(m->err);
-        return fail_at(m->err, WEND_E_CORRUPT, m->line, 1,
-                       "line %u: event %lld %s", (unsigned)m->line,
-                       (long long)c->seq + 1, c->why);
-    }
-    if (!item->is_pack && !m->chunk)
-        note_event(m, &c->ev);
-    m->count++;
-    return m->lists.failed ? fail_nomem(m->err) : WEND_OK;
-}
-
-static wend_status on_end(struct import *m, const struct log_line *l)
-{
-    struct log_check *c = &m->check;
-
-    if (!log_check_own(c))
-        return bad(m, "the run's own events are missing before it");
-    if (!c->seq || !str_is(l->run, m->run) || l->seq != c->seq ||
-        memcmp(l->item.hash, c->chain.head, SHA256_BYTES) != 0)
-        return bad(m, "the end does not fit what is before it");
-    m->over = true;
-    return WEND_OK;
-}
-
-/* Up to the next event or pack, which is m->item then, or the run's end. */
-static wend_status next_item(struct import *m)
-{
-    struct log_line *l = &m->item;
-    wend_status s = WEND_OK;
-    wend_str text;
-
-    while (s == WEND_OK) {
-        int64_t at = log_source_place(&m->source);
-
-        s = next_line(m, &m->source, &text);
-        m->line += s == WEND_OK || s == WEND_END;
-        if (s != WEND_OK)
-            return s == WEND_END ? bad(m, "the end of the run is missing") : s;
-        switch (log_line_read(text, l)) {
-        case LINE_BLOB: s = on_blob(m, l, at); break;
-        case LINE_EVENT:
-        case LINE_PACK: return on_item(m, &l->item);
-        case LINE_END: return on_end(m, l);
-        case LINE_HEAD:
-        case LINE_BAD: return bad(m, "no line of an exported run");
-        }
-    }
-    return s;
-}
-
-static wend_status begin_run(struct import *m)
-{
-    struct log_line l;
-    wend_str text;
-    wend_status s;
-
-    forget_run(m);
-    s = next_line(m, &m->source, &text);
-    if (s != WEND_OK)
-        return s;
-    m->line++;
-    if (log_line_read(text, &l) != LINE_HEAD)
-        return bad(m, "this is no exported run (wend export writes them)");
-    snprintf(m->run, sizeof m->run, "%.*s", (int)l.run.len, l.run.ptr);
-    m->check.run = str_of(m->run);
-    m->check.blob = find_blob;
-    m->check.blob_ctx = m;
-    return WEND_OK;
-}
-
-/* ---- What the store has -------------------------------------------------- */
-
-/* Beside each item of the store the next one of the file. */
-static bool compare(void *ctx, const struct store_item *there)
-{
-    struct import *m = ctx;
-    const struct store_item *mine = &m->item.item;
-
-    m->read = next_item(m);
-    if (m->read != WEND_OK || m->over)
-        return false; /* over: the store has more */
-    m->differs = mine->is_pack != there->is_pack || mine->seq != there->seq ||
-                 mine->n != there->n || !str_eq(mine->body, there->body);
-    m->differs_seq = mine->seq + mine->is_pack;
-    m->known += !m->differs;
-    return !m->differs;
-}
-
-/* What a file adds to a run that was made here would have its authority. */
-static wend_status check_own(struct import *m)
-{
-    wend_run_info *info = NULL;
-    wend_status s = store_info(m->store, m->run, &m->arena, &info, m->err);
-
-    return s == WEND_OK && !info->imported
-               ? fail(m->err, WEND_E_EXISTS,
-                      "run %s was made in this store, and the file has more "
-                      "events of it; import it into another store",
-                      m->run)
-               : s;
-}
-
-/* Whether the run is right, from its first line to its last, and how much of it
- * is there already. */
-static wend_status look(struct import *m)
-{
-    struct store_state state;
-    wend_status s;
-
-    arena_reset(&m->lists);
-    m->birth = (struct log_birth){0};
-    m->summary = (struct store_summary){.status = "interrupted"};
-    m->known = 0;
-    m->there = m->differs = false;
-    m->read = WEND_OK;
-    s = begin_run(m);
-    if (s != WEND_OK)
-        return s;
-    s = m->store->ops->state(m->store, str_of(m->run), &state, m->err);
-    m->there = s == WEND_OK;
-    if (m->there)
-        s = m->store->ops->read(m->store, str_of(m->run),
-                                (struct store_place){1, 0}, 0, compare, m,
-                                m->err);
-    else if (s == WEND_E_NOTFOUND)
-        s = WEND_OK;
-    if (s == WEND_OK)
-        s = m->read;
-    while (s == WEND_OK && !m->over)
-        s = next_item(m);
-    if (s == WEND_OK && m->differs)
-        s = fail(m->err, WEND_E_EXISTS,
-                 "run %s is in the store already, and is another from event "
-                 "%lld on",
-                 m->run, (long long)m->differs_seq);
-    if (s == WEND_OK && m->there && m->known < m->count)
-        s = check_own(m);
-    return s;
-}
+#include "lib/log/log_import.h"
 
 /* ---- Into the store ------------------------------------------------------ */
 
@@ -389,6 +46,7 @@ static wend_status append(struct import *m, bool last)
         fail(m->err, s, "run %s cannot be stored: %s", m->run,
              wend_status_name(s));
     m->epoch = c->b.epoch;
+    m->was = m->summary;
     m->events_new += (int64_t)c->b.events_count;
     c->b.events_count = c->b.packs_count = 0;
     c->bytes = 0;
@@ -407,7 +65,7 @@ static wend_status make_room(struct import *m)
                : WEND_OK;
 }
 
-static wend_status put_blob(struct import *m, wend_str hash, wend_str text)
+wend_status import_blob(struct import *m, wend_str hash, wend_str text)
 {
     struct chunk *c = m->chunk;
     struct store_blob b = {.hash = ""};
@@ -462,32 +120,74 @@ static wend_status check_parent(struct import *m)
     return s == WEND_E_NOTFOUND ? WEND_OK : s;
 }
 
+static wend_status claim(struct import *m)
+{
+    wend_run_info *info = NULL;
+    int64_t seq;
+    wend_status s = store_info(m->store, m->run, &m->arena, &info, m->err);
+
+    if (s != WEND_OK)
+        return s;
+    m->was = (struct store_summary){.turns = info->turns,
+                                    .tokens_in = info->tokens_in,
+                                    .tokens_out = info->tokens_out,
+                                    .cost_nano = info->cost_nano};
+    return lease_claim(&m->lease, m->store, m, str_of(m->run), STORE_SEQ_ANY,
+                       &m->epoch, &seq, m->err);
+}
+
+/* What is there of a run whose rest cannot be stored has no owner. */
+static void let_go(struct import *m)
+{
+    struct store_batch b = {
+        .run = str_of(m->run), .epoch = m->epoch, .summary = m->was};
+
+    b.summary.status = "interrupted";
+    b.summary.ended_us = 0;
+    if (m->epoch)
+        store_append_wait(m->store, &b);
+}
+
+static wend_status begin_again(struct import *m)
+{
+    char id[RUN_ID_LEN + 1];
+    wend_status s;
+
+    memcpy(id, m->run, sizeof id);
+    s = import_begin(m);
+    if (s == WEND_OK && strcmp(id, m->run) != 0)
+        s = import_bad(m, "the file has changed while it was read");
+    memcpy(m->run, id, sizeof id);
+    return s;
+}
+
 /* The items behind those that are known; the source stands before the run. */
 static wend_status put_run(struct import *m)
 {
-    int64_t seq;
-    wend_status s = WEND_OK;
+    wend_status s = m->there ? claim(m) : check_parent(m);
 
-    if (m->there)
-        s = m->store->ops->claim(m->store, str_of(m->run), STORE_SEQ_ANY,
-                                 &m->epoch, &seq, m->err);
-    else
-        s = check_parent(m);
+    if (s == WEND_OK && !m->there)
+        lease_begin(&m->lease, m->store, m, str_of(m->run));
     if (s == WEND_OK)
-        s = begin_run(m);
+        s = begin_again(m);
     while (s == WEND_OK && !m->over) {
-        s = next_item(m);
+        s = import_next(m);
         if (s == WEND_OK && !m->over && m->count > m->known)
             s = put_item(m);
     }
-    return s == WEND_OK ? append(m, true) : s;
+    if (s == WEND_OK)
+        s = append(m, true);
+    if (s != WEND_OK)
+        let_go(m);
+    lease_end(&m->lease);
+    return s;
 }
 
 static wend_status store_run(struct import *m)
 {
     int64_t at = log_source_place(&m->source);
     uint32_t line = m->line;
-    wend_status s = look(m);
+    wend_status s = import_look(m);
 
     m->epoch = m->events_new = 0;
     if (s == WEND_OK && m->known < m->count) {
@@ -513,7 +213,7 @@ static wend_status store_run(struct import *m)
 static wend_status look_first(struct import *m)
 {
     struct member *member;
-    wend_status s = look(m);
+    wend_status s = import_look(m);
 
     if (s != WEND_OK ||
         table_get(&m->members, str_of(m->run), offsetof(struct member, id)))
@@ -562,7 +262,7 @@ wend_status wend_store_import_from(wend_store *store, wend_read_fn read,
         s = fail_at(err, WEND_E_PARSE, 1, 1, "line 1: the file is empty");
     if (s == WEND_OK)
         s = each_run(&m, store_run);
-    forget_run(&m);
+    import_forget(&m);
     arena_free(&m.lists);
     arena_free(&m.members_arena);
     mem_free(m.mem, m.members.slots);

@@ -273,8 +273,8 @@ static wend_status claim(struct fold *f, wend_error *err)
     r->open = batch_new(r); /* what let_go needs */
     if (!r->open)
         return fail_nomem(err);
-    while ((s = store->ops->claim(store, str_of(r->id), r->turn.seq, &r->epoch,
-                                  &seq, err)) == WEND_AGAIN) {
+    while ((s = lease_claim(&r->lease, store, r->rt, str_of(r->id), r->turn.seq,
+                            &r->epoch, &seq, err)) == WEND_AGAIN) {
         s = catch_up(f, seq, err);
         if (s != WEND_OK || r->over)
             break;

@@ -156,6 +156,7 @@ void run_detach(struct wend_run *r)
         shell_submit(r);
     batch_free(r->open);
     r->open = NULL;
+    lease_end(&r->lease); /* behind the word that it is let go */
     for (struct batch *b = r->sent; b; b = b->next)
         b->run = NULL;
     drop_cancel(r);
@@ -310,6 +311,7 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
             s = fail_nomem(err);
     }
     if (s == WEND_OK) {
+        lease_begin(&r->lease, r->rt->store, r->rt, in.run);
         run_live(r);
         run_inherit_troubles(r);
         shell_input(r, &in);

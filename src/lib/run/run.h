@@ -11,6 +11,7 @@
 #include "lib/model/model.h"
 #include "lib/run/batch.h"
 #include "lib/run/show.h"
+#include "store/lease.h"
 #include "store/pack.h"
 
 struct action_ask;
@@ -52,7 +53,8 @@ struct wend_run {
     struct arena arena;
     struct turn turn;
     int64_t epoch, durable_seq, delta_n;
-    int64_t last_us;  /* newest time given to an event */
+    struct lease lease; /* from its start to its end in the store */
+    int64_t last_us;    /* newest time given to an event */
     int64_t ahead_us; /* by so much its time is ahead of the runtime's clock */
     bool taken_up;    /* that is known */
     wend_outcome outcome;

@@ -62,6 +62,8 @@ void shell_fail(struct wend_run *r, wend_status s, const char *message)
     if (r->error.status != WEND_OK)
         return;
     fail(&r->error, s, "%s", message);
+    if (s == WEND_E_STALE) /* another owner has it */
+        lease_end(&r->lease);
     if (r->session)
         r->session->ops->stop(r->session);
     asks_silence(r);
@@ -374,8 +376,10 @@ void shell_committed(struct batch *b)
     } else if (r->error.status == WEND_OK) {
         if (b->last_seq > r->durable_seq)
             r->durable_seq = b->last_seq;
-        if (r->over && r->durable_seq == r->turn.seq)
+        if (r->over && r->durable_seq == r->turn.seq) {
+            lease_end(&r->lease);
             learned_keep(r);
+        }
         show_visible(r);
         after_turn_hook(r, b);
         for (struct fx_node *n = b->effects; n; n = n->next)

@@ -290,8 +290,7 @@ wend_status sim_store_new(struct world *w, struct chance *chance,
 
     if (!s)
         return WEND_E_NOMEM;
-    s->base.ops = &ops;
-    s->base.process = forked_mark();
+    store_init(&s->base, &ops);
     s->base.mem = m;
     s->world = w;
     s->chance = chance;

@@ -460,8 +460,7 @@ wend_status store_memory_open(wend_store **out, wend_error *err)
         mem_free(&mem, m);
         return fail_nomem(err);
     }
-    m->base.ops = &ops;
-    m->base.process = forked_mark();
+    store_init(&m->base, &ops);
     m->inbox_last = &m->inbox;
     *out = &m->base;
     return WEND_OK;

@@ -121,8 +121,7 @@ static struct sqlite_store *sqlite_new(void)
     pthread_mutex_init(&s->care_lock, NULL);
     pthread_cond_init(&s->wake, NULL);
     pthread_cond_init(&s->finished, NULL);
-    s->base.ops = &ops;
-    s->base.process = forked_mark();
+    store_init(&s->base, &ops);
     s->owner.fd = -1;
     s->taken_at = -1;
     return s;

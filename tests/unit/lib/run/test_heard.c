@@ -387,7 +387,7 @@ static void gate_open(struct rig *r)
                                  .keep = gate_keep,
                                  .failure = gate_failure,
                                  .free = gate_free}};
-    gate.base.ops = &gate.ops;
+    store_init(&gate.base, &gate.ops);
     gate.base.mem = r->store->mem;
     r->rt->store = &gate.base;
 }

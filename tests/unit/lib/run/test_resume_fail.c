@@ -75,10 +75,9 @@ static struct {
     const struct situation *t;
     struct rig rig;
     wend_run *run;
-    wend_status (*claim)(wend_store *s, wend_str run, int64_t known,
-                         int64_t *epoch, int64_t *seq, wend_error *err);
+    const struct store_ops *real;
     struct store_ops ops;
-    bool moved;
+    bool resuming, moved;
     struct buf before; /* of the run, when the resume could begin to change
                           it */
 } first;
@@ -97,7 +96,7 @@ static void look(wend_store *s, const char *id, struct buf *out)
     wend_runs *runs = NULL;
     int64_t epoch, seq;
 
-    first.claim(s, STR("nobody"), STORE_SEQ_ANY, &epoch, &seq, NULL);
+    s->ops->claim(s, STR("nobody"), STORE_SEQ_ANY, &epoch, &seq, NULL);
     buf_clear(out);
     wend_store_export(s, id, 0, put_bytes, out, NULL);
     wend_store_list(s, &o, &runs, NULL);
@@ -124,18 +123,21 @@ static void move(enum moment m)
     }
 }
 
-static wend_status claim(wend_store *s, wend_str run, int64_t known,
-                         int64_t *epoch, int64_t *seq, wend_error *err)
+/* The log is read before the run is claimed. */
+static wend_status read_then_move(wend_store *s, wend_str run,
+                                  struct store_place from, uint32_t max,
+                                  store_item_fn fn, void *ctx, wend_error *err)
 {
+    wend_status status = first.real->read(s, run, from, max, fn, ctx, err);
     char id[40];
 
-    if (!first.moved && first.run) {
+    if (first.resuming && !first.moved && first.run) {
         snprintf(id, sizeof id, "%.*s", (int)run.len, run.ptr);
         first.moved = true;
         move(M_CLAIM);
         look(s, id, &first.before);
     }
-    return first.claim(s, run, known, epoch, seq, err);
+    return status;
 }
 
 static void start(const struct situation *t, char id[40])
@@ -151,8 +153,8 @@ static void start(const struct situation *t, char id[40])
     if (!rig_open(&first.rig, t->url ? t->url : path, SCRIPT))
         exit(1);
     first.ops = *first.rig.store->ops;
-    first.claim = first.ops.claim;
-    first.ops.claim = claim;
+    first.real = first.rig.store->ops;
+    first.ops.read = read_then_move;
     first.rig.store->ops = &first.ops;
     first.run = rig_start(&first.rig, NULL);
     snprintf(id, 40, "%s", wend_run_id(first.run));
@@ -169,7 +171,9 @@ static wend_status resume(struct rig *r, const char *id, struct fault *f)
     wend_status s;
 
     f->fail_at = f->count + fail_at;
+    first.resuming = true;
     s = wend_run_resume(r->agent, id, NULL, &run, &r->err);
+    first.resuming = false;
     f->fail_at = fail_at;
     wend_run_free(run);
     return s;

@@ -81,7 +81,7 @@ static bool late_rig(struct rig *r, struct late *l, const char *script)
 {
     wend_runtime_options o = {.size = sizeof o, .store = &l->base};
 
-    l->base.ops = &late_ops;
+    store_init(&l->base, &late_ops);
     r->agent_options.size = sizeof r->agent_options;
     r->agent_options.model = script;
     r->store = &l->base;

@@ -1,0 +1,79 @@
+/*
+ * log_import.h - an import under way: what is known of the file, and of the run
+ * that is read.
+ */
+#ifndef LIB_LOG_IMPORT_H
+#define LIB_LOG_IMPORT_H
+
+#include "base/id.h"
+#include "lib/log/log.h"
+#include "lib/log/log_lines.h"
+#include "lib/log/log_source.h"
+#include "lib/run/run.h"
+#include "store/table.h"
+
+enum { BATCH_ITEMS = 256, BATCH_BYTES = 1 << 20 }; /* a few milliseconds */
+
+struct member { /* a run of the file */
+    struct node node;
+    char id[RUN_ID_LEN + 1];
+};
+
+struct chunk { /* of a run, as a batch; what it has is in the arena */
+    struct arena arena;
+    struct store_event events[BATCH_ITEMS];
+    struct store_pack packs[BATCH_ITEMS];
+    struct buf blobs; /* struct store_blob */
+    struct store_batch b;
+    size_t bytes;
+};
+
+struct import {
+    wend_store *store;
+    const struct mem *mem;
+    struct log_source source;
+    uint32_t line;
+    wend_import_fn fn;
+    void *ctx;
+    wend_error *err;
+    struct table members;
+    struct arena members_arena;
+    /* Of the run: */
+    struct arena arena, lists; /* lists: of birth */
+    struct log_check check;
+    char run[RUN_ID_LEN + 1];
+    struct log_line item; /* the newest event or pack, until the next */
+    size_t count;         /* of both so far */
+    bool over;            /* its last line was read */
+    struct table blobs;
+    struct log_birth birth;
+    struct store_summary summary;
+    size_t known;        /* items that the store has already */
+    bool there, differs; /* the store has a run of that id, and another one */
+    int64_t differs_seq; /* from there on */
+    wend_status read;    /* of the file, inside a read of the store */
+    /* Into the store: */
+    struct chunk *chunk;
+    struct lease lease;
+    int64_t epoch;            /* 0: it is not there yet */
+    struct store_summary was; /* what lists say about it until the end */
+    int64_t events_new;
+};
+
+/* log_import_read.c: the file, checked */
+
+/* WEND_E_PARSE, with the line. */
+wend_status import_bad(struct import *m, const char *what);
+/* The first line of a run; WEND_END: the file has no more. */
+wend_status import_begin(struct import *m);
+/* Up to the next event or pack, which is m->item then, or the run's end. */
+wend_status import_next(struct import *m);
+/* Whether the run is right, from its first line to its last, and how much of it
+ * is there already. */
+wend_status import_look(struct import *m);
+void import_forget(struct import *m);
+
+/* log_import.c: into the store */
+wend_status import_blob(struct import *m, wend_str hash, wend_str text);
+
+#endif
