@@ -38,7 +38,8 @@ typedef struct wend_fork_options {
     wend_str say; /* the next user message; absent: none */
     const wend_fork_result *results;
     size_t results_count;
-    wend_agent *agent; /* whom it takes something from; else NULL */
+    wend_agent *agent; /* it takes something from this one; else NULL. With it
+                          the call belongs to the agent's thread */
     uint32_t take;     /* WEND_FORK_ bits */
 } wend_fork_options;
 
@@ -55,8 +56,9 @@ WEND_API wend_status wend_store_fork(wend_store *store, const char *id,
                                      const wend_fork_options *options,
                                      char fork[37], wend_error *err);
 
-/* The same in the runtime's store, and goes on with it: see wend_run_resume.
- * The agent is the one that options->take means. */
+/* The same in the runtime's store, and resumes it: see wend_run_resume. The
+ * agent is the one that options->take means. If it fails there is no fork,
+ * unless the store fails too. */
 WEND_API wend_status wend_run_fork(wend_agent *agent, const char *id,
                                    const wend_fork_options *fork,
                                    const wend_run_options *options,

@@ -60,28 +60,31 @@ static void put_body(struct buf *b, const wend_request *r)
     buf_char(b, '}');
 }
 
-static wend_status post(wend_store *store, const char *id,
-                        const wend_request *request, int64_t *posted,
+/* Whether it is one, of whatever run. */
+static wend_status take(const wend_store *store, const char *id,
+                        const wend_request *request, wend_request *out,
                         wend_error *err)
 {
-    wend_request r = {.size = sizeof r};
-    struct buf b = {0};
     wend_status s;
 
     if (!store || !request || !id || !run_id_valid(str_of(id)) ||
-        !OPTIONS_TAKE(&r, wend_request, always, request))
+        !OPTIONS_TAKE(out, wend_request, always, request))
         return fail(err, WEND_E_INVAL,
                     "tell: store or request is NULL, its size is wrong, or "
                     "id is no run id");
     s = store_enter(store, err);
-    if (s == WEND_OK)
-        s = check(&r, err);
-    if (s != WEND_OK)
-        return s;
-    b.mem = &store->mem;
-    put_body(&b, &r);
+    return s == WEND_OK ? check(out, err) : s;
+}
+
+static wend_status post(wend_store *store, const char *id,
+                        const wend_request *r, int64_t *posted, wend_error *err)
+{
+    struct buf b = {.mem = &store->mem};
+    wend_status s;
+
+    put_body(&b, r);
     s = b.failed ? fail_nomem(err)
-                 : store->ops->post(store, str_of(id), whats[r.kind],
+                 : store->ops->post(store, str_of(id), whats[r->kind],
                                     buf_view(&b), posted, err);
     buf_free(&b);
     return s;
@@ -90,7 +93,10 @@ static wend_status post(wend_store *store, const char *id,
 wend_status wend_store_tell(wend_store *store, const char *id,
                             const wend_request *request, wend_error *err)
 {
-    return post(store, id, request, NULL, err);
+    wend_request r;
+    wend_status s = take(store, id, request, &r, err);
+
+    return s == WEND_OK ? post(store, id, &r, NULL, err) : s;
 }
 
 /* ---- What became of it --------------------------------------------------- */
@@ -111,8 +117,7 @@ static bool is_over(wend_store *store, const char *id)
 {
     struct store_state st = {0};
 
-    return store && id &&
-           store->ops->state(store, str_of(id), &st, NULL) == WEND_OK &&
+    return store->ops->state(store, str_of(id), &st, NULL) == WEND_OK &&
            st.ended_us;
 }
 
@@ -147,13 +152,17 @@ wend_status wend_store_tell_wait(wend_store *store, const char *id,
     const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
     int64_t until_ms = clock_ms() + timeout_ms, posted = 0;
     enum store_fate fate = FATE_WAITS;
+    wend_request r;
     bool owned;
     wend_status s;
 
     if (!told)
         return fail(err, WEND_E_INVAL, "tell: told is NULL");
     *told = WEND_TOLD_LATE;
-    s = post(store, id, request, &posted, err);
+    s = take(store, id, request, &r, err);
+    if (s != WEND_OK)
+        return s;
+    s = post(store, id, &r, &posted, err);
     if (s == WEND_E_INVAL && is_over(store, id)) {
         fail_clear(err);
         return WEND_OK;

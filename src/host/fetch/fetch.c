@@ -61,17 +61,15 @@ static void sooner(int64_t *at, int64_t from, int64_t ms)
 
 static int64_t deadline_of(const struct exchange *t)
 {
-    int64_t at = INT64_MAX;
+    int64_t at = INT64_MAX, alone_ms;
 
     sooner(&at, t->began_ms, t->whole_ms);
     switch (t->phase) {
     case PHASE_CONNECT:
         if (!t->starved)
             sooner(&at, t->phase_ms, t->connect_ms);
-        else if (!t->fetch->connected) /* else one will end */
-            sooner(&at,
-                   t->phase_ms > t->fetch->alone_ms ? t->phase_ms
-                                                    : t->fetch->alone_ms,
+        else if (!room_others(&alone_ms)) /* else one will end */
+            sooner(&at, t->phase_ms > alone_ms ? t->phase_ms : alone_ms,
                    t->connect_ms);
         break;
     case PHASE_WAIT: sooner(&at, t->phase_ms, t->first_byte_ms); break;
@@ -381,6 +379,7 @@ static void close_all(struct fetch *base)
         transfer_free(of_link(f->spare.next));
     multi_free_all(f);
     conn_free_all(f);
+    room_free();
     if (f->share)
         f->curl->share_cleanup(f->share);
     uv_close((uv_handle_t *)&f->idle, on_idle_closed);

@@ -410,9 +410,7 @@ bool multi_add(struct exchange *t)
         return false;
     t->multi = m;
     m->transfers++;
-    f->connected++;
-    f->opening++;
-    t->opening = true;
+    room_take(t, true);
     return true;
 }
 

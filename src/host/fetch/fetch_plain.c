@@ -204,7 +204,7 @@ static void let_go(struct exchange *t)
 static void ask_on(struct exchange *t, struct conn *c)
 {
     t->conn = c;
-    t->fetch->connected++;
+    room_take(t, false);
     c->transfer = t;
     t->sent = 0;
     t->error = 0;

@@ -72,9 +72,6 @@ struct net {
     uv_idle_t idle; /* active while something is queued or due */
     struct ring live, spare, queue, starved;
     uv_timer_t retry;      /* looks after the starved ones */
-    size_t connected;      /* transfers with a connection, or making one */
-    size_t opening;        /* those of libcurl that have no socket yet */
-    int64_t alone_ms;      /* when the last of them ended */
     struct sock *socks;    /* closed ones, to use again */
     struct sock **sock_of; /* those in use, by their number */
     size_t sock_of_count;
@@ -92,6 +89,7 @@ struct net {
     struct ring idle_conns; /* of fetch_conn.c, the newest last */
     size_t idle_count;
     int64_t limit;   /* of descriptors, as it was last seen */
+    int64_t nets;    /* of the process, at the same time */
     size_t idle_max; /* so few that others find descriptors; also libcurl's */
     char *read_buf;  /* what was just read, by whichever transfer */
 };
@@ -141,7 +139,7 @@ struct exchange {
     enum fetch_end doom;    /* it fails before it begins, for this reason */
     enum guard guard;
     bool starved;   /* it waits, or has waited, for a descriptor */
-    bool opening;   /* see struct net */
+    bool opening;   /* see room_take */
     bool no_socket; /* there was none for its socket */
     bool bare;      /* an address was refused for the secret's sake */
     bool (*allow)(void *ctx, const struct sockaddr *to, char *why, size_t size);
@@ -300,7 +298,13 @@ bool conn_drop_idle(struct net *f);
 /* ---- fetch_room.c: descriptors ------------------------------------------- */
 
 void room_init(struct net *f);
-void room_leave(struct net *f);       /* one is not connected any more */
+void room_free(void);
+/* It has a connection, or is making one; opening: libcurl has no socket yet. */
+void room_take(struct exchange *t, bool opening);
+void room_leave(struct net *f); /* one is not connected any more */
+/* Whether a transfer of this process has a connection; if none has, since
+ * when. */
+bool room_others(int64_t *alone_ms);
 void room_opened(struct exchange *t); /* libcurl has a socket for it */
 /* True: no connection can be opened now, and the transfer will be served
  * again when one can. */

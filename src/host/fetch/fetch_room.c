@@ -9,8 +9,12 @@
  * will end.
  *
  * One is woken at a time, and wakes the next if it finds room.
+ *
+ * The limit is the process's, so what is counted against it is, too: the
+ * counters are for all runtimes, whatever thread they are in.
  */
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,6 +27,26 @@ enum {
     IDLE_MAX = 1000,
     RETRY_MS = 10, /* others than we may give descriptors back */
 };
+
+static struct {
+    atomic_int process;     /* whose numbers these are */
+    atomic_llong nets;      /* with connections of their own */
+    atomic_llong connected; /* transfers with one, or making one */
+    atomic_llong opening;   /* those of libcurl that have no socket yet */
+    atomic_llong alone_ms;  /* when the last of `connected` ended */
+} all;
+
+/* A child of fork() has none of its parent's connections. */
+static void begin_process(void)
+{
+    int now = (int)getpid();
+
+    if (atomic_exchange(&all.process, now) == now)
+        return;
+    atomic_store(&all.nets, 0);
+    atomic_store(&all.connected, 0);
+    atomic_store(&all.opening, 0);
+}
 
 static int64_t limit(void)
 {
@@ -53,10 +77,12 @@ bool room_none(const struct net *f)
 /* The host may change it at any time. */
 static int64_t measure(struct net *f)
 {
-    int64_t most = limit(), share = most / IDLE_SHARE + 1;
+    int64_t most = limit(), nets = atomic_load(&all.nets);
+    int64_t share = most / IDLE_SHARE / (nets > 1 ? nets : 1) + 1;
 
-    if (most != f->limit) {
+    if (most != f->limit || nets != f->nets) {
         f->limit = most;
+        f->nets = nets;
         f->idle_max = share < IDLE_MAX ? (size_t)share : IDLE_MAX;
         multi_limit_idle(f);
     }
@@ -69,12 +95,12 @@ static bool has_room(struct net *f)
 
     if (spare > SPARE_MAX)
         spare = SPARE_MAX;
-    spare += (int64_t)f->opening;
+    spare += atomic_load(&all.opening);
     lowest = lowest_free(f);
     while (lowest >= most - spare && conn_drop_idle(f))
         lowest = lowest_free(f);
     /* No end of another can be waited for: perhaps it fits all the same. */
-    return lowest < (f->connected ? most - spare : most);
+    return lowest < (room_others(NULL) ? most - spare : most);
 }
 
 static void on_retry(uv_timer_t *timer)
@@ -84,6 +110,8 @@ static void on_retry(uv_timer_t *timer)
 
 void room_init(struct net *f)
 {
+    begin_process();
+    atomic_fetch_add(&all.nets, 1);
     ring_init(&f->starved);
     uv_timer_init(f->uv, &f->retry);
     f->retry.data = f;
@@ -101,16 +129,38 @@ void room_enter(struct exchange *t)
         uv_timer_start(&f->retry, on_retry, RETRY_MS, 0);
 }
 
+void room_free(void)
+{
+    atomic_fetch_sub(&all.nets, 1);
+}
+
+void room_take(struct exchange *t, bool opening)
+{
+    atomic_fetch_add(&all.connected, 1);
+    atomic_fetch_add(&all.opening, opening);
+    t->opening = opening;
+}
+
 void room_opened(struct exchange *t)
 {
-    t->fetch->opening -= t->opening;
+    atomic_fetch_sub(&all.opening, t->opening);
     t->opening = false;
 }
 
 void room_leave(struct net *f)
 {
-    if (!--f->connected)
-        f->alone_ms = fetch_now_ms(f);
+    /* Before the count: who sees that there is none sees since when. */
+    atomic_store(&all.alone_ms, fetch_now_ms(f));
+    atomic_fetch_sub(&all.connected, 1);
+}
+
+bool room_others(int64_t *alone_ms)
+{
+    bool any = atomic_load(&all.connected) > 0;
+
+    if (alone_ms)
+        *alone_ms = atomic_load(&all.alone_ms);
+    return any;
 }
 
 void room_wake(struct net *f)

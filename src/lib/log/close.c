@@ -135,8 +135,6 @@ wend_status wend_store_close(wend_store *store, const char *id, const char *by,
     s = store_info(store, id, &c.arena, &c.info, err);
     if (s == WEND_OK && c.info->ended_us)
         s = fail(err, WEND_E_INVAL, "run %s is over", id);
-    else if (s == WEND_OK && !str_is(c.info->status, "interrupted"))
-        s = fail(err, WEND_E_BUSY, "a process has run %s under way", id);
     if (s == WEND_OK)
         s = store->ops->waiting(store, str_of(id), &c.arena, &c.waiting,
                                 &c.waiting_count, err);

@@ -51,7 +51,7 @@ wend_status wend_collector_add(wend_collector *c, const wend_event *event)
 {
     wend_event *copy;
 
-    if (!c || !event)
+    if (!c || !event || !event_fields(event->type))
         return WEND_E_INVAL;
     if (!usable(c))
         return WEND_E_MISUSE;

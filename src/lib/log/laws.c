@@ -553,7 +553,7 @@ wend_status wend_laws_new(wend_laws **out)
 
 wend_status wend_laws_add(wend_laws *l, const wend_event *ev, wend_error *err)
 {
-    if (!l || !ev)
+    if (!l || !ev || !event_fields(ev->type))
         return fail(err, WEND_E_INVAL, "laws: no event");
     if (forked_check(l->process, err) != WEND_OK)
         return WEND_E_MISUSE;

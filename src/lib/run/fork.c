@@ -554,7 +554,10 @@ wend_status wend_run_fork(wend_agent *agent, const char *id,
         o.agent = agent;
         s = fork_make(agent->rt->store, agent->rt->env, id, &o, own, &at, err);
     }
-    if (s == WEND_OK)
+    if (s == WEND_OK) {
         s = run_resume(agent, own, at, &run, out, err);
+        if (s != WEND_OK)
+            wend_store_remove(agent->rt->store, own, NULL);
+    }
     return run_give(s, out, hook);
 }

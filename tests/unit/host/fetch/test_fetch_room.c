@@ -8,7 +8,7 @@
 #include "fetch_help.h"
 #include "run_help.h"
 
-enum { FEW = 64, MANY = 200 };
+enum { FEW = 64, MANY = 200, CROWDS = 4, CROWD_RUNS = MANY / CROWDS };
 
 static void limit_to(rlim_t most)
 {
@@ -140,6 +140,58 @@ static void test_runs(struct world *w, const char *why, const char *url)
     rig_close(&r);
 }
 
+/* ---- Several runtimes ---------------------------------------------------- */
+
+/* One thread with its own runtime; they share the process's descriptors. */
+struct crowd {
+    pthread_t thread;
+    struct rig rig;
+    wend_run *runs[CROWD_RUNS];
+    int well;
+};
+
+static void *crowd_run(void *arg)
+{
+    struct crowd *c = arg;
+    wend_str text;
+
+    if (!rig_open(&c->rig, NULL, "openai:text:4:8,first=50ms"))
+        return NULL;
+    for (int i = 0; i < CROWD_RUNS; i++)
+        c->runs[i] = rig_start(&c->rig, NULL);
+    for (int i = 0; i < CROWD_RUNS; i++) {
+        wend_outcome outcome = WEND_OUTCOME_NONE;
+
+        wend_run_wait(c->runs[i], &text);
+        wend_run_outcome(c->runs[i], &outcome);
+        c->well += outcome == WEND_OUTCOME_OK;
+        wend_run_free(c->runs[i]);
+    }
+    rig_close(&c->rig);
+    return NULL;
+}
+
+static void test_crowds(struct world *w, const char *why, const char *url)
+{
+    static struct crowd crowds[CROWDS];
+    int well = 0;
+
+    memset(crowds, 0, sizeof crowds);
+    limit_to(FEW);
+    for (int i = 0; i < CROWDS; i++) {
+        crowds[i].rig.agent_options.base_url = url;
+        crowds[i].rig.agent_options.ca_file = w->server.ca;
+        pthread_create(&crowds[i].thread, NULL, crowd_run, &crowds[i]);
+    }
+    for (int i = 0; i < CROWDS; i++) {
+        pthread_join(crowds[i].thread, NULL);
+        well += crowds[i].well;
+    }
+    limit_to(RLIM_INFINITY);
+    tap_is_i64(well, (int64_t)CROWDS * CROWD_RUNS,
+               "%s: the runs of %d runtimes end ok", why, CROWDS);
+}
+
 int main(void)
 {
     struct world w;
@@ -173,6 +225,8 @@ int main(void)
     w.fetch = NULL;
     test_runs(&w, "plain", plain_base);
     test_runs(&w, "TLS", tls_base);
+    test_crowds(&w, "plain", plain_base);
+    test_crowds(&w, "TLS", tls_base);
     world_close(&w);
     return tap_done();
 }
