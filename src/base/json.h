@@ -97,4 +97,15 @@ void json_put_any(struct buf *b, wend_str text);
 /* The same as a string of the arena; absent if j is, or as buf_keep has it. */
 wend_str json_text(const struct json *j, struct arena *a);
 
+/* Members of an object, or with key NULL items of a list, one by one: a comma
+ * comes where one is due. An absent string is left out with its key. */
+void json_key(struct buf *b, const char *key); /* the value follows */
+void json_add_str(struct buf *b, const char *key, wend_str s);
+void json_add_raw(struct buf *b, const char *key, wend_str json);
+void json_add_i64(struct buf *b, const char *key, int64_t n);
+void json_add_f64(struct buf *b, const char *key, double d);
+void json_add_bool(struct buf *b, const char *key, bool yes);
+void json_open(struct buf *b, const char *key, char bracket); /* { or [ */
+void json_close(struct buf *b, char bracket);                 /* } or ] */
+
 #endif

@@ -277,3 +277,61 @@ wend_str json_text(const struct json *j, struct arena *a)
     json_put(&b, j);
     return buf_keep(&b, a);
 }
+
+/* ---- Members and items --------------------------------------------------- */
+
+void json_key(struct buf *b, const char *key)
+{
+    if (b->len && !strchr("{[:,\n", b->ptr[b->len - 1]))
+        buf_char(b, ',');
+    if (!key)
+        return;
+    buf_char(b, '"');
+    buf_cstr(b, key);
+    buf_add(b, "\":", 2);
+}
+
+void json_add_str(struct buf *b, const char *key, wend_str s)
+{
+    if (!s.ptr)
+        return;
+    json_key(b, key);
+    json_put_str(b, s);
+}
+
+void json_add_raw(struct buf *b, const char *key, wend_str json)
+{
+    if (!json.ptr)
+        return;
+    json_key(b, key);
+    buf_str(b, json);
+}
+
+void json_add_i64(struct buf *b, const char *key, int64_t n)
+{
+    json_key(b, key);
+    buf_i64(b, n);
+}
+
+void json_add_f64(struct buf *b, const char *key, double d)
+{
+    json_key(b, key);
+    json_put_f64(b, d);
+}
+
+void json_add_bool(struct buf *b, const char *key, bool yes)
+{
+    json_key(b, key);
+    buf_cstr(b, yes ? "true" : "false");
+}
+
+void json_open(struct buf *b, const char *key, char bracket)
+{
+    json_key(b, key);
+    buf_char(b, bracket);
+}
+
+void json_close(struct buf *b, char bracket)
+{
+    buf_char(b, bracket);
+}

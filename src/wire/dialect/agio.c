@@ -58,7 +58,7 @@ static void put_iso(struct buf *b, int64_t time_us)
 
 static void put_seconds(struct buf *b, const char *name, int64_t ms)
 {
-    record_f64(b, name, (double)ms / 1000);
+    json_add_f64(b, name, (double)ms / 1000);
 }
 
 static void open_record(struct buf *b, const wend_event *ev, const char *type)
@@ -66,17 +66,17 @@ static void open_record(struct buf *b, const wend_event *ev, const char *type)
     buf_cstr(b, "{\"type\":\"");
     buf_cstr(b, type);
     buf_char(b, '"');
-    record_str(b, "run_id", ev->run);
-    record_key(b, "timestamp");
+    json_add_str(b, "run_id", ev->run);
+    json_key(b, "timestamp");
     put_iso(b, ev->time_us);
-    record_open(b, "data");
+    json_open(b, "data", '{');
 }
 
 /* After data, for what agio has no member for. */
 static void open_metadata(struct buf *b)
 {
-    record_close(b);
-    record_open(b, "metadata");
+    json_close(b, '}');
+    json_open(b, "metadata", '{');
 }
 
 static void end_metadata(struct buf *b)
@@ -93,16 +93,16 @@ static void close_record(struct buf *b)
 /* What happens outside any step belongs to the first. */
 static void put_step(const struct agio *a, struct buf *b, const char *name)
 {
-    record_i64(b, name, a->step ? a->step : 1);
+    json_add_i64(b, name, a->step ? a->step : 1);
 }
 
 static void put_error(const struct agio *a, const wend_event *ev, wend_str text,
                       wend_str type, bool is_fatal, struct buf *out)
 {
     open_record(out, ev, "error");
-    record_str(out, "error", text.ptr ? text : STR(""));
-    record_str(out, "error_type", type.ptr ? type : STR("error"));
-    record_bool(out, "is_fatal", is_fatal);
+    json_add_str(out, "error", text.ptr ? text : STR(""));
+    json_add_str(out, "error_type", type.ptr ? type : STR("error"));
+    json_add_bool(out, "is_fatal", is_fatal);
     put_step(a, out, "step");
     close_record(out);
 }
@@ -111,7 +111,7 @@ static void put_message(const wend_event *ev, const char *type, wend_str text,
                         struct buf *out)
 {
     open_record(out, ev, type);
-    record_str(out, "message", text.ptr ? text : STR(""));
+    json_add_str(out, "message", text.ptr ? text : STR(""));
     close_record(out);
 }
 
@@ -123,7 +123,7 @@ static void on_run_start(struct agio *a, const wend_event *ev, struct buf *out)
 
     a->steps_file = ev->u.run_start.plan_json.ptr != NULL;
     open_record(out, ev, "run_started");
-    record_str(out, "query", prompt.ptr ? prompt : STR(""));
+    json_add_str(out, "query", prompt.ptr ? prompt : STR(""));
     close_record(out);
 }
 
@@ -180,14 +180,14 @@ static void on_metrics(struct agio *a, const wend_event *ev, struct buf *out)
     const wend_ev_metrics *m = &ev->u.metrics;
 
     open_record(out, ev, "metrics_snapshot");
-    record_i64(out, "total_tokens", m->tokens_in + m->tokens_out);
-    record_i64(out, "total_prompt_tokens", m->tokens_in);
-    record_i64(out, "total_completion_tokens", m->tokens_out);
+    json_add_i64(out, "total_tokens", m->tokens_in + m->tokens_out);
+    json_add_i64(out, "total_prompt_tokens", m->tokens_in);
+    json_add_i64(out, "total_completion_tokens", m->tokens_out);
     put_step(a, out, "current_step");
-    record_i64(out, "tool_calls_count", m->tool_calls + a->actions);
-    record_f64(out, "step_duration",
-               a->step ? (double)(ev->time_us - a->step_began_us) / 1e6 : 0);
-    record_key(out, "timestamp");
+    json_add_i64(out, "tool_calls_count", m->tool_calls + a->actions);
+    json_add_f64(out, "step_duration",
+                 a->step ? (double)(ev->time_us - a->step_began_us) / 1e6 : 0);
+    json_key(out, "timestamp");
     json_put_time(out, ev->time_us);
     close_record(out);
     record_let_go(&a->step_held, out);
@@ -206,7 +206,7 @@ static void on_model_start(struct agio *a, const wend_event *ev,
 static void on_text_delta(struct agio *a, const wend_event *ev, struct buf *out)
 {
     open_record(out, ev, "text_delta");
-    record_str(out, "content", ev->u.text_delta.text);
+    json_add_str(out, "content", ev->u.text_delta.text);
     put_step(a, out, "step");
     close_record(out);
 }
@@ -215,9 +215,9 @@ static void put_usage(const struct agio *a, const wend_event *ev,
                       const wend_ev_usage *u, struct buf *out)
 {
     open_record(out, ev, "usage_update");
-    record_i64(out, "prompt_tokens", u->input);
-    record_i64(out, "completion_tokens", u->output);
-    record_i64(out, "total_tokens", u->input + u->output);
+    json_add_i64(out, "prompt_tokens", u->input);
+    json_add_i64(out, "completion_tokens", u->output);
+    json_add_i64(out, "total_tokens", u->input + u->output);
     put_step(a, out, "step");
     close_record(out);
 }
@@ -255,7 +255,7 @@ static void on_model_end(struct agio *a, const wend_event *ev, struct buf *out)
 
     if (is_shown(e)) {
         open_record(out, ev, "text_completed");
-        record_str(out, "content", e->text);
+        json_add_str(out, "content", e->text);
         put_step(a, out, "step");
         close_record(out);
     }
@@ -286,9 +286,9 @@ static void put_started(struct agio *a, const wend_event *ev, wend_str name,
     if (!record_calls_begin(&a->early, ev))
         return;
     open_record(b, ev, "tool_call_started");
-    record_str(b, "tool_name", name);
-    record_str(b, "tool_call_id", id);
-    record_key(b, "arguments");
+    json_add_str(b, "tool_name", name);
+    json_add_str(b, "tool_call_id", id);
+    json_key(b, "arguments");
     buf_str(b, args.ptr ? args : STR("{}"));
     put_step(a, b, "step");
     close_record(b);
@@ -322,18 +322,18 @@ static void put_ended(struct agio *a, const wend_event *ev,
         return;
     }
     open_record(b, ev, ok ? "tool_call_completed" : "tool_call_failed");
-    record_str(b, "tool_name", e->name);
-    record_str(b, "tool_call_id", e->id);
+    json_add_str(b, "tool_name", e->name);
+    json_add_str(b, "tool_call_id", e->id);
     if (ok && e->output_json.ptr) {
-        record_key(b, "result");
+        json_key(b, "result");
         buf_str(b, e->output_json);
     } else if (ok) {
-        record_str(b, "result", e->output.ptr ? e->output : STR(""));
+        json_add_str(b, "result", e->output.ptr ? e->output : STR(""));
     }
     put_seconds(b, "duration", e->ms);
     put_step(a, b, "step");
     if (!ok)
-        record_str(b, "error", why(e));
+        json_add_str(b, "error", why(e));
     open_metadata(b);
     record_fate(b, e->outcome, e->truncated, e->cached);
     end_metadata(b);
@@ -432,17 +432,17 @@ static void put_completed(const struct agio *a, const wend_event *ev,
     const wend_ev_metrics *m = &e->metrics;
 
     open_record(out, ev, "run_completed");
-    record_str(out, "response", e->text.ptr ? e->text : STR(""));
-    record_open(out, "metrics");
+    json_add_str(out, "response", e->text.ptr ? e->text : STR(""));
+    json_open(out, "metrics", '{');
     put_seconds(out, "duration", m->ms);
-    record_i64(out, "steps_count", a->step);
-    record_i64(out, "tool_calls_count", m->tool_calls + a->actions);
-    record_i64(out, "total_tokens", m->tokens_in + m->tokens_out);
+    json_add_i64(out, "steps_count", a->step);
+    json_add_i64(out, "tool_calls_count", m->tool_calls + a->actions);
+    json_add_i64(out, "total_tokens", m->tokens_in + m->tokens_out);
     put_seconds(out, "response_latency", m->first_token_ms);
-    record_close(out);
+    json_close(out, '}');
     open_metadata(out);
     if (e->outcome == WEND_OUTCOME_LIMIT)
-        record_str(out, "limit", e->limit);
+        json_add_str(out, "limit", e->limit);
     end_metadata(out);
 }
 
@@ -450,8 +450,8 @@ static void put_canceled(const struct agio *a, const wend_event *ev,
                          struct buf *out)
 {
     open_record(out, ev, "run_cancelled");
-    record_str(out, "reason",
-               a->cancel_by.len ? buf_view(&a->cancel_by) : STR("canceled"));
+    json_add_str(out, "reason",
+                 a->cancel_by.len ? buf_view(&a->cancel_by) : STR("canceled"));
     close_record(out);
 }
 
@@ -461,7 +461,7 @@ static void put_failed(const wend_event *ev, struct buf *out)
     wend_str text = error ? error->message : STR_NONE;
 
     open_record(out, ev, "run_failed");
-    record_str(out, "error", text.ptr ? text : STR("the run failed"));
+    json_add_str(out, "error", text.ptr ? text : STR("the run failed"));
     close_record(out);
 }
 

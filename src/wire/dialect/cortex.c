@@ -16,8 +16,8 @@ static void begin_iteration(struct cortex *c, const wend_event *ev, int64_t n,
     c->in_iteration = true;
     c->completed = c->batch_done = c->batch_total = 0;
     cortex_open(out, ev, "iteration_started");
-    record_i64(out, "iteration", n);
-    record_i64(out, "max_iterations", c->iterations_max);
+    json_add_i64(out, "iteration", n);
+    json_add_i64(out, "max_iterations", c->iterations_max);
     cortex_close(out);
 }
 
@@ -28,8 +28,8 @@ static void end_iteration(struct cortex *c, const wend_event *ev,
         return;
     c->in_iteration = false;
     cortex_open(out, ev, "iteration_completed");
-    record_i64(out, "iteration", c->iteration);
-    record_i64(out, "actions_completed", c->completed);
+    json_add_i64(out, "iteration", c->iteration);
+    json_add_i64(out, "actions_completed", c->completed);
     cortex_close(out);
 }
 
@@ -55,9 +55,9 @@ static void on_run_start(struct cortex *c, const wend_event *ev,
     c->no_planner = !has_planner(c, e->config_json, out);
     c->iterations_max = c->iterations_file ? 1 : c->turns_max;
     cortex_open(out, ev, "agent_started");
-    record_str(out, "agent_name", e->agent.ptr ? e->agent : STR(""));
-    record_str(out, "execution_id", ev->run);
-    record_i64(out, "max_iterations", c->iterations_max);
+    json_add_str(out, "agent_name", e->agent.ptr ? e->agent : STR(""));
+    json_add_str(out, "execution_id", ev->run);
+    json_add_i64(out, "max_iterations", c->iterations_max);
     cortex_close(out);
 }
 
@@ -96,7 +96,7 @@ static void put_planned(struct buf *b, const struct json *a)
         const struct json *m = json_get(a, members[i].name);
 
         m = m ? m : json_get(a, members[i].other);
-        record_key(b, members[i].name);
+        json_key(b, members[i].name);
         if (m)
             json_put(b, m);
         else
@@ -135,9 +135,9 @@ static void put_plan(struct cortex *c, const wend_event *ev, struct buf *out)
     if (!c->plan_count)
         return;
     cortex_open(out, ev, "plan_generated");
-    record_i64(out, "iteration", c->iteration);
-    record_i64(out, "actions_count", c->plan_count);
-    record_key(out, "actions");
+    json_add_i64(out, "iteration", c->iteration);
+    json_add_i64(out, "actions_count", c->plan_count);
+    json_key(out, "actions");
     buf_char(out, '[');
     buf_str(out, buf_view(&c->plan));
     buf_char(out, ']');
@@ -188,8 +188,8 @@ static void on_text_delta(struct cortex *c, const wend_event *ev,
     const wend_ev_delta *e = &ev->u.text_delta;
 
     cortex_open(out, ev, "llm_token");
-    record_str(out, "token", e->text);
-    record_i64(out, "cumulative_tokens", ++c->tokens);
+    json_add_str(out, "token", e->text);
+    json_add_i64(out, "cumulative_tokens", ++c->tokens);
     cortex_close_for(out, e->action, cortex_action_name(c, e->action));
 }
 
@@ -198,7 +198,7 @@ static void put_thought(struct cortex *c, const wend_event *ev, wend_str text,
 {
     *thought_of(c, action) = true;
     cortex_open(out, ev, "thought");
-    record_str(out, "text", text);
+    json_add_str(out, "text", text);
     cortex_close_for(out, action, cortex_action_name(c, action));
 }
 
@@ -232,10 +232,10 @@ static void add_calls(struct cortex *c, const wend_ev_model_end *e)
         if (cortex_is_plan_call(c, e->calls[i].name))
             continue; /* its actions are told instead */
         buf_cstr(b, b->len ? ",{" : "{");
-        record_str(b, "id", e->calls[i].id);
-        record_str(b, "name", e->calls[i].name);
-        record_str(b, "type", STR("tool"));
-        record_str(b, "mode", STR("async"));
+        json_add_str(b, "id", e->calls[i].id);
+        json_add_str(b, "name", e->calls[i].name);
+        json_add_str(b, "type", STR("tool"));
+        json_add_str(b, "mode", STR("async"));
         buf_cstr(b, ",\"depends_on\":[]}");
         c->plan_count++;
     }
@@ -279,8 +279,8 @@ static void on_progress(struct cortex *c, const wend_event *ev, struct buf *out)
 {
     (void)c;
     cortex_open(out, ev, "progress");
-    record_i64(out, "done", ev->u.progress.done);
-    record_i64(out, "total", ev->u.progress.total);
+    json_add_i64(out, "done", ev->u.progress.done);
+    json_add_i64(out, "total", ev->u.progress.total);
     cortex_close(out);
 }
 
@@ -313,11 +313,11 @@ static void put_completed(const struct cortex *c, const wend_event *ev,
     int64_t calls = m->tool_calls - c->plan_calls;
 
     cortex_open(out, ev, "agent_completed");
-    record_str(out, "execution_id", ev->run);
-    record_i64(out, "total_iterations", c->iteration);
-    record_i64(out, "total_actions", m->actions + calls);
-    record_i64(out, "total_llm_calls", m->model_calls);
-    record_i64(out, "total_tool_calls", c->tool_calls + calls);
+    json_add_str(out, "execution_id", ev->run);
+    json_add_i64(out, "total_iterations", c->iteration);
+    json_add_i64(out, "total_actions", m->actions + calls);
+    json_add_i64(out, "total_llm_calls", m->model_calls);
+    json_add_i64(out, "total_tool_calls", c->tool_calls + calls);
     cortex_seconds(out, m->ms);
     cortex_close(out);
 }
@@ -334,8 +334,8 @@ static void put_failed(const wend_event *ev, struct buf *out)
     if (!code.len)
         code = canceled ? STR("canceled") : STR("failed");
     cortex_open(out, ev, "agent_failed");
-    record_str(out, "error", text);
-    record_str(out, "error_type", code);
+    json_add_str(out, "error", text);
+    json_add_str(out, "error_type", code);
     cortex_close(out);
 }
 
@@ -345,8 +345,8 @@ static void on_run_end(struct cortex *c, const wend_event *ev, struct buf *out)
 
     end_iteration(c, ev, out);
     cortex_open(out, ev, "termination");
-    record_str(out, "reason", str_of(reason_of(c, e)));
-    record_i64(out, "iteration", c->iteration);
+    json_add_str(out, "reason", str_of(reason_of(c, e)));
+    json_add_i64(out, "iteration", c->iteration);
     cortex_close(out);
     if (e->outcome == WEND_OUTCOME_OK || e->outcome == WEND_OUTCOME_LIMIT)
         put_completed(c, ev, out);

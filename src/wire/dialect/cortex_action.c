@@ -11,12 +11,12 @@ void cortex_open(struct buf *b, const wend_event *ev, const char *type)
     buf_cstr(b, type);
     buf_cstr(b, "\",\"timestamp\":");
     json_put_time(b, ev->time_us);
-    record_open(b, "data");
+    json_open(b, "data", '{');
 }
 
 static void put_or_null(struct buf *b, const char *name, wend_str s)
 {
-    record_key(b, name);
+    json_key(b, name);
     if (s.ptr)
         json_put_str(b, s);
     else
@@ -25,7 +25,7 @@ static void put_or_null(struct buf *b, const char *name, wend_str s)
 
 void cortex_close_for(struct buf *b, wend_str id, wend_str name)
 {
-    record_close(b);
+    json_close(b, '}');
     put_or_null(b, "action_id", id);
     put_or_null(b, "action_name", name);
     buf_add(b, "}\n", 2);
@@ -40,13 +40,13 @@ void cortex_text(const wend_event *ev, const char *type, const char *member,
                  wend_str text, struct buf *out)
 {
     cortex_open(out, ev, type);
-    record_str(out, member, text.ptr ? text : STR(""));
+    json_add_str(out, member, text.ptr ? text : STR(""));
     cortex_close(out);
 }
 
 void cortex_seconds(struct buf *b, int64_t ms)
 {
-    record_f64(b, "duration_seconds", (double)ms / 1000);
+    json_add_f64(b, "duration_seconds", (double)ms / 1000);
 }
 
 /* ---- Actions that have begun --------------------------------------------- */
@@ -115,10 +115,10 @@ static void put_started(const wend_event *ev, const wend_ev_action_start *e,
                         struct buf *b)
 {
     cortex_open(b, ev, "action_started");
-    record_str(b, "type", e->type);
-    record_str(b, "mode", e->mode);
-    record_str(b, "target", e->target);
-    record_key(b, "parameters");
+    json_add_str(b, "type", e->type);
+    json_add_str(b, "mode", e->mode);
+    json_add_str(b, "target", e->target);
+    json_key(b, "parameters");
     buf_str(b, e->params_json.ptr ? e->params_json : STR("{}"));
     cortex_close_for(b, e->action, e->name);
 }
@@ -129,8 +129,8 @@ void cortex_progress(struct cortex *c, const wend_event *ev, struct buf *out)
     if (c->early.in_model || !c->batch_total)
         return;
     cortex_open(out, ev, "progress");
-    record_i64(out, "done", c->batch_done);
-    record_i64(out, "total", c->batch_total);
+    json_add_i64(out, "done", c->batch_done);
+    json_add_i64(out, "total", c->batch_total);
     cortex_close(out);
 }
 
@@ -144,20 +144,20 @@ static void put_ended(struct cortex *c, const wend_event *ev,
 
     if (ok || skipped) {
         cortex_open(b, ev, "action_completed");
-        record_str(b, "status", skipped ? STR("skipped") : STR("completed"));
+        json_add_str(b, "status", skipped ? STR("skipped") : STR("completed"));
         cortex_seconds(b, e->ms);
-        record_key(b, "output");
+        json_key(b, "output");
         buf_str(b, e->output_json.ptr ? e->output_json : STR("null"));
-        record_bool(b, "has_output",
-                    e->output_json.ptr && !str_is(e->output_json, "null"));
+        json_add_bool(b, "has_output",
+                      e->output_json.ptr && !str_is(e->output_json, "null"));
     } else {
         cortex_open(b, ev, "action_failed");
-        record_str(b, "error",
-                   e->error && e->error->message.len ? e->error->message
-                   : e->reason.len                   ? e->reason
-                                                     : name);
-        record_str(b, "error_type",
-                   e->error && e->error->code.len ? e->error->code : name);
+        json_add_str(b, "error",
+                     e->error && e->error->message.len ? e->error->message
+                     : e->reason.len                   ? e->reason
+                                                       : name);
+        json_add_str(b, "error_type",
+                     e->error && e->error->code.len ? e->error->code : name);
     }
     cortex_close_for(b, e->action, e->name);
     c->completed += ok;
@@ -193,7 +193,7 @@ void cortex_action_retry(struct cortex *c, const wend_event *ev,
             "the action is tried again in %lld ms: ", (long long)e->delay_ms);
     buf_str(&why, e->error ? e->error->message : STR("it failed"));
     cortex_open(b, ev, "warning");
-    record_str(b, "message", buf_view(&why));
+    json_add_str(b, "message", buf_view(&why));
     cortex_close_for(b, e->action, a ? a->name : STR_NONE);
     out->failed |= why.failed;
     buf_free(&why);

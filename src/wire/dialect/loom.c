@@ -41,8 +41,8 @@ static void open_record(struct buf *b, const wend_event *ev, const char *type)
 static void close_record(const struct loom *l, struct buf *b)
 {
     if (l->iteration >= 0) {
-        record_i64(b, "iteration", l->iteration);
-        record_str(b, "turn_id", buf_view(&l->turn_id));
+        json_add_i64(b, "iteration", l->iteration);
+        json_add_str(b, "turn_id", buf_view(&l->turn_id));
     }
     buf_add(b, "}\n", 2);
 }
@@ -83,18 +83,18 @@ static void on_turn_start(struct loom *l, const wend_event *ev, struct buf *out)
     l->calls = NULL;
     if (e->counter > 0) {
         open_record(out, ev, "recursion");
-        record_open(out, "metadata");
-        record_i64(out, "from_turn", e->counter - 1);
-        record_i64(out, "to_turn", e->counter);
-        record_i64(out, "depth", e->counter);
-        record_close(out);
+        json_open(out, "metadata", '{');
+        json_add_i64(out, "from_turn", e->counter - 1);
+        json_add_i64(out, "to_turn", e->counter);
+        json_add_i64(out, "depth", e->counter);
+        json_close(out, '}');
         close_record(l, out);
     }
     open_record(out, ev, "iteration_start");
     if (e->parent_id.ptr) {
-        record_open(out, "metadata");
-        record_str(out, "parent_turn_id", e->parent_id);
-        record_close(out);
+        json_open(out, "metadata", '{');
+        json_add_str(out, "parent_turn_id", e->parent_id);
+        json_close(out, '}');
     }
     close_record(l, out);
 }
@@ -108,9 +108,9 @@ static void on_turn_end(struct loom *l, const wend_event *ev, struct buf *out)
         return;
     }
     open_record(out, ev, "tool_calls_complete");
-    record_open(out, "metadata");
-    record_i64(out, "results_count", e->calls);
-    record_close(out);
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "results_count", e->calls);
+    json_close(out, '}');
     close_record(l, out);
     put_plain(l, ev, "iteration_end", out);
 }
@@ -123,7 +123,7 @@ static void on_context_start(struct loom *l, const wend_event *ev,
     l->budget_tokens = ev->u.context_start.budget_tokens;
     put_plain(l, ev, "context_assembly_start", out);
     open_record(out, ev, "phase_start");
-    record_str(out, "phase", STR("context_assembly"));
+    json_add_str(out, "phase", STR("context_assembly"));
     close_record(l, out);
 }
 
@@ -145,13 +145,13 @@ static void on_context_end(struct loom *l, const wend_event *ev,
     double budget = l->budget_tokens > 0 ? (double)l->budget_tokens : 1;
 
     open_record(out, ev, "phase_end");
-    record_str(out, "phase", STR("context_assembly"));
-    record_open(out, "metadata");
-    record_i64(out, "tokens_used", e->tokens);
-    record_i64(out, "components", count_items(l, e->parts_json, out));
-    record_f64(out, "utilization",
-               l->budget_tokens > 0 ? (double)e->tokens / budget : 0);
-    record_close(out);
+    json_add_str(out, "phase", STR("context_assembly"));
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "tokens_used", e->tokens);
+    json_add_i64(out, "components", count_items(l, e->parts_json, out));
+    json_add_f64(out, "utilization",
+                 l->budget_tokens > 0 ? (double)e->tokens / budget : 0);
+    json_close(out, '}');
     close_record(l, out);
     put_plain(l, ev, "context_assembly_complete", out);
 }
@@ -166,10 +166,10 @@ static void on_retrieval_hit(struct loom *l, const wend_event *ev,
                              struct buf *out)
 {
     open_record(out, ev, "retrieval_progress");
-    record_open(out, "metadata");
-    record_str(out, "doc_title", ev->u.retrieval_hit.title);
-    record_f64(out, "relevance_score", ev->u.retrieval_hit.score);
-    record_close(out);
+    json_open(out, "metadata", '{');
+    json_add_str(out, "doc_title", ev->u.retrieval_hit.title);
+    json_add_f64(out, "relevance_score", ev->u.retrieval_hit.score);
+    json_close(out, '}');
     close_record(l, out);
 }
 
@@ -180,20 +180,20 @@ static void on_retrieval_end(struct loom *l, const wend_event *ev,
 
     open_record(out, ev, "retrieval_complete");
     if (e->error)
-        record_str(out, "error", e->error->message);
-    record_open(out, "metadata");
-    record_i64(out, "doc_count", e->count);
-    record_close(out);
+        json_add_str(out, "error", e->error->message);
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "doc_count", e->count);
+    json_close(out, '}');
     close_record(l, out);
 }
 
 static void on_compacted(struct loom *l, const wend_event *ev, struct buf *out)
 {
     open_record(out, ev, "compression_applied");
-    record_open(out, "metadata");
-    record_i64(out, "messages_before", ev->u.compacted.messages_before);
-    record_i64(out, "messages_after", ev->u.compacted.messages_after);
-    record_close(out);
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "messages_before", ev->u.compacted.messages_before);
+    json_add_i64(out, "messages_after", ev->u.compacted.messages_after);
+    json_close(out, '}');
     close_record(l, out);
 }
 
@@ -209,7 +209,7 @@ static void on_model_start(struct loom *l, const wend_event *ev,
 static void on_text_delta(struct loom *l, const wend_event *ev, struct buf *out)
 {
     open_record(out, ev, "llm_delta");
-    record_str(out, "content", ev->u.text_delta.text);
+    json_add_str(out, "content", ev->u.text_delta.text);
     close_record(l, out);
 }
 
@@ -220,11 +220,11 @@ static void on_model_retry(struct loom *l, const wend_event *ev,
 
     l->recoveries++;
     open_record(out, ev, "recovery_attempt");
-    record_str(out, "error", e->reason);
-    record_open(out, "metadata");
-    record_i64(out, "attempt", e->attempt);
-    record_i64(out, "delay_ms", e->delay_ms);
-    record_close(out);
+    json_add_str(out, "error", e->reason);
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "attempt", e->attempt);
+    json_add_i64(out, "delay_ms", e->delay_ms);
+    json_close(out, '}');
     close_record(l, out);
 }
 
@@ -235,10 +235,10 @@ static void put_recovery(struct loom *l, const wend_event *ev, struct buf *out)
 
     open_record(out, ev, ok ? "recovery_success" : "recovery_failed");
     if (e->error)
-        record_str(out, "error", e->error->message);
-    record_open(out, "metadata");
-    record_i64(out, "attempts", l->recoveries);
-    record_close(out);
+        json_add_str(out, "error", e->error->message);
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "attempts", l->recoveries);
+    json_close(out, '}');
     close_record(l, out);
     l->recoveries = 0;
 }
@@ -249,9 +249,9 @@ static void put_calls(const struct loom *l, const wend_event *ev,
     const wend_ev_model_end *e = &ev->u.model_end;
 
     open_record(out, ev, "llm_tool_calls");
-    record_open(out, "metadata");
-    record_i64(out, "tool_count", (int64_t)e->calls_count);
-    record_key(out, "tool_names");
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "tool_count", (int64_t)e->calls_count);
+    json_key(out, "tool_names");
     buf_char(out, '[');
     for (size_t i = 0; i < e->calls_count; i++) {
         if (i)
@@ -259,13 +259,13 @@ static void put_calls(const struct loom *l, const wend_event *ev,
         json_put_str(out, e->calls[i].name);
     }
     buf_char(out, ']');
-    record_close(out);
+    json_close(out, '}');
     close_record(l, out);
     open_record(out, ev, "tool_calls_start");
-    record_open(out, "metadata");
-    record_i64(out, "total_tools", (int64_t)e->calls_count);
-    record_i64(out, "max_parallel", l->parallel_max);
-    record_close(out);
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "total_tools", (int64_t)e->calls_count);
+    json_add_i64(out, "max_parallel", l->parallel_max);
+    json_close(out, '}');
     close_record(l, out);
 }
 
@@ -276,9 +276,9 @@ static void on_model_end(struct loom *l, const wend_event *ev, struct buf *out)
     if (l->recoveries)
         put_recovery(l, ev, out);
     open_record(out, ev, "llm_complete");
-    record_str(out, "content", e->text);
+    json_add_str(out, "content", e->text);
     if (e->error)
-        record_str(out, "error", e->error->message);
+        json_add_str(out, "error", e->error->message);
     close_record(l, out);
     if (e->calls_count)
         put_calls(l, ev, out);
@@ -320,12 +320,12 @@ static void on_call_start(struct loom *l, const wend_event *ev, struct buf *out)
         return;
     remember_call(l, e->call, e->name, out);
     open_record(b, ev, "tool_execution_start");
-    record_open(b, "tool_call");
-    record_str(b, "id", e->call);
-    record_str(b, "name", e->name);
-    record_key(b, "arguments");
+    json_open(b, "tool_call", '{');
+    json_add_str(b, "id", e->call);
+    json_add_str(b, "name", e->name);
+    json_key(b, "arguments");
     buf_str(b, e->args_json.ptr ? e->args_json : STR("{}"));
-    record_close(b);
+    json_close(b, '}');
     close_record(l, b);
 }
 
@@ -336,10 +336,10 @@ static void on_call_output(struct loom *l, const wend_event *ev,
     struct buf *b = record_calls_out(&l->early, out);
 
     open_record(b, ev, "tool_progress");
-    record_open(b, "metadata");
-    record_str(b, "tool_name", call_name(l, e->call));
-    record_str(b, "status", e->text);
-    record_close(b);
+    json_open(b, "metadata", '{');
+    json_add_str(b, "tool_name", call_name(l, e->call));
+    json_add_str(b, "status", e->text);
+    json_close(b, '}');
     close_record(l, b);
 }
 
@@ -347,9 +347,9 @@ static void put_result_metadata(struct buf *b, const wend_ev_call_end *e)
 {
     if (e->outcome == WEND_OUTCOME_OK && !e->truncated && !e->cached)
         return;
-    record_open(b, "metadata");
+    json_open(b, "metadata", '{');
     record_fate(b, e->outcome, e->truncated, e->cached);
-    record_close(b);
+    json_close(b, '}');
 }
 
 static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
@@ -361,16 +361,16 @@ static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
     if (!record_calls_end(&l->early, ev))
         return;
     open_record(b, ev, ok ? "tool_result" : "tool_error");
-    record_open(b, "tool_result");
-    record_str(b, "tool_call_id", e->call);
-    record_str(b, "tool_name", e->name);
-    record_str(b, "content", e->output);
-    record_bool(b, "is_error", !ok);
-    record_i64(b, "execution_time_ms", e->ms);
+    json_open(b, "tool_result", '{');
+    json_add_str(b, "tool_call_id", e->call);
+    json_add_str(b, "tool_name", e->name);
+    json_add_str(b, "content", e->output);
+    json_add_bool(b, "is_error", !ok);
+    json_add_i64(b, "execution_time_ms", e->ms);
     put_result_metadata(b, e);
-    record_close(b);
+    json_close(b, '}');
     if (e->error)
-        record_str(b, "error", e->error->message);
+        json_add_str(b, "error", e->error->message);
     close_record(l, b);
 }
 
@@ -381,11 +381,11 @@ static void put_finish(struct loom *l, const wend_event *ev, struct buf *out)
     const wend_ev_run_end *e = &ev->u.run_end;
 
     open_record(out, ev, "agent_finish");
-    record_str(out, "content", e->text.ptr ? e->text : STR(""));
-    record_open(out, "metadata");
-    record_i64(out, "turn_counter", l->iteration);
-    record_i64(out, "total_llm_calls", e->metrics.model_calls);
-    record_close(out);
+    json_add_str(out, "content", e->text.ptr ? e->text : STR(""));
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "turn_counter", l->iteration);
+    json_add_i64(out, "total_llm_calls", e->metrics.model_calls);
+    json_close(out, '}');
     close_record(l, out);
 }
 
@@ -396,21 +396,21 @@ static void put_limit(struct loom *l, const wend_event *ev, struct buf *out)
     const wend_ev_run_end *e = &ev->u.run_end;
 
     open_record(out, ev, "max_iterations_reached");
-    record_open(out, "metadata");
-    record_i64(out, "turn_counter", l->iteration + 1);
-    record_i64(out, "max_iterations", l->turns_max);
+    json_open(out, "metadata", '{');
+    json_add_i64(out, "turn_counter", l->iteration + 1);
+    json_add_i64(out, "max_iterations", l->turns_max);
     if (!str_is(e->limit, "turns"))
-        record_str(out, "limit", e->limit);
-    record_close(out);
+        json_add_str(out, "limit", e->limit);
+    json_close(out, '}');
     close_record(l, out);
 }
 
 static void put_canceled(struct loom *l, const wend_event *ev, struct buf *out)
 {
     open_record(out, ev, "execution_cancelled");
-    record_open(out, "metadata");
-    record_str(out, "correlation_id", buf_view(&l->correlation_id));
-    record_close(out);
+    json_open(out, "metadata", '{');
+    json_add_str(out, "correlation_id", buf_view(&l->correlation_id));
+    json_close(out, '}');
     close_record(l, out);
 }
 
@@ -420,7 +420,7 @@ static void put_failed(struct loom *l, const wend_event *ev, struct buf *out)
     wend_str why = e->error ? e->error->message : STR_NONE;
 
     open_record(out, ev, "error");
-    record_str(out, "error", why.ptr ? why : STR("the run failed"));
+    json_add_str(out, "error", why.ptr ? why : STR("the run failed"));
     close_record(l, out);
 }
 

@@ -1,5 +1,5 @@
 /*
- * record.c - the members of a dialect's records, written one by one.
+ * record.c - what the records of all dialects share.
  */
 #include "wire/dialect/record.h"
 
@@ -7,61 +7,15 @@
 
 #include "base/hash.h"
 
-void record_key(struct buf *b, const char *name)
-{
-    if (b->len && b->ptr[b->len - 1] != '{')
-        buf_char(b, ',');
-    buf_char(b, '"');
-    buf_cstr(b, name);
-    buf_add(b, "\":", 2);
-}
-
-void record_str(struct buf *b, const char *name, wend_str s)
-{
-    if (!s.ptr)
-        return;
-    record_key(b, name);
-    json_put_str(b, s);
-}
-
-void record_i64(struct buf *b, const char *name, int64_t n)
-{
-    record_key(b, name);
-    buf_i64(b, n);
-}
-
-void record_f64(struct buf *b, const char *name, double d)
-{
-    record_key(b, name);
-    json_put_f64(b, d);
-}
-
-void record_bool(struct buf *b, const char *name, bool yes)
-{
-    record_key(b, name);
-    buf_cstr(b, yes ? "true" : "false");
-}
-
-void record_open(struct buf *b, const char *name)
-{
-    record_key(b, name);
-    buf_char(b, '{');
-}
-
-void record_close(struct buf *b)
-{
-    buf_char(b, '}');
-}
-
 void record_fate(struct buf *b, wend_outcome outcome, bool truncated,
                  bool cached)
 {
     if (outcome != WEND_OUTCOME_OK)
-        record_str(b, "outcome", str_of(wend_outcome_name(outcome)));
+        json_add_str(b, "outcome", str_of(wend_outcome_name(outcome)));
     if (truncated)
-        record_bool(b, "truncated", true);
+        json_add_bool(b, "truncated", true);
     if (cached)
-        record_bool(b, "cached", true);
+        json_add_bool(b, "cached", true);
 }
 
 void record_let_go(struct buf *held, struct buf *out)

@@ -505,8 +505,8 @@ struct json *yaml_parse(wend_str text, struct arena *a, wend_error *err)
 }
 
 /* Columns of JSON are bytes, as its parser counts them. */
-static void json_key(wend_str text, const struct json *member, uint32_t *line,
-                     uint32_t *column)
+static void json_key_at(wend_str text, const struct json *member,
+                        uint32_t *line, uint32_t *column)
 {
     uintptr_t start = (uintptr_t)text.ptr, at = (uintptr_t)member->key.ptr;
     size_t begin = 0, n = 0;
@@ -528,7 +528,7 @@ void yaml_key(const struct yaml *y, const struct json *member, uint32_t *line,
     *line = member->line;
     *column = member->column;
     if (y->json.ptr) {
-        json_key(y->json, member, line, column);
+        json_key_at(y->json, member, line, column);
     } else if (member->key.ptr) {
         const struct member *m = (const struct member *)member;
 
