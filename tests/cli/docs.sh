@@ -32,8 +32,9 @@ while IFS= read -r line; do
         block+=$line$'\n'
         continue
     fi
+    first=$(echo "$block" | sed 's/^ *//;1q')
     [[ $(cat tests/unit/base/test_style.c)$'\n' == *"$block"* ]]
-    check "STYLE.md quotes test_style.c: $(echo "$block" | sed 's/^ *//;1q')"
+    check "STYLE.md quotes test_style.c: $first"
     block=''
 done < <(blocks STYLE.md)
 

@@ -100,8 +100,9 @@ has "an interruption: as a picture" "$out" "<title>interrupted, resumed "
 most=5000000
 page() { # NAME: the page of the last run is small enough
     exits "$1" 0 "$WEND" view --format html -o "$work/page.html" last
-    [ "$(stat -c %s "$work/page.html")" -lt $most ]
-    ok "$1: $(stat -c %s "$work/page.html") bytes"
+    size=$(stat -c %s "$work/page.html")
+    [ "$size" -lt $most ]
+    ok "$1: $size bytes"
 }
 # What follows `all: wend`, run as a user would.
 commands() { grep -oE 'all: wend [^<]*' "$work/page.html" | sed 's/^all: wend //'; }
