@@ -300,6 +300,103 @@ WEND_API const wend_tool_info *wend_builtin(size_t i);
 /* The i-th tool of an agent, by name, or NULL past the last. Lent. */
 WEND_API const wend_tool_info *wend_agent_tool(wend_agent *agent, size_t i);
 
+/* ---- Agents from files --------------------------------------------------- */
+
+/* A file agent/1 (wend-agent(5)) with all the files that it names, or a file
+ * tool/1, as the functions above take them. It is read once; nothing of it is
+ * started, and nothing is trusted yet. Made by wend_manifest_open, and never
+ * changed: any thread may read it until it is freed. Members are only ever
+ * added, at the end. */
+typedef struct wend_manifest_file {
+    const char *name; /* relative to the manifest's folder, else absolute */
+    const char *sum;  /* SHA-256 of its bytes, in hex */
+} wend_manifest_file;
+
+typedef struct wend_manifest_gap {
+    const char *name, *why; /* what `sum` leaves out: a folder, a module .. */
+} wend_manifest_gap;
+
+typedef struct wend_manifest {
+    const char *path;
+    const char *name;        /* its own, else that of the file */
+    const char *description; /* NULL: none */
+    /* Model, base_url, fallbacks, instructions, limits, rules, label_rows,
+     * network, context_tokens, memory_user; 0 or NULL where it says nothing. */
+    const wend_agent_options *options;
+    const char *const *tools; /* names; NULL: it does not say */
+    size_t tools_count;
+    const wend_command_options *const *commands; /* the programs in `tools` */
+    size_t commands_count;
+    const wend_mcp_options *const *servers;
+    size_t servers_count;
+    const struct wend_manifest *const *agents; /* that it gives tasks */
+    size_t agents_count;
+    const char *const *skills, *const *unserved; /* keys without effect */
+    size_t skills_count, unserved_count;
+    bool network_off; /* nothing in it may use the network */
+    /* Of the outermost: all bytes of all files, in the order they are named.
+     * One changed byte gives another sum. */
+    const char *sum;
+    const wend_manifest_file *files;
+    size_t files_count;
+    const wend_manifest_gap *gaps;
+    size_t gaps_count;
+} wend_manifest;
+
+typedef struct wend_manifest_options {
+    size_t size;
+    bool tool;    /* the file is a tool/1: one of `commands` */
+    bool regular; /* refuse what is not a regular file */
+} wend_manifest_options;
+
+/* [any thread] WEND_E_PARSE and the like say where in which file. */
+WEND_API wend_status wend_manifest_open(const char *path,
+                                        const wend_manifest_options *options,
+                                        wend_manifest **out, wend_error *err);
+/* [any thread] Whether the tools that its tools, rules and labels name exist,
+ * and none uses the network where it says 'network: off'. */
+WEND_API wend_status wend_manifest_check(const wend_manifest *manifest,
+                                         wend_error *err);
+WEND_API void wend_manifest_free(wend_manifest *manifest); /* [any thread] */
+
+typedef struct wend_load_options {
+    size_t size;
+    /* An agent's file starts programs, sends keys and says what is allowed.
+     * So the host names what it accepts: the `sum` of the manifest that a
+     * person has looked at, or "any" if the path itself can be trusted.
+     * Anything else, and NULL, is refused with WEND_E_STALE. */
+    const char *trust;
+    const wend_manifest *manifest; /* opened before: then path is not read */
+    /* Counts before what the file says, where it is not 0 or NULL; its rules
+     * come before those of the file. Agents inside the file have their own
+     * instructions, tools and limits, and the rest from here. */
+    const wend_agent_options *agent;
+    /* Instead of the file's tools: built-in ones, its programs, `commands`. */
+    const char *const *tools;
+    size_t tools_count;
+    const wend_command_options *const *commands; /* besides its own */
+    size_t commands_count;
+    const wend_mcp_options *const *servers; /* besides its own */
+    size_t servers_count;
+    /* Allow what no rule covers and what a rule asks about; agent->approve
+     * then counts for guarded files and for labels. */
+    bool allow_rest;
+    /* A line each: keys of the file without effect, which tools servers have
+     * or what changed in them; warn: what is left out. The context stays until
+     * the agent is freed. */
+    wend_note_fn note, warn;
+    void *note_ctx;
+} wend_load_options;
+
+/* An agent of a file, with its tools, servers and agents; waits for servers
+ * to start. One that cannot be reached is left out. With neither
+ * path nor manifest the options alone say what it is. Without any tools named
+ * it has those that only read: calculator, read_file, list_dir, glob, grep.
+ * The files that it is made of are guarded (see wend_agent_options). */
+WEND_API wend_status wend_agent_load(wend_runtime *rt, const char *path,
+                                     const wend_load_options *options,
+                                     wend_agent **out, wend_error *err);
+
 /* What a tool sees of its call. [any thread] until it is answered */
 WEND_API wend_str wend_call_id(const wend_call *call);
 WEND_API wend_str wend_call_name(const wend_call *call);

@@ -128,10 +128,11 @@ extern const char *const on_off_words[];  /* the same */
 struct cli {
     const struct command *command;
     struct settings set;
-    struct settings given;          /* the same, by the command line alone */
-    const struct agent_file *agent; /* NULL: the built-in one */
+    struct settings given;      /* the same, by the command line alone */
+    const wend_manifest *agent; /* NULL: the built-in one */
     bool inner; /* that agent is inside another, see agent_inner.c */
-    struct tool_file *tool_files; /* of --tools */
+    struct manifest_node *manifests;  /* all that were opened */
+    const wend_manifest **tool_files; /* of --tools */
     size_t tool_files_count;
     struct words guarded; /* files that the outermost agent is made of */
     const struct json *past_tools; /* of the run that is gone on with */

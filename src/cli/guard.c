@@ -1,5 +1,5 @@
 /*
- * guard.c - which files the agent itself is made of.
+ * guard.c - which files of the command line the agent is made of.
  */
 #include "cli/guard.h"
 
@@ -7,27 +7,12 @@
 #include <sys/stat.h>
 
 #include "base/utf8.h"
-#include "cli/agent/agent_file.h"
 
 /* What a call cannot spell needs no guard. */
 static bool guard(struct words *out, const char *path, struct arena *a)
 {
     return !path || utf8_valid_len(str_of(path)) != strlen(path) ||
            words_add(out, path, a);
-}
-
-static bool guard_in(struct words *out, const char *manifest, const char *name,
-                     struct arena *a)
-{
-    const char *slash = strrchr(manifest, '/');
-    struct buf b = {.mem = a->mem};
-
-    if (!slash || name[0] == '/')
-        return guard(out, name, a);
-    buf_add(&b, manifest, (size_t)(slash + 1 - manifest));
-    buf_cstr(&b, name);
-    name = buf_keep(&b, a).ptr;
-    return name && guard(out, name, a);
 }
 
 /* Words of a command that are files. */
@@ -45,16 +30,14 @@ static bool guard_words(struct words *out, const char *const *argv,
 
 static bool guard_all(const struct cli *cli, struct words *out, struct arena *a)
 {
-    const struct agent_file *f = cli->agent;
-    bool ok = !f || guard(out, f->path, a);
+    bool ok = true;
 
-    for (const struct cover_part *p = f ? f->parts : NULL; ok && p; p = p->next)
-        ok = guard_in(out, f->path, p->name, a);
     for (size_t i = 0; ok && i < cli->tool_files_count; i++) {
-        const struct tool_file *t = &cli->tool_files[i];
+        const wend_manifest *m = cli->tool_files[i];
 
-        ok = guard(out, t->path, a) && guard_words(out, t->argv, a) &&
-             guard_words(out, t->verify, a);
+        ok = guard(out, m->path, a) &&
+             guard_words(out, m->commands[0]->argv, a) &&
+             guard_words(out, m->commands[0]->verify, a);
     }
     return ok && guard(out, cli->set.store, a) &&
            guard(out, cli->set.models, a);

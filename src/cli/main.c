@@ -154,6 +154,7 @@ static int run_command(struct cli *cli, int count, char **args)
     if (code == EXIT_DONE)
         code = cli->set.help ? print_command_help(cli->command)
                              : cli->command->run(cli);
+    manifests_free(cli);
     wend_runtime_free(cli->rt);
     wend_store_free(cli->store);
     return code;

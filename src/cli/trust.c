@@ -146,24 +146,23 @@ static void put_name(struct buf *out, wend_str name, const char *how)
     buf_cstr(out, how);
 }
 
-static const struct cover_part *part_of(const struct cover_part *parts,
-                                        wend_str name)
+static const wend_manifest_file *file_of(const wend_manifest *m, wend_str name)
 {
-    while (parts && !str_is(name, parts->name))
-        parts = parts->next;
-    return parts;
+    for (size_t i = 0; i < m->files_count; i++)
+        if (str_is(name, m->files[i].name))
+            return &m->files[i];
+    return NULL;
 }
 
 /* The lines of one manifest, from the first of its parts on. */
-static void put_changes(struct buf *out, wend_str text,
-                        const struct cover_part *parts)
+static void put_changes(struct buf *out, wend_str text, const wend_manifest *m)
 {
     wend_str rest = text;
     struct line line;
     bool any = false;
 
     while (next_line(&rest, &line) && line.part) {
-        const struct cover_part *p = part_of(parts, line.path);
+        const wend_manifest_file *p = file_of(m, line.path);
 
         any = true;
         if (!p)
@@ -171,18 +170,18 @@ static void put_changes(struct buf *out, wend_str text,
         else if (!str_is(line.sum, p->sum))
             put_name(out, line.path, "");
     }
-    for (; any && parts; parts = parts->next) {
+    for (size_t i = 0; any && i < m->files_count; i++) {
         bool known = false;
 
         rest = text;
         while (!known && next_line(&rest, &line) && line.part)
-            known = str_is(line.path, parts->name);
+            known = str_is(line.path, m->files[i].name);
         if (!known)
-            put_name(out, str_of(parts->name), " (new)");
+            put_name(out, str_of(m->files[i].name), " (new)");
     }
 }
 
-wend_status trust_changes(const char *path, const struct cover_part *parts,
+wend_status trust_changes(const char *path, const wend_manifest *m,
                           struct arena *a, struct buf *out, wend_error *err)
 {
     struct buf folder = {.mem = a->mem};
@@ -194,7 +193,7 @@ wend_status trust_changes(const char *path, const struct cover_part *parts,
         s = read_lines(folder.ptr, a, &text, err);
     while (!s && next_line(&text, &line))
         if (!line.part && str_is(line.path, path))
-            put_changes(out, text, parts);
+            put_changes(out, text, m);
     buf_free(&folder);
     return s;
 }
@@ -298,8 +297,7 @@ static wend_status change(const char *path, wend_str lines, struct arena *a,
     return s;
 }
 
-wend_status trust_add(const char *path, const char *sum,
-                      const struct cover_part *parts, struct arena *a,
+wend_status trust_add(const char *path, const wend_manifest *m, struct arena *a,
                       wend_error *err)
 {
     struct buf lines = {.mem = a->mem};
@@ -307,10 +305,10 @@ wend_status trust_add(const char *path, const char *sum,
     wend_status s = WEND_OK;
     bool had;
 
-    buf_fmt(&lines, "%s %s\n", sum, path);
-    for (; parts && !strchr(name, '\n'); parts = parts->next) {
-        name = parts->name;
-        buf_fmt(&lines, "\t%s %s\n", parts->sum, name);
+    buf_fmt(&lines, "%s %s\n", m->sum, path);
+    for (size_t i = 0; i < m->files_count && !strchr(name, '\n'); i++) {
+        name = m->files[i].name;
+        buf_fmt(&lines, "\t%s %s\n", m->files[i].sum, name);
     }
     if (strchr(name, '\n'))
         s = fail(err, WEND_E_INVAL,

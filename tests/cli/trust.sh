@@ -45,7 +45,7 @@ ok "nothing was kept"
 
 exits "trust" 0 "$WEND" trust wend.yaml
 has "trust: the model" "$out" "script:tools/model"
-has "trust: the program" "$out" "count: ./count.sh a ../data; gets TOKEN"
+has "trust: the program" "$out" "count: tools/count.sh a tools/../data; gets TOKEN"
 has "trust: the server" "$out" \
     "words: ./tools/serve x; what it says of its tools is believed; with the network"
 has "trust: instructions" "$out" "be kind"
@@ -267,7 +267,7 @@ question="use it, now and as long as it stays as it is?"
 "$WEND" trust --remove wend.yaml
 at_terminal "$WEND run -v -m '$hello' hi" "$question" n
 has "asked" "$out" "$question"
-has "asked: what it would do" "$out" "count: ./count.sh a ../data; gets TOKEN"
+has "asked: what it would do" "$out" "count: tools/count.sh a tools/../data; gets TOKEN"
 has "no: ignored" "$out" "wend.yaml is ignored"
 is "no: nothing is kept" "$(cat "$list")" ""
 at_terminal "$WEND run --json hi" "$question" y

@@ -21,6 +21,7 @@
 #include "cli/agent/servers.h"
 #include "cli/authority.h"
 #include "cli/config.h"
+#include "wire/file/manifest.h"
 
 /* What the log says. */
 struct past {
@@ -346,7 +347,7 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
     wend_error err = {0};
     wend_status s;
     int code = EXIT_DONE;
-    bool asks;
+    bool asks, rest;
 
     o.model = text_of(cli, json_get(config, "model"));
     o.base_url = text_of(cli, json_get(config, "base_url"));
@@ -371,7 +372,7 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
     take_limits(&cli->given, &o.limits);
     cli->past_tools = json_get(config, "tools");
     if (take & WEND_FORK_POLICY)
-        code = agent_approve(cli, &o, &asks);
+        code = agent_approve(cli, &o, &asks, &rest);
     if (cli->arena.failed)
         return complain(EXIT_FAILED, "out of memory");
     if (code)
@@ -385,9 +386,22 @@ static int make(struct cli *cli, const struct past *past, uint32_t take,
 /* The settings' tools, which are read from where the command was called. */
 static int given_tools(struct cli *cli, wend_agent *agent)
 {
-    int code = tools_add(cli, agent);
+    wend_load_options o = {.size = sizeof o};
+    wend_error err = {0};
+    wend_status s = WEND_OK;
+    int code = tools_fill(cli, &o);
 
-    return code ? code : servers_add(cli, agent, false, false);
+    if (!o.tools)
+        o.tools = manifest_tools_default;
+    for (size_t i = 0; !code && !s &&
+                       (o.tools_count ? i < o.tools_count : o.tools[i] != NULL);
+         i++)
+        s = wend_agent_add_builtin(agent, o.tools[i], &err);
+    for (size_t i = 0; !code && !s && i < o.commands_count; i++)
+        s = wend_agent_add_command(agent, o.commands[i], &err);
+    if (!code && !s)
+        wend_agent_add_mcps(agent, o.servers, o.servers_count, NULL);
+    return code || !s ? code : give_up(cli, s, &err);
 }
 
 /* ---- Its children -------------------------------------------------------- */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "cli/agent/agent_file.h"
 #include "cli/config.h"
+#include "wire/file/manifest.h"
 
 enum { AGENTS_MAX = 1000 }; /* files in the folder that are looked at */
 
@@ -75,7 +75,7 @@ static int no_agent(struct cli *cli, const char *name, const char **paths,
 
     names[n++] = AGENT_BUILTIN;
     for (size_t i = 0; i < count; i++) {
-        names[n] = arena_str(&cli->arena, agent_file_stem(paths[i])).ptr;
+        names[n] = arena_str(&cli->arena, manifest_stem(paths[i])).ptr;
         n += names[n] != NULL;
     }
     near = str_near(str_of(name), names, n);
@@ -102,7 +102,7 @@ int agent_find(struct cli *cli, const char *name, const char **path)
         return give_up(cli, s, &err);
     *path = NULL;
     for (size_t i = 0; i < count && !*path; i++)
-        if (str_is(agent_file_stem(paths[i]), name))
+        if (str_is(manifest_stem(paths[i]), name))
             *path = paths[i];
     if (*path || !strcmp(name, AGENT_BUILTIN))
         return EXIT_DONE;

@@ -1,10 +1,9 @@
 /*
- * agent_inner.c - agents inside others: those that are given tasks.
+ * agent_inner.c - agents that a plan names.
  *
- * An inner agent is what its file says. Of the settings it has those about
- * where models are and what may be done; the tools, instructions and limits
- * of the command line are the outer one's alone. (What it uses counts there,
- * too.)
+ * As with agents inside agents (wend_agent_load), they have of the settings
+ * those about where models are and what may be done; the tools, instructions
+ * and limits of the command line are the plan's alone.
  */
 #include "cli/agent/agent_inner.h"
 
@@ -24,10 +23,9 @@ static void forget_own(struct settings *set)
 static int add(struct cli *cli, wend_agent *parent, const char *name,
                wend_agent *inner)
 {
-    const struct agent_manifest *m = cli->agent->manifest;
     wend_kid_options o = {.size = sizeof o,
                           .name = name,
-                          .description = m->description.ptr,
+                          .description = cli->agent->description,
                           .agent = inner};
     wend_error err = {0};
     wend_status s = wend_agent_add_agent(parent, &o, &err);
@@ -38,10 +36,10 @@ static int add(struct cli *cli, wend_agent *parent, const char *name,
 }
 
 int agent_inner(struct cli *cli, wend_agent *parent, const char *name,
-                const struct agent_file *f)
+                const wend_manifest *m)
 {
     struct settings set = cli->set;
-    const struct agent_file *agent = cli->agent;
+    const wend_manifest *agent = cli->agent;
     size_t files = cli->tool_files_count;
     bool inner = cli->inner, asks;
     wend_agent *made = NULL;
@@ -49,7 +47,7 @@ int agent_inner(struct cli *cli, wend_agent *parent, const char *name,
 
     forget_own(&cli->set);
     cli->inner = true;
-    code = agent_take(cli, f, set.quiet);
+    code = agent_take(cli, m);
     if (!code)
         code = agent_make(cli, &made, &asks);
     if (!code)
@@ -60,19 +58,4 @@ int agent_inner(struct cli *cli, wend_agent *parent, const char *name,
     cli->tool_files_count = files;
     cli->inner = inner;
     return code;
-}
-
-int agents_add(struct cli *cli, wend_agent *agent)
-{
-    const struct agent_file *f = cli->agent;
-    size_t count = f ? f->manifest->agents.count : 0;
-    wend_error err = {0};
-    wend_status s = WEND_OK;
-    int code = EXIT_DONE;
-
-    for (size_t i = 0; !code && i < count; i++)
-        code = agent_inner(cli, agent, f->agents[i].name, &f->agents[i]);
-    if (!code && count)
-        s = wend_agent_add_builtin(agent, "task", &err);
-    return s == WEND_OK || s == WEND_E_EXISTS ? code : give_up(cli, s, &err);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent/agent_inner.h"
 #include "cli/agent/agent_tools.h"
 #include "cli/agent/servers.h"
 #include "cli/config.h"
@@ -23,11 +22,10 @@ enum { APPROVE_WORDS = sizeof approve_words / sizeof *approve_words };
 
 /* Modes and rules come in one list; the last mode counts. What the user
  * says goes before what the agent's file says. */
-int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks)
+int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks,
+                  bool *allow_rest)
 {
     const struct words *w = &cli->set.approve;
-    const struct manifest_words *own =
-        cli->agent ? &cli->agent->manifest->rules : NULL;
     bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     struct words kept = {0};
     const char **rules;
@@ -35,9 +33,8 @@ int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks)
 
     if (remember_rules(&kept, &cli->arena, &err) != WEND_OK)
         return complain(EXIT_USAGE, "%s", err.message);
-    rules = arena_alloc(&cli->arena,
-                        (w->count + kept.count + (own ? own->count : 0) + 1) *
-                            sizeof *rules);
+    rules =
+        arena_alloc(&cli->arena, (w->count + kept.count + 1) * sizeof *rules);
     if (!rules)
         return complain(EXIT_FAILED, "out of memory");
     o->approve = WEND_APPROVE_ASK;
@@ -57,16 +54,11 @@ int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks)
     }
     for (size_t i = 0; i < kept.count; i++)
         rules[o->rules_count++] = kept.items[i];
-    for (size_t i = 0; own && i < own->count; i++)
-        rules[o->rules_count++] = own->list[i].text.ptr;
-    /* Where somebody can be asked, what no rule covers is asked. */
-    if (o->approve == WEND_APPROVE_ALL && terminal) {
-        o->approve = WEND_APPROVE_ASK;
-        for (size_t i = 0; i < o->rules_count; i++)
-            rules[i] += rules[i][0] == '?'; /* all is a yes to those, too */
-        rules[o->rules_count++] = "*";
-    }
     o->rules = rules;
+    /* Where somebody can be asked, what not even `all` covers is asked. */
+    *allow_rest = o->approve == WEND_APPROVE_ALL && terminal;
+    if (*allow_rest)
+        o->approve = WEND_APPROVE_ASK;
     /* Asking where nobody can answer is a denial. */
     if (o->approve == WEND_APPROVE_ASK && !terminal)
         o->approve = WEND_APPROVE_DENY;
@@ -110,36 +102,6 @@ static int no_agent(struct cli *cli, wend_status s, const wend_error *err)
                     err->message + sizeof about - 1);
 }
 
-static const char *const *texts_of(struct cli *cli,
-                                   const struct manifest_words *w)
-{
-    const char **list = arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
-
-    for (size_t i = 0; list && i < w->count; i++)
-        list[i] = w->list[i].text.ptr;
-    return list;
-}
-
-/* What the settings do not have. */
-static int fill_from_file(struct cli *cli, wend_agent_options *o)
-{
-    const struct agent_manifest *m;
-
-    if (!cli->agent)
-        return EXIT_DONE;
-    m = cli->agent->manifest;
-    o->network = texts_of(cli, &m->network);
-    o->network_count = m->network.count;
-    o->label_rows = texts_of(cli, &m->label_rows);
-    o->label_rows_count = m->label_rows.count;
-    if (!o->network || !o->label_rows)
-        return complain(EXIT_FAILED, "out of memory");
-    o->memory_user = m->memory_user;
-    o->name = cli->agent->name;
-    o->context_tokens = cli->agent->manifest->context_tokens;
-    return EXIT_DONE;
-}
-
 int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
 {
     const struct settings *set = &cli->set;
@@ -168,28 +130,34 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
         .fallbacks = set->fallback.items,
         .fallbacks_count = set->fallback.count,
     };
+    wend_load_options load = {
+        .size = sizeof load,
+        .trust = cli->agent ? cli->agent->sum : NULL, /* see agent_use */
+        .manifest = cli->agent,
+        .agent = &o,
+        .note = server_say,
+        .warn = server_warn,
+        .note_ctx = cli,
+    };
     wend_error err = {0};
     wend_status s;
     int code = tools_load(cli);
 
     if (!code)
-        code = agent_approve(cli, &o, asks);
+        code = agent_approve(cli, &o, asks, &load.allow_rest);
     if (!code)
         code = agent_guard(cli, &o);
     if (!code)
-        code = fill_from_file(cli, &o);
-    if (!code)
         code = read_schema(cli, &o.schema);
+    if (!code)
+        code = tools_fill(cli, &load);
     if (code)
         return code;
-    s = wend_agent_new(cli->rt, &o, agent, &err);
+    server_time_left(cli); /* begins */
+    s = wend_agent_load(cli->rt, NULL, &load, agent, &err);
     if (s != WEND_OK)
         return no_agent(cli, s, &err);
     key_file_look(set);
-    code = tools_add(cli, *agent);
-    if (!code)
-        code = servers_add(cli, *agent, false, false);
-    if (!code)
-        workspace_look(cli, *agent);
-    return code ? code : agents_add(cli, *agent);
+    workspace_look(cli, *agent);
+    return EXIT_DONE;
 }

@@ -9,7 +9,9 @@
 /* Whether somebody is to be asked is in *asks. What is wrong is said. */
 int agent_make(struct cli *cli, wend_agent **agent, bool *asks);
 
-/* What --approve says, with what is remembered and what the file says. */
-int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks);
+/* What --approve says, with what is remembered; *allow_rest is for
+ * wend_load_options. */
+int agent_approve(struct cli *cli, wend_agent_options *o, bool *asks,
+                  bool *allow_rest);
 
 #endif

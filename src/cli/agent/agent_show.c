@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "cli/agent/agent_tools.h"
 #include "cli/agent/agent_use.h"
 #include "cli/term.h"
+#include "wire/file/manifest.h"
 
 enum {
     LINE_COLUMNS = 300, /* of one line; then it is cut with a mark */
@@ -17,26 +17,26 @@ static void put_key(struct buf *b, const char *key)
     buf_fmt(b, "  %-13s ", key);
 }
 
-static void put_text(struct buf *b, const char *key, wend_str text)
+static void put_text(struct buf *b, const char *key, const char *text)
 {
-    if (!text.ptr)
+    if (!text)
         return;
     put_key(b, key);
-    term_line(b, text, LINE_COLUMNS);
+    term_line(b, str_of(text), LINE_COLUMNS);
     buf_char(b, '\n');
 }
 
-static void put_words(struct buf *b, const char *key,
-                      const struct manifest_words *w)
+static void put_words(struct buf *b, const char *key, const char *const *list,
+                      size_t count)
 {
-    if (!w->given)
+    if (!list || !count)
         return;
     put_key(b, key);
-    for (size_t i = 0; i < w->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         buf_cstr(b, i ? ", " : "");
-        term_line(b, w->list[i].text, LINE_COLUMNS);
+        term_line(b, str_of(list[i]), LINE_COLUMNS);
     }
-    buf_cstr(b, w->count ? "\n" : "none\n");
+    buf_char(b, '\n');
 }
 
 /* Nothing of it is left out, and its lines stay lines. */
@@ -53,16 +53,17 @@ static void put_script(struct buf *b, wend_str text)
     }
 }
 
-static void put_command(struct buf *b, const struct manifest_words *w)
+static void put_command(struct buf *b, const char *const *argv)
 {
     bool block = false;
 
-    for (size_t i = 0; i < w->count; i++) {
-        wend_str word = w->list[i].text;
+    for (size_t i = 0; argv && argv[i]; i++) {
+        wend_str word = str_of(argv[i]);
 
         if (i)
             buf_cstr(b, block ? "\n                " : " ");
-        block = word.len > WORD_INLINE || cover_is_script(w, i) ||
+        block = word.len > WORD_INLINE ||
+                (i && manifest_word_is_script(str_of(argv[i - 1]))) ||
                 memchr(word.ptr, '\n', word.len);
         if (block)
             put_script(b, word);
@@ -83,88 +84,102 @@ static void end_line(struct buf *b)
 }
 
 static void put_extras(struct buf *b, bool sandbox_off, bool network,
-                       const struct manifest_words *secrets)
+                       const char *const *secrets, size_t count)
 {
     if (sandbox_off)
         buf_cstr(b, "; not in the sandbox");
     else if (network)
         buf_cstr(b, "; with the network");
-    for (size_t i = 0; i < secrets->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         buf_cstr(b, i ? ", " : "; gets ");
-        term_line(b, secrets->list[i].text, LINE_COLUMNS);
+        term_line(b, str_of(secrets[i]), LINE_COLUMNS);
     }
     end_line(b);
 }
 
-static void put_program(struct buf *b, const struct tool_manifest *t)
+static void put_program(struct buf *b, const wend_command_options *c)
 {
     put_key(b, "program");
-    term_line(b, t->name, LINE_COLUMNS);
+    term_line(b, str_of(c->name), LINE_COLUMNS);
     buf_cstr(b, ": ");
-    put_command(b, &t->command);
-    if (t->verify.count) {
+    put_command(b, c->argv);
+    if (c->verify_count) {
         buf_cstr(b, "; looked up by ");
-        put_command(b, &t->verify);
+        put_command(b, c->verify);
     }
-    put_extras(b, t->sandbox_off, tool_networks(t), &t->secrets);
+    put_extras(b, c->sandbox_off, c->network, c->secrets, c->secrets_count);
 }
 
-static void put_server(struct buf *b, const struct manifest_server *m)
+static void put_server(struct buf *b, const wend_mcp_options *o)
 {
     put_key(b, "server");
-    term_line(b, m->name, LINE_COLUMNS);
+    term_line(b, str_of(o->name), LINE_COLUMNS);
     buf_cstr(b, ": ");
-    put_command(b, &m->command);
-    term_line(b, m->url, LINE_COLUMNS);
-    if (m->trust)
+    put_command(b, o->command);
+    term_line(b, str_of(o->url ? o->url : ""), LINE_COLUMNS);
+    if (o->trust)
         buf_cstr(b, "; what it says of its tools is believed");
-    put_extras(b, m->sandbox_off, m->network_on, &m->secrets);
+    put_extras(b, o->sandbox_off, o->network, o->secrets, o->secrets_count);
 }
 
-/* Recursion is bounded by AGENT_DEPTH_MAX. */
-static void put_programs(struct buf *b, const struct agent_file *f)
+/* Recursion is bounded by the depth of agents in agents. */
+static void put_programs(struct buf *b, const wend_manifest *m)
 {
-    for (size_t i = 0; i < f->tools_count; i++)
-        put_program(b, f->tools[i].manifest);
-    for (size_t i = 0; i < f->manifest->servers_count; i++)
-        put_server(b, &f->manifest->servers[i]);
-    for (size_t i = 0; i < f->manifest->agents.count; i++)
-        put_programs(b, &f->agents[i]);
+    for (size_t i = 0; i < m->commands_count; i++)
+        put_program(b, m->commands[i]);
+    for (size_t i = 0; i < m->servers_count; i++)
+        put_server(b, m->servers[i]);
+    for (size_t i = 0; i < m->agents_count; i++)
+        put_programs(b, m->agents[i]);
 }
 
-static void put_cover(struct buf *b, const struct agent_file *f)
+static void put_agents(struct buf *b, const wend_manifest *m)
 {
-    if (f->parts)
-        put_key(b, "covered");
-    for (const struct cover_part *p = f->parts; p; p = p->next) {
-        buf_cstr(b, p == f->parts ? "" : ", ");
-        term_line(b, str_of(p->name), LINE_COLUMNS);
+    if (m->agents_count)
+        put_key(b, "agents");
+    for (size_t i = 0; i < m->agents_count; i++) {
+        buf_cstr(b, i ? ", " : "");
+        term_line(b, str_of(m->agents[i]->path), LINE_COLUMNS);
     }
-    if (f->parts)
+    if (m->agents_count)
         buf_char(b, '\n');
-    for (const struct cover_gap *g = f->gaps; g; g = g->next) {
+}
+
+static void put_cover(struct buf *b, const wend_manifest *m)
+{
+    if (m->files_count)
+        put_key(b, "covered");
+    for (size_t i = 0; i < m->files_count; i++) {
+        buf_cstr(b, i ? ", " : "");
+        term_line(b, str_of(m->files[i].name), LINE_COLUMNS);
+    }
+    if (m->files_count)
+        buf_char(b, '\n');
+    for (size_t i = 0; i < m->gaps_count; i++) {
         put_key(b, "not covered");
-        term_line(b, str_of(g->name), LINE_COLUMNS);
-        buf_fmt(b, " (%s)\n", g->why);
+        term_line(b, str_of(m->gaps[i].name), LINE_COLUMNS);
+        buf_fmt(b, " (%s)\n", m->gaps[i].why);
     }
 }
 
-void agent_show(struct buf *out, const struct agent_file *f)
+void agent_show(struct buf *out, const wend_manifest *m)
 {
-    const struct agent_manifest *m = f->manifest;
+    const wend_agent_options *o = m->options;
 
-    put_text(out, "name", str_of(f->name));
+    put_text(out, "name", m->name);
     put_text(out, "description", m->description);
-    put_text(out, "model", m->model);
-    put_text(out, "at", m->base_url);
-    put_words(out, "fallback", &m->fallbacks);
-    put_text(out, "instructions", m->instructions);
-    put_words(out, "tools", &m->tools);
-    put_programs(out, f);
-    put_words(out, "rules", &m->rules);
-    put_words(out, "labels", &m->label_rows);
-    put_words(out, "network", &m->network);
-    put_words(out, "skills", &m->skills);
-    put_words(out, "agents", &m->agents);
-    put_cover(out, f);
+    put_text(out, "model", o->model);
+    put_text(out, "at", o->base_url);
+    put_words(out, "fallback", o->fallbacks, o->fallbacks_count);
+    put_text(out, "instructions", o->instructions);
+    if (m->tools && !m->tools_count)
+        put_text(out, "tools", "none");
+    put_words(out, "tools", m->tools, m->tools_count);
+    put_programs(out, m);
+    put_words(out, "rules", o->rules, o->rules_count);
+    put_words(out, "labels", o->label_rows, o->label_rows_count);
+    put_words(out, "network", o->network, o->network_count);
+    put_words(out, "skills", m->skills, m->skills_count);
+    put_agents(out, m);
+    put_cover(out, m);
 }

@@ -15,15 +15,59 @@
 
 #include "base/fail.h"
 #include "cli/agent/agent_find.h"
-#include "cli/agent/agent_tools.h"
 #include "cli/trust.h"
+
+/* ---- Manifests ----------------------------------------------------------- */
+
+struct manifest_node {
+    struct manifest_node *next;
+    wend_manifest *manifest;
+};
+
+static wend_status open_kept(struct cli *cli, const char *path,
+                             const wend_manifest_options *o,
+                             const wend_manifest **out, wend_error *err)
+{
+    struct manifest_node *n = arena_alloc(&cli->arena, sizeof *n);
+    wend_status s;
+
+    if (!n)
+        return fail_nomem(err);
+    s = wend_manifest_open(path, o, &n->manifest, err);
+    n->next = cli->manifests;
+    cli->manifests = n;
+    *out = n->manifest;
+    return s;
+}
+
+wend_status agent_open(struct cli *cli, const char *path, bool plain,
+                       const wend_manifest **out, wend_error *err)
+{
+    const wend_manifest_options o = {.size = sizeof o, .regular = plain};
+
+    return open_kept(cli, path, &o, out, err);
+}
+
+wend_status tool_open(struct cli *cli, const char *path,
+                      const wend_manifest **out, wend_error *err)
+{
+    const wend_manifest_options o = {.size = sizeof o, .tool = true};
+
+    return open_kept(cli, path, &o, out, err);
+}
+
+void manifests_free(struct cli *cli)
+{
+    for (; cli->manifests; cli->manifests = cli->manifests->next)
+        wend_manifest_free(cli->manifests->manifest);
+}
 
 /* ---- Settings ------------------------------------------------------------ */
 
-static void set_text(const char **at, wend_str text)
+static void set_text(const char **at, const char *text)
 {
-    if (text.ptr)
-        *at = text.ptr;
+    if (text)
+        *at = text;
 }
 
 static void set_number(int64_t *at, int64_t n)
@@ -34,65 +78,53 @@ static void set_number(int64_t *at, int64_t n)
 
 static wend_status apply(struct cli *cli)
 {
-    const struct agent_file *f = cli->agent;
-    const struct agent_manifest *m = f->manifest;
+    const wend_agent_options *o = cli->agent->options;
     struct settings *set = &cli->set;
     const char **fallbacks;
 
-    if (f->model)
-        set->model = f->model;
-    set_text(&set->base_url, m->base_url);
-    set_text(&set->instructions, m->instructions);
-    set_number(&set->max_turns, m->limits.turns);
-    set_number(&set->timeout_ms, m->limits.time_ms);
-    set_number(&set->budget_tokens, m->limits.tokens);
-    set_number(&set->budget_cost, m->limits.cost_nano);
-    set_number(&set->parallel, m->limits.parallel);
-    if (!m->fallbacks.given)
+    set_text(&set->model, o->model);
+    set_text(&set->base_url, o->base_url);
+    set_text(&set->instructions, o->instructions);
+    set_number(&set->max_turns, o->limits.turns);
+    set_number(&set->timeout_ms, o->limits.time_ms);
+    set_number(&set->budget_tokens, o->limits.tokens);
+    set_number(&set->budget_cost, o->limits.cost_nano);
+    set_number(&set->parallel, o->limits.parallel);
+    if (!o->fallbacks)
         return WEND_OK;
     fallbacks =
-        arena_alloc(&cli->arena, (f->fallbacks_count + 1) * sizeof *fallbacks);
+        arena_alloc(&cli->arena, (o->fallbacks_count + 1) * sizeof *fallbacks);
     if (!fallbacks)
         return WEND_E_NOMEM;
-    memcpy(fallbacks, f->fallbacks, f->fallbacks_count * sizeof *fallbacks);
-    set->fallback = (struct words){fallbacks, f->fallbacks_count,
-                                   f->fallbacks_count, ORIGIN_AGENT};
+    memcpy(fallbacks, o->fallbacks, o->fallbacks_count * sizeof *fallbacks);
+    set->fallback = (struct words){fallbacks, o->fallbacks_count,
+                                   o->fallbacks_count, ORIGIN_AGENT};
     return WEND_OK;
 }
 
-static void warn_unserved(const struct agent_file *f)
-{
-    const char *key;
-
-    for (size_t i = 0; (key = agent_manifest_unserved(f->manifest, i)); i++)
-        complain(0, "%s: '%s' is not served by this version and has no effect",
-                 f->path, key);
-}
-
-int agent_take(struct cli *cli, const struct agent_file *f, bool quiet)
+int agent_take(struct cli *cli, const wend_manifest *m)
 {
     wend_error err = {0};
 
-    if (agent_tools_check(f, &err) != WEND_OK)
+    if (wend_manifest_check(m, &err) != WEND_OK)
         return complain(EXIT_USAGE, "%s", err.message);
-    cli->agent = f;
-    if (!quiet)
-        warn_unserved(f);
+    cli->agent = m;
     return apply(cli) ? complain(EXIT_FAILED, "out of memory") : EXIT_DONE;
 }
 
 /* ---- ./wend.yaml --------------------------------------------------------- */
 
-wend_status agent_here(struct arena *a, struct agent_file **out, bool *trusted,
-                       wend_error *err)
+wend_status agent_here(struct cli *cli, const wend_manifest **out,
+                       bool *trusted, wend_error *err)
 {
+    struct arena *a = &cli->arena;
     const char *real;
     wend_status s;
 
     *trusted = false;
     if (access(AGENT_FILE_DEFAULT, F_OK))
         return WEND_E_NOTFOUND;
-    s = agent_file_load(AGENT_FILE_DEFAULT, true, a, out, err);
+    s = agent_open(cli, AGENT_FILE_DEFAULT, true, out, err);
     if (s)
         return s == WEND_E_NOTFOUND ? WEND_E_IO : s; /* one that it names */
     real = trust_real(AGENT_FILE_DEFAULT, a);
@@ -126,24 +158,23 @@ bool says_yes(wend_str question)
 }
 
 /* What is different from what was accepted; empty if that is not known. */
-static void put_changes(struct cli *cli, struct buf *b,
-                        const struct agent_file *f)
+static void put_changes(struct cli *cli, struct buf *b, const wend_manifest *m)
 {
     const char *real = trust_real(AGENT_FILE_DEFAULT, &cli->arena);
 
     if (real)
-        trust_changes(real, f->parts, &cli->arena, b, NULL);
+        trust_changes(real, m, &cli->arena, b, NULL);
 }
 
-static bool ask(struct cli *cli, const struct agent_file *f)
+static bool ask(struct cli *cli, const wend_manifest *m)
 {
     struct buf b = {.mem = cli->arena.mem}, changes = b;
     bool yes;
 
-    put_changes(cli, &changes, f);
+    put_changes(cli, &changes, m);
     buf_cstr(&b, "This folder has a " AGENT_FILE_DEFAULT
                  " that was not accepted yet, or was changed:\n");
-    agent_show(&b, f);
+    agent_show(&b, m);
     if (changes.len)
         buf_fmt(&b, "changed since it was accepted: %s\n", changes.ptr);
     buf_cstr(&b, "use it, now and as long as it stays as it is? [y]es [n]o ");
@@ -153,11 +184,11 @@ static bool ask(struct cli *cli, const struct agent_file *f)
     return yes;
 }
 
-static void say_ignored(struct cli *cli, const struct agent_file *f)
+static void say_ignored(struct cli *cli, const wend_manifest *m)
 {
     struct buf changes = {.mem = cli->arena.mem};
 
-    put_changes(cli, &changes, f);
+    put_changes(cli, &changes, m);
     if (changes.len)
         complain(0,
                  AGENT_FILE_DEFAULT
@@ -171,8 +202,7 @@ static void say_ignored(struct cli *cli, const struct agent_file *f)
     buf_free(&changes);
 }
 
-static int accept_here(struct cli *cli, const struct agent_file *f,
-                       const struct settings *options)
+static int accept_here(struct cli *cli, const wend_manifest *m)
 {
     const char *real = trust_real(AGENT_FILE_DEFAULT, &cli->arena);
     wend_error err = {0};
@@ -180,29 +210,29 @@ static int accept_here(struct cli *cli, const struct agent_file *f,
     if (!real)
         return complain(EXIT_USAGE, "%s: %s", AGENT_FILE_DEFAULT,
                         strerror(errno));
-    if (trust_add(real, f->sum, f->parts, &cli->arena, &err) != WEND_OK)
+    if (trust_add(real, m, &cli->arena, &err) != WEND_OK)
         complain(0, "%s; so it will be asked again", err.message);
-    return agent_take(cli, f, options->quiet);
+    return agent_take(cli, m);
 }
 
 static int use_here(struct cli *cli, const struct settings *options)
 {
     bool terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-    struct agent_file *f = NULL;
+    const wend_manifest *m = NULL;
     wend_error err = {0};
     bool trusted;
-    wend_status s = agent_here(&cli->arena, &f, &trusted, &err);
+    wend_status s = agent_here(cli, &m, &trusted, &err);
 
     if (s == WEND_E_NOTFOUND)
         return EXIT_DONE;
     if (!s && trusted)
-        return agent_take(cli, f, options->quiet);
-    if (!s && terminal && ask(cli, f))
-        return accept_here(cli, f, options);
+        return agent_take(cli, m);
+    if (!s && terminal && ask(cli, m))
+        return accept_here(cli, m);
     if (s && !options->quiet)
         complain(0, AGENT_FILE_DEFAULT " is ignored: %s", err.message);
     else if (!options->quiet)
-        say_ignored(cli, f);
+        say_ignored(cli, m);
     return EXIT_DONE;
 }
 
@@ -210,7 +240,7 @@ static int use_here(struct cli *cli, const struct settings *options)
 
 int agent_use(struct cli *cli, const struct settings *options)
 {
-    struct agent_file *f = NULL;
+    const wend_manifest *m = NULL;
     wend_error err = {0};
     const char *path;
     int code;
@@ -220,7 +250,7 @@ int agent_use(struct cli *cli, const struct settings *options)
     code = agent_find(cli, options->agent, &path);
     if (code || !path)
         return code;
-    if (agent_file_load(path, false, &cli->arena, &f, &err) != WEND_OK)
+    if (agent_open(cli, path, false, &m, &err) != WEND_OK)
         return complain(EXIT_USAGE, "%s", err.message);
-    return agent_take(cli, f, options->quiet);
+    return agent_take(cli, m);
 }

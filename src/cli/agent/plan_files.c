@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "cli/agent/agent_use.h"
 #include "cli/cmd/plan_run.h"
 #include "cli/trust.h"
+#include "wire/file/manifest.h"
 
 struct loader {
     struct cli *cli;
@@ -106,7 +108,7 @@ static int take_agent(struct loader *l, const struct plan_file *f,
 {
     wend_error err = {0};
 
-    if (agent_file_load(path, true, &l->cli->arena, &n->agent, &err) != WEND_OK)
+    if (agent_open(l->cli, path, true, &n->agent, &err) != WEND_OK)
         return blame(f, action, err.message);
     return EXIT_DONE;
 }
@@ -212,12 +214,12 @@ void plan_files_free(struct plan_file *f)
 }
 
 /* One that names no model has its plan's. */
-static bool agent_asks(const struct agent_file *f)
+static bool agent_asks(const wend_manifest *m)
 {
-    bool asks = !f->model;
+    bool asks = !m->options->model;
 
-    for (size_t i = 0; !asks && i < f->manifest->agents.count; i++)
-        asks = agent_asks(&f->agents[i]);
+    for (size_t i = 0; !asks && i < m->agents_count; i++)
+        asks = agent_asks(m->agents[i]);
     return asks;
 }
 

@@ -5,7 +5,6 @@
 #define CLI_PLAN_FILES_H
 
 #include "base/json.h"
-#include "cli/agent/agent_file.h"
 #include "cli/cli.h"
 
 enum { PLAN_FILES_MAX = 1000 }; /* that one plan names, in all */
@@ -13,8 +12,8 @@ enum { PLAN_FILES_MAX = 1000 }; /* that one plan names, in all */
 /* An agent or a workflow; one for each target. */
 struct plan_named {
     const char *target;
-    const struct json *action; /* the first that names it */
-    struct agent_file *agent;  /* or ... */
+    const struct json *action;  /* the first that names it */
+    const wend_manifest *agent; /* or ... */
     struct plan_file *plan;
 };
 

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent/agent_tools.h"
+#include "cli/agent/agent_use.h"
 #include "cli/agent/plan_files.h"
 
 struct plan_tool {
     struct plan_tool *next;
-    struct tool_file file;
+    const wend_manifest *file;
 };
 
 static bool load(struct cli *cli, const char *path, wend_str name,
@@ -22,11 +22,11 @@ static bool load(struct cli *cli, const char *path, wend_str name,
 
     if (!t) {
         buf_cstr(wrong, "out of memory");
-    } else if (tool_file_load(path, &cli->arena, &t->file, &err) != WEND_OK) {
+    } else if (tool_open(cli, path, &t->file, &err) != WEND_OK) {
         buf_cstr(wrong, err.message);
-    } else if (!str_eq(t->file.manifest->name, name)) {
+    } else if (!str_is(name, t->file->name)) {
         buf_fmt(wrong, "%s: the tool's name is '%s', not '%.*s'", path,
-                t->file.manifest->name.ptr, (int)name.len, name.ptr);
+                t->file->name, (int)name.len, name.ptr);
     } else {
         t->next = cli->plan_tools;
         cli->plan_tools = t;
@@ -37,7 +37,7 @@ static bool load(struct cli *cli, const char *path, wend_str name,
 bool plan_tools_have(const struct cli *cli, wend_str name)
 {
     for (const struct plan_tool *t = cli->plan_tools; t; t = t->next)
-        if (str_eq(t->file.manifest->name, name))
+        if (str_is(name, t->file->name))
             return true;
     return false;
 }
@@ -55,9 +55,13 @@ bool plan_tools_know(struct cli *cli, wend_str plan, wend_str name,
 
 int plan_tools_add(struct cli *cli, wend_agent *agent)
 {
-    int code = EXIT_DONE;
+    wend_error err = {0};
+    wend_status s;
 
-    for (const struct plan_tool *t = cli->plan_tools; t && !code; t = t->next)
-        code = tools_add_file(cli, agent, &t->file);
-    return code;
+    for (const struct plan_tool *t = cli->plan_tools; t; t = t->next) {
+        s = wend_agent_add_command(agent, t->file->commands[0], &err);
+        if (s != WEND_OK)
+            return complain(exit_of(s), "%s: %s", t->file->path, err.message);
+    }
+    return EXIT_DONE;
 }

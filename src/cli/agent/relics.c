@@ -129,7 +129,7 @@ wend_status relic_list_add(struct relic_list *list, wend_agent *agent)
 
 static int refuse_offline(const struct cli *cli)
 {
-    bool offline = cli->agent && cli->agent->manifest->network_off;
+    bool offline = cli->agent && cli->agent->network_off;
 
     for (const struct relic_file *f = cli->relics; offline && f; f = f->next)
         if (networks(f->manifest))

@@ -1,12 +1,10 @@
 /*
- * servers.c - servers of tools: those of --mcp and of the agent's file.
+ * servers.c - servers of tools: those of --mcp.
  */
 #include "cli/agent/servers.h"
 
 #include <string.h>
 #include <time.h>
-
-#include "cli/agent/agent_file.h"
 
 /* ---- Words --------------------------------------------------------------- */
 
@@ -84,6 +82,12 @@ void server_say(void *ctx, const char *text)
         complain(0, "%s", text);
 }
 
+void server_warn(void *ctx, const char *text)
+{
+    (void)ctx;
+    complain(0, "%s", text);
+}
+
 static int64_t now_ms(void)
 {
     struct timespec t;
@@ -104,127 +108,95 @@ uint32_t server_time_left(struct cli *cli)
     return left < 1 ? 1 : left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
 }
 
-/* Those of the options come first. */
-struct wanted {
-    wend_mcp_options *options;
-    size_t count;
-    bool accept, must;
-};
-
-static wend_mcp_options *next_wanted(struct cli *cli, struct wanted *w)
-{
-    wend_mcp_options *o = &w->options[w->count++];
-
-    *o = (wend_mcp_options){.size = sizeof *o,
-                            .accept = w->accept,
-                            .note = server_say,
-                            .note_ctx = cli,
-                            .look = w->must};
-    return o;
-}
-
-static int want_option(struct cli *cli, struct wanted *w, const char *text)
+static int read_option(struct cli *cli, const char *text, wend_mcp_options *o)
 {
     struct buf why = {.mem = cli->arena.mem};
     struct server_spec spec;
-    wend_mcp_options *o;
     int code = EXIT_DONE;
 
     if (!server_parse(text, &cli->arena, &spec, &why))
         code = usage_error(cli, "--mcp '%s': %s", text,
                            why.len ? why.ptr : "out of memory");
     buf_free(&why);
-    if (code)
-        return code;
-    o = next_wanted(cli, w);
-    o->name = spec.name;
-    o->url = spec.url;
-    o->command = spec.command;
-    return EXIT_DONE;
-}
-
-/* One of the agent's file. */
-static int want_named(struct cli *cli, struct wanted *w,
-                      const struct server_file *f)
-{
-    const struct manifest_server *m = f->manifest;
-    const char **secrets =
-        arena_alloc(&cli->arena, (m->secrets.count + 1) * sizeof *secrets);
-    wend_mcp_options *o = next_wanted(cli, w);
-
-    if (!secrets)
-        return complain(EXIT_FAILED, "out of memory");
-    o->name = m->name.ptr;
-    o->url = m->url.ptr;
-    o->command = f->argv;
-    o->secrets = secrets;
-    o->secrets_count = m->secrets.count;
-    o->timeout_ms = (uint32_t)m->timeout_ms;
-    o->start_timeout_ms = (uint32_t)m->start_timeout_ms;
-    o->sandbox_off = m->sandbox_off;
-    o->network = m->network_on;
-    o->trust = m->trust;
-    o->accept = o->look = false;
-    for (size_t i = 0; i < m->secrets.count; i++)
-        secrets[i] = m->secrets.list[i].text.ptr;
-    return EXIT_DONE;
-}
-
-/* What became of one of them. */
-static int judge(struct cli *cli, bool must, const wend_error *err)
-{
-    wend_status s = err->status;
-
-    if (s == WEND_E_STALE && must) { /* it is looked at nevertheless */
-        cli->servers_code = give_up(cli, s, err);
-        return EXIT_DONE;
-    }
-    if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM || must)
-        return s == WEND_OK ? EXIT_DONE : give_up(cli, s, err);
-    if (s != WEND_OK)
-        complain(0, "%s; its tools are not offered", err->message);
-    return EXIT_DONE;
-}
-
-static int add_all(struct cli *cli, wend_agent *agent, const struct wanted *w)
-{
-    const wend_mcp_options **list =
-        arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
-    wend_error *errs = arena_alloc(&cli->arena, (w->count + 1) * sizeof *errs);
-    uint32_t left = server_time_left(cli);
-    int code = EXIT_DONE;
-    wend_status s;
-
-    if (!list || !errs)
-        return complain(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; i < w->count; i++) {
-        w->options[i].sandbox_off |= cli->set.sandbox == 1; /* which is off */
-        w->options[i].connect_ms = left;
-        list[i] = &w->options[i];
-    }
-    s = wend_agent_add_mcps(agent, list, w->count, errs);
-    if (s == WEND_E_NOMEM)
-        return complain(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; !code && i < w->count; i++)
-        code = judge(cli, w->options[i].look, &errs[i]);
+    *o = (wend_mcp_options){.size = sizeof *o,
+                            .name = spec.name,
+                            .url = spec.url,
+                            .command = spec.command,
+                            .note = server_say,
+                            .note_ctx = cli,
+                            .sandbox_off = cli->set.sandbox == 1};
     return code;
 }
 
-int servers_add(struct cli *cli, wend_agent *agent, bool accept, bool must)
+static int read_options(struct cli *cli, wend_mcp_options **out, size_t *count)
 {
-    size_t given = cli->set.servers.count;
-    size_t own = cli->agent ? cli->agent->manifest->servers_count : 0;
-    struct wanted w = {.accept = accept, .must = must};
+    const struct words *w = &cli->set.servers;
     int code = EXIT_DONE;
 
-    if (!given && !own)
-        return EXIT_DONE;
-    w.options = arena_alloc(&cli->arena, (given + own) * sizeof *w.options);
-    if (!w.options)
+    *count = w->count;
+    *out = arena_alloc(&cli->arena, (w->count + 1) * sizeof **out);
+    if (!*out)
         return complain(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; !code && i < given; i++)
-        code = want_option(cli, &w, cli->set.servers.items[i]);
-    for (size_t i = 0; !code && i < own; i++)
-        code = want_named(cli, &w, &cli->agent->servers[i]);
-    return code ? code : add_all(cli, agent, &w);
+    for (size_t i = 0; !code && i < w->count; i++)
+        code = read_option(cli, w->items[i], &(*out)[i]);
+    return code;
+}
+
+static const wend_mcp_options **
+list_of(struct cli *cli, const wend_mcp_options *all, size_t count)
+{
+    const wend_mcp_options **list =
+        arena_alloc(&cli->arena, (count + 1) * sizeof *list);
+
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = &all[i];
+    return list;
+}
+
+int servers_given(struct cli *cli, const wend_mcp_options *const **list,
+                  size_t *count)
+{
+    wend_mcp_options *all;
+    int code = read_options(cli, &all, count);
+
+    if (code)
+        return code;
+    *list = list_of(cli, all, *count);
+    return *list ? EXIT_DONE : complain(EXIT_FAILED, "out of memory");
+}
+
+/* What became of one of them. */
+static int judge(struct cli *cli, const wend_error *err)
+{
+    wend_status s = err->status;
+
+    if (s == WEND_E_STALE) { /* it is looked at nevertheless */
+        cli->servers_code = give_up(cli, s, err);
+        return EXIT_DONE;
+    }
+    return s == WEND_OK ? EXIT_DONE : give_up(cli, s, err);
+}
+
+int servers_look(struct cli *cli, wend_agent *agent)
+{
+    const wend_mcp_options **list;
+    wend_mcp_options *all;
+    wend_error *errs;
+    size_t count;
+    int code = read_options(cli, &all, &count);
+
+    if (code)
+        return code;
+    for (size_t i = 0; i < count; i++) {
+        all[i].accept = cli->set.accept;
+        all[i].look = true;
+    }
+    list = list_of(cli, all, count);
+    errs = arena_alloc(&cli->arena, (count + 1) * sizeof *errs);
+    if (!list || !errs ||
+        wend_agent_add_mcps(agent, list, count, errs) == WEND_E_NOMEM)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; !code && i < count; i++)
+        code = judge(cli, &errs[i]);
+    return code;
 }

@@ -1,5 +1,5 @@
 /*
- * servers.h - servers of tools: those of --mcp and of the agent's file.
+ * servers.h - servers of tools: those of --mcp.
  */
 #ifndef CLI_SERVERS_H
 #define CLI_SERVERS_H
@@ -17,13 +17,18 @@ struct server_spec {
  * False: `why` says what is wrong. */
 bool server_parse(const char *text, struct arena *a, struct server_spec *out,
                   struct buf *why);
-/* Prints what the library notes about one; ctx is the command. */
+/* Print what the library notes about one, the first unless -q; ctx is the
+ * command. */
 void server_say(void *ctx, const char *text);
-/* What is left of --timeout, for all servers together; 0: there is none. */
+void server_warn(void *ctx, const char *text);
+/* What is left of --timeout, from the first look at it on, for servers that
+ * are started one after the other; 0: there is none. */
 uint32_t server_time_left(struct cli *cli);
-/* Adds them all. What is wrong with an option ends the command; a server
- * that cannot be used is told of, and the rest goes on. 0 or an exit code.
- * `must`: it is the point of the command, so that is an error, too. */
-int servers_add(struct cli *cli, wend_agent *agent, bool accept, bool must);
+/* Those of the options. What is wrong is said; 0 or an exit code. */
+int servers_given(struct cli *cli, const wend_mcp_options *const **list,
+                  size_t *count);
+/* Adds them to an agent that only lists their tools: one that cannot be used
+ * is an error. 0 or an exit code. */
+int servers_look(struct cli *cli, wend_agent *agent);
 
 #endif

@@ -7,10 +7,10 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/agent/agent_find.h"
-#include "cli/agent/agent_tools.h"
 #include "cli/agent/agent_use.h"
 #include "cli/cmd/cmd.h"
 #include "cli/term.h"
+#include "wire/file/manifest.h"
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -24,33 +24,23 @@ static const struct opt opts[] = {
 struct row {
     const char *name, *path; /* path NULL: the built-in one */
     const char *model;       /* NULL: that of the settings */
-    const struct agent_file *file;
+    const wend_manifest *file;
     const char *error; /* NULL: it can be used */
     bool trusted;
 };
 
 /* ---- Its tools ----------------------------------------------------------- */
 
-/* The i-th name, or NULL; of a file the name of the tool in it. */
+/* The i-th name, or NULL. */
 static const char *tool_at(const struct cli *cli, const struct row *r, size_t i)
 {
     const struct words *w = &cli->set.tools;
-    const struct manifest_words *own =
-        r->file ? &r->file->manifest->tools : NULL;
-    size_t file = 0;
 
-    if (!own || !own->given) {
-        if (w->count)
-            return i < w->count ? w->items[i] : NULL;
-        return tools_default[i];
-    }
-    if (i >= own->count)
-        return NULL;
-    if (!manifest_is_file(own->list[i].text))
-        return own->list[i].text.ptr;
-    for (size_t k = 0; k < i; k++)
-        file += manifest_is_file(own->list[k].text);
-    return r->file->tools[file].manifest->name.ptr;
+    if (r->file && r->file->tools)
+        return i < r->file->tools_count ? r->file->tools[i] : NULL;
+    if (w->count)
+        return i < w->count ? w->items[i] : NULL;
+    return manifest_tools_default[i];
 }
 
 /* ---- For programs -------------------------------------------------------- */
@@ -89,8 +79,7 @@ static void put_json(struct buf *b, const struct cli *cli, const struct row *r)
         return;
     }
     put_member(b, "model", r->model);
-    put_member(b, "description",
-               r->file ? r->file->manifest->description.ptr : NULL);
+    put_member(b, "description", r->file ? r->file->description : NULL);
     buf_cstr(b, ",\"tools\":[");
     for (size_t i = 0; (tool = tool_at(cli, r, i)); i++) {
         if (i)
@@ -116,9 +105,9 @@ static void put_line(struct buf *b, const struct cli *cli, const struct row *r)
         buf_char(b, '\n');
         return;
     }
-    if (r->file && r->file->manifest->description.ptr) {
+    if (r->file && r->file->description) {
         buf_cstr(b, "    ");
-        term_line(b, r->file->manifest->description, 300);
+        term_line(b, str_of(r->file->description), 300);
         buf_char(b, '\n');
     }
     buf_cstr(b, "    model: ");
@@ -149,17 +138,17 @@ static void put(struct buf *b, const struct cli *cli, const struct row *r)
 
 /* Fills a row from what loading a file came to. */
 static void put_file(struct buf *b, const struct cli *cli, const char *path,
-                     const struct agent_file *f, bool trusted, wend_status s,
+                     const wend_manifest *m, bool trusted, wend_status s,
                      wend_error *err)
 {
     struct row r = {.name = path, .path = path, .trusted = trusted};
 
     if (s == WEND_OK)
-        s = agent_tools_check(f, err);
-    if (f) {
-        r.name = f->name;
-        r.file = f;
-        r.model = f->model ? f->model : cli->set.model;
+        s = wend_manifest_check(m, err);
+    if (m) {
+        r.name = m->name;
+        r.file = m;
+        r.model = m->options->model ? m->options->model : cli->set.model;
     }
     if (s != WEND_OK)
         r.error = err->message;
@@ -168,13 +157,13 @@ static void put_file(struct buf *b, const struct cli *cli, const char *path,
 
 static void put_here(struct buf *b, struct cli *cli)
 {
-    struct agent_file *f = NULL;
+    const wend_manifest *m = NULL;
     wend_error err = {0};
     bool trusted;
-    wend_status s = agent_here(&cli->arena, &f, &trusted, &err);
+    wend_status s = agent_here(cli, &m, &trusted, &err);
 
     if (s != WEND_E_NOTFOUND)
-        put_file(b, cli, AGENT_FILE_DEFAULT, f, trusted, s, &err);
+        put_file(b, cli, AGENT_FILE_DEFAULT, m, trusted, s, &err);
 }
 
 static wend_status put_folder(struct buf *b, struct cli *cli, wend_error *err)
@@ -184,12 +173,11 @@ static wend_status put_folder(struct buf *b, struct cli *cli, wend_error *err)
     wend_status s = agents_list(&cli->arena, &paths, &count, err);
 
     for (size_t i = 0; !s && i < count; i++) {
-        struct agent_file *f = NULL;
+        const wend_manifest *m = NULL;
         wend_error why = {0};
-        wend_status loaded =
-            agent_file_load(paths[i], true, &cli->arena, &f, &why);
+        wend_status loaded = agent_open(cli, paths[i], true, &m, &why);
 
-        put_file(b, cli, paths[i], f, true, loaded, &why);
+        put_file(b, cli, paths[i], m, true, loaded, &why);
     }
     return s;
 }

@@ -16,6 +16,7 @@
 #include "cli/agent/relics.h"
 #include "cli/cmd/cmd.h"
 #include "cli/cmd/plan_run.h"
+#include "wire/file/manifest.h"
 #include "cli/term.h"
 #include "cli/view/plan_draw.h"
 
@@ -91,7 +92,7 @@ static void learn_tools(struct known *k)
     for (size_t i = 0; (t = wend_builtin(i)) && k->count < most; i++)
         k->names[k->count++] = t->name.ptr;
     for (size_t i = 0; i < k->cli->tool_files_count && k->count < most; i++)
-        k->names[k->count++] = k->cli->tool_files[i].manifest->name.ptr;
+        k->names[k->count++] = k->cli->tool_files[i]->name;
 }
 
 /* Whether there is such a file, as the plan means it. */

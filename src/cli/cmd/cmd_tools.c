@@ -159,8 +159,7 @@ static int make_agent(struct cli *cli, wend_agent **agent)
     if (code)
         return code;
     s = wend_agent_new(cli->rt, &o, agent, &err);
-    return s == WEND_OK ? servers_add(cli, *agent, cli->set.accept, true)
-                        : give_up(cli, s, &err);
+    return s == WEND_OK ? servers_look(cli, *agent) : give_up(cli, s, &err);
 }
 
 static int show(struct cli *cli, wend_agent *agent, const char *name)

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/agent/agent_tools.h"
 #include "cli/agent/agent_use.h"
 #include "cli/cmd/cmd.h"
 #include "cli/each_run.h"
@@ -30,6 +29,7 @@ static const struct opt opts[] = {
 /* ---- What was accepted --------------------------------------------------- */
 
 struct listing {
+    struct cli *cli;
     struct buf out;
     struct arena *arena;
 };
@@ -39,12 +39,12 @@ static void put_line(void *ctx, wend_str sum, wend_str path)
     struct listing *l = ctx;
     const char *name = arena_str(l->arena, path).ptr;
     const char *state = "changed";
-    struct agent_file *f = NULL;
+    const wend_manifest *m = NULL;
 
     if (!name || access(name, F_OK))
         state = "gone";
-    else if (agent_file_load(name, true, l->arena, &f, NULL) == WEND_OK &&
-             str_is(sum, f->sum))
+    else if (agent_open(l->cli, name, true, &m, NULL) == WEND_OK &&
+             str_is(sum, m->sum))
         state = "ok";
     buf_fmt(&l->out, "%-8s ", state);
     term_line(&l->out, path, 4096);
@@ -68,7 +68,8 @@ static bool put_store(void *ctx, const char *id, enum stores_how how,
 
 static int list(struct cli *cli)
 {
-    struct listing l = {.out = {.mem = cli->arena.mem}, .arena = &cli->arena};
+    struct listing l = {
+        .cli = cli, .out = {.mem = cli->arena.mem}, .arena = &cli->arena};
     wend_error err = {0};
     wend_status s = trust_each(&cli->arena, put_line, &l, &err);
     int code;
@@ -86,24 +87,24 @@ static int accept_file(struct cli *cli, const char *path)
 {
     struct buf b = {.mem = cli->arena.mem};
     const char *real = trust_real(path, &cli->arena);
-    struct agent_file *f = NULL;
+    const wend_manifest *m = NULL;
     wend_error err = {0};
     wend_status s;
     int code;
 
     if (!real)
         return complain(EXIT_USAGE, "%s: %s", path, strerror(errno));
-    s = agent_file_load(path, true, &cli->arena, &f, &err);
+    s = agent_open(cli, path, true, &m, &err);
     if (s == WEND_OK)
-        s = agent_tools_check(f, &err);
+        s = wend_manifest_check(m, &err);
     if (s == WEND_OK)
-        s = trust_add(real, f->sum, f->parts, &cli->arena, &err);
+        s = trust_add(real, m, &cli->arena, &err);
     if (s != WEND_OK)
         return give_up(cli, s, &err);
     buf_cstr(&b, "accepted as it is now: ");
     term_line(&b, str_of(real), 4096);
     buf_char(&b, '\n');
-    agent_show(&b, f);
+    agent_show(&b, m);
     code = print_buf(&b);
     buf_free(&b);
     return code;

@@ -1,14 +1,23 @@
 /*
  * agent_file.c - an agent from a file, with all the files that it names.
  */
-#include "cli/agent/agent_file.h"
+#include "lib/agent/agent_file.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/limits.h"
-#include "cli/config.h"
+#include "base/options.h"
+#include "host/file.h"
+
+enum { FILE_BYTES_MAX = 1 << 20 }; /* far above any manifest */
+
+struct agent_file_owner {
+    struct mem mem;
+    struct arena arena;
+    struct agent_file file;
+};
 
 struct loader {
     struct arena *arena;
@@ -24,6 +33,18 @@ static wend_status nomem(struct loader *l)
     return fail_nomem(l->err);
 }
 
+static wend_status read_text(const char *path, struct buf *text,
+                             wend_error *err)
+{
+    wend_status s = strcmp(path, "-") != 0
+                        ? file_read(path, FILE_BYTES_MAX, text, err)
+                        : WEND_E_NOTFOUND; /* standard input is no manifest */
+
+    return s == WEND_E_NOTFOUND
+               ? fail(err, s, "%s: there is no such file", path)
+               : s;
+}
+
 static wend_status read_summed(struct loader *l, const char *path, bool plain,
                                wend_str *text)
 {
@@ -31,7 +52,7 @@ static wend_status read_summed(struct loader *l, const char *path, bool plain,
     wend_status s = plain ? cover_check(&l->cover, path, l->err) : WEND_OK;
 
     if (!s)
-        s = config_read(path, &b, l->err);
+        s = read_text(path, &b, l->err);
     if (!s) {
         *text = arena_str(l->arena, buf_view(&b));
         s = text->ptr ? WEND_OK : nomem(l);
@@ -51,17 +72,6 @@ static const char *path_of(struct loader *l, const char *of, wend_str path)
 
     manifest_path(&b, str_of(of), path);
     return buf_keep(&b, l->arena).ptr;
-}
-
-wend_str agent_file_stem(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    wend_str name = str_of(slash ? slash + 1 : path);
-    const char *dot = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
-
-    if (dot && dot > name.ptr)
-        name.len = (size_t)(dot - name.ptr);
-    return name;
 }
 
 /* Puts in front of what is wrong where the file was named. */
@@ -119,11 +129,11 @@ static wend_status take_models(struct loader *l, struct agent_file *f)
     if (!list)
         return nomem(l);
     if (f->manifest->model.ptr)
-        s = take_model(l, f->path, f->manifest->model, &f->model);
+        s = take_model(l, f->seen.path, f->manifest->model, &f->options.model);
     for (size_t i = 0; !s && i < w->count; i++)
-        s = take_model(l, f->path, w->list[i].text, &list[i]);
-    f->fallbacks = list;
-    f->fallbacks_count = w->count;
+        s = take_model(l, f->seen.path, w->list[i].text, &list[i]);
+    f->options.fallbacks = w->given ? list : NULL;
+    f->options.fallbacks_count = w->count;
     return s;
 }
 
@@ -153,6 +163,48 @@ static wend_status take_command(struct loader *l, const char *of,
     return s;
 }
 
+/* NULL at the end; NULL without memory. */
+static const char *const *texts_of(struct loader *l,
+                                   const struct manifest_words *w)
+{
+    const char **list = arena_alloc(l->arena, (w->count + 1) * sizeof *list);
+
+    for (size_t i = 0; list && i < w->count; i++)
+        list[i] = w->list[i].text.ptr;
+    return list;
+}
+
+static void fill_command(struct loader *l, struct tool_file *t)
+{
+    const struct tool_manifest *m = t->manifest;
+
+    t->command = (wend_command_options){
+        .size = sizeof t->command,
+        .name = m->name.ptr,
+        .description = m->description.ptr,
+        .schema = m->schema.ptr,
+        .call_class = (wend_class)m->call_class,
+        .category = (wend_category)m->category,
+        .labels = manifest_labels(&m->labels),
+        .timeout_ms = (uint32_t)m->timeout_ms,
+        .subject = m->subject.ptr,
+        .cache_ms = (uint32_t)m->cache_ms,
+        .per_minute = (uint32_t)m->per_minute,
+        .memory_bytes = (uint64_t)m->memory_bytes,
+        .disk_bytes = (uint64_t)m->disk_bytes,
+        .tasks = (uint32_t)m->tasks,
+        .output_json = m->output_json,
+        .network = tool_networks(m),
+        .sandbox_off = m->sandbox_off,
+        .argv = t->argv,
+        .argv_count = m->command.count,
+        .verify = t->verify,
+        .verify_count = m->verify.count,
+        .secrets = texts_of(l, &m->secrets),
+        .secrets_count = m->secrets.count,
+    };
+}
+
 static wend_status load_tool(struct loader *l, const char *path, bool plain,
                              struct tool_file *out)
 {
@@ -169,49 +221,85 @@ static wend_status load_tool(struct loader *l, const char *path, bool plain,
     out->path = path;
     out->manifest = m;
     s = take_command(l, path, &m->command, &out->argv);
-    return s == WEND_OK && m->verify.count
-               ? take_command(l, path, &m->verify, &out->verify)
-               : s;
+    if (s == WEND_OK && m->verify.count)
+        s = take_command(l, path, &m->verify, &out->verify);
+    if (s == WEND_OK)
+        fill_command(l, out);
+    return s;
 }
 
 static wend_status take_tools(struct loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->tools;
+    const wend_command_options **commands =
+        arena_alloc(l->arena, (w->count + 1) * sizeof *commands);
+    const char **names = arena_alloc(l->arena, (w->count + 1) * sizeof *names);
     wend_status s = WEND_OK;
 
     f->tools = arena_alloc(l->arena, (w->count + 1) * sizeof *f->tools);
-    if (!f->tools)
+    if (!f->tools || !commands || !names)
         return nomem(l);
     for (size_t i = 0; !s && i < w->count; i++) {
+        struct tool_file *t = &f->tools[f->seen.commands_count];
         const char *path;
 
+        names[i] = w->list[i].text.ptr;
         if (!manifest_is_file(w->list[i].text))
             continue;
-        path = path_of(l, f->path, w->list[i].text);
+        path = path_of(l, f->seen.path, w->list[i].text);
         if (!path)
             return nomem(l);
-        s = load_tool(l, path, true, &f->tools[f->tools_count++]);
+        s = load_tool(l, path, true, t);
         if (s)
-            s = blame(l, s, f->path, &w->list[i]);
+            return blame(l, s, f->seen.path, &w->list[i]);
+        names[i] = t->command.name;
+        commands[f->seen.commands_count++] = &t->command;
     }
+    f->seen.tools = w->given ? names : NULL;
+    f->seen.tools_count = w->count;
+    f->seen.commands = commands;
+    return s;
+}
+
+static wend_status take_server(struct loader *l, const struct agent_file *f,
+                               const struct manifest_server *m,
+                               wend_mcp_options *o)
+{
+    wend_status s = WEND_OK;
+
+    *o = (wend_mcp_options){
+        .size = sizeof *o,
+        .name = m->name.ptr,
+        .url = m->url.ptr,
+        .secrets = texts_of(l, &m->secrets),
+        .secrets_count = m->secrets.count,
+        .timeout_ms = (uint32_t)m->timeout_ms,
+        .start_timeout_ms = (uint32_t)m->start_timeout_ms,
+        .sandbox_off = m->sandbox_off,
+        .network = m->network_on,
+        .trust = m->trust,
+    };
+    if (m->command.given)
+        s = take_command(l, f->seen.path, &m->command, &o->command);
     return s;
 }
 
 static wend_status take_servers(struct loader *l, struct agent_file *f)
 {
-    const struct agent_manifest *m = f->manifest;
+    size_t count = f->manifest->servers_count;
+    wend_mcp_options *all = arena_alloc(l->arena, (count + 1) * sizeof *all);
+    const wend_mcp_options **list =
+        arena_alloc(l->arena, (count + 1) * sizeof *list);
     wend_status s = WEND_OK;
 
-    f->servers =
-        arena_alloc(l->arena, (m->servers_count + 1) * sizeof *f->servers);
-    if (!f->servers)
+    if (!all || !list)
         return nomem(l);
-    for (size_t i = 0; !s && i < m->servers_count; i++) {
-        f->servers[i].manifest = &m->servers[i];
-        if (m->servers[i].command.given)
-            s = take_command(l, f->path, &m->servers[i].command,
-                             &f->servers[i].argv);
+    for (size_t i = 0; !s && i < count; i++) {
+        s = take_server(l, f, &f->manifest->servers[i], &all[i]);
+        list[i] = &all[i];
     }
+    f->seen.servers = list;
+    f->seen.servers_count = count;
     return s;
 }
 
@@ -221,7 +309,7 @@ static wend_status load_agent(struct loader *l, const char *path, bool plain,
                               struct agent_file *f);
 
 /* Skills are folders with a SKILL.md, or such a file. */
-static wend_status take_skills(struct loader *l, const struct agent_file *f)
+static wend_status take_skills(struct loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->skills;
     wend_status s = WEND_OK;
@@ -229,7 +317,7 @@ static wend_status take_skills(struct loader *l, const struct agent_file *f)
     wend_str text;
 
     for (size_t i = 0; !s && i < w->count; i++) {
-        const char *path = path_of(l, f->path, w->list[i].text);
+        const char *path = path_of(l, f->seen.path, w->list[i].text);
 
         if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
             struct buf b = {.mem = l->arena->mem};
@@ -241,8 +329,10 @@ static wend_status take_skills(struct loader *l, const struct agent_file *f)
             return nomem(l);
         s = read_summed(l, path, true, &text);
         if (s)
-            s = blame(l, s, f->path, &w->list[i]);
+            s = blame(l, s, f->seen.path, &w->list[i]);
     }
+    f->seen.skills = texts_of(l, w);
+    f->seen.skills_count = w->count;
     return s;
 }
 
@@ -251,13 +341,14 @@ static wend_status check_name(struct loader *l, const struct agent_file *f,
                               size_t i)
 {
     const struct manifest_word *w = &f->manifest->agents.list[i];
+    const char *name = f->agents[i].seen.name;
 
     for (size_t k = 0; k < i; k++)
-        if (!strcmp(f->agents[k].name, f->agents[i].name))
+        if (!strcmp(f->agents[k].seen.name, name))
             return fail_at(l->err, WEND_E_PARSE, w->line, w->column,
                            "%.200s:%u:%u: there is another agent '%.80s' "
                            "before this one",
-                           f->path, w->line, w->column, f->agents[i].name);
+                           f->seen.path, w->line, w->column, name);
     return WEND_OK;
 }
 
@@ -265,29 +356,69 @@ static wend_status check_name(struct loader *l, const struct agent_file *f,
 static wend_status take_agents(struct loader *l, struct agent_file *f)
 {
     const struct manifest_words *w = &f->manifest->agents;
+    const wend_manifest **list =
+        arena_alloc(l->arena, (w->count + 1) * sizeof *list);
     wend_status s = WEND_OK;
 
     if (w->count && l->depth == AGENT_DEPTH_MAX)
         return fail_at(l->err, WEND_E_LIMIT, w->list[0].line, w->list[0].column,
-                       "%s:%u:%u: agents in agents, deeper than %d", f->path,
-                       w->list[0].line, w->list[0].column, AGENT_DEPTH_MAX);
+                       "%s:%u:%u: agents in agents, deeper than %d",
+                       f->seen.path, w->list[0].line, w->list[0].column,
+                       AGENT_DEPTH_MAX);
     f->agents = arena_alloc(l->arena, (w->count + 1) * sizeof *f->agents);
-    if (!f->agents)
+    if (!f->agents || !list)
         return nomem(l);
     l->depth++;
     for (size_t i = 0; !s && i < w->count; i++) {
-        const char *path = path_of(l, f->path, w->list[i].text);
+        const char *path = path_of(l, f->seen.path, w->list[i].text);
 
         if (!path)
             return nomem(l);
+        list[i] = &f->agents[i].seen;
         s = load_agent(l, path, true, &f->agents[i]);
         if (s)
-            s = blame(l, s, f->path, &w->list[i]);
+            s = blame(l, s, f->seen.path, &w->list[i]);
         else
             s = check_name(l, f, i);
     }
     l->depth--;
+    f->seen.agents = list;
+    f->seen.agents_count = w->count;
     return s;
+}
+
+/* What hosts see of it besides models, tools, servers and agents. */
+static wend_status fill_options(struct loader *l, struct agent_file *f)
+{
+    const struct agent_manifest *m = f->manifest;
+    wend_agent_options *o = &f->options;
+    size_t count = 0;
+    const char **keys;
+
+    while (agent_manifest_unserved(m, count))
+        count++;
+    keys = arena_alloc(l->arena, (count + 1) * sizeof *keys);
+    for (size_t i = 0; keys && i < count; i++)
+        keys[i] = agent_manifest_unserved(m, i);
+    f->seen.unserved = keys;
+    f->seen.unserved_count = count;
+    f->seen.description = m->description.ptr;
+    f->seen.network_off = m->network_off;
+    f->seen.options = o;
+    o->size = sizeof *o;
+    o->name = f->seen.name;
+    o->base_url = m->base_url.ptr;
+    o->instructions = m->instructions.ptr;
+    o->limits = m->limits;
+    o->rules = texts_of(l, &m->rules);
+    o->rules_count = m->rules.count;
+    o->label_rows = texts_of(l, &m->label_rows);
+    o->label_rows_count = m->label_rows.count;
+    o->network = texts_of(l, &m->network);
+    o->network_count = m->network.count;
+    o->context_tokens = m->context_tokens;
+    o->memory_user = m->memory_user;
+    return l->arena->failed ? nomem(l) : WEND_OK;
 }
 
 static wend_status load_agent(struct loader *l, const char *path, bool plain,
@@ -303,12 +434,10 @@ static wend_status load_agent(struct loader *l, const char *path, bool plain,
     s = agent_manifest_parse(text, l->arena, &m, &why);
     if (s)
         return blame_file(l, s, path, &why);
-    f->path = path;
+    f->seen.path = path;
     f->manifest = m;
-    f->name = m->name.ptr ? m->name.ptr
-                          : arena_str(l->arena, agent_file_stem(path)).ptr;
-    if (!f->name)
-        return nomem(l);
+    f->seen.name = m->name.ptr ? m->name.ptr
+                               : arena_str(l->arena, manifest_stem(path)).ptr;
     s = take_models(l, f);
     if (!s)
         s = take_tools(l, f);
@@ -316,37 +445,109 @@ static wend_status load_agent(struct loader *l, const char *path, bool plain,
         s = take_servers(l, f);
     if (!s)
         s = take_skills(l, f);
-    return s ? s : take_agents(l, f);
+    if (!s)
+        s = take_agents(l, f);
+    return s ? s : fill_options(l, f);
 }
 
 /* ---- Public -------------------------------------------------------------- */
 
-wend_status agent_file_load(const char *path, bool plain, struct arena *a,
-                            struct agent_file **out, wend_error *err)
+/* A file tool/1: an agent with nothing but that program. */
+static wend_status load_alone(struct loader *l, const char *path, bool plain,
+                              struct agent_file *f)
 {
-    struct loader l = {.arena = a, .err = err};
-    struct agent_file *f = arena_alloc(a, sizeof *f);
+    const wend_command_options **list = arena_alloc(l->arena, sizeof *list);
     wend_status s;
 
-    if (!f)
-        return fail_nomem(err);
-    s = cover_begin(&l.cover, path, a, err);
-    if (!s)
-        s = load_agent(&l, path, plain, f);
+    f->tools = arena_alloc(l->arena, sizeof *f->tools);
+    if (!f->tools || !list)
+        return nomem(l);
+    s = load_tool(l, path, plain, f->tools);
     if (s)
         return s;
-    cover_end(&l.cover, f->sum);
-    f->parts = l.cover.parts;
-    f->gaps = l.cover.gaps;
-    *out = f;
+    list[0] = &f->tools->command;
+    f->seen.path = path;
+    f->seen.name = f->tools->command.name;
+    f->seen.description = f->tools->command.description;
+    f->seen.options = &f->options;
+    f->options.size = sizeof f->options;
+    f->seen.commands = list;
+    f->seen.commands_count = 1;
+    return l->arena->failed ? nomem(l) : WEND_OK;
+}
+
+/* Lists become arrays. */
+static wend_status fill_cover(struct loader *l, struct agent_file *f)
+{
+    size_t files = 0, gaps = 0, i = 0;
+    wend_manifest_file *file;
+    wend_manifest_gap *gap;
+
+    for (const struct cover_part *p = l->cover.parts; p; p = p->next)
+        files++;
+    for (const struct cover_gap *g = l->cover.gaps; g; g = g->next)
+        gaps++;
+    file = arena_alloc(l->arena, (files + 1) * sizeof *file);
+    gap = arena_alloc(l->arena, (gaps + 1) * sizeof *gap);
+    if (!file || !gap)
+        return nomem(l);
+    for (const struct cover_part *p = l->cover.parts; p; p = p->next)
+        file[i++] = (wend_manifest_file){p->name, p->sum};
+    i = 0;
+    for (const struct cover_gap *g = l->cover.gaps; g; g = g->next)
+        gap[i++] = (wend_manifest_gap){g->name, g->why};
+    cover_end(&l->cover, f->sum);
+    f->seen.sum = f->sum;
+    f->seen.files = file;
+    f->seen.files_count = files;
+    f->seen.gaps = gap;
+    f->seen.gaps_count = gaps;
     return WEND_OK;
 }
 
-wend_status tool_file_load(const char *path, struct arena *a,
-                           struct tool_file *out, wend_error *err)
+wend_status wend_manifest_open(const char *path,
+                               const wend_manifest_options *options,
+                               wend_manifest **out, wend_error *err)
 {
-    struct loader l = {.arena = a, .err = err};
-    wend_status s = cover_begin(&l.cover, path, a, err);
+    static const struct mem libc_mem;
+    struct agent_file_owner *o;
+    struct loader l = {.err = err};
+    wend_manifest_options how;
+    wend_status s;
 
-    return s ? s : load_tool(&l, path, false, out);
+    if (!path || !out ||
+        !OPTIONS_TAKE(&how, wend_manifest_options, regular, options))
+        return fail(err, WEND_E_INVAL,
+                    "manifest: path or out is NULL, or options.size is wrong");
+    fail_clear(err);
+    *out = NULL;
+    o = mem_zalloc(&libc_mem, sizeof *o);
+    if (!o)
+        return fail_nomem(err);
+    o->arena.mem = &o->mem;
+    o->file.owner = o;
+    l.arena = &o->arena;
+    path = arena_str(l.arena, str_of(path)).ptr;
+    s = path ? cover_begin(&l.cover, path, l.arena, err) : nomem(&l);
+    if (!s)
+        s = (how.tool ? load_alone : load_agent)(&l, path, how.regular,
+                                                 &o->file);
+    if (!s)
+        s = fill_cover(&l, &o->file);
+    if (!s)
+        *out = &o->file.seen;
+    else
+        wend_manifest_free(&o->file.seen);
+    return s;
+}
+
+void wend_manifest_free(wend_manifest *manifest)
+{
+    struct agent_file_owner *o =
+        manifest ? ((struct agent_file *)(void *)manifest)->owner : NULL;
+
+    if (!o)
+        return; /* one inside another goes with it */
+    arena_free(&o->arena);
+    mem_free(&o->mem, o);
 }

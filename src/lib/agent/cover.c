@@ -5,7 +5,7 @@
  * every other word as it stands and look it up in the folder they run in,
  * which is the project's.
  */
-#include "cli/cover.h"
+#include "lib/agent/cover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -263,19 +263,6 @@ static wend_status take_program(struct cover *c, wend_str name, wend_error *err)
     return WEND_OK;
 }
 
-bool cover_is_script(const struct manifest_words *w, size_t i)
-{
-    wend_str before = i ? w->list[i - 1].text : STR_NONE;
-    static const char *const options[] = {"-c",     "-e",      "-ec", "-lc",
-                                          "-exec",  "-E",      "-p",  "-r",
-                                          "--eval", "--print", NULL};
-
-    for (size_t k = 0; before.len && options[k]; k++)
-        if (str_is(before, options[k]))
-            return true;
-    return false;
-}
-
 /* What a shell would take for words, roughly: too many do no harm. */
 static wend_status take_script(struct cover *c, wend_str script,
                                wend_error *err)
@@ -328,7 +315,7 @@ static wend_status take_plain(struct cover *c, const struct manifest_words *w,
                       (wend_str){equals + 1,
                                  (size_t)(word.ptr + word.len - (equals + 1))},
                       err);
-    if (!s && cover_is_script(w, i))
+    if (!s && manifest_word_is_script(w->list[i - 1].text))
         s = take_script(c, word, err);
     return s;
 }

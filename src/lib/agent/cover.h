@@ -5,8 +5,8 @@
  * name files in many ways: this is where a word is taken for a file or not.
  * What cannot be summed up is kept as a gap, to be shown with the question.
  */
-#ifndef CLI_COVER_H
-#define CLI_COVER_H
+#ifndef LIB_COVER_H
+#define LIB_COVER_H
 
 #include "base/hash.h"
 #include "wire/file/manifest.h"
@@ -54,8 +54,5 @@ wend_status cover_file(struct cover *c, const char *path, wend_error *err);
 wend_status cover_word(struct cover *c, const struct manifest_words *w,
                        size_t i, const char *path, wend_error *err);
 void cover_end(struct cover *c, char *sum);
-
-/* Whether a word of a command is a script for the word before it. */
-bool cover_is_script(const struct manifest_words *w, size_t i);
 
 #endif

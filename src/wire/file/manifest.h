@@ -85,15 +85,25 @@ const char *agent_manifest_unserved(const struct agent_manifest *m, size_t i);
 /* Those that are a wend_label; `network` is the sandbox's. */
 uint32_t manifest_labels(const struct manifest_words *w);
 
+/* Offered where no tools are named: they only read. Ends with NULL. */
+extern const char *const manifest_tools_default[];
+
 /* Whether an entry of `tools` is a file: it has a slash or the suffix of
  * one. */
 bool manifest_is_file(wend_str entry);
+/* notes/helper.yaml is called helper. */
+wend_str manifest_stem(const char *path);
 /* A path as the file `of` means it: relative to the folder that it is in. */
 void manifest_path(struct buf *out, wend_str of, wend_str path);
 /* Whether the i-th word of a command is such a path: it begins with ./ or
  * ../, or is the program and has a slash. */
 bool manifest_word_is_path(wend_str word, size_t i);
+/* Whether the word behind this one is a script, as behind sh -c. */
+bool manifest_word_is_script(wend_str before);
 
+/* The tool that a rule names; absent if that cannot be known: the name is a
+ * glob, or of a server's tool. */
+wend_str manifest_rule_tool(wend_str rule);
 /* Whether a rule can fit a call; err says what to write instead. */
 wend_status manifest_rule_check(wend_str rule, wend_error *err);
 

@@ -151,6 +151,40 @@ bool manifest_word_is_path(wend_str word, size_t i)
            (!i && word.len && memchr(word.ptr, '/', word.len));
 }
 
+wend_str manifest_rule_tool(wend_str rule)
+{
+    if (rule.len && (rule.ptr[0] == '!' || rule.ptr[0] == '?'))
+        rule = (wend_str){rule.ptr + 1, rule.len - 1};
+    rule.len = strcspn(rule.ptr, "(");
+    for (size_t i = 0; i < rule.len; i++)
+        if (strchr("*?.", rule.ptr[i]))
+            return STR_NONE;
+    return rule;
+}
+
+wend_str manifest_stem(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    wend_str name = str_of(slash ? slash + 1 : path);
+    const char *dot = strrchr(name.ptr, '.');
+
+    if (dot && dot > name.ptr)
+        name.len = (size_t)(dot - name.ptr);
+    return name;
+}
+
+const char *const manifest_tools_default[] = {
+    "calculator", "read_file", "list_dir", "glob", "grep", NULL};
+
+bool manifest_word_is_script(wend_str before)
+{
+    static const char *const options[] = {"-c",     "-e",     "-ec", "-lc",
+                                          "-exec",  "-E",     "-p",  "-r",
+                                          "--eval", "--print"};
+
+    return str_index(before, options, sizeof options / sizeof *options) >= 0;
+}
+
 /* ---- The tool ------------------------------------------------------------ */
 
 const char *const manifest_classes[] = {

@@ -1,0 +1,133 @@
+/*
+ * agent_tools.c - the tools that options name: -t, --tools, --approve.
+ */
+#include "cli/agent/agent_tools.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "cli/agent/agent_use.h"
+#include "cli/agent/plan_tools.h"
+#include "cli/agent/servers.h"
+#include "wire/file/manifest.h"
+
+enum { NAMES_MAX = 2 * TOOLS_MAX };
+
+/* Names of all tools that there are, for "did you mean". */
+struct names {
+    const char *list[NAMES_MAX];
+    int count;
+};
+
+static void add_name(struct names *n, const char *name)
+{
+    if (n->count < NAMES_MAX)
+        n->list[n->count++] = name;
+}
+
+static void add_commands(struct names *n, const wend_manifest *m)
+{
+    for (size_t i = 0; m && i < m->commands_count; i++)
+        add_name(n, m->commands[i]->name);
+}
+
+static void all_names(const struct cli *cli, struct names *n)
+{
+    const wend_tool_info *t;
+
+    n->count = 0;
+    for (size_t i = 0; (t = wend_builtin(i)); i++)
+        add_name(n, t->name.ptr);
+    for (size_t i = 0; i < cli->tool_files_count; i++)
+        add_commands(n, cli->tool_files[i]);
+    add_commands(n, cli->agent);
+}
+
+static int no_tool(const char *what, wend_str name, const struct names *n)
+{
+    const char *near = str_near(name, n->list, n->count);
+
+    return complain(EXIT_USAGE, "%s: there is no tool '%.*s'%s%s%s", what,
+                    (int)name.len, name.ptr, near ? "; did you mean '" : "",
+                    near ? near : "; 'wend tools' lists them",
+                    near ? "'?" : "");
+}
+
+/* ---- Rules --------------------------------------------------------------- */
+
+/* A fork has the tools of the run whose past it shares. */
+static bool in_past(const struct cli *cli, wend_str name)
+{
+    const struct json *t = cli->past_tools ? cli->past_tools->first : NULL;
+
+    while (t && !str_eq(json_str(json_get(t, "name")), name))
+        t = t->next;
+    return t != NULL;
+}
+
+int tools_check_rule(struct cli *cli, const char *rule,
+                     const char *const *modes, int modes_count)
+{
+    wend_str name = manifest_rule_tool(str_of(rule));
+    wend_error err = {0};
+    struct names n;
+
+    if (manifest_rule_check(str_of(rule), &err) != WEND_OK)
+        return complain(EXIT_USAGE, "--approve: %s", err.message);
+    all_names(cli, &n);
+    if (!name.len || str_index(name, n.list, n.count) >= 0 ||
+        plan_tools_have(cli, name) || in_past(cli, name))
+        return EXIT_DONE;
+    /* With a parenthesis it was not meant to be a mode. */
+    for (int i = 0; !strchr(rule, '(') && i < modes_count; i++)
+        add_name(&n, modes[i]);
+    return no_tool("--approve", name, &n);
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+int tools_load(struct cli *cli)
+{
+    const struct words *w = &cli->set.tool_files;
+    const wend_manifest **list =
+        arena_alloc(&cli->arena, (w->count + 1) * sizeof *list);
+    wend_error err = {0};
+
+    if (!list)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < w->count; i++)
+        if (tool_open(cli, w->items[i], &list[i], &err) != WEND_OK)
+            return complain(EXIT_USAGE, "--tools: %s", err.message);
+    cli->tool_files = list;
+    cli->tool_files_count = w->count;
+    return EXIT_DONE;
+}
+
+/* Those of the command line, else of the agent's file, else of the settings,
+ * else the default ones; and always those of --tools. */
+int tools_fill(struct cli *cli, wend_load_options *o)
+{
+    const struct words *w = &cli->set.tools;
+    size_t count = cli->tool_files_count;
+    const wend_command_options **commands =
+        arena_alloc(&cli->arena, (count + 1) * sizeof *commands);
+    struct names n;
+
+    if (!commands)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        commands[i] = cli->tool_files[i]->commands[0];
+    o->commands = commands;
+    o->commands_count = count;
+    if (w->count &&
+        (w->origin == ORIGIN_OPTIONS || !cli->agent || !cli->agent->tools)) {
+        o->tools = w->items;
+        o->tools_count = w->count;
+    }
+    all_names(cli, &n);
+    for (size_t i = 0; i < o->tools_count; i++)
+        if (str_index(str_of(o->tools[i]), n.list, n.count) < 0)
+            return no_tool("--tool", str_of(o->tools[i]), &n);
+    return servers_given(cli, &o->servers, &o->servers_count);
+}

@@ -1,0 +1,457 @@
+/*
+ * load.c - an agent from a file and what the host says besides.
+ *
+ * What the host says counts before the file. An agent inside another is what
+ * its own file says: of the host's options it has those about where models
+ * are and what may be done, and those about tools, instructions and limits
+ * are the outer one's alone. (What it uses counts there, too.)
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/utf8.h"
+#include "lib/agent/agent_file.h"
+#include "lib/runtime/runtime.h"
+
+struct load {
+    wend_runtime *rt;
+    wend_load_options o;
+    wend_agent_options agent; /* a copy of the host's */
+    struct arena arena;
+    const char **guarded; /* files that the outermost agent is made of */
+    size_t guarded_count;
+    int64_t begun_us;
+    wend_error *err;
+};
+
+__attribute__((format(printf, 3, 4))) static void
+say(const struct load *l, wend_note_fn fn, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+
+    if (!fn)
+        return;
+    va_start(args, format);
+    utf8_vfmt(text, sizeof text, format, args);
+    va_end(args);
+    fn(l->o.note_ctx, text);
+}
+
+/* ---- Options ------------------------------------------------------------- */
+
+/* Both lists (b may be NULL: room for as many), and room for one more; NULL
+ * without memory. */
+static const char **join(struct load *l, const char *const *a, size_t a_count,
+                         const char *const *b, size_t b_count)
+{
+    const char **list =
+        arena_alloc(&l->arena, (a_count + b_count + 1) * sizeof *list);
+
+    if (list && a_count)
+        memcpy(list, a, a_count * sizeof *list);
+    if (list && b && b_count)
+        memcpy(list + a_count, b, b_count * sizeof *list);
+    return list;
+}
+
+/* `wins`: the file's word counts before the one that is there. */
+static void take_text(const char **at, const char *text, bool wins)
+{
+    if (text && (wins || !*at))
+        *at = text;
+}
+
+static void take_number(int64_t *at, int64_t n, bool wins)
+{
+    if (n && (wins || !*at))
+        *at = n;
+}
+
+static void take_count(uint32_t *at, uint32_t n, bool wins)
+{
+    if (n && (wins || !*at))
+        *at = n;
+}
+
+/* What an inner agent does not have from the outer one. */
+static void forget_own(const struct load *l, wend_agent_options *o)
+{
+    uint32_t parallel = o->limits.parallel;
+
+    o->name = o->instructions = o->schema = NULL;
+    o->limits = (wend_limits){.parallel = parallel};
+    o->context_tokens = 0;
+    o->memory_user = l->agent.memory_user;
+}
+
+static void take_file(wend_agent_options *o, const wend_agent_options *f,
+                      bool wins)
+{
+    take_text(&o->name, f->name, wins);
+    take_text(&o->model, f->model, wins);
+    take_text(&o->base_url, f->base_url, wins);
+    take_text(&o->instructions, f->instructions, wins);
+    take_count(&o->limits.turns, f->limits.turns, wins);
+    take_count(&o->limits.parallel, f->limits.parallel, wins);
+    take_number(&o->limits.time_ms, f->limits.time_ms, wins);
+    take_number(&o->limits.tokens, f->limits.tokens, wins);
+    take_number(&o->limits.cost_nano, f->limits.cost_nano, wins);
+    take_number(&o->context_tokens, f->context_tokens, wins);
+    o->memory_user |= f->memory_user;
+    if (f->fallbacks && (wins || !o->fallbacks)) {
+        o->fallbacks = f->fallbacks;
+        o->fallbacks_count = f->fallbacks_count;
+    }
+}
+
+/* The host's rules come first, whichever agent it is. */
+static wend_status take_lists(struct load *l, wend_agent_options *o,
+                              const wend_agent_options *f)
+{
+    const wend_agent_options *h = &l->agent;
+    const char **rules =
+        join(l, h->rules, h->rules_count, f->rules, f->rules_count);
+
+    o->network =
+        join(l, h->network, h->network_count, f->network, f->network_count);
+    o->network_count = h->network_count + f->network_count;
+    o->label_rows = join(l, h->label_rows, h->label_rows_count, f->label_rows,
+                         f->label_rows_count);
+    o->label_rows_count = h->label_rows_count + f->label_rows_count;
+    if (!rules || !o->network || !o->label_rows)
+        return fail_nomem(l->err);
+    o->rules_count = h->rules_count + f->rules_count;
+    if (l->o.allow_rest) {
+        for (size_t i = 0; i < o->rules_count; i++)
+            rules[i] += rules[i][0] == '?';
+        rules[o->rules_count++] = "*";
+    }
+    o->rules = rules;
+    o->guarded = l->guarded;
+    o->guarded_count = l->guarded_count;
+    return WEND_OK;
+}
+
+/* ---- Guarded files ------------------------------------------------------- */
+
+/* What a call cannot spell needs no guard. */
+static void guard(struct load *l, const char *path)
+{
+    if (utf8_valid_len(str_of(path)) == strlen(path))
+        l->guarded[l->guarded_count++] = path;
+}
+
+static wend_status guard_files(struct load *l, const wend_manifest *m)
+{
+    size_t files = m ? m->files_count : 0;
+    wend_str folder = STR("");
+
+    l->guarded =
+        join(l, l->agent.guarded, l->agent.guarded_count, NULL, files + 1);
+    if (!l->guarded)
+        return fail_nomem(l->err);
+    l->guarded_count = l->agent.guarded_count;
+    if (m) {
+        const char *slash = strrchr(m->path, '/');
+
+        folder = (wend_str){m->path, slash ? (size_t)(slash + 1 - m->path) : 0};
+        guard(l, m->path);
+    }
+    for (size_t i = 0; i < files; i++) {
+        struct buf b = {.mem = l->arena.mem};
+        const char *name = m->files[i].name;
+
+        if (name[0] != '/')
+            buf_str(&b, folder);
+        buf_cstr(&b, name);
+        name = buf_keep(&b, &l->arena).ptr;
+        if (!name)
+            return fail_nomem(l->err);
+        guard(l, name);
+    }
+    return WEND_OK;
+}
+
+/* ---- Tools --------------------------------------------------------------- */
+
+static bool is_builtin(const char *name)
+{
+    const wend_tool_info *t;
+
+    for (size_t i = 0; (t = wend_builtin(i)); i++)
+        if (str_is(t->name, name))
+            return true;
+    return false;
+}
+
+static const wend_command_options *
+command_named(const wend_command_options *const *list, size_t count,
+              const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i]->name && !strcmp(list[i]->name, name))
+            return list[i];
+    return NULL;
+}
+
+/* Names the file of a program that cannot be added. */
+static wend_status blame_tool(const struct load *l, const wend_manifest *m,
+                              const wend_command_options *c, wend_status s)
+{
+    const struct agent_file *f = agent_file_of(m);
+    wend_error why = {0};
+
+    for (size_t i = 0; l->err && m && i < m->commands_count; i++)
+        if (m->commands[i] == c) {
+            why = *l->err;
+            return fail_at(l->err, s, why.line, why.column, "%.150s: %.300s",
+                           f->tools[i].path, why.message);
+        }
+    return s;
+}
+
+static wend_status add_named(struct load *l, wend_agent *agent,
+                             const wend_manifest *m, bool inner,
+                             const char *name)
+{
+    const wend_command_options *c = NULL;
+    wend_status s;
+
+    if (is_builtin(name)) {
+        s = wend_agent_add_builtin(agent, name, l->err);
+        return s == WEND_E_EXISTS ? WEND_OK : s; /* named twice: once is it */
+    }
+    if (!inner)
+        c = command_named(l->o.commands, l->o.commands_count, name);
+    if (!c && m)
+        c = command_named(m->commands, m->commands_count, name);
+    if (!c)
+        return fail(l->err, WEND_E_NOTFOUND, "there is no tool '%.80s'", name);
+    s = wend_agent_add_command(agent, c, l->err);
+    return s == WEND_OK ? s : blame_tool(l, m, c, s);
+}
+
+static bool names(const char *const *list, size_t count, const char *name)
+{
+    return name && str_index(str_of(name), list, (int)count) >= 0;
+}
+
+static wend_status add_tools(struct load *l, wend_agent *agent,
+                             const wend_manifest *m, bool inner)
+{
+    const char *const *list = manifest_tools_default;
+    size_t count = 0;
+    wend_status s = WEND_OK;
+
+    while (list[count])
+        count++;
+    if (!inner && l->o.tools) {
+        list = l->o.tools;
+        count = l->o.tools_count;
+    } else if (m && m->tools) {
+        list = m->tools;
+        count = m->tools_count;
+    }
+    for (size_t i = 0; !s && i < count; i++)
+        s = add_named(l, agent, m, inner, list[i]);
+    for (size_t i = 0; !s && !inner && i < l->o.commands_count; i++)
+        if (!names(list, count, l->o.commands[i]->name))
+            s = wend_agent_add_command(agent, l->o.commands[i], l->err);
+    return s;
+}
+
+/* ---- Servers ------------------------------------------------------------- */
+
+/* Of the run's time, for all servers together; 0: there is no bound. */
+static uint32_t time_left(const struct load *l, int64_t time_ms)
+{
+    int64_t left = time_ms - (rt_clock(l->rt) - l->begun_us) / 1000;
+
+    if (!time_ms)
+        return 0;
+    return left < 1 ? 1 : left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
+}
+
+/* Its own options first, then the file's. */
+static wend_status copy_servers(struct load *l, const wend_manifest *m,
+                                bool inner, const wend_agent_options *o,
+                                wend_mcp_options *to, size_t *count)
+{
+    uint32_t left = time_left(l, o->limits.time_ms);
+    size_t given = inner ? 0 : l->o.servers_count;
+
+    *count = given + (m ? m->servers_count : 0);
+    for (size_t i = 0; to && i < *count; i++) {
+        const wend_mcp_options *from =
+            i < given ? l->o.servers[i] : m->servers[i - given];
+
+        if (!OPTIONS_TAKE(&to[i], wend_mcp_options, note_ctx, from))
+            return fail(l->err, WEND_E_INVAL,
+                        "load: the size of a server's options is wrong");
+        if (i >= given) {
+            to[i].note = l->o.note;
+            to[i].note_ctx = l->o.note_ctx;
+        }
+        to[i].size = sizeof to[i];
+        to[i].sandbox_off |= o->sandbox_off;
+        to[i].connect_ms = left;
+    }
+    return WEND_OK;
+}
+
+static wend_status add_servers(struct load *l, wend_agent *agent,
+                               const wend_manifest *m, bool inner,
+                               const wend_agent_options *o)
+{
+    const wend_mcp_options **list;
+    wend_mcp_options *all;
+    wend_error *errs;
+    size_t count;
+    wend_status s = copy_servers(l, m, inner, o, NULL, &count);
+
+    if (!count)
+        return WEND_OK;
+    list = arena_alloc(&l->arena, count * sizeof *list);
+    all = arena_alloc(&l->arena, count * sizeof *all);
+    errs = arena_alloc(&l->arena, count * sizeof *errs);
+    if (!list || !all || !errs)
+        return fail_nomem(l->err);
+    s = copy_servers(l, m, inner, o, all, &count);
+    if (s)
+        return s;
+    for (size_t i = 0; i < count; i++)
+        list[i] = &all[i];
+    if (wend_agent_add_mcps(agent, list, count, errs) == WEND_E_NOMEM)
+        return fail_nomem(l->err);
+    for (size_t i = 0; i < count; i++) {
+        s = errs[i].status;
+        if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM)
+            return fail(l->err, s, "%s", errs[i].message);
+        if (s != WEND_OK)
+            say(l, l->o.warn, "%s; its tools are not offered", errs[i].message);
+    }
+    return WEND_OK;
+}
+
+/* ---- Agents -------------------------------------------------------------- */
+
+static wend_status make(struct load *l, const wend_manifest *m,
+                        const wend_agent_options *outer, wend_agent **out);
+
+/* Recursion is bounded by AGENT_DEPTH_MAX. */
+static wend_status add_agents(struct load *l, wend_agent *agent,
+                              const wend_manifest *m,
+                              const wend_agent_options *o)
+{
+    size_t count = m ? m->agents_count : 0;
+    wend_status s = WEND_OK;
+
+    for (size_t i = 0; !s && i < count; i++) {
+        wend_kid_options kid = {.size = sizeof kid,
+                                .name = m->agents[i]->name,
+                                .description = m->agents[i]->description};
+
+        s = make(l, m->agents[i], o, &kid.agent);
+        if (!s)
+            s = wend_agent_add_agent(agent, &kid, l->err);
+        wend_agent_free(kid.agent);
+    }
+    if (!s && count)
+        s = wend_agent_add_builtin(agent, "task", l->err);
+    return s == WEND_E_EXISTS ? WEND_OK : s;
+}
+
+/* outer: the options of the agent that it is inside, or NULL. */
+static wend_status make(struct load *l, const wend_manifest *m,
+                        const wend_agent_options *outer, wend_agent **out)
+{
+    static const wend_agent_options nothing;
+    const wend_agent_options *f = m ? m->options : &nothing;
+    wend_agent_options o = outer ? *outer : l->agent;
+    wend_agent *agent = NULL;
+    wend_status s;
+
+    if (outer)
+        forget_own(l, &o);
+    take_file(&o, f, outer != NULL);
+    for (size_t i = 0; m && i < m->unserved_count; i++)
+        say(l, l->o.note,
+            "%.200s: '%s' is not served by this version and has no effect",
+            m->path, m->unserved[i]);
+    s = take_lists(l, &o, f);
+    if (!s)
+        s = wend_agent_new(l->rt, &o, &agent, l->err);
+    if (!s)
+        s = add_tools(l, agent, m, outer != NULL);
+    if (!s)
+        s = add_servers(l, agent, m, outer != NULL, &o);
+    if (!s)
+        s = add_agents(l, agent, m, &o);
+    if (!s) {
+        *out = agent;
+        agent = NULL;
+    }
+    wend_agent_free(agent);
+    return s;
+}
+
+/* ---- Public -------------------------------------------------------------- */
+
+static wend_status check_trust(const struct load *l, const wend_manifest *m)
+{
+    const char *trust = l->o.trust ? l->o.trust : "";
+
+    if (!m || !strcmp(trust, "any") || !strcmp(trust, m->sum))
+        return WEND_OK;
+    return fail(l->err, WEND_E_STALE,
+                "%.200s is not trusted: it has %zu programs and servers, its "
+                "sum is %s, and %s; look at it, then give its sum as "
+                "options.trust",
+                m->path, m->commands_count + m->servers_count, m->sum,
+                *trust ? "another one was accepted" : "none was accepted");
+}
+
+static wend_status load(struct load *l, const wend_manifest *m,
+                        wend_agent **out)
+{
+    wend_status s = check_trust(l, m);
+
+    if (!s && m)
+        s = wend_manifest_check(m, l->err);
+    if (!s)
+        s = guard_files(l, m);
+    return s ? s : make(l, m, NULL, out);
+}
+
+wend_status wend_agent_load(wend_runtime *rt, const char *path,
+                            const wend_load_options *options, wend_agent **out,
+                            wend_error *err)
+{
+    struct load l = {.rt = rt, .err = err};
+    wend_manifest *own = NULL;
+    wend_status s = rt_enter_for(rt, "load", err);
+
+    if (s)
+        return s;
+    if (!out || !OPTIONS_TAKE(&l.o, wend_load_options, note_ctx, options) ||
+        !OPTIONS_TAKE(&l.agent, wend_agent_options, cwd, l.o.agent))
+        return fail(err, WEND_E_INVAL,
+                    "load: out is NULL, or the size of options is wrong");
+    if ((l.o.tools_count && !l.o.tools) ||
+        (l.o.commands_count && !l.o.commands) ||
+        (l.o.servers_count && !l.o.servers))
+        return fail(err, WEND_E_INVAL,
+                    "load: options.tools, commands or servers is NULL");
+    *out = NULL;
+    l.agent.size = sizeof l.agent;
+    l.arena.mem = &rt->mem;
+    l.begun_us = rt_clock(rt);
+    if (path && !l.o.manifest)
+        s = wend_manifest_open(path, NULL, &own, err);
+    if (!s)
+        s = load(&l, l.o.manifest ? l.o.manifest : own, out);
+    wend_manifest_free(own);
+    arena_free(&l.arena);
+    return s;
+}
