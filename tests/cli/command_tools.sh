@@ -255,7 +255,7 @@ run "$WEND" run --json -a wend.yaml -t t hi
 is "-t can name one of them" "$(of_call outcome)" ok
 exits "a name that is taken" 2 "$WEND" run --tools tools/t.yaml \
     --tools tools/t.yaml -m "$hello" hi
-has "a name that is taken" "$err" "tools/t.yaml: tool 't' is there already"
+has "a name that is taken" "$err" "tool 't' is there already"
 
 # ---- Many ----------------------------------------------------------------------------------------
 

@@ -155,18 +155,21 @@ wend_str manifest_rule_tool(wend_str rule)
 {
     if (rule.len && (rule.ptr[0] == '!' || rule.ptr[0] == '?'))
         rule = (wend_str){rule.ptr + 1, rule.len - 1};
-    rule.len = strcspn(rule.ptr, "(");
-    for (size_t i = 0; i < rule.len; i++)
+    for (size_t i = 0; i < rule.len; i++) {
         if (strchr("*?.", rule.ptr[i]))
             return STR_NONE;
+        if (rule.ptr[i] == '(')
+            rule.len = i;
+    }
     return rule;
 }
 
 wend_str manifest_stem(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    size_t len = strlen(path);
+    const char *slash = memrchr(path, '/', len);
     wend_str name = str_of(slash ? slash + 1 : path);
-    const char *dot = strrchr(name.ptr, '.');
+    const char *dot = memrchr(name.ptr, '.', name.len);
 
     if (dot && dot > name.ptr)
         name.len = (size_t)(dot - name.ptr);

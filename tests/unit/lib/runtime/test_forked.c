@@ -134,6 +134,7 @@ static wend_run *run;
 static wend_agent *agent;
 static wend_runtime *rt;
 static const wend_event *event;
+static wend_manifest *manifest;
 static wend_str text;
 
 static bool check_store(const char *f)
@@ -221,6 +222,8 @@ static bool check_agent(const char *f)
         SAYS_FORK(wend_agent_add_relic(a, STR("x"), NULL, &err)))
     ROW(wend_agent_add_relics,
         REFUSED(wend_agent_add_relics(a, &relic, NULL, 1, NULL)))
+    ROW(wend_agent_load,
+        SAYS_FORK(wend_agent_load(h.rig.rt, NULL, NULL, &agent, &err)))
     ROW(wend_agent_tool, !wend_agent_tool(a, 0))
     ROW(wend_run_start,
         SAYS_FORK(wend_run_start(a, STR("x"), NULL, &run, &err)))
@@ -298,6 +301,10 @@ static bool check_rest(const char *f)
     ROW(wend_category_name, wend_category_name(WEND_CATEGORY_GENERAL) != NULL)
     ROW(wend_risk_name, wend_risk_name((wend_risk)0) != NULL)
     ROW(wend_builtin, wend_builtin(0) != NULL)
+    ROW(wend_manifest_open,
+        wend_manifest_open("/none", NULL, &manifest, &err) == WEND_E_NOTFOUND)
+    ROW(wend_manifest_check, wend_manifest_check(NULL, &err) == WEND_E_INVAL)
+    ROW(wend_manifest_free, NOTHING(wend_manifest_free(NULL)))
     ROW(wend_event_to_json,
         wend_event_to_json(h.copy, &h.json, NULL) == WEND_OK)
     ROW(wend_string_free, NOTHING(wend_string_free(NULL)))
