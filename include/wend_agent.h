@@ -397,6 +397,45 @@ WEND_API wend_status wend_agent_load(wend_runtime *rt, const char *path,
                                      const wend_load_options *options,
                                      wend_agent **out, wend_error *err);
 
+/* What the log of a run says about its agent. Lent during the call. */
+typedef struct wend_run_past {
+    wend_str run, agent, cwd;
+    wend_str config; /* JSON: models, tools with their programs, policy .. */
+    wend_limits limits;
+    bool imported; /* others may have written it: see wend_run_resume */
+} wend_run_past;
+
+typedef struct wend_of_run_options {
+    size_t size;
+    int64_t at;    /* the last event that counts; 0 = the newest */
+    uint32_t take; /* WEND_FORK_ bits: what `load` says instead of the log */
+    /* Where keys are (key_file, ca_file, models_file, insecure_http), limits
+     * where not 0, and what `take` names; read after `review`. */
+    const wend_load_options *load;
+    bool sandbox_on; /* for all programs, whatever the log says */
+    /* Called when the log was read and before anything is made; another
+     * status than WEND_OK refuses. Without it the log of an imported run is
+     * refused, WEND_E_STALE, and any other taken. To let an imported one
+     * count, set trust_log of wend_run_options, too. */
+    wend_status (*review)(void *ctx, const wend_run_past *past,
+                          wend_error *err);
+    /* Given what the log has so far, in order, before `review`, so that it
+     * need not be read once more; it must not call the library. */
+    void (*past)(void *ctx, const wend_event *event);
+    uint64_t past_types; /* bit per wend_event_type */
+    void *ctx;           /* of both */
+} wend_of_run_options;
+
+/* The agent of a run in the runtime's store, made again from what its log
+ * says, to resume or fork it: its models, tools, servers, relics and agents.
+ * What cannot be made again (a tool of the program that started it, a server
+ * that is gone) is told to load->warn, and its calls fail. A resume with this
+ * agent does not read the log a second time.
+ * WEND_E_CORRUPT: the log is damaged before it says what the agent is. */
+WEND_API wend_status wend_agent_of_run(wend_runtime *rt, const char *id,
+                                       const wend_of_run_options *options,
+                                       wend_agent **out, wend_error *err);
+
 /* What a tool sees of its call. [any thread] until it is answered */
 WEND_API wend_str wend_call_id(const wend_call *call);
 WEND_API wend_str wend_call_name(const wend_call *call);

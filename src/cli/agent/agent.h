@@ -1,11 +1,11 @@
 /*
- * agent.h - agents, plans and servers from files, options and logs.
+ * agent.h - which agents, plans and servers files and options name.
  *
- *   again.h        the agent of a run, made from what its log says
+ *   again.h        the agent of a stored run, and what the user says to it
  *   agent_make.h   the agent of a run, from the settings and its file
  *   agent_use.h    which agent a command runs
  *   plan_files.h   a plan from a file, with the plans and agents it names
- *   servers.h      servers of tools: those of --mcp and of the agent's file
+ *   servers.h      servers of tools: those of --mcp
  */
 #ifndef CLI_AGENT_H
 #define CLI_AGENT_H

@@ -91,7 +91,7 @@ static int read_schema(struct cli *cli, const char **text)
 }
 
 /* Where in the file, if it is about the schema. */
-static int no_agent(struct cli *cli, wend_status s, const wend_error *err)
+int agent_not_made(struct cli *cli, wend_status s, const wend_error *err)
 {
     static const char about[] = "agent: schema: ";
 
@@ -102,11 +102,14 @@ static int no_agent(struct cli *cli, wend_status s, const wend_error *err)
                     err->message + sizeof about - 1);
 }
 
-int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
+int agent_fill(struct cli *cli, wend_load_options *load, wend_agent_options *o,
+               bool *asks)
 {
     const struct settings *set = &cli->set;
-    wend_agent_options o = {
-        .size = sizeof o,
+    int code = tools_load(cli);
+
+    *o = (wend_agent_options){
+        .size = sizeof *o,
         .model = set->model,
         .instructions = set->instructions,
         .limits = {.turns = (uint32_t)set->max_turns,
@@ -130,34 +133,36 @@ int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
         .fallbacks = set->fallback.items,
         .fallbacks_count = set->fallback.count,
     };
-    wend_load_options load = {
-        .size = sizeof load,
-        .trust = cli->agent ? cli->agent->sum : NULL, /* see agent_use */
-        .manifest = cli->agent,
-        .agent = &o,
-        .note = server_say,
-        .warn = server_warn,
-        .note_ctx = cli,
-    };
+    load->agent = o;
+    load->manifest = cli->agent;
+    load->trust = cli->agent ? cli->agent->sum : NULL; /* see agent_use */
+    if (!code)
+        code = agent_approve(cli, o, asks, &load->allow_rest);
+    if (!code)
+        code = agent_guard(cli, o);
+    if (!code)
+        code = read_schema(cli, &o->schema);
+    return code ? code : tools_fill(cli, load);
+}
+
+int agent_make(struct cli *cli, wend_agent **agent, bool *asks)
+{
+    wend_agent_options o;
+    wend_load_options load = {.size = sizeof load,
+                              .note = server_say,
+                              .warn = server_warn,
+                              .note_ctx = cli};
     wend_error err = {0};
     wend_status s;
-    int code = tools_load(cli);
+    int code = agent_fill(cli, &load, &o, asks);
 
-    if (!code)
-        code = agent_approve(cli, &o, asks, &load.allow_rest);
-    if (!code)
-        code = agent_guard(cli, &o);
-    if (!code)
-        code = read_schema(cli, &o.schema);
-    if (!code)
-        code = tools_fill(cli, &load);
     if (code)
         return code;
     server_time_left(cli); /* begins */
     s = wend_agent_load(cli->rt, NULL, &load, agent, &err);
     if (s != WEND_OK)
-        return no_agent(cli, s, &err);
-    key_file_look(set);
+        return agent_not_made(cli, s, &err);
+    key_file_look(&cli->set);
     workspace_look(cli, *agent);
     return EXIT_DONE;
 }

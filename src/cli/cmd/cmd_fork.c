@@ -109,12 +109,12 @@ static int make(struct cli *cli, const char *id, const wend_fork_options *o)
 }
 
 static int go(struct cli *cli, const char *id, const wend_fork_options *o,
-              bool trust_log, struct view *view)
+              const struct again *how, struct view *view)
 {
-    wend_run_options ro = {.size = sizeof ro, .trust_log = trust_log};
+    wend_run_options ro = {.size = sizeof ro, .trust_log = how->trust_log};
     struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
     wend_error err = {0};
-    int code = stream_past(&st, id, o->at);
+    int code = how->view ? stream_past(&st, id, o->at) : EXIT_DONE;
     wend_status s;
 
     if (code)
@@ -144,12 +144,13 @@ static int fork_it(struct cli *cli, const struct found *found,
         return make(cli, id, o); /* which needs no hands */
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
+    how.view = &view;
     code = again_agent(cli, id, &how, &o->agent);
     o->take = how.take;
     if (!code && cli->set.no_run)
         code = make(cli, id, o);
     else if (!code)
-        code = go(cli, id, o, how.trust_log, &view);
+        code = go(cli, id, o, &how, &view);
     wend_agent_free(o->agent);
     view_free(&view);
     return code;

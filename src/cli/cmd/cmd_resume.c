@@ -79,7 +79,7 @@ static int go(struct cli *cli, wend_agent *agent, const char *id,
 {
     struct stream st = {.cli = cli, .view = view, .live = true, .asks = true};
     wend_error err = {0};
-    int code = stream_past(&st, id, 0);
+    int code = how->view ? stream_past(&st, id, 0) : EXIT_DONE;
     wend_status s;
 
     if (code)
@@ -107,6 +107,7 @@ static int resume(struct cli *cli, const char *id, bool imported)
     /* First: its files are found from where the command was called. */
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
+    how.view = &view;
     code = again_agent(cli, id, &how, &agent);
     if (!code)
         code = go(cli, agent, id, &how, &view);

@@ -18,6 +18,7 @@
 #include "core/policy/policy.h"
 #include "host/path.h"
 #include "lib/run/child.h"
+#include "lib/run/past.h"
 #include "lib/run/trouble.h"
 #include "lib/runtime/handover.h"
 
@@ -297,6 +298,7 @@ void agent_detach(wend_agent *a)
 {
     agent_drop_servers(a);
     agent_drop_kids(a);
+    past_free(a->past);
     a->keys_count = 0; /* they go with the driver */
     if (a->driver)
         a->driver->ops->free(a->driver);

@@ -82,11 +82,13 @@ struct wend_agent {
     bool offers_task;         /* its model may give them tasks */
     bool no_tool_calls;       /* its model calls no tools */
     wend_tool_info info;      /* lent last */
-    unsigned runs;            /* that borrow it */
-    bool gone;                /* freed by the host while runs go on */
-    bool sandbox_off;         /* programs run without */
-    bool memory_user;         /* what is remembered counts in all folders */
-    bool parallel_given;      /* so that it counts for plans, too */
+    struct past_log
+        *past;           /* of the run that it is of; NULL: none, or too long */
+    unsigned runs;       /* that borrow it */
+    bool gone;           /* freed by the host while runs go on */
+    bool sandbox_off;    /* programs run without */
+    bool memory_user;    /* what is remembered counts in all folders */
+    bool parallel_given; /* so that it counts for plans, too */
 };
 
 /* WEND_OK, or why the call that `what` names must not happen. */

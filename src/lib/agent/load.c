@@ -6,36 +6,41 @@
  * are and what may be done, and those about tools, instructions and limits
  * are the outer one's alone. (What it uses counts there, too.)
  */
+#include "lib/agent/load.h"
+
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/utf8.h"
-#include "lib/agent/agent_file.h"
-#include "lib/runtime/runtime.h"
 
-struct load {
-    wend_runtime *rt;
-    wend_load_options o;
-    wend_agent_options agent; /* a copy of the host's */
-    struct arena arena;
-    const char **guarded; /* files that the outermost agent is made of */
-    size_t guarded_count;
-    int64_t begun_us;
-    wend_error *err;
-};
-
-__attribute__((format(printf, 3, 4))) static void
-say(const struct load *l, wend_note_fn fn, const char *format, ...)
+__attribute__((format(printf, 3, 0))) static void
+say(const struct load *l, wend_note_fn fn, const char *format, va_list args)
 {
     char text[600];
-    va_list args;
 
     if (!fn)
         return;
-    va_start(args, format);
     utf8_vfmt(text, sizeof text, format, args);
-    va_end(args);
     fn(l->o.note_ctx, text);
+}
+
+__attribute__((format(printf, 2, 3))) static void note(const struct load *l,
+                                                       const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(l, l->o.note, format, args);
+    va_end(args);
+}
+
+void load_warn(const struct load *l, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(l, l->o.warn, format, args);
+    va_end(args);
 }
 
 /* ---- Options ------------------------------------------------------------- */
@@ -106,8 +111,8 @@ static void take_file(wend_agent_options *o, const wend_agent_options *f,
 }
 
 /* The host's rules come first, whichever agent it is. */
-static wend_status take_lists(struct load *l, wend_agent_options *o,
-                              const wend_agent_options *f)
+wend_status load_lists(struct load *l, const wend_agent_options *f,
+                       wend_agent_options *o)
 {
     const wend_agent_options *h = &l->agent;
     const char **rules =
@@ -237,8 +242,8 @@ static bool names(const char *const *list, size_t count, const char *name)
     return name && str_index(str_of(name), list, (int)count) >= 0;
 }
 
-static wend_status add_tools(struct load *l, wend_agent *agent,
-                             const wend_manifest *m, bool inner)
+wend_status load_tools(struct load *l, wend_agent *agent,
+                       const wend_manifest *m, bool inner)
 {
     const char *const *list = manifest_tools_default;
     size_t count = 0;
@@ -263,8 +268,7 @@ static wend_status add_tools(struct load *l, wend_agent *agent,
 
 /* ---- Servers ------------------------------------------------------------- */
 
-/* Of the run's time, for all servers together; 0: there is no bound. */
-static uint32_t time_left(const struct load *l, int64_t time_ms)
+uint32_t load_time_left(const struct load *l, int64_t time_ms)
 {
     int64_t left = time_ms - (rt_clock(l->rt) - l->begun_us) / 1000;
 
@@ -278,7 +282,7 @@ static wend_status copy_servers(struct load *l, const wend_manifest *m,
                                 bool inner, const wend_agent_options *o,
                                 wend_mcp_options *to, size_t *count)
 {
-    uint32_t left = time_left(l, o->limits.time_ms);
+    uint32_t left = load_time_left(l, o->limits.time_ms);
     size_t given = inner ? 0 : l->o.servers_count;
 
     *count = given + (m ? m->servers_count : 0);
@@ -300,9 +304,9 @@ static wend_status copy_servers(struct load *l, const wend_manifest *m,
     return WEND_OK;
 }
 
-static wend_status add_servers(struct load *l, wend_agent *agent,
-                               const wend_manifest *m, bool inner,
-                               const wend_agent_options *o)
+wend_status load_servers(struct load *l, wend_agent *agent,
+                         const wend_manifest *m, bool inner,
+                         const wend_agent_options *o)
 {
     const wend_mcp_options **list;
     wend_mcp_options *all;
@@ -329,7 +333,7 @@ static wend_status add_servers(struct load *l, wend_agent *agent,
         if (s == WEND_E_INVAL || s == WEND_E_EXISTS || s == WEND_E_NOMEM)
             return fail(l->err, s, "%s", errs[i].message);
         if (s != WEND_OK)
-            say(l, l->o.warn, "%s; its tools are not offered", errs[i].message);
+            load_warn(l, "%s; its tools are not offered", errs[i].message);
     }
     return WEND_OK;
 }
@@ -376,16 +380,15 @@ static wend_status make(struct load *l, const wend_manifest *m,
         forget_own(l, &o);
     take_file(&o, f, outer != NULL);
     for (size_t i = 0; m && i < m->unserved_count; i++)
-        say(l, l->o.note,
-            "%.200s: '%s' is not served by this version and has no effect",
-            m->path, m->unserved[i]);
-    s = take_lists(l, &o, f);
+        note(l, "%.200s: '%s' is not served by this version and has no effect",
+             m->path, m->unserved[i]);
+    s = load_lists(l, f, &o);
     if (!s)
         s = wend_agent_new(l->rt, &o, &agent, l->err);
     if (!s)
-        s = add_tools(l, agent, m, outer != NULL);
+        s = load_tools(l, agent, m, outer != NULL);
     if (!s)
-        s = add_servers(l, agent, m, outer != NULL, &o);
+        s = load_servers(l, agent, m, outer != NULL, &o);
     if (!s)
         s = add_agents(l, agent, m, &o);
     if (!s) {
@@ -424,34 +427,59 @@ static wend_status load(struct load *l, const wend_manifest *m,
     return s ? s : make(l, m, NULL, out);
 }
 
+wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
+                       wend_error *err)
+{
+    wend_status s = rt_enter_for(rt, what, err);
+
+    if (s)
+        return s;
+    l->rt = rt;
+    l->err = err;
+    l->arena.mem = &rt->mem;
+    l->begun_us = rt_clock(rt);
+    return WEND_OK;
+}
+
+wend_status load_take(struct load *l, const wend_load_options *options)
+{
+    if (!OPTIONS_TAKE(&l->o, wend_load_options, note_ctx, options) ||
+        !OPTIONS_TAKE(&l->agent, wend_agent_options, cwd, l->o.agent))
+        return fail(l->err, WEND_E_INVAL,
+                    "load: options.size or options.agent->size is wrong");
+    if ((l->o.tools_count && !l->o.tools) ||
+        (l->o.commands_count && !l->o.commands) ||
+        (l->o.servers_count && !l->o.servers))
+        return fail(l->err, WEND_E_INVAL,
+                    "load: options.tools, commands or servers is NULL");
+    l->agent.size = sizeof l->agent;
+    return WEND_OK;
+}
+
+void load_end(struct load *l)
+{
+    arena_free(&l->arena);
+}
+
 wend_status wend_agent_load(wend_runtime *rt, const char *path,
                             const wend_load_options *options, wend_agent **out,
                             wend_error *err)
 {
-    struct load l = {.rt = rt, .err = err};
+    struct load l = {0};
     wend_manifest *own = NULL;
-    wend_status s = rt_enter_for(rt, "load", err);
+    wend_status s = load_begin(&l, rt, "load", err);
 
     if (s)
         return s;
-    if (!out || !OPTIONS_TAKE(&l.o, wend_load_options, note_ctx, options) ||
-        !OPTIONS_TAKE(&l.agent, wend_agent_options, cwd, l.o.agent))
-        return fail(err, WEND_E_INVAL,
-                    "load: out is NULL, or the size of options is wrong");
-    if ((l.o.tools_count && !l.o.tools) ||
-        (l.o.commands_count && !l.o.commands) ||
-        (l.o.servers_count && !l.o.servers))
-        return fail(err, WEND_E_INVAL,
-                    "load: options.tools, commands or servers is NULL");
+    if (!out)
+        return fail(err, WEND_E_INVAL, "load: out is NULL");
     *out = NULL;
-    l.agent.size = sizeof l.agent;
-    l.arena.mem = &rt->mem;
-    l.begun_us = rt_clock(rt);
-    if (path && !l.o.manifest)
+    s = load_take(&l, options);
+    if (!s && path && !l.o.manifest)
         s = wend_manifest_open(path, NULL, &own, err);
     if (!s)
         s = load(&l, l.o.manifest ? l.o.manifest : own, out);
     wend_manifest_free(own);
-    arena_free(&l.arena);
+    load_end(&l);
     return s;
 }

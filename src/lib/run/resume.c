@@ -18,6 +18,7 @@
 #include "lib/model/recall.h"
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
+#include "lib/run/past.h"
 #include "lib/run/trouble.h"
 
 /* The log on its way into a run's state. */
@@ -190,9 +191,15 @@ static wend_status fold_log(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
     wend_store *store = r->rt->store;
-    struct store_place from = {r->turn.seq ? r->turn.seq : 1, f->n};
-    wend_status s =
-        store->ops->read(store, str_of(r->id), from, 0, fold_item, f, &f->err);
+    struct store_place from;
+    wend_status s;
+
+    if (!r->turn.seq)
+        past_feed(r->agent->past, r->id, fold_item, f);
+    from = (struct store_place){r->turn.seq ? r->turn.seq : 1, f->n};
+    s = f->status ? f->status
+                  : store->ops->read(store, str_of(r->id), from, 0, fold_item,
+                                     f, &f->err);
 
     arena_free(&f->arena);
     if (s == WEND_OK)
@@ -483,6 +490,8 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
         run_drop(r);
         return s;
     }
+    past_free(agent->past);
+    agent->past = NULL;
     *out = r;
     return WEND_OK;
 }

@@ -224,6 +224,8 @@ static bool check_agent(const char *f)
         REFUSED(wend_agent_add_relics(a, &relic, NULL, 1, NULL)))
     ROW(wend_agent_load,
         SAYS_FORK(wend_agent_load(h.rig.rt, NULL, NULL, &agent, &err)))
+    ROW(wend_agent_of_run,
+        SAYS_FORK(wend_agent_of_run(h.rig.rt, h.id, NULL, &agent, &err)))
     ROW(wend_agent_tool, !wend_agent_tool(a, 0))
     ROW(wend_run_start,
         SAYS_FORK(wend_run_start(a, STR("x"), NULL, &run, &err)))

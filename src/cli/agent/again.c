@@ -1,0 +1,172 @@
+/*
+ * again.c - the agent of a run, by wend_agent_of_run: what the options say
+ * instead of the log, and what the user says to an imported one.
+ */
+#include "cli/agent/again.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/agent/agent_make.h"
+#include "cli/agent/agent_tools.h"
+#include "cli/agent/servers.h"
+#include "cli/authority.h"
+#include "cli/config.h"
+
+struct looking {
+    struct cli *cli;
+    struct again *how;
+    const char *id;
+    wend_load_options load;
+    wend_agent_options agent;
+    int code; /* why it was refused; what is wrong has been said */
+};
+
+/* A script is found from here, also when the run is of another directory. */
+static int whole_path(struct cli *cli)
+{
+    const char *name = cli->given.model;
+    struct buf b = {.mem = cli->arena.mem};
+    char *path;
+
+    if (!name || !str_starts(str_of(name), "script:") || name[7] == '{')
+        return EXIT_DONE;
+    path = realpath(name + 7, NULL);
+    if (!path)
+        return EXIT_DONE; /* the agent says what is wrong with it */
+    buf_fmt(&b, "script:%s", path);
+    cli->given.model = cli->set.model = buf_keep(&b, &cli->arena).ptr;
+    free(path);
+    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
+                             : EXIT_DONE;
+}
+
+/* Of the log nothing counts: as run makes it. */
+static int make_given(struct cli *cli, struct again *how, wend_agent **agent)
+{
+    bool asks;
+
+    if (!cli->set.model || !*cli->set.model)
+        return complain(EXIT_USAGE,
+                        "no model is set: the run was imported, so that its "
+                        "log does not name one; give -m NAME or -a FILE");
+    how->take = WEND_FORK_CONFIG | WEND_FORK_LIMITS;
+    return agent_make(cli, agent, &asks);
+}
+
+/* Only what the command line names goes before the log. */
+static int fill(struct looking *l)
+{
+    struct cli *cli = l->cli;
+    const struct settings *set = &cli->set, *given = &cli->given;
+    uint32_t take = l->how->take;
+    wend_agent_options *o = &l->agent;
+    int code = EXIT_DONE;
+    bool asks;
+
+    if (take & WEND_FORK_CONFIG)
+        return agent_fill(cli, &l->load, o, &asks);
+
+    *o = (wend_agent_options){
+        .size = sizeof *o,
+        .model = given->model,
+        .base_url = given->base_url,
+        .fallbacks = given->fallback.items,
+        .fallbacks_count = given->fallback.count,
+        .key_file = set->key_file,
+        .ca_file = set->ca_file,
+        .insecure_http = set->insecure_http,
+        .models_file = set->models,
+        .limits = {.turns = (uint32_t)given->max_turns,
+                   .parallel = (uint32_t)given->parallel,
+                   .time_ms = given->timeout_ms,
+                   .tokens = given->budget_tokens,
+                   .cost_nano = given->budget_cost},
+        .sandbox_off = given->sandbox == 1, /* the word at 1 is off */
+    };
+    if (take & WEND_FORK_POLICY)
+        code = agent_approve(cli, o, &asks, &l->load.allow_rest);
+    if (!code && take & WEND_FORK_TOOLS)
+        code = tools_fill(cli, &l->load);
+    return code;
+}
+
+/* Files that the run names by relative paths are found from its directory. */
+static int look(struct looking *l, const wend_run_past *past)
+{
+    struct cli *cli = l->cli;
+    const struct json *config =
+        json_parse_own(arena_str(&cli->arena, past->config), &cli->arena, NULL);
+    const char *cwd = arena_str(&cli->arena, past->cwd).ptr;
+    int code = EXIT_DONE;
+
+    if (!config)
+        return complain(EXIT_FAILED, "out of memory");
+    if (past->imported)
+        code = authority_ask(cli, l->id, past->cwd, config);
+    l->how->trust_log = !code && past->imported;
+    cli->past_tools = json_get(config, "tools");
+    if (!code && l->how->take & WEND_FORK_TOOLS)
+        code = tools_load(cli);
+    if (!code && cwd && chdir(cwd))
+        code = complain(EXIT_USAGE, "the directory of run %s, %s: %s", l->id,
+                        cwd, strerror(errno));
+    return code ? code : fill(l);
+}
+
+static wend_status review(void *ctx, const wend_run_past *past, wend_error *err)
+{
+    struct looking *l = ctx;
+
+    (void)err;
+    l->code = look(l, past);
+    return l->code ? WEND_E_STALE : WEND_OK;
+}
+
+static void show_past(void *ctx, const wend_event *ev)
+{
+    struct looking *l = ctx;
+
+    view_past(l->how->view, ev);
+}
+
+int again_agent(struct cli *cli, const char *id, struct again *how,
+                wend_agent **agent)
+{
+    struct looking l = {.cli = cli,
+                        .how = how,
+                        .id = id,
+                        .load = {.size = sizeof l.load,
+                                 .agent = &l.agent,
+                                 .note = server_say,
+                                 .warn = server_warn,
+                                 .note_ctx = cli}};
+    wend_of_run_options of = {.size = sizeof of,
+                              .at = how->at,
+                              .take = how->take,
+                              .load = &l.load,
+                              .sandbox_on = cli->given.sandbox == 0,
+                              .review = review,
+                              .ctx = &l};
+    wend_error err = {0};
+    wend_status s;
+    int code = whole_path(cli);
+
+    if (!code && how->imported && (how->take || cli->given.sandbox >= 0))
+        return make_given(cli, how, agent);
+    if (code)
+        return code;
+    if (how->view && view_past_types(how->view)) {
+        of.past = show_past;
+        of.past_types = view_past_types(how->view);
+    }
+    s = wend_agent_of_run(cli->rt, id, &of, agent, &err);
+    if (s != WEND_OK)
+        return l.code ? l.code : agent_not_made(cli, s, &err);
+    key_file_look(&cli->set);
+    how->view = NULL; /* it has had the past */
+    return EXIT_DONE;
+}

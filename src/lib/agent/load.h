@@ -1,0 +1,43 @@
+/*
+ * load.h - what agents from files and agents from logs share. Only for
+ * src/lib.
+ */
+#ifndef LIB_LOAD_H
+#define LIB_LOAD_H
+
+#include "lib/agent/agent_file.h"
+#include "lib/runtime/runtime.h"
+
+struct load {
+    wend_runtime *rt;
+    wend_load_options o;
+    wend_agent_options agent; /* a copy of the host's */
+    struct arena arena;
+    const char **guarded; /* files that the outermost agent is made of */
+    size_t guarded_count;
+    int64_t begun_us;
+    wend_error *err;
+};
+
+/* WEND_OK, or why the call that `what` names must not happen. */
+wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
+                       wend_error *err);
+wend_status load_take(struct load *l, const wend_load_options *options);
+void load_end(struct load *l);
+
+void load_warn(const struct load *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Of the run's time, for all servers together; 0: there is no bound. */
+uint32_t load_time_left(const struct load *l, int64_t time_ms);
+/* Rules, label rows and network of the host, then those of the file. */
+wend_status load_lists(struct load *l, const wend_agent_options *file,
+                       wend_agent_options *o);
+/* The host's tools, the manifest's, or the default ones. m may be NULL;
+ * inner: an agent in another, which has none of the host's. */
+wend_status load_tools(struct load *l, wend_agent *agent,
+                       const wend_manifest *m, bool inner);
+wend_status load_servers(struct load *l, wend_agent *agent,
+                         const wend_manifest *m, bool inner,
+                         const wend_agent_options *o);
+
+#endif
