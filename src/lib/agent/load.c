@@ -268,12 +268,15 @@ wend_status load_tools(struct load *l, wend_agent *agent,
 
 /* ---- Servers ------------------------------------------------------------- */
 
-uint32_t load_time_left(const struct load *l, int64_t time_ms)
+uint32_t load_time_left(struct load *l, int64_t time_ms)
 {
-    int64_t left = time_ms - (rt_clock(l->rt) - l->begun_us) / 1000;
+    int64_t now = rt_clock(l->rt), left;
 
     if (!time_ms)
         return 0;
+    if (!l->begun_us)
+        l->begun_us = now;
+    left = time_ms - (now - l->begun_us) / 1000;
     return left < 1 ? 1 : left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
 }
 
@@ -437,7 +440,6 @@ wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
     l->rt = rt;
     l->err = err;
     l->arena.mem = &rt->mem;
-    l->begun_us = rt_clock(rt);
     return WEND_OK;
 }
 

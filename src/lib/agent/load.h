@@ -15,7 +15,7 @@ struct load {
     struct arena arena;
     const char **guarded; /* files that the outermost agent is made of */
     size_t guarded_count;
-    int64_t begun_us;
+    int64_t begun_us; /* the first server; 0: not yet */
     wend_error *err;
 };
 
@@ -27,8 +27,9 @@ void load_end(struct load *l);
 
 void load_warn(const struct load *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Of the run's time, for all servers together; 0: there is no bound. */
-uint32_t load_time_left(const struct load *l, int64_t time_ms);
+/* Of the run's time, from the first server on, for all of them together; 0:
+ * there is no bound. */
+uint32_t load_time_left(struct load *l, int64_t time_ms);
 /* Rules, label rows and network of the host, then those of the file. */
 wend_status load_lists(struct load *l, const wend_agent_options *file,
                        wend_agent_options *o);
