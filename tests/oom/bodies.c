@@ -95,6 +95,73 @@ void play_resume(const struct scenario *sc, struct tale *t)
     stage_close(&st);
 }
 
+/* The agent of the run is made again from its log. */
+void play_of_run(const struct scenario *sc, struct tale *t)
+{
+    struct stage st = {0};
+    wend_agent *agent = NULL;
+    wend_run *run = NULL;
+    char id[40];
+
+    if (stage_open(&st, sc, t) && stage_find(&st, t, id) &&
+        step_ok(t, "of_run",
+                wend_agent_of_run(st.rt, id, NULL, &agent, &st.err), &st.err) &&
+        step_ok(t, "resume", wend_run_resume(agent, id, NULL, &run, &st.err),
+                &st.err)) {
+        t->count = 1;
+        stage_watch(run, sc, t, &t->runs[0]);
+    }
+    wend_run_free(run);
+    wend_agent_free(agent);
+    stage_close(&st);
+}
+
+static bool put_file(const char *name, const char *text)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+    bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+    close(fd);
+    return ok;
+}
+
+bool agent_files(const struct scenario *sc)
+{
+    (void)sc;
+    return put_file("agent.yaml",
+                    "wend: agent/1\nmodel: script:model.yaml\n"
+                    "tools: [calculator, tool.yaml]\nagents: [in.yaml]\n"
+                    "policy: [{tool: count, do: deny}]\n") &&
+           put_file("model.yaml", "wend: script/1\nturns: [{text: done}]\n") &&
+           put_file("tool.yaml", "wend: tool/1\nname: count\ndescription: d\n"
+                                 "command: [./count.sh]\n") &&
+           put_file("count.sh", "#!/bin/sh\n") &&
+           put_file("in.yaml", "wend: agent/1\ntools: [glob]\n");
+}
+
+/* An agent of a file, with a tool and an agent of files. */
+void play_load(const struct scenario *sc, struct tale *t)
+{
+    wend_load_options o = {.size = sizeof o, .trust = "any"};
+    struct stage st = {0};
+    wend_agent *agent = NULL;
+    wend_run *run = NULL;
+
+    if (stage_open(&st, sc, t) &&
+        step_ok(t, "load",
+                wend_agent_load(st.rt, "agent.yaml", &o, &agent, &st.err),
+                &st.err) &&
+        step_ok(t, "start",
+                wend_run_start(agent, STR("x"), NULL, &run, &st.err),
+                &st.err)) {
+        t->count = 1;
+        stage_watch(run, sc, t, &t->runs[0]);
+    }
+    wend_run_free(run);
+    wend_agent_free(agent);
+    stage_close(&st);
+}
+
 void play_replay(const struct scenario *sc, struct tale *t)
 {
     wend_replay_options o = {.size = sizeof o};

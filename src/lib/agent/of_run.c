@@ -29,7 +29,16 @@ struct remake {
     const char *id;
     struct past past;
     wend_str cwd; /* also of agents inside */
+    bool nomem;   /* something is missing for want of memory alone */
 };
+
+/* What cannot be made again fails later, and the run goes on; but for want of
+ * memory nothing is left out. */
+static bool is_lost(struct remake *m, wend_status s)
+{
+    m->nomem |= s == WEND_E_NOMEM;
+    return s != WEND_OK && s != WEND_E_NOMEM;
+}
 
 static const char *text_of(struct remake *m, const struct json *j)
 {
@@ -198,7 +207,7 @@ static void add_servers(struct remake *m, wend_agent *agent,
     wend_error *errs = arena_alloc(a, (count + 1) * sizeof *errs);
 
     if (!list || !options || !errs) {
-        load_warn(&m->load, "out of memory; calls of servers' tools will fail");
+        m->nomem = true;
         return;
     }
     for (const struct json *j = count ? servers->first : NULL; j; j = j->next) {
@@ -207,9 +216,9 @@ static void add_servers(struct remake *m, wend_agent *agent,
         i++;
     }
     if (count)
-        wend_agent_add_mcps(agent, list, count, errs);
+        is_lost(m, wend_agent_add_mcps(agent, list, count, errs));
     for (i = 0; i < count; i++)
-        if (errs[i].status != WEND_OK)
+        if (is_lost(m, errs[i].status))
             load_warn(&m->load, "%s; calls of its tools will fail",
                       errs[i].message);
 }
@@ -235,7 +244,7 @@ static void add_tools(struct remake *m, wend_agent *agent,
                       "the tool '%s' belongs to the program that started the "
                       "run; its calls will fail",
                       name ? name : "");
-        if (s != WEND_OK)
+        if (is_lost(m, s))
             load_warn(&m->load,
                       "the tool '%s' is not there: %s; its calls will fail",
                       name ? name : "", err.message);
@@ -273,7 +282,7 @@ static void add_relics(struct remake *m, wend_agent *agent,
     if (!ok || a->failed ||
         (count && wend_agent_add_relics(agent, texts, each, count, errs) ==
                       WEND_E_NOMEM)) {
-        load_warn(&m->load, "out of memory; actions of relics will fail");
+        m->nomem = true;
         return;
     }
     i = 0;
@@ -281,7 +290,7 @@ static void add_relics(struct remake *m, wend_agent *agent,
          r = r->next, i++) {
         wend_str name = json_str(json_get(json_get(r, "manifest"), "name"));
 
-        if (errs[i].status != WEND_OK)
+        if (is_lost(m, errs[i].status))
             load_warn(&m->load,
                       "the relic '%.*s' is not there: %s; its actions will "
                       "fail",
@@ -430,11 +439,14 @@ static void add_kids(struct remake *m, wend_agent *parent,
     for (const struct json *k = list ? list->first : NULL; k; k = k->next) {
         struct past past = {.config = json_get(k, "config")};
         wend_agent *agent = NULL;
+        wend_status s;
 
         fail_clear(&err);
         past.agent = arena_str(&m->load.arena, json_str(json_get(k, "agent")));
-        if (make_whole(m, &past, 0, &agent) ||
-            add_kid(m, parent, k, agent, &err) != WEND_OK)
+        s = make_whole(m, &past, 0, &agent);
+        if (s == WEND_OK)
+            s = add_kid(m, parent, k, agent, &err);
+        if (is_lost(m, s))
             load_warn(&m->load,
                       "the agent '%s' is not there%s%s; its tasks will fail",
                       past.agent.ptr ? past.agent.ptr : "",
@@ -505,6 +517,8 @@ static wend_status remake(struct remake *m, wend_agent **out)
         s = wend_agent_load(m->load.rt, NULL, m->o.load, &agent, m->load.err);
     else if (!s)
         s = make_whole(m, &m->past, m->o.take, &agent);
+    if (!s && (m->nomem || a->failed))
+        s = fail_nomem(m->load.err);
     if (!s) {
         agent->past = log;
         log = NULL;
