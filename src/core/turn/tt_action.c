@@ -60,7 +60,7 @@ bool may_retry_action(const struct tt *x, const struct work *w,
     return w->attempt <= t->plan.plan->actions[w->action]->retry.max &&
            t->stop.outcome == WEND_OUTCOME_NONE && !plan_fails_fast(&t->plan) &&
            !t->plan.wrong.ptr &&
-           (!d->effect_possible || w->call_class != WEND_CLASS_UNSAFE);
+           (!d->effect_possible || work_class(t, w) != WEND_CLASS_UNSAFE);
 }
 
 static int64_t retry_delay(const struct plan_retry *r, int64_t attempt)
@@ -77,6 +77,7 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
     const struct plan_action *a = x->s->turn.plan.plan->actions[w->action];
     int64_t delay_ms = retry_delay(&a->retry, w->attempt);
     const wend_ev_error *error = work_error(x, w, d, d->output);
+    struct work now;
     wend_event *ev;
     wend_str limit;
 
@@ -84,7 +85,8 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
     end_child(x, w->child, d->child);
     limit = work_over_budget(x, w);
     if (limit.ptr) {
-        end_work(x, w, d);
+        now = work_now(&x->s->turn, w); /* without its child */
+        end_work(x, &now, d);
         limit_reached(x, limit);
         return;
     }

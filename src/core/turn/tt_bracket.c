@@ -87,7 +87,7 @@ const wend_ev_error *work_error(struct tt *x, const struct work *w,
                         component_of(&x->s->turn, w));
     if (error) {
         error->effect_possible =
-            d->effect_possible && w->call_class != WEND_CLASS_READ;
+            d->effect_possible && work_class(&x->s->turn, w) != WEND_CLASS_READ;
         error->retryable = !w->call && d->retryable;
     }
     return error;
@@ -160,14 +160,14 @@ static void emit_end(struct tt *x, const struct work *w,
 
 /* ---- Starts -------------------------------------------------------------- */
 
-static void fill_call_start(const struct work *w, const struct admission *a,
-                            wend_ev_call_start *e)
+static void fill_call_start(const struct turn *t, const struct work *w,
+                            const struct admission *a, wend_ev_call_start *e)
 {
     e->call = w->id;
     e->name = w->name;
     e->args_json = w->args;
     e->args_invalid = w->call->invalid && str_eq(w->args, w->call->args);
-    e->call_class = w->call_class;
+    e->call_class = work_class(t, w);
     e->attempt = w->attempt + 1;
     e->policy = a->verdict.policy;
 }
@@ -197,7 +197,7 @@ void emit_start(struct tt *x, const struct work *w, const struct admission *a)
         emit_end(x, w, &superseded, false);
     ev = draft(x, w->call ? WEND_CALL_START : WEND_ACTION_START);
     if (ev && w->call) {
-        fill_call_start(w, a, &ev->u.call_start);
+        fill_call_start(&x->s->turn, w, a, &ev->u.call_start);
         ev->u.call_start.key = work_key(x, w);
     } else if (ev) {
         fill_action_start(x->s->turn.plan.plan->actions[w->action], w, a,
@@ -232,14 +232,12 @@ static void reopen(struct tt *x, const struct work *w)
 
 void end_work(struct tt *x, const struct work *w, const struct call_done *d)
 {
-    struct work now = work_now(&x->s->turn, w);
-
-    if (now.superseded)
-        reopen(x, &now);
+    if (w->superseded)
+        reopen(x, w);
     if (!w->call)
         emit_action_answer(x, w->action, d->outcome,
                            work_error(x, w, d, d->output));
-    end_child(x, now.child, d->child);
+    end_child(x, w->child, d->child);
     emit_end(x, w, d, true);
 }
 

@@ -406,7 +406,7 @@ void restart_lost_actions(struct tt *x)
            (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
         struct work w = work_of_action(&x->s->turn, i);
 
-        if (is_looked_up(&w))
+        if (is_looked_up(&x->s->turn, &w))
             want_work(x, FX_CHECK, &w);
         else if (w.lost)
             begin_again(x, &w);

@@ -76,7 +76,7 @@ void restart_lost(struct tt *x)
         if (!bit_get(&t->lost, i) || waits_for_approval(t, i) || !has_slot(t))
             continue;
         w = work_of_call(t, turn_call(t, i));
-        if (!is_looked_up(&w))
+        if (!is_looked_up(t, &w))
             begin_again(x, &w);
     }
 }
@@ -88,7 +88,7 @@ void check_lost_calls(struct tt *x)
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
         struct work w = work_of_call(t, turn_call(t, i));
 
-        if (is_looked_up(&w))
+        if (is_looked_up(t, &w))
             want_work(x, FX_CHECK, &w);
     }
 }

@@ -27,12 +27,10 @@ struct work {
     const struct tool *tool; /* or endpoint; NULL: it has none */
     int64_t attempt;         /* 0: it has not begun */
     int64_t timeout_ms;
-    wend_class call_class;
     bool by_child;           /* a run of its own answers it */
     bool lost;               /* open, and no process runs it */
     bool superseded;         /* ... and its bracket is closed */
-    bool unknown;            /* if it is lost, so is what it has done */
-    bool checked;            /* ... unless a program of its tool finds out */
+    bool left;               /* its child has ended, or is another run's */
     bool answered, approved; /* the question about it */
 };
 
@@ -157,10 +155,9 @@ void emit_answer(struct tt *x, const struct work *w, bool yes, wend_str by,
 /* True: it was refused, by its admission or by the person who was asked. */
 bool refuse_work(struct tt *x, const struct work *w, struct admission *a);
 void abandon_work(struct tt *x); /* all that is open */
-/* Of what is lost: */
-bool is_checked(const struct turn *t, const struct tool *tool);
-/* Its outcome is not known yet, but will be. */
-bool is_looked_up(const struct work *w);
+wend_class work_class(const struct turn *t, const struct work *w);
+/* Lost, and a program of its tool finds out what became of it. */
+bool is_looked_up(const struct turn *t, const struct work *w);
 void begin_again(struct tt *x, const struct work *w);
 void end_lost(struct tt *x, const struct work *w); /* as unknown, or canceled */
 /* Does what the policy says if it is in doubt; false: it is not. `over`: it is
@@ -176,6 +173,7 @@ void on_checked(struct tt *x);
 void emit_start(struct tt *x, const struct work *w, const struct admission *a);
 void start_work(struct tt *x, const struct work *w, const struct admission *a);
 void run_work(struct tt *x, const struct work *w, int64_t delay_ms);
+/* `w` is as it is now. */
 void end_work(struct tt *x, const struct work *w, const struct call_done *d);
 /* Refused without running: both brackets in one step. */
 void end_unstarted(struct tt *x, const struct work *w,

@@ -97,7 +97,7 @@ bool decide(struct tt *x, uint32_t i)
 {
     const struct plan_action *a = action_of(x, i);
     const struct admission none = {0};
-    struct work w = work_of_action(&x->s->turn, i);
+    struct work w;
     struct call_done d = {.outcome = WEND_OUTCOME_OK, .json = true};
     struct buf b = {.mem = x->s->scratch->mem};
     struct scope scope;
@@ -123,6 +123,7 @@ bool decide(struct tt *x, uint32_t i)
     }
     put_choice(&b, a, c);
     d.output = take_text(x, &b);
+    w = work_of_action(&x->s->turn, i);
     w.args = STR_NONE;
     end_unstarted(x, &w, &none, &d);
     return true;

@@ -23,12 +23,10 @@ struct work work_of_call(const struct turn *t, const struct call *c)
         .args = b && b->args.ptr ? b->args : c->args,
         .tool = tool,
         .timeout_ms = tool ? tool->timeout_ms : 0,
-        .call_class = tool ? tool->call_class : WEND_CLASS_UNSAFE,
         .by_child = tool && tool->child,
+        .left = true,
     };
 
-    w.unknown = w.call_class == WEND_CLASS_UNSAFE;
-    w.checked = is_checked(t, tool);
     if (b) {
         w.key = b->key;
         w.child = b->child;
@@ -57,8 +55,8 @@ struct work work_of_action(const struct turn *t, uint32_t i)
         .attempt = s->attempt,
         .tool = turn_action_tool(t, i),
         .timeout_ms = a->timeout_ms,
-        .call_class = turn_action_class(t, i),
         .by_child = a->type == ACTION_AGENT || a->type == ACTION_WORKFLOW,
+        .left = s->left,
         .lost = s->at == AT_LOST,
         .superseded = s->superseded,
         .answered = s->answered,
@@ -67,8 +65,6 @@ struct work work_of_action(const struct turn *t, uint32_t i)
 
     if (a->type == ACTION_RELIC && w.tool && w.tool->timeout_ms < w.timeout_ms)
         w.timeout_ms = w.tool->timeout_ms;
-    w.checked = a->type == ACTION_TOOL && is_checked(t, w.tool);
-    w.unknown = w.call_class == WEND_CLASS_UNSAFE && (!w.by_child || s->left);
     return w;
 }
 
@@ -204,36 +200,51 @@ enum unknown unknown_policy(const struct turn *t)
                : t->config->on_unknown;
 }
 
+wend_class work_class(const struct turn *t, const struct work *w)
+{
+    if (!w->call)
+        return turn_action_class(t, w->action);
+    return w->tool ? w->tool->call_class : WEND_CLASS_UNSAFE;
+}
+
+/* Whether, when it was interrupted, what it has done is not known. The child
+ * of an action is resumed, or has not begun. */
+static bool is_unknown(const struct turn *t, const struct work *w)
+{
+    return work_class(t, w) == WEND_CLASS_UNSAFE && (!w->by_child || w->left);
+}
+
+static bool is_in_doubt(const struct turn *t, const struct work *w)
+{
+    return w->lost && !w->child.ptr && is_unknown(t, w);
+}
+
 /* What an imported log says of a call is nothing to run a program for. */
-bool is_checked(const struct turn *t, const struct tool *tool)
+static bool is_checked(const struct turn *t, const struct work *w)
 {
-    return t->config->on_unknown == UNKNOWN_VERIFY && tool && tool->verify &&
-           !t->imported;
+    return t->config->on_unknown == UNKNOWN_VERIFY && !t->imported && w->tool &&
+           w->tool->verify &&
+           (w->call || t->plan.plan->actions[w->action]->type == ACTION_TOOL);
 }
 
-/* A child is resumed. */
-static bool is_in_doubt(const struct work *w)
+bool is_looked_up(const struct turn *t, const struct work *w)
 {
-    return w->lost && w->unknown && !w->child.ptr;
-}
-
-bool is_looked_up(const struct work *w)
-{
-    return is_in_doubt(w) && w->checked;
+    return is_in_doubt(t, w) && is_checked(t, w);
 }
 
 void end_lost(struct tt *x, const struct work *w)
 {
+    bool unknown = is_unknown(&x->s->turn, w);
     struct call_done d = {
-        .outcome = w->unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
-        .code = w->unknown ? STR("unknown") : STR("canceled"),
+        .outcome = unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
+        .code = unknown ? STR("unknown") : STR("canceled"),
         .effect_possible = true,
     };
 
     if (!w->call)
         d.output = STR("the process ended while this action was under way; "
                        "it may have had an effect");
-    else if (w->unknown)
+    else if (unknown)
         d.output = STR("unknown: the process ended while this call was "
                        "under way. It may have had its effect, wholly, "
                        "in part or not at all: find out before you call "
@@ -318,9 +329,11 @@ static void ask_about_lost(struct tt *x, const struct work *w)
 
 bool settle_doubt(struct tt *x, const struct work *w, bool over)
 {
-    enum unknown policy = unknown_policy(&x->s->turn);
+    const struct turn *t = &x->s->turn;
+    enum unknown policy = unknown_policy(t);
 
-    if (policy == UNKNOWN_RETRY || !is_in_doubt(w) || (w->checked && !over))
+    if (policy == UNKNOWN_RETRY || !is_in_doubt(t, w) ||
+        (is_checked(t, w) && !over))
         return false;
     if (policy == UNKNOWN_ASK && !over)
         ask_about_lost(x, w);
@@ -353,7 +366,7 @@ void on_checked(struct tt *x)
     struct work w;
 
     if (x->s->turn.paused || !find_checked(&x->s->turn, d, &w) ||
-        !is_looked_up(&w))
+        !is_looked_up(&x->s->turn, &w))
         return;
     if (d->outcome == WEND_OUTCOME_OK)
         end_work(x, &w, d);
