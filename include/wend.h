@@ -1,64 +1,64 @@
 /*
  * wend.h - run LLM agents from C.
  *
- * The rules, without exceptions:
+ * These rules hold for every function, without exception:
  *
- * Status     Every function that can fail returns a wend_status. Details go
- *            into the caller's wend_error (may be NULL) or, for a run, are
- *            lent by wend_run_error; after a success both are empty. A failed
- *            call is a status; a failed run is an event (run_end).
- * Ownership  `T **out` is yours: free it with T_free; T_free(NULL) is fine.
- *            `const T *` is lent until the next call on the same handle.
- *            Strings and structs that go in are copied. Handles that go in
- *            are borrowed. Handles may be freed in any order: a store stays
- *            until its last runtime is gone, an agent until its last run is; a
- *            run or an agent whose runtime is gone can only be freed.
- * Release    What a host gives as `ctx` may come with a release function. It
- *            is called exactly once, with that ctx, when nothing of wend can
- *            use it any more: also if the call that was given it fails (but
- *            not if it was given options that are NULL or whose size is
- *            wrong), and if the runtime goes first. The ctx of a tool lives
- *            until its agent is gone and all its calls are answered. It is
- *            called from any thread, and must not call wend. What is used
- *            only while a function runs (wend_store_export, _import,
- *            wend_plan_options.knows, wend_sim_run) needs none.
+ * Status     A function that can fail returns a wend_status. The details are
+ *            in the caller's wend_error (which may be NULL) or, for a run, in
+ *            wend_run_error; after a success both are empty. A failed call is
+ *            a status; a failed run is an event (run_end).
+ * Ownership  The caller owns `T **out` and frees it with T_free; T_free(NULL)
+ *            does nothing. A `const T *` is lent until the next call on the
+ *            same handle. wend copies strings and structs that it is given, and
+ *            borrows handles. Handles may be freed in any order: a store lives
+ *            until its last runtime is gone, an agent until its last run is
+ *            gone. A run or agent whose runtime is gone can only be freed.
+ * Release    A `ctx` that the host passes may come with a release function.
+ *            wend calls it exactly once, with that ctx, when nothing can use
+ *            the ctx any more. That includes a call that fails (unless its
+ *            options are NULL or have a wrong size) and a runtime that is freed
+ *            first. The ctx of a tool lives until its agent is gone and all its
+ *            calls are answered. A release function may run on any thread and
+ *            must not call wend. A ctx that is used only during the call itself
+ *            (wend_store_export, _import, wend_plan_options.knows,
+ *            wend_sim_run) has no release function.
  * Threads    A runtime and everything made from it belong to the thread that
- *            made it. Only functions marked [any thread] may be called from
- *            elsewhere. A call from a wrong thread returns WEND_E_MISUSE.
- *            A store may be shared by runtimes of several threads: every
- *            wend_store_ function that takes a store may be called from any
- *            thread, and from several at once, except wend_store_distrust.
+ *            made it. Other threads may call only the functions marked
+ *            [any thread]; any other call from there returns WEND_E_MISUSE.
+ *            Runtimes of several threads may share a store: every wend_store_
+ *            function that takes a store may be called from any thread, also
+ *            concurrently, except wend_store_distrust.
  * Freeing    Every _free may be called from any thread, once, as the last call
- *            on its handle. In another thread than its runtime's, or inside a
- *            callback, a run or an agent is handed over and goes when the
- *            runtime is pumped next, or freed. A runtime goes at once; but if
- *            a call that waits or pumps is inside, then at its end, and that
- *            call returns WEND_E_MISUSE. No other call on a runtime or on what
- *            was made from it may be under way meanwhile, but other _free.
- * Callbacks  A callback may call anything except what waits or pumps
- *            (wend_run_next, _next_for, _poll, _wait, wend_runtime_pump,
- *            wend_agent_add_mcp): that returns WEND_E_MISUSE.
- * Fork       A child of fork() cannot use the handles that it inherits: what
- *            is called with one returns WEND_E_MISUSE (without a status: what
- *            it returns for NULL), and a _free does nothing. The runs of a
- *            parent that dies are free, whatever children live. Events and
+ *            on its handle. A run or agent that is freed on a thread other than
+ *            its runtime's, or inside a callback, is handed over and destroyed
+ *            when its runtime is next pumped or freed. A runtime is destroyed
+ *            at once; if a call that waits or pumps is inside it, then at the
+ *            end of that call, which returns WEND_E_MISUSE. While a runtime is
+ *            freed no other call on it, or on anything made from it, may be in
+ *            progress, except another _free.
+ * Callbacks  A callback may call any function that neither waits nor pumps.
+ *            Those that do (wend_run_next, _next_for, _poll, _wait,
+ *            wend_runtime_pump, wend_agent_add_mcp) return WEND_E_MISUSE there.
+ * Fork       A child of fork() cannot use handles that it inherits. A call with
+ *            one returns WEND_E_MISUSE (a function without a status returns
+ *            what it returns for NULL), and a _free does nothing. If the parent
+ *            dies, its runs can be resumed even while children live. Events and
  *            strings are plain memory and stay readable. A child may make
- *            handles of its own; but a store file that its parent had open
- *            at the fork cannot be opened there (WEND_E_MISUSE): open stores
- *            after the fork, or start a program. fork() waits up to a second
- *            for threads that are reading or writing a store; if that was
- *            not enough, or fork() is called inside a callback of a read,
- *            the child can open no store file. A child that is forked inside
- *            a callback must not return from it. vfork() and _Fork() are for
- *            exec alone.
- * Growth     Option structs begin with `size`; set it to sizeof the struct.
- *            Zero means default. Fields are only ever appended, and a host
- *            built with an older or a newer header is understood; a size that
- *            cannot be is WEND_E_INVAL. wend_limits and wend_filter stand
- *            inside others and stay as they are. Structs that are lent
- *            (events, infos) are only ever appended to: never copy them by
- *            value, use wend_event_clone.
- * Waiting    `next` and `wait` wait, `poll` and `pump` never do.
+ *            handles of its own, but it cannot open a store file that its
+ *            parent had open at the fork (WEND_E_MISUSE): open stores after the
+ *            fork, or exec a program. fork() waits up to a second for threads
+ *            that read or write a store. If that is not enough, or if fork() is
+ *            called inside a callback of a read, the child can open no store
+ *            file. A child that is forked inside a callback must not return
+ *            from it. vfork() and _Fork() may be used only to exec.
+ * Growth     Option structs begin with `size`: set it to sizeof the struct.
+ *            Zero means the default. Fields are only appended, so hosts built
+ *            with an older or newer header keep working; an impossible size is
+ *            WEND_E_INVAL. wend_limits and wend_filter are members of other
+ *            structs and never change. Structs that are lent (events, infos)
+ *            also grow at their end: never copy them by value, use
+ *            wend_event_clone.
+ * Waiting    `next` and `wait` wait; `poll` and `pump` never do.
  */
 #ifndef WEND_H
 #define WEND_H
@@ -83,8 +83,8 @@ extern "C" {
 
 /* ---- Basics -------------------------------------------------------------- */
 
-/* Bytes with a length. `ptr` is NULL when the value is absent. What wend
- * hands out is valid UTF-8; it may contain NUL only as part of the text. */
+/* Bytes with a length. `ptr` is NULL when the value is absent. Strings that
+ * wend hands out are valid UTF-8; a NUL in them is part of the text. */
 typedef struct wend_str {
     const char *ptr;
     size_t len;
@@ -103,15 +103,15 @@ static inline wend_str wend_str_of(const char *text)
 typedef enum wend_status {
     WEND_OK = 0,
     WEND_END = 1,         /* the stream is over */
-    WEND_AGAIN = 2,       /* nothing now; ask again after a pump */
-    WEND_E_INVAL = -1,    /* an argument or an option is wrong */
+    WEND_AGAIN = 2,       /* nothing yet; try again after a pump */
+    WEND_E_INVAL = -1,    /* invalid argument or option */
     WEND_E_NOMEM = -2,    /* an allocation failed */
-    WEND_E_NOTFOUND = -3, /* no such run, tool, file, call */
+    WEND_E_NOTFOUND = -3, /* no such run, tool, file or call */
     WEND_E_EXISTS = -4,   /* the name is taken */
     WEND_E_LIMIT = -5,    /* over a named limit */
     WEND_E_MISUSE = -6,   /* wrong thread, in a callback, after free or fork */
-    WEND_E_STORE = -7,    /* the store failed; nothing more is accepted */
-    WEND_E_PARSE = -8,    /* input does not parse; see line and column */
+    WEND_E_STORE = -7,    /* the store failed and accepts nothing more */
+    WEND_E_PARSE = -8,    /* the input does not parse; see line and column */
     WEND_E_BUSY = -9,     /* another owner has it */
     WEND_E_IO = -10,      /* the operating system refused */
     WEND_E_CORRUPT = -11, /* stored data is damaged */
@@ -120,16 +120,19 @@ typedef enum wend_status {
 
 typedef struct wend_error {
     wend_status status;
-    uint32_t line;   /* of the input, from 1; 0 = not about a place */
+    uint32_t line;   /* in the input, from 1; 0 = not about a position */
     uint32_t column; /* from 1 */
     char message[500];
 } wend_error;
 
-/* Gives back what a host gave: see Release above. */
+/* Releases a ctx of the host: see Release above. */
 typedef void (*wend_release_fn)(void *ctx);
 
-WEND_API const char *wend_version(void);              /* [any thread] */
-WEND_API const char *wend_status_name(wend_status s); /* [any thread] */
+/* Returns the version of the library, as WEND_VERSION is that of the header.
+ * Static. [any thread] */
+WEND_API const char *wend_version(void);
+/* Returns the name of a status, such as "not_found". Static. [any thread] */
+WEND_API const char *wend_status_name(wend_status s);
 
 #ifdef __cplusplus
 }
@@ -141,39 +144,42 @@ WEND_API const char *wend_status_name(wend_status s); /* [any thread] */
 extern "C" {
 #endif
 
-/* ---- Store: where runs are kept ------------------------------------------ */
+/* ---- Store: the log of all runs ------------------------------------------ */
 
 typedef struct wend_store wend_store;
 typedef struct wend_runs wend_runs;
 
-/* `url` is a path to an SQLite file (made if absent, mode 0600) or
- * "memory:". NULL means $WEND_STORE, then ~/.local/share/wend/wend.db. */
+/* Opens a store. `url` is a path to an SQLite file (created if absent, mode
+ * 0600) or "memory:". NULL means $WEND_STORE, or else
+ * ~/.local/share/wend/wend.db. [any thread] */
 WEND_API wend_status wend_store_open(const char *url, wend_store **out,
                                      wend_error *err);
-/* The same for whoever only reads: a file that cannot be written, as on a
- * read-only file system, is opened, too. Then all that would change it fails
- * with WEND_E_STORE. */
+/* Opens a store for reading. Unlike wend_store_open it also opens a file that
+ * cannot be written, for example on a read-only file system; then every change
+ * fails with WEND_E_STORE. [any thread] */
 WEND_API wend_status wend_store_open_read(const char *url, wend_store **out,
                                           wend_error *err);
+/* Frees the handle. The store itself is closed when the last runtime that uses
+ * it is gone. [any thread] */
 WEND_API void wend_store_free(wend_store *store);
 
 typedef struct wend_list_options {
     size_t size;
-    const char *user; /* NULL: any; the same for the next four */
+    const char *user; /* NULL: any; also for the next four */
     const char *session;
     const char *agent;
     const char *status; /* running waiting paused interrupted ok limit ... */
-    const char *run;    /* an id or a prefix of one */
+    const char *run;    /* a run id or a prefix of one */
     int64_t since_us;   /* started at or after, unix microseconds */
     int64_t until_us;   /* started before; 0 = no bound */
-    const char *after;  /* page: only runs listed after this run id */
+    const char *after;  /* paging: only runs listed after this run id */
     uint32_t limit;     /* default 100 */
 } wend_list_options;
 
-/* One row of a listing. Lent until the next wend_runs_next. */
+/* One row of a listing. Lent until the list is freed. */
 typedef struct wend_run_info {
     wend_str run, status, agent, model, prompt, user, session, parent;
-    int64_t started_us, ended_us; /* ended_us is 0 while it is not over */
+    int64_t started_us, ended_us; /* ended_us is 0 until the run is over */
     int64_t turns, tokens_in, tokens_out;
     int64_t cost_nano; /* USD * 10^-9 */
     int64_t seq;       /* of its newest kept event */
@@ -181,15 +187,19 @@ typedef struct wend_run_info {
     bool child; /* `parent` started it and waits for it; else it is a fork */
 } wend_run_info;
 
-/* Newest first. */
+/* Lists runs, newest first. options may be NULL. The list is a snapshot: it
+ * stays valid while the store changes and after it is freed. [any thread] */
 WEND_API wend_status wend_store_list(wend_store *store,
                                      const wend_list_options *options,
                                      wend_runs **out, wend_error *err);
+/* Lends the next row. WEND_END after the last one. A list may be used on any
+ * thread, on one at a time. */
 WEND_API wend_status wend_runs_next(wend_runs *list,
                                     const wend_run_info **info);
+/* Frees a list and its rows. */
 WEND_API void wend_runs_free(wend_runs *list);
 
-/* What can be said to a run that another process has under way. */
+/* Requests to a run that another process may own. */
 typedef enum wend_request_kind {
     WEND_REQUEST_CANCEL = 0,
     WEND_REQUEST_SAY,
@@ -201,36 +211,36 @@ typedef enum wend_request_kind {
 typedef struct wend_request {
     size_t size;
     wend_request_kind kind;
-    const char *by;   /* who; default "inbox" */
+    const char *by;   /* recorded as the initiator; default "inbox" */
     const char *text; /* for SAY, valid UTF-8 */
     const char *call; /* for APPROVE: the id of a call that waits ... */
     bool yes;         /* ... and whether it may run */
-    bool always;      /* the answer counts for calls like it, in this run */
+    bool always;      /* the answer also holds for similar calls of this run */
 } wend_request;
 
-/* Leaves a request in the store: WEND_OK means that it is on stable storage.
- * The owner of the run looks there every 100 ms and before it keeps run_end;
- * the next owner applies it before anything else starts. What comes when the
- * run is being stopped, or is about a call that does not wait, changes nothing.
- * A run is found as soon as wend_run_start has returned, if it has the same
- * store; in another one once its first event can be read.
- * WEND_E_NOTFOUND: there is no such run. WEND_E_INVAL: it is over.
+/* Leaves a request for a run in the store; WEND_OK means that it is on stable
+ * storage. The owner of the run checks for requests every 100 ms and before it
+ * writes run_end; without an owner, the next one applies it before anything
+ * else starts. A request has no effect if the run is already stopping or if it
+ * names a call that does not wait. With the same store handle, a run is found
+ * as soon as wend_run_start returns; with another handle, once its first event
+ * can be read. WEND_E_NOTFOUND: no such run. WEND_E_INVAL: the run is over.
  * WEND_E_LIMIT: 64 requests wait for it. [any thread] */
 WEND_API wend_status wend_store_tell(wend_store *store, const char *id,
                                      const wend_request *request,
                                      wend_error *err);
 
-/* What became of a request. */
+/* The result of a request. */
 typedef enum wend_told {
-    WEND_TOLD_APPLIED = 0, /* the log has what it led to, if it led to any */
-    WEND_TOLD_QUEUED, /* it is kept: the owner has not read it yet, or there
-                         is none, and the next one applies it */
-    WEND_TOLD_LATE    /* the run was over, or it changed nothing */
+    WEND_TOLD_APPLIED = 0, /* applied; the log has its effect, if any */
+    WEND_TOLD_QUEUED, /* stored: the owner has not read it yet, or the run has
+                         no owner and the next one applies it */
+    WEND_TOLD_LATE    /* the run was over, or the request changed nothing */
 } wend_told;
 
-/* The same, and waits for the answer: at most timeout_ms, and no longer
- * than the run has an owner. For a run of a runtime that this thread pumps the
- * answer is WEND_TOLD_QUEUED. A run that is over is WEND_OK and
+/* Like wend_store_tell, and waits for the result: at most timeout_ms, and only
+ * while the run has an owner. For a run of a runtime that this thread pumps the
+ * result is WEND_TOLD_QUEUED. For a run that is over it returns WEND_OK and
  * WEND_TOLD_LATE. [any thread] */
 WEND_API wend_status wend_store_tell_wait(wend_store *store, const char *id,
                                           const wend_request *request,
@@ -241,53 +251,64 @@ WEND_API wend_status wend_store_tell_wait(wend_store *store, const char *id,
 
 typedef struct wend_runtime wend_runtime;
 
-/* Like realloc; size 0 frees and returns NULL. Called from tools' and the
- * store's threads too. After wend_runtime_free it is called only to free: by
- * wend_agent_free and wend_run_free of what was not freed before, and when a
- * call that was open then is answered. */
+/* Like realloc; size 0 frees and returns NULL. Also called from threads of
+ * tools and of the store. After wend_runtime_free it is called only to free:
+ * by wend_agent_free and wend_run_free for handles that outlive the runtime,
+ * and when a call that was open at that time is answered. */
 typedef void *(*wend_alloc_fn)(void *ctx, void *p, size_t size);
 
 typedef struct wend_runtime_options {
     size_t size;
-    wend_store *store; /* NULL: an own memory store */
+    wend_store *store; /* NULL: a private store in memory */
     wend_alloc_fn alloc;
     void *alloc_ctx;
-    wend_release_fn alloc_release; /* of alloc_ctx; see Release */
+    wend_release_fn alloc_release; /* for alloc_ctx; see Release */
 } wend_runtime_options;
 
+/* Makes a runtime that belongs to the calling thread. options may be NULL. The
+ * runtime keeps its store open. [any thread] */
 WEND_API wend_status wend_runtime_new(const wend_runtime_options *options,
                                       wend_runtime **out, wend_error *err);
-/* Waits until the store has what its runs have written and its threads have
- * ended. A function of a tool that is under way on a thread (`threaded`)
- * cannot be ended: its call is canceled, and its thread goes on alone until it
- * returns; it touches nothing but the call and what was given with the tool.
- * If it has answered its call, this waits up to a second for its return. */
+/* Frees a runtime. It waits until the store has everything that the runs have
+ * written, and until its threads have ended. Unfinished runs stay in the store
+ * as interrupted. A `threaded` tool function that is still executing cannot be
+ * ended: its call is canceled and its thread continues alone until it returns;
+ * it uses only the call and the ctx of the tool. If that function has answered
+ * its call, this waits up to a second for it to return. [any thread] */
 WEND_API void wend_runtime_free(wend_runtime *rt);
 
-/* For a loop of your own: when the fd is readable or the timeout (-1 =
- * none) is over, pump, then poll your runs. */
+/* For an event loop of the host: returns a descriptor that becomes readable
+ * when there is work. Then, or when wend_runtime_timeout_ms has passed, call
+ * wend_runtime_pump and poll the runs. The runtime owns the descriptor. -1 if
+ * called on a wrong thread. */
 WEND_API int wend_runtime_fd(const wend_runtime *rt);
+/* Returns the time until the next pump is due: 0 = now, -1 = only when the
+ * descriptor is readable. Ask again before each wait. */
 WEND_API int wend_runtime_timeout_ms(const wend_runtime *rt);
+/* Does all work that is due, for all runs of the runtime, without waiting:
+ * decides, calls models, tools, hooks and listeners. WEND_E_STORE: the store
+ * has failed. */
 WEND_API wend_status wend_runtime_pump(wend_runtime *rt);
-/* Makes the fd readable, or a waiting call look around. [any thread] */
+/* Makes the descriptor readable, and makes a waiting call look for work. It
+ * does not end that call. [any thread] */
 WEND_API wend_status wend_runtime_wakeup(wend_runtime *rt);
 
 /* ---- Agent: a model, instructions, tools, limits ------------------------- */
 
 #include "wend_agent.h"
 
-/* ---- Hooks: look at, change, skip or stop -------------------------------- */
+/* ---- Hooks: inspect, change, skip or stop -------------------------------- */
 
 typedef enum wend_hook_point {
     WEND_HOOK_TURN_BEFORE,  /* change: `text` joins the conversation */
     WEND_HOOK_MODEL_BEFORE, /* change: as above; skip: `text` is the answer */
     WEND_HOOK_MODEL_AFTER,  /* text = answer; change replaces it */
     WEND_HOOK_CALL_BEFORE,  /* text = arguments; change replaces them;
-                               skip: `text` is the result. The values of an
-                               action of a plan cannot be changed, they stand
-                               in the log with its key: change denies it */
+                               skip: `text` is the result. The values of a plan
+                               action are in the log with its key and cannot
+                               change: there, change denies the action */
     WEND_HOOK_CALL_AFTER,   /* text = result; change replaces it */
-    WEND_HOOK_TURN_AFTER    /* can only stop: no other turn asks the model */
+    WEND_HOOK_TURN_AFTER    /* may only stop: no further turn asks the model */
 } wend_hook_point;
 
 typedef enum wend_hook_answer {
@@ -303,21 +324,22 @@ typedef struct wend_hook {
     wend_str call, name; /* of the tool call, else absent */
     wend_str text;       /* in: see the point; out: for change, skip, stop;
                             copied after the callback has returned */
-    wend_str run;        /* whose: the run's own, or that of a child of it */
+    wend_str run;        /* the id of the run, or of a child of it */
 } wend_hook;
 
+/* Called while the runtime is pumped, on its thread. */
 typedef wend_hook_answer (*wend_hook_fn)(void *ctx, wend_hook *hook);
 
 /* ---- Run: a stream of events --------------------------------------------- */
 
 typedef struct wend_run wend_run;
 
-/* Makes a slow reader's life easier; what is merged or left out is still
- * in the store. */
+/* Reduces what a reader gets; events that are merged or left out are still in
+ * the store. */
 typedef struct wend_filter {
     uint64_t types;       /* bit per wend_event_type; 0 = all */
-    uint32_t merge_count; /* join up to so many deltas of one kind ... */
-    uint32_t merge_ms;    /* ... that came within so many milliseconds */
+    uint32_t merge_count; /* merge up to this many deltas of one kind ... */
+    uint32_t merge_ms;    /* ... that arrive within this many milliseconds */
 } wend_filter;
 
 typedef struct wend_run_options {
@@ -330,120 +352,162 @@ typedef struct wend_run_options {
     bool plan; /* the model writes plans for the prompt: see wend_plan.h */
     /* Resume only: */
     uint32_t take;  /* WEND_FORK_ bits: the agent's, in place of the log's */
-    bool trust_log; /* the host answers for the config of an imported log */
-    wend_limits limits; /* from here on, where not 0; a control event says so */
-    wend_release_fn hook_release; /* of hook_ctx, not only when resumed */
+    bool trust_log; /* the host vouches for the config of an imported log */
+    wend_limits limits; /* new limits where not 0; logged as a control event */
+    wend_release_fn hook_release; /* for hook_ctx, also without resume */
 } wend_run_options;
 
+/* Starts a run. options may be NULL. It decides the first events and hands them
+ * to the store, where the run can be found from now on. Nothing else happens
+ * before the runtime is pumped: no hook, model or tool is called, and
+ * wend_run_poll returns WEND_AGAIN. The runtime is pumped by wend_runtime_pump,
+ * and by wend_run_next, _next_for and _wait of any of its runs. The agent may
+ * be freed at once. */
 WEND_API wend_status wend_run_start(wend_agent *agent, wend_str prompt,
                                     const wend_run_options *options,
                                     wend_run **out, wend_error *err);
 
-/* Goes on with a run that is not over and that nobody has under way, after
- * its last kept event: the process that had it died, or let it go. `id` is a
- * full run id. All that the run is comes from its log; the agent gives the
- * hands: its models are asked, its tools called by name (a call of a tool
- * that it does not have fails). Of the options hook, filter, take and limits
- * count; only time in which a process had the run counts for its limit.
- * Events begin with run_resume. WEND_E_BUSY: it is under way in another
- * process, or in a runtime of this one. WEND_E_CORRUPT: the log is damaged.
- * WEND_E_INVAL: the run is over.
+/* Resumes an unfinished run that no process owns, after its last kept event:
+ * its process died or freed it. `id` is a full run id. Config, limits and
+ * history come from the log. The agent supplies models and tools: tools are
+ * called by name, and a call of a tool that the agent lacks fails. Of the
+ * options, hook, filter, take and limits apply. Only time during which a
+ * process owned the run counts towards its time limit. The first event is
+ * run_resume; like a new run, it makes progress only while the runtime is
+ * pumped. WEND_E_BUSY: another process, or another runtime of this one, owns
+ * the run. WEND_E_CORRUPT: the log is damaged. WEND_E_INVAL: the run is over.
  *
- * A run that was imported (wend_run_info) brings its history and nothing else:
- * config and limits are the agent's, unless `trust_log` is set; user and
- * session are those of the options. What the log says was allowed is decided
- * again, its children are left alone, and its text counts as
- * WEND_LABEL_UNTRUSTED_SOURCE. So it is for its forks and children. */
+ * An imported run (see wend_run_info) contributes its history and nothing else:
+ * config and limits are the agent's unless `trust_log` is set; user and session
+ * come from the options. Approvals in the log are decided again, children are
+ * not resumed, and its text is labeled WEND_LABEL_UNTRUSTED_SOURCE. The same
+ * holds for its forks and children. */
 WEND_API wend_status wend_run_resume(wend_agent *agent, const char *id,
                                      const wend_run_options *options,
                                      wend_run **out, wend_error *err);
 
-/* The next event, lent until the next call on this run. WEND_END after
- * run_end. A run goes on only while its runtime is pumped: by next, wait
- * or pump, of this run or any other. */
+/* Waits for the next event and pumps the runtime meanwhile. The event is lent
+ * until the next call on this run. WEND_END after run_end, as often as it is
+ * called. Any other status: the run stopped without run_end, see
+ * wend_run_error; it can be resumed. A child cannot be waited for:
+ * WEND_E_MISUSE. */
 WEND_API wend_status wend_run_next(wend_run *run, const wend_event **event);
-/* The same, for at most timeout_ms: WEND_AGAIN if no event came by then. A
- * host that must look around now and then (for signals, for a lock of its
- * interpreter) calls this in a loop. */
+/* Like wend_run_next, for at most timeout_ms: WEND_AGAIN if no event came. It
+ * pumps at least once, even for 0. For hosts that must check something
+ * regularly, such as signals or the lock of an interpreter. */
 WEND_API wend_status wend_run_next_for(wend_run *run, uint32_t timeout_ms,
                                        const wend_event **event);
+/* Like wend_run_next, but neither waits nor pumps: WEND_AGAIN if there is no
+ * event yet. */
 WEND_API wend_status wend_run_poll(wend_run *run, const wend_event **event);
 
-/* Hands every event to `fn` during pumping instead. */
+/* Called while the runtime is pumped or the run is polled, on its thread. */
 typedef void (*wend_listen_fn)(void *ctx, const wend_event *event);
+/* Passes each event to `fn`, which is called by pump, next, poll and wait; next
+ * and poll then return no events, only the end. Events that were not read yet
+ * come first. NULL removes the listener. */
 WEND_API wend_status wend_run_listen(wend_run *run, wend_listen_fn fn,
                                      void *ctx);
-/* The same; `release` is for ctx: when another listener comes, or the run
- * goes. */
+/* Like wend_run_listen; `release` is called for ctx when another listener
+ * replaces this one or the run is gone. */
 WEND_API wend_status wend_run_listen_release(wend_run *run, wend_listen_fn fn,
                                              void *ctx,
                                              wend_release_fn release);
 
-/* Runs to the end and lends the answer: run_end's text. */
+/* Waits until the run is over, discards its events (a listener gets them) and
+ * lends the answer, which is the text of run_end. WEND_OK however the run
+ * ended: wend_run_outcome tells. On a run that is over it returns the answer
+ * again. A run that asks for approval waits here until its listener calls
+ * wend_run_approve or an answer comes by wend_store_tell. */
 WEND_API wend_status wend_run_wait(wend_run *run, wend_str *text);
 
+/* Adds a user message to the conversation; the model sees it with its next
+ * request. Invalid UTF-8 is repaired. WEND_END: the run is over. WEND_E_INVAL:
+ * it is a replay. WEND_E_LIMIT: over 64 MiB. */
 WEND_API wend_status wend_run_say(wend_run *run, wend_str text);
+/* Answers an approval_ask. `call` is the id of the call, or of the action of a
+ * plan. `by` is recorded as the initiator; NULL means "api". WEND_E_NOTFOUND:
+ * nothing with this id waits for approval, which holds for most runs that are
+ * over; else those return WEND_END. */
 WEND_API wend_status wend_run_approve(wend_run *run, wend_str call, bool yes,
                                       const char *by);
-/* The same; and the answer counts for calls like it (approval_ask's rule)
- * while this run lasts. To remember it for longer is the host's business. */
+/* Like wend_run_approve; the answer also holds for similar calls
+ * (approval_ask.rule) of this run. Keeping it for other runs is up to the
+ * host. */
 WEND_API wend_status wend_run_approve_always(wend_run *run, wend_str call,
                                              bool yes, const char *by);
-/* Nothing more is started, by the run or by its children. */
+/* Pauses a run: the run and its children start nothing new; what is in progress
+ * continues. WEND_END: the run is over. */
 WEND_API wend_status wend_run_pause(wend_run *run);
+/* Ends a pause. WEND_END: the run is over. */
 WEND_API wend_status wend_run_continue(wend_run *run);
-WEND_API wend_status wend_run_cancel(wend_run *run); /* [any thread] */
-/* The same; `by`, at most 60 bytes, is what the log says of who did it; else
- * it says "api". The first of several cancels counts. A replay that is
- * canceled ends: WEND_END, without run_end. [any thread] */
+/* Cancels a run, as wend_run_cancel_by with "api". [any thread] */
+WEND_API wend_status wend_run_cancel(wend_run *run);
+/* Cancels a run: the next pump ends all that is open, and the run ends as
+ * canceled. `by`, 1 to 60 bytes, is recorded as the initiator; the first cancel
+ * counts. On a run that is over it returns WEND_OK and does nothing. A canceled
+ * replay ends with WEND_END, without run_end. WEND_E_MISUSE: the runtime is
+ * gone. [any thread] */
 WEND_API wend_status wend_run_cancel_by(wend_run *run, const char *by);
 
-/* The i-th child of the run that is under way, or NULL past the last. Lent
- * until the runtime is pumped: its events can be polled, its calls approved,
- * it can be told things, but not waited for or freed. */
+/* Returns the i-th unfinished child of the run, or NULL past the last. Lent
+ * until the runtime is pumped. The host may poll its events, approve its calls
+ * and say something to it, but neither wait for it nor free it. */
 WEND_API wend_run *wend_run_child(wend_run *run, size_t i);
 
+/* Returns the id of the run, valid until the run is freed. */
 WEND_API const char *wend_run_id(const wend_run *run);
-/* How it ended: the outcome once run_end has been decided. */
+/* Tells how the run ended. WEND_AGAIN until run_end is in the store. Works
+ * until the run is freed, also when its runtime is gone. */
 WEND_API wend_status wend_run_outcome(const wend_run *run, wend_outcome *out);
-/* Why the last call on this run failed, or why the run cannot go on; empty,
- * with status WEND_OK, after a call that succeeded. Lent. */
+/* Tells why the last call on this run failed, or why the run cannot continue;
+ * empty, with status WEND_OK, after a call that succeeded. Lent. */
 WEND_API const wend_error *wend_run_error(const wend_run *run);
-/* A run that is not over is left as it is in the store: interrupted. */
+/* Frees a run. An unfinished run stays in the store as interrupted and can be
+ * resumed; cancel it first to end it. Calls that are open are canceled: their
+ * tools may still answer, see wend_call_return. [any thread] */
 WEND_API void wend_run_free(wend_run *run);
 
 /* ---- Replay: a recorded run as a run ------------------------------------- */
 
 typedef struct wend_replay_options {
     size_t size;
-    double speed;     /* 1 = as it happened, 2 = twice as fast, 0 = at once */
+    double speed;     /* 1 = as recorded, 2 = twice as fast, 0 = at once */
     int64_t seq_from; /* first kept event, default 1 */
     int64_t seq_to;   /* last kept event; 0 = all */
-    bool follow;      /* go on with what is being written, until run_end */
+    bool follow;      /* also events that are still being written, to run_end */
     wend_filter filter;
 } wend_replay_options;
 
-/* `id` is a full run id. Calls no model and no tool. */
+/* Replays a run of the runtime's store as a wend_run. `id` is a full run id;
+ * options may be NULL. A replay calls no model and no tool. It can be read,
+ * canceled and freed like a run; it accepts nothing else (WEND_E_INVAL). */
 WEND_API wend_status wend_store_replay(wend_runtime *rt, const char *id,
                                        const wend_replay_options *options,
                                        wend_run **out, wend_error *err);
 
-/* ---- Collector: what most consumers want to know ------------------------- */
+/* ---- Collector: the usual summary of a run ------------------------------- */
 
 typedef struct wend_collector wend_collector;
 
+/* Makes a collector. It belongs to no runtime and may be used on any thread,
+ * on one at a time. */
 WEND_API wend_status wend_collector_new(wend_collector **out);
+/* Adds an event of the run, in order. Kept events are copied. */
 WEND_API wend_status wend_collector_add(wend_collector *c,
                                         const wend_event *event);
-/* All text of the run so far, turn after turn, without that of models which
- * actions ask. Lent. */
+/* Returns all text of the run so far, turn after turn, without the text of
+ * models that plan actions ask. Lent until the next wend_collector_add. */
 WEND_API wend_str wend_collector_text(const wend_collector *c);
-/* run_end.text, absent before. Lent. */
+/* Returns run_end.text; absent before run_end. Lent until the collector is
+ * freed. */
 WEND_API wend_str wend_collector_answer(const wend_collector *c);
-/* The i-th event of a type (kept types only), NULL past the last: results
- * are WEND_CALL_END, errors WEND_ERROR, warnings WEND_WARNING. */
+/* Returns the i-th event of a type (kept types only), or NULL past the last:
+ * results are WEND_CALL_END, errors WEND_ERROR, warnings WEND_WARNING. Lent
+ * until the collector is freed. */
 WEND_API const wend_event *wend_collector_get(const wend_collector *c,
                                               wend_event_type type, size_t i);
+/* Frees a collector and everything it lent. */
 WEND_API void wend_collector_free(wend_collector *c);
 
 #include "wend_plan.h"

@@ -1,6 +1,6 @@
 /*
  * wend_agent.h - agents and their tools: functions, programs, servers.
- * Included by wend.h, whose rules hold here, too.
+ * Included by wend.h, whose rules also hold here.
  */
 #ifndef WEND_H
 #include "wend.h" /* which includes this file where it belongs */
@@ -12,43 +12,47 @@ typedef struct wend_agent wend_agent;
 typedef struct wend_call wend_call;
 typedef struct wend_plan wend_plan;
 
+/* Which calls start before the message that contains them is complete. */
 typedef enum wend_eager {
-    WEND_EAGER_SAFE = 0, /* read and idempotent calls start when sealed */
+    WEND_EAGER_SAFE = 0, /* read and idempotent ones, once their arguments are
+                            complete */
     WEND_EAGER_ALL,
     WEND_EAGER_OFF
 } wend_eager;
 
 typedef struct wend_limits {
     uint32_t turns;    /* default 50 */
-    uint32_t parallel; /* calls at once, default 5, at most 64 */
+    uint32_t parallel; /* concurrent calls, default 5, at most 64 */
     int64_t time_ms;   /* 0 = none */
     int64_t tokens;    /* input + output of the whole run; 0 = none */
     int64_t cost_nano; /* USD * 10^-9; 0 = none */
 } wend_limits;
 
-/* What happens to a call that no rule allows or denies; also what a rule
- * that asks means. */
+/* Decides calls that no rule allows or denies, and calls whose rule says to
+ * ask. Calls of class read and category general need no rule: they run. All
+ * other tools need one or the other, so a tool that is added with default
+ * options waits for approval each time it is called. */
 typedef enum wend_approve {
     WEND_APPROVE_ASK = 0, /* approval_ask, then wait for wend_run_approve */
-    WEND_APPROVE_DENY,    /* nobody is there to ask */
+    WEND_APPROVE_DENY,    /* for hosts without a person to ask */
     WEND_APPROVE_ALL
 } wend_approve;
 
-/* What becomes of a call of class unsafe that was under way when its process
- * died: whether it had its effect, nobody knows. */
+/* Decides a call of class unsafe that was in progress when its process died:
+ * it is unknown whether the call had its effect. */
 typedef enum wend_unknown {
-    WEND_UNKNOWN_TELL = 0, /* the model is told so, and the run goes on */
+    WEND_UNKNOWN_TELL = 0, /* tell the model; the run continues */
     WEND_UNKNOWN_STOP,     /* the run ends as failed, code unknown_outcome */
     WEND_UNKNOWN_ASK,      /* approval_ask: a yes runs it again; as TELL
                               unless approve is WEND_APPROVE_ASK */
-    WEND_UNKNOWN_RETRY,    /* it runs again, with the same key */
-    WEND_UNKNOWN_VERIFY    /* `verify` of its tool says; as TELL without */
+    WEND_UNKNOWN_RETRY,    /* run it again, with the same key */
+    WEND_UNKNOWN_VERIFY    /* ask `verify` of its tool; as TELL without one */
 } wend_unknown;
 
-/* How much a model thinks before it answers. Each provider has its own form
- * for it; one that cannot turn thinking off takes the least for NONE. */
+/* How much a model thinks before it answers. Each provider has its own setting
+ * for it; where thinking cannot be turned off, NONE means the minimum. */
 typedef enum wend_effort {
-    WEND_EFFORT_DEFAULT = 0, /* nothing is asked for */
+    WEND_EFFORT_DEFAULT = 0, /* the provider's default */
     WEND_EFFORT_NONE,
     WEND_EFFORT_LOW,
     WEND_EFFORT_MEDIUM,
@@ -58,15 +62,15 @@ typedef enum wend_effort {
 typedef struct wend_agent_options {
     size_t size;
     const char *name; /* default "agent" */
-    /* "provider:model" with the providers openai (Chat Completions),
-     * responses, anthropic, gemini, ollama; or "script:FILE",
-     * "script:{...}" for a model that needs no network. */
+    /* "provider:model" with one of the providers openai (Chat Completions),
+     * responses, anthropic, gemini, ollama; or "script:FILE" or
+     * "script:{...}" for a scripted model without network. */
     const char *model;
     const char *instructions;
     wend_limits limits;
     wend_eager eager;
     wend_approve approve;
-    /* Rules `tool(arg-glob)`, `!` in front denies, `?` asks, first match
+    /* Rules `tool(arg-glob)`: a leading `!` denies, `?` asks; the first match
      * wins. */
     const char *const *rules;
     size_t rules_count;
@@ -76,71 +80,87 @@ typedef struct wend_agent_options {
     const char *key_file;   /* default: the provider's environment variable */
     const char *ca_file;    /* certificates to trust, also for MCP servers,
                                relics and http_request; default: the system's */
-    uint32_t output_tokens; /* most that one answer may have */
+    uint32_t output_tokens; /* maximum for one answer */
     bool http2;
-    /* What models can take and cost, see wend-models(5). Default:
-     * $WEND_MODELS, else models.yaml in the user's folder for settings of
-     * wend, if it is there. */
+    /* Limits and prices of models, see wend-models(5). Default: $WEND_MODELS,
+     * or else models.yaml in the user's config directory of wend, if it
+     * exists. */
     const char *models_file;
-    /* Keeps what is sent and answered in this directory, without secrets;
-     * or answers from there, with no network and no key. */
+    /* Records requests and answers in this directory, without secrets; or
+     * answers from it, without network or key. */
     const char *record_dir, *playback_dir;
-    /* JSON Schema of the final answer, an object. An answer that does not
-     * fit is asked for once more; then the run fails (answer_invalid). */
+    /* JSON Schema of the final answer, an object. If the answer does not match
+     * the model is asked once more; then the run fails (answer_invalid). */
     const char *schema;
-    /* Asked in this order when the model before cannot answer: after its
-     * retries, or at once if it cannot be asked. As `model`; `@URL` behind
-     * it says where, else it is asked where the model is (the same
-     * provider) or at the provider's own. A run stays with the model it
-     * has changed to. */
+    /* Models to try in this order when the previous one cannot answer: after
+     * its retries, or at once if it cannot be asked. Format as `model`; a
+     * trailing `@URL` sets the address, which defaults to that of the model
+     * (same provider) or to the provider's own. A run stays with the model
+     * that it has switched to. */
     const char *const *fallbacks;
     size_t fallbacks_count; /* at most 8 */
     wend_effort effort;
-    /* What http_request may reach besides public addresses: names,
+    /* Hosts that http_request may reach besides public addresses: names,
      * addresses, ranges; `db.local`, `localhost:8080`, `10.0.0.0/8`. */
     const char *const *network;
     size_t network_count;
-    /* Tokens that question and answer may have together, at most what the
-     * model can take; default: that. A request over it is sent with a
-     * warning, one over 1.3 times of it is not sent. */
+    /* Maximum tokens of a request and its answer together. The default, and
+     * the upper bound, is the context window of the model. A request over it is
+     * sent with a warning; over 1.3 times of it, it is not sent. */
     int64_t context_tokens;
-    bool sandbox_off;         /* tools that are programs run without one */
+    bool sandbox_off;         /* run programs of tools without a sandbox */
     int64_t model_timeout_ms; /* for one answer; default 30 minutes */
     wend_unknown on_unknown;  /* when a run is resumed */
-    /* Files that the built-in tools write only if a person says so or a rule
-     * names them, besides those that wend(1) lists: whatever decides what the
-     * agent is, and the programs of its tools. */
+    /* Files that built-in tools may write only with approval or by a rule that
+     * names them, besides those that wend(1) lists: the files that define the
+     * agent, and the programs of its tools. */
     const char *const *guarded;
     size_t guarded_count;
     /* Rows `label,label=tool(arg-glob)`, such as
-     * `sensitive=read_file(.env*)`: calls that fit bring these labels besides
-     * their tool's. They decide nothing; all that fit count. */
+     * `sensitive=read_file(.env*)`: a matching call gets these labels besides
+     * those of its tool. All matching rows apply; they decide nothing. */
     const char *const *label_rows;
     size_t label_rows_count;
-    bool memory_user; /* facts of remember are the same in all folders */
-    /* Sends keys of models, tokens of MCP servers and secrets of relics over
-     * plain http to other machines, too; else such a request fails
+    bool memory_user; /* `remember` shares its facts across directories */
+    /* Allows keys of models, tokens of MCP servers and secrets of relics over
+     * plain http to other machines. Without it the request fails
      * (insecure_http) before it is sent. */
     bool insecure_http;
 } wend_agent_options;
 
+/* Makes an agent that belongs to the runtime and its thread. All options are
+ * copied. */
 WEND_API wend_status wend_agent_new(wend_runtime *rt,
                                     const wend_agent_options *options,
                                     wend_agent **out, wend_error *err);
+/* Frees the handle. The agent itself lives until its last run is gone.
+ * [any thread] */
 WEND_API void wend_agent_free(wend_agent *agent);
 
-/* A tool is called with a call that it must answer exactly once, by
- * wend_call_return or wend_call_fail: at once, or later from any thread.
- * The call is yours until then. A status other than WEND_OK answers it
- * with a failure. */
+/* ---- Tools: functions, programs, servers, agents ------------------------- */
+
+/* The function of a tool. It must answer its call exactly once, by
+ * wend_call_return or wend_call_fail: before it returns, or later from any
+ * thread. It owns the call until then. A status other than WEND_OK answers the
+ * call with a failure.
+ *
+ * It runs on the runtime's thread while the runtime is pumped, and blocks every
+ * run of the runtime until it returns. If the tool is `threaded` it runs on a
+ * worker thread (at most 64 per runtime) and may block. There it may use the
+ * wend_call_ functions and others marked [any thread], nothing else of the
+ * runtime. wend cannot interrupt it: after its timeout or a cancel the call
+ * ends without it, and the function continues until it returns. Poll
+ * wend_call_canceled to return early. `ctx` must allow concurrent calls if the
+ * tool is of class read or `concurrent`, if several runs use the agent, or if a
+ * call can outlast its timeout. */
 typedef wend_status (*wend_tool_fn)(void *ctx, wend_call *call);
 
-/* What a call brings into a run, or takes out of it. A call that would
- * bring all three together needs approval, whatever rules say. */
+/* What a call brings into a run or takes out of it. A call that would combine
+ * all three in a run needs approval, even if a rule allows it. */
 typedef enum wend_label {
-    WEND_LABEL_UNTRUSTED_SOURCE = 1, /* text that others may have written */
-    WEND_LABEL_SENSITIVE = 2,        /* what must not get out */
-    WEND_LABEL_EXTERNAL_EFFECT = 4   /* somebody outside gets to see it */
+    WEND_LABEL_UNTRUSTED_SOURCE = 1, /* text that strangers may have written */
+    WEND_LABEL_SENSITIVE = 2,        /* data that must not leak */
+    WEND_LABEL_EXTERNAL_EFFECT = 4   /* others can see the effect */
 } wend_label;
 
 typedef struct wend_tool_options {
@@ -148,40 +168,43 @@ typedef struct wend_tool_options {
     const char *name; /* [A-Za-z0-9_.-]{1,64} */
     const char *description;
     const char *schema;     /* JSON Schema of the arguments, an object */
-    wend_class call_class;  /* default WEND_CLASS_UNSAFE */
+    wend_class call_class;  /* default WEND_CLASS_UNSAFE: needs approval, see
+                               wend_approve */
     wend_category category; /* default WEND_CATEGORY_GENERAL */
-    bool concurrent;        /* may run beside others though not `read` */
-    bool threaded;          /* fn runs on a worker thread */
+    bool concurrent;        /* may run in parallel although not of class read */
+    bool threaded;          /* fn runs on a worker thread: see wend_tool_fn */
     uint32_t timeout_ms;    /* default 60 s */
-    const char *subject;    /* argument that rules match; default: the
-                               schema's first one that is a string */
+    const char *subject;    /* argument that rules match; default: the first
+                               string argument of the schema */
     wend_tool_fn fn;
     void *ctx;
     uint32_t labels; /* wend_label, or'ed */
-    /* Class read only: the answer is given again, with call_end.cached, to
-     * calls with the same arguments within so long. */
+    /* Class read only: for this time, calls with the same arguments get the
+     * same answer again, with call_end.cached. */
     uint32_t cache_ms;
-    uint32_t per_minute;     /* calls in any minute; more wait. 0 = no bound */
-    wend_release_fn release; /* of ctx; see Release in wend.h */
+    uint32_t per_minute;     /* maximum calls per minute; more wait. 0 = none */
+    wend_release_fn release; /* for ctx; see Release in wend.h */
 } wend_tool_options;
 
+/* Adds a function of the host as a tool. Runs that have started already do not
+ * get it. WEND_E_EXISTS: the agent has a tool of this name. */
 WEND_API wend_status wend_agent_add_tool(wend_agent *agent,
                                          const wend_tool_options *tool,
                                          wend_error *err);
-/* calculator, read_file, list_dir, glob, grep, write_file, edit_file,
- * http_request */
+/* Adds a built-in tool: calculator, read_file, list_dir, write_file, edit_file,
+ * glob, grep, http_request, shell, exec, remember, recall, search_documents,
+ * task. WEND_E_NOTFOUND: no such tool. */
 WEND_API wend_status wend_agent_add_builtin(wend_agent *agent, const char *name,
                                             wend_error *err);
 
-/* A program as a tool: it gets the arguments as JSON on standard input and
+/* A program as a tool. It gets the arguments as JSON on standard input and
  * answers on standard output; lines on standard error are shown as
- * call_output; an exit status other than 0 is a failure. It runs in a
- * sandbox (see SECURITY.md) under a supervisor that ends all that descends
- * from it: at the deadline, on cancel, and when this process dies. Of the
- * environment it gets PATH, LANG, LC_ALL, LC_CTYPE and TZ, HOME (the working
- * directory), TMPDIR (a folder of its own), WEND_RUN, WEND_CALL,
- * WEND_IDEMPOTENCY_KEY and the secrets. In the sandbox it can read the files
- * that argv names by a path. */
+ * call_output; an exit status other than 0 is a failure. It runs in a sandbox
+ * (see SECURITY.md) under a supervisor that kills it and all its descendants at
+ * the deadline, on cancel, and when this process dies. Its environment has
+ * PATH, LANG, LC_ALL, LC_CTYPE and TZ, HOME (the working directory), TMPDIR (a
+ * private directory), WEND_RUN, WEND_CALL, WEND_IDEMPOTENCY_KEY and the
+ * secrets. In the sandbox it can read the files that argv names by a path. */
 typedef struct wend_command_options {
     size_t size;
     const char *name, *description, *schema; /* as for a tool */
@@ -191,98 +214,106 @@ typedef struct wend_command_options {
     wend_category category; /* NETWORK: it may open connections */
     uint32_t labels;
     bool concurrent;
-    bool sandbox_off; /* runs like any other program */
+    bool sandbox_off; /* run it without a sandbox */
     uint32_t timeout_ms;
     const char *subject;
-    /* Names of environment variables; their values are blanked in all that
-     * the program says. */
+    /* Names of environment variables; their values are blanked in everything
+     * that the program prints. */
     const char *const *secrets;
     size_t secrets_count;          /* at most 16 */
     uint32_t cache_ms, per_minute; /* as for a tool */
-    bool output_json;              /* output that is no JSON is a failure */
-    bool network; /* may open connections, whatever its category */
-    /* A program that says whether a call had its effect, after a crash hid
-     * it: it gets what the call got and must change nothing. Exit status 0:
-     * it had, and what it prints is the result; 1: it had not, and the call
-     * runs again with the same key; else nobody knows. */
+    bool output_json;              /* output that is not JSON is a failure */
+    bool network; /* it may open connections, whatever its category */
+    /* A program that tells whether a call had its effect when a crash hid the
+     * outcome. It gets the input of the call and must change nothing. Exit
+     * status 0: the call had its effect, and the output is its result; 1: it
+     * had not, and the call runs again with the same key; any other: the
+     * outcome stays unknown. */
     const char *const *verify;
     size_t verify_count;
-    /* Of the program and all that it starts, together; over it they are
-     * killed. 0: 4 GiB, 4 GiB, 512 in the sandbox, and no bound without. */
+    /* Limits for the program and its descendants together; above them they are
+     * killed. 0: 4 GiB, 4 GiB, 512 in the sandbox, no limit without it. */
     uint64_t memory_bytes, disk_bytes; /* disk: written */
     uint32_t tasks;                    /* processes and threads */
 } wend_command_options;
 
+/* Adds a program as a tool. All options are copied. Calls fail while the
+ * variable of a secret is not set. WEND_E_EXISTS: the agent has a tool of this
+ * name. */
 WEND_API wend_status wend_agent_add_command(wend_agent *agent,
                                             const wend_command_options *command,
                                             wend_error *err);
 
-/* A server of tools that speaks MCP, over its standard streams or by
- * streamable HTTP. It is not trusted: its tools, NAME.tool, are of the class
- * unsafe, its list of tools is remembered with the first use, and another
- * list is refused until it is accepted. */
+/* Receives a line of text, such as a warning. */
 typedef void (*wend_note_fn)(void *ctx, const char *text);
 
+/* An MCP server of tools, over its standard streams or by streamable HTTP. It
+ * is not trusted: its tools, named NAME.tool, are of class unsafe. Its list of
+ * tools is pinned at first use; a different list is refused until it is
+ * accepted. */
 typedef struct wend_mcp_options {
     size_t size;
     const char *name; /* [A-Za-z0-9_-]{1,32}, no __, no _ at its end */
     const char *const *command; /* argv, NULL at the end; either this ... */
     const char *url;            /* ... or this */
-    /* Environment variables that the program gets besides those that any
-     * program gets; of a URL one, whose value is its bearer token. They are
-     * blanked in all that the server says. */
+    /* For a program: environment variables that it gets besides those of every
+     * program. For a URL: one variable, which holds the bearer token. Their
+     * values are blanked in everything that the server says. */
     const char *const *secrets;
     size_t secrets_count;
-    uint32_t timeout_ms;   /* of a call; 60 s */
-    bool sandbox_off;      /* of the program */
-    bool network;          /* the program may use it */
-    bool trust;            /* believe what it says: read-only, idempotent */
-    bool accept;           /* its tools as they are now */
+    uint32_t timeout_ms;   /* for a call; default 60 s */
+    bool sandbox_off;      /* run the program without a sandbox */
+    bool network;          /* the program may open connections */
+    bool trust;            /* believe its hints: read-only, idempotent */
+    bool accept;           /* accept its current list of tools */
     const char *pins_file; /* default: mcp.pins in the user's data of wend */
-    wend_note_fn note;     /* gets warnings about it, a line each, and which
-                              tools it has or what changed in them */
+    wend_note_fn note;     /* gets warnings about it, a line each, and its
+                              tools or what has changed in them */
     void *note_ctx;
-    bool look; /* offer a list other than the one that was accepted, for an
-                  agent that only lists it; the status is WEND_E_STALE */
-    uint32_t connect_ms; /* as start_timeout_ms, if that is longer: what is left
-                            of the run's time; 0: no bound */
-    uint32_t start_timeout_ms;    /* until its tools are known, at each start;
-                                     10 s. A program that has not answered after
-                                     half of it is started a second time */
-    wend_release_fn note_release; /* of note_ctx; see Release in wend.h */
+    bool look; /* offer a list that is not accepted, for an agent that only
+                  lists it; the status is WEND_E_STALE */
+    uint32_t connect_ms; /* upper bound for start_timeout_ms: the time that is
+                            left for the run; 0: no bound */
+    uint32_t start_timeout_ms;    /* until its tools are known, for each start;
+                                     default 10 s. A program that has not
+                                     answered after half of it is started a
+                                     second time */
+    wend_release_fn note_release; /* for note_ctx; see Release in wend.h */
 } wend_mcp_options;
 
-/* Connects, lists and offers its tools; waits for that. WEND_E_IO: it cannot
- * be reached, or does not speak the protocol. WEND_E_STALE: its tools are
- * not those that were accepted before; `note` was told what differs. */
+/* Connects to a server, lists its tools and adds them; waits for that.
+ * WEND_E_IO: it cannot be reached or does not speak the protocol. WEND_E_STALE:
+ * its tools differ from those that were accepted; `note` has the
+ * differences. */
 WEND_API wend_status wend_agent_add_mcp(wend_agent *agent,
                                         const wend_mcp_options *options,
                                         wend_error *err);
-/* Several servers, which start side by side. errs, if not NULL, has room for
- * `count` errors; errs[i].status is WEND_OK if that server was added. Returns
- * the status of the first that was not. */
+/* Adds several servers, which start in parallel. errs, if not NULL, has room
+ * for `count` errors; errs[i].status is WEND_OK if that server was added.
+ * Returns the status of the first that was not. */
 WEND_API wend_status wend_agent_add_mcps(wend_agent *agent,
                                          const wend_mcp_options *const *list,
                                          size_t count, wend_error *errs);
 
-/* Another agent, to be given tasks. Each is a run of its own, a child, in the
- * same store and runtime: child_start and child_end in the parent's log,
- * run_start.parent_run in its own. An agent's model gives tasks by the
- * built-in tool `task`; a plan by actions of the types agent and workflow,
- * whose target is the name. A child may do nothing that the policies of those
- * above it deny, and what it uses counts in their limits. When a parent is
- * resumed, so are its children. Give it its tools before. */
+/* Another agent, which can be given tasks. Each task is a run of its own, a
+ * child, in the same store and runtime: child_start and child_end in the log of
+ * the parent, run_start.parent_run in its own. The model of an agent gives
+ * tasks by the built-in tool `task`, a plan by actions of the types agent and
+ * workflow, whose target is the name. The policies of its ancestors also apply
+ * to a child, and its usage counts towards their limits. When a parent is
+ * resumed, so are its children. Add the tools of the agent first. */
 typedef struct wend_kid_options {
     size_t size;
-    const char *name;        /* what models and plans call it */
+    const char *name;        /* for models and plans */
     const char *description; /* for the model; default: none */
     wend_agent *agent; /* of this runtime; may be freed before the parent is */
-    const wend_plan *plan; /* the task is this plan, done by the agent, and is
-                              given its inputs; NULL: it is a prompt. May be
-                              freed at once */
+    const wend_plan *plan; /* the task runs this plan by the agent, with its
+                              inputs; NULL: the task is a prompt. May be freed
+                              at once */
 } wend_kid_options;
 
-/* WEND_E_LIMIT: agents would be in agents in a circle, or deeper than 8. */
+/* Adds an agent as a child. WEND_E_LIMIT: agents contain each other in a cycle,
+ * or more than 8 levels deep. */
 WEND_API wend_status wend_agent_add_agent(wend_agent *agent,
                                           const wend_kid_options *options,
                                           wend_error *err);
@@ -292,21 +323,22 @@ typedef struct wend_tool_info {
     wend_class call_class;
     wend_category category;
     uint32_t labels; /* wend_label, or'ed */
-    bool concurrent; /* may run beside others */
+    bool concurrent; /* may run in parallel with other calls */
 } wend_tool_info;
 
-/* The i-th built-in tool, or NULL past the last. [any thread] */
+/* Returns the i-th built-in tool, or NULL past the last. Static.
+ * [any thread] */
 WEND_API const wend_tool_info *wend_builtin(size_t i);
-/* The i-th tool of an agent, by name, or NULL past the last. Lent. */
+/* Returns the i-th tool of an agent, sorted by name, or NULL past the last.
+ * Lent until the next call on the agent. */
 WEND_API const wend_tool_info *wend_agent_tool(wend_agent *agent, size_t i);
 
 /* ---- Agents from files --------------------------------------------------- */
 
-/* A file agent/1 (wend-agent(5)) with all the files that it names, or a file
- * tool/1, as the functions above take them. It is read once; nothing of it is
- * started, and nothing is trusted yet. Made by wend_manifest_open, and never
- * changed: any thread may read it until it is freed. Members are only ever
- * added, at the end. */
+/* An agent file (agent/1, see wend-agent(5)) with all files that it names, or a
+ * tool file (tool/1), as options for the functions above. Opening it starts and
+ * trusts nothing. A manifest never changes: any thread may read it until it is
+ * freed. Members are only appended. */
 typedef struct wend_manifest_file {
     const char *name; /* relative to the manifest's folder, else absolute */
     const char *sum;  /* SHA-256 of its bytes, in hex */
@@ -349,27 +381,29 @@ typedef struct wend_manifest_options {
     bool regular; /* refuse what is not a regular file */
 } wend_manifest_options;
 
-/* [any thread] WEND_E_PARSE and the like say where in which file. */
+/* Reads a file and all files that it names, once. options may be NULL. If one
+ * is invalid, err has the file, line and column. [any thread] */
 WEND_API wend_status wend_manifest_open(const char *path,
                                         const wend_manifest_options *options,
                                         wend_manifest **out, wend_error *err);
-/* [any thread] Whether the tools that its tools, rules and labels name exist,
- * and none uses the network where it says 'network: off'. */
+/* Checks that all tools exist that its tools, rules and labels name, and that
+ * none uses the network if it says 'network: off'. [any thread] */
 WEND_API wend_status wend_manifest_check(const wend_manifest *manifest,
                                          wend_error *err);
-WEND_API void wend_manifest_free(wend_manifest *manifest); /* [any thread] */
+/* Frees a manifest. [any thread] */
+WEND_API void wend_manifest_free(wend_manifest *manifest);
 
 typedef struct wend_load_options {
     size_t size;
-    /* An agent's file starts programs, sends keys and says what is allowed.
-     * So the host names what it accepts: the `sum` of the manifest that a
-     * person has looked at, or "any" if the path itself can be trusted.
-     * Anything else, and NULL, is refused with WEND_E_STALE. */
+    /* An agent file can start programs, send keys and allow calls, so the host
+     * must accept it: by the `sum` of the manifest that a person has reviewed,
+     * or by "any" if the path itself can be trusted. Anything else, and NULL,
+     * is refused with WEND_E_STALE. */
     const char *trust;
     const wend_manifest *manifest; /* opened before: then path is not read */
-    /* Counts before what the file says, where it is not 0 or NULL; its rules
-     * come before those of the file. Agents inside the file have their own
-     * instructions, tools and limits, and the rest from here. */
+    /* Overrides the file where not 0 or NULL; these rules precede those of the
+     * file. Agents inside the file have their own instructions, tools and
+     * limits, and take the rest from here. */
     const wend_agent_options *agent;
     /* Instead of the file's tools: built-in ones, its programs, `commands`. */
     const char *const *tools;
@@ -388,11 +422,11 @@ typedef struct wend_load_options {
     void *note_ctx;
 } wend_load_options;
 
-/* An agent of a file, with its tools, servers and agents; waits for servers
- * to start. One that cannot be reached is left out. With neither
- * path nor manifest the options alone say what it is. Without any tools named
- * it has those that only read: calculator, read_file, list_dir, glob, grep.
- * The files that it is made of are guarded (see wend_agent_options). */
+/* Makes an agent from a file, with its tools, servers and child agents; waits
+ * for servers to start. A server that cannot be reached is left out. With
+ * neither path nor manifest the options alone define the agent. If no tools are
+ * named it has those that only read: calculator, read_file, list_dir, glob,
+ * grep. The files that it is made of are guarded (see wend_agent_options). */
 WEND_API wend_status wend_agent_load(wend_runtime *rt, const char *path,
                                      const wend_load_options *options,
                                      wend_agent **out, wend_error *err);
@@ -426,25 +460,40 @@ typedef struct wend_of_run_options {
     void *ctx;           /* of both */
 } wend_of_run_options;
 
-/* The agent of a run in the runtime's store, made again from what its log
- * says, to resume or fork it: its models, tools, servers, relics and agents.
- * What cannot be made again (a tool of the program that started it, a server
- * that is gone) is told to load->warn, and its calls fail. A resume with this
- * agent does not read the log a second time.
- * WEND_E_CORRUPT: the log is damaged before it says what the agent is. */
+/* Makes the agent of a run in the runtime's store again from its log, with its
+ * models, tools, servers, relics and child agents, to resume or fork the run.
+ * What cannot be made again (a function of the host, a server that is gone) is
+ * reported to load->warn, and its calls fail. A resume with this agent does not
+ * read the log a second time. WEND_E_CORRUPT: the log is damaged before it
+ * defines the agent. */
 WEND_API wend_status wend_agent_of_run(wend_runtime *rt, const char *id,
                                        const wend_of_run_options *options,
                                        wend_agent **out, wend_error *err);
 
-/* What a tool sees of its call. [any thread] until it is answered */
+/* ---- Calls: the view of a tool ------------------------------------------- */
+
+/* Returns the id, the tool's name, the arguments (JSON) and the idempotency key
+ * of a call. The key stays the same when the call is repeated after a crash.
+ * Lent until the call is answered. [any thread] */
 WEND_API wend_str wend_call_id(const wend_call *call);
 WEND_API wend_str wend_call_name(const wend_call *call);
-WEND_API wend_str wend_call_args(const wend_call *call); /* JSON */
-WEND_API wend_str wend_call_key(const wend_call *call);  /* idempotency */
+WEND_API wend_str wend_call_args(const wend_call *call);
+WEND_API wend_str wend_call_key(const wend_call *call);
+/* Tells whether the result is no longer wanted: the call was canceled or timed
+ * out, or its run is freed. The call must still be answered. [any thread] */
 WEND_API bool wend_call_canceled(const wend_call *call);
-/* Shown as call_output. WEND_AGAIN: too much waits to be shown already. */
+/* Shows text as call_output. WEND_AGAIN: over 1 MiB already waits to be shown.
+ * WEND_E_LIMIT: the text is over 1 MiB. Text for a run that is freed is
+ * dropped: WEND_OK. [any thread] */
 WEND_API wend_status wend_call_progress(wend_call *call, const char *text);
+/* Answers a call with its result and gives up the call: do not use it
+ * afterwards. Every call must be answered, also after it was canceled and after
+ * its run, agent or runtime was freed; such an answer is dropped, the status is
+ * WEND_OK, and the memory of the call is released. Invalid UTF-8 is repaired. A
+ * result over 64 MiB makes the call fail. [any thread] */
 WEND_API wend_status wend_call_return(wend_call *call, wend_str output);
+/* Like wend_call_return, with a failure; `message` is what the model sees. NULL
+ * means "the tool failed". [any thread] */
 WEND_API wend_status wend_call_fail(wend_call *call, const char *message);
 
 #endif

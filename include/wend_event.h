@@ -2,11 +2,12 @@
  * wend_event.h - the events of a run. Included by wend.h.
  *
  * One table lists the types; the enum, the wire names, the codec and the
- * manual page wend-events(7) follow it. A payload struct belongs to each
- * row, as the member of `u` with the wire name; look at no other member,
- * there may be no memory behind it. A wend_str with ptr NULL is absent;
- * members called `..._json` hold one JSON value as text. Pointers to structs
- * may be NULL where the manual says the field may be absent.
+ * manual page wend-events(7) follow from it. Each row has a payload struct,
+ * which is the member of `u` with the wire name. Read no other member: there
+ * may be no memory behind it. A wend_str with ptr NULL is absent; a member
+ * named `..._json` holds one JSON value as text. A pointer to a struct may be
+ * NULL where the manual page says that the field may be absent. Some types are
+ * reserved and nothing writes them yet; wend-events(7) marks them.
  */
 #ifndef WEND_H
 #include "wend.h" /* which includes this file where it belongs */
@@ -14,7 +15,7 @@
 #ifndef WEND_EVENT_H
 #define WEND_EVENT_H
 
-/* constant, wire name, payload type, kept in the log on its own or delta */
+/* constant, wire name, payload type, kept (has a seq in the log) or delta */
 #define WEND_EVENTS(X)                                                 \
     X(RUN_START, run_start, wend_ev_run_start, KEPT)                   \
     X(RUN_FORK, run_fork, wend_ev_run_fork, KEPT)                      \
@@ -68,7 +69,7 @@ typedef enum wend_event_type {
 } wend_event_type;
 /* clang-format on */
 
-/* ---- Words that several events use --------------------------------------- */
+/* ---- Types that several events share ------------------------------------- */
 
 typedef enum wend_outcome {
     WEND_OUTCOME_NONE = 0,
@@ -92,7 +93,7 @@ typedef enum wend_purpose {
     WEND_PURPOSE_MEMORY
 } wend_purpose;
 
-/* What a second run of the same call would do. */
+/* The effect of running the same call twice: unsafe means a second effect. */
 typedef enum wend_class {
     WEND_CLASS_UNSAFE = 0,
     WEND_CLASS_IDEMPOTENT,
@@ -127,9 +128,9 @@ typedef struct wend_ev_error {
 typedef struct wend_ev_usage {
     int64_t input, output, cached, reasoning;
     int64_t cost_nano;   /* USD * 10^-9; -1 = not known */
-    int64_t cache_write; /* of input: put into the provider's cache */
-    bool estimated;      /* charged, not reported: a crash cut the call off, and
-                            these are the most that it can have used */
+    int64_t cache_write; /* part of input: written to the provider's cache */
+    bool estimated;      /* not reported by the provider: a crash interrupted
+                            the request, and this is the most it can cost */
 } wend_ev_usage;
 
 typedef struct wend_ev_policy {
@@ -167,7 +168,7 @@ typedef struct wend_ev_run_start {
 typedef struct wend_ev_run_fork {
     wend_str parent;
     int64_t at;
-    /* What differs from the parent; absent or NULL: nothing does. */
+    /* Changes against the parent; absent or NULL: unchanged. */
     wend_str model;
     const wend_ev_limits *limits;
     wend_str config_json;
@@ -176,11 +177,11 @@ typedef struct wend_ev_run_fork {
 typedef struct wend_ev_run_resume {
     int64_t epoch, from_seq;
     wend_str unsettled_json;
-    /* What differs from what the log said before; absent or NULL: nothing. */
+    /* Changes against the log before; absent or NULL: unchanged. */
     wend_str model;
     const wend_ev_limits *limits;
     wend_str config_json;
-    bool imported; /* nothing that the log says before has authority */
+    bool imported; /* approvals and config in the log before are void */
 } wend_ev_run_resume;
 
 typedef struct wend_ev_run_end {
@@ -251,8 +252,8 @@ typedef struct wend_ev_model_part {
 typedef struct wend_ev_model_retry {
     int64_t attempt, delay_ms;
     wend_str reason, next_model;
-    const wend_ev_usage *usage; /* of the attempt that failed; NULL: the
-                                   provider told none */
+    const wend_ev_usage *usage; /* of the failed attempt; NULL: the provider
+                                   reported none */
 } wend_ev_model_retry;
 
 typedef struct wend_ev_model_end {
@@ -265,14 +266,14 @@ typedef struct wend_ev_model_end {
     wend_ev_usage usage;
     int64_t first_token_ms, ms;
     const wend_ev_error *error;
-    wend_str action; /* whose it was; absent: a turn's */
+    wend_str action; /* that asked the model; absent: the turn did */
 } wend_ev_model_end;
 
 typedef struct wend_ev_approval_ask {
     wend_str call, action, name, args_json;
     wend_risk risk;
     wend_str layers_json, reason;
-    wend_str rule; /* that an answer for calls like it makes; may be absent */
+    wend_str rule; /* that an "always" answer creates; may be absent */
 } wend_ev_approval_ask;
 
 typedef struct wend_ev_approval_answer {
@@ -290,8 +291,8 @@ typedef struct wend_ev_call_start {
     wend_ev_policy policy;
 } wend_ev_call_start;
 
-/* Superseded: a crash cut this attempt off, and the call runs again. Exactly
- * one end of each call, and of each action, is not. */
+/* Outcome superseded: a crash interrupted this attempt and the call runs again.
+ * Each call and each action has exactly one end with another outcome. */
 typedef struct wend_ev_call_end {
     wend_str call, name;
     wend_outcome outcome;
@@ -300,9 +301,9 @@ typedef struct wend_ev_call_end {
     wend_str labels_json;
     int64_t ms;
     const wend_ev_error *error;
-    bool given; /* by whoever forked the run: the call did not end so */
-    wend_str structured_json; /* of an MCP server: the same as JSON, which the
-                                 model does not get beside `output` */
+    bool given;               /* the fork supplied this result, not the tool */
+    wend_str structured_json; /* the result of an MCP server as JSON; the model
+                                 gets only `output` */
 } wend_ev_call_end;
 
 typedef struct wend_ev_plan_start {
@@ -310,13 +311,13 @@ typedef struct wend_ev_plan_start {
     bool streamed;
     wend_str actions_json;
     int64_t waves, sequential_ms, critical_path_ms, max_parallel;
-    wend_str call;      /* of a model, that writes it; absent: nobody's */
-    bool auto_parallel; /* max_parallel is only where it begins */
+    wend_str call;      /* the call by which a model writes it, else absent */
+    bool auto_parallel; /* max_parallel is only the initial value */
 } wend_ev_plan_start;
 
 typedef struct wend_ev_plan_action {
     wend_str action_json;
-    int64_t estimate_ms; /* if it was learned */
+    int64_t estimate_ms; /* if learned */
     bool learned;
 } wend_ev_plan_action;
 
@@ -341,8 +342,8 @@ typedef struct wend_ev_action_end {
     int64_t ms;
     const wend_ev_error *error;
     wend_str reason;
-    wend_str labels_json; /* what it brings besides its tool's; absent: none */
-    bool given; /* by whoever forked the run: the action did not end so */
+    wend_str labels_json; /* besides those of its tool; absent: none */
+    bool given;           /* the fork supplied this result, not the action */
 } wend_ev_action_end;
 
 typedef struct wend_ev_plan_end {
@@ -373,8 +374,8 @@ typedef struct wend_ev_child_end {
     wend_str run;
     wend_outcome outcome;
     wend_str text;
-    wend_str labels_json;    /* what it brought with it; absent: nothing */
-    wend_ev_metrics metrics; /* of its run_end, its own children's included */
+    wend_str labels_json;    /* that it adds to the parent; absent: none */
+    wend_ev_metrics metrics; /* of its run_end, including its children */
 } wend_ev_child_end;
 
 typedef struct wend_ev_message {
@@ -398,10 +399,10 @@ typedef struct wend_ev_warning {
 
 typedef struct wend_event {
     wend_event_type type;
-    bool in_turn;    /* turn and turn_id count */
+    bool in_turn;    /* turn and turn_id are set */
     wend_str run;    /* UUIDv7 */
-    int64_t seq;     /* of this kept event, or of the one before a delta */
-    int64_t n;       /* which delta after seq, from 1; 0 = a kept event */
+    int64_t seq;     /* of this kept event, or of the last one before a delta */
+    int64_t n;       /* number of the delta after seq, from 1; 0 = kept */
     int64_t time_us; /* unix microseconds, never decreasing in a run */
     int64_t turn;    /* from 0 */
     wend_str turn_id;
@@ -416,25 +417,33 @@ typedef struct wend_event {
 extern "C" {
 #endif
 
-/* "call_end" for WEND_CALL_END, NULL for a number that is no type. */
-WEND_API const char *wend_event_name(wend_event_type type); /* [any thread] */
-/* WEND_EVENT_NONE for an unknown name. [any thread] */
+/* Returns the wire name of a type, "call_end" for WEND_CALL_END, or NULL for an
+ * invalid type. Static. [any thread] */
+WEND_API const char *wend_event_name(wend_event_type type);
+/* Returns the type with this wire name, or WEND_EVENT_NONE. [any thread] */
 WEND_API wend_event_type wend_event_type_of(const char *name);
-WEND_API bool wend_event_is_delta(wend_event_type type); /* [any thread] */
+/* Tells whether events of a type are deltas. [any thread] */
+WEND_API bool wend_event_is_delta(wend_event_type type);
+/* Return the word that events use for a value, or NULL for an invalid one.
+ * Static. [any thread] */
 WEND_API const char *wend_outcome_name(wend_outcome outcome);
 WEND_API const char *wend_class_name(wend_class c);
 WEND_API const char *wend_category_name(wend_category c);
 WEND_API const char *wend_risk_name(wend_risk r);
 
-/* The canonical line, without a newline: the same bytes as in the store.
- * `*json` is yours; free it with wend_string_free. [any thread] */
+/* Writes an event as its canonical line, without a newline: the same bytes as
+ * in the store. The caller owns `*json` and frees it with wend_string_free.
+ * [any thread] */
 WEND_API wend_status wend_event_to_json(const wend_event *event, char **json,
                                         size_t *len);
+/* Frees a string of wend_event_to_json. [any thread] */
 WEND_API void wend_string_free(char *s);
 
-/* A copy that is yours. [any thread] */
+/* Copies an event with everything that it points to. The caller owns the copy.
+ * [any thread] */
 WEND_API wend_status wend_event_clone(const wend_event *event,
                                       wend_event **out);
+/* Frees a copy, never an event that is lent. [any thread] */
 WEND_API void wend_event_free(wend_event *event);
 
 #ifdef __cplusplus

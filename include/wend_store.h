@@ -1,6 +1,9 @@
 /*
- * wend_store.h - care for stored runs: fork, check, move, forget. Included
- * by wend.h.
+ * wend_store.h - manage stored runs: fork, check, export, import, prune.
+ * Included by wend.h.
+ *
+ * Every function that takes a store may be called from any thread, except
+ * wend_store_distrust. They read and write the store before they return.
  */
 #ifndef WEND_H
 #include "wend.h" /* which includes this file where it belongs */
@@ -14,51 +17,51 @@ extern "C" {
 
 /* ---- Fork ---------------------------------------------------------------- */
 
-/* What a call or an action that was open at the fork gives instead. */
+/* A result for a call or action that is open at the point of the fork. */
 typedef struct wend_fork_result {
-    const char *call; /* its id; or that of the action of a plan */
-    wend_str output;  /* of an action JSON, or else a text */
+    const char *call; /* id of the call, or of the action of a plan */
+    wend_str output;  /* a text; for an action JSON, or else a text */
 } wend_fork_result;
 
-/* What a fork takes from an agent, in place of its parent's. */
+/* What a fork takes from an agent instead of from its parent. */
 enum {
     WEND_FORK_MODEL = 1,  /* the model and its fallbacks */
-    WEND_FORK_TOOLS = 2,  /* the tools and servers of tools */
+    WEND_FORK_TOOLS = 2,  /* the tools and MCP servers */
     WEND_FORK_LIMITS = 4, /* turns, time, tokens, cost, parallel */
-    WEND_FORK_POLICY = 8, /* what is allowed, denied or asked */
-    WEND_FORK_CONFIG = 16 /* all of these but limits, and what else it is */
+    WEND_FORK_POLICY = 8, /* rules and approval */
+    WEND_FORK_CONFIG = 16 /* the whole config, without limits */
 };
 
 typedef struct wend_fork_options {
     size_t size;
-    /* The last kept event that it shares. 0: the one before the newest
-     * call_end or action_end of the first result; without results the newest
+    /* The last kept event that the fork shares. 0: the one before the newest
+     * call_end or action_end of the first result; without results, the newest
      * event, or the last one before run_end. */
     int64_t at;
     wend_str say; /* the next user message; absent: none */
     const wend_fork_result *results;
     size_t results_count;
-    wend_agent *agent; /* it takes something from this one; else NULL. With it
-                          the call belongs to the agent's thread */
+    wend_agent *agent; /* source for `take`, else NULL; with it, call from the
+                          agent's thread */
     uint32_t take;     /* WEND_FORK_ bits */
 } wend_fork_options;
 
-/* A new run that shares the past of run `id` up to event `at`: nothing is
- * copied, however long that is, and the parent is not changed; it may be
- * under way. What differs stands in its first own events: run_fork, call_end
- * or action_end for each result, message. It is interrupted then:
- * wend_run_resume goes on with it, like with any other. `fork` gets its id.
- * Reading the past is needed only for results and what is taken from an agent.
- * WEND_E_NOTFOUND: no such run. WEND_E_INVAL: no such event, it is run_end,
- * or no such call or action is open there; one that asks a model or has a
- * child is not until that has ended. */
+/* Makes a new run that shares the history of run `id` up to event `at`. Nothing
+ * is copied, and the parent does not change; it may be in progress. The first
+ * events of the fork record the differences: run_fork, call_end or action_end
+ * for each result, message. The fork is then interrupted: wend_run_resume
+ * resumes it like any other run. `fork` gets its id. The history is read only
+ * if there are results or something is taken from an agent. WEND_E_NOTFOUND: no
+ * such run. WEND_E_INVAL: no such event, or it is run_end, or the call or
+ * action of a result is not open there (one that waits for a model or a child
+ * does not count as open). [any thread] */
 WEND_API wend_status wend_store_fork(wend_store *store, const char *id,
                                      const wend_fork_options *options,
                                      char fork[37], wend_error *err);
 
-/* The same in the runtime's store, and resumes it: see wend_run_resume. The
- * agent is the one that options->take means. If it fails there is no fork,
- * unless the store fails too. */
+/* Forks a run in the runtime's store and resumes the fork, see wend_run_resume.
+ * fork->take refers to `agent`. If it fails no fork remains, unless the store
+ * fails too. */
 WEND_API wend_status wend_run_fork(wend_agent *agent, const char *id,
                                    const wend_fork_options *fork,
                                    const wend_run_options *options,
@@ -66,75 +69,77 @@ WEND_API wend_status wend_run_fork(wend_agent *agent, const char *id,
 
 /* ---- Check --------------------------------------------------------------- */
 
-/* What was found; set `size` before. */
+/* The result of a check. */
 typedef struct wend_verdict {
-    size_t size;
-    int64_t seq;      /* events 1 to seq are as they were written */
-    int64_t bad_seq;  /* the first that is not; 0 = all are */
-    char head[65];    /* hash of event seq, if it is known */
+    size_t size;      /* set by the caller */
+    int64_t seq;      /* events 1 to seq are intact */
+    int64_t bad_seq;  /* the first damaged one; 0 = none */
+    char head[65];    /* hash of event seq, if known */
     char why[300];    /* what is wrong with bad_seq */
-    char bad_run[37]; /* that holds bad_seq: a fork shares others' events */
+    char bad_run[37]; /* the run that holds bad_seq: a fork shares events */
 } wend_verdict;
 
-/* Checks the hash chain of a run, each event, delta and blob of it, and what
- * lists say about it. With `head` (may be NULL) the newest event must have
- * that hash: whoever can write the store can compute the chain anew, but not
- * so that it ends the same. WEND_OK: the verdict is there, good or bad. */
+/* Checks the hash chain of a run, its events, deltas and blobs, and its row in
+ * listings. With `head` (may be NULL) the newest event must have that hash: a
+ * program that can write the store can also recompute the chain, but not with
+ * the same hash at its end. WEND_OK: the verdict is valid, good or bad.
+ * [any thread] */
 WEND_API wend_status wend_store_verify(wend_store *store, const char *id,
                                        const char *head, wend_verdict *out,
                                        wend_error *err);
-/* The store as a whole. WEND_E_CORRUPT: it is damaged. */
+/* Checks the store as a whole. WEND_E_CORRUPT: it is damaged. [any thread] */
 WEND_API wend_status wend_store_check(wend_store *store, wend_error *err);
-/* A run that has lost the end of its log is not resumed: WEND_E_CORRUPT, since
- * calls that were made may be missing in it, and would be made again. After
- * this it is resumed from what is left. */
+/* Allows a run that has lost the end of its log to be resumed from the rest.
+ * Without this wend_run_resume returns WEND_E_CORRUPT, because calls that are
+ * missing in the log would run again. [any thread] */
 WEND_API wend_status wend_store_accept_loss(wend_store *store, const char *id,
                                             wend_error *err);
 
-/* ---- Move ---------------------------------------------------------------- */
+/* ---- Export and import --------------------------------------------------- */
 
-/* Returns false to stop. */
+/* Receives bytes; returns false to stop. */
 typedef bool (*wend_write_fn)(void *ctx, wend_str bytes);
 
-/* A run as JSON lines, see wend-store(5). seq_to 0: all of it, and behind it
- * the runs that it has started, and theirs; else the run alone, up to that
- * event. Other runs may follow in the same file. WEND_E_CORRUPT: one is
- * damaged; export up to what wend_store_verify says is good. WEND_E_IO: fn
- * has stopped it. */
+/* Exports a run as JSON lines, see wend-store(5). seq_to 0: the whole run,
+ * followed by its descendants; else the run alone, up to that event. One file
+ * may contain several runs. WEND_E_CORRUPT: a run is damaged; export it up to
+ * the last good event of wend_store_verify. WEND_E_IO: fn stopped the export.
+ * [any thread] */
 WEND_API wend_status wend_store_export(wend_store *store, const char *id,
                                        int64_t seq_to, wend_write_fn fn,
                                        void *ctx, wend_error *err);
 
-/* A text that the run refers to by its hash, or by a beginning of it that no
- * other text of the run has: what is over 256 KiB, and all of a result that was
- * cut. fn gets all of it at once. WEND_E_NOTFOUND: no such run, or it refers to
- * no such text. WEND_E_INVAL: several begin so, or it is no beginning of one.
- */
+/* Reads a blob, a text that the run refers to by its hash: texts over 256 KiB,
+ * and the whole of a result that was truncated. `hash` may be a prefix that is
+ * unique in the run. fn gets the whole text at once. WEND_E_NOTFOUND: no such
+ * run, or it refers to no such blob. WEND_E_INVAL: an ambiguous or malformed
+ * prefix. [any thread] */
 WEND_API wend_status wend_store_blob(wend_store *store, const char *id,
                                      const char *hash, wend_write_fn fn,
                                      void *ctx, wend_error *err);
 
-/* Told of each run in a file: how many events of it were new. */
+/* Called for each run in a file with the number of its new events. */
 typedef void (*wend_import_fn)(void *ctx, const char *run, int64_t events);
 
-/* Takes the runs of an exported file into the store. All of it is checked
- * before anything is stored; WEND_E_PARSE or _CORRUPT say in which line the
- * first mistake is. A run that is there already must be the same, or the
- * beginning of the one in the file: WEND_E_EXISTS otherwise, and nothing of
- * the file is stored. */
+/* Imports the runs of an exported file. The whole file is checked before
+ * anything is stored; for WEND_E_PARSE and WEND_E_CORRUPT err has the line of
+ * the first error. A run that exists already must be equal to the one in the
+ * file or a beginning of it; otherwise WEND_E_EXISTS, and nothing is stored.
+ * [any thread] */
 WEND_API wend_status wend_store_import(wend_store *store, wend_str file,
                                        wend_import_fn fn, void *ctx,
                                        wend_error *err);
 
-/* Gives bytes of a file from offset `at` on: how many, at most `size`; 0 behind
- * its end, -1 if it cannot be read. The same bytes each time it is asked. */
+/* Reads at most `size` bytes of a file at offset `at`. Returns their number, 0
+ * past the end, -1 on failure. It must return the same bytes each time. */
 typedef int64_t (*wend_read_fn)(void *ctx, int64_t at, char *to, size_t size);
 
-/* The same from a file that is never held in memory: it is read three times,
- * line by line. A run is stored in small transactions; what a crash or a
- * failure (of the store, of memory, or a file that changes meanwhile) leaves of
- * one is its beginning, without an owner, and the same import adds the rest.
- * WEND_E_IO: `read` has failed. WEND_E_BUSY: the run is under way. */
+/* Like wend_store_import, for a file that does not fit into memory: it is read
+ * three times, line by line. A run is stored in small transactions. A crash or
+ * a failure (of the store, of memory, or a file that changes meanwhile) leaves
+ * the beginning of a run, without an owner; the same import adds the rest.
+ * WEND_E_IO: `read` failed. WEND_E_BUSY: a process owns the run.
+ * [any thread] */
 WEND_API wend_status wend_store_import_from(wend_store *store,
                                             wend_read_fn read, void *read_ctx,
                                             wend_import_fn fn, void *ctx,
@@ -142,26 +147,27 @@ WEND_API wend_status wend_store_import_from(wend_store *store,
 
 /* ---- Origin -------------------------------------------------------------- */
 
-/* Set `size` before. */
+/* Where a store file comes from. */
 typedef struct wend_store_origin {
-    size_t size;
-    char id[33];  /* random, made with the file; empty: there is none */
-    bool made;    /* this open made the file */
-    bool adopted; /* this open upgraded a file of this user alone (mode 0600)
+    size_t size;  /* set by the caller */
+    char id[33];  /* random, created with the file; empty: none */
+    bool made;    /* this open created the file */
+    bool adopted; /* this open upgraded a private file of this user (mode 0600)
                      from a version without id */
 } wend_store_origin;
 
-/* A host that keeps the ids of its stores can tell them from a file that was
- * made elsewhere. */
+/* Tells the origin of a store. A host that remembers the ids of its stores can
+ * recognize a file that was made elsewhere. [any thread] */
 WEND_API wend_status wend_store_origin_of(wend_store *store,
                                           wend_store_origin *out,
                                           wend_error *err);
 
-/* All runs of this handle count as imported: somebody else may have written
- * the file. Call it before anything else uses the handle, in any thread. */
+/* Treats all runs of this handle as imported, because others may have written
+ * the file. Call it before the handle is used for anything else, by any
+ * thread. */
 WEND_API wend_status wend_store_distrust(wend_store *store, wend_error *err);
 
-/* ---- Forget -------------------------------------------------------------- */
+/* ---- Remove -------------------------------------------------------------- */
 
 typedef struct wend_prune_options {
     size_t size;
@@ -170,31 +176,30 @@ typedef struct wend_prune_options {
 } wend_prune_options;
 
 typedef struct wend_pruned {
-    size_t size;   /* to be set before */
-    int64_t runs;  /* that went, or would */
-    int64_t kept;  /* old enough, but another run that stays is their child */
-    int64_t bytes; /* given back */
+    size_t size;   /* set by the caller */
+    int64_t runs;  /* removed, or would be */
+    int64_t kept;  /* old enough, but a run that stays depends on them */
+    int64_t bytes; /* freed */
 } wend_pruned;
 
-/* Takes runs that are over out of the store, with their events, deltas and
- * the blobs that nobody else refers to; and what was kept by name for a while
- * that is over. In small transactions: runs of other processes wait for none
- * of it. */
+/* Removes old runs that are over, with their events, deltas and unshared blobs,
+ * and kv values that have expired. It works in small transactions, so that runs
+ * of other processes do not wait for it. [any thread] */
 WEND_API wend_status wend_store_prune(wend_store *store,
                                       const wend_prune_options *options,
                                       wend_pruned *out, wend_error *err);
 
-/* Writes the end of a run that has no owner and cannot be resumed: control
- * (cancel, by `by`) and run_end (canceled), behind whatever the log has. What
- * was open there stays without an end. WEND_E_BUSY: a process has it under
- * way. WEND_E_INVAL: it is over. [any thread] */
+/* Ends a run that has no owner without resuming it: appends control (cancel, by
+ * `by`; NULL means "api") and run_end (canceled) to its log. Open calls and
+ * turns get no end. WEND_E_BUSY: a process owns the run. WEND_E_INVAL: it is
+ * over. [any thread] */
 WEND_API wend_status wend_store_close(wend_store *store, const char *id,
                                       const char *by, wend_error *err);
 
-/* Takes one run out of the store, with its events and deltas; one without an
- * owner is closed first. WEND_E_BUSY: a process has it under way, or a run
- * that is there shares its past or was started by it. Blobs that no event
- * refers to any more go with wend_store_prune. [any thread] */
+/* Removes one run with its events and deltas; an unfinished run without an
+ * owner is closed first. WEND_E_BUSY: a process owns the run, or another run is
+ * a fork or a child of it. wend_store_prune removes blobs that no event refers
+ * to any more. [any thread] */
 WEND_API wend_status wend_store_remove(wend_store *store, const char *id,
                                        wend_error *err);
 
