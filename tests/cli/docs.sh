@@ -38,10 +38,15 @@ while IFS= read -r line; do
     block=''
 done < <(blocks STYLE.md)
 
-for f in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md STYLE.md; do
-    # Names of files in `quotes` that have a folder must be there.
-    missing=$(grep -o '`[a-z]*/[A-Za-z0-9_./]*`' "$f" 2>/dev/null | tr -d '`' |
-        sort -u | while read -r name; do
+# Names of files that have a folder: in `quotes`, and of C files anywhere.
+named_files() { # FILE
+    grep -o '`[a-z]*/[A-Za-z0-9_./]*`' "$1" | tr -d '`'
+    grep -oE '\b(base|core|wire|host|super|store|tools|lib|cli|tests)/[a-z0-9_/]+\.[ch]\b' "$1"
+}
+
+for f in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md STYLE.md \
+    docs/internals/*.md $(find src -name README.md | sort); do
+    missing=$(named_files "$f" 2>/dev/null | sort -u | while read -r name; do
         case $name in build/* | *NAME*) continue ;; esac
         [ -e "$name" ] || [ -e "src/$name" ] || [ -e "src/$name.c" ] ||
             [ -e "src/$name.h" ] || echo "$name"
@@ -49,6 +54,33 @@ for f in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md STYLE.md; do
     [ -e "$f" ] && [ -z "$missing" ]
     check "$f names files that are there${missing:+: not $missing}"
 done
+
+# "`name` in `file`" says that the file has it.
+for f in docs/internals/*.md; do
+    missing=$(tr '\n' ' ' <"$f" |
+        grep -oE '`[a-z0-9_ ]+` in +`[a-z0-9_/]+\.[ch]`' | tr -d '`' |
+        while read -r words; do
+            name=${words%% in *} file=src/${words##* }
+            grep -qsw -- "$name" "$file" || echo "$name in $file"
+        done)
+    [ -z "$missing" ]
+    check "$f names functions that are there${missing:+: not $missing}"
+    [ "$(wc -l <"$f")" -le 120 ]
+    check "$f has at most 120 lines"
+    [ "$f" = docs/internals/README.md ] ||
+        grep -qF "(${f##*/})" docs/internals/README.md
+    check "$f is in the list of docs/internals/README.md"
+done
+
+words=$(awk -F'|' '/^## / { on = /^## Glossary/ } on && NF > 3 { print $2 }' \
+    ARCHITECTURE.md | tr -d ' ' | tail -n +3)
+missing=$(for word in run turn step event input effect call action attempt \
+    key class claim epoch lease label relic tape pin gist shell batch driver \
+    codec session budget child workplace veil verdict; do
+    [ "$(grep -cx "$word" <<<"$words")" = 1 ] || echo "$word"
+done)
+[ -z "$missing" ]
+check "the glossary has each word once${missing:+: not $missing}"
 
 echo "1..$checks"
 exit $bad
