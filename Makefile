@@ -269,14 +269,23 @@ fuzz:
 campaign:
 	@tests/run campaign
 
-## man        manual pages, the event page from the event table
-man: build/man/wend-events.7
+## man        manual pages; wend(3) from the headers, wend-events(7) from the
+##            event table
+man: build/man/wend-events.7 build/man/wend.3
 build/man/wend-events.7: tools/event-doc include/wend_event.h \
-                         docs/man/wend-events.7.in src/core/event/event_fields.c
+                         docs/man/wend-events.7.in \
+                         src/core/event/event_fields.c \
+                         $(wildcard src/core/turn/tt*.c) \
+                         src/lib/run/fork.c src/lib/run/shell_answer.c
 	@mkdir -p $(@D)
 	$(Q)tools/event-doc > $@.tmp
 	@mv $@.tmp $@
 	@cp docs/man/*.[0-9] build/man/ 2>/dev/null || true
+build/man/wend.3: tools/header-doc docs/man/wend.3.in examples/01_hello.c \
+                  $(wildcard include/*.h)
+	@mkdir -p $(@D)
+	$(Q)tools/header-doc > $@.tmp
+	@mv $@.tmp $@
 
 ## fmt        clang-format over the tree
 fmt:

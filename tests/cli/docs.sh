@@ -82,5 +82,60 @@ done)
 [ -z "$missing" ]
 check "the glossary has each word once${missing:+: not $missing}"
 
+# The names of built-in tools come from one table.
+tools=$(sed -n 's/.*\.name = TEXT("\([a-z_]*\)").*/\1/p' src/tools/builtins.c |
+    sort)
+[ "$(echo "$tools" | wc -l)" -ge 14 ]
+check "builtins.c has tools"
+
+lists() { # WHERE TEXT: the text names these tools and no others
+    diff <(echo "$tools") <(tr -cs 'a-z_' '\n' <<<"$2" |
+        grep -vxE 'and|' | sort -u) >&2
+    check "$1 lists the built-in tools"
+}
+
+part() { # FILE PATTERN: what \(..\) matches in the file as one line
+    tr '\n' ' ' <"$1" | sed -n "s,.*$2.*,\1,p"
+}
+
+lists wend_agent.h \
+    "$(part include/wend_agent.h 'Adds a built-in tool: \([^.]*\)\.')"
+lists README.md "$(part README.md 'built in (\([^)]*\))')"
+lists "wend(1)" "$(part docs/man/wend.1 'The built-in tools are \([^.]*\)\.')"
+lists wend.bash "$(part completions/wend.bash ' tools="\([^"]*\)"')"
+lists wend.fish "$(sed -n 's,^set -l tools \([a-z]\),\1,p' completions/wend.fish)"
+zsh=$(tr '\n' ' ' <completions/_wend | grep -o ':tool:([^)]*)')
+[ "$(wc -l <<<"$zsh")" = 2 ]
+check "_wend completes tools in two places"
+while IFS= read -r line; do
+    lists _wend "${line#:tool:}"
+done <<<"$zsh"
+
+# wend-events(7) marks the types that nothing writes.
+reserved=$(tools/event-doc | awk '/^\.Ss/ { name = $2 } /^Reserved:/ {
+    print name }' | tr '\n' ' ')
+[ "$reserved" = "retrieval_start retrieval_hit retrieval_end compacted \
+branch_start branch_end progress " ]
+check "wend-events(7): reserved are $reserved"
+
+# wend(3) has every public function, with its comment.
+page=$(tools/header-doc)
+check "header-doc writes wend(3)"
+missing=$(cat include/wend.h include/wend_[aeps][gvlt]*.h |
+    grep -ohE '^WEND_API .*\(' | grep -oE 'wend_[a-z_]+\(' | tr -d '(' |
+    while read -r name; do
+        [[ $page == *".Fn $name \""* ]] || echo "$name"
+    done)
+[ -z "$missing" ]
+check "wend(3) has all functions${missing:+: not $missing}"
+
+copy=$(mktemp -d)
+cp -r tools include docs examples "$copy"
+printf '\nWEND_API int wend_bare(void);\n' >>"$copy/include/wend_store.h"
+"$copy/tools/header-doc" >/dev/null 2>"$copy/err"
+[ $? = 1 ] && grep -q 'no comment for.*wend_bare' "$copy/err"
+check "header-doc refuses a function without a comment"
+rm -rf "$copy"
+
 echo "1..$checks"
 exit $bad
