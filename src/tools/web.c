@@ -339,24 +339,31 @@ static bool holds_secret(const struct web *w, wend_str text)
            (e->secrets && holds_one(text, e->secrets, *e->secrets_count));
 }
 
-/* The request carries a key or a secret: in its URL, also encoded, its body or
- * a header, or by a header that carries nothing else. */
+/* As it is or percent-encoded, as queries and forms have it. */
+static bool carries_secret(const struct web *w, wend_str text)
+{
+    struct buf plain = {.mem = &w->job.mem};
+    bool found;
+
+    url_decode(&plain, text);
+    found = plain.failed || holds_secret(w, text) ||
+            holds_secret(w, buf_view(&plain));
+    buf_free(&plain);
+    return found;
+}
+
+/* The request carries a key or a secret: in its URL, its body or a header, or
+ * by a header that carries nothing else. */
 static bool has_secret(const struct web *w, wend_str url)
 {
     static const char *const names[] = {"Authorization", "Cookie", "X-Api-Key",
                                         NULL};
-    struct buf plain = {.mem = &w->job.mem};
-    bool found;
 
     for (size_t i = 0; i < w->headers_count; i++)
         if (header_is_among(str_of(w->headers[i]), names) ||
             holds_secret(w, str_of(w->headers[i])))
             return true;
-    url_decode(&plain, url);
-    found = plain.failed || holds_secret(w, url) || holds_secret(w, w->body) ||
-            holds_secret(w, buf_view(&plain));
-    buf_free(&plain);
-    return found;
+    return carries_secret(w, url) || carries_secret(w, w->body);
 }
 
 static wend_status start(struct web *w)

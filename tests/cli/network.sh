@@ -306,6 +306,29 @@ done
 script "{\"url\": \"http://$address:$port/=say:x/?k=tok-canary\"}"
 request
 seen "another value in a query arrives" 0
+
+# The same in a body. As it is it does not reach the tool; a form escapes it.
+posted() { # BODY: a model that sends it
+    script "{\"method\": \"POST\", \"url\": \"http://$address:$port/=say:x/\",
+        \"body\": \"$1\"}"
+}
+posted "k=$MCP_TOKEN&end"
+request
+has "a secret in a body: it arrives" "$work/requests" "&end"
+lacks "a secret in a body: blanked" "$work/requests" "$MCP_TOKEN"
+: >"$work/requests"
+for body in "k=tok%2Dcanary%2d0123456789&end" "%74%6f%6B-canary-0123456789"; do
+    posted "$body"
+    request
+    has "a secret in a form: refused" "$out" "$refused"
+    seen "a secret in a form: no request arrives" 1
+    request --insecure-http
+    has "a secret in a form: on request it does" "$work/requests" "$body"
+    : >"$work/requests"
+done
+posted "k=tok%2Dcanary"
+request
+seen "another value in a form arrives" 0
 sed -i '/^mcp:/,$d' agent.yaml
 
 # ---- Certificates of others than models ------------------------------------------
@@ -351,6 +374,19 @@ has "a relic's server: the certificate is not trusted" "$err" "not trusted"
 seen "a relic's server: no request arrives" 1
 planned --ca-file "$work/cert.pem"
 seen "a relic's server: with --ca-file it does" 0
+
+resumed() { # [OPTION...]: a run that was cut off asks a model over TLS
+    cut_off
+    : >"$work/requests"
+    run "$WEND" resume --json -m openai:text:2:8 \
+        --base-url "https://localhost:$tls_port/v1" "$@" "$id"
+}
+resumed
+has "resume: the certificate is not trusted" "$out" '"code":"certificate"'
+seen "resume: no request arrives over TLS" 1
+resumed --ca-file "$work/cert.pem"
+is "resume: with --ca-file: exit status" $status 0
+seen "resume: with --ca-file it does" 0
 
 # ---- The keys of connections -----------------------------------------------------
 
