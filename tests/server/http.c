@@ -173,12 +173,20 @@ static void read_target(struct request *q, struct arena *a)
         q->proto == &proto_gemini && !memmem(args.ptr, args.len, "alt=sse", 7);
 }
 
-/* statusN.test:443 */
+/* What a proxy is asked for. */
+static bool is_proxied(const char *line, const char *target)
+{
+    return !strncmp(line, "CONNECT ", 8) || !strncmp(target, "http://", 7);
+}
+
+/* statusN.test:443 or http://statusN.test/; another host is a mistake. */
 static wend_str proxy_scenario(wend_str target, struct arena *a)
 {
-    char text[] = "status:\0\0\0";
+    const char *named = memmem(target.ptr, target.len, "status", 6);
+    char text[] = "status:400";
 
-    memcpy(text + 7, target.ptr + 6, 3);
+    if (named && target.len - (size_t)(named - target.ptr) > 9)
+        memcpy(text + 7, named + 6, 3);
     return arena_str(a, str_of(text));
 }
 
@@ -187,7 +195,7 @@ static void find_scenario(struct request *q, struct arena *a)
 {
     wend_str named = request_header(q, "x-test");
 
-    if (str_is(q->method, "CONNECT"))
+    if (is_proxied(q->head.ptr, q->target.ptr))
         named = proxy_scenario(q->target, a);
     if (named.ptr)
         q->scenario = named;
@@ -225,7 +233,7 @@ int64_t request_read(wend_str in, struct arena *a, struct request *q)
     q->head = (wend_str){in.ptr, (size_t)(blank + 4 - in.ptr)};
     line = memchr(in.ptr, '\r', q->head.len);
     space = memchr(in.ptr, ' ', (size_t)(line - in.ptr));
-    if (!space || (space[1] != '/' && strncmp(in.ptr, "CONNECT status", 14)))
+    if (!space || (space[1] != '/' && !is_proxied(in.ptr, space + 1)))
         return -1;
     q->method = (wend_str){in.ptr, (size_t)(space - in.ptr)};
     q->target = (wend_str){

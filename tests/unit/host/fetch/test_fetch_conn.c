@@ -233,6 +233,8 @@ static void test_stale(struct world *w)
         if (again && rows[i].second) {
             peer_say(&p, rows[i].second);
             shutdown(p.fd, SHUT_WR);
+        } else {
+            peer_hang_up(&p);
         }
         seen_wait(&b);
         if (!tap_ok(again == rows[i].again && b.how == rows[i].how &&

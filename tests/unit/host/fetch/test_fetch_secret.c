@@ -29,6 +29,10 @@ static const struct row {
     {"carried by IPv6", "http://[::ffff:127.0.0.1]:PORT/", "", NULL, FETCH_OK,
      1, 1},
     {"the unspecified one", "http://0.0.0.0:PORT/", "", NULL, FETCH_OK, 1, 1},
+    /* Here is no server of IPv6. */
+    {"loopback of IPv6", "http://[::1]:PORT/", "", NULL, FETCH_NETWORK, 0, 0},
+    {"the unspecified one of IPv6", "http://[::]:PORT/", "", NULL,
+     FETCH_NETWORK, 0, 0},
     {"localhost", "http://localhost:PORT/", "", NULL, FETCH_OK, 1, 1},
     {"localhost with a dot", "http://localhost.:PORT/", "127.0.0.1", NULL,
      FETCH_OK, 1, 1},
