@@ -152,6 +152,10 @@ lacks "an action: nothing is said" "$out" context_full
 planned 900
 is "an action a little over the window" $status 0
 has "is sent with a warning" "$out" '"code":"context_full"'
+hello='script:{"turns":[{"error":{"code":"service","message":"x"}}]}' \
+    planned 900 ', retry: {max: 2, delay: 1ms}'
+is "which is tried again" "$(grep -c '"type":"action_retry"' "$out")" 2
+is "with one warning" "$(grep -c '"code":"context_full"' "$out")" 1
 planned 600
 is "an action far over the window" $status 1
 has "fails" "$out" '"code":"overflow"'

@@ -336,68 +336,81 @@ static void test_fallback(void)
     check_rows(rows, tap_count(rows));
 }
 
-/* The request has about 1000 tokens. Over a window of 100 it is not sent, of
- * 900 with a warning; 2000 are enough, and of a model without one nothing is
- * known. */
-static void test_window(void)
-{
 #define MODELS(first, one, two)                                    \
     "{\"tools\":[],\"policy\":{}" first ",\"fallback\":[{\"name\"" \
     ":\"one\"" one "},{\"name\":\"two\"" two "}]}"
 #define W(n) ",\"context_tokens\":" #n
+#define PRICE(n) ",\"price\":{\"input\":" #n ",\"cached\":0,\"output\":0}"
 #define FAILED "model_end(failed) turn_end(failed) metrics run_end(failed)"
 #define BEFORE "run_start turn_start context_start context_end "
 #define SENT(model) "model_retry(" model ") +retry"
-    static const struct {
-        const char *why, *config, *inputs, *wanted;
-    } rows[] = {
-        {"it fits", MODELS(W(2000), "", ""), "start",
-         BEFORE "model_start +ask"},
-        {"a little over", MODELS(W(900), "", ""), "start",
-         BEFORE "warning model_start +ask"},
-        {"refused: the first that is known to fit",
-         MODELS(W(100), W(900), W(2000)), "start",
-         BEFORE "model_start " SENT("two")},
-        {"refused: known goes before unknown", MODELS(W(100), "", W(2000)),
-         "start", BEFORE "model_start " SENT("two")},
-        {"refused: none is known to fit, which is said",
-         MODELS(W(100), W(100), ""), "start",
-         BEFORE "model_start warning " SENT("two")},
-        {"refused: nearly", MODELS(W(100), W(900), W(100)), "start",
-         BEFORE "model_start warning " SENT("one")},
-        {"refused: nobody has the room", MODELS(W(100), W(100), W(200)),
-         "start", BEFORE "model_start " FAILED},
-        {"the provider refuses: a larger one", MODELS("", W(900), W(2000)),
-         "start fail:overflow retry text done",
-         BEGIN SENT("two") " +ask model_end " END "run_end(ok)"},
-        {"the provider refuses: larger than its own, whatever the estimate",
-         MODELS(W(2000), W(2000), W(3000)), "start fail:overflow",
-         BEGIN SENT("two")},
-        {"the provider refuses: no larger one",
-         MODELS(W(3000), W(2000), W(100)), "start fail:overflow", BEGIN FAILED},
-        {"the provider refuses: none is known", MODELS(W(2000), "", W(100)),
-         "start fail:overflow", BEGIN "warning " SENT("one")},
-        {"another failure: the next", MODELS(W(2000), "", W(3000)),
-         "start fail:auth", BEGIN SENT("one")},
-        {"another failure: but none that is far too small",
-         MODELS(W(2000), W(100), W(900)), "start fail:auth",
-         BEGIN "warning " SENT("two")},
-        {"another failure: all are", MODELS(W(2000), W(100), W(100)),
-         "start fail:auth", BEGIN FAILED},
-    };
+
+/* The request has about 1000 tokens. Over a window of 100 it is not sent, of
+ * 900 with a warning; 2000 are enough, and of a model without one nothing is
+ * known. */
+static const struct {
+    const char *why, *config, *inputs, *wanted;
+} windows[] = {
+    {"it fits", MODELS(W(2000), "", ""), "start", BEFORE "model_start +ask"},
+    {"a little over", MODELS(W(900), "", ""), "start",
+     BEFORE "warning model_start +ask"},
+    {"a little over, asked again: said once", MODELS(W(900), "", ""),
+     "start fail:network retry",
+     BEFORE "warning model_start +ask model_retry +retry +ask"},
+    {"below 1.3 times", MODELS(W(790), W(790), ""), "start",
+     BEFORE "warning model_start +ask"},
+    {"above 1.3 times", MODELS(W(750), W(750), W(750)), "start",
+     BEFORE "model_start " FAILED},
+    {"refused: the first that is known to fit", MODELS(W(100), W(900), W(2000)),
+     "start", BEFORE "model_start " SENT("two")},
+    {"refused: known goes before unknown", MODELS(W(100), "", W(2000)), "start",
+     BEFORE "model_start " SENT("two")},
+    {"refused: none is known to fit, which is said", MODELS(W(100), W(100), ""),
+     "start", BEFORE "model_start warning " SENT("two")},
+    {"refused: nearly", MODELS(W(100), W(900), W(100)), "start",
+     BEFORE "model_start warning " SENT("one")},
+    {"refused: nobody has the room", MODELS(W(100), W(100), W(200)), "start",
+     BEFORE "model_start " FAILED},
+    {"refused: the roomier one fits the budget",
+     MODELS(W(100), W(2000) PRICE(1000000), W(100)), "start",
+     BEFORE "model_start " SENT("one")},
+    {"refused: it does not", MODELS(W(100), W(2000) PRICE(2000000), W(100)),
+     "start", BEFORE "model_start " FAILED},
+    {"the provider refuses: a larger one", MODELS("", W(900), W(2000)),
+     "start fail:overflow retry text done",
+     BEGIN SENT("two") " +ask model_end " END "run_end(ok)"},
+    {"the provider refuses: larger than its own, whatever the estimate",
+     MODELS(W(2000), W(2000), W(3000)), "start fail:overflow",
+     BEGIN SENT("two")},
+    {"the provider refuses: no larger one", MODELS(W(3000), W(2000), W(100)),
+     "start fail:overflow", BEGIN FAILED},
+    {"the provider refuses: none is known", MODELS(W(2000), "", W(100)),
+     "start fail:overflow", BEGIN "warning " SENT("one")},
+    {"another failure: the next", MODELS(W(2000), "", W(3000)),
+     "start fail:auth", BEGIN SENT("one")},
+    {"another failure: but none that is far too small",
+     MODELS(W(2000), W(100), W(900)), "start fail:auth",
+     BEGIN "warning " SENT("two")},
+    {"another failure: all are", MODELS(W(2000), W(100), W(100)),
+     "start fail:auth", BEGIN FAILED},
+};
+
+static void test_window(void)
+{
     char prompt[4000];
 
     memset(prompt, 'x', sizeof prompt);
-    for (size_t i = 0; i < tap_count(rows); i++) {
+    for (size_t i = 0; i < tap_count(windows); i++) {
         struct world w;
 
-        world_init(&w, &plain, rows[i].config);
+        world_init(&w, &plain, windows[i].config);
         w.start.prompt = (wend_str){prompt, sizeof prompt};
-        play(&w, rows[i].inputs);
-        tap_is_str(buf_view(&w.said), str_of(rows[i].wanted), "window: %s",
-                   rows[i].why);
+        w.start.limits.cost_nano = 1500; /* 1.5 for each token */
+        play(&w, windows[i].inputs);
+        tap_is_str(buf_view(&w.said), str_of(windows[i].wanted), "window: %s",
+                   windows[i].why);
         tap_is_i64(w.broken, 0, "window: %s: the log says the same",
-                   rows[i].why);
+                   windows[i].why);
         world_free(&w);
     }
 }
