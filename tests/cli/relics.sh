@@ -370,7 +370,6 @@ cat >relics/notes.yaml <<YAML
 {"wend": "relic/1", "name": "notes", "kind": "mcp",
  "url": "http://127.0.0.1:$(cat "$work/mcp_port")/"}
 YAML
-unset http_proxy ALL_PROXY # of a URL that the user named it counts
 call "a server by its URL" 0 '{n: 8}'
 is "answers" "$(cat "$out")" '{"x":{"n":8},"n":1}'
 
