@@ -100,6 +100,8 @@ wend_str json_text(const struct json *j, struct arena *a);
 /* Members of an object, or with key NULL items of a list, one by one: a comma
  * comes where one is due. An absent string is left out with its key. */
 void json_key(struct buf *b, const char *key); /* the value follows */
+void json_add(struct buf *b, const char *key,
+              const struct json *j); /* or NULL */
 void json_add_str(struct buf *b, const char *key, wend_str s);
 void json_add_raw(struct buf *b, const char *key, wend_str json);
 void json_add_i64(struct buf *b, const char *key, int64_t n);

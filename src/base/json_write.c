@@ -291,6 +291,14 @@ void json_key(struct buf *b, const char *key)
     buf_add(b, "\":", 2);
 }
 
+void json_add(struct buf *b, const char *key, const struct json *j)
+{
+    if (!j)
+        return;
+    json_key(b, key);
+    json_put(b, j);
+}
+
 void json_add_str(struct buf *b, const char *key, wend_str s)
 {
     if (!s.ptr)

@@ -14,20 +14,27 @@
  * enforce, and as one more system block when it is not; the caller checks
  * the answer either way.
  */
-#include "wire/model/model.h"
 #include "wire/model/name.h"
 #include "wire/model/parts.h"
+#include "wire/model/request.h"
 
 enum { OUTPUT_TOKENS_DEFAULT = 8192 }; /* the API wants a number, always */
 
 #define CACHE_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
 
+/* The newest message with a mark, and whether a user's message is open. */
+struct marks {
+    const struct msg *last;
+    bool in_user;
+};
+
 static void put_text_block(struct buf *b, wend_str text, const char *mark)
 {
-    buf_cstr(b, "{\"type\":\"text\",\"text\":");
-    json_put_str(b, text);
+    json_key(b, NULL);
+    buf_cstr(b, "{\"type\":\"text\"");
+    request_str(b, "text", text);
     buf_cstr(b, mark);
-    buf_char(b, '}');
+    json_close(b, '}');
 }
 
 static void put_schema_text(struct buf *b, wend_str schema)
@@ -47,145 +54,106 @@ static void put_system(struct buf *b, wend_str instructions, wend_str schema)
 
     if (!says && !schema.len)
         return;
-    buf_cstr(b, ",\"system\":[");
+    json_open(b, "system", '[');
     if (says)
         put_text_block(b, instructions, schema.len ? "" : CACHE_MARK);
-    if (says && schema.len)
-        buf_char(b, ',');
     if (schema.len)
         put_schema_text(b, schema);
-    buf_char(b, ']');
+    json_close(b, ']');
 }
 
-static void put_tools(struct buf *b, const struct config *c)
+static void put_tool(struct request_writer *w, const struct tool *t)
 {
-    if (!c->tools_count)
-        return;
-    buf_cstr(b, ",\"tools\":[");
-    for (size_t i = 0; i < c->tools_count; i++) {
-        const struct tool *t = &c->tools[i];
+    bool last = t + 1 == w->config->tools + w->config->tools_count;
 
-        buf_cstr(b, i ? ",{\"name\":" : "{\"name\":");
-        name_put(b, t->name);
-        if (t->description.len) {
-            buf_cstr(b, ",\"description\":");
-            json_put_str(b, t->description);
-        }
-        buf_cstr(b, ",\"input_schema\":");
-        buf_str(b, t->schema ? t->schema_text : STR("{\"type\":\"object\"}"));
-        buf_cstr(b, i + 1 < c->tools_count ? "}" : CACHE_MARK "}");
-    }
-    buf_char(b, ']');
+    json_open(w->out, NULL, '{');
+    request_put_tool(w->out, t, "input_schema", "{\"type\":\"object\"}");
+    buf_cstr(w->out, last ? CACHE_MARK "}" : "}");
 }
 
-static void put_tool_use(struct buf *b, const struct turn *t,
-                         const struct msg *m, const struct call *c)
+static void put_call(struct request_writer *w, const struct msg *m,
+                     const struct call *c)
 {
     char room[WIRE_ID + 1];
 
-    buf_cstr(b, "{\"type\":\"tool_use\",\"id\":");
-    wire_put_word(b, wire_call_id(t, m, c, room));
-    buf_cstr(b, ",\"name\":");
-    name_put(b, c->name);
-    buf_cstr(b, ",\"input\":");
-    parts_put_args(b, c);
-    buf_char(b, '}');
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"tool_use\",\"id\":");
+    name_put_id(w->out, wire_call_id(w->turn, m, c, room));
+    request_put_name(w->out, c->name);
+    json_key(w->out, "input");
+    parts_put_args(w->out, c);
+    json_close(w->out, '}');
 }
 
-static bool put_item(struct buf *b, const struct json *item)
+static void put_item(struct buf *b, const struct json *item)
 {
     const struct json *block = json_get(item, "block");
     const struct json *redacted = json_get(item, "redacted_thinking");
     const struct json *thinking = json_get(item, "thinking");
     const struct json *signature = json_get(item, "signature");
 
-    if (block) {
-        json_put(b, block);
-        return true;
-    }
+    json_add(b, NULL, block);
+    if (block || !(redacted || (thinking && signature)))
+        return;
+    json_key(b, NULL);
     if (redacted) {
-        buf_cstr(b, "{\"type\":\"redacted_thinking\",\"data\":");
-        json_put(b, redacted);
-    } else if (thinking && signature) {
-        buf_cstr(b, "{\"type\":\"thinking\",\"thinking\":");
-        json_put(b, thinking);
-        buf_cstr(b, ",\"signature\":");
-        json_put(b, signature);
+        buf_cstr(b, "{\"type\":\"redacted_thinking\"");
+        json_add(b, "data", redacted);
     } else {
-        return false;
+        buf_cstr(b, "{\"type\":\"thinking\"");
+        json_add(b, "thinking", thinking);
+        json_add(b, "signature", signature);
     }
-    buf_char(b, '}');
-    return true;
+    json_close(b, '}');
 }
 
-/* False, and nothing is written, when the part makes no block. */
-static bool put_part(struct buf *b, const struct turn *t, const struct msg *m,
+/* Writes nothing when the part makes no block. */
+static void put_part(struct request_writer *w, const struct msg *m,
                      const struct part *p)
 {
     switch (p->kind) {
     case PART_TEXT:
-        if (text_is_blank(p->text))
-            return false;
-        put_text_block(b, p->text, "");
-        return true;
-    case PART_CALL: put_tool_use(b, t, m, p->call); return true;
-    case PART_ITEM: return put_item(b, p->item);
+        if (!text_is_blank(p->text))
+            put_text_block(w->out, p->text, "");
+        break;
+    case PART_CALL: put_call(w, m, p->call); break;
+    case PART_ITEM: put_item(w->out, p->item); break;
     case PART_END: break;
     }
-    return false;
 }
 
 /* A message must not end with thinking, nor be empty: what would make it so
  * is taken back. The last one must not end with space; which one is the last
  * changes, so none does. */
-static bool put_assistant(struct buf *b, const struct turn *t,
-                          const struct msg *m, struct arena *a)
+static void put_assistant(struct request_writer *w, const struct msg *m)
 {
-    size_t begin = b->len, end = begin, first;
+    struct marks *marks = w->own;
+    struct buf *b = w->out;
+    size_t begin = b->len, end = begin;
     struct parts parts;
     struct part part;
 
-    parts_begin(&parts, t, m, "anthropic", a);
+    parts_begin(&parts, w->turn, m, "anthropic", &w->arena);
+    buf_cstr(b, marks->in_user ? "]}" : "");
+    json_key(b, NULL);
     buf_cstr(b, "{\"role\":\"assistant\",\"content\":[");
-    first = b->len;
     while ((part = parts_next(&parts)).kind != PART_END) {
         size_t before = b->len;
 
         while (part.text.len && !parts_left(&parts) &&
                strchr(" \t\r\n", part.text.ptr[part.text.len - 1]))
             part.text.len--;
-        if (before > first)
-            buf_char(b, ',');
-        if (!put_part(b, t, m, &part))
-            b->len = before;
-        else if (part.kind != PART_ITEM || json_get(part.item, "block"))
+        put_part(w, m, &part);
+        if (b->len > before &&
+            (part.kind != PART_ITEM || json_get(part.item, "block")))
             end = b->len;
     }
     if (!b->failed)
         b->len = end;
     if (end == begin)
-        return false;
-    buf_cstr(b, "]}");
-    return true;
-}
-
-static void put_user_block(struct buf *b, const struct turn *t,
-                           const struct msg *m, bool last)
-{
-    char room[WIRE_ID + 1];
-    const char *mark = last ? CACHE_MARK : "";
-
-    if (m->role != ROLE_TOOL) {
-        put_text_block(b, m->text, mark);
         return;
-    }
-    buf_cstr(b, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    wire_put_word(b, wire_result_id(t, m, room));
-    buf_cstr(b, ",\"content\":");
-    json_put_str(b, m->text);
-    buf_cstr(b, m->failed ? ",\"is_error\":true" : "");
-    buf_cstr(b, mark);
-    buf_char(b, '}');
+    buf_cstr(b, "]}");
+    marks->in_user = false;
 }
 
 static bool makes_user_block(const struct msg *m)
@@ -195,38 +163,42 @@ static bool makes_user_block(const struct msg *m)
 }
 
 /* Results and what the user says after them are one message. */
-static void put_messages(struct buf *b, const struct turn *t,
-                         const struct msg **list, size_t count, struct arena *a)
+static void open_user(struct request_writer *w)
 {
-    size_t last = count;
-    bool user = false, any = false;
+    struct marks *marks = w->own;
 
-    for (size_t i = 0; i < count; i++)
-        if (makes_user_block(list[i]))
-            last = i;
-    for (size_t i = 0; i < count; i++) {
-        const struct msg *m = list[i];
-        size_t before = b->len;
+    json_key(w->out, NULL);
+    if (!marks->in_user)
+        buf_cstr(w->out, "{\"role\":\"user\",\"content\":[");
+    marks->in_user = true;
+}
 
-        if (m->role == ROLE_ASSISTANT) {
-            buf_cstr(b, user ? "]}," : any ? "," : "");
-            if (put_assistant(b, t, m, a)) {
-                user = false;
-                any = true;
-            } else if (!b->failed) {
-                b->len = before;
-            }
-        } else if (makes_user_block(m)) {
-            if (!user)
-                buf_cstr(b, any ? ",{\"role\":\"user\",\"content\":["
-                                : "{\"role\":\"user\",\"content\":[");
-            else
-                buf_char(b, ',');
-            put_user_block(b, t, m, i == last);
-            user = any = true;
-        }
-    }
-    buf_cstr(b, user ? "]}" : "");
+static const char *mark_of(const struct request_writer *w, const struct msg *m)
+{
+    const struct marks *marks = w->own;
+
+    return m == marks->last ? CACHE_MARK : "";
+}
+
+static void put_said(struct request_writer *w, const struct msg *m)
+{
+    if (!makes_user_block(m))
+        return;
+    open_user(w);
+    put_text_block(w->out, m->text, mark_of(w, m));
+}
+
+static void put_result(struct request_writer *w, const struct msg *m)
+{
+    char room[WIRE_ID + 1];
+
+    open_user(w);
+    buf_cstr(w->out, "{\"type\":\"tool_result\",\"tool_use_id\":");
+    name_put_id(w->out, wire_result_id(w->turn, m, room));
+    request_str(w->out, "content", m->text);
+    buf_cstr(w->out, m->failed ? ",\"is_error\":true" : "");
+    buf_cstr(w->out, mark_of(w, m));
+    json_close(w->out, '}');
 }
 
 /* ---- Thinking ------------------------------------------------------------ */
@@ -264,19 +236,18 @@ static bool is_adaptive(wend_str model)
 /* With a budget the API refuses a turn (the model's messages and results
  * since the user spoke) that calls and does not begin with thinking: of
  * another provider, or one that was cut. */
-static bool may_think(const struct turn *t, const struct msg **list,
-                      size_t count, struct arena *a)
+static bool may_think(struct request_writer *w)
 {
     struct parts parts;
     struct part first;
-    size_t i = count;
+    size_t i = w->count;
 
-    while (i && (list[i - 1]->role == ROLE_ASSISTANT ||
-                 list[i - 1]->role == ROLE_TOOL))
+    while (i && (w->list[i - 1]->role == ROLE_ASSISTANT ||
+                 w->list[i - 1]->role == ROLE_TOOL))
         i--;
-    if (i == count || list[i]->role != ROLE_ASSISTANT)
+    if (i == w->count || w->list[i]->role != ROLE_ASSISTANT)
         return true;
-    parts_begin(&parts, t, list[i], "anthropic", a);
+    parts_begin(&parts, w->turn, w->list[i], "anthropic", &w->arena);
     first = parts_next(&parts);
     return first.kind == PART_ITEM && !json_get(first.item, "block");
 }
@@ -289,16 +260,16 @@ struct thinking {
 
 static void put_thinking(struct buf *b, const struct thinking *t)
 {
-    if (t->effort == EFFORT_NONE) {
+    if (t->effort == EFFORT_NONE)
         buf_cstr(b, ",\"thinking\":{\"type\":\"disabled\"}");
-    } else if (t->adaptive) {
+    else if (t->adaptive)
         buf_cstr(b, ",\"thinking\":{\"type\":\"adaptive\","
                     "\"display\":\"summarized\"}");
-    } else if (t->tokens) {
-        buf_cstr(b, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":");
-        buf_i64(b, t->tokens);
-        buf_char(b, '}');
-    }
+    else if (t->tokens)
+        buf_fmt(b,
+                ",\"thinking\":{\"type\":\"enabled\","
+                "\"budget_tokens\":%lld}",
+                (long long)t->tokens);
 }
 
 /* format: a schema of the kind that can be enforced, or NULL. */
@@ -309,16 +280,16 @@ static void put_output(struct buf *b, const struct thinking *t,
 
     if (!effort && !format)
         return;
-    buf_cstr(b, ",\"output_config\":{");
+    json_open(b, "output_config", '{');
     if (effort)
-        buf_fmt(b, "\"effort\":\"%s\"%s", effort_names[t->effort],
-                format ? "," : "");
+        json_add_str(b, "effort", str_of(effort_names[t->effort]));
     if (format) {
-        buf_cstr(b, "\"format\":{\"type\":\"json_schema\",\"schema\":");
-        json_put(b, format);
-        buf_char(b, '}');
+        json_open(b, "format", '{');
+        json_add_str(b, "type", STR("json_schema"));
+        json_add(b, "schema", format);
+        json_close(b, '}');
     }
-    buf_char(b, '}');
+    json_close(b, '}');
 }
 
 void anthropic_path(const struct wire_ask *q, struct buf *out)
@@ -333,40 +304,54 @@ int64_t anthropic_output_tokens(wend_str model, enum effort effort)
            (is_adaptive(model) ? 0 : wire_think_tokens(effort, 0));
 }
 
-void anthropic_request(const struct wire_ask *q, struct buf *out)
+static void put_head(struct request_writer *w)
 {
-    const struct config *config = q->turn->config;
-    struct arena a = {.mem = out->mem};
-    size_t count = 0;
-    const struct msg **list = wire_messages(q->turn, &a, &count);
-    const struct json *schema = NULL;
+    const struct config *config = w->config;
+    struct marks *marks = w->own;
     struct thinking t = {config->effort,
-                         config->effort && is_adaptive(q->model), 0};
-    int64_t max_tokens = q->max_tokens;
-    bool strict;
+                         config->effort && is_adaptive(w->q->model), 0};
+    int64_t max_tokens = w->q->max_tokens;
+    bool strict = schema_is_strict(w->schema);
+    struct buf *b = w->out;
 
-    if (q->schema.len)
-        schema = json_parse(q->schema, &a, NULL);
-    strict = schema_is_strict(schema);
+    for (size_t i = 0; i < w->count; i++)
+        if (makes_user_block(w->list[i]))
+            marks->last = w->list[i];
     if (!t.adaptive)
         t.tokens = wire_think_tokens(t.effort, max_tokens);
     if (!max_tokens)
-        max_tokens = anthropic_output_tokens(q->model, t.effort);
-    if (t.tokens && !may_think(q->turn, list, count, &a))
+        max_tokens = anthropic_output_tokens(w->q->model, t.effort);
+    if (t.tokens && !may_think(w))
         t.tokens = 0;
-    buf_cstr(out, "{\"model\":");
-    json_put_str(out, q->model);
-    buf_cstr(out, ",\"max_tokens\":");
-    buf_i64(out, max_tokens);
-    buf_cstr(out, ",\"stream\":true");
-    put_thinking(out, &t);
-    put_tools(out, config);
-    put_system(out, config->instructions, strict ? STR_NONE : q->schema);
-    put_output(out, &t, strict ? schema : NULL);
-    buf_cstr(out, ",\"messages\":[");
-    if (list)
-        put_messages(out, q->turn, list, count, &a);
-    buf_cstr(out, "]}");
-    out->failed |= a.failed;
-    arena_free(&a);
+    buf_char(b, '{');
+    request_str(b, "model", w->q->model);
+    json_add_i64(b, "max_tokens", max_tokens);
+    json_add_bool(b, "stream", true);
+    put_thinking(b, &t);
+    request_put_tools(w, "tools");
+    put_system(b, config->instructions, strict ? STR_NONE : w->q->schema);
+    put_output(b, &t, strict ? w->schema : NULL);
+    json_open(b, "messages", '[');
+}
+
+static void put_tail(struct request_writer *w)
+{
+    const struct marks *marks = w->own;
+
+    buf_cstr(w->out, marks->in_user ? "]}]}" : "]}");
+}
+
+void anthropic_request(const struct wire_ask *q, struct buf *out)
+{
+    static const struct request_form form = {
+        .head = put_head,
+        .said = put_said,
+        .assistant = put_assistant,
+        .result = put_result,
+        .tail = put_tail,
+        .tool = put_tool,
+    };
+    struct marks marks = {0};
+
+    request_write(&form, &marks, q, out);
 }

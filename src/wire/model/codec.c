@@ -1,12 +1,10 @@
 /*
- * codec.c - what all codecs share: events to JSON, errors, the history.
+ * codec.c - what all codecs share: events to JSON, errors.
  *
  * A codec sees only values that are no errors, and sees none after a
  * failure or an end mark.
  */
 #include "wire/model/model.h"
-
-#include <stdio.h>
 
 #include "base/utf8.h"
 #include "wire/model/failure.h"
@@ -16,7 +14,6 @@ enum {
     SCRATCH_KEEP = 64 << 10, /* more is given back after the event */
     MESSAGE_MAX = 1024,      /* of a failure found here */
     WORD_MAX = 64,           /* bytes of an unknown finish reason */
-    THINK_TOKENS_MIN = 1024, /* fewer are refused by some */
 };
 
 static const struct codec *const codecs[] = {
@@ -329,112 +326,6 @@ bool provider_at(size_t i, struct provider *out)
         return false;
     *out = (struct provider){codecs[i]->name, codecs[i]->key_env};
     return true;
-}
-
-const struct msg **wire_messages_after(const struct turn *t,
-                                       const struct msg *after, struct arena *a,
-                                       size_t *count)
-{
-    const struct msg **list;
-    size_t n = 0;
-
-    for (const struct msg *m = t->history; m != after; m = m->prev)
-        n++;
-    *count = n;
-    list = arena_alloc(a, (n ? n : 1) * sizeof *list);
-    if (list)
-        for (const struct msg *m = t->history; m != after; m = m->prev)
-            list[--n] = m;
-    else
-        *count = 0;
-    return list;
-}
-
-const struct msg **wire_messages(const struct turn *t, struct arena *a,
-                                 size_t *count)
-{
-    return wire_messages_after(t, NULL, a, count);
-}
-
-const struct call **wire_calls(const struct msg *m, struct arena *a,
-                               size_t *count)
-{
-    const struct call **list;
-    size_t n = 0;
-
-    for (const struct call *c = m->calls; c; c = c->prev)
-        n++;
-    *count = n;
-    list = arena_alloc(a, (n ? n : 1) * sizeof *list);
-    if (list)
-        for (const struct call *c = m->calls; c; c = c->prev)
-            list[--n] = c;
-    else
-        *count = 0;
-    return list;
-}
-
-bool wire_is_own(const struct turn *t, const struct msg *m)
-{
-    return !m->model.ptr || str_eq(m->model, t->model);
-}
-
-static wend_str new_id(const struct msg *m, uint32_t call, char *room)
-{
-    uint32_t number = (uint32_t)m->index * CALLS_MAX + call;
-
-    snprintf(room, WIRE_ID + 1, "c%08x", number);
-    return (wend_str){room, WIRE_ID};
-}
-
-wend_str wire_call_id(const struct turn *t, const struct msg *m,
-                      const struct call *c, char room[WIRE_ID + 1])
-{
-    return wire_is_own(t, m) ? c->id : new_id(m, c->index, room);
-}
-
-wend_str wire_result_id(const struct turn *t, const struct msg *result,
-                        char room[WIRE_ID + 1])
-{
-    const struct msg *m = result->prev;
-
-    while (m && m->role == ROLE_TOOL)
-        m = m->prev;
-    if (!m || wire_is_own(t, m))
-        return result->call;
-    for (const struct call *c = m->calls; c; c = c->prev)
-        if (str_eq(c->id, result->call))
-            return new_id(m, c->index, room);
-    return result->call;
-}
-
-void wire_put_word(struct buf *b, wend_str s)
-{
-    buf_char(b, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                    (c >= '0' && c <= '9') || c == '_' || c == '-';
-
-        buf_char(b, fine ? c : '_');
-    }
-    buf_cstr(b, s.len ? "\"" : "_\"");
-}
-
-int64_t wire_think_tokens(enum effort effort, int64_t max_tokens)
-{
-    static const int64_t tokens[EFFORTS] = {
-        [EFFORT_LOW] = THINK_TOKENS_MIN,
-        [EFFORT_MEDIUM] = 8192,
-        [EFFORT_HIGH] = 16384,
-    };
-    int64_t half = max_tokens / 2;
-
-    if (!max_tokens || tokens[effort] <= half)
-        return tokens[effort];
-    if (half >= THINK_TOKENS_MIN)
-        return half;
-    return max_tokens > THINK_TOKENS_MIN ? THINK_TOKENS_MIN : 0;
 }
 
 const char *wire_unknown(struct decoder *d, wend_str word)

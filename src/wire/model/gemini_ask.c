@@ -8,9 +8,9 @@
  * on refuse a call without one, so the calls of a message that another
  * provider made carry the word that Google has documented for this.
  */
-#include "wire/model/model.h"
 #include "wire/model/name.h"
 #include "wire/model/parts.h"
+#include "wire/model/request.h"
 
 enum { PRO_THINK_TOKENS_MIN = 128 }; /* 2.5 Pro always thinks */
 
@@ -22,15 +22,6 @@ struct asked {
     const struct call **calls;
     wend_str *ids; /* absent: it gave none */
     size_t count;
-};
-
-struct writer {
-    const struct turn *turn;
-    struct buf *out;
-    struct arena *arena;
-    struct asked asked;
-    int generation;
-    bool any; /* a content has been written */
 };
 
 static wend_str base_name(wend_str model)
@@ -65,121 +56,110 @@ static bool thinks(wend_str model)
 
 static void put_text_part(struct buf *b, wend_str text)
 {
-    buf_cstr(b, "{\"text\":");
-    json_put_str(b, text);
-    buf_char(b, '}');
+    json_open(b, NULL, '{');
+    request_str(b, "text", text);
+    json_close(b, '}');
 }
 
-static void put_signature(struct buf *b, wend_str signature)
+static void put_nonempty(struct buf *b, const char *key, wend_str s)
 {
-    if (!signature.len)
-        return;
-    buf_cstr(b, ",\"thoughtSignature\":");
-    json_put_str(b, signature);
+    if (s.len)
+        json_add_str(b, key, s);
 }
 
 /* A model's invention may have signs that are refused in a name. */
-static void put_name(const struct writer *w, wend_str name)
+static void put_name(const struct request_writer *w, wend_str name)
 {
-    if (config_tool(w->turn->config, name))
-        json_put_str(w->out, name);
+    if (config_tool(w->config, name))
+        request_str(w->out, "name", name);
     else
-        name_put(w->out, name);
+        request_put_name(w->out, name);
 }
 
-static void put_call(const struct writer *w, const struct call *c, wend_str id,
-                     wend_str signature)
+static void put_call(const struct request_writer *w, const struct call *c,
+                     wend_str id, wend_str signature)
 {
     struct buf *b = w->out;
 
+    json_key(b, NULL);
     buf_cstr(b, "{\"functionCall\":{");
-    if (id.len) {
-        buf_cstr(b, "\"id\":");
-        json_put_str(b, id);
-        buf_char(b, ',');
-    }
-    buf_cstr(b, "\"name\":");
+    put_nonempty(b, "id", id);
     put_name(w, c->name);
-    buf_cstr(b, ",\"args\":");
+    json_key(b, "args");
     parts_put_args(b, c);
-    buf_char(b, '}');
-    put_signature(b, signature);
-    buf_char(b, '}');
+    json_close(b, '}');
+    put_nonempty(b, "thoughtSignature", signature);
+    json_close(b, '}');
 }
 
-static bool put_item(struct writer *w, const struct part *p, size_t call)
+static void put_item(struct request_writer *w, const struct part *p,
+                     size_t call)
 {
+    struct asked *asked = w->own;
     wend_str signature = json_str(json_get(p->item, "signature"));
     wend_str thought = json_str(json_get(p->item, "thought"));
     wend_str id = json_str(json_get(p->item, "id"));
 
     if (p->call) {
-        if (w->asked.ids)
-            w->asked.ids[call] = id;
+        if (asked->ids)
+            asked->ids[call] = id;
         put_call(w, p->call, id, signature);
-        return true;
+        return;
     }
     if (!signature.len || json_get(p->item, "call"))
-        return false;
-    buf_cstr(w->out, "{\"text\":");
-    json_put_str(w->out, thought.ptr ? thought : p->text);
-    buf_cstr(w->out, thought.ptr ? ",\"thought\":true" : "");
-    put_signature(w->out, signature);
-    buf_char(w->out, '}');
-    return true;
+        return;
+    json_open(w->out, NULL, '{');
+    request_str(w->out, "text", thought.ptr ? thought : p->text);
+    if (thought.ptr)
+        json_add_bool(w->out, "thought", true);
+    json_add_str(w->out, "thoughtSignature", signature);
+    json_close(w->out, '}');
 }
 
 /* call: its index, if the part is one. */
-static bool put_part(struct writer *w, const struct part *p, size_t call,
-                     bool foreign)
+static void put_part(struct request_writer *w, const struct part *p,
+                     size_t call, bool foreign)
 {
-    bool first = w->generation >= 3 && foreign && !call;
+    bool first = generation(w->q->model) >= 3 && foreign && !call;
 
     switch (p->kind) {
-    case PART_TEXT: put_text_part(w->out, p->text); return true;
+    case PART_TEXT: put_text_part(w->out, p->text); break;
     case PART_CALL:
         put_call(w, p->call, STR_NONE, first ? STR(NO_SIGNATURE) : STR_NONE);
-        return true;
-    case PART_ITEM: return put_item(w, p, call);
+        break;
+    case PART_ITEM: put_item(w, p, call); break;
     case PART_END: break;
     }
-    return false;
 }
 
-static void put_model(struct writer *w, const struct msg *m)
+static void put_model(struct request_writer *w, const struct msg *m)
 {
+    struct asked *asked = w->own;
     size_t begin = w->out->len, first, call;
     struct parts parts;
     struct part part;
     bool foreign;
 
-    parts_begin(&parts, w->turn, m, "gemini", w->arena);
+    parts_begin(&parts, w->turn, m, "gemini", &w->arena);
     foreign = !parts.item;
-    w->asked = (struct asked){.calls = parts.calls, .count = parts.calls_count};
+    *asked = (struct asked){.calls = parts.calls, .count = parts.calls_count};
     if (parts.calls_count)
-        w->asked.ids =
-            arena_alloc(w->arena, parts.calls_count * sizeof *w->asked.ids);
-    buf_cstr(w->out, w->any ? ",{\"role\":\"model\",\"parts\":["
-                            : "{\"role\":\"model\",\"parts\":[");
+        asked->ids =
+            arena_alloc(&w->arena, parts.calls_count * sizeof *asked->ids);
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"role\":\"model\",\"parts\":[");
     first = w->out->len;
     for (;;) {
-        size_t before = w->out->len;
-
         call = parts.call_at;
         part = parts_next(&parts);
         if (part.kind == PART_END)
             break;
-        if (before > first)
-            buf_char(w->out, ',');
-        if (!put_part(w, &part, call, foreign))
-            w->out->len = before;
+        put_part(w, &part, call, foreign);
     }
-    if (w->out->len == first) {
+    if (w->out->len == first)
         w->out->len = begin;
-        return;
-    }
-    buf_cstr(w->out, "]}");
-    w->any = true;
+    else
+        buf_cstr(w->out, "]}");
 }
 
 static wend_str id_given(const struct asked *a, wend_str call)
@@ -190,55 +170,37 @@ static wend_str id_given(const struct asked *a, wend_str call)
     return STR_NONE;
 }
 
-static void put_result(struct writer *w, const struct msg *m)
+static void open_user(struct buf *b)
 {
-    wend_str id = id_given(&w->asked, m->call);
-
-    buf_cstr(w->out, "{\"functionResponse\":{");
-    if (id.len) {
-        buf_cstr(w->out, "\"id\":");
-        json_put_str(w->out, id);
-        buf_char(w->out, ',');
-    }
-    buf_cstr(w->out, "\"name\":");
-    put_name(w, m->name);
-    buf_cstr(w->out, m->failed ? ",\"response\":{\"error\":"
-                               : ",\"response\":{\"output\":");
-    json_put_str(w->out, m->text);
-    buf_cstr(w->out, "}}}");
-}
-
-static void open_user(struct writer *w)
-{
-    buf_cstr(w->out, w->any ? ",{\"role\":\"user\",\"parts\":["
-                            : "{\"role\":\"user\",\"parts\":[");
-    w->any = true;
+    json_key(b, NULL);
+    buf_cstr(b, "{\"role\":\"user\",\"parts\":[");
 }
 
 /* Results that follow each other are one content: there must be as many
  * parts in it as the content before it has calls. */
-static void put_contents(struct writer *w, const struct msg **list,
-                         size_t count)
+static void put_result(struct request_writer *w, const struct msg *m)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct msg *m = list[i];
+    bool first = !w->at || w->list[w->at - 1]->role != ROLE_TOOL;
+    bool last = w->at + 1 == w->count || w->list[w->at + 1]->role != ROLE_TOOL;
 
-        if (m->role == ROLE_ASSISTANT) {
-            put_model(w, m);
-        } else if (m->role == ROLE_TOOL) {
-            open_user(w);
-            put_result(w, m);
-            while (i + 1 < count && list[i + 1]->role == ROLE_TOOL) {
-                buf_char(w->out, ',');
-                put_result(w, list[++i]);
-            }
-            buf_cstr(w->out, "]}");
-        } else if (m->text.len) {
-            open_user(w);
-            put_text_part(w->out, m->text);
-            buf_cstr(w->out, "]}");
-        }
-    }
+    if (first)
+        open_user(w->out);
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"functionResponse\":{");
+    put_nonempty(w->out, "id", id_given(w->own, m->call));
+    put_name(w, m->name);
+    json_open(w->out, "response", '{');
+    request_str(w->out, m->failed ? "error" : "output", m->text);
+    buf_cstr(w->out, last ? "}}}]}" : "}}}");
+}
+
+static void put_said(struct request_writer *w, const struct msg *m)
+{
+    if (!m->text.len)
+        return;
+    open_user(w->out);
+    put_text_part(w->out, m->text);
+    buf_cstr(w->out, "]}");
 }
 
 static void put_system(struct buf *b, wend_str instructions, wend_str schema)
@@ -254,32 +216,22 @@ static void put_system(struct buf *b, wend_str instructions, wend_str schema)
     if (text.len) {
         buf_cstr(b, "\"systemInstruction\":{\"parts\":[");
         put_text_part(b, buf_view(&text));
-        buf_cstr(b, "]},");
+        buf_cstr(b, "]}");
     }
     b->failed |= text.failed;
     buf_free(&text);
 }
 
 /* A description must be there, and say something. */
-static void put_tools(struct buf *b, const struct config *c)
+static void put_tool(struct request_writer *w, const struct tool *t)
 {
-    if (!c->tools_count)
-        return;
-    buf_cstr(b, "\"tools\":[{\"functionDeclarations\":[");
-    for (size_t i = 0; i < c->tools_count; i++) {
-        const struct tool *t = &c->tools[i];
-
-        buf_cstr(b, i ? ",{\"name\":" : "{\"name\":");
-        json_put_str(b, t->name);
-        buf_cstr(b, ",\"description\":");
-        json_put_str(b, t->description.len ? t->description : t->name);
-        if (t->schema) {
-            buf_cstr(b, ",\"parametersJsonSchema\":");
-            buf_str(b, t->schema_text);
-        }
-        buf_char(b, '}');
-    }
-    buf_cstr(b, "]}],");
+    json_open(w->out, NULL, '{');
+    request_str(w->out, "name", t->name);
+    request_str(w->out, "description",
+                t->description.len ? t->description : t->name);
+    if (t->schema)
+        json_add_raw(w->out, "parametersJsonSchema", t->schema_text);
+    json_close(w->out, '}');
 }
 
 /* Generation 3 has levels, and none without thinking: the least is low, and
@@ -289,56 +241,38 @@ static void put_thinking(struct buf *b, const struct wire_ask *q)
 {
     enum effort effort = q->turn->config->effort;
     wend_str name = base_name(q->model);
-    int64_t tokens;
+    int64_t tokens = wire_think_tokens(effort, q->max_tokens);
+    bool levels = effort && generation(q->model) >= 3;
 
-    if (effort == EFFORT_DEFAULT) {
-        buf_cstr(b, "\"thinkingConfig\":{\"includeThoughts\":true}");
-        return;
-    }
-    if (generation(q->model) >= 3) {
-        if (effort == EFFORT_NONE)
-            effort = EFFORT_LOW;
-        if (effort == EFFORT_MEDIUM && str_starts(name, "gemini-3-pro"))
-            effort = EFFORT_HIGH;
-        buf_fmt(b,
-                "\"thinkingConfig\":{\"includeThoughts\":true,"
-                "\"thinkingLevel\":\"%s\"}",
-                effort_names[effort]);
-        return;
-    }
-    tokens = wire_think_tokens(effort, q->max_tokens);
+    if (levels && effort == EFFORT_NONE)
+        effort = EFFORT_LOW;
+    if (effort == EFFORT_MEDIUM && str_starts(name, "gemini-3-pro"))
+        effort = EFFORT_HIGH;
     if (!tokens && str_starts(name, "gemini-2.5-pro"))
         tokens = PRO_THINK_TOKENS_MIN;
-    buf_cstr(b, "\"thinkingConfig\":{");
-    buf_cstr(b, tokens ? "\"includeThoughts\":true," : "");
-    buf_cstr(b, "\"thinkingBudget\":");
-    buf_i64(b, tokens);
-    buf_char(b, '}');
+    json_open(b, "thinkingConfig", '{');
+    if (!effort || levels || tokens)
+        json_add_bool(b, "includeThoughts", true);
+    if (levels)
+        json_add_str(b, "thinkingLevel", str_of(effort_names[effort]));
+    else if (effort)
+        json_add_i64(b, "thinkingBudget", tokens);
+    json_close(b, '}');
 }
 
 static void put_generation(struct buf *b, const struct wire_ask *q,
                            wend_str schema)
 {
-    const char *comma = "";
-
-    buf_cstr(b, "\"generationConfig\":{");
-    if (q->max_tokens > 0) {
-        buf_cstr(b, "\"maxOutputTokens\":");
-        buf_i64(b, q->max_tokens);
-        comma = ",";
-    }
+    json_open(b, "generationConfig", '{');
+    if (q->max_tokens > 0)
+        json_add_i64(b, "maxOutputTokens", q->max_tokens);
     if (schema.len) {
-        buf_cstr(b, comma);
-        buf_cstr(b, "\"responseMimeType\":\"application/json\","
-                    "\"responseJsonSchema\":");
-        buf_str(b, schema);
-        comma = ",";
+        json_add_str(b, "responseMimeType", STR("application/json"));
+        json_add_raw(b, "responseJsonSchema", schema);
     }
-    if (thinks(q->model)) {
-        buf_cstr(b, comma);
+    if (thinks(q->model))
         put_thinking(b, q);
-    }
-    buf_cstr(b, "},");
+    json_close(b, '}');
 }
 
 void gemini_path(const struct wire_ask *q, struct buf *out)
@@ -363,25 +297,40 @@ void gemini_path(const struct wire_ask *q, struct buf *out)
 
 /* Generations before 3 take a schema or tools, not both: then the model is
  * told of the schema in words. */
+static void put_head(struct request_writer *w)
+{
+    int gen = generation(w->q->model);
+    bool words = w->config->tools_count && gen && gen < 3;
+    struct buf *b = w->out;
+
+    buf_char(b, '{');
+    put_system(b, w->config->instructions, words ? w->q->schema : STR_NONE);
+    if (w->config->tools_count) {
+        json_key(b, "tools");
+        buf_cstr(b, "[{");
+        request_put_tools(w, "functionDeclarations");
+        buf_cstr(b, "}]");
+    }
+    put_generation(b, w->q, words ? STR_NONE : w->q->schema);
+    json_open(b, "contents", '[');
+}
+
+static void put_tail(struct request_writer *w)
+{
+    buf_cstr(w->out, "]}");
+}
+
 void gemini_request(const struct wire_ask *q, struct buf *out)
 {
-    const struct config *config = q->turn->config;
-    struct arena a = {.mem = out->mem};
-    size_t count = 0;
-    const struct msg **list = wire_messages(q->turn, &a, &count);
-    struct writer w = {.turn = q->turn, .out = out, .arena = &a};
-    bool words;
+    static const struct request_form form = {
+        .head = put_head,
+        .said = put_said,
+        .assistant = put_model,
+        .result = put_result,
+        .tail = put_tail,
+        .tool = put_tool,
+    };
+    struct asked asked = {0};
 
-    w.generation = generation(q->model);
-    words = config->tools_count && w.generation && w.generation < 3;
-    buf_char(out, '{');
-    put_system(out, config->instructions, words ? q->schema : STR_NONE);
-    put_tools(out, config);
-    put_generation(out, q, words ? STR_NONE : q->schema);
-    buf_cstr(out, "\"contents\":[");
-    if (list)
-        put_contents(&w, list, count);
-    buf_cstr(out, "]}");
-    out->failed |= a.failed;
-    arena_free(&a);
+    request_write(&form, &asked, q, out);
 }

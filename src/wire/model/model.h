@@ -124,13 +124,10 @@ void decoder_free(struct decoder *d);
 
 /* ---- For codecs ---------------------------------------------------------- */
 
-/* Messages of a turn, oldest first, in the arena; NULL: out of memory. */
-const struct msg **wire_messages(const struct turn *t, struct arena *a,
-                                 size_t *count);
-/* Those that came after that one; NULL: all of them. */
-const struct msg **wire_messages_after(const struct turn *t,
-                                       const struct msg *after, struct arena *a,
-                                       size_t *count);
+/* Messages of a turn that came after that one (NULL: all of them), oldest
+ * first, in the arena; NULL: out of memory. */
+const struct msg **wire_messages(const struct turn *t, const struct msg *after,
+                                 struct arena *a, size_t *count);
 /* The calls of an assistant message, first one first. */
 const struct call **wire_calls(const struct msg *m, struct arena *a,
                                size_t *count);
@@ -145,8 +142,6 @@ wend_str wire_call_id(const struct turn *t, const struct msg *m,
                       const struct call *c, char room[WIRE_ID + 1]);
 wend_str wire_result_id(const struct turn *t, const struct msg *result,
                         char room[WIRE_ID + 1]);
-/* As a JSON string of letters, digits, _ and -; other signs become _. */
-void wire_put_word(struct buf *b, wend_str s);
 /* Tells the sink of an error object as any provider writes it. Of several
  * failures only the first one is told. */
 void wire_fail(struct decoder *d, const struct json *error);

@@ -9,15 +9,25 @@ static bool fits(char c)
            (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-void name_put(struct buf *b, wend_str name)
+static void put(struct buf *b, wend_str s, const char *dot)
 {
     buf_char(b, '"');
-    for (size_t i = 0; i < name.len; i++)
-        if (name.ptr[i] == '.')
-            buf_add(b, "__", 2);
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] == '.')
+            buf_cstr(b, dot);
         else
-            buf_char(b, fits(name.ptr[i]) ? name.ptr[i] : '_');
-    buf_cstr(b, name.len ? "\"" : "_\"");
+            buf_char(b, fits(s.ptr[i]) ? s.ptr[i] : '_');
+    buf_cstr(b, s.len ? "\"" : "_\"");
+}
+
+void name_put(struct buf *b, wend_str name)
+{
+    put(b, name, "__");
+}
+
+void name_put_id(struct buf *b, wend_str id)
+{
+    put(b, id, "_");
 }
 
 /* Whether `said` is the name with its dots replaced. */

@@ -4,6 +4,7 @@
  * Calls come whole, in any line, their arguments as a value; most versions
  * give them no id. Results are matched by the tool's name and their order.
  */
+#include "wire/model/request.h"
 #include "wire/model/think.h"
 
 struct state {
@@ -14,111 +15,49 @@ struct state {
 
 /* ---- Request ------------------------------------------------------------- */
 
-static void put_pair(struct buf *b, const char *key, wend_str value)
-{
-    buf_fmt(b, "\"%s\":", key);
-    json_put_str(b, value);
-}
-
-/* Arguments must be an object; what is none is put into one. */
-static void put_call(struct buf *b, const struct call *c)
+/* Arguments must be an object; other values are put into one. */
+static void put_call(struct request_writer *w, const struct msg *m,
+                     const struct call *c)
 {
     bool object = c->args.len && c->args.ptr[0] == '{';
 
-    buf_cstr(b, "{\"function\":{");
-    put_pair(b, "name", c->name);
-    buf_cstr(b, object ? ",\"arguments\":" : ",\"arguments\":{\"text\":");
-    buf_str(b, c->args);
-    buf_cstr(b, object ? "}}" : "}}}");
+    (void)m;
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"function\":{");
+    request_str(w->out, "name", c->name);
+    buf_cstr(w->out, object ? ",\"arguments\":" : ",\"arguments\":{\"text\":");
+    buf_str(w->out, c->args);
+    buf_cstr(w->out, object ? "}}" : "}}}");
 }
 
-/* Models that call while they think go on from what they thought. */
-static void put_calls(struct buf *b, const struct turn *t, const struct msg *m,
-                      struct arena *a)
+/* Models that call while they think resume from what they thought. */
+static void put_assistant(struct request_writer *w, const struct msg *m)
 {
-    size_t count;
-    const struct call **calls = wire_calls(m, a, &count);
-
-    if (!count)
-        return;
-    if (m->thinking.len && wire_is_own(t, m)) {
-        buf_char(b, ',');
-        put_pair(b, "thinking", m->thinking);
-    }
-    for (size_t i = 0; i < count; i++) {
-        buf_cstr(b, i ? "," : ",\"tool_calls\":[");
-        put_call(b, calls[i]);
-    }
-    buf_char(b, ']');
+    request_open(w->out, ROLE_ASSISTANT);
+    request_str(w->out, "content", m->text);
+    if (m->calls && m->thinking.len && wire_is_own(w->turn, m))
+        request_str(w->out, "thinking", m->thinking);
+    request_put_calls(w, m);
+    json_close(w->out, '}');
 }
 
-static void put_message(struct buf *b, const struct turn *t,
-                        const struct msg *m, struct arena *a)
+static void put_result(struct request_writer *w, const struct msg *m)
 {
-    static const char *const roles[] = {
-        [ROLE_USER] = "user",
-        [ROLE_ASSISTANT] = "assistant",
-        [ROLE_TOOL] = "tool",
-        [ROLE_SYSTEM] = "system",
-    };
-
-    buf_fmt(b, "{\"role\":\"%s\",", roles[m->role]);
-    if (m->role == ROLE_TOOL) {
-        put_pair(b, "tool_name", m->name);
-        buf_char(b, ',');
-    }
-    put_pair(b, "content", m->text);
-    if (m->role == ROLE_ASSISTANT)
-        put_calls(b, t, m, a);
-    buf_char(b, '}');
+    request_open(w->out, ROLE_TOOL);
+    request_str(w->out, "tool_name", m->name);
+    request_str(w->out, "content", m->text);
+    json_close(w->out, '}');
 }
 
-static void put_messages(struct buf *b, const struct wire_ask *q)
+static void put_tool(struct request_writer *w, const struct tool *t)
 {
-    struct arena a = {.mem = b->mem};
-    wend_str system = q->turn->config->instructions;
-    size_t count;
-    const struct msg **list = wire_messages(q->turn, &a, &count);
-
-    buf_cstr(b, ",\"messages\":[");
-    if (system.len) {
-        buf_cstr(b, "{\"role\":\"system\",");
-        put_pair(b, "content", system);
-        buf_char(b, '}');
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (i || system.len)
-            buf_char(b, ',');
-        put_message(b, q->turn, list[i], &a);
-    }
-    buf_char(b, ']');
-    b->failed |= a.failed;
-    arena_free(&a);
-}
-
-static void put_tool(struct buf *b, const struct tool *t)
-{
-    buf_cstr(b, "{\"type\":\"function\",\"function\":{");
-    put_pair(b, "name", t->name);
-    buf_char(b, ',');
-    put_pair(b, "description", t->description);
-    buf_cstr(b, ",\"parameters\":");
-    buf_str(b, t->schema ? t->schema_text
-                         : STR("{\"type\":\"object\",\"properties\":{}}"));
-    buf_cstr(b, "}}");
-}
-
-static void put_format(struct buf *b, wend_str schema)
-{
-    struct arena a = {.mem = b->mem};
-    const struct json *j = schema.len ? json_parse(schema, &a, NULL) : NULL;
-
-    if (j) {
-        buf_cstr(b, ",\"format\":");
-        json_put(b, j);
-    }
-    b->failed |= a.failed;
-    arena_free(&a);
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"function\",\"function\":{");
+    request_str(w->out, "name", t->name);
+    request_str(w->out, "description", t->description);
+    json_add_raw(w->out, "parameters",
+                 t->schema ? t->schema_text : STR(REQUEST_ANY_OBJECT));
+    buf_cstr(w->out, "}}");
 }
 
 /* Levels are for gpt-oss alone, which knows nothing else. */
@@ -126,15 +65,10 @@ static void put_effort(struct buf *b, enum effort effort, wend_str model)
 {
     bool levels = memmem(model.ptr, model.len, "gpt-oss", 7);
 
-    if (effort == EFFORT_DEFAULT)
-        return;
-    buf_cstr(b, ",\"think\":");
-    if (effort == EFFORT_NONE)
-        buf_cstr(b, "false");
-    else if (levels)
-        json_put_str(b, str_of(effort_names[effort]));
-    else
-        buf_cstr(b, "true");
+    if (effort > EFFORT_NONE && levels)
+        json_add_str(b, "think", str_of(effort_names[effort]));
+    else if (effort)
+        json_add_bool(b, "think", effort != EFFORT_NONE);
 }
 
 static void put_path(const struct wire_ask *q, struct buf *out)
@@ -143,25 +77,33 @@ static void put_path(const struct wire_ask *q, struct buf *out)
     buf_cstr(out, "/api/chat");
 }
 
+static void put_tail(struct request_writer *w)
+{
+    json_close(w->out, ']');
+    request_put_tools(w, "tools");
+    json_add(w->out, "format", w->schema);
+    put_effort(w->out, w->config->effort, w->q->model);
+    if (w->q->max_tokens) {
+        json_open(w->out, "options", '{');
+        json_add_i64(w->out, "num_predict", w->q->max_tokens);
+        json_close(w->out, '}');
+    }
+    buf_cstr(w->out, ",\"stream\":true}");
+}
+
 static void put_request(const struct wire_ask *q, struct buf *out)
 {
-    const struct config *c = q->turn->config;
+    static const struct request_form form = {
+        .head = request_head,
+        .said = request_said,
+        .assistant = put_assistant,
+        .result = put_result,
+        .tail = put_tail,
+        .tool = put_tool,
+        .call = put_call,
+    };
 
-    buf_char(out, '{');
-    put_pair(out, "model", q->model);
-    put_messages(out, q);
-    for (size_t i = 0; i < c->tools_count; i++) {
-        buf_cstr(out, i ? "," : ",\"tools\":[");
-        put_tool(out, &c->tools[i]);
-    }
-    if (c->tools_count)
-        buf_char(out, ']');
-    put_format(out, q->schema);
-    put_effort(out, c->effort, q->model);
-    if (q->max_tokens)
-        buf_fmt(out, ",\"options\":{\"num_predict\":%lld}",
-                (long long)q->max_tokens);
-    buf_cstr(out, ",\"stream\":true}");
+    request_write(&form, NULL, q, out);
 }
 
 /* ---- Answer -------------------------------------------------------------- */

@@ -5,36 +5,21 @@
  * them, every message as it was. A longer history only adds to the end of
  * the list, so that a server can reuse what it knows of the start.
  */
-#include "wire/model/name.h"
 #include "wire/model/openai.h"
 #include "wire/model/parts.h"
+#include "wire/model/request.h"
 
-/* The whole history is written for every turn: no format strings here. */
-static void put_pair(struct buf *b, const char *key, wend_str value)
-{
-    buf_add(b, "\"", 1);
-    buf_cstr(b, key);
-    buf_add(b, "\":", 2);
-    json_put_str(b, value);
-}
-
-/* Raw text that was no JSON is a JSON string already: the model gets back
- * exactly what it wrote. */
-static void put_call(struct buf *b, const struct turn *t, const struct msg *m,
+static void put_call(struct request_writer *w, const struct msg *m,
                      const struct call *c)
 {
     char room[WIRE_ID + 1];
 
-    buf_char(b, '{');
-    put_pair(b, "id", wire_call_id(t, m, c, room));
-    buf_cstr(b, ",\"type\":\"function\",\"function\":{\"name\":");
-    name_put(b, c->name);
-    buf_cstr(b, ",\"arguments\":");
-    if (c->invalid)
-        buf_str(b, c->args);
-    else
-        json_put_str(b, c->args);
-    buf_cstr(b, "}}");
+    json_open(w->out, NULL, '{');
+    request_str(w->out, "id", wire_call_id(w->turn, m, c, room));
+    buf_cstr(w->out, ",\"type\":\"function\",\"function\":{");
+    request_put_name(w->out, c->name);
+    request_put_args(w->out, c);
+    buf_cstr(w->out, "}}");
 }
 
 /* Our own item of a list, from `item` on; NULL if there is none. */
@@ -47,144 +32,58 @@ static const struct json *own(const struct json *item, const char *key)
 }
 
 /* What the server wants back, by the names it gave. */
-static void put_kept(struct buf *b, const struct msg *m, struct arena *a)
+static void put_kept(struct request_writer *w, const struct msg *m)
 {
     const struct json *all, *item;
-    const char *before = ",\"reasoning_details\":[";
     wend_str field;
 
-    if (m->opaque.len <= 2) /* [] is what nearly all have */
+    if (m->opaque.len <= 2 || !wire_is_own(w->turn, m)) /* nearly all: [] */
         return;
-    all = json_parse(m->opaque, a, NULL);
+    all = json_parse(m->opaque, &w->arena, NULL);
     item = own(all ? all->first : NULL, "thinking");
     field = json_str(json_get(item, "thinking"));
     if (field.ptr && m->calls) { /* others may refuse or bill it */
-        buf_char(b, ',');
-        json_put_str(b, field);
-        buf_char(b, ':');
-        json_put_str(b, m->thinking);
+        json_add_str(w->out, NULL, field);
+        buf_char(w->out, ':');
+        json_put_str(w->out, m->thinking);
     }
     item = own(all ? all->first : NULL, "detail");
     if (!item)
         return;
-    for (; item; item = own(item->next, "detail")) {
-        buf_cstr(b, before);
-        json_put(b, json_get(item, "detail"));
-        before = ",";
-    }
-    buf_char(b, ']');
+    json_open(w->out, "reasoning_details", '[');
+    for (; item; item = own(item->next, "detail"))
+        json_add(w->out, NULL, json_get(item, "detail"));
+    json_close(w->out, ']');
 }
 
-static void put_assistant(struct buf *b, const struct turn *t,
-                          const struct msg *m, struct arena *a)
+static void put_assistant(struct request_writer *w, const struct msg *m)
 {
-    size_t count;
-    const struct call **calls = wire_calls(m, a, &count);
-
-    buf_cstr(b, "{\"role\":\"assistant\",\"content\":");
-    if (count && !m->text.len)
-        buf_cstr(b, "null");
+    request_open(w->out, ROLE_ASSISTANT);
+    if (m->calls && !m->text.len)
+        json_add_raw(w->out, "content", STR("null"));
     else
-        json_put_str(b, m->text);
-    if (wire_is_own(t, m))
-        put_kept(b, m, a);
-    for (size_t i = 0; i < count; i++) {
-        buf_cstr(b, i ? "," : ",\"tool_calls\":[");
-        put_call(b, t, m, calls[i]);
-    }
-    buf_cstr(b, count ? "]}" : "}");
+        request_str(w->out, "content", m->text);
+    put_kept(w, m);
+    request_put_calls(w, m);
+    json_close(w->out, '}');
 }
 
-static void put_message(struct buf *b, const struct turn *t,
-                        const struct msg *m, struct arena *a)
+static void put_result(struct request_writer *w, const struct msg *m)
 {
-    static const char *const roles[] = {
-        [ROLE_USER] = "user",
-        [ROLE_ASSISTANT] = "assistant",
-        [ROLE_TOOL] = "tool",
-        [ROLE_SYSTEM] = "system",
-    };
     char room[WIRE_ID + 1];
 
-    if (m->role == ROLE_ASSISTANT) {
-        put_assistant(b, t, m, a);
-        return;
-    }
-    buf_cstr(b, "{\"role\":\"");
-    buf_cstr(b, roles[m->role]);
-    buf_add(b, "\",", 2);
-    if (m->role == ROLE_TOOL) {
-        put_pair(b, "tool_call_id", wire_result_id(t, m, room));
-        buf_char(b, ',');
-    }
-    put_pair(b, "content", m->text);
-    buf_char(b, '}');
+    request_open(w->out, ROLE_TOOL);
+    request_str(w->out, "tool_call_id", wire_result_id(w->turn, m, room));
+    request_str(w->out, "content", m->text);
+    json_close(w->out, '}');
 }
 
-/* Up to the first message of the history. */
-static void put_head(struct buf *b, const struct wire_ask *q)
+static void put_tool(struct request_writer *w, const struct tool *t)
 {
-    wend_str system = q->turn->config->instructions;
-
-    buf_char(b, '{');
-    put_pair(b, "model", q->model);
-    buf_cstr(b, ",\"messages\":[");
-    if (system.len) {
-        buf_cstr(b, "{\"role\":\"system\",");
-        put_pair(b, "content", system);
-        buf_char(b, '}');
-    }
-}
-
-static void put_messages(struct buf *b, const struct wire_ask *q)
-{
-    struct arena a = {.mem = b->mem};
-    bool any = q->after || q->turn->config->instructions.len;
-    size_t count;
-    const struct msg **list =
-        wire_messages_after(q->turn, q->after, &a, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        if (i || any)
-            buf_char(b, ',');
-        put_message(b, q->turn, list[i], &a);
-    }
-    if (q->messages_end)
-        *q->messages_end = b->len;
-    buf_char(b, ']');
-    b->failed |= a.failed;
-    arena_free(&a);
-}
-
-static void put_tool(struct buf *b, const struct tool *t)
-{
-    buf_cstr(b, "{\"type\":\"function\",\"function\":{");
-    buf_cstr(b, "\"name\":");
-    name_put(b, t->name);
-    if (t->description.len) {
-        buf_char(b, ',');
-        put_pair(b, "description", t->description);
-    }
-    buf_cstr(b, ",\"parameters\":");
-    buf_str(b, t->schema ? t->schema_text
-                         : STR("{\"type\":\"object\",\"properties\":{}}"));
-    buf_cstr(b, "}}");
-}
-
-/* `strict` only where it is not refused; the answer is checked anyway. */
-static void put_format(struct buf *b, wend_str schema)
-{
-    struct arena a = {.mem = b->mem};
-    const struct json *j = schema.len ? json_parse(schema, &a, NULL) : NULL;
-
-    if (j) {
-        buf_cstr(b, ",\"response_format\":{\"type\":\"json_schema\","
-                    "\"json_schema\":{\"name\":\"answer\",\"schema\":");
-        json_put(b, j);
-        buf_cstr(b, schema_is_strict(j) ? ",\"strict\":true}}" : "}}");
-    }
-    b->failed |= a.failed;
-    arena_free(&a);
+    json_key(w->out, NULL);
+    buf_cstr(w->out, "{\"type\":\"function\",\"function\":{");
+    request_put_tool(w->out, t, "parameters", REQUEST_ANY_OBJECT);
+    buf_cstr(w->out, "}}");
 }
 
 /* OpenAI's newer models refuse the old name of the limit; other servers pass
@@ -210,6 +109,28 @@ static const char *limit_name(wend_str model)
     return "max_tokens";
 }
 
+/* `strict` only where it is not refused; the answer is checked anyway. */
+static void put_tail(struct request_writer *w)
+{
+    struct buf *b = w->out;
+
+    json_close(b, ']');
+    request_put_tools(w, "tools");
+    if (w->q->max_tokens)
+        json_add_i64(b, limit_name(w->q->model), w->q->max_tokens);
+    if (w->config->effort)
+        json_add_str(b, "reasoning_effort",
+                     str_of(effort_names[w->config->effort]));
+    if (w->schema) {
+        buf_cstr(b, ",\"response_format\":{\"type\":\"json_schema\","
+                    "\"json_schema\":{\"name\":\"answer\"");
+        json_add(b, "schema", w->schema);
+        buf_cstr(b, schema_is_strict(w->schema) ? ",\"strict\":true}}" : "}}");
+    }
+    buf_cstr(b, ",\"stream\":true,"
+                "\"stream_options\":{\"include_usage\":true}}");
+}
+
 void openai_path(const struct wire_ask *q, struct buf *out)
 {
     (void)q;
@@ -218,25 +139,16 @@ void openai_path(const struct wire_ask *q, struct buf *out)
 
 void openai_request(const struct wire_ask *q, struct buf *out)
 {
-    const struct config *c = q->turn->config;
+    static const struct request_form form = {
+        .extends = true,
+        .head = request_head,
+        .said = request_said,
+        .assistant = put_assistant,
+        .result = put_result,
+        .tail = put_tail,
+        .tool = put_tool,
+        .call = put_call,
+    };
 
-    if (!q->after)
-        put_head(out, q);
-    put_messages(out, q);
-    for (size_t i = 0; i < c->tools_count; i++) {
-        buf_cstr(out, i ? "," : ",\"tools\":[");
-        put_tool(out, &c->tools[i]);
-    }
-    if (c->tools_count)
-        buf_char(out, ']');
-    if (q->max_tokens)
-        buf_fmt(out, ",\"%s\":%lld", limit_name(q->model),
-                (long long)q->max_tokens);
-    if (c->effort) {
-        buf_char(out, ',');
-        put_pair(out, "reasoning_effort", str_of(effort_names[c->effort]));
-    }
-    put_format(out, q->schema);
-    buf_cstr(out, ",\"stream\":true,"
-                  "\"stream_options\":{\"include_usage\":true}}");
+    request_write(&form, NULL, q, out);
 }

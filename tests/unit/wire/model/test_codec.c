@@ -460,13 +460,13 @@ static void test_history(void)
     size_t count;
 
     talk_init(&k, "{}");
-    messages = wire_messages(&k.turn, &k.arena, &count);
+    messages = wire_messages(&k.turn, NULL, &k.arena, &count);
     tap_ok(messages && !count, "no history is an empty list");
     talk_add(&k, ROLE_USER, "a");
     talk_add(&k, ROLE_ASSISTANT, "b");
     talk_call(&k, "1", "x", "{}");
     talk_call(&k, "2", "y", "{}");
-    messages = wire_messages(&k.turn, &k.arena, &count);
+    messages = wire_messages(&k.turn, NULL, &k.arena, &count);
     tap_ok(count == 2 && str_is(messages[0]->text, "a") &&
                str_is(messages[1]->text, "b"),
            "messages, the oldest first");

@@ -1,0 +1,70 @@
+/*
+ * request.h - one walk over what a model is asked, for the request of any API.
+ *
+ * An API is a table of hooks. The walk gathers the messages and the schema,
+ * calls a hook for each message in order, and passes on failures of memory.
+ * Commas come from the writer in base/json.h, so a hook that writes nothing
+ * leaves no trace.
+ */
+#ifndef WIRE_REQUEST_H
+#define WIRE_REQUEST_H
+
+#include "wire/model/model.h"
+
+/* A request while it is written. */
+struct request_writer {
+    const struct wire_ask *q;
+    const struct turn *turn;
+    const struct config *config;
+    const struct request_form *form;
+    struct buf *out;
+    struct arena arena;
+    const struct json *schema; /* of the answer; NULL: absent or invalid */
+    const struct msg **list;   /* the messages to write, oldest first */
+    size_t count, at;
+    void *own; /* the API's, as given to request_write */
+};
+
+struct request_form {
+    bool extends; /* it can continue the bytes of an earlier request */
+    void (*head)(struct request_writer *w); /* up to the first message */
+    void (*said)(struct request_writer *w,
+                 const struct msg *m); /* user or system */
+    void (*assistant)(struct request_writer *w, const struct msg *m);
+    void (*result)(struct request_writer *w,
+                   const struct msg *m);    /* of a call */
+    void (*tail)(struct request_writer *w); /* after the last message */
+    void (*tool)(struct request_writer *w, const struct tool *t);
+    void (*call)(struct request_writer *w, const struct msg *m,
+                 const struct call *c);
+};
+
+void request_write(const struct request_form *form, void *own,
+                   const struct wire_ask *q, struct buf *out);
+
+/* A member with the tools as a list; nothing if there are none. */
+void request_put_tools(struct request_writer *w, const char *key);
+/* The member `tool_calls` with the calls of the message, if it has any. */
+void request_put_calls(struct request_writer *w, const struct msg *m);
+
+/* A member that stays even if the string is absent: then it is empty. */
+void request_str(struct buf *b, const char *key, wend_str s);
+/* The member `name`, as name_put has it. */
+void request_put_name(struct buf *b, wend_str name);
+/* Name, description if there is one, and schema; `any` stands for none. */
+void request_put_tool(struct buf *b, const struct tool *t, const char *key,
+                      const char *any);
+/* The member `arguments`, as a string. */
+void request_put_args(struct buf *b, const struct call *c);
+/* Begins a message: {"role":"user" */
+void request_open(struct buf *b, enum role role);
+/* A message with nothing but its content. */
+void request_put_said(struct buf *b, enum role role, wend_str text);
+/* Hooks for APIs that begin with the model and then the messages, where the
+ * instructions are the first of them. */
+void request_head(struct request_writer *w);
+void request_said(struct request_writer *w, const struct msg *m);
+
+#define REQUEST_ANY_OBJECT "{\"type\":\"object\",\"properties\":{}}"
+
+#endif
