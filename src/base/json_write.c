@@ -280,15 +280,29 @@ wend_str json_text(const struct json *j, struct arena *a)
 
 /* ---- Members and items --------------------------------------------------- */
 
+/* In one piece: requests and records are made of little else. */
 void json_key(struct buf *b, const char *key)
 {
-    if (b->len && !strchr("{[:,\n", b->ptr[b->len - 1]))
-        buf_char(b, ',');
-    if (!key)
+    char last = b->len ? b->ptr[b->len - 1] : '{';
+    bool begins = last == '{' || last == '[' || last == ':' || last == ',' ||
+                  last == '\n';
+    size_t len = key ? strlen(key) : 0, more = len + sizeof ",\"\":" - 1;
+    char *at;
+
+    if ((b->failed || b->cap - b->len <= more) && !buf_room(b, more))
         return;
-    buf_char(b, '"');
-    buf_cstr(b, key);
-    buf_add(b, "\":", 2);
+    at = b->ptr + b->len;
+    if (!begins)
+        *at++ = ',';
+    if (key) {
+        *at++ = '"';
+        memcpy(at, key, len);
+        at += len;
+        *at++ = '"';
+        *at++ = ':';
+    }
+    *at = 0;
+    b->len = (size_t)(at - b->ptr);
 }
 
 void json_add(struct buf *b, const char *key, const struct json *j)
