@@ -7,6 +7,11 @@
 
 #include "driver_world.h"
 
+#define SCRIPT_OF_PROGRAMS                                                     \
+    "script:{\"turns\":[{\"calls\":[{\"name\":\"cat\",\"args\":{\"a\":1}},"    \
+    "{\"name\":\"srv.echo\",\"args\":{\"text\":\"x\"}}]},{\"text\":\"done\"}]" \
+    "}"
+
 static const char *const scripts[] = {
     "script:{\"turns\":[{\"text\":\"hello\"},{\"text\":\"again\"}]}",
     "script:{\"turns\":[{\"text\":\"hm\",\"calls\":[{\"name\":\"echo\","
@@ -18,6 +23,7 @@ static const char *const scripts[] = {
     "\"kid\",\"prompt\":\"do\"}}]},{\"text\":\"done\"}]}",
     "script:{\"turns\":[{\"error\":{\"code\":\"network\",\"message\":\"x\"}},"
     "{\"text\":\"slow\",\"delay\":\"1ms\",\"chunk\":1}]}",
+    SCRIPT_OF_PROGRAMS,
     "script:{\"turns\":[]}",
     "script:{\"turns\":1}",
     "nothing",
@@ -67,12 +73,30 @@ static wend_store *some_store(struct worker *w)
                                                   : w->world->shared;
 }
 
+/* Whether a call takes options of this size. */
+static bool is_taken(size_t given, size_t right)
+{
+    return given == right;
+}
+
 /* ---- Runtimes and agents ------------------------------------------------- */
+
+static struct memory *memory_new(struct worker *w, bool taken)
+{
+    struct memory *m = calloc(1, sizeof *m);
+
+    m->wanted = taken;
+    pthread_mutex_lock(&w->world->lock);
+    m->next = w->world->memories;
+    w->world->memories = m;
+    pthread_mutex_unlock(&w->world->lock);
+    return m;
+}
 
 static void op_runtime(struct worker *w)
 {
     wend_runtime_options o = {.size = some_size(w, sizeof o)};
-    struct memory *m = calloc(1, sizeof *m);
+    struct memory *m = memory_new(w, is_taken(o.size, sizeof o));
     wend_error err = junk;
 
     forget_runtime(w);
@@ -80,13 +104,10 @@ static void op_runtime(struct worker *w)
     w->store = NULL;
     if (chance_of(&w->chance, 300))
         wend_store_open(w->world->path, &w->store, NULL);
-    pthread_mutex_lock(&w->world->lock);
-    m->next = w->world->memories;
-    w->world->memories = m;
-    pthread_mutex_unlock(&w->world->lock);
     w->memory = m;
     o.alloc = memory_alloc;
     o.alloc_ctx = m;
+    o.alloc_release = memory_release;
     o.store = w->store                     ? w->store
               : chance_of(&w->chance, 700) ? w->world->shared
                                            : NULL;
@@ -119,8 +140,10 @@ static void add_tools(struct worker *w, wend_agent *a)
                                .threaded = tools[i].threaded,
                                .call_class =
                                    (wend_class)chance_below(&w->chance, 3),
-                               .ctx = w->world};
+                               .release = ticket_release};
         wend_error err = junk;
+
+        o.ctx = ticket_new(w, tools[i].name, is_taken(o.size, sizeof o));
 
         check(w, "add_tool", wend_agent_add_tool(a, &o, &err), &err, NULL);
     }
@@ -131,7 +154,7 @@ static void op_agent(struct worker *w)
     wend_agent **slot = &w->agents[chance_below(&w->chance, AGENTS)];
     wend_agent_options o = {.size = some_size(w, sizeof o),
                             .model = chance_of(&w->chance, 850)
-                                         ? scripts[chance_below(&w->chance, 6)]
+                                         ? scripts[chance_below(&w->chance, 7)]
                                          : chance_pick(&w->chance, scripts),
                             .approve = chance_of(&w->chance, 700)
                                            ? WEND_APPROVE_ALL
@@ -191,11 +214,12 @@ static void op_pump(struct worker *w)
 
 static void on_event(void *ctx, const wend_event *ev)
 {
-    struct worker *w = ctx;
+    struct worker *w = ((struct ticket *)ctx)->worker;
     const wend_event *other;
     char *json = NULL;
     size_t len;
 
+    ticket_used(ctx);
     if (wend_event_to_json(ev, &json, &len) == WEND_OK)
         wend_string_free(json);
     if (w->rt && wend_runtime_pump(w->rt) != WEND_E_MISUSE)
@@ -210,12 +234,19 @@ static void on_event(void *ctx, const wend_event *ev)
 
 static wend_hook_answer on_hook(void *ctx, wend_hook *h)
 {
-    struct worker *w = ctx;
+    struct worker *w = ((struct ticket *)ctx)->worker;
 
+    ticket_used(ctx);
     h->text = STR("hooked");
     return (wend_hook_answer)(chance_of(&w->chance, 800)
                                   ? WEND_HOOK_GO
                                   : chance_below(&w->chance, 4));
+}
+
+static void hear(struct worker *w, wend_run *r, bool on)
+{
+    wend_run_listen_release(r, on ? on_event : NULL,
+                            ticket_new(w, "listener", true), ticket_release);
 }
 
 static void started(struct worker *w, const char *what, wend_status s,
@@ -225,7 +256,7 @@ static void started(struct worker *w, const char *what, wend_status s,
         return;
     note_id(w->world, wend_run_id(*slot));
     if (chance_of(&w->chance, 200))
-        wend_run_listen(*slot, on_event, w);
+        hear(w, *slot, true);
 }
 
 static wend_run_options some_options(struct worker *w)
@@ -234,7 +265,8 @@ static wend_run_options some_options(struct worker *w)
 
     if (chance_of(&w->chance, 200)) {
         o.hook = on_hook;
-        o.hook_ctx = w;
+        o.hook_ctx = ticket_new(w, "hook", is_taken(o.size, sizeof o));
+        o.hook_release = ticket_release;
     }
     if (chance_of(&w->chance, 50))
         o.labels = chance_of(&w->chance, 500) ? "{\"a\":\"b\"}" : "[";
@@ -257,12 +289,22 @@ static void op_start(struct worker *w)
 static void op_start_plan(struct worker *w)
 {
     wend_run **slot = free_slot(w);
-    wend_run_options o = some_options(w);
+    wend_run_options o;
+    wend_plan_options po = {.size = some_size(w, sizeof po)};
     wend_plan *p = NULL;
     wend_error err = junk;
     wend_str text;
 
-    if (!check(w, "plan_parse", wend_plan_parse(str_of(plan), NULL, &p, &err),
+    if (chance_of(&w->chance, 500)) {
+        struct memory *m = memory_new(w, is_taken(po.size, sizeof po));
+
+        po.alloc = memory_alloc;
+        po.alloc_ctx = m;
+        po.alloc_release = memory_release;
+        if (chance_of(&w->chance, 200))
+            atomic_store(&m->fails_in, 1 + chance_below(&w->chance, 50));
+    }
+    if (!check(w, "plan_parse", wend_plan_parse(str_of(plan), &po, &p, &err),
                &err, p))
         return;
     err = junk;
@@ -274,6 +316,7 @@ static void op_start_plan(struct worker *w)
                              &text, &err),
           &err, NULL);
     err = junk;
+    o = some_options(w);
     started(w, "run_start_plan",
             wend_run_start_plan(some_agent(w), p, NULL, &o, slot, &err), &err,
             slot);
@@ -328,6 +371,14 @@ static void op_replay(struct worker *w)
             slot);
 }
 
+static void note_work(const wend_event *ev)
+{
+    if (ev->type != WEND_CALL_END || ev->u.call_end.outcome != WEND_OUTCOME_OK)
+        return;
+    atomic_fetch_add(&well.programs, str_is(ev->u.call_end.name, "cat"));
+    atomic_fetch_add(&well.servers, str_is(ev->u.call_end.name, "srv.echo"));
+}
+
 static void op_read(struct worker *w)
 {
     wend_run *r = some_run(w);
@@ -345,6 +396,7 @@ static void op_read(struct worker *w)
             break;
         if (w->collector)
             wend_collector_add(w->collector, ev);
+        note_work(ev);
         if (ev->type == WEND_APPROVAL_ASK)
             wend_run_approve(r, ev->u.approval_ask.call,
                              chance_of(&w->chance, 700), NULL);
@@ -364,7 +416,7 @@ static void op_tell_run(struct worker *w)
     case 4: wend_run_cancel_by(r, "somebody"); break;
     case 5: wend_run_approve_always(r, STR("x"), true, "me"); break;
     case 6: wend_run_child(r, 0); break;
-    case 7: wend_run_listen(r, chance_of(&w->chance, 500) ? on_event : NULL, w);
+    case 7: hear(w, r, chance_of(&w->chance, 500)); break;
     }
     (void)wend_run_outcome(r, &outcome);
     (void)wend_run_error(r);
@@ -394,6 +446,7 @@ static void op_collect(struct worker *w)
 static void op_collector(struct worker *w)
 {
     (void)wend_collector_text(w->collector);
+    (void)wend_collector_answer(w->collector);
     (void)wend_collector_get(w->collector, WEND_CALL_END, 0);
     wend_collector_free(w->collector);
     w->collector = NULL;

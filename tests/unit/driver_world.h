@@ -23,13 +23,23 @@ enum { WORKERS_MAX = 3, AGENTS = 2, RUNS = 4, IDS = 16, CALLS = 32 };
 struct memory {
     struct memory *next;
     atomic_llong live, fails_in; /* allocations until one fails; 0 = none */
+    atomic_int released, late;   /* late: it was used after that */
+    int wanted;                  /* releases: one, or none */
 };
+
+static void memory_release(void *ctx)
+{
+    struct memory *m = ctx;
+
+    atomic_fetch_add(&m->released, 1);
+}
 
 static void *memory_alloc(void *ctx, void *p, size_t size)
 {
     struct memory *m = ctx;
     void *moved;
 
+    atomic_fetch_add(&m->late, atomic_load(&m->released));
     if (!size) {
         atomic_fetch_sub(&m->live, p != NULL);
         free(p);
@@ -46,11 +56,27 @@ static void *memory_alloc(void *ctx, void *p, size_t size)
 
 enum kind { K_RUN, K_AGENT, K_RUNTIME, K_STORE };
 
+/* What calls of tools that are no functions came to, in all seeds: it is a
+ * driver of nothing if none of them ever succeeds. */
+static struct {
+    atomic_int programs, servers;
+} well;
+
 /* A handle that its thread has forgotten. */
 struct garbage {
     struct garbage *next;
     enum kind kind;
     void *handle;
+};
+
+/* What a call is given as ctx, with the function that releases it. */
+struct ticket {
+    struct ticket *next;
+    struct world *world;
+    struct worker *worker;
+    const char *what;
+    atomic_int released, late;
+    int wanted; /* releases: one, or none */
 };
 
 struct world {
@@ -60,6 +86,7 @@ struct world {
     pthread_mutex_t lock; /* guards what follows */
     struct garbage *garbage;
     struct memory *memories;
+    struct ticket *tickets;
     char ids[IDS][40]; /* of runs */
     unsigned ids_count;
     wend_call *calls[CALLS]; /* that wait for an answer */
@@ -79,6 +106,34 @@ struct worker {
     wend_collector *collector;
     int64_t done; /* operations */
 };
+
+static void ticket_release(void *ctx)
+{
+    struct ticket *t = ctx;
+
+    atomic_fetch_add(&t->released, 1);
+}
+
+static void ticket_used(struct ticket *t)
+{
+    atomic_fetch_add(&t->late, atomic_load(&t->released));
+}
+
+/* Options whose size is wrong are not taken, and what is in them neither. */
+static struct ticket *ticket_new(struct worker *w, const char *what, bool taken)
+{
+    struct ticket *t = calloc(1, sizeof *t);
+
+    t->world = w->world;
+    t->worker = w;
+    t->what = what;
+    t->wanted = taken;
+    pthread_mutex_lock(&w->world->lock);
+    t->next = w->world->tickets;
+    w->world->tickets = t;
+    pthread_mutex_unlock(&w->world->lock);
+    return t;
+}
 
 static void free_handle(enum kind kind, void *handle)
 {
@@ -144,6 +199,19 @@ static void forget_runtime(struct worker *w)
     w->rt = NULL;
 }
 
+__attribute__((format(printf, 2, 3))) static void broken(struct world *v,
+                                                         const char *fmt, ...)
+{
+    va_list ap;
+
+    atomic_fetch_add(&v->broken, 1);
+    printf("# seed %llu: ", (unsigned long long)v->seed);
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    printf("\n");
+}
+
 /* ---- Ids and calls ------------------------------------------------------- */
 
 static void note_id(struct world *v, const char *id)
@@ -187,9 +255,10 @@ static wend_call *take_call(struct world *v, uint32_t at)
 
 static wend_status tool_keeps(void *ctx, wend_call *call)
 {
-    struct world *v = ctx;
+    struct world *v = ((struct ticket *)ctx)->world;
     int i = 0;
 
+    ticket_used(ctx);
     pthread_mutex_lock(&v->lock);
     while (i < CALLS && v->calls[i])
         i++;
@@ -201,10 +270,16 @@ static wend_status tool_keeps(void *ctx, wend_call *call)
 
 static wend_status tool_echoes(void *ctx, wend_call *call)
 {
-    struct world *v = ctx;
+    struct world *v = ((struct ticket *)ctx)->world;
     wend_status s;
 
     atomic_fetch_add(&v->inside, 1);
+    ticket_used(ctx);
+    if (!wend_call_id(call).ptr || !wend_call_name(call).ptr ||
+        !wend_call_key(call).ptr)
+        broken(v, "a call without id, name or key");
+    if (wend_call_canceled(call))
+        wend_call_progress(call, "too late");
     wend_call_progress(call, "so");
     s = wend_call_return(call, wend_call_args(call));
     atomic_fetch_sub(&v->inside, 1);
@@ -213,24 +288,11 @@ static wend_status tool_echoes(void *ctx, wend_call *call)
 
 static wend_status tool_fails(void *ctx, wend_call *call)
 {
-    (void)ctx;
+    ticket_used(ctx);
     return wend_call_fail(call, "no");
 }
 
 /* ---- Laws ---------------------------------------------------------------- */
-
-__attribute__((format(printf, 2, 3))) static void broken(struct world *v,
-                                                         const char *fmt, ...)
-{
-    va_list ap;
-
-    atomic_fetch_add(&v->broken, 1);
-    printf("# seed %llu: ", (unsigned long long)v->seed);
-    va_start(ap, fmt);
-    vprintf(fmt, ap);
-    va_end(ap);
-    printf("\n");
-}
 
 /* A failed call gives a reason and no handle; after a success the error is
  * empty. */

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/id.h"
+#include "lib/log/log.h"
 #include "lib/run/run.h"
 
 static wend_status check_id(const wend_store *store, const char *id,
@@ -66,6 +67,15 @@ static void put_events(struct closing *c, const char *id, const char *by,
     put_event(c, 1, &end);
     for (size_t i = 0; i < 2 && !c->bytes.failed; i++)
         c->events[i].body.ptr = c->bytes.ptr + (size_t)c->events[i].body.ptr;
+}
+
+bool close_wrote(const wend_event *ev)
+{
+    const wend_ev_error *e =
+        ev->type == WEND_RUN_END ? ev->u.run_end.error : NULL;
+
+    return e ? str_is(e->code, "closed")
+             : ev->type == WEND_CONTROL && str_is(ev->u.control.what, "cancel");
 }
 
 /* Of what waits only a cancel is heard. */

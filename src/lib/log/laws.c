@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "lib/log/log.h"
 #include "lib/run/run.h"
 
 enum {
@@ -509,7 +510,7 @@ static void look_at_order(struct wend_laws *l)
     if (ev->time_us < l->time_us)
         broken(l, "time goes back by %lld us",
                (long long)(l->time_us - ev->time_us));
-    if (ev->in_turn != in_turn)
+    if (ev->in_turn != in_turn && (ev->in_turn || !close_wrote(ev)))
         broken(l, in_turn ? "it names no turn" : "it names a turn");
 }
 
@@ -561,14 +562,13 @@ wend_status wend_laws_add(wend_laws *l, const wend_event *ev, wend_error *err)
     l->ev = ev;
     l->status = WEND_OK;
     look_at_order(l);
-    if (ev->type > WEND_EVENT_NONE && ev->type < WEND_EVENT_TYPES) {
+    if (!close_wrote(ev))
         look_at_place(l);
-        if (l->status == WEND_OK && rules[ev->type].look)
-            rules[ev->type].look(l);
-        l->open |= rules[ev->type].opens;
-        l->open &= ~rules[ev->type].closes;
-        l->over |= ev->type == WEND_RUN_END;
-    }
+    if (!close_wrote(ev) && l->status == WEND_OK && rules[ev->type].look)
+        rules[ev->type].look(l);
+    l->open |= rules[ev->type].opens;
+    l->open &= ~rules[ev->type].closes;
+    l->over |= ev->type == WEND_RUN_END;
     l->seq = ev->seq;
     l->n = ev->n;
     l->time_us = ev->time_us;

@@ -59,5 +59,8 @@ bool log_blob_fits(wend_str hash, wend_str text);
 /* The hash of the blob that has all of an output that was cut; absent: it was
  * not. */
 wend_str log_cut_blob(const wend_event *ev);
+/* Whether wend_store_close may have written it: it reads nothing of the log,
+ * and does not know what is open there. */
+bool close_wrote(const wend_event *ev);
 
 #endif
