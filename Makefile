@@ -177,6 +177,11 @@ $(MCP_SERVER): tests/mcp/server.c
 	$(Q)$(CC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $<
 $(UNIT): | $(SERVER) $(MCP_SERVER)
 
+# Tools and an allocator of a host's that it unloads.
+$(B)/tests/plugin.so: $(B)/tests/plugin/plugin.o
+	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^
+$(B)/tests/test_plugin: | $(B)/tests/plugin.so
+
 # Its malloc stands before everybody's: with VARIANT=asan only.
 $(B)/tests/oom-test: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oom/*.c)) $(LIB_OBJ) \
                      | $(SERVER) $(MCP_SERVER)

@@ -118,6 +118,61 @@ static void op_relics(struct worker *w)
         wend_agent_add_relics(some_agent(w), list, options, 2, errs);
 }
 
+/* ---- Agents of files and of runs ----------------------------------------- */
+
+static const char agent_text[] = "wend: agent/1\nname: filed\n"
+                                 "model: 'script:{\"turns\":[]}'\n";
+
+static wend_status review(void *ctx, const wend_run_past *past, wend_error *err)
+{
+    struct worker *w = ctx;
+
+    if (!past->run.ptr || !past->config.ptr)
+        broken(w->world, "a past without a run or a config");
+    if (chance_of(&w->chance, 800))
+        return WEND_OK;
+    *err = (wend_error){.status = WEND_E_STALE, .message = "refused"};
+    return WEND_E_STALE;
+}
+
+static void op_load(struct worker *w)
+{
+    wend_manifest_options mo = {.size = some_size(w, sizeof mo)};
+    wend_load_options lo = {.size = some_size(w, sizeof lo), .trust = "any"};
+    wend_of_run_options ro = {
+        .size = some_size(w, sizeof ro), .load = &lo, .review = review};
+    wend_agent **slot = &w->agents[chance_below(&w->chance, AGENTS)];
+    wend_manifest *m = NULL;
+    wend_error err = junk;
+    char id[40], path[32];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%p.yaml", (void *)w);
+    f = fopen(path, "w");
+    if (f) {
+        fputs(agent_text, f);
+        fclose(f);
+    }
+    if (check(w, "manifest_open", wend_manifest_open(path, &mo, &m, &err), &err,
+              m)) {
+        err = junk;
+        check(w, "manifest_check", wend_manifest_check(m, &err), &err, NULL);
+    }
+    wend_manifest_free(m);
+    forget(w, K_AGENT, *slot);
+    *slot = NULL;
+    err = junk;
+    ro.ctx = w;
+    if (chance_of(&w->chance, 500))
+        check(w, "agent_load", wend_agent_load(w->rt, path, &lo, slot, &err),
+              &err, *slot);
+    else
+        check(w, "agent_of_run",
+              wend_agent_of_run(w->rt, some_id(w, id), &ro, slot, &err), &err,
+              *slot);
+    unlink(path);
+}
+
 /* ---- Wrong arguments ----------------------------------------------------- */
 
 static bool take_bytes(void *ctx, wend_str bytes)

@@ -140,6 +140,7 @@ wend_status wend_manifest_check(const wend_manifest *manifest, wend_error *err)
 {
     if (!manifest)
         return fail(err, WEND_E_INVAL, "manifest: it is NULL");
+    fail_clear(err);
     return agent_file_of(manifest)->manifest
                ? check(agent_file_of(manifest), false, err)
                : WEND_OK; /* a tool alone */

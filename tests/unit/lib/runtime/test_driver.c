@@ -37,6 +37,7 @@ static const struct op {
     {"relics", op_relics, 8},      {"wrong", op_wrong, 20},
     {"wait", op_wait, 10},         {"laws", op_laws, 10},
     {"look", op_look, 10},         {"work", op_work, 2},
+    {"load", op_load, 10},
 };
 
 static bool verbose;

@@ -22,6 +22,8 @@ static const char plan_text[] =
 static const char kv_text[] =
     "{\"wend\":\"relic/1\",\"kind\":\"kv\",\"name\":\"box\"}";
 
+#define OTHER_KV "{\"wend\":\"relic/1\",\"kind\":\"kv\",\"name\":\"other\"}"
+
 /* A ctx of the host's, as if it lay in a plugin: unmapped when released. */
 struct given {
     atomic_int released, used_late;
@@ -61,11 +63,26 @@ static bool soon_once(struct given *g)
 /* ---- Everything that a host can give --------------------------------------
  */
 
-enum what { ALLOC, TOOL, HOOK, LISTENER, NOTE, RELIC, PLAN, KINDS };
+enum what {
+    ALLOC,
+    TOOL,
+    HOOK,
+    LISTENER,
+    NOTE,
+    FIRST, /* of several servers */
+    SECOND,
+    RELIC,
+    RELICS,
+    PLAN,
+    KINDS
+};
 
 static const char *const names[KINDS] = {
-    "allocator",       "tool", "hook", "listener", "note", "relic's note",
-    "plan's allocator"};
+    "allocator",          "tool",         "hook",
+    "listener",           "note",         "note of the first of two servers",
+    "note of the second", "relic's note", "note of one of several relics",
+    "plan's allocator",
+};
 
 struct bench {
     struct given given[KINDS];
@@ -153,8 +170,23 @@ static void give_agent(struct bench *b)
                                 .note_ctx = &b->given[RELIC],
                                 .note_release = release};
 
+    wend_mcp_options first = mcp, second = mcp;
+    const wend_mcp_options *both[] = {&first, &second};
+    wend_relic_options several = relic;
+    const wend_relic_options *each[] = {&several};
+    wend_str text = b->bad ? STR("?") : STR(OTHER_KV);
+
+    first.note_ctx = &b->given[FIRST];
+    second.note_ctx = &b->given[SECOND];
+    if (!b->bad) {
+        first.name = "first";
+        second.name = "second";
+    }
+    several.note_ctx = &b->given[RELICS];
     wend_agent_add_tool(b->agent, &tool, NULL);
     wend_agent_add_mcp(b->agent, &mcp, NULL);
+    wend_agent_add_mcps(b->agent, both, 2, NULL);
+    wend_agent_add_relics(b->agent, &text, each, 1, NULL);
     wend_agent_add_relic(b->agent, b->bad ? STR("?") : str_of(kv_text), &relic,
                          NULL);
 }
