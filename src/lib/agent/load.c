@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "lib/runtime/handover.h"
 
 __attribute__((format(printf, 3, 0))) static void
 say(const struct load *l, wend_note_fn fn, const char *format, va_list args)
@@ -440,6 +441,8 @@ wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
     l->rt = rt;
     l->err = err;
     l->arena.mem = &rt->mem;
+    /* Servers are waited for, and a callback may free the runtime then. */
+    l->inside = rt_begin(rt) == WEND_OK;
     return WEND_OK;
 }
 
@@ -458,9 +461,17 @@ wend_status load_take(struct load *l, const wend_load_options *options)
     return WEND_OK;
 }
 
-void load_end(struct load *l)
+wend_status load_end(struct load *l, wend_status s, wend_agent **out)
 {
     arena_free(&l->arena);
+    if (!l->inside)
+        return s;
+    s = rt_end_of(l->rt, true, s, l->err);
+    if (s) {
+        wend_agent_free(*out);
+        *out = NULL;
+    }
+    return s;
 }
 
 wend_status wend_agent_load(wend_runtime *rt, const char *path,
@@ -469,19 +480,19 @@ wend_status wend_agent_load(wend_runtime *rt, const char *path,
 {
     struct load l = {0};
     wend_manifest *own = NULL;
-    wend_status s = load_begin(&l, rt, "load", err);
+    wend_status s;
 
-    if (s)
-        return s;
     if (!out)
         return fail(err, WEND_E_INVAL, "load: out is NULL");
     *out = NULL;
+    s = load_begin(&l, rt, "load", err);
+    if (s)
+        return s;
     s = load_take(&l, options);
     if (!s && path && !l.o.manifest)
         s = wend_manifest_open(path, NULL, &own, err);
     if (!s)
         s = load(&l, l.o.manifest ? l.o.manifest : own, out);
     wend_manifest_free(own);
-    load_end(&l);
-    return s;
+    return load_end(&l, s, out);
 }

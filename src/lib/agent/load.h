@@ -13,6 +13,7 @@ struct load {
     wend_load_options o;
     wend_agent_options agent; /* a copy of the host's */
     struct arena arena;
+    bool inside;          /* the runtime stays until load_end */
     const char **guarded; /* files that the outermost agent is made of */
     size_t guarded_count;
     int64_t begun_us; /* the first server; 0: not yet */
@@ -23,7 +24,9 @@ struct load {
 wend_status load_begin(struct load *l, wend_runtime *rt, const char *what,
                        wend_error *err);
 wend_status load_take(struct load *l, const wend_load_options *options);
-void load_end(struct load *l);
+/* Gives `s`, or WEND_E_MISUSE and no agent if the runtime was freed in a
+ * callback meanwhile. */
+wend_status load_end(struct load *l, wend_status s, wend_agent **out);
 
 void load_warn(const struct load *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -545,10 +545,10 @@ wend_status wend_agent_of_run(wend_runtime *rt, const char *id,
                     "options.size or take is wrong");
     *out = NULL;
     s = load_begin(&m.load, rt, "agent of a run", err);
-    if (!s)
-        s = rt_check_store(rt, err);
+    if (s)
+        return s;
+    s = rt_check_store(rt, err);
     if (!s)
         s = remake(&m, out);
-    load_end(&m.load);
-    return s;
+    return load_end(&m.load, s, out);
 }
