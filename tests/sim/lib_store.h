@@ -510,6 +510,12 @@ static wend_status slow_blob(wend_store *base, wend_str hash, struct buf *out,
     return slow(base)->inner->ops->blob(slow(base)->inner, hash, out, err);
 }
 
+/* Only what a fork that failed has made. */
+static wend_status slow_forget(wend_store *base, wend_str run, wend_error *err)
+{
+    return slow(base)->inner->ops->forget(slow(base)->inner, run, err);
+}
+
 static void slow_keep(wend_store *base, struct store_keep *k)
 {
     slow(base)->inner->ops->keep(slow(base)->inner, k);
@@ -551,6 +557,7 @@ static bool store_begin(struct slow_store *st, struct sim *s)
         .state = slow_state,
         .list = slow_list,
         .blob = slow_blob,
+        .forget = slow_forget,
         .post = slow_post,
         .take = slow_take,
         .waiting = slow_waiting,
