@@ -80,7 +80,7 @@ static void put_beginning(const struct view *v, struct buf *out,
 
     if (e->args_json.len <= BEGINNING_LINES * v->width)
         return;
-    buf_cstr(out, "  it begins: ");
+    buf_cstr(out, "  starts with: ");
     term_line(out, e->name, 100);
     buf_char(out, ' ');
     term_line(out, e->args_json, BEGINNING_LINES * room);
@@ -93,7 +93,7 @@ static void put_question(const struct ask *a, struct buf *out)
     wend_str rule = a->queue[0]->u.approval_ask.rule;
 
     if (remember_can(rule)) {
-        buf_cstr(out, "allow? [y]es [n]o, or in this folder for every ");
+        buf_cstr(out, "allow? [y]es [n]o, or in this directory for every ");
         term_line(out, rule, 200);
         buf_cstr(out, " [a]lways n[e]ver ");
     } else {
@@ -128,7 +128,9 @@ static void show(struct ask *a, struct view *v, const wend_run *run)
     buf_cstr(out, " with\n  ");
     term_text(out, args);
     if (args.len < e->args_json.len)
-        buf_fmt(out, "\n  ... and %zu bytes that are not shown",
+        buf_fmt(out,
+                "\n"
+                "  ... and %zu more bytes",
                 e->args_json.len - args.len);
     buf_char(out, '\n');
     put_reasons(v, e);

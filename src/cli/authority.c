@@ -85,23 +85,22 @@ int authority_ask(struct cli *cli, const char *id, wend_str cwd,
 
     if (on_terminal()) {
         buf_fmt(&b,
-                "Run %s was imported. Its log says that it goes on with "
-                "this:\n  directory: ",
+                "Run %s was imported. According to its log it resumes with:\n"
+                "  directory: ",
                 id);
         term_line(&b, cwd, 4096);
         buf_char(&b, '\n');
         put_tree(&b, config, 1);
-        buf_cstr(&b, "These programs run and keys are sent as it says. Let it "
-                     "go on like this? [y]es [n]o ");
+        buf_cstr(&b, "It will run these programs and send your keys there. "
+                     "Resume it? [y]es [n]o ");
         yes = !b.failed && says_yes(buf_view(&b));
     }
     buf_free(&b);
     return yes ? EXIT_DONE
                : complain(EXIT_USAGE,
-                          "run %s was imported: its log does not say which "
-                          "model is asked, which tools there are or what is "
-                          "allowed. Give that as for 'wend run': -a FILE, or "
-                          "-m NAME, -t NAME, --approve WHAT ...",
+                          "run %s was imported: its log cannot choose model, "
+                          "tools or policy. Give them as for 'wend run': -a "
+                          "FILE, or -m NAME, -t NAME, --approve WHAT ...",
                           id);
 }
 
@@ -114,9 +113,9 @@ static bool ask_about_store(struct cli *cli, const char *path)
 
     buf_cstr(&b, "Store ");
     term_line(&b, str_of(path), 4096);
-    buf_cstr(&b, " was not made by you on this machine. The runs in it say "
-                 "which programs are started and where keys are sent.\nTrust "
-                 "it, now and later? [y]es [n]o ");
+    buf_cstr(&b, " was not created by you on this machine. Its runs choose "
+                 "which programs start and where keys are sent.\n"
+                 "Trust it from now on? [y]es [n]o ");
     yes = !b.failed && says_yes(buf_view(&b));
     buf_free(&b);
     return yes;
@@ -130,8 +129,8 @@ static int distrust(struct cli *cli, const char *path)
     if (s != WEND_OK)
         return give_up(cli, s, &err);
     return complain(EXIT_DONE,
-                    "store %s was made elsewhere, so that all its runs count "
-                    "as imported; 'wend trust %s' or --trust-store trusts it",
+                    "store %s was created elsewhere, so all its runs count as "
+                    "imported; 'wend trust %s' or --trust-store trusts it",
                     path, path);
 }
 
@@ -154,7 +153,7 @@ int authority_store(struct cli *cli)
     if (s == WEND_E_NOTFOUND) { /* no folder: nobody can have kept it */
         known = true;
         if (!cli->set.quiet)
-            complain(0, "%s; the store is taken for yours", err.message);
+            complain(0, "%s; assuming that the store is yours", err.message);
     } else if (s != WEND_OK) {
         code = give_up(cli, s, &err);
     }
@@ -163,7 +162,7 @@ int authority_store(struct cli *cli)
         known = true;
         if (stores_add(o.id, path.ptr, STORES_ACCEPTED, &cli->arena, &err) !=
             WEND_OK)
-            complain(0, "%s; so it will be asked again", err.message);
+            complain(0, "%s; the question will be asked again", err.message);
     }
     if (code == EXIT_DONE && !known)
         code = distrust(cli, path.ptr);

@@ -189,7 +189,7 @@ static void keep_in_mind(struct cli *cli)
         (o.made || o.adopted || !has_runs(cli)) &&
         stores_add(o.id, path.ptr, STORES_MADE, &cli->arena, &err) != WEND_OK &&
         !cli->set.quiet)
-        complain(0, "%s; to resume runs of this store later, say --trust-store",
+        complain(0, "%s; to resume runs of this store later, use --trust-store",
                  err.message);
     buf_free(&path);
 }
@@ -264,8 +264,8 @@ static int not_one(const char *name, wend_runs *list, const struct found *first,
         if (shown++ < CANDIDATES_SHOWN)
             buf_fmt(&names, ", %.*s", (int)info->run.len, info->run.ptr);
     } while (wend_runs_next(list, &info) == WEND_OK);
-    complain(EXIT_USAGE, "'%s' could be any of: %s%s", name,
-             buf_view(&names).ptr, shown > CANDIDATES_SHOWN ? " ..." : "");
+    complain(EXIT_USAGE, "'%s' is ambiguous: %s%s", name, buf_view(&names).ptr,
+             shown > CANDIDATES_SHOWN ? " ..." : "");
     buf_free(&names);
     return EXIT_USAGE;
 }
@@ -296,8 +296,9 @@ static int find_last(struct cli *cli, struct found *out)
         o.after = out->id;
     }
     if (!found && any)
-        return complain(EXIT_USAGE, "all runs were imported, and 'last' is "
-                                    "none of them; 'wend runs' lists them");
+        return complain(EXIT_USAGE,
+                        "'last' never means an imported run, and all runs were "
+                        "imported; 'wend runs' lists them");
     return found ? EXIT_DONE : complain(EXIT_USAGE, "there are no runs yet");
 }
 
@@ -312,7 +313,7 @@ int find_run(struct cli *cli, const char *name, struct found *out)
     int code = EXIT_DONE;
 
     if (!*name)
-        return usage_error(cli, "the name of the run is empty");
+        return usage_error(cli, "the run id is empty");
     if (!strcmp(name, "last"))
         return find_last(cli, out);
     s = wend_store_list(cli->store, &o, &list, &err);
@@ -324,7 +325,7 @@ int find_run(struct cli *cli, const char *name, struct found *out)
             code = not_one(name, list, out, info);
     } else {
         code = complain(EXIT_USAGE,
-                        "there is no run '%s'; 'wend runs' lists them", name);
+                        "run '%s' not found; 'wend runs' lists runs", name);
     }
     wend_runs_free(list);
     return code;
@@ -335,7 +336,7 @@ int find_only_run(struct cli *cli, struct found *out)
     int code;
 
     if (cli->args_count != 1)
-        return usage_error(cli, "name one run, or last");
+        return usage_error(cli, "expected one run, or last");
     code = open_store(cli);
     return code ? code : find_run(cli, cli->args[0], out);
 }

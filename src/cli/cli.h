@@ -67,62 +67,68 @@ extern const char *const on_off_words[];  /* the same */
 #define OPT_AT(member) offsetof(struct settings, member)
 /* clang-format off */
 #define OPT_ROW_STORE                                                         \
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT,         \
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,        \
      OPT_AT(store), 0, 0, NULL}
 #define OPT_ROW_HELP                                                          \
-    {'h', "help", NULL, "this text", OPT_FLAG, OPT_AT(help), 0, 0, NULL}
+    {'h', "help", NULL, "show this help", OPT_FLAG, OPT_AT(help), 0, 0,       \
+     NULL}
 #define OPT_ROW_JSON                                                          \
-    {0, "json", NULL, "all events as JSON lines", OPT_FLAG,                   \
+    {0, "json", NULL, "print all events as JSON lines", OPT_FLAG,             \
      OPT_AT(json), 0, 0, NULL}
 #define OPT_ROW_EVENTS                                                        \
-    {0, "events", "DIALECT", "of JSON lines: native, loom, agio or cortex",   \
+    {0, "events", "DIALECT", "event dialect: native, loom, agio or cortex",   \
      OPT_WORD, OPT_AT(events), 0, 0, dialect_words}
 #define OPT_ROW_LOG_FILE                                                      \
-    {0, "log-file", "FILE", "append all events as JSON lines, too", OPT_TEXT, \
-     OPT_AT(log_file), 0, 0, NULL}
+    {0, "log-file", "FILE", "also append all events to FILE as JSON lines",   \
+     OPT_TEXT, OPT_AT(log_file), 0, 0, NULL}
 #define OPT_ROWS_PROVIDER                                                     \
-    {0, "fallback", "NAME", "a model to ask when that one cannot answer",     \
+    {0, "fallback", "NAME", "model to use when the first one fails",          \
      OPT_LIST, OPT_AT(fallback), 0, 0, NULL},                                 \
-    {0, "base-url", "URL", "where the provider's API is", OPT_TEXT,           \
+    {0, "base-url", "URL", "base URL of the provider's API", OPT_TEXT,        \
      OPT_AT(base_url), 0, 0, NULL},                                           \
-    {0, "key-file", "FILE", "the provider's key; default: the environment",   \
-     OPT_TEXT, OPT_AT(key_file), 0, 0, NULL},                                 \
+    {0, "key-file", "FILE",                                                   \
+     "file with the API key (default: the environment)", OPT_TEXT,            \
+     OPT_AT(key_file), 0, 0, NULL},                                           \
     OPT_ROWS_TLS
 #define OPT_ROWS_TLS                                                          \
-    {0, "ca-file", "FILE", "certificates to trust; default: the system's",    \
-     OPT_TEXT, OPT_AT(ca_file), 0, 0, NULL},                                  \
-    {0, "insecure-http", NULL, "send keys over plain http to other machines", \
+    {0, "ca-file", "FILE",                                                    \
+     "CA certificates to trust (default: the system's)", OPT_TEXT,            \
+     OPT_AT(ca_file), 0, 0, NULL},                                            \
+    {0, "insecure-http", NULL, "allow keys over plain http to other hosts",   \
      OPT_FLAG, OPT_AT(insecure_http), 0, 0, NULL}
 /* Of a run that goes on: by the same names as those of run. */
 #define OPT_ROWS_AGENT                                                        \
-    {'a', "agent", "FILE", "go on with that agent, or its name", OPT_TEXT,    \
-     OPT_AT(agent), 0, 0, NULL},                                              \
-    {'m', "model", "NAME", "go on with that model", OPT_TEXT, OPT_AT(model),  \
+    {'a', "agent", "FILE", "agent to use instead: a file or a name",          \
+     OPT_TEXT, OPT_AT(agent), 0, 0, NULL},                                    \
+    {'m', "model", "NAME", "model to use instead", OPT_TEXT, OPT_AT(model),   \
      0, 0, NULL},                                                             \
     OPT_ROWS_PROVIDER,                                                        \
-    {0, "models", "FILE", "windows and prices of models; see wend models",    \
+    {0, "models", "FILE", "context windows and prices; see 'wend models'",    \
      OPT_TEXT, OPT_AT(models), 0, 0, NULL},                                   \
-    {'t', "tool", "NAME", "offer these tools instead; may be repeated",       \
+    {'t', "tool", "NAME", "tool to offer instead; may be repeated",           \
      OPT_LIST, OPT_AT(tools), 0, 0, NULL},                                    \
-    {0, "tools", "FILE", "the same, of that file; may be repeated", OPT_LIST, \
-     OPT_AT(tool_files), 0, 0, NULL},                                         \
-    {0, "mcp", "SERVER", "the same, of NAME=COMMAND or NAME=URL", OPT_LIST,   \
-     OPT_AT(servers), 0, 0, NULL},                                            \
-    {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",      \
-     OPT_LIST, OPT_AT(approve), 0, 0, NULL},                                  \
+    {0, "tools", "FILE", "file with a tool to offer; may be repeated",        \
+     OPT_LIST, OPT_AT(tool_files), 0, 0, NULL},                               \
+    {0, "mcp", "SERVER", "MCP server instead: NAME=COMMAND or NAME=URL",      \
+     OPT_LIST, OPT_AT(servers), 0, 0, NULL},                                  \
+    {0, "approve", "WHAT",                                                    \
+     "approval: ask, deny, all or a rule; may be repeated", OPT_LIST,         \
+     OPT_AT(approve), 0, 0, NULL},                                            \
     OPT_ROW_SANDBOX
 #define OPT_ROW_SANDBOX                                                       \
-    {0, "sandbox", "on|off", "of tools that are programs", OPT_WORD,          \
-     OPT_AT(sandbox), 0, 0, on_off_words}
+    {0, "sandbox", "on|off", "sandbox for tools that run programs",           \
+     OPT_WORD, OPT_AT(sandbox), 0, 0, on_off_words}
 #define OPT_ROW_TRUST_STORE                                                   \
-    {0, "trust-store", NULL, "believe its runs, wherever it was made",        \
-     OPT_FLAG, OPT_AT(trust_store), 0, 0, NULL}
+    {0, "trust-store", NULL,                                                  \
+     "trust the store even if it was created elsewhere", OPT_FLAG,            \
+     OPT_AT(trust_store), 0, 0, NULL}
 #define OPT_ROWS_TALK                                                         \
-    {'q', "quiet", NULL, "nothing but the answer", OPT_FLAG,                  \
-     OPT_AT(quiet), 0, 0, NULL},                                              \
-    {'v', "verbose", NULL, "say more on standard error", OPT_FLAG,            \
+    {'q', "quiet", NULL, "print only the answer", OPT_FLAG, OPT_AT(quiet),    \
+     0, 0, NULL},                                                             \
+    {'v', "verbose", NULL, "print details to standard error", OPT_FLAG,       \
      OPT_AT(verbose), 0, 0, NULL},                                            \
-    {'h', "help", NULL, "this text", OPT_FLAG, OPT_AT(help), 0, 0, NULL}
+    {'h', "help", NULL, "show this help", OPT_FLAG, OPT_AT(help), 0, 0,       \
+     NULL}
 /* clang-format on */
 
 struct cli {
@@ -149,7 +155,7 @@ struct cli {
 };
 
 /* How the help of a command begins that takes one. */
-#define RUN_IS "RUN is an id, a prefix of one that no other run has, or last"
+#define RUN_IS "RUN is an id, a unique prefix of an id, or last"
 
 struct command {
     const char *name;

@@ -73,7 +73,7 @@ wend_status data_folder_make(struct buf *folder, wend_error *err)
             continue;
         *p = 0;
         if (mkdir(folder->ptr, 0700) && errno != EEXIST)
-            return fail(err, WEND_E_IO, "cannot make the folder %s: %s",
+            return fail(err, WEND_E_IO, "cannot create directory %s: %s",
                         folder->ptr, strerror(errno));
         *p = c;
         if (!c)
@@ -88,10 +88,11 @@ wend_status data_file_check(const char *path, wend_error *err)
     if (stat(path, &st))
         return WEND_OK; /* the reader says why, if that matters */
     if (st.st_uid != geteuid())
-        return fail(err, WEND_E_IO, "%s belongs to somebody else", path);
+        return fail(err, WEND_E_IO, "%s belongs to another user", path);
     if (st.st_mode & 022)
         return fail(err, WEND_E_IO,
-                    "others may write to %s; look at it, then 'chmod 600' it",
+                    "other users can write to %s; check its contents, then "
+                    "'chmod 600' it",
                     path);
     return WEND_OK;
 }
@@ -102,7 +103,7 @@ void key_file_look(const struct settings *set)
 
     if (!set->quiet && set->key_file && !stat(set->key_file, &st) &&
         S_ISREG(st.st_mode) && (st.st_mode & (S_IRGRP | S_IROTH)))
-        complain(0, "others can read the key in %s", set->key_file);
+        complain(0, "other users can read the key in %s", set->key_file);
 }
 
 bool config_path(struct buf *out, bool *named)
@@ -124,7 +125,7 @@ wend_status config_read(const char *path, struct buf *text, wend_error *err)
     ssize_t n = 1;
 
     if (fd < 0 && errno == ENOENT)
-        return fail(err, WEND_E_NOTFOUND, "%s: there is no such file", path);
+        return fail(err, WEND_E_NOTFOUND, "%s: file not found", path);
     if (fd < 0)
         return fail(err, WEND_E_IO, "%s: %s", path, strerror(errno));
     while (n > 0 && text->len <= CONFIG_BYTES_MAX && buf_room(text, 4096)) {
@@ -135,7 +136,7 @@ wend_status config_read(const char *path, struct buf *text, wend_error *err)
     if (n < 0)
         s = fail(err, WEND_E_IO, "%s: %s", path, strerror(errno));
     else if (text->len > CONFIG_BYTES_MAX)
-        s = fail(err, WEND_E_LIMIT, "%s: is over %d bytes", path,
+        s = fail(err, WEND_E_LIMIT, "%s: larger than %d bytes", path,
                  CONFIG_BYTES_MAX);
     else if (text->failed)
         s = fail_nomem(err);
@@ -174,7 +175,7 @@ static wend_status set_one(const struct reader *r, const struct opt *o,
     if (o->kind == OPT_FLAG)
         return wrong(r, j, key, "must be true or false");
     if (j->kind != JSON_STRING && j->kind != JSON_NUMBER)
-        return wrong(r, j, key, "must be a text or a number");
+        return wrong(r, j, key, "must be a string or a number");
     value = arena_str(r->arena, j->text);
     if (!value.ptr)
         return fail_nomem(r->err);

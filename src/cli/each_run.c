@@ -40,7 +40,7 @@ int run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out)
     if (!status.ptr || str_index(status, status_words, STATUS_WORDS) >= 0)
         return EXIT_DONE;
     near = str_near(status, status_words, STATUS_WORDS);
-    return usage_error(cli, "--status: no run can be '%s'%s%s%s", set->status,
+    return usage_error(cli, "--status: unknown status '%s'%s%s%s", set->status,
                        near ? "; did you mean '" : "", near ? near : "",
                        near ? "'?" : "");
 }

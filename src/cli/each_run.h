@@ -17,16 +17,17 @@ int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
 /* Rows of a table of options. */
 /* clang-format off */
 #define RUN_FILTER_OPTIONS                                                    \
-    {0, "status", "STATUS", "running, waiting, paused, interrupted, ok ...",  \
-     OPT_TEXT, OPT_AT(status), 0, 0, NULL},                                   \
-    {0, "user", "NAME", "only this user's", OPT_TEXT, OPT_AT(user), 0, 0,     \
-     NULL},                                                                   \
-    {0, "session", "NAME", "only of this session", OPT_TEXT, OPT_AT(session), \
+    {0, "status", "STATUS",                                                   \
+     "only runs with this status: running, ok, failed, ...", OPT_TEXT,        \
+     OPT_AT(status), 0, 0, NULL},                                             \
+    {0, "user", "NAME", "only runs of this user", OPT_TEXT, OPT_AT(user), 0,  \
+     0, NULL},                                                                \
+    {0, "session", "NAME", "only runs of this session", OPT_TEXT,             \
+     OPT_AT(session), 0, 0, NULL},                                            \
+    {0, "agent", "NAME", "only runs of this agent", OPT_TEXT, OPT_AT(agent),  \
      0, 0, NULL},                                                             \
-    {0, "agent", "NAME", "only of this agent", OPT_TEXT, OPT_AT(agent), 0, 0, \
-     NULL},                                                                   \
-    {0, "since", "DUR", "started within this time, such as 2h", OPT_TIME,  \
-     OPT_AT(since_ms), 0, 0, NULL}
+    {0, "since", "DUR", "only runs started within this time, such as 2h",     \
+     OPT_TIME, OPT_AT(since_ms), 0, 0, NULL}
 /* clang-format on */
 
 /* The filter that --status, --user, --session, --agent and --since make.

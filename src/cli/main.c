@@ -40,15 +40,18 @@ static int print_help(void)
     struct buf b = {.mem = &libc_mem};
     int code;
 
-    buf_cstr(&b, "wend - run an agent, see what it did, play it again\n\n"
-                 "usage: wend COMMAND [OPTIONS] [ARGUMENTS]\n\n");
+    buf_cstr(&b, "wend - run agents, inspect and replay their runs\n"
+                 "\n"
+                 "usage: wend COMMAND [OPTIONS] [ARGUMENTS]\n"
+                 "\n");
     for (int i = 0; i < COMMANDS; i++)
         buf_fmt(&b, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    buf_cstr(&b, "\n'wend COMMAND --help' says more about a command, "
-                 "'wend --version' which wend this is.\n"
-                 "Exit status: 0 done, 1 the run failed, 2 wrong usage, "
-                 "3 a limit was reached,\n74 the store failed, 130 canceled, "
-                 "143 ended by SIGTERM.\n");
+    buf_cstr(&b, "\n"
+                 "'wend COMMAND --help' describes a command, 'wend --version' "
+                 "prints the version.\n"
+                 "Exit status: 0 success, 1 the run failed, 2 usage error, 3 a "
+                 "limit was reached,\n"
+                 "74 the store failed, 130 canceled, 143 ended by SIGTERM.\n");
     code = print_buf(&b);
     buf_free(&b);
     return code;
@@ -182,7 +185,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error to report */
     setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
     if (!name)
-        code = usage_error(&cli, "which command?");
+        code = usage_error(&cli, "expected a command");
     else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
         code = print_all(STR("wend " WEND_VERSION "\n"));
     else if (!strcmp(name, "--help") || !strcmp(name, "-h"))

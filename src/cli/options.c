@@ -80,7 +80,7 @@ static bool set_word(const struct opt *o, int64_t *at, const char *value,
         *at = i;
         return true;
     }
-    buf_fmt(why, "'%s' is none of", value);
+    buf_fmt(why, "'%s' is not one of", value);
     for (i = 0; i < n; i++)
         buf_fmt(why, "%s %s", i ? "," : "", o->words[i]);
     near = str_near(str_of(value), o->words, n);
@@ -95,11 +95,11 @@ static bool set_number(const struct opt *o, int64_t *at, const char *value,
     if (str_to_i64(str_of(value), at) && *at >= o->min &&
         (!o->max || *at <= o->max))
         return true;
-    buf_fmt(why, "'%s' is no number from %lld", value, (long long)o->min);
+    buf_fmt(why, "'%s' is not a number from %lld", value, (long long)o->min);
     if (o->max)
         buf_fmt(why, " to %lld", (long long)o->max);
     else
-        buf_cstr(why, " up");
+        buf_cstr(why, " upwards");
     return false;
 }
 
@@ -121,20 +121,20 @@ bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
     case OPT_TIME:
         if (str_to_ms(str_of(value), at) && *(int64_t *)at > 0)
             return true;
-        wanted = "time; write for example 500ms, 30s, 5m or 1.5h";
+        wanted = "duration; use for example 500ms, 30s, 5m or 1.5h";
         break;
     case OPT_MONEY:
         if (read_money(value, at))
             return true;
-        wanted = "sum in USD above 0; write for example 0.05";
+        wanted = "positive amount in USD; use for example 0.05";
         break;
     case OPT_FACTOR:
         if (read_factor(value, at))
             return true;
-        wanted = "factor; write for example 1, 2.5, or 0 for at once";
+        wanted = "speed factor; use for example 1, 2.5, or 0 for no delay";
         break;
     }
-    buf_fmt(why, "'%s' is no %s", value, wanted);
+    buf_fmt(why, "'%s' is not a %s", value, wanted);
     return false;
 }
 

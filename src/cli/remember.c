@@ -34,7 +34,7 @@ static bool still_holds(wend_str rule, const char *path)
 
     if (manifest_rule_check(rule, &why) == WEND_OK)
         return true;
-    complain(EXIT_DONE, "%.200s: left out: %s", path, why.message);
+    complain(EXIT_DONE, "%.200s: skipped: %s", path, why.message);
     return false;
 }
 
@@ -72,8 +72,8 @@ static wend_status take_lines(wend_str text, const char *path,
             continue;
         rule = rule_of(line, here);
         if (rule.ptr && !is_rule(rule))
-            return fail(err, WEND_E_PARSE, "%.200s: '%.100s' is no rule", path,
-                        rule.ptr);
+            return fail(err, WEND_E_PARSE,
+                        "%.200s: '%.100s' is not a valid rule", path, rule.ptr);
         if (rule.ptr && still_holds(rule, path) && !words_add(out, rule.ptr, a))
             return fail_nomem(err);
     }

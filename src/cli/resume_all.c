@@ -136,13 +136,13 @@ static bool is_meant(struct cli *cli, const struct id *list,
     /* Its log says which programs are called: somebody else's word. */
     if (id->imported)
         complain(0,
-                 "run %s was imported, and is left as it is; name it, and "
-                 "what it is to go on with, to resume it",
+                 "run %s was imported and is skipped; to resume it, name it "
+                 "and give its settings",
                  id->text);
     else if (is_paused(cli, id->text))
         complain(0,
-                 "run %s is paused, and stays so; 'wend continue %s' and "
-                 "'wend resume %s' let it go on",
+                 "run %s is paused and is skipped; 'wend continue %s' and "
+                 "'wend resume %s' resume it",
                  id->text, id->text, id->text);
     else
         return true;
@@ -243,8 +243,8 @@ static bool close_orphan(struct cli *cli, const struct id *id)
         wend_store_tell(cli->store, id->text, &cancel, NULL) != WEND_OK)
         return false;
     if (!cli->set.quiet)
-        complain(0, "closing run %s: run %s, which it is a child of, is over",
-                 id->text, id->parent);
+        complain(0, "closing run %s: its parent run %s is over", id->text,
+                 id->parent);
     return true;
 }
 
@@ -330,13 +330,14 @@ int resume_all(struct cli *cli)
     int signals = signals_open(), code;
 
     if (signals < 0)
-        return complain(EXIT_FAILED, "no pipe: %s", strerror(errno));
+        return complain(EXIT_FAILED, "cannot create a pipe: %s",
+                        strerror(errno));
     let_die(cli);
     code = interrupted(cli, &list);
     if (code)
         return code;
     if (!list && !cli->set.quiet)
-        complain(0, "no run was interrupted");
+        complain(0, "no interrupted runs");
     j = (struct jobs){.cli = cli,
                       .max = cli->set.jobs > 0 ? (size_t)cli->set.jobs
                                                : JOBS_DEFAULT};

@@ -20,8 +20,7 @@ static wend_status folder_path(struct buf *out, wend_error *err)
 {
     if (!data_folder(out))
         return fail(err, WEND_E_NOTFOUND,
-                    "HOME is not set, so there is no place where your stores "
-                    "are kept in mind");
+                    "HOME is not set, so your stores cannot be remembered");
     buf_cstr(out, "/stores");
     if (out->failed)
         return fail_nomem(err);
@@ -71,7 +70,7 @@ wend_status stores_add(const char *id, const char *path, enum stores_how how,
     wend_status s = folder_path(&name, err);
 
     if (s == WEND_OK && !is_id(id))
-        s = fail(err, WEND_E_INVAL, "store %s: its id is damaged", path);
+        s = fail(err, WEND_E_INVAL, "store %s: damaged id", path);
     if (s == WEND_OK)
         s = data_folder_make(&name, err);
     if (s == WEND_OK) {
@@ -81,7 +80,7 @@ wend_status stores_add(const char *id, const char *path, enum stores_how how,
             s = fail_nomem(err);
         else if (!write_file(name.ptr, buf_view(&text)))
             s = fail(err, WEND_E_IO,
-                     "cannot keep in mind that store %s is yours: %s", path,
+                     "cannot remember that store %s is yours: %s", path,
                      strerror(errno));
     }
     buf_free(&name);

@@ -284,7 +284,7 @@ static void show_rest(struct loop *l)
                 view_event(st->view, ev);
     wend_run_free(log);
     if (!st->view->quiet)
-        complain(0, "stopped; 'wend resume %s' goes on with it", id);
+        complain(0, "stopped; 'wend resume %s' resumes it", id);
 }
 
 static int ended(struct loop *l)
@@ -309,7 +309,8 @@ int stream_go(struct stream *st)
     int signals = signals_open();
 
     if (signals < 0)
-        return complain(EXIT_FAILED, "no pipe: %s", strerror(errno));
+        return complain(EXIT_FAILED, "cannot create a pipe: %s",
+                        strerror(errno));
     l.ask.tty = l.ask.lock = -1;
     if (st->asks)
         ask_open(&l.ask);

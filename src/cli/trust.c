@@ -32,8 +32,7 @@ static wend_status folder_path(struct buf *out, wend_error *err)
 {
     if (!data_folder(out))
         return fail(err, WEND_E_INVAL,
-                    "HOME is not set, so there is no place for what was "
-                    "accepted");
+                    "HOME is not set, so accepted files cannot be remembered");
     return out->failed ? fail_nomem(err) : WEND_OK;
 }
 
@@ -214,7 +213,8 @@ static wend_status lock_folder(const char *folder, int *fd, wend_error *err)
     }
     close(*fd);
     *fd = -1;
-    return fail(err, WEND_E_BUSY, "%s: another wend is writing there", folder);
+    return fail(err, WEND_E_BUSY, "%s: another wend process is writing to it",
+                folder);
 }
 
 static bool write_all(int fd, wend_str text)
@@ -244,7 +244,7 @@ static wend_status replace(int folder, wend_str text, wend_error *err)
         ok = close(fd) == 0 && ok;
     ok = ok && renameat(folder, "trusted.new", folder, "trusted") == 0;
     return ok ? WEND_OK
-              : fail(err, WEND_E_IO, "cannot keep what was accepted: %s",
+              : fail(err, WEND_E_IO, "cannot save the accepted files: %s",
                      strerror(errno));
 }
 
@@ -312,7 +312,7 @@ wend_status trust_add(const char *path, const wend_manifest *m, struct arena *a,
     }
     if (strchr(name, '\n'))
         s = fail(err, WEND_E_INVAL,
-                 "a path with a line break in it cannot be accepted");
+                 "a path that contains a line break cannot be accepted");
     else if (lines.failed)
         s = fail_nomem(err);
     else

@@ -41,9 +41,10 @@ void workspace_look(const struct cli *cli, wend_agent *agent)
         return;
     for (size_t i = 0; (t = wend_agent_tool(agent, i)); i++)
         if (!is_builtin(t->name)) {
-            complain(0, "warning: the working directory is your home folder: "
-                        "programs can read keys and change start files in it "
-                        "in spite of the sandbox; work in a project's folder");
+            complain(0,
+                     "warning: the working directory is your home directory: "
+                     "despite the sandbox, programs can read keys and change "
+                     "startup files in it; work in a project directory");
             return;
         }
 }

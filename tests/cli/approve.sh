@@ -163,7 +163,7 @@ mkdir -p "$HOME/.local/share/wend"
 printf 'shell(a; b *)\nwrite_file(kept)\n' >"$HOME/.local/share/wend/approvals"
 exits "never: an old answer" 0 "$WEND" run --json -t write_file \
     -m "$(write kept)" hi
-has "never: an old answer: is told" "$err" "left out: rule 'shell(a; b *)'"
+has "never: an old answer: is told" "$err" "skipped: rule 'shell(a; b *)'"
 is "never: an old answer: the others hold" "$(outcome)" ok
 rm -r "$HOME/.local" kept
 # What is kept from the file tools is hidden from programs where the sandbox

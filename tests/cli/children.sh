@@ -411,7 +411,7 @@ killed
 sqlite3 "$WEND_STORE" "update runs set status = 'canceled', ended = started
     where run = '$id'"
 exits "a child whose parent is over" 0 "$WEND" resume
-has "its parent is over: said" "$err" "closing run $child: run $id"
+has "its parent is over: said" "$err" "closing run $child: its parent run $id"
 in_log "$child" '"type":"run_end"' && in_log "$child" '"outcome":"canceled"'
 ok "its parent is over: it is closed"
 in_log "$child" '"what":"cancel","by":"parent"'

@@ -82,7 +82,7 @@ tool 'echo hi'
 use
 lacks "a project's folder: nothing is said" "$err" "home folder"
 HOME=$PWD use
-has "a home folder: a warning" "$err" "the working directory is your home folder"
+has "a home folder: a warning" "$err" "the working directory is your home directory"
 HOME=$PWD use --quiet
 lacks "a home folder: quiet" "$err" "home folder"
 HOME=$PWD use --sandbox off

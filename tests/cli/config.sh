@@ -56,11 +56,11 @@ while IFS='|' read -r name text wanted; do
 done <<'ROWS'
 unknown key|model: a\nmax_turn: 5|2:
 unknown key, near|max_turn: 5|1:1: unknown key 'max_turn'; did you mean 'max_turns'?
-bad value|max_turns: many|1:12: max_turns: 'many' is no number
-bad word|\neager: some|2:8: eager: 'some' is none of
-bad time|timeout: long|1:10: timeout: 'long' is no time
+bad value|max_turns: many|1:12: max_turns: 'many' is not a number
+bad word|\neager: some|2:8: eager: 'some' is not one of
+bad time|timeout: long|1:10: timeout: 'long' is not a duration
 list where none may be|model: [a, b]|1:8: model: must not be a list
-map where none may be|approve: {a: b}|1:10: approve: must be a text
+map where none may be|approve: {a: b}|1:10: approve: must be a string
 broken YAML|model: "a|2:1: found unexpected end
 no keys|- a| must hold keys
 ROWS

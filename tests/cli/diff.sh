@@ -41,7 +41,7 @@ is "other arguments: all that is said" "$(cat "$out")" \
   data.args.expression
   - \"6*7\"
   + \"6*8\"
-6 events before it are the same"
+6 events before it are equal"
 exits "other arguments, --json" 1 "$WEND" diff --json "$a" "$c"
 is "other arguments, --json" "$(json "$out" "$(at field)||' '||$(at a.seq)||' '||
     $(at a.value)||' '||$(at b.value)||' '||$(at events_same)||' '||$(at same)")" \

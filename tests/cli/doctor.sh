@@ -34,7 +34,7 @@ ok "doctor: says which"
 grep -qE '^ +-> ' "$out"
 ok "doctor: says what to do"
 (cd "$HOME" && "$WEND" doctor) >said
-has "doctor: a home folder" said "the working directory is your home folder"
+has "doctor: a home folder" said "the working directory is your home directory"
 exits "doctor: a model that fails" 1 "$WEND" doctor -m script:/nowhere
 exits "doctor: a model" 0 "$WEND" doctor -m "$hello"
 is "doctor leaves no runs" "$("$WEND" runs --json)" ""

@@ -33,7 +33,7 @@ for name in tool blob; do
     exits "import $name" 0 "$WEND" import --store "$second" "$work/$name"
     has "import $name: what is said" "$out" "$id  "
     exits "import $name again" 0 "$WEND" import --store "$second" "$work/$name"
-    is "import $name again" "$(cat "$out")" "$id  is there already"
+    is "import $name again" "$(cat "$out")" "$id  already exists"
     is "import $name: the same log" "$("$WEND" log --json --store "$second" "$id")" \
         "$("$WEND" log --json "$id")"
     is "import $name: the same replay" \
@@ -75,7 +75,7 @@ is "then all of it: the same log" \
     "$("$WEND" log --json "$tool_run")"
 exits "then the beginning again" 0 "$WEND" import --store "$work/fourth.db" \
     "$work/part"
-is "then the beginning again" "$(cat "$out")" "$tool_run  is there already"
+is "then the beginning again" "$(cat "$out")" "$tool_run  already exists"
 
 # ---- A run and those that it started --------------------------------------------
 
@@ -129,7 +129,7 @@ cat "$work/child" "$work/family" >"$work/joined"
 exits "a run may stand in a file twice" 0 \
     "$WEND" import --store "$work/twice.db" "$work/joined"
 is "twice: the second time it is there already" \
-    "$(grep -c 'is there already' "$out")" 2
+    "$(grep -c 'already exists' "$out")" 2
 exits "what verify saves of one run is that run" 0 \
     "$WEND" verify -q --salvage "$work/saved" "$top"
 is "saved: one run" "$(grep -c '^{"wend"' "$work/saved")" 1

@@ -20,19 +20,19 @@ while IFS='|' read -r name said args; do
     exits "$name" 2 eval "\"\$WEND\" fork $args"
     has "$name: said" "$err" "$said"
 done <<END
-no run|name a run|
-an unknown run|no run|ffffffff
-event 0|'0' is no number from 1 up|last --at 0
-an event that is a delta's|'5.1' is no number|last --at 5.1
+no run|expected a run|
+an unknown run|run 'ffffffff' not found|ffffffff
+event 0|'0' is not a number from 1 upwards|last --at 0
+an event that is a delta's|'5.1' is not a number|last --at 5.1
 past the end|has no event 99: they are 1 to $last|last --at 99
 the end itself|fork at $((last - 1)) or before|last --at $last
-a result of nothing|is not CALL=TEXT|last --result 42
+a result of nothing|expected CALL=TEXT|last --result 42
 a call that is not there|no call or action 'call_9'|last --result call_9=1
 a call that is not open|is open at event 3|last --at 3 --result call_1=1
 an empty message|the message is empty|last ''
 a model that is none|nowhere|last -m script:/nowhere
 a tool that is none|there is no tool 'wurst'|last -t wurst
-replay: from where|with --to SEQ|x >/dev/null 2>&1; "\$WEND" replay last --live
+replay: from where|requires --to SEQ|x >/dev/null 2>&1; "\$WEND" replay last --live
 END
 is "nothing was made" "$(ids | wc -l)" 1
 

@@ -60,14 +60,14 @@ while IFS='|' read -r name wanted words; do
     has "$name: says what to do" "$err" "$wanted"
     silent "$name"
 done <<END
-resume RUN|was imported: its log does not say|resume $evil
-fork RUN|was imported: its log does not say|fork $evil
-fork with a message|was imported: its log does not say|fork $evil hello
-replay --live|was imported: its log does not say|replay --speed 0 --to $at --live $evil
+resume RUN|was imported: its log cannot choose|resume $evil
+fork RUN|was imported: its log cannot choose|fork $evil
+fork with a message|was imported: its log cannot choose|fork $evil hello
+replay --live|was imported: its log cannot choose|replay --speed 0 --to $at --live $evil
 END
 
 exits "resume all" 0 "$WEND" resume
-has "resume all: says so" "$err" "run $evil was imported, and is left as it is"
+has "resume all: says so" "$err" "run $evil was imported and is skipped"
 silent "resume all"
 
 # `last` is the newest that was made here, though the other began later.
@@ -176,7 +176,7 @@ exits "foreign store: WEND_TRUST_STORE" 0 env WEND_TRUST_STORE=1 \
 sings "foreign store: WEND_TRUST_STORE"
 fresh
 exits "trust" 0 "$WEND" trust "$foreign"
-has "trust: what it is" "$out" "a store with 2 runs, 1 of them not over"
+has "trust: what it is" "$out" "a store with 2 runs, 1 unfinished"
 "$WEND" trust --list >"$out"
 has "trust --list" "$out" "store    $foreign"
 exits "trust: resume" 0 "$WEND" resume -q --store "$foreign" last
@@ -234,12 +234,12 @@ at_terminal "$WEND resume $(new)" "$question" n
 has "terminal: the program is shown" "$out" "$work/their/bad.sh"
 has "terminal: the sandbox is shown" "$out" 'sandbox: "off"'
 has "terminal: the policy is shown" "$out" 'approve: "all"'
-has "terminal: no" "$out" "was imported: its log does not say"
+has "terminal: no" "$out" "was imported: its log cannot choose"
 silent "terminal: no"
 at_terminal "$WEND resume -q $(new)" "$question" y
 sings "terminal: yes"
 fresh
-question='Trust it, now and later? [y]es [n]o'
+question='Trust it from now on? [y]es [n]o'
 at_terminal "$WEND resume --store $foreign last" "$question" n
 silent "terminal: a foreign store, no"
 at_terminal "$WEND resume -q --store $foreign last" "$question" y

@@ -109,7 +109,7 @@ exits "escapes" 2 "$WEND" plan show p.yaml
 ! LC_ALL=C grep -q $'\033' "$err"
 ok "escapes: do not come through"
 exits "no such file" 2 "$WEND" plan show none.yaml
-has "no such file: said" "$err" "none.yaml: there is no such file"
+has "no such file: said" "$err" "none.yaml: file not found"
 exits "no file" 2 "$WEND" plan show
 exits "no word" 2 "$WEND" plan
 exits "another word" 2 "$WEND" plan shaw p.yaml

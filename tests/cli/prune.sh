@@ -12,7 +12,7 @@ exits "without --older-than" 2 "$WEND" prune
 has "without --older-than" "$err" "--older-than"
 exits "a word too many" 2 "$WEND" prune --older-than 1h last
 exits "no runs" 0 "$WEND" prune --older-than 1h
-is "no runs" "$(cat "$out")" "0 runs are gone, 0 bytes are free"
+is "no runs" "$(cat "$out")" "0 runs removed, 0 bytes freed"
 
 big() { head -c 400000 /dev/zero | tr '\0' "$1"; }
 big a | "$WEND" run -q -m "$hello" >/dev/null
@@ -23,7 +23,7 @@ big b | "$WEND" run -q -m "$hello" >/dev/null
 sqlite3 "$WEND_STORE" "update runs set ended = ended - 86400000000
     where id <= 2"
 exits "--dry-run" 0 "$WEND" prune --older-than 2h --dry-run
-is "--dry-run" "$(cat "$out")" "2 runs would go"
+is "--dry-run" "$(cat "$out")" "2 runs would be removed"
 is "--dry-run: all are there" "$(count runs) $(count blobs)" "4 2"
 exits "prune" 0 "$WEND" prune --older-than 2h --json
 is "prune: two runs" "$(json "$out" "$(at runs)||' '||$(at kept)||' '||

@@ -20,7 +20,7 @@ run "$WEND" run -m openai:x --base-url http://127.0.0.1:9/v1 --timeout 1 \
     --key-file "$work/ro/key" hi
 [ $status != 2 ]
 ok "on a read-only mount it is taken"
-has "on a read-only mount it is said" "$err" "others can read the key in"
+has "on a read-only mount it is said" "$err" "other users can read the key in"
 rm "$work/kept/key"
 export WEND_STORE=$work/kept/wend.db
 fixed=$work/ro/wend.db

@@ -147,7 +147,7 @@ else
     skip "one that is damaged" "no sqlite3"
 fi
 exits "none is left" 0 "$WEND" resume
-has "none is left: said" "$err" "no run was interrupted"
+has "none is left: said" "$err" "no interrupted runs"
 exits "none is left, quietly" 0 "$WEND" resume -q
 is "none is left, quietly: nothing said" "$(cat "$err")" ""
 

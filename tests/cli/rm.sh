@@ -23,7 +23,7 @@ is "with its fork: no other" "$(there "$keep")" 1
 begin "$WEND" run -m "$held" hi
 soon in_log "$id" '"type":"text_delta"'
 exits "one that is under way" 2 "$WEND" rm --yes "$id"
-has "one that is under way: said" "$err" "under way"
+has "one that is under way: said" "$err" "is active"
 killed
 exits "one that was interrupted" 0 "$WEND" rm --yes -q "$id"
 is "one that was interrupted: silent" "$(cat "$err")" ""

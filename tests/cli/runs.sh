@@ -63,7 +63,7 @@ exits "an ambiguous prefix" 2 "$WEND" log "${newest:0:3}"
 has "an ambiguous prefix: the candidates" "$err" "$newest"
 has "an ambiguous prefix: all of them" "$err" "$(echo "$ids" | tail -1)"
 exits "an unknown run" 2 "$WEND" log ffffffff
-has "an unknown run" "$err" "there is no run 'ffffffff'"
+has "an unknown run" "$err" "run 'ffffffff' not found"
 for odd in '%' '_' '*' '' "$newest-more" '[0-9]'; do
     exits "no run: '$odd'" 2 "$WEND" replay "$odd"
 done

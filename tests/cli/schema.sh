@@ -80,7 +80,7 @@ run "$WEND" run --schema "$work/zero.json" -m "script:$good" hi
 is "a zero byte: exit status" $status 2
 run "$WEND" run --schema "$work/none.json" -m "script:$good" hi
 is "no file: exit status" $status 2
-has "no file" "$err" 'none.json: there is no such file'
+has "no file" "$err" 'none.json: file not found'
 
 # ---- The provider's own form ---------------------------------------------------
 

@@ -69,7 +69,7 @@ exits "the next owner does" 130 "$WEND" resume last
 in_log last '"text":"x"' && in_log last '"what":"cancel","by":"command"'
 ok "the next owner does: all of it"
 exits "approve what does not wait" 2 "$WEND" approve last call_1 yes
-has "approve what does not wait: said" "$err" "no call waits for approval"
+has "approve what does not wait: said" "$err" "no call is waiting for approval"
 exits "approve perhaps" 2 "$WEND" approve last call_1 perhaps
 exits "approve nothing" 2 "$WEND" approve last
 exits "say nothing" 2 "$WEND" say last

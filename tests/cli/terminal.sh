@@ -67,7 +67,7 @@ lacks "no colour on a dumb terminal" "$out" $'\e['
 
 at_terminal "$WEND run -m '$hello'"
 is "no prompt on a terminal: exit status" $status 2
-has "no prompt on a terminal: said" "$out" "Give a prompt"
+has "no prompt on a terminal: said" "$out" "no prompt"
 
 # Questions.
 write='{"turns":[{"calls":[{"name":"write_file","args":{"path":"new",
@@ -103,8 +103,8 @@ ok "neither yes nor no: it is not written"
 printf '{"turns":[{"calls":[{"name":"shell","args":{"command":"%s%06000d"}}]},
 {"text":"went on"}]}' 'rm -rf /precious; echo ' 7 >long.json
 at_terminal "$WEND run -t shell -m script:long.json hi" 'allow?' n
-has "long: it begins" "$out" 'it begins: shell {"command":"rm -rf /precious; echo 000'
-is "long: right before the question" "$(grep -A3 'it begins: shell' "$out" |
+has "long: it begins" "$out" 'starts with: shell {"command":"rm -rf /precious; echo 000'
+is "long: right before the question" "$(grep -A3 'starts with: shell' "$out" |
     grep -c 'allow?')" 1
 ask n
 lacks "short: its beginning is not repeated" "$out" "it begins"
@@ -135,7 +135,7 @@ echo 'write_file(new)' >>"$file"
 ok "a rule alone counts in every folder"
 chmod 666 "$file"
 exits "others could have written it" 2 "$WEND" run -m script:write.json hi
-has "others could have written it: said" "$err" "others may write to"
+has "others could have written it: said" "$err" "other users can write to"
 rm -f "$file"
 ask never
 is "never: the rule" "$(cat "$file")" "$PWD"$'\t!write_file(new)'
@@ -149,6 +149,6 @@ exits "but an option goes first" 0 "$WEND" run --approve write_file \
 ok "but an option goes first: it is written"
 echo 'x(' >"$file"
 exits "a rule that is none" 2 "$WEND" run -m script:write.json hi
-has "a rule that is none: said" "$err" "approvals: 'x(' is no rule"
+has "a rule that is none: said" "$err" "approvals: 'x(' is not a valid rule"
 rm -f "$file"
 finish

@@ -126,7 +126,7 @@ run "$WEND" trust wend.yaml
 chmod 666 "$list"
 run "$WEND" run --json -m "$hello" hi
 is "others may write there: not believed" "$(agent)" agent
-has "others may write there: said" "$err" "others may write to $list"
+has "others may write there: said" "$err" "other users can write to $list"
 exits "others may write there: nor changed" 2 "$WEND" trust wend.yaml
 chmod 600 "$list"
 
@@ -195,11 +195,11 @@ command_is "python3, -m, pkg, sub, ., -mother, ./bin, most, more, /usr, nothing"
 exits "gaps: trust" 0 "$WEND" trust wend.yaml
 has "gaps: a module" "$out" "not covered   -m pkg (a module)"
 has "gaps: a module without a space" "$out" "not covered   -mother (a module)"
-has "gaps: a folder" "$out" "not covered   sub (a folder)"
-has "gaps: the project" "$out" "not covered   . (a folder)"
+has "gaps: a folder" "$out" "not covered   sub (a directory)"
+has "gaps: the project" "$out" "not covered   . (a directory)"
 has "gaps: over 8 MiB" "$out" "not covered   more (over 8 MiB)"
 has "gaps: 8 MiB are covered" "$out" ", most"
-lacks "gaps: not of the system" "$out" "/usr (a folder)"
+lacks "gaps: not of the system" "$out" "/usr (a directory)"
 run "$WEND" run --json -m "$hello" hi
 is "gaps: accepted" "$(agent)" here
 truncate -s 8388610 more
@@ -230,7 +230,7 @@ cd evil || exit 2
 mkfifo wend.yaml
 exits "a pipe" 0 timeout 60 "$WEND" run --json -m "$hello" hi
 is "a pipe: ignored" "$(agent)" agent
-has "a pipe: said" "$err" "is no regular file"
+has "a pipe: said" "$err" "not a regular file"
 rm wend.yaml
 printf 'wend: agent/1\ntools: [p.yaml]\n' >wend.yaml
 mkfifo p.yaml

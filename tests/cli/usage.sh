@@ -24,7 +24,7 @@ while IFS='|' read -r name wanted arguments; do
     has "$name: said" "$err" "$wanted"
     is "$name: nothing on stdout" "$(cat "$out")" ""
 done <<'ROWS'
-no command|which command|
+no command|expected a command|
 unknown command|unknown command 'wurst'|wurst
 near command|did you mean 'replay'?|repaly
 unknown option before a command|unknown option --wurst|--wurst
@@ -40,16 +40,16 @@ value for a flag|--json takes no value|run --json=yes
 option of later|--set: not available in this version|run --set a=b goal
 option of later with =|--set: not available|run --set=a=b goal
 server without a name|must be NAME=COMMAND or NAME=URL|run -m 'script:{"turns":[{"text":"x"}]}' --mcp =cat hi
-no number|--max-turns: 'x' is no number from 1|run --max-turns x
-zero|--max-turns: '0' is no number|run --max-turns 0
-too many|--parallel: '65' is no number from 1 to 64|run --parallel 65
-no time|--timeout: '5 parsec' is no time|run --timeout '5 parsec'
-no time at all|--timeout: '0' is no time|run --timeout 0
-no money|--budget-cost: '-1' is no sum|run --budget-cost=-1
-ten decimals|is no sum|run --budget-cost 0.0000000001
-no word|'some' is none of safe, all, off|run --eager some
+no number|--max-turns: 'x' is not a number from 1|run --max-turns x
+zero|--max-turns: '0' is not a number|run --max-turns 0
+too many|--parallel: '65' is not a number from 1 to 64|run --parallel 65
+no time|--timeout: '5 parsec' is not a duration|run --timeout '5 parsec'
+no time at all|--timeout: '0' is not a duration|run --timeout 0
+no money|--budget-cost: '-1' is not a positive amount|run --budget-cost=-1
+ten decimals|is not a positive amount|run --budget-cost 0.0000000001
+no word|'some' is not one of safe, all, off|run --eager some
 near word|did you mean 'all'?|run --eager al
-no effort|none of default, none, low, medium, high|run --effort much
+no effort|not one of default, none, low, medium, high|run --effort much
 near dialect|did you mean 'native'?|run --events natve
 dialect of later|--events ag-ui is not available|run -m "$hello" --events ag-ui hi
 no tool|there is no tool 'wurst'|run -m "$hello" -t wurst hi
@@ -60,14 +60,14 @@ broken rule|has no closing )|run -m "$hello" --approve 'write_file(a' hi
 empty prompt|the prompt is empty|run -m "$hello" ''
 empty stdin|the prompt is empty|run -m "$hello"
 no such provider|script:|run -m wurst:x hi
-no run|name one run|log
-two runs|name one run|replay a b
-runs with a word|one word too many|runs all
-no status|no run can be 'wurst'|runs --status wurst
+no run|expected one run|log
+two runs|expected one run|replay a b
+runs with a word|unexpected argument 'all'|runs all
+no status|unknown status 'wurst'|runs --status wurst
 near status|did you mean 'failed'?|runs --status faild
-no events|there are no events 'wurst'|log --type wurst last
+no events|unknown event type 'wurst'|log --type wurst last
 near events|did you mean 'call_end'?|log --type cal_end last
-no factor|is no factor|replay --speed fast last
+no factor|is not a speed factor|replay --speed fast last
 no such tool|there is no tool 'wurst'|tools wurst
 no store of that kind|no such kind of store|runs --store wurst://x
 log file|cannot open the log file|run -m "$hello" --log-file /nowhere/x hi

@@ -136,7 +136,7 @@ found "delete: a blob" "$blob_run" 1
 fresh
 sqlite3 "$WEND_STORE" "update runs set run = char(27) || 'x' where id = 1"
 exits "flip: the id of a run" 1 "$WEND" verify
-has "flip: the id of a run, said" "$out" "is listed under what is no id"
+has "flip: the id of a run, said" "$out" "has an invalid id"
 has "flip: the id of a run, and the others" "$out" "$blob_run  ok"
 lacks "flip: the id of a run, as text" "$out" $'\e'
 exits "flip: the id of a run, as JSON" 1 "$WEND" verify --json

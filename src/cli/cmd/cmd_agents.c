@@ -15,8 +15,9 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "json", NULL, "one object an agent", OPT_FLAG, AT(json), 0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "json", NULL, "print one JSON object per agent", OPT_FLAG, AT(json), 0,
+     0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -111,7 +112,7 @@ static void put_line(struct buf *b, const struct cli *cli, const struct row *r)
         buf_char(b, '\n');
     }
     buf_cstr(b, "    model: ");
-    term_line(b, str_of(r->model ? r->model : "none is set"), 200);
+    term_line(b, str_of(r->model ? r->model : "not set"), 200);
     buf_cstr(b, "\n    tools:");
     for (size_t i = 0; (tool = tool_at(cli, r, i)); i++) {
         buf_cstr(b, i ? ", " : " ");
@@ -191,7 +192,7 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count)
-        return usage_error(cli, "'%s' is one word too many", cli->args[0]);
+        return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     own.model = cli->set.model;
     put(&b, cli, &own);
     put_here(&b, cli);
@@ -204,10 +205,10 @@ static int run(struct cli *cli)
 const struct command command_agents = {
     .name = "agents",
     .args = "[OPTIONS]",
-    .summary = "the agents that can be run",
-    .more = "The built-in one, ./wend.yaml, and the files in "
-            "~/.config/wend/agents, which\n'wend run -a NAME' finds by name. "
-            "See wend-agent(5).\n",
+    .summary = "list the agents that can be run",
+    .more = "Lists the built-in agent, ./wend.yaml and the files in "
+            "~/.config/wend/agents, which\n"
+            "'wend run -a NAME' finds by name. See wend-agent(5).\n",
     .opts = opts,
     .run = run,
 };

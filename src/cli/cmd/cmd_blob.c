@@ -11,11 +11,11 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {'o', "output", "FILE", "write there; default standard output", OPT_TEXT,
+    {'o', "output", "FILE", "output file (default standard output)", OPT_TEXT,
      AT(output), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -57,8 +57,7 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count != 2)
-        return usage_error(cli,
-                           "name one run, or last, and the hash of a text");
+        return usage_error(cli, "expected a run and the hash of a text");
     code = open_store(cli);
     if (code == EXIT_DONE)
         code = find_run(cli, cli->args[0], &found);
@@ -76,11 +75,12 @@ static int run(struct cli *cli)
 const struct command command_blob = {
     .name = "blob",
     .args = "[OPTIONS] RUN HASH",
-    .summary = "a long text of a run, by its hash",
+    .summary = "print a long text of a run by its hash",
     .more = RUN_IS
-    ".\nTexts over 256 KiB stand in events as {\"blob\": HASH, ...}, and a "
-    "result that was\ncut names the hash of all of it. The beginning of HASH "
-    "is enough if no other text\nof the run has the same.\n",
+    ".\n"
+    "Events show texts over 256 KiB as {\"blob\": HASH, ...}. A truncated "
+    "result names the\n"
+    "hash of the full text. HASH may be a prefix that is unique in the run.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -16,14 +16,14 @@ enum { VALUE_COLUMNS = 60, BEFORE_BYTES = 20 };
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "exact", NULL, "ids, times and deltas count, too", OPT_FLAG, AT(exact),
-     0, 0, NULL},
-    {0, "json", NULL, "as one object", OPT_FLAG, AT(json), 0, 0, NULL},
-    {'q', "quiet", NULL, "only the exit status", OPT_FLAG, AT(quiet), 0, 0,
-     NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "exact", NULL, "also compare ids, times and deltas", OPT_FLAG,
+     AT(exact), 0, 0, NULL},
+    {0, "json", NULL, "print one JSON object", OPT_FLAG, AT(json), 0, 0, NULL},
+    {'q', "quiet", NULL, "print nothing; only set the exit status", OPT_FLAG,
+     AT(quiet), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -224,7 +224,7 @@ static void put_place(struct buf *b, const struct side *s)
         buf_fmt(b, "event %lld (%s)", (long long)s->ev->seq,
                 wend_event_name(s->ev->type));
     else
-        buf_cstr(b, "its end");
+        buf_cstr(b, "the end");
 }
 
 static void say_difference(struct differ *d)
@@ -292,7 +292,7 @@ static void say_rest(struct differ *d, struct buf *b)
     const struct side *x = &d->sides[0], *y = &d->sides[1];
     const wend_ev_metrics *m = &x->metrics, *n = &y->metrics;
 
-    buf_fmt(b, "%lld events before it are the same\n", (long long)d->same);
+    buf_fmt(b, "%lld events before it are equal\n", (long long)d->same);
     if (x->outcome != y->outcome)
         buf_fmt(b, "  %-16s %10s %10s\n", "outcome",
                 x->outcome ? wend_outcome_name(x->outcome) : "none",
@@ -390,7 +390,7 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count != 2)
-        return usage_error(cli, "name two runs");
+        return usage_error(cli, "expected two runs");
     code = open_runtime(cli);
     if (code != EXIT_DONE)
         return code;
@@ -412,10 +412,10 @@ static int run(struct cli *cli)
 const struct command command_diff = {
     .name = "diff",
     .args = "[OPTIONS] RUN RUN",
-    .summary = "the first difference of two runs",
-    .more = "Ids, times and metrics are no differences, nor is how a text was "
-            "cut into pieces;\nwith --exact they are. The exit status is 1 if "
-            "there is a difference.\n",
+    .summary = "show the first difference between two runs",
+    .more = "Ids, times, metrics and the way a text is split into deltas are "
+            "ignored unless\n"
+            "--exact is given. The exit status is 1 if the runs differ.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -50,12 +50,13 @@ enum {
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "json", NULL, "one object a check", OPT_FLAG, AT(json), 0, 0, NULL},
-    {0, "store", "URL", "the store to look at; default $WEND_STORE", OPT_TEXT,
+    {0, "json", NULL, "print one JSON object per check", OPT_FLAG, AT(json), 0,
+     0, NULL},
+    {0, "store", "URL", "store to check (default $WEND_STORE)", OPT_TEXT,
      AT(store), 0, 0, NULL},
-    {'m', "model", "NAME", "the model to look at; default $WEND_MODEL",
-     OPT_TEXT, AT(model), 0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {'m', "model", "NAME", "model to check (default $WEND_MODEL)", OPT_TEXT,
+     AT(model), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -92,19 +93,19 @@ static void check_config(struct cli *cli, struct finding *f)
     bool named;
 
     if (!config_path(&f->what, &named)) {
-        buf_cstr(&f->what, "no place for it: HOME is not set");
+        buf_cstr(&f->what, "no config path: HOME is not set");
         found(f, MARK_NOTE, "set HOME, or WEND_CONFIG");
         return;
     }
     if (access(f->what.ptr, F_OK) && !named) {
-        buf_cstr(&f->what, " (not there, none is needed)");
+        buf_cstr(&f->what, " (not found; it is optional)");
         return;
     }
     if (config_load(&read, &cli->arena, &err) == WEND_OK)
         return;
     buf_clear(&f->what);
     buf_cstr(&f->what, err.message);
-    found(f, MARK_FAIL, "correct that line, or move the file away");
+    found(f, MARK_FAIL, "fix that line, or remove the file");
 }
 
 static void check_model(struct cli *cli, struct finding *f)
@@ -115,7 +116,7 @@ static void check_model(struct cli *cli, struct finding *f)
     wend_error err = {0};
 
     if (!o.model) {
-        buf_cstr(&f->what, "none is set");
+        buf_cstr(&f->what, "not set");
         found(f, MARK_NOTE, "use -m, or set WEND_MODEL");
         return;
     }
@@ -124,7 +125,7 @@ static void check_model(struct cli *cli, struct finding *f)
         buf_cstr(&f->what, o.model);
     } else {
         buf_cstr(&f->what, err.message);
-        found(f, MARK_FAIL, "use another model, or correct its script");
+        found(f, MARK_FAIL, "use another model, or fix its script");
     }
     wend_agent_free(agent);
     wend_runtime_free(rt);
@@ -141,9 +142,9 @@ static void check_store(struct cli *cli, struct finding *f)
         buf_cstr(&f->what, err.message);
         found(f, MARK_FAIL, "repair it, or choose another with --store");
     } else if (store_file(cli, &f->what)) {
-        buf_cstr(&f->what, ": opens, and its commits are durable");
+        buf_cstr(&f->what, ": opens; commits are durable");
     } else {
-        buf_cstr(&f->what, "in memory: gone when the command ends");
+        buf_cstr(&f->what, "in memory: lost when the command exits");
         found(f, MARK_NOTE, "give a path to keep runs");
     }
 }
@@ -154,13 +155,13 @@ static void check_mode(struct cli *cli, struct finding *f)
     struct stat st;
 
     if (!store_file(cli, &path) || stat(path.ptr, &st)) {
-        buf_cstr(&f->what, "no file to look at");
+        buf_cstr(&f->what, "no file to check");
     } else if (st.st_mode & 077) {
-        buf_fmt(&f->what, "%s: others may read it (mode %o)", path.ptr,
+        buf_fmt(&f->what, "%s: other users can read it (mode %o)", path.ptr,
                 st.st_mode & 0777);
         found(f, MARK_FAIL, "chmod 600 the file");
     } else {
-        buf_fmt(&f->what, "%s: only its owner may read it (mode %o)", path.ptr,
+        buf_fmt(&f->what, "%s: only the owner can read it (mode %o)", path.ptr,
                 st.st_mode & 0777);
     }
     buf_free(&path);
@@ -176,16 +177,16 @@ static void check_openat2(struct cli *cli, struct finding *f)
     (void)cli;
     if (fd >= 0) {
         close((int)fd);
-        buf_cstr(&f->what, "paths are held beneath the working directory");
+        buf_cstr(&f->what, "paths are confined to the working directory");
         return;
     }
     buf_fmt(&f->what, "openat2: %s", strerror(errno));
     found(f, MARK_FAIL,
-          "file tools refuse to work; use Linux 5.6 or newer, "
-          "and let the container's filter allow openat2");
+          "file tools do not work; use Linux 5.6 or newer, and allow openat2 "
+          "in the container's seccomp filter");
 }
 
-#define NO_SANDBOX "; until then tools that are programs need --sandbox off"
+#define NO_SANDBOX "; until then tools that run programs need --sandbox off"
 
 static void check_landlock(struct cli *cli, struct finding *f)
 {
@@ -194,7 +195,7 @@ static void check_landlock(struct cli *cli, struct finding *f)
 
     (void)cli;
     if (abi <= 0) {
-        buf_fmt(&f->what, "not there: %s", strerror(errno));
+        buf_fmt(&f->what, "not available: %s", strerror(errno));
         found(f, MARK_NOTE,
               "use Linux 5.13 or newer and boot it with "
               "lsm=landlock,..." NO_SANDBOX);
@@ -204,7 +205,7 @@ static void check_landlock(struct cli *cli, struct finding *f)
     if (abi < LANDLOCK_ABI_TRUNCATE)
         buf_cstr(&f->what, "; tools cannot truncate by path");
     if (abi < LANDLOCK_ABI_SIGNALS)
-        buf_cstr(&f->what, "; their signals are looked at by the supervisor");
+        buf_cstr(&f->what, "; the supervisor checks their signals");
 }
 
 static void check_seccomp(struct cli *cli, struct finding *f)
@@ -213,10 +214,10 @@ static void check_seccomp(struct cli *cli, struct finding *f)
 
     (void)cli;
     if (!syscall(SYS_seccomp, SECCOMP_ACTION_AVAIL, 0, &action)) {
-        buf_cstr(&f->what, "filters can be set and asked");
+        buf_cstr(&f->what, "filters with user notification work");
         return;
     }
-    buf_fmt(&f->what, "no filters that ask: %s", strerror(errno));
+    buf_fmt(&f->what, "no filters with user notification: %s", strerror(errno));
     found(f, MARK_NOTE,
           "use Linux 5.5 or newer with CONFIG_SECCOMP_FILTER" NO_SANDBOX);
 }
@@ -232,13 +233,13 @@ static void check_memfd(struct cli *cli, struct finding *f)
         fd = memfd_create("wend-doctor", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (fd >= 0 && !access(path, X_OK)) {
-        buf_cstr(&f->what, "programs can be run from memory");
+        buf_cstr(&f->what, "programs can run from memory");
     } else {
-        buf_fmt(&f->what, "no program can be run from memory: %s",
+        buf_fmt(&f->what, "programs cannot run from memory: %s",
                 strerror(errno));
         found(f, MARK_NOTE,
-              "tools that are programs cannot be run; set "
-              "vm.memfd_noexec=0, and mount /proc");
+              "tools that run programs do not work; set vm.memfd_noexec=0, and "
+              "mount /proc");
     }
     if (fd >= 0)
         close(fd);
@@ -251,13 +252,13 @@ static void check_pidfd(struct cli *cli, struct finding *f)
     (void)cli;
     if (fd >= 0) {
         close((int)fd);
-        buf_cstr(&f->what, "the end of a process can be waited for");
+        buf_cstr(&f->what, "pidfd works");
         return;
     }
     buf_fmt(&f->what, "pidfd_open: %s", strerror(errno));
     found(f, MARK_NOTE,
-          "tools that are programs cannot be run; use Linux 5.3 or "
-          "newer, and let the container's filter allow pidfd_open");
+          "tools that run programs do not work; use Linux 5.3 or newer, and "
+          "allow pidfd_open in the container's seccomp filter");
 }
 
 /* As the supervisor does it (super/mounts.c), in a process of its own. */
@@ -271,14 +272,14 @@ static void check_mounts(struct cli *cli, struct finding *f)
         _exit(unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)) ||
               mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL));
     if (pid > 0 && waitpid(pid, &status, 0) == pid && !status) {
-        buf_cstr(&f->what, "programs can have mounts of their own: config and "
-                           "hooks of git are read-only, denied paths hidden");
+        buf_cstr(&f->what, "programs get their own mounts: git config and "
+                           "hooks are read-only, denied paths are hidden");
         return;
     }
-    buf_cstr(&f->what, "programs cannot have mounts of their own");
+    buf_cstr(&f->what, "programs cannot get their own mounts");
     found(f, MARK_NOTE,
-          "config and hooks of git are put back after each program, and paths "
-          "that rules deny can be read by programs; allow user namespaces "
+          "git config and hooks are restored after each program, and programs "
+          "can read paths that rules deny; allow user namespaces "
           "(user.max_user_namespaces, AppArmor), or give the container "
           "CAP_SYS_ADMIN");
 }
@@ -367,20 +368,19 @@ static void check_bounds(struct cli *cli, struct finding *f)
     bool written = !access("/proc/self/io", R_OK);
 
     (void)cli;
-    buf_cstr(&f->what, makes_cgroups()
-                           ? "tasks and memory of programs are held by a "
-                             "cgroup, and with the bytes written counted by "
-                             "their supervisor"
-                           : "tasks, memory and bytes written of programs are "
-                             "counted by their supervisor; no cgroup is "
-                             "delegated to this process");
+    buf_cstr(&f->what,
+             makes_cgroups()
+                 ? "a cgroup limits tasks and memory of programs; the "
+                   "supervisor counts both and the bytes written"
+                 : "the supervisor counts tasks, memory and bytes written of "
+                   "programs; no cgroup is delegated to this process");
     if (shares && written)
         return;
     buf_fmt(&f->what, "; %s",
-            shares    ? "but bytes written are not"
-            : written ? "memory that is shared, several times"
-                      : "bytes written are not, and memory "
-                        "that is shared, several times");
+            shares    ? "bytes written are not counted"
+            : written ? "shared memory is counted several times"
+                      : "bytes written are not counted, and shared memory is "
+                        "counted several times");
     found(f, MARK_NOTE,
           "use Linux 4.14 or newer with CONFIG_TASK_IO_ACCOUNTING");
 }
@@ -389,13 +389,13 @@ static void check_workspace(struct cli *cli, struct finding *f)
 {
     (void)cli;
     if (!workspace_is_home()) {
-        buf_cstr(&f->what, "the working directory is no home folder");
+        buf_cstr(&f->what, "the working directory is not your home directory");
         return;
     }
-    buf_cstr(&f->what, "the working directory is your home folder");
+    buf_cstr(&f->what, "the working directory is your home directory");
     found(f, MARK_NOTE,
-          "programs can read keys and change start files in it in spite of "
-          "the sandbox; work in a project's folder");
+          "despite the sandbox, programs can read keys and change startup "
+          "files in it; work in a project directory");
 }
 
 static void check_clock(struct cli *cli, struct finding *f)
@@ -410,9 +410,9 @@ static void check_clock(struct cli *cli, struct finding *f)
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime(&wall.tv_sec));
     buf_cstr(&f->what, text);
     if (wall.tv_sec < CLOCK_EARLIEST)
-        found(f, MARK_FAIL, "set the clock: ids and times come from it");
+        found(f, MARK_FAIL, "set the clock: ids and times depend on it");
     else if (later.tv_sec < steady.tv_sec)
-        found(f, MARK_FAIL, "the monotonic clock goes back");
+        found(f, MARK_FAIL, "the monotonic clock goes backwards");
 }
 
 static void check_terminal(struct cli *cli, struct finding *f)
@@ -424,7 +424,7 @@ static void check_terminal(struct cli *cli, struct finding *f)
         buf_fmt(&f->what, "%zu columns%s", term_width(STDOUT_FILENO),
                 term_colour(STDOUT_FILENO) ? ", with colour" : "");
     else
-        buf_cstr(&f->what, "standard output is none");
+        buf_cstr(&f->what, "standard output is not a terminal");
     buf_cstr(&f->what, asks ? "; calls can be approved here"
                             : "; calls cannot be approved here");
 }
@@ -480,7 +480,7 @@ static int run(struct cli *cli)
     int code, failed = 0;
 
     if (cli->args_count)
-        return usage_error(cli, "'%s' is one word too many", cli->args[0]);
+        return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     /* What the file says counts where nothing else was said. */
     if (config_load(&read, &cli->arena, NULL) == WEND_OK) {
         if (!cli->set.model)
@@ -509,8 +509,8 @@ static int run(struct cli *cli)
 const struct command command_doctor = {
     .name = "doctor",
     .args = "[OPTIONS]",
-    .summary = "what works on this machine, and how to fix what does not",
-    .more = "Exit status 1 if something essential fails.\n",
+    .summary = "check what works on this machine, and how to fix the rest",
+    .more = "The exit status is 1 if an essential check fails.\n",
     .opts = opts,
     .no_config = true,
     .run = run,

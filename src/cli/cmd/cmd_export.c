@@ -9,11 +9,11 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {'o', "output", "FILE", "write there; default standard output", OPT_TEXT,
+    {'o', "output", "FILE", "output file (default standard output)", OPT_TEXT,
      AT(output), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -39,12 +39,13 @@ static int run(struct cli *cli)
 const struct command command_export = {
     .name = "export",
     .args = "[OPTIONS] RUN",
-    .summary = "a run as one file, for 'wend import'",
-    .more = RUN_IS
-    ". The "
-    "runs that it\nstarted go with it. The file is JSON lines, see "
-    "wend-store(5); files of several\nruns can be joined. It holds all "
-    "that the runs saw and said: treat it like the\nstore.\n",
+    .summary = "write a run to a file for 'wend import'",
+    .more = RUN_IS ". Runs that it\n"
+                   "started are included. The file is JSON lines, see "
+                   "wend-store(5); files of several\n"
+                   "runs can be concatenated. It contains everything the runs "
+                   "read and wrote: protect\n"
+                   "it like the store.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

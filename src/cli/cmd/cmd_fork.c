@@ -16,26 +16,25 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "at", "SEQ", "the last event to share; default: before the end",
+    {0, "at", "SEQ", "last event to share (default: before the end)",
      OPT_NUMBER, AT(seq_at), 1, 0, NULL},
-    {0, "result", "CALL=TEXT",
-     "what that call or action gives; may be repeated", OPT_LIST, AT(results),
-     0, 0, NULL},
-    {0, "no-run", NULL, "only make it: print its id, run nothing", OPT_FLAG,
+    {0, "result", "CALL=TEXT", "result of that call or action; may be repeated",
+     OPT_LIST, AT(results), 0, 0, NULL},
+    {0, "no-run", NULL, "only create the fork and print its id", OPT_FLAG,
      AT(no_run), 0, 0, NULL},
     OPT_ROWS_AGENT,
-    {0, "max-turns", "N", "maximum number of turns, with those it shares",
+    {0, "max-turns", "N", "maximum number of turns, shared ones included",
      OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
-    {0, "timeout", "DUR", "maximum time, such as 30s or 5m", OPT_TIME,
-     AT(timeout_ms), 0, 0, NULL},
-    {0, "budget-tokens", "N", "maximum number of tokens, with those it shares",
+    {0, "timeout", "DUR", "maximum duration of the run, such as 30s or 5m",
+     OPT_TIME, AT(timeout_ms), 0, 0, NULL},
+    {0, "budget-tokens", "N", "maximum number of tokens, shared ones included",
      OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
-    {0, "budget-cost", "USD", "maximum cost, with what it shares", OPT_MONEY,
+    {0, "budget-cost", "USD", "maximum cost, shared part included", OPT_MONEY,
      AT(budget_cost), 0, 0, NULL},
-    {0, "parallel", "N", "tools at once", OPT_NUMBER, AT(parallel), 1,
-     PARALLEL_MAX, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
+    {0, "parallel", "N", "maximum number of concurrent calls", OPT_NUMBER,
+     AT(parallel), 1, PARALLEL_MAX, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
     OPT_ROW_TRUST_STORE,
     OPT_ROW_JSON,
     OPT_ROW_EVENTS,
@@ -58,7 +57,7 @@ static int fill_results(struct cli *cli, wend_fork_options *o)
                          equals ? (size_t)(equals - w->items[i]) : 0};
 
         if (!call.len)
-            return usage_error(cli, "--result: '%s' is not CALL=TEXT",
+            return usage_error(cli, "--result: expected CALL=TEXT, not '%s'",
                                w->items[i]);
         list[i].call = arena_str(&cli->arena, call).ptr;
         list[i].output = str_of(equals + 1);
@@ -163,7 +162,7 @@ static int run(struct cli *cli)
     int code;
 
     if (!cli->args_count)
-        return usage_error(cli, "name a run, or last");
+        return usage_error(cli, "expected a run, or last");
     code = fill_say(cli, &o);
     if (!code)
         code = fill_results(cli, &o);
@@ -179,14 +178,16 @@ static int run(struct cli *cli)
 const struct command command_fork = {
     .name = "fork",
     .args = "[OPTIONS] RUN [MESSAGE]",
-    .summary = "a new run that shares the past of another, and goes on",
+    .summary = "start a new run that shares the history of another",
     .more = RUN_IS
-    ". It is "
-    "not changed, and\nmay be under way. MESSAGE is what is said next. "
-    "CALL is a call or an action that\nis open at SEQ; without --at the fork "
-    "is just before its end. What nothing is said\nabout stays as it is in "
-    "RUN. Of one that was imported only the\nhistory stays: give the rest as "
-    "for 'wend run'. The exit status is that of the new\nrun.\n",
+    ". It does not change\n"
+    "and may be active. MESSAGE is the next user message. CALL is a call or an "
+    "action\n"
+    "that is open at SEQ; without --at the fork starts just before its end. "
+    "Settings\n"
+    "default to those of RUN. If RUN was imported, only its history is used: "
+    "give the\n"
+    "settings as for 'wend run'. The exit status is that of the new run.\n",
     .opts = opts,
     .takes_agent = true,
     .agent_named = true,

@@ -13,11 +13,11 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'q', "quiet", NULL, "say nothing if all is well", OPT_FLAG, AT(quiet), 0,
-     0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'q', "quiet", NULL, "print nothing on success", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -82,7 +82,7 @@ static void tell(void *ctx, const char *run, int64_t events)
     if (events)
         buf_fmt(&t->out, "%s  %lld events\n", run, (long long)events);
     else
-        buf_fmt(&t->out, "%s  is there already\n", run);
+        buf_fmt(&t->out, "%s  already exists\n", run);
 }
 
 static int run(struct cli *cli)
@@ -93,7 +93,7 @@ static int run(struct cli *cli)
     int code, printed, fd = -1;
 
     if (cli->args_count != 1)
-        return usage_error(cli, "name one file, or - for standard input");
+        return usage_error(cli, "expected one file, or - for standard input");
     code = open_file(cli->args[0], &fd);
     if (code == EXIT_DONE)
         code = open_store(cli);
@@ -114,11 +114,12 @@ static int run(struct cli *cli)
 const struct command command_import = {
     .name = "import",
     .args = "[OPTIONS] FILE",
-    .summary = "take exported runs into the store",
-    .more = "FILE is what 'wend export' has written; - is standard input. All "
-            "of it is checked\nbefore anything is stored. A run that is there "
-            "already must be the same,\nor the file is refused. An import that "
-            "was cut off is completed by the same\nimport.\n",
+    .summary = "import exported runs into the store",
+    .more = "FILE comes from 'wend export'; - is standard input. The whole "
+            "file is checked before\n"
+            "anything is stored. A run that already exists must be identical, "
+            "or the file is\n"
+            "rejected. Repeat an interrupted import to complete it.\n",
     .opts = opts,
     .run = run,
 };

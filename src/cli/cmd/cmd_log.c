@@ -9,22 +9,22 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {'f', "follow", NULL, "go on with what is being written, to the end",
-     OPT_FLAG, AT(follow), 0, 0, NULL},
-    {0, "from", "SEQ", "begin at that kept event", OPT_NUMBER, AT(seq_from), 1,
+    {'f', "follow", NULL, "follow new events until the run ends", OPT_FLAG,
+     AT(follow), 0, 0, NULL},
+    {0, "from", "SEQ", "start at this kept event", OPT_NUMBER, AT(seq_from), 1,
      0, NULL},
-    {0, "seq", "SEQ", "only that kept event", OPT_NUMBER, AT(seq_at), 1, 0,
+    {0, "seq", "SEQ", "only this kept event", OPT_NUMBER, AT(seq_at), 1, 0,
      NULL},
-    {0, "type", "TYPE", "only events of that type; may be repeated", OPT_LIST,
+    {0, "type", "TYPE", "only events of this type; may be repeated", OPT_LIST,
      AT(types), 0, 0, NULL},
     {0, "no-deltas", NULL, "only kept events", OPT_FLAG, AT(no_deltas), 0, 0,
      NULL},
-    {0, "json", NULL, "as JSON lines, with the bytes the run had", OPT_FLAG,
+    {0, "json", NULL, "print JSON lines, byte for byte as recorded", OPT_FLAG,
      AT(json), 0, 0, NULL},
     OPT_ROW_EVENTS,
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -36,7 +36,7 @@ static int unknown_type(const char *name)
     for (int i = WEND_EVENT_NONE + 1; i < WEND_EVENT_TYPES; i++)
         names[n++] = wend_event_name((wend_event_type)i);
     near = str_near(str_of(name), names, n);
-    return complain(EXIT_USAGE, "--type: there are no events '%s'%s%s%s", name,
+    return complain(EXIT_USAGE, "--type: unknown event type '%s'%s%s%s", name,
                     near ? "; did you mean '" : "", near ? near : "",
                     near ? "'?" : "");
 }
@@ -85,10 +85,10 @@ static int check_followed(const struct stream *st, int code)
 
     if (code != EXIT_DONE || wend_run_outcome(st->run, &outcome) != WEND_AGAIN)
         return code;
-    return complain(EXIT_FAILED,
-                    "run %s has no owner any more and is not over; 'wend "
-                    "resume %s' continues it",
-                    wend_run_id(st->run), wend_run_id(st->run));
+    return complain(
+        EXIT_FAILED,
+        "run %s is unfinished and has no owner; 'wend resume %s' resumes it",
+        wend_run_id(st->run), wend_run_id(st->run));
 }
 
 static int run(struct cli *cli)
@@ -105,10 +105,10 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count != 1)
-        return usage_error(cli, "name one run, or last");
+        return usage_error(cli, "expected one run, or last");
     if (set->seq_at && (set->seq_from || set->follow))
-        return usage_error(cli, "--seq is one event; --from and --follow are "
-                                "others");
+        return usage_error(cli,
+                           "--seq cannot be combined with --from or --follow");
     if (set->seq_at)
         o.seq_from = o.seq_to = set->seq_at;
     code = read_types(set, &types);
@@ -136,12 +136,12 @@ static int run(struct cli *cli)
 const struct command command_log = {
     .name = "log",
     .args = "[OPTIONS] RUN",
-    .summary = "the events of a run",
-    .more = RUN_IS
-    ".\n"
-    "A line shows the time since the start, the number of the event, "
-    "the turn, the\ntype and what matters most. A run whose owner dies while "
-    "it is followed ends it\nwith exit status 1.\n",
+    .summary = "show the events of a run",
+    .more = RUN_IS ".\n"
+                   "Each line shows the time since the start, the sequence "
+                   "number, the turn, the type and\n"
+                   "a summary. With --follow, the exit status is 1 if the "
+                   "owner of the run dies.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

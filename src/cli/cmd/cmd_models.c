@@ -17,11 +17,11 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "json", NULL, "one object a model, then one a provider", OPT_FLAG,
-     AT(json), 0, 0, NULL},
-    {0, "models", "FILE", "the file to read; default $WEND_MODELS", OPT_TEXT,
+    {0, "json", NULL, "print one JSON object per model and per provider",
+     OPT_FLAG, AT(json), 0, 0, NULL},
+    {0, "models", "FILE", "file to read (default $WEND_MODELS)", OPT_TEXT,
      AT(models), 0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -206,7 +206,8 @@ static void put_all(struct cli *cli, struct buf *b, const struct models *all,
     }
     if (json || (all && all->count))
         return;
-    buf_cstr(b, "\nNo windows and prices are known; they come from ");
+    buf_cstr(b, "\n"
+                "No context windows or prices are known; define them in ");
     term_text(b, path);
     buf_cstr(b, ",\nsee wend-models(5).\n");
 }
@@ -220,7 +221,7 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count)
-        return usage_error(cli, "'%s' is one word too many", cli->args[0]);
+        return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     s = models_load(cli, &path, &all, &err);
     if (s == WEND_OK)
         put_all(cli, &b, all, buf_view(&path));
@@ -236,10 +237,11 @@ static int run(struct cli *cli)
 const struct command command_models = {
     .name = "models",
     .args = "[OPTIONS]",
-    .summary = "windows and prices of models, and who has a key",
-    .more = "Prices are USD for a million tokens. They stand in a file that "
-            "you write:\n$WEND_MODELS, else ~/.config/wend/models.yaml; the "
-            "first entry that fits a\nmodel counts.\n",
+    .summary = "list models with windows and prices, and providers with keys",
+    .more = "Prices are USD per million tokens. You define them in "
+            "$WEND_MODELS or\n"
+            "~/.config/wend/models.yaml; the first entry that matches a model "
+            "applies.\n",
     .opts = opts,
     .run = run,
 };

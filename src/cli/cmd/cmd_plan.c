@@ -29,48 +29,48 @@ static const char *const on_off[] = {"on", "off", NULL};
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "set", "K=V", "an input, in the place of the file's; may be repeated",
+    {0, "set", "K=V", "override an input of the file; may be repeated",
      OPT_LIST, AT(inputs), 0, 0, NULL},
-    {0, "format", "text|json|dot|svg|html", "how show shows it", OPT_WORD,
+    {0, "format", "text|json|dot|svg|html", "output format of show", OPT_WORD,
      AT(format), 0, 0, formats},
-    {0, "json", NULL, "show: --format json; run: all events as JSON lines",
+    {0, "json", NULL, "show: same as --format json; run: events as JSON lines",
      OPT_FLAG, AT(json), 0, 0, NULL},
-    {0, "tools", "FILE", "a tool that the plan may name; may be repeated",
-     OPT_LIST, AT(tool_files), 0, 0, NULL},
-    {0, "mcp", "SERVER", "run: tools of NAME=COMMAND or NAME=URL", OPT_LIST,
+    {0, "tools", "FILE", "file with a tool that the plan may use", OPT_LIST,
+     AT(tool_files), 0, 0, NULL},
+    {0, "mcp", "SERVER", "run: MCP server: NAME=COMMAND or NAME=URL", OPT_LIST,
      AT(servers), 0, 0, NULL},
-    {'a', "agent", "FILE", "run: the agent whose rules and tools count",
+    {'a', "agent", "FILE", "run: agent with the rules and tools to use",
      OPT_TEXT, AT(agent), 0, 0, NULL},
-    {'m', "model", "NAME", "provider:model or script:FILE", OPT_TEXT, AT(model),
-     0, 0, NULL},
-    {0, "base-url", "URL", "run: where the provider's API is", OPT_TEXT,
+    {'m', "model", "NAME", "model: provider:model or script:FILE", OPT_TEXT,
+     AT(model), 0, 0, NULL},
+    {0, "base-url", "URL", "run: base URL of the provider's API", OPT_TEXT,
      AT(base_url), 0, 0, NULL},
-    {0, "key-file", "FILE", "run: the provider's key", OPT_TEXT, AT(key_file),
-     0, 0, NULL},
+    {0, "key-file", "FILE", "run: file with the provider's API key", OPT_TEXT,
+     AT(key_file), 0, 0, NULL},
     OPT_ROWS_TLS,
-    {0, "store", "URL", "SQLite file or memory:; default $WEND_STORE", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {0, "events", "DIALECT", "run: of JSON lines: native, loom, agio or cortex",
+    {0, "store", "URL", "SQLite file or memory: (default $WEND_STORE)",
+     OPT_TEXT, AT(store), 0, 0, NULL},
+    {0, "events", "DIALECT", "run: event dialect: native, loom, agio or cortex",
      OPT_WORD, AT(events), 0, 0, dialect_words},
-    {0, "parallel", "N", "run: maximum number of actions at once", OPT_NUMBER,
-     AT(parallel), 1, PARALLEL_MAX, NULL},
-    {0, "timeout", "DUR", "run: maximum time, such as 30s or 5m", OPT_TIME,
+    {0, "parallel", "N", "run: maximum number of concurrent actions",
+     OPT_NUMBER, AT(parallel), 1, PARALLEL_MAX, NULL},
+    {0, "timeout", "DUR", "run: maximum duration, such as 30s or 5m", OPT_TIME,
      AT(timeout_ms), 0, 0, NULL},
     {0, "budget-tokens", "N", "run: maximum number of tokens, in and out",
      OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
     {0, "budget-cost", "USD", "run: maximum cost", OPT_MONEY, AT(budget_cost),
      0, 0, NULL},
-    {0, "approve", "WHAT", "run: ask, deny, all, or a rule; may be repeated",
+    {0, "approve", "WHAT", "run: ask, deny, all or a rule; may be repeated",
      OPT_LIST, AT(approve), 0, 0, NULL},
-    {0, "sandbox", "on|off", "run: of tools that are programs", OPT_WORD,
-     AT(sandbox), 0, 0, on_off},
-    {0, "log-file", "FILE", "run: append all events as JSON lines, too",
+    {0, "sandbox", "on|off", "run: sandbox for tools that run programs",
+     OPT_WORD, AT(sandbox), 0, 0, on_off},
+    {0, "log-file", "FILE", "run: also append all events to FILE as JSON lines",
      OPT_TEXT, AT(log_file), 0, 0, NULL},
-    {'q', "quiet", NULL, "run: nothing but the outputs", OPT_FLAG, AT(quiet), 0,
+    {'q', "quiet", NULL, "run: print only the outputs", OPT_FLAG, AT(quiet), 0,
      0, NULL},
-    {'v', "verbose", NULL, "run: say more on standard error", OPT_FLAG,
+    {'v', "verbose", NULL, "run: print details to standard error", OPT_FLAG,
      AT(verbose), 0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -137,8 +137,7 @@ static wend_status read_file(const char *path, struct buf *text,
 
     if (fd < 0)
         return fail(err, errno == ENOENT ? WEND_E_NOTFOUND : WEND_E_IO, "%s",
-                    errno == ENOENT ? "there is no such file"
-                                    : strerror(errno));
+                    errno == ENOENT ? "file not found" : strerror(errno));
     while (n > 0 && text->len <= PLAN_BYTES_MAX && buf_room(text, 64 << 10)) {
         n = read(fd, text->ptr + text->len, 64 << 10);
         if (n > 0)
@@ -303,11 +302,12 @@ static int cmd_plan(struct cli *cli)
     int code;
 
     if (!*what)
-        return usage_error(cli, "plan: show or run?");
+        return usage_error(cli, "plan: expected show or run");
     if (!runs && strcmp(what, "show") != 0)
-        return usage_error(cli, "plan: cannot '%s'; it can show and run", what);
+        return usage_error(
+            cli, "plan: unknown subcommand '%s'; expected show or run", what);
     if (cli->args_count != 2)
-        return usage_error(cli, "plan %s takes one FILE", what);
+        return usage_error(cli, "plan %s: expected one FILE", what);
     code = tools_load(cli);
     if (code)
         return code;
@@ -317,12 +317,14 @@ static int cmd_plan(struct cli *cli)
 const struct command command_plan = {
     .name = "plan",
     .args = "show|run [OPTIONS] FILE",
-    .summary = "what a plan will do, or do it",
-    .more =
-        "show checks the whole plan and draws its graph; nothing of it runs. "
-        "run runs it,\nwith every known tool as a target; approval is as for "
-        "'wend run'. Its outputs go\nto standard output. FILE - is standard "
-        "input. wend-plan(5) describes the file.\n",
+    .summary = "show a plan, or run it",
+    .more = "show validates the plan and draws its graph without running "
+            "anything. run executes\n"
+            "it; every known tool can be a target, and approval works as for "
+            "'wend run'. The\n"
+            "outputs of the plan go to standard output. FILE - is standard "
+            "input. See\n"
+            "wend-plan(5) for the format.\n",
     .opts = opts,
     .takes_agent = true,
     .run = cmd_plan,

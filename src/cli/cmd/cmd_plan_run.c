@@ -96,8 +96,8 @@ static int go(struct cli *cli, wend_agent *agent, const wend_plan *plan,
  * file alone. */
 static int check_own_replan(struct cli *cli, const struct plan_file *f)
 {
-    static const char want[] = "on_failure: replan asks a model, and none is "
-                               "set: name one with -m NAME";
+    static const char want[] =
+        "on_failure: replan needs a model; set one with -m NAME";
     struct buf text = {.mem = cli->arena.mem};
     const struct json *at = NULL;
     wend_str shown;

@@ -9,16 +9,17 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "older-than", "DUR", "runs that ended so long ago, such as 30d",
-     OPT_TIME, AT(older_ms), 0, 0, NULL},
-    {0, "dry-run", NULL, "only say how many", OPT_FLAG, AT(dry_run), 0, 0,
+    {0, "older-than", "DUR",
+     "remove runs that ended longer ago than this, e.g. 30d", OPT_TIME,
+     AT(older_ms), 0, 0, NULL},
+    {0, "dry-run", NULL, "only count the runs", OPT_FLAG, AT(dry_run), 0, 0,
      NULL},
-    {0, "json", NULL, "as one object", OPT_FLAG, AT(json), 0, 0, NULL},
-    {'q', "quiet", NULL, "say nothing if all is well", OPT_FLAG, AT(quiet), 0,
-     0, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "json", NULL, "print one JSON object", OPT_FLAG, AT(json), 0, 0, NULL},
+    {'q', "quiet", NULL, "print nothing on success", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -32,12 +33,12 @@ static int print(const struct cli *cli, const wend_pruned *done)
                 (long long)done->runs, (long long)done->kept,
                 (long long)done->bytes);
     else if (cli->set.dry_run)
-        buf_fmt(&b, "%lld runs would go\n", (long long)done->runs);
+        buf_fmt(&b, "%lld runs would be removed\n", (long long)done->runs);
     else
-        buf_fmt(&b, "%lld runs are gone, %lld bytes are free\n",
+        buf_fmt(&b, "%lld runs removed, %lld bytes freed\n",
                 (long long)done->runs, (long long)done->bytes);
     if (!cli->set.json && done->kept)
-        buf_fmt(&b, "%lld others stay: newer runs share their past\n",
+        buf_fmt(&b, "%lld more kept: newer runs share their history\n",
                 (long long)done->kept);
     if (b.failed)
         code = complain(EXIT_FAILED, "out of memory");
@@ -56,9 +57,10 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count)
-        return usage_error(cli, "'%s' is one word too many", cli->args[0]);
+        return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     if (!cli->set.older_ms)
-        return usage_error(cli, "say which: --older-than 30d");
+        return usage_error(
+            cli, "--older-than is required, for example --older-than 30d");
     code = open_store(cli);
     if (code != EXIT_DONE)
         return code;
@@ -70,10 +72,10 @@ static int run(struct cli *cli)
 const struct command command_prune = {
     .name = "prune",
     .args = "--older-than DUR [OPTIONS]",
-    .summary = "take old runs out of the store",
-    .more = "Only runs that are over go, with their deltas and the blobs that "
-            "nobody else refers\nto. Runs that are under way do not wait for "
-            "it.\n",
+    .summary = "remove old runs from the store",
+    .more = "Removes only finished runs, with their deltas and the blobs that "
+            "no other run refers\n"
+            "to. Active runs are not blocked.\n",
     .opts = opts,
     .run = run,
 };

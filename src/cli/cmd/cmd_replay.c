@@ -12,17 +12,17 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "speed", "X", "2 is twice as fast, 0 is at once; default 1", OPT_FACTOR,
-     AT(speed), 0, 0, NULL},
-    {0, "to", "SEQ", "stop after that kept event", OPT_NUMBER, AT(seq_to), 1, 0,
+    {0, "speed", "X", "playback speed: 2 is twice as fast, 0 is no delay",
+     OPT_FACTOR, AT(speed), 0, 0, NULL},
+    {0, "to", "SEQ", "stop after this kept event", OPT_NUMBER, AT(seq_to), 1, 0,
      NULL},
-    {0, "live", NULL, "then go on from there, as a fork", OPT_FLAG, AT(live), 0,
-     0, NULL},
+    {0, "live", NULL, "then continue from there as a fork", OPT_FLAG, AT(live),
+     0, 0, NULL},
     OPT_ROW_TRUST_STORE,
     OPT_ROW_JSON,
     OPT_ROW_EVENTS,
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
     OPT_ROWS_TALK,
     {0},
 };
@@ -44,7 +44,7 @@ static int go_on(struct cli *cli, const struct found *found, struct view *view)
     if (!code) {
         s = wend_run_fork(agent, id, &o, &ro, &st.run, &err);
         if (s == WEND_OK && !cli->set.quiet)
-            complain(0, "run %s goes on from there", wend_run_id(st.run));
+            complain(0, "run %s continues from there", wend_run_id(st.run));
         view->live = true;
         code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
         wend_run_free(st.run);
@@ -66,9 +66,9 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count != 1)
-        return usage_error(cli, "name one run, or last");
+        return usage_error(cli, "expected one run, or last");
     if (set->live && !set->seq_to)
-        return usage_error(cli, "--live: say from where, with --to SEQ");
+        return usage_error(cli, "--live requires --to SEQ");
     code = open_runtime(cli);
     if (code == EXIT_DONE && set->live)
         code = authority_store(cli);
@@ -81,7 +81,7 @@ static int run(struct cli *cli)
     s = wend_store_replay(cli->rt, found.id, &o, &st.run, &err);
     code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
     if (code == EXIT_DONE && !view.outcome && !set->seq_to)
-        complain(0, "the run is not over: no run_end was recorded");
+        complain(0, "the run is unfinished: no run_end was recorded");
     wend_run_free(st.run);
     if (code == EXIT_DONE && set->live)
         code = go_on(cli, &found, &view);
@@ -92,11 +92,11 @@ static int run(struct cli *cli)
 const struct command command_replay = {
     .name = "replay",
     .args = "[OPTIONS] RUN",
-    .summary = "play a run again as it happened",
-    .more =
-        RUN_IS ".\n"
-               "No model is asked and no tool runs, but with --live after SEQ. "
-               "The exit status is\nthat of the run.\n",
+    .summary = "replay a run as it happened",
+    .more = RUN_IS ".\n"
+                   "No model is called and no tool runs, except after SEQ with "
+                   "--live. The exit status\n"
+                   "is that of the run.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

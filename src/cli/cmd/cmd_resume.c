@@ -19,21 +19,21 @@ enum { TAKE_TRIES = 50 };
 
 static const struct opt opts[] = {
     OPT_ROWS_AGENT,
-    {0, "max-turns", "N", "maximum number of turns, from its beginning on",
+    {0, "max-turns", "N", "maximum number of turns since the start of the run",
      OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
-    {0, "timeout", "DUR", "maximum time, such as 30s or 5m", OPT_TIME,
-     AT(timeout_ms), 0, 0, NULL},
+    {0, "timeout", "DUR", "maximum duration of the run, such as 30s or 5m",
+     OPT_TIME, AT(timeout_ms), 0, 0, NULL},
     {0, "budget-tokens", "N", "maximum number of tokens, in and out",
      OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
     {0, "budget-cost", "USD", "maximum cost", OPT_MONEY, AT(budget_cost), 0, 0,
      NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
     OPT_ROW_TRUST_STORE,
-    {0, "accept-loss", NULL, "also a run that has lost the end of its log",
+    {0, "accept-loss", NULL, "also resume a run that lost the end of its log",
      OPT_FLAG, AT(accept_loss), 0, 0, NULL},
-    {'j', "jobs", "N", "of all runs: at once; default 4", OPT_NUMBER, AT(jobs),
-     1, 64, NULL},
+    {'j', "jobs", "N", "maximum number of runs at once (default 4)", OPT_NUMBER,
+     AT(jobs), 1, 64, NULL},
     OPT_ROW_JSON,
     OPT_ROW_EVENTS,
     OPT_ROW_LOG_FILE,
@@ -124,10 +124,10 @@ static int resume_named(struct cli *cli, const char *id, bool imported)
 
     run_state(cli, id, parent);
     if (run_state(cli, parent, NULL) == RUN_UNDER_WAY)
-        return complain(EXIT_USAGE,
-                        "run %s is a child of run %s, which is under way and "
-                        "goes on with it",
-                        id, parent);
+        return complain(
+            EXIT_USAGE,
+            "run %s is a child of run %s, which is active and resumes it", id,
+            parent);
     return resume(cli, id, imported);
 }
 
@@ -137,7 +137,7 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count > 1)
-        return usage_error(cli, "name one run, or last, or none");
+        return usage_error(cli, "expected at most one run");
     code = open_runtime(cli);
     if (!code)
         code = authority_store(cli);
@@ -151,16 +151,19 @@ static int run(struct cli *cli)
 const struct command command_resume = {
     .name = "resume",
     .args = "[OPTIONS] [RUN]",
-    .summary = "go on with a run that was interrupted, or with all of them",
+    .summary = "resume an interrupted run, or all of them",
     .more = RUN_IS
-    "; without it every run\nwhose process is gone is resumed, several at "
-    "once, but none that is paused or was\nimported; one that is damaged is "
-    "named and passed over.\n"
-    "What is recorded is not done again. Calls that were under way run "
-    "again if they\nonly read or are idempotent; what became of any other "
-    "is not known, and the model\nis told so. Options replace what the "
-    "log says; of a run that was imported it\nsays nothing, and they are "
-    "needed. The exit status is that of the run.\n",
+    ". Without RUN, all\n"
+    "interrupted runs are resumed concurrently, except those that are paused "
+    "or imported;\n"
+    "damaged runs are reported and skipped.\n"
+    "Recorded work is not repeated. Calls that were active run again if their "
+    "class is\n"
+    "read or idempotent; the outcome of other calls is unknown, and the model "
+    "is told so.\n"
+    "Options override the settings in the log. The log of an imported run is "
+    "not used for\n"
+    "settings, so they must be given. The exit status is that of the run.\n",
     .opts = opts,
     .takes_agent = true,
     .agent_named = true,

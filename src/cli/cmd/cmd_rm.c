@@ -10,11 +10,12 @@
 #include "cli/each_run.h"
 
 static const struct opt opts[] = {
-    {0, "yes", NULL, "do not ask", OPT_FLAG, OPT_AT(yes), 0, 0, NULL},
-    {0, "with-forks", NULL, "its forks, too", OPT_FLAG, OPT_AT(with_forks), 0,
+    {0, "yes", NULL, "do not ask for confirmation", OPT_FLAG, OPT_AT(yes), 0, 0,
+     NULL},
+    {0, "with-forks", NULL, "also remove its forks", OPT_FLAG,
+     OPT_AT(with_forks), 0, 0, NULL},
+    {'q', "quiet", NULL, "print nothing on success", OPT_FLAG, OPT_AT(quiet), 0,
      0, NULL},
-    {'q', "quiet", NULL, "say nothing if all is well", OPT_FLAG, OPT_AT(quiet),
-     0, 0, NULL},
     OPT_ROW_STORE,
     OPT_ROW_HELP,
     {0},
@@ -73,13 +74,14 @@ static int choose(struct rows *r, const char *id)
         r->gone = row;
         r->others += !named;
         if (row->alive)
-            return complain(EXIT_USAGE,
-                            "a process has run %s under way; cancel it first",
-                            row->run);
+            return complain(
+                EXIT_USAGE,
+                "run %s is active in another process; cancel it first",
+                row->run);
         if (!named && !row->child && !r->cli->set.with_forks)
             return complain(EXIT_USAGE,
-                            "run %s is a fork of run %s and shares its past; "
-                            "--with-forks removes both",
+                            "run %s is a fork of run %s and shares its "
+                            "history; --with-forks removes both",
                             row->run, row->parent);
     }
     return EXIT_DONE;
@@ -93,10 +95,12 @@ static int ask(const struct rows *r, const char *id)
         return EXIT_DONE;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
         return complain(EXIT_USAGE,
-                        "nobody can be asked here; --yes removes run %s", id);
+                        "cannot ask for confirmation without a terminal; --yes "
+                        "removes run %s",
+                        id);
     fprintf(stderr, "remove run %s", id);
     if (r->others)
-        fprintf(stderr, " and %zu others that belong to it", r->others);
+        fprintf(stderr, " and %zu related runs", r->others);
     fprintf(stderr, "? [y]es [n]o ");
     if (!fgets(line, sizeof line, stdin) || (line[0] != 'y' && line[0] != 'Y'))
         return complain(EXIT_FAILED, "nothing was removed");
@@ -149,17 +153,18 @@ static int run(struct cli *cli)
     if (!code)
         code = tidy(cli);
     if (!code && !cli->set.quiet)
-        complain(0, "run %s is removed", found.id);
+        complain(0, "run %s removed", found.id);
     return code;
 }
 
 const struct command command_rm = {
     .name = "rm",
     .args = "[OPTIONS] RUN",
-    .summary = "take one run out of the store",
-    .more = RUN_IS ".\nThe runs that it started go with it. One that a process "
-                   "has under way stays; so\ndoes one with forks, unless "
-                   "--with-forks is given.\n",
+    .summary = "remove one run from the store",
+    .more = RUN_IS ".\n"
+                   "Runs that it started are removed, too. A run that is "
+                   "active in a process is refused;\n"
+                   "so is a run with forks unless --with-forks is given.\n",
     .opts = opts,
     .run = run,
 };

@@ -30,56 +30,61 @@ static const char *const unknown_words[] = {
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {'a', "agent", "FILE", "the agent, or its name; default ./wend.yaml",
+    {'a', "agent", "FILE", "agent: a file or a name (default ./wend.yaml)",
      OPT_TEXT, AT(agent), 0, 0, NULL},
-    {'m', "model", "NAME", "provider:model or script:FILE; default $WEND_MODEL",
-     OPT_TEXT, AT(model), 0, 0, NULL},
-    OPT_ROWS_PROVIDER,
-    {0, "http2", NULL, "speak HTTP/2 with the provider if it can", OPT_FLAG,
-     AT(http2), 0, 0, NULL},
-    {0, "model-timeout", "DUR", "for one answer of the model; default 30m",
-     OPT_TIME, AT(model_timeout_ms), 0, 0, NULL},
-    {0, "models", "FILE", "windows and prices of models; see wend models",
-     OPT_TEXT, AT(models), 0, 0, NULL},
-    {0, "record", "DIR", "keep what is sent and answered there", OPT_TEXT,
-     AT(record_dir), 0, 0, NULL},
-    {0, "playback", "DIR", "answer from there; no network, no key", OPT_TEXT,
-     AT(playback_dir), 0, 0, NULL},
-    {'t', "tool", "NAME", "offer a tool; may be repeated", OPT_LIST, AT(tools),
+    {'m', "model", "NAME",
+     "provider:model or script:FILE (default $WEND_MODEL)", OPT_TEXT, AT(model),
      0, 0, NULL},
-    {0, "tools", "FILE", "offer the tool of that file, too; may be repeated",
+    OPT_ROWS_PROVIDER,
+    {0, "http2", NULL, "use HTTP/2 if the provider supports it", OPT_FLAG,
+     AT(http2), 0, 0, NULL},
+    {0, "model-timeout", "DUR",
+     "maximum duration of one model call (default 30m)", OPT_TIME,
+     AT(model_timeout_ms), 0, 0, NULL},
+    {0, "models", "FILE", "context windows and prices; see 'wend models'",
+     OPT_TEXT, AT(models), 0, 0, NULL},
+    {0, "record", "DIR", "record requests and responses in DIR", OPT_TEXT,
+     AT(record_dir), 0, 0, NULL},
+    {0, "playback", "DIR", "answer from recorded responses; no network, no key",
+     OPT_TEXT, AT(playback_dir), 0, 0, NULL},
+    {'t', "tool", "NAME", "tool to offer; may be repeated", OPT_LIST, AT(tools),
+     0, 0, NULL},
+    {0, "tools", "FILE", "file that defines a tool to offer; may be repeated",
      OPT_LIST, AT(tool_files), 0, 0, NULL},
-    {0, "mcp", "SERVER", "tools of NAME=COMMAND or NAME=URL; may be repeated",
-     OPT_LIST, AT(servers), 0, 0, NULL},
-    {0, "plan", "GOAL", "let the model write a plan for that, and run it",
+    {0, "mcp", "SERVER",
+     "MCP server: NAME=COMMAND or NAME=URL; may be repeated", OPT_LIST,
+     AT(servers), 0, 0, NULL},
+    {0, "plan", "GOAL", "let the model write a plan for GOAL, and run it",
      OPT_TEXT, AT(plan), 0, 0, NULL},
-    {0, "instructions", "TEXT", "what the model is told first", OPT_TEXT,
+    {0, "instructions", "TEXT", "system instructions for the model", OPT_TEXT,
      AT(instructions), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file or memory:; default $WEND_STORE", OPT_TEXT,
-     AT(store), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file or memory: (default $WEND_STORE)",
+     OPT_TEXT, AT(store), 0, 0, NULL},
     OPT_ROW_JSON,
     OPT_ROW_EVENTS,
-    {0, "max-turns", "N", "maximum number of turns; default 50", OPT_NUMBER,
+    {0, "max-turns", "N", "maximum number of turns (default 50)", OPT_NUMBER,
      AT(max_turns), 1, UINT32_MAX, NULL},
-    {0, "timeout", "DUR", "maximum time, such as 30s or 5m", OPT_TIME,
-     AT(timeout_ms), 0, 0, NULL},
+    {0, "timeout", "DUR", "maximum duration of the run, such as 30s or 5m",
+     OPT_TIME, AT(timeout_ms), 0, 0, NULL},
     {0, "budget-tokens", "N", "maximum number of tokens, in and out",
      OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
     {0, "budget-cost", "USD", "maximum cost", OPT_MONEY, AT(budget_cost), 0, 0,
      NULL},
-    {0, "parallel", "N", "tools at once; default 5", OPT_NUMBER, AT(parallel),
-     1, PARALLEL_MAX, NULL},
-    {0, "eager", "WHICH", "calls that start early: safe, all or off", OPT_WORD,
-     AT(eager), 0, 0, eager_words},
-    {0, "effort", "LEVEL", "thinking: default, none, low, medium or high",
-     OPT_WORD, AT(effort), 0, 0, effort_words},
-    {0, "approve", "WHAT", "ask, deny, all, or a rule; may be repeated",
-     OPT_LIST, AT(approve), 0, 0, NULL},
+    {0, "parallel", "N", "maximum number of concurrent calls (default 5)",
+     OPT_NUMBER, AT(parallel), 1, PARALLEL_MAX, NULL},
+    {0, "eager", "WHICH", "start calls before the message ends: safe, all, off",
+     OPT_WORD, AT(eager), 0, 0, eager_words},
+    {0, "effort", "LEVEL",
+     "thinking effort: default, none, low, medium or high", OPT_WORD,
+     AT(effort), 0, 0, effort_words},
+    {0, "approve", "WHAT",
+     "approval: ask, deny, all or a rule; may be repeated", OPT_LIST,
+     AT(approve), 0, 0, NULL},
     {0, "on-unknown", "WHAT",
-     "if a crash hides an outcome: tell, stop, ask, retry, verify", OPT_WORD,
+     "unknown outcomes: tell, stop, ask, retry or verify", OPT_WORD,
      AT(on_unknown), 0, 0, unknown_words},
     OPT_ROW_SANDBOX,
-    {0, "schema", "FILE", "JSON Schema that the answer must fit", OPT_TEXT,
+    {0, "schema", "FILE", "JSON Schema that the answer must match", OPT_TEXT,
      AT(schema), 0, 0, NULL},
     OPT_ROW_LOG_FILE,
     OPT_ROWS_TALK,
@@ -106,7 +111,7 @@ static int read_stdin(struct cli *cli, struct buf *out)
             out->len += (size_t)n;
     }
     if (out->len > BLOB_BYTES_MAX)
-        return usage_error(cli, "the prompt is over %d MiB",
+        return usage_error(cli, "the prompt is larger than %d MiB",
                            BLOB_BYTES_MAX >> 20);
     return EXIT_DONE;
 }
@@ -119,12 +124,12 @@ static int read_prompt(struct cli *cli, struct buf *out)
     int code = EXIT_DONE;
 
     if (goal && cli->args_count)
-        return usage_error(cli, "--plan has the goal: there is no prompt "
-                                "besides it");
+        return usage_error(cli, "--plan takes the goal; remove the prompt");
     if (goal && !piped)
         buf_cstr(out, goal);
     else if (!cli->args_count && isatty(STDIN_FILENO))
-        return usage_error(cli, "what shall it do? Give a prompt");
+        return usage_error(
+            cli, "no prompt; give one as an argument or on standard input");
     else if (piped || !cli->args_count)
         code = read_stdin(cli, out);
     else
@@ -143,19 +148,21 @@ static int first_run(void)
     static const char text[] =
         "wend: no model is set.\n"
         "\n"
-        "Name one with -m NAME, with the environment variable WEND_MODEL, or "
-        "with\n'model: NAME' in ~/.config/wend/config.yaml.\n"
+        "Set one with -m NAME, with the environment variable WEND_MODEL, or "
+        "with\n"
+        "'model: NAME' in ~/.config/wend/config.yaml.\n"
         "\n"
-        "A provider's model is openai:NAME, responses:NAME, anthropic:NAME, "
-        "gemini:NAME\nor ollama:NAME; its key comes from OPENAI_API_KEY, "
-        "ANTHROPIC_API_KEY or\nGEMINI_API_KEY. With --base-url a server of "
-        "your own answers.\n"
+        "Models of providers are openai:NAME, responses:NAME, anthropic:NAME, "
+        "gemini:NAME\n"
+        "and ollama:NAME; the key comes from OPENAI_API_KEY, ANTHROPIC_API_KEY "
+        "or\n"
+        "GEMINI_API_KEY. Use --base-url for a server of your own.\n"
         "\n"
-        "A script stands in for a model and needs no network. This works "
-        "right now:\n"
+        "A script replaces a model and needs no network. This works right "
+        "now:\n"
         "\n"
-        "  wend run -m 'script:{\"turns\":[{\"text\":\"Let me compute. \","
-        "\"calls\":\n"
+        "  wend run -m 'script:{\"turns\":[{\"text\":\"Let me compute. "
+        "\",\"calls\":\n"
         "    [{\"name\":\"calculator\",\"args\":{\"expression\":\"6*7\"}}]},\n"
         "    {\"text\":\"The answer is ${tool_result}.\"}]}' 'What is 6*7?'\n"
         "\n"
@@ -217,13 +224,16 @@ const struct command command_run = {
     .args = "[OPTIONS] [PROMPT]",
     .summary = "run an agent on a prompt (or standard input)",
     .more =
-        "Without PROMPT, or with -, standard input is the prompt.\n"
-        "Without --tool the tools that only read are offered: calculator, "
-        "read_file,\nlist_dir, glob, grep. A rule for --approve is TOOL or "
-        "TOOL(GLOB), with ! in front\nit denies, with ? it asks; the first "
-        "that matches counts. Without one, reading\nis allowed and all else "
-        "is asked, or denied where nobody can answer.\n"
-        "Ctrl-C cancels and keeps the partial answer; twice leaves at once.\n",
+        "Without PROMPT, or with -, the prompt is read from standard input.\n"
+        "Without --tool the read-only tools are offered: calculator, "
+        "read_file, list_dir,\n"
+        "glob, grep. A rule for --approve is TOOL or TOOL(GLOB); a leading ! "
+        "denies, a\n"
+        "leading ? asks; the first match applies. If no rule matches, reading "
+        "is allowed\n"
+        "and other calls need approval; without a terminal they are denied.\n"
+        "Ctrl-C cancels and keeps the partial answer; a second Ctrl-C exits at "
+        "once.\n",
     .opts = opts,
     .takes_agent = true,
     .run = run,

@@ -24,13 +24,14 @@ enum {
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "json", NULL, "one object a run", OPT_FLAG, AT(json), 0, 0, NULL},
+    {0, "json", NULL, "print one JSON object per run", OPT_FLAG, AT(json), 0, 0,
+     NULL},
     RUN_FILTER_OPTIONS,
-    {'n', "limit", "N", "maximum number of runs; default 20, 0 = all",
+    {'n', "limit", "N", "maximum number of runs (default 20, 0 for all)",
      OPT_NUMBER, AT(limit), 0, UINT32_MAX, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -212,7 +213,7 @@ static int run(struct cli *cli)
     l.now_us = wall_us();
     code = run_filter(cli, l.now_us, &filter);
     if (code == EXIT_DONE && cli->args_count)
-        code = usage_error(cli, "'%s' is one word too many", cli->args[0]);
+        code = usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     if (code == EXIT_DONE)
         code = open_store(cli);
     if (code != EXIT_DONE)
@@ -233,9 +234,9 @@ const struct command command_runs = {
     .name = "runs",
     .args = "[OPTIONS]",
     .summary = "list runs, newest first",
-    .more =
-        "A run whose process has died is interrupted. One that was imported, "
-        "and its forks and\nchildren, say so.\n",
+    .more = "The status of a run whose process died is interrupted. Imported "
+            "runs, their forks and\n"
+            "their children are marked.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

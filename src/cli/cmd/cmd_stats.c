@@ -17,13 +17,13 @@ enum { NAME_COLUMNS = 24 };
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "json", NULL, "as one object", OPT_FLAG, AT(json), 0, 0, NULL},
+    {0, "json", NULL, "print one JSON object", OPT_FLAG, AT(json), 0, 0, NULL},
     RUN_FILTER_OPTIONS,
-    {'n', "limit", "N", "only the newest; default all", OPT_NUMBER, AT(limit),
-     0, UINT32_MAX, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {'n', "limit", "N", "only the newest N runs (default all)", OPT_NUMBER,
+     AT(limit), 0, UINT32_MAX, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -351,7 +351,7 @@ static int run(struct cli *cli)
     int code = run_filter(cli, wall_us(), &filter);
 
     if (code == EXIT_DONE && cli->args_count)
-        code = usage_error(cli, "'%s' is one word too many", cli->args[0]);
+        code = usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     if (code == EXIT_DONE)
         code = open_runtime(cli);
     if (code != EXIT_DONE)
@@ -369,9 +369,9 @@ static int run(struct cli *cli)
 const struct command command_stats = {
     .name = "stats",
     .args = "[OPTIONS]",
-    .summary = "tokens, cost, times and failures of many runs",
-    .more = "p50, p90 and p99: so long or shorter in so many of a hundred "
-            "cases that went well.\n",
+    .summary = "show tokens, cost, durations and failures of runs",
+    .more = "p50, p90 and p99 are percentiles of the durations of successful "
+            "cases.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

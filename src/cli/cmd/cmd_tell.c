@@ -15,15 +15,15 @@ static const struct opt opts[] = {
 };
 
 static const struct opt cancel_opts[] = {
-    {0, "force", NULL, "write the end of a run that cannot be resumed",
-     OPT_FLAG, OPT_AT(force), 0, 0, NULL},
+    {0, "force", NULL, "close a run that cannot be resumed", OPT_FLAG,
+     OPT_AT(force), 0, 0, NULL},
     OPT_ROW_STORE,
     OPT_ROW_HELP,
     {0},
 };
 
 static const struct opt approve_opts[] = {
-    {0, "always", NULL, "the answer counts for calls like it, in this run",
+    {0, "always", NULL, "apply the answer to similar calls of this run",
      OPT_FLAG, OPT_AT(always), 0, 0, NULL},
     OPT_ROW_STORE,
     OPT_ROW_HELP,
@@ -53,7 +53,7 @@ static int tell(struct cli *cli, const char *id, wend_request r)
         break;
     case WEND_TOLD_LATE:
         return complain(EXIT_FAILED,
-                        "too late: run %s was over, or did not wait for this",
+                        "too late: run %s is over, or is not waiting for this",
                         id);
     }
     return EXIT_DONE;
@@ -108,7 +108,7 @@ static int run_say(struct cli *cli)
     int code;
 
     if (cli->args_count < 2)
-        return usage_error(cli, "name a run, and what to say to it");
+        return usage_error(cli, "expected a run and a message");
     put_args(cli, 1, &text);
     code =
         text.failed ? complain(EXIT_FAILED, "out of memory") : open_store(cli);
@@ -189,12 +189,14 @@ static int not_waiting(const struct waiting *w, const char *id,
 
     for (int i = 0; i < w->count; i++)
         buf_fmt(&names, "%s%s", i ? ", " : "", w->ids[i]);
-    code = w->count ? complain(EXIT_USAGE,
-                               "no call '%s' waits for approval in run %s; "
-                               "these do: %s",
-                               call, id, names.ptr)
-                    : complain(EXIT_USAGE,
-                               "no call waits for approval in run %s", id);
+    code =
+        w->count
+            ? complain(
+                  EXIT_USAGE,
+                  "no call '%s' is waiting for approval in run %s; waiting: %s",
+                  call, id, names.ptr)
+            : complain(EXIT_USAGE, "no call is waiting for approval in run %s",
+                       id);
     buf_free(&names);
     return code;
 }
@@ -207,10 +209,11 @@ static int run_approve(struct cli *cli)
     int yes, code;
 
     if (cli->args_count != 3)
-        return usage_error(cli, "name a run, one of its calls, and yes or no");
+        return usage_error(cli,
+                           "expected a run, one of its calls, and yes or no");
     yes = str_index(str_of(cli->args[2]), answers, 2);
     if (yes < 0)
-        return usage_error(cli, "'%s' is neither yes nor no", cli->args[2]);
+        return usage_error(cli, "expected yes or no, not '%s'", cli->args[2]);
     code = open_runtime(cli);
     if (!code)
         code = find_run(cli, cli->args[0], &found);
@@ -235,10 +238,11 @@ const struct command command_cancel = {
     .args = "[OPTIONS] RUN",
     .summary = "cancel a run of another process",
     .more = RUN_IS
-    ".\nThe run ends within moments; what it has said is kept. Waits up to "
-    "5 s.\nExit status 0: applied, or queued for the next owner; 1: "
-    "too late.\n--force closes one that no process has and that cannot be "
-    "resumed.\n",
+    ".\n"
+    "The run ends soon; its partial answer is kept. The command waits up to 5 "
+    "s.\n"
+    "Exit status 0: applied, or queued for the next owner; 1: too late.\n"
+    "--force closes a run that no process owns and that cannot be resumed.\n",
     .opts = cancel_opts,
     .run = run_cancel,
 };
@@ -246,8 +250,9 @@ const struct command command_cancel = {
 const struct command command_say = {
     .name = "say",
     .args = "[OPTIONS] RUN TEXT",
-    .summary = "say something to a run of another process",
-    .more = RUN_IS ".\nThe model reads it with its next turn.\n",
+    .summary = "send a message to a run of another process",
+    .more = RUN_IS ".\n"
+                   "The model reads the message in its next turn.\n",
     .opts = opts,
     .run = run_say,
 };
@@ -255,8 +260,10 @@ const struct command command_say = {
 const struct command command_pause = {
     .name = "pause",
     .args = "[OPTIONS] RUN",
-    .summary = "let a run of another process start nothing more",
-    .more = RUN_IS ".\nWhat is under way goes on to its end.\n",
+    .summary = "pause a run of another process",
+    .more = RUN_IS
+    ".\n"
+    "Active model calls and tool calls finish; nothing new starts.\n",
     .opts = opts,
     .run = run_pause,
 };
@@ -264,7 +271,7 @@ const struct command command_pause = {
 const struct command command_continue = {
     .name = "continue",
     .args = "[OPTIONS] RUN",
-    .summary = "let a paused run go on",
+    .summary = "continue a paused run",
     .more = RUN_IS ".\n",
     .opts = opts,
     .run = run_continue,
@@ -273,10 +280,10 @@ const struct command command_continue = {
 const struct command command_approve = {
     .name = "approve",
     .args = "[OPTIONS] RUN CALL yes|no",
-    .summary = "answer a call that waits for approval",
-    .more =
-        RUN_IS ".\nCALL is the id that approval_ask has; 'wend log RUN' shows "
-               "it.\n",
+    .summary = "approve or deny a call that waits for approval",
+    .more = RUN_IS
+    ".\n"
+    "CALL is the id in the event approval_ask; 'wend log RUN' shows it.\n",
     .opts = approve_opts,
     .run = run_approve,
 };

@@ -16,16 +16,17 @@ static const char *const on_off[] = {"on", "off", NULL};
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "json", NULL, "one object a tool, with its schema", OPT_FLAG, AT(json),
-     0, 0, NULL},
-    {0, "mcp", "SERVER", "those of NAME=COMMAND or NAME=URL; may be repeated",
-     OPT_LIST, AT(servers), 0, 0, NULL},
-    {0, "accept", NULL, "and remember them as they are now", OPT_FLAG,
-     AT(accept), 0, 0, NULL},
-    {0, "sandbox", "on|off", "of servers that are programs", OPT_WORD,
+    {0, "json", NULL, "print one JSON object per tool, with its schema",
+     OPT_FLAG, AT(json), 0, 0, NULL},
+    {0, "mcp", "SERVER",
+     "MCP server: NAME=COMMAND or NAME=URL; may be repeated", OPT_LIST,
+     AT(servers), 0, 0, NULL},
+    {0, "accept", NULL, "accept the server's current tool definitions",
+     OPT_FLAG, AT(accept), 0, 0, NULL},
+    {0, "sandbox", "on|off", "sandbox for servers that are programs", OPT_WORD,
      AT(sandbox), 0, 0, on_off},
     OPT_ROWS_TLS,
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -180,7 +181,7 @@ static int show(struct cli *cli, wend_agent *agent, const char *name)
             put_head(&b, t);
     }
     if (agent && !found && !name)
-        code = complain(EXIT_FAILED, "no tool is offered that can be listed");
+        code = complain(EXIT_FAILED, "the servers offer no usable tools");
     else
         code = found || !name ? print_buf(&b) : unknown(cli, agent, name);
     buf_free(&b);
@@ -194,10 +195,9 @@ static int run(struct cli *cli)
     int code = EXIT_DONE;
 
     if (cli->args_count > 1)
-        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
+        return usage_error(cli, "unexpected argument '%s'", cli->args[1]);
     if (cli->set.accept && !cli->set.servers.count)
-        return usage_error(cli, "--accept is for tools of servers: name one "
-                                "with --mcp");
+        return usage_error(cli, "--accept requires --mcp SERVER");
     if (cli->set.servers.count)
         code = make_agent(cli, &agent);
     if (!code)
@@ -211,10 +211,10 @@ static int run(struct cli *cli)
 const struct command command_tools = {
     .name = "tools",
     .args = "[OPTIONS] [NAME]",
-    .summary = "the tools that can be offered to a model",
-    .more = "The class says what a second run of the same call would do: "
-            "read changes\nnothing, idempotent has the same effect, unsafe "
-            "may do it twice.\n",
+    .summary = "list the tools that can be offered to a model",
+    .more = "The class says whether a call can be repeated: read changes "
+            "nothing, idempotent has\n"
+            "the same effect when repeated, unsafe may take effect twice.\n",
     .opts = opts,
     .no_config = true,
     .run = run,

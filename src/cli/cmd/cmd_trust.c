@@ -18,11 +18,11 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "list", NULL, "what was accepted, and whether it still is", OPT_FLAG,
-     AT(list), 0, 0, NULL},
-    {0, "remove", NULL, "accept FILE no more", OPT_FLAG, AT(remove), 0, 0,
-     NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "list", NULL, "list accepted files and stores, and their state",
+     OPT_FLAG, AT(list), 0, 0, NULL},
+    {0, "remove", NULL, "revoke the acceptance of FILE", OPT_FLAG, AT(remove),
+     0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -161,7 +161,7 @@ static int accept_store(struct cli *cli, const char *path)
         return give_up(cli, s, &err);
     buf_cstr(&b, "accepted: ");
     term_line(&b, str_of(path), 4096);
-    buf_fmt(&b, ", a store with %lld runs, %lld of them not over\n",
+    buf_fmt(&b, ", a store with %lld runs, %lld unfinished\n",
             (long long)c.runs, (long long)c.open);
     code = print_buf(&b);
     buf_free(&b);
@@ -185,13 +185,13 @@ static int remove_file(struct cli *cli, const char *path)
 static int run(struct cli *cli)
 {
     if (cli->set.list && (cli->args_count || cli->set.remove))
-        return usage_error(cli, "--list stands alone");
+        return usage_error(cli, "--list takes no other option or argument");
     if (cli->set.list)
         return list(cli);
     if (!cli->args_count)
-        return usage_error(cli, "which file?");
+        return usage_error(cli, "expected a file");
     if (cli->args_count > 1)
-        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
+        return usage_error(cli, "unexpected argument '%s'", cli->args[1]);
     if (cli->set.remove)
         return remove_file(cli, cli->args[0]);
     return (is_store(cli->args[0]) ? accept_store : accept_file)(cli,
@@ -201,13 +201,14 @@ static int run(struct cli *cli)
 const struct command command_trust = {
     .name = "trust",
     .args = "[OPTIONS] [FILE]",
-    .summary = "accept a project's manifest, or a store made elsewhere",
-    .more =
-        "./wend.yaml is used only if it was accepted, together with the "
-        "files that it and its\ncommands name; a changed byte in any of "
-        "them takes that back. Read them first.\nFILE may also be a store: the "
-        "runs of one that was made elsewhere have no say over\nprograms, "
-        "keys and policy until it is accepted.\n",
+    .summary = "accept a project's manifest, or a store from elsewhere",
+    .more = "./wend.yaml is used only after it was accepted, together with the "
+            "files that it and\n"
+            "its commands name; any change to one of them revokes the "
+            "acceptance. Read them first.\n"
+            "FILE may also be a store: runs in a store that was created "
+            "elsewhere cannot choose\n"
+            "programs, keys or policy until the store is accepted.\n",
     .opts = opts,
     .no_config = true,
     .run = run,

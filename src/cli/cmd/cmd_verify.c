@@ -15,16 +15,17 @@
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "head", "HASH", "what the newest event's hash must be", OPT_TEXT,
-     AT(head), 0, 0, NULL},
-    {0, "salvage", "FILE", "export what is good, for 'wend import'", OPT_TEXT,
-     AT(salvage), 0, 0, NULL},
-    {0, "json", NULL, "one object a run", OPT_FLAG, AT(json), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
+    {0, "head", "HASH", "expected hash of the newest event", OPT_TEXT, AT(head),
      0, 0, NULL},
-    {'q', "quiet", NULL, "only what is damaged", OPT_FLAG, AT(quiet), 0, 0,
+    {0, "salvage", "FILE", "export the intact part for 'wend import'", OPT_TEXT,
+     AT(salvage), 0, 0, NULL},
+    {0, "json", NULL, "print one JSON object per run", OPT_FLAG, AT(json), 0, 0,
      NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'q', "quiet", NULL, "print only damaged runs", OPT_FLAG, AT(quiet), 0, 0,
+     NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -58,7 +59,7 @@ static void put_line(struct buf *b, const char *id, const wend_verdict *v)
         term_text(b, str_of(id));
         buf_fmt(b, "  damaged at event %lld", (long long)v->bad_seq);
         if (strcmp(v->bad_run, id))
-            buf_fmt(b, " of run %s, whose past it shares", v->bad_run);
+            buf_fmt(b, " of run %s, whose history it shares", v->bad_run);
         buf_cstr(b, ": it ");
         term_text(b, str_of(v->why));
         buf_char(b, '\n');
@@ -103,7 +104,7 @@ static int verify(void *ctx, const wend_run_info *info)
     if (s == WEND_E_INVAL) { /* others may be good */
         found.bad_seq = 1;
         snprintf(found.bad_run, sizeof found.bad_run, "%.36s", id);
-        snprintf(found.why, sizeof found.why, "is listed under what is no id");
+        snprintf(found.why, sizeof found.why, "has an invalid id");
         s = WEND_OK;
     }
     if (s != WEND_OK)
@@ -164,11 +165,11 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count > 1)
-        return usage_error(cli, "'%s' is one word too many", cli->args[1]);
+        return usage_error(cli, "unexpected argument '%s'", cli->args[1]);
     if (set->head && !cli->args_count)
-        return usage_error(cli, "--head needs a run: a hash is that of one");
+        return usage_error(cli, "--head requires a run");
     if (set->head && !is_hash(set->head))
-        return usage_error(cli, "--head: '%s' is no hash: 64 digits, 0 to f",
+        return usage_error(cli, "--head: '%s' is not a hash (64 hex digits)",
                            set->head);
     code = open_store(cli);
     if (code == EXIT_DONE && set->salvage)
@@ -184,10 +185,10 @@ static int run(struct cli *cli)
 const struct command command_verify = {
     .name = "verify",
     .args = "[OPTIONS] [RUN]",
-    .summary = "check that runs are as they were written",
-    .more = "Without RUN all runs and the file as a whole are checked. The "
-            "first bad event is\nnamed. The exit status is 1 if anything is "
-            "damaged.\n",
+    .summary = "verify the integrity of runs",
+    .more = "Without RUN, all runs and the database file are checked. The "
+            "first bad event is\n"
+            "reported. The exit status is 1 if anything is damaged.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

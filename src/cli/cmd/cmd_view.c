@@ -15,13 +15,13 @@ static const char *const formats[] = {"text", "json", "svg", "html", NULL};
 #define AT(member) offsetof(struct settings, member)
 
 static const struct opt opts[] = {
-    {0, "format", "text|json|svg|html", "how it is shown", OPT_WORD, AT(format),
+    {0, "format", "text|json|svg|html", "output format", OPT_WORD, AT(format),
      0, 0, formats},
-    {'o', "output", "FILE", "write there; default standard output", OPT_TEXT,
+    {'o', "output", "FILE", "output file (default standard output)", OPT_TEXT,
      AT(output), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file; default $WEND_STORE", OPT_TEXT, AT(store),
-     0, 0, NULL},
-    {'h', "help", NULL, "this text", OPT_FLAG, AT(help), 0, 0, NULL},
+    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
+     AT(store), 0, 0, NULL},
+    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
     {0},
 };
 
@@ -99,7 +99,7 @@ static int run(struct cli *cli)
     int code;
 
     if (cli->args_count != 1)
-        return usage_error(cli, "name one run, or last");
+        return usage_error(cli, "expected one run, or last");
     code = open_runtime(cli);
     if (code == EXIT_DONE)
         code = find_run(cli, cli->args[0], &found);
@@ -123,11 +123,11 @@ static int run(struct cli *cli)
 const struct command command_view = {
     .name = "view",
     .args = "[OPTIONS] RUN",
-    .summary = "a run as a timeline: turns, calls, tokens, cost",
+    .summary = "show a run as a timeline: turns, calls, tokens, cost",
     .more = RUN_IS ".\n"
-                   "html is one file that needs no other and no network. It "
-                   "has at most 5 MB: texts\nthat it has no room for are cut, "
-                   "with the command that prints all of them.\n",
+                   "html is one self-contained file of at most 5 MB. Texts "
+                   "that do not fit are truncated,\n"
+                   "with the command that prints them in full.\n",
     .opts = opts,
     .only_reads = true,
     .run = run,

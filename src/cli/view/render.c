@@ -79,9 +79,9 @@ static void talk_line(struct view *v, const char *mark, wend_str text)
 /* The run goes on with the calls that had started; people should know. */
 static void message_cut(struct view *v, const wend_ev_model_end *e)
 {
-    buf_cstr(view_talk(v), "wend: the model's message was cut: ");
+    buf_cstr(view_talk(v), "wend: the model's message was truncated: ");
     term_line(view_talk(v), e->error->message, v->width);
-    buf_fmt(view_talk(v), "; going on with the %zu calls that had started\n",
+    buf_fmt(view_talk(v), "; continuing with the %zu calls that had started\n",
             e->calls_count);
 }
 
@@ -93,7 +93,7 @@ static void model_end(struct view *v, const wend_event *ev)
         return; /* its action says how it went */
     if (e->outcome == WEND_OUTCOME_SUPERSEDED && v->piece_any && !v->quiet)
         buf_cstr(view_talk(v),
-                 "wend: the answer was cut off and begins again\n");
+                 "wend: the answer was interrupted and starts again\n");
     if (e->outcome == WEND_OUTCOME_FAILED && e->calls_count && e->error &&
         !v->quiet)
         message_cut(v, e);
@@ -118,7 +118,7 @@ static void model_retry(struct view *v, const wend_event *ev)
         return;
     buf_cstr(view_talk(v), "wend: the model failed (");
     term_line(view_talk(v), e->reason, v->width);
-    buf_fmt(view_talk(v), "); trying again in %.1f s\n",
+    buf_fmt(view_talk(v), "); retrying in %.1f s\n",
             (double)e->delay_ms / 1000);
 }
 
@@ -227,19 +227,19 @@ static void error(struct view *v, const wend_event *ev)
 static const struct {
     const char *code, *what_to_do;
 } hints[] = {
-    {"auth", "check the key of the provider"},
-    {"rate_limit", "wait a little, or use another model"},
+    {"auth", "check the provider's API key"},
+    {"rate_limit", "wait, or use another model"},
     {"service", "the provider has a problem; try again later"},
-    {"network", "check the connection; 'wend doctor' helps"},
+    {"network", "check the connection; see 'wend doctor'"},
     {"timeout", "try again, or raise the time limits"},
     {"overflow", "the conversation is too long for this model"},
-    {"not_found", "check the name of the model"},
+    {"not_found", "check the model name"},
 };
 
 static void failed(struct view *v, const wend_ev_run_end *e)
 {
-    static const wend_ev_error unknown = {
-        .code = {"failed", 6}, .message = {"no reason was given", 19}};
+    static const wend_ev_error unknown = {.code = {"failed", 6},
+                                          .message = {"no reason given", 15}};
     const wend_ev_error *why = e->error ? e->error : &unknown;
     wend_str no_turn = STR("script: no turn left");
 

@@ -89,8 +89,8 @@ static wend_status count_file(struct cover *c, const char *path,
                               wend_error *err)
 {
     if (++c->files > COVER_FILES_MAX)
-        return fail(err, WEND_E_LIMIT, "%s: one file too many; at most %d",
-                    path, COVER_FILES_MAX);
+        return fail(err, WEND_E_LIMIT, "%s: too many files (maximum %d)", path,
+                    COVER_FILES_MAX);
     return WEND_OK;
 }
 
@@ -100,7 +100,7 @@ wend_status cover_check(struct cover *c, const char *path, wend_error *err)
     struct stat st;
 
     if (!s && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        s = fail(err, WEND_E_IO, "%s: is no regular file", path);
+        s = fail(err, WEND_E_IO, "%s: not a regular file", path);
     return s;
 }
 
@@ -228,11 +228,11 @@ static wend_status take_word(struct cover *c, wend_str word, wend_error *err)
     if (stat(path, &st) || (path[0] == '/' && !in_project(c, path)))
         return WEND_OK;
     if (S_ISDIR(st.st_mode))
-        return add_gap(c, word, "a folder", err);
+        return add_gap(c, word, "a directory", err);
     if (!S_ISREG(st.st_mode))
-        return add_gap(c, word, "no regular file", err);
+        return add_gap(c, word, "not a regular file", err);
     if (access(path, R_OK))
-        return add_gap(c, word, "it cannot be read", err);
+        return add_gap(c, word, "not readable", err);
     sum_add(c, (wend_str){place, i64_text(place, c->words)});
     return cover_file(c, path, err);
 }
@@ -280,7 +280,7 @@ static wend_status take_script(struct cover *c, wend_str script,
         }
         if (word.len && ++words > COVER_SCRIPT_WORDS_MAX)
             return add_gap(c, STR("a long script"),
-                           "only its first words were looked at", err);
+                           "only its first words were checked", err);
         s = take_word(c, word, err);
     }
     return s;
@@ -330,7 +330,7 @@ wend_status cover_word(struct cover *c, const struct manifest_words *w,
     if (!manifest_word_is_path(word, i) || word.ptr[0] == '/')
         return take_plain(c, w, i, err);
     if (i && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return add_gap(c, word, "a folder", err);
+        return add_gap(c, word, "a directory", err);
     return cover_file(c, path, err);
 }
 
