@@ -1,5 +1,5 @@
 /*
- * ask.c - calls that wait for a yes or a no from the terminal.
+ * ask.c - approval of calls on the terminal.
  */
 #include "cli/ask.h"
 
@@ -14,9 +14,9 @@
 #include "cli/term.h"
 
 enum {
-    ARGS_SHOWN_MAX = 8 << 10, /* then it is said how much is missing */
-    BEGINNING_LINES = 3,      /* of arguments, shown again by the question */
-    BEGINNING_SPARE = 10,     /* columns of each line, for what is before it */
+    ARGS_SHOWN_MAX = 8 << 10, /* the rest is counted */
+    BEGINNING_LINES = 3,  /* of the arguments, repeated next to the question */
+    BEGINNING_SPARE = 10, /* columns of each line that precede the text */
 };
 
 void ask_open(struct ask *a)
@@ -47,7 +47,7 @@ bool ask_waits(const struct ask *a)
     return a->tty >= 0 && a->shown;
 }
 
-/* What is asked about: a call, or an action of a plan. */
+/* The subject of the approval: a call, or an action of a plan. */
 static wend_str subject(const wend_event *ask)
 {
     const wend_ev_approval_ask *e = &ask->u.approval_ask;
@@ -71,8 +71,8 @@ static void put_reasons(struct view *v, const wend_ev_approval_ask *e)
     buf_cstr(out, "\n");
 }
 
-/* A long argument pushes its own beginning off the screen, where what it
- * does often stands: once more, beside the question. */
+/* A long argument scrolls its own start, which often matters most, off the
+ * screen: repeat it next to the question. */
 static void put_beginning(const struct view *v, struct buf *out,
                           const wend_ev_approval_ask *e)
 {
@@ -87,7 +87,7 @@ static void put_beginning(const struct view *v, struct buf *out,
     buf_char(out, '\n');
 }
 
-/* Always and never are offered where the rule they make can be said. */
+/* Offer always and never only if a rule can express the call. */
 static void put_question(const struct ask *a, struct buf *out)
 {
     wend_str rule = a->queue[0]->u.approval_ask.rule;
@@ -101,8 +101,7 @@ static void put_question(const struct ask *a, struct buf *out)
     }
 }
 
-/* Everything that is allowed by a yes is on the screen, or said to be
- * missing. */
+/* Everything that a yes allows is on the screen, or reported as omitted. */
 static void show(struct ask *a, struct view *v, const wend_run *run)
 {
     const wend_ev_approval_ask *e;
@@ -136,7 +135,7 @@ static void show(struct ask *a, struct view *v, const wend_run *run)
     put_reasons(v, e);
     put_beginning(v, out, e);
     put_question(a, out);
-    /* What was typed before the question is no answer to it. */
+    /* Input typed before the question does not answer it. */
     tcflush(a->tty, TCIFLUSH);
     a->line_len = 0;
     a->shown = true;
@@ -176,7 +175,7 @@ static void settled(struct ask *a, struct view *v, const wend_event *ev,
         }
 }
 
-/* The run that asks: this one, or one below it; NULL if it is over. */
+/* The run that asks: this one or a descendant; NULL if it is over. */
 static wend_run *asking(const wend_event *ask, wend_run *run)
 {
     wend_run *child, *found = NULL;
@@ -233,7 +232,8 @@ static enum answer read_answer(wend_str line)
     return ANSWER_NONE;
 }
 
-/* Kept for later runs; if that fails it still counts for this one. */
+/* Remember the answer for later runs; on failure it still applies to this
+ * one. */
 static void keep_rule(struct view *v, wend_str rule, bool yes)
 {
     struct buf text = {.mem = view_talk(v)->mem};
@@ -256,7 +256,7 @@ static void tell(struct ask *a, struct view *v, wend_run *run,
     const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
     bool yes = answer == ANSWER_YES || answer == ANSWER_ALWAYS;
 
-    /* Refused only if it was settled meanwhile: nothing is left to do. */
+    /* Fails only if the approval was settled meanwhile: nothing to do. */
     if (answer < ANSWER_NEVER) {
         wend_run_approve(asking(a->queue[0], run), subject(a->queue[0]), yes,
                          "terminal");

@@ -1,8 +1,8 @@
 /*
- * ask.h - calls that wait for a yes or a no from the terminal.
+ * ask.h - approval of calls on the terminal.
  *
- * Asked one after the other, in the order they came. The answer is read
- * from /dev/tty, since standard input may be the prompt.
+ * Calls are asked about one by one, in the order of their requests. The answer
+ * is read from /dev/tty, since standard input may be the prompt.
  */
 #ifndef CLI_ASK_H
 #define CLI_ASK_H
@@ -12,7 +12,7 @@
 enum { ASKS_MAX = 256 }; /* calls of one message */
 
 struct ask {
-    int tty;                     /* -1 = nobody is there: all is denied */
+    int tty;                     /* -1 = no terminal: everything is denied */
     int lock;                    /* the terminal: one question at a time */
     wend_event *queue[ASKS_MAX]; /* approval_ask events; the first is open */
     size_t count;
@@ -23,12 +23,12 @@ struct ask {
 
 void ask_open(struct ask *a);
 void ask_close(struct ask *a);
-/* Looks at every event of a live run and of those below it: adds questions,
- * drops those that were settled otherwise. */
+/* Handles every event of a live run and its descendants: adds questions,
+ * drops those that were settled elsewhere. */
 void ask_event(struct ask *a, struct view *v, wend_run *run,
                const wend_event *ev);
 bool ask_waits(const struct ask *a); /* poll a->tty */
-/* Another process asks at this terminal just now. */
+/* Another process is asking on this terminal. */
 bool ask_held(const struct ask *a);
 void ask_again(struct ask *a, struct view *v, const wend_run *run);
 void ask_read(struct ask *a, struct view *v, wend_run *run);

@@ -1,5 +1,6 @@
 /*
- * authority.c - by whose word a run goes on: its own log's, or the user's.
+ * authority.c - whether a run is resumed with the settings of its log or of
+ * the user.
  */
 #include "cli/authority.h"
 
@@ -36,7 +37,7 @@ static bool on_terminal(void)
 
 /* ---- An imported log ----------------------------------------------------- */
 
-/* What a model reads about a tool gives nobody anything. */
+/* The description of a tool for the model grants no permission. */
 static bool is_shown(wend_str key)
 {
     static const char *const words[] = {"description", "schema"};
@@ -150,7 +151,7 @@ int authority_store(struct cli *cli)
     s = known ? WEND_OK : wend_store_origin_of(cli->store, &o, &err);
     if (s == WEND_OK && !known)
         s = stores_have(o.id, &cli->arena, &known, &err);
-    if (s == WEND_E_NOTFOUND) { /* no folder: nobody can have kept it */
+    if (s == WEND_E_NOTFOUND) { /* no directory to remember it in */
         known = true;
         if (!cli->set.quiet)
             complain(0, "%s; assuming that the store is yours", err.message);

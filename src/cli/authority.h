@@ -1,9 +1,10 @@
 /*
- * authority.h - by whose word a run goes on: its own log's, or the user's.
+ * authority.h - whether a run is resumed with the settings of its log or of
+ * the user.
  *
- * The log of a run that was made here says which models are asked, which
- * tools there are and what is allowed. That of an imported run says nothing
- * of it: the command line does, or the user, who is shown all of it.
+ * The log of a run that was created here sets models, tools and policy. The
+ * log of an imported run is not trusted: the command line sets them, or the
+ * user approves the settings of the log after seeing all of them.
  */
 #ifndef CLI_AUTHORITY_H
 #define CLI_AUTHORITY_H
@@ -11,18 +12,18 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
-/* WEND_FORK_ bits: what the options of run say, in place of the log. */
+/* WEND_FORK_ bits: settings that options override. */
 uint32_t authority_given(const struct settings *given);
 
-/* Whether the user lets an imported log say what is in `config`, for a run in
- * `cwd`: shown in full and asked about on a terminal, else refused. 0 or an
- * exit code; what to do instead has been said. */
+/* Asks whether an imported log may set `config` for a run in `cwd`: shown in
+ * full on a terminal, refused without one. Returns 0 or an exit code, after
+ * a message that says what to do instead. */
 int authority_ask(struct cli *cli, const char *id, wend_str cwd,
                   const struct json *config);
 
-/* Whether the runs of the store may have authority at all: one that was made
- * elsewhere is asked about, or all its runs count as imported. To be called
- * before a run is looked up. */
+/* Decides whether the runs of the store are trusted: asks about a store that
+ * was created elsewhere; otherwise all its runs count as imported. Call it
+ * before looking up a run. */
 int authority_store(struct cli *cli);
 
 #endif

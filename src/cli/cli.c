@@ -27,7 +27,7 @@ static void put_error(wend_str text)
         ssize_t n = write(STDERR_FILENO, text.ptr, text.len);
 
         if (n <= 0 && errno != EINTR)
-            return; /* nobody is left to be told */
+            return; /* standard error is gone */
         if (n > 0)
             text = (wend_str){text.ptr + n, text.len - (size_t)n};
     }
@@ -174,8 +174,8 @@ static bool has_runs(struct cli *cli)
     return any;
 }
 
-/* One that was made or upgraded by this command is the user's. So is one
- * without runs: whoever made it may have been killed before it came here. */
+/* A store that this command created or upgraded is the user's. So is a store
+ * without runs: its creator may have been killed before this point. */
 static void keep_in_mind(struct cli *cli)
 {
     struct buf path = {.mem = cli->arena.mem};
@@ -252,7 +252,7 @@ static void keep_found(struct found *out, const wend_run_info *info)
     out->imported = info->imported;
 }
 
-/* `first` was taken from the list before, `info` after it. */
+/* `first` and `info` are the first two entries of the list. */
 static int not_one(const char *name, wend_runs *list, const struct found *first,
                    const wend_run_info *info)
 {
@@ -270,8 +270,8 @@ static int not_one(const char *name, wend_runs *list, const struct found *first,
     return EXIT_USAGE;
 }
 
-/* The newest one that no other run started, and that was made here: whoever
- * writes a file chooses the ids and times in it. */
+/* The newest run that is neither a child nor imported: the author of a file
+ * chooses the ids and times in it. */
 static int find_last(struct cli *cli, struct found *out)
 {
     wend_list_options o = {.size = sizeof o, .limit = 64};

@@ -23,7 +23,7 @@ enum {
     EXIT_TERM = 143,
 };
 
-/* All that a file, the environment or an option can set. */
+/* Everything that a file, the environment or an option can set. */
 struct settings {
     /* Any of the three. */
     const char *model, *store, *plan, *instructions, *base_url, *key_file,
@@ -46,7 +46,7 @@ struct settings {
     struct words results;
     int64_t events;     /* enum dialect_word; -1 = not given */
     int64_t sandbox;    /* index of the word; -1 = not given */
-    int64_t format;     /* the same, of a plan */
+    int64_t format;     /* the same, for a plan */
     int64_t on_unknown; /* wend_unknown */
     int64_t since_ms, older_ms, limit, seq_from, seq_to, seq_at, jobs;
     bool force, yes, with_forks;
@@ -96,7 +96,7 @@ extern const char *const on_off_words[];  /* the same */
      OPT_AT(ca_file), 0, 0, NULL},                                            \
     {0, "insecure-http", NULL, "allow keys over plain http to other hosts",   \
      OPT_FLAG, OPT_AT(insecure_http), 0, 0, NULL}
-/* Of a run that goes on: by the same names as those of run. */
+/* For a resumed or forked run; same names as the options of run. */
 #define OPT_ROWS_AGENT                                                        \
     {'a', "agent", "FILE", "agent to use instead: a file or a name",          \
      OPT_TEXT, OPT_AT(agent), 0, 0, NULL},                                    \
@@ -134,27 +134,27 @@ extern const char *const on_off_words[];  /* the same */
 struct cli {
     const struct command *command;
     struct settings set;
-    struct settings given;      /* the same, by the command line alone */
+    struct settings given;      /* the same, from the command line only */
     const wend_manifest *agent; /* NULL: the built-in one */
     bool inner; /* that agent is inside another, see agent_inner.c */
     struct manifest_node *manifests;  /* all that were opened */
     const wend_manifest **tool_files; /* of --tools */
     size_t tool_files_count;
     struct words guarded; /* files that the outermost agent is made of */
-    const struct json *past_tools; /* of the run that is gone on with */
-    struct relic_file *relics;     /* that a plan names */
+    const struct json *past_tools; /* of the resumed run */
+    struct relic_file *relics;     /* used by a plan */
     struct plan_tool *plan_tools;  /* the same */
     int64_t servers_ms;            /* when the first server was connected to */
-    int servers_code;   /* why not all that is listed was accepted; 0 */
+    int servers_code;   /* of a list of tools that was not accepted; 0 */
     struct arena arena; /* lives as long as the process */
-    char **argv; /* all that follows the command's name; ends with NULL */
+    char **argv; /* the arguments after the command name; ends with NULL */
     int args_count;
-    char **args; /* what is no option */
+    char **args; /* arguments that are not options */
     wend_store *store;
     wend_runtime *rt;
 };
 
-/* How the help of a command begins that takes one. */
+/* Start of the help of commands that take a run. */
 #define RUN_IS "RUN is an id, a unique prefix of an id, or last"
 
 struct command {
@@ -164,47 +164,49 @@ struct command {
     const char *more;    /* of its help; may be NULL */
     const struct opt *opts;
     bool only_reads;  /* the store */
-    bool no_config;   /* runs though the config file is broken */
+    bool no_config;   /* runs even if the config file is invalid */
     bool takes_agent; /* has -a */
     bool agent_named; /* ... and without it there is no agent */
     int (*run)(struct cli *cli);
 };
 
-/* "wend: ..." on standard error, made harmless. Returns code. */
+/* Prints "wend: ..." to standard error, with control characters escaped.
+ * Returns code. */
 int complain(int code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same with EXIT_USAGE and where to read more. */
+/* The same with EXIT_USAGE and a hint at --help. */
 int usage_error(const struct cli *cli, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Standard output is for programs: --json, or a dialect was named. */
 bool wants_json(const struct settings *set);
 /* The exit code for a status from before a run began. */
 int exit_of(wend_status s);
-/* Says why and returns the exit code; a failed store gets its last line
- * where the output is JSON. */
+/* Prints the error and returns the exit code. If the output is JSON, a
+ * failed store also gets a final error line there. */
 int give_up(const struct cli *cli, wend_status s, const wend_error *err);
 
-/* The path of the store's file; false if it is none. */
+/* The path of the store's file; false if the store is not a file. */
 bool store_file(const struct cli *cli, struct buf *path);
-/* These say what is wrong themselves; 0 or an exit code. */
+/* These print their own errors and return 0 or an exit code. */
 int open_store(struct cli *cli);
 int open_runtime(struct cli *cli); /* and its store */
 
-/* All of it to standard output: 0, or EXIT_CANCELED if nobody reads. */
+/* Prints all of it to standard output: 0, or EXIT_CANCELED if the pipe is
+ * closed. */
 int print_all(wend_str text);
-int print_buf(const struct buf *b); /* or that there was no memory for it */
+int print_buf(const struct buf *b); /* or an out-of-memory error */
 
-/* The arguments from that one on, as one text with spaces between them. */
+/* The arguments starting with `from`, joined by spaces. */
 void put_args(const struct cli *cli, int from, struct buf *out);
 
 /* The id behind RUN: a full id, a unique prefix or `last`. */
 struct found {
     char id[40];
     int64_t started_us, ended_us;
-    bool imported; /* which `last` never is */
+    bool imported; /* `last` never finds such a run */
 };
 int find_run(struct cli *cli, const char *name, struct found *out);
-/* The one run that the arguments must name; opens the store. */
+/* Finds the one run that the arguments must name; opens the store. */
 int find_only_run(struct cli *cli, struct found *out);
 
 #endif

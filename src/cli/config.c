@@ -47,7 +47,7 @@ static bool folder(struct buf *out, const char *xdg, const char *in_home)
 {
     const char *home = getenv("HOME");
 
-    if (xdg && xdg[0] == '/') /* a relative one is to be ignored */
+    if (xdg && xdg[0] == '/') /* relative paths must be ignored */
         buf_fmt(out, "%s/wend", xdg);
     else if (home && home[0] == '/')
         buf_fmt(out, "%s/%s/wend", home, in_home);
@@ -86,7 +86,7 @@ wend_status data_file_check(const char *path, wend_error *err)
     struct stat st;
 
     if (stat(path, &st))
-        return WEND_OK; /* the reader says why, if that matters */
+        return WEND_OK; /* the reader reports the error */
     if (st.st_uid != geteuid())
         return fail(err, WEND_E_IO, "%s belongs to another user", path);
     if (st.st_mode & 022)
@@ -221,7 +221,7 @@ static wend_status read_key(const struct reader *r, const struct json *j)
     return s;
 }
 
-/* Nothing but comments: a file may be there only to explain itself. */
+/* Only comments: the file may exist only as a template. */
 static bool is_blank(wend_str text)
 {
     bool comment = false;

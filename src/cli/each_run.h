@@ -6,11 +6,11 @@
 
 #include "cli/cli.h"
 
-/* Returns EXIT_DONE to go on. */
+/* Returns EXIT_DONE to continue. */
 typedef int (*each_run_fn)(void *ctx, const wend_run_info *info);
 
-/* Newest first, at most `left` of them; -1 = all. Returns what fn returned
- * last, or the exit code of a listing that failed; it has been said. */
+/* Newest first, at most `left` of them; -1 = all. Returns the last result of
+ * fn, or the exit code of a failed listing, which has been reported. */
 int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
              each_run_fn fn, void *ctx);
 
@@ -30,8 +30,8 @@ int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
      OPT_TIME, OPT_AT(since_ms), 0, 0, NULL}
 /* clang-format on */
 
-/* The filter that --status, --user, --session, --agent and --since make.
- * EXIT_USAGE if there is no such status; it has been said. */
+/* Builds the filter from --status, --user, --session, --agent and --since.
+ * Reports an unknown status and returns EXIT_USAGE. */
 int run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out);
 int64_t wall_us(void);
 

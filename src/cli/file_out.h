@@ -9,12 +9,12 @@
 struct file_out {
     const char *path; /* "-" is standard output */
     int fd;
-    int code; /* of what went wrong; it has been said */
+    int code; /* of the error, which has been reported */
 };
 
-/* These say what is wrong; 0 or an exit code. */
+/* These print errors and return 0 or an exit code. */
 int file_out_open(struct file_out *f, const char *path);
-/* Gives `code` back, or why the file is not whole. */
+/* Returns `code`, or the exit code if the file is incomplete. */
 int file_out_close(struct file_out *f, int code);
 /* A wend_write_fn; ctx is the file_out. */
 bool file_out_write(void *ctx, wend_str bytes);

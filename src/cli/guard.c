@@ -1,5 +1,5 @@
 /*
- * guard.c - which files of the command line the agent is made of.
+ * guard.c - finds the files that define the agent.
  */
 #include "cli/guard.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-/* What a call cannot spell needs no guard. */
+/* Paths that no call can name need no guard. */
 static bool guard(struct words *out, const char *path, struct arena *a)
 {
     return !path || utf8_valid_len(str_of(path)) != strlen(path) ||
@@ -45,7 +45,7 @@ static bool guard_all(const struct cli *cli, struct words *out, struct arena *a)
 
 int agent_guard(struct cli *cli, wend_agent_options *o)
 {
-    /* One that is inside another must not change the outer one either. */
+    /* A nested agent must not change the outer one either. */
     if (!cli->inner && !guard_all(cli, &cli->guarded, &cli->arena))
         return complain(EXIT_FAILED, "out of memory");
     o->guarded = cli->guarded.items;

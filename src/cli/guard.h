@@ -1,9 +1,9 @@
 /*
- * guard.h - which files the agent itself is made of.
+ * guard.h - finds the files that define the agent.
  *
- * A model that may write could change what it is told, which programs its
- * tools are, or the log, for this run or the next: these files are asked
- * about as those of version control are.
+ * A model with write access could change its own instructions, the programs of
+ * its tools, or the log, for this run or the next: writing these files
+ * requires approval like writing files of version control.
  */
 #ifndef CLI_GUARD_H
 #define CLI_GUARD_H

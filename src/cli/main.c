@@ -22,7 +22,7 @@ static const struct command *const commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-/* Known words that this version does not carry out. */
+/* Commands that this version does not implement yet. */
 static const char *const later[] = {
     "chat",
     "index",
@@ -115,8 +115,8 @@ static void defaults(struct settings *set)
     set->speed = 1;
 }
 
-/* The options are looked at twice: first alone, so that help and mistakes
- * come before the config file's; then on top of it. */
+/* Options are parsed twice: first alone, to report their errors and --help
+ * before those of the config file; then on top of it. */
 static int settle(struct cli *cli, int count, char **args)
 {
     char **copy = arena_alloc(&cli->arena, ((size_t)count + 1) * sizeof *copy);
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 
     hold_standard_fds();
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error to report */
+    signal(SIGXFSZ, SIG_IGN);       /* report a file size limit as an error */
     setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
     if (!name)
         code = usage_error(&cli, "expected a command");

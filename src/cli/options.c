@@ -1,5 +1,5 @@
 /*
- * options.c - options from tables. No state outlives a call.
+ * options.c - parses options by tables. No state outlives a call.
  */
 #include "cli/options.h"
 
@@ -9,7 +9,7 @@
 enum {
     NANO = 1000000000,
     NANO_DIGITS = 9,
-    HELP_COLUMN = 28, /* where the words of help begin */
+    HELP_COLUMN = 28, /* where the help texts start */
 };
 
 /* ---- Values -------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static bool set_list(struct words *w, const char *value, int origin,
     return words_add(w, value, a);
 }
 
-/* 12, 0.05, 1.000000001; integers inside, so no float is ever near it. */
+/* 12, 0.05, 1.000000001; computed with integers, never with floats. */
 static bool read_money(const char *s, int64_t *nano)
 {
     const char *dot = strchr(s, '.');
@@ -209,7 +209,7 @@ static bool set_or_say(struct parser *p, const struct opt *o, bool is_long,
     return ok;
 }
 
-/* `given` is what stood behind = or the letter, or NULL. */
+/* `given` is the text after = or after the letter, or NULL. */
 static bool with_value(struct parser *p, const struct opt *o, bool is_long,
                        const char *given)
 {

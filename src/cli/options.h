@@ -1,18 +1,18 @@
 /*
- * options.h - options from tables.
+ * options.h - parses options by tables.
  *
- * A row says where in the settings its value goes and what it may be; the
- * config file goes through the same rows, so that a value means the same
- * in both. Long options take `--name value` and `--name=value`, letters
- * `-x value` and `-xvalue`; flags can be bundled; `--` ends the options.
+ * A row says where in the settings its value goes and which values are valid;
+ * the config file uses the same rows, so a value means the same in both. Long
+ * options take `--name value` and `--name=value`, letters `-x value` and
+ * `-xvalue`; flags can be bundled; `--` ends the options.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
 #include "base/str.h"
 
-/* A list of values. What comes from another origin starts it anew: options
- * replace what the config file says. */
+/* A list of values. A value from another origin restarts the list: options
+ * replace the values of the config file. */
 struct words {
     const char **items;
     size_t count, cap;
@@ -48,12 +48,12 @@ struct opt {
 
 enum { OPTS_MAX = 40 }; /* rows of a table; the last has no name */
 
-/* Sets one value. On failure `why` says what is wrong with it. */
+/* Sets one value. On failure `why` contains the reason. */
 bool opt_set(const struct opt *o, void *settings, const char *value, int origin,
              struct arena *a, struct buf *why);
 
-/* Fills the settings; what is no option is moved to the front of args and
- * counted. False with what is wrong in `why`. */
+/* Fills the settings; moves arguments that are not options to the front of
+ * args and counts them. Returns false with the reason in `why`. */
 bool options_parse(const struct opt *opts, void *settings, int *args_count,
                    char **args, struct arena *a, struct buf *why);
 

@@ -1,5 +1,5 @@
 /*
- * out.c - output that waits for its reader.
+ * out.c - buffered output that never blocks.
  */
 #include "cli/out.h"
 
@@ -24,7 +24,7 @@ void out_close(struct out *o, int error)
         o->error = error;
 }
 
-/* Written text is dropped when all is out, or when it is most of it. */
+/* Drop written text when it is everything, or most of the buffer. */
 static void shrink(struct out *o)
 {
     if (o->at < o->text.len && o->at < OUT_PENDING_MAX)
@@ -42,7 +42,7 @@ void out_write(struct out *o)
     if (!out_pending(o))
         return;
     if (piece > PIPE_BUF)
-        piece = PIPE_BUF; /* what a pipe that polls writable must take */
+        piece = PIPE_BUF; /* a pipe that polls writable accepts this much */
     n = write(o->fd, o->text.ptr + o->at, piece);
     if (n < 0 && errno != EINTR && errno != EAGAIN) {
         out_close(o, errno);

@@ -1,5 +1,5 @@
 /*
- * remember.c - answers that count for the runs to come.
+ * remember.c - approval answers that apply to later runs.
  */
 #include "cli/remember.h"
 
@@ -17,7 +17,7 @@ static const struct mem libc_mem;
 
 enum { RULE_BYTES_MAX = 4096 };
 
-/* A name, or a name and something in parentheses. */
+/* A name, or a name with a part in parentheses. */
 static bool is_rule(wend_str line)
 {
     const char *name = line.ptr + (line.ptr[0] == '!' || line.ptr[0] == '?');
@@ -26,8 +26,8 @@ static bool is_rule(wend_str line)
     return *name && open != name && (!open || line.ptr[line.len - 1] == ')');
 }
 
-/* An answer of an older version may say what no rule says any more: it is
- * told and left out, so that the question comes again. */
+/* An answer from an older version may no longer be a valid rule: report and
+ * skip it, so that the question is asked again. */
 static bool still_holds(wend_str rule, const char *path)
 {
     wend_error why = {0};
@@ -38,7 +38,7 @@ static bool still_holds(wend_str rule, const char *path)
     return false;
 }
 
-/* The rule of a line, absent if it is for another folder. */
+/* The rule of a line, absent if it is for another directory. */
 static wend_str rule_of(wend_str line, const char *here)
 {
     const char *tab = line.ptr[0] == '/' ? strchr(line.ptr, '\t') : NULL;
@@ -49,7 +49,7 @@ static wend_str rule_of(wend_str line, const char *here)
     return here && str_is(folder, here) ? str_of(tab + 1) : STR_NONE;
 }
 
-/* From the end: what was said last counts. */
+/* From the end: the last answer applies. */
 static wend_status take_lines(wend_str text, const char *path,
                               struct words *out, struct arena *a,
                               wend_error *err)
@@ -135,7 +135,7 @@ wend_status remember_add(wend_str rule, wend_error *err)
         s = fail_nomem(err);
     if (!s)
         fd = open(path.ptr, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    /* One write, so that two runs do not mix their lines. */
+    /* One write keeps the lines of two runs apart. */
     if (!s && (fd < 0 || write(fd, line.ptr, line.len) != (ssize_t)line.len))
         s = fail(err, WEND_E_IO, "%.200s: %s", path.ptr, strerror(errno));
     if (fd >= 0)

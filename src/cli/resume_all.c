@@ -1,9 +1,9 @@
 /*
- * resume_all.c - every run whose process is gone, several at once.
+ * resume_all.c - resumes all interrupted runs, several at once.
  *
- * Each is resumed by a process of its own, since each has its own working
- * directory. What one writes to standard output is passed on in one piece when
- * it ends, unless only one runs at a time.
+ * Each run is resumed in its own process, since each has its own working
+ * directory. Its output is printed in one piece when it ends, unless only one
+ * runs at a time.
  */
 #include "cli/resume_all.h"
 
@@ -22,7 +22,7 @@ enum {
     MOMENTS = 10,
     JOBS_DEFAULT = 4,
     JOBS_MAX = 64,
-    LOOK_MS = 20, /* between two looks at who has ended */
+    LOOK_MS = 20, /* interval for checking which processes ended */
 };
 
 const struct timespec resume_moment = {.tv_nsec = 10000000};
@@ -55,7 +55,7 @@ enum run_state run_state(struct cli *cli, const char *id, char parent[40])
 struct id {
     struct id *next;
     char text[40];
-    char parent[40]; /* of a child, else empty */
+    char parent[40]; /* for a child, else empty */
     bool imported;
 };
 
@@ -96,7 +96,7 @@ static int interrupted(struct cli *cli, struct id **out)
                              : EXIT_DONE;
 }
 
-/* Its parent goes on with it, as one does that is under way by now. */
+/* The parent resumes it, even a parent that became active only now. */
 static bool is_taken_up(struct cli *cli, const struct id *list,
                         const struct id *child)
 {
@@ -106,7 +106,7 @@ static bool is_taken_up(struct cli *cli, const struct id *list,
     return run_state(cli, child->parent, NULL) == RUN_UNDER_WAY;
 }
 
-/* By its log. One that cannot be read is for whoever resumes it to name. */
+/* According to its log. If the log is unreadable, the resume reports that. */
 static bool is_paused(struct cli *cli, const char *id)
 {
     wend_replay_options o = {.size = sizeof o,
@@ -127,13 +127,13 @@ static bool is_paused(struct cli *cli, const char *id)
     return paused;
 }
 
-/* Whether it is to be resumed; if not, why is said. */
+/* Whether to resume it; prints the reason if not. */
 static bool is_meant(struct cli *cli, const struct id *list,
                      const struct id *id)
 {
     if (is_taken_up(cli, list, id))
         return false;
-    /* Its log says which programs are called: somebody else's word. */
+    /* Its log, which is not trusted, chooses the programs to run. */
     if (id->imported)
         complain(0,
                  "run %s was imported and is skipped; to resume it, name it "
@@ -149,7 +149,7 @@ static bool is_meant(struct cli *cli, const struct id *list,
     return false;
 }
 
-/* One that seems to run may be one whose owner was killed just now. */
+/* A run that seems active may have lost its owner just now. */
 static void let_die(struct cli *cli)
 {
     static const char *const alive[] = {"running", "waiting", "paused"};
@@ -175,18 +175,18 @@ struct job {
     pid_t pid; /* 0: none */
     const struct id *id;
     bool closes; /* its parent is over */
-    FILE *out;   /* what it writes; NULL: straight to standard output */
+    FILE *out;   /* its output; NULL: directly to standard output */
 };
 
 struct jobs {
     struct cli *cli;
     struct job all[JOBS_MAX];
     size_t max, running;
-    int signal; /* that ends it; 0: none */
+    int signal; /* signal that ends it; 0: none */
     int code;   /* the first that is not 0 */
 };
 
-/* The same command with the run's name. */
+/* The same command with the id of the run. */
 static char **command_of(struct cli *cli, const char *id)
 {
     size_t count = 0;
@@ -232,8 +232,8 @@ static int spawn(struct jobs *j, struct job *job)
                     strerror(error));
 }
 
-/* A child whose parent is over, and did not wait for it to the end, is closed:
- * its cancel is the first that the resume hears. */
+/* A child whose parent is over is closed: the resume first receives its
+ * cancel request. */
 static bool close_orphan(struct cli *cli, const struct id *id)
 {
     wend_request cancel = {
@@ -286,7 +286,7 @@ static void ended(struct jobs *j, struct job *job, int status)
         pass_on(job->out);
     if ((job->closes && code == EXIT_CANCELED) ||
         (code == EXIT_USAGE && state != RUN_INTERRUPTED))
-        code = EXIT_DONE; /* as it should; another process was faster */
+        code = EXIT_DONE; /* expected; another process was faster */
     if (!j->code)
         j->code = code;
     if (code && state == RUN_INTERRUPTED)

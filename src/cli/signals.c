@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 
-/* A handler reaches nothing else. */
+/* A signal handler can reach only globals. */
 static int ends[2] = {-1, -1};
 static volatile sig_atomic_t interrupts;
 
@@ -23,7 +23,7 @@ static void on_signal(int number)
     if (number == SIGINT && interrupts++)
         _exit(EXIT_CANCELED);
     if (write(ends[1], &byte, 1) < 0)
-        errno = 0; /* full: enough signals are in it */
+        errno = 0; /* full: it holds enough signals */
     errno = saved;
 }
 
@@ -40,8 +40,8 @@ int signals_open(void)
     act.sa_handler = on_signal;
     act.sa_flags = SA_RESTART;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        /* nohup is respected; a shell's & is not, since whoever sends an
-         * interrupt to a run by its pid wants it canceled. */
+        /* nohup is respected; a shell's & is not, since an interrupt that is
+         * sent to the pid of a run should cancel it. */
         if (numbers[i] != SIGHUP ||
             (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN))
             sigaction(numbers[i], &act, NULL);

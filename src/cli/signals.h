@@ -5,9 +5,9 @@
 #define CLI_SIGNALS_H
 
 /* From now on SIGINT, SIGTERM and SIGHUP are bytes of the fd. A second
- * SIGINT leaves at once, whatever the process is doing. -1 on failure. */
+ * SIGINT exits at once. Returns -1 on failure. */
 int signals_open(void);
-/* The next signal that came, or 0. */
+/* The next received signal, or 0. */
 int signals_next(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * stores.c - which stores are the user's, by the id in each file.
+ * stores.c - remembers which stores are the user's, by the id in each file.
  */
 #include "cli/stores.h"
 
@@ -27,7 +27,7 @@ static wend_status folder_path(struct buf *out, wend_error *err)
     return data_file_check(out->ptr, err);
 }
 
-/* An id comes from a file of others, and becomes a name. */
+/* The id comes from an untrusted file and becomes a file name. */
 static bool is_id(const char *id)
 {
     return strlen(id) == ID_LEN && strspn(id, "0123456789abcdef") == ID_LEN;

@@ -20,8 +20,8 @@
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
 enum {
-    HELD_MS = 100,   /* between two tries to ask at a busy terminal */
-    LEAVE_MS = 1000, /* for what is left to print after a signal */
+    HELD_MS = 100,   /* interval for retrying a busy terminal */
+    LEAVE_MS = 1000, /* time for printing the rest after a signal */
 };
 
 struct loop {
@@ -29,10 +29,10 @@ struct loop {
     struct ask ask;
     struct pollfd fds[FDS];
     bool over;          /* no event will follow */
-    bool canceled;      /* by a signal or a reader that left */
-    int64_t seq, n;     /* of the newest event that was shown */
-    int code;           /* leave now with it; -1 = go on */
-    wend_status status; /* what ended it before its end, or WEND_OK */
+    bool canceled;      /* by a signal or a closed output */
+    int64_t seq, n;     /* of the newest shown event */
+    int code;           /* exit now with it; -1 = continue */
+    wend_status status; /* the error that ended it early, or WEND_OK */
 };
 
 int exit_of_outcome(wend_outcome outcome)
@@ -74,8 +74,8 @@ int stream_past(struct stream *st, const char *id, int64_t to)
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-/* A run of our own goes on to its run_end; of another's there is nothing
- * to wait for. */
+/* A run of this process continues to its run_end; there is nothing to wait
+ * for in a replay or a log. */
 static void cancel(struct loop *l, const char *by)
 {
     l->canceled = true;
@@ -122,7 +122,7 @@ static void wait_for_something(struct loop *l)
     int tick = l->over ? -1 : view_tick(v), timeout;
 
     watch(l, l->over ? -1 : wend_runtime_fd(rt), FD_RUNTIME, POLLIN);
-    /* Without POLLOUT, too: poll tells when the reader is gone. */
+    /* Even without POLLOUT: poll reports that the reader is gone. */
     watch(l, v->results.error ? -1 : v->results.fd, FD_RESULTS,
           out_pending(&v->results) ? POLLOUT : 0);
     watch(l, out_pending(&v->talk) ? v->talk.fd : -1, FD_TALK, POLLOUT);
@@ -158,7 +158,7 @@ static bool has_room(const struct view *v)
     return !out_full(&v->results) && !out_full(&v->talk);
 }
 
-/* What runs below this one ask; else nothing of theirs is shown. */
+/* Approvals of descendants; nothing else of them is shown. */
 static void take_questions(struct loop *l, wend_run *run)
 {
     const wend_event *ev;
@@ -212,12 +212,12 @@ static void go_round(struct loop *l)
     if (l->fds[FD_TTY].revents && ask_waits(&l->ask))
         ask_read(&l->ask, l->st->view, l->st->run);
     ask_again(&l->ask, l->st->view, l->st->run);
-    /* If the store has failed, the events before it come first. */
+    /* If the store failed, show the events before the failure first. */
     wend_runtime_pump(l->st->cli->rt);
     take_events(l);
 }
 
-/* What the readers take within a moment; for leaving early. */
+/* Writes what the readers accept quickly, before an early exit. */
 static void flush(struct out *o)
 {
     struct pollfd fd = {.fd = o->fd, .events = POLLOUT};
@@ -240,7 +240,7 @@ static bool is_parked(struct cli *cli, const char *id)
     return parked;
 }
 
-/* Of a run that was resumed, and of which nothing was shown yet. */
+/* For a resumed run of which nothing was shown yet. */
 static int64_t resumed_at(struct cli *cli, const char *id)
 {
     wend_replay_options o = {.size = sizeof o,
@@ -257,8 +257,8 @@ static int64_t resumed_at(struct cli *cli, const char *id)
     return seq;
 }
 
-/* What was on its way to the store when a signal came: lets go of the run, and
- * shows what the log has behind the newest event that was shown. */
+/* Releases the run after a signal, and shows the events that the log has
+ * after the newest shown event. */
 static void show_rest(struct loop *l)
 {
     struct stream *st = l->st;
@@ -299,7 +299,7 @@ static int ended(struct loop *l)
         return code == EXIT_STORE ? EXIT_STORE : EXIT_FAILED;
     }
     if (v->results.error)
-        return EXIT_CANCELED; /* its reader did not get the answer */
+        return EXIT_CANCELED; /* the reader did not get the answer */
     return v->outcome ? exit_of_outcome(v->outcome) : EXIT_DONE;
 }
 

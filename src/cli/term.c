@@ -1,5 +1,5 @@
 /*
- * term.c - what may reach a terminal.
+ * term.c - makes text safe for a terminal.
  */
 #include "cli/term.h"
 
@@ -44,7 +44,7 @@ static void put_text(struct buf *out, struct utf8_before *before, wend_str s)
     }
 }
 
-/* Most is valid already; the rest is repaired first. */
+/* Most text is already valid; repair the rest first. */
 static wend_str made_valid(struct buf *room, wend_str s)
 {
     if (utf8_valid_len(s) == s.len)
@@ -98,15 +98,15 @@ static void put_line(struct buf *out, wend_str s, size_t columns)
         used += columns_of(c);
         put_code_point(out, c);
         if (used < columns)
-            keep = out->len; /* the ellipsis fits behind it */
+            keep = out->len; /* room for the ellipsis */
     }
 }
 
 void term_line(struct buf *out, wend_str s, size_t columns)
 {
     struct buf room = {.mem = out->mem};
-    /* Of a long text only the beginning can show; 16 bytes a column are
-     * more than any character needs. */
+    /* Only the start of a long text is visible; 16 bytes per column are more
+     * than any character needs. */
     wend_str head = {s.ptr, s.len / 16 > columns ? columns * 16 : s.len};
 
     put_line(out, made_valid(&room, head), columns);

@@ -1,10 +1,10 @@
 /*
- * term.h - what may reach a terminal.
+ * term.h - makes text safe for a terminal.
  *
- * Text from models, tools, files and other people's runs may hold escape
- * sequences, direction changes, invisible characters and heaps of combining
- * marks. None of them gets through: controls become their picture (ESC is
- * shown as U+241B), the rest U+FFFD.
+ * Text from models, tools, files and imported runs may contain escape
+ * sequences, direction changes, invisible characters and stacks of combining
+ * marks. All of them are replaced: controls by their symbol (ESC is shown as
+ * U+241B), the rest by U+FFFD.
  */
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
@@ -18,13 +18,13 @@ void term_piece(struct buf *out, struct utf8_before *before, wend_str s);
 /* On one line: line ends and tabs become spaces; at most `columns` wide,
  * then cut with an ellipsis. */
 void term_line(struct buf *out, wend_str s, size_t columns);
-/* The same, padded with spaces to so many columns. */
+/* The same, padded with spaces to `columns`. */
 void term_cell(struct buf *out, wend_str s, size_t columns);
-/* The same JSON with nothing that acts on a terminal: such characters are
- * only in strings and become \u escapes. */
+/* The same JSON, safe for a terminal: control characters occur only in
+ * strings and become \u escapes. */
 void term_json(struct buf *out, wend_str json);
 
-size_t term_width(int fd);       /* 80 if it is no terminal */
+size_t term_width(int fd);       /* 80 if it is not a terminal */
 bool term_same(int fd, int fd2); /* both are one terminal */
 bool term_colour(int fd);        /* a terminal, and NO_COLOR is not set */
 

@@ -1,8 +1,8 @@
 /*
- * trust.c - which manifests were accepted, and with which content.
+ * trust.c - remembers which manifests were accepted, with their content.
  *
- * The file is replaced as a whole, under a lock on its folder, so that a
- * reader sees the old one or the new one.
+ * The file is replaced atomically, under a lock on its directory: a reader
+ * sees the old or the new one.
  */
 #include "cli/trust.h"
 
@@ -23,7 +23,7 @@
 enum {
     LOCK_TRIES = 100, /* two seconds in all */
     LOCK_WAIT_MS = 20,
-    NAME_COLUMNS = 200, /* of a file in a list of changes */
+    NAME_COLUMNS = 200, /* of a file name in a list of changes */
 };
 
 /* ---- Where it is --------------------------------------------------------- */
@@ -69,10 +69,10 @@ static wend_status read_lines(const char *folder, struct arena *a,
 
 struct line {
     wend_str sum, path;
-    bool part; /* of the one before it that is none */
+    bool part; /* belongs to the manifest before it */
 };
 
-/* The next line that is one of ours; false at the end. */
+/* The next valid line; false at the end. */
 static bool next_line(wend_str *text, struct line *out)
 {
     while (text->len) {
@@ -153,7 +153,7 @@ static const wend_manifest_file *file_of(const wend_manifest *m, wend_str name)
     return NULL;
 }
 
-/* The lines of one manifest, from the first of its parts on. */
+/* The lines of one manifest, starting with its first part. */
 static void put_changes(struct buf *out, wend_str text, const wend_manifest *m)
 {
     wend_str rest = text;
@@ -230,13 +230,13 @@ static bool write_all(int fd, wend_str text)
     return true;
 }
 
-/* Under the folder's lock, so that one name for the new file is enough. */
+/* The directory is locked, so one name for the new file is enough. */
 static wend_status replace(int folder, wend_str text, wend_error *err)
 {
     int fd;
     bool ok;
 
-    unlinkat(folder, "trusted.new", 0); /* of one who died */
+    unlinkat(folder, "trusted.new", 0); /* left by a process that died */
     fd = openat(folder, "trusted.new",
                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     ok = fd >= 0 && write_all(fd, text) && fsync(fd) == 0;
@@ -248,7 +248,7 @@ static wend_status replace(int folder, wend_str text, wend_error *err)
                      strerror(errno));
 }
 
-/* All lines but those of `path`; *had: there were some. */
+/* Copies all lines except those of `path`; *had: there were some. */
 static void keep_others(struct buf *out, wend_str text, const char *path,
                         bool *had)
 {
@@ -269,7 +269,7 @@ static void keep_others(struct buf *out, wend_str text, const char *path,
     }
 }
 
-/* `lines` stand for what there was of `path`. */
+/* Replaces the lines of `path` by `lines`. */
 static wend_status change(const char *path, wend_str lines, struct arena *a,
                           bool *had, wend_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * workspace.c - what is said about the folder in which programs work.
+ * workspace.c - warns about an unsuitable working directory.
  */
 #include "cli/workspace.h"
 

@@ -1,14 +1,14 @@
 /*
- * workspace.h - what is said about the folder in which programs work.
+ * workspace.h - warns about an unsuitable working directory.
  */
 #ifndef CLI_WORKSPACE_H
 #define CLI_WORKSPACE_H
 
 #include "cli/cli.h"
 
-/* The working directory is the home folder of the user. */
+/* Whether the working directory is the user's home directory. */
 bool workspace_is_home(void);
-/* Warns if programs of the agent get it as their workspace. */
+/* Warns if programs of the agent would run in it. */
 void workspace_look(const struct cli *cli, wend_agent *agent);
 
 #endif

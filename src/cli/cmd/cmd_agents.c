@@ -1,5 +1,5 @@
 /*
- * cmd_agents.c - wend agents: what -a can name, and what each would do.
+ * cmd_agents.c - wend agents: lists the agents that -a can name.
  */
 #include <stddef.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ struct row {
     const char *name, *path; /* path NULL: the built-in one */
     const char *model;       /* NULL: that of the settings */
     const wend_manifest *file;
-    const char *error; /* NULL: it can be used */
+    const char *error; /* NULL: usable */
     bool trusted;
 };
 
@@ -46,7 +46,7 @@ static const char *tool_at(const struct cli *cli, const struct row *r, size_t i)
 
 /* ---- For programs -------------------------------------------------------- */
 
-/* Names of files need not be UTF-8. */
+/* File names may be invalid UTF-8. */
 static void put_string(struct buf *b, const char *value)
 {
     struct buf clean = {.mem = b->mem};
@@ -130,14 +130,14 @@ static void put(struct buf *b, const struct cli *cli, const struct row *r)
         return;
     }
     put_json(&raw, cli, r);
-    term_json(b, buf_view(&raw)); /* ./wend.yaml may be anybody's */
+    term_json(b, buf_view(&raw)); /* ./wend.yaml may be untrusted */
     b->failed |= raw.failed;
     buf_free(&raw);
 }
 
 /* ---- The command --------------------------------------------------------- */
 
-/* Fills a row from what loading a file came to. */
+/* Fills a row from the result of loading a file. */
 static void put_file(struct buf *b, const struct cli *cli, const char *path,
                      const wend_manifest *m, bool trusted, wend_status s,
                      wend_error *err)

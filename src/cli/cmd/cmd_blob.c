@@ -1,5 +1,5 @@
 /*
- * cmd_blob.c - wend blob: a long text of a run, as it is.
+ * cmd_blob.c - wend blob: prints a long text of a run.
  */
 #include <stddef.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 /*
- * cmd_diff.c - wend diff: the first difference of two runs, and a summary.
+ * cmd_diff.c - wend diff: the first difference between two runs, and a
+ * summary.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -27,11 +28,11 @@ static const struct opt opts[] = {
     {0},
 };
 
-/* What runs again after a resume: its next start is passed over. */
+/* Work that runs again after a resume: its next start is skipped. */
 struct again {
     struct again *next;
     wend_event_type type;
-    wend_str id; /* of the call or action; absent: the model */
+    wend_str id; /* id of the call or action; absent: the model call */
 };
 
 struct side {
@@ -53,13 +54,13 @@ struct differ {
     struct diff diff;
     bool any;        /* a difference */
     int64_t same;    /* events before it */
-    struct buf what; /* said about it */
+    struct buf what; /* its description */
 };
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* Metrics come with the clock, deltas with the network, and a fork or resume
- * says who went on, not what happened. */
+/* Metrics depend on the clock, deltas on the network; forks and resumes
+ * record who continued, not what happened. */
 static uint64_t types_of(bool exact)
 {
     uint64_t bits = 0;
@@ -78,7 +79,7 @@ static void expect_again(struct differ *d, struct side *s, wend_event_type type,
     struct again *a = arena_alloc(&d->cli->arena, sizeof *a);
 
     if (!a)
-        return; /* the arena says so in the end */
+        return; /* the arena records the failure */
     a->type = type;
     a->id = arena_str(&d->cli->arena, id);
     a->next = s->again;
@@ -95,7 +96,7 @@ static bool starts_again(struct side *s, wend_event_type type, wend_str id)
     return false;
 }
 
-/* An attempt that was cut off: its first start stays, with its last end. */
+/* For an interrupted attempt keep its first start and its last end. */
 static bool passes_over(struct differ *d, struct side *s)
 {
     const wend_event *ev = s->ev;
@@ -188,11 +189,11 @@ static size_t same_bytes(wend_str a, wend_str b)
     while (n < a.len && n < b.len && a.ptr[n] == b.ptr[n])
         n++;
     while (n && n < a.len && ((unsigned char)a.ptr[n] & 0xC0) == 0x80)
-        n--; /* not inside of a character */
+        n--; /* do not split a character */
     return n;
 }
 
-/* Of long texts the part that differs. */
+/* Prints only the differing part of long texts. */
 static void put_value(struct buf *b, const struct json *j,
                       const struct json *other)
 {

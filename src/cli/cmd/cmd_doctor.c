@@ -1,5 +1,5 @@
 /*
- * cmd_doctor.c - wend doctor: what works here, and how to fix what does not.
+ * cmd_doctor.c - wend doctor: checks what works on this machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #include "cli/term.h"
 #include "cli/workspace.h"
 
-/* Numbers and shapes that older headers lack. */
+/* Constants and structs that older headers lack. */
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
@@ -45,7 +45,7 @@ enum {
     LANDLOCK_ABI_SIGNALS = 6,
     MFD_EXEC_FLAG = 0x10,
 };
-#define CLOCK_EARLIEST 1735689600 /* 2025-01-01: before wend was made */
+#define CLOCK_EARLIEST 1735689600 /* 2025-01-01: before wend existed */
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -131,8 +131,8 @@ static void check_model(struct cli *cli, struct finding *f)
     wend_runtime_free(rt);
 }
 
-/* Opening makes it if it is absent, locks it, and reads back that it is
- * durable: write-ahead log, synchronous=FULL. */
+/* Opening creates the store if it is absent, locks it, and verifies that it
+ * is durable: write-ahead log, synchronous=FULL. */
 static void check_store(struct cli *cli, struct finding *f)
 {
     wend_error err = {0};
@@ -222,7 +222,7 @@ static void check_seccomp(struct cli *cli, struct finding *f)
           "use Linux 5.5 or newer with CONFIG_SECCOMP_FILTER" NO_SANDBOX);
 }
 
-/* The supervisor of programs is run from memory. */
+/* The supervisor of programs runs from memory. */
 static void check_memfd(struct cli *cli, struct finding *f)
 {
     char path[40];
@@ -288,7 +288,8 @@ static void check_mounts(struct cli *cli, struct finding *f)
 
 #define CGROUPS "/sys/fs/cgroup"
 
-/* The folder of this process's cgroup (version 2), without the last slash. */
+/* The directory of this process's cgroup (version 2), without a trailing
+ * slash. */
 static bool own_cgroup(char *out, size_t size)
 {
     char line[PATH_MAX];
@@ -338,7 +339,8 @@ static bool write_word(const char *dir, const char *name, const char *word)
     return n > 0;
 }
 
-/* As the supervisor does it (super/cgroup.c): makes one and looks at it. */
+/* As the supervisor does it (super/cgroup.c): creates a cgroup and checks
+ * it. */
 static bool makes_cgroups(void)
 {
     char base[PATH_MAX], dir[PATH_MAX + 40];
@@ -361,7 +363,7 @@ static bool makes_cgroups(void)
     return good;
 }
 
-/* What the supervisor counts of a tree comes from /proc. */
+/* The supervisor reads the usage of a process tree from /proc. */
 static void check_bounds(struct cli *cli, struct finding *f)
 {
     bool shares = !access("/proc/self/smaps_rollup", R_OK);
@@ -481,7 +483,7 @@ static int run(struct cli *cli)
 
     if (cli->args_count)
         return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
-    /* What the file says counts where nothing else was said. */
+    /* The config file applies where nothing else is set. */
     if (config_load(&read, &cli->arena, NULL) == WEND_OK) {
         if (!cli->set.model)
             cli->set.model = read.model;

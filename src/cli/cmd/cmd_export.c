@@ -1,5 +1,5 @@
 /*
- * cmd_export.c - wend export: a run, and those that it started, as one file.
+ * cmd_export.c - wend export: writes a run and its descendants to a file.
  */
 #include <stddef.h>
 
@@ -31,7 +31,7 @@ static int run(struct cli *cli)
     if (code != EXIT_DONE)
         return code;
     s = wend_store_export(cli->store, found.id, 0, file_out_write, &file, &err);
-    if (s != WEND_OK && s != WEND_E_IO) /* that has been said */
+    if (s != WEND_OK && s != WEND_E_IO) /* already reported */
         code = give_up(cli, s, &err);
     return file_out_close(&file, code);
 }

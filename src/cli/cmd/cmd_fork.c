@@ -1,5 +1,5 @@
 /*
- * cmd_fork.c - wend fork: a new run that shares another one's past.
+ * cmd_fork.c - wend fork: a new run that shares the history of another.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int fill_results(struct cli *cli, wend_fork_options *o)
                              : EXIT_DONE;
 }
 
-/* All that stands behind RUN. */
+/* The arguments after RUN. */
 static int fill_say(struct cli *cli, wend_fork_options *o)
 {
     struct buf b = {.mem = cli->arena.mem};
@@ -140,7 +140,7 @@ static int fork_it(struct cli *cli, const struct found *found,
     int code;
 
     if (cli->set.no_run && !how.take)
-        return make(cli, id, o); /* which needs no hands */
+        return make(cli, id, o); /* a fork without a run needs no agent */
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
     how.view = &view;

@@ -1,5 +1,5 @@
 /*
- * cmd_import.c - wend import: exported runs into the store.
+ * cmd_import.c - wend import: imports exported runs into the store.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static int64_t read_at(void *ctx, int64_t at, char *to, size_t size)
     return n;
 }
 
-/* What can be read only once goes to a file without a name. */
+/* Input that can be read only once is copied to an unnamed file. */
 static int spool(int from, const char *name, int *fd)
 {
     FILE *file = tmpfile();

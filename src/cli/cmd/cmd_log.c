@@ -41,7 +41,7 @@ static int unknown_type(const char *name)
                     near ? "'?" : "");
 }
 
-/* A bit per type to be shown; all of them if nothing was said. */
+/* A bit per type to show; all of them without --type. */
 static int read_types(const struct settings *set, uint64_t *bits)
 {
     *bits = 0;
@@ -60,7 +60,7 @@ static int read_types(const struct settings *set, uint64_t *bits)
     return EXIT_DONE;
 }
 
-/* When the log begins; that of a fork began with its parent. */
+/* The start time of the log; that of a fork is its parent's. */
 static int64_t began_us(struct cli *cli, const struct found *found)
 {
     wend_replay_options o = {.size = sizeof o,
@@ -78,7 +78,7 @@ static int64_t began_us(struct cli *cli, const struct found *found)
     return began;
 }
 
-/* A log that is followed ends with its run, or says why not. */
+/* Following a log ends with its run, or reports why not. */
 static int check_followed(const struct stream *st, int code)
 {
     wend_outcome outcome;
@@ -125,7 +125,7 @@ static int run(struct cli *cli)
     s = wend_store_replay(cli->rt, found.id, &o, &st.run, &err);
     code = s == WEND_OK ? stream_go(&st) : give_up(cli, s, &err);
     if (view.outcome && code == exit_of_outcome(view.outcome))
-        code = EXIT_DONE; /* how the run ended is its own affair */
+        code = EXIT_DONE; /* the outcome of the run does not matter here */
     if (set->follow && st.run)
         code = check_followed(&st, code);
     wend_run_free(st.run);

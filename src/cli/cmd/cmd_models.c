@@ -1,7 +1,7 @@
 /*
- * cmd_models.c - wend models: windows, prices, and who has a key.
+ * cmd_models.c - wend models: windows, prices, and which providers have a key.
  *
- * Of a key only whether it is there is looked at, never what it is.
+ * Only the presence of a key is checked, never its value.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-enum key { KEY_NO, KEY_YES, KEY_NONE }; /* NONE: none is needed or known */
+enum key { KEY_NO, KEY_YES, KEY_NONE }; /* NONE: not needed or unknown */
 static const char *const key_words[] = {
     [KEY_NO] = "no", [KEY_YES] = "yes", [KEY_NONE] = "-"};
 static const char *const key_json[] = {

@@ -1,5 +1,5 @@
 /*
- * cmd_plan.c - wend plan: what a plan will do, before it does it.
+ * cmd_plan.c - wend plan: shows what a plan will do without running it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +95,7 @@ static void learn_tools(struct known *k)
         k->names[k->count++] = k->cli->tool_files[i]->name;
 }
 
-/* Whether there is such a file, as the plan means it. */
+/* Whether the file exists, relative to the plan. */
 static bool is_there(const struct known *k, wend_str path)
 {
     struct buf b = {.mem = k->cli->arena.mem};
@@ -122,7 +122,7 @@ static bool knows(void *ctx, wend_str type, wend_str target, const char **near)
     if (plan_tools_know(k->cli, k->path, target, &k->wrong))
         return true;
     *near = str_near(target, k->names, k->count);
-    /* A tool of a server has a dot; who knows is the server. */
+    /* A tool of a server contains a dot; only the server knows its names. */
     return !*near && memchr(target.ptr, '.', target.len);
 }
 
@@ -182,8 +182,8 @@ int plan_load(struct cli *cli, const char *path, wend_plan **out)
 
 /* ---- Showing it ---------------------------------------------------------- */
 
-/* What past runs took stands beside what is declared. A store that is not
- * there is not made for that, and one that cannot be read says nothing. */
+/* Shows learned durations beside the estimates. The store is not created for
+ * this, and an unreadable one is ignored. */
 static void learn(struct cli *cli, wend_plan *plan)
 {
     struct buf path = {.mem = cli->arena.mem};
@@ -217,7 +217,7 @@ static int show_text(struct cli *cli, wend_str json)
     return code;
 }
 
-/* Behind the last member. */
+/* After the last member. */
 static void put_cost(struct buf *b, const struct plan_cost *cost)
 {
     buf_fmt(b, ",\"cost\":{\"asked\":%u,\"priced\":%u", cost->asked,

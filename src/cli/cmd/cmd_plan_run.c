@@ -1,5 +1,5 @@
 /*
- * cmd_plan_run.c - wend plan run: a plan, and what becomes of it.
+ * cmd_plan_run.c - wend plan run: runs a plan.
  */
 #include "base/json.h"
 #include "cli/agent/agent_inner.h"
@@ -12,7 +12,7 @@
 #include "cli/stream.h"
 #include "wire/file/yaml.h"
 
-/* Every known tool can be a target; what may run is another question. */
+/* Every known tool can be a target; the policy decides what may run. */
 static int offer_all_tools(struct cli *cli)
 {
     struct words *w = &cli->set.tools;
@@ -31,7 +31,7 @@ static int offer_all_tools(struct cli *cli)
 static int plan_agent(struct cli *cli, const struct plan_file *f,
                       wend_agent **agent, bool *asks);
 
-/* A plan inside is run by an agent of its own: its relics are beside it. */
+/* A nested plan runs with its own agent, because its relics are beside it. */
 static int add_workflow(struct cli *cli, wend_agent *agent,
                         const struct plan_named *n)
 {
@@ -47,7 +47,7 @@ static int add_workflow(struct cli *cli, wend_agent *agent,
     return code;
 }
 
-/* The agent that does the plan, with all that the plan names. */
+/* Creates the agent that runs the plan, with everything the plan names. */
 static int plan_agent(struct cli *cli, const struct plan_file *f,
                       wend_agent **agent, bool *asks)
 {
@@ -92,8 +92,8 @@ static int go(struct cli *cli, wend_agent *agent, const wend_plan *plan,
     return code;
 }
 
-/* The plan may have come from standard input: where it says so is found in a
- * file alone. */
+/* The plan may come from standard input: only a file has a position to
+ * report. */
 static int check_own_replan(struct cli *cli, const struct plan_file *f)
 {
     static const char want[] =
@@ -117,8 +117,7 @@ static int check_own_replan(struct cli *cli, const struct plan_file *f)
               : complain(EXIT_USAGE, "%s: %s", f->path, want);
 }
 
-/* Who is to write another plan, if there is no model? Recursion is bounded by
- * CHILD_DEPTH_MAX. */
+/* A replan needs a model. Recursion is bounded by CHILD_DEPTH_MAX. */
 static int check_replan(struct cli *cli, const struct plan_file *f)
 {
     int code = check_own_replan(cli, f);
@@ -140,7 +139,7 @@ int plan_run(struct cli *cli, const char *path)
         code = plan_files_unasked(f);
         if (!code)
             code = check_replan(cli, f);
-        cli->set.model = "script:{\"turns\":[]}"; /* never asked */
+        cli->set.model = "script:{\"turns\":[]}"; /* never called */
     }
     if (!code && !plan_files_models(cli, f))
         code = complain(EXIT_FAILED, "out of memory");

@@ -1,5 +1,5 @@
 /*
- * cmd_prune.c - wend prune: old runs out of the store.
+ * cmd_prune.c - wend prune: removes old runs from the store.
  */
 #include <stddef.h>
 

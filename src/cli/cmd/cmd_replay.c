@@ -1,5 +1,5 @@
 /*
- * cmd_replay.c - wend replay: a run again, as it happened.
+ * cmd_replay.c - wend replay: replays a run as it happened.
  */
 #include <stddef.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-/* What follows is another run, with the same past. */
+/* What follows is another run with the same history. */
 static int go_on(struct cli *cli, const struct found *found, struct view *view)
 {
     wend_fork_options o = {.size = sizeof o, .at = cli->set.seq_to};

@@ -1,5 +1,5 @@
 /*
- * cmd_resume.c - wend resume: go on with runs whose process is gone.
+ * cmd_resume.c - wend resume: resumes interrupted runs.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-/* Limits alone change those of the run; with a whole config its own come. */
+/* Limits alone replace those of the run; a whole config brings its own. */
 static wend_run_options options_of(const struct settings *given,
                                    const struct again *how)
 {
@@ -104,7 +104,7 @@ static int resume(struct cli *cli, const char *id, bool imported)
     struct view view;
     int code;
 
-    /* First: its files are found from where the command was called. */
+    /* Do this first: its files are relative to the directory of the command. */
     if (!view_open(&view, &cli->set, view_look(&cli->set)))
         return EXIT_USAGE;
     how.view = &view;
@@ -116,8 +116,8 @@ static int resume(struct cli *cli, const char *id, bool imported)
     return code;
 }
 
-/* A parent that is under way, or paused, goes on with its children, and could
- * not if somebody else had them. */
+/* An active or paused parent resumes its children itself, and could not if
+ * another process owned them. */
 static int resume_named(struct cli *cli, const char *id, bool imported)
 {
     char parent[40] = "";

@@ -1,5 +1,5 @@
 /*
- * cmd_rm.c - wend rm: one run out of the store, with those that it started.
+ * cmd_rm.c - wend rm: removes one run and its descendants from the store.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -25,13 +25,13 @@ struct row {
     struct row *next; /* newer */
     char run[40], parent[40];
     bool child, alive, goes;
-    struct row *gone_next; /* of those that go */
+    struct row *gone_next; /* of the runs to remove */
 };
 
 struct rows {
     struct cli *cli;
     struct row *oldest, *gone;
-    size_t others; /* that go with it */
+    size_t others; /* removed with it */
 };
 
 /* The listing gives the newest first. */
@@ -61,7 +61,7 @@ static bool goes(const struct rows *r, const char *run)
     return false;
 }
 
-/* A run is older than those that it started and its forks. */
+/* A run is older than its children and its forks. */
 static int choose(struct rows *r, const char *id)
 {
     for (struct row *row = r->oldest; row; row = row->next) {
@@ -107,7 +107,7 @@ static int ask(const struct rows *r, const char *id)
     return EXIT_DONE;
 }
 
-/* Newest first: none may be the parent of one that is there. */
+/* Newest first: a run must not be removed before its descendants. */
 static int remove_rows(struct rows *r)
 {
     struct row *newest = NULL, *next;
@@ -125,7 +125,7 @@ static int remove_rows(struct rows *r)
     return s == WEND_OK ? EXIT_DONE : give_up(r->cli, s, &err);
 }
 
-/* What only they referred to goes with them. */
+/* Remove the blobs that only these runs referred to. */
 static int tidy(struct cli *cli)
 {
     wend_prune_options o = {.size = sizeof o};

@@ -1,5 +1,5 @@
 /*
- * cmd_run.c - wend run: an agent on a prompt, the answer as it streams.
+ * cmd_run.c - wend run: runs an agent on a prompt and streams the answer.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -192,7 +192,7 @@ static int go(struct cli *cli, wend_agent *agent, wend_str prompt, bool asks)
         code = give_up(cli, s, &err);
     else
         code = stream_go(&st);
-    /* A run that is not over stays as it is and can be taken up again. */
+    /* An unfinished run stays resumable. */
     wend_run_free(st.run);
     view_free(&view);
     return code;

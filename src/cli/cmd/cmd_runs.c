@@ -1,5 +1,5 @@
 /*
- * cmd_runs.c - wend runs: what is in the store, newest first.
+ * cmd_runs.c - wend runs: lists runs, newest first.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum {
     LIMIT_DEFAULT = 20,
-    SHORT_ROWS_MAX = 200, /* with more rows ids are not shortened */
+    SHORT_ROWS_MAX = 200, /* ids are not shortened beyond this number of rows */
     MODEL_COLUMNS = 16,
     PROMPT_COLUMNS_MIN = 10,
     FLUSH_BYTES = 64 << 10,
@@ -171,8 +171,8 @@ static bool is_unique(struct cli *cli, wend_str run, int len)
     return unique;
 }
 
-/* Ends of the groups of an id, so that a short one looks like the start of
- * a long one. */
+/* Ends of the groups of an id: a short id looks like the start of the full
+ * one. */
 static int longer(int len)
 {
     return len < 8 ? 8 : len < 13 ? 13 : len < 18 ? 18 : len < 23 ? 23 : 36;

@@ -1,6 +1,5 @@
 /*
- * cmd_stats.c - wend stats: what many runs used, how long it took, and why
- * what failed failed.
+ * cmd_stats.c - wend stats: usage, durations and failures of many runs.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ struct counter {
 
 /* ---- Reading ------------------------------------------------------------- */
 
-/* A run that is damaged is said, and counts as far as it is good. */
+/* A damaged run is reported, and its intact part counts. */
 static int count_run(void *ctx, const wend_run_info *info)
 {
     struct counter *c = ctx;
@@ -51,7 +50,7 @@ static int count_run(void *ctx, const wend_run_info *info)
     s = wend_store_replay(c->cli->rt, id, &o, &run, &err);
     if (s != WEND_OK)
         return give_up(c->cli, s, &err);
-    /* What a fork shares was its parent's doing. */
+    /* Shared history counts for the parent, not for the fork. */
     while ((s = wend_run_next(run, &ev)) == WEND_OK)
         if (str_is(ev->run, id) || ev->type == WEND_RUN_START)
             stats_event(&c->stats, ev);

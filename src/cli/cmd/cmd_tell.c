@@ -1,6 +1,6 @@
 /*
- * cmd_tell.c - wend cancel, say, pause, continue, approve: reach a run that
- * another process has under way.
+ * cmd_tell.c - wend cancel, say, pause, continue, approve: requests to a run
+ * that is active in another process.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -125,7 +125,7 @@ static int run_say(struct cli *cli)
 
 enum { WAITING_MAX = 64, CALL_ID_MAX = 128 };
 
-/* The calls of a run that wait for an answer, by its log. */
+/* The calls of a run that wait for approval, from its log. */
 struct waiting {
     char ids[WAITING_MAX][CALL_ID_MAX];
     int count;

@@ -1,5 +1,5 @@
 /*
- * cmd_tools.c - wend tools: what can be offered to a model.
+ * cmd_tools.c - wend tools: lists the tools that can be offered to a model.
  */
 #include <stddef.h>
 
@@ -45,10 +45,10 @@ static void put_json(struct buf *b, const wend_tool_info *t)
     buf_cstr(b, "}\n");
 }
 
-/* Words, broken before `columns`, each line after `indent` spaces. */
+/* Wraps words before `columns`; each line starts with `indent` spaces. */
 static void put_words(struct buf *b, wend_str text, int indent, size_t columns)
 {
-    size_t used = columns; /* so that the first word begins a line */
+    size_t used = columns; /* makes the first word start a line */
 
     for (size_t i = 0; i < text.len;) {
         size_t end = i;
@@ -80,13 +80,14 @@ static void put_head(struct buf *b, const wend_tool_info *t)
         if (t->labels >> i & 1)
             buf_fmt(b, ", %s", label_names[i]);
     buf_char(b, '\n');
-    term_text(&clean, t->description); /* a server's may be anything */
+    term_text(&clean,
+              t->description); /* names from a server may contain anything */
     put_words(b, buf_view(&clean), 4, 78);
     b->failed |= clean.failed;
     buf_free(&clean);
 }
 
-/* Indented; small enough that recursion is no danger (JSON_DEPTH_MAX). */
+/* Prints indented JSON; the recursion is bounded by JSON_DEPTH_MAX. */
 static void put_pretty(struct buf *b, const struct json *j, int indent)
 {
     bool object = j->kind == JSON_OBJECT;
@@ -144,7 +145,7 @@ static int unknown(struct cli *cli, wend_agent *agent, const char *name)
                     near ? "'?" : "");
 }
 
-/* An agent that never runs: its servers are what is looked at. */
+/* Creates an agent that never runs, to inspect its servers. */
 static int make_agent(struct cli *cli, wend_agent **agent)
 {
     wend_agent_options o = {.size = sizeof o,

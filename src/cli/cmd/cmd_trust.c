@@ -59,7 +59,7 @@ static bool put_store(void *ctx, const char *id, enum stores_how how,
 
     (void)id;
     if (how != STORES_ACCEPTED)
-        return true; /* of one's own there may be many */
+        return true; /* the user's own stores may be many */
     buf_fmt(&l->out, "%-8s ", name && !access(name, F_OK) ? "store" : "gone");
     term_line(&l->out, path, 4096);
     buf_char(&l->out, '\n');
@@ -172,7 +172,7 @@ static int accept_store(struct cli *cli, const char *path)
 
 static int remove_file(struct cli *cli, const char *path)
 {
-    const char *real = trust_real(path, &cli->arena); /* it may be gone */
+    const char *real = trust_real(path, &cli->arena); /* the file may be gone */
     wend_error err = {0};
     wend_status s = stores_remove(real ? real : path, &cli->arena, &err);
 

@@ -1,5 +1,5 @@
 /*
- * cmd_verify.c - wend verify: whether stored runs are as they were written.
+ * cmd_verify.c - wend verify: verifies the integrity of stored runs.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static int verify(void *ctx, const wend_run_info *info)
 
     snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
     s = wend_store_verify(v->cli->store, id, v->cli->set.head, &found, &err);
-    if (s == WEND_E_INVAL) { /* others may be good */
+    if (s == WEND_E_INVAL) { /* other runs may be intact */
         found.bad_seq = 1;
         snprintf(found.bad_run, sizeof found.bad_run, "%.36s", id);
         snprintf(found.why, sizeof found.why, "has an invalid id");
@@ -117,7 +117,7 @@ static int verify(void *ctx, const wend_run_info *info)
     s = wend_store_export(v->cli->store, id, found.seq, file_out_write,
                           &v->file, &err);
     if (s == WEND_E_IO)
-        return EXIT_FAILED; /* it has been said */
+        return EXIT_FAILED; /* already reported */
     return s == WEND_OK ? EXIT_DONE : give_up(v->cli, s, &err);
 }
 
@@ -126,7 +126,7 @@ static bool is_hash(const char *s)
     return strlen(s) == HASH_LEN && strspn(s, "0123456789abcdef") == HASH_LEN;
 }
 
-/* Runs are looked at even if the file as a whole is damaged. */
+/* Check the runs even if the file as a whole is damaged. */
 static int verify_all(struct verifier *v)
 {
     wend_list_options filter = {.size = sizeof filter};

@@ -1,5 +1,5 @@
 /*
- * cmd_view.c - wend view: a run as a timeline.
+ * cmd_view.c - wend view: shows a run as a timeline.
  */
 #include <stddef.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ static const struct opt opts[] = {
     {0},
 };
 
-/* Deltas say nothing that is not in what follows them. */
+/* Deltas add nothing to the kept events after them. */
 static uint64_t kept_types(void)
 {
     uint64_t bits = 0;
@@ -108,7 +108,7 @@ static int run(struct cli *cli)
     timeline_init(&t, cli->arena.mem, 0);
     code = fold(cli, found.id, &t);
     if (code == EXIT_DONE && cli->set.format == FORMAT_HTML) {
-        /* Now it is known how much of each text the page has room for. */
+        /* The space for each text is known now. */
         detail_max = timeline_detail_max(&t);
         timeline_free(&t);
         timeline_init(&t, cli->arena.mem, detail_max);

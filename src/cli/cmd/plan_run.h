@@ -8,7 +8,7 @@
 
 int plan_run(struct cli *cli, const char *path);
 
-/* cmd_plan.c: the plan of a file, with --set; what is wrong is said. */
+/* cmd_plan.c: reads the plan of a file, with --set; prints errors. */
 int plan_load(struct cli *cli, const char *path, wend_plan **out);
 
 #endif

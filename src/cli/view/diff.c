@@ -1,9 +1,9 @@
 /*
- * diff.c - the first difference of two events.
+ * diff.c - the first difference between two events.
  *
- * What differs from run to run by itself is no difference: ids, times, and
- * what follows from them. Calls have names of their own in each run; they
- * are the same if they stand for each other wherever they are named.
+ * Ids, times and values derived from them always differ between runs and are
+ * ignored. Calls have different ids in each run; two calls are equal if their
+ * ids correspond everywhere.
  */
 #include "cli/view/diff.h"
 
@@ -38,7 +38,7 @@ static bool is_ignored(const struct diff *d)
     wend_str path = buf_view(&d->path);
 
     if (d->resumed && str_starts(path, "data.metrics."))
-        return true; /* they have what was cut off, too */
+        return true; /* they include the interrupted attempt */
     return !d->exact &&
            str_index(path, ignored, sizeof ignored / sizeof *ignored) >= 0;
 }

@@ -1,5 +1,5 @@
 /*
- * diff.h - the first difference of two events.
+ * diff.h - the first difference between two events.
  */
 #ifndef CLI_DIFF_H
 #define CLI_DIFF_H
@@ -9,18 +9,18 @@
 struct diff_id;
 
 struct diff {
-    bool exact;   /* ids and times count, too */
-    bool resumed; /* one of them: attempts of it were passed over */
+    bool exact;   /* also compare ids and times */
+    bool resumed; /* attempts of one of the runs were skipped */
     struct arena arena;
-    struct diff_id *ids; /* names of calls that stand for each other */
-    /* Of the difference: */
+    struct diff_id *ids; /* ids of calls that correspond */
+    /* The difference: */
     struct buf path;          /* "data.calls[0].args" */
-    const struct json *a, *b; /* NULL: it has none */
+    const struct json *a, *b; /* NULL: absent */
     bool failed;              /* out of memory */
 };
 
 void diff_init(struct diff *d, const struct mem *m); /* m is borrowed */
-/* Whether two events, as JSON, say the same. */
+/* Whether two events, as JSON, are equal. */
 bool diff_same(struct diff *d, const struct json *a, const struct json *b);
 void diff_free(struct diff *d);
 

@@ -312,7 +312,7 @@ static void error(struct buf *b, const wend_event *ev)
 
 typedef void (*gist_fn)(struct buf *b, const wend_event *ev);
 
-/* A delta's function is the one for all of them. */
+/* All deltas share one function. */
 #define thinking_delta delta
 #define text_delta delta
 #define args_delta delta

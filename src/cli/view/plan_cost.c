@@ -1,17 +1,16 @@
 /*
- * plan_cost.c - the most that a plan's questions to models can cost.
+ * plan_cost.c - the maximum cost of a plan's model calls.
  *
- * What a prompt will be is known only when it is asked, so a bound is what
- * can be said before: a window that is full, an answer that is as long as the
- * model can make it, every attempt that is allowed. What an agent asks is not
- * bounded in this way, and counts as asked without a price.
+ * Prompts are known only at run time, so this is an upper bound: full windows,
+ * the longest answers, every allowed attempt. Model calls of agents are not
+ * bounded in this way, and count as calls without a price.
  */
 #include "cli/view/plan_cost.h"
 
 #include "cli/config.h"
 #include "wire/file/models.h"
 
-/* -1 if the price, the window or the longest answer is not known. */
+/* -1 if the price, the window or the longest answer is unknown. */
 static int64_t most_of(const struct models *all, wend_str name)
 {
     const struct model *m = all && name.ptr ? models_find(all, name) : NULL;

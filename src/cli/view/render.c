@@ -1,6 +1,5 @@
 /*
- * render.c - a run as its user sees it: the answer as it streams, and
- * beside it what the tools do and what went wrong.
+ * render.c - a run for its user: the streaming answer, tool calls and errors.
  */
 #include "cli/view/view.h"
 
@@ -27,7 +26,7 @@ static void put_text(struct view *v, wend_str text)
     if (!text.len)
         return;
     if (!v->piece_any && v->text_open)
-        buf_char(out, '\n'); /* texts of two messages stay apart */
+        buf_char(out, '\n'); /* separate the texts of two messages */
     if (!v->piece_any)
         v->before = (struct utf8_before){0};
     if (v->safe_only)
@@ -39,7 +38,7 @@ static void put_text(struct view *v, wend_str text)
     v->last_call.len = 0;
 }
 
-/* An answer with a schema is for a program: nothing else goes out. */
+/* An answer with a schema is for a program: print nothing else. */
 static void run_start(struct view *v, const wend_event *ev)
 {
     struct arena a = {.mem = &v->mem};
@@ -64,7 +63,7 @@ static void model_start(struct view *v, const wend_event *ev)
 {
     v->piece_any = false;
     v->planned &= ev->u.model_start.action.ptr != NULL;
-    v->plan &= !ev->in_turn; /* it failed, and a model goes on */
+    v->plan &= !ev->in_turn; /* it failed, and a model continues */
 }
 
 static void talk_line(struct view *v, const char *mark, wend_str text)
@@ -76,7 +75,7 @@ static void talk_line(struct view *v, const char *mark, wend_str text)
     term_line(out, text, v->width > used ? v->width - used : 1);
 }
 
-/* The run goes on with the calls that had started; people should know. */
+/* The run continues with the calls that had started; tell the user. */
 static void message_cut(struct view *v, const wend_ev_model_end *e)
 {
     buf_cstr(view_talk(v), "wend: the model's message was truncated: ");
@@ -90,7 +89,7 @@ static void model_end(struct view *v, const wend_event *ev)
     const wend_ev_model_end *e = &ev->u.model_end;
 
     if (e->action.ptr)
-        return; /* its action says how it went */
+        return; /* its action reports the outcome */
     if (e->outcome == WEND_OUTCOME_SUPERSEDED && v->piece_any && !v->quiet)
         buf_cstr(view_talk(v),
                  "wend: the answer was interrupted and starts again\n");
@@ -145,7 +144,8 @@ static void call_start(struct view *v, const wend_event *ev)
         memcpy(v->call, e->call.ptr, e->call.len);
 }
 
-/* The name stands before the result only where it could be another's. */
+/* Name the call before its result only if the result could belong to
+ * another. */
 static void call_end(struct view *v, const wend_event *ev)
 {
     const wend_ev_call_end *e = &ev->u.call_end;
@@ -173,7 +173,7 @@ static void call_end(struct view *v, const wend_event *ev)
 static void approval_ask(struct view *v, const wend_event *ev)
 {
     if (!v->talks || v->live)
-        return; /* a live one is asked in full */
+        return; /* a live approval is shown in full */
     talk_line(v, "? ", ev->u.approval_ask.name);
     buf_char(view_talk(v), '\n');
 }
@@ -190,7 +190,7 @@ static void approval_answer(struct view *v, const wend_event *ev)
 
 /* ---- What went wrong ----------------------------------------------------- */
 
-/* A live command has printed what is known about servers of tools. */
+/* A live command has already printed the messages about MCP servers. */
 static bool is_told(const struct view *v, wend_str code)
 {
     return v->live && str_starts(code, "mcp_");
@@ -341,7 +341,7 @@ void render_event(struct view *v, const wend_event *ev)
         renderers[ev->type](v, ev);
 }
 
-/* Times are those since it goes on. */
+/* Times count from the resume. */
 void render_past(struct view *v, const wend_event *ev)
 {
     if (ev->type == WEND_RUN_START)

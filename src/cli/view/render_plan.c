@@ -1,6 +1,6 @@
 /*
- * render_plan.c - a plan as its user sees it: a line for each thing that
- * happens beside the outputs, which are the results.
+ * render_plan.c - a plan for its user: a line per event, and the outputs as
+ * results.
  */
 #include "cli/view/view.h"
 
@@ -32,7 +32,7 @@ static void draw(struct view *v)
     v->waterfall_us = now_us(CLOCK_MONOTONIC);
 }
 
-/* Not each time it is called: what is drawn wakes the loop, too. */
+/* Not on each call: drawing also wakes the loop. */
 int view_tick(struct view *v)
 {
     const int64_t tick_us = WATERFALL_TICK_MS * 1000;
@@ -47,7 +47,7 @@ int view_tick(struct view *v)
     return WATERFALL_TICK_MS;
 }
 
-/* True: the bars have it, and no line is needed. */
+/* True: the bars show it, and no line is needed. */
 static bool bars_have(struct view *v, const wend_event *ev)
 {
     if (!v->waterfall && ev->type == WEND_PLAN_START && v->live && v->talks &&
@@ -70,7 +70,7 @@ static void line(struct view *v, const wend_event *ev, const char *what,
 
     if (v->quiet)
         return;
-    if (!v->began_us) /* resumed: its beginning is not among what is shown */
+    if (!v->began_us) /* resumed: its start is not shown */
         v->began_us = ev->time_us;
     if (v->waterfall)
         waterfall_lift(v->waterfall, out);
@@ -134,7 +134,7 @@ void render_plan_end(struct view *v, const wend_event *ev)
     const wend_ev_plan_end *e = &ev->u.plan_end;
     struct buf text = {.mem = &v->mem};
 
-    v->plan |= !ev->in_turn; /* also if its beginning was not shown */
+    v->plan |= !ev->in_turn; /* even if its start was not shown */
     if (bars_have(v, ev))
         return;
     buf_fmt(&text, "%lld ok, %lld failed, %lld skipped", (long long)e->ok,
@@ -147,7 +147,7 @@ void render_plan_end(struct view *v, const wend_event *ev)
     buf_free(&text);
 }
 
-/* One output that is a text is that text; anything else is JSON. */
+/* A single string output is printed as text; anything else as JSON. */
 void render_outputs(struct view *v, wend_str json)
 {
     struct arena a = {.mem = &v->mem};

@@ -1,7 +1,7 @@
 /*
- * stats.c - what many runs used and how long it took, folded from events.
+ * stats.c - usage and durations of many runs, folded from events.
  *
- * Names come from logs: they are copied, and shown through the sanitiser.
+ * Names come from logs: they are copied, and sanitised when shown.
  */
 #include "cli/view/stats.h"
 
@@ -25,7 +25,7 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The smallest value that so many percent do not exceed. */
+/* Nearest-rank percentiles. */
 bool times_spread(struct times *t, struct spread *out)
 {
     int64_t *v = (int64_t *)(void *)t->values.ptr;
@@ -97,7 +97,7 @@ static void on_run_start(struct stats *s, const wend_event *ev)
         s->agent->count++;
 }
 
-/* As long as processes had it: not from its first event to its last. */
+/* Only the time in which a process owned the run. */
 static void on_run_end(struct stats *s, const wend_event *ev)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
@@ -147,7 +147,7 @@ static void use(struct stats *s, const wend_ev_usage *u)
     add_usage(s->model, u);
 }
 
-/* The attempt counts for the model that failed, what comes for the next. */
+/* The attempt counts for the model that failed, later usage for the next. */
 static void on_model_retry(struct stats *s, const wend_event *ev)
 {
     const wend_ev_model_retry *e = &ev->u.model_retry;
@@ -204,7 +204,7 @@ static void on_call_end(struct stats *s, const wend_event *ev)
     add_call(s, e->name, e->outcome, e->ms, e->cached, e->error);
 }
 
-/* Takes it out; NULL: it has not begun. */
+/* Removes it; NULL: it has not started. */
 static struct stats_begun *take_begun(struct stats *s, wend_str action)
 {
     for (struct stats_begun **at = &s->begun; *at; at = &(*at)->next)
@@ -217,12 +217,12 @@ static struct stats_begun *take_begun(struct stats *s, wend_str action)
     return NULL;
 }
 
-/* Only its start says what it runs. Models and agents are counted where they
- * end themselves. */
+/* Only its start names the target. Models and agents are counted at their
+ * own ends. */
 static void on_action_start(struct stats *s, const wend_event *ev)
 {
     const wend_ev_action_start *e = &ev->u.action_start;
-    struct stats_begun *b = take_begun(s, e->action); /* tried once more */
+    struct stats_begun *b = take_begun(s, e->action); /* retried */
 
     if (!b && (b = arena_alloc(&s->arena, sizeof *b)))
         b->action = arena_str(&s->arena, e->action);

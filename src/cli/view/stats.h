@@ -1,12 +1,12 @@
 /*
- * stats.h - what many runs used and how long it took, folded from events.
+ * stats.h - usage and durations of many runs, folded from events.
  */
 #ifndef CLI_STATS_H
 #define CLI_STATS_H
 
 #include "base/str.h"
 
-/* Times in milliseconds, as many as there were. */
+/* Durations in milliseconds. */
 struct times {
     struct buf values; /* int64_t */
 };
@@ -22,14 +22,14 @@ struct usage {
     int64_t tokens_in, tokens_out, tokens_cached, cost_nano;
 };
 
-/* Of a model, a tool or an agent. */
+/* Totals of a model, a tool or an agent. */
 struct tally {
     struct tally *next; /* in the order of first use */
     wend_str name;
     int64_t count, retries, cached;
     int64_t outcomes[WEND_OUTCOME_SKIPPED + 1]; /* the rest are not over */
-    struct usage used;                          /* as providers say */
-    struct usage estimated; /* charged for calls that a crash cut off */
+    struct usage used;                          /* as providers report it */
+    struct usage estimated; /* charged for interrupted calls */
     struct times first_token, took;
 };
 
@@ -41,11 +41,11 @@ struct cause {
     int64_t count;
 };
 
-/* An action that is under way. */
+/* An active action. */
 struct stats_begun {
     struct stats_begun *next;
     wend_str action;
-    wend_str tool; /* absent: what it runs is no tool */
+    wend_str tool; /* absent: its target is not a tool */
 };
 
 struct stats {
@@ -55,7 +55,7 @@ struct stats {
     struct tally *models, *tools, *agents;
     struct cause *causes;
     bool failed; /* out of memory */
-    /* Of the run that is being read: */
+    /* The run that is being read: */
     struct tally *agent, *model;
     struct stats_begun *begun;
 };

@@ -1,5 +1,5 @@
 /*
- * view.c - where events go, and in which shape.
+ * view.c - writes events to the outputs in the chosen format.
  */
 #include "cli/view/view.h"
 
@@ -32,7 +32,7 @@ enum look view_look(const struct settings *set)
     return wants_json(set) ? LOOK_JSON : LOOK_ANSWER;
 }
 
-/* False: it is not built, or out of memory; it has been said. */
+/* False: not built, or out of memory; the error has been printed. */
 static bool open_dialect(struct view *v, const struct settings *set)
 {
     const struct dialect *d = dialects[set->events];
@@ -105,8 +105,7 @@ struct buf *view_talk(struct view *v)
     return &v->results.text;
 }
 
-/* A file that fails is said once and then left alone: the events are in
- * the store. */
+/* Report a failing file once and stop using it: the events are in the store. */
 static void log_line(struct view *v, wend_str line)
 {
     while (line.len) {
@@ -164,7 +163,7 @@ static void show_dialect(struct view *v, const wend_event *ev)
     buf_free(&lines);
 }
 
-/* Text that there was no memory for is lost, and so is all after it. */
+/* After a failed allocation the text is lost, and so is everything after it. */
 static void drop_unread(struct out *o)
 {
     if (o->text.failed)
