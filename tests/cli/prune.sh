@@ -84,7 +84,7 @@ sleep 0.01
 pruner=$!
 longest=$(longest_of kill -0 $pruner)
 wait $pruner
-is "while others write" "$? $(grep -c 'runs are gone' "$work/pruned")" "0 1"
+is "while others write" "$? $(grep -c 'runs removed' "$work/pruned")" "0 1"
 [ "$longest" -lt $((3000 + 10 * usual)) ]
 ok "while others write: nobody waits for long ($longest ms, else $usual)"
 exits "while others write: whole" 0 "$WEND" verify

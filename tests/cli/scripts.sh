@@ -40,7 +40,7 @@ types "$out" | grep -q "model_start model_retry"
 ok "a retry is an event"
 exits "retried, in words" 0 "$WEND" run -m 'script:{"turns":[
 {"error":{"code":"rate_limit","message":"slow down"}},{"text":"Here."}]}' hi
-has "a retry is said" "$err" "trying again in"
+has "a retry is said" "$err" "retrying in"
 is "the answer is not" "$(cat "$out")" "Here."
 
 exits "cut off in the middle" 1 "$WEND" run -m 'script:{"turns":[
