@@ -184,10 +184,10 @@ actions:
      depends_on: [a]}
 END
 exits "no model to ask" 2 "$WEND" plan run f.yaml
-has "no model: where" "$err" "f.yaml:3:13: on_failure: replan asks a model"
+has "no model: where" "$err" "f.yaml:3:13: on_failure: replan needs a model"
 exits "no model to ask, from standard input" 2 \
     bash -c '"$0" plan run - <f.yaml' "$WEND"
-has "no model, from standard input" "$err" "on_failure: replan asks a model"
+has "no model, from standard input" "$err" "on_failure: replan needs a model"
 cat >fs.yaml <<'END'
 turns:
   - when: 'division by zero'
@@ -212,7 +212,7 @@ actions: [{name: w, type: workflow, target: f.yaml, output_key: w}]
 outputs: {w: $w}
 END
 exits "no model to ask, inside" 2 "$WEND" plan run g.yaml
-has "no model, inside: where" "$err" "f.yaml:3:13: on_failure: replan asks"
+has "no model, inside: where" "$err" "f.yaml:3:13: on_failure: replan needs"
 exits "another plan inside a plan" 0 "$WEND" plan run -m script:fs.yaml g.yaml
 is "another plan inside: the answer" "$(cat "$out")" "It is 42."
 

@@ -48,5 +48,5 @@ is "10 MB: a listing shows its beginning" \
 
 head -c 67108865 /dev/zero | "$WEND" run -m "$hello" >"$out" 2>"$err"
 is "over 64 MiB: exit status" $? 2
-has "over 64 MiB: said" "$err" "over 64 MiB"
+has "over 64 MiB: said" "$err" "larger than 64 MiB"
 finish

@@ -68,7 +68,7 @@ start
 killed
 is "SIGKILL: status" "$(last_status)" interrupted
 exits "SIGKILL: replay" 0 "$WEND" replay --speed 0 last
-has "SIGKILL: replay notes it" "$err" "not over"
+has "SIGKILL: replay notes it" "$err" "unfinished"
 
 # A reader that leaves.
 "$WEND" run --json -m "$held" hi | head -1 >"$out"
