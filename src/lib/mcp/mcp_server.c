@@ -35,8 +35,9 @@ static void note(struct mcp_server *s, const char *text)
 }
 
 /* Writes the note, with the server's name before it, into `text`. */
-static void note_fmt(struct mcp_server *s, char text[NOTE_BYTES],
-                     const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void
+note_fmt(struct mcp_server *s, char text[NOTE_BYTES], const char *fmt,
+         va_list ap)
 {
     size_t n = utf8_fmt(text, NOTE_BYTES, "mcp %s: ", s->name.ptr);
 
