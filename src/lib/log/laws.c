@@ -564,7 +564,7 @@ wend_status wend_laws_add(wend_laws *l, const wend_event *ev, wend_error *err)
     l->open |= rules[ev->type].opens;
     l->open &= ~rules[ev->type].closes;
     l->over |= ev->type == WEND_RUN_END;
-    l->blind = close_wrote(ev);
+    l->blind = close_wrote(ev) || (l->blind && ev->type == WEND_RUN_FORK);
     l->seq = ev->seq;
     l->n = ev->n;
     l->time_us = ev->time_us;
