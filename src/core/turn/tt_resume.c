@@ -13,7 +13,7 @@
  *     call with a child                  the same, with the same child
  *     unsafe call                        as the policy's on_unknown says
  *     child of a run that this forks     child_end(superseded)
- *     question to whoever approves       asked again
+ *     question to the approver          asked again
  *     refusal that a fork cut in two     refused again
  *     being stopped, or taken up for it  everything ends
  *
@@ -93,7 +93,7 @@ void check_lost_calls(struct tt *x)
     }
 }
 
-/* The question once more: nobody who could hear the first one is left. The
+/* The question once more: the process that asked it is gone. The
  * policy of a fork may allow what its parent's asks about. */
 static void ask_once_more(struct tt *x, const struct work *w)
 {

@@ -213,7 +213,7 @@ wend_status agent_enter(const wend_agent *a, const char *what, wend_error *err)
     return rt_enter_for(a->rt, what, err);
 }
 
-/* libcurl obeys the variable; whoever reads a run should know. */
+/* libcurl obeys the variable; a reader of the run should know. */
 static void tell_keylog(wend_agent *a)
 {
     const char *file = getenv("SSLKEYLOGFILE");
@@ -227,7 +227,7 @@ static void tell_keylog(wend_agent *a)
     buf_cstr(&text, "SSLKEYLOGFILE is set: the keys of TLS connections are "
                     "written to ");
     utf8_repair(&text, str_of(file));
-    buf_cstr(&text, "; whoever reads it can read keys and prompts");
+    buf_cstr(&text, "; a reader of that file can read keys and prompts");
     t.message = buf_view(&text);
     if (!text.failed)
         agent_trouble(a, &t, true);

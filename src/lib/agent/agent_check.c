@@ -89,7 +89,7 @@ bool tool_networks(const struct tool_manifest *t)
     return t->category == WEND_CATEGORY_NETWORK;
 }
 
-/* Without the network nobody below has it either. */
+/* Without the network its children do not have it either. */
 static wend_status check(const struct agent_file *f, bool offline,
                          wend_error *err)
 {

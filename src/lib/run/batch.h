@@ -30,7 +30,7 @@ struct batch {
     struct store_heard *heard; /* requests that it deals with */
     size_t heard_count, heard_cap;
     struct event_blob *end_blobs; /* of run_end, which is the last event ... */
-    size_t end_blobs_count;       /* ... so many in a row */
+    size_t end_blobs_count;       /* ... this many in a row */
     wend_store *store;            /* that it was handed to */
     int64_t last_seq;
     size_t sent_bytes; /* what it weighs at the store */

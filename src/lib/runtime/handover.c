@@ -132,19 +132,24 @@ wend_status rt_end_of(wend_runtime *rt, bool inside, wend_status s,
 void wend_runtime_free(wend_runtime *rt)
 {
     struct mailbox *b;
-    int use = USE_IDLE;
+    int use;
 
     if (!rt || rt->magic != RUNTIME_MAGIC ||
         forked_check(rt->process, NULL) != WEND_OK)
         return;
-    if (atomic_compare_exchange_strong(&rt->mailbox->use, &use, USE_GONE)) {
-        rt_destroy(rt);
-        return;
-    }
     b = rt->mailbox;
     mailbox_ref(b); /* the runtime may go as soon as it is doomed */
-    use = USE_INSIDE;
-    if (atomic_compare_exchange_strong(&rt->mailbox->use, &use, USE_DOOMED))
-        mailbox_wake(b);
+    do {            /* again if the call that was inside has just ended */
+        use = USE_IDLE;
+        if (atomic_compare_exchange_strong(&b->use, &use, USE_GONE)) {
+            rt_destroy(rt);
+            break;
+        }
+        use = USE_INSIDE;
+        if (atomic_compare_exchange_strong(&b->use, &use, USE_DOOMED)) {
+            mailbox_wake(b);
+            break;
+        }
+    } while (use == USE_IDLE);
     mailbox_unref(b);
 }
