@@ -302,7 +302,7 @@ WEND_API wend_status wend_agent_add_mcps(wend_agent *agent,
  * workflow, whose target is the name. The policies of its ancestors also apply
  * to a child, and its usage counts towards their limits. When a parent is
  * resumed, so are its children. Add the tools of the agent first. */
-typedef struct wend_kid_options {
+typedef struct wend_child_options {
     size_t size;
     const char *name;        /* for models and plans */
     const char *description; /* for the model; default: none */
@@ -310,12 +310,13 @@ typedef struct wend_kid_options {
     const wend_plan *plan; /* the task runs this plan by the agent, with its
                               inputs; NULL: the task is a prompt. May be freed
                               at once */
-} wend_kid_options;
+} wend_child_options;
+typedef wend_child_options wend_kid_options; /* its former name */
 
 /* Adds an agent as a child. WEND_E_LIMIT: agents contain each other in a cycle,
  * or more than 8 levels deep. */
 WEND_API wend_status wend_agent_add_agent(wend_agent *agent,
-                                          const wend_kid_options *options,
+                                          const wend_child_options *options,
                                           wend_error *err);
 
 typedef struct wend_tool_info {

@@ -199,7 +199,7 @@ static bool add_helper(wend_runtime *rt, wend_agent *agent,
     char model[4096];
     wend_agent_options o = {
         .size = sizeof o, .model = model, .approve = approve_of(sc)};
-    wend_kid_options k = {.size = sizeof k, .name = "helper"};
+    wend_child_options k = {.size = sizeof k, .name = "helper"};
     bool ok;
 
     snprintf(model, sizeof model, "script:{\"turns\":[%s]}", sc->helper);

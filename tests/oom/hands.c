@@ -41,7 +41,7 @@ static bool add_kid(struct stage *st, struct tale *t)
         .size = sizeof o,
         .name = "kid",
         .model = "script:{\"turns\":[{\"text\":\"from the kid\"}]}"};
-    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    wend_child_options k = {.size = sizeof k, .name = "kid"};
 
     if (!step_ok(t, "agent_new", wend_agent_new(st->rt, &o, &st->kid, &st->err),
                  &st->err))

@@ -212,7 +212,7 @@ static void never_stop(struct sim *s, struct wend_run *r)
 static void follow_wall(struct sim *s)
 {
     for (struct wend_run *r = s->rt->runs; r; r = r->next)
-        r->taken_up = false;
+        r->clock_set = false;
 }
 
 static void keep_running(struct sim *s)

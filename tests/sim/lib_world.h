@@ -358,7 +358,7 @@ static wend_agent *agent_new(struct sim *s, struct spy *spy)
 
 static void add_kid(wend_agent *a, wend_agent *kid)
 {
-    wend_kid_options o = {.size = sizeof o, .name = "kid", .agent = kid};
+    wend_child_options o = {.size = sizeof o, .name = "kid", .agent = kid};
     wend_error err = {0};
 
     if (wend_agent_add_agent(a, &o, &err) != WEND_OK ||

@@ -55,7 +55,7 @@ static const struct {
     {"context", K_BOOL, offsetof(struct turn, context)},
     {"metrics_due", K_BOOL, offsetof(struct turn, metrics_due)},
     {"failed_calls", K_U32, offsetof(struct turn, failed_calls)},
-    {"taint", K_U32, offsetof(struct turn, taint)},
+    {"labels", K_U32, offsetof(struct turn, labels)},
     {"imported", K_BOOL, offsetof(struct turn, imported)},
     {"answer", K_STR, offsetof(struct turn, answer)},
     {"paused", K_BOOL, offsetof(struct turn, paused)},

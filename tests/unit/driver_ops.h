@@ -180,7 +180,7 @@ static void op_agent(struct worker *w)
 
 static void op_kid(struct worker *w)
 {
-    wend_kid_options o = {
+    wend_child_options o = {
         .size = some_size(w, sizeof o), .name = "kid", .agent = some_agent(w)};
     wend_error err = junk;
 

@@ -23,10 +23,10 @@ static void forget_own(struct settings *set)
 static int add(struct cli *cli, wend_agent *parent, const char *name,
                wend_agent *inner)
 {
-    wend_kid_options o = {.size = sizeof o,
-                          .name = name,
-                          .description = cli->agent->description,
-                          .agent = inner};
+    wend_child_options o = {.size = sizeof o,
+                            .name = name,
+                            .description = cli->agent->description,
+                            .agent = inner};
     wend_error err = {0};
     wend_status s = wend_agent_add_agent(parent, &o, &err);
 

@@ -35,7 +35,7 @@ static int plan_agent(struct cli *cli, const struct plan_file *f,
 static int add_workflow(struct cli *cli, wend_agent *agent,
                         const struct plan_named *n)
 {
-    wend_kid_options o = {
+    wend_child_options o = {
         .size = sizeof o, .name = n->target, .plan = n->plan->plan};
     wend_error err = {0};
     bool asks;

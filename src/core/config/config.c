@@ -424,7 +424,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (s == WEND_OK)
         s = policy_read(json_get(j, "policy"), a, c, err);
     if (s == WEND_OK)
-        s = config_kids(j, a, c, err);
+        s = config_children(j, a, c, err);
     if (s != WEND_OK)
         return s;
     fixed_part(c);

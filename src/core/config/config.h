@@ -115,7 +115,7 @@ struct model_use {
 
 /* Somebody who can be given a task, as a run of its own: an agent, or a
  * plan with its agent. */
-struct kid {
+struct child_config {
     wend_str name;         /* what models and plans call it */
     wend_str agent, model; /* of its run_start */
     wend_str config_json;  /* the same, without what the parent adds */
@@ -167,8 +167,8 @@ struct config {
     int64_t fixed_tokens;           /* estimate for all but the history */
     wend_str parts;                 /* JSON of what they add to a context */
     uint64_t prefix;                /* hash of the same */
-    const struct kid *kids;
-    size_t kids_count;
+    const struct child_config *children;
+    size_t children_count;
     struct within within;
     /* Files of the user's that are like those of policy_path.c; lists of
      * strings, or NULL. */
@@ -190,12 +190,12 @@ bool is_plan_tool(const struct config *c, wend_str name);
 uint32_t config_model(const struct config *c, wend_str name);
 const struct tool *config_end(const struct config *c, wend_str name);
 /* The one that is called so; NULL if there is none. */
-const struct kid *config_kid(const struct config *c, wend_str name);
+const struct child_config *config_child(const struct config *c, wend_str name);
 bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
 
-/* config_kids.c: what concerns children, from the config's JSON. */
-wend_status config_kids(const struct json *j, struct arena *a, struct config *c,
-                        wend_error *err);
+/* config_children.c: what concerns children, from the config's JSON. */
+wend_status config_children(const struct json *j, struct arena *a,
+                            struct config *c, wend_error *err);
 /* For it: a list of labels as bits, a policy's rules and mode. */
 uint32_t labels_read(const struct json *list);
 wend_status restraint_read(const struct json *policy, struct arena *a,

@@ -238,7 +238,7 @@ void begin_turn(struct tt *x)
     enter_turn(x);
 }
 
-void go_on(struct tt *x)
+void next_turn(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
 

@@ -90,7 +90,7 @@ struct call_done {
 
 /* What may be reserved at most, by all that is asked of models at once: what
  * parents and children leave of the budgets. INT64_MAX: there is no limit. */
-struct purse {
+struct budget {
     int64_t tokens, cost_nano;
 };
 
@@ -113,8 +113,9 @@ struct input {
     int64_t time_us;
     /* What the model has written so far, NULL when no call is open. */
     const struct reply *reply;
-    const struct purse *purse; /* NULL: the run shares its budgets with none */
-    int64_t ask;               /* which model attempt this is about */
+    const struct budget
+        *budget; /* NULL: the run shares its budgets with none */
+    int64_t ask; /* which model attempt this is about */
     const wend_ev_run_start *start;
     /* With the start of a plan: what each action took in the past, -1 if that
      * is not known; NULL: nothing is known. */
@@ -153,8 +154,8 @@ enum effect_kind {
     FX_STOP_CALL,
     FX_RUN_ACTION, /* after delay_ms */
     FX_STOP_ACTION,
-    FX_START_CHILD, /* child, kid, after delay_ms; one that the store has is
-                       resumed */
+    FX_START_CHILD, /* child, child_config, after delay_ms; one that the store
+                       has is resumed */
     FX_CHECK,
     FX_TIMER, /* timer, delay_ms, ask; replaces an earlier one */
     FX_HOOK,  /* call, or absent before a turn */
@@ -174,7 +175,7 @@ struct effect {
     uint32_t action; /* index in the plan */
     int64_t attempt, timeout_ms;
     wend_str child; /* its run; kept with the turn */
-    const struct kid *kid;
+    const struct child_config *child_config;
 };
 
 struct step_event {
@@ -198,7 +199,7 @@ struct step {
 };
 
 /* tt_budget.c: what the model calls that are open may still cost. */
-void turn_reserved(const struct turn *t, struct purse *out);
+void turn_reserved(const struct turn *t, struct budget *out);
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k);
 void tt(const struct turn *t, const struct input *in, struct step *s);

@@ -9,7 +9,8 @@
  */
 #include "core/turn/tt_plan.h"
 
-static void reserve(struct purse *out, const struct model_use *m, int64_t input)
+static void reserve(struct budget *out, const struct model_use *m,
+                    int64_t input)
 {
     int64_t cost = price_most(&m->price, input, m->output_tokens);
 
@@ -18,12 +19,12 @@ static void reserve(struct purse *out, const struct model_use *m, int64_t input)
         out->cost_nano = i64_sum(out->cost_nano, cost);
 }
 
-void plan_reserved(const struct turn *t, struct purse *out)
+void plan_reserved(const struct turn *t, struct budget *out)
 {
     const struct plan_state *p = &t->plan;
     uint32_t place = 0, i;
 
-    *out = (struct purse){0};
+    *out = (struct budget){0};
     while (p->asking && (i = plan_marked(p, MARK_RUNS, &place)) != PLAN_NONE) {
         const struct action_state *s = plan_action_state(p, i);
 
@@ -33,7 +34,7 @@ void plan_reserved(const struct turn *t, struct purse *out)
     }
 }
 
-void turn_reserved(const struct turn *t, struct purse *out)
+void turn_reserved(const struct turn *t, struct budget *out)
 {
     plan_reserved(t, out);
     if (t->phase == PH_MODEL) /* whoever still writes the plan asks, too */
@@ -56,18 +57,18 @@ void charge(const struct model_use *m, int64_t input, wend_ev_usage *out)
 }
 
 /* A cost below 0 is not known. */
-static bool is_too_dear(int64_t cost, const struct purse *open, int64_t left)
+static bool is_too_dear(int64_t cost, const struct budget *open, int64_t left)
 {
     return cost < 0 ? open->cost_nano >= left
                     : i64_sum(open->cost_nano, cost) > left;
 }
 
 wend_str over_budget(const struct tt *x, const struct model_use *m,
-                     int64_t input, const struct purse *open)
+                     int64_t input, const struct budget *open)
 {
     const struct turn *t = &x->s->turn;
     const wend_ev_limits *most = &t->limits;
-    const struct purse *above = x->in->purse;
+    const struct budget *above = x->in->budget;
     int64_t spent = i64_sum(t->metrics.tokens_in, t->metrics.tokens_out);
     int64_t tokens = i64_sum(open->tokens, i64_sum(input, m->output_tokens));
     int64_t cost = price_most(&m->price, input, m->output_tokens);

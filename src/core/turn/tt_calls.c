@@ -180,7 +180,7 @@ void run_calls(struct tt *x)
         return;
     }
     end_turn(x, WEND_OUTCOME_OK);
-    go_on(x);
+    next_turn(x);
 }
 
 /* ---- While the message still streams ------------------------------------- */

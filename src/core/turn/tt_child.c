@@ -38,13 +38,13 @@ static wend_str child_id(struct tt *x, const struct work *w)
 }
 
 static void emit_child_start(struct tt *x, const struct work *w,
-                             const struct kid *kid)
+                             const struct child_config *child)
 {
     wend_event *ev = draft(x, WEND_CHILD_START);
 
     if (ev) {
         ev->u.child_start.run = child_id(x, w);
-        ev->u.child_start.agent = kid->agent;
+        ev->u.child_start.agent = child->agent;
         ev->u.child_start.depth = x->s->turn.config->within.depth + 1;
         if (w->call)
             ev->u.child_start.call = w->id;
@@ -76,20 +76,21 @@ static void end_childless(struct tt *x, const struct work *w)
 
 void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
 {
-    const struct kid *kid = config_kid(x->s->turn.config, child_name(x, w));
+    const struct child_config *child =
+        config_child(x->s->turn.config, child_name(x, w));
     struct effect *fx;
 
-    if (!kid) {
+    if (!child) {
         end_childless(x, w);
         return;
     }
     if (!w->child.ptr)
-        emit_child_start(x, w, kid);
+        emit_child_start(x, w, child);
     fx = want_work(x, FX_START_CHILD, w);
     if (!fx || x->s->keep->arena->failed)
         return;
     fx->delay_ms = delay_ms;
-    fx->kid = kid;
+    fx->child_config = child;
     fx->child = work_now(&x->s->turn, w).child;
 }
 
@@ -189,16 +190,16 @@ wend_str child_refused(struct tt *x, wend_str name)
     if (c->within.depth >= CHILD_DEPTH_MAX)
         buf_fmt(&b, "runs in runs, deeper than %d: do it yourself",
                 CHILD_DEPTH_MAX);
-    else if (config_kid(c, name))
+    else if (config_child(c, name))
         return STR_NONE;
-    else if (!c->kids_count)
+    else if (!c->children_count)
         buf_cstr(&b, "this agent has no other agents; do it yourself");
     else {
         buf_fmt(&b, "there is no agent '%.*s'; the agents are:",
                 (int)utf8_cut(name, 80), name.ptr ? name.ptr : "");
-        for (size_t i = 0; i < c->kids_count; i++)
-            buf_fmt(&b, "%s %.*s", i ? "," : "", (int)c->kids[i].name.len,
-                    c->kids[i].name.ptr);
+        for (size_t i = 0; i < c->children_count; i++)
+            buf_fmt(&b, "%s %.*s", i ? "," : "", (int)c->children[i].name.len,
+                    c->children[i].name.ptr);
     }
     return take_text(x, &b);
 }
@@ -207,13 +208,13 @@ bool child_met_limit(const struct tt *x, wend_str name,
                      const struct child_done *d)
 {
     const struct turn *t = &x->s->turn;
-    const struct kid *kid = config_kid(t->config, name);
+    const struct child_config *child = config_child(t->config, name);
 
-    if (d->outcome != WEND_OUTCOME_LIMIT || !kid ||
+    if (d->outcome != WEND_OUTCOME_LIMIT || !child ||
         t->stop.outcome != WEND_OUTCOME_NONE)
         return false;
     return (str_is(d->limit, "tokens") && t->limits.tokens &&
-            !kid->limits.tokens) ||
+            !child->limits.tokens) ||
            (str_is(d->limit, "cost") && t->limits.cost_nano &&
-            !kid->limits.cost_nano);
+            !child->limits.cost_nano);
 }

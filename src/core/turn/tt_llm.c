@@ -53,7 +53,7 @@ bool fits_window(struct tt *x, const struct work *w, struct call_done *d)
 wend_str work_over_budget(const struct tt *x, const struct work *w)
 {
     const struct turn *t = &x->s->turn;
-    struct purse open;
+    struct budget open;
 
     if (!asks_model(t, w))
         return STR_NONE;

@@ -108,7 +108,7 @@ static wend_str turn_over_budget(const struct tt *x,
                                  const wend_ev_usage *failed)
 {
     const struct turn *t = &x->s->turn;
-    struct purse open;
+    struct budget open;
 
     plan_reserved(t, &open);
     if (failed) {
@@ -321,7 +321,7 @@ void ask_model(struct tt *x)
 }
 
 /* The model says that this is not its last answer, and calls nobody. */
-static void say_go_on(struct tt *x)
+static void ask_to_continue(struct tt *x)
 {
     wend_event *ev = draft(x, WEND_MESSAGE);
 
@@ -362,7 +362,7 @@ void on_model_done(struct tt *x)
                             sealed_count(x->in->reply)));
     warn_of_finish(x, finish);
     if (x->in->reply->more && !t->calls_count)
-        say_go_on(x);
+        ask_to_continue(x);
     settle_calls(x);
     run_calls(x);
 }
@@ -388,7 +388,7 @@ static void ask_repair(struct tt *x, wend_str why)
         warn(x, STR("answer_invalid"), why);
     emit(x, ev);
     end_turn(x, WEND_OUTCOME_OK);
-    go_on(x);
+    next_turn(x);
 }
 
 static void give_up_answer(struct tt *x, wend_str why)
@@ -410,7 +410,7 @@ void close_answer(struct tt *x)
         answer_fits(t->config->schema, t->answer, x->s->scratch, &b)) {
         buf_free(&b);
         end_turn(x, WEND_OUTCOME_OK);
-        go_on(x);
+        next_turn(x);
         return;
     }
     why = take_text(x, &b);

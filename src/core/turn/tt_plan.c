@@ -258,7 +258,7 @@ static bool start_one(struct tt *x)
 }
 
 /* The next thing to do; false if there is none now. */
-static bool go_on_once(struct tt *x)
+static bool settle_once(struct tt *x)
 {
     uint32_t place = 0, i = plan_marked(plan_of(x), MARK_SETTLE, &place);
 
@@ -273,7 +273,7 @@ void advance_plan(struct tt *x)
     const struct plan_state *p = plan_of(x);
 
     while (!no_memory(x) && !plan_fails_fast(p) && !p->wrong.ptr &&
-           go_on_once(x))
+           settle_once(x))
         continue;
     if (!no_memory(x) && p->wrong.ptr)
         skip_open(x, STR("plan_invalid")); /* what runs is finished */

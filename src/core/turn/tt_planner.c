@@ -50,9 +50,9 @@ static bool knows_model(const struct config *c, wend_str name)
 static bool knows_agent(const struct config *c, wend_str name)
 {
     const struct tool *task = config_tool(c, STR("task"));
-    const struct kid *kid = config_kid(c, name);
+    const struct child_config *child = config_child(c, name);
 
-    return task && task->child && kid && !kid->plan_json.ptr;
+    return task && task->child && child && !child->plan_json.ptr;
 }
 
 /* A model names only what the agent has given it. */

@@ -167,7 +167,7 @@ void arm_timers(struct tt *x, int64_t left_ms)
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
 }
 
-static void go_on_from(struct tt *x)
+static void resume_from(struct tt *x)
 {
     switch (x->s->turn.phase) {
     case PH_NEW:
@@ -178,7 +178,7 @@ static void go_on_from(struct tt *x)
         else if (x->s->turn.counter < 0)
             begin_turn(x);
         else
-            go_on(x);
+            next_turn(x);
         break;
     case PH_TURN: enter_turn(x); break;
     case PH_MODEL: resume_model(x); break;
@@ -241,6 +241,6 @@ void on_resume(struct tt *x)
         time_is_over(x);
     } else {
         arm_timers(x, left_ms);
-        go_on_from(x);
+        resume_from(x);
     }
 }

@@ -67,7 +67,7 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error);
 void begin_turn(struct tt *x);
 void enter_turn(struct tt *x);
-void go_on(struct tt *x); /* after a turn: the next one, or the end */
+void next_turn(struct tt *x); /* after a turn: the next one, or the end */
 void emit_control(struct tt *x, wend_str what, wend_str by,
                   wend_str value_json);
 void stop_all(struct tt *x); /* the control event has been written */
@@ -209,11 +209,11 @@ wend_str call_labels_text(struct tt *x, const struct work *w,
                           const struct call_done *d);
 
 /* tt_budget.c: turn_reserved (tt.h), and of it what actions ask */
-void plan_reserved(const struct turn *t, struct purse *out);
+void plan_reserved(const struct turn *t, struct budget *out);
 /* The limit, our own or that of those above, which a question with so many
  * tokens would break beside those that are open; absent: none. */
 wend_str over_budget(const struct tt *x, const struct model_use *m,
-                     int64_t input, const struct purse *open);
+                     int64_t input, const struct budget *open);
 /* Whether what is open was cut off by a crash; what is open where a fork
  * begins is its parent's, who counts it. */
 bool is_charged(const struct turn *t);

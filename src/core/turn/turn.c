@@ -104,7 +104,7 @@ static void on_run_start(struct turn *t, const wend_event *ev,
         return;
     }
     t->plan.plan = plan;
-    t->taint = t->config->within.labels;
+    t->labels = t->config->within.labels;
     t->file_plan = plan ? plan->name : STR_NONE;
     t->phase = PH_BETWEEN;
     say(t, k, ROLE_USER, e->prompt);
@@ -415,7 +415,7 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     if (is_plan_tool(t->config, e->name))
         turn_on_plan_result(t, e, k);
     if (e->labels_json.ptr)
-        t->taint |= tool_labels(config_tool(t->config, e->name));
+        t->labels |= tool_labels(config_tool(t->config, e->name));
     turn_take_labels(t, e->labels_json, k);
     t->metrics.tool_calls++;
     if (e->outcome != WEND_OUTCOME_OK) {

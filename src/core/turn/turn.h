@@ -129,8 +129,8 @@ struct turn {
     const struct question *asks; /* newest first */
 
     wend_ev_metrics metrics;
-    uint32_t taint; /* wend_label: what its calls brought into the run */
-    bool imported;  /* its past is somebody else's word: see turn_resume */
+    uint32_t labels; /* wend_label: what its calls brought into the run */
+    bool imported;   /* its past is somebody else's word: see turn_resume */
     const struct remembered *rules; /* newest first; before the config's */
     wend_str answer;                /* text of the newest answer message */
     bool paused;

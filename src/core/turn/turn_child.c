@@ -103,7 +103,7 @@ void turn_take_labels(struct turn *t, wend_str labels_json,
     struct arena scratch = {.mem = k->arena->mem};
 
     if (labels_json.ptr)
-        t->taint |= labels_read(json_parse(labels_json, &scratch, NULL));
+        t->labels |= labels_read(json_parse(labels_json, &scratch, NULL));
     k->arena->failed |= scratch.failed;
     arena_free(&scratch);
 }

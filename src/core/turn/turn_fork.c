@@ -133,7 +133,7 @@ static void distrust(struct turn *t, const wend_event *ev)
     t->rules = NULL;
     t->asks = NULL;
     t->asked = t->answered = t->approved = (struct bits){0};
-    t->taint |= WEND_LABEL_UNTRUSTED_SOURCE;
+    t->labels |= WEND_LABEL_UNTRUSTED_SOURCE;
     m->turns = at_least_0(m->turns);
     m->tokens_in = at_least_0(m->tokens_in);
     m->tokens_out = at_least_0(m->tokens_out);

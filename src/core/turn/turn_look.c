@@ -62,7 +62,7 @@ static wend_class target_class(const struct turn *t, uint32_t action)
 {
     const struct plan_action *a = t->plan.plan->actions[action];
     const struct tool *tool;
-    const struct kid *kid;
+    const struct child_config *child;
 
     switch ((enum action_type)a->type) {
     case ACTION_TOOL:
@@ -72,8 +72,8 @@ static wend_class target_class(const struct turn *t, uint32_t action)
     case ACTION_LLM:
     case ACTION_DECISION: return WEND_CLASS_READ;
     case ACTION_AGENT:
-        kid = config_kid(t->config, a->target);
-        return kid && kid->reads ? WEND_CLASS_READ : WEND_CLASS_UNSAFE;
+        child = config_child(t->config, a->target);
+        return child && child->reads ? WEND_CLASS_READ : WEND_CLASS_UNSAFE;
     case ACTION_WORKFLOW:
     case ACTION_TYPES: break;
     }

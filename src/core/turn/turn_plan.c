@@ -104,7 +104,7 @@ void turn_on_action_end(struct turn *t, const wend_event *ev,
     if (i != PLAN_NONE && e->outcome != WEND_OUTCOME_SKIPPED &&
         e->outcome != WEND_OUTCOME_DENIED &&
         !plan_action_state(&t->plan, i)->refused)
-        t->taint |= tool_labels(turn_action_tool(t, i));
+        t->labels |= tool_labels(turn_action_tool(t, i));
     turn_take_labels(t, e->labels_json, k);
     t->metrics.actions++;
     t->metrics_due |= t->plan.ended; /* one that was forgotten */

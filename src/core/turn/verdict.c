@@ -249,30 +249,30 @@ uint32_t policy_labels(const struct turn *t, const struct tool *tool,
 
 /* What a child may bring is not here yet; what it brings comes with its end,
  * and what we have goes with it when it begins. */
-uint32_t policy_taint(const struct turn *t, const struct mem *m)
+uint32_t turn_labels(const struct turn *t, const struct mem *m)
 {
-    uint32_t taint = t->taint, i, place = 0;
+    uint32_t labels = t->labels, i, place = 0;
     const struct tool *tool;
 
     for (const struct call *c = t->calls; c; c = c->prev)
         if (turn_call_runs(t, c->index) &&
             (tool = config_tool(t->config, c->name)))
-            taint |=
+            labels |=
                 tool->labels | policy_labels(t, tool, turn_call_args(t, c), m);
     while (t->plan.started &&
            (i = plan_marked(&t->plan, MARK_RUNS, &place)) != PLAN_NONE)
         if ((tool = turn_action_tool(t, i)))
-            taint |= tool->labels |
-                     policy_labels(t, tool,
-                                   plan_action_state(&t->plan, i)->params, m);
-    return taint;
+            labels |= tool->labels |
+                      policy_labels(t, tool,
+                                    plan_action_state(&t->plan, i)->params, m);
+    return labels;
 }
 
 /* Text of strangers, data that must not get out, and a way out: together
  * they let the strangers have the data, so that a person must look. */
 static bool combines(const struct turn *t, uint32_t labels, const struct mem *m)
 {
-    return labels && (policy_taint(t, m) | labels) == LABELS_ALL;
+    return labels && (turn_labels(t, m) | labels) == LABELS_ALL;
 }
 
 static void check_labels(const struct turn *t, const struct tool *tool,

@@ -30,7 +30,7 @@ uint32_t policy_labels(const struct turn *t, const struct tool *tool,
 
 /* What the run's calls and actions have brought into it, or are about to. All
  * there is if the memory does not suffice to know. */
-uint32_t policy_taint(const struct turn *t, const struct mem *m);
+uint32_t turn_labels(const struct turn *t, const struct mem *m);
 
 /* Whether a rule allows writing this path and names it: its text before the
  * first wildcard reaches into what is special about the path. */

@@ -297,7 +297,7 @@ wend_status wend_agent_new(wend_runtime *rt, const wend_agent_options *options,
 void agent_detach(wend_agent *a)
 {
     agent_drop_servers(a);
-    agent_drop_kids(a);
+    agent_drop_children(a);
     past_free(a->past);
     a->keys_count = 0; /* they go with the driver */
     if (a->driver)
@@ -508,7 +508,7 @@ wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
 {
     struct arena scratch = {.mem = &a->rt->mem};
     struct buf b = {.mem = &a->rt->mem};
-    wend_status s = a->configs[mode] ? WEND_OK : agent_kids_ready(a, err);
+    wend_status s = a->configs[mode] ? WEND_OK : agent_children_ready(a, err);
     wend_str json;
 
     if (a->configs[mode] || s != WEND_OK)
@@ -532,7 +532,7 @@ wend_status agent_config(wend_agent *a, unsigned mode, wend_error *err)
         buf_char(&b, ']');
     }
     agent_put_servers(a, &b);
-    agent_put_kids(a, &b);
+    agent_put_children(a, &b);
     if (mode & RUN_PLANS)
         s = planner_put(a, &b, err);
     buf_cstr(&b, mode & RUN_HOOKS ? ",\"hooks\":true}" : "}");

@@ -16,7 +16,7 @@
 #include "lib/runtime/tool_keep.h"
 #include "tools/tools.h"
 
-struct agent_kid;
+struct agent_child;
 struct driver;
 struct mcp_server;
 struct trouble;
@@ -77,11 +77,11 @@ struct wend_agent {
     size_t keys_count;
     struct workplace *place; /* made with the first built-in tool */
     struct mcp_server *servers;
-    struct trouble *troubles; /* that each of its runs is told */
-    struct agent_kid *kids;   /* in the order they were added */
-    bool offers_task;         /* its model may give them tasks */
-    bool no_tool_calls;       /* its model calls no tools */
-    wend_tool_info info;      /* lent last */
+    struct trouble *troubles;     /* that each of its runs is told */
+    struct agent_child *children; /* in the order they were added */
+    bool offers_task;             /* its model may give them tasks */
+    bool no_tool_calls;           /* its model calls no tools */
+    wend_tool_info info;          /* lent last */
     struct past_log
         *past;           /* of the run that it is of; NULL: none, or too long */
     unsigned runs;       /* that borrow it */

@@ -356,14 +356,14 @@ static wend_status add_agents(struct load *l, wend_agent *agent,
     wend_status s = WEND_OK;
 
     for (size_t i = 0; !s && i < count; i++) {
-        wend_kid_options kid = {.size = sizeof kid,
-                                .name = m->agents[i]->name,
-                                .description = m->agents[i]->description};
+        wend_child_options child = {.size = sizeof child,
+                                    .name = m->agents[i]->name,
+                                    .description = m->agents[i]->description};
 
-        s = make(l, m->agents[i], o, &kid.agent);
+        s = make(l, m->agents[i], o, &child.agent);
         if (!s)
-            s = wend_agent_add_agent(agent, &kid, l->err);
-        wend_agent_free(kid.agent);
+            s = wend_agent_add_agent(agent, &child, l->err);
+        wend_agent_free(child.agent);
     }
     if (!s && count)
         s = wend_agent_add_builtin(agent, "task", l->err);

@@ -407,16 +407,16 @@ static wend_status make(struct remake *m, const struct past *past,
 static wend_status make_whole(struct remake *m, const struct past *past,
                               uint32_t take, wend_agent **agent);
 
-static wend_status add_kid(struct remake *m, wend_agent *parent,
-                           const struct json *kid, wend_agent *agent,
-                           wend_error *err)
+static wend_status add_child(struct remake *m, wend_agent *parent,
+                             const struct json *child, wend_agent *agent,
+                             wend_error *err)
 {
-    wend_kid_options o = {.size = sizeof o, .agent = agent};
-    wend_str text = json_text(json_get(kid, "plan"), &m->load.arena);
+    wend_child_options o = {.size = sizeof o, .agent = agent};
+    wend_str text = json_text(json_get(child, "plan"), &m->load.arena);
     wend_plan *plan = NULL;
     wend_status s = WEND_OK;
 
-    o.name = text_of(m, json_get(kid, "name"));
+    o.name = text_of(m, json_get(child, "name"));
     if (m->load.arena.failed)
         return fail_nomem(err);
     if (text.ptr) {
@@ -430,8 +430,8 @@ static wend_status add_kid(struct remake *m, wend_agent *parent,
 }
 
 /* One that cannot be made again fails its tasks; the run goes on. */
-static void add_kids(struct remake *m, wend_agent *parent,
-                     const struct json *list)
+static void add_children(struct remake *m, wend_agent *parent,
+                         const struct json *list)
 {
     wend_error *outer = m->load.err, err;
 
@@ -445,7 +445,7 @@ static void add_kids(struct remake *m, wend_agent *parent,
         past.agent = arena_str(&m->load.arena, json_str(json_get(k, "agent")));
         s = make_whole(m, &past, 0, &agent);
         if (s == WEND_OK)
-            s = add_kid(m, parent, k, agent, &err);
+            s = add_child(m, parent, k, agent, &err);
         if (is_lost(m, s))
             load_warn(&m->load,
                       "the agent '%s' is not there%s%s; its tasks will fail",
@@ -466,7 +466,7 @@ static wend_status make_whole(struct remake *m, const struct past *past,
     if (s)
         return s;
     add_relics(m, *agent, json_get(past->config, "relics"));
-    add_kids(m, *agent, json_get(past->config, "agents"));
+    add_children(m, *agent, json_get(past->config, "agents"));
     if (!(take & WEND_FORK_TOOLS)) {
         add_tools(m, *agent, past->config);
         return WEND_OK;

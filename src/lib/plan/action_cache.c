@@ -106,7 +106,7 @@ static uint32_t labels_of(const struct wend_run *r, uint32_t action)
 {
     for (const struct child *c = r->children; c; c = c->next)
         if (c->of_action && c->action == action && c->run)
-            return c->run->turn.taint;
+            return c->run->turn.labels;
     return 0;
 }
 

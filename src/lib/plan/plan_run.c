@@ -133,7 +133,7 @@ struct checking {
 
 struct checked {
     struct checked *next;
-    const struct agent_kid *kid;
+    const struct agent_child *child;
     const struct json *inputs;
 };
 
@@ -161,14 +161,14 @@ static wend_status check_inputs(const struct checking *c,
 
 /* What is wrong inside is said where it is named. Recursion is bounded: no
  * agent is its own child, and none is deeper than CHILD_DEPTH_MAX. */
-static wend_status check_inside(struct checking *c, const struct agent_kid *k,
+static wend_status check_inside(struct checking *c, const struct agent_child *k,
                                 struct checked **out, wend_error *err)
 {
     struct checked *done = c->checked;
     struct plan *inner = NULL;
     wend_status s;
 
-    while (done && done->kid != k)
+    while (done && done->child != k)
         done = done->next;
     *out = done;
     if (done)
@@ -181,7 +181,7 @@ static wend_status check_inside(struct checking *c, const struct agent_kid *k,
         s = agent_config(k->agent, 0, err);
     if (s == WEND_OK)
         s = check_actions(k->agent, inner, err);
-    done->kid = k;
+    done->child = k;
     done->inputs =
         json_get(json_parse(k->plan_json, &c->arena, NULL), "inputs");
     done->next = c->checked;
@@ -191,7 +191,7 @@ static wend_status check_inside(struct checking *c, const struct agent_kid *k,
 
 static wend_status check_workflow(struct checking *c,
                                   const struct plan_action *action,
-                                  const struct agent_kid *k, wend_error *err)
+                                  const struct agent_child *k, wend_error *err)
 {
     struct checked *inside;
     wend_error why = {0};
@@ -210,18 +210,18 @@ static wend_status check_workflow(struct checking *c,
 static wend_status check_child(struct checking *c, const struct plan_action *a,
                                wend_error *err)
 {
-    const struct agent_kid *kid = agent_kid(c->agent, a->target);
+    const struct agent_child *child = agent_child(c->agent, a->target);
     bool is_plan = a->type == ACTION_WORKFLOW;
     wend_str near = STR_NONE;
     int best = 0;
 
-    if (kid && is_plan == (kid->plan_json.ptr != NULL))
-        return is_plan ? check_workflow(c, a, kid, err) : WEND_OK;
-    for (const struct agent_kid *k = c->agent->kids; k; k = k->next)
+    if (child && is_plan == (child->plan_json.ptr != NULL))
+        return is_plan ? check_workflow(c, a, child, err) : WEND_OK;
+    for (const struct agent_child *k = c->agent->children; k; k = k->next)
         if (str_nearer(a->target, k->name, &best))
             near = k->name;
     return refuse(a,
-                  kid       ? is_plan ? "no plan, but an agent, is"
+                  child     ? is_plan ? "no plan, but an agent, is"
                                       : "no agent, but a plan, is"
                   : is_plan ? "there is no workflow"
                             : "there is no agent",

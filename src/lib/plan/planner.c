@@ -107,10 +107,10 @@ static void put_names(struct buf *b, const char *type,
 }
 
 /* Those that it could give a task, too. */
-static const struct agent_kid *next_agent(const wend_agent *a,
-                                          const struct agent_kid *k)
+static const struct agent_child *next_agent(const wend_agent *a,
+                                            const struct agent_child *k)
 {
-    k = !a->offers_task ? NULL : k ? k->next : a->kids;
+    k = !a->offers_task ? NULL : k ? k->next : a->children;
     while (k && k->plan_json.ptr)
         k = k->next;
     return k;
@@ -118,7 +118,7 @@ static const struct agent_kid *next_agent(const wend_agent *a,
 
 static void put_agents(struct buf *b, const wend_agent *a)
 {
-    const struct agent_kid *k = next_agent(a, NULL);
+    const struct agent_child *k = next_agent(a, NULL);
 
     if (!k)
         return;

@@ -132,13 +132,13 @@ void call_keep_answer(struct wend_call *c, wend_str output)
 /* That it had an effect somewhere says nothing about a value. */
 uint32_t run_labels(const struct wend_run *r)
 {
-    return policy_taint(&r->turn, &r->rt->mem) &
+    return turn_labels(&r->turn, &r->rt->mem) &
            ~(uint32_t)WEND_LABEL_EXTERNAL_EFFECT;
 }
 
 uint32_t call_labels(const wend_call *call)
 {
-    return policy_taint(&call->run->turn, &call->run->rt->mem);
+    return turn_labels(&call->run->turn, &call->run->rt->mem);
 }
 
 bool call_names(const wend_call *call, wend_str path)

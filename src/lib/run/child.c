@@ -116,7 +116,7 @@ void child_look(struct wend_run *r)
         .limit = r->end_limit,
         .code = r->end_code,
         .message = r->end_message,
-        .labels = r->turn.taint,
+        .labels = r->turn.labels,
         .metrics = r->turn.metrics,
     };
     settle(c, &d);
@@ -173,12 +173,13 @@ static void put_config(struct buf *b, const struct child *c)
 {
     const struct turn *t = &c->parent->turn;
 
-    buf_add(b, c->kid->config_json.ptr, c->kid->config_json.len - 1);
+    buf_add(b, c->child_config->config_json.ptr,
+            c->child_config->config_json.len - 1);
     if (c->parent->hook)
         buf_cstr(b, ",\"hooks\":true");
     buf_fmt(b, ",\"within\":{\"depth\":%lld,\"labels\":[",
             (long long)t->config->within.depth + 1);
-    labels_put(b, policy_taint(t, b->mem));
+    labels_put(b, turn_labels(t, b->mem));
     buf_char(b, ']');
     put_bounds(b, t);
     buf_cstr(b, "}}");
@@ -219,16 +220,16 @@ static void fill_descent(const struct child *c, struct descent *d)
     const struct wend_run *parent = c->parent;
 
     d->id = c->id;
-    d->agent = c->kid->agent;
-    d->model = c->kid->model;
+    d->agent = c->child_config->agent;
+    d->model = c->child_config->model;
     d->parent_run = str_of(parent->id);
     d->parent_call = c->call;
     d->user = parent->birth.user;
     d->session = parent->birth.session;
     d->correlation = parent->correlation;
-    d->limits = c->kid->limits;
+    d->limits = c->child_config->limits;
     d->limits.parallel =
-        c->kid->plan_json.ptr
+        c->child_config->plan_json.ptr
             ? parent->turn.limits.parallel
             : least(d->limits.parallel, parent->turn.limits.parallel);
 }
@@ -264,8 +265,9 @@ static wend_status start_new(struct child *c, const wend_run_options *o,
     put_config(&config, c);
     fill_descent(c, &d);
     d.config_json = buf_view(&config);
-    if (s == WEND_OK && c->kid->plan_json.ptr)
-        s = plan_with_inputs(c->kid->plan_json, c->args, &a, &plan, err);
+    if (s == WEND_OK && c->child_config->plan_json.ptr)
+        s = plan_with_inputs(c->child_config->plan_json, c->args, &a, &plan,
+                             err);
     else if (s == WEND_OK)
         put_prompt(&prompt, c, args);
     if (config.failed || prompt.failed || a.failed)
@@ -301,7 +303,7 @@ static wend_status start_run(struct child *c, wend_agent *agent, bool *found,
     wend_status s = new_run(c, agent, &o, err);
 
     if (s == WEND_OK && c->parent->resumed) {
-        s = run_take_up(c->run, found, err);
+        s = run_resume_child(c->run, found, err);
         if (*found || s == WEND_E_EXISTS)
             return s;
         run_drop(c->run);
@@ -329,7 +331,7 @@ static void on_deadline(struct timer_node *t)
 }
 
 /* One that was paused by itself stays so. */
-static void go_on(struct child *c)
+static void resume_child(struct child *c)
 {
     struct input in = {.kind = IN_CONTINUE, .by = STR("parent")};
 
@@ -340,7 +342,8 @@ static void go_on(struct child *c)
 static void begin(struct child *c)
 {
     struct wend_run *r = c->parent;
-    const struct agent_kid *hands = agent_kid(r->agent, c->kid->name);
+    const struct agent_child *hands =
+        agent_child(r->agent, c->child_config->name);
     wend_error err = {0};
     bool found = false;
     wend_status s;
@@ -367,7 +370,7 @@ static void begin(struct child *c)
         if (!timer_set(&r->rt->timers, &c->timer,
                        rt_after(r->rt, c->timeout_ms)))
             shell_fail(r, WEND_E_NOMEM, "out of memory");
-        go_on(c);
+        resume_child(c);
     }
 }
 
@@ -392,7 +395,7 @@ static struct child *child_new(struct wend_run *r, const struct effect *fx)
     c->args = (wend_str){text + id.len + 1, fx->args.len};
     snprintf(c->id, sizeof c->id, "%.*s", (int)fx->child.len, fx->child.ptr);
     c->parent = r;
-    c->kid = fx->kid;
+    c->child_config = fx->child_config;
     c->of_action = !fx->call;
     c->action = fx->action;
     c->attempt = fx->attempt;
@@ -444,7 +447,7 @@ static void continue_run(struct child *c)
     if (!c->timer.place && !timer_set(&r->rt->timers, &c->timer,
                                       i64_sum(rt_clock(r->rt), c->left_us)))
         shell_fail(r, WEND_E_NOMEM, "out of memory");
-    go_on(c);
+    resume_child(c);
 }
 
 void children_heed(struct wend_run *r)

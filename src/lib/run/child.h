@@ -7,10 +7,11 @@
 
 #include "lib/run/run.h"
 
-/* ---- Agents that an agent may give tasks to (agent_kids.c) --------------- */
+/* ---- Agents that an agent may give tasks to (agent_children.c)
+ * --------------- */
 
-struct agent_kid {
-    struct agent_kid *next;
+struct agent_child {
+    struct agent_child *next;
     wend_str name, description;
     wend_agent *agent;
     wend_str plan_json; /* absent: it takes a prompt */
@@ -18,15 +19,15 @@ struct agent_kid {
 };
 
 /* NULL if there is none of that name. */
-const struct agent_kid *agent_kid(const wend_agent *a, wend_str name);
+const struct agent_child *agent_child(const wend_agent *a, wend_str name);
 /* Their configs, which the next two need. */
-wend_status agent_kids_ready(const wend_agent *a, wend_error *err);
+wend_status agent_children_ready(const wend_agent *a, wend_error *err);
 /* `,"agents":[...]`: all that is needed to start and to make them again. */
-void agent_put_kids(const wend_agent *a, struct buf *b);
+void agent_put_children(const wend_agent *a, struct buf *b);
 wend_status agent_offer_task(wend_agent *a, wend_error *err);
 /* The tool for the model, in the list of tools. */
 void agent_put_task(const wend_agent *a, struct buf *b);
-void agent_drop_kids(wend_agent *a);
+void agent_drop_children(wend_agent *a);
 
 /* ---- Runs ---------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ struct child {
     struct child *next; /* of the parent */
     struct wend_run *parent;
     struct wend_run *run; /* NULL before it has begun; ours */
-    const struct kid *kid;
+    const struct child_config *child_config;
     char id[40];
     wend_str call, args; /* in the same block; call: or the action's id */
     bool of_action;
@@ -73,7 +74,7 @@ void children_fail(struct wend_run *r, wend_status s, const char *message);
 void children_drop(struct wend_run *r);
 /* child_budget.c: what others leave of the run's budgets and of those above
  * it; NULL if there are no others. Lent until the next call. */
-const struct purse *child_purse(struct wend_run *r, const struct input *in);
+const struct budget *child_budget(struct wend_run *r, const struct input *in);
 
 /* run.c */
 wend_status run_begin(struct wend_run *r, wend_str prompt,
@@ -81,7 +82,7 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
                       const struct descent *d, wend_error *err);
 /* resume.c: a run that the store may have, or may have the end of; *found is
  * false if there is none. */
-wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err);
+wend_status run_resume_child(struct wend_run *r, bool *found, wend_error *err);
 /* plan_run.c: what of a start is the plan's, and the durations that were
  * learned; nothing if the plan is NULL. */
 const int64_t *plan_fill_start(struct wend_run *r, const struct plan *plan,

@@ -9,15 +9,15 @@
  */
 #include "lib/run/child.h"
 
-static void add_metrics(const wend_ev_metrics *m, struct purse *sum)
+static void add_metrics(const wend_ev_metrics *m, struct budget *sum)
 {
     sum->tokens = i64_sum(sum->tokens, i64_sum(m->tokens_in, m->tokens_out));
     sum->cost_nano = i64_sum(sum->cost_nano, m->cost_nano);
 }
 
-static void add_reserved(const struct wend_run *r, struct purse *sum)
+static void add_reserved(const struct wend_run *r, struct budget *sum)
 {
-    struct purse own;
+    struct budget own;
 
     turn_reserved(&r->turn, &own);
     sum->tokens = i64_sum(sum->tokens, own.tokens);
@@ -29,7 +29,7 @@ static void add_reserved(const struct wend_run *r, struct purse *sum)
 /* A child that was under way and is not taken up yet: the store says what it
  * has spent. What it cannot say is as good as all of it. */
 static void add_stored(const struct wend_run *r, wend_str child,
-                       struct purse *sum)
+                       struct budget *sum)
 {
     struct arena a = {.mem = &r->rt->mem};
     wend_run_info *info;
@@ -56,7 +56,7 @@ static bool is_lost(const struct wend_run *r, wend_str child)
     return child.ptr && !c;
 }
 
-static void add_lost(const struct wend_run *r, struct purse *sum)
+static void add_lost(const struct wend_run *r, struct budget *sum)
 {
     const struct turn *t = &r->turn;
     uint32_t place = 0, i;
@@ -81,7 +81,7 @@ static bool counts(const struct child *c)
 /* Depth is bounded by CHILD_DEPTH_MAX. `but`: its open questions are not
  * counted. */
 static void add_all(const struct wend_run *r, const struct wend_run *but,
-                    struct purse *sum)
+                    struct budget *sum)
 {
     add_metrics(&r->turn.metrics, sum);
     if (r != but)
@@ -103,15 +103,15 @@ static bool has_limit(const struct wend_run *r)
     return r->turn.limits.tokens || r->turn.limits.cost_nano;
 }
 
-const struct purse *child_purse(struct wend_run *r, const struct input *in)
+const struct budget *child_budget(struct wend_run *r, const struct input *in)
 {
     if (!r->child && !r->children && !(r->resumed && has_limit(r)))
         return NULL;
-    r->purse = (struct purse){INT64_MAX, INT64_MAX};
+    r->budget = (struct budget){INT64_MAX, INT64_MAX};
     for (const struct wend_run *a = r; a;
          a = a->child ? a->child->parent : NULL) {
         const wend_ev_limits *l = &a->turn.limits;
-        struct purse used = {0};
+        struct budget used = {0};
         int64_t tokens, cost;
 
         if (!has_limit(a))
@@ -121,10 +121,10 @@ const struct purse *child_purse(struct wend_run *r, const struct input *in)
             add_metrics(&in->done.child->metrics, &used);
         tokens = left(l->tokens, used.tokens);
         cost = left(l->cost_nano, used.cost_nano);
-        if (tokens < r->purse.tokens)
-            r->purse.tokens = tokens;
-        if (cost < r->purse.cost_nano)
-            r->purse.cost_nano = cost;
+        if (tokens < r->budget.tokens)
+            r->budget.tokens = tokens;
+        if (cost < r->budget.cost_nano)
+            r->budget.cost_nano = cost;
     }
-    return &r->purse;
+    return &r->budget;
 }

@@ -325,7 +325,7 @@ static wend_status take_over(struct fold *f, wend_ev_run_resume *over,
     return r->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
-static wend_status go_on(struct fold *f, wend_error *err)
+static wend_status first_step(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
     static const wend_ev_limits none;
@@ -372,7 +372,7 @@ static void let_go(struct wend_run *r, const struct turn *before)
     batch_clear(r->open);
 }
 
-static wend_status take_up(struct fold *f, wend_error *err)
+static wend_status resume(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
     struct turn before;
@@ -391,7 +391,7 @@ static wend_status take_up(struct fold *f, wend_error *err)
         s = claim(f, err);
     before = r->turn;
     if (s == WEND_OK && !r->over) {
-        s = go_on(f, err);
+        s = first_step(f, err);
         if (s != WEND_OK)
             let_go(r, &before);
     }
@@ -423,7 +423,7 @@ static wend_status check_child(struct wend_run *r, wend_error *err)
                : s;
 }
 
-wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
+wend_status run_resume_child(struct wend_run *r, bool *found, wend_error *err)
 {
     struct fold f = {.r = r, .arena = {.mem = &r->rt->mem}, .ended = true};
     wend_status s = check_ours(r->rt, r->id, r, err);
@@ -433,7 +433,7 @@ wend_status run_take_up(struct wend_run *r, bool *found, wend_error *err)
     if (s == WEND_OK)
         s = agent_config(r->agent, 0, err);
     if (s == WEND_OK)
-        s = take_up(&f, err);
+        s = resume(&f, err);
     *found = s != WEND_E_NOTFOUND && s != WEND_E_EXISTS;
     r->over |= s != WEND_OK && !r->born; /* not ours: nothing to let go of */
     return s;
@@ -484,7 +484,7 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
     if (s == WEND_OK && f.foreign)
         run_name(r, &o);
     if (s == WEND_OK)
-        s = take_up(&f, err);
+        s = resume(&f, err);
     if (s != WEND_OK) {
         r->over |= !r->born; /* not ours: nothing to let go of */
         run_drop(r);

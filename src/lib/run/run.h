@@ -56,7 +56,7 @@ struct wend_run {
     struct lease lease; /* from its start to its end in the store */
     int64_t last_us;    /* newest time given to an event */
     int64_t ahead_us; /* by so much its time is ahead of the runtime's clock */
-    bool taken_up;    /* that is known */
+    bool clock_set;   /* ahead_us is known */
     wend_outcome outcome;
     struct session *session;
     struct reply reply;
@@ -77,7 +77,7 @@ struct wend_run {
     struct child *children;       /* that it waits for; see child.h */
     struct child *child;          /* what it is to its parent, else NULL */
     wend_str correlation;         /* of run_start */
-    struct purse purse;           /* lent last */
+    struct budget budget;         /* lent last */
     struct shown shown;
     wend_hook_fn hook;
     void *hook_ctx;
@@ -90,7 +90,7 @@ struct wend_run {
     wend_str late_cancel; /* who canceled it while its end was on its way */
     uint64_t heard;       /* of the newest step */
     struct store_birth birth;
-    bool born, resumed;       /* the store has it; it was taken up from there */
+    bool born, resumed;       /* the store has it; this run came from there */
     bool trusts;              /* the host answers for an imported log */
     struct trouble *troubles; /* that wait for its next step */
     wend_error error;         /* why nothing goes on */

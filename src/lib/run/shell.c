@@ -19,18 +19,18 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 
-/* Wall time when the process took the run up, and from there on a clock that
+/* Wall time when the process began or resumed the run, then a clock that
  * nobody can set: what a run says it took, it took. It never goes back, also
  * if the wall clock did meanwhile; a child's time is its parent's. */
 int64_t shell_now(struct wend_run *r)
 {
     int64_t clock_us = rt_clock(r->rt);
 
-    if (!r->taken_up) {
+    if (!r->clock_set) {
         int64_t now_us =
             r->child ? shell_now(r->child->parent) : rt_wall(r->rt);
 
-        r->taken_up = true;
+        r->clock_set = true;
         r->ahead_us = (now_us > r->last_us ? now_us : r->last_us) - clock_us;
     }
     r->last_us = clock_us + r->ahead_us;
@@ -231,7 +231,7 @@ void shell_input(struct wend_run *r, struct input *in)
         r->troubles = NULL;
     }
     blank(r, in, &child);
-    in->purse = child_purse(r, in);
+    in->budget = child_budget(r, in);
     step_begin(&s, &r->rt->scratch, &keep);
     tt(&r->turn, in, &s);
     ok = !r->rt->scratch.failed && !r->arena.failed;

@@ -114,7 +114,7 @@ static wend_status start_run(struct sim *s)
 }
 
 /* What nobody was told of may be there, or the run may not even have begun. */
-static wend_status take_up_run(struct sim *s)
+static wend_status resume_run(struct sim *s)
 {
     struct store_state state;
     wend_status st =
@@ -142,7 +142,7 @@ static void process_begin(struct sim *s)
     if (s->status == WEND_OK)
         s->status = sim_tools_new(&s->book, s->agent, &s->tools);
     if (s->status == WEND_OK)
-        s->status = s->begun ? take_up_run(s) : start_run(s);
+        s->status = s->begun ? resume_run(s) : start_run(s);
     if (!s->run)
         return;
     utf8_fmt(s->id, sizeof s->id, "%s", wend_run_id(s->run));

@@ -311,8 +311,8 @@ static void test_labels(void)
                 cases[i].approve);
         config_parse(buf_view(&b), &a, &c, NULL);
         tool = config_tool(c, str_of(cases[i].tool));
-        policy_check(&(struct turn){.config = c, .taint = cases[i].taint}, tool,
-                     NULL, &a, &v);
+        policy_check(&(struct turn){.config = c, .labels = cases[i].taint},
+                     tool, NULL, &a, &v);
         tap_is_i64(v.policy.decision, cases[i].decision,
                    "%s of %u with approve %s", cases[i].tool, cases[i].taint,
                    cases[i].approve);
@@ -383,7 +383,7 @@ static void test_label_rows(void)
         policy_check(&t, tool, json_parse(str_of(cases[i].args), &a, NULL), &a,
                      &v);
         tap_is_i64(v.labels, cases[i].labels, "  and those of the verdict");
-        t.taint = 7 & ~cases[i].labels;
+        t.labels = 7 & ~cases[i].labels;
         policy_check(&t, tool, json_parse(str_of(cases[i].args), &a, NULL), &a,
                      &v);
         /* A secret is asked about before its labels count. */

@@ -293,7 +293,8 @@ static void test_counts(void)
     tap_ok(!turn_call_child(&w.turn, 0).ptr, "then nobody waits for it");
     tap_is_i64(w.turn.metrics.tokens_in, 5, "what it used is used");
     tap_is_i64(w.turn.metrics.model_calls, 4, "its model calls, and ours");
-    tap_is_i64(w.turn.taint, WEND_LABEL_SENSITIVE, "what it read is here, too");
+    tap_is_i64(w.turn.labels, WEND_LABEL_SENSITIVE,
+               "what it read is here, too");
     world_free(&w);
 }
 
@@ -353,7 +354,7 @@ static void test_bounds(void)
 }
 
 /* What others leave is what may be reserved. */
-static void test_purse(void)
+static void test_budget(void)
 {
     static const struct {
         int64_t tokens;
@@ -366,10 +367,10 @@ static void test_purse(void)
     };
 
     for (size_t i = 0; i < tap_count(rows); i++) {
-        struct purse purse = {rows[i].tokens, INT64_MAX};
+        struct budget budget = {rows[i].tokens, INT64_MAX};
         struct input in = {.kind = IN_START,
                            .run = {RUN_ID, sizeof RUN_ID - 1},
-                           .purse = &purse};
+                           .budget = &budget};
         wend_str wanted = str_of(rows[i].wanted);
         struct world w;
 
@@ -390,6 +391,6 @@ int main(void)
     test_actions();
     test_counts();
     test_bounds();
-    test_purse();
+    test_budget();
     return tap_done();
 }

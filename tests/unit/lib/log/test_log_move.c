@@ -104,7 +104,7 @@ static bool add_kid(struct rig *r)
 {
     wend_agent_options o = {
         .size = sizeof o, .model = SCRIPT, .approve = WEND_APPROVE_ALL};
-    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    wend_child_options k = {.size = sizeof k, .name = "kid"};
     struct rig inner = *r;
     bool good = wend_agent_new(r->rt, &o, &inner.agent, &r->err) == WEND_OK;
 

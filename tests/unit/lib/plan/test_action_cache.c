@@ -23,7 +23,7 @@ static bool open_family(struct rig *r, wend_agent **kid)
                            .labels = WEND_LABEL_UNTRUSTED_SOURCE |
                                      WEND_LABEL_SENSITIVE,
                            .fn = tool_echo};
-    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    wend_child_options k = {.size = sizeof k, .name = "kid"};
 
     memset(r, 0, sizeof *r);
     if (!rig_open(r, "memory:", "script:{\"turns\":[{\"text\":\"x\"}]}") ||

@@ -98,7 +98,7 @@ static void check_reserved(void)
     for (size_t i = 0; i < tap_count(opens); i++) {
         struct deed deeds[DEEDS_MAX] = {{.ms = 10}, {.ms = 10}};
         struct plan_world *w = plan_world_new(deeds);
-        struct purse p;
+        struct budget p;
 
         w->config = MODELS;
         plan_start_run(w, str_of(opens[i].plan));

@@ -37,7 +37,7 @@ static bool add_kid(struct rig *r, const char *turns, wend_approve approve)
     char model[600];
     wend_agent_options o = {
         .size = sizeof o, .model = model, .name = "kid", .approve = approve};
-    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    wend_child_options k = {.size = sizeof k, .name = "kid"};
     struct rig inner = *r;
     bool ok;
 
@@ -396,7 +396,7 @@ static void test_keys(const char *turns, const char *why)
 static wend_status add(struct rig *r, wend_agent *to, const char *name,
                        wend_agent *agent)
 {
-    wend_kid_options k = {.size = sizeof k, .name = name, .agent = agent};
+    wend_child_options k = {.size = sizeof k, .name = name, .agent = agent};
 
     return wend_agent_add_agent(to, &k, &r->err);
 }
@@ -441,7 +441,7 @@ static wend_status live_once(struct fault *f)
     wend_agent_options ao = {.size = sizeof ao, .model = PARENT};
     wend_agent_options ko = {.size = sizeof ko,
                              .model = "script:{\"turns\":[" SAYS "]}"};
-    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    wend_child_options k = {.size = sizeof k, .name = "kid"};
     wend_str text, prompt = {"hi", 2};
     wend_runtime *rt = NULL;
     wend_agent *agent = NULL;

@@ -35,7 +35,7 @@ static wend_agent *add_agent(struct rig *r, wend_agent *parent,
                             .name = name,
                             .approve = WEND_APPROVE_ALL,
                             .output_tokens = tokens};
-    wend_kid_options k = {.size = sizeof k, .name = name};
+    wend_child_options k = {.size = sizeof k, .name = name};
     struct rig inner = *r;
 
     if (wend_agent_new(r->rt, &o, &inner.agent, &r->err) != WEND_OK)

@@ -44,7 +44,7 @@ static bool open_family(struct rig *r, const char *url, size_t k,
 {
     wend_agent_options o = {
         .size = sizeof o, .model = CHILD, .approve = WEND_APPROVE_ALL};
-    wend_kid_options kid = {.size = sizeof kid, .name = "kid"};
+    wend_child_options kid = {.size = sizeof kid, .name = "kid"};
     struct rig inner;
     bool ok;
 

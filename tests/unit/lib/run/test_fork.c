@@ -216,7 +216,7 @@ static void add_kid(struct rig *r)
                             .model =
                                 SCRIPT(CALLS(CALL("echo")) "," TEXT("did")),
                             .approve = WEND_APPROVE_ALL};
-    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    wend_child_options k = {.size = sizeof k, .name = "kid"};
 
     tap_ok(wend_agent_new(r->rt, &o, &k.agent, &r->err) == WEND_OK &&
                wend_agent_add_builtin(k.agent, "calculator", &r->err) ==

@@ -30,7 +30,7 @@ static void check_child(void)
         "\"agent\":\"kid\",\"prompt\":\"do it\"}}]},{\"text\":\"done\"}]}";
     wend_agent_options a = {.size = sizeof a,
                             .model = "script:{\"turns\":[{\"text\":\"did\"}]}"};
-    wend_kid_options kid = {.size = sizeof kid, .name = "kid"};
+    wend_child_options kid = {.size = sizeof kid, .name = "kid"};
     struct heard heard = {0};
     wend_run_options o = {.size = sizeof o, .hook = hear, .hook_ctx = &heard};
     struct rig r = {.agent_options = {.approve = WEND_APPROVE_ALL}};

@@ -196,7 +196,7 @@ static bool check_agent(const char *f)
     wend_command_options command = {.size = sizeof command, .name = "c"};
     wend_mcp_options mcp = {.size = sizeof mcp, .name = "m"};
     const wend_mcp_options *const mcps[] = {&mcp};
-    wend_kid_options kid = {.size = sizeof kid, .name = "k"};
+    wend_child_options kid = {.size = sizeof kid, .name = "k"};
     const wend_str relic = STR("x");
     wend_agent *a = h.rig.agent;
 

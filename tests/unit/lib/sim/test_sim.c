@@ -225,7 +225,7 @@ static wend_status make_family(void *ctx, wend_runtime *rt, wend_agent **out,
         .model = "script:{\"turns\":[{\"calls\":[{\"name\":\"task\",\"args\":"
                  "{\"agent\":\"kid\",\"prompt\":\"go\"}}]},"
                  "{\"text\":\"done\"}]}"};
-    wend_kid_options k = {.size = sizeof k, .name = "kid"};
+    wend_child_options k = {.size = sizeof k, .name = "kid"};
     wend_status s = make_agent(ctx, rt, &k.agent, err);
 
     if (s == WEND_OK)

@@ -1,5 +1,5 @@
 /*
- * config_kids.c - what of a config concerns children: those that a run may
+ * config_children.c - what of a config concerns children: those that a run may
  * start, and what a run has from the one that started it.
  */
 #include <string.h>
@@ -27,7 +27,7 @@ static void limits_read(const struct json *j, wend_ev_limits *out)
 
 /* What its tools, and those of its own children, do at most: depth is
  * bounded by that of the JSON. */
-static void tools_look(const struct json *config, struct kid *k)
+static void tools_look(const struct json *config, struct child_config *k)
 {
     const struct json *list = json_get(config, "tools");
 
@@ -40,7 +40,8 @@ static void tools_look(const struct json *config, struct kid *k)
 }
 
 /* An action of a plan may be of any class, whatever its agent's tools are. */
-static bool kid_read(const struct json *j, struct arena *a, struct kid *k)
+static bool child_read(const struct json *j, struct arena *a,
+                       struct child_config *k)
 {
     const struct json *config = json_get(j, "config");
 
@@ -55,22 +56,22 @@ static bool kid_read(const struct json *j, struct arena *a, struct kid *k)
     return k->name.ptr && k->config_json.ptr && !a->failed;
 }
 
-static wend_status kids_read(const struct json *list, struct arena *a,
-                             struct config *c, wend_error *err)
+static wend_status children_read(const struct json *list, struct arena *a,
+                                 struct config *c, wend_error *err)
 {
-    struct kid *kids;
+    struct child_config *children;
 
     if (!list || !list->count)
         return WEND_OK;
-    kids = arena_alloc(a, list->count * sizeof *kids);
-    if (!kids)
+    children = arena_alloc(a, list->count * sizeof *children);
+    if (!children)
         return fail_nomem(err);
     for (const struct json *j = list->first; j; j = j->next)
-        if (!kid_read(j, a, &kids[c->kids_count++]))
+        if (!child_read(j, a, &children[c->children_count++]))
             return a->failed ? fail_nomem(err)
                              : fail_at(err, WEND_E_PARSE, j->line, j->column,
                                        "config: an agent without a name");
-    c->kids = kids;
+    c->children = children;
     return WEND_OK;
 }
 
@@ -98,19 +99,19 @@ static wend_status within_read(const struct json *j, struct arena *a,
     return WEND_OK;
 }
 
-wend_status config_kids(const struct json *j, struct arena *a, struct config *c,
-                        wend_error *err)
+wend_status config_children(const struct json *j, struct arena *a,
+                            struct config *c, wend_error *err)
 {
-    wend_status s = kids_read(json_get(j, "agents"), a, c, err);
+    wend_status s = children_read(json_get(j, "agents"), a, c, err);
 
     return s == WEND_OK ? within_read(json_get(j, "within"), a, &c->within, err)
                         : s;
 }
 
-const struct kid *config_kid(const struct config *c, wend_str name)
+const struct child_config *config_child(const struct config *c, wend_str name)
 {
-    for (size_t i = 0; name.ptr && i < c->kids_count; i++)
-        if (str_eq(c->kids[i].name, name))
-            return &c->kids[i];
+    for (size_t i = 0; name.ptr && i < c->children_count; i++)
+        if (str_eq(c->children[i].name, name))
+            return &c->children[i];
     return NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * agent_kids.c - agents and plans that an agent may give tasks to.
+ * agent_children.c - agents and plans that an agent may give tasks to.
  *
  * All that a child is stands in its parent's config, so that a parent can be
  * gone on with from its log alone; what is kept here are the hands.
@@ -13,9 +13,9 @@
 
 enum { KID_NAME_MAX = 1024 }; /* it may be the path of a file */
 
-const struct agent_kid *agent_kid(const wend_agent *a, wend_str name)
+const struct agent_child *agent_child(const wend_agent *a, wend_str name)
 {
-    const struct agent_kid *k = a->kids;
+    const struct agent_child *k = a->children;
 
     while (k && !str_eq(k->name, name))
         k = k->next;
@@ -28,12 +28,12 @@ static bool leads_to(const wend_agent *a, const wend_agent *of, int depth)
 {
     bool yes = a == of;
 
-    for (const struct agent_kid *k = a->kids; k && !yes; k = k->next)
+    for (const struct agent_child *k = a->children; k && !yes; k = k->next)
         yes = depth >= CHILD_DEPTH_MAX || leads_to(k->agent, of, depth + 1);
     return yes;
 }
 
-static wend_status check(const wend_agent *a, const wend_kid_options *o,
+static wend_status check(const wend_agent *a, const wend_child_options *o,
                          wend_error *err)
 {
     wend_str name = str_of(o->name);
@@ -47,7 +47,7 @@ static wend_status check(const wend_agent *a, const wend_kid_options *o,
         return fail(err, WEND_E_INVAL,
                     "agent: the child '%.80s' is NULL or of another runtime",
                     o->name);
-    if (agent_kid(a, name))
+    if (agent_child(a, name))
         return fail(err, WEND_E_EXISTS,
                     "agent: the child '%.80s' is there "
                     "already",
@@ -72,16 +72,17 @@ static wend_str clean(wend_agent *a, const char *text)
     return s;
 }
 
-wend_status wend_agent_add_agent(wend_agent *a, const wend_kid_options *options,
+wend_status wend_agent_add_agent(wend_agent *a,
+                                 const wend_child_options *options,
                                  wend_error *err)
 {
     wend_status s = agent_enter(a, "agent", err);
-    struct agent_kid *k, **at;
-    wend_kid_options o;
+    struct agent_child *k, **at;
+    wend_child_options o;
 
     if (s != WEND_OK)
         return s;
-    if (!options || !OPTIONS_TAKE(&o, wend_kid_options, plan, options))
+    if (!options || !OPTIONS_TAKE(&o, wend_child_options, plan, options))
         return fail(err, WEND_E_INVAL,
                     "agent: options are NULL or options.size is wrong");
     s = o.plan ? plan_enter(o.plan, err) : WEND_OK;
@@ -106,18 +107,18 @@ wend_status wend_agent_add_agent(wend_agent *a, const wend_kid_options *options,
     }
     k->agent = o.agent;
     o.agent->runs++; /* it stays as long as we do */
-    for (at = &a->kids; *at; at = &(*at)->next)
+    for (at = &a->children; *at; at = &(*at)->next)
         continue;
     *at = k;
     agent_changed(a);
     return WEND_OK;
 }
 
-void agent_drop_kids(wend_agent *a)
+void agent_drop_children(wend_agent *a)
 {
-    for (struct agent_kid *k = a->kids; k; k = k->next)
+    for (struct agent_child *k = a->children; k; k = k->next)
         agent_release(k->agent);
-    a->kids = NULL;
+    a->children = NULL;
 }
 
 /* ---- What the log says about them ---------------------------------------- */
@@ -131,7 +132,7 @@ static void put_limits(struct buf *b, const wend_ev_limits *l)
             (long long)l->cost_nano, (long long)l->parallel);
 }
 
-static void put_kid(struct buf *b, const struct agent_kid *k)
+static void put_child(struct buf *b, const struct agent_child *k)
 {
     buf_cstr(b, "{\"name\":");
     json_put_str(b, k->name);
@@ -149,22 +150,23 @@ static void put_kid(struct buf *b, const struct agent_kid *k)
     buf_char(b, '}');
 }
 
-wend_status agent_kids_ready(const wend_agent *a, wend_error *err)
+wend_status agent_children_ready(const wend_agent *a, wend_error *err)
 {
     wend_status s = WEND_OK;
 
-    for (const struct agent_kid *k = a->kids; k && s == WEND_OK; k = k->next)
+    for (const struct agent_child *k = a->children; k && s == WEND_OK;
+         k = k->next)
         s = agent_config(k->agent, k->mode, err);
     return s;
 }
 
-void agent_put_kids(const wend_agent *a, struct buf *b)
+void agent_put_children(const wend_agent *a, struct buf *b)
 {
-    for (const struct agent_kid *k = a->kids; k; k = k->next) {
-        buf_cstr(b, k == a->kids ? ",\"agents\":[" : ",");
-        put_kid(b, k);
+    for (const struct agent_child *k = a->children; k; k = k->next) {
+        buf_cstr(b, k == a->children ? ",\"agents\":[" : ",");
+        put_child(b, k);
     }
-    buf_cstr(b, a->kids ? "]" : "");
+    buf_cstr(b, a->children ? "]" : "");
 }
 
 /* ---- The tool ------------------------------------------------------------ */
@@ -179,7 +181,7 @@ wend_status agent_offer_task(wend_agent *a, wend_error *err)
 }
 
 /* A plan is no agent that could be talked to. */
-static const struct agent_kid *next_agent(const struct agent_kid *k)
+static const struct agent_child *next_agent(const struct agent_child *k)
 {
     while (k && k->plan_json.ptr)
         k = k->next;
@@ -190,7 +192,7 @@ static bool reads(const wend_agent *a)
 {
     bool yes = true;
 
-    for (const struct agent_kid *k = next_agent(a->kids); k && yes;
+    for (const struct agent_child *k = next_agent(a->children); k && yes;
          k = next_agent(k->next)) {
         const struct config *c = k->agent->configs[0];
 
@@ -206,8 +208,8 @@ static void put_description(const wend_agent *a, const struct builtin *t,
     struct buf text = {.mem = b->mem};
 
     buf_str(&text, t->info.description);
-    buf_cstr(&text, a->kids ? " The agents:" : "");
-    for (const struct agent_kid *k = next_agent(a->kids); k;
+    buf_cstr(&text, a->children ? " The agents:" : "");
+    for (const struct agent_child *k = next_agent(a->children); k;
          k = next_agent(k->next)) {
         buf_cstr(&text, "\n- ");
         buf_str(&text, k->name);
@@ -226,14 +228,14 @@ static void put_description(const wend_agent *a, const struct builtin *t,
 void agent_put_task(const wend_agent *a, struct buf *b)
 {
     const struct builtin *t = builtin_find("task");
-    const struct agent_kid *first = next_agent(a->kids);
+    const struct agent_child *first = next_agent(a->children);
 
     buf_cstr(b, a->tools.count ? ",{\"name\":\"task\",\"description\":"
                                : "{\"name\":\"task\",\"description\":");
     put_description(a, t, b);
     buf_cstr(b, ",\"schema\":{\"type\":\"object\",\"properties\":{\"agent\":{"
                 "\"type\":\"string\"");
-    for (const struct agent_kid *k = first; k; k = next_agent(k->next)) {
+    for (const struct agent_child *k = first; k; k = next_agent(k->next)) {
         buf_cstr(b, k == first ? ",\"enum\":[" : ",");
         json_put_str(b, k->name);
     }
