@@ -132,24 +132,22 @@ wend_status rt_end_of(wend_runtime *rt, bool inside, wend_status s,
 void wend_runtime_free(wend_runtime *rt)
 {
     struct mailbox *b;
-    int use;
+    int use, next;
 
     if (!rt || rt->magic != RUNTIME_MAGIC ||
         forked_check(rt->process, NULL) != WEND_OK)
         return;
     b = rt->mailbox;
     mailbox_ref(b); /* the runtime may go as soon as it is doomed */
-    do {            /* again if the call that was inside has just ended */
-        use = USE_IDLE;
-        if (atomic_compare_exchange_strong(&b->use, &use, USE_GONE)) {
-            rt_destroy(rt);
-            break;
-        }
-        use = USE_INSIDE;
-        if (atomic_compare_exchange_strong(&b->use, &use, USE_DOOMED)) {
-            mailbox_wake(b);
-            break;
-        }
-    } while (use == USE_IDLE);
+    use = atomic_load(&b->use);
+    do
+        next = use == USE_IDLE     ? USE_GONE
+               : use == USE_INSIDE ? USE_DOOMED
+                                   : use;
+    while (!atomic_compare_exchange_strong(&b->use, &use, next));
+    if (use == USE_IDLE)
+        rt_destroy(rt);
+    else if (use == USE_INSIDE)
+        mailbox_wake(b); /* the call that is inside destroys it */
     mailbox_unref(b);
 }

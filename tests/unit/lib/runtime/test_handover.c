@@ -175,6 +175,89 @@ static void test_others(void)
     tap_is_i64(b.memory.live, 0, "others: all memory was given back");
 }
 
+/* ---- The end of a call --------------------------------------------------- */
+
+enum { RACES = 3000, RACE_STEP_NS = 50 };
+
+/* The other thread frees the runtime `after_ns` after the call was inside. */
+struct race {
+    _Atomic int inside, freed; /* number of the round that has come so far */
+    int round;
+    int64_t after_ns;
+    wend_runtime *rt;
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void *free_in_rounds(void *arg)
+{
+    struct race *race = arg;
+
+    for (int round = 1; round <= RACES; round++) {
+        int64_t start_ns;
+
+        while (atomic_load(&race->inside) != round)
+            continue;
+        start_ns = now_ns();
+        while (now_ns() - start_ns < race->after_ns)
+            continue;
+        wend_runtime_free(race->rt);
+        atomic_store(&race->freed, round);
+    }
+    return NULL;
+}
+
+static void tell_inside(void *ctx, const wend_event *ev)
+{
+    struct race *race = ctx;
+
+    (void)ev;
+    atomic_store(&race->inside, race->round);
+}
+
+/* A runtime is freed in the moment in which the call inside it ends: one of
+ * the two destroys it. A free that comes too early makes the next one later,
+ * and the other way round, so that most of them come near that moment. */
+static void test_end_of_call(void)
+{
+    struct race race = {.after_ns = 2000};
+    int early = 0, late = 0, lost = 0;
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, free_in_rounds, &race);
+    for (int round = 1; round <= RACES; round++) {
+        struct bench b;
+        wend_status s = WEND_OK;
+
+        if (!bench_open(&b, NULL, TEXT))
+            break;
+        race.round = round;
+        race.rt = b.rig.rt;
+        wend_run_listen(b.run, tell_inside, &race);
+        while (atomic_load(&race.inside) != round)
+            s = wend_runtime_pump(b.rig.rt);
+        early += s == WEND_E_MISUSE;
+        late += s == WEND_OK;
+        while (atomic_load(&race.freed) != round)
+            continue;
+        race.after_ns += s == WEND_OK ? -RACE_STEP_NS : RACE_STEP_NS;
+        wend_run_free(b.run);
+        wend_agent_free(b.rig.agent);
+        lost += b.memory.live != 0;
+    }
+    pthread_join(thread, NULL);
+    tap_ok(early + late == RACES && early && late && !lost,
+           "a runtime freed at the end of a call (%d before, %d after it): %d "
+           "not destroyed",
+           early, late, lost);
+}
+
 /* ---- Callbacks ----------------------------------------------------------- */
 
 static struct bench *in_callback;
@@ -427,6 +510,7 @@ int main(void)
     test_inside(RUN, "a run");
     test_inside(RUNTIME, "a runtime");
     test_others();
+    test_end_of_call();
     for (size_t place = 0; place < tap_count(places); place++)
         for (enum kind kind = RUN; kind <= RUNTIME; kind++)
             test_callback(place, kind);
