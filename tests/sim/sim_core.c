@@ -8,8 +8,8 @@
  * in it. Without arguments: every planted bug must be caught, then new
  * seeds for a few seconds. Prints TAP.
  */
-#include "fork.h"
-#include "plan_make.h"
+#include "core/fork.c"
+#include "core/plan_make.c"
 
 enum {
     SEEDS_PER_BUG = 4000, /* within so many each must be caught */
@@ -34,7 +34,7 @@ static const uint64_t old_seeds[] = {
     6860, 13534, 14766, 100020, 100997, 443,   207,   4283,  6030, 7355,
     8261, 8366,  11252, 21887,  28427,  30291, 33011, 43017, 45547};
 
-#include "seeds.h"
+#include "seeds.c"
 
 /* ---- One seed ------------------------------------------------------------ */
 

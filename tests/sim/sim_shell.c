@@ -11,8 +11,8 @@
  */
 #include <unistd.h>
 
-#include "lib_laws.h"
-#include "lib_plant.h"
+#include "shell/laws.c"
+#include "shell/plant.c"
 
 enum {
     SEEDS_PER_BUG = 3000, /* within so many each must be caught */
@@ -28,7 +28,7 @@ static const uint64_t old_seeds[] = {3278,  4529,  4801,  12977, 16051,
                                      609,   1591,  10675, 2357,  14170,
                                      18347, 23621, 29898, 28959, 37211};
 
-#include "seeds.h"
+#include "seeds.c"
 
 /* ---- Beginning ----------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #ifndef SIM_LAWS_PLAN_H
 #define SIM_LAWS_PLAN_H
 
-#include "laws_step.h"
+#include "laws_step.c"
 
 /* ---- Of one event -------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #ifndef SIM_LIB_GIVING_H
 #define SIM_LIB_GIVING_H
 
-#include "lib_sim.h"
+#include "sim.h"
 
 static const struct mem store_mem;
 

@@ -4,7 +4,7 @@
 #ifndef SIM_LIB_FORK_H
 #define SIM_LIB_FORK_H
 
-#include "lib_plan.h"
+#include "plan.c"
 
 static struct known *pick_run(struct sim *s)
 {

@@ -7,7 +7,7 @@
 #ifndef SIM_LIB_READER_H
 #define SIM_LIB_READER_H
 
-#include "lib_store.h"
+#include "store.c"
 
 static const struct mem reader_mem;
 

@@ -4,7 +4,7 @@
 #ifndef SIM_LIB_PLAN_H
 #define SIM_LIB_PLAN_H
 
-#include "lib_world.h"
+#include "world.c"
 
 static void put_plan(struct sim *s, struct buf *b)
 {

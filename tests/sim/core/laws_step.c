@@ -8,7 +8,7 @@
 #define SIM_LAWS_STEP_H
 
 #include "core/turn/verdict.h"
-#include "laws_event.h"
+#include "laws_event.c"
 
 struct view {
     const struct input *in;

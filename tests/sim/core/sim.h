@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 #include "state/state.h"
-#include "../unit/fault.h"
-#include "book.h"
+#include "../../unit/fault.h"
+#include "book.c"
 #include "base/chance.h"
 #include "core/turn/tt.h"
 

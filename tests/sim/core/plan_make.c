@@ -4,7 +4,7 @@
 #ifndef SIM_PLAN_MAKE_H
 #define SIM_PLAN_MAKE_H
 
-#include "agent.h"
+#include "agent.c"
 
 /* ---- What is written ----------------------------------------------------- */
 

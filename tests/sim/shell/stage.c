@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-#include "lib_net.h"
+#include "net.c"
 
 enum program_kind {
     PROGRAM_GOOD,

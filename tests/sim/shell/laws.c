@@ -8,7 +8,7 @@
 #ifndef SIM_LIB_LAWS_H
 #define SIM_LIB_LAWS_H
 
-#include "lib_act.h"
+#include "act.c"
 
 static void check_stopping(struct sim *s, struct known *k)
 {

@@ -5,7 +5,7 @@
 #ifndef SIM_FORK_H
 #define SIM_FORK_H
 
-#include "shell.h"
+#include "shell.c"
 
 /* The log ends there, and all that is known follows from it. */
 static void cut_log(struct sim *s, size_t at)

@@ -8,7 +8,7 @@
 #ifndef SIM_LIB_SERVED_H
 #define SIM_LIB_SERVED_H
 
-#include "lib_stage.h"
+#include "stage.c"
 
 enum served_fault {
     SERVED_GOOD,

@@ -5,7 +5,7 @@
 #ifndef SIM_LIB_PROGRAM_H
 #define SIM_LIB_PROGRAM_H
 
-#include "lib_served.h"
+#include "served.c"
 
 /* False: nobody listens any more. */
 static bool say(struct act *a, size_t len)

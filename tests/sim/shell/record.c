@@ -4,7 +4,7 @@
 #ifndef SIM_LIB_RECORD_H
 #define SIM_LIB_RECORD_H
 
-#include "lib_reader.h"
+#include "reader.c"
 
 /* Whatever happens outside the library: is the run still its own? */
 static void check_acts(struct sim *s, const struct known *k, const char *what)

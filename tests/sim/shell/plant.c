@@ -9,7 +9,7 @@
 #define SIM_LIB_PLANT_H
 
 #include "lib/run/hook.h"
-#include "lib_act.h"
+#include "act.c"
 
 /* Calls fn for every run that goes on. */
 static void each_run(struct sim *s,

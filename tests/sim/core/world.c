@@ -9,7 +9,7 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "answers.h"
+#include "answers.c"
 
 /* What the model says: JSON mostly, where that is asked for. */
 static wend_str some_answer(struct sim *s)

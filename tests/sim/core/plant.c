@@ -7,8 +7,8 @@
 #ifndef SIM_PLANT_H
 #define SIM_PLANT_H
 
-#include "plant_bend.h"
-#include "plant_plan.h"
+#include "plant_bend.c"
+#include "plant_plan.c"
 
 struct bug {
     const char *name;

@@ -9,8 +9,8 @@
 #define SIM_LIB_WORLD_H
 
 #include "lib/plan/action.h"
-#include "lib_program.h"
-#include "lib_script.h"
+#include "program.c"
+#include "script.c"
 
 /* The simulator whose library is running: a driver has no context. */
 static struct sim *sim_now;

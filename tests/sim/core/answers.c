@@ -6,7 +6,7 @@
 #ifndef SIM_ANSWERS_H
 #define SIM_ANSWERS_H
 
-#include "agent.h"
+#include "agent.c"
 
 enum { HUGE_BYTES = (256 << 10) + 77 }; /* over what stands in an event */
 

@@ -6,7 +6,7 @@
 #ifndef SIM_LIB_ACT_H
 #define SIM_LIB_ACT_H
 
-#include "lib_inbox.h"
+#include "inbox.c"
 
 /* ---- Starting ------------------------------------------------------------ */
 

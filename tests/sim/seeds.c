@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "../unit/tap.h"
-#include "options.h"
+#include "options.c"
 
 enum {
     SECONDS_DEFAULT = 4,

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "../unit/fault.h"
+#include "../../unit/fault.h"
 #include "base/chance.h"
 #include "host/world.h"
 #include "lib/run/call.h"

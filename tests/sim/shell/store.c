@@ -9,8 +9,8 @@
 #ifndef SIM_LIB_STORE_H
 #define SIM_LIB_STORE_H
 
-#include "lib_giving.h"
-#include "lib_requests.h"
+#include "giving.c"
+#include "requests.c"
 
 /* ---- What a batch must be ------------------------------------------------ */
 

@@ -5,7 +5,7 @@
 #ifndef SIM_LIB_INBOX_H
 #define SIM_LIB_INBOX_H
 
-#include "lib_fork.h"
+#include "fork.c"
 
 /* `body` absent: a text of its own. */
 static void post(struct sim *s, struct known *k, const char *what,

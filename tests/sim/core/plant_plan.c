@@ -4,7 +4,7 @@
 #ifndef SIM_PLANT_PLAN_H
 #define SIM_PLANT_PLAN_H
 
-#include "plant_step.h"
+#include "plant_step.c"
 
 static void repeat_action_end(struct sim *s, struct step *step)
 {

@@ -10,7 +10,7 @@
 
 #include <strings.h>
 
-#include "lib_record.h"
+#include "record.c"
 
 enum net_fault {
     NET_GOOD,

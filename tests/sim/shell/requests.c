@@ -4,7 +4,7 @@
 #ifndef SIM_LIB_REQUESTS_H
 #define SIM_LIB_REQUESTS_H
 
-#include "lib_sim.h"
+#include "sim.h"
 #include "store/memory/memory.h"
 
 static struct slow_store *slow(wend_store *s)

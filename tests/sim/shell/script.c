@@ -4,7 +4,7 @@
 #ifndef SIM_LIB_SCRIPT_H
 #define SIM_LIB_SCRIPT_H
 
-#include "lib_record.h"
+#include "record.c"
 
 static void put_text(struct sim *s, struct buf *b, const char *key,
                      uint32_t len)

@@ -15,7 +15,7 @@
 #include "core/config/config.h"
 #include "core/event/event.h"
 #include "core/turn/turn.h"
-#include "plan_book.h"
+#include "plan_book.c"
 
 enum { BOOK_CALLS = 32, BOOK_MSGS = 320, BOOK_ID = 48 };
 

@@ -8,10 +8,10 @@
 #ifndef SIM_SHELL_H
 #define SIM_SHELL_H
 
-#include "laws_plan.h"
-#include "plant.h"
-#include "show.h"
-#include "world.h"
+#include "laws_plan.c"
+#include "plant.c"
+#include "show.c"
+#include "world.c"
 
 /* ---- The log ------------------------------------------------------------- */
 
