@@ -153,9 +153,15 @@ endef
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_rule,$(s))))
 # Parts of the command that can be tested alone.
 $(B)/tests/test_stats: $(B)/src/cli/view/stats.o
-$(B)/tests/%: $(B)/tests/sim/%.o $(STATE_OBJ) $(LIB_OBJ)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+# A simulator, sim_NAME.c, has its parts in the folder NAME.
+define sim_rule
+$(B)/tests/sim_$(1): $$(patsubst %.c,$(B)/%.o,$$(wildcard tests/sim/sim_$(1).c \
+        tests/sim/$(1)/*.c) tests/sim/seeds.c tests/sim/options.c) \
+        $$(STATE_OBJ) $$(LIB_OBJ)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(PKG_LIBS)
+endef
+$(foreach s,$(SIM:$(B)/tests/sim_%=%),$(eval $(call sim_rule,$(s))))
 
 $(B)/tests/crash-test: $(B)/tests/crash/crash.o $(LIB_OBJ)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)

@@ -1,27 +1,10 @@
 /*
- * options.h - what a simulator is told on its command line.
+ * options.c - the command line of a simulator.
  */
-#ifndef SIM_OPTIONS_H
-#define SIM_OPTIONS_H
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Safety: faults to the last step, and nothing bad may happen. Liveness: they
- * stop, and everything must end. Left to the seed: mostly the second. */
-enum mode { MODE_SEED, MODE_SAFETY, MODE_LIVENESS };
-
-struct options {
-    uint64_t from, to;
-    int seconds;   /* 0: as many as from..to are */
-    uint64_t most; /* seeds in that time, on the fastest machine */
-    const char *bug;
-    bool self_test, verbose, one;
-    enum mode mode;
-};
+#include "options.h"
 
 /* `N` (from 1 to N), `A..B`, `A-B`. */
 static bool read_seeds(struct options *o, const char *value)
@@ -68,7 +51,7 @@ static bool read_value(struct options *o, const char *name, const char *value)
     return !strcmp(name, "--seeds") && read_seeds(o, value);
 }
 
-static bool read_options(struct options *o, int argc, char **argv)
+bool read_options(struct options *o, int argc, char **argv)
 {
     const char *longer = getenv("SIM_SECONDS"), *most = getenv("SIM_SEEDS");
 
@@ -93,5 +76,3 @@ static bool read_options(struct options *o, int argc, char **argv)
     }
     return true;
 }
-
-#endif

@@ -1,49 +1,18 @@
 /*
- * seeds.h - many seeds, the same for every simulator.
- *
- * Included last, by what says how one seed is run: struct sim (steps,
- * broken_count), struct counters, bugs and BUGS, old_seeds, and the functions
- * that are declared here.
+ * seeds.c - many seeds, the same for every simulator.
  */
-#ifndef SIM_SEEDS_H
-#define SIM_SEEDS_H
-
+#include <stdlib.h>
 #include <time.h>
 
-#include "../unit/tap.h"
-#include "options.c"
+#include "seeds.h"
+#include "tap.h"
 
 enum {
     SECONDS_DEFAULT = 4,
-    BAD_MAX = 3,        /* seeds that are shown */
-    SAME_SEEDS = 25,    /* that are run twice */
-    REACH_SEEDS = 1000, /* from so many on every kind of world must be seen */
-    REACHED_MAX = 120
+    BAD_MAX = 3,       /* seeds that are shown */
+    SAME_SEEDS = 25,   /* that are run twice */
+    REACH_SEEDS = 1000 /* with more, every kind of world must be seen */
 };
-
-/* Something that happens in some seed, and how often it did. */
-struct reached {
-    char what[60];
-    int64_t count;
-};
-
-struct how {
-    const struct bug *bug;
-    FILE *trace; /* NULL: silent */
-    enum mode mode;
-    struct counters *counters;
-};
-
-static void seed_run(struct sim *s, uint64_t seed, const struct how *how);
-static const char *broken_law(const struct sim *s, uint32_t i);
-static const char *broken_why(const struct sim *s, uint32_t i);
-static const char *bug_law(const struct bug *bug);
-/* Calls fn for each law. */
-static void each_law(void (*fn)(void *ctx, const char *law), void *ctx);
-/* Fills `rows`, and returns how many. */
-static size_t find_reached(const struct counters *c,
-                           struct reached rows[REACHED_MAX]);
-static void print_sums(const struct counters *c, double seconds);
 
 static const char *program; /* as it was started */
 
@@ -53,26 +22,25 @@ static const char *program; /* as it was started */
 static void seed_show(struct sim *s, uint64_t seed, struct how how)
 {
     static const char *const modes[] = {"", " --safety", " --liveness"};
-    static struct counters ignored;
+    uint32_t count;
 
     how.trace = stdout;
-    how.counters = &ignored;
-    seed_run(s, seed, &how);
-    for (uint32_t i = 0; i < s->broken_count; i++)
-        printf("# BROKEN in step %" PRId64 ": %s: %s\n", s->steps,
+    how.counters = NULL;
+    count = seed_run(s, seed, &how);
+    for (uint32_t i = 0; i < count; i++)
+        printf("# BROKEN in step %" PRId64 ": %s: %s\n", seed_steps(s),
                broken_law(s, i), broken_why(s, i));
     printf("# seed %" PRIu64 "; again: %s --seed %" PRIu64 "%s%s%s -v\n", seed,
            program, seed, modes[how.mode], how.bug ? " --bug " : "",
-           how.bug ? how.bug->name : "");
+           how.bug ? bug_name(how.bug) : "");
 }
 
 static char *trace_of(struct sim *s, uint64_t seed)
 {
-    static struct counters ignored;
     char *text = NULL;
     size_t len = 0;
     FILE *to = open_memstream(&text, &len);
-    struct how how = {.trace = to, .counters = &ignored};
+    struct how how = {.trace = to};
 
     if (!to)
         abort();
@@ -102,23 +70,20 @@ static void check_same(struct sim *s)
 /* Those that have found something, here or in the laws. */
 static void check_old(struct sim *s)
 {
-    static struct counters ignored;
-    struct how how = {.counters = &ignored};
+    struct how how = {0};
     uint64_t bad = 0;
 
-    for (size_t i = 0; i < tap_count(old_seeds) && !bad; i++) {
-        seed_run(s, old_seeds[i], &how);
-        if (s->broken_count)
+    for (size_t i = 0; old_seeds[i] && !bad; i++)
+        if (seed_run(s, old_seeds[i], &how))
             seed_show(s, bad = old_seeds[i], how);
-    }
     tap_ok(!bad, "seeds that found something once find nothing now");
 }
 
 /* ---- Bugs on purpose ----------------------------------------------------- */
 
-static bool has_broken(const struct sim *s, const char *law)
+static bool has_broken(const struct sim *s, uint32_t count, const char *law)
 {
-    for (uint32_t i = 0; i < s->broken_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (!strcmp(broken_law(s, i), law))
             return true;
     return false;
@@ -126,29 +91,29 @@ static bool has_broken(const struct sim *s, const char *law)
 
 static void check_bug(struct sim *s, const struct bug *bug)
 {
-    static struct counters ignored;
-    struct how how = {.bug = bug, .counters = &ignored};
+    struct how how = {.bug = bug};
 
-    for (uint64_t seed = 1; seed <= SEEDS_PER_BUG; seed++) {
-        seed_run(s, seed, &how);
-        if (!has_broken(s, bug_law(bug)))
+    for (uint64_t seed = 1; seed <= seeds_per_bug; seed++) {
+        uint32_t count = seed_run(s, seed, &how);
+
+        if (!has_broken(s, count, bug_law(bug)))
             continue;
-        tap_ok(true, "bug %s breaks '%s'", bug->name, bug_law(bug));
-        printf("# seed %" PRIu64 " step %" PRId64, seed, s->steps);
-        for (uint32_t i = 0; i < s->broken_count; i++)
+        tap_ok(true, "bug %s breaks '%s'", bug_name(bug), bug_law(bug));
+        printf("# seed %" PRIu64 " step %" PRId64, seed, seed_steps(s));
+        for (uint32_t i = 0; i < count; i++)
             if (strcmp(broken_law(s, i), bug_law(bug)) != 0)
                 printf(", and '%s'", broken_law(s, i));
         printf("\n");
         return;
     }
-    tap_ok(false, "bug %s breaks '%s' within %d seeds", bug->name, bug_law(bug),
-           SEEDS_PER_BUG);
+    tap_ok(false, "bug %s breaks '%s' within %" PRIu64 " seeds", bug_name(bug),
+           bug_law(bug), seeds_per_bug);
 }
 
 static void find_law(void *ctx, const char *law)
 {
-    for (size_t i = 0; i < BUGS; i++)
-        if (!strcmp(bug_law(&bugs[i]), law))
+    for (size_t i = 0; bug_at(i); i++)
+        if (!strcmp(bug_law(bug_at(i)), law))
             return;
     *(bool *)ctx = printf("# no bug breaks '%s'\n", law) < 0;
 }
@@ -158,18 +123,19 @@ static void check_bugs(struct sim *s)
 {
     bool all = true;
 
-    for (size_t i = 0; i < BUGS; i++)
-        check_bug(s, &bugs[i]);
+    for (size_t i = 0; bug_at(i); i++)
+        check_bug(s, bug_at(i));
     each_law(find_law, &all);
     tap_ok(all, "every law is broken by a bug");
 }
 
 static const struct bug *find_bug(const char *name)
 {
-    for (size_t i = 0; i < BUGS; i++)
-        if (!strcmp(bugs[i].name, name))
-            return &bugs[i];
-    return NULL;
+    size_t i = 0;
+
+    while (bug_at(i) && strcmp(bug_name(bug_at(i)), name) != 0)
+        i++;
+    return bug_at(i);
 }
 
 /* ---- What was seen ------------------------------------------------------- */
@@ -216,14 +182,11 @@ static bool is_enough(const struct options *o, uint64_t seed, double began)
 
 static void seeds_hold(struct sim *s, const struct options *o, struct how how)
 {
-    static struct counters c;
     double began = seconds_now();
     uint64_t seed = o->from, bad = 0;
 
-    how.counters = &c;
     for (; !is_enough(o, seed, began); seed++) {
-        seed_run(s, seed, &how);
-        if (!s->broken_count)
+        if (!seed_run(s, seed, &how))
             continue;
         seed_show(s, seed, how);
         if (++bad == BAD_MAX)
@@ -233,12 +196,12 @@ static void seeds_hold(struct sim *s, const struct options *o, struct how how)
            seed - 1);
     printf("# %.0f seeds/s, ",
            (double)(seed - o->from) / (seconds_now() - began));
-    print_sums(&c, seconds_now() - began);
+    print_sums(how.counters, seconds_now() - began);
     if (o->verbose)
-        show_reached(&c);
+        show_reached(how.counters);
     if (o->from == 1 && seed > REACH_SEEDS && !bad && !how.bug &&
         o->mode == MODE_SEED)
-        check_reach(&c);
+        check_reach(how.counters);
 }
 
 static int usage(void)
@@ -248,18 +211,16 @@ static int usage(void)
             "       [--seed S [-v]] [--safety | --liveness] [--bug NAME] "
             "[--self-test]\nbugs:",
             program);
-    for (size_t i = 0; i < BUGS; i++)
-        fprintf(stderr, " %s", bugs[i].name);
+    for (size_t i = 0; bug_at(i); i++)
+        fprintf(stderr, " %s", bug_name(bug_at(i)));
     fprintf(stderr, "\n");
     return 2;
 }
 
-/* Without arguments: every planted bug must be caught, seeds must repeat,
- * then new ones for a few seconds. Prints TAP. */
-static int seeds_main(struct sim *s, int argc, char **argv)
+int seeds_main(struct sim *s, struct counters *c, int argc, char **argv)
 {
     struct options o = {.from = 1, .seconds = SECONDS_DEFAULT};
-    struct how how = {0};
+    struct how how = {.counters = c};
 
     program = argv[0];
     if (!read_options(&o, argc, argv))
@@ -278,5 +239,3 @@ static int seeds_main(struct sim *s, int argc, char **argv)
         seeds_hold(s, &o, how);
     return tap_done();
 }
-
-#endif

@@ -8,16 +8,24 @@
  * in it. Without arguments: every planted bug must be caught, then new
  * seeds for a few seconds. Prints TAP.
  */
-#include "core/fork.c"
-#include "core/plan_make.c"
+#include <inttypes.h>
+
+#include "core/agent.h"
+#include "core/fork.h"
+#include "core/laws_plan.h"
+#include "core/plan_make.h"
+#include "core/plant.h"
+#include "core/shell.h"
+#include "core/show.h"
+#include "core/world.h"
+#include "seeds.h"
 
 enum {
-    SEEDS_PER_BUG = 4000, /* within so many each must be caught */
-    STEPS_MAX = 160,      /* of a world with faults; then it is drained */
-    REFOLD_EVERY = 40,    /* steps: the whole log from its first byte */
-    PROBE_PERMILLE = 60,  /* of the steps, cancel in a side history */
-    FORKS_MAX = 4,        /* of a seed, one of the other */
-    PLAN_EVERY = 4        /* one seed in so many is a plan */
+    STEPS_MAX = 160,     /* of a world with faults; then it is drained */
+    REFOLD_EVERY = 40,   /* steps: the whole log from its first byte */
+    PROBE_PERMILLE = 60, /* of the steps, cancel in a side history */
+    FORKS_MAX = 4,       /* of a seed, one of the other */
+    PLAN_EVERY = 4       /* one seed in so many is a plan */
 };
 
 /* A question that a rule of meanwhile answers, when a process goes on; a plan
@@ -30,11 +38,11 @@ enum {
  * action that is ready; a cancel in a fork that asks about an action whose
  * attempt is closed; a plan that fails fast while it is paused and resumed; a
  * call that starts before one that brings a label, in one step. */
-static const uint64_t old_seeds[] = {
-    6860, 13534, 14766, 100020, 100997, 443,   207,   4283,  6030, 7355,
-    8261, 8366,  11252, 21887,  28427,  30291, 33011, 43017, 45547};
+const uint64_t old_seeds[] = {6860,  13534, 14766, 100020, 100997, 443,   207,
+                              4283,  6030,  7355,  8261,   8366,   11252, 21887,
+                              28427, 30291, 33011, 43017,  45547,  0};
 
-#include "seeds.c"
+const uint64_t seeds_per_bug = 4000;
 
 /* ---- One seed ------------------------------------------------------------ */
 
@@ -50,11 +58,13 @@ static void make_kind(struct sim *s)
 
 static void sim_begin(struct sim *s, uint64_t seed, const struct how *how)
 {
+    static struct counters ignored;
+
     memset(s, 0, sizeof *s);
     s->seed = s->chance.state = seed;
     s->bug = how->bug;
     s->trace = how->trace;
-    s->counters = how->counters;
+    s->counters = how->counters ? how->counters : &ignored;
     s->mem = fault_mem(&s->fault);
     s->keep_arena.mem = s->scratch.mem = s->world.mem = &s->mem;
     s->fold_arena.mem = s->state.mem = s->parent_state.mem = &s->mem;
@@ -152,7 +162,7 @@ static void step_on(struct sim *s)
         go_on_as_fork(s);
         return;
     }
-    if (!world_next(s, &in))
+    if (!next_input(s, &in))
         return;
     deliver(s, &in);
     s->past[s->past_count++ % PAST_MAX] = in;
@@ -190,40 +200,57 @@ static void sim_run(struct sim *s, enum mode mode)
         refold(s);
 }
 
-static void seed_run(struct sim *s, uint64_t seed, const struct how *how)
+uint32_t seed_run(struct sim *s, uint64_t seed, const struct how *how)
 {
     sim_begin(s, seed, how);
     sim_run(s, how->mode);
     sim_end(s);
+    return s->broken_count;
 }
 
 /* ---- Many seeds ---------------------------------------------------------- */
 
-static const char *broken_law(const struct sim *s, uint32_t i)
+int64_t seed_steps(const struct sim *s)
+{
+    return s->steps;
+}
+
+const char *broken_law(const struct sim *s, uint32_t i)
 {
     return s->broken[i].law;
 }
 
-static const char *broken_why(const struct sim *s, uint32_t i)
+const char *broken_why(const struct sim *s, uint32_t i)
 {
     return s->broken[i].why;
 }
 
-static const char *bug_law(const struct bug *bug)
+const struct bug *bug_at(size_t i)
+{
+    return bugs[i].name ? &bugs[i] : NULL;
+}
+
+const char *bug_name(const struct bug *bug)
+{
+    return bug->name;
+}
+
+const char *bug_law(const struct bug *bug)
 {
     return bug->law;
 }
 
-static void each_law(void (*fn)(void *ctx, const char *law), void *ctx)
+void each_law(void (*fn)(void *ctx, const char *law), void *ctx)
 {
-    for (size_t i = 0; i < sizeof event_laws / sizeof *event_laws; i++)
-        fn(ctx, event_laws[i].name);
-    for (size_t i = 0; i < sizeof step_laws / sizeof *step_laws; i++)
-        fn(ctx, step_laws[i].name);
-    for (size_t i = 0; i < PLAN_EVENT_LAWS; i++)
-        fn(ctx, plan_event_laws[i].name);
-    for (size_t i = 0; i < PLAN_STEP_LAWS; i++)
-        fn(ctx, plan_step_laws[i].name);
+    const struct event_law *const of_events[] = {event_laws, plan_event_laws};
+    const struct step_law *const of_steps[] = {step_laws, plan_step_laws};
+
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct event_law *l = of_events[i]; l->name; l++)
+            fn(ctx, l->name);
+        for (const struct step_law *l = of_steps[i]; l->name; l++)
+            fn(ctx, l->name);
+    }
     fn(ctx, law_parent);
 }
 
@@ -260,12 +287,11 @@ static void reach(struct reached **at, int64_t count, const char *what,
     (*at)++->count = count;
 }
 
-static size_t find_reached(const struct counters *c,
-                           struct reached rows[REACHED_MAX])
+size_t find_reached(const struct counters *c, struct reached rows[REACHED_MAX])
 {
     struct reached *at = rows;
 
-    for (size_t i = 0; i < tap_count(reached_types); i++)
+    for (size_t i = 0; i < sizeof reached_types / sizeof *reached_types; i++)
         reach(&at, c->events[reached_types[i]],
               wend_event_name(reached_types[i]), "");
     for (int i = 0; i <= IN_TROUBLE; i++) {
@@ -289,7 +315,7 @@ static size_t find_reached(const struct counters *c,
     return (size_t)(at - rows);
 }
 
-static void print_sums(const struct counters *c, double seconds)
+void print_sums(const struct counters *c, double seconds)
 {
     printf("%.0f steps/s, %" PRId64 " steps, %" PRId64 " discarded, %" PRId64
            " blobs, %" PRId64 " eager calls, %" PRId64 " probes, %" PRId64
@@ -304,8 +330,9 @@ static void print_sums(const struct counters *c, double seconds)
 
 int main(int argc, char **argv)
 {
+    static struct counters counted;
     struct sim *s = malloc(sizeof *s);
-    int status = s ? seeds_main(s, argc, argv) : 2;
+    int status = s ? seeds_main(s, &counted, argc, argv) : 2;
 
     free(s);
     return status;

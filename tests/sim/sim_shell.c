@@ -9,13 +9,22 @@
  * who read them, and what goes wrong. Without arguments: every planted bug
  * must be caught, then new seeds for a few seconds. Prints TAP.
  */
+#include <inttypes.h>
 #include <unistd.h>
 
-#include "shell/laws.c"
-#include "shell/plant.c"
+#include "seeds.h"
+#include "shell/act.h"
+#include "shell/inbox.h"
+#include "shell/laws.h"
+#include "shell/net.h"
+#include "shell/plant.h"
+#include "shell/program.h"
+#include "shell/reader.h"
+#include "shell/served.h"
+#include "shell/store.h"
+#include "shell/world.h"
 
 enum {
-    SEEDS_PER_BUG = 3000, /* within so many each must be caught */
     DRAIN_STEPS = 200000, /* many runs that say much take over 40000 */
     DRAIN_SECONDS = 300,  /* of virtual time, until every run must be over */
 };
@@ -24,11 +33,11 @@ enum {
  * for a run when the store has failed; a question about an action that was
  * cut off; a store that fails just before a resume; a call that times out when
  * its tool has let go of it. */
-static const uint64_t old_seeds[] = {3278,  4529,  4801,  12977, 16051,
-                                     609,   1591,  10675, 2357,  14170,
-                                     18347, 23621, 29898, 28959, 37211};
+const uint64_t old_seeds[] = {3278,  4529,  4801,  12977, 16051, 609,
+                              1591,  10675, 2357,  14170, 18347, 23621,
+                              29898, 28959, 37211, 0};
 
-#include "seeds.c"
+const uint64_t seeds_per_bug = 3000;
 
 /* ---- Beginning ----------------------------------------------------------- */
 
@@ -111,12 +120,14 @@ static void make_far(struct sim *s)
 
 static bool sim_begin(struct sim *s, uint64_t seed, const struct how *how)
 {
+    static struct counters ignored;
+
     memset(s, 0, sizeof *s);
     s->seed = s->chance.state = seed;
     s->afar.state = seed * 3 + 1;
     s->bug = how->bug;
     s->trace = how->trace;
-    s->counters = how->counters;
+    s->counters = how->counters ? how->counters : &ignored;
     world_init(&s->world, seed, on_stuck);
     s->world.env.wall_us = env_wall;
     s->world.env.clock_us = env_clock;
@@ -356,30 +367,46 @@ static void sim_end(struct sim *s)
 
 /* ---- Seeds --------------------------------------------------------------- */
 
-static void seed_run(struct sim *s, uint64_t seed, const struct how *how)
+uint32_t seed_run(struct sim *s, uint64_t seed, const struct how *how)
 {
     if (!sim_begin(s, seed, how))
         abort();
     sim_run(s);
     sim_end(s);
+    return s->broken_count;
 }
 
-static const char *broken_law(const struct sim *s, uint32_t i)
+int64_t seed_steps(const struct sim *s)
+{
+    return s->steps;
+}
+
+const char *broken_law(const struct sim *s, uint32_t i)
 {
     return law_names[s->broken[i].law];
 }
 
-static const char *broken_why(const struct sim *s, uint32_t i)
+const char *broken_why(const struct sim *s, uint32_t i)
 {
     return s->broken[i].why;
 }
 
-static const char *bug_law(const struct bug *bug)
+const struct bug *bug_at(size_t i)
+{
+    return bugs[i].name ? &bugs[i] : NULL;
+}
+
+const char *bug_name(const struct bug *bug)
+{
+    return bug->name;
+}
+
+const char *bug_law(const struct bug *bug)
 {
     return law_names[bug->law];
 }
 
-static void each_law(void (*fn)(void *ctx, const char *law), void *ctx)
+void each_law(void (*fn)(void *ctx, const char *law), void *ctx)
 {
     for (int i = 0; i < LAWS; i++)
         fn(ctx, law_names[i]);
@@ -422,8 +449,7 @@ static struct reached *find_far(const struct counters *c, struct reached *at)
     return at;
 }
 
-static size_t find_reached(const struct counters *c,
-                           struct reached rows[REACHED_MAX])
+size_t find_reached(const struct counters *c, struct reached rows[REACHED_MAX])
 {
     const struct {
         const char *what;
@@ -482,12 +508,12 @@ static size_t find_reached(const struct counters *c,
     };
     struct reached *at = rows;
 
-    for (size_t i = 0; i < tap_count(all); i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         at = reach(at, all[i].count, all[i].what);
     return (size_t)(find_far(c, at) - rows);
 }
 
-static void print_sums(const struct counters *c, double seconds)
+void print_sums(const struct counters *c, double seconds)
 {
     printf("%.0f steps/s, %" PRId64 " steps, %" PRId64 " batches, %" PRId64
            " events, %" PRId64 " readers to the end\n",
@@ -497,6 +523,7 @@ static void print_sums(const struct counters *c, double seconds)
 
 int main(int argc, char **argv)
 {
+    static struct counters counted;
     const char *tmp = getenv("TMPDIR");
     struct sim *s = malloc(sizeof *s);
     char dir[200];
@@ -509,7 +536,7 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(pins_file, sizeof pins_file, "%s/pins", dir);
-    status = seeds_main(s, argc, argv);
+    status = seeds_main(s, &counted, argc, argv);
     unlink(pins_file);
     rmdir(dir);
     free(s);

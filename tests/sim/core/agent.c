@@ -1,13 +1,8 @@
 /*
- * agent.h - random agents and moods: what a simulated run starts with.
+ * agent.c - random agents and moods: what a simulated run starts with.
  */
-#ifndef SIM_AGENT_H
-#define SIM_AGENT_H
-
 #include "base/id.h"
-#include "sim.h"
-
-enum { TOOLS_IN_SIM = 6 };
+#include "agent.h"
 
 static const char *const schemas[] = {
     "",
@@ -131,7 +126,7 @@ static wend_str make_config(struct sim *s)
     return text;
 }
 
-static void make_start(struct sim *s)
+void make_start(struct sim *s)
 {
     struct chance *c = &s->chance;
     unsigned char bytes[10];
@@ -159,7 +154,7 @@ static void make_start(struct sim *s)
 }
 
 /* One in four worlds is kind, so that long runs are seen as well. */
-static void make_mood(struct sim *s)
+void make_mood(struct sim *s)
 {
     struct chance *c = &s->chance;
     struct mood *m = &s->mood;
@@ -181,5 +176,3 @@ static void make_mood(struct sim *s)
     m->outage = chance_of(c, 150) ? 700 : 0;
     m->crash = chance_of(c, 600) ? chance_below(c, 60) : 0;
 }
-
-#endif

@@ -1,19 +1,17 @@
 /*
- * answers.h - who answers: calls, hooks, children, actions of plans.
+ * answers.c - who answers: calls, hooks, children, actions of plans.
  *
  * Each fills one input, its strings in the world's arena.
  */
-#ifndef SIM_ANSWERS_H
-#define SIM_ANSWERS_H
-
-#include "agent.c"
+#include "answers.h"
+#include "plan_book.h"
 
 enum { HUGE_BYTES = (256 << 10) + 77 }; /* over what stands in an event */
 
 static const char *const words[] = {"yes", "a\tb",  "\xe2\x82\xac", "x \"q\" y",
                                     "\n",  "done.", "\\",           "{}"};
 
-static wend_str some_text(struct sim *s)
+wend_str some_text(struct sim *s)
 {
     char *p;
 
@@ -24,7 +22,7 @@ static wend_str some_text(struct sim *s)
     return (wend_str){p, HUGE_BYTES};
 }
 
-static wend_str numbered(struct sim *s, const char *what, unsigned n)
+wend_str numbered(struct sim *s, const char *what, unsigned n)
 {
     char text[64];
     int len = snprintf(text, sizeof text, "%s%u", what, n);
@@ -32,27 +30,33 @@ static wend_str numbered(struct sim *s, const char *what, unsigned n)
     return arena_str(&s->world, (wend_str){text, (size_t)len});
 }
 
-static const char *const arguments[] = {
-    "{\"n\":1}",
-    "{\"agent\":\"kid\",\"n\":1}",
-    "{\"agent\":\"kid\"}",
-    "{\"n\":2,\"path\":\"safe/a\"}",
-    "{\"path\":\"safe/b\"}",
-    "{\"path\":\"etc/passwd\"}",
-    "{\"path\":\"x rm y\",\"n\":3}",
-    "{}",
-    "",
-    " { \"n\" : 1e2 , \"b\" : [ true , null ] } ",
-    "{\"n\":\"text\"}",
-    "{\"n\":",
-    "\"bare\"",
-    "\"\\u0000\"",
-    "[1,2]",
-    "{\"a\":1,\"a\":2}",
-    "{\"blob\":\"x\"}",
-    "{\"path\":\"\"}",
-    "{\"path\":\"\\ud83d\\ude42\\u0000\"}",
-};
+/* Of the first `among` of the list. */
+wend_str some_arguments(struct sim *s, uint32_t among)
+{
+    static const char *const arguments[ARGUMENTS] = {
+        "{\"n\":1}",
+        "{\"agent\":\"kid\",\"n\":1}",
+        "{\"agent\":\"kid\"}",
+        "{\"n\":2,\"path\":\"safe/a\"}",
+        "{\"path\":\"safe/b\"}",
+        "{\"path\":\"etc/passwd\"}",
+        "{\"path\":\"x rm y\",\"n\":3}",
+        "{}",
+        "",
+        " { \"n\" : 1e2 , \"b\" : [ true , null ] } ",
+        "{\"n\":\"text\"}",
+        "{\"n\":",
+        "\"bare\"",
+        "\"\\u0000\"",
+        "[1,2]",
+        "{\"a\":1,\"a\":2}",
+        "{\"blob\":\"x\"}",
+        "{\"path\":\"\"}",
+        "{\"path\":\"\\ud83d\\ude42\\u0000\"}",
+    };
+
+    return str_of(arguments[chance_below(&s->chance, among)]);
+}
 
 /* ---- Calls and hooks ----------------------------------------------------- */
 
@@ -75,7 +79,7 @@ static void answer_child(struct sim *s, struct input *in)
     in->done.child = d;
 }
 
-static void answer_call(struct sim *s, const struct out *o, struct input *in)
+void answer_call(struct sim *s, const struct out *o, struct input *in)
 {
     static const wend_outcome bad[] = {WEND_OUTCOME_FAILED, WEND_OUTCOME_FAILED,
                                        WEND_OUTCOME_TIMEOUT};
@@ -102,8 +106,7 @@ static void answer_call(struct sim *s, const struct out *o, struct input *in)
 /* The shell takes only JSON from a hook, and makes it canonical. */
 static wend_str some_args(struct sim *s)
 {
-    struct json *j =
-        json_parse(str_of(chance_pick(&s->chance, arguments)), &s->world, NULL);
+    struct json *j = json_parse(some_arguments(s, ARGUMENTS), &s->world, NULL);
     struct buf b = {.mem = &s->mem};
     wend_str text = STR("{\"n\":7}");
 
@@ -115,7 +118,7 @@ static wend_str some_args(struct sim *s)
     return text;
 }
 
-static void answer_hook(struct sim *s, const struct out *o, struct input *in)
+void answer_hook(struct sim *s, const struct out *o, struct input *in)
 {
     static const wend_hook_answer answers[] = {WEND_HOOK_GO, WEND_HOOK_GO,
                                                WEND_HOOK_GO, WEND_HOOK_CHANGE,
@@ -135,7 +138,7 @@ static void answer_hook(struct sim *s, const struct out *o, struct input *in)
 /* ---- Actions ------------------------------------------------------------- */
 
 /* What a model that an action asked has written. */
-static const struct reply *spoken(struct sim *s)
+const struct reply *spoken(struct sim *s)
 {
     struct reply *r = &s->spoken.reply;
 
@@ -160,7 +163,7 @@ static void answer_cached(struct sim *s, struct input *in)
     in->done.outcome = WEND_OUTCOME_OK;
 }
 
-static void answer_action(struct sim *s, const struct out *o, struct input *in)
+void answer_action(struct sim *s, const struct out *o, struct input *in)
 {
     static const char *const codes[] = {"exit", "timeout", "rate_limit"};
     const struct made_action *m = &s->made.a[o->action];
@@ -188,7 +191,7 @@ static void answer_action(struct sim *s, const struct out *o, struct input *in)
     in->done.retryable = chance_of(&s->chance, 500);
 }
 
-static bool approve_action(struct sim *s, struct input *in)
+bool approve_action(struct sim *s, struct input *in)
 {
     for (uint32_t i = 0; i < s->made.count; i++) {
         if (!act_waits(&s->book.plan.a[i]) || chance_of(&s->chance, 300))
@@ -202,5 +205,3 @@ static bool approve_action(struct sim *s, struct input *in)
     }
     return false;
 }
-
-#endif

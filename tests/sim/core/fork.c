@@ -1,11 +1,12 @@
 /*
- * fork.h - a run goes on as a fork: from any event of its log, with its past
+ * fork.c - a run goes on as a fork: from any event of its log, with its past
  * shared, as lib/run/fork.c makes one.
  */
-#ifndef SIM_FORK_H
-#define SIM_FORK_H
-
-#include "shell.c"
+#include "base/id.h"
+#include "book.h"
+#include "fork.h"
+#include "shell.h"
+#include "show.h"
 
 /* The log ends there, and all that is known follows from it. */
 static void cut_log(struct sim *s, size_t at)
@@ -112,7 +113,7 @@ static size_t fork_place(struct sim *s)
 }
 
 /* From the last event on the states are shared, as a value is. */
-static void go_on_as_fork(struct sim *s)
+void go_on_as_fork(struct sim *s)
 {
     struct input in = {.kind = IN_RESUME};
     char parent[sizeof s->run];
@@ -153,5 +154,3 @@ static void go_on_as_fork(struct sim *s)
     if (!s->broken_count)
         deliver(s, &in);
 }
-
-#endif

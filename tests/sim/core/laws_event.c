@@ -1,17 +1,13 @@
 /*
- * laws_event.h - the laws that one event of the log can break.
+ * laws_event.c - the laws that one event of the log can break.
  *
  * Each looks at the event as a reader gets it, and at the book before the
  * event is entered. The event comes from the stored bytes.
  */
-#ifndef SIM_LAWS_EVENT_H
-#define SIM_LAWS_EVENT_H
-
 #include "base/id.h"
-#include "sim.h"
-
-typedef void (*event_law)(struct sim *s, const wend_event *ev,
-                          const char *name);
+#include "book.h"
+#include "laws_event.h"
+#include "plan_book.h"
 
 static void law_over(struct sim *s, const wend_event *ev, const char *name)
 {
@@ -556,10 +552,7 @@ static void law_repair(struct sim *s, const wend_event *ev, const char *name)
         broken(s, name, "the model is not told what is wrong");
 }
 
-static const struct {
-    const char *name;
-    event_law check;
-} event_laws[] = {
+const struct event_law event_laws[] = {
     {"nothing after run_end", law_over},
     {"seq has no gap", law_seq},
     {"time never goes back", law_time},
@@ -579,6 +572,5 @@ static const struct {
     {"what was cut off is settled by its class", law_lost},
     {"only an interruption supersedes", law_superseded},
     {"what a crash cut off is charged", law_charged},
+    {NULL, NULL},
 };
-
-#endif

@@ -1,10 +1,8 @@
 /*
- * laws_plan.h - the laws of a run that is a plan: of its events, and of steps.
+ * laws_plan.c - the laws of a run that is a plan: of its events, and of steps.
  */
-#ifndef SIM_LAWS_PLAN_H
-#define SIM_LAWS_PLAN_H
-
-#include "laws_step.c"
+#include "laws_plan.h"
+#include "plan_book.h"
 
 /* ---- Of one event -------------------------------------------------------- */
 
@@ -226,10 +224,7 @@ static void law_act_child(struct sim *s, const wend_event *ev, const char *name)
     }
 }
 
-static const struct {
-    const char *name;
-    event_law check;
-} plan_event_laws[] = {
+const struct event_law plan_event_laws[] = {
     {"an action has one bracket", law_act_bracket},
     {"a plan ends when its actions have", law_plan_end},
     {"an action starts after what it waits for", law_deps},
@@ -237,9 +232,8 @@ static const struct {
     {"actions run within their caps", law_caps},
     {"an action is not run twice against its class", law_act_lost},
     {"an action's child is begun once, and ends inside it", law_act_child},
+    {NULL, NULL},
 };
-
-enum { PLAN_EVENT_LAWS = sizeof plan_event_laws / sizeof *plan_event_laws };
 
 /* ---- Of a step ----------------------------------------------------------- */
 
@@ -338,23 +332,19 @@ static void law_ready(struct sim *s, const struct view *v, const char *name)
     }
 }
 
-static const struct {
-    const char *name;
-    step_law check;
-} plan_step_laws[] = {
+const struct step_law plan_step_laws[] = {
     {"an action's effect follows its start", law_act_effects},
     {"an action is tried again only if that does no harm", law_act_retry},
     {"what is ready starts", law_ready},
+    {NULL, NULL},
 };
-
-enum { PLAN_STEP_LAWS = sizeof plan_step_laws / sizeof *plan_step_laws };
 
 /* ---- Of a fork ----------------------------------------------------------- */
 
-static const char law_parent[] = "a fork leaves its parent as it was";
+const char law_parent[] = "a fork leaves its parent as it was";
 
 /* Also while it goes on: they share all that was before. */
-static void check_parent(struct sim *s)
+void check_parent(struct sim *s)
 {
     struct buf b = {.mem = &s->mem};
 
@@ -365,5 +355,3 @@ static void check_parent(struct sim *s)
         broken(s, law_parent, "its state has changed");
     buf_free(&b);
 }
-
-#endif

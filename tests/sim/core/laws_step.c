@@ -1,27 +1,15 @@
 /*
- * laws_step.h - the laws that a whole step can break.
+ * laws_step.c - the laws that a whole step can break.
  *
  * They run when the step's events are stored and entered into the book and
  * before its effects are performed; `before` is the book as it was.
  */
-#ifndef SIM_LAWS_STEP_H
-#define SIM_LAWS_STEP_H
-
 #include "core/turn/verdict.h"
-#include "laws_event.c"
-
-struct view {
-    const struct input *in;
-    const struct step *step;
-    struct book *before;
-    const struct turn *was; /* before the step */
-};
-
-typedef void (*step_law)(struct sim *s, const struct view *v, const char *name);
+#include "laws_step.h"
+#include "plan_book.h"
 
 /* ---- Inputs -----------------------------------------------------------------
  */
-
 static bool hook_is_stale(struct book *b, const struct input *in)
 {
     const struct book_call *c;
@@ -69,7 +57,7 @@ static bool timer_is_stale(const struct book *b, const struct input *in)
 }
 
 /* Nobody waits for this input: it must change nothing. */
-static bool is_stale(struct book *b, const struct input *in)
+bool is_stale(struct book *b, const struct input *in)
 {
 
     if (b->run_over)
@@ -567,10 +555,7 @@ static void law_clock(struct sim *s, const struct view *v, const char *name)
                    (long long)left_ms);
 }
 
-static const struct {
-    const char *name;
-    step_law check;
-} step_laws[] = {
+const struct step_law step_laws[] = {
     {"late answers change nothing", law_late},
     {"what counts is heard", law_heard},
     {"running calls within the limit", law_parallel},
@@ -584,6 +569,5 @@ static const struct {
     {"every call in the request has its result", law_pairs},
     {"a stop ends the run", law_stop},
     {"time limits count the time in which it ran", law_clock},
+    {NULL, NULL},
 };
-
-#endif

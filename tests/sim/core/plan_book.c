@@ -1,95 +1,39 @@
 /*
- * plan_book.h - a plan that was made up, and what a reader of the log knows
+ * plan_book.c - a plan that was made up, and what a reader of the log knows
  * about how far it is.
  *
  * Written from PLANS alone and without core/plan/plan_state.c, so that a
  * mistake there does not hide itself here. Action i is called "a<i>". Flat and
  * without ownership, like the book that it is a part of.
  */
-#ifndef SIM_PLAN_BOOK_H
-#define SIM_PLAN_BOOK_H
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/config/config.h"
-#include "core/event/event.h"
-#include "core/plan/plan.h"
-
-enum { ACTIONS_MAX = 8, CHILD_ID = 48, NOBODY = -1 };
-
-/* What was written, before anybody compiled it. */
-struct made_action {
-    enum action_type type;
-    enum action_mode mode;
-    uint32_t deps; /* bits; also of decisions that name it */
-    bool any;      /* the first that ends ok is enough */
-    bool skip_on_error;
-    int fallback, fallback_of; /* NOBODY: none */
-    int64_t retry_max;
-    bool never;              /* its condition does not hold */
-    int class_;              /* wend_class, -1: that of its target */
-    const struct tool *tool; /* NULL: none, or unknown */
-    bool cached;
-    int chosen, other; /* whom a decision names; NOBODY: it is none */
-    int of;            /* whose value it refers to; NOBODY: none */
-};
-
-struct made_plan {
-    struct made_action a[ACTIONS_MAX];
-    uint32_t count;
-    int64_t slots; /* 0: as many as go well */
-    bool fail_fast, continues;
-};
-
-struct book_action {
-    bool started, ended, asked, answered, yes, unheard;
-    bool ran, begun; /* FX_RUN_ACTION, FX_START_CHILD of this attempt */
-    bool fresh;      /* started in this step, for the first time */
-    bool lost;       /* whoever ran it is gone */
-    bool closed;     /* ... and its attempt has ended as superseded */
-    bool doubted;    /* it may not run again: it begins only to end */
-    bool child;      /* a run of its own is at it */
-    bool left;       /* ... was, and has ended or is another run's */
-    bool asking;     /* its model call is open */
-    bool ready;      /* it may start, whatever is decided then */
-    char kid[CHILD_ID];
-    int64_t attempt;
-    wend_outcome outcome;
-};
-
-struct plan_book {
-    const struct made_plan *made; /* NULL: this run is none */
-    struct book_action a[ACTIONS_MAX];
-    bool open, over; /* plan_start, plan_end were read */
-};
+#include "plan_book.h"
 
 /* NOBODY if there is no such action. */
-static inline int act_index(const struct plan_book *b, wend_str id)
+int act_index(const struct plan_book *b, wend_str id)
 {
     int i = id.len == 2 && id.ptr[0] == 'a' ? id.ptr[1] - '0' : NOBODY;
 
     return b->made && i >= 0 && i < (int)b->made->count ? i : NOBODY;
 }
 
-static inline struct book_action *act_find(struct plan_book *b, wend_str id)
+struct book_action *act_find(struct plan_book *b, wend_str id)
 {
     int i = act_index(b, id);
 
     return i == NOBODY ? NULL : &b->a[i];
 }
 
-static inline bool act_runs(const struct book_action *a)
+bool act_runs(const struct book_action *a)
 {
     return a && a->started && !a->ended;
 }
 
-static inline bool act_waits(const struct book_action *a)
+bool act_waits(const struct book_action *a)
 {
     return a && a->asked && !a->answered && !a->unheard && !a->ended;
 }
 
-static inline bool outcome_failed(wend_outcome o)
+bool outcome_failed(wend_outcome o)
 {
     return o != WEND_OUTCOME_NONE && o != WEND_OUTCOME_OK &&
            o != WEND_OUTCOME_SKIPPED;
@@ -116,7 +60,7 @@ static wend_outcome act_counts(const struct plan_book *b, int i)
 }
 
 /* A failure that is the plan's. */
-static inline bool plan_broken(const struct plan_book *b)
+bool plan_broken(const struct plan_book *b)
 {
     for (uint32_t i = 0; i < b->made->count; i++)
         if (b->made->a[i].fallback_of == NOBODY &&
@@ -126,13 +70,13 @@ static inline bool plan_broken(const struct plan_book *b)
     return false;
 }
 
-static inline bool plan_stops(const struct plan_book *b)
+bool plan_stops(const struct plan_book *b)
 {
     return b->made->fail_fast && plan_broken(b);
 }
 
 /* Decisions take no time, and no slot. */
-static inline uint32_t acts_running(const struct plan_book *b)
+uint32_t acts_running(const struct plan_book *b)
 {
     uint32_t n = 0;
 
@@ -141,7 +85,7 @@ static inline uint32_t acts_running(const struct plan_book *b)
     return n;
 }
 
-static inline bool acts_hold(const struct plan_book *b)
+bool acts_hold(const struct plan_book *b)
 {
     for (uint32_t i = 0; i < b->made->count; i++)
         if (act_runs(&b->a[i]) && b->made->a[i].mode == ACTION_SYNC)
@@ -149,13 +93,13 @@ static inline bool acts_hold(const struct plan_book *b)
     return false;
 }
 
-static inline bool is_child_type(const struct made_action *m)
+bool is_child_type(const struct made_action *m)
 {
     return m->type == ACTION_AGENT || m->type == ACTION_WORKFLOW;
 }
 
 /* Only what says so may run twice. */
-static inline bool act_is_unsafe(const struct made_action *m)
+bool act_is_unsafe(const struct made_action *m)
 {
     if (m->class_ >= 0)
         return m->class_ == WEND_CLASS_UNSAFE;
@@ -210,7 +154,7 @@ static const char *act_held(const struct plan_book *b, int i)
 }
 
 /* One that waits for any may be ready before a decision is against it. */
-static const char *act_waits_for(const struct plan_book *b, int i)
+const char *act_waits_for(const struct plan_book *b, int i)
 {
     return b->a[i].ready ? NULL : act_held(b, i);
 }
@@ -255,7 +199,7 @@ static void act_approval(struct plan_book *b, const wend_event *ev)
     a->yes = !asks && ev->u.approval_answer.yes;
 }
 
-static struct book_action *act_parent(struct plan_book *b, wend_str run)
+struct book_action *act_parent(struct plan_book *b, wend_str run)
 {
     for (uint32_t i = 0; b->made && i < b->made->count; i++)
         if (b->a[i].child && str_is(run, b->a[i].kid))
@@ -294,7 +238,7 @@ static void act_model(struct plan_book *b, const wend_event *ev)
 }
 
 /* Those of turns are not looked at. */
-static void plan_book_add(struct plan_book *b, const wend_event *ev)
+void plan_book_add(struct plan_book *b, const wend_event *ev)
 {
     struct book_action *a = NULL;
 
@@ -334,5 +278,3 @@ static void plan_book_add(struct plan_book *b, const wend_event *ev)
     for (uint32_t i = 0; b->open && i < b->made->count; i++)
         b->a[i].ready |= !act_held(b, (int)i);
 }
-
-#endif

@@ -1,10 +1,8 @@
 /*
- * plan_make.h - random plans: what a run starts with that is one.
+ * plan_make.c - random plans: what a run starts with that is one.
  */
-#ifndef SIM_PLAN_MAKE_H
-#define SIM_PLAN_MAKE_H
-
-#include "agent.c"
+#include "plan_book.h"
+#include "plan_make.h"
 
 /* ---- What is written ----------------------------------------------------- */
 
@@ -227,7 +225,7 @@ static void make_plan(struct sim *s, struct buf *b)
 }
 
 /* Of a run that is a plan: the start says so. */
-static void start_with_plan(struct sim *s)
+void start_with_plan(struct sim *s)
 {
     struct buf b = {.mem = &s->mem};
     struct plan *plan = NULL;
@@ -246,5 +244,3 @@ static void start_with_plan(struct sim *s)
     s->book.plan.made = &s->made;
     buf_free(&b);
 }
-
-#endif

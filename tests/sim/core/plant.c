@@ -1,27 +1,13 @@
 /*
- * plant.h - bugs on purpose: the simulator must catch every one.
+ * plant.c - bugs on purpose: the simulator must catch every one.
  *
  * A bug bends what tt is given, or spoils the step that it gave: to the
  * laws that looks as if tt (or a shell, or a codec) were broken that way.
  */
-#ifndef SIM_PLANT_H
-#define SIM_PLANT_H
-
-#include "plant_bend.c"
-#include "plant_plan.c"
-
-struct bug {
-    const char *name;
-    const char *law; /* that it must break */
-    void (*bend)(struct sim *s, struct turn *t, struct input *in);
-    void (*after)(struct sim *s, struct turn *t, struct step *step);
-    void (*spoil)(struct sim *s, struct step *step);
-    void (*misread)(struct sim *s, wend_event *ev); /* what a codec loses */
-    void (*reread)(struct turn *t); /* what a state loses in JSON */
-    void (*refold)(struct turn *t); /* what a state from the log lacks */
-    bool keeps_half;     /* a step that ran out of memory is not thrown away */
-    bool planned, forks; /* the seeds that it is looked for in */
-};
+#include "plant.h"
+#include "plant_bend.h"
+#include "plant_plan.h"
+#include "plant_step.h"
 
 static void edit_turn(struct sim *s, struct turn *t, struct step *step)
 {
@@ -369,7 +355,7 @@ static void lose_tokens(struct turn *t)
         ((struct msg *)(uintptr_t)t->history)->tokens++;
 }
 
-static const struct bug bugs[] = {
+const struct bug bugs[] = {
     {"forget-call-end", "every call has one result", .spoil = forget_call_end},
     {"forget-child-end", "a child is begun once, and ends inside its call",
      .spoil = forget_child_end},
@@ -489,8 +475,5 @@ static const struct bug bugs[] = {
     {"json-loses-turns", "a state survives JSON", .reread = lose_turns},
     {"fold-loses-tokens", "a state from the log decides the same",
      .refold = lose_tokens},
+    {.name = NULL},
 };
-
-enum { BUGS = sizeof bugs / sizeof *bugs };
-
-#endif

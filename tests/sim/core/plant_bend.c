@@ -1,10 +1,7 @@
 /*
- * plant_bend.h - bugs on purpose: tt decides from something that is not so.
+ * plant_bend.c - bugs on purpose: tt decides from something that is not so.
  */
-#ifndef SIM_PLANT_BEND_H
-#define SIM_PLANT_BEND_H
-
-#include "sim.h"
+#include "plant_bend.h"
 
 static struct config *bend_config(struct sim *s, struct turn *t)
 {
@@ -20,46 +17,46 @@ static struct config *bend_config(struct sim *s, struct turn *t)
     return c;
 }
 
-static void bend_parallel(struct sim *s, struct turn *t, struct input *in)
+void bend_parallel(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s, (void)in;
     t->limits.parallel++;
 }
 
-static void bend_turns(struct sim *s, struct turn *t, struct input *in)
+void bend_turns(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s, (void)in;
     t->limits.turns++;
 }
 
-static void bend_cost(struct sim *s, struct turn *t, struct input *in)
+void bend_cost(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s, (void)in;
     if (t->limits.cost_nano)
         t->limits.cost_nano += 1000000;
 }
 
-static void bend_tokens(struct sim *s, struct turn *t, struct input *in)
+void bend_tokens(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s, (void)in;
     if (t->limits.tokens)
         t->limits.tokens += 100;
 }
 
-static void bend_pause(struct sim *s, struct turn *t, struct input *in)
+void bend_pause(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s;
     if (in->kind != IN_PAUSE && in->kind != IN_CONTINUE)
         t->paused = false;
 }
 
-static void bend_stop(struct sim *s, struct turn *t, struct input *in)
+void bend_stop(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s, (void)in;
     t->stop.outcome = WEND_OUTCOME_NONE;
 }
 
-static void bend_eager(struct sim *s, struct turn *t, struct input *in)
+void bend_eager(struct sim *s, struct turn *t, struct input *in)
 {
     struct config *c = bend_config(s, t);
 
@@ -68,7 +65,7 @@ static void bend_eager(struct sim *s, struct turn *t, struct input *in)
         c->eager = EAGER_ALL;
 }
 
-static void bend_approve(struct sim *s, struct turn *t, struct input *in)
+void bend_approve(struct sim *s, struct turn *t, struct input *in)
 {
     struct config *c = bend_config(s, t);
 
@@ -77,7 +74,7 @@ static void bend_approve(struct sim *s, struct turn *t, struct input *in)
         c->approve = APPROVE_ALL;
 }
 
-static void bend_rules(struct sim *s, struct turn *t, struct input *in)
+void bend_rules(struct sim *s, struct turn *t, struct input *in)
 {
     struct config *c = bend_config(s, t);
 
@@ -86,7 +83,7 @@ static void bend_rules(struct sim *s, struct turn *t, struct input *in)
         c->rules_count = 0;
 }
 
-static void bend_beside(struct sim *s, struct turn *t, struct input *in)
+void bend_beside(struct sim *s, struct turn *t, struct input *in)
 {
     (void)in;
     if (!bend_config(s, t))
@@ -96,7 +93,7 @@ static void bend_beside(struct sim *s, struct turn *t, struct input *in)
 }
 
 /* As if neither turn nor ask were looked at. */
-static void bend_late(struct sim *s, struct turn *t, struct input *in)
+void bend_late(struct sim *s, struct turn *t, struct input *in)
 {
     int i = turn_call_index(t, in->done.call);
 
@@ -108,7 +105,7 @@ static void bend_late(struct sim *s, struct turn *t, struct input *in)
     t->ended.w[i / 64] &= ~((uint64_t)1 << (i % 64));
 }
 
-static void bend_pieces(struct sim *s, struct turn *t, struct input *in)
+void bend_pieces(struct sim *s, struct turn *t, struct input *in)
 {
     (void)t;
     if (in->kind != IN_MODEL_FAIL || !in->reply)
@@ -118,14 +115,14 @@ static void bend_pieces(struct sim *s, struct turn *t, struct input *in)
     in->reply = &s->bent_reply;
 }
 
-static void bend_attempt(struct sim *s, struct turn *t, struct input *in)
+void bend_attempt(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s;
     if (in->kind == IN_MODEL_FAIL && t->tries > RETRIES_MAX)
         t->tries = RETRIES_MAX;
 }
 
-static void bend_schema(struct sim *s, struct turn *t, struct input *in)
+void bend_schema(struct sim *s, struct turn *t, struct input *in)
 {
     struct config *c = bend_config(s, t);
 
@@ -134,7 +131,7 @@ static void bend_schema(struct sim *s, struct turn *t, struct input *in)
         c->schema = NULL;
 }
 
-static void bend_repair(struct sim *s, struct turn *t, struct input *in)
+void bend_repair(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s;
     if (in->kind == IN_MODEL_DONE)
@@ -142,7 +139,7 @@ static void bend_repair(struct sim *s, struct turn *t, struct input *in)
 }
 
 /* A livelock: the timer asks for itself again, for ever. */
-static void bend_retry(struct sim *s, struct turn *t, struct input *in)
+void bend_retry(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s;
     if (in->kind == IN_TIMER && in->timer == TIMER_RETRY)
@@ -150,7 +147,7 @@ static void bend_retry(struct sim *s, struct turn *t, struct input *in)
 }
 
 /* An unsafe call taken for one that may run twice. */
-static void bend_class(struct sim *s, struct turn *t, struct input *in)
+void bend_class(struct sim *s, struct turn *t, struct input *in)
 {
     if (in->kind != IN_RESUME || !bend_config(s, t))
         return;
@@ -159,7 +156,7 @@ static void bend_class(struct sim *s, struct turn *t, struct input *in)
 }
 
 /* What was bent is not the run's: the next step sees the truth again. */
-static void unbend(struct sim *s, struct step *step)
+void unbend(struct sim *s, struct step *step)
 {
     bool stops = false, pauses = false;
 
@@ -185,5 +182,3 @@ static void unbend(struct sim *s, struct step *step)
     if (!pauses)
         step->turn.paused = s->turn.paused;
 }
-
-#endif

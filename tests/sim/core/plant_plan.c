@@ -1,23 +1,21 @@
 /*
- * plant_plan.h - bugs on purpose, of plans and of forks.
+ * plant_plan.c - bugs on purpose, of plans and of forks.
  */
-#ifndef SIM_PLANT_PLAN_H
-#define SIM_PLANT_PLAN_H
+#include "plant_plan.h"
+#include "plant_step.h"
 
-#include "plant_step.c"
-
-static void repeat_action_end(struct sim *s, struct step *step)
+void repeat_action_end(struct sim *s, struct step *step)
 {
     repeat(s, step, WEND_ACTION_END);
 }
 
-static void repeat_action_start(struct sim *s, struct step *step)
+void repeat_action_start(struct sim *s, struct step *step)
 {
     repeat(s, step, WEND_ACTION_START);
 }
 
 /* The attempt that was cut off has no end. */
-static void forget_superseded_action(struct sim *s, struct step *step)
+void forget_superseded_action(struct sim *s, struct step *step)
 {
     struct step_event **at = &step->events;
 
@@ -30,7 +28,7 @@ static void forget_superseded_action(struct sim *s, struct step *step)
     recount(s, step);
 }
 
-static void miscount_plan(struct sim *s, struct step *step)
+void miscount_plan(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_PLAN_END);
 
@@ -40,7 +38,7 @@ static void miscount_plan(struct sim *s, struct step *step)
 }
 
 /* The last one, whatever it waits for. */
-static void start_another(struct sim *s, struct step *step)
+void start_another(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_ACTION_START);
     uint32_t last = s->made.count - 1;
@@ -51,7 +49,7 @@ static void start_another(struct sim *s, struct step *step)
     recount(s, step);
 }
 
-static void skip_for_nothing(struct sim *s, struct step *step)
+void skip_for_nothing(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_ACTION_END);
 
@@ -61,7 +59,7 @@ static void skip_for_nothing(struct sim *s, struct step *step)
     recount(s, step);
 }
 
-static void make_up_action(struct sim *s, struct step *step)
+void make_up_action(struct sim *s, struct step *step)
 {
     struct step_event *e = *find_event(step, WEND_ACTION_END);
 
@@ -71,12 +69,12 @@ static void make_up_action(struct sim *s, struct step *step)
     recount(s, step);
 }
 
-static void forget_action_child(struct sim *s, struct step *step)
+void forget_action_child(struct sim *s, struct step *step)
 {
     forget(s, step, WEND_CHILD_END);
 }
 
-static void lose_action(struct sim *s, struct step *step)
+void lose_action(struct sim *s, struct step *step)
 {
     struct effect **at = find_effect(step, FX_RUN_ACTION);
 
@@ -85,7 +83,7 @@ static void lose_action(struct sim *s, struct step *step)
         *at = (*at)->next;
 }
 
-static void run_action_twice(struct sim *s, struct step *step)
+void run_action_twice(struct sim *s, struct step *step)
 {
     struct effect *fx = *find_effect(step, FX_RUN_ACTION), *copy;
 
@@ -108,7 +106,7 @@ static struct plan *bend_plan(struct sim *s, struct turn *t)
     return &s->bent_plan;
 }
 
-static void bend_slots(struct sim *s, struct turn *t, struct input *in)
+void bend_slots(struct sim *s, struct turn *t, struct input *in)
 {
     struct plan *p = bend_plan(s, t);
 
@@ -118,7 +116,7 @@ static void bend_slots(struct sim *s, struct turn *t, struct input *in)
         p->max_parallel++;
 }
 
-static void bend_fewer(struct sim *s, struct turn *t, struct input *in)
+void bend_fewer(struct sim *s, struct turn *t, struct input *in)
 {
     struct plan *p = bend_plan(s, t);
 
@@ -127,13 +125,13 @@ static void bend_fewer(struct sim *s, struct turn *t, struct input *in)
         p->max_parallel = 1;
 }
 
-static void bend_holding(struct sim *s, struct turn *t, struct input *in)
+void bend_holding(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s, (void)in;
     t->plan.holding = 0;
 }
 
-static void bend_effect(struct sim *s, struct turn *t, struct input *in)
+void bend_effect(struct sim *s, struct turn *t, struct input *in)
 {
     (void)s, (void)t;
     if (in->kind == IN_ACTION_DONE)
@@ -143,14 +141,14 @@ static void bend_effect(struct sim *s, struct turn *t, struct input *in)
 /* ---- Of forks ------------------------------------------------------------ */
 
 /* What both have is changed in place. */
-static void edit_past(struct sim *s, struct step *step)
+void edit_past(struct sim *s, struct step *step)
 {
     (void)step;
     if (s->parent_state.len && s->parent.history)
         ((struct msg *)(uintptr_t)s->parent.history)->text = STR("edited");
 }
 
-static void edit_plan(struct sim *s, struct step *step)
+void edit_plan(struct sim *s, struct step *step)
 {
     (void)step;
     if (s->parent_state.len && s->parent.plan.started)
@@ -160,10 +158,8 @@ static void edit_plan(struct sim *s, struct step *step)
 }
 
 /* A call that was open where it begins is nobody's. */
-static void forget_after_fork(struct sim *s, struct step *step)
+void forget_after_fork(struct sim *s, struct step *step)
 {
     if (s->book.forked && *find_event(step, WEND_RUN_RESUME))
         forget(s, step, WEND_CALL_START);
 }
-
-#endif

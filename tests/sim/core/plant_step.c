@@ -1,12 +1,9 @@
 /*
- * plant_step.h - bugs on purpose: changing a step after it was decided.
+ * plant_step.c - bugs on purpose: changing a step after it was decided.
  */
-#ifndef SIM_PLANT_STEP_H
-#define SIM_PLANT_STEP_H
+#include "plant_step.h"
 
-#include "sim.h"
-
-static struct step_event **find_event(struct step *step, wend_event_type type)
+struct step_event **find_event(struct step *step, wend_event_type type)
 {
     struct step_event **at = &step->events;
 
@@ -16,7 +13,7 @@ static struct step_event **find_event(struct step *step, wend_event_type type)
 }
 
 /* As if the core had decided just these events. */
-static void recount(struct sim *s, struct step *step)
+void recount(struct sim *s, struct step *step)
 {
     struct turn t = s->turn;
 
@@ -27,7 +24,7 @@ static void recount(struct sim *s, struct step *step)
     step->turn = t;
 }
 
-static void forget(struct sim *s, struct step *step, wend_event_type type)
+void forget(struct sim *s, struct step *step, wend_event_type type)
 {
     struct step_event **at = find_event(step, type);
 
@@ -37,7 +34,7 @@ static void forget(struct sim *s, struct step *step, wend_event_type type)
     recount(s, step);
 }
 
-static void repeat(struct sim *s, struct step *step, wend_event_type type)
+void repeat(struct sim *s, struct step *step, wend_event_type type)
 {
     struct step_event *e = *find_event(step, type), *copy;
 
@@ -49,7 +46,7 @@ static void repeat(struct sim *s, struct step *step, wend_event_type type)
     recount(s, step);
 }
 
-static struct effect **find_effect(struct step *step, enum effect_kind kind)
+struct effect **find_effect(struct step *step, enum effect_kind kind)
 {
     struct effect **at = &step->effects;
 
@@ -57,5 +54,3 @@ static struct effect **find_effect(struct step *step, enum effect_kind kind)
         at = &(*at)->next;
     return at;
 }
-
-#endif

@@ -1,17 +1,20 @@
 /*
- * shell.h - the simulated shell: decide, store, check, act.
+ * shell.c - the simulated shell: decide, store, check, act.
  *
  * Every step is decided at least twice, in other memory. What an input and
  * a step lend is freed as soon as a real shell may free it, so that a state
  * which points there is found by the address sanitizer.
  */
-#ifndef SIM_SHELL_H
-#define SIM_SHELL_H
-
-#include "laws_plan.c"
-#include "plant.c"
-#include "show.c"
-#include "world.c"
+#include "book.h"
+#include "laws_event.h"
+#include "laws_plan.h"
+#include "laws_step.h"
+#include "plan_book.h"
+#include "plant.h"
+#include "plant_bend.h"
+#include "shell.h"
+#include "show.h"
+#include "world.h"
 
 /* ---- The log ------------------------------------------------------------- */
 
@@ -46,8 +49,7 @@ static void log_blobs(struct sim *s, const struct event_blobs *blobs)
     }
 }
 
-static void log_event(struct sim *s, const wend_event *ev,
-                      struct arena *scratch)
+void log_event(struct sim *s, const wend_event *ev, struct arena *scratch)
 {
     struct log *l = &s->log;
     struct buf b = {.mem = &s->mem};
@@ -67,7 +69,7 @@ static void log_step(struct sim *s, const struct step *step)
     log_blobs(s, &step->blobs);
 }
 
-static void log_free(struct log *l)
+void log_free(struct log *l)
 {
     for (size_t i = 0; i < l->lines_count; i++)
         free(l->lines[i].ptr);
@@ -108,8 +110,8 @@ static void check_codec(struct sim *s, const wend_event *ev, wend_str line)
 }
 
 /* Reads line i; `ev` lives until the arena is freed. */
-static bool read_line(struct sim *s, char *line, size_t len, struct arena *a,
-                      wend_event *ev)
+bool read_line(struct sim *s, char *line, size_t len, struct arena *a,
+               wend_event *ev)
 {
     wend_error err = {0};
 
@@ -144,8 +146,22 @@ static void count_event(struct sim *s, const wend_event *ev)
         ev->type == WEND_ACTION_START && ev->u.action_start.attempt > 1;
 }
 
+static void check_event(struct sim *s, const struct event_law *l,
+                        const wend_event *ev)
+{
+    for (; l->name; l++)
+        l->check(s, ev, l->name);
+}
+
+static void check_step(struct sim *s, const struct step_law *l,
+                       const struct view *v)
+{
+    for (; l->name; l++)
+        l->check(s, v, l->name);
+}
+
 /* A reader takes one line: laws, book, and the folded state. */
-static void take_line(struct sim *s, const struct line *stored)
+void take_line(struct sim *s, const struct line *stored)
 {
     struct arena a = {.mem = &s->mem};
     char *line = own_bytes((wend_str){stored->ptr, stored->len});
@@ -153,10 +169,9 @@ static void take_line(struct sim *s, const struct line *stored)
 
     if (read_line(s, line, stored->len, &a, &ev)) {
         check_codec(s, &ev, (wend_str){stored->ptr, stored->len});
-        for (size_t i = 0; i < sizeof event_laws / sizeof *event_laws; i++)
-            event_laws[i].check(s, &ev, event_laws[i].name);
-        for (size_t i = 0; s->planned && i < PLAN_EVENT_LAWS; i++)
-            plan_event_laws[i].check(s, &ev, plan_event_laws[i].name);
+        check_event(s, event_laws, &ev);
+        if (s->planned)
+            check_event(s, plan_event_laws, &ev);
         count_event(s, &ev);
         book_add(&s->book, &ev);
         s->folded = turn_apply(&s->folded, &ev, &s->fold_keep);
@@ -183,7 +198,7 @@ static void compare_state(struct sim *s, const struct turn *t, const char *law)
 }
 
 /* The state that the whole log gives. */
-static struct turn fold_log(struct sim *s, const struct keep *k)
+struct turn fold_log(struct sim *s, const struct keep *k)
 {
     struct turn t;
 
@@ -199,7 +214,7 @@ static struct turn fold_log(struct sim *s, const struct keep *k)
     return t;
 }
 
-static void refold(struct sim *s)
+void refold(struct sim *s)
 {
     struct arena all = {.mem = &s->mem};
     struct keep keep = {&all, NULL};
@@ -211,7 +226,7 @@ static void refold(struct sim *s)
 }
 
 /* The live state through JSON; false if it does not read back. */
-static bool reread(struct sim *s, const struct keep *k, struct turn *t)
+bool reread(struct sim *s, const struct keep *k, struct turn *t)
 {
     wend_error err = {0};
 
@@ -225,7 +240,7 @@ static bool reread(struct sim *s, const struct keep *k, struct turn *t)
     return true;
 }
 
-static void check_state(struct sim *s)
+void check_state(struct sim *s)
 {
     buf_clear(&s->state);
     turn_write(&s->state, &s->turn);
@@ -361,7 +376,7 @@ static void decide_checked(struct sim *s, const struct input *in,
 
 /* Freed now and then, so that a state that points into it is found; else
  * its memory is used again. */
-static void close_stream(struct sim *s)
+void close_stream(struct sim *s)
 {
     if (s->stream.open && !s->probe && chance_of(&s->chance, 500)) {
         reply_free(&s->stream.reply);
@@ -370,7 +385,7 @@ static void close_stream(struct sim *s)
     s->stream.open = false;
 }
 
-static void open_stream(struct sim *s, int64_t ask)
+void open_stream(struct sim *s, int64_t ask)
 {
     if (s->probe || (s->stream.open && s->stream.ask == ask))
         return; /* the same number is the same request */
@@ -475,7 +490,7 @@ static void law_waiting(struct sim *s)
 /* The process is gone, and all that was under way. Of a message that had
  * begun the log may have its first pieces, or none; a state is what the log
  * says. */
-static void crash(struct sim *s)
+void crash(struct sim *s)
 {
     struct reply *r = &s->stream.reply;
     struct buf text = {.mem = &s->mem};
@@ -527,7 +542,7 @@ static struct input lend_input(struct sim *s, const struct input *in,
     return copy;
 }
 
-static void deliver(struct sim *s, const struct input *world)
+void deliver(struct sim *s, const struct input *world)
 {
     struct arena lent = {.mem = &s->mem};
     struct input in;
@@ -561,10 +576,9 @@ static void deliver(struct sim *s, const struct input *world)
         take_line(s, &s->log.lines[i]);
     }
     check_state(s);
-    for (size_t i = 0; i < sizeof step_laws / sizeof *step_laws; i++)
-        step_laws[i].check(s, &view, step_laws[i].name);
-    for (size_t i = 0; s->planned && i < PLAN_STEP_LAWS; i++)
-        plan_step_laws[i].check(s, &view, plan_step_laws[i].name);
+    check_step(s, step_laws, &view);
+    if (s->planned)
+        check_step(s, plan_step_laws, &view);
     show_effects(s, &step);
     perform(s, &step);
     if (!s->book.model_open || s->stream.ask != s->book.asks)
@@ -573,5 +587,3 @@ static void deliver(struct sim *s, const struct input *world)
     arena_free(&s->scratch);
     arena_free(&lent);
 }
-
-#endif

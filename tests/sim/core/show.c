@@ -1,12 +1,9 @@
 /*
- * show.h - a step for people: what came in, the events, the effects.
+ * show.c - a step for people: what came in, the events, the effects.
  */
-#ifndef SIM_SHOW_H
-#define SIM_SHOW_H
+#include "show.h"
 
-#include "sim.h"
-
-static const char *const input_names[] = {
+const char *const input_names[] = {
     [IN_START] = "start",
     [IN_HOOK] = "hook",
     [IN_SEALED] = "sealed",
@@ -28,6 +25,7 @@ static const char *const input_names[] = {
     [IN_UNENDED] = "unended",
     [IN_TROUBLE] = "trouble",
 };
+
 static const char *const effect_names[] = {
     [FX_ASK_MODEL] = "ask_model",
     [FX_STOP_MODEL] = "stop_model",
@@ -39,6 +37,7 @@ static const char *const effect_names[] = {
     [FX_STOP_ACTION] = "stop_action",
     [FX_START_CHILD] = "start_child",
 };
+
 static const char *const timer_names[] = {
     [TIMER_RUN] = "run",
     [TIMER_RETRY] = "retry",
@@ -49,7 +48,7 @@ static const char *const timer_names[] = {
 enum { SHOWN_MAX = 1200 }; /* of a line; a long text tells nothing more */
 
 /* Everything in it, so that equal lines mean equal effects. */
-static void put_effect(struct buf *b, const struct effect *fx)
+void put_effect(struct buf *b, const struct effect *fx)
 {
     buf_fmt(b, "%s ask %lld turn %lld", effect_names[fx->kind],
             (long long)fx->ask, (long long)fx->turn);
@@ -69,7 +68,7 @@ static void put_effect(struct buf *b, const struct effect *fx)
     buf_char(b, '\n');
 }
 
-static void show_input(struct sim *s, const struct input *in)
+void show_input(struct sim *s, const struct input *in)
 {
     trace(s, "%4lld > %s", (long long)s->steps, input_names[in->kind]);
     if (in->kind == IN_TIMER)
@@ -96,7 +95,7 @@ static void show_input(struct sim *s, const struct input *in)
         trace(s, "none\n");
 }
 
-static void show_line(struct sim *s, const struct line *line)
+void show_line(struct sim *s, const struct line *line)
 {
     if (line->len > SHOWN_MAX)
         trace(s, "     %.*s... (%zu bytes)\n", (int)SHOWN_MAX, line->ptr,
@@ -105,7 +104,7 @@ static void show_line(struct sim *s, const struct line *line)
         trace(s, "     %s\n", line->ptr);
 }
 
-static void show_effects(struct sim *s, const struct step *step)
+void show_effects(struct sim *s, const struct step *step)
 {
     struct buf b = {.mem = &s->mem};
 
@@ -119,5 +118,3 @@ static void show_effects(struct sim *s, const struct step *step)
     }
     buf_free(&b);
 }
-
-#endif

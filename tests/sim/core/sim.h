@@ -6,16 +6,16 @@
  * what the laws need: the log as bytes, a second state folded from these
  * bytes, and a book of what a reader of the log knows.
  */
-#ifndef SIM_SIM_H
-#define SIM_SIM_H
+#ifndef SIM_CORE_SIM_H
+#define SIM_CORE_SIM_H
 
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "fault.h"
 #include "state/state.h"
-#include "../../unit/fault.h"
-#include "book.c"
 #include "base/chance.h"
+#include "book.h"
 #include "core/turn/tt.h"
 
 enum {
@@ -140,35 +140,9 @@ struct sim {
     uint32_t broken_count;
 };
 
-/* The same law twice in one step says nothing new. */
-__attribute__((format(printf, 3, 4))) static inline void
-broken(struct sim *s, const char *law, const char *fmt, ...)
-{
-    struct broken *b = &s->broken[s->broken_count];
-    va_list ap;
-
-    for (uint32_t i = 0; i < s->broken_count; i++)
-        if (!strcmp(s->broken[i].law, law))
-            return;
-    if (s->broken_count == BROKEN_MAX)
-        return;
-    s->broken_count++;
-    b->law = law;
-    va_start(ap, fmt);
-    vsnprintf(b->why, sizeof b->why, fmt, ap);
-    va_end(ap);
-}
-
-__attribute__((format(printf, 2, 3))) static inline void
-trace(struct sim *s, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (!s->trace)
-        return;
-    va_start(ap, fmt);
-    vfprintf(s->trace, fmt, ap);
-    va_end(ap);
-}
+__attribute__((format(printf, 3, 4))) void
+broken(struct sim *s, const char *law, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) void trace(struct sim *s, const char *fmt,
+                                                 ...);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * world.h - what comes in: a model that streams, calls that answer, people
+ * world.c - what comes in: a model that streams, calls that answer, people
  * that speak, and everything late, twice, or about nothing.
  *
- * world_next() fills one input, its strings in the world's arena. Faults
+ * next_input() fills one input, its strings in the world's arena. Faults
  * are as likely as the mood says; while draining there are none, and what
  * is open gets its answer.
  */
-#ifndef SIM_WORLD_H
-#define SIM_WORLD_H
-
-#include "answers.c"
+#include "agent.h"
+#include "answers.h"
+#include "book.h"
+#include "world.h"
 
 /* What the model says: JSON mostly, where that is asked for. */
 static wend_str some_answer(struct sim *s)
@@ -36,14 +36,13 @@ static wend_str some_answer(struct sim *s)
 
 /* ---- The model --------------------------------------------------------------
  */
-
 static void open_call(struct sim *s)
 {
     static const char *const ids[] = {"c1", "c2",         "c1",
                                       "",   "call \"3\"", "c1_2"};
     struct reply *r = &s->stream.reply;
     wend_str name = numbered(s, "t", chance_below(&s->chance, TOOLS_IN_SIM));
-    wend_str raw = str_of(chance_pick(&s->chance, arguments)), piece;
+    wend_str raw = some_arguments(s, ARGUMENTS), piece;
     int call;
 
     if (s->config->tools_count && chance_of(&s->chance, 850))
@@ -54,7 +53,7 @@ static void open_call(struct sim *s)
     if (chance_of(&s->chance, 30))
         name = STR("");
     if (chance_of(&s->chance, 500))
-        raw = str_of(arguments[chance_below(&s->chance, 3)]);
+        raw = some_arguments(s, ARGUMENTS_FITTING);
     call = reply_call(r, str_of(chance_pick(&s->chance, ids)), name);
     while (call >= 0 && raw.len) {
         piece = raw;
@@ -81,7 +80,7 @@ static bool seal_one(struct sim *s)
     return false;
 }
 
-static void model_done(struct sim *s, struct input *in)
+void model_done(struct sim *s, struct input *in)
 {
     static const char *const finishes[] = {
         "", "stop", "tool_calls", "length", "content_filter", "pause"};
@@ -100,7 +99,7 @@ static void model_done(struct sim *s, struct input *in)
     in->ask = s->stream.ask;
 }
 
-static void model_fail(struct sim *s, struct input *in)
+void model_fail(struct sim *s, struct input *in)
 {
     static const char *const codes[] = {
         "network", "timeout", "rate_limit", "service",  "network", "timeout",
@@ -162,7 +161,7 @@ static bool stream_next(struct sim *s, struct input *in)
 
 /* ---- Answers ------------------------------------------------------------- */
 
-static void answer_out(struct sim *s, struct out *o, struct input *in)
+void answer_out(struct sim *s, struct out *o, struct input *in)
 {
     o->used = false;
     if (o->kind == FX_RUN_CALL) {
@@ -180,13 +179,13 @@ static void answer_out(struct sim *s, struct out *o, struct input *in)
     }
 }
 
-static bool is_kind(const struct out *o, enum effect_kind kind)
+bool is_kind(const struct out *o, enum effect_kind kind)
 {
     return o->used && o->kind == kind;
 }
 
 /* A call told to stop may also never answer: the timer ends it. */
-static struct out *pick_out(struct sim *s, enum effect_kind kind)
+struct out *pick_out(struct sim *s, enum effect_kind kind)
 {
     struct out *found = NULL;
     uint32_t seen = 0;
@@ -197,7 +196,7 @@ static struct out *pick_out(struct sim *s, enum effect_kind kind)
     return found;
 }
 
-static struct out *find_timer(struct sim *s, enum timer timer)
+struct out *find_timer(struct sim *s, enum timer timer)
 {
     for (uint32_t i = 0; i < OUT_MAX; i++)
         if (is_kind(&s->outs[i], FX_TIMER) && s->outs[i].timer == timer)
@@ -331,7 +330,7 @@ static bool people_next(struct sim *s, struct input *in)
     return true;
 }
 
-static bool world_next(struct sim *s, struct input *in)
+bool next_input(struct sim *s, struct input *in)
 {
     struct chance *c = &s->chance;
 
@@ -371,5 +370,3 @@ static bool world_next(struct sim *s, struct input *in)
     memset(in, 0, sizeof *in);
     return answer_next(s, in);
 }
-
-#endif

@@ -1,12 +1,15 @@
 /*
- * lib_act.h - what a host does: starts runs, tells them things, lets go.
+ * act.c - what a host does: starts runs, tells them things, lets go.
  *
  * Every action is checked for the status that it must have.
  */
-#ifndef SIM_LIB_ACT_H
-#define SIM_LIB_ACT_H
-
-#include "inbox.c"
+#include "act.h"
+#include "fork.h"
+#include "inbox.h"
+#include "plan.h"
+#include "reader.h"
+#include "store.h"
+#include "world.h"
 
 /* ---- Starting ------------------------------------------------------------ */
 
@@ -23,7 +26,7 @@ static void begin_known(struct sim *s, struct known *k)
     k->reader->style = (enum style)chance_below(&s->chance, STYLES);
 }
 
-static void act_start(struct sim *s)
+void act_start(struct sim *s)
 {
     struct known *k = &s->runs[s->runs_count];
     wend_run_options o = {.size = sizeof o};
@@ -92,8 +95,8 @@ static void act_follow(struct sim *s)
 
 /* ---- Telling ------------------------------------------------------------- */
 
-static void check_told(struct sim *s, const struct known *k, const char *what,
-                       wend_status st)
+void check_told(struct sim *s, const struct known *k, const char *what,
+                wend_status st)
 {
     trace(s, "run %u %s: %s", k->place, what, wend_status_name(st));
     if ((s->fault.hit && st == WEND_E_NOMEM) ||
@@ -199,7 +202,7 @@ static void answer_children(struct sim *s)
 {
     for (const struct wend_run *r = s->rt->runs; r; r = r->next)
         for (uint32_t i = 0; r->child && i < r->turn.calls_count; i++) {
-            struct buf body = {.mem = &reader_mem};
+            struct buf body = {.mem = &libc_mem};
 
             if (!bit_get(&r->turn.asked, i) || bit_get(&r->turn.answered, i))
                 continue;
@@ -233,7 +236,7 @@ static void act_inbox(struct sim *s)
     struct known *k = pick_run(s);
 
     if (k && k->stored_seq)
-        post(s, k, chance_pick(&s->chance, posted_whats), STR_NONE);
+        post(s, k, some_request(&s->chance), STR_NONE);
     if (s->runs_count)
         post_to_child(s);
 }
@@ -252,7 +255,7 @@ static void act_listen(struct sim *s)
 
 /* ---- Tools answer -------------------------------------------------------- */
 
-static void answer_at(struct sim *s, uint32_t i)
+void answer_at(struct sim *s, uint32_t i)
 {
     wend_call *call = s->kept[i].call;
     bool late = wend_call_canceled(call);
@@ -274,7 +277,7 @@ static void act_answer(struct sim *s)
 
 /* ---- Letting go ---------------------------------------------------------- */
 
-static void free_run(struct sim *s, struct known *k)
+void free_run(struct sim *s, struct known *k)
 {
     if (!k->handle)
         return;
@@ -360,7 +363,7 @@ static void act_crash(struct sim *s)
         take_up(s, k);
 }
 
-static bool goes_on(const struct sim *s, const struct known *k)
+bool goes_on(const struct sim *s, const struct known *k)
 {
     if (k->left)
         return !k->stolen;
@@ -369,7 +372,7 @@ static bool goes_on(const struct sim *s, const struct known *k)
             (k->handle->error.status == WEND_E_STORE && s->store.failed));
 }
 
-static bool runtime_begin(struct sim *s)
+bool runtime_begin(struct sim *s)
 {
     wend_runtime_options o = {.size = sizeof o,
                               .store = &s->store.base,
@@ -387,7 +390,7 @@ static bool runtime_begin(struct sim *s)
 }
 
 /* Who lets go of what first must not matter. */
-static void let_go_of_all(struct sim *s)
+void let_go_of_all(struct sim *s)
 {
     bool handles_first = chance_of(&s->chance, 500);
 
@@ -410,7 +413,7 @@ static void let_go_of_all(struct sim *s)
 
 /* The process dies with all its runs, perhaps because its disk did; another
  * one opens the store and goes on. */
-static void act_reboot(struct sim *s)
+void act_reboot(struct sim *s)
 {
     bool mine[KNOWN_MAX] = {false};
     uint32_t count = 0;
@@ -453,7 +456,7 @@ static void act_nomem(struct sim *s)
 }
 
 /* One step's worth of what a host might do. */
-static void act(struct sim *s)
+void act(struct sim *s)
 {
     const struct mood *m = &s->mood;
     const struct {
@@ -485,7 +488,7 @@ static void act(struct sim *s)
 }
 
 /* A world that answers, so that every run can end. */
-static void act_kindly(struct sim *s)
+void act_kindly(struct sim *s)
 {
     for (uint32_t i = 0; i < s->runs_count; i++) {
         struct known *k = &s->runs[i];
@@ -500,5 +503,3 @@ static void act_kindly(struct sim *s)
         answer_children(s);
     act_answer(s);
 }
-
-#endif

@@ -1,12 +1,11 @@
 /*
- * lib_fork.h - runs that share the past of others.
+ * fork.c - runs that share the past of others.
  */
-#ifndef SIM_LIB_FORK_H
-#define SIM_LIB_FORK_H
+#include "fork.h"
+#include "reader.h"
+#include "store.h"
 
-#include "plan.c"
-
-static struct known *pick_run(struct sim *s)
+struct known *pick_run(struct sim *s)
 {
     struct known *k = s->runs_count
                           ? &s->runs[chance_below(&s->chance, s->runs_count)]
@@ -15,7 +14,7 @@ static struct known *pick_run(struct sim *s)
     return k && k->handle ? k : NULL;
 }
 
-static wend_filter some_filter(struct sim *s)
+wend_filter some_filter(struct sim *s)
 {
     static const uint32_t counts[] = {2, 5, 100};
     wend_filter f = {0};
@@ -62,9 +61,8 @@ static void fork_begin(struct sim *s, struct known *k, wend_run *handle,
 }
 
 /* What its maker says besides: how a call went, whose tools it has. */
-static void fork_more(struct sim *s, const struct known *k,
-                      wend_fork_options *fork, wend_fork_result *result,
-                      char id[80])
+void fork_more(struct sim *s, const struct known *k, wend_fork_options *fork,
+               wend_fork_result *result, char id[80])
 {
     static const uint32_t takes[] = {WEND_FORK_MODEL, WEND_FORK_TOOLS,
                                      WEND_FORK_POLICY, WEND_FORK_LIMITS,
@@ -86,7 +84,7 @@ static void fork_more(struct sim *s, const struct known *k,
 }
 
 /* A new run that shares the past of another one, which may be under way. */
-static void act_fork(struct sim *s)
+void act_fork(struct sim *s)
 {
     struct known *k = pick_run(s);
     wend_fork_options fork = {.size = sizeof fork};
@@ -118,5 +116,3 @@ static void act_fork(struct sim *s)
     else if (st != WEND_E_INVAL && !(st == WEND_E_NOMEM && s->fault.hit))
         broken(s, LAW_LOG, "run %u: fork says %s", k->place, err.message);
 }
-
-#endif

@@ -1,24 +1,13 @@
 /*
- * lib_giving.h - what is read from the store, and bugs on purpose in it.
+ * giving.c - what is read from the store, and bugs on purpose in it.
  */
-#ifndef SIM_LIB_GIVING_H
-#define SIM_LIB_GIVING_H
-
-#include "sim.h"
-
-static const struct mem store_mem;
-
-struct giving {
-    store_item_fn fn;
-    void *ctx;
-    const struct bug *bug;
-};
+#include "giving.h"
 
 /* context_end comes as something that nobody knows. */
 static bool bend_end(struct giving *r, const struct store_item *item)
 {
     struct store_item other = *item;
-    struct buf b = {.mem = &store_mem};
+    struct buf b = {.mem = &libc_mem};
     char *at = memmem(item->body.ptr, item->body.len, "\"context_end\"", 13);
     bool more;
 
@@ -36,7 +25,7 @@ static bool bend_end(struct giving *r, const struct store_item *item)
 static bool flip(struct giving *r, const struct store_item *item)
 {
     struct store_item other = *item;
-    struct buf b = {.mem = &store_mem};
+    struct buf b = {.mem = &libc_mem};
     char *at = memmem(item->body.ptr, item->body.len, "\"time\":", 7);
     bool more;
 
@@ -51,7 +40,7 @@ static bool flip(struct giving *r, const struct store_item *item)
     return more;
 }
 
-static bool give_item(void *ctx, const struct store_item *item)
+bool give_item(void *ctx, const struct store_item *item)
 {
     struct giving *r = ctx;
 
@@ -71,5 +60,3 @@ static bool give_item(void *ctx, const struct store_item *item)
         return false;
     return r->fn(r->ctx, item);
 }
-
-#endif

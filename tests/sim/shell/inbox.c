@@ -1,19 +1,16 @@
 /*
- * lib_inbox.h - requests as another process would leave them in the store, and
+ * inbox.c - requests as another process would leave them in the store, and
  * what must have become of each.
  */
-#ifndef SIM_LIB_INBOX_H
-#define SIM_LIB_INBOX_H
-
-#include "fork.c"
+#include "inbox.h"
+#include "reader.h"
 
 /* `body` absent: a text of its own. */
-static void post(struct sim *s, struct known *k, const char *what,
-                 wend_str body)
+void post(struct sim *s, struct known *k, const char *what, wend_str body)
 {
     wend_store *inner = s->store.inner;
     struct posted *p = &s->posts[s->posts_count];
-    struct buf b = {.mem = &reader_mem};
+    struct buf b = {.mem = &libc_mem};
 
     if (s->posts_count == POSTS_MAX)
         return;
@@ -30,29 +27,34 @@ static void post(struct sim *s, struct known *k, const char *what,
     buf_free(&b);
 }
 
-static const char *const posted_whats[] = {"say",    "pause",   "continue",
-                                           "cancel", "approve", "nonsense"};
+const char *some_request(struct chance *c)
+{
+    static const char *const whats[] = {"say",    "pause",   "continue",
+                                        "cancel", "approve", "nonsense"};
+
+    return chance_pick(c, whats);
+}
 
 /* Its process has died, and nobody has taken it up yet. */
-static void post_to_nobody(struct sim *s, struct known *k)
+void post_to_nobody(struct sim *s, struct known *k)
 {
     while (!s->mood.calm && chance_of(&s->afar, 300))
-        post(s, k, chance_pick(&s->afar, posted_whats), STR_NONE);
+        post(s, k, some_request(&s->afar), STR_NONE);
 }
 
 /* Whoever has a run of the list can name its children. */
-static void post_to_child(struct sim *s)
+void post_to_child(struct sim *s)
 {
     struct known *k = &s->runs[chance_below(&s->afar, s->runs_count)];
 
     if (k->parent && k->stored_seq && !k->end_acked)
-        post(s, k, chance_pick(&s->afar, posted_whats), STR_NONE);
+        post(s, k, some_request(&s->afar), STR_NONE);
 }
 
-static bool cancel_waits(struct sim *s, const struct known *k)
+bool cancel_waits(struct sim *s, const struct known *k)
 {
     wend_store *inner = s->store.inner;
-    struct arena a = {.mem = &reader_mem};
+    struct arena a = {.mem = &libc_mem};
     struct store_request *list;
     size_t count = 0;
     bool found = false;
@@ -67,7 +69,7 @@ static bool cancel_waits(struct sim *s, const struct known *k)
 }
 
 /* Once the logs were read. */
-static void check_posted(struct sim *s)
+void check_posted(struct sim *s)
 {
     static const char *const fates[] = {"waits", "was heard", "came late"};
     wend_store *inner = s->store.inner;
@@ -89,5 +91,3 @@ static void check_posted(struct sim *s)
                    p->to->place, p->what, fates[fate], p->found);
     }
 }
-
-#endif

@@ -1,14 +1,12 @@
 /*
- * lib_laws.h - what must hold of every run after each pump.
+ * laws.c - what must hold of every run after each pump.
  *
  * The other laws stand where something happens: a batch is appended
- * (lib_store.h), an event given out (lib_reader.h), a tool called
- * (lib_world.h), a handle told something (lib_act.h).
+ * (store.c), an event given out (reader.c), a tool called
+ * (world.c), a handle told something (act.c).
  */
-#ifndef SIM_LIB_LAWS_H
-#define SIM_LIB_LAWS_H
-
-#include "act.c"
+#include "laws.h"
+#include "reader.h"
 
 static void check_stopping(struct sim *s, struct known *k)
 {
@@ -40,7 +38,7 @@ static void check_hooks(struct sim *s, const struct known *k)
                    k->place, (long long)t);
 }
 
-static void check_run(struct sim *s, struct known *k)
+void check_run(struct sim *s, struct known *k)
 {
     const struct wend_run *r = k->handle;
 
@@ -63,7 +61,7 @@ static void check_run(struct sim *s, struct known *k)
 }
 
 /* A record more than its limit, and a delta that was held. */
-static void check_queue(struct sim *s, const struct reader *r)
+void check_queue(struct sim *s, const struct reader *r)
 {
     uint32_t most = QUEUE_EVENTS_MAX + 1 + r->of->pack_max;
 
@@ -71,5 +69,3 @@ static void check_queue(struct sim *s, const struct reader *r)
         broken(s, LAW_QUEUE, "run %u: %u events wait, at most %u", r->of->place,
                r->handle->shown.count, most);
 }
-
-#endif

@@ -1,30 +1,16 @@
 /*
- * lib_net.h - a network that is not there: a server of models in memory.
+ * net.c - a network that is not there: a server of models in memory.
  *
  * It speaks Chat Completions and Anthropic's messages, in pieces of any size,
  * and fails in every way that servers and networks do. Every request is read
  * as a server would: what a call is given back as must be there, once.
  */
-#ifndef SIM_LIB_NET_H
-#define SIM_LIB_NET_H
-
 #include <strings.h>
 
-#include "record.c"
-
-enum net_fault {
-    NET_GOOD,
-    NET_REFUSED, /* no connection */
-    NET_STATUS,  /* 429, 500, 529, 400 */
-    NET_RESET,   /* at any byte */
-    NET_SHORT,   /* the same, as if all were well */
-    NET_SILENT,  /* at any byte, and no end */
-    NET_GARBAGE, /* from any byte on */
-    NET_TWICE,   /* the answer comes again */
-    NET_PAGE,    /* of a proxy, in HTML */
-    NET_MOVED,   /* it is elsewhere; only services are */
-    NET_FAULTS
-};
+#include "net.h"
+#include "record.h"
+#include "sim.h"
+#include "world.h"
 
 struct call_away { /* a transfer */
     struct transfer base;
@@ -49,8 +35,6 @@ struct net_pool {
     struct sim *sim;
     struct call_away *live;
 };
-
-static const struct mem net_mem;
 
 /* ---- What a model says --------------------------------------------------- */
 
@@ -226,7 +210,7 @@ static void read_message(struct pairs *p, const struct json *m)
 
 static void check_request(struct sim *s, wend_str body)
 {
-    struct arena a = {.mem = &net_mem};
+    struct arena a = {.mem = &libc_mem};
     const struct json *q = json_parse(body, &a, NULL);
     const struct json *list = json_get(q, "messages");
     struct pairs p = {.sim = s};
@@ -428,7 +412,7 @@ static wend_status net_start(struct fetch *base, const struct fetch_request *q,
     t->events = events;
     t->ctx = ctx;
     t->event.fire = on_net;
-    t->body.mem = &net_mem;
+    t->body.mem = &libc_mem;
     t->between_ms = q->between_ms;
     t->until_us = q->whole_ms ? s->world.clock_us + q->whole_ms * 1000 : 0;
     t->service = !strncmp(q->url, "http://api.test/", 16);
@@ -493,8 +477,8 @@ static void net_free(struct fetch *base)
     free(pool);
 }
 
-static wend_status net_new(void *ctx, const struct mem *m, struct loop *loop,
-                           struct fetch **out, wend_error *err)
+wend_status net_new(void *ctx, const struct mem *m, struct loop *loop,
+                    struct fetch **out, wend_error *err)
 {
     static const struct fetch_ops ops = {net_free, net_start, net_header,
                                          net_resume, net_stop};
@@ -508,5 +492,3 @@ static wend_status net_new(void *ctx, const struct mem *m, struct loop *loop,
     *out = &pool->base;
     return WEND_OK;
 }
-
-#endif

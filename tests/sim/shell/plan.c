@@ -1,10 +1,9 @@
 /*
- * lib_plan.h - runs that are plans, made up from the seed.
+ * plan.c - runs that are plans, made up from the seed.
  */
-#ifndef SIM_LIB_PLAN_H
-#define SIM_LIB_PLAN_H
-
-#include "world.c"
+#include "plan.h"
+#include "reader.h"
+#include "script.h"
 
 static void put_plan(struct sim *s, struct buf *b)
 {
@@ -18,10 +17,10 @@ static void put_plan(struct sim *s, struct buf *b)
     buf_char(b, '}');
 }
 
-static wend_status start_plan(struct sim *s, struct known *k,
-                              const wend_run_options *o)
+wend_status start_plan(struct sim *s, struct known *k,
+                       const wend_run_options *o)
 {
-    struct buf text = {.mem = &reader_mem};
+    struct buf text = {.mem = &libc_mem};
     wend_plan *plan = NULL;
     wend_error err = {0};
     wend_status st = WEND_E_PARSE;
@@ -47,5 +46,3 @@ static wend_status start_plan(struct sim *s, struct known *k,
     buf_free(&text);
     return st;
 }
-
-#endif

@@ -1,15 +1,14 @@
 /*
- * lib_plant.h - bugs on purpose: the simulator must catch every one.
+ * plant.c - bugs on purpose: the simulator must catch every one.
  *
  * Some live in the store, as flags that it looks at. The others reach into
  * the library's state before or after a pump: to the laws that looks as if
  * the library had done it.
  */
-#ifndef SIM_LIB_PLANT_H
-#define SIM_LIB_PLANT_H
-
 #include "lib/run/hook.h"
-#include "act.c"
+#include "plant.h"
+#include "record.h"
+#include "world.h"
 
 /* Calls fn for every run that goes on. */
 static void each_run(struct sim *s,
@@ -266,7 +265,7 @@ static void born_twice(struct sim *s)
     each_run(s, be_born);
 }
 
-static void hear_again(struct sim *s, struct wend_run *r)
+void hear_again(struct sim *s, struct wend_run *r)
 {
     wend_hook h = {.point = WEND_HOOK_TURN_AFTER};
     struct known *k = known_by_session(s, r->session);
@@ -305,7 +304,7 @@ static void never_pause(struct sim *s)
     each_run(s, forget_waiting);
 }
 
-static const struct bug bugs[] = {
+const struct bug bugs[] = {
     {"ack-early", LAW_SHOWN, .ack_early = true},
     {"ack-swapped", LAW_SHOWN, .ack_swapped = true},
     {"ack-failed", LAW_SHOWN, .ack_failed = true},
@@ -347,8 +346,5 @@ static const struct bug bugs[] = {
     {"end-anyway", LAW_HEARD, .end_anyway = true},
     {"hear-again", LAW_HEARD, .hear_again = true},
     {"leak", LAW_LEAK, .leak = true},
+    {.name = NULL},
 };
-
-enum { BUGS = sizeof bugs / sizeof *bugs };
-
-#endif

@@ -1,14 +1,16 @@
 /*
- * lib_program.h - programs that only act as if: output, exit codes, signals,
+ * program.c - programs that only act as if: output, exit codes, signals,
  * some that never end, some that do not even hear SIGTERM.
  */
-#ifndef SIM_LIB_PROGRAM_H
-#define SIM_LIB_PROGRAM_H
+#include <signal.h>
 
-#include "served.c"
+#include "net.h"
+#include "program.h"
+#include "record.h"
+#include "served.h"
 
 /* False: nobody listens any more. */
-static bool say(struct act *a, size_t len)
+bool say(struct act *a, size_t len)
 {
     static char text[32 << 10];
     uint32_t stream = 1 + chance_below(&a->stage->sim->chance, 2);
@@ -103,7 +105,7 @@ static wend_status stage_start(struct procs *base, const struct proc_spec *spec,
     a->grace_ms = spec->grace_ms ? spec->grace_ms : PROC_GRACE_MS;
     a->next = stage->live;
     if (spec->input_open) {
-        a->heard.mem = &net_mem;
+        a->heard.mem = &libc_mem;
         stage->live = a;
         s->counters->servers++;
         *out = &a->base;
@@ -182,8 +184,8 @@ static void stage_end(struct procs *base)
     free(stage);
 }
 
-static wend_status stage_new(void *ctx, const struct mem *m, struct loop *loop,
-                             struct procs **out, wend_error *err)
+wend_status stage_new(void *ctx, const struct mem *m, struct loop *loop,
+                      struct procs **out, wend_error *err)
 {
     static const struct proc_ops ops = {stage_end,   stage_start, stage_write,
                                         stage_close, stage_stop,  stage_let_go,
@@ -201,7 +203,7 @@ static wend_status stage_new(void *ctx, const struct mem *m, struct loop *loop,
 }
 
 /* A program of a run that is over has nobody left to stop it. */
-static void check_programs(struct sim *s)
+void check_programs(struct sim *s)
 {
     for (const struct act *a = s->stage ? s->stage->live : NULL; a; a = a->next)
         if (!a->of || a->of->has_forks) /* whose calls have the same keys */
@@ -211,5 +213,3 @@ static void check_programs(struct sim *s)
             broken(s, LAW_PROGRAM, "run %u is over, its program is not",
                    a->of->place);
 }
-
-#endif

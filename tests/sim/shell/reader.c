@@ -1,17 +1,12 @@
 /*
- * lib_reader.h - those who read a run, and what they may be given.
+ * reader.c - those who read a run, and what they may be given.
  *
  * A reader writes down all it was given. In the end that is compared with
  * the log, read back by a runtime that knows nothing of the run.
  */
-#ifndef SIM_LIB_READER_H
-#define SIM_LIB_READER_H
+#include "reader.h"
 
-#include "store.c"
-
-static const struct mem reader_mem;
-
-static struct reader *reader_add(struct sim *s, struct known *k, bool owner)
+struct reader *reader_add(struct sim *s, struct known *k, bool owner)
 {
     struct reader *r = &s->readers[s->readers_count++];
 
@@ -19,7 +14,7 @@ static struct reader *reader_add(struct sim *s, struct known *k, bool owner)
     r->sim = s;
     r->of = k;
     r->owner = owner;
-    r->seen.mem = &reader_mem;
+    r->seen.mem = &libc_mem;
     return r;
 }
 
@@ -162,7 +157,7 @@ static void check_status(struct sim *s, struct reader *r, wend_status st)
 
 /* Next does not wait when there is something; otherwise it would, for real
  * time, which does not pass here. */
-static bool is_ready(const struct reader *r)
+bool is_ready(const struct reader *r)
 {
     const struct shown *q = &r->handle->shown;
 
@@ -171,7 +166,7 @@ static bool is_ready(const struct reader *r)
 }
 
 /* At most max events; the status that ended it, WEND_OK if none did. */
-static wend_status read_on(struct sim *s, struct reader *r, uint32_t max)
+wend_status read_on(struct sim *s, struct reader *r, uint32_t max)
 {
     wend_status st = WEND_OK;
     const wend_event *ev;
@@ -190,7 +185,7 @@ static wend_status read_on(struct sim *s, struct reader *r, uint32_t max)
     return st;
 }
 
-static void on_event(void *ctx, const wend_event *ev)
+void on_event(void *ctx, const wend_event *ev)
 {
     struct reader *r = ctx;
     const wend_event *other;
@@ -203,7 +198,7 @@ static void on_event(void *ctx, const wend_event *ev)
 }
 
 /* As its reader is inclined to; `all` for one who has come to read. */
-static void read_some(struct sim *s, struct reader *r, bool all)
+void read_some(struct sim *s, struct reader *r, bool all)
 {
     uint32_t max = 0;
 
@@ -348,7 +343,7 @@ static void check_chain(struct sim *s, const struct known *k)
 }
 
 /* rt is a fresh one over the same store. */
-static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
+void check_log(struct sim *s, wend_runtime *rt, struct known *k)
 {
     static struct looked l;
     const wend_event *ev;
@@ -368,7 +363,7 @@ static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
         abort();
     for (uint32_t i = 0; i < s->readers_count; i++) {
         l.want[i].filter = s->readers[i].filter;
-        l.want[i].seen.mem = &reader_mem;
+        l.want[i].seen.mem = &libc_mem;
     }
     while ((st = wend_run_poll(log, &ev)) == WEND_OK)
         look(s, &l, k, ev);
@@ -393,5 +388,3 @@ static void check_log(struct sim *s, wend_runtime *rt, struct known *k)
     free(l.ends.at);
     wend_run_free(log);
 }
-
-#endif

@@ -1,13 +1,10 @@
 /*
- * lib_record.h - whoever is called looks first whether that is on record.
+ * record.c - whoever is called looks first whether that is on record.
  */
-#ifndef SIM_LIB_RECORD_H
-#define SIM_LIB_RECORD_H
-
-#include "reader.c"
+#include "record.h"
 
 /* Whatever happens outside the library: is the run still its own? */
-static void check_acts(struct sim *s, const struct known *k, const char *what)
+void check_acts(struct sim *s, const struct known *k, const char *what)
 {
     if (s->down)
         broken(s, LAW_FAILED, "run %u: %s after the store failed", k->place,
@@ -46,7 +43,7 @@ static struct known *caller_of(struct sim *s, struct known *k, wend_str key)
     return k;
 }
 
-static struct known *check_call(struct sim *s, wend_str key)
+struct known *check_call(struct sim *s, wend_str key)
 {
     struct known *k = known_by_id(s, (wend_str){key.ptr, 36});
 
@@ -64,5 +61,3 @@ static struct known *check_call(struct sim *s, wend_str key)
     check_acts(s, k, "a tool is called");
     return k;
 }
-
-#endif

@@ -1,10 +1,8 @@
 /*
- * lib_script.h - models that are scripts, made up from the seed.
+ * script.c - models that are scripts, made up from the seed.
  */
-#ifndef SIM_LIB_SCRIPT_H
-#define SIM_LIB_SCRIPT_H
-
-#include "record.c"
+#include "script.h"
+#include "world.h"
 
 static void put_text(struct sim *s, struct buf *b, const char *key,
                      uint32_t len)
@@ -33,7 +31,6 @@ static uint32_t some_length(struct sim *s)
 
 /* ---- Plans ----------------------------------------------------------------
  */
-
 enum { ACTIONS_MAX = 10 };
 
 static void put_waits(struct sim *s, struct buf *b, uint32_t i)
@@ -102,7 +99,7 @@ static void put_action(struct sim *s, struct buf *b, uint32_t i, uint32_t count)
     buf_char(b, '}');
 }
 
-static void put_actions(struct sim *s, struct buf *b)
+void put_actions(struct sim *s, struct buf *b)
 {
     uint32_t count = 1 + chance_below(&s->chance, ACTIONS_MAX);
 
@@ -114,7 +111,6 @@ static void put_actions(struct sim *s, struct buf *b)
 
 /* ---- Scripts --------------------------------------------------------------
  */
-
 /* What a model may have besides tools: somebody to work for it, plans. */
 static bool put_more(struct sim *s, struct buf *b)
 {
@@ -211,7 +207,7 @@ static void put_flood(struct buf *b)
     buf_cstr(b, "\"}");
 }
 
-static void put_script(struct sim *s, struct buf *b, bool repairs)
+void put_script(struct sim *s, struct buf *b, bool repairs)
 {
     uint32_t turns = s->mood.calm    ? 3
                      : s->mood.flood ? 0
@@ -235,5 +231,3 @@ static void put_script(struct sim *s, struct buf *b, bool repairs)
     }
     buf_cstr(b, "]}");
 }
-
-#endif

@@ -1,27 +1,16 @@
 /*
- * lib_served.h - a server of tools (MCP) that is a program which only acts as
+ * served.c - a server of tools (MCP) that is a program which only acts as
  * if: it answers late, twice, never, with nonsense, or dies over it.
  *
  * While an agent is made it behaves; after that the seed decides. Whatever it
  * is called for must be on record.
  */
-#ifndef SIM_LIB_SERVED_H
-#define SIM_LIB_SERVED_H
+#include <signal.h>
 
-#include "stage.c"
-
-enum served_fault {
-    SERVED_GOOD,
-    SERVED_LATE,
-    SERVED_NEVER,
-    SERVED_TWICE,
-    SERVED_OTHER,    /* an answer that nobody asked for */
-    SERVED_NONSENSE, /* before its answer */
-    SERVED_ERROR,
-    SERVED_PROGRESS, /* before its answer */
-    SERVED_DIES,     /* in the middle of its answer */
-    SERVED_FAULTS
-};
+#include "net.h"
+#include "record.h"
+#include "served.h"
+#include "sim.h"
 
 /* ---- Saying -------------------------------------------------------------- */
 
@@ -59,7 +48,7 @@ static struct said *say_later(struct act *a, int64_t ms)
     if (!l)
         abort();
     l->of = a;
-    l->text.mem = &net_mem;
+    l->text.mem = &libc_mem;
     l->event.fire = on_said;
     l->next = a->said_later;
     a->said_later = l;
@@ -166,10 +155,10 @@ static void serve(struct act *a, const struct json *q)
 }
 
 /* Requests come as lines, notifications are not answered. */
-static void served_hears(struct act *a, const char *bytes, size_t len)
+void served_hears(struct act *a, const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        struct arena room = {.mem = &net_mem};
+        struct arena room = {.mem = &libc_mem};
         const struct json *q;
 
         if (bytes[i] != '\n') {
@@ -185,5 +174,3 @@ static void served_hears(struct act *a, const char *bytes, size_t len)
         arena_free(&room);
     }
 }
-
-#endif

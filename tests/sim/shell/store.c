@@ -1,16 +1,14 @@
 /*
- * lib_store.h - a store that commits when the simulator says so.
+ * store.c - a store that commits when the simulator says so.
  *
  * It wraps the memory engine. What is appended waits for its time, in the
  * order of appending; a commit may fail, and then everything after it does.
  * What is on record is written down here a second time, so that the laws do
  * not have to believe the library.
  */
-#ifndef SIM_LIB_STORE_H
-#define SIM_LIB_STORE_H
-
-#include "giving.c"
-#include "requests.c"
+#include "giving.h"
+#include "requests.h"
+#include "store.h"
 
 /* ---- What a batch must be ------------------------------------------------ */
 
@@ -154,7 +152,7 @@ static void keep_copy(struct held *h)
     struct store_pack *packs;
     struct store_birth *birth;
 
-    h->own.mem = &store_mem;
+    h->own.mem = &libc_mem;
     events = arena_alloc(&h->own, (b->events_count + 1) * sizeof *events);
     packs = arena_alloc(&h->own, (b->packs_count + 1) * sizeof *packs);
     birth = arena_alloc(&h->own, sizeof *birth);
@@ -255,7 +253,7 @@ static void tell(struct slow_store *st, struct held *h, wend_status status)
 }
 
 /* Takes the oldest one out. */
-static void commit_first(struct slow_store *st)
+void commit_first(struct slow_store *st)
 {
     struct sim *s = st->sim;
     const struct bug *bug = s->bug;
@@ -297,7 +295,7 @@ static void forget(struct slow_store *st, struct held *h)
 }
 
 /* A process died: what it had not yet committed was never there. */
-static void store_forget(struct slow_store *st, struct known *k)
+void store_forget(struct slow_store *st, struct known *k)
 {
     struct held **link = &st->first, *h;
 
@@ -316,7 +314,7 @@ static void store_forget(struct slow_store *st, struct known *k)
 }
 
 /* Those that a bug has forgotten still hold memory. */
-static void tell_lost(struct slow_store *st)
+void tell_lost(struct slow_store *st)
 {
     struct held *h;
 
@@ -348,13 +346,13 @@ static bool learn(void *ctx, const struct store_item *item)
     return true;
 }
 
-static void store_learn(struct slow_store *st, struct known *k)
+void store_learn(struct slow_store *st, struct known *k)
 {
     st->inner->ops->read(st->inner, str_of(k->id), (struct store_place){0, 0},
                          0, learn, k, NULL);
 }
 
-static void store_crash(struct slow_store *st)
+void store_crash(struct slow_store *st)
 {
     struct sim *s = st->sim;
 
@@ -458,7 +456,7 @@ static void slow_append(wend_store *base, struct store_batch *b)
         commit_first(st);
 }
 
-static void store_work(struct slow_store *st)
+void store_work(struct slow_store *st)
 {
     while (st->first && st->first->due_us <= st->sim->world.clock_us)
         commit_first(st);
@@ -547,7 +545,7 @@ static void slow_free(wend_store *base)
     slow(base)->inner = NULL;
 }
 
-static bool store_begin(struct slow_store *st, struct sim *s)
+bool store_begin(struct slow_store *st, struct sim *s)
 {
     static const struct store_ops ops = {
         .free = slow_free,
@@ -572,5 +570,3 @@ static bool store_begin(struct slow_store *st, struct sim *s)
     st->last = &st->first;
     return store_memory_open(&st->inner, NULL) == WEND_OK;
 }
-
-#endif

@@ -1,24 +1,23 @@
 /*
- * lib_world.h - what is around the library: models, tools, hooks, agents.
+ * world.c - what is around the library: models, tools, hooks, agents.
  *
- * Models are scripts or talk over a network (lib_net.h), tools are functions
- * or programs (lib_program.h). Whoever is asked or called looks first whether
+ * Models are scripts or talk over a network (net.c), tools are functions
+ * or programs (program.c). Whoever is asked or called looks first whether
  * that is on record.
  */
-#ifndef SIM_LIB_WORLD_H
-#define SIM_LIB_WORLD_H
-
 #include "lib/plan/action.h"
-#include "program.c"
-#include "script.c"
+#include "reader.h"
+#include "record.h"
+#include "script.h"
+#include "world.h"
 
 /* The simulator whose library is running: a driver has no context. */
-static struct sim *sim_now;
+struct sim *sim_now;
 
 /* ---- The clock ----------------------------------------------------------- */
 
 /* A bug hands everything to the store whenever it can. */
-static int64_t env_clock(void *ctx)
+int64_t env_clock(void *ctx)
 {
     struct sim *s = sim_of_world(ctx);
     int64_t now_us = s->world.clock_us++;
@@ -31,7 +30,7 @@ static int64_t env_clock(void *ctx)
     return now_us;
 }
 
-static int64_t env_wall(void *ctx)
+int64_t env_wall(void *ctx)
 {
     struct sim *s = sim_of_world(ctx);
 
@@ -39,7 +38,7 @@ static int64_t env_wall(void *ctx)
 }
 
 /* Nobody here waits without a limit. */
-static void on_stuck(struct world *w)
+void on_stuck(struct world *w)
 {
     (void)w;
     abort();
@@ -59,7 +58,7 @@ static struct wend_run *run_of_session(struct sim *s, const struct session *x)
     abort();
 }
 
-static struct known *known_by_session(struct sim *s, const struct session *x)
+struct known *known_by_session(struct sim *s, const struct session *x)
 {
     return known_by_id(s, str_of(run_of_session(s, x)->id));
 }
@@ -119,7 +118,7 @@ static void unanswer(wend_call *call)
 }
 
 /* The second answer must be told so; the call is there until the pump. */
-static void answer(struct sim *s, wend_call *call)
+void answer(struct sim *s, wend_call *call)
 {
     bool twice = chance_of(&s->chance, 200);
     wend_status st = chance_of(&s->chance, 800)
@@ -149,7 +148,7 @@ static void act_inside(struct sim *s, struct known *k)
         wend_run_pause(k->handle);
 }
 
-static wend_status tool(void *ctx, wend_call *call)
+wend_status tool(void *ctx, wend_call *call)
 {
     struct sim *s = ctx;
 
@@ -171,7 +170,7 @@ static wend_status tool(void *ctx, wend_call *call)
 
 static bool on_record(const struct known *k, const wend_hook *h)
 {
-    struct buf key = {.mem = &reader_mem};
+    struct buf key = {.mem = &libc_mem};
     bool known = false;
 
     switch (h->point) {
@@ -190,7 +189,7 @@ static bool on_record(const struct known *k, const wend_hook *h)
     return known;
 }
 
-static wend_hook_answer hook(void *ctx, wend_hook *h)
+wend_hook_answer hook(void *ctx, wend_hook *h)
 {
     struct known *k = ctx;
     struct sim *s = k->reader->sim;
@@ -275,7 +274,7 @@ static void add_tools(struct sim *s, wend_agent *a)
 }
 
 /* Where it is remembered which tools a server may have. */
-static char pins_file[256];
+char pins_file[256];
 
 static void add_server(wend_agent *a)
 {
@@ -328,7 +327,7 @@ static void pick_model(struct sim *s, wend_agent_options *o, struct buf *script)
 static wend_agent *agent_new(struct sim *s, struct spy *spy)
 {
     wend_agent_options o = {.size = sizeof o};
-    struct buf script = {.mem = &reader_mem};
+    struct buf script = {.mem = &libc_mem};
     wend_agent *a = NULL;
     wend_error err = {0};
 
@@ -369,7 +368,7 @@ static void add_kid(wend_agent *a, wend_agent *kid)
 }
 
 /* The programs of two processes are the same one. */
-static void make_agents(struct sim *s)
+void make_agents(struct sim *s)
 {
     struct chance was = s->chance;
     uint64_t fail_at = s->fault.fail_at;
@@ -384,5 +383,3 @@ static void make_agents(struct sim *s)
     s->chance = was;
     s->fault.fail_at = fail_at;
 }
-
-#endif

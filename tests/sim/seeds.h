@@ -1,0 +1,60 @@
+/*
+ * seeds.h - many seeds, the same for every simulator.
+ *
+ * A simulator defines what is declared in the first half and calls
+ * seeds_main.
+ */
+#ifndef SIM_SEEDS_H
+#define SIM_SEEDS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "options.h"
+
+enum { REACHED_MAX = 120 };
+
+struct sim;
+struct bug;
+struct counters;
+
+/* Something that happens in some seed, and how often it did. */
+struct reached {
+    char what[60];
+    int64_t count;
+};
+
+struct how {
+    const struct bug *bug;
+    FILE *trace; /* NULL: silent */
+    enum mode mode;
+    struct counters *counters; /* NULL: not counted */
+};
+
+/* ---- From the simulator -------------------------------------------------- */
+
+extern const uint64_t seeds_per_bug; /* a bug must be caught within these */
+extern const uint64_t old_seeds[];   /* 0 ends them */
+
+/* Returns how many laws the seed breaks. */
+uint32_t seed_run(struct sim *s, uint64_t seed, const struct how *how);
+int64_t seed_steps(const struct sim *s);
+const char *broken_law(const struct sim *s, uint32_t i);
+const char *broken_why(const struct sim *s, uint32_t i);
+/* NULL behind the last bug. */
+const struct bug *bug_at(size_t i);
+const char *bug_name(const struct bug *bug);
+const char *bug_law(const struct bug *bug);
+/* Calls fn for each law. */
+void each_law(void (*fn)(void *ctx, const char *law), void *ctx);
+/* Fills `rows`, and returns how many. */
+size_t find_reached(const struct counters *c, struct reached rows[REACHED_MAX]);
+void print_sums(const struct counters *c, double seconds);
+
+/* ---- For the simulator --------------------------------------------------- */
+
+/* Without arguments: every planted bug must be caught, seeds must repeat,
+ * then new ones for a few seconds. Prints TAP. */
+int seeds_main(struct sim *s, struct counters *c, int argc, char **argv);
+
+#endif
