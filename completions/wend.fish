@@ -1,306 +1,57 @@
-# Completion of wend for fish.
+# Completion of wend for fish. Commands, options and tools come from the
+# command itself; only the words that some options take are listed here.
 
-set -l commands run runs log replay tools models agents trust doctor verify \
-    export import stats diff resume cancel say pause continue approve plan prune view fork rm blob
-set -l none "not __fish_seen_subcommand_from $commands"
-set -l states running waiting paused interrupted ok limit canceled failed
-set -l tools calculator read_file list_dir write_file edit_file glob grep http_request shell exec remember recall search_documents task
+function __wend_complete
+    set -l before (commandline -opc)
+    set -l cur (commandline -ct)
+    set -l wend $before[1]
 
-complete -c wend -f
-complete -c wend -n "$none" -a run -d "run an agent on a prompt"
-complete -c wend -n "$none" -a runs -d "list runs, newest first"
-complete -c wend -n "$none" -a log -d "show the events of a run"
-complete -c wend -n "$none" -a resume -d "resume an interrupted run, or all of them"
-complete -c wend -n "$none" -a fork -d "start a new run that shares the history of another"
-complete -c wend -n "$none" -a cancel -d "cancel a run of another process"
-complete -c wend -n "$none" -a say -d "send a message to a run of another process"
-complete -c wend -n "$none" -a pause -d "pause a run of another process"
-complete -c wend -n "$none" -a continue -d "continue a paused run"
-complete -c wend -n "$none" -a approve -d "approve or deny a call that waits for approval"
-complete -c wend -n "$none" -a replay -d "replay a run as it happened"
-complete -c wend -n "$none" -a tools -d "list the tools that can be offered to a model"
-complete -c wend -n "$none" -a models -d "list models, prices and keys"
-complete -c wend -n "$none" -a agents -d "list the agents that can be run"
-complete -c wend -n "$none" -a trust -d "accept a manifest or a store"
-complete -c wend -n "$none" -a doctor -d "check what works on this machine"
-complete -c wend -n "$none" -a verify -d "verify the integrity of runs"
-complete -c wend -n "$none" -a export -d "write a run to a file"
-complete -c wend -n "$none" -a import -d "import exported runs into the store"
-complete -c wend -n "$none" -a stats -d "show tokens, cost, durations and failures of runs"
-complete -c wend -n "$none" -a plan -d "show a plan, or run it"
-complete -c wend -n "$none" -a diff -d "show the first difference between two runs"
-complete -c wend -n "$none" -a rm -d "remove one run from the store"
-complete -c wend -n "$none" -a blob -d "print a long text of a run by its hash"
-complete -c wend -n "$none" -a prune -d "remove old runs from the store"
-complete -c wend -n "$none" -a view -d "show a run as a timeline"
-complete -c wend -l help -d "show help"
+    if test (count $before) = 1
+        $wend --help 2>/dev/null | string replace -rf '^  ([a-z]+) +(.*)' '$1\t$2'
+        printf '%s\n' --help --version
+        return
+    end
+    switch $before[-1]
+        case --eager
+            printf '%s\n' safe all off
+        case --effort
+            printf '%s\n' default none low medium high
+        case --approve
+            printf '%s\n' ask deny all
+        case --events
+            printf '%s\n' native loom agio cortex
+        case --sandbox
+            printf '%s\n' on off
+        case --format
+            printf '%s\n' text json dot svg html
+        case --on-unknown
+            printf '%s\n' tell stop ask retry verify
+        case --status
+            printf '%s\n' running waiting paused interrupted ok limit canceled failed
+        case -t --tool
+            $wend tools 2>/dev/null | string replace -rf '^([a-z_]+) .*' '$1'
+        case -a --agent --tools --store --log-file --models --schema --record \
+            --playback --salvage -o --output --key-file --ca-file
+            __fish_complete_path $cur
+        case '*'
+            __wend_complete_command $wend $before[2] $cur
+    end
+end
 
-set -l run "__fish_seen_subcommand_from run"
-complete -c wend -n "$run" -s a -l agent -r -F -d "agent: a file or a name"
-complete -c wend -n "$run" -l tools -r -F -d "file that defines a tool to offer"
-complete -c wend -n "$run" -s m -l model -x -d "provider:model or script:FILE"
-complete -c wend -n "$run" -s t -l tool -x -a "$tools" -d "tool to offer"
-complete -c wend -n "$run" -l fallback -x -d "model to use when the first one fails"
-complete -c wend -n "$run" -l base-url -x -d "base URL of the API"
-complete -c wend -n "$run" -l key-file -r -d "file with the API key"
-complete -c wend -n "$run" -l http2 -d "use HTTP/2 if the provider supports it"
-complete -c wend -n "$run" -l model-timeout -x -d "maximum duration of one model call"
-complete -c wend -n "$run" -l ca-file -r -d "CA certificates to trust"
-complete -c wend -n "$run" -l insecure-http -d "allow keys over plain http to other hosts"
-complete -c wend -n "$run" -l models -r -F -d "context windows and prices"
-complete -c wend -n "$run" -l record -r -F -d "record requests and responses in DIR"
-complete -c wend -n "$run" -l playback -r -F -d "answer from recorded responses"
-complete -c wend -n "$run" -l mcp -x -d "MCP server"
-complete -c wend -n "$run" -l instructions -x -d "system instructions for the model"
-complete -c wend -n "$run" -l store -r -F -d "SQLite file or memory:"
-complete -c wend -n "$run" -l json -d "print all events as JSON lines"
-complete -c wend -n "$run" -l events -x -a "native loom agio cortex" \
-    -d "event dialect"
-complete -c wend -n "$run" -l max-turns -x -d "maximum number of turns"
-complete -c wend -n "$run" -l timeout -x -d "maximum duration of the run"
-complete -c wend -n "$run" -l budget-tokens -x -d "maximum number of tokens, in and out"
-complete -c wend -n "$run" -l budget-cost -x -d "maximum cost"
-complete -c wend -n "$run" -l parallel -x -d "maximum number of concurrent calls"
-complete -c wend -n "$run" -l effort -x -a "default none low medium high" \
-    -d "thinking effort"
-complete -c wend -n "$run" -l eager -x -a "safe all off" \
-    -d "start calls before the message ends"
-complete -c wend -n "$run" -l approve -x -a "ask deny all" \
-    -d "approval policy or rule"
-complete -c wend -n "$run" -l on-unknown -x -a "tell stop ask retry verify" \
-    -d "what to do about unknown outcomes"
-complete -c wend -n "$run" -l sandbox -x -a "on off" \
-    -d "sandbox for tools that run programs"
-complete -c wend -n "$run" -l plan -x -d "let the model write a plan for GOAL, and run it"
-complete -c wend -n "$run" -l schema -r -F -d "JSON Schema that the answer must match"
-complete -c wend -n "$run" -l log-file -r -F -d "also append all events to FILE as JSON lines"
-complete -c wend -n "$run" -s q -l quiet -d "print only the answer"
-complete -c wend -n "$run" -s v -l verbose -d "print details to standard error"
+function __wend_complete_command -a wend name cur
+    set -l help ($wend $name --help 2>/dev/null)
+    set -l usage " "(string match -r '^usage: .*' $help | string replace -ra '[][]' '')" "
 
-set -l runs "__fish_seen_subcommand_from runs"
-complete -c wend -n "$runs" -l json -d "print one JSON object per run"
-complete -c wend -n "$runs" -l status -x -a "$states" -d "only runs with this status"
-complete -c wend -n "$runs" -l user -x -d "only runs of this user"
-complete -c wend -n "$runs" -l session -x -d "only runs of this session"
-complete -c wend -n "$runs" -l agent -x -d "only runs of this agent"
-complete -c wend -n "$runs" -l since -x -d "only runs started within this time"
-complete -c wend -n "$runs" -s n -l limit -x -d "maximum number of runs"
-complete -c wend -n "$runs" -l store -r -F -d "SQLite file"
+    string replace -rf '^ +(?:-., )?(--[a-z0-9-]+)(?: \S+)?(?: +(.*))?$' '$1\t$2' -- $help
+    switch $usage
+        case '* RUN *'
+            printf '%s\n' last\t"the newest run"
+        case '* NAME *'
+            $wend tools 2>/dev/null | string replace -rf '^([a-z_]+) .*' '$1'
+        case '* FILE *'
+            string match -q -- '-*' $cur; or __fish_complete_path $cur
+    end
+    string match -ra '[a-z]+(?:\|[a-z]+)+' $usage | string split '|'
+end
 
-set -l log "__fish_seen_subcommand_from log"
-complete -c wend -n "$log" -s f -l follow -d "follow new events until the run ends"
-complete -c wend -n "$log" -l from -x -d "start at this kept event"
-complete -c wend -n "$log" -l type -x -d "only events of this type"
-complete -c wend -n "$log" -l seq -x -d "only this kept event"
-complete -c wend -n "$log" -l no-deltas -d "only kept events"
-complete -c wend -n "$log" -l json -d "print JSON lines, byte for byte as recorded"
-complete -c wend -n "$log" -l events -x -a "native loom agio cortex" \
-    -d "event dialect"
-complete -c wend -n "$log" -l store -r -F -d "SQLite file"
-complete -c wend -n "$log" -a last -d "the newest run"
-
-set -l replay "__fish_seen_subcommand_from replay"
-complete -c wend -n "$replay" -l speed -x -d "playback speed"
-complete -c wend -n "$replay" -l to -x -d "stop after this kept event"
-complete -c wend -n "$replay" -l live -d "then continue from there as a fork"
-complete -c wend -n "$replay" -l json -d "print all events as JSON lines"
-complete -c wend -n "$replay" -l events -x -a "native loom agio cortex" \
-    -d "event dialect"
-complete -c wend -n "$replay" -l trust-store -d "trust the store even if it was created elsewhere"
-complete -c wend -n "$replay" -l store -r -F -d "SQLite file"
-complete -c wend -n "$replay" -s q -l quiet -d "print only the answer"
-complete -c wend -n "$replay" -s v -l verbose -d "print details to standard error"
-complete -c wend -n "$replay" -a last -d "the newest run"
-
-set -l tools "__fish_seen_subcommand_from tools"
-complete -c wend -n "$tools" -l json -d "print one JSON object per tool, with its schema"
-complete -c wend -n "$tools" -l ca-file -r -F -d "CA certificates to trust"
-complete -c wend -n "$tools" -l insecure-http -d "allow keys over plain http to other hosts"
-complete -c wend -n "$tools" -l mcp -x -d "MCP server"
-complete -c wend -n "$tools" -l accept -d "accept the current tool definitions"
-complete -c wend -n "$tools" -l sandbox -x -a "on off" -d "sandbox for servers that are programs"
-complete -c wend -n "$tools" -a "$tools"
-
-set -l models "__fish_seen_subcommand_from models"
-complete -c wend -n "$models" -l json -d "print one JSON object per model and per provider"
-complete -c wend -n "$models" -l models -r -F -d "file to read"
-
-set -l agents "__fish_seen_subcommand_from agents"
-complete -c wend -n "$agents" -l json -d "print one JSON object per agent"
-
-set -l trust "__fish_seen_subcommand_from trust"
-complete -c wend -n "$trust" -l list -d "list accepted files and stores, and their state"
-complete -c wend -n "$trust" -l remove -d "revoke the acceptance of FILE"
-complete -c wend -n "$trust" -F
-
-set -l doctor "__fish_seen_subcommand_from doctor"
-complete -c wend -n "$doctor" -l json -d "print one JSON object per check"
-complete -c wend -n "$doctor" -l store -r -F -d "store to check"
-complete -c wend -n "$doctor" -s m -l model -x -d "model to check"
-
-set -l verify "__fish_seen_subcommand_from verify"
-complete -c wend -n "$verify" -l head -x -d "expected hash of the newest event"
-complete -c wend -n "$verify" -l salvage -r -F -d "export the intact part for import"
-complete -c wend -n "$verify" -l json -d "print one JSON object per run"
-complete -c wend -n "$verify" -s q -l quiet -d "print only damaged runs"
-complete -c wend -n "$verify" -l store -r -F -d "SQLite file"
-complete -c wend -n "$verify" -a last -d "the newest run"
-
-set -l export "__fish_seen_subcommand_from export"
-complete -c wend -n "$export" -s o -l output -r -F -d "output file"
-complete -c wend -n "$export" -l store -r -F -d "SQLite file"
-complete -c wend -n "$export" -a last -d "the newest run"
-
-set -l import "__fish_seen_subcommand_from import"
-complete -c wend -n "$import" -s q -l quiet -d "print nothing on success"
-complete -c wend -n "$import" -l store -r -F -d "SQLite file"
-complete -c wend -n "$import" -F
-
-set -l stats "__fish_seen_subcommand_from stats"
-complete -c wend -n "$stats" -l json -d "print one JSON object"
-complete -c wend -n "$stats" -l status -x -a "$states" -d "only runs with this status"
-complete -c wend -n "$stats" -l user -x -d "only runs of this user"
-complete -c wend -n "$stats" -l session -x -d "only runs of this session"
-complete -c wend -n "$stats" -l agent -x -d "only runs of this agent"
-complete -c wend -n "$stats" -l since -x -d "only runs started within this time"
-complete -c wend -n "$stats" -s n -l limit -x -d "only the newest N runs"
-complete -c wend -n "$stats" -l store -r -F -d "SQLite file"
-
-set -l diff "__fish_seen_subcommand_from diff"
-complete -c wend -n "$diff" -l exact -d "also compare ids, times and deltas"
-complete -c wend -n "$diff" -l json -d "print one JSON object"
-complete -c wend -n "$diff" -s q -l quiet -d "print nothing; only set the exit status"
-complete -c wend -n "$diff" -l store -r -F -d "SQLite file"
-complete -c wend -n "$diff" -a last -d "the newest run"
-
-set -l fork "__fish_seen_subcommand_from fork"
-complete -c wend -n "$fork" -l at -x -d "last event to share"
-complete -c wend -n "$fork" -l result -x -d "result of that call or action"
-complete -c wend -n "$fork" -l no-run -d "only create the fork and print its id"
-complete -c wend -n "$fork" -s a -l agent -r -F -d "agent to use instead: a file or a name"
-complete -c wend -n "$fork" -s m -l model -x -d "model to use instead"
-complete -c wend -n "$fork" -l fallback -x -d "model to use when the first one fails"
-complete -c wend -n "$fork" -l base-url -x -d "base URL of the API"
-complete -c wend -n "$fork" -l key-file -r -F -d "file with the API key"
-complete -c wend -n "$fork" -l ca-file -r -F -d "CA certificates to trust"
-complete -c wend -n "$fork" -l insecure-http -d "allow keys over plain http to other hosts"
-complete -c wend -n "$fork" -l models -r -F -d "context windows and prices"
-complete -c wend -n "$fork" -s t -l tool -x -a "$tools" -d "tool to offer instead"
-complete -c wend -n "$fork" -l tools -r -F -d "file with a tool to offer"
-complete -c wend -n "$fork" -l mcp -x -d "MCP server instead"
-complete -c wend -n "$fork" -l approve -x -a "ask deny all" -d "approval policy or rule"
-complete -c wend -n "$fork" -l max-turns -x -d "maximum number of turns, shared ones included"
-complete -c wend -n "$fork" -l timeout -x -d "maximum duration of the run"
-complete -c wend -n "$fork" -l budget-tokens -x -d "maximum number of tokens, shared ones included"
-complete -c wend -n "$fork" -l budget-cost -x -d "maximum cost, shared part included"
-complete -c wend -n "$fork" -l parallel -x -d "maximum number of concurrent calls"
-complete -c wend -n "$fork" -l json -d "print all events as JSON lines"
-complete -c wend -n "$fork" -l events -x -a "native loom agio cortex" \
-    -d "event dialect"
-complete -c wend -n "$fork" -l sandbox -x -a "on off" -d "sandbox for tools that run programs"
-complete -c wend -n "$fork" -l trust-store -d "trust the store even if it was created elsewhere"
-complete -c wend -n "$fork" -l store -r -F -d "SQLite file"
-complete -c wend -n "$fork" -l log-file -r -F -d "also append all events to FILE as JSON lines"
-complete -c wend -n "$fork" -s q -l quiet -d "print only the answer"
-complete -c wend -n "$fork" -s v -l verbose -d "print details to standard error"
-complete -c wend -n "$fork" -a last -d "the newest run"
-
-set -l resume "__fish_seen_subcommand_from resume"
-complete -c wend -n "$resume" -s j -l jobs -x -d "maximum number of runs at once"
-complete -c wend -n "$resume" -s a -l agent -r -F -d "agent to use instead: a file or a name"
-complete -c wend -n "$resume" -s m -l model -x -d "model to use instead"
-complete -c wend -n "$resume" -l fallback -x -d "model to use when the first one fails"
-complete -c wend -n "$resume" -l base-url -x -d "base URL of the API"
-complete -c wend -n "$resume" -s t -l tool -x -a "$tools" -d "tool to offer instead"
-complete -c wend -n "$resume" -l tools -r -F -d "file with a tool to offer"
-complete -c wend -n "$resume" -l mcp -x -d "MCP server instead"
-complete -c wend -n "$resume" -l approve -x -a "ask deny all" -d "approval policy or rule"
-complete -c wend -n "$resume" -l sandbox -x -a "on off" -d "sandbox for tools that run programs"
-complete -c wend -n "$resume" -l max-turns -x -d "maximum number of turns since the start of the run"
-complete -c wend -n "$resume" -l timeout -x -d "maximum duration of the run"
-complete -c wend -n "$resume" -l budget-tokens -x -d "maximum number of tokens, in and out"
-complete -c wend -n "$resume" -l budget-cost -x -d "maximum cost"
-complete -c wend -n "$resume" -l trust-store -d "trust the store even if it was created elsewhere"
-complete -c wend -n "$resume" -l key-file -r -F -d "file with the API key"
-complete -c wend -n "$resume" -l accept-loss -d "also resume a run that lost the end of its log"
-complete -c wend -n "$resume" -l ca-file -r -F -d "CA certificates to trust"
-complete -c wend -n "$resume" -l insecure-http -d "allow keys over plain http to other hosts"
-complete -c wend -n "$resume" -l models -r -F -d "context windows and prices"
-complete -c wend -n "$resume" -l json -d "print all events as JSON lines"
-complete -c wend -n "$resume" -l events -x -a "native loom agio cortex" \
-    -d "event dialect"
-complete -c wend -n "$resume" -l store -r -F -d "SQLite file"
-complete -c wend -n "$resume" -l log-file -r -F -d "also append all events to FILE as JSON lines"
-complete -c wend -n "$resume" -s q -l quiet -d "print only the answer"
-complete -c wend -n "$resume" -s v -l verbose -d "print details to standard error"
-complete -c wend -n "$resume" -a last -d "the newest run"
-
-set -l cancel "__fish_seen_subcommand_from cancel"
-set -l say "__fish_seen_subcommand_from say"
-set -l pause "__fish_seen_subcommand_from pause"
-set -l continue "__fish_seen_subcommand_from continue"
-set -l approve "__fish_seen_subcommand_from approve"
-complete -c wend -n "$cancel" -l force -d "close a run that cannot be resumed"
-complete -c wend -n "$cancel" -l store -r -F -d "SQLite file"
-complete -c wend -n "$cancel" -a last -d "the newest run"
-complete -c wend -n "$say" -l store -r -F -d "SQLite file"
-complete -c wend -n "$say" -a last -d "the newest run"
-complete -c wend -n "$pause" -l store -r -F -d "SQLite file"
-complete -c wend -n "$pause" -a last -d "the newest run"
-complete -c wend -n "$continue" -l store -r -F -d "SQLite file"
-complete -c wend -n "$continue" -a last -d "the newest run"
-complete -c wend -n "$approve" -l store -r -F -d "SQLite file"
-complete -c wend -n "$approve" -l always -d "apply the answer to similar calls of this run"
-complete -c wend -n "$approve" -a "last yes no"
-
-set -l plan "__fish_seen_subcommand_from plan"
-complete -c wend -n "$plan" -a show -d "check it and show its graph"
-complete -c wend -n "$plan" -a run -d "run it"
-complete -c wend -n "$plan" -F
-complete -c wend -n "$plan" -l set -x -d "override an input of the file"
-complete -c wend -n "$plan" -l format -x -a "text json dot svg html" -d "output format of show"
-complete -c wend -n "$plan" -l json -d "show: same as --format json; run: events as JSON lines"
-complete -c wend -n "$plan" -l mcp -x -d "MCP server"
-complete -c wend -n "$plan" -s a -l agent -r -F -d "agent with the rules and tools to use"
-complete -c wend -n "$plan" -s m -l model -x -d "model: provider:model or script:FILE"
-complete -c wend -n "$plan" -l base-url -x -d "base URL of the API"
-complete -c wend -n "$plan" -l key-file -r -d "file with the API key"
-complete -c wend -n "$plan" -l ca-file -r -d "CA certificates to trust"
-complete -c wend -n "$plan" -l insecure-http -d "allow keys over plain http to other hosts"
-complete -c wend -n "$plan" -l store -r -F -d "SQLite file or memory:"
-complete -c wend -n "$plan" -l events -x -a "native loom agio cortex" -d "event dialect"
-complete -c wend -n "$plan" -l timeout -x -d "maximum duration"
-complete -c wend -n "$plan" -l parallel -x -d "maximum number of concurrent actions"
-complete -c wend -n "$plan" -l budget-tokens -x -d "maximum number of tokens, in and out"
-complete -c wend -n "$plan" -l budget-cost -x -d "maximum cost"
-complete -c wend -n "$plan" -l approve -x -a "ask deny all" -d "ask, deny, all or a rule"
-complete -c wend -n "$plan" -l sandbox -x -a "on off" -d "sandbox for tools that run programs"
-complete -c wend -n "$plan" -l log-file -r -F -d "also append all events to FILE as JSON lines"
-complete -c wend -n "$plan" -s q -l quiet -d "print only the outputs"
-complete -c wend -n "$plan" -s v -l verbose -d "print details to standard error"
-complete -c wend -n "$plan" -l tools -r -F -d "file with a tool that the plan may use"
-
-set -l prune "__fish_seen_subcommand_from prune"
-complete -c wend -n "$prune" -l older-than -x -d "remove runs that ended longer ago than this"
-complete -c wend -n "$prune" -l dry-run -d "only count the runs"
-complete -c wend -n "$prune" -l json -d "print one JSON object"
-complete -c wend -n "$prune" -s q -l quiet -d "print nothing on success"
-complete -c wend -n "$prune" -l store -r -F -d "SQLite file"
-
-set -l view "__fish_seen_subcommand_from view"
-complete -c wend -n "$view" -l format -x -a "text json svg html" -d "output format"
-complete -c wend -n "$view" -s o -l output -r -F -d "output file"
-complete -c wend -n "$view" -l store -r -F -d "SQLite file"
-complete -c wend -n "$view" -a last -d "the newest run"
-set -l blob "__fish_seen_subcommand_from blob"
-complete -c wend -n "$blob" -s o -l output -r -F -d "output file"
-complete -c wend -n "$blob" -l store -r -F -d "SQLite file"
-complete -c wend -n "$blob" -s h -l help -d "show this help"
-complete -c wend -n "$blob" -a last -d "the newest run"
-set -l rm "__fish_seen_subcommand_from rm"
-complete -c wend -n "$rm" -l yes -d "do not ask for confirmation"
-complete -c wend -n "$rm" -l with-forks -d "also remove its forks"
-complete -c wend -n "$rm" -s q -l quiet -d "print nothing on success"
-complete -c wend -n "$rm" -l store -r -F -d "SQLite file"
-complete -c wend -n "$rm" -s h -l help -d "show this help"
-complete -c wend -n "$rm" -a last -d "the newest run"
+complete -c wend -f -a '(__wend_complete)'

@@ -102,14 +102,6 @@ lists wend_agent.h \
     "$(part include/wend_agent.h 'Adds a built-in tool: \([^.]*\)\.')"
 lists README.md "$(part README.md 'built in (\([^)]*\))')"
 lists "wend(1)" "$(part docs/man/wend.1 'The built-in tools are \([^.]*\)\.')"
-lists wend.bash "$(part completions/wend.bash ' tools="\([^"]*\)"')"
-lists wend.fish "$(sed -n 's,^set -l tools \([a-z]\),\1,p' completions/wend.fish)"
-zsh=$(tr '\n' ' ' <completions/_wend | grep -o ':tool:([^)]*)')
-[ "$(wc -l <<<"$zsh")" = 2 ]
-check "_wend completes tools in two places"
-while IFS= read -r line; do
-    lists _wend "${line#:tool:}"
-done <<<"$zsh"
 
 # wend-events(7) marks the types that nothing writes.
 reserved=$(tools/event-doc | awk '/^\.Ss/ { name = $2 } /^Reserved:/ {
