@@ -11,16 +11,10 @@
 #include "cli/cmd/cmd.h"
 #include "cli/config.h"
 
-static const struct command *const commands[] = {
-    &command_run,    &command_runs,   &command_log,      &command_replay,
-    &command_tools,  &command_models, &command_agents,   &command_trust,
-    &command_doctor, &command_verify, &command_export,   &command_import,
-    &command_stats,  &command_diff,   &command_resume,   &command_cancel,
-    &command_say,    &command_pause,  &command_continue, &command_approve,
-    &command_plan,   &command_prune,  &command_view,     &command_fork,
-    &command_rm,     &command_blob,
-};
-enum { COMMANDS = sizeof commands / sizeof *commands };
+#define X(name) &command_##name,
+static const struct command *const commands[] = {COMMANDS(X)};
+#undef X
+enum { COMMANDS_COUNT = sizeof commands / sizeof *commands };
 
 /* Commands that this version does not implement yet. */
 static const char *const later[] = {
@@ -44,7 +38,7 @@ static int print_help(void)
                  "\n"
                  "usage: wend COMMAND [OPTIONS] [ARGUMENTS]\n"
                  "\n");
-    for (int i = 0; i < COMMANDS; i++)
+    for (int i = 0; i < COMMANDS_COUNT; i++)
         buf_fmt(&b, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     buf_cstr(&b, "\n"
                  "'wend COMMAND --help' describes a command, 'wend --version' "
@@ -76,7 +70,7 @@ static int print_command_help(const struct command *c)
 
 static const struct command *command_named(const char *name)
 {
-    for (int i = 0; i < COMMANDS; i++)
+    for (int i = 0; i < COMMANDS_COUNT; i++)
         if (!strcmp(commands[i]->name, name))
             return commands[i];
     return NULL;
@@ -84,14 +78,14 @@ static const struct command *command_named(const char *name)
 
 static int no_command(const struct cli *cli, const char *name)
 {
-    const char *names[COMMANDS], *near;
+    const char *names[COMMANDS_COUNT], *near;
 
     if (str_index(str_of(name), later, LATER) >= 0)
         return complain(EXIT_USAGE, "'%s' is not available in this version",
                         name);
-    for (int i = 0; i < COMMANDS; i++)
+    for (int i = 0; i < COMMANDS_COUNT; i++)
         names[i] = commands[i]->name;
-    near = str_near(str_of(name), names, COMMANDS);
+    near = str_near(str_of(name), names, COMMANDS_COUNT);
     return near ? usage_error(cli, "unknown command '%s'; did you mean '%s'?",
                               name, near)
                 : usage_error(cli, "unknown command '%s'", name);

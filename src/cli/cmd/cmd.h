@@ -6,11 +6,37 @@
 
 #include "cli/cli.h"
 
-extern const struct command command_run, command_runs, command_log,
-    command_replay, command_tools, command_models, command_agents,
-    command_trust, command_doctor, command_verify, command_export,
-    command_import, command_stats, command_diff, command_resume, command_cancel,
-    command_say, command_pause, command_continue, command_approve, command_plan,
-    command_prune, command_view, command_fork, command_rm, command_blob;
+/* In the order of `wend help`. */
+#define COMMANDS(X) \
+    X(run)          \
+    X(runs)         \
+    X(log)          \
+    X(replay)       \
+    X(tools)        \
+    X(models)       \
+    X(agents)       \
+    X(trust)        \
+    X(doctor)       \
+    X(verify)       \
+    X(export)       \
+    X(import)       \
+    X(stats)        \
+    X(diff)         \
+    X(resume)       \
+    X(cancel)       \
+    X(say)          \
+    X(pause)        \
+    X(continue)     \
+    X(approve)      \
+    X(plan)         \
+    X(prune)        \
+    X(view)         \
+    X(fork)         \
+    X(rm)           \
+    X(blob)
+
+#define X(name) extern const struct command command_##name;
+COMMANDS(X)
+#undef X
 
 #endif

@@ -8,6 +8,25 @@
 #include "base/fail.h"
 #include "wire/model/model.h"
 
+static wend_status fail_unknown(const char *model, const struct mem *m,
+                                wend_error *err)
+{
+    struct buf names = {.mem = m};
+    struct provider p;
+    wend_status s;
+
+    for (size_t i = 0; provider_at(i, &p); i++)
+        buf_fmt(&names, "%s%s", i ? ", " : "", p.name);
+    s = names.failed ? fail_nomem(err)
+                     : fail(err, WEND_E_INVAL,
+                            "model '%.200s' has no driver; write "
+                            "provider:model with one of the providers %s; or "
+                            "script:FILE",
+                            model, buf_view(&names).ptr);
+    buf_free(&names);
+    return s;
+}
+
 wend_status driver_open(const char *model, struct driver_options o,
                         const struct mem *m, struct driver **out,
                         wend_error *err)
@@ -28,9 +47,5 @@ wend_status driver_open(const char *model, struct driver_options o,
     codec = codec_find(provider);
     if (codec && o.spec.len)
         return http_driver_open(codec, &o, m, out, err);
-    return fail(err, WEND_E_INVAL,
-                "model '%.200s' has no driver; write provider:model with "
-                "openai, responses, anthropic, gemini or ollama, or "
-                "script:FILE",
-                model);
+    return fail_unknown(model, m, err);
 }

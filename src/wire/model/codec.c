@@ -16,10 +16,10 @@ enum {
     WORD_MAX = 64,           /* bytes of an unknown finish reason */
 };
 
-static const struct codec *const codecs[] = {
-    &codec_openai, &codec_anthropic, &codec_gemini,
-    &codec_ollama, &codec_responses, NULL,
-};
+#define X(name) &codec_##name,
+static const struct codec *const codecs[] = {CODECS(X)};
+#undef X
+enum { CODECS_COUNT = sizeof codecs / sizeof *codecs };
 
 /* ---- Failures ------------------------------------------------------------ */
 
@@ -313,16 +313,15 @@ void decoder_free(struct decoder *d)
 
 const struct codec *codec_find(wend_str name)
 {
-    const struct codec *const *c = codecs;
-
-    while (*c && !str_is(name, (*c)->name))
-        c++;
-    return *c;
+    for (size_t i = 0; i < CODECS_COUNT; i++)
+        if (str_is(name, codecs[i]->name))
+            return codecs[i];
+    return NULL;
 }
 
 bool provider_at(size_t i, struct provider *out)
 {
-    if (i + 1 >= sizeof codecs / sizeof *codecs)
+    if (i >= CODECS_COUNT)
         return false;
     *out = (struct provider){codecs[i]->name, codecs[i]->key_env};
     return true;

@@ -102,8 +102,17 @@ struct codec {
     void (*free)(struct decoder *d); /* of the state; may be NULL */
 };
 
-extern const struct codec codec_openai, codec_responses, codec_anthropic,
-    codec_gemini, codec_ollama;
+/* In the order of `wend models`. */
+#define CODECS(X) \
+    X(openai)     \
+    X(anthropic)  \
+    X(gemini)     \
+    X(ollama)     \
+    X(responses)
+
+#define X(name) extern const struct codec codec_##name;
+CODECS(X)
+#undef X
 const struct codec *codec_find(wend_str name); /* NULL if unknown */
 
 bool decoder_init(struct decoder *d, const struct codec *c, const struct mem *m,
