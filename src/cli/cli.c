@@ -331,12 +331,9 @@ int find_run(struct cli *cli, const char *name, struct found *out)
     return code;
 }
 
-int find_only_run(struct cli *cli, struct found *out)
+int find_arg(struct cli *cli, int (*open)(struct cli *cli), struct found *out)
 {
-    int code;
+    int code = open(cli);
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "expected one run, or last");
-    code = open_store(cli);
     return code ? code : find_run(cli, cli->args[0], out);
 }

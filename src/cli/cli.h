@@ -7,8 +7,6 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include <stddef.h>
-
 #include "base/str.h"
 #include "cli/options.h"
 
@@ -63,74 +61,6 @@ enum dialect_word {
 extern const char *const dialect_words[]; /* ends with NULL */
 extern const char *const on_off_words[];  /* the same */
 
-/* Rows that mean the same in the tables of several commands. */
-#define OPT_AT(member) offsetof(struct settings, member)
-/* clang-format off */
-#define OPT_ROW_STORE                                                         \
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,        \
-     OPT_AT(store), 0, 0, NULL}
-#define OPT_ROW_HELP                                                          \
-    {'h', "help", NULL, "show this help", OPT_FLAG, OPT_AT(help), 0, 0,       \
-     NULL}
-#define OPT_ROW_JSON                                                          \
-    {0, "json", NULL, "print all events as JSON lines", OPT_FLAG,             \
-     OPT_AT(json), 0, 0, NULL}
-#define OPT_ROW_EVENTS                                                        \
-    {0, "events", "DIALECT", "event dialect: native, loom, agio or cortex",   \
-     OPT_WORD, OPT_AT(events), 0, 0, dialect_words}
-#define OPT_ROW_LOG_FILE                                                      \
-    {0, "log-file", "FILE", "also append all events to FILE as JSON lines",   \
-     OPT_TEXT, OPT_AT(log_file), 0, 0, NULL}
-#define OPT_ROWS_PROVIDER                                                     \
-    {0, "fallback", "NAME", "model to use when the first one fails",          \
-     OPT_LIST, OPT_AT(fallback), 0, 0, NULL},                                 \
-    {0, "base-url", "URL", "base URL of the provider's API", OPT_TEXT,        \
-     OPT_AT(base_url), 0, 0, NULL},                                           \
-    {0, "key-file", "FILE",                                                   \
-     "file with the API key (default: the environment)", OPT_TEXT,            \
-     OPT_AT(key_file), 0, 0, NULL},                                           \
-    OPT_ROWS_TLS
-#define OPT_ROWS_TLS                                                          \
-    {0, "ca-file", "FILE",                                                    \
-     "CA certificates to trust (default: the system's)", OPT_TEXT,            \
-     OPT_AT(ca_file), 0, 0, NULL},                                            \
-    {0, "insecure-http", NULL, "allow keys over plain http to other hosts",   \
-     OPT_FLAG, OPT_AT(insecure_http), 0, 0, NULL}
-/* For a resumed or forked run; same names as the options of run. */
-#define OPT_ROWS_AGENT                                                        \
-    {'a', "agent", "FILE", "agent to use instead: a file or a name",          \
-     OPT_TEXT, OPT_AT(agent), 0, 0, NULL},                                    \
-    {'m', "model", "NAME", "model to use instead", OPT_TEXT, OPT_AT(model),   \
-     0, 0, NULL},                                                             \
-    OPT_ROWS_PROVIDER,                                                        \
-    {0, "models", "FILE", "context windows and prices; see 'wend models'",    \
-     OPT_TEXT, OPT_AT(models), 0, 0, NULL},                                   \
-    {'t', "tool", "NAME", "tool to offer instead; may be repeated",           \
-     OPT_LIST, OPT_AT(tools), 0, 0, NULL},                                    \
-    {0, "tools", "FILE", "file with a tool to offer; may be repeated",        \
-     OPT_LIST, OPT_AT(tool_files), 0, 0, NULL},                               \
-    {0, "mcp", "SERVER", "MCP server instead: NAME=COMMAND or NAME=URL",      \
-     OPT_LIST, OPT_AT(servers), 0, 0, NULL},                                  \
-    {0, "approve", "WHAT",                                                    \
-     "approval: ask, deny, all or a rule; may be repeated", OPT_LIST,         \
-     OPT_AT(approve), 0, 0, NULL},                                            \
-    OPT_ROW_SANDBOX
-#define OPT_ROW_SANDBOX                                                       \
-    {0, "sandbox", "on|off", "sandbox for tools that run programs",           \
-     OPT_WORD, OPT_AT(sandbox), 0, 0, on_off_words}
-#define OPT_ROW_TRUST_STORE                                                   \
-    {0, "trust-store", NULL,                                                  \
-     "trust the store even if it was created elsewhere", OPT_FLAG,            \
-     OPT_AT(trust_store), 0, 0, NULL}
-#define OPT_ROWS_TALK                                                         \
-    {'q', "quiet", NULL, "print only the answer", OPT_FLAG, OPT_AT(quiet),    \
-     0, 0, NULL},                                                             \
-    {'v', "verbose", NULL, "print details to standard error", OPT_FLAG,       \
-     OPT_AT(verbose), 0, 0, NULL},                                            \
-    {'h', "help", NULL, "show this help", OPT_FLAG, OPT_AT(help), 0, 0,       \
-     NULL}
-/* clang-format on */
-
 struct cli {
     const struct command *command;
     struct settings set;
@@ -156,12 +86,18 @@ struct cli {
 
 /* Start of the help of commands that take a run. */
 #define RUN_IS "RUN is an id, a unique prefix of an id, or last"
+/* Members of commands whose only argument is a run. */
+#define TAKES_A_RUN .args_min = 1, .args_max = 1, .expected = "one run, or last"
+
+enum { ARGS_ANY = 1 << 20 };
 
 struct command {
     const char *name;
-    const char *args;    /* shown behind the name */
-    const char *summary; /* one line */
-    const char *more;    /* of its help; may be NULL */
+    const char *args;       /* shown behind the name */
+    int args_min, args_max; /* their number, without options */
+    const char *expected;   /* what the error names; NULL: the one too many */
+    const char *summary;    /* one line */
+    const char *more;       /* of its help; may be NULL */
     const struct opt *opts;
     bool only_reads;  /* the store */
     bool no_config;   /* runs even if the config file is invalid */
@@ -206,7 +142,8 @@ struct found {
     bool imported; /* `last` never finds such a run */
 };
 int find_run(struct cli *cli, const char *name, struct found *out);
-/* Finds the one run that the arguments must name; opens the store. */
-int find_only_run(struct cli *cli, struct found *out);
+/* Opens the store (open_store, open_runtime) and finds the run that the first
+ * argument names. */
+int find_arg(struct cli *cli, int (*open)(struct cli *cli), struct found *out);
 
 #endif

@@ -144,13 +144,28 @@ static int settle(struct cli *cli, int count, char **args)
     return code;
 }
 
+static int check_args(const struct cli *cli)
+{
+    const struct command *c = cli->command;
+
+    if (cli->args_count >= c->args_min && cli->args_count <= c->args_max)
+        return EXIT_DONE;
+    return c->expected ? usage_error(cli, "expected %s", c->expected)
+                       : usage_error(cli, "unexpected argument '%s'",
+                                     cli->args[c->args_max]);
+}
+
 static int run_command(struct cli *cli, int count, char **args)
 {
     int code = settle(cli, count, args);
 
-    if (code == EXIT_DONE)
-        code = cli->set.help ? print_command_help(cli->command)
-                             : cli->command->run(cli);
+    if (!code && cli->set.help) {
+        code = print_command_help(cli->command);
+    } else if (!code) {
+        code = check_args(cli);
+        if (!code)
+            code = cli->command->run(cli);
+    }
     manifests_free(cli);
     wend_runtime_free(cli->rt);
     wend_store_free(cli->store);

@@ -72,6 +72,15 @@ no such tool|there is no tool 'wurst'|tools wurst
 no store of that kind|no such kind of store|runs --store wurst://x
 log file|cannot open the log file|run -m "$hello" --log-file /nowhere/x hi
 ROWS
+for command in $("$WEND" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    case $command in
+    run | plan | fork | say) continue ;; # any number, or their own message
+    esac
+    run "$WEND" "$command" a b c d
+    is "$command with four arguments: exit status" $status 2
+    grep -q "wend: expected \|wend: unexpected argument '[abcd]'" "$err"
+    ok "$command with four arguments: said" || cat "$err"
+done
 is "no run was started" "$("$WEND" runs --json)" ""
 
 # Both ways to give values.

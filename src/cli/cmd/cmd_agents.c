@@ -1,7 +1,6 @@
 /*
  * cmd_agents.c - wend agents: lists the agents that -a can name.
  */
-#include <stddef.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -9,16 +8,13 @@
 #include "cli/agent/agent_find.h"
 #include "cli/agent/agent_use.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/term.h"
 #include "wire/file/manifest.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "json", NULL, "print one JSON object per agent", OPT_FLAG, AT(json), 0,
-     0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_JSON("print one JSON object per agent"),
+    ROWS_END,
 };
 
 /* One of the list. */
@@ -191,8 +187,6 @@ static int run(struct cli *cli)
     wend_status s;
     int code;
 
-    if (cli->args_count)
-        return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     own.model = cli->set.model;
     put(&b, cli, &own);
     put_here(&b, cli);

@@ -1,22 +1,17 @@
 /*
  * cmd_blob.c - wend blob: prints a long text of a run.
  */
-#include <stddef.h>
 #include <unistd.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/file_out.h"
 #include "cli/term.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {'o', "output", "FILE", "output file (default standard output)", OPT_TEXT,
-     AT(output), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_OUTPUT,
+    ROW_STORE,
+    ROWS_END,
 };
 
 static bool add(void *ctx, wend_str bytes)
@@ -56,11 +51,7 @@ static int run(struct cli *cli)
     wend_status s;
     int code;
 
-    if (cli->args_count != 2)
-        return usage_error(cli, "expected a run and the hash of a text");
-    code = open_store(cli);
-    if (code == EXIT_DONE)
-        code = find_run(cli, cli->args[0], &found);
+    code = find_arg(cli, open_store, &found);
     if (code != EXIT_DONE)
         return code;
     s = wend_store_blob(cli->store, found.id, cli->args[1], add, &text, &err);
@@ -81,6 +72,9 @@ const struct command command_blob = {
     "Events show texts over 256 KiB as {\"blob\": HASH, ...}. A truncated "
     "result names the\n"
     "hash of the full text. HASH may be a prefix that is unique in the run.\n",
+    .args_min = 2,
+    .args_max = 2,
+    .expected = "a run and the hash of a text",
     .opts = opts,
     .only_reads = true,
     .run = run,

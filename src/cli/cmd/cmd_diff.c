@@ -2,30 +2,24 @@
  * cmd_diff.c - wend diff: the first difference between two runs, and a
  * summary.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/term.h"
 #include "cli/view/diff.h"
 
 enum { VALUE_COLUMNS = 60, BEFORE_BYTES = 20 };
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "exact", NULL, "also compare ids, times and deltas", OPT_FLAG,
-     AT(exact), 0, 0, NULL},
-    {0, "json", NULL, "print one JSON object", OPT_FLAG, AT(json), 0, 0, NULL},
-    {'q', "quiet", NULL, "print nothing; only set the exit status", OPT_FLAG,
-     AT(quiet), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_FLAG(exact, "exact", "also compare ids, times and deltas"),
+    ROW_JSON("print one JSON object"),
+    ROW_QUIET("print nothing; only set the exit status"),
+    ROW_STORE,
+    ROWS_END,
 };
 
 /* Work that runs again after a resume: its next start is skipped. */
@@ -390,8 +384,6 @@ static int run(struct cli *cli)
     struct differ d = {.cli = cli, .what = {.mem = cli->arena.mem}};
     int code;
 
-    if (cli->args_count != 2)
-        return usage_error(cli, "expected two runs");
     code = open_runtime(cli);
     if (code != EXIT_DONE)
         return code;
@@ -417,6 +409,9 @@ const struct command command_diff = {
     .more = "Ids, times, metrics and the way a text is split into deltas are "
             "ignored unless\n"
             "--exact is given. The exit status is 1 if the runs differ.\n",
+    .args_min = 2,
+    .args_max = 2,
+    .expected = "two runs",
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/config.h"
 #include "cli/term.h"
 #include "cli/workspace.h"
@@ -47,17 +47,11 @@ enum {
 };
 #define CLOCK_EARLIEST 1735689600 /* 2025-01-01: before wend existed */
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "json", NULL, "print one JSON object per check", OPT_FLAG, AT(json), 0,
-     0, NULL},
-    {0, "store", "URL", "store to check (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'m', "model", "NAME", "model to check (default $WEND_MODEL)", OPT_TEXT,
-     AT(model), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_JSON("print one JSON object per check"),
+    ROW_TEXT(store, "store", "URL", "store to check (default $WEND_STORE)"),
+    ROW_MODEL("model to check (default $WEND_MODEL)"),
+    ROWS_END,
 };
 
 enum mark { MARK_OK, MARK_NOTE, MARK_FAIL };
@@ -481,8 +475,6 @@ static int run(struct cli *cli)
     struct settings read = {0};
     int code, failed = 0;
 
-    if (cli->args_count)
-        return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     /* The config file applies where nothing else is set. */
     if (config_load(&read, &cli->arena, NULL) == WEND_OK) {
         if (!cli->set.model)

@@ -1,20 +1,15 @@
 /*
  * cmd_export.c - wend export: writes a run and its descendants to a file.
  */
-#include <stddef.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/file_out.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {'o', "output", "FILE", "output file (default standard output)", OPT_TEXT,
-     AT(output), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_OUTPUT,
+    ROW_STORE,
+    ROWS_END,
 };
 
 static int run(struct cli *cli)
@@ -24,7 +19,7 @@ static int run(struct cli *cli)
     struct found found;
     wend_error err = {0};
     wend_status s;
-    int code = find_only_run(cli, &found);
+    int code = find_arg(cli, open_store, &found);
 
     if (code == EXIT_DONE)
         code = file_out_open(&file, path);
@@ -46,6 +41,7 @@ const struct command command_export = {
                    "runs can be concatenated. It contains everything the runs "
                    "read and wrote: protect\n"
                    "it like the store.\n",
+    TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -1,7 +1,6 @@
 /*
  * cmd_fork.c - wend fork: a new run that shares the history of another.
  */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,36 +10,25 @@
 #include "cli/agent/again.h"
 #include "cli/authority.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/stream.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "at", "SEQ", "last event to share (default: before the end)",
-     OPT_NUMBER, AT(seq_at), 1, 0, NULL},
-    {0, "result", "CALL=TEXT", "result of that call or action; may be repeated",
-     OPT_LIST, AT(results), 0, 0, NULL},
-    {0, "no-run", NULL, "only create the fork and print its id", OPT_FLAG,
-     AT(no_run), 0, 0, NULL},
-    OPT_ROWS_AGENT,
-    {0, "max-turns", "N", "maximum number of turns, shared ones included",
-     OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
-    {0, "timeout", "DUR", "maximum duration of the run, such as 30s or 5m",
-     OPT_TIME, AT(timeout_ms), 0, 0, NULL},
-    {0, "budget-tokens", "N", "maximum number of tokens, shared ones included",
-     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
-    {0, "budget-cost", "USD", "maximum cost, shared part included", OPT_MONEY,
-     AT(budget_cost), 0, 0, NULL},
-    {0, "parallel", "N", "maximum number of concurrent calls", OPT_NUMBER,
-     AT(parallel), 1, PARALLEL_MAX, NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    OPT_ROW_TRUST_STORE,
-    OPT_ROW_JSON,
-    OPT_ROW_EVENTS,
-    OPT_ROW_LOG_FILE,
-    OPT_ROWS_TALK,
-    {0},
+    ROW_NUMBER(seq_at, "at", "SEQ",
+               "last event to share (default: before the end)", .min = 1),
+    ROW_LIST(results, "result", "CALL=TEXT",
+             "result of that call or action; may be repeated"),
+    ROW_FLAG(no_run, "no-run", "only create the fork and print its id"),
+    ROWS_AGENT,
+    ROWS_LIMITS("maximum number of turns, shared ones included",
+                "maximum number of tokens, shared ones included",
+                "maximum cost, shared part included"),
+    ROW_PARALLEL("maximum number of concurrent calls"),
+    ROW_STORE,
+    ROW_TRUST_STORE,
+    ROWS_EVENTS,
+    ROW_LOG_FILE(""),
+    ROWS_TALK,
 };
 
 /* ---- What is to be different --------------------------------------------- */
@@ -161,8 +149,6 @@ static int run(struct cli *cli)
     struct found found;
     int code;
 
-    if (!cli->args_count)
-        return usage_error(cli, "expected a run, or last");
     code = fill_say(cli, &o);
     if (!code)
         code = fill_results(cli, &o);
@@ -188,6 +174,9 @@ const struct command command_fork = {
     "default to those of RUN. If RUN was imported, only its history is used: "
     "give the\n"
     "settings as for 'wend run'. The exit status is that of the new run.\n",
+    .args_min = 1,
+    .args_max = ARGS_ANY,
+    .expected = "a run, or last",
     .opts = opts,
     .takes_agent = true,
     .agent_named = true,

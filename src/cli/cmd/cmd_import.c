@@ -3,22 +3,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cmd/cmd.h"
-
-#define AT(member) offsetof(struct settings, member)
+#include "cli/rows.h"
 
 static const struct opt opts[] = {
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'q', "quiet", NULL, "print nothing on success", OPT_FLAG, AT(quiet), 0, 0,
-     NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_STORE,
+    ROW_QUIET("print nothing on success"),
+    ROWS_END,
 };
 
 /* A wend_read_fn for a descriptor. */
@@ -92,8 +87,6 @@ static int run(struct cli *cli)
     wend_status s;
     int code, printed, fd = -1;
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "expected one file, or - for standard input");
     code = open_file(cli->args[0], &fd);
     if (code == EXIT_DONE)
         code = open_store(cli);
@@ -120,6 +113,9 @@ const struct command command_import = {
             "anything is stored. A run that already exists must be identical, "
             "or the file is\n"
             "rejected. Repeat an interrupted import to complete it.\n",
+    .args_min = 1,
+    .args_max = 1,
+    .expected = "one file, or - for standard input",
     .opts = opts,
     .run = run,
 };

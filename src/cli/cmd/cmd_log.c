@@ -1,31 +1,23 @@
 /*
  * cmd_log.c - wend log: the events of a run, as lines or as JSON.
  */
-#include <stddef.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/stream.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {'f', "follow", NULL, "follow new events until the run ends", OPT_FLAG,
-     AT(follow), 0, 0, NULL},
-    {0, "from", "SEQ", "start at this kept event", OPT_NUMBER, AT(seq_from), 1,
-     0, NULL},
-    {0, "seq", "SEQ", "only this kept event", OPT_NUMBER, AT(seq_at), 1, 0,
-     NULL},
-    {0, "type", "TYPE", "only events of this type; may be repeated", OPT_LIST,
-     AT(types), 0, 0, NULL},
-    {0, "no-deltas", NULL, "only kept events", OPT_FLAG, AT(no_deltas), 0, 0,
-     NULL},
-    {0, "json", NULL, "print JSON lines, byte for byte as recorded", OPT_FLAG,
-     AT(json), 0, 0, NULL},
-    OPT_ROW_EVENTS,
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_FLAG(follow, "follow", "follow new events until the run ends",
+             .letter = 'f'),
+    ROW_NUMBER(seq_from, "from", "SEQ", "start at this kept event", .min = 1),
+    ROW_NUMBER(seq_at, "seq", "SEQ", "only this kept event", .min = 1),
+    ROW_LIST(types, "type", "TYPE",
+             "only events of this type; may be repeated"),
+    ROW_FLAG(no_deltas, "no-deltas", "only kept events"),
+    ROW_JSON("print JSON lines, byte for byte as recorded"),
+    ROW_EVENTS(""),
+    ROW_STORE,
+    ROWS_END,
 };
 
 static int unknown_type(const char *name)
@@ -104,8 +96,6 @@ static int run(struct cli *cli)
     wend_status s;
     int code;
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "expected one run, or last");
     if (set->seq_at && (set->seq_from || set->follow))
         return usage_error(cli,
                            "--seq cannot be combined with --from or --follow");
@@ -113,9 +103,7 @@ static int run(struct cli *cli)
         o.seq_from = o.seq_to = set->seq_at;
     code = read_types(set, &types);
     if (code == EXIT_DONE)
-        code = open_runtime(cli);
-    if (code == EXIT_DONE)
-        code = find_run(cli, cli->args[0], &found);
+        code = find_arg(cli, open_runtime, &found);
     if (code != EXIT_DONE)
         return code;
     if (!view_open(&view, set, wants_json(set) ? view_look(set) : LOOK_LINES))
@@ -142,6 +130,7 @@ const struct command command_log = {
                    "number, the turn, the type and\n"
                    "a summary. With --follow, the exit status is 1 if the "
                    "owner of the run dies.\n",
+    TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,
     .run = run,

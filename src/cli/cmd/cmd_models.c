@@ -3,26 +3,21 @@
  *
  * Only the presence of a key is checked, never its value.
  */
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/config.h"
 #include "cli/term.h"
 #include "wire/file/models.h"
 #include "wire/model/model.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "json", NULL, "print one JSON object per model and per provider",
-     OPT_FLAG, AT(json), 0, 0, NULL},
-    {0, "models", "FILE", "file to read (default $WEND_MODELS)", OPT_TEXT,
-     AT(models), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_JSON("print one JSON object per model and per provider"),
+    ROW_TEXT(models, "models", "FILE", "file to read (default $WEND_MODELS)"),
+    ROWS_END,
 };
 
 enum key { KEY_NO, KEY_YES, KEY_NONE }; /* NONE: not needed or unknown */
@@ -220,8 +215,6 @@ static int run(struct cli *cli)
     wend_status s;
     int code;
 
-    if (cli->args_count)
-        return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     s = models_load(cli, &path, &all, &err);
     if (s == WEND_OK)
         put_all(cli, &b, all, buf_view(&path));

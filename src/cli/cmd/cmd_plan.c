@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "cli/agent/plan_tools.h"
 #include "cli/agent/relics.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/cmd/plan_run.h"
 #include "wire/file/manifest.h"
 #include "cli/term.h"
@@ -24,54 +24,31 @@ enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_DOT, FORMAT_SVG, FORMAT_HTML };
 static const char *const formats[] = {"text", "json", "dot",
                                       "svg",  "html", NULL};
 
-static const char *const on_off[] = {"on", "off", NULL};
-
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "set", "K=V", "override an input of the file; may be repeated",
-     OPT_LIST, AT(inputs), 0, 0, NULL},
-    {0, "format", "text|json|dot|svg|html", "output format of show", OPT_WORD,
-     AT(format), 0, 0, formats},
-    {0, "json", NULL, "show: same as --format json; run: events as JSON lines",
-     OPT_FLAG, AT(json), 0, 0, NULL},
-    {0, "tools", "FILE", "file with a tool that the plan may use", OPT_LIST,
-     AT(tool_files), 0, 0, NULL},
-    {0, "mcp", "SERVER", "run: MCP server: NAME=COMMAND or NAME=URL", OPT_LIST,
-     AT(servers), 0, 0, NULL},
-    {'a', "agent", "FILE", "run: agent with the rules and tools to use",
-     OPT_TEXT, AT(agent), 0, 0, NULL},
-    {'m', "model", "NAME", "model: provider:model or script:FILE", OPT_TEXT,
-     AT(model), 0, 0, NULL},
-    {0, "base-url", "URL", "run: base URL of the provider's API", OPT_TEXT,
-     AT(base_url), 0, 0, NULL},
-    {0, "key-file", "FILE", "run: file with the provider's API key", OPT_TEXT,
-     AT(key_file), 0, 0, NULL},
-    OPT_ROWS_TLS,
-    {0, "store", "URL", "SQLite file or memory: (default $WEND_STORE)",
-     OPT_TEXT, AT(store), 0, 0, NULL},
-    {0, "events", "DIALECT", "run: event dialect: native, loom, agio or cortex",
-     OPT_WORD, AT(events), 0, 0, dialect_words},
-    {0, "parallel", "N", "run: maximum number of concurrent actions",
-     OPT_NUMBER, AT(parallel), 1, PARALLEL_MAX, NULL},
-    {0, "timeout", "DUR", "run: maximum duration, such as 30s or 5m", OPT_TIME,
-     AT(timeout_ms), 0, 0, NULL},
-    {0, "budget-tokens", "N", "run: maximum number of tokens, in and out",
-     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
-    {0, "budget-cost", "USD", "run: maximum cost", OPT_MONEY, AT(budget_cost),
-     0, 0, NULL},
-    {0, "approve", "WHAT", "run: ask, deny, all or a rule; may be repeated",
-     OPT_LIST, AT(approve), 0, 0, NULL},
-    {0, "sandbox", "on|off", "run: sandbox for tools that run programs",
-     OPT_WORD, AT(sandbox), 0, 0, on_off},
-    {0, "log-file", "FILE", "run: also append all events to FILE as JSON lines",
-     OPT_TEXT, AT(log_file), 0, 0, NULL},
-    {'q', "quiet", NULL, "run: print only the outputs", OPT_FLAG, AT(quiet), 0,
-     0, NULL},
-    {'v', "verbose", NULL, "run: print details to standard error", OPT_FLAG,
-     AT(verbose), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_LIST(inputs, "set", "K=V",
+             "override an input of the file; may be repeated"),
+    ROW_WORD(format, "format", "text|json|dot|svg|html", formats,
+             "output format of show"),
+    ROW_JSON("show: same as --format json; run: events as JSON lines"),
+    ROW_TOOLS("file with a tool that the plan may use"),
+    ROW_MCP("run: MCP server: NAME=COMMAND or NAME=URL"),
+    ROW_AGENT("run: agent with the rules and tools to use"),
+    ROW_MODEL("model: provider:model or script:FILE"),
+    ROW_BASE_URL("run: "),
+    ROW_TEXT(key_file, "key-file", "FILE",
+             "run: file with the provider's API key"),
+    ROWS_TLS,
+    ROW_STORE_ANY,
+    ROW_EVENTS("run: "),
+    ROW_PARALLEL("run: maximum number of concurrent actions"),
+    ROWS_BUDGET("run: maximum duration", "run: " LIMIT_TOKENS,
+                "run: " LIMIT_COST),
+    ROW_APPROVE("run: ask, deny, all or a rule; may be repeated"),
+    ROW_SANDBOX("run: " SANDBOX_HELP),
+    ROW_LOG_FILE("run: "),
+    ROW_QUIET("run: print only the outputs"),
+    ROW_VERBOSE("run: print details to standard error"),
+    ROWS_END,
 };
 
 /* ---- Targets ------------------------------------------------------------- */
@@ -325,6 +302,7 @@ const struct command command_plan = {
             "outputs of the plan go to standard output. FILE - is standard "
             "input. See\n"
             "wend-plan(5) for the format.\n",
+    .args_max = ARGS_ANY,
     .opts = opts,
     .takes_agent = true,
     .run = cmd_plan,

@@ -1,26 +1,19 @@
 /*
  * cmd_prune.c - wend prune: removes old runs from the store.
  */
-#include <stddef.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/each_run.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "older-than", "DUR",
-     "remove runs that ended longer ago than this, e.g. 30d", OPT_TIME,
-     AT(older_ms), 0, 0, NULL},
-    {0, "dry-run", NULL, "only count the runs", OPT_FLAG, AT(dry_run), 0, 0,
-     NULL},
-    {0, "json", NULL, "print one JSON object", OPT_FLAG, AT(json), 0, 0, NULL},
-    {'q', "quiet", NULL, "print nothing on success", OPT_FLAG, AT(quiet), 0, 0,
-     NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_TIME(older_ms, "older-than",
+             "remove runs that ended longer ago than this, e.g. 30d"),
+    ROW_FLAG(dry_run, "dry-run", "only count the runs"),
+    ROW_JSON("print one JSON object"),
+    ROW_QUIET("print nothing on success"),
+    ROW_STORE,
+    ROWS_END,
 };
 
 static int print(const struct cli *cli, const wend_pruned *done)
@@ -56,8 +49,6 @@ static int run(struct cli *cli)
     wend_status s;
     int code;
 
-    if (cli->args_count)
-        return usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     if (!cli->set.older_ms)
         return usage_error(
             cli, "--older-than is required, for example --older-than 30d");

@@ -1,30 +1,23 @@
 /*
  * cmd_replay.c - wend replay: replays a run as it happened.
  */
-#include <stddef.h>
 #include <unistd.h>
 
 #include "cli/agent/again.h"
 #include "cli/authority.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/stream.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "speed", "X", "playback speed: 2 is twice as fast, 0 is no delay",
-     OPT_FACTOR, AT(speed), 0, 0, NULL},
-    {0, "to", "SEQ", "stop after this kept event", OPT_NUMBER, AT(seq_to), 1, 0,
-     NULL},
-    {0, "live", NULL, "then continue from there as a fork", OPT_FLAG, AT(live),
-     0, 0, NULL},
-    OPT_ROW_TRUST_STORE,
-    OPT_ROW_JSON,
-    OPT_ROW_EVENTS,
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    OPT_ROWS_TALK,
-    {0},
+    ROW_FACTOR(speed, "speed",
+               "playback speed: 2 is twice as fast, 0 is no delay"),
+    ROW_NUMBER(seq_to, "to", "SEQ", "stop after this kept event", .min = 1),
+    ROW_FLAG(live, "live", "then continue from there as a fork"),
+    ROW_TRUST_STORE,
+    ROWS_EVENTS,
+    ROW_STORE,
+    ROWS_TALK,
 };
 
 /* What follows is another run with the same history. */
@@ -65,8 +58,6 @@ static int run(struct cli *cli)
     wend_status s;
     int code;
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "expected one run, or last");
     if (set->live && !set->seq_to)
         return usage_error(cli, "--live requires --to SEQ");
     code = open_runtime(cli);
@@ -97,6 +88,7 @@ const struct command command_replay = {
                    "No model is called and no tool runs, except after SEQ with "
                    "--live. The exit status\n"
                    "is that of the run.\n",
+    TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,
     .run = run,

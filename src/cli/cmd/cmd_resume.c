@@ -1,7 +1,6 @@
 /*
  * cmd_resume.c - wend resume: resumes interrupted runs.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,35 +9,25 @@
 #include "cli/agent/again.h"
 #include "cli/authority.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/resume_all.h"
 #include "cli/stream.h"
 
 enum { TAKE_TRIES = 50 };
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    OPT_ROWS_AGENT,
-    {0, "max-turns", "N", "maximum number of turns since the start of the run",
-     OPT_NUMBER, AT(max_turns), 1, UINT32_MAX, NULL},
-    {0, "timeout", "DUR", "maximum duration of the run, such as 30s or 5m",
-     OPT_TIME, AT(timeout_ms), 0, 0, NULL},
-    {0, "budget-tokens", "N", "maximum number of tokens, in and out",
-     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
-    {0, "budget-cost", "USD", "maximum cost", OPT_MONEY, AT(budget_cost), 0, 0,
-     NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    OPT_ROW_TRUST_STORE,
-    {0, "accept-loss", NULL, "also resume a run that lost the end of its log",
-     OPT_FLAG, AT(accept_loss), 0, 0, NULL},
-    {'j', "jobs", "N", "maximum number of runs at once (default 4)", OPT_NUMBER,
-     AT(jobs), 1, 64, NULL},
-    OPT_ROW_JSON,
-    OPT_ROW_EVENTS,
-    OPT_ROW_LOG_FILE,
-    OPT_ROWS_TALK,
-    {0},
+    ROWS_AGENT,
+    ROWS_LIMITS("maximum number of turns since the start of the run",
+                LIMIT_TOKENS, LIMIT_COST),
+    ROW_STORE,
+    ROW_TRUST_STORE,
+    ROW_FLAG(accept_loss, "accept-loss",
+             "also resume a run that lost the end of its log"),
+    ROW_NUMBER(jobs, "jobs", "N", "maximum number of runs at once (default 4)",
+               .letter = 'j', .min = 1, .max = 64),
+    ROWS_EVENTS,
+    ROW_LOG_FILE(""),
+    ROWS_TALK,
 };
 
 /* Limits alone replace those of the run; a whole config brings its own. */
@@ -136,8 +125,6 @@ static int run(struct cli *cli)
     struct found found;
     int code;
 
-    if (cli->args_count > 1)
-        return usage_error(cli, "expected at most one run");
     code = open_runtime(cli);
     if (!code)
         code = authority_store(cli);
@@ -164,6 +151,8 @@ const struct command command_resume = {
     "Options override the settings in the log. The log of an imported run is "
     "not used for\n"
     "settings, so they must be given. The exit status is that of the run.\n",
+    .args_max = 1,
+    .expected = "at most one run",
     .opts = opts,
     .takes_agent = true,
     .agent_named = true,

@@ -1,24 +1,20 @@
 /*
  * cmd_rm.c - wend rm: removes one run and its descendants from the store.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/each_run.h"
 
 static const struct opt opts[] = {
-    {0, "yes", NULL, "do not ask for confirmation", OPT_FLAG, OPT_AT(yes), 0, 0,
-     NULL},
-    {0, "with-forks", NULL, "also remove its forks", OPT_FLAG,
-     OPT_AT(with_forks), 0, 0, NULL},
-    {'q', "quiet", NULL, "print nothing on success", OPT_FLAG, OPT_AT(quiet), 0,
-     0, NULL},
-    OPT_ROW_STORE,
-    OPT_ROW_HELP,
-    {0},
+    ROW_FLAG(yes, "yes", "do not ask for confirmation"),
+    ROW_FLAG(with_forks, "with-forks", "also remove its forks"),
+    ROW_QUIET("print nothing on success"),
+    ROW_STORE,
+    ROWS_END,
 };
 
 struct row {
@@ -140,7 +136,7 @@ static int run(struct cli *cli)
     wend_list_options all = {.size = sizeof all};
     struct rows r = {.cli = cli};
     struct found found;
-    int code = find_only_run(cli, &found);
+    int code = find_arg(cli, open_store, &found);
 
     if (!code)
         code = each_run(cli, &all, -1, note, &r);
@@ -165,6 +161,7 @@ const struct command command_rm = {
                    "Runs that it started are removed, too. A run that is "
                    "active in a process is refused;\n"
                    "so is a run with forks unless --with-forks is given.\n",
+    TAKES_A_RUN,
     .opts = opts,
     .run = run,
 };

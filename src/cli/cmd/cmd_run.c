@@ -2,13 +2,13 @@
  * cmd_run.c - wend run: runs an agent on a prompt and streams the answer.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "cli/agent/agent_make.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/stream.h"
 
 static const char *const eager_words[] = {
@@ -27,69 +27,43 @@ static const char *const unknown_words[] = {
     [WEND_UNKNOWN_ASK] = "ask",       [WEND_UNKNOWN_RETRY] = "retry",
     [WEND_UNKNOWN_VERIFY] = "verify", NULL,
 };
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {'a', "agent", "FILE", "agent: a file or a name (default ./wend.yaml)",
-     OPT_TEXT, AT(agent), 0, 0, NULL},
-    {'m', "model", "NAME",
-     "provider:model or script:FILE (default $WEND_MODEL)", OPT_TEXT, AT(model),
-     0, 0, NULL},
-    OPT_ROWS_PROVIDER,
-    {0, "http2", NULL, "use HTTP/2 if the provider supports it", OPT_FLAG,
-     AT(http2), 0, 0, NULL},
-    {0, "model-timeout", "DUR",
-     "maximum duration of one model call (default 30m)", OPT_TIME,
-     AT(model_timeout_ms), 0, 0, NULL},
-    {0, "models", "FILE", "context windows and prices; see 'wend models'",
-     OPT_TEXT, AT(models), 0, 0, NULL},
-    {0, "record", "DIR", "record requests and responses in DIR", OPT_TEXT,
-     AT(record_dir), 0, 0, NULL},
-    {0, "playback", "DIR", "answer from recorded responses; no network, no key",
-     OPT_TEXT, AT(playback_dir), 0, 0, NULL},
-    {'t', "tool", "NAME", "tool to offer; may be repeated", OPT_LIST, AT(tools),
-     0, 0, NULL},
-    {0, "tools", "FILE", "file that defines a tool to offer; may be repeated",
-     OPT_LIST, AT(tool_files), 0, 0, NULL},
-    {0, "mcp", "SERVER",
-     "MCP server: NAME=COMMAND or NAME=URL; may be repeated", OPT_LIST,
-     AT(servers), 0, 0, NULL},
-    {0, "plan", "GOAL", "let the model write a plan for GOAL, and run it",
-     OPT_TEXT, AT(plan), 0, 0, NULL},
-    {0, "instructions", "TEXT", "system instructions for the model", OPT_TEXT,
-     AT(instructions), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file or memory: (default $WEND_STORE)",
-     OPT_TEXT, AT(store), 0, 0, NULL},
-    OPT_ROW_JSON,
-    OPT_ROW_EVENTS,
-    {0, "max-turns", "N", "maximum number of turns (default 50)", OPT_NUMBER,
-     AT(max_turns), 1, UINT32_MAX, NULL},
-    {0, "timeout", "DUR", "maximum duration of the run, such as 30s or 5m",
-     OPT_TIME, AT(timeout_ms), 0, 0, NULL},
-    {0, "budget-tokens", "N", "maximum number of tokens, in and out",
-     OPT_NUMBER, AT(budget_tokens), 1, 0, NULL},
-    {0, "budget-cost", "USD", "maximum cost", OPT_MONEY, AT(budget_cost), 0, 0,
-     NULL},
-    {0, "parallel", "N", "maximum number of concurrent calls (default 5)",
-     OPT_NUMBER, AT(parallel), 1, PARALLEL_MAX, NULL},
-    {0, "eager", "WHICH", "start calls before the message ends: safe, all, off",
-     OPT_WORD, AT(eager), 0, 0, eager_words},
-    {0, "effort", "LEVEL",
-     "thinking effort: default, none, low, medium or high", OPT_WORD,
-     AT(effort), 0, 0, effort_words},
-    {0, "approve", "WHAT",
-     "approval: ask, deny, all or a rule; may be repeated", OPT_LIST,
-     AT(approve), 0, 0, NULL},
-    {0, "on-unknown", "WHAT",
-     "unknown outcomes: tell, stop, ask, retry or verify", OPT_WORD,
-     AT(on_unknown), 0, 0, unknown_words},
-    OPT_ROW_SANDBOX,
-    {0, "schema", "FILE", "JSON Schema that the answer must match", OPT_TEXT,
-     AT(schema), 0, 0, NULL},
-    OPT_ROW_LOG_FILE,
-    OPT_ROWS_TALK,
-    {0, "set", "K=V", NULL, OPT_LATER, 0, 0, 0, NULL},
-    {0},
+    ROW_AGENT("agent: a file or a name (default ./wend.yaml)"),
+    ROW_MODEL("provider:model or script:FILE (default $WEND_MODEL)"),
+    ROWS_PROVIDER,
+    ROW_FLAG(http2, "http2", "use HTTP/2 if the provider supports it"),
+    ROW_TIME(model_timeout_ms, "model-timeout",
+             "maximum duration of one model call (default 30m)"),
+    ROW_MODELS,
+    ROW_TEXT(record_dir, "record", "DIR",
+             "record requests and responses in DIR"),
+    ROW_TEXT(playback_dir, "playback", "DIR",
+             "answer from recorded responses; no network, no key"),
+    ROW_TOOL("tool to offer; may be repeated"),
+    ROW_TOOLS("file that defines a tool to offer; may be repeated"),
+    ROW_MCP("MCP server: NAME=COMMAND or NAME=URL; may be repeated"),
+    ROW_TEXT(plan, "plan", "GOAL",
+             "let the model write a plan for GOAL, and run it"),
+    ROW_TEXT(instructions, "instructions", "TEXT",
+             "system instructions for the model"),
+    ROW_STORE_ANY,
+    ROWS_EVENTS,
+    ROWS_LIMITS("maximum number of turns (default 50)", LIMIT_TOKENS,
+                LIMIT_COST),
+    ROW_PARALLEL("maximum number of concurrent calls (default 5)"),
+    ROW_WORD(eager, "eager", "WHICH", eager_words,
+             "start calls before the message ends: safe, all, off"),
+    ROW_WORD(effort, "effort", "LEVEL", effort_words,
+             "thinking effort: default, none, low, medium or high"),
+    ROW_APPROVE(APPROVE_HELP),
+    ROW_WORD(on_unknown, "on-unknown", "WHAT", unknown_words,
+             "unknown outcomes: tell, stop, ask, retry or verify"),
+    ROW_SANDBOX(SANDBOX_HELP),
+    ROW_TEXT(schema, "schema", "FILE",
+             "JSON Schema that the answer must match"),
+    ROW_LOG_FILE(""),
+    {.name = "set", .value = "K=V", .kind = OPT_LATER},
+    ROWS_TALK,
 };
 
 /* ---- The prompt ---------------------------------------------------------- */
@@ -234,6 +208,7 @@ const struct command command_run = {
         "and other calls need approval; without a terminal they are denied.\n"
         "Ctrl-C cancels and keeps the partial answer; a second Ctrl-C exits at "
         "once.\n",
+    .args_max = ARGS_ANY,
     .opts = opts,
     .takes_agent = true,
     .run = run,

@@ -1,7 +1,6 @@
 /*
  * cmd_runs.c - wend runs: lists runs, newest first.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +9,7 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/each_run.h"
 #include "cli/term.h"
 
@@ -21,18 +21,12 @@ enum {
     FLUSH_BYTES = 64 << 10,
 };
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "json", NULL, "print one JSON object per run", OPT_FLAG, AT(json), 0, 0,
-     NULL},
-    RUN_FILTER_OPTIONS,
-    {'n', "limit", "N", "maximum number of runs (default 20, 0 for all)",
-     OPT_NUMBER, AT(limit), 0, UINT32_MAX, NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_JSON("print one JSON object per run"),
+    ROWS_FILTER,
+    ROW_LIMIT("maximum number of runs (default 20, 0 for all)"),
+    ROW_STORE,
+    ROWS_END,
 };
 
 struct lister {
@@ -212,8 +206,6 @@ static int run(struct cli *cli)
 
     l.now_us = wall_us();
     code = run_filter(cli, l.now_us, &filter);
-    if (code == EXIT_DONE && cli->args_count)
-        code = usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     if (code == EXIT_DONE)
         code = open_store(cli);
     if (code != EXIT_DONE)

@@ -1,29 +1,24 @@
 /*
  * cmd_stats.c - wend stats: usage, durations and failures of many runs.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/each_run.h"
 #include "cli/term.h"
 #include "cli/view/stats.h"
 
 enum { NAME_COLUMNS = 24 };
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "json", NULL, "print one JSON object", OPT_FLAG, AT(json), 0, 0, NULL},
-    RUN_FILTER_OPTIONS,
-    {'n', "limit", "N", "only the newest N runs (default all)", OPT_NUMBER,
-     AT(limit), 0, UINT32_MAX, NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_JSON("print one JSON object"),
+    ROWS_FILTER,
+    ROW_LIMIT("only the newest N runs (default all)"),
+    ROW_STORE,
+    ROWS_END,
 };
 
 struct counter {
@@ -349,8 +344,6 @@ static int run(struct cli *cli)
     int64_t limit = cli->set.limit > 0 ? cli->set.limit : -1;
     int code = run_filter(cli, wall_us(), &filter);
 
-    if (code == EXIT_DONE && cli->args_count)
-        code = usage_error(cli, "unexpected argument '%s'", cli->args[0]);
     if (code == EXIT_DONE)
         code = open_runtime(cli);
     if (code != EXIT_DONE)

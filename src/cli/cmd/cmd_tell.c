@@ -2,32 +2,27 @@
  * cmd_tell.c - wend cancel, say, pause, continue, approve: requests to a run
  * that is active in another process.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 
 static const struct opt opts[] = {
-    OPT_ROW_STORE,
-    OPT_ROW_HELP,
-    {0},
+    ROW_STORE,
+    ROWS_END,
 };
 
 static const struct opt cancel_opts[] = {
-    {0, "force", NULL, "close a run that cannot be resumed", OPT_FLAG,
-     OPT_AT(force), 0, 0, NULL},
-    OPT_ROW_STORE,
-    OPT_ROW_HELP,
-    {0},
+    ROW_FLAG(force, "force", "close a run that cannot be resumed"),
+    ROW_STORE,
+    ROWS_END,
 };
 
 static const struct opt approve_opts[] = {
-    {0, "always", NULL, "apply the answer to similar calls of this run",
-     OPT_FLAG, OPT_AT(always), 0, 0, NULL},
-    OPT_ROW_STORE,
-    OPT_ROW_HELP,
-    {0},
+    ROW_FLAG(always, "always", "apply the answer to similar calls of this run"),
+    ROW_STORE,
+    ROWS_END,
 };
 
 enum { TELL_WAIT_MS = 5000 };
@@ -62,7 +57,7 @@ static int tell(struct cli *cli, const char *id, wend_request r)
 static int tell_simply(struct cli *cli, wend_request_kind kind)
 {
     struct found found;
-    int code = find_only_run(cli, &found);
+    int code = find_arg(cli, open_store, &found);
 
     return code ? code : tell(cli, found.id, (wend_request){.kind = kind});
 }
@@ -72,7 +67,7 @@ static int close_run(struct cli *cli)
     struct found found;
     wend_error err = {0};
     wend_status s;
-    int code = find_only_run(cli, &found);
+    int code = find_arg(cli, open_store, &found);
 
     if (code)
         return code;
@@ -107,13 +102,9 @@ static int run_say(struct cli *cli)
     struct found found;
     int code;
 
-    if (cli->args_count < 2)
-        return usage_error(cli, "expected a run and a message");
     put_args(cli, 1, &text);
-    code =
-        text.failed ? complain(EXIT_FAILED, "out of memory") : open_store(cli);
-    if (!code)
-        code = find_run(cli, cli->args[0], &found);
+    code = text.failed ? complain(EXIT_FAILED, "out of memory")
+                       : find_arg(cli, open_store, &found);
     if (!code)
         code = tell(cli, found.id,
                     (wend_request){.kind = WEND_REQUEST_SAY, .text = text.ptr});
@@ -208,15 +199,10 @@ static int run_approve(struct cli *cli)
     struct found found;
     int yes, code;
 
-    if (cli->args_count != 3)
-        return usage_error(cli,
-                           "expected a run, one of its calls, and yes or no");
     yes = str_index(str_of(cli->args[2]), answers, 2);
     if (yes < 0)
         return usage_error(cli, "expected yes or no, not '%s'", cli->args[2]);
-    code = open_runtime(cli);
-    if (!code)
-        code = find_run(cli, cli->args[0], &found);
+    code = find_arg(cli, open_runtime, &found);
     if (!code)
         code = find_waiting(cli, found.id, &w);
     if (code)
@@ -243,6 +229,7 @@ const struct command command_cancel = {
     "s.\n"
     "Exit status 0: applied, or queued for the next owner; 1: too late.\n"
     "--force closes a run that no process owns and that cannot be resumed.\n",
+    TAKES_A_RUN,
     .opts = cancel_opts,
     .run = run_cancel,
 };
@@ -253,6 +240,9 @@ const struct command command_say = {
     .summary = "send a message to a run of another process",
     .more = RUN_IS ".\n"
                    "The model reads the message in its next turn.\n",
+    .args_min = 2,
+    .args_max = ARGS_ANY,
+    .expected = "a run and a message",
     .opts = opts,
     .run = run_say,
 };
@@ -264,6 +254,7 @@ const struct command command_pause = {
     .more = RUN_IS
     ".\n"
     "Active model calls and tool calls finish; nothing new starts.\n",
+    TAKES_A_RUN,
     .opts = opts,
     .run = run_pause,
 };
@@ -273,6 +264,7 @@ const struct command command_continue = {
     .args = "[OPTIONS] RUN",
     .summary = "continue a paused run",
     .more = RUN_IS ".\n",
+    TAKES_A_RUN,
     .opts = opts,
     .run = run_continue,
 };
@@ -284,6 +276,9 @@ const struct command command_approve = {
     .more = RUN_IS
     ".\n"
     "CALL is the id in the event approval_ask; 'wend log RUN' shows it.\n",
+    .args_min = 3,
+    .args_max = 3,
+    .expected = "a run, one of its calls, and yes or no",
     .opts = approve_opts,
     .run = run_approve,
 };

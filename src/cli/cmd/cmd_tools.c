@@ -1,33 +1,23 @@
 /*
  * cmd_tools.c - wend tools: lists the tools that can be offered to a model.
  */
-#include <stddef.h>
 
 #include "base/json.h"
 #include "base/label.h"
 #include "cli/agent/servers.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/term.h"
 
 enum { TOOLS_LISTED_MAX = 64 };
 
-static const char *const on_off[] = {"on", "off", NULL};
-
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "json", NULL, "print one JSON object per tool, with its schema",
-     OPT_FLAG, AT(json), 0, 0, NULL},
-    {0, "mcp", "SERVER",
-     "MCP server: NAME=COMMAND or NAME=URL; may be repeated", OPT_LIST,
-     AT(servers), 0, 0, NULL},
-    {0, "accept", NULL, "accept the server's current tool definitions",
-     OPT_FLAG, AT(accept), 0, 0, NULL},
-    {0, "sandbox", "on|off", "sandbox for servers that are programs", OPT_WORD,
-     AT(sandbox), 0, 0, on_off},
-    OPT_ROWS_TLS,
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_JSON("print one JSON object per tool, with its schema"),
+    ROW_MCP("MCP server: NAME=COMMAND or NAME=URL; may be repeated"),
+    ROW_FLAG(accept, "accept", "accept the server's current tool definitions"),
+    ROW_SANDBOX("sandbox for servers that are programs"),
+    ROWS_TLS,
+    ROWS_END,
 };
 
 static void put_json(struct buf *b, const wend_tool_info *t)
@@ -195,8 +185,6 @@ static int run(struct cli *cli)
     wend_agent *agent = NULL;
     int code = EXIT_DONE;
 
-    if (cli->args_count > 1)
-        return usage_error(cli, "unexpected argument '%s'", cli->args[1]);
     if (cli->set.accept && !cli->set.servers.count)
         return usage_error(cli, "--accept requires --mcp SERVER");
     if (cli->set.servers.count)
@@ -216,6 +204,7 @@ const struct command command_tools = {
     .more = "The class says whether a call can be repeated: read changes "
             "nothing, idempotent has\n"
             "the same effect when repeated, unsafe may take effect twice.\n",
+    .args_max = 1,
     .opts = opts,
     .no_config = true,
     .run = run,

@@ -4,26 +4,21 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/agent/agent_use.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/each_run.h"
 #include "cli/stores.h"
 #include "cli/term.h"
 #include "cli/trust.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "list", NULL, "list accepted files and stores, and their state",
-     OPT_FLAG, AT(list), 0, 0, NULL},
-    {0, "remove", NULL, "revoke the acceptance of FILE", OPT_FLAG, AT(remove),
-     0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_FLAG(list, "list", "list accepted files and stores, and their state"),
+    ROW_FLAG(remove, "remove", "revoke the acceptance of FILE"),
+    ROWS_END,
 };
 
 /* ---- What was accepted --------------------------------------------------- */
@@ -190,8 +185,6 @@ static int run(struct cli *cli)
         return list(cli);
     if (!cli->args_count)
         return usage_error(cli, "expected a file");
-    if (cli->args_count > 1)
-        return usage_error(cli, "unexpected argument '%s'", cli->args[1]);
     if (cli->set.remove)
         return remove_file(cli, cli->args[0]);
     return (is_store(cli->args[0]) ? accept_store : accept_file)(cli,
@@ -209,6 +202,7 @@ const struct command command_trust = {
             "FILE may also be a store: runs in a store that was created "
             "elsewhere cannot choose\n"
             "programs, keys or policy until the store is accepted.\n",
+    .args_max = 1,
     .opts = opts,
     .no_config = true,
     .run = run,

@@ -1,32 +1,25 @@
 /*
  * cmd_verify.c - wend verify: verifies the integrity of stored runs.
  */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/each_run.h"
 #include "cli/file_out.h"
 #include "cli/term.h"
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "head", "HASH", "expected hash of the newest event", OPT_TEXT, AT(head),
-     0, 0, NULL},
-    {0, "salvage", "FILE", "export the intact part for 'wend import'", OPT_TEXT,
-     AT(salvage), 0, 0, NULL},
-    {0, "json", NULL, "print one JSON object per run", OPT_FLAG, AT(json), 0, 0,
-     NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'q', "quiet", NULL, "print only damaged runs", OPT_FLAG, AT(quiet), 0, 0,
-     NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_TEXT(head, "head", "HASH", "expected hash of the newest event"),
+    ROW_TEXT(salvage, "salvage", "FILE",
+             "export the intact part for 'wend import'"),
+    ROW_JSON("print one JSON object per run"),
+    ROW_STORE,
+    ROW_QUIET("print only damaged runs"),
+    ROWS_END,
 };
 
 enum { HASH_LEN = 64 };
@@ -164,8 +157,6 @@ static int run(struct cli *cli)
     struct verifier v = {.cli = cli};
     int code;
 
-    if (cli->args_count > 1)
-        return usage_error(cli, "unexpected argument '%s'", cli->args[1]);
     if (set->head && !cli->args_count)
         return usage_error(cli, "--head requires a run");
     if (set->head && !is_hash(set->head))
@@ -189,6 +180,7 @@ const struct command command_verify = {
     .more = "Without RUN, all runs and the database file are checked. The "
             "first bad event is\n"
             "reported. The exit status is 1 if anything is damaged.\n",
+    .args_max = 1,
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -1,10 +1,10 @@
 /*
  * cmd_view.c - wend view: shows a run as a timeline.
  */
-#include <stddef.h>
 #include <unistd.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/rows.h"
 #include "cli/file_out.h"
 #include "cli/term.h"
 #include "cli/view/timeline.h"
@@ -12,17 +12,11 @@
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SVG, FORMAT_HTML };
 static const char *const formats[] = {"text", "json", "svg", "html", NULL};
 
-#define AT(member) offsetof(struct settings, member)
-
 static const struct opt opts[] = {
-    {0, "format", "text|json|svg|html", "output format", OPT_WORD, AT(format),
-     0, 0, formats},
-    {'o', "output", "FILE", "output file (default standard output)", OPT_TEXT,
-     AT(output), 0, 0, NULL},
-    {0, "store", "URL", "SQLite file (default $WEND_STORE)", OPT_TEXT,
-     AT(store), 0, 0, NULL},
-    {'h', "help", NULL, "show this help", OPT_FLAG, AT(help), 0, 0, NULL},
-    {0},
+    ROW_WORD(format, "format", "text|json|svg|html", formats, "output format"),
+    ROW_OUTPUT,
+    ROW_STORE,
+    ROWS_END,
 };
 
 /* Deltas add nothing to the kept events after them. */
@@ -98,11 +92,7 @@ static int run(struct cli *cli)
     size_t detail_max;
     int code;
 
-    if (cli->args_count != 1)
-        return usage_error(cli, "expected one run, or last");
-    code = open_runtime(cli);
-    if (code == EXIT_DONE)
-        code = find_run(cli, cli->args[0], &found);
+    code = find_arg(cli, open_runtime, &found);
     if (code != EXIT_DONE)
         return code;
     timeline_init(&t, cli->arena.mem, 0);
@@ -128,6 +118,7 @@ const struct command command_view = {
                    "html is one self-contained file of at most 5 MB. Texts "
                    "that do not fit are truncated,\n"
                    "with the command that prints them in full.\n",
+    TAKES_A_RUN,
     .opts = opts,
     .only_reads = true,
     .run = run,

@@ -1,0 +1,138 @@
+/*
+ * rows.h - rows for the tables of options.
+ *
+ * A row names the member of struct settings that it sets; a member of a type
+ * that the kind does not store is a compile error. Further members of struct
+ * opt follow the help text: .letter, .min, .max, .words.
+ */
+#ifndef CLI_ROWS_H
+#define CLI_ROWS_H
+
+#include <stddef.h>
+
+#include "cli/cli.h"
+
+/* clang-format off */
+#define ROW_AT(type, member)                                                  \
+    (offsetof(struct settings, member) *                                      \
+     _Generic(((struct settings *)0)->member, type: 1))
+#define ROW(kind_, type, member, name_, value_, ...)                          \
+    {.kind = (kind_), .at = ROW_AT(type, member), .name = (name_),            \
+     .value = (value_), .help = __VA_ARGS__}
+#define ROW_FLAG(member, name, ...)                                           \
+    ROW(OPT_FLAG, bool, member, name, NULL, __VA_ARGS__)
+#define ROW_TEXT(member, name, value, ...)                                    \
+    ROW(OPT_TEXT, const char *, member, name, value, __VA_ARGS__)
+#define ROW_LIST(member, name, value, ...)                                    \
+    ROW(OPT_LIST, struct words, member, name, value, __VA_ARGS__)
+#define ROW_NUMBER(member, name, value, ...)                                  \
+    ROW(OPT_NUMBER, int64_t, member, name, value, __VA_ARGS__)
+#define ROW_TIME(member, name, ...)                                           \
+    ROW(OPT_TIME, int64_t, member, name, "DUR", __VA_ARGS__)
+#define ROW_MONEY(member, name, ...)                                          \
+    ROW(OPT_MONEY, int64_t, member, name, "USD", __VA_ARGS__)
+#define ROW_FACTOR(member, name, ...)                                         \
+    ROW(OPT_FACTOR, double, member, name, "X", __VA_ARGS__)
+#define ROW_WORD(member, name, value, words_, ...)                            \
+    ROW(OPT_WORD, int64_t, member, name, value, __VA_ARGS__, .words = (words_))
+
+/* ---- Rows of several commands -------------------------------------------- */
+
+/* Every table ends with it. */
+#define ROWS_END                                                              \
+    ROW_FLAG(help, "help", "show this help", .letter = 'h'), {0}
+#define ROW_STORE                                                             \
+    ROW_TEXT(store, "store", "URL", "SQLite file (default $WEND_STORE)")
+#define ROW_STORE_ANY                                                         \
+    ROW_TEXT(store, "store", "URL",                                           \
+             "SQLite file or memory: (default $WEND_STORE)")
+#define ROW_OUTPUT                                                            \
+    ROW_TEXT(output, "output", "FILE",                                        \
+             "output file (default standard output)", .letter = 'o')
+#define ROW_JSON(help) ROW_FLAG(json, "json", help)
+#define ROW_QUIET(help) ROW_FLAG(quiet, "quiet", help, .letter = 'q')
+#define ROW_VERBOSE(help) ROW_FLAG(verbose, "verbose", help, .letter = 'v')
+#define ROW_EVENTS(when)                                                      \
+    ROW_WORD(events, "events", "DIALECT", dialect_words,                      \
+             when "event dialect: native, loom, agio or cortex")
+#define ROWS_EVENTS                                                           \
+    ROW_JSON("print all events as JSON lines"), ROW_EVENTS("")
+#define ROW_LOG_FILE(when)                                                    \
+    ROW_TEXT(log_file, "log-file", "FILE",                                    \
+             when "also append all events to FILE as JSON lines")
+#define ROW_TRUST_STORE                                                       \
+    ROW_FLAG(trust_store, "trust-store",                                      \
+             "trust the store even if it was created elsewhere")
+/* What a command that streams a run prints; the last rows. */
+#define ROWS_TALK                                                             \
+    ROW_QUIET("print only the answer"),                                       \
+    ROW_VERBOSE("print details to standard error"),                           \
+    ROWS_END
+
+#define ROW_BASE_URL(when)                                                    \
+    ROW_TEXT(base_url, "base-url", "URL", when "base URL of the provider's API")
+#define ROWS_TLS                                                              \
+    ROW_TEXT(ca_file, "ca-file", "FILE",                                      \
+             "CA certificates to trust (default: the system's)"),             \
+    ROW_FLAG(insecure_http, "insecure-http",                                  \
+             "allow keys over plain http to other hosts")
+#define ROWS_PROVIDER                                                         \
+    ROW_LIST(fallback, "fallback", "NAME",                                    \
+             "model to use when the first one fails"),                        \
+    ROW_BASE_URL(""),                                                         \
+    ROW_TEXT(key_file, "key-file", "FILE",                                    \
+             "file with the API key (default: the environment)"),             \
+    ROWS_TLS
+#define ROW_MODELS                                                            \
+    ROW_TEXT(models, "models", "FILE",                                        \
+             "context windows and prices; see 'wend models'")
+#define ROW_MODEL(help) ROW_TEXT(model, "model", "NAME", help, .letter = 'm')
+#define ROW_AGENT(help) ROW_TEXT(agent, "agent", "FILE", help, .letter = 'a')
+#define ROW_TOOL(help) ROW_LIST(tools, "tool", "NAME", help, .letter = 't')
+#define ROW_TOOLS(help) ROW_LIST(tool_files, "tools", "FILE", help)
+#define ROW_MCP(help) ROW_LIST(servers, "mcp", "SERVER", help)
+#define ROW_APPROVE(help) ROW_LIST(approve, "approve", "WHAT", help)
+#define APPROVE_HELP "approval: ask, deny, all or a rule; may be repeated"
+#define SANDBOX_HELP "sandbox for tools that run programs"
+#define ROW_SANDBOX(help)                                                     \
+    ROW_WORD(sandbox, "sandbox", "on|off", on_off_words, help)
+/* Another agent for an existing run. */
+#define ROWS_AGENT                                                            \
+    ROW_AGENT("agent to use instead: a file or a name"),                      \
+    ROW_MODEL("model to use instead"),                                        \
+    ROWS_PROVIDER,                                                            \
+    ROW_MODELS,                                                               \
+    ROW_TOOL("tool to offer instead; may be repeated"),                       \
+    ROW_TOOLS("file with a tool to offer; may be repeated"),                  \
+    ROW_MCP("MCP server instead: NAME=COMMAND or NAME=URL"),                  \
+    ROW_APPROVE(APPROVE_HELP),                                                \
+    ROW_SANDBOX(SANDBOX_HELP)
+
+/* Limits of a run. */
+#define ROW_TURNS(help)                                                       \
+    ROW_NUMBER(max_turns, "max-turns", "N", help, .min = 1, .max = UINT32_MAX)
+#define ROWS_BUDGET(duration, tokens, cost)                                   \
+    ROW_TIME(timeout_ms, "timeout", duration ", such as 30s or 5m"),          \
+    ROW_NUMBER(budget_tokens, "budget-tokens", "N", tokens, .min = 1),        \
+    ROW_MONEY(budget_cost, "budget-cost", cost)
+#define LIMIT_TOKENS "maximum number of tokens, in and out"
+#define LIMIT_COST "maximum cost"
+#define ROWS_LIMITS(turns, tokens, cost)                                      \
+    ROW_TURNS(turns), ROWS_BUDGET("maximum duration of the run", tokens, cost)
+#define ROW_PARALLEL(help)                                                    \
+    ROW_NUMBER(parallel, "parallel", "N", help, .min = 1, .max = PARALLEL_MAX)
+
+/* Filters of a listing, see run_filter. */
+#define ROWS_FILTER                                                           \
+    ROW_TEXT(status, "status", "STATUS",                                      \
+             "only runs with this status: running, ok, failed, ..."),         \
+    ROW_TEXT(user, "user", "NAME", "only runs of this user"),                 \
+    ROW_TEXT(session, "session", "NAME", "only runs of this session"),        \
+    ROW_TEXT(agent, "agent", "NAME", "only runs of this agent"),              \
+    ROW_TIME(since_ms, "since",                                               \
+             "only runs started within this time, such as 2h")
+#define ROW_LIMIT(help)                                                       \
+    ROW_NUMBER(limit, "limit", "N", help, .letter = 'n', .max = UINT32_MAX)
+/* clang-format on */
+
+#endif
