@@ -16,10 +16,7 @@ if [ -z "${OWN_NETWORK:-}" ]; then
 fi
 . "$(dirname "$0")/lib.sh"
 
-if [ ! -x "$test_server" ]; then
-    echo "1..0 # SKIP $test_server is not built"
-    exit 0
-fi
+needs_server
 unset OPENAI_API_KEY http_proxy https_proxy all_proxy
 unset HTTP_PROXY HTTPS_PROXY ALL_PROXY
 

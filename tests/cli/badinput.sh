@@ -3,10 +3,7 @@
 # What stands here ends at once, as a complete answer or a clear failure.
 . "$(dirname "$0")/lib.sh"
 
-if [ ! -x "$test_server" ]; then
-    echo "1..0 # SKIP $test_server is not built"
-    exit 0
-fi
+needs_server
 unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY http_proxy https_proxy
 unset all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
 serve_http --log "$work/requests"

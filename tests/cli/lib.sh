@@ -200,6 +200,14 @@ shown() { [ "$(grep -aoF -- "$1" "$out" | wc -l)" -ge "$2" ]; } # TEXT TIMES
 
 # The server of tests/server; it ends when descriptor 9 is closed.
 test_server=$(dirname "$WEND")/tests/wend-test-server
+# The suite builds it before the scripts run, so a missing one is a failure:
+# a skip would look like success.
+needs_server() {
+    [ ! -x "$test_server" ] || return 0
+    echo "not ok 1 - $test_server is built"
+    echo "$0: build $test_server first, or run 'make test'" >&2
+    exit 1
+}
 serve_http() { # OPTIONS...: its ports are in $port and $tls_port
     mkfifo "$work/hold"
     "$test_server" --until-eof "$@" <"$work/hold" >"$work/ports" \

@@ -3,10 +3,7 @@
 # the message says what to do.
 . "$(dirname "$0")/lib.sh"
 
-if [ ! -x "$test_server" ]; then
-    echo "1..0 # SKIP $test_server is not built"
-    exit 0
-fi
+needs_server
 if ! command -v openssl >/dev/null; then
     echo "1..0 # SKIP there is no openssl"
     exit 0

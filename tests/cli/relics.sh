@@ -3,10 +3,7 @@
 # answers well, badly and not at all, and tools of a server.
 . "$(dirname "$0")/lib.sh"
 
-if [ ! -x "$test_server" ]; then
-    echo "1..0 # SKIP $test_server is not built"
-    exit 0
-fi
+needs_server
 # A proxy of the environment must not be asked; this one would not answer.
 export http_proxy=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9
 export WEB_TOKEN=tok-$$-0123456789abcdef

@@ -2,10 +2,7 @@
 # tape.sh - the wire recorded and played back: same bytes, no network, no key.
 . "$(dirname "$0")/lib.sh"
 
-if [ ! -x "$test_server" ]; then
-    echo "1..0 # SKIP $test_server is not built"
-    exit 0
-fi
+needs_server
 unset OPENAI_API_KEY ANTHROPIC_API_KEY GEMINI_API_KEY http_proxy https_proxy
 unset all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 
