@@ -81,8 +81,6 @@ bool json_equal(const struct json *a, const struct json *b);
 /* A JSON string with quotes: escapes only what must be (quote, backslash,
  * control characters); s must be valid UTF-8. */
 void json_put_str(struct buf *b, wend_str s);
-/* ,"key":"s" behind another member; null if s is absent. */
-void json_put_member(struct buf *b, const char *key, wend_str s);
 void json_put_f64(struct buf *b, double d); /* shortest that reads back */
 /* USD from 10^-9 parts: 0.00125, no exponent, no trailing zeros. */
 void json_put_nano(struct buf *b, int64_t nano);
@@ -103,6 +101,8 @@ void json_key(struct buf *b, const char *key); /* the value follows */
 void json_add(struct buf *b, const char *key,
               const struct json *j); /* or NULL */
 void json_add_str(struct buf *b, const char *key, wend_str s);
+void json_add_nullable(struct buf *b, const char *key,
+                       wend_str s); /* null if absent */
 void json_add_raw(struct buf *b, const char *key, wend_str json);
 void json_add_i64(struct buf *b, const char *key, int64_t n);
 void json_add_f64(struct buf *b, const char *key, double d);

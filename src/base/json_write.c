@@ -89,15 +89,6 @@ void json_put_str(struct buf *b, wend_str s)
     put_str(b, s, 0);
 }
 
-void json_put_member(struct buf *b, const char *key, wend_str s)
-{
-    buf_fmt(b, ",\"%s\":", key);
-    if (s.ptr)
-        json_put_str(b, s);
-    else
-        buf_cstr(b, "null");
-}
-
 /* ---- Numbers ------------------------------------------------------------- */
 
 /* 0.digits * 10^point */
@@ -319,6 +310,14 @@ void json_add_str(struct buf *b, const char *key, wend_str s)
         return;
     json_key(b, key);
     json_put_str(b, s);
+}
+
+void json_add_nullable(struct buf *b, const char *key, wend_str s)
+{
+    if (s.ptr)
+        json_add_str(b, key, s);
+    else
+        json_add_raw(b, key, STR("null"));
 }
 
 void json_add_raw(struct buf *b, const char *key, wend_str json)

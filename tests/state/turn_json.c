@@ -116,7 +116,7 @@ static void put_members(struct buf *b, const struct turn *t)
             buf_fmt(b, ",\"%s\":%u", members[i].name, *(const uint32_t *)at);
             break;
         case K_STR:
-            json_put_member(b, members[i].name, *(const wend_str *)at);
+            json_add_nullable(b, members[i].name, *(const wend_str *)at);
             break;
         case K_BOOL:
             buf_fmt(b, ",\"%s\":%s", members[i].name,
@@ -139,9 +139,9 @@ static void put_calls(struct buf *b, const struct call *last)
             c = c->prev;
         buf_fmt(b, "%s{\"invalid\":%s", i ? "," : "",
                 c->invalid ? "true" : "false");
-        json_put_member(b, "id", c->id);
-        json_put_member(b, "name", c->name);
-        json_put_member(b, "args", c->args);
+        json_add_nullable(b, "id", c->id);
+        json_add_nullable(b, "name", c->name);
+        json_add_nullable(b, "args", c->args);
         buf_char(b, '}');
     }
     buf_char(b, ']');
@@ -151,12 +151,12 @@ static void put_msg(struct buf *b, const struct msg *m)
 {
     buf_fmt(b, "{\"role\":\"%s\",\"failed\":%s", role_names[m->role],
             m->failed ? "true" : "false");
-    json_put_member(b, "text", m->text);
-    json_put_member(b, "thinking", m->thinking);
-    json_put_member(b, "opaque", m->opaque);
-    json_put_member(b, "model", m->model);
-    json_put_member(b, "call", m->call);
-    json_put_member(b, "name", m->name);
+    json_add_nullable(b, "text", m->text);
+    json_add_nullable(b, "thinking", m->thinking);
+    json_add_nullable(b, "opaque", m->opaque);
+    json_add_nullable(b, "model", m->model);
+    json_add_nullable(b, "call", m->call);
+    json_add_nullable(b, "name", m->name);
     buf_cstr(b, ",\"calls\":");
     put_calls(b, m->calls);
     buf_char(b, '}');
@@ -192,7 +192,7 @@ static void put_results(struct buf *b, const struct result *newest)
     for (const struct result *r = newest; r; r = r->prev) {
         buf_fmt(b, "%s{\"index\":%u,\"outcome\":%d", r == newest ? "" : ",",
                 r->index, (int)r->outcome);
-        json_put_member(b, "output", r->output);
+        json_add_nullable(b, "output", r->output);
         buf_char(b, '}');
     }
     buf_char(b, ']');
@@ -204,9 +204,9 @@ static void put_begun(struct buf *b, const struct begun *newest)
     for (const struct begun *g = newest; g; g = g->prev) {
         buf_fmt(b, "%s{\"index\":%u,\"attempt\":%lld", g == newest ? "" : ",",
                 g->index, (long long)g->attempt);
-        json_put_member(b, "args", g->args);
-        json_put_member(b, "child", g->child);
-        json_put_member(b, "key", g->key);
+        json_add_nullable(b, "args", g->args);
+        json_add_nullable(b, "child", g->child);
+        json_add_nullable(b, "key", g->key);
         buf_char(b, '}');
     }
     buf_char(b, ']');
@@ -217,7 +217,7 @@ static void put_asks(struct buf *b, const struct question *newest)
     buf_char(b, '[');
     for (const struct question *a = newest; a; a = a->prev) {
         buf_fmt(b, "%s{\"index\":%u", a == newest ? "" : ",", a->index);
-        json_put_member(b, "args", a->args);
+        json_add_nullable(b, "args", a->args);
         buf_char(b, '}');
     }
     buf_char(b, ']');
@@ -253,7 +253,7 @@ void turn_write(struct buf *b, const struct turn *t)
             phase_names[t->phase], (int)t->stop.outcome,
             purpose_words.names[t->purpose]);
     put_members(b, t);
-    json_put_member(b, "config", t->config ? t->config->json : STR_NONE);
+    json_add_nullable(b, "config", t->config ? t->config->json : STR_NONE);
     buf_cstr(b, ",\"history\":");
     put_msgs(b, t->history);
     buf_cstr(b, ",\"pending\":");

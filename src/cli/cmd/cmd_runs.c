@@ -62,10 +62,10 @@ static int put_json(void *ctx, const wend_run_info *r)
 
     buf_cstr(&b, "{\"run\":");
     json_put_str(&b, r->run);
-    json_put_member(&b, "status", r->status);
-    json_put_member(&b, "agent", r->agent);
-    json_put_member(&b, "model", r->model);
-    json_put_member(&b, "prompt", r->prompt);
+    json_add_nullable(&b, "status", r->status);
+    json_add_nullable(&b, "agent", r->agent);
+    json_add_nullable(&b, "model", r->model);
+    json_add_nullable(&b, "prompt", r->prompt);
     buf_cstr(&b, ",\"started\":");
     json_put_time(&b, r->started_us);
     buf_cstr(&b, ",\"ended\":");
@@ -79,7 +79,7 @@ static int put_json(void *ctx, const wend_run_info *r)
     buf_cstr(&b, ",\"cost\":");
     json_put_nano(&b, r->cost_nano);
     if (r->parent.ptr)
-        json_put_member(&b, "parent", r->parent);
+        json_add_nullable(&b, "parent", r->parent);
     if (r->parent.ptr)
         buf_fmt(&b, ",\"child\":%s", r->child ? "true" : "false");
     if (r->imported)

@@ -179,7 +179,8 @@ void timeline_put_text(struct buf *b, const struct timeline *t, size_t width)
 
 static void put_outcome(struct buf *b, wend_outcome o)
 {
-    json_put_member(b, "outcome", o ? str_of(wend_outcome_name(o)) : STR_NONE);
+    json_add_nullable(b, "outcome",
+                      o ? str_of(wend_outcome_name(o)) : STR_NONE);
 }
 
 /* Seconds since the run began. */
@@ -206,8 +207,8 @@ static void put_spans(struct buf *b, const struct timeline *t,
     buf_cstr(b, ",\"spans\":[");
     for (; s; s = s->next) {
         buf_fmt(b, "{\"kind\":\"%s\"", span_kinds[s->kind]);
-        json_put_member(b, "id", s->id);
-        json_put_member(b, "name", s->name);
+        json_add_nullable(b, "id", s->id);
+        json_add_nullable(b, "name", s->name);
         put_range(b, t, s->began_us, s->ended_us);
         put_outcome(b, s->outcome);
         buf_cstr(b, s->next ? "}," : "}");
@@ -234,7 +235,7 @@ static void put_remarks_json(struct buf *b, const struct timeline *t)
                 r == t->remarks ? ",\"remarks\":[" : ",",
                 r->error ? "error" : "warning");
         json_put_time(b, r->at_us - t->began_us);
-        json_put_member(b, "message", r->message);
+        json_add_nullable(b, "message", r->message);
         buf_cstr(b, r->next ? "}" : "}]");
     }
 }
@@ -243,9 +244,9 @@ void timeline_put_json(struct buf *b, const struct timeline *t)
 {
     buf_cstr(b, "{\"run\":");
     json_put_str(b, t->run.ptr ? t->run : STR(""));
-    json_put_member(b, "agent", t->agent);
-    json_put_member(b, "model", t->model);
-    json_put_member(b, "parent", t->forks ? t->forks->run : t->parent);
+    json_add_nullable(b, "agent", t->agent);
+    json_add_nullable(b, "model", t->model);
+    json_add_nullable(b, "parent", t->forks ? t->forks->run : t->parent);
     if (t->forks)
         buf_fmt(b, ",\"fork_at\":%lld", (long long)t->forks->at);
     for (const struct ancestor *a = t->forks; a; a = a->next) {
@@ -264,8 +265,8 @@ void timeline_put_json(struct buf *b, const struct timeline *t)
     buf_cstr(b, ",\"turns\":[");
     for (const struct turn_line *line = t->turns; line; line = line->next) {
         buf_fmt(b, "{\"turn\":%lld", (long long)line->counter);
-        json_put_member(b, "id", line->id);
-        json_put_member(b, "parent_id", line->parent_id);
+        json_add_nullable(b, "id", line->id);
+        json_add_nullable(b, "parent_id", line->parent_id);
         put_range(b, t, line->began_us, line->ended_us);
         put_outcome(b, line->outcome);
         put_numbers(b, line->tokens_in, line->tokens_out, line->cost_nano);

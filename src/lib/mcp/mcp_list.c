@@ -30,9 +30,9 @@ void mcp_list_put(struct buf *b, const struct mcp *m)
     for (const struct mcp_tool *t = m->tools; t; t = t->next) {
         buf_cstr(b, t == m->tools ? "{\"name\":" : ",{\"name\":");
         json_put_str(b, t->name);
-        json_put_member(b, "description", t->description_all);
-        json_put_member(b, "schema", t->schema_all);
-        json_put_member(b, "annotations", t->annotations);
+        json_add_nullable(b, "description", t->description_all);
+        json_add_nullable(b, "schema", t->schema_all);
+        json_add_nullable(b, "annotations", t->annotations);
         buf_char(b, '}');
     }
     buf_char(b, ']');
