@@ -32,7 +32,7 @@ enum look view_look(const struct settings *set)
     return wants_json(set) ? LOOK_JSON : LOOK_ANSWER;
 }
 
-/* False: not built, or out of memory; the error has been printed. */
+/* False: not built; the error has been printed. */
 static bool open_dialect(struct view *v, const struct settings *set)
 {
     const struct dialect *d = dialects[set->events];
@@ -42,10 +42,8 @@ static bool open_dialect(struct view *v, const struct settings *set)
                  dialect_words[set->events]);
         return false;
     }
-    if (dialect_open(&v->dialect, d, &v->mem, set->verbose))
-        return true;
-    complain(0, "out of memory");
-    return false;
+    dialect_open(&v->dialect, d, &v->mem, set->verbose);
+    return true;
 }
 
 static bool open_log(struct view *v, const char *path)

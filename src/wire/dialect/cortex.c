@@ -4,82 +4,86 @@
  * A plan that a model writes is told when it is complete, and its actions
  * after that; so what starts while it is being written is held back.
  */
-#include "wire/dialect/cortex.h"
-#include "wire/dialect/dialect.h"
+#include "wire/dialect/record.h"
+
+/* The next records of the event are about no action. */
+static void about_none(struct dialect_stream *s)
+{
+    s->now.id = s->now.name = STR_NONE;
+}
 
 /* ---- Iterations ---------------------------------------------------------- */
 
-static void begin_iteration(struct cortex *c, const wend_event *ev, int64_t n,
-                            struct buf *out)
+static RECORD_HOOK(iteration_begins)
 {
-    c->iteration = n;
-    c->in_iteration = true;
-    c->completed = c->batch_done = c->batch_total = 0;
-    cortex_open(out, ev, "iteration_started");
-    json_add_i64(out, "iteration", n);
-    json_add_i64(out, "max_iterations", c->iterations_max);
-    cortex_close(out);
+    bool is_turn = ev->type == WEND_TURN_START;
+
+    if (!is_turn && (!s->file || s->turn))
+        return false;
+    if (is_turn)
+        s->iterations_max = s->turns_max + s->file;
+    s->turn = is_turn ? ev->u.turn_start.counter + 1 + s->file : 1;
+    s->in_iteration = true;
+    s->completed = s->batch_done = s->batch_total = 0;
+    return true;
 }
 
-static void end_iteration(struct cortex *c, const wend_event *ev,
-                          struct buf *out)
+/* Before a turn, that of a plan file: it is planned anew. */
+static RECORD_HOOK(iteration_ends)
 {
-    if (!c->in_iteration)
-        return;
-    c->in_iteration = false;
-    cortex_open(out, ev, "iteration_completed");
-    json_add_i64(out, "iteration", c->iteration);
-    json_add_i64(out, "actions_completed", c->completed);
-    cortex_close(out);
+    bool ends = s->in_iteration;
+
+    (void)ev;
+    s->in_iteration = false;
+    return ends;
 }
 
-static bool has_planner(const struct cortex *c, wend_str config,
-                        struct buf *out)
+static bool has_planner(const struct dialect_stream *s, wend_str config)
 {
-    struct arena a = {.mem = c->mem};
+    struct arena a = {.mem = s->mem};
     struct json *j = config.ptr ? json_parse_own(config, &a, NULL) : NULL;
     bool has = json_get(j, "planner") != NULL;
 
-    out->failed |= a.failed;
+    s->out->failed |= a.failed;
     arena_free(&a);
     return has;
 }
 
-static void on_run_start(struct cortex *c, const wend_event *ev,
-                         struct buf *out)
+static RECORD_HOOK(run_starts)
 {
     const wend_ev_run_start *e = &ev->u.run_start;
 
-    c->iterations_file = e->plan_json.ptr != NULL;
-    c->turns_max = e->limits.turns;
-    c->no_planner = !has_planner(c, e->config_json, out);
-    c->iterations_max = c->iterations_file ? 1 : c->turns_max;
-    cortex_open(out, ev, "agent_started");
-    json_add_str(out, "agent_name", e->agent.ptr ? e->agent : STR(""));
-    json_add_str(out, "execution_id", ev->run);
-    json_add_i64(out, "max_iterations", c->iterations_max);
-    cortex_close(out);
-}
-
-static void on_turn_start(struct cortex *c, const wend_event *ev,
-                          struct buf *out)
-{
-    end_iteration(c, ev, out); /* that of a plan file: it is planned anew */
-    c->iterations_max = c->turns_max + c->iterations_file;
-    begin_iteration(c, ev, ev->u.turn_start.counter + 1 + c->iterations_file,
-                    out);
-}
-
-static void on_turn_end(struct cortex *c, const wend_event *ev, struct buf *out)
-{
-    end_iteration(c, ev, out);
+    s->file = e->plan_json.ptr != NULL;
+    s->turns_max = e->limits.turns;
+    s->no_planner = !has_planner(s, e->config_json);
+    s->iterations_max = s->file ? 1 : s->turns_max;
+    return true;
 }
 
 /* ---- Plans --------------------------------------------------------------- */
 
+/* clang-format off */
+#define ITERATION {"iteration", ROW_I64, OWN(turn)}
+/* clang-format on */
+
+static const struct record_rule plan_rule = {
+    .name = "plan_generated",
+    .rows = {ITERATION,
+             {"actions_count", ROW_I64, OWN(plan_count)},
+             {"actions", ROW_JSON, OWN(now.json)}},
+};
+
+static struct buf *add_planned(struct dialect_stream *s)
+{
+    if (!s->plan_count++)
+        buf_char(&s->plan, '[');
+    json_open(&s->plan, NULL, '{');
+    return &s->plan;
+}
+
 /* As plan_start has it, or as a model wrote it: then what is not there has
  * its default. */
-static void put_planned(struct buf *b, const struct json *a)
+static void put_planned(struct dialect_stream *s, const struct json *a)
 {
     static const struct {
         const char *name, *other, *none;
@@ -90,339 +94,367 @@ static void put_planned(struct buf *b, const struct json *a)
         {"mode", "mode", "\"sync\""},
         {"depends_on", "depends_on", "[]"},
     };
+    struct buf *b = add_planned(s);
 
-    buf_cstr(b, b->len ? ",{" : "{");
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const struct json *m = json_get(a, members[i].name);
 
         m = m ? m : json_get(a, members[i].other);
-        json_key(b, members[i].name);
         if (m)
-            json_put(b, m);
+            json_add(b, members[i].name, m);
         else
-            buf_cstr(b, members[i].none);
+            json_add_raw(b, members[i].name, str_of(members[i].none));
     }
-    buf_char(b, '}');
+    json_close(b, '}');
 }
 
-static void add_planned(struct cortex *c, const struct json *list)
+/* One action, or a list of them. */
+static void read_planned(struct dialect_stream *s, wend_str json)
 {
-    for (const struct json *a = list ? list->first : NULL; a; a = a->next) {
-        put_planned(&c->plan, a);
-        c->plan_count++;
-    }
-}
-
-static void read_planned(struct cortex *c, wend_str json, struct buf *out)
-{
-    struct arena a = {.mem = c->mem};
+    struct arena a = {.mem = s->mem};
     struct json *j = json.ptr ? json_parse_own(json, &a, NULL) : NULL;
+    bool is_list = j && j->kind == JSON_ARRAY;
 
-    if (j && j->kind == JSON_ARRAY) {
-        add_planned(c, j);
-    } else if (j) {
-        put_planned(&c->plan, j);
-        c->plan_count++;
-    }
-    out->failed |= a.failed;
+    for (j = is_list ? j->first : j; j; j = is_list ? j->next : NULL)
+        put_planned(s, j);
+    s->out->failed |= a.failed;
     arena_free(&a);
 }
 
 /* The plan is complete. */
-static void put_plan(struct cortex *c, const wend_event *ev, struct buf *out)
+static void put_plan(struct dialect_stream *s, const wend_event *ev)
 {
-    out->failed |= c->plan.failed;
-    if (!c->plan_count)
+    s->out->failed |= s->plan.failed;
+    if (!s->plan_count)
         return;
-    cortex_open(out, ev, "plan_generated");
-    json_add_i64(out, "iteration", c->iteration);
-    json_add_i64(out, "actions_count", c->plan_count);
-    json_key(out, "actions");
-    buf_char(out, '[');
-    buf_str(out, buf_view(&c->plan));
-    buf_char(out, ']');
-    cortex_close(out);
-    c->batch_total += c->plan_count;
-    c->plan_count = 0;
-    buf_clear(&c->plan);
+    json_close(&s->plan, ']');
+    s->now.json = buf_view(&s->plan);
+    record_put(s, &plan_rule, ev);
+    s->batch_total += s->plan_count;
+    s->plan_count = 0;
+    buf_clear(&s->plan);
 }
 
-static void on_plan_start(struct cortex *c, const wend_event *ev,
-                          struct buf *out)
+static RECORD_HOOK(plan_starts)
 {
-    const wend_ev_plan_start *e = &ev->u.plan_start;
-
-    if (c->iterations_file && !c->iteration)
-        begin_iteration(c, ev, 1, out);
-    read_planned(c, e->actions_json, out);
-    if (!e->streamed)
-        put_plan(c, ev, out);
+    read_planned(s, ev->u.plan_start.actions_json);
+    if (!ev->u.plan_start.streamed)
+        put_plan(s, ev);
+    return true;
 }
 
-static void on_plan_action(struct cortex *c, const wend_event *ev,
-                           struct buf *out)
+static RECORD_HOOK(plan_grows)
 {
-    read_planned(c, ev->u.plan_action.action_json, out);
+    read_planned(s, ev->u.plan_action.action_json);
+    return true;
+}
+
+/* Whether the call with that name writes a plan. */
+static bool is_plan_call(const struct dialect_stream *s, wend_str name)
+{
+    return !s->no_planner && str_is(name, "plan");
 }
 
 /* ---- Model --------------------------------------------------------------- */
 
+/* Names the action that a model works for. */
+static RECORD_HOOK(names_action)
+{
+    const struct record_call *a = record_find(s, true, s->now.id);
+
+    (void)ev;
+    s->now.name = a ? a->name : STR_NONE;
+    return true;
+}
+
 /* Whether thinking was told: of the action's model, or of the turn's. */
-static bool *thought_of(struct cortex *c, wend_str action)
+static bool *thought_of(struct dialect_stream *s)
 {
-    struct cortex_action *a = action.ptr ? *cortex_find(c, action) : NULL;
+    struct record_call *a = record_find(s, true, s->now.id);
 
-    return a ? &a->thought : &c->thought;
+    return a ? &a->thought : &s->thought;
 }
 
-static void on_model_start(struct cortex *c, const wend_event *ev,
-                           struct buf *out)
+static RECORD_HOOK(model_starts)
 {
-    *thought_of(c, ev->u.model_start.action) = false;
-    record_calls_model(&c->early, ev, out);
+    *thought_of(s) = false;
+    return record_model(s, ev);
 }
 
-static void on_text_delta(struct cortex *c, const wend_event *ev,
-                          struct buf *out)
+static RECORD_HOOK(writes)
 {
-    const wend_ev_delta *e = &ev->u.text_delta;
-
-    cortex_open(out, ev, "llm_token");
-    json_add_str(out, "token", e->text);
-    json_add_i64(out, "cumulative_tokens", ++c->tokens);
-    cortex_close_for(out, e->action, cortex_action_name(c, e->action));
+    s->pieces++;
+    return names_action(s, ev);
 }
 
-static void put_thought(struct cortex *c, const wend_event *ev, wend_str text,
-                        wend_str action, struct buf *out)
+/* Thinking that did not stream is told at the end. */
+static RECORD_HOOK(thinks)
 {
-    *thought_of(c, action) = true;
-    cortex_open(out, ev, "thought");
-    json_add_str(out, "text", text);
-    cortex_close_for(out, action, cortex_action_name(c, action));
+    bool *told = thought_of(s);
+
+    if (ev->type == WEND_MODEL_END && (!ev->u.model_end.thinking.len || *told))
+        return false;
+    *told = true;
+    return names_action(s, ev);
 }
 
-static void on_thinking_delta(struct cortex *c, const wend_event *ev,
-                              struct buf *out)
+static void put_retry(struct dialect_stream *s, const char *what, int64_t ms,
+                      wend_str why)
 {
-    const wend_ev_delta *e = &ev->u.thinking_delta;
-
-    put_thought(c, ev, e->text, e->action, out);
+    buf_clear(&s->text);
+    buf_fmt(&s->text, "the %s in %lld ms: ", what, (long long)ms);
+    buf_str(&s->text, why);
+    s->now.why = buf_view(&s->text);
 }
 
-static void on_model_retry(struct cortex *c, const wend_event *ev,
-                           struct buf *out)
+static RECORD_HOOK(model_retries)
 {
     const wend_ev_model_retry *e = &ev->u.model_retry;
-    struct buf why = {.mem = c->mem};
 
-    buf_fmt(&why,
-            "the model is asked again in %lld ms: ", (long long)e->delay_ms);
-    buf_str(&why, e->reason);
-    cortex_text(ev, "warning", "message", buf_view(&why), out);
-    out->failed |= why.failed;
-    buf_free(&why);
+    put_retry(s, "model is asked again", e->delay_ms, e->reason);
+    return true;
 }
 
-static void add_calls(struct cortex *c, const wend_ev_model_end *e)
+/* The end of an action tells the rest about its model. */
+static RECORD_HOOK(is_of_turn)
 {
-    for (size_t i = 0; i < e->calls_count; i++) {
-        struct buf *b = &c->plan;
-
-        if (cortex_is_plan_call(c, e->calls[i].name))
-            continue; /* its actions are told instead */
-        buf_cstr(b, b->len ? ",{" : "{");
-        json_add_str(b, "id", e->calls[i].id);
-        json_add_str(b, "name", e->calls[i].name);
-        json_add_str(b, "type", STR("tool"));
-        json_add_str(b, "mode", STR("async"));
-        buf_cstr(b, ",\"depends_on\":[]}");
-        c->plan_count++;
-    }
+    s->now.why = s->now.error ? s->now.error->message : STR("the model failed");
+    return !ev->u.model_end.action.ptr;
 }
 
-static void on_model_end(struct cortex *c, const wend_event *ev,
-                         struct buf *out)
+/* The actions of a plan are told instead of the call that writes it. */
+static RECORD_HOOK(calls_are_planned)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
 
-    if (e->thinking.len && !*thought_of(c, e->action))
-        put_thought(c, ev, e->thinking, e->action, out);
     if (e->action.ptr)
-        return; /* its end tells the rest */
-    if (e->outcome == WEND_OUTCOME_FAILED)
-        cortex_text(ev, "error", "error",
-                    e->error ? e->error->message : STR("the model failed"),
-                    out);
-    add_calls(c, e);
-    put_plan(c, ev, out);
-    record_calls_model(&c->early, ev, out);
-    if (c->batch_done)
-        cortex_progress(c, ev, out);
+        return false;
+    for (size_t i = 0; i < e->calls_count; i++) {
+        struct buf *b;
+
+        if (is_plan_call(s, e->calls[i].name))
+            continue;
+        b = add_planned(s);
+        json_add_str(b, "id", e->calls[i].id);
+        json_add_str(b, "name", e->calls[i].name);
+        buf_cstr(b, ",\"type\":\"tool\",\"mode\":\"async\",\"depends_on\":[]}");
+    }
+    put_plan(s, ev);
+    return record_model(s, ev);
 }
 
-/* ---- Talk ---------------------------------------------------------------- */
+/* ---- Actions and calls --------------------------------------------------- */
 
-static void on_warning(struct cortex *c, const wend_event *ev, struct buf *out)
+static RECORD_HOOK(call_begins)
 {
-    c->no_actions |= str_is(ev->u.warning.code, "no_actions");
-    cortex_text(ev, "warning", "message", ev->u.warning.message, out);
+    return !is_plan_call(s, s->now.name) && record_begins(s, ev);
 }
 
-static void on_error(struct cortex *c, const wend_event *ev, struct buf *out)
+static RECORD_HOOK(action_retries)
 {
-    (void)c;
-    cortex_text(ev, "error", "error", ev->u.error.message, out);
+    const wend_ev_action_retry *e = &ev->u.action_retry;
+    struct record_call *a = record_find(s, true, s->now.id);
+
+    if (a)
+        a->attempts++;
+    put_retry(s, "action is tried again", e->delay_ms,
+              e->error ? e->error->message : STR("it failed"));
+    return names_action(s, ev);
 }
 
-static void on_progress(struct cortex *c, const wend_event *ev, struct buf *out)
+/* The call of a plan is told by its actions, unless it has none. */
+static RECORD_HOOK(plan_call_fails)
 {
-    (void)c;
-    cortex_open(out, ev, "progress");
-    json_add_i64(out, "done", ev->u.progress.done);
-    json_add_i64(out, "total", ev->u.progress.total);
-    cortex_close(out);
+    bool ended = record_result(s, ev);
+
+    if (!is_plan_call(s, s->now.name) || !ended)
+        return false;
+    s->plan_calls++;
+    s->now.ended = false;
+    about_none(s);
+    s->now.why = s->now.error && s->now.error->message.len
+                     ? s->now.error->message
+                     : ev->u.call_end.output;
+    return s->now.outcome != WEND_OUTCOME_OK && !s->batch_total;
+}
+
+static RECORD_HOOK(has_ended)
+{
+    bool skipped = s->now.outcome == WEND_OUTCOME_SKIPPED;
+
+    (void)ev;
+    if (!s->now.ended)
+        return false;
+    s->completed += s->now.outcome == WEND_OUTCOME_OK;
+    s->batch_done++;
+    s->now.limit = skipped ? STR("skipped") : STR("completed");
+    s->now.yes = s->now.json.ptr && !str_is(s->now.json, "null");
+    return true;
+}
+
+/* How much is in a plan that is still being written is not known. */
+static RECORD_HOOK(progresses)
+{
+    about_none(s);
+    return s->batch_total && !s->in_model &&
+           (ev->type == WEND_MODEL_END
+                ? !ev->u.model_end.action.ptr && s->batch_done
+                : s->now.ended);
 }
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-static const char *reason_of(const struct cortex *c, const wend_ev_run_end *e)
+static RECORD_HOOK(planner_is_done)
 {
-    switch (e->outcome) {
-    case WEND_OUTCOME_OK: return c->no_actions ? "no_actions" : "final_answer";
-    case WEND_OUTCOME_LIMIT:
+    s->no_actions |= str_is(ev->u.warning.code, "no_actions");
+    return true;
+}
+
+static const char *reason_of(const struct dialect_stream *s,
+                             const wend_ev_run_end *e)
+{
+    if (e->outcome == WEND_OUTCOME_OK)
+        return s->no_actions ? "no_actions" : "final_answer";
+    if (e->outcome == WEND_OUTCOME_LIMIT)
         return str_is(e->limit, "turns")  ? "max_iterations"
                : str_is(e->limit, "loop") ? "no_progress"
                                           : "budget";
-    case WEND_OUTCOME_CANCELED: return "canceled";
-    case WEND_OUTCOME_FAILED:
-    case WEND_OUTCOME_NONE: /* the rest does not end runs */
-    case WEND_OUTCOME_SUPERSEDED:
-    case WEND_OUTCOME_DENIED:
-    case WEND_OUTCOME_TIMEOUT:
-    case WEND_OUTCOME_UNKNOWN:
-    case WEND_OUTCOME_SKIPPED: break;
-    }
-    return "failed";
+    return e->outcome == WEND_OUTCOME_CANCELED ? "canceled" : "failed";
 }
 
-static void put_completed(const struct cortex *c, const wend_event *ev,
-                          struct buf *out)
+static RECORD_HOOK(terminates)
+{
+    s->now.code = str_of(reason_of(s, &ev->u.run_end));
+    return true;
+}
+
+static RECORD_HOOK(run_completes)
 {
     const wend_ev_metrics *m = &ev->u.run_end.metrics;
-    int64_t calls = m->tool_calls - c->plan_calls;
+    int64_t calls = m->tool_calls - s->plan_calls;
 
-    cortex_open(out, ev, "agent_completed");
-    json_add_str(out, "execution_id", ev->run);
-    json_add_i64(out, "total_iterations", c->iteration);
-    json_add_i64(out, "total_actions", m->actions + calls);
-    json_add_i64(out, "total_llm_calls", m->model_calls);
-    json_add_i64(out, "total_tool_calls", c->tool_calls + calls);
-    cortex_seconds(out, m->ms);
-    cortex_close(out);
+    s->now.count = m->actions + calls;
+    s->now.tokens = s->tool_calls + calls;
+    return true;
 }
 
-static void put_failed(const wend_event *ev, struct buf *out)
+static RECORD_HOOK(run_fails)
 {
-    const wend_ev_run_end *e = &ev->u.run_end;
-    bool canceled = e->outcome == WEND_OUTCOME_CANCELED;
-    wend_str text = e->error ? e->error->message : STR_NONE;
-    wend_str code = e->error ? e->error->code : STR_NONE;
+    const wend_ev_error *e = s->now.error;
+    bool canceled = s->now.outcome == WEND_OUTCOME_CANCELED;
 
-    if (!text.len)
-        text = canceled ? STR("the run was canceled") : STR("the run failed");
-    if (!code.len)
-        code = canceled ? STR("canceled") : STR("failed");
-    cortex_open(out, ev, "agent_failed");
-    json_add_str(out, "error", text);
-    json_add_str(out, "error_type", code);
-    cortex_close(out);
-}
-
-static void on_run_end(struct cortex *c, const wend_event *ev, struct buf *out)
-{
-    const wend_ev_run_end *e = &ev->u.run_end;
-
-    end_iteration(c, ev, out);
-    cortex_open(out, ev, "termination");
-    json_add_str(out, "reason", str_of(reason_of(c, e)));
-    json_add_i64(out, "iteration", c->iteration);
-    cortex_close(out);
-    if (e->outcome == WEND_OUTCOME_OK || e->outcome == WEND_OUTCOME_LIMIT)
-        put_completed(c, ev, out);
-    else
-        put_failed(ev, out);
+    (void)ev;
+    s->now.why = e && e->message.len ? e->message
+                 : canceled          ? STR("the run was canceled")
+                                     : STR("the run failed");
+    s->now.code = e && e->code.len ? e->code
+                  : canceled       ? STR("canceled")
+                                   : STR("failed");
+    return true;
 }
 
 /* ---- Publics ------------------------------------------------------------- */
 
-typedef void (*handler)(struct cortex *, const wend_event *, struct buf *);
+/* clang-format off */
+#define MAX_ITERATIONS {"max_iterations", ROW_I64, OWN(iterations_max)}
+#define PARAMETERS {"parameters", ROW_JSON, OWN(now.json), .none = "{}"}
+#define WHY(key) {{key, ROW_STR, OWN(now.why), .none = ""}}
 
-/* What has no row has no record in cortex. */
-static const handler handlers[WEND_EVENT_TYPES] = {
-    [WEND_RUN_START] = on_run_start,
-    [WEND_RUN_END] = on_run_end,
-    [WEND_TURN_START] = on_turn_start,
-    [WEND_TURN_END] = on_turn_end,
-    [WEND_MODEL_START] = on_model_start,
-    [WEND_THINKING_DELTA] = on_thinking_delta,
-    [WEND_TEXT_DELTA] = on_text_delta,
-    [WEND_MODEL_RETRY] = on_model_retry,
-    [WEND_MODEL_END] = on_model_end,
-    [WEND_CALL_START] = cortex_call_start,
-    [WEND_CALL_END] = cortex_call_end,
-    [WEND_PLAN_START] = on_plan_start,
-    [WEND_PLAN_ACTION] = on_plan_action,
-    [WEND_ACTION_START] = cortex_action_start,
-    [WEND_ACTION_RETRY] = cortex_action_retry,
-    [WEND_ACTION_END] = cortex_action_end,
-    [WEND_PROGRESS] = on_progress,
-    [WEND_WARNING] = on_warning,
-    [WEND_ERROR] = on_error,
+/* What has no rule has no record in cortex. */
+static const struct record_rule rules[] = {
+    {ON(RUN_START), run_starts, "agent_started",
+     .rows = {{"agent_name", ROW_STR, EV(u.run_start.agent), .none = ""},
+              {"execution_id", ROW_STR, EV(run)},
+              MAX_ITERATIONS}},
+    {ON(TURN_START) | ON(TURN_END) | ON(RUN_END), iteration_ends,
+     "iteration_completed",
+     .rows = {ITERATION, {"actions_completed", ROW_I64, OWN(completed)}}},
+    {ON(TURN_START) | ON(PLAN_START), iteration_begins, "iteration_started",
+     .rows = {ITERATION, MAX_ITERATIONS}},
+    {ON(PLAN_START), .when = plan_starts},
+    {ON(PLAN_ACTION), .when = plan_grows},
+    {ON(MODEL_START), .when = model_starts},
+    {ON(TEXT_DELTA), writes, "llm_token",
+     .rows = {{"token", ROW_STR, EV(u.text_delta.text)},
+              {"cumulative_tokens", ROW_I64, OWN(pieces)}}},
+    {ON(THINKING_DELTA), thinks, "thought",
+     .rows = {{"text", ROW_STR, EV(u.thinking_delta.text)}}},
+    {ON(MODEL_RETRY), model_retries, "warning", .rows = WHY("message")},
+    {ON(MODEL_END), thinks, "thought",
+     .rows = {{"text", ROW_STR, EV(u.model_end.thinking)}}},
+    {ON(MODEL_END), is_of_turn, "error", .outcomes = IS(FAILED),
+     .rows = WHY("error")},
+    {ON(MODEL_END), .when = calls_are_planned},
+    {ON(CALL_START), call_begins, "action_started", .to = EARLY,
+     .rows = {{"type", ROW_TEXT, .none = "tool"},
+              {"mode", ROW_TEXT, .none = "async"},
+              {"target", ROW_STR, OWN(now.name)},
+              PARAMETERS}},
+    {ON(ACTION_START), record_begins, "action_started", .to = EARLY,
+     .rows = {{"type", ROW_STR, EV(u.action_start.type)},
+              {"mode", ROW_STR, EV(u.action_start.mode)},
+              {"target", ROW_STR, EV(u.action_start.target)},
+              PARAMETERS}},
+    {ON(ACTION_RETRY), action_retries, "warning", .to = EARLY,
+     .rows = WHY("message")},
+    {ON(CALL_END), plan_call_fails, "error", .rows = WHY("error")},
+    {ON(ACTION_END), .when = record_ends},
+    {ON(CALL_END) | ON(ACTION_END), has_ended, "action_completed",
+     .outcomes = IS(OK) | IS(SKIPPED), .to = EARLY,
+     .rows = {{"status", ROW_STR, OWN(now.limit)},
+              {"duration_seconds", ROW_SECONDS, OWN(now.ms)},
+              {"output", ROW_JSON, OWN(now.json), .none = "null"},
+              {"has_output", ROW_BOOL, OWN(now.yes)}}},
+    {ON(CALL_END) | ON(ACTION_END), has_ended, "action_failed",
+     .outcomes = ~(IS(OK) | IS(SKIPPED)), .to = EARLY,
+     .rows = {{"error", ROW_STR, OWN(now.why)},
+              {"error_type", ROW_STR, OWN(now.code)}}},
+    {ON(CALL_END) | ON(ACTION_END) | ON(MODEL_END), progresses, "progress",
+     .rows = {{"done", ROW_I64, OWN(batch_done)},
+              {"total", ROW_I64, OWN(batch_total)}}},
+    {ON(PROGRESS), .name = "progress",
+     .rows = {{"done", ROW_I64, EV(u.progress.done)},
+              {"total", ROW_I64, EV(u.progress.total)}}},
+    {ON(WARNING), planner_is_done, "warning",
+     .rows = {{"message", ROW_STR, EV(u.warning.message), .none = ""}}},
+    {ON(ERROR), .name = "error",
+     .rows = {{"error", ROW_STR, EV(u.error.message), .none = ""}}},
+    {ON(RUN_END), terminates, "termination",
+     .rows = {{"reason", ROW_STR, OWN(now.code)}, ITERATION}},
+    {ON(RUN_END), run_completes, "agent_completed",
+     .outcomes = IS(OK) | IS(LIMIT),
+     .rows = {{"execution_id", ROW_STR, EV(run)},
+              {"total_iterations", ROW_I64, OWN(turn)},
+              {"total_actions", ROW_I64, OWN(now.count)},
+              {"total_llm_calls", ROW_I64, EV(u.run_end.metrics.model_calls)},
+              {"total_tool_calls", ROW_I64, OWN(now.tokens)},
+              {"duration_seconds", ROW_SECONDS, EV(u.run_end.metrics.ms)}}},
+    {ON(RUN_END), run_fails, "agent_failed",
+     .outcomes = ~(IS(OK) | IS(LIMIT)),
+     .rows = {{"error", ROW_STR, OWN(now.why)},
+              {"error_type", ROW_STR, OWN(now.code)}}},
+    {0},
 };
+/* clang-format on */
 
-static void cortex_init(void *state, const struct mem *m, bool verbose)
+static void cortex_begin(struct dialect_stream *s, const wend_event *ev)
 {
-    struct cortex *c = state;
-
-    (void)verbose;
-    c->mem = m;
-    record_calls_init(&c->early, m);
-    c->plan.mem = m;
-}
-
-static void cortex_event(void *state, const wend_event *ev, struct buf *out)
-{
-    struct cortex *c = state;
-
-    if (!handlers[ev->type])
-        return;
     /* Not only at turn_start: a reader may come in the middle of a turn. */
     if (ev->in_turn && ev->type != WEND_TURN_START)
-        c->iteration = ev->turn + 1 + c->iterations_file;
+        s->turn = ev->turn + 1 + s->file;
     /* Whatever comes after its actions comes after the plan. */
-    if (!c->early.in_model && ev->type != WEND_PLAN_ACTION)
-        put_plan(c, ev, out);
-    handlers[ev->type](c, ev, out);
-    out->failed |= c->early.held.failed | c->early.open.failed | c->plan.failed;
-}
-
-static void cortex_free(void *state)
-{
-    struct cortex *c = state;
-
-    for (struct cortex_action *a = c->open, *next; a; a = next) {
-        next = a->next;
-        mem_free(c->mem, a);
-    }
-    record_calls_free(&c->early);
-    buf_free(&c->plan);
+    if (!s->in_model && ev->type != WEND_PLAN_ACTION)
+        put_plan(s, ev);
 }
 
 const struct dialect dialect_cortex = {
     .name = "cortex",
-    .size = sizeof(struct cortex),
-    .init = cortex_init,
-    .event = cortex_event,
-    .free = cortex_free,
+    .rules = rules,
+    .begin = cortex_begin,
+    .head = {{"event_type", .kind = ROW_NAME},
+             {"timestamp", ROW_TIME, EV(time_us)},
+             {"data", .kind = ROW_OPEN}},
+    .tail = {{.kind = ROW_CLOSE},
+             {"action_id", ROW_NULLABLE, OWN(now.id)},
+             {"action_name", ROW_NULLABLE, OWN(now.name)}},
 };

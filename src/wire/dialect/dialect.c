@@ -3,27 +3,155 @@
  */
 #include "wire/dialect/dialect.h"
 
-bool dialect_open(struct dialect_stream *s, const struct dialect *d,
+#include "wire/dialect/record.h"
+
+_Static_assert(WEND_EVENT_TYPES <= 64, "ON() has a bit for each type");
+
+/* Where an event has what a record may be about; 0: nowhere. */
+struct about {
+    size_t id, name, json, reason, error, outcome, ms, cached;
+};
+
+#define AT(member) offsetof(wend_event, u.member)
+
+static const struct about abouts[WEND_EVENT_TYPES] = {
+    [WEND_CALL_START] = {.id = AT(call_start.call),
+                         .name = AT(call_start.name),
+                         .json = AT(call_start.args_json)},
+    [WEND_CALL_OUTPUT] = {.id = AT(call_output.call)},
+    [WEND_CALL_END] = {.id = AT(call_end.call),
+                       .name = AT(call_end.name),
+                       .reason = AT(call_end.output),
+                       .error = AT(call_end.error),
+                       .outcome = AT(call_end.outcome),
+                       .ms = AT(call_end.ms),
+                       .cached = AT(call_end.cached)},
+    [WEND_ACTION_START] = {.id = AT(action_start.action),
+                           .name = AT(action_start.name),
+                           .json = AT(action_start.params_json)},
+    [WEND_ACTION_RETRY] = {.id = AT(action_retry.action),
+                           .error = AT(action_retry.error)},
+    [WEND_ACTION_END] = {.id = AT(action_end.action),
+                         .name = AT(action_end.name),
+                         .json = AT(action_end.output_json),
+                         .reason = AT(action_end.reason),
+                         .error = AT(action_end.error),
+                         .outcome = AT(action_end.outcome),
+                         .ms = AT(action_end.ms),
+                         .cached = AT(action_end.cached)},
+    [WEND_MODEL_START] = {.id = AT(model_start.action)},
+    [WEND_THINKING_DELTA] = {.id = AT(thinking_delta.action)},
+    [WEND_TEXT_DELTA] = {.id = AT(text_delta.action)},
+    [WEND_MODEL_END] = {.id = AT(model_end.action),
+                        .error = AT(model_end.error),
+                        .outcome = AT(model_end.outcome)},
+    [WEND_RUN_END] = {.error = AT(run_end.error),
+                      .outcome = AT(run_end.outcome)},
+};
+
+static wend_str str_at(const wend_event *ev, size_t at)
+{
+    return at ? *(const wend_str *)(const void *)((const char *)ev + at)
+              : STR_NONE;
+}
+
+static void look_at(struct dialect_now *now, const wend_event *ev)
+{
+    const struct about *a = &abouts[ev->type];
+    const char *p = (const char *)ev;
+    const void *error = p + a->error, *outcome = p + a->outcome,
+               *ms = p + a->ms;
+    wend_str reason = str_at(ev, a->reason), name;
+
+    *now = (struct dialect_now){
+        .id = str_at(ev, a->id),
+        .name = str_at(ev, a->name),
+        .json = str_at(ev, a->json),
+        .error = a->error ? *(const wend_ev_error *const *)error : NULL,
+        .outcome = a->outcome ? *(const wend_outcome *)outcome : 0,
+        .ms = a->ms ? *(const int64_t *)ms : 0,
+        .cached = a->cached && *(const bool *)(p + a->cached),
+        .truncated = ev->type == WEND_CALL_END && ev->u.call_end.truncated,
+    };
+    name = str_of(wend_outcome_name(now->outcome));
+    now->why = now->error && now->error->message.len ? now->error->message
+               : reason.len                          ? reason
+                                                     : name;
+    now->code = now->error && now->error->code.len ? now->error->code : name;
+}
+
+static bool applies(const struct record_rule *r, struct dialect_stream *s,
+                    const wend_event *ev)
+{
+    return (!r->outcomes || (r->outcomes >> s->now.outcome & 1)) &&
+           (!r->when || r->when(s, ev)) &&
+           (!r->flag || *(const bool *)((const char *)s + r->flag));
+}
+
+static const size_t bufs[] = {
+    offsetof(struct dialect_stream, early),
+    offsetof(struct dialect_stream, later),
+    offsetof(struct dialect_stream, text),
+    offsetof(struct dialect_stream, turn_id),
+    offsetof(struct dialect_stream, correlation_id),
+    offsetof(struct dialect_stream, cancel_by),
+    offsetof(struct dialect_stream, plan),
+};
+
+enum { BUFS = sizeof bufs / sizeof *bufs };
+
+static struct buf *buf_at(struct dialect_stream *s, int i)
+{
+    return (void *)((char *)s + bufs[i]);
+}
+
+void dialect_open(struct dialect_stream *s, const struct dialect *d,
                   const struct mem *m, bool verbose)
 {
-    *s = (struct dialect_stream){d, m, mem_zalloc(m, d->size)};
-    if (s->state)
-        d->init(s->state, m, verbose);
-    return s->state;
+    *s = (struct dialect_stream){
+        .dialect = d,
+        .mem = m,
+        .verbose = verbose,
+        .turns_max = d->turns_max,
+        .parallel_max = d->parallel_max,
+    };
+    for (int i = 0; i < BUFS; i++)
+        buf_at(s, i)->mem = m;
 }
 
 void dialect_event(struct dialect_stream *s, const wend_event *ev,
                    struct buf *out)
 {
-    if ((unsigned)ev->type < WEND_EVENT_TYPES)
-        s->dialect->event(s->state, ev, out);
+    bool begun = false;
+
+    if ((unsigned)ev->type >= WEND_EVENT_TYPES)
+        return;
+    s->out = out;
+    for (const struct record_rule *r = s->dialect->rules; r->on; r++) {
+        if (!(r->on >> ev->type & 1))
+            continue;
+        if (!begun) {
+            s->now = (struct dialect_now){.records = 0};
+            s->dialect->begin(s, ev);
+            look_at(&s->now, ev);
+        }
+        begun = true;
+        if (applies(r, s, ev) && r->name)
+            record_put(s, r, ev);
+    }
+    s->last_us = ev->time_us;
+    for (int i = 0; i < BUFS; i++)
+        out->failed |= buf_at(s, i)->failed;
 }
 
 void dialect_close(struct dialect_stream *s)
 {
-    if (s->state)
-        s->dialect->free(s->state);
-    if (s->mem)
-        mem_free(s->mem, s->state);
-    s->state = NULL;
+    for (struct record_call *c = s->calls, *next; c; c = next) {
+        next = c->next;
+        mem_free(s->mem, c);
+    }
+    for (int i = 0; i < BUFS && s->dialect; i++)
+        buf_free(buf_at(s, i));
+    s->calls = NULL;
+    s->dialect = NULL;
 }

@@ -14,9 +14,9 @@
  * 1; a step is completed after the snapshot of its metrics.
  *
  * cortex: event_type, timestamp, data, action_id, action_name; the last two
- * are null where it is about no action. Iterations count from 1; a plan file
+ * are null in a record about no action. Iterations count from 1; a plan file
  * is one, else a turn is. A tool call is an action; a call that writes a plan
- * is none, the actions of the plan are. Each action ends in one record,
+ * is not, the actions of the plan are. Each action ends in one record,
  * action_completed (status completed or skipped) or action_failed.
  */
 #ifndef WIRE_DIALECT_H
@@ -24,28 +24,65 @@
 
 #include "base/str.h"
 
-struct dialect {
-    const char *name;
-    size_t size; /* of its state, for one run */
-    /* m is borrowed; verbose: debug records, too, if it has such. */
-    void (*init)(void *state, const struct mem *m, bool verbose);
-    /* Appends zero or more lines. A failed allocation sticks in
-     * out->failed. */
-    void (*event)(void *state, const wend_event *ev, struct buf *out);
-    void (*free)(void *state);
-};
-
 extern const struct dialect dialect_loom, dialect_agio, dialect_cortex;
 
-/* A stream of one run's events, of any of them. */
+/* What the event is about, in the same members for calls and actions. */
+struct dialect_now {
+    wend_str id, name;  /* of the call or action */
+    wend_str json;      /* its arguments or its output */
+    wend_str why, code; /* for what failed */
+    wend_str limit;     /* that ended the run */
+    const wend_ev_error *error;
+    wend_outcome outcome;
+    int64_t ms;
+    bool truncated, cached;
+    bool ended; /* the result of a call or action is told */
+    /* What a dialect computes for its rows. */
+    int64_t tokens_in, tokens_out, tokens, count;
+    double ratio;
+    bool yes;
+    unsigned records; /* written for this event */
+};
+
+/* The events of one run. The dialects keep here what they know about it;
+ * each uses only a part. */
 struct dialect_stream {
     const struct dialect *dialect;
     const struct mem *mem;
-    void *state;
+    bool verbose;     /* debug records, too, if the dialect has them */
+    bool in_model;    /* the message of a turn streams */
+    struct buf early; /* records about calls, until that message ends */
+    struct buf later; /* the end of a turn, until it is known what follows */
+    struct record_call *calls; /* calls and actions that have begun */
+    struct buf *out;           /* of this event */
+    struct dialect_now now;
+    struct buf text;       /* what `now` points to */
+    int64_t last_us;       /* time of the previous event */
+    int64_t turn;          /* from 1; 0 before the first */
+    int64_t turn_began_us; /* moved on by the time without a process */
+    int64_t file;          /* 1: the first turn is a plan file */
+    int64_t turns_max, parallel_max, budget_tokens;
+    struct buf turn_id, correlation_id, cancel_by;
+    int64_t recoveries; /* attempts whose outcome is open */
+    int64_t actions;    /* that ran */
+    int64_t tool_calls; /* by actions, each attempt */
+    int64_t plan_calls; /* that wrote plans */
+    int64_t pieces;     /* of text so far */
+    struct buf plan;    /* list of actions that is being written */
+    int64_t plan_count;
+    bool in_iteration;
+    int64_t iterations_max;          /* 0: no limit */
+    int64_t batch_done, batch_total; /* actions of the plan, or of a turn */
+    int64_t completed;               /* in this iteration */
+    bool thought;                    /* the turn's thinking was told */
+    bool no_actions;                 /* the planner said so */
+    bool no_planner;                 /* a tool `plan` is like any other tool */
 };
 
-bool dialect_open(struct dialect_stream *s, const struct dialect *d,
-                  const struct mem *m, bool verbose); /* false: no memory */
+/* m is borrowed. */
+void dialect_open(struct dialect_stream *s, const struct dialect *d,
+                  const struct mem *m, bool verbose);
+/* Appends zero or more lines. A failed allocation sticks in out->failed. */
 void dialect_event(struct dialect_stream *s, const wend_event *ev,
                    struct buf *out);
 void dialect_close(struct dialect_stream *s); /* also if it never was open */

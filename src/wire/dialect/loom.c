@@ -1,514 +1,251 @@
 /*
  * loom.c - the loom dialect: native events in, loom records out.
  *
- * A handler writes the members of its records in the order that dialect.h
- * gives.
+ * The rows of a rule are in the order that dialect.h gives.
  */
 #include "base/limits.h"
-#include "wire/dialect/dialect.h"
 #include "wire/dialect/record.h"
 
-/* A call_output names its call only by id; loom wants the tool's name. */
-struct loom_call {
-    struct loom_call *next;
-    wend_str id, name;
-};
+/* ---- Turns and runs ------------------------------------------------------ */
 
-/* One run. */
-struct loom {
-    const struct mem *mem;
-    struct arena calls_arena; /* what is known about this turn's calls */
-    struct loom_call *calls;
-    struct record_calls early;
-    struct buf iteration_end_held; /* until the next turn or none follows */
-    struct buf turn_id, correlation_id;
-    int64_t iteration; /* -1 before the first turn */
-    int64_t budget_tokens, turns_max, parallel_max;
-    int64_t recoveries; /* attempts whose outcome is open */
-};
-
-/* ---- Writing records ----------------------------------------------------- */
-
-static void open_record(struct buf *b, const wend_event *ev, const char *type)
-{
-    buf_cstr(b, "{\"type\":\"");
-    buf_cstr(b, type);
-    buf_cstr(b, "\",\"timestamp\":");
-    json_put_time(b, ev->time_us);
-}
-
-/* The end of a run counts as part of its last turn. */
-static void close_record(const struct loom *l, struct buf *b)
-{
-    if (l->iteration >= 0) {
-        json_add_i64(b, "iteration", l->iteration);
-        json_add_str(b, "turn_id", buf_view(&l->turn_id));
-    }
-    buf_add(b, "}\n", 2);
-}
-
-static void put_plain(const struct loom *l, const wend_event *ev,
-                      const char *type, struct buf *b)
-{
-    open_record(b, ev, type);
-    close_record(l, b);
-}
-
-/* ---- Turns --------------------------------------------------------------- */
-
-static void enter_turn(struct loom *l, int64_t iteration, wend_str turn_id)
-{
-    l->iteration = iteration;
-    buf_clear(&l->turn_id);
-    buf_str(&l->turn_id, turn_id);
-}
-
-static void on_run_start(struct loom *l, const wend_event *ev, struct buf *out)
+static RECORD_HOOK(run_starts)
 {
     const wend_ev_run_start *e = &ev->u.run_start;
 
-    l->turns_max = e->limits.turns;
-    l->parallel_max = e->limits.parallel;
-    buf_clear(&l->correlation_id);
-    buf_str(&l->correlation_id, e->correlation_id);
-    out->failed |= l->correlation_id.failed;
+    s->turns_max = e->limits.turns;
+    s->parallel_max = e->limits.parallel;
+    buf_clear(&s->correlation_id);
+    buf_str(&s->correlation_id, e->correlation_id);
+    return true;
 }
 
-static void on_turn_start(struct loom *l, const wend_event *ev, struct buf *out)
+static RECORD_HOOK(is_recursion)
 {
-    const wend_ev_turn_start *e = &ev->u.turn_start;
-
-    record_let_go(&l->iteration_end_held, out);
-    arena_reset(&l->calls_arena);
-    l->calls = NULL;
-    if (e->counter > 0) {
-        open_record(out, ev, "recursion");
-        json_open(out, "metadata", '{');
-        json_add_i64(out, "from_turn", e->counter - 1);
-        json_add_i64(out, "to_turn", e->counter);
-        json_add_i64(out, "depth", e->counter);
-        json_close(out, '}');
-        close_record(l, out);
-    }
-    open_record(out, ev, "iteration_start");
-    if (e->parent_id.ptr) {
-        json_open(out, "metadata", '{');
-        json_add_str(out, "parent_turn_id", e->parent_id);
-        json_close(out, '}');
-    }
-    close_record(l, out);
+    record_release(s, ev);
+    s->now.count = ev->u.turn_start.counter - 1;
+    return ev->u.turn_start.counter > 0;
 }
 
-static void on_turn_end(struct loom *l, const wend_event *ev, struct buf *out)
+static RECORD_HOOK(has_calls)
 {
-    const wend_ev_turn_end *e = &ev->u.turn_end;
-
-    if (!e->calls) { /* loom ends the last turn with the run alone */
-        put_plain(l, ev, "iteration_end", &l->iteration_end_held);
-        return;
-    }
-    open_record(out, ev, "tool_calls_complete");
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "results_count", e->calls);
-    json_close(out, '}');
-    close_record(l, out);
-    put_plain(l, ev, "iteration_end", out);
+    (void)s;
+    return ev->type == WEND_TURN_END ? ev->u.turn_end.calls != 0
+                                     : ev->u.model_end.calls_count != 0;
 }
 
-/* ---- Context ------------------------------------------------------------- */
-
-static void on_context_start(struct loom *l, const wend_event *ev,
-                             struct buf *out)
+/* Loom ends the last turn with the run alone. */
+static RECORD_HOOK(may_be_last)
 {
-    l->budget_tokens = ev->u.context_start.budget_tokens;
-    put_plain(l, ev, "context_assembly_start", out);
-    open_record(out, ev, "phase_start");
-    json_add_str(out, "phase", STR("context_assembly"));
-    close_record(l, out);
-}
-
-static int64_t count_items(const struct loom *l, wend_str json, struct buf *out)
-{
-    struct arena a = {.mem = l->mem};
-    struct json *list = json.ptr ? json_parse(json, &a, NULL) : NULL;
-    int64_t count = list ? list->count : 0;
-
-    out->failed |= a.failed;
-    arena_free(&a);
-    return count;
-}
-
-static void on_context_end(struct loom *l, const wend_event *ev,
-                           struct buf *out)
-{
-    const wend_ev_context_end *e = &ev->u.context_end;
-    double budget = l->budget_tokens > 0 ? (double)l->budget_tokens : 1;
-
-    open_record(out, ev, "phase_end");
-    json_add_str(out, "phase", STR("context_assembly"));
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "tokens_used", e->tokens);
-    json_add_i64(out, "components", count_items(l, e->parts_json, out));
-    json_add_f64(out, "utilization",
-                 l->budget_tokens > 0 ? (double)e->tokens / budget : 0);
-    json_close(out, '}');
-    close_record(l, out);
-    put_plain(l, ev, "context_assembly_complete", out);
-}
-
-static void on_retrieval_start(struct loom *l, const wend_event *ev,
-                               struct buf *out)
-{
-    put_plain(l, ev, "retrieval_start", out);
-}
-
-static void on_retrieval_hit(struct loom *l, const wend_event *ev,
-                             struct buf *out)
-{
-    open_record(out, ev, "retrieval_progress");
-    json_open(out, "metadata", '{');
-    json_add_str(out, "doc_title", ev->u.retrieval_hit.title);
-    json_add_f64(out, "relevance_score", ev->u.retrieval_hit.score);
-    json_close(out, '}');
-    close_record(l, out);
-}
-
-static void on_retrieval_end(struct loom *l, const wend_event *ev,
-                             struct buf *out)
-{
-    const wend_ev_retrieval_end *e = &ev->u.retrieval_end;
-
-    open_record(out, ev, "retrieval_complete");
-    if (e->error)
-        json_add_str(out, "error", e->error->message);
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "doc_count", e->count);
-    json_close(out, '}');
-    close_record(l, out);
-}
-
-static void on_compacted(struct loom *l, const wend_event *ev, struct buf *out)
-{
-    open_record(out, ev, "compression_applied");
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "messages_before", ev->u.compacted.messages_before);
-    json_add_i64(out, "messages_after", ev->u.compacted.messages_after);
-    json_close(out, '}');
-    close_record(l, out);
-}
-
-/* ---- Model --------------------------------------------------------------- */
-
-static void on_model_start(struct loom *l, const wend_event *ev,
-                           struct buf *out)
-{
-    record_calls_model(&l->early, ev, out);
-    put_plain(l, ev, "llm_start", out);
-}
-
-static void on_text_delta(struct loom *l, const wend_event *ev, struct buf *out)
-{
-    open_record(out, ev, "llm_delta");
-    json_add_str(out, "content", ev->u.text_delta.text);
-    close_record(l, out);
-}
-
-static void on_model_retry(struct loom *l, const wend_event *ev,
-                           struct buf *out)
-{
-    const wend_ev_model_retry *e = &ev->u.model_retry;
-
-    l->recoveries++;
-    open_record(out, ev, "recovery_attempt");
-    json_add_str(out, "error", e->reason);
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "attempt", e->attempt);
-    json_add_i64(out, "delay_ms", e->delay_ms);
-    json_close(out, '}');
-    close_record(l, out);
-}
-
-static void put_recovery(struct loom *l, const wend_event *ev, struct buf *out)
-{
-    const wend_ev_model_end *e = &ev->u.model_end;
-    bool ok = e->outcome == WEND_OUTCOME_OK;
-
-    open_record(out, ev, ok ? "recovery_success" : "recovery_failed");
-    if (e->error)
-        json_add_str(out, "error", e->error->message);
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "attempts", l->recoveries);
-    json_close(out, '}');
-    close_record(l, out);
-    l->recoveries = 0;
-}
-
-static void put_calls(const struct loom *l, const wend_event *ev,
-                      struct buf *out)
-{
-    const wend_ev_model_end *e = &ev->u.model_end;
-
-    open_record(out, ev, "llm_tool_calls");
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "tool_count", (int64_t)e->calls_count);
-    json_key(out, "tool_names");
-    buf_char(out, '[');
-    for (size_t i = 0; i < e->calls_count; i++) {
-        if (i)
-            buf_char(out, ',');
-        json_put_str(out, e->calls[i].name);
-    }
-    buf_char(out, ']');
-    json_close(out, '}');
-    close_record(l, out);
-    open_record(out, ev, "tool_calls_start");
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "total_tools", (int64_t)e->calls_count);
-    json_add_i64(out, "max_parallel", l->parallel_max);
-    json_close(out, '}');
-    close_record(l, out);
-}
-
-static void on_model_end(struct loom *l, const wend_event *ev, struct buf *out)
-{
-    const wend_ev_model_end *e = &ev->u.model_end;
-
-    if (l->recoveries)
-        put_recovery(l, ev, out);
-    open_record(out, ev, "llm_complete");
-    json_add_str(out, "content", e->text);
-    if (e->error)
-        json_add_str(out, "error", e->error->message);
-    close_record(l, out);
-    if (e->calls_count)
-        put_calls(l, ev, out);
-    record_calls_model(&l->early, ev, out);
-}
-
-/* ---- Calls --------------------------------------------------------------- */
-
-static void remember_call(struct loom *l, wend_str id, wend_str name,
-                          struct buf *out)
-{
-    struct loom_call *c = arena_alloc(&l->calls_arena, sizeof *c);
-
-    if (!c) {
-        out->failed = true;
-        return;
-    }
-    c->id = arena_str(&l->calls_arena, id);
-    c->name = arena_str(&l->calls_arena, name);
-    c->next = l->calls;
-    l->calls = c;
-    out->failed |= l->calls_arena.failed;
-}
-
-static wend_str call_name(const struct loom *l, wend_str id)
-{
-    for (const struct loom_call *c = l->calls; c; c = c->next)
-        if (str_eq(c->id, id))
-            return c->name;
-    return STR_NONE;
-}
-
-static void on_call_start(struct loom *l, const wend_event *ev, struct buf *out)
-{
-    const wend_ev_call_start *e = &ev->u.call_start;
-    struct buf *b = record_calls_out(&l->early, out);
-
-    if (!record_calls_begin(&l->early, ev))
-        return;
-    remember_call(l, e->call, e->name, out);
-    open_record(b, ev, "tool_execution_start");
-    json_open(b, "tool_call", '{');
-    json_add_str(b, "id", e->call);
-    json_add_str(b, "name", e->name);
-    json_key(b, "arguments");
-    buf_str(b, e->args_json.ptr ? e->args_json : STR("{}"));
-    json_close(b, '}');
-    close_record(l, b);
-}
-
-static void on_call_output(struct loom *l, const wend_event *ev,
-                           struct buf *out)
-{
-    const wend_ev_delta *e = &ev->u.call_output;
-    struct buf *b = record_calls_out(&l->early, out);
-
-    open_record(b, ev, "tool_progress");
-    json_open(b, "metadata", '{');
-    json_add_str(b, "tool_name", call_name(l, e->call));
-    json_add_str(b, "status", e->text);
-    json_close(b, '}');
-    close_record(l, b);
-}
-
-static void put_result_metadata(struct buf *b, const wend_ev_call_end *e)
-{
-    if (e->outcome == WEND_OUTCOME_OK && !e->truncated && !e->cached)
-        return;
-    json_open(b, "metadata", '{');
-    record_fate(b, e->outcome, e->truncated, e->cached);
-    json_close(b, '}');
-}
-
-static void on_call_end(struct loom *l, const wend_event *ev, struct buf *out)
-{
-    const wend_ev_call_end *e = &ev->u.call_end;
-    bool ok = e->outcome == WEND_OUTCOME_OK;
-    struct buf *b = record_calls_out(&l->early, out);
-
-    if (!record_calls_end(&l->early, ev))
-        return;
-    open_record(b, ev, ok ? "tool_result" : "tool_error");
-    json_open(b, "tool_result", '{');
-    json_add_str(b, "tool_call_id", e->call);
-    json_add_str(b, "tool_name", e->name);
-    json_add_str(b, "content", e->output);
-    json_add_bool(b, "is_error", !ok);
-    json_add_i64(b, "execution_time_ms", e->ms);
-    put_result_metadata(b, e);
-    json_close(b, '}');
-    if (e->error)
-        json_add_str(b, "error", e->error->message);
-    close_record(l, b);
-}
-
-/* ---- Ends ---------------------------------------------------------------- */
-
-static void put_finish(struct loom *l, const wend_event *ev, struct buf *out)
-{
-    const wend_ev_run_end *e = &ev->u.run_end;
-
-    open_record(out, ev, "agent_finish");
-    json_add_str(out, "content", e->text.ptr ? e->text : STR(""));
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "turn_counter", l->iteration);
-    json_add_i64(out, "total_llm_calls", e->metrics.model_calls);
-    json_close(out, '}');
-    close_record(l, out);
+    return !has_calls(s, ev);
 }
 
 /* Loom counts the turn that may not begin any more. Its one limit is that
  * of turns; the name of another one is added. */
-static void put_limit(struct loom *l, const wend_event *ev, struct buf *out)
+static RECORD_HOOK(run_ends)
 {
     const wend_ev_run_end *e = &ev->u.run_end;
 
-    open_record(out, ev, "max_iterations_reached");
-    json_open(out, "metadata", '{');
-    json_add_i64(out, "turn_counter", l->iteration + 1);
-    json_add_i64(out, "max_iterations", l->turns_max);
+    buf_clear(&s->later); /* nothing follows it */
+    s->now.count = s->turn - 1;
     if (!str_is(e->limit, "turns"))
-        json_add_str(out, "limit", e->limit);
-    json_close(out, '}');
-    close_record(l, out);
+        s->now.limit = e->limit;
+    return true;
 }
 
-static void put_canceled(struct loom *l, const wend_event *ev, struct buf *out)
+/* ---- Context ------------------------------------------------------------- */
+
+static RECORD_HOOK(context_starts)
 {
-    open_record(out, ev, "execution_cancelled");
-    json_open(out, "metadata", '{');
-    json_add_str(out, "correlation_id", buf_view(&l->correlation_id));
-    json_close(out, '}');
-    close_record(l, out);
+    s->budget_tokens = ev->u.context_start.budget_tokens;
+    return true;
 }
 
-static void put_failed(struct loom *l, const wend_event *ev, struct buf *out)
+static RECORD_HOOK(context_ends)
 {
-    const wend_ev_run_end *e = &ev->u.run_end;
-    wend_str why = e->error ? e->error->message : STR_NONE;
+    const wend_ev_context_end *e = &ev->u.context_end;
+    struct arena a = {.mem = s->mem};
+    const struct json *parts =
+        e->parts_json.ptr ? json_parse(e->parts_json, &a, NULL) : NULL;
 
-    open_record(out, ev, "error");
-    json_add_str(out, "error", why.ptr ? why : STR("the run failed"));
-    close_record(l, out);
+    s->now.count = parts ? parts->count : 0;
+    if (s->budget_tokens > 0)
+        s->now.ratio = (double)e->tokens / (double)s->budget_tokens;
+    s->out->failed |= a.failed;
+    arena_free(&a);
+    return true;
 }
 
-static void on_run_end(struct loom *l, const wend_event *ev, struct buf *out)
+/* ---- Model and calls ----------------------------------------------------- */
+
+static RECORD_HOOK(recovers)
 {
-    buf_clear(&l->iteration_end_held); /* nothing follows it */
-    switch (ev->u.run_end.outcome) {
-    case WEND_OUTCOME_OK: put_finish(l, ev, out); break;
-    case WEND_OUTCOME_LIMIT: put_limit(l, ev, out); break;
-    case WEND_OUTCOME_CANCELED: put_canceled(l, ev, out); break;
-    case WEND_OUTCOME_FAILED:
-    case WEND_OUTCOME_NONE: /* the rest does not end runs */
-    case WEND_OUTCOME_SUPERSEDED:
-    case WEND_OUTCOME_DENIED:
-    case WEND_OUTCOME_TIMEOUT:
-    case WEND_OUTCOME_UNKNOWN:
-    case WEND_OUTCOME_SKIPPED: put_failed(l, ev, out); break;
+    (void)ev;
+    s->now.count = s->recoveries;
+    if (ev->type == WEND_MODEL_RETRY)
+        s->recoveries++;
+    else
+        s->recoveries = 0;
+    return s->now.count || ev->type == WEND_MODEL_RETRY;
+}
+
+static RECORD_HOOK(has_tool_calls)
+{
+    const wend_ev_model_end *e = &ev->u.model_end;
+
+    buf_clear(&s->text);
+    json_open(&s->text, NULL, '[');
+    for (size_t i = 0; i < e->calls_count; i++) {
+        json_key(&s->text, NULL);
+        json_put_str(&s->text, e->calls[i].name);
     }
+    json_close(&s->text, ']');
+    s->now.json = buf_view(&s->text);
+    s->now.count = (int64_t)e->calls_count;
+    return e->calls_count;
+}
+
+/* call_output names its call only by id; loom wants the tool's name. */
+static RECORD_HOOK(progresses)
+{
+    const struct record_call *c = record_find(s, false, s->now.id);
+
+    (void)ev;
+    s->now.name = c ? c->name : STR_NONE;
+    return true;
+}
+
+static RECORD_HOOK(call_ends)
+{
+    s->now.yes = s->now.outcome != WEND_OUTCOME_OK;
+    return record_ends(s, ev);
 }
 
 /* ---- Publics ------------------------------------------------------------- */
 
-typedef void (*handler)(struct loom *, const wend_event *, struct buf *);
+/* clang-format off */
+#define METADATA {"metadata", .kind = ROW_OPEN}
+#define PHASE {"phase", ROW_TEXT, .none = "context_assembly"}
 
-/* What has no row has no record in loom. */
-static const handler handlers[WEND_EVENT_TYPES] = {
-    [WEND_RUN_START] = on_run_start,
-    [WEND_RUN_END] = on_run_end,
-    [WEND_TURN_START] = on_turn_start,
-    [WEND_TURN_END] = on_turn_end,
-    [WEND_CONTEXT_START] = on_context_start,
-    [WEND_RETRIEVAL_START] = on_retrieval_start,
-    [WEND_RETRIEVAL_HIT] = on_retrieval_hit,
-    [WEND_RETRIEVAL_END] = on_retrieval_end,
-    [WEND_COMPACTED] = on_compacted,
-    [WEND_CONTEXT_END] = on_context_end,
-    [WEND_MODEL_START] = on_model_start,
-    [WEND_TEXT_DELTA] = on_text_delta,
-    [WEND_MODEL_RETRY] = on_model_retry,
-    [WEND_MODEL_END] = on_model_end,
-    [WEND_CALL_START] = on_call_start,
-    [WEND_CALL_OUTPUT] = on_call_output,
-    [WEND_CALL_END] = on_call_end,
+/* What has no rule has no record in loom. */
+static const struct record_rule rules[] = {
+    {ON(RUN_START), .when = run_starts},
+    {ON(TURN_START), is_recursion, "recursion",
+     .rows = {METADATA,
+              {"from_turn", ROW_I64, OWN(now.count)},
+              {"to_turn", ROW_I64, EV(u.turn_start.counter)},
+              {"depth", ROW_I64, EV(u.turn_start.counter)}}},
+    {ON(TURN_START), .name = "iteration_start",
+     .rows = {{"metadata", .kind = ROW_MAYBE},
+              {"parent_turn_id", ROW_STR, EV(u.turn_start.parent_id)}}},
+    {ON(CONTEXT_START), context_starts, .name = "context_assembly_start"},
+    {ON(CONTEXT_START), .name = "phase_start", .rows = {PHASE}},
+    {ON(RETRIEVAL_START), .name = "retrieval_start"},
+    {ON(RETRIEVAL_HIT), .name = "retrieval_progress",
+     .rows = {METADATA,
+              {"doc_title", ROW_STR, EV(u.retrieval_hit.title)},
+              {"relevance_score", ROW_F64, EV(u.retrieval_hit.score)}}},
+    {ON(RETRIEVAL_END), .name = "retrieval_complete",
+     .rows = {{"error", ROW_ERROR, EV(u.retrieval_end.error)},
+              METADATA,
+              {"doc_count", ROW_I64, EV(u.retrieval_end.count)}}},
+    {ON(COMPACTED), .name = "compression_applied",
+     .rows = {METADATA,
+              {"messages_before", ROW_I64, EV(u.compacted.messages_before)},
+              {"messages_after", ROW_I64, EV(u.compacted.messages_after)}}},
+    {ON(CONTEXT_END), context_ends, "phase_end",
+     .rows = {PHASE, METADATA,
+              {"tokens_used", ROW_I64, EV(u.context_end.tokens)},
+              {"components", ROW_I64, OWN(now.count)},
+              {"utilization", ROW_F64, OWN(now.ratio)}}},
+    {ON(CONTEXT_END), .name = "context_assembly_complete"},
+    {ON(MODEL_START), record_model, .name = "llm_start"},
+    {ON(TEXT_DELTA), .name = "llm_delta",
+     .rows = {{"content", ROW_STR, EV(u.text_delta.text)}}},
+    {ON(MODEL_RETRY), recovers, "recovery_attempt",
+     .rows = {{"error", ROW_STR, EV(u.model_retry.reason)},
+              METADATA,
+              {"attempt", ROW_I64, EV(u.model_retry.attempt)},
+              {"delay_ms", ROW_I64, EV(u.model_retry.delay_ms)}}},
+    {ON(MODEL_END), recovers, "recovery_success", "recovery_failed",
+     .rows = {{"error", ROW_ERROR, OWN(now.error)},
+              METADATA,
+              {"attempts", ROW_I64, OWN(now.count)}}},
+    {ON(MODEL_END), .name = "llm_complete",
+     .rows = {{"content", ROW_STR, EV(u.model_end.text)},
+              {"error", ROW_ERROR, OWN(now.error)}}},
+    {ON(MODEL_END), has_tool_calls, "llm_tool_calls",
+     .rows = {METADATA,
+              {"tool_count", ROW_I64, OWN(now.count)},
+              {"tool_names", ROW_JSON, OWN(now.json)}}},
+    {ON(MODEL_END), has_calls, "tool_calls_start",
+     .rows = {METADATA,
+              {"total_tools", ROW_I64, OWN(now.count)},
+              {"max_parallel", ROW_I64, OWN(parallel_max)}}},
+    {ON(MODEL_END), .when = record_model},
+    {ON(CALL_START), record_begins, "tool_execution_start", .to = EARLY,
+     .rows = {{"tool_call", .kind = ROW_OPEN},
+              {"id", ROW_STR, OWN(now.id)},
+              {"name", ROW_STR, OWN(now.name)},
+              {"arguments", ROW_JSON, OWN(now.json), .none = "{}"}}},
+    {ON(CALL_OUTPUT), progresses, "tool_progress", .to = EARLY,
+     .rows = {METADATA,
+              {"tool_name", ROW_STR, OWN(now.name)},
+              {"status", ROW_STR, EV(u.call_output.text)}}},
+    {ON(CALL_END), call_ends, "tool_result", "tool_error", .to = EARLY,
+     .rows = {{"tool_result", .kind = ROW_OPEN},
+              {"tool_call_id", ROW_STR, OWN(now.id)},
+              {"tool_name", ROW_STR, OWN(now.name)},
+              {"content", ROW_STR, EV(u.call_end.output)},
+              {"is_error", ROW_BOOL, OWN(now.yes)},
+              {"execution_time_ms", ROW_I64, OWN(now.ms)},
+              {"metadata", .kind = ROW_MAYBE},
+              {.kind = ROW_FATE},
+              {.kind = ROW_CLOSE},
+              {.kind = ROW_CLOSE},
+              {"error", ROW_ERROR, OWN(now.error)}}},
+    {ON(TURN_END), has_calls, "tool_calls_complete",
+     .rows = {METADATA, {"results_count", ROW_I64, EV(u.turn_end.calls)}}},
+    {ON(TURN_END), has_calls, .name = "iteration_end"},
+    {ON(TURN_END), may_be_last, "iteration_end", .to = LATER},
+    {ON(RUN_END), .when = run_ends},
+    {ON(RUN_END), .name = "agent_finish", .outcomes = IS(OK),
+     .rows = {{"content", ROW_STR, EV(u.run_end.text), .none = ""},
+              METADATA,
+              {"turn_counter", ROW_I64, OWN(now.count)},
+              {"total_llm_calls", ROW_I64, EV(u.run_end.metrics.model_calls)}}},
+    {ON(RUN_END), .name = "max_iterations_reached", .outcomes = IS(LIMIT),
+     .rows = {METADATA,
+              {"turn_counter", ROW_I64, OWN(turn)},
+              {"max_iterations", ROW_I64, OWN(turns_max)},
+              {"limit", ROW_STR, OWN(now.limit)}}},
+    {ON(RUN_END), .name = "execution_cancelled", .outcomes = IS(CANCELED),
+     .rows = {METADATA,
+              {"correlation_id", ROW_BUF, OWN(correlation_id), .none = ""}}},
+    {ON(RUN_END), .name = "error",
+     .outcomes = ~(IS(OK) | IS(LIMIT) | IS(CANCELED)),
+     .rows = {{"error", ROW_ERROR, OWN(now.error), .none = "the run failed"}}},
+    {0},
 };
+/* clang-format on */
 
-static void loom_init(void *state, const struct mem *m, bool verbose)
+/* Not only at turn_start: a reader may come in the middle of a turn. */
+static void loom_begin(struct dialect_stream *s, const wend_event *ev)
 {
-    struct loom *l = state;
-
-    (void)verbose;
-    l->mem = m;
-    record_calls_init(&l->early, m);
-    l->calls_arena.mem = l->iteration_end_held.mem = m;
-    l->turn_id.mem = l->correlation_id.mem = m;
-    l->iteration = -1;
-    l->turns_max = TURNS_DEFAULT;
-    l->parallel_max = PARALLEL_DEFAULT;
-}
-
-static void loom_event(void *state, const wend_event *ev, struct buf *out)
-{
-    struct loom *l = state;
-
-    if (!handlers[ev->type])
+    if (!ev->in_turn || ev->turn == s->turn - 1)
         return;
-    /* Not only at turn_start: a reader may come in the middle of a turn. */
-    if (ev->in_turn && ev->turn != l->iteration)
-        enter_turn(l, ev->turn, ev->turn_id);
-    handlers[ev->type](l, ev, out);
-    out->failed |= l->turn_id.failed | l->early.held.failed |
-                   l->early.open.failed | l->iteration_end_held.failed;
-}
-
-static void loom_free(void *state)
-{
-    struct loom *l = state;
-
-    arena_free(&l->calls_arena);
-    record_calls_free(&l->early);
-    buf_free(&l->iteration_end_held);
-    buf_free(&l->turn_id);
-    buf_free(&l->correlation_id);
+    s->turn = ev->turn + 1;
+    buf_clear(&s->turn_id);
+    buf_str(&s->turn_id, ev->turn_id);
 }
 
 const struct dialect dialect_loom = {
     .name = "loom",
-    .size = sizeof(struct loom),
-    .init = loom_init,
-    .event = loom_event,
-    .free = loom_free,
+    .turns_max = TURNS_DEFAULT,
+    .parallel_max = PARALLEL_DEFAULT,
+    .rules = rules,
+    .begin = loom_begin,
+    .head = {{"type", .kind = ROW_NAME}, {"timestamp", ROW_TIME, EV(time_us)}},
+    /* The end of a run counts as part of its last turn. */
+    .tail = {{"iteration", ROW_INDEX, OWN(turn)},
+             {"turn_id", ROW_BUF, OWN(turn_id)}},
 };
