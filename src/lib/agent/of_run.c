@@ -140,6 +140,8 @@ static wend_status read_past(struct remake *m, struct past_log **log)
     /* What is behind a damage is the resume's to refuse. */
     if (s == WEND_E_CORRUPT && m->past.config)
         s = WEND_OK;
+    if (m->load.arena.failed)
+        s = fail_nomem(m->load.err);
     if (s == WEND_OK && !m->past.config)
         s = fail(m->load.err, WEND_E_CORRUPT,
                  "the log of run %s is damaged at event 1", m->id);

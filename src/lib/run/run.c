@@ -5,6 +5,7 @@
 #include "lib/run/call.h"
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -177,6 +178,7 @@ void run_detach(struct wend_run *r)
     arena_free(&r->arena);
     if (r->agent)
         agent_release(r->agent);
+    assert(!r->dirty && !r->open); /* the runtime's list would keep it */
     *r->prev = r->next;
     if (r->next)
         r->next->prev = r->prev;

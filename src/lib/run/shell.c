@@ -14,6 +14,7 @@
 #include "lib/run/hook.h"
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -39,6 +40,7 @@ int64_t shell_now(struct wend_run *r)
 
 static void mark_dirty(struct wend_run *r)
 {
+    assert(!r->parked);
     if (r->dirty)
         return;
     r->dirty = true;
@@ -211,8 +213,8 @@ void shell_input(struct wend_run *r, struct input *in)
     if (r->over && in->kind == IN_CANCEL && !r->late_cancel.ptr &&
         r->durable_seq != r->turn.seq)
         r->late_cancel = arena_str(&r->arena, in->by);
-    if (r->over || r->error.status != WEND_OK)
-        return;
+    if (r->over || r->parked || r->error.status != WEND_OK)
+        return; /* parked: what its free stops may still tell of trouble */
     r->rt->stepping = true; /* what cannot be read is told with this input */
     in->past = learned_past(r);
     r->rt->stepping = false;

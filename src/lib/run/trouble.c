@@ -48,7 +48,7 @@ void run_trouble(struct wend_run *r, const struct trouble *t)
 {
     struct input in = {.kind = IN_TROUBLE};
 
-    if (!r->agent || r->over || r->error.status != WEND_OK)
+    if (!r->agent || r->over || r->parked || r->error.status != WEND_OK)
         return;
     add_copy(&r->troubles, WAITING_MAX, t, &r->arena);
     if (!r->rt->stepping && r->turn.phase != PH_NEW)

@@ -236,6 +236,51 @@ static void test_faults(bool http)
     buf_free(&ends);
 }
 
+/* A run is freed while its call waits, and an allocation of the free fails:
+ * the server that goes down by that has nothing to tell to the freed run. */
+static void test_free_faults(bool http)
+{
+    struct fault f = {0};
+    struct bench b;
+    int rounds = 0, bad = 0;
+
+    if (!bench_open(&b, SCRIPT("srv.wait", "{}")) ||
+        (http && !bench_http(&b, "modern")))
+        return;
+    rig_close(&b.rig);
+    do {
+        wend_runtime_options o = {
+            .size = sizeof o, .alloc = fault_alloc, .alloc_ctx = &f};
+        wend_mcp_options none = {0};
+        wend_run *run = NULL;
+        const wend_event *e;
+
+        f.count = f.live = f.fail_at = 0;
+        f.hit = false;
+        b.rig.agent = NULL;
+        wend_runtime_new(&o, &b.rig.rt, NULL);
+        wend_agent_new(b.rig.rt, &b.rig.agent_options, &b.rig.agent, NULL);
+        bench_add(&b, "modern", http, none);
+        wend_run_start(b.rig.agent, STR("go"), NULL, &run, NULL);
+        while (run && wend_run_next(run, &e) == WEND_OK &&
+               e->type != WEND_CALL_START)
+            continue;
+        f.fail_at = f.count + ++rounds;
+        wend_run_free(run);
+        f.fail_at = 0;
+        wend_runtime_pump(b.rig.rt);
+        wend_agent_free(b.rig.agent);
+        wend_runtime_free(b.rig.rt);
+        bad += f.live != 0;
+    } while (f.hit);
+    b.rig.agent = NULL;
+    b.rig.rt = NULL;
+    tap_ok(!bad && rounds > 1,
+           "a run freed while its call waits, %s: %d rounds, %d leak",
+           http ? "http" : "stdio", rounds, bad);
+    bench_close(&b);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -249,5 +294,7 @@ int main(void)
     test_bye();
     test_faults(false);
     test_faults(true);
+    test_free_faults(false);
+    test_free_faults(true);
     return tap_done();
 }

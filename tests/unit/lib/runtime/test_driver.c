@@ -252,14 +252,32 @@ static void test_driven(void)
     buf_free(&driver);
 }
 
-static void on_alarm(int signal)
+static uint64_t playing; /* the seed */
+
+/* Sanitizers call it before they end the process. */
+void __sanitizer_set_death_callback(void (*fn)(void)) __attribute__((weak));
+void __sanitizer_print_stack_trace(void) __attribute__((weak));
+
+static void tell_seed(void)
+{
+    char text[40];
+    int len = snprintf(text, sizeof text, "# seed %llu\n",
+                       (unsigned long long)playing);
+
+    if (write(1, text, (size_t)len) < 0)
+        _exit(1);
+}
+
+static void on_signal(int signal)
 {
     static const char text[] = "not ok 1 - it hangs\n1..1\n";
 
-    (void)signal;
-    if (write(1, text, sizeof text - 1) < 0)
-        abort();
-    abort();
+    tell_seed();
+    if (__sanitizer_print_stack_trace)
+        __sanitizer_print_stack_trace();
+    if (signal == SIGALRM && write(1, text, sizeof text - 1) < 0)
+        _exit(1);
+    _exit(1);
 }
 
 int main(int argc, char **argv)
@@ -280,7 +298,10 @@ int main(int argc, char **argv)
     if (!campaign_options(options, tap_count(options), argc, argv) ||
         !campaign_enter("driver", dir))
         return 2;
-    signal(SIGALRM, on_alarm);
+    signal(SIGALRM, on_signal);
+    signal(SIGABRT, on_signal);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(tell_seed);
     end = now() + seconds;
     if (seed)
         from = seed;
@@ -288,7 +309,8 @@ int main(int argc, char **argv)
         char path[32];
 
         snprintf(path, sizeof path, "%d.db", seeds);
-        bad += play_seed((uint64_t)from + (uint64_t)seeds, path, &done) != 0;
+        playing = (uint64_t)from + (uint64_t)seeds;
+        bad += play_seed(playing, path, &done) != 0;
         seeds++;
         unlink(path);
     }
