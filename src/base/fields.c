@@ -118,7 +118,6 @@ static wend_status unknown(struct fields *f, const struct json *j,
 
 FIELD_READ(field_text)
 {
-    (void)field;
     if (j->kind != JSON_STRING)
         return fields_wrong(
             f, j, j->kind == JSON_NUMBER ? "a string in quotes" : "a string");
@@ -229,7 +228,6 @@ FIELD_READ(field_index)
 
 FIELD_READ(field_bool)
 {
-    (void)field;
     if (j->kind != JSON_TRUE && j->kind != JSON_FALSE)
         return fields_wrong(f, j, "true or false");
     *(bool *)at = j->kind == JSON_TRUE;
@@ -248,7 +246,6 @@ FIELD_READ(field_word)
 
 FIELD_READ(field_version)
 {
-    (void)at;
     return str_is(json_str(j), field->words[0])
                ? WEND_OK
                : fields_wrong(f, j, field->words[0]);
@@ -258,7 +255,6 @@ FIELD_READ(field_json)
 {
     wend_str text;
 
-    (void)field;
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping");
     text = json_text(j, f->arena);

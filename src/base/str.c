@@ -21,6 +21,14 @@ bool str_eq(wend_str a, wend_str b)
     return a.len == b.len && (!a.len || !memcmp(a.ptr, b.ptr, a.len));
 }
 
+int str_order(wend_str a, wend_str b)
+{
+    size_t len = a.len < b.len ? a.len : b.len;
+    int order = len ? memcmp(a.ptr, b.ptr, len) : 0;
+
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 bool str_starts(wend_str s, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -83,6 +91,20 @@ const char *str_near(wend_str s, const char *const *names, int n)
     for (int i = 0; i < n; i++)
         if (str_nearer(s, str_of(names[i]), &best))
             nearest = names[i];
+    return nearest;
+}
+
+wend_str str_nearest(wend_str s, const wend_str *first, size_t stride, size_t n)
+{
+    wend_str nearest = STR_NONE;
+    int best = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const wend_str *name = (const void *)((const char *)first + i * stride);
+
+        if (str_nearer(s, *name, &best))
+            nearest = *name;
+    }
     return nearest;
 }
 

@@ -14,6 +14,8 @@
 
 wend_str str_of(const char *s); /* NULL gives an absent string */
 bool str_eq(wend_str a, wend_str b);
+/* As memcmp; what is the beginning of another comes before it. */
+int str_order(wend_str a, wend_str b);
 /* Inline: mostly b is known, and so is its length. */
 static inline bool str_is(wend_str a, const char *b)
 {
@@ -30,6 +32,10 @@ const char *str_near(wend_str s, const char *const *names, int n);
 /* Whether the name is near, and nearer than those asked before with the same
  * *best, which is 0 at first. */
 bool str_nearer(wend_str s, wend_str name, int *best);
+/* The nearest of n strings that are `stride` bytes apart, such as a member of
+ * each struct of an array; absent when none is near. */
+wend_str str_nearest(wend_str s, const wend_str *first, size_t stride,
+                     size_t n);
 /* Decimal digits only, at most INT64_MAX. */
 bool str_to_i64(wend_str s, int64_t *out);
 /* 20ms, 1.5s, 2m, 1h, or a bare number of seconds; false if none of these

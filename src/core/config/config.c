@@ -241,11 +241,8 @@ static bool models_read(const struct json *j, struct arena *a, struct config *c)
 static int tool_order(const void *a, const void *b)
 {
     const struct tool *x = a, *y = b;
-    size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
-    int order = memcmp(x->name.ptr, y->name.ptr, len);
 
-    return order ? order
-                 : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+    return str_order(x->name, y->name);
 }
 
 static wend_status tools_read(const struct json *list, struct arena *a,

@@ -40,7 +40,6 @@ static wend_status read_fallback(struct fields *f, const struct json *j,
 
 static FIELD_READ(read_fallbacks)
 {
-    (void)field;
     return manifest_read_list(f, j, read_fallback, at);
 }
 
@@ -48,7 +47,6 @@ static FIELD_READ(read_cost)
 {
     int64_t *nano = at;
 
-    (void)field;
     if (j->kind != JSON_NUMBER || !decimal_nano(j->text, INT64_MAX, nano) ||
         !*nano)
         return fields_wrong(f, j,
@@ -80,7 +78,6 @@ static FIELD_READ(read_limits)
     };
 #undef AT
 
-    (void)field;
     return fields_read(f, j, rows, at);
 }
 
@@ -227,7 +224,6 @@ static FIELD_READ(read_policy)
     struct agent_manifest *m = at;
     wend_status s = manifest_read_list(f, j, read_rule, &m->rules);
 
-    (void)field;
     if (!s)
         s = manifest_read_list(f, j, read_label_row, &m->label_rows);
     if (s)
@@ -266,7 +262,6 @@ static FIELD_READ(read_network)
     int i;
     wend_status s;
 
-    (void)field;
     if (j->kind == JSON_ARRAY)
         return manifest_read_list(f, j, read_place, &m->network);
     s = field_index(f, &row, j, &i);
@@ -339,7 +334,6 @@ static FIELD_READ(read_servers)
     uint32_t line, column;
     wend_status s;
 
-    (void)field;
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping from names to servers");
     list = arena_alloc(f->arena, ((size_t)j->count + 1) * sizeof *list);
@@ -378,7 +372,6 @@ static FIELD_READ(read_retrieval)
 #undef AT
     struct agent_manifest *m = at;
 
-    (void)field;
     m->retrieval.given = true;
     return fields_read(f, j, rows, m);
 }
@@ -401,7 +394,6 @@ static FIELD_READ(read_memory)
     const struct field word = {.words = memories};
     struct agent_manifest *m = at;
 
-    (void)field;
     return j->kind == JSON_OBJECT ? fields_read(f, j, rows, m)
                                   : field_index(f, &word, j, &m->memory);
 }

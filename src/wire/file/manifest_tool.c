@@ -46,7 +46,6 @@ wend_status manifest_read_list(struct fields *f, const struct json *j,
 
 FIELD_READ(manifest_read_words)
 {
-    (void)field;
     return manifest_read_list(f, j, manifest_read_word, at);
 }
 
@@ -67,7 +66,6 @@ FIELD_READ(manifest_read_command)
     struct manifest_words *w = at;
     wend_status s;
 
-    (void)field;
     if (j->kind != JSON_ARRAY)
         return fields_wrong(f, j,
                             "a list such as [program, argument]; no shell "
@@ -101,7 +99,6 @@ static wend_status read_variable(struct fields *f, const struct json *j,
 
 FIELD_READ(manifest_read_secrets)
 {
-    (void)field;
     return manifest_read_list(f, j, read_variable, at);
 }
 
@@ -112,7 +109,6 @@ FIELD_READ(manifest_read_sandbox)
     int i;
     wend_status s = field_index(f, &row, j, &i);
 
-    (void)field;
     if (!s)
         *(bool *)at = i == 1;
     return s;
@@ -244,7 +240,6 @@ uint32_t manifest_labels(const struct manifest_words *w)
 
 FIELD_READ(manifest_read_labels)
 {
-    (void)field;
     return manifest_read_list(f, j, read_label, at);
 }
 

@@ -20,7 +20,6 @@ static FIELD_READ(read_name)
 {
     wend_str name = json_str(j);
 
-    (void)field;
     if (!name.len ||
         (!memchr(name.ptr, ':', name.len) && !memchr(name.ptr, '*', name.len)))
         return fields_wrong(f, j, "provider:model, such as openai:*");
@@ -30,7 +29,6 @@ static FIELD_READ(read_name)
 
 static FIELD_READ(read_usd)
 {
-    (void)field;
     if (j->kind != JSON_NUMBER || !decimal_nano(j->text, PRICE_NANO_MAX, at))
         return fields_wrong(f, j,
                             "USD for a million tokens, from 0 to 2000, with "
@@ -54,7 +52,6 @@ static FIELD_READ(read_price)
     struct model *m = at;
     wend_status s = fields_read(f, j, rows, m);
 
-    (void)field;
     if (s)
         return s;
     if (!json_get(j, "input"))
@@ -99,7 +96,6 @@ static FIELD_READ(read_models)
     void *list;
     wend_status s;
 
-    (void)field;
     if (j->count > MODELS_MAX)
         return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
                        "%u models; a file has at most %d", j->count,

@@ -55,7 +55,6 @@ static FIELD_READ(read_headers)
     struct relic_header *list;
     wend_status s = WEND_OK;
 
-    (void)field;
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping from names to values");
     if (j->count > RELIC_HEADERS_MAX)
@@ -88,7 +87,6 @@ static wend_status check_name(struct fields *f, wend_str name, uint32_t line,
 
 static FIELD_READ(read_path)
 {
-    (void)field;
     return relic_text_read(f, j, RELIC_TEXT_PATH, at);
 }
 
@@ -200,9 +198,7 @@ static wend_status read_endpoints(struct fields *f, const struct json *j,
 static FIELD_READ(read_later)
 {
     (void)f;
-    (void)field;
     (void)j;
-    (void)at;
     return WEND_OK;
 }
 

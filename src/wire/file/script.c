@@ -64,7 +64,6 @@ static FIELD_READ(read_usage)
     };
 #undef TOKENS
 
-    (void)field;
     return fields_read(f, j, rows, at);
 }
 
@@ -81,7 +80,6 @@ static FIELD_READ(read_error)
     struct script_error *e = at;
     wend_status s;
 
-    (void)field;
     e->message = STR("scripted error");
     s = fields_read(f, j, rows, e);
     if (s)
@@ -139,7 +137,6 @@ static FIELD_READ(read_calls)
     wend_status s =
         fields_list(f, j, sizeof *e->calls, read_call, &list, &e->calls_count);
 
-    (void)field;
     if (!s)
         e->calls = list;
     return s;
@@ -195,7 +192,6 @@ static FIELD_READ(read_turns)
     void *list;
     wend_status s;
 
-    (void)field;
     if (j->count > SCRIPT_TURNS_MAX)
         return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
                        "%u turns; a script has at most %d", j->count,

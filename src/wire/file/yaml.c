@@ -196,10 +196,7 @@ static wend_status resolve(struct reader *r, struct json *j, wend_str s,
 
 static int key_order(const struct member *a, const struct member *b)
 {
-    wend_str x = a->value.key, y = b->value.key;
-    int order = memcmp(x.ptr, y.ptr, x.len < y.len ? x.len : y.len);
-
-    return order ? order : (x.len > y.len) - (x.len < y.len);
+    return str_order(a->value.key, b->value.key);
 }
 
 static void merge(struct member **to, struct member **from, size_t low,

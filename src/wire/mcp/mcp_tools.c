@@ -166,10 +166,8 @@ static int by_name(const void *a, const void *b)
 {
     const struct mcp_tool *x = *(const struct mcp_tool *const *)a;
     const struct mcp_tool *y = *(const struct mcp_tool *const *)b;
-    size_t n = x->name.len < y->name.len ? x->name.len : y->name.len;
-    int d = memcmp(x->name.ptr, y->name.ptr, n);
 
-    return d ? d : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+    return str_order(x->name, y->name);
 }
 
 static void hash_str(struct sha256 *h, wend_str s)

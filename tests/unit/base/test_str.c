@@ -44,6 +44,45 @@ static void test_near(void)
                    "near: %s", rows[i].why);
 }
 
+static void test_nearest(void)
+{
+    static const struct {
+        int before;
+        wend_str name;
+    } list[] = {{1, {"fetch", 5}}, {2, {"parse", 5}}, {3, {"patch", 5}}};
+
+    tap_is_str(str_nearest(STR("pach"), &list->name, sizeof *list, 3), "patch",
+               "nearest: a member of each struct is compared");
+    tap_ok(!str_nearest(STR("zebra"), &list->name, sizeof *list, 3).ptr,
+           "nearest: none is near");
+    tap_ok(!str_nearest(STR("fetch"), NULL, sizeof *list, 0).ptr,
+           "nearest: of none");
+}
+
+static void test_order(void)
+{
+    static const struct {
+        const char *why, *a, *b;
+        int wanted; /* its sign */
+    } rows[] = {
+        {"equal", "ab", "ab", 0},
+        {"the first difference decides", "ab", "b", -1},
+        {"bytes are unsigned", "\xc3", "z", 1},
+        {"the beginning of another comes first", "ab", "abc", -1},
+        {"nothing comes first", "", "a", -1},
+        {"absent is as empty", NULL, "", 0},
+    };
+
+    for (size_t i = 0; i < tap_count(rows); i++) {
+        wend_str a = str_of(rows[i].a), b = str_of(rows[i].b);
+        int got = str_order(a, b), back = str_order(b, a);
+
+        tap_ok((got > 0) - (got < 0) == rows[i].wanted &&
+                   (back > 0) - (back < 0) == -rows[i].wanted,
+               "order: %s", rows[i].why);
+    }
+}
+
 static void test_numbers(void)
 {
     static const struct {
@@ -214,6 +253,8 @@ int main(void)
     tap_is_str(wend_str_of("ab"), "ab", "wend_str_of: a C string");
     test_compare();
     test_near();
+    test_nearest();
+    test_order();
     test_numbers();
     test_glob();
     test_i64_text();
