@@ -9,6 +9,9 @@
  * has looked at are marked; marks of an alternative count only if it fits.
  */
 #include "core/schema/schema.h"
+
+#include <assert.h>
+
 #include "core/schema/schema_node.h"
 
 #include "base/limits.h"
@@ -24,18 +27,19 @@ enum {
 };
 
 /* Which children are evaluated, by place. */
-struct marks {
+struct seen_children {
     uint64_t *bits;
     size_t words;
     uint64_t few; /* if one word is enough */
 };
 
-static bool check(struct checking *c, const struct schema_node *n,
-                  const struct json *v, struct marks *marks);
+static bool check(struct schema_check *c, const struct schema_node *n,
+                  const struct json *v, struct seen_children *marks);
 
 /* ---- Marks --------------------------------------------------------------- */
 
-static bool marks_open(struct checking *c, struct marks *m, size_t count)
+static bool marks_open(struct schema_check *c, struct seen_children *m,
+                       size_t count)
 {
     m->words = count / 64 + 1;
     m->few = 0;
@@ -45,34 +49,35 @@ static bool marks_open(struct checking *c, struct marks *m, size_t count)
     return m->bits || schema_stop_nomem(c);
 }
 
-static void marks_close(struct checking *c, struct marks *m)
+static void marks_close(struct schema_check *c, struct seen_children *m)
 {
     if (m->bits != &m->few)
         mem_free(c->mem, m->bits);
 }
 
-static void mark(struct marks *m, uint32_t i)
+static void mark(struct seen_children *m, uint32_t i)
 {
     if (m)
         m->bits[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-static bool marked(const struct marks *m, uint32_t i)
+static bool marked(const struct seen_children *m, uint32_t i)
 {
     return m->bits[i / 64] >> i % 64 & 1;
 }
 
-static void marks_add(struct marks *m, const struct marks *more)
+static void marks_add(struct seen_children *m, const struct seen_children *more)
 {
+    assert(m->words == more->words); /* of the same value */
     for (size_t i = 0; i < m->words; i++)
         m->bits[i] |= more->bits[i];
 }
 
 /* Tries an alternative for the same value; quiet. */
-static bool branch(struct checking *c, const struct schema_node *n,
-                   const struct json *v, struct marks *marks)
+static bool branch(struct schema_check *c, const struct schema_node *n,
+                   const struct json *v, struct seen_children *marks)
 {
-    struct marks own;
+    struct seen_children own;
     bool fits;
 
     c->quiet++;
@@ -84,6 +89,7 @@ static bool branch(struct checking *c, const struct schema_node *n,
             marks_add(marks, &own);
         marks_close(c, &own);
     }
+    assert(c->stopped || c->quiet);
     if (!c->stopped)
         c->quiet--;
     return fits && !c->stopped;
@@ -91,7 +97,7 @@ static bool branch(struct checking *c, const struct schema_node *n,
 
 /* ---- Into children ------------------------------------------------------- */
 
-static bool into(struct checking *c, const struct schema_node *n,
+static bool into(struct schema_check *c, const struct schema_node *n,
                  const struct json *v, struct schema_step step)
 {
     bool fits;
@@ -99,17 +105,18 @@ static bool into(struct checking *c, const struct schema_node *n,
     step.up = c->path;
     c->path = &step;
     fits = check(c, n, v, NULL);
+    assert(c->path == &step);
     c->path = step.up;
     return fits;
 }
 
-static bool into_member(struct checking *c, const struct schema_node *n,
+static bool into_member(struct schema_check *c, const struct schema_node *n,
                         const struct json *m)
 {
     return into(c, n, m, (struct schema_step){.key = m->key});
 }
 
-static bool into_item(struct checking *c, const struct schema_node *n,
+static bool into_item(struct schema_check *c, const struct schema_node *n,
                       const struct json *e, uint32_t i)
 {
     return into(c, n, e, (struct schema_step){.index = i});
@@ -117,8 +124,8 @@ static bool into_item(struct checking *c, const struct schema_node *n,
 
 /* ---- Values of each kind ------------------------------------------------- */
 
-static bool check_contains(struct checking *c, const struct schema_array *a,
-                           const struct json *v, struct marks *marks)
+static bool check_contains(struct schema_check *c, const struct schema_array *a,
+                           const struct json *v, struct seen_children *marks)
 {
     int64_t min = a->contained.min.set ? a->contained.min.n : 1, n = 0;
     uint32_t i = 0;
@@ -145,7 +152,7 @@ static bool check_contains(struct checking *c, const struct schema_array *a,
     return true;
 }
 
-static bool check_unique(struct checking *c, const struct json *v)
+static bool check_unique(struct schema_check *c, const struct json *v)
 {
     uint32_t pair[2] = {0, 0};
     size_t bytes = 0;
@@ -161,8 +168,8 @@ static bool check_unique(struct checking *c, const struct json *v)
                         pair[0], pair[1]);
 }
 
-static bool check_array(struct checking *c, const struct schema_array *a,
-                        const struct json *v, struct marks *marks)
+static bool check_array(struct schema_check *c, const struct schema_array *a,
+                        const struct json *v, struct seen_children *marks)
 {
     uint32_t i = 0;
 
@@ -202,7 +209,7 @@ static const struct schema_property *property(const struct schema_object *o,
     return NULL;
 }
 
-static bool check_name(struct checking *c, const struct schema_node *n,
+static bool check_name(struct schema_check *c, const struct schema_node *n,
                        wend_str key)
 {
     const struct json name = {.kind = JSON_STRING, .text = key};
@@ -210,7 +217,7 @@ static bool check_name(struct checking *c, const struct schema_node *n,
     return into(c, n, &name, (struct schema_step){.key = key, .name = true});
 }
 
-static bool check_member(struct checking *c, const struct schema_object *o,
+static bool check_member(struct schema_check *c, const struct schema_object *o,
                          const struct schema_property *p, const struct json *m,
                          bool *evaluated)
 {
@@ -238,7 +245,7 @@ static bool check_member(struct checking *c, const struct schema_object *o,
     return !o->property_names || check_name(c, o->property_names, m->key);
 }
 
-static bool has(struct checking *c, const struct json *v, wend_str key)
+static bool has(struct schema_check *c, const struct json *v, wend_str key)
 {
     c->steps += v->count / MEMBERS_A_STEP;
     for (const struct json *m = v->first; m; m = m->next)
@@ -248,7 +255,7 @@ static bool has(struct checking *c, const struct json *v, wend_str key)
 }
 
 /* Slow, but then it is already known that one is missing. */
-static bool missing(struct checking *c, const struct schema_object *o,
+static bool missing(struct schema_check *c, const struct schema_object *o,
                     const struct json *v)
 {
     if (!schema_speaks(c))
@@ -261,9 +268,9 @@ static bool missing(struct checking *c, const struct schema_object *o,
     return false;
 }
 
-static bool check_dependent(struct checking *c,
+static bool check_dependent(struct schema_check *c,
                             const struct schema_dependent *d,
-                            const struct json *v, struct marks *marks)
+                            const struct json *v, struct seen_children *marks)
 {
     if (!has(c, v, d->key))
         return true;
@@ -279,8 +286,8 @@ static bool check_dependent(struct checking *c,
     return true;
 }
 
-static bool check_object(struct checking *c, const struct schema_object *o,
-                         const struct json *v, struct marks *marks)
+static bool check_object(struct schema_check *c, const struct schema_object *o,
+                         const struct json *v, struct seen_children *marks)
 {
     size_t required = 0;
     uint32_t i = 0;
@@ -307,7 +314,7 @@ static bool check_object(struct checking *c, const struct schema_object *o,
 
 /* ---- Values of any kind -------------------------------------------------- */
 
-static bool check_enum(struct checking *c, const struct json *values,
+static bool check_enum(struct schema_check *c, const struct json *values,
                        const struct json *v)
 {
     c->steps += values->count / VALUES_A_STEP;
@@ -318,7 +325,7 @@ static bool check_enum(struct checking *c, const struct json *values,
 }
 
 /* Why none of them fits, one by one; not again inside one of these. */
-static bool explain(struct checking *c, const struct schema_list *list,
+static bool explain(struct schema_check *c, const struct schema_list *list,
                     const struct json *v, const char *keyword)
 {
     schema_wrong(c, "fits none of the %zu schemas of %s", list->count, keyword);
@@ -335,8 +342,8 @@ static bool explain(struct checking *c, const struct schema_list *list,
     return false;
 }
 
-static bool check_any(struct checking *c, const struct schema_list *list,
-                      const struct json *v, struct marks *marks)
+static bool check_any(struct schema_check *c, const struct schema_list *list,
+                      const struct json *v, struct seen_children *marks)
 {
     bool fits = false;
 
@@ -350,8 +357,8 @@ static bool check_any(struct checking *c, const struct schema_list *list,
     return fits || explain(c, list, v, "anyOf");
 }
 
-static bool check_one(struct checking *c, const struct schema_list *list,
-                      const struct json *v, struct marks *marks)
+static bool check_one(struct schema_check *c, const struct schema_list *list,
+                      const struct json *v, struct seen_children *marks)
 {
     size_t which[2] = {0, 0}, n = 0;
 
@@ -368,7 +375,7 @@ static bool check_one(struct checking *c, const struct schema_list *list,
                                   which[0], which[1]);
 }
 
-static bool check_not(struct checking *c, const struct schema_node *n,
+static bool check_not(struct schema_check *c, const struct schema_node *n,
                       const struct json *v)
 {
     bool fits = branch(c, n, v, NULL);
@@ -376,8 +383,8 @@ static bool check_not(struct checking *c, const struct schema_node *n,
     return !c->stopped && (!fits || schema_wrong(c, "fits the schema of not"));
 }
 
-static bool check_condition(struct checking *c, const struct schema_any *a,
-                            const struct json *v, struct marks *marks)
+static bool check_condition(struct schema_check *c, const struct schema_any *a,
+                            const struct json *v, struct seen_children *marks)
 {
     bool fits = branch(c, a->condition, v, marks);
     const struct schema_node *n = fits ? a->then : a->otherwise;
@@ -388,7 +395,7 @@ static bool check_condition(struct checking *c, const struct schema_any *a,
 }
 
 static const struct schema_node *
-anchored(struct checking *c, const struct schema_resource *r, wend_str name)
+anchored(struct schema_check *c, const struct schema_resource *r, wend_str name)
 {
     for (const struct schema_name *a = r->dynamic; a; a = a->next) {
         c->steps++;
@@ -399,7 +406,7 @@ anchored(struct checking *c, const struct schema_resource *r, wend_str name)
 }
 
 /* Of all resources that the check is in, the outermost decides. */
-static const struct schema_node *target(struct checking *c,
+static const struct schema_node *target(struct schema_check *c,
                                         const struct schema_dynamic *d)
 {
     const struct schema_node *found = d->node, *n;
@@ -413,8 +420,8 @@ static const struct schema_node *target(struct checking *c,
     return found;
 }
 
-static bool check_combined(struct checking *c, const struct schema_any *a,
-                           const struct json *v, struct marks *marks)
+static bool check_combined(struct schema_check *c, const struct schema_any *a,
+                           const struct json *v, struct seen_children *marks)
 {
     if (a->ref && !check(c, a->ref, v, marks))
         return false;
@@ -448,8 +455,8 @@ static bool fits_type(unsigned types, const struct json *v)
             decimal_of(v->text).exponent >= 0);
 }
 
-static bool check_rules(struct checking *c, const struct schema_node *n,
-                        const struct json *v, struct marks *marks)
+static bool check_rules(struct schema_check *c, const struct schema_node *n,
+                        const struct json *v, struct seen_children *marks)
 {
     const struct schema_any *a = n->any;
     bool fits = true;
@@ -477,11 +484,11 @@ static bool check_rules(struct checking *c, const struct schema_node *n,
 }
 
 /* Last, the children that nothing has looked at. */
-static bool check_rest(struct checking *c, const struct schema_node *n,
+static bool check_rest(struct schema_check *c, const struct schema_node *n,
                        const struct schema_node *rest, const struct json *v,
-                       struct marks *marks)
+                       struct seen_children *marks)
 {
-    struct marks own;
+    struct seen_children own;
     bool fits = marks_open(c, &own, v->count) && check_rules(c, n, v, &own);
     uint32_t i = 0;
 
@@ -501,8 +508,8 @@ static bool check_rest(struct checking *c, const struct schema_node *n,
     return fits;
 }
 
-static bool check(struct checking *c, const struct schema_node *n,
-                  const struct json *v, struct marks *marks)
+static bool check(struct schema_check *c, const struct schema_node *n,
+                  const struct json *v, struct seen_children *marks)
 {
     const struct schema_scope *outer = c->scope;
     struct schema_scope own = {outer, n->resource};
@@ -537,7 +544,7 @@ static bool check(struct checking *c, const struct schema_node *n,
 bool schema_check(const struct schema *schema, const struct json *value,
                   struct buf *why)
 {
-    struct checking c = {
+    struct schema_check c = {
         .mem = schema->mem, .why = why, .work = SCHEMA_WORK_MAX};
 
     return check(&c, schema->root, value, NULL);

@@ -37,13 +37,10 @@ bool schema_refuse(struct compiling *k, const struct json *at, const char *fmt,
     struct buf where = {.mem = k->arena->mem};
     char what[300];
     va_list ap;
-    int len;
 
     va_start(ap, fmt);
-    len = vsnprintf(what, sizeof what, fmt, ap);
+    utf8_vfmt(what, sizeof what, fmt, ap);
     va_end(ap);
-    if (len >= (int)sizeof what)
-        what[utf8_whole(what, sizeof what - 1)] = 0;
     schema_pointer(k->document, at, &where);
     k->status =
         where.failed

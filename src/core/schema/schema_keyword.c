@@ -3,6 +3,7 @@
  */
 #include "core/schema/schema_node.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -13,21 +14,24 @@ static bool sub(struct compiling *k, const struct schema_node *n,
     return schema_node_for(k, json, n->resource, out);
 }
 
-/* ---- Keywords: `at` is where the compiled form goes ---------------------- */
+/* ---- Keywords ------------------------------------------------------------ */
 
-static bool put_sub(struct compiling *k, struct schema_node *n,
-                    const struct json *v, void *at)
+/* Compiles v, a member of n's schema; `at` is where its compiled form goes. The
+ * kind of v is the one that its row asks for. Not all need all of it. */
+#define UNUSED __attribute__((unused))
+#define PUT(name)                                                              \
+    static bool name(UNUSED struct compiling *k, UNUSED struct schema_node *n, \
+                     UNUSED const struct json *v, UNUSED void *at)
+
+PUT(put_sub)
 {
     return sub(k, n, v, at);
 }
 
-static bool put_list(struct compiling *k, struct schema_node *n,
-                     const struct json *v, void *at)
+PUT(put_list)
 {
     struct schema_list *list = at;
 
-    if (v->kind != JSON_ARRAY)
-        return schema_refuse(k, v, "must be a list of schemas");
     list->at = arena_alloc(k->arena, v->count * sizeof *list->at);
     if (!list->at)
         return schema_nomem(k);
@@ -38,22 +42,17 @@ static bool put_list(struct compiling *k, struct schema_node *n,
 }
 
 /* For allOf and the like, which say nothing with nothing in them. */
-static bool put_some(struct compiling *k, struct schema_node *n,
-                     const struct json *v, void *at)
+PUT(put_some)
 {
-    if (v->kind == JSON_ARRAY && !v->count)
+    if (!v->count)
         return schema_refuse(k, v, "must not be empty");
     return put_list(k, n, v, at);
 }
 
-static bool put_definitions(struct compiling *k, struct schema_node *n,
-                            const struct json *v, void *at)
+PUT(put_definitions)
 {
     struct schema_node *made;
 
-    (void)at;
-    if (v->kind != JSON_OBJECT)
-        return schema_refuse(k, v, "must be an object of schemas");
     for (const struct json *m = v->first; m; m = m->next)
         if (!sub(k, n, m, &made))
             return false;
@@ -64,11 +63,8 @@ static bool add_ref(struct compiling *k, struct schema_node *n,
                     const struct json *v, struct schema_node **out,
                     wend_str *dynamic)
 {
-    struct schema_ref *ref;
+    struct schema_ref *ref = arena_alloc(k->arena, sizeof *ref);
 
-    if (v->kind != JSON_STRING)
-        return schema_refuse(k, v, "must be a string");
-    ref = arena_alloc(k->arena, sizeof *ref);
     if (!ref)
         return schema_nomem(k);
     ref->json = v;
@@ -80,26 +76,22 @@ static bool add_ref(struct compiling *k, struct schema_node *n,
     return true;
 }
 
-static bool put_ref(struct compiling *k, struct schema_node *n,
-                    const struct json *v, void *at)
+PUT(put_ref)
 {
     return add_ref(k, n, v, at, NULL);
 }
 
-static bool put_dynamic_ref(struct compiling *k, struct schema_node *n,
-                            const struct json *v, void *at)
+PUT(put_dynamic_ref)
 {
     struct schema_dynamic *d = at;
 
     return add_ref(k, n, v, &d->node, &d->name);
 }
 
-static bool put_type(struct compiling *k, struct schema_node *n,
-                     const struct json *v, void *at)
+PUT(put_type)
 {
     const struct json *one = v->kind == JSON_ARRAY ? v->first : v;
 
-    (void)at;
     if (!one)
         return schema_refuse(k, v, "must not be empty");
     for (; one; one = v->kind == JSON_ARRAY ? one->next : NULL) {
@@ -116,68 +108,49 @@ static bool put_type(struct compiling *k, struct schema_node *n,
     return true;
 }
 
-static bool put_value(struct compiling *k, struct schema_node *n,
-                      const struct json *v, void *at)
+PUT(put_value)
 {
-    (void)k;
-    (void)n;
     *(const struct json **)at = v;
     return true;
 }
 
-static bool put_enum(struct compiling *k, struct schema_node *n,
-                     const struct json *v, void *at)
-{
-    if (v->kind != JSON_ARRAY)
-        return schema_refuse(k, v, "must be a list of values");
-    return put_value(k, n, v, at);
-}
-
-static bool put_count(struct compiling *k, struct schema_node *n,
-                      const struct json *v, void *at)
+PUT(put_count)
 {
     struct schema_count *count = at;
     struct decimal d;
 
-    (void)n;
-    if (v->kind != JSON_NUMBER)
-        return schema_refuse(k, v, "must be a number");
     d = decimal_of(v->text);
     if (d.exponent < 0 || (d.negative && d.count))
         return schema_refuse(k, v, "must be an integer from 0 on");
     if (!json_i64(v, &count->n))
-        count->n = INT64_MAX; /* nothing has so many */
+        count->n = INT64_MAX; /* more than any value has */
     count->set = true;
     return true;
 }
 
-static bool put_bound(struct compiling *k, struct schema_node *n,
-                      const struct json *v, void *at)
+PUT(put_bound)
 {
     struct schema_bound *bound = at;
 
-    (void)n;
-    if (v->kind != JSON_NUMBER)
-        return schema_refuse(k, v, "must be a number");
     bound->limit = decimal_of(v->text);
     bound->text = v->text;
     return true;
 }
 
 /* In draft 4, a boolean that says something about minimum or maximum. */
-static bool put_exclusive(struct compiling *k, struct schema_node *n,
-                          const struct json *v, void *at)
+PUT(put_exclusive)
 {
     bool low = str_is(v->key, "exclusiveMinimum");
 
-    if (v->kind != JSON_TRUE && v->kind != JSON_FALSE)
+    if (v->kind == JSON_NUMBER)
         return put_bound(k, n, v, at);
+    if (v->kind != JSON_TRUE && v->kind != JSON_FALSE)
+        return schema_refuse(k, v, "must be a number");
     *(low ? &n->exclusive_min : &n->exclusive_max) = v->kind == JSON_TRUE;
     return true;
 }
 
-static bool put_multiple(struct compiling *k, struct schema_node *n,
-                         const struct json *v, void *at)
+PUT(put_multiple)
 {
     struct schema_bound *unit = at;
 
@@ -191,12 +164,8 @@ static bool put_multiple(struct compiling *k, struct schema_node *n,
     return true;
 }
 
-static bool put_unique(struct compiling *k, struct schema_node *n,
-                       const struct json *v, void *at)
+PUT(put_bool)
 {
-    (void)n;
-    if (v->kind != JSON_TRUE && v->kind != JSON_FALSE)
-        return schema_refuse(k, v, "must be a boolean");
     *(bool *)at = v->kind == JSON_TRUE;
     return true;
 }
@@ -216,23 +185,15 @@ static bool compile_pattern(struct compiling *k, const struct json *place,
     return true;
 }
 
-static bool put_pattern(struct compiling *k, struct schema_node *n,
-                        const struct json *v, void *at)
+PUT(put_pattern)
 {
-    (void)n;
-    if (v->kind != JSON_STRING)
-        return schema_refuse(k, v, "must be a string");
     return compile_pattern(k, v, v->text, at);
 }
 
-static bool put_patterns(struct compiling *k, struct schema_node *n,
-                         const struct json *v, void *at)
+PUT(put_patterns)
 {
     struct schema_object *o = n->object;
 
-    (void)at;
-    if (v->kind != JSON_OBJECT)
-        return schema_refuse(k, v, "must be an object of schemas");
     o->patterns = arena_alloc(k->arena, v->count * sizeof *o->patterns);
     if (!o->patterns)
         return schema_nomem(k);
@@ -279,22 +240,20 @@ static void merge_properties(struct schema_object *o)
             list[kept++] = list[i];
         }
     }
+    assert(kept <= o->properties_count);
     o->properties_count = kept;
     for (size_t i = 0; i < kept; i++)
         o->required_count += list[i].required;
 }
 
 /* Both keywords end here; the first does the work for the two. */
-static bool put_properties(struct compiling *k, struct schema_node *n,
-                           const struct json *v, void *at)
+PUT(put_properties)
 {
     const struct json *properties = json_get(n->json, "properties");
     const struct json *required = json_get(n->json, "required");
     struct schema_object *o = n->object;
     size_t count = 0;
 
-    (void)v;
-    (void)at;
     if (o->properties)
         return true;
     if (properties && properties->kind != JSON_OBJECT)
@@ -326,15 +285,11 @@ static bool put_properties(struct compiling *k, struct schema_node *n,
 
 /* dependentRequired, dependentSchemas, and dependencies of draft 7, which
  * was both. */
-static bool put_dependents(struct compiling *k, struct schema_node *n,
-                           const struct json *v, void *at)
+PUT(put_dependents)
 {
     struct schema_object *o = n->object;
     struct schema_dependent *list, *d;
 
-    (void)at;
-    if (v->kind != JSON_OBJECT)
-        return schema_refuse(k, v, "must be an object");
     list =
         arena_alloc(k->arena, (o->dependents_count + v->count) * sizeof *list);
     if (!list)
@@ -358,8 +313,7 @@ static bool put_dependents(struct compiling *k, struct schema_node *n,
 }
 
 /* A list is what prefixItems is now. */
-static bool put_items(struct compiling *k, struct schema_node *n,
-                      const struct json *v, void *at)
+PUT(put_items)
 {
     if (v->kind == JSON_ARRAY && !json_get(n->json, "prefixItems"))
         return put_list(k, n, v, &n->array->prefix);
@@ -367,8 +321,7 @@ static bool put_items(struct compiling *k, struct schema_node *n,
 }
 
 /* Only of meaning beside items as a list. */
-static bool put_additional_items(struct compiling *k, struct schema_node *n,
-                                 const struct json *v, void *at)
+PUT(put_additional_items)
 {
     const struct json *items = json_get(n->json, "items");
 
@@ -377,92 +330,106 @@ static bool put_additional_items(struct compiling *k, struct schema_node *n,
 
 /* ---- The table ----------------------------------------------------------- */
 
-enum group { NODE, ANY, OBJECT, ARRAY, NUMBER, STRING };
+enum group { OF_NODE, OF_ANY, OF_OBJECT, OF_ARRAY, OF_NUMBER, OF_STRING };
 
 static const struct {
     size_t slot, size;
 } groups[] = {
-    [ANY] = {offsetof(struct schema_node, any), sizeof(struct schema_any)},
-    [OBJECT] = {offsetof(struct schema_node, object),
-                sizeof(struct schema_object)},
-    [ARRAY] = {offsetof(struct schema_node, array),
-               sizeof(struct schema_array)},
-    [NUMBER] = {offsetof(struct schema_node, number),
-                sizeof(struct schema_number)},
-    [STRING] = {offsetof(struct schema_node, string),
-                sizeof(struct schema_string)},
+    [OF_ANY] = {offsetof(struct schema_node, any), sizeof(struct schema_any)},
+    [OF_OBJECT] = {offsetof(struct schema_node, object),
+                   sizeof(struct schema_object)},
+    [OF_ARRAY] = {offsetof(struct schema_node, array),
+                  sizeof(struct schema_array)},
+    [OF_NUMBER] = {offsetof(struct schema_node, number),
+                   sizeof(struct schema_number)},
+    [OF_STRING] = {offsetof(struct schema_node, string),
+                   sizeof(struct schema_string)},
+};
+
+/* What a keyword's value must be; FREE: `put` decides. */
+enum form { FREE, STRING, NUMBER, BOOLEAN, OBJECT, SCHEMAS, SCHEMA_LIST, LIST };
+
+static const struct {
+    unsigned kinds; /* bits by json_kind */
+    const char *wrong;
+} forms[] = {
+    [STRING] = {1u << JSON_STRING, "must be a string"},
+    [NUMBER] = {1u << JSON_NUMBER, "must be a number"},
+    [BOOLEAN] = {1u << JSON_FALSE | 1u << JSON_TRUE, "must be a boolean"},
+    [OBJECT] = {1u << JSON_OBJECT, "must be an object"},
+    [SCHEMAS] = {1u << JSON_OBJECT, "must be an object of schemas"},
+    [SCHEMA_LIST] = {1u << JSON_ARRAY, "must be a list of schemas"},
+    [LIST] = {1u << JSON_ARRAY, "must be a list of values"},
 };
 
 struct keyword {
     const char *name;
     bool (*put)(struct compiling *k, struct schema_node *n,
                 const struct json *v, void *at);
+    enum form form;
     enum group group;
     size_t offset; /* of `at` in the group */
 };
 
-#define IN_ANY(member) ANY, offsetof(struct schema_any, member)
-#define IN_OBJECT(member) OBJECT, offsetof(struct schema_object, member)
-#define IN_ARRAY(member) ARRAY, offsetof(struct schema_array, member)
-#define IN_NUMBER(member) NUMBER, offsetof(struct schema_number, member)
-#define IN_STRING(member) STRING, offsetof(struct schema_string, member)
+#define IN_ANY(member) OF_ANY, offsetof(struct schema_any, member)
+#define IN_OBJECT(member) OF_OBJECT, offsetof(struct schema_object, member)
+#define IN_ARRAY(member) OF_ARRAY, offsetof(struct schema_array, member)
+#define IN_NUMBER(member) OF_NUMBER, offsetof(struct schema_number, member)
+#define IN_STRING(member) OF_STRING, offsetof(struct schema_string, member)
 
 /* Sorted by name. */
 static const struct keyword keywords[] = {
-    {"$defs", put_definitions, NODE, 0},
-    {"$dynamicRef", put_dynamic_ref, IN_ANY(dynamic)},
-    {"$recursiveRef", put_dynamic_ref, IN_ANY(dynamic)},
-    {"$ref", put_ref, IN_ANY(ref)},
-    {"additionalItems", put_additional_items, IN_ARRAY(items)},
-    {"additionalProperties", put_sub, IN_OBJECT(additional)},
-    {"allOf", put_some, IN_ANY(all)},
-    {"anyOf", put_some, IN_ANY(any)},
-    {"const", put_value, IN_ANY(only)},
-    {"contains", put_sub, IN_ARRAY(contains)},
-    {"definitions", put_definitions, NODE, 0},
-    {"dependencies", put_dependents, OBJECT, 0},
-    {"dependentRequired", put_dependents, OBJECT, 0},
-    {"dependentSchemas", put_dependents, OBJECT, 0},
-    {"else", put_sub, IN_ANY(otherwise)},
-    {"enum", put_enum, IN_ANY(values)},
-    {"exclusiveMaximum", put_exclusive, IN_NUMBER(bounds[BOUND_BELOW])},
-    {"exclusiveMinimum", put_exclusive, IN_NUMBER(bounds[BOUND_ABOVE])},
-    {"if", put_sub, IN_ANY(condition)},
-    {"items", put_items, IN_ARRAY(items)},
-    {"maxContains", put_count, IN_ARRAY(contained.max)},
-    {"maxItems", put_count, IN_ARRAY(range.max)},
-    {"maxLength", put_count, IN_STRING(range.max)},
-    {"maxProperties", put_count, IN_OBJECT(range.max)},
-    {"maximum", put_bound, IN_NUMBER(bounds[BOUND_MAX])},
-    {"minContains", put_count, IN_ARRAY(contained.min)},
-    {"minItems", put_count, IN_ARRAY(range.min)},
-    {"minLength", put_count, IN_STRING(range.min)},
-    {"minProperties", put_count, IN_OBJECT(range.min)},
-    {"minimum", put_bound, IN_NUMBER(bounds[BOUND_MIN])},
-    {"multipleOf", put_multiple, IN_NUMBER(multiple)},
-    {"not", put_sub, IN_ANY(not )},
-    {"oneOf", put_some, IN_ANY(one)},
-    {"pattern", put_pattern, IN_STRING(pattern)},
-    {"patternProperties", put_patterns, OBJECT, 0},
-    {"prefixItems", put_some, IN_ARRAY(prefix)},
-    {"properties", put_properties, OBJECT, 0},
-    {"propertyNames", put_sub, IN_OBJECT(property_names)},
-    {"required", put_properties, OBJECT, 0},
-    {"then", put_sub, IN_ANY(then)},
-    {"type", put_type, NODE, 0},
-    {"unevaluatedItems", put_sub, IN_ARRAY(unevaluated)},
-    {"unevaluatedProperties", put_sub, IN_OBJECT(unevaluated)},
-    {"uniqueItems", put_unique, IN_ARRAY(unique)},
+    {"$defs", put_definitions, SCHEMAS, OF_NODE, 0},
+    {"$dynamicRef", put_dynamic_ref, STRING, IN_ANY(dynamic)},
+    {"$recursiveRef", put_dynamic_ref, STRING, IN_ANY(dynamic)},
+    {"$ref", put_ref, STRING, IN_ANY(ref)},
+    {"additionalItems", put_additional_items, FREE, IN_ARRAY(items)},
+    {"additionalProperties", put_sub, FREE, IN_OBJECT(additional)},
+    {"allOf", put_some, SCHEMA_LIST, IN_ANY(all)},
+    {"anyOf", put_some, SCHEMA_LIST, IN_ANY(any)},
+    {"const", put_value, FREE, IN_ANY(only)},
+    {"contains", put_sub, FREE, IN_ARRAY(contains)},
+    {"definitions", put_definitions, SCHEMAS, OF_NODE, 0},
+    {"dependencies", put_dependents, OBJECT, OF_OBJECT, 0},
+    {"dependentRequired", put_dependents, OBJECT, OF_OBJECT, 0},
+    {"dependentSchemas", put_dependents, OBJECT, OF_OBJECT, 0},
+    {"else", put_sub, FREE, IN_ANY(otherwise)},
+    {"enum", put_value, LIST, IN_ANY(values)},
+    {"exclusiveMaximum", put_exclusive, FREE, IN_NUMBER(bounds[BOUND_BELOW])},
+    {"exclusiveMinimum", put_exclusive, FREE, IN_NUMBER(bounds[BOUND_ABOVE])},
+    {"if", put_sub, FREE, IN_ANY(condition)},
+    {"items", put_items, FREE, IN_ARRAY(items)},
+    {"maxContains", put_count, NUMBER, IN_ARRAY(contained.max)},
+    {"maxItems", put_count, NUMBER, IN_ARRAY(range.max)},
+    {"maxLength", put_count, NUMBER, IN_STRING(range.max)},
+    {"maxProperties", put_count, NUMBER, IN_OBJECT(range.max)},
+    {"maximum", put_bound, NUMBER, IN_NUMBER(bounds[BOUND_MAX])},
+    {"minContains", put_count, NUMBER, IN_ARRAY(contained.min)},
+    {"minItems", put_count, NUMBER, IN_ARRAY(range.min)},
+    {"minLength", put_count, NUMBER, IN_STRING(range.min)},
+    {"minProperties", put_count, NUMBER, IN_OBJECT(range.min)},
+    {"minimum", put_bound, NUMBER, IN_NUMBER(bounds[BOUND_MIN])},
+    {"multipleOf", put_multiple, NUMBER, IN_NUMBER(multiple)},
+    {"not", put_sub, FREE, IN_ANY(not )},
+    {"oneOf", put_some, SCHEMA_LIST, IN_ANY(one)},
+    {"pattern", put_pattern, STRING, IN_STRING(pattern)},
+    {"patternProperties", put_patterns, SCHEMAS, OF_OBJECT, 0},
+    {"prefixItems", put_some, SCHEMA_LIST, IN_ARRAY(prefix)},
+    {"properties", put_properties, FREE, OF_OBJECT, 0},
+    {"propertyNames", put_sub, FREE, IN_OBJECT(property_names)},
+    {"required", put_properties, FREE, OF_OBJECT, 0},
+    {"then", put_sub, FREE, IN_ANY(then)},
+    {"type", put_type, FREE, OF_NODE, 0},
+    {"unevaluatedItems", put_sub, FREE, IN_ARRAY(unevaluated)},
+    {"unevaluatedProperties", put_sub, FREE, IN_OBJECT(unevaluated)},
+    {"uniqueItems", put_bool, BOOLEAN, IN_ARRAY(unique)},
 };
 
 static int keyword_order(const void *key, const void *row)
 {
-    const wend_str *s = key;
-    const char *name = ((const struct keyword *)row)->name;
-    size_t len = strlen(name);
-    int order = memcmp(s->ptr, name, s->len < len ? s->len : len);
+    const struct keyword *k = row;
 
-    return order ? order : (s->len > len) - (s->len < len);
+    return str_order(*(const wend_str *)key, str_of(k->name));
 }
 
 bool schema_keyword(struct compiling *k, struct schema_node *n,
@@ -475,7 +442,9 @@ bool schema_keyword(struct compiling *k, struct schema_node *n,
 
     if (!w)
         return true;
-    if (w->group == NODE)
+    if (w->form && !(forms[w->form].kinds & 1u << v->kind))
+        return schema_refuse(k, v, "%s", forms[w->form].wrong);
+    if (w->group == OF_NODE)
         return w->put(k, n, v, n);
     slot = (void **)((char *)n + groups[w->group].slot);
     if (!*slot)

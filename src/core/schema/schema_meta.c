@@ -5,6 +5,8 @@
  * that can be checked; titles, descriptions, defaults and formats are left
  * out. What they write often is one character here.
  */
+#include <assert.h>
+
 #include "core/schema/schema_node.h"
 
 #define FOLDER_2020 "https://json-schema.org/draft/2020-12/"
@@ -265,6 +267,7 @@ const struct json *schema_meta_load(int meta, struct arena *a)
     struct buf b = {.mem = a->mem};
     wend_str text;
 
+    assert(meta >= 0 && meta < METAS);
     buf_fmt(&b, "{\"$schema\":\"%s\",\"%s\":\"%s\",", drafts[draft].uri,
             drafts[draft].id, uri_of(meta));
     put_text(&b, draft, drafts[draft].anchor);

@@ -2,7 +2,7 @@
  * schema_node.h - a compiled schema, for the files schema*.c only.
  *
  * Keywords are grouped by the kind of value they speak of; a group without
- * keywords is NULL, so that a check only looks at what is there.
+ * keywords is NULL, so that a check looks only at keywords that the schema has.
  */
 #ifndef CORE_SCHEMA_NODE_H
 #define CORE_SCHEMA_NODE_H
@@ -256,9 +256,9 @@ struct schema_scope {
     const struct schema_resource *resource;
 };
 
-struct checking {
+struct schema_check {
     const struct mem *mem;
-    struct buf *why; /* NULL: nobody asks */
+    struct buf *why; /* NULL: not wanted */
     const struct schema_step *path;
     const struct schema_scope *scope;
     unsigned quiet; /* above 0 while trying alternatives */
@@ -269,18 +269,18 @@ struct checking {
 };
 
 /* All return false. */
-bool schema_wrong(struct checking *c, const char *fmt, ...)
+bool schema_wrong(struct schema_check *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-bool schema_stop(struct checking *c, const char *why);
-bool schema_stop_nomem(struct checking *c);
-bool schema_wrong_type(struct checking *c, unsigned types,
+bool schema_stop(struct schema_check *c, const char *why);
+bool schema_stop_nomem(struct schema_check *c);
+bool schema_wrong_type(struct schema_check *c, unsigned types,
                        const struct json *v);
 /* values: a list, or the one of const. */
-bool schema_wrong_value(struct checking *c, const struct json *values,
+bool schema_wrong_value(struct schema_check *c, const struct json *values,
                         const struct json *only);
-bool schema_wrong_property(struct checking *c, const struct schema_object *o,
-                           wend_str key);
-static inline bool schema_speaks(const struct checking *c)
+bool schema_wrong_property(struct schema_check *c,
+                           const struct schema_object *o, wend_str key);
+static inline bool schema_speaks(const struct schema_check *c)
 {
     return c->why && !c->quiet;
 }
@@ -288,14 +288,14 @@ static inline bool schema_speaks(const struct checking *c)
 /* ---- schema_plain.c ------------------------------------------------------ */
 
 /* "minItems" is "min" and the suffix "Items". */
-bool schema_check_range(struct checking *c, const struct schema_range *r,
+bool schema_check_range(struct schema_check *c, const struct schema_range *r,
                         int64_t count, const char *what, const char *suffix);
 /* False also when it stopped the check. */
-bool schema_found(struct checking *c, const struct schema_pattern *p,
+bool schema_found(struct schema_check *c, const struct schema_pattern *p,
                   wend_str text);
-bool schema_check_string(struct checking *c, const struct schema_string *s,
+bool schema_check_string(struct schema_check *c, const struct schema_string *s,
                          const struct json *v);
-bool schema_check_number(struct checking *c, const struct schema_node *n,
+bool schema_check_number(struct schema_check *c, const struct schema_node *n,
                          const struct json *v);
 
 /* ---- schema_same.c ------------------------------------------------------- */

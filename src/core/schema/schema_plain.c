@@ -7,7 +7,7 @@
 
 enum { TEXT_MAX = 40 }; /* bytes shown of a number; more of a pattern */
 
-bool schema_check_range(struct checking *c, const struct schema_range *r,
+bool schema_check_range(struct schema_check *c, const struct schema_range *r,
                         int64_t count, const char *what, const char *suffix)
 {
     bool few = r->min.set && count < r->min.n;
@@ -30,7 +30,7 @@ static int64_t code_points(wend_str s)
     return n;
 }
 
-bool schema_found(struct checking *c, const struct schema_pattern *p,
+bool schema_found(struct schema_check *c, const struct schema_pattern *p,
                   wend_str text)
 {
     wend_error err = {0};
@@ -47,7 +47,7 @@ bool schema_found(struct checking *c, const struct schema_pattern *p,
                : schema_stop(c, "cannot be matched with a pattern");
 }
 
-bool schema_check_string(struct checking *c, const struct schema_string *s,
+bool schema_check_string(struct schema_check *c, const struct schema_string *s,
                          const struct json *v)
 {
     const struct schema_pattern *p = &s->pattern;
@@ -62,7 +62,7 @@ bool schema_check_string(struct checking *c, const struct schema_string *s,
                         (int)utf8_cut(p->text, 4 * TEXT_MAX), p->text.ptr);
 }
 
-bool schema_check_number(struct checking *c, const struct schema_node *n,
+bool schema_check_number(struct schema_check *c, const struct schema_node *n,
                          const struct json *v)
 {
     static const struct {

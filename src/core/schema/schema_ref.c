@@ -4,38 +4,15 @@
  * Only the document and the metaschemas are looked at. A URI that names
  * neither is an error: nothing is fetched.
  */
+#include <assert.h>
+
 #include "core/schema/schema_node.h"
 
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/url.h"
 #include "base/utf8.h"
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* %2F and the like; in place of a copy in the arena. */
-static wend_str percent_decoded(struct compiling *k, wend_str s)
-{
-    char *p = arena_chars(k->arena, s.len);
-    size_t n = 0;
-
-    for (size_t i = 0; p && i < s.len; i++) {
-        int high =
-            i + 2 < s.len && s.ptr[i] == '%' ? hex_digit(s.ptr[i + 1]) : -1;
-        int low = high >= 0 ? hex_digit(s.ptr[i + 2]) : -1;
-
-        if (low >= 0)
-            i += 2;
-        p[n++] = low >= 0 ? (char)(high * 16 + low) : s.ptr[i];
-    }
-    return (wend_str){p, n};
-}
 
 /* ---- Resources and anchors ----------------------------------------------- */
 
@@ -258,6 +235,7 @@ static const struct json *pointed(struct compiling *k, const struct json *j,
     while (j && pointer.len) {
         wend_str part;
 
+        assert(pointer.ptr[0] == '/');
         pointer.ptr++;
         pointer.len--;
         part = schema_before(pointer, '/');
@@ -363,11 +341,13 @@ static bool follow(struct compiling *k, struct schema_ref *ref)
     wend_str text = json_str(ref->json), uri = schema_before(text, '#');
     wend_str rest = {text.ptr + uri.len, text.len - uri.len}, fragment;
     struct schema_resource *r = ref->resource;
+    struct buf decoded = {.mem = k->arena->mem};
     const struct schema_name *named;
     int meta;
 
-    fragment = percent_decoded(
-        k, rest.len ? (wend_str){rest.ptr + 1, rest.len - 1} : rest);
+    if (rest.len)
+        url_decode(&decoded, (wend_str){rest.ptr + 1, rest.len - 1});
+    fragment = buf_keep(&decoded, k->arena);
     if (!fragment.ptr)
         return schema_nomem(k);
     if (uri.len) {

@@ -13,7 +13,7 @@
 
 enum { PAIRWISE_MAX = 16 };
 
-struct item {
+struct written_item {
     uint64_t hash;
     const char *text; /* canonical */
     size_t len;
@@ -24,11 +24,8 @@ static int by_key(const void *a, const void *b)
 {
     const struct json *x = *(const struct json *const *)a;
     const struct json *y = *(const struct json *const *)b;
-    size_t len = x->key.len < y->key.len ? x->key.len : y->key.len;
-    int order = len ? memcmp(x->key.ptr, y->key.ptr, len) : 0;
 
-    return order ? order
-                 : (x->key.len > y->key.len) - (x->key.len < y->key.len);
+    return str_order(x->key, y->key);
 }
 
 static void canonical(struct buf *b, const struct json *j);
@@ -109,7 +106,7 @@ static enum schema_unique pairwise(const struct json *array, uint32_t pair[2])
 /* Equal ones end up side by side, whatever their hashes. */
 static int by_text(const void *a, const void *b)
 {
-    const struct item *x = a, *y = b;
+    const struct written_item *x = a, *y = b;
     int order;
 
     if (x->hash != y->hash)
@@ -120,7 +117,7 @@ static int by_text(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static enum schema_unique neighbours(struct item *items, size_t n,
+static enum schema_unique neighbours(struct written_item *items, size_t n,
                                      uint32_t pair[2])
 {
     qsort(items, n, sizeof *items, by_text);
@@ -140,7 +137,7 @@ enum schema_unique schema_unique(const struct json *array,
                                  size_t *bytes)
 {
     struct buf b = {.mem = mem};
-    struct item *items;
+    struct written_item *items;
     size_t n = 0, at = 0;
     enum schema_unique result = UNIQUE_NOMEM;
 
@@ -154,7 +151,8 @@ enum schema_unique schema_unique(const struct json *array,
         size_t from = b.len;
 
         canonical(&b, e);
-        items[n] = (struct item){.len = b.len - from, .index = (uint32_t)n};
+        items[n] =
+            (struct written_item){.len = b.len - from, .index = (uint32_t)n};
     }
     for (size_t i = 0; i < n && !b.failed; at += items[i++].len) {
         items[i].text = b.ptr + at; /* which has stopped moving */

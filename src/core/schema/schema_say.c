@@ -77,26 +77,24 @@ static void put_value(struct buf *out, const struct json *v)
     buf_free(&b);
 }
 
-bool schema_wrong(struct checking *c, const char *fmt, ...)
+bool schema_wrong(struct schema_check *c, const char *fmt, ...)
 {
     char text[300];
     va_list ap;
-    int len;
+    size_t len;
 
     if (!schema_speaks(c) || c->stopped)
         return false;
     va_start(ap, fmt);
-    len = vsnprintf(text, sizeof text, fmt, ap);
+    len = utf8_vfmt(text, sizeof text, fmt, ap);
     va_end(ap);
     put_path(c->why, c->path);
     buf_char(c->why, ' ');
-    buf_add(c->why, text,
-            len < (int)sizeof text ? (size_t)len
-                                   : utf8_whole(text, sizeof text - 1));
+    buf_add(c->why, text, len);
     return false;
 }
 
-bool schema_stop(struct checking *c, const char *why)
+bool schema_stop(struct schema_check *c, const char *why)
 {
     if (c->stopped)
         return false;
@@ -106,7 +104,7 @@ bool schema_stop(struct checking *c, const char *why)
     return false;
 }
 
-bool schema_stop_nomem(struct checking *c)
+bool schema_stop_nomem(struct schema_check *c)
 {
     c->stopped = true;
     if (c->why)
@@ -121,7 +119,8 @@ static const char *type_of(const struct json *v)
     return json_kind_name(v->kind);
 }
 
-bool schema_wrong_type(struct checking *c, unsigned types, const struct json *v)
+bool schema_wrong_type(struct schema_check *c, unsigned types,
+                       const struct json *v)
 {
     const char *word = "";
 
@@ -139,7 +138,7 @@ bool schema_wrong_type(struct checking *c, unsigned types, const struct json *v)
     return false;
 }
 
-bool schema_wrong_value(struct checking *c, const struct json *values,
+bool schema_wrong_value(struct schema_check *c, const struct json *values,
                         const struct json *only)
 {
     const struct json *one = only ? only : values->first;
@@ -166,8 +165,8 @@ bool schema_wrong_value(struct checking *c, const struct json *values,
     return false;
 }
 
-bool schema_wrong_property(struct checking *c, const struct schema_object *o,
-                           wend_str key)
+bool schema_wrong_property(struct schema_check *c,
+                           const struct schema_object *o, wend_str key)
 {
     const char *near;
 
