@@ -277,6 +277,19 @@ static const struct plan *read_written(const struct json *j, bool wrong,
     return plan_finish(plan, a, &plan, NULL) ? NULL : plan;
 }
 
+/* Durations by action, -1: nothing is known. */
+static const int64_t *read_learned(const struct plan *p,
+                                   const struct json *list, struct arena *a)
+{
+    int64_t *ms = arena_alloc(a, ((size_t)p->count + 1) * sizeof *ms);
+    const struct json *j = list->first;
+
+    for (uint32_t i = 0; ms && i < p->count; i++, j = j ? j->next : NULL)
+        if (!json_i64(j, &ms[i]) || ms[i] < 0 || ms[i] > LEARNED_MS_MAX)
+            ms[i] = -1;
+    return ms;
+}
+
 bool plan_state_read(const struct json *j, struct arena *a,
                      struct plan_state *p)
 {
@@ -295,7 +308,7 @@ bool plan_state_read(const struct json *j, struct arena *a,
     if (!read_members(j, p, a, plan_members, COUNT(plan_members)))
         return false;
     if (json_get(j, "learned"))
-        p->learned_ms = plan_learned_read(p->plan, json_get(j, "learned"), a);
+        p->learned_ms = read_learned(p->plan, json_get(j, "learned"), a);
     return !p->started ||
            (plan_room(p, a) && read_actions(json_get(j, "actions"), a, p) &&
             read_values(json_get(j, "values"), a, p));

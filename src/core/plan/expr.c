@@ -3,6 +3,7 @@
  *
  * By recursive descent, at most EXPR_DEPTH_MAX deep.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/ascii.h"
@@ -12,24 +13,24 @@
 
 enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_TEXT, TOKEN_REF, TOKEN_SIGN };
 
-struct token {
+struct expr_token {
     enum token_kind kind;
     wend_str text; /* of signs and words; a text without its quotes */
     size_t at;
 };
 
-struct parser {
+struct expr_parser {
     struct ref_reader *reader;
     wend_str text;
-    struct token token; /* the next one */
-    size_t next;        /* what follows it */
+    struct expr_token token; /* the next one */
+    size_t next;             /* what follows it */
     struct buf steps;
     uint32_t depth, stack, stack_max;
 };
 
 /* ---- Tokens -------------------------------------------------------------- */
 
-static wend_status bad_at(struct parser *p, size_t at, const char *why)
+static wend_status bad_at(struct expr_parser *p, size_t at, const char *why)
 {
     p->reader->bad_at = at;
     return fail(p->reader->err, WEND_E_PARSE, "%s", why);
@@ -40,12 +41,12 @@ static bool begins_word(char c)
     return is_letter(c) || c == '_';
 }
 
-static char char_at(const struct parser *p, size_t i)
+static char char_at(const struct expr_parser *p, size_t i)
 {
     return i < p->text.len ? p->text.ptr[i] : 0;
 }
 
-static size_t skip_digits(const struct parser *p, size_t i)
+static size_t skip_digits(const struct expr_parser *p, size_t i)
 {
     while (is_digit(char_at(p, i)))
         i++;
@@ -53,7 +54,7 @@ static size_t skip_digits(const struct parser *p, size_t i)
 }
 
 /* A number as JSON has it; 0 if none begins there. */
-static size_t number_len(const struct parser *p, size_t from)
+static size_t number_len(const struct expr_parser *p, size_t from)
 {
     size_t i = char_at(p, from) == '0' ? from + 1 : skip_digits(p, from), k;
 
@@ -71,7 +72,7 @@ static size_t number_len(const struct parser *p, size_t from)
     return i - from;
 }
 
-static wend_status take_sign(struct parser *p, size_t at)
+static wend_status take_sign(struct expr_parser *p, size_t at)
 {
     static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">",
                                         "(",  ")",  "+",  "-",  "*", "/",
@@ -91,17 +92,16 @@ static wend_status take_sign(struct parser *p, size_t at)
     return bad_at(p, at, "this begins no value and no operator");
 }
 
-static wend_status take(struct parser *p)
+static wend_status take(struct expr_parser *p)
 {
     const char *end;
     size_t at = p->next;
     char c;
 
-    while (char_at(p, at) == ' ' || char_at(p, at) == '\t' ||
-           char_at(p, at) == '\n' || char_at(p, at) == '\r')
+    while (is_space(char_at(p, at)))
         at++;
     c = char_at(p, at);
-    p->token = (struct token){TOKEN_SIGN, {p->text.ptr + at, 0}, at};
+    p->token = (struct expr_token){TOKEN_SIGN, {p->text.ptr + at, 0}, at};
     if (at == p->text.len) {
         p->token.kind = TOKEN_END;
     } else if (c == '$') {
@@ -131,12 +131,13 @@ static wend_status take(struct parser *p)
     return WEND_OK;
 }
 
-static bool sign_is(const struct parser *p, const char *sign)
+static bool sign_is(const struct expr_parser *p, const char *sign)
 {
     return p->token.kind == TOKEN_SIGN && str_is(p->token.text, sign);
 }
 
-static wend_status expect(struct parser *p, const char *sign, const char *why)
+static wend_status expect(struct expr_parser *p, const char *sign,
+                          const char *why)
 {
     return sign_is(p, sign) ? take(p) : bad_at(p, p->token.at, why);
 }
@@ -144,9 +145,10 @@ static wend_status expect(struct parser *p, const char *sign, const char *why)
 /* ---- Steps --------------------------------------------------------------- */
 
 /* `grows` is what it does to the stack. */
-static wend_status emit(struct parser *p, struct expr_step step, size_t at,
+static wend_status emit(struct expr_parser *p, struct expr_step step, size_t at,
                         int grows)
 {
+    assert(grows >= 0 || p->stack >= (uint32_t)-grows);
     step.at = (uint32_t)at + 1;
     buf_add(&p->steps, (const char *)&step, sizeof step);
     p->stack += (uint32_t)grows;
@@ -155,28 +157,31 @@ static wend_status emit(struct parser *p, struct expr_step step, size_t at,
     return p->steps.failed ? fail_nomem(p->reader->err) : WEND_OK;
 }
 
-static uint32_t steps_count(const struct parser *p)
+static uint32_t steps_count(const struct expr_parser *p)
 {
     return (uint32_t)(p->steps.len / sizeof(struct expr_step));
 }
 
-static wend_status emit_value(struct parser *p, enum json_kind kind,
-                              wend_str text, size_t at)
+/* ---- Grammar, tightest first --------------------------------------------- */
+
+static wend_status parse_or(struct expr_parser *p);
+
+/* The next token is a value that is written out. */
+static wend_status parse_value(struct expr_parser *p, enum json_kind kind,
+                               wend_str text)
 {
     struct json *j = arena_alloc(p->reader->arena, sizeof *j);
+    wend_status s;
 
     if (!j)
         return fail_nomem(p->reader->err);
     j->kind = kind;
     j->text = text;
-    return emit(p, (struct expr_step){.op = OP_VALUE, .value = j}, at, 1);
+    s = emit(p, (struct expr_step){.op = OP_VALUE, .value = j}, p->token.at, 1);
+    return s ? s : take(p);
 }
 
-/* ---- Grammar, tightest first --------------------------------------------- */
-
-static wend_status parse_or(struct parser *p);
-
-static wend_status parse_ref(struct parser *p, enum expr_op op, size_t at)
+static wend_status parse_ref(struct expr_parser *p, enum expr_op op, size_t at)
 {
     size_t end = p->token.at;
     const struct ref *ref;
@@ -189,7 +194,7 @@ static wend_status parse_ref(struct parser *p, enum expr_op op, size_t at)
     return s ? s : take(p);
 }
 
-static wend_status parse_call(struct parser *p, enum expr_op op, size_t at)
+static wend_status parse_call(struct expr_parser *p, enum expr_op op, size_t at)
 {
     wend_status s = take(p);
 
@@ -209,7 +214,7 @@ static wend_status parse_call(struct parser *p, enum expr_op op, size_t at)
                                 : emit(p, (struct expr_step){.op = op}, at, 0);
 }
 
-static wend_status parse_list(struct parser *p, size_t at)
+static wend_status parse_list(struct expr_parser *p, size_t at)
 {
     uint32_t count = 0;
     wend_status s = take(p);
@@ -228,7 +233,7 @@ static wend_status parse_list(struct parser *p, size_t at)
                     1 - (int)count);
 }
 
-static wend_status parse_word(struct parser *p)
+static wend_status parse_word(struct expr_parser *p)
 {
 #define WORD(name, op, kind)                                   \
     {                                                          \
@@ -251,7 +256,6 @@ static wend_status parse_word(struct parser *p)
                       "quotes";
     size_t at = p->token.at;
     int best = 0;
-    wend_status s;
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (!sign_is(p, words[i].name)) {
@@ -261,28 +265,23 @@ static wend_status parse_word(struct parser *p)
         }
         if (words[i].op != OP_VALUE)
             return parse_call(p, words[i].op, at);
-        s = emit_value(p, words[i].kind, STR_NONE, at);
-        return s ? s : take(p);
+        return parse_value(p, words[i].kind, STR_NONE);
     }
     if (p->token.text.len && begins_word(p->token.text.ptr[0]))
         return bad_at(p, at, why);
     return bad_at(p, at, "a value is missing");
 }
 
-static wend_status parse_primary(struct parser *p)
+static wend_status parse_primary(struct expr_parser *p)
 {
-    struct token t = p->token;
+    struct expr_token t = p->token;
     wend_status s;
 
     switch (t.kind) {
     case TOKEN_END: return bad_at(p, t.at, "a value is missing at the end");
     case TOKEN_REF: return parse_ref(p, OP_REF, t.at);
-    case TOKEN_NUMBER:
-        s = emit_value(p, JSON_NUMBER, t.text, t.at);
-        return s ? s : take(p);
-    case TOKEN_TEXT:
-        s = emit_value(p, JSON_STRING, t.text, t.at);
-        return s ? s : take(p);
+    case TOKEN_NUMBER: return parse_value(p, JSON_NUMBER, t.text);
+    case TOKEN_TEXT: return parse_value(p, JSON_STRING, t.text);
     case TOKEN_SIGN: break;
     }
     if (sign_is(p, "["))
@@ -295,7 +294,7 @@ static wend_status parse_primary(struct parser *p)
     return s ? s : expect(p, ")", "')' is missing");
 }
 
-static wend_status parse_minus(struct parser *p)
+static wend_status parse_minus(struct expr_parser *p)
 {
     size_t at = p->token.at;
     bool minus = false;
@@ -308,82 +307,56 @@ static wend_status parse_minus(struct parser *p)
     return s || !minus ? s : emit(p, (struct expr_step){.op = OP_MINUS}, at, 0);
 }
 
-struct binary {
+/* Loosest first. */
+enum tightness { COMPARISON, SUM, PRODUCT, LEVELS };
+
+static const struct binary {
     const char *sign;
     enum expr_op op;
+    enum tightness level;
+} binaries[] = {
+    {"==", OP_EQUAL, COMPARISON}, {"!=", OP_DIFFERENT, COMPARISON},
+    {"<", OP_LESS, COMPARISON},   {"<=", OP_LESS_EQUAL, COMPARISON},
+    {">", OP_MORE, COMPARISON},   {">=", OP_MORE_EQUAL, COMPARISON},
+    {"in", OP_IN, COMPARISON},    {"+", OP_ADD, SUM},
+    {"-", OP_SUBTRACT, SUM},      {"*", OP_MULTIPLY, PRODUCT},
+    {"/", OP_DIVIDE, PRODUCT},    {"%", OP_REST, PRODUCT},
 };
 
-static const struct binary *binary_of(const struct parser *p,
-                                      const struct binary *table)
+static const struct binary *binary_of(const struct expr_parser *p,
+                                      enum tightness level)
 {
-    while (table->sign && !sign_is(p, table->sign))
-        table++;
-    return table->sign ? table : NULL;
+    for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
+        if (binaries[i].level == level && sign_is(p, binaries[i].sign))
+            return &binaries[i];
+    return NULL;
 }
 
-static wend_status parse_product(struct parser *p)
+/* Values joined by operators of this level or of tighter ones. */
+static wend_status parse_binary(struct expr_parser *p, enum tightness level)
 {
-    static const struct binary table[] = {
-        {"*", OP_MULTIPLY}, {"/", OP_DIVIDE}, {"%", OP_REST}, {0}};
-    wend_status s = parse_minus(p);
     const struct binary *b;
+    wend_status s;
 
-    while (!s && (b = binary_of(p, table))) {
+    if (level == LEVELS)
+        return parse_minus(p);
+    s = parse_binary(p, level + 1);
+    while (!s && (b = binary_of(p, level))) {
         size_t at = p->token.at;
 
         s = take(p);
         if (!s)
-            s = parse_minus(p);
+            s = parse_binary(p, level + 1);
         if (!s)
             s = emit(p, (struct expr_step){.op = b->op}, at, -1);
+        if (!s && level == COMPARISON && binary_of(p, level))
+            s = bad_at(p, p->token.at,
+                       "comparisons do not chain; join them with 'and'");
     }
     return s;
 }
 
-static wend_status parse_sum(struct parser *p)
-{
-    static const struct binary table[] = {
-        {"+", OP_ADD}, {"-", OP_SUBTRACT}, {0}};
-    wend_status s = parse_product(p);
-    const struct binary *b;
-
-    while (!s && (b = binary_of(p, table))) {
-        size_t at = p->token.at;
-
-        s = take(p);
-        if (!s)
-            s = parse_product(p);
-        if (!s)
-            s = emit(p, (struct expr_step){.op = b->op}, at, -1);
-    }
-    return s;
-}
-
-static wend_status parse_comparison(struct parser *p)
-{
-    static const struct binary table[] = {
-        {"==", OP_EQUAL}, {"!=", OP_DIFFERENT},
-        {"<", OP_LESS},   {"<=", OP_LESS_EQUAL},
-        {">", OP_MORE},   {">=", OP_MORE_EQUAL},
-        {"in", OP_IN},    {0}};
-    wend_status s = parse_sum(p);
-    const struct binary *b = s ? NULL : binary_of(p, table);
-    size_t at = p->token.at;
-
-    if (!b)
-        return s;
-    s = take(p);
-    if (!s)
-        s = parse_sum(p);
-    if (!s)
-        s = emit(p, (struct expr_step){.op = b->op}, at, -1);
-    if (!s && binary_of(p, table))
-        s = bad_at(p, p->token.at,
-                   "comparisons do not chain; join them with 'and'");
-    return s;
-}
-
-static wend_status parse_not(struct parser *p)
+static wend_status parse_not(struct expr_parser *p)
 {
     size_t at = p->token.at;
     uint32_t count = 0;
@@ -392,7 +365,7 @@ static wend_status parse_not(struct parser *p)
     for (; !s && sign_is(p, "not"); count++)
         s = take(p);
     if (!s)
-        s = parse_comparison(p);
+        s = parse_binary(p, COMPARISON);
     if (s || !count)
         return s;
     return emit(p, (struct expr_step){.op = count % 2 ? OP_NOT : OP_TRUTH}, at,
@@ -400,9 +373,9 @@ static wend_status parse_not(struct parser *p)
 }
 
 /* `parse` for both sides of a word that may leave the right one out. */
-static wend_status parse_short(struct parser *p, const char *word,
+static wend_status parse_short(struct expr_parser *p, const char *word,
                                enum expr_op op,
-                               wend_status (*parse)(struct parser *p))
+                               wend_status (*parse)(struct expr_parser *p))
 {
     wend_status s = parse(p);
 
@@ -416,19 +389,22 @@ static wend_status parse_short(struct parser *p, const char *word,
             s = parse(p);
         if (!s)
             s = emit(p, (struct expr_step){.op = OP_TRUTH}, at, 0);
-        if (!s)
-            ((struct expr_step *)(void *)(p->steps.ptr + jump))->to =
-                steps_count(p);
+        if (!s) {
+            struct expr_step *left = (void *)(p->steps.ptr + jump);
+
+            assert(left->op == op);
+            left->to = steps_count(p);
+        }
     }
     return s;
 }
 
-static wend_status parse_and(struct parser *p)
+static wend_status parse_and(struct expr_parser *p)
 {
     return parse_short(p, "and", OP_AND, parse_not);
 }
 
-static wend_status parse_or(struct parser *p)
+static wend_status parse_or(struct expr_parser *p)
 {
     wend_status s;
 
@@ -439,7 +415,7 @@ static wend_status parse_or(struct parser *p)
     return s;
 }
 
-static wend_status keep(struct parser *p, const struct expr **out)
+static wend_status keep(struct expr_parser *p, const struct expr **out)
 {
     struct expr *e = arena_alloc(p->reader->arena, sizeof *e);
     struct expr_step *steps =
@@ -447,6 +423,7 @@ static wend_status keep(struct parser *p, const struct expr **out)
 
     if (!steps)
         return fail_nomem(p->reader->err);
+    assert(p->stack == 1); /* the value of the expression */
     memcpy(steps, p->steps.ptr, p->steps.len);
     *e = (struct expr){steps, steps_count(p), p->stack_max};
     *out = e;
@@ -456,7 +433,7 @@ static wend_status keep(struct parser *p, const struct expr **out)
 wend_status expr_parse(struct ref_reader *r, wend_str text,
                        const struct expr **out)
 {
-    struct parser p = {
+    struct expr_parser p = {
         .reader = r, .text = text, .steps = {.mem = r->arena->mem}};
     wend_status s;
 

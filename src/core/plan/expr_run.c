@@ -4,8 +4,10 @@
  * Work is counted: a value looked at, a byte compared or copied. Numbers are
  * exact integers while they fit into 64 bits, doubles beyond that.
  */
+#include <assert.h>
 #include <math.h>
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "base/fail.h"
 #include "base/limits.h"
@@ -188,14 +190,6 @@ static wend_status compute(struct machine *m, enum expr_op op,
     return put_double(m, double_result(op, p, q));
 }
 
-static int text_order(wend_str a, wend_str b)
-{
-    size_t len = a.len < b.len ? a.len : b.len;
-    int d = len ? memcmp(a.ptr, b.ptr, len) : 0;
-
-    return d ? d : (a.len > b.len) - (a.len < b.len);
-}
-
 static wend_status compare(struct machine *m, enum expr_op op,
                            const struct json *a, const struct json *b)
 {
@@ -209,7 +203,7 @@ static wend_status compare(struct machine *m, enum expr_op op,
 
         d = decimal_compare(&x, &y);
     } else if (a->kind == JSON_STRING && b->kind == JSON_STRING) {
-        d = text_order(a->text, b->text);
+        d = str_order(a->text, b->text);
     } else {
         return misfit(m, "cannot order", a, b);
     }
@@ -292,7 +286,7 @@ static wend_status measure(struct machine *m, const struct json *a)
     return put_integer(m, n);
 }
 
-static wend_status lower(struct machine *m, const struct json *a)
+static wend_status make_lower(struct machine *m, const struct json *a)
 {
     wend_status s = spend(m, a->text.len);
     char *p;
@@ -305,11 +299,8 @@ static wend_status lower(struct machine *m, const struct json *a)
     p = arena_chars(m->scope->arena, a->text.len);
     if (!p)
         return fail_nomem(m->err);
-    for (size_t i = 0; i < a->text.len; i++) {
-        char c = a->text.ptr[i];
-
-        p[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
+    for (size_t i = 0; i < a->text.len; i++)
+        p[i] = lower(a->text.ptr[i]);
     return put_text(m, JSON_STRING, (wend_str){p, a->text.len});
 }
 
@@ -353,6 +344,7 @@ static wend_status make_list(struct machine *m, uint32_t count)
 
     if (!list)
         return fail_nomem(m->err);
+    assert(count <= m->len);
     m->len -= count;
     for (uint32_t i = 0; i < count; i++) {
         list[i + 1] = *m->stack[m->len + i];
@@ -371,6 +363,7 @@ static wend_status take_two(struct machine *m, enum expr_op op)
     bool same;
     wend_status s;
 
+    assert(op >= OP_EQUAL && op <= OP_REST);
     if (op == OP_IN)
         return contains(m, a, b);
     if (op >= OP_ADD)
@@ -422,7 +415,7 @@ static wend_status take_step(struct machine *m, uint32_t *next)
         return s;
     case OP_MINUS: return negate(m, m->stack[--m->len]);
     case OP_LEN: return measure(m, m->stack[--m->len]);
-    case OP_LOWER: return lower(m, m->stack[--m->len]);
+    case OP_LOWER: return make_lower(m, m->stack[--m->len]);
     case OP_EQUAL:
     case OP_DIFFERENT:
     case OP_LESS:
@@ -451,7 +444,9 @@ wend_status expr_value(const struct expr *e, const struct scope *scope,
     for (uint32_t i = 0; i < e->count && !s;) {
         m.step = &e->steps[i++];
         s = take_step(&m, &i);
+        assert(m.len <= e->stack_max);
     }
+    assert(s || m.len == 1);
     if (!s)
         *out = m.stack[0];
     return s;

@@ -1,7 +1,9 @@
 /*
- * names.c - names and their numbers: each gets one when it is first said.
+ * names.c - names and their numbers, given in the order of first use.
  */
 #include "core/plan/names.h"
+
+#include <assert.h>
 
 #include "base/hash.h"
 
@@ -38,17 +40,6 @@ uint32_t names_find(const struct names *n, wend_str name)
     return n->cap ? *place(n, name) - 1 : NAME_NONE;
 }
 
-wend_str names_near(const struct names *n, wend_str name)
-{
-    wend_str nearest = STR_NONE;
-    int best = 0;
-
-    for (uint32_t i = 0; i < n->count; i++)
-        if (str_nearer(name, n->list[i], &best))
-            nearest = n->list[i];
-    return nearest;
-}
-
 uint32_t names_add(struct names *n, wend_str name)
 {
     struct names larger;
@@ -59,6 +50,7 @@ uint32_t names_add(struct names *n, wend_str name)
             return NAME_NONE;
         *n = larger;
     }
+    assert(n->count < n->cap); /* the table has a free place */
     at = place(n, name);
     if (!*at) {
         n->list[n->count] = name;

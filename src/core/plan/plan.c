@@ -3,6 +3,8 @@
  */
 #include "core/plan/plan.h"
 
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -39,13 +41,17 @@ wend_status draft_begin(struct plan_draft *d, const struct plan *p,
     return WEND_OK;
 }
 
-static wend_status finish(struct plan_draft *d)
+static wend_status finish(struct plan_draft *d, struct plan **out)
 {
     wend_status s = draft_link(d);
 
     if (!s)
         s = draft_order(d);
-    return s ? s : draft_refs(d);
+    if (!s)
+        s = draft_refs(d);
+    if (!s)
+        *out = d->plan;
+    return s;
 }
 
 /* ---- Inputs -------------------------------------------------------------- */
@@ -126,8 +132,6 @@ static FIELD_READ(read_inputs)
     struct plan_draft *d = f->ctx;
     uint32_t line, column;
 
-    (void)field;
-    (void)at;
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping");
     for (const struct json *e = j->first; e; e = e->next) {
@@ -173,8 +177,6 @@ static FIELD_READ(read_outputs)
     struct plan_output *list;
     wend_status s;
 
-    (void)field;
-    (void)at;
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping");
     list = draft_array(d, j->count, sizeof *list);
@@ -210,8 +212,6 @@ static FIELD_READ(read_actions)
     size_t count;
     void *none;
 
-    (void)field;
-    (void)at;
     if (j->kind == JSON_ARRAY && j->count > PLAN_ACTIONS_MAX)
         return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
                        "the plan has %u actions; at most %d", j->count,
@@ -252,10 +252,6 @@ static wend_status read_plan(struct plan_draft *d)
 {
     static const char *const version[] = {"plan/1", NULL};
     static const char *const missing[] = {"error", "null", NULL};
-    static const char *const failures[] = {[FAILURE_STOP] = "stop",
-                                           [FAILURE_CONTINUE] = "continue",
-                                           [FAILURE_REPLAN] = "replan",
-                                           NULL};
 #define AT(member) offsetof(struct plan, member)
     static const struct field rows[] = {
         {"wend", field_version, 0, 0, 0, version},
@@ -263,7 +259,7 @@ static wend_status read_plan(struct plan_draft *d)
         {"max_parallel", read_parallel, AT(max_parallel), 1, PARALLEL_MAX,
          NULL},
         {"fail_fast", field_bool, AT(fail_fast), 0, 0, NULL},
-        {"on_failure", field_index, AT(on_failure), 0, 0, failures},
+        {"on_failure", field_index, AT(on_failure), 0, 0, plan_failure_names},
         {"missing_ref", read_missing, AT(missing_null), 0, 0, missing},
         {"inputs", read_inputs, 0, 0, 0, NULL},
         {"actions", read_actions, 0, 0, 0, NULL},
@@ -317,15 +313,11 @@ wend_status plan_read(struct fields *f, const struct plan_options *o,
         s = set_input(&d, inputs, &d.options->sets[i]);
     if (!s)
         s = read_plan(&d);
-    if (!s)
-        s = finish(&d);
     if (!s) {
         d.plan->json = json_text(f->root, f->arena);
-        s = d.plan->json.ptr ? WEND_OK : fail_nomem(f->err);
+        s = d.plan->json.ptr ? finish(&d, out) : fail_nomem(f->err);
     }
     f->ctx = NULL; /* d ends here */
-    if (!s)
-        *out = d.plan;
     return s;
 }
 
@@ -372,11 +364,7 @@ wend_status plan_open(wend_str name, const struct plan_set *inputs,
     s = given_inputs(&d, inputs, inputs_count);
     if (!s)
         s = draft_begin(&d, d.plan, 0);
-    if (!s)
-        s = finish(&d);
-    if (!s)
-        *out = d.plan;
-    return s;
+    return s ? s : finish(&d, out);
 }
 
 /* A copy with room for `more` actions, not yet linked. */
@@ -398,7 +386,7 @@ static wend_status draft_copy(struct plan_draft *d, const struct plan *before,
     return draft_begin(d, before, more);
 }
 
-/* Whom it names in this way must not be there yet. */
+/* An action that is named in this way must not be written yet. */
 static wend_status check_later(struct plan_draft *d, const struct plan *before,
                                const struct plan_action *a,
                                const struct plan_name *n)
@@ -428,7 +416,8 @@ static wend_status copy_inputs(struct plan_draft *d, const struct plan *before,
     return WEND_OK;
 }
 
-static wend_status add_written(struct plan_draft *d, const struct plan *before)
+static wend_status add_written(struct plan_draft *d, const struct plan *before,
+                               struct plan **out)
 {
     struct plan_action *a;
     wend_status s = draft_action(d, d->f->root);
@@ -448,7 +437,7 @@ static wend_status add_written(struct plan_draft *d, const struct plan *before)
         s = (a->json = json_text(d->f->root, d->f->arena)).ptr
                 ? WEND_OK
                 : fail_nomem(d->f->err);
-    return s ? s : finish(d);
+    return s ? s : finish(d, out);
 }
 
 wend_status plan_add(const struct plan *before, wend_str action_json,
@@ -465,11 +454,7 @@ wend_status plan_add(const struct plan *before, wend_str action_json,
                  PLAN_WRITTEN_MAX);
     if (!s)
         s = draft_copy(&d, before, 1);
-    if (!s)
-        s = add_written(&d, before);
-    if (!s)
-        *out = d.plan;
-    return s;
+    return s ? s : add_written(&d, before, out);
 }
 
 wend_status plan_finish(const struct plan *before, struct arena *a,
@@ -479,13 +464,10 @@ wend_status plan_finish(const struct plan *before, struct arena *a,
     struct plan_draft d = {.f = &f, .options = &no_options};
     wend_status s = draft_copy(&d, before, 0);
 
-    if (!s) {
-        d.plan->open = false;
-        s = finish(&d);
-    }
-    if (!s)
-        *out = d.plan;
-    return s;
+    if (s)
+        return s;
+    d.plan->open = false;
+    return finish(&d, out);
 }
 
 const struct plan *plan_close(const struct plan *before, struct arena *a)
@@ -503,6 +485,7 @@ uint32_t plan_find(const struct plan *p, wend_str id)
 {
     uint32_t n = names_find(&p->ids, id);
 
+    assert(n == NAME_NONE || p->id_action[n] <= p->count);
     return n == NAME_NONE ? PLAN_NONE : p->id_action[n];
 }
 
@@ -511,6 +494,7 @@ const uint32_t *plan_chosen(const struct plan *p, uint32_t i, size_t c,
 {
     const struct plan_case *of = &p->actions[i]->cases[c];
 
+    assert(i < p->count && c < p->actions[i]->cases_count);
     *count = of->then.count;
     return p->graph.chosen + p->graph.chosen_at[i] + of->first;
 }

@@ -34,7 +34,8 @@ extern const char *const action_type_names[ACTION_TYPES + 1]; /* then NULL */
 enum action_mode { ACTION_SYNC, ACTION_ASYNC, ACTION_FORGET, ACTION_MODES };
 extern const char *const action_mode_names[ACTION_MODES + 1]; /* then NULL */
 
-enum plan_failure { FAILURE_STOP, FAILURE_CONTINUE, FAILURE_REPLAN };
+enum plan_failure { FAILURE_STOP, FAILURE_CONTINUE, FAILURE_REPLAN, FAILURES };
+extern const char *const plan_failure_names[FAILURES + 1]; /* then NULL */
 
 /* A name as it is written, and where. */
 struct plan_name {
@@ -47,7 +48,7 @@ struct plan_names {
     size_t count;
 };
 
-/* Of a decision. Whom it chooses: plan_chosen. */
+/* Of a decision; plan_chosen has the actions that it chooses. */
 struct plan_case {
     const struct expr *when; /* NULL: else */
     struct plan_names then;
@@ -57,7 +58,7 @@ struct plan_case {
 struct plan_retry {
     int64_t max; /* extra attempts */
     int64_t delay_ms, delay_max_ms;
-    double backoff; /* each delay is so many times the one before */
+    double backoff; /* factor from one delay to the next */
 };
 
 /* What is written of an action, compiled. */
@@ -73,7 +74,7 @@ struct plan_action {
     int64_t timeout_ms;
     struct plan_retry retry;
     int64_t estimate_ms; /* -1: none is given */
-    int64_t learned_ms;  /* of a model's plan: what such a one took; or -1 */
+    int64_t learned_ms;  /* in a model's plan: mean of past runs; or -1 */
     int64_t priority;
     int64_t cache_ms; /* 0: not cached */
     int call_class;   /* wend_class; -1: that of the target */
@@ -98,23 +99,23 @@ struct plan_output {
 
 /* What follows from what is written; indexes of actions throughout. */
 struct plan_graph {
-    /* What i waits for: deps[deps_at[i] .. deps_at[i + 1]), each once; the
-     * decisions that name it are among them. Who waits for i: users. */
+    /* Action i waits for deps[deps_at[i] .. deps_at[i + 1]), each once; the
+     * decisions that name it are among them. `users` wait for i. */
     const uint32_t *deps_at, *deps;
     const uint32_t *users_at, *users;
     uint32_t edges_count; /* of them */
-    /* Whose value i refers to without depending on it directly: i does not
-     * start while one of them may still provide it. Who refers to i so:
-     * value_users. */
+    /* Actions whose value i refers to without depending on them directly: i
+     * does not start while one of them may still provide it. `value_users`
+     * are those that refer to i in this way. */
     const uint32_t *values_at, *values;
     const uint32_t *value_users_at, *value_users;
     const uint32_t *fallback;    /* PLAN_NONE: none */
-    const uint32_t *fallback_of; /* for whom it would stand in */
-    /* Whom the cases of a decision name: see plan_chosen. */
+    const uint32_t *fallback_of; /* the action that it is for */
+    /* Actions that the cases of a decision name: see plan_chosen. */
     const uint32_t *chosen_at, *chosen;
     const uint32_t *order; /* a topological one of starts and ends: i is the
                             * start of i, count + i its end */
-    const uint32_t *wave;  /* from 1; a fallback comes after whom it is for */
+    const uint32_t *wave;  /* from 1; a fallback comes after its action */
     uint32_t waves;
     /* Longest path from its start to the end of the plan, in estimates; one
      * without counts as 1 ms, so that more steps are longer. */
@@ -155,8 +156,8 @@ struct plan_set {
 };
 
 struct plan_options {
-    /* Whether there is such a tool, agent ...; NULL: any will do. May append
-     * to the message, such as "; did you mean 'x'?". */
+    /* Whether the target (a tool, an agent ...) exists; NULL: no check. May
+     * append to the message, such as "; did you mean 'x'?". */
     bool (*knows)(void *ctx, const struct plan_action *a, struct buf *hint);
     void *ctx;
     const struct plan_set *sets;
@@ -210,20 +211,26 @@ wend_status plan_add(const struct plan *before, wend_str action_json,
                      struct plan **out, wend_error *err);
 wend_status plan_finish(const struct plan *before, struct arena *a,
                         struct plan **out, wend_error *err);
-/* One that is none: it gets no more actions, and nothing of it may start. */
+/* An invalid plan: it gets no more actions, and nothing of it may start. */
 const struct plan *plan_close(const struct plan *before, struct arena *a);
 
 /* ---- Asking it ----------------------------------------------------------- */
 
-/* By id or name; PLAN_NONE if there is none. */
+/* By id or name; or PLAN_NONE. */
 uint32_t plan_find(const struct plan *p, wend_str id);
-/* Whom case c of decision i names: *count indexes; PLAN_NONE among them are
- * not written yet. */
+/* The actions that case c of decision i names: *count indexes, PLAN_NONE for
+ * those that are not written yet. */
 const uint32_t *plan_chosen(const struct plan *p, uint32_t i, size_t c,
                             size_t *count);
 /* Ranks by other estimates (of each action, not negative). */
 wend_status plan_rank(const struct plan *p, const int64_t *estimate_ms,
                       struct arena *a, const int64_t **out, wend_error *err);
+/* By estimates and the ranks that follow from them: the sums as in the graph.
+ * Returns the first action of the longest path; PLAN_NONE if it takes no
+ * time. */
+uint32_t plan_totals(const struct plan *p, const int64_t *ms,
+                     const int64_t *rank, int64_t *sequential_ms,
+                     int64_t *critical_ms);
 /* What the past of an action is kept by: its type and its target. Lent by
  * `room`; absent if it does not fit. */
 wend_str plan_past_key(char room[LEARNED_KEY_MAX], const struct plan_action *a,
@@ -235,7 +242,7 @@ const struct plan_learned *plan_past_find(const struct plan_past *past,
 /* The sums as in the graph, by what was learned (of each action) where
  * something was. False: out of memory. */
 bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,
-                         struct arena *a, int64_t *sequential_ms,
+                         const struct mem *m, int64_t *sequential_ms,
                          int64_t *critical_ms);
 
 #endif

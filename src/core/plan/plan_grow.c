@@ -2,9 +2,10 @@
  * plan_grow.c - the beginning of a plan, and of each action that joins it.
  *
  * A plan that a model is writing gets one action at a time while others of
- * it run. What an action has come to stays; only those that had to wait for
- * somebody not yet written are looked at anew.
+ * it run. The state of an action stays; only those that had to wait for an
+ * action not yet written are looked at again.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -76,8 +77,8 @@ static const struct action_state *state_if_any(const struct plan_state *p,
     return i == PLAN_NONE ? NULL : pvec_get(&p->actions, p->place[i]);
 }
 
-/* Whom it is the fallback for may have ended before all was written: failed,
- * and waits for it; or skipped by a decision, and needs it no more. */
+/* The action that it is the fallback for may have ended before all was written:
+ * failed, and waits for it; or skipped by a decision, and needs it no more. */
 static void look_at_main(const struct plan_state *p, uint32_t i,
                          struct action_state *s)
 {
@@ -184,6 +185,7 @@ void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a)
 {
     const struct plan_state old = *p;
 
+    assert(plan->count >= old.plan->count); /* nothing is taken back */
     p->plan = plan;
     if (!plan_room(p, a))
         return;

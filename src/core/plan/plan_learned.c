@@ -3,7 +3,7 @@
  * declared.
  *
  * The numbers come from a store, so they enter with the start of a run and
- * stand in plan_start: whoever reads the log orders the actions in the same
+ * stand in plan_start: every reader of the log orders the actions in the same
  * way.
  */
 #include <stdlib.h>
@@ -32,11 +32,9 @@ wend_str plan_past_key(char room[LEARNED_KEY_MAX], const struct plan_action *a,
 
 int plan_past_order(const void *known_a, const void *known_b)
 {
-    wend_str a = ((const struct plan_known *)known_a)->key;
-    wend_str b = ((const struct plan_known *)known_b)->key;
-    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    const struct plan_known *a = known_a, *b = known_b;
 
-    return order ? order : (a.len > b.len) - (a.len < b.len);
+    return str_order(a->key, b->key);
 }
 
 const struct plan_learned *plan_past_find(const struct plan_past *past,
@@ -78,18 +76,6 @@ const int64_t *plan_learned_rank(const struct plan *p,
     return ms && plan_rank(p, ms, a, &rank, NULL) == WEND_OK ? rank : NULL;
 }
 
-const int64_t *plan_learned_read(const struct plan *p, const struct json *list,
-                                 struct arena *a)
-{
-    int64_t *ms = arena_alloc(a, ((size_t)p->count + 1) * sizeof *ms);
-    const struct json *j = list ? list->first : NULL;
-
-    for (uint32_t i = 0; ms && i < p->count; i++, j = j ? j->next : NULL)
-        if (!json_i64(j, &ms[i]) || ms[i] < 0 || ms[i] > LEARNED_MS_MAX)
-            ms[i] = -1;
-    return ms;
-}
-
 /* Names are escaped: no action can look like this. */
 static bool any_learned(wend_str actions)
 {
@@ -126,28 +112,25 @@ const int64_t *plan_learned_of(const struct plan *p, wend_str actions_json,
 }
 
 bool plan_learned_totals(const struct plan *p, const struct plan_learned *l,
-                         struct arena *a, int64_t *sequential_ms,
+                         const struct mem *m, int64_t *sequential_ms,
                          int64_t *critical_ms)
 {
-    const struct plan_graph *g = &p->graph;
-    int64_t *ms = arena_alloc(a, ((size_t)p->count + 1) * sizeof *ms);
-    const int64_t *rank = NULL;
+    struct arena a = {.mem = m};
+    int64_t *ms = arena_alloc(&a, ((size_t)p->count + 1) * sizeof *ms);
+    const int64_t *rank;
+    bool ok;
 
     *sequential_ms = *critical_ms = 0;
     for (uint32_t i = 0; ms && i < p->count; i++) {
-        int64_t declared = p->actions[i]->estimate_ms;
+        bool known = l[i].runs && l[i].ms >= 0;
 
-        ms[i] = declared < 0 ? 0 : declared;
-        if (l[i].runs && l[i].ms >= 0)
-            ms[i] = l[i].ms;
-        if (g->fallback_of[i] == PLAN_NONE)
-            *sequential_ms += ms[i];
+        ms[i] = known ? l[i].ms : p->actions[i]->estimate_ms;
+        if (ms[i] < 0)
+            ms[i] = 0;
     }
-    if (!ms || plan_rank(p, ms, a, &rank, NULL) != WEND_OK)
-        return false;
-    for (uint32_t i = 0; i < p->count; i++)
-        if (g->fallback_of[i] == PLAN_NONE &&
-            g->deps_at[i] == g->deps_at[i + 1] && rank[i] > *critical_ms)
-            *critical_ms = rank[i];
-    return true;
+    ok = ms && plan_rank(p, ms, &a, &rank, NULL) == WEND_OK;
+    if (ok)
+        plan_totals(p, ms, rank, sequential_ms, critical_ms);
+    arena_free(&a);
+    return ok;
 }

@@ -1,20 +1,22 @@
 /*
- * plan_link.c - names of actions become indexes: who waits for whom.
+ * plan_link.c - names of actions become indexes, and edges between actions.
  */
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/plan/plan_make.h"
 
 /* What linking fills; the plan's graph is a view of it. */
-struct links {
+struct plan_links {
     uint32_t *deps_at, *deps;
     const uint32_t *users_at, *users;
     uint32_t *values_at; /* no value edges yet: all zero */
     uint32_t *fallback, *fallback_of;
     uint32_t *chosen_at, *chosen;
-    uint32_t *by_at, *by; /* decisions that name an action */
-    uint32_t *seen;       /* by action: the last one that waits for it */
+    const uint32_t *by_at, *by; /* decisions that name an action */
+    uint32_t *seen;             /* by action: the last one that waits for it */
     bool *whole;
 };
 
@@ -24,10 +26,12 @@ static wend_status unknown_name(struct plan_draft *d,
                                 const struct plan_action *a,
                                 const struct plan_name *n)
 {
-    wend_str near = names_near(&d->plan->ids, n->text);
+    const struct names *ids = &d->plan->ids;
+    wend_str near =
+        str_nearest(n->text, ids->list, sizeof *ids->list, ids->count);
 
     return fail_at(d->f->err, WEND_E_PARSE, n->line, n->column,
-                   "'%.*s' names the action '%.*s', which there is not"
+                   "'%.*s' names the unknown action '%.*s'"
                    "%s%.*s%s",
                    (int)a->name.len, a->name.ptr,
                    (int)utf8_cut(n->text, FIELDS_QUOTED_MAX), n->text.ptr,
@@ -36,8 +40,8 @@ static wend_status unknown_name(struct plan_draft *d,
 }
 
 /* The action of that name; PLAN_NONE, if it may still be written. */
-static wend_status resolve(struct plan_draft *d, struct links *l, uint32_t i,
-                           const struct plan_name *n, uint32_t *out)
+static wend_status resolve(struct plan_draft *d, struct plan_links *l,
+                           uint32_t i, const struct plan_name *n, uint32_t *out)
 {
     *out = plan_find(d->plan, n->text);
     if (*out != PLAN_NONE)
@@ -61,7 +65,34 @@ static uint32_t starts_of(uint32_t *at, uint32_t count)
     return sum;
 }
 
-static wend_status link_cases(struct plan_draft *d, struct links *l, uint32_t i)
+wend_status draft_turn_around(struct plan_draft *d, const uint32_t *at,
+                              const uint32_t *list, const uint32_t **out_at,
+                              const uint32_t **out)
+{
+    uint32_t count = d->plan->count, edges = at[count];
+    uint32_t *users_at = draft_array(d, count, sizeof *users_at);
+    uint32_t *users = draft_array(d, edges, sizeof *users);
+
+    if (!users_at || !users)
+        return WEND_E_NOMEM;
+    for (uint32_t k = 0; k < edges; k++)
+        if (list[k] != PLAN_NONE)
+            users_at[list[k]]++;
+    starts_of(users_at, count);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = at[i]; k < at[i + 1]; k++)
+            if (list[k] != PLAN_NONE)
+                users[users_at[list[k]]++] = i;
+    for (uint32_t i = count; i; i--) /* each start has moved to its end */
+        users_at[i] = users_at[i - 1];
+    users_at[0] = 0;
+    *out_at = users_at;
+    *out = users;
+    return WEND_OK;
+}
+
+static wend_status link_cases(struct plan_draft *d, struct plan_links *l,
+                              uint32_t i)
 {
     const struct plan_action *a = d->actions[i];
     uint32_t at = l->chosen_at[i];
@@ -72,14 +103,12 @@ static wend_status link_cases(struct plan_draft *d, struct links *l, uint32_t i)
             s = resolve(d, l, i, &a->cases[c].then.list[k], &l->chosen[at]);
             if (s)
                 return s;
-            if (l->chosen[at] != PLAN_NONE)
-                l->by_at[l->chosen[at]]++;
         }
     return WEND_OK;
 }
 
-/* Who is named by which decision. */
-static wend_status link_decisions(struct plan_draft *d, struct links *l)
+/* Which actions each decision names. */
+static wend_status link_decisions(struct plan_draft *d, struct plan_links *l)
 {
     uint32_t count = d->plan->count, total;
     wend_status s = WEND_OK;
@@ -93,25 +122,15 @@ static wend_status link_decisions(struct plan_draft *d, struct links *l)
                     "the decisions of the plan name %u actions; at most %d",
                     total, PLAN_EDGES_MAX);
     l->chosen = draft_array(d, total, sizeof *l->chosen);
-    l->by = draft_array(d, total, sizeof *l->by);
-    if (!l->chosen || !l->by)
+    if (!l->chosen)
         return WEND_E_NOMEM;
     for (uint32_t i = 0; i < count && !s; i++)
         s = link_cases(d, l, i);
-    if (s)
-        return s;
-    starts_of(l->by_at, count);
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = l->chosen_at[i]; k < l->chosen_at[i + 1]; k++)
-            if (l->chosen[k] != PLAN_NONE)
-                l->by[l->by_at[l->chosen[k]]++] = i;
-    for (uint32_t i = count; i; i--) /* each start has moved to its end */
-        l->by_at[i] = l->by_at[i - 1];
-    l->by_at[0] = 0;
-    return WEND_OK;
+    return s ? s
+             : draft_turn_around(d, l->chosen_at, l->chosen, &l->by_at, &l->by);
 }
 
-static wend_status link_fallback(struct plan_draft *d, struct links *l,
+static wend_status link_fallback(struct plan_draft *d, struct plan_links *l,
                                  uint32_t i)
 {
     const struct plan_name *n = &d->actions[i]->fallback;
@@ -129,6 +148,7 @@ static wend_status link_fallback(struct plan_draft *d, struct links *l,
                        (int)n->text.len, n->text.ptr,
                        (int)d->actions[l->fallback_of[to]]->name.len,
                        d->actions[l->fallback_of[to]]->name.ptr);
+    assert(l->fallback[i] == PLAN_NONE);
     l->fallback[i] = to;
     l->fallback_of[to] = i;
     return WEND_OK;
@@ -145,9 +165,9 @@ static wend_status twice(struct plan_draft *d, uint32_t i,
                    (int)n->text.len, n->text.ptr);
 }
 
-/* All that i waits for, from *at on. */
-static wend_status link_deps(struct plan_draft *d, struct links *l, uint32_t i,
-                             uint32_t *at)
+/* All that action i waits for, written from *at on. */
+static wend_status link_deps(struct plan_draft *d, struct plan_links *l,
+                             uint32_t i, uint32_t *at)
 {
     const struct plan_names *names = &d->actions[i]->depends_on;
     uint32_t to;
@@ -173,7 +193,7 @@ static wend_status link_deps(struct plan_draft *d, struct links *l, uint32_t i,
     return WEND_OK;
 }
 
-static wend_status link_edges(struct plan_draft *d, struct links *l)
+static wend_status link_edges(struct plan_draft *d, struct plan_links *l)
 {
     uint32_t count = d->plan->count, at = 0;
     size_t total = l->by_at[count];
@@ -196,42 +216,18 @@ static wend_status link_edges(struct plan_draft *d, struct links *l)
         if (s)
             return s;
     }
+    assert(at <= total);
     l->deps_at[count] = at;
     return WEND_OK;
 }
 
-wend_status draft_turn_around(struct plan_draft *d, const uint32_t *at,
-                              const uint32_t *list, const uint32_t **out_at,
-                              const uint32_t **out)
-{
-    uint32_t count = d->plan->count, edges = at[count];
-    uint32_t *users_at = draft_array(d, count, sizeof *users_at);
-    uint32_t *users = draft_array(d, edges, sizeof *users);
-
-    if (!users_at || !users)
-        return WEND_E_NOMEM;
-    for (uint32_t k = 0; k < edges; k++)
-        users_at[list[k]]++;
-    starts_of(users_at, count);
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = at[i]; k < at[i + 1]; k++)
-            users[users_at[list[k]]++] = i;
-    for (uint32_t i = count; i; i--)
-        users_at[i] = users_at[i - 1];
-    users_at[0] = 0;
-    *out_at = users_at;
-    *out = users;
-    return WEND_OK;
-}
-
-static bool make_room(struct plan_draft *d, struct links *l)
+static bool make_room(struct plan_draft *d, struct plan_links *l)
 {
     uint32_t count = d->plan->count;
 
     l->deps_at = draft_array(d, count, sizeof *l->deps_at);
     l->values_at = draft_array(d, count, sizeof *l->values_at);
     l->chosen_at = draft_array(d, count, sizeof *l->chosen_at);
-    l->by_at = draft_array(d, count, sizeof *l->by_at);
     l->fallback = draft_array(d, count, sizeof *l->fallback);
     l->fallback_of = draft_array(d, count, sizeof *l->fallback_of);
     l->seen = draft_array(d, count, sizeof *l->seen);
@@ -247,7 +243,7 @@ static bool make_room(struct plan_draft *d, struct links *l)
 
 wend_status draft_link(struct plan_draft *d)
 {
-    struct links l = {0};
+    struct plan_links l = {0};
     wend_status s = make_room(d, &l) ? WEND_OK : fail_nomem(d->f->err);
 
     for (uint32_t i = 0; !s && i < d->plan->count; i++)

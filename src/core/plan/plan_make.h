@@ -30,14 +30,14 @@ wend_status draft_inside(struct fields *f, wend_status s);
 bool plan_key_ok(wend_str name);
 /* plan_link.c: names become indexes; d->plan has its graph afterwards. */
 wend_status draft_link(struct plan_draft *d);
-/* The same edges from the other end. */
+/* The same edges from the other end; those to PLAN_NONE are left out. */
 wend_status draft_turn_around(struct plan_draft *d, const uint32_t *at,
                               const uint32_t *list, const uint32_t **out_at,
                               const uint32_t **out);
 /* plan_order.c: refuses a cycle, finds order, waves and paths. Called again
  * if value edges constrain the order further. */
 wend_status draft_order(struct plan_draft *d);
-/* plan_ref.c: each reference has somebody before it who provides it. */
+/* plan_ref.c: each reference has an earlier provider. */
 wend_status draft_refs(struct plan_draft *d);
 wend_status draft_refuse_ref(struct plan_draft *d, const struct ref *ref,
                              const char *why, wend_str name, const char *rest);
@@ -50,7 +50,7 @@ struct value_use {
     bool provided; /* by a direct dependency */
 };
 
-/* plan_value.c: who waits for whose value besides its direct dependencies. */
+/* plan_value.c: edges to providers that are not direct dependencies. */
 struct value_edges {
     struct plan_draft *d;
     struct buf uses; /* struct value_use */

@@ -3,9 +3,9 @@
  *
  * Each action is two nodes: its start i and its end count + i. A start comes
  * after the ends of all it waits for (dependencies and value edges), and
- * after the start of whom it is the fallback of; an end comes after its start
- * and after the end of its fallback. So what waits for an action also waits
- * for its fallback.
+ * after the start of the action that it is the fallback of; an end comes after
+ * its start and after the end of its fallback. So what waits for an action also
+ * waits for its fallback.
  */
 #include <assert.h>
 
@@ -31,7 +31,7 @@ static void release(struct sorter *s, uint32_t node)
         s->order[s->len++] = node;
 }
 
-/* Everyone who waits for the node alone may go. */
+/* The node is done: what waits for nothing else follows. */
 static void pass(struct sorter *s, uint32_t node)
 {
     const struct plan_graph *g = s->g;
@@ -85,8 +85,8 @@ static uint32_t stuck_before(const struct sorter *s, uint32_t node)
     return g->fallback_of[i];
 }
 
-/* Everyone on the cycle through `node`, each before who waits for it; as many
- * as a message can hold. */
+/* The actions on the cycle through `node`, each before those that wait for it;
+ * as many as a message can hold. */
 static wend_status say_cycle(struct plan_draft *d, const struct sorter *s,
                              uint32_t node)
 {
@@ -106,7 +106,7 @@ static wend_status say_cycle(struct plan_draft *d, const struct sorter *s,
     } while (at != node);
     if (len > 1 && members[len - 1] == members[0])
         len--;
-    for (i = 1; i < len; i++) /* it begins with who is written first */
+    for (i = 1; i < len; i++) /* it begins with the one written first */
         if (members[i] < members[from])
             from = i;
     for (i = 0; i < len && b.len < CYCLE_SHOWN_MAX && !b.failed; i++) {
@@ -164,6 +164,7 @@ static wend_status find_waves(struct plan_draft *d)
         for (uint32_t e = g->values_at[i]; e < g->values_at[i + 1]; e++)
             if (wave[g->values[e]] >= wave[i])
                 wave[i] = wave[g->values[e]] + 1;
+        assert(wave[i] <= count); /* no path is longer */
         if (wave[i] > g->waves)
             g->waves = wave[i];
     }
@@ -171,8 +172,8 @@ static wend_status find_waves(struct plan_draft *d)
     return WEND_OK;
 }
 
-/* The one of the highest rank, PLAN_NONE if there is none; fallbacks are left
- * out: they are not expected. */
+/* The one with the highest rank, or `best`; fallbacks are left out: they are
+ * not expected to run. */
 static uint32_t longest_of(const struct plan_graph *g, const int64_t *rank,
                            const uint32_t *list, uint32_t count, uint32_t best)
 {
@@ -219,23 +220,24 @@ static void rank_all(const struct plan *p, const int64_t *estimate_ms,
     }
 }
 
-/* The longest path, from its first action on. */
-static void mark(const struct plan *p, const int64_t *rank, bool *critical,
-                 int64_t *longest)
+uint32_t plan_totals(const struct plan *p, const int64_t *ms,
+                     const int64_t *rank, int64_t *sequential_ms,
+                     int64_t *critical_ms)
 {
     const struct plan_graph *g = &p->graph;
-    uint32_t i = PLAN_NONE, next;
+    uint32_t first = PLAN_NONE;
 
-    for (uint32_t k = 0; k < p->count; k++)
-        if (g->fallback_of[k] == PLAN_NONE &&
-            g->deps_at[k] == g->deps_at[k + 1] &&
-            (i == PLAN_NONE || rank[k] > rank[i]))
-            i = k;
-    *longest = i == PLAN_NONE ? 0 : rank[i];
-    for (; *longest && i != PLAN_NONE; i = next) {
-        critical[i] = true;
-        next = longest_after(g, rank, i);
+    *sequential_ms = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (g->fallback_of[i] != PLAN_NONE)
+            continue;
+        *sequential_ms += ms[i];
+        if (g->deps_at[i] == g->deps_at[i + 1] &&
+            (first == PLAN_NONE || rank[i] > rank[first]))
+            first = i;
     }
+    *critical_ms = first == PLAN_NONE ? 0 : rank[first];
+    return *critical_ms ? first : PLAN_NONE;
 }
 
 static wend_status find_paths(struct plan_draft *d)
@@ -245,19 +247,19 @@ static wend_status find_paths(struct plan_draft *d)
     int64_t *declared = draft_array(d, p->count * (size_t)2, sizeof *declared);
     int64_t *rank = draft_array(d, p->count * (size_t)2, sizeof *rank);
     bool *critical = draft_array(d, p->count, sizeof *critical);
+    uint32_t first;
 
     if (!estimate || !declared || !rank || !critical)
         return WEND_E_NOMEM;
-    p->graph.sequential_ms = 0;
-    for (uint32_t i = 0; i < p->count; i++) {
-        int64_t ms = p->actions[i]->estimate_ms;
-
-        estimate[i] = ms < 0 ? 0 : ms;
-        if (p->graph.fallback_of[i] == PLAN_NONE)
-            p->graph.sequential_ms += estimate[i];
-    }
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->actions[i]->estimate_ms > 0)
+            estimate[i] = p->actions[i]->estimate_ms;
     rank_all(p, estimate, declared);
-    mark(p, declared, critical, &p->graph.critical_ms);
+    first = plan_totals(p, estimate, declared, &p->graph.sequential_ms,
+                        &p->graph.critical_ms);
+    for (uint32_t i = first; i != PLAN_NONE;
+         i = longest_after(&p->graph, declared, i))
+        critical[i] = true;
     for (uint32_t i = 0; i < p->count; i++) {
         if (p->actions[i]->learned_ms >= 0)
             estimate[i] = p->actions[i]->learned_ms;
@@ -282,6 +284,7 @@ wend_status draft_order(struct plan_draft *d)
     sort(&s);
     if (s.len < count * 2)
         return refuse_cycle(d, &s);
+    assert(s.len == count * 2); /* each node once */
     d->plan->graph.order = s.order;
     status = find_waves(d);
     return status ? status : find_paths(d);

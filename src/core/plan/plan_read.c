@@ -24,6 +24,13 @@ const char *const action_mode_names[ACTION_MODES + 1] = {
     [ACTION_MODES] = NULL,
 };
 
+const char *const plan_failure_names[FAILURES + 1] = {
+    [FAILURE_STOP] = "stop",
+    [FAILURE_CONTINUE] = "continue",
+    [FAILURE_REPLAN] = "replan",
+    [FAILURES] = NULL,
+};
+
 /* ---- Names --------------------------------------------------------------- */
 
 static bool name_ok(wend_str name)
@@ -43,7 +50,6 @@ bool plan_key_ok(wend_str name)
 
 static FIELD_READ(read_name)
 {
-    (void)field;
     if (!name_ok(json_str(j)))
         return fields_wrong(
             f, j, "a letter, then letters, digits, _ and - (at most 64)");
@@ -53,7 +59,6 @@ static FIELD_READ(read_name)
 
 static FIELD_READ(read_key)
 {
-    (void)field;
     if (!plan_key_ok(json_str(j)))
         return fields_wrong(
             f, j, "a letter, then letters, digits and _ (at most 64)");
@@ -78,7 +83,6 @@ static FIELD_READ(read_mentions)
     wend_status s;
     void *list;
 
-    (void)field;
     if (j->kind == JSON_ARRAY && j->count > PLAN_ACTIONS_MAX)
         return fail_at(f->err, WEND_E_LIMIT, j->line, j->column,
                        "%s has %u names; at most %d", fields_where(f), j->count,
@@ -91,7 +95,6 @@ static FIELD_READ(read_mentions)
 
 static FIELD_READ(read_fallback)
 {
-    (void)field;
     return read_mention(f, j, at);
 }
 
@@ -114,13 +117,10 @@ wend_status draft_inside(struct fields *f, wend_status s)
 static FIELD_READ(read_params)
 {
     struct plan_draft *d = f->ctx;
-    wend_status s;
 
-    (void)field;
     if (j->kind != JSON_OBJECT)
         return fields_wrong(f, j, "a mapping");
-    s = template_json(&d->reader, j, at);
-    return draft_inside(f, s);
+    return draft_inside(f, template_json(&d->reader, j, at));
 }
 
 static FIELD_READ(read_prompt)
@@ -129,10 +129,7 @@ static FIELD_READ(read_prompt)
     wend_str text;
     wend_status s = field_name(f, field, j, &text);
 
-    if (s)
-        return s;
-    s = template_text(&d->reader, j, at);
-    return draft_inside(f, s);
+    return s ? s : draft_inside(f, template_text(&d->reader, j, at));
 }
 
 static FIELD_READ(read_when)
@@ -144,8 +141,7 @@ static FIELD_READ(read_when)
     if (s)
         return s;
     d->reader.in = j;
-    s = expr_parse(&d->reader, text, at);
-    return draft_inside(f, s);
+    return draft_inside(f, expr_parse(&d->reader, text, at));
 }
 
 /* ---- Mappings ------------------------------------------------------------ */
@@ -154,7 +150,6 @@ static FIELD_READ(read_backoff)
 {
     double n;
 
-    (void)field;
     if (!json_f64(j, &n) || !(n >= 1) || n > PLAN_BACKOFF_MAX)
         return fields_wrong(f, j, "a number from 1 to 100");
     *(double *)at = n;
@@ -174,7 +169,6 @@ static FIELD_READ(read_retry)
 #undef AT
     wend_status s = fields_read(f, j, rows, at);
 
-    (void)field;
     return s || json_get(j, "max") ? s : fields_missing(f, j, "max");
 }
 
@@ -183,7 +177,6 @@ static FIELD_READ(read_cache)
     static const struct field rows[] = {{"ttl", field_ms, 0, 1, 0, NULL}, {0}};
     wend_status s = fields_read(f, j, rows, at);
 
-    (void)field;
     return s || json_get(j, "ttl") ? s : fields_missing(f, j, "ttl");
 }
 
@@ -234,7 +227,6 @@ static FIELD_READ(read_cases)
     wend_status s;
     void *list;
 
-    (void)field;
     s = fields_list(f, j, sizeof *a->cases, read_case, &list, &a->cases_count);
     if (s)
         return s;

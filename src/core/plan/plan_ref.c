@@ -4,6 +4,8 @@
  * A reference to an action that is not a direct dependency is a value edge
  * (plan_value.c): the user of the value waits for its provider.
  */
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -14,10 +16,10 @@
 
 struct checker {
     struct plan_draft *d;
-    uint32_t *first; /* by slot: who has that output_key */
-    uint32_t *also;  /* by action: the next one who has it */
+    uint32_t *first; /* by slot: the first action with that output_key */
+    uint32_t *also;  /* by action: the next one with the same key */
     uint32_t *seen;  /* by action: whose dependency it is */
-    uint32_t *asked; /* by slot: who has referred to it last */
+    uint32_t *asked; /* by slot: the last action that referred to it */
     struct value_edges edges;
 };
 
@@ -120,7 +122,7 @@ static void find_cases(const struct plan *p, uint32_t *case_of)
 
 /* At most one of those with the same key may end well: they are fallbacks of
  * one another, or stand in different cases of one decision. Where each has a
- * condition, who wrote them must know. */
+ * condition, the author must know. */
 static wend_status check_same(struct checker *c, uint32_t first,
                               const uint32_t *root, const uint32_t *case_of,
                               const uint32_t *decision_of, uint32_t *taken)
@@ -203,6 +205,7 @@ static wend_status check_ref(struct checker *c, uint32_t user,
     struct value_use use = {.ref = ref, .user = user};
     wend_status s = WEND_OK;
 
+    assert(c->first[ref->slot] != PLAN_NONE); /* an action provides it */
     if (c->asked[ref->slot] == user)
         return WEND_OK; /* the answer is the same */
     c->asked[ref->slot] = user;
@@ -213,12 +216,12 @@ static wend_status check_ref(struct checker *c, uint32_t user,
                                     " is the output of the fire_and_forget "
                                     "action '",
                                     p->actions[i]->name,
-                                    "', for which nobody waits");
+                                    "', for which nothing waits");
         use.provided =
             use.provided || (user != PLAN_NONE && is_direct(c, user, i));
     }
     if (user == PLAN_NONE)
-        return WEND_OK; /* the outputs come after everyone */
+        return WEND_OK; /* the outputs come after all actions */
     s = value_use_add(&c->edges, &use);
     for (uint32_t i = use.provider; !s && i != PLAN_NONE; i = c->also[i])
         if (!is_direct(c, user, i))
@@ -254,7 +257,7 @@ static wend_status check_all(struct checker *c, bool *whole)
     for (uint32_t i = 0; i < p->count; i++)
         c->seen[i] = PLAN_NONE;
     for (uint32_t k = 0; k < p->keys.count; k++)
-        c->asked[k] = p->count; /* nobody's number */
+        c->asked[k] = p->count; /* no action has this number */
     for (uint32_t i = 0; i < p->count && !s; i++) {
         for (uint32_t k = g->deps_at[i]; k < g->deps_at[i + 1]; k++)
             c->seen[g->deps[k]] = i;

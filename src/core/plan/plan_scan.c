@@ -3,6 +3,7 @@
  */
 #include "core/plan/plan_scan.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { IN_WHOLE = 1, IN_LIST = 2 }; /* depths */
@@ -90,7 +91,9 @@ wend_str plan_scan_get(const struct plan_scan *s, wend_str text, size_t i)
 {
     struct plan_span span;
 
+    assert(i < plan_scan_count(s));
     memcpy(&span, s->actions.ptr + i * sizeof span, sizeof span);
+    assert(span.at + span.len <= text.len);
     return (wend_str){text.ptr + span.at, span.len};
 }
 

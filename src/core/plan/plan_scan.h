@@ -19,9 +19,9 @@ struct plan_scan {
     size_t at;      /* bytes that were looked at */
     uint32_t depth; /* of open braces and brackets */
     bool in_string, escaped;
-    bool is_actions;         /* the newest member is "actions" */
-    bool in_actions;         /* inside its list */
-    bool over;               /* that list has ended, or is none of objects */
+    bool is_actions; /* the newest member is "actions" */
+    bool in_actions; /* inside its list */
+    bool over;       /* that list has ended, or has other things than objects */
     struct plan_span string; /* the newest one, without its quotes */
     size_t action_at;        /* where the open action began */
     struct buf actions;      /* of struct plan_span: those complete */

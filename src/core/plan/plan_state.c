@@ -3,9 +3,11 @@
  *
  * Each event costs what it touches: the action itself and those that wait
  * for it, never all of them. Nothing recurses: a chain of fallbacks is
- * walked in a loop, and a chain of actions goes on with the next event.
+ * walked in a loop, and a chain of actions continues with the next event.
  */
 #include "core/plan/plan_state.h"
+
+#include <assert.h>
 
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -34,7 +36,7 @@ static unsigned marks_of(const struct action_state *s)
     return marks[s->at];
 }
 
-/* It waits for somebody to answer. */
+/* It waits for approval. */
 static bool is_asked(const struct action_state *s)
 {
     return s->at == AT_ASKED || s->at == AT_DOUBTED;
@@ -51,6 +53,15 @@ static struct action_state *copy_of(const struct plan_state *p, uint32_t i,
     return s;
 }
 
+/* The same of one that waits; NULL also if it does not, or is PLAN_NONE. */
+static struct action_state *waiting_of(const struct plan_state *p, uint32_t i,
+                                       struct arena *a)
+{
+    return i != PLAN_NONE && plan_action_state(p, i)->at == AT_WAITS
+               ? copy_of(p, i, a)
+               : NULL;
+}
+
 void plan_keep_state(struct plan_state *p, uint32_t i,
                      const struct action_state *s, struct arena *a)
 {
@@ -62,6 +73,7 @@ static void set_value(struct plan_state *p, uint32_t slot, wend_str json,
 {
     wend_str *v = slot != NAME_NONE ? arena_alloc(a, sizeof *v) : NULL;
 
+    assert(slot == NAME_NONE || slot < p->values.count);
     if (!v)
         return;
     *v = json;
@@ -113,7 +125,7 @@ void plan_look_at_deps(const struct plan_state *p, uint32_t i,
     bool any = p->plan->actions[i]->wait_for_any;
 
     if (p->plan->open && !p->plan->whole[i])
-        return; /* for whom is not written yet */
+        return; /* what it waits for is not written yet */
     if (any ? s->oks && s->triggered : !s->waits && !s->fails) {
         if (deps && !s->oks)
             skip(s, STR("dependencies_skipped"));
@@ -131,11 +143,8 @@ void plan_look_at_deps(const struct plan_state *p, uint32_t i,
 static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
                        struct arena *a)
 {
-    struct action_state *s;
+    struct action_state *s = waiting_of(p, i, a);
 
-    if (plan_action_state(p, i)->at != AT_WAITS)
-        return;
-    s = copy_of(p, i, a);
     if (!s)
         return;
     s->waits--;
@@ -148,11 +157,8 @@ static void dep_counts(struct plan_state *p, uint32_t i, wend_outcome how,
 /* A provider has given its value, or never will. */
 static void value_settled(struct plan_state *p, uint32_t i, struct arena *a)
 {
-    struct action_state *s;
+    struct action_state *s = waiting_of(p, i, a);
 
-    if (plan_action_state(p, i)->at != AT_WAITS)
-        return;
-    s = copy_of(p, i, a);
     if (!s)
         return;
     s->values--;
@@ -163,11 +169,8 @@ static void value_settled(struct plan_state *p, uint32_t i, struct arena *a)
 static void skip_waiting(struct plan_state *p, uint32_t i, wend_str reason,
                          struct arena *a)
 {
-    struct action_state *s;
+    struct action_state *s = waiting_of(p, i, a);
 
-    if (i == PLAN_NONE || plan_action_state(p, i)->at != AT_WAITS)
-        return;
-    s = copy_of(p, i, a);
     if (!s)
         return;
     skip(s, reason);
@@ -195,7 +198,7 @@ static void note_failure(struct plan_state *p, uint32_t i, struct arena *a)
     p->cause = arena_str(a, (wend_str){text, len});
 }
 
-/* A fallback ended: whom it is for counts as it does. */
+/* A fallback ended: the action that it is for counts as it does. */
 static wend_outcome stand_in(struct plan_state *p, uint32_t of, wend_str output,
                              wend_outcome how, struct arena *a)
 {
@@ -244,17 +247,15 @@ static void counts_as(struct plan_state *p, uint32_t i, wend_outcome how,
     }
 }
 
-/* It failed: its fallback may start. False if that never will. */
+/* It failed: its fallback may start. False if that never will, or if memory
+ * ran out and nothing of the step counts. */
 static bool call_fallback(struct plan_state *p, uint32_t i, struct arena *a)
 {
     uint32_t f = p->plan->graph.fallback[i];
-    struct action_state *s;
+    struct action_state *s = waiting_of(p, f, a);
 
-    if (f == PLAN_NONE || plan_action_state(p, f)->at != AT_WAITS)
-        return false;
-    s = copy_of(p, f, a);
     if (!s)
-        return true;
+        return false;
     s->triggered = true;
     plan_look_at_deps(p, f, s, a);
     plan_keep_state(p, f, s, a);
@@ -401,7 +402,7 @@ static void on_action_end(struct plan_state *p, uint32_t i,
     count_end(p, i, e->outcome, marks_of(s) == 1 << MARK_RUNS);
     s->at = AT_ENDED;
     s->outcome = e->outcome;
-    s->params = s->key = STR_NONE; /* nobody asks any more */
+    s->params = s->key = STR_NONE; /* not needed any more */
     s->reason = is_told(p->plan) ? told_of(e, a) : STR_NONE;
     if (p->plan->graph.fallback_of[i] != PLAN_NONE || is_told(p->plan))
         s->output = output;

@@ -31,10 +31,10 @@ enum action_at {
     AT_READY,
     AT_SKIPS,  /* its end is still to be written: skipped */
     AT_BREAKS, /* ... failed, since its condition has no value */
-    AT_ASKED,  /* somebody must approve it */
+    AT_ASKED,  /* waits for approval */
     AT_RUNS,
-    AT_LOST,    /* ran when the run was interrupted; nobody runs it */
-    AT_DOUBTED, /* ... and somebody must say whether it runs again */
+    AT_LOST,    /* ran when the run was interrupted; not running now */
+    AT_DOUBTED, /* ... and waits for approval to run again */
     AT_ENDED,
     ACTION_ATS
 };
@@ -51,8 +51,8 @@ struct action_state {
     enum action_at at;
     wend_outcome outcome; /* once it has ended */
     wend_outcome counts;  /* for those who wait: OK, FAILED, SKIPPED; NONE */
-    bool triggered;       /* whom it is the fallback for has failed, or
-                             it is nobody's */
+    bool triggered;       /* the action that it is the fallback for has
+                             failed, or it is no fallback */
     bool answered, approved;
     bool refused;    /* policy or a check kept its target from running */
     bool asking;     /* of a model: its model_end is still to come */
@@ -66,16 +66,16 @@ struct action_state {
     wend_str reason; /* of AT_SKIPS, AT_BREAKS; of a model's plan also why it
                         ended as it did */
     wend_str params; /* resolved, once asked about or started */
-    wend_str output; /* of a fallback, for whom it stands in, and of all in
-                        a model's plan */
+    wend_str output; /* kept for a fallback, whose action may take it, and
+                        for all in a model's plan */
     wend_str child;  /* the run that it waits for; absent: none */
     bool left;       /* its child has ended, or is left to another run */
     wend_str key;    /* while it runs; stays, also in a fork */
 };
 
-/* How many at once, when the plan leaves it to us: one more whenever that
- * many ended at a higher rate than those before, half after a failure that
- * says "too many". */
+/* How many actions run at once when the plan says "auto": one more whenever
+ * that many ended at a higher rate than those before, half after a failure
+ * that means "too many". */
 enum { PLAN_PACE_FIRST = PARALLEL_DEFAULT };
 
 struct plan_pace {
@@ -103,18 +103,18 @@ struct plan_state {
     bool broken;                  /* a failure that counts */
     wend_str why;                 /* the newest failure, until one counts */
     wend_str cause;               /* of the first one: what to tell people */
-    wend_str wrong; /* a model's plan that is none: nothing more starts */
+    wend_str wrong; /* why a model's plan is invalid: nothing more starts */
     struct plan_pace pace;
 };
 
-/* The plan's beginning: what waits for nobody becomes ready. */
+/* The plan's beginning: actions without dependencies become ready. */
 void plan_begin(struct plan_state *p, const wend_event *ev, struct arena *a);
 /* The plan is this one now: it has one action more, or it is complete. */
 void plan_grow(struct plan_state *p, const struct plan *plan, struct arena *a);
 /* The next state, in place; events about others change nothing. */
 void plan_evolve(struct plan_state *p, const wend_event *ev, struct arena *a);
 
-/* The process that ran it is gone, and no other one had it for so long: what
+/* The process that ran it is gone, and for gap_us no other process had it: what
  * runs is lost, and that time does not count. */
 void plan_interrupt(struct plan_state *p, int64_t gap_us, struct arena *a);
 
@@ -123,10 +123,10 @@ const struct action_state *plan_action_state(const struct plan_state *p,
 /* Replaces it; s lives in the arena. */
 void plan_keep_state(struct plan_state *p, uint32_t i,
                      const struct action_state *s, struct arena *a);
-/* Whether somebody must say something about it. */
+/* Whether it waits for approval. */
 bool plan_action_waits(const struct plan_state *p, uint32_t i);
 /* The next action with the mark, best first, after place `*place` (0 at
- * first); PLAN_NONE if there is none. */
+ * first); or PLAN_NONE. */
 uint32_t plan_marked(const struct plan_state *p, unsigned mark,
                      uint32_t *place);
 uint32_t plan_slots(const struct plan_state *p);
@@ -141,7 +141,7 @@ bool plan_scope_all(const struct plan_state *p, struct arena *a,
                     struct scope *out);
 
 /* Places and empty vectors for p->plan; then each action its state, and
- * values by pvec_init: for a state that nobody else looks at yet. */
+ * values by pvec_init: for a state that is not shared yet. */
 bool plan_room(struct plan_state *p, struct arena *a);
 void plan_put_state(struct plan_state *p, uint32_t i,
                     const struct action_state *s);
@@ -156,13 +156,10 @@ void plan_pace_end(struct plan_pace *w, const wend_ev_action_end *e,
 void plan_pace_retry(struct plan_pace *w, const wend_ev_action_retry *e,
                      int64_t now_us);
 
-/* plan_learned.c: durations by action from plan_start, NULL if it has none,
- * and from a list of numbers; what follows for the order, NULL if there is no
- * memory. */
+/* plan_learned.c: durations by action from plan_start, NULL if it has none;
+ * what follows for the order, NULL if there is no memory. */
 const int64_t *plan_learned_of(const struct plan *p, wend_str actions_json,
                                struct arena *a);
-const int64_t *plan_learned_read(const struct plan *p, const struct json *list,
-                                 struct arena *a);
 const int64_t *plan_learned_rank(const struct plan *p,
                                  const int64_t *learned_ms, struct arena *a);
 

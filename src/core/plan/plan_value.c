@@ -1,15 +1,17 @@
 /*
- * plan_value.c - who waits for whose value besides its direct dependencies.
+ * plan_value.c - edges to providers that are not direct dependencies.
  *
  * Without these edges the value of a reference could depend on timing: an
  * action between the provider and the user may be skipped early, and the
  * user could start while the provider still runs.
  *
  * A provider that comes after its user gives it nothing, so the user does not
- * wait for it. Who comes before whom is found for 64 actions at a time: one
- * bit each, one pass over the graph. So the memory is linear in the plan and
+ * wait for it. The order is found for 64 actions at a time: one bit each, one
+ * pass over the graph. So the memory is linear in the plan and
  * its edges, and the time is that of a pass for each 64 providers.
  */
+
+#include <assert.h>
 
 #include "base/fail.h"
 #include "base/limits.h"
@@ -129,13 +131,14 @@ static struct ends ends_of(const struct value_edges *v,
 }
 
 /* Actions to compare with all others, at most 64 at a time. */
-struct batch {
+struct node_batch {
     uint32_t nodes[64], len;
     uint32_t *first; /* by node: the first edge from it; or PLAN_NONE */
     uint64_t *bits, *sure;
 };
 
-static void compare_batch(struct value_edges *v, struct batch *b, bool after)
+static void compare_batch(struct value_edges *v, struct node_batch *b,
+                          bool after)
 {
     const struct plan *p = v->d->plan;
     size_t bytes = p->count * (size_t)2 * sizeof *b->bits;
@@ -166,9 +169,9 @@ static void compare_batch(struct value_edges *v, struct batch *b, bool after)
 static wend_status compare(struct value_edges *v, bool after)
 {
     uint32_t nodes = v->d->plan->count * 2;
-    struct batch b = {.first = draft_array(v->d, nodes, sizeof *b.first),
-                      .bits = draft_array(v->d, nodes, sizeof *b.bits),
-                      .sure = draft_array(v->d, nodes, sizeof *b.sure)};
+    struct node_batch b = {.first = draft_array(v->d, nodes, sizeof *b.first),
+                           .bits = draft_array(v->d, nodes, sizeof *b.bits),
+                           .sure = draft_array(v->d, nodes, sizeof *b.sure)};
 
     if (!b.first || !b.bits || !b.sure)
         return WEND_E_NOMEM;
@@ -269,6 +272,7 @@ static wend_status fill_graph(struct value_edges *v)
             list[len++] = e->by;
         }
     }
+    assert(len <= edges);
     at[count] = len;
     g->values_at = at;
     g->values = list;
@@ -301,6 +305,7 @@ wend_status value_edge_add(struct value_edges *v, uint32_t by)
 {
     struct value_edge e = {.use = uses_count(v) - 1, .by = by};
 
+    assert(uses_count(v) && by < v->d->plan->count);
     if (edges_count(v) == PLAN_VALUES_MAX)
         return fail(v->d->f->err, WEND_E_LIMIT,
                     "the plan has more than %d references to actions that are "

@@ -12,7 +12,7 @@ enum { BITS = 3, WAYS = 1 << BITS };
 
 struct pvec_node {
     const void *child[WAYS];   /* nodes, or elements in the last row */
-    uint8_t marks[PVEC_MARKS]; /* bit c: below child c somebody has it */
+    uint8_t marks[PVEC_MARKS]; /* bit c: child c or a node below has it */
 };
 
 static uint32_t digit(uint32_t i, uint32_t shift)
@@ -20,7 +20,7 @@ static uint32_t digit(uint32_t i, uint32_t shift)
     return i >> shift & (WAYS - 1);
 }
 
-/* The nodes of a row above so many things; *count is how many they are. */
+/* The nodes of the row above *count children; *count becomes their number. */
 static struct pvec_node *make_row(uint32_t *count, struct arena *a)
 {
     uint32_t nodes = (*count + WAYS - 1) / WAYS;
@@ -71,7 +71,7 @@ static void mark(struct pvec_node *n, uint32_t way, unsigned marks)
             (uint8_t)((n->marks[m] & ~(1u << way)) | (marks >> m & 1) << way);
 }
 
-/* Which marks there are anywhere below. */
+/* The marks of the node and of all below it. */
 static unsigned marks_below(const struct pvec_node *n)
 {
     unsigned marks = 0;
@@ -123,7 +123,7 @@ void pvec_init(struct pvec *v, uint32_t i, const void *element, unsigned marks)
 
     assert(i < v->count);
     for (uint32_t row = 0; row < rows; row++) {
-        path[row] = (struct pvec_node *)(uintptr_t)n; /* nobody else's yet */
+        path[row] = (struct pvec_node *)(uintptr_t)n; /* not shared yet */
         n = n->child[digit(i, (rows - 1 - row) * BITS)];
     }
     put(path, rows, i, element, marks);

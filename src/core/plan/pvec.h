@@ -30,9 +30,9 @@ const void *pvec_get(const struct pvec *v, uint32_t i);
 /* marks: bit m for mark m. */
 void pvec_set(struct pvec *v, uint32_t i, const void *element, unsigned marks,
               struct arena *a);
-/* The same for one that nobody else looks at yet, without a copy. */
+/* The same for a vector that is not shared yet, without a copy. */
 void pvec_init(struct pvec *v, uint32_t i, const void *element, unsigned marks);
-/* The first at or after `from` with that mark; PVEC_NONE if there is none. */
+/* The first at or after `from` with that mark; or PVEC_NONE. */
 uint32_t pvec_next(const struct pvec *v, unsigned mark, uint32_t from);
 
 #endif

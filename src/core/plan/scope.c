@@ -147,6 +147,7 @@ wend_status scope_find(const struct scope *s, const struct ref *ref,
     const struct json *j = s->trees[ref->slot];
     wend_error why = {0};
 
+    assert(!j || s->values[ref->slot].ptr); /* a tree is that of a value */
     *out = NULL;
     ++*passed;
     if (!s->values[ref->slot].ptr)

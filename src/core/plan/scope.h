@@ -47,15 +47,15 @@ wend_status ref_parse(struct ref_reader *r, wend_str text, size_t *at,
 /* ---- Values -------------------------------------------------------------- */
 
 struct scope {
-    const wend_str *values;    /* by slot, JSON; absent: there is none */
+    const wend_str *values;    /* by slot, JSON; absent: no value */
     const struct json **trees; /* by slot, all NULL at first: read once */
     struct arena *arena;       /* for what is read */
     bool missing_null;         /* what has no value is null, not an error */
 };
 
-/* The value as a tree; *out is NULL if there is none (a missing name, member
- * or element). *passed grows by those that may have been passed on the way
- * to it, and by one. */
+/* The value as a tree; *out is NULL if it is missing (the name, a member
+ * or an element). *passed grows by one and by the number of members and
+ * elements that may have been passed on the way. */
 wend_status scope_find(const struct scope *s, const struct ref *ref,
                        const struct json **out, size_t *passed,
                        wend_error *err);

@@ -4,6 +4,8 @@
  * A template is a list of parts: bytes to copy, then a value to put. So the
  * parameters of an action are made by copying, whatever their depth.
  */
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -15,7 +17,7 @@ enum part_form {
     PART_TEXT,   /* as text */
 };
 
-struct part {
+struct template_part {
     wend_str before;
     const struct ref *ref; /* NULL: the last part */
     enum part_form form;
@@ -23,23 +25,23 @@ struct part {
 
 struct template
 {
-    const struct part *parts;
+    const struct template_part *parts;
     uint32_t count;
 };
 
 /* A template being compiled; its parts are bytes in a buffer until its
  * number is known. */
-struct draft {
+struct template_draft {
     struct ref_reader *reader;
     struct buf literal, parts;
 };
 
 /* ---- Compiling ----------------------------------------------------------- */
 
-static wend_status add_part(struct draft *d, const struct ref *ref,
+static wend_status add_part(struct template_draft *d, const struct ref *ref,
                             enum part_form form)
 {
-    struct part part = {.ref = ref, .form = form};
+    struct template_part part = {.ref = ref, .form = form};
 
     if (!d->literal.failed)
         part.before = arena_str(d->reader->arena, buf_view(&d->literal));
@@ -62,16 +64,17 @@ static void put_inside(struct buf *b, wend_str s)
     b->ptr[b->len] = 0;
 }
 
-static void put_literal(struct draft *d, wend_str s, enum part_form form)
+static void put_literal(struct buf *b, wend_str s, enum part_form form)
 {
     if (form == PART_QUOTED)
-        put_inside(&d->literal, s);
+        put_inside(b, s);
     else
-        buf_str(&d->literal, s);
+        buf_str(b, s);
 }
 
 /* The text with its references; form is PART_QUOTED or PART_TEXT. */
-static wend_status add_text(struct draft *d, wend_str text, enum part_form form)
+static wend_status add_text(struct template_draft *d, wend_str text,
+                            enum part_form form)
 {
     size_t at = 0, from = 0;
     const struct ref *ref;
@@ -84,11 +87,12 @@ static wend_status add_text(struct draft *d, wend_str text, enum part_form form)
             break;
         at = (size_t)(dollar - text.ptr);
         if (at + 1 < text.len && text.ptr[at + 1] == '$') {
-            put_literal(d, (wend_str){text.ptr + from, at + 1 - from}, form);
+            put_literal(&d->literal, (wend_str){text.ptr + from, at + 1 - from},
+                        form);
             from = at += 2;
             continue;
         }
-        put_literal(d, (wend_str){text.ptr + from, at - from}, form);
+        put_literal(&d->literal, (wend_str){text.ptr + from, at - from}, form);
         s = ref_parse(d->reader, text, &at, &ref);
         if (!s)
             s = add_part(d, ref, form);
@@ -96,11 +100,12 @@ static wend_status add_text(struct draft *d, wend_str text, enum part_form form)
             return s;
         from = at;
     }
-    put_literal(d, (wend_str){text.ptr + from, text.len - from}, form);
+    put_literal(&d->literal, (wend_str){text.ptr + from, text.len - from},
+                form);
     return WEND_OK;
 }
 
-static wend_status add_string(struct draft *d, const struct json *j)
+static wend_status add_string(struct template_draft *d, const struct json *j)
 {
     wend_str text = j->text;
     const struct ref *ref;
@@ -125,7 +130,7 @@ static wend_status add_string(struct draft *d, const struct json *j)
 }
 
 /* As deep as the tree is, which its reader has bounded. */
-static wend_status add_json(struct draft *d, const struct json *j)
+static wend_status add_json(struct template_draft *d, const struct json *j)
 {
     bool object = j->kind == JSON_OBJECT;
     wend_status s = WEND_OK;
@@ -150,12 +155,12 @@ static wend_status add_json(struct draft *d, const struct json *j)
     return s;
 }
 
-static wend_status finish(struct draft *d, wend_status s,
+static wend_status finish(struct template_draft *d, wend_status s,
                           const struct template **out)
 {
     struct arena *a = d->reader->arena;
     struct template *t;
-    struct part *parts;
+    struct template_part *parts;
 
     if (!s)
         s = add_part(d, NULL, PART_TEXT);
@@ -179,7 +184,8 @@ static wend_status finish(struct draft *d, wend_status s,
 wend_status template_json(struct ref_reader *r, const struct json *j,
                           const struct template **out)
 {
-    struct draft d = {r, {.mem = r->arena->mem}, {.mem = r->arena->mem}};
+    struct template_draft d = {
+        r, {.mem = r->arena->mem}, {.mem = r->arena->mem}};
 
     return finish(&d, add_json(&d, j), out);
 }
@@ -187,7 +193,8 @@ wend_status template_json(struct ref_reader *r, const struct json *j,
 wend_status template_text(struct ref_reader *r, const struct json *j,
                           const struct template **out)
 {
-    struct draft d = {r, {.mem = r->arena->mem}, {.mem = r->arena->mem}};
+    struct template_draft d = {
+        r, {.mem = r->arena->mem}, {.mem = r->arena->mem}};
 
     r->in = j;
     return finish(&d, add_text(&d, j->text, PART_TEXT), out);
@@ -200,19 +207,13 @@ static void put_value(struct buf *out, const struct json *j,
 {
     struct buf text = {.mem = out->mem};
 
-    if (form == PART_VALUE) {
+    if (form == PART_VALUE || (form == PART_TEXT && j->kind != JSON_STRING)) {
         json_put(out, j);
-    } else if (j->kind != JSON_STRING) {
-        json_put(&text, j);
-        if (form == PART_TEXT)
-            buf_str(out, buf_view(&text));
-        else
-            put_inside(out, buf_view(&text));
-    } else if (form == PART_TEXT) {
-        buf_str(out, j->text);
-    } else {
-        put_inside(out, j->text);
+        return;
     }
+    if (j->kind != JSON_STRING)
+        json_put(&text, j);
+    put_literal(out, j->kind == JSON_STRING ? j->text : buf_view(&text), form);
     out->failed = out->failed || text.failed;
     buf_free(&text);
 }
@@ -224,8 +225,9 @@ wend_status template_put(const struct template *t, const struct scope *s,
     size_t before = out->len, passed = 0;
     wend_status status;
 
+    assert(t->count && !t->parts[t->count - 1].ref); /* the rest of the text */
     for (uint32_t i = 0; i < t->count; i++) {
-        const struct part *part = &t->parts[i];
+        const struct template_part *part = &t->parts[i];
 
         buf_str(out, part->before);
         if (part->ref) {

@@ -1,10 +1,13 @@
 /*
- * action.c - what the actions of a plan ask of the hands.
+ * action.c - starts and stops the actions of a plan.
  *
  * A tool's action is a call like any other (call.c): the same threads,
  * deadlines and ways to stop. So is a relic's.
  */
 #include "lib/plan/action.h"
+
+#include <assert.h>
+
 #include "lib/run/call.h"
 #include "lib/run/child.h"
 #include "lib/run/hook.h"
@@ -13,6 +16,7 @@
 const struct plan_action *action_of(const struct wend_run *r,
                                     const struct effect *fx)
 {
+    assert(fx->action < r->turn.plan.plan->count);
     return r->turn.plan.plan->actions[fx->action];
 }
 
@@ -85,7 +89,7 @@ static bool hook_lets(struct wend_run *r, const struct effect *fx)
     return false;
 }
 
-/* Nobody has asked it of late. */
+/* It is not in the cache. */
 static void answer_uncached(struct wend_run *r, const struct effect *fx)
 {
     struct input in = work_answer(fx, WEND_OUTCOME_NONE, STR_NONE, STR_NONE);
@@ -97,7 +101,7 @@ static void answer_uncached(struct wend_run *r, const struct effect *fx)
 void action_start(struct wend_run *r, const struct effect *fx)
 {
     if (!work_runs(r, fx) || r->turn.stop.outcome != WEND_OUTCOME_NONE)
-        return; /* ended meanwhile, or will be stopped before it began */
+        return; /* it has ended, or is stopped before it began */
     if (r->hook && fx->tool && !hook_lets(r, fx))
         return;
     if (cache_answers(r, fx))
@@ -109,7 +113,7 @@ void action_start(struct wend_run *r, const struct effect *fx)
     case ACTION_TOOL:
     case ACTION_RELIC: call_start(r, fx); break;
     case ACTION_DECISION:
-    case ACTION_TYPES: break; /* nobody's hands are needed */
+    case ACTION_TYPES: break; /* the core does it */
     }
 }
 

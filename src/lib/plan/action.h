@@ -1,5 +1,6 @@
 /*
- * action.h - what the actions of a plan ask of the hands. Only for src/lib.
+ * action.h - the actions of a plan, as the shell performs them. Only for
+ * src/lib.
  */
 #ifndef LIB_ACTION_H
 #define LIB_ACTION_H
@@ -30,7 +31,7 @@ void ask_start(struct wend_run *r, const struct effect *fx);
  * it; `msg` is its only message. */
 void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
               struct msg *msg);
-/* False: the action asks nobody. */
+/* False: the action has no question under way. */
 bool ask_stop(struct wend_run *r, const struct effect *fx);
 void asks_silence(struct wend_run *r); /* nothing more comes from them */
 void asks_drop(struct wend_run *r);
@@ -42,7 +43,7 @@ void ask_done(struct action_ask *a, wend_str finish,
               const wend_ev_usage *usage);
 void ask_fail(struct action_ask *a, const struct model_error *e);
 
-/* action.c: what an action asks of the hands */
+/* action.c: an effect for an action */
 void action_start(struct wend_run *r, const struct effect *fx);
 /* action_cache.c: answers an action if what it asks was answered lately */
 bool cache_answers(struct wend_run *r, const struct effect *fx);
@@ -55,7 +56,7 @@ const struct plan_action *action_of(const struct wend_run *r,
 /* action.c: the call or action that an effect is about */
 wend_str work_id(const struct wend_run *r, const struct effect *fx);
 wend_str work_name(const struct wend_run *r, const struct effect *fx);
-/* The tool or the endpoint that it calls; NULL if there is none. */
+/* The tool or the endpoint that it calls; or NULL. */
 struct agent_tool *work_tool(const struct wend_run *r, const struct effect *fx);
 /* Whether it, and no later attempt of the action, is under way. */
 bool work_runs(const struct wend_run *r, const struct effect *fx);

@@ -1,8 +1,8 @@
 /*
  * action_cache.c - what actions with a cache gave, kept for a while.
  *
- * The key is what is asked: type, target and resolved values; whoever asks
- * the same of the same store within the time is answered from there. What
+ * The key is what is asked: type, target and resolved values. The same question
+ * to the same store within the time is answered from there. What
  * cannot be kept is only slower the next time. The labels of the run that got
  * an answer first, and what the answer brought into it, are kept with it.
  */

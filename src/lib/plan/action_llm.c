@@ -5,6 +5,8 @@
  * under way beside each other. What the driver brings comes through shell_*
  * like any answer and is told apart by its number.
  */
+#include <assert.h>
+
 #include "lib/plan/action.h"
 #include "lib/run/shell.h"
 
@@ -122,6 +124,8 @@ static void on_begin(struct timer_node *t)
     struct action_ask *a = of_timer(t);
     struct wend_run *r = a->run;
 
+    assert(a->ask < 0); /* told apart from those of turns */
+    assert(!a->over);
     reply_init(&a->reply, &r->rt->mem, shell_now(r));
     a->timer.fire = on_deadline;
     if (!timer_set(&r->rt->timers, &a->timer, rt_after(r->rt, a->timeout_ms)))
@@ -130,13 +134,31 @@ static void on_begin(struct timer_node *t)
         a->session->ops->ask(a->session, &a->turn, a->ask);
 }
 
+/* Which of the config's models the action asks. */
+static uint32_t model_of(const struct wend_run *r, const struct plan_action *a)
+{
+    uint32_t model = config_model(r->turn.config, a->target);
+
+    return model && model < r->turn.config->models_count ? model
+                                                         : r->turn.model_at;
+}
+
+/* In `a`; absent if the parameters have none. */
+static wend_str prompt_of(wend_str params, struct arena *a)
+{
+    struct arena scratch = {.mem = a->mem};
+    const struct json *j = json_parse(params, &scratch, NULL);
+    wend_str prompt = arena_str(a, json_str(json_get(j, "prompt")));
+
+    a->failed |= scratch.failed;
+    arena_free(&scratch);
+    return prompt;
+}
+
 /* One message of the user's, the agent's instructions, no tools. */
 static bool fill_turn(struct action_ask *a, const struct effect *fx)
 {
     struct wend_run *r = a->run;
-    const struct plan_action *action = action_of(r, fx);
-    const struct json *j = json_parse(fx->args, &a->arena, NULL);
-    uint32_t model = config_model(r->turn.config, action->target);
 
     a->config = *r->turn.config;
     a->config.tools = NULL;
@@ -150,13 +172,12 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
     a->turn.counter = 0;
     a->turn.ask = a->ask;
     a->turn.attempt = a->attempt;
-    a->turn.model_at =
-        model && model < a->config.models_count ? model : r->turn.model_at;
+    a->turn.model_at = model_of(r, action_of(r, fx));
     a->turn.model = a->turn.model_at == r->turn.model_at
                         ? r->turn.model
                         : a->config.models[a->turn.model_at].name;
     a->msg.role = ROLE_USER;
-    a->msg.text = arena_str(&a->arena, json_str(json_get(j, "prompt")));
+    a->msg.text = prompt_of(fx->args, &a->arena);
     if (!a->msg.text.ptr)
         a->msg.text = STR("");
     return turn_history_add(&a->turn, &a->msg) && !a->arena.failed;
@@ -165,23 +186,17 @@ static bool fill_turn(struct action_ask *a, const struct effect *fx)
 void ask_turn(struct wend_run *r, wend_str action, struct turn *t,
               struct msg *msg)
 {
-    uint32_t i = plan_find(r->turn.plan.plan, action), model;
-    struct arena scratch = {.mem = &r->rt->mem};
-    const struct json *j;
+    const struct plan_state *p = &r->turn.plan;
+    uint32_t i = plan_find(p->plan, action);
 
     turn_init(t);
     t->config = r->turn.config;
     t->model_at = r->turn.model_at;
     if (i == PLAN_NONE)
         return; /* a damaged log's */
-    model = config_model(t->config, r->turn.plan.plan->actions[i]->target);
-    if (model && model < t->config->models_count)
-        t->model_at = model;
-    j = json_parse(plan_action_state(&r->turn.plan, i)->params, &scratch, NULL);
-    msg->text = arena_str(&r->arena, json_str(json_get(j, "prompt")));
+    t->model_at = model_of(r, p->plan->actions[i]);
+    msg->text = prompt_of(plan_action_state(p, i)->params, &r->arena);
     t->history = msg;
-    r->arena.failed |= scratch.failed;
-    arena_free(&scratch);
 }
 
 void ask_start(struct wend_run *r, const struct effect *fx)

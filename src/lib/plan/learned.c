@@ -11,6 +11,7 @@
  */
 #include "lib/plan/plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -122,6 +123,7 @@ static void see(struct wend_run *r, wend_str key, wend_outcome outcome,
     }
     if (!t)
         return;
+    assert(str_eq(t->key, key));
     t->runs++;
     t->failures += !ok;
     t->oks += ok;
@@ -204,6 +206,7 @@ static bool on_past(void *ctx, const struct store_fact *f)
         .failures = sums.failures,
         .ms = sums.oks ? sums.mean_us / 1000 : -1,
     };
+    assert(r->count < LEARNED_SEEN_MAX);
     r->count += k->key.ptr != NULL;
     return r->count < LEARNED_SEEN_MAX && k->key.ptr;
 }

@@ -1,6 +1,8 @@
 /*
  * plan.c - plans for hosts: read, checked, described.
  */
+#include <assert.h>
+
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "lib/plan/plan.h"
@@ -15,7 +17,7 @@ struct wend_plan {
     struct arena arena;
     struct plan *plan;
     const struct plan_learned *learned; /* NULL: nothing */
-    wend_str shown[FORMATS];            /* absent: nobody has asked yet */
+    wend_str shown[FORMATS];            /* absent: not asked for yet */
 };
 
 /* ---- Options ------------------------------------------------------------- */
@@ -115,6 +117,7 @@ wend_status plan_enter(const wend_plan *plan, wend_error *err)
 
 const struct plan *plan_inside(const wend_plan *plan)
 {
+    assert(plan->plan); /* only a plan that was read leaves wend_plan_parse */
     return plan->plan;
 }
 

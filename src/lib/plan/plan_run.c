@@ -1,8 +1,8 @@
 /*
  * plan_run.c - a run that is a plan: checked against its agent, and begun.
  *
- * Whatever of the plan nobody could do is refused here, before anything of
- * it has run.
+ * What the agent cannot do is refused here, before anything of the plan has
+ * run.
  */
 #include "lib/plan/plan.h"
 #include "lib/run/child.h"
@@ -23,16 +23,10 @@ static wend_status refuse(const struct plan_action *a, const char *what,
         (int)near.len, near.ptr ? near.ptr : "", near.ptr ? "'?" : "");
 }
 
-static wend_str nearest(const struct plan_action *a, const struct tool *list,
-                        size_t count)
+static wend_str nearest_tool(const struct plan_action *a,
+                             const struct tool *list, size_t count)
 {
-    wend_str near = STR_NONE;
-    int best = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (str_nearer(a->target, list[i].name, &best))
-            near = list[i].name;
-    return near;
+    return str_nearest(a->target, &list->name, sizeof *list, count);
 }
 
 static wend_status check_tool(const struct config *c,
@@ -47,8 +41,8 @@ static wend_status check_tool(const struct config *c,
                       "instead, an action of type agent does what models do "
                       "by the tool",
                       STR_NONE, err);
-    return refuse(a, "there is no tool", nearest(a, c->tools, c->tools_count),
-                  err);
+    return refuse(a, "there is no tool",
+                  nearest_tool(a, c->tools, c->tools_count), err);
 }
 
 static wend_status check_relic(const struct config *c,
@@ -57,21 +51,18 @@ static wend_status check_relic(const struct config *c,
     if (config_end(c, a->target))
         return WEND_OK;
     return refuse(a, "there is no relic with the endpoint",
-                  nearest(a, c->ends, c->ends_count), err);
+                  nearest_tool(a, c->ends, c->ends_count), err);
 }
 
 static wend_status check_model(const struct config *c,
                                const struct plan_action *a, wend_error *err)
 {
-    wend_str near = STR_NONE;
-    int best = 0;
-
     if (config_model(c, a->target) < c->models_count)
         return WEND_OK;
-    for (uint32_t i = 0; i < c->models_count; i++)
-        if (str_nearer(a->target, c->models[i].spec, &best))
-            near = c->models[i].spec;
-    return refuse(a, "its agent has no model", near, err);
+    return refuse(a, "its agent has no model",
+                  str_nearest(a->target, &c->models->spec, sizeof *c->models,
+                              c->models_count),
+                  err);
 }
 
 /* ---- Its inputs ---------------------------------------------------------- */
@@ -93,17 +84,9 @@ static wend_status read_inputs(wend_str inputs, struct arena *a,
     sets = arena_alloc(a, (j->count + 1) * sizeof *sets);
     if (!sets)
         return fail_nomem(err);
-    for (const struct json *e = j->first; e; e = e->next) {
-        struct buf b = {.mem = a->mem};
-        struct plan_set *set = &sets[o->sets_count++];
-
-        json_put(&b, e);
-        set->name = e->key;
-        set->value = arena_str(a, buf_view(&b));
-        set->json = true;
-        a->failed |= b.failed;
-        buf_free(&b);
-    }
+    for (const struct json *e = j->first; e; e = e->next)
+        sets[o->sets_count++] = (struct plan_set){
+            .name = e->key, .value = json_text(e, a), .json = true};
     o->sets = sets;
     return a->failed ? fail_nomem(err) : WEND_OK;
 }
@@ -124,7 +107,7 @@ static wend_status check_actions(wend_agent *agent, const struct plan *p,
                                  wend_error *err);
 
 /* What the checks of one plan share: it is read once, whatever it names. */
-struct checking {
+struct plan_check {
     wend_agent *agent;
     struct arena arena;
     const struct json *action; /* as written, of the one that is looked at */
@@ -138,7 +121,7 @@ struct checked {
 };
 
 /* Whether the plan has all the inputs that the action gives it. */
-static wend_status check_inputs(const struct checking *c,
+static wend_status check_inputs(const struct plan_check *c,
                                 const struct json *inputs, wend_error *err)
 {
     const struct json *params = json_get(c->action, "params"), *j;
@@ -161,7 +144,8 @@ static wend_status check_inputs(const struct checking *c,
 
 /* What is wrong inside is said where it is named. Recursion is bounded: no
  * agent is its own child, and none is deeper than CHILD_DEPTH_MAX. */
-static wend_status check_inside(struct checking *c, const struct agent_child *k,
+static wend_status check_inside(struct plan_check *c,
+                                const struct agent_child *k,
                                 struct checked **out, wend_error *err)
 {
     struct checked *done = c->checked;
@@ -189,7 +173,7 @@ static wend_status check_inside(struct checking *c, const struct agent_child *k,
     return s == WEND_OK && c->arena.failed ? fail_nomem(err) : s;
 }
 
-static wend_status check_workflow(struct checking *c,
+static wend_status check_workflow(struct plan_check *c,
                                   const struct plan_action *action,
                                   const struct agent_child *k, wend_error *err)
 {
@@ -207,8 +191,8 @@ static wend_status check_workflow(struct checking *c,
     return s;
 }
 
-static wend_status check_child(struct checking *c, const struct plan_action *a,
-                               wend_error *err)
+static wend_status check_child(struct plan_check *c,
+                               const struct plan_action *a, wend_error *err)
 {
     const struct agent_child *child = agent_child(c->agent, a->target);
     bool is_plan = a->type == ACTION_WORKFLOW;
@@ -228,8 +212,8 @@ static wend_status check_child(struct checking *c, const struct plan_action *a,
                   near, err);
 }
 
-static wend_status check_action(struct checking *c, const struct plan_action *a,
-                                wend_error *err)
+static wend_status check_action(struct plan_check *c,
+                                const struct plan_action *a, wend_error *err)
 {
     const struct config *config = c->agent->configs[0];
 
@@ -259,7 +243,7 @@ static const struct json *written(const struct plan *p, struct arena *a)
 static wend_status check_actions(wend_agent *agent, const struct plan *p,
                                  wend_error *err)
 {
-    struct checking c = {.agent = agent, .arena.mem = &agent->mem};
+    struct plan_check c = {.agent = agent, .arena.mem = &agent->mem};
     wend_status s = WEND_OK;
 
     c.action = written(p, &c.arena);

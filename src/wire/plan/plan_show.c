@@ -24,37 +24,24 @@ double plan_speedup(const struct plan *p)
 
 /* ---- For programs -------------------------------------------------------- */
 
-static void put_member(struct buf *b, const char *key, wend_str value)
+static void put_ids(struct buf *b, const char *key, const struct plan *p,
+                    const uint32_t *list, size_t count)
 {
-    buf_fmt(b, ",\"%s\":", key);
-    json_put_str(b, value);
-}
-
-static void put_ids(struct buf *b, const struct plan *p, const uint32_t *list,
-                    size_t count)
-{
-    bool any = false;
-
-    buf_char(b, '[');
-    for (size_t i = 0; i < count; i++) {
-        if (list[i] == PLAN_NONE)
-            continue;
-        buf_cstr(b, any ? "," : "");
-        json_put_str(b, p->actions[list[i]]->id);
-        any = true;
-    }
-    buf_char(b, ']');
+    json_open(b, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_add_str(b, NULL, p->actions[list[i]]->id);
+    json_close(b, ']');
 }
 
 static void put_learned(struct buf *b, const struct plan_learned *l)
 {
-    buf_fmt(b, ",\"learned\":{\"runs\":%lld,\"failures\":%lld",
-            (long long)l->runs, (long long)l->failures);
-    buf_cstr(b, ",\"failure_rate\":");
-    json_put_f64(b, (double)l->failures / (double)l->runs);
+    json_open(b, "learned", '{');
+    json_add_i64(b, "runs", l->runs);
+    json_add_i64(b, "failures", l->failures);
+    json_add_f64(b, "failure_rate", (double)l->failures / (double)l->runs);
     if (l->ms >= 0)
-        buf_fmt(b, ",\"ms\":%lld", (long long)l->ms);
-    buf_char(b, '}');
+        json_add_i64(b, "ms", l->ms);
+    json_close(b, '}');
 }
 
 static void put_action(struct buf *b, const struct plan *p, uint32_t i,
@@ -63,150 +50,135 @@ static void put_action(struct buf *b, const struct plan *p, uint32_t i,
     const struct plan_action *a = p->actions[i];
     const struct plan_graph *g = &p->graph;
 
-    buf_cstr(b, "{\"id\":");
-    json_put_str(b, a->id);
-    put_member(b, "name", a->name);
-    put_member(b, "type", str_of(action_type_names[a->type]));
-    put_member(b, "mode", str_of(action_mode_names[a->mode]));
+    json_open(b, NULL, '{');
+    json_add_str(b, "id", a->id);
+    json_add_str(b, "name", a->name);
+    json_add_str(b, "type", str_of(action_type_names[a->type]));
+    json_add_str(b, "mode", str_of(action_mode_names[a->mode]));
+    json_add_str(b, "target", a->target);
     if (a->target.ptr) {
-        put_member(b, "target", a->target);
-        buf_fmt(b, ",\"line\":%u,\"column\":%u", a->target_line,
-                a->target_column);
+        json_add_i64(b, "line", a->target_line);
+        json_add_i64(b, "column", a->target_column);
     }
-    buf_cstr(b, ",\"depends_on\":");
-    put_ids(b, p, g->deps + g->deps_at[i], g->deps_at[i + 1] - g->deps_at[i]);
-    if (g->values_at[i] < g->values_at[i + 1]) {
-        buf_cstr(b, ",\"values_from\":");
-        put_ids(b, p, g->values + g->values_at[i],
+    put_ids(b, "depends_on", p, g->deps + g->deps_at[i],
+            g->deps_at[i + 1] - g->deps_at[i]);
+    if (g->values_at[i] < g->values_at[i + 1])
+        put_ids(b, "values_from", p, g->values + g->values_at[i],
                 g->values_at[i + 1] - g->values_at[i]);
-    }
-    buf_fmt(b, ",\"wave\":%u", g->wave[i]);
+    json_add_i64(b, "wave", g->wave[i]);
     if (a->estimate_ms >= 0)
-        buf_fmt(b, ",\"estimate_ms\":%lld", (long long)a->estimate_ms);
+        json_add_i64(b, "estimate_ms", a->estimate_ms);
     if (l && l[i].runs)
         put_learned(b, &l[i]);
     if (a->retry.max)
-        buf_fmt(b, ",\"retries\":%lld", (long long)a->retry.max);
-    if (a->output_key.ptr)
-        put_member(b, "output_key", a->output_key);
+        json_add_i64(b, "retries", a->retry.max);
+    json_add_str(b, "output_key", a->output_key);
     if (g->fallback[i] != PLAN_NONE)
-        put_member(b, "fallback", p->actions[g->fallback[i]]->id);
+        json_add_str(b, "fallback", p->actions[g->fallback[i]]->id);
     if (g->fallback_of[i] != PLAN_NONE)
-        put_member(b, "fallback_of", p->actions[g->fallback_of[i]]->id);
+        json_add_str(b, "fallback_of", p->actions[g->fallback_of[i]]->id);
     if (a->when)
-        buf_cstr(b, ",\"conditional\":true");
-    buf_fmt(b, ",\"critical\":%s}", g->critical[i] ? "true" : "false");
+        json_add_bool(b, "conditional", true);
+    json_add_bool(b, "critical", g->critical[i]);
+    json_close(b, '}');
 }
 
-static void put_counts(struct buf *b, const struct plan *p)
+/* How many actions have each of the names; those that none has are left out. */
+static void put_counts(struct buf *b, const char *key, const uint32_t *counts,
+                       const char *const *names)
+{
+    json_open(b, key, '{');
+    for (int i = 0; names[i]; i++)
+        if (counts[i])
+            json_add_i64(b, names[i], counts[i]);
+    json_close(b, '}');
+}
+
+static void put_sizes(struct buf *b, const struct plan *p)
 {
     uint32_t types[ACTION_TYPES] = {0}, modes[ACTION_MODES] = {0};
-    bool any = false;
 
     for (uint32_t i = 0; i < p->count; i++) {
         types[p->actions[i]->type]++;
         modes[p->actions[i]->mode]++;
     }
-    buf_fmt(b, ",\"count\":%u,\"edges\":%u,\"types\":{", p->count,
-            p->graph.edges_count);
-    for (int i = 0; i < ACTION_TYPES; i++)
-        if (types[i]) {
-            buf_fmt(b, "%s\"%s\":%u", any ? "," : "", action_type_names[i],
-                    types[i]);
-            any = true;
-        }
-    buf_cstr(b, "},\"modes\":{");
-    any = false;
-    for (int i = 0; i < ACTION_MODES; i++)
-        if (modes[i]) {
-            buf_fmt(b, "%s\"%s\":%u", any ? "," : "", action_mode_names[i],
-                    modes[i]);
-            any = true;
-        }
-    buf_char(b, '}');
+    json_add_i64(b, "count", p->count);
+    json_add_i64(b, "edges", p->graph.edges_count);
+    put_counts(b, "types", types, action_type_names);
+    put_counts(b, "modes", modes, action_mode_names);
+    json_add_i64(b, "waves", p->graph.waves);
 }
 
 static void put_inputs(struct buf *b, const struct plan *p)
 {
-    bool any = false;
-
-    buf_cstr(b, ",\"inputs\":{");
+    json_open(b, "inputs", '{');
     for (uint32_t i = 0; i < p->keys.count; i++) {
         if (!p->inputs[i].ptr)
             continue;
-        buf_cstr(b, any ? "," : "");
+        json_key(b, NULL);
         json_put_str(b, p->keys.list[i]);
         buf_char(b, ':');
         buf_str(b, p->inputs[i]);
-        any = true;
     }
-    buf_cstr(b, "},\"outputs\":[");
-    for (size_t i = 0; i < p->outputs_count; i++) {
-        buf_cstr(b, i ? "," : "");
-        json_put_str(b, p->outputs[i].name);
-    }
-    buf_char(b, ']');
+    json_close(b, '}');
+    json_open(b, "outputs", '[');
+    for (size_t i = 0; i < p->outputs_count; i++)
+        json_add_str(b, NULL, p->outputs[i].name);
+    json_close(b, ']');
 }
 
 static void put_path(struct buf *b, const struct plan *p)
 {
-    bool any = false;
-
-    buf_cstr(b, ",\"critical_path\":[");
+    json_open(b, "critical_path", '[');
     for (uint32_t k = 0; k < p->count * 2; k++) {
         uint32_t i = p->graph.order[k];
 
-        if (i >= p->count || !p->graph.critical[i])
-            continue;
-        buf_cstr(b, any ? "," : "");
-        json_put_str(b, p->actions[i]->id);
-        any = true;
+        if (i < p->count && p->graph.critical[i])
+            json_add_str(b, NULL, p->actions[i]->id);
     }
-    buf_char(b, ']');
+    json_close(b, ']');
+}
+
+static void put_times(struct buf *b, int64_t sequential_ms, int64_t critical_ms)
+{
+    json_add_i64(b, "sequential_ms", sequential_ms);
+    json_add_i64(b, "critical_path_ms", critical_ms);
 }
 
 /* The same numbers by what was learned. */
-static void put_totals(struct buf *b, const struct plan *p,
-                       const struct plan_learned *l)
+static void put_learned_times(struct buf *b, const struct plan *p,
+                              const struct plan_learned *l)
 {
-    struct arena a = {.mem = b->mem};
     int64_t sequential_ms, critical_ms;
 
-    b->failed |= !plan_learned_totals(p, l, &a, &sequential_ms, &critical_ms);
-    buf_fmt(b,
-            ",\"learned\":{\"sequential_ms\":%lld,\"critical_path_ms\":%lld}",
-            (long long)sequential_ms, (long long)critical_ms);
-    arena_free(&a);
+    b->failed |=
+        !plan_learned_totals(p, l, b->mem, &sequential_ms, &critical_ms);
+    json_open(b, "learned", '{');
+    put_times(b, sequential_ms, critical_ms);
+    json_close(b, '}');
 }
 
 void plan_put_json(struct buf *b, const struct plan *p,
                    const struct plan_learned *l)
 {
-    static const char *const failures[] = {"stop", "continue", "replan"};
-
-    buf_cstr(b, "{\"name\":");
-    json_put_str(b, p->name);
+    buf_char(b, '{');
+    json_add_str(b, "name", p->name);
     if (p->max_parallel)
-        buf_fmt(b, ",\"max_parallel\":%lld", (long long)p->max_parallel);
+        json_add_i64(b, "max_parallel", p->max_parallel);
     else
-        buf_cstr(b, ",\"max_parallel\":\"auto\"");
-    buf_fmt(b, ",\"fail_fast\":%s,\"on_failure\":\"%s\"",
-            p->fail_fast ? "true" : "false", failures[p->on_failure]);
+        json_add_str(b, "max_parallel", STR("auto"));
+    json_add_bool(b, "fail_fast", p->fail_fast);
+    json_add_str(b, "on_failure", str_of(plan_failure_names[p->on_failure]));
     put_inputs(b, p);
-    put_counts(b, p);
-    buf_fmt(b, ",\"waves\":%u,\"sequential_ms\":%lld,\"critical_path_ms\":%lld",
-            p->graph.waves, (long long)p->graph.sequential_ms,
-            (long long)p->graph.critical_ms);
-    buf_cstr(b, ",\"speedup\":");
-    json_put_f64(b, plan_speedup(p));
+    put_sizes(b, p);
+    put_times(b, p->graph.sequential_ms, p->graph.critical_ms);
+    json_add_f64(b, "speedup", plan_speedup(p));
     put_path(b, p);
     if (l)
-        put_totals(b, p, l);
-    buf_cstr(b, ",\"actions\":[");
-    for (uint32_t i = 0; i < p->count; i++) {
-        buf_cstr(b, i ? "," : "");
+        put_learned_times(b, p, l);
+    json_open(b, "actions", '[');
+    for (uint32_t i = 0; i < p->count; i++)
         put_action(b, p, i, l);
-    }
     buf_cstr(b, "]}");
 }
 

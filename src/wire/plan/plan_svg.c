@@ -1,6 +1,8 @@
 /*
  * plan_svg.c - a plan as a picture: a column a wave, a box an action.
  */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "wire/plan/plan.h"
 
@@ -69,20 +71,20 @@ static void put_xml(struct buf *b, wend_str s, size_t chars_max)
         buf_cstr(b, "\xE2\x80\xA6");
 }
 
-struct place {
+struct svg_place {
     long x, y;
 };
 
-static struct place place_of(const struct plan *p, const uint32_t *row,
-                             uint32_t i)
+static struct svg_place place_of(const struct plan *p, const uint32_t *row,
+                                 uint32_t i)
 {
-    return (struct place){EDGE + (long)(p->graph.wave[i] - 1) * COLUMN,
-                          EDGE + HEAD + (long)row[i] * ROW};
+    return (struct svg_place){EDGE + (long)(p->graph.wave[i] - 1) * COLUMN,
+                              EDGE + HEAD + (long)row[i] * ROW};
 }
 
 /* Along its own row up to the column before, so that few boxes are in its
  * way; those that are hide it. */
-static void put_edge(struct buf *b, struct place from, struct place to,
+static void put_edge(struct buf *b, struct svg_place from, struct svg_place to,
                      const char *class)
 {
     long y = from.y + BOX_HEIGHT / 2, end = to.y + BOX_HEIGHT / 2;
@@ -98,23 +100,22 @@ static void put_edge(struct buf *b, struct place from, struct place to,
 }
 
 static void put_box(struct buf *b, const struct plan *p, uint32_t i,
-                    struct place at)
+                    struct svg_place at)
 {
     const struct plan_action *a = p->actions[i];
+    bool critical = p->graph.critical[i], forgotten = a->mode == ACTION_FORGET;
     struct buf detail = {.mem = b->mem};
 
     buf_cstr(b, "<g><title>");
     put_xml(b, a->name, SIZE_MAX);
     buf_fmt(b, ", %s%s", action_mode_names[a->mode],
-            p->graph.critical[i] ? ", on the critical path" : "");
+            critical ? ", on the critical path" : "");
     buf_fmt(b,
             "</title><rect%s%s%s%s x=\"%ld\" y=\"%ld\" width=\"%d\" "
             "height=\"%d\" rx=\"7\"/>",
-            p->graph.critical[i] || a->mode == ACTION_FORGET ? " class=\"" : "",
-            p->graph.critical[i] ? "c " : "",
-            a->mode == ACTION_FORGET ? "f" : "",
-            p->graph.critical[i] || a->mode == ACTION_FORGET ? "\"" : "", at.x,
-            at.y, BOX_WIDTH, BOX_HEIGHT);
+            critical || forgotten ? " class=\"" : "", critical ? "c " : "",
+            forgotten ? "f" : "", critical || forgotten ? "\"" : "", at.x, at.y,
+            BOX_WIDTH, BOX_HEIGHT);
     buf_fmt(b,
             "<path class=\"b %s\" d=\"M%ld %ldv%d\"/>"
             "<text x=\"%ld\" y=\"%ld\">",
@@ -164,6 +165,7 @@ static void put_picture(struct buf *b, const struct plan *p, uint32_t *row,
     uint32_t rows = 0;
 
     for (uint32_t i = 0; i < p->count; i++) {
+        assert(g->wave[i] && g->wave[i] <= g->waves);
         row[i] = taken[g->wave[i] - 1]++;
         rows = row[i] >= rows ? row[i] + 1 : rows;
     }
@@ -253,11 +255,10 @@ static const char page_style[] =
 static void put_page_past(struct buf *b, const struct plan *p,
                           const struct plan_learned *l)
 {
-    struct arena a = {.mem = b->mem};
     int64_t sequential_ms, critical_ms;
 
-    b->failed |= !plan_learned_totals(p, l, &a, &sequential_ms, &critical_ms);
-    arena_free(&a);
+    b->failed |=
+        !plan_learned_totals(p, l, b->mem, &sequential_ms, &critical_ms);
     buf_cstr(b, "<br>Learned from past runs: one after the other ");
     plan_put_time(b, sequential_ms);
     buf_cstr(b, ", critical path ");

@@ -7,6 +7,7 @@
  */
 #include "wire/plan/tags.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -311,6 +312,7 @@ static const char *read_attr(struct tags *t, const struct word *w,
 
 static bool is_empty(const struct tags *t) /* <x/> */
 {
+    assert(t->tag.len > 2); /* a name and its brackets */
     return t->tag.ptr[t->tag.len - 2] == '/';
 }
 
@@ -370,6 +372,7 @@ static void on_tag(struct tags *t)
 {
     const struct word *w = &words[t->tag_known];
 
+    assert(is_meant(t, w));
     t->any = true;
     buf_clear(&t->spaces);
     t->spaces_told = false;
@@ -435,7 +438,7 @@ static bool tag_goes_on(struct tags *t, char c)
     return true;
 }
 
-/* Takes c to what may be a tag; false: it is none, and c not taken. */
+/* Adds c to what may be a tag; false: it is no tag, and c is not added. */
 static bool on_tag_byte(struct tags *t, char c)
 {
     if (c == '<' || t->tag.len == TAG_BYTES_MAX)

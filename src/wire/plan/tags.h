@@ -67,7 +67,7 @@ struct tags {
     char tag_quote; /* inside a value in these; 0: in none */
     char tag_last;  /* its newest sign that is no space */
     struct buf spaces;
-    bool spaces_told; /* so many that they are text */
+    bool spaces_told; /* too many to hold back: told as text */
     struct buf said;  /* to be told, of this kind: */
     enum tags_said saying;
     bool has_text, has_thinking;

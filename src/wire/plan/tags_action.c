@@ -15,33 +15,19 @@ const char *const tags_attr_names[TAGS_ATTRS] = {
     [TAGS_FINAL] = "final",
 };
 
-/* How deep brackets go in JSON that is well formed. */
-static int depth_of(wend_str json)
+/* Recursion ends with the tree, which JSON_DEPTH_MAX bounds. */
+static int depth_of(const struct json *j)
 {
-    int depth = 0, deepest = 0;
-    bool in_string = false;
+    int below = 0;
 
-    for (size_t i = 0; i < json.len; i++) {
-        char c = json.ptr[i];
+    if (j->kind != JSON_ARRAY && j->kind != JSON_OBJECT)
+        return 0;
+    for (const struct json *c = j->first; c; c = c->next) {
+        int depth = depth_of(c);
 
-        if (in_string && c == '\\')
-            i++;
-        else if (c == '"')
-            in_string = !in_string;
-        else if (!in_string && (c == '{' || c == '['))
-            deepest = ++depth > deepest ? depth : deepest;
-        else if (!in_string && (c == '}' || c == ']'))
-            depth--;
+        below = depth > below ? depth : below;
     }
-    return deepest;
-}
-
-static void put_key(struct buf *out, wend_str key)
-{
-    if (out->len > 1)
-        buf_char(out, ',');
-    json_put_str(out, key);
-    buf_char(out, ':');
+    return below + 1;
 }
 
 static bool is_given(const struct tags_action *a, wend_str key)
@@ -63,19 +49,18 @@ static void put_action(struct tags_action *a, const struct json *j,
 
         if (!a->attrs[i].ptr)
             continue;
-        put_key(out, str_of(tags_attr_names[i]));
-        json_put_str(out, a->attrs[i]);
+        json_add_str(out, tags_attr_names[i], a->attrs[i]);
         if (own && !str_eq(json_str(own), a->attrs[i]))
             a->differs |= 1u << i;
     }
-    if (id.ptr && !json_get(j, "name")) {
-        put_key(out, STR("name"));
-        json_put_str(out, id);
-    }
+    if (!json_get(j, "name"))
+        json_add_str(out, "name", id);
     for (const struct json *m = j->first; m; m = m->next) {
         if (is_given(a, m->key))
             continue;
-        put_key(out, m->key);
+        json_key(out, NULL);
+        json_put_str(out, m->key);
+        buf_char(out, ':');
         json_put(out, m);
     }
     buf_char(out, '}');
@@ -89,9 +74,9 @@ wend_status tags_action(struct tags_action *a, struct buf *out, wend_error *err)
     if (!j)
         return a->scratch->failed ? WEND_E_NOMEM : WEND_E_PARSE;
     if (j->kind != JSON_OBJECT)
-        return fail(err, WEND_E_INVAL, "it is no JSON object");
+        return fail(err, WEND_E_INVAL, "it is not a JSON object");
     put_action(a, j, out);
-    if (depth_of(buf_view(out)) + 2 > JSON_DEPTH_MAX)
+    if (depth_of(j) + 2 > JSON_DEPTH_MAX)
         return fail(err, WEND_E_LIMIT, "its JSON is nested too deep");
     if (a->args_len + out->len + around > ARGS_BYTES_MAX)
         return fail(err, WEND_E_LIMIT, "with it the plan is over %d bytes",

@@ -250,10 +250,10 @@ static const struct {
     {HEAD A1 ", depends_on: [fetsh]}\n"
              "  - {name: fetch, type: tool, target: t}\n",
      4, 51,
-     "'a' names the action 'fetsh', which there is not; did you mean "
+     "'a' names the unknown action 'fetsh'; did you mean "
      "'fetch'?"},
-    {HEAD A1 ", depends_on: [zebra]}\n", 4, 51, "which there is not"},
-    {HEAD A1 ", fallback: zebra}\n", 4, 48, "which there is not"},
+    {HEAD A1 ", depends_on: [zebra]}\n", 4, 51, "the unknown action 'zebra'"},
+    {HEAD A1 ", fallback: zebra}\n", 4, 48, "the unknown action 'zebra'"},
     {HEAD A1 "}\n  - {name: b, type: tool, target: t, depends_on: [a, a]}\n", 5,
      54, "'b' depends on 'a' twice"},
     {HEAD A1 ", fallback: c}\n  - {name: b, type: tool, target: t, fallback: c"
@@ -289,7 +289,7 @@ static const struct {
           "[]}]}]\n",
      3, 45, "comes last"},
     {HEAD "actions: [{name: d, type: decision, cases: [{else: [zz]}]}]\n", 3,
-     53, "'d' names the action 'zz'"},
+     53, "'d' names the unknown action 'zz'"},
     {HEAD "actions: [{name: d, type: decision, target: x, cases: []}]\n", 3, 37,
      "type decision has no 'target'"},
     {HEAD "actions: [{name: d, type: decision, class: read, cases: []}]\n", 3,

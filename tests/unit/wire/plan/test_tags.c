@@ -157,7 +157,7 @@ static const struct {
      "W:action 1 " LEFT_OUT "line 1, column 2: expected '\"' and a key, found "
      "'a'|plan|A:{\"actions\":[{}|T:b|A:]}|seal|final"},
     {"no object", "<action>[1]</action>",
-     "W:action 1 " LEFT_OUT "it is no JSON object|goes on"},
+     "W:action 1 " LEFT_OUT "it is not a JSON object|goes on"},
     {"empty", "<action/>",
      "W:action 1 " LEFT_OUT
      "line 1, column 1: expected a value, found end of input|goes on"},
