@@ -12,6 +12,7 @@
 #include "lib/plan/plan.h"
 #include "lib/sim/sim.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -26,8 +27,10 @@ enum {
     READ_AT_ONCE = 400, /* events, between two steps */
 };
 
-/* From then on everybody answers: no agent that can end takes longer. */
+/* Once faults have stopped: no agent that can end takes longer. */
 static const int64_t patience_us = (int64_t)5 * 3600 * 1000000;
+
+static const struct mem libc_mem; /* of the simulation itself */
 
 struct sim {
     wend_sim_options o;
@@ -45,7 +48,7 @@ struct sim {
     int64_t steps, until_us;
     bool begun;         /* there is a run */
     bool kindly;        /* faults are over */
-    bool lazy;          /* whoever reads comes seldom */
+    bool lazy;          /* events are seldom read */
     bool over;          /* the run has ended */
     bool dying;         /* the disk was told to fail */
     wend_status status; /* why nothing can be done */
@@ -89,14 +92,14 @@ static bool goes_on(const struct sim *s)
     return !s->over && !s->report->failed && s->status == WEND_OK;
 }
 
-/* Somebody waits in the middle of a step, and for nothing: so that he does
- * not wait for ever, the store is gone. */
+/* A call in the middle of a step waits for what cannot happen. The store fails,
+ * so that the call returns. */
 static void on_stuck(struct world *w)
 {
     struct sim *s =
         (struct sim *)(void *)((char *)w - offsetof(struct sim, world));
 
-    broken(s, "somebody waits for what will never happen");
+    broken(s, "a call waits for what cannot happen");
     rt_store_failed(s->rt, WEND_E_STORE);
 }
 
@@ -107,13 +110,13 @@ static wend_status start_run(struct sim *s)
     wend_str prompt = str_of(s->o.prompt ? s->o.prompt : "");
 
     s->begun = true;
-    s->book.refused.count = 0;
+    buf_clear(&s->book.refused);
     return s->o.plan ? wend_run_start_plan(s->agent, s->o.plan, NULL, NULL,
                                            &s->run, s->err)
                      : wend_run_start(s->agent, prompt, NULL, &s->run, s->err);
 }
 
-/* What nobody was told of may be there, or the run may not even have begun. */
+/* The store may have more than its writer was told, or no run at all. */
 static wend_status resume_run(struct sim *s)
 {
     struct store_state state;
@@ -133,6 +136,7 @@ static void process_begin(struct sim *s)
 {
     wend_runtime_options o = {.size = sizeof o, .store = s->store};
 
+    assert(!s->rt && !s->run); /* the process before it has ended */
     s->status = rt_new(&o, &s->world.env, &s->rt, s->err);
     if (s->status == WEND_OK)
         s->status = s->o.agent(s->o.ctx, s->rt, &s->agent, s->err);
@@ -321,24 +325,25 @@ static void step(struct sim *s)
 
 /* ---- The log ------------------------------------------------------------- */
 
-static void know(struct sim *s, struct sim_numbers *starts,
-                 const wend_event *ev)
+static void know(struct sim *s, struct buf *starts, const wend_event *ev)
 {
     if (ev->type == WEND_CALL_START)
-        sim_numbers_add(starts, sim_hash(ev->u.call_start.key));
+        sim_numbers_add(starts, sim_number(ev->u.call_start.key));
     else if (ev->type == WEND_RUN_END)
         s->report->outcomes[ev->u.run_end.outcome]++;
 }
 
 /* A tool is called once for each start on record. (An action of a plan that
  * is tried again has no other start: those are not counted.) */
-static void check_calls(struct sim *s, const struct sim_numbers *starts)
+static void check_calls(struct sim *s, const struct buf *starts)
 {
-    for (size_t i = 0; i < s->book.made.count && !s->o.plan; i++)
-        if (sim_numbers_count(&s->book.made, s->book.made.at[i]) >
-            sim_numbers_count(starts, s->book.made.at[i]))
+    const struct buf *made = &s->book.made;
+    const uint64_t *at = (const void *)made->ptr;
+
+    for (size_t i = 0; i < made->len / sizeof *at && !s->o.plan; i++)
+        if (sim_numbers_count(made, at[i]) > sim_numbers_count(starts, at[i]))
             broken(s, "a tool was called more often than the log has it");
-    if (s->book.made.failed || starts->failed)
+    if (made->failed || starts->failed)
         s->status = fail_nomem(s->err);
 }
 
@@ -354,7 +359,7 @@ static void check_end(struct sim *s, const wend_event *ev)
 
 static void check_log(struct sim *s)
 {
-    struct sim_numbers starts = {.failed = false};
+    struct buf starts = {.mem = &libc_mem};
     wend_error err = {WEND_OK, 0, 0, ""};
     const wend_event *ev;
     wend_laws *laws = NULL;
@@ -374,7 +379,7 @@ static void check_log(struct sim *s)
     if (laws && wend_laws_end(laws, &err) != WEND_OK)
         broken(s, "%s", err.message);
     check_calls(s, &starts);
-    sim_numbers_free(&starts);
+    buf_free(&starts);
     wend_run_free(log);
     wend_laws_free(laws);
 }
@@ -398,6 +403,7 @@ static wend_status run_seed(const wend_sim_options *o, uint64_t seed,
     world_init(&s.world, seed, on_stuck);
     s.book.chance.state = seed;
     s.book.world = &s.world;
+    s.book.made.mem = s.book.refused.mem = &libc_mem;
     s.book.tool_slow = o->tool_slow;
     s.book.tool_fail = o->tool_fail;
     s.book.model_fail = o->model_fail;
@@ -416,8 +422,8 @@ static wend_status run_seed(const wend_sim_options *o, uint64_t seed,
     add_counts(&s);
     report->seeds++;
     wend_store_free(s.store);
-    sim_numbers_free(&s.book.made);
-    sim_numbers_free(&s.book.refused);
+    buf_free(&s.book.made);
+    buf_free(&s.book.refused);
     return s.status;
 }
 

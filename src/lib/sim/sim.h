@@ -4,6 +4,7 @@
 #ifndef LIB_SIM_H
 #define LIB_SIM_H
 
+#include "base/hash.h"
 #include "host/world.h"
 #include "lib/run/run.h"
 
@@ -15,37 +16,33 @@ wend_status sim_store_new(struct world *w, struct chance *chance,
                           wend_store **out);
 /* The next commit fails; then nothing is accepted until the crash. */
 void sim_store_fail(wend_store *s);
-/* Nobody uses it any more: of what waited the oldest may be there, the rest
- * never was. It works again for the next process. */
+/* Its process is gone: of what waited the oldest batches may be kept, the rest
+ * is lost. It works again for the next process. */
 void sim_store_crash(wend_store *s);
 /* From now on this run is looked at; others are its children. */
 void sim_store_watch(wend_store *s, const char *run);
-/* Its newest event that whoever appended it was told to be safe. */
+/* The newest event of the run that its writer was told is safe. */
 int64_t sim_store_acked(const wend_store *s);
 
 /* ---- sim_tools.c: what stands before the host's tools and models --------- */
 
 struct sim_tools; /* those of one agent */
 
-struct sim_numbers { /* in no order */
-    struct mem mem;
-    uint64_t *at;
-    size_t count, cap;
-    bool failed; /* for want of memory */
-};
-
-uint64_t sim_hash(wend_str s);
-void sim_numbers_add(struct sim_numbers *n, uint64_t value);
-size_t sim_numbers_count(const struct sim_numbers *n, uint64_t value);
-void sim_numbers_free(struct sim_numbers *n);
+/* A buffer can hold numbers, in no order. */
+void sim_numbers_add(struct buf *n, uint64_t value);
+size_t sim_numbers_count(const struct buf *n, uint64_t value);
+static inline uint64_t sim_number(wend_str s) /* for a key */
+{
+    return mix64(0, s.ptr, s.len);
+}
 
 /* What outlives a process. */
 struct sim_book {
     struct world *world;
     struct chance chance;
     uint32_t tool_slow, tool_fail, model_fail; /* in thousandths, as of now */
-    struct sim_numbers made;                   /* keys of calls, each time */
-    struct sim_numbers refused; /* model attempts that no model saw */
+    struct buf made;    /* numbers: keys of calls, each time */
+    struct buf refused; /* numbers: model attempts that no model saw */
     int64_t calls, calls_again, late_calls, failed_calls, model_failures;
 };
 

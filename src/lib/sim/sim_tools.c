@@ -4,6 +4,8 @@
  * A tool is called at once, or later, or not at all; a model answers or
  * fails. Which keys reached a tool is written down: the log must know more.
  */
+#include <assert.h>
+
 #include "base/fail.h"
 #include "lib/plan/action.h"
 #include "lib/run/shell.h"
@@ -36,50 +38,31 @@ struct sim_tools {
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-uint64_t sim_hash(wend_str s)
+void sim_numbers_add(struct buf *n, uint64_t value)
 {
-    uint64_t h = 14695981039346656037u;
-
-    for (size_t i = 0; i < s.len; i++)
-        h = (h ^ (unsigned char)s.ptr[i]) * 1099511628211u;
-    return h;
+    buf_add(n, (const char *)&value, sizeof value);
 }
 
-void sim_numbers_add(struct sim_numbers *n, uint64_t value)
+size_t sim_numbers_count(const struct buf *n, uint64_t value)
 {
-    if (n->count == n->cap) {
-        size_t cap = n->cap ? n->cap * 2 : 16;
-        uint64_t *more = mem_realloc(&n->mem, n->at, cap * sizeof *more);
-
-        if (!more) {
-            n->failed = true;
-            return;
-        }
-        n->at = more;
-        n->cap = cap;
-    }
-    n->at[n->count++] = value;
-}
-
-size_t sim_numbers_count(const struct sim_numbers *n, uint64_t value)
-{
+    const uint64_t *at = (const void *)n->ptr;
     size_t found = 0;
 
-    for (size_t i = 0; i < n->count; i++)
-        found += n->at[i] == value;
+    for (size_t i = 0; i < n->len / sizeof *at; i++)
+        found += at[i] == value;
     return found;
 }
 
-static void numbers_drop(struct sim_numbers *n, uint64_t value)
+static void numbers_drop(struct buf *n, uint64_t value)
 {
-    for (size_t i = n->count; i--;)
-        if (n->at[i] == value)
-            n->at[i] = n->at[--n->count];
-}
+    uint64_t *at = (void *)n->ptr;
 
-void sim_numbers_free(struct sim_numbers *n)
-{
-    mem_free(&n->mem, n->at);
+    for (size_t i = n->len / sizeof *at; i--;)
+        if (at[i] == value) {
+            n->len -= sizeof *at;
+            at[i] = at[n->len / sizeof *at];
+        }
+    assert(!sim_numbers_count(n, value));
 }
 
 /* ---- Calls --------------------------------------------------------------- */
@@ -87,7 +70,7 @@ void sim_numbers_free(struct sim_numbers *n)
 static void call_now(struct shim *h, wend_call *call)
 {
     struct sim_tools *t = h->all;
-    uint64_t key = sim_hash(wend_call_key(call));
+    uint64_t key = sim_number(wend_call_key(call));
     wend_status s;
 
     t->book->calls++;
@@ -202,7 +185,7 @@ static int64_t spy_recall(struct session *x, const struct turn *turn)
 
 /* ---- All of an agent ----------------------------------------------------- */
 
-/* The built-in ones need nobody before them: they are ours. */
+/* Built-in tools are our own and need no shim. */
 static bool stand_before(struct sim_tools *t, wend_agent *agent)
 {
     for (struct agent_tool *tool = agent->tools.first; tool;
