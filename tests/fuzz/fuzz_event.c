@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         if (read_line(line, &a, &ev)) {
             check_bytes(&ev);
-            t = turn_apply(&t, &ev, &keep);
+            turn_apply(&t, &ev, &keep);
         }
         arena_free(&a);
         rest.ptr += line.len + (end != NULL);

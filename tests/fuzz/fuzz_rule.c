@@ -20,20 +20,20 @@ static void must(bool holds)
 }
 
 /* The tool of a rule for the kind, called as it is. */
-static struct asked call(enum subject kind, const char *name, struct arena *a)
+static struct rule_subject call(enum subject kind, const char *name, struct arena *a)
 {
     struct tool *t = arena_alloc(a, sizeof *t);
 
     must(t);
     t->name = str_of(name);
     t->kind = kind;
-    return (struct asked){.tool = t, .arena = a};
+    return (struct rule_subject){.tool = t, .arena = a};
 }
 
 static void check_command(const struct rule *r, wend_str command,
                           struct arena *a)
 {
-    struct asked q = call(SUBJECT_COMMAND, "shell", a);
+    struct rule_subject q = call(SUBJECT_COMMAND, "shell", a);
     struct rule as = *r;
 
     q.subject = command;

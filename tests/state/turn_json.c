@@ -91,8 +91,8 @@ static const struct {
 } sets[] = {
     {"started", offsetof(struct turn, started)},
     {"ended", offsetof(struct turn, ended)},
-    {"asked", offsetof(struct turn, asked)},
-    {"answered", offsetof(struct turn, answered)},
+    {"asked", offsetof(struct turn, approval_asked)},
+    {"answered", offsetof(struct turn, approval_answered)},
     {"approved", offsetof(struct turn, approved)},
     {"lost", offsetof(struct turn, lost)},
     {"superseded", offsetof(struct turn, superseded)},
@@ -212,10 +212,10 @@ static void put_begun(struct buf *b, const struct begun *newest)
     buf_char(b, ']');
 }
 
-static void put_asks(struct buf *b, const struct question *newest)
+static void put_asks(struct buf *b, const struct approval *newest)
 {
     buf_char(b, '[');
-    for (const struct question *a = newest; a; a = a->prev) {
+    for (const struct approval *a = newest; a; a = a->prev) {
         buf_fmt(b, "%s{\"index\":%u", a == newest ? "" : ",", a->index);
         json_add_nullable(b, "args", a->args);
         buf_char(b, '}');
@@ -268,7 +268,7 @@ void turn_write(struct buf *b, const struct turn *t)
     buf_cstr(b, ",\"begun\":");
     put_begun(b, t->begun);
     buf_cstr(b, ",\"asks\":");
-    put_asks(b, t->asks);
+    put_asks(b, t->approvals);
     buf_cstr(b, ",\"rules\":");
     put_rules(b, t->rules);
     buf_cstr(b, ",\"plan\":");
@@ -398,10 +398,10 @@ static bool read_begun(const struct json *list, struct arena *a,
 }
 
 static bool read_asks(const struct json *list, struct arena *a,
-                      const struct question **out)
+                      const struct approval **out)
 {
     for (const struct json *j = list ? list->first : NULL; j; j = j->next) {
-        struct question *q = arena_alloc(a, sizeof *q);
+        struct approval *q = arena_alloc(a, sizeof *q);
         int64_t index;
 
         if (!q || !json_i64(json_get(j, "index"), &index) || index < 0 ||
@@ -465,7 +465,7 @@ static bool read_state(const struct json *j, const struct keep *k,
         !read_members(j, k->arena, t) || !read_sets(j, t) ||
         !read_results(json_get(j, "results"), k->arena, &t->results) ||
         !read_begun(json_get(j, "begun"), k->arena, &t->begun) ||
-        !read_asks(json_get(j, "asks"), k->arena, &t->asks))
+        !read_asks(json_get(j, "asks"), k->arena, &t->approvals))
         return false;
     if (!plan_state_read(json_get(j, "plan"), k->arena, &t->plan))
         return false;

@@ -196,7 +196,7 @@ static inline void fold_event(struct plan_world *w, const wend_event *ev)
         WEND_OK)
         plan_broke(w, "an event reads back");
     else
-        w->folded = turn_apply(&w->folded, &back, &keep);
+        turn_apply(&w->folded, &back, &keep);
     arena_free(&a);
     buf_free(&line);
 }

@@ -190,7 +190,7 @@ static inline void fold(struct world *w, const wend_event *ev)
     event_write(&line, ev, NULL);
     if (event_read(buf_view(&line), &a, no_blob, NULL, &back, NULL) != WEND_OK)
         broke(w, "an event reads back");
-    w->folded = turn_apply(&old, &back, &keep);
+    turn_apply(&w->folded, &back, &keep);
     arena_free(&a); /* the turn must not need it */
     after = turn_text(&old);
     if (strcmp(before, after))

@@ -23,7 +23,7 @@ wend_status rule_check(wend_str text, wend_str root, wend_error *err);
 bool tool_kind(wend_str name, enum subject *kind, unsigned *access);
 
 /* A call as rules see it. */
-struct asked {
+struct rule_subject {
     const struct tool *tool;
     const struct json *args; /* NULL: none that could be looked at */
     struct arena *arena;     /* of all that is found in them */
@@ -40,16 +40,16 @@ struct asked {
 };
 
 /* Finds what rules look at; tool, args, arena, config and root are given. */
-void asked_find(struct asked *q);
+void subject_find(struct rule_subject *q);
 /* Its place, from subject and path. */
-void asked_find_place(struct asked *q);
+void subject_find_place(struct rule_subject *q);
 /* Without a main argument any string of the call may be what matters. */
-bool rule_sees_string(const struct asked *q);
+bool rule_sees_string(const struct rule_subject *q);
 
-bool rule_fits(const struct rule *r, const struct asked *q);
+bool rule_fits(const struct rule *r, const struct rule_subject *q);
 /* Whether a rule that fits spells out what is special about the call's
  * path. */
-bool rule_names(const struct rule *r, const struct asked *q);
+bool rule_names(const struct rule *r, const struct rule_subject *q);
 
 /* Rules of which each counts before the next. */
 struct rule_set {
@@ -59,7 +59,7 @@ struct rule_set {
 };
 
 const struct rule *rule_first(const struct rule_set *set,
-                              const struct asked *q);
+                              const struct rule_subject *q);
 /* A path that is kept from one file tool is kept from all that could open,
  * name or quote it. The rule that keeps it from a tool with this access: one
  * that denies, else one that asks; NULL: there is none. */
@@ -74,7 +74,8 @@ wend_status label_row_parse(wend_str text, struct label_row *out,
 
 /* wend_label of all rows that fit the call. A row about one file tool holds
  * for every tool that would read, name or write the same path. */
-uint32_t label_rows_for(const struct label_rows *rows, const struct asked *q);
+uint32_t label_rows_for(const struct label_rows *rows,
+                        const struct rule_subject *q);
 
 /* The list `labels` of a policy. */
 wend_status label_rows_read(const struct json *list, struct arena *a,

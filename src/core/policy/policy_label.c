@@ -52,7 +52,7 @@ wend_status label_row_parse(wend_str text, struct label_row *out,
     return s;
 }
 
-static bool fits(const struct label_row *row, const struct asked *q)
+static bool fits(const struct label_row *row, const struct rule_subject *q)
 {
     const struct rule_set alone = {NULL, &row->rule, 1};
 
@@ -61,7 +61,8 @@ static bool fits(const struct label_row *row, const struct asked *q)
             rule_keeps(&alone, q->root, q->path, q->tool->access));
 }
 
-uint32_t label_rows_for(const struct label_rows *rows, const struct asked *q)
+uint32_t label_rows_for(const struct label_rows *rows,
+                        const struct rule_subject *q)
 {
     uint32_t labels = 0;
 

@@ -165,7 +165,7 @@ wend_status rule_check(wend_str text, wend_str root, wend_error *err)
 
 /* Without a main argument, as the tool's options and its schema say it, any
  * string may be what matters: the model orders them as it likes. */
-static bool any_string(const struct asked *q, wend_str glob)
+static bool any_string(const struct rule_subject *q, wend_str glob)
 {
     const struct json *m =
         q->args && !q->tool->subject.ptr ? q->args->first : NULL;
@@ -186,13 +186,13 @@ static bool fits_path(const struct rule *r, wend_str root, wend_str path)
            path_fits(glob, path, r->decision != WEND_DECISION_ALLOW);
 }
 
-bool rule_sees_string(const struct asked *q)
+bool rule_sees_string(const struct rule_subject *q)
 {
     return any_string(q, STR("*"));
 }
 
 /* Of what a shell gets, an allow with a wildcard covers one plain command. */
-static bool fits_command(const struct rule *r, const struct asked *q)
+static bool fits_command(const struct rule *r, const struct rule_subject *q)
 {
     bool fits = str_glob(r->subject, q->subject);
 
@@ -202,7 +202,7 @@ static bool fits_command(const struct rule *r, const struct asked *q)
                     command_is_plain(q->subject));
 }
 
-static bool fits_words(const struct rule *r, const struct asked *q)
+static bool fits_words(const struct rule *r, const struct rule_subject *q)
 {
     return words_fit(r->subject, q->argv, q->arena) ||
            (r->decision != WEND_DECISION_ALLOW &&
@@ -220,7 +220,7 @@ static bool is_about(const struct rule *r, const struct tool *t)
              str_glob(r->tool, STR("exec"))));
 }
 
-bool rule_fits(const struct rule *r, const struct asked *q)
+bool rule_fits(const struct rule *r, const struct rule_subject *q)
 {
     bool allows = r->decision == WEND_DECISION_ALLOW;
 
@@ -258,7 +258,8 @@ static const struct rule *next_rule(const struct rule_set *set,
     return *i < set->count ? &set->rules[(*i)++] : NULL;
 }
 
-const struct rule *rule_first(const struct rule_set *set, const struct asked *q)
+const struct rule *rule_first(const struct rule_set *set,
+                              const struct rule_subject *q)
 {
     const struct remembered *said = set->said;
     const struct rule *r;
@@ -269,7 +270,7 @@ const struct rule *rule_first(const struct rule_set *set, const struct asked *q)
     return r;
 }
 
-bool rule_names(const struct rule *r, const struct asked *q)
+bool rule_names(const struct rule *r, const struct rule_subject *q)
 {
     char room[PATH_BYTES];
     wend_str glob;

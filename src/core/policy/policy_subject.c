@@ -3,13 +3,13 @@
  */
 #include "core/policy/policy.h"
 
-static const struct json *member(const struct asked *q, const char *key)
+static const struct json *member(const struct rule_subject *q, const char *key)
 {
     return q->args ? json_get(q->args, key) : NULL;
 }
 
 /* Where no argument is named the only string is meant. */
-static void find_string(struct asked *q)
+static void find_string(struct rule_subject *q)
 {
     size_t strings = 0;
 
@@ -25,7 +25,7 @@ static void find_string(struct asked *q)
 
 /* In its one spelling; one that is left out, or no string, is the root:
  * that must not get round a rule. */
-static wend_str spelled(const struct asked *q, wend_str path)
+static wend_str spelled(const struct rule_subject *q, wend_str path)
 {
     size_t size = path.len + 3;
     char *room;
@@ -39,7 +39,7 @@ static wend_str spelled(const struct asked *q, wend_str path)
 }
 
 /* Where a pattern looks, and the pattern as a path from the root. */
-static void find_pattern(struct asked *q)
+static void find_pattern(struct rule_subject *q)
 {
     wend_str path = json_str(member(q, "path"));
     struct buf b = {.mem = q->arena->mem};
@@ -55,7 +55,7 @@ static void find_pattern(struct asked *q)
 }
 
 /* Is it one of these files? */
-static bool is_among(const struct asked *q, const struct json *list)
+static bool is_among(const struct rule_subject *q, const struct json *list)
 {
     char room[PATH_BYTES];
 
@@ -71,7 +71,7 @@ static bool is_among(const struct asked *q, const struct json *list)
 }
 
 /* What the table of places cannot know. */
-static void add_own(struct asked *q, unsigned kinds)
+static void add_own(struct rule_subject *q, unsigned kinds)
 {
     const struct config *c = q->config;
     unsigned found = 0;
@@ -90,7 +90,7 @@ static void add_own(struct asked *q, unsigned kinds)
         q->place.what = found & PLACE_CODE ? "a file of wend" : "a key";
 }
 
-void asked_find_place(struct asked *q)
+void subject_find_place(struct rule_subject *q)
 {
     unsigned kinds = (q->tool->access & ACCESS_WRITE ? PLACE_CODE : 0u) |
                      (q->tool->access & ACCESS_READ ? PLACE_SECRET : 0u);
@@ -114,7 +114,7 @@ static bool all_strings(const struct json *list)
     return any && !w;
 }
 
-static void find_words(struct asked *q)
+static void find_words(struct rule_subject *q)
 {
     struct buf b = {.mem = q->arena->mem};
 
@@ -129,7 +129,7 @@ static void find_words(struct asked *q)
     q->cut = words_cut(q->argv, q->arena);
 }
 
-static void find_request(struct asked *q)
+static void find_request(struct rule_subject *q)
 {
     struct buf b = {.mem = q->arena->mem};
 
@@ -140,7 +140,7 @@ static void find_request(struct asked *q)
     q->subject = buf_keep(&b, q->arena);
 }
 
-void asked_find(struct asked *q)
+void subject_find(struct rule_subject *q)
 {
     if (q->args && q->args->kind != JSON_OBJECT)
         q->args = NULL;
@@ -157,5 +157,5 @@ void asked_find(struct asked *q)
     case SUBJECT_URL: find_request(q); break;
     }
     if (q->tool->access)
-        asked_find_place(q);
+        subject_find_place(q);
 }

@@ -1,12 +1,14 @@
 /*
- * tt.c - the turn loop: runs, turns, stops; see tt_model.c and tt_calls.c.
+ * tt.c - the tail-recursive turn function: runs, turns, stops.
  *
  * Base cases: no calls (ok), a limit, canceled, an error. Everything else
- * ends in begin_turn, which is the tail call.
+ * ends in begin_turn, which is the tail call. tt_model.c and tt_calls.c have
+ * what happens inside a turn.
  */
 #include "core/turn/tt_step.h"
 
-#include <string.h>
+#include <assert.h>
+#include <stdio.h>
 
 #include "base/id.h"
 #include "core/config/answer.h"
@@ -14,46 +16,42 @@
 
 void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
 {
-    memset(s, 0, sizeof *s);
     s->scratch = scratch;
     s->keep = k;
+    s->events = NULL;
     s->events_tail = &s->events;
+    s->events_count = 0;
+    s->effects = NULL;
     s->effects_tail = &s->effects;
-    s->blobs.arena = scratch;
+    s->blobs = (struct event_blobs){.arena = scratch};
+    s->heard = 0;
+    s->unended = NULL;
 }
 
 /* ---- Writing a step ------------------------------------------------------ */
 
-wend_event *draft(struct tt *x, wend_event_type type)
-{
-    struct step_event *e = arena_alloc(x->s->scratch, sizeof *e);
-
-    if (!e)
-        return NULL;
-    e->ev.type = type;
-    return &e->ev;
-}
-
-/* Of what is emitted now; a clock that went back does not show. */
+/* The time of an event that is emitted now; it never goes back. */
 static int64_t event_time(const struct tt *x)
 {
     return x->in->time_us > x->s->turn.time_us ? x->in->time_us
                                                : x->s->turn.time_us;
 }
 
-void emit(struct tt *x, wend_event *ev)
+void emit(struct tt *x, const wend_event *event)
 {
     struct turn *t = &x->s->turn;
-    struct step_event *e;
+    struct step_event *e = arena_alloc(x->s->scratch, sizeof *e);
+    wend_event *ev;
 
-    if (!ev)
+    assert(!wend_event_is_delta(event->type));
+    if (!e)
         return;
-    e = (struct step_event *)(void *)((char *)ev -
-                                      offsetof(struct step_event, ev));
+    ev = &e->ev;
+    *ev = *event;
     ev->run = t->run.ptr ? t->run : x->in->run;
     ev->seq = t->seq + 1;
     ev->time_us = event_time(x);
-    turn_become(t, ev, x->s->keep);
+    turn_apply(t, ev, x->s->keep);
     /* turn_start and turn_end belong to the turn they open and close. */
     ev->in_turn = t->counter >= 0 && ev->type != WEND_RUN_END &&
                   (t->phase != PH_BETWEEN || ev->type == WEND_TURN_END);
@@ -101,28 +99,60 @@ wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
     return e;
 }
 
+wend_str take_text(struct tt *x, struct buf *b)
+{
+    return buf_keep(b, x->s->scratch);
+}
+
+wend_str text_join(struct tt *x, const wend_str *parts, size_t count)
+{
+    size_t len = 0, at = 0;
+    char *p;
+
+    for (size_t i = 0; i < count; i++)
+        len += parts[i].len;
+    p = arena_chars(x->s->scratch, len);
+    if (!p)
+        return STR_NONE;
+    for (size_t i = 0; i < count; at += parts[i++].len)
+        if (parts[i].len)
+            memcpy(p + at, parts[i].ptr, parts[i].len);
+    return (wend_str){p, len};
+}
+
+wend_str text_fmt(struct tt *x, const char *fmt, ...)
+{
+    va_list ap;
+    char *p;
+    int len;
+
+    va_start(ap, fmt);
+    len = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    p = len < 0 ? NULL : arena_chars(x->s->scratch, (size_t)len);
+    if (!p)
+        return STR_NONE;
+    va_start(ap, fmt);
+    vsnprintf(p, (size_t)len + 1, fmt, ap);
+    va_end(ap);
+    return (wend_str){p, (size_t)len};
+}
+
 void warn(struct tt *x, wend_str code, wend_str message)
 {
-    wend_event *ev = draft(x, WEND_WARNING);
-
-    if (ev) {
-        ev->u.warning.code = code;
-        ev->u.warning.message = message;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_WARNING,
+                          .u.warning = {.code = code, .message = message}});
 }
 
 static void emit_error(struct tt *x, const struct trouble *trouble)
 {
-    wend_event *ev = draft(x, WEND_ERROR);
-
-    if (ev) {
-        ev->u.error.code = trouble->code;
-        ev->u.error.message = trouble->message;
-        ev->u.error.component = trouble->component;
-        ev->u.error.retryable = trouble->retryable;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_ERROR,
+                          .u.error = {
+                              .code = trouble->code,
+                              .message = trouble->message,
+                              .component = trouble->component,
+                              .retryable = trouble->retryable,
+                          }});
 }
 
 void tell_troubles(struct tt *x)
@@ -148,23 +178,18 @@ wend_ev_metrics metrics_now(const struct tt *x)
 
 void emit_metrics(struct tt *x)
 {
-    wend_event *ev = draft(x, WEND_METRICS);
-
-    if (ev)
-        ev->u.metrics = metrics_now(x);
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_METRICS, .u.metrics = metrics_now(x)});
 }
 
 void end_turn(struct tt *x, wend_outcome outcome)
 {
-    wend_event *ev = draft(x, WEND_TURN_END);
+    const struct turn *t = &x->s->turn;
 
-    if (ev) {
-        ev->u.turn_end.outcome = outcome;
-        ev->u.turn_end.calls = x->s->turn.calls_count;
-        ev->u.turn_end.failed_calls = x->s->turn.failed_calls;
-    }
-    emit(x, ev);
+    assert(no_memory(x) || t->phase != PH_BETWEEN);
+    emit(x, &(wend_event){.type = WEND_TURN_END,
+                          .u.turn_end = {.outcome = outcome,
+                                         .calls = t->calls_count,
+                                         .failed_calls = t->failed_calls}});
     emit_metrics(x);
 }
 
@@ -182,24 +207,22 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error)
 {
     const struct turn *t = &x->s->turn;
-    wend_event *ev;
+    wend_str text = t->answer.ptr ? t->answer : STR("");
 
+    assert(no_memory(x) || t->phase != PH_END);
     if (t->metrics_due)
         emit_metrics(x);
     keep_unended(x);
-    ev = draft(x, WEND_RUN_END);
-    if (ev) {
-        ev->u.run_end.outcome = outcome;
-        ev->u.run_end.text = t->answer.ptr ? t->answer : STR("");
-        if (t->file_plan.ptr && t->counter < 0)
-            ev->u.run_end.text = plan_text(x);
-        else if (outcome == WEND_OUTCOME_OK && t->config->schema)
-            ev->u.run_end.text = answer_json(t->answer); /* for a program */
-        ev->u.run_end.limit = limit;
-        ev->u.run_end.error = error;
-        ev->u.run_end.metrics = metrics_now(x);
-    }
-    emit(x, ev);
+    if (t->file_plan.ptr && t->counter < 0)
+        text = plan_text(x);
+    else if (outcome == WEND_OUTCOME_OK && t->config->schema)
+        text = answer_json(t->answer); /* for a program */
+    emit(x, &(wend_event){.type = WEND_RUN_END,
+                          .u.run_end = {.outcome = outcome,
+                                        .text = text,
+                                        .limit = limit,
+                                        .error = error,
+                                        .metrics = metrics_now(x)}});
 }
 
 /* ---- Turns --------------------------------------------------------------- */
@@ -218,23 +241,22 @@ void enter_turn(struct tt *x)
 
 void begin_turn(struct tt *x)
 {
-    struct turn *t = &x->s->turn;
-    wend_event *ev;
+    const struct turn *t = &x->s->turn;
+    int64_t counter = t->counter + 1;
     char id[TURN_ID_MAX];
     size_t len;
 
-    if (t->limits.turns && t->counter + 1 >= t->limits.turns) {
+    assert(no_memory(x) || t->phase == PH_BETWEEN || t->phase == PH_PLAN);
+    if (t->limits.turns && counter >= t->limits.turns) {
         end_run(x, WEND_OUTCOME_LIMIT, STR("turns"), NULL);
         return;
     }
-    ev = draft(x, WEND_TURN_START);
-    if (!ev)
-        return;
-    len = turn_id_make(id, t->run, t->counter + 1);
-    ev->u.turn_start.counter = t->counter + 1;
-    ev->u.turn_start.id = arena_str(x->s->scratch, (wend_str){id, len});
-    ev->u.turn_start.parent_id = t->id;
-    emit(x, ev);
+    len = turn_id_make(id, t->run, counter);
+    emit(x, &(wend_event){.type = WEND_TURN_START,
+                          .u.turn_start = {.counter = counter,
+                                           .id = arena_str(x->s->scratch,
+                                                           (wend_str){id, len}),
+                                           .parent_id = t->id}});
     enter_turn(x);
 }
 
@@ -262,11 +284,8 @@ void tell_gap(struct tt *x)
 
 static void on_start(struct tt *x)
 {
-    wend_event *ev = draft(x, WEND_RUN_START);
-
-    if (ev)
-        ev->u.run_start = *x->in->start;
-    emit(x, ev);
+    emit(x,
+         &(wend_event){.type = WEND_RUN_START, .u.run_start = *x->in->start});
     if (no_memory(x))
         return;
     if (x->in->repaired)
@@ -275,9 +294,7 @@ static void on_start(struct tt *x)
                  "U+FFFD"));
     tell_gap(x);
     tell_troubles(x);
-    if (x->s->turn.limits.time_ms)
-        want_timer(x, TIMER_RUN, x->s->turn.limits.time_ms);
-    want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
+    arm_timers(x, x->s->turn.limits.time_ms);
     if (x->s->turn.plan.plan)
         begin_plan(x);
     else
@@ -286,14 +303,10 @@ static void on_start(struct tt *x)
 
 void emit_control(struct tt *x, wend_str what, wend_str by, wend_str value_json)
 {
-    wend_event *ev = draft(x, WEND_CONTROL);
-
-    if (ev) {
-        ev->u.control.what = what;
-        ev->u.control.by = by;
-        ev->u.control.value_json = value_json;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){
+                .type = WEND_CONTROL,
+                .u.control = {.what = what, .by = by, .value_json = value_json},
+            });
 }
 
 /* What a stop leaves to do once no call runs any more. */
@@ -342,11 +355,10 @@ void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message)
 {
     struct buf b = {.mem = x->s->scratch->mem};
 
-    buf_cstr(&b, "{\"code\":");
-    json_put_str(&b, code);
-    buf_cstr(&b, ",\"message\":");
-    json_put_str(&b, message);
-    buf_char(&b, '}');
+    json_open(&b, NULL, '{');
+    json_add_str(&b, "code", code);
+    json_add_str(&b, "message", message);
+    json_close(&b, '}');
     emit_control(x, STR("cancel"), by, take_text(x, &b));
     stop_all(x);
 }
@@ -357,21 +369,16 @@ static void on_stop(struct tt *x)
              x->in->text.ptr ? x->in->text : STR("a hook stopped the run"));
 }
 
-void emit_said(struct tt *x, wend_str text)
+void emit_message(struct tt *x, wend_str role, wend_str text)
 {
-    wend_event *ev = draft(x, WEND_MESSAGE);
-
-    if (ev) {
-        ev->u.message.role = STR("user");
-        ev->u.message.text = text;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_MESSAGE,
+                          .u.message = {.role = role, .text = text}});
 }
 
 static void on_say(struct tt *x)
 {
     x->s->heard = 1;
-    emit_said(x, x->in->text);
+    emit_message(x, STR("user"), x->in->text);
 }
 
 static void on_pause(struct tt *x)
@@ -397,7 +404,7 @@ static void on_continue(struct tt *x)
     restart_lost_actions(x);
 }
 
-/* One about a call that does not wait comes too late. */
+/* An answer about a call that does not wait comes too late. */
 static void on_answer(struct tt *x)
 {
     on_approval(x);
@@ -407,23 +414,15 @@ static void on_answer(struct tt *x)
 static void on_turn_hook(struct tt *x)
 {
     const struct hook_done *h = &x->in->hook;
-    wend_event *ev;
 
     if (x->s->turn.phase != PH_TURN || x->s->turn.paused || x->s->turn.again)
         return;
-    switch (h->answer) {
-    case WEND_HOOK_GO:
-    case WEND_HOOK_STOP: /* comes as IN_STOP */ break;
-    case WEND_HOOK_SKIP: answer_instead(x, h->text); return;
-    case WEND_HOOK_CHANGE:
-        ev = draft(x, WEND_MESSAGE);
-        if (ev) {
-            ev->u.message.role = STR("system");
-            ev->u.message.text = h->text;
-        }
-        emit(x, ev);
-        break;
+    if (h->answer == WEND_HOOK_SKIP) {
+        answer_instead(x, h->text);
+        return;
     }
+    if (h->answer == WEND_HOOK_CHANGE)
+        emit_message(x, STR("system"), h->text);
     ask_model(x);
 }
 
@@ -465,9 +464,9 @@ void limit_reached(struct tt *x, wend_str limit)
 {
     struct buf b = {.mem = x->s->scratch->mem};
 
-    buf_cstr(&b, "{\"reached\":");
-    json_put_str(&b, limit);
-    buf_char(&b, '}');
+    json_open(&b, NULL, '{');
+    json_add_str(&b, "reached", limit);
+    json_close(&b, '}');
     emit_control(x, STR("limits"), limit, take_text(x, &b));
     stop_all(x);
 }
@@ -536,6 +535,8 @@ void tt(const struct turn *t, const struct input *in, struct step *s)
 {
     struct tt x = {.s = s, .in = in};
 
+    assert(!s->events);
+    assert(!s->effects);
     s->turn = *t;
     if (t->phase == PH_END)
         return;

@@ -3,18 +3,21 @@
  */
 #include "core/turn/tt_plan.h"
 
+#include <assert.h>
+
 void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message)
 {
     const struct admission none = {0};
     struct work w = work_of_action(&x->s->turn, i);
-    struct call_done d = {
-        .outcome = WEND_OUTCOME_FAILED, .code = code, .output = message};
 
     w.args = STR_NONE;
-    end_unstarted(x, &w, &none, &d);
+    end_unstarted(x, &w, &none,
+                  &(struct call_done){.outcome = WEND_OUTCOME_FAILED,
+                                      .code = code,
+                                      .output = message});
 }
 
-/* What was approved are the values that were shown. */
+/* An approval is for the values that were shown. */
 bool start_action(struct tt *x, uint32_t i)
 {
     struct work w = work_of_action(&x->s->turn, i);
@@ -32,7 +35,7 @@ bool start_action(struct tt *x, uint32_t i)
     if (refuse_work(x, &w, &a))
         return true;
     if (a.verdict.policy.decision == WEND_DECISION_ASK && !w.answered) {
-        ask_about(x, &w, &a.verdict);
+        request_approval(x, &w, &a.verdict);
         return true;
     }
     if (a.verdict.policy.decision == WEND_DECISION_ASK) {
@@ -78,9 +81,9 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
     int64_t delay_ms = retry_delay(&a->retry, w->attempt);
     const wend_ev_error *error = work_error(x, w, d, d->output);
     struct work now;
-    wend_event *ev;
     wend_str limit;
 
+    assert(!w->call);
     emit_action_answer(x, w->action, d->outcome, error);
     end_child(x, w->child, d->child);
     limit = work_over_budget(x, w);
@@ -90,13 +93,10 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
         limit_reached(x, limit);
         return;
     }
-    ev = draft(x, WEND_ACTION_RETRY);
-    if (ev) {
-        ev->u.action_retry.action = w->id;
-        ev->u.action_retry.attempt = w->attempt;
-        ev->u.action_retry.delay_ms = delay_ms;
-        ev->u.action_retry.error = error;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_ACTION_RETRY,
+                          .u.action_retry = {.action = w->id,
+                                             .attempt = w->attempt,
+                                             .delay_ms = delay_ms,
+                                             .error = error}});
     run_work(x, w, delay_ms);
 }

@@ -3,14 +3,7 @@
  */
 #include "core/turn/tt_plan.h"
 
-#include <string.h>
-
 #include "core/schema/schema.h"
-
-wend_str take_text(struct tt *x, struct buf *b)
-{
-    return buf_keep(b, x->s->scratch);
-}
 
 void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
                       wend_str message)
@@ -40,34 +33,26 @@ static void unknown_tool(struct tt *x, struct admission *a,
 static void check_args(struct tt *x, struct admission *a,
                        const struct json *args, const wend_error *why)
 {
-    struct buf b = {.mem = x->s->scratch->mem};
     struct buf wrong = {.mem = x->s->scratch->mem};
 
-    if (!args && !why->line) {
+    if (!args)
         admission_refuse(
             a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
-            STR("the arguments are over 1 MiB; call the tool again with "
-                "less"));
-        return;
-    }
-    if (!args) {
-        buf_fmt(&b,
-                "the arguments are not valid JSON (%s, line %u column %u); "
-                "call the tool again with a JSON object",
-                why->message, why->line, why->column);
-        admission_refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
-                         take_text(x, &b));
-        return;
-    }
-    if (a->tool->schema && !schema_check(a->tool->schema, args, &wrong)) {
-        buf_cstr(&b, "the arguments do not fit the tool's schema: ");
-        buf_str(&b, take_text(x, &wrong));
-        admission_refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
-                         take_text(x, &b));
-    } else if (args->kind != JSON_OBJECT) {
+            !why->line
+                ? STR("the arguments are over 1 MiB; call the tool again with "
+                      "less")
+                : text_fmt(x,
+                           "the arguments are not valid JSON (%s, line %u "
+                           "column %u); call the tool again with a JSON object",
+                           why->message, why->line, why->column));
+    else if (a->tool->schema && !schema_check(a->tool->schema, args, &wrong))
+        admission_refuse(
+            a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
+            JOIN(x, STR("the arguments do not fit the tool's schema: "),
+                 take_text(x, &wrong)));
+    else if (args->kind != JSON_OBJECT)
         admission_refuse(a, WEND_OUTCOME_FAILED, STR("invalid_arguments"),
                          STR("the arguments must be a JSON object"));
-    }
 }
 
 /* Refuses it unless a child of that name may be started. */
@@ -110,45 +95,35 @@ static void admit_known(struct tt *x, const struct call *c, struct admission *a)
         check_args(x, a, args, &why);
     if (a->refused == WEND_OUTCOME_NONE && a->tool->child)
         check_agent(x, a, json_str(json_get(args, "agent")));
-    if (a->refused != WEND_OUTCOME_NONE)
-        return;
-    if (a->verdict.policy.decision == WEND_DECISION_DENY) {
-        struct buf b = {.mem = x->s->scratch->mem};
-
-        buf_fmt(&b, "denied by policy (%.*s): %.*s",
-                (int)a->verdict.policy.rule.len, a->verdict.policy.rule.ptr,
-                (int)a->verdict.reason.len, a->verdict.reason.ptr);
+    if (a->refused == WEND_OUTCOME_NONE &&
+        a->verdict.policy.decision == WEND_DECISION_DENY)
         admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
-                         take_text(x, &b));
-    }
+                         JOIN(x, STR("denied by policy ("),
+                              a->verdict.policy.rule, STR("): "),
+                              a->verdict.reason));
 }
 
-static void admit_call(struct tt *x, const struct call *c, struct admission *a)
+/* A tool, or an endpoint of a relic. */
+static void admit_call(struct tt *x, const struct call *c, bool relic,
+                       struct admission *a)
 {
-    memset(a, 0, sizeof *a);
-    a->tool = config_tool(x->s->turn.config, c->name);
+    const struct config *config = x->s->turn.config;
+
+    *a = (struct admission){
+        .tool =
+            relic ? config_end(config, c->name) : config_tool(config, c->name),
+    };
     if (a->tool) {
         admit_known(x, c, a);
         return;
     }
     a->verdict.policy.decision = WEND_DECISION_DENY;
-    a->verdict.policy.rule = STR("unknown tool");
-    unknown_tool(x, a, c);
-}
-
-/* An endpoint of a relic. */
-static void admit_end(struct tt *x, const struct call *c, struct admission *a)
-{
-    memset(a, 0, sizeof *a);
-    a->tool = config_end(x->s->turn.config, c->name);
-    if (a->tool) {
-        admit_known(x, c, a);
-        return;
-    }
-    a->verdict.policy.decision = WEND_DECISION_DENY;
-    a->verdict.policy.rule = STR("unknown relic");
-    admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_target"),
-                     STR("there is no relic with this endpoint"));
+    a->verdict.policy.rule = relic ? STR("unknown relic") : STR("unknown tool");
+    if (relic)
+        admission_refuse(a, WEND_OUTCOME_FAILED, STR("unknown_target"),
+                         STR("there is no relic with this endpoint"));
+    else
+        unknown_tool(x, a, c);
 }
 
 /* An agent that the model's plan names, as if by the tool for that. */
@@ -159,13 +134,13 @@ static void admit_agent(struct tt *x, const struct call *c, struct admission *a)
     struct buf b = {.mem = x->s->scratch->mem};
     struct call task = {.id = c->id, .name = STR("task")};
 
-    buf_cstr(&b, "{\"agent\":");
-    json_put_str(&b, c->name);
-    buf_cstr(&b, ",\"prompt\":");
+    json_open(&b, NULL, '{');
+    json_add_str(&b, "agent", c->name);
+    json_key(&b, "prompt");
     json_put_str(&b, prompt ? json_str(prompt) : c->args);
-    buf_char(&b, '}');
+    json_close(&b, '}');
     task.args = take_text(x, &b);
-    admit_call(x, &task, a);
+    admit_call(x, &task, false, a);
 }
 
 static void admit_action(struct tt *x, const struct plan_action *action,
@@ -175,16 +150,14 @@ static void admit_action(struct tt *x, const struct plan_action *action,
     bool child =
         action->type == ACTION_AGENT || action->type == ACTION_WORKFLOW;
 
-    if (action->type == ACTION_TOOL) {
-        admit_call(x, c, a);
-    } else if (action->type == ACTION_RELIC) {
-        admit_end(x, c, a);
+    if (action->type == ACTION_TOOL || action->type == ACTION_RELIC) {
+        admit_call(x, c, action->type == ACTION_RELIC, a);
     } else if ((action->type == ACTION_AGENT && t->plan.plan->written) ||
                (child && t->imported)) {
         admit_agent(x, c, a);
     } else {
-        memset(a, 0, sizeof *a);
-        a->verdict.policy.rule = STR("plan"); /* the user's own words */
+        *a = (struct admission){.verdict.policy.rule =
+                                    STR("plan")}; /* the user's own words */
         if (child)
             check_agent(x, a, action->target);
     }
@@ -199,5 +172,5 @@ void admit_work(struct tt *x, const struct work *w, struct admission *a)
         return;
     }
     c.invalid = w->call->invalid && str_eq(w->args, w->call->args);
-    admit_call(x, &c, a);
+    admit_call(x, &c, false, a);
 }

@@ -13,25 +13,19 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 
-/* The same on every attempt, in every resume and every fork; but a fork has
- * children of its own. */
+/* The same in every attempt, resume and fork; but a fork has children of its
+ * own. */
 static wend_str work_key(struct tt *x, const struct work *w)
 {
     const struct turn *t = &x->s->turn;
-    struct buf b = {.mem = x->s->scratch->mem};
+    char number[24];
+    wend_str part;
 
     if (w->key.len && !(w->by_child && !is_own_key(t, w->key)))
         return w->key;
-    buf_room(&b, t->run.len + w->id.len + 32);
-    buf_str(&b, t->run);
-    buf_char(&b, '/');
-    if (w->call)
-        buf_i64(&b, t->counter);
-    else
-        buf_str(&b, t->plan.plan->name);
-    buf_char(&b, '/');
-    buf_str(&b, w->id);
-    return take_text(x, &b);
+    part = w->call ? (wend_str){number, i64_text(number, t->counter)}
+                   : t->plan.plan->name;
+    return JOIN(x, t->run, STR("/"), part, STR("/"), w->id);
 }
 
 /* ---- Ends ---------------------------------------------------------------- */
@@ -97,26 +91,22 @@ const wend_ev_error *work_error(struct tt *x, const struct work *w,
 static void emit_call_end(struct tt *x, const struct work *w,
                           const struct call_done *d, wend_str labels)
 {
-    wend_event *ev = draft(x, WEND_CALL_END);
-    wend_ev_call_end *e;
+    bool cut = d->output.len > OUTPUT_BYTES_MAX;
+    wend_str output = cut ? cut_output(x, d->output) : d->output;
 
-    if (!ev)
-        return;
-    e = &ev->u.call_end;
-    e->call = w->id;
-    e->name = w->name;
-    e->outcome = d->outcome;
-    e->output = d->output;
-    e->ms = d->ms;
-    e->cached = d->cached;
-    e->labels_json = labels;
-    e->structured_json = d->structured;
-    if (d->output.len > OUTPUT_BYTES_MAX) {
-        e->output = cut_output(x, d->output);
-        e->truncated = true;
-    }
-    e->error = work_error(x, w, d, e->output);
-    emit(x, ev);
+    emit(x, &(wend_event){
+                .type = WEND_CALL_END,
+                .u.call_end = {.call = w->id,
+                               .name = w->name,
+                               .outcome = d->outcome,
+                               .output = output,
+                               .truncated = cut,
+                               .cached = d->cached,
+                               .labels_json = labels,
+                               .ms = d->ms,
+                               .error = work_error(x, w, d, output),
+                               .structured_json = d->structured},
+            });
 }
 
 static void emit_action_end(struct tt *x, const struct work *w,
@@ -125,12 +115,11 @@ static void emit_action_end(struct tt *x, const struct work *w,
     const struct plan_state *p = &x->s->turn.plan;
     const struct plan_action *a = p->plan->actions[w->action];
     const struct action_state *s = plan_action_state(p, w->action);
-    wend_event *ev = draft(x, WEND_ACTION_END);
-    wend_ev_action_end *e;
+    wend_event ev = {.type = WEND_ACTION_END};
+    wend_ev_action_end *e = &ev.u.action_end;
 
-    if (!ev || x->s->keep->arena->failed)
+    if (x->s->keep->arena->failed)
         return;
-    e = &ev->u.action_end;
     e->action = w->id;
     e->name = a->name;
     e->outcome = d->outcome;
@@ -145,7 +134,7 @@ static void emit_action_end(struct tt *x, const struct work *w,
     }
     e->error = work_error(x, w, d, d->output);
     e->reason = d->reason;
-    emit(x, ev);
+    emit(x, &ev);
 }
 
 /* What did not run brings no labels. */
@@ -160,30 +149,42 @@ static void emit_end(struct tt *x, const struct work *w,
 
 /* ---- Starts -------------------------------------------------------------- */
 
-static void fill_call_start(const struct turn *t, const struct work *w,
-                            const struct admission *a, wend_ev_call_start *e)
+static void emit_call_start(struct tt *x, const struct work *w,
+                            const struct admission *a)
 {
-    e->call = w->id;
-    e->name = w->name;
-    e->args_json = w->args;
-    e->args_invalid = w->call->invalid && str_eq(w->args, w->call->args);
-    e->call_class = work_class(t, w);
-    e->attempt = w->attempt + 1;
-    e->policy = a->verdict.policy;
+    emit(x, &(wend_event){
+                .type = WEND_CALL_START,
+                .u.call_start = {.call = w->id,
+                                 .name = w->name,
+                                 .args_json = w->args,
+                                 .args_invalid = w->call->invalid &&
+                                                 str_eq(w->args, w->call->args),
+                                 .call_class = work_class(&x->s->turn, w),
+                                 .key = work_key(x, w),
+                                 .attempt = w->attempt + 1,
+                                 .policy = a->verdict.policy},
+            });
 }
 
-static void fill_action_start(const struct plan_action *action,
-                              const struct work *w, const struct admission *a,
-                              wend_ev_action_start *e)
+static void emit_action_start(struct tt *x, const struct work *w,
+                              const struct admission *a)
 {
-    e->action = w->id;
-    e->name = action->name;
-    e->type = str_of(action_type_names[action->type]);
-    e->mode = str_of(action_mode_names[action->mode]);
-    e->target = w->name.ptr ? w->name : STR("");
-    e->params_json = w->args.ptr ? w->args : STR("{}");
-    e->attempt = w->attempt + 1;
-    e->policy = a->verdict.policy;
+    const struct plan_action *action = x->s->turn.plan.plan->actions[w->action];
+
+    emit(
+        x,
+        &(wend_event){
+            .type = WEND_ACTION_START,
+            .u.action_start = {.action = w->id,
+                               .name = action->name,
+                               .type = str_of(action_type_names[action->type]),
+                               .mode = str_of(action_mode_names[action->mode]),
+                               .target = w->name.ptr ? w->name : STR(""),
+                               .params_json = w->args.ptr ? w->args : STR("{}"),
+                               .attempt = w->attempt + 1,
+                               .key = work_key(x, w),
+                               .policy = a->verdict.policy},
+        });
 }
 
 /* What was cut off has shown no result: its end has no error. */
@@ -191,20 +192,13 @@ void emit_start(struct tt *x, const struct work *w, const struct admission *a)
 {
     const struct call_done superseded = {.outcome = WEND_OUTCOME_SUPERSEDED,
                                          .output = STR("")};
-    wend_event *ev;
 
     if (w->lost && !w->superseded)
         emit_end(x, w, &superseded, false);
-    ev = draft(x, w->call ? WEND_CALL_START : WEND_ACTION_START);
-    if (ev && w->call) {
-        fill_call_start(&x->s->turn, w, a, &ev->u.call_start);
-        ev->u.call_start.key = work_key(x, w);
-    } else if (ev) {
-        fill_action_start(x->s->turn.plan.plan->actions[w->action], w, a,
-                          &ev->u.action_start);
-        ev->u.action_start.key = work_key(x, w);
-    }
-    emit(x, ev);
+    if (w->call)
+        emit_call_start(x, w, a);
+    else
+        emit_action_start(x, w, a);
 }
 
 void admit_resumed(const struct work *w, struct admission *a)
@@ -220,8 +214,8 @@ void admit_resumed(const struct work *w, struct admission *a)
     a->verdict.policy.layers_json = w->tool->layers_ok;
 }
 
-/* A fork may begin between the end of the attempt that was cut off and the
- * start of the next one: then what ends has no open bracket. */
+/* A fork may begin between the end of a superseded attempt and the next start:
+ * then the work that ends has no open bracket. */
 static void reopen(struct tt *x, const struct work *w)
 {
     struct admission a;
@@ -248,7 +242,7 @@ void end_unstarted(struct tt *x, const struct work *w,
     emit_end(x, w, d, false);
 }
 
-/* ---- Hands --------------------------------------------------------------- */
+/* ---- Effects ------------------------------------------------------------- */
 
 struct effect *want_work(struct tt *x, enum effect_kind kind,
                          const struct work *w)
@@ -267,7 +261,7 @@ struct effect *want_work(struct tt *x, enum effect_kind kind,
     return fx;
 }
 
-/* The hands look before the child begins, and only once. */
+/* The shell looks before the child begins, and only once. */
 static bool may_be_cached(const struct tt *x, const struct work *w)
 {
     return !w->call && w->attempt == 1 && !w->child.ptr &&

@@ -7,6 +7,8 @@
  */
 #include "core/turn/tt_step.h"
 
+#include <assert.h>
+
 #include "base/limits.h"
 
 /* ---- Which may start ----------------------------------------------------- */
@@ -21,12 +23,6 @@ static bool runs_beside_others(const struct turn *t, const struct tool *tool)
 static uint32_t slots(const struct turn *t)
 {
     return t->limits.parallel ? (uint32_t)t->limits.parallel : CALLS_MAX;
-}
-
-bool waits_for_approval(const struct turn *t, uint32_t i)
-{
-    return bit_get(&t->asked, i) && !bit_get(&t->answered, i) &&
-           !bit_get(&t->ended, i); /* a fork may be given what it returned */
 }
 
 /* Calls start in the order of the message: one that may not run beside others
@@ -62,8 +58,9 @@ static bool line_next(const struct turn *t, struct line *l, uint32_t *out)
         fits = line_fits(t, l, beside);
         l->open++;
         l->alone += !beside;
-        if (!fits || bit_get(&t->started, i) || waits_for_approval(t, i))
+        if (!fits || bit_get(&t->started, i) || turn_call_waits(t, i))
             continue;
+        assert(l->running < slots(t));
         l->running++;
         *out = i;
         return true;
@@ -71,29 +68,29 @@ static bool line_next(const struct turn *t, struct line *l, uint32_t *out)
     return false;
 }
 
-/* Refusals and questions come before anything starts, once: a message may
- * have many calls with long arguments, and each look reads them. */
+/* Refusals and requests for approval come before anything starts, once: a
+ * message may have many calls with long arguments, and each look reads them. */
 static void settle(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
     struct work w;
     struct admission a;
 
-    if (bit_get(&t->started, i) || waits_for_approval(t, i) ||
+    if (bit_get(&t->started, i) || turn_call_waits(t, i) ||
         (int)i == turn_plan_call(t)) /* which has begun before its call */
         return;
     w = work_of_call(t, turn_call(t, i));
     admit_work(x, &w, &a);
     if (!refuse_work(x, &w, &a) &&
         a.verdict.policy.decision == WEND_DECISION_ASK && !w.answered)
-        ask_about(x, &w, &a.verdict);
+        request_approval(x, &w, &a.verdict);
 }
 
 /* A yes is for the arguments that were shown, and for no others. */
 static void approved_policy(const struct turn *t, const struct work *w,
                             struct admission *a)
 {
-    if (!w->approved || !str_eq(w->args, turn_asked_args(t, w->call->index)))
+    if (!w->approved || !str_eq(w->args, turn_approval_args(t, w->call->index)))
         return;
     a->verdict.policy.decision = WEND_DECISION_ALLOW;
     a->verdict.policy.rule = STR("approved");
@@ -115,7 +112,7 @@ static void start_or_ask(struct tt *x, const struct work *w,
     if (refuse_work(x, w, a))
         return;
     if (a->verdict.policy.decision == WEND_DECISION_ASK)
-        ask_about(x, w, &a->verdict);
+        request_approval(x, w, &a->verdict);
     else
         start_work(x, w, a);
 }
@@ -172,9 +169,9 @@ void run_calls(struct tt *x)
         open += !bit_get(&t->ended, i);
     if (open)
         return;
-    /* A provider that works long on its own pauses its message, and goes on
-     * when it gets it back: what it said so far is no answer yet. The next
-     * turn counts like any other, so that a limit ends one that never does. */
+    /* A provider that works long on its own pauses its message, and continues
+     * when it gets it back: what it said so far is not an answer yet. The next
+     * turn counts like any other, so that a limit ends an endless one. */
     if (!t->calls_count && !t->pending && !t->halted) {
         close_answer(x);
         return;
@@ -206,16 +203,13 @@ static bool has_room(const struct turn *t, const struct tool *tool)
 void emit_part(struct tt *x)
 {
     const struct reply *r = x->in->reply;
-    wend_event *ev = draft(x, WEND_MODEL_PART);
 
-    if (ev) {
-        ev->u.model_part.text = buf_view(&r->text);
-        if (r->thinking.len)
-            ev->u.model_part.thinking = buf_view(&r->thinking);
-        if (r->opaque.len)
-            ev->u.model_part.opaque_json = buf_view(&r->opaque);
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){
+                .type = WEND_MODEL_PART,
+                .u.model_part = {.text = buf_view(&r->text),
+                                 .thinking = text_or_absent(&r->thinking),
+                                 .opaque_json = text_or_absent(&r->opaque)},
+            });
 }
 
 /* The first call that cannot start now keeps those after it waiting too. */
@@ -228,9 +222,11 @@ void start_eager(struct tt *x)
         return;
     while (t->calls_count < r->calls_count && r->calls[t->calls_count].sealed) {
         const struct reply_call *rc = &r->calls[t->calls_count];
-        struct call c = {
-            NULL,     t->calls_count, buf_view(&rc->id), buf_view(&rc->name),
-            rc->json, rc->invalid};
+        struct call c = {.index = t->calls_count,
+                         .id = buf_view(&rc->id),
+                         .name = buf_view(&rc->name),
+                         .args = rc->json,
+                         .invalid = rc->invalid};
         struct work w = work_of_call(t, &c);
         struct admission a;
 
@@ -320,11 +316,11 @@ void on_approval(struct tt *x)
 
     if (on_plan_approval(x))
         return;
-    if (i < 0 || !waits_for_approval(t, (uint32_t)i))
+    if (i < 0 || !turn_call_waits(t, (uint32_t)i))
         return;
     w = work_of_call(t, turn_call(t, (uint32_t)i));
-    emit_answer(x, &w, x->in->approval.yes, x->in->approval.by,
-                x->in->approval.remember && !w.lost);
+    emit_approval_answer(x, &w, x->in->approval.yes, x->in->approval.by,
+                         x->in->approval.remember && !w.lost);
     if (w.lost && !x->in->approval.yes)
         end_lost(x, &w);
     settle(x, (uint32_t)i);

@@ -2,12 +2,10 @@
  * tt_child.c - a call or an action that a run of its own answers.
  *
  * The child's id follows from the key and the attempt that began it, and
- * stands in child_start before anything of it is done: whoever resumes finds
- * the same child and goes on with it, so that its outcome is always known.
+ * stands in child_start before the child does anything: a resume finds the
+ * same child and resumes it, so that its outcome is always known.
  */
 #include "core/turn/tt_step.h"
-
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/id.h"
@@ -40,18 +38,14 @@ static wend_str child_id(struct tt *x, const struct work *w)
 static void emit_child_start(struct tt *x, const struct work *w,
                              const struct child_config *child)
 {
-    wend_event *ev = draft(x, WEND_CHILD_START);
-
-    if (ev) {
-        ev->u.child_start.run = child_id(x, w);
-        ev->u.child_start.agent = child->agent;
-        ev->u.child_start.depth = x->s->turn.config->within.depth + 1;
-        if (w->call)
-            ev->u.child_start.call = w->id;
-        else
-            ev->u.child_start.action = w->id;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){
+                .type = WEND_CHILD_START,
+                .u.child_start = {.run = child_id(x, w),
+                                  .agent = child->agent,
+                                  .depth = x->s->turn.config->within.depth + 1,
+                                  .call = w->call ? w->id : STR_NONE,
+                                  .action = w->call ? STR_NONE : w->id},
+            });
 }
 
 wend_str child_name(struct tt *x, const struct work *w)
@@ -62,26 +56,20 @@ wend_str child_name(struct tt *x, const struct work *w)
     return w->call ? json_str(json_get(j, "agent")) : w->name;
 }
 
-/* Its agent is known: it was admitted. Not so in a log. */
-static void end_childless(struct tt *x, const struct work *w)
-{
-    struct call_done d = {.outcome = WEND_OUTCOME_FAILED,
-                          .code = STR("unknown_agent"),
-                          .output =
-                              w->call ? STR("its agent is not there")
-                                      : STR("its agent or plan is not there")};
-
-    end_work(x, w, &d);
-}
-
 void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
 {
     const struct child_config *child =
         config_child(x->s->turn.config, child_name(x, w));
     struct effect *fx;
 
-    if (!child) {
-        end_childless(x, w);
+    if (!child) { /* it was admitted, so only a damaged log gets here */
+        end_work(x, w,
+                 &(struct call_done){
+                     .outcome = WEND_OUTCOME_FAILED,
+                     .code = STR("unknown_agent"),
+                     .output = w->call ? STR("its agent is not there")
+                                       : STR("its agent or plan is not there"),
+                 });
         return;
     }
     if (!w->child.ptr)
@@ -100,9 +88,9 @@ wend_str labels_text(struct tt *x, uint32_t labels)
 
     if (!labels)
         return STR_NONE;
-    buf_char(&b, '[');
+    json_open(&b, NULL, '[');
     labels_put(&b, labels);
-    buf_char(&b, ']');
+    json_close(&b, ']');
     return take_text(x, &b);
 }
 
@@ -123,43 +111,34 @@ wend_str call_labels_text(struct tt *x, const struct work *w,
 
 void end_child(struct tt *x, wend_str run, const struct child_done *d)
 {
-    wend_event *ev = run.ptr ? draft(x, WEND_CHILD_END) : NULL;
-    wend_ev_child_end *e;
+    const struct child_done unknown = {.outcome = WEND_OUTCOME_CANCELED};
 
-    if (!ev)
+    if (!run.ptr)
         return;
-    e = &ev->u.child_end;
-    e->run = run;
-    e->outcome = d ? d->outcome : WEND_OUTCOME_CANCELED;
-    e->text = d && d->text.ptr ? d->text : STR("");
-    if (d) {
-        e->labels_json = labels_text(x, d->labels);
-        e->metrics = d->metrics;
-    }
-    emit(x, ev);
+    if (!d)
+        d = &unknown;
+    emit(x, &(wend_event){
+                .type = WEND_CHILD_END,
+                .u.child_end = {.run = run,
+                                .outcome = d->outcome,
+                                .text = d->text.ptr ? d->text : STR(""),
+                                .labels_json = labels_text(x, d->labels),
+                                .metrics = d->metrics},
+            });
 }
 
 /* What went wrong, for people and for models. */
 static wend_str cause(struct tt *x, wend_str name, const struct child_done *c)
 {
-    struct buf b = {.mem = x->s->scratch->mem};
+    bool limit = c->outcome == WEND_OUTCOME_LIMIT && !c->late;
 
-    buf_char(&b, '\'');
-    buf_str(&b, name);
-    if (c->late)
-        buf_cstr(&b, "' was stopped: its time was over");
-    else if (c->outcome == WEND_OUTCOME_CANCELED)
-        buf_cstr(&b, "' was canceled");
-    else if (c->outcome == WEND_OUTCOME_LIMIT)
-        buf_fmt(&b, "' reached its limit of %.*s", (int)c->limit.len,
-                c->limit.ptr);
-    else
-        buf_cstr(&b, "' failed");
-    if (c->message.len) {
-        buf_cstr(&b, ": ");
-        buf_str(&b, c->message);
-    }
-    return take_text(x, &b);
+    return JOIN(x, STR("'"), name,
+                c->late ? STR("' was stopped: its time was over")
+                : c->outcome == WEND_OUTCOME_CANCELED ? STR("' was canceled")
+                : limit ? STR("' reached its limit of ")
+                        : STR("' failed"),
+                limit ? c->limit : STR_NONE,
+                c->message.len ? STR(": ") : STR_NONE, c->message);
 }
 
 void settle_child(struct tt *x, wend_str name, struct call_done *d)

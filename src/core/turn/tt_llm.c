@@ -1,8 +1,8 @@
 /*
  * tt_llm.c - the model call of an action: its brackets, its budget.
  *
- * It is one question without tools, and one answer; whether to try again is
- * the action's business.
+ * It is one request without tools, and one answer; the action decides whether
+ * to try again.
  */
 #include "core/turn/tt_plan.h"
 
@@ -66,34 +66,28 @@ void emit_action_ask(struct tt *x, uint32_t i)
 {
     const struct turn *t = &x->s->turn;
     const struct plan_action *a = t->plan.plan->actions[i];
-    const struct model_use *model = action_model(t, a);
-    wend_event *ev = draft(x, WEND_MODEL_START);
 
-    if (ev) {
-        ev->u.model_start.model =
-            model == turn_model(t) ? t->model : model->name;
-        ev->u.model_start.attempt = plan_action_state(&t->plan, i)->attempt;
-        ev->u.model_start.purpose = WEND_PURPOSE_ANSWER;
-        ev->u.model_start.action = a->id;
-        ev->u.model_start.messages = 1;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){
+                .type = WEND_MODEL_START,
+                .u.model_start = {.model = model_name(t, action_model(t, a)),
+                                  .attempt =
+                                      plan_action_state(&t->plan, i)->attempt,
+                                  .purpose = WEND_PURPOSE_ANSWER,
+                                  .action = a->id,
+                                  .messages = 1},
+            });
 }
 
 static void fill_from_reply(const struct tt *x, const struct plan_action *a,
                             wend_ev_model_end *e)
 {
-    const struct turn *t = &x->s->turn;
     const struct reply *r = x->in->reply;
 
-    e->text = buf_view(&r->text);
-    if (r->thinking.len)
-        e->thinking = buf_view(&r->thinking);
-    if (r->opaque.len)
-        e->opaque_json = buf_view(&r->opaque);
+    reply_fill(e, r);
     e->usage = r->usage;
     if (e->usage.cost_nano < 0)
-        e->usage.cost_nano = price_of(&action_model(t, a)->price, &e->usage);
+        e->usage.cost_nano =
+            price_of(&action_model(&x->s->turn, a)->price, &e->usage);
     if (r->first_us > r->began_us)
         e->first_token_ms = (r->first_us - r->began_us) / 1000;
     if (x->in->time_us > r->began_us)
@@ -108,15 +102,11 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
     const struct turn *t = &x->s->turn;
     const struct plan_action *a = t->plan.plan->actions[i];
     const struct action_state *s = plan_action_state(&t->plan, i);
-    wend_event *ev;
-    wend_ev_model_end *e;
+    wend_event ev = {.type = WEND_MODEL_END};
+    wend_ev_model_end *e = &ev.u.model_end;
 
     if (!s->asking)
         return;
-    ev = draft(x, WEND_MODEL_END);
-    if (!ev)
-        return;
-    e = &ev->u.model_end;
     e->outcome = outcome == WEND_OUTCOME_OK ||
                          outcome == WEND_OUTCOME_CANCELED ||
                          outcome == WEND_OUTCOME_SUPERSEDED
@@ -135,7 +125,7 @@ void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
     if (e->outcome == WEND_OUTCOME_FAILED)
         e->error = error;
     e->action = a->id;
-    emit(x, ev);
+    emit(x, &ev);
     if (outcome == WEND_OUTCOME_OK)
         warn_of_finish(x, e->finish);
 }

@@ -3,7 +3,7 @@
  */
 #include "core/turn/tt_step.h"
 
-#include <string.h>
+#include <assert.h>
 
 #include "base/code.h"
 #include "base/hash.h"
@@ -23,11 +23,10 @@ static wend_str parts_json(struct tt *x)
     return take_text(x, &b);
 }
 
-/* What a provider has cached of the last request serves this one, too, as far
- * as their beginnings are the same. A turn only adds to the conversation, and
- * config changes only in a fork, so that nothing but that and another model
- * takes it away: from the first byte, since config stands there and no model
- * shares its cache. */
+/* A provider's cache of the last request serves this one as far as both begin
+ * the same. A turn only adds to the conversation, so only another config (in a
+ * fork or a resume) or another model invalidates it: from the first byte, since
+ * the config comes first and models share no cache. */
 static wend_str prefix_changed(const struct turn *t)
 {
     if (!t->context_model.ptr)
@@ -38,61 +37,62 @@ static wend_str prefix_changed(const struct turn *t)
                            : STR_NONE;
 }
 
-void end_context(struct tt *x)
+static wend_str prefix_hex(struct tt *x, uint64_t prefix)
 {
-    const struct turn *t = &x->s->turn;
-    wend_event *ev = draft(x, WEND_CONTEXT_END);
-    uint64_t prefix;
     unsigned char bytes[8];
     char hex[2 * sizeof bytes + 1];
 
-    if (!ev)
-        return;
-    prefix = t->history ? t->history->prefix : t->config->prefix;
     for (int i = 0; i < 8; i++)
         bytes[i] = (unsigned char)(prefix >> (56 - 8 * i));
     hex_text(hex, bytes, sizeof bytes);
-    ev->u.context_end.tokens = turn_tokens(t);
-    ev->u.context_end.parts_json = parts_json(x);
-    ev->u.context_end.prefix_hash =
-        arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
-    ev->u.context_end.prefix_changed_json = prefix_changed(t);
-    emit(x, ev);
+    return arena_str(x->s->scratch, (wend_str){hex, sizeof hex - 1});
+}
+
+void end_context(struct tt *x)
+{
+    const struct turn *t = &x->s->turn;
+    uint64_t prefix = t->history ? t->history->prefix : t->config->prefix;
+
+    emit(x, &(wend_event){
+                .type = WEND_CONTEXT_END,
+                .u.context_end = {.tokens = turn_tokens(t),
+                                  .parts_json = parts_json(x),
+                                  .prefix_hash = prefix_hex(x, prefix),
+                                  .prefix_changed_json = prefix_changed(t)},
+            });
 }
 
 static void emit_context(struct tt *x)
 {
-    wend_event *ev = draft(x, WEND_CONTEXT_START);
+    int64_t window = turn_model(&x->s->turn)->context_tokens;
 
-    if (ev)
-        ev->u.context_start.budget_tokens =
-            turn_model(&x->s->turn)->context_tokens * 9 / 10;
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_CONTEXT_START,
+                          .u.context_start.budget_tokens = window * 9 / 10});
     end_context(x);
 }
 
 static void emit_model_start(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    wend_event *ev = draft(x, WEND_MODEL_START);
+    const struct config *c = t->config;
 
-    if (ev) {
-        ev->u.model_start.model = t->model;
-        ev->u.model_start.attempt = t->again ? t->attempt + 1 : 1;
-        ev->u.model_start.purpose = turn_purpose(t);
-        ev->u.model_start.messages = t->history ? t->history->index + 1 : 0;
-        ev->u.model_start.tools =
-            t->config->no_tool_calls ? 0 : (int64_t)t->config->tools_count;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){
+                .type = WEND_MODEL_START,
+                .u.model_start =
+                    {.model = t->model,
+                     .attempt = t->again ? t->attempt + 1 : 1,
+                     .purpose = turn_purpose(t),
+                     .messages = t->history ? t->history->index + 1 : 0,
+                     .tools = c->no_tool_calls ? 0 : (int64_t)c->tools_count},
+            });
 }
 
-/* What the provider said that the answer took, whether it was whole or not. */
+/* The usage that the provider reported, of a whole answer or a broken one. */
 static wend_ev_usage reply_usage(const struct turn *t, const struct reply *r)
 {
     wend_ev_usage u = r->usage;
 
-    if (u.cost_nano < 0) /* what the provider says goes first */
+    if (u.cost_nano < 0) /* else the provider's own sum counts */
         u.cost_nano = price_of(&turn_model(t)->price, &u);
     return u;
 }
@@ -102,7 +102,7 @@ static int64_t or_none(int64_t n)
     return n > 0 ? n : 0;
 }
 
-/* `failed`: what an attempt used that is not counted as spent yet, or NULL. */
+/* `failed`: usage of an attempt that is not counted as spent yet, or NULL. */
 static wend_str turn_over_budget(const struct tt *x,
                                  const struct model_use *model,
                                  const wend_ev_usage *failed)
@@ -121,19 +121,14 @@ static wend_str turn_over_budget(const struct tt *x,
 
 void answer_instead(struct tt *x, wend_str text)
 {
-    wend_event *ev;
-
     emit_context(x);
     emit_model_start(x);
-    ev = draft(x, WEND_MODEL_END);
-    if (ev) {
-        ev->u.model_end.outcome = WEND_OUTCOME_OK;
-        ev->u.model_end.purpose = x->s->turn.purpose;
-        ev->u.model_end.text = text;
-        ev->u.model_end.finish = STR("hook"); /* no model was asked */
-        ev->u.model_end.usage.cost_nano = -1;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_MODEL_END,
+                          .u.model_end = {.outcome = WEND_OUTCOME_OK,
+                                          .purpose = x->s->turn.purpose,
+                                          .text = text,
+                                          .finish = STR("hook"),
+                                          .usage.cost_nano = -1}});
     run_calls(x);
 }
 
@@ -172,8 +167,8 @@ static wend_ev_call *list_calls(struct tt *x, size_t count, size_t whole)
     return calls;
 }
 
-/* What a message says that was cut off after its first call had begun: what
- * was sealed by then, as nothing else may be acted upon. */
+/* A message that was cut off after its first call had begun says what was
+ * sealed by then: nothing else may be acted upon. */
 static void fill_from_part(const struct turn *t, wend_ev_model_end *e)
 {
     e->text = t->part_text;
@@ -181,36 +176,38 @@ static void fill_from_part(const struct turn *t, wend_ev_model_end *e)
     e->opaque_json = t->part_opaque;
 }
 
+void reply_fill(wend_ev_model_end *e, const struct reply *r)
+{
+    e->text = buf_view(&r->text);
+    e->thinking = text_or_absent(&r->thinking);
+    e->opaque_json = text_or_absent(&r->opaque);
+}
+
 static void fill_from_reply(const struct turn *t, const struct reply *r,
                             wend_ev_model_end *e)
 {
-    e->text = buf_view(&r->text);
-    if (r->thinking.len)
-        e->thinking = buf_view(&r->thinking);
-    if (r->opaque.len)
-        e->opaque_json = buf_view(&r->opaque);
+    reply_fill(e, r);
     e->usage = reply_usage(t, r);
     if (r->first_us > t->model_us)
         e->first_token_ms = (r->first_us - t->model_us) / 1000;
 }
 
-static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
-                                   size_t calls, size_t whole)
+static void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
+                           size_t whole, const wend_ev_error *error)
 {
     const struct turn *t = &x->s->turn;
     bool resumed = x->in->kind == IN_RESUME;
     const struct reply *r = resumed && t->part ? NULL : x->in->reply;
-    wend_event *ev = draft(x, WEND_MODEL_END);
-    wend_ev_model_end *e;
+    wend_event ev = {.type = WEND_MODEL_END};
+    wend_ev_model_end *e = &ev.u.model_end;
 
-    if (!ev)
-        return NULL;
-    e = &ev->u.model_end;
+    assert(whole <= calls);
     e->outcome = outcome;
     e->purpose = t->purpose;
     e->finish = outcome == WEND_OUTCOME_OK ? STR("stop")
                                            : str_of(wend_outcome_name(outcome));
     e->usage.cost_nano = -1;
+    e->error = error;
     if (!resumed && x->in->time_us > t->model_us)
         e->ms = (x->in->time_us - t->model_us) / 1000;
     if (r)
@@ -225,48 +222,43 @@ static wend_event *draft_model_end(struct tt *x, wend_outcome outcome,
         e->finish = r->finish;
     else if (outcome == WEND_OUTCOME_OK && calls)
         e->finish = STR("tool_calls");
-    return ev;
+    emit(x, &ev);
 }
 
-/* Ends the model's bracket with what has begun: a call that has started, or
- * a plan that was begun, is part of the message for good; what has not never
- * was. */
+/* Ends the model's bracket with what has begun: a started call or plan is part
+ * of the message for good; the rest never was. */
 void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
 {
     const struct turn *t = &x->s->turn;
-    wend_event *ev = draft_model_end(
-        x, outcome, t->calls_count + turn_plan_open(t), t->calls_count);
 
-    if (ev)
-        ev->u.model_end.error = error;
-    emit(x, ev);
+    assert(no_memory(x) || t->phase == PH_MODEL);
+    emit_model_end(x, outcome, t->calls_count + turn_plan_open(t),
+                   t->calls_count, error);
 }
 
-/* Asks again after a delay: the same model, or another one. `failed` is what
- * the attempt before used, or NULL. */
+/* Asks again after a delay, the same model or another one. `failed`: usage of
+ * the attempt before, or NULL. */
 static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
                       wend_str reason, const wend_ev_usage *failed)
 {
-    const struct turn *t = &x->s->turn;
-    wend_event *ev = draft(x, WEND_MODEL_RETRY);
-    struct effect *fx;
-
-    if (ev) {
-        ev->u.model_retry.attempt = t->attempt;
-        ev->u.model_retry.delay_ms = delay_ms;
-        ev->u.model_retry.reason = reason;
-        ev->u.model_retry.next_model = model;
-        ev->u.model_retry.usage = failed;
-    }
-    emit(x, ev);
-    fx = want(x, FX_TIMER);
-    if (fx) {
-        fx->timer = TIMER_RETRY;
-        fx->delay_ms = delay_ms;
-    }
+    emit(x, &(wend_event){.type = WEND_MODEL_RETRY,
+                          .u.model_retry = {.attempt = x->s->turn.attempt,
+                                            .delay_ms = delay_ms,
+                                            .reason = reason,
+                                            .next_model = model,
+                                            .usage = failed}});
+    want_timer(x, TIMER_RETRY, delay_ms);
 }
 
 /* ---- The question -------------------------------------------------------- */
+
+/* Ends the run because of its model. */
+static void fail_model(struct tt *x, const wend_ev_error *error)
+{
+    close_model(x, WEND_OUTCOME_FAILED, error);
+    end_turn(x, WEND_OUTCOME_FAILED);
+    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
+}
 
 /* Nothing is sent. A fallback model is asked if one may have the room. */
 static void refuse_request(struct tt *x)
@@ -274,7 +266,6 @@ static void refuse_request(struct tt *x)
     const struct turn *t = &x->s->turn;
     int64_t tokens = turn_tokens(t);
     const struct model_use *next = roomier_model(t, tokens);
-    const wend_ev_error *error;
 
     emit_model_start(x);
     if (next && !turn_over_budget(x, next, NULL).ptr) {
@@ -282,19 +273,18 @@ static void refuse_request(struct tt *x)
         ask_again(x, next->name, 0, STR("overflow"), NULL);
         return;
     }
-    error = draft_error(
-        x, STR("overflow"),
-        window_text(x, turn_model(t), tokens,
-                    has_fallback(t) && !next
-                        ? ": it was not sent, and no fallback model has the "
-                          "room; shorten the conversation, or set a larger "
-                          "context_tokens"
-                        : ": it was not sent; shorten the conversation, or set "
-                          "a larger context_tokens"),
-        STR("model"));
-    close_model(x, WEND_OUTCOME_FAILED, error);
-    end_turn(x, WEND_OUTCOME_FAILED);
-    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
+    fail_model(
+        x, draft_error(
+               x, STR("overflow"),
+               window_text(
+                   x, turn_model(t), tokens,
+                   has_fallback(t) && !next
+                       ? ": it was not sent, and no fallback model has the "
+                         "room; shorten the conversation, or set a larger "
+                         "context_tokens"
+                       : ": it was not sent; shorten the conversation, or set "
+                         "a larger context_tokens"),
+               STR("model")));
 }
 
 void ask_model(struct tt *x)
@@ -320,73 +310,50 @@ void ask_model(struct tt *x)
     want(x, FX_ASK_MODEL);
 }
 
-/* The model says that this is not its last answer, and calls nobody. */
-static void ask_to_continue(struct tt *x)
-{
-    wend_event *ev = draft(x, WEND_MESSAGE);
-
-    if (ev) {
-        ev->u.message.role = STR("user");
-        ev->u.message.text = STR("Go on.");
-    }
-    emit(x, ev);
-}
-
 void warn_of_finish(struct tt *x, wend_str finish)
 {
-    struct buf b = {.mem = x->s->scratch->mem};
     wend_str unknown = STR("unknown:");
 
-    if (str_is(finish, "length")) {
+    if (str_is(finish, "length"))
         warn(x, STR("answer_cut"),
              STR("the model stopped at its output limit; the answer is cut"));
-    } else if (str_is(finish, "content_filter")) {
+    else if (str_is(finish, "content_filter"))
         warn(x, STR("answer_filtered"),
              STR("the provider's content filter cut the answer"));
-    } else if (finish.len && str_starts(finish, unknown.ptr)) {
-        buf_cstr(&b, "the provider ended the answer with an unknown reason: ");
-        buf_add(&b, finish.ptr + unknown.len, finish.len - unknown.len);
-        warn(x, STR("finish_unknown"), take_text(x, &b));
-    }
+    else if (finish.len && str_starts(finish, unknown.ptr))
+        warn(x, STR("finish_unknown"),
+             JOIN(x,
+                  STR("the provider ended the answer with an unknown reason: "),
+                  {finish.ptr + unknown.len, finish.len - unknown.len}));
 }
 
 void on_model_done(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    wend_str finish;
+    const struct reply *r = x->in->reply;
 
-    if (t->phase != PH_MODEL || x->in->ask != t->ask || !x->in->reply)
+    if (t->phase != PH_MODEL || x->in->ask != t->ask || !r)
         return;
-    finish = x->in->reply->finish;
-    emit(x, draft_model_end(x, WEND_OUTCOME_OK, sealed_count(x->in->reply),
-                            sealed_count(x->in->reply)));
-    warn_of_finish(x, finish);
-    if (x->in->reply->more && !t->calls_count)
-        ask_to_continue(x);
+    emit_model_end(x, WEND_OUTCOME_OK, sealed_count(r), sealed_count(r), NULL);
+    warn_of_finish(x, r->finish);
+    if (r->more && !t->calls_count) /* it says that this is not its last */
+        emit_message(x, STR("user"), STR("Go on."));
     settle_calls(x);
     run_calls(x);
 }
 
-/* Said by nobody but us: what is wrong, and what was wanted. A fork that
- * begins between the two has been warned. */
+/* Tells the model what is wrong and what was wanted. A fork that begins
+ * between the two events has been warned. */
 static void ask_repair(struct tt *x, wend_str why)
 {
-    wend_event *ev = draft(x, WEND_MESSAGE);
-    struct buf b = {.mem = x->s->scratch->mem};
-    wend_str text;
-
-    buf_str(&b, why);
-    buf_cstr(&b, "\nAnswer again, with nothing but JSON that fits this JSON "
-                 "Schema:\n");
-    buf_str(&b, x->s->turn.config->schema_text);
-    text = take_text(x, &b);
-    if (ev) {
-        ev->u.message.role = STR("user");
-        ev->u.message.text = text;
-    }
     if (!x->s->turn.repair)
         warn(x, STR("answer_invalid"), why);
-    emit(x, ev);
+    emit_message(
+        x, STR("user"),
+        JOIN(x, why,
+             STR("\nAnswer again, with nothing but JSON that fits this JSON "
+                 "Schema:\n"),
+             x->s->turn.config->schema_text));
     end_turn(x, WEND_OUTCOME_OK);
     next_turn(x);
 }
@@ -424,14 +391,14 @@ void close_answer(struct tt *x)
 
 /* ---- Failure ------------------------------------------------------------- */
 
-/* Nothing was given to anybody that another attempt would take back. */
+/* Nothing was shown that another attempt would take back. */
 static bool may_ask_again(const struct turn *t, const struct input *in)
 {
     return !t->calls_count && !turn_plan_open(t) &&
            (!in->reply || !in->reply->pieces);
 }
 
-/* The same request may be answered another time. */
+/* The same request may succeed later. */
 static bool is_passing(const struct turn *t, const struct input *in)
 {
     return may_ask_again(t, in) && !in->error.retry_never &&
@@ -443,8 +410,8 @@ static bool is_overflow(const struct input *in)
     return str_is(in->error.code, "overflow");
 }
 
-/* The model to ask in place of one that cannot answer, or NULL. An invalid
- * request is ours: another model would be asked the same. */
+/* The model to ask instead of one that cannot answer, or NULL. Another model
+ * would get the same invalid request. */
 static const struct model_use *next_model(const struct turn *t,
                                           const struct input *in)
 {
@@ -522,14 +489,12 @@ static bool try_again(struct tt *x, wend_str *limit)
 static wend_str failure_text(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str said = x->in->error.message;
 
     if (!is_overflow(x->in) || !has_fallback(t) || !may_ask_again(t, x->in) ||
         roomier_model(t, turn_tokens(t)))
-        return x->in->error.message;
-    buf_str(&b, x->in->error.message);
-    buf_cstr(&b, " (no fallback model has a larger window)");
-    return take_text(x, &b);
+        return said;
+    return JOIN(x, said, STR(" (no fallback model has a larger window)"));
 }
 
 void on_model_fail(struct tt *x)
@@ -543,14 +508,17 @@ void on_model_fail(struct tt *x)
     error = draft_error(x, x->in->error.code, failure_text(x), STR("model"));
     if (error)
         error->retryable = is_passing(t, x->in);
+    if (!t->calls_count && !limit.ptr) {
+        fail_model(x, error);
+        return;
+    }
     close_model(x, WEND_OUTCOME_FAILED, error);
-    if (x->s->turn.calls_count) { /* what began is finished, then we go on */
+    if (t->calls_count) { /* what began is finished first */
         run_calls(x);
         return;
     }
-    end_turn(x, limit.ptr ? WEND_OUTCOME_LIMIT : WEND_OUTCOME_FAILED);
-    end_run(x, limit.ptr ? WEND_OUTCOME_LIMIT : WEND_OUTCOME_FAILED, limit,
-            limit.ptr ? NULL : error);
+    end_turn(x, WEND_OUTCOME_LIMIT);
+    end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
 }
 
 void on_retry_timer(struct tt *x)

@@ -1,11 +1,13 @@
 /*
  * tt_plan.c - running a plan: what starts next, what ends, when it is over.
  *
- * Ready first: an action starts as soon as nobody it waits for is left and a
- * slot is free; there are no waves. A decision takes no slot, since it takes
- * no time. While a sync action runs nothing starts.
+ * An action starts as soon as all that it waits for has ended and a slot is
+ * free; there are no waves. A decision takes no slot, since it takes no time.
+ * While a sync action runs nothing starts.
  */
 #include "core/turn/tt_plan.h"
+
+#include <assert.h>
 
 #include "base/fail.h"
 
@@ -21,85 +23,59 @@ static void put_action(struct buf *b, const struct plan *p, uint32_t i,
 {
     const struct plan_action *a = p->actions[i];
     const struct plan_graph *g = &p->graph;
+    int64_t estimate_ms = learned_ms >= 0 ? learned_ms : a->estimate_ms;
 
-    buf_cstr(b, i ? ",{\"id\":" : "{\"id\":");
-    json_put_str(b, a->id);
-    buf_cstr(b, ",\"name\":");
-    json_put_str(b, a->name);
-    buf_fmt(b, ",\"type\":\"%s\",\"mode\":\"%s\",\"depends_on\":[",
-            action_type_names[a->type], action_mode_names[a->mode]);
-    for (uint32_t d = g->deps_at[i]; d < g->deps_at[i + 1]; d++) {
-        if (d > g->deps_at[i])
-            buf_char(b, ',');
-        json_put_str(b, p->actions[g->deps[d]]->id);
-    }
-    buf_cstr(b, "],\"wave\":");
-    buf_i64(b, g->wave[i]);
-    buf_cstr(b, ",\"estimate_ms\":");
-    if (learned_ms >= 0)
-        buf_i64(b, learned_ms);
-    else if (a->estimate_ms < 0)
-        buf_cstr(b, "null");
+    json_open(b, NULL, '{');
+    json_add_str(b, "id", a->id);
+    json_add_str(b, "name", a->name);
+    json_add_str(b, "type", str_of(action_type_names[a->type]));
+    json_add_str(b, "mode", str_of(action_mode_names[a->mode]));
+    json_open(b, "depends_on", '[');
+    for (uint32_t d = g->deps_at[i]; d < g->deps_at[i + 1]; d++)
+        json_add_str(b, NULL, p->actions[g->deps[d]]->id);
+    json_close(b, ']');
+    json_add_i64(b, "wave", g->wave[i]);
+    if (estimate_ms >= 0)
+        json_add_i64(b, "estimate_ms", estimate_ms);
     else
-        buf_i64(b, a->estimate_ms);
-    buf_cstr(b, learned_ms >= 0 ? ",\"learned\":true}" : "}");
+        json_add_raw(b, "estimate_ms", STR("null"));
+    if (learned_ms >= 0)
+        json_add_bool(b, "learned", true);
+    json_close(b, '}');
 }
 
 static wend_str actions_json(struct tt *x, const struct plan *p)
 {
     struct buf b = {.mem = x->s->scratch->mem};
 
-    buf_char(&b, '[');
+    json_open(&b, NULL, '[');
     for (uint32_t i = 0; i < p->count; i++)
         put_action(&b, p, i, x->in->learned_ms ? x->in->learned_ms[i] : -1);
-    buf_char(&b, ']');
+    json_close(&b, ']');
     return take_text(x, &b);
-}
-
-static void emit_plan_start(struct tt *x)
-{
-    const struct plan *p = plan_of(x)->plan;
-    wend_event *ev = draft(x, WEND_PLAN_START);
-
-    if (!ev)
-        return;
-    ev->u.plan_start.plan = p->name;
-    ev->u.plan_start.name = p->name;
-    ev->u.plan_start.actions_json = actions_json(x, p);
-    ev->u.plan_start.waves = p->graph.waves;
-    ev->u.plan_start.sequential_ms = p->graph.sequential_ms;
-    ev->u.plan_start.critical_path_ms = p->graph.critical_ms;
-    ev->u.plan_start.max_parallel =
-        p->max_parallel ? p->max_parallel : PLAN_PACE_FIRST;
-    ev->u.plan_start.auto_parallel = !p->max_parallel;
-    emit(x, ev);
 }
 
 void end_plan(struct tt *x, wend_outcome outcome)
 {
     const struct plan_state *p = plan_of(x);
-    wend_event *ev;
+    int64_t took_us = x->in->time_us - p->started_us;
 
     if (p->ended)
         return;
-    ev = draft(x, WEND_PLAN_END);
-    if (ev) {
-        ev->u.plan_end.outcome = outcome;
-        ev->u.plan_end.ok = p->ok;
-        ev->u.plan_end.failed = p->failed;
-        ev->u.plan_end.canceled = p->canceled;
-        ev->u.plan_end.skipped = p->skipped;
-        ev->u.plan_end.running = p->running;
-        if (x->in->time_us > p->started_us)
-            ev->u.plan_end.ms = (x->in->time_us - p->started_us) / 1000;
-    }
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_PLAN_END,
+                          .u.plan_end = {.outcome = outcome,
+                                         .ok = p->ok,
+                                         .failed = p->failed,
+                                         .skipped = p->skipped,
+                                         .running = p->running,
+                                         .ms = took_us > 0 ? took_us / 1000 : 0,
+                                         .canceled = p->canceled}});
     emit_metrics(x);
 }
 
 /* ---- The run's end ------------------------------------------------------- */
 
-/* {"name":value,...}; of a plan that failed, null for what is missing. */
+/* {"name":value,...}; null for what a failed plan has no value for. */
 static wend_str outputs_json(struct tt *x, wend_error *why)
 {
     const struct plan *p = plan_of(x)->plan;
@@ -158,26 +134,21 @@ static const wend_ev_error *failure(struct tt *x)
 static void end_plan_run(struct tt *x)
 {
     const struct plan_state *p = plan_of(x);
+    const wend_ev_error *error = NULL;
     wend_error why = {0};
-    wend_ev_error *error;
 
     if (p->broken && p->plan->on_failure == FAILURE_REPLAN && ask_for_plan(x))
         return;
-    if (p->broken && p->plan->on_failure != FAILURE_CONTINUE) {
-        end_run(x, WEND_OUTCOME_FAILED, STR_NONE, failure(x));
-        return;
-    }
-    if (p->plan->outputs_count && !outputs_json(x, &why).ptr) {
+    if (p->broken && p->plan->on_failure != FAILURE_CONTINUE)
+        error = failure(x);
+    else if (p->plan->outputs_count && !outputs_json(x, &why).ptr)
         error = draft_error(x, STR("bad_output"),
                             arena_str(x->s->scratch, str_of(why.message)),
                             STR("plan"));
-        end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
-        return;
-    }
-    end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);
+    end_run(x, error ? WEND_OUTCOME_FAILED : WEND_OUTCOME_OK, STR_NONE, error);
 }
 
-/* ---- Going on ------------------------------------------------------------ */
+/* ---- The next action ----------------------------------------------------- */
 
 /* Never started: only its end is written. */
 static void skip_action(struct tt *x, uint32_t i, wend_str reason)
@@ -208,8 +179,8 @@ static void skip_open(struct tt *x, wend_str reason)
         skip_action(x, i, reason);
 }
 
-/* Nobody runs what was cut off: whoever is asked or looks it up is not waited
- * for; a pause keeps the rest. */
+/* Lost work needs no stop, and nothing waits for an approval or a lookup of
+ * it; a pause keeps the rest. */
 static void stop_running(struct tt *x)
 {
     uint32_t place = 0, i;
@@ -305,7 +276,21 @@ void run_plan(struct tt *x)
 
 void begin_plan(struct tt *x)
 {
-    emit_plan_start(x);
+    const struct plan *p = plan_of(x)->plan;
+
+    emit(x,
+         &(wend_event){
+             .type = WEND_PLAN_START,
+             .u.plan_start = {.plan = p->name,
+                              .name = p->name,
+                              .actions_json = actions_json(x, p),
+                              .waves = p->graph.waves,
+                              .sequential_ms = p->graph.sequential_ms,
+                              .critical_path_ms = p->graph.critical_ms,
+                              .max_parallel = p->max_parallel ? p->max_parallel
+                                                              : PLAN_PACE_FIRST,
+                              .auto_parallel = !p->max_parallel},
+         });
     if (!no_memory(x))
         run_plan(x);
 }
@@ -355,8 +340,8 @@ bool on_plan_approval(struct tt *x)
     if (at != AT_ASKED && at != AT_DOUBTED)
         return false;
     w = work_of_action(&x->s->turn, i);
-    emit_answer(x, &w, x->in->approval.yes, x->in->approval.by,
-                x->in->approval.remember && at == AT_ASKED);
+    emit_approval_answer(x, &w, x->in->approval.yes, x->in->approval.by,
+                         x->in->approval.remember && at == AT_ASKED);
     w = work_now(&x->s->turn, &w);
     if (at == AT_DOUBTED && !x->in->approval.yes)
         end_lost(x, &w);
@@ -366,9 +351,9 @@ bool on_plan_approval(struct tt *x)
     return true;
 }
 
-/* ---- Stopping, and going on after an interruption ------------------------ */
+/* ---- Stopping, and resuming ---------------------------------------------- */
 
-/* A child is resumed, if only to be stopped: how it ends is known then. */
+/* A child is resumed, if only to be stopped: then its outcome is known. */
 static void end_all_lost(struct tt *x)
 {
     uint32_t place = 0, i;
@@ -428,8 +413,8 @@ static bool settle_doubts(struct tt *x)
     return any && unknown_policy(&x->s->turn) == UNKNOWN_STOP;
 }
 
-/* The process that asked is gone. */
-static void ask_again(struct tt *x)
+/* The process that asked for them is gone. */
+static void request_approvals_again(struct tt *x)
 {
     uint32_t place = 0, i;
 
@@ -441,7 +426,7 @@ static void ask_again(struct tt *x)
         if (plan_action_state(plan_of(x), i)->at != AT_ASKED)
             continue;
         admit_work(x, &w, &a);
-        ask_about(x, &w, &a.verdict);
+        request_approval(x, &w, &a.verdict);
     }
 }
 
@@ -457,7 +442,7 @@ void resume_actions(struct tt *x)
         return;
     }
     restart_lost_actions(x);
-    ask_again(x);
+    request_approvals_again(x);
 }
 
 void resume_plan(struct tt *x)

@@ -1,11 +1,11 @@
 /*
- * tt_planner.c - plans that the model writes: handed over, begun, told.
+ * tt_planner.c - plans that the model writes: handed over, begun, reported.
  *
  * The arguments of the tool `plan` are a plan. Each action is handed over
  * (plan_action) as soon as its closing brace is there, and starts if the
- * eager rule lets it; all else waits for call_start, which is the end of the
- * plan. A plan that turns out to be none starts nothing more, what runs of it
- * is finished, and the model is told. One plan is under way at a time: the
+ * eager rule lets it; the rest waits for call_start, which is the end of the
+ * plan. A plan that turns out to be invalid starts nothing more, its running
+ * actions finish, and the model is told. One plan is under way at a time: the
  * second one of a message waits for the first like any call.
  *
  * The loop ends by an answer without a call, and otherwise so that a reader
@@ -18,7 +18,7 @@
  */
 #include "core/turn/tt_plan.h"
 
-#include <string.h>
+#include <assert.h>
 
 #include "base/utf8.h"
 
@@ -46,7 +46,7 @@ static bool knows_model(const struct config *c, wend_str name)
     return config_model(c, name) < c->models_count;
 }
 
-/* Whom it could give a task, too. */
+/* An agent that it could give a task, too. */
 static bool knows_agent(const struct config *c, wend_str name)
 {
     const struct tool *task = config_tool(c, STR("task"));
@@ -80,18 +80,16 @@ static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
 static wend_str new_name(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    struct buf b = {.mem = x->s->scratch->mem};
+    char number[24];
+    wend_str count = {number, i64_text(number, t->plans + 1)};
 
-    if (t->file_plan.ptr) { /* no action's key is that of another plan's */
-        buf_str(&b, t->file_plan);
-        buf_char(&b, '.');
-    }
-    buf_char(&b, 'p');
-    buf_i64(&b, t->plans + 1);
-    return take_text(x, &b);
+    return t->file_plan
+                   .ptr /* so that no key is that of another plan's action */
+               ? JOIN(x, t->file_plan, STR(".p"), count)
+               : JOIN(x, STR("p"), count);
 }
 
-/* The run's limit, unless it has none but what its file's plan says. */
+/* The run's limit, unless only its file's plan limits it. */
 static int64_t slots(const struct turn *t)
 {
     int64_t most = t->limits.parallel;
@@ -104,18 +102,16 @@ static int64_t slots(const struct turn *t)
 static void emit_plan_start(struct tt *x, wend_str call)
 {
     const struct turn *t = &x->s->turn;
-    wend_event *ev;
+    wend_str name = new_name(x);
 
     if (t->phase == PH_MODEL && !t->part)
         emit_part(x);
-    ev = draft(x, WEND_PLAN_START);
-    if (!ev)
-        return;
-    ev->u.plan_start.plan = ev->u.plan_start.name = new_name(x);
-    ev->u.plan_start.streamed = true;
-    ev->u.plan_start.max_parallel = slots(t);
-    ev->u.plan_start.call = call;
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_PLAN_START,
+                          .u.plan_start = {.plan = name,
+                                           .name = name,
+                                           .streamed = true,
+                                           .max_parallel = slots(t),
+                                           .call = call}});
 }
 
 /* Which action is wrong, by number and name; `what` says how. */
@@ -144,19 +140,16 @@ static void emit_plan_action(struct tt *x, const struct plan_action *a,
 {
     const struct plan_past *past = x->in->past;
     const struct plan_learned *l = past ? plan_past_find(past, a) : NULL;
-    wend_event *ev = draft(x, WEND_PLAN_ACTION);
+    bool learned = l && l->runs && l->ms >= 0;
 
-    if (ev) {
-        ev->u.plan_action.action_json = text;
-        ev->u.plan_action.learned = l && l->runs && l->ms >= 0;
-    }
-    if (ev && ev->u.plan_action.learned)
-        ev->u.plan_action.estimate_ms = l->ms;
-    emit(x, ev);
+    emit(x, &(wend_event){.type = WEND_PLAN_ACTION,
+                          .u.plan_action = {.action_json = text,
+                                            .estimate_ms = learned ? l->ms : 0,
+                                            .learned = learned}});
 }
 
-/* One more action of the plan of this call. Absent: it was handed over; else
- * what is wrong with it. */
+/* Hands over one more action of the call's plan. Absent: done; else what is
+ * wrong with it. */
 static wend_str hand_over(struct tt *x, wend_str call, const struct json *j)
 {
     const struct turn *t = &x->s->turn;
@@ -164,14 +157,11 @@ static wend_str hand_over(struct tt *x, wend_str call, const struct json *j)
     bool open = is_open(t, call);
     const struct plan *before =
         open ? t->plan.plan : turn_new_plan(t, STR("p"), x->s->scratch);
-    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str text = json_text(j, x->s->scratch);
     struct plan *after = NULL;
     wend_error why = {0};
-    wend_str text;
     wend_status s;
 
-    json_put(&b, j);
-    text = take_text(x, &b);
     s = before && text.ptr
             ? plan_add(before, text, &o, x->s->scratch, &after, &why)
             : WEND_E_NOMEM;
@@ -181,6 +171,7 @@ static wend_str hand_over(struct tt *x, wend_str call, const struct json *j)
     }
     if (s != WEND_OK)
         return blame(x, before->count, j, why.message);
+    assert(after->count == before->count + 1);
     if (!open)
         emit_plan_start(x, call);
     emit_plan_action(x, after->actions[before->count], text);
@@ -212,7 +203,7 @@ static const struct reply_call *written_call(const struct tt *x)
     return is_plan_tool(t->config, buf_view(&rc->name)) ? rc : NULL;
 }
 
-/* The next action, as far as it is one. */
+/* The next action that the model wrote, if it is valid. */
 static wend_str take_next(struct tt *x, const struct reply_call *rc, size_t n)
 {
     wend_str text = plan_scan_get(&rc->plan, buf_view(&rc->args), n);
@@ -262,34 +253,28 @@ wend_ev_call plan_call_so_far(struct tt *x)
     const struct turn *t = &x->s->turn;
     struct buf b = {.mem = x->s->scratch->mem};
 
-    buf_cstr(&b, "{\"actions\":[");
-    for (uint32_t i = 0; i < t->plan.plan->count; i++) {
-        if (i)
-            buf_char(&b, ',');
-        buf_str(&b, t->plan.plan->actions[i]->json);
-    }
-    buf_cstr(&b, "]}");
+    json_open(&b, NULL, '{');
+    json_open(&b, "actions", '[');
+    for (uint32_t i = 0; i < t->plan.plan->count; i++)
+        json_add_raw(&b, NULL, t->plan.plan->actions[i]->json);
+    json_close(&b, ']');
+    json_close(&b, '}');
     return (wend_ev_call){t->plan_call, STR("plan"), take_text(x, &b)};
 }
 
 /* ---- The call ------------------------------------------------------------ */
 
-/* The actions in the arguments, which are an object by now; or NULL and what
- * is wrong. */
+/* The list of actions in the arguments, or NULL and what is wrong. */
 static const struct json *actions_of(const struct json *args, wend_str *wrong)
 {
     const struct json *list = json_get(args, "actions");
 
-    if (!args || args->kind != JSON_OBJECT || !list || args->count != 1) {
+    if (!args || args->kind != JSON_OBJECT || !list || args->count != 1)
         *wrong = STR("the arguments must be an object with `actions` and "
                      "nothing else");
-        return NULL;
-    }
-    if (list->kind != JSON_ARRAY) {
+    else if (list->kind != JSON_ARRAY)
         *wrong = STR("actions must be a list");
-        return NULL;
-    }
-    return list;
+    return wrong->ptr ? NULL : list;
 }
 
 /* Those that were not handed over while they were written. */
@@ -331,11 +316,11 @@ static void say_no_progress(struct tt *x, const struct work *w,
 static void say_no_actions(struct tt *x, const struct work *w,
                            const struct admission *a)
 {
-    struct call_done d = {
-        .outcome = WEND_OUTCOME_OK,
-        .output = STR("the plan has no actions: there is nothing to do")};
-
-    end_unstarted(x, w, a, &d);
+    end_unstarted(
+        x, w, a,
+        &(struct call_done){
+            .outcome = WEND_OUTCOME_OK,
+            .output = STR("the plan has no actions: there is nothing to do")});
     warn(x, STR("no_actions"), STR("the model wrote a plan without actions"));
 }
 
@@ -347,7 +332,7 @@ static void say_invalid(struct tt *x, const struct work *w,
     refuse_plan(x, w, a, STR("invalid_plan"), why);
 }
 
-/* Whatever of the plan is still to be handed over is; or it is refused. */
+/* Hands over what is left of the plan, or refuses it. */
 static void complete_plan(struct tt *x, const struct work *w,
                           const struct admission *a)
 {
@@ -386,41 +371,34 @@ void start_plan_call(struct tt *x, const struct work *w,
 
 /* ---- What it gave -------------------------------------------------------- */
 
-/* At most so many bytes of a text that may be JSON. */
+/* At most `most` bytes of a text that may be JSON. */
 static void put_cut(struct buf *b, const char *key, wend_str text, bool json,
                     size_t most)
 {
     if (!text.ptr || (json && str_is(text, "null")))
         return;
-    buf_fmt(b, ",\"%s\":", key);
     if (text.len <= most && json) {
-        buf_str(b, text);
+        json_add_raw(b, key, text);
         return;
     }
-    json_put_str(b, (wend_str){text.ptr, utf8_cut(text, most)});
+    json_add_str(b, key, (wend_str){text.ptr, utf8_cut(text, most)});
     if (text.len > most)
-        buf_fmt(b, ",\"cut_from_bytes\":%zu", text.len);
+        json_add_i64(b, "cut_from_bytes", (int64_t)text.len);
 }
 
-static void put_results(struct buf *b, const struct plan_state *p)
+static void put_result(struct buf *b, const struct plan_state *p, uint32_t i)
 {
+    const struct action_state *s = plan_action_state(p, i);
     size_t most = RESULT_BYTES / (p->plan->count + 1);
+    bool failed =
+        s->outcome != WEND_OUTCOME_OK && s->outcome != WEND_OUTCOME_SKIPPED;
 
-    buf_cstr(b, "\"actions\":[");
-    for (uint32_t i = 0; i < p->plan->count; i++) {
-        const struct action_state *s = plan_action_state(p, i);
-        bool ok = s->outcome == WEND_OUTCOME_OK;
-
-        buf_cstr(b, i ? ",{\"id\":" : "{\"id\":");
-        json_put_str(b, p->plan->actions[i]->id);
-        buf_fmt(b, ",\"outcome\":\"%s\"", wend_outcome_name(s->outcome));
-        put_cut(b, "output", s->output, true, most);
-        put_cut(b,
-                ok || s->outcome == WEND_OUTCOME_SKIPPED ? "reason" : "error",
-                s->reason, false, most);
-        buf_char(b, '}');
-    }
-    buf_char(b, ']');
+    json_open(b, NULL, '{');
+    json_add_str(b, "id", p->plan->actions[i]->id);
+    json_add_str(b, "outcome", str_of(wend_outcome_name(s->outcome)));
+    put_cut(b, "output", s->output, true, most);
+    put_cut(b, failed ? "error" : "reason", s->reason, false, most);
+    json_close(b, '}');
 }
 
 static wend_str result_json(struct tt *x, wend_outcome outcome)
@@ -428,16 +406,15 @@ static wend_str result_json(struct tt *x, wend_outcome outcome)
     const struct plan_state *p = &x->s->turn.plan;
     struct buf b = {.mem = x->s->scratch->mem};
 
-    buf_cstr(&b, "{\"plan\":");
-    json_put_str(&b, p->plan->name);
-    buf_fmt(&b, ",\"outcome\":\"%s\",", wend_outcome_name(outcome));
-    if (p->wrong.ptr) {
-        buf_cstr(&b, "\"error\":");
-        json_put_str(&b, p->wrong);
-        buf_char(&b, ',');
-    }
-    put_results(&b, p);
-    buf_char(&b, '}');
+    json_open(&b, NULL, '{');
+    json_add_str(&b, "plan", p->plan->name);
+    json_add_str(&b, "outcome", str_of(wend_outcome_name(outcome)));
+    json_add_str(&b, "error", p->wrong);
+    json_open(&b, "actions", '[');
+    for (uint32_t i = 0; i < p->plan->count; i++)
+        put_result(&b, p, i);
+    json_close(&b, ']');
+    json_close(&b, '}');
     return take_text(x, &b);
 }
 
@@ -481,12 +458,13 @@ void leave_given_plan(struct tt *x)
 static const wend_ev_error *last_failure(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    struct buf b = {.mem = x->s->scratch->mem};
 
-    buf_fmt(&b, "%lld plans in a row failed; the last one: %.*s",
-            (long long)t->plan_failures, (int)t->plan_why.len,
-            t->plan_why.ptr ? t->plan_why.ptr : "");
-    return draft_error(x, STR("plan_failed"), take_text(x, &b), STR("plan"));
+    return draft_error(
+        x, STR("plan_failed"),
+        text_fmt(x, "%lld plans in a row failed; the last one: %.*s",
+                 (long long)t->plan_failures, (int)t->plan_why.len,
+                 t->plan_why.ptr ? t->plan_why.ptr : ""),
+        STR("plan"));
 }
 
 bool end_planning(struct tt *x)
@@ -504,29 +482,20 @@ bool end_planning(struct tt *x)
     return true;
 }
 
-/* Said by nobody but us: the plan, and how it went. */
+/* Tells the model the plan, and how it went. */
 bool ask_for_plan(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    struct buf b = {.mem = x->s->scratch->mem};
-    wend_event *ev;
 
     if (!t->config->plan_tool || t->plan_failures > REPLANS_MAX)
         return false;
-    buf_cstr(&b, "This plan failed:\n");
-    buf_str(&b, t->plan.plan->json);
-    buf_cstr(&b, "\nThis is how its actions ended:\n");
-    buf_str(&b, result_json(x, WEND_OUTCOME_FAILED));
-    buf_cstr(&b, "\nWrite a plan for what is left to do. What is done need not "
-                 "be done again: its outputs are there as $output_key.");
-    ev = draft(x, WEND_MESSAGE);
-    if (ev) {
-        ev->u.message.role = STR("user");
-        ev->u.message.text = take_text(x, &b);
-    } else {
-        buf_free(&b);
-    }
-    emit(x, ev);
+    emit_message(
+        x, STR("user"),
+        JOIN(x, STR("This plan failed:\n"), t->plan.plan->json,
+             STR("\nThis is how its actions ended:\n"),
+             result_json(x, WEND_OUTCOME_FAILED),
+             STR("\nWrite a plan for what is left to do. What is done need not "
+                 "be done again: its outputs are there as $output_key.")));
     if (!no_memory(x))
         begin_turn(x);
     return true;

@@ -1,26 +1,26 @@
 /*
- * tt_resume.c - a run goes on in another process, after its last kept event.
+ * tt_resume.c - resumes a run in another process, after its last kept event.
  *
- * The log alone says where it stood: nothing of what was under way is known
- * but that it had begun. Every bracket that was open is closed or entered
- * once more, here and in tt_work.c, and nowhere else:
+ * Only the log says where it stood: of the work that was under way it is known
+ * only that it had begun. Every open bracket is closed or entered once more,
+ * here and in tt_work.c, and nowhere else:
  *
  *     model call, no call of it began    model_end(superseded), asked again
  *     model call, calls of it began      model_end(failed) with what was
- *                                        sealed; the calls go on
+ *                                        sealed; the calls continue
  *     call that reads or is idempotent   call_end(superseded), then
  *                                        call_start again, the same key
  *     call with a child                  the same, with the same child
  *     unsafe call                        as the policy's on_unknown says
  *     child of a run that this forks     child_end(superseded)
- *     question to the approver          asked again
+ *     approval that was asked for        asked for again
  *     refusal that a fork cut in two     refused again
- *     being stopped, or taken up for it  everything ends
+ *     being stopped, or resumed for it   everything ends
  *
  * A superseded end stands just before the next start. That is in the step of
- * run_resume, unless the run is paused or a person is asked about the call
- * first: until then it is not known whether it runs again. If it does not, its
- * one end is the result, and no start has to be made up for it.
+ * run_resume, unless the run is paused or the call waits for approval: until
+ * then it is not known whether it runs again. If it does not, its one end is
+ * the result, and no start has to be made up for it.
  */
 #include "core/turn/tt_step.h"
 
@@ -29,33 +29,26 @@
 static void emit_resume(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
-    wend_event *ev = draft(x, WEND_RUN_RESUME);
+    wend_event ev = {.type = WEND_RUN_RESUME};
     struct buf b = {.mem = x->s->scratch->mem};
     struct work_place at = {0};
     struct work w;
 
-    buf_char(&b, '[');
-    while (work_next_open(t, &at, &w)) {
-        if (b.len > 1)
-            buf_char(&b, ',');
-        json_put_str(&b, w.id);
-    }
-    buf_char(&b, ']');
-    if (ev && x->in->over)
-        ev->u.run_resume = *x->in->over;
-    if (ev) {
-        ev->u.run_resume.epoch = x->in->epoch;
-        ev->u.run_resume.from_seq = t->seq;
-        ev->u.run_resume.unsettled_json = take_text(x, &b);
-    } else {
-        buf_free(&b);
-    }
-    emit(x, ev);
+    json_open(&b, NULL, '[');
+    while (work_next_open(t, &at, &w))
+        json_add_str(&b, NULL, w.id);
+    json_close(&b, ']');
+    if (x->in->over)
+        ev.u.run_resume = *x->in->over;
+    ev.u.run_resume.epoch = x->in->epoch;
+    ev.u.run_resume.from_seq = t->seq;
+    ev.u.run_resume.unsettled_json = take_text(x, &b);
+    emit(x, &ev);
 }
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/* Of a fork that may run fewer at once than its parent, some wait. */
+/* A fork may run fewer calls at once than its parent; then some wait. */
 static bool has_slot(const struct turn *t)
 {
     int64_t running = 0;
@@ -73,7 +66,7 @@ void restart_lost(struct tt *x)
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
         struct work w;
 
-        if (!bit_get(&t->lost, i) || waits_for_approval(t, i) || !has_slot(t))
+        if (!bit_get(&t->lost, i) || turn_call_waits(t, i) || !has_slot(t))
             continue;
         w = work_of_call(t, turn_call(t, i));
         if (!is_looked_up(t, &w))
@@ -86,42 +79,48 @@ void check_lost_calls(struct tt *x)
     const struct turn *t = &x->s->turn;
 
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
-        struct work w = work_of_call(t, turn_call(t, i));
+        struct work w;
 
+        if (!bit_get(&t->lost, i))
+            continue;
+        w = work_of_call(t, turn_call(t, i));
         if (is_looked_up(t, &w))
             want_work(x, FX_CHECK, &w);
     }
 }
 
-/* The question once more: the process that asked it is gone. The
- * policy of a fork may allow what its parent's asks about. */
-static void ask_once_more(struct tt *x, const struct work *w)
+/* The process that asked for it is gone. The policy of a fork may allow what
+ * its parent's asks about. */
+static void request_approval_again(struct tt *x, const struct work *w)
 {
     struct work asked = *w;
     struct admission a;
 
-    asked.args = turn_asked_args(&x->s->turn, w->call->index);
+    asked.args = turn_approval_args(&x->s->turn, w->call->index);
     admit_work(x, &asked, &a);
     if (a.refused != WEND_OUTCOME_NONE ||
         a.verdict.policy.decision != WEND_DECISION_ALLOW)
-        ask_about(x, &asked, &a.verdict);
+        request_approval(x, &asked, &a.verdict);
     else
-        emit_answer(x, &asked, true, STR("policy"), false);
+        emit_approval_answer(x, &asked, true, STR("policy"), false);
 }
 
-/* What of the open calls is not simply run once more. */
+/* Settles the open calls that do not simply run once more. */
 static void settle_lost(struct tt *x)
 {
     const struct turn *t = &x->s->turn;
     bool any = false;
 
     for (uint32_t i = 0; i < t->calls_count; i++) {
-        struct work w = work_of_call(t, turn_call(t, i));
+        struct work w;
 
+        if (!bit_get(&t->lost, i) && !turn_call_waits(t, i))
+            continue;
+        w = work_of_call(t, turn_call(t, i));
         if (settle_doubt(x, &w, false))
             any = true;
-        else if (waits_for_approval(t, i))
-            ask_once_more(x, &w);
+        else if (turn_call_waits(t, i))
+            request_approval_again(x, &w);
     }
     if (any && unknown_policy(t) == UNKNOWN_STOP)
         stop_for(x, STR("policy"), STR("unknown_outcome"),
@@ -187,8 +186,9 @@ static void resume_from(struct tt *x)
     }
 }
 
-/* A child that began before the fork is the parent's: its id is in the
- * key of what waits for it. Those of an imported run came from a file, too. */
+/* A child that began before the fork belongs to the parent run: the key of
+ * what waits for it has that run's id. Those of an imported run are left, too.
+ */
 static bool is_left(const struct turn *t, wend_str key)
 {
     return t->imported || !is_own_key(t, key);

@@ -31,7 +31,7 @@ struct work {
     bool lost;               /* open, and no process runs it */
     bool superseded;         /* ... and its bracket is closed */
     bool left;               /* its child has ended, or is another run's */
-    bool answered, approved; /* the question about it */
+    bool answered, approved; /* its approval */
 };
 
 /* One call of tt: where it stands, what came in. `s->turn` is the state
@@ -43,20 +43,29 @@ struct tt {
                           as, by the config that it was asked with */
 };
 
-/* Then nothing of the step counts; whoever loops stops. */
+/* Then nothing of the step counts, and loops stop. */
 static inline bool no_memory(const struct tt *x)
 {
     return x->s->scratch->failed || x->s->keep->arena->failed;
 }
 
-/* A new event of that type, zeroed, to fill and emit. NULL: out of memory,
- * which sticks in the arena; emit(NULL) is fine. */
-wend_event *draft(struct tt *x, wend_event_type type);
-void emit(struct tt *x, wend_event *ev);
+/* Adds an event to the step and applies it: type and payload are given, emit
+ * fills in the rest. What the payload points to lasts as long as the step. */
+void emit(struct tt *x, const wend_event *event);
 struct effect *want(struct tt *x, enum effect_kind kind);
 void want_timer(struct tt *x, enum timer timer, int64_t delay_ms);
 wend_ev_error *draft_error(struct tt *x, wend_str code, wend_str message,
                            wend_str component);
+/* Texts in scratch; absent, with scratch->failed: out of memory. take_text
+ * frees b. */
+wend_str take_text(struct tt *x, struct buf *b);
+wend_str text_fmt(struct tt *x, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+wend_str text_join(struct tt *x, const wend_str *parts, size_t count);
+#define JOIN(x, ...)                                    \
+    text_join(x, (const wend_str[]){__VA_ARGS__},       \
+              sizeof((const wend_str[]){__VA_ARGS__}) / \
+                  sizeof(wend_str)) /* of texts: one text */
 void warn(struct tt *x, wend_str code, wend_str message);
 void tell_troubles(struct tt *x); /* those of the input */
 void tell_gap(struct tt *x);      /* a rule that programs get round */
@@ -77,7 +86,7 @@ void stop_for(struct tt *x, wend_str by, wend_str code, wend_str message);
 
 void emit_metrics(struct tt *x);
 wend_ev_metrics metrics_now(const struct tt *x);
-void emit_said(struct tt *x, wend_str text);
+void emit_message(struct tt *x, wend_str role, wend_str text);
 
 /* tt_told.c: requests that were accepted before the run could be told */
 void hear_requests(struct tt *x); /* before anything of a resume starts */
@@ -93,7 +102,7 @@ bool on_plan_approval(struct tt *x); /* false: it is about no action */
 void stop_plan(struct tt *x);
 void resume_plan(struct tt *x);
 void restart_lost_actions(struct tt *x);
-/* Those that nobody runs any more: again, or ended as unknown. */
+/* Those that no process runs any more: again, or ended as unknown. */
 void resume_actions(struct tt *x);
 wend_str plan_text(struct tt *x); /* what it gives: its outputs */
 
@@ -105,8 +114,8 @@ wend_ev_call plan_call_so_far(struct tt *x);
 void start_plan_call(struct tt *x, const struct work *w,
                      const struct admission *a);
 void end_plan_call(struct tt *x); /* if its plan is over */
-/* A fork may be given the result of the call whose plan is under way: then
- * nothing of the plan goes on. */
+/* A fork may be given the result of the call whose plan is under way: then the
+ * plan is canceled. */
 void leave_given_plan(struct tt *x);
 bool end_planning(struct tt *x); /* true: the run has ended */
 bool ask_for_plan(struct tt *x); /* a file's plan failed; false: that's it */
@@ -122,7 +131,11 @@ void on_model_fail(struct tt *x);
 void on_retry_timer(struct tt *x);
 void close_model(struct tt *x, wend_outcome outcome,
                  const wend_ev_error *error);
-
+void reply_fill(wend_ev_model_end *e, const struct reply *r); /* its texts */
+static inline wend_str text_or_absent(const struct buf *b)
+{
+    return b->len ? buf_view(b) : STR_NONE;
+}
 void close_answer(struct tt *x); /* the turn had no calls: is this it? */
 
 /* tt_calls.c: which calls run, and in which order */
@@ -134,8 +147,6 @@ void on_call_done(struct tt *x);
 void on_call_hook(struct tt *x);
 void on_approval(struct tt *x);
 void stop_calls(struct tt *x);
-/* Still to be answered by whoever approves. */
-bool waits_for_approval(const struct turn *t, uint32_t i);
 
 /* tt_work.c: what holds for calls and for actions */
 struct work work_of_call(const struct turn *t, const struct call *c);
@@ -149,10 +160,11 @@ struct work_place {
  * call is left out: it ends with its actions. */
 bool work_next_open(const struct turn *t, struct work_place *at,
                     struct work *out);
-void ask_about(struct tt *x, const struct work *w, const struct verdict *v);
-void emit_answer(struct tt *x, const struct work *w, bool yes, wend_str by,
-                 bool remember);
-/* True: it was refused, by its admission or by the person who was asked. */
+void request_approval(struct tt *x, const struct work *w,
+                      const struct verdict *v);
+void emit_approval_answer(struct tt *x, const struct work *w, bool yes,
+                          wend_str by, bool remember);
+/* True: it was refused, by its admission or by a person. */
 bool refuse_work(struct tt *x, const struct work *w, struct admission *a);
 void abandon_work(struct tt *x); /* all that is open */
 wend_class work_class(const struct turn *t, const struct work *w);
@@ -160,11 +172,10 @@ wend_class work_class(const struct turn *t, const struct work *w);
 bool is_looked_up(const struct turn *t, const struct work *w);
 void begin_again(struct tt *x, const struct work *w);
 void end_lost(struct tt *x, const struct work *w); /* as unknown, or canceled */
-/* Does what the policy says if it is in doubt; false: it is not. `over`: it is
- * too late to ask or to look. */
+/* Does what the policy says if it is in doubt; false: it is not. `over`: too
+ * late to ask for approval or to look it up. */
 bool settle_doubt(struct tt *x, const struct work *w, bool over);
-/* What becomes of what is in doubt; without a person to ask, the model is
- * told. */
+/* What happens to work in doubt; without a person to ask, the model is told. */
 enum unknown unknown_policy(const struct turn *t);
 void on_checked(struct tt *x);
 
@@ -183,7 +194,7 @@ const wend_ev_error *work_error(struct tt *x, const struct work *w,
                                 const struct call_done *d, wend_str message);
 /* It was allowed to begin before the run was interrupted. */
 void admit_resumed(const struct work *w, struct admission *a);
-/* An effect about it, with all that the hands need. */
+/* An effect about it, with all that the shell needs. */
 struct effect *want_work(struct tt *x, enum effect_kind kind,
                          const struct work *w);
 
@@ -192,9 +203,9 @@ struct effect *want_work(struct tt *x, enum effect_kind kind,
 bool is_own_key(const struct turn *t, wend_str key);
 /* Starts the child, or resumes the one that is under way already. */
 void start_child(struct tt *x, const struct work *w, int64_t delay_ms);
-/* The end of a child that is under way; NULL: nobody knows more. */
+/* The end of a child that is under way; NULL: nothing more is known. */
 void end_child(struct tt *x, wend_str run, const struct child_done *d);
-/* What the child's end means for whoever waits for it. */
+/* What the child's end means for the work that waits for it. */
 void settle_child(struct tt *x, wend_str name, struct call_done *d);
 /* Whether it ended at a limit that is not its own, but ours. */
 bool child_met_limit(const struct tt *x, wend_str name,
@@ -210,14 +221,14 @@ wend_str call_labels_text(struct tt *x, const struct work *w,
 
 /* tt_budget.c: turn_reserved (tt.h), and of it what actions ask */
 void plan_reserved(const struct turn *t, struct budget *out);
-/* The limit, our own or that of those above, which a question with so many
- * tokens would break beside those that are open; absent: none. */
+/* The limit, our own or a parent's, which a request with `input` tokens would
+ * break beside the open ones; absent: none. */
 wend_str over_budget(const struct tt *x, const struct model_use *m,
                      int64_t input, const struct budget *open);
 /* Whether what is open was cut off by a crash; what is open where a fork
- * begins is its parent's, who counts it. */
+ * begins is the parent's, which counts it. */
 bool is_charged(const struct turn *t);
-/* Of a question that a crash cut off: all that was reserved for it. */
+/* The usage of a request that a crash cut off: all that was reserved. */
 void charge(const struct model_use *m, int64_t input, wend_ev_usage *out);
 
 /* tt_resume.c */
@@ -230,22 +241,22 @@ void restart_lost(struct tt *x); /* those that may run once more */
 void admit_work(struct tt *x, const struct work *w, struct admission *a);
 void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
                       wend_str message);
-/* The text in scratch; frees b. */
-wend_str take_text(struct tt *x, struct buf *b);
 
 /* tt_window.c */
-/* Over 1.3 times the window: such a request is not sent. */
+/* As events call it. */
+wend_str model_name(const struct turn *t, const struct model_use *m);
+/* Over 1.3 times the window: the request is not sent. */
 bool is_far_over(const struct model_use *m, int64_t tokens);
 wend_str window_text(struct tt *x, const struct model_use *m, int64_t tokens,
                      const char *what);
 void warn_of_window(struct tt *x, const struct model_use *m, int64_t tokens);
 bool has_fallback(const struct turn *t);
-/* The first one that the request may be sent to; NULL: none. */
+/* The first fallback that the request may be sent to; NULL: none. */
 const struct model_use *fallback_model(const struct turn *t, int64_t tokens);
-/* For a request that the model of the turn has no room for: the first whose
+/* For a request that the turn's model has no room for: the first fallback whose
  * window is known to fit, else the first that may; NULL: none. */
 const struct model_use *roomier_model(const struct turn *t, int64_t tokens);
-/* Says if that one is not known to fit. */
+/* Warns if that model is not known to fit. */
 void warn_of_room(struct tt *x, const struct model_use *m, int64_t tokens);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * tt_told.c - requests of other processes that were accepted while no process
- * could hear them: before a resume, or before a run_end that was not kept.
+ * owned the run, or before a run_end that was not kept.
  *
  * Each counts, or its sender is told that it came too late:
  *
@@ -11,45 +11,28 @@
  *     pause      nothing starts                    too late
  *     continue   the run is not paused any more    too late
  *
- * An approval is no part of this: its question is asked again with a resume,
- * and is answered then.
+ * Approvals are not part of this: they are asked for again with a resume, and
+ * answered then.
  */
 #include "core/turn/tt_step.h"
 
-static void hear(struct tt *x, const struct remote_request *q)
+#include <assert.h>
+
+static void hear(struct tt *x, const struct remote_request *q, size_t i)
 {
     const struct turn *t = &x->s->turn;
 
+    x->s->heard |= (uint64_t)1 << i;
+    if (t->stop.outcome != WEND_OUTCOME_NONE)
+        return; /* a second cancel adds nothing */
     if (q->kind == IN_CANCEL)
         emit_control(x, STR("cancel"), q->by, STR_NONE);
     else if (q->kind == IN_SAY)
-        emit_said(x, q->text);
+        emit_message(x, STR("user"), q->text);
     else if (q->kind == IN_PAUSE && !t->paused)
         emit_control(x, STR("pause"), q->by, STR_NONE);
     else if (q->kind == IN_CONTINUE && t->paused)
         emit_control(x, STR("continue"), q->by, STR_NONE);
-}
-
-static bool is_request(enum input_kind kind)
-{
-    return kind == IN_CANCEL || kind == IN_SAY || kind == IN_PAUSE ||
-           kind == IN_CONTINUE;
-}
-
-void hear_requests(struct tt *x)
-{
-    const struct turn *t = &x->s->turn;
-
-    for (size_t i = 0; i < x->in->requests_count && !no_memory(x); i++) {
-        const struct remote_request *q = &x->in->requests[i];
-        bool stopping = t->stop.outcome != WEND_OUTCOME_NONE;
-
-        if (!is_request(q->kind) || (stopping && q->kind != IN_CANCEL))
-            continue;
-        if (!stopping)
-            hear(x, q);
-        x->s->heard |= (uint64_t)1 << i;
-    }
 }
 
 /* Whether a model would be asked once more if something were said. */
@@ -59,22 +42,28 @@ static bool has_turns(const struct turn *t)
            (!t->limits.turns || t->counter + 1 < t->limits.turns);
 }
 
-/* Of a run that would end ok, or is being stopped. */
-static void hear_last(struct tt *x)
+/* `last`: before the run's end. */
+static bool counts(const struct turn *t, enum input_kind kind, bool last)
 {
-    const struct turn *t = &x->s->turn;
+    if (kind == IN_CANCEL)
+        return true;
+    if (t->stop.outcome != WEND_OUTCOME_NONE)
+        return false;
+    return (kind == IN_SAY && (!last || has_turns(t))) ||
+           (!last && (kind == IN_PAUSE || kind == IN_CONTINUE));
+}
 
-    for (size_t i = 0; i < x->in->requests_count && !no_memory(x); i++) {
-        const struct remote_request *q = &x->in->requests[i];
-        bool stopping = t->stop.outcome != WEND_OUTCOME_NONE;
+static void hear_all(struct tt *x, bool last)
+{
+    assert(x->in->requests_count <= REQUESTS_MAX);
+    for (size_t i = 0; i < x->in->requests_count && !no_memory(x); i++)
+        if (counts(&x->s->turn, x->in->requests[i].kind, last))
+            hear(x, &x->in->requests[i], i);
+}
 
-        if (q->kind != IN_CANCEL &&
-            (q->kind != IN_SAY || stopping || !has_turns(t)))
-            continue;
-        if (!stopping)
-            hear(x, q);
-        x->s->heard |= (uint64_t)1 << i;
-    }
+void hear_requests(struct tt *x)
+{
+    hear_all(x, false);
 }
 
 /* The run stands where it stood before its run_end. */
@@ -85,7 +74,7 @@ void on_unended(struct tt *x)
     bool ok = end->outcome == WEND_OUTCOME_OK;
 
     if (ok || t->stop.outcome != WEND_OUTCOME_NONE)
-        hear_last(x);
+        hear_all(x, true);
     if (ok && t->stop.outcome != WEND_OUTCOME_NONE) {
         stop_all(x);
     } else if (ok && t->pending && has_turns(t)) {

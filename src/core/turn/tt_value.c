@@ -8,7 +8,7 @@ static const struct plan_action *action_of(const struct tt *x, uint32_t i)
     return x->s->turn.plan.plan->actions[i];
 }
 
-/* {"prompt":...} in front of what else is given. */
+/* {"prompt":...} in front of the other values. */
 static bool put_params(const struct plan_action *a, const struct scope *scope,
                        struct arena *scratch, struct buf *out, wend_error *why)
 {
@@ -24,8 +24,8 @@ static bool put_params(const struct plan_action *a, const struct scope *scope,
     }
     s = template_put(a->prompt, scope, BLOB_BYTES_MAX / 4, &text, why);
     if (s == WEND_OK) {
-        buf_cstr(out, "{\"prompt\":");
-        json_put_str(out, buf_view(&text));
+        json_open(out, NULL, '{');
+        json_add_str(out, "prompt", buf_view(&text));
         out->failed |= text.failed;
         buf_clear(&text);
         if (a->params)
@@ -34,7 +34,7 @@ static bool put_params(const struct plan_action *a, const struct scope *scope,
             buf_char(out, ',');
             buf_add(out, text.ptr + 1, text.len - 1);
         } else {
-            buf_char(out, '}');
+            json_close(out, '}');
         }
     }
     out->failed |= text.failed;
@@ -79,18 +79,16 @@ static void put_choice(struct buf *b, const struct plan_action *a, size_t c)
 {
     bool chosen = c < a->cases_count;
 
-    buf_cstr(b, "{\"case\":");
+    json_open(b, NULL, '{');
     if (chosen)
-        buf_i64(b, (int64_t)c);
+        json_add_i64(b, "case", (int64_t)c);
     else
-        buf_cstr(b, "null");
-    buf_cstr(b, ",\"then\":[");
-    for (size_t k = 0; chosen && k < a->cases[c].then.count; k++) {
-        if (k)
-            buf_char(b, ',');
-        json_put_str(b, a->cases[c].then.list[k].text);
-    }
-    buf_cstr(b, "]}");
+        json_add_raw(b, "case", STR("null"));
+    json_open(b, "then", '[');
+    for (size_t k = 0; chosen && k < a->cases[c].then.count; k++)
+        json_add_str(b, NULL, a->cases[c].then.list[k].text);
+    json_close(b, ']');
+    json_close(b, '}');
 }
 
 bool decide(struct tt *x, uint32_t i)

@@ -3,7 +3,7 @@
  * fallback model has the room for it.
  *
  * Tokens are estimated: a request that may not fit is sent with a warning, one
- * far over the window is not sent. A model whose window is not known has none.
+ * far over the window is not sent. A window that is not known limits nothing.
  */
 #include "core/turn/tt_step.h"
 
@@ -17,25 +17,21 @@ static bool is_over(const struct model_use *m, int64_t tokens)
     return m->window_known && tokens > m->context_tokens;
 }
 
-static wend_str name_of(const struct tt *x, const struct model_use *m)
+wend_str model_name(const struct turn *t, const struct model_use *m)
 {
-    const struct turn *t = &x->s->turn;
-
     return m == turn_model(t) ? t->model : m->name;
 }
 
 wend_str window_text(struct tt *x, const struct model_use *m, int64_t tokens,
                      const char *what)
 {
-    wend_str name = name_of(x, m);
-    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str name = model_name(&x->s->turn, m);
 
-    buf_fmt(&b,
-            "the request has about %lld tokens, and the window of %.*s has "
-            "%lld%s",
-            (long long)tokens, (int)name.len, name.ptr,
-            (long long)m->context_tokens, what);
-    return take_text(x, &b);
+    return text_fmt(x,
+                    "the request has about %lld tokens, and the window of "
+                    "%.*s has %lld%s",
+                    (long long)tokens, (int)name.len, name.ptr,
+                    (long long)m->context_tokens, what);
 }
 
 void warn_of_window(struct tt *x, const struct model_use *m, int64_t tokens)
@@ -94,17 +90,16 @@ const struct model_use *roomier_model(const struct turn *t, int64_t tokens)
 
 void warn_of_room(struct tt *x, const struct model_use *m, int64_t tokens)
 {
-    struct buf b = {.mem = x->s->scratch->mem};
+    wend_str window =
+        m->window_known ? text_fmt(x, "has %lld", (long long)m->context_tokens)
+                        : STR("is not known");
 
     if (is_known_to_fit(m, tokens))
         return;
-    buf_fmt(&b,
-            "no fallback model is known to have room for about %lld tokens; "
-            "%.*s is asked, whose window ",
-            (long long)tokens, (int)m->name.len, m->name.ptr);
-    if (m->window_known)
-        buf_fmt(&b, "has %lld", (long long)m->context_tokens);
-    else
-        buf_cstr(&b, "is not known");
-    warn(x, STR("context_full"), take_text(x, &b));
+    warn(x, STR("context_full"),
+         text_fmt(x,
+                  "no fallback model is known to have room for about %lld "
+                  "tokens; %.*s is asked, whose window %.*s",
+                  (long long)tokens, (int)m->name.len, m->name.ptr,
+                  (int)window.len, window.ptr));
 }

@@ -2,13 +2,13 @@
  * tt_work.c - calls and actions as one thing: work that is done outside the
  * core, once, under one key.
  *
- * The rules that hold for both are here: approval, abandoning, and what
- * becomes of work that an interruption cut off. tt_calls.c and tt_plan.c
- * decide what starts, and what follows when something ends.
+ * The rules for both are here: approval, abandoning, and what happens to work
+ * that an interruption cut off. tt_calls.c and tt_plan.c decide what starts,
+ * and what follows when something ends.
  */
 #include "core/turn/tt_plan.h"
 
-#include <string.h>
+#include <assert.h>
 
 /* ---- What it is ---------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ struct work work_of_call(const struct turn *t, const struct call *c)
         return w; /* its message still streams */
     w.lost = bit_get(&t->lost, c->index);
     w.superseded = bit_get(&t->superseded, c->index);
-    w.answered = bit_get(&t->answered, c->index);
+    w.answered = bit_get(&t->approval_answered, c->index);
     w.approved = bit_get(&t->approved, c->index);
     return w;
 }
@@ -63,6 +63,7 @@ struct work work_of_action(const struct turn *t, uint32_t i)
         .approved = s->approved,
     };
 
+    assert(t->plan.started);
     if (a->type == ACTION_RELIC && w.tool && w.tool->timeout_ms < w.timeout_ms)
         w.timeout_ms = w.tool->timeout_ms;
     return w;
@@ -100,75 +101,59 @@ bool work_next_open(const struct turn *t, struct work_place *at,
 
 /* ---- Approval ------------------------------------------------------------ */
 
-void ask_about(struct tt *x, const struct work *w, const struct verdict *v)
+void request_approval(struct tt *x, const struct work *w,
+                      const struct verdict *v)
 {
-    wend_event *ev = draft(x, WEND_APPROVAL_ASK);
-    wend_ev_approval_ask *e;
-
-    if (!ev)
-        return;
-    e = &ev->u.approval_ask;
-    if (w->call)
-        e->call = w->id;
-    else
-        e->action = w->id;
-    e->name = w->name;
-    e->args_json = w->args;
-    e->risk = v->policy.risk;
-    e->layers_json = v->policy.layers_json;
-    e->reason = v->reason;
-    e->rule = v->rule;
-    emit(x, ev);
+    emit(x, &(wend_event){
+                .type = WEND_APPROVAL_ASK,
+                .u.approval_ask = {.call = w->call ? w->id : STR_NONE,
+                                   .action = w->call ? STR_NONE : w->id,
+                                   .name = w->name,
+                                   .args_json = w->args,
+                                   .risk = v->policy.risk,
+                                   .layers_json = v->policy.layers_json,
+                                   .reason = v->reason,
+                                   .rule = v->rule},
+            });
 }
 
 /* The rule that the answer makes for work like this. */
 static wend_str remembered(struct tt *x, const struct work *w)
 {
-    struct buf b = {.mem = x->s->scratch->mem};
     struct admission a;
 
     admit_work(x, w, &a);
-    if (!a.verdict.rule.ptr || x->in->approval.yes)
-        return a.verdict.rule;
-    buf_char(&b, '!');
-    buf_str(&b, a.verdict.rule);
-    return take_text(x, &b);
+    return !a.verdict.rule.ptr || x->in->approval.yes
+               ? a.verdict.rule
+               : JOIN(x, STR("!"), a.verdict.rule);
 }
 
-void emit_answer(struct tt *x, const struct work *w, bool yes, wend_str by,
-                 bool remember)
+void emit_approval_answer(struct tt *x, const struct work *w, bool yes,
+                          wend_str by, bool remember)
 {
-    wend_event *ev = draft(x, WEND_APPROVAL_ANSWER);
-    wend_ev_approval_answer *e;
-
-    if (!ev)
-        return;
-    e = &ev->u.approval_answer;
-    if (w->call)
-        e->call = w->id;
-    else
-        e->action = w->id;
-    e->yes = yes;
-    e->by = by;
-    if (remember)
-        e->remember = remembered(x, w);
-    emit(x, ev);
+    emit(x, &(wend_event){
+                .type = WEND_APPROVAL_ANSWER,
+                .u.approval_answer = {.call = w->call ? w->id : STR_NONE,
+                                      .action = w->call ? STR_NONE : w->id,
+                                      .yes = yes,
+                                      .by = by,
+                                      .remember = remember ? remembered(x, w)
+                                                           : STR_NONE},
+            });
 }
 
 bool refuse_work(struct tt *x, const struct work *w, struct admission *a)
 {
-    struct call_done d = {0};
-
     if (w->answered && !w->approved)
         admission_refuse(a, WEND_OUTCOME_DENIED, STR("denied"),
                          w->call ? STR("denied: the call was not approved")
                                  : STR("denied: the action was not approved"));
     if (a->refused == WEND_OUTCOME_NONE)
         return false;
-    d.outcome = a->refused;
-    d.code = a->code;
-    d.output = a->message;
-    end_unstarted(x, w, a, &d);
+    end_unstarted(x, w, a,
+                  &(struct call_done){.outcome = a->refused,
+                                      .code = a->code,
+                                      .output = a->message});
     return true;
 }
 
@@ -207,8 +192,8 @@ wend_class work_class(const struct turn *t, const struct work *w)
     return w->tool ? w->tool->call_class : WEND_CLASS_UNSAFE;
 }
 
-/* Whether, when it was interrupted, what it has done is not known. The child
- * of an action is resumed, or has not begun. */
+/* Whether its effect is unknown after an interruption. An action's child is
+ * resumed, or has not begun. */
 static bool is_unknown(const struct turn *t, const struct work *w)
 {
     return work_class(t, w) == WEND_CLASS_UNSAFE && (!w->by_child || w->left);
@@ -219,7 +204,7 @@ static bool is_in_doubt(const struct turn *t, const struct work *w)
     return w->lost && !w->child.ptr && is_unknown(t, w);
 }
 
-/* What an imported log says of a call is nothing to run a program for. */
+/* No program is run because an imported log mentions a call. */
 static bool is_checked(const struct turn *t, const struct work *w)
 {
     return t->config->on_unknown == UNKNOWN_VERIFY && !t->imported && w->tool &&
@@ -235,29 +220,27 @@ bool is_looked_up(const struct turn *t, const struct work *w)
 void end_lost(struct tt *x, const struct work *w)
 {
     bool unknown = is_unknown(&x->s->turn, w);
-    struct call_done d = {
-        .outcome = unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
-        .code = unknown ? STR("unknown") : STR("canceled"),
-        .effect_possible = true,
-    };
+    wend_str why =
+        !w->call ? STR("the process ended while this action was under way; it "
+                       "may have had an effect")
+        : unknown
+            ? STR("unknown: the process ended while this call was under way. "
+                  "It may have had its effect, wholly, in part or not at all: "
+                  "find out before you call it again")
+            : STR("canceled: the process ended while this call was under way");
 
-    if (!w->call)
-        d.output = STR("the process ended while this action was under way; "
-                       "it may have had an effect");
-    else if (unknown)
-        d.output = STR("unknown: the process ended while this call was "
-                       "under way. It may have had its effect, wholly, "
-                       "in part or not at all: find out before you call "
-                       "it again");
-    else
-        d.output = STR("canceled: the process ended while this call was "
-                       "under way");
-    end_work(x, w, &d);
+    end_work(
+        x, w,
+        &(struct call_done){
+            .outcome = unknown ? WEND_OUTCOME_UNKNOWN : WEND_OUTCOME_CANCELED,
+            .code = unknown ? STR("unknown") : STR("canceled"),
+            .output = why,
+            .effect_possible = true,
+        });
 }
 
-/* A refusal has both brackets in one step, and the event that a fork begins
- * at may be the first of them. What was refused does not run. A decision is
- * made again. */
+/* A fork may begin between the two brackets of a refusal: refused work is
+ * refused again. A decision is made again. */
 static bool refuse_again(struct tt *x, const struct work *w)
 {
     struct work again = *w;
@@ -273,7 +256,7 @@ static bool refuse_again(struct tt *x, const struct work *w)
     return refuse_work(x, &again, &a);
 }
 
-/* That an imported log says it was allowed to begin means nothing. */
+/* An imported log has no authority to say that it may begin. */
 static bool may_begin(struct tt *x, const struct work *w)
 {
     struct admission a;
@@ -284,8 +267,8 @@ static bool may_begin(struct tt *x, const struct work *w)
     return a.verdict.policy.decision == WEND_DECISION_ALLOW;
 }
 
-/* It was allowed to begin; it is the same work with the same arguments. No
- * live run began a call without a tool; a log may say so. */
+/* It was allowed to begin, with the same arguments. No live run begins a call
+ * without a tool; a damaged log may. */
 void begin_again(struct tt *x, const struct work *w)
 {
     struct admission a;
@@ -312,7 +295,7 @@ void begin_again(struct tt *x, const struct work *w)
     start_work(x, w, &a);
 }
 
-static void ask_about_lost(struct tt *x, const struct work *w)
+static void request_approval_of_lost(struct tt *x, const struct work *w)
 {
     struct admission a;
 
@@ -324,7 +307,7 @@ static void ask_about_lost(struct tt *x, const struct work *w)
                   "whether it had its effect is not known; yes runs it again")
             : STR("the process ended while this action was under way, and "
                   "whether it had its effect is not known; yes runs it again");
-    ask_about(x, w, &a.verdict);
+    request_approval(x, w, &a.verdict);
 }
 
 bool settle_doubt(struct tt *x, const struct work *w, bool over)
@@ -336,7 +319,7 @@ bool settle_doubt(struct tt *x, const struct work *w, bool over)
         (is_checked(t, w) && !over))
         return false;
     if (policy == UNKNOWN_ASK && !over)
-        ask_about_lost(x, w);
+        request_approval_of_lost(x, w);
     else
         end_lost(x, w);
     return true;
@@ -359,7 +342,7 @@ static bool find_checked(const struct turn *t, const struct call_done *d,
     return out->attempt == d->attempt;
 }
 
-/* A pause keeps it waiting: it is looked up once more then. */
+/* A paused run looks it up again when it continues. */
 void on_checked(struct tt *x)
 {
     const struct call_done *d = &x->in->done;

@@ -123,11 +123,12 @@ static void on_turn_start(struct turn *t, const wend_event *ev,
     t->compacted = e->compacted;
     t->calls = NULL;
     t->calls_count = t->failed_calls = 0;
-    t->started = t->ended = t->asked = t->answered = t->approved = none;
+    t->started = t->ended = t->approval_asked = t->approval_answered =
+        t->approved = none;
     t->lost = t->superseded = none;
     t->begun = NULL;
     t->results = NULL;
-    t->asks = NULL;
+    t->approvals = NULL;
     t->part = t->halted = t->cut = t->again = false;
     t->part_text = t->part_thinking = t->part_opaque = STR_NONE;
     t->plan_call = t->plan_stop = STR_NONE;
@@ -329,17 +330,17 @@ static void on_approval_ask(struct turn *t, const wend_event *ev,
 {
     const wend_ev_approval_ask *e = &ev->u.approval_ask;
     int i = turn_call_index(t, e->call);
-    struct question *a = i >= 0 ? arena_alloc(k->arena, sizeof *a) : NULL;
+    struct approval *a = i >= 0 ? arena_alloc(k->arena, sizeof *a) : NULL;
 
     if (!a)
         return;
-    bit_set(&t->asked, (uint32_t)i);
-    bit_clear(&t->answered, (uint32_t)i);
+    bit_set(&t->approval_asked, (uint32_t)i);
+    bit_clear(&t->approval_answered, (uint32_t)i);
     bit_clear(&t->approved, (uint32_t)i);
-    a->prev = t->asks;
+    a->prev = t->approvals;
     a->index = (uint32_t)i;
     a->args = kept(k, e->args_json, STR("{}"));
-    t->asks = a;
+    t->approvals = a;
 }
 
 static void on_approval_answer(struct turn *t, const wend_event *ev,
@@ -347,7 +348,7 @@ static void on_approval_answer(struct turn *t, const wend_event *ev,
 {
     const wend_ev_approval_answer *e = &ev->u.approval_answer;
 
-    mark(t, e->call, &t->answered);
+    mark(t, e->call, &t->approval_answered);
     if (e->yes)
         mark(t, e->call, &t->approved);
     if (e->remember.len)
@@ -551,7 +552,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     }
 }
 
-void turn_become(struct turn *t, const wend_event *ev, const struct keep *k)
+void turn_apply(struct turn *t, const wend_event *ev, const struct keep *k)
 {
     if (ev->n) /* a delta */
         return;
@@ -561,13 +562,4 @@ void turn_become(struct turn *t, const wend_event *ev, const struct keep *k)
     t->seq = ev->seq;
     t->time_us = ev->time_us;
     t->metrics.ms = turn_ran_us(t, t->time_us) / 1000;
-}
-
-struct turn turn_apply(const struct turn *t, const wend_event *ev,
-                       const struct keep *k)
-{
-    struct turn next = *t;
-
-    turn_become(&next, ev, k);
-    return next;
 }

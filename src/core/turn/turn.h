@@ -1,15 +1,15 @@
 /*
  * turn.h - the state of a run: an immutable value, evolved by events.
  *
- * turn_apply(turn, event) gives the next turn and leaves the old one as it
- * was: what is shared (history, calls, results) is a list that only grows
- * at its head. So a fork is a copy of one struct, and an old state can be
- * looked at while a newer one runs.
+ * turn_apply changes one struct and nothing that it points to: history, calls
+ * and results are lists that only grow at their head. So a copy of the struct
+ * is a state for good: a fork starts from one, and an old state can be looked
+ * at while a newer one runs.
  *
  *     PH_NEW --run_start--> PH_BETWEEN --turn_start--> PH_TURN
  *     PH_TURN --model_start--> PH_MODEL --model_end--> PH_CALLS
  *     PH_CALLS --turn_end--> PH_BETWEEN      any --run_end--> PH_END
- *     PH_BETWEEN --plan_start--> PH_PLAN, of a run that is one plan
+ *     PH_BETWEEN --plan_start--> PH_PLAN, in a run that is one plan
  */
 #ifndef CORE_TURN_H
 #define CORE_TURN_H
@@ -29,7 +29,7 @@ struct call {
     uint32_t index;
     wend_str id, name;
     wend_str args; /* canonical JSON; a JSON string when `invalid` */
-    bool invalid;  /* the arguments are no JSON */
+    bool invalid;  /* the arguments are not JSON */
 };
 
 struct result {
@@ -73,9 +73,9 @@ struct begun {
     wend_str key;   /* stays, also in a fork: the effect is the same one */
 };
 
-/* What was shown to whoever approves. */
-struct question {
-    const struct question *prev;
+/* What was shown to the person who approves. */
+struct approval {
+    const struct approval *prev;
     uint32_t index; /* of the call */
     wend_str args;
 };
@@ -86,8 +86,8 @@ struct turn {
     int64_t seq;     /* of the newest kept event */
     int64_t time_us; /* of the newest kept event */
     int64_t started_us;
-    int64_t idle_us; /* since then, in which no process had it */
-    int64_t lives;   /* processes that had it; of a fork, since it was made */
+    int64_t idle_us; /* since then, while no process owned it */
+    int64_t lives;   /* processes that owned it; a fork counts from its start */
     const struct config *config;
     wend_str model;
     wend_ev_limits limits;
@@ -97,8 +97,8 @@ struct turn {
     bool compacted;
 
     const struct msg *history;
-    const struct msg *pending; /* said meanwhile; joins at context_start */
-    wend_str context_model;    /* that the newest context was for */
+    const struct msg *pending; /* said since; joins at context_start */
+    wend_str context_model;    /* of the newest context */
     bool forked;               /* since the newest context ... */
     bool reconfigured;         /* ... and with another config */
 
@@ -112,29 +112,30 @@ struct turn {
     bool repair_used;     /* the model was asked to repair it */
     bool part;            /* model_part has been written for this message */
     bool again;           /* the model call was cut off: ask once more */
-    bool halted;          /* the model paused: it goes on when asked again */
+    bool halted;          /* the model paused: it continues when asked again */
     bool cut;             /* the message reached the output limit */
     bool context;         /* is open: only where a fork begins */
-    bool metrics_due;     /* a turn or plan ended, or what a plan forgot */
+    bool metrics_due;     /* a turn, a plan or a forgotten action ended */
 
     const struct call *calls; /* of this message, last one first */
     uint32_t calls_count, failed_calls;
-    struct bits started, ended, asked, answered, approved;
-    struct bits lost; /* open when the run was interrupted; nobody runs it */
+    struct bits started, ended, approval_asked, approval_answered, approved;
+    struct bits lost; /* open when the run was interrupted; no process runs it
+                       */
     struct bits superseded; /* ... and its bracket is closed: it starts again,
                                in this step or in that of a fork */
     const struct begun *begun;                      /* newest first */
     wend_str part_text, part_thinking, part_opaque; /* of model_part */
     const struct result *results;
-    const struct question *asks; /* newest first */
+    const struct approval *approvals; /* newest first */
 
     wend_ev_metrics metrics;
     uint32_t labels; /* wend_label: what its calls brought into the run */
-    bool imported;   /* its past is somebody else's word: see turn_resume */
+    bool imported;   /* its past is not trusted: see turn_resume */
     const struct remembered *rules; /* newest first; before the config's */
     wend_str answer;                /* text of the newest answer message */
     bool paused;
-    bool paused_above; /* by its parent, with which it goes on */
+    bool paused_above; /* by its parent, with which it continues */
     struct stop stop;
     struct plan_state plan;
 
@@ -155,12 +156,9 @@ struct keep {
     const struct config *known; /* may be NULL */
 };
 
-/* The next turn. On a failed allocation k->arena->failed is set and the
- * result must not be used. */
-struct turn turn_apply(const struct turn *t, const wend_event *ev,
-                       const struct keep *k);
-/* The same for a turn that nobody else looks at: a step's own. */
-void turn_become(struct turn *t, const wend_event *ev, const struct keep *k);
+/* Evolves the turn by one event. On a failed allocation k->arena->failed is
+ * set and the turn must not be used any more. */
+void turn_apply(struct turn *t, const wend_event *ev, const struct keep *k);
 
 bool bit_get(const struct bits *b, uint32_t i);
 void bit_set(struct bits *b, uint32_t i);
@@ -174,7 +172,9 @@ uint32_t turn_running(const struct turn *t);
 /* The tool of an action, or its relic's endpoint; NULL: it has none. */
 const struct tool *turn_action_tool(const struct turn *t, uint32_t action);
 wend_class turn_action_class(const struct turn *t, uint32_t action);
-/* Calls and actions that somebody has to end; a plan's call is none. */
+/* Still waits for an approval. */
+bool turn_call_waits(const struct turn *t, uint32_t index);
+/* Running calls and actions; the call of a plan does not count. */
 uint32_t turn_busy(const struct turn *t);
 /* The call whose plan is under way; -1 if none is, or its message is open. */
 int turn_plan_call(const struct turn *t);
@@ -185,8 +185,8 @@ const struct result *turn_result(const struct turn *t, uint32_t index);
 const struct begun *turn_begun(const struct turn *t, uint32_t index);
 /* The arguments that it got, or will get as far as is known. */
 wend_str turn_call_args(const struct turn *t, const struct call *c);
-/* The arguments that were shown for approval; absent: none were. */
-wend_str turn_asked_args(const struct turn *t, uint32_t index);
+/* The arguments that were shown for approval; absent: no approval was asked. */
+wend_str turn_approval_args(const struct turn *t, uint32_t index);
 /* INT64_MAX if there is no such number. */
 int64_t i64_sum(int64_t a, int64_t b);
 /* The model that is asked now, of the config's. */
@@ -209,14 +209,15 @@ void turn_child_end(struct turn *t, const wend_event *ev, const struct keep *k);
 /* What came with them is in the run from now on; absent: nothing. */
 void turn_take_labels(struct turn *t, wend_str labels_json,
                       const struct keep *k);
-/* turn_fork.c: the config that a run begins or goes on with; false if it is
- * none, or there is no memory. */
+/* turn_fork.c: the config from here on; false if it is invalid, or there is no
+ * memory. */
 bool turn_take_config(struct turn *t, wend_str json, const struct keep *k);
 void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k);
-/* A run that was imported forgets what the log allowed: answers to questions,
- * rules that were remembered, what its time and its budgets were. */
+/* An imported run forgets what its log allowed: approvals, remembered rules,
+ * what its time and its budgets were. */
 void turn_resume(struct turn *t, const wend_event *ev, const struct keep *k);
-/* Whoever ran the open calls is gone; a plan goes on by its actions. */
+/* The process that ran the open calls is gone; a plan resumes by its actions.
+ */
 void turn_lose_calls(struct turn *t);
 
 /* turn_limits.c: a control event's value, and what it does. */

@@ -131,8 +131,8 @@ static void distrust(struct turn *t, const wend_event *ev)
     t->started_us = ev->time_us;
     t->idle_us = 0;
     t->rules = NULL;
-    t->asks = NULL;
-    t->asked = t->answered = t->approved = (struct bits){0};
+    t->approvals = NULL;
+    t->approval_asked = t->approval_answered = t->approved = (struct bits){0};
     t->labels |= WEND_LABEL_UNTRUSTED_SOURCE;
     m->turns = at_least_0(m->turns);
     m->tokens_in = at_least_0(m->tokens_in);

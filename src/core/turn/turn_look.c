@@ -40,6 +40,14 @@ bool turn_call_runs(const struct turn *t, uint32_t index)
     return bit_get(&t->started, index) && !bit_get(&t->ended, index);
 }
 
+bool turn_call_waits(const struct turn *t, uint32_t index)
+{
+    return bit_get(&t->approval_asked, index) &&
+           !bit_get(&t->approval_answered, index) &&
+           !bit_get(&t->ended,
+                    index); /* a fork may be given what it returned */
+}
+
 uint32_t turn_running(const struct turn *t)
 {
     uint32_t n = 0;
@@ -142,9 +150,9 @@ wend_str turn_call_child(const struct turn *t, uint32_t index)
     return b ? b->child : STR_NONE;
 }
 
-wend_str turn_asked_args(const struct turn *t, uint32_t index)
+wend_str turn_approval_args(const struct turn *t, uint32_t index)
 {
-    for (const struct question *a = t->asks; a; a = a->prev)
+    for (const struct approval *a = t->approvals; a; a = a->prev)
         if (a->index == index)
             return a->args;
     return STR_NONE;

@@ -14,7 +14,7 @@
 #include "core/policy/policy.h"
 
 /* In a rule for URLs a question mark is one. */
-static bool is_literal(const struct asked *q)
+static bool is_literal(const struct rule_subject *q)
 {
     if (q->tool->kind == SUBJECT_URL)
         return q->request && q->request->scheme.ptr &&
@@ -24,7 +24,7 @@ static bool is_literal(const struct asked *q)
 }
 
 /* The rule for this very subject. None if it would fit others, too. */
-static wend_str rule_for(const struct asked *q, struct arena *a)
+static wend_str rule_for(const struct rule_subject *q, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
     struct rule rule;
@@ -48,7 +48,7 @@ static wend_str rule_for(const struct asked *q, struct arena *a)
                : STR_NONE;
 }
 
-static wend_risk path_risk(const struct asked *q)
+static wend_risk path_risk(const struct rule_subject *q)
 {
     const unsigned all = PLACE_CODE | PLACE_SECRET;
 
@@ -113,7 +113,7 @@ static void say_without_rule(enum approve approve, bool own,
 
 /* Neither a mode, nor a rule that asks, nor one that shows only a wildcard
  * covers a path that matters. */
-static bool must_be_named(const struct asked *q, const struct say *say)
+static bool must_be_named(const struct rule_subject *q, const struct say *say)
 {
     const struct rule *r = say->rule;
 
@@ -127,7 +127,7 @@ static bool must_be_named(const struct asked *q, const struct say *say)
 
 /* Own rules for the tool, then those that keep its path from others. */
 static void decide(const struct rule_set *set, enum approve approve, bool own,
-                   const struct asked *q, struct say *out)
+                   const struct rule_subject *q, struct say *out)
 {
     const struct rule *rule = rule_first(set, q), *keeps = NULL;
 
@@ -150,7 +150,8 @@ static void decide(const struct rule_set *set, enum approve approve, bool own,
 }
 
 /* Why a person must look at the path. */
-static wend_str place_reason(const struct asked *q, bool asks, struct arena *a)
+static wend_str place_reason(const struct rule_subject *q, bool asks,
+                             struct arena *a)
 {
     struct buf b = {.mem = a->mem};
     bool writes = q->place.kinds & PLACE_CODE;
@@ -165,7 +166,7 @@ static wend_str place_reason(const struct asked *q, bool asks, struct arena *a)
 }
 
 /* Why it is asked or denied; absent if it is allowed. */
-static wend_str reason(const struct say *say, const struct asked *q,
+static wend_str reason(const struct say *say, const struct rule_subject *q,
                        struct arena *a)
 {
     bool asks = say->rule && say->rule->decision == WEND_DECISION_ASK;
@@ -205,7 +206,7 @@ enum {
 };
 
 /* Those above label what a child does, too. */
-static uint32_t labels_for(const struct turn *t, const struct asked *q)
+static uint32_t labels_for(const struct turn *t, const struct rule_subject *q)
 {
     const struct within *w = &t->config->within;
     uint32_t labels = label_rows_for(&t->config->label_rows, q);
@@ -232,16 +233,16 @@ uint32_t policy_labels(const struct turn *t, const struct tool *tool,
                        wend_str args, const struct mem *m)
 {
     struct arena a = {.mem = m};
-    struct asked q = {.tool = tool,
-                      .arena = &a,
-                      .config = t->config,
-                      .root = t->config->root};
+    struct rule_subject q = {.tool = tool,
+                             .arena = &a,
+                             .config = t->config,
+                             .root = t->config->root};
     uint32_t labels;
 
     if (!may_label(t, tool))
         return 0;
     q.args = args.len ? json_parse(args, &a, NULL) : NULL;
-    asked_find(&q);
+    subject_find(&q);
     labels = a.failed ? LABELS_ALL : labels_for(t, &q);
     arena_free(&a);
     return labels;
@@ -296,8 +297,8 @@ static void check_labels(const struct turn *t, const struct tool *tool,
 
 /* A child may do no more than those above it; what they would be asked about
  * is asked, unless that was answered in this run. */
-static void check_bounds(const struct turn *t, const struct asked *q, bool said,
-                         struct arena *a, struct verdict *out)
+static void check_bounds(const struct turn *t, const struct rule_subject *q,
+                         bool said, struct arena *a, struct verdict *out)
 {
     const struct within *w = &t->config->within;
 
@@ -348,7 +349,7 @@ bool policy_names(const struct turn *t, wend_str path)
     char room[PATH_BYTES];
 
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
-        struct asked q = {
+        struct rule_subject q = {
             .tool = &writers[i], .config = t->config, .root = t->config->root};
         struct rule_set set = own_rules(t);
         struct say say;
@@ -357,7 +358,7 @@ bool policy_names(const struct turn *t, wend_str path)
         q.subject = q.path = policy_path(path, q.root, room, sizeof room);
         if (!q.subject.ptr)
             return false;
-        asked_find_place(&q);
+        subject_find_place(&q);
         decide(&set, APPROVE_DENY, false, &q, &say);
         while (say.decision == WEND_DECISION_ALLOW && k < w->bounds_count) {
             set = (struct rule_set){NULL, w->bounds[k].rules,
@@ -374,18 +375,18 @@ bool policy_names(const struct turn *t, wend_str path)
 void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a, struct verdict *out)
 {
-    struct asked q = {.tool = tool,
-                      .args = args,
-                      .arena = a,
-                      .config = t->config,
-                      .root = t->config->root};
+    struct rule_subject q = {.tool = tool,
+                             .args = args,
+                             .arena = a,
+                             .config = t->config,
+                             .root = t->config->root};
     const struct rule_set set = own_rules(t);
     wend_ev_policy *p = &out->policy;
     wend_risk risk;
     struct say say;
 
     memset(out, 0, sizeof *out);
-    asked_find(&q);
+    subject_find(&q);
     risk = path_risk(&q);
     decide(&set, t->config->approve, !by_others(t), &q, &say);
     p->decision = say.decision;

@@ -15,7 +15,7 @@ struct recall {
     struct recalled *first;
 };
 
-/* Around turn_become of the same event; false: out of memory. */
+/* Around turn_apply of the same event; false: out of memory. */
 void recall_before(struct recall *q, const wend_event *ev);
 bool recall_after(struct recall *q, const wend_event *ev);
 /* Nobody waits for those that are open: they will be made again. */

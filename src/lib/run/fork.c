@@ -67,7 +67,7 @@ static bool past_event(struct past *p, const wend_event *ev)
     if (p->birth)
         log_birth_note(p->birth, ev, &p->f->arena);
     else
-        turn_become(&p->f->turn, ev, &keep);
+        turn_apply(&p->f->turn, ev, &keep);
     if (p->f->arena.failed)
         p->status = WEND_E_NOMEM;
     return p->status == WEND_OK;

@@ -106,7 +106,7 @@ static bool fold_event(struct fold *f, const wend_event *ev)
         return stop_fold(f, WEND_E_NOMEM, ev->seq);
     if (ev->type == WEND_MODEL_START || ev->type == WEND_MODEL_RETRY)
         reply_again(&r->reply, ev->time_us);
-    turn_become(&r->turn, ev, &keep);
+    turn_apply(&r->turn, ev, &keep);
     r->arena.failed |= !recall_after(&f->recall, ev);
     if (ev->type == WEND_RUN_START)
         note_start(f, &ev->u.run_start);

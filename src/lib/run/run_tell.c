@@ -44,7 +44,7 @@ wend_status wend_run_say(wend_run *r, wend_str text)
     return s;
 }
 
-static bool action_asks(const wend_run *r, wend_str id)
+static bool action_waits(const wend_run *r, wend_str id)
 {
     const struct plan_state *p = &r->turn.plan;
     uint32_t i = p->started ? plan_find(p->plan, id) : PLAN_NONE;
@@ -62,9 +62,8 @@ static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
     if (s != WEND_OK)
         return s;
     i = turn_call_index(&r->turn, call);
-    if (!action_asks(r, call) &&
-        (i < 0 || !bit_get(&r->turn.asked, (uint32_t)i) ||
-         bit_get(&r->turn.answered, (uint32_t)i)))
+    if (!action_waits(r, call) &&
+        (i < 0 || !turn_call_waits(&r->turn, (uint32_t)i)))
         return fail(&r->said, WEND_E_NOTFOUND,
                     "no call or action '%.*s' waits for approval",
                     (int)call.len, call.ptr);

@@ -403,7 +403,7 @@ static const char *status_now(const struct wend_run *r)
     if (t->paused)
         return "paused";
     for (uint32_t i = 0; i < t->calls_count; i++)
-        if (bit_get(&t->asked, i) && !bit_get(&t->answered, i))
+        if (turn_call_waits(t, i))
             return "waiting";
     return t->plan.asked ? "waiting" : "running";
 }

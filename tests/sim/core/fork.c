@@ -39,7 +39,7 @@ static void say_event(struct sim *s, wend_event *ev)
     ev->turn = s->book.turn;
     ev->turn_id = str_of(s->book.turn_id);
     log_event(s, ev, &a);
-    s->turn = turn_apply(&s->turn, ev, &s->keep);
+    turn_apply(&s->turn, ev, &s->keep);
     show_line(s, &s->log.lines[s->log.lines_count - 1]);
     take_line(s, &s->log.lines[s->log.lines_count - 1]);
     arena_free(&a);

@@ -296,7 +296,7 @@ static struct turn turn_at_start(const struct view *v, const struct effect *fx,
             (e->ev.type == WEND_ACTION_START &&
              str_eq(e->ev.u.action_start.key, key)))
             break;
-        t = turn_apply(&t, &e->ev, k);
+        turn_apply(&t, &e->ev, k);
     }
     return t;
 }

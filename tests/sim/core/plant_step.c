@@ -19,7 +19,7 @@ void recount(struct sim *s, struct step *step)
 
     for (struct step_event *e = step->events; e; e = e->next) {
         e->ev.seq = t.seq + 1;
-        t = turn_apply(&t, &e->ev, step->keep);
+        turn_apply(&t, &e->ev, step->keep);
     }
     step->turn = t;
 }

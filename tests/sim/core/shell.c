@@ -174,7 +174,7 @@ void take_line(struct sim *s, const struct line *stored)
             check_event(s, plan_event_laws, &ev);
         count_event(s, &ev);
         book_add(&s->book, &ev);
-        s->folded = turn_apply(&s->folded, &ev, &s->fold_keep);
+        turn_apply(&s->folded, &ev, &s->fold_keep);
         if (s->bug && s->bug->refold)
             s->bug->refold(&s->folded);
     }
@@ -208,7 +208,7 @@ struct turn fold_log(struct sim *s, const struct keep *k)
         wend_event ev;
 
         if (read_line(s, s->log.lines[i].ptr, s->log.lines[i].len, &a, &ev))
-            t = turn_apply(&t, &ev, k);
+            turn_apply(&t, &ev, k);
         arena_free(&a);
     }
     return t;

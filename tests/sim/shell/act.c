@@ -173,7 +173,7 @@ static void answer_approval(struct sim *s, struct known *k, uint32_t i)
     const struct turn *t = &k->handle->turn;
     wend_str id = turn_call(t, i)->id;
 
-    if (!bit_get(&t->asked, i) || bit_get(&t->answered, i))
+    if (!turn_call_waits(t, i))
         return;
     s->counters->approvals++;
     check_told(
@@ -204,7 +204,7 @@ static void answer_children(struct sim *s)
         for (uint32_t i = 0; r->child && i < r->turn.calls_count; i++) {
             struct buf body = {.mem = &libc_mem};
 
-            if (!bit_get(&r->turn.asked, i) || bit_get(&r->turn.answered, i))
+            if (!turn_call_waits(&r->turn, i))
                 continue;
             buf_cstr(&body, "{\"call\":");
             json_put_str(&body, turn_call(&r->turn, i)->id);

@@ -349,7 +349,7 @@ static void answer_until(struct world *w, wend_event_type last)
     step_begin(&s, &w->scratch, &w->keep);
     tt(&w->turn, &in, &s);
     for (e = s.events; e; e = e->next) {
-        w->turn = turn_apply(&w->turn, &e->ev, &w->keep);
+        turn_apply(&w->turn, &e->ev, &w->keep);
         if (e->ev.type == last)
             break;
     }
@@ -425,7 +425,7 @@ static void test_given(void)
     ev.u.call_end.name = STR("u");
     ev.u.call_end.outcome = WEND_OUTCOME_OK;
     ev.u.call_end.given = true;
-    w.turn = turn_apply(&w.turn, &ev, &w.keep);
+    turn_apply(&w.turn, &ev, &w.keep);
     w.lawful = false; /* the fold has not read it */
     buf_clear(&w.said);
     play(&w, "resume yes:call_1");

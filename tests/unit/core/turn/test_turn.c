@@ -182,7 +182,7 @@ static bool replay(const struct step *s, const struct keep *k, struct turn *t)
 {
     for (const struct step_event *e = s->events; e && !k->arena->failed;
          e = e->next)
-        *t = turn_apply(t, &e->ev, k);
+        turn_apply(t, &e->ev, k);
     return !k->arena->failed;
 }
 
