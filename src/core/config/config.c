@@ -99,8 +99,8 @@ uint32_t labels_read(const struct json *list)
     return labels;
 }
 
-/* Agents refuse a schema that does not compile, so that another version wrote
- * the log. It must still replay; a resume is refused (lib/run/resume.c). */
+/* Agents refuse a schema that does not compile, so another version wrote this
+ * log. It must still replay; a resume is refused (lib/run/resume.c). */
 static const struct schema *schema_read(const struct json *json,
                                         struct arena *a, wend_str *text,
                                         wend_str *wrong)
@@ -180,32 +180,27 @@ static bool tool_read(const struct json *j, struct arena *a, struct tool *t)
     t->schema = schema_read(json_get(j, "schema"), a, &t->schema_text,
                             &t->schema_wrong);
     if (str_is(json_str(json_get(j, "source")), "planner"))
-        t->schema = NULL; /* who reads plans says better what is wrong */
+        t->schema = NULL; /* reading the plan says better what is wrong */
     if (t->labels)
         t->labels_json = json_text(json_get(j, "labels"), a);
     return t->name.ptr && !a->failed;
 }
 
-/* A price that is none makes all of them unknown: a budget must not be
- * kept by half of them. */
+/* An invalid price makes all of them unknown: a budget must not count half of
+ * them. */
 static void price_read(const struct json *j, struct price *out)
 {
     static const char *const names[] = {"input", "cached", "output"};
     int64_t *const at[] = {&out->input, &out->cached, &out->output};
 
+    out->known = true;
     for (int i = 0; i < 3; i++) {
         *at[i] = i64_or(json_get(j, names[i]), -1);
-        if (*at[i] < 0 || *at[i] > PRICE_NANO_MAX) {
-            *out = (struct price){0};
-            return;
-        }
+        out->known &= *at[i] >= 0 && *at[i] <= PRICE_NANO_MAX;
     }
     out->cache_write = i64_or(json_get(j, "cache_write"), -1);
-    if (out->cache_write > PRICE_NANO_MAX) {
+    if (!out->known || out->cache_write > PRICE_NANO_MAX)
         *out = (struct price){0};
-        return;
-    }
-    out->known = true;
 }
 
 static void model_read(const struct json *j, struct model_use *out)
@@ -301,21 +296,6 @@ wend_status restraint_read(const struct json *policy, struct arena *a,
     return WEND_OK;
 }
 
-static wend_status policy_read(const struct json *policy, struct arena *a,
-                               struct config *c, wend_error *err)
-{
-    struct restraint own = {0};
-    wend_status s = restraint_read(policy, a, &own, err);
-
-    c->approve = own.approve;
-    c->rules = own.rules;
-    c->rules_count = own.rules_count;
-    c->label_rows = own.label_rows;
-    c->on_unknown = (enum unknown)word_or(
-        json_get(policy, "on_unknown"), unknown_names, UNKNOWNS, UNKNOWN_TELL);
-    return s;
-}
-
 static void fixed_part(struct config *c)
 {
     size_t bytes = c->instructions.len;
@@ -337,27 +317,32 @@ static void fixed_part(struct config *c)
 }
 
 /* What all but the history adds to every context_end. */
+static void add_part(struct buf *b, const char *name, int64_t priority,
+                     int64_t tokens)
+{
+    json_open(b, NULL, '{');
+    json_add_str(b, "name", str_of(name));
+    json_add_i64(b, "priority", priority);
+    json_add_i64(b, "tokens", tokens);
+    json_add_bool(b, "truncated", false);
+    json_close(b, '}');
+}
+
+/* What all but the history adds to every context_end. */
 static void fixed_parts(struct config *c, struct arena *a)
 {
     int64_t instructions = tokens_estimate(c->instructions.len);
     int64_t schema = tokens_estimate(c->schema_text.len);
     struct buf b = {.mem = a->mem};
 
-    if (c->instructions.len)
-        buf_fmt(&b,
-                "{\"name\":\"instructions\",\"priority\":100,"
-                "\"tokens\":%lld,\"truncated\":false},",
-                (long long)instructions);
+    if (instructions)
+        add_part(&b, "instructions", 100, instructions);
     if (c->tools_count)
-        buf_fmt(&b,
-                "{\"name\":\"tools\",\"priority\":70,\"tokens\":%lld,"
-                "\"truncated\":false},",
-                (long long)(c->fixed_tokens - instructions - schema));
+        add_part(&b, "tools", 70, c->fixed_tokens - instructions - schema);
     if (schema)
-        buf_fmt(&b,
-                "{\"name\":\"schema\",\"priority\":100,\"tokens\":%lld,"
-                "\"truncated\":false},",
-                (long long)schema);
+        add_part(&b, "schema", 100, schema);
+    if (b.len)
+        buf_char(&b, ',');
     c->parts = buf_keep(&b, a);
 }
 
@@ -371,7 +356,7 @@ static const struct tool *named(const struct tool *list, size_t count,
     return bsearch(&key, list, count, sizeof *list, tool_order);
 }
 
-/* One who writes plans is told how, besides what it is told anyway. */
+/* A model that writes plans is told how, after its instructions. */
 static void planner_read(wend_str words, struct arena *a, struct config *c)
 {
     struct buf b = {.mem = a->mem};
@@ -408,6 +393,9 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     c->secret_files = json_get(j, "secret_files");
     c->hooks = is_true(json_get(j, "hooks"));
     c->no_tool_calls = is_true(json_get(j, "no_tool_calls"));
+    c->on_unknown =
+        (enum unknown)word_or(json_get(json_get(j, "policy"), "on_unknown"),
+                              unknown_names, UNKNOWNS, UNKNOWN_TELL);
     if (!models_read(j, a, c))
         return fail_nomem(err);
     c->schema = schema_read(json_get(j, "schema"), a, &c->schema_text,
@@ -419,7 +407,7 @@ wend_status config_parse(wend_str json, struct arena *a, struct config **out,
     if (s == WEND_OK)
         planner_read(json_str(json_get(j, "planner")), a, c);
     if (s == WEND_OK)
-        s = policy_read(json_get(j, "policy"), a, c, err);
+        s = restraint_read(json_get(j, "policy"), a, &c->own, err);
     if (s == WEND_OK)
         s = config_children(j, a, c, err);
     if (s != WEND_OK)

@@ -53,11 +53,11 @@ struct tool {
     wend_str layers_ok, layers_denied; /* JSON: what each layer says */
 };
 
-/* What becomes of an unsafe call whose outcome an interruption hides. */
+/* What happens to an unsafe call whose outcome an interruption hides. */
 enum unknown {
-    UNKNOWN_TELL,   /* the model is told so, and the run goes on */
+    UNKNOWN_TELL,   /* the model is told so, and the run continues */
     UNKNOWN_STOP,   /* the run ends as failed */
-    UNKNOWN_ASK,    /* whoever approves says whether it runs again */
+    UNKNOWN_ASK,    /* an approval decides whether it runs again */
     UNKNOWN_RETRY,  /* it runs again */
     UNKNOWN_VERIFY, /* a program of the tool's says; as TELL if it has none */
     UNKNOWNS
@@ -88,7 +88,7 @@ struct rule {
 /* Says what the calls that it fits bring or let out, and decides nothing. */
 struct label_row {
     wend_str text;    /* as the user wrote it */
-    struct rule rule; /* its decision is of no account */
+    struct rule rule; /* its decision does not count */
     uint32_t labels;  /* wend_label */
 };
 
@@ -113,8 +113,8 @@ struct model_use {
     struct price price;     /* of its tokens */
 };
 
-/* Somebody who can be given a task, as a run of its own: an agent, or a
- * plan with its agent. */
+/* What can be given a task, as a run of its own: an agent, or a plan with its
+ * agent. */
 struct child_config {
     wend_str name;         /* what models and plans call it */
     wend_str agent, model; /* of its run_start */
@@ -132,11 +132,11 @@ struct restraint {
     enum approve approve;
 };
 
-/* What a run has from the one that started it, and from that one's. */
+/* What a run inherits from its parents. */
 struct within {
-    int64_t depth;                  /* 0: nobody started it but the user */
+    int64_t depth;                  /* 0: it has no parent */
     uint32_t labels;                /* wend_label of what it was told */
-    const struct restraint *bounds; /* what those above may do */
+    const struct restraint *bounds; /* the parents' policies */
     size_t bounds_count;
 };
 
@@ -149,10 +149,7 @@ struct config {
     const struct tool
         *ends; /* of relics, for plans: the same, RELIC.ENDPOINT */
     size_t ends_count;
-    const struct rule *rules;
-    size_t rules_count;
-    struct label_rows label_rows;
-    enum approve approve;
+    struct restraint own; /* its policy */
     enum unknown on_unknown;
     enum eager eager;
     enum effort effort;
@@ -175,21 +172,33 @@ struct config {
     const struct json *guarded, *secret_files;
 };
 
-/* Everything lives in the arena; `json` is copied into it. */
 /* JSON of what each layer says about a call: permission, category, path,
  * sandbox; the first one that is not ok is why it is denied. */
 void layers_put(struct buf *b, const struct tool *t, bool permitted,
                 bool path_ok, wend_risk path);
 
+/* The policies that a run must keep: its own, then those of its parents. */
+static inline size_t config_restraints(const struct config *c)
+{
+    return 1 + c->within.bounds_count;
+}
+
+static inline const struct restraint *config_restraint(const struct config *c,
+                                                       size_t i)
+{
+    return i ? &c->within.bounds[i - 1] : &c->own;
+}
+
+/* Everything lives in the arena; `json` is copied into it. */
 wend_status config_parse(wend_str json, struct arena *a, struct config **out,
                          wend_error *err);
 const struct tool *config_tool(const struct config *c, wend_str name);
 bool is_plan_tool(const struct config *c, wend_str name);
-/* Which of its models is meant, by name or spec; 0: the run's own, which is
- * `default`, too. models_count: none. */
+/* The index of a model by name or spec; 0: the run's own, also named `default`.
+ * models_count: there is none. */
 uint32_t config_model(const struct config *c, wend_str name);
 const struct tool *config_end(const struct config *c, wend_str name);
-/* The one that is called so; NULL if there is none. */
+/* The child of that name; NULL if there is none. */
 const struct child_config *config_child(const struct config *c, wend_str name);
 bool tool_name_ok(wend_str name); /* [A-Za-z0-9_.-], 1 to TOOL_NAME_MAX */
 

@@ -72,6 +72,10 @@ struct event_blobs {
     size_t count;
 };
 
+/* Adds the blob of a text; NULL: out of memory. */
+const struct event_blob *event_blob_add(struct event_blobs *blobs,
+                                        wend_str text);
+
 /* Appends the canonical line. Long strings are replaced by references and
  * listed in `blobs` (may be NULL). */
 void event_write(struct buf *b, const wend_event *ev,

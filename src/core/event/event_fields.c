@@ -22,11 +22,25 @@ const struct event_words decision_words = WORDS("allow", "deny", "ask");
 const struct event_words risk_words =
     WORDS("low", "medium", "high", "critical");
 
+/* Every struct that has fields, by the name of its table. All begin at 0, so
+ * that a member's offset is the one in its struct. */
+union payload {
+#define X(constant, name, payload, keep) payload name;
+    WEND_EVENTS(X)
+#undef X
+    wend_ev_error failure;
+    wend_ev_usage usage;
+    wend_ev_policy policy;
+    wend_ev_call call;
+    wend_ev_limits limits;
+    wend_ev_delta delta;
+};
+
 /* One field a line: tools/event-doc reads them. */
 /* clang-format off */
 /* `,"name":` as it is written, with the place of the name in it. */
 #define KEY(name) ",\"" name "\":", sizeof(name) - 1
-#define AT(member) offsetof(struct_t, member)
+#define AT(member) offsetof(union payload, member)
 #define STR_F(name, member) {KEY(name), F_STR, 0, AT(member), 0, 0, 0}
 #define STR_O(name, member) {KEY(name), F_STR, OPTIONAL, AT(member), 0, 0, 0}
 #define STR_N(name, member) {KEY(name), F_STR, NULLABLE, AT(member), 0, 0, 0}
@@ -48,517 +62,398 @@ const struct event_words risk_words =
     {KEY(name), F_REF, OPTIONAL, AT(member), 0, 0, &sub}
 #define LIST_F(name, member, sub) {KEY(name), F_LIST, 0, AT(member), 0, 0, &sub}
 
+#define FIELDS(id, type) {id##_list, COUNT(id##_list), sizeof(type)}
 #define TABLE(id) \
-    static const struct event_fields id = {id##_list, COUNT(id##_list), \
-                                     sizeof(struct_t)}
+    static const struct event_fields id = \
+        FIELDS(id, ((const union payload *)0)->id)
 
-#define struct_t wend_ev_error
 static const struct event_field failure_list[] = {
-    STR_F("code", code),
-    STR_F("message", message),
-    STR_F("component", component),
-    BOOL_F("retryable", retryable),
-    BOOL_F("effect_possible", effect_possible),
+    STR_F("code", failure.code),
+    STR_F("message", failure.message),
+    STR_F("component", failure.component),
+    BOOL_F("retryable", failure.retryable),
+    BOOL_F("effect_possible", failure.effect_possible),
 };
 TABLE(failure);
-#undef struct_t
 
-#define struct_t wend_ev_usage
 static const struct event_field usage_list[] = {
-    I64_F("input", input),
-    I64_F("output", output),
-    I64_F("cached", cached),
-    I64_F("reasoning", reasoning),
-    NANO_O("cost", cost_nano),
-    I64_O("cache_write", cache_write),
-    BOOL_O("estimated", estimated),
+    I64_F("input", usage.input),
+    I64_F("output", usage.output),
+    I64_F("cached", usage.cached),
+    I64_F("reasoning", usage.reasoning),
+    NANO_O("cost", usage.cost_nano),
+    I64_O("cache_write", usage.cache_write),
+    BOOL_O("estimated", usage.estimated),
 };
 TABLE(usage);
-#undef struct_t
 
-#define struct_t wend_ev_policy
 static const struct event_field policy_list[] = {
-    ENUM_F("decision", decision, decision_words),
-    ENUM_F("risk", risk, risk_words),
-    JSON_F("layers", layers_json, "[]"),
-    STR_F("rule", rule),
+    ENUM_F("decision", policy.decision, decision_words),
+    ENUM_F("risk", policy.risk, risk_words),
+    JSON_F("layers", policy.layers_json, "[]"),
+    STR_F("rule", policy.rule),
 };
 TABLE(policy);
-#undef struct_t
 
-#define struct_t wend_ev_call
 static const struct event_field call_list[] = {
-    STR_F("id", id),
-    STR_F("name", name),
-    JSON_F("args", args_json, "{}"),
+    STR_F("id", call.id),
+    STR_F("name", call.name),
+    JSON_F("args", call.args_json, "{}"),
 };
 TABLE(call);
-#undef struct_t
 
-#define struct_t wend_ev_limits
 static const struct event_field limits_list[] = {
-    I64_F("turns", turns),
-    I64_F("time_ms", time_ms),
-    I64_F("tokens", tokens),
-    NANO_F("cost", cost_nano),
-    I64_F("parallel", parallel),
+    I64_F("turns", limits.turns),
+    I64_F("time_ms", limits.time_ms),
+    I64_F("tokens", limits.tokens),
+    NANO_F("cost", limits.cost_nano),
+    I64_F("parallel", limits.parallel),
 };
 TABLE(limits);
-#undef struct_t
 
-#define struct_t wend_ev_metrics
 static const struct event_field metrics_list[] = {
-    I64_F("turns", turns),
-    I64_F("model_calls", model_calls),
-    I64_F("tool_calls", tool_calls),
-    I64_F("tool_errors", tool_errors),
-    I64_F("actions", actions),
-    I64_F("tokens_in", tokens_in),
-    I64_F("tokens_out", tokens_out),
-    I64_F("tokens_cached", tokens_cached),
-    NANO_F("cost", cost_nano),
-    I64_F("ms", ms),
-    I64_F("first_token_ms", first_token_ms),
+    I64_F("turns", metrics.turns),
+    I64_F("model_calls", metrics.model_calls),
+    I64_F("tool_calls", metrics.tool_calls),
+    I64_F("tool_errors", metrics.tool_errors),
+    I64_F("actions", metrics.actions),
+    I64_F("tokens_in", metrics.tokens_in),
+    I64_F("tokens_out", metrics.tokens_out),
+    I64_F("tokens_cached", metrics.tokens_cached),
+    NANO_F("cost", metrics.cost_nano),
+    I64_F("ms", metrics.ms),
+    I64_F("first_token_ms", metrics.first_token_ms),
 };
 TABLE(metrics);
-#undef struct_t
 
-#define struct_t wend_ev_run_start
 static const struct event_field run_start_list[] = {
-    STR_F("prompt", prompt),
-    JSON_O("messages", messages_json),
-    STR_F("agent", agent),
-    STR_F("model", model),
-    STR_O("user", user),
-    STR_O("session", session),
-    STR_F("cwd", cwd),
-    JSON_F("context", context_json, "{}"),
-    STR_F("correlation_id", correlation_id),
-    STR_O("parent_run", parent_run),
-    STR_O("parent_call", parent_call),
-    JSON_O("plan", plan_json),
-    OBJ_F("limits", limits, limits),
-    JSON_F("labels", labels_json, "{}"),
-    JSON_F("config", config_json, "{}"),
+    STR_F("prompt", run_start.prompt),
+    JSON_O("messages", run_start.messages_json),
+    STR_F("agent", run_start.agent),
+    STR_F("model", run_start.model),
+    STR_O("user", run_start.user),
+    STR_O("session", run_start.session),
+    STR_F("cwd", run_start.cwd),
+    JSON_F("context", run_start.context_json, "{}"),
+    STR_F("correlation_id", run_start.correlation_id),
+    STR_O("parent_run", run_start.parent_run),
+    STR_O("parent_call", run_start.parent_call),
+    JSON_O("plan", run_start.plan_json),
+    OBJ_F("limits", run_start.limits, limits),
+    JSON_F("labels", run_start.labels_json, "{}"),
+    JSON_F("config", run_start.config_json, "{}"),
 };
-TABLE(run_start);
-#undef struct_t
 
-#define struct_t wend_ev_run_fork
 static const struct event_field run_fork_list[] = {
-    STR_F("parent", parent),
-    I64_F("at", at),
-    STR_O("model", model),
-    REF_O("limits", limits, limits),
-    JSON_O("config", config_json),
+    STR_F("parent", run_fork.parent),
+    I64_F("at", run_fork.at),
+    STR_O("model", run_fork.model),
+    REF_O("limits", run_fork.limits, limits),
+    JSON_O("config", run_fork.config_json),
 };
-TABLE(run_fork);
-#undef struct_t
 
-#define struct_t wend_ev_run_resume
 static const struct event_field run_resume_list[] = {
-    I64_F("epoch", epoch),
-    I64_F("from_seq", from_seq),
-    JSON_F("unsettled", unsettled_json, "[]"),
-    STR_O("model", model),
-    REF_O("limits", limits, limits),
-    JSON_O("config", config_json),
-    BOOL_O("imported", imported),
+    I64_F("epoch", run_resume.epoch),
+    I64_F("from_seq", run_resume.from_seq),
+    JSON_F("unsettled", run_resume.unsettled_json, "[]"),
+    STR_O("model", run_resume.model),
+    REF_O("limits", run_resume.limits, limits),
+    JSON_O("config", run_resume.config_json),
+    BOOL_O("imported", run_resume.imported),
 };
-TABLE(run_resume);
-#undef struct_t
 
-#define struct_t wend_ev_run_end
 static const struct event_field run_end_list[] = {
-    ENUM_F("outcome", outcome, outcome_words),
-    STR_F("text", text),
-    STR_O("limit", limit),
-    REF_O("error", error, failure),
-    OBJ_F("metrics", metrics, metrics),
+    ENUM_F("outcome", run_end.outcome, outcome_words),
+    STR_F("text", run_end.text),
+    STR_O("limit", run_end.limit),
+    REF_O("error", run_end.error, failure),
+    OBJ_F("metrics", run_end.metrics, metrics),
 };
-TABLE(run_end);
-#undef struct_t
 
-#define struct_t wend_ev_turn_start
 static const struct event_field turn_start_list[] = {
-    I64_F("counter", counter),
-    STR_F("id", id),
-    STR_N("parent_id", parent_id),
-    BOOL_F("compacted", compacted),
+    I64_F("counter", turn_start.counter),
+    STR_F("id", turn_start.id),
+    STR_N("parent_id", turn_start.parent_id),
+    BOOL_F("compacted", turn_start.compacted),
 };
-TABLE(turn_start);
-#undef struct_t
 
-#define struct_t wend_ev_turn_end
 static const struct event_field turn_end_list[] = {
-    ENUM_F("outcome", outcome, outcome_words),
-    I64_F("calls", calls),
-    I64_F("failed_calls", failed_calls),
+    ENUM_F("outcome", turn_end.outcome, outcome_words),
+    I64_F("calls", turn_end.calls),
+    I64_F("failed_calls", turn_end.failed_calls),
 };
-TABLE(turn_end);
-#undef struct_t
 
-#define struct_t wend_ev_context_start
 static const struct event_field context_start_list[] = {
-    I64_F("budget_tokens", budget_tokens),
+    I64_F("budget_tokens", context_start.budget_tokens),
 };
-TABLE(context_start);
-#undef struct_t
 
-#define struct_t wend_ev_retrieval_start
 static const struct event_field retrieval_start_list[] = {
-    STR_F("query", query),
-    STR_F("source", source),
+    STR_F("query", retrieval_start.query),
+    STR_F("source", retrieval_start.source),
 };
-TABLE(retrieval_start);
-#undef struct_t
 
-#define struct_t wend_ev_retrieval_hit
 static const struct event_field retrieval_hit_list[] = {
-    STR_F("title", title),
-    STR_F("source", source),
-    F64_F("score", score),
-    I64_F("tokens", tokens),
+    STR_F("title", retrieval_hit.title),
+    STR_F("source", retrieval_hit.source),
+    F64_F("score", retrieval_hit.score),
+    I64_F("tokens", retrieval_hit.tokens),
 };
-TABLE(retrieval_hit);
-#undef struct_t
 
-#define struct_t wend_ev_retrieval_end
 static const struct event_field retrieval_end_list[] = {
-    I64_F("count", count),
-    REF_O("error", error, failure),
+    I64_F("count", retrieval_end.count),
+    REF_O("error", retrieval_end.error, failure),
 };
-TABLE(retrieval_end);
-#undef struct_t
 
-#define struct_t wend_ev_compacted
 static const struct event_field compacted_list[] = {
-    STR_F("method", method),
-    I64_F("messages_before", messages_before),
-    I64_F("messages_after", messages_after),
-    I64_F("tokens_before", tokens_before),
-    I64_F("tokens_after", tokens_after),
-    JSON_F("topics", topics_json, "[]"),
-    I64_F("attempts", attempts),
+    STR_F("method", compacted.method),
+    I64_F("messages_before", compacted.messages_before),
+    I64_F("messages_after", compacted.messages_after),
+    I64_F("tokens_before", compacted.tokens_before),
+    I64_F("tokens_after", compacted.tokens_after),
+    JSON_F("topics", compacted.topics_json, "[]"),
+    I64_F("attempts", compacted.attempts),
 };
-TABLE(compacted);
-#undef struct_t
 
-#define struct_t wend_ev_context_end
 static const struct event_field context_end_list[] = {
-    I64_F("tokens", tokens),
-    JSON_F("parts", parts_json, "[]"),
-    STR_F("prefix_hash", prefix_hash),
-    JSON_O("prefix_changed", prefix_changed_json),
+    I64_F("tokens", context_end.tokens),
+    JSON_F("parts", context_end.parts_json, "[]"),
+    STR_F("prefix_hash", context_end.prefix_hash),
+    JSON_O("prefix_changed", context_end.prefix_changed_json),
 };
-TABLE(context_end);
-#undef struct_t
 
-#define struct_t wend_ev_model_start
 static const struct event_field model_start_list[] = {
-    STR_F("model", model),
-    I64_F("attempt", attempt),
-    ENUM_F("purpose", purpose, purpose_words),
-    STR_O("action", action),
-    STR_O("branch", branch),
-    I64_F("messages", messages),
-    I64_F("tools", tools),
+    STR_F("model", model_start.model),
+    I64_F("attempt", model_start.attempt),
+    ENUM_F("purpose", model_start.purpose, purpose_words),
+    STR_O("action", model_start.action),
+    STR_O("branch", model_start.branch),
+    I64_F("messages", model_start.messages),
+    I64_F("tools", model_start.tools),
 };
-TABLE(model_start);
-#undef struct_t
 
-#define struct_t wend_ev_delta
 static const struct event_field delta_list[] = {
-    STR_F("text", text),
-    STR_O("call", call),
-    STR_O("action", action),
-    STR_O("branch", branch),
+    STR_F("text", delta.text),
+    STR_O("call", delta.call),
+    STR_O("action", delta.action),
+    STR_O("branch", delta.branch),
 };
-TABLE(delta);
 static const struct event_field call_output_list[] = {
-    STR_F("call", call),
-    STR_F("text", text),
+    STR_F("call", call_output.call),
+    STR_F("text", call_output.text),
 };
-TABLE(call_output);
 static const struct event_field action_output_list[] = {
-    STR_F("action", action),
-    STR_F("text", text),
+    STR_F("action", action_output.action),
+    STR_F("text", action_output.text),
 };
-TABLE(action_output);
-#undef struct_t
 
-#define struct_t wend_ev_model_part
 static const struct event_field model_part_list[] = {
-    STR_F("text", text),
-    STR_O("thinking", thinking),
-    JSON_F("opaque", opaque_json, "[]"),
+    STR_F("text", model_part.text),
+    STR_O("thinking", model_part.thinking),
+    JSON_F("opaque", model_part.opaque_json, "[]"),
 };
-TABLE(model_part);
-#undef struct_t
 
-#define struct_t wend_ev_model_retry
 static const struct event_field model_retry_list[] = {
-    I64_F("attempt", attempt),
-    I64_F("delay_ms", delay_ms),
-    STR_F("reason", reason),
-    STR_F("next_model", next_model),
-    REF_O("usage", usage, usage),
+    I64_F("attempt", model_retry.attempt),
+    I64_F("delay_ms", model_retry.delay_ms),
+    STR_F("reason", model_retry.reason),
+    STR_F("next_model", model_retry.next_model),
+    REF_O("usage", model_retry.usage, usage),
 };
-TABLE(model_retry);
-#undef struct_t
 
-#define struct_t wend_ev_model_end
 static const struct event_field model_end_list[] = {
-    ENUM_F("outcome", outcome, outcome_words),
-    ENUM_F("purpose", purpose, purpose_words),
-    STR_F("text", text),
-    STR_O("thinking", thinking),
-    JSON_F("opaque", opaque_json, "[]"),
-    LIST_F("calls", calls, call),
-    STR_F("finish", finish),
-    OBJ_F("usage", usage, usage),
-    I64_F("first_token_ms", first_token_ms),
-    I64_F("ms", ms),
-    REF_O("error", error, failure),
-    STR_O("action", action),
+    ENUM_F("outcome", model_end.outcome, outcome_words),
+    ENUM_F("purpose", model_end.purpose, purpose_words),
+    STR_F("text", model_end.text),
+    STR_O("thinking", model_end.thinking),
+    JSON_F("opaque", model_end.opaque_json, "[]"),
+    LIST_F("calls", model_end.calls, call),
+    STR_F("finish", model_end.finish),
+    OBJ_F("usage", model_end.usage, usage),
+    I64_F("first_token_ms", model_end.first_token_ms),
+    I64_F("ms", model_end.ms),
+    REF_O("error", model_end.error, failure),
+    STR_O("action", model_end.action),
 };
-TABLE(model_end);
-_Static_assert(offsetof(struct_t, calls_count) ==
-                   offsetof(struct_t, calls) + sizeof(void *),
+_Static_assert(AT(model_end.calls_count) ==
+                   AT(model_end.calls) + sizeof(void *),
                "a list's count follows its pointer");
-#undef struct_t
 
-#define struct_t wend_ev_approval_ask
 static const struct event_field approval_ask_list[] = {
-    STR_O("call", call),
-    STR_O("action", action),
-    STR_F("name", name),
-    JSON_F("args", args_json, "{}"),
-    ENUM_F("risk", risk, risk_words),
-    JSON_F("layers", layers_json, "[]"),
-    STR_F("reason", reason),
-    STR_O("rule", rule),
+    STR_O("call", approval_ask.call),
+    STR_O("action", approval_ask.action),
+    STR_F("name", approval_ask.name),
+    JSON_F("args", approval_ask.args_json, "{}"),
+    ENUM_F("risk", approval_ask.risk, risk_words),
+    JSON_F("layers", approval_ask.layers_json, "[]"),
+    STR_F("reason", approval_ask.reason),
+    STR_O("rule", approval_ask.rule),
 };
-TABLE(approval_ask);
-#undef struct_t
 
-#define struct_t wend_ev_approval_answer
 static const struct event_field approval_answer_list[] = {
-    STR_O("call", call),
-    STR_O("action", action),
-    BOOL_F("yes", yes),
-    STR_F("by", by),
-    STR_O("remember", remember),
+    STR_O("call", approval_answer.call),
+    STR_O("action", approval_answer.action),
+    BOOL_F("yes", approval_answer.yes),
+    STR_F("by", approval_answer.by),
+    STR_O("remember", approval_answer.remember),
 };
-TABLE(approval_answer);
-#undef struct_t
 
-#define struct_t wend_ev_call_start
 static const struct event_field call_start_list[] = {
-    STR_F("call", call),
-    STR_F("name", name),
-    JSON_F("args", args_json, "{}"),
-    BOOL_O("args_invalid", args_invalid),
-    ENUM_F("class", call_class, class_words),
-    STR_F("key", key),
-    I64_F("attempt", attempt),
-    OBJ_F("policy", policy, policy),
+    STR_F("call", call_start.call),
+    STR_F("name", call_start.name),
+    JSON_F("args", call_start.args_json, "{}"),
+    BOOL_O("args_invalid", call_start.args_invalid),
+    ENUM_F("class", call_start.call_class, class_words),
+    STR_F("key", call_start.key),
+    I64_F("attempt", call_start.attempt),
+    OBJ_F("policy", call_start.policy, policy),
 };
-TABLE(call_start);
-#undef struct_t
 
-#define struct_t wend_ev_call_end
 static const struct event_field call_end_list[] = {
-    STR_F("call", call),
-    STR_F("name", name),
-    ENUM_F("outcome", outcome, outcome_words),
-    STR_F("output", output),
-    BOOL_O("truncated", truncated),
-    BOOL_O("cached", cached),
-    JSON_O("labels", labels_json),
-    I64_F("ms", ms),
-    REF_O("error", error, failure),
-    BOOL_O("given", given),
-    JSON_O("structured", structured_json),
+    STR_F("call", call_end.call),
+    STR_F("name", call_end.name),
+    ENUM_F("outcome", call_end.outcome, outcome_words),
+    STR_F("output", call_end.output),
+    BOOL_O("truncated", call_end.truncated),
+    BOOL_O("cached", call_end.cached),
+    JSON_O("labels", call_end.labels_json),
+    I64_F("ms", call_end.ms),
+    REF_O("error", call_end.error, failure),
+    BOOL_O("given", call_end.given),
+    JSON_O("structured", call_end.structured_json),
 };
-TABLE(call_end);
-#undef struct_t
 
-#define struct_t wend_ev_plan_start
 static const struct event_field plan_start_list[] = {
-    STR_F("plan", plan),
-    STR_F("name", name),
-    BOOL_O("streamed", streamed),
-    JSON_F("actions", actions_json, "[]"),
-    I64_F("waves", waves),
-    I64_F("sequential_ms", sequential_ms),
-    I64_F("critical_path_ms", critical_path_ms),
-    I64_F("max_parallel", max_parallel),
-    STR_O("call", call),
-    BOOL_O("auto_parallel", auto_parallel),
+    STR_F("plan", plan_start.plan),
+    STR_F("name", plan_start.name),
+    BOOL_O("streamed", plan_start.streamed),
+    JSON_F("actions", plan_start.actions_json, "[]"),
+    I64_F("waves", plan_start.waves),
+    I64_F("sequential_ms", plan_start.sequential_ms),
+    I64_F("critical_path_ms", plan_start.critical_path_ms),
+    I64_F("max_parallel", plan_start.max_parallel),
+    STR_O("call", plan_start.call),
+    BOOL_O("auto_parallel", plan_start.auto_parallel),
 };
-TABLE(plan_start);
-#undef struct_t
 
-#define struct_t wend_ev_plan_action
 static const struct event_field plan_action_list[] = {
-    JSON_F("action", action_json, "{}"),
-    I64_O("estimate_ms", estimate_ms),
-    BOOL_O("learned", learned),
+    JSON_F("action", plan_action.action_json, "{}"),
+    I64_O("estimate_ms", plan_action.estimate_ms),
+    BOOL_O("learned", plan_action.learned),
 };
-TABLE(plan_action);
-#undef struct_t
 
-#define struct_t wend_ev_action_start
 static const struct event_field action_start_list[] = {
-    STR_F("action", action),
-    STR_F("name", name),
-    STR_F("type", type),
-    STR_F("mode", mode),
-    STR_F("target", target),
-    JSON_F("params", params_json, "{}"),
-    I64_F("attempt", attempt),
-    STR_F("key", key),
-    OBJ_F("policy", policy, policy),
+    STR_F("action", action_start.action),
+    STR_F("name", action_start.name),
+    STR_F("type", action_start.type),
+    STR_F("mode", action_start.mode),
+    STR_F("target", action_start.target),
+    JSON_F("params", action_start.params_json, "{}"),
+    I64_F("attempt", action_start.attempt),
+    STR_F("key", action_start.key),
+    OBJ_F("policy", action_start.policy, policy),
 };
-TABLE(action_start);
-#undef struct_t
 
-#define struct_t wend_ev_action_retry
 static const struct event_field action_retry_list[] = {
-    STR_F("action", action),
-    I64_F("attempt", attempt),
-    I64_F("delay_ms", delay_ms),
-    REF_O("error", error, failure),
+    STR_F("action", action_retry.action),
+    I64_F("attempt", action_retry.attempt),
+    I64_F("delay_ms", action_retry.delay_ms),
+    REF_O("error", action_retry.error, failure),
 };
-TABLE(action_retry);
-#undef struct_t
 
-#define struct_t wend_ev_action_end
 static const struct event_field action_end_list[] = {
-    STR_F("action", action),
-    STR_F("name", name),
-    ENUM_F("outcome", outcome, outcome_words),
-    BOOL_O("cached", cached),
-    JSON_F("output", output_json, "null"),
-    STR_O("output_key", output_key),
-    I64_F("ms", ms),
-    REF_O("error", error, failure),
-    STR_O("reason", reason),
-    JSON_O("labels", labels_json),
-    BOOL_O("given", given),
+    STR_F("action", action_end.action),
+    STR_F("name", action_end.name),
+    ENUM_F("outcome", action_end.outcome, outcome_words),
+    BOOL_O("cached", action_end.cached),
+    JSON_F("output", action_end.output_json, "null"),
+    STR_O("output_key", action_end.output_key),
+    I64_F("ms", action_end.ms),
+    REF_O("error", action_end.error, failure),
+    STR_O("reason", action_end.reason),
+    JSON_O("labels", action_end.labels_json),
+    BOOL_O("given", action_end.given),
 };
-TABLE(action_end);
-#undef struct_t
 
-#define struct_t wend_ev_plan_end
 static const struct event_field plan_end_list[] = {
-    ENUM_F("outcome", outcome, outcome_words),
-    I64_F("ok", ok),
-    I64_F("failed", failed),
-    I64_F("skipped", skipped),
-    I64_F("running", running),
-    I64_F("ms", ms),
-    I64_O("canceled", canceled),
+    ENUM_F("outcome", plan_end.outcome, outcome_words),
+    I64_F("ok", plan_end.ok),
+    I64_F("failed", plan_end.failed),
+    I64_F("skipped", plan_end.skipped),
+    I64_F("running", plan_end.running),
+    I64_F("ms", plan_end.ms),
+    I64_O("canceled", plan_end.canceled),
 };
-TABLE(plan_end);
-#undef struct_t
 
-#define struct_t wend_ev_branch_start
 static const struct event_field branch_start_list[] = {
-    STR_F("branch", branch),
-    I64_F("of_turn", of_turn),
-    STR_F("label", label),
+    STR_F("branch", branch_start.branch),
+    I64_F("of_turn", branch_start.of_turn),
+    STR_F("label", branch_start.label),
 };
-TABLE(branch_start);
-#undef struct_t
 
-#define struct_t wend_ev_branch_end
 static const struct event_field branch_end_list[] = {
-    STR_F("branch", branch),
-    ENUM_F("outcome", outcome, outcome_words),
-    STR_F("text", text),
+    STR_F("branch", branch_end.branch),
+    ENUM_F("outcome", branch_end.outcome, outcome_words),
+    STR_F("text", branch_end.text),
 };
-TABLE(branch_end);
-#undef struct_t
 
-#define struct_t wend_ev_child_start
 static const struct event_field child_start_list[] = {
-    STR_F("run", run),
-    STR_F("agent", agent),
-    I64_F("depth", depth),
-    STR_O("call", call),
-    STR_O("action", action),
+    STR_F("run", child_start.run),
+    STR_F("agent", child_start.agent),
+    I64_F("depth", child_start.depth),
+    STR_O("call", child_start.call),
+    STR_O("action", child_start.action),
 };
-TABLE(child_start);
-#undef struct_t
 
-#define struct_t wend_ev_child_end
 static const struct event_field child_end_list[] = {
-    STR_F("run", run),
-    ENUM_F("outcome", outcome, outcome_words),
-    STR_F("text", text),
-    JSON_O("labels", labels_json),
-    OBJ_F("metrics", metrics, metrics),
+    STR_F("run", child_end.run),
+    ENUM_F("outcome", child_end.outcome, outcome_words),
+    STR_F("text", child_end.text),
+    JSON_O("labels", child_end.labels_json),
+    OBJ_F("metrics", child_end.metrics, metrics),
 };
-TABLE(child_end);
-#undef struct_t
 
-#define struct_t wend_ev_message
 static const struct event_field message_list[] = {
-    STR_F("role", role),
-    STR_F("text", text),
+    STR_F("role", message.role),
+    STR_F("text", message.text),
 };
-TABLE(message);
-#undef struct_t
 
-#define struct_t wend_ev_control
 static const struct event_field control_list[] = {
-    STR_F("what", what),
-    STR_F("by", by),
-    JSON_O("value", value_json),
+    STR_F("what", control.what),
+    STR_F("by", control.by),
+    JSON_O("value", control.value_json),
 };
-TABLE(control);
-#undef struct_t
 
-#define struct_t wend_ev_progress
 static const struct event_field progress_list[] = {
-    I64_F("done", done),
-    I64_F("total", total),
-    STR_F("label", label),
+    I64_F("done", progress.done),
+    I64_F("total", progress.total),
+    STR_F("label", progress.label),
 };
-TABLE(progress);
-#undef struct_t
 
-#define struct_t wend_ev_warning
 static const struct event_field warning_list[] = {
-    STR_F("code", code),
-    STR_F("message", message),
+    STR_F("code", warning.code),
+    STR_F("message", warning.message),
 };
-TABLE(warning);
-#undef struct_t
 
-#define struct_t wend_ev_error
 static const struct event_field error_list[] = {
-    STR_F("code", code),
-    STR_F("message", message),
-    STR_F("component", component),
-    BOOL_F("retryable", retryable),
+    STR_F("code", error.code),
+    STR_F("message", error.message),
+    STR_F("component", error.component),
+    BOOL_F("retryable", error.retryable),
 };
-TABLE(error);
-#undef struct_t
 /* clang-format on */
 
 #define thinking_delta delta
 #define text_delta delta
 #define args_delta delta
-static const struct event_fields *const by_type[WEND_EVENT_TYPES] = {
-#define X(constant, name, payload, keep) [WEND_##constant] = &name,
+static const struct event_fields by_type[WEND_EVENT_TYPES] = {
+#define X(constant, name, payload, keep) \
+    [WEND_##constant] = FIELDS(name, payload),
     WEND_EVENTS(X)
 #undef X
 };
 
 const struct event_fields *event_fields(wend_event_type type)
 {
-    return (unsigned)type < WEND_EVENT_TYPES ? by_type[type] : NULL;
+    return type > WEND_EVENT_NONE && type < WEND_EVENT_TYPES ? &by_type[type]
+                                                             : NULL;
 }

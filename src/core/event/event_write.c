@@ -6,39 +6,55 @@
  */
 #include "core/event/event.h"
 
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/utf8.h"
 
-static void put_blob(struct buf *b, wend_str text, struct event_blobs *blobs)
+static void hash_text(wend_str text, char hash[SHA256_HEX + 1])
 {
     unsigned char digest[SHA256_BYTES];
-    struct event_blob *blob;
     struct sha256 sha;
-    char hash[SHA256_HEX + 1];
-    wend_str head = {text.ptr, utf8_cut(text, BLOB_HEAD_BYTES)};
 
     sha256_init(&sha);
     sha256_add(&sha, text.ptr, text.len);
     sha256_end(&sha, digest);
     hex_text(hash, digest, sizeof digest);
-    buf_fmt(b, "{\"blob\":\"%s\",\"bytes\":%zu,\"head\":", hash, text.len);
-    json_put_str(b, head);
-    buf_char(b, '}');
-    if (!blobs)
-        return;
-    blob = arena_alloc(blobs->arena, sizeof *blob);
-    if (!blob) {
-        b->failed = true;
-        return;
-    }
-    memcpy(blob->hash, hash, sizeof hash);
+}
+
+const struct event_blob *event_blob_add(struct event_blobs *blobs,
+                                        wend_str text)
+{
+    struct event_blob *blob = arena_alloc(blobs->arena, sizeof *blob);
+
+    if (!blob)
+        return NULL;
+    hash_text(text, blob->hash);
     blob->text = text;
     blob->next = blobs->first;
     blobs->first = blob;
     blobs->count++;
+    return blob;
+}
+
+static void put_blob(struct buf *b, wend_str text, struct event_blobs *blobs)
+{
+    const struct event_blob *blob = blobs ? event_blob_add(blobs, text) : NULL;
+    char hash[SHA256_HEX + 1];
+
+    if (blobs && !blob) {
+        b->failed = true;
+        return;
+    }
+    if (!blob)
+        hash_text(text, hash);
+    json_open(b, NULL, '{');
+    json_add_str(b, "blob", str_of(blob ? blob->hash : hash));
+    json_add_i64(b, "bytes", (int64_t)text.len);
+    json_add_str(b, "head",
+                 (wend_str){text.ptr, utf8_cut(text, BLOB_HEAD_BYTES)});
+    json_close(b, '}');
 }
 
 static void put_string(struct buf *b, wend_str s, struct event_blobs *blobs)
@@ -279,18 +295,21 @@ static wend_event *copy_of(const struct mem *m, const wend_event *ev,
     size_t head = offsetof(wend_event, u) + (fs ? fs->size : 0);
     struct copier c = {.ids_lent = ids_lent};
     wend_event *copy;
+    size_t room;
 
     if (!fs)
         return NULL;
     head = (head + 7) & ~(size_t)7;
     /* Counting only reads; the cast spares a second walker. */
     copy_event(&c, (wend_event *)(uintptr_t)ev);
-    copy = mem_alloc(m, head + c.bytes);
+    room = c.bytes;
+    copy = mem_alloc(m, head + room);
     if (!copy)
         return NULL;
     memcpy(copy, ev, offsetof(wend_event, u) + fs->size);
-    c.at = (char *)copy + head;
+    c = (struct copier){.ids_lent = ids_lent, .at = (char *)copy + head};
     copy_event(&c, copy);
+    assert(c.bytes == room);
     return copy;
 }
 

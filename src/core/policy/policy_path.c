@@ -58,150 +58,55 @@ bool path_is_outside(wend_str path)
 
 /* ---- Places -------------------------------------------------------------- */
 
-enum { PLACE_MODEL = 4 }; /* of a row: a template or a public half is none */
+/* A row does not mean templates and public halves of keys. */
+enum { PLACE_MODEL = 4 };
 
-/* A row fits components that follow each other, wherever they begin, and
- * what lies beneath them. Lower case; a star stays within its component. */
-static const struct row {
-    const char *glob;
+/* A glob fits components that follow each other, wherever they begin, and
+ * what lies beneath them. Lower case; a star stays within its component. Among
+ * them are the short name of .git on FAT, and what lies beside a store. */
+static const struct places {
     unsigned kinds;
     const char *what;
+    const char *globs; /* with spaces between them */
 } places[] = {
-    {".git", PLACE_CODE, "version control"},
-    {"git~1", PLACE_CODE, "version control"}, /* its short name on FAT */
-    {"?*.git/config", PLACE_CODE, "version control"},
-    {"?*.git/hooks", PLACE_CODE, "version control"},
-    {".hg", PLACE_CODE, "version control"},
-    {".svn", PLACE_CODE, "version control"},
-    {".gitconfig", PLACE_CODE, "version control"},
-    {".config/git", PLACE_CODE, "version control"},
-    {".husky", PLACE_CODE, "a hook"},
-    {".githooks", PLACE_CODE, "a hook"},
-    {".git-hooks", PLACE_CODE, "a hook"},
-    {".hooks", PLACE_CODE, "a hook"},
-    {".pre-commit-config.y*ml", PLACE_CODE, "a hook"},
-    {".pre-commit-hooks.y*ml", PLACE_CODE, "a hook"},
-    {"lefthook*.y*ml", PLACE_CODE, "a hook"},
-    {".lefthook*", PLACE_CODE, "a hook"},
-    {".overcommit.y*ml", PLACE_CODE, "a hook"},
-    {".github/workflows", PLACE_CODE, "a CI definition"},
-    {".github/actions", PLACE_CODE, "a CI definition"},
-    {".forgejo/workflows", PLACE_CODE, "a CI definition"},
-    {".gitea/workflows", PLACE_CODE, "a CI definition"},
-    {".gitlab-ci.y*ml", PLACE_CODE, "a CI definition"},
-    {".gitlab/ci", PLACE_CODE, "a CI definition"},
-    {".circleci", PLACE_CODE, "a CI definition"},
-    {".travis.y*ml", PLACE_CODE, "a CI definition"},
-    {"jenkinsfile*", PLACE_CODE, "a CI definition"},
-    {".azure-pipelines*", PLACE_CODE, "a CI definition"},
-    {"azure-pipelines*.y*ml", PLACE_CODE, "a CI definition"},
-    {"bitbucket-pipelines.y*ml", PLACE_CODE, "a CI definition"},
-    {".drone.y*ml", PLACE_CODE, "a CI definition"},
-    {".woodpecker*", PLACE_CODE, "a CI definition"},
-    {".buildkite", PLACE_CODE, "a CI definition"},
-    {".builds", PLACE_CODE, "a CI definition"},
-    {".build.y*ml", PLACE_CODE, "a CI definition"},
-    {".cirrus.y*ml", PLACE_CODE, "a CI definition"},
-    {".semaphore", PLACE_CODE, "a CI definition"},
-    {".teamcity", PLACE_CODE, "a CI definition"},
-    {"*appveyor.y*ml", PLACE_CODE, "a CI definition"},
-    {"buildspec*.y*ml", PLACE_CODE, "a CI definition"},
-    {"cloudbuild*.y*ml", PLACE_CODE, "a CI definition"},
-    {".vscode", PLACE_CODE, "an editor's settings"},
-    {".vs", PLACE_CODE, "an editor's settings"},
-    {".idea", PLACE_CODE, "an editor's settings"},
-    {".fleet", PLACE_CODE, "an editor's settings"},
-    {".zed", PLACE_CODE, "an editor's settings"},
-    {".cursor", PLACE_CODE, "an editor's settings"},
-    {".mcp.json", PLACE_CODE, "an editor's settings"},
-    {".devcontainer*", PLACE_CODE, "an editor's settings"},
-    {"*.code-workspace", PLACE_CODE, "an editor's settings"},
-    {"*.sublime-project", PLACE_CODE, "an editor's settings"},
-    {".vim*", PLACE_CODE, "an editor's settings"},
-    {".gvimrc", PLACE_CODE, "an editor's settings"},
-    {".nvim*", PLACE_CODE, "an editor's settings"},
-    {".lvimrc", PLACE_CODE, "an editor's settings"},
-    {".exrc", PLACE_CODE, "an editor's settings"},
-    {".config/nvim", PLACE_CODE, "an editor's settings"},
-    {".emacs*", PLACE_CODE, "an editor's settings"},
-    {".dir-locals*.el", PLACE_CODE, "an editor's settings"},
-    {".bash*", PLACE_CODE, "a shell's start file"},
-    {".profile", PLACE_CODE, "a shell's start file"},
-    {".zsh*", PLACE_CODE, "a shell's start file"},
-    {".zprofile", PLACE_CODE, "a shell's start file"},
-    {".zlogin", PLACE_CODE, "a shell's start file"},
-    {".zlogout", PLACE_CODE, "a shell's start file"},
-    {".login", PLACE_CODE, "a shell's start file"},
-    {".logout", PLACE_CODE, "a shell's start file"},
-    {".cshrc", PLACE_CODE, "a shell's start file"},
-    {".tcshrc", PLACE_CODE, "a shell's start file"},
-    {".kshrc", PLACE_CODE, "a shell's start file"},
-    {".mkshrc", PLACE_CODE, "a shell's start file"},
-    {".shrc", PLACE_CODE, "a shell's start file"},
-    {".shinit", PLACE_CODE, "a shell's start file"},
-    {".inputrc", PLACE_CODE, "a shell's start file"},
-    {".direnv", PLACE_CODE, "a shell's start file"},
-    {".envrc*", PLACE_CODE, "a shell's start file"},
-    {".mise*", PLACE_CODE, "a shell's start file"},
-    {"mise*.toml", PLACE_CODE, "a shell's start file"},
-    {".config/fish", PLACE_CODE, "a shell's start file"},
-    {".config/mise", PLACE_CODE, "a shell's start file"},
-    {".xinitrc", PLACE_CODE, "a program's start file"},
-    {".xprofile", PLACE_CODE, "a program's start file"},
-    {".xsession*", PLACE_CODE, "a program's start file"},
-    {".pam_environment", PLACE_CODE, "a program's start file"},
-    {".config/autostart", PLACE_CODE, "a program's start file"},
-    {".config/systemd", PLACE_CODE, "a program's start file"},
-    {".config/environment.d", PLACE_CODE, "a program's start file"},
-    {".local/bin", PLACE_CODE, "a program's start file"},
-    {".gdbinit", PLACE_CODE, "a program's start file"},
-    {".lldbinit", PLACE_CODE, "a program's start file"},
-    {".pythonrc*", PLACE_CODE, "a program's start file"},
-    {".pdbrc*", PLACE_CODE, "a program's start file"},
-    {".irbrc", PLACE_CODE, "a program's start file"},
-    {".pryrc", PLACE_CODE, "a program's start file"},
-    {".rprofile", PLACE_CODE, "a program's start file"},
-    {".psqlrc", PLACE_CODE, "a program's start file"},
-    {".sqliterc", PLACE_CODE, "a program's start file"},
-    {".screenrc", PLACE_CODE, "a program's start file"},
-    {".tmux.conf", PLACE_CODE, "a program's start file"},
-    {".npmrc", PLACE_CODE, "a program's start file"},
-    {".yarnrc*", PLACE_CODE, "a program's start file"},
-    {".cargo/config*", PLACE_CODE, "a program's start file"},
-    {"wend.y*ml", PLACE_CODE, "a file of wend"},
-    {".config/wend", PLACE_CODE, "a file of wend"},
-    {".local/share/wend", PLACE_CODE, "a file of wend"},
-    {"*.db", PLACE_CODE, "a file of wend"},
-    {"*.db-*", PLACE_CODE, "a file of wend"}, /* beside a store */
-    {".ssh", PLACE_CODE | PLACE_SECRET, "keys"},
-    {".gnupg", PLACE_CODE | PLACE_SECRET, "keys"},
-    {".env*", PLACE_SECRET | PLACE_MODEL, "secrets"},
-    {"id_rsa*", PLACE_SECRET | PLACE_MODEL, "a key"},
-    {"id_dsa*", PLACE_SECRET | PLACE_MODEL, "a key"},
-    {"id_ecdsa*", PLACE_SECRET | PLACE_MODEL, "a key"},
-    {"id_ed25519*", PLACE_SECRET | PLACE_MODEL, "a key"},
-    {"*.pem", PLACE_SECRET, "a key"},
-    {"*.key", PLACE_SECRET, "a key"},
-    {"*.p12", PLACE_SECRET, "a key"},
-    {"*.pfx", PLACE_SECRET, "a key"},
-    {"*.ppk", PLACE_SECRET, "a key"},
-    {"*.jks", PLACE_SECRET, "a key"},
-    {"*.keystore", PLACE_SECRET, "a key"},
-    {"*.kdbx", PLACE_SECRET, "a key"},
-    {".netrc", PLACE_SECRET, "a password"},
-    {"_netrc", PLACE_SECRET, "a password"},
-    {".pgpass", PLACE_SECRET, "a password"},
-    {".my.cnf", PLACE_SECRET, "a password"},
-    {".htpasswd", PLACE_SECRET, "a password"},
-    {".pypirc", PLACE_SECRET, "a password"},
-    {".git-credentials", PLACE_SECRET, "a password"},
-    {".vault-token", PLACE_SECRET, "a password"},
-    {".aws/credentials", PLACE_SECRET, "a password"},
-    {".azure", PLACE_SECRET, "a password"},
-    {".kube/config", PLACE_SECRET, "a password"},
-    {".docker/config.json", PLACE_SECRET, "a password"},
-    {".config/gcloud", PLACE_SECRET, "a password"},
-    {".config/gh/hosts.yml", PLACE_SECRET, "a password"},
+    {PLACE_CODE, "version control",
+     ".git git~1 ?*.git/config ?*.git/hooks .hg .svn .gitconfig "
+     ".config/git"},
+    {PLACE_CODE, "a hook",
+     ".husky .githooks .git-hooks .hooks .pre-commit-config.y*ml "
+     ".pre-commit-hooks.y*ml lefthook*.y*ml .lefthook* .overcommit.y*ml"},
+    {PLACE_CODE, "a CI definition",
+     ".github/workflows .github/actions .forgejo/workflows "
+     ".gitea/workflows .gitlab-ci.y*ml .gitlab/ci .circleci .travis.y*ml "
+     "jenkinsfile* .azure-pipelines* azure-pipelines*.y*ml "
+     "bitbucket-pipelines.y*ml .drone.y*ml .woodpecker* .buildkite .builds "
+     ".build.y*ml .cirrus.y*ml .semaphore .teamcity *appveyor.y*ml "
+     "buildspec*.y*ml cloudbuild*.y*ml"},
+    {PLACE_CODE, "an editor's settings",
+     ".vscode .vs .idea .fleet .zed .cursor .mcp.json .devcontainer* "
+     "*.code-workspace *.sublime-project .vim* .gvimrc .nvim* .lvimrc "
+     ".exrc .config/nvim .emacs* .dir-locals*.el"},
+    {PLACE_CODE, "a shell's start file",
+     ".bash* .profile .zsh* .zprofile .zlogin .zlogout .login .logout "
+     ".cshrc .tcshrc .kshrc .mkshrc .shrc .shinit .inputrc .direnv .envrc* "
+     ".mise* mise*.toml .config/fish .config/mise"},
+    {PLACE_CODE, "a program's start file",
+     ".xinitrc .xprofile .xsession* .pam_environment .config/autostart "
+     ".config/systemd .config/environment.d .local/bin .gdbinit .lldbinit "
+     ".pythonrc* .pdbrc* .irbrc .pryrc .rprofile .psqlrc .sqliterc "
+     ".screenrc .tmux.conf .npmrc .yarnrc* .cargo/config*"},
+    {PLACE_CODE, "a file of wend",
+     "wend.y*ml .config/wend .local/share/wend *.db *.db-*"},
+    {PLACE_CODE | PLACE_SECRET, "keys", ".ssh .gnupg"},
+    {PLACE_SECRET | PLACE_MODEL, "secrets", ".env*"},
+    {PLACE_SECRET | PLACE_MODEL, "a key",
+     "id_rsa* id_dsa* id_ecdsa* id_ed25519*"},
+    {PLACE_SECRET, "a key",
+     "*.pem *.key *.p12 *.pfx *.ppk *.jks *.keystore *.kdbx"},
+    {PLACE_SECRET, "a password",
+     ".netrc _netrc .pgpass .my.cnf .htpasswd .pypirc .git-credentials "
+     ".vault-token .aws/credentials .azure .kube/config "
+     ".docker/config.json .config/gcloud .config/gh/hosts.yml"},
 };
 
 /* The component at *at, without what some file systems drop at its end;
@@ -249,12 +154,12 @@ static bool is_model(wend_str part)
     return false;
 }
 
-/* Up to where a row fits that begins at `at`; 0: it does not. *reach: what
- * of that a rule must spell out. */
-static size_t row_fits(const struct row *row, wend_str path, size_t at,
-                       size_t *reach)
+/* Up to where a glob of the row fits that begins at `at`; 0: it does not.
+ * *reach: what of that a rule must spell out. */
+static size_t row_fits(const struct places *row, wend_str glob, wend_str path,
+                       size_t at, size_t *reach)
 {
-    wend_str glob = str_of(row->glob), want = STR_NONE, part = STR_NONE;
+    wend_str want = STR_NONE, part = STR_NONE;
     size_t in_glob = 0, literal;
 
     while (in_glob < glob.len) {
@@ -274,22 +179,32 @@ static size_t row_fits(const struct row *row, wend_str path, size_t at,
     return at;
 }
 
+static void find_row(const struct places *row, wend_str path, size_t at,
+                     unsigned kinds, struct spot *found)
+{
+    size_t reach;
+
+    for (const char *p = row->globs; *p; p += strspn(p, " ")) {
+        wend_str glob = {p, strcspn(p, " ")};
+
+        p += glob.len;
+        if (!row_fits(row, glob, path, at, &reach))
+            continue;
+        if (!found->kinds)
+            found->what = row->what;
+        found->kinds |= row->kinds & kinds;
+        found->reach = reach > found->reach ? reach : found->reach;
+    }
+}
+
 struct spot path_place(wend_str path, unsigned kinds)
 {
     struct spot found = {0};
-    size_t reach;
 
     for (size_t at = 0; at < path.len; next_part(path, &at))
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-            const struct row *row = &places[i];
-
-            if (!(row->kinds & kinds) || !row_fits(row, path, at, &reach))
-                continue;
-            if (!found.kinds)
-                found.what = row->what;
-            found.kinds |= row->kinds & kinds;
-            found.reach = reach > found.reach ? reach : found.reach;
-        }
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+            if (places[i].kinds & kinds)
+                find_row(&places[i], path, at, kinds, &found);
     return found;
 }
 

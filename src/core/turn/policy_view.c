@@ -3,6 +3,8 @@
  */
 #include "core/turn/policy_view.h"
 
+#include "core/turn/verdict.h"
+
 static bool is_of_files(const struct rule *r)
 {
     static const char *const names[] = {"read_file", "grep", "list_dir",
@@ -24,8 +26,7 @@ static void take(const struct rule *r, struct path_view *v,
     *to = *r;
     to->text = STR_NONE;
     to->tool = arena_str(a, r->tool);
-    if (r->subject.ptr)
-        to->subject = arena_str(a, r->subject);
+    to->subject = arena_str(a, r->subject);
     v->hides |= r->subject.ptr && r->decision != WEND_DECISION_ALLOW;
     set->count++;
 }
@@ -74,24 +75,19 @@ static bool copy_rows(const struct label_rows *from, struct label_rows *to,
 const struct path_view *policy_view(const struct turn *t, struct arena *a)
 {
     const struct config *c = t->config;
-    struct rule_set own = {t->rules, c->rules, c->rules_count};
     struct path_view *v = arena_alloc(a, sizeof *v);
 
     if (!v)
         return NULL;
     v->root = arena_str(a, c->root);
-    v->count = 1 + c->within.bounds_count;
+    v->count = config_restraints(c);
     v->sets = arena_alloc(a, v->count * sizeof *v->sets);
     v->rows = arena_alloc(a, v->count * sizeof *v->rows);
-    if (!v->sets || !v->rows || !copy_set(&own, v, &v->sets[0], a) ||
-        !copy_rows(&c->label_rows, &v->rows[0], a))
-        return NULL;
-    for (size_t i = 0; i < c->within.bounds_count; i++) {
-        const struct restraint *b = &c->within.bounds[i];
+    for (size_t i = 0; !a->failed && i < v->count; i++) {
+        const struct rule_set set = turn_rules(t, i);
 
-        own = (struct rule_set){NULL, b->rules, b->rules_count};
-        if (!copy_set(&own, v, &v->sets[i + 1], a) ||
-            !copy_rows(&b->label_rows, &v->rows[i + 1], a))
+        if (!copy_set(&set, v, &v->sets[i], a) ||
+            !copy_rows(&config_restraint(c, i)->label_rows, &v->rows[i], a))
             return NULL;
     }
     return a->failed ? NULL : v;
@@ -148,9 +144,9 @@ static bool keeps_from_reading(const struct rule *r)
            is_of_files(r);
 }
 
-/* The file or folder of which a rule means all there is: one without a
- * wildcard, or what lies in a folder. Absent: it means some of many, which a
- * sandbox cannot hide, or the working directory itself. */
+/* The file or folder that a rule covers as a whole: one without a wildcard, or
+ * all that lies in a folder. Absent: it covers some of many, which a sandbox
+ * cannot hide, or the working directory itself. */
 static wend_str whole(const struct rule *r, wend_str root, char *room,
                       size_t size)
 {
@@ -168,21 +164,24 @@ static wend_str whole(const struct rule *r, wend_str root, char *room,
     return str_is(p, ".") || !p.len ? STR_NONE : p;
 }
 
-/* The first program that no rule takes away as a whole, also one that only
- * plans can use; exposed: among those from which no sandbox hides anything. A
- * server is started without the rules of a run. */
+/* The first program that no rule denies as a whole, also one that only plans
+ * can use; exposed: among those from which no sandbox hides anything. A server
+ * is started without the rules of a run. */
 static const struct tool *program(const struct config *c, bool exposed)
 {
+    const struct restraint *own = &c->own;
+
     for (size_t i = 0; i < c->tools_count + c->ends_count; i++) {
         const struct tool *t =
             i < c->tools_count ? &c->tools[i] : &c->ends[i - c->tools_count];
         size_t k = 0;
 
-        while (k < c->rules_count && (c->rules[k].subject.ptr ||
-                                      !str_glob(c->rules[k].tool, t->name)))
+        while (k < own->rules_count && (own->rules[k].subject.ptr ||
+                                        !str_glob(own->rules[k].tool, t->name)))
             k++;
         if (t->program && (!exposed || t->unprotected || t->server) &&
-            (k == c->rules_count || c->rules[k].decision != WEND_DECISION_DENY))
+            (k == own->rules_count ||
+             own->rules[k].decision != WEND_DECISION_DENY))
             return t;
     }
     return NULL;
@@ -195,31 +194,31 @@ bool policy_programs(const struct config *c)
 
 /* The first of these rules that a program gets round; *by is that program. */
 static const struct rule *gap_of(const struct config *c, bool hides,
-                                 const struct rule *rules, size_t count,
+                                 const struct restraint *bound,
                                  const struct tool **by)
 {
     char room[PATH_BYTES];
 
-    for (size_t i = 0; i < count; i++) {
-        if (!keeps_from_reading(&rules[i]))
+    for (size_t i = 0; i < bound->rules_count; i++) {
+        const struct rule *r = &bound->rules[i];
+
+        if (!keeps_from_reading(r))
             continue;
-        *by = program(c, hides &&
-                             whole(&rules[i], c->root, room, sizeof room).ptr);
+        *by = program(c, hides && whole(r, c->root, room, sizeof room).ptr);
         if (*by)
-            return &rules[i];
+            return r;
     }
     return NULL;
 }
 
 wend_str policy_gap(const struct config *c, bool hides, struct arena *a)
 {
-    const struct within *w = &c->within;
     const struct tool *t = NULL;
-    const struct rule *r = gap_of(c, hides, c->rules, c->rules_count, &t);
+    const struct rule *r = NULL;
     struct buf b = {.mem = a->mem};
 
-    for (size_t i = 0; !r && i < w->bounds_count; i++)
-        r = gap_of(c, hides, w->bounds[i].rules, w->bounds[i].rules_count, &t);
+    for (size_t i = 0; !r && i < config_restraints(c); i++)
+        r = gap_of(c, hides, config_restraint(c, i), &t);
     if (!r)
         return STR_NONE;
     buf_fmt(&b,
@@ -229,7 +228,7 @@ wend_str policy_gap(const struct config *c, bool hides, struct arena *a)
     return buf_keep(&b, a);
 }
 
-/* Unless a rule before it allows the same: looked up by the path itself, or by
+/* NULL if a rule before it allows the same: looked up by the path itself, or by
  * a name in the folder that no other rule spells out. */
 static const char *hidden_by(const struct rule *r, const struct rule_set *set,
                              wend_str root, struct arena *a)
@@ -258,21 +257,17 @@ static const char *hidden_by(const struct rule *r, const struct rule_set *set,
 const char *const *policy_hidden(const struct turn *t, struct arena *a)
 {
     const struct config *c = t->config;
-    const struct within *w = &c->within;
-    size_t count = c->rules_count, n = 0;
+    size_t count = 1, n = 0;
     const char **list;
 
-    for (size_t i = 0; i < w->bounds_count; i++)
-        count += w->bounds[i].rules_count;
-    list = arena_alloc(a, (count + 1) * sizeof *list);
+    for (size_t i = 0; i < config_restraints(c); i++)
+        count += config_restraint(c, i)->rules_count;
+    list = arena_alloc(a, count * sizeof *list);
     if (!list || !c->root.len)
         return NULL;
-    for (size_t i = 0; i <= w->bounds_count; i++) {
-        struct rule_set set = {t->rules, c->rules, c->rules_count};
+    for (size_t i = 0; i < config_restraints(c); i++) {
+        const struct rule_set set = turn_rules(t, i);
 
-        if (i)
-            set = (struct rule_set){NULL, w->bounds[i - 1].rules,
-                                    w->bounds[i - 1].rules_count};
         for (size_t k = 0; k < set.count; k++)
             if ((list[n] = hidden_by(&set.rules[k], &set, c->root, a)))
                 n++;

@@ -34,26 +34,15 @@ static wend_str work_key(struct tt *x, const struct work *w)
 static wend_str cut_output(struct tt *x, wend_str output)
 {
     enum { MARK_ROOM = 256 };
-    struct event_blob *blob = arena_alloc(x->s->scratch, sizeof *blob);
-    struct buf b = {.mem = x->s->scratch->mem};
-    unsigned char digest[SHA256_BYTES];
-    struct sha256 sha;
-    size_t cut = utf8_cut(output, OUTPUT_BYTES_MAX - MARK_ROOM);
+    const struct event_blob *blob = event_blob_add(&x->s->blobs, output);
+    wend_str head = {output.ptr,
+                     utf8_cut(output, OUTPUT_BYTES_MAX - MARK_ROOM)};
 
     if (!blob)
         return output;
-    sha256_init(&sha);
-    sha256_add(&sha, output.ptr, output.len);
-    sha256_end(&sha, digest);
-    hex_text(blob->hash, digest, sizeof digest);
-    blob->text = output;
-    blob->next = x->s->blobs.first;
-    x->s->blobs.first = blob;
-    x->s->blobs.count++;
-    buf_add(&b, output.ptr, cut);
-    buf_fmt(&b, "\n[cut: %zu of %zu" CUT_MARK "%s has all]", cut, output.len,
-            blob->hash);
-    return take_text(x, &b);
+    return JOIN(x, head,
+                text_fmt(x, "\n[cut: %zu of %zu" CUT_MARK "%s has all]",
+                         head.len, output.len, blob->hash));
 }
 
 static wend_str component_of(const struct turn *t, const struct work *w)

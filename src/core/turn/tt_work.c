@@ -180,7 +180,7 @@ void abandon_work(struct tt *x)
 enum unknown unknown_policy(const struct turn *t)
 {
     return t->config->on_unknown == UNKNOWN_ASK &&
-                   t->config->approve != APPROVE_ASK
+                   t->config->own.approve != APPROVE_ASK
                ? UNKNOWN_TELL
                : t->config->on_unknown;
 }

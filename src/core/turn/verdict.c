@@ -1,10 +1,10 @@
 /*
  * verdict.c - may this call run?
  *
- * Rules first (first match wins): they allow, deny or ask. Without one,
- * reading in category general is allowed and everything else is asked; the
- * agent's approve mode says what asking means. Each layer names a risk; the
- * highest counts.
+ * Rules first (first match wins): they allow, deny or ask for approval.
+ * Without a rule, reading in category general is allowed and everything else
+ * needs approval; the agent's approve mode says what that means. Each layer
+ * names a risk; the highest counts.
  */
 #include "core/turn/verdict.h"
 
@@ -13,7 +13,15 @@
 #include "core/event/event.h"
 #include "core/policy/policy.h"
 
-/* In a rule for URLs a question mark is one. */
+struct rule_set turn_rules(const struct turn *t, size_t restraint)
+{
+    const struct restraint *r = config_restraint(t->config, restraint);
+
+    return (struct rule_set){restraint ? NULL : t->rules, r->rules,
+                             r->rules_count};
+}
+
+/* In a rule for URLs a question mark is no wildcard. */
 static bool is_literal(const struct rule_subject *q)
 {
     if (q->tool->kind == SUBJECT_URL)
@@ -23,7 +31,7 @@ static bool is_literal(const struct rule_subject *q)
     return glob_literal(q->subject) == q->subject.len;
 }
 
-/* The rule for this very subject. None if it would fit others, too. */
+/* The rule for this subject alone; absent if it would fit others, too. */
 static wend_str rule_for(const struct rule_subject *q, struct arena *a)
 {
     struct buf b = {.mem = a->mem};
@@ -41,7 +49,7 @@ static wend_str rule_for(const struct rule_subject *q, struct arena *a)
         buf_char(&b, ')');
     }
     text = buf_keep(&b, a);
-    /* What is spelled in two ways is no rule. */
+    /* A text that reads back as another rule is not offered. */
     return text.ptr && rule_parse(text, &rule, NULL) == WEND_OK &&
                    rule_fits(&rule, q)
                ? text
@@ -58,8 +66,7 @@ static wend_risk path_risk(const struct rule_subject *q)
                : WEND_RISK_LOW;
 }
 
-/* The plan is a model's or an imported run's: what it says is not the user's
- * word. */
+/* The plan is a model's or an imported run's: the user did not write it. */
 static bool by_others(const struct turn *t)
 {
     return t->imported || (t->plan.plan && t->plan.plan->written);
@@ -111,8 +118,8 @@ static void say_without_rule(enum approve approve, bool own,
     }
 }
 
-/* Neither a mode, nor a rule that asks, nor one that shows only a wildcard
- * covers a path that matters. */
+/* A path that matters needs a rule that allows and names it: no mode, no rule
+ * that asks, and no wildcard covers it. */
 static bool must_be_named(const struct rule_subject *q, const struct say *say)
 {
     const struct rule *r = say->rule;
@@ -125,11 +132,13 @@ static bool must_be_named(const struct rule_subject *q, const struct say *say)
            (r->decision != WEND_DECISION_ALLOW || !rule_names(r, q));
 }
 
-/* Own rules for the tool, then those that keep its path from others. */
-static void decide(const struct rule_set *set, enum approve approve, bool own,
-                   const struct rule_subject *q, struct say *out)
+/* What one list of rules says: own rules for the tool, then those that keep its
+ * path from others. `own`: the plan is the user's. */
+static void decide(const struct turn *t, size_t restraint, enum approve approve,
+                   bool own, const struct rule_subject *q, struct say *out)
 {
-    const struct rule *rule = rule_first(set, q), *keeps = NULL;
+    const struct rule_set set = turn_rules(t, restraint);
+    const struct rule *rule = rule_first(&set, q), *keeps = NULL;
 
     memset(out, 0, sizeof *out);
     if (rule)
@@ -137,7 +146,7 @@ static void decide(const struct rule_set *set, enum approve approve, bool own,
     else
         say_without_rule(approve, own, q->tool, out);
     if (out->decision != WEND_DECISION_DENY && q->path.ptr)
-        keeps = rule_keeps(set, q->root, q->path, q->tool->access);
+        keeps = rule_keeps(&set, q->root, q->path, q->tool->access);
     if (keeps &&
         (keeps->decision == WEND_DECISION_DENY || !rule || !rule->subject.ptr))
         say_by_rule(approve, keeps, out);
@@ -205,27 +214,26 @@ enum {
                  WEND_LABEL_EXTERNAL_EFFECT
 };
 
-/* Those above label what a child does, too. */
+/* Parents label what a child does, too. */
 static uint32_t labels_for(const struct turn *t, const struct rule_subject *q)
 {
-    const struct within *w = &t->config->within;
-    uint32_t labels = label_rows_for(&t->config->label_rows, q);
+    uint32_t labels = 0;
 
-    for (size_t i = 0; i < w->bounds_count; i++)
-        labels |= label_rows_for(&w->bounds[i].label_rows, q);
+    for (size_t i = 0; i < config_restraints(t->config); i++)
+        labels |=
+            label_rows_for(&config_restraint(t->config, i)->label_rows, q);
     if (q->place.kinds & PLACE_SECRET)
         labels |= WEND_LABEL_SENSITIVE;
     return labels;
 }
 
-/* Whether it depends on a call's arguments what it brings. */
+/* Whether its labels depend on the arguments of a call. */
 static bool may_label(const struct turn *t, const struct tool *tool)
 {
-    const struct within *w = &t->config->within;
-    size_t rows = t->config->label_rows.count;
+    size_t rows = 0;
 
-    for (size_t i = 0; i < w->bounds_count; i++)
-        rows += w->bounds[i].label_rows.count;
+    for (size_t i = 0; i < config_restraints(t->config); i++)
+        rows += config_restraint(t->config, i)->label_rows.count;
     return rows || (tool->access & ACCESS_READ);
 }
 
@@ -269,8 +277,8 @@ uint32_t turn_labels(const struct turn *t, const struct mem *m)
     return labels;
 }
 
-/* Text of strangers, data that must not get out, and a way out: together
- * they let the strangers have the data, so that a person must look. */
+/* Text of strangers, sensitive data, and a way out: together they let the
+ * strangers have the data, so that a person must look. */
 static bool combines(const struct turn *t, uint32_t labels, const struct mem *m)
 {
     return labels && (turn_labels(t, m) | labels) == LABELS_ALL;
@@ -279,7 +287,7 @@ static bool combines(const struct turn *t, uint32_t labels, const struct mem *m)
 static void check_labels(const struct turn *t, const struct tool *tool,
                          const struct mem *m, struct verdict *out)
 {
-    bool asks = t->config->approve == APPROVE_ASK;
+    bool asks = t->config->own.approve == APPROVE_ASK;
 
     if (out->policy.decision == WEND_DECISION_DENY ||
         !combines(t, tool->labels | out->labels, m))
@@ -295,19 +303,16 @@ static void check_labels(const struct turn *t, const struct tool *tool,
                    "there to ask");
 }
 
-/* A child may do no more than those above it; what they would be asked about
- * is asked, unless that was answered in this run. */
+/* A child may do no more than its parents; what needs approval in a parent
+ * needs it here, unless it was given in this run. */
 static void check_bounds(const struct turn *t, const struct rule_subject *q,
                          bool said, struct arena *a, struct verdict *out)
 {
-    const struct within *w = &t->config->within;
-
-    for (size_t i = 0; i < w->bounds_count; i++) {
-        const struct restraint *b = &w->bounds[i];
-        const struct rule_set set = {NULL, b->rules, b->rules_count};
+    for (size_t i = 1; i < config_restraints(t->config); i++) {
         struct say say;
 
-        decide(&set, b->approve, !by_others(t), q, &say);
+        decide(t, i, config_restraint(t->config, i)->approve, !by_others(t), q,
+               &say);
         if (say.decision == WEND_DECISION_ALLOW ||
             out->policy.decision == WEND_DECISION_DENY ||
             (say.decision == WEND_DECISION_ASK &&
@@ -319,13 +324,7 @@ static void check_bounds(const struct turn *t, const struct rule_subject *q,
     }
 }
 
-static struct rule_set own_rules(const struct turn *t)
-{
-    return (struct rule_set){t->rules, t->config->rules,
-                             t->config->rules_count};
-}
-
-/* The person who approves made the rule, in this run. */
+/* An approval in this run made the rule. */
 static bool was_said(const struct turn *t, const struct rule *rule)
 {
     const struct remembered *r = t->rules;
@@ -345,27 +344,21 @@ bool policy_names(const struct turn *t, wend_str path)
          .kind = SUBJECT_PATH,
          .access = ACCESS_WRITE},
     };
-    const struct within *w = &t->config->within;
     char room[PATH_BYTES];
 
     for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
         struct rule_subject q = {
             .tool = &writers[i], .config = t->config, .root = t->config->root};
-        struct rule_set set = own_rules(t);
-        struct say say;
-        size_t k = 0;
+        struct say say = {.decision = WEND_DECISION_ALLOW};
 
         q.subject = q.path = policy_path(path, q.root, room, sizeof room);
         if (!q.subject.ptr)
             return false;
         subject_find_place(&q);
-        decide(&set, APPROVE_DENY, false, &q, &say);
-        while (say.decision == WEND_DECISION_ALLOW && k < w->bounds_count) {
-            set = (struct rule_set){NULL, w->bounds[k].rules,
-                                    w->bounds[k].rules_count};
-            decide(&set, APPROVE_DENY, false, &q, &say);
-            k++;
-        }
+        for (size_t k = 0; say.decision == WEND_DECISION_ALLOW &&
+                           k < config_restraints(t->config);
+             k++)
+            decide(t, k, APPROVE_DENY, false, &q, &say);
         if (say.decision == WEND_DECISION_ALLOW)
             return true;
     }
@@ -380,7 +373,6 @@ void policy_check(const struct turn *t, const struct tool *tool,
                              .arena = a,
                              .config = t->config,
                              .root = t->config->root};
-    const struct rule_set set = own_rules(t);
     wend_ev_policy *p = &out->policy;
     wend_risk risk;
     struct say say;
@@ -388,7 +380,7 @@ void policy_check(const struct turn *t, const struct tool *tool,
     memset(out, 0, sizeof *out);
     subject_find(&q);
     risk = path_risk(&q);
-    decide(&set, t->config->approve, !by_others(t), &q, &say);
+    decide(t, 0, t->config->own.approve, !by_others(t), &q, &say);
     p->decision = say.decision;
     p->rule = say.name;
     p->risk = tool->risk > risk ? tool->risk : risk;

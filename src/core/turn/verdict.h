@@ -4,7 +4,7 @@
 #ifndef CORE_VERDICT_H
 #define CORE_VERDICT_H
 
-#include "core/policy/policy_path.h"
+#include "core/policy/policy.h"
 #include "core/turn/turn.h"
 
 struct verdict {
@@ -16,7 +16,7 @@ struct verdict {
                               tool's */
 };
 
-/* args: the call's arguments; NULL if they are no JSON. Deterministic. A
+/* args: the call's arguments; NULL if they are not JSON. Deterministic. A
  * failed allocation sets a->failed. */
 void policy_check(const struct turn *t, const struct tool *tool,
                   const struct json *args, struct arena *a,
@@ -28,9 +28,13 @@ void policy_check(const struct turn *t, const struct tool *tool,
 uint32_t policy_labels(const struct turn *t, const struct tool *tool,
                        wend_str args, const struct mem *m);
 
-/* What the run's calls and actions have brought into it, or are about to. All
- * there is if the memory does not suffice to know. */
+/* What the run's calls and actions have brought into it, or are about to; all
+ * labels if memory runs out. */
 uint32_t turn_labels(const struct turn *t, const struct mem *m);
+
+/* The rules of config_restraint(restraint) of the run's config; with 0 those
+ * that were remembered come first. */
+struct rule_set turn_rules(const struct turn *t, size_t restraint);
 
 /* Whether a rule allows writing this path and names it: its text before the
  * first wildcard reaches into what is special about the path. */

@@ -12,6 +12,7 @@
 #include "lib/run/child.h"
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,90 +125,68 @@ void child_look(struct wend_run *r)
 
 /* ---- What it is told ----------------------------------------------------- */
 
-static void put_rules(struct buf *b, const struct turn *t)
+/* A policy as restraint_read reads it. */
+static void put_policy(struct buf *b, const struct remembered *said,
+                       const struct restraint *policy)
 {
-    const char *before = "";
-
-    buf_cstr(b, ",\"rules\":[");
-    for (const struct remembered *r = t->rules; r; r = r->prev) {
-        buf_cstr(b, before);
-        json_put_str(b, r->rule.text);
-        before = ",";
-    }
-    for (size_t i = 0; i < t->config->rules_count; i++) {
-        buf_cstr(b, before);
-        json_put_str(b, t->config->rules[i].text);
-        before = ",";
-    }
-    buf_char(b, ']');
-    label_rows_put(b, &t->config->label_rows);
-    buf_char(b, '}');
+    json_open(b, NULL, '{');
+    json_add_str(b, "approve", str_of(approve_names[policy->approve]));
+    json_open(b, "rules", '[');
+    for (; said; said = said->prev)
+        json_add_str(b, NULL, said->rule.text);
+    for (size_t i = 0; i < policy->rules_count; i++)
+        json_add_str(b, NULL, policy->rules[i].text);
+    json_close(b, ']');
+    label_rows_put(b, &policy->label_rows);
+    json_close(b, '}');
 }
 
-static void put_bounds(struct buf *b, const struct turn *t)
-{
-    const struct within *w = &t->config->within;
-
-    buf_cstr(b, ",\"policies\":[");
-    for (size_t i = 0; i < w->bounds_count; i++) {
-        const struct restraint *r = &w->bounds[i];
-
-        buf_fmt(b, "{\"approve\":\"%s\",\"rules\":[",
-                approve_names[r->approve]);
-        for (size_t k = 0; k < r->rules_count; k++) {
-            if (k)
-                buf_char(b, ',');
-            json_put_str(b, r->rules[k].text);
-        }
-        buf_char(b, ']');
-        label_rows_put(b, &r->label_rows);
-        buf_cstr(b, "},");
-    }
-    buf_fmt(b, "{\"approve\":\"%s\"", approve_names[t->config->approve]);
-    put_rules(b, t);
-    buf_char(b, ']');
-}
-
-/* Its own config, and what it has from us. */
+/* Its own config, and what it inherits: the policies above come first. */
 static void put_config(struct buf *b, const struct child *c)
 {
     const struct turn *t = &c->parent->turn;
+    const struct config *config = t->config;
 
+    assert(c->child_config->config_json.len);
     buf_add(b, c->child_config->config_json.ptr,
             c->child_config->config_json.len - 1);
     if (c->parent->hook)
-        buf_cstr(b, ",\"hooks\":true");
-    buf_fmt(b, ",\"within\":{\"depth\":%lld,\"labels\":[",
-            (long long)t->config->within.depth + 1);
+        json_add_bool(b, "hooks", true);
+    json_open(b, "within", '{');
+    json_add_i64(b, "depth", config->within.depth + 1);
+    json_open(b, "labels", '[');
     labels_put(b, turn_labels(t, b->mem));
-    buf_char(b, ']');
-    put_bounds(b, t);
-    buf_cstr(b, "}}");
+    json_close(b, ']');
+    json_open(b, "policies", '[');
+    for (size_t i = 1; i < config_restraints(config); i++)
+        put_policy(b, NULL, config_restraint(config, i));
+    put_policy(b, t->rules, &config->own);
+    json_close(b, ']');
+    json_close(b, '}');
+    json_close(b, '}');
 }
 
-/* The prompt; what else there is follows as JSON, or stands alone. */
+/* The prompt; other arguments follow as JSON, or stand alone. */
 static void put_prompt(struct buf *b, const struct child *c,
                        const struct json *args)
 {
     const struct json *prompt = json_get(args, "prompt");
-    size_t others = 0;
+    struct buf others = {.mem = b->mem};
 
-    for (const struct json *m = args ? args->first : NULL; m; m = m->next)
-        others += m != prompt && (c->of_action || !str_is(m->key, "agent"));
     buf_str(b, json_str(prompt));
-    if (!others)
-        return;
-    if (b->len)
+    for (const struct json *m = args ? args->first : NULL; m; m = m->next)
+        if (m != prompt && (c->of_action || !str_is(m->key, "agent"))) {
+            buf_char(&others, others.len ? ',' : '{');
+            json_put_str(&others, m->key);
+            buf_char(&others, ':');
+            json_put(&others, m);
+        }
+    if (others.len && b->len)
         buf_cstr(b, "\n\n");
-    buf_char(b, '{');
-    for (const struct json *m = args->first; m; m = m->next) {
-        if (m == prompt || (!c->of_action && str_is(m->key, "agent")))
-            continue;
-        json_put_str(b, m->key);
-        buf_char(b, ':');
-        json_put(b, m);
-        buf_char(b, --others ? ',' : '}');
-    }
+    buf_str(b, buf_view(&others));
+    buf_cstr(b, others.len ? "}" : "");
+    b->failed |= others.failed;
+    buf_free(&others);
 }
 
 static int64_t least(int64_t a, int64_t b)

@@ -71,7 +71,7 @@ void bend_approve(struct sim *s, struct turn *t, struct input *in)
 
     (void)in;
     if (c)
-        c->approve = APPROVE_ALL;
+        c->own.approve = APPROVE_ALL;
 }
 
 void bend_rules(struct sim *s, struct turn *t, struct input *in)
@@ -80,7 +80,7 @@ void bend_rules(struct sim *s, struct turn *t, struct input *in)
 
     (void)in;
     if (c)
-        c->rules_count = 0;
+        c->own.rules_count = 0;
 }
 
 void bend_beside(struct sim *s, struct turn *t, struct input *in)

@@ -64,11 +64,11 @@ static void test_full(void)
                !config_tool(c, STR("reads")) && !config_tool(c, STR_NONE) &&
                !config_tool(c, STR("")),
            "only whole names are found");
-    tap_ok(c->approve == APPROVE_DENY && c->rules_count == 2 &&
-               c->rules[0].decision == WEND_DECISION_ALLOW &&
-               c->rules[1].decision == WEND_DECISION_DENY,
+    tap_ok(c->own.approve == APPROVE_DENY && c->own.rules_count == 2 &&
+               c->own.rules[0].decision == WEND_DECISION_ALLOW &&
+               c->own.rules[1].decision == WEND_DECISION_DENY,
            "rules in their order");
-    tap_is_str(c->rules[1].subject, "/etc/*", "a rule's glob");
+    tap_is_str(c->own.rules[1].subject, "/etc/*", "a rule's glob");
     arena_free(&a);
 }
 
@@ -100,8 +100,8 @@ static void test_empty(void)
     struct arena a = {.mem = &plain};
     struct config *c = parse("{}", &a, NULL);
 
-    tap_ok(c && !c->tools_count && !c->rules_count && !c->hooks &&
-               c->approve == APPROVE_ASK && c->eager == EAGER_SAFE &&
+    tap_ok(c && !c->tools_count && !c->own.rules_count && !c->hooks &&
+               c->own.approve == APPROVE_ASK && c->eager == EAGER_SAFE &&
                c->models[0].context_tokens > 0 && !c->fixed_tokens,
            "an empty one has the defaults");
     tap_ok(c && !config_tool(c, STR("x")), "and no tool");
