@@ -15,6 +15,10 @@
 
 #include "wend.h"
 
+/* The struct that p is a member of. */
+#define container_of(p, type, member) \
+    ((type *)(void *)((char *)(p)-offsetof(type, member)))
+
 struct mem {
     wend_alloc_fn fn; /* NULL: libc's realloc and free */
     void *ctx;

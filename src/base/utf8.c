@@ -98,6 +98,16 @@ size_t utf8_repair(struct buf *out, wend_str s)
     }
 }
 
+wend_str utf8_keep(wend_str s, struct arena *a)
+{
+    struct buf b = {.mem = a->mem};
+
+    if (utf8_valid_len(s) == s.len)
+        return arena_str(a, s);
+    utf8_repair(&b, s);
+    return buf_keep(&b, a);
+}
+
 size_t utf8_put(char *p, uint32_t code_point)
 {
     size_t len = code_point < 0x80      ? 1

@@ -12,6 +12,8 @@
 size_t utf8_valid_len(wend_str s);
 /* Appends s; each maximal bad part becomes U+FFFD. Returns how many. */
 size_t utf8_repair(struct buf *out, wend_str s);
+/* A valid copy in the arena; absent if s is, or if memory runs out. */
+wend_str utf8_keep(wend_str s, struct arena *a);
 /* Encodes a code point (not a surrogate) to p (room for 4). */
 size_t utf8_put(char *p, uint32_t code_point);
 /* Length in bytes of the first `count` code points of valid s. */

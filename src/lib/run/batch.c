@@ -7,6 +7,7 @@
 
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -161,6 +162,7 @@ bool batch_heard_room(struct batch *b, size_t more)
 
 void batch_heard(struct batch *b, int64_t request, bool late)
 {
+    assert(b->heard_count < b->heard_cap);
     b->heard[b->heard_count++] = (struct store_heard){request, late};
 }
 
@@ -171,6 +173,7 @@ void batch_unend(struct batch *b)
     for (size_t e = 0; e < b->events_count; e++)
         b->events[e].body.ptr =
             (const char *)(size_t)(b->events[e].body.ptr - b->bytes.ptr);
+    assert(b->events_count);
     b->events_count--;
     b->bytes.len = (size_t)b->events[b->events_count].body.ptr;
     b->last_seq--;
@@ -226,8 +229,8 @@ struct batch_mark batch_mark(const struct batch *b)
                                b->blobs,        b->effects_tail, b->last_seq};
 }
 
-/* Events of one step are all there or none is. Deltas that were packed on
- * the way stay: they stand for themselves. */
+/* A batch has all events of a step or none. Deltas that were packed on the way
+ * stay. */
 void batch_undo(struct batch *b, struct batch_mark m)
 {
     free_effects(b, *m.effects_tail);
@@ -249,13 +252,13 @@ void batch_clear(struct batch *b)
 
 void batch_birth(struct batch *b, const struct store_birth *birth)
 {
+    wend_str *const texts[] = {&b->birth.agent,   &b->birth.model,
+                               &b->birth.prompt,  &b->birth.user,
+                               &b->birth.session, &b->birth.parent};
+
     b->birth = *birth;
-    b->birth.agent = arena_str(&b->arena, birth->agent);
-    b->birth.model = arena_str(&b->arena, birth->model);
-    b->birth.prompt = arena_str(&b->arena, birth->prompt);
-    b->birth.user = arena_str(&b->arena, birth->user);
-    b->birth.session = arena_str(&b->arena, birth->session);
-    b->birth.parent = arena_str(&b->arena, birth->parent);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = arena_str(&b->arena, *texts[i]);
     b->sb.birth = &b->birth;
 }
 

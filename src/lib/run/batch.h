@@ -11,7 +11,6 @@
 
 struct wend_run;
 
-/* What is on its way into the store. */
 struct batch {
     struct post post; /* POST_COMMITTED */
     struct store_batch sb;
@@ -43,7 +42,7 @@ struct fx_node {
     struct effect fx; /* args and key in the same block */
 };
 
-/* Where a batch stood before a step, to go back if the step fails. */
+/* Where a batch stood before a step, to undo a step that fails. */
 struct batch_mark {
     size_t events_count, bytes_len, blobs_count;
     struct event_blob *blobs;
@@ -64,7 +63,7 @@ bool batch_heard_room(struct batch *b, size_t more);
 void batch_heard(struct batch *b, int64_t request, bool late);
 /* Takes run_end out of a batch that the store refused. */
 void batch_unend(struct batch *b);
-/* The same, when its run is gone: the run stays for its next owner. */
+/* The same after its run was freed: the next owner resumes it. */
 void batch_leave(struct batch *b);
 void batch_birth(struct batch *b, const struct store_birth *birth);
 /* False: it did not reach the store, for want of memory. */

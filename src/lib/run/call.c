@@ -1,9 +1,8 @@
 /*
- * call.c - tool calls: started, answered from any thread, or given up.
+ * call.c - tool calls: started, answered from any thread, or abandoned.
  *
- * A call has two owners, the shell and the tool, and goes when both have
- * let go. An answer nobody waits for any more is dropped in silence: the
- * log has said what became of that call.
+ * A call has two owners, the shell and the tool, and is freed when both have
+ * released it. A late answer is dropped: the log has the call's end already.
  */
 #include "lib/plan/action.h"
 #include "lib/run/call.h"
@@ -12,6 +11,7 @@
 #include "lib/run/shell.h"
 #include "lib/run/trouble.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -147,9 +147,6 @@ wend_status wend_call_fail(wend_call *call, const char *message)
                        str_of(message ? message : "the tool failed"));
 }
 
-/* ---- What it shows meanwhile ----------------------------------------------
- */
-
 /* ---- The shell's side ---------------------------------------------------- */
 
 static void forget(struct wend_run *r, struct wend_call *c)
@@ -183,7 +180,7 @@ static void tell_unchecked(struct wend_run *r, wend_str name, wend_str output)
     run_error(r, "verify", text);
 }
 
-/* Tells the core how the call went; after this nobody waits for it. */
+/* Tells the core how the call went; nothing waits for it after this. */
 static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
                    const char *code, bool effect_possible)
 {
@@ -192,10 +189,10 @@ static void settle(struct wend_call *c, wend_outcome outcome, wend_str output,
                                : c->of_action ? IN_ACTION_DONE
                                               : IN_CALL_DONE};
 
-    /* Its strings are used below, after the shell has let go of it. */
+    /* Its strings are used below, after the shell has released it. */
     atomic_fetch_add(&c->refs, 1);
     call_tell_unshown(c);
-    if (!c->run) { /* whoever heard that has ended it */
+    if (!c->run) { /* a listener has ended it */
         call_unref(c);
         return;
     }
@@ -311,10 +308,9 @@ static bool stop_gently(struct wend_call *c, enum stop_reason why)
 
 static void on_deadline(struct timer_node *t)
 {
-    struct wend_call *c =
-        (struct wend_call *)(void *)((char *)t -
-                                     offsetof(struct wend_call, deadline));
+    struct wend_call *c = container_of(t, struct wend_call, deadline);
 
+    assert(c->run);
     if (c->stopping)
         give_up(c, c->stopping, STR_NONE); /* the grace is over, too */
     else if (!stop_gently(c, CALL_STOP_DEADLINE))
@@ -412,9 +408,7 @@ static void begin(struct wend_run *r, struct wend_call *c)
 
 static void on_begin(struct timer_node *t)
 {
-    struct wend_call *c =
-        (struct wend_call *)(void *)((char *)t -
-                                     offsetof(struct wend_call, begin));
+    struct wend_call *c = container_of(t, struct wend_call, begin);
 
     begin(c->run, c);
 }
@@ -436,7 +430,7 @@ static bool answer_again(struct wend_run *r, const struct effect *fx,
     return true;
 }
 
-/* A run that was resumed may know tools that its agent does not have. */
+/* A resumed run may name tools that its agent does not have. */
 static void answer_missing(struct wend_run *r, const struct effect *fx)
 {
     wend_str name = work_name(r, fx);
@@ -494,7 +488,7 @@ void call_check(struct wend_run *r, const struct effect *fx)
 
     if (r->turn.stop.outcome != WEND_OUTCOME_NONE)
         return;
-    if (!tool || !tool->check) { /* of an agent that has less than the log */
+    if (!tool || !tool->check) { /* the agent has fewer tools than the log */
         in.kind = IN_CHECKED;
         shell_input(r, &in);
         return;
@@ -515,8 +509,8 @@ static bool is_meant(const struct wend_call *c, const struct effect *fx)
     return !c->of_action && str_eq(c->id, fx->call->id);
 }
 
-/* Work of a callback or a thread cannot be killed: it is told, and given
- * up. */
+/* A callback or a thread cannot be killed: it is told to stop, and abandoned.
+ */
 void call_stop(struct wend_run *r, const struct effect *fx)
 {
     struct input in =

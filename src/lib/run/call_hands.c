@@ -1,9 +1,6 @@
 /*
- * call_hands.c - what a tool of our own may ask of its call.
+ * call_hands.c - what a built-in tool may ask of its call.
  */
-
-#include <stdio.h>
-
 #include "base/utf8.h"
 #include "core/turn/policy_view.h"
 #include "core/turn/verdict.h"
@@ -65,9 +62,9 @@ void call_tell_unshown(wend_call *call)
     put_output(call, (wend_str){text, len});
 }
 
-/* A tool may quote what it has read: keys of providers go no further, those
- * of runs above neither. What a tool shows meanwhile cannot be slowed down, so
- * that none of it is kept for a writer that is behind. */
+/* A tool may quote what it has read: the keys of this agent and of its parents
+ * are blanked. A tool's output cannot be slowed down, so it is dropped while
+ * the log's writer is behind. */
 void call_show_text(wend_call *call, char *p, size_t len)
 {
     const wend_agent *a = call->run->agent;
@@ -129,7 +126,7 @@ void call_keep_answer(struct wend_call *c, wend_str output)
                      rt_after(c->run->rt, c->tool->cache_ms));
 }
 
-/* That it had an effect somewhere says nothing about a value. */
+/* An external effect says nothing about a value. */
 uint32_t run_labels(const struct wend_run *r)
 {
     return turn_labels(&r->turn, &r->rt->mem) &
@@ -158,8 +155,7 @@ int64_t call_time_us(const wend_call *call)
 
 static wend_decision decide(const wend_call *call, const struct call_request *q)
 {
-    /* Relics have names of their own; what is kept from http_request is kept
-     * from them. */
+    /* Relics have names of their own; rules for http_request hold for them. */
     static const struct tool others = {.name = {"http_request", 12},
                                        .subject = {"url", 3},
                                        .kind = SUBJECT_URL,
@@ -171,10 +167,11 @@ static wend_decision decide(const wend_call *call, const struct call_request *q)
     struct verdict v = {.policy.decision = WEND_DECISION_DENY};
     const struct json *args;
 
-    buf_fmt(&b, "{\"method\":\"%s\",%s\"url\":", q->method,
-            q->body ? "\"body\":\"\"," : "");
-    json_put_str(&b, q->url);
-    buf_char(&b, '}');
+    json_open(&b, NULL, '{');
+    json_add_str(&b, "method", str_of(q->method));
+    json_add_str(&b, "body", q->body ? STR("") : STR_NONE);
+    json_add_str(&b, "url", q->url);
+    json_close(&b, '}');
     args = b.failed ? NULL : json_parse(buf_view(&b), &a, NULL);
     if (args)
         policy_check(t, tool && tool->kind == SUBJECT_URL ? tool : &others,
@@ -252,8 +249,7 @@ void call_put_limit(const struct wend_call *c, wend_str said, struct buf *out)
 
 static struct wend_call *call_of(struct threads_job *job)
 {
-    return (struct wend_call *)(void *)((char *)job -
-                                        offsetof(struct wend_call, job));
+    return container_of(job, struct wend_call, job);
 }
 
 static void run_job(struct threads_job *job)
@@ -282,7 +278,7 @@ void call_run_threaded(struct wend_call *c)
     c->job.fn = run_job;
     c->job.end = end_job;
     c->ran = WEND_AGAIN;           /* it has not begun */
-    atomic_fetch_add(&c->refs, 1); /* an answer lets go of the tool's */
+    atomic_fetch_add(&c->refs, 1); /* an answer releases the tool's */
     if (pool && threads_run(pool, &c->job) == WEND_OK)
         return;
     wend_call_fail(c, "no thread could be started");

@@ -2,10 +2,10 @@
  * child.c - runs that other runs start and wait for.
  *
  * A child is a run like any other, with its own log, that belongs to the
- * library instead of the host. What the parent's core decided about it is
- * kept before anything happens here; its end is told to the parent once the
- * child's own run_end is kept. So at any moment the two logs together say
- * where both stand, and a parent that is resumed finds the same child.
+ * library instead of the host. What the parent's core decides about it is kept
+ * before anything happens here; the parent is told of its end once the child's
+ * own run_end is kept. So the two logs together always say where both stand,
+ * and a resumed parent finds the same child.
  */
 #include "lib/plan/action.h"
 #include "lib/run/call.h"
@@ -23,7 +23,7 @@
 
 static struct child *of_timer(struct timer_node *t)
 {
-    return (struct child *)(void *)((char *)t - offsetof(struct child, timer));
+    return container_of(t, struct child, timer);
 }
 
 static void unlink_child(struct child *c)
@@ -81,7 +81,7 @@ static void settle(struct child *c, struct child_done *d)
     shell_input(r, &in);
 }
 
-/* It never got so far as to have a log, or its log cannot be gone on with. */
+/* It has no log, or its log cannot be resumed. */
 static void settle_unbegun(struct child *c, wend_outcome outcome,
                            const char *code, const char *message)
 {
@@ -204,7 +204,7 @@ static void fill_descent(const struct child *c, struct descent *d)
     d->parent_run = str_of(parent->id);
     d->parent_call = c->call;
     d->user = parent->birth.user;
-    d->session = parent->birth.session;
+    d->user_session = parent->birth.session;
     d->correlation = parent->correlation;
     d->limits = c->child_config->limits;
     d->limits.parallel =
@@ -213,7 +213,7 @@ static void fill_descent(const struct child *c, struct descent *d)
             : least(d->limits.parallel, parent->turn.limits.parallel);
 }
 
-/* What the parent says goes before what the agent is. */
+/* The parent's values replace the agent's. */
 void descent_put(const struct descent *d, wend_ev_run_start *e)
 {
     e->agent = d->agent;
@@ -223,7 +223,7 @@ void descent_put(const struct descent *d, wend_ev_run_start *e)
     e->parent_run = d->parent_run;
     e->parent_call = d->parent_call;
     e->user = d->user;
-    e->session = d->session;
+    e->session = d->user_session;
     if (d->correlation.ptr)
         e->correlation_id = d->correlation;
 }
@@ -271,8 +271,7 @@ static wend_status new_run(struct child *c, wend_agent *agent,
     return WEND_OK;
 }
 
-/* One of a parent that was resumed may be in the store already; *found then,
- * and what is wrong is not its own fault. */
+/* The store may have the child of a resumed parent already; *found then. */
 static wend_status start_run(struct child *c, wend_agent *agent, bool *found,
                              wend_error *err)
 {
@@ -309,7 +308,7 @@ static void on_deadline(struct timer_node *t)
     stop_run(c, STR("timeout"));
 }
 
-/* One that was paused by itself stays so. */
+/* A child that was paused itself stays paused. */
 static void resume_child(struct child *c)
 {
     struct input in = {.kind = IN_CONTINUE, .by = STR("parent")};

@@ -18,7 +18,7 @@ struct agent_child {
     unsigned mode;      /* of its config: see RUN_MODES */
 };
 
-/* NULL if there is none of that name. */
+/* NULL: no child has that name. */
 const struct agent_child *agent_child(const wend_agent *a, wend_str name);
 /* Their configs, which the next two need. */
 wend_status agent_children_ready(const wend_agent *a, wend_error *err);
@@ -36,7 +36,7 @@ struct descent {
     const char *id; /* its own */
     wend_str agent, model, config_json;
     wend_str parent_run, parent_call;
-    wend_str user, session, correlation;
+    wend_str user, user_session, correlation; /* of the host's options */
     wend_ev_limits limits;
 };
 
@@ -56,20 +56,20 @@ struct child {
     struct timer_node timer; /* until it begins, then its deadline, then its
                                 end */
     int64_t left_us;         /* of its time, while its parent is paused */
-    bool held;               /* it begins when its parent goes on */
+    bool held;               /* it begins when its parent continues */
     bool stopped, late, over;
 };
 
 void child_start(struct wend_run *r, const struct effect *fx);
 /* False: the call or action has no child. */
 bool child_stop(struct wend_run *r, const struct effect *fx);
-/* The run was paused, or goes on: so do those below it. */
+/* The run was paused or continued: its children follow. */
 void children_heed(struct wend_run *r);
 /* The run may have ended, and its end may be kept by now. */
 void child_look(struct wend_run *r);
-/* What run_end says, for whoever waits for it. */
+/* Keeps what run_end says. */
 void run_note_end(struct wend_run *r, const wend_event *run_end);
-/* Neither the run's parent nor its children can go on without it. */
+/* The run has failed: so do its parent and its children. */
 void children_fail(struct wend_run *r, wend_status s, const char *message);
 void children_drop(struct wend_run *r);
 /* child_budget.c: what others leave of the run's budgets and of those above

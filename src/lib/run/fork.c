@@ -1,13 +1,14 @@
 /*
  * fork.c - a new run that shares another one's past.
  *
- * A fork is born with what its maker says: run_fork, results in place of
- * open calls, a message, all in one batch; then it is a run that nobody has
- * under way, and goes on like any other. Of the past only the last shared
- * event is read, unless what is said must be looked up in the state there.
+ * A fork begins with what the caller gives: run_fork, results for open calls, a
+ * message, all in one batch. Then it is a run without an owner, and is resumed
+ * like any other. Only the last shared event of the past is read, unless the
+ * state there is needed.
  */
 #include "lib/run/run.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -33,8 +34,8 @@ struct fork {
 
 /* ---- What it shares ------------------------------------------------------ */
 
-/* The past on its way into a state; or only searched. */
-struct past {
+/* The past, folded into a state or only searched. */
+struct fork_past {
     struct fork *f;
     struct arena arena; /* of one item */
     int64_t to;         /* last event to read */
@@ -45,7 +46,7 @@ struct past {
     wend_status status;
 };
 
-/* Of that call or action; an attempt that is superseded has none. */
+/* The result of that call or action; a superseded attempt has none. */
 static bool is_result(const wend_event *ev, wend_str id)
 {
     if (ev->type == WEND_CALL_END)
@@ -55,7 +56,7 @@ static bool is_result(const wend_event *ev, wend_str id)
            ev->u.action_end.outcome != WEND_OUTCOME_SUPERSEDED;
 }
 
-static bool past_event(struct past *p, const wend_event *ev)
+static bool past_event(struct fork_past *p, const wend_event *ev)
 {
     struct keep keep = {&p->f->arena, NULL};
 
@@ -75,7 +76,7 @@ static bool past_event(struct past *p, const wend_event *ev)
 
 static bool past_item(void *ctx, const struct store_item *item)
 {
-    struct past *p = ctx;
+    struct fork_past *p = ctx;
     struct arena *a = p->ev ? &p->f->arena : &p->arena;
     wend_event ev;
     wend_str body;
@@ -101,7 +102,7 @@ static bool past_item(void *ctx, const struct store_item *item)
     return item->seq < p->to;
 }
 
-static wend_status read_past(struct fork *f, struct past *p, int64_t from)
+static wend_status read_past(struct fork *f, struct fork_past *p, int64_t from)
 {
     wend_store *store = f->store;
     wend_status s;
@@ -123,7 +124,7 @@ static wend_status read_past(struct fork *f, struct past *p, int64_t from)
 /* Just before that call or action ended. */
 static wend_status find_result(struct fork *f, int64_t seq)
 {
-    struct past p = {.to = seq, .call = str_of(f->o.results[0].call)};
+    struct fork_past p = {.to = seq, .call = str_of(f->o.results[0].call)};
     wend_status s = read_past(f, &p, 1);
 
     if (s == WEND_OK && !p.found)
@@ -136,7 +137,7 @@ static wend_status find_result(struct fork *f, int64_t seq)
 
 static wend_status find_at(struct fork *f, const wend_run_info *info)
 {
-    struct past p = {.ev = &f->at};
+    struct fork_past p = {.ev = &f->at};
     wend_status s = WEND_OK;
 
     if (!f->o.at && f->o.results_count)
@@ -165,7 +166,7 @@ static wend_status find_at(struct fork *f, const wend_run_info *info)
 
 static wend_status find_state(struct fork *f)
 {
-    struct past p = {.to = f->o.at};
+    struct fork_past p = {.to = f->o.at};
     wend_status s;
 
     turn_init(&f->turn);
@@ -197,12 +198,7 @@ static wend_event *add(struct fork *f, wend_event_type type)
 /* A text of the host's: valid, and without keys of the agent's. */
 static wend_str clean(struct fork *f, wend_str text)
 {
-    struct buf b = {.mem = &f->store->mem};
-
-    utf8_repair(&b, text);
-    text = arena_str(&f->arena, buf_view(&b));
-    f->arena.failed |= b.failed;
-    buf_free(&b);
+    text = utf8_keep(text, &f->arena);
     return f->o.agent ? agent_blank(f->o.agent, text, &f->arena) : text;
 }
 
@@ -226,33 +222,31 @@ static void say_fork(struct fork *f)
 static void say_call(struct fork *f, uint32_t i, wend_str output)
 {
     const struct call *c = turn_call(&f->turn, i);
-    const struct tool *tool;
-    wend_event *ev;
+    const struct tool *tool = config_tool(f->turn.config, c->name);
 
     bit_set(&f->turn.ended, i);
-    if (!bit_get(&f->turn.started, i)) {
-        ev = add(f, WEND_CALL_START);
-        tool = config_tool(f->turn.config, c->name);
-        ev->u.call_start.call = c->id;
-        ev->u.call_start.name = c->name;
-        ev->u.call_start.args_json = c->args;
-        ev->u.call_start.args_invalid = c->invalid;
-        ev->u.call_start.call_class =
-            tool ? tool->call_class : WEND_CLASS_UNSAFE;
-        ev->u.call_start.attempt = 1;
-        ev->u.call_start.policy.rule = STR("given");
-    }
-    ev = add(f, WEND_CALL_END);
-    ev->u.call_end.call = c->id;
-    ev->u.call_end.name = c->name;
-    ev->u.call_end.outcome = WEND_OUTCOME_OK;
-    ev->u.call_end.output = clean(f, output);
-    ev->u.call_end.given = true;
+    if (!bit_get(&f->turn.started, i))
+        add(f, WEND_CALL_START)->u.call_start = (wend_ev_call_start){
+            .call = c->id,
+            .name = c->name,
+            .args_json = c->args,
+            .args_invalid = c->invalid,
+            .call_class = tool ? tool->call_class : WEND_CLASS_UNSAFE,
+            .attempt = 1,
+            .policy.rule = STR("given"),
+        };
+    add(f, WEND_CALL_END)->u.call_end = (wend_ev_call_end){
+        .call = c->id,
+        .name = c->name,
+        .outcome = WEND_OUTCOME_OK,
+        .output = clean(f, output),
+        .given = true,
+    };
 }
 
-/* Of one that has a child, or asks a model, it must be known how that ended:
- * nobody could close their brackets any more. Nor is one open between the end
- * of an attempt that was superseded and the start of the next. */
+/* A call with a child cannot be given a result, nor an action that asks a
+ * model: their brackets would stay open. Nor is one open between the end of a
+ * superseded attempt and the next start. */
 static bool is_open_call(const struct turn *t, int i)
 {
     return i >= 0 && !bit_get(&t->ended, (uint32_t)i) &&
@@ -276,14 +270,14 @@ static void say_action(struct fork *f, uint32_t i, wend_str output)
     struct buf json = {.mem = &f->store->mem};
 
     json_put_any(&json, clean(f, output));
-    ev->u.action_end.action = a->id;
-    ev->u.action_end.name = a->name;
-    ev->u.action_end.outcome = WEND_OUTCOME_OK;
-    ev->u.action_end.output_json = arena_str(&f->arena, buf_view(&json));
-    ev->u.action_end.output_key = a->output_key;
-    ev->u.action_end.given = true;
-    f->arena.failed |= json.failed;
-    buf_free(&json);
+    ev->u.action_end = (wend_ev_action_end){
+        .action = a->id,
+        .name = a->name,
+        .outcome = WEND_OUTCOME_OK,
+        .output_json = buf_keep(&json, &f->arena),
+        .output_key = a->output_key,
+        .given = true,
+    };
     plan_evolve(&f->turn.plan, ev, &f->arena); /* it is open no more */
 }
 
@@ -315,7 +309,6 @@ static wend_status say_all(struct fork *f)
 {
     size_t most = 2 + 2 * f->o.results_count;
     wend_status s = WEND_OK;
-    wend_event *ev;
 
     f->events = arena_alloc(&f->arena, most * sizeof *f->events);
     f->rows = arena_alloc(&f->arena, most * sizeof *f->rows);
@@ -324,11 +317,10 @@ static wend_status say_all(struct fork *f)
     say_fork(f);
     for (size_t i = 0; s == WEND_OK && i < f->o.results_count; i++)
         s = say_result(f, &f->o.results[i]);
-    if (s == WEND_OK && f->o.say.ptr) {
-        ev = add(f, WEND_MESSAGE);
-        ev->u.message.role = STR("user");
-        ev->u.message.text = clean(f, f->o.say);
-    }
+    if (s == WEND_OK && f->o.say.ptr)
+        add(f, WEND_MESSAGE)->u.message =
+            (wend_ev_message){.role = STR("user"), .text = clean(f, f->o.say)};
+    assert(f->events_count <= most);
     return s == WEND_OK && f->arena.failed ? fail_nomem(f->err) : s;
 }
 
@@ -367,7 +359,7 @@ static bool is_birth(const wend_event *ev)
 static wend_status find_prompt(struct fork *f, wend_run_info *info)
 {
     struct log_birth birth = {0};
-    struct past p = {.to = f->o.at, .birth = &birth};
+    struct fork_past p = {.to = f->o.at, .birth = &birth};
     wend_status s;
 
     if (f->o.say.ptr || !is_birth(&f->at))
@@ -418,10 +410,10 @@ static wend_status put(struct fork *f, const wend_run_info *info)
     return s;
 }
 
-/* A plan asks nobody, so that nobody would hear it. */
+/* A plan asks no model, so nothing would read the text. */
 static wend_status check_say(struct fork *f)
 {
-    struct past p = {.to = 1};
+    struct fork_past p = {.to = 1};
     wend_event first = {0};
     wend_status s;
 

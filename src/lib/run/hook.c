@@ -1,8 +1,8 @@
 /*
  * hook.c - the host looks at, changes, skips or stops.
  *
- * What a hook says becomes an input like any other, so that it is decided
- * upon by the core and stands in the log.
+ * What a hook says becomes an input like any other: the core decides, and the
+ * log has it.
  */
 #include "lib/run/call.h"
 #include "lib/run/hook.h"
@@ -13,14 +13,7 @@
 /* The hook's text lives in the run from here on, as valid UTF-8. */
 static void keep_text(struct wend_run *r, wend_hook *h)
 {
-    struct buf b = {.mem = &r->rt->mem};
-
-    if (h->text.ptr) /* whatever its length claims */
-        utf8_repair(&b, h->text);
-    h->text = b.failed ? STR_NONE : arena_str(&r->arena, buf_view(&b));
-    if (!h->text.ptr)
-        r->arena.failed = true;
-    buf_free(&b);
+    h->text = h->text.ptr ? utf8_keep(h->text, &r->arena) : STR("");
 }
 
 wend_hook_answer hook_ask(struct wend_run *r, wend_hook *h)
@@ -49,15 +42,10 @@ void hook_stop(struct wend_run *r, wend_str message)
 static bool canonical(struct wend_run *r, wend_str *text)
 {
     struct arena a = {.mem = &r->rt->mem};
-    struct buf b = {.mem = &r->rt->mem};
     struct json *j = json_parse(*text, &a, NULL);
 
-    if (j) {
-        json_put(&b, j);
-        *text = arena_str(&r->arena, buf_view(&b));
-    }
-    r->arena.failed |= b.failed;
-    buf_free(&b);
+    if (j)
+        *text = json_text(j, &r->arena);
     arena_free(&a);
     return j != NULL;
 }
@@ -86,8 +74,8 @@ static void before_call(struct wend_run *r, const struct effect *fx)
         shell_input(r, &in);
 }
 
-/* Both hooks of a turn's beginning give one answer: what either adds joins
- * the conversation, the model's hook alone can answer instead. */
+/* Both hooks before a turn give one answer: what either adds joins the
+ * conversation; only the model's hook can answer instead of the model. */
 static void before_turn(struct wend_run *r, const struct effect *fx)
 {
     wend_hook h = {.point = WEND_HOOK_TURN_BEFORE, .turn = (uint32_t)fx->turn};

@@ -1,15 +1,16 @@
 /*
- * resume.c - a run that another process left, taken up again from its log.
+ * resume.c - resumes a run from its log.
  *
- * The log is folded through turn_apply as a replay would; the agent gives
- * nothing but hands: the driver and the functions of its tools. Only then is
- * the run claimed; a resume that fails leaves log and list as they were.
+ * turn_apply folds the log, as in a replay; the agent adds only the driver and
+ * the functions of its tools. Then the run is claimed; a resume that fails
+ * leaves the log and the list as they were.
  *
- * The log of an imported run is somebody else's word: it gives the history,
- * and the agent all the rest. run_resume says so, and replaces the config.
+ * The log of an imported run is not trusted: it gives the history, and the
+ * agent the rest. run_resume says so, and replaces the config.
  */
 #include "lib/run/run.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -21,7 +22,7 @@
 #include "lib/run/past.h"
 #include "lib/run/trouble.h"
 
-/* The log on its way into a run's state. */
+/* A log that is being folded into a run's state. */
 struct fold {
     struct wend_run *r;
     struct arena arena; /* of one item */
@@ -30,8 +31,8 @@ struct fold {
     int64_t n;             /* newest delta after turn.seq */
     uint32_t models_max;   /* that the agent can ask */
     int64_t after;         /* what the reader has had; 0 = all so far */
-    wend_ev_limits limits; /* that hold from now on, where not 0 */
-    bool ended;            /* its end will do, too */
+    wend_ev_limits limits; /* from now on, where not 0 */
+    bool ended;            /* a run that is over is fine, too */
     bool foreign;          /* the log has no authority */
     uint32_t take;         /* WEND_FORK_ bits: what the agent says instead */
     wend_status status;
@@ -48,7 +49,7 @@ static bool stop_fold(struct fold *f, wend_status s, int64_t seq)
     return false;
 }
 
-/* A message that was open at the end: what the log has of it. */
+/* What the log has of a message that was open at its end. */
 static bool fold_delta(void *ctx, wend_event *ev)
 {
     struct fold *f = ctx;
@@ -66,7 +67,7 @@ static bool fold_delta(void *ctx, wend_event *ev)
     return !r->reply.failed;
 }
 
-/* What children have from it, and by what its model calls are remembered. */
+/* What children inherit, and the model of its first calls. */
 static void note_start(struct fold *f, const wend_ev_run_start *e)
 {
     struct wend_run *r = f->r;
@@ -156,7 +157,7 @@ static bool fold_item(void *ctx, const struct store_item *item)
     return more;
 }
 
-/* What cannot be checked any more must not pass for checked. */
+/* A run whose schemas cannot be checked any more is not resumed. */
 static wend_status check_schemas(const struct fold *f, wend_error *err)
 {
     const struct config *c = f->r->turn.config;
@@ -224,10 +225,10 @@ static wend_status fold_log(struct fold *f, wend_error *err)
     return s;
 }
 
-/* ---- Taking it up -------------------------------------------------------- */
+/* ---- Claiming ------------------------------------------------------------ */
 
-/* A run of this runtime that is under way has an owner: us. `but` is who
- * asks, or NULL. */
+/* A live run of this runtime cannot be resumed. `but`: the run that resumes, or
+ * NULL. */
 static wend_status check_ours(const wend_runtime *rt, const char *id,
                               const struct wend_run *but, wend_error *err)
 {
@@ -268,8 +269,8 @@ static wend_status catch_up(struct fold *f, int64_t seq, wend_error *err)
     return s;
 }
 
-/* The run is claimed once all of its log is known: reading can fail, and a
- * resume that fails leaves the run as it is. */
+/* Claims the run once all of its log is known: reading can fail, and a resume
+ * that fails leaves the run as it is. */
 static wend_status claim(struct fold *f, wend_error *err)
 {
     struct wend_run *r = f->r;
@@ -277,7 +278,8 @@ static wend_status claim(struct fold *f, wend_error *err)
     int64_t seq = 0;
     wend_status s;
 
-    r->open = batch_new(r); /* what let_go needs */
+    assert(!r->open);
+    r->open = batch_new(r); /* let_go needs it */
     if (!r->open)
         return fail_nomem(err);
     while ((s = lease_claim(&r->lease, store, r->rt, str_of(r->id), r->turn.seq,
@@ -296,7 +298,7 @@ static wend_status claim(struct fold *f, wend_error *err)
     return WEND_OK;
 }
 
-/* What the agent says from here on, instead of the log. */
+/* What the agent says instead of the log from here on. */
 static wend_status take_over(struct fold *f, wend_ev_run_resume *over,
                              wend_error *err)
 {
@@ -342,10 +344,8 @@ static wend_status first_step(struct fold *f, wend_error *err)
     }
     if (memcmp(&f->limits, &none, sizeof none) != 0)
         in.limits = &f->limits;
-
     if (r->child && r->child->parent->turn.stop.outcome != WEND_OUTCOME_NONE)
         in.by = STR("parent"); /* nothing of it starts again */
-
     r->durable_seq = r->turn.seq;
     r->shown.seq = f->after ? f->after : r->turn.seq;
     r->shown.n = f->after ? INT64_MAX : f->n;
@@ -360,7 +360,7 @@ static wend_status first_step(struct fold *f, wend_error *err)
     return s;
 }
 
-/* Leaves a run that was claimed as it was: its log gets nothing, and the list
+/* Releases a claimed run unchanged: nothing is added to its log, and the list
  * says what it said before. */
 static void let_go(struct wend_run *r, const struct turn *before)
 {
@@ -410,8 +410,8 @@ static wend_status is_imported(struct wend_run *r, bool *yes, wend_error *err)
     return s;
 }
 
-/* A file may have a run with the id of a child that a run of ours has decided
- * on and not started yet. */
+/* An imported file may have a run with the id of a child that one of our runs
+ * has not started yet. */
 static wend_status check_child(struct wend_run *r, wend_error *err)
 {
     bool imported;
@@ -435,11 +435,11 @@ wend_status run_resume_child(struct wend_run *r, bool *found, wend_error *err)
     if (s == WEND_OK)
         s = resume(&f, err);
     *found = s != WEND_E_NOTFOUND && s != WEND_E_EXISTS;
-    r->over |= s != WEND_OK && !r->born; /* not ours: nothing to let go of */
+    r->over |= s != WEND_OK && !r->born; /* not claimed: nothing to release */
     return s;
 }
 
-/* False: one of them cannot be. */
+/* False: one of them is invalid. */
 static bool limits_of(const wend_limits *l, wend_ev_limits *out)
 {
     *out = (wend_ev_limits){.turns = l->turns,
@@ -486,7 +486,7 @@ wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
     if (s == WEND_OK)
         s = resume(&f, err);
     if (s != WEND_OK) {
-        r->over |= !r->born; /* not ours: nothing to let go of */
+        r->over |= !r->born; /* not claimed: nothing to release */
         run_drop(r);
         return s;
     }

@@ -23,10 +23,11 @@
 
 static void on_timer(struct timer_node *t)
 {
-    struct run_timer *rt = (struct run_timer *)(void *)t;
-    struct input in = {.kind = IN_TIMER, .timer = rt->kind, .ask = rt->ask};
+    struct run_timer *timer = container_of(t, struct run_timer, node);
+    struct input in = {
+        .kind = IN_TIMER, .timer = timer->kind, .ask = timer->ask};
 
-    shell_input(rt->run, &in);
+    shell_input(timer->run, &in);
 }
 
 struct wend_run *run_new(wend_runtime *rt, wend_error *err)
@@ -100,8 +101,8 @@ static void drop_cancel(struct wend_run *r)
 }
 
 /* A run that ran out of memory is still ours, unless it never reached the
- * store; one that another owner has taken, or whose store failed, is not to
- * be touched. */
+ * store; one that another owner has claimed, or whose store failed, must not be
+ * touched. */
 static bool may_write(const struct wend_run *r)
 {
     return r->rt->failed.status == WEND_OK &&
@@ -109,8 +110,8 @@ static bool may_write(const struct wend_run *r)
             (r->error.status == WEND_E_NOMEM && r->born));
 }
 
-/* What was shown but not yet packed goes to the store, and with it the word
- * that nobody owns the run any more. */
+/* Deltas that were shown but not packed go to the store, with the status that
+ * the run has no owner any more. */
 static void park(struct wend_run *r)
 {
     if (r->over || !r->agent || r->turn.phase == PH_NEW)
@@ -146,7 +147,7 @@ struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
     return r;
 }
 
-/* Lets go of everything that belongs to the runtime. */
+/* Releases everything that belongs to the runtime. */
 void run_detach(struct wend_run *r)
 {
     wend_runtime *rt = r->rt;
@@ -157,7 +158,7 @@ void run_detach(struct wend_run *r)
         shell_submit(r);
     batch_free(r->open);
     r->open = NULL;
-    lease_end(&r->lease); /* behind the word that it is let go */
+    lease_end(&r->lease); /* after the status that it is released */
     for (struct batch *b = r->sent; b; b = b->next)
         b->run = NULL;
     drop_cancel(r);
@@ -260,7 +261,7 @@ static wend_status fill_start(struct wend_run *r, const wend_run_options *o,
     e->model = a->model;
     e->cwd = a->cwd;
     e->limits = a->limits;
-    if (!r->child) /* whose config is made of its parent's words */
+    if (!r->child) /* a child's config comes from its parent */
         e->config_json = a->configs[r->mode]->json;
     run_name(r, o);
     e->user = r->birth.user;
@@ -350,7 +351,7 @@ wend_status run_start(wend_agent *agent, wend_str prompt,
     s = run_begin(r, prompt, plan, &o, NULL, err);
     if (s == WEND_OK) {
         drop_dirty(r);
-        shell_submit(r); /* who is given its id finds it in the store */
+        shell_submit(r); /* the caller finds its id in the store */
         if (r->error.status != WEND_OK)
             s = fail(err, r->error.status, "%s", r->error.message);
     }
@@ -407,7 +408,7 @@ static bool is_drained(const struct wend_run *r)
         return replay_over(r);
     return r->over && !r->shown.count && !r->shown.lagged &&
            r->durable_seq == r->turn.seq &&
-           !r->children; /* one that was given up has an end to write */
+           !r->children; /* an abandoned child has an end to write */
 }
 
 static wend_status poll_once(struct wend_run *r, const wend_event **event)
@@ -444,7 +445,7 @@ static wend_status next(struct wend_run *r, int64_t end_us,
     return s;
 }
 
-/* What was lent goes with the run, if that was freed meanwhile. */
+/* Lent strings are gone if the run was freed meanwhile. */
 static wend_status end(struct wend_run *r, wend_status s)
 {
     bool gone = run_is_doomed(r);

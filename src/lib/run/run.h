@@ -47,7 +47,7 @@ struct wend_run {
     struct wend_run *next, **prev; /* rt->runs */
     struct wend_run *dirty_next;
     bool dirty, over;
-    bool parked; /* let go before its end: somebody else may take it up */
+    bool parked; /* released before its end: another owner may resume it */
     char id[40];
     wend_agent *agent; /* NULL for a replay */
     struct arena arena;
@@ -55,10 +55,10 @@ struct wend_run {
     int64_t epoch, durable_seq, delta_n;
     struct lease lease; /* from its start to its end in the store */
     int64_t last_us;    /* newest time given to an event */
-    int64_t ahead_us; /* by so much its time is ahead of the runtime's clock */
-    bool clock_set;   /* ahead_us is known */
+    int64_t ahead_us;   /* its time, less the runtime's clock */
+    bool clock_set;     /* ahead_us is known */
     wend_outcome outcome;
-    struct session *session;
+    struct session *session; /* the driver's */
     struct reply reply;
     int64_t asked; /* newest ask that went to the driver */
     bool replying;
@@ -93,7 +93,7 @@ struct wend_run {
     bool born, resumed;       /* the store has it; this run came from there */
     bool trusts;              /* the host answers for an imported log */
     struct trouble *troubles; /* that wait for its next step */
-    wend_error error;         /* why nothing goes on */
+    wend_error error;         /* why it does not continue */
     wend_error said;          /* why the last call was refused */
     struct player *player;
     struct post cancel_post;
@@ -126,13 +126,11 @@ wend_status run_options(const wend_run_options *options, wend_run_options *o,
                         struct kept **hook, wend_error *err);
 /* ... and given to it, if it was; gives `s` back. */
 wend_status run_give(wend_status s, wend_run **out, struct kept *hook);
-/* run_options.c: a string of the host's, made valid; of NULL absent. */
-wend_str run_clean(struct wend_run *r, const char *s);
-/* The same for user, session and correlation of the options. */
+/* run_options.c: user, session and correlation of the options. */
 void run_name(struct wend_run *r, const wend_run_options *o);
 void run_live(struct wend_run *r);   /* it is under way from here on */
 void run_detach(struct wend_run *r); /* the runtime goes first */
-/* Frees it, also inside a callback: nothing of the host's may be reading it. */
+/* Frees it, also inside a callback: the host must not be reading it. */
 void run_drop(struct wend_run *r);
 
 /* inbox.c: requests of other processes */

@@ -6,20 +6,6 @@
 #include "base/fail.h"
 #include "base/utf8.h"
 
-wend_str run_clean(struct wend_run *r, const char *s)
-{
-    struct buf b = {.mem = &r->rt->mem};
-    wend_str kept = STR_NONE;
-
-    if (s) {
-        utf8_repair(&b, str_of(s));
-        kept = arena_str(&r->arena, buf_view(&b));
-        r->arena.failed |= b.failed;
-    }
-    buf_free(&b);
-    return kept;
-}
-
 wend_status run_options(const wend_run_options *options, wend_run_options *o,
                         struct kept **hook, wend_error *err)
 {
@@ -40,8 +26,8 @@ wend_status run_give(wend_status s, wend_run **out, struct kept *hook)
 
 void run_name(struct wend_run *r, const wend_run_options *o)
 {
-    r->birth.user = run_clean(r, o->user);
-    r->birth.session = run_clean(r, o->session);
-    r->correlation =
-        run_clean(r, o->correlation_id ? o->correlation_id : r->id);
+    r->birth.user = utf8_keep(str_of(o->user), &r->arena);
+    r->birth.session = utf8_keep(str_of(o->session), &r->arena);
+    r->correlation = utf8_keep(
+        str_of(o->correlation_id ? o->correlation_id : r->id), &r->arena);
 }

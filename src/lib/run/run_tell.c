@@ -70,7 +70,7 @@ static wend_status approve(wend_run *r, wend_str call, bool yes, bool remember,
     in.approval.call = call;
     in.approval.yes = yes;
     in.approval.remember = remember;
-    in.approval.by = run_clean(r, by ? by : "api");
+    in.approval.by = utf8_keep(str_of(by ? by : "api"), &r->arena);
     return tell(r, &in);
 }
 

@@ -15,14 +15,13 @@
 #include "lib/run/shell.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/utf8.h"
 
-/* Wall time when the process began or resumed the run, then a clock that
- * nobody can set: what a run says it took, it took. It never goes back, also
- * if the wall clock did meanwhile; a child's time is its parent's. */
+/* Wall time when the process started or resumed the run, then the monotonic
+ * clock, so that durations are right. It never goes back, even if the wall
+ * clock does; a child has its parent's time. */
 int64_t shell_now(struct wend_run *r)
 {
     int64_t clock_us = rt_clock(r->rt);
@@ -57,8 +56,8 @@ struct batch *shell_batch(struct wend_run *r)
     return r->open;
 }
 
-/* Ends the work on a run without a run_end: its log stays as it is, so
- * that it can be taken up again. */
+/* Ends the work on a run without a run_end: its log stays as it is, so that it
+ * can be resumed. */
 void shell_fail(struct wend_run *r, wend_status s, const char *message)
 {
     if (r->error.status != WEND_OK)
@@ -99,7 +98,7 @@ static bool remember(struct wend_run *r, const struct step *s)
     return false;
 }
 
-/* What is needed to go on if the store refuses the end. */
+/* What is needed to continue if the store refuses the end. */
 static bool keep_unended(struct wend_run *r, const struct turn *before,
                          const wend_ev_run_end *e)
 {
@@ -155,7 +154,7 @@ static void drop_reply(struct wend_run *r)
     }
 }
 
-/* Keys of those above are kept from a child's log, too. */
+/* Keys of its parents do not get into a child's log either. */
 static void blank_text(struct wend_run *r, wend_str *text)
 {
     for (const struct wend_run *a = r; a;
@@ -163,9 +162,9 @@ static void blank_text(struct wend_run *r, wend_str *text)
         *text = agent_blank(a->agent, *text, &r->rt->scratch);
 }
 
-/* What tools, people and children say may hold a key of ours: neither the log
- * nor the model gets to see it. What models say was looked through as it came.
- * `child` is a place for what is said about one. */
+/* Blanks the agent's keys in what tools, people and children say: neither the
+ * log nor the model sees them. What models say was blanked piece by piece.
+ * `child`: room for a copy. */
 static void blank(struct wend_run *r, struct input *in,
                   struct child_done *child)
 {
@@ -186,7 +185,7 @@ static void blank(struct wend_run *r, struct input *in,
     }
 }
 
-/* Some inputs bring what waits to be told. */
+/* Some inputs bring the waiting troubles. */
 static bool tells(const struct input *in)
 {
     return in->kind == IN_TROUBLE || in->kind == IN_START ||
@@ -298,6 +297,7 @@ static void arm(struct wend_run *r, const struct effect *fx)
 
 static void perform(struct wend_run *r, const struct effect *fx)
 {
+    assert(r->error.status == WEND_OK);
     switch (fx->kind) {
     case FX_ASK_MODEL: ask(r, fx); break;
     case FX_STOP_MODEL: r->session->ops->stop(r->session); break;
@@ -339,8 +339,8 @@ static void link_sent(struct wend_run *r, struct batch *b)
     r->sent_bytes += b->sent_bytes;
 }
 
-/* Answers mostly come in the order of sending, but one that ran out of
- * memory on its way to the store is back before those in front of it. */
+/* Batches mostly come back in the order of sending, but one that ran out of
+ * memory on its way to the store overtakes those before it. */
 static void drop_sent(struct wend_run *r, struct batch *b)
 {
     struct batch **link = &r->sent;
@@ -350,6 +350,7 @@ static void drop_sent(struct wend_run *r, struct batch *b)
     *link = b->next;
     if (!*link)
         r->sent_tail = link;
+    assert(r->sent_bytes >= b->sent_bytes);
     r->sent_bytes -= b->sent_bytes;
 }
 

@@ -25,16 +25,14 @@ bool shell_open(const struct wend_run *r, int64_t ask_number)
 
 static void flush_pack(struct timer_node *t)
 {
-    struct wend_run *r =
-        (struct wend_run *)(void *)((char *)t -
-                                    offsetof(struct wend_run, pack_timer));
+    struct wend_run *r = container_of(t, struct wend_run, pack_timer);
     struct batch *b = shell_batch(r);
 
     if (!b || !batch_pack(b, &r->pack))
         shell_fail(r, WEND_E_NOMEM, "out of memory");
 }
 
-/* Of what the text is: a call, an action, or neither. */
+/* Whose text it is: a call's, an action's, or neither. */
 struct about {
     wend_str call, action;
 };
@@ -71,7 +69,7 @@ static void one_delta(struct wend_run *r, wend_event_type type,
     show_visible(r); /* last: a listener may change everything */
 }
 
-/* A delta is one line wherever it goes, so a longer piece becomes several. */
+/* A delta is one line of the log, so a longer piece becomes several. */
 static void delta(struct wend_run *r, wend_event_type type, struct about about,
                   wend_str text, int64_t now_us)
 {
@@ -84,7 +82,7 @@ static void delta(struct wend_run *r, wend_event_type type, struct about about,
     }
 }
 
-/* Of the model's message, which not every purpose shows as it comes. */
+/* A delta of the model's message; not every purpose shows them. */
 static void model_delta(struct wend_run *r, wend_event_type type, wend_str call,
                         wend_str text, int64_t now_us)
 {
@@ -102,6 +100,14 @@ void shell_plain(struct wend_run *r, int64_t ask_number, wend_str piece)
     model_delta(r, WEND_TEXT_DELTA, STR_NONE, piece, now);
 }
 
+static void thinking(struct wend_run *r, wend_str piece)
+{
+    int64_t now = shell_now(r);
+
+    reply_thinking(&r->reply, piece, now);
+    model_delta(r, WEND_THINKING_DELTA, STR_NONE, piece, now);
+}
+
 /* The piece without secrets, lent by `room`. */
 static wend_str veiled(struct wend_run *r, int64_t ask_number,
                        enum veil_what what, int call, wend_str piece,
@@ -114,17 +120,24 @@ static wend_str veiled(struct wend_run *r, int64_t ask_number,
                       ask_number, what, call, piece, room);
 }
 
-void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
+/* A piece without secrets, to an action's model call or to the turn's. */
+static void take_piece(struct wend_run *r, int64_t ask_number,
+                       enum veil_what what, wend_str piece)
 {
+    bool text = what == VEIL_TEXT;
     struct buf room;
 
     if (!shell_open(r, ask_number) || !piece.len)
         return;
-    piece = veiled(r, ask_number, VEIL_TEXT, 0, piece, &room);
+    piece = veiled(r, ask_number, what, 0, piece, &room);
     if (!piece.len)
         ; /* out of memory: the run has failed */
-    else if (ask_number < 0)
+    else if (ask_number < 0 && text)
         ask_text(ask_under_way(r, ask_number), piece);
+    else if (ask_number < 0)
+        ask_thinking(ask_under_way(r, ask_number), piece);
+    else if (!text)
+        thinking(r, piece);
     else if (r->turn.config->plan_tool)
         tagged_text(r, ask_number, piece);
     else
@@ -132,28 +145,14 @@ void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
     buf_free(&room);
 }
 
-static void thinking(struct wend_run *r, wend_str piece)
+void shell_text(struct wend_run *r, int64_t ask_number, wend_str piece)
 {
-    int64_t now = shell_now(r);
-
-    reply_thinking(&r->reply, piece, now);
-    model_delta(r, WEND_THINKING_DELTA, STR_NONE, piece, now);
+    take_piece(r, ask_number, VEIL_TEXT, piece);
 }
 
 void shell_thinking(struct wend_run *r, int64_t ask_number, wend_str piece)
 {
-    struct buf room;
-
-    if (!shell_open(r, ask_number) || !piece.len)
-        return;
-    piece = veiled(r, ask_number, VEIL_THINKING, 0, piece, &room);
-    if (!piece.len)
-        ; /* out of memory: the run has failed */
-    else if (ask_number < 0)
-        ask_thinking(ask_under_way(r, ask_number), piece);
-    else
-        thinking(r, piece);
-    buf_free(&room);
+    take_piece(r, ask_number, VEIL_THINKING, piece);
 }
 
 int shell_call(struct wend_run *r, int64_t ask_number, wend_str id,
@@ -205,16 +204,18 @@ static void ended(struct wend_run *r, wend_str code)
         r->session->ops->ended(r->session, code);
 }
 
+/* The reply of the turn's model call, or of an action's. */
+static struct reply *reply_of(struct wend_run *r, int64_t ask_number)
+{
+    return ask_number < 0 ? &ask_under_way(r, ask_number)->reply : &r->reply;
+}
+
 /* What was used counts, also if the answer breaks off. */
 void shell_usage(struct wend_run *r, int64_t ask_number,
                  const wend_ev_usage *usage)
 {
-    if (!shell_open(r, ask_number))
-        return;
-    if (ask_number < 0)
-        ask_under_way(r, ask_number)->reply.usage = *usage;
-    else
-        r->reply.usage = *usage;
+    if (shell_open(r, ask_number))
+        reply_of(r, ask_number)->usage = *usage;
 }
 
 void shell_model_fail(struct wend_run *r, int64_t ask_number,
@@ -228,24 +229,22 @@ void shell_model_fail(struct wend_run *r, int64_t ask_number,
         ask_fail(ask_under_way(r, ask_number), e);
         return;
     }
-    /* One that breaks off in the middle is not one that cannot be asked. */
+    /* A model whose answer breaks off can still be asked. */
     ended(r, r->reply.pieces ? STR_NONE : e->code);
     shell_input(r, &in);
 }
 
 bool shell_restart(struct wend_run *r, int64_t ask_number)
 {
+    struct reply *reply;
+
     if (!shell_open(r, ask_number) ||
         (ask_number >= 0 && (r->turn.calls_count || turn_plan_open(&r->turn))))
         return false;
-    if (ask_number < 0) {
-        struct action_ask *a = ask_under_way(r, ask_number);
-
-        reply_again(&a->reply, a->reply.began_us);
-        return true;
-    }
-    reply_again(&r->reply, r->reply.began_us);
-    tagged_again(r);
+    reply = reply_of(r, ask_number);
+    reply_again(reply, reply->began_us);
+    if (ask_number >= 0)
+        tagged_again(r);
     return true;
 }
 
@@ -262,8 +261,8 @@ static void seal_cut_calls(struct wend_run *r)
             reply_seal_cut(&r->reply, (int)i);
 }
 
-/* A message that ends inside a call cannot be acted upon: what is there of
- * its arguments may mean something else than was meant. */
+/* A message that ends inside a call cannot be acted upon: its arguments are
+ * incomplete, and may mean something else than the model intended. */
 static bool ends_inside_call(struct wend_run *r, int64_t ask_number,
                              wend_str finish)
 {
@@ -322,7 +321,7 @@ void shell_done(struct wend_run *r, int64_t ask_number, wend_str finish,
     shell_input(r, &in);
 }
 
-/* A late word from a call that has ended is not shown. */
+/* Late output of a call that has ended is not shown. */
 void shell_output(struct wend_run *r, wend_str call, wend_str text)
 {
     int i = turn_call_index(&r->turn, call);

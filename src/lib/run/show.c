@@ -2,13 +2,14 @@
  * show.c - the reader's side of a run: a bounded queue, then the store.
  *
  * An event is visible once the kept event it belongs to is durable. A
- * reader that falls behind loses its queue, not its events: it goes on from
+ * reader that falls behind loses its queue, not its events: it reads on from
  * the store until it has caught up.
  */
 #include "base/utf8.h"
 #include "lib/run/replay.h"
 #include "lib/run/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -79,8 +80,10 @@ static bool ring_push(struct wend_run *r, wend_event *copy)
 
 static wend_event *ring_pop(struct shown *s)
 {
-    wend_event *ev = s->ring[s->first];
+    wend_event *ev;
 
+    assert(s->count);
+    ev = s->ring[s->first];
     s->first = (s->first + 1) % s->cap;
     s->count--;
     s->bytes -= weight(ev);
@@ -102,8 +105,8 @@ static bool flush_held(struct wend_run *r)
     memcpy(&merged, held, offsetof(wend_event, u) + sizeof(wend_ev_delta));
     merged.u.text_delta.text = buf_view(&s->held_text);
     ok = !s->held_text.failed && ring_push(r, event_copy(&r->rt->mem, &merged));
-    /* One who lags goes on after the newest delta that was joined; what is
-     * lost must not be followed by anything. */
+    /* A reader that lags reads on after the newest delta that was joined;
+     * nothing may follow what is lost. */
     if (ok)
         come_to(s, merged.seq, s->held_n);
     s->lagged &= ok;
@@ -114,9 +117,7 @@ static bool flush_held(struct wend_run *r)
 
 static void on_held_timer(struct timer_node *t)
 {
-    struct wend_run *r =
-        (struct wend_run *)(void *)((char *)t - offsetof(struct wend_run,
-                                                         shown.held_timer));
+    struct wend_run *r = container_of(t, struct wend_run, shown.held_timer);
 
     if (!flush_held(r))
         shell_fail(r, WEND_E_NOMEM, "out of memory");
@@ -189,7 +190,7 @@ bool show_event(struct wend_run *r, const wend_event *ev)
     return enqueue(r, ev, event_copy_here);
 }
 
-/* It is the newest event, and nobody has seen it. */
+/* It is the newest event, and no reader has seen it. */
 void show_unend(struct wend_run *r)
 {
     struct shown *s = &r->shown;
@@ -244,7 +245,7 @@ static bool refill_delta(void *ctx, wend_event *ev)
     return refill_one(f, ev);
 }
 
-/* A whole record more than fits is as much as a queue ever holds. */
+/* A queue holds at most one whole record more than its limit. */
 static bool has_room(const struct shown *s)
 {
     return s->count < QUEUE_EVENTS_MAX && s->bytes < QUEUE_BYTES_MAX;
@@ -349,8 +350,8 @@ const wend_event *show_next(struct wend_run *r)
 {
     struct shown *s = &r->shown;
 
-    /* What is read may all be filtered out or held: only at its end is
-     * there nothing, or nobody would come back to look. */
+    /* All that is read may be filtered out or held: read on until the store
+     * has no more, since nothing would wake the reader. */
     while (!s->count && s->lagged && refill(r))
         continue;
     if (!is_visible(r))
@@ -377,9 +378,7 @@ void show_visible(struct wend_run *r)
 
 static void on_look(struct timer_node *t)
 {
-    show_visible(
-        (struct wend_run *)(void *)((char *)t -
-                                    offsetof(struct wend_run, shown.look)));
+    show_visible(container_of(t, struct wend_run, shown.look));
 }
 
 void show_at(struct wend_run *r, int64_t due_us)

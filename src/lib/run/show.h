@@ -18,7 +18,7 @@ struct shown {
     size_t bytes;
     wend_event *lent; /* given out last */
     int64_t seq, n;   /* newest event given out or queued */
-    bool lagged;      /* go on from the store after (seq, n) */
+    bool lagged;      /* read on from the store after (seq, n) */
     wend_filter filter;
     wend_listen_fn listen;
     void *listen_ctx;

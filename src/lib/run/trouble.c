@@ -1,9 +1,9 @@
 /*
- * trouble.c - what a component could not do although the run goes on: a
- * warning or an error event, decided by the core like any other.
+ * trouble.c - problems of components that do not end the run: each becomes a
+ * warning or an error event, by a decision of the core.
  *
- * What an agent has trouble with before a run starts (a server that does not
- * connect) stays with the agent and is told in each of its runs.
+ * A problem of an agent before a run starts (a server that does not connect)
+ * stays with the agent and is reported in each of its runs.
  */
 #include "lib/run/shell.h"
 #include "lib/run/trouble.h"
@@ -57,16 +57,13 @@ void run_trouble(struct wend_run *r, const struct trouble *t)
 
 void run_error(struct wend_run *r, const char *component, const char *message)
 {
-    struct buf text = {.mem = &r->rt->mem};
     struct trouble t = {.code = str_of(component),
                         .component = str_of(component),
+                        .message = utf8_keep(str_of(message), &r->arena),
                         .retryable = true};
 
-    utf8_repair(&text, str_of(message));
-    t.message = buf_view(&text);
-    if (!text.failed)
+    if (t.message.ptr)
         run_trouble(r, &t);
-    buf_free(&text);
 }
 
 void run_inherit_troubles(struct wend_run *r)
