@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "base/json_scan.h"
 
-struct reader {
+struct event_reader {
     struct arena *arena;
     event_blob_fn blob;
     void *blob_ctx;
@@ -20,8 +20,8 @@ struct reader {
     wend_status status;
 };
 
-static bool bad_name(struct reader *r, const struct json *j, wend_str name,
-                     const char *wanted)
+static bool bad_name(struct event_reader *r, const struct json *j,
+                     wend_str name, const char *wanted)
 {
     r->status = fail_at(r->err, WEND_E_PARSE, j->line, j->column,
                         "event: field '%.*s' must be %s, not %s", (int)name.len,
@@ -29,14 +29,15 @@ static bool bad_name(struct reader *r, const struct json *j, wend_str name,
     return false;
 }
 
-static bool bad(struct reader *r, const struct json *j,
+static bool bad(struct event_reader *r, const struct json *j,
                 const struct event_field *f, const char *wanted)
 {
     return bad_name(r, j, field_name(f), wanted);
 }
 
 /* {"blob":hash,"bytes":n,"head":text}: the text it stands for. */
-static bool read_blob(struct reader *r, const struct json *j, wend_str *out)
+static bool read_blob(struct event_reader *r, const struct json *j,
+                      wend_str *out)
 {
     const struct json *head = json_get(j, "head");
 
@@ -59,7 +60,7 @@ static bool is_blob(const struct json *j)
            str_is(j->first->key, "blob") && json_str(j->first).ptr;
 }
 
-static bool read_str(struct reader *r, const struct event_field *f,
+static bool read_str(struct event_reader *r, const struct event_field *f,
                      const struct json *j, wend_str *out)
 {
     if (j->kind == JSON_NULL && (f->flags & (NULLABLE | OPTIONAL)))
@@ -72,7 +73,8 @@ static bool read_str(struct reader *r, const struct event_field *f,
     return true;
 }
 
-static bool read_raw(struct reader *r, const struct json *j, wend_str *out)
+static bool read_raw(struct event_reader *r, const struct json *j,
+                     wend_str *out)
 {
     if (is_blob(j))
         return read_blob(r, j, out);
@@ -83,7 +85,7 @@ static bool read_raw(struct reader *r, const struct json *j, wend_str *out)
     return false;
 }
 
-static bool read_enum(struct reader *r, const struct event_field *f,
+static bool read_enum(struct event_reader *r, const struct event_field *f,
                       const struct json *j, int *out)
 {
     int i = str_index(json_str(j), f->words->names, f->words->count);
@@ -94,10 +96,10 @@ static bool read_enum(struct reader *r, const struct event_field *f,
     return true;
 }
 
-static bool read_fields(struct reader *r, const struct event_fields *fs,
+static bool read_fields(struct event_reader *r, const struct event_fields *fs,
                         const struct json *j, void *base);
 
-static bool read_items(struct reader *r, const struct event_field *f,
+static bool read_items(struct event_reader *r, const struct event_field *f,
                        const struct json *j, void *slot, size_t count)
 {
     const struct json *item = f->kind == F_LIST ? j->first : j;
@@ -114,7 +116,7 @@ static bool read_items(struct reader *r, const struct event_field *f,
     return true;
 }
 
-static bool read_value(struct reader *r, const struct event_field *f,
+static bool read_value(struct event_reader *r, const struct event_field *f,
                        const struct json *j, void *at)
 {
     switch (f->kind) {
@@ -148,7 +150,7 @@ static void preset(const struct event_fields *fs, void *base)
             *(int64_t *)(void *)((char *)base + fs->list[i].offset) = -1;
 }
 
-static bool read_fields(struct reader *r, const struct event_fields *fs,
+static bool read_fields(struct event_reader *r, const struct event_fields *fs,
                         const struct json *j, void *base)
 {
     size_t next = 0;
@@ -194,7 +196,7 @@ static bool is_id(wend_str s)
     return s.len && json_plain_len(s.ptr, s.len, &seen) == s.len;
 }
 
-static bool read_envelope(struct reader *r, const struct json *j,
+static bool read_envelope(struct event_reader *r, const struct json *j,
                           wend_event *ev)
 {
     const struct json *n = json_get(j, "n"), *turn = json_get(j, "turn");
@@ -224,7 +226,7 @@ static bool read_envelope(struct reader *r, const struct json *j,
 wend_status event_read(wend_str line, struct arena *a, event_blob_fn blob,
                        void *blob_ctx, wend_event *out, wend_error *err)
 {
-    struct reader r = {a, blob, blob_ctx, err, WEND_OK};
+    struct event_reader r = {a, blob, blob_ctx, err, WEND_OK};
     struct json *j = json_parse_own(line, a, err);
     const struct json *data;
     wend_str type;

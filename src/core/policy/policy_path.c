@@ -64,7 +64,7 @@ enum { PLACE_MODEL = 4 };
 /* A glob fits components that follow each other, wherever they begin, and
  * what lies beneath them. Lower case; a star stays within its component. Among
  * them are the short name of .git on FAT, and what lies beside a store. */
-static const struct places {
+static const struct place_row {
     unsigned kinds;
     const char *what;
     const char *globs; /* with spaces between them */
@@ -156,8 +156,8 @@ static bool is_model(wend_str part)
 
 /* Up to where a glob of the row fits that begins at `at`; 0: it does not.
  * *reach: what of that a rule must spell out. */
-static size_t row_fits(const struct places *row, wend_str glob, wend_str path,
-                       size_t at, size_t *reach)
+static size_t row_fits(const struct place_row *row, wend_str glob,
+                       wend_str path, size_t at, size_t *reach)
 {
     wend_str want = STR_NONE, part = STR_NONE;
     size_t in_glob = 0, literal;
@@ -179,7 +179,7 @@ static size_t row_fits(const struct places *row, wend_str glob, wend_str path,
     return at;
 }
 
-static void find_row(const struct places *row, wend_str path, size_t at,
+static void find_row(const struct place_row *row, wend_str path, size_t at,
                      unsigned kinds, struct spot *found)
 {
     size_t reach;

@@ -29,8 +29,9 @@ struct spot {
     size_t reach;     /* bytes that a rule must spell out to name the path */
 };
 
-/* Of a path as policy_path writes it; only these kinds are looked for. In
- * any case, at any depth, and all that lies beneath. */
+/* What is special about a path that policy_path wrote; only these kinds are
+ * looked for. Letter case does not matter; rows fit at any depth, and all that
+ * lies beneath. */
 struct spot path_place(wend_str path, unsigned kinds);
 
 /* Does a pattern, spelled as policy_path writes it, fit the path? A star

@@ -45,7 +45,7 @@ wend_status rule_parse(wend_str text, struct rule *out, wend_error *err)
 
 /* ---- Tools --------------------------------------------------------------- */
 
-static const struct known {
+static const struct known_tool {
     const char *name;
     enum subject kind;
     unsigned access;
@@ -75,7 +75,7 @@ bool tool_kind(wend_str name, enum subject *kind, unsigned *access)
 
 /* ---- Rules that can never fit -------------------------------------------- */
 
-/* Patterns of rules are not those of the tool glob. */
+/* Rules do not know the patterns of the tool glob. */
 static bool has_alternatives(wend_str glob)
 {
     const char *open = glob.len ? memchr(glob.ptr, '{', glob.len) : NULL;
@@ -191,7 +191,7 @@ bool rule_sees_string(const struct rule_subject *q)
     return any_string(q, STR("*"));
 }
 
-/* Of what a shell gets, an allow with a wildcard covers one plain command. */
+/* An allow with a wildcard covers one plain command for a shell. */
 static bool fits_command(const struct rule *r, const struct rule_subject *q)
 {
     bool fits = str_glob(r->subject, q->subject);
@@ -209,7 +209,7 @@ static bool fits_words(const struct rule *r, const struct rule_subject *q)
             (!q->cut || cut_has(q->cut, r->subject)));
 }
 
-/* What is kept from one of the tools that run programs is kept from both. */
+/* A rule that denies or asks holds for both tools that run programs. */
 static bool is_about(const struct rule *r, const struct tool *t)
 {
     bool runs = t->kind == SUBJECT_COMMAND || t->kind == SUBJECT_WORDS;
@@ -284,8 +284,8 @@ bool rule_names(const struct rule *r, const struct rule_subject *q)
 
 /* ---- What other tools may not see ---------------------------------------- */
 
-/* Of two tools that touch the same file: does a rule for one concern the
- * other? Whoever may not list a folder may not read in it either. */
+/* Does a rule for one of two tools that touch the same file concern the other?
+ * A folder that may not be listed may not be read either. */
 static bool concerns(unsigned access, unsigned other)
 {
     const unsigned sees = ACCESS_NAMES | ACCESS_READ;
@@ -296,8 +296,8 @@ static bool concerns(unsigned access, unsigned other)
 
 /* The first rule for the known tool of this row; NULL if none fits. */
 static const struct rule *first_for(const struct rule_set *set,
-                                    const struct known *tool, wend_str root,
-                                    wend_str path)
+                                    const struct known_tool *tool,
+                                    wend_str root, wend_str path)
 {
     const struct remembered *said = set->said;
     const struct rule *r;

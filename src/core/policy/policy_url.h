@@ -17,7 +17,7 @@ struct rule_request {
     wend_str raw;               /* as it was given */
 };
 
-/* Of the arguments url, method and body; NULL with a->failed. */
+/* Reads the arguments url, method and body; NULL with a->failed. */
 const struct rule_request *request_read(const struct json *args,
                                         struct arena *a);
 /* As a rule writes it: without the method where GET and HEAD are meant. */

@@ -26,11 +26,11 @@ struct cut {
 /* Whether a shell runs this as one program: none of ; & | < > $ ( ) ` and
  * no line break in it, quotes in pairs. */
 bool command_is_plain(wend_str command);
-/* Whether one of these stands in it. */
+/* Whether one of these is in it. */
 bool command_has_end(wend_str command);
 /* NULL with a->failed; in the arena. */
 const struct cut *command_cut(wend_str command, struct arena *a);
-/* Of a list of strings; NULL also if it is none. */
+/* Cuts a list of strings; NULL also if it is not a list. */
 const struct cut *words_cut(const struct json *argv, struct arena *a);
 /* Does the glob fit the whole, a word, or what begins with one? Too much to
  * look at fits. */

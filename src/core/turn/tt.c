@@ -33,8 +33,7 @@ void step_begin(struct step *s, struct arena *scratch, const struct keep *k)
 /* The time of an event that is emitted now; it never goes back. */
 static int64_t event_time(const struct tt *x)
 {
-    return x->in->time_us > x->s->turn.time_us ? x->in->time_us
-                                               : x->s->turn.time_us;
+    return x->in->time_us > x->t->time_us ? x->in->time_us : x->t->time_us;
 }
 
 void emit(struct tt *x, const wend_event *event)
@@ -69,8 +68,8 @@ struct effect *want(struct tt *x, enum effect_kind kind)
     if (!fx)
         return NULL;
     fx->kind = kind;
-    fx->ask = x->s->turn.ask;
-    fx->turn = x->s->turn.counter;
+    fx->ask = x->t->ask;
+    fx->turn = x->t->counter;
     *x->s->effects_tail = fx;
     x->s->effects_tail = &fx->next;
     return fx;
@@ -170,9 +169,9 @@ void tell_troubles(struct tt *x)
 /* As of now, not as of the event before. */
 wend_ev_metrics metrics_now(const struct tt *x)
 {
-    wend_ev_metrics m = x->s->turn.metrics;
+    wend_ev_metrics m = x->t->metrics;
 
-    m.ms = turn_ran_us(&x->s->turn, event_time(x)) / 1000;
+    m.ms = turn_ran_us(x->t, event_time(x)) / 1000;
     return m;
 }
 
@@ -183,13 +182,11 @@ void emit_metrics(struct tt *x)
 
 void end_turn(struct tt *x, wend_outcome outcome)
 {
-    const struct turn *t = &x->s->turn;
-
-    assert(no_memory(x) || t->phase != PH_BETWEEN);
+    assert(no_memory(x) || x->t->phase != PH_BETWEEN);
     emit(x, &(wend_event){.type = WEND_TURN_END,
                           .u.turn_end = {.outcome = outcome,
-                                         .calls = t->calls_count,
-                                         .failed_calls = t->failed_calls}});
+                                         .calls = x->t->calls_count,
+                                         .failed_calls = x->t->failed_calls}});
     emit_metrics(x);
 }
 
@@ -199,14 +196,14 @@ static void keep_unended(struct tt *x)
     struct turn *t = arena_alloc(x->s->scratch, sizeof *t);
 
     if (t)
-        *t = x->s->turn;
+        *t = *x->t;
     x->s->unended = t;
 }
 
 void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
              const wend_ev_error *error)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     wend_str text = t->answer.ptr ? t->answer : STR("");
 
     assert(no_memory(x) || t->phase != PH_END);
@@ -231,9 +228,9 @@ void end_run(struct tt *x, wend_outcome outcome, wend_str limit,
  * has not answered. */
 void enter_turn(struct tt *x)
 {
-    if (x->s->turn.paused)
+    if (x->t->paused)
         return;
-    if (x->s->turn.config->hooks && !x->s->turn.again)
+    if (x->t->config->hooks && !x->t->again)
         want(x, FX_HOOK);
     else
         ask_model(x);
@@ -241,7 +238,7 @@ void enter_turn(struct tt *x)
 
 void begin_turn(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     int64_t counter = t->counter + 1;
     char id[TURN_ID_MAX];
     size_t len;
@@ -262,11 +259,9 @@ void begin_turn(struct tt *x)
 
 void next_turn(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
-
-    if (t->config->plan_tool && end_planning(x))
+    if (x->t->config->plan_tool && end_planning(x))
         return;
-    if (t->calls_count || t->pending || t->halted)
+    if (x->t->calls_count || x->t->pending || x->t->halted)
         begin_turn(x);
     else
         end_run(x, WEND_OUTCOME_OK, STR_NONE, NULL);
@@ -276,7 +271,7 @@ void next_turn(struct tt *x)
 
 void tell_gap(struct tt *x)
 {
-    wend_str gap = policy_gap(x->s->turn.config, x->in->hides, x->s->scratch);
+    wend_str gap = policy_gap(x->t->config, x->in->hides, x->s->scratch);
 
     if (gap.ptr)
         warn(x, STR("rule_gap"), gap);
@@ -294,8 +289,8 @@ static void on_start(struct tt *x)
                  "U+FFFD"));
     tell_gap(x);
     tell_troubles(x);
-    arm_timers(x, x->s->turn.limits.time_ms);
-    if (x->s->turn.plan.plan)
+    arm_timers(x, x->t->limits.time_ms);
+    if (x->t->plan.plan)
         begin_plan(x);
     else
         begin_turn(x);
@@ -312,7 +307,7 @@ void emit_control(struct tt *x, wend_str what, wend_str by, wend_str value_json)
 /* What a stop leaves to do once no call runs any more. */
 static void finish_stop(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     wend_ev_error *error = NULL;
 
     if (t->stop.code.ptr)
@@ -324,21 +319,19 @@ static void finish_stop(struct tt *x)
     end_plan_call(x);
     if (t->phase != PH_PLAN && t->phase != PH_BETWEEN)
         end_turn(x, t->stop.outcome);
-    end_run(x, x->s->turn.stop.outcome, x->s->turn.stop.limit, error);
+    end_run(x, x->t->stop.outcome, x->t->stop.limit, error);
 }
 
 /* The control event is written; now close every bracket that can be. */
 void stop_all(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
-
-    if (t->phase == PH_MODEL) {
+    if (x->t->phase == PH_MODEL) {
         want(x, FX_STOP_MODEL);
         close_model(x, WEND_OUTCOME_CANCELED, NULL);
     }
     stop_calls(x);
     stop_plan(x);
-    if (turn_busy(t))
+    if (turn_busy(x->t))
         want_timer(x, TIMER_STOP, STOP_GRACE_MS + STOP_SLACK_MS);
     else
         finish_stop(x);
@@ -384,21 +377,21 @@ static void on_say(struct tt *x)
 static void on_pause(struct tt *x)
 {
     x->s->heard = 1;
-    if (!x->s->turn.paused)
+    if (!x->t->paused)
         emit_control(x, STR("pause"), x->in->by, STR_NONE);
 }
 
 static void on_continue(struct tt *x)
 {
     x->s->heard = 1;
-    if (!x->s->turn.paused)
+    if (!x->t->paused)
         return;
     emit_control(x, STR("continue"), x->in->by, STR_NONE);
-    if (x->s->turn.phase == PH_TURN)
+    if (x->t->phase == PH_TURN)
         enter_turn(x);
-    else if (x->s->turn.phase == PH_CALLS)
+    else if (x->t->phase == PH_CALLS)
         run_calls(x);
-    else if (x->s->turn.phase == PH_PLAN)
+    else if (x->t->phase == PH_PLAN)
         run_plan(x);
     check_lost_calls(x); /* what a pause has kept waiting */
     restart_lost_actions(x);
@@ -415,7 +408,7 @@ static void on_turn_hook(struct tt *x)
 {
     const struct hook_done *h = &x->in->hook;
 
-    if (x->s->turn.phase != PH_TURN || x->s->turn.paused || x->s->turn.again)
+    if (x->t->phase != PH_TURN || x->t->paused || x->t->again)
         return;
     if (h->answer == WEND_HOOK_SKIP) {
         answer_instead(x, h->text);
@@ -428,7 +421,7 @@ static void on_turn_hook(struct tt *x)
 
 static void on_hook(struct tt *x)
 {
-    if (x->in->hook.turn != x->s->turn.counter)
+    if (x->in->hook.turn != x->t->counter)
         return;
     if (x->in->hook.call.ptr)
         on_call_hook(x);
@@ -438,13 +431,13 @@ static void on_hook(struct tt *x)
 
 static void on_sealed(struct tt *x)
 {
-    if (x->in->ask == x->s->turn.ask)
+    if (x->in->ask == x->t->ask)
         start_eager(x);
 }
 
 static void on_warn(struct tt *x)
 {
-    if (x->s->turn.phase == PH_MODEL && x->in->ask == x->s->turn.ask)
+    if (x->t->phase == PH_MODEL && x->in->ask == x->t->ask)
         warn(x, STR("bad_action"), x->in->text);
 }
 
@@ -452,10 +445,8 @@ static void on_warn(struct tt *x)
  * one that only waits for a person writes some, too. */
 static void on_metrics_timer(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
-
-    if (t->phase == PH_MODEL || turn_busy(t) ||
-        event_time(x) - t->time_us >= METRICS_WAITING_MS * INT64_C(1000))
+    if (x->t->phase == PH_MODEL || turn_busy(x->t) ||
+        event_time(x) - x->t->time_us >= METRICS_WAITING_MS * INT64_C(1000))
         emit_metrics(x);
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
 }
@@ -501,7 +492,7 @@ static void while_stopping(struct tt *x)
         x->s->heard = x->in->kind == IN_CANCEL; /* it is being done */
         return;
     }
-    if (!turn_busy(&x->s->turn))
+    if (!turn_busy(x->t))
         finish_stop(x);
 }
 
@@ -533,7 +524,7 @@ static void while_going(struct tt *x)
 
 void tt(const struct turn *t, const struct input *in, struct step *s)
 {
-    struct tt x = {.s = s, .in = in};
+    struct tt x = {.s = s, .t = &s->turn, .in = in};
 
     assert(!s->events);
     assert(!s->effects);

@@ -1,11 +1,11 @@
 /*
- * tt.h - the turn loop: decides what happens next, and does nothing.
+ * tt.h - tt, the tail-recursive turn function: decides what happens next.
  *
- * tt(turn, input) gives events (what happened) and effects (what the shell
- * shall do). Its last act in a turn is to name the argument of its own next
- * call, the turn_start event; the shell loops, so no stack grows. Events
- * are applied as they are decided, because the next decision of the same
- * step needs to see them; step->turn is the state after all of them.
+ * tt(turn, input) gives events (what happened) and effects (what the shell must
+ * do), and does nothing itself. Its last act in a turn is to name the argument
+ * of its own next call, the turn_start event; the shell loops, so no stack
+ * grows. Events are applied as they are decided, because the next decision of
+ * the same step needs to see them; step->turn is the state after all of them.
  */
 #ifndef CORE_TT_H
 #define CORE_TT_H
@@ -18,7 +18,7 @@ enum input_kind {
     IN_HOOK,        /* hook */
     IN_SEALED,      /* one more call of the reply is complete */
     IN_WRITTEN,     /* ... one more action of a plan in it */
-    IN_WARN,        /* ask, text: what of the reply nobody can read */
+    IN_WARN,        /* ask, text: a part of the reply that cannot be read */
     IN_MODEL_DONE,  /* ask; the reply is complete */
     IN_MODEL_FAIL,  /* ask, error */
     IN_CALL_DONE,   /* done */
@@ -40,13 +40,13 @@ enum input_kind {
     IN_TROUBLE,     /* troubles, which IN_START and IN_RESUME may have, too */
 };
 
-/* What a component could not do, or found strange, while the run goes on. */
+/* A problem of a component that does not end the run. */
 struct trouble {
     struct trouble *next;
     bool warning; /* else an error */
     bool retryable;
     wend_str code, message, component;
-    wend_str of; /* what has it, by name: the agent's business */
+    wend_str of; /* the name of what has it, for the agent */
 };
 
 enum timer { TIMER_RUN, TIMER_RETRY, TIMER_METRICS, TIMER_STOP, TIMERS };
@@ -88,8 +88,8 @@ struct call_done {
     bool uncached; /* of an action that a child does: it is to begin */
 };
 
-/* What may be reserved at most, by all that is asked of models at once: what
- * parents and children leave of the budgets. INT64_MAX: there is no limit. */
+/* What all open requests to models may reserve: what parents and children
+ * leave of the budgets. INT64_MAX: no limit. */
 struct budget {
     int64_t tokens, cost_nano;
 };
@@ -101,7 +101,7 @@ struct hook_done {
     wend_str text; /* canonical JSON if it changes arguments */
 };
 
-/* What another process asked of a run before it could be told. */
+/* A request of another process that the run has not been told yet. */
 struct remote_request {
     enum input_kind kind; /* IN_CANCEL IN_SAY IN_PAUSE IN_CONTINUE; any other
                              comes too late */
@@ -113,9 +113,8 @@ struct input {
     int64_t time_us;
     /* What the model has written so far, NULL when no call is open. */
     const struct reply *reply;
-    const struct budget
-        *budget; /* NULL: the run shares its budgets with none */
-    int64_t ask; /* which model attempt this is about */
+    const struct budget *budget; /* NULL: no other run shares its budgets */
+    int64_t ask;                 /* which model attempt this is about */
     const wend_ev_run_start *start;
     /* With the start of a plan: what each action took in the past, -1 if that
      * is not known; NULL: nothing is known. */
@@ -132,7 +131,7 @@ struct input {
         bool yes, remember;
     } approval;
     enum timer timer;
-    wend_str text, by; /* IN_RESUME: whoever ends it at once; else absent */
+    wend_str text, by; /* IN_RESUME: who cancels it at once; else absent */
     int64_t epoch;
     /* IN_RESUME: model, limits, config_json and imported, as the event has
      * them; NULL: nothing changes. */
@@ -183,7 +182,7 @@ struct step_event {
     wend_event ev;
 };
 
-/* scratch, keep are the caller's; the rest is filled. If scratch or
+/* scratch and keep are the caller's; tt fills the rest. If scratch or
  * keep->arena failed, the step must be thrown away. */
 struct step {
     struct arena *scratch; /* events and effects, until the next step */

@@ -8,7 +8,7 @@
 void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message)
 {
     const struct admission none = {0};
-    struct work w = work_of_action(&x->s->turn, i);
+    struct work w = work_of_action(x->t, i);
 
     w.args = STR_NONE;
     end_unstarted(x, &w, &none,
@@ -20,7 +20,7 @@ void refuse_action(struct tt *x, uint32_t i, wend_str code, wend_str message)
 /* An approval is for the values that were shown. */
 bool start_action(struct tt *x, uint32_t i)
 {
-    struct work w = work_of_action(&x->s->turn, i);
+    struct work w = work_of_action(x->t, i);
     struct admission a;
     wend_str limit;
 
@@ -29,7 +29,7 @@ bool start_action(struct tt *x, uint32_t i)
     if (!w.answered && !action_params(x, i, &w.args))
         return true;
     admit_work(x, &w, &a);
-    if (x->s->turn.plan.plan->open &&
+    if (x->t->plan.plan->open &&
         (a.refused || a.verdict.policy.decision != WEND_DECISION_ALLOW))
         return false; /* that is said when the plan is complete */
     if (refuse_work(x, &w, &a))
@@ -56,7 +56,7 @@ bool start_action(struct tt *x, uint32_t i)
 bool may_retry_action(const struct tt *x, const struct work *w,
                       const struct call_done *d)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
 
     if (d->outcome != WEND_OUTCOME_FAILED && d->outcome != WEND_OUTCOME_TIMEOUT)
         return false;
@@ -77,7 +77,7 @@ static int64_t retry_delay(const struct plan_retry *r, int64_t attempt)
 
 void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
 {
-    const struct plan_action *a = x->s->turn.plan.plan->actions[w->action];
+    const struct plan_action *a = x->t->plan.plan->actions[w->action];
     int64_t delay_ms = retry_delay(&a->retry, w->attempt);
     const wend_ev_error *error = work_error(x, w, d, d->output);
     struct work now;
@@ -88,7 +88,7 @@ void retry_action(struct tt *x, const struct work *w, const struct call_done *d)
     end_child(x, w->child, d->child);
     limit = work_over_budget(x, w);
     if (limit.ptr) {
-        now = work_now(&x->s->turn, w); /* without its child */
+        now = work_now(x->t, w); /* without its child */
         end_work(x, &now, d);
         limit_reached(x, limit);
         return;

@@ -16,7 +16,7 @@ void admission_refuse(struct admission *a, wend_outcome outcome, wend_str code,
 static void unknown_tool(struct tt *x, struct admission *a,
                          const struct call *c)
 {
-    const struct config *config = x->s->turn.config;
+    const struct config *config = x->t->config;
     struct buf b = {.mem = x->s->scratch->mem};
 
     buf_fmt(&b, "there is no tool '%.*s'; the tools are:", (int)c->name.len,
@@ -85,8 +85,8 @@ static void admit_known(struct tt *x, const struct call *c, struct admission *a)
     wend_error why = {0};
     struct json *args = parse_args(x, c, &why);
 
-    policy_check(&x->s->turn, a->tool, args, x->s->scratch, &a->verdict);
-    if (x->s->turn.cut && c->invalid)
+    policy_check(x->t, a->tool, args, x->s->scratch, &a->verdict);
+    if (x->t->cut && c->invalid)
         admission_refuse(a, WEND_OUTCOME_FAILED, STR("bad_arguments"),
                          STR("the answer reached the output limit inside this "
                              "call, so its arguments are incomplete; call the "
@@ -107,7 +107,7 @@ static void admit_known(struct tt *x, const struct call *c, struct admission *a)
 static void admit_call(struct tt *x, const struct call *c, bool relic,
                        struct admission *a)
 {
-    const struct config *config = x->s->turn.config;
+    const struct config *config = x->t->config;
 
     *a = (struct admission){
         .tool =
@@ -146,14 +146,13 @@ static void admit_agent(struct tt *x, const struct call *c, struct admission *a)
 static void admit_action(struct tt *x, const struct plan_action *action,
                          const struct call *c, struct admission *a)
 {
-    const struct turn *t = &x->s->turn;
     bool child =
         action->type == ACTION_AGENT || action->type == ACTION_WORKFLOW;
 
     if (action->type == ACTION_TOOL || action->type == ACTION_RELIC) {
         admit_call(x, c, action->type == ACTION_RELIC, a);
-    } else if ((action->type == ACTION_AGENT && t->plan.plan->written) ||
-               (child && t->imported)) {
+    } else if ((action->type == ACTION_AGENT && x->t->plan.plan->written) ||
+               (child && x->t->imported)) {
         admit_agent(x, c, a);
     } else {
         *a = (struct admission){.verdict.policy.rule =
@@ -168,7 +167,7 @@ void admit_work(struct tt *x, const struct work *w, struct admission *a)
     struct call c = {.id = w->id, .name = w->name, .args = w->args};
 
     if (!w->call) {
-        admit_action(x, x->s->turn.plan.plan->actions[w->action], &c, a);
+        admit_action(x, x->t->plan.plan->actions[w->action], &c, a);
         return;
     }
     c.invalid = w->call->invalid && str_eq(w->args, w->call->args);

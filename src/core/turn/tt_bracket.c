@@ -17,7 +17,7 @@
  * own. */
 static wend_str work_key(struct tt *x, const struct work *w)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     char number[24];
     wend_str part;
 
@@ -66,11 +66,10 @@ const wend_ev_error *work_error(struct tt *x, const struct work *w,
         d->outcome == WEND_OUTCOME_SUPERSEDED)
         return NULL;
     error = draft_error(x, d->code.ptr ? d->code : STR("failed"),
-                        message.ptr ? message : STR(""),
-                        component_of(&x->s->turn, w));
+                        message.ptr ? message : STR(""), component_of(x->t, w));
     if (error) {
         error->effect_possible =
-            d->effect_possible && work_class(&x->s->turn, w) != WEND_CLASS_READ;
+            d->effect_possible && work_class(x->t, w) != WEND_CLASS_READ;
         error->retryable = !w->call && d->retryable;
     }
     return error;
@@ -101,7 +100,7 @@ static void emit_call_end(struct tt *x, const struct work *w,
 static void emit_action_end(struct tt *x, const struct work *w,
                             const struct call_done *d)
 {
-    const struct plan_state *p = &x->s->turn.plan;
+    const struct plan_state *p = &x->t->plan;
     const struct plan_action *a = p->plan->actions[w->action];
     const struct action_state *s = plan_action_state(p, w->action);
     wend_event ev = {.type = WEND_ACTION_END};
@@ -148,7 +147,7 @@ static void emit_call_start(struct tt *x, const struct work *w,
                                  .args_json = w->args,
                                  .args_invalid = w->call->invalid &&
                                                  str_eq(w->args, w->call->args),
-                                 .call_class = work_class(&x->s->turn, w),
+                                 .call_class = work_class(x->t, w),
                                  .key = work_key(x, w),
                                  .attempt = w->attempt + 1,
                                  .policy = a->verdict.policy},
@@ -158,7 +157,7 @@ static void emit_call_start(struct tt *x, const struct work *w,
 static void emit_action_start(struct tt *x, const struct work *w,
                               const struct admission *a)
 {
-    const struct plan_action *action = x->s->turn.plan.plan->actions[w->action];
+    const struct plan_action *action = x->t->plan.plan->actions[w->action];
 
     emit(
         x,
@@ -254,13 +253,12 @@ struct effect *want_work(struct tt *x, enum effect_kind kind,
 static bool may_be_cached(const struct tt *x, const struct work *w)
 {
     return !w->call && w->attempt == 1 && !w->child.ptr &&
-           x->s->turn.plan.plan->actions[w->action]->cache_ms;
+           x->t->plan.plan->actions[w->action]->cache_ms;
 }
 
 void run_work(struct tt *x, const struct work *w, int64_t delay_ms)
 {
-    const struct turn *t = &x->s->turn;
-    struct work now = work_now(t, w);
+    struct work now = work_now(x->t, w);
     struct call_done d;
     struct effect *fx;
 
@@ -278,13 +276,13 @@ void run_work(struct tt *x, const struct work *w, int64_t delay_ms)
     if (!fx)
         return;
     fx->delay_ms = delay_ms;
-    if (asks_model(t, w))
+    if (asks_model(x->t, w))
         emit_action_ask(x, w->action);
 }
 
 void start_work(struct tt *x, const struct work *w, const struct admission *a)
 {
-    if (w->call && is_plan_tool(x->s->turn.config, w->name)) {
+    if (w->call && is_plan_tool(x->t->config, w->name)) {
         start_plan_call(x, w, a);
         return;
     }

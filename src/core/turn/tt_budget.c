@@ -1,11 +1,11 @@
 /*
- * tt_budget.c - what may be spent: a question to a model is asked only if all
- * that it could take fits beside what is asked already.
+ * tt_budget.c - what may be spent: a request is sent to a model only if the
+ * most that it can use fits beside the open requests.
  *
- * That is the estimate of what goes in and the longest answer. Of a model
- * without a price only what others cost can be known. What a crash cut off was
- * asked, and the provider may have answered all of it: what was reserved for
- * it counts as spent, so that no number of crashes gets beyond a budget.
+ * That is the estimated input and the longest answer. The cost of a model
+ * without a price is unknown and counts as nothing. A provider may have
+ * answered all of a request that a crash cut off: what was reserved for it
+ * counts as spent, so that crashes cannot exceed a budget.
  */
 #include "core/turn/tt_plan.h"
 
@@ -37,7 +37,7 @@ void plan_reserved(const struct turn *t, struct budget *out)
 void turn_reserved(const struct turn *t, struct budget *out)
 {
     plan_reserved(t, out);
-    if (t->phase == PH_MODEL) /* whoever still writes the plan asks, too */
+    if (t->phase == PH_MODEL) /* the model that writes the plan, too */
         reserve(out, turn_model(t), turn_tokens(t));
 }
 
@@ -66,7 +66,7 @@ static bool is_too_dear(int64_t cost, const struct budget *open, int64_t left)
 wend_str over_budget(const struct tt *x, const struct model_use *m,
                      int64_t input, const struct budget *open)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const wend_ev_limits *most = &t->limits;
     const struct budget *above = x->in->budget;
     int64_t spent = i64_sum(t->metrics.tokens_in, t->metrics.tokens_out);

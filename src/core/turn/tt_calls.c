@@ -27,25 +27,26 @@ static uint32_t slots(const struct turn *t)
 
 /* Calls start in the order of the message: one that may not run beside others
  * waits for all before it, and all after it wait for it. */
-struct line {
+struct call_line {
     uint32_t next; /* the call to look at */
     uint32_t running;
     uint32_t open, alone; /* before it; of them, those that run alone */
 };
 
-static struct line line_begin(const struct turn *t)
+static struct call_line line_begin(const struct turn *t)
 {
-    return (struct line){.running = turn_running(t)};
+    return (struct call_line){.running = turn_running(t)};
 }
 
 /* Whether those before it leave room for one more. */
-static bool line_fits(const struct turn *t, const struct line *l, bool beside)
+static bool line_fits(const struct turn *t, const struct call_line *l,
+                      bool beside)
 {
     return l->running < slots(t) && !(beside ? l->alone : l->open);
 }
 
 /* The next call that may start, which counts as running from then on. */
-static bool line_next(const struct turn *t, struct line *l, uint32_t *out)
+static bool line_next(const struct turn *t, struct call_line *l, uint32_t *out)
 {
     while (l->next < t->calls_count) {
         uint32_t i = l->next++;
@@ -72,7 +73,7 @@ static bool line_next(const struct turn *t, struct line *l, uint32_t *out)
  * message may have many calls with long arguments, and each look reads them. */
 static void settle(struct tt *x, uint32_t i)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     struct work w;
     struct admission a;
 
@@ -121,7 +122,7 @@ static void start_or_ask(struct tt *x, const struct work *w,
  * have brought something into the run. False if it does not start. */
 static bool start_allowed(struct tt *x, uint32_t i)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     struct work w = work_of_call(t, turn_call(t, i));
     struct admission a;
 
@@ -136,8 +137,8 @@ static bool start_allowed(struct tt *x, uint32_t i)
 
 static void start_ready(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
-    struct line l = line_begin(t);
+    const struct turn *t = x->t;
+    struct call_line l = line_begin(t);
     uint32_t i;
 
     while (!no_memory(x) && !t->stop.outcome && !t->paused &&
@@ -150,13 +151,13 @@ static void start_ready(struct tt *x)
 
 void settle_calls(struct tt *x)
 {
-    for (uint32_t i = 0; i < x->s->turn.calls_count; i++)
+    for (uint32_t i = 0; i < x->t->calls_count; i++)
         settle(x, i);
 }
 
 void run_calls(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     uint32_t open = 0;
 
     restart_lost(x);
@@ -193,7 +194,7 @@ static bool is_eager(const struct config *c, const struct admission *a)
 /* All calls so far have started. */
 static bool has_room(const struct turn *t, const struct tool *tool)
 {
-    struct line l = line_begin(t);
+    struct call_line l = line_begin(t);
     uint32_t i;
 
     return !line_next(t, &l, &i) &&
@@ -216,7 +217,7 @@ void emit_part(struct tt *x)
 void start_eager(struct tt *x)
 {
     const struct reply *r = x->in->reply;
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
 
     if (t->phase != PH_MODEL || !r || t->paused)
         return;
@@ -248,7 +249,7 @@ void start_eager(struct tt *x)
 
 void on_call_done(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     struct call_done d = x->in->done;
     int i = turn_call_index(t, d.call);
     struct work w;
@@ -272,12 +273,12 @@ void on_call_done(struct tt *x)
 void on_call_hook(struct tt *x)
 {
     const struct hook_done *h = &x->in->hook;
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     int index = turn_call_index(t, h->call);
     struct admission a;
     struct call changed;
     struct work w;
-    struct line l = line_begin(t);
+    struct call_line l = line_begin(t);
     uint32_t i;
     bool chosen = false;
 
@@ -310,7 +311,7 @@ void on_call_hook(struct tt *x)
 
 void on_approval(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     int i = turn_call_index(t, x->in->approval.call);
     struct work w;
 
@@ -331,7 +332,7 @@ void on_approval(struct tt *x)
 
 void stop_calls(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
 
     for (uint32_t i = 0; i < t->calls_count; i++) {
         const struct call_done d = {.outcome = WEND_OUTCOME_CANCELED,

@@ -19,7 +19,7 @@ bool is_own_key(const struct turn *t, wend_str key)
 
 static wend_str child_id(struct tt *x, const struct work *w)
 {
-    int64_t first_us = i64_sum(x->s->turn.started_us, 1000);
+    int64_t first_us = i64_sum(x->t->started_us, 1000);
     unsigned char digest[SHA256_BYTES];
     char number[24], id[RUN_ID_LEN + 1];
     struct sha256 sha;
@@ -42,7 +42,7 @@ static void emit_child_start(struct tt *x, const struct work *w,
                 .type = WEND_CHILD_START,
                 .u.child_start = {.run = child_id(x, w),
                                   .agent = child->agent,
-                                  .depth = x->s->turn.config->within.depth + 1,
+                                  .depth = x->t->config->within.depth + 1,
                                   .call = w->call ? w->id : STR_NONE,
                                   .action = w->call ? STR_NONE : w->id},
             });
@@ -59,7 +59,7 @@ wend_str child_name(struct tt *x, const struct work *w)
 void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
 {
     const struct child_config *child =
-        config_child(x->s->turn.config, child_name(x, w));
+        config_child(x->t->config, child_name(x, w));
     struct effect *fx;
 
     if (!child) { /* it was admitted, so only a damaged log gets here */
@@ -79,7 +79,7 @@ void start_child(struct tt *x, const struct work *w, int64_t delay_ms)
         return;
     fx->delay_ms = delay_ms;
     fx->child_config = child;
-    fx->child = work_now(&x->s->turn, w).child;
+    fx->child = work_now(x->t, w).child;
 }
 
 wend_str labels_text(struct tt *x, uint32_t labels)
@@ -102,7 +102,7 @@ wend_str call_labels_text(struct tt *x, const struct work *w,
 
     if (tool)
         labels |= tool->labels |
-                  policy_labels(&x->s->turn, tool, w->args, x->s->scratch->mem);
+                  policy_labels(x->t, tool, w->args, x->s->scratch->mem);
     if (d->child)
         labels |= d->child->labels;
     return tool && labels == tool->labels ? tool->labels_json
@@ -163,7 +163,7 @@ void settle_child(struct tt *x, wend_str name, struct call_done *d)
 
 wend_str child_refused(struct tt *x, wend_str name)
 {
-    const struct config *c = x->s->turn.config;
+    const struct config *c = x->t->config;
     struct buf b = {.mem = x->s->scratch->mem};
 
     if (c->within.depth >= CHILD_DEPTH_MAX)
@@ -186,7 +186,7 @@ wend_str child_refused(struct tt *x, wend_str name)
 bool child_met_limit(const struct tt *x, wend_str name,
                      const struct child_done *d)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct child_config *child = config_child(t->config, name);
 
     if (d->outcome != WEND_OUTCOME_LIMIT || !child ||

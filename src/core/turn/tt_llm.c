@@ -28,7 +28,7 @@ bool asks_model(const struct turn *t, const struct work *w)
 
 bool fits_window(struct tt *x, const struct work *w, struct call_done *d)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct model_use *m;
     int64_t tokens = action_tokens(t, w->args);
 
@@ -52,7 +52,7 @@ bool fits_window(struct tt *x, const struct work *w, struct call_done *d)
 
 wend_str work_over_budget(const struct tt *x, const struct work *w)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     struct budget open;
 
     if (!asks_model(t, w))
@@ -64,7 +64,7 @@ wend_str work_over_budget(const struct tt *x, const struct work *w)
 
 void emit_action_ask(struct tt *x, uint32_t i)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct plan_action *a = t->plan.plan->actions[i];
 
     emit(x, &(wend_event){
@@ -86,8 +86,7 @@ static void fill_from_reply(const struct tt *x, const struct plan_action *a,
     reply_fill(e, r);
     e->usage = r->usage;
     if (e->usage.cost_nano < 0)
-        e->usage.cost_nano =
-            price_of(&action_model(&x->s->turn, a)->price, &e->usage);
+        e->usage.cost_nano = price_of(&action_model(x->t, a)->price, &e->usage);
     if (r->first_us > r->began_us)
         e->first_token_ms = (r->first_us - r->began_us) / 1000;
     if (x->in->time_us > r->began_us)
@@ -99,7 +98,7 @@ static void fill_from_reply(const struct tt *x, const struct plan_action *a,
 void emit_action_answer(struct tt *x, uint32_t i, wend_outcome outcome,
                         const wend_ev_error *error)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct plan_action *a = t->plan.plan->actions[i];
     const struct action_state *s = plan_action_state(&t->plan, i);
     wend_event ev = {.type = WEND_MODEL_END};

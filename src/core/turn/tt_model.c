@@ -11,7 +11,7 @@
 
 static wend_str parts_json(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     struct buf b = {.mem = x->s->scratch->mem};
 
     buf_room(&b, t->config->parts.len + 128);
@@ -50,7 +50,7 @@ static wend_str prefix_hex(struct tt *x, uint64_t prefix)
 
 void end_context(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     uint64_t prefix = t->history ? t->history->prefix : t->config->prefix;
 
     emit(x, &(wend_event){
@@ -64,7 +64,7 @@ void end_context(struct tt *x)
 
 static void emit_context(struct tt *x)
 {
-    int64_t window = turn_model(&x->s->turn)->context_tokens;
+    int64_t window = turn_model(x->t)->context_tokens;
 
     emit(x, &(wend_event){.type = WEND_CONTEXT_START,
                           .u.context_start.budget_tokens = window * 9 / 10});
@@ -73,7 +73,7 @@ static void emit_context(struct tt *x)
 
 static void emit_model_start(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct config *c = t->config;
 
     emit(x, &(wend_event){
@@ -107,16 +107,15 @@ static wend_str turn_over_budget(const struct tt *x,
                                  const struct model_use *model,
                                  const wend_ev_usage *failed)
 {
-    const struct turn *t = &x->s->turn;
     struct budget open;
 
-    plan_reserved(t, &open);
+    plan_reserved(x->t, &open);
     if (failed) {
         open.tokens = i64_sum(open.tokens, or_none(failed->input));
         open.tokens = i64_sum(open.tokens, or_none(failed->output));
         open.cost_nano = i64_sum(open.cost_nano, or_none(failed->cost_nano));
     }
-    return over_budget(x, model, turn_tokens(t), &open);
+    return over_budget(x, model, turn_tokens(x->t), &open);
 }
 
 void answer_instead(struct tt *x, wend_str text)
@@ -125,7 +124,7 @@ void answer_instead(struct tt *x, wend_str text)
     emit_model_start(x);
     emit(x, &(wend_event){.type = WEND_MODEL_END,
                           .u.model_end = {.outcome = WEND_OUTCOME_OK,
-                                          .purpose = x->s->turn.purpose,
+                                          .purpose = x->t->purpose,
                                           .text = text,
                                           .finish = STR("hook"),
                                           .usage.cost_nano = -1}});
@@ -152,7 +151,7 @@ static wend_ev_call *list_calls(struct tt *x, size_t count, size_t whole)
         arena_alloc(x->s->scratch, (count ? count : 1) * sizeof *calls);
 
     for (size_t i = 0; calls && i < count; i++) {
-        const struct call *started = turn_call(&x->s->turn, (uint32_t)i);
+        const struct call *started = turn_call(x->t, (uint32_t)i);
 
         if (started) /* a reply cannot change what has begun */
             calls[i] =
@@ -195,7 +194,7 @@ static void fill_from_reply(const struct turn *t, const struct reply *r,
 static void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
                            size_t whole, const wend_ev_error *error)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     bool resumed = x->in->kind == IN_RESUME;
     const struct reply *r = resumed && t->part ? NULL : x->in->reply;
     wend_event ev = {.type = WEND_MODEL_END};
@@ -229,11 +228,9 @@ static void emit_model_end(struct tt *x, wend_outcome outcome, size_t calls,
  * of the message for good; the rest never was. */
 void close_model(struct tt *x, wend_outcome outcome, const wend_ev_error *error)
 {
-    const struct turn *t = &x->s->turn;
-
-    assert(no_memory(x) || t->phase == PH_MODEL);
-    emit_model_end(x, outcome, t->calls_count + turn_plan_open(t),
-                   t->calls_count, error);
+    assert(no_memory(x) || x->t->phase == PH_MODEL);
+    emit_model_end(x, outcome, x->t->calls_count + turn_plan_open(x->t),
+                   x->t->calls_count, error);
 }
 
 /* Asks again after a delay, the same model or another one. `failed`: usage of
@@ -242,7 +239,7 @@ static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
                       wend_str reason, const wend_ev_usage *failed)
 {
     emit(x, &(wend_event){.type = WEND_MODEL_RETRY,
-                          .u.model_retry = {.attempt = x->s->turn.attempt,
+                          .u.model_retry = {.attempt = x->t->attempt,
                                             .delay_ms = delay_ms,
                                             .reason = reason,
                                             .next_model = model,
@@ -263,7 +260,7 @@ static void fail_model(struct tt *x, const wend_ev_error *error)
 /* Nothing is sent. A fallback model is asked if one may have the room. */
 static void refuse_request(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     int64_t tokens = turn_tokens(t);
     const struct model_use *next = roomier_model(t, tokens);
 
@@ -289,7 +286,7 @@ static void refuse_request(struct tt *x)
 
 void ask_model(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     wend_str limit;
 
     if (!t->again || t->forked) /* else it stands already */
@@ -329,14 +326,13 @@ void warn_of_finish(struct tt *x, wend_str finish)
 
 void on_model_done(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
     const struct reply *r = x->in->reply;
 
-    if (t->phase != PH_MODEL || x->in->ask != t->ask || !r)
+    if (x->t->phase != PH_MODEL || x->in->ask != x->t->ask || !r)
         return;
     emit_model_end(x, WEND_OUTCOME_OK, sealed_count(r), sealed_count(r), NULL);
     warn_of_finish(x, r->finish);
-    if (r->more && !t->calls_count) /* it says that this is not its last */
+    if (r->more && !x->t->calls_count) /* it says that this is not its last */
         emit_message(x, STR("user"), STR("Go on."));
     settle_calls(x);
     run_calls(x);
@@ -346,14 +342,14 @@ void on_model_done(struct tt *x)
  * between the two events has been warned. */
 static void ask_repair(struct tt *x, wend_str why)
 {
-    if (!x->s->turn.repair)
+    if (!x->t->repair)
         warn(x, STR("answer_invalid"), why);
     emit_message(
         x, STR("user"),
         JOIN(x, why,
              STR("\nAnswer again, with nothing but JSON that fits this JSON "
                  "Schema:\n"),
-             x->s->turn.config->schema_text));
+             x->t->config->schema_text));
     end_turn(x, WEND_OUTCOME_OK);
     next_turn(x);
 }
@@ -369,7 +365,7 @@ static void give_up_answer(struct tt *x, wend_str why)
 
 void close_answer(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     struct buf b = {.mem = x->s->scratch->mem};
     wend_str why;
 
@@ -450,7 +446,7 @@ static const wend_ev_usage *failed_usage(struct tt *x)
         return NULL;
     u = arena_alloc(x->s->scratch, sizeof *u);
     if (u)
-        *u = reply_usage(&x->s->turn, r);
+        *u = reply_usage(x->t, r);
     return u;
 }
 
@@ -458,7 +454,7 @@ static const wend_ev_usage *failed_usage(struct tt *x)
  * the way, *limit says which. */
 static bool try_again(struct tt *x, wend_str *limit)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct model_use *next = next_model(t, x->in);
     const wend_ev_usage *failed = failed_usage(x);
 
@@ -488,7 +484,7 @@ static bool try_again(struct tt *x, wend_str *limit)
 /* What the provider says, and that no fallback would have been better. */
 static wend_str failure_text(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     wend_str said = x->in->error.message;
 
     if (!is_overflow(x->in) || !has_fallback(t) || !may_ask_again(t, x->in) ||
@@ -499,7 +495,7 @@ static wend_str failure_text(struct tt *x)
 
 void on_model_fail(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     wend_str limit = STR_NONE;
     wend_ev_error *error;
 
@@ -523,11 +519,9 @@ void on_model_fail(struct tt *x)
 
 void on_retry_timer(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
-
-    if (t->phase != PH_MODEL || x->in->ask != t->ask)
+    if (x->t->phase != PH_MODEL || x->in->ask != x->t->ask)
         return;
-    if (t->paused) /* look again soon: no new call while paused */
+    if (x->t->paused) /* look again soon: no new call while paused */
         want_timer(x, TIMER_RETRY, STOP_SLACK_MS);
     else
         want(x, FX_ASK_MODEL);

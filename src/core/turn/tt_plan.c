@@ -13,7 +13,7 @@
 
 static const struct plan_state *plan_of(const struct tt *x)
 {
-    return &x->s->turn.plan;
+    return &x->t->plan;
 }
 
 /* ---- The plan's brackets ------------------------------------------------- */
@@ -86,7 +86,7 @@ static wend_str outputs_json(struct tt *x, wend_error *why)
     if (!plan_scope_all(plan_of(x), x->s->scratch, &scope))
         return STR_NONE;
     scope.missing_null |= plan_of(x)->broken || !plan_of(x)->ended ||
-                          x->s->turn.stop.outcome != WEND_OUTCOME_NONE;
+                          x->t->stop.outcome != WEND_OUTCOME_NONE;
     buf_char(&b, '{');
     for (size_t i = 0; s == WEND_OK && i < p->outputs_count; i++) {
         if (i)
@@ -151,48 +151,60 @@ static void end_plan_run(struct tt *x)
 /* ---- The next action ----------------------------------------------------- */
 
 /* Never started: only its end is written. */
-static void skip_action(struct tt *x, uint32_t i, wend_str reason)
+static void skip_action(struct tt *x, const struct work *w, wend_str reason)
 {
-    struct work w = work_of_action(&x->s->turn, i);
-    struct call_done d = {.outcome = WEND_OUTCOME_SKIPPED, .reason = reason};
-
-    end_work(x, &w, &d);
+    end_work(
+        x, w,
+        &(struct call_done){.outcome = WEND_OUTCOME_SKIPPED, .reason = reason});
 }
 
 static void settle(struct tt *x, uint32_t i)
 {
     const struct action_state *s = plan_action_state(plan_of(x), i);
+    struct work w = work_of_action(x->t, i);
 
     if (s->at == AT_SKIPS)
-        skip_action(x, i, s->reason);
+        skip_action(x, &w, s->reason);
     else
         refuse_action(x, i, STR("bad_condition"), s->reason);
+}
+
+/* The next action with that mark, as it is now. */
+static bool next_action(const struct tt *x, unsigned mark, uint32_t *place,
+                        struct work *out)
+{
+    uint32_t i = no_memory(x) || !plan_of(x)->started
+                     ? PLAN_NONE
+                     : plan_marked(plan_of(x), mark, place);
+
+    if (i != PLAN_NONE)
+        *out = work_of_action(x->t, i);
+    return i != PLAN_NONE;
 }
 
 /* What has not started never will. */
 static void skip_open(struct tt *x, wend_str reason)
 {
-    uint32_t place = 0, i;
+    uint32_t place = 0;
+    struct work w;
 
-    while (!no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_OPEN, &place)) != PLAN_NONE)
-        skip_action(x, i, reason);
+    while (next_action(x, MARK_OPEN, &place, &w))
+        skip_action(x, &w, reason);
 }
 
 /* Lost work needs no stop, and nothing waits for an approval or a lookup of
  * it; a pause keeps the rest. */
 static void stop_running(struct tt *x)
 {
-    uint32_t place = 0, i;
+    uint32_t place = 0;
+    struct work w;
 
-    while (!no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
-        enum action_at at = plan_action_state(plan_of(x), i)->at;
-        struct work w = work_of_action(&x->s->turn, i);
+    while (next_action(x, MARK_RUNS, &place, &w)) {
+        enum action_at at = plan_action_state(plan_of(x), w.action)->at;
 
         if (at == AT_RUNS)
             want_work(x, FX_STOP_ACTION, &w);
-        else if (at == AT_DOUBTED || !x->s->turn.paused)
+        else if (at == AT_DOUBTED || !x->t->paused)
             end_lost(x, &w);
     }
 }
@@ -201,7 +213,7 @@ static void stop_running(struct tt *x)
 static bool has_slot(const struct tt *x, uint32_t i)
 {
     const struct plan_state *p = plan_of(x);
-    int64_t limit = x->s->turn.limits.parallel;
+    int64_t limit = x->t->limits.parallel;
 
     return p->plan->actions[i]->type == ACTION_DECISION ||
            (p->running < plan_slots(p) && (limit <= 0 || p->running < limit));
@@ -213,7 +225,7 @@ static bool start_one(struct tt *x)
     const struct plan_state *p = plan_of(x);
     uint32_t place = 0, i;
 
-    if (x->s->turn.paused || p->holding)
+    if (x->t->paused || p->holding)
         return false;
     while ((i = plan_marked(p, MARK_READY, &place)) != PLAN_NONE) {
         if (!has_slot(x, i))
@@ -222,7 +234,7 @@ static bool start_one(struct tt *x)
             continue;
         if (start_action(x, i))
             return true;
-        if (no_memory(x) || x->s->turn.stop.outcome)
+        if (no_memory(x) || x->t->stop.outcome)
             return false;
     }
     return false;
@@ -252,7 +264,7 @@ void advance_plan(struct tt *x)
         skip_open(x, STR("fail_fast"));
         stop_running(x);
     }
-    if (no_memory(x) || p->left || p->plan->open || x->s->turn.stop.outcome)
+    if (no_memory(x) || p->left || p->plan->open || x->t->stop.outcome)
         return; /* a limit that was met on the way ends it otherwise */
     end_plan(x,
              p->broken || p->wrong.ptr ? WEND_OUTCOME_FAILED : WEND_OUTCOME_OK);
@@ -261,7 +273,7 @@ void advance_plan(struct tt *x)
 
 void run_plan(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     int call = turn_plan_call(t);
 
     advance_plan(x);
@@ -298,7 +310,7 @@ void begin_plan(struct tt *x)
 void on_action_done(struct tt *x)
 {
     struct call_done d = x->in->done;
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct plan_state *p = plan_of(x);
     struct work w;
 
@@ -339,13 +351,13 @@ bool on_plan_approval(struct tt *x)
 
     if (at != AT_ASKED && at != AT_DOUBTED)
         return false;
-    w = work_of_action(&x->s->turn, i);
+    w = work_of_action(x->t, i);
     emit_approval_answer(x, &w, x->in->approval.yes, x->in->approval.by,
                          x->in->approval.remember && at == AT_ASKED);
-    w = work_now(&x->s->turn, &w);
+    w = work_now(x->t, &w);
     if (at == AT_DOUBTED && !x->in->approval.yes)
         end_lost(x, &w);
-    else if (at == AT_DOUBTED && !x->s->turn.paused)
+    else if (at == AT_DOUBTED && !x->t->paused)
         begin_again(x, &w);
     run_plan(x);
     return true;
@@ -356,19 +368,16 @@ bool on_plan_approval(struct tt *x)
 /* A child is resumed, if only to be stopped: then its outcome is known. */
 static void end_all_lost(struct tt *x)
 {
-    uint32_t place = 0, i;
+    uint32_t place = 0;
+    struct work w;
 
-    while (!no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
-        struct work w = work_of_action(&x->s->turn, i);
-
-        if (plan_action_state(plan_of(x), i)->at == AT_RUNS)
+    while (next_action(x, MARK_RUNS, &place, &w))
+        if (plan_action_state(plan_of(x), w.action)->at == AT_RUNS)
             continue;
-        if (w.child.ptr)
+        else if (w.child.ptr)
             begin_again(x, &w);
         else
             end_lost(x, &w);
-    }
 }
 
 void stop_plan(struct tt *x)
@@ -378,59 +387,52 @@ void stop_plan(struct tt *x)
     if (!p->started)
         return;
     end_all_lost(x);
-    skip_open(x, x->s->turn.stop.limit.ptr ? STR("limit") : STR("canceled"));
+    skip_open(x, x->t->stop.limit.ptr ? STR("limit") : STR("canceled"));
     stop_running(x);
 }
 
 /* Looked up, or run once more; a pause keeps them waiting. */
 void restart_lost_actions(struct tt *x)
 {
-    uint32_t place = 0, i;
+    uint32_t place = 0;
+    struct work w;
 
-    while (plan_of(x)->started && !x->s->turn.paused && !no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
-        struct work w = work_of_action(&x->s->turn, i);
-
-        if (is_looked_up(&x->s->turn, &w))
+    while (!x->t->paused && next_action(x, MARK_RUNS, &place, &w))
+        if (is_looked_up(x->t, &w))
             want_work(x, FX_CHECK, &w);
         else if (w.lost)
             begin_again(x, &w);
-    }
 }
 
 /* True: the run is to be stopped. */
 static bool settle_doubts(struct tt *x)
 {
-    uint32_t place = 0, i;
+    uint32_t place = 0;
     bool any = false;
+    struct work w;
 
-    while (!no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_RUNS, &place)) != PLAN_NONE) {
-        struct work w = work_of_action(&x->s->turn, i);
-
+    while (next_action(x, MARK_RUNS, &place, &w))
         any |= settle_doubt(x, &w, plan_fails_fast(plan_of(x)));
-    }
-    return any && unknown_policy(&x->s->turn) == UNKNOWN_STOP;
+    return any && unknown_policy(x->t) == UNKNOWN_STOP;
 }
 
 /* The process that asked for them is gone. */
 static void request_approvals_again(struct tt *x)
 {
-    uint32_t place = 0, i;
+    uint32_t place = 0;
+    struct work w;
 
-    while (plan_of(x)->asked && !no_memory(x) &&
-           (i = plan_marked(plan_of(x), MARK_OPEN, &place)) != PLAN_NONE) {
-        struct work w = work_of_action(&x->s->turn, i);
+    while (plan_of(x)->asked && next_action(x, MARK_OPEN, &place, &w)) {
         struct admission a;
 
-        if (plan_action_state(plan_of(x), i)->at != AT_ASKED)
+        if (plan_action_state(plan_of(x), w.action)->at != AT_ASKED)
             continue;
         admit_work(x, &w, &a);
         request_approval(x, &w, &a.verdict);
     }
 }
 
-/* Those that may run twice do; the outcome of the others is not known. */
+/* Those that may run twice do; the outcome of the others is unknown. */
 void resume_actions(struct tt *x)
 {
     if (!plan_of(x)->started)
@@ -448,6 +450,6 @@ void resume_actions(struct tt *x)
 void resume_plan(struct tt *x)
 {
     resume_actions(x);
-    if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
+    if (x->t->stop.outcome == WEND_OUTCOME_NONE)
         run_plan(x);
 }

@@ -59,7 +59,7 @@ static bool knows_agent(const struct config *c, wend_str name)
 static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
 {
     const struct tt *x = ctx;
-    const struct config *c = x->s->turn.config;
+    const struct config *c = x->t->config;
     const struct tool *tool = config_tool(c, a->target);
     wend_str near;
 
@@ -79,13 +79,12 @@ static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
 
 static wend_str new_name(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
     char number[24];
-    wend_str count = {number, i64_text(number, t->plans + 1)};
+    wend_str count = {number, i64_text(number, x->t->plans + 1)};
 
-    return t->file_plan
+    return x->t->file_plan
                    .ptr /* so that no key is that of another plan's action */
-               ? JOIN(x, t->file_plan, STR(".p"), count)
+               ? JOIN(x, x->t->file_plan, STR(".p"), count)
                : JOIN(x, STR("p"), count);
 }
 
@@ -101,16 +100,15 @@ static int64_t slots(const struct turn *t)
 
 static void emit_plan_start(struct tt *x, wend_str call)
 {
-    const struct turn *t = &x->s->turn;
     wend_str name = new_name(x);
 
-    if (t->phase == PH_MODEL && !t->part)
+    if (x->t->phase == PH_MODEL && !x->t->part)
         emit_part(x);
     emit(x, &(wend_event){.type = WEND_PLAN_START,
                           .u.plan_start = {.plan = name,
                                            .name = name,
                                            .streamed = true,
-                                           .max_parallel = slots(t),
+                                           .max_parallel = slots(x->t),
                                            .call = call}});
 }
 
@@ -152,11 +150,10 @@ static void emit_plan_action(struct tt *x, const struct plan_action *a,
  * wrong with it. */
 static wend_str hand_over(struct tt *x, wend_str call, const struct json *j)
 {
-    const struct turn *t = &x->s->turn;
     struct plan_options o = {.knows = knows, .ctx = x};
-    bool open = is_open(t, call);
+    bool open = is_open(x->t, call);
     const struct plan *before =
-        open ? t->plan.plan : turn_new_plan(t, STR("p"), x->s->scratch);
+        open ? x->t->plan.plan : turn_new_plan(x->t, STR("p"), x->s->scratch);
     wend_str text = json_text(j, x->s->scratch);
     struct plan *after = NULL;
     wend_error why = {0};
@@ -184,15 +181,14 @@ static bool is_allowed(struct tt *x)
 {
     struct verdict v;
 
-    policy_check(&x->s->turn, x->s->turn.config->plan_tool, NULL, x->s->scratch,
-                 &v);
+    policy_check(x->t, x->t->config->plan_tool, NULL, x->s->scratch, &v);
     return v.policy.decision == WEND_DECISION_ALLOW;
 }
 
 /* The call whose plan is being written: the next one that has not begun. */
 static const struct reply_call *written_call(const struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct reply *r = x->in->reply;
     const struct reply_call *rc;
 
@@ -219,7 +215,7 @@ static wend_str take_next(struct tt *x, const struct reply_call *rc, size_t n)
  * something has begun it may still be thrown away. */
 void take_written(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct reply_call *rc = written_call(x);
     size_t n = turn_plan_open(t) ? t->plan.plan->count : 0;
 
@@ -240,26 +236,23 @@ void take_written(struct tt *x)
 
 bool may_start_early(const struct tt *x, uint32_t i)
 {
-    const struct turn *t = &x->s->turn;
-
-    if (t->config->eager == EAGER_OFF || !t->plan.plan->whole[i])
+    if (x->t->config->eager == EAGER_OFF || !x->t->plan.plan->whole[i])
         return false;
-    return t->config->eager == EAGER_ALL ||
-           turn_action_class(t, i) != WEND_CLASS_UNSAFE;
+    return x->t->config->eager == EAGER_ALL ||
+           turn_action_class(x->t, i) != WEND_CLASS_UNSAFE;
 }
 
 wend_ev_call plan_call_so_far(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
     struct buf b = {.mem = x->s->scratch->mem};
 
     json_open(&b, NULL, '{');
     json_open(&b, "actions", '[');
-    for (uint32_t i = 0; i < t->plan.plan->count; i++)
-        json_add_raw(&b, NULL, t->plan.plan->actions[i]->json);
+    for (uint32_t i = 0; i < x->t->plan.plan->count; i++)
+        json_add_raw(&b, NULL, x->t->plan.plan->actions[i]->json);
     json_close(&b, ']');
     json_close(&b, '}');
-    return (wend_ev_call){t->plan_call, STR("plan"), take_text(x, &b)};
+    return (wend_ev_call){x->t->plan_call, STR("plan"), take_text(x, &b)};
 }
 
 /* ---- The call ------------------------------------------------------------ */
@@ -281,8 +274,7 @@ static const struct json *actions_of(const struct json *args, wend_str *wrong)
 static wend_str hand_over_rest(struct tt *x, wend_str call,
                                const struct json *list)
 {
-    const struct turn *t = &x->s->turn;
-    size_t n = is_open(t, call) ? t->plan.plan->count : 0, i = 0;
+    size_t n = is_open(x->t, call) ? x->t->plan.plan->count : 0, i = 0;
     wend_str wrong = STR_NONE;
 
     for (const struct json *j = list->first; j && !wrong.ptr; j = j->next, i++)
@@ -299,7 +291,7 @@ static void refuse_plan(struct tt *x, const struct work *w,
     struct call_done d = {
         .outcome = WEND_OUTCOME_FAILED, .code = code, .output = why};
 
-    if (!is_open(&x->s->turn, w->id)) /* else its end says so */
+    if (!is_open(x->t, w->id)) /* else its end says so */
         end_unstarted(x, w, a, &d);
 }
 
@@ -327,7 +319,7 @@ static void say_no_actions(struct tt *x, const struct work *w,
 static void say_invalid(struct tt *x, const struct work *w,
                         const struct admission *a, wend_str why)
 {
-    if (is_open(&x->s->turn, w->id))
+    if (is_open(x->t, w->id))
         warn(x, STR("plan_invalid"), why);
     refuse_plan(x, w, a, STR("invalid_plan"), why);
 }
@@ -336,7 +328,7 @@ static void say_invalid(struct tt *x, const struct work *w,
 static void complete_plan(struct tt *x, const struct work *w,
                           const struct admission *a)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const struct json *list = NULL, *j;
     wend_str wrong = STR_NONE;
 
@@ -362,7 +354,7 @@ void start_plan_call(struct tt *x, const struct work *w,
                      const struct admission *a)
 {
     complete_plan(x, w, a);
-    if (no_memory(x) || !is_open(&x->s->turn, w->id))
+    if (no_memory(x) || !is_open(x->t, w->id))
         return;
     emit_start(x, w, a);
     if (!no_memory(x))
@@ -403,7 +395,7 @@ static void put_result(struct buf *b, const struct plan_state *p, uint32_t i)
 
 static wend_str result_json(struct tt *x, wend_outcome outcome)
 {
-    const struct plan_state *p = &x->s->turn.plan;
+    const struct plan_state *p = &x->t->plan;
     struct buf b = {.mem = x->s->scratch->mem};
 
     json_open(&b, NULL, '{');
@@ -420,7 +412,7 @@ static wend_str result_json(struct tt *x, wend_outcome outcome)
 
 void end_plan_call(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     int i = turn_plan_call(t);
     struct call_done d = {.outcome = WEND_OUTCOME_OK};
     struct work w;
@@ -444,10 +436,9 @@ void end_plan_call(struct tt *x)
 
 void leave_given_plan(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
-    int i = turn_plan_call(t);
+    int i = turn_plan_call(x->t);
 
-    if (i < 0 || !bit_get(&t->ended, (uint32_t)i))
+    if (i < 0 || !bit_get(&x->t->ended, (uint32_t)i))
         return;
     stop_plan(x);
     end_plan(x, WEND_OUTCOME_CANCELED);
@@ -457,19 +448,17 @@ void leave_given_plan(struct tt *x)
 
 static const wend_ev_error *last_failure(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
-
     return draft_error(
         x, STR("plan_failed"),
         text_fmt(x, "%lld plans in a row failed; the last one: %.*s",
-                 (long long)t->plan_failures, (int)t->plan_why.len,
-                 t->plan_why.ptr ? t->plan_why.ptr : ""),
+                 (long long)x->t->plan_failures, (int)x->t->plan_why.len,
+                 x->t->plan_why.ptr ? x->t->plan_why.ptr : ""),
         STR("plan"));
 }
 
 bool end_planning(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
 
     if (str_is(t->plan_stop, "no_progress"))
         end_run(x, WEND_OUTCOME_LIMIT, STR("loop"), NULL);
@@ -485,13 +474,11 @@ bool end_planning(struct tt *x)
 /* Tells the model the plan, and how it went. */
 bool ask_for_plan(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
-
-    if (!t->config->plan_tool || t->plan_failures > REPLANS_MAX)
+    if (!x->t->config->plan_tool || x->t->plan_failures > REPLANS_MAX)
         return false;
     emit_message(
         x, STR("user"),
-        JOIN(x, STR("This plan failed:\n"), t->plan.plan->json,
+        JOIN(x, STR("This plan failed:\n"), x->t->plan.plan->json,
              STR("\nThis is how its actions ended:\n"),
              result_json(x, WEND_OUTCOME_FAILED),
              STR("\nWrite a plan for what is left to do. What is done need not "

@@ -28,20 +28,19 @@
 
 static void emit_resume(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
     wend_event ev = {.type = WEND_RUN_RESUME};
     struct buf b = {.mem = x->s->scratch->mem};
     struct work_place at = {0};
     struct work w;
 
     json_open(&b, NULL, '[');
-    while (work_next_open(t, &at, &w))
+    while (work_next_open(x->t, &at, &w))
         json_add_str(&b, NULL, w.id);
     json_close(&b, ']');
     if (x->in->over)
         ev.u.run_resume = *x->in->over;
     ev.u.run_resume.epoch = x->in->epoch;
-    ev.u.run_resume.from_seq = t->seq;
+    ev.u.run_resume.from_seq = x->t->seq;
     ev.u.run_resume.unsettled_json = take_text(x, &b);
     emit(x, &ev);
 }
@@ -61,7 +60,7 @@ static bool has_slot(const struct turn *t)
 
 void restart_lost(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
 
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
         struct work w;
@@ -76,7 +75,7 @@ void restart_lost(struct tt *x)
 
 void check_lost_calls(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
 
     for (uint32_t i = 0; !t->paused && i < t->calls_count; i++) {
         struct work w;
@@ -96,7 +95,7 @@ static void request_approval_again(struct tt *x, const struct work *w)
     struct work asked = *w;
     struct admission a;
 
-    asked.args = turn_approval_args(&x->s->turn, w->call->index);
+    asked.args = turn_approval_args(x->t, w->call->index);
     admit_work(x, &asked, &a);
     if (a.refused != WEND_OUTCOME_NONE ||
         a.verdict.policy.decision != WEND_DECISION_ALLOW)
@@ -108,7 +107,7 @@ static void request_approval_again(struct tt *x, const struct work *w)
 /* Settles the open calls that do not simply run once more. */
 static void settle_lost(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     bool any = false;
 
     for (uint32_t i = 0; i < t->calls_count; i++) {
@@ -131,12 +130,12 @@ static void settle_lost(struct tt *x)
 static void resume_calls(struct tt *x)
 {
     settle_lost(x);
-    if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
+    if (x->t->stop.outcome == WEND_OUTCOME_NONE)
         check_lost_calls(x);
     leave_given_plan(x);
-    if (x->s->turn.stop.outcome == WEND_OUTCOME_NONE)
+    if (x->t->stop.outcome == WEND_OUTCOME_NONE)
         resume_actions(x);
-    if (x->s->turn.stop.outcome != WEND_OUTCOME_NONE)
+    if (x->t->stop.outcome != WEND_OUTCOME_NONE)
         return;
     settle_calls(x);
     run_calls(x);
@@ -144,7 +143,7 @@ static void resume_calls(struct tt *x)
 
 static void resume_model(struct tt *x)
 {
-    if (!x->s->turn.calls_count && !turn_plan_open(&x->s->turn)) {
+    if (!x->t->calls_count && !turn_plan_open(x->t)) {
         close_model(x, WEND_OUTCOME_SUPERSEDED, NULL);
         enter_turn(x);
         return;
@@ -161,20 +160,20 @@ static void resume_model(struct tt *x)
 
 void arm_timers(struct tt *x, int64_t left_ms)
 {
-    if (x->s->turn.limits.time_ms)
+    if (x->t->limits.time_ms)
         want_timer(x, TIMER_RUN, left_ms);
     want_timer(x, TIMER_METRICS, METRICS_EVERY_MS);
 }
 
 static void resume_from(struct tt *x)
 {
-    switch (x->s->turn.phase) {
+    switch (x->t->phase) {
     case PH_NEW:
     case PH_END: break; /* tt never gets here */
     case PH_BETWEEN:
-        if (x->s->turn.file_plan.ptr && !x->s->turn.plan.started)
+        if (x->t->file_plan.ptr && !x->t->plan.started)
             begin_plan(x);
-        else if (x->s->turn.counter < 0)
+        else if (x->t->counter < 0)
             begin_turn(x);
         else
             next_turn(x);
@@ -197,12 +196,11 @@ static bool is_left(const struct turn *t, wend_str key)
 static void leave_children(struct tt *x)
 {
     const struct child_done left = {.outcome = WEND_OUTCOME_SUPERSEDED};
-    const struct turn *t = &x->s->turn;
     struct work_place at = {0};
     struct work w;
 
-    while (work_next_open(t, &at, &w))
-        if (w.child.ptr && is_left(t, w.key))
+    while (work_next_open(x->t, &at, &w))
+        if (w.child.ptr && is_left(x->t, w.key))
             end_child(x, w.child, &left);
 }
 
@@ -216,7 +214,7 @@ static void emit_limits(struct tt *x)
 
 void on_resume(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     int64_t left_ms;
 
     charge(turn_model(t), turn_tokens(t), &x->cut);

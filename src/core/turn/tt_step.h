@@ -7,7 +7,7 @@
 #include "core/turn/tt.h"
 #include "core/turn/verdict.h"
 
-/* What is known about a call or an action before it starts. */
+/* What is decided about a call or an action before it starts. */
 struct admission {
     const struct tool *tool;
     struct verdict verdict;
@@ -34,10 +34,10 @@ struct work {
     bool answered, approved; /* its approval */
 };
 
-/* One call of tt: where it stands, what came in. `s->turn` is the state
- * after what has been emitted so far. */
+/* One call of tt: where it stands, what came in. */
 struct tt {
     struct step *s;
+    const struct turn *t; /* s->turn: the state after all emitted events */
     const struct input *in;
     wend_ev_usage cut; /* at a resume: what the model call that was open counts
                           as, by the config that it was asked with */
@@ -107,7 +107,7 @@ void resume_actions(struct tt *x);
 wend_str plan_text(struct tt *x); /* what it gives: its outputs */
 
 /* tt_planner.c: plans that the model writes */
-/* Of the plan that is being written: what is complete of it. */
+/* Takes the complete actions of the plan that is being written. */
 void take_written(struct tt *x);
 /* The call in model_end of a plan that is open: with what was handed over. */
 wend_ev_call plan_call_so_far(struct tt *x);

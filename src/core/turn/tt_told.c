@@ -20,18 +20,16 @@
 
 static void hear(struct tt *x, const struct remote_request *q, size_t i)
 {
-    const struct turn *t = &x->s->turn;
-
     x->s->heard |= (uint64_t)1 << i;
-    if (t->stop.outcome != WEND_OUTCOME_NONE)
+    if (x->t->stop.outcome != WEND_OUTCOME_NONE)
         return; /* a second cancel adds nothing */
     if (q->kind == IN_CANCEL)
         emit_control(x, STR("cancel"), q->by, STR_NONE);
     else if (q->kind == IN_SAY)
         emit_message(x, STR("user"), q->text);
-    else if (q->kind == IN_PAUSE && !t->paused)
+    else if (q->kind == IN_PAUSE && !x->t->paused)
         emit_control(x, STR("pause"), q->by, STR_NONE);
-    else if (q->kind == IN_CONTINUE && t->paused)
+    else if (q->kind == IN_CONTINUE && x->t->paused)
         emit_control(x, STR("continue"), q->by, STR_NONE);
 }
 
@@ -57,7 +55,7 @@ static void hear_all(struct tt *x, bool last)
 {
     assert(x->in->requests_count <= REQUESTS_MAX);
     for (size_t i = 0; i < x->in->requests_count && !no_memory(x); i++)
-        if (counts(&x->s->turn, x->in->requests[i].kind, last))
+        if (counts(x->t, x->in->requests[i].kind, last))
             hear(x, &x->in->requests[i], i);
 }
 
@@ -69,7 +67,7 @@ void hear_requests(struct tt *x)
 /* The run stands where it stood before its run_end. */
 void on_unended(struct tt *x)
 {
-    const struct turn *t = &x->s->turn;
+    const struct turn *t = x->t;
     const wend_ev_run_end *end = x->in->end;
     bool ok = end->outcome == WEND_OUTCOME_OK;
 

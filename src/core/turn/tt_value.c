@@ -5,7 +5,7 @@
 
 static const struct plan_action *action_of(const struct tt *x, uint32_t i)
 {
-    return x->s->turn.plan.plan->actions[i];
+    return x->t->plan.plan->actions[i];
 }
 
 /* {"prompt":...} in front of the other values. */
@@ -49,7 +49,7 @@ bool action_params(struct tt *x, uint32_t i, wend_str *out)
     struct scope scope;
     wend_error why = {0};
 
-    if (!plan_scope(&x->s->turn.plan, a->refs, x->s->scratch, &scope))
+    if (!plan_scope(&x->t->plan, a->refs, x->s->scratch, &scope))
         return false;
     if (put_params(a, &scope, x->s->scratch, &b, &why)) {
         *out = take_text(x, &b);
@@ -105,7 +105,7 @@ bool decide(struct tt *x, uint32_t i)
 
     if (a->type != ACTION_DECISION)
         return false;
-    if (!plan_scope(&x->s->turn.plan, a->refs, x->s->scratch, &scope))
+    if (!plan_scope(&x->t->plan, a->refs, x->s->scratch, &scope))
         return true;
     for (; c < a->cases_count; c++) {
         if (!a->cases[c].when)
@@ -121,7 +121,7 @@ bool decide(struct tt *x, uint32_t i)
     }
     put_choice(&b, a, c);
     d.output = take_text(x, &b);
-    w = work_of_action(&x->s->turn, i);
+    w = work_of_action(x->t, i);
     w.args = STR_NONE;
     end_unstarted(x, &w, &none, &d);
     return true;

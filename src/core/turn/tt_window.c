@@ -25,7 +25,7 @@ wend_str model_name(const struct turn *t, const struct model_use *m)
 wend_str window_text(struct tt *x, const struct model_use *m, int64_t tokens,
                      const char *what)
 {
-    wend_str name = model_name(&x->s->turn, m);
+    wend_str name = model_name(x->t, m);
 
     return text_fmt(x,
                     "the request has about %lld tokens, and the window of "

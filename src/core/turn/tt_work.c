@@ -171,7 +171,7 @@ void abandon_work(struct tt *x)
     struct work_place at = {0};
     struct work w;
 
-    while (!no_memory(x) && work_next_open(&x->s->turn, &at, &w))
+    while (!no_memory(x) && work_next_open(x->t, &at, &w))
         end_work(x, &w, &d);
 }
 
@@ -219,7 +219,7 @@ bool is_looked_up(const struct turn *t, const struct work *w)
 
 void end_lost(struct tt *x, const struct work *w)
 {
-    bool unknown = is_unknown(&x->s->turn, w);
+    bool unknown = is_unknown(x->t, w);
     wend_str why =
         !w->call ? STR("the process ended while this action was under way; it "
                        "may have had an effect")
@@ -261,7 +261,7 @@ static bool may_begin(struct tt *x, const struct work *w)
 {
     struct admission a;
 
-    if (!x->s->turn.imported || w->approved)
+    if (!x->t->imported || w->approved)
         return true;
     admit_work(x, w, &a);
     return a.verdict.policy.decision == WEND_DECISION_ALLOW;
@@ -312,11 +312,10 @@ static void request_approval_of_lost(struct tt *x, const struct work *w)
 
 bool settle_doubt(struct tt *x, const struct work *w, bool over)
 {
-    const struct turn *t = &x->s->turn;
-    enum unknown policy = unknown_policy(t);
+    enum unknown policy = unknown_policy(x->t);
 
-    if (policy == UNKNOWN_RETRY || !is_in_doubt(t, w) ||
-        (is_checked(t, w) && !over))
+    if (policy == UNKNOWN_RETRY || !is_in_doubt(x->t, w) ||
+        (is_checked(x->t, w) && !over))
         return false;
     if (policy == UNKNOWN_ASK && !over)
         request_approval_of_lost(x, w);
@@ -348,8 +347,7 @@ void on_checked(struct tt *x)
     const struct call_done *d = &x->in->done;
     struct work w;
 
-    if (x->s->turn.paused || !find_checked(&x->s->turn, d, &w) ||
-        !is_looked_up(&x->s->turn, &w))
+    if (x->t->paused || !find_checked(x->t, d, &w) || !is_looked_up(x->t, &w))
         return;
     if (d->outcome == WEND_OUTCOME_OK)
         end_work(x, &w, d);

@@ -56,8 +56,8 @@ bool turn_history_add(struct turn *t, struct msg *m)
     return true;
 }
 
-/* For a field that the wire always has: what a reader gets when it is
- * absent, so that a live state and one from the log are the same. */
+/* The default of a field that the log always has, so that a live state and one
+ * from the log are the same. */
 static wend_str kept(const struct keep *k, wend_str s, wend_str absent)
 {
     return arena_str(k->arena, s.ptr ? s : absent);
@@ -205,9 +205,8 @@ static void on_model_part(struct turn *t, const wend_event *ev,
     t->part_opaque = kept(k, e->opaque_json, STR("[]"));
 }
 
-/* A run stays with the model it has changed to: what the first one wrote
- * is in the conversation already, what it cached is not worth more turns of
- * asking in vain. */
+/* A run stays with the model it has changed to: the conversation has what the
+ * first one wrote, and its cache is not worth more failed requests. */
 static void change_model(struct turn *t, wend_str name, const struct keep *k)
 {
     uint32_t i = t->model_at + 1;
@@ -222,7 +221,7 @@ static void change_model(struct turn *t, wend_str name, const struct keep *k)
     t->tries = 0;
 }
 
-/* What a provider says it used never lowers what was spent, nor wraps. */
+/* Reported usage never lowers what was spent, nor wraps. */
 static void spend(int64_t *spent, int64_t more)
 {
     if (more > 0)
@@ -306,7 +305,7 @@ static void on_model_end(struct turn *t, const wend_event *ev,
     turn_history_add(t, m);
 }
 
-/* A log may hold a rule that is none: then it matches nothing. */
+/* A damaged log may hold an invalid rule; it never matches. */
 void turn_remember(struct turn *t, wend_str text, const struct keep *k)
 {
     struct remembered *r = arena_alloc(k->arena, sizeof *r);
@@ -425,7 +424,7 @@ static void on_call_end(struct turn *t, const wend_event *ev,
     }
 }
 
-/* Results join the conversation in call order, whatever order they came. */
+/* Results join the conversation in call order, whatever order they came in. */
 static void on_turn_end(struct turn *t, const struct keep *k)
 {
     for (uint32_t i = 0; i < t->calls_count; i++) {
@@ -539,7 +538,7 @@ static void apply(struct turn *t, const wend_event *ev, const struct keep *k)
     case WEND_RETRIEVAL_END:
     case WEND_COMPACTED:
     case WEND_BRANCH_START:
-    case WEND_BRANCH_END: break; /* nobody decides these yet */
+    case WEND_BRANCH_END: break; /* nothing writes these yet */
     case WEND_CHILD_START: turn_child_start(t, ev, k); break;
     case WEND_CHILD_END: turn_child_end(t, ev, k); break;
     case WEND_THINKING_DELTA:

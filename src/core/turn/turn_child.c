@@ -4,7 +4,7 @@
  */
 #include "core/turn/turn.h"
 
-/* It began as it did; only what it waits for is another. */
+/* Only the child that it waits for changes. */
 static void set_of_call(struct turn *t, wend_str call, wend_str child,
                         const struct keep *k)
 {
@@ -27,7 +27,7 @@ static void set_of_action(struct plan_state *p, uint32_t i, wend_str child,
     struct action_state *s;
 
     if (before->at != AT_RUNS && before->at != AT_LOST)
-        return; /* a log may say so */
+        return; /* a damaged log may say so */
     s = arena_alloc(a, sizeof *s);
     if (!s)
         return;
@@ -52,7 +52,7 @@ void turn_child_start(struct turn *t, const wend_event *ev,
         set_of_call(t, e->call, run, k);
 }
 
-/* What the child used is used; what it did in its own time is not ours. */
+/* The parent counts what the child used, but not its time. */
 static void count(wend_ev_metrics *m, const wend_ev_metrics *more)
 {
     const struct {

@@ -1,10 +1,10 @@
 /*
- * turn_fork.c - a run's state as it goes on in a fork or in another process,
+ * turn_fork.c - a run's state as it continues in a fork or in another process,
  * maybe with another model, other tools or limits.
  *
- * All that was so at that event stays so, but what belongs to the parent
- * alone: its name, its clock, what stopped or paused it, and whoever ran
- * the calls that were open.
+ * All of the state stays, except what belongs to the parent run or process
+ * alone: its name, its clock, what stopped or paused it, and the running
+ * calls.
  */
 #include "core/turn/turn.h"
 
@@ -30,7 +30,7 @@ void turn_lose_calls(struct turn *t)
             bit_set(&t->lost, i);
 }
 
-/* What a request begins with is part of every prefix after it. */
+/* The config is part of every prefix after it. */
 static void seal_again(struct turn *t, const struct keep *k)
 {
     size_t count = t->history ? (size_t)t->history->index + 1 : 0;
@@ -46,7 +46,7 @@ static void seal_again(struct turn *t, const struct keep *k)
         turn_history_add(t, &list[i]);
 }
 
-/* What an event says instead of the log before it; absent or NULL: nothing. */
+/* What an event replaces; absent or NULL: nothing. */
 static bool take_over(struct turn *t, wend_str config_json, wend_str model,
                       const wend_ev_limits *limits, const struct keep *k)
 {
@@ -67,8 +67,8 @@ static bool take_over(struct turn *t, wend_str config_json, wend_str model,
     return true;
 }
 
-/* No process had it in between. After its last kept event one did for a while:
- * at most METRICS_EVERY_MS, METRICS_WAITING_MS if it only waited. */
+/* The time that no process owned it. The old owner lived on after the last kept
+ * event for at most METRICS_EVERY_MS, METRICS_WAITING_MS if it only waited. */
 static int64_t since_last(const struct turn *t, const wend_event *ev)
 {
     return ev->time_us - t->time_us;
@@ -91,7 +91,7 @@ void turn_fork(struct turn *t, const wend_event *ev, const struct keep *k)
     plan_interrupt(&t->plan, since_last(t, ev), k->arena);
 }
 
-/* What was asked about or approved is looked at again. */
+/* Approvals are asked for again. */
 static void forget_answers(struct plan_state *p, struct arena *a)
 {
     static const unsigned marks[] = {MARK_OPEN, MARK_RUNS};
@@ -122,7 +122,7 @@ static int64_t at_least_0(int64_t n)
     return n > 0 ? n : 0;
 }
 
-/* A negative sum would make the budgets larger than they are. */
+/* Negative sums would raise the budgets. */
 static void distrust(struct turn *t, const wend_event *ev)
 {
     wend_ev_metrics *m = &t->metrics;

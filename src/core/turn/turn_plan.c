@@ -6,10 +6,10 @@
  *
  *     plan_start (call)  the plan is open: it has no action yet
  *     plan_action        it has one more, which may start
- *     call_start (plan)  it is complete; or it is none, see plan.wrong
+ *     call_start (plan)  it is complete; or it is invalid, see plan.wrong
  *     plan_end, call_end as for any plan and any call
  *
- * What the plans before it gave is there for the next one.
+ * The outputs of earlier plans are inputs of the next one.
  */
 #include "base/utf8.h"
 #include "core/turn/turn.h"
@@ -85,7 +85,7 @@ void turn_on_plan_action(struct turn *t, const wend_event *ev,
     if (s == WEND_OK)
         plan_grow(&t->plan, plan, k->arena);
     else if (s == WEND_E_NOMEM)
-        k->arena->failed = true; /* anything else is a damaged log's */
+        k->arena->failed = true; /* other errors are a damaged log's */
 }
 
 /* What a tool that ran may have brought into the run, and what came with a

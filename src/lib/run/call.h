@@ -28,7 +28,7 @@ struct wend_call {
     const struct path_view *view; /* which files it may tell about; NULL if it
                                      touches none */
     /* the runtime's thread only */
-    struct wend_run *run;   /* NULL once nobody waits for it */
+    struct wend_run *run;   /* NULL once nothing waits for it */
     struct wend_call *next; /* of the run */
     struct agent_tool *tool;
     struct timer_node deadline;
@@ -57,13 +57,13 @@ struct wend_call {
 void call_start(struct wend_run *r, const struct effect *fx);
 void call_check(struct wend_run *r, const struct effect *fx);
 void call_stop(struct wend_run *r, const struct effect *fx);
-/* wend_label of what the run knows by now, for what is kept of it. */
+/* The labels (wend_label) that go with a kept answer of this run. */
 uint32_t run_labels(const struct wend_run *r);
 /* To give it again, if its tool says so. */
 void call_keep_answer(struct wend_call *c, wend_str output);
 void call_returned(struct wend_call *c); /* from the mailbox */
 void call_output(struct post *p);        /* from the mailbox */
-void calls_drop(struct wend_run *r);     /* nobody waits any more */
+void calls_drop(struct wend_run *r);     /* nothing waits any more */
 bool call_look(struct wend_call *c);     /* sets its view; false: no memory */
 void call_unref(struct wend_call *c);
 void call_run_threaded(struct wend_call *c); /* call_hands.c */

@@ -386,7 +386,7 @@ static struct child *child_new(struct wend_run *r, const struct effect *fx)
 }
 
 /* A run that is being stopped starts no child, but one that was under way
- * before it was interrupted is taken up, to be stopped. */
+ * before it was interrupted is resumed, to be stopped. */
 void child_start(struct wend_run *r, const struct effect *fx)
 {
     bool stopping = r->turn.stop.outcome != WEND_OUTCOME_NONE;
@@ -497,7 +497,7 @@ void children_fail(struct wend_run *r, wend_status s, const char *message)
     if (r->child && !r->child->parent->over)
         shell_fail(r->child->parent, s, message);
     else if (r->child)
-        leave(r->child); /* nobody waits for it any more */
+        leave(r->child); /* nothing waits for it any more */
 }
 
 void children_drop(struct wend_run *r)

@@ -1,11 +1,10 @@
 /*
  * child_budget.c - budgets that runs share with their children.
  *
- * Whatever a model is asked, in a run or in a run below it, must fit into
- * what is left of the limits of all that are above: limit, less what was
- * spent, less what open questions may still cost. What children spent is
- * spent by their parents, too: while they are under way it is summed up
- * here, and once they are over it stands in the parent's metrics.
+ * Each request to a model must fit into what is left of the limits of its run
+ * and of all parents: the limit, less what was spent, less what open requests
+ * may still cost. Parents spend what their children spend: while a child runs
+ * it is summed up here; once it is over it is in the parent's metrics.
  */
 #include "lib/run/child.h"
 
@@ -26,8 +25,8 @@ static void add_reserved(const struct wend_run *r, struct budget *sum)
 
 /* ---- After an interruption ----------------------------------------------- */
 
-/* A child that was under way and is not taken up yet: the store says what it
- * has spent. What it cannot say is as good as all of it. */
+/* A child that was under way and is not resumed yet: the store says what it has
+ * spent. If it cannot, all of the budget counts as spent. */
 static void add_stored(const struct wend_run *r, wend_str child,
                        struct budget *sum)
 {
@@ -78,8 +77,8 @@ static bool counts(const struct child *c)
     return c->run && !c->over;
 }
 
-/* Depth is bounded by CHILD_DEPTH_MAX. `but`: its open questions are not
- * counted. */
+/* Depth is bounded by CHILD_DEPTH_MAX. `but`: its open requests do not count.
+ */
 static void add_all(const struct wend_run *r, const struct wend_run *but,
                     struct budget *sum)
 {

@@ -1,10 +1,10 @@
 /*
  * inbox.c - requests of other processes, from the store to the core.
  *
- * A request goes out of the store in the transaction that keeps what it led
- * to, so that a crash neither loses nor doubles it. Those that wait when a
- * run is resumed, or that were accepted before its end was kept, are part of
- * that input: nothing starts before they are heard.
+ * A request leaves the store in the transaction that keeps its effect, so that
+ * a crash neither loses nor doubles it. Requests that wait when a run is
+ * resumed, or that were accepted before its end was kept, are part of that
+ * input: nothing starts before them.
  */
 #include "lib/run/child.h"
 #include "lib/run/shell.h"
@@ -28,7 +28,7 @@ static bool says_yes(const struct json *body, const char *key)
     return j && j->kind == JSON_TRUE;
 }
 
-/* A yes that came with a store of somebody else is nobody's word. */
+/* An approval that came with another user's store does not count. */
 static bool means_something(const wend_runtime *rt, const struct input *in)
 {
     return in->kind == IN_APPROVAL ? !rt->store->foreign
@@ -65,7 +65,7 @@ static bool read_request(const wend_runtime *rt, const struct store_request *q,
     return false;
 }
 
-/* ---- While the run goes on ----------------------------------------------- */
+/* ---- While the run is live ----------------------------------------------- */
 
 static bool has_heard(const struct batch *b, int64_t request)
 {
@@ -171,7 +171,7 @@ static wend_status look(struct wend_run *r, struct inbox *box, wend_error *err)
     return box->arena.failed ? fail_nomem(err) : WEND_OK;
 }
 
-/* A question is asked again with the resume: only now can it be answered. */
+/* An approval is asked for again with the resume: only now can it be given. */
 static bool is_answer(const struct wend_run *r, const struct input *in,
                       const struct inbox *box, size_t i)
 {

@@ -1,9 +1,9 @@
 /*
  * past.c - the log of a run, read once for all that need it.
  *
- * Which agent a run has is known only at the end of its log, and folding the
- * log needs the agent. So the items are kept from the first look until the
- * run is resumed, unless they are too many.
+ * The agent of a run is known only at the end of its log, and folding the log
+ * needs the agent. So the items are kept from the first reading until the run
+ * is resumed, unless there are too many.
  */
 #include "lib/run/past.h"
 

@@ -18,7 +18,7 @@ enum {
     GAP_US = 1000000,    /* at most, where no process had the run */
 };
 
-struct player {
+struct replay_player {
     double speed; /* 0 = at once */
     int64_t from, to;
     bool follow;
@@ -29,7 +29,7 @@ struct player {
     int64_t first_us, began_us; /* first event's time; clock at its showing */
     int64_t idle_us;            /* no process had it until here: left out */
     int64_t read_us;            /* time of the newest event that was read */
-    struct buf gaps;            /* struct gap, of those that were read */
+    struct buf gaps;            /* struct replay_gap, of those that were read */
     size_t gaps_at;             /* the first that is still to come */
     wend_outcome outcome;       /* of the run_end that was read */
     /* The log so far, to see that it is whole. */
@@ -39,7 +39,7 @@ struct player {
 };
 
 /* Before the event no process had the run. */
-struct gap {
+struct replay_gap {
     int64_t seq, us;
 };
 
@@ -51,14 +51,13 @@ static void note_end(struct wend_run *r, const wend_event *run_end)
     r->answer = arena_str(&r->arena, e->text.ptr ? e->text : STR(""));
 }
 
-/* Of each event in order; false: out of memory. What follows from it is known
- * when it is read, also when the reader filters it out. A run that another
- * process took up, or that a fork goes on with, goes on after a moment: that is
- * counted from this event on. */
+/* Called for each event in order, also for those that the reader filters out;
+ * false: out of memory. Where a run was resumed or forked the replay waits only
+ * a moment. */
 bool replay_read(struct wend_run *r, const wend_event *ev)
 {
-    struct player *p = r->player;
-    struct gap gap = {ev->seq, ev->time_us - p->read_us - GAP_US};
+    struct replay_player *p = r->player;
+    struct replay_gap gap = {ev->seq, ev->time_us - p->read_us - GAP_US};
     bool resumes = ev->type == WEND_RUN_RESUME || ev->type == WEND_RUN_FORK;
 
     if (resumes && p->read_us && gap.us > 0)
@@ -69,9 +68,10 @@ bool replay_read(struct wend_run *r, const wend_event *ev)
     return !p->gaps.failed;
 }
 
-static void skip_gaps(struct player *p, int64_t seq)
+static void skip_gaps(struct replay_player *p, int64_t seq)
 {
-    const struct gap *gaps = (const struct gap *)(const void *)p->gaps.ptr;
+    const struct replay_gap *gaps =
+        (const struct replay_gap *)(const void *)p->gaps.ptr;
     size_t count = p->gaps.len / sizeof *gaps;
 
     for (; p->gaps_at < count && gaps[p->gaps_at].seq <= seq; p->gaps_at++)
@@ -79,7 +79,7 @@ static void skip_gaps(struct player *p, int64_t seq)
 }
 
 /* In doubles: a damaged log may say any time, a host any speed. */
-static int64_t due_at(const struct player *p, int64_t time_us)
+static int64_t due_at(const struct replay_player *p, int64_t time_us)
 {
     const double never = 1e17; /* microseconds: three thousand years */
     double later =
@@ -92,7 +92,7 @@ static int64_t due_at(const struct player *p, int64_t time_us)
 
 bool replay_due(struct wend_run *r, const wend_event *ev)
 {
-    struct player *p = r->player;
+    struct replay_player *p = r->player;
     int64_t now, due;
 
     if (p->ended)
@@ -124,7 +124,7 @@ bool replay_due(struct wend_run *r, const wend_event *ev)
 bool replay_check(struct wend_run *r, const struct store_item *item,
                   int64_t *bad_seq)
 {
-    struct player *p = r->player;
+    struct replay_player *p = r->player;
 
     if (item->is_pack) {
         if (item->seq == p->seq && item->n > p->n) {
@@ -150,7 +150,7 @@ bool replay_check(struct wend_run *r, const struct store_item *item,
     return true;
 }
 
-/* Looks a run up; *alive: somebody may still write to it. */
+/* Looks a run up; *alive: its owner may still write to it. */
 static wend_status find(wend_runtime *rt, const char *id, bool *alive,
                         int64_t *seq, wend_error *err)
 {
@@ -168,7 +168,7 @@ static wend_status find(wend_runtime *rt, const char *id, bool *alive,
 
 void replay_drained(struct wend_run *r)
 {
-    struct player *p = r->player;
+    struct replay_player *p = r->player;
     bool alive = true;
 
     /* Nothing more will come from an owner that is gone. Its last words may
@@ -257,14 +257,14 @@ wend_status wend_store_replay(wend_runtime *rt, const char *id,
         return fail_nomem(err);
     }
     memcpy(r->id, id, RUN_ID_LEN);
-    r->player->gaps.mem = &rt->mem;
+    *r->player = (struct replay_player){.speed = o.speed,
+                                        .from = o.seq_from,
+                                        .to = o.seq_to,
+                                        .follow = o.follow,
+                                        .gaps = {.mem = &rt->mem},
+                                        .seq_written = written};
     r->shown.lagged = true;
-    r->player->speed = o.speed;
-    r->player->to = o.seq_to;
-    r->player->follow = o.follow;
     r->shown.filter = o.filter;
-    r->player->seq_written = written;
-    r->player->from = o.seq_from;
     if (o.seq_from > 1) {
         r->shown.seq = o.seq_from - 1;
         r->shown.n = INT64_MAX;

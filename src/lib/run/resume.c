@@ -452,37 +452,33 @@ static bool limits_of(const wend_limits *l, wend_ev_limits *out)
 }
 
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
-                       const wend_run_options *options, wend_run **out,
+                       const wend_run_options *o, wend_run **out,
                        wend_error *err)
 {
     struct fold f = {.after = after};
-    bool imported;
-    wend_run_options o;
     struct wend_run *r;
     wend_status s = check_resume(agent, id, out, err);
 
     if (s != WEND_OK)
         return s;
-    if (!OPTIONS_TAKE(&o, wend_run_options, hook_ctx, options) ||
-        o.take > 2 * WEND_FORK_CONFIG - 1 || !limits_of(&o.limits, &f.limits))
+    if (o->take > 2 * WEND_FORK_CONFIG - 1 || !limits_of(&o->limits, &f.limits))
         return fail(err, WEND_E_INVAL,
-                    "resume: options.size, take or limits is wrong");
+                    "resume: options.take or options.limits is wrong");
     s = agent_config(agent, 0, err);
     if (s != WEND_OK)
         return s;
-    r = run_of(agent, &o, err);
+    r = run_of(agent, o, err);
     if (!r)
         return WEND_E_NOMEM;
     memcpy(r->id, id, RUN_ID_LEN);
     f.r = r;
     f.arena.mem = &r->rt->mem;
-    s = is_imported(r, &imported, err);
-    r->trusts = o.trust_log;
-    f.foreign = imported;
-    f.take =
-        imported && !o.trust_log ? WEND_FORK_CONFIG | WEND_FORK_LIMITS : o.take;
+    s = is_imported(r, &f.foreign, err);
+    r->trusts = o->trust_log;
+    f.take = f.foreign && !o->trust_log ? WEND_FORK_CONFIG | WEND_FORK_LIMITS
+                                        : o->take;
     if (s == WEND_OK && f.foreign)
-        run_name(r, &o);
+        run_name(r, o);
     if (s == WEND_OK)
         s = resume(&f, err);
     if (s != WEND_OK) {

@@ -328,27 +328,23 @@ wend_status run_begin(struct wend_run *r, wend_str prompt,
 }
 
 wend_status run_start(wend_agent *agent, wend_str prompt,
-                      const struct plan *plan, const wend_run_options *options,
+                      const struct plan *plan, const wend_run_options *o,
                       wend_run **out, wend_error *err)
 {
     unsigned char chance[10];
-    wend_run_options o;
     struct wend_run *r;
     wend_status s = check_start(agent, prompt, out, err);
 
+    if (s == WEND_OK)
+        s = agent_config(agent, run_mode(o), err);
     if (s != WEND_OK)
         return s;
-    if (!OPTIONS_TAKE(&o, wend_run_options, hook_ctx, options))
-        return fail(err, WEND_E_INVAL, "run: options.size is wrong");
-    s = agent_config(agent, run_mode(&o), err);
-    if (s != WEND_OK)
-        return s;
-    r = run_of(agent, &o, err);
+    r = run_of(agent, o, err);
     if (!r)
         return WEND_E_NOMEM;
     r->rt->env->chance(r->rt->env->ctx, chance, sizeof chance);
     run_id_make(r->id, rt_wall(r->rt), chance);
-    s = run_begin(r, prompt, plan, &o, NULL, err);
+    s = run_begin(r, prompt, plan, o, NULL, err);
     if (s == WEND_OK) {
         drop_dirty(r);
         shell_submit(r); /* the caller finds its id in the store */

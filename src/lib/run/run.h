@@ -27,7 +27,7 @@ struct run_timer {
     enum timer kind;
 };
 
-struct player; /* replay.c */
+struct replay_player; /* replay.c */
 
 /* Where a run stood before its run_end, and what that said. */
 struct unended {
@@ -95,7 +95,7 @@ struct wend_run {
     struct trouble *troubles; /* that wait for its next step */
     wend_error error;         /* why it does not continue */
     wend_error said;          /* why the last call was refused */
-    struct player *player;
+    struct replay_player *player;
     struct post cancel_post;
     char cancel_by[CANCEL_BY_MAX + 1]; /* while it is posted */
     atomic_bool cancel_posted;
@@ -107,14 +107,14 @@ struct wend_run *run_new(wend_runtime *rt, wend_error *err);
 /* One that borrows the agent. */
 struct wend_run *run_of(wend_agent *agent, const wend_run_options *o,
                         wend_error *err);
-/* plan: NULL for a prompt alone. */
+/* plan: NULL for a prompt alone; o: as run_options gives them. */
 wend_status run_start(wend_agent *agent, wend_str prompt,
-                      const struct plan *plan, const wend_run_options *options,
+                      const struct plan *plan, const wend_run_options *o,
                       wend_run **out, wend_error *err);
 /* resume.c: as wend_run_resume; its reader gets all that follows event
  * `after`, or with 0 what follows from now on. */
 wend_status run_resume(wend_agent *agent, const char *id, int64_t after,
-                       const wend_run_options *options, wend_run **out,
+                       const wend_run_options *o, wend_run **out,
                        wend_error *err);
 /* config_mix.c: members of the agent's config where `take` (WEND_FORK_ bits)
  * says so, else the log's; in `a`, absent if there is no memory. */

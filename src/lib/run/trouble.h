@@ -1,5 +1,5 @@
 /*
- * trouble.h - what a component could not do, while the run goes on: events of
+ * trouble.h - problems of components that do not end the run: events of
  * the run. Strings are copied.
  */
 #ifndef LIB_TROUBLE_H
