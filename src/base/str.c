@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 enum {
     BUF_MIN = 64,
     NEAR_MAX = 64, /* names longer than this get no suggestion */
@@ -192,7 +194,13 @@ bool str_to_bytes(wend_str s, int64_t *out)
     return false;
 }
 
-bool str_glob(wend_str pattern, wend_str text)
+static bool glob_byte(char p, char c, unsigned flags)
+{
+    return p == c || (p == '?' && !(flags & GLOB_STARS)) ||
+           ((flags & GLOB_ANY_CASE) && lower(p) == lower(c));
+}
+
+bool str_glob_as(wend_str pattern, wend_str text, unsigned flags)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
 
@@ -201,7 +209,7 @@ bool str_glob(wend_str pattern, wend_str text)
             star = p++;
             mark = t;
         } else if (p < pattern.len &&
-                   (pattern.ptr[p] == '?' || pattern.ptr[p] == text.ptr[t])) {
+                   glob_byte(pattern.ptr[p], text.ptr[t], flags)) {
             p++;
             t++;
         } else if (star != SIZE_MAX) {
@@ -214,6 +222,11 @@ bool str_glob(wend_str pattern, wend_str text)
     while (p < pattern.len && pattern.ptr[p] == '*')
         p++;
     return p == pattern.len;
+}
+
+bool str_glob(wend_str pattern, wend_str text)
+{
+    return str_glob_as(pattern, text, 0);
 }
 
 bool buf_room(struct buf *b, size_t more)

@@ -47,6 +47,8 @@ bool str_to_bytes(wend_str s, int64_t *out);
 /* `*` any run of bytes, `?` one byte; the whole text must match. Linear in
  * pattern * text at worst. */
 bool str_glob(wend_str pattern, wend_str text);
+enum { GLOB_ANY_CASE = 1, GLOB_STARS = 2 /* `?` stands for itself */ };
+bool str_glob_as(wend_str pattern, wend_str text, unsigned flags);
 
 /* Zero-initialise with `mem` set. Always NUL-terminated once not empty. */
 struct buf {

@@ -55,6 +55,7 @@ static inline wend_str field_name(const struct event_field *f)
 
 /* The payload's fields in wire order; NULL for a number that is no type. */
 const struct event_fields *event_fields(wend_event_type type);
+extern const struct event_fields *const limits_fields; /* of wend_ev_limits */
 
 extern const struct event_words outcome_words, purpose_words, class_words,
     category_words, decision_words, risk_words;

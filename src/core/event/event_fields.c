@@ -110,6 +110,7 @@ static const struct event_field limits_list[] = {
     I64_F("parallel", limits.parallel),
 };
 TABLE(limits);
+const struct event_fields *const limits_fields = &limits;
 
 static const struct event_field metrics_list[] = {
     I64_F("turns", metrics.turns),

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "base/ascii.h"
-
 enum { FOLDERS_MAX = 4 }; /* components of two stars that may be none */
 
 /* ---- One spelling -------------------------------------------------------- */
@@ -123,23 +121,9 @@ static wend_str next_part(wend_str path, size_t *at)
     return part;
 }
 
-/* As str_glob, in any case; a pattern of the table has two stars at most. */
 static bool part_fits(wend_str glob, wend_str part)
 {
-    while (glob.len && glob.ptr[0] != '*') {
-        if (!part.len ||
-            (glob.ptr[0] != '?' && lower(part.ptr[0]) != glob.ptr[0]))
-            return false;
-        glob = (wend_str){glob.ptr + 1, glob.len - 1};
-        part = (wend_str){part.ptr + 1, part.len - 1};
-    }
-    if (!glob.len)
-        return !part.len;
-    glob = (wend_str){glob.ptr + 1, glob.len - 1};
-    for (size_t skip = 0; skip <= part.len; skip++)
-        if (part_fits(glob, (wend_str){part.ptr + skip, part.len - skip}))
-            return true;
-    return false;
+    return str_glob_as(glob, part, GLOB_ANY_CASE);
 }
 
 /* An example to copy, or the half of a key that others may see. */

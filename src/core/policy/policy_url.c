@@ -67,33 +67,14 @@ static void read_url(struct rule_request *q, struct arena *a)
     }
 }
 
-/* As str_glob, with `?` and letters of either case as they are said. */
+/* Only stars are wildcards in a rule for URLs. */
 static bool stars_fit(wend_str glob, wend_str text, bool any_case)
 {
-    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
-
-    while (t < text.len) {
-        if (p < glob.len && glob.ptr[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (p < glob.len &&
-                   (glob.ptr[p] == text.ptr[t] ||
-                    (any_case && lower(glob.ptr[p]) == lower(text.ptr[t])))) {
-            p++;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < glob.len && glob.ptr[p] == '*')
-        p++;
-    return p == glob.len;
+    return str_glob_as(glob, text,
+                       any_case ? GLOB_STARS | GLOB_ANY_CASE : GLOB_STARS);
 }
 
-/* Servers that believe these do something else than the method says. */
+/* Servers that honour these headers ignore the method. */
 static bool overrides(const struct json *headers)
 {
     static const char *const names[] = {"x-http-method-override",
@@ -118,7 +99,7 @@ const struct rule_request *request_read(const struct json *args,
         return NULL;
     q->raw = json_str(args ? json_get(args, "url") : NULL);
     q->body = args && json_get(args, "body");
-    q->method = method ? STR("?") : STR("GET"); /* what is no string is none */
+    q->method = method ? STR("?") : STR("GET"); /* `?`: it is not a string */
     if (json_str(method).len)
         q->method = upper(json_str(method), a);
     if (overrides(args ? json_get(args, "headers") : NULL))
@@ -195,7 +176,7 @@ static bool method_fits(const struct rule_request *q, wend_str method,
     return stars_fit(method, q->method, true);
 }
 
-/* A port that goes without saying may be said. */
+/* A rule may name the default port. */
 static bool authority_fits(const struct rule_request *q,
                            const struct request_rule *r)
 {
