@@ -249,20 +249,13 @@ static void ask_again(struct tt *x, wend_str model, int64_t delay_ms,
 
 /* ---- The question -------------------------------------------------------- */
 
-/* Ends the run because of its model. */
-static void fail_model(struct tt *x, const wend_ev_error *error)
-{
-    close_model(x, WEND_OUTCOME_FAILED, error);
-    end_turn(x, WEND_OUTCOME_FAILED);
-    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
-}
-
 /* Nothing is sent. A fallback model is asked if one may have the room. */
 static void refuse_request(struct tt *x)
 {
     const struct turn *t = x->t;
     int64_t tokens = turn_tokens(t);
     const struct model_use *next = roomier_model(t, tokens);
+    const wend_ev_error *error;
 
     emit_model_start(x);
     if (next && !turn_over_budget(x, next, NULL).ptr) {
@@ -270,18 +263,19 @@ static void refuse_request(struct tt *x)
         ask_again(x, next->name, 0, STR("overflow"), NULL);
         return;
     }
-    fail_model(
-        x, draft_error(
-               x, STR("overflow"),
-               window_text(
-                   x, turn_model(t), tokens,
-                   has_fallback(t) && !next
-                       ? ": it was not sent, and no fallback model has the "
-                         "room; shorten the conversation, or set a larger "
-                         "context_tokens"
-                       : ": it was not sent; shorten the conversation, or set "
-                         "a larger context_tokens"),
-               STR("model")));
+    error = draft_error(
+        x, STR("overflow"),
+        window_text(x, turn_model(t), tokens,
+                    has_fallback(t) && !next
+                        ? ": it was not sent, and no fallback model has the "
+                          "room; shorten the conversation, or set a larger "
+                          "context_tokens"
+                        : ": it was not sent; shorten the conversation, or set "
+                          "a larger context_tokens"),
+        STR("model"));
+    close_model(x, WEND_OUTCOME_FAILED, error);
+    end_turn(x, WEND_OUTCOME_FAILED);
+    end_run(x, WEND_OUTCOME_FAILED, STR_NONE, error);
 }
 
 void ask_model(struct tt *x)
@@ -497,6 +491,7 @@ void on_model_fail(struct tt *x)
 {
     const struct turn *t = x->t;
     wend_str limit = STR_NONE;
+    wend_outcome outcome;
     wend_ev_error *error;
 
     if (t->phase != PH_MODEL || x->in->ask != t->ask || try_again(x, &limit))
@@ -504,17 +499,14 @@ void on_model_fail(struct tt *x)
     error = draft_error(x, x->in->error.code, failure_text(x), STR("model"));
     if (error)
         error->retryable = is_passing(t, x->in);
-    if (!t->calls_count && !limit.ptr) {
-        fail_model(x, error);
-        return;
-    }
     close_model(x, WEND_OUTCOME_FAILED, error);
     if (t->calls_count) { /* what began is finished first */
         run_calls(x);
         return;
     }
-    end_turn(x, WEND_OUTCOME_LIMIT);
-    end_run(x, WEND_OUTCOME_LIMIT, limit, NULL);
+    outcome = limit.ptr ? WEND_OUTCOME_LIMIT : WEND_OUTCOME_FAILED;
+    end_turn(x, outcome);
+    end_run(x, outcome, limit, limit.ptr ? NULL : error);
 }
 
 void on_retry_timer(struct tt *x)
