@@ -255,6 +255,7 @@ void advance_plan(struct tt *x)
 {
     const struct plan_state *p = plan_of(x);
 
+    assert(no_memory(x) || p->started);
     while (!no_memory(x) && !plan_fails_fast(p) && !p->wrong.ptr &&
            settle_once(x))
         continue;

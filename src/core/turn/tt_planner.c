@@ -77,15 +77,14 @@ static bool knows(void *ctx, const struct plan_action *a, struct buf *hint)
     return false;
 }
 
+/* Unlike the name of the file's plan, so that keys of actions differ. */
 static wend_str new_name(struct tt *x)
 {
     char number[24];
     wend_str count = {number, i64_text(number, x->t->plans + 1)};
 
-    return x->t->file_plan
-                   .ptr /* so that no key is that of another plan's action */
-               ? JOIN(x, x->t->file_plan, STR(".p"), count)
-               : JOIN(x, STR("p"), count);
+    return x->t->file_plan.ptr ? JOIN(x, x->t->file_plan, STR(".p"), count)
+                               : JOIN(x, STR("p"), count);
 }
 
 /* The run's limit, unless only its file's plan limits it. */

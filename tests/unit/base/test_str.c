@@ -141,6 +141,7 @@ static void test_glob(void)
     static const struct {
         const char *why, *pattern, *text;
         bool wanted;
+        unsigned flags;
     } rows[] = {
         {"empty matches empty", "", "", true},
         {"empty matches nothing else", "", "a", false},
@@ -152,12 +153,17 @@ static void test_glob(void)
         {"a star gives back", "*ab*c", "aababxc", true},
         {"stars at the end", "a***", "a", true},
         {"no match after all stars", "*a*b*c", "aabb", false},
+        {"letter case counts", ".Env*", ".eNV.x", false},
+        {"... or not", ".Env*", ".eNV.x", true, GLOB_ANY_CASE},
+        {"but not for other bytes", "a[", "a{", false, GLOB_ANY_CASE},
+        {"a question mark is one", "a?b", "a?b", true, GLOB_STARS},
+        {"... and no other byte", "a?b*", "axb", false, GLOB_STARS},
     };
     char text[2000];
 
     for (size_t i = 0; i < tap_count(rows); i++)
-        tap_ok(str_glob(str_of(rows[i].pattern), str_of(rows[i].text)) ==
-                   rows[i].wanted,
+        tap_ok(str_glob_as(str_of(rows[i].pattern), str_of(rows[i].text),
+                           rows[i].flags) == rows[i].wanted,
                "glob: %s", rows[i].why);
     memset(text, 'a', sizeof text);
     tap_ok(

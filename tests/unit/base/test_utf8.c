@@ -44,6 +44,7 @@ static void test_rows(void)
 {
     struct mem m = {0};
     struct buf b = {.mem = &m};
+    struct arena a = {.mem = &m};
 
     for (size_t i = 0; i < tap_count(rows); i++) {
         wend_str given = str_of(rows[i].given);
@@ -57,7 +58,11 @@ static void test_rows(void)
         repairs = utf8_repair(&b, given);
         tap_is_str(buf_view(&b), rows[i].repaired, "repair: %s", rows[i].why);
         tap_is_i64((int64_t)repairs, (int64_t)marks, "count: %s", rows[i].why);
+        tap_is_str(utf8_keep(given, &a), rows[i].repaired, "keep: %s",
+                   rows[i].why);
     }
+    tap_ok(!utf8_keep(STR_NONE, &a).ptr, "keep: an absent text stays absent");
+    arena_free(&a);
     buf_free(&b);
 }
 
