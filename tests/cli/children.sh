@@ -255,7 +255,7 @@ policy: [{tool: write_file, do: allow}]
 EOF
 sed 's/"helper"/"writer"/; s/helper.yaml/writer.yaml/' boss.yaml >boss2.yaml
 exits "an agent that writes is asked about" 0 "$WEND" run -a boss2.yaml go
-has "nobody is there" "$out" "nobody is there to ask"
+has "there is no person" "$out" "there is no person to ask"
 exits "a child may not do more than its parent" 0 \
     "$WEND" run -a boss2.yaml --approve task go
 has "not more: what it is told" "$out" "denied by policy"

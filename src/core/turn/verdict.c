@@ -168,7 +168,7 @@ static wend_str place_reason(const struct rule_subject *q, bool asks,
     buf_fmt(&b, "%s %s needs a person or a rule that names it",
             writes ? "writing" : "reading", q->place.what);
     if (!asks)
-        buf_fmt(&b, ", such as %.*s(%.*s), and nobody is there to ask",
+        buf_fmt(&b, ", such as %.*s(%.*s), and there is no person to ask",
                 (int)q->tool->name.len, q->tool->name.ptr, (int)q->subject.len,
                 q->subject.ptr);
     return buf_keep(&b, a);
@@ -189,11 +189,11 @@ static wend_str reason(const struct say *say, const struct rule_subject *q,
                     : STR("no rule allows or denies this call");
     case WEND_DECISION_DENY:
         if (asks)
-            return STR("a rule asks before this call and nobody is there to "
-                       "ask");
+            return STR("a rule asks before this call, and there is no person "
+                       "to ask");
         return say->rule ? STR("a rule denies this call")
-                         : STR("no rule allows this call and nobody is there "
-                               "to ask");
+                         : STR("no rule allows this call, and there is no "
+                               "person to ask");
     }
     return STR_NONE;
 }
@@ -299,8 +299,8 @@ static void check_labels(const struct turn *t, const struct tool *tool,
         asks ? STR("with this call the run has text of strangers, sensitive "
                    "data and a way out; no rule allows all three")
              : STR("with this call the run has text of strangers, sensitive "
-                   "data and a way out; that needs approval and nobody is "
-                   "there to ask");
+                   "data and a way out; that needs approval, and there is "
+                   "no person to ask");
 }
 
 /* A child may do no more than its parents; what needs approval in a parent

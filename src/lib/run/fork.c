@@ -427,8 +427,7 @@ static wend_status check_say(struct fork *f)
     if (s == WEND_OK && first.type == WEND_RUN_START &&
         first.u.run_start.plan_json.ptr)
         s = fail(f->err, WEND_E_INVAL,
-                 "run %s is a plan: there is nobody in it to say something to",
-                 f->id);
+                 "run %s is a plan: no model would read the text", f->id);
     return s;
 }
 

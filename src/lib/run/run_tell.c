@@ -16,7 +16,7 @@ static wend_status tell(struct wend_run *r, struct input *in)
     if (s != WEND_OK)
         return s;
     if (!r->agent)
-        return fail(&r->said, WEND_E_INVAL, "a replay listens to nobody");
+        return fail(&r->said, WEND_E_INVAL, "a replay takes no input");
     if (r->error.status != WEND_OK)
         return r->error.status;
     if (r->over)

@@ -192,11 +192,12 @@ static void test_reasons(void)
         const char *approve, *rules, *reason;
     } reasons[] = {
         {"ask", "[]", "no rule allows or denies this call"},
-        {"deny", "[]", "no rule allows this call and nobody is there to ask"},
+        {"deny", "[]",
+         "no rule allows this call, and there is no person to ask"},
         {"all", "[\"!put\"]", "a rule denies this call"},
         {"ask", "[\"?put\"]", "a rule asks before this call"},
         {"deny", "[\"?put\"]",
-         "a rule asks before this call and nobody is there to ask"},
+         "a rule asks before this call, and there is no person to ask"},
         {"all", "[\"?put\"]", NULL},
     };
 
