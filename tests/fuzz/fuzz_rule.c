@@ -20,7 +20,8 @@ static void must(bool holds)
 }
 
 /* The tool of a rule for the kind, called as it is. */
-static struct rule_subject call(enum subject kind, const char *name, struct arena *a)
+static struct rule_subject call(enum subject kind, const char *name,
+                                struct arena *a)
 {
     struct tool *t = arena_alloc(a, sizeof *t);
 

@@ -168,10 +168,12 @@ static void find_row(const struct place_row *row, wend_str path, size_t at,
 {
     size_t reach;
 
-    for (const char *p = row->globs; *p; p += strspn(p, " ")) {
-        wend_str glob = {p, strcspn(p, " ")};
+    for (const char *p = row->globs, *space; p; p = space ? space + 1 : NULL) {
+        wend_str glob = str_of(p);
 
-        p += glob.len;
+        space = strchr(p, ' ');
+        if (space)
+            glob.len = (size_t)(space - p);
         if (!row_fits(row, glob, path, at, &reach))
             continue;
         if (!found->kinds)
