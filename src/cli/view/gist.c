@@ -1,22 +1,49 @@
 /*
- * gist.c - an event as one readable line: when, which, and what matters.
+ * gist.c - an event as one readable line: time, number, type and a summary.
  */
 #include "cli/view/view.h"
 
+#include <stddef.h>
+
 #include "cli/term.h"
+
+/* ---- Members of events, written by their type ---------------------------- */
 
 static void text(struct buf *b, wend_str s)
 {
     buf_str(b, s.ptr ? s : STR("-"));
 }
 
-static void number(struct buf *b, int64_t n, const char *unit)
+static void put_text(struct buf *b, const void *at)
 {
-    buf_fmt(b, "%lld %s", (long long)n, unit);
+    text(b, *(const wend_str *)at);
 }
 
-static void put_error(struct buf *b, const wend_ev_error *e)
+static void put_number(struct buf *b, const void *at)
 {
+    buf_i64(b, *(const int64_t *)at);
+}
+
+static void put_score(struct buf *b, const void *at)
+{
+    buf_fmt(b, "%.3f", *(const double *)at);
+}
+
+static void put_outcome(struct buf *b, const void *at)
+{
+    buf_cstr(b, wend_outcome_name(*(const wend_outcome *)at));
+}
+
+static void put_risk(struct buf *b, const void *at)
+{
+    buf_cstr(b, wend_risk_name(*(const wend_risk *)at));
+}
+
+/* Behind what failed. */
+static void put_error(struct buf *b, const void *at)
+{
+    const wend_ev_error *e = *(const wend_ev_error *const *)at;
+
     if (!e)
         return;
     buf_cstr(b, ": ");
@@ -25,152 +52,52 @@ static void put_error(struct buf *b, const wend_ev_error *e)
     text(b, e->message);
 }
 
-static void outcome(struct buf *b, wend_outcome o, const wend_ev_error *e)
-{
-    buf_cstr(b, wend_outcome_name(o));
-    put_error(b, e);
-}
+struct member {
+    size_t at; /* in the event */
+    void (*put)(struct buf *b, const void *at);
+};
 
-static void run_start(struct buf *b, const wend_event *ev)
+/* clang-format off */
+#define M(name)                                                                \
+    {offsetof(wend_event, u.name),                                             \
+     _Generic(((wend_event *)0)->u.name,                                       \
+              wend_str: put_text, int64_t: put_number, double: put_score,      \
+              wend_outcome: put_outcome, wend_risk: put_risk,                  \
+              const wend_ev_error *: put_error)}
+/* clang-format on */
+
+/* ---- What no row can say ------------------------------------------------- */
+
+/* ": s" unless it is empty. */
+static void put_rest(struct buf *b, wend_str s)
 {
-    text(b, ev->u.run_start.model);
+    if (!s.len)
+        return;
     buf_cstr(b, ": ");
-    text(b, ev->u.run_start.prompt);
+    buf_str(b, s);
 }
 
-static void run_fork(struct buf *b, const wend_event *ev)
+static void more_run_end(struct buf *b, const wend_event *ev)
 {
-    text(b, ev->u.run_fork.parent);
-    buf_fmt(b, " at %lld", (long long)ev->u.run_fork.at);
-}
-
-static void run_resume(struct buf *b, const wend_event *ev)
-{
-    buf_fmt(b, "after %lld", (long long)ev->u.run_resume.from_seq);
-}
-
-static void run_end(struct buf *b, const wend_event *ev)
-{
-    const wend_ev_run_end *e = &ev->u.run_end;
-
-    outcome(b, e->outcome, e->error);
-    if (e->limit.ptr) {
+    if (ev->u.run_end.limit.ptr) {
         buf_cstr(b, ": ");
-        text(b, e->limit);
+        text(b, ev->u.run_end.limit);
     }
-    if (e->text.len) {
-        buf_cstr(b, ": ");
-        text(b, e->text);
-    }
+    put_rest(b, ev->u.run_end.text);
 }
 
-static void turn_start(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.turn_start.id);
-}
-
-static void turn_end(struct buf *b, const wend_event *ev)
-{
-    const wend_ev_turn_end *e = &ev->u.turn_end;
-
-    outcome(b, e->outcome, NULL);
-    buf_fmt(b, ", %lld calls, %lld failed", (long long)e->calls,
-            (long long)e->failed_calls);
-}
-
-static void context_start(struct buf *b, const wend_event *ev)
-{
-    number(b, ev->u.context_start.budget_tokens, "tokens at most");
-}
-
-static void context_end(struct buf *b, const wend_event *ev)
-{
-    number(b, ev->u.context_end.tokens, "tokens");
-}
-
-static void retrieval_start(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.retrieval_start.query);
-}
-
-static void retrieval_hit(struct buf *b, const wend_event *ev)
-{
-    buf_fmt(b, "%.3f ", ev->u.retrieval_hit.score);
-    text(b, ev->u.retrieval_hit.title);
-}
-
-static void retrieval_end(struct buf *b, const wend_event *ev)
-{
-    number(b, ev->u.retrieval_end.count, "found");
-    put_error(b, ev->u.retrieval_end.error);
-}
-
-static void compacted(struct buf *b, const wend_event *ev)
-{
-    const wend_ev_compacted *e = &ev->u.compacted;
-
-    text(b, e->method);
-    buf_fmt(b, ", %lld to %lld tokens", (long long)e->tokens_before,
-            (long long)e->tokens_after);
-}
-
-static void model_start(struct buf *b, const wend_event *ev)
-{
-    const wend_ev_model_start *e = &ev->u.model_start;
-
-    text(b, e->model);
-    buf_fmt(b, ", attempt %lld, %lld messages, %lld tools",
-            (long long)e->attempt, (long long)e->messages, (long long)e->tools);
-}
-
-/* All deltas have the same payload. */
-static void delta(struct buf *b, const wend_event *ev)
-{
-    if (ev->u.text_delta.call.ptr) {
-        text(b, ev->u.text_delta.call);
-        buf_cstr(b, ": ");
-    }
-    text(b, ev->u.text_delta.text);
-}
-
-static void model_part(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.model_part.text);
-}
-
-static void model_retry(struct buf *b, const wend_event *ev)
-{
-    number(b, ev->u.model_retry.delay_ms, "ms: ");
-    text(b, ev->u.model_retry.reason);
-}
-
-static void model_end(struct buf *b, const wend_event *ev)
+static void more_model_end(struct buf *b, const wend_event *ev)
 {
     const wend_ev_model_end *e = &ev->u.model_end;
 
-    outcome(b, e->outcome, e->error);
-    buf_fmt(b, ", %lld + %lld tokens", (long long)e->usage.input,
-            (long long)e->usage.output);
     for (size_t i = 0; i < e->calls_count; i++) {
         buf_cstr(b, i ? ", " : ", calls ");
         text(b, e->calls[i].name);
     }
-    if (e->text.len) {
-        buf_cstr(b, ": ");
-        text(b, e->text);
-    }
+    put_rest(b, e->text);
 }
 
-static void approval_ask(struct buf *b, const wend_event *ev)
-{
-    const wend_ev_approval_ask *e = &ev->u.approval_ask;
-
-    text(b, e->name);
-    buf_fmt(b, ", risk %s: ", wend_risk_name(e->risk));
-    text(b, e->args_json);
-}
-
-static void approval_answer(struct buf *b, const wend_event *ev)
+static void more_answer(struct buf *b, const wend_event *ev)
 {
     const wend_ev_approval_answer *e = &ev->u.approval_answer;
 
@@ -179,151 +106,130 @@ static void approval_answer(struct buf *b, const wend_event *ev)
     text(b, e->by);
 }
 
-static void call_start(struct buf *b, const wend_event *ev)
+static void more_call_end(struct buf *b, const wend_event *ev)
 {
-    text(b, ev->u.call_start.name);
-    buf_char(b, ' ');
-    text(b, ev->u.call_start.args_json);
+    if (ev->u.call_end.error)
+        return;
+    buf_cstr(b, ": ");
+    text(b, ev->u.call_end.output);
 }
 
-static void call_end(struct buf *b, const wend_event *ev)
+static void more_plan_end(struct buf *b, const wend_event *ev)
 {
-    const wend_ev_call_end *e = &ev->u.call_end;
+    if (ev->u.plan_end.canceled)
+        buf_fmt(b, ", %lld canceled", (long long)ev->u.plan_end.canceled);
+}
 
-    text(b, e->name);
-    buf_char(b, ' ');
-    outcome(b, e->outcome, e->error);
-    if (!e->error) {
+/* All deltas have the same payload. */
+static void more_delta(struct buf *b, const wend_event *ev)
+{
+    if (ev->u.text_delta.call.ptr) {
+        text(b, ev->u.text_delta.call);
         buf_cstr(b, ": ");
-        text(b, e->output);
     }
+    text(b, ev->u.text_delta.text);
 }
 
-static void plan_start(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.plan_start.name);
-    buf_fmt(b, ", %lld waves", (long long)ev->u.plan_start.waves);
-}
+/* ---- One row for each event ---------------------------------------------- */
 
-static void plan_action(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.plan_action.action_json);
-}
+struct gist {
+    const char *text; /* each % is the next member */
+    struct member members[5];
+};
 
-static void action_start(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.action_start.name);
-    buf_char(b, ' ');
-    text(b, ev->u.action_start.params_json);
-}
+static const struct gist
+    run_start = {"%: %", {M(run_start.model), M(run_start.prompt)}},
+    run_fork = {"% at %", {M(run_fork.parent), M(run_fork.at)}},
+    run_resume = {"after %", {M(run_resume.from_seq)}},
+    run_end = {"%%", {M(run_end.outcome), M(run_end.error)}},
+    turn_start = {"%", {M(turn_start.id)}},
+    turn_end = {"%, % calls, % failed",
+                {M(turn_end.outcome), M(turn_end.calls),
+                 M(turn_end.failed_calls)}},
+    context_start = {"% tokens at most", {M(context_start.budget_tokens)}},
+    context_end = {"% tokens", {M(context_end.tokens)}},
+    retrieval_start = {"%", {M(retrieval_start.query)}},
+    retrieval_hit = {"% %", {M(retrieval_hit.score), M(retrieval_hit.title)}},
+    retrieval_end = {"% found%",
+                     {M(retrieval_end.count), M(retrieval_end.error)}},
+    compacted = {"%, % to % tokens",
+                 {M(compacted.method), M(compacted.tokens_before),
+                  M(compacted.tokens_after)}},
+    model_start = {"%, attempt %, % messages, % tools",
+                   {M(model_start.model), M(model_start.attempt),
+                    M(model_start.messages), M(model_start.tools)}},
+    thinking_delta = {.text = ""}, text_delta = {.text = ""},
+    args_delta = {.text = ""}, model_part = {"%", {M(model_part.text)}},
+    model_retry = {"% ms: %", {M(model_retry.delay_ms), M(model_retry.reason)}},
+    model_end = {"%%, % + % tokens",
+                 {M(model_end.outcome), M(model_end.error),
+                  M(model_end.usage.input), M(model_end.usage.output)}},
+    approval_ask = {"%, risk %: %",
+                    {M(approval_ask.name), M(approval_ask.risk),
+                     M(approval_ask.args_json)}},
+    approval_answer = {.text = ""},
+    call_start = {"% %", {M(call_start.name), M(call_start.args_json)}},
+    call_output = {.text = ""},
+    call_end = {"% %%",
+                {M(call_end.name), M(call_end.outcome), M(call_end.error)}},
+    plan_start = {"%, % waves", {M(plan_start.name), M(plan_start.waves)}},
+    plan_action = {"%", {M(plan_action.action_json)}},
+    action_start = {"% %", {M(action_start.name), M(action_start.params_json)}},
+    action_output = {.text = ""},
+    action_retry = {"%%", {M(action_retry.action), M(action_retry.error)}},
+    action_end = {"% %%",
+                  {M(action_end.name), M(action_end.outcome),
+                   M(action_end.error)}},
+    plan_end = {"%, % ok, % failed, % skipped",
+                {M(plan_end.outcome), M(plan_end.ok), M(plan_end.failed),
+                 M(plan_end.skipped)}},
+    branch_start = {"%", {M(branch_start.label)}},
+    branch_end = {"%", {M(branch_end.outcome)}},
+    child_start = {"% %", {M(child_start.agent), M(child_start.run)}},
+    child_end = {"% %", {M(child_end.run), M(child_end.outcome)}},
+    message = {"%: %", {M(message.role), M(message.text)}},
+    control = {"% by %", {M(control.what), M(control.by)}},
+    metrics = {"% turns, % calls, % + % tokens, % ms",
+               {M(metrics.turns), M(metrics.tool_calls), M(metrics.tokens_in),
+                M(metrics.tokens_out), M(metrics.ms)}},
+    progress = {"% of % %",
+                {M(progress.done), M(progress.total), M(progress.label)}},
+    warning = {"%: %", {M(warning.code), M(warning.message)}},
+    error = {"%: %", {M(error.code), M(error.message)}};
 
-static void action_retry(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.action_retry.action);
-    put_error(b, ev->u.action_retry.error);
-}
+/* Behind the row. */
+static void (*const more[WEND_EVENT_TYPES])(struct buf *b,
+                                            const wend_event *ev) = {
+    [WEND_RUN_END] = more_run_end,     [WEND_THINKING_DELTA] = more_delta,
+    [WEND_TEXT_DELTA] = more_delta,    [WEND_ARGS_DELTA] = more_delta,
+    [WEND_MODEL_END] = more_model_end, [WEND_APPROVAL_ANSWER] = more_answer,
+    [WEND_CALL_OUTPUT] = more_delta,   [WEND_CALL_END] = more_call_end,
+    [WEND_ACTION_OUTPUT] = more_delta, [WEND_PLAN_END] = more_plan_end,
+};
 
-static void action_end(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.action_end.name);
-    buf_char(b, ' ');
-    outcome(b, ev->u.action_end.outcome, ev->u.action_end.error);
-}
-
-static void plan_end(struct buf *b, const wend_event *ev)
-{
-    const wend_ev_plan_end *e = &ev->u.plan_end;
-
-    outcome(b, e->outcome, NULL);
-    buf_fmt(b, ", %lld ok, %lld failed, %lld skipped", (long long)e->ok,
-            (long long)e->failed, (long long)e->skipped);
-    if (e->canceled)
-        buf_fmt(b, ", %lld canceled", (long long)e->canceled);
-}
-
-static void branch_start(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.branch_start.label);
-}
-
-static void branch_end(struct buf *b, const wend_event *ev)
-{
-    outcome(b, ev->u.branch_end.outcome, NULL);
-}
-
-static void child_start(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.child_start.agent);
-    buf_char(b, ' ');
-    text(b, ev->u.child_start.run);
-}
-
-static void child_end(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.child_end.run);
-    buf_char(b, ' ');
-    outcome(b, ev->u.child_end.outcome, NULL);
-}
-
-static void message(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.message.role);
-    buf_cstr(b, ": ");
-    text(b, ev->u.message.text);
-}
-
-static void control(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.control.what);
-    buf_cstr(b, " by ");
-    text(b, ev->u.control.by);
-}
-
-static void metrics(struct buf *b, const wend_event *ev)
-{
-    const wend_ev_metrics *m = &ev->u.metrics;
-
-    buf_fmt(b, "%lld turns, %lld calls, %lld + %lld tokens, %lld ms",
-            (long long)m->turns, (long long)m->tool_calls,
-            (long long)m->tokens_in, (long long)m->tokens_out,
-            (long long)m->ms);
-}
-
-static void progress(struct buf *b, const wend_event *ev)
-{
-    buf_fmt(b, "%lld of %lld ", (long long)ev->u.progress.done,
-            (long long)ev->u.progress.total);
-    text(b, ev->u.progress.label);
-}
-
-static void warning(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.warning.code);
-    buf_cstr(b, ": ");
-    text(b, ev->u.warning.message);
-}
-
-static void error(struct buf *b, const wend_event *ev)
-{
-    text(b, ev->u.error.code);
-    buf_cstr(b, ": ");
-    text(b, ev->u.error.message);
-}
-
-typedef void (*gist_fn)(struct buf *b, const wend_event *ev);
-
-/* All deltas share one function. */
-#define thinking_delta delta
-#define text_delta delta
-#define args_delta delta
-#define call_output delta
-#define action_output delta
-
-static const gist_fn gists[WEND_EVENT_TYPES] = {
-#define X(constant, name, payload, keep) [WEND_##constant] = name,
+/* An event without a row is a compile error. */
+static const struct gist *const gists[WEND_EVENT_TYPES] = {
+#define X(constant, name, payload, keep) [WEND_##constant] = &name,
     WEND_EVENTS(X)
 #undef X
 };
+
+static void put_gist(struct buf *b, const wend_event *ev)
+{
+    const struct gist *g = gists[ev->type];
+    const struct member *m = g->members;
+
+    for (const char *p = g->text; *p; p++) {
+        if (*p != '%') {
+            buf_char(b, *p);
+        } else {
+            m->put(b, (const char *)ev + m->at);
+            m++;
+        }
+    }
+    if (more[ev->type])
+        more[ev->type](b, ev);
+}
 
 void gist_event(struct view *v, const wend_event *ev)
 {
@@ -341,7 +247,7 @@ void gist_event(struct view *v, const wend_event *ev)
     else
         buf_cstr(&line, "    ");
     buf_fmt(&line, "  %-15s ", wend_event_name(ev->type));
-    gists[ev->type](&line, ev);
+    put_gist(&line, ev);
     term_line(out, buf_view(&line), v->width);
     buf_char(out, '\n');
     out->failed |= line.failed;
