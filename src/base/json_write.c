@@ -346,6 +346,18 @@ void json_add_bool(struct buf *b, const char *key, bool yes)
     buf_cstr(b, yes ? "true" : "false");
 }
 
+void json_add_nano(struct buf *b, const char *key, int64_t nano)
+{
+    json_key(b, key);
+    json_put_nano(b, nano);
+}
+
+void json_add_time(struct buf *b, const char *key, int64_t time_us)
+{
+    json_key(b, key);
+    json_put_time(b, time_us);
+}
+
 void json_open(struct buf *b, const char *key, char bracket)
 {
     json_key(b, key);

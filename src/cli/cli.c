@@ -109,9 +109,11 @@ int give_up(const struct cli *cli, wend_status s, const wend_error *err)
         struct buf text = {.mem = &libc_mem};
 
         term_text(&text, str_of(message)); /* valid from here on */
-        buf_cstr(&line, "{\"type\":\"error\",\"kept\":false,\"code\":\"store\","
-                        "\"message\":");
-        json_put_str(&line, buf_view(&text));
+        json_open(&line, NULL, '{');
+        json_add_str(&line, "type", STR("error"));
+        json_add_bool(&line, "kept", false);
+        json_add_str(&line, "code", STR("store"));
+        json_add_str(&line, "message", buf_view(&text));
         buf_cstr(&line, "}\n");
         line.failed |= text.failed;
         print_buf(&line);

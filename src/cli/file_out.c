@@ -49,3 +49,24 @@ int file_out_close(struct file_out *f, int code)
                            strerror(errno));
     return f->code != EXIT_DONE ? f->code : code;
 }
+
+int print_safe(const struct cli *cli, const struct buf *text,
+               void (*safe)(struct buf *out, wend_str s))
+{
+    const char *path = cli->set.output ? cli->set.output : "-";
+    struct buf shown = {.mem = text->mem};
+    bool made = safe && !cli->set.output && isatty(STDOUT_FILENO);
+    struct file_out file;
+    int code;
+
+    if (made)
+        safe(&shown, buf_view(text));
+    code = text->failed || shown.failed ? complain(EXIT_FAILED, "out of memory")
+                                        : file_out_open(&file, path);
+    if (!code) {
+        file_out_write(&file, buf_view(made ? &shown : text));
+        code = file_out_close(&file, EXIT_DONE);
+    }
+    buf_free(&shown);
+    return code;
+}

@@ -19,4 +19,9 @@ int file_out_close(struct file_out *f, int code);
 /* A wend_write_fn; ctx is the file_out. */
 bool file_out_write(void *ctx, wend_str bytes);
 
+/* All of it to --output or standard output. On a terminal it is what `safe`
+ * makes of it: term_text, term_json; NULL: it is safe already. */
+int print_safe(const struct cli *cli, const struct buf *text,
+               void (*safe)(struct buf *out, wend_str s));
+
 #endif

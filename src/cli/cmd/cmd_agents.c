@@ -42,48 +42,37 @@ static const char *tool_at(const struct cli *cli, const struct row *r, size_t i)
 
 /* ---- For programs -------------------------------------------------------- */
 
-/* File names may be invalid UTF-8. */
-static void put_string(struct buf *b, const char *value)
+/* File names may be invalid UTF-8. Null without a value. */
+static void put_member(struct buf *b, const char *key, const char *value)
 {
     struct buf clean = {.mem = b->mem};
 
-    utf8_repair(&clean, str_of(value));
-    json_put_str(b, buf_view(&clean));
+    if (value)
+        utf8_repair(&clean, str_of(value));
+    json_add_nullable(b, key, value ? buf_view(&clean) : STR_NONE);
     b->failed |= clean.failed;
     buf_free(&clean);
-}
-
-static void put_member(struct buf *b, const char *key, const char *value)
-{
-    buf_fmt(b, ",\"%s\":", key);
-    if (value)
-        put_string(b, value);
-    else
-        buf_cstr(b, "null");
 }
 
 static void put_json(struct buf *b, const struct cli *cli, const struct row *r)
 {
     const char *tool;
 
-    buf_cstr(b, "{\"name\":");
-    put_string(b, r->name);
+    json_open(b, NULL, '{');
+    put_member(b, "name", r->name);
     put_member(b, "file", r->path);
-    buf_fmt(b, ",\"trusted\":%s", r->trusted ? "true" : "false");
+    json_add_bool(b, "trusted", r->trusted);
     if (r->error) {
         put_member(b, "error", r->error);
-        buf_cstr(b, "}\n");
-        return;
+    } else {
+        put_member(b, "model", r->model);
+        put_member(b, "description", r->file ? r->file->description : NULL);
+        json_open(b, "tools", '[');
+        for (size_t i = 0; (tool = tool_at(cli, r, i)); i++)
+            put_member(b, NULL, tool);
+        json_close(b, ']');
     }
-    put_member(b, "model", r->model);
-    put_member(b, "description", r->file ? r->file->description : NULL);
-    buf_cstr(b, ",\"tools\":[");
-    for (size_t i = 0; (tool = tool_at(cli, r, i)); i++) {
-        if (i)
-            buf_char(b, ',');
-        put_string(b, tool);
-    }
-    buf_cstr(b, "]}\n");
+    buf_cstr(b, "}\n");
 }
 
 /* ---- For people ---------------------------------------------------------- */

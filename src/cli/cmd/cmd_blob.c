@@ -1,8 +1,6 @@
 /*
  * cmd_blob.c - wend blob: prints a long text of a run.
  */
-#include <unistd.h>
-
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/file_out.h"
@@ -22,27 +20,6 @@ static bool add(void *ctx, wend_str bytes)
     return !out->failed;
 }
 
-static int print(struct cli *cli, const struct buf *text)
-{
-    const char *path = cli->set.output ? cli->set.output : "-";
-    struct buf safe = {.mem = cli->arena.mem};
-    struct file_out file;
-    int code;
-
-    if (!cli->set.output && isatty(STDOUT_FILENO))
-        term_text(&safe, buf_view(text));
-    else
-        buf_str(&safe, buf_view(text));
-    if (safe.failed) {
-        code = complain(EXIT_FAILED, "out of memory");
-    } else if ((code = file_out_open(&file, path)) == EXIT_DONE) {
-        file_out_write(&file, buf_view(&safe));
-        code = file_out_close(&file, EXIT_DONE);
-    }
-    buf_free(&safe);
-    return code;
-}
-
 static int run(struct cli *cli)
 {
     struct buf text = {.mem = cli->arena.mem};
@@ -58,7 +35,8 @@ static int run(struct cli *cli)
     if (s == WEND_E_NOTFOUND || s == WEND_E_INVAL)
         code = complain(EXIT_USAGE, "%s", err.message);
     else
-        code = s == WEND_OK ? print(cli, &text) : give_up(cli, s, &err);
+        code = s == WEND_OK ? print_safe(cli, &text, term_text)
+                            : give_up(cli, s, &err);
     buf_free(&text);
     return code;
 }

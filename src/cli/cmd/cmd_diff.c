@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "cli/cmd/cmd.h"
+#include "cli/file_out.h"
 #include "cli/rows.h"
 #include "cli/term.h"
 #include "cli/view/diff.h"
@@ -246,18 +247,15 @@ static void say_difference(struct differ *d)
 static void put_json_place(struct buf *out, const char *name,
                            const struct side *s, const struct json *value)
 {
-    buf_fmt(out, ",\"%s\":", name);
     if (!s->ev) {
-        buf_cstr(out, "null");
+        json_add_nullable(out, name, STR_NONE);
         return;
     }
-    buf_fmt(out, "{\"seq\":%lld,\"type\":\"%s\"", (long long)s->ev->seq,
-            wend_event_name(s->ev->type));
-    if (value) {
-        buf_cstr(out, ",\"value\":");
-        json_put(out, value);
-    }
-    buf_char(out, '}');
+    json_open(out, name, '{');
+    json_add_i64(out, "seq", s->ev->seq);
+    json_add_str(out, "type", str_of(wend_event_name(s->ev->type)));
+    json_add(out, "value", value);
+    json_close(out, '}');
 }
 
 static void write_difference(struct differ *d)
@@ -265,11 +263,8 @@ static void write_difference(struct differ *d)
     const struct side *a = &d->sides[0], *b = &d->sides[1];
     bool field = a->ev && b->ev && a->ev->type == b->ev->type;
 
-    buf_cstr(&d->what, ",\"field\":");
-    if (field)
-        json_put_str(&d->what, buf_view(&d->diff.path));
-    else
-        buf_cstr(&d->what, "null");
+    json_add_nullable(&d->what, "field",
+                      field ? buf_view(&d->diff.path) : STR_NONE);
     put_json_place(&d->what, "a", a, field ? d->diff.a : NULL);
     put_json_place(&d->what, "b", b, field ? d->diff.b : NULL);
 }
@@ -303,36 +298,34 @@ static void say_rest(struct differ *d, struct buf *b)
 
 static void write_side(struct buf *b, const char *name, const struct side *s)
 {
-    const char *comma = "";
-
-    buf_fmt(b, ",\"%s\":{\"run\":\"%s\",\"outcome\":", name, s->found.id);
-    buf_fmt(b, s->outcome ? "\"%s\"" : "null",
-            s->outcome ? wend_outcome_name(s->outcome) : "");
-    buf_fmt(b, ",\"turns\":%lld,\"tokens_in\":%lld,\"tokens_out\":%lld",
-            (long long)s->metrics.turns, (long long)s->metrics.tokens_in,
-            (long long)s->metrics.tokens_out);
-    buf_cstr(b, ",\"cost\":");
-    json_put_nano(b, s->metrics.cost_nano);
-    buf_cstr(b, ",\"events\":{");
+    json_open(b, name, '{');
+    json_add_str(b, "run", str_of(s->found.id));
+    json_add_nullable(
+        b, "outcome",
+        str_of(s->outcome ? wend_outcome_name(s->outcome) : NULL));
+    json_add_i64(b, "turns", s->metrics.turns);
+    json_add_i64(b, "tokens_in", s->metrics.tokens_in);
+    json_add_i64(b, "tokens_out", s->metrics.tokens_out);
+    json_add_nano(b, "cost", s->metrics.cost_nano);
+    json_open(b, "events", '{');
     for (int t = 1; t < WEND_EVENT_TYPES; t++)
-        if (s->counts[t]) {
-            buf_fmt(b, "%s\"%s\":%lld", comma,
-                    wend_event_name((wend_event_type)t),
-                    (long long)s->counts[t]);
-            comma = ",";
-        }
+        if (s->counts[t])
+            json_add_i64(b, wend_event_name((wend_event_type)t), s->counts[t]);
     buf_cstr(b, "}}");
 }
 
 static int print(struct differ *d)
 {
-    struct buf out = {.mem = d->cli->arena.mem}, safe = {.mem = out.mem};
+    struct buf out = {.mem = d->cli->arena.mem};
+    bool json = d->cli->set.json;
     int code;
 
-    if (d->cli->set.json) {
-        buf_fmt(&out, "{\"same\":%s,\"events_same\":%lld",
-                d->any ? "false" : "true", (long long)d->same);
-        buf_str(&out, buf_view(&d->what));
+    if (json) {
+        json_open(&out, NULL, '{');
+        json_add_bool(&out, "same", !d->any);
+        json_add_i64(&out, "events_same", d->same);
+        if (d->any)
+            json_add_raw(&out, NULL, buf_view(&d->what));
         write_side(&out, "run_a", &d->sides[0]);
         write_side(&out, "run_b", &d->sides[1]);
         buf_cstr(&out, "}\n");
@@ -342,14 +335,9 @@ static int print(struct differ *d)
     } else {
         buf_fmt(&out, "no difference in %lld events\n", (long long)d->same);
     }
-    if (d->cli->set.json && isatty(STDOUT_FILENO))
-        term_json(&safe, buf_view(&out));
-    else
-        buf_str(&safe, buf_view(&out));
-    safe.failed |= out.failed || d->what.failed;
-    code = print_buf(&safe);
+    out.failed |= d->what.failed;
+    code = print_safe(d->cli, &out, json ? term_json : NULL);
     buf_free(&out);
-    buf_free(&safe);
     return code;
 }
 

@@ -445,17 +445,13 @@ static void put_json(struct buf *out, const char *name, const struct finding *f)
 {
     struct buf clean = {.mem = out->mem};
 
-    term_text(&clean, buf_view(&f->what)); /* valid, too */
-    buf_cstr(out, "{\"check\":");
-    json_put_str(out, str_of(name));
-    buf_fmt(out, ",\"result\":\"%s\",\"what\":",
-            f->mark == MARK_FAIL ? "fail" : mark_names[f->mark]);
-    json_put_str(out, buf_view(&clean));
-    buf_cstr(out, ",\"fix\":");
-    if (f->fix)
-        json_put_str(out, str_of(f->fix));
-    else
-        buf_cstr(out, "null");
+    term_text(&clean, buf_view(&f->what)); /* valid UTF-8, too */
+    json_open(out, NULL, '{');
+    json_add_str(out, "check", str_of(name));
+    json_add_str(out, "result",
+                 str_of(f->mark == MARK_FAIL ? "fail" : mark_names[f->mark]));
+    json_add_str(out, "what", buf_view(&clean));
+    json_add_nullable(out, "fix", str_of(f->fix));
     buf_cstr(out, "}\n");
     buf_free(&clean);
 }

@@ -77,9 +77,12 @@ static int print_made(const struct cli *cli, const char *id, const char *fork)
     struct buf b = {.mem = cli->arena.mem};
     int code;
 
-    if (cli->set.json)
-        buf_fmt(&b, "{\"run\":\"%s\",\"fork_of\":\"%s\"}\n", fork, id);
-    else
+    if (cli->set.json) {
+        json_open(&b, NULL, '{');
+        json_add_str(&b, "run", str_of(fork));
+        json_add_str(&b, "fork_of", str_of(id));
+        buf_cstr(&b, "}\n");
+    } else
         buf_fmt(&b, "%s\n", fork);
     code = print_buf(&b);
     buf_free(&b);

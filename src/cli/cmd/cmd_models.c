@@ -51,49 +51,44 @@ static enum key key_for(wend_str name)
 
 /* ---- For programs -------------------------------------------------------- */
 
+/* 0 is unknown. */
 static void put_count(struct buf *b, const char *key, int64_t n)
 {
-    buf_fmt(b, ",\"%s\":", key);
     if (n)
-        buf_i64(b, n);
+        json_add_i64(b, key, n);
     else
-        buf_cstr(b, "null");
+        json_add_nullable(b, key, STR_NONE);
 }
 
 static void put_json(struct buf *b, const struct model *m)
 {
-    buf_cstr(b, "{\"name\":");
-    json_put_str(b, m->name);
+    json_open(b, NULL, '{');
+    json_add_str(b, "name", m->name);
     put_count(b, "window", m->window);
     put_count(b, "output", m->output);
-    buf_cstr(b, ",\"price\":");
     if (m->price.known) {
-        buf_cstr(b, "{\"input\":");
-        json_put_nano(b, m->price.input);
-        buf_cstr(b, ",\"cached\":");
-        json_put_nano(b, m->price.cached);
-        if (m->price.cache_write >= 0) {
-            buf_cstr(b, ",\"cache_write\":");
-            json_put_nano(b, m->price.cache_write);
-        }
-        buf_cstr(b, ",\"output\":");
-        json_put_nano(b, m->price.output);
-        buf_char(b, '}');
+        json_open(b, "price", '{');
+        json_add_nano(b, "input", m->price.input);
+        json_add_nano(b, "cached", m->price.cached);
+        if (m->price.cache_write >= 0)
+            json_add_nano(b, "cache_write", m->price.cache_write);
+        json_add_nano(b, "output", m->price.output);
+        json_close(b, '}');
     } else {
-        buf_cstr(b, "null");
+        json_add_nullable(b, "price", STR_NONE);
     }
     put_count(b, "concurrency", m->concurrency);
-    buf_fmt(b, ",\"key\":%s}\n", key_json[key_for(m->name)]);
+    json_add_raw(b, "key", str_of(key_json[key_for(m->name)]));
+    buf_cstr(b, "}\n");
 }
 
 static void put_provider_json(struct buf *b, const struct provider *p)
 {
-    buf_fmt(b, "{\"provider\":\"%s\",\"key_env\":", p->name);
-    if (p->key_env)
-        json_put_str(b, str_of(p->key_env));
-    else
-        buf_cstr(b, "null");
-    buf_fmt(b, ",\"key\":%s}\n", key_json[key_of(p)]);
+    json_open(b, NULL, '{');
+    json_add_str(b, "provider", str_of(p->name));
+    json_add_nullable(b, "key_env", str_of(p->key_env));
+    json_add_raw(b, "key", str_of(key_json[key_of(p)]));
+    buf_cstr(b, "}\n");
 }
 
 /* ---- For people ---------------------------------------------------------- */

@@ -197,13 +197,12 @@ static int show_text(struct cli *cli, wend_str json)
 /* After the last member. */
 static void put_cost(struct buf *b, const struct plan_cost *cost)
 {
-    buf_fmt(b, ",\"cost\":{\"asked\":%u,\"priced\":%u", cost->asked,
-            cost->priced);
-    if (cost->priced) {
-        buf_cstr(b, ",\"most\":");
-        json_put_nano(b, cost->most_nano);
-    }
-    buf_char(b, '}');
+    json_open(b, "cost", '{');
+    json_add_i64(b, "asked", cost->asked);
+    json_add_i64(b, "priced", cost->priced);
+    if (cost->priced)
+        json_add_nano(b, "most", cost->most_nano);
+    json_close(b, '}');
 }
 
 static int show_json(struct cli *cli, wend_str json)

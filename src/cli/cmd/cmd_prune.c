@@ -2,6 +2,7 @@
  * cmd_prune.c - wend prune: removes old runs from the store.
  */
 
+#include "base/json.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/each_run.h"
@@ -21,11 +22,13 @@ static int print(const struct cli *cli, const wend_pruned *done)
     struct buf b = {.mem = cli->arena.mem};
     int code = EXIT_DONE;
 
-    if (cli->set.json)
-        buf_fmt(&b, "{\"runs\":%lld,\"kept\":%lld,\"bytes\":%lld}\n",
-                (long long)done->runs, (long long)done->kept,
-                (long long)done->bytes);
-    else if (cli->set.dry_run)
+    if (cli->set.json) {
+        json_open(&b, NULL, '{');
+        json_add_i64(&b, "runs", done->runs);
+        json_add_i64(&b, "kept", done->kept);
+        json_add_i64(&b, "bytes", done->bytes);
+        buf_cstr(&b, "}\n");
+    } else if (cli->set.dry_run)
         buf_fmt(&b, "%lld runs would be removed\n", (long long)done->runs);
     else
         buf_fmt(&b, "%lld runs removed, %lld bytes freed\n",
@@ -33,9 +36,7 @@ static int print(const struct cli *cli, const wend_pruned *done)
     if (!cli->set.json && done->kept)
         buf_fmt(&b, "%lld more kept: newer runs share their history\n",
                 (long long)done->kept);
-    if (b.failed)
-        code = complain(EXIT_FAILED, "out of memory");
-    else if (!cli->set.quiet)
+    if (b.failed || !cli->set.quiet)
         code = print_buf(&b);
     buf_free(&b);
     return code;

@@ -60,30 +60,26 @@ static int put_json(void *ctx, const wend_run_info *r)
     struct lister *l = ctx;
     struct buf b = {.mem = l->out.mem};
 
-    buf_cstr(&b, "{\"run\":");
-    json_put_str(&b, r->run);
+    json_open(&b, NULL, '{');
+    json_add_str(&b, "run", r->run);
     json_add_nullable(&b, "status", r->status);
     json_add_nullable(&b, "agent", r->agent);
     json_add_nullable(&b, "model", r->model);
     json_add_nullable(&b, "prompt", r->prompt);
-    buf_cstr(&b, ",\"started\":");
-    json_put_time(&b, r->started_us);
-    buf_cstr(&b, ",\"ended\":");
+    json_add_time(&b, "started", r->started_us);
     if (r->ended_us)
-        json_put_time(&b, r->ended_us);
+        json_add_time(&b, "ended", r->ended_us);
     else
-        buf_cstr(&b, "null");
-    buf_fmt(&b, ",\"turns\":%lld,\"tokens_in\":%lld,\"tokens_out\":%lld",
-            (long long)r->turns, (long long)r->tokens_in,
-            (long long)r->tokens_out);
-    buf_cstr(&b, ",\"cost\":");
-    json_put_nano(&b, r->cost_nano);
+        json_add_nullable(&b, "ended", STR_NONE);
+    json_add_i64(&b, "turns", r->turns);
+    json_add_i64(&b, "tokens_in", r->tokens_in);
+    json_add_i64(&b, "tokens_out", r->tokens_out);
+    json_add_nano(&b, "cost", r->cost_nano);
+    json_add_str(&b, "parent", r->parent);
     if (r->parent.ptr)
-        json_add_nullable(&b, "parent", r->parent);
-    if (r->parent.ptr)
-        buf_fmt(&b, ",\"child\":%s", r->child ? "true" : "false");
+        json_add_bool(&b, "child", r->child);
     if (r->imported)
-        buf_cstr(&b, ",\"imported\":true");
+        json_add_bool(&b, "imported", true);
     buf_cstr(&b, "}\n");
     if (l->safe_only)
         term_json(&l->out, buf_view(&b));

@@ -22,16 +22,16 @@ static const struct opt opts[] = {
 
 static void put_json(struct buf *b, const wend_tool_info *t)
 {
-    buf_cstr(b, "{\"name\":");
-    json_put_str(b, t->name);
-    buf_fmt(b, ",\"class\":\"%s\",\"category\":\"%s\",\"description\":",
-            wend_class_name(t->call_class), wend_category_name(t->category));
-    json_put_str(b, t->description);
-    buf_fmt(b, ",\"concurrent\":%s,\"labels\":[",
-            t->concurrent ? "true" : "false");
+    json_open(b, NULL, '{');
+    json_add_str(b, "name", t->name);
+    json_add_str(b, "class", str_of(wend_class_name(t->call_class)));
+    json_add_str(b, "category", str_of(wend_category_name(t->category)));
+    json_add_str(b, "description", t->description);
+    json_add_bool(b, "concurrent", t->concurrent);
+    json_open(b, "labels", '[');
     labels_put(b, t->labels);
-    buf_cstr(b, "],\"schema\":");
-    buf_str(b, t->schema);
+    json_close(b, ']');
+    json_add_raw(b, "schema", t->schema);
     buf_cstr(b, "}\n");
 }
 

@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
@@ -32,16 +31,16 @@ struct verifier {
 
 static void put_json(struct buf *b, const char *id, const wend_verdict *v)
 {
-    buf_cstr(b, "{\"run\":");
-    json_put_str(b, str_of(id));
-    buf_fmt(b, ",\"ok\":%s,\"events\":%lld,\"head\":",
-            v->bad_seq ? "false" : "true", (long long)v->seq);
-    buf_fmt(b, v->head[0] ? "\"%s\"" : "null", v->head);
+    json_open(b, NULL, '{');
+    json_add_str(b, "run", str_of(id));
+    json_add_bool(b, "ok", !v->bad_seq);
+    json_add_i64(b, "events", v->seq);
+    json_add_nullable(b, "head", str_of(v->head[0] ? v->head : NULL));
     if (v->bad_seq) {
-        buf_fmt(b, ",\"bad_seq\":%lld,\"why\":", (long long)v->bad_seq);
-        json_put_str(b, str_of(v->why));
+        json_add_i64(b, "bad_seq", v->bad_seq);
+        json_add_str(b, "why", str_of(v->why));
         if (strcmp(v->bad_run, id))
-            buf_fmt(b, ",\"bad_run\":\"%s\"", v->bad_run);
+            json_add_str(b, "bad_run", str_of(v->bad_run));
     }
     buf_cstr(b, "}\n");
 }
@@ -63,23 +62,16 @@ static void put_line(struct buf *b, const char *id, const wend_verdict *v)
 
 static int say(struct verifier *v, const char *id, const wend_verdict *found)
 {
-    struct buf raw = {.mem = v->cli->arena.mem}, out = {.mem = raw.mem};
-    int code = EXIT_DONE;
+    struct buf b = {.mem = v->cli->arena.mem};
+    bool json = v->cli->set.json;
+    int code;
 
-    if (v->cli->set.json)
-        put_json(&raw, id, found);
+    if (json)
+        put_json(&b, id, found);
     else if (found->bad_seq || !v->cli->set.quiet)
-        put_line(&raw, id, found);
-    if (v->cli->set.json && isatty(STDOUT_FILENO))
-        term_json(&out, buf_view(&raw));
-    else
-        buf_str(&out, buf_view(&raw));
-    if (raw.failed || out.failed)
-        code = complain(EXIT_FAILED, "out of memory");
-    else if (out.len)
-        code = print_buf(&out);
-    buf_free(&raw);
-    buf_free(&out);
+        put_line(&b, id, found);
+    code = print_safe(v->cli, &b, json ? term_json : NULL);
+    buf_free(&b);
     return code;
 }
 

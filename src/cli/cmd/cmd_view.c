@@ -56,32 +56,20 @@ static int fold(struct cli *cli, const char *id, struct timeline *t)
 
 static int put(struct cli *cli, const struct timeline *t)
 {
-    const char *path = cli->set.output ? cli->set.output : "-";
-    bool terminal = isatty(STDOUT_FILENO) && !cli->set.output;
-    struct buf raw = {.mem = cli->arena.mem}, safe = {.mem = raw.mem};
-    struct file_out file;
+    struct buf b = {.mem = cli->arena.mem};
     int code;
 
     switch ((enum format)cli->set.format) {
     case FORMAT_TEXT:
-        timeline_put_text(&raw, t, term_width(STDOUT_FILENO));
+        timeline_put_text(&b, t, term_width(STDOUT_FILENO));
         break;
-    case FORMAT_JSON: timeline_put_json(&raw, t); break;
-    case FORMAT_SVG: timeline_put_svg(&raw, t); break;
-    case FORMAT_HTML: timeline_put_html(&raw, t); break;
+    case FORMAT_JSON: timeline_put_json(&b, t); break;
+    case FORMAT_SVG: timeline_put_svg(&b, t); break;
+    case FORMAT_HTML: timeline_put_html(&b, t); break;
     }
-    if (terminal && cli->set.format == FORMAT_JSON)
-        term_json(&safe, buf_view(&raw));
-    else
-        buf_str(&safe, buf_view(&raw));
-    if (raw.failed || safe.failed)
-        code = complain(EXIT_FAILED, "out of memory");
-    else if ((code = file_out_open(&file, path)) == EXIT_DONE) {
-        file_out_write(&file, buf_view(&safe));
-        code = file_out_close(&file, EXIT_DONE);
-    }
-    buf_free(&raw);
-    buf_free(&safe);
+    code =
+        print_safe(cli, &b, cli->set.format == FORMAT_JSON ? term_json : NULL);
+    buf_free(&b);
     return code;
 }
 
