@@ -2,16 +2,17 @@
  * cmd_stats.c - wend stats: usage, durations and failures of many runs.
  */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
 #include "cli/each_run.h"
+#include "cli/file_out.h"
 #include "cli/term.h"
+#include "cli/view/bar.h"
 #include "cli/view/stats.h"
 
-enum { NAME_COLUMNS = 24 };
+enum { NAME_COLUMNS = 24, TIME_COLUMNS = 9 };
 
 static const struct opt opts[] = {
     ROW_JSON("print one JSON object"),
@@ -65,28 +66,26 @@ static int count_run(void *ctx, const wend_run_info *info)
 static void put_spread(struct buf *b, const char *name, struct times *t)
 {
     struct spread p;
+    char key[16];
 
     if (!times_spread(t, &p))
         return;
-    buf_fmt(b, ",\"%s\":{", name);
-    for (int i = 0; i < PERCENTILES; i++)
-        buf_fmt(b, "\"p%d\":%lld,", percentiles[i], (long long)p.at[i]);
-    buf_fmt(b, "\"max\":%lld}", (long long)p.most);
+    json_open(b, name, '{');
+    for (int i = 0; i < PERCENTILES; i++) {
+        snprintf(key, sizeof key, "p%d", percentiles[i]);
+        json_add_i64(b, key, p.at[i]);
+    }
+    json_add_i64(b, "max", p.most);
+    json_close(b, '}');
 }
 
 static void put_outcomes(struct buf *b, const struct tally *t)
 {
-    const char *comma = "";
-
-    buf_cstr(b, ",\"outcomes\":{");
+    json_open(b, "outcomes", '{');
     for (int o = WEND_OUTCOME_OK; o <= WEND_OUTCOME_SKIPPED; o++)
-        if (t->outcomes[o]) {
-            buf_fmt(b, "%s\"%s\":%lld", comma,
-                    wend_outcome_name((wend_outcome)o),
-                    (long long)t->outcomes[o]);
-            comma = ",";
-        }
-    buf_char(b, '}');
+        if (t->outcomes[o])
+            json_add_i64(b, wend_outcome_name((wend_outcome)o), t->outcomes[o]);
+    json_close(b, '}');
 }
 
 static bool is_any(const struct usage *u)
@@ -98,19 +97,17 @@ static void put_usage(struct buf *b, const struct tally *t)
 {
     const struct usage *u = &t->used, *e = &t->estimated;
 
-    buf_fmt(b,
-            ",\"tokens_in\":%lld,\"tokens_out\":%lld,\"tokens_cached\":%lld,"
-            "\"cost\":",
-            (long long)u->tokens_in, (long long)u->tokens_out,
-            (long long)u->tokens_cached);
-    json_put_nano(b, u->cost_nano);
+    json_add_i64(b, "tokens_in", u->tokens_in);
+    json_add_i64(b, "tokens_out", u->tokens_out);
+    json_add_i64(b, "tokens_cached", u->tokens_cached);
+    json_add_nano(b, "cost", u->cost_nano);
     if (!is_any(e))
         return;
-    buf_fmt(b,
-            ",\"estimated\":{\"tokens_in\":%lld,\"tokens_out\":%lld,\"cost\":",
-            (long long)e->tokens_in, (long long)e->tokens_out);
-    json_put_nano(b, e->cost_nano);
-    buf_char(b, '}');
+    json_open(b, "estimated", '{');
+    json_add_i64(b, "tokens_in", e->tokens_in);
+    json_add_i64(b, "tokens_out", e->tokens_out);
+    json_add_nano(b, "cost", e->cost_nano);
+    json_close(b, '}');
 }
 
 enum part { PART_MODEL, PART_TOOL, PART_AGENT };
@@ -118,61 +115,49 @@ enum part { PART_MODEL, PART_TOOL, PART_AGENT };
 static void put_tallies(struct buf *b, const char *name, struct tally *t,
                         enum part part)
 {
-    buf_fmt(b, ",\"%s\":[", name);
+    json_open(b, name, '[');
     for (; t; t = t->next) {
-        buf_cstr(b, "{\"name\":");
-        json_put_str(b, t->name);
-        buf_fmt(b, ",\"%s\":%lld", part == PART_AGENT ? "runs" : "calls",
-                (long long)t->count);
+        json_open(b, NULL, '{');
+        json_add_str(b, "name", t->name);
+        json_add_i64(b, part == PART_AGENT ? "runs" : "calls", t->count);
         put_outcomes(b, t);
         if (part == PART_MODEL)
-            buf_fmt(b, ",\"retries\":%lld", (long long)t->retries);
+            json_add_i64(b, "retries", t->retries);
         if (part == PART_TOOL)
-            buf_fmt(b, ",\"cached\":%lld", (long long)t->cached);
+            json_add_i64(b, "cached", t->cached);
         else
             put_usage(b, t);
         put_spread(b, "first_token_ms", &t->first_token);
         put_spread(b, "ms", &t->took);
-        buf_cstr(b, t->next ? "}," : "}");
+        json_close(b, '}');
     }
-    buf_char(b, ']');
+    json_close(b, ']');
 }
 
 static void put_json(struct buf *b, struct stats *s)
 {
-    buf_fmt(b, "{\"runs\":%lld", (long long)s->runs.count);
+    json_open(b, NULL, '{');
+    json_add_i64(b, "runs", s->runs.count);
     put_outcomes(b, &s->runs);
-    buf_fmt(b, ",\"turns\":%lld", (long long)s->turns);
+    json_add_i64(b, "turns", s->turns);
     put_usage(b, &s->runs);
     put_spread(b, "first_token_ms", &s->runs.first_token);
     put_spread(b, "ms", &s->runs.took);
     put_tallies(b, "models", s->models, PART_MODEL);
     put_tallies(b, "tools", s->tools, PART_TOOL);
     put_tallies(b, "agents", s->agents, PART_AGENT);
-    buf_cstr(b, ",\"failures\":[");
+    json_open(b, "failures", '[');
     for (const struct cause *c = s->causes; c; c = c->next) {
-        buf_cstr(b, "{\"what\":");
-        json_put_str(b, c->what);
-        buf_cstr(b, ",\"code\":");
-        json_put_str(b, c->code);
-        buf_fmt(b, ",\"count\":%lld}%s", (long long)c->count,
-                c->next ? "," : "");
+        json_open(b, NULL, '{');
+        json_add_str(b, "what", c->what);
+        json_add_str(b, "code", c->code);
+        json_add_i64(b, "count", c->count);
+        json_close(b, '}');
     }
     buf_cstr(b, "]}\n");
 }
 
 /* ---- In words ------------------------------------------------------------ */
-
-static void put_ms(struct buf *b, int64_t ms)
-{
-    char text[32];
-
-    if (ms < 10000)
-        snprintf(text, sizeof text, "%lldms", (long long)ms);
-    else
-        snprintf(text, sizeof text, "%.1fs", (double)ms / 1000);
-    buf_fmt(b, " %8s", text);
-}
 
 static void put_times(struct buf *b, struct times *t)
 {
@@ -181,9 +166,9 @@ static void put_times(struct buf *b, struct times *t)
 
     for (int i = 0; i < PERCENTILES; i++)
         if (any)
-            put_ms(b, p.at[i]);
+            bar_put_time(b, p.at[i], TIME_COLUMNS);
         else
-            buf_fmt(b, " %8s", "-");
+            buf_fmt(b, "%*s", TIME_COLUMNS, "-");
 }
 
 static void put_name(struct buf *b, wend_str name)
@@ -321,19 +306,13 @@ static void put_words(struct buf *b, struct stats *s)
 
 static int print(struct counter *c)
 {
-    struct buf raw = {.mem = c->cli->arena.mem}, safe = {.mem = raw.mem};
+    struct buf b = {.mem = c->cli->arena.mem};
     bool json = c->cli->set.json;
     int code;
 
-    (json ? put_json : put_words)(&raw, &c->stats);
-    if (json && isatty(STDOUT_FILENO))
-        term_json(&safe, buf_view(&raw));
-    else
-        buf_str(&safe, buf_view(&raw));
-    safe.failed |= raw.failed;
-    code = print_buf(&safe);
-    buf_free(&raw);
-    buf_free(&safe);
+    (json ? put_json : put_words)(&b, &c->stats);
+    code = print_safe(c->cli, &b, json ? term_json : NULL);
+    buf_free(&b);
     return code;
 }
 

@@ -1,14 +1,15 @@
 /*
- * timeline.c - what happened in a run and when, folded from its events.
+ * timeline.c - folds the events of a run into turns and spans.
  */
 #include "cli/view/timeline.h"
 
 #include "base/limits.h"
+#include "base/svg.h"
 #include "base/utf8.h"
 
 enum {
     NAME_BYTES = 2000,
-    DETAILS_BYTES = 5 << 19, /* of all in a page, which has 5 MB at most */
+    DETAILS_BYTES = 5 << 19, /* of all details; a page has at most 5 MB */
 };
 
 const size_t detail_steps[DETAIL_STEPS] = {STRING_INLINE_MAX, 32 << 10, 4 << 10,
@@ -39,7 +40,7 @@ static void keep_detail(struct timeline *t, const wend_event *ev, wend_str s,
         return;
     for (int i = 0; i < DETAIL_STEPS; i++)
         t->details[i] +=
-            timeline_escaped((wend_str){s.ptr, utf8_cut(s, detail_steps[i])});
+            xml_put(NULL, (wend_str){s.ptr, utf8_cut(s, detail_steps[i])});
     out->text =
         arena_str(&t->arena, (wend_str){s.ptr, utf8_cut(s, t->detail_max)});
     if (s.len <= STRING_INLINE_MAX)
@@ -59,8 +60,8 @@ size_t timeline_detail_max(const struct timeline *t)
     return detail_steps[i];
 }
 
-/* A fork goes on at once where it left its parent, whenever it was made; so
- * does a run that no process had for a while. */
+/* A fork starts where it left its parent, whenever it was created; likewise a
+ * run that no process owned for a while. */
 static int64_t when(const struct timeline *t, const wend_event *ev)
 {
     return ev->time_us - t->idle_us;
@@ -74,7 +75,7 @@ static struct turn_line *turn_new(struct timeline *t, int64_t counter,
     if (!line)
         return NULL;
     line->counter = counter;
-    line->began_us = time_us;
+    line->bar.began_us = time_us;
     line->spans_last = &line->spans;
     if (t->last)
         t->last->next = line;
@@ -84,7 +85,7 @@ static struct turn_line *turn_new(struct timeline *t, int64_t counter,
     return line;
 }
 
-/* What happens outside of turns has a line of its own. */
+/* Spans outside of turns have their own line. */
 static struct turn_line *turn_now(struct timeline *t, const wend_event *ev)
 {
     return t->last ? t->last : turn_new(t, -1, when(t, ev));
@@ -94,7 +95,8 @@ static struct span *span_in(struct turn_line *line, enum span_kind kind,
                             wend_str id)
 {
     for (struct span *s = line ? line->spans : NULL; s; s = s->next)
-        if (s->kind == kind && !s->ended_us && (!id.ptr || str_eq(s->id, id)))
+        if (s->kind == kind && !s->bar.ended_us &&
+            (!id.ptr || str_eq(s->bar.id, id)))
             return s;
     return NULL;
 }
@@ -120,15 +122,15 @@ static void span_open(struct timeline *t, const wend_event *ev,
     struct span *s;
 
     if (id.ptr && span_find(t, kind, id))
-        return; /* it goes on after an interruption */
+        return; /* it runs again after an interruption */
     s = line ? arena_alloc(&t->arena, sizeof *s) : NULL;
     if (!s)
         return;
     s->kind = kind;
-    s->id = keep(t, id);
-    s->name = keep(t, name);
+    s->bar.id = keep(t, id);
+    s->bar.name = keep(t, name);
     keep_detail(t, ev, in, &s->in);
-    s->began_us = when(t, ev);
+    s->bar.began_us = when(t, ev);
     *line->spans_last = s;
     line->spans_last = &s->next;
 }
@@ -141,8 +143,8 @@ static void span_close(struct timeline *t, const wend_event *ev,
 
     if (!s)
         return;
-    s->ended_us = when(t, ev);
-    s->outcome = outcome;
+    s->bar.ended_us = when(t, ev);
+    s->bar.outcome = outcome;
     keep_detail(t, ev, out, &s->out);
 }
 
@@ -180,7 +182,7 @@ static void run_start(struct timeline *t, const wend_event *ev)
     t->model = keep(t, e->model);
     t->prompt = keep(t, e->prompt);
     t->parent = keep(t, e->parent_run);
-    t->began_us = when(t, ev);
+    t->scale.began_us = when(t, ev);
 }
 
 static void turn_start(struct timeline *t, const wend_event *ev)
@@ -190,7 +192,7 @@ static void turn_start(struct timeline *t, const wend_event *ev)
 
     if (!line)
         return;
-    line->id = keep(t, e->id);
+    line->bar.id = keep(t, e->id);
     line->parent_id = keep(t, e->parent_id);
 }
 
@@ -198,8 +200,8 @@ static void turn_end(struct timeline *t, const wend_event *ev)
 {
     if (!t->last)
         return;
-    t->last->ended_us = when(t, ev);
-    t->last->outcome = ev->u.turn_end.outcome;
+    t->last->bar.ended_us = when(t, ev);
+    t->last->bar.outcome = ev->u.turn_end.outcome;
 }
 
 static void run_end(struct timeline *t, const wend_event *ev)
@@ -212,19 +214,19 @@ static void run_resume(struct timeline *t, const wend_event *ev)
     struct gap *g = arena_alloc(&t->arena, sizeof *g);
 
     if (g) {
-        g->at_us = t->ended_us;
-        g->us = when(t, ev) - t->ended_us;
+        g->at_us = t->scale.ended_us;
+        g->us = when(t, ev) - t->scale.ended_us;
         g->next = t->gaps;
         t->gaps = g;
     }
-    t->idle_us += when(t, ev) - t->ended_us;
+    t->idle_us += when(t, ev) - t->scale.ended_us;
 }
 
 static void run_fork(struct timeline *t, const wend_event *ev)
 {
     struct ancestor *a = arena_alloc(&t->arena, sizeof *a);
 
-    t->idle_us += when(t, ev) - t->ended_us;
+    t->idle_us += when(t, ev) - t->scale.ended_us;
     t->run = keep(t, ev->run);
     if (ev->u.run_fork.model.ptr)
         t->model = keep(t, ev->u.run_fork.model);
@@ -306,7 +308,7 @@ static void child_end(struct timeline *t, const wend_event *ev)
 static void remark(struct timeline *t, const wend_event *ev, bool error,
                    wend_str message)
 {
-    enum { REMARKS_MAX = 100 }; /* that are shown */
+    enum { REMARKS_MAX = 100 }; /* kept; the rest are only counted */
     struct remark *r = t->remarks_count++ < REMARKS_MAX
                            ? arena_alloc(&t->arena, sizeof *r)
                            : NULL;
@@ -356,17 +358,17 @@ void timeline_event(struct timeline *t, const wend_event *ev)
 {
     if (handlers[ev->type])
         handlers[ev->type](t, ev);
-    t->ended_us = when(t, ev);
+    t->scale.ended_us = when(t, ev);
 }
 
 void timeline_end(struct timeline *t)
 {
     for (struct turn_line *line = t->turns; line; line = line->next) {
-        if (!line->ended_us)
-            line->ended_us = t->ended_us;
+        if (!line->bar.ended_us)
+            line->bar.ended_us = t->scale.ended_us;
         for (struct span *s = line->spans; s; s = s->next)
-            if (!s->ended_us)
-                s->ended_us = t->ended_us;
+            if (!s->bar.ended_us)
+                s->bar.ended_us = t->scale.ended_us;
     }
 }
 

@@ -1,16 +1,16 @@
 /*
- * timeline.h - what happened in a run and when: turns and what ran in them.
+ * timeline.h - the turns of a run and the calls in them, with their times.
  */
 #ifndef CLI_TIMELINE_H
 #define CLI_TIMELINE_H
 
 #include "base/hash.h"
-#include "base/str.h"
+#include "cli/view/bar.h"
 
 enum span_kind { SPAN_MODEL, SPAN_CALL, SPAN_ACTION, SPAN_CHILD };
 extern const char *const span_kinds[];
 
-/* What went in or came out: its beginning, and where all of it is. */
+/* An input or an output: its beginning, and where the whole text is. */
 struct detail {
     wend_str text;
     size_t bytes;              /* of all */
@@ -18,41 +18,38 @@ struct detail {
     char hash[SHA256_HEX + 1]; /* of a text that the store keeps apart */
 };
 
-/* Something that began and ended. */
+/* A model call, a tool call, an action or a child. */
 struct span {
     struct span *next;
     enum span_kind kind;
-    wend_str id, name;
+    struct bar bar;
     struct detail in, out;
-    int64_t began_us, ended_us;
-    wend_outcome outcome; /* NONE: it has no end */
 };
 
 struct turn_line {
     struct turn_line *next;
     int64_t counter; /* -1: before the first turn */
-    wend_str id, parent_id;
-    int64_t began_us, ended_us;
-    wend_outcome outcome;
+    struct bar bar;
+    wend_str parent_id;
     int64_t tokens_in, tokens_out, cost_nano, retries;
     struct span *spans, **spans_last;
 };
 
-/* A run whose past it shares, up to event `at`. */
+/* A run whose history it shares, up to event `at`. */
 struct ancestor {
-    const struct ancestor *next; /* that one's own */
+    const struct ancestor *next; /* of the ancestor */
     wend_str run;
     int64_t at;
 };
 
-/* No process had the run: that time is left out. */
+/* No process owned the run: this time is left out. */
 struct gap {
     const struct gap *next;
-    int64_t at_us; /* where it is in the timeline */
-    int64_t us;    /* how long it was */
+    int64_t at_us; /* in the timeline */
+    int64_t us;    /* duration */
 };
 
-/* Limits of a detail from which the page takes the largest that lets it stay
+/* Maximum bytes of a detail: the page uses the largest with which it stays
  * small enough. */
 enum { DETAIL_STEPS = 5 };
 extern const size_t detail_steps[DETAIL_STEPS];
@@ -67,29 +64,27 @@ struct remark {
 
 struct timeline {
     struct arena arena;
-    size_t detail_max;            /* bytes that are kept of a detail */
-    size_t details[DETAIL_STEPS]; /* bytes that all take in the page, by step */
+    size_t detail_max;            /* bytes to keep of a detail */
+    size_t details[DETAIL_STEPS]; /* bytes of all in the page, by step */
     wend_str run, agent, model, prompt;
-    wend_str parent;              /* that started it; absent: none did */
-    const struct ancestor *forks; /* newest first; NULL: it is no fork */
-    int64_t idle_us;              /* that is left out so far */
+    wend_str parent;              /* run that started it, or absent */
+    const struct ancestor *forks; /* newest first; NULL: not a fork */
+    int64_t idle_us;              /* time left out so far */
     const struct gap *gaps;       /* newest first */
-    int64_t began_us, ended_us;
+    struct bar_scale scale;
     wend_outcome outcome;
     int64_t tokens_in, tokens_out, cost_nano;
     struct turn_line *turns, *last;
     struct remark *remarks, **remarks_last; /* oldest first */
-    size_t remarks_count;                   /* that there were */
+    size_t remarks_count;                   /* also those not kept */
 };
 
 /* `m` is borrowed. */
 void timeline_init(struct timeline *t, const struct mem *m, size_t detail_max);
-/* What a page of this run should keep of each detail. */
+/* Bytes of each detail that a page of this run should keep. */
 size_t timeline_detail_max(const struct timeline *t);
-/* What a text takes in the page. */
-size_t timeline_escaped(wend_str s);
 void timeline_event(struct timeline *t, const wend_event *ev);
-/* After the last event: what has no end lasts to the end. */
+/* After the last event: a span without an end lasts to the end. */
 void timeline_end(struct timeline *t);
 void timeline_free(struct timeline *t);
 

@@ -1,11 +1,12 @@
 /*
- * timeline_svg.c - a timeline as a picture, and as a page that needs no other.
+ * timeline_svg.c - a timeline as a picture, and as a self-contained page.
  *
- * All that comes from a run is escaped; the page has no script.
+ * Everything from a run is escaped; the page has no script.
  */
 #include <limits.h>
 
 #include "base/json.h"
+#include "base/svg.h"
 #include "base/utf8.h"
 #include "cli/view/timeline.h"
 
@@ -15,61 +16,16 @@ enum {
     TIMES = 80,  /* and for durations on the right */
     ROW = 24,
     BAR = 14,
+    TURN_BAR = 6,
     NAME_CHARS = 24,
     ID_CHARS = 60,
     ROWS_MAX = 1500, /* in a page: 700 bytes each, and twice that of text */
     GAPS_MAX = 500,
 };
 
-/* What stands for a character, or absent: it does itself. */
-static wend_str escape(uint32_t c, bool hides)
-{
-    switch (c) {
-    case '<': return STR("&lt;");
-    case '>': return STR("&gt;");
-    case '&': return STR("&amp;");
-    case '"': return STR("&quot;");
-    default: return hides ? STR("\ufffd") : STR_NONE;
-    }
-}
-
-/* b may be NULL. Returns how many bytes it takes. */
-static size_t put_escaped(struct buf *b, wend_str s)
-{
-    struct utf8_before before = {0};
-    size_t len, all = 0;
-
-    for (size_t i = 0; i < s.len; i += len) {
-        wend_str rest = {s.ptr + i, s.len - i};
-        uint32_t c = utf8_first(rest, &len);
-        wend_str other = escape(c, utf8_hides(&before, c));
-
-        if (!other.ptr)
-            other = (wend_str){rest.ptr, len};
-        if (b)
-            buf_str(b, other);
-        all += other.len;
-    }
-    return all;
-}
-
-size_t timeline_escaped(wend_str s)
-{
-    return put_escaped(NULL, s);
-}
-
-static void put_cut(struct buf *b, wend_str s, size_t chars)
-{
-    size_t len = utf8_take(s, chars);
-
-    put_escaped(b, (wend_str){s.ptr, len});
-    if (len < s.len)
-        buf_cstr(b, "\u2026");
-}
-
 static void put_short(struct buf *b, wend_str s)
 {
-    put_cut(b, s, NAME_CHARS);
+    xml_put_cut(b, s, NAME_CHARS);
 }
 
 static void put_time(struct buf *b, int64_t us)
@@ -80,22 +36,23 @@ static void put_time(struct buf *b, int64_t us)
         buf_fmt(b, "%.2f s", (double)us / 1e6);
 }
 
-static const char *outcome_word(wend_outcome o)
-{
-    return o ? wend_outcome_name(o) : "no end";
-}
-
 static double place(const struct timeline *t, int64_t time_us)
 {
-    double all = (double)(t->ended_us - t->began_us);
-    double at = (double)(time_us - t->began_us);
+    return NAMES + bar_place(&t->scale, time_us, WIDTH - NAMES - TIMES);
+}
 
-    return NAMES + (all > 0 ? at / all : 0) * (WIDTH - NAMES - TIMES);
+/* At least 2 pixels wide. */
+static struct svg_box box_of(const struct timeline *t, const struct bar *bar,
+                             int y, int height)
+{
+    double from = place(t, bar->began_us), to = place(t, bar->ended_us);
+
+    return (struct svg_box){from, y, to - from < 2 ? 2 : to - from, height, 3};
 }
 
 static const char *colour(const struct span *s)
 {
-    if (s->outcome != WEND_OUTCOME_OK)
+    if (s->bar.outcome != WEND_OUTCOME_OK)
         return "#d6455d";
     return s->kind == SPAN_MODEL  ? "#5b7fd6"
            : s->kind == SPAN_CALL ? "#3aa76d"
@@ -105,39 +62,33 @@ static const char *colour(const struct span *s)
 static void put_span(struct buf *b, const struct timeline *t,
                      const struct span *s, int y)
 {
-    double from = place(t, s->began_us), to = place(t, s->ended_us);
+    const struct bar *bar = &s->bar;
 
-    buf_fmt(b, "<text class=\"n\" x=\"12\" y=\"%d\">", y + BAR - 3);
-    put_short(b, s->name);
-    buf_fmt(b,
-            "</text><rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
-            "rx=\"3\" fill=\"%s\"><title>",
-            from, y, to - from < 2 ? 2 : to - from, BAR, colour(s));
-    put_short(b, s->name);
-    buf_fmt(b, ": %s</title></rect><text class=\"t\" x=\"%d\" y=\"%d\">",
-            outcome_word(s->outcome), WIDTH - 8, y + BAR - 3);
-    put_time(b, s->ended_us - s->began_us);
+    svg_text(b, "n", 12, y + BAR - 3);
+    put_short(b, bar->name);
+    buf_cstr(b, "</text>");
+    svg_rect(b, NULL, colour(s), box_of(t, bar, y, BAR));
+    buf_cstr(b, "<title>");
+    put_short(b, bar->name);
+    buf_fmt(b, ": %s</title></rect>", bar_outcome(bar->outcome));
+    svg_text(b, "t", WIDTH - 8, y + BAR - 3);
+    put_time(b, bar->ended_us - bar->began_us);
     buf_cstr(b, "</text>\n");
 }
 
 static void put_turn(struct buf *b, const struct timeline *t,
                      const struct turn_line *line, int y)
 {
-    double from = place(t, line->began_us), to = place(t, line->ended_us);
-
-    buf_fmt(b,
-            "<rect class=\"b\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" "
-            "height=\"%d\" rx=\"3\"/><text class=\"h\" x=\"4\" y=\"%d\">",
-            from, y + 4, to - from < 2 ? 2 : to - from, 6, y + BAR);
+    svg_rect(b, "b", NULL, box_of(t, &line->bar, y + 4, TURN_BAR));
+    buf_cstr(b, "</rect>");
+    svg_text(b, "h", 4, y + BAR);
     if (line->counter < 0)
-        buf_cstr(b, "plan");
+        buf_cstr(b, "plan</text>");
     else
-        buf_fmt(b, "turn %lld", (long long)line->counter);
-    buf_fmt(b, "</text><text class=\"t\" x=\"%d\" y=\"%d\">", NAMES - 8,
-            y + BAR);
-    buf_fmt(b, "%lld + %lld", (long long)line->tokens_in,
+        buf_fmt(b, "turn %lld</text>", (long long)line->counter);
+    svg_text(b, "t", NAMES - 8, y + BAR);
+    buf_fmt(b, "%lld + %lld</text>\n", (long long)line->tokens_in,
             (long long)line->tokens_out);
-    buf_cstr(b, "</text>\n");
 }
 
 static int rows_of(const struct timeline *t)
@@ -152,34 +103,29 @@ static int rows_of(const struct timeline *t)
     return rows;
 }
 
-/* Lines at quarters of the whole time. */
+/* Lines at quarters of the time. */
 static void put_grid(struct buf *b, const struct timeline *t, int height)
 {
     for (int i = 0; i <= 4; i++) {
-        int64_t us = (t->ended_us - t->began_us) * i / 4;
-        double x = place(t, t->began_us + us);
+        int64_t us = (t->scale.ended_us - t->scale.began_us) * i / 4;
+        double x = place(t, t->scale.began_us + us);
 
-        buf_fmt(b,
-                "<line class=\"g\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" "
-                "y2=\"%d\"/><text class=\"a\" x=\"%.1f\" y=\"14\">",
-                x, x, ROW, height, x);
+        svg_upright(b, "g", x, ROW, height);
+        buf_cstr(b, "</line>");
+        svg_text(b, "a", x, 14);
         put_time(b, us);
         buf_cstr(b, "</text>\n");
     }
 }
 
-/* Where no process had the run. */
+/* No process owned the run. */
 static void put_gaps(struct buf *b, const struct timeline *t, int height)
 {
     int left = GAPS_MAX;
 
     for (const struct gap *g = t->gaps; g && left--; g = g->next) {
-        double x = place(t, g->at_us);
-
-        buf_fmt(b,
-                "<line class=\"i\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" "
-                "y2=\"%d\"><title>interrupted, resumed ",
-                x, x, ROW, height);
+        svg_upright(b, "i", place(t, g->at_us), ROW, height);
+        buf_cstr(b, "<title>interrupted, resumed ");
         put_time(b, g->us);
         buf_cstr(b, " later</title></line>\n");
     }
@@ -191,38 +137,35 @@ static void put_lineage(struct buf *b, const struct timeline *t)
 
     for (const struct ancestor *a = t->forks; a && left--; a = a->next) {
         buf_cstr(b, " \u00b7 fork of ");
-        put_cut(b, a->run, ID_CHARS);
+        xml_put_cut(b, a->run, ID_CHARS);
         buf_fmt(b, " at event %lld", (long long)a->at);
     }
     if (t->parent.ptr) {
         buf_cstr(b, " \u00b7 child of ");
-        put_cut(b, t->parent, ID_CHARS);
+        xml_put_cut(b, t->parent, ID_CHARS);
     }
 }
+
+static const char style[] =
+    "text{font:12px system-ui,sans-serif;fill:#3a4252}"
+    ".n{fill:#3a4252}.h{font-weight:600}"
+    ".t{text-anchor:end;fill:#6b7385;font-variant-numeric:tabular-nums}"
+    ".a{text-anchor:middle;fill:#8a92a3;font-size:11px}"
+    ".g{stroke:#8a92a3;stroke-opacity:.25}"
+    ".b{fill:#8a92a3;fill-opacity:.35}"
+    ".i{stroke:#d6455d;stroke-width:2;stroke-dasharray:4 3}"
+    "@media (prefers-color-scheme:dark){text,.n{fill:#d5dae6}"
+    ".t,.a{fill:#98a1b5}}";
 
 static void put_picture(struct buf *b, const struct timeline *t, int rows_max)
 {
     int rows = rows_of(t) < rows_max ? rows_of(t) : rows_max;
     int height = rows * ROW + 8, y = ROW + 4;
 
-    buf_fmt(b,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-            "width=\"%d\" height=\"%d\" role=\"img\"><style>"
-            "text{font:12px system-ui,sans-serif;fill:#3a4252}"
-            ".n{fill:#3a4252}.h{font-weight:600}"
-            ".t{text-anchor:end;fill:#6b7385;"
-            "font-variant-numeric:tabular-nums}"
-            ".a{text-anchor:middle;fill:#8a92a3;font-size:11px}"
-            ".g{stroke:#8a92a3;stroke-opacity:.25}"
-            ".b{fill:#8a92a3;fill-opacity:.35}"
-            ".i{stroke:#d6455d;stroke-width:2;stroke-dasharray:4 3}"
-            "@media (prefers-color-scheme:dark){text,.n{fill:#d5dae6}"
-            ".t,.a{fill:#98a1b5}}</style>\n",
-            WIDTH, height, WIDTH, height);
-    buf_cstr(b, "<title>");
-    put_escaped(b, t->run);
+    svg_open(b, WIDTH, height);
+    xml_put(b, t->run);
     put_lineage(b, t);
-    buf_cstr(b, "</title>\n");
+    svg_style(b, style);
     put_grid(b, t, height);
     for (const struct turn_line *line = t->turns; line && y < height;
          line = line->next) {
@@ -243,7 +186,7 @@ void timeline_put_svg(struct buf *b, const struct timeline *t)
 
 /* ---- The page ------------------------------------------------------------ */
 
-static const char page_style[] =
+static const char style_of_page[] =
     "body{margin:0;background:#f6f7fa;color:#262c38;"
     "font:15px/1.5 system-ui,sans-serif}"
     "main{max-width:1000px;margin:0 auto;padding:2rem 1.2rem}"
@@ -281,10 +224,10 @@ static void put_facts(struct buf *b, const struct timeline *t)
         turns += line->counter >= 0;
     buf_fmt(b, "<div class=\"facts\"><div><b%s>%s",
             t->outcome == WEND_OUTCOME_OK ? "" : " class=\"bad\"",
-            outcome_word(t->outcome));
+            bar_outcome(t->outcome));
     put_fact(b, "outcome");
     buf_cstr(b, "<div><b>");
-    put_time(b, t->ended_us - t->began_us);
+    put_time(b, t->scale.ended_us - t->scale.began_us);
     put_fact(b, "time");
     buf_fmt(b, "<div><b>%lld", (long long)turns);
     put_fact(b, "turns");
@@ -305,14 +248,14 @@ static void put_remarks(struct buf *b, const struct timeline *t)
     for (const struct remark *r = t->remarks; r; r = r->next) {
         buf_fmt(b, "<pre%s>%s at ", r->error ? " class=\"bad\"" : "",
                 r->error ? "error" : "warning");
-        put_time(b, r->at_us - t->began_us);
+        put_time(b, r->at_us - t->scale.began_us);
         buf_cstr(b, ": ");
-        put_escaped(b, r->message);
+        xml_put(b, r->message);
         buf_cstr(b, "</pre>\n");
     }
 }
 
-/* A text, or its beginning and the command that prints all of it. */
+/* A text, or its beginning and the command that prints it in full. */
 static void put_text(struct buf *b, const struct timeline *t,
                      const struct detail *d)
 {
@@ -320,7 +263,7 @@ static void put_text(struct buf *b, const struct timeline *t,
         return;
     if (d->text.len) {
         buf_cstr(b, "<pre>");
-        put_escaped(b, d->text);
+        xml_put(b, d->text);
         buf_cstr(b, "</pre>");
     }
     if (d->text.len == d->bytes)
@@ -328,7 +271,7 @@ static void put_text(struct buf *b, const struct timeline *t,
     buf_fmt(b, "<div class=\"id\">%zu of %zu bytes are shown; all: wend ",
             d->text.len, d->bytes);
     buf_cstr(b, d->hash[0] ? "blob " : "log ");
-    put_cut(b, t->run, ID_CHARS);
+    xml_put_cut(b, t->run, ID_CHARS);
     if (d->hash[0])
         buf_fmt(b, " %s</div>", d->hash);
     else
@@ -338,13 +281,13 @@ static void put_text(struct buf *b, const struct timeline *t,
 static void put_detail(struct buf *b, const struct timeline *t,
                        const struct span *s)
 {
-    bool ok = s->outcome == WEND_OUTCOME_OK;
+    bool ok = s->bar.outcome == WEND_OUTCOME_OK;
 
     buf_cstr(b, "<details><summary>");
-    put_short(b, s->name);
+    put_short(b, s->bar.name);
     buf_fmt(b, " <em%s>%s, %s, ", ok ? "" : " class=\"bad\"",
-            span_kinds[s->kind], outcome_word(s->outcome));
-    put_time(b, s->ended_us - s->began_us);
+            span_kinds[s->kind], bar_outcome(s->bar.outcome));
+    put_time(b, s->bar.ended_us - s->bar.began_us);
     buf_cstr(b, "</em></summary>");
     put_text(b, t, &s->in);
     put_text(b, t, &s->out);
@@ -357,13 +300,13 @@ static void put_heading(struct buf *b, const struct turn_line *line)
         buf_cstr(b, "<h2>Plan</h2>\n");
     else
         buf_fmt(b, "<h2>Turn %lld</h2>\n", (long long)line->counter);
-    if (!line->id.ptr)
+    if (!line->bar.id.ptr)
         return;
     buf_cstr(b, "<div class=\"id\">");
-    put_cut(b, line->id, ID_CHARS);
+    xml_put_cut(b, line->bar.id, ID_CHARS);
     if (line->parent_id.ptr) {
         buf_cstr(b, " after ");
-        put_cut(b, line->parent_id, ID_CHARS);
+        xml_put_cut(b, line->parent_id, ID_CHARS);
     }
     buf_fmt(b, " \u00b7 %lld + %lld tokens \u00b7 ", (long long)line->tokens_in,
             (long long)line->tokens_out);
@@ -388,26 +331,22 @@ static void put_details(struct buf *b, const struct timeline *t)
             "<p>%d more turns and calls are not on this page: wend view "
             "--format svg ",
             more);
-    put_cut(b, t->run, ID_CHARS);
+    xml_put_cut(b, t->run, ID_CHARS);
     buf_cstr(b, ", or wend log ");
-    put_cut(b, t->run, ID_CHARS);
+    xml_put_cut(b, t->run, ID_CHARS);
     buf_cstr(b, "</p>\n");
 }
 
 void timeline_put_html(struct buf *b, const struct timeline *t)
 {
-    buf_fmt(b, "<!doctype html>\n<html lang=\"en\"><head><meta "
-               "charset=\"utf-8\"><meta name=\"viewport\" "
-               "content=\"width=device-width\"><meta "
-               "http-equiv=\"Content-Security-Policy\" content=\"default-src "
-               "'none'; style-src 'unsafe-inline'\"><title>wend ");
-    put_escaped(b, t->run);
-    buf_cstr(b, "</title><style>");
-    buf_cstr(b, page_style);
-    buf_cstr(b, "</style></head><body><main><h1>");
-    put_escaped(b, (wend_str){t->prompt.ptr, utf8_cut(t->prompt, 200)});
+    page_open(b);
+    buf_cstr(b, "wend ");
+    xml_put(b, t->run);
+    page_style(b, style_of_page);
+    buf_cstr(b, "<main><h1>");
+    xml_put(b, (wend_str){t->prompt.ptr, utf8_cut(t->prompt, 200)});
     buf_cstr(b, "</h1><div class=\"id\">");
-    put_cut(b, t->run, ID_CHARS);
+    xml_put_cut(b, t->run, ID_CHARS);
     put_lineage(b, t);
     buf_cstr(b, "</div>\n");
     put_facts(b, t);

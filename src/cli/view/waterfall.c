@@ -7,18 +7,13 @@
 
 #include "base/json.h"
 #include "cli/term.h"
+#include "cli/view/bar.h"
 
 enum {
     ROWS_MAX = 20,     /* bars on the screen; those that started last */
     NAME_COLUMNS = 22, /* of an action */
     REST_COLUMNS = 14, /* behind a bar: mark, seconds */
     BAR_MIN = 10,
-};
-
-struct bar {
-    wend_str id, name;
-    int64_t start_us, end_us; /* end 0: it runs */
-    wend_outcome outcome;
 };
 
 struct waterfall {
@@ -100,7 +95,7 @@ static void add_bar(struct waterfall *w, const wend_event *ev)
     w->bars[w->count++] = (struct bar){
         .id = arena_str(&w->arena, ev->u.action_start.action),
         .name = arena_str(&w->arena, ev->u.action_start.name),
-        .start_us = ev->time_us,
+        .began_us = ev->time_us,
     };
     w->running++;
 }
@@ -124,15 +119,15 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     int64_t estimate_ms;
 
     w->done += w->done < w->total; /* one of the plan before may come late */
-    if (!b || b->end_us)
+    if (!b || b->ended_us)
         return;
-    b->end_us = ev->time_us;
+    b->ended_us = ev->time_us;
     b->outcome = ev->u.action_end.outcome;
     w->running--;
     estimate_ms = estimate_of(w, b->id);
     if (b->outcome == WEND_OUTCOME_OK && !ev->u.action_end.cached &&
         estimate_ms) {
-        w->took_us += b->end_us - b->start_us;
+        w->took_us += b->ended_us - b->began_us;
         w->estimated_ms += estimate_ms;
     }
 }
@@ -174,42 +169,25 @@ void waterfall_event(struct waterfall *w, const wend_event *ev)
 
 static const char *mark_of(const struct bar *b, bool colour)
 {
-    if (!b->end_us)
+    if (!b->ended_us)
         return "  ";
     if (b->outcome == WEND_OUTCOME_OK)
         return colour ? "\033[32m✓\033[0m " : "✓ ";
     return colour ? "\033[31m✗\033[0m " : "✗ ";
 }
 
-static void put_times(struct buf *out, const char *piece, size_t n)
+static void put_bar(struct buf *out, struct bar b, const struct bar_scale *s,
+                    int64_t now_us, size_t columns, bool colour)
 {
-    while (n--)
-        buf_cstr(out, piece);
-}
+    const char *mark = mark_of(&b, colour), *full = b.ended_us ? "█" : "▒";
 
-static void put_bar(struct buf *out, const struct bar *b, int64_t began_us,
-                    int64_t now_us, int64_t whole_us, size_t columns,
-                    bool colour)
-{
-    int64_t end_us = b->end_us ? b->end_us : now_us;
-    size_t from, to;
-
-    from = (size_t)((b->start_us - began_us) * (int64_t)columns / whole_us);
-    to = (size_t)((end_us - began_us) * (int64_t)columns / whole_us);
-    if (from >= columns)
-        from = columns - 1;
-    if (to <= from)
-        to = from + 1;
-    if (to > columns)
-        to = columns;
-    term_cell(out, b->name, NAME_COLUMNS);
+    if (!b.ended_us)
+        b.ended_us = now_us;
+    term_cell(out, b.name, NAME_COLUMNS);
     buf_char(out, ' ');
-    put_times(out, " ", from);
-    put_times(out, b->end_us ? "█" : "▒", to - from);
-    put_times(out, " ", columns - to);
-    buf_char(out, ' ');
-    buf_cstr(out, mark_of(b, colour));
-    buf_fmt(out, "%7.1f s\033[K\n", (double)(end_us - b->start_us) / 1e6);
+    bar_put(out, &b, s, columns, full, " ");
+    buf_fmt(out, " %s%7.1f s\033[K\n", mark,
+            (double)(b.ended_us - b.began_us) / 1e6);
 }
 
 /* How long all of it will take, at the pace so far. */
@@ -239,6 +217,7 @@ void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
 {
     size_t rows = w->count < ROWS_MAX ? w->count : ROWS_MAX;
     size_t columns = BAR_MIN;
+    struct bar_scale scale;
     int64_t gone_us, most_us;
 
     if (!w->began_us || !w->total)
@@ -249,13 +228,14 @@ void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
         now_us = w->began_us;
     gone_us = now_us - w->began_us;
     most_us = whole_us(w, gone_us);
+    scale =
+        (struct bar_scale){w->began_us, w->began_us + (most_us ? most_us : 1)};
     if (width > NAME_COLUMNS + REST_COLUMNS + BAR_MIN)
         columns = width - NAME_COLUMNS - REST_COLUMNS;
     if (w->drawn)
         buf_fmt(out, "\033[%zuA\r", w->drawn);
     for (size_t i = w->count - rows; i < w->count; i++)
-        put_bar(out, &w->bars[i], w->began_us, now_us, most_us ? most_us : 1,
-                columns, colour);
+        put_bar(out, w->bars[i], &scale, now_us, columns, colour);
     put_sum(out, w, gone_us, most_us - gone_us);
     w->drawn = rows + 1;
 }
