@@ -1,7 +1,7 @@
 /*
- * ask.c - approval of calls on the terminal.
+ * approval.c - approval of calls on the terminal.
  */
-#include "cli/ask.h"
+#include "cli/approval.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ enum {
     BEGINNING_SPARE = 10, /* columns of each line that precede the text */
 };
 
-void ask_open(struct ask *a)
+void approvals_open(struct approvals *a)
 {
     memset(a, 0, sizeof *a);
     a->tty = isatty(STDIN_FILENO) && isatty(STDERR_FILENO)
@@ -30,7 +30,7 @@ void ask_open(struct ask *a)
                   : -1;
 }
 
-void ask_close(struct ask *a)
+void approvals_close(struct approvals *a)
 {
     for (size_t i = 0; i < a->count; i++)
         wend_event_free(a->queue[i]);
@@ -42,7 +42,7 @@ void ask_close(struct ask *a)
     a->tty = a->lock = -1;
 }
 
-bool ask_waits(const struct ask *a)
+bool approvals_wait(const struct approvals *a)
 {
     return a->tty >= 0 && a->shown;
 }
@@ -88,7 +88,7 @@ static void put_beginning(const struct view *v, struct buf *out,
 }
 
 /* Offer always and never only if a rule can express the call. */
-static void put_question(const struct ask *a, struct buf *out)
+static void put_question(const struct approvals *a, struct buf *out)
 {
     wend_str rule = a->queue[0]->u.approval_ask.rule;
 
@@ -102,7 +102,7 @@ static void put_question(const struct ask *a, struct buf *out)
 }
 
 /* Everything that a yes allows is on the screen, or reported as omitted. */
-static void show(struct ask *a, struct view *v, const wend_run *run)
+static void show(struct approvals *a, struct view *v, const wend_run *run)
 {
     const wend_ev_approval_ask *e;
     struct buf *out;
@@ -141,7 +141,7 @@ static void show(struct ask *a, struct view *v, const wend_run *run)
     a->shown = true;
 }
 
-static void drop(struct ask *a, size_t i)
+static void drop(struct approvals *a, size_t i)
 {
     wend_event_free(a->queue[i]);
     a->count--;
@@ -153,17 +153,17 @@ static void drop(struct ask *a, size_t i)
     }
 }
 
-bool ask_held(const struct ask *a)
+bool approvals_held(const struct approvals *a)
 {
     return a->count && !a->shown;
 }
 
-void ask_again(struct ask *a, struct view *v, const wend_run *run)
+void approvals_retry(struct approvals *a, struct view *v, const wend_run *run)
 {
     show(a, v, run);
 }
 
-static void settled(struct ask *a, struct view *v, const wend_event *ev,
+static void settled(struct approvals *a, struct view *v, const wend_event *ev,
                     wend_str call)
 {
     for (size_t i = a->count; i-- > 0 && call.ptr;)
@@ -187,8 +187,8 @@ static wend_run *asking(const wend_event *ask, wend_run *run)
     return found;
 }
 
-void ask_event(struct ask *a, struct view *v, wend_run *run,
-               const wend_event *ev)
+void approvals_event(struct approvals *a, struct view *v, wend_run *run,
+                     const wend_event *ev)
 {
     const wend_ev_approval_answer *answer = &ev->u.approval_answer;
 
@@ -197,7 +197,7 @@ void ask_event(struct ask *a, struct view *v, wend_run *run,
             wend_run_approve(asking(ev, run), subject(ev), false, "nobody");
         return;
     }
-    if (ev->type == WEND_APPROVAL_ASK && a->count < ASKS_MAX &&
+    if (ev->type == WEND_APPROVAL_ASK && a->count < APPROVALS_MAX &&
         wend_event_clone(ev, &a->queue[a->count]) == WEND_OK)
         a->count++;
     else if (ev->type == WEND_APPROVAL_ANSWER)
@@ -250,7 +250,7 @@ static void keep_rule(struct view *v, wend_str rule, bool yes)
     buf_free(&text);
 }
 
-static void tell(struct ask *a, struct view *v, wend_run *run,
+static void tell(struct approvals *a, struct view *v, wend_run *run,
                  enum answer answer)
 {
     const wend_ev_approval_ask *e = &a->queue[0]->u.approval_ask;
@@ -267,7 +267,7 @@ static void tell(struct ask *a, struct view *v, wend_run *run,
                             "terminal");
 }
 
-void ask_read(struct ask *a, struct view *v, wend_run *run)
+void approvals_read(struct approvals *a, struct view *v, wend_run *run)
 {
     ssize_t n =
         read(a->tty, a->line + a->line_len, sizeof a->line - a->line_len);

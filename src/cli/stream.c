@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/ask.h"
+#include "cli/approval.h"
 #include "cli/signals.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
@@ -26,7 +26,7 @@ enum {
 
 struct loop {
     struct stream *st;
-    struct ask ask;
+    struct approvals approvals;
     struct pollfd fds[FDS];
     bool over;          /* no event will follow */
     bool canceled;      /* by a signal or a closed output */
@@ -126,11 +126,12 @@ static void wait_for_something(struct loop *l)
     watch(l, v->results.error ? -1 : v->results.fd, FD_RESULTS,
           out_pending(&v->results) ? POLLOUT : 0);
     watch(l, out_pending(&v->talk) ? v->talk.fd : -1, FD_TALK, POLLOUT);
-    watch(l, ask_waits(&l->ask) ? l->ask.tty : -1, FD_TTY, POLLIN);
+    watch(l, approvals_wait(&l->approvals) ? l->approvals.tty : -1, FD_TTY,
+          POLLIN);
     timeout = l->over ? -1 : wend_runtime_timeout_ms(rt);
     if (tick >= 0 && (timeout < 0 || tick < timeout))
         timeout = tick;
-    if (ask_held(&l->ask) && (timeout < 0 || timeout > HELD_MS))
+    if (approvals_held(&l->approvals) && (timeout < 0 || timeout > HELD_MS))
         timeout = HELD_MS;
     poll(l->fds, FDS, timeout);
 }
@@ -159,15 +160,15 @@ static bool has_room(const struct view *v)
 }
 
 /* Approvals of descendants; nothing else of them is shown. */
-static void take_questions(struct loop *l, wend_run *run)
+static void take_approvals(struct loop *l, wend_run *run)
 {
     const wend_event *ev;
     wend_run *child;
 
     for (size_t i = 0; (child = wend_run_child(run, i)); i++) {
         while (wend_run_poll(child, &ev) == WEND_OK)
-            ask_event(&l->ask, l->st->view, l->st->run, ev);
-        take_questions(l, child);
+            approvals_event(&l->approvals, l->st->view, l->st->run, ev);
+        take_approvals(l, child);
     }
 }
 
@@ -182,10 +183,10 @@ static void take_events(struct loop *l)
         l->seq = ev->seq;
         l->n = ev->n;
         if (st->asks)
-            ask_event(&l->ask, st->view, st->run, ev);
+            approvals_event(&l->approvals, st->view, st->run, ev);
     }
     if (st->asks)
-        take_questions(l, st->run);
+        take_approvals(l, st->run);
     if (s == WEND_OK || s == WEND_AGAIN)
         return;
     l->over = true;
@@ -209,9 +210,9 @@ static void go_round(struct loop *l)
     write_some(l);
     if (l->code >= 0 || l->over)
         return;
-    if (l->fds[FD_TTY].revents && ask_waits(&l->ask))
-        ask_read(&l->ask, l->st->view, l->st->run);
-    ask_again(&l->ask, l->st->view, l->st->run);
+    if (l->fds[FD_TTY].revents && approvals_wait(&l->approvals))
+        approvals_read(&l->approvals, l->st->view, l->st->run);
+    approvals_retry(&l->approvals, l->st->view, l->st->run);
     /* If the store failed, show the events before the failure first. */
     wend_runtime_pump(l->st->cli->rt);
     take_events(l);
@@ -311,9 +312,9 @@ int stream_go(struct stream *st)
     if (signals < 0)
         return complain(EXIT_FAILED, "cannot create a pipe: %s",
                         strerror(errno));
-    l.ask.tty = l.ask.lock = -1;
+    l.approvals.tty = l.approvals.lock = -1;
     if (st->asks)
-        ask_open(&l.ask);
+        approvals_open(&l.approvals);
     watch(&l, signals, FD_SIGNALS, POLLIN);
     take_events(&l);
     while (!is_done(&l))
@@ -325,7 +326,7 @@ int stream_go(struct stream *st)
         flush(&st->view->results);
         flush(&st->view->talk);
     }
-    ask_close(&l.ask);
+    approvals_close(&l.approvals);
     if (st->view->results.error)
         reader_left(&l);
     return ended(&l);

@@ -83,7 +83,7 @@ static int choose(struct rows *r, const char *id)
     return EXIT_DONE;
 }
 
-static int ask(const struct rows *r, const char *id)
+static int confirm(const struct rows *r, const char *id)
 {
     char line[16];
 
@@ -143,7 +143,7 @@ static int run(struct cli *cli)
     if (!code)
         code = choose(&r, found.id);
     if (!code)
-        code = ask(&r, found.id);
+        code = confirm(&r, found.id);
     if (!code)
         code = remove_rows(&r);
     if (!code)
