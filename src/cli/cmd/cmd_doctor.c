@@ -59,12 +59,13 @@ static const char *const mark_names[] = {
     [MARK_OK] = "ok", [MARK_NOTE] = "note", [MARK_FAIL] = "FAIL"};
 
 struct finding {
+    struct cli *cli;
     enum mark mark;
     struct buf what;
     const char *fix; /* NULL = nothing to do */
 };
 
-typedef void (*check_fn)(struct cli *cli, struct finding *f);
+typedef void (*check_fn)(struct finding *f);
 
 static void found(struct finding *f, enum mark mark, const char *fix)
 {
@@ -74,13 +75,12 @@ static void found(struct finding *f, enum mark mark, const char *fix)
 
 /* ---- The checks ---------------------------------------------------------- */
 
-static void check_version(struct cli *cli, struct finding *f)
+static void check_version(struct finding *f)
 {
-    (void)cli;
     buf_fmt(&f->what, "wend %s", wend_version());
 }
 
-static void check_config(struct cli *cli, struct finding *f)
+static void check_config(struct finding *f)
 {
     struct settings read = {0};
     wend_error err = {0};
@@ -95,16 +95,16 @@ static void check_config(struct cli *cli, struct finding *f)
         buf_cstr(&f->what, " (not found; it is optional)");
         return;
     }
-    if (config_load(&read, &cli->arena, &err) == WEND_OK)
+    if (config_load(&read, &f->cli->arena, &err) == WEND_OK)
         return;
     buf_clear(&f->what);
     buf_cstr(&f->what, err.message);
     found(f, MARK_FAIL, "fix that line, or remove the file");
 }
 
-static void check_model(struct cli *cli, struct finding *f)
+static void check_model(struct finding *f)
 {
-    wend_agent_options o = {.size = sizeof o, .model = cli->set.model};
+    wend_agent_options o = {.size = sizeof o, .model = f->cli->set.model};
     wend_runtime *rt = NULL;
     wend_agent *agent = NULL;
     wend_error err = {0};
@@ -127,15 +127,15 @@ static void check_model(struct cli *cli, struct finding *f)
 
 /* Opening creates the store if it is absent, locks it, and verifies that it
  * is durable: write-ahead log, synchronous=FULL. */
-static void check_store(struct cli *cli, struct finding *f)
+static void check_store(struct finding *f)
 {
     wend_error err = {0};
-    wend_status s = wend_store_open(cli->set.store, &cli->store, &err);
+    wend_status s = wend_store_open(f->cli->set.store, &f->cli->store, &err);
 
     if (s != WEND_OK) {
         buf_cstr(&f->what, err.message);
         found(f, MARK_FAIL, "repair it, or choose another with --store");
-    } else if (store_file(cli, &f->what)) {
+    } else if (store_file(f->cli, &f->what)) {
         buf_cstr(&f->what, ": opens; commits are durable");
     } else {
         buf_cstr(&f->what, "in memory: lost when the command exits");
@@ -143,12 +143,12 @@ static void check_store(struct cli *cli, struct finding *f)
     }
 }
 
-static void check_mode(struct cli *cli, struct finding *f)
+static void check_mode(struct finding *f)
 {
     struct buf path = {.mem = f->what.mem};
     struct stat st;
 
-    if (!store_file(cli, &path) || stat(path.ptr, &st)) {
+    if (!store_file(f->cli, &path) || stat(path.ptr, &st)) {
         buf_cstr(&f->what, "no file to check");
     } else if (st.st_mode & 077) {
         buf_fmt(&f->what, "%s: other users can read it (mode %o)", path.ptr,
@@ -161,14 +161,13 @@ static void check_mode(struct cli *cli, struct finding *f)
     buf_free(&path);
 }
 
-static void check_openat2(struct cli *cli, struct finding *f)
+static void check_openat2(struct finding *f)
 {
     struct {
         uint64_t flags, mode, resolve;
     } how = {O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_BENEATH_FLAG};
     long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof how);
 
-    (void)cli;
     if (fd >= 0) {
         close((int)fd);
         buf_cstr(&f->what, "paths are confined to the working directory");
@@ -182,12 +181,11 @@ static void check_openat2(struct cli *cli, struct finding *f)
 
 #define NO_SANDBOX "; until then tools that run programs need --sandbox off"
 
-static void check_landlock(struct cli *cli, struct finding *f)
+static void check_landlock(struct finding *f)
 {
     long abi =
         syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION_FLAG);
 
-    (void)cli;
     if (abi <= 0) {
         buf_fmt(&f->what, "not available: %s", strerror(errno));
         found(f, MARK_NOTE,
@@ -202,11 +200,10 @@ static void check_landlock(struct cli *cli, struct finding *f)
         buf_cstr(&f->what, "; the supervisor checks their signals");
 }
 
-static void check_seccomp(struct cli *cli, struct finding *f)
+static void check_seccomp(struct finding *f)
 {
     uint32_t action = SECCOMP_RET_USER_NOTIF;
 
-    (void)cli;
     if (!syscall(SYS_seccomp, SECCOMP_ACTION_AVAIL, 0, &action)) {
         buf_cstr(&f->what, "filters with user notification work");
         return;
@@ -217,12 +214,11 @@ static void check_seccomp(struct cli *cli, struct finding *f)
 }
 
 /* The supervisor of programs runs from memory. */
-static void check_memfd(struct cli *cli, struct finding *f)
+static void check_memfd(struct finding *f)
 {
     char path[40];
     int fd = memfd_create("wend-doctor", MFD_CLOEXEC | MFD_EXEC_FLAG);
 
-    (void)cli;
     if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
         fd = memfd_create("wend-doctor", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -239,11 +235,10 @@ static void check_memfd(struct cli *cli, struct finding *f)
         close(fd);
 }
 
-static void check_pidfd(struct cli *cli, struct finding *f)
+static void check_pidfd(struct finding *f)
 {
     long fd = syscall(SYS_pidfd_open, getpid(), 0);
 
-    (void)cli;
     if (fd >= 0) {
         close((int)fd);
         buf_cstr(&f->what, "pidfd works");
@@ -256,12 +251,11 @@ static void check_pidfd(struct cli *cli, struct finding *f)
 }
 
 /* As the supervisor does it (super/mounts.c), in a process of its own. */
-static void check_mounts(struct cli *cli, struct finding *f)
+static void check_mounts(struct finding *f)
 {
     int status = 1;
     pid_t pid = fork();
 
-    (void)cli;
     if (!pid)
         _exit(unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)) ||
               mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL));
@@ -358,12 +352,11 @@ static bool makes_cgroups(void)
 }
 
 /* The supervisor reads the usage of a process tree from /proc. */
-static void check_bounds(struct cli *cli, struct finding *f)
+static void check_bounds(struct finding *f)
 {
     bool shares = !access("/proc/self/smaps_rollup", R_OK);
     bool written = !access("/proc/self/io", R_OK);
 
-    (void)cli;
     buf_cstr(&f->what,
              makes_cgroups()
                  ? "a cgroup limits tasks and memory of programs; the "
@@ -381,9 +374,8 @@ static void check_bounds(struct cli *cli, struct finding *f)
           "use Linux 4.14 or newer with CONFIG_TASK_IO_ACCOUNTING");
 }
 
-static void check_workspace(struct cli *cli, struct finding *f)
+static void check_workspace(struct finding *f)
 {
-    (void)cli;
     if (!workspace_is_home()) {
         buf_cstr(&f->what, "the working directory is not your home directory");
         return;
@@ -394,12 +386,11 @@ static void check_workspace(struct cli *cli, struct finding *f)
           "files in it; work in a project directory");
 }
 
-static void check_clock(struct cli *cli, struct finding *f)
+static void check_clock(struct finding *f)
 {
     struct timespec wall, steady, later;
     char text[40];
 
-    (void)cli;
     clock_gettime(CLOCK_REALTIME, &wall);
     clock_gettime(CLOCK_MONOTONIC, &steady);
     clock_gettime(CLOCK_MONOTONIC, &later);
@@ -411,11 +402,10 @@ static void check_clock(struct cli *cli, struct finding *f)
         found(f, MARK_FAIL, "the monotonic clock goes backwards");
 }
 
-static void check_terminal(struct cli *cli, struct finding *f)
+static void check_terminal(struct finding *f)
 {
     bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 
-    (void)cli;
     if (isatty(STDOUT_FILENO))
         buf_fmt(&f->what, "%zu columns%s", term_width(STDOUT_FILENO),
                 term_colour(STDOUT_FILENO) ? ", with colour" : "");
@@ -479,9 +469,9 @@ static int run(struct cli *cli)
             cli->set.store = read.store;
     }
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        struct finding f = {.what = {.mem = cli->arena.mem}};
+        struct finding f = {.cli = cli, .what = {.mem = cli->arena.mem}};
 
-        checks[i].fn(cli, &f);
+        checks[i].fn(&f);
         failed += f.mark == MARK_FAIL;
         if (cli->set.json)
             put_json(&out, checks[i].name, &f);

@@ -42,7 +42,7 @@ static int count_run(void *ctx, const wend_run_info *info)
     wend_status s;
 
     o.filter.types = stats_types();
-    snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
+    str_copy(id, sizeof id, info->run);
     s = wend_store_replay(c->cli->rt, id, &o, &run, &err);
     if (s != WEND_OK)
         return give_up(c->cli, s, &err);
@@ -169,17 +169,20 @@ static void put_times(struct buf *b, struct times *t)
             bar_put_time(b, p.at[i], TIME_COLUMNS);
         else
             buf_fmt(b, "%*s", TIME_COLUMNS, "-");
+    buf_char(b, '\n');
+}
+
+static void put_times_head(struct buf *b)
+{
+    for (int i = 0; i < PERCENTILES; i++)
+        buf_fmt(b, "%*sp%d", TIME_COLUMNS - 3, "", percentiles[i]);
+    buf_char(b, '\n');
 }
 
 static void put_name(struct buf *b, wend_str name)
 {
     buf_cstr(b, "  ");
     term_cell(b, name, NAME_COLUMNS);
-}
-
-static void put_head(struct buf *b, const char *what, const char *count)
-{
-    buf_fmt(b, "\n%-*s %7s %7s", NAME_COLUMNS + 2, what, count, "NOT OK");
 }
 
 static int64_t not_ok(const struct tally *t)
@@ -191,60 +194,32 @@ static int64_t not_ok(const struct tally *t)
     return n;
 }
 
-static void put_counts(struct buf *b, const struct tally *t)
+/* Models, tools or agents; the columns of each. */
+static void put_table(struct buf *b, struct tally *t, enum part part)
 {
-    put_name(b, t->name);
-    buf_fmt(b, " %7lld %7lld", (long long)t->count, (long long)not_ok(t));
-}
+    static const char *const names[] = {
+        [PART_MODEL] = "MODEL", [PART_TOOL] = "TOOL", [PART_AGENT] = "AGENT"};
 
-static void put_money(struct buf *b, int64_t nano)
-{
-    buf_fmt(b, " %9.4f", (double)nano / 1e9);
-}
-
-static void put_models(struct buf *b, struct tally *t)
-{
-    if (!t)
+    if (!t && part != PART_AGENT)
         return;
-    put_head(b, "MODEL", "CALLS");
-    buf_fmt(b, " %7s %9s %9s %9s %8s %8s %8s\n", "RETRIES", "IN", "OUT", "USD",
-            "p50", "p90", "p99");
+    buf_fmt(b, "\n%-*s %7s %7s", NAME_COLUMNS + 2, names[part],
+            part == PART_AGENT ? "RUNS" : "CALLS", "NOT OK");
+    if (part != PART_AGENT)
+        buf_fmt(b, " %7s", part == PART_MODEL ? "RETRIES" : "CACHED");
+    if (part != PART_TOOL)
+        buf_fmt(b, " %9s %9s %9s", "IN", "OUT", "USD");
+    put_times_head(b);
     for (; t; t = t->next) {
-        put_counts(b, t);
-        buf_fmt(b, " %7lld %9lld %9lld", (long long)t->retries,
-                (long long)t->used.tokens_in, (long long)t->used.tokens_out);
-        put_money(b, t->used.cost_nano);
+        put_name(b, t->name);
+        buf_fmt(b, " %7lld %7lld", (long long)t->count, (long long)not_ok(t));
+        if (part != PART_AGENT)
+            buf_fmt(b, " %7lld",
+                    (long long)(part == PART_MODEL ? t->retries : t->cached));
+        if (part != PART_TOOL)
+            buf_fmt(b, " %9lld %9lld %9.4f", (long long)t->used.tokens_in,
+                    (long long)t->used.tokens_out,
+                    (double)t->used.cost_nano / 1e9);
         put_times(b, &t->took);
-        buf_char(b, '\n');
-    }
-}
-
-static void put_tools(struct buf *b, struct tally *t)
-{
-    if (!t)
-        return;
-    put_head(b, "TOOL", "CALLS");
-    buf_fmt(b, " %7s %8s %8s %8s\n", "CACHED", "p50", "p90", "p99");
-    for (; t; t = t->next) {
-        put_counts(b, t);
-        buf_fmt(b, " %7lld", (long long)t->cached);
-        put_times(b, &t->took);
-        buf_char(b, '\n');
-    }
-}
-
-static void put_agents(struct buf *b, struct tally *t)
-{
-    put_head(b, "AGENT", "RUNS");
-    buf_fmt(b, " %9s %9s %9s %8s %8s %8s\n", "IN", "OUT", "USD", "p50", "p90",
-            "p99");
-    for (; t; t = t->next) {
-        put_counts(b, t);
-        buf_fmt(b, " %9lld %9lld", (long long)t->used.tokens_in,
-                (long long)t->used.tokens_out);
-        put_money(b, t->used.cost_nano);
-        put_times(b, &t->took);
-        buf_char(b, '\n');
     }
 }
 
@@ -288,17 +263,15 @@ static void put_words(struct buf *b, struct stats *s)
     json_put_nano(b, used->cost_nano);
     buf_cstr(b, " USD\n");
     put_estimated(b, &s->runs.estimated);
-    buf_fmt(b, "\n%-*s %8s %8s %8s\n", NAME_COLUMNS + 2, "TIMES", "p50", "p90",
-            "p99");
+    buf_fmt(b, "\n%-*s", NAME_COLUMNS + 2, "TIMES");
+    put_times_head(b);
     put_name(b, STR("to the first token"));
     put_times(b, &s->runs.first_token);
-    buf_char(b, '\n');
     put_name(b, STR("of a run"));
     put_times(b, &s->runs.took);
-    buf_char(b, '\n');
-    put_models(b, s->models);
-    put_tools(b, s->tools);
-    put_agents(b, s->agents);
+    put_table(b, s->models, PART_MODEL);
+    put_table(b, s->tools, PART_TOOL);
+    put_table(b, s->agents, PART_AGENT);
     put_causes(b, s->causes);
 }
 

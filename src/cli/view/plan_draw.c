@@ -1,8 +1,8 @@
 /*
- * plan_draw.c - a plan for people: its numbers and its graph in lines.
+ * plan_draw.c - a plan for people: its numbers, and its graph in lines.
  *
- * A row an action, wave by wave. To its left are lanes: one begins at an
- * action that others wait for, and ends at the last of them.
+ * Each action is a row, wave by wave. To its left are lanes: a lane starts at
+ * an action that others wait for, and ends at the last of them.
  */
 #include "cli/view/plan_draw.h"
 
@@ -15,15 +15,15 @@ enum {
     LANES_MAX = 64,
     LANE_COLUMNS = 2,
     NAME_COLUMNS = 28,
-    REST_COLUMNS = 44, /* for what stands behind the lanes */
+    REST_COLUMNS = 44, /* right of the lanes */
 };
 
 struct row {
     const struct json *action;
     wend_str id;
-    uint32_t number;            /* from 0, in the order they are drawn */
+    uint32_t number;            /* from 0, in drawing order */
     uint32_t *deps, deps_count; /* numbers */
-    uint32_t last; /* number of the last one that waits for it; or its own */
+    uint32_t last; /* number of the last row that waits for it, or its own */
     uint32_t lane;
 };
 
@@ -31,8 +31,8 @@ struct drawing {
     struct arena arena;
     struct row *rows, **by_id;
     uint32_t count;
-    const struct row *lanes[LANES_MAX]; /* whose it is; NULL: free */
-    uint32_t lanes_used;                /* the most at any time */
+    const struct row *lanes[LANES_MAX]; /* row that owns the lane; NULL: free */
+    uint32_t lanes_used;                /* maximum at any time */
     size_t name_columns;
 };
 
@@ -124,7 +124,7 @@ static bool read_rows(struct drawing *d, const struct json *actions)
 
 /* ---- Lanes --------------------------------------------------------------- */
 
-/* The lane of the row: one that ends here, else a free one. */
+/* The lane of the row: one that ends here, or a free one. */
 static uint32_t choose_lane(const struct drawing *d, uint32_t n)
 {
     for (uint32_t i = 0; i < LANES_MAX; i++)
@@ -136,7 +136,7 @@ static uint32_t choose_lane(const struct drawing *d, uint32_t n)
     return LANES_MAX;
 }
 
-/* What the row leaves open for those below it. */
+/* Updates the open lanes for the rows below. */
 static void move_on(struct drawing *d, struct row *r)
 {
     for (uint32_t i = 0; i < LANES_MAX; i++)
@@ -146,7 +146,7 @@ static void move_on(struct drawing *d, struct row *r)
         d->lanes[r->lane] = r;
 }
 
-/* False if they are too many for the width. */
+/* False if there are too many lanes for the width. */
 static bool lay_out(struct drawing *d, size_t lanes_max)
 {
     for (uint32_t n = 0; n < d->count; n++) {
@@ -170,7 +170,7 @@ static bool waits_for(const struct row *r, const struct row *lane)
     return false;
 }
 
-/* What stands in lane i of the row, whose line goes from `from` to `to`. */
+/* The character in lane i of the row, whose line spans `from` to `to`. */
 static const char *sign_at(const struct drawing *d, const struct row *r,
                            uint32_t i, uint32_t from, uint32_t to)
 {
@@ -209,7 +209,7 @@ static void put_lanes(struct buf *out, struct drawing *d, struct row *r)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* Types and modes by their number, the most frequent first. */
+/* Types or modes with their counts, the most frequent first. */
 static void put_counts(struct buf *out, const struct json *counts)
 {
     int64_t below = INT64_MAX, next, n;
@@ -282,7 +282,7 @@ static void pad(struct buf *out, size_t from, size_t columns)
         buf_char(out, ' ');
 }
 
-/* What past runs took, and how many of them failed. */
+/* Duration and failures of past runs. */
 static void put_learned(struct buf *out, const struct json *learned)
 {
     if (!learned)

@@ -1,5 +1,5 @@
 /*
- * waterfall.c - a plan as it runs, in a terminal: a bar for each action.
+ * waterfall.c - draws a running plan in a terminal: a bar per action.
  */
 #include "cli/view/waterfall.h"
 
@@ -10,7 +10,7 @@
 #include "cli/view/bar.h"
 
 enum {
-    ROWS_MAX = 20,     /* bars on the screen; those that started last */
+    ROWS_MAX = 20,     /* bars on the screen: the newest */
     NAME_COLUMNS = 22, /* of an action */
     REST_COLUMNS = 14, /* behind a bar: mark, seconds */
     BAR_MIN = 10,
@@ -19,13 +19,13 @@ enum {
 struct waterfall {
     struct mem mem;
     struct arena arena;
-    struct bar *bars; /* in the order of their starts */
+    struct bar *bars; /* in the order they started */
     size_t count, cap;
     size_t total, done, running;
     int64_t began_us, ended_us, critical_ms;
     const struct json *planned;    /* the actions, as plan_start has them */
-    int64_t took_us, estimated_ms; /* those that ended, together */
-    size_t drawn;                  /* lines on the screen that are ours */
+    int64_t took_us, estimated_ms; /* sums of the ended actions */
+    size_t drawn;                  /* lines on the screen */
 };
 
 struct waterfall *waterfall_new(const struct mem *m)
@@ -84,7 +84,7 @@ static void add_bar(struct waterfall *w, const wend_event *ev)
     struct bar *more;
 
     if (bar_of(w, ev->u.action_start.action))
-        return; /* once more, after an interruption */
+        return; /* runs again after an interruption */
     if (w->count == w->cap) {
         more = mem_realloc(&w->mem, w->bars, cap * sizeof *more);
         if (!more)
@@ -100,7 +100,7 @@ static void add_bar(struct waterfall *w, const wend_event *ev)
     w->running++;
 }
 
-/* How long the action was to take; 0: nobody said. */
+/* The estimate of the action in ms; 0: it has none. */
 static int64_t estimate_of(const struct waterfall *w, wend_str id)
 {
     int64_t ms = 0;
@@ -118,7 +118,8 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     struct bar *b = bar_of(w, ev->u.action_end.action);
     int64_t estimate_ms;
 
-    w->done += w->done < w->total; /* one of the plan before may come late */
+    w->done +=
+        w->done < w->total; /* an action of the previous plan may end late */
     if (!b || b->ended_us)
         return;
     b->ended_us = ev->time_us;
@@ -132,7 +133,7 @@ static void end_bar(struct waterfall *w, const wend_event *ev)
     }
 }
 
-/* A run may have one plan after the other; each is drawn anew. */
+/* A run may have several plans in turn; each has its own drawing. */
 static void begin(struct waterfall *w, const wend_event *ev)
 {
     const wend_ev_plan_start *e = &ev->u.plan_start;
@@ -190,7 +191,7 @@ static void put_bar(struct buf *out, struct bar b, const struct bar_scale *s,
             (double)(b.ended_us - b.began_us) / 1e6);
 }
 
-/* How long all of it will take, at the pace so far. */
+/* The expected duration of the plan, at the pace so far. */
 static int64_t whole_us(const struct waterfall *w, int64_t gone_us)
 {
     double most = (double)w->critical_ms * 1000;

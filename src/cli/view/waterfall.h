@@ -1,9 +1,9 @@
 /*
- * waterfall.h - a plan as it runs, in a terminal: a bar for each action.
+ * waterfall.h - draws a running plan in a terminal: a bar per action.
  *
- * The bars grow in place. Whoever writes something else to the terminal says
- * so, with waterfall_lift: they make room for it and are drawn below it, or
- * with waterfall_leave: what is drawn stays, too.
+ * The bars grow in place. Before other text is written to the terminal, call
+ * waterfall_lift, which erases them so that they are drawn again below the
+ * text, or waterfall_leave, which keeps them above it.
  */
 #ifndef CLI_WATERFALL_H
 #define CLI_WATERFALL_H
@@ -14,11 +14,11 @@ struct waterfall;
 
 enum { WATERFALL_TICK_MS = 100 };
 
-/* NULL: out of memory; then there is none. */
+/* NULL: out of memory; the plan is not drawn. */
 struct waterfall *waterfall_new(const struct mem *m);
 void waterfall_free(struct waterfall *w);
 void waterfall_event(struct waterfall *w, const wend_event *ev);
-/* Draws, as of now; width is the terminal's. */
+/* `width` is the width of the terminal. */
 void waterfall_draw(struct waterfall *w, struct buf *out, size_t width,
                     bool colour, int64_t now_us);
 void waterfall_lift(struct waterfall *w, struct buf *out);
