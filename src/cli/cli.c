@@ -21,16 +21,47 @@ const char *const on_off_words[] = {"on", "off", NULL};
 /* ---- Saying what is wrong --------------------------------------------------
  */
 
-static void put_error(wend_str text)
+const char *did_you_mean(char out[HINT_BYTES], const char *word,
+                         const char *const *names, int n)
+{
+    const char *near = str_near(str_of(word), names, n);
+
+    out[0] = 0;
+    if (near)
+        snprintf(out, HINT_BYTES, "; did you mean '%.50s'?", near);
+    return out;
+}
+
+void str_copy(char *out, size_t size, wend_str s)
+{
+    snprintf(out, size, "%.*s", (int)s.len, s.ptr ? s.ptr : "");
+}
+
+bool read_all(int fd, size_t max, struct buf *text)
+{
+    enum { PIECE = 64 << 10 };
+    ssize_t n = 1;
+
+    while (n && text->len <= max && buf_room(text, PIECE)) {
+        n = read(fd, text->ptr + text->len, PIECE);
+        if (n < 0 && errno != EINTR)
+            return false;
+        text->len += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+bool write_all(int fd, wend_str text)
 {
     while (text.len) {
-        ssize_t n = write(STDERR_FILENO, text.ptr, text.len);
+        ssize_t n = write(fd, text.ptr, text.len);
 
-        if (n <= 0 && errno != EINTR)
-            return; /* standard error is gone */
+        if (n < 0 && errno != EINTR)
+            return false;
         if (n > 0)
             text = (wend_str){text.ptr + n, text.len - (size_t)n};
     }
+    return true;
 }
 
 static void say(const char *fmt, va_list args, const char *tail)
@@ -44,7 +75,7 @@ static void say(const char *fmt, va_list args, const char *tail)
     term_text(&out, buf_view(&raw));
     buf_char(&out, '\n');
     buf_cstr(&out, tail);
-    put_error(buf_view(&out));
+    write_all(STDERR_FILENO, buf_view(&out));
     buf_free(&raw);
     buf_free(&out);
 }
@@ -247,8 +278,7 @@ enum { CANDIDATES_SHOWN = 5 };
 
 static void keep_found(struct found *out, const wend_run_info *info)
 {
-    snprintf(out->id, sizeof out->id, "%.*s", (int)info->run.len,
-             info->run.ptr);
+    str_copy(out->id, sizeof out->id, info->run);
     out->started_us = info->started_us;
     out->ended_us = info->ended_us;
     out->imported = info->imported;

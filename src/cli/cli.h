@@ -121,6 +121,18 @@ int exit_of(wend_status s);
  * failed store also gets a final error line there. */
 int give_up(const struct cli *cli, wend_status s, const wend_error *err);
 
+/* "; did you mean 'x'?" for the nearest of n names, or "". */
+enum { HINT_BYTES = 80 };
+const char *did_you_mean(char out[HINT_BYTES], const char *word,
+                         const char *const *names, int n);
+/* As a C string, cut to fit. */
+void str_copy(char *out, size_t size, wend_str s);
+/* Reads a descriptor to its end, or until there are more bytes than `max`.
+ * False with errno set if that fails; text->failed: out of memory. */
+bool read_all(int fd, size_t max, struct buf *text);
+/* False with errno set. */
+bool write_all(int fd, wend_str text);
+
 /* The path of the store's file; false if the store is not a file. */
 bool store_file(const struct cli *cli, struct buf *path);
 /* These print their own errors and return 0 or an exit code. */
@@ -139,7 +151,7 @@ void put_args(const struct cli *cli, int from, struct buf *out);
 struct found {
     char id[40];
     int64_t started_us, ended_us;
-    bool imported; /* `last` never finds such a run */
+    bool imported; /* `last` never finds an imported run */
 };
 int find_run(struct cli *cli, const char *name, struct found *out);
 /* Opens the store (open_store, open_runtime) and finds the run that the first

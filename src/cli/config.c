@@ -122,25 +122,18 @@ wend_status config_read(const char *path, struct buf *text, wend_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     wend_status s = WEND_OK;
-    ssize_t n = 1;
 
     if (fd < 0 && errno == ENOENT)
         return fail(err, WEND_E_NOTFOUND, "%s: file not found", path);
-    if (fd < 0)
-        return fail(err, WEND_E_IO, "%s: %s", path, strerror(errno));
-    while (n > 0 && text->len <= CONFIG_BYTES_MAX && buf_room(text, 4096)) {
-        n = read(fd, text->ptr + text->len, 4096);
-        if (n > 0)
-            text->len += (size_t)n;
-    }
-    if (n < 0)
+    if (fd < 0 || !read_all(fd, CONFIG_BYTES_MAX, text))
         s = fail(err, WEND_E_IO, "%s: %s", path, strerror(errno));
     else if (text->len > CONFIG_BYTES_MAX)
         s = fail(err, WEND_E_LIMIT, "%s: larger than %d bytes", path,
                  CONFIG_BYTES_MAX);
     else if (text->failed)
         s = fail_nomem(err);
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return s;
 }
 
@@ -187,18 +180,17 @@ static wend_status set_one(const struct reader *r, const struct opt *o,
 
 static wend_status unknown_key(const struct reader *r, const struct json *j)
 {
-    const char *names[KEYS], *near;
+    const char *names[KEYS];
+    char key[80], hint[HINT_BYTES];
     uint32_t line, column;
 
     for (int i = 0; i < KEYS; i++)
         names[i] = keys[i].key;
-    near = str_near(j->key, names, KEYS);
+    str_copy(key, sizeof key, j->key);
     yaml_key(r->yaml, j, &line, &column);
     return fail_at(r->err, WEND_E_PARSE, line, column,
-                   "%s:%u:%u: unknown key '%.*s'%s%s%s", r->path, line, column,
-                   (int)(j->key.len < 80 ? j->key.len : 80), j->key.ptr,
-                   near ? "; did you mean '" : "", near ? near : "",
-                   near ? "'?" : "");
+                   "%s:%u:%u: unknown key '%s'%s", r->path, line, column, key,
+                   did_you_mean(hint, key, names, KEYS));
 }
 
 static wend_status read_key(const struct reader *r, const struct json *j)

@@ -1,9 +1,8 @@
 /*
- * each_run.c - runs of a listing, page by page, and the filters of `runs`.
+ * each_run.c - the runs of a store and the events of a run, one by one.
  */
 #include "cli/each_run.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #include "base/id.h"
@@ -28,7 +27,7 @@ int run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out)
 {
     const struct settings *set = &cli->set;
     wend_str status = str_of(set->status);
-    const char *near;
+    char hint[HINT_BYTES];
 
     *out = (wend_list_options){.size = sizeof *out,
                                .status = set->status,
@@ -39,10 +38,9 @@ int run_filter(const struct cli *cli, int64_t now_us, wend_list_options *out)
         out->since_us = now_us - set->since_ms * 1000;
     if (!status.ptr || str_index(status, status_words, STATUS_WORDS) >= 0)
         return EXIT_DONE;
-    near = str_near(status, status_words, STATUS_WORDS);
-    return usage_error(cli, "--status: unknown status '%s'%s%s%s", set->status,
-                       near ? "; did you mean '" : "", near ? near : "",
-                       near ? "'?" : "");
+    return usage_error(
+        cli, "--status: unknown status '%s'%s", set->status,
+        did_you_mean(hint, set->status, status_words, STATUS_WORDS));
 }
 
 int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
@@ -66,8 +64,7 @@ int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
             return give_up(cli, s, &err);
         while (code == EXIT_DONE && wend_runs_next(page, &info) == WEND_OK) {
             code = fn(ctx, info);
-            snprintf(after, sizeof after, "%.*s", (int)info->run.len,
-                     info->run.ptr);
+            str_copy(after, sizeof after, info->run);
             got++;
         }
         wend_runs_free(page);
@@ -76,4 +73,42 @@ int each_run(struct cli *cli, const wend_list_options *filter, int64_t left,
         left -= left > 0 ? got : 0;
     }
     return code;
+}
+
+int each_event(struct cli *cli, const char *id, const wend_replay_options *o,
+               each_event_fn fn, void *ctx)
+{
+    const wend_event *ev;
+    wend_run *log = NULL;
+    wend_error err = {0};
+    wend_status s = wend_store_replay(cli->rt, id, o, &log, &err);
+
+    if (s != WEND_OK)
+        return give_up(cli, s, &err);
+    while ((s = wend_run_next(log, &ev)) == WEND_OK)
+        fn(ctx, ev);
+    if (s != WEND_END)
+        err = *wend_run_error(log);
+    wend_run_free(log);
+    return s == WEND_END ? EXIT_DONE : give_up(cli, s, &err);
+}
+
+enum run_state run_state(struct cli *cli, const char *id, char parent[40])
+{
+    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
+    const wend_run_info *info;
+    wend_runs *list = NULL;
+    enum run_state state = RUN_GONE;
+
+    if (!id[0] || wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
+        return RUN_GONE;
+    if (wend_runs_next(list, &info) == WEND_OK) {
+        state = info->ended_us                        ? RUN_OVER
+                : str_is(info->status, "interrupted") ? RUN_INTERRUPTED
+                                                      : RUN_UNDER_WAY;
+        if (parent && info->child)
+            str_copy(parent, 40, info->parent);
+    }
+    wend_runs_free(list);
+    return state;
 }

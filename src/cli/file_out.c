@@ -23,23 +23,12 @@ bool file_out_write(void *ctx, wend_str bytes)
 {
     struct file_out *f = ctx;
 
-    if (f->fd == STDOUT_FILENO) {
+    if (f->fd == STDOUT_FILENO)
         f->code = print_all(bytes);
-        return f->code == EXIT_DONE;
-    }
-    while (bytes.len) {
-        ssize_t n = write(f->fd, bytes.ptr, bytes.len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            f->code = complain(EXIT_FAILED, "cannot write %s: %s", f->path,
-                               strerror(errno));
-            return false;
-        }
-        bytes = (wend_str){bytes.ptr + n, bytes.len - (size_t)n};
-    }
-    return true;
+    else if (!write_all(f->fd, bytes))
+        f->code = complain(EXIT_FAILED, "cannot write %s: %s", f->path,
+                           strerror(errno));
+    return f->code == EXIT_DONE;
 }
 
 int file_out_close(struct file_out *f, int code)

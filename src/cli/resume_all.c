@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/each_run.h"
 #include "cli/signals.h"
 
 enum {
@@ -31,27 +32,6 @@ extern char **environ;
 
 /* ---- Which --------------------------------------------------------------- */
 
-enum run_state run_state(struct cli *cli, const char *id, char parent[40])
-{
-    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
-    const wend_run_info *info;
-    wend_runs *list = NULL;
-    enum run_state state = RUN_GONE;
-
-    if (!id[0] || wend_store_list(cli->store, &o, &list, NULL) != WEND_OK)
-        return RUN_GONE;
-    if (wend_runs_next(list, &info) == WEND_OK) {
-        state = info->ended_us                        ? RUN_OVER
-                : str_is(info->status, "interrupted") ? RUN_INTERRUPTED
-                                                      : RUN_UNDER_WAY;
-        if (parent && info->child)
-            snprintf(parent, 40, "%.*s", (int)info->parent.len,
-                     info->parent.ptr);
-    }
-    wend_runs_free(list);
-    return state;
-}
-
 struct id {
     struct id *next;
     char text[40];
@@ -59,46 +39,31 @@ struct id {
     bool imported;
 };
 
-/* Oldest first, as they were started. */
-static int interrupted(struct cli *cli, struct id **out)
+struct ids {
+    struct cli *cli;
+    struct id *list;
+};
+
+/* The listing gives the newest first; they are resumed oldest first. */
+static int note(void *ctx, const wend_run_info *info)
 {
-    wend_list_options o = {.size = sizeof o, .status = "interrupted"};
-    const wend_run_info *info;
-    wend_runs *list = NULL;
-    wend_error err = {0};
-    size_t count;
-    wend_status s;
+    struct ids *ids = ctx;
+    struct id *id = arena_alloc(&ids->cli->arena, sizeof *id);
 
-    do {
-        count = 0;
-        s = wend_store_list(cli->store, &o, &list, &err);
-        if (s != WEND_OK)
-            return give_up(cli, s, &err);
-        while (wend_runs_next(list, &info) == WEND_OK) {
-            struct id *id = arena_alloc(&cli->arena, sizeof *id);
-
-            if (!id)
-                break;
-            id->imported = info->imported;
-            if (info->child)
-                snprintf(id->parent, sizeof id->parent, "%.*s",
-                         (int)info->parent.len, info->parent.ptr);
-            snprintf(id->text, sizeof id->text, "%.*s", (int)info->run.len,
-                     info->run.ptr);
-            id->next = *out;
-            *out = id;
-            o.after = id->text;
-            count++;
-        }
-        wend_runs_free(list);
-    } while (count && !cli->arena.failed);
-    return cli->arena.failed ? complain(EXIT_FAILED, "out of memory")
-                             : EXIT_DONE;
+    if (!id)
+        return complain(EXIT_FAILED, "out of memory");
+    id->imported = info->imported;
+    if (info->child)
+        str_copy(id->parent, sizeof id->parent, info->parent);
+    str_copy(id->text, sizeof id->text, info->run);
+    id->next = ids->list;
+    ids->list = id;
+    return EXIT_DONE;
 }
 
 /* The parent resumes it, even a parent that became active only now. */
-static bool is_taken_up(struct cli *cli, const struct id *list,
-                        const struct id *child)
+static bool is_resumed_by_parent(struct cli *cli, const struct id *list,
+                                 const struct id *child)
 {
     for (const struct id *id = list; id && child->parent[0]; id = id->next)
         if (!strcmp(id->text, child->parent))
@@ -110,8 +75,7 @@ static bool is_taken_up(struct cli *cli, const struct id *list,
 static bool is_paused(struct cli *cli, const char *id)
 {
     wend_replay_options o = {.size = sizeof o,
-                             .filter.types = UINT64_C(1) << WEND_CONTROL |
-                                             UINT64_C(1) << WEND_RUN_FORK};
+                             .filter.types = TYPE(CONTROL) | TYPE(RUN_FORK)};
     const wend_event *ev;
     wend_run *log = NULL;
     bool paused = false;
@@ -131,7 +95,7 @@ static bool is_paused(struct cli *cli, const char *id)
 static bool is_meant(struct cli *cli, const struct id *list,
                      const struct id *id)
 {
-    if (is_taken_up(cli, list, id))
+    if (is_resumed_by_parent(cli, list, id))
         return false;
     /* Its log, which is not trusted, chooses the programs to run. */
     if (id->imported)
@@ -326,23 +290,24 @@ static void wait_some(struct jobs *j, int signals)
 int resume_all(struct cli *cli)
 {
     static struct jobs j;
-    struct id *list = NULL;
+    const wend_list_options o = {.size = sizeof o, .status = "interrupted"};
+    struct ids ids = {.cli = cli};
     int signals = signals_open(), code;
 
     if (signals < 0)
         return complain(EXIT_FAILED, "cannot create a pipe: %s",
                         strerror(errno));
     let_die(cli);
-    code = interrupted(cli, &list);
+    code = each_run(cli, &o, -1, note, &ids);
     if (code)
         return code;
-    if (!list && !cli->set.quiet)
+    if (!ids.list && !cli->set.quiet)
         complain(0, "no interrupted runs");
     j = (struct jobs){.cli = cli,
                       .max = cli->set.jobs > 0 ? (size_t)cli->set.jobs
                                                : JOBS_DEFAULT};
-    for (const struct id *id = list; id && !j.signal; id = id->next) {
-        if (!is_meant(cli, list, id))
+    for (const struct id *id = ids.list; id && !j.signal; id = id->next) {
+        if (!is_meant(cli, ids.list, id))
             continue;
         while (j.running == j.max)
             wait_some(&j, signals);

@@ -12,11 +12,6 @@
  * owner's lock until its exec. */
 extern const struct timespec resume_moment;
 
-enum run_state { RUN_GONE, RUN_UNDER_WAY, RUN_INTERRUPTED, RUN_OVER };
-
-/* Sets `parent` to the id of a child's parent; NULL: not needed. */
-enum run_state run_state(struct cli *cli, const char *id, char parent[40]);
-
 /* Resumes each run in its own process. Returns the first exit code that is
  * not 0. */
 int resume_all(struct cli *cli);

@@ -63,7 +63,7 @@
 #define ROW_TRUST_STORE                                                       \
     ROW_FLAG(trust_store, "trust-store",                                      \
              "trust the store even if it was created elsewhere")
-/* What a command that streams a run prints; the last rows. */
+/* For commands that stream a run; the last rows. */
 #define ROWS_TALK                                                             \
     ROW_QUIET("print only the answer"),                                       \
     ROW_VERBOSE("print details to standard error"),                           \

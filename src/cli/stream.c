@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/approval.h"
+#include "cli/each_run.h"
 #include "cli/signals.h"
 
 enum { FD_RUNTIME, FD_SIGNALS, FD_RESULTS, FD_TALK, FD_TTY, FDS };
@@ -48,28 +49,19 @@ int exit_of_outcome(wend_outcome outcome)
     return i && i < sizeof codes / sizeof *codes ? codes[i] : EXIT_FAILED;
 }
 
+static void past_event(void *ctx, const wend_event *ev)
+{
+    view_past(ctx, ev);
+}
+
 int stream_past(struct stream *st, const char *id, int64_t to)
 {
     wend_replay_options o = {.size = sizeof o,
                              .seq_to = to,
                              .filter.types = view_past_types(st->view)};
-    const wend_event *ev = NULL;
-    wend_run *log = NULL;
-    wend_error err = {0};
-    int code = EXIT_DONE;
-    wend_status s;
 
-    if (!o.filter.types)
-        return EXIT_DONE;
-    s = wend_store_replay(st->cli->rt, id, &o, &log, &err);
-    if (s != WEND_OK)
-        return give_up(st->cli, s, &err);
-    while ((s = wend_run_next(log, &ev)) == WEND_OK)
-        view_past(st->view, ev);
-    if (s < 0)
-        code = give_up(st->cli, s, wend_run_error(log));
-    wend_run_free(log);
-    return code;
+    return o.filter.types ? each_event(st->cli, id, &o, past_event, st->view)
+                          : EXIT_DONE;
 }
 
 /* ---- Ends ---------------------------------------------------------------- */
@@ -230,23 +222,16 @@ static void flush(struct out *o)
 
 static bool is_parked(struct cli *cli, const char *id)
 {
-    wend_list_options o = {.size = sizeof o, .run = id, .limit = 1};
-    const wend_run_info *info;
-    wend_runs *list = NULL;
-    bool parked = wend_store_list(cli->store, &o, &list, NULL) == WEND_OK &&
-                  wend_runs_next(list, &info) == WEND_OK &&
-                  (info->ended_us || str_is(info->status, "interrupted"));
+    enum run_state s = run_state(cli, id, NULL);
 
-    wend_runs_free(list);
-    return parked;
+    return s == RUN_OVER || s == RUN_INTERRUPTED;
 }
 
 /* For a resumed run of which nothing was shown yet. */
 static int64_t resumed_at(struct cli *cli, const char *id)
 {
     wend_replay_options o = {.size = sizeof o,
-                             .filter.types = UINT64_C(1) << WEND_RUN_RESUME |
-                                             UINT64_C(1) << WEND_RUN_FORK};
+                             .filter.types = TYPE(RUN_RESUME) | TYPE(RUN_FORK)};
     const wend_event *ev;
     wend_run *log = NULL;
     int64_t seq = 0;

@@ -217,19 +217,6 @@ static wend_status lock_folder(const char *folder, int *fd, wend_error *err)
                 folder);
 }
 
-static bool write_all(int fd, wend_str text)
-{
-    while (text.len) {
-        ssize_t n = write(fd, text.ptr, text.len);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0)
-            text = (wend_str){text.ptr + n, text.len - (size_t)n};
-    }
-    return true;
-}
-
 /* The directory is locked, so one name for the new file is enough. */
 static wend_status replace(int folder, wend_str text, wend_error *err)
 {

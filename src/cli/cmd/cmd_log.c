@@ -22,15 +22,14 @@ static const struct opt opts[] = {
 
 static int unknown_type(const char *name)
 {
-    const char *names[WEND_EVENT_TYPES], *near;
+    const char *names[WEND_EVENT_TYPES];
+    char hint[HINT_BYTES];
     int n = 0;
 
     for (int i = WEND_EVENT_NONE + 1; i < WEND_EVENT_TYPES; i++)
         names[n++] = wend_event_name((wend_event_type)i);
-    near = str_near(str_of(name), names, n);
-    return complain(EXIT_USAGE, "--type: unknown event type '%s'%s%s%s", name,
-                    near ? "; did you mean '" : "", near ? near : "",
-                    near ? "'?" : "");
+    return complain(EXIT_USAGE, "--type: unknown event type '%s'%s", name,
+                    did_you_mean(hint, name, names, n));
 }
 
 /* A bit per type to show; all of them without --type. */

@@ -20,7 +20,7 @@ static const struct opt opts[] = {
     ROWS_TALK,
 };
 
-/* What follows is another run with the same history. */
+/* Continues as another run with the same history. */
 static int go_on(struct cli *cli, const struct found *found, struct view *view)
 {
     wend_fork_options o = {.size = sizeof o, .at = cli->set.seq_to};

@@ -10,6 +10,7 @@
 #include "cli/authority.h"
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
+#include "cli/each_run.h"
 #include "cli/resume_all.h"
 #include "cli/stream.h"
 

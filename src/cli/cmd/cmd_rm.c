@@ -38,10 +38,8 @@ static int note(void *ctx, const wend_run_info *info)
 
     if (!row)
         return complain(EXIT_FAILED, "out of memory");
-    snprintf(row->run, sizeof row->run, "%.*s", (int)info->run.len,
-             info->run.ptr);
-    snprintf(row->parent, sizeof row->parent, "%.*s", (int)info->parent.len,
-             info->parent.ptr ? info->parent.ptr : "");
+    str_copy(row->run, sizeof row->run, info->run);
+    str_copy(row->parent, sizeof row->parent, info->parent);
     row->child = info->child;
     row->alive = !info->ended_us && !str_is(info->status, "interrupted");
     row->next = r->oldest;

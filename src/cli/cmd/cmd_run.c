@@ -70,20 +70,9 @@ static const struct opt opts[] = {
 
 static int read_stdin(struct cli *cli, struct buf *out)
 {
-    ssize_t n = 1;
-
-    while (n && out->len <= BLOB_BYTES_MAX) {
-        if (!buf_room(out, 64 << 10))
-            return complain(EXIT_FAILED, "out of memory");
-        n = read(STDIN_FILENO, out->ptr + out->len, 64 << 10);
-        if (n < 0 && errno == EINTR)
-            n = 1;
-        else if (n < 0)
-            return complain(EXIT_USAGE, "cannot read standard input: %s",
-                            strerror(errno));
-        else
-            out->len += (size_t)n;
-    }
+    if (!read_all(STDIN_FILENO, BLOB_BYTES_MAX, out))
+        return complain(EXIT_USAGE, "cannot read standard input: %s",
+                        strerror(errno));
     if (out->len > BLOB_BYTES_MAX)
         return usage_error(cli, "the prompt is larger than %d MiB",
                            BLOB_BYTES_MAX >> 20);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cmd/cmd.h"
+#include "cli/each_run.h"
 #include "cli/rows.h"
 
 static const struct opt opts[] = {
@@ -132,20 +133,19 @@ static void drop_waiting(struct waiting *w, wend_str call)
         }
 }
 
-static void note_waiting(struct waiting *w, const wend_event *ev)
+static void note_waiting(void *ctx, const wend_event *ev)
 {
+    struct waiting *w = ctx;
     wend_str call;
 
     if (ev->type == WEND_APPROVAL_ASK) {
         call = ev->u.approval_ask.call;
         drop_waiting(w, call); /* asked again after a resume */
-        if (call.len < CALL_ID_MAX && w->count < WAITING_MAX) {
-            memcpy(w->ids[w->count], call.ptr, call.len);
-            w->ids[w->count++][call.len] = 0;
-        }
+        if (call.len < CALL_ID_MAX && w->count < WAITING_MAX)
+            str_copy(w->ids[w->count++], CALL_ID_MAX, call);
     } else if (ev->type == WEND_APPROVAL_ANSWER) {
         drop_waiting(w, ev->u.approval_answer.call);
-    } else if (ev->type == WEND_CALL_END) {
+    } else {
         drop_waiting(w, ev->u.call_end.call);
     }
 }
@@ -153,23 +153,11 @@ static void note_waiting(struct waiting *w, const wend_event *ev)
 static int find_waiting(struct cli *cli, const char *id, struct waiting *w)
 {
     wend_replay_options o = {.size = sizeof o,
-                             .filter.types = (uint64_t)1 << WEND_APPROVAL_ASK |
-                                             (uint64_t)1
-                                                 << WEND_APPROVAL_ANSWER |
-                                             (uint64_t)1 << WEND_CALL_END};
-    wend_run *log = NULL;
-    const wend_event *ev;
-    wend_error err = {0};
-    wend_status s = wend_store_replay(cli->rt, id, &o, &log, &err);
+                             .filter.types = TYPE(APPROVAL_ASK) |
+                                             TYPE(APPROVAL_ANSWER) |
+                                             TYPE(CALL_END)};
 
-    if (s != WEND_OK)
-        return give_up(cli, s, &err);
-    while ((s = wend_run_next(log, &ev)) == WEND_OK)
-        note_waiting(w, ev);
-    if (s != WEND_END)
-        err = *wend_run_error(log);
-    wend_run_free(log);
-    return s == WEND_END ? EXIT_DONE : give_up(cli, s, &err);
+    return each_event(cli, id, &o, note_waiting, w);
 }
 
 static int not_waiting(const struct waiting *w, const char *id,

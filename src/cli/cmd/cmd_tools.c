@@ -122,17 +122,16 @@ static const wend_tool_info *tool_at(wend_agent *agent, size_t i)
 
 static int unknown(struct cli *cli, wend_agent *agent, const char *name)
 {
-    const char *names[TOOLS_LISTED_MAX], *near;
+    const char *names[TOOLS_LISTED_MAX];
+    char hint[HINT_BYTES];
     const wend_tool_info *t;
     int n = 0;
 
     while (n < TOOLS_LISTED_MAX && (t = tool_at(agent, (size_t)n)) &&
            (names[n] = arena_str(&cli->arena, t->name).ptr))
         n++;
-    near = str_near(str_of(name), names, n);
-    return complain(EXIT_USAGE, "there is no tool '%s'%s%s%s", name,
-                    near ? "; did you mean '" : "", near ? near : "",
-                    near ? "'?" : "");
+    return complain(EXIT_USAGE, "there is no tool '%s'%s", name,
+                    did_you_mean(hint, name, names, n));
 }
 
 /* Creates an agent that never runs, to inspect its servers. */

@@ -84,7 +84,7 @@ static int verify(void *ctx, const wend_run_info *info)
     wend_status s;
     int code;
 
-    snprintf(id, sizeof id, "%.*s", (int)info->run.len, info->run.ptr);
+    str_copy(id, sizeof id, info->run);
     s = wend_store_verify(v->cli->store, id, v->cli->set.head, &found, &err);
     if (s == WEND_E_INVAL) { /* other runs may be intact */
         found.bad_seq = 1;

@@ -5,6 +5,7 @@
 
 #include "cli/cmd/cmd.h"
 #include "cli/rows.h"
+#include "cli/each_run.h"
 #include "cli/file_out.h"
 #include "cli/term.h"
 #include "cli/view/timeline.h"
@@ -30,28 +31,19 @@ static uint64_t kept_types(void)
     return bits;
 }
 
+static void add_event(void *ctx, const wend_event *ev)
+{
+    timeline_event(ctx, ev);
+}
+
 static int fold(struct cli *cli, const char *id, struct timeline *t)
 {
-    wend_replay_options o = {.size = sizeof o};
-    const wend_event *ev;
-    wend_error err = {0};
-    wend_run *run = NULL;
-    wend_status s;
-    int code = EXIT_DONE;
+    wend_replay_options o = {.size = sizeof o, .filter.types = kept_types()};
+    int code = each_event(cli, id, &o, add_event, t);
 
-    o.filter.types = kept_types();
-    s = wend_store_replay(cli->rt, id, &o, &run, &err);
-    if (s != WEND_OK)
-        return give_up(cli, s, &err);
-    while ((s = wend_run_next(run, &ev)) == WEND_OK)
-        timeline_event(t, ev);
-    if (s != WEND_END)
-        code = give_up(cli, s, wend_run_error(run));
-    else if (t->arena.failed)
-        code = complain(EXIT_FAILED, "out of memory");
-    wend_run_free(run);
     timeline_end(t);
-    return code;
+    return !code && t->arena.failed ? complain(EXIT_FAILED, "out of memory")
+                                    : code;
 }
 
 static int put(struct cli *cli, const struct timeline *t)

@@ -25,7 +25,7 @@ double bar_place(const struct bar_scale *s, int64_t time_us, double length);
 void bar_put(struct buf *b, const struct bar *bar, const struct bar_scale *s,
              size_t columns, const char *full, const char *empty);
 
-const char *bar_outcome(wend_outcome o); /* "no end" if there is none */
+const char *bar_outcome(wend_outcome o); /* "no end" for NONE */
 /* 950ms, 12.5s; right-aligned in `columns`. */
 void bar_put_time(struct buf *b, int64_t ms, int columns);
 

@@ -238,16 +238,15 @@ static const struct {
 
 static void failed(struct view *v, const wend_ev_run_end *e)
 {
-    static const wend_ev_error unknown = {.code = {"failed", 6},
-                                          .message = {"no reason given", 15}};
+    const wend_ev_error unknown = {.code = STR("failed"),
+                                   .message = STR("no reason given")};
     const wend_ev_error *why = e->error ? e->error : &unknown;
-    wend_str no_turn = STR("script: no turn left");
 
     put_error(v, "run failed", why);
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
         if (str_is(why->code, hints[i].code))
             buf_fmt(view_talk(v), "; %s", hints[i].what_to_do);
-    if (str_eq(why->message, no_turn))
+    if (str_is(why->message, "script: no turn left"))
         buf_cstr(view_talk(v), "; the script has fewer turns than this run "
                                "needs: add one, or 'repeat: forever'");
     buf_char(view_talk(v), '\n');

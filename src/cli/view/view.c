@@ -106,19 +106,11 @@ struct buf *view_talk(struct view *v)
 /* Report a failing file once and stop using it: the events are in the store. */
 static void log_line(struct view *v, wend_str line)
 {
-    while (line.len) {
-        ssize_t n = write(v->log_fd, line.ptr, line.len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            complain(0, "cannot write to the log file: %s", strerror(errno));
-            close(v->log_fd);
-            v->log_fd = -1;
-            return;
-        }
-        line = (wend_str){line.ptr + n, line.len - (size_t)n};
-    }
+    if (write_all(v->log_fd, line))
+        return;
+    complain(0, "cannot write to the log file: %s", strerror(errno));
+    close(v->log_fd);
+    v->log_fd = -1;
 }
 
 static void show_json(struct view *v, const wend_event *ev)
